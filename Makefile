@@ -3,7 +3,7 @@
 #   make            build cpprof                     -> build/src/cmd/cpprof
 #   make demo       record the paper's example program and show where it spends
 #   make demo-source build Lua with a Profiler object in each function and show its calls
-#   make check      everything that can fail: both compilers, tests, sanitizers, fuzzers, lint
+#   make check      everything that can fail: both compilers, tests, arm64, sanitizers, fuzzers, lint
 #   make quick      build, and test what changed since the last commit, in less than a minute
 #   make lint       format, clang-tidy, headers, includes, processors, cycles of calls
 #   make format     apply clang-format

@@ -31,7 +31,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 4,        /* of this layout; runtime and monitor connect only if both have the same */
+	CHANNEL_VERSION = 5,        /* of this layout; runtime and monitor connect only if both have the same */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -101,20 +101,20 @@ struct channel_process {
 	uint32_t flush_done;        /* (m) likewise for cpprof_flush: a futex */
 	uint64_t code;              /* (m) struct walk_process as one word: first | count << 32; 0: none */
 	uint64_t code_version;      /* (m) incremented before and after `code` changes: odd while it does */
-	uint32_t signals_taken;     /* enum channel_trouble, or-ed: reasons why counts may be missing */
+	uint32_t findings;          /* enum channel_finding, or-ed: reasons why counts may be missing */
 	uint32_t threads_unwatched; /* threads that got no slot or no timer */
 	uint64_t late_ticks;        /* ticks that waited for a handler on a small alternate stack */
 	uint32_t execs;             /* threads in exec: while not 0, /proc/PID may describe another program */
 	uint32_t order; /* number of slots taken before; a program's slot has a higher one than its predecessor's */
 };
 
-enum channel_trouble {
-	CHANNEL_TROUBLE_SIGNAL = 1, /* the program uses the timers' signal for itself */
-	CHANNEL_TROUBLE_FPE = 2,    /* the program handles SIGFPE or SIGTRAP (the present agent never sets it) */
-	CHANNEL_TROUBLE_NEW = 4,    /* the program's operator new: its calls are not observed */
-	CHANNEL_TROUBLE_ESTIMATED = 8,
-	CHANNEL_TROUBLE_MALLOC = 16, /* the program's malloc comes before ours: its calls are not observed */
-	CHANNEL_TROUBLE_WINDOWS = 32 /* not an error: the program chose the parts that are measured */
+enum channel_finding {
+	CHANNEL_FINDING_SIGNAL = 1, /* the program uses the timers' signal for itself */
+	CHANNEL_FINDING_FPE = 2,    /* the program handles SIGFPE or SIGTRAP (the present agent never sets it) */
+	CHANNEL_FINDING_NEW = 4,    /* the program's operator new: its calls are not observed */
+	CHANNEL_FINDING_ESTIMATED = 8,
+	CHANNEL_FINDING_MALLOC = 16, /* the program's malloc comes before ours: its calls are not observed */
+	CHANNEL_FINDING_WINDOWS = 32 /* not an error: the program chose the parts that are measured */
 };
 
 /* --- records ---
@@ -134,9 +134,10 @@ enum channel_event {
 	CHANNEL_EXITS,    /* the thread exits */
 	CHANNEL_CODE,     /* code was mapped or unmapped: the monitor reads /proc/PID/maps; see code_wanted */
 	CHANNEL_EXECS,    /* about to execute a program: text = its path, about = enum channel_exec */
-	CHANNEL_RESOURCE, /* the program declared the resource of request `about`: text = its unit */
+	CHANNEL_RESOURCE, /* the program declared the resource of request `about`: text = its unit, or "" */
 	CHANNEL_LABELS,   /* text is label set `about`: "key=value" lines with '\n' between them */
-	CHANNEL_FLUSH     /* cpprof_flush was called; see flush_wanted */
+	CHANNEL_FLUSH,    /* cpprof_flush was called; see flush_wanted */
+	CHANNEL_DECLARED  /* the program declared a resource that was not requested: text = its name */
 };
 
 /* Entries that are missing or differ in the environment of the executed program, or-ed. */

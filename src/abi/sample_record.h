@@ -29,7 +29,7 @@ enum sample_record_kind {
 	X(WALK_ROOT, "reached the root")                       \
 	X(WALK_NO_STACK, "no user stack")                      \
 	X(WALK_OTHER_ABI, "32-bit code")                       \
-	X(WALK_NO_CODE, "code that was not known yet")         \
+	X(WALK_NO_CODE, "code that was not loaded yet")        \
 	X(WALK_NO_ROWS, "code without unwind rules")           \
 	X(WALK_NO_RULE, "no unwind rule at the address")       \
 	X(WALK_SLOW, "a rule that is evaluated in full")       \

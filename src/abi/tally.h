@@ -105,7 +105,7 @@ struct tally_header {
 	 * caller. */
 	uint64_t probe_inside_ps, probe_outside_ps;
 	/* The first problem with a rule in CPPROF_PROBES or with the user's implementation. "": none */
-	char probes_trouble[256];
+	char rules_finding[256];
 	/* The name of the user's implementation that is also called at probe points. "": none */
 	char implementation[64];
 	uint64_t throttle_calls, throttle_ns; /* the last throttling rule: see tally_probe.throttled_calls. 0: none */

@@ -174,6 +174,6 @@ struct diff_list *analyze_diff(const struct view *view_a, const struct path_list
 	if (result == 0)
 		return list;
 	diff_list_free(list);
-	error_set(error, result, "the profiles cannot be compared: %s", error_text(result));
+	error_set(error, result, "cannot compare the profiles: %s", error_text(result));
 	return NULL;
 }

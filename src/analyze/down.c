@@ -69,7 +69,7 @@ struct path_list *analyze_down(const struct view *view, const struct label_set *
 	if (result == 0)
 		list = path_trie_list_down(&trie, error);
 	else
-		error_set(error, result, "the downward profile cannot be made: %s", error_text(result));
+		error_set(error, result, "cannot make the downward profile: %s", error_text(result));
 	path_trie_release(&trie);
 	return list;
 }

@@ -218,7 +218,7 @@ static void finish_list(struct lines *lines)
 struct line_list *analyze_lines(const struct view *view, const struct label_set *functions, struct error *error)
 {
 	if (!view->function_label) {
-		error_set(error, ERROR_USAGE, "source lines are shown of functions, and this view is not by function");
+		error_set(error, ERROR_USAGE, "cannot show source lines: the view is not by function");
 		return NULL;
 	}
 	if (label_set_check(view, functions, error) < 0)

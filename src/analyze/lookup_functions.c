@@ -40,10 +40,10 @@ static int label_missing(const struct view *view, const char *name, struct error
 {
 	const char *what = kind_of_label(view);
 	if (view->total == 0)
-		return error_set(error, ERROR_NOT_FOUND, "no %s %s: nothing at all was recorded in this selection",
-				 what, QUOTE(name));
+		return error_set(error, ERROR_NOT_FOUND, "no %s %s: nothing was recorded in this selection", what,
+				 QUOTE(name));
 	if (view->options.by == VIEW_MODULE && function_exists(view->profile, name))
-		return error_set(error, ERROR_USAGE, "%s is a function; by module, give the name of a module, as '%s'",
+		return error_set(error, ERROR_USAGE, "%s is a function, not a module (give a module, as '%s')",
 				 QUOTE(name), view->labels[view->label[1]].text);
 	if (function_exists(view->profile, name))
 		return error_set(error, ERROR_NOT_FOUND, "function %s has no hits in this selection", QUOTE(name));
@@ -81,7 +81,7 @@ static int label_ambiguous(const struct view *view, const char *name, const stru
 static int label_find(const struct view *view, const char *name, struct label_set *labels, struct error *error)
 {
 	if (!*name)
-		return error_set(error, ERROR_USAGE, "a function's name is missing");
+		return error_set(error, ERROR_USAGE, "missing function name");
 	int64_t count = view_find(view, name, labels);
 	if (count == 1 || (count > 1 && view_are_mains(view, labels)))
 		return 0;
@@ -129,7 +129,7 @@ int lookup_functions(const struct view *view, const char *name, struct label_set
 
 static int bad_term(const char *term, const char *why, struct error *error)
 {
-	return error_set(error, ERROR_USAGE, "what-if %s: %s, as in 'main;qsort=0.5'", QUOTE(term), why);
+	return error_set(error, ERROR_USAGE, "what-if %s: %s (as in 'main;qsort=0.5')", QUOTE(term), why);
 }
 
 static int bad_factor(const char *term, struct error *error)
@@ -210,7 +210,7 @@ int lookup_what_if_init(struct lookup_what_if *what_if, const struct view *view,
 {
 	*what_if = (struct lookup_what_if){ 0 };
 	if (!count)
-		return error_set(error, ERROR_USAGE, "a what-if needs a term, as 'main;qsort=0.5'");
+		return error_set(error, ERROR_USAGE, "missing term (as 'main;qsort=0.5')");
 	what_if->paths = calloc(count, sizeof(*what_if->paths));
 	if (!what_if->paths)
 		return error_set(error, ERROR_MEMORY, "out of memory");

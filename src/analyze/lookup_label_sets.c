@@ -25,8 +25,8 @@ static int key_missing(const struct profile *profile, const char *text, struct e
 	int status = count ? error_set(error, ERROR_NOT_FOUND, "no label %s in this profile; it has %s", QUOTE(text),
 				       name_list_text(&all))
 			   : error_set(error, ERROR_NOT_FOUND,
-				       "the profile has no labels: cpprof_label sets them, in a program that is "
-				       "recorded with --backend preload");
+				       "the profile has no labels (cpprof_label sets them, in a program that is "
+				       "recorded with --backend preload)");
 	name_list_release(&all);
 	free(keys);
 	return status;

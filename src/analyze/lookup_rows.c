@@ -99,7 +99,7 @@ static int row_missing(const struct profile *profile, const struct row_table *ta
 		       struct error *error)
 {
 	if (!table->count)
-		return error_set(error, ERROR_NOT_FOUND, "the profile knows no %s", table->what_plural);
+		return error_set(error, ERROR_NOT_FOUND, "the profile has no %s", table->what_plural);
 	struct name_list all = { 0 };
 	for (uint32_t i = 0; i < table->count; i++) {
 		uint32_t number;
@@ -200,7 +200,7 @@ static int cgroup_missing(const struct profile *profile, const char *pattern, st
 	int status = all.count ? error_set(error, ERROR_NOT_FOUND, "no process in a control group %s; there %s %s",
 					   QUOTE(pattern), all.count == 1 ? "is" : "are", name_list_text(&all))
 			       : error_set(error, ERROR_NOT_FOUND,
-					   "the profile knows no control groups: 'record -a' notes them");
+					   "the profile has no control groups ('record -a' records them)");
 	name_list_release(&all);
 	return status;
 }
@@ -208,7 +208,7 @@ static int cgroup_missing(const struct profile *profile, const char *pattern, st
 int lookup_cgroup(const struct profile *profile, const char *pattern, bool *chosen, struct error *error)
 {
 	if (!pattern[0])
-		return error_set(error, ERROR_USAGE, "a control group is missing, as /system.slice or '*docker*'");
+		return error_set(error, ERROR_USAGE, "missing control group (as /system.slice or '*docker*')");
 	bool found = false;
 	for (size_t i = 0; i < profile->process_count; i++) {
 		if (!cgroup_fits(profile_string(profile, profile->processes[i].cgroup), pattern))

@@ -7,6 +7,7 @@
 
 #include "base/quote.h"
 #include "base/whole_number.h"
+#include "base/words.h"
 
 static const char *const by_names[] = {
 	[VIEW_FUNCTION] = "function", [VIEW_CALLSITE] = "callsite", [VIEW_LINE] = "line",
@@ -46,7 +47,7 @@ int options_read_threshold(const char *text, double *threshold, struct error *er
 {
 	double fraction;
 	if (!fraction_read(text, &fraction) || fraction > 1)
-		return error_set(error, ERROR_USAGE, "threshold %s is not a fraction from 0 to 1, as 0.01 or 1%%",
+		return error_set(error, ERROR_USAGE, "threshold %s is not a fraction from 0 to 1 (as 0.01 or 1%%)",
 				 QUOTE(text));
 	*threshold = fraction;
 	return 0;
@@ -69,13 +70,19 @@ int options_read_by(const char *text, enum view_by *by, struct error *error)
 			return 0;
 		}
 	}
-	return error_set(error, ERROR_USAGE, "frames are shown by function, callsite, line, module or group, not by %s",
-			 QUOTE(text));
+	char list[128];
+	return error_set(error, ERROR_USAGE, "unknown kind of frame %s (%s)", QUOTE(text),
+			 words_list(view_by_word, list, sizeof(list)));
 }
 
 const char *view_by_name(enum view_by by)
 {
 	return (size_t)by < BY_COUNT ? by_names[by] : "?";
+}
+
+const char *view_by_word(size_t by)
+{
+	return by < BY_COUNT ? by_names[by] : NULL;
 }
 
 int options_read_switch(const char *text, bool *on, struct error *error)
@@ -89,7 +96,7 @@ int options_read_switch(const char *text, bool *on, struct error *error)
 			}
 		}
 	}
-	return error_set(error, ERROR_USAGE, "%s is neither on nor off", QUOTE(text));
+	return error_set(error, ERROR_USAGE, "%s is not a switch (on or off)", QUOTE(text));
 }
 
 int options_read_seconds(const char *text, uint64_t *ns, struct error *error)
@@ -108,7 +115,7 @@ int options_read_seconds(const char *text, uint64_t *ns, struct error *error)
 			}
 		}
 	}
-	return error_set(error, ERROR_USAGE, "%s is not a time in seconds, as 1.5 or 200ms", QUOTE(text));
+	return error_set(error, ERROR_USAGE, "%s is not a time in seconds (as 1.5 or 200ms)", QUOTE(text));
 }
 
 int options_read_time(const char *from, const char *to, struct view_options *options, struct error *error)

@@ -27,6 +27,8 @@ int options_read_limit(const char *text, size_t *limit, struct error *error);
 int options_read_by(const char *text, enum view_by *by, struct error *error);
 /* Returns the name that options_read_by reads, or "?" if `by` has none. */
 const char *view_by_name(enum view_by by);
+/* word_at (base/words.h): these names, by enum view_by. */
+const char *view_by_word(size_t by);
 
 /* Reads "on" or "off" (also yes, no, 1, 0). */
 int options_read_switch(const char *text, bool *on, struct error *error);

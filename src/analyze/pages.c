@@ -178,7 +178,7 @@ static int make_list(struct pages *pages)
 struct page_list *analyze_pages(const struct view *view, struct error *error)
 {
 	if (!view->view_node) {
-		error_set(error, ERROR_USAGE, "pages are shown of a view that keeps its places");
+		error_set(error, ERROR_USAGE, "cannot list pages: the view does not keep the nodes of its hits");
 		return NULL;
 	}
 	struct pages pages = { .view = view };

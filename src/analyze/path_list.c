@@ -140,10 +140,18 @@ static void partition(struct ties *ties, struct tie tie, struct tie parts[3])
 		ties->at[tie.entries[i].node] = ties->nodes[ties->at[tie.entries[i].node]].above;
 }
 
-/* The loop continues with the largest part; the other two wait. */
+static void swap_parts(struct tie *a, struct tie *b)
+{
+	struct tie other = *a;
+	*a = *b;
+	*b = other;
+}
+
+/* The loop continues with the smallest part, at most a third; the largest of the other two waits longest. So each part
+ * that waits is above one of at most half its entries, or above two of a third: fewer than 2 * 64 wait. */
 static void sort_tie(struct ties *ties, struct tie tie)
 {
-	struct tie waiting[2 * 64 + 2];
+	struct tie waiting[2 * 64];
 	size_t count = 0;
 	for (;;) {
 		if (tie.count < 2) {
@@ -154,13 +162,15 @@ static void sort_tie(struct ties *ties, struct tie tie)
 		}
 		struct tie parts[3];
 		partition(ties, tie, parts);
-		size_t largest = parts[0].count > parts[1].count ? 0 : 1;
-		if (parts[2].count > parts[largest].count)
-			largest = 2;
-		for (size_t i = 0; i < 3; i++)
-			if (i != largest && parts[i].count > 1)
-				waiting[count++] = parts[i];
-		tie = parts[largest];
+		if (parts[0].count < parts[1].count)
+			swap_parts(&parts[0], &parts[1]);
+		if (parts[1].count < parts[2].count)
+			swap_parts(&parts[1], &parts[2]);
+		if (parts[0].count < parts[1].count)
+			swap_parts(&parts[0], &parts[1]);
+		waiting[count++] = parts[0];
+		waiting[count++] = parts[1];
+		tie = parts[2];
 	}
 }
 

@@ -271,7 +271,7 @@ struct path_list *analyze_up(const struct view *view, const struct label_set *ro
 	if (result == 0)
 		list = path_trie_list_up(&up.trie, error);
 	else
-		error_set(error, result, "the upward profile cannot be made: %s", error_text(result));
+		error_set(error, result, "cannot make the upward profile: %s", error_text(result));
 	path_trie_release(&up.trie);
 	return list;
 }

@@ -58,7 +58,7 @@ struct view *view_new(const struct profile *profile, const struct view_options *
 	}
 	int result = build_view(view);
 	if (result < 0) {
-		error_set(error, result, "the view of the profile cannot be built: %s", error_text(result));
+		error_set(error, result, "cannot build a view of the profile: %s", error_text(result));
 		view_free(view);
 		return NULL;
 	}

@@ -44,6 +44,8 @@ const char *near_names_text(struct near_names *near)
 	size_t used = 0;
 	for (size_t i = 0; i < near->count; i++)
 		used += (size_t)snprintf(near->text + used, sizeof(near->text) - used, "%s%s",
-					 i ? ", " : "; did you mean: ", near->names[i]);
+					 i ? ", " : " (did you mean ", near->names[i]);
+	if (used > 0)
+		snprintf(near->text + used, sizeof(near->text) - used, "?)");
 	return near->text;
 }

@@ -18,7 +18,7 @@ struct near_names {
 void near_names_init(struct near_names *near, const char *typed);
 void near_names_offer(struct near_names *near, const char *name);
 
-/* Returns "; did you mean: a, b", or "" if no name is near. Valid as long as `near`. */
+/* Returns " (did you mean a, b?)", or "" if no name is near. Valid as long as `near`. */
 const char *near_names_text(struct near_names *near);
 
 #endif

@@ -26,7 +26,8 @@ static void print_worst(const struct invocation *invocation, const struct truth 
 	}
 	notice(invocation,
 	       "gprof's assumption that all calls of a function cost the same puts up to %.1f %% of all time "
-	       "at the wrong caller: of '%s' called by '%s' it says %.2f, and it was %.2f %s (--true shows what was)",
+	       "at the wrong caller: '%s' called by '%s' has %.2f there, but truly %.2f %s (--true prints the true "
+	       "times)",
 	       PERCENT * worst->error, truth->functions[worst->child].name, truth->functions[worst->parent].name,
 	       worst->averaged / truth->rate, worst->real / truth->rate, truth->is_time ? "seconds" : truth->unit);
 }

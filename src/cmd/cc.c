@@ -78,7 +78,7 @@ static int run(struct invocation *invocation)
 		const char *word = option_value(invocation, OPTION_LIMIT);
 		options.seconds = positive_number(word);
 		if (options.seconds <= 0)
-			return usage_error(invocation, "'%s' is no number of seconds", word);
+			return usage_error(invocation, "'%s' is not a number of seconds", word);
 	}
 	int status = EXIT_FAILED;
 	options.selection = probe_selection(invocation, OPTION_SELECT, OPTION_RULE, OPTION_HEADERS, &status);
@@ -100,24 +100,22 @@ static const char *const usage[] = { "[OPTION]... -- COMPILER [ARGUMENT]...", NU
 
 static const struct command_option options[] = {
 	{ OPTION_SELECT, 's', "select", "FILE",
-	  "What is instrumented: a file of rules, or of TAU's or Score-P's lists; may be given again. CPPROF_SELECT "
-	  "names one, too",
+	  "Read the instrumentation filter FILE: rules, or lists of TAU or Score-P; may be given several times. "
+	  "CPPROF_SELECT names one, too",
 	  NULL },
 	{ OPTION_RULE, 0, "rule", "RULE", "One more rule, as a line of such a file: 'exclude function get*'", NULL },
 	{ OPTION_HEADERS, 0, "headers", NULL, "Instrument functions in the user's own headers as well", NULL },
 	{ OPTION_EXPLICIT, 0, "explicit", NULL,
-	  "In C, say at each exit of a function that it is left, as is done by itself for compilers that are not known "
-	  "to do so "
-	  "(tcc)",
+	  "In C, mark each exit of a function in the copy; the default for compilers without a cleanup attribute (tcc)",
 	  NULL },
 	{ OPTION_REPORT, 0, "report", "FILE",
 	  "Append a line for each probe point to FILE: instrumented, or skipped and why", NULL },
 	{ OPTION_LIMIT, 0, "limit", "S",
 	  "Compile a source without instrumentation if reading it takes more than S seconds of CPU time (default: 300)",
 	  NULL },
-	{ OPTION_VERBOSE, 'v', "verbose", NULL, "Say what became of each source; so does CPPROF_CC_VERBOSE=1", NULL },
-	{ OPTION_QUIET, 'q', "quiet", NULL, "Do not even say which sources are compiled without instrumentation",
+	{ OPTION_VERBOSE, 'v', "verbose", NULL, "Print what was done with each source, as CPPROF_CC_VERBOSE=1 does",
 	  NULL },
+	{ OPTION_QUIET, 'q', "quiet", NULL, "Do not print which sources are compiled without instrumentation", NULL },
 	{ 0 },
 };
 

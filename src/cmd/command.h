@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/words.h"
 #include "profile/profile.h"
 #include "profile_file/reader.h"
 
@@ -36,7 +37,7 @@ struct command_option {
 	/* The name of its value in the help. "RES": required. "[KEY]": optional. "[=KEY]": optional, and part of the
 	 * same word ("--name=value", "-nvalue"). NULL: the option has no value. */
 	const char *value;
-	const char *help;     /* one sentence, no full stop at its end */
+	const char *help;     /* one sentence, no full stop at its end; %s: the words that the value can be */
 	const char *standard; /* the default, as the help prints it; NULL: not printed */
 };
 
@@ -78,6 +79,9 @@ struct command {
 	/* Sets *format to value number `index` of --format. Returns false if there are no more. NULL: the option's
 	 * `help` lists them, or there is no such option. */
 	bool (*formats)(size_t index, struct command_format *format);
+	/* Returns the list of words for the value of option `id`, or for an argument (ARGUMENT_WORDS); NULL: any value.
+	 * If the member is NULL, all options accept any value. */
+	word_at *(*words)(int id);
 	/* prints the table of the commands that it reads from its input; NULL: none */
 	void (*print_commands)(FILE *out);
 	const char *exit_status; /* a sentence for its help; NULL: the exit status of any command */
@@ -86,6 +90,9 @@ struct command {
 	size_t argument_max;     /* SIZE_MAX: any number */
 	int (*run)(struct invocation *invocation);
 };
+
+/* The `id` for struct command.words that is not an option. */
+enum { ARGUMENT_WORDS = -1 };
 
 /* One option of the command line. */
 struct option_use {
@@ -116,6 +123,17 @@ extern const struct command *const commands[]; /* NULL-terminated, in the order 
 
 /* Returns the command's options, ended by a row without a name. */
 const struct command_option *command_options(const struct command *command);
+/* The row of --help, which every command accepts. */
+extern const struct command_option command_help_option;
+
+/* Names of the commands that help lists. */
+const char *command_word(size_t index);
+
+enum { COMMAND_HELP_BYTES = 640 };
+/* Writes the option's help into `text`, with its words ("text, json or csv") in
+ * place of a %s. Returns `text`. */
+const char *command_option_help(const struct command *command, const struct command_option *option, char *text,
+				size_t bytes);
 
 /* Returns the command with that name, or NULL. */
 const struct command *command_find(const char *name);

@@ -31,6 +31,32 @@ const struct command_option *command_options(const struct command *command)
 	return command->make_options ? command->make_options() : command->options;
 }
 
+const struct command_option command_help_option = { .letter = 'h',
+						    .name = "help",
+						    .help = "Show a summary of all this" };
+
+const char *command_word(size_t index)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (!(commands[i]->needs & IS_HIDDEN) && index-- == 0)
+			return commands[i]->name;
+	return NULL;
+}
+
+const char *command_option_help(const struct command *command, const struct command_option *option, char *text,
+				size_t bytes)
+{
+	char list[128];
+	word_at *words = command->words ? command->words(option->id) : NULL;
+	const char *gap = words ? strstr(option->help, "%s") : NULL;
+	if (gap)
+		snprintf(text, bytes, "%.*s%s%s", (int)(gap - option->help), option->help,
+			 words_list(words, list, sizeof(list)), gap + 2);
+	else
+		snprintf(text, bytes, "%s", option->help);
+	return text;
+}
+
 const struct command *command_find(const char *name)
 {
 	for (size_t i = 0; commands[i]; i++)

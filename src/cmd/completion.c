@@ -1,96 +1,330 @@
-/* Completion for bash: one function, whose words come from the command table. */
+/* Completion for bash, zsh and fish. All words come from the command table: the commands, their options, and the words
+ * that values and arguments can be. */
 #include <stdio.h>
+#include <string.h>
 
+#include "cmd/message.h"
 #include "cmd/rows.h"
 
-static void print_command_words(void)
+/* --- the words --- */
+
+/* Word number `index` of the option's value; NULL: past the last. */
+static const char *option_word(const struct command *command, const struct command_option *option, size_t index)
 {
-	for (size_t i = 0; commands[i]; i++)
-		if (!(commands[i]->needs & IS_HIDDEN))
-			printf("%s ", commands[i]->name);
-	fputs("--help --version", stdout);
+	static struct command_format format;
+	word_at *words = command->words ? command->words(option->id) : NULL;
+	if (words)
+		return words(index);
+	bool is_format = command->formats && strcmp(option->name, "format") == 0;
+	return is_format && command->formats(index, &format) ? format.name : NULL;
 }
 
-static void print_option_words(const struct command *command)
+static void print_option_words(const struct command *command, const struct command_option *option)
 {
+	const char *word;
+	for (size_t i = 0; (word = option_word(command, option, i)); i++)
+		printf("%s%s", i ? " " : "", word);
+}
+
+/* NULL: the command's arguments are not from a table. */
+static word_at *argument_words(const struct command *command)
+{
+	return command->words ? command->words(ARGUMENT_WORDS) : NULL;
+}
+
+static void print_words(word_at *words)
+{
+	for (size_t i = 0; words(i); i++)
+		printf("%s%s", i ? " " : "", words(i));
+}
+
+static bool is_optional(const struct command_option *option)
+{
+	return option->value && option->value[0] == '[';
+}
+
+static bool is_listed(const struct command *command)
+{
+	return !(command->needs & IS_HIDDEN);
+}
+
+/* In single quotes, with `escape` before each of `special`. */
+static void print_quoted(const char *text, const char *special, const char *escape)
+{
+	putchar('\'');
+	for (; *text; text++) {
+		if (strchr(special, *text))
+			fputs(escape, stdout);
+		putchar(*text);
+	}
+	putchar('\'');
+}
+
+/* --- bash and zsh: patterns of `case` --- */
+
+/* ('report --format' | 'report --format=') values='text json csv' ;;
+ * A value that may be left out stands behind a '=' only. */
+static void print_value_patterns(const struct command *command)
+{
+	for (const struct command_option *option = command_options(command); option->name; option++) {
+		if (!option_word(command, option, 0))
+			continue;
+		printf("\t('%s --%s='", command->name, option->name);
+		if (!is_optional(option))
+			printf(" | '%s --%s'", command->name, option->name);
+		if (!is_optional(option) && option->letter)
+			printf(" | '%s -%c'", command->name, option->letter);
+		fputs(") values='", stdout);
+		print_option_words(command, option);
+		fputs("' ;;\n", stdout);
+	}
+}
+
+static void print_values(void)
+{
+	fputs("\tcase \"$command $previous\" in\n", stdout);
+	for (size_t i = 0; commands[i]; i++)
+		if (is_listed(commands[i]))
+			print_value_patterns(commands[i]);
+	fputs("\tesac\n"
+	      "\tif [[ -z $values ]]; then\n"
+	      "\t\tcase $command in\n",
+	      stdout);
+	for (size_t i = 0; commands[i]; i++) {
+		word_at *words = argument_words(commands[i]);
+		if (!words || !is_listed(commands[i]))
+			continue;
+		printf("\t\t(%s) values='", commands[i]->name);
+		print_words(words);
+		fputs("' ;;\n", stdout);
+	}
+	fputs("\t\tesac\n"
+	      "\tfi\n",
+	      stdout);
+}
+
+/* --- bash --- */
+
+static void print_bash_options(const struct command *command)
+{
+	printf("\t\t(%s) values='", command->name);
 	for (const struct command_option *option = command_options(command); option->name; option++)
 		printf("--%s ", option->name);
-	fputs("--help", stdout);
+	fputs("--help' ;;\n", stdout);
 }
 
-/* Prints the values of --format, if the command's row lists them. */
-static void print_format_words(const struct command *command)
+static void print_bash(void)
 {
-	struct command_format format;
-	if (!command->formats)
+	fputs("# bash completion of cpprof, made by 'cpprof completion bash'\n"
+	      "_cpprof()\n"
+	      "{\n"
+	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+	      "\tlocal command=${COMP_WORDS[1]} values= i\n"
+	      "\tif ((COMP_CWORD == 1)); then\n"
+	      "\t\tCOMPREPLY=($(compgen -W '",
+	      stdout);
+	print_words(command_word);
+	fputs(" --help --version' -- \"$current\"))\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
+	      "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+	      "\t\t[[ ${COMP_WORDS[i]} == -- ]] && return # another program's words\n"
+	      "\tdone\n"
+	      "\tif [[ $current == = ]]; then # --by=\n"
+	      "\t\tcurrent= previous+==\n"
+	      "\telif [[ $previous == = ]]; then # --by=m\n"
+	      "\t\tprevious=${COMP_WORDS[COMP_CWORD-2]}=\n"
+	      "\tfi\n",
+	      stdout);
+	print_values();
+	fputs("\tif [[ $current == -* ]]; then\n"
+	      "\t\tcase $command in\n",
+	      stdout);
+	for (size_t i = 0; commands[i]; i++)
+		if (is_listed(commands[i]))
+			print_bash_options(commands[i]);
+	fputs("\t\tesac\n"
+	      "\tfi\n"
+	      "\t[[ -n $values ]] || return # a file's name: bash completes it\n"
+	      "\tCOMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
+	      "}\n"
+	      "complete -o default -F _cpprof cpprof\n",
+	      stdout);
+}
+
+/* --- zsh --- */
+
+/* 'name:description', for _describe */
+static void print_zsh_pair(const char *dashes, const char *name, const char *description)
+{
+	printf(" %s%s:", dashes, name);
+	print_quoted(description, "'", "'\\'");
+}
+
+static void print_zsh_options(const struct command *command)
+{
+	char help[COMMAND_HELP_BYTES];
+	printf("\t\t(%s) pairs=(", command->name);
+	for (const struct command_option *option = command_options(command); option->name; option++)
+		print_zsh_pair("--", option->name, command_option_help(command, option, help, sizeof(help)));
+	print_zsh_pair("--", command_help_option.name, command_help_option.help);
+	fputs(") ;;\n", stdout);
+}
+
+static void print_zsh(void)
+{
+	fputs("#compdef cpprof\n"
+	      "# zsh completion of cpprof, made by 'cpprof completion zsh'\n"
+	      "_cpprof()\n"
+	      "{\n"
+	      "\tlocal current=${words[CURRENT]} previous=${words[CURRENT-1]} command=${words[2]} values= i\n"
+	      "\tlocal -a pairs\n"
+	      "\tif ((CURRENT == 2)); then\n"
+	      "\t\tpairs=(",
+	      stdout);
+	for (size_t i = 0; commands[i]; i++)
+		if (is_listed(commands[i]))
+			print_zsh_pair("", commands[i]->name, commands[i]->summary);
+	fputs(")\n"
+	      "\t\t_describe command pairs\n"
+	      "\t\tcompadd -- --help --version\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
+	      "\tfor ((i = 3; i < CURRENT; i++)); do\n"
+	      "\t\t[[ ${words[i]} == -- ]] && { _files; return } # another program's words\n"
+	      "\tdone\n"
+	      "\tif [[ $current == --*=* ]]; then # --by=m\n"
+	      "\t\tprevious=${current%%=*}=\n"
+	      "\t\tcompset -P '*='\n"
+	      "\tfi\n",
+	      stdout);
+	print_values();
+	fputs("\tif [[ $current == -* && $current != *=* ]]; then\n"
+	      "\t\tcase $command in\n",
+	      stdout);
+	for (size_t i = 0; commands[i]; i++)
+		if (is_listed(commands[i]))
+			print_zsh_options(commands[i]);
+	fputs("\t\tesac\n"
+	      "\t\t_describe -o option pairs\n"
+	      "\telif [[ -n $values ]]; then\n"
+	      "\t\tcompadd -- ${=values}\n"
+	      "\telse\n"
+	      "\t\t_files\n"
+	      "\tfi\n"
+	      "}\n"
+	      "if [[ ${funcstack[1]} == _cpprof ]]; then # autoloaded\n"
+	      "\t_cpprof \"$@\"\n"
+	      "else\n"
+	      "\tcompdef _cpprof cpprof\n"
+	      "fi\n",
+	      stdout);
+}
+
+/* --- fish --- */
+
+static void print_fish_option(const struct command *command, const struct command_option *option)
+{
+	char help[COMMAND_HELP_BYTES];
+	printf("complete -c cpprof -n '__cpprof_command %s' -l %s", command->name, option->name);
+	if (option->letter)
+		printf(" -s %c", option->letter);
+	if (option_word(command, option, 0)) {
+		fputs(is_optional(option) ? " -f -a '" : " -x -a '", stdout);
+		print_option_words(command, option);
+		putchar('\'');
+	} else if (option->value && !is_optional(option)) {
+		fputs(" -r", stdout);
+	}
+	fputs(" -d ", stdout);
+	print_quoted(command_option_help(command, option, help, sizeof(help)), "'\\", "\\");
+	putchar('\n');
+}
+
+static void print_fish_command(const struct command *command)
+{
+	word_at *words = argument_words(command);
+	printf("complete -c cpprof -n __cpprof_no_command -f -a %s -d ", command->name);
+	print_quoted(command->summary, "'\\", "\\");
+	putchar('\n');
+	for (const struct command_option *option = command_options(command); option->name; option++)
+		print_fish_option(command, option);
+	print_fish_option(command, &command_help_option);
+	if (!words)
 		return;
-	printf("\t\t%s) words='", command->name);
-	for (size_t i = 0; command->formats(i, &format); i++)
-		printf("%s%s", i ? " " : "", format.name);
-	fputs("' ;;\n", stdout);
+	printf("complete -c cpprof -n '__cpprof_command %s' -f -a '", command->name);
+	print_words(words);
+	fputs("'\n", stdout);
+}
+
+static void print_fish(void)
+{
+	fputs("# fish completion of cpprof, made by 'cpprof completion fish'\n"
+	      "function __cpprof_no_command\n"
+	      "\ttest (count (commandline -opc)) -eq 1\n"
+	      "end\n"
+	      "function __cpprof_command # behind --, words are another program's\n"
+	      "\tset -l typed (commandline -opc)\n"
+	      "\ttest (count $typed) -ge 2\n"
+	      "\tand test $typed[2] = $argv[1]\n"
+	      "\tand not contains -- -- $typed\n"
+	      "end\n"
+	      "complete -c cpprof -n __cpprof_no_command -l version -d 'Print the version'\n"
+	      "complete -c cpprof -n __cpprof_no_command -l help -s h -d 'List the commands'\n",
+	      stdout);
+	for (size_t i = 0; commands[i]; i++)
+		if (is_listed(commands[i]))
+			print_fish_command(commands[i]);
+}
+
+/* --- the command --- */
+
+static const struct {
+	const char *name;
+	void (*print)(void);
+} shells[] = { { "bash", print_bash }, { "zsh", print_zsh }, { "fish", print_fish } };
+
+static const char *shell_word(size_t index)
+{
+	return index < sizeof(shells) / sizeof(shells[0]) ? shells[index].name : NULL;
+}
+
+static word_at *words(int id)
+{
+	return id == ARGUMENT_WORDS ? shell_word : NULL;
 }
 
 static int run(struct invocation *invocation)
 {
-	(void)invocation;
-	fputs("# bash completion of cpprof, made by 'cpprof completion'\n"
-	      "_cpprof()\n{\n"
-	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} words\n"
-	      "\tif ((COMP_CWORD == 1)); then\n"
-	      "\t\tCOMPREPLY=($(compgen -W '",
-	      stdout);
-	print_command_words();
-	fputs("' -- \"$current\"))\n\t\treturn\n\tfi\n"
-	      "\tcase ${COMP_WORDS[1]} in\n",
-	      stdout);
-	for (size_t i = 0; commands[i]; i++) {
-		if (commands[i]->needs & IS_HIDDEN)
-			continue;
-		printf("\t%s) words='", commands[i]->name);
-		print_option_words(commands[i]);
-		fputs("' ;;\n", stdout);
+	const char *name = invocation->arguments[0];
+	char list[64];
+	for (size_t i = 0; shell_word(i); i++) {
+		if (strcmp(name, shell_word(i)) == 0) {
+			shells[i].print();
+			return EXIT_DONE;
+		}
 	}
-	fputs("\t*) return ;;\n\tesac\n"
-	      "\tlocal i\n"
-	      "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
-	      "\t\t[[ ${COMP_WORDS[i]} == -- ]] && return # another program's words\n"
-	      "\tdone\n"
-	      "\tif [[ ${COMP_WORDS[COMP_CWORD-1]} == --format ]]; then\n"
-	      "\t\tcase ${COMP_WORDS[1]} in\n",
-	      stdout);
-	for (size_t i = 0; commands[i]; i++)
-		print_format_words(commands[i]);
-	fputs("\t\tinfo | resources) words='text json' ;;\n"
-	      "\t\t*) words='text json csv' ;;\n"
-	      "\t\tesac\n"
-	      "\telif [[ ${COMP_WORDS[COMP_CWORD-1]} == --by ]]; then\n"
-	      "\t\twords='function callsite line module'\n"
-	      "\telif [[ ${COMP_WORDS[1]} == help ]]; then\n"
-	      "\t\twords='",
-	      stdout);
-	print_command_words();
-	fputs("'\n"
-	      "\telif [[ $current != -* ]]; then\n"
-	      "\t\treturn # a file's name: bash completes it\n"
-	      "\tfi\n"
-	      "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-	      "}\n"
-	      "complete -o default -F _cpprof cpprof\n",
-	      stdout);
-	return EXIT_DONE;
+	return usage_error(invocation, "unknown shell '%s' (%s)", name, words_list(shell_word, list, sizeof(list)));
 }
 
-static const char *const usage[] = { "", NULL };
+static const char *const usage[] = { "bash|zsh|fish", NULL };
 static const struct command_option options[] = { { 0 } };
-static const struct command_example examples[] = { { 0 } };
+static const struct command_example examples[] = {
+	{ "source <(cpprof completion bash)", "complete in this bash" },
+	{ "cpprof completion zsh > ~/.zfunc/_cpprof", "complete in each new zsh whose fpath has ~/.zfunc" },
+	{ "cpprof completion fish > ~/.config/fish/completions/cpprof.fish", "complete in each new fish" },
+	{ 0 },
+};
 
 const struct command command_completion = {
 	.name = "completion",
 	.task = TASK_HELP,
-	.summary = "print the completion script for bash",
+	.summary = "print the completion script for a shell",
 	.usage = usage,
 	.options = options,
 	.examples = examples,
-	.needs = IS_HIDDEN,
+	.words = words,
+	.argument_min = 1,
+	.argument_max = 1,
 	.run = run,
 };

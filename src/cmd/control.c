@@ -95,7 +95,8 @@ static void print_turned(const struct invocation *invocation, const char *line, 
 	printf("%s: %" PRIu64 " of %" PRIu64 " probe point%s, %" PRIu64 " switched\n", line, matching, known,
 	       plural(known), changed);
 	if (matching == 0)
-		notice(invocation, "no probe point that was reached so far is of '%s'; those reached later will obey",
+		notice(invocation,
+		       "no probe point that was reached so far matches '%s'; the rule applies to those reached later",
 		       line);
 }
 
@@ -108,7 +109,7 @@ static int ask(const struct invocation *invocation, const struct control_target 
 	struct error error = { 0 };
 	struct buffer answer;
 	if (strlen(line) > LINE_MAX_BYTES || strpbrk(line, "\n\r"))
-		return usage_error(invocation, "that is more than one line, or too long");
+		return usage_error(invocation, "the rule is not one line of at most %d bytes", LINE_MAX_BYTES);
 	buffer_init(&answer);
 	int result = control_ask(target, line, &answer, &error);
 	if (result == 0 && strncmp(line, "list", strlen("list")) == 0)
@@ -145,7 +146,7 @@ static int ask_words(const struct invocation *invocation, const struct control_t
 	bool is_list = strcmp(verb, "list") == 0, is_each = strcmp(verb, "on") == 0 || strcmp(verb, "off") == 0;
 	int status = EXIT_DONE;
 	if (is_each && count == 1)
-		return usage_error(invocation, "%s what? A pattern is missing, such as 'parse_*'", verb);
+		return usage_error(invocation, "missing argument PATTERN (%s 'parse_*')", verb);
 	for (size_t i = 1; is_each && i < count && status == EXIT_DONE; i++) {
 		char *each[] = { words[0], words[i] }, *line;
 		if (!join(each, 2, ' ', &line))
@@ -179,7 +180,7 @@ static int run(struct invocation *invocation)
 	struct error error = { 0 };
 	pid_t pid;
 	if (!read_pid(invocation->arguments[0], &pid))
-		return usage_error(invocation, "a process id is a number, not '%s'", invocation->arguments[0]);
+		return usage_error(invocation, "'%s' is not a process id", invocation->arguments[0]);
 	if (control_find(&target, pid, &error) < 0)
 		return failure_of(invocation, &error);
 	return ask_words(invocation, &target, invocation->arguments + 1, invocation->argument_count - 1);
@@ -205,7 +206,7 @@ static const struct command_example examples[] = {
 const struct command command_control = {
 	.name = "control",
 	.task = TASK_RECORD,
-	.summary = "switch what is measured in a running program built with cpprof cc",
+	.summary = "switch probe points of a running program built with cpprof cc on and off",
 	.usage = usage,
 	.options = options,
 	.examples = examples,

@@ -67,7 +67,7 @@ static int build_and_print(const struct invocation *invocation, struct diff_requ
 	request->resources_named = option_given(invocation, OPTION_RESOURCE);
 	int result = diff_build(request, &results, &uncompared, &error);
 	if (result == 0 && uncompared.code)
-		notice(invocation, "not every resource is compared: %s", uncompared.message);
+		notice(invocation, "some resources were not compared: %s", uncompared.message);
 	int status = result < 0 ? failure_of(invocation, &error) : print(invocation, &view.render, request, &results);
 	results_release(&results);
 	view_request_release(&view);
@@ -93,8 +93,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[REPORT] [OPTION]... A B", NULL };
 
 static const struct command_option own_options[] = {
-	ROW_RESOURCES("all of A"),       ROW_THRESHOLD, ROW_LIMIT, ROW_BY, ROWS_FRAMES,
-	ROW_FORMAT("text, json or csv"), { 0 },
+	ROW_RESOURCES("all of A"), ROW_THRESHOLD, ROW_LIMIT, ROW_BY, ROWS_FRAMES, ROW_FORMAT, { 0 },
 };
 
 static const struct command_option *make_options(void)
@@ -114,10 +113,11 @@ static const struct command_example examples[] = {
 const struct command command_diff = {
 	.name = "diff",
 	.task = TASK_COMPARE,
-	.summary = "compare two profiles, and tell changes from noise",
+	.summary = "compare two profiles, and separate changes from noise",
 	.usage = usage,
 	.make_options = make_options,
 	.examples = examples,
+	.words = view_option_words,
 	.argument_min = 2,
 	.argument_max = 2,
 	.run = run,

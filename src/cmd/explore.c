@@ -40,13 +40,13 @@ static const struct command_example examples[] = {
 const struct command command_explore = {
 	.name = "explore",
 	.task = TASK_READ,
-	.summary = "look around in a profile, question by question",
+	.summary = "explore a profile, question by question",
 	.usage = usage,
 	.options = options,
 	.examples = examples,
 	.print_commands = explore_print_commands,
-	.exit_status = "0; of commands that come from a pipe or a file, 1 if any failed; 1 if the profile cannot be "
-		       "read; 2 if the command line was wrong",
+	.exit_status = "0; 1 if the profile cannot be read; with commands from a pipe or a file, 1 if any failed; 2 "
+		       "for a usage error",
 	.needs = NEEDS_PROFILE,
 	.run = run,
 };

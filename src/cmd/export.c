@@ -30,7 +30,7 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 			 profile_string(profile, profile->resources[i].name));
 	}
 	if (others[0])
-		notice(invocation, "this is '%s'; with -r there is also: %s",
+		notice(invocation, "exported '%s' (with -r also: %s)",
 		       profile_string(profile, profile->resources[0].name), others);
 	return 0;
 }
@@ -72,7 +72,8 @@ static int check_options(const struct invocation *invocation, const struct forma
 			return usage_error(invocation, "--%s cannot be combined with --format %s", some[i].name,
 					   format->name);
 	if (format->is_binary && (!output || strcmp(output, "-") == 0) && isatty(STDOUT_FILENO))
-		return usage_error(invocation, "the format '%s' is binary: name a file with -o", format->name);
+		return usage_error(invocation, "cannot write the binary format '%s' to a terminal (-o FILE)",
+				   format->name);
 	return EXIT_DONE;
 }
 
@@ -116,7 +117,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[--format FORMAT] [-r RES] [--object NAME] [-o FILE] [FILE]", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What to write", "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Write this format", "folded" },
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Export resource RES", "the first" },
 	{ OPTION_OBJECT, 0, "object", "NAME", "gmon: write of the program or library NAME, such as libfoo.so.1",
 	  "the program" },

@@ -33,18 +33,26 @@ bool format_exported(size_t index, struct command_format *value)
 	return value_at(index, DIRECTION_EXPORT, value);
 }
 
+static const char *import_word(size_t index)
+{
+	struct command_format value;
+	return format_imported(index, &value) ? value.name : NULL;
+}
+
+static const char *export_word(size_t index)
+{
+	struct command_format value;
+	return format_exported(index, &value) ? value.name : NULL;
+}
+
 const struct format *format_chosen(const struct invocation *invocation, int id, enum direction direction)
 {
 	const char *name = option_value(invocation, id);
 	const struct format *format = format_find(name ? name : "folded");
 	if (format && works(format, direction))
 		return format;
-	char list[256] = "";
-	struct command_format value;
-	for (size_t i = 0; value_at(i, direction, &value); i++) {
-		size_t used = strlen(list);
-		snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", value.name);
-	}
-	usage_error(invocation, "unknown format '%s'; there is: %s", name, list);
+	char list[256];
+	usage_error(invocation, "unknown format '%s' (%s)", name,
+		    words_list(direction == DIRECTION_IMPORT ? import_word : export_word, list, sizeof(list)));
 	return NULL;
 }

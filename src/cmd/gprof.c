@@ -116,7 +116,7 @@ static int choose(struct gprof_run *run, const struct selector *selector, const 
 	if (kind == CHOICE_GRAPH && selector->outputs && strchr(spec, '/'))
 		kind = CHOICE_ARCS;
 	if (kind == CHOICE_ARCS && !strchr(spec, '/'))
-		return usage_error(run->invocation, "'%s' is no arc: write FROM/TO", spec);
+		return usage_error(run->invocation, "'%s' is not an arc (FROM/TO)", spec);
 	return choices_add(&run->choices, kind, selector->excludes, spec) < 0
 		       ? failure(run->invocation, "out of memory")
 		       : EXIT_DONE;
@@ -158,7 +158,7 @@ static int read_number(const struct invocation *invocation, int id, uint64_t sta
 	errno = 0;
 	*number = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || (id != 'm' && *number > UINT16_MAX))
-		return usage_error(invocation, "'%s' is no such number", text);
+		return usage_error(invocation, "'%s' is not a number in the option's range", text);
 	return EXIT_DONE;
 }
 
@@ -185,7 +185,7 @@ static int check_word(const struct invocation *invocation, int id, const char *c
 	for (size_t i = 0; value && allowed[i]; i++)
 		if (strcmp(value, allowed[i]) == 0)
 			return EXIT_DONE;
-	return value ? usage_error(invocation, "'%s' is not known here: %s", value, help) : EXIT_DONE;
+	return value ? usage_error(invocation, "unknown value '%s' (%s)", value, help) : EXIT_DONE;
 }
 
 static int check_words(const struct gprof_run *run)
@@ -238,7 +238,7 @@ static int read_options(struct words *words)
 	}
 	run->print.map_file = option_value(invocation, 'R');
 	if (status == EXIT_DONE && (words->outputs & OUTPUT_FUNCTION_ORDER) && (words->outputs & OUTPUT_FILE_ORDER))
-		return usage_error(invocation, "-r orders functions, -R files: only one of them");
+		return usage_error(invocation, "-r cannot be combined with -R");
 	/* In the index, names of static functions have their file; a SPEC may have one. */
 	run->image_options.with_source = true;
 	return status;
@@ -263,15 +263,15 @@ static int check_outputs(const struct words *words)
 {
 	const struct gmon *gmon = &words->run->gmon;
 	if ((words->outputs & OUTPUT_FLAT) && gmon->histogram_count == 0)
-		return failure(words->run->invocation, "there is no flat profile: nothing was sampled");
+		return failure(words->run->invocation, "cannot print a flat profile: nothing was sampled");
 	if ((words->outputs & OUTPUT_GRAPH) && gmon->arc_count == 0 && !words->run->wants_truth)
 		return failure(words->run->invocation,
-			       "there is no call graph: no calls were counted. Compile with -pg and link with -pg");
+			       "cannot print a call graph: no calls were counted (compile and link with -pg)");
 	bool is_empty = gmon->histogram_count + gmon->arc_count + gmon->block_count == 0;
 	if (is_empty && !words->run->wants_truth && !words->run->print.all_symbols)
 		return failure(words->run->invocation,
-			       "there is nothing to print: nothing was sampled or counted. Compile and link with -pg, "
-			       "and let the program end by itself; or let 'cpprof record --instrumented' run it");
+			       "cannot print a profile: nothing was sampled or counted (compile and link with -pg and "
+			       "let the program exit by itself, or run it with 'cpprof record --instrumented')");
 	return EXIT_DONE;
 }
 
@@ -372,14 +372,13 @@ static int check_truth(const struct words *words)
 	if (!run->wants_truth)
 		return EXIT_DONE;
 	if (run->profile_count != 1 || run->gmon_count > 0)
-		return failure(run->invocation,
-			       "--true needs the call paths of one profile (cpprof.data), and no gmon.out");
+		return failure(run->invocation, "cannot print a true call graph: --true needs the call paths of one "
+						"profile (cpprof.data), without gmon.out files");
 	if (true_view(run).resource == PROFILE_NONE)
-		return failure(run->invocation, "--true needs times, and '%s' holds none", run->profile_path);
+		return failure(run->invocation, "cannot print a true call graph: '%s' has no times", run->profile_path);
 	if (run->choices.count > 0 || run->print.by_line || run->scans)
-		return usage_error(run->invocation,
-				   "--true shows all of the call graph: 'cpprof report --call-graph' knows "
-				   "other selections than gprof's");
+		return usage_error(run->invocation, "--true cannot be combined with a selection: it prints the whole "
+						    "call graph ('cpprof report --call-graph' selects)");
 	return EXIT_DONE;
 }
 
@@ -425,32 +424,32 @@ static const char *const usage[] = { "[OPTION]... [IMAGE [GMON...]]", NULL };
 
 /* clang-format off */
 static const struct command_option options[] = {
-	{ 'p', 'p', "flat-profile", "[=SPEC]", "Print the flat profile, of what SPEC names: FUNCTION, FILE.c, FILE.c:FUNCTION or FILE.c:LINE", NULL },
-	{ 'P', 'P', "no-flat-profile", "[=SPEC]", "Print no flat profile, or it without what SPEC names", NULL },
-	{ 'q', 'q', "graph", "[=SPEC]", "Print the call graph, of what SPEC names and what that calls; SPEC may be an arc, FROM/TO", NULL },
-	{ 'Q', 'Q', "no-graph", "[=SPEC]", "Print no call graph, or it without what SPEC names", NULL },
+	{ 'p', 'p', "flat-profile", "[=SPEC]", "Print the flat profile, or that of SPEC: FUNCTION, FILE.c, FILE.c:FUNCTION or FILE.c:LINE", NULL },
+	{ 'P', 'P', "no-flat-profile", "[=SPEC]", "Print no flat profile, or one without SPEC", NULL },
+	{ 'q', 'q', "graph", "[=SPEC]", "Print the call graph, or that of SPEC and its callees; SPEC may be an arc, FROM/TO", NULL },
+	{ 'Q', 'Q', "no-graph", "[=SPEC]", "Print no call graph, or one without SPEC", NULL },
 	{ 'B', 'B', "call-graph", NULL, "Print the call graph", NULL },
 	{ 'A', 'A', "annotated-source", "[=SPEC]", "Print the source with how often its functions were called; with -l, its lines", NULL },
-	{ 'J', 'J', "no-annotated-source", "[=SPEC]", "Print no annotated source, or it without what SPEC names", NULL },
+	{ 'J', 'J', "no-annotated-source", "[=SPEC]", "Print no annotated source, or none of SPEC", NULL },
 	{ 'C', 'C', "exec-counts", "[=SPEC]", "Print how often each function was called; with -l, each basic block", NULL },
-	{ 'Z', 'Z', "no-exec-counts", "[=SPEC]", "Print no such counts, or them without what SPEC names", NULL },
+	{ 'Z', 'Z', "no-exec-counts", "[=SPEC]", "Print no such counts, or none of SPEC", NULL },
 	{ 'r', 'r', "function-ordering", NULL, "Print in which order a linker best places the functions", NULL },
-	{ 'R', 'R', "file-ordering", "MAP", "Print in which order object files are best linked; MAP says which functions are in which", NULL },
+	{ 'R', 'R', "file-ordering", "MAP", "Print in which order object files are best linked; MAP lists the functions of each", NULL },
 	{ 'i', 'i', "file-info", NULL, "Print how many records each GMON has", NULL },
 	{ 's', 's', "sum", NULL, "Write the sum of all GMONs to " SUM_FILE, NULL },
 	{ 'k', 'k', "no-arcs", "FROM/TO", "Leave arcs from FROM to TO out of the call graph; either may be left empty", NULL },
-	{ 'n', 'n', "time", "SPEC", "Pass on the time of what SPEC names only", NULL },
-	{ 'N', 'N', "no-time", "SPEC", "Do not pass on the time of what SPEC names", NULL },
-	{ 'f', 'f', "only", "SPEC", "Print entries for what SPEC names and what that calls only", NULL },
+	{ 'n', 'n', "time", "SPEC", "Pass on the time of SPEC only", NULL },
+	{ 'N', 'N', "no-time", "SPEC", "Do not pass on the time of SPEC", NULL },
+	{ 'f', 'f', "only", "SPEC", "Print entries for SPEC and its callees only", NULL },
 	{ 'F', 'F', "only-time", "SPEC", "The same, and count only time that was spent there", NULL },
-	{ 'e', 'e', "without", "SPEC", "Print no entry for what SPEC names", NULL },
+	{ 'e', 'e', "without", "SPEC", "Print no entry for SPEC", NULL },
 	{ 'E', 'E', "without-time", "SPEC", "The same, and do not count its time", NULL },
 	{ 'a', 'a', "no-static", NULL, "Count static functions as the one before them", NULL },
-	{ 'c', 'c', "static-call-graph", NULL, "Add calls that the code has and nobody made, with a count of 0", NULL },
+	{ 'c', 'c', "static-call-graph", NULL, "Add calls that are in the code but were not executed, with a count of 0", NULL },
 	{ 'D', 'D', "ignore-non-functions", NULL, "Take untyped symbols for no functions", NULL },
 	{ 'l', 'l', "line", NULL, "Count by source lines instead of functions", NULL },
 	{ 'm', 'm', "min-count", "N", "Leave out counts below N", "0" },
-	{ 'z', 'z', "display-unused-functions", NULL, "Show also what was neither called nor sampled", NULL },
+	{ 'z', 'z', "display-unused-functions", NULL, "Show also functions that were neither called nor sampled", NULL },
 	{ 'b', 'b', "brief", NULL, "Explain nothing", NULL },
 	{ 'L', 'L', "print-path", NULL, "Show all of a source file's path", NULL },
 	{ GPROF_INLINE_FILES, 0, "inline-file-names", NULL, "Show each function's source file and line", NULL },

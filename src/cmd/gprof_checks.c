@@ -9,8 +9,8 @@ static void check_build(const struct gprof_run *run)
 	size_t odd = gmon_odd_arcs(gmon, &run->image);
 	if (odd > 0)
 		warning(run->invocation,
-			"%zu of %zu calls go to places in '%s' at which no function can count them: "
-			"the GMON is of another program or build, and its figures stand at the wrong functions",
+			"%zu of %zu calls go to addresses in '%s' where no function counts them: gmon.out is from "
+			"another program or build, so its figures are of wrong functions",
 			odd, gmon->arc_count, run->image.path);
 }
 
@@ -23,8 +23,8 @@ static void check_addresses(const struct gprof_run *run)
 			run->image.path);
 	if (graph->calls_from_outside > 0)
 		warning(run->invocation,
-			"%llu calls by code outside of '%s' are left out, as gprof does: "
-			"their callees look too cheap a call",
+			"skipped %llu calls from code outside of '%s', as gprof does: their callees appear too cheap "
+			"per call",
 			(unsigned long long)graph->calls_from_outside, run->image.path);
 }
 
@@ -33,20 +33,19 @@ static void check_choices(const struct gprof_run *run)
 {
 	for (size_t i = 0; i < run->choices.count; i++)
 		if (run->choices.items[i].matched == 0)
-			warning(run->invocation, "'%s' has nothing called '%s'", run->image.path,
+			warning(run->invocation, "'%s' has no function '%s'", run->image.path,
 				run->choices.items[i].spec);
 }
 
 static void check_data(const struct gprof_run *run)
 {
 	if (run->gmon.histogram_count > 0 && run->gmon.histograms[0].rate == 0)
-		warning(run->invocation,
-			"the GMON has a rate of 0: how long a sample lasted is not known, so times are samples");
+		warning(run->invocation, "gmon.out has a sampling rate of 0: times are printed in samples");
 	if (run->gmon.histogram_count > 0 && run->graph.samples == 0)
 		notice(run->invocation,
 		       "nothing was sampled: the run was too short for its timer, or its time went into libraries");
 	if (run->gmon.histogram_count > 0 && run->gmon.arc_count == 0)
-		notice(run->invocation, "no calls were counted: what is to count them must be compiled with -pg");
+		notice(run->invocation, "no calls were counted (compile with -pg)");
 }
 
 void gprof_check(const struct gprof_run *run)

@@ -59,8 +59,8 @@ static int read_gmon(struct gprof_run *run, const char *path)
 	FILE *in = fopen(path, "re");
 	if (!in && errno == ENOENT && strcmp(path, GMON_DEFAULT) == 0)
 		return failure(run->invocation,
-			       "there is no '" GMON_DEFAULT "' here: programs that were compiled and linked with -pg "
-			       "write it when they end");
+			       "cannot open '" GMON_DEFAULT "': No such file or directory (a program that is compiled "
+			       "and linked with -pg writes it when it exits)");
 	if (!in) {
 		error_set_errno(&error, "cannot read '%s'", path);
 		return failure_of(run->invocation, &error);
@@ -98,8 +98,8 @@ static uint32_t find_module(const struct gprof_run *run, const struct profile *p
 	}
 	if (by_name != PROFILE_NONE && profile->modules[by_name].build_id_bytes > 0)
 		warning(run->invocation,
-			"'%s' is not the build that ran when '%s' was recorded (their build-ids differ): "
-			"figures may stand at the wrong functions",
+			"'%s' is not the build that ran when '%s' was recorded (their build-ids differ): figures may "
+			"be of wrong functions",
 			run->image.path, path);
 	return by_name;
 }
@@ -126,7 +126,7 @@ static int add_profile(struct gprof_run *run, const struct profile *profile, con
 	gmon_init(&gmon);
 	int code = gmon_from_profile(profile, module, resource, &gmon, &error);
 	if (code == 0 && (code = gmon_add(&run->gmon, &gmon)) < 0)
-		error_set(&error, code, "'%s' does not fit with the other files", path);
+		error_set(&error, code, "cannot add '%s' to the other files", path);
 	gmon_release(&gmon);
 	return code < 0 ? failure_of(run->invocation, &error) : EXIT_DONE;
 }
@@ -160,14 +160,15 @@ static int open_image(struct gprof_run *run, const char *path)
 	int code = image_open(&run->image, path, &run->image_options, &error);
 	if (code == ERROR_NOT_FOUND && strcmp(path, IMAGE_DEFAULT) == 0)
 		return failure(run->invocation,
-			       "there is no '" IMAGE_DEFAULT "' here: name the program that was profiled");
+			       "cannot open '" IMAGE_DEFAULT
+			       "': No such file or directory (give the profiled program as the first argument)");
 	if (code < 0)
 		return failure_of(run->invocation, &error);
 	run->has_image = true;
 	if (run->image.symbol_count == 0)
 		return failure(run->invocation,
-			       "'%s' has no symbols: it was stripped. "
-			       "The program from before that serves as well, or its separate debug information",
+			       "cannot name the functions of '%s': it is stripped (give the program as it was before, "
+			       "or install its separate debug information)",
 			       path);
 	if (run->print.by_line && (code = lines_split(&run->image, &run->image_options)) < 0)
 		return failure(run->invocation, "%s: %s", path, error_text(code));
@@ -183,7 +184,10 @@ static int open_image_of(struct gprof_run *run, const char *path)
 	run->profile_path = path;
 	uint32_t module = gmon_program(run->profile);
 	if (module == PROFILE_NONE)
-		return failure(run->invocation, "'%s' does not say what program ran: name it before the profile", path);
+		return failure(run->invocation,
+			       "cannot find the program of '%s': the profile does not name it (give the program before "
+			       "the profile)",
+			       path);
 	return open_image(run, profile_string(run->profile, run->profile->modules[module].path));
 }
 

@@ -42,16 +42,16 @@ static void print_formats(FILE *out, const struct command *command)
 	}
 }
 
-static void print_option(FILE *out, const struct command_option *option)
+static void print_option(FILE *out, const struct command *command, const struct command_option *option)
 {
-	char left[64], right[640];
+	char left[64], right[COMMAND_HELP_BYTES], help[COMMAND_HELP_BYTES];
 	char letter[4] = "  ";
 	if (option->letter)
 		snprintf(letter, sizeof(letter), "-%c", option->letter);
 	snprintf(left, sizeof(left), "  %s%s --%s%s%s", letter, option->letter ? "," : " ", option->name,
 		 option->value && strncmp(option->value, "[=", 2) != 0 ? " " : "", option->value ? option->value : "");
-	snprintf(right, sizeof(right), "%s%s%s%s", option->help, option->standard ? " [" : "",
-		 option->standard ? option->standard : "", option->standard ? "]" : "");
+	snprintf(right, sizeof(right), "%s%s%s%s", command_option_help(command, option, help, sizeof(help)),
+		 option->standard ? " [" : "", option->standard ? option->standard : "", option->standard ? "]" : "");
 	fputs(left, out);
 	if (strlen(left) + 2 > OPTION_COLUMN)
 		fprintf(out, "\n%*s", OPTION_COLUMN, "");
@@ -66,7 +66,6 @@ void help_print_command(FILE *out, const struct command *command)
 	fprintf(out, "cpprof %s: %s\n\n", command->name, command->summary);
 	for (size_t i = 0; command->usage[i]; i++)
 		fprintf(out, "%s cpprof %s %s\n", i ? "      " : "usage:", command->name, command->usage[i]);
-	static const struct command_option help_row = { .letter = 'h', .name = "help", .help = "Show this" };
 	const struct command_option *options = command_options(command);
 	if (!options->name)
 		fputs("\noptions:\n", out);
@@ -74,11 +73,11 @@ void help_print_command(FILE *out, const struct command *command)
 		const char *heading = report_options_heading(options, option);
 		if (heading)
 			fprintf(out, "\n%s:\n", heading);
-		print_option(out, option);
+		print_option(out, command, option);
 		if (strcmp(option->name, "format") == 0)
 			print_formats(out, command);
 	}
-	print_option(out, &help_row);
+	print_option(out, command, &command_help_option);
 	if (command->print_commands) {
 		fputs("\ncommands, one a line:\n", out);
 		command->print_commands(out);
@@ -107,9 +106,8 @@ static void print_example(FILE *out, const struct command_example *example)
 void help_print_overview(FILE *out)
 {
 	const char *task = "";
-	fputs("cpprof tells where a program spends its time, and any other resource whose use only\n"
-	      "grows, in terms of call paths.\n\n"
-	      "usage: cpprof COMMAND [OPTION]... [ARGUMENT]...\n",
+	fputs("cpprof shows the call paths on which a program spends its time, or any other resource\nwhose use only "
+	      "grows.\n\nusage: cpprof COMMAND [OPTION]... [ARGUMENT]...\n",
 	      out);
 	for (size_t i = 0; commands[i]; i++) {
 		if (commands[i]->needs & IS_HIDDEN)
@@ -125,7 +123,7 @@ void help_print_overview(FILE *out)
 		if (!(commands[i]->needs & IS_HIDDEN) && example[0].line)
 			print_example(out, &example[0]);
 	}
-	fputs("\n'cpprof COMMAND --help' tells a command's options; 'cpprof --version' the version.\n", out);
+	fputs("\n'cpprof COMMAND --help' lists a command's options; 'cpprof --version' prints the version.\n", out);
 }
 
 static int run(struct invocation *invocation)
@@ -143,6 +141,11 @@ static int run(struct invocation *invocation)
 	return command_unknown(invocation, name);
 }
 
+static word_at *words(int id)
+{
+	return id == ARGUMENT_WORDS ? command_word : NULL;
+}
+
 static const char *const usage[] = { "[COMMAND]", NULL };
 static const struct command_option options[] = { { 0 } };
 static const struct command_example examples[] = {
@@ -153,10 +156,11 @@ static const struct command_example examples[] = {
 const struct command command_help = {
 	.name = "help",
 	.task = TASK_HELP,
-	.summary = "tell what the commands do",
+	.summary = "describe the commands",
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = words,
 	.argument_max = 1,
 	.run = run,
 };

@@ -2,16 +2,44 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/quote.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
+#include "collect/count/tally.h"
 #include "frames/frames.h"
+#include "profile_file/reader.h"
 #include "profile_file/writer.h"
 #include "render/quality.h"
 
 enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT, OPTION_IMAGE };
+
+/* Peeks at the first bytes. */
+static bool is_cpprof_file(FILE *in)
+{
+	unsigned char start[8];
+	size_t count = 0;
+	for (int c; count < sizeof(start) && (c = getc(in)) != EOF; count++)
+		start[count] = (unsigned char)c;
+	for (size_t i = count; i > 0; i--)
+		ungetc(start[i - 1], in); /* the C library on Linux takes back 8 bytes and more */
+	clearerr(in);                     /* the importer meets the same error, and reports it */
+	return reader_is_profile(start, count) || tally_is(start, count);
+}
+
+static struct profile *import_input(const struct invocation *invocation, const struct format *format, FILE *in,
+				    const char *name, struct error *error)
+{
+	bool is_standard = strcmp(name, "-") == 0;
+	if (is_cpprof_file(in)) {
+		error_set(error, ERROR_FORMAT, "cannot import %s: it is a cpprof profile already (cpprof report %s)",
+			  is_standard ? "standard input" : QUOTE(name), name);
+		return NULL;
+	}
+	return format->import(in, is_standard ? "standard input" : name, option_value(invocation, OPTION_IMAGE), error);
+}
 
 static struct profile *read_input(const struct invocation *invocation, const struct format *format, const char *path)
 {
@@ -26,8 +54,7 @@ static struct profile *read_input(const struct invocation *invocation, const str
 	char what[96];
 	snprintf(what, sizeof(what), "reading %s", path);
 	progress_begin(what, PROGRESS_AFTER_MS);
-	struct profile *profile = format->import(in, is_standard ? "standard input" : path,
-						 option_value(invocation, OPTION_IMAGE), &error);
+	struct profile *profile = import_input(invocation, format, in, path, &error);
 	if (profile && !profile->symbolized &&
 	    frames_name_profile(profile, &(struct frames_options){ 0 }, &error) < 0) {
 		profile_free(profile);
@@ -65,8 +92,10 @@ static int import(const struct invocation *invocation, const struct format *form
 		status = failure_of(invocation, &error);
 	} else if (profile) {
 		struct quality quality = quality_of(profile);
-		notice(invocation, "%" PRIu64 " samples, %zu call paths, %" PRIu64 " bytes written to %s",
-		       quality.samples, profile->node_count - 1, writer_size(writer), output);
+		size_t paths = profile->node_count - 1;
+		notice(invocation, "%" PRIu64 " sample%s, %zu call path%s, %" PRIu64 " bytes written to %s",
+		       quality.samples, quality.samples == 1 ? "" : "s", paths, paths == 1 ? "" : "s",
+		       writer_size(writer), output);
 		status = EXIT_DONE;
 	}
 	profile_free(profile);
@@ -82,8 +111,7 @@ static int run(struct invocation *invocation)
 	const char *image = option_value(invocation, OPTION_IMAGE);
 	bool needs_image = format->needs & FORMAT_NEEDS_IMAGE;
 	if (needs_image && !image)
-		return usage_error(invocation,
-				   "the format '%s' holds addresses: say of which program, as in --image ./a.out",
+		return usage_error(invocation, "--format %s needs the program that ran (--image ./a.out)",
 				   format->name);
 	if (!needs_image && image)
 		return usage_error(invocation, "--image cannot be combined with --format %s", format->name);
@@ -94,7 +122,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[--format FORMAT] [-o FILE] [--image FILE] INPUT|-", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "What the input is", "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Read this format", "folded" },
 	{ OPTION_IMAGE, 0, "image", "FILE", "gmon: the program or library that was run", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
@@ -102,8 +130,8 @@ static const struct command_option options[] = {
 };
 
 static const struct command_example examples[] = {
-	{ "cpprof import --format folded stacks.txt", "read what a flame graph is drawn from" },
-	{ "cpprof import --format gmon --image ./a.out gmon.out", "what a program built with -pg left" },
+	{ "cpprof import --format folded stacks.txt", "read the input of a flame graph" },
+	{ "cpprof import --format gmon --image ./a.out gmon.out", "the file that a program built with -pg wrote" },
 	{ "cpprof import -o run.data - < stacks.txt", "the same from standard input" },
 	{ 0 },
 };

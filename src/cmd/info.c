@@ -12,8 +12,8 @@ static int run(struct invocation *invocation)
 	struct stat status;
 	if (view_request_init(&request, invocation, NULL, &error) < 0)
 		return failure_of(invocation, &error);
-	if (request.render.format == RENDER_CSV)
-		return usage_error(invocation, "a description is no table: --format text or json");
+	if (!render_document_word(request.render.format))
+		return usage_error(invocation, "--format csv is not available here (--format text or json)");
 	bool is_file = stat(invocation->profile_path, &status) == 0 && S_ISREG(status.st_mode);
 	render_info(stdout, invocation->profile, invocation->profile_path, is_file ? (uint64_t)status.st_size : 0,
 		    &request.render);
@@ -22,7 +22,7 @@ static int run(struct invocation *invocation)
 
 static const char *const usage[] = { "[OPTION]... [FILE]", NULL };
 
-static const struct command_option options[] = { ROW_FORMAT("text or json"), { 0 } };
+static const struct command_option options[] = { ROW_FORMAT, { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof info", "what was recorded, what was lost, and why stacks were cut" },
@@ -33,10 +33,11 @@ static const struct command_example examples[] = {
 const struct command command_info = {
 	.name = "info",
 	.task = TASK_READ,
-	.summary = "tell what was recorded, and how good it is",
+	.summary = "describe what was recorded, and its quality",
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = document_option_words,
 	.needs = NEEDS_PROFILE,
 	.run = run,
 };

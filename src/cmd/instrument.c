@@ -11,6 +11,7 @@
 #include "cmd/message.h"
 #include "cmd/probe_list.h"
 #include "cmd/rows.h"
+#include "cmd/view_options.h"
 #include "collect/source/compile/database.h"
 #include "collect/source/compile/installed.h"
 #include "collect/source/instrument/instrument.h"
@@ -105,11 +106,11 @@ static void instrument_one(struct work *work, const struct instrument_source *so
 	int code = instrument_file(source, &result, &error);
 	/* libclang has changed to the folder in which the file is compiled. */
 	if (source->directory && fchdir(work->here) < 0)
-		code = error_set_errno(&error, "cannot go back from '%s'", source->directory);
+		code = error_set_errno(&error, "cannot leave the folder '%s'", source->directory);
 	if (code < 0) {
 		if (work->to_report)
 			probe_list_add(&work->list, source->path, &result, error.message);
-		work->status = failure(work->invocation, "%s: %s", source->path, error.message);
+		work->status = failure(work->invocation, "cannot instrument '%s': %s", source->path, error.message);
 	} else {
 		if (work->to_report)
 			probe_list_add(&work->list, source->path, &result, NULL);
@@ -166,7 +167,9 @@ static void instrument_all(struct work *work)
 		if (entry)
 			instrument_entry(work, entry);
 		else if (work->has_database && work->flag_count == 0)
-			work->status = failure(invocation, "%s: the database has no entry for it", path);
+			work->status =
+				failure(invocation,
+					"cannot instrument '%s': the compilation database has no entry for it", path);
 		else
 			instrument_by_words(work, path);
 	}
@@ -178,14 +181,15 @@ static void instrument_all(struct work *work)
 
 static int choose_format(struct work *work)
 {
-	static const char *const names[] = { "text", "json", "csv" };
+	struct error error = { 0 };
 	const char *name = option_value(work->invocation, OPTION_FORMAT_NAME);
-	for (int i = 0; i < 3; i++)
-		if (!name || strcmp(name, names[i]) == 0) {
-			work->list.format = (enum probe_list_format)i;
-			return EXIT_DONE;
-		}
-	return usage_error(work->invocation, "unknown format '%s': it is text, json or csv", name);
+	return name && view_read_format(name, &work->list.format, &error) < 0 ? failure_of(work->invocation, &error)
+									      : EXIT_DONE;
+}
+
+static word_at *option_words(int id)
+{
+	return id == OPTION_FORMAT_NAME ? render_format_word : NULL;
 }
 
 /* Checks the combination of options. */
@@ -194,11 +198,13 @@ static int check(struct work *work)
 	const struct invocation *invocation = work->invocation;
 	size_t file_count = invocation->argument_count - work->flag_count;
 	if (file_count == 0 && !option_given(invocation, OPTION_DATABASE))
-		return usage_error(invocation, "which files? Or -p compile_commands.json, for all that it lists");
+		return usage_error(invocation,
+				   "missing argument FILE (or -p compile_commands.json, for all that it lists)");
 	if (!work->folder && !work->to_report && (file_count != 1 || option_given(invocation, OPTION_HEADERS)))
-		return usage_error(invocation, "several copies need a folder: -o DIR (or --report alone)");
+		return usage_error(invocation,
+				   "cannot write several copies to standard output (-o DIR, or --report alone)");
 	if (option_given(invocation, OPTION_FORMAT_NAME) && !work->to_report)
-		return usage_error(invocation, "--format is of what --report prints");
+		return usage_error(invocation, "--format needs --report");
 	work->to_output = !work->folder && !work->to_report;
 	return choose_format(work);
 }
@@ -262,16 +268,14 @@ static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "DIR",
 	  "Write the copies below DIR; a single one goes to standard output otherwise", NULL },
 	{ OPTION_REPORT, 0, "report", NULL, "List each probe point: instrumented, or skipped and why", NULL },
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "How --report lists them: text, json or csv", "text" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Print the list of --report as %s", "text" },
 	{ OPTION_HEADERS, 0, "headers", NULL, "Instrument functions in the user's own headers as well", NULL },
 	{ OPTION_EXPLICIT, 0, "explicit", NULL,
-	  "In C, say at each exit of a function that it is left, as is done by itself for compilers that are not known "
-	  "to do so "
-	  "(tcc)",
+	  "In C, mark each exit of a function in the copy; the default for compilers without a cleanup attribute (tcc)",
 	  NULL },
 	{ OPTION_SELECT, 's', "select", "FILE",
-	  "What is instrumented: a file of rules, or of TAU's or Score-P's lists; may be given again. CPPROF_SELECT "
-	  "names one, too",
+	  "Read the instrumentation filter FILE: rules, or lists of TAU or Score-P; may be given several times. "
+	  "CPPROF_SELECT names one, too",
 	  NULL },
 	{ OPTION_RULE, 0, "rule", "RULE", "One more rule, as a line of such a file: 'exclude function get*'", NULL },
 	{ OPTION_DATABASE, 'p', "database", "PATH",
@@ -294,7 +298,8 @@ const struct command command_instrument = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = option_words,
 	.argument_max = SIZE_MAX,
-	.exit_status = "0 if all files were instrumented; 1 if one could not be; 2 if the arguments are wrong",
+	.exit_status = "0 if all files were instrumented; 1 if one could not be; 2 for a usage error",
 	.run = run,
 };

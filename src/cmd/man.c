@@ -41,8 +41,9 @@ static void print_formats(const struct command *command)
 	}
 }
 
-static void print_option(const struct command_option *option)
+static void print_option(const struct command *command, const struct command_option *option)
 {
+	char help[COMMAND_HELP_BYTES];
 	putchar('*');
 	if (option->letter)
 		printf("-%c*, *", option->letter);
@@ -52,7 +53,7 @@ static void print_option(const struct command_option *option)
 	else if (option->value)
 		printf(" _%s_", option->value);
 	fputs("\n\t", stdout);
-	print_plain(option->help);
+	print_plain(command_option_help(command, option, help, sizeof(help)));
 	if (option->standard) {
 		fputs(". Default: ", stdout);
 		print_plain(option->standard);
@@ -62,19 +63,16 @@ static void print_option(const struct command_option *option)
 
 static void print_options(const struct command *command)
 {
-	static const struct command_option help_row = { .letter = 'h',
-							.name = "help",
-							.help = "Show a summary of all this" };
 	const struct command_option *options = command_options(command);
 	for (const struct command_option *option = options; option->name; option++) {
 		const char *heading = report_of_option(options->id) ? report_options_heading(options, option) : NULL;
 		if (heading)
 			printf("## %s\n\n", heading);
-		print_option(option);
+		print_option(command, option);
 		if (strcmp(option->name, "format") == 0)
 			print_formats(command);
 	}
-	print_option(&help_row);
+	print_option(command, &command_help_option);
 }
 
 static void print_examples(const struct command *command)

@@ -6,8 +6,6 @@
 
 #include "base/nearest.h"
 
-static const struct command_option help_option = { .letter = 'h', .name = "help" };
-
 struct reading {
 	struct invocation *invocation;
 	char **next; /* the next word; NULL-terminated */
@@ -19,7 +17,7 @@ static const struct command_option *find_letter(const struct command *command, c
 	for (const struct command_option *option = command_options(command); option->name; option++)
 		if (option->letter == letter)
 			return option;
-	return letter == help_option.letter ? &help_option : NULL;
+	return letter == command_help_option.letter ? &command_help_option : NULL;
 }
 
 static const struct command_option *find_name(const struct command *command, const char *name, size_t length)
@@ -27,7 +25,9 @@ static const struct command_option *find_name(const struct command *command, con
 	for (const struct command_option *option = command_options(command); option->name; option++)
 		if (strlen(option->name) == length && memcmp(option->name, name, length) == 0)
 			return option;
-	return strlen(help_option.name) == length && memcmp(help_option.name, name, length) == 0 ? &help_option : NULL;
+	return strlen(command_help_option.name) == length && memcmp(command_help_option.name, name, length) == 0
+		       ? &command_help_option
+		       : NULL;
 }
 
 static int unknown_name(const struct reading *reading, const char *word, size_t length)
@@ -53,7 +53,7 @@ static int unknown_name(const struct reading *reading, const char *word, size_t 
 static void use_option(struct reading *reading, const struct command_option *option, const char *value)
 {
 	struct invocation *invocation = reading->invocation;
-	if (option == &help_option)
+	if (option == &command_help_option)
 		invocation->wants_help = true;
 	else
 		invocation->uses[invocation->use_count++] = (struct option_use){ .option = option, .value = value };
@@ -89,7 +89,7 @@ static int read_long(struct reading *reading)
 	if (!value && is_optional(option))
 		value = optional_value(reading, option);
 	else if (!value && option->value && !(value = *reading->next++))
-		return error_set(reading->error, ERROR_USAGE, "option '--%s' needs a value: %s", option->name,
+		return error_set(reading->error, ERROR_USAGE, "option '--%s' needs a value (%s)", option->name,
 				 option->value);
 	use_option(reading, option, value);
 	return 0;
@@ -111,7 +111,7 @@ static int read_short(struct reading *reading)
 		if (!value && !is_optional(option))
 			value = *reading->next++;
 		if (!value && !is_optional(option))
-			return error_set(reading->error, ERROR_USAGE, "option '-%c' needs a value: %s", *letter,
+			return error_set(reading->error, ERROR_USAGE, "option '-%c' needs a value (%s)", *letter,
 					 option->value);
 		use_option(reading, option, value);
 		break;

@@ -10,9 +10,9 @@ static const char *const kinds[] = { "function", "region", "loop", "call", "bloc
 
 void probe_list_open(struct probe_list *list)
 {
-	if (list->format == PROBE_LIST_CSV)
+	if (list->format == RENDER_CSV)
 		fputs("file,line,kind,level,name,signature,group,instrumented,reason,warning\n", list->out);
-	else if (list->format == PROBE_LIST_JSON)
+	else if (list->format == RENDER_JSON)
 		fputs("{\"probe_points\": [", list->out);
 }
 
@@ -90,9 +90,9 @@ static void print_text(FILE *out, const struct source_point *point, const char *
 void probe_list_add(struct probe_list *list, const char *source, const struct instrument_result *result,
 		    const char *failure)
 {
-	if (failure && list->format == PROBE_LIST_TEXT) {
+	if (failure && list->format == RENDER_TEXT) {
 		render_safe_text(list->out, source);
-		fputs(": left as it is: ", list->out);
+		fputs(": not instrumented: ", list->out);
 		render_safe_text(list->out, failure);
 		fputc('\n', list->out);
 	}
@@ -100,9 +100,9 @@ void probe_list_add(struct probe_list *list, const char *source, const struct in
 	for (size_t i = 0; i < result->point_count; i++) {
 		const struct source_point *point = &result->points[i];
 		const char *reason = point->skipped ? point->skipped : failure;
-		if (list->format == PROBE_LIST_CSV)
+		if (list->format == RENDER_CSV)
 			print_csv(list->out, point, reason);
-		else if (list->format == PROBE_LIST_JSON)
+		else if (list->format == RENDER_JSON)
 			print_json(list->out, point, reason, list->row_count == 0);
 		else
 			print_text(list->out, point, reason);
@@ -114,10 +114,10 @@ void probe_list_add(struct probe_list *list, const char *source, const struct in
 
 void probe_list_close(struct probe_list *list)
 {
-	if (list->format == PROBE_LIST_JSON)
+	if (list->format == RENDER_JSON)
 		fprintf(list->out, "%s], \"instrumented\": %zu, \"skipped\": %zu}\n", list->row_count ? "\n" : "",
 			list->instrumented_count, list->skipped_count);
-	else if (list->format == PROBE_LIST_TEXT)
+	else if (list->format == RENDER_TEXT)
 		fprintf(list->out, "%zu instrumented, %zu skipped\n", list->instrumented_count, list->skipped_count);
 }
 

@@ -7,12 +7,11 @@
 #include "cmd/command.h"
 #include "collect/source/instrument/instrument.h"
 #include "collect/source/instrument/selection.h"
-
-enum probe_list_format { PROBE_LIST_TEXT, PROBE_LIST_JSON, PROBE_LIST_CSV };
+#include "render/render.h"
 
 struct probe_list {
 	FILE *out;
-	enum probe_list_format format;
+	enum render_format format;
 	size_t row_count, instrumented_count, skipped_count, failed_count;
 };
 

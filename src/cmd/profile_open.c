@@ -21,14 +21,14 @@ static const double WHOLE_PERCENT_EXPECTED = 99;
 static void say_why_not(const struct invocation *invocation, const char *path, const struct error *error)
 {
 	if (error->code == ERROR_NOT_FOUND && strcmp(path, PROFILE_FILE_DEFAULT) == 0)
-		failure(invocation,
-			"cannot open '" PROFILE_FILE_DEFAULT "': it is not here (cpprof record COMMAND makes it)");
+		failure(invocation, "cannot open '" PROFILE_FILE_DEFAULT
+				    "': No such file or directory (cpprof record COMMAND writes it)");
 	else if (error->code == ERROR_NOT_FOUND && invocation->command == &command_report && !strchr(path, '/') &&
 		 access(PROFILE_FILE_DEFAULT, F_OK) == 0)
 		failure(invocation, "%s (a function of '" PROFILE_FILE_DEFAULT "': cpprof report --down %s)",
 			error->message, path);
 	else if (error->code == ERROR_FORMAT)
-		failure(invocation, "%s: 'cpprof import' reads other tools' files", error->message);
+		failure(invocation, "%s ('cpprof import' reads other tools' files)", error->message);
 	else
 		failure_of(invocation, error);
 }
@@ -52,13 +52,14 @@ static void warn_of_losses(const struct invocation *invocation, const char *path
 	bool incomplete = quality.stacks && whole < WHOLE_PERCENT_EXPECTED;
 	char lost[96] = "", cut[96] = "";
 	if (profile->lost)
-		snprintf(lost, sizeof(lost), "%" PRIu64 " samples were lost besides %" PRIu64 " recorded%s",
-			 profile->lost, quality.samples, incomplete ? ", and " : "");
+		snprintf(lost, sizeof(lost), "%" PRIu64 " %s lost besides %" PRIu64 " recorded%s", profile->lost,
+			 profile->lost == 1 ? "sample was" : "samples were", quality.samples,
+			 incomplete ? ", and " : "");
 	if (incomplete)
-		snprintf(cut, sizeof(cut), "only %.2f %% of the call paths are whole", whole);
+		snprintf(cut, sizeof(cut), "only %.2f %% of the call paths are complete", whole);
 	if (profile->lost || incomplete)
 		warning(invocation, "%s: %s%s%s", path, lost, cut,
-			invocation->command == &command_info ? "" : "; 'cpprof info' tells more");
+			invocation->command == &command_info ? "" : " (see cpprof info)");
 }
 
 static void show_naming(void *context, size_t done, size_t total)
@@ -71,8 +72,8 @@ static bool name_addresses(const struct invocation *invocation, const char *path
 {
 	struct frames_options options = { .progress = show_naming };
 	struct error error = { 0 };
-	notice(invocation, "%s: naming %zu addresses, which its recorder did not come to", path,
-	       profile->location_count);
+	notice(invocation, "%s: naming %zu address%s that the recorder left without a name", path,
+	       profile->location_count, profile->location_count == 1 ? "" : "es");
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	int result = frames_name_profile(profile, &options, &error);
 	progress_end();

@@ -39,15 +39,14 @@ static int take_frequency(const struct invocation *invocation, struct record_opt
 		return 0;
 	double hertz = positive_number(word);
 	if (hertz < 0)
-		return error_set(error, ERROR_USAGE, "-F takes samples per second of CPU time, as -F 1000, not '%s'",
-				 word);
+		return error_set(error, ERROR_USAGE,
+				 "'%s' is not a frequency (samples per second of CPU time, as -F 1000)", word);
 	char interval[64];
 	snprintf(interval, sizeof(interval), "%.0fns", NS_PER_S / hertz);
 	struct resource_request time;
 	uint64_t ns;
 	if (resource_parse("cpu", &time, error) < 0 || resource_parse_interval(time.row, interval, &ns, NULL) < 0)
-		return error_set(error, ERROR_USAGE, "-F %s makes no sense: give 0.02 to 50000 samples per second",
-				 word);
+		return error_set(error, ERROR_USAGE, "-F %s is out of range (0.02 to 50000 Hz)", word);
 	options->time_interval = ns;
 	bool used = options->resource_count == 0;
 	for (size_t i = 0; i < options->resource_count; i++) {
@@ -57,7 +56,8 @@ static int take_frequency(const struct invocation *invocation, struct record_opt
 			used = true;
 		}
 	}
-	return used ? 0 : error_set(error, ERROR_USAGE, "-F goes with a time resource that has no interval of its own");
+	return used ? 0
+		    : error_set(error, ERROR_USAGE, "-F needs a time resource without an interval of its own (-r cpu)");
 }
 
 static bool is_standard_output(const char *path)
@@ -98,8 +98,8 @@ static void say_result(const struct file_destination *file, const struct record_
 	double complete = result->samples ? 100.0 * (double)result->whole / (double)result->samples : 100;
 	/* Rounds down, so that 100.00 means all. */
 	complete = floor(complete * 100) / 100;
-	buffer_printf(&line, "cpprof: %" PRIu64 " samples, %" PRIu64 " lost, %.2f %% complete", result->samples,
-		      result->lost, complete);
+	buffer_printf(&line, "cpprof: %" PRIu64 " sample%s, %" PRIu64 " lost, %.2f %% complete", result->samples,
+		      result->samples == 1 ? "" : "s", result->lost, complete);
 	if (result->completed > 0)
 		buffer_printf(&line, " (%" PRIu64 " completed)", result->completed);
 	buffer_append_string(&line, ", ");
@@ -193,7 +193,7 @@ static int write_gmon(const struct invocation *invocation, const struct instrume
 			      : error_set(&error, ERROR_MEMORY, "out of memory");
 	free(directory);
 	if (files == 0) /* all counted code is in no file */
-		warning(invocation, "no gmon.out was written: nothing that has a file was counted");
+		warning(invocation, "no gmon.out was written: no code that belongs to a file was counted");
 	return files < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
@@ -229,10 +229,11 @@ static int record_counted(struct invocation *invocation, struct record_options *
 	if (name && instrumented_choose(name, &counted, &error) < 0)
 		return failure_of(invocation, &error);
 	if (!options->command || options->everything)
-		return usage_error(invocation, "--instrumented goes with a command: the hooks count in what it starts");
+		return usage_error(invocation,
+				   "--instrumented needs a command: the hooks count in the programs that it starts");
 	if (options->backend)
 		return usage_error(invocation,
-				   "--instrumented goes without --backend: it is the program itself that counts");
+				   "--instrumented cannot be combined with --backend: the program itself counts");
 	counted.wrap = option_given(invocation, OPTION_WRAP);
 	options->progress = on_progress;
 	options->warn = on_warning;
@@ -256,19 +257,20 @@ static int run(struct invocation *invocation)
 		return usage_error(invocation, "missing argument COMMAND (a command, -p PID or -a)");
 	options.paused = option_given(invocation, OPTION_PAUSED);
 	if (options.paused && (options.pid || options.everything))
-		return usage_error(invocation,
-				   "--paused goes with a command: what runs already is not asked when to begin");
+		return usage_error(
+			invocation,
+			"--paused needs a command: only a program that cpprof starts can choose when to begin");
 	if (option_given(invocation, OPTION_GMON) && !option_given(invocation, OPTION_INSTRUMENTED))
-		return usage_error(invocation,
-				   "--gmon goes with --instrumented, which counts the calls that gprof shows");
+		return usage_error(invocation, "--gmon needs --instrumented, which counts the calls that gprof shows");
 	if (option_given(invocation, OPTION_WRAP) && !option_given(invocation, OPTION_INSTRUMENTED))
-		return usage_error(invocation, "--wrap goes with --instrumented, which counts calls");
+		return usage_error(invocation, "--wrap needs --instrumented, which counts calls");
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	if (!output)
 		output = PROFILE_FILE_DEFAULT;
 	/* An attached process has its own output, so this only matters with a command. */
 	if (options.command && is_standard_output(output))
-		return usage_error(invocation, "the profile would be mixed with the command's own output: give a file");
+		return usage_error(invocation,
+				   "cannot write the profile to standard output: the command writes there (-o FILE)");
 	struct buffer line;
 	buffer_init(&line);
 	subject_describe(invocation, &options, &line);
@@ -277,6 +279,16 @@ static int run(struct invocation *invocation)
 								   : record(invocation, &options, output);
 	buffer_release(&line);
 	return status;
+}
+
+static const char *measurement_word(size_t index)
+{
+	return index < TALLY_MEASUREMENTS ? tally_measurement_name((uint32_t)index) : NULL;
+}
+
+static word_at *option_words(int id)
+{
+	return id == OPTION_INSTRUMENTED ? measurement_word : subject_option_words(id);
 }
 
 static const char *const usage[] = {
@@ -289,8 +301,8 @@ static const char *const usage[] = {
 
 static const struct command_option options[] = {
 	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/INTERVAL]",
-	  "What to measure ('cpprof resources' lists it), and how much of it goes by from sample to sample on average, "
-	  "as cpu/500us or page-faults/10; may be given up to 16 times",
+	  "Measure resource RES ('cpprof resources' lists them), with one sample per INTERVAL on average, as cpu/500us "
+	  "or page-faults/10; may be given up to 16 times",
 	  "cpu/1ms" },
 	{ OPTION_FREQUENCY, 'F', "frequency", "HZ",
 	  "Samples per second of CPU time, for time resources without an interval", NULL },
@@ -317,8 +329,7 @@ static const struct command_option options[] = {
 	  "paths" },
 	{ OPTION_WRAP, 0, "wrap", NULL,
 	  "With --instrumented: count the command's calls of the C library too, those of threads, input and output, "
-	  "and "
-	  "memory, as functions of group RUNTIME; what is linked with -lcpprof-wrap needs no option",
+	  "and memory, as functions of group RUNTIME; programs linked with -lcpprof-wrap need no option",
 	  NULL },
 	{ OPTION_GMON, 0, "gmon", NULL,
 	  "With --instrumented: write gmon.out files too, beside the profile, one for each loaded object, for gprof",
@@ -345,19 +356,16 @@ static const struct command_example examples[] = {
 const struct command command_record = {
 	.name = "record",
 	.task = TASK_RECORD,
-	.summary = "run a command, or watch processes, and record where they spend their resources",
+	.summary = "run a command, or observe processes, and record where they use resources",
 	.usage = usage,
 	.options = options,
 	.examples = examples,
-	.exit_status = "The command's own, or 128 + N if signal N ended it; 0 with -p, and with -a alone. 1 if nothing "
-		       "could be "
-		       "recorded, 2 for wrong words: the command has then not run. Also 1 if the "
-		       "profile could not be written to its end, or --instrumented counted nothing, which a message "
-		       "says; then "
-		       "the command has run. ^C is "
-		       "for the command: cpprof waits "
-		       "for it to "
-		       "end, and writes the profile.",
+	.words = option_words,
+	.exit_status = "The command's own, or 128 + N if signal N ended it; 0 with -p, and with -a alone. If the "
+		       "command was not run: 127 if it does not exist, 126 if it is not executable, 2 for a usage "
+		       "error, 1 if nothing could be recorded. Also 1, after a message, if the profile could not be "
+		       "written completely, or if --instrumented counted nothing. ^C is for the command: cpprof waits "
+		       "for it to end, and writes the profile.",
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 0,
 	.argument_max = SIZE_MAX,

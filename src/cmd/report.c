@@ -105,8 +105,10 @@ static int print(const struct invocation *invocation, const struct render_option
 		return failure_of(invocation, &error);
 	render_end(&document);
 	if (document.absent_count > 0)
-		notice(invocation, "source file '%s'%s not found: run this where its path leads to it", document.absent,
-		       document.absent_count > 1 ? " and others were" : " was");
+		notice(invocation,
+		       "cannot show the text of '%s'%s: source file not found (run cpprof in the folder that the path "
+		       "starts in)",
+		       document.absent, document.absent_count > 1 ? " and others" : "");
 	return EXIT_DONE;
 }
 
@@ -163,14 +165,14 @@ static const struct command_option own_options[] = {
 	{ OPTION_GROUP, 0, "group", "GROUP",
 	  "List only functions of this group, and paths that lead to them; with * and ?", NULL },
 	{ OPTION_LEXICAL, 0, "lexical", NULL,
-	  "Show a function whose address is taken, as qsort's comparator, under the one that took it", NULL },
+	  "Show a function whose address is taken, as qsort's comparator, below the function that takes it", NULL },
 	ROW_RESOURCES("all"),
 	ROW_THRESHOLD,
 	ROW_LIMIT,
 	ROW_BY,
 	ROWS_SELECTION,
 	ROWS_FRAMES,
-	ROW_FORMAT("text, json or csv"),
+	ROW_FORMAT,
 	{ 0 },
 };
 
@@ -189,11 +191,11 @@ static const struct command_option *make_options(void)
 static const struct command_example examples[] = {
 	{ "cpprof report", "which functions cost most" },
 	{ "cpprof report --down main", "which call paths below main cost most" },
-	{ "cpprof report --up qsort -r page-faults", "on whose behalf qsort took its page faults" },
+	{ "cpprof report --up qsort -r page-faults", "for which callers qsort took its page faults" },
 	{ "cpprof report --tree --threshold 5%", "the tree of calls, without what is below 5 %" },
 	{ "cpprof report --pages -r page-faults", "which mappings the page faults were in, and who touched them" },
 	{ "cpprof report --source parse --counts", "how often each line of parse was executed" },
-	{ "cpprof report --groups", "what each part of the program uses, as its source is divided" },
+	{ "cpprof report --groups", "what each group of functions uses, by the groups of the source" },
 	{ "cpprof report --by-label tenant", "which tenants cost most, as the program labels its threads" },
 	{ "cpprof report --by-label=tenant --down main", "the call paths of each tenant apart" },
 	{ "cpprof report --call-graph | gprof2dot | dot -Tsvg > calls.svg", "a picture of all calls" },
@@ -209,6 +211,7 @@ const struct command command_report = {
 	.usage = usage,
 	.make_options = make_options,
 	.examples = examples,
+	.words = view_option_words,
 	.needs = NEEDS_PROFILE,
 	.run = run,
 };

@@ -91,7 +91,7 @@ static void print_row(const struct resource_row *row, int width)
 	printf("%-*s %-11s %-9s %-*s %s", width, name, row->gtick, interval, BACKENDS_WIDTH,
 	       is_served ? answer.names : "-", is_served ? row->summary : answer.why_not.message);
 	if (answer.user_only)
-		printf("; here %s sees user mode only", answer.user_only);
+		printf("; here %s measures user mode only", answer.user_only);
 	putchar('\n');
 }
 
@@ -99,7 +99,7 @@ static void print_table(void)
 {
 	int width = name_width();
 	printf("%-*s %-11s %-9s %-*s %s\n", width, "resource", "gtick", "interval", BACKENDS_WIDTH, "backends",
-	       "what it is, or why not here");
+	       "description, or the reason why it cannot be measured here");
 	for (const struct resource_row *row = resource_rows; row->name; row++)
 		print_row(row, width);
 }
@@ -164,7 +164,7 @@ static int run(struct invocation *invocation)
 	struct error error = { 0 };
 	if (view_request_init(&request, invocation, NULL, &error) < 0)
 		return failure_of(invocation, &error);
-	if (request.render.format == RENDER_CSV)
+	if (!render_document_word(request.render.format))
 		return usage_error(invocation, "--format csv is not available here (--format text or json)");
 	if (request.render.format == RENDER_JSON)
 		print_json();
@@ -175,7 +175,7 @@ static int run(struct invocation *invocation)
 
 static const char *const usage[] = { "[OPTION]...", NULL };
 
-static const struct command_option options[] = { ROW_FORMAT("text or json"), { 0 } };
+static const struct command_option options[] = { ROW_FORMAT, { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof resources", "what can be measured on this machine, by this user" },
@@ -186,9 +186,10 @@ static const struct command_example examples[] = {
 const struct command command_resources = {
 	.name = "resources",
 	.task = TASK_RECORD,
-	.summary = "list what can be measured here, and why not",
+	.summary = "list the resources that can be measured here, and why others cannot",
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = document_option_words,
 	.run = run,
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/sample/backends.h"
 #include "resources/resources.h"
 
 static const double NS_PER_S = 1e9;
@@ -18,6 +19,21 @@ double positive_number(const char *word)
 	return whole && isfinite(number) && number > 0 ? number : -1;
 }
 
+static const char *resource_word(size_t index)
+{
+	return resource_rows[index].name;
+}
+
+static const char *backend_word(size_t index)
+{
+	return record_backends[index] ? record_backends[index]->name : NULL;
+}
+
+word_at *subject_option_words(int id)
+{
+	return id == SUBJECT_BACKEND ? backend_word : id == SUBJECT_RESOURCE ? resource_word : NULL;
+}
+
 /* --- resources --- */
 
 static int take_resources(const struct invocation *invocation, struct record_options *options, struct error *error)
@@ -26,15 +42,14 @@ static int take_resources(const struct invocation *invocation, struct record_opt
 		if (invocation->uses[i].option->id != SUBJECT_RESOURCE)
 			continue;
 		if (options->resource_count == RESOURCE_REQUESTS_MAX)
-			return error_set(error, ERROR_USAGE, "more than %d resources in one run",
-					 RESOURCE_REQUESTS_MAX);
+			return error_set(error, ERROR_USAGE, "too many resources (limit %d)", RESOURCE_REQUESTS_MAX);
 		struct resource_request *request = &options->resources[options->resource_count];
 		int result = resource_parse(invocation->uses[i].value, request, error);
 		if (result < 0)
 			return result;
 		for (size_t j = 0; j < options->resource_count; j++)
 			if (strcmp(options->resources[j].name, request->name) == 0)
-				return error_set(error, ERROR_USAGE, "%s is asked for twice", request->name);
+				return error_set(error, ERROR_USAGE, "resource %s is given twice", request->name);
 		options->resource_count++;
 	}
 	return 0;
@@ -47,7 +62,7 @@ static int take_pid(const struct invocation *invocation, struct record_options *
 	const char *pid = option_value(invocation, SUBJECT_PID);
 	double number = pid ? positive_number(pid) : 0;
 	if (pid && (number < 1 || number > INT32_MAX || number != floor(number)))
-		return error_set(error, ERROR_USAGE, "-p takes a process id, not '%s'", pid);
+		return error_set(error, ERROR_USAGE, "'%s' is not a process id (-p PID)", pid);
 	options->pid = (pid_t)number;
 	return 0;
 }
@@ -57,12 +72,13 @@ static int take_duration(const struct invocation *invocation, struct record_opti
 	const char *duration = option_value(invocation, SUBJECT_DURATION);
 	double seconds = duration ? positive_number(duration) : 0;
 	if (seconds < 0 || seconds > 1e9)
-		return error_set(error, ERROR_USAGE, "--duration takes seconds, as 10 or 0.5, not '%s'", duration);
+		return error_set(error, ERROR_USAGE, "'%s' is not a number of seconds (--duration 10, or 0.5)",
+				 duration);
 	if (duration && options->command)
-		return error_set(error, ERROR_USAGE, "--duration goes without a command, which runs until it ends");
-	if (duration && !options->pid && !options->everything)
 		return error_set(error, ERROR_USAGE,
-				 "--duration goes with what is running already: -p PID, or record -a");
+				 "--duration cannot be combined with a command, which is recorded until it ends");
+	if (duration && !options->pid && !options->everything)
+		return error_set(error, ERROR_USAGE, "--duration needs a running target (-p PID, or record -a)");
 	options->duration_ns = (uint64_t)(seconds * NS_PER_S);
 	return 0;
 }
@@ -77,11 +93,11 @@ int subject_take(const struct invocation *invocation, struct record_options *opt
 	    take_duration(invocation, options, error) < 0)
 		return error->code;
 	if (options->pid && options->command)
-		return error_set(error, ERROR_USAGE, "give either -p or a command, not both");
+		return error_set(error, ERROR_USAGE, "-p cannot be combined with a command");
 	if (options->pid && options->everything)
-		return error_set(error, ERROR_USAGE,
-				 "give either -p or -a, not both: -a records every process, and 'report --process' "
-				 "shows one");
+		return error_set(
+			error, ERROR_USAGE,
+			"-p cannot be combined with -a (-a records every process; 'report --process' shows one)");
 	return 0;
 }
 

@@ -18,13 +18,17 @@ enum {
 };
 
 /* A row of the table of options. */
-#define SUBJECT_BACKEND_OPTION                                                                                       \
-	{                                                                                                            \
-		SUBJECT_BACKEND, 0, "backend", "bpf|perf|preload",                                                   \
-			"Measure by this one: bpf counts and walks stacks in the kernel, perf copies stacks out of " \
-			"it, preload is a library inside the program that is started, and needs no privilege",       \
-			"the first that is permitted and measures all that is asked for"                             \
+#define SUBJECT_BACKEND_OPTION                                                                                        \
+	{                                                                                                             \
+		SUBJECT_BACKEND, 0, "backend", "bpf|perf|preload",                                                    \
+			"Measure with this backend: bpf counts and unwinds stacks in the kernel, perf copies stacks " \
+			"out of it, preload is a library inside the program that cpprof starts, and needs no "        \
+			"privilege",                                                                                  \
+			"the first that is permitted and measures all requested resources"                            \
 	}
+
+/* struct command.words: the names of resources and backends. */
+word_at *subject_option_words(int id);
 
 /* Fills in the resources and the target: command, pid, everything, duration and backend. Returns 0, ERROR_USAGE or
  * ERROR_LIMIT. */

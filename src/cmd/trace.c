@@ -8,6 +8,7 @@
 #include "cmd/subject.h"
 #include "cmd/trace_events.h"
 #include "collect/sample/monitor.h"
+#include "profile/findings.h"
 #include "render/render.h"
 
 enum { OPTION_MIN = SUBJECT_OPTIONS_END, OPTION_NAME, OPTION_PATH, OPTION_OUTPUT };
@@ -92,13 +93,32 @@ static void say_result(const struct trace_events *events, const struct record_re
 	}
 	if (result->lost > 0)
 		fprintf(stderr,
-			"cpprof: %" PRIu64 " events lost: fewer come with a filter in the resource, as "
-			"syscalls:read, or an interval, as syscalls/10\n",
-			result->lost);
+			"cpprof: %" PRIu64
+			" event%s lost (a filter, as syscalls:read, or an interval, as syscalls/10, makes fewer)\n",
+			result->lost, result->lost == 1 ? "" : "s");
 	say_missing(&events->filter);
-	if (result->whole < result->samples)
-		fprintf(stderr, "cpprof: %" PRIu64 " paths are incomplete: their outer part is not known\n",
-			result->samples - result->whole);
+	uint64_t broken = result->samples - result->whole;
+	if (broken > 0)
+		fprintf(stderr, "cpprof: %" PRIu64 " broken call path%s: the outer part is missing\n", broken,
+			broken == 1 ? "" : "s");
+}
+
+/* The findings of a recording's closing line, a line each. What a trace costs
+ * and leaves out was requested by its resources and intervals. */
+static void print_findings(const struct profile *profile)
+{
+	struct finding_walk walk = { 0 };
+	for (const struct profile_finding *finding; (finding = finding_next(profile, &walk));) {
+		const struct finding_code_row *row = finding_code_find(profile_string(profile, finding->code));
+		bool is_closing = row && row->output == FINDING_IN_CLOSING;
+		bool is_requested =
+			row == &finding_codes[FINDING_SAMPLES_COSTLY] || row == &finding_codes[FINDING_UNSAMPLED];
+		if (is_requested || !(is_closing || finding->severity > FINDING_NOTE))
+			continue;
+		fprintf(stderr, "cpprof: %s: ", finding_severity_name(finding->severity));
+		render_safe_text(stderr, profile_string(profile, finding->text));
+		fputc('\n', stderr);
+	}
 }
 
 static void on_warning(void *context, const char *sentence)
@@ -117,6 +137,8 @@ static int trace(struct invocation *invocation, struct record_options *options, 
 	if (record_run(options, &result, &error) < 0)
 		return failure_of(invocation, &error);
 	say_result(events, &result);
+	if (result.profile)
+		print_findings(result.profile);
 	profile_free(result.profile);
 	if (result.incomplete)
 		return failure(invocation, "the trace is incomplete: %s", error.message);
@@ -150,15 +172,16 @@ static const char *const usage[] = {
 
 static const struct command_option options[] = {
 	{ SUBJECT_RESOURCE, 'r', "resource", "RES[/N]",
-	  "What to watch ('cpprof resources' lists it), each event or on average every Nth gtick; may be given up to "
-	  "16 times",
+	  "Trace resource RES ('cpprof resources' lists them): each event, or on average every Nth gtick; may be given "
+	  "up to 16 times",
 	  "syscalls" },
 	{ OPTION_MIN, 0, "min", "AMOUNT",
 	  "Show only events of at least so much, as 64KiB or 5ms; once for each kind of amount", NULL },
 	{ OPTION_NAME, 0, "name", "PATTERN",
-	  "Show only events whose system call or resource has a name like it, as 'open*'; several: one of them", NULL },
+	  "Show only events whose system call or resource matches PATTERN, as 'open*'; of several, one must match",
+	  NULL },
 	{ OPTION_PATH, 0, "path", "FUNCTION",
-	  "Show only events with this function in their call path; several: all of them", NULL },
+	  "Show only events with FUNCTION in their call path; of several, all must be there", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the events to FILE", "standard error" },
 	{ SUBJECT_PID, 'p', "pid", "PID",
 	  "Trace a running process, all its threads, and leave it running; ^C ends the tracing", NULL },
@@ -183,9 +206,10 @@ const struct command command_trace = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = subject_option_words,
 	.exit_status =
-		"The command's own, or 128 + N if signal N ended it; 0 with -p. 1 if nothing could be traced, 2 for "
-		"wrong words: the command has then not run.",
+		"The command's own, or 128 + N if signal N ended it; 0 with -p. If the command was not run: 127 if it "
+		"does not exist, 126 if it is not executable, 2 for a usage error, 1 if nothing could be traced.",
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 0,
 	.argument_max = SIZE_MAX,

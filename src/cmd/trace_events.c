@@ -228,8 +228,9 @@ static void print_lost(struct trace_events *events, const struct profile *profil
 {
 	if (profile->lost <= events->lost)
 		return;
+	uint64_t lost = profile->lost - events->lost;
 	print_time(events->out, profile->end_ns, profile);
-	fprintf(events->out, "lost %" PRIu64 " events: there was no room for them\n", profile->lost - events->lost);
+	fprintf(events->out, "lost %" PRIu64 " event%s: the ring was full\n", lost, lost == 1 ? "" : "s");
 	events->lost = profile->lost;
 }
 

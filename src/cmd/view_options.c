@@ -8,16 +8,27 @@
 #include "analyze/options_read.h"
 #include "cmd/message.h"
 
-static int read_format(const char *text, enum render_format *format, struct error *error)
+int view_read_format(const char *text, enum render_format *format, struct error *error)
 {
-	static const char *const names[] = { [RENDER_TEXT] = "text", [RENDER_JSON] = "json", [RENDER_CSV] = "csv" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], text) == 0) {
+	for (size_t i = 0; render_format_word(i); i++) {
+		if (strcmp(render_format_word(i), text) == 0) {
 			*format = (enum render_format)i;
 			return 0;
 		}
 	}
-	return error_set(error, ERROR_USAGE, "unknown format '%s': text, json or csv", text);
+	char list[64];
+	return error_set(error, ERROR_USAGE, "unknown format '%s' (%s)", text,
+			 words_list(render_format_word, list, sizeof(list)));
+}
+
+word_at *view_option_words(int id)
+{
+	return id == OPTION_FORMAT ? render_format_word : id == OPTION_BY ? view_by_word : NULL;
+}
+
+word_at *document_option_words(int id)
+{
+	return id == OPTION_FORMAT ? render_document_word : NULL;
 }
 
 static int add_resource(struct view_request *request, const struct profile *profile, const char *name,
@@ -74,7 +85,7 @@ static int read_option(struct view_request *request, const struct option_use *us
 		request->view.no_stitch = true;
 		return 0;
 	case OPTION_FORMAT:
-		return read_format(use->value, &request->render.format, error);
+		return view_read_format(use->value, &request->render.format, error);
 	default:
 		return 0; /* read elsewhere: resources, processes, labels, times, the command's own options */
 	}
@@ -84,7 +95,7 @@ static int read_times(struct view_request *request, const struct invocation *inv
 {
 	const char *from = option_value(invocation, OPTION_FROM), *to = option_value(invocation, OPTION_TO);
 	if ((from && !*from) || (to && !*to))
-		return error_set(error, ERROR_USAGE, "a time in seconds is missing, as 1.5 or 200ms");
+		return error_set(error, ERROR_USAGE, "missing time in seconds (as 1.5 or 200ms)");
 	return options_read_time(from, to, &request->view, error);
 }
 
@@ -121,8 +132,7 @@ static int choose_processes(struct view_request *request, const struct invocatio
 			any = any || request->processes[i];
 		}
 		if (!any)
-			result = error_set(error, ERROR_NOT_FOUND,
-					   "none of the chosen processes is in that control group");
+			result = error_set(error, ERROR_NOT_FOUND, "no selected process is in that control group");
 	} else if (result == 0 && grouped) {
 		request->processes = grouped;
 		grouped = NULL;
@@ -190,7 +200,7 @@ int view_make_lexical(struct invocation *invocation)
 		profile_note(invocation->profile, LEXICAL_NOTE) ? lexical_paths(invocation->profile) : ERROR_NOT_FOUND;
 	if (moved == ERROR_NOT_FOUND)
 		return failure(invocation,
-			       "--lexical needs to know whose addresses are taken, and nothing here tells of any: "
-			       "compile what takes them with cpprof cc, and record with --instrumented");
+			       "cannot use --lexical: the profile does not record where addresses of functions are "
+			       "taken (compile with cpprof cc, and record with --instrumented)");
 	return moved < 0 ? failure(invocation, "%s", error_text((int)moved)) : EXIT_DONE;
 }

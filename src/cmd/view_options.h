@@ -31,13 +31,13 @@ enum {
 /* The rows of the shared options. */
 /* clang-format off */
 #define ROW_RESOURCES(standard) \
-	{ OPTION_RESOURCE, 'r', "resource", "RES", "Look at resource RES only; may be given several times", standard }
+	{ OPTION_RESOURCE, 'r', "resource", "RES", "Report resource RES only; may be given several times", standard }
 #define ROW_THRESHOLD \
-	{ OPTION_THRESHOLD, 't', "threshold", "F", "Leave out what has a smaller usage fraction (0.01 or 1%)", "0.005" }
+	{ OPTION_THRESHOLD, 't', "threshold", "F", "Leave out entries with a smaller usage fraction (0.01 or 1%)", "0.005" }
 #define ROW_LIMIT \
 	{ OPTION_LIMIT, 'n', "limit", "N", "Show at most N entries; 0: all", "40" }
 #define ROW_BY \
-	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its function, callsite (function@file:line), line, module or group", \
+	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its %s (callsite: function@file:line)", \
 	  "function" }
 #define ROWS_SELECTION \
 	{ OPTION_THREAD, 0, "thread", "THREAD", "Count only this thread: a TID, a name, or #N of its row in 'info'", \
@@ -45,17 +45,21 @@ enum {
 	{ OPTION_PROCESS, 0, "process", "PROCESS", "Count only this process: a PID, a name, or #N; may be given several times", \
 	  NULL }, \
 	{ OPTION_CGROUP, 0, "cgroup", "PATTERN", "Count only processes of this control group and below: /a/b, or '*b*'", NULL }, \
-	{ OPTION_LABEL, 0, "label", "KEY=VALUE", "Count only what has this label of cpprof_label; of several keys, all must hold", NULL }, \
+	{ OPTION_LABEL, 0, "label", "KEY=VALUE", "Count only hits with this label of cpprof_label; of several keys, all must hold", NULL }, \
 	{ OPTION_FROM, 0, "from", "SECONDS", "Count only from this time on, since the start of the recording", NULL }, \
 	{ OPTION_TO, 0, "to", "SECONDS", "Count only up to this time", NULL }
 #define ROWS_FRAMES \
 	{ OPTION_NO_INLINES, 0, "no-inlines", NULL, "Count an inlined function as the function it is part of", NULL }, \
-	{ OPTION_UNTRIMMED, 0, "untrimmed", NULL, "Show also what the C library puts above main and thread starts", \
+	{ OPTION_UNTRIMMED, 0, "untrimmed", NULL, "Show also the frames of the C library above main and thread starts", \
 	  NULL }, \
-	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Let paths begin with their thread, not with what started it", NULL }
-#define ROW_FORMAT(formats) \
-	{ OPTION_FORMAT, 0, "format", "FORMAT", "Write " formats, "text" }
+	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Begin paths at their thread's start, not at the path that started the thread", NULL }
+#define ROW_FORMAT \
+	{ OPTION_FORMAT, 0, "format", "FORMAT", "Write %s", "text" }
 /* clang-format on */
+
+/* struct command.words of these options; the second is for a command whose result is a description, not a table. */
+word_at *view_option_words(int id);
+word_at *document_option_words(int id);
 
 /* The values of the shared options. */
 struct view_request {
@@ -73,6 +77,9 @@ struct view_request {
 int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
 		      struct error *error);
 void view_request_release(struct view_request *request);
+
+/* Reads the value of --format. Returns 0 or ERROR_USAGE. */
+int view_read_format(const char *text, enum render_format *format, struct error *error);
 
 /* Converts the invocation's profile to lexical paths (analyze/lexical.h). Returns EXIT_DONE, or prints a message and
  * returns another exit status. */

@@ -16,7 +16,7 @@ static int print(const struct invocation *invocation, const struct render_option
 	for (size_t i = 0; i < results->count && !missing; i++)
 		missing = results->items[i].missing.code ? &results->items[i].missing : NULL;
 	if (missing)
-		notice(invocation, "not predicted for every resource: %s", missing->message);
+		notice(invocation, "some resources were not predicted: %s", missing->message);
 	render_begin(&document, stdout, options,
 		     &(struct render_envelope){ .command = "whatif", .profile = invocation->profile });
 	for (size_t i = 0; i < results->count && status == 0; i++)
@@ -56,7 +56,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[OPTION]... [FILE] 'FN;FN;FN=FACTOR'...", NULL };
 
 static const struct command_option options[] = {
-	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_FRAMES, ROW_FORMAT("text, json or csv"), { 0 },
+	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_FRAMES, ROW_FORMAT, { 0 },
 };
 
 static const struct command_example examples[] = {
@@ -72,6 +72,7 @@ const struct command command_whatif = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = view_option_words,
 	.needs = NEEDS_PROFILE | NEEDS_PROFILE_BEFORE_TERMS,
 	.argument_min = 1,
 	.argument_max = SIZE_MAX,

@@ -172,7 +172,7 @@ struct elf_file *elf_file_open(int fd, const char *name, struct error *error)
 {
 	struct stat status;
 	if (fstat(fd, &status) < 0) {
-		error_set_errno(error, "cannot look at %s", name);
+		error_set_errno(error, "cannot inspect %s", name);
 		return NULL;
 	}
 	if (!S_ISREG(status.st_mode)) {

@@ -226,7 +226,7 @@ static int find_module(const struct profile *profile, const char *name, uint32_t
 	}
 	free(counted);
 	if (*found == PROFILE_NONE)
-		return error_set(error, ERROR_NOT_FOUND, "this profile knows no program or library '%s'", name);
+		return error_set(error, ERROR_NOT_FOUND, "this profile has no program or library '%s'", name);
 	return 0;
 }
 
@@ -240,7 +240,8 @@ static int gmon_export(const struct format_input *input, struct sink *out, struc
 			return code;
 	}
 	if (module == PROFILE_NONE)
-		return error_set(error, ERROR_NOT_FOUND, "this profile has names alone, and gmon.out holds addresses");
+		return error_set(error, ERROR_NOT_FOUND,
+				 "cannot write gmon.out: the profile has names, but no addresses");
 	struct gmon gmon;
 	gmon_init(&gmon);
 	int code = gmon_from_profile(profile, module, input->view.resource, &gmon, error);
@@ -254,7 +255,7 @@ const struct format format_gmon = {
 	.name = "gmon",
 	.title = "gmon.out",
 	.ending = "out",
-	.summary = "gmon.out, what gprof reads: calls and samples of one program or library",
+	.summary = "gmon.out, the input of gprof: calls and samples of one program or library",
 	.options = FORMAT_RESOURCE | FORMAT_OBJECT,
 	.needs = FORMAT_NEEDS_IMAGE,
 	.has_several = true,

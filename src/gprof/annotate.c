@@ -376,7 +376,8 @@ static int print_files(struct annotation *annotation, struct error *error)
 int print_source(struct gprof_report *report, struct error *error)
 {
 	if (!report->image)
-		return error_set(error, ERROR_USAGE, "annotated source is of an image and its gmon.out files");
+		return error_set(error, ERROR_USAGE,
+				 "cannot annotate source: that needs a program and its gmon.out files");
 	struct annotation annotation = { .report = report };
 	struct hash_map files;
 	hash_map_init(&files);

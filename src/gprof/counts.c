@@ -81,7 +81,8 @@ static size_t collect(const struct gprof_report *report, struct counted *counted
 int print_counts(struct gprof_report *report, struct error *error)
 {
 	if (!report->image)
-		return error_set(error, ERROR_USAGE, "execution counts are of an image and its gmon.out files");
+		return error_set(error, ERROR_USAGE,
+				 "cannot print execution counts: that needs a program and its gmon.out files");
 	struct counted *counted = calloc(report->image->symbol_count + 1, sizeof(*counted));
 	if (!counted)
 		return error_set(error, ERROR_MEMORY, "out of memory");

@@ -322,10 +322,10 @@ int gmon_from_profile(const struct profile *profile, uint32_t module, uint32_t r
 		.gmon = gmon,
 	};
 	if (resource != PROFILE_NONE && !is_time(profile, resource))
-		return error_set(error, ERROR_UNSUPPORTED, "gmon.out holds time, and '%s' is none: choose cpu",
+		return error_set(error, ERROR_UNSUPPORTED, "cannot write '%s' as gmon.out: it is not a time (-r cpu)",
 				 profile_string(profile, profile->resources[resource].name));
 	int code = make(&making);
-	return code < 0 ? error_set(error, code, "%s cannot be written as gmon.out: %s",
+	return code < 0 ? error_set(error, code, "cannot write %s as gmon.out: %s",
 				    profile_string(profile, profile->modules[module].path), error_text(code))
 			: 0;
 }

@@ -33,8 +33,8 @@ struct reading {
 
 static int truncated(const struct reading *reading)
 {
-	return error_set(reading->error, ERROR_TRUNCATED, "%s is cut: the record at byte %zu has no end", reading->name,
-			 reading->record);
+	return error_set(reading->error, ERROR_TRUNCATED, "%s is truncated: the record at byte %zu is incomplete",
+			 reading->name, reading->record);
 }
 
 static int damaged(const struct reading *reading, const char *what)
@@ -177,7 +177,7 @@ static int read_records(struct reading *reading)
 		uint8_t tag = cursor_u8(&reading->cursor);
 		if (tag >= TAGS)
 			return error_set(reading->error, ERROR_CORRUPT,
-					 "%s: byte %zu begins a record of no known kind (%u)", reading->name,
+					 "%s: the record at byte %zu is of unknown kind (%u)", reading->name,
 					 reading->record, tag);
 		reading->gmon->record_counts[tag]++;
 		code = readers[tag](reading);
@@ -195,13 +195,14 @@ static int read_header(struct reading *reading)
 		return error_set(reading->error, ERROR_FORMAT, "%s is not a gmon.out file", reading->name);
 	uint32_t version = cursor_u32(cursor);
 	if (!cursor_bytes(cursor, SPARE_BYTES))
-		return error_set(reading->error, ERROR_TRUNCATED, "%s is cut: it ends in its header", reading->name);
+		return error_set(reading->error, ERROR_TRUNCATED, "%s is truncated within its header", reading->name);
 	if (version == __builtin_bswap32(GMON_VERSION))
 		return error_set(reading->error, ERROR_FORMAT,
-				 "%s is from a machine of the other byte order: read it on such a one", reading->name);
+				 "cannot read %s: it is from a machine with another byte order", reading->name);
 	if (version != GMON_VERSION)
 		return error_set(reading->error, ERROR_VERSION,
-				 "%s has version %u of gmon.out; only version 1 is known", reading->name, version);
+				 "cannot read %s: it has version %u of gmon.out (supported: 1)", reading->name,
+				 version);
 	return 0;
 }
 
@@ -250,11 +251,11 @@ int gmon_read(struct gmon *gmon, FILE *in, const char *name, struct error *error
 		code = gmon_add(gmon, &file);
 		if (code == ERROR_CORRUPT)
 			error_set(error, code,
-				  "%s is of another program or build, or was sampled at another rate: its "
-				  "histogram does not fit the others",
+				  "cannot add %s to the other files: it is from another program or build, or was "
+				  "sampled at another rate",
 				  name);
 		else if (code < 0)
-			error_set(error, code, "%s cannot be added to the others: %s", name, error_text(code));
+			error_set(error, code, "cannot add %s to the other files: %s", name, error_text(code));
 	}
 	gmon_release(&file);
 	return code;

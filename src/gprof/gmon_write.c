@@ -41,7 +41,7 @@ static uint64_t part_of(uint64_t count, uint64_t round, uint64_t limit)
 
 static int too_many(struct error *error)
 {
-	return error_set(error, ERROR_LIMIT, "counts are too high to be written as gmon.out");
+	return error_set(error, ERROR_LIMIT, "cannot write gmon.out: the counts are too high for the format");
 }
 
 /* --- histograms --- */

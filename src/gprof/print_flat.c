@@ -145,7 +145,7 @@ static const char explanation[] = "\n"
 				  " %time       the function's own samples, as a share of all\n"
 				  " cumulative  the seconds of this line and those above it\n"
 				  " self        seconds in the function itself, without what it called\n"
-				  " calls       how often others called it; empty where nobody counted\n"
+				  " calls       how often others called it; empty where calls were not counted\n"
 				  " self/call   self, for one call\n"
 				  " total/call  the same with what it called, as the call graph passes time on\n"
 				  " name        the function\n";

@@ -129,7 +129,7 @@ static int print_entry(struct graph_page *page, uint32_t number)
 static const char explanation[] =
 	"\n"
 	" Each entry is about the function with the number at the left margin. The lines above it are its callers,\n"
-	" those below it are what it called. In the function's own line:\n"
+	" those below it are its callees. In the function's own line:\n"
 	"\n"
 	" % time    its time and its callees', as a share of all\n"
 	" self      seconds in the function itself\n"
@@ -137,9 +137,9 @@ static const char explanation[] =
 	" called    how often others called it, and +how often it called itself\n"
 	" name      the function, the cycle that it is in, and its number: [n] where it has an entry, (n) where not\n"
 	"\n"
-	" In a caller's line, self and children are what of the function's two times was spent for that caller, and\n"
-	" in a callee's line what of the callee's was spent for the function; called is a/b where a of b calls were\n"
-	" of that pair.\n";
+	" In a caller's line, self and children are the parts of the function's two times that were spent for that\n"
+	" caller, in a callee's line the parts of the callee's times that were spent for the function; called is\n"
+	" a/b where a of b calls were of that pair.\n";
 
 static const char explanation_of_guess[] =
 	" Only the calls are counted per pair: each call of a function is taken to have cost the same. Where that\n"

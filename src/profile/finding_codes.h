@@ -77,6 +77,8 @@
 	X(TRANSFERS_UNOBSERVED, "transfers-unobserved", WARNING, CLOSING, "", \
 	  "The C library transfers for its streams (fread, fgets, getline, printf...) itself, and the program may make " \
 	  "system calls directly; the bpf backend, as root, sees both.") \
+	X(RESOURCE_UNDECLARED, "resource-undeclared", WARNING, CLOSING, "", \
+	  "No call of cpprof_resource had this name; its total is 0.") \
 	X(TICKS_LATE, "ticks-late", WARNING, INFO, "tick", \
 	  "The program's own alternate signal stack was too small for the timer's handler.") \
 	X(SAMPLES_DAMAGED, "samples-damaged", WARNING, INFO, "thread", \
@@ -90,8 +92,7 @@
 	X(OWN_MALLOC, "own-malloc", WARNING, INFO, "", \
 	  "The allocations of the program are missing; --backend bpf sees them.") \
 	X(TIME_COARSE, "time-coarse", NOTE, CLOSING, "sample a second of time", \
-	  "Time is sampled less often than was asked for; each sample stands for as many hits as its time has " \
-	  "intervals.") \
+	  "Time is sampled less often than requested; each sample stands for as many hits as its time has intervals.") \
 	X(PARTS_MEASURED, "parts-measured", NOTE, INFO, "", \
 	  "The totals cover the parts between cpprof_start and cpprof_stop only.") \
 	/* the compiler's hooks */ \

@@ -26,10 +26,9 @@ int load_block_error(const struct load *load, const struct load_block *block, in
 	unsigned long long offset = block->offset;
 	switch (code) {
 	case ERROR_CORRUPT:
-		return error_set(error, code, "%s is damaged: the block at byte %llu is not what was written", name,
-				 offset);
+		return error_set(error, code, "%s is damaged: corrupt block at byte %llu", name, offset);
 	case ERROR_VERSION:
-		return error_set(error, code, "%s was written by a newer cpprof: update to read it", name);
+		return error_set(error, code, "cannot read %s: a newer cpprof wrote it (update cpprof)", name);
 	case ERROR_SYSTEM:
 		return error_set_errno(error, "cannot read %s", name);
 	default:

@@ -22,6 +22,11 @@ struct foreign {
 	const char *what;
 };
 
+bool reader_is_profile(const void *start, size_t bytes)
+{
+	return bytes >= FORMAT_MAGIC_BYTES && memcmp(start, FORMAT_MAGIC, FORMAT_MAGIC_BYTES) == 0;
+}
+
 static int refuse_foreign(const struct source *source, const uint8_t *bytes, size_t size, struct error *error)
 {
 	static const struct foreign foreigners[] = {
@@ -63,11 +68,11 @@ static int check_file_header(const struct load *load, struct buffer *buffer, str
 		return refuse_foreign(source, bytes, size, error);
 	memcpy(&header, bytes, sizeof(header));
 	if (!format_file_header_sound(&header))
-		return error_set(error, ERROR_CORRUPT, "%s is damaged: its first %zu bytes are not what was written",
-				 source->name, sizeof(header));
+		return error_set(error, ERROR_CORRUPT, "%s is damaged: its first %zu bytes are corrupt", source->name,
+				 sizeof(header));
 	if (header.major > FORMAT_MAJOR)
 		return error_set(error, ERROR_VERSION,
-				 "%s was written by a newer cpprof: update to read it (format %u)", source->name,
+				 "cannot read %s: a newer cpprof wrote it, in format %u (update cpprof)", source->name,
 				 header.major);
 	return 0;
 }

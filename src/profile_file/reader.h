@@ -23,4 +23,7 @@ struct profile *reader_load(const char *path, struct error *error);
 /* The same from memory, as the fuzzer needs it. `name` is for messages. */
 struct profile *reader_load_bytes(const void *bytes, size_t size, const char *name, struct error *error);
 
+/* Whether these first bytes of a file (8 are enough) are a profile's. */
+bool reader_is_profile(const void *start, size_t bytes);
+
 #endif

@@ -43,6 +43,17 @@ void render_json_begin(FILE *out, const struct render_envelope *envelope)
 	fputs("],\n", out);
 }
 
+const char *render_format_word(size_t format)
+{
+	static const char *const names[] = { [RENDER_TEXT] = "text", [RENDER_JSON] = "json", [RENDER_CSV] = "csv" };
+	return format < sizeof(names) / sizeof(names[0]) ? names[format] : NULL;
+}
+
+const char *render_document_word(size_t format)
+{
+	return format < RENDER_CSV ? render_format_word(format) : NULL;
+}
+
 void render_begin(struct render_document *document, FILE *out, const struct render_options *options,
 		  const struct render_envelope *envelope)
 {

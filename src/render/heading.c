@@ -102,7 +102,7 @@ bool empty_print(FILE *out, const struct view *view)
 	else if (view->resource->kind == RESOURCE_EXACT)
 		fputs("nothing counted: the program used none of this resource\n", out);
 	else if (view->resource->kind == RESOURCE_MERGED)
-		fputs("no samples: what was imported has none\n", out);
+		fputs("no samples: the imported file has none\n", out);
 	else if (!view->profile->ended)
 		fputs("no samples: the recording was cut before its first sample\n", out);
 	else if (reason && reason->severity != FINDING_NOTE)

@@ -59,13 +59,13 @@ static void print_quality(FILE *out, const struct info *info)
 		 quality->samples + lost ? 100 - quality_percent(quality->samples, quality->samples + lost) : 0);
 	print_pair(out, "lost", text);
 	if (quality->stacks == 0) {
-		print_pair(out, "complete", "not known: no stacks were taken here");
+		print_pair(out, "complete", "unknown: no stacks were taken");
 		return;
 	}
 	snprintf(text, sizeof(text), "%.2f %% (%" PRIu64 " of %" PRIu64 " stacks reach their root)",
 		 quality_percent(quality->whole, quality->stacks), quality->whole, quality->stacks);
 	print_pair(out, "complete", text);
-	snprintf(text, sizeof(text), "%" PRIu64 " of these with help from outside the copied stack",
+	snprintf(text, sizeof(text), "%" PRIu64 " of these by memory from outside the copied stack",
 		 quality->completed);
 	print_pair(out, "completed", text);
 }

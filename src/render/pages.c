@@ -19,7 +19,7 @@ static size_t path_of(const struct view *view, uint32_t node, uint32_t *labels)
 static const char *mapping_name(const struct view *view, const struct page_mapping *mapping)
 {
 	const char *name = profile_string(view->profile, mapping->name);
-	return name[0] ? name : "(mapping not known)";
+	return name[0] ? name : "(unknown mapping)";
 }
 
 static size_t reaching_paths(const struct view *view, const struct page_list *list, const struct page_mapping *mapping,
@@ -104,7 +104,7 @@ static void print_text(const struct render_document *document, const struct resu
 	}
 	uint64_t unknown = view->total > list->hits ? view->total - list->hits : 0;
 	if (unknown)
-		fprintf(out, "of %" PRIu64 " hit%s the address is not known\n", unknown, unknown == 1 ? "" : "s");
+		fprintf(out, "%" PRIu64 " hit%s without an address\n", unknown, unknown == 1 ? "" : "s");
 	left_out_print(out, all, all_reaching, all_shown, options);
 }
 

@@ -19,7 +19,12 @@
 #include "profile/profile.h"
 #include "reports/result.h"
 
+/* The names are in render_format_word's order. Those from RENDER_CSV on are for tables alone. */
 enum render_format { RENDER_TEXT, RENDER_JSON, RENDER_CSV };
+/* word_at (base/words.h): "text", ... by enum render_format; and those that any
+ * document has, tables or not. */
+const char *render_format_word(size_t format);
+const char *render_document_word(size_t format);
 
 struct render_options {
 	enum render_format format;

@@ -9,7 +9,7 @@ static void print_total(FILE *out, const struct view *view, const struct what_if
 	const char *unit = profile_string(view->profile, resource->unit);
 	double gticks = (double)view->total * (double)resource->interval;
 	char before[64], after[64];
-	fprintf(out, "predicted total: %.4f of what it was, %s instead of %s", result->predicted,
+	fprintf(out, "predicted total: %.4f of the recorded total, %s instead of %s", result->predicted,
 		render_amount(after, sizeof(after), gticks * result->predicted, unit),
 		render_amount(before, sizeof(before), gticks, unit));
 	if (result->predicted > 0 && result->predicted < 1)

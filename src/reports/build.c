@@ -3,9 +3,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_list.h"
+#include "base/quote.h"
 #include "reports/report.h"
 
 /* --- resources and labels --- */
+
+/* Adds the names of all groups of the profile to `list`. Returns whether one
+ * fits the pattern, or ERROR_MEMORY. */
+static int find_group(const struct profile *profile, const char *pattern, struct name_list *list)
+{
+	bool *is_listed = calloc(profile->strings.count + 1, sizeof(*is_listed));
+	int fits = is_listed ? 0 : ERROR_MEMORY;
+	for (size_t i = 0; i < profile->function_count && fits == 0; i++) {
+		uint32_t group = profile->functions[i].group;
+		const char *name = profile_string(profile, group);
+		if (!name[0] || is_listed[group])
+			continue;
+		is_listed[group] = true;
+		name_list_add(list, name);
+		fits = fnmatch(pattern, name, 0) == 0;
+	}
+	free(is_listed);
+	return fits;
+}
+
+/* Whether a function of the profile is in a group that fits the pattern. */
+static int check_group(const struct profile *profile, const char *pattern, struct error *error)
+{
+	struct name_list list = { 0 };
+	int fits = find_group(profile, pattern, &list);
+	int status = 0;
+	if (fits < 0)
+		status = error_set(error, ERROR_MEMORY, "out of memory");
+	else if (fits == 0 && list.count == 0)
+		status = report_find("groups")->check(profile, error);
+	else if (fits == 0)
+		status = error_set(error, ERROR_NOT_FOUND, "no group %s in this profile; it has %s", QUOTE(pattern),
+				   name_list_text(&list));
+	name_list_release(&list);
+	return status;
+}
 
 int report_prepare(struct report_request *request, struct error *error)
 {
@@ -16,6 +54,8 @@ int report_prepare(struct report_request *request, struct error *error)
 	if (report->needs & REPORT_NEEDS_ADDRESSES)
 		request->view.keep_view_nodes = true;
 	int status = report->check ? report->check(request->profile, error) : 0;
+	if (status == 0 && request->group)
+		status = check_group(request->profile, request->group, error);
 	if (status == 0 && report->choose)
 		status = report->choose(request, error);
 	bool needs_labels = request->is_divided || (report->needs & REPORT_NEEDS_LABELS);

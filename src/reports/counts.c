@@ -5,13 +5,13 @@ static int check(const struct profile *profile, struct error *error)
 	uint32_t lines = profile_find_resource(profile, "lines");
 	if (lines == PROFILE_NONE)
 		return error_set(error, ERROR_NOT_FOUND,
-				 "no executions of lines were counted: compile with -g -fsanitize-coverage=trace-pc "
+				 "no executions of lines were counted (compile with -g -fsanitize-coverage=trace-pc "
 				 "(gcc) or -fsanitize-coverage=trace-pc-guard,pc-table,no-prune (clang; link without "
-				 "it), and record with --instrumented=blocks");
+				 "it), and record with --instrumented=blocks)");
 	if (profile->resources[lines].total == 0)
 		return error_set(error, ERROR_NOT_FOUND,
-				 "no executions of lines are known: no block with a hook was executed, or the program "
-				 "was compiled without -g");
+				 "no executions of lines were counted: no block with a hook was executed, or the "
+				 "program was compiled without -g");
 	return 0;
 }
 

@@ -6,7 +6,7 @@ static int check(const struct profile *profile, struct error *error)
 		if (profile_string(profile, profile->functions[i].group)[0])
 			return 0;
 	return error_set(error, ERROR_NOT_FOUND,
-			 "no function of this profile belongs to a group: the source declares groups (docs/source.md)");
+			 "no function of this profile belongs to a group (the source declares groups: docs/source.md)");
 }
 
 const struct report report_groups = {

@@ -11,13 +11,13 @@ static int choose(struct report_request *request, struct error *error)
 			request->resources[kept++] = resource;
 		else if (request->resources_named)
 			return error_set(error, ERROR_NOT_FOUND,
-					 "no addresses were recorded with '%s': record with -r page-faults",
+					 "no addresses were recorded with '%s' (record with -r page-faults)",
 					 profile_string(profile, profile->resources[resource].name));
 	}
 	request->resource_count = kept;
 	return kept ? 0
 		    : error_set(error, ERROR_NOT_FOUND,
-				"no touched addresses were recorded: record with -r page-faults");
+				"no touched addresses were recorded (record with -r page-faults)");
 }
 
 static int build(const struct report_request *request, const struct label_set *roots, struct result *result,

@@ -12,8 +12,8 @@ int resource_wrong_form(const struct resource_request *request, struct error *er
 {
 	const struct resource_row *row = request->row;
 	bool optional = row->parameters_optional;
-	return error_set(error, ERROR_USAGE, "give %s%s:%s%s, not '%s'", row->name, optional ? "[" : "",
-			 row->parameters, optional ? "]" : "", request->name);
+	return error_set(error, ERROR_USAGE, "resource '%s' is not of the form %s%s:%s%s", request->name, row->name,
+			 optional ? "[" : "", row->parameters, optional ? "]" : "");
 }
 
 /* Copies the text [from, end), which must not be empty and must fit into `room` bytes with its NUL. */
@@ -24,8 +24,8 @@ static int take(const char *from, const char *end, char *to, size_t room, const 
 	if (length == 0)
 		return resource_wrong_form(request, error);
 	if (length >= room)
-		return error_set(error, ERROR_USAGE, "'%.*s' in %s is longer than the %zu bytes that a name may have",
-				 (int)length, from, request->row->name, room - 1);
+		return error_set(error, ERROR_USAGE, "name '%.*s' in %s is too long (limit %zu bytes)", (int)length,
+				 from, request->row->name, room - 1);
 	memcpy(to, from, length);
 	to[length] = 0;
 	return 0;
@@ -53,8 +53,9 @@ int resource_parse_syscall(const char *words, struct resource_request *request, 
 	for (int number = 0; (size_t)number < syscall_limit(); number++)
 		if (syscall_name(number))
 			near_names_offer(&near, syscall_name(number));
-	return error_set(error, ERROR_USAGE, "there is no system call '%s'%s; 'man 2 syscalls' lists them", words,
-			 near_names_text(&near));
+	const char *list = near_names_text(&near);
+	return error_set(error, ERROR_USAGE, "unknown system call '%s'%s", words,
+			 list[0] ? list : " (\'man 2 syscalls\' lists them)");
 }
 
 int resource_parse_requested(const char *words, struct resource_request *request, struct error *error)
@@ -75,11 +76,11 @@ static int take_argument(const char *words, bool may_return, struct resource_req
 	} else {
 		bool is_number = strncmp(words, "arg", 3) == 0 && isdigit((unsigned char)words[3]);
 		if (!is_number || words[3 + strspn(words + 3, "0123456789")])
-			return error_set(error, ERROR_USAGE, "'%s' in %s names no value: give arg1 to arg%d%s", words,
+			return error_set(error, ERROR_USAGE, "'%s' in %s is not a value (arg1 to arg%d%s)", words,
 					 request->name, RESOURCE_ARGUMENTS, may_return ? " or ret" : "");
 		long number = strtol(words + 3, NULL, 10);
 		if (number < 1 || number > RESOURCE_ARGUMENTS)
-			return error_set(error, ERROR_USAGE, "there is no %s in %s: arguments are arg1 to arg%d", words,
+			return error_set(error, ERROR_USAGE, "%s in %s is out of range (arg1 to arg%d)", words,
 					 request->name, RESOURCE_ARGUMENTS);
 		request->target.argument = (int)number;
 	}
@@ -166,12 +167,12 @@ int resource_parse_own(const char *words, struct resource_request *request, stru
 {
 	size_t length = strlen(words);
 	if (length > RESOURCE_OWN_BYTES)
-		return error_set(error, ERROR_USAGE, "the name of a program's own resource may have %d bytes, not %zu",
-				 RESOURCE_OWN_BYTES, length);
+		return error_set(error, ERROR_USAGE, "the name of the program's own resource has %zu bytes (limit %d)",
+				 length, RESOURCE_OWN_BYTES);
 	for (const char *at = words; *at; at++)
 		if (*at == ':' || iscntrl((unsigned char)*at))
-			return error_set(error, ERROR_USAGE,
-					 "the name of a program's own resource has neither colons nor control "
-					 "characters: own:NAME");
+			return error_set(
+				error, ERROR_USAGE,
+				"the name of the program's own resource has a colon or a control character (own:NAME)");
 	return TAKE(words, end_of(words), name);
 }

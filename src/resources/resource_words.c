@@ -37,8 +37,8 @@ static int unknown_name(const char *name, struct error *error)
 	for (const struct resource_row *row = resource_rows; row->name; row++)
 		near_names_offer(&near, row->name);
 	const char *list = near_names_text(&near);
-	return error_set(error, ERROR_USAGE, "there is no resource '%s'%s", name,
-			 list[0] ? list : "; 'cpprof resources' lists them");
+	return error_set(error, ERROR_USAGE, "unknown resource '%s'%s", name,
+			 list[0] ? list : " ('cpprof resources' lists them)");
 }
 
 /* --- intervals --- */
@@ -109,14 +109,14 @@ static int check_range(const struct resource_row *row, const char *words, double
 		uint64_t least = resource_is_clock(row) || row->counter == COUNTER_REAL ? CLOCK_MIN_NS : NS_PER_US;
 		if (interval >= (double)least && interval <= (double)TIME_MAX_NS)
 			return 0;
-		return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give %lluus to 60s",
-				 words, row->name, (unsigned long long)least / NS_PER_US);
+		return error_set(error, ERROR_USAGE, "interval %s of %s is out of range (%lluus to 60s)", words,
+				 row->name, (unsigned long long)least / NS_PER_US);
 	}
 	uint64_t least = row->is_hardware ? HARDWARE_MIN : 1;
 	if (interval >= (double)least && interval <= (double)COUNT_MAX)
 		return 0;
-	return error_set(error, ERROR_USAGE, "an interval of %s for %s makes no sense: give %llu to 1000G", words,
-			 row->name, (unsigned long long)least);
+	return error_set(error, ERROR_USAGE, "interval %s of %s is out of range (%llu to 1000G)", words, row->name,
+			 (unsigned long long)least);
 }
 
 int resource_parse_interval(const struct resource_row *row, const char *words, uint64_t *interval, struct error *error)
@@ -125,14 +125,14 @@ int resource_parse_interval(const struct resource_row *row, const char *words, u
 	double number = read_number(words, &unit);
 	double factor = number < 0 ? 0 : unit_gticks(row, unit);
 	if (factor == 0)
-		return error_set(error, ERROR_USAGE, "'%s' is no interval for %s: give %s", words, row->name,
+		return error_set(error, ERROR_USAGE, "'%s' is not an interval of %s (%s)", words, row->name,
 				 interval_form(row));
 	/* A number such as 1.001 has no exact binary form, so the last bits of the product may be wrong. */
 	double product = number * factor;
 	double whole = round(product);
 	if (!row->is_time && fabs(product - whole) > 2 * DBL_EPSILON * product)
-		return error_set(error, ERROR_USAGE, "the interval of %s is %s, not %s", row->name, interval_form(row),
-				 words);
+		return error_set(error, ERROR_USAGE, "'%s' is not an interval of %s (%s)", words, row->name,
+				 interval_form(row));
 	int result = check_range(row, words, row->is_time ? product : whole, error);
 	if (result < 0)
 		return result;
@@ -168,7 +168,7 @@ static int parse_parameters(struct resource_request *request, struct error *erro
 	const struct resource_row *row = request->row;
 	const char *colon = strchr(request->name, ':');
 	if (!row->parameters)
-		return colon ? error_set(error, ERROR_USAGE, "nothing can stand behind '%s:'; give %s or %s/INTERVAL",
+		return colon ? error_set(error, ERROR_USAGE, "resource %s has no parameters (%s or %s/INTERVAL)",
 					 row->name, row->name, row->name)
 			     : 0;
 	if (colon)
@@ -194,9 +194,8 @@ int resource_parse(const char *words, struct resource_request *request, struct e
 					      .gtick = row->gtick,
 					      .target.syscall = RESOURCE_ALL_SYSCALLS };
 	if (length >= sizeof(request->name))
-		return error_set(error, ERROR_USAGE,
-				 "the name of a resource may have %zu bytes; this has %zu: %.40s...",
-				 sizeof(request->name) - 1, length, words);
+		return error_set(error, ERROR_USAGE, "resource name %.40s... has %zu bytes (limit %zu)", words, length,
+				 sizeof(request->name) - 1);
 	memcpy(request->name, words, length);
 	int result = parse_parameters(request, error);
 	if (result < 0)

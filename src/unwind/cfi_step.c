@@ -62,8 +62,7 @@ static enum cfi_status read_saved(const struct evaluation *evaluation, unsigned 
 				  uint64_t *value)
 {
 	uint64_t sp;
-	if (number != ARCH_PC_REGISTER && number != ARCH_SP_REGISTER &&
-	    get_register(evaluation, ARCH_SP_REGISTER, &sp) == CFI_OK && address < sp)
+	if (number != ARCH_SP_REGISTER && get_register(evaluation, ARCH_SP_REGISTER, &sp) == CFI_OK && address < sp)
 		return read_released(evaluation, number, address, value);
 	return read_memory(evaluation, address, value);
 }
@@ -101,6 +100,15 @@ static enum cfi_status evaluate_register(const struct evaluation *evaluation, un
 	}
 }
 
+/* The return address. Rules that put it into memory hold up to the return, also below sp. */
+static enum cfi_status evaluate_return(const struct evaluation *evaluation, unsigned number,
+				       const struct cfi_rule *rule, uint64_t *value)
+{
+	if (rule->kind == CFI_OFFSET)
+		return read_memory(evaluation, evaluation->cfa + (uint64_t)rule->value, value);
+	return evaluate_register(evaluation, number, rule, value);
+}
+
 static enum cfi_status evaluate(struct evaluation *evaluation, const struct cfi_cie *cie, const struct cfi_state *state)
 {
 	const struct cfi_rule *pc = &state->registers[cie->return_register];
@@ -120,7 +128,7 @@ static enum cfi_status evaluate(struct evaluation *evaluation, const struct cfi_
 		else if (status != CFI_UNKNOWN)
 			return status;
 	}
-	status = evaluate_register(evaluation, cie->return_register, pc, &caller.registers.value[ARCH_PC_REGISTER]);
+	status = evaluate_return(evaluation, cie->return_register, pc, &caller.registers.value[ARCH_PC_REGISTER]);
 	if (status != CFI_OK)
 		return status;
 	caller.registers.value[ARCH_PC_REGISTER] = arch_code_address(caller.registers.value[ARCH_PC_REGISTER]);

@@ -24,7 +24,7 @@ def test_diff_of_a_resource_that_one_lacks(profiles):
 def test_diff_compares_the_resources_that_both_have(profiles):
 	result = run("diff", "programs.data", "program.data", directory=profiles)
 	assert result.returncode == 0
-	assert "not every resource is compared: 'program.data' has no resource 'calls'" in result.stderr
+	assert "some resources were not compared: 'program.data' has no resource 'calls'" in result.stderr
 	assert "CPU Time" in result.stdout and "Page Faults" in result.stdout and "Calls" not in result.stdout
 
 

@@ -1,6 +1,7 @@
 """Help, manual pages and completion, which are made from the command table."""
 import functools
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -13,7 +14,7 @@ def test_help_lists_every_command():
 	assert done("help") == text
 	for command in COMMANDS:
 		assert re.search(rf"^  {command} ", text, re.MULTILINE)
-	assert not re.search(r"^  (man|completion) ", text, re.MULTILINE)
+	assert not re.search(r"^  man ", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -50,33 +51,87 @@ def test_help_and_manual_of_explore_list_its_commands(profiles):
 	manual = done("man", "explore", REPOSITORY / "docs/man/cpprof-explore.scd.in")
 	for text in (done("help", "explore"), manual):
 		assert all(row in text for row in rows)
-		assert "1 if any failed" in text
+		assert "1 if any failed" in " ".join(text.split())
 
 
-def test_completion_is_bash():
-	script = done("completion")
-	result = subprocess.run(["bash"], input=script + """
-		COMP_WORDS=(cpprof rep); COMP_CWORD=1; _cpprof; echo "${COMPREPLY[@]}"
-		COMP_WORDS=(cpprof report --thr); COMP_CWORD=2; _cpprof; echo "${COMPREPLY[@]}"
-		COMP_WORDS=(cpprof report --by m); COMP_CWORD=3; _cpprof; echo "${COMPREPLY[@]}"
-		""", capture_output=True, text=True, check=True)
-	assert result.stdout.splitlines() == ["report", "--threshold --thread", "module"]
+def completed_by_bash(*words):
+	"""What bash would offer for the last word."""
+	script = done("completion", "bash") + 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cpprof; echo "${COMPREPLY[*]}"\n'
+	# Words as bash splits them: '=' is one of its own.
+	split = [part for word in words for part in re.findall("=|[^=]+|^$", word)]
+	return interpreted(["bash", "-c", script, "bash", "cpprof", *split])
 
 
-def completed(*words):
-	"""What bash would offer in the place of the last word."""
-	script = done("completion") + 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cpprof; echo "${COMPREPLY[*]}"\n'
-	result = subprocess.run(["bash", "-c", script, "bash", "cpprof", *words], capture_output=True, text=True,
-		timeout=SECONDS_ALLOWED)
-	assert result.returncode == 0, result.stderr
-	return result.stdout.split()
+def completed_by_zsh(*words):
+	"""zsh's own functions need a terminal; some that print stand in for them, and the prefix is matched here."""
+	script = """
+		compdef() {}
+		_files() {}
+		_describe() { local pair; for pair in "${(@P)${@[-1]}}"; do print -r -- "${pair%%:*}"; done }
+		compset() {}
+		compadd() { shift; print -rl -- "$@" }
+		""" + done("completion", "zsh") + """
+		words=("$@") CURRENT=$#
+		_cpprof
+		"""
+	offered = interpreted(["zsh", "-f", "-c", script, "zsh", "cpprof", *words])
+	return [word for word in offered if word.startswith(words[-1].rpartition("=")[2])]
 
 
-def test_completion_offers_what_the_command_takes():
+def completed_by_fish(*words):
+	script = done("completion", "fish") + 'complete -C "$argv"\n'
+	lines = interpreted(["fish", "--no-config", "-c", script, "cpprof", *words], lines=True)
+	return [line.partition("\t")[0].rpartition("=")[2] for line in lines]
+
+
+def interpreted(argv, lines=False):
+	result = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS_ALLOWED)
+	assert (result.returncode, result.stderr) == (0, "")
+	return result.stdout.splitlines() if lines else result.stdout.split()
+
+
+COMPLETED = {"bash": completed_by_bash, "zsh": completed_by_zsh, "fish": completed_by_fish}
+
+
+@pytest.fixture(params=COMPLETED)
+def completed(request):
+	if not shutil.which(request.param):
+		pytest.skip(f"{request.param} is not installed")
+	return COMPLETED[request.param]
+
+
+def test_completion_offers_what_the_command_takes(completed):
 	assert completed("di") == ["diff"]
 	assert completed("report", "--li") == ["--limit"]
-	assert completed("import", "--format", "") == ["folded", "gmon"]
-	assert completed("export", "--format", "") == ["folded", "gmon", "events"]
-	assert completed("info", "--format", "") == ["text", "json"]
-	assert completed("diff", "--format", "c") == ["csv"]
+	assert sorted(completed("report", "--thr")) == ["--thread", "--threshold"]
 	assert completed("record", "--", "ls", "--f") == []
+
+
+def test_completion_offers_values(completed):
+	assert sorted(completed("import", "--format", "")) == ["folded", "gmon"]
+	assert sorted(completed("export", "--format", "")) == ["events", "folded", "gmon"]
+	assert sorted(completed("info", "--format", "")) == ["json", "text"]
+	assert completed("diff", "--format", "c") == ["csv"]
+	assert completed("report", "--by", "m") == ["module"]
+	assert completed("report", "--by=g") == ["group"]
+	assert completed("record", "--instrumented=paths-") == ["paths-timed"]
+	assert completed("trace", "-r", "page-f") == ["page-faults"]
+	assert completed("completion", "f") == ["fish"]
+	assert completed("help", "wh") == ["whatif"]
+
+
+@pytest.mark.parametrize("shell", COMPLETED)
+def test_completion_follows_the_tables(profiles, shell):
+	"""What usage errors list is what the script offers: both come from the same tables."""
+	script = done("completion", shell)
+	for words in (["report", "--by", "?"], ["report", "--format", "?"], ["export", "--format", "?"], ["import", "--format", "?", "-"]):
+		message = run(*words, *([] if words[0] == "import" else ["whole.data"]), directory=profiles).stderr
+		listed = re.findall(r"[a-z]+", message.partition("(")[2])
+		assert len(listed) > 1, message
+		assert " ".join(word for word in listed if word != "or") in script
+
+
+def test_completion_names_its_shells():
+	result = run("completion", "tcsh")
+	assert (result.returncode, result.stdout) == (2, "")
+	assert "unknown shell 'tcsh' (bash, zsh or fish)" in result.stderr

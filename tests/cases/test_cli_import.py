@@ -1,14 +1,16 @@
 """import and export: folded stacks in and out."""
 import os
+import subprocess
 import threading
 
-from cli_support import INPUTS, check_failure, done, run
+import pytest
+from cli_support import CPPROF, INPUTS, check_failure, done, run
 
 
 def test_empty_import_says_so(tmp_path):
 	(tmp_path / "a.folded").write_text("# nothing\n")
 	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
-	assert "no samples: what was imported has none" in done("report", tmp_path / "a.data")
+	assert "no samples: the imported file has none" in done("report", tmp_path / "a.data")
 
 
 def test_import_keeps_every_line(tmp_path):
@@ -69,4 +71,29 @@ def test_export_to_a_pipe_and_to_a_link(profiles, tmp_path):
 def test_export_of_one_of_several_resources_says_which(profiles):
 	result = run("export", "whole.data", directory=profiles)
 	assert result.returncode == 0
-	assert "this is 'cpu'" in result.stderr and "page-faults" in result.stderr
+	assert "exported 'cpu'" in result.stderr and "page-faults" in result.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "gmon", "--image", "/bin/true"]], ids=["folded", "gmon"])
+@pytest.mark.parametrize("way", ["file", "standard input", "pipe"])
+def test_import_of_a_cpprof_profile(profiles, tmp_path, options, way):
+	"""It says that it is one, and what opens it."""
+	profile = profiles / "whole.data"
+	if way == "file":
+		result = run("import", *options, profile, directory=tmp_path)
+		name = f"'{profile}'"
+	elif way == "pipe":
+		result = subprocess.run([CPPROF, "import", *options, "-"], cwd=tmp_path, input=profile.read_bytes(), capture_output=True)
+		result.stderr, result.stdout = result.stderr.decode(), result.stdout.decode()
+		name = way = "standard input"
+	else:
+		with open(profile) as stdin:
+			result = run("import", *options, "-", directory=tmp_path, stdin=stdin)
+		name = way
+	opened = "-" if way == "standard input" else profile
+	check_failure(result, f"cpprof import: cannot import {name}: it is a cpprof profile already (cpprof report {opened})\n")
+	assert not [*tmp_path.iterdir()]
+
+
+def test_import_of_a_folder(tmp_path):
+	check_failure(run("import", ".", directory=tmp_path), "Is a directory")

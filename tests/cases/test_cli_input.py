@@ -24,7 +24,7 @@ def test_killed_recorder_is_told(profiles):
 
 def test_no_profile_yet(tmp_path):
 	for command in (["report"], ["info"], ["explore"], ["whatif", "main=0"], ["export"]):
-		check_failure(run(*command, directory=tmp_path), "cpprof.data", "(cpprof record COMMAND makes it)")
+		check_failure(run(*command, directory=tmp_path), "cpprof.data", "(cpprof record COMMAND writes it)")
 	check_failure(run("report", "other.data", directory=tmp_path), "other.data", "No such file")
 
 

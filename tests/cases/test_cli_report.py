@@ -7,7 +7,7 @@ from cli_support import check_failure, done, make_input, run
 def test_missing_source_is_told(profiles, tmp_path):
 	result = run("report", "--source", "work", "-r", "cpu", profiles / "whole.data", directory=tmp_path)
 	assert result.returncode == 0
-	assert "source file '/nowhere/demo/inputs/demo.cpp' was not found" in result.stderr
+	assert "cannot show the text of '/nowhere/demo/inputs/demo.cpp': source file not found" in result.stderr
 	assert re.search(r"^ +0\.\d+ ±0\.\d+ +0\.\d+ ±0\.\d+ +41 +30$", result.stdout, re.MULTILINE)
 
 
@@ -77,7 +77,7 @@ def test_root_by_module_is_a_module(profiles):
 	words = ("report", "-r", "cpu", "--by", "module", "whole.data")
 	result = run(*words, "--down", "main", directory=profiles)
 	assert (result.returncode, result.stdout) == (2, "")
-	assert "'main' is a function; by module, give the name of a module, as 'demo'" in result.stderr
+	assert "'main' is a function, not a module (give a module, as 'demo')" in result.stderr
 	assert "(demo) [" in done(*words, "--down", "demo", directory=profiles)
 	check_failure(run(*words, "--up", "nothing", directory=profiles), "no module 'nothing'")
 
@@ -115,7 +115,7 @@ def test_unknown_control_groups_get_those_there_are(profiles):
 	check_failure(result, "'/nowhere'", "/system.slice/server.service, /user.slice/session-2.scope")
 	check_failure(run("report", "--cgroup", "/", "whole.data", directory=profiles), "no control groups")
 	result = run("report", "--process", "server", "--cgroup", "user.slice", "server.data", directory=profiles)
-	check_failure(result, "none of the chosen processes")
+	check_failure(result, "no selected process")
 
 
 def test_unknown_thread_and_process_get_those_there_are(profiles):

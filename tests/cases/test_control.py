@@ -133,7 +133,7 @@ def test_rules_hold_for_what_comes_later_and_the_last_one_wins(program, tmp_path
 	with Steered(program, tmp_path) as run:
 		nothing = run.control("off", "l*e")
 		assert nothing.stdout == "off l*e: 0 of 1 probe point, 0 switched\n"
-		assert "reached later will obey" in nothing.stderr
+		assert "the rule applies to those reached later" in nothing.stderr
 		run.tell("late 3")
 		run.control("on", "late")
 		run.tell("late 4")
@@ -155,8 +155,8 @@ WRONG_RULES = [
 	("level 5", ":1: a level is a number from 0"),
 	("on", ":1: a pattern is missing"),
 	("off " + 250 * "x", ":1: the pattern is too long"),
-	("\ngroup io", ":2: say 'group NAME on' or 'group NAME off'"),
-	("throttle 0 1", ":1: say 'throttle CALLS NS'"),
+	("\ngroup io", ":2: expected 'group NAME on' or 'group NAME off'"),
+	("throttle 0 1", ":1: expected 'throttle CALLS NS'"),
 	("level 1 2", ":1: there is more on the line"),
 	("off \0", ":1: there is a NUL in it"),
 	("".join(f"off f{number}\n" for number in range(300)), ":257: there are too many rules"),
@@ -361,13 +361,13 @@ def test_who_cannot_be_controlled(program, tmp_path):
 	with Steered(program, tmp_path) as run:
 		assert run.control("bla").returncode == 2
 		assert "a rule begins with" in run.control("bla").stderr
-		assert "A pattern is missing" in run.control("on").stderr
+		assert "missing argument PATTERN (on 'parse_*')" in run.control("on").stderr
 		assert "a level is a number" in run.control("level", "x").stderr
 		nobody = run_cpprof("control", run.pid, before=["setpriv", "--reuid", "65534", "--clear-groups"]) if os.geteuid() == 0 else None
 		if nobody:
 			assert nobody.returncode == 1
-			assert f"process {run.pid} belongs to user root, who alone may control it" in nobody.stderr
-	assert "a process id is a number, not '12x'" in control("12x").stderr
+			assert f"cannot control process {run.pid}: it belongs to user root" in nobody.stderr
+	assert "'12x' is not a process id" in control("12x").stderr
 	assert control(2 ** 22 + 1).stderr == f"cpprof control: there is no process {2 ** 22 + 1}\n"
 	none = control(os.getpid())
 	assert (none.returncode, none.stdout) == (1, "")
@@ -380,7 +380,7 @@ def test_a_stopped_program_is_said_to_be(program, tmp_path):
 		os.waitid(os.P_PID, run.pid, os.WSTOPPED)
 		stopped = run.control()
 		assert (stopped.returncode, stopped.stdout) == (1, "")
-		assert stopped.stderr == f"cpprof control: process {run.pid} is stopped, and so does not answer\n"
+		assert stopped.stderr == f"cpprof control: cannot control process {run.pid}: it is stopped\n"
 		os.kill(run.pid, signal.SIGCONT)
 
 

@@ -111,7 +111,7 @@ def test_tree_below_a_function(directory):
 def test_names(directory):
 	assert entries(answer(directory, "d 'ns::f(double)'")) == {"ns::f(double)": 2}
 	assert complaint(directory, "down qsrot") == "no function 'qsrot'; near: qsort\n"
-	assert complaint(directory, "down") == "a function's name is missing\n"
+	assert complaint(directory, "down") == "missing function name\n"
 	listed = complaint(directory, "down f").splitlines()
 	assert listed[0] == "'f' fits 2 functions; type one in full, or its number"
 	assert listed[1:] == ["  #1  ns::f(double)  [imported]", "  #2  ns::f(int, char)  [imported]"]
@@ -135,10 +135,10 @@ def test_settings_hold(directory):
 	("quti", "no command 'quti'; near: quit"), ("xyzzy", "no command 'xyzzy'; 'help' lists them"),
 	("b", "command 'b' may be body, by"), ("functions 3", "functions takes no argument"),
 	("threshold 2", "threshold '2' is not a fraction"), ("limit x", "limit 'x' is not a number"),
-	("by colour", "function, callsite, line, module or group, not by 'colour'"), ("resource cpu", "no resource 'cpu' in this profile; it has samples"),
+	("by colour", "unknown kind of frame 'colour' (function, callsite, line, module or group)"), ("resource cpu", "no resource 'cpu' in this profile; it has samples"),
 	("time 2 1", "the time range from 2 s to 1 s is empty"), ("time 1", "time takes FROM and TO"),
-	("thread 5", "the profile knows no threads"), ("inlines maybe", "'maybe' is neither on nor off"),
-	("export", "export takes a format and a file"), ("export nonsense x", "cannot export to the format 'nonsense'; there is "),
+	("thread 5", "the profile has no threads"), ("inlines maybe", "'maybe' is not a switch (on or off)"),
+	("export", "export takes a format and a file"), ("export nonsense x", "unknown format 'nonsense' (folded, "),
 	("export folded x.data", "'x.data' is the profile being read"), ("export folded no/where", "cannot write 'no/where': "),
 	("help quti", "no command 'quti'"), ("resource 'samples", "the quote before 'samples' is not closed"),
 	("functions |", "a shell command is missing after '|'"),

@@ -42,6 +42,24 @@ def test_monitor(tmp_path):
 
 
 @needs_perf
+def test_trace(tmp_path):
+	"""No file keeps the findings of a trace, so it prints them itself: a line each, and none where there is none."""
+	words = ["trace", "--backend", "perf", "-r", "page-faults", "-o", tmp_path / "events", "--"]
+	result = run_cpprof(*words, "sh", "-c", "sleep 60 >/dev/null 2>&1 </dev/null & echo $!", cwd=tmp_path)
+	try:
+		assert "\ncpprof: warning: 1 process that the command started still runs, unrecorded\n" in result.stderr
+	finally:
+		os.kill(int(result.stdout), signal.SIGTERM)
+	assert "warning" not in run_cpprof(*words, "/bin/true", cwd=tmp_path).stderr
+
+
+def test_trace_of_an_undeclared_resource(tmp_path):
+	result = run_cpprof("trace", "--backend", "preload", "-r", "own:x", "-o", tmp_path / "events", "--", "/bin/true", cwd=tmp_path)
+	assert result.returncode == 0
+	assert result.stderr.endswith("\ncpprof: warning: the program did not declare 'x' or any other resource\n")
+
+
+@needs_perf
 def test_perf(tmp_path):
 	"""A hundred page faults in each of many processes, by an interval that none of them reaches."""
 	many = ["sh", "-c", "for i in $(seq 200); do /bin/true; done"]

@@ -60,7 +60,7 @@ def test_no_such_measurement(linkage, library, asked, is_said, tmp_path):
 	program = Program("steps", "mcount", linkage=linkage, libraries=[library])
 	result = subprocess.run([program.path, "1", "10"], cwd=tmp_path, env={**os.environ, "CPPROF_MEASURE": asked, "LD_LIBRARY_PATH": str(RUNTIME)},
 		capture_output=True, text=True, check=True)
-	said = f"cpprof: CPPROF_MEASURE={asked} is no measurement, so this is 'paths'. There are: off, arcs, paths, paths-timed, trace, blocks, counts\n"
+	said = f"cpprof: CPPROF_MEASURE={asked} is an unknown measurement; using 'paths'. Measurements: off, arcs, paths, paths-timed, trace, blocks, counts\n"
 	assert result.stderr == (said if is_said else "")
 	assert by_base_name(counted_calls(tmp_path / "cpprof.data"))["step"] == 10
 

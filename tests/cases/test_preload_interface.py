@@ -48,6 +48,23 @@ def test_units_are_the_programs(tmp_path):
 	assert recorded.resource("own:bytes")["unit"] == "byte"
 
 
+@pytest.mark.parametrize("requested, declared", [
+	(["own:order"], "'orders', 'bytes'"),
+	(["own:bytes", "own:order"], "'bytes', 'orders'"),
+])
+def test_undeclared_resource_is_a_finding(tmp_path, requested, declared):
+	"""It names what the program declared instead, of all its processes, each once."""
+	recorded = record_own(tmp_path, "fork", "10", options=[*PRELOAD, *(word for name in requested for word in ("-r", name))])
+	text = f"the program did not declare 'order', but declared {declared}"
+	assert f"; {text}" in recorded.err
+	findings = json.loads(run_cpprof("info", "--format", "json", recorded.path).stdout)["findings"]
+	assert [(finding["severity"], finding["text"]) for finding in findings if finding["code"] == "resource-undeclared"] == [("warning", text)]
+
+
+def test_declared_resources_are_no_finding(tmp_path):
+	assert "did not declare" not in record_own(tmp_path, "plain", "10").err
+
+
 def test_innermost_is_who_ticks(tmp_path):
 	"""Even where the tick is the last thing that it does; nothing of the library is on the path."""
 	paths = record_own(tmp_path, "plain", "50").paths("own:orders")

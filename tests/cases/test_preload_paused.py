@@ -50,6 +50,7 @@ def test_own_resource_nobody_declares(tmp_path):
 	recorded = record(tmp_path, ["/bin/true"], "-r", "own:nothing")
 	assert recorded.status == 0, recorded.err
 	assert recorded.resource("own:nothing")["total"] == 0
+	assert "; the program did not declare 'nothing' or any other resource" in recorded.err
 
 
 def test_what_runs_elsewhere(tmp_path):

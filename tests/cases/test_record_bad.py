@@ -153,12 +153,12 @@ def test_thread_is_no_process(tmp_path, older):
 @pytest.mark.parametrize("command", ["record", "trace"])
 def test_unknown_backend(tmp_path, older, witness, command):
 	"""The nearest name, and the list."""
-	refused(run_cpprof(command, "--backend", "perv", "--", *witness, cwd=tmp_path), "perv", "mean perf", "none", status=(2,))
+	refused(run_cpprof(command, "--backend", "perv", "--", *witness, cwd=tmp_path), "perv", "mean perf", status=(2,))
 
 
 @pytest.mark.parametrize("command", ["record", "trace"])
 def test_no_backend(tmp_path, older, witness, command):
-	refused(run_cpprof(command, "--backend", "none", "--", *witness, cwd=tmp_path), "'none' measures nothing; without --backend, bpf, perf or preload does",
+	refused(run_cpprof(command, "--backend", "none", "--", *witness, cwd=tmp_path), "'none' measures nothing (omit --backend to use bpf, perf or preload)",
 		status=(1,))
 
 
@@ -175,7 +175,7 @@ def test_what_the_backend_cannot_measure(tmp_path, older, witness, command):
 @pytest.mark.parametrize("resource", ["own:orders", "fp-invalid"])
 def test_what_only_the_inside_sees(tmp_path, older, witness, backend, resource):
 	result = run_cpprof("record", "--backend", backend, "-r", resource, "--", *witness, cwd=tmp_path)
-	refused(result, resource, "inside the program", "--backend preload", status=(1,))
+	refused(result, resource, "from outside the program", "--backend preload", status=(1,))
 
 
 @needs_perf
@@ -187,7 +187,7 @@ def test_pause_from_outside(tmp_path, older, witness):
 
 @pytest.mark.parametrize("subject", [["-p", "1"], ["-a"]])
 def test_pause_of_what_runs_already(tmp_path, older, subject):
-	refused(run_cpprof("record", "--paused", *subject, cwd=tmp_path), "--paused goes with a command", status=(2,))
+	refused(run_cpprof("record", "--paused", *subject, cwd=tmp_path), "--paused needs a command", status=(2,))
 
 
 @pytest.mark.parametrize("name, near", [
@@ -291,8 +291,8 @@ def test_unprivileged_user_gets_user_time():
 		assert hits(paths, "main", "compute") > 0.9 * hits(paths)
 		info = run_cpprof("info", recorded.path).stdout
 		assert "user" in info
-		# The tracepoint of started threads is root's.
-		assert "note: paths of threads begin at their start functions" in info
+		# The tracepoint of thread starts is root's.
+		assert "note: paths of threads begin at their start functions" in info, info
 
 
 @needs_perf
@@ -329,7 +329,7 @@ def test_perf_events_not_permitted_to_attach():
 	(["record", "-a", "--backend", "perf"], ["every process", "root", "CAP_PERFMON"]),
 	(["record", "-r", "syscalls:read"], ["syscalls:read", "bpf"]),
 	(["record", "-r", "page-faults", "-r", "signals"], ["signals", "bpf"]),
-	(["record", "-r", "page-faults", "-r", "read-bytes"], ["record it in two", "read-bytes not by perf", "page-faults not by preload"]),
+	(["record", "-r", "page-faults", "-r", "read-bytes"], ["(record them in two runs)", "read-bytes not by perf", "page-faults not by preload"]),
 	(["record", "--backend", "bpf"], ["bpf"]),
 	(["trace"], ["syscalls", "bpf"]),
 	(["trace", "-r", "traps"], ["traps", "bpf"]),
@@ -444,5 +444,5 @@ def test_same_output_twice_at_once(tmp_path):
 def test_output_into_the_commands_own(tmp_path, output):
 	result = run_cpprof("record", "-o", output, "--", "echo", "ran", cwd=tmp_path)
 	assert result.returncode == 2
-	assert "own output" in result.stderr
+	assert "(-o FILE)" in result.stderr
 	assert result.stdout == ""

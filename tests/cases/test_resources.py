@@ -43,7 +43,7 @@ def test_preload_needs_no_privilege():
 
 def test_columns_are_aligned():
 	lines = run_cpprof("resources").stdout.splitlines()
-	columns = [lines[0].index(heading) for heading in ("gtick", "interval", "backends", "what it is")]
+	columns = [lines[0].index(heading) for heading in ("gtick", "interval", "backends", "description")]
 	for line in lines:
 		assert all(line[at - 1] == " " and line[at] != " " for at in columns), line
 
@@ -71,7 +71,7 @@ def test_of_an_unprivileged_user():
 		if int(file.read()) != 2:
 			pytest.skip("kernel.perf_event_paranoid is not 2")
 	shown = rows(before=["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
-	assert "here perf sees user mode only" in shown["cpu"][4]
+	assert "here perf measures user mode only" in shown["cpu"][4]
 	assert shown["sys"][3] == "preload"
 	assert shown["context-switches"][3] == "-" and "perf_event_paranoid" in shown["context-switches"][4]
 	assert "seccomp" not in shown["cycles"][4], "it lacks counters, not permission"

@@ -92,8 +92,8 @@ def test_annotations(tmp_path):
 	assert output == Stated(FOLDER / "annotated.c").prints(0)
 	assert counts == Stated(FOLDER / "annotated.c").counts(0)
 	report = built.report.read_text()
-	assert re.search(r": quiet: skipped: the source says off", report)
-	assert re.search(r": fine: skipped: finer than the level", report)
+	assert re.search(r": quiet: skipped: switched off in the source", report)
+	assert re.search(r": fine: skipped: finer than the selected level", report)
 	assert re.search(r": odd: .*its annotation is not understood from 'grop\(io\)", report)
 	groups = run_cpprof("report", "--groups", "-r", "calls", built.folder / "run.data").stdout
 	assert re.search(r"\bio\b", groups) and re.search(r"\bnet\b", groups)

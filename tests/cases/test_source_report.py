@@ -138,7 +138,9 @@ def test_a_group_is_selected(counted):
 	path = counted["paths"].path
 	assert entries(path, "--body", "--group", "small") == {"tiny": 450, "leaf": 600}
 	assert entries(path, "--group", "l*") == {"work": 150 + 450 + 1050}
-	assert entries(path, "--group", "none") == {}
+	unknown = run_cpprof("report", "--group", "none", path)
+	assert (unknown.returncode, unknown.stdout) == (1, "")
+	assert "no group 'none' in this profile; it has small, large" in unknown.stderr
 	assert set(entries(path, "--down", "work", "--group", "small")) == {"work leaf", "work work: row leaf", "work work: row tiny"}
 
 
@@ -220,7 +222,7 @@ def test_what_was_off_is_told(program, tmp_path):
 def test_killed_programs_trace_is_whole(program, tmp_path):
 	run = Counted([program, "10", "die"], tmp_path, "trace")
 	assert entries(run.path, "--body") == CALLS
-	assert "1 process without an end" in run_cpprof("info", run.path).stdout
+	assert "1 process was killed, or still runs" in run_cpprof("info", run.path).stdout
 	lines = run_cpprof("export", "--format", "events", run.path).stdout.splitlines()
 	assert sum(" enter work" in line for line in lines) == CALLS["work"] + CALLS["work: row"]
 
@@ -277,4 +279,4 @@ def test_want_of_room_is_told(granules, program, tmp_path):
 	run = subprocess.run([program], env={**os.environ, "CPPROF_OUTPUT": str(tmp_path / "out.data")}, capture_output=True, text=True, check=False,
 		preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
 	assert run.returncode == 0 and run.stdout == "done\n", run.stderr
-	assert "room in the file" in run_cpprof("info", tmp_path / "out.data").stdout
+	assert "the file was full" in run_cpprof("info", tmp_path / "out.data").stdout

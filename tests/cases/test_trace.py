@@ -153,7 +153,7 @@ def test_output_that_cannot_be_written(tmp_path):
 
 @pytest.mark.parametrize("words, said", [
 	(["--min", "soon"], "soon"), (["--min", "5ms"], "5ms"), (["--min", ""], "--min"), (["-r", "page-fault"], "page-faults"),
-	(["--backend", "perff"], "perf"), (["--backend", ""], "none"), (["-a"], "-a"), (["-p", "1"], "not both"),
+	(["--backend", "perff"], "perf"), (["--backend", ""], "none"), (["-a"], "-a"), (["-p", "1"], "-p cannot be combined with a command"),
 	(["--duration", "1"], "--duration"), (["-r", "page-faults"], "twice"),
 ], ids=lambda words: " ".join(words) if isinstance(words, list) else "")
 def test_wrong_words(tmp_path, words, said):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the corpus of fuzz_gmon: what the C library's runtime wrote for a small program, and files by hand, whole and
-damaged. Usage: corpus_gmon.py [FOLDER]. Needs gcc; the files of the C library differ from machine to machine."""
+"""Makes the corpus of fuzz_gmon: files that the C library writes for a small program, and files made by hand, intact
+and damaged. Usage: corpus_gmon.py [FOLDER]. Needs gcc. The files of the C library differ between machines."""
 
 import pathlib
 import struct

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the corpus of fuzz_probe_files: small ELF files with a dynamic section and notes of static probes, whole and
+"""Makes the corpus of fuzz_probe_files: small ELF files with a dynamic section and notes of static probes, intact and
 damaged. Usage: corpus_probe_files.py [FOLDER]"""
 
 import pathlib
@@ -20,7 +20,7 @@ def note(provider, probe, arguments, name=b"stapsdt\0"):
 
 
 def image(notes, path_tag=29, interpreter=b"/lib64/ld-linux-x86-64.so.2\0", strings=STRINGS):
-    """Segments (all of the file, the interpreter, the dynamic section), then the sections."""
+    """Returns an ELF file with three segments (the whole file, the interpreter, the dynamic section) and its sections."""
     start = EHDR.size + 3 * PHDR.size
     at = {name: strings.index(name) for name in (b"libone", b"libtwo", b"$ORIGIN", b"libself")}
     strings_at = start + len(interpreter)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Makes the corpus of fuzz_profile_file, after docs/format.md: small profiles with every table, whole, cut, damaged and
-foreign. Usage: corpus_profile_file.py [FOLDER]"""
+"""Makes the corpus of fuzz_profile_file, according to docs/format.md: small profiles with every table, intact, truncated
+and damaged, and files of other formats. Usage: corpus_profile_file.py [FOLDER]"""
 
 import pathlib
 import struct
@@ -57,7 +57,7 @@ def table(kind, first, *columns, codec=0, delta=()):
 
 
 def blocks(codec=0):
-    """One block of each type, in the order in which a writer writes them."""
+    """Returns blocks of each type up to format 1.2, in the order of a writer."""
     texts = [b"cpu", b"CPU Time", b"ns", b"main", b"work", b"/bin/prog", b"reached the root", b"[heap]", b"[thread]",
              b"tenant", b"acme", b"kind", b"cheap"]
     return [
@@ -83,7 +83,7 @@ def blocks(codec=0):
         table(5, 0, [100], [1], [5], [10**6], [2 * 10**6], [0], codec=codec),
         table(11, 0, [4, 5], [4, 0], [1, 0], [0, 6], [0, 12], [2, 3], codec=codec),
         table(12, 0, [0, 1, 0], [0, 6, 6], [0, 3, 99], [0, 1, 0], codec=codec),
-        table(13, 0, [1, 2, 2, 1], [1, 1, 2, 1], codec=codec),  # not of the fifth: it marks a thread
+        table(13, 0, [1, 2, 2, 1], [1, 1, 2, 1], codec=codec),  # the fifth location is a thread's mark, without frames
         table(2, 0, [10**9], [3 * 10**9], [0], [1], [1], codec=codec),
         block(0, 0, 0, b""),
     ]
@@ -109,7 +109,7 @@ def inputs():
     yield "bomb", file_header() + block(5, 65536, 0, column([1]) * 6, 1)
     yield "too-many-rows", file_header() + block(5, 0xFFFFFFFF, 0, column([1]) * 5)
     texts = [b"cpu", b"CPU Time", b"ns", b"main", b"/lib/libc.so.6", b"[thread]"]
-    # Not named yet. What is nameless in a C library is judged by what calls it.
+    # Locations without frames. The role of a nameless function of the C library depends on its callers.
     unnamed = [table(2, 0, [10**9], [3 * 10**9], [0], [0], [0]),
                block(1, len(texts), 1, column([len(text) for text in texts]) + b"".join(texts)),
                *[table(kind, 0, *([value] for value in values)) for kind, values in (

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Makes the corpus of fuzz_tally, after src/abi/tally.h: small tallies of each measurement, whole and damaged, in the
-fuzzer's words: granules, then place, length and bytes of what is not zero. Usage: corpus_tally.py [FOLDER [TALLY...]];
-tallies that are given are added, as far as they are small enough."""
+"""Makes the corpus of fuzz_tally, according to src/abi/tally.h: small tallies of each measurement, intact and damaged.
+The fuzzer's input format is the number of granules, then offset, length and bytes of each part that is not zero.
+Usage: corpus_tally.py [FOLDER [TALLY...]]. Each given TALLY is added if it has at most 8 granules."""
 
 import pathlib
 import struct

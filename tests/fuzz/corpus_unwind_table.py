@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the corpus of fuzz_unwind_table: small programs compiled in several ways, and of each ELF file only what the
-unwinder reads: headers and call frame information. Usage: corpus_unwind_table.py [FOLDER]"""
+"""Makes the corpus of fuzz_unwind_table: small programs, compiled in several ways and reduced to the parts of the ELF file
+that the unwinder reads, headers and call frame information. Usage: corpus_unwind_table.py [FOLDER]"""
 
 import pathlib
 import struct
@@ -37,7 +37,7 @@ def sections_of(image):
 
 
 def piece(image, has_sections=True):
-    """A smaller ELF file: the text's segment without bytes, and the kept sections."""
+    """Returns a smaller ELF file, with the text's segment without its bytes, and the sections in KEPT."""
     header = list(EHDR.unpack_from(image))
     segments = [PHDR.unpack_from(image, header[5] + i * header[9]) for i in range(header[10])]
     text = next(row for row in segments if row[0] == 1 and row[1] & 1)

@@ -1,4 +1,5 @@
-/* What a source says of its functions, and its words: whatever bytes it is made of. The first two say where a function begins. */
+/* Arbitrary bytes as source text: the annotations of a function, and the words. The first two bytes choose where
+ * the function and its body begin. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Foreign bytes as gmon.out. What is read is written again and read once more: it must be the same, as long as it is
- * short enough to be written at all. Built for libFuzzer, or with replay.c.
+ * Arbitrary bytes as gmon.out. The content that was read is written and read again, and must be the same, unless
+ * it is too large to be written. Built for libFuzzer, or with replay.c.
  */
 #include <stdbool.h>
 #include <stdint.h>

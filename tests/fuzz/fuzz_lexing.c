@@ -1,6 +1,6 @@
 /*
- * Foreign bytes as C and C++ text: all tokens lie in it, one behind the other, and what was met as a word is found again. Built for
- * libFuzzer, or with replay.c.
+ * Arbitrary bytes as C and C++ text: the tokens are inside the text and follow each other, and lexing_find finds
+ * each word that was a token. Built for libFuzzer, or with replay.c.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void find_again(const char *text, const char *end, const struct lexing_to
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Of this size, so that what reads behind it is noticed. */
+	/* An allocation of exactly this size, so that a sanitizer detects a read beyond it. */
 	char *text = malloc(size ? size : 1);
 	if (!text)
 		return 0;

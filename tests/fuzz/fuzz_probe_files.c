@@ -1,7 +1,7 @@
 /*
- * Foreign bytes as a program or library in which probes are looked for: what it
- * needs, and its notes of static probes. They are read through a path, so the
- * bytes become a file in memory. Built for libFuzzer, or with replay.c.
+ * Arbitrary bytes as a program or library in which probe points are searched: the libraries that it needs, and its
+ * notes of static probes. The reader opens a path, so that the bytes become a file in memory. Built for libFuzzer,
+ * or with replay.c.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,10 +1,8 @@
 /*
- * Foreign bytes as a profile file. What loads must hold together, also the
- * hits, which the reader checks in a way of its own, and be fit for naming,
- * which follows ids all over it. Each input is tried as it
- * is, and with its checks made right: else hardly any damage would get past
- * them. Built for libFuzzer, or with replay.c as a program that runs the
- * stored corpus.
+ * Arbitrary bytes as a profile file. A profile that loads must be consistent, including its hits, which the reader
+ * checks with code of its own, and it must be possible to name its frames, which follows ids in all tables. Each
+ * input is loaded twice: unchanged, and with corrected checksums, since almost no damage passes them otherwise.
+ * Built for libFuzzer, or with replay.c as a program that runs the stored corpus.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +48,7 @@ static void repair(uint8_t *data, size_t size)
 	while (size - at >= sizeof(block)) {
 		memcpy(&block, data + at, sizeof(block));
 		size_t left = size - at - sizeof(block);
-		/* A length out of bounds would end the file: mostly it is made to fit. */
+		/* A length out of bounds ends the file. Most of them are therefore corrected. */
 		if (block.stored_bytes > left && block.stored_bytes % 8)
 			block.stored_bytes = (uint32_t)(block.stored_bytes % (left + 1));
 		if (block.codec == CODEC_RAW && block.stored_bytes % 8)

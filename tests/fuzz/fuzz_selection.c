@@ -1,6 +1,6 @@
 /*
- * Foreign bytes as a selection file and as compile_commands.json. What was read is asked: a decision comes of it, with a reason
- * where a function is left out. Built for libFuzzer, or with replay.c.
+ * Arbitrary bytes as an instrumentation filter and as compile_commands.json. A filter that was read must decide
+ * for each probe point, with a reason if it excludes one. Built for libFuzzer, or with replay.c.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(database.entries[i].file && database.entries[i].words[0]);
 	database_release(&database);
 	error = (struct error){ 0 };
-	/* An expression may say a{9999} and take the memory of all: that is the user's to write. */
+	/* Only short inputs without '{': a repetition count multiplies the size of a compiled expression, which
+	 * selection_expression.c limits, but which takes time. */
 	if (!memchr(data, '{', size) && size < 2000) {
 		code = selection_read_text(selection, "input", copy, size, &error);
 		require(code == 0 || error.message[0]);

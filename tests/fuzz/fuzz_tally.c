@@ -1,8 +1,8 @@
 /*
- * Foreign bytes as a tally. A tally is 64 KB at least and nearly all zeros, so an input says what is not: how many
- * granules the file has, and then, again and again,
+ * Arbitrary bytes as a tally. A tally has at least 64 KB, nearly all zeros. An input therefore holds only the
+ * other bytes: the size of the file in granules, and then any number of
  *
- *     place (4 bytes)   length (1 byte)   bytes
+ *     offset (4 bytes)   length (1 byte)   bytes
  *
  * Built for libFuzzer, or with replay.c as a program that runs the stored corpus.
  */

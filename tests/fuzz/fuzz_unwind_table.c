@@ -1,7 +1,6 @@
 /*
- * Foreign bytes as an ELF file: its table is built and must be in order, and
- * every kind of walk through it must end. Built for libFuzzer, or with
- * replay.c as a program that runs the stored corpus.
+ * Arbitrary bytes as an ELF file: its unwind table must be in order, and every kind of walk with it must end.
+ * Built for libFuzzer, or with replay.c as a program that runs the stored corpus.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@ enum { FRAMES = 16, MOST_LOOKS = 64 };
 
 struct world {
 	const struct unwind_table *table;
-	const uint8_t *bytes; /* what the stack seems to hold, over and over */
+	const uint8_t *bytes; /* the content of the stack, repeated */
 	size_t size;
 };
 
@@ -28,7 +27,7 @@ static int module_at(void *context, uint64_t pc, struct unwind_module *module)
 	return 0;
 }
 
-/* Half of the words are addresses of the text, so that walks get on. */
+/* Every second word is an address in the text, so that walks continue. */
 static int read_word(void *context, uint64_t address, uint64_t *value)
 {
 	const struct world *world = context;
@@ -71,7 +70,7 @@ static void walk_from(struct world *world, uint64_t pc)
 	registers.value[ARCH_PC_REGISTER] = pc;
 	struct unwind_result result = unwind_walk(&source, &registers, frames, FRAMES);
 	require(result.count >= 1 && result.count <= FRAMES && result.cause < UNWIND_CAUSE_COUNT);
-	/* The slow step alone, for rules that have a fast row too. */
+	/* The slow step is also tried for rules that have a fast row. */
 	struct cfi_frame frame = { .registers = registers, .known = CFI_ALL_REGISTERS };
 	(void)cfi_step(world->table, 0, pc, &source, &frame);
 }

@@ -1,5 +1,5 @@
-/* Runs a fuzzer's entry on every file of the folders that are named: what once
- * was a hostile input stays one that is survived. Exit status 1: no input. */
+/* Runs the function of a fuzzer on every file of the given folders, so that inputs that once caused a failure are
+ * tried with each build. Exit status 1: a file cannot be read, or there is no input. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int replay_file(const char *path)
 	}
 	size_t size = fread(bytes, 1, MOST_BYTES, file);
 	fclose(file);
-	/* An exact copy, so that a sanitizer sees the end. */
+	/* A copy of exactly this size, so that a sanitizer detects a read beyond the end. */
 	uint8_t *exact = realloc(bytes, size ? size : 1);
 	LLVMFuzzerTestOneInput(exact ? exact : bytes, size);
 	free(exact ? exact : bytes);

@@ -1,14 +1,13 @@
 /*
- * Makes the profiles that the golden tests read: what no folded file can hold
- * (several resources, threads, times, lines, inlined functions, losses).
+ * Makes the profiles that the golden tests read, which have more than a folded file can hold: several resources,
+ * threads, times, lines, inlined functions, losses.
  *
- *   make_profile KIND FILE      whole | killed | lossy | empty | programs | program |
- *                           server
+ *   make_profile KIND FILE      whole | killed | lossy | empty | labels | programs |
+ *                               program | server
  *
- * The first four are the same run of a small program with known figures; they
- * differ in how its recording went. `programs` is a run of three programs whose
- * functions are namesakes, `program` a run of one of them alone, with fewer
- * resources. `server`: see server_profile.h.
+ * The first five are the same run of a small program with known figures. They differ in the course of the
+ * recording, and in the labels. `programs` is a run of three programs that have functions with the same names.
+ * `program` is a run of only one of them, with fewer resources. `server`: see server_profile.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +89,8 @@ static void add_processes(struct profile *profile)
 	}
 }
 
-/* One location for each row: a function at a line, perhaps with another
- * inlined into it there. */
+/* Each row becomes a location: a function at a line, with another one inlined into it there unless `inlined` is
+ * NULL. */
 static const struct place {
 	const char *function, *inlined;
 	uint32_t line, inlined_line;
@@ -195,7 +194,7 @@ static void add_hits(struct profile *profile)
 						takings[i].count));
 }
 
-/* Of `programs`: functions of the same names in three modules. */
+/* For `programs`: three modules that have functions with the same names. */
 static const char *const programs[] = { "/bin/sh", "/bin/pack", "/bin/sort" };
 static const char *const program_functions[] = { "main", "parse", "finish;all" };
 enum { SH, PACK_PROGRAM, SORT_PROGRAM, MAIN = 0, PARSE, FINISH, PROGRAM_FUNCTIONS };
@@ -285,7 +284,7 @@ static void lose(struct profile *profile)
 		    "/nowhere/lib\x1b[31m.so");
 }
 
-/* Most hits are some tenant's; some have a key that others have not. */
+/* Most hits belong to a tenant, and only some have the other keys. */
 static void add_labels(struct profile *profile)
 {
 	static const char *const sets[][4] = {

@@ -44,7 +44,7 @@ static void add_resources(struct profile *profile)
 	}
 }
 
-/* Threads 0 and 1 are of process 0; the other processes have one each. */
+/* Process 0 has threads 0 and 1; each other process has one thread. */
 static void add_processes(struct profile *profile)
 {
 	static const char *const rows[][2] = { { "server", "/system.slice/server.service" },
@@ -103,7 +103,7 @@ static void add_places(struct profile *profile)
 	profile->symbolized = true;
 }
 
-/* Of a path as words; "|" is the mark of a thread's start. */
+/* Returns the node of a path of names. "|" is the mark of a thread's start. */
 static uint32_t node_of(struct profile *profile, const char *words)
 {
 	uint32_t node = PROFILE_ROOT;
@@ -124,8 +124,8 @@ static uint32_t node_of(struct profile *profile, const char *words)
 static const struct {
 	const char *path;
 	uint32_t thread, resource, rows;
-	const char *mapping; /* of page faults: NULL: the address is not known */
-	uint64_t address;    /* of the first; the next ones are half a page further each */
+	const char *mapping; /* of touched memory; NULL: no touched address */
+	uint64_t address;    /* of the first row; each further row adds half a page */
 } takings[] = {
 	{ "_start main fill_table malloc", 0, 0, 12, "[heap]", 0x55550000 },
 	{ "_start main fill_table", 0, 0, 4, "[heap]", 0x55550000 },

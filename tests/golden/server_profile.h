@@ -1,11 +1,11 @@
-/* A made profile of several processes: threads below what started them, control
- * groups, touched memory, and resources of other units than time. */
+/* A synthetic profile of several processes: threads below the paths that created them, control groups, touched
+ * memory, and resources with other units than time. */
 #ifndef TESTS_SERVER_PROFILE_H
 #define TESTS_SERVER_PROFILE_H
 
 #include "profile/profile.h"
 
-/* Adds all but the description. Ends the program if memory is short. */
+/* Adds everything except the notes and times. Exits with status 1 if memory is short. */
 void server_profile_add(struct profile *profile);
 
 #endif

@@ -37,8 +37,11 @@ def test_install(tmp_path):
     pages = {path.name.removesuffix(".1") for path in tmp_path.rglob("man/man1/*.1")}
     assert pages == {path.name.removesuffix(".scd.in") for path in (REPOSITORY / "docs" / "man").glob("*.scd.in")}
     assert len([*tmp_path.rglob("man/man3/cpprof_runtime.3")]) == 1
-    completion, = tmp_path.rglob("bash-completion/completions/cpprof.bash")
-    assert "complete -o default -F _cpprof cpprof" in completion.read_text()
+    for file, line in (("bash-completion/completions/cpprof.bash", "complete -o default -F _cpprof cpprof"),
+                       ("zsh/site-functions/_cpprof", "#compdef cpprof"),
+                       ("fish/vendor_completions.d/cpprof.fish", "complete -c cpprof -n __cpprof_no_command")):
+        completion, = tmp_path.rglob(file)
+        assert line in completion.read_text()
 
 
 def test_install_fails_if_a_page_cannot_be_made(tmp_path):

@@ -1,4 +1,4 @@
-"""tools/setup asks for what is missing and for nothing else. dpkg-query, apt-get and sudo are stand-ins here."""
+"""tools/setup asks for what is missing and for nothing else. dpkg, dpkg-query, apt-get and sudo are stand-ins here."""
 import os
 import subprocess
 from pathlib import Path
@@ -10,8 +10,13 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "setup"
 DPKG_QUERY = """#!/bin/sh
 shift 2
 for package; do
-    case " $MISSING " in *" $package "*) ;; *) echo "installed $package" ;; esac
+    architecture=amd64
+    case $package in *:*) architecture=${package#*:} ;; esac
+    case " $MISSING " in *" $package "*) ;; *) echo "installed ${package%:*} $architecture" ;; esac
 done
+"""
+DPKG = """#!/bin/sh
+case $1 in --print-architecture) echo amd64 ;; *) echo "dpkg $*" >>"$LOG" ;; esac
 """
 LOG = """#!/bin/sh
 echo "$(basename "$0") $*" >>"$LOG"
@@ -44,6 +49,7 @@ def machine(tmp_path):
         return done, log.read_text().splitlines()
 
     add("dpkg-query", DPKG_QUERY)
+    add("dpkg", DPKG)
     add("apt-get", LOG)
     run.add = add
     run.tools = tools
@@ -64,6 +70,18 @@ def test_installs_only_what_is_missing(machine):
     assert log[1].endswith(" install libdw-dev scdoc")
 
 
+def test_libraries_of_another_architecture(machine):
+    done, log = machine("check", missing="libelf-dev:arm64")
+    assert done.returncode == 0
+    assert log[0] == "dpkg --add-architecture arm64"
+    assert log[1].endswith(" update")
+    assert log[2].endswith(" install libelf-dev:arm64")
+
+
+def test_another_architectures_library_is_not_this_machines(machine):
+    assert machine("check", missing="libelf-dev")[1][-1].endswith(" install libelf-dev")
+
+
 def test_each_word_asks_for_its_own(machine):
     for package, without, needing in [("libcmocka-dev", "build", "check"), ("linux-perf", "check", "bench")]:
         assert machine(without, missing=package)[1] == []
@@ -81,6 +99,13 @@ def test_says_what_to_do_without_root_or_sudo(machine):
     done, log = machine(missing="scdoc", user=1000)
     assert done.returncode == 1
     assert "apt-get install scdoc" in done.stderr
+    assert log == []
+
+
+def test_says_which_architecture_to_add(machine):
+    done, log = machine("check", missing="libelf-dev:arm64", user=1000)
+    assert done.returncode == 1
+    assert "dpkg --add-architecture arm64" in done.stderr
     assert log == []
 
 

@@ -27,7 +27,7 @@ static int read_status(pid_t pid, struct process *process, struct error *error)
 	FILE *status = fopen(path, "re");
 	if (!status)
 		return errno == ENOENT ? error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid)
-				       : error_set_errno(error, "cannot look at process %d", (int)pid);
+				       : error_set_errno(error, "cannot inspect process %d", (int)pid);
 	bool has_user = false, is_process = true;
 	char state = 0;
 	process->own_pid = pid;
@@ -47,10 +47,9 @@ static int read_status(pid_t pid, struct process *process, struct error *error)
 	}
 	fclose(status);
 	if (!is_process)
-		return error_set(error, ERROR_NOT_FOUND, "there is no process %d: that is one of a process's threads",
-				 (int)pid);
+		return error_set(error, ERROR_NOT_FOUND, "cannot control %d: it is a thread, not a process", (int)pid);
 	if (state == 'T' || state == 't')
-		return error_set(error, ERROR_SYSTEM, "process %d is stopped, and so does not answer", (int)pid);
+		return error_set(error, ERROR_SYSTEM, "cannot control process %d: it is stopped", (int)pid);
 	if (state == 'Z')
 		has_user = false;
 	return has_user ? 0 : error_set(error, ERROR_NOT_FOUND, "process %d has just ended", (int)pid);
@@ -61,7 +60,7 @@ static int refuse_other_user(pid_t pid, uid_t user, struct error *error)
 	const struct passwd *entry = getpwuid(user);
 	char name[64];
 	snprintf(name, sizeof(name), "%u", (unsigned)user);
-	return error_set(error, ERROR_PERMISSION, "process %d belongs to user %s, who alone may control it", (int)pid,
+	return error_set(error, ERROR_PERMISSION, "cannot control process %d: it belongs to user %s", (int)pid,
 			 entry ? entry->pw_name : name);
 }
 
@@ -113,11 +112,11 @@ static int connect_to(const struct control_target *target, struct error *error)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof(longest));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof(longest));
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		int result = errno == ECONNREFUSED
-				     ? error_set(error, ERROR_NOT_FOUND,
-						 "process %d does not listen any more: it has become another program",
-						 (int)target->pid)
-				     : error_set_errno(error, "cannot talk to process %d", (int)target->pid);
+		int result =
+			errno == ECONNREFUSED
+				? error_set(error, ERROR_NOT_FOUND,
+					    "cannot control process %d: it runs another program now", (int)target->pid)
+				: error_set_errno(error, "cannot communicate with process %d", (int)target->pid);
 		close(fd);
 		return result;
 	}
@@ -125,7 +124,7 @@ static int connect_to(const struct control_target *target, struct error *error)
 	    peer.uid == target->user)
 		return fd;
 	close(fd);
-	return error_set(error, ERROR_PERMISSION, "%s is not process %d's", target->socket, (int)target->pid);
+	return error_set(error, ERROR_PERMISSION, "%s does not belong to process %d", target->socket, (int)target->pid);
 }
 
 /* Reads up to the end of the stream. */
@@ -154,7 +153,8 @@ static int take_answer(const struct control_target *target, const char *text, st
 	if (strncmp(text, bad, strlen(bad)) == 0)
 		return error_set(error, ERROR_USAGE, "%.*s", (int)strcspn(text + strlen(bad), "\n"),
 				 text + strlen(bad));
-	return error_set(error, ERROR_FORMAT, "process %d says nothing that is understood; is it of another version?",
+	return error_set(error, ERROR_FORMAT,
+			 "process %d sent an invalid answer: its libcpprof may be of another version",
 			 (int)target->pid);
 }
 
@@ -168,7 +168,7 @@ int control_ask(const struct control_target *target, const char *line, struct bu
 	buffer_printf(&text, "%s\n", line);
 	int result = buffer_error(&text);
 	if (result == 0 && send(fd, text.bytes, text.size, MSG_NOSIGNAL) != (ssize_t)text.size)
-		result = error_set_errno(error, "cannot talk to process %d", (int)target->pid);
+		result = error_set_errno(error, "cannot communicate with process %d", (int)target->pid);
 	buffer_clear(&text);
 	if (result == 0)
 		result = read_all(target, fd, &text, error);

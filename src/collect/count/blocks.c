@@ -223,7 +223,7 @@ static int add_lines(struct finding *finding)
 static int say(struct error *error, int status)
 {
 	if (status == ERROR_CORRUPT)
-		return error_set(error, status, "the tally is damaged: it has more counts than anybody can have made");
+		return error_set(error, status, "the tally is damaged: its counts are impossibly high");
 	return status < 0 ? error_set(error, status, "%s", error_text(status)) : 0;
 }
 

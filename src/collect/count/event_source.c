@@ -262,7 +262,7 @@ static int name_all(struct source *source, struct error *error)
 static void refuse(const char *path, struct error *error)
 {
 	error_set(error, ERROR_FORMAT,
-		  "'%s' is no trace, it has no events: record one by 'cpprof record --instrumented=trace'", path);
+		  "'%s' is not a trace, so it has no events (cpprof record --instrumented=trace writes one)", path);
 }
 
 struct event_source *tally_event_source_open(const char *path, struct error *error)

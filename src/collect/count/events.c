@@ -162,7 +162,7 @@ void tally_events_end(struct tally_events *events)
 int tally_events_error(const struct count_thread *thread, int code, struct error *error)
 {
 	if (code == ERROR_CORRUPT)
-		return error_set(error, code, "the trace is damaged: events of thread %" PRIu32 " make no sense",
+		return error_set(error, code, "the trace is damaged: invalid events of thread %" PRIu32 "",
 				 thread->shared->tid);
 	return error_set(error, code, "%s", error_text(code));
 }

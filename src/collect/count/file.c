@@ -26,7 +26,7 @@ static int read_header(struct tally *tally, const char *name, struct error *erro
 {
 	struct tally_header *header = &tally->header;
 	if (!tally_is(tally->bytes, tally->size))
-		return error_set(error, ERROR_FORMAT, "'%s' is not a tally of cpprof's", name);
+		return error_set(error, ERROR_FORMAT, "'%s' is not a tally of cpprof", name);
 	if (tally->size < TALLY_HEADER_BYTES)
 		return error_set(error, ERROR_TRUNCATED, "'%s' ends within its header", name);
 	memcpy(header, tally->bytes, sizeof(*header));
@@ -35,8 +35,8 @@ static int read_header(struct tally *tally, const char *name, struct error *erro
 				 header->version);
 	if (header->version != TALLY_VERSION || header->measurement >= TALLY_MEASUREMENTS ||
 	    header->request_count > TALLY_REQUESTS || header->used < TALLY_HEADER_BYTES)
-		return error_set(error, ERROR_CORRUPT, "'%s' is damaged: its header makes no sense", name);
-	END_TEXT(header->probes_trouble);
+		return error_set(error, ERROR_CORRUPT, "'%s' is damaged: invalid header", name);
+	END_TEXT(header->rules_finding);
 	END_TEXT(header->implementation);
 	for (uint32_t i = 0; i < header->request_count; i++) {
 		struct tally_request *request = &header->requests[i];
@@ -45,8 +45,7 @@ static int read_header(struct tally *tally, const char *name, struct error *erro
 		END_TEXT(request->title);
 		END_TEXT(request->unit);
 		if (request->interval == 0 || !request->name[0])
-			return error_set(error, ERROR_CORRUPT,
-					 "'%s' is damaged: its resource %" PRIu32 " makes no sense", name, i);
+			return error_set(error, ERROR_CORRUPT, "'%s' is damaged: invalid resource %" PRIu32, name, i);
 	}
 	return 0;
 }
@@ -99,8 +98,7 @@ static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, c
 		return TALLY_GRANULE;
 	if (header.bytes % TALLY_GRANULE != 0 || header.bytes < least_bytes(header.kind) || header.bytes > INT64_MAX ||
 	    header.used > header.bytes)
-		return error_set(error, ERROR_CORRUPT, "'%s' is damaged: a chunk at %" PRIu64 " makes no sense", name,
-				 offset);
+		return error_set(error, ERROR_CORRUPT, "'%s' is damaged: invalid chunk at %" PRIu64, name, offset);
 	if (!is_whole(&header, left))
 		return error_set(error, ERROR_TRUNCATED, "'%s' ends within a chunk, at %" PRIu64 " of %" PRIu64, name,
 				 offset + left, tally->header.used);

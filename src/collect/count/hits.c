@@ -328,6 +328,6 @@ int tally_hits(struct tally *tally, struct profile *profile, struct error *error
 	if (result == 0 && tally->header.measurement == TALLY_BLOCKS)
 		return tally_block_hits(tally, profile, error);
 	if (result == ERROR_CORRUPT)
-		return error_set(error, result, "the tally is damaged: it has more counts than anybody can have made");
+		return error_set(error, result, "the tally is damaged: its counts are impossibly high");
 	return result < 0 ? error_set(error, result, "%s", error_text(result)) : 0;
 }

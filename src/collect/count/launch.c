@@ -58,10 +58,8 @@ int instrumented_choose(const char *name, struct instrumented_options *options, 
 		}
 		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", tally_measurement_name(i));
 	}
-	return error_set(error, ERROR_USAGE,
-			 "there is no measurement '%s': --instrumented=MEASUREMENT, one of %s, or the file of your "
-			 "own, ./NAME.so",
-			 name, names);
+	return error_set(error, ERROR_USAGE, "unknown measurement '%s' (%s, or a library of your own, ./NAME.so)", name,
+			 names);
 }
 
 static bool measures_real_time(enum tally_measurement measurement)
@@ -73,13 +71,13 @@ static int check_resource(const struct counted_run *run, const struct resource_r
 {
 	enum tally_measurement measurement = run->options->measurement;
 	if (!preload_can_count(request->counter))
-		return error_set(
-			error, ERROR_UNSUPPORTED,
-			"%s is not seen from inside a program, where the hooks count: record it in a run of its "
-			"own, without --instrumented",
-			request->name);
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot measure %s with --instrumented: it is not observable inside a program (record "
+				 "it in a run of its own)",
+				 request->name);
 	if (measures_real_time(measurement) && strcmp(request->name, "real") == 0)
-		return error_set(error, ERROR_USAGE, "%s measures real time by itself, exactly: leave out '-r real'",
+		return error_set(error, ERROR_USAGE,
+				 "-r real cannot be combined with --instrumented=%s, which measures real time exactly",
 				 tally_measurement_name(measurement));
 	return 0;
 }
@@ -90,7 +88,9 @@ static int take_resources(struct counted_run *run, struct error *error)
 	size_t count = asked->resource_count;
 	memcpy(run->resources, asked->resources, sizeof(run->resources));
 	if (count > 0 && run->options->measurement == TALLY_COUNTS)
-		return error_set(error, ERROR_USAGE, "counts takes no samples: leave out -r, or measure by paths");
+		return error_set(error, ERROR_USAGE,
+				 "-r cannot be combined with --instrumented=counts, which takes no samples "
+				 "(--instrumented=paths does)");
 	if (count == 0 && run->options->measurement != TALLY_OFF && run->options->measurement != TALLY_COUNTS) {
 		int result = resource_parse("cpu", &run->resources[0], error);
 		if (result < 0)
@@ -171,10 +171,8 @@ static int check_output(const char *output, struct error *error)
 {
 	struct stat status;
 	if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-		return error_set(
-			error, ERROR_USAGE,
-			"with --instrumented the output is a file, beside which the program counts; %s is none",
-			output);
+		return error_set(error, ERROR_USAGE,
+				 "cannot write %s: with --instrumented, the output must be a regular file", output);
 	struct writer *writer = writer_open(output, error);
 	if (!writer)
 		return error->code;
@@ -250,15 +248,14 @@ static const char *how_to_compile(enum tally_measurement measurement)
 	switch (measurement) {
 	case TALLY_PATHS_TIMED:
 	case TALLY_TRACE:
-		return "compile it by 'cpprof cc' or with -finstrument-functions (-pg's hooks do not tell when a "
-		       "function is "
-		       "left)";
+		return "compile it with 'cpprof cc' or with -finstrument-functions; -pg's hooks do not report when a "
+		       "function is left";
 	case TALLY_BLOCKS:
 		return "compile it with -fsanitize-coverage=trace-pc (gcc) or "
 		       "-fsanitize-coverage=trace-pc-guard,pc-table,no-prune (clang; link without it: clang adds "
 		       "hooks of its own), and link it with -lcpprof";
 	default:
-		return "compile it by 'cpprof cc', or with -pg, -pg -mfentry or -finstrument-functions";
+		return "compile it with 'cpprof cc', or with -pg, -pg -mfentry or -finstrument-functions";
 	}
 }
 
@@ -281,11 +278,11 @@ static void explain_nothing(const struct counted_run *run)
 	const struct profile *profile = run->result->profile;
 	const struct profile_finding *refused = find_refusal(profile);
 	if (run->options->measurement == TALLY_OFF)
-		snprintf(text, bytes, "nothing was counted, as was asked for (off)");
+		snprintf(text, bytes, "nothing was counted: the measurement is off");
 	else if (instrumented_tally_processes(&run->tally) == 0)
 		snprintf(text, bytes,
-			 "nothing was counted: the hooks' library was never loaded; does something on the way clear "
-			 "LD_PRELOAD or " TALLY_VARIABLE " from the environment?");
+			 "nothing was counted: the hooks' library was never loaded (LD_PRELOAD or " TALLY_VARIABLE
+			 " may have been cleared from the environment)");
 	else if (refused)
 		snprintf(text, bytes, "nothing was counted: %s", profile_string(profile, refused->text));
 	else if (finding_find(profile, FINDING_POINTS_SWITCHED_OFF))
@@ -294,13 +291,12 @@ static void explain_nothing(const struct counted_run *run)
 			 "rules "
 			 "in " TALLY_PROBES_VARIABLE ", by the program or by cpprof control");
 	else if (run->options->record->paused)
-		snprintf(
-			text, bytes,
-			"nothing was counted: the program did not call cpprof_start(), or called no hooks after it; if "
-			"it has none, %s",
-			how_to_compile(run->options->measurement));
+		snprintf(text, bytes,
+			 "nothing was counted: the program did not call cpprof_start(), or called no hooks after it "
+			 "(if it has none, %s)",
+			 how_to_compile(run->options->measurement));
 	else
-		snprintf(text, bytes, "nothing was counted: '%s' has no code that calls the compiler's hooks; %s",
+		snprintf(text, bytes, "nothing was counted: '%s' has no code that calls the compiler's hooks (%s)",
 			 command, how_to_compile(run->options->measurement));
 }
 
@@ -318,7 +314,7 @@ static void sum_up(struct counted_run *run, struct profile *profile)
 	result->lost = profile->lost;
 	if (run->still_running > 0)
 		finding_add(profile, FINDING_PROCESSES_STILL_RUNNING, run->still_running,
-			    "{# process|# processes} still {runs|run}, and {is|are} counted no longer");
+			    "{# process|# processes} still {runs|run}, uncounted");
 	for (size_t i = 0; i < profile->hit_count; i++)
 		result->samples += profile->resources[profile->hits[i].resource].kind == RESOURCE_SAMPLED;
 }
@@ -371,11 +367,10 @@ static void keep_tally(struct counted_run *run, struct error *error)
 	struct error why = *error;
 	run->result->incomplete = true;
 	if (access(run->tally.path, F_OK) == 0)
-		error_set(error, why.code, "%.300s; what was counted is in %s, which 'cpprof report' reads",
-			  why.message, run->tally.path);
-	else
-		error_set(error, why.code, "%.300s; %s, where the program counted, was removed meanwhile", why.message,
+		error_set(error, why.code, "%.300s (the counts are in %s, which 'cpprof report' reads)", why.message,
 			  run->tally.path);
+	else
+		error_set(error, why.code, "%.300s; the tally %s was removed meanwhile", why.message, run->tally.path);
 	instrumented_tally_release(&run->tally);
 }
 

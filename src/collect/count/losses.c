@@ -55,18 +55,15 @@ static void add_losses(const struct losses *losses, struct profile *profile)
 {
 	if (losses->processes_refused > 0)
 		finding_add(profile, FINDING_PROCESSES_NOT_RECORDED, losses->processes_refused,
-			    "{# process was|# processes were} not counted: there was no room in the file, or {it|they} "
-			    "could "
-			    "not open it (after chroot, or as another user)");
+			    "{# process was|# processes were} not counted: the file was full, or {it|they} could not "
+			    "open it (after chroot, or as another user)");
 	if (losses->threads_refused > 0)
 		finding_add(profile, FINDING_THREADS_NOT_RECORDED, losses->threads_refused,
-			    "{# thread was|# threads were} not counted: there was no memory for it, or no room in the "
-			    "file");
+			    "{# thread was|# threads were} not counted: the memory or the file was full");
 	if (losses->threads_stopped > 0)
-		finding_add(profile, FINDING_THREADS_CUT_SHORT, losses->threads_stopped,
-			    "{# thread was|# threads were} counted only until memory, disk space or the room in the "
-			    "file ran "
-			    "out");
+		finding_add(
+			profile, FINDING_THREADS_CUT_SHORT, losses->threads_stopped,
+			"{# thread was|# threads were} counted only until the memory, the disk or the file was full");
 	if (losses->calls_uncounted > 0)
 		finding_add(profile, FINDING_CALLS_UNCOUNTED, losses->calls_uncounted,
 			    "{# call was|# calls were} not counted");
@@ -76,14 +73,12 @@ static void add_losses(const struct losses *losses, struct profile *profile)
 	if (losses->folded > 0)
 		finding_add(profile, FINDING_PATHS_FOLDED, losses->folded,
 			    "{# call was counted on a shorter path than its|# calls were counted on shorter paths than "
-			    "their} "
-			    "own: a thread has room for 2 million paths");
+			    "their} own: limit 2 million paths in a thread");
 	if (losses->mixed > 0)
 		finding_add(profile, FINDING_LIBRARIES_MIXED, 0,
-			    "libraries were loaded and unloaded so often that some came to addresses where others had "
-			    "been");
+			    "libraries were loaded at addresses where others had been unloaded");
 	if (losses->ends_early > 0)
-		finding_add(profile, FINDING_TALLY_CUT, 0, "the file is shorter than it was to be");
+		finding_add(profile, FINDING_TALLY_CUT, 0, "the file is truncated");
 }
 
 static void add_limits(const struct losses *losses, struct profile *profile)
@@ -98,7 +93,7 @@ static void add_limits(const struct losses *losses, struct profile *profile)
 			    "-fsanitize-coverage=trace-pc-guard (clang)");
 	if (losses->unended > 0)
 		finding_add(profile, FINDING_PROCESSES_UNENDED, losses->unended,
-			    "{# process|# processes} without an end: killed, or still running");
+			    "{# process was|# processes were} killed, or still {runs|run}");
 	if (losses->reused > 0)
 		finding_add(profile, FINDING_THREADS_REUSED, losses->reused,
 			    "{# thread was|# threads were} counted together with a later one");

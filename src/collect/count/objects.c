@@ -27,8 +27,9 @@ struct reading {
 
 static int damaged(const struct reading *reading, const char *what)
 {
-	return error_set(reading->error, ERROR_CORRUPT, "'%s' is damaged: %s of thread %" PRIu32 " refer to nowhere",
-			 reading->name, what, reading->thread->shared->tid);
+	return error_set(reading->error, ERROR_CORRUPT,
+			 "'%s' is damaged: %s of thread %" PRIu32 " have invalid references", reading->name, what,
+			 reading->thread->shared->tid);
 }
 
 /* Copies an object, so that the bytes that are checked are those that are used, and subtracts its size from `left`.

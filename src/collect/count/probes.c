@@ -100,8 +100,8 @@ int tally_read_probes(struct tally *tally, const char *name, struct error *error
 		int result = chunk->kind == TALLY_PROBES ? read_chunk(process, chunk) : 0;
 		if (result == ERROR_CORRUPT)
 			return error_set(error, result,
-					 "'%s' is damaged: the probe points of its process %" PRIu32 " make no sense",
-					 name, process->number);
+					 "'%s' is damaged: invalid probe points of its process %" PRIu32 "", name,
+					 process->number);
 		if (result < 0)
 			return tally_out_of_memory(error);
 	}

@@ -85,8 +85,8 @@ int tally_add_points_off(const struct tally *tally, struct profile *profile)
 {
 	const struct tally_header *header = &tally->header;
 	struct hash_map shown;
-	if (header->probes_trouble[0])
-		finding_add(profile, FINDING_RULE_REFUSED, 0, "%s", header->probes_trouble);
+	if (header->rules_finding[0])
+		finding_add(profile, FINDING_RULE_REFUSED, 0, "%s", header->rules_finding);
 	int64_t note =
 		header->implementation[0] ? profile_add_note(profile, "implementation", header->implementation) : 0;
 	hash_map_init(&shown);

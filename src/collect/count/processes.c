@@ -8,8 +8,8 @@
 
 static int damaged(const char *name, const struct count_process *process, const char *what, struct error *error)
 {
-	return error_set(error, ERROR_CORRUPT, "'%s' is damaged: %s of its process %" PRIu32 " make no sense", name,
-			 what, process->number);
+	return error_set(error, ERROR_CORRUPT, "'%s' is damaged: %s of its process %" PRIu32 " are invalid", name, what,
+			 process->number);
 }
 
 /* --- modules --- */
@@ -156,7 +156,7 @@ static int share_out(struct tally *tally, const char *name, struct error *error)
 		struct count_process *process = tally_find_process(tally, chunk->process);
 		if (!process)
 			return error_set(error, ERROR_CORRUPT,
-					 "'%s' is damaged: its process %" PRIu32 " is described nowhere", name,
+					 "'%s' is damaged: its process %" PRIu32 " has no description", name,
 					 chunk->process);
 		chunk->process = (uint32_t)(process - tally->processes);
 	}

@@ -54,7 +54,7 @@ static int create(struct instrumented_tally *tally, const char *output, struct e
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	if (tally->fd >= 0)
 		return 0;
-	error_set_errno(error, "cannot write '%s', where the program is to count", tally->path);
+	error_set_errno(error, "cannot write the tally '%s'", tally->path);
 	free(tally->path);
 	tally->path = NULL;
 	return error->code;
@@ -120,7 +120,7 @@ int instrumented_tally_make(struct instrumented_tally *tally, const char *output
 	if (errno == 0)
 		mapped = mmap(NULL, TALLY_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, tally->fd, 0);
 	if (mapped == MAP_FAILED) {
-		error_set_errno(error, "cannot write '%s', where the program is to count", tally->path);
+		error_set_errno(error, "cannot write the tally '%s'", tally->path);
 		instrumented_tally_remove(tally);
 		return error->code;
 	}

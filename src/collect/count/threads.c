@@ -43,8 +43,8 @@ static int read_list(struct tally *tally, const char *name, struct error *error)
 				continue;
 			if (described)
 				return error_set(error, ERROR_CORRUPT,
-						 "'%s' is damaged: thread %" PRIu32 " of a process is there twice",
-						 name, chunks[next].thread);
+						 "'%s' is damaged: thread %" PRIu32 " of a process occurs twice", name,
+						 chunks[next].thread);
 			described = &chunks[next];
 		}
 		if (described && add_thread(tally, described, (uint32_t)first, (uint32_t)(next - first)) < 0)

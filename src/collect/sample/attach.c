@@ -70,7 +70,7 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 	DIR *directory = opendir(path);
 	if (!directory)
 		return errno == ENOENT ? error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid)
-				       : error_set_errno(error, "cannot look at process %d", (int)pid);
+				       : error_set_errno(error, "cannot inspect process %d", (int)pid);
 	int added = 0;
 	const struct dirent *entry;
 	while (added >= 0 && (entry = readdir(directory)) != NULL) {
@@ -105,11 +105,10 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 		vtable->drain(backend, UINT64_MAX, sink);
 		added = attach_threads(vtable, backend, pid, data_maps, sink, &maps_reported, error);
 		if (added < 0 && error->code == ERROR_PERMISSION)
-			return error_set(
-				error, ERROR_PERMISSION,
-				"not permitted to record process %d: it belongs to another user, or may not be "
-				"traced; as root it works",
-				(int)pid);
+			return error_set(error, ERROR_PERMISSION,
+					 "cannot record process %d: it belongs to another user, or may not be traced "
+					 "(run cpprof as root)",
+					 (int)pid);
 		if (added < 0)
 			return added;
 		total += added;
@@ -148,13 +147,13 @@ int attach_everything(const struct backend_vtable *vtable, struct backend *backe
 	int result = vtable->attach(backend, EVERYTHING, false, error);
 	if (result < 0 && error->code == ERROR_PERMISSION)
 		return error_set(error, ERROR_PERMISSION,
-				 "not permitted to record every process of the machine: it needs root, or the "
-				 "capabilities CAP_PERFMON and CAP_SYS_PTRACE; processes of your own: -p PID");
+				 "cannot record every process of the machine: not permitted (run as root, or with "
+				 "CAP_PERFMON and CAP_SYS_PTRACE; -p PID records your own processes)");
 	if (result < 0)
 		return result;
 	DIR *directory = opendir("/proc");
 	if (!directory)
-		return error_set_errno(error, "cannot look at the processes in /proc");
+		return error_set_errno(error, "cannot list the processes in /proc");
 	const struct dirent *entry;
 	while ((entry = readdir(directory)) != NULL) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);

@@ -34,9 +34,8 @@ const struct backend_vtable *backend_find(const char *name, struct error *error)
 			break;
 	}
 	if (near[0])
-		error_set(error, ERROR_USAGE, "there is no backend '%s' (did you mean %s?); there are: %s", name, near,
-			  all);
+		error_set(error, ERROR_USAGE, "unknown backend '%s' (did you mean %s?)", name, near);
 	else
-		error_set(error, ERROR_USAGE, "there is no backend '%s'; there are: %s", name, all);
+		error_set(error, ERROR_USAGE, "unknown backend '%s' (%s)", name, all);
 	return NULL;
 }

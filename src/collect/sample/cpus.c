@@ -40,7 +40,7 @@ int cpus_find(struct cpus *cpus, struct error *error)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	if (cpus->count == 0)
 		return error_set(error, ERROR_SYSTEM,
-				 "cannot tell which CPUs there are: /sys/devices/system/cpu/online is unreadable");
+				 "cannot list the CPUs: /sys/devices/system/cpu/online is unreadable");
 	return 0;
 }
 

@@ -35,7 +35,7 @@ int event_filter_min(struct event_filter *filter, const char *words, const struc
 int event_filter_name(struct event_filter *filter, const char *pattern, struct error *error)
 {
 	if (filter->name_count == EVENT_NAMES_MAX)
-		return error_set(error, ERROR_USAGE, "more than %d --name", EVENT_NAMES_MAX);
+		return error_set(error, ERROR_USAGE, "too many --name options (limit %d)", EVENT_NAMES_MAX);
 	filter->names[filter->name_count++] = pattern;
 	return 0;
 }
@@ -43,7 +43,7 @@ int event_filter_name(struct event_filter *filter, const char *pattern, struct e
 int event_filter_function(struct event_filter *filter, const char *function, struct error *error)
 {
 	if (filter->function_count == EVENT_FUNCTIONS_MAX)
-		return error_set(error, ERROR_USAGE, "more than %d --path", EVENT_FUNCTIONS_MAX);
+		return error_set(error, ERROR_USAGE, "too many --path options (limit %d)", EVENT_FUNCTIONS_MAX);
 	near_names_init(&filter->near[filter->function_count], function);
 	filter->functions[filter->function_count++] = function;
 	return 0;

@@ -11,13 +11,13 @@ int inside_refuse_resource(const struct resource_request *request, struct error 
 	if (!counter_is_inside(request->counter))
 		return 0;
 	return error_set(error, ERROR_UNSUPPORTED,
-			 "only libcpprof inside the program sees %s: --backend preload, with a command to be started",
+			 "cannot measure %s from outside the program (--backend preload measures it in a command that "
+			 "cpprof starts)",
 			 request->name);
 }
 
 int inside_refuse_pause(struct error *error)
 {
 	return error_set(error, ERROR_UNSUPPORTED,
-			 "only libcpprof inside the program hears it call cpprof_start(): --paused goes with --backend "
-			 "preload");
+			 "--paused needs --backend preload, which observes cpprof_start() inside the program");
 }

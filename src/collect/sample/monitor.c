@@ -36,7 +36,7 @@ static void warn_if_hidden(const struct run *run)
 	/* A backend that is loaded into its commands refuses unsuitable ones itself, when it opens. */
 	const char *why = run->plan.vtable->only_commands ? NULL : target_hidden(run->path);
 	char sentence[512];
-	snprintf(sentence, sizeof(sentence), "'%s' will not be seen: %s", run->options->command[0], why ? why : "");
+	snprintf(sentence, sizeof(sentence), "'%s' will not be recorded: %s", run->options->command[0], why ? why : "");
 	if (why && run->options->warn)
 		run->options->warn(run->options->context, sentence);
 }
@@ -131,9 +131,11 @@ static int start_attached(struct run *run, struct error *error)
 	if (run->target.pidfd < 0 && errno == ESRCH)
 		return error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid);
 	if (run->target.pidfd < 0 && (errno == EINVAL || errno == ENOENT)) /* ENOENT: from Linux 6.16 on */
-		return error_set(error, ERROR_USAGE, "%d is a thread, not a process: give its process's PID", (int)pid);
+		return error_set(error, ERROR_USAGE,
+				 "cannot record %d: it is a thread, not a process (give the PID of its process)",
+				 (int)pid);
 	if (run->target.pidfd < 0)
-		return error_set_errno(error, "cannot watch process %d", (int)pid);
+		return error_set_errno(error, "cannot observe process %d", (int)pid);
 	int result = attach_process(vtable, run->backend, pid, run->plan.request.data_maps, &run->sink, error);
 	stamp_start(run);
 	return result == 0 ? vtable->start(run->backend, error) : result;

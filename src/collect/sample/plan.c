@@ -16,9 +16,9 @@ static int fits(const struct backend_vtable *vtable, const struct record_options
 	if (!vtable->only_commands || (options->pid == 0 && !options->everything))
 		return 0;
 	return error_set(error, ERROR_UNSUPPORTED,
-			 "the %s backend is loaded into the command that it starts, and cannot look at what runs "
-			 "already: %s is for the bpf backend (as root, or with CAP_BPF and CAP_PERFMON) or the perf "
-			 "backend ('sudo sysctl kernel.perf_event_paranoid=%d')",
+			 "the %s backend cannot record with %s: it is loaded into commands that it starts (use the bpf "
+			 "backend, as root or with CAP_BPF and CAP_PERFMON, or the perf backend, with 'sudo sysctl "
+			 "kernel.perf_event_paranoid=%d')",
 			 vtable->name, options->everything ? "-a" : "-p", options->everything ? 0 : 1);
 }
 
@@ -39,8 +39,8 @@ static int probe_one(const struct backend_vtable *vtable, const struct resource_
 	int result = vtable->probe(resource, user_only, error);
 	if (result == 0 && *user_only && resource->row->is_time && resource->row->modes == RESOURCE_ALL_MODES)
 		return error_set(error, ERROR_PERMISSION,
-				 "%s includes time in the kernel, which kernel.perf_event_paranoid = 2 does not permit "
-				 "to see: record -r user, or 'sudo sysctl kernel.perf_event_paranoid=1'",
+				 "cannot measure %s: kernel.perf_event_paranoid = 2 hides time in the kernel (record "
+				 "-r user, or 'sudo sysctl kernel.perf_event_paranoid=1')",
 				 resource->name);
 	return result;
 }
@@ -93,12 +93,25 @@ static int accept(struct plan *plan, const struct backend_vtable *vtable, const 
 
 /* --- the choice --- */
 
+/* Returns the reason in "cannot VERB OBJECT: REASON (REMEDY)", or in "REASON: REMEDY". */
+static const char *reason_of(const char *message)
+{
+	const char *colon = strncmp(message, "cannot ", strlen("cannot ")) == 0 ? strstr(message, ": ") : NULL;
+	return colon ? colon + 2 : message;
+}
+
 /* Returns the length of the part of a message that gives the reason; the remedy follows it. */
 static int reason_length(const char *message)
 {
-	const char *advice = strstr(message, ": ");
-	size_t length = strcspn(message, ";");
-	return (int)(advice && (size_t)(advice - message) < length ? (size_t)(advice - message) : length);
+	static const char *const ends[] = { ": ", ";", " (" };
+	const char *reason = reason_of(message);
+	size_t length = strlen(reason);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		const char *end = strstr(reason, ends[i]);
+		if (end && (size_t)(end - reason) < length)
+			length = (size_t)(end - reason);
+	}
+	return (int)length;
 }
 
 /* Keeps a short reason for the closing line. */
@@ -107,7 +120,7 @@ static void note_passed_over(struct plan *plan, const struct backend_vtable *vta
 	if (plan->passed_over[0])
 		return; /* of several backends, the most preferred one is reported */
 	snprintf(plan->passed_over, sizeof(plan->passed_over), "%s: %.*s", vtable->name, reason_length(why->message),
-		 why->message);
+		 reason_of(why->message));
 }
 
 /* Returns the first backend from `from` on that accepts everything, or NULL if there is none. */
@@ -149,7 +162,7 @@ static int explain_paused(const struct resource_request *resource, struct error 
 	for (size_t b = 0; record_backends[b] && why.code == 0; b++)
 		if (record_backends[b]->only_commands)
 			probe_one(record_backends[b], resource, &user_only, &why);
-	return error_set(error, ERROR_UNSUPPORTED, "--paused goes with the preload backend alone; %s", why.message);
+	return error_set(error, ERROR_UNSUPPORTED, "--paused needs the preload backend: %s", why.message);
 }
 
 /* Reports why a resource is not measured. Of several backends that could measure it, the last needs the
@@ -172,9 +185,9 @@ static int explain_resource(const struct resource_request *resource, const struc
 	}
 	if (!last)
 		return error_set(error, ERROR_UNSUPPORTED,
-				 "only the %s backend measures %s, and it is loaded into a command that it starts: "
-				 "start one, as it cannot look at what runs already",
-				 elsewhere ? elsewhere->name : "none", resource->name);
+				 "cannot measure %s in a running process: only the %s backend measures it, in commands "
+				 "that it starts",
+				 resource->name, elsewhere ? elsewhere->name : "none");
 	if (could > 1)
 		return probe_one(last, resource, &user_only, error);
 	struct error why;
@@ -209,10 +222,11 @@ static int explain_mixture(struct plan *plan, const struct record_options *optio
 		if (accept(plan, record_backends[b], options, &refused, &why) < 0)
 			snprintf(text + used, sizeof(text) - used, "; %s not by %s (%.*s)",
 				 plan->resources[refused].name, record_backends[b]->name, reason_length(why.message),
-				 why.message);
+				 reason_of(why.message));
 	}
-	return error_set(error, ERROR_UNSUPPORTED, "no backend measures all of this in one run: record it in two%.*s",
-			 (int)sizeof(text), text);
+	return error_set(error, ERROR_UNSUPPORTED,
+			 "no backend measures all of these resources (record them in two runs)%.*s", (int)sizeof(text),
+			 text);
 }
 
 /* --- the plan --- */

@@ -19,15 +19,16 @@
 static int check_elf(const char *path, const unsigned char *start, size_t size, struct error *error)
 {
 	if (size < EI_NIDENT + 4U)
-		return error_set(error, ERROR_NOT_EXECUTABLE, "'%s' is too short for a program", path);
+		return error_set(error, ERROR_NOT_EXECUTABLE, "cannot run '%s': it is too short for a program", path);
 	unsigned machine = start[EI_NIDENT + 2] | (unsigned)start[EI_NIDENT + 3] << 8;
 	if (start[EI_CLASS] != ELFCLASS64)
-		return error_set(error, ERROR_UNSUPPORTED,
-				 "'%s' is a 32-bit program: cpprof records " ARCH_NAME " programs", path);
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"cannot record '%s': it is a 32-bit program, and cpprof records " ARCH_NAME " programs", path);
 	if (machine != ARCH_ELF_MACHINE)
 		return error_set(error, ERROR_NOT_EXECUTABLE,
-				 "'%s' is built for another architecture (ELF machine %u): cpprof records " ARCH_NAME
-				 " programs",
+				 "cannot record '%s': it is built for another architecture (ELF machine %u), and "
+				 "cpprof records " ARCH_NAME " programs",
 				 path, machine);
 	return 0;
 }
@@ -45,10 +46,10 @@ static int check_content(const char *path, struct error *error)
 		return check_elf(path, start, (size_t)size, error);
 	if (size >= 2 && start[0] == '#' && start[1] == '!')
 		return 0;
-	return error_set(
-		error, ERROR_NOT_EXECUTABLE,
-		"'%s' is neither a program nor a script with a '#!' line; if it is a shell script: cpprof record sh %s",
-		path, path);
+	return error_set(error, ERROR_NOT_EXECUTABLE,
+			 "cannot run '%s': it is neither a program nor a script with a '#!' line (for a shell script: "
+			 "cpprof record sh %s)",
+			 path, path);
 }
 
 static int check_file(const char *path, struct error *error)

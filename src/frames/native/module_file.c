@@ -111,7 +111,7 @@ int module_file_open_vdso(struct module_file *file, struct error *error)
 	Elf64_Ehdr *header = (Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
 	*file = (struct module_file){ 0 };
 	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-		return error_set(error, ERROR_NOT_FOUND, "[vdso]: this process has none");
+		return error_set(error, ERROR_NOT_FOUND, "this process has no [vdso]");
 	file->dwfl = dwfl_begin(&callbacks);
 	if (!file->dwfl)
 		return error_set(error, ERROR_MEMORY, "out of memory");

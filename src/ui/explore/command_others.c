@@ -29,7 +29,7 @@ static const struct format *find_format(const char *name, struct error *error)
 		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "",
 					   formats[i]->name);
 	}
-	error_set(error, ERROR_NOT_FOUND, "cannot export to the format %s; there is %s", QUOTE(name), names);
+	error_set(error, ERROR_NOT_FOUND, "unknown format %s (%s)", QUOTE(name), names);
 	return NULL;
 }
 
@@ -126,7 +126,7 @@ static int info_run(struct session *session, const char *arguments, FILE *out, s
 const struct explore_command explore_info = {
 	.name = "info",
 	.arguments = "",
-	.summary = "what was recorded, and how good it is",
+	.summary = "what was recorded, and its quality",
 	.run = info_run,
 };
 
@@ -135,9 +135,9 @@ static int help_run(struct session *session, const char *arguments, FILE *out, s
 	(void)session;
 	if (!*arguments) {
 		explore_print_commands(out);
-		fputs("\nA command may be shortened: 'd main'. 'COMMAND | less' pipes a report through a program.\n"
-		      "'help COMMAND' says more. Commands may also come from a file or a pipe: the exit\n"
-		      "status is then 1 if any of them failed.\n",
+		fputs("\nA command may be shortened: 'd main'. 'COMMAND | less' pipes a report through a "
+		      "program.\n'help COMMAND' describes it. Commands may also come from a file or a pipe: the "
+		      "exit\nstatus is then 1 if any of them failed.\n",
 		      out);
 		return 0;
 	}

@@ -204,7 +204,7 @@ int explore_report_run(const struct explore_command *command, struct session *se
 	if (argument == REPORT_TAKES_NOTHING && *arguments)
 		return error_set(error, ERROR_USAGE, "%s takes no argument", command->name);
 	if (argument == REPORT_TAKES_FUNCTION && !*arguments)
-		return error_set(error, ERROR_USAGE, "a function's name is missing");
+		return error_set(error, ERROR_USAGE, "missing function name");
 	if (argument == REPORT_TAKES_TERMS)
 		return run_terms(session, &request, arguments, out, error);
 	if (argument == REPORT_TAKES_KEY)

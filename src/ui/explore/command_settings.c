@@ -121,7 +121,7 @@ static int threshold_run(struct session *session, const char *arguments, FILE *o
 const struct explore_command explore_threshold = {
 	.name = "threshold",
 	.arguments = "[FRACTION]",
-	.summary = "show only what reaches this usage fraction",
+	.summary = "show only entries that reach this usage fraction",
 	.detail = "As '0.01' or '1%'; 0 shows everything.\n",
 	.run = threshold_run,
 };
@@ -200,7 +200,7 @@ static int thread_run(struct session *session, const char *arguments, FILE *out,
 const struct explore_command explore_thread = {
 	.name = "thread",
 	.arguments = "[TID|NAME|all]",
-	.summary = "look at one thread only",
+	.summary = "select one thread",
 	.words = WORDS_THREAD,
 	.run = thread_run,
 };
@@ -258,7 +258,7 @@ static int process_run(struct session *session, const char *arguments, FILE *out
 const struct explore_command explore_process = {
 	.name = "process",
 	.arguments = "[PID|NAME|all]",
-	.summary = "look at one process only, or those of one name",
+	.summary = "select one process, or those of one name",
 	.words = WORDS_PROCESS,
 	.run = process_run,
 };
@@ -274,7 +274,7 @@ static int cgroup_run(struct session *session, const char *arguments, FILE *out,
 const struct explore_command explore_cgroup = {
 	.name = "cgroup",
 	.arguments = "[PATTERN|all]",
-	.summary = "look at the processes of control groups only",
+	.summary = "select the processes of control groups",
 	.detail = "A path, with all below it, or a pattern: 'cgroup /system.slice', 'cgroup *docker*'.\n",
 	.run = cgroup_run,
 };
@@ -321,7 +321,7 @@ static int label_run(struct session *session, const char *arguments, FILE *out, 
 const struct explore_command explore_label = {
 	.name = "label",
 	.arguments = "[KEY=VALUE...|all]",
-	.summary = "look at what has these labels only",
+	.summary = "select the hits with these labels",
 	.detail = "As the program set them: 'label tenant=acme kind=new'; 'label tenant' is any tenant. Of\n"
 		  "several values of one key any will do, of several keys all must hold.\n",
 	.run = label_run,
@@ -356,7 +356,7 @@ static int time_run(struct session *session, const char *arguments, FILE *out, s
 const struct explore_command explore_time = {
 	.name = "time",
 	.arguments = "[FROM TO|all]",
-	.summary = "look at a range of seconds only",
+	.summary = "select a range of seconds",
 	.detail = "Seconds since the recording began: 'time 1.5 2', 'time 200ms end'.\n",
 	.run = time_run,
 };
@@ -394,7 +394,7 @@ static int trim_run(struct session *session, const char *arguments, FILE *out, s
 const struct explore_command explore_trim = {
 	.name = "trim",
 	.arguments = "[on|off]",
-	.summary = "leave out what the C library puts above main",
+	.summary = "leave out the frames of the C library above main",
 	.words = WORDS_SWITCH,
 	.run = trim_run,
 };
@@ -407,7 +407,7 @@ static int stitch_run(struct session *session, const char *arguments, FILE *out,
 const struct explore_command explore_stitch = {
 	.name = "stitch",
 	.arguments = "[on|off]",
-	.summary = "threads below what started them, or apart",
+	.summary = "threads below the path that started them, or apart",
 	.words = WORDS_SWITCH,
 	.run = stitch_run,
 };

@@ -106,8 +106,8 @@ static void add_kind(struct completion *completion, struct session *session, enu
 		add_profile_names(completion, session->profile, words, beginning);
 		break;
 	case WORDS_BY:
-		for (int by = VIEW_FUNCTION; by <= VIEW_GROUP; by++)
-			add_if_begins(completion, view_by_name((enum view_by)by), beginning);
+		for (size_t by = 0; view_by_word(by); by++)
+			add_if_begins(completion, view_by_word(by), beginning);
 		break;
 	case WORDS_SWITCH:
 		add_words(completion, switches, beginning);

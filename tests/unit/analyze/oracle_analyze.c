@@ -1,16 +1,16 @@
 /*
- * Answers questions about samples through analyze/, for tests/cases/test_definitions.py:
+ * Answers questions about samples through analyze/, for tests/cases/test_definitions.py. Its input:
  *
  *     S main;f;g 12        a sample
  *     Q functions          -> "12 main", ..., "."
  *     Q body | down main | up g,f
  *     Q whatif main;f=0.5 main;g,h=0
  *                          -> the predicted total, then the hits of each path, "."
- *     O untrimmed no-stitch   how to look, from now on
- *     N                    forget all samples
+ *     O untrimmed no-stitch   options of the view, from now on
+ *     N                    deletes all samples
  *
- * Names joined by ',' are a set of labels. In a sample, names that begin with START
- * or CREATE are functions of that role, and | marks where a thread starts.
+ * Names joined by ',' are a set of labels. In a sample, names that begin with START or CREATE are functions of
+ * that role, and | marks where a thread starts.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -50,7 +50,7 @@ static struct profile *new_profile(void)
 	return profile;
 }
 
-/* The location of a name: its address is the name's string id. */
+/* Returns the location of a name, whose address is the name's string id. */
 static uint32_t location_of(struct profile *profile, const char *name)
 {
 	if (strcmp(name, "|") == 0)
@@ -156,7 +156,8 @@ static void answer_what_if(const struct view *view, char *words)
 			label_set_release(&steps[i][k]);
 }
 
-/* Each node's hits are those of the profile's nodes that have their place there. */
+/* Checks that the hits of each node of the view are the sum over the profile's nodes that view_node assigns to
+ * it. */
 static void check_places(const struct view *view)
 {
 	uint64_t *hits = calloc(view->node_count, sizeof(*hits));

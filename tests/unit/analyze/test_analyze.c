@@ -1,5 +1,5 @@
-/* The analyses and the tree that they work on. Agreement with the definitions
- * on random trees is tests/cases/test_definitions.py's part. */
+/* The analyses, and the tree that they walk. tests/cases/test_definitions.py compares them with the definitions on
+ * random trees. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,14 +79,14 @@ static void the_tree_is_sound(void **state)
 	paths_end(&paths);
 }
 
-/* Sets of one label each. */
+/* A set of one label. */
 #define STEP(label)                                         \
 	{                                                   \
 		.labels = (uint32_t[]){ label }, .count = 1 \
 	}
 static const struct label_set first = STEP(0);
 
-/* An empty selection: no nodes, empty lists, no division by zero. */
+/* An empty selection has no nodes and empty lists, and causes no division by zero. */
 static void nothing_is_fine(void **state)
 {
 	(void)state;
@@ -99,7 +99,7 @@ static void nothing_is_fine(void **state)
 	assert_null(analyze_down(view, &first, NULL));
 	view_free(view);
 
-	/* A function without hits in the selection is known, and has none. */
+	/* A function without hits in the selection exists, with an empty result. */
 	paths_add(&paths, "main", 1);
 	paths_add(&paths, "f", 1);
 	paths.profile->hits[1].node = 1;
@@ -136,7 +136,8 @@ static void what_if_takes_the_largest_saving(void **state)
 	assert_int_equal(result.affected[0], 20);
 	assert_int_equal(result.affected[1], 10);
 	free(result.affected);
-	/* Dearer alone makes the total larger; where something else saves, that counts. */
+	/* A factor above 1 makes the total larger, unless another path with a saving covers the same hits: then
+	 * the saving counts. */
 	what_if[1].factor = 3;
 	assert_int_equal(analyze_what_if(view, what_if + 1, 1, &result, NULL), 0);
 	assert_float_equal(result.predicted, 1.5, 1e-12);
@@ -163,9 +164,9 @@ static void errors_are_wilsons(void **state)
 	assert_float_equal(analyze_error(15, 148, 148), (0.1605 - 0.0624) / 2, 1e-4);
 	assert_float_equal(analyze_error(0, 20, 20), 0.1611 / 2, 1e-4);
 	assert_float_equal(analyze_error(1, 29, 29), (0.1718 - 0.0061) / 2, 1e-4);
-	/* The paper's qsort: 1820 of 2676. */
+	/* The qsort example of the paper: 1820 of 2676. */
 	assert_float_equal(analyze_error(1820, 2676, 2676), 0.0177, 5e-5);
-	/* Hits are not samples. */
+	/* The error depends on the number of samples, not of hits. */
 	assert_true(analyze_error(500, 1000, 10) > 3 * analyze_error(500, 1000, 1000));
 	assert_float_equal(analyze_error(5, 10, 0), 0, 0);
 	assert_float_equal(analyze_error(0, 0, 0), 0, 0);
@@ -243,7 +244,7 @@ static void differences_are_tested(void **state)
 	assert_int_equal(f->hits_b, 100);
 	assert_float_equal(f->fraction_a, 0.75, 1e-12);
 	assert_float_equal(f->fraction_b, 0.5, 1e-12);
-	/* Pooled p = 400/600; by hand -0.25 / sqrt(2/9 (1/400 + 1/200)). */
+	/* Computed by hand: pooled p = 400/600, z = -0.25 / sqrt(2/9 (1/400 + 1/200)). */
 	assert_float_equal(f->z, -6.123724, 1e-5);
 	assert_true(f->significant);
 	assert_int_equal(diff_of(list, "main old")->hits_b, 0);
@@ -259,8 +260,8 @@ static void differences_are_tested(void **state)
 	diff_list_free(list);
 }
 
-/* A chain of `depth` nodes that cycles through `period` functions, with a hit
- * row at each, and with a leaf function called from every one. */
+/* Makes a chain of `depth` nodes that cycles through `period` functions, with a hit row at each node or, with
+ * `leaves`, at a leaf function below each node. */
 static void make_chain(struct paths *paths, uint32_t depth, uint32_t period, bool leaves)
 {
 	paths_start(paths, RESOURCE_SAMPLED);
@@ -285,7 +286,7 @@ static void make_chain(struct paths *paths, uint32_t depth, uint32_t period, boo
 	}
 }
 
-/* No analysis may use the C stack or time in the square of the depth. */
+/* An analysis may neither recurse on the C stack nor take time quadratic in the depth. */
 static void deep_recursion_is_fine(void **state)
 {
 	(void)state;
@@ -298,7 +299,7 @@ static void deep_recursion_is_fine(void **state)
 	assert_string_equal(paths_text(view, analyze_functions(view, NULL)), "200000 f0, 199999 f1, 199998 f2");
 	assert_string_equal(paths_text(view, paths_down(view, "f0")),
 			    "200000 f0, 199999 f0 f1, 199998 f0 f1 f2, 199997 f0 f1 f2 f0");
-	/* 66,666 samples have their innermost f2 as the last frame, and so on. */
+	/* For 66,666 samples the innermost f2 is the last frame, and so on. */
 	assert_string_equal(paths_text(view, paths_up(view, "f2")),
 			    "199998 f0 f1 f2, 199998 f1 f2, 199998 f2, 199995 f2 f0 f1 f2");
 	struct label_set path[] = { STEP(f0), STEP(paths_label(view, "f1")), STEP(paths_label(view, "f2")), STEP(f0) };
@@ -319,6 +320,38 @@ static void deep_recursion_is_fine(void **state)
 	view = paths_view(&paths, VIEW_FUNCTION);
 	assert_string_equal(paths_text(view, paths_up(view, "leaf")), "200000 f0 leaf, 200000 leaf, 199999 f0 f0 leaf");
 	assert_string_equal(paths_text(view, paths_down(view, "f0")), "200000 f0, 200000 f0 leaf, 199999 f0 f0");
+	view_free(view);
+	paths_end(&paths);
+}
+
+/* Paths to t of equal hits that branch twice at each depth: `f0 ... fn a x t`, `... a y t`, `... z x t`, `... z y t`.
+ * Sorting them keeps few parts waiting however deep they are. */
+static void deep_ties_are_sorted(void **state)
+{
+	(void)state;
+	enum { DEPTH = 300, BRANCHES = 4 };
+	static const char *const branches[BRANCHES] = { "a;x;t", "a;y;t", "z;x;t", "z;y;t" };
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths_add(&paths, "a", 1);
+	char stack[DEPTH * 8 + 8] = "";
+	size_t length = 0;
+	for (int depth = 0; depth < DEPTH; depth++) {
+		length += (size_t)snprintf(stack + length, sizeof(stack) - length, "f%d;", depth);
+		for (int i = 0; i < BRANCHES; i++) {
+			memcpy(stack + length, branches[i], sizeof("a;x;t"));
+			paths_add(&paths, stack, 1);
+		}
+	}
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	struct label_set target = STEP(paths_label(view, "t"));
+	struct path_list *list = analyze_up(view, &target, NULL);
+	assert_non_null(list);
+	/* `t`, two callers, four callers of these, and below each of them every depth from every function on */
+	assert_int_equal(list->count, 1 + 2 + BRANCHES + BRANCHES * DEPTH * (DEPTH + 1) / 2);
+	for (size_t i = 1; i < list->count; i++)
+		assert_true(list->entries[i - 1].hits >= list->entries[i].hits);
+	path_list_free(list);
 	view_free(view);
 	paths_end(&paths);
 }
@@ -384,6 +417,7 @@ int main(void)
 		cmocka_unit_test(samples_depend_on_the_kind),
 		cmocka_unit_test(differences_are_tested),
 		cmocka_unit_test(deep_recursion_is_fine),
+		cmocka_unit_test(deep_ties_are_sorted),
 		cmocka_unit_test(memory_may_fail_anywhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

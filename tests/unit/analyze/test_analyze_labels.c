@@ -1,4 +1,4 @@
-/* analyze/label_groups.c: hits by their labels, and views of some labels only. */
+/* analyze/label_groups.c: hits grouped by label, and views of selected label sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "support/alloc_fail.h"
 #include "support/paths_profile.h"
 
-/* The set of "key=value" words; "": the empty one. */
+/* Returns the label set of "key=value" words. "" is the empty set. */
 static uint32_t set_of(struct paths *paths, const char *words)
 {
 	struct profile_label labels[4];
@@ -35,7 +35,7 @@ static void add(struct paths *paths, const char *stack, const char *labels, uint
 	assert_int_equal(profile_label_hits(paths->profile, first, set_of(paths, labels)), 0);
 }
 
-/* A worked example: three tenants' work, and nobody's. */
+/* A worked example: work for three tenants, and work without a tenant. */
 static void start(struct paths *paths)
 {
 	paths_start(paths, RESOURCE_SAMPLED);
@@ -53,7 +53,7 @@ static uint32_t key_of(const struct paths *paths, const char *text)
 	return text ? (uint32_t)profile_add_string(paths->profile, text) : LABEL_EVERY_KEY;
 }
 
-/* "7 tenant=acme, 3 -" */
+/* Returns the groups as text, "7 tenant=acme, 3 -". */
 static const char *groups_text(const struct view *view, const struct label_group_list *list)
 {
 	static char text[256];
@@ -97,7 +97,7 @@ static void hits_by_label(void **state)
 	paths_end(&paths);
 }
 
-/* The view of each group has that group's hits, and no others. */
+/* A view of one group's label sets has exactly the hits of the group. */
 static void groups_are_selections(void **state)
 {
 	(void)state;
@@ -112,7 +112,7 @@ static void groups_are_selections(void **state)
 			bool *sets = label_group_sets(list, i, paths.profile, NULL, &error);
 			struct view_options options = { .thread = VIEW_ANY, .label_sets = sets };
 			struct view *view = view_new(paths.profile, &options, &error);
-			memset(sets, 1, paths.profile->label_set_count * sizeof(*sets)); /* the view has its own */
+			memset(sets, 1, paths.profile->label_set_count * sizeof(*sets)); /* the view has its own copy */
 			assert_int_equal(view->total, list->groups[i].hits);
 			struct label_group_list *alone = analyze_label_groups(view, keys[k], &error);
 			assert_int_equal(alone->count, 1);
@@ -127,7 +127,7 @@ static void groups_are_selections(void **state)
 	paths_end(&paths);
 }
 
-/* Other selections hold as well; the sets of a group are those of them that were chosen before. */
+/* Label sets combine with other selections: the sets of a group are limited to those selected before. */
 static void selections_go_together(void **state)
 {
 	(void)state;

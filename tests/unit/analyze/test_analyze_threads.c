@@ -1,4 +1,4 @@
-/* Threads below the paths that started them: what a view shows of marks, whole and in part. */
+/* Thread marks in a view: each thread is stitched to the path that created it, with start code trimmed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void assert_view(const struct paths *paths, struct view_options options, 
 
 #define WORKER "_start;main;pool;pthread_create;create;clone3;|;clone3;start_thread"
 
-/* Each hit's path, alone, is the one that the view gives it. */
+/* shown_path_set gives each hit the same frames as a view of the whole profile. */
 static void assert_shown_paths(const struct paths *paths)
 {
 	struct error error = { 0 };
@@ -65,7 +65,7 @@ static void assert_shown_paths(const struct paths *paths)
 	uint32_t *frames = calloc(all->depth + 1, sizeof(*frames));
 	size_t count;
 	struct path_hit *hits = call_paths_hits(all, &count);
-	assert_int_equal(count, profile->hit_count); /* in the same order: they have no thread and no time */
+	assert_int_equal(count, profile->hit_count); /* hits without thread and time keep their order */
 	struct shown_path path = { 0 };
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(shown_path_set(&path, profile, profile->hits[i].node), 0);
@@ -97,7 +97,7 @@ static void assert_folded(const struct paths *paths, struct view_options selecti
 	free(text);
 }
 
-/* The creating path is one that has hits of its own, and threads of threads hang below it. */
+/* Adds threads whose creating path has its own hits, and threads that these threads create. */
 static void add_workers(struct paths *paths)
 {
 	paths_add(paths, "_start;main", 1);
@@ -168,7 +168,7 @@ static void creators_need_no_names(void **state)
 	struct paths paths;
 	start(&paths);
 	paths_add(&paths, "main;clone3;|;clone3;worker", 1); /* the program calls clone itself */
-	paths_add(&paths, "|;clone3;lost", 2);               /* nothing is known of the creator */
+	paths_add(&paths, "|;clone3;lost", 2);               /* the creator is unknown */
 	paths_add(&paths, "_start;clone3;|;clone3;early", 4);
 	paths_add(&paths, "main;pthread_create;1;2;3;4;5;6;7;|;near", 8);
 	paths_add(&paths, "main;pthread_create;1;2;3;4;5;6;7;8;|;far", 16);
@@ -186,8 +186,8 @@ static void creators_need_no_names(void **state)
 	paths_end(&paths);
 }
 
-/* start_workers has pthread_create inlined, which has create inlined; and worker
- * is inlined into start code. What is left out begins and ends within a location. */
+/* make_thread, which creates threads, is inlined into start_workers and has create inlined; worker is inlined into
+ * start code. The trimmed frames therefore begin and end inside a location. */
 static void define_inlines(struct paths *paths)
 {
 	uint32_t create = paths_function(paths, "create", 0, "/src/lib.c", 5, ROLE_NONE);
@@ -234,7 +234,7 @@ static void parts_of_locations_are_left_out(void **state)
 	paths_end(&paths);
 }
 
-/* The line that starts a thread holds its hits, unless threads stand apart. */
+/* The line that starts a thread includes the thread's hits, except with no_stitch. */
 static void lines_hold_threads(void **state)
 {
 	(void)state;
@@ -278,7 +278,7 @@ static void memory_may_be_short(void **state)
 				       .thread = PROFILE_NONE,
 				       .count = 5 };
 	assert_true(profile_add_touch(paths.profile, &touch) >= 0);
-	touch.node = 1; /* no hit of the resource ended there: not counted */
+	touch.node = 1; /* not counted, since no hit of the resource ends at this node */
 	assert_true(profile_add_touch(paths.profile, &touch) >= 0);
 	ALLOC_FAIL_EACH(try_view(&paths, VIEW_FUNCTION));
 	ALLOC_FAIL_EACH(try_view(&paths, VIEW_CALLSITE));

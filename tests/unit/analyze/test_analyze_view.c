@@ -1,4 +1,4 @@
-/* What a view shows of a profile: which hits, which frames, under which labels. */
+/* The content of a view: its hits, its frames, and its labels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -250,7 +250,8 @@ static void equal_names_are_told_apart(void **state)
 	define_twin(&paths, "7", "by_both", b, "y.c", 1);
 	define_twin(&paths, "8", "by_path", 0, "a/util.c", 1);
 	define_twin(&paths, "9", "by_path", 0, "b/util.c", 2);
-	/* One header, seen under two relative paths; and instances of one template. */
+	/* One header under two relative paths, as two instances of a template have it, and a function whose file
+	 * is known for only one of its addresses. */
 	define_twin(&paths, "10", "same", 0, "../inc/same.h", 3);
 	define_twin(&paths, "11", "same", 0, "inc/same.h", 3);
 	define_twin(&paths, "12", "half_known", 0, "", 0);
@@ -276,7 +277,7 @@ static void modules_of_equal_name_are_told_apart(void **state)
 		      (const char *const[]){ "/lib/a.so+0x40", "app+0x40", "f@/lib/a.so", "f@/opt/a.so", NULL });
 }
 
-/* "1": the label of that index alone, by `name`; "" none; "12": two. */
+/* `name` finds the labels with these letters: "" none, "a" the first, "ab" the first two. */
 static void assert_found(const struct view *view, const char *name, const char *expected)
 {
 	struct label_set found = { 0 };
@@ -290,7 +291,7 @@ static void assert_found(const struct view *view, const char *name, const char *
 		fail_msg("%s finds \"%s\", not \"%s\"", name, text, expected);
 }
 
-/* `name` means so many functions; if one, these labels, together called so. */
+/* `name` finds this number of functions. If it finds one, the set has the name `called` and these labels. */
 static void assert_set(const struct view *view, const char *name, int64_t functions, const char *called,
 		       const char *labels)
 {
@@ -312,7 +313,7 @@ static void names_are_found(void **state)
 	(void)state;
 	struct paths paths;
 	paths_start(&paths, RESOURCE_SAMPLED);
-	/* In the order of their texts: a, b, c, ... */
+	/* The letters are the labels' order, which is the order of their texts. */
 	static const char *const names[] = {
 		/* a */ "(anonymous namespace)::hidden(int)",
 		/* b */ "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
@@ -408,7 +409,7 @@ static void suffixes_may_be_left_off(void **state)
 	paths_end(&paths);
 }
 
-/* Names that no demangler makes end no loop and no buffer. */
+/* Names that no demangler prints cause neither an endless loop nor an overrun. */
 static void broken_names_are_survived(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What exporters get: call paths with their frames, values and hits. */
+/* The input of exporters: call paths with their frames, values and hits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@ static void add_resource(struct profile *profile, const char *name)
 	assert_true(profile_add_resource(profile, &resource) >= 0);
 }
 
-/* main calls parse of two libraries; "a:10" and "a:20" are two lines of the one, "in" is inlined into it. */
+/* main calls the function parse of two libraries. "a:10" and "a:20" are two lines of the first one; "in" is
+ * inlined into "a:20". */
 static void start(struct paths *paths)
 {
 	paths_start(paths, RESOURCE_SAMPLED);
@@ -60,7 +61,7 @@ static void append_frame(struct buffer *text, const struct path_frame *frame, bo
 		buffer_printf(text, "(%s:%u%s)", frame->file, frame->line, frame->inlined ? " inlined" : "");
 }
 
-/* "main;f 1 2\n": each path that has values, with all of them. */
+/* Compares all paths that have values, with a value for each resource: "main;f 1 2\n". */
 static void assert_paths(const struct call_paths *paths, bool with_lines, const char *expected)
 {
 	struct buffer text;
@@ -133,7 +134,7 @@ static void frames_are_lines(void **state)
 	paths_end(&paths);
 }
 
-/* Recorded in another order than that of threads and time. */
+/* Hits are sorted by thread and time, in whatever order they were recorded. */
 static void hits_are_in_order(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* Lexical paths (analyze/lexical.h): small trees, and what becomes of them. */
+/* Lexical paths (analyze/lexical.h): small trees before and after. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static uint32_t location_of(struct profile *profile, const char *name)
 	return (uint32_t)id;
 }
 
-/* "main sort compare": a hit there; "|" marks where a thread begins. */
+/* Adds a hit at a path, "main sort compare". "|" marks where a thread begins. */
 static void add_path(struct profile *profile, const char *path, uint64_t count)
 {
 	char words[128], *at = words;
@@ -56,7 +56,7 @@ static struct profile *make(const char *const paths[], const char *const takings
 	return profile;
 }
 
-/* Where the hit with that count is. */
+/* Compares the path of the hit that has this count. */
 static void expect_path(const struct profile *profile, uint32_t count, const char *expected)
 {
 	char path[512] = "", inner[258];
@@ -89,7 +89,7 @@ static void check(const char *const paths[], const char *const takings[], int64_
 
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* --- what becomes of them --- */
+/* --- trees after the change --- */
 
 static void library_between_is_left_out(void **state)
 {
@@ -120,7 +120,7 @@ static void of_several_takers_elsewhere_none_is_chosen(void **state)
 	check(LIST("main loop f"), LIST("f\tnever_called\t"), 0, LIST("main loop f"));
 }
 
-/* The mark of a thread's start is no frame: what is above it stays above. */
+/* The mark of a thread's start is not a frame: the part of the path above it does not change. */
 static void threads_begin_where_they_were_created(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void equal_paths_become_one(void **state)
 	struct profile *profile = make(LIST("main sort x f", "main sort y f"), LIST("f\tsort\t"));
 	assert_int_equal(lexical_paths(profile), 1);
 	assert_int_equal(profile->hits[0].node, profile->hits[1].node);
-	/* It can be added to as any. */
+	/* profile_add_node finds the changed node. */
 	int64_t again = profile_add_node(profile, profile->nodes[profile->hits[0].node].parent,
 					 profile->nodes[profile->hits[0].node].location);
 	assert_int_equal(again, profile->hits[0].node);

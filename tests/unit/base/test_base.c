@@ -1,4 +1,4 @@
-/* base/: what everything else stands on. */
+/* base/: the cursor, buffers, maps, strings, errors, sinks and names that all other code uses. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -77,7 +77,7 @@ static void test_buffer_and_cursor(void **state)
 	buffer_release(&buffer);
 }
 
-/* A cursor never leaves its bytes, and one failure is the end. */
+/* A cursor never reads past its bytes, and after one failure every read fails. */
 static void test_cursor_ends(void **state)
 {
 	(void)state;
@@ -89,7 +89,7 @@ static void test_cursor_ends(void **state)
 	assert_int_equal(cursor_u8(&cursor), 0);
 	assert_null(cursor_bytes(&cursor, 0));
 	cursor = cursor_over(bytes + 3, 2);
-	assert_int_equal(cursor_varint(&cursor), 0); /* no end in sight */
+	assert_int_equal(cursor_varint(&cursor), 0); /* no byte ends the number */
 	assert_true(cursor.failed);
 	static const uint8_t endless[12] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0 };
 	cursor = cursor_over(endless, sizeof(endless));
@@ -108,7 +108,7 @@ static void test_cursor_ends(void **state)
 	assert_false(cursor.failed);
 }
 
-/* A buffer that could not grow stays as it was and says so once, at the end. */
+/* A buffer that could not grow keeps its content, ignores later appends, and reports the error when asked. */
 static void test_buffer_remembers(void **state)
 {
 	(void)state;
@@ -223,7 +223,7 @@ static void test_errors(void **state)
 		assert_non_null(strstr(error.message, "cannot open it: "));
 		assert_non_null(strstr(error.message, strerror(pairs[i].number)));
 	}
-	/* Longer than the message: cut, not overrun. */
+	/* A text longer than the message is truncated. */
 	char long_text[2000];
 	memset(long_text, 'x', sizeof(long_text) - 1);
 	long_text[sizeof(long_text) - 1] = 0;
@@ -240,7 +240,7 @@ static void test_nearest(void **state)
 	(void)state;
 	assert_int_equal(text_distance("", ""), 0);
 	assert_int_equal(text_distance("report", "report"), 0);
-	assert_int_equal(text_distance("report", "reprot"), 1); /* an exchange of neighbours */
+	assert_int_equal(text_distance("report", "reprot"), 1); /* two neighbouring letters exchanged */
 	assert_int_equal(text_distance("kitten", "sitting"), 3);
 	assert_int_equal(text_distance("", "abc"), 3);
 	assert_true(text_resembles("reprot", "report"));
@@ -255,7 +255,7 @@ static void test_regular_files(void **state)
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/fifo", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	alarm(10); /* opening it waits */
+	alarm(10); /* a plain open of a FIFO blocks */
 	assert_int_equal(path_open_regular(path), -1);
 	assert_int_equal(errno, EINVAL);
 	alarm(0);
@@ -273,7 +273,7 @@ static void test_regular_files(void **state)
 	close(fd);
 }
 
-/* The first failure stays, whatever else fails later. */
+/* A sink reports its first failure, even if a later write succeeds or fails for another reason. */
 static void test_sink(void **state)
 {
 	(void)state;
@@ -300,12 +300,12 @@ static void test_sink(void **state)
 	errno = 0;
 	clearerr(out);
 	sink_printf(&sink, "b");
-	assert_false(ferror(out)); /* it was not tried */
+	assert_false(ferror(out)); /* the sink did not write after its failure */
 	assert_int_equal(sink_finish(&sink, "it", &error), ERROR_NO_SPACE);
 	assert_string_equal(error.message, "cannot write it: No space left on device");
 	fclose(out);
 
-	out = fopen("/dev/full", "we"); /* with a buffer, the end finds out */
+	out = fopen("/dev/full", "we"); /* the stream has a buffer, so that only sink_finish fails */
 	sink_init(&sink, out);
 	sink_text(&sink, "a");
 	assert_false(sink_failed(&sink));

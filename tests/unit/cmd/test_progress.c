@@ -1,4 +1,4 @@
-/* The line that tells of long work: standard error is a terminal here. */
+/* The progress line that long operations print: standard error is a terminal here. */
 #include <pty.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +59,7 @@ static void long_work_gets_a_line(void **state)
 	expect(&terminal, "\rreading? big.data ... 25 %, 1 s");
 	progress_end();
 	expect(&terminal, "\r\x1b[K");
-	/* The next work starts from nothing. */
+	/* The time and the percentage start again with the next operation. */
 	progress_begin("naming", 1);
 	expect(&terminal, "\rnaming ... 0 s");
 	progress_end();

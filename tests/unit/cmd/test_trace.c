@@ -1,4 +1,5 @@
-/* analyze/shown_path.c and collect/sample/event_filter.c: the frames of a path that trace shows, and the paths that it shows. */
+/* analyze/shown_path.c and collect/sample/event_filter.c: the frames of a path that trace prints, and the events
+ * that pass its filters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static uint32_t add_module(enum module_kind kind)
 	return (uint32_t)profile_add_module(profile, &module);
 }
 
-/* Adds a frame of a new function; those of one location are added innermost first. */
+/* Adds a frame of a new function. The frames of one location are added innermost first. */
 static uint32_t add_frame(const char *name, enum function_role role)
 {
 	struct profile_function function = { .name = (uint32_t)profile_add_string(profile, name),
@@ -76,9 +77,9 @@ static void test_trimmed(void **state)
 	uint32_t main_node = call(start, "main", ROLE_MAIN);
 	assert_path(main_node, "main");
 	assert_path(call(main_node, "parse", ROLE_NONE), "main parse");
-	/* Below the program's own, a start function is no beginning. */
+	/* Below the program's own functions, a start function is not trimmed. */
 	assert_path(call(main_node, "clone", ROLE_START), "main clone");
-	/* A path of nothing else shows where it is. */
+	/* If all functions are start functions, the innermost one is shown. */
 	assert_path(start, "_start");
 	assert_path(PROFILE_ROOT, "");
 }
@@ -92,7 +93,8 @@ static void test_inlined(void **state)
 	assert_path(add_node(main_node, 0, inner, 2), "main outer inner");
 }
 
-/* A thread hangs below what created it: neither the library's way there nor its beginning is shown. */
+/* The path of a thread continues the path that created it. The library's functions below pthread_create and the
+ * thread's start function are not shown. */
 static void test_thread(void **state)
 {
 	(void)state;
@@ -115,13 +117,14 @@ static void test_functions(void **state)
 	add_frame("main", ROLE_MAIN);
 	add_frame("ns::Klass<int>::read(int)", ROLE_NONE);
 	assert_int_equal(event_filter_learn(&filter, profile), 0);
-	assert_true(event_filter_passes_path(&filter, path, 0)); /* nothing is asked for */
+	assert_true(event_filter_passes_path(&filter, path, 0)); /* a filter without functions passes every path */
 	assert_int_equal(event_filter_function(&filter, "Klass::read", &error), 0);
 	assert_int_equal(event_filter_learn(&filter, profile), 0);
 	assert_true(event_filter_passes_path(&filter, path, 2));
 	assert_false(event_filter_passes_path(&filter, path, 1));
 	event_filter_release(&filter);
-	/* Of several, all; what comes later is learnt then. */
+	/* A path must contain all of several functions. A function that appears later is found at the next
+	 * event_filter_learn. */
 	assert_int_equal(event_filter_function(&filter, "main", &error), 0);
 	assert_int_equal(event_filter_function(&filter, "late", &error), 0);
 	assert_int_equal(event_filter_learn(&filter, profile), 0);
@@ -131,7 +134,7 @@ static void test_functions(void **state)
 	assert_true(event_filter_passes_path(&filter, path, 3));
 	assert_false(event_filter_passes_path(&filter, path + 1, 2));
 	event_filter_release(&filter);
-	/* A part of a word is not meant. */
+	/* A name must match whole components: "ad" does not match "Klass::read". */
 	assert_int_equal(event_filter_function(&filter, "ad", &error), 0);
 	assert_int_equal(event_filter_learn(&filter, profile), 0);
 	assert_false(event_filter_passes_path(&filter, path, 3));

@@ -1,4 +1,4 @@
-/* The bounded reader of ELF files: what it finds, and what it refuses. */
+/* The bounded reader of ELF files: the parts that it finds, and the files that it refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "elf/elf_file.h"
+#include "processor/names.h"
 #include "support/tiny_elf.h"
 
-/* The same program, with .debug_frame as it is and compressed. */
+/* The same program, with a plain and with a compressed .debug_frame. */
 static const char *plain_path;
 static const char *compressed_path;
 
@@ -83,8 +83,8 @@ static void offsets_are_of_pages(void **state)
 	(void)state;
 	struct buffer bytes;
 	make_tiny(&bytes);
-	/* As lld lays files out: the text begins in the middle of a page whose
-	 * start belongs to a segment that is not executable. */
+	/* The layout of lld: the text begins in the middle of a page whose start belongs to a segment that is not
+	 * executable. */
 	Elf64_Phdr *segments = (Elf64_Phdr *)(void *)(bytes.bytes + sizeof(Elf64_Ehdr));
 	segments[0] = (Elf64_Phdr){
 		.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x10000, .p_filesz = 0x1640, .p_memsz = 0x1640
@@ -128,7 +128,7 @@ static void refuses_what_is_foreign(void **state)
 	expect_error(NULL, 0, ERROR_FORMAT);
 	expect_error("#!/bin/sh\n", 10, ERROR_FORMAT);
 	expect_error(bytes.bytes, 40, ERROR_CORRUPT);
-	header->e_machine = EM_AARCH64;
+	header->e_machine = EM_68K;
 	expect_error(bytes.bytes, bytes.size, ERROR_UNSUPPORTED);
 	*header = good;
 	header->e_ident[EI_CLASS] = ELFCLASS32;
@@ -154,7 +154,7 @@ static void refuses_what_is_foreign(void **state)
 	assert_int_equal(error.code, ERROR_SYSTEM);
 }
 
-/* Each is one damage to the section headers: no sections, and no more. */
+/* Each damage to the section headers makes the sections unavailable; the program headers still work. */
 static void lives_without_sections(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void decompresses(void **state)
 	assert_true(expected.size > 0);
 	assert_int_equal(got.size, expected.size);
 	assert_memory_equal(got.bytes, expected.bytes, got.size);
-	/* The second time it is remembered. */
+	/* A second call returns the same decompressed bytes. */
 	assert_ptr_equal(elf_file_section(packed, ".debug_frame").bytes, got.bytes);
 	elf_file_free(plain);
 	elf_file_free(packed);
@@ -241,16 +241,8 @@ static void reads_real_files(void **state)
 	assert_true(elf_file_entry(file) >= low && elf_file_entry(file) < high);
 	assert_non_null(elf_file_at(file, elf_file_entry(file), 16));
 	elf_file_free(file);
-	file = open_path("/lib/x86_64-linux-gnu/libc.so.6");
+	file = open_path("/lib/" ARCH_MULTIARCH "/libc.so.6");
 	assert_int_equal(elf_file_build_id(file, &id), 20);
-	elf_file_free(file);
-	/* The vDSO: in memory, and of a size that only its headers know. */
-	const void *vdso = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	assert_non_null(vdso);
-	file = elf_file_from_memory(vdso, 4096, "vDSO", NULL);
-	assert_non_null(file);
-	assert_true(elf_file_eh_frame_hdr(file).size > 0);
-	assert_true(elf_file_build_id(file, &id) > 0);
 	elf_file_free(file);
 }
 

@@ -1,4 +1,4 @@
-/* Folded stacks, in and out. */
+/* Import and export of folded stacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void test_lines(void **state)
 	assert_folds("a;b;c 12", "a;b;c 12\n");                         /* no newline at the end */
 	assert_folds("a;b 1\r\nb 2\r\n", "a;b 1\nb 2\n");               /* CR LF */
 	assert_folds("# x 1\n\n  \na 1\n", "a 1\n");                    /* comments and empty lines */
-	assert_folds("#\n#!/bin/sh\n#x;b 2\n#x 1\n", "#x 1\n#x;b 2\n"); /* roots so called */
+	assert_folds("#\n#!/bin/sh\n#x;b 2\n#x 1\n", "#x 1\n#x;b 2\n"); /* only the first two lines are comments */
 	assert_folds("a;b 1\na;b;c 2\na 4\na;bc 8\n", "a 4\na;b 1\na;b;c 2\na;bc 8\n");
 	assert_folds("a;b 1\na;c 2\na;b 3\n", "a;b 4\na;c 2\n");          /* equal paths merge */
 	assert_folds("operator new;a b c 3\n", "operator new;a b c 3\n"); /* blanks in names */
@@ -149,7 +149,7 @@ static void test_imported_profile(void **state)
 	profile_free(profile);
 }
 
-/* Random stacks: every hit comes out again, and a second trip changes nothing. */
+/* Random stacks: import keeps every hit, and a second export and import changes nothing. */
 static void test_round_trip(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static uint32_t add_location(struct profile *profile, uint32_t inlined, uint32_t
 	return id;
 }
 
-/* _start, __libc_start_main, main, and in it "read;all" inlined; one hit on each, and more. */
+/* _start, __libc_start_main, and main with "read;all" inlined. Each path has a different number of hits. */
 static struct profile *recorded(void)
 {
 	struct profile *profile = profile_new();
@@ -256,7 +256,7 @@ static void test_recorded(void **state)
 	profile_free(profile);
 }
 
-/* Deeper than any recursion would survive. */
+/* A stack deep enough to overflow a recursive function's own stack. */
 static void test_deep(void **state)
 {
 	(void)state;

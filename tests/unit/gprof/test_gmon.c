@@ -1,4 +1,4 @@
-/* gmon.out in memory and on disk: what its fields cannot hold, and what must not be believed. */
+/* gmon.out in memory and on disk: values larger than its fields, and damaged files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { HEADER_BYTES = 20, HISTOGRAM_BYTES = 41, ARC_BYTES = 21, BLOCK_BYTES = 16 };
 
-/* --- bytes by hand --- */
+/* --- files made by hand --- */
 
 static void put(struct buffer *file, uint64_t value, size_t size)
 {
@@ -47,7 +47,7 @@ static void put_arc(struct buffer *file, uint64_t from, uint64_t self, uint32_t 
 	put(file, count, 4);
 }
 
-/* n as wide as `size`; then (address, count) pairs, 0 ends them. */
+/* Writes the number of pairs in `size` bytes, then the (address, count) pairs, up to one with address 0. */
 static void put_blocks(struct buffer *file, size_t size, const uint64_t (*pairs)[2])
 {
 	uint64_t count = 0;
@@ -76,7 +76,7 @@ static int read_buffer(struct gmon *gmon, struct buffer *file)
 	return code;
 }
 
-/* Reading these bytes is refused, with that word in the message; what was there stays. */
+/* Reading these bytes fails, with `word` in the message, and leaves the existing content alone. */
 static void assert_refused(struct buffer *file, int code, const char *word)
 {
 	struct gmon gmon;
@@ -153,7 +153,7 @@ static void test_sums(void **state)
 	gmon_release(&gmon);
 }
 
-/* The C library's 8 bytes of a count, and gprof's 4. */
+/* The C library writes the number of blocks in 8 bytes, gprof in 4. */
 static void test_block_widths(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void test_foreign(void **state)
 	assert_refused(&file, ERROR_CORRUPT, "byte 41");
 }
 
-/* Every prefix of a file is either whole records, or named as cut. */
+/* Every prefix of a file either consists of complete records or is reported as truncated. */
 static void test_cut(void **state)
 {
 	(void)state;
@@ -264,7 +264,7 @@ static void test_hostile(void **state)
 	}
 }
 
-/* What is no histogram to gprof, and names of units that are none. */
+/* Histograms that gprof refuses, and names of units that cannot be printed. */
 static void test_odd_histograms(void **state)
 {
 	(void)state;
@@ -278,7 +278,7 @@ static void test_odd_histograms(void **state)
 		{ HEADER_BYTES + 1 + 8, 0x12, NULL },
 		{ DIMENSION, '\033', "cannot be printed" },
 		{ DIMENSION + 3, '\x9b', "cannot be printed" },
-		{ DIMENSION + 14, '\033', NULL }, /* behind the name's end */
+		{ DIMENSION + 14, '\033', NULL }, /* after the end of the name */
 		{ ABBREVIATION, '\a', "cannot be printed" },
 		{ ABBREVIATION, '\0', NULL },
 	};
@@ -300,7 +300,8 @@ static void test_odd_histograms(void **state)
 	}
 }
 
-/* So many that nothing may look through all of them for each; in no order, and in the order of the file they stay. */
+/* So many histograms that no operation may scan all of them. Their addresses are in no order, and they keep the
+ * order of the file. */
 static void test_many(void **state)
 {
 	(void)state;
@@ -336,7 +337,8 @@ static void test_many(void **state)
 	gmon_release(&gmon);
 }
 
-/* Overlaps are found in whatever order histograms come, against looking through all of them. */
+/* gmon_add_histogram finds an overlap in whatever order the histograms come; a scan of all of them is the
+ * reference. */
 static void test_overlaps(void **state)
 {
 	(void)state;
@@ -363,7 +365,7 @@ static void test_overlaps(void **state)
 	}
 }
 
-/* A second file that does not fit with the first leaves the first alone. */
+/* A second file that is not compatible with the first leaves the first unchanged. */
 static void test_misfit(void **state)
 {
 	(void)state;
@@ -410,7 +412,7 @@ static void test_split(void **state)
 	assert_int_equal(gmon_add_sample(&gmon, 0x1006, 1), ERROR_NOT_FOUND);
 	size_t length;
 	struct gmon again = written_and_read(&gmon, &length);
-	/* 200000 is four records of 16 bits; the arcs take 1, 1, 1, 2 and 3. */
+	/* 200000 needs four records of 16-bit bins; the arcs need 1, 1, 1, 2 and 3 records. */
 	assert_int_equal(length, HEADER_BYTES + 4 * (HISTOGRAM_BYTES + 3 * 2) + 8 * ARC_BYTES + 5 + BLOCK_BYTES);
 	assert_int_equal(again.arc_count, 5);
 	for (size_t i = 0; i < 5; i++)
@@ -424,7 +426,7 @@ static void test_split(void **state)
 	gmon_release(&gmon);
 }
 
-/* A histogram that would be too long if all of it were repeated: only the stretches with samples are. */
+/* To repeat all of a large histogram would make the file too long: only the stretches with samples are repeated. */
 static void test_sparse(void **state)
 {
 	(void)state;
@@ -447,7 +449,7 @@ static void test_sparse(void **state)
 	gmon_release(&gmon);
 }
 
-/* The last bin does not stand alone where it would be narrower than a unit: it could not be read again. */
+/* A last bin narrower than a unit is joined to the stretch before it: alone, it could not be read again. */
 static void test_sparse_bytes(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* A profile of the hooks, made by hand, as gmon.out: whose arcs, whose samples, which files. */
+/* Converts a hand-made profile of compiler hooks to gmon.out: arcs, samples, blocks, and missing files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,10 +11,11 @@
 #include "gprof/gmon_files.h"
 #include "gprof/image.h"
 #include "gprof/object.h"
+#include "processor/names.h"
 #include "profile/profile.h"
 #include "support/alloc_fail.h"
 
-#define LIBRARY "/lib/x86_64-linux-gnu/libm.so.6"
+#define LIBRARY "/lib/" ARCH_MULTIARCH "/libm.so.6"
 
 enum { PROGRAM, LIBM, ANON, GONE, MODULES };
 enum { CPU, CALLS, BLOCKS, REAL };
@@ -86,7 +87,7 @@ static void unmake(struct made *made)
 	free(made->path);
 }
 
-/* A hit at a path of (module, address) pairs; PROFILE_NONE ends it. */
+/* Adds hits at a path of (module, address) pairs, terminated by PROFILE_NONE. */
 static void hit(struct made *made, uint32_t resource, uint64_t count, const uint64_t (*path)[2])
 {
 	uint32_t node = PROFILE_ROOT;
@@ -123,11 +124,11 @@ static void test_arcs(void **state)
 	(void)state;
 	struct made made = make(1000000);
 	uint64_t main_at = made.program.low + 0x100, work_at = main_at + 0x40, sin_at = made.library.low + 0x200;
-	HIT(&made, CALLS, 1, { LIBM, 99 }, { PROGRAM, main_at }); /* by another object */
+	HIT(&made, CALLS, 1, { LIBM, 99 }, { PROGRAM, main_at }); /* called from another object */
 	HIT(&made, CALLS, UINT64_C(5) << 32, { PROGRAM, main_at + 4 }, { PROGRAM, work_at });
 	HIT(&made, CALLS, 6, { LIBM, 99 }, { PROGRAM, main_at + 4 }, { PROGRAM, work_at }); /* another path */
-	HIT(&made, CALLS, 3, { PROGRAM, main_at + 9 }, { PROGRAM, work_at });               /* another site */
-	HIT(&made, CALLS, 2, { PROGRAM, work_at });                                         /* nothing above it */
+	HIT(&made, CALLS, 3, { PROGRAM, main_at + 9 }, { PROGRAM, work_at });               /* another call site */
+	HIT(&made, CALLS, 2, { PROGRAM, work_at });                                         /* no caller */
 	HIT(&made, CALLS, 7, { PROGRAM, work_at + 5 }, { LIBM, sin_at });
 	HIT(&made, CALLS, 4, { LIBM, sin_at + 5 }, { LIBM, sin_at + 0x30 });
 	HIT(&made, CALLS, 9, { PROGRAM, work_at + 5 }, { ANON, 16 });
@@ -167,9 +168,9 @@ static void test_samples(void **state)
 		uint64_t at = (made.program.low + 0x100) & ~UINT64_C(1);
 		HIT(&made, CPU, 5, { PROGRAM, at });
 		HIT(&made, CPU, 2, { PROGRAM, at + 9 }, { PROGRAM, at + 1 });
-		HIT(&made, CPU, 7, { PROGRAM, at + 9 }, { LIBM, made.library.low }); /* the time of another object */
+		HIT(&made, CPU, 7, { PROGRAM, at + 9 }, { LIBM, made.library.low }); /* time in another object */
 		HIT(&made, CPU, 3, { PROGRAM, made.program.high - 1 });
-		HIT(&made, CPU, 9, { PROGRAM, UINT64_MAX - 1 }); /* nowhere */
+		HIT(&made, CPU, 9, { PROGRAM, UINT64_MAX - 1 }); /* outside of the text */
 		struct gmon gmon = gmon_of(&made, PROGRAM, PROFILE_NONE);
 		assert_int_equal(gmon.histogram_count, 1);
 		assert_int_equal(gmon.histograms[0].rate, cases[i].rate);
@@ -184,17 +185,17 @@ static void test_samples(void **state)
 	}
 }
 
-/* A function of three bytes, and another that begins in the unit of two bytes in which that one ends. */
+/* A function of three bytes, and another one that begins in the last of the two-byte units that the first one uses.
+ * Neither is called. */
 __asm__(".pushsection .text\n"
-	".balign 2\n"
+	".balign 4\n"
 	".globl odd_first\n"
 	".type odd_first, @function\n"
-	"odd_first: nop\n"
-	"	nop\n"
-	"	ret\n"
+	"odd_first: .skip 3\n"
 	".globl odd_second\n"
 	".type odd_second, @function\n"
-	"odd_second: ret\n"
+	"odd_second: .skip 1\n"
+	".balign 4\n"
 	".popsection\n");
 
 static uint64_t symbol_at(const char *path, const char *name)
@@ -225,7 +226,7 @@ static void test_shared_unit(void **state)
 	unmake(&made);
 }
 
-/* Times that are counted become ticks of 0.1 ms, if nothing was sampled or if they are asked for. */
+/* Counted times become ticks of 0.1 ms if nothing was sampled, or if the caller requests them. */
 static void test_exact_times(void **state)
 {
 	(void)state;
@@ -251,7 +252,8 @@ static void test_exact_times(void **state)
 	unmake(&made);
 }
 
-/* The file was built anew, or is not there any more: what was seen says where its code is. */
+/* The file was rebuilt, or does not exist any more: the range of the histogram then comes from the recorded
+ * addresses. */
 static void test_unknown_file(void **state)
 {
 	(void)state;

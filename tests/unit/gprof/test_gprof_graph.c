@@ -1,4 +1,5 @@
-/* gprof's graph: cycles against reachability, times that are passed on and none that gets lost, what options choose. */
+/* gprof's graph: cycles compared with reachability, times passed on without loss, and options that choose
+ * functions and arcs. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static bool is_near(double a, double b)
 	return fabs(a - b) < 1e-9 * (1 + fabs(a) + fabs(b));
 }
 
-/* An arc, and the calls that it stands for. */
+/* Adds an arc with `count` calls. */
 static void call(struct graph *graph, uint32_t parent, uint32_t child, uint64_t count)
 {
 	graph->nodes[child].calls += count;
@@ -34,7 +35,8 @@ static const struct graph_arc *arc_of(const struct graph *graph, uint32_t parent
 	return &graph->arcs[arc];
 }
 
-/* main calls cheap and dear once each, and each of these calls work: by the counts, half of work's time is of either. */
+/* main calls cheap and dear once each. cheap calls work once and dear calls it three times: they get 1/4 and 3/4
+ * of work's time. */
 static void test_time_goes_by_counts(void **state)
 {
 	static const char *const names[] = { "main", "work", "cheap", "dear" };
@@ -60,7 +62,8 @@ static void test_time_goes_by_counts(void **state)
 	graph_release(&graph);
 }
 
-/* a -> b <-> c -> d, and c calls itself: the cycle shares its time, and calls itself are no cycle. */
+/* a -> b <-> c -> d, and c calls itself: the cycle has the time of its members, and a call of itself makes no
+ * cycle. */
 static void test_cycle(void **state)
 {
 	struct graph graph;
@@ -95,7 +98,7 @@ static void test_cycle(void **state)
 	graph_release(&graph);
 }
 
-/* --- any graph --- */
+/* --- random graphs --- */
 
 struct made_up {
 	struct graph graph;
@@ -140,7 +143,8 @@ static void check_cycles(const struct made_up *made)
 	}
 }
 
-/* Nothing is lost: what is called passes on all that it has; what nobody calls has all there is in the end. */
+/* No time is lost: a function with callers passes all of its time to them, and the functions without callers have
+ * all time in the end. */
 static void check_times(const struct made_up *made)
 {
 	const struct graph *graph = &made->graph;
@@ -182,7 +186,7 @@ static void test_any_graph(void **state)
 	}
 }
 
-/* A chain of calls, and at its end one back to its beginning: no stack is deep enough for a recursion over it. */
+/* One cycle of so many calls that a recursive algorithm would overflow its stack. */
 static void test_long_cycle(void **state)
 {
 	enum { LENGTH = 300000 };
@@ -201,7 +205,7 @@ static void test_long_cycle(void **state)
 	free(names);
 }
 
-/* --- choices --- */
+/* --- options that choose functions and arcs --- */
 
 static struct image_symbol symbols[] = {
 	{ .start = 0x10, .end = 0x20, .name = "main", .readable = "main", .file = "/src/a.c", .line = 3 },
@@ -215,7 +219,7 @@ static void test_specs(void **state)
 {
 	static const struct {
 		const char *spec;
-		unsigned matched; /* a bit each */
+		unsigned matched; /* one bit for each symbol */
 	} cases[] = {
 		{ "main", 1 },       { "nosuch", 0 },    { "a.c", 1 },        { "b.cc", 2 },   { "elsewhere/b.cc", 2 },
 		{ "a.c:main", 1 },   { "b.cc:main", 0 }, { "a.c:3", 1 },      { "b.cc:4", 0 }, { "3", 3 },
@@ -229,7 +233,7 @@ static void test_specs(void **state)
 		assert_int_equal(choices.items[0].matched, __builtin_popcount(cases[i].matched));
 		for (uint32_t j = 0; j < image.symbol_count; j++) {
 			assert_int_equal(choices_include(&choices, CHOICE_FLAT, j), cases[i].matched >> j & 1);
-			/* What names nothing leaves everything, but for mcount. */
+			/* A name that matches nothing excludes only mcount. */
 			assert_int_equal(choices_allow(&choices, CHOICE_FLAT, j),
 					 cases[i].matched ? cases[i].matched >> j & 1 : j != 3);
 		}
@@ -247,7 +251,7 @@ static void test_arc_specs(void **state)
 	assert_false(choices_allow_arc(&choices, 0, 1));
 	assert_true(choices_allow_arc(&choices, 1, 0));
 	assert_false(choices_allow_arc(&choices, 1, 2));
-	/* What counts is not counted itself. */
+	/* mcount, which counts the calls, is in neither the graph nor the times. */
 	assert_false(choices_allow(&choices, CHOICE_GRAPH, 3));
 	assert_false(choices_allow(&choices, CHOICE_TIME, 3));
 	assert_true(choices_allow(&choices, CHOICE_COUNTS, 3));

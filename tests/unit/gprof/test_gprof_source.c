@@ -1,4 +1,5 @@
-/* What annotated source and linking orders are made of: source files, maps of object files, an image by lines. */
+/* The inputs of annotated source and of linking orders: source files, maps of object files, an image split by
+ * lines. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,7 @@ static void write_text(const char *name, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* The first line of the file that is found; NULL: none is. */
+/* Returns the first line of the source file that is found, or NULL if none is. */
 static const char *found(const char *path, const char *const *folders)
 {
 	static char line[64];
@@ -46,7 +47,7 @@ static void test_source_files(void **state)
 	const char *const folders[] = { here, other, NULL };
 	assert_string_equal(found(lab_path("here/a.c"), NULL), "here");
 	assert_null(found("/gone/a.c", NULL));
-	/* As much of the path as there is. */
+	/* The longest suffix of the path that exists in a folder is used. */
 	assert_string_equal(found("/gone/src/deep/a.c", folders), "deep");
 	assert_string_equal(found("/gone/deep/a.c", folders), "here");
 	assert_string_equal(found("src//deep/a.c", folders), "deep");
@@ -57,7 +58,7 @@ static void test_source_files(void **state)
 	assert_string_equal(found("/gone/a.c", (const char *const[]){ both, NULL }), "here");
 	assert_string_equal(found("/gone/b.c", (const char *const[]){ both, NULL }), "other");
 	free(both);
-	/* A folder is no source file. */
+	/* A folder is not a source file. */
 	assert_null(found("/gone/deep", (const char *const[]){ lab_path("here/src"), NULL }));
 	free(here);
 	free(other);
@@ -149,17 +150,17 @@ static void test_lines_of_an_image(void **state)
 	const struct image_options options = { 0 };
 	struct image image;
 	struct error error;
-	lab_run("gcc -g -O1 $S/inlines.c -o lines && gcc -O1 $S/inlines.c -o bare");
+	lab_run("$CC -g -O1 $S/inlines.c -o lines && $CC -O1 $S/inlines.c -o bare");
 	assert_int_equal(image_open(&image, lab_path("lines"), &options, &error), 0);
 	size_t functions = image.symbol_count;
-	/* The last one is no code, and holds nothing. */
+	/* The last symbol is after the code and is empty. */
 	assert_true(image.symbols[functions - 1].start >= image.text_end);
 	assert_int_equal(image.symbols[functions - 1].end, image.symbols[functions - 1].start);
 	assert_int_equal(lines_split(&image, &options), 0);
 	expect_lines(&image, "inlines.c");
 	assert_int_equal(image.symbols[image.symbol_count - 1].end, image.text_end);
 	image_close(&image);
-	/* Nothing to split by. */
+	/* An image without line information is not split. */
 	assert_int_equal(image_open(&image, lab_path("bare"), &options, &error), 0);
 	functions = image.symbol_count;
 	assert_int_equal(lines_split(&image, &options), 0);
@@ -184,9 +185,10 @@ static int open_by_lines(const char *path)
 static void test_lines_without_memory(void **state)
 {
 	(void)state;
-	lab_run("gcc -g -O2 $S/clones.c -o few");
+	lab_run("$CC -g -O2 $S/clones.c -o few");
 	const char *path = lab_path("few");
-	/* elfutils' own allocations are not seen, and what it could not do it leaves out. */
+	/* Allocations inside elfutils do not fail here. A success is correct too: lines that cannot be read are
+	 * left out. */
 	ALLOC_FAIL_EACH({
 		int status = open_by_lines(path);
 		assert_true(status == 0 || status == ERROR_MEMORY || status == ERROR_FORMAT);

@@ -1,4 +1,4 @@
-/* The call graph by real call paths, and what gprof's averages make of the same counts. */
+/* The call graph of real call paths, compared with gprof's averages of the same counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -71,7 +71,8 @@ static double passed(const struct truth *truth, const struct graph *graph, const
 	return graph->arcs[found].time + graph->arcs[found].below;
 }
 
-/* The example of the paper on gprof: as many calls from the one as from the other, all the time in those of one. */
+/* The example of the paper on gprof: heavy and light call work equally often, but all time is in the calls from
+ * heavy. */
 static void add_example(struct paths *paths)
 {
 	add(paths, CALLS, "main", 1);
@@ -106,7 +107,8 @@ static void test_example(void **state)
 	assert_int_equal(truth_graph(&truth, false, &graph), 0);
 	assert_true(passed(&truth, &graph, "heavy", "work") == 100 && passed(&truth, &graph, "light", "work") == 0);
 	assert_true(passed(&truth, &graph, "work", "memset") == 20);
-	assert_in_range(graph.nodes[number(&truth, "main")].index, 1, 3); /* all of the time, as heavy and work */
+	/* main, heavy and work each have all of the time. */
+	assert_in_range(graph.nodes[number(&truth, "main")].index, 1, 3);
 	assert_int_equal(graph.nodes[number(&truth, "light")].index, 5);
 	graph_release(&graph);
 
@@ -117,7 +119,7 @@ static void test_example(void **state)
 	paths_end(&paths);
 }
 
-/* On a recursion's path a sample counts once for each function and each arc. */
+/* On a path with recursion, a sample counts once for each function and once for each arc. */
 static void test_recursion(void **state)
 {
 	(void)state;
@@ -154,7 +156,7 @@ static void test_recursion(void **state)
 	paths_end(&paths);
 }
 
-/* Where calls do cost the same there is nothing to correct; nor where none were counted. */
+/* gprof's averages have no error if all calls cost the same, or if no calls were counted. */
 static void test_no_error(void **state)
 {
 	(void)state;

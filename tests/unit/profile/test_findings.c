@@ -1,4 +1,4 @@
-/* The list of findings: texts, merging, order, the closing line, older files, and docs/findings.md. */
+/* The list of findings: texts, merging, order, the closing line, notes of older files, and docs/findings.md. */
 #include "profile/findings.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static void test_texts(void **state)
 	finding_add(profile, FINDING_PROCESSES_NOT_RECORDED, 10, "{# process was|# processes were} not recorded");
 	finding_add(profile, FINDING_CALLS_UNCOUNTED, 0, "{# call|# calls}");
 	finding_add(profile, FINDING_EVENTS_LOST, UINT64_MAX, "#%%");
-	/* What is converted is not expanded. */
+	/* The result of a conversion is not expanded again. */
 	finding_add(profile, FINDING_FILE_UNREADABLE, 3, "'%s'", "a{b|c}#");
 	assert_int_equal(profile->findings_error, 0);
 	assert_string_equal(text_of(profile, 0), "1 thread was not recorded: limit 7");
@@ -89,7 +89,7 @@ static void test_order(void **state)
 	profile_free(profile);
 }
 
-/* The closing line's texts, joined by ';', and how many more there are. */
+/* Compares the closing line's texts, joined by ';', and the number of findings that it leaves out. */
 static void assert_closing(const struct profile *profile, const char *expected, size_t expected_more)
 {
 	const struct profile_finding *closing[FINDINGS_CLOSING_MAX];
@@ -107,13 +107,13 @@ static void test_closing(void **state)
 	(void)state;
 	struct profile *profile = profile_new();
 	assert_closing(profile, "", 0);
-	finding_add(profile, FINDING_UNWIND_ROWS, 0, "rows"); /* a note of info's */
+	finding_add(profile, FINDING_UNWIND_ROWS, 0, "rows"); /* a note that only info prints */
 	finding_add(profile, FINDING_BACKEND_REFUSED, 0, "not by bpf");
 	assert_closing(profile, "not by bpf", 0);
-	finding_add(profile, FINDING_EVENTS_LOST, 0, "events"); /* a warning of info's */
+	finding_add(profile, FINDING_EVENTS_LOST, 0, "events"); /* a warning that only info prints */
 	assert_closing(profile, "not by bpf", 1);
 	finding_add(profile, FINDING_UNSAMPLED, 0, "cpu");
-	finding_add(profile, FINDING_UNSAMPLED, 0, "user"); /* one of each code */
+	finding_add(profile, FINDING_UNSAMPLED, 0, "user"); /* the closing line has one finding of each code */
 	assert_closing(profile, "cpu;not by bpf", 2);
 	finding_add(profile, FINDING_CALLS_UNCOUNTED, 0, "calls");
 	finding_add(profile, FINDING_OUT_OF_MEMORY, 0, "memory");
@@ -125,7 +125,7 @@ static void test_closing(void **state)
 	profile_free(profile);
 }
 
-/* A code of a later version is kept, and is in no closing line. */
+/* A finding whose code a later version added is kept, but is not in the closing line. */
 static void test_unknown_code(void **state)
 {
 	(void)state;
@@ -176,7 +176,7 @@ static void test_soundness(void **state)
 	profile_free(profile);
 }
 
-/* A finding is there whole, or not at all and the error is kept. */
+/* If memory is short, a finding is either complete or absent, and then the error is stored. */
 static void add_some(void)
 {
 	struct profile *profile = profile_new();

@@ -1,4 +1,4 @@
-/* Identities: as docs/format.md defines them, and equal wherever the same code is on the same path. */
+/* Identities follow docs/format.md, and are equal wherever the same code is on the same path. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { BUILD_ID_BYTES = 20 };
 
-/* A module of that path; build-id 0, 1, 2 ... if it has one. */
+/* Adds a module with this path and, if requested, the build-id 0, 1, 2 ... */
 static uint32_t add_module(struct profile *profile, const char *path, enum module_kind kind, bool has_build_id)
 {
 	struct profile_module module = { .path = (uint32_t)profile_add_string(profile, path),
@@ -48,7 +48,7 @@ static void test_example_of_the_documentation(void **state)
 	profile_free(profile);
 }
 
-/* With a build-id the path has no part in it, and without one the path decides. */
+/* The identity of a module depends on its build-id only, or on its path if it has no build-id. */
 static void test_modules(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void test_modules(void **state)
 	profile_free(profile);
 }
 
-/* Names count where the address does not identify the code, and nowhere else. */
+/* Names are part of the identity only where the address does not identify the code. */
 static void test_frames(void **state)
 {
 	(void)state;
@@ -94,7 +94,7 @@ static void test_frames(void **state)
 	profile_free(profile);
 }
 
-/* The same two paths, met in another order. */
+/* Two profiles that add the same two paths in different orders have the same identities. */
 static void test_order(void **state)
 {
 	(void)state;

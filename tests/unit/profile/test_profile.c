@@ -1,4 +1,4 @@
-/* The model: its tables, and what counts as sound. */
+/* The profile in memory: its tables, and the consistency that profile_check requires. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void test_new(void **state)
 	profile_free(NULL);
 }
 
-/* Equal things get equal ids, unequal ones do not. */
+/* Equal locations and nodes get the same id, different ones get different ids. */
 static void test_locations_and_nodes(void **state)
 {
 	(void)state;
@@ -53,7 +53,7 @@ static void test_locations_and_nodes(void **state)
 	profile_free(profile);
 }
 
-/* What a reader of files appended is found as well. */
+/* profile_add_node finds nodes that a reader of files appended. */
 static void test_appended_are_found(void **state)
 {
 	(void)state;
@@ -74,13 +74,13 @@ static void test_hits(void **state)
 	(void)state;
 	struct profile *profile = profile_new();
 	assert_int_equal(profile_add_hit(profile, 5, PROFILE_NONE, 0, 0, 3 * (uint64_t)UINT32_MAX + 7), 0);
-	assert_int_equal(profile->hit_count, 4); /* rows of 32-bit counts */
+	assert_int_equal(profile->hit_count, 4); /* a row holds a 32-bit count */
 	uint64_t sum = 0;
 	for (size_t i = 0; i < profile->hit_count; i++)
 		sum += profile->hits[i].count;
 	assert_int_equal(sum, 3 * (uint64_t)UINT32_MAX + 7);
 	assert_int_equal(profile_add_hit(profile, 5, PROFILE_NONE, 0, 0, 0), 0);
-	assert_int_equal(profile->hit_count, 4); /* no hits, no row */
+	assert_int_equal(profile->hit_count, 4); /* zero hits add no row */
 	profile_clear_hits(profile);
 	assert_int_equal(profile->hit_count, 0);
 	profile_free(profile);
@@ -93,7 +93,7 @@ static struct profile_label label_of(struct profile *profile, const char *key, c
 	return (struct profile_label){ .key = (uint32_t)ids[0], .value = (uint32_t)ids[1] };
 }
 
-/* In any order, the last of one key. */
+/* A label set is independent of the order of its labels; of two values for one key, the last one counts. */
 static void test_label_sets(void **state)
 {
 	(void)state;
@@ -111,7 +111,7 @@ static void test_label_sets(void **state)
 	assert_int_equal(profile_label_value(profile, 1, kind.key), 0);
 	assert_int_equal(profile_label_value(profile, 3, tenant.key), PROFILE_NONE);
 	assert_int_equal(profile_label_value(profile, PROFILE_NO_LABELS, tenant.key), PROFILE_NONE);
-	for (uint32_t i = 0; i < 5000; i++) { /* many are found as fast as few */
+	for (uint32_t i = 0; i < 5000; i++) { /* the lookup stays fast with many sets */
 		struct profile_label one = { .key = tenant.key, .value = i % 2500 };
 		int64_t set = profile_add_label_set(profile, &one, 1);
 		assert_true(i < 2500 ? set >= 0 : set < (int64_t)profile->label_set_count);
@@ -128,14 +128,14 @@ static void test_labels_of_hits(void **state)
 	uint32_t set = (uint32_t)profile_add_label_set(profile, &label, 1);
 	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 1), 0);
 	assert_int_equal(profile_label_hits(profile, 0, PROFILE_NO_LABELS), 0);
-	assert_null(profile->hit_labels); /* who has none pays nothing */
+	assert_null(profile->hit_labels); /* a profile without labels allocates nothing for them */
 	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 2 * (uint64_t)UINT32_MAX), 0);
 	assert_int_equal(profile_label_hits(profile, 1, set), 0);
 	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 1), 0);
 	static const uint32_t wanted[] = { 0, 1, 1, 0 };
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(profile_hit_labels(profile, i), wanted[i]);
-	assert_int_equal(profile_label_hits(profile, 2, PROFILE_NO_LABELS), 0); /* another word on the last two */
+	assert_int_equal(profile_label_hits(profile, 2, PROFILE_NO_LABELS), 0); /* overrides the last two rows */
 	assert_int_equal(profile_hit_labels(profile, 1), 1);
 	assert_int_equal(profile_hit_labels(profile, 2), 0);
 	profile_clear_hits(profile);
@@ -154,7 +154,7 @@ static void test_reserve_hits(void **state)
 		assert_int_equal(profile_reserve_hits(profile, 1000000), 0);
 		assert_true(profile->hit_capacity >= 1000000);
 		profile->hits[999999].count = 1;
-		assert_int_equal(profile_reserve_hits(profile, 2000000), 0); /* and on from there */
+		assert_int_equal(profile_reserve_hits(profile, 2000000), 0); /* extends the first */
 		profile->hits[1999999].count = 1;
 		assert_int_equal(profile_reserve_hits(profile, SIZE_MAX / 8), ERROR_MEMORY);
 		profile_free(profile);
@@ -182,7 +182,7 @@ static void assert_unsound(struct profile *profile, const char *what)
 		fail_msg("%s is not found", what);
 }
 
-/* Each id that points nowhere is found. */
+/* Sets a field to an invalid value, which profile_check must find, and restores it. */
 #define ASSERT_UNSOUND(place, value)                  \
 	good = (place);                               \
 	(place) = (__typeof__(place))(value);         \
@@ -245,7 +245,7 @@ static void test_check_symbols(void **state)
 	ASSERT_UNSOUND(profile->locations[0].first_frame, PROFILE_NONE); /* it is symbolized */
 	ASSERT_UNSOUND(profile->locations[0].frame_count, 0);
 	ASSERT_UNSOUND(profile->locations[0].frame_count, frames + 1);
-	/* A thread's mark has no frames, so it has no number of them either. */
+	/* The mark of a thread's start has no frames, so that its frame_count must be 0. */
 	struct profile_location mark = { .module = 0, .first_frame = PROFILE_NONE };
 	profile->modules[0].kind = MODULE_THREAD;
 	profile->locations[0] = mark;
@@ -282,7 +282,7 @@ static void try_to_grow(void)
 	struct profile *profile = profile_new();
 	if (!profile)
 		return;
-	/* However far it came, what is there is sound. */
+	/* A profile whose construction ran out of memory is still consistent. */
 	bool grown = sample_profile_grow(profile, &random, 40);
 	assert_int_equal(profile_check(profile), 0);
 	if (grown && sample_profile_symbolize(profile, &random))

@@ -1,5 +1,5 @@
-/* Prints the identities of a profile's locations and nodes, in the order of their ids, for the decoder in
- * tests/decoder/ to compare: print_identities FILE */
+/* Prints the identities of a profile's locations and nodes, in the order of their ids, for comparison with the
+ * decoder in tests/decoder/. Usage: print_identities FILE */
 #include <inttypes.h>
 #include <stdio.h>
 

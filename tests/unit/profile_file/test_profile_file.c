@@ -1,4 +1,4 @@
-/* The profile file: what is written is read again, and nothing else is believed. */
+/* The profile file: the reader returns exactly what the writer wrote, and refuses any other bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -76,7 +76,7 @@ static void give_hits_back(struct profile *all, struct profile *profile)
 	profile_free(all);
 }
 
-/* Writes a random profile in several flushes to `path`; the profile as it was written. */
+/* Writes a random profile to `path` in several flushes. Returns the profile as written. */
 static struct profile *write_random(uint64_t seed, int flushes, size_t hits, bool finish)
 {
 	struct random random = { .state = seed };
@@ -127,9 +127,9 @@ static void assert_refused(const void *bytes, size_t size, int code, const char 
 	assert_non_null(strstr(error.message, words));
 }
 
-/* --- what is written is read --- */
+/* --- writing and reading --- */
 
-/* How much the reader skipped, by its finding. */
+/* Returns the amount that the reader skipped, according to its finding. */
 static uint64_t skipped(const struct profile *profile, enum finding_code code)
 {
 	const struct profile_finding *finding = finding_find(profile, code);
@@ -155,7 +155,7 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* More rows than a block holds, so that several threads decode. */
+/* So many rows that several blocks are needed, and several threads decode them. */
 static void test_many_blocks(void **state)
 {
 	(void)state;
@@ -187,7 +187,7 @@ static void test_killed_recorder(void **state)
 	assert_false(read->symbolized);
 	assert_int_equal(read->hit_count, profile->hit_count);
 	assert_int_equal(read->start_ns, profile->start_ns);
-	assert_int_equal(read->end_ns, 9999999000000); /* its last hit */
+	assert_int_equal(read->end_ns, 9999999000000); /* the time of its last hit */
 	profile_free(read);
 	profile_free(profile);
 	writer_free(writer);
@@ -216,7 +216,7 @@ static void test_times_become_microseconds(void **state)
 	writer_free(writer);
 }
 
-/* A flush after which nothing changed adds nothing. */
+/* A flush writes nothing if nothing changed since the last one. */
 static void test_idle_flush(void **state)
 {
 	(void)state;
@@ -239,7 +239,7 @@ static void test_idle_flush(void **state)
 
 /* --- damage --- */
 
-/* Cut anywhere, a file reads up to its last whole block. */
+/* A file that is cut at any byte can be read up to its last complete block. */
 static void test_truncated(void **state)
 {
 	(void)state;
@@ -267,7 +267,7 @@ static void test_truncated(void **state)
 	profile_free(written);
 }
 
-/* Any one bit flipped is noticed, wherever it is. */
+/* The reader detects any single flipped bit. */
 static void test_flipped_bits(void **state)
 {
 	(void)state;
@@ -281,7 +281,7 @@ static void test_flipped_bits(void **state)
 			fail_msg("bit %zu of byte %zu of %zu was not missed", bit % 8, bit / 8, file.size);
 		if (bit / 8 >= sizeof(struct format_file_header)) {
 			assert_int_equal(error.code, ERROR_CORRUPT);
-			assert_non_null(strstr(error.message, "the block at byte "));
+			assert_non_null(strstr(error.message, "corrupt block at byte "));
 		}
 		file.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
@@ -312,14 +312,14 @@ static void test_newer_version(void **state)
 	(void)state;
 	struct format_file_header header = format_file_header_make();
 	struct error error;
-	header.minor++; /* may hold more, but nothing that must be understood */
+	header.minor++; /* a later minor version may hold more, but nothing that a reader must understand */
 	header.check = (uint32_t)XXH64(&header, 12, 0);
 	struct profile *profile = reader_load_bytes(&header, sizeof(header), "it", &error);
 	assert_non_null(profile);
 	profile_free(profile);
 	header.major++;
 	header.check = (uint32_t)XXH64(&header, 12, 0);
-	assert_refused(&header, sizeof(header), ERROR_VERSION, "newer cpprof: update");
+	assert_refused(&header, sizeof(header), ERROR_VERSION, "newer cpprof wrote it, in format ");
 }
 
 /* --- blocks made by hand --- */
@@ -343,7 +343,7 @@ static void add_block(struct hand_made *made, unsigned type, size_t rows, uint64
 	buffer_append(&made->file, made->packer.whole.bytes, made->packer.whole.size);
 }
 
-/* `count` columns of `rows` rows, each the same number throughout. */
+/* Adds `count` columns of `rows` rows. All rows of a column have the same value. */
 static void add_columns(struct hand_made *made, size_t rows, const uint64_t *values, size_t count)
 {
 	uint64_t *column = calloc(rows, sizeof(*column));
@@ -362,7 +362,7 @@ static void end(struct hand_made *made)
 	packer_release(&made->packer);
 }
 
-/* Reads what was made; then starts afresh. */
+/* The reader must refuse the file made so far. Then starts a new file. */
 static void assert_made_refused(struct hand_made *made)
 {
 	assert_refused(made->file.bytes, made->file.size, ERROR_CORRUPT, "damaged");
@@ -386,7 +386,7 @@ static void test_unknown_blocks_are_skipped(void **state)
 	buffer_append_string(&made.packer.raw, "of a later version");
 	add_block(&made, 999, 12345678, 77);
 	add_one_hit(&made, 0, 0, 0, 3);
-	/* Columns of a later version follow those that are known. */
+	/* Columns of a later version follow the known ones. */
 	add_columns(&made, 1, (uint64_t[]){ 1, 2, 3, 4, 0, 17, 18 }, 7);
 	add_block(&made, BLOCK_TOTALS, 1, 0);
 	add_block(&made, BLOCK_END, 0, 0);
@@ -421,10 +421,10 @@ static void test_hostile_ids(void **state)
 		add_one_hit(&made, bad[i][0], bad[i][1], bad[i][2], bad[i][3]);
 		assert_made_refused(&made);
 	}
-	add_columns(&made, 1, (uint64_t[]){ 0, 0 }, 2); /* a node at no location */
+	add_columns(&made, 1, (uint64_t[]){ 0, 0 }, 2); /* a node without a location */
 	add_block(&made, BLOCK_NODES, 1, 1);
 	assert_made_refused(&made);
-	add_columns(&made, 1, (uint64_t[]){ 1, 0, 0, 0, 0 }, 5); /* a thread of no process */
+	add_columns(&made, 1, (uint64_t[]){ 1, 0, 0, 0, 0 }, 5); /* a thread without a process */
 	add_block(&made, BLOCK_THREADS, 1, 0);
 	assert_made_refused(&made);
 	add_columns(&made, 1, (uint64_t[]){ 0, 2, 0, 0 }, 4); /* a location whose frames do not exist */
@@ -454,13 +454,13 @@ static void test_hostile_touches(void **state)
 		add_block(&made, BLOCK_TOUCHES, 1, 0);
 		assert_made_refused(&made);
 	}
-	add_columns(&made, 1, (uint64_t[]){ 1, 0, 0, 0, 0, 99 }, 6); /* a control group of no string */
+	add_columns(&made, 1, (uint64_t[]){ 1, 0, 0, 0, 0, 99 }, 6); /* a control group without a string */
 	add_block(&made, BLOCK_PROCESSES, 1, 0);
 	assert_made_refused(&made);
 	end(&made);
 }
 
-/* Two labels, "a" = "b" and "b" = "", in as many sets as there are rows. */
+/* Adds the labels "a" = "b" and "b" = "", and `count` sets of them. */
 static void add_labels(struct hand_made *made, const uint64_t (*sets)[2], size_t count)
 {
 	add_columns(made, 2, (uint64_t[]){ 1 }, 1);
@@ -482,7 +482,7 @@ static void add_hit_labels(struct hand_made *made, uint64_t first, uint64_t set)
 	add_block(made, BLOCK_HIT_LABELS, 1, first);
 }
 
-/* Hits of which nothing is said lie between, and more is said of one than once. */
+/* The file labels only some of the hits, and labels one hit twice: the later label set counts. */
 static void test_labels_of_some_hits(void **state)
 {
 	(void)state;
@@ -503,7 +503,7 @@ static void test_labels_of_some_hits(void **state)
 		assert_int_equal(profile_hit_labels(profile, i), i == 3 || i == 7);
 	assert_int_equal(profile_label_value(profile, 1, 1), 2);
 	struct profile_label same[] = { { .key = 2, .value = 0 }, { .key = 1, .value = 2 } };
-	assert_int_equal(profile_add_label_set(profile, same, 2), 1); /* what was read is found again */
+	assert_int_equal(profile_add_label_set(profile, same, 2), 1); /* a set that the reader appended is found */
 	profile_free(profile);
 	end(&made);
 }
@@ -512,10 +512,10 @@ static void test_hostile_labels(void **state)
 {
 	(void)state;
 	static const uint64_t bad[][2][2] = {
-		{ { 0, 3 }, { 3, 0 } },          /* more labels than there are */
+		{ { 0, 3 }, { 3, 0 } },          /* more labels than exist */
 		{ { 0, 1 }, { 0, 1 } },          /* sets that overlap */
-		{ { 1, 1 }, { 2, 0 } },          /* ... leave a gap */
-		{ { 0, 1 }, { 1, UINT32_MAX } }, /* ... wrap around */
+		{ { 1, 1 }, { 2, 0 } },          /* sets with a gap between them */
+		{ { 0, 1 }, { 1, UINT32_MAX } }, /* a set that wraps around */
 	};
 	struct hand_made made;
 	begin(&made);
@@ -529,7 +529,7 @@ static void test_hostile_labels(void **state)
 	add_columns(&made, 1, (uint64_t[]){ 9, 0 }, 2); /* no such string */
 	add_block(&made, BLOCK_LABELS, 1, 0);
 	assert_made_refused(&made);
-	add_labels(&made, NULL, 0); /* a key twice */
+	add_labels(&made, NULL, 0); /* one key twice in a set */
 	add_columns(&made, 1, (uint64_t[]){ 2, 1 }, 2);
 	add_block(&made, BLOCK_LABELS, 1, 2);
 	add_columns(&made, 1, (uint64_t[]){ 0, 3 }, 2);
@@ -544,12 +544,12 @@ static void test_hostile_labels(void **state)
 		add_hit_labels(&made, no_hits[i], 0);
 		assert_made_refused(&made);
 	}
-	add_hit_labels(&made, 0, 0); /* before the hits */
+	add_hit_labels(&made, 0, 0); /* labels before the hits */
 	assert_made_refused(&made);
 	end(&made);
 }
 
-/* Who has no labels pays nothing for them. */
+/* A profile without labels has no blocks for them. */
 static void test_no_labels_no_blocks(void **state)
 {
 	(void)state;
@@ -569,13 +569,13 @@ static void test_no_labels_no_blocks(void **state)
 		sizes[labelled] = writer_size(writer);
 		writer_free(writer);
 	}
-	/* Three blocks, of two, two and one column of three or two bytes. */
+	/* Labels add three blocks, with two, two and one column, each of two or three bytes. */
 	assert_in_range(sizes[1] - sizes[0], 3 * sizeof(struct format_block_header) + 5 * 2,
 			3 * sizeof(struct format_block_header) + 5 * 3);
 	profile_free(profile);
 }
 
-/* Format 1.0 knew no control groups. */
+/* Files of format 1.0 have no control groups. */
 static void test_older_processes(void **state)
 {
 	(void)state;
@@ -616,10 +616,10 @@ static void test_hostile_blocks(void **state)
 	add_columns(&made, 1, (uint64_t[]){ 0, 0, 0, 0 }, 4); /* a column is missing */
 	add_block(&made, BLOCK_PROCESSES, 1, 0);
 	assert_made_refused(&made);
-	add_columns(&made, 1, (uint64_t[]){ 0, 0, 0, 0, 0 }, 5); /* ids of a later row */
+	add_columns(&made, 1, (uint64_t[]){ 0, 0, 0, 0, 0 }, 5); /* the id of a later row */
 	add_block(&made, BLOCK_PROCESSES, 1, UINT64_MAX);
 	assert_made_refused(&made);
-	buffer_append(&made.packer.raw, "\x49\0\0\0\0\0\0\0\0\0\0", 11); /* a form of no meaning */
+	buffer_append(&made.packer.raw, "\x49\0\0\0\0\0\0\0\0\0\0", 11); /* a column with an undefined encoding */
 	add_block(&made, BLOCK_STRINGS, 1, 1);
 	assert_made_refused(&made);
 	add_block(&made, BLOCK_HITS, 0, 0); /* no rows */
@@ -627,7 +627,7 @@ static void test_hostile_blocks(void **state)
 	end(&made);
 }
 
-/* A block that promises more than its bytes decompress to. */
+/* A block header whose raw_bytes differs from the size that the block decompresses to. */
 static void test_hostile_sizes(void **state)
 {
 	(void)state;
@@ -653,7 +653,7 @@ static void test_hostile_sizes(void **state)
 	end(&made);
 }
 
-/* --- names of files --- */
+/* --- file names --- */
 
 static void assert_not_writable(const char *name, const char *words)
 {
@@ -713,13 +713,13 @@ static void test_publishing(void **state)
 	unlink(path);
 	unlink(old_path);
 	write_text(path, "older");
-	/* Not published: nothing happened. */
+	/* A writer that does not publish leaves the older file alone. */
 	struct writer *writer = writer_open(path, &error);
 	assert_non_null(writer);
 	assert_int_equal(count_files(), 2);
 	writer_free(writer);
 	assert_int_equal(count_files(), 1);
-	/* Published twice over: one older file is kept. */
+	/* After two recordings, only one older file is kept. */
 	for (int i = 0; i < 2; i++) {
 		writer = writer_open(path, &error);
 		assert_non_null(writer);
@@ -739,7 +739,7 @@ static void test_publishing(void **state)
 	profile_free(profile);
 }
 
-/* A symbolic link stays one. */
+/* The writer replaces the file that a symbolic link names, not the link. */
 static void test_link(void **state)
 {
 	(void)state;
@@ -805,7 +805,7 @@ static void test_full_device(void **state)
 	profile_free(profile);
 }
 
-/* The disk fills up while recording: what fits is kept, and reads. */
+/* If the disk fills up during a recording, the blocks that fit are kept and can be read. */
 static void test_disk_fills_up(void **state)
 {
 	(void)state;
@@ -837,7 +837,8 @@ static void test_disk_fills_up(void **state)
 		struct profile *read = reader_load(path, &error);
 		assert_non_null(read);
 		assert_true(read->hit_count >= kept);
-		assert_int_equal(skipped(read, FINDING_BYTES_SKIPPED), 0); /* it was cut back to a whole block */
+		/* The writer truncated the file to its last complete block. */
+		assert_int_equal(skipped(read, FINDING_BYTES_SKIPPED), 0);
 		assert_false(read->ended);
 		profile_free(read);
 		profile_free(profile);
@@ -881,7 +882,7 @@ static void test_no_memory(void **state)
 	ALLOC_FAIL_EACH(try_to_write(profile));
 	ALLOC_FAIL_EACH(try_to_load(path));
 	profile_free(profile);
-	/* Enough hits for threads and huge pages. */
+	/* So many hits that the reader uses threads and huge pages. */
 	profile_free(write_random(22, 2, 200000, true));
 	for (unsigned long number = 1; number < 60; number++) {
 		alloc_fail_start(number);

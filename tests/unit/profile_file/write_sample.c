@@ -1,5 +1,4 @@
-/* Writes a random profile, for the decoder in tests/decoder/ to read:
- * write_sample SEED FILE [killed] */
+/* Writes a random profile for the decoder in tests/decoder/. Usage: write_sample SEED FILE [killed] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The table of reports, and results without any printing. */
+/* The table of reports, and the results that they build, without printing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static int set_up(void **state)
 	paths_add(&world, "main;a;qsort", 10);
 	paths_add(&world, "main;b;qsort;cmp", 5);
 	paths_add(&world, "main", 1);
-	/* A second resource, which never reached cmp, and a third without a hit. */
+	/* A second resource, without hits in cmp, and a third one without any hits. */
 	static const char *const names[] = { "faults", "empty" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct profile_resource resource = world.profile->resources[0];
@@ -74,7 +74,7 @@ static void the_table_is_sound(void **state)
 			letters[strlen(letters)] = report->letter;
 		}
 		assert_true(!report->refines || report_find(report->refines));
-		/* Each needs a way to be asked for. */
+		/* Each report can be requested: by its option, or by its terms. */
 		assert_true(report->help || report->argument == REPORT_TAKES_TERMS);
 	}
 	assert_in_range(count, 1, REPORTS_MAX);
@@ -117,20 +117,21 @@ static void a_root_must_be_somewhere(void **state)
 	struct results results = { 0 };
 	struct error error = { 0 };
 	struct report_request request = request_of("down", resources);
-	request.view.by = VIEW_CALLSITE; /* labels of the selection alone; by function, those of the whole profile */
+	/* By call site, a label exists only if it has hits in the selection; by function, it always exists. */
+	request.view.by = VIEW_CALLSITE;
 	request.root = "cmp";
 	assert_int_equal(build(&request, &results, &error), 0);
 	assert_int_equal(results.items[0].missing.code, 0);
-	assert_int_equal(results.items[1].missing.code, ERROR_NOT_FOUND); /* its report is empty, not absent */
+	assert_int_equal(results.items[1].missing.code, ERROR_NOT_FOUND); /* the report is present, and empty */
 	assert_int_equal(results.items[1].paths->count, 0);
 	assert_string_equal(results.items[1].root, "cmp");
-	assert_int_equal(results.items[2].missing.code, 0); /* a resource without hits has no functions at all */
+	assert_int_equal(results.items[2].missing.code, 0); /* a resource without hits has no functions */
 	results_release(&results);
 	request.root = "nonsense";
 	assert_int_equal(build(&request, &results, &error), ERROR_NOT_FOUND);
 	assert_string_equal(error.message, "no function 'nonsense'");
 	results_release(&results);
-	/* Where only the resource without it is asked for. */
+	/* An error if no requested resource has the function. */
 	request.root = "cmp";
 	request.resources = &(uint32_t){ 1 };
 	request.resource_count = 1;
@@ -166,7 +167,7 @@ static void a_diff_keeps_common_resources(void **state)
 	paths_end(&other);
 }
 
-/* Any report, with what it needs. */
+/* Builds any report, with an argument of the type that it takes. */
 static void build_any(const struct report *report)
 {
 	static const char *const terms[] = { "main;b=0.5" };

@@ -1,9 +1,11 @@
-/* resources/resources.c, resource_words.c, resource_parameters.c and syscall_names.c: what the user asks for. */
+/* resources/resources.c, resource_words.c, resource_parameters.c and syscall_names.c: parsing of resource
+ * requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
@@ -48,7 +50,7 @@ static void test_rows(void **state)
 		assert_int_equal(row->parameters != NULL, row->parse != NULL);
 		for (const struct resource_row *other = resource_rows; other < row; other++)
 			assert_string_not_equal(row->name, other->name);
-		/* The default is an interval that may also be asked for. */
+		/* The default is an interval that a user may also request. */
 		char words[32];
 		snprintf(words, sizeof(words), "%llu%s", (unsigned long long)row->default_interval,
 			 row->is_time ? row->gtick : "");
@@ -93,17 +95,17 @@ static void test_nearest_names(void **state)
 	static const struct {
 		const char *typed, *message;
 	} cases[] = {
-		{ "cpuu", "there is no resource 'cpuu'; did you mean: cpu" },
-		{ "CPU/1ms", "there is no resource 'CPU'; 'cpprof resources' lists them" },
-		{ "page-fault/10", "there is no resource 'page-fault'; did you mean: page-faults" },
+		{ "cpuu", "unknown resource 'cpuu' (did you mean cpu?)" },
+		{ "CPU/1ms", "unknown resource 'CPU' ('cpprof resources' lists them)" },
+		{ "page-fault/10", "unknown resource 'page-fault' (did you mean page-faults?)" },
 		{ "faults", NULL },
-		{ "cache-mises", "there is no resource 'cache-mises'; did you mean: cache-misses" },
-		{ "majorfaults", "there is no resource 'majorfaults'; did you mean: major-faults, minor-faults" },
-		{ "context", "there is no resource 'context'; did you mean: context-switches" },
+		{ "cache-mises", "unknown resource 'cache-mises' (did you mean cache-misses?)" },
+		{ "majorfaults", "unknown resource 'majorfaults' (did you mean major-faults, minor-faults?)" },
+		{ "context", "unknown resource 'context' (did you mean context-switches?)" },
 		{ "", NULL },
 		{ "/1ms", NULL },
 		{ ":", NULL },
-		{ "syscall:read", "there is no resource 'syscall'; did you mean: syscalls, sys" },
+		{ "syscall:read", "unknown resource 'syscall' (did you mean syscalls, sys?)" },
 		{ "cpu ", NULL },
 		{ "cp", NULL },
 	};
@@ -112,7 +114,7 @@ static void test_nearest_names(void **state)
 		struct error error = { 0 };
 		assert_int_equal(resource_parse(cases[i].typed, &request, &error), ERROR_USAGE);
 		assert_int_equal(error.code, ERROR_USAGE);
-		assert_non_null(strstr(error.message, "there is no resource '"));
+		assert_non_null(strstr(error.message, "unknown resource '"));
 		if (cases[i].message)
 			assert_string_equal(error.message, cases[i].message);
 	}
@@ -179,12 +181,12 @@ static void test_intervals(void **state)
 static void test_bad_intervals(void **state)
 {
 	(void)state;
-	static const char TIME_FORM[] = "give a time with its unit, as 1ms, 500us or 0.1s";
-	static const char COUNT_FORM[] = "give a whole number, as 10, 5k or 1M";
-	static const char BYTES_FORM[] = "give a whole number, as 4096, 64KiB or 1M";
-	static const char TIME_RANGE[] = "makes no sense: give 20us to 60s";
-	static const char COUNT_RANGE[] = "makes no sense: give 1 to 1000G";
-	static const char HARDWARE_RANGE[] = "makes no sense: give 1000 to 1000G";
+	static const char TIME_FORM[] = "(a time with its unit, as 1ms, 500us or 0.1s";
+	static const char COUNT_FORM[] = "(a whole number, as 10, 5k or 1M)";
+	static const char BYTES_FORM[] = "(a whole number, as 4096, 64KiB or 1M)";
+	static const char TIME_RANGE[] = "is out of range (20us to 60s)";
+	static const char COUNT_RANGE[] = "is out of range (1 to 1000G)";
+	static const char HARDWARE_RANGE[] = "is out of range (1000 to 1000G)";
 	static const struct {
 		const char *words, *says;
 	} cases[] = {
@@ -225,7 +227,7 @@ static void test_bad_intervals(void **state)
 		{ "cycles/999", HARDWARE_RANGE },
 		{ "real/19us", TIME_RANGE },
 		{ "real/61s", TIME_RANGE },
-		{ "blocked/999ns", "makes no sense: give 1us to 60s" },
+		{ "blocked/999ns", "is out of range (1us to 60s)" },
 		{ "blocked/10", TIME_FORM },
 		{ "blocked/1KiB", TIME_FORM },
 		{ "read-bytes/1.0001KiB", "a whole number" },
@@ -258,11 +260,11 @@ static void test_parameters(void **state)
 		struct resource_target target;
 		uint64_t interval; /* 0: the default */
 	} cases[] = {
-		{ "syscalls:read", "syscalls:read", "System Calls: read", { .name = "read", .syscall = 0 }, 0 },
+		{ "syscalls:read", "syscalls:read", "System Calls: read", { .name = "read", .syscall = SYS_read }, 0 },
 		{ "syscalls:openat/7",
 		  "syscalls:openat",
 		  "System Calls: openat",
-		  { .name = "openat", .syscall = 257 },
+		  { .name = "openat", .syscall = SYS_openat },
 		  7 },
 		{ "syscalls/7", "syscalls", "System Calls", { .syscall = -1 }, 7 },
 		{ "read-bytes:requested/1KiB",
@@ -368,45 +370,46 @@ static void test_bad_parameters(void **state)
 	static const struct {
 		const char *words, *says;
 	} cases[] = {
-		{ "cpu:x", "nothing can stand behind 'cpu:'; give cpu or cpu/INTERVAL" },
-		{ "syscalls:", "give syscalls[:NAME], not 'syscalls:'" },
-		{ "syscalls:raed", "there is no system call 'raed'; did you mean: read; 'man 2 syscalls' lists them" },
-		{ "syscalls:zzzzzzzzzzzz", "there is no system call 'zzzzzzzzzzzz'; 'man 2 syscalls' lists them" },
-		{ "read-bytes:x", "give read-bytes[:requested], not 'read-bytes:x'" },
-		{ "calls", "give calls:FUNCTION[@MODULE], not 'calls'" },
-		{ "calls/10", "give calls:FUNCTION[@MODULE], not 'calls'" },
-		{ "calls:", "give calls:FUNCTION[@MODULE], not 'calls:'" },
-		{ "calls:@libc.so.6", "give calls:FUNCTION[@MODULE]" },
-		{ "calls:f@", "give calls:FUNCTION[@MODULE]" },
-		{ "tracepoint", "give tracepoint:SYSTEM:NAME[:FIELD], not 'tracepoint'" },
-		{ "tracepoint:sched", "give tracepoint:SYSTEM:NAME[:FIELD]" },
-		{ "tracepoint::x", "give tracepoint:SYSTEM:NAME[:FIELD]" },
-		{ "tracepoint:sched:", "give tracepoint:SYSTEM:NAME[:FIELD]" },
-		{ "tracepoint:sched:x:", "give tracepoint:SYSTEM:NAME[:FIELD]" },
-		{ "tracepoint:sched:x:y:z", "give tracepoint:SYSTEM:NAME[:FIELD]" },
-		{ "uprobe:malloc", "give uprobe:MODULE:FUNCTION[:argN|:ret], not 'uprobe:malloc'" },
-		{ "uprobe:libc.so.6:", "give uprobe:MODULE:FUNCTION" },
-		{ "uprobe::malloc", "give uprobe:MODULE:FUNCTION" },
-		{ "uprobe:x:f:arg0", "there is no arg0 in uprobe:x:f:arg0: arguments are arg1 to arg6" },
-		{ "uprobe:x:f:arg7/10", "there is no arg7" },
-		{ "uprobe:x:f:arg", "'arg' in uprobe:x:f:arg names no value: give arg1 to arg6 or ret" },
-		{ "uprobe:x:f:arg1x", "names no value" },
-		{ "uprobe:x:f:", "names no value" },
-		{ "own", "give own:NAME, not 'own'" },
-		{ "own:", "give own:NAME, not 'own:'" },
-		{ "own:/10", "give own:NAME, not 'own:'" },
-		{ "own:a:b", "has neither colons nor control characters: own:NAME" },
-		{ "own:a\tb", "has neither colons nor control characters" },
-		{ "own:a\x7f", "has neither colons nor control characters" },
-		{ "own:orders/1ms", "give a whole number, as 4096, 64KiB or 1M" },
+		{ "cpu:x", "resource cpu has no parameters (cpu or cpu/INTERVAL)" },
+		{ "syscalls:", "resource 'syscalls:' is not of the form syscalls[:NAME]" },
+		{ "syscalls:raed", "unknown system call 'raed' (did you mean read?)" },
+		{ "syscalls:zzzzzzzzzzzz", "unknown system call 'zzzzzzzzzzzz' ('man 2 syscalls' lists them)" },
+		{ "read-bytes:x", "resource 'read-bytes:x' is not of the form read-bytes[:requested]" },
+		{ "calls", "resource 'calls' is not of the form calls:FUNCTION[@MODULE]" },
+		{ "calls/10", "resource 'calls' is not of the form calls:FUNCTION[@MODULE]" },
+		{ "calls:", "resource 'calls:' is not of the form calls:FUNCTION[@MODULE]" },
+		{ "calls:@libc.so.6", "is not of the form calls:FUNCTION[@MODULE]" },
+		{ "calls:f@", "is not of the form calls:FUNCTION[@MODULE]" },
+		{ "tracepoint", "resource 'tracepoint' is not of the form tracepoint:SYSTEM:NAME[:FIELD]" },
+		{ "tracepoint:sched", "is not of the form tracepoint:SYSTEM:NAME[:FIELD]" },
+		{ "tracepoint::x", "is not of the form tracepoint:SYSTEM:NAME[:FIELD]" },
+		{ "tracepoint:sched:", "is not of the form tracepoint:SYSTEM:NAME[:FIELD]" },
+		{ "tracepoint:sched:x:", "is not of the form tracepoint:SYSTEM:NAME[:FIELD]" },
+		{ "tracepoint:sched:x:y:z", "is not of the form tracepoint:SYSTEM:NAME[:FIELD]" },
+		{ "uprobe:malloc", "resource 'uprobe:malloc' is not of the form uprobe:MODULE:FUNCTION[:argN|:ret]" },
+		{ "uprobe:libc.so.6:", "is not of the form uprobe:MODULE:FUNCTION" },
+		{ "uprobe::malloc", "is not of the form uprobe:MODULE:FUNCTION" },
+		{ "uprobe:x:f:arg0", "arg0 in uprobe:x:f:arg0 is out of range (arg1 to arg6)" },
+		{ "uprobe:x:f:arg7/10", "arg7 in uprobe:x:f:arg7 is out of range" },
+		{ "uprobe:x:f:arg", "'arg' in uprobe:x:f:arg is not a value (arg1 to arg6 or ret)" },
+		{ "uprobe:x:f:arg1x", "is not a value (arg1 to arg6" },
+		{ "uprobe:x:f:", "is not a value (arg1 to arg6" },
+		{ "own", "resource 'own' is not of the form own:NAME" },
+		{ "own:", "resource 'own:' is not of the form own:NAME" },
+		{ "own:/10", "resource 'own:' is not of the form own:NAME" },
+		{ "own:a:b", "has a colon or a control character (own:NAME)" },
+		{ "own:a\tb", "has a colon or a control character" },
+		{ "own:a\x7f", "has a colon or a control character" },
+		{ "own:orders/1ms", "(a whole number, as 4096, 64KiB or 1M)" },
 		{ "own:0123456789012345678901234567890123456789012345678901234567890123",
-		  "the name of a program's own resource may have 63 bytes, not 64" },
-		{ "fp-invalid:x", "nothing can stand behind 'fp-invalid:'" },
-		{ "fp-exeptions", "there is no resource 'fp-exeptions'; did you mean: fp-exceptions" },
-		{ "io-calls/1KiB", "give a whole number, as 10, 5k or 1M" },
-		{ "usdt:p", "give usdt:PROVIDER:PROBE[:argN], not 'usdt:p'" },
-		{ "usdt:p:q:ret", "'ret' in usdt:p:q:ret names no value: give arg1 to arg6" },
-		{ "usdt:p:q:arg99999999999999999999", "there is no arg99999999999999999999" },
+		  "the name of the program's own resource has 64 bytes (limit 63)" },
+		{ "fp-invalid:x", "resource fp-invalid has no parameters" },
+		{ "fp-exeptions", "unknown resource 'fp-exeptions' (did you mean fp-exceptions?)" },
+		{ "io-calls/1KiB", "(a whole number, as 10, 5k or 1M)" },
+		{ "usdt:p", "resource 'usdt:p' is not of the form usdt:PROVIDER:PROBE[:argN]" },
+		{ "usdt:p:q:ret", "'ret' in usdt:p:q:ret is not a value (arg1 to arg6)" },
+		{ "usdt:p:q:arg99999999999999999999",
+		  "arg99999999999999999999 in usdt:p:q:arg99999999999999999999 is out of range" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct resource_request request;
@@ -417,7 +420,8 @@ static void test_bad_parameters(void **state)
 	}
 }
 
-/* Of as many bytes as a program may use, and the kinds of floating point exceptions. */
+/* Resources that the program counts itself: the longest name of a counter, and the kinds of floating-point
+ * exceptions. */
 static void test_inside(void **state)
 {
 	(void)state;
@@ -432,7 +436,7 @@ static void test_inside(void **state)
 		assert_int_equal(row->counter == COUNTER_FP, row->fp_kinds != 0);
 		if (counter_is_inside(row->counter))
 			assert_true(!row->on_perf && !row->needs_kernel);
-		/* Each kind has a row of its own. */
+		/* Each kind has its own row. */
 		if (row->fp_kinds && (row->fp_kinds & (row->fp_kinds - 1)) == 0) {
 			assert_int_equal(kinds & row->fp_kinds, 0);
 			kinds |= row->fp_kinds;
@@ -459,16 +463,16 @@ static void test_long_parameters(void **state)
 static void test_syscall_names(void **state)
 {
 	(void)state;
-	assert_int_equal(syscall_number("read"), 0);
-	assert_string_equal(syscall_name(0), "read");
-	assert_int_equal(syscall_number("futex"), 202);
-	assert_string_equal(syscall_name(202), "futex");
+	assert_int_equal(syscall_number("read"), SYS_read);
+	assert_string_equal(syscall_name(SYS_read), "read");
+	assert_int_equal(syscall_number("futex"), SYS_futex);
+	assert_string_equal(syscall_name(SYS_futex), "futex");
 	assert_int_equal(syscall_number(""), -1);
 	assert_int_equal(syscall_number("nonsense"), -1);
 	assert_null(syscall_name(-1));
 	assert_null(syscall_name((int)syscall_limit()));
 	assert_non_null(syscall_name((int)syscall_limit() - 1));
-	assert_null(syscall_name(400)); /* x86-64 has a gap there */
+	assert_null(syscall_name(400)); /* every processor has a gap there */
 }
 
 int main(void)

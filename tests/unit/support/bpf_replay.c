@@ -4,12 +4,12 @@
 
 #include "collect/shared/row_walk.h"
 
-/* --- what walk.h needs --- */
+/* --- the functions that row_walk.h calls --- */
 
 static const struct replay *replay;
 static const struct unwind_table *table; /* of walk.code */
 
-/* As the kernel does: what cannot be read reads as zeros. */
+/* Fills with zeros where memory cannot be read, as the kernel's helper does. */
 static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
 {
 	int result = replay->copy(replay->context, to, bytes, address);
@@ -47,12 +47,12 @@ static inline bool walk_real_return(uint64_t slot, uint64_t *rip)
 	return replay->real_return && replay->real_return(replay->context, slot, rip);
 }
 
-/* --- */
+/* --- the replay --- */
 
 void replay_walk(const struct replay *stored, const struct arch_registers *registers, struct replayed *replayed)
 {
 	static struct walk walk;
-	/* What was there before must not matter. */
+	/* The walk must set every field that it reads. */
 	memset(&walk, 0x5a, sizeof(walk));
 	replay = stored;
 	table = NULL;
@@ -69,7 +69,8 @@ void replay_walk(const struct replay *stored, const struct arch_registers *regis
 	memcpy(replayed->pcs, walk.frames, walk.count * sizeof(walk.frames[0]));
 }
 
-/* Whether unwind_walk's end agrees with a walk that does not leave the rest to it. */
+/* Whether the kernel's walk and unwind_walk ended for the same reason. Only for ends after which the monitor does
+ * not walk again. */
 static bool is_same_end(enum walk_end end, enum unwind_cause cause)
 {
 	switch (end) {
@@ -89,7 +90,7 @@ static bool is_same_end(enum walk_end end, enum unwind_cause cause)
 const char *replay_differs(const struct replayed *replayed, const struct unwind_result *result,
 			   const struct unwind_frame *frames)
 {
-	/* A frame in unknown code is not written by the kernel. */
+	/* The kernel does not store a frame in code without a table; unwind_walk does. */
 	bool lacks_code = replayed->end == WALK_NO_CODE || replayed->end == WALK_NO_ROWS;
 	bool goes_on = lacks_code || replayed->end == WALK_NO_RULE || replayed->end == WALK_SLOW;
 	if (result->count < replayed->count + lacks_code)
@@ -98,7 +99,7 @@ const char *replay_differs(const struct replayed *replayed, const struct unwind_
 		if (replayed->pcs[i] != frames[i].pc)
 			return "a frame differs";
 	if (goes_on)
-		return NULL; /* the monitor walks it: by unwind_walk */
+		return NULL; /* the monitor walks this stack again with unwind_walk */
 	if (result->count != replayed->count)
 		return "it has too few frames";
 	return is_same_end(replayed->end, result->cause) ? NULL : "it ends otherwise";

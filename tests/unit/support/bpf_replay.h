@@ -1,6 +1,6 @@
 /*
- * The kernel's walk (collect/shared/row_walk.h) in user space, over registers, memory and
- * tables that a test stores.
+ * Runs the kernel's walk (collect/shared/row_walk.h) in user space, on registers, memory and unwind tables that a
+ * test supplies.
  */
 #ifndef TESTS_BPF_REPLAY_H
 #define TESTS_BPF_REPLAY_H
@@ -9,16 +9,17 @@
 #include "unwind/unwind.h"
 
 struct replay_code {
-	uint64_t start, end, bias;        /* as of struct backend_code */
+	uint64_t start, end, bias;        /* as in struct backend_code */
 	const struct unwind_table *table; /* NULL: none */
 };
 
 struct replay {
-	/* Copies all of it, 0, or nothing, -1. */
+	/* Copies `bytes` bytes and returns 0, or returns -1 if not all of them can be read. */
 	int (*copy)(void *context, void *to, size_t bytes, uint64_t address);
-	/* The code at a pc; false: none is known. */
+	/* Finds the code at a pc. Returns false if no code is mapped there. */
 	bool (*find_code)(void *context, uint64_t pc, struct replay_code *code);
-	/* What a return probe took away from a slot of the stack; false: nothing. NULL: there is none. */
+	/* Finds the return address that a return probe replaced in this return slot. Returns false if none did.
+	 * NULL: the test has no return probes. */
 	bool (*real_return)(void *context, uint64_t slot, uint64_t *rip);
 	void *context;
 };
@@ -31,8 +32,8 @@ struct replayed {
 
 void replay_walk(const struct replay *replay, const struct arch_registers *registers, struct replayed *replayed);
 
-/* What is wrong with the kernel's walk, if `unwind_walk` of the same stack, with
- * WALK_FRAMES as its limit, is right; NULL: nothing. */
+/* Compares the kernel's walk with the result of `unwind_walk` for the same stack with WALK_FRAMES as its limit.
+ * Returns the first difference as text, or NULL if they agree. */
 const char *replay_differs(const struct replayed *replayed, const struct unwind_result *result,
 			   const struct unwind_frame *frames);
 

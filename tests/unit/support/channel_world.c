@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* --- the sink writes down what it is told --- */
+/* --- the sink writes each report as text --- */
 
 char told_text[64 * 1024];
 size_t maps_told;
@@ -28,7 +28,7 @@ __attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
 	va_end(values);
 }
 
-/* Pids of children are called 'a', 'b', ... in the order of their making. */
+/* The texts name the children 'a', 'b', ... in the order in which they were forked. */
 pid_t children[8];
 size_t child_count;
 
@@ -57,7 +57,7 @@ static void on_map(void *context, const struct backend_map *map)
 static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
 {
 	(void)context, (void)time_ns, (void)tid;
-	/* Children of the test all have its name. */
+	/* A forked child has the test's own name, which is not of interest. */
 	if (is_exec)
 		note("exec(%c) ", letter(pid));
 	else if (strncmp(name, "test_", 5) != 0)
@@ -162,7 +162,7 @@ uint32_t make_child(void)
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* where an assertion fails, nothing is left over */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed assertion leaves no child behind */
 		for (;;)
 			pause();
 	}

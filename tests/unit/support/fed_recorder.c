@@ -62,7 +62,7 @@ uint32_t fed_sample(struct fed *fed, struct backend_sample sample)
 const char *fed_path(struct fed *fed, uint32_t node)
 {
 	const struct profile *profile = fed->recorder.profile;
-	/* From the end of the text: nodes know their parents. */
+	/* Writes from the end of the text backward, since a node refers to its parent only. */
 	char *at = fed->text + sizeof(fed->text) - 1;
 	*at = 0;
 	for (; node != PROFILE_ROOT; node = profile->nodes[node].parent) {

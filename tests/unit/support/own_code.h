@@ -1,6 +1,6 @@
 /*
- * The code of the test itself, and of its forks, with its unwind tables: as a
- * backend is given it.
+ * The code of the test program and of its forks, with its unwind tables, in the form in which a backend receives
+ * it.
  */
 #ifndef TESTS_OWN_CODE_H
 #define TESTS_OWN_CODE_H
@@ -18,7 +18,7 @@ extern size_t own_code_count;
 void own_code_read(void);
 void own_code_release(void);
 
-/* Where the function begins that has this run-time address; 0: none. */
+/* Returns the run-time address at which the function that contains `pc` begins, or 0 if no table has one. */
 uint64_t own_code_function(uint64_t pc);
 
 #endif

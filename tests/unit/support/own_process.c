@@ -7,7 +7,8 @@
 
 static int pretend_to_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
 {
-	/* This process has one thread, and sanitizers' come to nothing here. */
+	/* New at the first call and known at the second: this process has one thread. Threads of a sanitizer do
+	 * not matter to the tests. */
 	static pid_t watched;
 	(void)backend, (void)on_exec, (void)error;
 	int is_new = tid != watched;

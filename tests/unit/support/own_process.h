@@ -1,6 +1,6 @@
 /*
- * The test itself as the process that is recorded: its maps and threads are told
- * to a recorder by attach_process, through a backend that only pretends.
+ * The test program as the recorded process: attach_process reports its maps and its thread to a recorder, through
+ * a backend that records no samples.
  */
 #ifndef TESTS_OWN_PROCESS_H
 #define TESTS_OWN_PROCESS_H
@@ -11,15 +11,15 @@
 #include "base/error.h"
 #include "collect/sample/recorder.h"
 
-/* 0 or an error; the recorder is then released. */
+/* Initializes the recorder. Returns 0, or a negative error after which the recorder is already released. */
 int own_process_recorder(struct recorder *recorder, struct error *error);
 
-/* The frame of a run-time pc of this process: only address and module are set
- * (UINT32_MAX: in no module). */
+/* Returns a frame for a run-time pc of this process, with the address in its module and the module's id
+ * (UINT32_MAX if the pc is in no module). */
 struct unwind_frame own_process_frame(struct recorder *recorder, uint64_t pc);
 
-/* Copies the memory from an address up, where a sanitizer would see words that
- * are nobody's; returns how many bytes there are. */
+/* Copies up to `size` bytes from `address`. Returns the number of bytes copied. The kernel makes the copy, because
+ * a sanitizer would report a read of the stack between variables. */
 size_t own_process_copy(uint64_t address, void *to, size_t size);
 
 #endif

@@ -35,7 +35,7 @@ struct remote {
 	Dwfl *dwfl;
 };
 
-/* Tables stay for the next process: they depend on the file only. */
+/* Shared by all processes, since a table depends on its file only. */
 static struct {
 	char path[PATH_BYTES];
 	struct elf_file *file;

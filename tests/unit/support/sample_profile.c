@@ -19,15 +19,18 @@ uint64_t random_below(struct random *random, uint64_t limit)
 	return random_next(random) % limit;
 }
 
-/* --- making --- */
+/* --- making ---
+ *
+ * One number is drawn per statement or initializer, and none in an argument beside another:
+ * every compiler makes the same profile of a seed. */
 
-/* An id of a table, or a new string's: 0 stands for "out of memory" as well. */
+/* Returns the id of a string, new or present. Clears *good and returns 0 if memory is short. */
 static uint32_t text(struct profile *profile, struct random *random, const char *kind, bool *good)
 {
 	char name[400];
 	uint64_t number = random_below(random, 1000);
 	int length = snprintf(name, sizeof(name), "%s %llu", kind, (unsigned long long)number);
-	/* Some names are long, as those of C++ are, and not all are text. */
+	/* Some names are long, as C++ names are, and some bytes are not printable text. */
 	for (uint64_t more = number % 50 == 0 ? 300 : 0; more > 0 && length < 399; more--)
 		name[length++] = (char)(1 + random_below(random, 255));
 	name[length] = 0;
@@ -78,27 +81,33 @@ static bool add_things(struct profile *profile, struct random *random)
 		module.build_id[i] = (uint8_t)random_next(random);
 	char key[16];
 	snprintf(key, sizeof(key), "key %u", (unsigned)random_below(random, 5));
-	finding_add(profile, (enum finding_code)random_below(random, FINDING_FILE_UNREADABLE), random_below(random, 4),
-		    "{# thing was|# things were} missed, of kind %u", (unsigned)random_below(random, 5));
+	/* A fixed list: a new code must not change the profile that other processors' files hold. */
+	static const enum finding_code codes[] = { FINDING_UNSAMPLED, FINDING_EVENTS_LOST, FINDING_LABELS_LOST,
+						   FINDING_TICKS_LATE, FINDING_OUT_OF_MEMORY };
+	enum finding_code code = codes[random_below(random, sizeof(codes) / sizeof(codes[0]))];
+	uint64_t count = random_below(random, 4);
+	unsigned kind = (unsigned)random_below(random, 5);
+	finding_add(profile, code, count, "{# thing was|# things were} missed, of kind %u", kind);
+	bool is_whole = random_below(random, 2) != 0;
+	bool is_completed = random_below(random, 2) != 0;
 	return good && profile->findings_error == 0 && profile_add_thread(profile, &thread) >= 0 &&
 	       profile_add_module(profile, &module) >= 0 && profile_add_note(profile, key, "value") >= 0 &&
-	       profile_count_cause(profile, key, random_below(random, 2), random_below(random, 2), 3) == 0 &&
-	       add_resource(profile, random);
+	       profile_count_cause(profile, key, is_whole, is_completed, 3) == 0 && add_resource(profile, random);
 }
 
 static bool add_path(struct profile *profile, struct random *random)
 {
 	uint32_t module = (uint32_t)random_below(random, profile->module_count);
-	/* Mostly a program's addresses, seldom generated code's or the kernel's. */
+	/* Mostly addresses of a program, seldom of generated code or of the kernel. */
 	uint64_t address = random_below(random, 20) ? random_below(random, 500000) : random_next(random);
-	/* Seldom code that shares its address with other code. */
+	/* Seldom code that has the same address as other code. */
 	int64_t location = random_below(random, 30) ? profile_add_location(profile, module, address)
 						    : profile_append_location(profile, module, address);
-	return location >= 0 &&
-	       profile_add_node(profile, (uint32_t)random_below(random, profile->node_count), (uint32_t)location) >= 0;
+	uint32_t parent = (uint32_t)random_below(random, profile->node_count);
+	return location >= 0 && profile_add_node(profile, parent, (uint32_t)location) >= 0;
 }
 
-/* A process or thread ends, a name changes, the kernel counts on. */
+/* Later changes: processes and threads end, names change, the kernel's totals grow. */
 static void change_things(struct profile *profile, struct random *random)
 {
 	for (size_t i = 0; i < profile->process_count; i++)
@@ -118,8 +127,9 @@ static bool add_touches(struct profile *profile, struct random *random, size_t c
 	bool good = true;
 	for (size_t i = 0; i < count && good; i++) {
 		uint32_t thread = (uint32_t)random_below(random, profile->thread_count + 1);
+		uint64_t address = random_next(random);
 		struct profile_touch touch = { .time_ns = whole_us(random),
-					       .address = random_next(random) >> random_below(random, 64),
+					       .address = address >> random_below(random, 64),
 					       .node = (uint32_t)random_below(random, profile->node_count),
 					       .thread = thread == profile->thread_count ? PROFILE_NONE : thread,
 					       .resource = (uint32_t)random_below(random, profile->resource_count),
@@ -130,7 +140,7 @@ static bool add_touches(struct profile *profile, struct random *random, size_t c
 	return good;
 }
 
-/* Mostly none, as of a thread that has no task. */
+/* Gives the hits since `first` a random label set, mostly the empty one, as of a thread without a task. */
 static bool label_hits(struct profile *profile, struct random *random, size_t first)
 {
 	struct profile_label labels[4];
@@ -164,11 +174,13 @@ bool sample_profile_grow(struct profile *profile, struct random *random, size_t 
 		size_t first = profile->hit_count;
 		time_ns += random_below(random, 2000) * 1000;
 		uint32_t thread = (uint32_t)random_below(random, profile->thread_count + 1);
-		if (profile_add_hit(profile, random_below(random, 10) ? time_ns : 0,
-				    thread == profile->thread_count ? PROFILE_NONE : thread,
-				    (uint32_t)random_below(random, profile->node_count),
-				    (uint32_t)random_below(random, profile->resource_count),
-				    random_below(random, 30) ? 1 : random_next(random) >> 30) < 0 ||
+		if (thread == profile->thread_count)
+			thread = PROFILE_NONE;
+		uint64_t hit_time_ns = random_below(random, 10) ? time_ns : 0;
+		uint32_t node = (uint32_t)random_below(random, profile->node_count);
+		uint32_t resource = (uint32_t)random_below(random, profile->resource_count);
+		uint64_t count = random_below(random, 30) ? 1 : random_next(random) >> 30;
+		if (profile_add_hit(profile, hit_time_ns, thread, node, resource, count) < 0 ||
 		    (has_labels && !label_hits(profile, random, first)))
 			return false;
 	}

@@ -1,4 +1,4 @@
-/* Profiles for tests: made from a seed, and compared field by field. */
+/* Makes random profiles from a seed, and compares profiles field by field. */
 #ifndef TESTS_SAMPLE_PROFILE_H
 #define TESTS_SAMPLE_PROFILE_H
 
@@ -8,21 +8,20 @@
 
 #include "profile/profile.h"
 
-/* A small generator with a state of its own (xorshift64*, Vigna 2016). */
+/* A small random number generator (xorshift64*, Vigna 2016). */
 struct random {
 	uint64_t state; /* not 0 */
 };
 uint64_t random_next(struct random *random);
 uint64_t random_below(struct random *random, uint64_t limit);
 
-/* Adds strings, resources, processes, ... and `hits` hits at random, with every
- * kind of odd value: no thread, no module, time unknown, ids far apart. Gives
- * up (false) when memory is short. Times are whole microseconds. */
+/* Adds random strings, resources, processes, ... and `hits` hits, with unusual values of every kind: no thread, no
+ * module, unknown time, distant ids. Times are whole microseconds. Returns false if memory is short. */
 bool sample_profile_grow(struct profile *profile, struct random *random, size_t hits);
-/* Gives every location frames, and sets `symbolized`. */
+/* Gives every location frames and sets `symbolized`. Returns false if memory is short. */
 bool sample_profile_symbolize(struct profile *profile, struct random *random);
 
-/* What differs first, or NULL: nothing that a file keeps. */
+/* Returns the name of the first difference, or NULL if everything that a file stores is equal. */
 const char *sample_profile_difference(const struct profile *a, const struct profile *b);
 
 #endif

@@ -22,7 +22,9 @@ int lab_setup(void **state)
 	const char *temporary = getenv("TMPDIR");
 	snprintf(folder, sizeof(folder), "%s/cpprof-symbols-XXXXXX", temporary ? temporary : "/tmp");
 	setenv("S", SYMBOLS_SOURCES, 1);
-	/* No test may ask a server. */
+	setenv("CC", SYMBOLS_COMPILER, 1);
+	setenv("OBJCOPY", SYMBOLS_OBJCOPY, 1);
+	/* Tests must not query a debuginfod server. */
 	unsetenv("DEBUGINFOD_URLS");
 	return mkdtemp(folder) ? 0 : -1;
 }

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "processor/names.h"
+#include "processor/tests.h"
+
 enum { EH_FRAME_HDR = 0x1c0, EH_FRAME = TINY_EH_FRAME - TINY_BASE };
 
 static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab";
@@ -55,7 +58,7 @@ static void put_headers(struct buffer *out, bool has_eh_frame)
 	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_EXEC,
-		.e_machine = EM_X86_64,
+		.e_machine = ARCH_ELF_MACHINE,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(header),
 		.e_ehsize = sizeof(header),
@@ -117,9 +120,9 @@ size_t tiny_cie(struct buffer *section_bytes, bool is_eh_frame, const char *augm
 	buffer_append(&content, augmentation, strlen(augmentation) + 1);
 	buffer_append_byte(&content, 1);    /* code alignment */
 	buffer_append_byte(&content, 0x78); /* data alignment -8 */
-	buffer_append_byte(&content, 16);   /* return address: rip */
+	buffer_append_byte(&content, TEST_RETURN_COLUMN);
 	if (augmentation[0] == 'z')
-		buffer_append_byte(&content, 0); /* no augmentation data: letters without any */
+		buffer_append_byte(&content, 0); /* no augmentation data: the letters that tests use need none */
 	buffer_append(&content, instructions, size);
 	tiny_entry(section_bytes, &content);
 	buffer_release(&content);

@@ -24,7 +24,7 @@ static const struct unwind_row rows[] = {
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-/* --- what both walks see --- */
+/* --- the input of both walks --- */
 
 static bool find_code(void *context, uint64_t pc, struct replay_code *code)
 {

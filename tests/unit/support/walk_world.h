@@ -1,17 +1,17 @@
 /*
- * A small world to be walked in both ways, as the kernel does (collect/shared/row_walk.h)
- * and by unwind_walk: a stack and two modules with one row of each kind.
+ * A small synthetic program for both walks, the kernel's (collect/shared/row_walk.h) and unwind_walk: a stack and
+ * two modules that have one unwind row of each kind.
  */
 #ifndef TESTS_WALK_WORLD_H
 #define TESTS_WALK_WORLD_H
 
 #include "bpf_replay.h"
 
-/* Where the kernel's return probes make functions return to. */
+/* The return address that the kernel's return probes put into return slots. */
 #define TRAMPOLINE UINT64_C(0x7fffffffe000)
 
-/* Two modules with the same rows; each function has FUNCTION_BYTES. The first one's
- * map goes on behind its rows. */
+/* Two modules with the same rows. Each function has FUNCTION_BYTES. The mapping of the first module extends beyond
+ * its last row. */
 enum { FUNCTION_BYTES = 0x100, STACK = 0x10000, STACK_WORDS = 2048, WORD = 8 };
 #define BASE UINT64_C(0x1000)
 #define FIRST UINT64_C(0x7f0000000000)
@@ -23,18 +23,18 @@ enum {
 	PUSHED,    /* CFA = rsp + 32, rbp at CFA - 16 */
 	FRAMED,    /* CFA = rbp + 16, rbp at CFA - 16 */
 	REALIGNED, /* CFA = *(rbp - 8), rbp at rbp */
-	LARGE,     /* CFA = rsp + 504: its return address is the window's last word, when rsp is its second */
-	LARGER,    /* CFA = rsp + 512: ... the first one behind it */
-	STUB,      /* PLT: CFA = rsp + 8, from byte 11 of 16 on rsp + 16 */
+	LARGE,     /* CFA = rsp + 504: the return address is the window's last word if rsp is its second */
+	LARGER,    /* CFA = rsp + 512: the return address is then the first word after the window */
+	STUB,      /* PLT: CFA = rsp + 8, and rsp + 16 from byte 11 of 16 */
 	OUTERMOST, /* end */
 	SLOW,
-	SIGNAL, /* ucontext at rsp; its row begins one byte before it */
+	SIGNAL, /* ucontext at rsp; its row begins one byte before the function */
 	GAP,    /* no rule */
-	ENTRY,  /* CFA = rsp + 8, behind a gap */
+	ENTRY,  /* CFA = rsp + 8, after a gap */
 	FUNCTIONS
 };
 
-/* What is walked, and the walks. */
+/* The input of the walks, and their results. */
 struct walk_world {
 	uint64_t stack[STACK_WORDS];
 	uint8_t code[FUNCTIONS * FUNCTION_BYTES + FUNCTION_BYTES]; /* of the first module */
@@ -44,9 +44,9 @@ struct walk_world {
 	struct replayed kernel;
 	struct unwind_result user;
 	struct unwind_frame frames[WALK_FRAMES];
-	unsigned copies;                 /* that the kernel's walk made */
-	uint64_t probed[2], returned[2]; /* slots, and what probes took away there */
-	bool no_rows;                    /* in the second module */
+	unsigned copies;                 /* made by the kernel's walk */
+	uint64_t probed[2], returned[2]; /* return slots, and the addresses that probes replaced in them */
+	bool no_rows;                    /* the second module has no rows */
 };
 
 static inline uint64_t at(uint64_t module, unsigned function, unsigned offset)
@@ -54,20 +54,20 @@ static inline uint64_t at(uint64_t module, unsigned function, unsigned offset)
 	return module + BASE + (uint64_t)function * FUNCTION_BYTES + offset;
 }
 
-/* Where a call inside a function of the first module returns to. */
+/* Returns the return address of a call inside a function of the first module. */
 static inline uint64_t call_in(unsigned function)
 {
 	return at(FIRST, function, 0x20);
 }
 
-/* For cmocka: *state is a world whose stack is all zeros. */
+/* cmocka fixtures: *state is a world whose stack is all zeros. */
 int walk_world_set_up(void **state);
 int walk_world_tear_down(void **state);
 
-/* Walks in both ways, which must agree. */
+/* Walks the stack both ways. The test fails if the two walks disagree. */
 void walk_world_walk(struct walk_world *world, uint64_t rip, uint64_t rsp, uint64_t rbp);
 
-/* Once more, only as the kernel does. */
+/* Walks the same registers again, only as the kernel does. */
 void walk_world_walk_as_kernel(struct walk_world *world);
 
 void walk_world_assert_frames(const struct walk_world *world, enum walk_end end, const uint64_t *pcs, size_t count);

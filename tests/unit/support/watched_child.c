@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* --- what was told --- */
+/* --- the reports --- */
 
 enum { TOLD_MAX = 20000 };
 
@@ -130,7 +130,7 @@ pid_t child_start(void (*deed)(void))
 	if (pid > 0)
 		return pid;
 	char word;
-	alarm(CHILD_SECONDS); /* when a test fails, nobody ends it */
+	alarm(CHILD_SECONDS); /* ends the child if a failing test does not */
 	close(word_pipe[1]);
 	if (read(word_pipe[0], &word, 1) == 1)
 		deed();
@@ -203,7 +203,7 @@ void region_map(void)
 	region_map_at(3 * GAP_PAGES, 1, PROT_READ | PROT_EXEC);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	mmap(region + 4 * GAP_PAGES * page_bytes, page_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
-	/* Only what joins on to it does the kernel call the heap. */
+	/* Twice: the kernel reports as heap only a mapping that adjoins the existing heap. */
 	for (int i = 0; i < 2; i++)
 		if (sbrk((intptr_t)page_bytes) == (void *)-1)
 			_exit(1);

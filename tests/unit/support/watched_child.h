@@ -1,7 +1,7 @@
 /*
- * A child of the test that a backend watches, and what is told of it. The child
- * waits for a word before its deed, and stays until it may end; `stage` is shared
- * with it.
+ * A child of the test that a backend watches, and the events that the backend reports about it. The child waits
+ * for a signal from the test, runs its function ("deed"), and then stays until the test ends it. `stage` is memory
+ * that both share.
  */
 #ifndef TESTS_WATCHED_CHILD_H
 #define TESTS_WATCHED_CHILD_H
@@ -18,7 +18,7 @@
 int watched_child_set_up(void **state);
 int watched_child_tear_down(void **state);
 
-/* --- what was told --- */
+/* --- the reports --- */
 
 enum what { A_SAMPLE, A_MAP, A_DATA_MAP, A_FORK, A_CREATION, AN_EXIT };
 
@@ -27,7 +27,7 @@ struct telling {
 	uint32_t request;
 	uint32_t pid, tid, child;
 	uint64_t time_ns;
-	uint64_t address; /* touched, or a map's start */
+	uint64_t address; /* accessed by the sample, or the start of a map */
 	bool has_address, has_stack;
 	char path[PATH_MAX];
 };
@@ -35,21 +35,21 @@ struct telling {
 extern struct telling *told;
 extern size_t told_count;
 
-/* Adds what it is told to `told`; nothing may be lost. */
+/* Adds each event to `told`. Lost events fail the test. */
 extern const struct backend_sink told_sink;
 
-/* The index of the first telling from `from` on of that kind about a process (0 as
- * address: any), or told_count. */
+/* Returns the index of the first event from `from` on that has this kind, this process and this address (0: any),
+ * or told_count if there is none. */
 size_t told_find(size_t from, enum what what, pid_t pid, uint64_t address);
 bool told_is(enum what what, pid_t pid, uint64_t address);
 
 /* --- the child --- */
 
-enum { CHILD_SECONDS = 30 }; /* that it lives at most */
+enum { CHILD_SECONDS = 30 }; /* the child's longest run time */
 
 struct stage {
-	pid_t threads[2]; /* the one that it starts, and the one that this starts */
-	pid_t process;    /* that it starts */
+	pid_t threads[2]; /* the thread that the child starts, and the thread that this one starts */
+	pid_t process;    /* the process that the child starts */
 };
 
 extern struct stage *stage;
@@ -58,18 +58,18 @@ pid_t child_start(void (*deed)(void));
 
 void child_begin(void);
 
-/* Waits so long for the end of the deed; the child then waits for child_end. */
+/* Waits at most `timeout_ms` for the deed to return. The child then waits for child_end. */
 bool child_is_done(int timeout_ms);
 void child_end(pid_t pid);
 
-/* What the words ask for; skips the test where the perf backend may not measure it. */
+/* Returns the request for a resource; skips the test where the perf backend is not permitted to measure it. */
 struct resource_request request_permitted(const char *words);
 
 /* --- memory --- */
 
 enum { PAGES = 64, GAP_PAGES = 4 };
 
-/* PAGES pages that nobody can use; inherited by the child at the same place. */
+/* PAGES inaccessible pages, which the child inherits at the same address. */
 extern uint8_t *region;
 extern size_t page_bytes;
 
@@ -77,8 +77,8 @@ void region_reserve(void);
 void *region_map_at(size_t page, size_t pages, int protection);
 uint64_t region_address(size_t page);
 
-/* A deed: data at pages GAP_PAGES (writable) and 2 * GAP_PAGES, code at 3 * GAP_PAGES,
- * the program's own file as data at 4 * GAP_PAGES, and a heap that grows. */
+/* A deed that maps data at pages GAP_PAGES (writable) and 2 * GAP_PAGES, code at 3 * GAP_PAGES, and the program's
+ * own file as data at 4 * GAP_PAGES, and that extends the heap. */
 void region_map(void);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * The walk against the truth, at every instruction: small programs (stepped/)
- * are run one instruction at a time; at each stop the stack is walked, must
- * reach the root, and for a sample of the stops must be what libdwfl finds.
- * Usage: test_unwind_stepped PROGRAM...
+ * Checks the walk at every instruction. Small programs (stepped/) run one instruction at a time; at each stop the
+ * walk must reach the root, and at every COMPARE_EVERY-th stop its frames must equal those of libdwfl. Usage:
+ * test_unwind_stepped PROGRAM...
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,17 +23,17 @@
 
 enum { MOST_FRAMES = 200, COMPARE_EVERY = 7, MOST_TESTS = 256, FEWEST_STEPS = 8 };
 
-/* Longer programs are stepped whole but looked at in part: every n-th stop, n
- * coprime to loops' lengths, so that all of their code is seen. */
+/* The first DENSE_STEPS stops are all checked, and after them every SPARSE-th. SPARSE is coprime to the lengths of
+ * loops, so that all of their code is checked. */
 enum { DENSE_STEPS = 2500, SPARSE = 41, LONGEST_RUN = 400000 };
 
-/* libdwfl gives up below the dynamic linker's resolver, whose CFA is in rbx: what
- * it found until then must agree, and it must not happen often. */
+/* libdwfl stops below the dynamic linker's resolver, whose CFA is in rbx. Its frames up to there must agree, and
+ * this must be rare. */
 static unsigned compared;
 static unsigned gave_up;
-/* Just before an exception's handler is entered, libgcc overwrites the saved
- * registers of its own frame with those of the handler's. In these moments the
- * stack is of neither; a walk must then say so. */
+/* Just before an exception's handler is entered, libgcc overwrites the saved registers of its own frame with those
+ * of the handler. The stack is then consistent with neither, and a walk must report that it did not reach the
+ * root. */
 static unsigned rewritten;
 enum { MOST_REWRITTEN = 100 };
 
@@ -62,7 +61,7 @@ static bool is_mark(pid_t tid)
 	       info.si_code == SI_KERNEL;
 }
 
-/* Runs to the first mark; the thread that is at it. */
+/* Runs to the first mark. Returns the thread that reached it. */
 static pid_t run_to_mark(pid_t pid)
 {
 	pid_t tid = pid;
@@ -74,7 +73,7 @@ static pid_t run_to_mark(pid_t pid)
 		assert_true(WIFSTOPPED(status));
 		if (WSTOPSIG(status) == SIGTRAP && status >> 16 == 0 && is_mark(tid))
 			return tid;
-		/* A clone's report, and its thread's first stop. */
+		/* The report of a clone, or the first stop of its thread. */
 		ptrace(PTRACE_CONT, tid, NULL, NULL);
 	}
 }

@@ -130,9 +130,9 @@ static void list(struct answer *answer, const char *patterns, size_t bytes)
 static void obey(struct answer *answer, const char *line, size_t bytes)
 {
 	struct probes_turned turned = probes_obey(line, bytes);
-	put_word(answer, turned.trouble ? "error " : "ok ");
-	if (turned.trouble) {
-		put_word(answer, turned.trouble);
+	put_word(answer, turned.refusal ? "error " : "ok ");
+	if (turned.refusal) {
+		put_word(answer, turned.refusal);
 	} else {
 		put_number(answer, turned.known);
 		put_byte(answer, ' ');
@@ -176,7 +176,7 @@ void control_serve(long fd)
 	if (bytes >= word && memcmp(request, list_word, (size_t)word) == 0 && (bytes == word || request[word] == '\t'))
 		list(&answer, request + word, (size_t)(bytes - word));
 	else if (bytes == 0)
-		put_word(&answer, "error nothing is asked\n");
+		put_word(&answer, "error empty request\n");
 	else
 		obey(&answer, request, (size_t)bytes);
 	send_all(&answer);

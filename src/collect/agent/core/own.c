@@ -9,10 +9,12 @@
 
 #include "collect/agent/core/interface.h"
 
+enum reported { REPORTED_NAME = 1, REPORTED_UNIT = 2 };
+
 struct own {
 	cpprof_counter counter; /* must be first: the program holds a pointer to it */
 	uint32_t requests;      /* the requests that count it: bit n is request n; 0: not declared */
-	uint32_t is_announced;  /* its unit was written to the monitor */
+	uint32_t reported;      /* to the monitor: enum reported, or-ed */
 	uint64_t kept;          /* gticks that could not be counted yet: the next tick adds them */
 };
 
@@ -50,16 +52,48 @@ static uint32_t requests_named(const char *name)
 	return requests;
 }
 
-/* Writes the unit of the requests' gticks to the monitor, once. */
-static void announce_unit(struct own *own, const char *unit)
+/* Reports to the monitor, once each, that the requests' resource was declared, and the unit of its gticks. */
+static void report_unit(struct own *own, const char *unit)
 {
-	size_t bytes = strnlen(unit, CHANNEL_TEXT_BYTES);
+	size_t bytes = unit ? strnlen(unit, CHANNEL_TEXT_BYTES) : 0;
+	uint32_t news = bytes > 0 ? REPORTED_NAME | REPORTED_UNIT : REPORTED_NAME;
+	if (!(news & ~__atomic_load_n(&own->reported, __ATOMIC_RELAXED)))
+		return;
 	struct runtime_thread *thread = interface_enter();
 	if (!thread)
 		return;
-	if (!__atomic_exchange_n(&own->is_announced, 1, __ATOMIC_RELAXED))
+	if (news & ~__atomic_fetch_or(&own->reported, news, __ATOMIC_RELAXED))
 		for (uint32_t left = own->requests; left; left &= left - 1)
 			runtime_write_event(thread, CHANNEL_RESOURCE, (uint32_t)__builtin_ctz(left), 0, unit, bytes);
+	runtime_leave(thread);
+}
+
+static uint32_t hash_of(const char *name, size_t bytes)
+{
+	uint32_t hash = 2166136261U; /* FNV-1a */
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (uint8_t)name[i]) * 16777619U;
+	return hash ? hash : 1;
+}
+
+/* Reports the name of a resource that was not requested, once while there is room for its hash. */
+static void report_other(const char *name)
+{
+	enum { REPORTED_MAX = 16 };
+	static uint32_t reported[REPORTED_MAX];
+	size_t bytes = strnlen(name, CHANNEL_NAME_BYTES);
+	uint32_t hash = hash_of(name, bytes);
+	for (size_t i = 0; i < REPORTED_MAX; i++) {
+		uint32_t other = 0;
+		if (__atomic_compare_exchange_n(&reported[i], &other, hash, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			break;
+		if (other == hash || i + 1 == REPORTED_MAX)
+			return;
+	}
+	struct runtime_thread *thread = interface_enter();
+	if (!thread)
+		return;
+	runtime_write_event(thread, CHANNEL_DECLARED, 0, 0, name, bytes);
 	runtime_leave(thread);
 }
 
@@ -67,12 +101,14 @@ cpprof_counter *cpprof_resource(const char *name, const char *unit)
 {
 	cpprof_runtime_begin();
 	uint32_t requests = runtime.channel && name ? requests_named(name) : 0;
-	if (!requests)
+	if (!requests) {
+		if (name && runtime.channel && runtime.requests_of[COUNTER_OWN])
+			report_other(name);
 		return &unmeasured.counter;
+	}
 	struct own *own = &owns[__builtin_ctz(requests)];
 	__atomic_store_n(&own->requests, requests, __ATOMIC_SEQ_CST);
-	if (unit && *unit && !__atomic_load_n(&own->is_announced, __ATOMIC_RELAXED))
-		announce_unit(own, unit);
+	report_unit(own, unit);
 	match(own);
 	return &own->counter;
 }

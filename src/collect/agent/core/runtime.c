@@ -147,7 +147,7 @@ static bool take_process(uint64_t code)
 		process->code_wanted = 1;
 		process->code_loaded = 0;
 		process->flush_wanted = process->flush_done = 0;
-		process->signals_taken = 0;
+		process->findings = 0;
 		process->threads_unwatched = 0;
 		process->late_ticks = 0;
 		process->execs = 0;
@@ -290,10 +290,10 @@ static void begin_clocks(void)
 {
 	read_requests();
 	if (tick_install() < 0 || (runtime.fp_kinds && fp_install() < 0))
-		__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_SIGNAL, __ATOMIC_RELAXED);
+		__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_SIGNAL, __ATOMIC_RELAXED);
 	runtime.on = !runtime.channel->starts_paused;
 	if (!runtime.on)
-		__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_WINDOWS, __ATOMIC_RELAXED);
+		__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_WINDOWS, __ATOMIC_RELAXED);
 }
 
 static void init_process(void)

@@ -89,14 +89,16 @@ struct runtime_thread {
 	/* ticks/tick.c */
 	timer_t timer, cpu_timer;
 	bool has_timer, has_cpu_timer;
-	bool is_idle; /* the last tick found it waiting */
-	uint64_t interval_start_ns,
-		target_ns;        /* tick.c: start of the interval, its target; CPU time or CLOCK_MONOTONIC */
-	bool fell_due;            /* a tick came due in a wait that it is kept out of */
-	uint64_t idle_wait_ns;    /* mean time between ticks while it waits */
-	uint64_t real_ns, cpu_ns; /* the clocks up to which time is counted */
-	uint64_t cpu_seen_ns;     /* its CPU time at the last tick */
-	uint64_t blocked_ns;      /* time off the CPU that is not charged yet; a tick in a wait charges it */
+	bool is_idle;               /* the last tick found it waiting */
+	uint64_t interval_start_ns; /* tick.c: CPU time or CLOCK_MONOTONIC */
+	uint64_t target_ns;         /* ... and the target in that interval */
+	bool fell_due;              /* a tick came due in a wait that it is kept out of */
+	uint64_t idle_wait_ns;      /* mean time between ticks while it waits */
+	uint64_t real_ns, cpu_ns;   /* the clocks up to which time is counted */
+	uint64_t cpu_seen_ns;       /* its CPU time at the last tick */
+	/* was_preempted (ticks/tick.c): switches by the kernel's account at the last look, and shielded waits since */
+	uint64_t forced_switches, wait_switches, charged_waits;
+	uint64_t blocked_ns;   /* time off the CPU that is not charged yet; a tick in a wait charges it */
 	uint64_t tick_samples; /* `samples` after the last sample of this tick: while equal, `walk` is of this tick */
 	uint64_t wait_ns, wait_cpu_ns; /* the clocks at the start of its present wait; 0: none */
 	uint64_t wait_function;        /* ... and the function that waits */

@@ -47,7 +47,7 @@ static void turn(bool on)
 		struct runtime_thread *thread = interface_enter();
 		bool changes = runtime.on != on;
 		if (!on)
-			__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_WINDOWS, __ATOMIC_RELAXED);
+			__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_WINDOWS, __ATOMIC_RELAXED);
 		/* Before the other steps: a thread that starts now starts its own ticks, and may do so twice. */
 		__atomic_store_n(&runtime.on, on, __ATOMIC_SEQ_CST);
 		own_match();

@@ -400,7 +400,7 @@ static void blame(struct runtime_thread *thread, uint64_t now)
 	if (fp->legacy_steps * BLAMED_SHARE >= fp->steps)
 		fp->legacy_frequent = true;
 	fp->level_ns = 0;
-	__atomic_or_fetch(&runtime.process->signals_taken, CHANNEL_TROUBLE_ESTIMATED, __ATOMIC_RELAXED);
+	__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_ESTIMATED, __ATOMIC_RELAXED);
 	fp->masked_at_ns = cpu_now_ns();
 	begin_burst(thread, now);
 	fp->masked_ns = 0;

@@ -54,7 +54,7 @@ static void say_unknown(const char *asked)
 	int count = 0;
 	add_text(parts, &count, "cpprof: " TALLY_MEASURE_VARIABLE "=");
 	add_text(parts, &count, asked);
-	add_text(parts, &count, " is no measurement, so this is 'paths'. There are: ");
+	add_text(parts, &count, " is an unknown measurement; using 'paths'. Measurements: ");
 	for (int i = 0; i < TALLY_MEASUREMENTS; i++) {
 		add_text(parts, &count, measurement_names[i]);
 		add_text(parts, &count, i + 1 < TALLY_MEASUREMENTS ? ", " : "\n");

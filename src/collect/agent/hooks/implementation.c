@@ -53,13 +53,13 @@ static void load(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	const struct cpprof_implementation *found = library ? dlsym(library, "cpprof_implementation") : NULL;
-	const char *trouble = found ? begin(found) : NULL;
+	const char *refusal = found ? begin(found) : NULL;
 	if (!library)
-		trouble = "it cannot be loaded";
+		refusal = "it cannot be loaded";
 	else if (!found)
-		trouble = "it defines no cpprof_implementation";
-	if (trouble) {
-		probes_say_trouble(path, 0, trouble);
+		refusal = "it defines no cpprof_implementation";
+	if (refusal) {
+		probes_report_refusal(path, 0, refusal);
 		return;
 	}
 	loaded = found;

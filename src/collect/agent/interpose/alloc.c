@@ -248,25 +248,25 @@ static const void *module_of(const void *function)
 
 /* Returns the reasons why allocations stay unobserved: an allocator in the program itself precedes ours; an
  * allocator in a library may serve operator new without the functions above. */
-static uint32_t find_trouble(void)
+static uint32_t find_own_allocators(void)
 {
 	void *first = dlsym(RTLD_DEFAULT, "malloc");
 	void *new = dlsym(RTLD_DEFAULT, "_Znwm");
 	if (!new)
 		(void)dlerror();
-	uint32_t trouble = first && module_of(first) != module_of((void *)count_slowly) ? CHANNEL_TROUBLE_MALLOC : 0;
+	uint32_t findings = first && module_of(first) != module_of((void *)count_slowly) ? CHANNEL_FINDING_MALLOC : 0;
 	if (new && !is_of_libc() && module_of(new) == module_of((void *)REAL(malloc)))
-		trouble |= CHANNEL_TROUBLE_NEW;
-	return trouble;
+		findings |= CHANNEL_FINDING_NEW;
+	return findings;
 }
 
-__attribute__((constructor)) static void report_allocator(void)
+__attribute__((constructor)) static void report_own_allocators(void)
 {
 	cpprof_runtime_begin();
 	__atomic_store_n(&was_begun, true, __ATOMIC_RELAXED);
 	if (!runtime.process || !(runtime.requests_of[COUNTER_ALLOC_BYTES] | runtime.requests_of[COUNTER_ALLOCS]))
 		return;
 	struct outer_call outer = outer_call_begins(true);
-	__atomic_fetch_or(&runtime.process->signals_taken, find_trouble(), __ATOMIC_RELAXED);
+	__atomic_fetch_or(&runtime.process->findings, find_own_allocators(), __ATOMIC_RELAXED);
 	outer_call_ended(&outer);
 }

@@ -84,7 +84,7 @@ bool probes_pattern_matches(const char *pattern, const struct tally_probe *recor
 struct probes_turned {
 	uint32_t known, matching,
 		changed;     /* numbers of probe points: registered, to which the rule applies, switched */
-	const char *trouble; /* NULL: none; else the error, and nothing was done */
+	const char *refusal; /* NULL: none; else the error, and nothing was done */
 };
 
 /* Adds the line as a rule and applies it. Async-signal-safe, for any thread, also for one that the C library has not
@@ -95,7 +95,7 @@ struct probes_turned probes_obey(const char *line, size_t bytes);
 void probes_rules_begin(void);
 
 /* Writes an error in a file, or in a line of it (0: none), into the tally, which keeps the first error of a run. */
-void probes_say_trouble(const char *path, uint64_t line, const char *what);
+void probes_report_refusal(const char *path, uint64_t line, const char *what);
 
 /* --- throttling (probes/throttle.c) --- */
 

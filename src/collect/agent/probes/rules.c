@@ -245,7 +245,7 @@ static const char *read_group(struct probes_rule *rule, struct words *words)
 	rule->kind = PROBES_GROUP;
 	rule->on = is_word(state, bytes, "on");
 	if (!rule->on && !is_word(state, bytes, "off"))
-		return "say 'group NAME on' or 'group NAME off'";
+		return "expected 'group NAME on' or 'group NAME off'";
 	return take_pattern(rule, name, name_bytes);
 }
 
@@ -269,7 +269,7 @@ static const char *read_throttle(struct probes_rule *rule, struct words *words)
 		return NULL;
 	}
 	if (!take_number(words, &rule->number) || !take_number(words, &rule->ns) || !rule->number || !rule->ns)
-		return "say 'throttle CALLS NS', as in 'throttle 100000 1000', or 'throttle off'";
+		return "expected 'throttle CALLS NS', as in 'throttle 100000 1000', or 'throttle off'";
 	return NULL;
 }
 
@@ -287,7 +287,7 @@ const char *probes_rule_read(struct probes_rule *rule, const char *line, size_t 
 {
 	struct words words = { line, line + bytes_before_comment(line, bytes) };
 	size_t word_bytes;
-	const char *word = next_word(&words, &word_bytes), *trouble = NULL;
+	const char *word = next_word(&words, &word_bytes), *refusal = NULL;
 	memset(rule, 0, sizeof(*rule));
 	if (word_bytes == 0)
 		return NULL;
@@ -295,16 +295,16 @@ const char *probes_rule_read(struct probes_rule *rule, const char *line, size_t 
 		rule->kind = PROBES_TURN;
 		rule->on = is_word(word, word_bytes, "on");
 		word = rest_of(&words, &word_bytes);
-		trouble = take_pattern(rule, word, word_bytes);
+		refusal = take_pattern(rule, word, word_bytes);
 	} else if (is_word(word, word_bytes, "group")) {
-		trouble = read_group(rule, &words);
+		refusal = read_group(rule, &words);
 	} else if (is_word(word, word_bytes, "level")) {
-		trouble = read_level(rule, &words);
+		refusal = read_level(rule, &words);
 	} else if (is_word(word, word_bytes, "throttle")) {
-		trouble = read_throttle(rule, &words);
+		refusal = read_throttle(rule, &words);
 	} else {
 		return "a rule begins with on, off, group, level or throttle";
 	}
 	(void)next_word(&words, &word_bytes);
-	return !trouble && word_bytes > 0 ? "there is more on the line than the rule needs" : trouble;
+	return !refusal && word_bytes > 0 ? "there is more on the line than the rule needs" : refusal;
 }

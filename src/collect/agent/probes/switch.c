@@ -48,9 +48,9 @@ static struct probes_turned follow(const struct probes_rule *rule)
 	uint64_t signals;
 	struct probes_turned turned = { 0 };
 	probes_lock(&signals);
-	const char *trouble = add(rule);
-	if (trouble)
-		turned.trouble = trouble;
+	const char *refusal = add(rule);
+	if (refusal)
+		turned.refusal = refusal;
 	else
 		turned = apply(rule);
 	probes_unlock(&signals);
@@ -60,8 +60,8 @@ static struct probes_turned follow(const struct probes_rule *rule)
 struct probes_turned probes_obey(const char *line, size_t bytes)
 {
 	struct probes_rule rule;
-	struct probes_turned turned = { .trouble = probes_rule_read(&rule, line, bytes) };
-	return turned.trouble || rule.kind == PROBES_NOTHING ? turned : follow(&rule);
+	struct probes_turned turned = { .refusal = probes_rule_read(&rule, line, bytes) };
+	return turned.refusal || rule.kind == PROBES_NOTHING ? turned : follow(&rule);
 }
 
 /* --- the rules of a file --- */
@@ -71,10 +71,10 @@ enum { FILE_MOST = 1 << 20 };
 /* Appends as much of a text as fits. */
 static void say(const char *text)
 {
-	char *trouble = hooks.header->probes_trouble;
-	size_t used = strnlen(trouble, sizeof(hooks.header->probes_trouble) - 1);
-	size_t bytes = strlen(text), room = sizeof(hooks.header->probes_trouble) - 1 - used;
-	memcpy(trouble + used, text, bytes < room ? bytes : room);
+	char *finding = hooks.header->rules_finding;
+	size_t used = strnlen(finding, sizeof(hooks.header->rules_finding) - 1);
+	size_t bytes = strlen(text), room = sizeof(hooks.header->rules_finding) - 1 - used;
+	memcpy(finding + used, text, bytes < room ? bytes : room);
 }
 
 static void say_number(uint64_t number)
@@ -88,9 +88,9 @@ static void say_number(uint64_t number)
 	say(text + at);
 }
 
-void probes_say_trouble(const char *path, uint64_t line, const char *what)
+void probes_report_refusal(const char *path, uint64_t line, const char *what)
 {
-	if (hooks.header->probes_trouble[0])
+	if (hooks.header->rules_finding[0])
 		return;
 	say(path);
 	if (line) {
@@ -107,12 +107,12 @@ static void read_lines(const char *path, const char *text, size_t bytes)
 	for (const char *line = text, *end = text + bytes; line < end;) {
 		const char *next = memchr(line, '\n', (size_t)(end - line));
 		struct probes_rule rule;
-		const char *trouble = probes_rule_read(&rule, line, (size_t)((next ? next : end) - line));
+		const char *refusal = probes_rule_read(&rule, line, (size_t)((next ? next : end) - line));
 		number++;
-		if (!trouble)
-			trouble = add(&rule);
-		if (trouble)
-			probes_say_trouble(path, number, trouble);
+		if (!refusal)
+			refusal = add(&rule);
+		if (refusal)
+			probes_report_refusal(path, number, refusal);
 		line = next ? next + 1 : end;
 	}
 }
@@ -144,7 +144,7 @@ void probes_rules_begin(void)
 		return;
 	long bytes = read_file(path, (char *)mapped);
 	if (bytes < 0)
-		probes_say_trouble(path, 0, bytes == -ENOENT ? "there is no such file" : "it cannot be read");
+		probes_report_refusal(path, 0, bytes == -ENOENT ? "there is no such file" : "it cannot be read");
 	else
 		read_lines(path, (const char *)mapped, (size_t)bytes);
 	machine_syscall(SYS_munmap, mapped, FILE_MOST, 0, 0, 0, 0);
@@ -168,7 +168,7 @@ static int follow_own(const struct probes_rule *rule)
 {
 	begin();
 	struct probes_turned turned = follow(rule);
-	return turned.trouble ? -1 : (int)turned.matching;
+	return turned.refusal ? -1 : (int)turned.matching;
 }
 
 int cpprof_probes_turn(const char *pattern, int on)

@@ -20,6 +20,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "collect/agent/core/runtime.h"
@@ -135,12 +136,42 @@ static void charge_blocked(struct runtime_thread *thread, const void *context)
 	}
 }
 
+enum { SHORT_NS = 50 * 1000 }; /* time off the CPU that is not worth a system call */
+
+/* Returns true if the kernel, rather than a wait of the thread, has taken the CPU away since the last call: its
+ * account has gained involuntary switches, and voluntary ones only by waits that were charged already. */
+static bool was_preempted(struct runtime_thread *thread)
+{
+	struct rusage used;
+	if (machine_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&used, 0, 0, 0, 0) < 0)
+		return false;
+	uint64_t forced = (uint64_t)used.ru_nivcsw - thread->forced_switches;
+	uint64_t waits = (uint64_t)used.ru_nvcsw - thread->wait_switches;
+	uint64_t known = thread->charged_waits;
+	thread->forced_switches = (uint64_t)used.ru_nivcsw;
+	thread->wait_switches = (uint64_t)used.ru_nvcsw;
+	thread->charged_waits = 0;
+	return forced > 0 && waits <= known;
+}
+
+/* Charges time off the CPU since the last tick, in ns: that of a preemption here, where the thread has returned to the
+ * CPU; other time when the next tick finds the thread waiting, or to the wait that the last tick found. */
+static void charge_absence(struct runtime_thread *thread, uint64_t ns, const void *context)
+{
+	if (ns > SHORT_NS && was_preempted(thread)) {
+		charge_here(thread, COUNTER_REAL, ns, context);
+		charge_here(thread, COUNTER_BLOCKED, ns, context);
+		return;
+	}
+	thread->blocked_ns += ns;
+	if (repeats_wait(thread))
+		charge_blocked(thread, context);
+}
+
 /* `used` is the CPU time that this tick charges, `ran` the CPU time since the last tick, both in ns. */
 static void charge_running(struct runtime_thread *thread, uint64_t used, uint64_t ran, bool in_syscall,
 			   const void *context)
 {
-	if (measures_waits() && repeats_wait(thread))
-		charge_blocked(thread, context);
 	charge_here(thread, COUNTER_CPU, used, context);
 	charge_here(thread, in_syscall ? COUNTER_SYS : COUNTER_USER, used, context);
 	charge_here(thread, COUNTER_REAL, ran, context);
@@ -232,13 +263,16 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	bool asleep = state == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu());
 	uint64_t used = reached && !asleep ? runtime_less(cpu, thread->cpu_ns) : 0;
 	thread->tick_samples = UINT64_MAX;
-	thread->blocked_ns += runtime_less(elapsed, ran);
 	if (reached && is_late(thread, cpu))
 		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);
 	if (asleep) {
+		(void)was_preempted(thread); /* the switches of this wait */
+		thread->blocked_ns += runtime_less(elapsed, ran);
 		charge_here(thread, COUNTER_REAL, ran < elapsed ? ran : elapsed, context);
 		charge_blocked(thread, context);
 	} else {
+		if (measures_waits())
+			charge_absence(thread, runtime_less(elapsed, ran), context);
 		charge_running(thread, used, ran, state != MACHINE_RUNS, context);
 	}
 	thread->real_ns = now;
@@ -315,6 +349,7 @@ void tick_wait_ends(struct runtime_thread *thread)
 	charge_shielded(thread, COUNTER_SYS, ran);
 	charge_shielded(thread, COUNTER_REAL, elapsed);
 	charge_shielded(thread, COUNTER_BLOCKED, runtime_less(elapsed, ran));
+	thread->charged_waits += runtime_less(elapsed, ran) > 0;
 	thread->cpu_ns += ran;
 	thread->cpu_seen_ns += ran;
 	thread->real_ns += elapsed;

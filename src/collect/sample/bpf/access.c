@@ -56,17 +56,16 @@ static int find_out(struct error *error)
 			"setcap cap_bpf,cap_perfmon,cap_dac_read_search,cap_sys_ptrace=ep cpprof', or start "
 			"the container with --cap-add BPF --cap-add PERFMON and an unconfined seccomp profile");
 	if (refusal == ENOSYS || refusal == EINVAL)
-		return error_set(error, ERROR_UNSUPPORTED,
-				 "this kernel has no eBPF (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS), or a sandbox hides "
-				 "it");
-	errno = refusal;
-	if (refusal != 0)
-		return error_set_errno(error, "the kernel takes no eBPF program");
-	if (!describes_itself())
 		return error_set(
 			error, ERROR_UNSUPPORTED,
-			"the kernel does not describe itself: /sys/kernel/btf/vmlinux cannot be read (a kernel "
-			"with CONFIG_DEBUG_INFO_BTF has it, and /sys must be mounted)");
+			"this kernel has no eBPF (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS), or a sandbox hides it");
+	errno = refusal;
+	if (refusal != 0)
+		return error_set_errno(error, "the kernel refuses eBPF programs");
+	if (!describes_itself())
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot read the kernel's types: no /sys/kernel/btf/vmlinux (a kernel with "
+				 "CONFIG_DEBUG_INFO_BTF has it, and /sys must be mounted)");
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_loop, NULL) == 0)
 		return error_set(error, ERROR_UNSUPPORTED,
 				 "this kernel's eBPF cannot walk stacks (bpf_loop): it needs Linux 5.17 or later");

@@ -148,7 +148,7 @@ static int open_all(struct backend *backend, struct error *error)
 	if (!backend->side)
 		return error->code;
 	if (bpf_programs_pass(backend->programs, BPF_PASS_LEVEL) < 0)
-		return error_set_errno(error, "cannot look at the kernel's tasks");
+		return error_set_errno(error, "cannot list the kernel's tasks");
 	return bpf_hooks_attach(&backend->hooks, backend->programs, &backend->request, &backend->cpus, error);
 }
 
@@ -209,7 +209,7 @@ static int wait_for_exec(struct backend *backend, pid_t pid, struct error *error
 		pidfd < 0 ? -1
 			  : bpf_map_update_elem(bpf_map__fd(backend->programs->maps.threads), &pidfd, &thread, BPF_ANY);
 	if (result < 0)
-		error_set_errno(error, "cannot watch process %d", (int)pid);
+		error_set_errno(error, "cannot observe process %d", (int)pid);
 	if (pidfd >= 0)
 		close(pidfd);
 	return result < 0 ? error->code : 1;
@@ -250,7 +250,7 @@ static int bpf_start(struct backend *backend, struct error *error)
 	int result = perf_events_enable(&backend->counters, 0, error);
 	for (int i = 0; i < 2 && result == 0; i++)
 		if (bpf_programs_pass(backend->programs, BPF_PASS_WATCH) < 0)
-			result = error_set_errno(error, "cannot look at the kernel's tasks");
+			result = error_set_errno(error, "cannot list the kernel's tasks");
 	backend->programs->bss->is_on = 1;
 	return result;
 }
@@ -420,8 +420,7 @@ static void add_losses(const struct backend *backend, struct profile *profile)
 		finding_add(profile, FINDING_THREADS_NOT_RECORDED, threads,
 			    "{# thread was|# threads were} not recorded: no memory in the kernel");
 	if (creations > 0)
-		finding_add(profile, FINDING_STARTS_UNKNOWN, creations,
-			    "the start of {# thread|# threads} is not known");
+		finding_add(profile, FINDING_STARTS_UNKNOWN, creations, "the start of {# thread|# threads} is unknown");
 	if (missed > 0)
 		finding_add(
 			profile, FINDING_EVENTS_MISSED, missed,
@@ -429,13 +428,13 @@ static void add_losses(const struct backend *backend, struct profile *profile)
 	if (backend->is_blind)
 		finding_add(
 			profile, FINDING_FUNCTIONS_UNOBSERVED, backend->is_blind,
-			"{# attempt|# attempts} to watch functions in the processes that the target started failed");
+			"{# attempt|# attempts} to observe functions in the processes that the target started failed");
 	if (backend->unfinished)
 		finding_add(profile, FINDING_TOTALS_INCOMPLETE, backend->unfinished,
-			    "{# look|# looks} at the living threads failed");
+			    "{# read|# reads} of the living threads' totals failed");
 	if (most > 0 && is_clock_too_fast(backend, most))
 		finding_add(profile, FINDING_SAMPLE_RATE_LIMITED, 0,
-			    "kernel.perf_event_max_sample_rate = %ld is less than what was asked for", most);
+			    "kernel.perf_event_max_sample_rate = %ld is below the requested rate", most);
 }
 
 static void bpf_add_findings(const struct backend *backend, struct profile *profile)

@@ -54,7 +54,7 @@ int bpf_functions_attach(struct bpf_functions *functions, int program_fd, pid_t 
 		if (result == ERROR_MEMORY)
 			return error_set(error, ERROR_MEMORY, "out of memory");
 		if (result < 0)
-			return error_set_errno(error, "cannot watch functions in %s", group->path);
+			return error_set_errno(error, "cannot attach probes to functions in %s", group->path);
 	}
 	return 0;
 }

@@ -142,10 +142,10 @@ static int add_probe(struct bpf_hooks *hooks, struct programs *programs, const s
 {
 	uint32_t number = (uint32_t)hooks->probe_count;
 	if (number == BPF_PROBES)
-		return error_set(error, ERROR_LIMIT, "more than %d functions, probes and tracepoints in one run",
+		return error_set(error, ERROR_LIMIT, "too many functions, probes and tracepoints (limit %d)",
 				 BPF_PROBES);
 	if (bpf_map_update_elem(bpf_map__fd(programs->maps.probes), &number, probe, BPF_ANY) < 0)
-		return error_set_errno(error, "cannot tell the eBPF programs what to watch");
+		return error_set_errno(error, "cannot configure the eBPF programs");
 	hooks->probe_count++;
 	*cookie = number;
 	return 0;
@@ -210,7 +210,7 @@ static int attach_one(struct bpf_hooks *hooks, struct programs *programs, const 
 		return result;
 	struct bpf_link *link = attach_point(programs, request, point, cookie);
 	if (!link)
-		return error_set_errno(error, "cannot watch %s in %s", request->name, point->path);
+		return error_set_errno(error, "cannot attach a probe to %s in %s", request->name, point->path);
 	return keep_link(hooks, link) < 0 ? out_of_memory(error) : 1;
 }
 
@@ -270,7 +270,7 @@ static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *progra
 	if (result == ERROR_MEMORY)
 		return out_of_memory(error);
 	errno = refusal;
-	return result < 0 ? error_set_errno(error, "cannot watch %s", request->name) : 0;
+	return result < 0 ? error_set_errno(error, "cannot attach a probe to %s", request->name) : 0;
 }
 
 /* --- all of it --- */

@@ -171,13 +171,11 @@ static int refused(int result, struct error *error)
 {
 	if (result == -EPERM || result == -EACCES)
 		return error_set(error, ERROR_PERMISSION,
-				 "the kernel does not permit the eBPF programs (%s): run as "
-				 "root, or with the capabilities CAP_BPF and CAP_PERFMON",
+				 "the kernel does not permit the eBPF programs: %s (run as root, or with CAP_BPF and "
+				 "CAP_PERFMON)",
 				 complaint);
 	return error_set(error, ERROR_UNSUPPORTED,
-			 "the kernel does not take the eBPF programs (%s); '--backend perf' measures what "
-			 "perf events can",
-			 complaint);
+			 "the kernel refuses the eBPF programs: %s ('--backend perf' needs none)", complaint);
 }
 
 struct programs *bpf_programs_load(const struct backend_request *request, size_t cpus, struct error *error)

@@ -2,18 +2,18 @@
  * a backend implements. It is used only if the user names it. */
 #include "collect/sample/backend.h"
 
-#define REASON "the backend 'none' measures nothing; without --backend, bpf, perf or preload does"
+#define REASON "the backend 'none' measures nothing (omit --backend to use bpf, perf or preload)"
 
 static int none_probe(const struct resource_request *request, bool *user_mode_only, struct error *error)
 {
 	*user_mode_only = false;
-	return error_set(error, ERROR_UNSUPPORTED, "%s cannot be measured: " REASON, request->name);
+	return error_set(error, ERROR_UNSUPPORTED, "cannot measure %s: " REASON, request->name);
 }
 
 static struct backend *none_open(const struct backend_request *request, struct error *error)
 {
 	(void)request;
-	error_set(error, ERROR_UNSUPPORTED, "nothing can be measured: " REASON);
+	error_set(error, ERROR_UNSUPPORTED, "cannot record: " REASON);
 	return NULL;
 }
 

@@ -28,10 +28,9 @@ int perf_access_paranoid(void)
 static int refused_by_sandbox(int paranoid, struct error *error)
 {
 	return error_set(error, ERROR_PERMISSION,
-			 "perf events are not permitted here although kernel.perf_event_paranoid is %d: most likely a "
-			 "container's "
-			 "seccomp profile forbids perf_event_open; start the container with --cap-add PERFMON, or with "
-			 "--security-opt seccomp=unconfined",
+			 "perf events are not permitted here although kernel.perf_event_paranoid is %d: a container's "
+			 "seccomp profile probably forbids perf_event_open (start the container with --cap-add "
+			 "PERFMON, or with --security-opt seccomp=unconfined)",
 			 paranoid);
 }
 
@@ -48,15 +47,13 @@ static int refused_by_privilege(const struct resource_row *row, bool user_mode_o
 		return refused_by_sandbox(paranoid, error);
 	if (user_mode_only)
 		return error_set(error, ERROR_PERMISSION,
-				 "%s needs a look into the kernel, which kernel.perf_event_paranoid = %d does not "
-				 "permit: what is spent in user "
-				 "mode can be recorded (-r user); for all of it 'sudo sysctl "
-				 "kernel.perf_event_paranoid=%d' or CAP_PERFMON would do",
+				 "cannot measure %s: kernel.perf_event_paranoid = %d hides what happens in the kernel "
+				 "(record user mode with -r user, or permit all with 'sudo sysctl "
+				 "kernel.perf_event_paranoid=%d' or CAP_PERFMON)",
 				 row->name, paranoid, needed);
 	return error_set(error, ERROR_PERMISSION,
-			 "perf events are not permitted: kernel.perf_event_paranoid is %d; 'sudo sysctl "
-			 "kernel.perf_event_paranoid=%d' would do, "
-			 "or the capability CAP_PERFMON",
+			 "perf events are not permitted: kernel.perf_event_paranoid is %d ('sudo sysctl "
+			 "kernel.perf_event_paranoid=%d' permits them, or CAP_PERFMON)",
 			 paranoid, needed);
 }
 
@@ -74,9 +71,8 @@ int perf_access_refused(const struct resource_row *row, int refusal, bool user_m
 	case EOPNOTSUPP:
 		if (row->is_hardware)
 			return error_set(error, ERROR_UNSUPPORTED,
-					 "this machine has no hardware counter for %s (virtual machines often have "
-					 "none): cpu, user, sys and "
-					 "page-faults need none",
+					 "this machine has no hardware counter for %s, as many virtual machines (cpu, "
+					 "user, sys and page-faults need none)",
 					 row->name);
 		return error_set(error, ERROR_UNSUPPORTED, "this kernel cannot count %s", row->name);
 	default:
@@ -90,15 +86,14 @@ int perf_access_everything_refused(int refusal, struct error *error)
 	int paranoid = perf_access_paranoid();
 	if (refusal != EACCES && refusal != EPERM) {
 		errno = refusal;
-		return error_set_errno(error, "cannot watch all threads of a CPU");
+		return error_set_errno(error, "cannot observe all threads of a CPU");
 	}
 	if (paranoid <= EVERYTHING_PARANOID)
 		return refused_by_sandbox(paranoid, error);
 	return error_set(
 		error, ERROR_PERMISSION,
-		"watching every process needs more than kernel.perf_event_paranoid = %d permits: 'sudo sysctl "
-		"kernel.perf_event_paranoid=%d' would do, or the capability CAP_PERFMON; without them your own "
-		"processes can be watched (-p PID)",
+		"cannot observe every process: kernel.perf_event_paranoid is %d ('sudo sysctl "
+		"kernel.perf_event_paranoid=%d' permits it, or CAP_PERFMON; -p PID records your own processes)",
 		paranoid, EVERYTHING_PARANOID);
 }
 

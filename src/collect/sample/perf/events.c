@@ -51,9 +51,8 @@ static int connect_ring(struct ring *ring, int fd, size_t data_bytes, struct err
 	int result = ring_map(ring, fd, data_bytes);
 	if (result == -EPERM)
 		return error_set(error, ERROR_PERMISSION,
-				 "a ring buffer of %zu KB for each CPU is over the limit of locked memory: raise "
-				 "kernel.perf_event_mlock_kb "
-				 "(sysctl), or the limit 'ulimit -l'",
+				 "cannot map a ring buffer of %zu KB for each CPU: it exceeds the limit of locked "
+				 "memory (raise kernel.perf_event_mlock_kb, or 'ulimit -l')",
 				 data_bytes / 1024);
 	errno = -result;
 	return result < 0 ? error_set_errno(error, "cannot map a perf ring buffer") : 0;
@@ -62,12 +61,12 @@ static int connect_ring(struct ring *ring, int fd, size_t data_bytes, struct err
 static int refused(pid_t tid, struct error *error)
 {
 	if (errno == EMFILE)
-		return error_set(error, ERROR_LIMIT,
-				 "too many perf events (one or more for each thread and CPU) for the limit of open "
-				 "files: raise it with 'ulimit -n'");
+		return error_set(
+			error, ERROR_LIMIT,
+			"cannot open a perf event for each thread and CPU: too many open files (raise 'ulimit -n')");
 	if (tid == PERF_EVENTS_EVERYTHING)
 		return perf_access_everything_refused(errno, error);
-	return error_set_errno(error, "cannot watch thread %d", (int)tid);
+	return error_set_errno(error, "cannot observe thread %d", (int)tid);
 }
 
 int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu, struct ring *ring,

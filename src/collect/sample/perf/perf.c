@@ -140,7 +140,7 @@ static int perf_probe(const struct resource_request *request, bool *user_mode_on
 	if (inside_refuse_resource(request, error) < 0)
 		return ERROR_UNSUPPORTED;
 	if (!row->on_perf)
-		return error_set(error, ERROR_UNSUPPORTED, "the perf backend cannot measure %s: the bpf backend can",
+		return error_set(error, ERROR_UNSUPPORTED, "the perf backend cannot measure %s (the bpf backend can)",
 				 request->name);
 	perf_events_attributes(&attr, 0, false);
 	attr.sample_type = PERF_RECORD_SAMPLE_TYPE;
@@ -249,7 +249,7 @@ static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_
 		return result;
 	uint64_t id;
 	if (ioctl(backend->events.events[backend->events.count - 1].fd, PERF_EVENT_IOC_ID, &id) < 0)
-		return error_set_errno(error, "a perf event does not tell its id");
+		return error_set_errno(error, "cannot read the id of a perf event");
 	if (hash_map_put(&backend->tag_by_id, id, tag) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	return 1;

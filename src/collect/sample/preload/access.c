@@ -19,10 +19,10 @@
 #include "collect/sample/probes/function_search.h"
 #include "processor/names.h"
 
-#define FROM_OUTSIDE                                                                                \
-	"from outside, the bpf backend sees it (as root, or with CAP_BPF and CAP_PERFMON), or the " \
-	"perf backend ('sudo sysctl kernel.perf_event_paranoid=1')"
-#define FROM_INSIDE "nothing outside sees what was asked for: "
+#define FROM_OUTSIDE                                                                                    \
+	"the bpf backend can record it, as root or with CAP_BPF and CAP_PERFMON, or the perf backend, " \
+	"with 'sudo sysctl kernel.perf_event_paranoid=1'"
+#define FROM_INSIDE "no other backend measures the requested resources: "
 
 /* A library to preload: the agent of this backend, the agent with the compiler's hooks, or the wrappers of
  * the C library's functions. */
@@ -70,12 +70,12 @@ static int find_library(const struct library *library, const char *program, char
 	if (!found)
 		return error_set(error, ERROR_NOT_FOUND,
 				 "%s needs the library %s, which is neither beside this program nor in " CPPROF_LIBDIR
-				 ": install cpprof again ('meson install')",
+				 " (install cpprof again: 'meson install')",
 				 library->who, library->name);
 	if (strpbrk(path, " :\t\n"))
 		return error_set(error, ERROR_UNSUPPORTED,
-				 "the dynamic linker cannot preload '%s': its path has a space or a colon; install "
-				 "cpprof elsewhere",
+				 "the dynamic linker cannot preload '%s': its path has a space or a colon (install "
+				 "cpprof elsewhere)",
 				 path);
 	return 0;
 }
@@ -90,11 +90,10 @@ static int find_own_library(const struct library *library, char *path, size_t by
 	char program[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	if (length < 0)
-		return error_set(
-			error, ERROR_UNSUPPORTED,
-			"/proc is not to be seen here (no /proc/self/exe), and %s needs it, to be found by the "
-			"program and to read what code that has: 'mount -t proc proc /proc'",
-			library->who);
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot read /proc/self/exe: %s needs /proc, to be found by the program and to read "
+				 "its mappings ('mount -t proc proc /proc')",
+				 library->who);
 	program[length] = 0;
 	return find_library(library, program, path, bytes, error);
 }
@@ -140,8 +139,8 @@ __attribute__((format(printf, 4, 5))) static int refuse(const struct command *co
 	va_start(values, format);
 	vsnprintf(reason, sizeof(reason), format, values);
 	va_end(values);
-	return error_set(error, ERROR_UNSUPPORTED, "%s%s%s", reason, command->from_inside ? FROM_INSIDE : FROM_OUTSIDE,
-			 command->from_inside ? remedy : "");
+	return error_set(error, ERROR_UNSUPPORTED, "%s (%s%s)", reason,
+			 command->from_inside ? FROM_INSIDE : FROM_OUTSIDE, command->from_inside ? remedy : "");
 }
 
 /* The dynamic linker does not preload libraries into a program that has more rights than the user who runs
@@ -154,13 +153,13 @@ static int check_privilege(const struct command *command, struct error *error)
 		return 0;
 	if (status.st_mode & S_ISUID && status.st_uid != getuid())
 		return refuse(command, "run, as that user, a copy without that bit", error,
-			      "'%s' is set-user-ID, and into such programs nothing is preloaded: ", path);
+			      "the dynamic linker preloads nothing into '%s', which is set-user-ID", path);
 	if (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid())
 		return refuse(command, "run, as that group, a copy without that bit", error,
-			      "'%s' is set-group-ID, and into such programs nothing is preloaded: ", path);
+			      "the dynamic linker preloads nothing into '%s', which is set-group-ID", path);
 	if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
 		return refuse(command, "run a copy without them", error,
-			      "'%s' has file capabilities, and into such programs nothing is preloaded: ", path);
+			      "the dynamic linker preloads nothing into '%s', which has file capabilities", path);
 	return 0;
 }
 
@@ -199,15 +198,15 @@ static int check_needs(const struct command *command, const struct elf_needs *ne
 	 * be preloaded. */
 	if (!linker && strcmp(path_basename(command->path), ARCH_LINKER) != 0 && !has_it_linked(command))
 		return refuse(command, command->library->static_remedy, error,
-			      "'%s' is statically linked: nothing can be preloaded into it; ", command->path);
+			      "'%s' is statically linked: nothing can be preloaded into it", command->path);
 	if (linker && strcmp(linker, ARCH_LINKER) != 0)
 		return refuse(command, "build the program for glibc, 64-bit", error,
-			      "'%s' is of another C library (its dynamic linker is %s): %s is for glibc's programs; ",
+			      "'%s' is of another C library (its dynamic linker is %s): %s is for glibc's programs",
 			      command->path, linker, command->library->who);
 	if (sanitizer)
 		return refuse(command, "build the program without -fsanitize", error,
-			      "'%s' is built with %s, which must be loaded first and keeps signals back, so that %s "
-			      "would sample the wrong places: ",
+			      "'%s' is built with %s, which must be loaded first and delays signals, so that %s would "
+			      "sample at wrong addresses",
 			      command->path, sanitizer, command->library->who);
 	return 0;
 }
@@ -220,7 +219,7 @@ static int check_program(const struct command *command, struct error *error)
 		return result;
 	if (elf_needs_read(&needs, command->path, NULL) < 0)
 		return refuse(command, "make it readable", error,
-			      "'%s' cannot be read, so it is not known whether %s is possible with it: ", command->path,
+			      "cannot read '%s', so it is unknown whether %s can record it", command->path,
 			      command->library->who);
 	result = check_needs(command, &needs, error);
 	elf_needs_release(&needs);
@@ -316,12 +315,11 @@ int preload_access_resource(const struct resource_request *request, struct error
 	if (preload_can_count(row->counter))
 		return 0;
 	if (row->counter == COUNTER_SYSCALLS)
-		return error_set(
-			error, ERROR_UNSUPPORTED,
-			"the preload backend does not see %s, but calls of the C library: io-calls counts those "
-			"that read and write; all system calls are the bpf backend's, as root",
-			request->name);
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "the preload backend observes calls of the C library, not %s (io-calls counts those "
+				 "that read and write; the bpf backend, as root, counts all system calls)",
+				 request->name);
 	return error_set(error, ERROR_UNSUPPORTED,
-			 "%s is not seen from inside a program: it takes the bpf backend, as root%s", request->name,
+			 "%s is not observable inside a program (use the bpf backend, as root%s)", request->name,
 			 row->on_perf ? ", or the perf backend" : "");
 }

@@ -148,10 +148,9 @@ static int make_memory(struct preload_channel *channel, struct error *error)
 		return error_set_errno(error, "cannot set the size of the memory that is shared with the target");
 	void *memory = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, channel->file, 0);
 	if (memory == MAP_FAILED)
-		return error_set_errno(error,
-				       "cannot map the %llu MB of addresses that are shared with the target "
-				       "(does 'ulimit -v' limit them?)",
-				       (unsigned long long)CHANNEL_BYTES >> 20);
+		return error_set_errno(
+			error, "cannot map the %llu MB of addresses that are shared with the target (see 'ulimit -v')",
+			(unsigned long long)CHANNEL_BYTES >> 20);
 	channel->memory = memory;
 	return 0;
 }

@@ -207,8 +207,16 @@ static void on_resource(const struct event *event)
 {
 	const struct backend_request *request = event->events->request;
 	uint32_t number = event->record->about;
-	if (number < request->resource_count && request->resources[number].counter == COUNTER_OWN && event->text[0])
+	if (number >= request->resource_count || request->resources[number].counter != COUNTER_OWN)
+		return;
+	preload_declared_request(&event->events->declared, number);
+	if (event->text[0])
 		event->sink->unit(event->sink->context, number, event->text);
+}
+
+static void on_declared(const struct event *event)
+{
+	preload_declared_other(&event->events->declared, event->text);
 }
 
 static void on_labels(const struct event *event)
@@ -232,7 +240,7 @@ static void report_event(struct preload_events *events, struct preload_thread *t
 		[CHANNEL_STARTED] = on_started, [CHANNEL_FORKED] = on_forked,     [CHANNEL_THREAD] = on_thread,
 		[CHANNEL_NAMED] = on_named,     [CHANNEL_EXITS] = on_exits,       [CHANNEL_CODE] = on_code,
 		[CHANNEL_EXECS] = on_execs,     [CHANNEL_RESOURCE] = on_resource, [CHANNEL_LABELS] = on_labels,
-		[CHANNEL_FLUSH] = on_flush,
+		[CHANNEL_FLUSH] = on_flush,     [CHANNEL_DECLARED] = on_declared,
 	};
 	struct preload_record *record = &events->record;
 	char text[CHANNEL_TEXT_BYTES + 1];

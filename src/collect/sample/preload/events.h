@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "collect/sample/backend.h"
+#include "collect/sample/preload/declared.h"
 #include "collect/sample/preload/order.h"
 #include "collect/sample/preload/slots.h"
 
@@ -17,6 +18,7 @@ struct preload_events {
 	struct preload_order order;
 	struct preload_record record; /* the record that is being reported */
 	uint8_t stack[SAMPLE_STACK_BYTES];
+	struct preload_declared declared;
 	uint64_t start_ns; /* start of the recording: no record is older */
 	uint64_t now_ns;
 	struct preload_process *current; /* the process whose record is being reported; NULL: none */

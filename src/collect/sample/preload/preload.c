@@ -159,7 +159,7 @@ static int preload_attach(struct backend *backend, pid_t tid, bool on_exec, stru
 	if (on_exec)
 		return 1;
 	return error_set(error, ERROR_UNSUPPORTED,
-			 "the preload backend is loaded into commands that it starts, not into what runs already");
+			 "the preload backend records only commands that it starts, no running process");
 }
 
 static int preload_start(struct backend *backend, struct error *error)
@@ -288,12 +288,12 @@ static void add_interference(const struct backend *backend, struct profile *prof
 		enum finding_code code;
 		const char *text;
 	} rows[] = {
-		{ CHANNEL_TROUBLE_SIGNAL, FINDING_TIMER_SIGNAL_TAKEN,
+		{ CHANNEL_FINDING_SIGNAL, FINDING_TIMER_SIGNAL_TAKEN,
 		  "the program took the signal of the timers for itself, or the kernel did not give it" },
-		{ CHANNEL_TROUBLE_FPE, FINDING_FP_SIGNAL_TAKEN, "the program handles SIGFPE or SIGTRAP by itself" },
-		{ CHANNEL_TROUBLE_NEW, FINDING_OWN_OPERATOR_NEW, "the program has an operator new of its own" },
-		{ CHANNEL_TROUBLE_MALLOC, FINDING_OWN_MALLOC, "the program has a malloc of its own" },
-		{ CHANNEL_TROUBLE_WINDOWS, FINDING_PARTS_MEASURED,
+		{ CHANNEL_FINDING_FPE, FINDING_FP_SIGNAL_TAKEN, "the program handles SIGFPE or SIGTRAP by itself" },
+		{ CHANNEL_FINDING_NEW, FINDING_OWN_OPERATOR_NEW, "the program has an operator new of its own" },
+		{ CHANNEL_FINDING_MALLOC, FINDING_OWN_MALLOC, "the program has a malloc of its own" },
+		{ CHANNEL_FINDING_WINDOWS, FINDING_PARTS_MEASURED,
 		  "the program chose which parts of its time were measured" },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -308,6 +308,8 @@ static void preload_add_findings(const struct backend *backend, struct profile *
 	add_unconnected(backend, profile);
 	add_no_room(backend, profile);
 	add_unobserved(backend, profile);
+	if (backend->slots->had_any)
+		preload_declared_add_findings(&backend->events->declared, &backend->request, profile);
 	if (sums->late_ticks > 0)
 		finding_add(profile, FINDING_TICKS_LATE, sums->late_ticks,
 			    "{# tick|# ticks} came late: the program's own alternate signal stack was too small");

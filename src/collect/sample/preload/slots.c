@@ -20,7 +20,7 @@ struct preload_slots *preload_slots_new(struct channel *channel, struct error *e
 	slots->deaths = epoll_create1(EPOLL_CLOEXEC);
 	if (slots->deaths >= 0)
 		return slots;
-	error_set_errno(error, "cannot watch processes (epoll)");
+	error_set_errno(error, "cannot observe processes (epoll)");
 	free(slots);
 	return NULL;
 }
@@ -424,7 +424,7 @@ static void add_process(struct preload_sums *sums, const struct preload_slots *s
 	const struct channel_process *shared = preload_slots_shared(slots, process);
 	sums->unwatched += shared->threads_unwatched;
 	sums->late_ticks += shared->late_ticks;
-	sums->flags |= shared->signals_taken;
+	sums->flags |= shared->findings;
 	if (has_lost_its_program(process, shared, now_ns)) {
 		sums->not_connected++;
 		sums->absence = process->absence.reason ? process->absence : sums->absence;

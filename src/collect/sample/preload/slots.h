@@ -71,7 +71,7 @@ struct preload_sums {
 	uint64_t not_connected;         /* programs that were started and did not connect */
 	struct preload_absence absence; /* of the last of them, if its process announced the exec */
 	struct preload_unobserved unobserved;
-	uint32_t flags; /* enum channel_trouble, or-ed */
+	uint32_t flags; /* enum channel_finding, or-ed */
 };
 
 struct preload_slots {

@@ -74,8 +74,7 @@ static char *find_module(struct search *search, const char *module, int *result)
 		path = strdup(module);
 	if (!path)
 		*result = error_set(search->error, ERROR_NOT_FOUND,
-				    "%s: there is no module '%s'%s; give a path, if it is "
-				    "loaded later",
+				    "%s: no module '%s'%s (give a path if the program loads it later)",
 				    search->request->name, module, near_names_text(&near));
 	return path;
 }
@@ -109,12 +108,11 @@ static int refuse_indirect(struct search *search, struct module_file *file, cons
 	char names[256];
 	const char *name = search->request->target.name;
 	function_search_implementations(file, name, names, sizeof(names));
-	return error_set(
-		search->error, ERROR_UNSUPPORTED,
-		"%s: %s has several functions for %s and chooses when it is loaded (IFUNC): count the one that is "
-		"chosen, %s%s",
-		search->request->name, path_basename(path), name, names[0] ? "one of " : "by its own name",
-		names[0] ? names : " (this file's symbols do not tell it; its debug symbols do)");
+	return error_set(search->error, ERROR_UNSUPPORTED,
+			 "%s: %s has several functions for %s and chooses one when it is loaded (IFUNC); count the "
+			 "chosen one, %s%s",
+			 search->request->name, path_basename(path), name, names[0] ? "one of " : "by its own name",
+			 names[0] ? names : " (only its debug symbols have it)");
 }
 
 /* Finds the functions of that name in one file. Returns 1 if there are some, in *matches, 0 if there are
@@ -159,12 +157,12 @@ static int no_function(struct search *search, const char *only)
 	say_where(search, where, sizeof(where));
 	if (is_stripped)
 		return error_set(search->error, ERROR_NOT_FOUND,
-				 "%s: there is no function '%s' in %s%s (%s is stripped, so only what it exports has a "
-				 "name: install its separate debug symbols, or build it without stripping)",
+				 "%s: no function '%s' in %s%s (%s is stripped, so only exported functions have names: "
+				 "install its separate debug symbols, or build it without stripping)",
 				 search->request->name, name, where, near_names_text(&near),
 				 path_basename(only ? only : search->libraries.items[0].name));
 	return error_set(search->error, ERROR_NOT_FOUND,
-			 "%s: there is no function '%s' in %s%s (what is inlined everywhere is none)",
+			 "%s: no function '%s' in %s%s (a function that is inlined everywhere has no code of its own)",
 			 search->request->name, name, where, near_names_text(&near));
 }
 
@@ -194,8 +192,7 @@ static int refuse_ambiguous(struct search *search, const char *const *paths, siz
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 					 path_basename(paths[i]));
 	const char *name = search->request->target.name;
-	return error_set(search->error, ERROR_AMBIGUOUS,
-			 "%s: there are several functions '%s', in %s: say which, as calls:%s@%s",
+	return error_set(search->error, ERROR_AMBIGUOUS, "%s: several functions '%s', in %s (choose one: calls:%s@%s)",
 			 search->request->name, name, names, name, path_basename(paths[0]));
 }
 
@@ -248,8 +245,7 @@ static int find_functions(struct search *search)
 	if (search->request->target.module[0])
 		return find_in_module(search);
 	if (search->libraries.count == 0)
-		return error_set(search->error, ERROR_USAGE,
-				 "%s: of the whole machine, say in which file the function is, as %s@libc.so.6",
+		return error_set(search->error, ERROR_USAGE, "%s: with -a, the function needs a file (as %s@libc.so.6)",
 				 search->request->name, search->request->name);
 	return find_anywhere(search);
 }
@@ -288,8 +284,7 @@ static int find_allocator(struct search *search)
 	char where[320];
 	say_where(search, where, sizeof(where));
 	return error_set(search->error, ERROR_NOT_FOUND,
-			 "%s: there is no malloc in %s: the program may have an allocator of another name, that "
-			 "calls:FUNCTION can count",
+			 "%s: no malloc in %s (calls:FUNCTION counts an allocator of another name)",
 			 search->request->name, where);
 }
 
@@ -313,7 +308,7 @@ static int find_static_probes(struct search *search)
 	near_names_init(&notes.near, wanted);
 	if (search->libraries.count == 0)
 		return error_set(search->error, ERROR_USAGE,
-				 "%s: probes are looked for in a command or a process (-p), not in the whole machine",
+				 "%s cannot be combined with -a: static probes need a command, or a process (-p)",
 				 search->request->name);
 	for (size_t i = 0; i < search->libraries.count; i++) {
 		const char *path = search->libraries.items[i].path;
@@ -329,11 +324,9 @@ static int find_static_probes(struct search *search)
 	if (search->points->count > 0)
 		return 0;
 	say_where(search, where, sizeof(where));
-	return error_set(search->error, ERROR_NOT_FOUND, "%s: there is no %s in %s%s%s", search->request->name,
-			 notes.others ? "such probe" : "static probe at all", where, near_names_text(&notes.near),
-			 search->scope->pid
-				 ? ""
-				 : "; of a library that the program loads later, -p finds them once it is loaded");
+	return error_set(search->error, ERROR_NOT_FOUND, "%s: no %s in %s%s%s", search->request->name,
+			 notes.others ? "such probe" : "static probe", where, near_names_text(&notes.near),
+			 search->scope->pid ? "" : " (-p finds those of libraries that the program loads later)");
 }
 
 static int find_points(struct search *search)
@@ -348,7 +341,7 @@ static int find_points(struct search *search)
 	case COUNTER_USDT:
 		return find_static_probes(search);
 	default:
-		return error_set(search->error, ERROR_UNSUPPORTED, "%s is not watched at places in files",
+		return error_set(search->error, ERROR_UNSUPPORTED, "%s has no probe points in files",
 				 search->request->name);
 	}
 }

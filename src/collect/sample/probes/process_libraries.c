@@ -140,7 +140,7 @@ static int add_program(struct libraries *libraries, const struct process *proces
 		return error_set(error, ERROR_NOT_FOUND, "process %d runs no program: it is the kernel's, or has ended",
 				 (int)process->pid);
 	if (length < 0)
-		return error_set_errno(error, "cannot see what program process %d runs", (int)process->pid);
+		return error_set_errno(error, "cannot find the program of process %d", (int)process->pid);
 	name[length] = 0;
 	if (!find_visible(process->pid, name, link, path, sizeof(path)))
 		return error_set_errno(error, "cannot read %s, the program of process %d", name, (int)process->pid);

@@ -64,19 +64,18 @@ int tracefs_open(struct error *error)
 		return root;
 	if (refusal == EACCES)
 		return error_set(error, ERROR_PERMISSION,
-				 "only root may read the list of tracepoints (%s): run cpprof as root", mounts[0]);
+				 "cannot read the list of tracepoints (%s): permission denied (run cpprof as root)",
+				 mounts[0]);
 	if (errno == EPERM || errno == EACCES)
 		return error_set(error, ERROR_PERMISSION,
-				 "the list of tracepoints, tracefs, is not mounted, and only root may mount it: run "
-				 "cpprof as root, or have it done: mount -t tracefs tracefs %s",
+				 "cannot read the list of tracepoints: tracefs is not mounted (run cpprof as root, or "
+				 "'mount -t tracefs tracefs %s')",
 				 mounts[0]);
 	if (errno == ENODEV)
 		return error_set(
 			error, ERROR_UNSUPPORTED,
 			"this kernel has no list of tracepoints (tracefs): it was built without CONFIG_TRACING");
-	return error_set_errno(error,
-			       "the list of tracepoints, tracefs, cannot be mounted (mount -t tracefs tracefs %s "
-			       "would do)",
+	return error_set_errno(error, "cannot mount tracefs, the list of tracepoints ('mount -t tracefs tracefs %s')",
 			       mounts[0]);
 }
 

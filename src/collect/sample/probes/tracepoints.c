@@ -69,7 +69,7 @@ static void find_elsewhere(int events, const char *name, char *found, size_t byt
 		char path[600];
 		snprintf(path, sizeof(path), "%s/%s/id", entry->d_name, name);
 		if (entry->d_name[0] != '.' && faccessat(events, path, F_OK, 0) == 0)
-			snprintf(found, bytes, "; there is %.80s:%.80s", entry->d_name, name);
+			snprintf(found, bytes, " (did you mean %.80s:%.80s?)", entry->d_name, name);
 	}
 	if (folder)
 		closedir(folder);
@@ -86,7 +86,7 @@ static const char *remedy(const char *elsewhere, struct near_names *near)
 	const char *nearest = near_names_text(near);
 	if (elsewhere[0])
 		return elsewhere;
-	return nearest[0] ? nearest : "; 'perf list' and the folder events of tracefs (/sys/kernel/tracing) list them";
+	return nearest[0] ? nearest : " ('perf list' and the folder events of tracefs, /sys/kernel/tracing, list them)";
 }
 
 /* Returns a descriptor of the tracepoint's folder, or a negative error. */
@@ -181,8 +181,8 @@ static int find_field(char *format, const struct resource_target *target, struct
 						 used ? ", " : "; its numbers are: ", field.name);
 	}
 	if (is_no_number)
-		return error_set(error, ERROR_NOT_FOUND, "the field %s of %s:%s is no number%s", target->field,
-				 target->group, target->name, all[0] ? all : "; nor is any other");
+		return error_set(error, ERROR_NOT_FOUND, "the field %s of %s:%s is not a number%s", target->field,
+				 target->group, target->name, all[0] ? all : ", nor is any other");
 	const char *nearest = near_names_text(&near);
 	return error_set(error, ERROR_NOT_FOUND, "the tracepoint %s:%s has no field '%s'%s", target->group,
 			 target->name, target->field, nearest[0] ? nearest : all);
@@ -201,7 +201,8 @@ static int read_tracepoint(int folder, const struct resource_target *target, str
 	if (result == 0 && target->field[0])
 		result = read_text(folder, "format", &text);
 	if (result == ERROR_SYSTEM)
-		result = error_set_errno(error, "cannot read what %s:%s is, in tracefs", target->group, target->name);
+		result = error_set_errno(error, "cannot read the format of %s:%s in tracefs", target->group,
+					 target->name);
 	else if (result < 0)
 		result = error_set(error, result, "out of memory");
 	else if (target->field[0])

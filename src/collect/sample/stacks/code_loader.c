@@ -59,7 +59,7 @@ struct code_loader *code_loader_new(const struct code_storage *storage, struct e
 	loader->chunk_count = 1;
 	if (loader->chunk)
 		return loader;
-	error_set_errno(error, "there is no memory for unwind rows");
+	error_set_errno(error, "cannot allocate unwind rows");
 	code_loader_free(loader);
 	return NULL;
 }

@@ -54,7 +54,7 @@ int installed_find(struct installed *installed, struct error *error)
 	if (!find(installed->profiler, folder, headers, "profiler.h"))
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the header cpprof/profiler.h is neither beside this program nor in " CPPROF_INCLUDEDIR
-				 ": install cpprof again ('meson install')");
+				 " (install cpprof again: 'meson install')");
 	if (!find(installed->processor, folder, headers, ARCH_PROFILER_HEADER))
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the header cpprof/" ARCH_PROFILER_HEADER " is not beside cpprof/profiler.h"
@@ -64,7 +64,7 @@ int installed_find(struct installed *installed, struct error *error)
 	if (!find(installed->library, folder, libraries, "libcpprof.so"))
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the library libcpprof.so is neither beside this program nor in " CPPROF_LIBDIR
-				 ": install cpprof again ('meson install')");
+				 " (install cpprof again: 'meson install')");
 	find(installed->static_library, folder, libraries, "libcpprof.a");
 	snprintf(installed->library_folder, sizeof(installed->library_folder), "%s", installed->library);
 	*strrchr(installed->library_folder, '/') = 0;

@@ -329,7 +329,7 @@ static int explain_nothing(struct unit *unit)
 		if (why && strcmp(why, INSTRUMENT_DOUBT) == 0)
 			return error_set(&unit->error, ERROR_UNSUPPORTED, INSTRUMENT_DOUBT);
 	}
-	return error_set(&unit->error, ERROR_NOT_FOUND, "nothing in it is to be instrumented");
+	return error_set(&unit->error, ERROR_NOT_FOUND, "there is nothing to instrument in it");
 }
 
 /* One compilation of the copy. Its status; -1: the copy cannot be made (the unit's error). */
@@ -427,7 +427,7 @@ static int save_input(struct unit *unit)
 	if (out && fclose(out) != 0)
 		is_written = false;
 	unit->input = unit->saved;
-	return is_written ? 0 : error_set_errno(&unit->error, "cannot keep what comes from standard input");
+	return is_written ? 0 : error_set_errno(&unit->error, "cannot store standard input");
 }
 
 static void report_result(const struct unit *unit, bool fell_back)
@@ -439,14 +439,14 @@ static void report_result(const struct unit *unit, bool fell_back)
 					fell_back && !is_nothing ? unit->error.message : NULL);
 	if (fell_back && is_nothing) {
 		if (options->verbose)
-			print_line(unit, "%s: nothing in it is to be instrumented", unit->source->path);
+			print_line(unit, "%s: there is nothing to instrument in it", unit->source->path);
 	} else if (fell_back) {
 		if (options->verbose || (!options->quiet && !unit->saved[0]))
 			print_line(unit, "%s: compiled without instrumentation: %s", unit->source->path,
 				   unit->error.message);
 	} else if (options->verbose) {
 		size_t count = instrumented_count(&unit->result);
-		print_line(unit, "%s: %zu probe point%s instrumented, %zu left alone (%s)", unit->source->path, count,
+		print_line(unit, "%s: %zu probe point%s instrumented, %zu skipped (%s)", unit->source->path, count,
 			   count == 1 ? "" : "s", unit->result.point_count - count, unit->result.libclang);
 	}
 }

@@ -131,9 +131,9 @@ static const struct {
 	{ "-fmodules-ts", "it has modules" },
 	{ "-fmodules", "it has modules" },
 	{ "-fmodule-header", "it has modules" },
-	{ "-save-temps", "intermediate files are asked for (-save-temps)" },
-	{ "-save-temps=obj", "intermediate files are asked for (-save-temps)" },
-	{ "-save-temps=cwd", "intermediate files are asked for (-save-temps)" },
+	{ "-save-temps", "it keeps intermediate files (-save-temps)" },
+	{ "-save-temps=obj", "it keeps intermediate files (-save-temps)" },
+	{ "-save-temps=cwd", "it keeps intermediate files (-save-temps)" },
 };
 
 static const char *const launchers[] = { "ccache", "sccache", "distcc", "icecc", "env", NULL };
@@ -203,7 +203,7 @@ static void read_dependencies(struct compile_words *words, size_t *at)
 		words->dependency_target = take_value(words, at, 3, ROLE_KEPT);
 	if (begins(word, "-MJ")) {
 		take_value(words, at, 3, ROLE_KEPT);
-		refuse(words, "an entry of a compilation database is asked for (-MJ)");
+		refuse(words, "it writes an entry of a compilation database (-MJ)");
 	}
 }
 
@@ -217,7 +217,7 @@ static void read_wp(struct compile_words *words, const char *word)
 	} else if (file && !strchr(file, ',')) {
 		words->wp_dependency_file = file;
 	} else if (file || strstr(word, ",-M")) {
-		refuse(words, "dependencies are asked for in a way that is not understood (-Wp)");
+		refuse(words, "it writes dependencies in an unsupported way (-Wp)");
 	}
 }
 
@@ -340,7 +340,7 @@ static void judge(struct compile_words *words)
 	else if (words->dependency_file && strcmp(words->dependency_file, "-") == 0)
 		refuse(words, "dependencies go to standard output");
 	else if (words->source_count && (getenv("DEPENDENCIES_OUTPUT") || getenv("SUNPRO_DEPENDENCIES")))
-		refuse(words, "dependencies are asked for by an environment variable");
+		refuse(words, "an environment variable requests dependencies");
 	else if (words->mode == COMPILE_LINK && words->source_count && words->has_byproducts)
 		refuse(words, "it is compiled and linked in one go, with files beside the object");
 	for (size_t i = 0; several && i < words->source_count; i++)

@@ -249,5 +249,5 @@ void annotations_take(const struct source_points_function *function)
 	if (annotation.level)
 		point->level = annotation.level;
 	if (annotation.is_off && !point->skipped)
-		point->skipped = "the source says off";
+		point->skipped = "switched off in the source";
 }

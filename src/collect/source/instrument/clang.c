@@ -104,13 +104,13 @@ const struct clang *clang_load(struct error *error)
 		return &clang;
 	void *library = open_newest();
 	if (!library) {
-		error_set(error, ERROR_UNSUPPORTED,
-			  "libclang is not installed (Debian: apt-get install libclang1-14): nothing can be "
-			  "instrumented");
+		error_set(
+			error, ERROR_UNSUPPORTED,
+			"cannot instrument anything: libclang is not installed (Debian: apt-get install libclang1-14)");
 		return NULL;
 	}
 	if (find_calls(library, &clang)) {
-		error_set(error, ERROR_UNSUPPORTED, "libclang is older than 11: nothing can be instrumented");
+		error_set(error, ERROR_UNSUPPORTED, "cannot instrument anything: libclang is older than 11");
 		return NULL;
 	}
 	CXString version = clang.getClangVersion();

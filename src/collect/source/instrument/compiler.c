@@ -36,7 +36,7 @@ static int run(char *const *arguments, struct buffer *output, struct error *erro
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_set_errno(error, "no pipe");
+		return error_set_errno(error, "cannot make a pipe");
 	char **environment = english();
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
@@ -51,7 +51,7 @@ static int run(char *const *arguments, struct buffer *output, struct error *erro
 	if (failed) {
 		close(ends[0]);
 		errno = failed;
-		return error_set_errno(error, "%s does not run", arguments[0]);
+		return error_set_errno(error, "cannot run %s", arguments[0]);
 	}
 	for (;;) {
 		char bytes[16384];
@@ -209,7 +209,9 @@ static struct compiler *ask(char *key, const char *command, const char *const *w
 				compiler = ask_plainly(key, command);
 			if (!compiler)
 				error_set(error, ERROR_FORMAT,
-					  "%s does not tell where it looks for headers, as gcc and clang do", command);
+					  "cannot find the header folders of %s: it does not print them, as gcc and "
+					  "clang do",
+					  command);
 		}
 	}
 	free(arguments);

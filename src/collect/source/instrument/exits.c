@@ -115,11 +115,11 @@ void exits_describe(const struct source_points_function *function)
 	item->value_behind = position;
 	item->value_before = without_qualifiers(points, spelled, (size_t)(position - spelled), *position == 0);
 	if (strstr(spelled, "(unnamed") || strstr(spelled, "(anonymous"))
-		item->doubt = "what it returns is of a type without a name, so it cannot be kept";
+		item->doubt = "its return type has no name, so the value cannot be kept";
 	else if (is_hidden(function, spelled))
-		item->doubt = "a parameter hides the type of what it returns, so it cannot be kept";
+		item->doubt = "a parameter hides the type of its return value, so the value cannot be kept";
 	else if (!can_be_assigned(points, type))
-		item->doubt = "what it returns has const in it, so it cannot be kept";
+		item->doubt = "its return type contains const, so the value cannot be kept";
 }
 
 /* --- returns that clang has found --- */
@@ -252,7 +252,7 @@ static const char *doubt_of(const struct source_points *points, struct source_po
 	if (!close)
 		return "its body ends in a macro";
 	if (item->has_nested)
-		return "functions within it: their returns are not told from its own";
+		return "nested functions: their returns cannot be distinguished from its own";
 	for (size_t i = 0; i < seen_count; i++) {
 		if (!is_written(file, item, seen[i].offset))
 			return "a macro returns from it";
@@ -279,7 +279,7 @@ static const char *doubt_within(const struct source_points *points, const struct
 	bool may_break =
 		point->kind == PROBE_CALL && (source_points_has_word(file, point->offset, point->end, "break") ||
 					      source_points_has_word(file, point->offset, point->end, "continue"));
-	return may_break ? "it may break out of itself" : NULL;
+	return may_break ? "it may leave itself by a break" : NULL;
 }
 
 void exits_check(struct source_points *points)

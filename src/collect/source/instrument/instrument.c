@@ -1,7 +1,12 @@
 #include "collect/source/instrument/instrument.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "collect/source/instrument/exits.h"
@@ -22,8 +27,7 @@ static CXTranslationUnit parse(const struct source_points *points, CXIndex index
 		CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &unit);
 	if (code == CXError_Success && unit)
 		return unit;
-	error_set(error, ERROR_FORMAT, "libclang %s %s", code == CXError_Crashed ? "crashed at" : "cannot parse",
-		  points->source->path);
+	error_set(error, ERROR_FORMAT, code == CXError_Crashed ? "libclang crashed" : "libclang cannot parse it");
 	return NULL;
 }
 
@@ -40,7 +44,7 @@ static int report_diagnostic(const struct source_points *points, CXDiagnostic di
 		error_set(error, ERROR_FORMAT, "%s:%u: %s", clang->getCString(name), line, clang->getCString(text));
 		clang->disposeString(name);
 	} else {
-		error_set(error, ERROR_FORMAT, "%s: %s", points->source->path, clang->getCString(text));
+		error_set(error, ERROR_FORMAT, "%s", clang->getCString(text));
 	}
 	clang->disposeString(text);
 	return ERROR_FORMAT;
@@ -269,9 +273,9 @@ static int work(struct source_points *points, struct instrument_result *result, 
 {
 	int code = source_points_find(points);
 	if (code)
-		return error_set(error, code, "%s: %s", points->source->path, error_text(code));
+		return error_set(error, code, "%s", error_text(code));
 	if (points->words->standard >= 20 && treat_cxx_is_module(&points->files[0]))
-		return error_set(error, ERROR_UNSUPPORTED, "%s: it is a module", points->source->path);
+		return error_set(error, ERROR_UNSUPPORTED, "it is a module");
 	code = take_errors(points, error);
 	if (code)
 		return code;
@@ -286,7 +290,7 @@ static int work(struct source_points *points, struct instrument_result *result, 
 		    points->items[i].point.kind == PROBE_FUNCTION)
 			exits_insert(points, &points->items[i]);
 	code = make_copies(points, result);
-	return code ? error_set(error, code, "%s: %s", points->source->path, error_text(code)) : 0;
+	return code ? error_set(error, code, "%s", error_text(code)) : 0;
 }
 
 static int parse_and_work(struct source_points *points, struct instrument_result *result,
@@ -304,6 +308,19 @@ static int parse_and_work(struct source_points *points, struct instrument_result
 	return code;
 }
 
+/* libclang does not report why it cannot read a file. */
+static int check_readable(const struct instrument_source *source, struct error *error)
+{
+	char path[PATH_MAX];
+	bool is_below = source->directory && source->path[0] != '/';
+	snprintf(path, sizeof(path), "%s%s%s", is_below ? source->directory : "", is_below ? "/" : "", source->path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set(error, ERROR_NOT_FOUND, "%s", strerror(errno));
+	close(fd);
+	return 0;
+}
+
 int instrument_file(const struct instrument_source *source, struct instrument_result *result, struct error *error)
 {
 	struct error unused;
@@ -319,7 +336,9 @@ int instrument_file(const struct instrument_source *source, struct instrument_re
 		return error->code;
 	result->libclang = clang->version;
 	struct words words = { 0 };
-	int code = words_make(&words, source, clang, result->arena, error);
+	int code = check_readable(source, error);
+	if (code == 0)
+		code = words_make(&words, source, clang, result->arena, error);
 	if (code)
 		return code;
 	result->is_plain = words.is_plain;

@@ -214,7 +214,7 @@ void selection_decide(const struct selection *selection, struct source_point *po
 	else if (point->is_header && !selection->headers)
 		point->skipped = "in a header";
 	else if (point->kind != PROBE_REGION && point->level > level)
-		point->skipped = "finer than the level that is asked for";
+		point->skipped = "finer than the selected level";
 	if (!point->skipped)
 		point->skipped = by_lists(selection, &subject, SELECTION_OWN, false);
 	if (!point->skipped)

@@ -99,13 +99,12 @@ static int read_tau_loops(const struct selection_reading *reading, const struct 
 	if (strncmp(line, "loops", 5) != 0 || (line[5] && !strchr(" \t", line[5])))
 		return selection_wrong(
 			reading,
-			"of an instrument section, only 'loops' is known here, not '%.*s'; functions and "
-			"files are chosen by lists",
+			"unsupported '%.*s' in an instrument section (only 'loops'; lists select functions and files)",
 			(int)strcspn(line, " \t"), line);
 	char *file = take_value(line, "file=\""), *routine = take_value(line, "routine=\"");
 	int code = 0;
 	if (file && routine && strcmp(routine, "#") != 0 && strcmp(file, "*") != 0)
-		code = selection_wrong(reading, "'loops' of a file and of a routine at once: say one of them here");
+		code = selection_wrong(reading, "'loops' has both a file and a routine (give one)");
 	else if (routine && strcmp(routine, "#") != 0)
 		code = take_loops(reading, strip_type(routine), false);
 	else

@@ -157,10 +157,10 @@ static int read_own(const struct selection_reading *reading, char *line)
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verbs[i].verb, verb) == 0)
 			return verbs[i].read(reading, verb, rest);
-	return selection_wrong(reading,
-			       "'%s' is no rule; rules begin with include, exclude, group, level, tiny, always-inline, "
-			       "statements or headers",
-			       verb);
+	return selection_wrong(
+		reading,
+		"'%s' is not a rule (include, exclude, group, level, tiny, always-inline, statements or headers)",
+		verb);
 }
 
 int selection_read_text(struct selection *selection, const char *name, char *bytes, size_t size, struct error *error)
@@ -177,7 +177,7 @@ int selection_read_text(struct selection *selection, const char *name, char *byt
 		if (end)
 			*end = 0;
 		if (strlen(line) != (end ? (size_t)(end - line) : size - (size_t)(line - bytes)))
-			return selection_wrong(&reading, "a byte 0: this is no text");
+			return selection_wrong(&reading, "a byte 0: the file is not text");
 		line = trim(line);
 		if (section && strcmp(line, section->end) == 0) {
 			section = NULL;

@@ -265,7 +265,7 @@ static const char *doubt_of(const struct statement *statement, const struct cont
 	if (contents->has_label)
 		return "a jump may lead into it";
 	if (contents->returns_twice)
-		return "it calls what returns twice, as setjmp does";
+		return "it calls a function that returns twice, as setjmp does";
 	if (contents->has_compound_literal && !statement->points->words->is_cxx)
 		return "its compound literals must outlive it";
 	return NULL;
@@ -328,7 +328,7 @@ static void take_call_statement(const struct statement *statement)
 	if (!item->point.skipped && is_value(statement))
 		item->point.skipped = "it is the value of an expression";
 	if (statement->kind == CXCursor_DeclStmt)
-		item->point.skipped = "a declaration: what it declares must outlive it";
+		item->point.skipped = "a declaration: the declared name must outlive it";
 }
 
 /* A branch, or the statement behind a label. */

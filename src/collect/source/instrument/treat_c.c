@@ -9,7 +9,7 @@ static const struct {
 } forbidden[] = {
 	{ "naked", "naked: it has no frame for an object" },
 	{ "interrupt", "interrupt: it may run anywhere" },
-	{ "no_instrument_function", "no_instrument_function: the source says so" },
+	{ "no_instrument_function", "it has the attribute no_instrument_function" },
 };
 
 /* Those by which a function is compiled otherwise than the rest of the file: nothing can be inlined into it. */
@@ -54,5 +54,5 @@ void treat_c(const struct source_points_function *function)
 	if (is_resolver(function))
 		point->skipped = "it resolves an ifunc: that runs before anything may be called";
 	else if (source_points_has_word(function->file, function->open, point->end, "musttail"))
-		point->skipped = "musttail: a call that must be a jump leaves no room for an object";
+		point->skipped = "musttail: the call must be a jump, and no object can live until after it";
 }

@@ -322,7 +322,7 @@ int words_make(struct words *words, const struct instrument_source *source, cons
 	if (sorting.has_modules)
 		return error_set(error, ERROR_UNSUPPORTED, "modules are not instrumented");
 	if (language == NEITHER)
-		return error_set(error, ERROR_UNSUPPORTED, "%s is neither C nor C++", source->path);
+		return error_set(error, ERROR_UNSUPPORTED, "it is neither C nor C++");
 	words->is_cxx = language == CXX;
 	const char *command = source->compiler ? source->compiler : words->is_cxx ? "c++" : "cc";
 	const struct compiler *compiler =

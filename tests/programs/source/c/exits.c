@@ -26,9 +26,9 @@
 // counts: old 1
 // counts: last 1
 // skipped: by_macro a macro returns from it
-// skipped: fixed has const in it
+// skipped: fixed contains const
 // skipped: hides hides the type
-// skipped: nameless without a name
+// skipped: nameless has no name
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What hooks have counted, read (collect/count/tally.h): files as the runtime leaves them, and others. */
+/* Reading a tally (collect/count/tally.h): files as the runtime leaves them, and damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include "support/alloc_fail.h"
 #include "support/tally_world.h"
 
-/* Functions of the program, which is mapped at PROGRAM; addresses in the file are MAIN, ... alone. */
+/* Offsets of the program's functions. The program is mapped at PROGRAM; the profile has the offsets as addresses. */
 enum { PROGRAM = 0x400000, MAIN = 0x1000, SORT = 0x2000, COMPARE = 0x3000, MAIN_END = 0x1100, SIZE = 0x10000 };
 
-/* --- names, as the symbolizer would give them --- */
+/* --- names, as the symbolizer gives them --- */
 
 static uint32_t add_function(struct profile *profile, const char *name)
 {
@@ -34,7 +34,7 @@ static const char *name_of_address(uint64_t address)
 	return address < MAIN ? "start" : address < SORT ? "main" : address < COMPARE ? "sort" : "compare";
 }
 
-/* Lines are 16 bytes long. At 0x1080 and behind it, `helper` is inlined into main. */
+/* Gives each location a line, 16 bytes long. At 0x1080 and after it, `helper` is inlined into main. */
 static void name_all(struct profile *profile)
 {
 	enum { LINE_BYTES = 16, HELPER = 0x1080 };
@@ -90,7 +90,7 @@ static struct profile *read_world(const struct tally_world *world, bool with_nam
 	return profile;
 }
 
-/* "main@1010 sort@2000": outermost first; a thread's start is "|". */
+/* Writes a path as "main@1010 sort@2000", outermost frame first. "|" is the start of a thread. */
 static void path_text(const struct profile *profile, uint32_t node, char *text, size_t bytes)
 {
 	char inner[258] = "";
@@ -138,13 +138,13 @@ static bool has_finding(const struct profile *profile, enum finding_code code, c
 	return finding && strstr(profile_string(profile, finding->text), part);
 }
 
-/* --- worlds --- */
+/* --- tallies --- */
 
 struct offsets {
 	tally_offset process, thread, main, sort, compare;
 };
 
-/* main calls sort from two lines, sort calls compare from one. */
+/* main calls sort from two lines, and sort calls compare from one. */
 static struct offsets make_world(struct tally_world *world, enum tally_measurement measurement)
 {
 	struct offsets at;
@@ -170,7 +170,8 @@ static void test_calls(void **state)
 	assert_int_equal(hits_at(profile, "calls", "start@100 main@1000"), 1);
 	assert_int_equal(hits_at(profile, "calls", "start@100 main@1014 sort@2000"), 2);
 	assert_int_equal(hits_at(profile, "calls", "start@100 main@1044 sort@2000"), 3);
-	/* Which of sort's callers called it when it called compare, nobody knows. */
+	/* Calls of compare are not separated by the call site of sort, so that main's frame has no line of its
+	 * own. */
 	assert_int_equal(hits_at(profile, "calls", "start@100 main@1000 sort@2020 compare@3000"), 50);
 	size_t rows;
 	assert_int_equal(all_hits(profile, "calls", &rows), 56);
@@ -185,7 +186,7 @@ static void test_calls(void **state)
 	tally_world_release(&world);
 }
 
-/* Two sites on one line are one place to whoever reads of lines: then it is known where sort was called. */
+/* If both call sites of sort are on one line, a call below sort gets one of them: by line, they are equal. */
 static void test_sites_of_one_line(void **state)
 {
 	struct tally_world world;
@@ -203,7 +204,7 @@ static void test_sites_of_one_line(void **state)
 	tally_world_release(&world);
 }
 
-/* A sample is in the function itself, or in what that has called and nobody counts. */
+/* A sample is in the function itself, or in code without hooks that the function has called. */
 static void test_samples(void **state)
 {
 	struct tally_world world;
@@ -223,7 +224,7 @@ static void test_samples(void **state)
 	assert_int_equal(hits_at(profile, "cpu", "start@200"), 4);
 	size_t rows;
 	assert_int_equal(all_hits(profile, "cpu", &rows), 14);
-	assert_int_equal(rows, 13); /* samples */
+	assert_int_equal(rows, 13); /* one row for each sample */
 	const struct profile_resource *cpu = &profile->resources[0];
 	assert_int_equal(cpu->total, 14500000);
 	assert_int_equal(cpu->lost, 3);
@@ -232,7 +233,8 @@ static void test_samples(void **state)
 	tally_world_release(&world);
 }
 
-/* qsort calls back: its own frame is between, unless the names say that it is a part of the caller. */
+/* Code without hooks, such as qsort, calls sort: its own frame is inserted, unless the names show that the call
+ * site is a part of the caller. */
 static void test_foreign(void **state)
 {
 	struct tally_world world;
@@ -254,7 +256,8 @@ static void test_foreign(void **state)
 	tally_world_release(&world);
 }
 
-/* Of a function that is inlined into main the hook tells, and so do the names of main's code there: it is one frame. */
+/* Both the hook and the names of main's code report a function that is inlined into main: the path has only one
+ * frame of it. */
 static void test_inlined(void **state)
 {
 	struct tally_world world;
@@ -271,7 +274,7 @@ static void test_inlined(void **state)
 	struct tally *tally = open_world(&world);
 	assert_int_equal(tally_locations(tally, profile, &error), 0);
 	name_all(profile);
-	/* Its own code is elsewhere: there it is a function as any. */
+	/* At its own code, the helper is not inlined. */
 	for (size_t i = 0; i < profile->location_count; i++)
 		if (profile->locations[i].address == 0x1090) {
 			profile->locations[i].frame_count = 1;
@@ -301,7 +304,7 @@ static void test_arcs(void **state)
 					.count = UINT64_C(0x300000001) };
 	tally_world_add_edge(&world, thread, tally_world_root(thread), 0, &arc);
 	struct profile *profile = read_world(&world, true);
-	/* mcount's caller is looked up in its call: one byte before. */
+	/* mcount's caller is named by the call instruction, one byte before the return address. */
 	assert_int_equal(hits_at(profile, "calls", "main@1014 sort@2008"), UINT64_C(0x300000001));
 	profile_free(profile);
 	tally_world_release(&world);
@@ -328,7 +331,7 @@ static void test_times(void **state)
 	tally_world_release(&world);
 }
 
-/* Threads hang below the paths that started them, whichever is first in the file. */
+/* A thread's paths continue the path that created it, in whatever order the file has the threads. */
 static void test_threads(void **state)
 {
 	struct tally_world world;
@@ -349,7 +352,7 @@ static void test_threads(void **state)
 			 5);
 	assert_int_equal(profile->thread_count, 3);
 	profile_free(profile);
-	/* Who says to be its own creator has none. */
+	/* A thread whose creator is one of its own paths has no creator. */
 	tally_world_thread(&world, second)->creator = (void *)(uintptr_t)tally_world_address(worker);
 	profile = read_world(&world, true);
 	assert_int_equal(hits_at(profile, "calls", "start@150 compare@3000"), 4);
@@ -357,7 +360,7 @@ static void test_threads(void **state)
 	tally_world_release(&world);
 }
 
-/* Numbers mean something in their process alone. */
+/* Thread numbers and addresses are valid only in their process. */
 static void test_processes(void **state)
 {
 	struct tally_world world;
@@ -374,7 +377,7 @@ static void test_processes(void **state)
 	assert_int_equal(profile->process_count, 2);
 	assert_int_equal(profile->processes[1].parent_pid, 100);
 	assert_int_equal(profile->module_count, 1); /* the same program */
-	assert_true(has_finding(profile, FINDING_PROCESSES_UNENDED, "1 process without an end"));
+	assert_true(has_finding(profile, FINDING_PROCESSES_UNENDED, "1 process was killed, or still runs"));
 	profile_free(profile);
 	tally_world_release(&world);
 }
@@ -402,7 +405,7 @@ static void test_deep(void **state)
 	tally_world_release(&world);
 }
 
-/* Without names, the flags alone say what is whose. */
+/* Without names, only the flags of the edges show which code is inlined. */
 static void test_without_names(void **state)
 {
 	struct tally_world world;
@@ -429,7 +432,7 @@ static void test_losses(void **state)
 	assert_true(has_finding(profile, FINDING_THREADS_NOT_RECORDED, "2 threads were not counted"));
 	assert_true(has_finding(profile, FINDING_THREADS_CUT_SHORT, "3 threads were counted only until"));
 	assert_true(has_finding(profile, FINDING_CALLS_UNCOUNTED, "4 calls"));
-	assert_true(has_finding(profile, FINDING_TALLY_CUT, "shorter than it was to be"));
+	assert_true(has_finding(profile, FINDING_TALLY_CUT, "the file is truncated"));
 	profile_free(profile);
 	process->threads_stopped = 1;
 	profile = read_world(&world, true);
@@ -438,7 +441,7 @@ static void test_losses(void **state)
 	tally_world_release(&world);
 }
 
-/* --- what is not to be believed --- */
+/* --- damaged files --- */
 
 static void test_foreign_files(void **state)
 {
@@ -464,7 +467,7 @@ static void test_foreign_files(void **state)
 	tally_world_release(&world);
 }
 
-/* Cut anywhere it is read or refused; within what a chunk holds it is refused. */
+/* A file cut at any byte is either read or refused. It is refused if the cut is inside the used part of a chunk. */
 static void test_cut(void **state)
 {
 	struct tally_world world;
@@ -479,11 +482,11 @@ static void test_cut(void **state)
 		else if (size >= at.thread + sizeof(struct tally_chunk) && size < at.thread + used)
 			assert_int_equal(code, ERROR_TRUNCATED);
 	}
-	world.size = at.thread + used; /* nothing is missing */
+	world.size = at.thread + used; /* only unused bytes are missing */
 	assert_int_equal(code_of_opening(&world), 0);
-	world.size = at.thread; /* the thread is, and that is told */
+	world.size = at.thread; /* the thread's chunk is missing, which a finding reports */
 	struct profile *profile = read_world(&world, true);
-	assert_true(has_finding(profile, FINDING_TALLY_CUT, "shorter than it was to be"));
+	assert_true(has_finding(profile, FINDING_TALLY_CUT, "the file is truncated"));
 	profile_free(profile);
 	world.size = whole;
 	tally_world_release(&world);
@@ -616,7 +619,7 @@ static void test_damage(void **state)
 	expect_damage(backward_module, ERROR_CORRUPT);
 }
 
-/* More than anybody can have counted would be rows without end. */
+/* Counts larger than any real one are refused, since each row of a profile holds only 32 bits of them. */
 static void test_counts_without_end(void **state)
 {
 	struct tally_world world;
@@ -633,7 +636,7 @@ static void test_counts_without_end(void **state)
 	tally_world_release(&world);
 }
 
-/* What was begun and never finished is passed over. */
+/* A chunk that the runtime allocated and did not complete is skipped. */
 static void test_unfinished(void **state)
 {
 	struct tally_world world;
@@ -658,7 +661,7 @@ static void test_file(void **state)
 	make_world(&world, TALLY_PATHS);
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
-	assert_null(tally_open(path, &error)); /* empty */
+	assert_null(tally_open(path, &error)); /* an empty file */
 	assert_int_equal(error.code, ERROR_FORMAT);
 	assert_int_equal(write(fd, world.bytes, world.size), world.size);
 	close(fd);

@@ -1,4 +1,4 @@
-/* What code leads to, and what flows between its blocks. */
+/* The instruction decoder, and the flow between the basic blocks of a function. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static void test_lengths_and_flows(void **state)
 		uint8_t code[16];
 		size_t bytes;
 		uint8_t flow;
-		uint64_t target; /* of code at 0x1000; 0: none */
+		uint64_t target; /* for code at 0x1000; 0: none */
 	} cases[] = {
 		{ { 0x55 }, 1, INSTRUCTION_NEXT, 0 },                                  /* push %rbp */
 		{ { 0x48, 0x89, 0xe5 }, 3, INSTRUCTION_NEXT, 0 },                      /* mov %rsp,%rbp */
@@ -49,7 +49,7 @@ static void test_lengths_and_flows(void **state)
 		assert_int_equal(instruction.bytes, cases[i].bytes);
 		assert_int_equal(instruction.flow, cases[i].flow);
 		assert_int_equal(instruction.target, cases[i].target);
-		/* Cut off, it is none. */
+		/* An incomplete instruction is not decoded. */
 		for (size_t left = 0; left < cases[i].bytes; left++) {
 			uint8_t *cut = malloc(left + 1);
 			assert_non_null(cut);
@@ -79,11 +79,11 @@ static void test_any_bytes_are_decoded_within_bounds(void **state)
 	}
 }
 
-/* --- what flows --- */
+/* --- the flow --- */
 
 struct edge {
 	uint32_t from, to;
-	uint64_t flow; /* that is to be found */
+	uint64_t flow; /* the expected result */
 };
 
 static void make_graph(struct flow_graph *graph, const struct flow_block *blocks, size_t block_count,
@@ -123,7 +123,7 @@ static void check(const struct flow_block *blocks, size_t block_count, const str
 	flow_graph_release(&graph);
 }
 
-/* if (..) a(); else b(); where what follows has no hook. */
+/* if (..) a(); else b(); followed by a block without a hook. */
 static void test_a_block_without_hook_has_what_flows_into_it(void **state)
 {
 	static const struct flow_block blocks[] = { { .count = 10, .is_known = true, .is_open = true },
@@ -149,7 +149,8 @@ static void test_jumps_of_a_loop_follow_from_its_blocks(void **state)
 	check(blocks, 4, edges, 4, counts);
 }
 
-/* A call that did not return 2 of 5 times: what it goes on to tells, not what it came from. */
+/* A call that did not return in 2 of 5 cases: the flow out of its block follows from the next block's count, not
+ * from its own. */
 static void test_what_is_called_may_not_return(void **state)
 {
 	static const struct flow_block blocks[] = { { .count = 5, .is_known = true, .is_open = true, .leaks = true },
@@ -160,7 +161,7 @@ static void test_what_is_called_may_not_return(void **state)
 	check(blocks, 2, edges, 1, counts);
 }
 
-/* Nothing flows through what was never executed. */
+/* Edges between blocks that were never executed have flow 0. */
 static void test_nothing_flows_through_what_was_not_executed(void **state)
 {
 	static const struct flow_block blocks[] = { { .count = 0, .is_known = true, .is_open = true },

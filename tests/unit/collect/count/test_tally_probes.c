@@ -1,4 +1,5 @@
-/* Places of the source in a tally (collect/count/probes.c, probe_names.c, placing.c, compensate.c, probes_off.c, signature.c). */
+/* Probe points in a tally (collect/count/probes.c, probe_names.c, placing.c, compensate.c, probes_off.c,
+ * signature.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "support/alloc_fail.h"
 #include "support/tally_world.h"
 
-/* The program's code, and behind it the descriptors of its places. */
+/* The program's code, and after it its probe descriptors. */
 enum { PROGRAM = 0x400000, MAIN = 0x1000, SORT = 0x2000, DATA = 0x8000, SIZE = 0x10000, LINE_BYTES = 16 };
 enum {
 	PROBE_MAIN = PROGRAM + DATA,
@@ -23,7 +24,7 @@ enum {
 };
 enum { OUTSIDE = 0x999000 };
 
-/* --- a world: main calls sort, which has a region "row" in which swap is inlined --- */
+/* --- a tally: main calls sort, which has a region "row" in which swap is inlined --- */
 
 struct world {
 	struct tally_world tally;
@@ -49,7 +50,7 @@ static tally_offset call(struct world *world, tally_offset node, uint64_t call_s
 	return child;
 }
 
-/* `swap_code`: where swap's descriptor was reached first. */
+/* `swap_code`: the address from which swap's descriptor was first used. */
 static struct world make_world(enum tally_measurement measurement, uint64_t swap_code)
 {
 	struct world world = { 0 };
@@ -76,7 +77,7 @@ static struct world make_world(enum tally_measurement measurement, uint64_t swap
 	return world;
 }
 
-/* --- names, as the symbolizer would give them --- */
+/* --- names, as the symbolizer gives them --- */
 
 static uint32_t function_of(struct profile *profile, const char *name)
 {
@@ -98,7 +99,7 @@ static void add_frame(struct profile *profile, struct profile_location *location
 		location->first_frame = (uint32_t)id;
 }
 
-/* Of sort's code, swap is inlined at 0x2100 and `less` into that at 0x2180. */
+/* In sort's code, swap is inlined at 0x2100, and `less` is inlined into swap at 0x2180. */
 static void name_all(struct profile *profile)
 {
 	for (size_t i = 0; i < profile->location_count; i++) {
@@ -133,7 +134,7 @@ static struct profile *read_world(const struct world *world)
 	return profile;
 }
 
-/* "main:2 sort:33": all frames from the outermost on. */
+/* Writes a path with all frames, outermost first, each with its line. */
 static void path_text(const struct profile *profile, uint32_t node, char *text, size_t bytes)
 {
 	char inner[258] = "";
@@ -184,16 +185,16 @@ static void release(struct world *world, struct profile *profile)
 	tally_world_release(&world->tally);
 }
 
-/* --- names and places --- */
+/* --- names and lines --- */
 
 static void probe_points_are_functions(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS, PROGRAM + SORT + 0x111);
 	struct profile *profile = read_world(&world);
-	assert_int_equal(hits_at(profile, "calls", "start 0, main 3"), 1); /* whoever has called main */
+	assert_int_equal(hits_at(profile, "calls", "start 0, main 3"), 1); /* main's caller has no probe */
 	assert_int_equal(hits_at(profile, "calls", "start 0, main 2, sort 20"), 4);
-	/* A region's line is where it is; what is inlined into it, in its own code. */
+	/* A region has the line at which it begins; swap, which is inlined into it, has its own line. */
 	assert_int_equal(hits_at(profile, "calls", "start 0, main 2, sort 33, sort: row 33"), 40);
 	assert_int_equal(hits_at(profile, "calls", "start 0, main 2, sort 33, sort: row 33, swap 50"), 400);
 	release(&world, profile);
@@ -216,7 +217,8 @@ static void symbols_functions_are_theirs(void **state)
 	release(&world, profile);
 }
 
-/* Without debug information there is no frame of what was inlined: its own words are its name. */
+/* Without debug information, an inlined function has no frame: its name is made from the signature in its
+ * descriptor. */
 static void own_words_where_symbols_have_none(void **state)
 {
 	(void)state;
@@ -251,7 +253,7 @@ static void samples_are_where_they_were(void **state)
 	release(&world, profile);
 }
 
-/* What a region calls is called from its lines. */
+/* A call from a region has the line of the call inside the region. */
 static void calls_from_regions_have_lines(void **state)
 {
 	(void)state;
@@ -270,7 +272,7 @@ static void probes_are_subtracted(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS_TIMED, PROGRAM + SORT + 0x111);
-	struct tally_world *tally = &world.tally; /* of its clock, 2 ticks are a ns */
+	struct tally_world *tally = &world.tally; /* 2 ticks of its clock are 1 ns */
 	tally_world_header(tally)->probe_inside_ps = 500;
 	tally_world_header(tally)->probe_outside_ps = 250;
 	tally_world_node(tally, world.main)->exclusive_ticks = 2000;
@@ -281,7 +283,7 @@ static void probes_are_subtracted(void **state)
 	assert_int_equal(hits_at(profile, "real", "start 0, main 3"), 1000 - 0 - 1);
 	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 20"), 1000 - 2 - 10);
 	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 33, sort: row 33"), 1000 - 20 - 100);
-	/* No more than there is. */
+	/* Not below 0. */
 	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 33, sort: row 33, swap 50"), 0);
 	const struct profile_resource *real = &profile->resources[profile_find_resource(profile, "real")];
 	assert_string_equal(profile_string(profile, real->note),
@@ -312,7 +314,7 @@ static void waits_are_a_resource(void **state)
 	release(&world, profile);
 }
 
-/* --- what was off --- */
+/* --- probe points that were off --- */
 
 static void what_was_off_is_told(void **state)
 {
@@ -327,7 +329,7 @@ static void what_was_off_is_told(void **state)
 	probe = (struct tally_probe){ .address = PROBE_SWAP + 0xc0, .flags = TALLY_PROBE_OFF, .switched = 1 };
 	tally_world_add_probe(&world.tally, world.probes, &probe,
 			      &(struct tally_world_texts){ "quiet", "", "a.c", "" });
-	snprintf(tally_world_header(&world.tally)->probes_trouble, 8, "no rule");
+	snprintf(tally_world_header(&world.tally)->rules_finding, 8, "no rule");
 	snprintf(tally_world_header(&world.tally)->implementation, 8, "mine");
 	struct profile *profile = read_world(&world);
 	assert_string_equal(text_of(profile, FINDING_POINTS_THROTTLED),
@@ -341,7 +343,7 @@ static void what_was_off_is_told(void **state)
 	release(&world, profile);
 }
 
-/* --- bad files, no memory --- */
+/* --- damaged files, no memory --- */
 
 static int code_of_opening(const struct world *world)
 {
@@ -384,7 +386,7 @@ static void damage_is_found(void **state)
 	tally_world_release(&world.tally);
 }
 
-/* A NUL at the end is what makes texts end. */
+/* The texts of a descriptor must end with a NUL. */
 static void texts_end(void **state)
 {
 	(void)state;
@@ -454,7 +456,7 @@ static void signatures_become_names(void **state)
 		{ "ns::C<T>::operator int() const [with T = char]", "ns::C<char>::operator int() const" },
 		{ "ns::C<T>::~C() [with T = char]", "ns::C<char>::~C()" },
 		{ "main()::<lambda(int, int)>", "main()::<lambda(int, int)>" },
-		{ "broken [", "[" }, /* at least it ends */
+		{ "broken [", "[" }, /* incomplete: the parser must end */
 		{ "broken [with T", "T" },
 		{ "broken [with T]", "broken" },
 		{ " [] = ]", "" },

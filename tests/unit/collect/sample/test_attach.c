@@ -1,5 +1,5 @@
-/* collect/sample/attach.c: what a running process is told to be, by a backend that only
- * says yes or no. */
+/* collect/sample/attach.c: the maps and names that are reported for a running process. The backend only accepts or
+ * refuses threads. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,11 +16,11 @@
 #include "base/buffer.h"
 #include "collect/sample/attach.h"
 
-/* What the pretended backend does with each thread, and what it was asked. */
+/* The result of the test's backend for each thread, and the calls that it received. */
 struct backend {
-	int answer; /* 1: watches each thread once; else what it always says */
+	int answer; /* 1: watches each thread once; otherwise, the result for every thread */
 	unsigned drained;
-	bool everything; /* the whole machine was asked for */
+	bool everything; /* the whole machine was requested */
 	size_t watched_count;
 	pid_t watched[64];
 };
@@ -52,7 +52,7 @@ static bool count_drain(struct backend *backend, uint64_t until_ns, const struct
 
 static const struct backend_vtable vtable = { .name = "test", .attach = answer_attach, .drain = count_drain };
 
-/* --- a sink for what attaching tells: maps and names --- */
+/* --- a sink for the reported maps and names --- */
 
 static void tell_map(void *context, const struct backend_map *map)
 {
@@ -96,14 +96,14 @@ static void test_refusals(void **state)
 	char wanted[128];
 	backend.answer = ERROR_PERMISSION;
 	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_PERMISSION);
-	snprintf(wanted, sizeof(wanted), "not permitted to record process %d", getpid());
+	snprintf(wanted, sizeof(wanted), "cannot record process %d", getpid());
 	assert_non_null(strstr(error.message, wanted));
 	buffer_release(&told);
 	backend.answer = ERROR_LIMIT;
 	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_LIMIT);
 	assert_string_equal(error.message, "the backend says no");
 	buffer_release(&told);
-	backend.answer = 0; /* every thread is gone when it is asked for */
+	backend.answer = 0; /* every thread has ended when it is attached */
 	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_NOT_FOUND);
 	snprintf(wanted, sizeof(wanted), "process %d ended before it could be recorded", getpid());
 	assert_string_equal(error.message, wanted);
@@ -123,7 +123,7 @@ static void *sleep_named(void *name)
 	return NULL;
 }
 
-/* A child with three threads and memory of several kinds, when all is there. */
+/* Makes a child with three threads and several kinds of memory. Returns when all of them exist. */
 static pid_t make_child(void **area)
 {
 	enum { PAGES = 3, PAGE_BYTES = 4096 };
@@ -155,7 +155,7 @@ static void test_threads_and_maps(void **state)
 {
 	(void)state;
 	void *area;
-	/* An allocator need not use the heap that the kernel names. */
+	/* An allocator may not use the mapping that the kernel names heap. */
 	assert_ptr_not_equal(sbrk(4096), (void *)-1);
 	pid_t child = make_child(&area);
 	struct buffer told;
@@ -164,12 +164,13 @@ static void test_threads_and_maps(void **state)
 	assert_int_equal(attach(&backend, child, &told, &error), 0);
 	assert_true(is_told(&told, " first\n") && is_told(&told, " second\n"));
 	assert_int_equal(backend.watched_count, 3);
-	/* Before each of two rounds, the second of which finds nobody new, and before each thread in it. */
+	/* Once before each of two rounds, and once before each thread in them. The second round finds no new
+	 * thread. */
 	assert_int_equal(backend.drained, 2 + 2 * 3);
 	char wanted[4096];
 	snprintf(wanted, sizeof(wanted), "name %d %d a (b) c\n", child, child);
 	assert_true(is_told(&told, wanted));
-	/* The middle page alone is executable. */
+	/* Only the middle page is executable. */
 	unsigned long long start = (unsigned long long)(uintptr_t)area + 4096;
 	snprintf(wanted, sizeof(wanted), "map %d %llx+1000 //anon\n", child, start);
 	assert_true(is_told(&told, wanted));
@@ -185,7 +186,7 @@ static void test_threads_and_maps(void **state)
 	munmap(area, 3 * 4096);
 }
 
-/* What is not executable is told too, if it is asked for, and as such. */
+/* Data maps are reported too if they are requested, and are marked as data. */
 static void test_data_maps(void **state)
 {
 	(void)state;
@@ -202,7 +203,7 @@ static void test_data_maps(void **state)
 	unsigned long long start = (unsigned long long)(uintptr_t)area;
 	snprintf(wanted, sizeof(wanted), "map %d %llx+1000 //anon\n", child, start + 4096);
 	assert_true(is_told(&told, wanted));
-	/* The last may be one with what is mapped behind it. */
+	/* The kernel may merge the last page with the mapping after it. */
 	snprintf(wanted, sizeof(wanted), "data %d %llx+", child, start + 2 * 4096);
 	assert_true(is_told(&told, wanted));
 	assert_true(is_told(&told, " [stack]\n") && is_told(&told, " [heap]\n"));
@@ -213,7 +214,8 @@ static void test_data_maps(void **state)
 	munmap(area, 3 * 4096);
 }
 
-/* Every process is told of: ours, and one with threads; those without maps (the kernel's) by name. */
+/* Every process of the machine is reported: this one, and one with threads. Kernel threads have a name, but no
+ * maps. */
 static void test_everything(void **state)
 {
 	(void)state;

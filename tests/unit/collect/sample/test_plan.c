@@ -1,7 +1,6 @@
-/* collect/sample/plan.c: which backend serves a run, and what is said if none does. The
- * table of backends is the test's own: "best", which may be forbidden, "plain",
- * which knows fewer resources, and "inner", which needs no permission but sees only
- * commands that it starts. */
+/* collect/sample/plan.c: the choice of a backend for a recording, and the message if no backend is suitable. The
+ * table of backends is the test's own: "best", which may be refused; "plain", which measures fewer resources; and
+ * "inner", which needs no permission, but observes only commands that it starts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,9 +12,9 @@
 #include "collect/sample/plan.h"
 #include "collect/sample/preload/requests.h"
 
-static int best_answer;       /* what "best" says to everything; ERROR_VERSION: of no resource */
-static bool plain_user_only;  /* "plain" sees user mode alone */
-static bool plain_has_faults; /* ... and measures page faults */
+static int best_answer;       /* the result of "best" for every resource; ERROR_VERSION: it cannot measure any */
+static bool plain_user_only;  /* "plain" measures only user mode */
+static bool plain_has_faults; /* "plain" measures page faults */
 static bool is_inner_there;
 
 static int probe_best(const struct resource_request *resource, bool *user_mode_only, struct error *error)
@@ -120,7 +119,7 @@ static void test_preferred(void **state)
 	assert_false(plan.request.data_maps);
 }
 
-/* What is not permitted to the first is done by the next, and said; advice is left off. */
+/* If the first backend is not permitted, the next one is used, and the reason is stored without its remedy. */
 static void test_next_best(void **state)
 {
 	(void)state;
@@ -145,7 +144,7 @@ static void test_refused(void **state)
 	struct plan plan;
 	struct error error;
 	best_answer = ERROR_PERMISSION;
-	/* Only the preferred one could: its remedy. */
+	/* Only the preferred backend could measure both: the message has its remedy. */
 	assert_int_equal(make(&plan, "page-faults", "syscalls", &error), ERROR_PERMISSION);
 	assert_says(&error, "best says no to syscalls; try harder");
 	best_answer = ERROR_VERSION;
@@ -153,23 +152,23 @@ static void test_refused(void **state)
 	assert_string_equal(error.message, "syscalls needs the best backend: this kernel is too old: take a newer one");
 	assert_int_equal(make(&plan, "page-faults", NULL, &error), 0);
 	assert_string_equal(plan.passed_over, "best: this kernel is too old");
-	/* The other could too: its own. */
+	/* The other backend could measure it too: the message is its own. */
 	plain_has_faults = false;
 	assert_int_equal(make(&plan, "page-faults", NULL, &error), ERROR_UNSUPPORTED);
 	assert_string_equal(error.message, "plain cannot measure page-faults");
-	/* CPU time that was asked for by name does not become user time. */
+	/* A request for "cpu" does not become user time. */
 	plain_user_only = true;
 	struct record_options options = options_of("cpu", NULL);
 	options.pid = 1;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_PERMISSION);
 	assert_says(&error, "perf_event_paranoid");
-	/* The last of all asks for the least. */
+	/* The message is that of the last backend, which requires the least. */
 	assert_int_equal(make(&plan, "cpu", NULL, &error), ERROR_NOT_FOUND);
 	assert_says(&error, "inner is not there for cpu");
 }
 
-/* What needs no permission serves where others are refused, and all that only it sees;
- * but user time that is permitted is preferred where nothing was asked for. */
+/* The backend that needs no permission is used if the others are refused, and for resources that only it can
+ * measure. But without a requested resource, permitted user time is preferred. */
 static void test_inner(void **state)
 {
 	(void)state;
@@ -190,7 +189,7 @@ static void test_inner(void **state)
 	assert_int_equal(make(&plan, NULL, NULL, &error), 0);
 	assert_ptr_equal(plan.vtable, &plain);
 	assert_true(plan.user_by_default);
-	/* What it does not see has the others' remedy, not its own. */
+	/* For a resource that it cannot measure, the message is that of the other backends. */
 	assert_int_equal(make(&plan, "syscalls", NULL, &error), ERROR_PERMISSION);
 	assert_says(&error, "best says no to syscalls; try harder");
 	plain_has_faults = false;
@@ -198,7 +197,7 @@ static void test_inner(void **state)
 	assert_string_equal(error.message, "plain cannot measure page-faults");
 }
 
-/* What runs already is not for who must be loaded into it. */
+/* A backend that must be loaded into the command cannot record a running process. */
 static void test_only_commands(void **state)
 {
 	(void)state;
@@ -209,7 +208,7 @@ static void test_only_commands(void **state)
 	best_answer = ERROR_PERMISSION;
 	options.pid = 1;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
-	assert_says(&error, "only the inner backend measures own:orders");
+	assert_says(&error, "cannot measure own:orders in a running process: only the inner backend measures it");
 	options = options_of("alloc-bytes", NULL);
 	options.everything = true;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_PERMISSION);
@@ -219,19 +218,19 @@ static void test_only_commands(void **state)
 	assert_int_equal(plan_make(&plan, &options, &error), 0);
 	options.pid = 1;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
-	assert_says(&error, "cannot look at what runs already: -p is for");
+	assert_says(&error, "cannot record with -p: it is loaded into commands that it starts");
 	options.pid = 0;
 	options.everything = true;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
-	assert_says(&error, "-a is for");
-	/* Without -r too: the last of those that could. */
+	assert_says(&error, "cannot record with -a");
+	/* The same without -r: the last backend that can measure the default is used. */
 	options = (struct record_options){ .pid = 1 };
 	plain_user_only = true;
 	assert_int_equal(plan_make(&plan, &options, &error), 0);
 	assert_ptr_equal(plan.vtable, &plain);
 }
 
-/* Each resource has a backend, but no backend has both. */
+/* Each resource has a backend, but no backend measures both. */
 static void test_mixture(void **state)
 {
 	(void)state;
@@ -265,7 +264,7 @@ static void test_forced(void **state)
 	assert_false(plan_next(&plan, &options, &why));
 }
 
-/* A backend that cannot be opened makes way for the next, but not where the words were wrong. */
+/* If a backend cannot be opened, the next one is used, unless the request itself was wrong. */
 static void test_not_opened(void **state)
 {
 	(void)state;

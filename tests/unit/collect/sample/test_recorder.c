@@ -1,5 +1,5 @@
-/* collect/sample/recorder.c: what becomes of stacks that the backend walked, of touched
- * memory, and what the backend is told of code. */
+/* collect/sample/recorder.c: stacks that the backend walked, touched memory, and the code that is reported to the
+ * backend. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,14 +20,14 @@ static void test_walked(void **state)
 	fed_map(fed, FED_PID, 0x20000, 0x21000, "/b", false);
 	uint32_t node = fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20008, 0x10020, 0x10010));
 	assert_string_equal(fed_path(fed, node), "/a+10 /a+20 /b+8");
-	/* The same way, a part of it, and another. */
+	/* The same path, a part of it, and another path. */
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20008, 0x10020, 0x10010)), node);
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10020, 0x10010)),
 			 fed->recorder.profile->nodes[node].parent);
 	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20009, 0x10020, 0x10010))),
 			    "/a+10 /a+20 /b+9");
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20008, 0x10020, 0x10010)), node);
-	/* Another thread, and a child, have the same tree. */
+	/* Another thread and a child process use the same tree. */
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID + 1, 0x20008, 0x10020, 0x10010)), node);
 	fed->sink.fork(fed->sink.context, FED_PID, FED_PID + 2, FED_PID + 2, 5);
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID + 2, FED_PID + 2, 0x20008, 0x10020, 0x10010)), node);
@@ -35,7 +35,7 @@ static void test_walked(void **state)
 	assert_int_equal(fed->recorder.samples, 7);
 }
 
-/* An address means something else when the maps have changed. */
+/* After the maps have changed, an address has another meaning. */
 static void test_walked_after_changes(void **state)
 {
 	struct fed *fed = *state;
@@ -43,7 +43,7 @@ static void test_walked_after_changes(void **state)
 	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/a+10 /a+800");
 	fed_map(fed, FED_PID, 0x10800, 0x10900, "/b", false);
 	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/a+10 /b+0");
-	/* In another process it is elsewhere. */
+	/* In another process, it is in another file. */
 	fed_map(fed, FED_PID + 1, 0x10000, 0x10900, "/c", false);
 	struct backend_sample other = FED_STACK(FED_PID + 1, FED_PID + 1, 0x10800, 0x10010);
 	for (int i = 0; i < 3; i++) {
@@ -55,7 +55,7 @@ static void test_walked_after_changes(void **state)
 	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/c+10 /c+800");
 }
 
-/* Generated code is one location, however its addresses differ. */
+/* All addresses in generated code are one location. */
 static void test_walked_anonymous(void **state)
 {
 	struct fed *fed = *state;
@@ -74,7 +74,7 @@ static void test_walked_into_the_unknown(void **state)
 	}
 	assert_int_equal(fed_cause(fed, UNWIND_NO_MODULE), 2);
 	assert_int_equal(fed_cause(fed, UNWIND_ROOT), 0);
-	/* What is unknown now may be known soon. */
+	/* Unknown code can become known. */
 	fed_map(fed, FED_PID, 0x500000, 0x501000, "/b", false);
 	uint32_t node = fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10030, 0x500000, 0x10020, 0x10010));
 	assert_string_equal(fed_path(fed, node), "/a+10 /a+20 /b+0 /a+30");
@@ -87,7 +87,7 @@ static void test_walked_in_part(void **state)
 	struct backend_sample sample = fed_stack(FED_PID, FED_PID, UNWIND_NO_RULE_AT_PC, addresses);
 	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "[incomplete stack] /a+20 /a+30");
 	assert_int_equal(fed_cause(fed, UNWIND_NO_RULE_AT_PC), 1);
-	/* Not even one frame. */
+	/* A walk without any frame. */
 	sample.addresses = NULL;
 	sample.address_count = 0;
 	sample.cause = UNWIND_UNREADABLE;
@@ -95,7 +95,7 @@ static void test_walked_in_part(void **state)
 	assert_int_equal(fed_cause(fed, UNWIND_UNREADABLE), 1);
 }
 
-/* What the backend could not walk, but copied, is walked here. */
+/* User-space fallback: the recorder walks the stack that the backend copied. */
 static void test_left_to_us(void **state)
 {
 	struct fed *fed = *state;
@@ -108,7 +108,7 @@ static void test_left_to_us(void **state)
 	sample.stack_asked = 100;
 	sample.registers.value[ARCH_PC_REGISTER] = 0x10040;
 	sample.registers.value[ARCH_SP_REGISTER] = 0x7000000;
-	/* The file cannot be read, so neither can we. */
+	/* The file cannot be read, so that the recorder cannot walk it either. */
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "[incomplete stack] /a+40");
 		sample.addresses = NULL;
@@ -116,7 +116,7 @@ static void test_left_to_us(void **state)
 	}
 	assert_int_equal(fed_cause(fed, UNWIND_NO_TABLE), 2);
 	assert_int_equal(fed_cause(fed, UNWIND_BAD_RULE), 0);
-	/* Walked to its end, nothing else is looked at. */
+	/* If the backend walked to the root, the copied stack is not used. */
 	sample = fed_stack(FED_PID, FED_PID, UNWIND_ROOT_FRAME_POINTER, addresses);
 	sample.has_registers = true;
 	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/a+20 /a+30");
@@ -136,16 +136,16 @@ static void test_no_stack(void **state)
 	other.other_abi = true;
 	assert_string_equal(fed_path(fed, fed_sample(fed, other)), "[incomplete stack]");
 	assert_int_equal(fed_cause(fed, UNWIND_OTHER_ABI), 1);
-	/* Between exec and its first code, the stack is the old program's. */
+	/* Between exec and its first code, the stack belongs to the old program. */
 	fed->sink.name(fed->sink.context, FED_PID, FED_PID, "new", true, 7);
 	fed_map(fed, FED_PID, 0x30000, 0x31000, "[stack]", true);
 	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10010))),
 			    "[kernel: exec or exit]");
 }
 
-/* --- what the backend is told of code --- */
+/* --- code reported to the backend --- */
 
-/* The last told, as "pid: start-end+bias ..." in hex; and how often. */
+/* The last report as "pid: start-end+bias ...", in hexadecimal, and the number of reports. */
 struct told {
 	char text[1024];
 	unsigned times;
@@ -164,7 +164,7 @@ static int note_code(void *context, uint32_t pid, const struct backend_code *cod
 		told->has_table |= code[i].table && code[i].table->row_count > 0;
 	}
 	told->times++;
-	return ERROR_LIMIT; /* the backend's to act upon */
+	return ERROR_LIMIT; /* only the backend acts on it */
 }
 
 static void test_code_is_told(void **state)
@@ -182,7 +182,7 @@ static void test_code_is_told(void **state)
 	sink.fork(sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 1);
 	assert_string_equal(told.text, "1: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
 	assert_int_equal(told.times, 3);
-	/* Threads change nothing, nor do names. */
+	/* New threads and names are not reported. */
 	sink.fork(sink.context, FED_PID, FED_PID, FED_PID + 2, 2);
 	sink.name(sink.context, FED_PID, FED_PID + 2, "helper", false, 3);
 	assert_int_equal(told.times, 3);
@@ -190,7 +190,7 @@ static void test_code_is_told(void **state)
 	assert_string_equal(told.text, "1:");
 	fed_map(fed, FED_PID + 1, 0x1000, 0x2000, "/b", false);
 	assert_string_equal(told.text, "1: 1000-2000+1000");
-	/* The process goes with its last thread. */
+	/* The process ends with its last thread. */
 	sink.sample(sink.context, &(struct backend_sample){ .pid = FED_PID, .tid = FED_PID, .hits = 1 });
 	sink.exit(sink.context, FED_PID, FED_PID, 5);
 	assert_int_equal(told.times, 5);
@@ -202,7 +202,7 @@ static void test_code_is_told(void **state)
 	assert_int_equal(told.times, 6);
 }
 
-/* With files that are there, the rules come along. */
+/* For a file that exists, the report includes its unwind table. */
 static void test_code_has_tables(void **state)
 {
 	struct fed *fed = *state;
@@ -214,7 +214,7 @@ static void test_code_has_tables(void **state)
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	fed_map(fed, (uint32_t)getpid(), 0x400000, 0x500000, self, false);
 	assert_true(told.has_table);
-	assert_int_equal(fed->recorder.codes_not_loaded, told.times); /* note_code says that it cannot */
+	assert_int_equal(fed->recorder.codes_not_loaded, told.times); /* note_code returns an error */
 }
 
 /* --- touched memory --- */
@@ -263,14 +263,14 @@ static void test_touches(void **state)
 	/* The heap grows. */
 	fed_map(fed, FED_PID, 0x13000, 0x18000, "[heap]", true);
 	assert_string_equal(touch(fed, FED_PID, 0x14000), "[heap]");
-	/* Data is no code: a frame there is unknown. */
+	/* Data is not code: a frame there is unknown. */
 	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x11000))),
 			    "[incomplete stack] [unknown code]");
 	/* A sample that touched nothing adds nothing. */
 	assert_int_equal(fed->recorder.profile->touch_count, 12);
 }
 
-/* Of two at one address the newer is there, whatever it is. */
+/* If two mappings overlap, the newer one counts, whether it is code or data. */
 static void test_touches_replaced(void **state)
 {
 	struct fed *fed = *state;
@@ -279,7 +279,7 @@ static void test_touches_replaced(void **state)
 	assert_string_equal(touch(fed, FED_PID, 0x10800), "/a");
 	fed_map(fed, FED_PID, 0x10000, 0x11000, "/b", false);
 	assert_string_equal(touch(fed, FED_PID, 0x10000), "/b");
-	/* A child has the same, a new program does not. */
+	/* A child inherits the maps, a new program does not. */
 	fed_map(fed, FED_PID, 0x40000, 0x41000, "[heap]", true);
 	fed->sink.fork(fed->sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 5);
 	assert_string_equal(touch(fed, FED_PID + 1, 0x40000), "[heap]");
@@ -292,7 +292,7 @@ static void test_touched_stack(void **state)
 {
 	struct fed *fed = *state;
 	const uint64_t top = UINT64_C(0x7ffffffff000);
-	const uint64_t limit = 8 * 1024 * 1024; /* of a process that cannot be asked */
+	const uint64_t limit = 8 * 1024 * 1024; /* for a process whose limit cannot be read */
 	fed_map(fed, FED_PID, top - 0x21000, top, "[stack]", true);
 	fed_map(fed, FED_PID, top + 0x1000, top + 0x2000, "[vdso]", false);
 	assert_string_equal(touch(fed, FED_PID, top - 1), "[stack]");
@@ -301,7 +301,7 @@ static void test_touched_stack(void **state)
 	assert_string_equal(touch(fed, FED_PID, top - limit), "[stack]");
 	assert_string_equal(touch(fed, FED_PID, top - limit - 1), "");
 	assert_string_equal(touch(fed, FED_PID, top), "");
-	/* What is mapped below ends it, whether code or data. */
+	/* A mapping below the stack ends it, whether it is code or data. */
 	fed_map(fed, FED_PID, top - 0x31000, top - 0x30000, "//anon", true);
 	assert_string_equal(touch(fed, FED_PID, top - 0x30001), "[anon]");
 	assert_string_equal(touch(fed, FED_PID, top - 0x30000), "[stack]");
@@ -311,7 +311,7 @@ static void test_touched_stack(void **state)
 	assert_string_equal(touch(fed, FED_PID, top - 0x28001), "");
 }
 
-/* The kernel tells no one of mremap, but can be asked while the process is there. */
+/* The kernel does not report mremap, but /proc has the maps while the process exists. */
 static void test_touched_untold(void **state)
 {
 	struct fed *fed = *state;
@@ -323,15 +323,15 @@ static void test_touched_untold(void **state)
 	char self[4096] = "";
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	assert_string_equal(touch(fed, pid, address), "[anon]");
-	/* Not a variable: address sanitizer keeps these elsewhere. */
+	/* Not a variable: address sanitizer may place it elsewhere. */
 	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)__builtin_frame_address(0)), "[stack]");
 	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)test_touched_untold), self);
-	/* What was found counts as told, until something else is. */
+	/* A map found in /proc is used until another one is reported. */
 	munmap(memory, BYTES);
 	assert_string_equal(touch(fed, pid, address + BYTES - 1), "[anon]");
 	fed_map(fed, pid, address, address + BYTES, "/b", true);
 	assert_string_equal(touch(fed, pid, address), "/b");
-	/* Nothing is there. */
+	/* An address that is not mapped. */
 	for (int i = 0; i < 200; i++)
 		assert_string_equal(touch(fed, pid, 8), "");
 }
@@ -378,7 +378,7 @@ static void tell_labels(struct fed *fed, uint32_t number, const char *text)
 	fed->sink.labels(fed->sink.context, number, copy, bytes);
 }
 
-/* The labels of a sample that has the set of this number, "key=value key=value". */
+/* Returns the labels of a sample with this label set number, "key=value key=value". */
 static const char *labels_of(struct fed *fed, uint32_t number)
 {
 	static char text[128];
@@ -414,7 +414,7 @@ static void test_labels(void **state)
 	assert_int_equal(fed->recorder.labels.unknown, 0);
 }
 
-/* What was not told, or makes no sense, does no harm. */
+/* Unknown numbers and malformed labels are ignored. */
 static void test_odd_labels(void **state)
 {
 	struct fed *fed = *state;

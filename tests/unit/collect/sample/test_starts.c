@@ -1,4 +1,4 @@
-/* Threads hang below the stack that started them: recorder.c, processes.c, starts.c. */
+/* Stitching: a thread's paths continue the path that created it (recorder.c, processes.c, starts.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 enum { OTHER_PID = FED_PID + 500, TID = FED_PID + 1 };
 static const uint64_t S = 1000000000; /* ns */
 
-/* `creator` starts `tid` from the code at 0x10000 + `offset`, called from /a+10. */
+/* `creator` creates `tid` at FED_CODE + `offset`, called from /a+10. */
 static void create_at(struct fed *fed, uint32_t creator, uint32_t tid, uint64_t offset, uint64_t time_ns)
 {
 	struct backend_sample sample = FED_STACK(FED_PID, creator, FED_CODE + offset, FED_CODE + 0x10);
@@ -29,7 +29,7 @@ static void end(struct fed *fed, uint32_t tid, uint64_t time_ns)
 	fed->sink.exit(fed->sink.context, FED_PID, tid, time_ns);
 }
 
-/* The path of a sample of a thread at /a+50, called by its outermost frame /a+40. */
+/* Returns the path of a sample of a thread, at /a+50, called by its outermost frame /a+40. */
 static const char *path_of(struct fed *fed, uint32_t tid)
 {
 	return fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, tid, FED_CODE + 0x50, FED_CODE + 0x40)));
@@ -50,18 +50,18 @@ static void test_told_before_or_after(void **state)
 	create_at(fed, FED_PID, TID + 2, 0x30, 9);
 	start(fed, TID + 2, 7);
 	assert_string_equal(path_of(fed, TID + 2), "/a+10 /a+30 [thread] /a+40 /a+50");
-	/* Nobody told of its beginning but this. */
+	/* The thread's creation is its only event. */
 	create_at(fed, FED_PID, TID + 3, 0x30, 9);
 	assert_string_equal(path_of(fed, TID + 3), "/a+10 /a+30 [thread] /a+40 /a+50");
-	/* The creator itself stays where it is, and so does whom nobody told of. */
+	/* The paths of the creator, and of a thread without a reported creation, stay alone. */
 	assert_string_equal(path_of(fed, FED_PID), alone);
 	start(fed, TID + 4, 10);
 	assert_string_equal(path_of(fed, TID + 4), alone);
-	/* Starting a thread is no sample. */
+	/* The creation of a thread is not a sample. */
 	assert_int_equal(fed->recorder.samples, 6);
 	assert_int_equal(fed->recorder.profile->hit_count, 6);
 	assert_int_equal(fed_cause(fed, UNWIND_ROOT), 6);
-	/* The marker is one location of a module of its own kind. */
+	/* The mark is one location, in a module of its own kind. */
 	const struct profile *profile = fed->recorder.profile;
 	size_t modules = 0, locations = 0;
 	for (size_t i = 0; i < profile->module_count; i++)
@@ -72,7 +72,7 @@ static void test_told_before_or_after(void **state)
 	assert_int_equal(locations, 1);
 }
 
-/* Without any start told there is not even the module. */
+/* Without a reported creation, the module of the marks does not exist. */
 static void test_never_told(void **state)
 {
 	struct fed *fed = *state;
@@ -90,7 +90,7 @@ static void test_chains(void **state)
 	create_at(fed, TID, TID + 1, 0x30, 2);
 	start(fed, TID + 1, 2);
 	assert_string_equal(path_of(fed, TID + 1), "/a+10 /a+20 [thread] /a+10 /a+30 [thread] /a+40 /a+50");
-	/* Each starts the next: from some depth on they hang side by side. */
+	/* Each thread creates the next: from 16 marks on, a thread gets the same base path as its creator. */
 	for (uint32_t i = 2; i < 40; i++) {
 		create_at(fed, TID + i - 1, TID + i, 0x30, 1 + i);
 		start(fed, TID + i, 1 + i);
@@ -107,18 +107,18 @@ static void test_chains(void **state)
 	assert_int_equal(fed->recorder.profile->node_count, nodes);
 }
 
-/* A stack that does not reach its root says not where the thread belongs. */
+/* A creating stack that does not reach its root does not give the thread a base path. */
 static void test_broken_creator(void **state)
 {
 	struct fed *fed = *state;
 	create_at(fed, FED_PID, TID, 0x20, 1);
-	/* The same id again, before the thread came: the later one counts. */
+	/* A second creation of the same tid, before the thread starts, replaces the first. */
 	struct backend_sample broken = FED_STACK(FED_PID, FED_PID, FED_CODE + 0x20);
 	broken.cause = UNWIND_NO_RULE_AT_PC;
 	fed->sink.creates(fed->sink.context, &broken, TID);
 	start(fed, TID, 1);
 	assert_string_equal(path_of(fed, TID), alone);
-	/* Nor does what has no stack at all. */
+	/* A creation without any stack gives no base path either. */
 	struct backend_sample none = { .pid = FED_PID, .tid = FED_PID, .time_ns = 1, .cause = UNWIND_NO_USER_STACK };
 	fed->sink.creates(fed->sink.context, &none, TID + 1);
 	start(fed, TID + 1, 1);
@@ -127,7 +127,7 @@ static void test_broken_creator(void **state)
 	assert_int_equal(fed_cause(fed, UNWIND_NO_USER_STACK), 0);
 }
 
-/* The thread's own broken stacks are no part of its starter's path. */
+/* An incomplete stack of the thread is not stitched to its creator's path. */
 static void test_broken_thread(void **state)
 {
 	struct fed *fed = *state;
@@ -150,11 +150,11 @@ static void test_ids_used_again(void **state)
 	start(fed, TID, 3);
 	assert_string_equal(path_of(fed, TID), alone);
 	end(fed, TID, 4);
-	/* The new thread's start is told before the thread; the old one has ended. */
+	/* The creation is reported before the new thread, and after the end of the old one. */
 	create_at(fed, FED_PID, TID, 0x30, 5);
 	start(fed, TID, 5);
 	assert_string_equal(path_of(fed, TID), "/a+10 /a+30 [thread] /a+40 /a+50");
-	/* A start that came to nothing, and much later, the id elsewhere. */
+	/* A creation that failed: much later, the tid appears again, or it appears in another process. */
 	create_at(fed, FED_PID, TID + 1, 0x20, 6);
 	start(fed, TID + 1, 6 + 2 * S);
 	assert_string_equal(path_of(fed, TID + 1), alone);
@@ -163,12 +163,12 @@ static void test_ids_used_again(void **state)
 	fed->sink.fork(fed->sink.context, OTHER_PID, OTHER_PID, TID + 2, 8);
 	uint32_t node = fed_sample(fed, FED_STACK(OTHER_PID, TID + 2, FED_CODE + 0x50, FED_CODE + 0x40));
 	assert_string_equal(fed_path(fed, node), alone);
-	/* A thread of old, whose end was not told, is not the one that starts now. */
+	/* The creation belongs to the new thread, not to an old one with this tid whose end was not reported. */
 	start(fed, TID + 3, 10);
 	create_at(fed, FED_PID, TID + 3, 0x20, 10 + 2 * S);
 	start(fed, TID + 3, 11 + 2 * S);
 	assert_string_equal(path_of(fed, TID + 3), stitched);
-	/* Nor is one that has its place already. */
+	/* A thread that has a base path keeps it. */
 	create_at(fed, FED_PID, TID + 3, 0x30, 12 + 2 * S);
 	assert_string_equal(path_of(fed, TID + 3), stitched);
 	end(fed, TID + 3, 12 + 2 * S);
@@ -177,7 +177,7 @@ static void test_ids_used_again(void **state)
 	assert_string_equal(path_of(fed, TID + 3), "/a+10 /a+30 [thread] /a+40 /a+50");
 }
 
-/* A new program begins at its own root. */
+/* The paths of a new program begin at the root. */
 static void test_exec(void **state)
 {
 	struct fed *fed = *state;

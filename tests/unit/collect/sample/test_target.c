@@ -1,5 +1,5 @@
-/* collect/sample/target.c: what is said of each file that cannot be run, and that what
- * runs gets back what is its own. collect/sample/stacks/target_memory.c: reading it. */
+/* collect/sample/target.c: the message for each kind of file that cannot be run, and the settings that a command
+ * gets back. collect/sample/stacks/target_memory.c: reading its memory. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static int end(void **state)
 	return system(command);
 }
 
-/* --- finding --- */
+/* --- finding the command --- */
 
 static void assert_not_found(const char *name, int code, const char *says)
 {
@@ -113,7 +113,7 @@ static void test_good_files(void **state)
 	assert_found("/bin/sh", "/bin/sh");
 }
 
-/* As a shell looks: the first executable file in PATH; an empty part is here. */
+/* The first executable file in PATH is found, as in a shell. An empty part of PATH is the current directory. */
 static void test_path(void **state)
 {
 	(void)state;
@@ -122,9 +122,9 @@ static void test_path(void **state)
 	char wanted[256];
 	mkdir(path_in("first"), 0755);
 	mkdir(path_in("second"), 0755);
-	mkdir(path_in("first/tool"), 0755); /* a directory is no command */
+	mkdir(path_in("first/tool"), 0755); /* a directory is not a command */
 	make_file("second/tool", "#!/bin/sh\n", 10, 0755);
-	make_file("first/other", "#!/bin/sh\n", 10, 0644); /* nor is what may not be run */
+	make_file("first/other", "#!/bin/sh\n", 10, 0644); /* neither is a file without permission to execute */
 	make_file("second/other", "#!/bin/sh\n", 10, 0755);
 	char path[256];
 	snprintf(path, sizeof(path), "/nowhere:%s/first:%s/second", directory, directory);
@@ -154,7 +154,7 @@ static void test_path(void **state)
 static sigset_t no_signals;
 static struct rlimit files;
 
-/* execv's argument for a text: it changes none. */
+/* Returns an argument for execv, which changes none. */
 static char *word(const char *text)
 {
 	return (char *)(uintptr_t)text;
@@ -191,7 +191,7 @@ static void test_status(void **state)
 	assert_status("kill -KILL $$", 128 + SIGKILL);
 }
 
-/* Held until let go; given up, it ends without having run. */
+/* The command does not run before target_go. If it is released instead, it ends without having run. */
 static void test_held(void **state)
 {
 	(void)state;
@@ -228,11 +228,11 @@ static void test_exec_fails(void **state)
 	assert_exec_fails(make_file("not-executable", "#!/bin/sh\n", 10, 0644), ERROR_NOT_EXECUTABLE,
 			  "Permission denied");
 	assert_exec_fails(elf_of("nothing", ELFCLASS64, EM_X86_64, 64), ERROR_NOT_EXECUTABLE, "Exec format error");
-	/* The file is there: what is not is what its first line names. */
+	/* The file exists, but the interpreter in its first line does not. */
 	assert_exec_fails(make_file("lost", "#!/nowhere/sh\n", 14, 0755), ERROR_NOT_EXECUTABLE, "interpreter");
 }
 
-/* What a command with this signal mask and limit of files prints. */
+/* Returns the output of a command that has this signal mask and this limit of open files. */
 static FILE *output_of(char *const *arguments, const sigset_t *signals, const struct rlimit *limit)
 {
 	int out = open(path_in("output"), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
@@ -265,7 +265,7 @@ static int inherited_descriptors(void)
 	return inherited;
 }
 
-/* The signal mask and the limit of files are the command's own, whatever ours are. */
+/* The command gets its own signal mask and limit of open files, whatever cpprof's are. */
 static void test_its_own(void **state)
 {
 	(void)state;
@@ -293,7 +293,7 @@ static void test_its_own(void **state)
 	assert_int_equal(limit, 77);
 }
 
-/* No descriptor of ours is left open in it. */
+/* No descriptor of cpprof is open in the command. */
 static void test_descriptors(void **state)
 {
 	(void)state;
@@ -304,10 +304,10 @@ static void test_descriptors(void **state)
 	while (fscanf(file, "%u", &fd) == 1)
 		count++;
 	fclose(file);
-	assert_int_equal(count, inherited_descriptors() + 1); /* with which ls looks */
+	assert_int_equal(count, inherited_descriptors() + 1); /* one more: the folder that ls reads */
 }
 
-/* --- its memory --- */
+/* --- the target's memory --- */
 
 static void test_memory(void **state)
 {
@@ -325,7 +325,7 @@ static void test_memory(void **state)
 	target_memory_init(&memory);
 	target_memory_begin(&memory, getpid());
 	uint64_t word;
-	/* Single words, on more pages than are kept, and across two of them. */
+	/* Single words, on more pages than are cached, and across the end of a page. */
 	for (size_t at = 0; at + 8 < readable; at += 1000 * 8) {
 		assert_int_equal(target_memory_word(&memory, start + at, &word), 0);
 		assert_int_equal(word, at);
@@ -335,7 +335,7 @@ static void test_memory(void **state)
 	assert_int_equal(target_memory_word(&memory, start + readable - 3, &word), -1);
 	assert_int_equal(target_memory_word(&memory, start + readable, &word), -1);
 	assert_int_equal(target_memory_word(&memory, UINT64_MAX - 3, &word), -1);
-	/* A span, as far as there is memory. */
+	/* A span, up to the end of the readable memory. */
 	assert_int_equal(target_memory_span(&memory, start + 8, 100), 100);
 	assert_memory_equal(memory.span, area + 8, 100);
 	assert_int_equal(target_memory_extend(&memory, start + 8 + 5000), 0);
@@ -347,7 +347,7 @@ static void test_memory(void **state)
 	assert_int_equal(target_memory_extend(&memory, start + TARGET_SPAN_MAX + 4096), -1);
 	assert_int_equal(target_memory_span(&memory, start, PAGES * TARGET_PAGE_BYTES), readable);
 	assert_int_equal(target_memory_span(&memory, start, TARGET_SPAN_MAX + 1), 0);
-	/* Another sample: nothing is known any more. */
+	/* A new sample begins with an empty cache. */
 	memset(area, 0xee, TARGET_PAGE_BYTES);
 	target_memory_begin(&memory, getpid());
 	assert_int_equal(target_memory_word(&memory, start, &word), 0);

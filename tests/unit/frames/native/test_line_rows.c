@@ -1,4 +1,4 @@
-/* Rows of whole programs, byte by byte against binutils' addr2line. */
+/* Compares the line rows of whole programs with binutils' addr2line, at every byte. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,8 @@ static void expect_sound(const struct image *image)
 	assert_ptr_equal(line_rows_at(rows, image->high - 1), &rows->rows[rows->count - 1]);
 }
 
-/* "ns::f\n/path/file.c:12\n" or "...:12 (discriminator 3)" for every byte; "??" for what is not known. */
+/* addr2line prints for each byte "ns::f\n/path/file.c:12\n" or "...:12 (discriminator 3)", with "??" for unknown
+ * parts. */
 static size_t expect_as_addr2line(const struct image *image, const char *name)
 {
 	char *text = lab_output("for i in $(seq %llu %llu); do printf '%%x\\n' $i; done | addr2line -f -e %s",
@@ -81,9 +82,9 @@ static size_t expect_as_addr2line(const struct image *image, const char *name)
 			continue;
 		known++;
 		assert_string_equal(last_part(row->file), last_part(place));
-		/* Of what was inlined and has no symbol addr2line knows only whose code it is in. */
-		if (row->function && !strstr(row->function, "::"))
-			assert_string_equal(row->function, function);
+		/* For an inlined function without a symbol, addr2line prints only the function that contains it. */
+		if (row->function && !strstr(row->function, "::") && strcmp(row->function, function) != 0)
+			fail_msg("%s+%#llx: %s, not %s", name, (unsigned long long)address, row->function, function);
 	}
 	free(text);
 	return known;
@@ -111,7 +112,8 @@ static void test_as_addr2line(void **state)
 	check("g++ -g -O1 $S/shapes.cpp", 200);
 }
 
-/* addr2line does not read these: the same code with its debug information in the program itself does for it. */
+/* addr2line does not read split debug information. The reference is the same code with its debug information in
+ * the program. */
 static void test_split_debug_information(void **state)
 {
 	(void)state;

@@ -1,15 +1,18 @@
-/* Names and lines of real programs, built by gcc and clang in the ways that matter. */
+/* Names and lines of the vDSO and of real programs, built by gcc and clang with the options that change debug
+ * information and symbols. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include <cmocka.h>
 
 #include "support/symbols_lab.h"
 
-/* Each mark of inlines.c, at each place where its code was put. */
+/* Checks each mark of inlines.c, at each address to which the compiler copied it. */
 static void check_inlines(const char *program)
 {
 	struct mark marks[LAB_MARKS];
@@ -64,7 +67,7 @@ static void test_inlines(void **state)
 	check_inlines("inlines");
 }
 
-/* One profile of all marks knows each function once. */
+/* A profile with all marks has each function once. */
 static void test_functions_are_distinct(void **state)
 {
 	(void)state;
@@ -82,7 +85,7 @@ static void test_functions_are_distinct(void **state)
 	profile_free(profile);
 }
 
-/* All addresses of the functions of a program, as binutils see them. */
+/* Compares addresses of the program's functions with binutils' addr2line. */
 static void test_agrees_with_addr2line(void **state)
 {
 	(void)state;
@@ -104,7 +107,7 @@ static void test_agrees_with_addr2line(void **state)
 			char *name = strsep(&rest, "\n");
 			char *place = strsep(&rest, "\n");
 			if (strstr(lab_name(profile, i, f), "+0x"))
-				continue; /* filling between functions, which addr2line gives to the one before */
+				continue; /* padding, which addr2line assigns to the function before it */
 			assert_non_null(place);
 			assert_string_equal(name, lab_name(profile, i, f));
 			char expected[600];
@@ -138,7 +141,8 @@ static void test_cpp_names(void **state)
 		lab_run("%s -O1 $S/shapes.cpp -o shapes", compilers[c]);
 		bool is_gcc = compilers[c][0] == 'g';
 		expect_shape(1, "geometry::(anonymous namespace)::hidden(int)");
-		/* gcc writes no linkage name for what only this file sees: no parameters. */
+		/* gcc writes no linkage name for a function with internal linkage, so that its parameters are
+		 * unknown. */
 		expect_shape(2, is_gcc ? "geometry::(anonymous namespace)::hidden_inline"
 				       : "geometry::(anonymous namespace)::hidden_inline(int)");
 		expect_shape(3, "double geometry::shape::scale<double>(double)");
@@ -146,7 +150,7 @@ static void test_cpp_names(void **state)
 		expect_shape(5, "geometry::shape::~shape()");
 		expect_shape(6, "plain");
 	}
-	/* Out of line, gcc's lambda has a symbol; inlined it has not. */
+	/* A gcc lambda has a symbol only if it is not inlined. */
 	lab_run("g++ -g -O0 $S/shapes.cpp -o shapes");
 	expect_shape(7, "main::{lambda(int)#1}::operator()(int) const");
 	lab_run("g++ -g -O2 $S/shapes.cpp -o shapes");
@@ -173,7 +177,7 @@ static void test_clones_are_their_original(void **state)
 	}
 }
 
-/* Without its symbols, a function is named after its start by .eh_frame. */
+/* A function without a symbol is named after its start address, which .eh_frame gives. */
 static void expect_nameless(const char *program, uint64_t address, uint64_t start)
 {
 	char expected[100];
@@ -206,7 +210,7 @@ static void test_stripped_library(void **state)
 {
 	(void)state;
 	lab_run("gcc -O1 -fPIC -shared $S/library.c -o full.so && cp full.so lib.so && strip lib.so");
-	/* secret_too stands behind library_call or library_read, which must not claim it. */
+	/* secret_too follows library_call or library_read, whose symbol must not be used for it. */
 	expect_nameless("lib.so", lab_mark("full.so", 2).address, lab_symbol("full.so", "secret"));
 	expect_nameless("lib.so", lab_mark("full.so", 3).address, lab_symbol("full.so", "secret_too"));
 	struct profile *profile = lab_symbolized("lib.so", lab_mark("full.so", 4).address);
@@ -233,7 +237,7 @@ static void test_assembler(void **state)
 	profile_free(profile);
 }
 
-/* Every place to keep the same debug information, from which the same is read. */
+/* The same debug information, in each location where a debug file may be, gives the same frames. */
 static void expect_separate(const char *program, uint64_t address, bool lines)
 {
 	struct profile *profile = lab_symbolized(program, address);
@@ -257,17 +261,17 @@ static void test_separate_debug_files(void **state)
 		expect_separate("part", address, true);
 		lab_run("mkdir -p .debug && mv part.debug .debug/");
 		expect_separate("part", address, true);
-		/* Reached through a symbolic link, it is searched beside the file itself. */
+		/* If the program is a symbolic link, the debug file is searched next to the linked file. */
 		lab_run("mkdir other && ln -s ../part other/part");
 		expect_separate("other/part", address, true);
-		/* Another program's debug file of that name is none of its. */
+		/* A debug file with this name that belongs to another program is not used. */
 		lab_run("gcc -g -O1 %s $S/clones.c -o wrong && objcopy --only-keep-debug wrong .debug/part.debug",
 			builds[i]);
 		expect_separate("part", address, false);
 	}
 }
 
-/* .gnu_debugdata, as Fedora's programs have it: a symbol table, compressed. */
+/* .gnu_debugdata, as in Fedora's programs: a compressed symbol table. */
 static void test_mini_debug_info(void **state)
 {
 	(void)state;
@@ -285,7 +289,7 @@ static void test_plt_stubs(void **state)
 					     "gcc -O2 -Wl,-z,lazy", "clang -O2" };
 	for (size_t f = 0; f < sizeof(flags) / sizeof(flags[0]); f++) {
 		lab_run("%s $S/inlines.c -o plt", flags[f]);
-		/* objdump knows the stubs' addresses. */
+		/* objdump prints the stubs' addresses. */
 		char *text = lab_output("objdump -d plt | sed -n 's/^\\([0-9a-f]*\\) <qsort@plt>:$/\\1/p'");
 		assert_true(text[0] != 0);
 		struct profile *profile = lab_symbolized("plt", strtoull(text, NULL, 16) + 6);
@@ -313,8 +317,8 @@ static void test_damaged_debug_info(void **state)
 	}
 }
 
-/* Bytes of the debug information and of the headers changed at random: any
- * frames will do, but some there must be. */
+/* Random bytes of the debug information and of the section headers are changed. Any frames are correct, but each
+ * location must have at least one. */
 static void test_flipped_bytes(void **state)
 {
 	(void)state;
@@ -335,6 +339,21 @@ static void test_flipped_bytes(void **state)
 	}
 }
 
+static void test_vdso(void **state)
+{
+	(void)state;
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	void *symbol = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
+	assert_non_null(symbol);
+	struct profile *profile = profile_new();
+	struct profile_module module = { .path = (uint32_t)profile_add_string(profile, "[vdso]"), .kind = MODULE_VDSO };
+	assert_int_equal(profile_add_module(profile, &module), 0);
+	profile_add_location(profile, 0, (uint64_t)symbol - getauxval(AT_SYSINFO_EHDR));
+	lab_symbolize(profile);
+	assert_string_equal(lab_name(profile, 0, 0), "clock_gettime");
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_plt_stubs),
 		cmocka_unit_test(test_damaged_debug_info),
 		cmocka_unit_test(test_flipped_bytes),
+		cmocka_unit_test(test_vdso),
 	};
 	return cmocka_run_group_tests(tests, lab_setup, lab_teardown);
 }

@@ -1,4 +1,4 @@
-/* What the interactive loop does with a view: subtrees, completion, names, the loop itself. */
+/* Functions of the interactive loop that need a view: subtrees, completion, names, and the loop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void test_subtree(void **state)
 {
 	expect_subtree(*state, "qsort", "(qsort:22(cmp:5))");
 	expect_subtree(*state, "cmp", "(cmp:5)");
-	/* Only the outermost b; the inner one hangs below c. */
+	/* Only the outermost b becomes a root; the inner one stays below c. */
 	struct fixture *fixture = *state;
 	struct error error;
 	struct label_set roots;
@@ -141,7 +141,7 @@ static void test_completion(void **state)
 	expect_completion(fixture, "limit ", 6, "");
 }
 
-/* What session_labels returns for a name; of what it finds, the first label's text. */
+/* Calls session_labels for a name. `text` receives the first label that it finds, or "". */
 static int find_name(struct fixture *fixture, const char *name, char *text, size_t bytes, struct error *error)
 {
 	struct label_set labels;
@@ -195,7 +195,7 @@ static void test_what_if(void **state)
 	assert_int_equal(lookup_what_if_init(&what_if, fixture->view, good, 0, &error), ERROR_USAGE);
 }
 
-/* Views are made once and kept; the ninth pushes out the one unused for longest. */
+/* The session keeps its views; when SESSION_VIEWS are kept, a new one replaces the least recently used one. */
 static void test_views(void **state)
 {
 	struct fixture *fixture = *state;
@@ -220,7 +220,7 @@ static void test_views(void **state)
 	assert_ptr_equal(session->views[0], newest);
 }
 
-/* A narrowed profile holds what a view of the same options counts. */
+/* A narrowed profile has as many hits as a view with the same options. */
 static void test_narrow(void **state)
 {
 	(void)state;
@@ -264,7 +264,7 @@ static void test_narrow(void **state)
 	profile_free(profile);
 }
 
-/* The loop over memory streams: no descriptor anywhere. */
+/* The loop works on memory streams, which have no file descriptor. */
 static void test_loop(void **state)
 {
 	struct fixture *fixture = *state;
@@ -292,7 +292,7 @@ static void test_loop(void **state)
 	free(err_text);
 }
 
-/* One report for each chosen resource, also where the function has no hit of it. */
+/* Each chosen resource gets a report, even if the function has no hit of it. */
 static void test_several_resources(void **state)
 {
 	struct fixture *fixture = *state;

@@ -1,4 +1,4 @@
-/* Lines, words and the user's selections: what needs no view. */
+/* Functions of the interactive loop that need no view: lines, words and the user's selections. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static void test_quote(void **state)
 	quote_text(shown, long_text, strlen(long_text));
 	assert_int_equal(strlen(shown), QUOTE_BYTES - 1);
 	assert_string_equal(shown + QUOTE_BYTES - 6, "x...'");
-	/* A character of two bytes is not cut in half. */
+	/* The text is not truncated inside a two-byte character. */
 	for (size_t i = 0; i + 2 < sizeof(long_text); i += 2)
 		memcpy(long_text + i, "\xc3\xa9", 2);
 	quote_text(shown, long_text + 1, strlen(long_text + 1));
@@ -189,7 +189,7 @@ static void test_threads(void **state)
 	uint32_t thread = 99;
 	assert_int_equal(lookup_thread(profile, "11", &thread, &error), 0);
 	assert_int_equal(thread, 1);
-	assert_int_equal(lookup_thread(profile, "10", &thread, &error), 0); /* the number before the name */
+	assert_int_equal(lookup_thread(profile, "10", &thread, &error), 0); /* a number is tried before a name */
 	assert_int_equal(thread, 0);
 	assert_int_equal(lookup_thread(profile, "main", &thread, &error), 0);
 	assert_int_equal(thread, 0);

@@ -1,5 +1,5 @@
-// An exception in flight: destructors and handlers run below the throw, while
-// libgcc's and libstdc++'s own frames are on the stack.
+// An exception in flight: destructors and handlers run below the throw, while frames of libgcc and libstdc++ are on
+// the stack.
 #include <stdexcept>
 #include <string>
 

@@ -1,5 +1,5 @@
-/* Frames of every size and kind that a compiler makes in C: leaf, recursive,
- * over 64 KB, growing (alloca, variable arrays), many arguments, callbacks. */
+/* The frame layouts that a compiler makes for C: leaf, recursive, over 64 KB, growing (alloca, variable arrays),
+ * many arguments, callbacks. */
 #include <alloca.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* The part of a program between BEGIN and END is stepped through, instruction
- * by instruction, by test_unwind_stepped.c. */
+/* test_unwind_stepped.c steps through the part of a program between BEGIN and END, one instruction at a time. */
 #ifndef STEPPED_MARKS_H
 #define STEPPED_MARKS_H
 

@@ -1,5 +1,5 @@
-/* Frames whose stack pointer is realigned, with and without alloca: gcc then
- * finds the CFA through a slot below rbp. */
+/* Frames whose stack pointer is realigned, with and without alloca. gcc's CFI then loads the CFA from a slot below
+ * rbp. */
 #include <alloca.h>
 #include <stdalign.h>
 #include <string.h>

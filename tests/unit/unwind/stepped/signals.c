@@ -1,5 +1,4 @@
-/* Signal handlers: on the same stack, on an alternate one, one inside another,
- * and left by a jump. */
+/* Signal handlers: on the same stack, on an alternate one, nested, and left by longjmp. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A thread's stack ends at the C library's start of threads, not at main. */
+/* A thread's stack ends at the C library's thread start function, not at main. */
 #include <pthread.h>
 
 #include "marks.h"

@@ -1,5 +1,5 @@
-/* collect/sample/bpf/access.c: what is said where the kernel refuses, or lacks something. Each case is a process of its own,
- * as the answer is found once. */
+/* collect/sample/bpf/access.c: the message if the kernel refuses eBPF programs or lacks a feature. Each case is a
+ * process, since bpf_access stores its first result. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -17,10 +17,10 @@
 
 #include "collect/sample/bpf/access.h"
 
-/* --- a kernel of our own --- */
+/* --- the kernel's answers --- */
 
-static int refusal;      /* errno of loading a program; 0: it is taken */
-static bool has_no_loop; /* ... and no bpf_loop */
+static int refusal;      /* errno of loading a program; 0: it is loaded */
+static bool has_no_loop; /* the kernel lacks bpf_loop */
 
 int __wrap_bpf_prog_load(enum bpf_prog_type type, const char *name, const char *license,
 			 const struct bpf_insn *instructions, size_t count, const struct bpf_prog_load_opts *options);
@@ -40,9 +40,9 @@ int __wrap_libbpf_probe_bpf_helper(enum bpf_prog_type type, enum bpf_func_id hel
 	return helper != BPF_FUNC_loop || !has_no_loop;
 }
 
-/* --- */
+/* --- the checks --- */
 
-/* 0: as wanted, and the same when asked again. */
+/* Returns 0 if bpf_access has the expected result, twice; this is the exit status of a child. */
 static int ask(int code, const char *words)
 {
 	struct error error = { 0 };
@@ -73,7 +73,7 @@ static void test_refusals(void **state)
 		{ EACCES, ERROR_PERMISSION, "root" },
 		{ ENOSYS, ERROR_UNSUPPORTED, "CONFIG_BPF_SYSCALL" },
 		{ EINVAL, ERROR_UNSUPPORTED, "CONFIG_BPF_SYSCALL" },
-		{ ENOMEM, ERROR_MEMORY, "the kernel takes no eBPF program" },
+		{ ENOMEM, ERROR_MEMORY, "the kernel refuses eBPF programs" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		refusal = cases[i].refusal;
@@ -86,7 +86,7 @@ static void test_old_kernel(void **state)
 {
 	(void)state;
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		skip(); /* the kernel does not describe itself, which is said first */
+		skip(); /* the kernel has no BTF, which bpf_access reports first */
 	has_no_loop = true;
 	check(ERROR_UNSUPPORTED, "5.17");
 	has_no_loop = false;

@@ -1,5 +1,5 @@
-/* Rows and maps in the kernel (collect/sample/stacks/code_loader.h), in maps as those of the eBPF
- * programs, looked up as these do it (collect/sample/bpf/programs/sample.bpf.h). */
+/* Unwind rows and maps in the kernel (collect/sample/stacks/code_loader.h): stored in maps like those of the eBPF
+ * programs, and looked up as these programs do (collect/sample/bpf/programs/sample.bpf.h). */
 #include <bpf/bpf.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static struct unwind_table *table_of(const char *path)
 	return table;
 }
 
-/* Rows and pages as unwind_table_new makes them. */
+/* Makes rows and pages with the layout of unwind_table_new. */
 static void make_large(void)
 {
 	enum { ROWS = CODE_CHUNK_SLOTS + CODE_CHUNK_SLOTS / 2, SHIFT = 8 };
@@ -143,9 +143,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define WORLD(state) (*(state) ? *(state) : (skip(), NULL)) /* set_up said why */
+#define WORLD(state) (*(state) ? *(state) : (skip(), NULL)) /* set_up printed the reason */
 
-/* --- as the eBPF programs look things up --- */
+/* --- lookups as in the eBPF programs --- */
 
 static const uint64_t *slot_at(struct world *world, uint32_t number)
 {
@@ -210,7 +210,7 @@ static const struct unwind_row *find_row(struct world *world, const struct walk_
 	return row->pc <= pc ? row : NULL;
 }
 
-/* Every pc of that code has the rule that its table has. */
+/* Checks that random pcs of this code have the same rule in the kernel as in its table. */
 static void assert_rules(struct world *world, uint32_t pid, const struct backend_code *expected)
 {
 	for (unsigned i = 0; i < LOOK_UPS; i++) {
@@ -234,7 +234,7 @@ static void assert_rules(struct world *world, uint32_t pid, const struct backend
 	}
 }
 
-/* The text of a table, mapped at `start`, up to the page's end. */
+/* Returns the code of a table mapped at `start`, up to the end of its last page. */
 static struct backend_code code_of(const struct unwind_table *table, uint64_t start)
 {
 	uint64_t bias = start - table->base;
@@ -266,7 +266,7 @@ static void test_processes(void **state)
 	struct world *world = WORLD(state);
 	uint64_t rows = 0;
 	for (uint32_t pid = 1; pid <= 40; pid++) {
-		/* Each has them elsewhere. */
+		/* Each process has the two files at other addresses. */
 		const struct backend_code code[] = {
 			code_of(linker, 0x10000000 + pid * UINT64_C(0x1000)),
 			code_of(libc, 0x20000000 + pid * UINT64_C(0x3000)),
@@ -275,17 +275,17 @@ static void test_processes(void **state)
 		if (pid == 2)
 			rows = code_loader_rows(world->loader);
 	}
-	assert_int_equal(code_loader_rows(world->loader), rows); /* once, whoever maps them */
+	assert_int_equal(code_loader_rows(world->loader), rows); /* all processes share the rows */
 	for (uint32_t pid = 1; pid <= 40; pid++) {
 		const struct backend_code code = code_of(libc, 0x20000000 + pid * UINT64_C(0x3000));
 		assert_rules(world, pid, &code);
 		assert_int_equal(process_of(world, pid).count, 2 - pid % 2);
 	}
-	/* One is gone. */
+	/* A process exits. */
 	assert_int_equal(code_loader_load(world->loader, 3, NULL, 0), 0);
 	assert_int_equal(process_of(world, 3).count, 0);
 	assert_int_equal(code_loader_load(world->loader, 3, NULL, 0), 0);
-	assert_int_equal(code_loader_load(world->loader, 99, NULL, 0), 0); /* never was there */
+	assert_int_equal(code_loader_load(world->loader, 99, NULL, 0), 0); /* an unknown process */
 	const struct backend_code code = code_of(libc, 0x40000000);
 	assert_int_equal(code_loader_load(world->loader, 3, &code, 1), 0);
 	assert_rules(world, 3, &code);
@@ -298,7 +298,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* How long a run that was given up is left alone, as bpf_code.c has it. */
+/* The time for which a replaced run is not reused, as in stacks/code_loader.c. */
 enum { QUARANTINE_MS = 2000 };
 
 static void wait_for_quarantine(void)
@@ -306,7 +306,7 @@ static void wait_for_quarantine(void)
 	nanosleep(&(struct timespec){ .tv_sec = QUARANTINE_MS / 1000, .tv_nsec = 10 * 1000 * 1000 }, NULL);
 }
 
-/* A walk may be in a run that was replaced: its room is left alone for a while. */
+/* A walk may still use a run that was replaced. Its memory is therefore not reused for QUARANTINE_MS. */
 static void test_quarantine(void **state)
 {
 	enum { PATIENCE_MS = 10000 };
@@ -318,7 +318,7 @@ static void test_quarantine(void **state)
 	assert_int_equal(code_loader_load(world->loader, 1, &second, 1), 0);
 	assert_null(find_code(world, 1, first.start));
 	assert_rules(world, 1, &second);
-	/* Nobody has it until then, but then somebody has. */
+	/* No process gets the run before that time, and one gets it afterwards. */
 	uint32_t pid = 2;
 	for (;; pid++) {
 		assert_int_equal(code_loader_load(world->loader, pid % PROCESSES, &first, 1), 0);
@@ -332,7 +332,7 @@ static void test_quarantine(void **state)
 	assert_true(now_ms() - start >= QUARANTINE_MS - 1);
 }
 
-/* Whatever is loaded and replaced, no two processes have the same room. */
+/* No two processes share a run, whatever is loaded and replaced. */
 static void test_runs_do_not_overlap(void **state)
 {
 	enum { ROUNDS = 600, LIVE = 20, MAPS_MAX = 60 };
@@ -366,7 +366,7 @@ static void test_large_tables(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_rules(world, 1, &code[i]);
 	const struct walk_code *loaded = find_code(world, 1, code[1].start);
-	/* The place where a chunk ends. */
+	/* Rows around the end of a chunk. */
 	for (uint32_t i = 0; i < 100; i++) {
 		uint32_t row = CODE_CHUNK_SLOTS - loaded->rows - 50 + i;
 		const struct unwind_row *found = find_row(world, loaded, large.rows[row].pc);
@@ -382,13 +382,13 @@ static void test_no_room_for_rows(void **state)
 	struct unwind_table more[2] = { large, large };
 	const struct backend_code code[] = { code_of(libc, 0x10000000), code_of(&large, 0x20000000),
 					     code_of(&more[0], 0x40000000), code_of(&more[1], 0x60000000) };
-	/* Four chunks hold two of them; the third has no rules in the kernel then. */
+	/* Four chunks hold two of the large tables. The last table has no rows in the kernel. */
 	int result = code_loader_load(world->loader, 1, code, 4);
 	assert_true(result == ERROR_LIMIT || result == ERROR_SYSTEM);
 	assert_rules(world, 1, &code[0]);
 	assert_rules(world, 1, &code[1]);
 	assert_int_equal(find_code(world, 1, code[3].start)->row_count, 0);
-	/* Others still can, with what is there. */
+	/* Another process can still use the rows that are loaded. */
 	assert_int_equal(code_loader_load(world->loader, 2, code, 2), 0);
 	assert_rules(world, 2, &code[1]);
 }
@@ -446,7 +446,7 @@ static void test_out_of_memory(void **state)
 		int result = code_loader_load(world->loader, 1, code, 2);
 		failed = alloc_fail_stop();
 		assert_int_equal(result, failed ? ERROR_MEMORY : 0);
-		/* With memory it goes on from there. */
+		/* The next load, with memory, succeeds. */
 		assert_int_equal(code_loader_load(world->loader, 1, code, 2), 0);
 		assert_rules(world, 1, &code[0]);
 		assert_rules(world, 1, &code[1]);
@@ -454,7 +454,7 @@ static void test_out_of_memory(void **state)
 	assert_true(number > 3);
 }
 
-/* What the kernel does not take leaves it with what it has, which nobody may overwrite. */
+/* If the kernel refuses an update, its programs still use the old run, which must not be overwritten. */
 static void test_not_taken(void **state)
 {
 	struct world *world = WORLD(state);

@@ -1,5 +1,5 @@
-/* The bpf backend at work on children of the test that do what is known: how much is
- * counted, where, and by which stacks. */
+/* The bpf backend records children of the test that do known work: the counts, their processes and threads, and
+ * the stacks. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ bool __wrap_bpf_access_has_tracepoint(const char *name)
 	return !(kernel_is_old && strcmp(name, "sched_exit_tp") == 0) && __real_bpf_access_has_tracepoint(name);
 }
 
-/* --- what is told --- */
+/* --- the samples --- */
 
 enum { HEARD_MAX = 20000, FRAMES_MAX = 64 };
 
@@ -95,7 +95,7 @@ static struct resource_request requests[4];
 static struct backend_request request;
 static uint64_t totals[4];
 
-/* Asks for resources; skips the test where they are not permitted. */
+/* Requests resources. Skips the test if one is not permitted. */
 static void ask_for(size_t count, const char *const *words)
 {
 	struct error error = { 0 };
@@ -142,7 +142,7 @@ static void stop(struct backend *backend)
 {
 	const struct backend_sink sink = sink_of_samples();
 	backend_bpf.stop(backend);
-	backend_bpf.stop(backend); /* changes nothing */
+	backend_bpf.stop(backend); /* a second stop changes nothing */
 	assert_false(backend_bpf.drain(backend, UINT64_MAX, &sink));
 	for (size_t i = 0; i < request.resource_count; i++) {
 		struct backend_counts counts = backend_bpf.counts(backend, i);
@@ -152,7 +152,7 @@ static void stop(struct backend *backend)
 	backend_bpf.close(backend);
 }
 
-/* Records a child's deed; what is asked for is in `request`. Returns the child's id. */
+/* Records a child that runs `deed`, with the resources in `request`. Returns the child's pid. */
 static pid_t record(void (*deed)(void))
 {
 	enum { DRAIN_MS = 10 };
@@ -181,7 +181,7 @@ static uint64_t hits_of(uint32_t wanted)
 	return hits;
 }
 
-/* Whether a stack was walked, to its root, and through `function`. */
+/* Whether the stack was walked to its root and contains `function`. */
 static bool is_through(const struct heard *one, void (*function)(void))
 {
 	bool found = false;
@@ -190,7 +190,7 @@ static bool is_through(const struct heard *one, void (*function)(void))
 	return found && one->cause == UNWIND_ROOT;
 }
 
-/* --- what is counted --- */
+/* --- the counts --- */
 
 enum { CALLS = 1000 };
 
@@ -218,7 +218,7 @@ static void test_every_call(void **state)
 	}
 }
 
-/* One boundary in each stratum of an interval: never off by more than one. */
+/* Stratified sampling: each interval has one boundary, so that the number of hits is off by at most one. */
 static void test_hits_are_gticks_by_interval(void **state)
 {
 	(void)state;
@@ -238,7 +238,7 @@ static void move_bytes(void)
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		if (read(zero, bytes, i) < 0 || write(null, bytes, i / 2) < 0)
 			_exit(1);
-	/* What fails moves nothing. */
+	/* Calls that fail transfer nothing. */
 	if (read(-1, bytes, 50) > 0 || read(null, bytes, 50) > 0)
 		_exit(1);
 }
@@ -248,10 +248,10 @@ static void test_bytes(void **state)
 	(void)state;
 	ASK_FOR("read-bytes/100", "write-bytes/100", "read-bytes:requested/100", "io-bytes/1000");
 	record(move_bytes);
-	/* Besides, the child reads one byte, which is its word to begin, and says that it is done. */
+	/* In addition, the child reads one byte, the signal to begin, and writes one when it is done. */
 	uint64_t got = 99 * 100 / 2 + 1, put = 49 * 50;
 	assert_int_equal(totals[0], got);
-	assert_in_range(totals[1], put, put + 1); /* we may be quicker than the end of that call */
+	assert_in_range(totals[1], put, put + 1); /* the recording may stop before that write ends */
 	assert_int_equal(totals[2], got + 100);
 	assert_in_range(totals[3], got + put, got + put + 1);
 	assert_in_range(hits_of(0), got / 100, got / 100 + 1);
@@ -331,7 +331,8 @@ static void test_waits(void **state)
 		uint64_t napping = 0;
 		for (size_t i = 0; i < heard_count; i++)
 			napping += is_through(&heard[i], take_naps) ? heard[i].hits : 0;
-		/* Each nap lasts as long as asked for, or longer; before and after it waits for words. */
+		/* A nap lasts at least as long as requested. The child also waits on its pipe before and after the
+		 * naps. */
 		assert_true(totals[0] >= NAPS * NAP_US);
 		assert_true(napping + 1 >= NAPS * NAP_US / INTERVAL_US);
 		assert_in_range(hits_of(0) + 1, totals[0] / INTERVAL_US, totals[0] / INTERVAL_US + 2);
@@ -377,8 +378,8 @@ static void test_threads_and_processes(void **state)
 			creations++;
 			assert_int_equal(heard[i].tid, pid);
 			assert_int_equal(heard[i].child, stage->threads[0]);
-			assert_int_equal(in_thread, 0); /* told before its first sample */
-			/* glibc's clone3 has no rule where it calls the kernel. */
+			assert_int_equal(in_thread, 0); /* reported before the thread's first sample */
+			/* glibc's clone3 has no rule at its system call. */
 			assert_true(is_through(&heard[i], calls_in_all) ||
 				    (heard[i].has_registers && heard[i].has_stack));
 			continue;
@@ -395,7 +396,7 @@ static void test_threads_and_processes(void **state)
 static void test_exec(void **state)
 {
 	(void)state;
-	ASK_FOR("syscalls:getsid/10"); /* nobody empties the ring meanwhile */
+	ASK_FOR("syscalls:getsid/10"); /* few samples, since the ring is not drained during the recording */
 	int word[2];
 	told_count = heard_count = 0;
 	assert_int_equal(pipe2(word, O_CLOEXEC), 0);
@@ -419,7 +420,7 @@ static void test_exec(void **state)
 	close(word[1]);
 	assert_int_equal(totals[0], CALLS);
 	assert_in_range(hits_of(0), CALLS / 10, CALLS / 10 + 1);
-	for (size_t i = 0; i < heard_count; i++) /* nobody has loaded its code: by stack, then */
+	for (size_t i = 0; i < heard_count; i++) /* the code of the new program is not loaded: user-space fallback */
 		assert_true(heard[i].frames == 0 && heard[i].has_registers && heard[i].has_stack);
 }
 

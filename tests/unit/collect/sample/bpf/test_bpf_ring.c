@@ -1,4 +1,4 @@
-/* The ring through which the eBPF programs tell: here the test is the kernel. */
+/* The ring of the eBPF programs. Here the test writes into it as the kernel does. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <setjmp.h>
@@ -15,12 +15,12 @@
 
 enum { RING_BYTES = 64 * 1024, HEADER_BYTES = 8, WORD = 8 };
 
-/* What the kernel maps: the consumer's page, the producer's, and the data twice. */
+/* The memory that the kernel maps: the consumer's page, the producer's page, and the data twice. */
 struct world {
 	int fd;
 	size_t page_bytes;
 	uint8_t *memory;
-	uint64_t written; /* more than is told, while a record is being made */
+	uint64_t written; /* ahead of the published position while a record is written */
 	struct bpf_ring *ring;
 };
 
@@ -68,7 +68,7 @@ static void put(struct world *world, uint64_t at, const void *bytes, size_t size
 
 static void set_header(struct world *world, uint64_t at, uint32_t length)
 {
-	const uint32_t header[2] = { length, 7 /* the kernel's own */ };
+	const uint32_t header[2] = { length, 7 /* a field that only the kernel uses */ };
 	put(world, at, header, sizeof(header));
 }
 
@@ -82,13 +82,13 @@ static uint64_t room_of(uint32_t length)
 	return (length + HEADER_BYTES + WORD - 1) / WORD * WORD;
 }
 
-/* Takes room for a record and fills it in; returns its position. Its frames are its time. */
+/* Reserves and writes a record. All words of its frames are its time. Returns its position. */
 static uint64_t write_record(struct world *world, const struct sample_record *record, uint32_t length, uint32_t flags)
 {
 	uint64_t at = world->written;
 	assert_true(at + room_of(length) - consumed(world) <= RING_BYTES);
 	for (uint64_t i = 0; i < room_of(length); i += WORD)
-		put(world, at + i, &(const uint64_t){ UINT64_MAX }, WORD); /* what was there before */
+		put(world, at + i, &(const uint64_t){ UINT64_MAX }, WORD); /* old content */
 	set_header(world, at, length | flags);
 	put(world, at + HEADER_BYTES, record, length < sizeof(*record) ? length : sizeof(*record));
 	for (size_t i = sizeof(*record); i + WORD <= length; i += WORD)
@@ -104,13 +104,13 @@ static uint64_t kernel_tells(struct world *world, uint64_t time_ns, uint32_t fra
 	return write_record(world, &record, (uint32_t)(sizeof(record) + frames * WORD), flags);
 }
 
-/* --- ours --- */
+/* --- the reader's side --- */
 
 static void assert_next(struct world *world, uint64_t time_ns, uint32_t frames)
 {
 	const struct sample_record *record = bpf_ring_peek(world->ring);
 	assert_non_null(record);
-	assert_ptr_equal(bpf_ring_peek(world->ring), record); /* looking changes nothing */
+	assert_ptr_equal(bpf_ring_peek(world->ring), record); /* peek changes nothing */
 	assert_int_equal(record->time_ns, time_ns);
 	assert_int_equal(record->frames, frames);
 	for (uint32_t i = 0; i < frames; i++)
@@ -127,12 +127,12 @@ static void test_order(void **state)
 	static const uint64_t times[] = { 50, 20, 40, 20, 60, 10 };
 	for (uint32_t i = 0; i < 6; i++)
 		kernel_tells(world, times[i], i, 0);
-	assert_null(bpf_ring_peek(world->ring)); /* not looked yet */
+	assert_null(bpf_ring_peek(world->ring)); /* not refreshed yet */
 	bpf_ring_refresh(world->ring);
 	assert_next(world, 10, 5);
-	assert_next(world, 20, 1); /* of the same time, in the order they lie in */
+	assert_next(world, 20, 1); /* equal times: in the order of the ring */
 	assert_next(world, 20, 3);
-	/* One that comes late is the next, though it is earlier than what is taken. */
+	/* A late record is the next one, although it is earlier than a record that was read. */
 	kernel_tells(world, 5, 0, 0);
 	kernel_tells(world, 45, 1, 0);
 	bpf_ring_refresh(world->ring);
@@ -156,7 +156,7 @@ static void test_room(void **state)
 	assert_int_equal(consumed(world), 0);
 	assert_next(world, 10, 2);
 	assert_next(world, 20, 2);
-	assert_int_equal(consumed(world), 0); /* the oldest is not taken */
+	assert_int_equal(consumed(world), 0); /* the oldest record is not read yet */
 	assert_next(world, 30, 2);
 	assert_int_equal(consumed(world), at[2]);
 	assert_next(world, 40, 2);
@@ -180,7 +180,7 @@ static void test_busy(void **state)
 	bpf_ring_refresh(world->ring);
 	assert_next(world, 20, 0);
 	assert_next(world, 30, 1);
-	/* Or it comes to nothing. */
+	/* A busy record may be discarded. */
 	busy = kernel_tells(world, 40, 1, BPF_RINGBUF_BUSY_BIT);
 	bpf_ring_refresh(world->ring);
 	set_header(world, busy, length | BPF_RINGBUF_DISCARD_BIT);
@@ -207,7 +207,7 @@ static void test_discarded(void **state)
 	assert_int_equal(consumed(world), world->written);
 }
 
-/* Lengths that do not hold what the record says it has: nothing behind it is lost. */
+/* A record that is shorter than its fields require is skipped, and the record after it is read. */
 static void test_malformed(void **state)
 {
 	struct world *world = *state;
@@ -248,7 +248,7 @@ static void test_malformed(void **state)
 	}
 }
 
-/* Every place in the ring where a record can wrap, and one as large as the ring is. */
+/* Records wrap at every position of the ring, and one record is as large as the ring. */
 static void test_wraps(void **state)
 {
 	struct world *world = *state;
@@ -271,7 +271,7 @@ static void test_wraps(void **state)
 
 enum { MANY = 30000 };
 
-/* Beside the ring, what it should say: times of what is gathered, by position. */
+/* The expected state of the reader: the times and positions of the records that it has seen. */
 struct model {
 	uint64_t times[MANY], at[MANY];
 	bool taken[MANY];
@@ -292,8 +292,9 @@ static void model_takes_next(struct world *world, struct model *model)
 	assert_int_equal(consumed(world), model->oldest < model->written ? model->at[model->oldest] : world->written);
 }
 
-/* It never runs empty; order is upset over `spread`. Where that is no more than a
- * record, what is taken is forgotten in between: from halfway on nothing grows. */
+/* Reads many records from a ring that never becomes empty. A record may precede another one that is up to `spread`
+ * ns earlier. If spread is 1, records that were read are freed meanwhile, so that the reader needs no more memory
+ * after half of them. */
 static void run_many(struct world *world, uint64_t spread)
 {
 	struct model *model = calloc(1, sizeof(*model));
@@ -310,7 +311,7 @@ static void run_many(struct world *world, uint64_t spread)
 		model->gathered = model->written;
 		if (spread == 1 && !is_halfway && model->taken_count > MANY / 2) {
 			is_halfway = true;
-			alloc_fail_start(1); /* from here on it needs no more */
+			alloc_fail_start(1); /* from here on, no allocation may happen */
 		}
 		size_t there = model->gathered - model->taken_count;
 		size_t stay = model->written < MANY ? 20 : 0;
@@ -336,7 +337,7 @@ static void take_all(struct world *world, unsigned *taken)
 {
 	bpf_ring_refresh(world->ring);
 	for (const struct sample_record *record; (record = bpf_ring_peek(world->ring)) != NULL;) {
-		assert_int_equal(record->time_ns, *taken); /* none is left out */
+		assert_int_equal(record->time_ns, *taken); /* no record is missing */
 		bpf_ring_next(world->ring);
 		++*taken;
 	}

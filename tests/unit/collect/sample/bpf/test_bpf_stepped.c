@@ -1,8 +1,7 @@
 /*
- * The kernel's walk (collect/shared/row_walk.h) over real stacks: small programs (stepped/)
- * are run one instruction at a time; at many stops their stack is walked in user
- * space as the kernel would, and as unwind_walk does, which must agree.
- * Usage: test_bpf_stepped PROGRAM...
+ * The kernel's walk (collect/shared/row_walk.h) on real stacks. Small programs (stepped/) run one instruction at a
+ * time. At many stops, the stack is walked in user space by the kernel's code and by unwind_walk; both results
+ * must agree. Usage: test_bpf_stepped PROGRAM...
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +22,7 @@
 #include "support/bpf_replay.h"
 #include "support/remote.h"
 
-/* Every n-th stop is looked at; n is coprime to loops' lengths. */
+/* The walks are compared at every LOOK_EVERY-th stop; the number is coprime to the lengths of loops. */
 enum { LOOK_EVERY = 13, LONGEST_RUN = 400000, MOST_TESTS = 256 };
 
 struct stopped {
@@ -38,7 +37,7 @@ static int copy(void *context, void *to, size_t bytes, uint64_t address)
 	return process_vm_readv(stopped->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes ? 0 : -1;
 }
 
-/* Asked anew for each frame. */
+/* The range is one byte, so that the walk looks the code up again for each frame. */
 static bool find_code(void *context, uint64_t pc, struct replay_code *code)
 {
 	const struct stopped *stopped = context;
@@ -49,7 +48,7 @@ static bool find_code(void *context, uint64_t pc, struct replay_code *code)
 	return true;
 }
 
-static unsigned looks, whole; /* walks, and those that reached the root in the kernel */
+static unsigned looks, whole; /* all walks, and those of the kernel's code that reached the root */
 
 static void look(struct remote *remote, pid_t pid, pid_t tid)
 {
@@ -94,7 +93,7 @@ static pid_t start(const char *program)
 	return pid;
 }
 
-/* Runs to the first mark; the thread that is at it. */
+/* Runs to the first mark. Returns the thread that reached it. */
 static pid_t run_to_mark(pid_t pid)
 {
 	pid_t tid = pid;
@@ -130,7 +129,7 @@ static void walks_as_unwind_walk(void **state)
 		;
 	print_message("%u instructions; %u walks, %u of them whole\n", steps, looks, whole);
 	assert_true(steps < LONGEST_RUN);
-	/* Below the dynamic linker's resolver, whose CFA is in rbx, it is left to the monitor. */
+	/* Below the dynamic linker's resolver, whose CFA is in rbx, the kernel leaves the walk to the monitor. */
 	assert_true(looks > 0 && whole * 10 >= looks);
 }
 

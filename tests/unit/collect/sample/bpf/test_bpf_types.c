@@ -1,6 +1,5 @@
-/* The kernel takes all of the eBPF programs, whichever description of its types they
- * were compiled with: its own, or collect/sample/bpf/programs/vmlinux_minimal.h.
- * Usage: test_bpf_types OBJECT... */
+/* The kernel loads all eBPF programs, whether they were compiled with its own type descriptions or with
+ * collect/sample/bpf/programs/vmlinux_minimal.h. Usage: test_bpf_types OBJECT... */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <setjmp.h>
@@ -14,7 +13,7 @@
 
 enum { OBJECTS_MAX = 4 };
 
-/* What is wrong is on stderr: libbpf's words. */
+/* libbpf prints the error to stderr. */
 static void loads(void **state)
 {
 	struct error error = { 0 };

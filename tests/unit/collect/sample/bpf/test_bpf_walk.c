@@ -1,5 +1,5 @@
-/* The walk that the kernel does (collect/shared/row_walk.h), replayed in user space over
- * stored registers, memory and rows: golden frames, and the same as unwind_walk's. */
+/* The kernel's walk (collect/shared/row_walk.h), replayed in user space on stored registers, memory and rows. Its
+ * frames must equal the expected ones and those of unwind_walk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +16,13 @@ static void steps_by_the_stack_pointer(void **state)
 {
 	struct walk_world *world = *state;
 	world->stack[0] = call_in(PUSHED); /* rsp 0x08, CFA 0x28 */
-	world->stack[3] = 0x4444;          /* CFA - 16: its caller's rbp */
+	world->stack[3] = 0x4444;          /* CFA - 16: the caller's rbp */
 	world->stack[4] = at(SECOND, LEAF, 0x20);
 	world->stack[5] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(PUSHED) - 1, at(SECOND, LEAF, 0x1f), call_in(OUTERMOST) - 1);
 	assert_int_equal(world->copies, 1); /* one window */
-	/* A return address of 0 is the root as well. */
+	/* A return address of 0 is also the root. */
 	world->stack[5] = 0;
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(PUSHED) - 1, at(SECOND, LEAF, 0x1f));
@@ -84,7 +84,7 @@ static void steps_out_of_signals(void **state)
 	world->stack[9] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK + 0x400, 1);
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), at(FIRST, SIGNAL, 0), at(FIRST, FRAMED, 0), call_in(OUTERMOST) - 1);
-	/* One that returns to itself ends at the limit. */
+	/* A signal frame that returns to itself ends at the limit of frames. */
 	put_ucontext(world, 0x81, call_in(LEAF), STACK + 0x400, 1);
 	walk_world_walk(world, call_in(LEAF), STACK + 0x400, 1);
 	assert_int_equal(world->kernel.end, WALK_DEPTH);
@@ -92,7 +92,7 @@ static void steps_out_of_signals(void **state)
 	put_ucontext(world, 0x81, 0, STACK, 1);
 	walk_world_walk(world, call_in(LEAF), STACK + 0x400, 1);
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), at(FIRST, SIGNAL, 0));
-	/* The stack ends within the context. */
+	/* The stack ends inside the ucontext. */
 	world->stack[STACK_WORDS - 20] = at(FIRST, SIGNAL, 0);
 	walk_world_walk(world, call_in(LEAF), STACK + (STACK_WORDS - 20) * WORD, 1);
 	ASSERT_FRAMES(WALK_UNREADABLE, call_in(LEAF), at(FIRST, SIGNAL, 0));
@@ -101,12 +101,12 @@ static void steps_out_of_signals(void **state)
 static void knows_starts_that_nobody_called(void **state)
 {
 	struct walk_world *world = *state;
-	/* makecontext: it returns to the very start of a function, behind a gap. */
+	/* makecontext: the return address is the first byte of a function, after a gap. */
 	world->stack[0] = at(FIRST, ENTRY, 0);
 	world->stack[1] = 0;
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), at(FIRST, ENTRY, 0));
-	/* Behind another function, it seems to be called in that. */
+	/* Directly after another function, the address is taken for a return address in that function. */
 	world->stack[0] = at(FIRST, PUSHED, 0);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
 	assert_int_equal(world->kernel.pcs[1], at(FIRST, PUSHED, 0) - 1);
@@ -127,7 +127,7 @@ static void sees_through_return_probes(void **state)
 	}
 	walk_world_walk_as_kernel(world);
 	walk_world_assert_frames(world, WALK_ROOT, plain.pcs, plain.count);
-	/* What was there before is unknown as well, or is no probe's. */
+	/* The replaced address is in no module, or the slot is not one of a probe. */
 	world->returned[1] = NOWHERE;
 	walk_world_walk_as_kernel(world);
 	walk_world_assert_frames(world, WALK_NO_CODE, plain.pcs, plain.count - 1);
@@ -154,17 +154,17 @@ static void ends_where_there_is_no_rule(void **state)
 	ASSERT_FRAMES(WALK_NO_RULE, call_in(LEAF), call_in(GAP) - 1);
 	walk_world_walk(world, call_in(GAP), STACK, 0);
 	ASSERT_FRAMES(WALK_NO_RULE, call_in(GAP));
-	/* The deepest frame's mark, in a caller only. */
+	/* rbp = 0 marks the outermost frame, but only in a caller, */
 	walk_world_walk(world, call_in(LEAF), STACK, 0);
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(GAP) - 1);
-	/* Unless it is a signal's return: a C library may have no rule for that. */
+	/* and not at the return code of a signal handler, for which a C library may have no rule. */
 	static const char *const returns[] = { "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", "\xb8\x0f\0\0\0\x0f\x05\0\0" };
 	for (int i = 0; i < 2; i++) {
 		memcpy(world->code + GAP * FUNCTION_BYTES + 0x20, returns[i], 9);
 		walk_world_walk(world, call_in(LEAF), STACK, 0);
 		ASSERT_FRAMES(WALK_NO_RULE, call_in(LEAF), call_in(GAP) - 1);
 	}
-	/* Behind the last rule. */
+	/* After the last rule. */
 	world->stack[0] = at(FIRST, FUNCTIONS, 0x40);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
 	ASSERT_FRAMES(WALK_NO_RULE, call_in(LEAF), at(FIRST, FUNCTIONS, 0x3f));
@@ -194,12 +194,12 @@ static void ends_where_memory_does(void **state)
 	world->stack[STACK_WORDS - 1] = call_in(LEAF);
 	walk_world_walk(world, call_in(LEAF), last, 1);
 	ASSERT_FRAMES(WALK_UNREADABLE, call_in(LEAF), call_in(LEAF) - 1);
-	/* The return address can be read, rbp cannot, and the other way round. */
+	/* Only the return address can be read, or only rbp. */
 	walk_world_walk(world, call_in(FRAMED), STACK, STACK - WORD);
 	ASSERT_FRAMES(WALK_UNREADABLE, call_in(FRAMED));
 	walk_world_walk(world, call_in(FRAMED), STACK, last);
 	ASSERT_FRAMES(WALK_UNREADABLE, call_in(FRAMED));
-	/* At the ends of all addresses. */
+	/* At the end of the address space. */
 	walk_world_walk(world, call_in(LEAF), UINT64_MAX - 3, 1);
 	ASSERT_FRAMES(WALK_UNREADABLE, call_in(LEAF));
 	walk_world_walk(world, call_in(FRAMED), STACK, UINT64_MAX - 7);
@@ -212,14 +212,14 @@ static void ends_where_the_stack_does_not_grow(void **state)
 	world->stack[2] = call_in(LEAF);
 	walk_world_walk(world, call_in(FRAMED), STACK + 0x80, STACK + 8);
 	ASSERT_FRAMES(WALK_NO_PROGRESS, call_in(FRAMED));
-	walk_world_walk(world, call_in(FRAMED), STACK + 24, STACK + 8); /* nor stands still */
+	walk_world_walk(world, call_in(FRAMED), STACK + 24, STACK + 8); /* an unchanged stack pointer */
 	ASSERT_FRAMES(WALK_NO_PROGRESS, call_in(FRAMED));
 }
 
 static void ends_at_its_limit(void **state)
 {
 	struct walk_world *world = *state;
-	/* The leaf, WALK_FRAMES - 2 callers, and the outermost one. */
+	/* The leaf, WALK_FRAMES - 2 callers, and OUTERMOST. */
 	for (size_t i = 0; i < WALK_FRAMES; i++)
 		world->stack[i] = call_in(LEAF);
 	world->stack[WALK_FRAMES - 2] = call_in(OUTERMOST);
@@ -228,7 +228,7 @@ static void ends_at_its_limit(void **state)
 	assert_int_equal(world->kernel.count, WALK_FRAMES);
 	assert_int_equal(world->kernel.pcs[WALK_FRAMES - 1], call_in(OUTERMOST) - 1);
 	assert_in_range(world->copies, WALK_FRAMES / WALK_WINDOW_WORDS, WALK_FRAMES / WALK_WINDOW_WORDS + 1);
-	/* One more. */
+	/* One frame more. */
 	world->stack[WALK_FRAMES - 2] = call_in(LEAF);
 	world->stack[WALK_FRAMES - 1] = call_in(OUTERMOST);
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
@@ -254,7 +254,7 @@ static void reads_up_to_the_windows_end(void **state)
 	walk_world_walk(world, call_in(LEAF), STACK, 1);
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LARGER) - 1, call_in(PUSHED) - 1, call_in(OUTERMOST) - 1);
 	assert_int_equal(world->copies, 2);
-	/* Below it, as where an alternate stack is left. */
+	/* An address below the window, as after leaving an alternate stack. */
 	world->stack[0x80] = at(FIRST, SIGNAL, 0);
 	put_ucontext(world, 0x81, call_in(LEAF), STACK + 0x300, 1);
 	world->stack[0x60] = call_in(OUTERMOST);
@@ -275,7 +275,7 @@ static void reads_near_the_stacks_end(void **state)
 		assert_int_equal(world->kernel.end, WALK_ROOT);
 		assert_int_equal(world->kernel.count, words + 1);
 	}
-	/* What a failed copy leaves behind is not the window. */
+	/* A failed copy must not be used as the window. */
 	unsigned first = STACK_WORDS - WALK_WINDOW_WORDS - 2;
 	world->stack[first] = call_in(LARGER);
 	world->stack[first + 4] = STACK + (STACK_WORDS - 1) * WORD; /* rbp - 8 */
@@ -296,7 +296,7 @@ static void reads_unaligned_stacks(void **state)
 		walk_world_walk(world, call_in(LEAF), STACK + shift, 1);
 		ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(LEAF) - 1, call_in(PUSHED) - 1, call_in(OUTERMOST) - 1);
 	}
-	/* From one alignment to another within the same window. */
+	/* The alignment changes within one window. */
 	uint64_t outermost = call_in(OUTERMOST);
 	world->stack[0] = call_in(FRAMED);
 	world->stack[2] = 0;
@@ -305,7 +305,7 @@ static void reads_unaligned_stacks(void **state)
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), call_in(FRAMED) - 1, call_in(OUTERMOST) - 1);
 }
 
-/* --- any stack --- */
+/* --- random stacks --- */
 
 static uint64_t seed;
 
@@ -317,7 +317,8 @@ static uint64_t draw(uint64_t below)
 	return (seed >> 11) % below;
 }
 
-/* Mostly a place in code, mostly in LEAF or PUSHED; else on the stack, or 0, or any. */
+/* Returns mostly an address in code, mostly in LEAF or PUSHED; otherwise an address on the stack, 0, or any
+ * number. */
 static uint64_t draw_word(void)
 {
 	uint64_t kind = draw(32);

@@ -1,5 +1,5 @@
-/* What is said when the kernel refuses perf events; what perf can do here; and the
- * backend that refuses everything. */
+/* Messages for perf events that the kernel refuses, the sizes of rings, the resources that perf can measure on
+ * this machine, and the `none` backend. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "collect/sample/backend.h"
 #include "collect/sample/perf/access.h"
 
-/* --- what is said when the kernel refuses --- */
+/* --- messages for refusals --- */
 
 static const struct resource_row *row_of(const char *name)
 {
@@ -55,7 +55,7 @@ static void test_refusals(void **state)
 	assert_refused("cpu", EPERM, false, ERROR_PERMISSION, "PERFMON");
 	snprintf(setting, sizeof(setting), "kernel.perf_event_paranoid = %d", perf_access_paranoid());
 	assert_refused("sys", EACCES, true, ERROR_PERMISSION, setting);
-	assert_refused("sys", EACCES, true, ERROR_PERMISSION, "sys needs a look into the kernel");
+	assert_refused("sys", EACCES, true, ERROR_PERMISSION, "cannot measure sys: kernel.perf_event_paranoid");
 	assert_refused("sys", EACCES, true, ERROR_PERMISSION, "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
@@ -86,7 +86,7 @@ static void test_ring_sizes(void **state)
 
 /* --- backends --- */
 
-/* Whatever this machine has: each resource can be measured, or it is said why not. */
+/* On any machine, each resource either can be measured or has a message with the reason. */
 static void test_probe(void **state)
 {
 	(void)state;
@@ -130,7 +130,7 @@ static void test_no_hardware_counters(void **state)
 		assert_int_equal(backend_perf.probe(&request, &user_mode_only, &error), ERROR_UNSUPPORTED);
 		char wanted[128];
 		snprintf(wanted, sizeof(wanted),
-			 "this machine has no hardware counter for %s (virtual machines often have none)", row->name);
+			 "this machine has no hardware counter for %s, as many virtual machines", row->name);
 		assert_non_null(strstr(error.message, wanted));
 	}
 }

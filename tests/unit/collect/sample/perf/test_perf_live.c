@@ -1,5 +1,5 @@
-/* The perf backend at work on a child of the test: what it touches, maps and
- * starts is told, in order of time. */
+/* The perf backend records a child of the test: it reports, in order of time, the memory that the child touches
+ * and maps, and the threads and processes that it starts. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static void assert_in_order(void)
 		assert_true(told[i].time_ns >= told[i - 1].time_ns);
 }
 
-/* How often the rings are emptied, and how far behind the clock. */
+/* The time between two drains of the rings, which is also their distance from the current time. */
 enum { DRAIN_MS = 10, NS_PER_MS = 1000000 };
 
 static uint64_t now_ns(void)
@@ -34,7 +34,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Records the deed of a child, and leaves what was told in `told`. Returns the child's id. */
+/* Records a child that runs `deed`, and leaves the reported events in `told`. Returns the child's pid. */
 static pid_t record(const struct backend_request *request, void (*deed)(void))
 {
 	struct error error = { 0 };
@@ -123,7 +123,7 @@ static void test_data_maps(void **state)
 	munmap(region, PAGES * page_bytes);
 }
 
-/* --- who starts threads --- */
+/* --- creators of threads --- */
 
 static void *second_thread(void *argument)
 {
@@ -176,7 +176,7 @@ static void test_creations(void **state)
 	size_t first = told_find(0, A_CREATION, pid, 0), second = told_find(first + 1, A_CREATION, pid, 0);
 	assert_creation(first, pid, stage->threads[0]);
 	assert_creation(second, stage->threads[0], stage->threads[1]);
-	assert_int_equal(told_find(second + 1, A_CREATION, pid, 0), told_count); /* a process is no thread */
+	assert_int_equal(told_find(second + 1, A_CREATION, pid, 0), told_count); /* a process is not a thread */
 	assert_true(stage->process > 0);
 
 	request.creations = false;
@@ -254,7 +254,7 @@ static void test_everything(void **state)
 		idle += told[i].pid == 0;
 		assert_true(i > fork_at || told[i].pid != (uint32_t)stage->process);
 	}
-	/* 40 of its own; of thread 0 only what a thread does past its end. */
+	/* 40 samples of the process itself; thread 0 has only those after the end of a thread. */
 	assert_in_range(samples, 20, 60);
 	assert_true(idle < 20);
 }

@@ -1,4 +1,4 @@
-/* The records in perf's rings, made by hand and cut anywhere. */
+/* Decoding of the records in perf's rings: made by hand, and truncated at every byte. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +33,8 @@ static void begin_record(struct buffer *out, uint32_t type, uint16_t misc)
 	buffer_append(out, &header, sizeof(header));
 }
 
-/* Writes the length, of the first `size` bytes. The record is at the end of
- * memory of its own, so that a sanitizer sees each byte read beyond it. */
+/* Returns a copy of the first `size` bytes, with this size in its header. The copy is an allocation of exactly
+ * that size, so that a sanitizer detects a read beyond it. */
 static const struct perf_event_header *cut_record(const struct buffer *record, size_t size)
 {
 	struct perf_event_header *copy = malloc(size);
@@ -51,7 +51,7 @@ static const struct perf_event_header *end_record(struct buffer *record)
 	return made;
 }
 
-/* pid and tid, time, id: behind every record that is no sample. */
+/* Appends pid and tid, time, and event id, as at the end of every record that is not a sample. */
 static void trailer(struct buffer *out, uint64_t time_ns)
 {
 	u32(out, 7);
@@ -71,7 +71,7 @@ static void text(struct buffer *out, const char *words)
 
 enum { STACK_BYTES = 64 };
 
-/* A tracepoint's data: the kernel pads their size (4 bytes) and them to 8 bytes. */
+/* A tracepoint's data: the kernel pads it, together with its size (4 bytes), to a multiple of 8 bytes. */
 static const char DATA[12] = "eleven more";
 
 /* The n-th register of a sample is 0x1000 + n. */
@@ -119,7 +119,7 @@ static void test_sample(void **state)
 	assert_int_equal(sample.tid, 1235);
 	assert_int_equal(sample.time_ns, 99000);
 	assert_int_equal(sample.touched, 0xadd4e55);
-	assert_false(sample.has_touched); /* what kind of address it is, the event decides */
+	assert_false(sample.has_touched); /* the event decides whether this is a touched address */
 	assert_true(sample.has_registers && !sample.other_abi && !sample.in_kernel);
 	/* The kernel's order: ax bx cx dx si di bp sp ip r8... */
 	static const uint8_t kernel_position[ARCH_REGISTERS] = { 0,  3,  2,  1,  4,  5,  6,  7, 9,
@@ -127,7 +127,7 @@ static void test_sample(void **state)
 	for (int i = 0; i < ARCH_REGISTERS; i++)
 		assert_int_equal(sample.registers.value[i], 0x1000 + kernel_position[i]);
 	assert_int_equal(sample.stack_asked, STACK_BYTES);
-	assert_int_equal(sample.stack_bytes, 40); /* the kernel found no more */
+	assert_int_equal(sample.stack_bytes, 40); /* the kernel copied only 40 bytes */
 	for (uint8_t i = 0; i < 40; i++)
 		assert_int_equal(sample.stack[i], i);
 	free((void *)record);
@@ -158,13 +158,13 @@ static void test_sample_of_other_kinds(void **state)
 	assert_true(perf_record_sample(record, &sample, &origin));
 	assert_true(sample.has_registers && sample.other_abi);
 	free((void *)record);
-	/* Nothing was readable at the stack pointer. */
+	/* The kernel could not read at the stack pointer. */
 	record = sample_of(PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, STACK_BYTES, 0);
 	assert_true(perf_record_sample(record, &sample, &origin));
 	assert_int_equal(sample.stack_bytes, 0);
 	assert_int_equal(sample.stack_asked, STACK_BYTES);
 	free((void *)record);
-	/* Never more than there is, whatever is said. */
+	/* A larger dynamic size than the copied stack is limited to it. */
 	record = sample_of(PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, STACK_BYTES, UINT64_MAX);
 	assert_true(perf_record_sample(record, &sample, &origin));
 	assert_int_equal(sample.stack_bytes, STACK_BYTES);
@@ -184,14 +184,14 @@ static void test_sample_truncated(void **state)
 		assert_int_equal(perf_record_time(record), size >= 32 ? 99000 : 0);
 		free((void *)record);
 	}
-	/* A stack size beyond the record. */
+	/* A stack size larger than the record. */
 	memset(whole.bytes + 64 + PERF_REGISTER_COUNT * 8, 0xff, 8);
 	const struct perf_event_header *record = cut_record(&whole, whole.size);
 	struct backend_sample sample;
 	struct perf_record_origin origin;
 	assert_false(perf_record_sample(record, &sample, &origin));
 	free((void *)record);
-	/* Data beyond the record. */
+	/* A data size larger than the record. */
 	memset(whole.bytes + 40, 0xff, 4);
 	record = cut_record(&whole, whole.size);
 	assert_false(perf_record_sample(record, &sample, &origin));
@@ -199,7 +199,7 @@ static void test_sample_truncated(void **state)
 	buffer_release(&whole);
 }
 
-/* --- a sink that writes down what it is told --- */
+/* --- a sink that writes each report as text --- */
 
 static void tell_sample(void *context, const struct backend_sample *sample)
 {
@@ -247,7 +247,7 @@ static void tell_throttled(void *context)
 	buffer_printf(context, "throttled;");
 }
 
-/* Delivers a record, and frees it. */
+/* Delivers a record, compares the reports, and frees the record. */
 static void assert_tells(const struct perf_event_header *record, bool is_sample_ring, const char *wanted)
 {
 	struct buffer told;
@@ -268,7 +268,7 @@ static void assert_tells(const struct perf_event_header *record, bool is_sample_
 	free((void *)record);
 }
 
-/* --- records that are no samples --- */
+/* --- other records --- */
 
 static void make_map(struct buffer *out, uint16_t misc, uint8_t build_id_bytes, uint32_t protection, const char *path)
 {
@@ -307,7 +307,7 @@ static void test_maps(void **state)
 	assert_tells(map_of(with_id, 4, CODE, "/bin/true"), false, "map 12 5000 400000+3000@1000 /bin/true 00010203;");
 	assert_tells(map_of(with_id, 20, CODE, "/lib/a b.so"), true,
 		     "map 12 5000 400000+3000@1000 /lib/a b.so 000102030405060708090a0b0c0d0e0f10111213;");
-	/* A file without a build-id, and a size that cannot be. */
+	/* A mapping that is not a file has no build-id, and a build-id has at most 20 bytes. */
 	assert_tells(map_of(with_id, 0, CODE, "//anon"), false, "map 12 5000 400000+3000@1000 //anon;");
 	assert_tells(map_of(with_id, 21, CODE, "/bin/true"), false, "map 12 5000 400000+3000@1000 /bin/true;");
 	assert_tells(map_of(with_id, 20, PROT_READ | PROT_WRITE, "/bin/true"), false, "");
@@ -335,7 +335,7 @@ static void test_data_maps(void **state)
 		     "data map 12 5000 400000+3000@1000 [heap];");
 	assert_tells(data_map_of(PERF_RECORD_MISC_MMAP_DATA, "//anon"), false,
 		     "data map 12 5000 400000+3000@1000 //anon;");
-	assert_tells(data_map_of(0, "/bin/true"), false, ""); /* of code we hear by MMAP2 */
+	assert_tells(data_map_of(0, "/bin/true"), false, ""); /* MMAP2 records report code */
 }
 
 /* --- names, tasks, losses --- */
@@ -363,7 +363,7 @@ static void test_names_and_tasks(void **state)
 			u32(&record, id);
 		u64(&record, 6998);
 		trailer(&record, 7000);
-		assert_int_equal(perf_record_time((const void *)record.bytes), 0); /* no length yet */
+		assert_int_equal(perf_record_time((const void *)record.bytes), 0); /* no size yet */
 		assert_tells(end_record(&record), false, i == 0 ? "fork 21 20 22 7000;" : "exit 20 22 7000;");
 	}
 }
@@ -395,13 +395,13 @@ static void test_losses(void **state)
 	assert_tells(end_record(&record), false, "");
 }
 
-/* Cut anywhere, a record tells nothing that it does not hold. */
+/* A record truncated at any byte reports nothing that it does not contain. */
 static void test_others_truncated(void **state)
 {
 	(void)state;
 	struct buffer record;
 	make_map(&record, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, PROT_EXEC, "/bin/true");
-	/* The path begins at 72 and needs its final zero, at 81. */
+	/* The path begins at 72, and its NUL is at 81. */
 	for (size_t size = 8; size <= 81; size++)
 		assert_tells(cut_record(&record, size), false, "");
 	buffer_release(&record);

@@ -1,4 +1,4 @@
-/* The rings that the kernel writes perf's records to: here the test does. */
+/* perf's rings. Here the test writes into them as the kernel does. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 enum { RING_BYTES = 4096 };
 
-/* A ring that the "kernel" (the test) writes to. */
+/* Returns a ring in memory of the test. */
 static struct ring fake_ring(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -47,7 +47,7 @@ static void assert_record(struct ring *ring, uint16_t size, uint8_t mark)
 {
 	const struct perf_event_header *record = ring_peek(ring);
 	assert_non_null(record);
-	assert_ptr_equal(ring_peek(ring), record); /* looking changes nothing */
+	assert_ptr_equal(ring_peek(ring), record); /* peek changes nothing */
 	assert_int_equal(record->size, size);
 	assert_int_equal(record->misc, mark);
 	for (size_t i = sizeof(*record); i < size; i++)
@@ -61,14 +61,14 @@ static void test_ring(void **state)
 	struct ring ring = fake_ring();
 	assert_null(ring_peek(&ring));
 	kernel_writes(&ring, 24, 1);
-	assert_null(ring_peek(&ring)); /* not looked yet */
+	assert_null(ring_peek(&ring)); /* not refreshed yet */
 	kernel_writes(&ring, 8, 2);
 	ring_refresh(&ring);
 	kernel_writes(&ring, 16, 3);
 	assert_record(&ring, 24, 1);
 	assert_int_equal(control_of(&ring)->data_tail, 0);
 	assert_record(&ring, 8, 2);
-	assert_null(ring_peek(&ring)); /* the third came after the refresh */
+	assert_null(ring_peek(&ring)); /* the third record was written after the refresh */
 	ring_release(&ring);
 	assert_int_equal(control_of(&ring)->data_tail, 32);
 	ring_refresh(&ring);
@@ -79,13 +79,13 @@ static void test_ring(void **state)
 	ring_unmap(&ring);
 }
 
-/* Bytes that are no record: nothing in front of it is lost, and nobody stands still. */
+/* If bytes are not a record, the records before them are read, and the rest up to the head is skipped. */
 static void test_ring_without_record(void **state)
 {
 	(void)state;
 	struct ring ring = fake_ring();
 	kernel_writes(&ring, 24, 1);
-	control_of(&ring)->data_head += 16; /* zeros: a record of no size */
+	control_of(&ring)->data_head += 16; /* zeros: a record of size 0 */
 	ring_refresh(&ring);
 	assert_record(&ring, 24, 1);
 	assert_null(ring_peek(&ring));
@@ -97,7 +97,7 @@ static void test_ring_without_record(void **state)
 	ring_unmap(&ring);
 }
 
-/* Every place in the ring where a record can wrap, and records as large as it is. */
+/* Records wrap at every position of the ring, and two records together fill it. */
 static void test_ring_wraps(void **state)
 {
 	(void)state;

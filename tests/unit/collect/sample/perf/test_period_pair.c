@@ -1,4 +1,4 @@
-/* collect/sample/perf/period_pair.c: the periods that come of an interval. */
+/* collect/sample/perf/period_pair.c: the pair of periods for an interval. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static void test_small_rates_are_exact(void **state)
 		uint64_t periods[PERIODS_MAX];
 		assert_int_equal(period_pair_plan(n, false, 0.3, periods), 2);
 		assert_true(periods[0] != periods[1]);
-		/* 1/a + 1/b = 1/n in whole numbers. */
+		/* 1/a + 1/b = 1/n, in whole numbers. */
 		assert_int_equal(n * (periods[0] + periods[1]), periods[0] * periods[1]);
 	}
 }
@@ -39,21 +39,21 @@ static void test_large_rates(void **state)
 			uint64_t periods[PERIODS_MAX];
 			assert_int_equal(period_pair_plan((uint64_t)n, false, chance, periods), 2);
 			double rates = 1 / (double)periods[0] + 1 / (double)periods[1];
-			/* Rounded to whole gticks, which shows up to about 100. */
+			/* Periods are rounded to whole gticks, which matters for intervals up to about 100. */
 			assert_true(fabs(rates * n - 1) < (n < 128 ? 0.002 : 0.001));
 			double shorter = (double)periods[0] / n;
 			assert_true(shorter > 1.03 && shorter < 1.15 && periods[1] > 7 * n);
 		}
 	}
-	/* Another run, other periods. */
+	/* Each run has other periods. */
 	uint64_t one[PERIODS_MAX], another[PERIODS_MAX];
 	period_pair_plan(1000000, false, 0.25, one);
 	period_pair_plan(1000000, false, 0.26, another);
 	assert_true(one[0] != another[0] && one[1] != another[1]);
 }
 
-/* How many samples fall into the first `part` gticks of every `cycle`, and into
- * all of them, of `length` gticks from `start`. */
+/* Counts the samples in `length` gticks from `start`, and those of them that are in the first `part` gticks of
+ * every `cycle`. */
 static void simulate(const uint64_t periods[PERIODS_MAX], uint64_t start, uint64_t length, uint64_t cycle,
 		     uint64_t part, uint64_t *in_part, uint64_t *in_all)
 {
@@ -66,7 +66,7 @@ static void simulate(const uint64_t periods[PERIODS_MAX], uint64_t start, uint64
 	}
 }
 
-/* Whatever the interval: as many hits as gticks were used, over the interval. */
+/* For every interval, the number of hits is the number of gticks divided by the interval. */
 static void test_hits_are_unbiased(void **state)
 {
 	(void)state;
@@ -82,9 +82,8 @@ static void test_hits_are_unbiased(void **state)
 	}
 }
 
-/* A program that does one thing for a third of every 1, 2, 5, 10, 20 ms, and
- * another for the rest, sampled each ms: one period of the same length would see
- * all of one and nothing of the other. */
+/* A program does one thing for a third of every 1, 2, 5, 10 or 20 ms, and another thing for the rest; it is
+ * sampled each ms. With one period of the same length, all samples would be in one of the two. */
 static void test_not_in_step(void **state)
 {
 	(void)state;
@@ -104,7 +103,7 @@ static void test_not_in_step(void **state)
 			assert_true(fabs((double)seen / (double)all - 1.0 / 3) < 0.02);
 		}
 	}
-	/* The test sees what it is for: a period that is in step fails it. */
+	/* The test can fail: two equal periods in step with the program do not pass it. */
 	const uint64_t in_step[PERIODS_MAX] = { 2 * MS, 2 * MS };
 	uint64_t seen, all;
 	simulate(in_step, 12345, (uint64_t)SAMPLES * MS, MS, MS / 3, &seen, &all);

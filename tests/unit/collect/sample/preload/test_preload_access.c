@@ -1,5 +1,5 @@
-/* Whether the runtime can be loaded into a command, and from where (collect/sample/preload/access.h).
- * Programs are made of a few bytes: nothing is run. */
+/* Whether the agent can be loaded into a command, and where its library is (collect/sample/preload/access.h). The
+ * programs are a few bytes long, and none is run. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static const char *write_file(char *to, const char *name, const void *bytes, siz
 	return to;
 }
 
-/* A program with that dynamic linker; NULL: static. */
+/* Writes a program with this dynamic linker, or a static one for NULL. */
 static const char *write_program(char *to, const char *name, const char *linker)
 {
 	struct {
@@ -81,12 +81,12 @@ static void assert_refused(const char *command, const char *words)
 {
 	struct error error = { 0 };
 	assert_int_equal(preload_access_command(command, false, &error), ERROR_UNSUPPORTED);
-	if (!strstr(error.message, words) || !strstr(error.message, "the bpf backend sees it"))
+	if (!strstr(error.message, words) || !strstr(error.message, "(the bpf backend can record it"))
 		fail_msg("'%s' does not say '%s' and what else would do", error.message, words);
-	/* Where others would not do. */
+	/* No other backend can measure the request. */
 	assert_int_equal(preload_access_command(command, true, &error), ERROR_UNSUPPORTED);
-	if (!strstr(error.message, words) || strstr(error.message, "backend sees it") ||
-	    !strstr(error.message, "nothing outside sees what was asked for: "))
+	if (!strstr(error.message, words) || strstr(error.message, "(the bpf backend") ||
+	    !strstr(error.message, "(no other backend measures the requested resources: "))
 		fail_msg("'%s' does not say '%s' and what would do", error.message, words);
 }
 
@@ -108,8 +108,8 @@ static void test_programs(void **state)
 	assert_accepted(write_program(path, "elsewhere", "/nix/store/glibc/lib/ld-linux-x86-64.so.2"));
 	assert_refused(write_program(path, "static", NULL), "statically linked");
 	assert_refused(write_program(path, "musl", "/lib/ld-musl-x86_64.so.1"), "ld-musl-x86_64.so.1");
-	assert_refused(in_folder(path, "absent"), "cannot be read");
-	assert_refused(write_file(path, "empty", "", 0), "cannot be read");
+	assert_refused(in_folder(path, "absent"), "cannot read '");
+	assert_refused(write_file(path, "empty", "", 0), "cannot read '");
 }
 
 static void test_scripts(void **state)
@@ -124,16 +124,17 @@ static void test_scripts(void **state)
 	}
 	assert_accepted(write_file(path, "plain", "#!/bin/sh\n", 10));
 	assert_accepted(write_file(path, "env", "#!/usr/bin/env sh\n", 18));
-	/* A script's interpreter may be one; exec says what is not there; a circle has an end. */
+	/* The interpreter of a script may be a script. A missing interpreter is accepted, since exec reports it. A
+	 * cycle of interpreters is refused. */
 	snprintf(line, sizeof(line), "#!%s/script\n", folder);
 	assert_refused(write_file(path, "outer", line, strlen(line)), "interpreter' is statically linked");
 	assert_accepted(write_file(path, "nowhere", "#!/no/such/program\n", 19));
 	snprintf(line, sizeof(line), "#!%s/circle\n", folder);
-	assert_refused(write_file(path, "circle", line, strlen(line)), "cannot be read");
+	assert_refused(write_file(path, "circle", line, strlen(line)), "cannot read '");
 	assert_accepted(write_file(path, "bare", "#!\n", 3) ? "/bin/sh" : NULL);
 }
 
-/* Which of these gain anything depends on who runs them. */
+/* A set-user-ID or set-group-ID program is refused only if it changes the ids of this user. */
 static void test_privilege(void **state)
 {
 	(void)state;
@@ -148,7 +149,7 @@ static void test_privilege(void **state)
 	assert_int_equal(chown(path, 0, 12345), 0);
 	assert_int_equal(chmod(path, 02755), 0);
 	assert_refused(path, "set-group-ID");
-	assert_int_equal(chmod(path, 02745), 0); /* mandatory locking, once */
+	assert_int_equal(chmod(path, 02745), 0); /* without group execute, set-group-ID once meant mandatory locking */
 	assert_accepted(path);
 }
 
@@ -166,7 +167,7 @@ static void test_capabilities(void **state)
 	assert_int_equal(setresuid(0, 0, 0), 0);
 }
 
-/* Beside the program, as it is built and as it is installed. */
+/* The library is found next to the program, in the build tree and in the installed tree. */
 static void test_library(void **state)
 {
 	(void)state;
@@ -180,11 +181,11 @@ static void test_library(void **state)
 	assert_string_equal(found, path);
 	assert_int_equal(unlink(path), 0);
 	int result = preload_access_library_of(program, found, sizeof(found), &error);
-	if (result < 0) { /* it may be installed */
+	if (result < 0) { /* another one may be installed */
 		assert_int_equal(result, ERROR_NOT_FOUND);
 		assert_non_null(strstr(error.message, "libcpprof-preload.so"));
 	}
-	/* The dynamic linker would take such a path for two. */
+	/* In LD_PRELOAD, such a path would be two paths. */
 	static const char *const odd[] = { "a b", "a:b" };
 	for (size_t i = 0; i < 2; i++) {
 		snprintf(command, sizeof(command),

@@ -1,5 +1,5 @@
-/* Slots and records that no runtime writes, and what happens where memory or descriptors
- * run out (collect/sample/preload/slots.h, collect/sample/preload/events.h). */
+/* Slots and records that no agent writes, and failures of memory and descriptors (collect/sample/preload/slots.h,
+ * collect/sample/preload/events.h). */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -57,7 +57,7 @@ static void test_bad_slots(void **state)
 	assert_false(slots->processes[5].is_known || slots->processes[6].is_known);
 }
 
-/* Slots that somebody took and did not live to fill in. */
+/* Slots of a process that ended before it filled them in. */
 static void test_taken(void **state)
 {
 	(void)state;
@@ -71,7 +71,7 @@ static void test_taken(void **state)
 	assert_told("");
 	assert_int_equal(channel->processes[4].state, CHANNEL_FREE);
 	assert_int_equal(channel->threads[4].state, CHANNEL_FREE);
-	/* Whoever takes them next is not taken for the one that is gone. */
+	/* The next process that takes these slots is not confused with the ended one. */
 	channel->processes[4].state = CHANNEL_TAKEN;
 	channel->threads[4].state = CHANNEL_TAKEN;
 	assert_told("");
@@ -79,7 +79,7 @@ static void test_taken(void **state)
 	assert_int_equal(channel->threads[4].state, CHANNEL_TAKEN);
 }
 
-/* A thread's slot that is another's all at once, or free: it has ended. */
+/* If a thread's slot suddenly belongs to another thread or is free, the thread has ended. */
 static void test_stolen(void **state)
 {
 	(void)state;
@@ -94,7 +94,7 @@ static void test_stolen(void **state)
 	channel->threads[9].tid = TID + 2;
 	channel->threads[8].state = CHANNEL_FREE;
 	assert_told("exit(a.8) exit(a.7) ");
-	assert_int_equal(channel->threads[9].state, CHANNEL_LIVE); /* its new owner's */
+	assert_int_equal(channel->threads[9].state, CHANNEL_LIVE); /* its new owner's state */
 	put_sample(9, 0, 1, 1000);
 	assert_told("sample(a.9 r0 x1 1) ");
 }
@@ -106,23 +106,23 @@ static void test_bad_records(void **state)
 	put_sample(0, 2, 1, 1); /* there are two requests */
 	put_sample(0, 0, 1, 1);
 	start_program(1);
-	put_event(1, CHANNEL_FLUSH + 1, 0, 0, "");
+	put_event(1, CHANNEL_DECLARED + 1, 0, 0, "");
 	start_program(2);
 	put_sample_at(2, UINT64_MAX, 0, 1, 1000);
-	put_sample_at(2, 0, 0, 0, 1000); /* of no hits: of no use */
+	put_sample_at(2, 0, 0, 0, 1000); /* a sample without hits is dropped */
 	preload_events_drain(events, false, &sink);
 	assert_null(strstr(told_text, "sample(a"));
-	assert_non_null(strstr(told_text, "sample(c")); /* a time that cannot be is now */
+	assert_non_null(strstr(told_text, "sample(c")); /* an impossible time becomes the current time */
 	assert_null(strstr(told_text, "x0"));
 	assert_int_equal(preload_slots_sums(slots, now_ns()).broken_rings, 2);
-	/* Who has broken its ring still ends. */
+	/* The end of a process with a broken ring is still reported. */
 	end_child(0);
 	told_text[0] = 0;
 	assert_told_of_end("exit(a.0) ");
 	assert_int_equal(channel->processes[0].state, CHANNEL_FREE);
 }
 
-/* All slots, all garbage. */
+/* Random bytes in all slots. */
 static void test_noise(void **state)
 {
 	(void)state;
@@ -165,7 +165,8 @@ static void test_no_memory(void **state)
 	assert_null(preload_slots_new(channel, &error));
 	assert_int_equal(error.code, ERROR_SYSTEM);
 	no_epoll = false;
-	/* Maps that cannot be listed are not told, but nobody waits for them for ever. */
+	/* Maps that cannot be listed are not reported, but they count as loaded, so that the agent does not wait
+	 * for them. */
 	start_program(0);
 	ALLOC_FAIL_EACH({
 		channel->processes[0].code_wanted++;

@@ -1,5 +1,5 @@
-/* The memory that is shared with targets (collect/sample/preload/channel.h): its settings, its
- * bell, and what happens where the kernel gives none of it. */
+/* The memory shared with targets (collect/sample/preload/channel.h): its settings, its bell, and refusals of the
+ * kernel. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #include "collect/sample/preload/requests.h"
 #include "support/alloc_fail.h"
 
-/* --- what fails at will (mmap goes by the name that it has with offsets of 64 bits) --- */
+/* --- system calls that fail on request (mmap64 is the name of mmap with 64-bit offsets) --- */
 
 static bool no_memfd, no_map, no_eventfd, no_thread;
 
@@ -128,7 +128,7 @@ static void test_requests(void **state)
 	assert_int_equal(preload_gticks_of(requests[1].row, 7000), 7000);
 }
 
-/* As often as the shortest of those that need ticks; not more often than is good. */
+/* The tick is the shortest interval of the resources that need ticks, but at least 50 us. */
 static void test_ticks(void **state)
 {
 	(void)state;
@@ -155,7 +155,7 @@ static void test_settings(void **state)
 	request.paused = true;
 	struct preload_channel *channel = preload_channel_new(&request, &error);
 	assert_non_null(channel);
-	/* As a target sees it, which cannot make it smaller. */
+	/* A target opens the same file, and cannot change its size. */
 	struct stat status;
 	int file = preload_channel_file(channel);
 	assert_int_equal(fstat(file, &status), 0);
@@ -186,7 +186,7 @@ static bool is_rung(const struct preload_channel *channel, int patience_ms)
 	return poll(&descriptor, 1, patience_ms) > 0;
 }
 
-/* As the runtime rings. */
+/* Rings as the agent does. */
 static void ring(struct channel *memory)
 {
 	__atomic_add_fetch(&memory->bell, 1, __ATOMIC_RELEASE);
@@ -207,20 +207,20 @@ static void test_bell(void **state)
 		ring(memory);
 		assert_true(is_rung(channel, LONG_MS));
 		if (i % 2)
-			ring(memory); /* while we were told already: of no use, but not lost */
+			ring(memory); /* already signalled: has no effect, and is not lost */
 		preload_channel_hear(channel);
 	}
 	for (int i = 0; i < 2 && is_rung(channel, SHORT_MS); i++)
 		preload_channel_hear(channel);
 	assert_false(is_rung(channel, SHORT_MS));
-	/* Heard without having been rung. */
+	/* preload_channel_hear without a ring before it. */
 	preload_channel_hear(channel);
 	ring(memory);
 	assert_true(is_rung(channel, LONG_MS));
 	preload_channel_free(channel);
 }
 
-/* Who writes anything there neither keeps us from hearing others nor from leaving. */
+/* A target that writes random values into the bell can neither block later rings nor preload_channel_free. */
 static void test_hostile_bell(void **state)
 {
 	(void)state;
@@ -241,7 +241,7 @@ static void test_hostile_bell(void **state)
 	preload_channel_free(channel);
 }
 
-/* Whether anybody rings or listens. */
+/* The beat advances whether or not the bell is rung or heard. */
 static void test_beat(void **state)
 {
 	(void)state;

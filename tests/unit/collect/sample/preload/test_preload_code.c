@@ -1,5 +1,5 @@
-/* The channel as a storage of code (collect/sample/preload/code.h): what a walk in the target
- * finds there, and when. */
+/* Code tables in the channel (collect/sample/preload/code.h): the content that a walk in the target finds, and its
+ * versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static void test_found(void **state)
 	}
 }
 
-/* Each change makes another version, even when it is made. */
+/* Each change makes a new version, which is even after the change. */
 static void test_versions(void **state)
 {
 	(void)state;
@@ -92,13 +92,13 @@ static void test_versions(void **state)
 	assert_true(version > 0 && version % 2 == 0);
 	assert_int_equal(code_loader_load(loader, PID, &second, 1), 0);
 	assert_int_equal(process->code_version, version + 2);
-	/* A walk that is still in the old run finds what it found before. */
+	/* A walk that still uses the old run finds it unchanged. */
 	assert_int_not_equal((uint32_t)process->code, (uint32_t)word);
 	assert_int_equal(codes()[(uint32_t)word].start, first.start);
 	assert_int_equal(code_loader_load(loader, PID, NULL, 0), 0);
 	assert_int_equal(process->code, 0);
 	assert_int_equal(process->code_version, version + 4);
-	/* One that the target has made odd for ever is mended. */
+	/* A version that the target made odd becomes even with the next change. */
 	process->code_version = 7;
 	assert_int_equal(code_loader_load(loader, PID, &first, 1), 0);
 	assert_int_equal(process->code_version % 2, 0);
@@ -115,7 +115,7 @@ static void test_not_connected(void **state)
 		assert_int_equal(channel->processes[i].code, 0);
 }
 
-/* More rows than the channel holds: that code has none, and nothing is written behind. */
+/* Code with more rows than the channel holds gets none, and nothing is written beyond the channel. */
 static void test_full(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* The life of processes and threads in the channel (collect/sample/preload/slots.h), and what is
- * told of them (collect/sample/preload/events.h). */
+/* Beginning and end of processes and threads in the channel (collect/sample/preload/slots.h), and the events that
+ * are reported for them (collect/sample/preload/events.h). */
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static void test_started(void **state)
 	assert_told("");
 }
 
-/* Code is read when it has changed, once for several tellings; only what is new is told. */
+/* Maps are read once for several requests, and only new maps are reported. */
 static void test_code(void **state)
 {
 	(void)state;
@@ -47,7 +47,7 @@ static void test_code(void **state)
 	assert_told("");
 	assert_int_equal(channel->processes[0].code_loaded, 3);
 	assert_int_equal(maps_told, before);
-	/* What nobody asked for is not read again. */
+	/* Without a new request, the maps are not read again. */
 	slots->processes[0].maps.count = 0;
 	put_event(0, CHANNEL_CODE, 0, 0, "");
 	assert_told("");
@@ -58,7 +58,7 @@ static void test_code(void **state)
 	assert_int_equal(maps_told, 2 * before);
 }
 
-/* A stack that was handed over by its code, as the walk did not know it. */
+/* Writes the user-space fallback of a walk that met unknown code. */
 static void put_fallback(uint32_t thread, uint8_t end)
 {
 	const uint64_t registers[SAMPLE_REGISTERS] = { 0 };
@@ -74,7 +74,8 @@ static void wait_a_little(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 15 * 1000 * 1000 }, NULL);
 }
 
-/* Code that nobody told of is looked for, now and then, and only where it is the process's own. */
+/* For code that was not reported, the maps are read again from time to time, but only if /proc shows the same
+ * program. */
 static void test_unknown_code(void **state)
 {
 	(void)state;
@@ -83,19 +84,19 @@ static void test_unknown_code(void **state)
 	struct preload_process *process = &slots->processes[0];
 	size_t all = maps_told;
 	process->maps.count = 0;
-	process->maps_read_ns = now_ns() + UINT64_C(1000000000000); /* just read, however long this takes */
+	process->maps_read_ns = now_ns() + UINT64_C(1000000000000); /* just read, however long the test takes */
 	put_fallback(0, WALK_NO_CODE);
 	preload_events_drain(events, false, &sink);
 	assert_int_equal(maps_told, all);
 	process->maps_read_ns = 0;
 	put_fallback(0, WALK_NO_ROWS);
 	preload_events_drain(events, false, &sink);
-	assert_int_equal(maps_told, all); /* known */
+	assert_int_equal(maps_told, all); /* the code is known */
 	put_fallback(0, WALK_NO_CODE);
 	put_fallback(0, WALK_NO_CODE);
 	preload_events_drain(events, false, &sink);
 	assert_int_equal(maps_told, 2 * all);
-	/* What /proc has may be another program's. */
+	/* /proc may show another program's maps. */
 	static const char *const changes[] = { "exec", "told exec", "replaced" };
 	for (size_t i = 0; i < 3; i++) {
 		wait_a_little();
@@ -116,7 +117,7 @@ static void test_threads(void **state)
 	enum { TID = 1000000007 };
 	start_program(0);
 	connect_thread(9, 0, TID);
-	/* Where it was started, in its own ring, but of who started it. */
+	/* The path that started the thread is in the new thread's ring, with the creator's tid. */
 	struct sample_record creator = { .time_ns = now_ns(),
 					 .tid = (uint32_t)children[0],
 					 .kind = SAMPLE_WALKED,
@@ -137,7 +138,7 @@ static void test_threads(void **state)
 		 "sample(a.7 r1 x3 5) exit(a.7) ",
 		 (unsigned)children[0] % 1000);
 	assert_told(expected);
-	/* Its slot is given back, summed up, when it has ended; the end is not told twice. */
+	/* When the thread has ended, its totals are added up and its slot is freed. The end is not reported twice. */
 	channel->threads[9].clocks[0].total = 5000;
 	channel->threads[9].lost[1] = 6;
 	channel->threads[0].clocks[0].total = 100;
@@ -148,13 +149,13 @@ static void test_threads(void **state)
 	struct preload_sums sums = preload_slots_sums(slots, now_ns());
 	assert_int_equal(sums.totals[0], 5100);
 	assert_int_equal(sums.lost[1], 6);
-	/* Another one takes it, and goes on in its ring. */
+	/* Another thread takes the slot and continues its ring. */
 	connect_thread(9, 0, TID + 1);
 	put_event(9, CHANNEL_THREAD, 0, 0, "");
 	assert_told("fork(a a.8) ");
 }
 
-/* Killed: everything that it had written is told_text, then its end. */
+/* After a process was killed, everything that it wrote is reported, and then its end. */
 static void test_death(void **state)
 {
 	(void)state;
@@ -168,7 +169,7 @@ static void test_death(void **state)
 	channel->threads[9].clocks[0].total = 9;
 	channel->processes[3].threads_unwatched = 4;
 	channel->processes[3].late_ticks = 5;
-	channel->processes[3].signals_taken = CHANNEL_TROUBLE_FPE;
+	channel->processes[3].findings = CHANNEL_FINDING_FPE;
 	end_child(0);
 	assert_told_of_end("sample(a.7 r0 x1 1) sample(a.7 r0 x2 1) exit(a.7) exit(a.0) ");
 	assert_int_equal(channel->threads[9].state, CHANNEL_FREE);
@@ -178,16 +179,16 @@ static void test_death(void **state)
 	assert_int_equal(sums.totals[0], 9);
 	assert_int_equal(sums.unwatched, 4);
 	assert_int_equal(sums.late_ticks, 5);
-	assert_int_equal(sums.flags, CHANNEL_TROUBLE_FPE);
+	assert_int_equal(sums.flags, CHANNEL_FINDING_FPE);
 	assert_int_equal(sums.not_connected, 0);
-	/* Both can be taken anew. */
+	/* Both slots can be used again. */
 	start_program(3);
 	assert_told("exec(b) ");
 }
 
 enum { WAITED_MS = 300, NS_PER_MS = 1000000 };
 
-/* It told where it waits, a while ago, having used half of an interval before. */
+/* The thread wrote, WAITED_MS ago, where it waits. It had used half of an interval before. */
 static void begin_wait(uint32_t thread)
 {
 	put_sample(thread, 0, 0, 0);
@@ -197,7 +198,7 @@ static void begin_wait(uint32_t thread)
 	events->start_ns = channel->threads[thread].waits_since_ns;
 }
 
-/* What is told of its end: a sample of the time that it has waited, and `then`. */
+/* Expects a sample with the time of the wait, and then the text `then`. */
 static void assert_told_wait(uint64_t since_ns, const char *then)
 {
 	enum { NS_PER_GTICK = 1000 };
@@ -214,7 +215,7 @@ static void assert_told_wait(uint64_t since_ns, const char *then)
 	assert_int_equal(hits, (interval / 2 + ns) / interval);
 }
 
-/* A wait that does not end is counted when the process does, once. */
+/* A wait without an end is counted once, when the process ends ... */
 static void test_wait_until_death(void **state)
 {
 	(void)state;
@@ -232,7 +233,7 @@ static void test_wait_until_death(void **state)
 	assert_null(slots->threads[0].waits_at);
 }
 
-/* ... or the recording; the second place is the one that counts. */
+/* ... or when the recording ends. Of two waits, only the second one counts. */
 static void test_wait_until_the_end(void **state)
 {
 	(void)state;
@@ -245,8 +246,8 @@ static void test_wait_until_the_end(void **state)
 	assert_told_wait(channel->threads[0].waits_since_ns, "");
 }
 
-/* Nothing is made of what cannot be: a wait since before the recording, or in the future; a thread
- * that ended by itself has counted all; where the place is not known there is a total alone. */
+/* No sample is made of an impossible wait, which began before the recording or in the future. Without the path of
+ * the wait, only the total grows. A thread that ended normally has already counted its waits. */
 static void test_odd_waits(void **state)
 {
 	(void)state;
@@ -265,7 +266,7 @@ static void test_odd_waits(void **state)
 	assert_int_equal(preload_slots_sums(slots, now_ns()).totals[0], 5);
 	events->start_ns = since_ns;
 	channel->threads[0].waits_since_ns = since_ns;
-	channel->threads[0].clocks[0].used = UINT64_MAX; /* as if it were none */
+	channel->threads[0].clocks[0].used = UINT64_MAX; /* an impossible value, used as 0 */
 	free(slots->threads[0].waits_at);
 	slots->threads[0].waits_at = NULL;
 	preload_events_drain(events, true, &sink);
@@ -279,7 +280,7 @@ static void test_odd_waits(void **state)
 	assert_int_equal(preload_slots_sums(slots, now_ns()).totals[0], before);
 }
 
-/* A child that is first seen when its parent has ended is still its parent's. */
+/* A child that is first found after its parent has ended still gets its parent. */
 static void test_late_child(void **state)
 {
 	(void)state;
@@ -295,7 +296,7 @@ static void test_late_child(void **state)
 	assert_told_of_end("fork(a b.0) exit(a.0) ");
 }
 
-/* What both wrote is told in the order of its times, whoever is looked at first. */
+/* Records of several threads are reported in the order of their times. */
 static void test_order(void **state)
 {
 	(void)state;
@@ -320,8 +321,8 @@ static void test_order(void **state)
 	}
 }
 
-/* Another program in the same process: what the first had written comes before. Its
- * threads do not end: the kernel has ended them. */
+/* exec: the records of the first program come before the new program. Its threads are not reported as ended, since
+ * exec itself ends them. */
 static void test_exec(void **state)
 {
 	(void)state;
@@ -347,7 +348,8 @@ static void test_exec(void **state)
 	assert_ptr_equal(preload_slots_find(slots, pid), &slots->processes[1]);
 }
 
-/* All of that is found at once, and the later program has a slot before the other one's: it still is the one that lives. */
+/* Both programs of an exec are found at the same time, and the later one has the lower slot: the process is still
+ * the later one. */
 static void test_exec_found_late(void **state)
 {
 	(void)state;
@@ -366,14 +368,14 @@ static void test_exec_found_late(void **state)
 	assert_ptr_equal(preload_slots_find(slots, pid), &slots->processes[2]);
 	size_t maps = maps_told;
 	assert_true(maps >= 3);
-	/* What it counts from then on is counted. */
+	/* Its later counts are included in the totals. */
 	channel->threads[2].clocks[1].total = 2;
 	struct preload_sums sums = preload_slots_sums(slots, now_ns() + 60 * 1000 * 1000 * 1000ull);
 	assert_int_equal(sums.totals[1], 2);
 	assert_int_equal(sums.not_connected, 0);
 }
 
-/* Code of a forked process is its parent's: nothing is read. */
+/* A forked process has its parent's code: no maps are read ... */
 static void test_fork(void **state)
 {
 	(void)state;
@@ -387,7 +389,7 @@ static void test_fork(void **state)
 	assert_told("fork(a b.0) ");
 	assert_int_equal(maps_told, before);
 	assert_int_equal(channel->processes[1].code_loaded, 1);
-	/* Where the parent is not known, it is. */
+	/* ... unless the parent is unknown. */
 	pid = make_child();
 	connect_process(2, pid);
 	connect_thread(2, 2, pid);
@@ -396,7 +398,7 @@ static void test_fork(void **state)
 	assert_int_equal(maps_told, 2 * before);
 }
 
-/* A program that was started but never connected; one that could not be started. */
+/* A program that was started but never connected, and one that could not be started. */
 static void test_not_connected(void **state)
 {
 	(void)state;
@@ -405,26 +407,26 @@ static void test_not_connected(void **state)
 	start_program(2);
 	for (uint32_t i = 0; i < 3; i++)
 		put_event(i, CHANNEL_EXECS, CHANNEL_EXEC_NO_LIBRARY, 0, "/nowhere/static");
-	channel->processes[0].execs = 1; /* the others' calls have failed by now */
+	channel->processes[0].execs = 1; /* the calls of the other two have failed by now */
 	preload_events_drain(events, false, &sink);
 	wait_a_little();
 	end_child(2);
 	preload_events_drain(events, false, &sink);
-	/* In that moment the first may still be about to connect. */
+	/* At the time of the exec, the first program may still connect. */
 	assert_int_equal(preload_slots_sums(slots, slots->processes[0].execs_ns).not_connected, 0);
 	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, 1);
-	put_sample(1, 0, 1, 1); /* it is still the one that it was */
+	put_sample(1, 0, 1, 1); /* still the same program */
 	end_child(0);
 	preload_events_drain(events, false, &sink);
 	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, 1);
 	assert_string_equal(slots->starts.last, "static");
-	/* Nothing of it was there to be asked any more. */
+	/* The process has ended, so that /proc has no entries of it: only its event gives the reason. */
 	const struct preload_sums sums = preload_slots_sums(slots, now_ns());
 	assert_string_equal(sums.absence.name, "static");
 	assert_non_null(strstr(sums.absence.reason, "LD_PRELOAD is gone"));
 }
 
-/* A child of a connected process that never says a word is one that we do not see. */
+/* A child of a connected process that never connects is counted as unobserved. */
 static void test_strangers(void **state)
 {
 	(void)state;
@@ -433,7 +435,7 @@ static void test_strangers(void **state)
 	assert_int_equal(pipe(ends), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* where an assertion fails, nothing is left over */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed assertion leaves no child behind */
 		grandchild = fork();
 		if (grandchild == 0)
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -447,15 +449,15 @@ static void test_strangers(void **state)
 	connect_process(0, (uint32_t)pid);
 	connect_thread(0, 0, (uint32_t)pid);
 	preload_events_drain(events, false, &sink);
-	/* When it was seen first: it may yet connect. */
+	/* At the time when it was found, it may still connect. */
 	assert_int_equal(preload_slots_sums(slots, slots->starts.looked_ns).not_connected, 0);
 	wait_a_little();
-	bool can_tell = slots->starts.items[0].pid == (uint32_t)grandchild; /* not all kernels list children */
+	bool can_tell = slots->starts.items[0].pid == (uint32_t)grandchild; /* not every kernel lists children */
 	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, can_tell);
 	slots->starts.looked_ns = 0;
 	preload_events_drain(events, false, &sink);
-	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, can_tell); /* not twice */
-	/* It was just slow. */
+	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, can_tell); /* counted once */
+	/* It connects late. */
 	connect_process(1, (uint32_t)grandchild);
 	preload_events_drain(events, false, &sink);
 	assert_int_equal(preload_slots_sums(slots, now_ns()).not_connected, 0);
@@ -486,7 +488,7 @@ static void test_flush(void **state)
 	preload_events_drain(events, false, &sink);
 	assert_true(events->wants_flush);
 	assert_int_equal(channel->processes[0].flush_done, 0);
-	channel->processes[0].flush_wanted = 4; /* asked after what was drained */
+	channel->processes[0].flush_wanted = 4; /* requested after the drain */
 	preload_events_flushed(events);
 	assert_int_equal(channel->processes[0].flush_done, 3);
 	assert_false(events->wants_flush);

@@ -1,5 +1,5 @@
-/* Reading a thread's ring (collect/sample/preload/ring.h), which may hold anything, and the order
- * in which several are read. */
+/* Reading the ring of a thread (collect/sample/preload/ring.h), which may contain anything, and the order in which
+ * several rings are read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@ static uint8_t *ring_bytes(void)
 	return (uint8_t *)channel + CHANNEL_RINGS + (uint64_t)THREAD * CHANNEL_RING_BYTES;
 }
 
-/* As the runtime writes. */
+/* Writes as the agent does. */
 static void put(const void *bytes, size_t size)
 {
 	struct channel_thread *shared = &channel->threads[THREAD];
@@ -73,7 +73,7 @@ static void test_records(void **state)
 	assert_null(preload_ring_peek(&ring));
 	put_walked(1, 5);
 	put_walked(2, 0);
-	assert_null(preload_ring_peek(&ring)); /* written after we looked */
+	assert_null(preload_ring_peek(&ring)); /* written after the last look */
 	preload_ring_look(&ring);
 	put_walked(3, WALK_FRAMES);
 	assert_walked(&ring, 1, 5);
@@ -86,7 +86,7 @@ static void test_records(void **state)
 	assert_false(ring.is_broken);
 }
 
-/* Registers and stack; a text that is no multiple of 8. */
+/* A record with registers and a stack, and an event whose text is not a multiple of 8 bytes. */
 static void test_kinds(void **state)
 {
 	(void)state;
@@ -113,7 +113,7 @@ static void test_kinds(void **state)
 	assert_walked(&ring, 9, 1);
 }
 
-/* Records that lie across the ring's end, at every place; and counters that overflow. */
+/* Records wrap at every position of the ring, and the head passes the end of the ring many times. */
 static void test_wraps(void **state)
 {
 	(void)state;
@@ -140,7 +140,7 @@ static void test_wraps(void **state)
 	assert_false(ring.is_broken);
 }
 
-/* All of the ring may be in use, not more. */
+/* A ring may be completely full. A head further ahead makes it broken. */
 static void test_full(void **state)
 {
 	(void)state;
@@ -168,7 +168,7 @@ static void assert_broken(const struct sample_record *record, uint64_t head)
 	preload_ring_look(&ring);
 	assert_true(ring.is_broken);
 	assert_null(preload_ring_peek(&ring));
-	/* And it stays so, whatever comes. */
+	/* A broken ring stays broken. */
 	channel->threads[THREAD].head = 0;
 	put_walked(1, 0);
 	preload_ring_look(&ring);
@@ -194,7 +194,7 @@ static void test_hostile(void **state)
 	};
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++)
 		assert_broken(&impossible[i], enough);
-	/* Longer than what was written; a part of a record; no multiple of 8; before the tail. */
+	/* Longer than the written bytes; an incomplete record; not a multiple of 8; a head before the tail. */
 	assert_broken(&(struct sample_record){ .kind = SAMPLE_WALKED, .frames = 1 }, HEAD_BYTES);
 	assert_broken(&(struct sample_record){ .kind = SAMPLE_FALLBACK }, HEAD_BYTES + 8);
 	assert_broken(&(struct sample_record){ .kind = CHANNEL_EVENT, .stack_bytes = 1 }, HEAD_BYTES);
@@ -204,7 +204,7 @@ static void test_hostile(void **state)
 	assert_broken(&fine, UINT64_MAX - 7);
 }
 
-/* Only what was checked counts: lengths that are changed afterwards change nothing. */
+/* The reader uses the lengths that it has checked, even if the target changes them afterwards. */
 static void test_changed_meanwhile(void **state)
 {
 	(void)state;
@@ -217,7 +217,7 @@ static void test_changed_meanwhile(void **state)
 	((struct sample_record *)ring_bytes())->kind = SAMPLE_FALLBACK;
 	assert_walked(&ring, 1, 2);
 	assert_walked(&ring, 2, 2);
-	/* A head that goes back is no head. */
+	/* A head that moves backward is refused. */
 	put_walked(3, 2);
 	preload_ring_look(&ring);
 	channel->threads[THREAD].head -= 8;

@@ -1,4 +1,4 @@
-/* What is said of transfers that were not seen (collect/sample/preload/unobserved.h). */
+/* The share of transfers that the agent did not observe (collect/sample/preload/unobserved.h). */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -33,12 +33,13 @@ static void test_shares(void **state)
 	assert_true(is_about(share_of_reads(100000, 69000, 0), 0.31));
 	assert_true(is_about(share_of_reads(100000, 0, 0), 1));
 	assert_true(is_about(share_of_reads(100000, 50000, 100000), 0.25));
-	/* Too little, of all or by itself. */
+	/* A share below 5 %, or an amount below 8192 bytes, is not reported. */
 	assert_true(is_about(share_of_reads(100000, 96000, 0), 0));
 	assert_true(is_about(share_of_reads(1000000, 951000, 0), 0));
 	assert_true(is_about(share_of_reads(8191, 0, 0), 0));
 	assert_true(is_about(share_of_reads(8192, 0, 0), 1));
-	/* Nothing; more was seen than is accounted; who writes anything into the channel. */
+	/* No transfers, more observed than accounted bytes, and any values that a target writes into the channel
+	 * give 0. */
 	assert_true(is_about(share_of_reads(0, 0, 0), 0));
 	assert_true(is_about(share_of_reads(100000, 100001, 0), 0));
 	assert_true(is_about(share_of_reads(100000, UINT64_MAX, UINT64_MAX), 0));
@@ -50,7 +51,7 @@ static void test_resources(void **state)
 	(void)state;
 	static const struct {
 		enum counter counter;
-		const char *text; /* NULL: nothing */
+		const char *text; /* NULL: no text */
 	} all[] = {
 		{ COUNTER_READ, "20 % of the bytes read" },
 		{ COUNTER_READ_REQUESTED, "20 % of the bytes read" },
@@ -72,7 +73,7 @@ static void test_resources(void **state)
 	}
 }
 
-/* A little of each of many processes is nothing. */
+/* Small amounts of many processes do not add up. */
 static void test_little(void **state)
 {
 	(void)state;
@@ -88,7 +89,7 @@ static void test_little(void **state)
 	assert_int_equal(sum.unobserved.calls, 20);
 }
 
-/* A look compares what was accounted at the one before with what is seen by now. */
+/* Each look compares the amounts that the kernel had accounted at the previous look with those observed by now. */
 static void test_looks(void **state)
 {
 	(void)state;
@@ -104,14 +105,15 @@ static void test_looks(void **state)
 	preload_account_look(&account, &now, &seen);
 	assert_int_equal(account.accounted.read, 50000);
 	assert_int_equal(account.unobserved.read, 0);
-	/* The end: what is not seen then never is. */
+	/* At the end, every accounted amount that was not observed is unobserved. */
 	preload_account_close(&account, &now, &seen);
 	assert_int_equal(account.accounted.read, 90000);
 	assert_int_equal(account.unobserved.read, 40000);
 	assert_false(account.is_kept);
 }
 
-/* A child's account was added: the first thread's is looked at, but not instead of more. */
+/* After a child was waited for, the process's account includes the child's. Only the account of the main thread is
+ * used then, unless an earlier look had accounted more. */
 static void test_children(void **state)
 {
 	(void)state;
@@ -131,14 +133,14 @@ static void test_children(void **state)
 	assert_int_equal(account.unobserved.read, 2000);
 }
 
-/* Of a process that has died it is there until somebody has waited for its end. */
+/* The account of a process that has ended can be read until its parent has waited for it. */
 static void test_reading(void **state)
 {
 	(void)state;
 	struct preload_state read_state;
 	int ends[2];
 	if (!preload_state_read(&read_state, (uint32_t)getpid()))
-		skip(); /* this kernel keeps no accounts */
+		skip(); /* this kernel has no accounts */
 	assert_int_equal(pipe(ends), 0);
 	pid_t child = fork();
 	if (child == 0) {

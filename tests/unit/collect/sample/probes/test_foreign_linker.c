@@ -1,4 +1,4 @@
-/* collect/sample/probes/libraries.c: a program may name any file as its dynamic linker, and that is run. */
+/* collect/sample/probes/libraries.c: a program may name any file as its dynamic linker, which cpprof then runs. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "collect/sample/probes/libraries.h"
 #include "support/symbols_lab.h"
 
-/* Makes `program`, whose dynamic linker is a script beside it. */
+/* Makes `program`, whose dynamic linker is a script next to it. */
 static void make(const char *program, const char *script)
 {
 	char name[64];
@@ -30,7 +30,8 @@ static void make(const char *program, const char *script)
 	assert_int_equal(chmod(lab_path(name), 0755), 0);
 }
 
-/* That the files' own words were asked instead: the program, the C library, its linker, and that. */
+/* Expects the libraries that the files' own headers name: the program, the C library, its dynamic linker, and the
+ * program's dynamic linker. */
 static void expect_by_needs(const char *program)
 {
 	struct libraries libraries = { 0 };
@@ -42,8 +43,9 @@ static void expect_by_needs(const char *program)
 	libraries_release(&libraries);
 }
 
-/* While cpprof waits for signals it has blocked them; ^C still ends what it runs.
- * (exec: a shell unblocks them in what it waits for. /nowhere: it fails, as it should.) */
+/* cpprof blocks signals while it waits for them. The dynamic linker that it runs must not inherit this mask, so
+ * that ^C ends it. (exec: a shell unblocks signals in the commands for which it waits. /nowhere: the script must
+ * fail.) */
 static void test_signals_reach_it(void **state)
 {
 	(void)state;
@@ -73,7 +75,7 @@ static void test_it_hangs(void **state)
 	}
 }
 
-/* Root runs only what nobody else can have put there. */
+/* For root, cpprof runs only a file that no other user can have written. */
 static void test_others_may_write_it(void **state)
 {
 	(void)state;

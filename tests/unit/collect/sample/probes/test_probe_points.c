@@ -1,4 +1,5 @@
-/* collect/sample/probes/probe_points.c: functions, allocators and static probes, found where a program will run or runs. */
+/* collect/sample/probes/probe_points.c: functions, allocators and static probes, searched in a command or in a
+ * process. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -23,8 +24,8 @@
 #include "support/symbols_lab.h"
 
 enum {
-	TEXT_BASE = 0x400000, /* of programs that are linked with -no-pie */
-	WAIT_MAX_S = 10,      /* then a test has failed that does not end */
+	TEXT_BASE = 0x400000, /* of programs linked with -no-pie */
+	WAIT_MAX_S = 10,      /* ends a test that blocks */
 };
 
 /* --- the programs --- */
@@ -65,9 +66,9 @@ static int build(void **state)
 	return 0;
 }
 
-/* --- asking --- */
+/* --- searching --- */
 
-/* `command`: a file of the folder, or a path. */
+/* `command`: a file of the folder, or an absolute path. */
 static int find(const char *words, const char *command, pid_t pid, struct probe_points *points, struct error *error)
 {
 	struct resource_request request;
@@ -99,7 +100,7 @@ static void refused(const char *words, const char *command, int code, const char
 	assert_int_equal(points.count, 0);
 }
 
-/* One place, and where. */
+/* Expects one probe point, at this offset of this file. */
 static void expect(const char *words, const char *command, const char *file, uint64_t offset)
 {
 	struct probe_points points = found(words, command);
@@ -122,14 +123,14 @@ static bool has_offset(const struct probe_points *points, uint64_t offset)
 static void test_own_and_libraries(void **state)
 {
 	(void)state;
-	/* Position independent: addresses are offsets. */
+	/* In position-independent code, addresses are offsets. */
 	expect("calls:employees", "prog", "prog", lab_symbol("prog", "employees"));
 	expect("calls:employees", "fixed", "fixed", lab_symbol("fixed", "employees") - TEXT_BASE);
 	expect("calls:main", "fixed", "fixed", lab_symbol("fixed", "main") - TEXT_BASE);
 	expect("calls:only_two", "prog", "libtwo.so", lab_symbol("libtwo.so", "only_two"));
-	/* The stubs through which a program calls it are not the function. */
+	/* The PLT stub of a function in the program is not the function. */
 	expect("calls:only_one", "fixed", "libone.so.1", lab_symbol("libone.so.1.2", "only_one"));
-	/* The dynamic linker takes the first one. */
+	/* The dynamic linker uses the first definition. */
 	expect("calls:shared", "prog", "libone.so.1", lab_symbol("libone.so.1.2", "shared"));
 	expect("calls:shared@libtwo.so", "prog", "libtwo.so", lab_symbol("libtwo.so", "shared"));
 	expect("calls:shared@libtwo", "prog", "libtwo.so", lab_symbol("libtwo.so", "shared"));
@@ -150,7 +151,7 @@ static void test_by_path(void **state)
 	assert_false(points.items[0].at_return);
 	probe_points_release(&points);
 	snprintf(words, sizeof(words), "uprobe:%s:shared:ret", lab_path("libtwo.so"));
-	points = found(words, "/bin/true"); /* may be loaded later */
+	points = found(words, "/bin/true"); /* the command may load the library later */
 	assert_true(points.items[0].at_return);
 	assert_true(points.items[0].argument != 0);
 	probe_points_release(&points);
@@ -162,7 +163,7 @@ static void test_by_path(void **state)
 static void test_statics_of_one_name(void **state)
 {
 	(void)state;
-	/* Both of the program; not that of libtwo. */
+	/* Both static functions of the program, and not the one of libtwo. */
 	struct probe_points points = found("calls:same", "prog");
 	char *listed = lab_output("nm prog | grep -c ' t same$'");
 	assert_int_equal(points.count, strtol(listed, NULL, 10));
@@ -172,20 +173,18 @@ static void test_statics_of_one_name(void **state)
 	free(listed);
 	probe_points_release(&points);
 	refused("calls:helper", "prog", ERROR_AMBIGUOUS,
-		"there are several functions 'helper', in libone.so.1, libtwo.so: say which, as "
+		"several functions 'helper', in libone.so.1, libtwo.so (choose one: "
 		"calls:helper@libone.so.1");
 }
 
 static void test_what_is_not_there(void **state)
 {
 	(void)state;
-	refused("calls:employes", "prog", ERROR_NOT_FOUND,
-		"calls:employes: there is no function 'employes' in prog and the ");
-	refused("calls:employes", "prog", ERROR_NOT_FOUND, "; did you mean: employees");
-	refused("calls:only_twwo@libtwo.so", "prog", ERROR_NOT_FOUND, "in libtwo.so; did you mean: only_two");
-	refused("calls:f@libtwp.so", "prog", ERROR_NOT_FOUND,
-		"there is no module 'libtwp.so'; did you mean: libtwo.so");
-	refused("calls:f@/nowhere/lib.so", "prog", ERROR_NOT_FOUND, "there is no module '/nowhere/lib.so'");
+	refused("calls:employes", "prog", ERROR_NOT_FOUND, "calls:employes: no function 'employes' in prog and the ");
+	refused("calls:employes", "prog", ERROR_NOT_FOUND, " (did you mean employees?)");
+	refused("calls:only_twwo@libtwo.so", "prog", ERROR_NOT_FOUND, "in libtwo.so (did you mean only_two?)");
+	refused("calls:f@libtwp.so", "prog", ERROR_NOT_FOUND, "no module 'libtwp.so' (did you mean libtwo.so?)");
+	refused("calls:f@/nowhere/lib.so", "prog", ERROR_NOT_FOUND, "no module '/nowhere/lib.so'");
 	refused("calls:f", NULL, ERROR_USAGE, "calls:f@libc.so.6");
 	refused("calls:f", "none", ERROR_NOT_FOUND, "none");
 	refused("calls:f", "main.c", ERROR_FORMAT, "not an ELF file");
@@ -198,7 +197,8 @@ static void test_stripped(void **state)
 	lab_run("strip -o bare_prog prog && strip -o bare_whole whole");
 	refused("calls:employees", "bare_prog", ERROR_NOT_FOUND, "(bare_prog is stripped, so");
 	refused("calls:employees", "bare_whole", ERROR_NOT_FOUND, "build it without stripping");
-	refused("calls:nothing_like_it", "prog", ERROR_NOT_FOUND, "(what is inlined everywhere is none)");
+	refused("calls:nothing_like_it", "prog", ERROR_NOT_FOUND,
+		"(a function that is inlined everywhere has no code of its own)");
 }
 
 static void test_static_program(void **state)
@@ -215,8 +215,8 @@ static void test_static_program(void **state)
 static void test_indirect(void **state)
 {
 	(void)state;
-	refused("calls:memcpy", "prog", ERROR_UNSUPPORTED, "chooses when it is loaded (IFUNC)");
-	/* This one has symbols for what it chooses from. */
+	refused("calls:memcpy", "prog", ERROR_UNSUPPORTED, "chooses one when it is loaded (IFUNC)");
+	/* This program has symbols for the functions from which IFUNC chooses. */
 	refused("calls:memcpy", "whole", ERROR_UNSUPPORTED, "__memcpy_");
 }
 
@@ -227,7 +227,7 @@ static void test_separate_symbols(void **state)
 	uint64_t lonely = lab_symbol("libtwo.so", "lonely");
 	lab_run("mkdir stripped && cp prog libone.so.1 stripped && objcopy --only-keep-debug libtwo.so "
 		"stripped/libtwo.debug && strip -o stripped/libtwo.so libtwo.so");
-	refused("calls:lonely", "stripped/prog", ERROR_NOT_FOUND, "there is no function 'lonely'");
+	refused("calls:lonely", "stripped/prog", ERROR_NOT_FOUND, "no function 'lonely'");
 	lab_run("cd stripped && objcopy --add-gnu-debuglink=libtwo.debug libtwo.so");
 	expect("calls:lonely", "stripped/prog", "libtwo.so", lonely);
 }
@@ -240,7 +240,7 @@ static void test_clones(void **state)
 		   "int main(int n, char **w) { (void)w; return scaled(n, 7) + scaled(n + 1, 7); }\n");
 	lab_run("gcc -O2 -fipa-cp -o clone clone.c && nm clone | grep -q ' scaled.constprop.0$'");
 	expect("calls:scaled", "clone", "clone", lab_symbol("clone", "scaled.constprop.0"));
-	/* Its arguments are other ones. */
+	/* A clone has other arguments than the function. */
 	refused("uprobe:clone:scaled:arg2", "clone", ERROR_NOT_FOUND, "no function 'scaled'");
 	expect("uprobe:clone:scaled.constprop.0:arg1", "clone", "clone", lab_symbol("clone", "scaled.constprop.0"));
 }
@@ -295,13 +295,14 @@ static void test_cxx(void **state)
 				fail_msg("%s: not %s", cases[i].words, cases[i].symbols[j]);
 		probe_points_release(&points);
 	}
-	refused("calls:ns::prase", "names", ERROR_NOT_FOUND, "did you mean: ns::parse");
+	refused("calls:ns::prase", "names", ERROR_NOT_FOUND, "did you mean ns::parse");
 	refused("calls:ns::parse(long)", "names", ERROR_NOT_FOUND, "no function 'ns::parse(long)'");
 }
 
 /* --- the libraries of a command --- */
 
-/* By hand the same files, and the program and what is preloaded in front. */
+/* libraries_by_needs, which reads the files, finds the same libraries as the dynamic linker, with the program
+ * first and preloaded libraries after it. */
 static void test_libraries(void **state)
 {
 	(void)state;
@@ -316,7 +317,7 @@ static void test_libraries(void **state)
 	libraries_release(&read);
 	lab_run("mkdir moved && mv libtwo.so moved");
 	assert_int_equal(libraries_by_needs(&read, lab_path("prog"), NULL), 0);
-	assert_int_equal(read.count, 4); /* what is missing is not there */
+	assert_int_equal(read.count, 4); /* a missing library is left out */
 	libraries_release(&read);
 	setenv("LD_LIBRARY_PATH", lab_path("moved"), 1);
 	setenv("LD_PRELOAD", lab_path("moved/libtwo.so"), 1);
@@ -386,7 +387,7 @@ static void test_process(void **state)
 		assert_int_equal(points.items[0].offset, lab_symbol(cases[i].file, cases[i].symbol));
 		probe_points_release(&points);
 	}
-	/* The file is gone, but the process still has it. */
+	/* The file was deleted, but the process still maps it. */
 	uint64_t only_two = lab_symbol("libtwo.so", "only_two");
 	lab_run("mv libtwo.so libtwo.kept && cp libtwo.kept libtwo.so && rm libtwo.kept");
 	struct probe_points points;
@@ -396,7 +397,7 @@ static void test_process(void **state)
 		assert_int_equal(points.items[0].offset, only_two);
 		assert_non_null(strstr(points.items[0].path, "map_files"));
 		probe_points_release(&points);
-		/* Nor does it matter what lies where it was. */
+		/* A FIFO that has the name of the deleted file is not opened. */
 		lab_run("mkfifo 'libtwo.kept (deleted)'");
 		alarm(WAIT_MAX_S);
 		assert_int_equal(find("calls:only_two", NULL, pid, &points, &error), 0);
@@ -413,7 +414,7 @@ static void test_process(void **state)
 	close(ends[1]);
 }
 
-/* Opening a FIFO waits for who writes to it. */
+/* Opening a FIFO blocks until another process opens it for writing; no search may wait for that. */
 static void test_no_files(void **state)
 {
 	(void)state;
@@ -428,7 +429,7 @@ static void test_no_files(void **state)
 	assert_non_null(strstr(error.message, "cannot read"));
 	assert_true(usdt_notes_count(lab_path("fifo"), &probes, &error) < 0);
 	refused("calls:main", "fifo", ERROR_SYSTEM, "cannot read");
-	/* In front of the library: it is passed over. */
+	/* A FIFO in an earlier folder than the library is skipped. */
 	lab_run("mkdir in_front && mkfifo in_front/libtwo.so");
 	setenv("LD_LIBRARY_PATH", lab_path("in_front"), 1);
 	struct libraries libraries = { 0 };
@@ -441,7 +442,7 @@ static void test_no_files(void **state)
 
 /* --- allocators --- */
 
-/* Where in its file a function of this process is. */
+/* Returns the offset, in its file, of a function of this process. */
 static uint64_t own_offset(const void *function)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -503,7 +504,7 @@ static void test_libc_allocator(void **state)
 	probe_points_release(&points);
 }
 
-/* libstdc++'s operator new calls malloc, wherever it is linked to. */
+/* libstdc++'s operator new calls malloc, in a static program too: only malloc is a probe point. */
 static void test_new_is_counted_once(void **state)
 {
 	(void)state;
@@ -545,7 +546,7 @@ static void test_own_allocator(void **state)
 	assert_true(has_offset(&points, lab_symbol("libown.so", "malloc")));
 	assert_true(has_offset(&points, lab_symbol("libown.so", "realloc")));
 	assert_true(has_offset(&points, lab_symbol("libown.so", "_Znwm")));
-	/* Through the PLT to malloc, and to _Znwm. */
+	/* calloc calls malloc, and _Znam calls _Znwm, through the PLT. */
 	assert_false(has_offset(&points, lab_symbol("libown.so", "calloc")));
 	assert_false(has_offset(&points, lab_symbol("libown.so", "_Znam")));
 	assert_int_equal(points.count, 3);
@@ -557,7 +558,7 @@ static void test_no_allocator(void **state)
 	(void)state;
 	write_file("bare.c", "void _start(void) { for (;;); }\n");
 	lab_run("gcc -O1 -nostdlib -static -o bare bare.c");
-	refused("allocs", "bare", ERROR_NOT_FOUND, "there is no malloc in bare");
+	refused("allocs", "bare", ERROR_NOT_FOUND, "no malloc in bare");
 	struct probe_points points = found("allocs", NULL); /* the whole machine */
 	assert_string_equal(path_basename(points.items[0].path), "libc.so.6");
 	probe_points_release(&points);
@@ -587,9 +588,9 @@ static void test_static_probes(void **state)
 	probe_points_release(&points);
 	refused("usdt:shop:sold:arg3", "probed", ERROR_USAGE, "the probe has 2 arguments");
 	refused("usdt:shop:solt", "probed", ERROR_NOT_FOUND,
-		"there is no such probe in probed and the 2 libraries that it needs; did you mean: shop:sold");
-	refused("usdt:shop:sold", NULL, ERROR_USAGE, "not in the whole machine");
-	refused("usdt:shop:sold", "bare", ERROR_NOT_FOUND, "there is no static probe at all in bare; of a library");
+		"no such probe in probed and the 2 libraries that it needs (did you mean shop:sold?)");
+	refused("usdt:shop:sold", NULL, ERROR_USAGE, "cannot be combined with -a");
+	refused("usdt:shop:sold", "bare", ERROR_NOT_FOUND, "no static probe in bare (-p finds those of libraries");
 }
 
 /* --- no memory --- */

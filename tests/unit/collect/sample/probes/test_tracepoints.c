@@ -1,4 +1,4 @@
-/* collect/sample/probes/tracepoints.c and tracefs.c: tracepoints by name, with tracefs mounted and without. */
+/* collect/sample/probes/tracepoints.c and tracefs.c: tracepoints by name, with and without a mounted tracefs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -26,7 +26,7 @@ static int find(const char *words, struct tracepoint *found, struct error *error
 	return tracepoint_find(&request, found, error);
 }
 
-/* Only root sees tracepoints, and not in every container. */
+/* Skips the test without tracefs: only root can read tracepoints, and not in every container. */
 static void need_tracefs(void)
 {
 	struct error error;
@@ -63,12 +63,12 @@ static void test_places(void **state)
 		assert_true(found.id > 0);
 		assert_int_equal(found.size, cases[i].size);
 		assert_int_equal(found.is_signed, cases[i].is_signed);
-		/* The record begins with what all have in common, 8 bytes. */
+		/* Fields come after the 8 bytes that all records have in common; common_type is at 0. */
 		assert_true(found.size == 0 || found.offset >= 8 || found.offset == 0);
 		ids[i] = found.id;
 	}
 	assert_true(ids[0] == ids[1] && ids[0] != ids[3] && ids[3] == ids[4]);
-	/* The one behind the other, as C lays them out. */
+	/* The fields follow each other as in a C struct. */
 	struct tracepoint id, result;
 	struct error error;
 	assert_int_equal(find("tracepoint:raw_syscalls:sys_exit:id", &id, &error), 0);
@@ -86,19 +86,19 @@ static void test_errors(void **state)
 		const char *says;
 	} cases[] = {
 		{ "tracepoint:shced:sched_switch", ERROR_NOT_FOUND,
-		  "no tracepoints of 'shced'; there is sched:sched_switch" },
-		{ "tracepoint:shced:nothing", ERROR_NOT_FOUND, "no tracepoints of 'shced'; did you mean: sched" },
+		  "no tracepoints of 'shced' (did you mean sched:sched_switch?)" },
+		{ "tracepoint:shced:nothing", ERROR_NOT_FOUND, "no tracepoints of 'shced' (did you mean sched?)" },
 		{ "tracepoint:sched:sched_swich", ERROR_NOT_FOUND,
-		  "no tracepoint 'sched:sched_swich'; did you mean: sched_switch" },
-		{ "tracepoint:sched:sys_exit", ERROR_NOT_FOUND, "there is raw_syscalls:sys_exit" },
+		  "no tracepoint 'sched:sched_swich' (did you mean sched_switch?)" },
+		{ "tracepoint:sched:sys_exit", ERROR_NOT_FOUND, "(did you mean raw_syscalls:sys_exit?)" },
 		{ "tracepoint:sched:sched_switch:prev_pd", ERROR_NOT_FOUND,
-		  "has no field 'prev_pd'; did you mean: prev_pid" },
+		  "has no field 'prev_pd' (did you mean prev_pid" },
 		{ "tracepoint:sched:sched_switch:zzz", ERROR_NOT_FOUND, "its numbers are: prev_pid, prev_prio" },
 		{ "tracepoint:sched:sched_switch:prev_comm", ERROR_NOT_FOUND,
-		  "prev_comm of sched:sched_switch is no number; its numbers are: prev_pid, prev_prio" },
-		{ "tracepoint:block:block_rq_issue:cmd", ERROR_NOT_FOUND, "is no number" },
-		{ "tracepoint:sched:nope", ERROR_NOT_FOUND, "no tracepoint 'sched:nope'; 'perf list' and" },
-		{ "tracepoint:nosys:nope", ERROR_NOT_FOUND, "no tracepoints of 'nosys'; 'perf list' and" },
+		  "prev_comm of sched:sched_switch is not a number; its numbers are: prev_pid, prev_prio" },
+		{ "tracepoint:block:block_rq_issue:cmd", ERROR_NOT_FOUND, "is not a number" },
+		{ "tracepoint:sched:nope", ERROR_NOT_FOUND, "no tracepoint 'sched:nope' ('perf list' and" },
+		{ "tracepoint:nosys:nope", ERROR_NOT_FOUND, "no tracepoints of 'nosys' ('perf list' and" },
 		{ "tracepoint:..:sched", ERROR_NOT_FOUND, "no tracepoints of '..'" },
 		{ "tracepoint:sched:..", ERROR_NOT_FOUND, "no tracepoint 'sched:..'" },
 	};
@@ -114,7 +114,7 @@ static void test_errors(void **state)
 
 enum { NOT_PERMITTED = 77 };
 
-/* Runs `body` in a process of its own; it must return 0. */
+/* Runs `body` in a child; it must return 0. */
 static void apart(int (*body)(void))
 {
 	pid_t pid = fork();
@@ -127,7 +127,7 @@ static void apart(int (*body)(void))
 	assert_int_equal(status, 0);
 }
 
-/* In a mount namespace of its own, without tracefs. */
+/* Creates a mount namespace without tracefs. Returns 0 if tracefs is hidden. */
 static int hide_tracefs(void)
 {
 	if (unshare(CLONE_NEWNS) < 0 && errno == EPERM)
@@ -150,7 +150,7 @@ static int find_unmounted(void)
 		print_error("%s\n", error.message);
 		return 2;
 	}
-	/* Nothing was mounted where anybody sees it. */
+	/* cpprof must not mount tracefs at a path that other programs see. */
 	return found.id == 0 || found.size != 4 || access("/sys/kernel/tracing/events", F_OK) == 0;
 }
 
@@ -161,18 +161,18 @@ static int refuse_unmounted(void)
 		return 1;
 	int result = tracefs_open(&error);
 	return result != ERROR_PERMISSION || error.code != ERROR_PERMISSION ||
-	       !strstr(error.message, "as root, or have it done: mount -t tracefs tracefs /sys/kernel/tracing");
+	       !strstr(error.message, "as root, or 'mount -t tracefs tracefs /sys/kernel/tracing')");
 }
 
 static int refuse_unreadable(void)
 {
 	struct error error = { 0 };
 	if (access("/sys/kernel/tracing/events", F_OK) != 0)
-		return 0; /* not mounted: the case above */
+		return 0; /* not mounted: refuse_unmounted tests this */
 	if (setresuid(65534, 65534, 65534) != 0)
 		return 1;
 	if (access("/sys/kernel/tracing/events", R_OK) == 0)
-		return 0; /* this machine lets everybody see them */
+		return 0; /* on this machine, every user can read them */
 	return tracefs_open(&error) != ERROR_PERMISSION || !strstr(error.message, "run cpprof as root");
 }
 

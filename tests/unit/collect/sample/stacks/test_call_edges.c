@@ -1,5 +1,5 @@
-/* collect/sample/stacks/call_edges.c: which function may have called which, in the code of this
- * very program. */
+/* collect/sample/stacks/call_edges.c: which function can have called which, according to the code of this test
+ * program. */
 #include <execinfo.h>
 #include <search.h>
 #include <setjmp.h>
@@ -49,13 +49,13 @@ static uint64_t address_of(unsigned (*function)(unsigned))
 	return (uint64_t)(uintptr_t)function;
 }
 
-/* A frame of a caller: its pc is in the call, one before the return address. */
+/* Returns the frame of a caller. Its pc is one byte before the return address, inside the call. */
 static struct unwind_frame frame_before(void *address)
 {
 	return own_process_frame(&recorder, (uint64_t)(uintptr_t)address - 1);
 }
 
-/* A frame somewhere in a function. */
+/* Returns a frame inside a function. */
 static struct unwind_frame frame_in(unsigned (*function)(unsigned))
 {
 	return own_process_frame(&recorder, address_of(function) + 1);
@@ -77,7 +77,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* --- what the code says --- */
+/* --- calls in the code --- */
 
 static void test_direct(void **state)
 {
@@ -86,7 +86,7 @@ static void test_direct(void **state)
 	struct unwind_frame caller = frame_before(return_address);
 	struct unwind_frame right = frame_in(callee);
 	struct unwind_frame wrong = frame_in(stranger);
-	/* Asked again, the answer is remembered. */
+	/* From the second time on, the answer is a stored one. */
 	for (int i = 0; i < 3; i++) {
 		assert_true(call_edges_fit(edges, &caller, &right));
 		assert_false(call_edges_fit(edges, &caller, &wrong));
@@ -103,7 +103,7 @@ static void test_pointer(void **state)
 	call_by_pointer(1);
 	struct unwind_frame caller = frame_before(return_address);
 	struct unwind_frame callees[] = { frame_in(callee), frame_in(stranger) };
-	/* It may call anything. */
+	/* A call through a pointer may call any function. */
 	for (int i = 0; i < 2; i++)
 		assert_true(call_edges_fit(edges, &caller, &callees[i]));
 }
@@ -112,10 +112,10 @@ static void test_no_call(void **state)
 {
 	(void)state;
 	struct unwind_frame right = frame_in(callee);
-	/* In front of a function there is no call of another. */
+	/* The bytes before a function are not a call of another one. */
 	struct unwind_frame caller = own_process_frame(&recorder, address_of(callee));
 	assert_false(call_edges_fit(edges, &caller, &right));
-	/* Not even code that can be read. */
+	/* An address at which no code can be read. */
 	caller.address = UINT64_MAX;
 	assert_false(call_edges_fit(edges, &caller, &right));
 	caller.address = 0;
@@ -131,8 +131,7 @@ static int compare_and_trace(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Through the stub that a call of another module's function goes through: from
- * there it may be any function. */
+/* A call of another module's function goes through a PLT stub, from which any function can be called. */
 static void test_stub(void **state)
 {
 	(void)state;
@@ -141,7 +140,7 @@ static void test_stub(void **state)
 	assert_ptr_equal(lfind(&numbers[0], numbers, &count, sizeof(int), compare_and_trace), numbers);
 	struct unwind_frame here = frame_in(callee);
 	int outer = 0;
-	while (frame_before(trace[outer]).module != here.module) /* a sanitizer's own */
+	while (frame_before(trace[outer]).module != here.module) /* frames of a sanitizer */
 		outer++;
 	while (frame_before(trace[outer]).module == here.module) /* compare_and_trace */
 		outer++;
@@ -154,7 +153,7 @@ static void test_stub(void **state)
 	assert_true(call_edges_fit(edges, &inside, &comparing)); /* lfind calls by a pointer */
 }
 
-/* --- what is learnt --- */
+/* --- learned calls --- */
 
 static void test_learns(void **state)
 {
@@ -165,7 +164,7 @@ static void test_learns(void **state)
 	assert_false(call_edges_fit(edges, &caller, &reached));
 	call_edges_learn(edges, &caller, &reached);
 	assert_true(call_edges_fit(edges, &caller, &reached));
-	/* Wherever in that function; but of this caller only. */
+	/* Valid for any address in that function, but only for this call site. */
 	reached.address++;
 	assert_true(call_edges_fit(edges, &caller, &reached));
 	caller.address++;
@@ -185,14 +184,14 @@ static void test_recalls(void **state)
 	call_edges_remember(edges, 1, &inner, 0x7000, 42);
 	inner.address++; /* elsewhere in the same function */
 	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), 42);
-	/* Another thread, place or function is another matter. */
+	/* Valid only for this thread, this address on the stack and this function. */
 	struct unwind_frame other = frame_in(stranger);
 	assert_int_equal(call_edges_recall(edges, 2, &inner, 0x7000), PROFILE_NONE);
 	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7008), PROFILE_NONE);
 	assert_int_equal(call_edges_recall(edges, 1, &other, 0x7000), PROFILE_NONE);
 	call_edges_remember(edges, 2, &inner, 0x7000, 43);
 	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), 42);
-	/* From several: never believed again. */
+	/* With two different callers, the entry is never used again. */
 	call_edges_remember(edges, 1, &inner, 0x7000, 44);
 	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), PROFILE_NONE);
 	call_edges_remember(edges, 1, &inner, 0x7000, 42);
@@ -210,7 +209,7 @@ static void learn_short_of_memory(void)
 	struct unwind_frame caller = frame_before(return_address);
 	struct unwind_frame inner = frame_in(stranger);
 	for (uint32_t i = 0; i < 50; i++) {
-		/* What cannot be kept is forgotten. */
+		/* An entry that cannot be stored is dropped. */
 		call_edges_remember(small, i, &inner, 0x7000, 7);
 		uint32_t node = call_edges_recall(small, i, &inner, 0x7000);
 		assert_true(node == 7 || node == PROFILE_NONE);
@@ -230,7 +229,7 @@ static void test_memory_runs_short(void **state)
 
 int main(void)
 {
-	/* The first time, it allocates. */
+	/* The first call allocates memory. */
 	backtrace(trace, 1);
 #define RECORDED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {

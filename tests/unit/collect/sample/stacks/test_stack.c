@@ -1,5 +1,5 @@
-/* collect/sample/stacks/stack.c with samples of this very process: a stack is copied whole or
- * in part, and what comes out is compared with what libgcc's unwinder says. */
+/* collect/sample/stacks/stack.c with samples of this process: a stack is copied completely or in part, and the
+ * resulting path is compared with the frames of libgcc's unwinder. */
 #include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -21,10 +21,10 @@
 
 enum { TRACE_MAX = 4096, COPY_MAX = 1024 * 1024, CUT_BYTES = 2048 };
 
-/* Not on the stack: a return address there is to be one. */
+/* Not on the stack, where its addresses would look like return addresses. */
 static struct snapshot {
 	void *trace[TRACE_MAX];   /* return addresses, innermost first; [0] is in take() */
-	uint64_t slot[TRACE_MAX]; /* ... and where each stands */
+	uint64_t slot[TRACE_MAX]; /* the return slot of each */
 	int count;
 	struct arch_registers registers;
 	uint8_t stack[COPY_MAX];
@@ -32,7 +32,7 @@ static struct snapshot {
 } now;
 
 static struct recorder recorder;
-static volatile unsigned zero; /* the compiler is not to know */
+static volatile unsigned zero; /* hides the value from the compiler */
 
 typedef void step(unsigned depth);
 
@@ -52,17 +52,16 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *unu
 	if (!address || now.count == TRACE_MAX)
 		return _URC_END_OF_STACK;
 	now.trace[now.count] = address;
-	/* This is the callee's: what is below it is where the address stands. */
+	/* This is the callee's CFA; the return slot is the word below it. */
 	now.slot[now.count++] = _Unwind_GetCFA(context) - sizeof(address);
 	return _URC_NO_REASON;
 }
 
-/* Takes the registers and stack of this moment, and does `then` with them
- * while the stack is still so. */
+/* Stores the current registers and stack in `now`, and calls `then` before the stack changes. */
 static __attribute__((noinline)) void take(step *then, unsigned depth)
 {
 	static ucontext_t context;
-	/* By rbp, as a function with a variable frame must be. */
+	/* alloca makes rbp the base of this frame's CFA. */
 	volatile uint8_t *some = __builtin_alloca(zero + 32);
 	some[0] = 1;
 	now.count = 0;
@@ -74,7 +73,7 @@ static __attribute__((noinline)) void take(step *then, unsigned depth)
 	some[0]++;
 }
 
-/* A recursion of a step at each depth that is a multiple of `every`. */
+/* Recurses down from `depth`, and calls take() at each depth that is a multiple of `every`. */
 static __attribute__((noinline)) unsigned descend(unsigned depth, unsigned every, step *then)
 {
 	volatile uint8_t frame[200];
@@ -91,7 +90,7 @@ static __attribute__((noinline)) unsigned unrelated(unsigned depth)
 	return result + 1;
 }
 
-/* Its return address is behind a call, but of something else. */
+/* Returns an address of this function that follows a call, but a call of `unrelated`. */
 static __attribute__((noinline)) uint64_t behind_another_call(void)
 {
 	volatile unsigned sum = unrelated(zero);
@@ -114,8 +113,8 @@ static struct thread *own_thread(void)
 	return processes_thread(recorder.processes, (uint32_t)getpid(), (uint32_t)getpid());
 }
 
-/* The snapshot as a sample with `bytes` of its stack, as if so many had been
- * asked for; 0: all there is. */
+/* Returns a sample with the snapshot's registers and the first `bytes` bytes of its stack, as if this size had
+ * been requested. 0: the whole stack. */
 static struct backend_sample sample_of(size_t bytes)
 {
 	return (struct backend_sample){ .pid = (uint32_t)getpid(),
@@ -146,9 +145,9 @@ static uint64_t count_of(enum unwind_cause cause)
 	return 0;
 }
 
-/* --- what the paths should be --- */
+/* --- the expected paths --- */
 
-/* Whether `node` is the path of the first `frames` of the snapshot's frames. */
+/* Compares the innermost `frames` frames of a path with those of the snapshot. Returns the node above them. */
 static uint32_t climb(uint32_t node, int frames)
 {
 	for (int i = 0; i < frames; i++) {
@@ -157,7 +156,7 @@ static uint32_t climb(uint32_t node, int frames)
 			&recorder.profile->locations[recorder.profile->nodes[node].location];
 		struct unwind_frame wanted = own_process_frame(&recorder, (uint64_t)(uintptr_t)now.trace[i] - 1);
 		assert_int_equal(location->module, wanted.module);
-		/* Of the innermost only the function is the same: it went on since. */
+		/* The innermost frame has executed more code since, so that only its module is compared. */
 		if (i > 0)
 			assert_int_equal(location->address, wanted.address);
 		node = recorder.profile->nodes[node].parent;
@@ -178,7 +177,7 @@ static const char *top_name(uint32_t node)
 	return profile_string(recorder.profile, recorder.profile->modules[location->module].path);
 }
 
-/* A path that says that it is broken, of frames that are right. */
+/* Expects a path that is marked as incomplete and whose frames are correct. */
 static void assert_broken(uint32_t node)
 {
 	assert_string_equal(top_name(node), "[incomplete stack]");
@@ -190,7 +189,7 @@ static void assert_broken(uint32_t node)
 	assert_int_equal(recorder.profile->nodes[above].parent, PROFILE_ROOT);
 }
 
-/* The first frame whose return address is not among the `bytes` copied. */
+/* Returns the index of the first frame whose return slot is beyond the first `bytes` bytes. */
 static int first_outside(size_t bytes)
 {
 	int index = 1;
@@ -199,7 +198,7 @@ static int first_outside(size_t bytes)
 	return index;
 }
 
-/* --- memory that can change behind the sample: that of a child --- */
+/* --- memory that changes after the sample: a child's --- */
 
 static pid_t make_child(void)
 {
@@ -227,7 +226,7 @@ static void write_child(pid_t child, uint64_t address, const void *bytes, size_t
 	assert_int_equal(process_vm_writev(child, &local, 1, &remote, 1, 0), size);
 }
 
-/* --- tests: each is a step at some depth --- */
+/* --- tests: each is a step at one depth --- */
 
 static int begin(void **state)
 {
@@ -264,7 +263,7 @@ static void test_whole_copy(void **state)
 {
 	(void)state;
 	descend(30, 1000, whole_copy);
-	/* Counted once, however often published. */
+	/* Publishing twice counts once. */
 	assert_int_equal(count_of(UNWIND_ROOT), 2);
 	assert_int_equal(count_of(UNWIND_ROOT), 2);
 }
@@ -291,7 +290,7 @@ static void test_completed_from_memory(void **state)
 	descend(30, 1000, completed);
 }
 
-/* Cut at any place: the path is the same. */
+/* A stack copied in any size gives the same path. */
 static void cut_anywhere(unsigned depth)
 {
 	(void)depth;
@@ -339,11 +338,11 @@ static void remembered(unsigned depth)
 	uint32_t whole = add(&sample);
 	assert_whole(whole);
 	assert_non_null(own_thread()->deep);
-	sample.pid = INT_MAX; /* the process is gone when its memory is wanted */
+	sample.pid = INT_MAX; /* the process has ended when its memory is needed */
 	assert_int_equal(add(&sample), whole);
 	assert_int_equal(count_of(UNWIND_ROOT_REMEMBERED), 1);
 	assert_int_equal(count_of(UNWIND_ROOT_COMPLETED), 1);
-	/* And nothing that is known agrees with this one. */
+	/* The remembered stack differs from this sample. */
 	size_t size;
 	const uint8_t *known =
 		deep_stack_at(own_thread()->deep, now.registers.value[ARCH_SP_REGISTER] + CUT_BYTES - 100, &size);
@@ -358,10 +357,10 @@ static void test_remembered(void **state)
 	descend(30, 1000, remembered);
 }
 
-/* --- frames that changed behind the sample --- */
+/* --- frames that change after the sample --- */
 
-/* The frame `beyond` the first one not copied has another return address by the
- * time that we look: not believed. */
+/* The return address `beyond` frames after the copied part changes before the monitor reads it. The monitor must
+ * not use it. */
 static void replaced_beyond(int beyond)
 {
 	struct backend_sample sample = sample_of(CUT_BYTES);
@@ -372,7 +371,7 @@ static void replaced_beyond(int beyond)
 	write_child(child, now.slot[first_outside(CUT_BYTES) + beyond], &address, sizeof(address));
 	assert_broken(add(&sample));
 	assert_int_equal(count_of(UNWIND_STACK_SHORT), 1);
-	/* With an earlier sample it can be told. */
+	/* With the memory of an earlier sample, the path can be completed. */
 	struct backend_sample before = sample_of(CUT_BYTES);
 	uint32_t whole = add(&before);
 	assert_whole(whole);
@@ -401,7 +400,7 @@ static void test_replaced_frames(void **state)
 	descend(30, 1000, replaced_further_up);
 }
 
-/* Zeros look like the root of a stack. */
+/* Zeros after the copied part must not be taken for the root of the stack. */
 static void zeros_above(unsigned depth)
 {
 	(void)depth;
@@ -421,7 +420,8 @@ static void test_zeros_above(void **state)
 	descend(30, 1000, zeros_above);
 }
 
-/* Nothing but a frame at that place is known, and it always had these callers. */
+/* With changed memory and without a remembered stack, the path is completed by the callers that a frame at this
+ * address always had. */
 static void recall(struct backend_sample *sample, uint32_t whole)
 {
 	pid_t child = make_child();
@@ -450,7 +450,7 @@ static void test_callers_recalled(void **state)
 	descend(30, 1000, callers_recalled);
 }
 
-/* A thread that was started somewhere: whatever completes its stacks, they are below. */
+/* If the path that created a thread is known, it is above the thread's path, in whatever way that is completed. */
 static void below_a_start(unsigned depth)
 {
 	(void)depth;
@@ -481,13 +481,13 @@ static void join_deep(unsigned depth)
 {
 	struct backend_sample sample = sample_of(8192);
 	assert_whole(add(&sample));
-	/* The process goes away now and then. */
+	/* At some depths, the process has ended. */
 	if (depth % 3 == 0)
 		sample.pid = INT_MAX;
 	assert_whole(add(&sample));
 }
 
-/* Down and up again, several times: much of the stack stays, much is new. */
+/* Recursion down and up, several times: much of the stack stays, and much is new. */
 static void test_deep_recursion(void **state)
 {
 	(void)state;
@@ -499,7 +499,7 @@ static void test_deep_recursion(void **state)
 	assert_true(count_of(UNWIND_ROOT_REMEMBERED) > 10);
 }
 
-/* --- what is no stack --- */
+/* --- samples without a usable stack --- */
 
 static const struct profile_location *only_location(uint32_t node)
 {
@@ -520,14 +520,14 @@ static void test_no_stack(void **state)
 	only_location(node);
 	assert_string_equal(top_name(node), "[incomplete stack]");
 	assert_int_equal(count_of(UNWIND_OTHER_ABI), 1);
-	/* A process of which no map was ever told has a stack, but not one that can be walked. */
+	/* A process without any reported map has a stack, but it cannot be walked. */
 	struct thread *empty = processes_thread(recorder.processes, INT_MAX, INT_MAX);
 	sample = (struct backend_sample){ .pid = INT_MAX, .tid = INT_MAX, .has_registers = true };
 	int64_t added = stacks_add(recorder.stacks, empty, &sample);
 	assert_true(added > 0);
 	assert_string_equal(top_name((uint32_t)added), "[incomplete stack]");
 	assert_int_equal(count_of(UNWIND_NO_USER_STACK), 1);
-	/* Between exec and its first map there is none. */
+	/* Between exec and the first map, there is no stack. */
 	assert_int_equal(processes_name(recorder.processes, INT_MAX, INT_MAX, "new", true, 1), 0);
 	added = stacks_add(recorder.stacks, empty, &sample);
 	assert_true(added > 0);
@@ -535,7 +535,7 @@ static void test_no_stack(void **state)
 	assert_int_equal(count_of(UNWIND_NO_USER_STACK), 2);
 }
 
-/* Code that nobody knows, and generated code. */
+/* Code in no map, and generated code. */
 static void test_unknown_code(void **state)
 {
 	(void)state;
@@ -563,14 +563,14 @@ static void test_unknown_code(void **state)
 		sample.registers.value[ARCH_PC_REGISTER] = 0x12345 + i;
 		nodes[i] = stacks_add(recorder.stacks, thread, &sample);
 	}
-	assert_int_equal(nodes[0], nodes[1]); /* its addresses mean nothing later */
+	assert_int_equal(nodes[0], nodes[1]); /* addresses of generated code are not stored */
 	location = &recorder.profile->locations[recorder.profile->nodes[nodes[0]].location];
 	assert_string_equal(profile_string(recorder.profile, recorder.profile->modules[location->module].path),
 			    "[anon]");
 	assert_int_equal(count_of(UNWIND_NO_TABLE), 2);
 }
 
-/* rbp is any number in most code, and rsp may be: nothing is read that is not there. */
+/* rbp can be any number, and so can rsp. No memory outside of the copied stack may be read. */
 static void wild_registers(unsigned depth)
 {
 	(void)depth;
@@ -685,7 +685,7 @@ static void record_short_of_memory(void)
 		const struct backend_sample samples[] = { sample_of(0), sample_of(CUT_BYTES), sample_of(CUT_BYTES) };
 		for (size_t i = 0; i < 3; i++)
 			sink.sample(sink.context, &samples[i]);
-		/* Each is either there or counted as lost, and then no more are taken. */
+		/* Each sample is either recorded or counted as lost. After a loss, no more are recorded. */
 		assert_int_equal(small.samples + small.profile->lost, 3);
 		assert_int_equal(small.profile->hit_count, small.samples);
 		assert_true(small.out_of_memory || small.samples == 3);
@@ -710,7 +710,7 @@ static void test_memory_runs_short(void **state)
 
 int main(void)
 {
-	/* The first time, it allocates. */
+	/* The first call allocates memory. */
 	_Unwind_Backtrace(note_frame, NULL);
 #define RECORDED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {

@@ -1,5 +1,5 @@
-/* collect/sample/state/processes.c and collect/sample/stacks/deep_stack.c: what is known of the threads and
- * their memory; and what becomes of it when memory runs short. */
+/* collect/sample/state/processes.c and collect/sample/stacks/deep_stack.c: threads, processes, their maps and
+ * remembered stacks, also when memory runs short. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "collect/sample/state/processes.h"
 #include "support/alloc_fail.h"
 
-/* Where this program and its libraries are, for what needs real files. */
+/* The path of this program, for tests that need a real file. */
 static char self[4096];
 
 struct world {
@@ -53,7 +53,7 @@ static int map_file(struct world *world, uint32_t pid, uint64_t start, uint64_t 
 	return processes_map(world->processes, &map);
 }
 
-/* "[start,end)offset path;..." of all that a process has mapped, in hex. */
+/* Compares all code maps of a process with "start-end@offset path; ...", in hexadecimal. */
 static void assert_maps(struct world *world, uint32_t pid, const char *wanted)
 {
 	struct buffer text;
@@ -90,7 +90,7 @@ static void test_maps_in_order(void **state)
 	assert_maps(world, 7, "fffffffffffffff0-ffffffffffffffff@0 /to the end");
 }
 
-/* A new mapping over an old one at 0x200-0x400, in every way. */
+/* A new mapping overlaps an old one at 0x200-0x400, in every way. */
 static void test_maps_overlap(void **state)
 {
 	struct world *world = *state;
@@ -126,7 +126,7 @@ static void test_maps_cover_several(void **state)
 	assert_maps(world, 5, "100-200@100 /a; 200-280@200 /a; 280-680@0 /b; 680-700@680 /a; 700-800@700 /a");
 }
 
-/* Against an array with one entry an address. */
+/* Random maps, compared with an array that has one entry for each address. */
 static void test_maps_at_random(void **state)
 {
 	struct world *world = *state;
@@ -158,7 +158,7 @@ static void test_maps_at_random(void **state)
 			continue;
 		const char *path = profile_string(world->profile, world->profile->modules[found.id].path);
 		assert_string_equal(path, paths[owner[at]]);
-		/* No such file: an address is an offset in it. */
+		/* The file does not exist, so that an address in it is an offset. */
 		assert_int_equal((uint64_t)at - found.bias, offset[at]);
 	}
 }
@@ -200,15 +200,15 @@ static void test_modules_are_read_once(void **state)
 	assert_true(module->table->row_count > 100);
 	assert_ptr_equal(modules_get(world->modules, (uint32_t)index, getpid()), module);
 	const struct profile_module *shown = &world->profile->modules[module->id];
-	assert_int_equal(shown->build_id_bytes, 20); /* the kernel told none: from the file */
+	assert_int_equal(shown->build_id_bytes, 20); /* no build-id was reported: it was read from the file */
 	int fd = modules_open_for_names(world->modules, module->id);
 	assert_true(fd >= 0 && fd != module->fd);
 	close(fd);
-	/* Another build at the same path is not taken for the one that was mapped. */
+	/* A file with another build-id at the same path is not used for the mapped one. */
 	uint8_t other[20] = { 1 };
 	index = modules_add(world->modules, self, other, sizeof(other));
 	assert_null(modules_get(world->modules, (uint32_t)index, 0)->file);
-	/* The same one is; and through /proc/PID/exe too, if deleted. */
+	/* A file with the same build-id is used, and a deleted file is read through /proc/PID/exe. */
 	uint8_t same[20];
 	memcpy(same, world->profile->modules[module->id].build_id, sizeof(same));
 	index = modules_add(world->modules, "/nowhere/deleted (deleted)", same, sizeof(same));
@@ -227,7 +227,7 @@ static void test_modules_are_read_once(void **state)
 static void test_code(void **state)
 {
 	struct world *world = *state;
-	/* The file's beginning (its ELF header) at 0x70000000. */
+	/* The beginning of the file (its ELF header) is mapped at 0x70000000. */
 	assert_int_equal(map_file(world, (uint32_t)getpid(), 0x70000000, 0x70001000, 0, self), 0);
 	struct process *process =
 		processes_of(world->processes, processes_thread(world->processes, (uint32_t)getpid(), 1));
@@ -259,7 +259,7 @@ static void test_fork_copies(void **state)
 	assert_int_equal(map_file(world, 5, 0x300, 0x400, 0, "/b"), 0);
 	assert_int_equal(processes_fork(world->processes, 5, 6, 6, 10), 0);
 	assert_maps(world, 6, "300-400@0 /b");
-	/* From now on each has its own. */
+	/* From now on, parent and child have different maps. */
 	assert_int_equal(map_file(world, 6, 0x500, 0x600, 0, "/c"), 0);
 	assert_int_equal(map_file(world, 5, 0x700, 0x800, 0, "/d"), 0);
 	assert_maps(world, 6, "300-400@0 /b; 500-600@0 /c");
@@ -272,7 +272,7 @@ static void test_fork_copies(void **state)
 	assert_int_equal(shown->parent_pid, 5);
 	assert_string_equal(profile_string(world->profile, shown->name), "sh");
 	assert_int_equal(processes_running(world->processes), 2);
-	/* The fork of a process that nobody told of. */
+	/* The fork of a process that was not reported. */
 	assert_int_equal(processes_fork(world->processes, 90, 91, 91, 11), 0);
 	assert_maps(world, 91, "");
 }
@@ -283,7 +283,7 @@ static void test_exec_clears(void **state)
 	assert_int_equal(map_file(world, 5, 0x100, 0x200, 0, "/a"), 0);
 	processes_thread(world->processes, 5, 5)->deep = deep_stack_new();
 	assert_int_equal(processes_name(world->processes, 5, 5, "worker", false, 1), 0);
-	assert_maps(world, 5, "100-200@0 /a"); /* only a name */
+	assert_maps(world, 5, "100-200@0 /a"); /* a new name without exec */
 	assert_non_null(processes_thread(world->processes, 5, 5)->deep);
 	assert_int_equal(processes_name(world->processes, 5, 5, "true", true, 1), 0);
 	assert_maps(world, 5, "");
@@ -292,7 +292,7 @@ static void test_exec_clears(void **state)
 	assert_string_equal(thread_name(world, thread), "true");
 	assert_int_equal(map_file(world, 5, 0x100, 0x200, 0, "/b"), 0);
 	assert_maps(world, 5, "100-200@0 /b");
-	/* A thread's name is not its process's. */
+	/* The name of a thread does not change the name of its process. */
 	assert_int_equal(processes_fork(world->processes, 5, 5, 50, 2), 0);
 	assert_string_equal(thread_name(world, processes_thread(world->processes, 5, 50)), "true");
 	assert_int_equal(processes_name(world->processes, 5, 50, "helper", false, 3), 0);
@@ -301,13 +301,12 @@ static void test_exec_clears(void **state)
 	assert_string_equal(profile_string(world->profile, world->profile->processes[process->id].name), "true");
 }
 
-/* A thread that starts a program takes the first one's number over, and only the
- * first one's end was told. */
+/* A thread that calls exec gets the tid of the main thread, and the kernel reports only the main thread's end. */
 static void test_exec_by_a_thread(void **state)
 {
 	struct world *world = *state;
 	for (uint32_t tid = 50; tid <= 51; tid++) {
-		uint32_t pid = tid - 45; /* told with the number it had, and with that of the process */
+		uint32_t pid = tid - 45; /* exec is reported with the thread's old tid (50), and with the pid (51) */
 		assert_int_equal(processes_fork(world->processes, 1, pid, pid, 10), 0);
 		assert_int_equal(processes_fork(world->processes, pid, pid, tid, 11), 0);
 		assert_int_equal(processes_fork(world->processes, pid, pid, tid + 10, 11), 0);
@@ -332,7 +331,7 @@ static void test_exec_by_a_thread(void **state)
 		assert_true(processes_exit(world->processes, pid, pid, 15));
 		assert_int_equal(shown->end_ns, 15);
 	}
-	/* Nobody had told of the thread that did it. */
+	/* The thread that called exec had not been reported. */
 	assert_int_equal(processes_fork(world->processes, 1, 8, 8, 10), 0);
 	assert_true(processes_exit(world->processes, 8, 8, 12));
 	assert_int_equal(processes_name(world->processes, 8, 8, "next", true, 13), 0);
@@ -351,11 +350,11 @@ static void test_exits(void **state)
 	const struct profile_process *shown = &world->profile->processes[process->id];
 	assert_int_equal(process->living, 2);
 	processes_thread(world->processes, 5, 50)->deep = deep_stack_new();
-	/* What is no thread, or another process's, ends nothing. */
+	/* An unknown thread, or a thread of another process, ends nothing. */
 	processes_exit(world->processes, 5, 51, 12);
 	processes_exit(world->processes, 6, 50, 12);
 	assert_int_equal(process->living, 2);
-	/* The main thread may end first; the process lives on. */
+	/* The main thread may exit first; the process then continues. */
 	processes_exit(world->processes, 5, 5, 13);
 	assert_int_equal(shown_thread(world, processes_thread(world->processes, 5, 5))->end_ns, 13);
 	assert_int_equal(shown->end_ns, 0);
@@ -364,7 +363,7 @@ static void test_exits(void **state)
 	assert_null(processes_thread(world->processes, 5, 50)->deep);
 	assert_int_equal(shown->end_ns, 14);
 	assert_maps(world, 5, "");
-	assert_int_equal(processes_running(world->processes), 1); /* that of pid 1 */
+	assert_int_equal(processes_running(world->processes), 1); /* pid 1 */
 }
 
 static void test_ids_used_again(void **state)
@@ -383,7 +382,7 @@ static void test_ids_used_again(void **state)
 	assert_int_equal(world->profile->processes[first_process].end_ns, 20);
 	assert_int_equal(world->profile->processes[process->id].start_ns, 30);
 	assert_int_equal(world->profile->processes[process->id].end_ns, 0);
-	/* A thread of the same process, with the number of one that ended. */
+	/* A new thread of the same process gets the tid of one that ended. */
 	assert_int_equal(processes_fork(world->processes, 5, 5, 50, 40), 0);
 	uint32_t first = processes_thread(world->processes, 5, 50)->id;
 	processes_exit(world->processes, 5, 50, 50);
@@ -392,12 +391,12 @@ static void test_ids_used_again(void **state)
 	assert_true(first != second);
 	assert_int_equal(world->profile->threads[first].end_ns, 50);
 	assert_int_equal(world->profile->threads[second].end_ns, 0);
-	/* The number now belongs to a process that nobody told of. */
+	/* The tid now belongs to a process that was not reported. */
 	assert_true(processes_thread(world->processes, 8, 50)->id != second);
 	assert_int_equal(processes_of(world->processes, processes_thread(world->processes, 8, 50))->pid, 8);
 }
 
-/* Several events may tell of one fork. */
+/* Several events may report the same fork. */
 static void test_told_twice(void **state)
 {
 	struct world *world = *state;
@@ -405,27 +404,27 @@ static void test_told_twice(void **state)
 		assert_int_equal(processes_fork(world->processes, 1, 5, 5, time), 0);
 		assert_int_equal(processes_fork(world->processes, 5, 5, 50, time), 0);
 	}
-	assert_int_equal(world->profile->process_count, 2); /* with that of pid 1 */
+	assert_int_equal(world->profile->process_count, 2); /* including pid 1 */
 	assert_int_equal(world->profile->thread_count, 2);
 	assert_true(processes_exit(world->processes, 5, 5, 20) == false);
 	assert_true(processes_exit(world->processes, 5, 5, 21) == false);
 	assert_true(processes_exit(world->processes, 5, 50, 22));
 	assert_false(processes_exit(world->processes, 5, 50, 23));
-	/* Later, an end that was not told of came in between. */
+	/* A much later fork with the same pid is a new process, whose predecessor's end was not reported. */
 	assert_int_equal(processes_fork(world->processes, 1, 7, 7, 100), 0);
 	assert_int_equal(processes_fork(world->processes, 1, 7, 7, UINT64_C(10000000000)), 0);
 	assert_int_equal(world->profile->process_count, 4);
 }
 
-/* A sample may be the first that is heard of a thread. */
+/* A sample may be the first event of a thread. */
 static void test_unknown_threads(void **state)
 {
 	struct world *world = *state;
-	processes_exit(world->processes, 70, 70, 1); /* nothing to end */
+	processes_exit(world->processes, 70, 70, 1); /* no process to end */
 	assert_int_equal(world->profile->process_count, 0);
 	const struct thread *thread = processes_thread(world->processes, 70, 71);
 	assert_int_equal(thread->tid, 71);
-	assert_int_equal(shown_thread(world, thread)->start_ns, 0); /* before we came */
+	assert_int_equal(shown_thread(world, thread)->start_ns, 0); /* before the recording */
 	uint32_t id = thread->id;
 	assert_int_equal(processes_thread(world->processes, 70, 71)->id, id);
 	assert_int_equal(world->profile->thread_count, 1);
@@ -463,7 +462,7 @@ static void test_cgroups(void **state)
 	char cut[5];
 	cgroup_parse("0::/long", cut, sizeof(cut));
 	assert_string_equal(cut, "/lon");
-	/* A process that there is, one that there is not, and the child of either. */
+	/* A process that exists, one that does not, and a child of each. */
 	enum { NO_PID = 1900000000 };
 	char own[1024];
 	cgroup_read(getpid(), own, sizeof(own));
@@ -474,7 +473,7 @@ static void test_cgroups(void **state)
 	assert_string_equal(profile_string(profile, profile->processes[0].cgroup), own);
 	assert_string_equal(profile_string(profile, profile->processes[1].cgroup), own);
 	assert_string_equal(profile_string(profile, profile->processes[2].cgroup), "");
-	/* What can no longer be read stays. */
+	/* A control group that can no longer be read stays as it was. */
 	assert_int_equal(processes_name(world->processes, NO_PID, NO_PID, "new", true, 2), 0);
 	assert_string_equal(profile_string(profile, profile->processes[1].cgroup), own);
 }
@@ -529,11 +528,11 @@ static void test_deep_bytes(void **state)
 	for (uint64_t at = 0x3f00; at > 0x400; at -= 0x100)
 		remember(deep, at, at + 0x200);
 	assert_remembered(deep, 0x500, 0x6000);
-	/* Changed bytes inside replace the old. */
+	/* Changed bytes replace the old ones. */
 	const uint8_t changed[] = { 1, 2, 3 };
 	assert_int_equal(deep_stack_remember(deep, 0x4100, changed, 3), 0);
 	assert_memory_equal(deep_stack_at(deep, 0x4100, &size), changed, 3);
-	/* Another stack, or one that does not touch: all else is forgotten. */
+	/* Bytes of another stack, or bytes that do not adjoin the remembered ones, replace everything. */
 	const struct deep_frame frame = { .pc = 1, .sp = 0x5000, .fp = 3, .node = 4 };
 	assert_int_equal(deep_stack_push(deep, &frame), 0);
 	remember(deep, 0x100, 0x200);
@@ -608,7 +607,7 @@ static void live_short_of_memory(void)
 			processes_map(processes, &map) == 0 ? processes_thread(processes, map.pid, map.pid) : NULL;
 		if (thread)
 			process = processes_of(processes, thread);
-		/* A file that cannot be read for want of memory has no table. */
+		/* A file that cannot be read for lack of memory has no table. */
 		if (process)
 			assert_int_equal(processes_module_at(processes, process, 0x2000, &found), 0);
 		assert_int_equal(profile_check(profile), 0);

@@ -1,4 +1,4 @@
-/* Side events without a backend, on a child of the test. */
+/* Side events without a backend, for a child of the test. */
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ static void test_prompt(void **state)
 		assert_true(child_is_done(CHILD_SECONDS * 1000));
 		assert_int_equal(poll(descriptors, count, prompt ? 2000 : 50) > 0, prompt);
 		uint64_t time;
-		assert_false(side_events_peek(side, &time)); /* not looked yet */
+		assert_false(side_events_peek(side, &time)); /* not refreshed yet */
 		side_events_refresh(side);
 		told_count = 0;
 		while (side_events_peek(side, &time)) {
@@ -72,7 +72,7 @@ static void leave_process(void)
 	stage->process = process;
 }
 
-/* Attached after it was started, before its parent's fork was heard of. */
+/* A process is attached after its start, but before the fork event of its parent was delivered. */
 static void test_watched_twice(void **state)
 {
 	(void)state;

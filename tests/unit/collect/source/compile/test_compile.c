@@ -1,4 +1,4 @@
-/* The compiler wrapper's reading: command lines, files of dependencies, compile_commands.json. */
+/* The input of the compiler wrapper: command lines, dependency files, compile_commands.json. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void test_command_lines(void **state)
 		enum compile_mode mode;
 		const char *sources; /* joined by blanks */
 		const char *output;
-		const char *why; /* a part of it; NULL: nothing is said */
+		const char *why; /* a part of the message; NULL: no message */
 	} rows[] = {
 		{ "gcc -c a.c", COMPILE_OBJECT, "a.c", NULL, NULL },
 		{ "gcc -c a.c -oa.o", COMPILE_OBJECT, "a.c", "a.o", NULL },
@@ -159,7 +159,7 @@ static void test_dependencies(void **state)
 	assert_string_equal(text, after);
 	free(text);
 	unlink(path);
-	/* What is no file is nobody's concern. */
+	/* A path that is not a regular file is ignored. */
 	assert_int_equal(dependencies_restore("/dev/null", changes, 2, dropped, &error), 0);
 	assert_int_equal(dependencies_restore("/nowhere", changes, 2, dropped, &error), 0);
 }

@@ -1,4 +1,5 @@
-/* The source instrumenter's parts that read and write text: the edit list, annotations, words; and all of it where memory ends. */
+/* The source instrumenter's text functions: the edit list, annotations, words. And the whole instrumenter, also
+ * when memory runs short. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,7 +154,7 @@ static void test_annotation_that_is_wrong(void **state)
 	}
 }
 
-/* The function begins at its '@', its body at its '{'. */
+/* Returns the group of the function in `text` that begins at '@' and whose body begins at '{'. */
 static const char *group_found(const char *text, struct instrument_arena *arena)
 {
 	struct annotation annotation = { 0 };
@@ -186,7 +187,7 @@ static void test_where_annotations_are(void **state)
 	instrument_arena_free(arena);
 }
 
-/* --- all of it --- */
+/* --- the whole instrumenter --- */
 
 static char source_path[] = "/tmp/test_instrument_XXXXXX.c";
 
@@ -233,7 +234,7 @@ static void test_copies(void **state)
 	(void)state;
 	assert_instrumented("int f(void)\n{ return 1; }\n",
 			    HEAD "int f(void)\n{CPPROF_TOOL_FUNCTION(1,1,1,0)  return 1; }\n");
-	/* Nothing to be done: byte for byte. */
+	/* Without a function, the text stays the same in every byte. */
 	assert_instrumented("int x;\r\n", "int x;\r\n");
 	assert_instrumented("\xef\xbb\xbfint x;", "\xef\xbb\xbfint x;");
 	assert_instrumented("\xef\xbb\xbf"
@@ -256,7 +257,7 @@ static void test_source_that_does_not_parse(void **state)
 	instrument_release(&result);
 	assert_int_equal(instrument("int x;\n", "-xassembler", &result, &error), ERROR_UNSUPPORTED);
 	instrument_release(&result);
-	/* An error within a function spoils that alone. */
+	/* An error inside a function prevents the instrumentation of only that function. */
 	assert_int_equal(
 		instrument("int f(void) { return nothing; }\nint g(void) { return 1; }\n", "-O0", &result, &error), 0);
 	assert_int_equal(result.point_count, 2);

@@ -1,4 +1,4 @@
-/* Words of C and C++ text. */
+/* Finding words in C and C++ text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void test_what_has_to_be_first_in_a_block(void **state)
 	(void)state;
 	static const struct {
 		const char *text;
-		int offset; /* where something may be declared */
+		int offset; /* where a declaration may be inserted */
 	} rows[] = {
 		{ " int a; __label__ b;", 0 },
 		{ " __label__ a, b; int c;", 16 },
@@ -79,7 +79,7 @@ static void test_attributes(void **state)
 	(void)state;
 	static const struct {
 		const char *text;
-		bool has; /* "naked" */
+		bool has; /* has the attribute "naked" */
 	} rows[] = {
 		{ "__attribute__((naked)) void f()", true },
 		{ "__attribute__((cold, __naked__)) void f()", true },

@@ -1,4 +1,4 @@
-/* Selections: what is instrumented by rules of our own, of TAU's and of Score-P's, and what is wrong with a file. */
+/* Instrumentation filters: rules of cpprof, of TAU and of Score-P, and errors in a filter file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "collect/source/instrument/selection_rules.h"
 #include "support/alloc_fail.h"
 
-/* The text is written into. */
+/* Reads a copy, since the reader writes into the text. */
 static int read_rules(struct selection *selection, const char *text, struct error *error)
 {
 	size_t size = strlen(text);
@@ -44,7 +44,7 @@ static struct source_point function(const char *file, const char *name, const ch
 				      .statements = 5 };
 }
 
-/* Whether a function is instrumented. */
+/* Returns whether a function is instrumented. */
 static bool takes(const char *text, const char *file, const char *name, const char *signature)
 {
 	struct selection *selection = rules(text);
@@ -193,7 +193,7 @@ static void test_tau(void **state)
 	assert_false(takes(excludes, "a.c", "petscDestroyAll", NULL));
 	assert_false(takes(excludes, "a.cc", "ns::K<int>::get", "get(char)"));
 	assert_true(takes(excludes, "a.cc", "main", "main()"));
-	/* Functions and files both have to be let in. */
+	/* Both the function and its file must be included. */
 	static const char includes[] = "BEGIN_INCLUDE_LIST\n  int main#\nEND_INCLUDE_LIST\n"
 				       "BEGIN_FILE_INCLUDE_LIST\n*.cpp\nmain.?\nEND_FILE_INCLUDE_LIST\n";
 	assert_true(takes(includes, "src/main.c", "main", "main(int, char **)"));
@@ -227,7 +227,7 @@ static void test_scorep(void **state)
 	assert_true(takes(files, "x/filtering/filter.c", "f", NULL));
 }
 
-/* What each leaves out is left out. */
+/* A function is excluded if any of the lists excludes it. */
 static void test_together(void **state)
 {
 	(void)state;
@@ -251,7 +251,7 @@ static void test_together(void **state)
 	assert_false(takes(good, "a.c", "b", NULL));
 }
 
-/* Expressions that may take the C library for ever are refused, others are not. */
+/* Expressions for which the C library may need excessive time or memory are refused, others are not. */
 static void test_excess(void **state)
 {
 	(void)state;
@@ -301,7 +301,7 @@ static void test_errors(void **state)
 	static const struct {
 		const char *text, *where, *what;
 	} rows[] = {
-		{ "include function a\nexlude b\n", "my.select:2:", "'exlude' is no rule" },
+		{ "include function a\nexlude b\n", "my.select:2:", "'exlude' is not a rule" },
 		{ "include\n", "my.select:1:", "needs a pattern" },
 		{ "\n\nexclude file\n", "my.select:3:", "needs a pattern" },
 		{ "group io\n", "my.select:1:", "needs a name and a pattern" },
@@ -310,7 +310,7 @@ static void test_errors(void **state)
 		{ "statements 99999999999999999999\n", "my.select:1:", "whole number" },
 		{ "tiny maybe\n", "my.select:1:", "on or off" },
 		{ "include function <(>\n", "my.select:1:", "<(>" },
-		{ "a\n", "my.select:1:", "no rule" },
+		{ "a\n", "my.select:1:", "not a rule" },
 		{ "BEGIN_EXCLUDE_LIST\nx\n", "my.select:1:", "END_EXCLUDE_LIST" },
 		{ "BEGIN_INSTRUMENT_SECTION\nmemory file=\"x\"\nEND_INSTRUMENT_SECTION", "my.select:2:", "memory" },
 		{ "SCOREP_REGION_NAMES_BEGIN\nfoo\n", "my.select:2:", "before any" },

@@ -1,4 +1,4 @@
-/* Functions of which the compiler makes clones and splits off cold parts. */
+/* Functions that the compiler clones, or whose cold part it splits off. */
 #include "mark.h"
 #include <stdlib.h>
 

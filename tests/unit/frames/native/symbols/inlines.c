@@ -1,4 +1,4 @@
-/* Inlining three deep, twice over, beside functions that are called. */
+/* Functions inlined three deep, in two callers, next to functions that are called. */
 #include "mark.h"
 #include <stdlib.h>
 

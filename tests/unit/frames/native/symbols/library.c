@@ -1,4 +1,4 @@
-/* A library of which only two functions are exported. */
+/* A library that exports only two functions. */
 #include "mark.h"
 
 volatile int library_sink;

@@ -1,5 +1,5 @@
-/* MARK(id) notes the address of the code that stands there, its line and an id
- * in section "marks", from which the tests know what to expect of an address. */
+/* MARK(id) stores, in section "marks", the address of the code at which it stands, its line and an id. The tests
+ * derive from them the expected result for an address. */
 #define MARK(id)                                        \
 	__asm__ volatile("1: nop\n\t"                   \
 			 ".pushsection marks,\"a\"\n\t" \

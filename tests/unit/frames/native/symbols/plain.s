@@ -1,4 +1,4 @@
-# Assembler without sizes or types: each label reaches to the next.
+# Assembler code without sizes or types: each label extends to the next.
 	.text
 	.globl bare_first, bare_second
 bare_first:
