@@ -29,7 +29,7 @@ static _Thread_local uint64_t total __attribute__((tls_model("initial-exec")));
 static uint64_t blocks;
 #define COUNT() (blocks++)
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void print_blocks(void)
 {
 	fprintf(stderr, "blocks %lu\n", blocks);
 }

@@ -39,7 +39,7 @@ def test_closed_output_is_noticed(profiles, tmp_path):
 	assert (tmp_path / "a.data").read_bytes() == data
 
 
-def test_long_reading_is_told_on_a_terminal(tmp_path):
+def test_long_reading_is_reported_on_a_terminal(tmp_path):
 	"""The input comes only when the line has been seen, so that reading takes as long as the line needs."""
 	os.mkfifo(tmp_path / "slow")
 	master, slave = os.openpty()

@@ -29,7 +29,7 @@ def alone(hook="mcount"):
 
 @pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("measurement", ["arcs", "paths", "trace"])
-def test_forks_of_nobodys_telling(hook, measurement, tmp_path):
+def test_unreported_forks(hook, measurement, tmp_path):
 	"""A child that counted in its parent's tables, or both at once, would lose or double calls."""
 	counted, calls = calls_of("forks", 100, folder=tmp_path, hook=hook, measurement=measurement)
 	assert counted.status == 0, counted.err
@@ -69,7 +69,7 @@ def test_no_disk_space(tmp_path):
 	assert "thread" in counted.err
 
 
-def test_what_was_lost_is_told_first(tmp_path):
+def test_what_was_lost_is_reported_first(tmp_path):
 	"""Of a trace by -pg's hooks there is more to say than fits on a line; that threads were not counted is what must be on it."""
 	counted = Counted(["bash", "-c", f"ulimit -f 1000; exec {life()} threads 1000"], tmp_path, measurement="trace")
 	assert counted.status == 0, counted.err

@@ -39,8 +39,8 @@ def said(recorded):
 @pytest.mark.parametrize("ways, percent", [("f", 100), ("s", 100), ("fr", 50), ("frrr", 25), ("rkkf", 25)])
 def test_streams_and_direct_calls(tmp_path, content, ways, percent):
 	"""As many of all bytes as went by a way that is not seen."""
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, ways], "read-bytes"))
-	assert set(told) == {"bytes read"} and abs(told["bytes read"] - percent) <= 1, told
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, ways], "read-bytes"))
+	assert set(reported) == {"bytes read"} and abs(reported["bytes read"] - percent) <= 1, reported
 
 
 @pytest.mark.parametrize("ways", ["r", "k", "rp", "c", "rcccc"])
@@ -53,26 +53,26 @@ def test_what_is_seen(tmp_path, content, ways):
 def test_threads(tmp_path, content):
 	"""Those that have ended too."""
 	assert said(recorded_by(tmp_path, [build("unseen.c"), content, "r", "8"], "io-bytes", "io-calls")) == {}
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr", "8"], "io-bytes", "read-bytes:requested"))
-	assert abs(told["bytes read and written"] - 50) <= 1 and abs(told["bytes read"] - 50) <= 1, told
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr", "8"], "io-bytes", "read-bytes:requested"))
+	assert abs(reported["bytes read and written"] - 50) <= 1 and abs(reported["bytes read"] - 50) <= 1, reported
 
 
 def test_calls(tmp_path, content):
 	"""As many by either way; those that open files are seen, too."""
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr"], "io-calls"))
-	assert 47 <= told["calls that read and write"] <= 50, told
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr"], "io-calls"))
+	assert 47 <= reported["calls that read and write"] <= 50, reported
 
 
 def test_after_a_child(tmp_path, content):
 	"""What is known then is what the first thread did: of five files, the child's among them, one went by a stream."""
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "crrrf"], "read-bytes"))
-	assert 19 <= told["bytes read"] <= 21, told
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, "crrrf"], "read-bytes"))
+	assert 19 <= reported["bytes read"] <= 21, reported
 
 
 def test_a_failed_exec(tmp_path, content):
 	"""The program that goes on is still its own."""
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "ef"], "read-bytes"))
-	assert told == {"bytes read": 100}
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, "ef"], "read-bytes"))
+	assert reported == {"bytes read": 100}
 
 
 def test_only_of_what_is_measured(tmp_path, content):

@@ -44,7 +44,7 @@ static void count(const char *name)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void tell(void)
+static void print_counts(void)
 {
 	for (int i = 0; counted[i].name; i++)
 		printf("calls %s %ld\n", counted[i].name, counted[i].calls);
@@ -383,6 +383,6 @@ int main(int argc, char **argv)
 		if (argc > 1 && strcmp(argv[1], all[i].name) == 0)
 			all[i].run();
 	printf("calls main 1\n");
-	tell();
+	print_counts();
 	return 0;
 }

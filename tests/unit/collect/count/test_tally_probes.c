@@ -316,7 +316,7 @@ static void waits_are_a_resource(void **state)
 
 /* --- probe points that were off --- */
 
-static void what_was_off_is_told(void **state)
+static void what_was_off_is_reported(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS, PROGRAM + SORT + 0x111);
@@ -507,7 +507,7 @@ int main(void)
 		cmocka_unit_test(calls_from_regions_have_lines),
 		cmocka_unit_test(probes_are_subtracted),
 		cmocka_unit_test(waits_are_a_resource),
-		cmocka_unit_test(what_was_off_is_told),
+		cmocka_unit_test(what_was_off_is_reported),
 		cmocka_unit_test(damage_is_found),
 		cmocka_unit_test(texts_end),
 		cmocka_unit_test(no_memory_is_an_error),
