@@ -78,8 +78,8 @@ def bench_calls(table, rounds):
 	peers = ", ".join(f"{name} {cost:.0f}" for name, cost in others.items())
 	for hook in HOOKS:
 		floor = f"empty hook{'s' if hook == 'cyg' else ''} {added(runs, f'{hook} empty'):.2f}"
-		told = {"arcs": f"{floor}; glibc's mcount {added(runs, 'glibc'):.2f}; gcov {added(runs, 'gcov'):.2f}", "paths": f"{floor}; {peers}"}
-		for measurement, others_cost in told.items():
+		printed = {"arcs": f"{floor}; glibc's mcount {added(runs, 'glibc'):.2f}; gcov {added(runs, 'gcov'):.2f}", "paths": f"{floor}; {peers}"}
+		for measurement, others_cost in printed.items():
 			add_row(table, measurement, SHOWN[hook], added(runs, f"{hook} {measurement}"), others_cost,
 				is_judged=measurement != "arcs" or hook != "cyg")
 	add_row(table, "paths-timed", SHOWN["cyg"], added(runs, "cyg paths-timed"),
@@ -167,9 +167,9 @@ def bench_losses(table):
 
 
 def bench_lua(table):
-	told = subprocess.run(["/usr/bin/python3", HERE / "hooks_lua.py"], stdout=subprocess.PIPE, text=True, env={**os.environ, "CPPROF_BUILD": str(BUILD)}, check=False)
+	printed = subprocess.run(["/usr/bin/python3", HERE / "hooks_lua.py"], stdout=subprocess.PIPE, text=True, env={**os.environ, "CPPROF_BUILD": str(BUILD)}, check=False)
 	pattern = r"^(.*) (\S+): (\d+) functions, (\d+) calls, (\d+) counts differ"
-	builds = re.findall(pattern, told.stdout, re.MULTILINE)
+	builds = re.findall(pattern, printed.stdout, re.MULTILINE)
 	if not builds:
 		sys.exit("bench/run: bench/hooks_lua.py told nothing")
 	for build, measurement, functions, calls, wrong in builds:

@@ -45,7 +45,7 @@ def bench_calls(table, rounds, compiler):
 	for measurement in ("paths", "counts", "paths-timed", "arcs", "off"):
 		ways[measurement] = alone(measurement, fib(source))
 	ways["trace"] = alone("trace", fib(source, FILE_N))
-	ways["switched off"] = alone("paths", fib(source), f"CPPROF_SITES={WORK / 'all-off'}")
+	ways["switched off"] = alone("paths", fib(source), f"CPPROF_PROBES={WORK / 'all-off'}")
 	runs = in_turns(ways, rounds)
 	stamps = f"two time stamps alone {added(runs, 'stamps'):.2f}; "
 	names = {"paths": "direct, counts and sampled time", "paths-timed": "direct, every call timed", "trace": "trace"}

@@ -62,8 +62,8 @@ def bench_instrumenting(table, rounds):
 def bench_programs(table, quick):
 	subprocess.run([HERE / "setup", "source", *PACKAGES], check=True)
 	command = ["/usr/bin/python3", HERE / "source_programs.py", *(["lua", "sqlite3"] if quick else [])]
-	told = subprocess.run(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "CPPROF_BUILD": str(BUILD)}, check=False)
-	builds = LINE.findall(told.stdout)
+	printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "CPPROF_BUILD": str(BUILD)}, check=False)
+	builds = LINE.findall(printed.stdout)
 	if not builds:
 		sys.exit("bench/run: bench/source_programs.py told nothing")
 	for build, measurement, tests, others, functions, called, calls, wrong, original, seconds in builds:

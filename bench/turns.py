@@ -27,7 +27,7 @@ def in_turns(ways, rounds, stdin=None, few=None, before=None):
 	return runs
 
 
-def told(run, what):
+def printed(run, what):
 	found = dict(OWN.findall(run.err))
 	if what not in found:
 		sys.exit(f"bench/run: the program did not tell its own {what}: {run.err}")
@@ -36,12 +36,12 @@ def told(run, what):
 
 def own_time(run):
 	"""Returns the seconds that the program measured itself: without a tool's work before it starts and after it ends."""
-	return told(run, "time")
+	return printed(run, "time")
 
 
 def own_cpu_time(run):
 	"""Returns the CPU seconds that the program measured itself."""
-	return told(run, "cpu")
+	return printed(run, "cpu")
 
 
 def wall(run):

@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { PLACES = 4096, POWERS = 40, NS_PER_S = 1000000000, NS_PER_MS = 1000000 };
+enum { HISTOGRAMS = 4096, POWERS = 40, NS_PER_S = 1000000000, NS_PER_MS = 1000000 };
 
 static struct histogram {
 	const char *name;
 	uint64_t calls[POWERS]; /* [n]: at least 2^n ns and less than 2^(n+1) ns; [0] also counts 0 ns */
-} histograms[PLACES];
+} histograms[HISTOGRAMS];
 
 static cpprof_counter *long_calls;
 
@@ -36,20 +36,20 @@ static int begin(const char *output)
 	return 0;
 }
 
-static uint64_t enter(const struct cpprof_site *site)
+static uint64_t enter(const struct cpprof_probe *probe)
 {
-	(void)site;
+	(void)probe;
 	return now_ns();
 }
 
-static void leave(const struct cpprof_site *site, uint64_t entered)
+static void leave(const struct cpprof_probe *probe, uint64_t entered)
 {
 	uint64_t ns = now_ns() - entered;
-	struct histogram *histogram = &histograms[site->number % PLACES];
+	struct histogram *histogram = &histograms[probe->number % HISTOGRAMS];
 	int power = ns > 1 ? 63 - __builtin_clzll(ns) : 0;
 	/* Stored in each call: the library that contains the name may be unloaded, but seldom
 	 * before the program ends. */
-	histogram->name = site->name;
+	histogram->name = probe->name;
 	__atomic_add_fetch(&histogram->calls[power < POWERS ? power : POWERS - 1], 1, __ATOMIC_RELAXED);
 	if (ns > NS_PER_MS)
 		cpprof_tick(long_calls, 1);
@@ -57,7 +57,7 @@ static void leave(const struct cpprof_site *site, uint64_t entered)
 
 static void finish(void)
 {
-	for (int i = 0; i < PLACES; i++)
+	for (int i = 0; i < HISTOGRAMS; i++)
 		for (int power = 0; power < POWERS; power++)
 			if (histograms[i].calls[power])
 				fprintf(stderr, "%s: %llu calls of %llu ns and more\n", histograms[i].name,
@@ -66,7 +66,7 @@ static void finish(void)
 
 static void forked(void)
 {
-	for (int i = 0; i < PLACES; i++)
+	for (int i = 0; i < HISTOGRAMS; i++)
 		for (int power = 0; power < POWERS; power++)
 			histograms[i].calls[power] = 0;
 }

@@ -12,8 +12,8 @@ __asm__(".globl mcount, __fentry__\n"
 	".type __fentry__, @function\n"
 	"mcount:\n__fentry__:\n\tret\n");
 
-void __cyg_profile_func_enter(void *function, void *site);
-void __cyg_profile_func_exit(void *function, void *site);
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc_guard(uint32_t *guard);
 void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *end);
@@ -30,7 +30,7 @@ static _Thread_local uint64_t total __attribute__((tls_model("initial-exec")));
 static uint64_t blocks;
 #define COUNT() (blocks++)
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void print_blocks(void)
 {
 	fprintf(stderr, "blocks %lu\n", blocks);
 }
@@ -38,17 +38,17 @@ __attribute__((destructor)) static void tell(void)
 #define COUNT() ((void)0)
 #endif
 
-void __cyg_profile_func_enter(void *function, void *site)
+void __cyg_profile_func_enter(void *function, void *call_site)
 {
 	(void)function;
-	(void)site;
+	(void)call_site;
 	STAMP();
 }
 
-void __cyg_profile_func_exit(void *function, void *site)
+void __cyg_profile_func_exit(void *function, void *call_site)
 {
 	(void)function;
-	(void)site;
+	(void)call_site;
 	STAMP();
 }
 

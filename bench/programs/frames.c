@@ -33,7 +33,7 @@ __attribute__((noinline)) static void work(void)
 		for (unsigned long i = 0; i < 2000000; i++)
 			sink += i;
 	if (seconds > 0)
-		tell_own_cpu(start);
+		print_own_cpu(start);
 }
 
 static void go_on(int depth);

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 		**block = (char)i;
 		bytes += size;
 	}
-	tell_own_time(start);
+	print_own_time(start);
 	printf("%lu\n", bytes);
 	for (size_t i = 0; i < ALIVE; i++)
 		free(alive[i]);

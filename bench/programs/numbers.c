@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	start = seconds_now();
 	for (long turn = 0; turn < turns; turn += PLACES)
 		step(0x1p-10 * 1.1);
-	tell_own_time(start);
+	print_own_time(start);
 	for (int i = 0; i < PLACES; i++)
 		sum += places[i];
 	printf("%a\n", sum);

@@ -14,7 +14,7 @@ static inline double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static inline void tell_own_time(double start)
+static inline void print_own_time(double start)
 {
 	fprintf(stderr, "own time %.6f s\n", seconds_now() - start);
 }
@@ -27,7 +27,7 @@ static inline double cpu_seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static inline void tell_own_cpu(double start)
+static inline void print_own_cpu(double start)
 {
 	fprintf(stderr, "own cpu %.6f s\n", cpu_seconds_now() - start);
 }

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 			return 1;
 		bytes += (unsigned long)got;
 	}
-	tell_own_time(start);
+	print_own_time(start);
 	printf("%lu\n", bytes);
 	return 0;
 }

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	for (long turn = 0; turn < turns; turn++)
 		for (unsigned long i = 0; i < 2000000; i++)
 			sink += i;
-	tell_own_cpu(start);
+	print_own_cpu(start);
 	fprintf(stderr, "%ld ticks\n", ticks);
 	return 0;
 }

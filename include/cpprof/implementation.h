@@ -2,8 +2,8 @@
  * An implementation of the Profiler that a user writes. libcpprof calls its functions when the program enters and
  * leaves a probe point (cpprof/profiler.h), in addition to counting itself.
  *
- *     static uint64_t enter(const struct cpprof_site *site) { return now(); }
- *     static void leave(const struct cpprof_site *site, uint64_t entered) { add(site, now() - entered); }
+ *     static uint64_t enter(const struct cpprof_probe *probe) { return now(); }
+ *     static void leave(const struct cpprof_probe *probe, uint64_t entered) { add(probe, now() - entered); }
  *     static void finish(void) { print(); }
  *
  *     CPPROF_PUBLIC_IMPLEMENTATION = {
@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-struct cpprof_site; /* cpprof/profiler.h: name, file, line, ... of a probe point. Valid while its library is loaded */
+struct cpprof_probe; /* cpprof/profiler.h: name, file, line, ... of a probe point. Valid while its library is loaded */
 
 enum { CPPROF_IMPLEMENTATION_VERSION = 1 };
 
@@ -49,8 +49,8 @@ struct cpprof_implementation {
 	 * probe point, or if the thread or process ended in it. In one thread it never calls one of the two while
 	 * either is active: both may therefore call code that has probe points (malloc, for example), and probe
 	 * points in a handler that interrupts them are not reported. Both functions must preserve errno. */
-	uint64_t (*enter)(const struct cpprof_site *site);
-	void (*leave)(const struct cpprof_site *site, uint64_t entered);
+	uint64_t (*enter)(const struct cpprof_probe *probe);
+	void (*leave)(const struct cpprof_probe *probe, uint64_t entered);
 
 	/* Called when the process exits normally or is about to execute another program. NULL: no call. */
 	void (*finish)(void);

@@ -70,7 +70,7 @@ enum cpprof_state {
 
 /* The static descriptor of one probe point. The library copies the texts when the program first reaches the probe
  * point. */
-struct cpprof_site {
+struct cpprof_probe {
 	CPPROF_UINT32_ state; /* enum cpprof_state; only the library changes it */
 	CPPROF_UINT16_ kind;  /* enum cpprof_kind */
 	CPPROF_UINT16_ level; /* enum cpprof_level */
@@ -125,29 +125,29 @@ struct cpprof_thread {
 
 /* The state of an entered probe point until it is left. It is on the stack or in registers. */
 struct cpprof_entry {
-	struct cpprof_site *site;
+	struct cpprof_probe *probe;
 	struct cpprof_frame *frame; /* the caller's; NULL: this call is not counted, and its exit is not reported */
 };
 
 /* `caller` is the return address of the function that contains the probe point. `frame_address` is the CFA of that
  * function, where its caller's part of the stack begins: it is the same for all probe points in one call, also for
- * those of functions that are inlined there. cpprof_site_enter returns the frame to store in struct cpprof_entry, or
+ * those of functions that are inlined there. cpprof_probe_enter returns the frame to store in struct cpprof_entry, or
  * NULL if it does not count the call. */
-__attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_site_enter(struct cpprof_site *site,
-										  const void *caller,
-										  const void *frame_address);
-/* As cpprof_site_enter, but called by an out-of-line helper. `code` is an address in the function: where the helper
+__attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_probe_enter(struct cpprof_probe *probe,
+										   const void *caller,
+										   const void *frame_address);
+/* As cpprof_probe_enter, but called by an out-of-line helper. `code` is an address in the function: where the helper
  * returns to. */
-__attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_site_enter_from(struct cpprof_site *site,
-										       const void *caller,
-										       const void *frame_address,
-										       const void *code);
-__attribute__((__visibility__("default"))) void cpprof_site_leave(struct cpprof_site *site, const void *caller,
-								  const void *frame_address);
+__attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_probe_enter_from(struct cpprof_probe *probe,
+											const void *caller,
+											const void *frame_address,
+											const void *code);
+__attribute__((__visibility__("default"))) void cpprof_probe_leave(struct cpprof_probe *probe, const void *caller,
+								   const void *frame_address);
 
 /* Enters the probe point and leaves it at once. */
-__attribute__((__visibility__("default"))) void cpprof_site_block(struct cpprof_site *site, const void *caller,
-								  const void *frame_address);
+__attribute__((__visibility__("default"))) void cpprof_probe_block(struct cpprof_probe *probe, const void *caller,
+								   const void *frame_address);
 
 #define CPPROF_HOT __inline__ __attribute__((__always_inline__, __artificial__, __no_instrument_function__, __unused__))
 #define CPPROF_ASIDE static __attribute__((__noinline__, __no_instrument_function__, __unused__))
@@ -155,51 +155,51 @@ __attribute__((__visibility__("default"))) void cpprof_site_block(struct cpprof_
 #if defined(__x86_64__) && !defined(__ILP32__)
 #include "x86_64.h"
 #else
-#define cpprof_enter_here(site) cpprof_site_enter(site, __builtin_return_address(0), __builtin_dwarf_cfa())
-#define cpprof_leave_here(site, entered) cpprof_site_leave(site, __builtin_return_address(0), __builtin_dwarf_cfa())
+#define cpprof_enter_here(probe) cpprof_probe_enter(probe, __builtin_return_address(0), __builtin_dwarf_cfa())
+#define cpprof_leave_here(probe, entered) cpprof_probe_leave(probe, __builtin_return_address(0), __builtin_dwarf_cfa())
 #endif
 
-#define CPPROF_IS_OFF_(site) (__atomic_load_n(&(site)->state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF)
+#define CPPROF_IS_OFF_(probe) (__atomic_load_n(&(probe)->state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF)
 
-static CPPROF_HOT struct cpprof_entry cpprof_entered(struct cpprof_site *site)
+static CPPROF_HOT struct cpprof_entry cpprof_entered(struct cpprof_probe *probe)
 {
 	struct cpprof_entry entry;
-	entry.site = site;
-	entry.frame = __builtin_expect(!CPPROF_IS_OFF_(site), 1) ? cpprof_enter_here(site) : 0;
+	entry.probe = probe;
+	entry.frame = __builtin_expect(!CPPROF_IS_OFF_(probe), 1) ? cpprof_enter_here(probe) : 0;
 	return entry;
 }
 
 static CPPROF_HOT void cpprof_left(struct cpprof_entry *entry)
 {
 	if (entry->frame != 0)
-		cpprof_leave_here(entry->site, entry->frame);
+		cpprof_leave_here(entry->probe, entry->frame);
 }
 
 /* The same out of line: for functions that something may jump back into (setjmp), for functions that are compiled by
  * other rules than the rest of the file, and where code has to be small or compile fast. */
 struct cpprof_entry_aside {
-	struct cpprof_site *site;
+	struct cpprof_probe *probe;
 	struct cpprof_frame *frame;
 	const void *caller, *frame_address;
 };
 
-CPPROF_ASIDE struct cpprof_entry_aside cpprof_entered_aside(struct cpprof_site *site, const void *caller,
+CPPROF_ASIDE struct cpprof_entry_aside cpprof_entered_aside(struct cpprof_probe *probe, const void *caller,
 							    const void *frame_address)
 {
 	struct cpprof_entry_aside entry;
-	entry.site = site;
+	entry.probe = probe;
 	entry.frame = 0;
 	entry.caller = caller;
 	entry.frame_address = frame_address;
-	if (!CPPROF_IS_OFF_(site))
-		entry.frame = cpprof_site_enter_from(site, caller, frame_address, __builtin_return_address(0));
+	if (!CPPROF_IS_OFF_(probe))
+		entry.frame = cpprof_probe_enter_from(probe, caller, frame_address, __builtin_return_address(0));
 	return entry;
 }
 
 CPPROF_ASIDE void cpprof_left_aside(struct cpprof_entry_aside *entry)
 {
 	if (entry->frame != 0)
-		cpprof_site_leave(entry->site, entry->caller, entry->frame_address);
+		cpprof_probe_leave(entry->probe, entry->caller, entry->frame_address);
 }
 
 #else
@@ -207,14 +207,14 @@ CPPROF_ASIDE void cpprof_left_aside(struct cpprof_entry_aside *entry)
 
 /* The state of an entered probe point until it is left. */
 struct cpprof_entry {
-	struct cpprof_site *site;
+	struct cpprof_probe *probe;
 	const void *counted; /* NULL: this call is not counted, and its exit is not reported */
 };
 
 /* `caller` and `frame_address` as the compiler provides them (CPPROF_CALLER_), or both NULL if it cannot.
- * cpprof_site_enter returns NULL if it does not count the call. */
-const void *cpprof_site_enter(struct cpprof_site *site, const void *caller, const void *frame_address);
-void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void *frame_address);
+ * cpprof_probe_enter returns NULL if it does not count the call. */
+const void *cpprof_probe_enter(struct cpprof_probe *probe, const void *caller, const void *frame_address);
+void cpprof_probe_leave(struct cpprof_probe *probe, const void *caller, const void *frame_address);
 
 #if defined(__TINYC__) && defined(__x86_64__)
 #define CPPROF_CALLER_ __builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16
@@ -231,9 +231,9 @@ void cpprof_site_leave(struct cpprof_site *site, const void *caller, const void 
 #define CPPROF_JOIN(a, b) CPPROF_JOIN_(a, b)
 
 /* Defines a static probe descriptor. */
-#define CPPROF_DESCRIPTOR_(variable, kind_, level_, name_, signature_, group_)                         \
-	static struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, __LINE__, 0, name_, \
-					       signature_,       __FILE__, group_, 0,        0 }
+#define CPPROF_DESCRIPTOR_(variable, kind_, level_, name_, signature_, group_)                          \
+	static struct cpprof_probe variable = { CPPROF_STATE_NEW, kind_,    level_, __LINE__, 0, name_, \
+						signature_,       __FILE__, group_, 0,        0 }
 
 #ifndef CPPROF_PORTABLE
 #if defined(__cplusplus) && __cplusplus >= 201103L
@@ -242,8 +242,8 @@ namespace cpprof
 class profiler
 {
       public:
-	__attribute__((__always_inline__)) inline explicit profiler(cpprof_site *site) noexcept
-	    : entry(cpprof_entered(site))
+	__attribute__((__always_inline__)) inline explicit profiler(cpprof_probe *probe) noexcept
+	    : entry(cpprof_entered(probe))
 	{
 	}
 	__attribute__((__always_inline__)) inline ~profiler()
@@ -257,11 +257,11 @@ class profiler
 	cpprof_entry entry;
 };
 } // namespace cpprof
-#define CPPROF_FAST_OBJECT_(variable, site) ::cpprof::profiler variable(&site)
+#define CPPROF_FAST_OBJECT_(variable, probe) ::cpprof::profiler variable(&probe)
 #define CPPROF_SIGNATURE_ __PRETTY_FUNCTION__
 #else
-#define CPPROF_FAST_OBJECT_(variable, site) \
-	struct cpprof_entry variable __attribute__((__cleanup__(cpprof_left), __unused__)) = cpprof_entered(&site)
+#define CPPROF_FAST_OBJECT_(variable, probe) \
+	struct cpprof_entry variable __attribute__((__cleanup__(cpprof_left), __unused__)) = cpprof_entered(&probe)
 #ifdef __cplusplus
 #define CPPROF_SIGNATURE_ __PRETTY_FUNCTION__
 #else
@@ -269,9 +269,9 @@ class profiler
 #endif
 #endif
 
-#define CPPROF_ASIDE_OBJECT_(variable, site)                                                             \
+#define CPPROF_ASIDE_OBJECT_(variable, probe)                                                            \
 	struct cpprof_entry_aside variable __attribute__((__cleanup__(cpprof_left_aside), __unused__)) = \
-		cpprof_entered_aside(&site, __builtin_return_address(0), __builtin_dwarf_cfa())
+		cpprof_entered_aside(&probe, __builtin_return_address(0), __builtin_dwarf_cfa())
 /* Without optimization, or with optimization for size, inlined code would be most of the program's code. */
 #if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
 #define CPPROF_OBJECT_ CPPROF_FAST_OBJECT_
@@ -286,9 +286,9 @@ class profiler
 #define CPPROF_OBJECT_CPPROF_KIND_BLOCK CPPROF_ASIDE_OBJECT_
 #define CPPROF_OBJECT_CPPROF_KIND_WAIT CPPROF_OBJECT_
 
-#define CPPROF_PROBE_(kind, level, name, signature, group, number)                                  \
-	CPPROF_DESCRIPTOR_(CPPROF_JOIN(cpprof_site_, number), kind, level, name, signature, group); \
-	CPPROF_OBJECT_(CPPROF_JOIN(cpprof_object_, number), CPPROF_JOIN(cpprof_site_, number))
+#define CPPROF_PROBE_(kind, level, name, signature, group, number)                                        \
+	CPPROF_DESCRIPTOR_(CPPROF_JOIN(cpprof_descriptor_, number), kind, level, name, signature, group); \
+	CPPROF_OBJECT_(CPPROF_JOIN(cpprof_object_, number), CPPROF_JOIN(cpprof_descriptor_, number))
 
 /* CPPROF_FUNCTION is the first line of a function, CPPROF_REGION the first line of a block. */
 #define CPPROF_FUNCTION \
@@ -314,23 +314,23 @@ class profiler
  *         CPPROF_LEAVE;
  *         return done;
  *     } */
-#define CPPROF_ENTERED_(site) cpprof_entered(&site)
+#define CPPROF_ENTERED_(probe) cpprof_entered(&probe)
 #define CPPROF_LEFT_(entry) cpprof_left(&entry)
 #else
 #define CPPROF_SIGNATURE_ 0
 #define CPPROF_FUNCTION
 #define CPPROF_REGION(name)
-#define CPPROF_ENTERED_(site)                                                                        \
-	{                                                                                            \
-		&site, site.state == CPPROF_STATE_OFF ? 0 : cpprof_site_enter(&site, CPPROF_CALLER_) \
+#define CPPROF_ENTERED_(probe)                                                                           \
+	{                                                                                                \
+		&probe, probe.state == CPPROF_STATE_OFF ? 0 : cpprof_probe_enter(&probe, CPPROF_CALLER_) \
 	}
-#define CPPROF_LEFT_(entry) (entry.counted ? cpprof_site_leave(entry.site, CPPROF_CALLER_) : (void)0)
+#define CPPROF_LEFT_(entry) (entry.counted ? cpprof_probe_leave(entry.probe, CPPROF_CALLER_) : (void)0)
 #endif
 
-#define CPPROF_ENTER_(variable, kind, level, name, signature)                                        \
-	CPPROF_DESCRIPTOR_(CPPROF_JOIN(cpprof_site_of_, variable), kind, level, name, signature, 0); \
-	struct cpprof_entry CPPROF_JOIN(cpprof_entry_of_, variable) =                                \
-		CPPROF_ENTERED_(CPPROF_JOIN(cpprof_site_of_, variable))
+#define CPPROF_ENTER_(variable, kind, level, name, signature)                                              \
+	CPPROF_DESCRIPTOR_(CPPROF_JOIN(cpprof_descriptor_of_, variable), kind, level, name, signature, 0); \
+	struct cpprof_entry CPPROF_JOIN(cpprof_entry_of_, variable) =                                      \
+		CPPROF_ENTERED_(CPPROF_JOIN(cpprof_descriptor_of_, variable))
 #define CPPROF_ENTER CPPROF_ENTER_(function_, CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, CPPROF_SIGNATURE_)
 #define CPPROF_LEAVE CPPROF_LEFT_(cpprof_entry_of_function_)
 #define CPPROF_ENTER_REGION(variable, name) \
@@ -391,65 +391,66 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 #define CPPROF_TOOL_QUIET_(text) text
 #define CPPROF_TOOL_LOUD_
 #endif
-#define CPPROF_TOOL_DESCRIPTOR_(variable, kind_, level_, line_, name_, signature_, group_)   \
-	CPPROF_TOOL_QUIET_(static)                                                           \
-	struct cpprof_site variable = { CPPROF_STATE_NEW, kind_,    level_, line_, 0, name_, \
-					signature_,       __FILE__, group_, 0,     0 } CPPROF_TOOL_LOUD_
-#define CPPROF_TOOL_FUNCTION(number, level, line, group)                                                              \
-	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
-				group);                                                                               \
-	CPPROF_OBJECT_(cpprof_object_##number, cpprof_site_##number);
-/* A region, loop or statement within a function: { CPPROF_TOOL_PLACE(...) for (...) ... } */
+#define CPPROF_TOOL_DESCRIPTOR_(variable, kind_, level_, line_, name_, signature_, group_)    \
+	CPPROF_TOOL_QUIET_(static)                                                            \
+	struct cpprof_probe variable = { CPPROF_STATE_NEW, kind_,    level_, line_, 0, name_, \
+					 signature_,       __FILE__, group_, 0,     0 } CPPROF_TOOL_LOUD_
+#define CPPROF_TOOL_FUNCTION(number, level, line, group)                                                 \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_descriptor_##number, CPPROF_KIND_FUNCTION, level, line, __func__, \
+				CPPROF_SIGNATURE_, group);                                               \
+	CPPROF_OBJECT_(cpprof_object_##number, cpprof_descriptor_##number);
+/* A region, loop or statement within a function: { CPPROF_TOOL_POINT(...) for (...) ... } */
 #ifdef __cplusplus
 #define CPPROF_TOOL_WITHIN_ __PRETTY_FUNCTION__
 #else
 #define CPPROF_TOOL_WITHIN_ __func__
 #endif
-#define CPPROF_TOOL_PLACE(number, kind, level, line, name, group)                                           \
-	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
-	CPPROF_OBJECT_##kind(cpprof_object_##number, cpprof_site_##number);
+#define CPPROF_TOOL_POINT(number, kind, level, line, name, group)                                                 \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_descriptor_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
+	CPPROF_OBJECT_##kind(cpprof_object_##number, cpprof_descriptor_##number);
 /* A statement at the start of a basic block. The library counts it as a call that returns at once. */
-#define CPPROF_TOOL_BLOCK(number, line, name, group)                                                                  \
-	do {                                                                                                          \
-		CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name,      \
-					CPPROF_TOOL_WITHIN_, group);                                                  \
-		if (!CPPROF_IS_OFF_(&cpprof_site_##number))                                                           \
-			cpprof_site_block(&cpprof_site_##number, __builtin_return_address(0), __builtin_dwarf_cfa()); \
+#define CPPROF_TOOL_BLOCK(number, line, name, group)                                                                   \
+	do {                                                                                                           \
+		CPPROF_TOOL_DESCRIPTOR_(cpprof_descriptor_##number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, \
+					CPPROF_TOOL_WITHIN_, group);                                                   \
+		if (!CPPROF_IS_OFF_(&cpprof_descriptor_##number))                                                      \
+			cpprof_probe_block(&cpprof_descriptor_##number, __builtin_return_address(0),                   \
+					   __builtin_dwarf_cfa());                                                     \
 	} while (0);
 
 /* The same with nothing inlined. Functions that call setjmp or the like use it, because compilers would warn of
  * inlined code there. So do functions that are compiled for another processor or by other rules than the rest of the
  * file (attributes target, no_sanitize, ...), because compilers cannot inline into them. */
-#define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                                        \
-	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
-				group);                                                                               \
-	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number);
-#define CPPROF_TOOL_ASIDE_PLACE(number, kind, level, line, name, group)                                     \
-	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
-	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_site_##number);
+#define CPPROF_TOOL_ASIDE_FUNCTION(number, level, line, group)                                           \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_descriptor_##number, CPPROF_KIND_FUNCTION, level, line, __func__, \
+				CPPROF_SIGNATURE_, group);                                               \
+	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_descriptor_##number);
+#define CPPROF_TOOL_ASIDE_POINT(number, kind, level, line, name, group)                                           \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_descriptor_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
+	CPPROF_ASIDE_OBJECT_(cpprof_object_##number, cpprof_descriptor_##number);
 #define CPPROF_TOOL_ASIDE_BLOCK CPPROF_TOOL_BLOCK
 
 /* The same where the instrumenter inserts the exits (`--explicit`): CPPROF_TOOL_LEAVE(number) is an expression, one
  * at each exit. */
 #ifndef CPPROF_PORTABLE
-#define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site) \
-	struct cpprof_entry_aside variable =         \
-		cpprof_entered_aside(&site, __builtin_return_address(0), __builtin_dwarf_cfa());
+#define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, probe) \
+	struct cpprof_entry_aside variable =          \
+		cpprof_entered_aside(&probe, __builtin_return_address(0), __builtin_dwarf_cfa());
 #define CPPROF_TOOL_LEAVE(number) cpprof_left_aside(&cpprof_object_##number)
 #else
-#define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, site) struct cpprof_entry variable = CPPROF_ENTERED_(site);
+#define CPPROF_TOOL_EXPLICIT_OBJECT_(variable, probe) struct cpprof_entry variable = CPPROF_ENTERED_(probe);
 #define CPPROF_TOOL_LEAVE(number) CPPROF_LEFT_(cpprof_object_##number)
 #endif
-#define CPPROF_TOOL_EXPLICIT_FUNCTION(number, level, line, group)                                                     \
-	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, CPPROF_KIND_FUNCTION, level, line, __func__, CPPROF_SIGNATURE_, \
-				group);                                                                               \
-	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_site_##number)
-#define CPPROF_TOOL_EXPLICIT_PLACE(number, kind, level, line, name, group)                                  \
-	CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
-	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_site_##number)
+#define CPPROF_TOOL_EXPLICIT_FUNCTION(number, level, line, group)                                        \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_descriptor_##number, CPPROF_KIND_FUNCTION, level, line, __func__, \
+				CPPROF_SIGNATURE_, group);                                               \
+	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_descriptor_##number)
+#define CPPROF_TOOL_EXPLICIT_POINT(number, kind, level, line, name, group)                                        \
+	CPPROF_TOOL_DESCRIPTOR_(cpprof_descriptor_##number, kind, level, line, name, CPPROF_TOOL_WITHIN_, group); \
+	CPPROF_TOOL_EXPLICIT_OBJECT_(cpprof_object_##number, cpprof_descriptor_##number)
 #define CPPROF_TOOL_EXPLICIT_BLOCK(number, line, name, group)                                                \
 	do {                                                                                                 \
-		CPPROF_TOOL_EXPLICIT_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
+		CPPROF_TOOL_EXPLICIT_POINT(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
 		CPPROF_TOOL_LEAVE(number);                                                                   \
 	} while (0);
 #define CPPROF_TOOL_EXPLICIT_HOOK(number, hook, arguments) void *cpprof_kept_##number = hook##_enter arguments;
@@ -462,23 +463,23 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
  * counted. */
 namespace cpprof
 {
-__attribute__((__always_inline__)) inline cpprof_entry entered_first(cpprof_site *site, const char *name,
+__attribute__((__always_inline__)) inline cpprof_entry entered_first(cpprof_probe *probe, const char *name,
 								     const char *signature) noexcept
 {
-	if (__builtin_expect(__atomic_load_n(&site->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW, 0)) {
-		__atomic_store_n(&site->name, name, __ATOMIC_RELAXED);
-		__atomic_store_n(&site->signature, signature, __ATOMIC_RELAXED);
+	if (__builtin_expect(__atomic_load_n(&probe->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW, 0)) {
+		__atomic_store_n(&probe->name, name, __ATOMIC_RELAXED);
+		__atomic_store_n(&probe->signature, signature, __ATOMIC_RELAXED);
 	}
-	return cpprof_entered(site);
+	return cpprof_entered(probe);
 }
 } // namespace cpprof
 
 #if __cplusplus >= 201402L
 /* Outside the namespace, because gcc accepts only an unqualified identifier as a cleanup. */
 __attribute__((__always_inline__)) constexpr inline cpprof_entry cpprof_entered_unless_constant(
-	cpprof_site *(*site)(), const char *name, const char *signature) noexcept
+	cpprof_probe *(*probe)(), const char *name, const char *signature) noexcept
 {
-	return __builtin_is_constant_evaluated() ? cpprof_entry() : cpprof::entered_first(site(), name, signature);
+	return __builtin_is_constant_evaluated() ? cpprof_entry() : cpprof::entered_first(probe(), name, signature);
 }
 __attribute__((__always_inline__)) constexpr inline void cpprof_left_unless_constant(cpprof_entry *entry) noexcept
 {
@@ -486,21 +487,22 @@ __attribute__((__always_inline__)) constexpr inline void cpprof_left_unless_cons
 		cpprof_left(entry);
 }
 
-#define CPPROF_TOOL_CONSTEXPR_DESCRIPTOR_(number, kind_, level_, line_, group_)                                        \
-	struct cpprof_probe_##number {                                                                                 \
-		static struct cpprof_site *site() noexcept                                                             \
-		{                                                                                                      \
-			CPPROF_TOOL_DESCRIPTOR_(cpprof_site_##number, kind_, level_, line_, nullptr, nullptr, group_); \
-			return &cpprof_site_##number;                                                                  \
-		}                                                                                                      \
+#define CPPROF_TOOL_CONSTEXPR_DESCRIPTOR_(number, kind_, level_, line_, group_)                                     \
+	struct cpprof_probe_##number {                                                                              \
+		static struct cpprof_probe *probe() noexcept                                                        \
+		{                                                                                                   \
+			CPPROF_TOOL_DESCRIPTOR_(cpprof_descriptor_##number, kind_, level_, line_, nullptr, nullptr, \
+						group_);                                                            \
+			return &cpprof_descriptor_##number;                                                         \
+		}                                                                                                   \
 	};
-#define CPPROF_TOOL_CONSTEXPR_PLACE(number, kind, level, line, name, group)             \
+#define CPPROF_TOOL_CONSTEXPR_POINT(number, kind, level, line, name, group)             \
 	CPPROF_TOOL_CONSTEXPR_DESCRIPTOR_(number, kind, level, line, group)             \
 	struct cpprof_entry cpprof_object_##number                                      \
 		__attribute__((__cleanup__(cpprof_left_unless_constant), __unused__)) = \
-			cpprof_entered_unless_constant(cpprof_probe_##number::site, name, __PRETTY_FUNCTION__);
+			cpprof_entered_unless_constant(cpprof_probe_##number::probe, name, __PRETTY_FUNCTION__);
 #define CPPROF_TOOL_CONSTEXPR_FUNCTION(number, level, line, group) \
-	CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_FUNCTION, level, line, __func__, group)
+	CPPROF_TOOL_CONSTEXPR_POINT(number, CPPROF_KIND_FUNCTION, level, line, __func__, group)
 constexpr inline void cpprof_hook_left_unless_constant(cpprof_hook *hook) noexcept
 {
 	if (!__builtin_is_constant_evaluated())
@@ -513,7 +515,7 @@ constexpr inline void cpprof_hook_left_unless_constant(cpprof_hook *hook) noexce
 							  : cpprof_hook{ hook##_leave, hook##_enter arguments };
 #define CPPROF_TOOL_CONSTEXPR_BLOCK(number, line, name, group)                                                \
 	do {                                                                                                  \
-		CPPROF_TOOL_CONSTEXPR_PLACE(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
+		CPPROF_TOOL_CONSTEXPR_POINT(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
 	} while (0);
 #endif
 
@@ -537,9 +539,9 @@ template <class Last> class ending
 	Last last;
 };
 } // namespace cpprof
-#define CPPROF_TOOL_MEMBER(number)                                                                    \
-	this->cpprof_enter(&cpprof_site_##number);                                                    \
-	auto cpprof_last_##number = [this]() noexcept { this->cpprof_leave(&cpprof_site_##number); }; \
+#define CPPROF_TOOL_MEMBER(number)                                                                          \
+	this->cpprof_enter(&cpprof_descriptor_##number);                                                    \
+	auto cpprof_last_##number = [this]() noexcept { this->cpprof_leave(&cpprof_descriptor_##number); }; \
 	::cpprof::ending<decltype(cpprof_last_##number)> cpprof_ending_##number(cpprof_last_##number);
 #endif
 

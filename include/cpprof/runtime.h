@@ -112,23 +112,23 @@ CPPROF_PUBLIC void cpprof_event(uint64_t id, uint64_t value);
 /* --- probe points --- */
 
 /* Switches the probe points that match `pattern` on or off (docs/control.md), as `cpprof control` does from outside
- * and the file in CPPROF_SITES at start. Rules apply in their order, and also to probe points that are reached
+ * and the file in CPPROF_PROBES at start. Rules apply in their order, and also to probe points that are reached
  * later. `pattern` is a function's name, qualified as far as necessary ("work", "C::work", "parse_*"), a signature
  * ("int C<*>::work(T)*"), "file:io.c" or "group:io"; * matches any text and ? any character. Returns the number of
  * registered probe points that match, or -1 if there is no pattern, if it is too long (240 bytes), or if there are
  * too many rules (256). Async-signal-safe. Do not call it often: it visits all probe points. */
-CPPROF_PUBLIC int cpprof_sites_turn(const char *pattern, int on);
+CPPROF_PUBLIC int cpprof_probes_turn(const char *pattern, int on);
 /* Switches off the probe points above `level`: 1 leaves only functions on, 4 everything, 0 nothing. Returns the
  * number of registered probe points, or -1 if it is not a level. */
-CPPROF_PUBLIC int cpprof_sites_level(int level);
+CPPROF_PUBLIC int cpprof_probes_level(int level);
 /* Throttling: a probe point that was entered `calls` times and took less than `ns` per call, with everything that it
  * called, switches itself off; reports state it. 0 and 0 disable throttling. Returns 0, or -1 if only one of them is
  * 0 or if the measurement does not time calls (arcs, blocks, off). */
-CPPROF_PUBLIC int cpprof_sites_throttle(uint64_t calls, uint64_t ns);
+CPPROF_PUBLIC int cpprof_probes_throttle(uint64_t calls, uint64_t ns);
 
 /* The present state of a probe point. The library owns the texts, which are valid until the process ends; a missing
  * text is "". */
-struct cpprof_site_state {
+struct cpprof_probe_state {
 	const char *name, *signature, *file, *group;
 	uint32_t line;
 	uint16_t kind, level; /* enum cpprof_kind, enum cpprof_level */
@@ -136,8 +136,8 @@ struct cpprof_site_state {
 	int is_throttled; /* throttling has switched it off */
 };
 /* Calls `visit` for each probe point that was reached so far. Returns their number. */
-CPPROF_PUBLIC size_t cpprof_sites_list(void (*visit)(const struct cpprof_site_state *state, void *context),
-				       void *context);
+CPPROF_PUBLIC size_t cpprof_probes_list(void (*visit)(const struct cpprof_probe_state *state, void *context),
+					void *context);
 
 /* --- labels --- */
 

@@ -22,8 +22,8 @@ extern __attribute__((__visibility__("default"),
 #define CPPROF_SLOT_OF_CALL_(frame_address) \
 	((__UINT64_TYPE__)(frame_address) - sizeof(__UINT64_TYPE__) + CPPROF_SLOT_BITS_)
 
-struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge,
-					 __UINT64_TYPE__ return_slot)
+struct cpprof_frame *cpprof_probe_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge,
+					  __UINT64_TYPE__ return_slot)
 	__attribute__((__visibility__("default"), __returns_nonnull__));
 
 /* Charges the time since the last event to the current path, if calls are timed. It is one asm statement, because
@@ -51,7 +51,7 @@ static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof
 /* Counts the call if it is the one that the thread guessed as the next, because it came next before. Returns the
  * frame of the caller, or NULL if it is another call. hooks_paths_enter_fast of the library explains what an
  * interrupting handler finds. */
-static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *site, __UINT64_TYPE__ caller,
+static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_probe *probe, __UINT64_TYPE__ caller,
 							    __UINT64_TYPE__ return_slot)
 {
 	struct cpprof_thread *thread = cpprof_thread_1;
@@ -61,7 +61,7 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *
 		return 0;
 	top = thread->top;
 	edge = top->guess;
-	if (__builtin_expect(edge->function != (__UINT64_TYPE__)site || edge->caller != caller ||
+	if (__builtin_expect(edge->function != (__UINT64_TYPE__)probe || edge->caller != caller ||
 				     top->return_slot + (edge->flags & CPPROF_EDGE_INLINED_) <= return_slot,
 			     0))
 		return 0;
@@ -83,37 +83,37 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_site *
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A handler that ran before the frame was on top has overwritten it. */
 	if (__builtin_expect(frame->node != edge->child, 0))
-		return cpprof_site_restore(frame, edge, return_slot);
+		return cpprof_probe_restore(frame, edge, return_slot);
 	return top;
 }
 
 /* Entries and exits that are not counted inline. They are out of line, so that a probe point is small. */
-CPPROF_ASIDE struct cpprof_frame *cpprof_entered_slowly(struct cpprof_site *site, void *const *frame_address)
+CPPROF_ASIDE struct cpprof_frame *cpprof_entered_slowly(struct cpprof_probe *probe, void *const *frame_address)
 {
-	return cpprof_site_enter_from(site, frame_address[-1], frame_address, __builtin_return_address(0));
+	return cpprof_probe_enter_from(probe, frame_address[-1], frame_address, __builtin_return_address(0));
 }
 
-CPPROF_ASIDE void cpprof_left_slowly(struct cpprof_site *site, void *const *frame_address)
+CPPROF_ASIDE void cpprof_left_slowly(struct cpprof_probe *probe, void *const *frame_address)
 {
-	cpprof_site_leave(site, frame_address[-1], frame_address);
+	cpprof_probe_leave(probe, frame_address[-1], frame_address);
 }
 
-static CPPROF_HOT struct cpprof_frame *cpprof_enter_here(struct cpprof_site *site)
+static CPPROF_HOT struct cpprof_frame *cpprof_enter_here(struct cpprof_probe *probe)
 {
-	struct cpprof_frame *frame = cpprof_enter_guessed(site, (__UINT64_TYPE__)__builtin_return_address(0),
+	struct cpprof_frame *frame = cpprof_enter_guessed(probe, (__UINT64_TYPE__)__builtin_return_address(0),
 							  CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()));
 	if (__builtin_expect(frame == 0, 0))
-		frame = cpprof_entered_slowly(site, (void *const *)__builtin_dwarf_cfa());
+		frame = cpprof_entered_slowly(probe, (void *const *)__builtin_dwarf_cfa());
 	return frame;
 }
 
-static CPPROF_HOT void cpprof_leave_here(struct cpprof_site *site, struct cpprof_frame *entered)
+static CPPROF_HOT void cpprof_leave_here(struct cpprof_probe *probe, struct cpprof_frame *entered)
 {
 	struct cpprof_thread *thread = cpprof_thread_1;
 	if (__builtin_expect(thread->top != entered + 1 ||
 				     entered[1].return_slot != CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()),
 			     0)) {
-		cpprof_left_slowly(site, (void *const *)__builtin_dwarf_cfa());
+		cpprof_left_slowly(probe, (void *const *)__builtin_dwarf_cfa());
 		return;
 	}
 	cpprof_charge(thread, entered + 1);

@@ -119,7 +119,7 @@ enum channel_finding {
 
 /* --- records ---
  *
- * Samples are SAMPLE_WALKED and SAMPLE_HANDED_OVER (abi/sample_record.h). Two walked samples without hits have a
+ * Samples are SAMPLE_WALKED and SAMPLE_FALLBACK (abi/sample_record.h). Two walked samples without hits have a
  * meaning of their own. One for a request of real or blocked time has the path where its thread waits
  * (waits_since_ns). One with SAMPLE_NO_REQUEST has the path that started a thread: `tid` is the creator's, `about`
  * the new thread's, and the new thread writes it first. All other records are events: */
@@ -152,7 +152,7 @@ static inline uint64_t channel_record_bytes(const struct sample_record *record)
 {
 	enum { ALIGNMENT = 8 };
 	uint64_t bytes = sizeof(*record) + (uint64_t)record->frames * sizeof(uint64_t);
-	if (record->kind == SAMPLE_HANDED_OVER)
+	if (record->kind == SAMPLE_FALLBACK)
 		bytes += (uint64_t)SAMPLE_REGISTERS * sizeof(uint64_t);
 	return bytes + ((uint64_t)record->stack_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }

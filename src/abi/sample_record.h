@@ -20,8 +20,8 @@ enum {
 };
 
 enum sample_record_kind {
-	SAMPLE_WALKED,     /* frames follow */
-	SAMPLE_HANDED_OVER /* registers follow, then stack bytes */
+	SAMPLE_WALKED,  /* frames follow */
+	SAMPLE_FALLBACK /* registers follow, then stack bytes */
 };
 
 /* How a walk ended. One list defines the enum and its texts. */

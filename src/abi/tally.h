@@ -43,7 +43,7 @@
 #define TALLY_OUTPUT_VARIABLE "CPPROF_OUTPUT"
 #define TALLY_MEASURE_VARIABLE "CPPROF_MEASURE"
 /* Path of a file of rules for probe points (docs/control.md). */
-#define TALLY_PROBES_VARIABLE "CPPROF_SITES"
+#define TALLY_PROBES_VARIABLE "CPPROF_PROBES"
 
 #define TALLY_MAGIC \
 	"\x89"      \
@@ -104,7 +104,7 @@ struct tally_header {
 	 * part falls between the two time stamps and is charged to the probe point, the `outside` part to its
 	 * caller. */
 	uint64_t probe_inside_ps, probe_outside_ps;
-	/* The first problem with a rule in CPPROF_SITES or with the user's implementation. "": none */
+	/* The first problem with a rule in CPPROF_PROBES or with the user's implementation. "": none */
 	char rules_finding[256];
 	/* The name of the user's implementation that is also called at probe points. "": none */
 	char implementation[64];
@@ -143,7 +143,7 @@ enum tally_hook { /* the hooks that were called, or-ed in tally_process.hooks */
 		  TALLY_HOOK_CYG = 4,    /* __cyg_profile_func_enter and _exit */
 		  TALLY_HOOK_BLOCK = 8,  /* __sanitizer_cov_trace_pc */
 		  TALLY_HOOK_GUARD = 16, /* __sanitizer_cov_trace_pc_guard */
-		  TALLY_HOOK_PROBE = 32  /* cpprof_site_enter and _leave, or the inline code of cpprof/profiler.h */
+		  TALLY_HOOK_PROBE = 32  /* cpprof_probe_enter and _leave, or the inline code of cpprof/profiler.h */
 };
 
 enum { TALLY_BUILD_ID_MAX = 32 };

@@ -86,9 +86,9 @@ struct view_build {
 	uint32_t *shown;
 
 	/* VIEW_CALLSITE only. */
-	uint32_t *frame_site;      /* per frame: the number of its (file, line), or PROFILE_NONE */
-	struct hash_map site_ids;  /* (file, line) -> that number */
-	struct hash_map callsites; /* (function's text, site) -> text id */
+	uint32_t *frame_line;      /* per frame: the number of its (file, line), or PROFILE_NONE */
+	struct hash_map line_ids;  /* (file, line) -> that number */
+	struct hash_map callsites; /* (function's text, line id) -> text id */
 };
 
 /* Each returns 0 or a negative error. selection_keep and selection_sum also set `error`, for instance if the options

@@ -50,7 +50,7 @@ static int sum_each_resource(struct call_paths *paths)
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		const struct profile_hit *row = &profile->hits[i];
 		if (is_chosen(view, threads, i))
-			paths->sums[(size_t)view->node_place[row->node] * paths->resource_count + row->resource] +=
+			paths->sums[(size_t)view->view_node[row->node] * paths->resource_count + row->resource] +=
 				row->count;
 	}
 	free(threads);
@@ -82,7 +82,7 @@ struct call_paths *call_paths_new(const struct profile *profile, const struct vi
 {
 	struct view_options all = *options;
 	struct call_paths *paths = calloc(1, sizeof(*paths));
-	all.keep_places = true;
+	all.keep_view_nodes = true;
 	if (!paths) {
 		error_set(error, ERROR_MEMORY, "out of memory for the call paths");
 		return NULL;
@@ -136,7 +136,7 @@ static void set_hit(const struct call_paths *paths, size_t index, struct path_hi
 	const struct profile_hit *row = &profile->hits[index];
 	*hit = (struct path_hit){
 		.time_ns = row->time_ns,
-		.path = paths->view->node_place[row->node],
+		.path = paths->view->view_node[row->node],
 		.resource = row->resource,
 		.count = row->count,
 		.thread = row->thread,

@@ -52,7 +52,7 @@ struct call_paths {
 	uint64_t *sums;
 };
 
-/* `options` select the hits and how frames are shown: by VIEW_FUNCTION or VIEW_FRAME. `keep_places` is always set.
+/* `options` select the hits and how frames are shown: by VIEW_FUNCTION or VIEW_FRAME. `keep_view_nodes` is always set.
  * Returns NULL on error: ERROR_MEMORY, ERROR_LIMIT, or ERROR_NOT_FOUND for a resource or thread that the profile
  * does not have. */
 struct call_paths *call_paths_new(const struct profile *profile, const struct view_options *options,

@@ -22,20 +22,20 @@
 
 #define FOLD_NONE UINT32_MAX
 
-struct fold_place {
+struct fold_step {
 	uint32_t label;
 	uint32_t entry; /* the walk's handle of P up to this label */
 };
 
 struct fold {
-	struct fold_place *at;
+	struct fold_step *at;
 	uint32_t *depth_of; /* per label: index in `at` */
 	uint32_t length;    /* of P */
 };
 
 struct fold_undo {
-	struct fold_place place; /* previous content of the appended element */
-	uint32_t depth_of;       /* previous depth_of of the appended label */
+	struct fold_step step; /* previous content of the appended element */
+	uint32_t depth_of;     /* previous depth_of of the appended label */
 };
 
 static inline void fold_release(struct fold *fold)
@@ -67,8 +67,8 @@ static inline uint32_t fold_find(const struct fold *fold, uint32_t label)
 /* Appends a label that is not in P. Returns the state that fold_undo restores. */
 static inline struct fold_undo fold_append(struct fold *fold, uint32_t label, uint32_t entry)
 {
-	struct fold_undo undo = { .place = fold->at[fold->length], .depth_of = fold->depth_of[label] };
-	fold->at[fold->length] = (struct fold_place){ .label = label, .entry = entry };
+	struct fold_undo undo = { .step = fold->at[fold->length], .depth_of = fold->depth_of[label] };
+	fold->at[fold->length] = (struct fold_step){ .label = label, .entry = entry };
 	fold->depth_of[label] = fold->length++;
 	return undo;
 }
@@ -76,7 +76,7 @@ static inline struct fold_undo fold_append(struct fold *fold, uint32_t label, ui
 /* Reverts the append that stored `label` at index `depth`. The caller restores the length. */
 static inline void fold_undo(struct fold *fold, uint32_t label, uint32_t depth, struct fold_undo undo)
 {
-	fold->at[depth] = undo.place;
+	fold->at[depth] = undo.step;
 	fold->depth_of[label] = undo.depth_of;
 }
 

@@ -121,11 +121,11 @@ static int64_t group_label(struct view_build *build, uint32_t function)
 /* Makes "qsort@process_db.c:88": the frame `called`, with the line at which the frame `caller` calls it. */
 static int64_t callsite_label(struct view_build *build, uint32_t called, uint32_t caller)
 {
-	uint32_t site = caller == PROFILE_NONE ? PROFILE_NONE : build->frame_site[caller];
-	if (site == PROFILE_NONE)
+	uint32_t line_id = caller == PROFILE_NONE ? PROFILE_NONE : build->frame_line[caller];
+	if (line_id == PROFILE_NONE)
 		return plain_label(build, called);
 	const struct shown_name *shown = &build->functions[build->profile->frames[called].function];
-	uint64_t key = (uint64_t)shown->text << 32 | site;
+	uint64_t key = (uint64_t)shown->text << 32 | line_id;
 	uint32_t known = hash_map_get(&build->callsites, key);
 	if (known != HASH_MAP_NONE)
 		return known;
@@ -241,25 +241,25 @@ static int64_t label_location(struct view_build *build, uint32_t id, uint32_t fi
 }
 
 /* Numbers the distinct (file, line) pairs at which frames call. */
-static int number_sites(struct view_build *build)
+static int number_lines(struct view_build *build)
 {
 	const struct profile *profile = build->profile;
-	build->frame_site = malloc((profile->frame_count + 1) * sizeof(*build->frame_site));
-	if (!build->frame_site)
+	build->frame_line = malloc((profile->frame_count + 1) * sizeof(*build->frame_line));
+	if (!build->frame_line)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < profile->frame_count; i++) {
 		const struct profile_frame *frame = &profile->frames[i];
-		build->frame_site[i] = PROFILE_NONE;
+		build->frame_line[i] = PROFILE_NONE;
 		if (frame->line == 0 || !profile_string(profile, frame->file)[0])
 			continue;
 		uint64_t key = (uint64_t)frame->file << 32 | frame->line;
-		uint32_t site = hash_map_get(&build->site_ids, key);
-		if (site == HASH_MAP_NONE) {
-			site = (uint32_t)build->site_ids.count;
-			if (hash_map_put(&build->site_ids, key, site) < 0)
+		uint32_t line_id = hash_map_get(&build->line_ids, key);
+		if (line_id == HASH_MAP_NONE) {
+			line_id = (uint32_t)build->line_ids.count;
+			if (hash_map_put(&build->line_ids, key, line_id) < 0)
 				return ERROR_MEMORY;
 		}
-		build->frame_site[i] = site;
+		build->frame_line[i] = line_id;
 	}
 	return 0;
 }
@@ -276,7 +276,7 @@ int labels_make(struct view_build *build)
 	build->frame_labels = malloc((frames + 1) * sizeof(*build->frame_labels));
 	if (!build->locations || !build->frame_labels)
 		return ERROR_MEMORY;
-	int64_t result = build->view->options.by == VIEW_CALLSITE ? number_sites(build) : 0;
+	int64_t result = build->view->options.by == VIEW_CALLSITE ? number_lines(build) : 0;
 	uint32_t next = 0;
 	for (uint32_t i = 0; i < profile->location_count && result >= 0; i++) {
 		result = label_location(build, i, next);

@@ -15,7 +15,7 @@ struct counting {
 	const struct profile *profile;
 	struct line_list *list;
 	size_t capacity; /* of list->entries */
-	struct hash_map by_place;
+	struct hash_map by_line;
 	bool *is_used; /* per node: it has hits of any resource, or children */
 };
 
@@ -35,12 +35,12 @@ static int find_used(struct counting *counting)
 static int add(struct counting *counting, const struct profile_frame *frame, uint64_t hits)
 {
 	struct line_list *list = counting->list;
-	uint64_t place = (uint64_t)frame->file << 32 | frame->line;
-	uint32_t known = hash_map_get(&counting->by_place, place);
+	uint64_t key = (uint64_t)frame->file << 32 | frame->line;
+	uint32_t known = hash_map_get(&counting->by_line, key);
 	if (known == HASH_MAP_NONE) {
 		known = (uint32_t)list->count;
 		if (ARRAY_RESERVE(list->entries, counting->capacity, list->count + 1) < 0 ||
-		    hash_map_put(&counting->by_place, place, known) < 0)
+		    hash_map_put(&counting->by_line, key, known) < 0)
 			return ERROR_MEMORY;
 		list->entries[list->count++] = (struct line_entry){ .file = frame->file, .line = frame->line };
 	}
@@ -89,9 +89,9 @@ struct line_list *analyze_line_counts(const struct view *view, const struct labe
 	struct counting counting = { .view = view,
 				     .profile = view->profile,
 				     .list = calloc(1, sizeof(*counting.list)) };
-	hash_map_init(&counting.by_place);
+	hash_map_init(&counting.by_line);
 	int result = counting.list ? add_nodes(&counting, functions) : ERROR_MEMORY;
-	hash_map_release(&counting.by_place);
+	hash_map_release(&counting.by_line);
 	free(counting.is_used);
 	if (result == 0)
 		return counting.list;

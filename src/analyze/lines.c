@@ -35,10 +35,10 @@ struct lines {
 	const struct view *view;
 	const struct profile *profile;
 	struct line_list *list;
-	size_t capacity;          /* of list->entries */
-	struct hash_map by_place; /* (file, line) -> entry */
-	uint32_t *frame_entry;    /* per frame: its entry, or PROFILE_NONE if it is of another function */
-	bool *has_frame;          /* per location: it shows a frame of the function */
+	size_t capacity;         /* of list->entries */
+	struct hash_map by_line; /* (file, line) -> entry */
+	uint32_t *frame_entry;   /* per frame: its entry, or PROFILE_NONE if it is of another function */
+	bool *has_frame;         /* per location: it shows a frame of the function */
 	struct line_node *nodes;
 	size_t node_count;
 	size_t node_capacity;
@@ -49,11 +49,11 @@ static int64_t entry_of(struct lines *lines, const struct profile_frame *frame)
 {
 	struct line_list *list = lines->list;
 	uint64_t key = (uint64_t)frame->file << 32 | frame->line;
-	uint32_t known = hash_map_get(&lines->by_place, key);
+	uint32_t known = hash_map_get(&lines->by_line, key);
 	if (known != HASH_MAP_NONE)
 		return known;
 	if (ARRAY_RESERVE(list->entries, lines->capacity, list->count + 1) < 0 ||
-	    hash_map_put(&lines->by_place, key, (uint32_t)list->count) < 0)
+	    hash_map_put(&lines->by_line, key, (uint32_t)list->count) < 0)
 		return ERROR_MEMORY;
 	list->entries[list->count] = (struct line_entry){ .file = frame->file, .line = frame->line };
 	return (int64_t)list->count++;
@@ -224,7 +224,7 @@ struct line_list *analyze_lines(const struct view *view, const struct label_set 
 	if (label_set_check(view, functions, error) < 0)
 		return NULL;
 	struct lines lines = { .view = view, .profile = view->profile, .list = calloc(1, sizeof(*lines.list)) };
-	hash_map_init(&lines.by_place);
+	hash_map_init(&lines.by_line);
 	int result = lines.list ? mark_frames(&lines, functions) : ERROR_MEMORY;
 	if (result == 0)
 		result = mark_locations(&lines);
@@ -235,7 +235,7 @@ struct line_list *analyze_lines(const struct view *view, const struct label_set 
 			walk_nodes(&lines, i);
 	if (result == 0)
 		finish_list(&lines);
-	hash_map_release(&lines.by_place);
+	hash_map_release(&lines.by_line);
 	free(lines.frame_entry);
 	free(lines.has_frame);
 	free(lines.nodes);

@@ -206,7 +206,7 @@ static int collect_namesakes(struct view_build *build, struct namesake **found, 
 	return shared && !*found ? ERROR_MEMORY : 0;
 }
 
-static int tell_apart(struct view_build *build)
+static int disambiguate(struct view_build *build)
 {
 	struct namesake *all;
 	size_t count;
@@ -237,5 +237,5 @@ int names_make(struct view_build *build)
 		result = add_text(build, profile_string(profile, profile->functions[i].name), &shown->text);
 		shown->name_length = result == 0 ? build->view->texts->lengths[shown->text] : 0;
 	}
-	return result < 0 ? result : tell_apart(build);
+	return result < 0 ? result : disambiguate(build);
 }

@@ -46,7 +46,7 @@ static void gather(struct pages *pages, const bool *chosen)
 	const struct profile *profile = view->profile;
 	for (size_t i = 0; i < profile->touch_count; i++) {
 		const struct profile_touch *touch = &profile->touches[i];
-		uint32_t node = view->node_place[touch->node];
+		uint32_t node = view->view_node[touch->node];
 		if (touch->resource != view->options.resource || node == PROFILE_NONE ||
 		    !selection_has(view, chosen, touch->thread, touch->time_ns, PROFILE_NO_LABELS))
 			continue;
@@ -177,7 +177,7 @@ static int make_list(struct pages *pages)
 
 struct page_list *analyze_pages(const struct view *view, struct error *error)
 {
-	if (!view->node_place) {
+	if (!view->view_node) {
 		error_set(error, ERROR_USAGE, "cannot list pages: the view does not keep the nodes of its hits");
 		return NULL;
 	}

@@ -39,8 +39,8 @@ struct page_list {
 /* Returns whether any sample of the resource has an address. */
 bool pages_are_known(const struct profile *profile, uint32_t resource);
 
-/* The view must be made with `keep_places`. Touches at nodes without a hit in the view are left out. Returns NULL on
- * error: ERROR_MEMORY, or ERROR_USAGE if the view has no node_place. */
+/* The view must be made with `keep_view_nodes`. Touches at nodes without a hit in the view are left out. Returns NULL
+ * on error: ERROR_MEMORY, or ERROR_USAGE if the view has no view_node. */
 struct page_list *analyze_pages(const struct view *view, struct error *error);
 void page_list_free(struct page_list *list); /* accepts NULL */
 

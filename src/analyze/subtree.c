@@ -12,9 +12,9 @@ struct growth {
 	uint32_t *label;
 	uint64_t *hits;
 	uint64_t *weight;
-	uint32_t *size;  /* number of nodes in its subtree, itself included */
-	uint32_t *place; /* position in the final order */
-	uint32_t *next;  /* position of its next child */
+	uint32_t *size;     /* number of nodes in its subtree, itself included */
+	uint32_t *position; /* position in the final order */
+	uint32_t *next;     /* position of its next child */
 	size_t count;
 	struct hash_map by_edge; /* (parent, label) -> node */
 };
@@ -29,10 +29,10 @@ static int growth_init(struct growth *growth, size_t capacity)
 	growth->hits = calloc(capacity, sizeof(*growth->hits));
 	growth->weight = calloc(capacity, sizeof(*growth->weight));
 	growth->size = calloc(capacity, sizeof(*growth->size));
-	growth->place = calloc(capacity, sizeof(*growth->place));
+	growth->position = calloc(capacity, sizeof(*growth->position));
 	growth->next = calloc(capacity, sizeof(*growth->next));
 	bool whole = growth->copies && growth->parent && growth->label && growth->hits && growth->weight &&
-		     growth->size && growth->place && growth->next;
+		     growth->size && growth->position && growth->next;
 	return whole ? 0 : ERROR_MEMORY;
 }
 
@@ -44,7 +44,7 @@ static void growth_release(struct growth *growth)
 	free(growth->hits);
 	free(growth->weight);
 	free(growth->size);
-	free(growth->place);
+	free(growth->position);
 	free(growth->next);
 	hash_map_release(&growth->by_edge);
 }
@@ -96,9 +96,9 @@ static void place_nodes(struct growth *growth)
 	growth->next[0] = 1;
 	for (size_t node = 1; node < growth->count; node++) {
 		uint32_t *next = &growth->next[growth->parent[node]];
-		growth->place[node] = *next;
+		growth->position[node] = *next;
 		*next += growth->size[node];
-		growth->next[node] = growth->place[node] + 1;
+		growth->next[node] = growth->position[node] + 1;
 	}
 }
 
@@ -106,12 +106,12 @@ static void fill(struct view *subtree, const struct growth *growth)
 {
 	size_t count = growth->count;
 	for (size_t node = 0; node < count; node++) {
-		uint32_t place = growth->place[node];
-		subtree->parent[place] = node ? growth->place[growth->parent[node]] : PROFILE_NONE;
-		subtree->label[place] = node ? growth->label[node] : PROFILE_NONE;
-		subtree->hits[place] = growth->hits[node];
-		subtree->weight[place] = growth->weight[node];
-		subtree->end[place] = place + growth->size[node];
+		uint32_t position = growth->position[node];
+		subtree->parent[position] = node ? growth->position[growth->parent[node]] : PROFILE_NONE;
+		subtree->label[position] = node ? growth->label[node] : PROFILE_NONE;
+		subtree->hits[position] = growth->hits[node];
+		subtree->weight[position] = growth->weight[node];
+		subtree->end[position] = position + growth->size[node];
 	}
 	/* The children of n are counted at n + 2. After adding up, the start of n's children is at n + 1; storing the
 	 * children advances it to their end, which is the start of those of n + 1. */

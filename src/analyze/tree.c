@@ -5,7 +5,7 @@
  * position in its location's run of labels:
  *
  *   profile node at location [main | read inlined | END]
- *                                       ^ place
+ *                                       ^ position
  *
  * When a view node is popped from the stack, each of its members moves on. A member with labels left joins the child
  * for its next label. A member at its END gives the view node its hits, and the member's own children join the
@@ -39,7 +39,7 @@ struct tree {
 	uint32_t *child;
 	uint32_t *next; /* per profile node: the next member of the same view node */
 	/* per profile node: index in frame_labels; only if its location has several labels */
-	uint32_t *place;
+	uint32_t *position;
 	uint32_t *call_label; /* VIEW_CALLSITE: per profile node, the text id of its first label */
 	uint32_t *stamp;      /* per label: the last view node that got a child for it */
 	uint32_t *slot;       /* per label: index of that child in `groups` */
@@ -176,7 +176,7 @@ static int join_children(struct tree *tree, uint32_t member, uint32_t node, uint
 		__builtin_prefetch(&tree->first[child]);
 		__builtin_prefetch(&tree->build->node_hits[child]);
 		if (location->count > 1)
-			tree->place[child] = location->first + 1;
+			tree->position[child] = location->first + 1;
 		result = join(tree, node, depth, child, tree->call_label ? tree->call_label[child] : location->label);
 	}
 	return result;
@@ -188,7 +188,7 @@ static int join_top(struct tree *tree, uint32_t child)
 {
 	const struct location_labels *location = location_of(tree, child);
 	if (!is_start_code(location)) {
-		tree->place[child] = location->first + location->lead + 1;
+		tree->position[child] = location->first + location->lead + 1;
 		return join(tree, 0, 1, child, location->top);
 	}
 	uint64_t hits = tree->build->node_hits[child];
@@ -237,8 +237,8 @@ static int grow_node(struct tree *tree)
 	int result = 0;
 	for (uint32_t member = group.head, next; member != PROFILE_NONE && result == 0; member = next) {
 		next = tree->next[member];
-		if (location_of(tree, member)->count > 1 && labels[tree->place[member]] != LABEL_END) {
-			result = join(tree, node, group.depth + 1, member, labels[tree->place[member]++]);
+		if (location_of(tree, member)->count > 1 && labels[tree->position[member]] != LABEL_END) {
+			result = join(tree, node, group.depth + 1, member, labels[tree->position[member]++]);
 			continue;
 		}
 		hits += tree->build->node_hits[member];
@@ -261,10 +261,11 @@ static int grow(struct tree *tree)
 	view->label = malloc(limit * sizeof(*view->label));
 	view->hits = malloc(limit * sizeof(*view->hits));
 	tree->next = malloc(nodes * sizeof(*tree->next));
-	tree->place = malloc(nodes * sizeof(*tree->place));
+	tree->position = malloc(nodes * sizeof(*tree->position));
 	tree->stamp = malloc(labels * sizeof(*tree->stamp));
 	tree->slot = malloc(labels * sizeof(*tree->slot));
-	if (!view->parent || !view->label || !view->hits || !tree->next || !tree->place || !tree->stamp || !tree->slot)
+	if (!view->parent || !view->label || !view->hits || !tree->next || !tree->position || !tree->stamp ||
+	    !tree->slot)
 		return ERROR_MEMORY;
 	memset(tree->stamp, 0xff, labels * sizeof(*tree->stamp));
 	view->parent[0] = view->label[0] = PROFILE_NONE;
@@ -307,7 +308,7 @@ static int finish(struct view *view)
 	return 0;
 }
 
-static int expect_places(struct tree *tree)
+static int expect_view_nodes(struct tree *tree)
 {
 	size_t bytes = tree->build->node_count * sizeof(*tree->ends);
 	tree->ends = malloc(bytes);
@@ -328,19 +329,19 @@ static uint32_t end_at_top(const struct tree *tree, uint32_t node)
 	return PROFILE_NONE;
 }
 
-static int keep_places(struct tree *tree)
+static int keep_view_nodes(struct tree *tree)
 {
 	const struct view_build *build = tree->build;
 	struct view *view = tree->view;
-	view->node_place = malloc(build->profile->node_count * sizeof(*view->node_place));
-	if (!view->node_place)
+	view->view_node = malloc(build->profile->node_count * sizeof(*view->view_node));
+	if (!view->view_node)
 		return ERROR_MEMORY;
 	tree->ends[PROFILE_ROOT] = 0;
 	for (uint32_t i = 1; i < build->node_count; i++)
 		if (tree->ends[i] == PROFILE_NONE && build->node_hits[i] > 0)
 			tree->ends[i] = end_at_top(tree, i);
 	for (uint32_t i = 0; i < build->profile->node_count; i++)
-		view->node_place[i] = tree->ends[build->shown ? build->shown[i] : i];
+		view->view_node[i] = tree->ends[build->shown ? build->shown[i] : i];
 	return 0;
 }
 
@@ -349,8 +350,8 @@ int tree_build(struct view_build *build)
 	struct tree tree = { .build = build, .view = build->view };
 	tree.first = calloc(build->node_count + 2, sizeof(*tree.first));
 	int result = tree.first ? link_children(&tree) : ERROR_MEMORY;
-	if (result == 0 && build->view->options.keep_places)
-		result = expect_places(&tree);
+	if (result == 0 && build->view->options.keep_view_nodes)
+		result = expect_view_nodes(&tree);
 	if (result == 0 && build->view->options.by == VIEW_CALLSITE)
 		result = label_calls(&tree);
 	if (result == 0)
@@ -360,7 +361,7 @@ int tree_build(struct view_build *build)
 	free(tree.first);
 	free(tree.child);
 	free(tree.next);
-	free(tree.place);
+	free(tree.position);
 	free(tree.call_label);
 	free(tree.stamp);
 	free(tree.slot);
@@ -368,7 +369,7 @@ int tree_build(struct view_build *build)
 	if (result == 0)
 		result = finish(build->view);
 	if (result == 0 && tree.ends)
-		result = keep_places(&tree);
+		result = keep_view_nodes(&tree);
 	free(tree.ends);
 	return result;
 }

@@ -136,12 +136,12 @@ static int walk_outwards(struct up *up, const struct start *start)
 		if (ARRAY_RESERVE(up->steps, up->step_capacity, count + 1) < 0)
 			return ERROR_MEMORY;
 		up->steps[count++] = (struct step){ .node = node, .from = from, .hit = (uint32_t)hit };
-		uint32_t place = fold_find(fold, label);
-		sole = place == FOLD_NONE && up->trie.count > known;
-		if (place == FOLD_NONE)
+		uint32_t depth = fold_find(fold, label);
+		sole = depth == FOLD_NONE && up->trie.count > known;
+		if (depth == FOLD_NONE)
 			fold_append(fold, label, (uint32_t)hit);
 		else
-			fold->length = place + 1;
+			fold->length = depth + 1;
 	}
 	return add_chain(up, count, attached, start->hits);
 }

@@ -17,8 +17,8 @@ static void build_release(struct view_build *build)
 	free(build->own_nodes);
 	free(build->own_hits);
 	free(build->shown);
-	free(build->frame_site);
-	hash_map_release(&build->site_ids);
+	free(build->frame_line);
+	hash_map_release(&build->line_ids);
 	hash_map_release(&build->callsites);
 }
 
@@ -26,7 +26,7 @@ static int build_view(struct view *view)
 {
 	struct view_build build = { .profile = view->profile, .view = view };
 	buffer_init(&build.scratch);
-	hash_map_init(&build.site_ids);
+	hash_map_init(&build.line_ids);
 	hash_map_init(&build.callsites);
 	int result = names_make(&build);
 	if (result == 0)
@@ -83,7 +83,7 @@ void view_free(struct view *view)
 	free(view->chosen_processes);
 	free(view->chosen_label_sets);
 	free(view->node_hits);
-	free(view->node_place);
+	free(view->view_node);
 	free(view->function_label);
 	free(view);
 }

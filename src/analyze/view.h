@@ -37,10 +37,10 @@ struct view_options {
 	uint32_t resource;   /* index in profile->resources */
 	bool every_resource; /* adds up the hits of all resources: for call_paths.h */
 	enum view_by by;
-	bool no_inlines;  /* an inlined function counts as the function that contains it */
-	bool untrimmed;   /* shows the C library's start code above main and thread starts */
-	bool keep_places; /* fills in node_place: for analyze_pages and call_paths.h */
-	bool no_stitch;   /* paths begin where their thread begins, not with its creator */
+	bool no_inlines;      /* an inlined function counts as the function that contains it */
+	bool untrimmed;       /* shows the C library's start code above main and thread starts */
+	bool keep_view_nodes; /* fills in view_node: for analyze_pages and call_paths.h */
+	bool no_stitch;       /* paths begin where their thread begins, not with its creator */
 	/* [profile->process_count]: the processes whose hits count. NULL: all, and hits without a process too. The view
 	 * makes a copy. */
 	const bool *processes;
@@ -95,8 +95,9 @@ struct view {
 	bool *chosen_label_sets; /* owned: options.label_sets; NULL: all */
 	struct strings *texts;   /* the labels' texts: owned */
 	uint64_t *node_hits;     /* per node of the profile: its hits in the selection */
-	/* per node of the profile: the view's node that got its hits (PROFILE_NONE: none); NULL unless keep_places */
-	uint32_t *node_place;
+	/* per node of the profile: the view's node that got its hits (PROFILE_NONE: none); NULL unless
+	 * keep_view_nodes */
+	uint32_t *view_node;
 	/* per function of the profile: its label (PROFILE_NONE: on no path); NULL unless VIEW_FUNCTION */
 	uint32_t *function_label;
 };

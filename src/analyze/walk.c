@@ -50,13 +50,13 @@ void fold_walk_enter(struct fold_walk *walk, uint32_t entry)
 	struct walk_level *level = &walk->levels[walk->level_count++];
 	level->end = walk->view->end[walk->node];
 	level->mark = 0;
-	uint32_t place = fold_find(&walk->fold, walk->label);
-	if (place == FOLD_NONE) {
+	uint32_t depth = fold_find(&walk->fold, walk->label);
+	if (depth == FOLD_NONE) {
 		level->undo = fold_append(&walk->fold, walk->label, entry);
 		level->label = walk->label;
 	} else {
 		level->label = FOLD_NONE;
-		walk->fold.length = place + 1;
+		walk->fold.length = depth + 1;
 	}
 	level->length = walk->fold.length;
 }

@@ -9,9 +9,9 @@
 /* Returns how many leading steps of the path match P after it is folded with the label, if `shared` of them match P. */
 static uint32_t share(const struct what_if *path, const struct fold_walk *walk, uint32_t shared)
 {
-	uint32_t place = fold_find(&walk->fold, walk->label);
-	if (place != FOLD_NONE)
-		return shared < place + 1 ? shared : place + 1;
+	uint32_t depth = fold_find(&walk->fold, walk->label);
+	if (depth != FOLD_NONE)
+		return shared < depth + 1 ? shared : depth + 1;
 	bool goes_on = walk->fold.length == shared && shared < path->length &&
 		       label_set_has(&path->steps[shared], walk->label);
 	return goes_on ? shared + 1 : shared;

@@ -16,7 +16,7 @@ int call_graph_print(const struct invocation *invocation, const struct profile *
 	return code < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
-static void tell_worst(const struct invocation *invocation, const struct truth *truth, const struct truth_worst *worst)
+static void print_worst(const struct invocation *invocation, const struct truth *truth, const struct truth_worst *worst)
 {
 	enum { PERCENT = 100 };
 	if (worst->child == TRUTH_NONE || worst->error < 0.005) {
@@ -42,7 +42,7 @@ int call_graph_judge(const struct invocation *invocation, const struct profile *
 		return failure_of(invocation, &error);
 	int code = truth_worst(&truth, &worst);
 	if (code == 0 && truth.all_calls > 0)
-		tell_worst(invocation, &truth, &worst);
+		print_worst(invocation, &truth, &worst);
 	truth_release(&truth);
 	return code < 0 ? failure(invocation, "%s", error_text(code)) : EXIT_DONE;
 }

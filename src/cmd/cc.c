@@ -24,7 +24,7 @@ enum {
 
 static const double default_limit_s = 300;
 
-static void say(void *context, const char *text)
+static void print_line(void *context, const char *text)
 {
 	notice(context, "%s", text);
 }
@@ -70,10 +70,10 @@ static int run(struct invocation *invocation)
 		.verbose = option_given(invocation, OPTION_VERBOSE) || is_set("CPPROF_CC_VERBOSE"),
 		.quiet = option_given(invocation, OPTION_QUIET),
 		.seconds = default_limit_s,
-		.teller = { .context = invocation, .say = say, .pass_on = pass_on },
+		.printer = { .context = invocation, .print_line = print_line, .pass_on = pass_on },
 	};
 	if (option_given(invocation, OPTION_REPORT))
-		options.teller.report = report;
+		options.printer.report = report;
 	if (option_given(invocation, OPTION_LIMIT)) {
 		const char *word = option_value(invocation, OPTION_LIMIT);
 		options.seconds = positive_number(word);

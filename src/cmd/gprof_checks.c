@@ -14,7 +14,7 @@ static void check_build(const struct gprof_run *run)
 			odd, gmon->arc_count, run->image.path);
 }
 
-static void check_places(const struct gprof_run *run)
+static void check_addresses(const struct gprof_run *run)
 {
 	const struct graph *graph = &run->graph;
 	if (graph->samples_outside > 0)
@@ -54,5 +54,5 @@ void gprof_check(const struct gprof_run *run)
 	check_data(run);
 	if (run->profile_count == 0)
 		check_build(run);
-	check_places(run);
+	check_addresses(run);
 }

@@ -197,8 +197,8 @@ static int write_gmon(const struct invocation *invocation, const struct instrume
 	return files < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
-static int tell_counted(const struct invocation *invocation, const struct instrumented_options *options,
-			const struct instrumented_result *result, const struct error *error)
+static int report_counted(const struct invocation *invocation, const struct instrumented_options *options,
+			  const struct instrumented_result *result, const struct error *error)
 {
 	struct buffer names;
 	int written = EXIT_DONE;
@@ -242,7 +242,7 @@ static int record_counted(struct invocation *invocation, struct record_options *
 	progress_end();
 	if (status < 0)
 		return failure_of(invocation, &error);
-	status = tell_counted(invocation, &counted, &result, &error);
+	status = report_counted(invocation, &counted, &result, &error);
 	profile_free(result.profile);
 	return status;
 }

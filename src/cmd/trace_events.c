@@ -18,7 +18,7 @@ static const uint64_t FLUSH_NS = 200 * UINT64_C(1000000);
 
 /* --- events --- */
 
-static void on_event(void *context, const struct backend_sample *sample, const struct recorder_place *place)
+static void on_event(void *context, const struct backend_sample *sample, const struct recorder_position *position)
 {
 	struct trace_events *events = context;
 	const struct resource_request *request = &events->requests[sample->request];
@@ -36,9 +36,9 @@ static void on_event(void *context, const struct backend_sample *sample, const s
 	events->items[events->count++] = (struct trace_event){
 		.time_ns = sample->time_ns,
 		.amount = amount,
-		.thread = place->thread,
-		.node = place->node,
-		.label_set = place->label_set,
+		.thread = position->thread,
+		.node = position->node,
+		.label_set = position->label_set,
 		.request = sample->request,
 		.syscall = sample->syscall,
 		.syscall_result = sample->syscall_result,

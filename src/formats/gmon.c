@@ -89,19 +89,19 @@ static int64_t location(struct import *import, uint64_t address)
 	return profile_add_location(import->profile, MODULE, address);
 }
 
-/* Adds hits of the path `site`, `place`, or of `place` only if `site` is 0. */
-static int add_hit(struct import *import, uint32_t resource, uint64_t site, uint64_t place, uint64_t count)
+/* Adds hits of the path `call_site`, `address`, or of `address` only if `call_site` is 0. */
+static int add_hit(struct import *import, uint32_t resource, uint64_t call_site, uint64_t address, uint64_t count)
 {
 	int64_t node = PROFILE_ROOT;
 	if (count == 0)
 		return 0;
-	if (place < import->object.low || place >= import->object.high)
+	if (address < import->object.low || address >= import->object.high)
 		import->outside++;
-	if (site > 0) {
-		int64_t at = location(import, site - 1);
+	if (call_site > 0) {
+		int64_t at = location(import, call_site - 1);
 		node = at < 0 ? at : profile_add_node(import->profile, (uint32_t)node, (uint32_t)at);
 	}
-	int64_t at = location(import, place);
+	int64_t at = location(import, address);
 	if (node >= 0)
 		node = at < 0 ? at : profile_add_node(import->profile, (uint32_t)node, (uint32_t)at);
 	if (node < 0)
@@ -112,13 +112,13 @@ static int add_hit(struct import *import, uint32_t resource, uint64_t site, uint
 
 /* Returns the address that represents a bin. gprof counts in units of two bytes, and a unit in which a function
  * begins belongs to that function. The second byte of the unit is in the function in any case. */
-static uint64_t place_of_bin(const struct gmon_histogram *histogram, size_t bin)
+static uint64_t address_of_bin(const struct gmon_histogram *histogram, size_t bin)
 {
 	uint64_t range = histogram->high - histogram->low;
 	uint64_t from = histogram->low + (uint64_t)((__uint128_t)range * bin / histogram->bin_count);
 	uint64_t to = histogram->low + (uint64_t)((__uint128_t)range * (bin + 1) / histogram->bin_count);
-	uint64_t place = from + (((to - from - (to > from)) / 2) | 1);
-	return place < to ? place : from;
+	uint64_t address = from + (((to - from - (to > from)) / 2) | 1);
+	return address < to ? address : from;
 }
 
 static int import_histograms(struct import *import)
@@ -130,7 +130,7 @@ static int import_histograms(struct import *import)
 	for (size_t i = 0; i < import->gmon.histogram_count && code == 0; i++) {
 		const struct gmon_histogram *histogram = &import->gmon.histograms[i];
 		for (size_t bin = 0; bin < histogram->bin_count && code == 0; bin++)
-			code = add_hit(import, (uint32_t)resource, 0, place_of_bin(histogram, bin),
+			code = add_hit(import, (uint32_t)resource, 0, address_of_bin(histogram, bin),
 				       histogram->bins[bin]);
 	}
 	return code;

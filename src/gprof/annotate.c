@@ -15,7 +15,7 @@
 enum { COUNT_COLUMNS = 12, GUTTER_COLUMNS = 16 };
 
 /* A symbol and its source line. Sorted by file, line and symbol, which are in the order of addresses. */
-struct place {
+struct position {
 	uint32_t file; /* in order of first appearance */
 	uint32_t line;
 	uint32_t symbol;
@@ -24,7 +24,7 @@ struct place {
 /* A line that has code, and its symbols. */
 struct code_line {
 	uint32_t line;
-	uint32_t first, end; /* in places */
+	uint32_t first, end; /* in positions */
 	uint64_t calls;      /* calls of functions that begin at this line */
 	uint64_t count;      /* executions; 0 also if they were not counted */
 	bool is_function;
@@ -33,8 +33,8 @@ struct code_line {
 
 struct annotation {
 	struct gprof_report *report;
-	struct place *places; /* owned; of all files */
-	size_t place_count, place_capacity;
+	struct position *positions; /* owned; of all files */
+	size_t position_count, position_capacity;
 	uint32_t file_count;
 	struct source_names copies;
 
@@ -49,16 +49,16 @@ struct annotation {
 	bool has_last;
 };
 
-static const struct image_symbol *symbol_of(const struct annotation *annotation, size_t place)
+static const struct image_symbol *symbol_of(const struct annotation *annotation, size_t position)
 {
-	return &annotation->report->image->symbols[annotation->places[place].symbol];
+	return &annotation->report->image->symbols[annotation->positions[position].symbol];
 }
 
 /* --- symbols and lines --- */
 
-static int by_place(const void *left, const void *right)
+static int by_position(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct position *a = left, *b = right;
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
 	if (a->line != b->line)
@@ -66,7 +66,7 @@ static int by_place(const void *left, const void *right)
 	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
 }
 
-static int collect_places(struct annotation *annotation, struct hash_map *files)
+static int collect_positions(struct annotation *annotation, struct hash_map *files)
 {
 	const struct gprof_report *report = annotation->report;
 	for (uint32_t i = 0; i < report->image->symbol_count; i++) {
@@ -81,13 +81,14 @@ static int collect_places(struct annotation *annotation, struct hash_map *files)
 			if (hash_map_put(files, key, file) < 0)
 				return ERROR_MEMORY;
 		}
-		if (ARRAY_RESERVE(annotation->places, annotation->place_capacity, annotation->place_count + 1) < 0)
+		if (ARRAY_RESERVE(annotation->positions, annotation->position_capacity,
+				  annotation->position_count + 1) < 0)
 			return ERROR_MEMORY;
-		annotation->places[annotation->place_count++] =
-			(struct place){ .file = file, .line = symbol->line, .symbol = i };
+		annotation->positions[annotation->position_count++] =
+			(struct position){ .file = file, .line = symbol->line, .symbol = i };
 	}
-	if (annotation->place_count > 0)
-		qsort(annotation->places, annotation->place_count, sizeof(*annotation->places), by_place);
+	if (annotation->position_count > 0)
+		qsort(annotation->positions, annotation->position_count, sizeof(*annotation->positions), by_position);
 	return 0;
 }
 
@@ -97,7 +98,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* Returns how often the most executed block of a symbol was executed. */
-static uint64_t count_of_place(struct annotation *annotation, uint32_t symbol)
+static uint64_t count_of_symbol(struct annotation *annotation, uint32_t symbol)
 {
 	struct executions executions = executions_of(annotation->report, symbol);
 	const struct gmon_block *around = executions_around(annotation->report, symbol);
@@ -109,29 +110,29 @@ static uint64_t count_of_place(struct annotation *annotation, uint32_t symbol)
 	return count;
 }
 
-static void add_place(struct annotation *annotation, struct code_line *line, size_t place)
+static void add_position(struct annotation *annotation, struct code_line *line, size_t position)
 {
-	uint32_t symbol = annotation->places[place].symbol;
-	line->is_function |= symbol_of(annotation, place)->is_function;
+	uint32_t symbol = annotation->positions[position].symbol;
+	line->is_function |= symbol_of(annotation, position)->is_function;
 	line->calls += annotation->report->graph->nodes[symbol].calls;
-	line->count = larger(line->count, count_of_place(annotation, symbol));
+	line->count = larger(line->count, count_of_symbol(annotation, symbol));
 }
 
-/* Collects the lines of places [first, end), which are in one file. */
+/* Collects the lines of positions [first, end), which are in one file. */
 static int collect_lines(struct annotation *annotation, size_t first, size_t end)
 {
 	annotation->line_count = 0;
 	annotation->has_blocks = false;
 	for (size_t i = first; i < end; i++) {
 		struct code_line *last = annotation->line_count ? &annotation->lines[annotation->line_count - 1] : NULL;
-		if (!last || last->line != annotation->places[i].line) {
+		if (!last || last->line != annotation->positions[i].line) {
 			if (ARRAY_RESERVE(annotation->lines, annotation->line_capacity, annotation->line_count + 1) < 0)
 				return ERROR_MEMORY;
 			last = &annotation->lines[annotation->line_count++];
-			*last = (struct code_line){ .line = annotation->places[i].line, .first = (uint32_t)i };
+			*last = (struct code_line){ .line = annotation->positions[i].line, .first = (uint32_t)i };
 		}
 		last->end = (uint32_t)i + 1;
-		add_place(annotation, last, i);
+		add_position(annotation, last, i);
 	}
 	/* A function without counted blocks was executed as often as it was called. Without any blocks the figures
 	 * are those of gprof: calls. */
@@ -162,7 +163,8 @@ static int add_values_around(struct annotation *annotation, const struct code_li
 {
 	int status = 0;
 	for (uint32_t i = line->first; i < line->end && status == 0; i++) {
-		const struct gmon_block *around = executions_around(annotation->report, annotation->places[i].symbol);
+		const struct gmon_block *around =
+			executions_around(annotation->report, annotation->positions[i].symbol);
 		if (around)
 			status = add_value(annotation, around->count);
 	}
@@ -178,7 +180,7 @@ static int collect_values(struct annotation *annotation, const struct code_line 
 	bool has_calls = line->is_function && (line->calls > 0 || line->count == 0);
 	int status = has_calls ? add_value(annotation, line->calls) : 0;
 	for (uint32_t i = line->first; i < line->end && status == 0; i++) {
-		struct executions executions = executions_of(annotation->report, annotation->places[i].symbol);
+		struct executions executions = executions_of(annotation->report, annotation->positions[i].symbol);
 		for (size_t j = 0; j < executions.count && status == 0; j++)
 			status = add_value(annotation, executions.blocks[j].count);
 	}
@@ -359,9 +361,9 @@ static int print_files(struct annotation *annotation, struct error *error)
 {
 	int status = 0;
 	bool is_first = true;
-	for (size_t end = annotation->place_count; end > 0 && status == 0;) {
+	for (size_t end = annotation->position_count; end > 0 && status == 0;) {
 		size_t first = end - 1;
-		while (first > 0 && annotation->places[first - 1].file == annotation->places[end - 1].file)
+		while (first > 0 && annotation->positions[first - 1].file == annotation->positions[end - 1].file)
 			first--;
 		annotation->out = NULL;
 		status = print_file(annotation, first, end, is_first, error);
@@ -379,14 +381,14 @@ int print_source(struct gprof_report *report, struct error *error)
 	struct annotation annotation = { .report = report };
 	struct hash_map files;
 	hash_map_init(&files);
-	int status = collect_places(&annotation, &files);
+	int status = collect_positions(&annotation, &files);
 	if (status == 0)
 		status = print_files(&annotation, error);
 	if (status == ERROR_MEMORY)
 		error_set(error, ERROR_MEMORY, "out of memory");
 	hash_map_release(&files);
 	source_names_release(&annotation.copies);
-	free(annotation.places);
+	free(annotation.positions);
 	free(annotation.lines);
 	free(annotation.values);
 	return status;

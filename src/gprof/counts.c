@@ -45,7 +45,7 @@ struct counted {
 	uint32_t line;
 };
 
-static int by_place(const void *left, const void *right)
+static int by_position(const void *left, const void *right)
 {
 	const struct counted *a = left, *b = right;
 	if (a->group != b->group)
@@ -87,7 +87,7 @@ int print_counts(struct gprof_report *report, struct error *error)
 	if (!counted)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	size_t count = collect(report, counted);
-	qsort(counted, count, sizeof(*counted), by_place);
+	qsort(counted, count, sizeof(*counted), by_position);
 	print_page(report);
 	for (size_t i = 0; i < count; i++)
 		print_symbol(report, counted[i].symbol);

@@ -25,9 +25,9 @@ struct executions executions_of(const struct gprof_report *report, uint32_t symb
 {
 	if (!has_blocks(report))
 		return (struct executions){ 0 };
-	const struct image_symbol *place = &report->image->symbols[symbol];
-	size_t first = first_block(report->gmon, place->start);
-	return (struct executions){ &report->gmon->blocks[first], first_block(report->gmon, place->end) - first };
+	const struct image_symbol *extent = &report->image->symbols[symbol];
+	size_t first = first_block(report->gmon, extent->start);
+	return (struct executions){ &report->gmon->blocks[first], first_block(report->gmon, extent->end) - first };
 }
 
 /* The recorded address of a block is in the call of its hook or behind it, so the code in front of it may be the
@@ -36,13 +36,13 @@ bool executions_begin(const struct gprof_report *report, uint32_t symbol)
 {
 	enum { BYTES_MOST = 32 };
 	struct executions executions = executions_of(report, symbol);
-	const struct image_symbol *place = &report->image->symbols[symbol];
-	if (executions.count == 0 || executions.blocks[0].address - place->start > BYTES_MOST)
+	const struct image_symbol *extent = &report->image->symbols[symbol];
+	if (executions.count == 0 || executions.blocks[0].address - extent->start > BYTES_MOST)
 		return false;
-	size_t block = executions.blocks[0].address - place->start, at = 0, length = 1;
-	size_t size = place->end - place->start < 2 * BYTES_MOST ? place->end - place->start : 2 * BYTES_MOST;
+	size_t block = executions.blocks[0].address - extent->start, at = 0, length = 1;
+	size_t size = extent->end - extent->start < 2 * BYTES_MOST ? extent->end - extent->start : 2 * BYTES_MOST;
 	struct elf_file *file = report->image->file.bytes;
-	const uint8_t *code = block > 0 && file ? elf_file_at(file, place->start, size) : NULL;
+	const uint8_t *code = block > 0 && file ? elf_file_at(file, extent->start, size) : NULL;
 	while (code && at < block && length > 0)
 		at += length = arch_hook_instruction(code + at, size - at);
 	return at >= block;

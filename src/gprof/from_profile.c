@@ -216,7 +216,7 @@ static uint64_t from_of(const struct making *making, uint32_t parent)
 
 /* gprof assigns a unit that two functions share to the second one. So samples of the first function in that unit are
  * moved to the unit before. */
-static uint64_t place_of(const struct making *making, uint64_t address)
+static uint64_t sample_address(const struct making *making, uint64_t address)
 {
 	const struct image *image = &making->image;
 	uint32_t symbol = image_find(image, address);
@@ -238,7 +238,7 @@ static int add_hit(struct making *making, const struct profile_hit *hit)
 	else if (hit->resource == making->blocks)
 		code = gmon_add_block(making->gmon, address, hit->count);
 	else if (hit->resource == making->time && making->gmon->histogram_count > 0)
-		code = gmon_add_sample(making->gmon, place_of(making, address),
+		code = gmon_add_sample(making->gmon, sample_address(making, address),
 				       hit->count * (making->per_hit ? making->per_hit : 1));
 	return code == ERROR_NOT_FOUND ? 0 : code; /* not found: outside of this build's code */
 }

@@ -44,7 +44,7 @@ static int damaged(const struct reading *reading, const char *what)
 }
 
 /* Composes the message for the result of an operation on the tables. */
-static int told(const struct reading *reading, int64_t code)
+static int check_result(const struct reading *reading, int64_t code)
 {
 	if (code >= 0)
 		return 0;
@@ -111,12 +111,12 @@ static int read_histogram(struct reading *reading)
 		return truncated(reading);
 	shape.bins = malloc(shape.bin_count * sizeof(*shape.bins));
 	if (!shape.bins)
-		return told(reading, ERROR_MEMORY);
+		return check_result(reading, ERROR_MEMORY);
 	for (size_t i = 0; i < shape.bin_count; i++)
 		shape.bins[i] = cursor_u16(cursor);
 	int64_t code = gmon_add_histogram(reading->gmon, &shape);
 	free(shape.bins);
-	return told(reading, code);
+	return check_result(reading, code);
 }
 
 static int read_arc(struct reading *reading)
@@ -126,7 +126,7 @@ static int read_arc(struct reading *reading)
 	uint32_t count = cursor_u32(cursor);
 	if (cursor->failed)
 		return truncated(reading);
-	return told(reading, gmon_add_arc(reading->gmon, from, self, count));
+	return check_result(reading, gmon_add_arc(reading->gmon, from, self, count));
 }
 
 /* Whether the number of blocks has 8 bytes, as the C library writes it; `cursor` is behind its first 4. The other 4
@@ -161,7 +161,7 @@ static int read_blocks(struct reading *reading)
 		uint64_t address = cursor_u64(cursor), executions = cursor_u64(cursor);
 		code = gmon_add_block(reading->gmon, address, executions);
 	}
-	return told(reading, code);
+	return check_result(reading, code);
 }
 
 static int read_records(struct reading *reading)
@@ -182,7 +182,7 @@ static int read_records(struct reading *reading)
 		reading->gmon->record_counts[tag]++;
 		code = readers[tag](reading);
 	}
-	return code < 0 ? code : told(reading, gmon_settle(reading->gmon));
+	return code < 0 ? code : check_result(reading, gmon_settle(reading->gmon));
 }
 
 /* --- the file --- */

@@ -313,11 +313,11 @@ static int take_sources(struct image *image, const struct scopes *scopes)
 {
 	for (size_t i = 0; i < image->symbol_count; i++) {
 		struct image_symbol *symbol = &image->symbols[i];
-		const struct scoped_address *place = &scopes->addresses[i];
-		if (!place->file || place->line == 0)
+		const struct scoped_address *at = &scopes->addresses[i];
+		if (!at->file || at->line == 0)
 			continue;
-		symbol->line = place->line;
-		symbol->file = keep_text(image, place->file);
+		symbol->line = at->line;
+		symbol->file = keep_text(image, at->file);
 		if (!symbol->file)
 			return ERROR_MEMORY;
 	}

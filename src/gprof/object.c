@@ -16,8 +16,8 @@ static bool is_program(struct elf_file *file)
 static uint64_t entered_at(struct elf_file *file)
 {
 	uint64_t entry = elf_file_entry(file), init = elf_file_section(file, ".init").address;
-	uint64_t place = is_program(file) && entry ? entry : init;
-	return place ? place + 1 : 0; /* like a return address, which is behind the call */
+	uint64_t address = is_program(file) && entry ? entry : init;
+	return address ? address + 1 : 0; /* like a return address, which is behind the call */
 }
 
 static void read_build_id(struct object *object, struct elf_file *file)

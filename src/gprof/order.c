@@ -23,8 +23,8 @@ struct order {
 	struct chained *functions; /* owned */
 	uint32_t *arcs;            /* owned: arcs with calls between two functions, the busiest first */
 	size_t arc_count;
-	uint32_t *places; /* owned: functions in their new order */
-	size_t place_count;
+	uint32_t *sequence; /* owned: functions in their new order */
+	size_t sequence_count;
 	bool *is_placed; /* owned */
 };
 
@@ -51,10 +51,10 @@ static void sort_arcs(struct order *order)
 }
 
 /* Returns the keeper of a function's chain. Sets *place to the function's position in the chain, from 0. */
-static uint32_t find_keeper(struct order *order, uint32_t function, int64_t *place)
+static uint32_t find_keeper(struct order *order, uint32_t function, int64_t *position)
 {
 	struct chained *functions = order->functions;
-	*place = 0;
+	*position = 0;
 	while (functions[function].up != function) {
 		struct chained *at = &functions[function];
 		const struct chained *above = &functions[at->up];
@@ -62,10 +62,10 @@ static uint32_t find_keeper(struct order *order, uint32_t function, int64_t *pla
 			at->from_up += above->from_up;
 			at->up = above->up;
 		}
-		*place += at->from_up;
+		*position += at->from_up;
 		function = at->up;
 	}
-	*place += functions[function].from_up;
+	*position += functions[function].from_up;
 	return function;
 }
 
@@ -88,27 +88,27 @@ static void append_chain(struct order *order, uint32_t first, uint32_t second)
 static void join(struct order *order, uint32_t parent, uint32_t child)
 {
 	const struct chained *functions = order->functions;
-	int64_t place_a, place_b;
-	uint32_t a = find_keeper(order, parent, &place_a), b = find_keeper(order, child, &place_b);
+	int64_t position_a, position_b;
+	uint32_t a = find_keeper(order, parent, &position_a), b = find_keeper(order, child, &position_b);
 	if (a == b)
 		return;
-	int64_t parents_first = functions[a].length - place_a + place_b;
-	int64_t childs_first = functions[b].length - place_b + place_a;
+	int64_t parents_first = functions[a].length - position_a + position_b;
+	int64_t childs_first = functions[b].length - position_b + position_a;
 	if (parents_first <= childs_first)
 		append_chain(order, a, b);
 	else
 		append_chain(order, b, a);
 }
 
-static void place(struct order *order, uint32_t function)
+static void append(struct order *order, uint32_t function)
 {
 	if (order->is_placed[function])
 		return;
 	order->is_placed[function] = true;
-	order->places[order->place_count++] = function;
+	order->sequence[order->sequence_count++] = function;
 }
 
-static void place_all(struct order *order)
+static void append_all(struct order *order)
 {
 	const struct graph *graph = order->graph;
 	for (size_t i = 0; i < order->arc_count; i++) {
@@ -118,20 +118,20 @@ static void place_all(struct order *order)
 		if (order->is_placed[at])
 			continue;
 		for (; at != GRAPH_NONE; at = order->functions[at].next)
-			place(order, at);
+			append(order, at);
 	}
 	for (uint32_t i = 0; i < graph->function_count; i++)
 		if (graph->nodes[i].calls + graph->nodes[i].self_calls > 0)
-			place(order, i);
+			append(order, i);
 	for (uint32_t i = 0; i < graph->function_count; i++)
-		place(order, i);
+		append(order, i);
 }
 
 static void order_release(struct order *order)
 {
 	free(order->functions);
 	free(order->arcs);
-	free(order->places);
+	free(order->sequence);
 	free(order->is_placed);
 }
 
@@ -142,9 +142,9 @@ static int order_make(struct order *order, const struct graph *graph)
 	*order = (struct order){ .graph = graph };
 	order->functions = calloc(count + 1, sizeof(*order->functions));
 	order->arcs = calloc(graph->arc_count + 1, sizeof(*order->arcs));
-	order->places = calloc(count + 1, sizeof(*order->places));
+	order->sequence = calloc(count + 1, sizeof(*order->sequence));
 	order->is_placed = calloc(count + 1, sizeof(*order->is_placed));
-	if (!order->functions || !order->arcs || !order->places || !order->is_placed)
+	if (!order->functions || !order->arcs || !order->sequence || !order->is_placed)
 		return ERROR_MEMORY;
 	for (uint32_t i = 0; i < count; i++)
 		order->functions[i] =
@@ -152,7 +152,7 @@ static int order_make(struct order *order, const struct graph *graph)
 	sort_arcs(order);
 	for (size_t i = 0; i < order->arc_count; i++)
 		join(order, graph->arcs[order->arcs[i]].parent, graph->arcs[order->arcs[i]].child);
-	place_all(order);
+	append_all(order);
 	return 0;
 }
 
@@ -175,8 +175,8 @@ int print_function_order(struct gprof_report *report, struct error *error)
 		error_set(error, status, "out of memory");
 	else
 		print_page(report);
-	for (size_t i = 0; i < order.place_count && status == 0; i++)
-		print_row(report, name_of(report, order.places[i]));
+	for (size_t i = 0; i < order.sequence_count && status == 0; i++)
+		print_row(report, name_of(report, order.sequence[i]));
 	order_release(&order);
 	return status;
 }
@@ -188,8 +188,8 @@ static int print_objects(struct gprof_report *report, const struct order *order,
 	if (!is_printed)
 		return ERROR_MEMORY;
 	print_page(report);
-	for (size_t i = 0; i < order->place_count; i++) {
-		uint32_t object = object_map_find(map, name_of(report, order->places[i]));
+	for (size_t i = 0; i < order->sequence_count; i++) {
+		uint32_t object = object_map_find(map, name_of(report, order->sequence[i]));
 		if (object == HASH_MAP_NONE || is_printed[object])
 			continue;
 		is_printed[object] = true;

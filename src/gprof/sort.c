@@ -110,7 +110,7 @@ size_t graph_children(const struct graph *graph, uint32_t node, uint32_t *arcs)
 
 struct member_order {
 	const struct graph *graph;
-	uint32_t *place; /* per function: its position in the list of members */
+	uint32_t *position; /* per function: its position in the list of members */
 };
 
 static int compare_members(const void *one, const void *other, void *context)
@@ -121,20 +121,20 @@ static int compare_members(const void *one, const void *other, void *context)
 	int order = compare_times(right->shown_time + right->shown_below, left->shown_time + left->shown_below);
 	if (order == 0)
 		order = compare_counts(right->calls + right->self_calls, left->calls + left->self_calls);
-	return order ? order : compare_counts(members->place[a], members->place[b]);
+	return order ? order : compare_counts(members->position[a], members->position[b]);
 }
 
 int64_t graph_members(const struct graph *graph, uint32_t cycle, uint32_t *members)
 {
 	struct member_order order = { graph, calloc(graph->function_count + 1, sizeof(uint32_t)) };
 	size_t count = 0;
-	if (!order.place)
+	if (!order.position)
 		return ERROR_MEMORY;
 	for (uint32_t i = graph->nodes[cycle].next_member; i != GRAPH_NONE; i = graph->nodes[i].next_member) {
-		order.place[i] = (uint32_t)count;
+		order.position[i] = (uint32_t)count;
 		members[count++] = i;
 	}
 	qsort_r(members, count, sizeof(*members), compare_members, &order);
-	free(order.place);
+	free(order.position);
 	return (int64_t)count;
 }

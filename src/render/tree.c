@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "render/emit.h"
 
-struct place {
+struct pending {
 	uint32_t node;
 	uint32_t depth;
 };
@@ -17,10 +17,10 @@ struct place {
 struct walk {
 	const struct view *view;
 	double threshold;
-	bool *kept;          /* [node_count] */
-	struct place *stack; /* [node_count]: the nodes that walk_kept has yet to print */
-	uint32_t *siblings;  /* [node_count]: scratch; also the rim of the growing tree */
-	size_t reaching;     /* number of nodes that reach the threshold */
+	bool *kept;            /* [node_count] */
+	struct pending *stack; /* [node_count]: the nodes that walk_kept has yet to print */
+	uint32_t *siblings;    /* [node_count]: scratch; also the rim of the growing tree */
+	size_t reaching;       /* number of nodes that reach the threshold */
 	size_t with_hits;
 };
 
@@ -120,15 +120,15 @@ static void choose(struct walk *walk, size_t limit)
 static void walk_kept(const struct walk *walk, void (*print)(void *, uint32_t, uint32_t), void *context)
 {
 	size_t count = 0;
-	walk->stack[count++] = (struct place){ .node = 0, .depth = 0 };
+	walk->stack[count++] = (struct pending){ .node = 0, .depth = 0 };
 	while (count > 0) {
-		struct place place = walk->stack[--count];
-		if (place.node != 0)
-			print(context, place.node, place.depth - 1);
-		size_t children = kept_children(walk, place.node);
+		struct pending pending = walk->stack[--count];
+		if (pending.node != 0)
+			print(context, pending.node, pending.depth - 1);
+		size_t children = kept_children(walk, pending.node);
 		while (children > 0)
 			walk->stack[count++] =
-				(struct place){ .node = walk->siblings[--children], .depth = place.depth + 1 };
+				(struct pending){ .node = walk->siblings[--children], .depth = pending.depth + 1 };
 	}
 }
 

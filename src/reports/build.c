@@ -52,7 +52,7 @@ int report_prepare(struct report_request *request, struct error *error)
 	if (report->fixes_by)
 		request->view.by = report->by;
 	if (report->needs & REPORT_NEEDS_ADDRESSES)
-		request->view.keep_places = true;
+		request->view.keep_view_nodes = true;
 	int status = report->check ? report->check(request->profile, error) : 0;
 	if (status == 0 && request->group)
 		status = check_group(request->profile, request->group, error);

@@ -8,7 +8,9 @@
 enum { NS_PER_US = 1000, NS_PER_MS = 1000 * 1000, KIB = 1024 };
 
 /* All kinds but inexact: nearly every operation rounds, and that is no error. */
-enum { FP_OF_TROUBLE = FP_KIND_INVALID | FP_KIND_DENORMAL | FP_KIND_DIVZERO | FP_KIND_OVERFLOW | FP_KIND_UNDERFLOW };
+enum {
+	FP_ALL_BUT_INEXACT = FP_KIND_INVALID | FP_KIND_DENORMAL | FP_KIND_DIVZERO | FP_KIND_OVERFLOW | FP_KIND_UNDERFLOW
+};
 
 #define SOFTWARE(config) .on_perf = true, .perf_type = PERF_TYPE_SOFTWARE, .perf_config = (config)
 #define HARDWARE(config) .is_hardware = true, .on_perf = true, .perf_type = PERF_TYPE_HARDWARE, .perf_config = (config)
@@ -233,7 +235,7 @@ const struct resource_row resource_rows[] = {
 	{ .name = "fp-exceptions",
 	  .title = "Floating Point Exceptions",
 	  .summary = "floating point exceptions of all kinds below except inexact",
-	  FP_EXCEPTIONS(FP_OF_TROUBLE),
+	  FP_EXCEPTIONS(FP_ALL_BUT_INEXACT),
 	  .default_interval = 1 },
 	{ .name = "fp-invalid",
 	  .title = "Invalid Operations",

@@ -138,12 +138,12 @@ struct unwind_cfi {
 		size_t cie_count;
 	} parts[2]; /* .eh_frame, .debug_frame */
 	/* The FDE of each of the table's functions, in the same order. */
-	struct cfi_place {
+	struct cfi_position {
 		uint32_t cie;
 		uint32_t instructions;
 		uint32_t instructions_size : 31;
 		uint32_t part : 1;
-	} * places; /* owned */
+	} * positions; /* owned */
 };
 
 /* The index of the table's function that holds an ELF virtual address, or -1. */

@@ -147,16 +147,16 @@ enum cfi_status cfi_step(const struct unwind_table *table, uint64_t bias, uint64
 	if (index < 0 || !table->cfi)
 		return CFI_NO_RULE;
 	const struct unwind_function *function = &table->functions[index];
-	const struct cfi_place *place = &table->cfi->places[index];
-	const struct cfi_part *part = &table->cfi->parts[place->part];
+	const struct cfi_position *position = &table->cfi->positions[index];
+	const struct cfi_part *part = &table->cfi->parts[position->part];
 	const struct cfi_fde fde = {
 		.start = table->base + function->start,
 		.end = table->base + function->start + function->size,
-		.instructions = place->instructions,
-		.instructions_size = place->instructions_size,
+		.instructions = position->instructions,
+		.instructions_size = position->instructions_size,
 	};
 	struct cfi_machine machine;
-	cfi_machine_init(&machine, &part->section, &part->cies[place->cie], &fde);
+	cfi_machine_init(&machine, &part->section, &part->cies[position->cie], &fde);
 	int status;
 	while ((status = cfi_machine_next(&machine)) == 1 && machine.end <= address)
 		;

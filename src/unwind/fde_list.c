@@ -19,7 +19,7 @@ static int add(struct fde_list *list, const struct cfi_fde *fde, unsigned part)
 	list->items[list->count++] = (struct fde_item){
 		.start = (uint32_t)(fde->start - list->base),
 		.size = (uint32_t)(fde->end - fde->start),
-		.place = {
+		.position = {
 			.cie = fde->cie,
 			.instructions = fde->instructions,
 			.instructions_size = fde->instructions_size & INT32_MAX,
@@ -78,14 +78,14 @@ static int sort(struct fde_item *items, size_t count)
 	struct fde_item *from = items;
 	struct fde_item *to = other;
 	for (unsigned pass = 0; pass < PASSES; pass++) {
-		size_t places[DIGITS + 1] = { 0 };
+		size_t positions[DIGITS + 1] = { 0 };
 		unsigned shift = pass * DIGIT_BITS;
 		for (size_t i = 0; i < count; i++)
-			places[(from[i].start >> shift & (DIGITS - 1)) + 1]++;
+			positions[(from[i].start >> shift & (DIGITS - 1)) + 1]++;
 		for (size_t digit = 0; digit < DIGITS; digit++)
-			places[digit + 1] += places[digit];
+			positions[digit + 1] += positions[digit];
 		for (size_t i = 0; i < count; i++)
-			to[places[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
+			to[positions[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
 		struct fde_item *swapped = from;
 		from = to;
 		to = swapped;
@@ -125,7 +125,7 @@ int fde_list_settle(struct fde_list *list)
 	size_t first = 0;
 	if (list->count == 0)
 		return 0;
-	while (first < list->count && list->items[first].place.part == 0)
+	while (first < list->count && list->items[first].position.part == 0)
 		first++;
 	struct fde_item *rest = list->items + first;
 	size_t rest_count = list->count - first;

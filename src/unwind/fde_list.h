@@ -11,7 +11,7 @@
 struct fde_item {
 	uint32_t start; /* minus base */
 	uint32_t size;
-	struct cfi_place place;
+	struct cfi_position position;
 };
 
 struct fde_list {

@@ -81,13 +81,13 @@ static int add_row(struct row_list *list, uint32_t pc, struct unwind_row row)
 static int add_function_rows(struct row_list *list, struct unwind_table *table, const struct fde_item *item,
 			     struct cfi_machine *machine)
 {
-	const struct cfi_part *part = &table->cfi->parts[item->place.part];
-	const struct cfi_cie *cie = &part->cies[item->place.cie];
+	const struct cfi_part *part = &table->cfi->parts[item->position.part];
+	const struct cfi_cie *cie = &part->cies[item->position.cie];
 	const struct cfi_fde fde = {
 		.start = table->base + item->start,
 		.end = table->base + item->start + item->size,
-		.instructions = item->place.instructions,
-		.instructions_size = item->place.instructions_size,
+		.instructions = item->position.instructions,
+		.instructions_size = item->position.instructions_size,
 	};
 	struct arch_function together = { 0 };
 	int status;
@@ -167,12 +167,12 @@ static int make_pages(struct unwind_table *table)
 static int make_functions(struct unwind_table *table, const struct fde_list *list)
 {
 	table->functions = malloc(list->count * sizeof(*table->functions));
-	table->cfi->places = malloc(list->count * sizeof(*table->cfi->places));
-	if (!table->functions || !table->cfi->places)
+	table->cfi->positions = malloc(list->count * sizeof(*table->cfi->positions));
+	if (!table->functions || !table->cfi->positions)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < list->count; i++) {
 		table->functions[i] = (struct unwind_function){ list->items[i].start, list->items[i].size };
-		table->cfi->places[i] = list->items[i].place;
+		table->cfi->positions[i] = list->items[i].position;
 	}
 	table->function_count = (uint32_t)list->count;
 	return 0;
@@ -183,9 +183,9 @@ static size_t used_bytes(const struct cfi_part *part, unsigned number, const str
 {
 	size_t used = 0;
 	for (size_t i = 0; i < list->count; i++) {
-		const struct cfi_place *place = &list->items[i].place;
-		size_t end = (size_t)place->instructions + place->instructions_size;
-		if (place->part == number && end > used)
+		const struct cfi_position *position = &list->items[i].position;
+		size_t end = (size_t)position->instructions + position->instructions_size;
+		if (position->part == number && end > used)
 			used = end;
 	}
 	for (size_t i = 0; used && i < part->cie_count; i++) {
@@ -270,7 +270,7 @@ static void free_cfi(struct unwind_cfi *cfi)
 		free((void *)(uintptr_t)cfi->parts[i].section.bytes);
 		free(cfi->parts[i].cies);
 	}
-	free(cfi->places);
+	free(cfi->positions);
 	free(cfi);
 }
 

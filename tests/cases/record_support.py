@@ -284,10 +284,10 @@ def amounts(text):
 def check_amounts(recorded, resource):
 	"""Checks the amounts that the program states, for a recording at interval 1: each gtick is a hit, so all amounts and the
 	total are exact."""
-	told = recorded.resource(resource)
+	reported = recorded.resource(resource)
 	paths = recorded.paths(resource)
-	assert told["interval"] == 1 and told["lost"] == 0, told
-	assert told["total"] == told["hits"] == hits(paths), f"{told}\n{show(paths)}"
+	assert reported["interval"] == 1 and reported["lost"] == 0, reported
+	assert reported["total"] == reported["hits"] == hits(paths), f"{reported}\n{show(paths)}"
 	stated = [(names, gticks) for name, names, gticks in amounts(recorded.out) if name == resource]
 	assert stated
 	for names, gticks in stated:

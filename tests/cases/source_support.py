@@ -8,9 +8,9 @@ from pathlib import Path
 
 # The library's functions; those that replace them in the header where code is not optimised or where the compiler may evaluate
 # it; and the header's own functions.
-ENTER = re.compile(r"<(?:_ZL\d+)?cpprof_(?:site_enter|entered_aside|entered_slowly)(?:\b|P)")
+ENTER = re.compile(r"<(?:_ZL\d+)?cpprof_(?:probe_enter|entered_aside|entered_slowly)(?:\b|P)")
 OWN = re.compile(r"(?:_ZL\d+)?cpprof_")
-PLACE = re.compile(r"_ZZ(.*)EN\d+cpprof_probe_\d+4siteEv$")
+PROBE = re.compile(r"_ZZ(.*)EN\d+cpprof_probe_\d+5probeEv$")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.+)>:$")
 
 
@@ -61,7 +61,7 @@ def instrumented_functions(binary):
 def constexpr_functions(binary):
 	"""Returns the names, as linked, of instrumented functions that the compiler may evaluate: their probe descriptor is
 	in a member function of a local type."""
-	places = map(PLACE.match, set().union(*function_symbols(binary).values()))
+	places = map(PROBE.match, set().union(*function_symbols(binary).values()))
 	# The descriptor of a constructor, which exists in several kinds, carries the name of no kind (gcc) or of the first (clang).
 	return {re.sub(r"([CD])[124](?=[EI])", rf"\g<1>{kind}", f"_Z{place[1]}") for place in places if place for kind in "12"}
 

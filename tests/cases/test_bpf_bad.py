@@ -247,8 +247,8 @@ def test_losses_are_counted_by_resource(tmp_path):
 	it."""
 	recorded = record(tmp_path, [build("syscalls.c"), "100000"], *BPF, "-r", "syscalls:getppid/1")
 	assert recorded.status == 0, recorded.err
-	told = recorded.resource("syscalls:getppid")
-	assert told["total"] == 4 * 100000 + 20, told
-	assert told["hits"] == hits(recorded.paths("syscalls:getppid")), told
-	assert told["hits"] + told["lost"] == told["total"], told
+	reported = recorded.resource("syscalls:getppid")
+	assert reported["total"] == 4 * 100000 + 20, reported
+	assert reported["hits"] == hits(recorded.paths("syscalls:getppid")), reported
+	assert reported["hits"] + reported["lost"] == reported["total"], reported
 	assert re.search(r"[\d,]+ lost", recorded.err), show(recorded.paths("syscalls:getppid"))

@@ -125,8 +125,8 @@ def test_whole_machine_of_a_pid_namespace(tmp_path):
 	recorded = Recorded(result, path)
 	assert {process["name"] for process in recorded.info()["processes"]} <= {"syscalls", "cpprof"}
 	assert all(process["pid"] < 100 for process in recorded.info()["processes"])
-	told = recorded.resource("syscalls")
-	assert told["total"] == told["hits"] == hits(recorded.paths("syscalls"))
+	reported = recorded.resource("syscalls")
+	assert reported["total"] == reported["hits"] == hits(recorded.paths("syscalls"))
 
 
 @pytest.fixture

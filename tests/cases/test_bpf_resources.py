@@ -76,9 +76,9 @@ def test_traps(tmp_path):
 
 def check_close(recorded, resource, most):
 	"""Checks the stated amounts, with up to `most` more each: calls of library functions touch pages too."""
-	told, paths = recorded.resource(resource), recorded.paths(resource)
-	assert told["lost"] == 0
-	assert told["total"] == told["hits"] == hits(paths)
+	reported, paths = recorded.resource(resource), recorded.paths(resource)
+	assert reported["lost"] == 0
+	assert reported["total"] == reported["hits"] == hits(paths)
 	for name, names, gticks in amounts(recorded.out):
 		if name == resource:
 			assert 0 <= hits(paths, *names) - gticks <= most, f"{names}: {hits(paths, *names)}, not {gticks}\n{show(paths)}"
@@ -180,16 +180,16 @@ def test_shares_and_totals_at_an_interval(tmp_path, words):
 	flags = ["-fno-builtin"] if source == "allocations.c" else []
 	command = [build(source, *flags), rounds]
 	recorded = record_well(tmp_path, command, *BPF, "-r", resource)
-	told, paths = recorded.resource(name), recorded.paths(name)
-	assert told["hits"] == hits(paths)
+	reported, paths = recorded.resource(name), recorded.paths(name)
+	assert reported["hits"] == hits(paths)
 	processes = len(recorded.info()["threads"])
-	assert abs(told["hits"] * told["interval"] - told["total"]) <= processes * told["interval"], told
+	assert abs(reported["hits"] * reported["interval"] - reported["total"]) <= processes * reported["interval"], reported
 	of = {tuple(names): gticks for stated, names, gticks in amounts(recorded.out) if stated == name}
-	assert 0 <= told["total"] - sum(of.values()) <= 0.05 * told["total"] + 20000, "startup and the end are little"
+	assert 0 <= reported["total"] - sum(of.values()) <= 0.05 * reported["total"] + 20000, "startup and the end are little"
 	for names, gticks in of.items():
-		fraction = gticks / told["total"]
+		fraction = gticks / reported["total"]
 		measured = hits(paths, *names) / hits(paths)
-		assert abs(measured - fraction) <= tolerance(fraction, told["hits"]), f"{names}: {measured}, not {fraction}\n{show(paths)}"
+		assert abs(measured - fraction) <= tolerance(fraction, reported["hits"]), f"{names}: {measured}, not {fraction}\n{show(paths)}"
 
 
 def functions_reported(recorded, resource, *options):
@@ -235,13 +235,13 @@ def test_waiting(tmp_path, interval):
 	assert hits(recorded.paths("lock-wait"), "sleeper", "sleep_long") == 0
 	threads = len(recorded.info()["threads"])
 	for name in WAITS:
-		told = recorded.resource(name)
+		reported = recorded.resource(name)
 		# In real time, the time on the CPU is sampled, not counted.
 		sampled_us = 60000 if name == "real" else 0
 		# On a busy machine ticks are sometimes late: allow a hundredth of the total for them.
-		late_us = told["total"] / 100 if name == "real" else 0
+		late_us = reported["total"] / 100 if name == "real" else 0
 		most = threads * unit + 4 * (sampled_us * unit) ** 0.5 + 0.1 * sampled_us + late_us
-		assert abs(told["hits"] * unit - told["total"]) <= most, told
+		assert abs(reported["hits"] * unit - reported["total"]) <= most, reported
 
 
 @MEASURED

@@ -186,7 +186,7 @@ def test_nothing_instrumented_needs_no_library(project):
 # --- how sources are named ---
 
 def has_object(path):
-	return "cpprof_site_enter" in subprocess.run(["nm", "-u", path], capture_output=True, text=True, check=True).stdout
+	return "cpprof_probe_enter" in subprocess.run(["nm", "-u", path], capture_output=True, text=True, check=True).stdout
 
 
 @BOTH

@@ -8,13 +8,13 @@ def test_lossless_profile_has_no_warning(profiles):
 	assert run("report", "whole.data", directory=profiles).stderr == ""
 
 
-def test_losses_are_told(profiles):
+def test_losses_are_reported(profiles):
 	result = run("report", "lossy.data", directory=profiles)
 	assert result.returncode == 0
 	assert re.fullmatch(r"cpprof report: warning: lossy.data: 17 samples were lost .* only 88\.40 % .*\n", result.stderr)
 
 
-def test_killed_recorder_is_told(profiles):
+def test_killed_recorder_is_reported(profiles):
 	result = run("report", "killed.data", directory=profiles)
 	assert result.returncode == 0
 	assert "killed.data: the recording is incomplete: it ends after" in result.stderr

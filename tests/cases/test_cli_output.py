@@ -39,7 +39,7 @@ def test_closed_output_is_noticed(profiles, tmp_path):
 	assert (tmp_path / "a.data").read_bytes() == data
 
 
-def test_long_reading_is_told_on_a_terminal(tmp_path):
+def test_long_reading_is_reported_on_a_terminal(tmp_path):
 	"""On a terminal, cpprof shows a progress line after 1 s of reading. The test writes the input only when it has seen this
 	line."""
 	os.mkfifo(tmp_path / "slow")

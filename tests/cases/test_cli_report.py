@@ -4,7 +4,7 @@ import re
 from cli_support import check_failure, done, make_input, run
 
 
-def test_missing_source_is_told(profiles, tmp_path):
+def test_missing_source_is_reported(profiles, tmp_path):
 	result = run("report", "--source", "work", "-r", "cpu", profiles / "whole.data", directory=tmp_path)
 	assert result.returncode == 0
 	assert "cannot show the text of '/nowhere/demo/inputs/demo.cpp': source file not found" in result.stderr
@@ -84,7 +84,7 @@ def test_root_by_module_is_a_module(profiles):
 	check_failure(run(*words, "--up", "nothing", directory=profiles), "no module 'nothing'")
 
 
-def test_root_without_hits_is_told(profiles):
+def test_root_without_hits_is_reported(profiles):
 	for option in ("--down", "--up", "--source"):
 		text = done("report", option, "compare", "-r", "calls", "whole.data", directory=profiles)
 		assert text.endswith("-\nno hits of compare in this selection\n")

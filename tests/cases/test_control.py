@@ -61,7 +61,7 @@ class Steered:
 		if self.process.poll() is None:
 			self.end()
 
-	def tell(self, line):
+	def command(self, line):
 		self.process.stdin.write(line + "\n")
 		self.process.stdin.flush()
 		return self.process.stdout.readline().strip()
@@ -103,28 +103,28 @@ def states(text):
 
 def test_probe_points_are_listed_and_switched(program, tmp_path):
 	with Steered(program, tmp_path) as run:
-		run.tell("work 10")
+		run.command("work 10")
 		listed = run.control("list").stdout
 		assert states(listed) == {"main": "on", "work": "on", "work: row": "on", "tiny": "on", "grouped": "on"}
 		assert re.search(r"^on +1 +grouped +\{io\} +\S*steered\.c:\d+$", listed, re.M), listed
 		assert re.search(r"^on +2 +work: row +\S*steered\.c:\d+$", listed, re.M), listed
 		assert states(run.control("list", "ti*", "group:io").stdout) == {"tiny": "on", "grouped": "on"}
 		assert run.control("off", "tiny").stdout == "off tiny: 1 of 5 probe points, 1 switched\n"
-		run.tell("work 10")
+		run.command("work 10")
 		assert states(run.control().stdout)["tiny"] == "off"
 		assert run.control("off", "t?ny").stdout == "off t?ny: 1 of 5 probe points, 0 switched\n"
 		for name, found in ("work: row", 1), ("w*: *", 1), ("main: row", 0), ("work:row", 0):
 			assert f" {found} of 5 probe points" in run.control("on", name).stdout, name
 		run.control("on", "*")
-		run.tell("work 10")
+		run.command("work 10")
 		run.control("level", "1")
-		run.tell("work 10")
+		run.command("work 10")
 		run.control("level", "4")
 		run.control("group", "io", "off")
 		run.control("off", "file:steered.c")
-		run.tell("work 10")
+		run.command("work 10")
 		run.control("on", "file:programs/source/steered.c", "work")
-		run.tell("work 10")
+		run.command("work 10")
 		run.end()
 		assert run.calls() == {"main": 1, "work": 50, "work: row": 80, "tiny": 80, "grouped": 40 + 10}
 
@@ -134,9 +134,9 @@ def test_rules_hold_for_what_comes_later_and_the_last_one_wins(program, tmp_path
 		nothing = run.control("off", "l*e")
 		assert nothing.stdout == "off l*e: 0 of 1 probe point, 0 switched\n"
 		assert "the rule applies to those reached later" in nothing.stderr
-		run.tell("late 3")
+		run.command("late 3")
 		run.control("on", "late")
-		run.tell("late 4")
+		run.command("late 4")
 		run.end()
 		assert run.calls() == {"main": 1, "late": 4}
 
@@ -144,8 +144,8 @@ def test_rules_hold_for_what_comes_later_and_the_last_one_wins(program, tmp_path
 def test_rules_of_a_file(program, tmp_path):
 	rules = tmp_path / "rules"
 	rules.write_text("# only these\n\noff *\non work  # that\non main\nlevel 1 #\nthrottle 1000000 1\n")
-	with Steered(program, tmp_path, CPPROF_SITES=str(rules)) as run:
-		run.tell("work 10")
+	with Steered(program, tmp_path, CPPROF_PROBES=str(rules)) as run:
+		run.command("work 10")
 		run.end()
 		assert run.calls() == {"main": 1, "work": 10}
 
@@ -197,35 +197,35 @@ def test_names_of_cxx(tmp_path):
 	for number, (pattern, turned_off) in enumerate(NAMES.items()):
 		(tmp_path / "rules").write_text(f"off {pattern}\n")
 		output = tmp_path / f"{number}.data"
-		subprocess.run([named], env={**os.environ, "CPPROF_SITES": str(tmp_path / "rules"), "CPPROF_OUTPUT": str(output)}, check=True)
+		subprocess.run([named], env={**os.environ, "CPPROF_PROBES": str(tmp_path / "rules"), "CPPROF_OUTPUT": str(output)}, check=True)
 		# If all probe points are off, nothing is counted.
 		assert (set() if turned_off == everything else kinds_of(output)) == everything - turned_off, pattern
 
 
 @pytest.mark.parametrize("number", range(len(WRONG_RULES)))
-def test_what_is_wrong_with_rules_is_told(program, tmp_path, number):
-	text, told = WRONG_RULES[number]
+def test_errors_in_rules_are_reported(program, tmp_path, number):
+	text, reported = WRONG_RULES[number]
 	rules = tmp_path / "rules"
 	if text is not None:
 		rules.write_text(text)
-	with Steered(program, tmp_path, CPPROF_SITES=str(rules)) as run:
-		run.tell("work 1")
+	with Steered(program, tmp_path, CPPROF_PROBES=str(rules)) as run:
+		run.command("work 1")
 		run.end()
-		assert f"{rules}{told}" in run_cpprof("info", run.output).stdout
+		assert f"{rules}{reported}" in run_cpprof("info", run.output).stdout
 		assert run.calls()["main"] == 1
 
 
 def test_the_program_itself(program, tmp_path):
 	with Steered(program, tmp_path, CPPROF_CONTROL="0") as run:
-		run.tell("work 1")
-		assert run.tell("turn_off tiny") == "1"
-		assert run.tell("turn_off " + 250 * "x") == "-1"
-		run.tell("work 5")
-		assert run.tell("list") == "5: 4 on, 1 off, 0 throttled, 0 wrong"
-		assert run.tell("turn_on *") == "5"
-		assert run.tell("level 1") == "5"
-		assert run.tell("level 5") == "-1"
-		run.tell("work 5")
+		run.command("work 1")
+		assert run.command("turn_off tiny") == "1"
+		assert run.command("turn_off " + 250 * "x") == "-1"
+		run.command("work 5")
+		assert run.command("list") == "5: 4 on, 1 off, 0 throttled, 0 wrong"
+		assert run.command("turn_on *") == "5"
+		assert run.command("level 1") == "5"
+		assert run.command("level 5") == "-1"
+		run.command("work 5")
 		run.end()
 		assert not run.socket.exists()
 		assert run.calls() == {"main": 1, "work": 11, "work: row": 12, "tiny": 12, "grouped": 11}
@@ -234,29 +234,29 @@ def test_the_program_itself(program, tmp_path):
 def test_what_is_called_often_for_little_turns_itself_off(program, tmp_path):
 	with Steered(program, tmp_path) as run:
 		assert run.control("throttle", "100", "1000").stdout.startswith("throttle 100 1000: from now on")
-		run.tell("tiny 1000")
-		run.tell("slow 150")
+		run.command("tiny 1000")
+		run.command("slow 150")
 		assert states(run.control("list").stdout) == {"main": "on", "tiny": "throttled", "slow": "on"}
 		run.control("throttle", "off")
 		run.control("on", "tiny")
-		run.tell("tiny 1000")
+		run.command("tiny 1000")
 		run.end()
 		assert run.calls() == {"main": 1, "tiny": 1100, "slow": 150}
 
 
 def test_arcs_are_not_throttled(program, tmp_path):
 	with Steered(program, tmp_path, CPPROF_MEASURE="arcs") as run:
-		assert run.tell("throttle 1000") == "-1"
+		assert run.command("throttle 1000") == "-1"
 		refused = run.control("throttle", "100", "1000")
 		assert refused.returncode != 0 and "where arcs" in refused.stderr
 		assert run.control("throttle", "off").returncode == 0
 		run.end()
 
 
-def test_a_report_tells_of_what_turned_itself_off(program, tmp_path):
+def test_a_report_has_what_turned_itself_off(program, tmp_path):
 	with Steered(program, tmp_path) as run:
-		assert run.tell("throttle 1000") == "0"
-		run.tell("tiny 1000")
+		assert run.command("throttle 1000") == "0"
+		run.command("tiny 1000")
 		run.end()
 		assert run.calls() == {"main": 1, "tiny": 100}
 		assert "turned" in run_cpprof("report", "-r", "calls", run.output).stdout
@@ -268,7 +268,7 @@ def test_the_socket_is_private_and_goes_with_the_program(program, tmp_path):
 		assert stat.S_IMODE(OWN_SOCKETS.stat().st_mode) == 0o700
 		assert stat.S_IMODE(run.socket.stat().st_mode) == 0o600
 		# The program sees no effect: it has its own three descriptors and that of the folder, and one thread.
-		assert run.tell("state") == "4 1"
+		assert run.command("state") == "4 1"
 		run.end()
 		assert not run.socket.exists()
 
@@ -289,8 +289,8 @@ def test_what_was_killed_leaves_nothing_for_long(program, tmp_path):
 def test_a_program_that_becomes_another_listens_again(program, tmp_path):
 	with Steered(program, tmp_path) as run:
 		run.control("off", "tiny")
-		assert run.tell("again") == "ready"
-		run.tell("tiny 7")
+		assert run.command("again") == "ready"
+		run.command("tiny 7")
 		assert re.search(r"^on +1 +tiny", retried(lambda: run.control("list")), re.M)
 		run.end()
 
@@ -306,15 +306,15 @@ def retried(ask):
 
 def test_forked_processes_are_controlled_by_themselves(program, tmp_path):
 	with Steered(program, tmp_path) as run:
-		run.tell("tiny 1")
+		run.command("tiny 1")
 		run.control("off", "late")
-		child = int(run.tell("fork"))
+		child = int(run.command("fork"))
 		wait_until_listening(child)
 		assert control(child, "off", "tiny").stdout == "off tiny: 1 of 2 probe points, 1 switched\n"
 		assert states(control(child).stdout) == {"main": "on", "tiny": "off"}
 		assert states(run.control().stdout) == {"main": "on", "tiny": "on"}
-		run.tell("late 2")
-		run.tell("tiny 10")
+		run.command("late 2")
+		run.command("tiny 10")
 		run.end()
 	with socket.socket(socket.AF_UNIX) as ended: # the child ends when its parent has ended
 		while ended.connect_ex(str(OWN_SOCKETS / str(child))) == 0:
@@ -325,13 +325,13 @@ def test_forked_processes_are_controlled_by_themselves(program, tmp_path):
 
 def test_code_that_was_unloaded(program, plugin, tmp_path):
 	with Steered(program, tmp_path) as run:
-		assert run.tell(f"plugin {plugin}") == "0"
+		assert run.command(f"plugin {plugin}") == "0"
 		assert states(run.control("list", "plugged").stdout) == {"plugged": "on"}
 		assert run.control("off", "plugged").stdout == "off plugged: 1 of 2 probe points, 1 switched\n"
-		assert run.tell(f"plugin {plugin}") == "0"
+		assert run.command(f"plugin {plugin}") == "0"
 		assert run.control("on", "*").returncode == 0
-		assert run.tell(f"plugin {plugin}") == "0"
-		assert run.tell("state") == "4 1"
+		assert run.command(f"plugin {plugin}") == "0"
+		assert run.command("state") == "4 1"
 		run.end()
 		assert run.calls()["plugged"] == 6
 
@@ -346,7 +346,7 @@ def test_odd_clients_do_no_harm(program, tmp_path):
 			if text[-1:] != b"\n":
 				client.shutdown(socket.SHUT_WR)
 			clients.append(client)
-		run.tell("work 10")
+		run.command("work 10")
 		assert states(run.control().stdout)["tiny"] == "on"
 		for client in clients:
 			client.close()
@@ -418,16 +418,16 @@ def build_histories(*flags):
 	return build(f"libhistories{''.join(flags)}.so", FOLDER / "histories.c", "-Werror", "-shared", "-fPIC", *flags)
 
 
-def test_an_implementation_is_told_of_probe_points(program, tmp_path):
+def test_an_implementation_is_called_at_probe_points(program, tmp_path):
 	library = build_histories()
 	expected = {"work": (10, 10, 0), "row": (20, 20, 0), "tiny": (23, 23, 0), "grouped": (10, 10, 0), "jump": (3, 3, 0), "leap": (3, 0, 0)}
 	with Steered(program, tmp_path, CPPROF_MEASURE=str(library)) as run:
-		run.tell("work 10")
-		run.tell("jump 3")
+		run.command("work 10")
+		run.command("jump 3")
 		run.end()
-		told = histories(run.output)
-		assert told.pop("main") == (1, 1, 0)
-		assert told == expected
+		reported = histories(run.output)
+		assert reported.pop("main") == (1, 1, 0)
+		assert reported == expected
 		counted = run.calls()
 		assert (counted["tiny"], counted["leap"], counted["work: row"]) == (23, 3, 20)
 	output = tmp_path / "recorded.data"
@@ -438,9 +438,9 @@ def test_an_implementation_is_told_of_probe_points(program, tmp_path):
 	assert "histories" in run_cpprof("info", output).stdout
 
 
-def test_an_implementation_is_not_told_of_what_interrupts_it(program, tmp_path):
+def test_an_implementation_is_not_called_for_what_interrupts_it(program, tmp_path):
 	with Steered(program, tmp_path, CPPROF_MEASURE=str(build_histories())) as run:
-		run.tell("interrupt 2")
+		run.command("interrupt 2")
 		run.end()
 		assert histories(run.output) == {"main": (1, 1, 0), "interrupted": (2, 2, 0), "tiny": (2, 2, 0)}
 		assert run.calls()["handle"] == 2
@@ -450,17 +450,17 @@ def test_implementations_that_cannot_be_used(program, tmp_path):
 	missing = run_cpprof("record", "-o", tmp_path / "out.data", "--instrumented=./missing.so", program, input="", cwd=tmp_path)
 	assert missing.returncode == 1
 	assert "cannot load './missing.so'" in missing.stderr
-	for library, variables, told in [
+	for library, variables, reported in [
 			(build_histories("-DWRONG_VERSION"), {}, "it is of another version"),
 			(build_histories(), {"HISTORIES_REFUSE": "1"}, "its begin() has refused"),
 			(RUNTIME / "libcpprof.so", {}, "it defines no cpprof_implementation"),
 			(FOLDER / "histories.c", {}, "it cannot be loaded")]:
 		path = str(library) if library.suffix == ".so" else str(library) + "/../histories.c"
 		with Steered(program, tmp_path, CPPROF_MEASURE=path, **variables) as run:
-			run.tell("work 10")
+			run.command("work 10")
 			run.end()
 			assert run.calls()["tiny"] == 20
-			assert told in run_cpprof("info", run.output).stdout
+			assert reported in run_cpprof("info", run.output).stdout
 
 
 def test_the_example_implementation(program, tmp_path):
@@ -473,7 +473,7 @@ def test_the_example_implementation(program, tmp_path):
 def test_what_a_probe_costs_is_measured_where_calls_are_timed(program, tmp_path):
 	for measurement, is_timed in [("paths", False), ("paths-timed", True), ("trace", True)]:
 		with Steered(program, tmp_path, CPPROF_MEASURE=measurement) as run:
-			run.tell("work 10")
+			run.command("work 10")
 			run.end()
 			assert ("that a probe takes" in run_cpprof("info", run.output).stdout) == is_timed
 			assert run.calls() == {"main": 1, "work": 10, "work: row": 20, "tiny": 20, "grouped": 10}

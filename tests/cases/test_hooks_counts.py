@@ -78,7 +78,7 @@ def test_counts_are_callgrinds(name, tmp_path):
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_lambdas_that_are_called_alike_are_told_apart(compiler, tmp_path):
+def test_lambdas_of_equal_name_differ(compiler, tmp_path):
 	counted = Counted(Program("lambdas", "cyg", compiler, "-O0").command, tmp_path)
 	# For each lambda: call<>, twice(), and its operator.
 	of_lambdas = {function: count for function, count in counted.calls().items() if "{lambda(" in function or "$_" in function}

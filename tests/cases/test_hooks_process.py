@@ -30,7 +30,7 @@ def alone(hook="mcount"):
 
 @pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("measurement", ["arcs", "paths", "trace"])
-def test_forks_of_nobodys_telling(hook, measurement, tmp_path):
+def test_unreported_forks(hook, measurement, tmp_path):
 	"""Forks that bypass the handlers of pthread_atfork: calls are lost or doubled if a child counts in its parent's tables."""
 	counted, calls = calls_of("forks", 100, folder=tmp_path, hook=hook, measurement=measurement)
 	assert counted.status == 0, counted.err
@@ -72,7 +72,7 @@ def test_no_disk_space(tmp_path):
 	assert "thread" in counted.err
 
 
-def test_what_was_lost_is_told_first(tmp_path):
+def test_what_was_lost_is_reported_first(tmp_path):
 	"""A trace by -pg's hooks causes more findings than fit on a line. The line begins with the threads that were not counted."""
 	counted = Counted(["bash", "-c", f"ulimit -f 1000; exec {life()} threads 1000"], tmp_path, measurement="trace")
 	assert counted.status == 0, counted.err

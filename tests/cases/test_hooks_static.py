@@ -45,7 +45,7 @@ def test_runs_alone(hook, linkage, tmp_path):
 	assert (calls["step"], calls["count"], calls["main"]) == (3000, 3, 1)
 
 
-def test_writes_where_it_is_told(tmp_path):
+def test_writes_where_it_is_asked_to(tmp_path):
 	program = static_program("steps", "mcount", "static")
 	environment = {**os.environ, "CPPROF_OUTPUT": str(tmp_path / "elsewhere.data"), "CPPROF_MEASURE": "arcs"}
 	assert subprocess.run([program.path, "1", "10"], cwd=tmp_path, env=environment, check=False).returncode == 0

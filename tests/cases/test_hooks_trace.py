@@ -160,7 +160,7 @@ def test_a_trace_that_lies_is_refused(tmp_path):
 		assert "the trace is damaged" in result.stderr
 
 
-def test_without_disk_space_calls_are_counted_and_lost_events_are_told(tmp_path):
+def test_without_disk_space_calls_are_counted_and_lost_events_are_reported(tmp_path):
 	program = Program("dying", "cyg")
 	result = Counted(["sh", "-c", f"ulimit -f 2400; exec {program.path} 300000"], tmp_path, "trace")
 	assert result.status == 0, result.err
@@ -245,7 +245,7 @@ def test_events_are_listed(tmp_path):
 
 
 @pytest.mark.parametrize("library", ["libcpprof.so", "libcpprof.a"])
-def test_a_program_that_runs_alone_tells_events(library, tmp_path):
+def test_a_program_that_runs_alone_writes_events(library, tmp_path):
 	for measure in ("trace", "paths"):
 		environment = {**os.environ, "CPPROF_MEASURE": measure, "CPPROF_OUTPUT": str(tmp_path / measure)}
 		assert subprocess.run([telling(library=library), "known"], check=False, env=environment).returncode == 0

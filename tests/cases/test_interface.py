@@ -19,9 +19,9 @@ HOOKS = {"mcount", "_mcount", "__fentry__", "__cyg_profile_func_enter", "__cyg_p
 	"__sanitizer_cov_trace_pc_guard", "__sanitizer_cov_trace_pc_guard_init", "__sanitizer_cov_pcs_init", "__monstartup", "monstartup",
 	"_mcleanup", "moncontrol"}
 # Functions that cpprof/profiler.h calls, and those that switch its probe points.
-PLACES = {"cpprof_site_block", "cpprof_site_enter", "cpprof_site_enter_from", "cpprof_site_leave", "cpprof_site_restore", "cpprof_thread_1"}
-SINCE_3 = {"cpprof_sites_level", "cpprof_sites_list", "cpprof_sites_throttle", "cpprof_sites_turn"}
-VERSIONS = {**dict.fromkeys(PUBLIC, "CPPROF_0.1"), **dict.fromkeys(SINCE_2 | HOOKS, "CPPROF_0.2"), **dict.fromkeys(PLACES | SINCE_3, "CPPROF_0.3")}
+PROBES = {"cpprof_probe_block", "cpprof_probe_enter", "cpprof_probe_enter_from", "cpprof_probe_leave", "cpprof_probe_restore", "cpprof_thread_1"}
+SINCE_3 = {"cpprof_probes_level", "cpprof_probes_list", "cpprof_probes_throttle", "cpprof_probes_turn"}
+VERSIONS = {**dict.fromkeys(PUBLIC, "CPPROF_0.1"), **dict.fromkeys(SINCE_2 | HOOKS, "CPPROF_0.2"), **dict.fromkeys(PROBES | SINCE_3, "CPPROF_0.3")}
 
 COMPILERS = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
 # A compiler may accept only the older name of a recent standard.
@@ -87,7 +87,7 @@ def test_preloaded_library_takes_its_place(library):
 	"""A preloaded library exports the same interface and interposed functions, and no other symbol of ours. Only the library with
 	hooks exports hooks, so that with the other one programs use the C library's."""
 	names, interface = exported(library), PUBLIC | SINCE_2
-	interface |= PLACES | SINCE_3 if library == WITH_HOOKS else set()
+	interface |= PROBES | SINCE_3 if library == WITH_HOOKS else set()
 	assert names >= interface
 	assert not {name for name in names - interface if "cpprof" in name or name.startswith("__start")}
 	assert names & HOOKS == (HOOKS if library == WITH_HOOKS else set())

@@ -49,8 +49,8 @@ def test_an_allocator_in_the_program(tmp_path):
 	"""An allocator in the program comes before ours: no call is counted, and the profile reports why."""
 	recorded = record(tmp_path, [build("allocations.c", "-fno-builtin", str(PROGRAMS / "own_allocator.c")), "5"], *at(1, "allocs"))
 	assert recorded.status == 0, recorded.err
-	told = run_cpprof("info", recorded.path).stdout
-	assert "the program has a malloc of its own" in told, told
+	reported = run_cpprof("info", recorded.path).stdout
+	assert "the program has a malloc of its own" in reported, reported
 
 
 def test_sizes_and_failures(tmp_path):
@@ -66,10 +66,10 @@ def test_allocations_at_an_interval(tmp_path, words):
 	name = words.split("/", maxsplit=1)[0]
 	command = [build("allocations.c", "-fno-builtin"), "300", "3"]
 	recorded = record_well(tmp_path, command, *PRELOAD, "-r", words)
-	told, paths = recorded.resource(name), recorded.paths(name)
+	reported, paths = recorded.resource(name), recorded.paths(name)
 	stated = sum(gticks for resource, _, gticks in amounts(recorded.out) if resource == name)
-	assert 0 <= told["total"] - stated <= 20000
-	assert abs(told["hits"] * told["interval"] - told["total"]) <= 5 * told["interval"], told
+	assert 0 <= reported["total"] - stated <= 20000
+	assert abs(reported["hits"] * reported["interval"] - reported["total"]) <= 5 * reported["interval"], reported
 	for caller, fraction in (("heavy", 0.75), ("light", 0.25)):
 		assert abs(hits(paths, caller) / hits(paths) - fraction) <= 4 * (fraction * (1 - fraction) / hits(paths)) ** 0.5
 

@@ -14,15 +14,15 @@ def test_waits_that_do_not_end(tmp_path, resource):
 	paths = recorded.paths()
 	assert 1980 <= hits(paths, "main", "waits", "poll") <= 2200, show(paths)
 	assert 990 <= hits(paths, "main", "ends", "poll") <= 1100, show(paths)
-	told = recorded.resource(resource)
-	assert 2.97 <= told["total"] * 1e-6 <= 3.4, told
+	reported = recorded.resource(resource)
+	assert 2.97 <= reported["total"] * 1e-6 <= 3.4, reported
 
 
 def test_nothing_of_a_resource(tmp_path):
 	"""A resource that was never used has no missing part."""
 	recorded = record(tmp_path, ["/bin/true"], "--backend", "preload", "-r", "write-bytes", "-r", "own:nothing")
-	told = run_cpprof("info", recorded.path)
-	assert "nan" not in told.stdout + told.stderr + recorded.err, told.stdout
+	reported = run_cpprof("info", recorded.path)
+	assert "nan" not in reported.stdout + reported.stderr + recorded.err, reported.stdout
 
 
 def test_many_samples_of_what_is_short_or_nobody_waits_for(tmp_path):

@@ -70,11 +70,11 @@ def test_death_by_the_programs_own_trap(tmp_path, how):
 def test_frequent_kinds_are_estimated(tmp_path, what, times, per_time, level):
 	command = [known(level), what, times]
 	recorded = record_well(tmp_path, list(map(str, command)), *FP, "-r", "fp-inexact/1000")
-	told = recorded.resource("fp-inexact")
-	assert 0.45 < told["total"] / (times * per_time) < 2.2, told
+	reported = recorded.resource("fp-inexact")
+	assert 0.45 < reported["total"] / (times * per_time) < 2.2, reported
 	assert "estimated" in recorded.err or "estimated" in run_cpprof("info", recorded.path).stdout
 	function = what if what != "threads" else "dense"
-	assert hits(recorded.paths("fp-inexact"), function) > 0.9 * told["hits"]
+	assert hits(recorded.paths("fp-inexact"), function) > 0.9 * reported["hits"]
 
 
 def test_windows_of_start_and_stop(tmp_path):

@@ -99,14 +99,14 @@ def test_goes_on_as_without_us(tmp_path, name):
 def test_with_every_resource(tmp_path, case):
 	"""The same with interposed calls, for all resources, in a few runs of each program."""
 	recorded = run_hostile(tmp_path, case, FEW, *EVERYTHING)
-	told = {resource["name"]: resource for resource in recorded.info()["resources"]}
-	assert told["real"]["hits"] > 0 and told["user"]["hits"] > 0, told
+	reported = {resource["name"]: resource for resource in recorded.info()["resources"]}
+	assert reported["real"]["hits"] > 0 and reported["user"]["hits"] > 0, reported
 	for name in ("write-bytes", "read-bytes", "allocs", "alloc-bytes"):
-		assert hits(recorded.paths(name)) == told[name]["hits"], told
+		assert hits(recorded.paths(name)) == reported[name]["hits"], reported
 	# again.c writes its last line inside the C library, by dprintf, where no call is interposed. If a handler jumps out of our
 	# own code at the very end of the stack, a call can be missed.
 	written = len(recorded.out) - len(f"{FEW} of {FEW} well\n")
-	assert told["write-bytes"]["total"] >= (0.7 if case == "overflow" else 1) * written, told
+	assert reported["write-bytes"]["total"] >= (0.7 if case == "overflow" else 1) * written, reported
 
 
 def test_each_program_is_run():

@@ -38,8 +38,8 @@ def test_every_tick_is_there(tmp_path, way):
 	"""At interval 1 no count is estimated: each call path has the ticks that were made in it, by any thread or process."""
 	recorded = record_own(tmp_path, way, "200")
 	check_amounts(recorded, "own:orders")
-	told = recorded.resource("own:bytes")
-	assert told["total"] == told["hits"] == stated(recorded, "own:bytes")
+	reported = recorded.resource("own:bytes")
+	assert reported["total"] == reported["hits"] == stated(recorded, "own:bytes")
 
 
 def test_units_are_the_programs(tmp_path):
@@ -81,9 +81,9 @@ def test_intervals(tmp_path, way, threads, interval):
 	shares."""
 	rounds = 200 * interval  # as many samples as the rings hold at any speed
 	recorded = record_own(tmp_path, way, rounds, options=[*PRELOAD, "-r", f"own:orders/{interval}"])
-	told = recorded.resource("own:orders")
-	assert told["total"] == stated(recorded, "own:orders")
-	assert abs(told["hits"] - told["total"] / interval) <= threads, told
+	reported = recorded.resource("own:orders")
+	assert reported["total"] == stated(recorded, "own:orders")
+	assert abs(reported["hits"] - reported["total"] / interval) <= threads, reported
 	agrees(recorded.paths("own:orders"), ["take_many", "take"], 0.75)
 
 
@@ -172,9 +172,9 @@ def test_flush_soon_knows_a_killed_monitor(tmp_path):
 		os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
 		process.stdin.write("\n")
 		process.stdin.flush()
-		told = [wait_for_line(process, "flush").split() for _ in range(2)]
-	assert [words[1] for words in told] == ["-1", "-1"], told
-	assert 0.5 <= float(told[0][2]) <= 2.5 and float(told[1][2]) < 0.5, told
+		reported = [wait_for_line(process, "flush").split() for _ in range(2)]
+	assert [words[1] for words in reported] == ["-1", "-1"], reported
+	assert 0.5 <= float(reported[0][2]) <= 2.5 and float(reported[1][2]) < 0.5, reported
 
 
 # --- labels ---

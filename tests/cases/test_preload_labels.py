@@ -44,8 +44,8 @@ def test_each_kind_has_its_own_functions(tmp_path):
 		functions = {entry["path"][0]: entry["fraction"] for entry in sections[kind]["entries"]}
 		assert functions[kind] > 0.95, functions
 		assert other not in functions, functions
-	nobodys = {entry["path"][0] for entry in sections[None]["entries"]}
-	assert "batch" in nobodys and not {"search", "buy"} & nobodys
+	unlabelled = {entry["path"][0] for entry in sections[None]["entries"]}
+	assert "batch" in unlabelled and not {"search", "buy"} & unlabelled
 
 
 def test_trace_shows_them(tmp_path):

@@ -26,8 +26,8 @@ def test_counts_between_start_and_stop(tmp_path):
 		assert hits(paths, thread, "before") == hits(paths, thread, "after") == 0, show(paths)
 	# The time outside of the window is not reported as missing.
 	assert "not sampled" not in recorded.err, recorded.err
-	told = recorded.resource("cpu")
-	assert told["total"] <= 1.2 * told["hits"] * told["interval"], told
+	reported = recorded.resource("cpu")
+	assert reported["total"] <= 1.2 * reported["hits"] * reported["interval"], reported
 
 
 def test_counts_from_the_start_without_it(tmp_path):

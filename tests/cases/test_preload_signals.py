@@ -25,7 +25,7 @@ PROGRAMS = {
 	"stacks": (0, 0.2),
 	"own_timers": (0, 0.3),
 	"cancelled": (0, 0.7),
-	"untold_forks": (0, 0.1),
+	"unreported_forks": (0, 0.1),
 	"closes_last": (0, 0.1),
 }
 

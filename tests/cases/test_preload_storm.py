@@ -56,15 +56,15 @@ def check_storm(recorded):
 	for part in ("threads", "forks", "execs", "libraries", "allocations"):
 		assert number(recorded.out, part) > 50 * SECONDS / 5, recorded.out
 	_, lost, complete = recorded.closing()
-	told = recorded.resource("cpu")
+	reported = recorded.resource("cpu")
 	paths = recorded.paths("cpu")
-	assert told["hits"] == hits(paths)
+	assert reported["hits"] == hits(paths)
 	# The total has all CPU time, and so shows the part that was not sampled: programs while they are loaded, and the ends of
 	# short threads.
 	used_ns = 1000 * (number(recorded.out, "own") + number(recorded.out, "children"))
-	assert abs(told["total"] - used_ns) < 0.05 * used_ns, f"{told} of {used_ns / 1e9} s"
-	assert 0.5 * used_ns < (told["hits"] + told["lost"]) * FINE_NS < 1.05 * used_ns, f"{told} of {used_ns / 1e9} s\n{show(paths)}"
-	assert lost <= 0.01 * told["hits"], recorded.err
+	assert abs(reported["total"] - used_ns) < 0.05 * used_ns, f"{reported} of {used_ns / 1e9} s"
+	assert 0.5 * used_ns < (reported["hits"] + reported["lost"]) * FINE_NS < 1.05 * used_ns, f"{reported} of {used_ns / 1e9} s\n{show(paths)}"
+	assert lost <= 0.01 * reported["hits"], recorded.err
 	assert complete >= 97, f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
 	for function in ("live_for_a_moment", "with_fork", "answer", "with_allocations"):
 		assert hits(paths, function) > 0, show(paths)

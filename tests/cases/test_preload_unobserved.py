@@ -40,8 +40,8 @@ def said(recorded):
 @pytest.mark.parametrize("ways, percent", [("f", 100), ("s", 100), ("fr", 50), ("frrr", 25), ("rkkf", 25)])
 def test_streams_and_direct_calls(tmp_path, content, ways, percent):
 	"""The reported percentage is the part of all bytes that went through unobserved calls."""
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, ways], "read-bytes"))
-	assert set(told) == {"bytes read"} and abs(told["bytes read"] - percent) <= 1, told
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, ways], "read-bytes"))
+	assert set(reported) == {"bytes read"} and abs(reported["bytes read"] - percent) <= 1, reported
 
 
 @pytest.mark.parametrize("ways", ["r", "k", "rp", "c", "rcccc"])
@@ -55,27 +55,27 @@ def test_what_is_seen(tmp_path, content, ways):
 def test_threads(tmp_path, content):
 	"""Threads are observed too, including those that have ended."""
 	assert said(recorded_by(tmp_path, [build("unseen.c"), content, "r", "8"], "io-bytes", "io-calls")) == {}
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr", "8"], "io-bytes", "read-bytes:requested"))
-	assert abs(told["bytes read and written"] - 50) <= 1 and abs(told["bytes read"] - 50) <= 1, told
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr", "8"], "io-bytes", "read-bytes:requested"))
+	assert abs(reported["bytes read and written"] - 50) <= 1 and abs(reported["bytes read"] - 50) <= 1, reported
 
 
 def test_calls(tmp_path, content):
 	"""The program makes equally many calls in both ways. Calls that open files are observed too."""
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr"], "io-calls"))
-	assert 47 <= told["calls that read and write"] <= 50, told
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, "fr"], "io-calls"))
+	assert 47 <= reported["calls that read and write"] <= 50, reported
 
 
 def test_after_a_child(tmp_path, content):
 	"""After a child has ended, only the first thread's account is known: of five files, including the child's, one was read by a
 	stream."""
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "crrrf"], "read-bytes"))
-	assert 19 <= told["bytes read"] <= 21, told
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, "crrrf"], "read-bytes"))
+	assert 19 <= reported["bytes read"] <= 21, reported
 
 
 def test_a_failed_exec(tmp_path, content):
 	"""After a failed exec the program continues, and its bytes are still reported."""
-	told = said(recorded_by(tmp_path, [build("unseen.c"), content, "ef"], "read-bytes"))
-	assert told == {"bytes read": 100}
+	reported = said(recorded_by(tmp_path, [build("unseen.c"), content, "ef"], "read-bytes"))
+	assert reported == {"bytes read": 100}
 
 
 def test_only_of_what_is_measured(tmp_path, content):

@@ -107,8 +107,8 @@ def test_what_is_asked_for_is_had(reached, resource):
 	"""Each resource is recorded by name, without the choice of a backend."""
 	result = unprivileged(reached, "record", "-r", resource, "--", reached / "bin/forms", "2")
 	assert result.returncode == 0, result.stderr
-	told = Recorded(result, reached / "own/cpprof.data").resource(resource)
-	assert told["backend"] == "preload", told
+	reported = Recorded(result, reached / "own/cpprof.data").resource(resource)
+	assert reported["backend"] == "preload", reported
 
 
 def test_nothing_is_said_where_perf_serves(reached):

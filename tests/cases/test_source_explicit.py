@@ -152,4 +152,4 @@ int main(void)
 
 def test_nothing_of_gnu_c_in_the_portable_part():
 	text = output_of(["gcc", "-E", "-P", "-std=c99", "-DCPPROF_PORTABLE", "-x", "c", INCLUDE / "cpprof/profiler.h"], INCLUDE)
-	assert "cpprof_site_enter" in text and not re.search(r"__\w|\basm\b", text)
+	assert "cpprof_probe_enter" in text and not re.search(r"__\w|\basm\b", text)

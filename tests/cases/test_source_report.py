@@ -196,25 +196,25 @@ def test_gmon_has_functions_that_are_there(program, counted, tmp_path):
 	assert "600" in found["leaf"] and "tiny" not in found, flat
 
 
-def test_info_tells_of_them(counted):
-	told = run_cpprof("info", counted["paths-timed"].path).stdout
-	assert "hook:         source" in told
-	timed = next(line for line in told.splitlines() if line.startswith("  real "))
+def test_info_reports_them(counted):
+	reported = run_cpprof("info", counted["paths-timed"].path).stdout
+	assert "hook:         source" in reported
+	timed = next(line for line in reported.splitlines() if line.startswith("  real "))
 	assert "that a probe takes" in timed, timed
 
 
 # --- incomplete runs ---
 
-def test_what_was_off_is_told(program, tmp_path):
+def test_what_was_off_is_reported(program, tmp_path):
 	rules = tmp_path / "rules"
 	rules.write_text("off depth\nthrottle 100 1000000\n")
-	run = Counted([program], tmp_path, "paths", env={**os.environ, "CPPROF_SITES": str(rules)})
+	run = Counted([program], tmp_path, "paths", env={**os.environ, "CPPROF_PROBES": str(rules)})
 	assert run.status == 0, run.err
 	calls = entries(run.path, "--body")
 	assert "depth" not in calls and calls["main"] == 1 and 100 <= calls["leaf"] < CALLS["leaf"], calls
-	told = run_cpprof("info", run.path).stdout
-	assert "depth was switched off" in told
-	assert "leaf turned itself off, after " in told, told
+	reported = run_cpprof("info", run.path).stdout
+	assert "depth was switched off" in reported
+	assert "leaf turned itself off, after " in reported, reported
 	text = run_cpprof("report", "-r", "calls", run.path).stdout
 	assert "turned themselves off after many calls" in text, text
 
@@ -269,12 +269,12 @@ def test_killed_static_program_is_known(linkage, tmp_path):
 def test_nothing_counted_is_explained(program, tmp_path):
 	rules = tmp_path / "rules"
 	rules.write_text("off *\n")
-	result = run_cpprof("record", "--instrumented", "-o", tmp_path / "off.data", "--", program, env={**os.environ, "CPPROF_SITES": str(rules)})
+	result = run_cpprof("record", "--instrumented", "-o", tmp_path / "off.data", "--", program, env={**os.environ, "CPPROF_PROBES": str(rules)})
 	assert result.returncode == 1 and "were switched off" in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("granules", [1, 5, 6])
-def test_want_of_room_is_told(granules, program, tmp_path):
+def test_want_of_room_is_reported(granules, program, tmp_path):
 	"""`info` reports that the file has no room for the process, its thread, or the names of its probe points."""
 	most = granules * 65536 + 100
 	run = subprocess.run([program], env={**os.environ, "CPPROF_OUTPUT": str(tmp_path / "out.data")}, capture_output=True, text=True, check=False,

@@ -74,7 +74,7 @@ def test_counts_are_the_programs_own(compiler, level, measurement, tmp_path):
 
 
 @pytest.mark.parametrize("scene", ["jumps", "stacks"])
-def test_jumps_that_nobody_tells_of(scene, tmp_path):
+def test_unreported_jumps(scene, tmp_path):
 	"""Without the preloaded library longjmp and swapcontext are not interposed. The next function that is entered finds the
 	frames that they left."""
 	for compiler in "gcc", "clang":
@@ -164,8 +164,8 @@ def test_off_counts_nothing(tmp_path):
 def test_counts_takes_no_samples(tmp_path):
 	program = build("runtime.c", "gcc", "-O2")
 	assert run_alone([str(program), "storm"], tmp_path / "out.data", "counts").returncode == 0
-	told = run_cpprof("info", tmp_path / "out.data")
-	assert "calls" in told.stdout.lower() and "cpu" not in told.stdout.lower().split("machine")[0].replace("cpus", "")
+	reported = run_cpprof("info", tmp_path / "out.data")
+	assert "calls" in reported.stdout.lower() and "cpu" not in reported.stdout.lower().split("machine")[0].replace("cpus", "")
 	refused = run_cpprof("record", "--instrumented=counts", "-r", "cpu", "-o", tmp_path / "x.data", "--", str(program))
 	assert refused.returncode != 0 and "-r cannot be combined with --instrumented=counts" in refused.stderr
 

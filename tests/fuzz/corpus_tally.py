@@ -10,7 +10,7 @@ import sys
 GRANULE = 64 * 1024
 BASE = 0x7F0000000000
 CHUNK = "<IIQQQII"
-PROCESS, THREAD, OBJECTS, BLOCKS, EVENTS, RING, SITES = range(1, 8)
+PROCESS, THREAD, OBJECTS, BLOCKS, EVENTS, RING, PROBES = range(1, 8)
 OFF, ARCS, PATHS, TIMED, TRACE, BLOCK = range(6)
 FOREIGN, INLINED, FOLDED = 1, 2, 4
 ROOT = 40 + 8 + 16 + 8 + 8 + 256 + 16
@@ -59,11 +59,11 @@ class World:
         self.put(at + next_offset, self.bytes[node + offset : node + offset + 8])
         self.put(node + offset, struct.pack("<Q", BASE + at))
 
-    def call(self, node, site, function, count, flags=0, child=None, has_child=True):
+    def call(self, node, probe, function, count, flags=0, child=None, has_child=True):
         if child is None and has_child:
             self.number += 1
             child = self.object(struct.pack("<QQQQQQQ", function, BASE + node, 0, 0, 77, self.number, 0))
-        edge = struct.pack("<QQQQQIIQ", site, function, count, BASE + child if child else 0, 0, flags, 0, 0)
+        edge = struct.pack("<QQQQQIIQ", probe, function, count, BASE + child if child else 0, 0, flags, 0, 0)
         self.link(node, 16, self.object(edge), 32)
         return child
 
@@ -132,7 +132,7 @@ def blocks():
     return world
 
 
-def site(address, code, kind, line, flags, name, signature=b"", group=b""):
+def probe(address, code, kind, line, flags, name, signature=b"", group=b""):
     texts = [name, signature, b"a.c", group]
     places = [sum(len(text) + 1 for text in texts[:before]) for before in range(4)]
     packed = b"".join(text + b"\0" for text in texts)
@@ -140,13 +140,13 @@ def site(address, code, kind, line, flags, name, signature=b"", group=b""):
     return struct.pack("<IIQQHHIIIQQIIII", 72 + len(packed), 1, address, code, kind, 1, line, flags, 1, 1000, 41500, *places[1:], 0) + packed
 
 
-def sites(measurement=PATHS):
+def probes(measurement=PATHS):
     world = World(measurement)
     world.process(0, 32)
-    all_sites = [site(0x408000, 0x401009, 0, 3, 0, b"main"), site(0x408060, 0x402009, 0, 20, 2, b"sort", b"void sort(T) [with T = int]", b"order"),
-        site(0x4080c0, 0x402015, 1, 33, 0, b"row", b"sort"), site(0x408120, 0x402111, 5, 50, 5, b"lock", b"", b"RUNTIME")]
-    at = world.chunk(SITES, 0, 0, 48 + sum(map(len, all_sites)))
-    world.put(at + 40, struct.pack("<Q", sum(map(len, all_sites))) + b"".join(all_sites))
+    all_probes = [probe(0x408000, 0x401009, 0, 3, 0, b"main"), probe(0x408060, 0x402009, 0, 20, 2, b"sort", b"void sort(T) [with T = int]", b"order"),
+        probe(0x4080c0, 0x402015, 1, 33, 0, b"row", b"sort"), probe(0x408120, 0x402111, 5, 50, 5, b"lock", b"", b"RUNTIME")]
+    at = world.chunk(PROBES, 0, 0, 48 + sum(map(len, all_probes)))
+    world.put(at + 40, struct.pack("<Q", sum(map(len, all_probes))) + b"".join(all_probes))
     root = world.thread(0, 0)
     main_path = world.call(root, 0x999, 0x408000, 1)
     sort = world.call(main_path, 0x401021, 0x408060, 4)
@@ -158,11 +158,11 @@ def sites(measurement=PATHS):
     return world
 
 
-def damaged_sites():
+def damaged_probes():
     for name, at, data in [("bytes", 48, 1 << 20), ("all", 40, 1 << 20), ("signature", 48 + 64, 1 << 30), ("same", 48 + 8, 0x408060)]:
-        world = sites()
+        world = probes()
         world.put(2 * GRANULE + at, struct.pack("<I" if name != "all" else "<Q", data))
-        yield f"sites_{name}", world
+        yield f"probes_{name}", world
 
 
 def damaged():
@@ -187,9 +187,9 @@ def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus" / "tally")
     folder.mkdir(parents=True, exist_ok=True)
     worlds = {"paths": paths(), "timed": paths(TIMED), "mixed": paths(PATHS, 7), "arcs": arcs(), "trace": trace(), "blocks": blocks(),
-        "sites": sites(), "sites_timed": sites(TIMED)}
+        "probes": probes(), "probes_timed": probes(TIMED)}
     worlds |= dict(damaged())
-    worlds |= dict(damaged_sites())
+    worlds |= dict(damaged_probes())
     for name, world in worlds.items():
         (folder / name).write_bytes(world.words())
     for path in map(pathlib.Path, sys.argv[2:]):

@@ -18,7 +18,7 @@ static void see(const void *what, size_t bytes)
 		digest = (digest ^ at[i]) * 1099511628211ULL;
 }
 
-static void tell(const char *name)
+static void print_count(const char *name)
 {
 	fenv_t environment;
 	fegetenv(&environment);
@@ -38,7 +38,7 @@ static void tell(const char *name)
 			type seen = result;                                                                        \
 			see(&seen, sizeof(seen) > 10 && sizeof(seen) == 16 && (type)0.5 != 0 ? 10 : sizeof(seen)); \
 		}                                                                                                  \
-		tell(#name);                                                                                       \
+		print_count(#name);                                                                                \
 	}
 
 REPEATED(sse_invalid, double, volatile double zero = 0, zero / zero)
@@ -65,7 +65,7 @@ __attribute__((noinline)) static void packed_invalid_divzero_inexact(void)
 		__m128 result = _mm_div_ps(above, below);
 		see(&result, sizeof(result));
 	}
-	tell("packed_invalid_divzero_inexact");
+	print_count("packed_invalid_divzero_inexact");
 }
 
 __attribute__((noinline, target("avx"))) static void avx_divzero_inexact(void)
@@ -77,7 +77,7 @@ __attribute__((noinline, target("avx"))) static void avx_divzero_inexact(void)
 		memcpy(lanes, &result, sizeof(lanes));
 		see(lanes, sizeof(lanes));
 	}
-	tell("avx_divzero_inexact");
+	print_count("avx_divzero_inexact");
 }
 
 static void *in_thread(void *none)
@@ -91,17 +91,17 @@ static void environment(void)
 {
 	fenv_t saved;
 	feraiseexcept(FE_OVERFLOW | FE_INVALID);
-	tell("feraiseexcept");
+	print_count("feraiseexcept");
 	fesetround(FE_DOWNWARD);
 	sse_inexact();
 	x87_inexact();
 	fesetenv(FE_DFL_ENV);
-	tell("fesetenv");
+	print_count("fesetenv");
 	sse_inexact();
 	feholdexcept(&saved);
 	sse_divzero();
 	feupdateenv(&saved);
-	tell("feupdateenv");
+	print_count("feupdateenv");
 	printf("fegetexcept %x %x\n", feenableexcept(FE_DIVBYZERO), fegetexcept());
 	printf("fedisableexcept %x %x\n", fedisableexcept(FE_DIVBYZERO), fegetexcept());
 	_mm_setcsr(_mm_getcsr() | _MM_FLUSH_ZERO_ON | 0x40);

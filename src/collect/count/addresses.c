@@ -62,8 +62,7 @@ static const struct count_module *module_at(const struct count_process *process,
 	return found && address < found->end && found->id != PROFILE_NONE ? found : NULL;
 }
 
-/* All code without a file belongs to one module. */
-static int64_t anonymous_module(struct profile *profile)
+int64_t tally_anonymous_module(struct profile *profile)
 {
 	for (size_t i = 0; i < profile->module_count; i++)
 		if (profile->modules[i].kind == MODULE_ANON)
@@ -94,7 +93,7 @@ int64_t tally_location(const struct tally *tally, struct profile *profile, uint3
 	if (known != HASH_MAP_NONE)
 		return known;
 	const struct count_module *module = module_at(in, address);
-	int64_t in_module = module ? module->id : anonymous_module(profile);
+	int64_t in_module = module ? module->id : tally_anonymous_module(profile);
 	int64_t id = in_module < 0
 			     ? in_module
 			     : profile_add_location(profile, (uint32_t)in_module, module ? address - module->bias : 0);

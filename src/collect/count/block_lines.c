@@ -31,7 +31,7 @@ struct counting {
 	uint32_t *stack;   /* is_loop's; one entry per block */
 	uint32_t visit;
 	size_t key_count, key_capacity, use_count, use_capacity;
-	struct hash_map by_place;
+	struct hash_map by_line;
 };
 
 static uint64_t hash_text(const char *text)
@@ -43,14 +43,14 @@ static uint64_t hash_text(const char *text)
  * end of the row. */
 static int64_t key_of(struct counting *counting, const struct line_row *row, uint64_t end, uint64_t function)
 {
-	uint64_t place = hash_text(row->file) ^ hash_u64(hash_text(row->function) ^ row->line) ^ hash_u64(function);
-	uint32_t known = hash_map_get(&counting->by_place, place);
+	uint64_t hash = hash_text(row->file) ^ hash_u64(hash_text(row->function) ^ row->line) ^ hash_u64(function);
+	uint32_t known = hash_map_get(&counting->by_line, hash);
 	if (known != HASH_MAP_NONE)
 		return known;
 	if (counting->key_count >= FLOW_NONE)
 		return ERROR_LIMIT;
 	if (ARRAY_RESERVE(counting->keys, counting->key_capacity, counting->key_count + 1) < 0 ||
-	    hash_map_put(&counting->by_place, place, (uint32_t)counting->key_count) < 0)
+	    hash_map_put(&counting->by_line, hash, (uint32_t)counting->key_count) < 0)
 		return ERROR_MEMORY;
 	/* Avoid the first address of a function: it identifies calls of that function. */
 	struct key key = { .line.address = row->address + (end - row->address > 1),
@@ -252,7 +252,7 @@ int block_lines_read(struct block_lines *lines, struct module_file *file, const 
 	module_file_function(file, 0); /* reads the table */
 	if (!file->bytes || !file->table)
 		return 0;
-	hash_map_init(&counting.by_place);
+	hash_map_init(&counting.by_line);
 	int status = flow_graph_read(&counting.graph, file->bytes, file->table, counts, count);
 	if (status == 0)
 		status = flow_graph_solve(&counting.graph);
@@ -265,7 +265,7 @@ int block_lines_read(struct block_lines *lines, struct module_file *file, const 
 		line_rows_release(&counting.rows);
 	}
 	flow_graph_release(&counting.graph);
-	hash_map_release(&counting.by_place);
+	hash_map_release(&counting.by_line);
 	free(counting.keys);
 	free(counting.uses);
 	free(counting.has_lines);

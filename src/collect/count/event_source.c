@@ -24,10 +24,10 @@ struct source {
 	/* The thread whose events are being read, or NULL. */
 	const struct count_thread *thread;
 	struct tally_events events;
-	bool *is_open;          /* by path: its last `enter` has no `leave` yet */
-	uint32_t current;       /* path */
-	bool has_stayed;        /* the last event was a LEAVE to the path that was current already */
-	bool leaves, only_tell; /* the process has hooks that report exits; it has no other hooks */
+	bool *is_open;                 /* by path: its last `enter` has no `leave` yet */
+	uint32_t current;              /* path */
+	bool has_stayed;               /* the last event was a LEAVE to the path that was current already */
+	bool leaves, all_report_exits; /* the process has hooks that report exits; it has no other hooks */
 	struct leaving leaving;
 	bool is_entering; /* report that `current` was entered, after `leaving` */
 	uint64_t enter_ticks;
@@ -113,7 +113,7 @@ static void take_enter(struct source *source, const struct tally_event *raw)
 {
 	const struct count_tree *tree = &source->thread->tree;
 	uint32_t parent = tree->paths[raw->path].parent;
-	if (source->only_tell && parent != TALLY_NONE && is_below(tree, source->current, parent))
+	if (source->all_report_exits && parent != TALLY_NONE && is_below(tree, source->current, parent))
 		leave_to(source, raw->ticks, parent);
 	source->current = raw->path;
 	source->has_stayed = false;
@@ -191,7 +191,7 @@ static int begin_thread(struct source *source)
 	source->current = COUNT_ROOT;
 	source->has_stayed = false;
 	source->leaves = hooks & (TALLY_HOOK_CYG | TALLY_HOOK_PROBE);
-	source->only_tell = source->leaves && !(hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY));
+	source->all_report_exits = source->leaves && !(hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY));
 	source->leaving = (struct leaving){ 0 };
 	source->is_entering = false;
 	return 0;

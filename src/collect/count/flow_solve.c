@@ -16,7 +16,7 @@ struct solver {
 	uint32_t *queue; /* blocks whose two sums are to be checked; a ring */
 	size_t first, count;
 	bool *is_queued;
-	bool believes_calls;
+	bool assumes_returns;
 };
 
 static void queue(struct solver *solver, uint32_t block)
@@ -79,15 +79,15 @@ static void solve(struct solver *solver)
 		solver->is_queued[number] = false;
 		if (!block->is_open)
 			look_at(solver, number, true);
-		if (!block->leaks || solver->believes_calls)
+		if (!block->leaks || solver->assumes_returns)
 			look_at(solver, number, false);
 	}
 }
 
 static void solve_all(struct solver *solver)
 {
-	for (int believes = 0; believes < 2; believes++) {
-		solver->believes_calls = believes;
+	for (int assumes = 0; assumes < 2; assumes++) {
+		solver->assumes_returns = assumes;
 		for (size_t i = 0; i < solver->graph->block_count; i++)
 			queue(solver, (uint32_t)i);
 		solve(solver);

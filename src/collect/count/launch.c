@@ -62,7 +62,7 @@ int instrumented_choose(const char *name, struct instrumented_options *options, 
 			 names);
 }
 
-static bool tells_real_time(enum tally_measurement measurement)
+static bool measures_real_time(enum tally_measurement measurement)
 {
 	return measurement == TALLY_PATHS_TIMED || measurement == TALLY_TRACE;
 }
@@ -75,7 +75,7 @@ static int check_resource(const struct counted_run *run, const struct resource_r
 				 "cannot measure %s with --instrumented: it is not observable inside a program (record "
 				 "it in a run of its own)",
 				 request->name);
-	if (tells_real_time(measurement) && strcmp(request->name, "real") == 0)
+	if (measures_real_time(measurement) && strcmp(request->name, "real") == 0)
 		return error_set(error, ERROR_USAGE,
 				 "-r real cannot be combined with --instrumented=%s, which measures real time exactly",
 				 tally_measurement_name(measurement));

@@ -88,19 +88,20 @@ static size_t paths_within(const struct placing *placing, uint32_t thread, uint3
 
 /* Returns which of a location's frames, innermost first, belongs to a path: that of its function or, for a region,
  * that of the function around it. Returns PROFILE_NONE if the location does not have the frames of the paths. Sets
- * *is_told to whether each path has a frame of its own. */
-static uint32_t frame_of(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool *is_told)
+ * *has_own_frames to whether each path has a frame of its own. */
+static uint32_t frame_of(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location,
+			 bool *has_own_frames)
 {
 	const struct profile *profile = placing->profile;
 	const struct profile_location *at = &profile->locations[location];
 	uint32_t paths[WITHIN_MAX];
 	size_t count = paths_within(placing, thread, path, paths);
 	uint32_t frame = count > 0 && at->frame_count > 0 ? at->frame_count - 1 : PROFILE_NONE;
-	*is_told = true;
+	*has_own_frames = true;
 	while (count > 0 && frame != PROFILE_NONE) {
 		const struct count_probe *probe = placing_probe(placing, thread, paths[--count]);
 		if (probe && !count_is_function(probe)) {
-			*is_told = false;
+			*has_own_frames = false;
 			continue;
 		}
 		uint32_t function = function_of(placing, thread, paths[count]);
@@ -151,11 +152,11 @@ static int64_t location_within(struct placing *placing, int64_t location, uint32
 static int64_t place_within(struct placing *placing, uint32_t thread, uint32_t path, int64_t location)
 {
 	const struct placed *placed = &placing->threads[thread];
-	bool is_told;
-	uint32_t frame = frame_of(placing, thread, path, location, &is_told);
+	bool has_own_frames;
+	uint32_t frame = frame_of(placing, thread, path, location, &has_own_frames);
 	if (frame == PROFILE_NONE)
 		return placing_self(placing, thread, path);
-	if (is_told)
+	if (has_own_frames)
 		return placing_below(placing, placed->outer[placed->body[path]], location);
 	return placing_below(placing, placed->outer[path],
 			     location_within(placing, location, frame, function_of(placing, thread, path)));

@@ -186,16 +186,6 @@ static int64_t choose_function(struct naming *naming, const struct naming_probe 
 
 /* --- locations --- */
 
-static int64_t anonymous_module(struct profile *profile)
-{
-	int64_t text = profile_add_string(profile, "[anon]");
-	for (size_t i = 0; i < profile->module_count && text >= 0; i++)
-		if (profile->modules[i].kind == MODULE_ANON)
-			return (int64_t)i;
-	const struct profile_module row = { .path = (uint32_t)text, .kind = MODULE_ANON };
-	return text < 0 ? text : profile_add_module(profile, &row);
-}
-
 /* A function that is one in the machine code, too, has the address of its code. Others have the address of their
  * descriptor, which is not code: so they are not confused with the function into which they are inlined. */
 static uint64_t address_of(const struct naming *naming, const struct naming_probe *at)
@@ -242,7 +232,7 @@ static int64_t name_probe(struct naming *naming, uint32_t process, const struct 
 			return at.code;
 		at.module = naming->profile->locations[at.code].module;
 	}
-	int64_t in = at.module == PROFILE_NONE ? anonymous_module(naming->profile) : at.module;
+	int64_t in = at.module == PROFILE_NONE ? tally_anonymous_module(naming->profile) : at.module;
 	if (in < 0)
 		return in;
 	at.module = (uint32_t)in;

@@ -62,7 +62,7 @@ static int read_module(struct profile *profile, uint32_t module, const struct fr
 }
 
 /* Whether a module has probe points. Only such modules may have the section. */
-static bool has_places(const struct tally *tally, uint32_t module)
+static bool has_probe_points(const struct tally *tally, uint32_t module)
 {
 	for (uint32_t i = 0; i < tally->process_count; i++)
 		for (size_t j = 0; j < tally->processes[i].probe_count; j++)
@@ -75,7 +75,7 @@ int tally_note_taken(const struct tally *tally, struct profile *profile, const s
 {
 	int result = 0;
 	for (uint32_t i = 0; i < profile->module_count && result == 0; i++)
-		if (profile->modules[i].kind == MODULE_FILE && has_places(tally, i))
+		if (profile->modules[i].kind == MODULE_FILE && has_probe_points(tally, i))
 			result = read_module(profile, i, options);
 	return result;
 }

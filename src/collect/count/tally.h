@@ -211,8 +211,10 @@ const struct count_chunk *tally_next_chunk(const struct tally *tally, const stru
 /* Converts time stamps of a process to ns. Returns 0 if the processes ran too briefly to give the rate of time
  * stamps. */
 uint64_t tally_ns(const struct count_process *process, uint64_t ticks);
+/* Returns the module of all code without a file, added if it is new, or a negative error. */
+int64_t tally_anonymous_module(struct profile *profile);
 /* Returns the location of an address, added if it is new, or a negative error. It is in the address's module, or in
- * one module for all code without a file. `process`: index in tally.processes. */
+ * tally_anonymous_module. `process`: index in tally.processes. */
 int64_t tally_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t address);
 /* Whether an address is in libcpprof, which has the hooks. */
 bool tally_is_runtime(const struct tally *tally, uint32_t process, uint64_t address);

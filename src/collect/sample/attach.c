@@ -11,7 +11,7 @@
 
 enum { ROUNDS_MAX = 100, EVERYTHING = -1 };
 
-static void tell_name(pid_t pid, pid_t tid, const struct backend_sink *sink)
+static void report_name(pid_t pid, pid_t tid, const struct backend_sink *sink)
 {
 	char path[64];
 	char name[64] = "";
@@ -26,7 +26,7 @@ static void tell_name(pid_t pid, pid_t tid, const struct backend_sink *sink)
 
 /* Returns whether a line of /proc/PID/maps is reported. Memory without a name gets the name that backends
  * report for it, "//anon". */
-static bool is_told(const char *protection, bool data_maps, const char **name)
+static bool is_reported(const char *protection, bool data_maps, const char **name)
 {
 	if (!**name)
 		*name = "//anon";
@@ -36,7 +36,7 @@ static bool is_told(const char *protection, bool data_maps, const char **name)
 }
 
 /* Reports the maps of a process, read through its thread `tid`. Returns how many it reported. */
-static unsigned tell_maps(pid_t pid, pid_t tid, bool data_maps, const struct backend_sink *sink)
+static unsigned report_maps(pid_t pid, pid_t tid, bool data_maps, const struct backend_sink *sink)
 {
 	unsigned count = 0;
 	struct proc_maps maps;
@@ -44,15 +44,15 @@ static unsigned tell_maps(pid_t pid, pid_t tid, bool data_maps, const struct bac
 	proc_maps_open(&maps, pid, tid);
 	while (proc_maps_next(&maps, &map)) {
 		const char *name = map.path;
-		if (!is_told(map.protection, data_maps, &name))
+		if (!is_reported(map.protection, data_maps, &name))
 			continue;
-		struct backend_map told = { .is_data = map.protection[2] != 'x',
-					    .pid = (uint32_t)pid,
-					    .start = map.start,
-					    .size = map.end - map.start,
-					    .file_offset = map.file_offset,
-					    .path = name };
-		sink->map(sink->context, &told);
+		struct backend_map reported = { .is_data = map.protection[2] != 'x',
+						.pid = (uint32_t)pid,
+						.start = map.start,
+						.size = map.end - map.start,
+						.file_offset = map.file_offset,
+						.path = name };
+		sink->map(sink->context, &reported);
 		count++;
 	}
 	proc_maps_close(&maps);
@@ -63,7 +63,7 @@ static unsigned tell_maps(pid_t pid, pid_t tid, bool data_maps, const struct bac
 
 /* Watches the threads that are not watched yet. Returns their number, or a negative error. */
 static int attach_threads(const struct backend_vtable *vtable, struct backend *backend, pid_t pid, bool data_maps,
-			  const struct backend_sink *sink, bool *maps_told, struct error *error)
+			  const struct backend_sink *sink, bool *maps_reported, struct error *error)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
@@ -83,8 +83,8 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 		vtable->drain(backend, UINT64_MAX, sink);
 		int result = vtable->attach(backend, tid, false, error);
 		if (result > 0) {
-			tell_name(pid, tid, sink);
-			*maps_told = *maps_told || tell_maps(pid, tid, data_maps, sink) > 0;
+			report_name(pid, tid, sink);
+			*maps_reported = *maps_reported || report_maps(pid, tid, data_maps, sink) > 0;
 		}
 		added = result < 0 ? result : added + result;
 	}
@@ -100,10 +100,10 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 	int total = 0;
 	int added;
 	int rounds = 0;
-	bool maps_told = false;
+	bool maps_reported = false;
 	do {
 		vtable->drain(backend, UINT64_MAX, sink);
-		added = attach_threads(vtable, backend, pid, data_maps, sink, &maps_told, error);
+		added = attach_threads(vtable, backend, pid, data_maps, sink, &maps_reported, error);
 		if (added < 0 && error->code == ERROR_PERMISSION)
 			return error_set(error, ERROR_PERMISSION,
 					 "cannot record process %d: it belongs to another user, or may not be traced "
@@ -122,21 +122,21 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 
 /* Reports the names of all threads of a process, and its maps. If the process ends meanwhile, the report
  * is incomplete, and the backend reports the exit. */
-static void tell_process(pid_t pid, bool data_maps, const struct backend_sink *sink)
+static void report_process(pid_t pid, bool data_maps, const struct backend_sink *sink)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	DIR *directory = opendir(path);
 	if (!directory)
 		return;
-	bool maps_told = false;
+	bool maps_reported = false;
 	const struct dirent *entry;
 	while ((entry = readdir(directory)) != NULL) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (tid <= 0)
 			continue;
-		tell_name(pid, tid, sink);
-		maps_told = maps_told || tell_maps(pid, tid, data_maps, sink) > 0;
+		report_name(pid, tid, sink);
+		maps_reported = maps_reported || report_maps(pid, tid, data_maps, sink) > 0;
 	}
 	closedir(directory);
 }
@@ -161,7 +161,7 @@ int attach_everything(const struct backend_vtable *vtable, struct backend *backe
 			continue;
 		/* Drain first, so that few processes are reported here before their fork event. */
 		vtable->drain(backend, UINT64_MAX, sink);
-		tell_process(pid, data_maps, sink);
+		report_process(pid, data_maps, sink);
 	}
 	closedir(directory);
 	return 0;

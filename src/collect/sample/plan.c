@@ -255,9 +255,10 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 		return 0;
 	if (options->resource_count == 0)
 		return explain_default(plan, options, error);
-	size_t nobodys = refused_by_all(plan, options);
-	return nobodys < plan->request.resource_count ? explain_resource(&plan->resources[nobodys], options, error)
-						      : explain_mixture(plan, options, error);
+	size_t unmeasured = refused_by_all(plan, options);
+	return unmeasured < plan->request.resource_count
+		       ? explain_resource(&plan->resources[unmeasured], options, error)
+		       : explain_mixture(plan, options, error);
 }
 
 bool plan_next(struct plan *plan, const struct record_options *options, const struct error *why)

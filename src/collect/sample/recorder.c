@@ -75,13 +75,14 @@ static int add_hit(struct recorder *recorder, const struct backend_sample *sampl
 	return result < 0 ? result : profile_label_hits(profile, first, labels);
 }
 
-static void tell_event(struct recorder *recorder, const struct backend_sample *sample, uint32_t thread, uint32_t node)
+static void notify_observer(struct recorder *recorder, const struct backend_sample *sample, uint32_t thread,
+			    uint32_t node)
 {
 	const struct profile *profile = recorder->profile;
-	struct recorder_place place = { .thread = thread, .node = node };
+	struct recorder_position position = { .thread = thread, .node = node };
 	if (profile->hit_count > 0)
-		place.label_set = profile_hit_labels(profile, profile->hit_count - 1);
-	recorder->on_event(recorder->event_context, sample, &place);
+		position.label_set = profile_hit_labels(profile, profile->hit_count - 1);
+	recorder->on_event(recorder->event_context, sample, &position);
 }
 
 static void on_sample(void *context, const struct backend_sample *sample)
@@ -103,11 +104,11 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	if (sample->has_touched)
 		note_failure(recorder, add_touch(recorder, sample, thread, (uint32_t)node));
 	if (recorder->on_event)
-		tell_event(recorder, sample, thread->id, (uint32_t)node);
+		notify_observer(recorder, sample, thread->id, (uint32_t)node);
 }
 
 /* Passes the present code of a process to the backend. */
-static void tell_code(struct recorder *recorder, uint32_t pid)
+static void pass_code(struct recorder *recorder, uint32_t pid)
 {
 	struct process *process = recorder->load_code ? processes_find(recorder->processes, pid) : NULL;
 	if (!process)
@@ -127,7 +128,7 @@ static void on_map(void *context, const struct backend_map *map)
 	struct recorder *recorder = context;
 	note_failure(recorder, processes_map(recorder->processes, map));
 	if (!map->is_data)
-		tell_code(recorder, map->pid);
+		pass_code(recorder, map->pid);
 }
 
 static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
@@ -135,7 +136,7 @@ static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name,
 	struct recorder *recorder = context;
 	note_failure(recorder, processes_name(recorder->processes, pid, tid, name, is_exec, time_ns));
 	if (is_exec)
-		tell_code(recorder, pid);
+		pass_code(recorder, pid);
 }
 
 static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
@@ -143,14 +144,14 @@ static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t t
 	struct recorder *recorder = context;
 	note_failure(recorder, processes_fork(recorder->processes, parent_pid, pid, tid, time_ns));
 	if (parent_pid != pid)
-		tell_code(recorder, pid);
+		pass_code(recorder, pid);
 }
 
 static void on_thread_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct recorder *recorder = context;
 	if (processes_exit(recorder->processes, pid, tid, time_ns))
-		tell_code(recorder, pid);
+		pass_code(recorder, pid);
 }
 
 /* Adds the node that marks the start of a thread, below the path `node`. Returns the node, or a negative
@@ -206,7 +207,7 @@ static void on_creates(void *context, const struct backend_sample *sample, uint3
 static void on_labels(void *context, uint32_t number, const char *text, size_t bytes)
 {
 	struct recorder *recorder = context;
-	note_failure(recorder, label_numbers_tell(&recorder->labels, recorder->profile, number, text, bytes));
+	note_failure(recorder, label_numbers_define(&recorder->labels, recorder->profile, number, text, bytes));
 }
 
 /* The writer detects that the resource has changed, at whatever time this happens. */

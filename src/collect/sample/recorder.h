@@ -21,10 +21,11 @@
 typedef int recorder_load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count);
 
 /* Where a sample that was just added is in the profile, for observers of single events. */
-struct recorder_place {
+struct recorder_position {
 	uint32_t thread, node, label_set;
 };
-typedef void recorder_on_event(void *context, const struct backend_sample *sample, const struct recorder_place *place);
+typedef void recorder_on_event(void *context, const struct backend_sample *sample,
+			       const struct recorder_position *position);
 
 struct recorder {
 	struct profile *profile; /* owned, and so are the next three */

@@ -16,13 +16,13 @@ static NOINLINE void serve(int count)
 		step();
 }
 
-static NOINLINE void become_daemon(int told)
+static NOINLINE void become_daemon(int parent)
 {
 	step();
 	CHECK(daemon(0, 0) == 0);
 	CALLGRIND_ZERO_STATS;
 	serve(500);
-	CHECK(write(told, "x", 1) == 1);
+	CHECK(write(parent, "x", 1) == 1);
 }
 
 int main(void)

@@ -13,9 +13,9 @@ int main(int argc, char **argv)
 
 		CHECK(library != NULL);
 		int (*answer)(int) = (int (*)(int))dlsym(library, "answer");
-		void (*tell_unloading)(int *) = (void (*)(int *))dlsym(library, "tell_unloading");
-		CHECK(answer && tell_unloading);
-		tell_unloading(&unloaded);
+		void (*count_unloading)(int *) = (void (*)(int *))dlsym(library, "count_unloading");
+		CHECK(answer && count_unloading);
+		count_unloading(&unloaded);
 		CHECK(answer(loaded) == 3 * loaded + 1);
 		CHECK(!dlsym(library, "no_such_function") && dlerror() != NULL);
 		CHECK(dlclose(library) == 0);

@@ -12,9 +12,9 @@ NOINLINE int answer(int question)
 	return question * 3 + 1;
 }
 
-void tell_unloading(int *counter);
+void count_unloading(int *counter);
 
-void tell_unloading(int *counter)
+void count_unloading(int *counter)
 {
 	unloaded = counter;
 }

@@ -22,28 +22,28 @@ static int begin(const char *output)
 	return 0;
 }
 
-static struct history *history_of(const struct cpprof_site *site)
+static struct history *history_of(const struct cpprof_probe *probe)
 {
 	struct history *history = histories;
-	while (history->name && strcmp(history->name, site->name) != 0)
+	while (history->name && strcmp(history->name, probe->name) != 0)
 		history++;
 	if (!history->name)
-		history->name = strdup(site->name);
+		history->name = strdup(probe->name);
 	return history;
 }
 
-static uint64_t enter(const struct cpprof_site *site)
+static uint64_t enter(const struct cpprof_probe *probe)
 {
-	struct history *history = history_of(site);
+	struct history *history = history_of(probe);
 	history->entered++;
-	if (strcmp(site->name, "interrupted") == 0)
+	if (strcmp(probe->name, "interrupted") == 0)
 		raise(SIGUSR1);
 	return (uint64_t)(uintptr_t)history + history->entered % 2;
 }
 
-static void leave(const struct cpprof_site *site, uint64_t entered)
+static void leave(const struct cpprof_probe *probe, uint64_t entered)
 {
-	struct history *history = history_of(site);
+	struct history *history = history_of(probe);
 	history->left++;
 	history->wrong += (entered & ~1ULL) != (uint64_t)(uintptr_t)history;
 }

@@ -44,7 +44,7 @@ static void count(const char *name)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void tell(void)
+static void print_counts(void)
 {
 	for (int i = 0; counted[i].name; i++)
 		printf("calls %s %ld\n", counted[i].name, counted[i].calls);
@@ -343,7 +343,7 @@ static NOT_INLINED int aside(int n)
 {
 	CPPROF_TOOL_ASIDE_FUNCTION(900, CPPROF_LEVEL_FUNCTION, __LINE__, 0)
 	count("aside");
-	CPPROF_TOOL_ASIDE_PLACE(901, CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, __LINE__, "apart", 0)
+	CPPROF_TOOL_ASIDE_POINT(901, CPPROF_KIND_REGION, CPPROF_LEVEL_LOOP, __LINE__, "apart", 0)
 	count("apart");
 	return four_times(n) + many(n, 1, 2, 3, 4, 5, 6, n % 64, 8, 9);
 }
@@ -383,6 +383,6 @@ int main(int argc, char **argv)
 		if (argc > 1 && strcmp(argv[1], all[i].name) == 0)
 			all[i].run();
 	printf("calls main 1\n");
-	tell();
+	print_counts();
 	return 0;
 }

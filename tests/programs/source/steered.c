@@ -17,9 +17,9 @@
 
 static volatile int sink;
 
-#define PLACE_OF_GROUP(group)                                                                                \
-	CPPROF_DESCRIPTOR_(place_of_group, CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, 0, group); \
-	CPPROF_OBJECT_(object_of_group, place_of_group)
+#define PROBE_OF_GROUP(group)                                                                                \
+	CPPROF_DESCRIPTOR_(probe_of_group, CPPROF_KIND_FUNCTION, CPPROF_LEVEL_FUNCTION, __func__, 0, group); \
+	CPPROF_OBJECT_(object_of_group, probe_of_group)
 
 static __attribute__((noinline)) void tiny(void)
 {
@@ -29,7 +29,7 @@ static __attribute__((noinline)) void tiny(void)
 
 static __attribute__((noinline)) void grouped(void)
 {
-	PLACE_OF_GROUP("io");
+	PROBE_OF_GROUP("io");
 	sink++;
 }
 
@@ -153,7 +153,7 @@ static void call_plugin(const char *path, int times)
 	printf("%d\n", dlclose(plugin));
 }
 
-static void count_state(const struct cpprof_site_state *state, void *context)
+static void count_state(const struct cpprof_probe_state *state, void *context)
 {
 	int *counts = context;
 	counts[state->is_on ? 0 : 1]++;
@@ -165,7 +165,7 @@ static void count_state(const struct cpprof_site_state *state, void *context)
 static void list(void)
 {
 	int counts[4] = { 0 };
-	size_t all = cpprof_sites_list(count_state, counts);
+	size_t all = cpprof_probes_list(count_state, counts);
 	printf("%zu: %d on, %d off, %d throttled, %d wrong\n", all, counts[0], counts[1], counts[2], counts[3]);
 }
 
@@ -187,13 +187,13 @@ static void obey(const char *word, const char *rest, char **argv)
 	else if (strcmp(word, "plugin") == 0)
 		call_plugin(rest, 3);
 	else if (strcmp(word, "turn_off") == 0)
-		printf("%d\n", cpprof_sites_turn(rest, 0));
+		printf("%d\n", cpprof_probes_turn(rest, 0));
 	else if (strcmp(word, "turn_on") == 0)
-		printf("%d\n", cpprof_sites_turn(rest, 1));
+		printf("%d\n", cpprof_probes_turn(rest, 1));
 	else if (strcmp(word, "level") == 0)
-		printf("%d\n", cpprof_sites_level(atoi(rest)));
+		printf("%d\n", cpprof_probes_level(atoi(rest)));
 	else if (strcmp(word, "throttle") == 0)
-		printf("%d\n", cpprof_sites_throttle(100, strtoull(rest, NULL, 10)));
+		printf("%d\n", cpprof_probes_throttle(100, strtoull(rest, NULL, 10)));
 	else if (strcmp(word, "list") == 0)
 		list();
 	else if (strcmp(word, "state") == 0)

@@ -156,7 +156,7 @@ static void answer_what_if(const struct view *view, char *words)
 			label_set_release(&steps[i][k]);
 }
 
-/* Checks that the hits of each node of the view are the sum over the profile's nodes that node_place assigns to
+/* Checks that the hits of each node of the view are the sum over the profile's nodes that view_node assigns to
  * it. */
 static void check_places(const struct view *view)
 {
@@ -164,10 +164,10 @@ static void check_places(const struct view *view)
 	if (!hits)
 		die("out of memory");
 	for (size_t i = 0; i < view->profile->node_count; i++) {
-		if (view->node_hits[i] > 0 && view->node_place[i] >= view->node_count)
+		if (view->node_hits[i] > 0 && view->view_node[i] >= view->node_count)
 			die("hits without a place");
 		if (view->node_hits[i] > 0)
-			hits[view->node_place[i]] += view->node_hits[i];
+			hits[view->view_node[i]] += view->node_hits[i];
 	}
 	for (size_t i = 0; i < view->node_count; i++)
 		if (hits[i] != view->hits[i])
@@ -201,7 +201,7 @@ static void answer(const struct profile *profile, const struct view_options *opt
 int main(void)
 {
 	struct profile *profile = new_profile();
-	struct view_options options = { .thread = VIEW_ANY, .keep_places = true };
+	struct view_options options = { .thread = VIEW_ANY, .keep_view_nodes = true };
 	char *line = NULL;
 	size_t capacity = 0;
 	while (getline(&line, &capacity, stdin) > 0) {

@@ -260,7 +260,7 @@ static void try_view(const struct paths *paths, enum view_by by)
 {
 	struct error error;
 	struct view *view =
-		view_new(paths->profile, &(struct view_options){ ANY, .by = by, .keep_places = true }, &error);
+		view_new(paths->profile, &(struct view_options){ ANY, .by = by, .keep_view_nodes = true }, &error);
 	struct page_list *list = view ? analyze_pages(view, &error) : NULL;
 	if (list)
 		assert_int_equal(list->hits, 5);

@@ -235,7 +235,7 @@ static void assert_labels(struct paths *paths, const char *const *expected)
 	paths_end(paths);
 }
 
-static void equal_names_are_told_apart(void **state)
+static void equal_names_differ(void **state)
 {
 	(void)state;
 	struct paths paths;
@@ -262,7 +262,7 @@ static void equal_names_are_told_apart(void **state)
 					     "by_path@b/util.c", "half_known", "same", NULL });
 }
 
-static void modules_of_equal_name_are_told_apart(void **state)
+static void modules_of_equal_name_differ(void **state)
 {
 	(void)state;
 	struct paths paths;
@@ -481,8 +481,8 @@ int main(void)
 		cmocka_unit_test(inlined_functions_are_frames),
 		cmocka_unit_test(frames_show_what_is_asked_for),
 		cmocka_unit_test(lines_of_a_function),
-		cmocka_unit_test(equal_names_are_told_apart),
-		cmocka_unit_test(modules_of_equal_name_are_told_apart),
+		cmocka_unit_test(equal_names_differ),
+		cmocka_unit_test(modules_of_equal_name_differ),
 		cmocka_unit_test(names_are_found),
 		cmocka_unit_test(suffixes_may_be_left_off),
 		cmocka_unit_test(broken_names_are_survived),

@@ -16,15 +16,15 @@
 
 /* --- the sink writes each report as text --- */
 
-char told_text[64 * 1024];
-size_t maps_told;
+char reported_text[64 * 1024];
+size_t maps_reported;
 
 __attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
 {
 	va_list values;
-	size_t used = strlen(told_text);
+	size_t used = strlen(reported_text);
 	va_start(values, format);
-	vsnprintf(told_text + used, sizeof(told_text) - used, format, values);
+	vsnprintf(reported_text + used, sizeof(reported_text) - used, format, values);
 	va_end(values);
 }
 
@@ -51,7 +51,7 @@ static void on_map(void *context, const struct backend_map *map)
 {
 	(void)context;
 	assert_true(map->size > 0 && map->path[0]);
-	maps_told++;
+	maps_reported++;
 }
 
 static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
@@ -70,7 +70,7 @@ static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t t
 	note("fork(%c %c.%u) ", letter(parent_pid), letter(pid), tid == pid ? 0 : tid % 1000);
 }
 
-static void on_exit_told(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
+static void on_exit_reported(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	(void)context, (void)time_ns;
 	note("exit(%c.%u) ", letter(pid), tid == pid ? 0 : tid % 1000);
@@ -98,7 +98,7 @@ const struct backend_sink sink = { .sample = on_sample,
 				   .map = on_map,
 				   .name = on_name,
 				   .fork = on_fork,
-				   .exit = on_exit_told,
+				   .exit = on_exit_reported,
 				   .creates = on_creates,
 				   .labels = on_labels,
 				   .unit = on_unit };
@@ -130,8 +130,8 @@ int channel_world_set_up(void **state)
 	assert_non_null(slots);
 	events = preload_events_new(slots, &request);
 	assert_non_null(events);
-	told_text[0] = 0;
-	maps_told = 0;
+	reported_text[0] = 0;
+	maps_reported = 0;
 	return 0;
 }
 
@@ -234,19 +234,19 @@ void put_sample(uint32_t thread, uint32_t number, uint64_t hits, uint64_t amount
 	put_sample_at(thread, now_ns(), number, hits, amount);
 }
 
-void assert_told(const char *expected)
+void assert_reported(const char *expected)
 {
 	preload_events_drain(events, false, &sink);
-	assert_string_equal(told_text, expected);
-	told_text[0] = 0;
+	assert_string_equal(reported_text, expected);
+	reported_text[0] = 0;
 }
 
-void assert_told_of_end(const char *expected)
+void assert_end_reported(const char *expected)
 {
 	const struct timespec lingers = { .tv_nsec = 25 * 1000 * 1000 };
 	preload_events_drain(events, false, &sink);
 	nanosleep(&lingers, NULL);
-	assert_told(expected);
+	assert_reported(expected);
 }
 
 uint32_t start_program(uint32_t number)

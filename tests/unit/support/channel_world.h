@@ -14,12 +14,12 @@ extern struct preload_slots *slots;
 extern struct preload_events *events;
 extern struct backend_request request; /* real, own:orders */
 
-/* Appends to told_text, for example "exec(a) fork(a b.0) sample(a.TID r0 x2 7) ". Children are 'a', 'b', ... in
+/* Appends to reported_text, for example "exec(a) fork(a b.0) sample(a.TID r0 x2 7) ". Children are 'a', 'b', ... in
  * the order in which they were forked. Thread ids are printed modulo 1000; fork and exit print 0 for a main
  * thread. */
 extern const struct backend_sink sink;
-extern char told_text[64 * 1024];
-extern size_t maps_told;
+extern char reported_text[64 * 1024];
+extern size_t maps_reported;
 extern pid_t children[8];
 extern size_t child_count;
 
@@ -42,8 +42,8 @@ void put_sample(uint32_t thread, uint32_t number, uint64_t hits, uint64_t amount
 uint32_t start_program(uint32_t number);
 
 /* Drains the channel and compares the reports since the last call with `expected`. */
-void assert_told(const char *expected);
+void assert_reported(const char *expected);
 /* The same, but drains twice, 25 ms apart: the backend reports the end of a process only after a delay. */
-void assert_told_of_end(const char *expected);
+void assert_end_reported(const char *expected);
 
 #endif

@@ -179,7 +179,7 @@ static int module_at(void *context, uint64_t pc, struct unwind_module *module)
 	return 0;
 }
 
-const char *remote_place(struct remote *remote, uint64_t pc)
+const char *remote_location(struct remote *remote, uint64_t pc)
 {
 	static char text[PATH_BYTES + 32];
 	const struct mapping *mapping = find_mapping(remote, pc);

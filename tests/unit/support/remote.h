@@ -28,6 +28,6 @@ struct arch_registers remote_registers(pid_t tid);
 size_t remote_reference_walk(struct remote *remote, pid_t tid, uint64_t *pcs, size_t limit);
 
 /* Returns the pc as text, "libc.so.6+0x1234", valid until the next call. */
-const char *remote_place(struct remote *remote, uint64_t pc);
+const char *remote_location(struct remote *remote, uint64_t pc);
 
 #endif

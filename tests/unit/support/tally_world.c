@@ -208,12 +208,12 @@ tally_offset tally_world_add_edge(struct tally_world *world, tally_offset chunk,
 	return at;
 }
 
-tally_offset tally_world_call(struct tally_world *world, tally_offset chunk, tally_offset node, uint64_t site,
+tally_offset tally_world_call(struct tally_world *world, tally_offset chunk, tally_offset node, uint64_t call_site,
 			      uint64_t function, uint64_t count)
 {
 	tally_offset child = take(world, chunk, sizeof(struct tally_node));
 	*tally_world_node(world, child) = (struct tally_node){ .function = function, .parent = pointer(node) };
-	const struct tally_edge edge = { .call_site = site, .function = function, .count = count };
+	const struct tally_edge edge = { .call_site = call_site, .function = function, .count = count };
 	tally_world_add_edge(world, chunk, node, child, &edge);
 	return child;
 }

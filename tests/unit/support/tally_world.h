@@ -50,7 +50,7 @@ tally_offset tally_world_add_probe(struct tally_world *world, tally_offset chunk
 
 /* Add objects to the chunk of a thread, or to a chunk of objects. tally_world_call adds an edge below the path
  * `node` with this count, and a new child node, which it returns. */
-tally_offset tally_world_call(struct tally_world *world, tally_offset chunk, tally_offset node, uint64_t site,
+tally_offset tally_world_call(struct tally_world *world, tally_offset chunk, tally_offset node, uint64_t call_site,
 			      uint64_t function, uint64_t count);
 /* Adds only an edge. `child` 0: the edge has no child node. */
 tally_offset tally_world_add_edge(struct tally_world *world, tally_offset chunk, tally_offset node, tally_offset child,

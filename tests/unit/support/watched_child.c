@@ -15,59 +15,60 @@
 
 /* --- the reports --- */
 
-enum { TOLD_MAX = 20000 };
+enum { EVENTS_MAX = 20000 };
 
-struct telling *told;
-size_t told_count;
+struct watched_event *watched_events;
+size_t watched_event_count;
 
-static struct telling *tell(enum what what, uint32_t pid, uint32_t tid, uint64_t time_ns)
+static struct watched_event *add_event(enum what what, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	assert_true(told_count < TOLD_MAX);
-	told[told_count] = (struct telling){ .what = what, .pid = pid, .tid = tid, .time_ns = time_ns };
-	return &told[told_count++];
+	assert_true(watched_event_count < EVENTS_MAX);
+	watched_events[watched_event_count] =
+		(struct watched_event){ .what = what, .pid = pid, .tid = tid, .time_ns = time_ns };
+	return &watched_events[watched_event_count++];
 }
 
-static struct telling *tell_stack(enum what what, const struct backend_sample *sample)
+static struct watched_event *add_stack_event(enum what what, const struct backend_sample *sample)
 {
-	struct telling *telling = tell(what, sample->pid, sample->tid, sample->time_ns);
-	telling->request = sample->request;
-	telling->has_address = sample->has_touched;
-	telling->address = sample->touched;
-	telling->has_stack = sample->has_registers && sample->stack_bytes > 0;
-	return telling;
+	struct watched_event *event = add_event(what, sample->pid, sample->tid, sample->time_ns);
+	event->request = sample->request;
+	event->has_address = sample->has_touched;
+	event->address = sample->touched;
+	event->has_stack = sample->has_registers && sample->stack_bytes > 0;
+	return event;
 }
 
 static void on_sample(void *context, const struct backend_sample *sample)
 {
 	(void)context;
 	assert_int_equal(sample->hits, 1);
-	tell_stack(A_SAMPLE, sample);
+	add_stack_event(A_SAMPLE, sample);
 }
 
 static void on_creates(void *context, const struct backend_sample *sample, uint32_t child)
 {
 	(void)context;
-	tell_stack(A_CREATION, sample)->child = child;
+	add_stack_event(A_CREATION, sample)->child = child;
 }
 
 static void on_map(void *context, const struct backend_map *map)
 {
 	(void)context;
-	struct telling *telling = tell(map->is_data ? A_DATA_MAP : A_MAP, map->pid, 0, map->time_ns);
-	telling->address = map->start;
-	snprintf(telling->path, sizeof(telling->path), "%s", map->path);
+	struct watched_event *event = add_event(map->is_data ? A_DATA_MAP : A_MAP, map->pid, 0, map->time_ns);
+	event->address = map->start;
+	snprintf(event->path, sizeof(event->path), "%s", map->path);
 }
 
 static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	(void)context;
-	tell(A_FORK, parent_pid, pid, time_ns)->child = tid;
+	add_event(A_FORK, parent_pid, pid, time_ns)->child = tid;
 }
 
 static void on_exit_of(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	(void)context;
-	tell(AN_EXIT, pid, tid, time_ns);
+	add_event(AN_EXIT, pid, tid, time_ns);
 }
 
 static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
@@ -92,28 +93,29 @@ static void on_labels(void *context, uint32_t number, const char *text, size_t b
 	fail_msg("label set %u was told: %.*s", number, (int)bytes, text);
 }
 
-const struct backend_sink told_sink = { .sample = on_sample,
-					.map = on_map,
-					.name = on_name,
-					.fork = on_fork,
-					.exit = on_exit_of,
-					.creates = on_creates,
-					.labels = on_labels,
-					.lost = on_lost,
-					.lost_events = on_lost,
-					.throttled = on_throttled };
+const struct backend_sink watched_sink = { .sample = on_sample,
+					   .map = on_map,
+					   .name = on_name,
+					   .fork = on_fork,
+					   .exit = on_exit_of,
+					   .creates = on_creates,
+					   .labels = on_labels,
+					   .lost = on_lost,
+					   .lost_events = on_lost,
+					   .throttled = on_throttled };
 
-size_t told_find(size_t from, enum what what, pid_t pid, uint64_t address)
+size_t find_event(size_t from, enum what what, pid_t pid, uint64_t address)
 {
-	while (from < told_count && !(told[from].what == what && told[from].pid == (uint32_t)pid &&
-				      (address == 0 || told[from].address == address)))
+	while (from < watched_event_count &&
+	       !(watched_events[from].what == what && watched_events[from].pid == (uint32_t)pid &&
+		 (address == 0 || watched_events[from].address == address)))
 		from++;
 	return from;
 }
 
-bool told_is(enum what what, pid_t pid, uint64_t address)
+bool has_event(enum what what, pid_t pid, uint64_t address)
 {
-	return told_find(0, what, pid, address) < told_count;
+	return find_event(0, what, pid, address) < watched_event_count;
 }
 
 /* --- the child --- */
@@ -217,14 +219,14 @@ uint64_t region_address(size_t page)
 int watched_child_set_up(void **state)
 {
 	(void)state;
-	told = calloc(TOLD_MAX, sizeof(*told));
+	watched_events = calloc(EVENTS_MAX, sizeof(*watched_events));
 	stage = mmap(NULL, sizeof(*stage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return told && stage != MAP_FAILED ? 0 : -1;
+	return watched_events && stage != MAP_FAILED ? 0 : -1;
 }
 
 int watched_child_tear_down(void **state)
 {
 	(void)state;
-	free(told);
+	free(watched_events);
 	return munmap(stage, sizeof(*stage));
 }

@@ -22,7 +22,7 @@ int watched_child_tear_down(void **state);
 
 enum what { A_SAMPLE, A_MAP, A_DATA_MAP, A_FORK, A_CREATION, AN_EXIT };
 
-struct telling {
+struct watched_event {
 	enum what what;
 	uint32_t request;
 	uint32_t pid, tid, child;
@@ -32,16 +32,16 @@ struct telling {
 	char path[PATH_MAX];
 };
 
-extern struct telling *told;
-extern size_t told_count;
+extern struct watched_event *watched_events;
+extern size_t watched_event_count;
 
-/* Adds each event to `told`. Lost events fail the test. */
-extern const struct backend_sink told_sink;
+/* Adds each event to `watched_events`. Lost events fail the test. */
+extern const struct backend_sink watched_sink;
 
 /* Returns the index of the first event from `from` on that has this kind, this process and this address (0: any),
- * or told_count if there is none. */
-size_t told_find(size_t from, enum what what, pid_t pid, uint64_t address);
-bool told_is(enum what what, pid_t pid, uint64_t address);
+ * or watched_event_count if there is none. */
+size_t find_event(size_t from, enum what what, pid_t pid, uint64_t address);
+bool has_event(enum what what, pid_t pid, uint64_t address);
 
 /* --- the child --- */
 

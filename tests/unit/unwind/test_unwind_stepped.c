@@ -85,8 +85,9 @@ static void print_walks(struct remote *remote, const struct unwind_result *resul
 	for (size_t i = 0; i < result->count || i < reference_count; i++) {
 		char place[128] = "-";
 		if (i < result->count)
-			snprintf(place, sizeof(place), "%s", remote_place(remote, frames[i].pc));
-		fprintf(stderr, "  %-40s %s\n", place, i < reference_count ? remote_place(remote, reference[i]) : "-");
+			snprintf(place, sizeof(place), "%s", remote_location(remote, frames[i].pc));
+		fprintf(stderr, "  %-40s %s\n", place,
+			i < reference_count ? remote_location(remote, reference[i]) : "-");
 	}
 }
 
@@ -109,13 +110,13 @@ static void check_stop(struct remote *remote, pid_t tid, bool compare)
 		gave_up += count != result.count;
 	}
 	if (!right && result.cause != UNWIND_ROOT && count == 0 &&
-	    strncmp(remote_place(remote, frames[0].pc), "libgcc_s", strlen("libgcc_s")) == 0) {
+	    strncmp(remote_location(remote, frames[0].pc), "libgcc_s", strlen("libgcc_s")) == 0) {
 		rewritten++;
 		return;
 	}
 	if (!right) {
 		print_walks(remote, &result, frames, reference, count);
-		fail_msg("a walk from %s is wrong", remote_place(remote, registers.value[ARCH_PC_REGISTER]));
+		fail_msg("a walk from %s is wrong", remote_location(remote, registers.value[ARCH_PC_REGISTER]));
 	}
 }
 

@@ -70,36 +70,36 @@ static void put_number(struct answer *answer, uint64_t number)
 
 /* --- requests --- */
 
-static const char *state_of(const struct tally_probe *told)
+static const char *state_of(const struct tally_probe *record)
 {
-	uint32_t flags = __atomic_load_n(&told->flags, __ATOMIC_RELAXED);
+	uint32_t flags = __atomic_load_n(&record->flags, __ATOMIC_RELAXED);
 	if (flags & TALLY_PROBE_THROTTLED)
 		return "throttled";
 	return flags & TALLY_PROBE_OFF ? "off" : "on";
 }
 
-static void put_probe(struct answer *answer, const struct tally_probe *told)
+static void put_probe(struct answer *answer, const struct tally_probe *record)
 {
-	const char *const texts[] = { told->texts, told->texts + told->signature, told->texts + told->file };
-	put_word(answer, state_of(told));
+	const char *const texts[] = { record->texts, record->texts + record->signature, record->texts + record->file };
+	put_word(answer, state_of(record));
 	put_byte(answer, '\t');
-	put_number(answer, told->kind);
+	put_number(answer, record->kind);
 	put_byte(answer, '\t');
-	put_number(answer, told->level);
+	put_number(answer, record->level);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		put_byte(answer, '\t');
 		put_text(answer, texts[i]);
 	}
 	put_byte(answer, '\t');
-	put_number(answer, told->line);
+	put_number(answer, record->line);
 	put_byte(answer, '\t');
-	put_text(answer, told->texts + told->group);
+	put_text(answer, record->texts + record->group);
 	put_byte(answer, '\n');
 }
 
 /* Returns whether a probe point matches any of the patterns, each behind a tab,
  * or there are no patterns. */
-static bool is_listed(const struct tally_probe *told, const char *patterns, size_t bytes)
+static bool is_listed(const struct tally_probe *record, const char *patterns, size_t bytes)
 {
 	bool matches = bytes == 0;
 	for (size_t at = 1; at <= bytes && !matches; at++) {
@@ -109,7 +109,7 @@ static bool is_listed(const struct tally_probe *told, const char *patterns, size
 		if (length < sizeof(pattern)) {
 			memcpy(pattern, patterns + at, length);
 			pattern[length] = 0;
-			matches = probes_pattern_matches(pattern, told);
+			matches = probes_pattern_matches(pattern, record);
 		}
 		at += length;
 	}
@@ -123,8 +123,8 @@ static void list(struct answer *answer, const char *patterns, size_t bytes)
 	put_number(answer, count);
 	put_byte(answer, '\n');
 	for (uint32_t i = 0; i < count && !answer->is_over; i++)
-		if (probes_at(i)->told && is_listed(probes_at(i)->told, patterns, bytes))
-			put_probe(answer, probes_at(i)->told);
+		if (probes_at(i)->record && is_listed(probes_at(i)->record, patterns, bytes))
+			put_probe(answer, probes_at(i)->record);
 }
 
 static void obey(struct answer *answer, const char *line, size_t bytes)

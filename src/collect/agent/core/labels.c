@@ -96,7 +96,7 @@ static struct label_set *make_set(struct label_store *store, const char *text, s
 		set->number = __atomic_add_fetch(&runtime.channel->label_sets, 1, __ATOMIC_RELAXED);
 		set->bytes = (uint32_t)bytes;
 		memcpy(set->text, text, bytes);
-		runtime_tell(thread, CHANNEL_LABELS, set->number, 0, text, bytes - 1);
+		runtime_write_event(thread, CHANNEL_LABELS, set->number, 0, text, bytes - 1);
 	}
 	runtime_leave(thread);
 	return set;

@@ -5,11 +5,12 @@
  */
 #include <string.h>
 
+#include "processor/agent/copy.h"
+
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {
-	void *start = to;
-	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes)::"memory");
-	return start;
+	copy_bytes(to, from, bytes);
+	return to;
 }
 
 void *memmove(void *to, const void *from, size_t bytes)
@@ -23,9 +24,8 @@ void *memmove(void *to, const void *from, size_t bytes)
 
 void *memset(void *to, int byte, size_t bytes)
 {
-	void *start = to;
-	__asm__ volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(byte) : "memory");
-	return start;
+	fill_bytes(to, byte, bytes);
+	return to;
 }
 
 int memcmp(const void *left, const void *right, size_t bytes)

@@ -64,7 +64,7 @@ static void report_unit(struct own *own, const char *unit)
 		return;
 	if (news & ~__atomic_fetch_or(&own->reported, news, __ATOMIC_RELAXED))
 		for (uint32_t left = own->requests; left; left &= left - 1)
-			runtime_tell(thread, CHANNEL_RESOURCE, (uint32_t)__builtin_ctz(left), 0, unit, bytes);
+			runtime_write_event(thread, CHANNEL_RESOURCE, (uint32_t)__builtin_ctz(left), 0, unit, bytes);
 	runtime_leave(thread);
 }
 
@@ -93,7 +93,7 @@ static void report_other(const char *name)
 	struct runtime_thread *thread = interface_enter();
 	if (!thread)
 		return;
-	runtime_tell(thread, CHANNEL_DECLARED, 0, 0, name, bytes);
+	runtime_write_event(thread, CHANNEL_DECLARED, 0, 0, name, bytes);
 	runtime_leave(thread);
 }
 

@@ -54,8 +54,8 @@ bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t
 	return true;
 }
 
-void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
-		  const char *text, size_t text_bytes)
+void runtime_write_event(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
+			 const char *text, size_t text_bytes)
 {
 	enum { LONGEST_MS = 50, ALIGNMENT = 8 };
 	char copy[CHANNEL_TEXT_BYTES] = "";

@@ -249,7 +249,7 @@ void runtime_code_changed(void)
 	struct runtime_thread *thread = runtime_thread_begin(NULL);
 	if (thread && runtime_set_busy(thread, RUNTIME_HERE)) {
 		uint32_t wanted = __atomic_add_fetch(&runtime.process->code_wanted, 1, __ATOMIC_ACQ_REL);
-		runtime_tell(thread, CHANNEL_CODE, 0, 0, NULL, 0);
+		runtime_write_event(thread, CHANNEL_CODE, 0, 0, NULL, 0);
 		wait_for_code(wanted);
 		runtime_leave(thread);
 	}
@@ -296,7 +296,7 @@ static void begin_clocks(void)
 		__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_WINDOWS, __ATOMIC_RELAXED);
 }
 
-static void know_process(void)
+static void init_process(void)
 {
 	enum { BELOW_LAST = 3 };
 	runtime.pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
@@ -306,7 +306,7 @@ static void know_process(void)
 
 static void connect(void)
 {
-	know_process();
+	init_process();
 	if (!take_process(0)) {
 		runtime.channel = NULL;
 		return;
@@ -351,7 +351,7 @@ void runtime_begin_alone(void)
 	int error = errno;
 	if (__atomic_load_n(&alone_state, __ATOMIC_RELAXED) == MAY_BEGIN && hooks.header && !runtime.channel &&
 	    __atomic_compare_exchange_n(&alone_state, &expected, BEGUN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-		know_process();
+		init_process();
 		find_text_of_library();
 		struct channel *channel = make_channel();
 		runtime.alone = channel != NULL;

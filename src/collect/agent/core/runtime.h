@@ -89,12 +89,13 @@ struct runtime_thread {
 	/* ticks/tick.c */
 	timer_t timer, cpu_timer;
 	bool has_timer, has_cpu_timer;
-	bool is_idle;                   /* the last tick found it waiting */
-	uint64_t stratum_ns, target_ns; /* tick.c: start of the interval, its target; CPU time or CLOCK_MONOTONIC */
-	bool fell_due;                  /* a tick came due in a wait that it is kept out of */
-	uint64_t idle_wait_ns;          /* mean time between ticks while it waits */
-	uint64_t real_ns, cpu_ns;       /* the clocks up to which time is counted */
-	uint64_t cpu_seen_ns;           /* its CPU time at the last tick */
+	bool is_idle;               /* the last tick found it waiting */
+	uint64_t interval_start_ns; /* tick.c: CPU time or CLOCK_MONOTONIC */
+	uint64_t target_ns;         /* ... and the target in that interval */
+	bool fell_due;              /* a tick came due in a wait that it is kept out of */
+	uint64_t idle_wait_ns;      /* mean time between ticks while it waits */
+	uint64_t real_ns, cpu_ns;   /* the clocks up to which time is counted */
+	uint64_t cpu_seen_ns;       /* its CPU time at the last tick */
 	/* has_waited (ticks/tick.c): voluntary switches when it last looked, and shielded waits since */
 	uint64_t switches, charged_waits;
 	uint64_t blocked_ns;   /* time off the CPU that is not charged yet; a tick in a wait charges it */
@@ -241,8 +242,8 @@ bool runtime_describe_creator(struct runtime_thread *thread, struct sample_recor
 bool runtime_is_elsewhere(void);
 
 /* Writes an event. Waits a little if the ring is full, then counts the event as lost. Not for handlers. */
-void runtime_tell(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
-		  const char *text, size_t text_bytes);
+void runtime_write_event(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
+			 const char *text, size_t text_bytes);
 
 /* Appends a record and the data behind it, in up to two parts (the second may be empty). Returns false if there is
  * no room. Async-signal-safe. */

@@ -68,7 +68,7 @@ static bool page_is_there(struct runtime_thread *thread, uint64_t page)
 }
 
 /* Sets the only page that is known to be readable; 0: none. */
-static void know_page(struct runtime_thread *thread, uint64_t page)
+static void set_page(struct runtime_thread *thread, uint64_t page)
 {
 	thread->pages[0] = page;
 	thread->pages[1] = 0;
@@ -212,7 +212,7 @@ static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 {
 	uint64_t at = from, block = machine_thread_pointer();
 	uint64_t end = block - from < SAMPLE_STACK_BYTES ? block : from + SAMPLE_STACK_BYTES;
-	know_page(thread, 0);
+	set_page(thread, 0);
 	while (at < end && page_is_there(thread, at / PAGE))
 		at = (at / PAGE + 1) * PAGE;
 	return (at < end ? at : end) - from;
@@ -220,7 +220,7 @@ static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 
 /* Writes a record for the user-space fallback: the registers replace the frames, and the stack is copied from its
  * own memory. */
-static void write_handed_over(struct runtime_thread *thread, const struct arch_registers *registers)
+static void write_fallback(struct runtime_thread *thread, const struct arch_registers *registers)
 {
 	enum { ALIGNMENT = 8 };
 	struct walk *walk = thread->walk;
@@ -266,9 +266,9 @@ static void take_sample(struct runtime_thread *thread, const struct arch_registe
 	if (walk->end == WALK_DEPTH)
 		thread->deep_until_ns = record->time_ns + DEEP_LASTS_NS;
 	record->end = (uint8_t)walk->end;
-	record->kind = walk->end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_HANDED_OVER;
-	if (record->kind == SAMPLE_HANDED_OVER) {
-		write_handed_over(thread, registers);
+	record->kind = walk->end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
+	if (record->kind == SAMPLE_FALLBACK) {
+		write_fallback(thread, registers);
 	} else {
 		trim(walk, function);
 		write_walked(thread);
@@ -285,7 +285,7 @@ __attribute__((noinline)) void runtime_sample_here(struct runtime_thread *thread
 	}
 	machine_registers_here(&registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
-	know_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE); /* this function runs on it */
+	set_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE); /* this function runs on it */
 	take_sample(thread, &registers, function);
 }
 
@@ -299,7 +299,7 @@ void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request,
 	}
 	machine_registers_of(context, &registers);
 	thread->walk->record = new_record(thread, request, hits, amount);
-	know_page(thread, 0); /* the stack may have overflowed */
+	set_page(thread, 0); /* the stack may have overflowed */
 	take_sample(thread, &registers, 0);
 }
 
@@ -327,10 +327,10 @@ __attribute__((noinline)) bool runtime_describe_creator(struct runtime_thread *t
 	struct walk *walk = thread->walk;
 	thread->samples++;
 	walk->record = new_record(thread, SAMPLE_NO_REQUEST, 0, 0);
-	know_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE);
+	set_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE);
 	walk_stack(thread, &registers);
 	if (walk->end != WALK_ROOT) {
-		walk->record.kind = SAMPLE_HANDED_OVER; /* there is no path to repeat */
+		walk->record.kind = SAMPLE_FALLBACK; /* there is no path to repeat */
 		return false;
 	}
 	trim(walk, 0);

@@ -87,7 +87,7 @@ int cpprof_flush(void)
 	if (thread) {
 		/* The monitor reads `flush_wanted` after the record: it finds at least our number. */
 		uint32_t wanted = __atomic_add_fetch(&runtime.process->flush_wanted, 1, __ATOMIC_ACQ_REL);
-		runtime_tell(thread, CHANNEL_FLUSH, 0, 0, "", 0);
+		runtime_write_event(thread, CHANNEL_FLUSH, 0, 0, "", 0);
 		runtime_leave(thread);
 		runtime_ring_bell();
 		result = runtime_wait_for(&runtime.process->flush_done, wanted, LONGEST_MS) ? 0 : -1;

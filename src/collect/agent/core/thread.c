@@ -202,7 +202,7 @@ static void introduce(struct runtime_thread *thread, const struct sample_record 
 	enum { NAME_BYTES = 16 };
 	char name[NAME_BYTES] = { 0 };
 	machine_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
-	runtime_tell(thread, CHANNEL_THREAD, 0, 0, name, strnlen(name, sizeof(name)));
+	runtime_write_event(thread, CHANNEL_THREAD, 0, 0, name, strnlen(name, sizeof(name)));
 }
 
 /* A thread that has ended is not registered again, whatever functions its last destructors call. */
@@ -235,7 +235,7 @@ struct runtime_thread *runtime_thread_begin_main(enum channel_event event, int64
 		return NULL;
 	set_alternate_stack(thread);
 	enlist(thread);
-	runtime_tell(thread, event, 0, detail, text, strlen(text));
+	runtime_write_event(thread, event, 0, detail, text, strlen(text));
 	runtime_thread = thread;
 	measure(thread);
 	return thread;
@@ -265,7 +265,7 @@ void runtime_thread_forked(int64_t parent_pid)
 		return;
 	}
 	enlist(thread);
-	runtime_tell(thread, CHANNEL_FORKED, 0, parent_pid, NULL, 0);
+	runtime_write_event(thread, CHANNEL_FORKED, 0, parent_pid, NULL, 0);
 	measure(thread);
 }
 
@@ -282,7 +282,7 @@ void runtime_thread_end(void)
 		fp_stop(thread);
 	tick_finish(thread);
 	hooks_total(thread);
-	runtime_tell(thread, CHANNEL_EXITS, 0, 0, NULL, 0);
+	runtime_write_event(thread, CHANNEL_EXITS, 0, 0, NULL, 0);
 	lock_all();
 	all[number_of(thread->shared)] = NULL;
 	unlock_all();

@@ -185,12 +185,6 @@ static void take_words(struct fp_thread *fp, ucontext_t *context)
 	fp->pc = machine_program_counter_of(context);
 }
 
-void fp_enter_step(struct fp_thread *fp, ucontext_t *context)
-{
-	take_words(fp, context);
-	fp_set_trap(fp, context);
-}
-
 /* Returns the flags that one instruction of a step has raised. Clears them in the words, and adds them to the saved
  * ones. */
 static uint32_t take_flags(struct fp_thread *fp, struct fp_words *words)

@@ -89,7 +89,6 @@ struct fp_thread {
 	uint64_t masked_at_ns; /* CPU time at the end of the last burst */
 	uint64_t masked_ns;    /* masked time before the burst, which the burst represents */
 	uint32_t burst_stops, burst_target;
-	uint32_t burst_events;
 	uint32_t burst_raised[FP_KIND_COUNT];
 	uint64_t burst_ps;            /* the program's own time between stops */
 	uint32_t rare_bursts;         /* in a row */
@@ -125,10 +124,8 @@ void fp_show(const struct fp_thread *fp, struct fp_words *words);
 /* Changes the words to the hidden view, and saves what the program has in them. fp_show is the reverse. */
 void fp_hide(struct fp_thread *fp, struct fp_words *words);
 
-/* Set the trap flag: the next instruction is a step. For fp_set_trap the words are shown and without flags;
- * fp_enter_step makes them so. */
+/* Sets the trap flag: the next instruction is a step. The words are shown and without flags. */
 void fp_set_trap(struct fp_thread *fp, ucontext_t *context);
-void fp_enter_step(struct fp_thread *fp, ucontext_t *context);
 
 /* Show the present thread's words around a call that reads them. fp_show_here returns NULL if they are shown
  * already; calls do not nest. In a handler, or in code that has jumped out of one, the words were not hidden;

@@ -77,7 +77,7 @@ void fp_loops_stop(struct fp_thread *fp, const ucontext_t *context)
 }
 
 /* Returns the estimated number of turns in the masked time. */
-static double believed_turns(struct fp_anchor *anchor, uint64_t masked_ns)
+static double estimated_turns(struct fp_anchor *anchor, uint64_t masked_ns)
 {
 	double seen = (double)anchor->turns / (double)masked_ns;
 	if (seen > anchor->per_ns)
@@ -93,7 +93,7 @@ bool fp_loops_end(struct fp_thread *fp, const double by_clock[FP_KIND_COUNT], do
 {
 	struct fp_anchor *anchor = &fp->anchor;
 	double all = 0, all_by_clock = 0;
-	double turns = anchor->seen && anchor->turns && fp->masked_ns ? believed_turns(anchor, fp->masked_ns) : 0;
+	double turns = anchor->seen && anchor->turns && fp->masked_ns ? estimated_turns(anchor, fp->masked_ns) : 0;
 	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++) {
 		events[kind] = turns * anchor->known_per_turn[kind];
 		all += events[kind];

@@ -16,10 +16,10 @@
 #include "collect/agent/probes/registry.h"
 
 struct hook_note {
-	uint64_t function; /* of the active call (a probe descriptor's address); 0: no call */
-	uint64_t ticks;    /* time stamp of the entry */
-	uint64_t value;    /* the value that the implementation returned */
-	uint64_t was_told; /* ... 1: it was called for the entry */
+	uint64_t function;   /* of the active call (a probe descriptor's address); 0: no call */
+	uint64_t ticks;      /* time stamp of the entry */
+	uint64_t value;      /* the value that the implementation returned */
+	uint64_t was_called; /* ... 1: it was called for the entry */
 };
 
 static const struct hook_measurement *inner; /* NULL: no measurement is wrapped */
@@ -66,20 +66,20 @@ static bool begin_work(void)
 	return true;
 }
 
-static void tell_enter(struct hook_note *note)
+static void call_enter(struct hook_note *note)
 {
 	if (!begin_work())
 		return;
-	note->value = implementation->enter((const struct cpprof_site *)(uintptr_t)note->function);
-	note->was_told = 1;
+	note->value = implementation->enter((const struct cpprof_probe *)(uintptr_t)note->function);
+	note->was_called = 1;
 	at_work = 0;
 }
 
-static void tell_leave(const struct hook_note *note)
+static void call_leave(const struct hook_note *note)
 {
-	if (!note->was_told || !begin_work())
+	if (!note->was_called || !begin_work())
 		return;
-	implementation->leave((const struct cpprof_site *)(uintptr_t)note->function, note->value);
+	implementation->leave((const struct cpprof_probe *)(uintptr_t)note->function, note->value);
 	at_work = 0;
 }
 
@@ -102,7 +102,7 @@ static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_s
 		return;
 	*note = (struct hook_note){ .function = function };
 	if (implementation)
-		tell_enter(note);
+		call_enter(note);
 	note->ticks = machine_time_stamp();
 }
 
@@ -123,7 +123,7 @@ static void finish(const struct hook_note *note, uint64_t now)
 	if (times_calls)
 		probes_took(note->function, now - note->ticks);
 	if (implementation)
-		tell_leave(note);
+		call_leave(note);
 }
 
 /* Usually the call is the frame on top: then the implementation is called while the call's path is still current. If
@@ -200,7 +200,7 @@ void hooks_time_calls(bool on)
 	put_around();
 }
 
-void hooks_tell(const struct cpprof_implementation *loaded)
+void hooks_set_implementation(const struct cpprof_implementation *loaded)
 {
 	implementation = loaded;
 	put_around();

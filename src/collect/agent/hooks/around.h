@@ -19,6 +19,6 @@ bool hooks_have_frames(void);
 /* Starts or stops the timing of each call of a probe point; probes_took gets the times. Async-signal-safe. */
 void hooks_time_calls(bool on);
 /* Calls the implementation at probe points from now on, until the process exits. Called at most once. */
-void hooks_tell(const struct cpprof_implementation *implementation);
+void hooks_set_implementation(const struct cpprof_implementation *implementation);
 
 #endif

@@ -51,7 +51,7 @@ static struct tally_block *find(struct hook_thread *thread, uint64_t pc)
 		if (block->pc == 0 && thread->block_count > mask - mask / 4)
 			return NULL;
 		if (block->pc == 0)
-			tally_know_code(pc);
+			tally_register_code(pc);
 		if (block->pc == 0 &&
 		    __atomic_compare_exchange_n(&block->pc, &found, pc, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			hooks_count(&thread->block_count);
@@ -72,7 +72,7 @@ void hooks_block_count_slowly(struct hook_thread *thread, uint64_t pc, enum tall
 
 void hooks_block_unmeasured(struct hook_thread *thread, uint64_t pc, enum tally_hook hook)
 {
-	bool is_first = thread == &hooks_nobody;
+	bool is_first = thread == &hooks_none;
 	thread->measurement->block(thread, pc);
 	/* Lets reports state how the program was compiled. */
 	if (is_first && hooks.process)

@@ -31,7 +31,7 @@ struct hook_edges {
 
 /* --- the table --- */
 
-enum { ANY_SITE = 0 };
+enum { ANY_CALL_SITE = 0 };
 
 static uint64_t turn(uint64_t value, uint32_t bits)
 {
@@ -46,7 +46,7 @@ static uint64_t hash(const struct tally_node *node, uint64_t call_site, uint64_t
 	return (((uint64_t)(uintptr_t)node ^ turn(call_site, THIRD) ^ turn(function, 2 * THIRD)) * golden) >> HALF;
 }
 
-/* Returns the edge of a call; with `call_site` ANY_SITE, the edge that put_both has entered for any call of the
+/* Returns the edge of a call; with `call_site` ANY_CALL_SITE, the edge that put_both has entered for any call of the
  * function. */
 static struct tally_edge *look_up(const struct hook_edges *edges, const struct tally_node *node, uint64_t call_site,
 				  uint64_t function)
@@ -57,7 +57,7 @@ static struct tally_edge *look_up(const struct hook_edges *edges, const struct t
 		if (!slot->node)
 			return NULL;
 		if (slot->node == node && slot->edge->function == function &&
-		    (slot->edge->call_site == call_site || call_site == ANY_SITE))
+		    (slot->edge->call_site == call_site || call_site == ANY_CALL_SITE))
 			return slot->edge;
 	}
 	return NULL;
@@ -92,11 +92,12 @@ static struct hook_edges *new_table(uint64_t slots)
 	return edges;
 }
 
-/* Enters an edge by its call site, and also as ANY_SITE if it is the node's first edge to the function in the table. */
+/* Enters an edge by its call site, and also as ANY_CALL_SITE if it is the node's first edge to the function in the
+ * table. */
 static void put_both(struct hook_edges *edges, struct tally_node *node, struct tally_edge *edge)
 {
-	if (!look_up(edges, node, ANY_SITE, edge->function))
-		put(edges, node, ANY_SITE, edge);
+	if (!look_up(edges, node, ANY_CALL_SITE, edge->function))
+		put(edges, node, ANY_CALL_SITE, edge);
 	if (!look_up(edges, node, edge->call_site, edge->function))
 		put(edges, node, edge->call_site, edge);
 }
@@ -156,7 +157,7 @@ static struct tally_node *find_child(const struct hook_thread *thread, const str
 			return edge->child;
 	if (passed < NEAR_EDGES)
 		return NULL;
-	const struct tally_edge *edge = look_up(thread->edges, node, ANY_SITE, function);
+	const struct tally_edge *edge = look_up(thread->edges, node, ANY_CALL_SITE, function);
 	return edge && !(edge->flags & TALLY_EDGE_FOLDED) ? edge->child : NULL;
 }
 
@@ -254,8 +255,8 @@ static uint64_t make(void *argument, uint64_t has_child)
 	const struct hook_call *call = wanted->call;
 	struct tally_node *child = NULL;
 	uint32_t flags = 0;
-	tally_know_code(call->call_site);
-	tally_know_code(call->function);
+	tally_register_code(call->call_site);
+	tally_register_code(call->function);
 	note_hook(call);
 	if (has_child) {
 		child = find_child(thread, wanted->node, call->function);

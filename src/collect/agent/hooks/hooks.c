@@ -1,7 +1,7 @@
 /*
  * The process and its threads, for hooks.
  *
- *	hooks_nobody --first event--> a state of its own --hooks_thread_end--> ... --thread exited--> the next thread's
+ *	hooks_none --first event--> a state of its own --hooks_thread_end--> ... --thread exited--> the next thread's
  *	      \--no state possible--> hooks_refused
  *
  * After 1000 threads a new thread continues in the tables of a thread that has exited, so that a program may start
@@ -28,7 +28,7 @@
 /* The state of all threads that cannot be counted. */
 static struct hook_thread hooks_refused = { .measurement = &hooks_off, .direct_low = UINT64_MAX };
 
-_Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec"))) = &hooks_nobody;
+_Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec"))) = &hooks_none;
 
 /* The same variable, under the name that cpprof/profiler.h uses. */
 extern _Thread_local struct cpprof_thread *cpprof_thread_1 __attribute__((alias("hook_thread")));
@@ -37,7 +37,7 @@ static struct hook_thread *all; /* the list of all states */
 
 static bool has_state(const struct hook_thread *thread)
 {
-	return thread != &hooks_nobody && thread != &hooks_refused;
+	return thread != &hooks_none && thread != &hooks_refused;
 }
 
 /* The destructor of this key reports that a thread ends. Without the key, adopt() checks each thread with tgkill. */
@@ -255,7 +255,7 @@ static struct hook_thread *begin_unless_begun(struct tally_node *creator)
 {
 	uint64_t old;
 	hooks_begin();
-	if (hook_thread != &hooks_nobody)
+	if (hook_thread != &hooks_none)
 		return hook_thread;
 	/* false: this thread is inside hooks_begin, which called an instrumented function */
 	bool have_begun = hooks_have_begun();
@@ -479,7 +479,7 @@ void hooks_forked(void)
 	probes_forked();
 	implementation_forked();
 	if (!has_state(thread))
-		hook_thread = &hooks_nobody;
+		hook_thread = &hooks_none;
 	else if (process)
 		renew_tables(thread);
 	else

@@ -47,7 +47,7 @@ struct hook_frame {
 };
 enum {                        /* flags in `return_slot` */
        HOOK_FRAME_LEAVES = 1, /* the hook reports the return as well */
-       HOOK_FRAME_PROBE = 2   /* a probe point in the source: node->function is the address of a struct cpprof_site */
+       HOOK_FRAME_PROBE = 2   /* a probe point in the source: node->function is the address of a struct cpprof_probe */
 };
 /* A value of `return_slot`: the frame is not a call, but the base of a run, which is the frames of one stack
  * (hooks/stacks.c). frames[0] is a base. */
@@ -72,7 +72,7 @@ struct hook_measurement {
 	 * `return_slot`. */
 	void (*entered)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
 	/* __cyg_profile_func_enter and _exit, and probe points in the source (`function` is then the address of a
-	 * struct cpprof_site). `code` is the hook's return address. It lies in the function, or in the one that the
+	 * struct cpprof_probe). `code` is the hook's return address. It lies in the function, or in the one that the
 	 * function is inlined into. */
 	void (*enter)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 		      uint64_t code);
@@ -162,10 +162,10 @@ void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root);
  * library) through this function, which keeps all vector registers. Returns the value of function(first, second). */
 uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first, uint64_t second);
 
-/* The current thread's state, never NULL. Before a thread's first event it is `hooks_nobody`, whose measurement
+/* The current thread's state, never NULL. Before a thread's first event it is `hooks_none`, whose measurement
  * makes the state. */
 extern _Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec")));
-extern struct hook_thread hooks_nobody;
+extern struct hook_thread hooks_none;
 
 /* --- the process (tally.c, hooks.c) --- */
 
@@ -254,7 +254,7 @@ void *tally_object_new(struct hook_thread *thread, size_t bytes);
 void tally_modules_changed(void);
 /* Registers the module that contains `address`, if there is one. Call it before an edge or a tick with a new address
  * is made. Async-signal-safe; takes some ns if the module is registered already. */
-void tally_know_code(uint64_t address);
+void tally_register_code(uint64_t address);
 
 /* An address near this thread's stack pointer while a hook calls the dynamic linker, else 0. */
 extern _Thread_local uint64_t hooks_asking __attribute__((tls_model("initial-exec")));

@@ -63,7 +63,7 @@ static void load(const char *path)
 		return;
 	}
 	loaded = found;
-	hooks_tell(found);
+	hooks_set_implementation(found);
 }
 
 bool implementation_is_named(const char *value)

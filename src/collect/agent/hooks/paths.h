@@ -33,7 +33,7 @@ static inline bool hooks_call_is_probe(const struct hook_call *call)
 /* Returns true if the call is the entry of a probe point inside a function: a region or a loop, for example. */
 static inline bool hooks_call_is_within(const struct hook_call *call)
 {
-	const struct cpprof_site *descriptor = (const void *)(uintptr_t)call->function;
+	const struct cpprof_probe *descriptor = (const void *)(uintptr_t)call->function;
 	return hooks_call_is_probe(call) && !probe_is_function(descriptor->kind);
 }
 

@@ -2,7 +2,7 @@
  * A process's chunk, and the modules in it: see struct tally_module.
  *
  * Modules are added in two ways. When code was loaded, tally_modules_changed visits all modules of the dynamic
- * linker, which takes the linker's locks. Before a measurement refers to an address, tally_know_code looks up its
+ * linker, which takes the linker's locks. Before a measurement refers to an address, tally_register_code looks up its
  * module only, which takes no lock, because it may run in a handler. One thread at a time adds to the table. If the
  * table is busy, was_missed requests another visit, which the present or a later tally_modules_changed makes.
  */
@@ -180,7 +180,7 @@ static bool overlaps_gone(const struct extent *extent)
 }
 
 /* Sets the mark in the last module of the table, because there may be no room for a new one. */
-static void tell_mixed(void)
+static void mark_mixed(void)
 {
 	if (known_count > 0)
 		known[known_count - 1].module->others_mixed = 1;
@@ -199,7 +199,7 @@ static void write_module(struct tally_process *process, struct extent *extent, u
 	uint64_t bytes = (sizeof(struct tally_module) + path_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	struct tally_module *module = known_count < MODULES_MAX ? take_bytes(process, bytes) : NULL;
 	if (!module || overlaps_gone(extent))
-		tell_mixed();
+		mark_mixed();
 	if (!module)
 		return;
 	module->bytes = (uint32_t)bytes;
@@ -299,7 +299,7 @@ void tally_modules_changed(void)
 	errno = error;
 }
 
-void tally_know_code(uint64_t address)
+void tally_register_code(uint64_t address)
 {
 	struct dl_find_object found;
 	if (__builtin_expect(is_known(address), 1) || !real_find_object(address, &found) || !found.dlfo_link_map)

@@ -23,7 +23,7 @@ static struct tally_tick *find(const struct tally_node *node, uint64_t pc, uint3
 
 static struct tally_tick *make(struct hook_thread *thread, struct tally_node *node, uint64_t pc, uint32_t request)
 {
-	tally_know_code(pc);
+	tally_register_code(pc);
 	struct tally_tick *tick = tally_object_new(thread, sizeof(*tick));
 	if (!tick)
 		return NULL;

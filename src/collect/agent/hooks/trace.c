@@ -301,7 +301,7 @@ void cpprof_event(uint64_t id, uint64_t value)
 	enum { OPERANDS = 3 };
 	if (!hooks.header || hooks.header->measurement != TALLY_TRACE)
 		return;
-	struct hook_thread *thread = hook_thread != &hooks_nobody ? hook_thread : hooks_thread_begin();
+	struct hook_thread *thread = hook_thread != &hooks_none ? hook_thread : hooks_thread_begin();
 	uint64_t zeros = (uint64_t)(id ? 0 : TALLY_USER_NO_ID) | (uint64_t)(value ? 0 : TALLY_USER_NO_VALUE);
 	const uint64_t operands[OPERANDS] = { id ? id : 1, value ? value : 1, TALLY_USER_WHOLE | zeros };
 	if (goes_on(thread))

@@ -151,7 +151,7 @@ static uint32_t find_lacks(char copy[CHANNEL_TEXT_BYTES], char *const environmen
 	return lacks;
 }
 
-static void tell_exec(const char *path, char *const environment[])
+static void announce_exec(const char *path, char *const environment[])
 {
 	char copy[CHANNEL_TEXT_BYTES];
 	int error = errno;
@@ -159,7 +159,7 @@ static void tell_exec(const char *path, char *const environment[])
 	if (thread && path) {
 		uint32_t lacks = find_lacks(copy, environment);
 		size_t bytes = copy_text(copy, path);
-		runtime_tell(thread, CHANNEL_EXECS, lacks, 0, copy, bytes);
+		runtime_write_event(thread, CHANNEL_EXECS, lacks, 0, copy, bytes);
 	}
 	if (thread)
 		runtime_leave(thread);
@@ -182,7 +182,7 @@ static void exec_failed(void)
 #define BECOMING(name, parameters, arguments_of, path, environment) \
 	INTERPOSED int name parameters                              \
 	{                                                           \
-		tell_exec(path, environment);                       \
+		announce_exec(path, environment);                   \
 		signals_before_exec();                              \
 		int result = REAL(name) arguments_of;               \
 		int error = errno;                                  \

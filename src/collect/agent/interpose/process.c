@@ -44,10 +44,10 @@ struct cloned {
 	void *argument;
 };
 
-/* Runs in the child, which has a copy of its parent's memory, and so of `told`. */
-static int begin_cloned(void *told)
+/* Runs in the child, which has a copy of its parent's memory, and so of `context`. */
+static int begin_cloned(void *context)
 {
-	const struct cloned *cloned = told;
+	const struct cloned *cloned = context;
 	runtime_forked();
 	return cloned->run(cloned->argument);
 }

@@ -122,16 +122,16 @@ static long call_waiting(long number, long arguments[ARGUMENTS])
 {
 	if (number == SYS_io_uring_enter && arguments[URING_FLAGS] & URING_HAS_STRUCTURE)
 		return call_uring(arguments);
-	int place = mask_argument(number);
+	int position = mask_argument(number);
 	struct mask_pointer pointer = { NULL, MASK_BYTES };
 	sigset_t room;
-	if (place != NO_MASK)
-		pointer.mask = (const sigset_t *)arguments[place];
+	if (position != NO_MASK)
+		pointer.mask = (const sigset_t *)arguments[position];
 	else if ((number == SYS_pselect6 || number == SYS_io_pgetevents) && arguments[ARGUMENTS - 1])
 		memcpy(&pointer, (const void *)arguments[ARGUMENTS - 1], sizeof(pointer));
 	struct runtime_thread *thread = waits_begin_masked(REAL_ADDRESS(syscall), &pointer.mask, &room);
-	if (place != NO_MASK)
-		arguments[place] = (long)pointer.mask;
+	if (position != NO_MASK)
+		arguments[position] = (long)pointer.mask;
 	else if (pointer.mask)
 		arguments[ARGUMENTS - 1] = (long)&pointer;
 	long result = call(number, arguments);

@@ -26,7 +26,7 @@
 struct starting {
 	void *(*run)(void *argument);
 	void *argument;
-	bool believes_blocked; /* see signals.h */
+	bool program_blocks; /* see signals.h */
 	uint64_t blocked_traps;
 	struct tally_node *path; /* the creator's current path, as hooks have counted it; NULL: none */
 	bool has_creator;
@@ -71,7 +71,7 @@ static struct starting *starting_of(void *(*run)(void *), void *argument)
 		return NULL;
 	starting->run = run;
 	starting->argument = argument;
-	starting->believes_blocked = signals_thread.believes_blocked;
+	starting->program_blocks = signals_thread.program_blocks;
 	starting->blocked_traps = signals_thread.blocked_traps;
 	starting->path = hooks_current();
 	starting->has_creator = false;
@@ -99,7 +99,7 @@ static void thread_ends(void *round)
 	hooks_thread_end();
 }
 
-static void end_will_be_told(void)
+static void request_thread_end(void)
 {
 	if (has_last_key && runtime_thread)
 		(void)pthread_setspecific(last_key, (void *)1);
@@ -110,23 +110,23 @@ __attribute__((constructor)) static void make_last_key(void)
 	cpprof_runtime_begin();
 	has_last_key = runtime.channel && pthread_key_create(&last_key, thread_ends) == 0;
 	/* The first thread may end by pthread_exit, before the others. */
-	end_will_be_told();
+	request_thread_end();
 }
 
 /* --- the beginning --- */
 
 /* Reports recognize this frame by the function's name, and leave it out. */
-static __attribute__((noinline)) void *cpprof_thread_main(void *told)
+static __attribute__((noinline)) void *cpprof_thread_main(void *context)
 {
-	struct starting *starting = told;
+	struct starting *starting = context;
 	void *(*run)(void *) = starting->run;
 	void *argument = starting->argument;
-	signals_thread.believes_blocked = starting->believes_blocked;
+	signals_thread.program_blocks = starting->program_blocks;
 	signals_thread.blocked_traps = starting->blocked_traps;
 	(void)runtime_thread_begin(starting->has_creator ? &starting->creator : NULL);
 	hooks_thread_created(starting->path);
 	starting_give(starting);
-	end_will_be_told();
+	request_thread_end();
 	return run(argument);
 }
 
@@ -156,13 +156,13 @@ INTERPOSED int thrd_create(thrd_t *id, thrd_start_t run, void *argument)
 
 /* --- names --- */
 
-static void tell_name(uint32_t tid, const char *name)
+static void announce_name(uint32_t tid, const char *name)
 {
 	int error = errno;
 	struct runtime_thread *thread = runtime_enter();
 	if (thread) {
 		enum { NAME_BYTES = 15 };
-		runtime_tell(thread, CHANNEL_NAMED, tid, 0, name, strnlen(name, NAME_BYTES));
+		runtime_write_event(thread, CHANNEL_NAMED, tid, 0, name, strnlen(name, NAME_BYTES));
 		hooks_named(tid, name, strnlen(name, NAME_BYTES));
 		runtime_leave(thread);
 	}
@@ -185,7 +185,7 @@ INTERPOSED int pthread_setname_np(pthread_t id, const char *name)
 	int result = REAL(pthread_setname_np)(id, name);
 	uint32_t tid = result == 0 && runtime_thread ? tid_of(id) : 0;
 	if (tid)
-		tell_name(tid, name);
+		announce_name(tid, name);
 	return result;
 }
 
@@ -198,6 +198,6 @@ INTERPOSED int prctl(int option, ...)
 	va_end(more);
 	int result = REAL(prctl)(option, second, third, fourth, fifth);
 	if (option == PR_SET_NAME && result == 0 && runtime_thread)
-		tell_name(runtime_thread->tid, (const char *)second);
+		announce_name(runtime_thread->tid, (const char *)second);
 	return result;
 }

@@ -94,7 +94,7 @@ static uint64_t time_in_probe(const struct hook_thread *thread)
 
 static __attribute__((noinline)) struct cost turn(struct hook_thread *thread)
 {
-	static struct cpprof_site descriptor = { .state = CPPROF_STATE_ON, .name = "", .file = "" };
+	static struct cpprof_probe descriptor = { .state = CPPROF_STATE_ON, .name = "", .file = "" };
 	uint64_t inside = time_in_probe(thread), start = machine_time_stamp();
 	for (int i = 0; i < TURNS; i++) {
 		struct cpprof_entry entry = cpprof_entered(&descriptor);

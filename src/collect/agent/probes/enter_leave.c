@@ -33,7 +33,7 @@ _Static_assert(sizeof(struct cpprof_frame) == sizeof(struct hook_frame) && CPPRO
 /* Returns the address of the return slot of the function that contains the object, with the bits of a probe point's
  * frame. The slot is below the caller's part of the stack, so the frame has its position between those of the other
  * hooks. */
-static uint64_t place_of(const void *frame_address)
+static uint64_t return_slot_of(const void *frame_address)
 {
 	return ((uint64_t)(uintptr_t)frame_address - sizeof(uint64_t)) | HOOK_FRAME_LEAVES | HOOK_FRAME_PROBE;
 }
@@ -61,7 +61,7 @@ static inline bool is_within(const void *address)
 
 /* Returns whether this library is the caller. The program may define its own memcpy or getenv, with an object in it:
  * that would be entered while another probe point is, and recursively; and these are not calls of the program. */
-static inline bool is_called_here(const struct cpprof_site *descriptor, const void *caller)
+static inline bool is_called_here(const struct cpprof_probe *descriptor, const void *caller)
 {
 	return __builtin_expect(is_within(caller), 0) && !is_within(descriptor);
 }
@@ -72,7 +72,7 @@ static inline bool is_traced(const struct hook_thread *thread)
 	return thread->measurement == &hooks_trace;
 }
 
-static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct cpprof_site *descriptor,
+static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct cpprof_probe *descriptor,
 									const void *caller, const void *frame_address,
 									uint64_t code)
 {
@@ -81,10 +81,10 @@ static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct c
 		return NULL;
 	if (is_traced(thread) && __atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) == CPPROF_STATE_ON) {
 		hooks_trace_enter(thread, (uint64_t)(uintptr_t)descriptor, (uint64_t)(uintptr_t)caller,
-				  place_of(frame_address), code);
+				  return_slot_of(frame_address), code);
 		return CPPROF_FRAME_UNKNOWN;
 	}
-	if (thread == &hooks_nobody)
+	if (thread == &hooks_none)
 		thread = hooks_thread_begin();
 	if (thread->measurement == &hooks_off) {
 		if (never_counts())
@@ -96,14 +96,14 @@ static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct c
 	if (__atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) != CPPROF_STATE_ON)
 		return NULL;
 	thread->measurement->enter(thread, (uint64_t)(uintptr_t)descriptor, (uint64_t)(uintptr_t)caller,
-				   place_of(frame_address), code);
+				   return_slot_of(frame_address), code);
 	bool may_leave_direct =
 		thread->direct_low != UINT64_MAX && thread->top->node->function == (uint64_t)(uintptr_t)descriptor;
 	return may_leave_direct ? (struct cpprof_frame *)(thread->top - 1) : CPPROF_FRAME_UNKNOWN;
 }
 
-HOOK_HOT struct cpprof_frame *cpprof_site_enter(struct cpprof_site *descriptor, const void *caller,
-						const void *frame_address)
+HOOK_HOT struct cpprof_frame *cpprof_probe_enter(struct cpprof_probe *descriptor, const void *caller,
+						 const void *frame_address)
 {
 	uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
 	if (__builtin_expect(!caller, 0))
@@ -111,36 +111,36 @@ HOOK_HOT struct cpprof_frame *cpprof_site_enter(struct cpprof_site *descriptor, 
 	return enter(descriptor, caller, frame_address, code);
 }
 
-struct cpprof_frame *cpprof_site_enter_from(struct cpprof_site *descriptor, const void *caller,
-					    const void *frame_address, const void *code)
+struct cpprof_frame *cpprof_probe_enter_from(struct cpprof_probe *descriptor, const void *caller,
+					     const void *frame_address, const void *code)
 {
 	return enter(descriptor, caller, frame_address, (uint64_t)(uintptr_t)code);
 }
 
-struct cpprof_frame *cpprof_site_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge,
-					 uint64_t return_slot)
+struct cpprof_frame *cpprof_probe_restore(struct cpprof_frame *frame, const struct cpprof_edge *edge,
+					  uint64_t return_slot)
 {
 	*(struct hook_frame *)frame =
 		(struct hook_frame){ (struct tally_node *)edge->child, return_slot, edge->caller, &hooks_no_edge };
 	return CPPROF_FRAME_UNKNOWN;
 }
 
-HOOK_HOT void cpprof_site_leave(struct cpprof_site *descriptor, const void *caller, const void *frame_address)
+HOOK_HOT void cpprof_probe_leave(struct cpprof_probe *descriptor, const void *caller, const void *frame_address)
 {
 	if (__builtin_expect(!caller, 0))
 		frame_address = UNKNOWN_CALLER_S(__builtin_dwarf_cfa());
 	struct hook_thread *thread = hook_thread;
 	if (is_traced(thread)) {
 		hooks_trace_leave(thread, (uint64_t)(uintptr_t)descriptor, (uint64_t)(uintptr_t)caller,
-				  place_of(frame_address));
+				  return_slot_of(frame_address));
 		return;
 	}
 	thread->measurement->leave(thread, (uint64_t)(uintptr_t)descriptor, (uint64_t)(uintptr_t)caller,
-				   place_of(frame_address));
+				   return_slot_of(frame_address));
 }
 
-void cpprof_site_block(struct cpprof_site *descriptor, const void *caller, const void *frame_address)
+void cpprof_probe_block(struct cpprof_probe *descriptor, const void *caller, const void *frame_address)
 {
 	if (enter(descriptor, caller, frame_address, (uint64_t)(uintptr_t)__builtin_return_address(0)))
-		cpprof_site_leave(descriptor, caller, frame_address);
+		cpprof_probe_leave(descriptor, caller, frame_address);
 }

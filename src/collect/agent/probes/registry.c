@@ -117,7 +117,7 @@ static size_t length(const char *text)
 }
 
 /* Returns the new record, or NULL if there is no room. */
-static struct tally_probe *write_record(const struct cpprof_site *descriptor, uint32_t number, uint64_t code)
+static struct tally_probe *write_record(const struct cpprof_probe *descriptor, uint32_t number, uint64_t code)
 {
 	size_t name = length(descriptor->name), signature = length(descriptor->signature),
 	       file = length(descriptor->file);
@@ -171,7 +171,7 @@ struct probes_entry *probes_at(uint32_t index)
 }
 
 /* Returns the slot that has, or will have, the number of the probe point at this address. */
-static uint32_t *slot_of(const struct cpprof_site *descriptor)
+static uint32_t *slot_of(const struct cpprof_probe *descriptor)
 {
 	const uint64_t golden = 0x9e3779b97f4a7c15;
 	enum { UPPER_HALF = 32 };
@@ -200,57 +200,57 @@ static bool make_slots(void)
 	return true;
 }
 
-struct probes_entry *probes_find(const struct cpprof_site *descriptor)
+struct probes_entry *probes_find(const struct cpprof_probe *descriptor)
 {
 	uint32_t number = descriptor->number;
 	struct probes_entry *probe = number - 1 < probes_count() ? probes_at(number - 1) : NULL;
 	return probe && probe->descriptor == descriptor ? probe : NULL;
 }
 
-static bool is_told(const struct tally_probe *told, const struct cpprof_site *descriptor)
+static bool matches_record(const struct tally_probe *record, const struct cpprof_probe *descriptor)
 {
-	return told && told->line == descriptor->line && told->kind == descriptor->kind &&
-	       strncmp(told->texts, descriptor->name ? descriptor->name : "", TEXT_MOST) == 0;
+	return record && record->line == descriptor->line && record->kind == descriptor->kind &&
+	       strncmp(record->texts, descriptor->name ? descriptor->name : "", TEXT_MOST) == 0;
 }
 
 /* Counts the thread as stopped, once in a process, so that reports mention the missing probe points. */
-static void tell_of_no_room(void)
+static void count_no_room(void)
 {
-	static uint32_t told; /* number of the process that has counted it, plus 1 */
-	if (told == hooks.process_number + 1)
+	static uint32_t counted; /* number of the process that has counted it, plus 1 */
+	if (counted == hooks.process_number + 1)
 		return;
-	told = hooks.process_number + 1;
+	counted = hooks.process_number + 1;
 	__atomic_add_fetch(&hooks.process->threads_stopped, 1, __ATOMIC_RELAXED);
 }
 
 /* Returns the entry for the probe point at this address, with its record, or NULL if there is no room. Locked. */
-static struct probes_entry *add_probe(struct cpprof_site *descriptor, uint64_t code)
+static struct probes_entry *add_probe(struct cpprof_probe *descriptor, uint64_t code)
 {
 	struct probes_entry **block = &blocks[probe_count / BLOCK];
 	if (probe_count == BLOCK * BLOCKS || !make_slots())
 		return NULL;
 	uint32_t *slot = slot_of(descriptor);
-	if (*slot && is_told(probes_at(*slot - 1)->told, descriptor)) {
+	if (*slot && matches_record(probes_at(*slot - 1)->record, descriptor)) {
 		descriptor->number = *slot;
 		return probes_at(*slot - 1);
 	}
 	if (!*block)
 		*block = map_memory(BLOCK * sizeof(**block));
-	struct tally_probe *told = *block ? write_record(descriptor, probe_count + 1, code) : NULL;
-	if (!told)
+	struct tally_probe *record = *block ? write_record(descriptor, probe_count + 1, code) : NULL;
+	if (!record)
 		return NULL;
 	struct probes_entry *probe = &(*block)[probe_count % BLOCK];
 	probe->descriptor = descriptor;
-	probe->told = told;
+	probe->record = record;
 	descriptor->number = *slot = probe_count + 1;
 	__atomic_store_n(&probe_count, probe_count + 1, __ATOMIC_RELEASE);
 	return probe;
 }
 
 /* Sets the flags of the present state, and keeps those of the kind. */
-static void set_flags(struct tally_probe *told, uint32_t flags)
+static void set_flags(struct tally_probe *record, uint32_t flags)
 {
-	told->flags = (told->flags & TALLY_PROBE_WAITS) | flags;
+	record->flags = (record->flags & TALLY_PROBE_WAITS) | flags;
 }
 
 /* --- a probe point is reached --- */
@@ -269,26 +269,26 @@ void probes_begin(void)
 	}
 }
 
-void probes_register(struct cpprof_site *descriptor, uint64_t code)
+void probes_register(struct cpprof_probe *descriptor, uint64_t code)
 {
 	uint64_t signals;
 	if (is_locked_here())
 		return;
 	probes_begin();
-	tally_know_code((uint64_t)(uintptr_t)descriptor);
-	tally_know_code(code);
+	tally_register_code((uint64_t)(uintptr_t)descriptor);
+	tally_register_code(code);
 	__atomic_or_fetch(&hooks.process->hooks, TALLY_HOOK_PROBE, __ATOMIC_RELAXED);
 	probes_lock(&signals);
 	if (__atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW) {
 		uint32_t count = probe_count;
 		const struct probes_entry *probe = add_probe(descriptor, code);
-		bool on = probe && probes_wanted(probe->told);
+		bool on = probe && probes_wanted(probe->record);
 		if (probe)
-			set_flags(probe->told, on ? 0 : TALLY_PROBE_OFF);
+			set_flags(probe->record, on ? 0 : TALLY_PROBE_OFF);
 		else
-			tell_of_no_room();
+			count_no_room();
 		if (probe_count != count)
-			count_bytes(probe->told->bytes);
+			count_bytes(probe->record->bytes);
 		__atomic_store_n(&descriptor->state, on ? CPPROF_STATE_ON : CPPROF_STATE_OFF, __ATOMIC_RELEASE);
 	}
 	probes_unlock(&signals);
@@ -298,10 +298,10 @@ void probes_register(struct cpprof_site *descriptor, uint64_t code)
 
 static bool is_there(const struct probes_entry *probe)
 {
-	struct cpprof_site seen;
+	struct cpprof_probe seen;
 	return runtime_copy(&seen, sizeof(seen), (uint64_t)(uintptr_t)probe->descriptor) &&
-	       seen.number == probe->told->number && seen.line == probe->told->line && seen.kind == probe->told->kind &&
-	       seen.level == probe->told->level;
+	       seen.number == probe->record->number && seen.line == probe->record->line &&
+	       seen.kind == probe->record->kind && seen.level == probe->record->level;
 }
 
 /* Writes the state, after is_there. The library may have been unloaded since. */
@@ -317,38 +317,38 @@ static void store(struct probes_entry *probe, uint32_t state)
 
 bool probes_switch(struct probes_entry *probe, bool on, uint32_t flags)
 {
-	struct tally_probe *told = probe->told;
-	if (!told)
+	struct tally_probe *record = probe->record;
+	if (!record)
 		return false;
-	bool was_on = !(told->flags & TALLY_PROBE_OFF);
+	bool was_on = !(record->flags & TALLY_PROBE_OFF);
 	if (is_there(probe))
 		store(probe, on ? CPPROF_STATE_ON : CPPROF_STATE_OFF);
 	probe->calls = probe->ticks = 0;
-	told->switched += was_on != on;
-	set_flags(told, on ? 0 : TALLY_PROBE_OFF | flags);
+	record->switched += was_on != on;
+	set_flags(record, on ? 0 : TALLY_PROBE_OFF | flags);
 	return was_on != on;
 }
 
 /* --- fork --- */
 
 /* Assigns copied records to the probe points with the same numbers. */
-static void know_copies(struct tally_probe *copy, uint64_t bytes)
+static void register_copies(struct tally_probe *copy, uint64_t bytes)
 {
 	for (uint64_t at = 0; at < bytes;) {
-		struct tally_probe *told = (struct tally_probe *)((uint8_t *)copy + at);
-		if (!told->bytes || told->bytes > bytes - at || told->number - 1 >= probe_count)
+		struct tally_probe *record = (struct tally_probe *)((uint8_t *)copy + at);
+		if (!record->bytes || record->bytes > bytes - at || record->number - 1 >= probe_count)
 			return;
-		probes_at(told->number - 1)->told = told;
-		at += told->bytes;
+		probes_at(record->number - 1)->record = record;
+		at += record->bytes;
 	}
 }
 
 /* Switches off probe points without a record: reports could not name them. */
-static void turn_off_untold(void)
+static void turn_off_unrecorded(void)
 {
 	for (uint32_t i = 0; i < probe_count; i++)
-		if (!probes_at(i)->told) {
-			struct cpprof_site *descriptor = probes_at(i)->descriptor, seen;
+		if (!probes_at(i)->record) {
+			struct cpprof_probe *descriptor = probes_at(i)->descriptor, seen;
 			if (runtime_copy(&seen, sizeof(seen), (uint64_t)(uintptr_t)descriptor) && seen.number == i + 1)
 				store(probes_at(i), CPPROF_STATE_OFF);
 		}
@@ -363,7 +363,7 @@ void probes_forked(void)
 	__atomic_store_n(&is_adding, FREE, __ATOMIC_RELEASE);
 	chunk_count = 0;
 	for (uint32_t i = 0; i < probe_count; i++)
-		probes_at(i)->told = NULL;
+		probes_at(i)->record = NULL;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t bytes = before[i]->probes_bytes;
 		struct tally_probe *copy = bytes ? make_room(bytes) : NULL;
@@ -371,9 +371,9 @@ void probes_forked(void)
 			continue;
 		memcpy(copy, before[i]->probes, bytes);
 		count_bytes(bytes);
-		know_copies(copy, bytes);
+		register_copies(copy, bytes);
 	}
-	turn_off_untold();
+	turn_off_unrecorded();
 	if (has_begun)
 		control_forked();
 }

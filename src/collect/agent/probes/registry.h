@@ -3,7 +3,7 @@
  *
  *   probes/registry.c   the registry: a record of each in the tally, and the address of its descriptor
  *   probes/rules.c      which probe points are on: the user's rules, in their order
- *   probes/switch.c     applies rules: at start (CPPROF_SITES), for the program and for `cpprof control`
+ *   probes/switch.c     applies rules: at start (CPPROF_PROBES), for the program and for `cpprof control`
  *   probes/throttle.c   probe points that switch themselves off
  */
 #ifndef COLLECT_AGENT_PROBES_REGISTRY_H
@@ -20,7 +20,7 @@
 /* Registers a probe point that code at `code` has reached first: writes its record into the tally and switches it
  * on, unless a rule switches it off. Several threads may call it at the same time: one of them registers it. If this
  * thread holds the lock already, it stays NEW. Async-signal-safe. */
-void probes_register(struct cpprof_site *descriptor, uint64_t code);
+void probes_register(struct cpprof_probe *descriptor, uint64_t code);
 
 /* Called before the other functions of this header, when hooks.header is set: reads the rules, measures the cost of
  * a probe and starts the control thread. Only the first call has an effect. */
@@ -33,16 +33,16 @@ void probes_forked(void);
 
 /* A probe point that was reached. Entries are never moved or removed. */
 struct probes_entry {
-	struct cpprof_site *descriptor; /* its library may be unloaded: see probes_switch */
-	struct tally_probe *told;       /* its record in this process's tally; NULL: there was no room, and it is off */
-	uint64_t calls, ticks;          /* probes/throttle.c: calls since the last check, and their time; atomic */
+	struct cpprof_probe *descriptor; /* its library may be unloaded: see probes_switch */
+	struct tally_probe *record; /* its record in this process's tally; NULL: there was no room, and it is off */
+	uint64_t calls, ticks;      /* probes/throttle.c: calls since the last check, and their time; atomic */
 };
 
 /* Return the number of probe points, and one of them by its index from 0. Async-signal-safe, for any thread. */
 uint32_t probes_count(void);
 struct probes_entry *probes_at(uint32_t index);
 /* Returns the entry of a probe point whose code runs, or NULL if it has none. */
-struct probes_entry *probes_find(const struct cpprof_site *descriptor);
+struct probes_entry *probes_find(const struct cpprof_probe *descriptor);
 
 /* Take and release the lock for adding and switching probe points and for adding rules. Signals are blocked while it
  * is held. */
@@ -73,11 +73,11 @@ const char *probes_rule_read(struct probes_rule *rule, const char *line, size_t 
 /* Appends a rule. Returns false if there are too many. Locked. */
 bool probes_rule_add(const struct probes_rule *rule);
 /* Returns whether the rules switch a probe point on. Locked. */
-bool probes_wanted(const struct tally_probe *told);
+bool probes_wanted(const struct tally_probe *record);
 /* Returns whether a rule applies to this probe point, on or off. */
-bool probes_rule_matches(const struct probes_rule *rule, const struct tally_probe *told);
+bool probes_rule_matches(const struct probes_rule *rule, const struct tally_probe *record);
 /* Returns whether a pattern matches the probe point: `*`, `?`, and `file:PATTERN`, `group:PATTERN`. */
-bool probes_pattern_matches(const char *pattern, const struct tally_probe *told);
+bool probes_pattern_matches(const char *pattern, const struct tally_probe *record);
 
 /* --- applying rules --- */
 
@@ -91,7 +91,7 @@ struct probes_turned {
  * created. */
 struct probes_turned probes_obey(const char *line, size_t bytes);
 
-/* Adds the rules of the file in CPPROF_SITES. Locked, once in a process. Writes the first error into the tally. */
+/* Adds the rules of the file in CPPROF_PROBES. Locked, once in a process. Writes the first error into the tally. */
 void probes_rules_begin(void);
 
 /* Writes an error in a file, or in a line of it (0: none), into the tally, which keeps the first error of a run. */

@@ -79,11 +79,11 @@ static bool matches_signature(const char *pattern, const char *signature)
 }
 
 /* Matches "work: row", as lists and reports show it. */
-static bool matches_within(const char *pattern, const struct tally_probe *told)
+static bool matches_within(const char *pattern, const struct tally_probe *record)
 {
 	static const char separator[] = ": ";
-	const char *name = told->texts;
-	if (probe_is_function(told->kind))
+	const char *name = record->texts;
+	if (probe_is_function(record->kind))
 		return false;
 	for (const char *at = strstr(pattern, separator); at; at = strstr(at + 1, separator)) {
 		char function[PROBES_PATTERN_MAX];
@@ -92,35 +92,35 @@ static bool matches_within(const char *pattern, const struct tally_probe *told)
 			continue;
 		memcpy(function, pattern, bytes);
 		function[bytes] = 0;
-		if (matches_signature(function, told->texts + told->signature))
+		if (matches_signature(function, record->texts + record->signature))
 			return true;
 	}
 	return false;
 }
 
-bool probes_pattern_matches(const char *pattern, const struct tally_probe *told)
+bool probes_pattern_matches(const char *pattern, const struct tally_probe *record)
 {
 	static const char file_word[] = "file:", group_word[] = "group:";
-	const char *name = told->texts, *signature = told->texts + told->signature;
+	const char *name = record->texts, *signature = record->texts + record->signature;
 	if (strncmp(pattern, file_word, sizeof(file_word) - 1) == 0) {
-		const char *file = told->texts + told->file;
+		const char *file = record->texts + record->file;
 		return matches_tail(pattern + sizeof(file_word) - 1, file, strlen(file), "/");
 	}
 	if (strncmp(pattern, group_word, sizeof(group_word) - 1) == 0) {
-		const char *group = told->texts + told->group;
+		const char *group = record->texts + record->group;
 		return matches(pattern + sizeof(group_word) - 1, group, strlen(group));
 	}
 	return matches_tail(pattern, name, strlen(name), "::") || matches_signature(pattern, signature) ||
-	       matches_within(pattern, told);
+	       matches_within(pattern, record);
 }
 
-bool probes_rule_matches(const struct probes_rule *rule, const struct tally_probe *told)
+bool probes_rule_matches(const struct probes_rule *rule, const struct tally_probe *record)
 {
 	switch (rule->kind) {
 	case PROBES_TURN:
-		return probes_pattern_matches(rule->pattern, told);
+		return probes_pattern_matches(rule->pattern, record);
 	case PROBES_GROUP:
-		return matches(rule->pattern, told->texts + told->group, strlen(told->texts + told->group));
+		return matches(rule->pattern, record->texts + record->group, strlen(record->texts + record->group));
 	case PROBES_LEVEL:
 		return true;
 	default:
@@ -130,13 +130,13 @@ bool probes_rule_matches(const struct probes_rule *rule, const struct tally_prob
 
 /* --- the list --- */
 
-bool probes_wanted(const struct tally_probe *told)
+bool probes_wanted(const struct tally_probe *record)
 {
 	bool on = true;
 	for (uint32_t i = 0; i < rule_count; i++)
-		if (probes_rule_matches(&rules[i], told))
+		if (probes_rule_matches(&rules[i], record))
 			on = rules[i].on;
-	return on && told->level <= level;
+	return on && record->level <= level;
 }
 
 static bool is_about_the_same(const struct probes_rule *a, const struct probes_rule *b)

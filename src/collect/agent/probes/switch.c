@@ -22,11 +22,11 @@ static struct probes_turned apply(const struct probes_rule *rule)
 	struct probes_turned turned = { .known = probes_count() };
 	for (uint32_t i = 0; i < turned.known; i++) {
 		struct probes_entry *probe = probes_at(i);
-		if (!probe->told || (rule && !probes_rule_matches(rule, probe->told)))
+		if (!probe->record || (rule && !probes_rule_matches(rule, probe->record)))
 			continue;
 		turned.matching++;
-		bool wanted = probes_wanted(probe->told);
-		if (wanted == !!(probe->told->flags & TALLY_PROBE_OFF))
+		bool wanted = probes_wanted(probe->record);
+		if (wanted == !!(probe->record->flags & TALLY_PROBE_OFF))
 			turned.changed += probes_switch(probe, wanted, 0);
 	}
 	return turned;
@@ -171,7 +171,7 @@ static int follow_own(const struct probes_rule *rule)
 	return turned.refusal ? -1 : (int)turned.matching;
 }
 
-int cpprof_sites_turn(const char *pattern, int on)
+int cpprof_probes_turn(const char *pattern, int on)
 {
 	struct probes_rule rule = { .kind = PROBES_TURN, .on = on != 0 };
 	size_t bytes = pattern ? strnlen(pattern, sizeof(rule.pattern)) : 0;
@@ -181,13 +181,13 @@ int cpprof_sites_turn(const char *pattern, int on)
 	return follow_own(&rule);
 }
 
-int cpprof_sites_level(int level)
+int cpprof_probes_level(int level)
 {
 	const struct probes_rule rule = { .kind = PROBES_LEVEL, .number = (uint64_t)level };
 	return level < 0 || level > CPPROF_LEVEL_BLOCK ? -1 : follow_own(&rule);
 }
 
-int cpprof_sites_throttle(uint64_t calls, uint64_t ns)
+int cpprof_probes_throttle(uint64_t calls, uint64_t ns)
 {
 	uint64_t signals;
 	if ((calls == 0) != (ns == 0))
@@ -201,22 +201,22 @@ int cpprof_sites_throttle(uint64_t calls, uint64_t ns)
 	return 0;
 }
 
-size_t cpprof_sites_list(void (*visit)(const struct cpprof_site_state *state, void *context), void *context)
+size_t cpprof_probes_list(void (*visit)(const struct cpprof_probe_state *state, void *context), void *context)
 {
 	uint32_t count = probes_count();
 	for (uint32_t i = 0; visit && i < count; i++) {
-		const struct tally_probe *told = probes_at(i)->told;
-		if (!told)
+		const struct tally_probe *record = probes_at(i)->record;
+		if (!record)
 			continue;
-		uint32_t flags = told->flags;
-		const struct cpprof_site_state state = {
-			.name = told->texts,
-			.signature = told->texts + told->signature,
-			.file = told->texts + told->file,
-			.group = told->texts + told->group,
-			.line = told->line,
-			.kind = told->kind,
-			.level = told->level,
+		uint32_t flags = record->flags;
+		const struct cpprof_probe_state state = {
+			.name = record->texts,
+			.signature = record->texts + record->signature,
+			.file = record->texts + record->file,
+			.group = record->texts + record->group,
+			.line = record->line,
+			.kind = record->kind,
+			.level = record->level,
 			.is_on = !(flags & TALLY_PROBE_OFF),
 			.is_throttled = !!(flags & TALLY_PROBE_THROTTLED),
 		};

@@ -44,9 +44,9 @@ static void look(struct probes_entry *probe)
 	probes_lock(&signals);
 	uint64_t calls = probe->calls, ns = ns_of(probe->ticks);
 	bool is_due = calls_wanted && calls >= calls_wanted;
-	if (is_due && ns / calls < ns_wanted && probe->told && !(probe->told->flags & TALLY_PROBE_OFF)) {
-		probe->told->throttled_calls = calls;
-		probe->told->throttled_ns = ns;
+	if (is_due && ns / calls < ns_wanted && probe->record && !(probe->record->flags & TALLY_PROBE_OFF)) {
+		probe->record->throttled_calls = calls;
+		probe->record->throttled_ns = ns;
 		(void)probes_switch(probe, false, TALLY_PROBE_THROTTLED);
 	} else if (is_due) {
 		probe->calls = probe->ticks = 0;
@@ -56,7 +56,7 @@ static void look(struct probes_entry *probe)
 
 void probes_took(uint64_t address, uint64_t ticks)
 {
-	struct probes_entry *probe = probes_find((const struct cpprof_site *)(uintptr_t)address);
+	struct probes_entry *probe = probes_find((const struct cpprof_probe *)(uintptr_t)address);
 	uint64_t wanted = __atomic_load_n(&calls_wanted, __ATOMIC_RELAXED);
 	if (!probe || !wanted)
 		return;

@@ -23,13 +23,13 @@ void signals_unblock(void)
 		set_mask(SIG_UNBLOCK, &ours, NULL);
 }
 
-static void note_believed(int how, uint64_t set)
+static void note_program_mask(int how, uint64_t set)
 {
 	struct signals_thread *thread = &signals_thread;
 	uint64_t ours = signals_ours();
 	if (how == SIG_SETMASK || set & ours)
-		thread->believes_blocked = how != SIG_UNBLOCK && set & ours;
-	if (!thread->believes_blocked)
+		thread->program_blocks = how != SIG_UNBLOCK && set & ours;
+	if (!thread->program_blocks)
 		thread->holds = false;
 	uint64_t traps = set & signals_traps();
 	thread->blocked_traps = how == SIG_SETMASK ? traps
@@ -65,16 +65,16 @@ int signals_mask(int how, const void *set, void *old)
 	const uint64_t reserved = BIT(32) | BIT(33);
 	uint64_t ours = signals_ours(), now = set ? word_of(set) & ~reserved : 0, was;
 	uint64_t traps = signals_thread.blocked_traps;
-	bool believed = signals_thread.believes_blocked, is_child = ours && signals_in_vfork_child();
+	bool program_blocked = signals_thread.program_blocks, is_child = ours && signals_in_vfork_child();
 	if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
 		return EINVAL;
 	if (set && ours && !is_child) {
-		note_believed(how, now);
+		note_program_mask(how, now);
 		now = real_set(how, now);
 	}
 	long result = set_mask(how, set ? &now : NULL, &was);
 	if (result == 0 && old)
-		set_word(old, (is_child ? was : was & ~ours) | (believed ? ours : 0) | traps);
+		set_word(old, (is_child ? was : was & ~ours) | (program_blocked ? ours : 0) | traps);
 	if (signals_thread.held_traps && !is_child)
 		give_held();
 	return (int)-result;
@@ -84,7 +84,7 @@ void signals_thread_begin(sigset_t *mask)
 {
 	uint64_t set = word_of(mask), ours = signals_ours();
 	if (set & ours)
-		signals_thread.believes_blocked = true;
+		signals_thread.program_blocks = true;
 	signals_thread.blocked_traps |= set & signals_traps();
 	set_word(mask, set & ~ours & ~signals_traps());
 }
@@ -96,8 +96,8 @@ void signals_jump(sigset_t *mask)
 	uint64_t set = word_of(mask), ours = signals_ours(), neighbours = ours << 1 | ours >> 1;
 	if (!ours || signals_in_vfork_child())
 		return;
-	signals_thread.believes_blocked = (set & neighbours) == neighbours;
-	if (!signals_thread.believes_blocked)
+	signals_thread.program_blocks = (set & neighbours) == neighbours;
+	if (!signals_thread.program_blocks)
 		signals_thread.blocked_traps = 0;
 	set_word(mask, set &= ~signals_traps());
 	if (signals_has_small_stacks())

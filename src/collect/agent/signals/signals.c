@@ -151,7 +151,7 @@ static void make_real(int number, struct sigaction *action)
 }
 
 /* Converts an action of the kernel to the one that the program gets. */
-static void make_believed(int number, struct sigaction *action)
+static void make_program_view(int number, struct sigaction *action)
 {
 	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();
 	set_word(&action->sa_mask, mask | (table.asked_blocking & BIT(number) ? signals_ours() : 0));
@@ -174,7 +174,7 @@ static int act_unowned(int number, const struct sigaction *action, struct sigact
 {
 	if (real_sigaction(number, NULL, old) < 0)
 		return errno;
-	make_believed(number, old);
+	make_program_view(number, old);
 	if (!action)
 		return 0;
 	struct sigaction now = *action;
@@ -294,7 +294,7 @@ int signals_own(int number, const struct sigaction *ours)
 		table.has_stacks = machine_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) == 0 &&
 				   !(stack.ss_flags & SS_DISABLE);
 		find_actions();
-		signals_thread.believes_blocked = mask & BIT(number);
+		signals_thread.program_blocks = mask & BIT(number);
 		mask &= ~BIT(number);
 	}
 	unlock(&mask);
@@ -356,16 +356,16 @@ static void run_handler(const struct sigaction *action, int number, siginfo_t *i
 	uint64_t ours = signals_ours(), saved;
 	uint64_t blocked = word_of(&action->sa_mask) | (action->sa_flags & SA_NODEFER ? 0 : BIT(number));
 	uint64_t mask = (word_of(&context->uc_sigmask) | blocked) & ~ours;
-	bool believed = thread->believes_blocked;
-	thread->believes_blocked = believed || blocked & ours;
+	bool program_blocked = thread->program_blocks;
+	thread->program_blocks = program_blocked || blocked & ours;
 	set_mask(SIG_SETMASK, &mask, &saved);
 	if (action->sa_flags & SA_SIGINFO)
 		action->sa_sigaction(number, info, context);
 	else
 		((void (*)(int, siginfo_t *, void *))(void (*)(void))action->sa_handler)(number, info, context);
 	set_mask(SIG_SETMASK, &saved, NULL);
-	thread->believes_blocked = believed;
-	if (thread->holds && !believed) {
+	thread->program_blocks = program_blocked;
+	if (thread->holds && !program_blocked) {
 		thread->holds = false;
 		set_word(&context->uc_sigmask, word_of(&context->uc_sigmask) & ~ours);
 	}
@@ -375,7 +375,7 @@ void signals_chain(int number, siginfo_t *info, void *context)
 {
 	struct sigaction action;
 	bool is_fault = info->si_code > 0 && number != runtime.signal;
-	if (number == runtime.signal && signals_thread.believes_blocked) {
+	if (number == runtime.signal && signals_thread.program_blocks) {
 		hold(info, context);
 		return;
 	}
@@ -460,7 +460,7 @@ static void ignore_ignored(bool ignores)
 
 void signals_before_exec(void)
 {
-	uint64_t blocked = signals_thread.blocked_traps | (signals_thread.believes_blocked ? signals_ours() : 0);
+	uint64_t blocked = signals_thread.blocked_traps | (signals_thread.program_blocks ? signals_ours() : 0);
 	ignore_ignored(true);
 	if (blocked)
 		set_mask(SIG_BLOCK, &blocked, NULL);
@@ -472,6 +472,6 @@ void signals_after_exec(void)
 	ignore_ignored(false);
 	if (traps && !signals_in_vfork_child())
 		set_mask(SIG_UNBLOCK, &traps, NULL);
-	if (signals_thread.believes_blocked && !signals_in_vfork_child())
+	if (signals_thread.program_blocks && !signals_in_vfork_child())
 		signals_unblock();
 }

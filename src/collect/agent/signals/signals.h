@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 struct signals_thread {
-	bool believes_blocked;  /* the timers' signal: a new thread has it from its creator */
+	bool program_blocks;    /* the timers' signal: a new thread has it from its creator */
 	bool holds;             /* one of the program's own is pending: it is truly blocked */
 	uint64_t blocked_traps; /* those of signals_traps() that it has blocked: the kernel never blocks them */
 	uint64_t held_traps;    /* ... and which others have sent meanwhile */

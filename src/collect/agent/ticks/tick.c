@@ -187,11 +187,11 @@ static bool measures_cpu(void)
 static void draw_target(struct runtime_thread *thread, uint64_t clock)
 {
 	uint64_t tick = runtime.channel->tick_ns;
-	if (clock - thread->stratum_ns > FORGOTTEN_TICKS * tick)
-		thread->stratum_ns = clock - (next_random(thread) >> 1) % tick;
+	if (clock - thread->interval_start_ns > FORGOTTEN_TICKS * tick)
+		thread->interval_start_ns = clock - (next_random(thread) >> 1) % tick;
 	do {
-		thread->stratum_ns += tick;
-		thread->target_ns = thread->stratum_ns + random_below(tick);
+		thread->interval_start_ns += tick;
+		thread->target_ns = thread->interval_start_ns + random_below(tick);
 	} while (thread->target_ns <= clock);
 }
 
@@ -259,10 +259,10 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t elapsed = runtime_less(now, thread->real_ns), ran = runtime_less(cpu, thread->cpu_seen_ns);
 	uint64_t clock = measures_cpu() ? cpu : now;
-	enum machine_place place = machine_place_of(context);
+	enum machine_state state = machine_state_of(context);
 	bool reached = clock + SLACK_NS >= thread->target_ns;
 	/* The signal also comes behind a system call if the thread lost the CPU on the way back. */
-	bool asleep = place == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu()) && has_waited(thread);
+	bool asleep = state == MACHINE_WAITED && !by_cpu && !(reached && measures_cpu()) && has_waited(thread);
 	uint64_t used = reached && !asleep ? runtime_less(cpu, thread->cpu_ns) : 0;
 	thread->tick_samples = UINT64_MAX;
 	if (reached && is_late(thread, cpu))
@@ -274,7 +274,7 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	} else {
 		if (measures_waits())
 			charge_absence(thread, runtime_less(elapsed, ran), context);
-		charge_running(thread, used, ran, place != MACHINE_RUNS, context);
+		charge_running(thread, used, ran, state != MACHINE_RUNS, context);
 	}
 	thread->real_ns = now;
 	thread->cpu_seen_ns = cpu;
@@ -425,8 +425,8 @@ void tick_start(struct runtime_thread *thread)
 	thread->cpu_ns = thread->cpu_seen_ns = cpu_clock_of(thread);
 	thread->blocked_ns = 0;
 	thread->is_idle = false;
-	thread->stratum_ns = measures_cpu() ? thread->cpu_ns : now;
-	thread->target_ns = thread->stratum_ns + 1 + (thread->random >> 1) % runtime.channel->tick_ns;
+	thread->interval_start_ns = measures_cpu() ? thread->cpu_ns : now;
+	thread->target_ns = thread->interval_start_ns + 1 + (thread->random >> 1) % runtime.channel->tick_ns;
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
 		if (counter_needs_ticks(runtime.channel->requests[i].counter))
 			runtime_set_mark(thread, i);
@@ -434,7 +434,7 @@ void tick_start(struct runtime_thread *thread)
 		thread->wait_ns = now;
 		thread->wait_cpu_ns = thread->cpu_ns;
 	}
-	set_next_tick(thread, now, thread->stratum_ns, 0);
+	set_next_tick(thread, now, thread->interval_start_ns, 0);
 }
 
 /* Adds the use since the last tick to the totals, but to no path. (The first tick of a thread, or after a start,

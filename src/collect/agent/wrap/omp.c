@@ -39,7 +39,7 @@ enum { OPEN_MOST = 32, SLOT_BITS = 7 };
 
 /* Entered and not left, of the present thread. */
 struct open_probe {
-	struct cpprof_site *descriptor;
+	struct cpprof_probe *descriptor;
 	const void *caller, *frame_address;
 	bool is_counted; /* the library requires a call at its end */
 };
@@ -60,7 +60,7 @@ static const struct cpprof_frame *frame_around(uint64_t here)
 	return frame && frame->return_slot != UINT64_MAX ? frame : NULL;
 }
 
-static void enter(struct cpprof_site *descriptor, const void *caller, uint64_t here)
+static void enter(struct cpprof_probe *descriptor, const void *caller, uint64_t here)
 {
 	if (open_count >= OPEN_MOST) {
 		open_count++;
@@ -80,12 +80,12 @@ static void enter(struct cpprof_site *descriptor, const void *caller, uint64_t h
 		probe.frame_address = (const void *)(uintptr_t)(thread_bottom ? thread_bottom : here);
 	}
 	probe.is_counted = __atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) != CPPROF_STATE_OFF &&
-			   cpprof_site_enter(descriptor, probe.caller, probe.frame_address) != NULL;
+			   cpprof_probe_enter(descriptor, probe.caller, probe.frame_address) != NULL;
 	open_probes[open_count++] = probe;
 }
 
 /* And whatever was entered in it. An end without a beginning means nothing. */
-static void leave(const struct cpprof_site *descriptor)
+static void leave(const struct cpprof_probe *descriptor)
 {
 	if (open_count > OPEN_MOST) {
 		open_count--;
@@ -97,14 +97,14 @@ static void leave(const struct cpprof_site *descriptor)
 	while (at > 0 && open_count >= at) {
 		const struct open_probe *probe = &open_probes[--open_count];
 		if (probe->is_counted)
-			cpprof_site_leave(probe->descriptor, probe->caller, probe->frame_address);
+			cpprof_probe_leave(probe->descriptor, probe->caller, probe->frame_address);
 	}
 }
 
 #define HERE ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
 #define CALLER __builtin_return_address(0)
 
-static void at_endpoint(struct cpprof_site *descriptor, int endpoint, const void *caller, uint64_t here)
+static void at_endpoint(struct cpprof_probe *descriptor, int endpoint, const void *caller, uint64_t here)
 {
 	if (!descriptor)
 		return;
@@ -146,7 +146,7 @@ static void implicit_task(int endpoint, union ompt_data *parallel, union ompt_da
 		at_endpoint(&parallel_probe, endpoint, CALLER, HERE);
 }
 
-static struct cpprof_site *probe_of_work(int kind)
+static struct cpprof_probe *probe_of_work(int kind)
 {
 	switch (kind) {
 	case OMPT_WORK_LOOP:
@@ -169,7 +169,7 @@ static void work(int kind, int endpoint, union ompt_data *parallel, union ompt_d
 	at_endpoint(probe_of_work(kind), endpoint, caller ? caller : CALLER, HERE);
 }
 
-static struct cpprof_site *probe_of_sync(int kind)
+static struct cpprof_probe *probe_of_sync(int kind)
 {
 	switch (kind) {
 	case OMPT_SYNC_TASKWAIT:
@@ -191,7 +191,7 @@ static void sync_region_wait(int kind, int endpoint, union ompt_data *parallel, 
 }
 
 /* NULL: for those that only try, the runtime does not report the result. */
-static struct cpprof_site *probe_of_mutex(int kind)
+static struct cpprof_probe *probe_of_mutex(int kind)
 {
 	switch (kind) {
 	case OMPT_MUTEX_LOCK:

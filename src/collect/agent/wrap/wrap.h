@@ -1,7 +1,7 @@
 /*
  * libcpprof-wrap: functions of the C library as probe points of the group RUNTIME.
  *
- *	program --> our read: cpprof_site_enter --> the real read --> cpprof_site_leave --> program
+ *	program --> our read: cpprof_probe_enter --> the real read --> cpprof_probe_leave --> program
  *
  * A wrapper is a frame like any other function that the source itself tells of. It holds nothing but that: a thread may
  * be cancelled in the real one (these files are compiled with -fexceptions, so it is left then too), or jump out of it.
@@ -15,9 +15,9 @@
 
 /* The linker puts all of them in an array. `text`: the function's name in
  * reports. */
-#define WRAP_PROBE(variable, text, kind)                                                                        \
-	static struct cpprof_site variable __attribute__((section("cpprof_wrap_probes"), used, aligned(8))) = { \
-		CPPROF_STATE_OFF, kind, CPPROF_LEVEL_FUNCTION, 0, 0, text, NULL, "", WRAP_GROUP, 0, 0           \
+#define WRAP_PROBE(variable, text, kind)                                                                         \
+	static struct cpprof_probe variable __attribute__((section("cpprof_wrap_probes"), used, aligned(8))) = { \
+		CPPROF_STATE_OFF, kind, CPPROF_LEVEL_FUNCTION, 0, 0, text, NULL, "", WRAP_GROUP, 0, 0            \
 	}
 #define WRAP_GROUP "RUNTIME"
 

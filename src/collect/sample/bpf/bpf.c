@@ -280,14 +280,14 @@ static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint6
 static size_t stack_asked(const struct sample_record *record)
 {
 	const uint64_t *registers = (const uint64_t *)(record + 1);
-	bool has_stack = record->kind == SAMPLE_HANDED_OVER;
+	bool has_stack = record->kind == SAMPLE_FALLBACK;
 	return has_stack ? SAMPLE_STACK_BYTES - registers[ARCH_SP_REGISTER] % SAMPLE_PAGE_BYTES : 0;
 }
 
 static void deliver(struct backend *backend, const struct sample_record *record, const struct backend_sink *sink)
 {
 	struct backend_sample sample;
-	told_sample(record, record + 1, stack_asked(record), backend->stack, &sample);
+	decode_sample(record, record + 1, stack_asked(record), backend->stack, &sample);
 	if (record->request == SAMPLE_NO_REQUEST) {
 		sink->creates(sink->context, &sample, record->about);
 	} else if (record->request < backend->request.resource_count) {

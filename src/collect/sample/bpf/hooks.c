@@ -80,9 +80,9 @@ static int attach_clock(struct bpf_hooks *hooks, struct programs *programs, cons
 {
 	const struct resource_row *row = request->row;
 	bool is_counter = row->is_hardware;
-	uint64_t periods[TRAINS_MAX];
-	unsigned trains = trains_plan(bpf_request_of(request).interval, is_counter, chance(), periods);
-	for (unsigned i = 0; i < trains; i++) {
+	uint64_t periods[PERIODS_MAX];
+	unsigned count = period_pair_plan(bpf_request_of(request).interval, is_counter, chance(), periods);
+	for (unsigned i = 0; i < count; i++) {
 		struct perf_event_attr attr = {
 			.size = sizeof(attr),
 			.type = is_counter ? row->perf_type : PERF_TYPE_SOFTWARE,

@@ -94,7 +94,7 @@ struct bpf_request bpf_request_of(const struct resource_request *request)
 
 struct needs {
 	bool clock, event, change, waits, syscall, signal, trap, disk, function, tracepoint, usdt;
-	bool can_tell_resume; /* a tracepoint reports it: kernels from 6.16 on */
+	bool reports_resume; /* a tracepoint reports it: kernels from 6.16 on */
 };
 
 static struct needs needs_of(const struct backend_request *request)
@@ -115,7 +115,7 @@ static struct needs needs_of(const struct backend_request *request)
 		needs.tracepoint |= source == BPF_SOURCE_TRACEPOINT;
 		needs.usdt |= source == BPF_SOURCE_USDT;
 	}
-	needs.can_tell_resume = needs.waits && bpf_access_has_tracepoint("sched_exit_tp");
+	needs.reports_resume = needs.waits && bpf_access_has_tracepoint("sched_exit_tp");
 	return needs;
 }
 
@@ -128,8 +128,8 @@ static void choose(struct programs *programs, const struct needs *needs)
 		{ programs->progs.on_clock, needs->clock },
 		{ programs->progs.on_software_event, needs->event },
 		{ programs->progs.on_switch, needs->change },
-		{ programs->progs.on_resume, needs->waits && needs->can_tell_resume },
-		{ programs->progs.on_syscall, needs->syscall || (needs->waits && !needs->can_tell_resume) },
+		{ programs->progs.on_resume, needs->waits && needs->reports_resume },
+		{ programs->progs.on_syscall, needs->syscall || (needs->waits && !needs->reports_resume) },
 		{ programs->progs.on_last_call, needs->syscall },
 		{ programs->progs.on_signal, needs->signal },
 		{ programs->progs.on_user_trap, needs->trap },
@@ -156,7 +156,7 @@ static void set_up(struct programs *programs, const struct backend_request *requ
 	settings->creations = request->creations;
 	settings->pid = (uint32_t)request->pid;
 	settings->measures_waits = needs->waits;
-	settings->late_waits = needs->waits && !needs->can_tell_resume;
+	settings->late_waits = needs->waits && !needs->reports_resume;
 	settings->requests = (uint32_t)request->resource_count;
 	for (size_t i = 0; i < request->resource_count; i++) {
 		*(struct bpf_request *)&programs->rodata->requests[i] = bpf_request_of(&request->resources[i]);

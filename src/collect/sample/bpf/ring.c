@@ -140,10 +140,10 @@ static int reserve(struct bpf_ring *ring)
 
 static void insert(struct bpf_ring *ring, const struct entry *entry)
 {
-	size_t place = ring->count;
-	for (; place > ring->next && ring->entries[ring->order[place - 1]].time_ns > entry->time_ns; place--)
-		ring->order[place] = ring->order[place - 1];
-	ring->order[place] = (uint32_t)ring->count;
+	size_t position = ring->count;
+	for (; position > ring->next && ring->entries[ring->order[position - 1]].time_ns > entry->time_ns; position--)
+		ring->order[position] = ring->order[position - 1];
+	ring->order[position] = (uint32_t)ring->count;
 	ring->entries[ring->count++] = *entry;
 	ring->stacks += entry->has_stack;
 }
@@ -174,7 +174,7 @@ bool bpf_ring_refresh(struct bpf_ring *ring)
 		if (!is_void && is_whole(record, length))
 			insert(ring, &(struct entry){ .time_ns = record->time_ns,
 						      .at = ring->gathered,
-						      .has_stack = record->kind == SAMPLE_HANDED_OVER });
+						      .has_stack = record->kind == SAMPLE_FALLBACK });
 		ring->gathered = end;
 	}
 	give_back(ring);

@@ -36,13 +36,20 @@ static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name,
 		watched->sink->name(watched->sink->context, pid, tid, name, is_exec, time_ns);
 }
 
+/* Without memory for it, a child's later events are missing: that counts as one lost event. */
+static void note_child(struct bpf_watched *watched, uint32_t pid, bool is_ours)
+{
+	if (hash_map_put(&watched->pids, pid, is_ours) < 0)
+		watched->sink->lost_events(watched->sink->context, 1);
+}
+
 static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct bpf_watched *watched = context;
 	bool is_ours = is_watched(watched, parent_pid);
 	/* A pid that is used again may become watched, or no longer be watched. */
 	if (pid != parent_pid && !watched->everything && (is_ours || is_watched(watched, pid)))
-		watched->out_of_memory |= hash_map_put(&watched->pids, pid, is_ours) < 0;
+		note_child(watched, pid, is_ours);
 	watched->has_children |= is_ours && pid != parent_pid;
 	if (is_ours)
 		watched->sink->fork(watched->sink->context, parent_pid, pid, tid, time_ns);

@@ -16,7 +16,6 @@ struct bpf_watched {
 	struct hash_map pids; /* pid -> 1: watched, 0: no longer watched */
 	bool everything;
 	bool has_children;               /* a watched process has started another */
-	bool out_of_memory;              /* the events of some child are missing */
 	const struct backend_sink *sink; /* of the current drain */
 };
 

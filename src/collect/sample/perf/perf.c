@@ -63,20 +63,20 @@ struct backend {
 	struct cpus cpus;
 	struct ring *rings; /* of samples, one for each CPU */
 	size_t sample_ring_bytes;
-	double chance;      /* 0 to 1: determines the periods of this run (perf/period_pair.h) */
-	bool can_tell_lost; /* the kernel counts lost samples per event (6.0) */
-	bool can_tell_creations;
+	double chance;     /* 0 to 1: determines the periods of this run (perf/period_pair.h) */
+	bool reports_lost; /* the kernel counts lost samples per event (6.0) */
+	bool reports_creations;
 	struct new_task new_task; /* the tracepoint that reports creations */
 };
 
 /* --- attributes --- */
 
 /* The tag of events at the start of threads; the tags of requests are below it. */
-static const uint32_t CREATES = RESOURCE_REQUESTS_MAX * TRAINS_MAX;
+static const uint32_t CREATES = RESOURCE_REQUESTS_MAX * PERIODS_MAX;
 
-static uint32_t tag_of(size_t request, unsigned train)
+static uint32_t tag_of(size_t request, unsigned event)
 {
-	return (uint32_t)(request * TRAINS_MAX + train);
+	return (uint32_t)(request * PERIODS_MAX + event);
 }
 
 /* Returns how many bytes of the stack are copied: so many that a ring holds the samples of RING_HOLDS_NS,
@@ -106,7 +106,7 @@ static void sample_attributes(const struct backend *backend, const struct resour
 	attr->exclude_user = row->modes == RESOURCE_KERNEL_MODE;
 	attr->sample_regs_user = PERF_REGISTER_MASK;
 	attr->sample_stack_user = stack_bytes(backend, resource);
-	attr->read_format = backend->can_tell_lost ? PERF_FORMAT_LOST : 0;
+	attr->read_format = backend->reports_lost ? PERF_FORMAT_LOST : 0;
 	size_t wake = (size_t)attr->sample_stack_user * WAKE_SAMPLES;
 	attr->wakeup_watermark =
 		(uint32_t)(wake < backend->sample_ring_bytes / 2 ? wake : backend->sample_ring_bytes / 2);
@@ -228,8 +228,8 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 		perf_close(backend);
 		return NULL;
 	}
-	backend->can_tell_lost = kernel_counts_lost();
-	backend->can_tell_creations = request->creations && new_task_find(&backend->new_task);
+	backend->reports_lost = kernel_counts_lost();
+	backend->reports_creations = request->creations && new_task_find(&backend->new_task);
 	uint32_t random = 0;
 	/* Without a random number, this run has the same periods as all others without one. */
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
@@ -260,23 +260,24 @@ static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_ex
 	struct perf_event_attr attr;
 	for (size_t i = 0; i < backend->request.resource_count; i++) {
 		const struct resource_request *resource = &backend->resources[i];
-		uint64_t periods[TRAINS_MAX];
-		unsigned trains = trains_plan(resource->interval, resource->row->is_hardware, backend->chance, periods);
-		for (unsigned train = 0; train < trains; train++) {
-			sample_attributes(backend, resource, periods[train], tid, on_exec, &attr);
-			int result = add_event(backend, &attr, tid, cpu, tag_of(i, train), error);
+		uint64_t periods[PERIODS_MAX];
+		unsigned count =
+			period_pair_plan(resource->interval, resource->row->is_hardware, backend->chance, periods);
+		for (unsigned event = 0; event < count; event++) {
+			sample_attributes(backend, resource, periods[event], tid, on_exec, &attr);
+			int result = add_event(backend, &attr, tid, cpu, tag_of(i, event), error);
 			if (result <= 0)
 				return result;
 		}
 	}
-	if (!backend->can_tell_creations)
+	if (!backend->reports_creations)
 		return 1;
 	creation_attributes(backend, tid, on_exec, &attr);
 	int result = add_event(backend, &attr, tid, cpu, CREATES, NULL);
 	/* Without the privilege for tracepoints, creations are not reported. This is not tested
 	 * beforehand, because closing such an event takes the kernel some 30 ms. */
 	if (result < 0)
-		backend->can_tell_creations = false;
+		backend->reports_creations = false;
 	return result < 0 ? 1 : result;
 }
 
@@ -328,7 +329,7 @@ static void deliver_sample(struct backend *backend, const struct perf_event_head
 		if (new_task_is_thread(&backend->new_task, origin.data, origin.data_bytes, &child))
 			sink->creates(sink->context, &sample, child);
 	} else if (tag != HASH_MAP_NONE) {
-		sample.request = tag / TRAINS_MAX;
+		sample.request = tag / PERIODS_MAX;
 		sample.hits = 1;
 		sample.has_touched = counter_is_fault(backend->resources[sample.request].counter);
 		sink->sample(sink->context, &sample);
@@ -374,15 +375,15 @@ static bool perf_drain(struct backend *backend, uint64_t until_ns, const struct 
 
 static struct backend_counts perf_counts(const struct backend *backend, size_t request)
 {
-	struct backend_counts counts = { .lost = backend->can_tell_lost ? 0 : UINT64_MAX };
+	struct backend_counts counts = { .lost = backend->reports_lost ? 0 : UINT64_MAX };
 	for (size_t i = 0; i < backend->events.count; i++) {
 		const struct perf_event *event = &backend->events.events[i];
 		uint64_t values[2] = { 0, 0 }; /* the count; with PERF_FORMAT_LOST also the lost */
-		if (event->tag / TRAINS_MAX != request || read(event->fd, values, sizeof(values)) <= 0)
+		if (event->tag / PERIODS_MAX != request || read(event->fd, values, sizeof(values)) <= 0)
 			continue;
-		if (event->tag % TRAINS_MAX == 0) /* both events of a period pair count the same */
+		if (event->tag % PERIODS_MAX == 0) /* both events of a period pair count the same */
 			counts.total += values[0];
-		if (backend->can_tell_lost)
+		if (backend->reports_lost)
 			counts.lost += values[1];
 	}
 	/* The CPU clock counts time in all modes, whichever are sampled; for a whole CPU it also counts
@@ -396,7 +397,7 @@ static struct backend_counts perf_counts(const struct backend *backend, size_t r
 
 static void perf_add_findings(const struct backend *backend, struct profile *profile)
 {
-	if (backend->request.creations && !backend->can_tell_creations)
+	if (backend->request.creations && !backend->reports_creations)
 		finding_add(profile, FINDING_STARTS_NOT_RECORDED, 0, "paths of threads begin at their start functions");
 }
 

@@ -7,7 +7,7 @@ enum { SMALL_INTERVAL = 64 };
 
 /* For a small whole interval n, the solutions of 1/a + 1/b = 1/n in whole numbers are a = n + d, b = n +
  * n*n/d for the divisors d of n*n below n. Chooses one of them at random. */
-static void plan_small(uint64_t n, double chance, uint64_t periods[TRAINS_MAX])
+static void plan_small(uint64_t n, double chance, uint64_t periods[PERIODS_MAX])
 {
 	unsigned count = 0;
 	for (uint64_t d = 1; d < n; d++)
@@ -23,7 +23,7 @@ static void plan_small(uint64_t n, double chance, uint64_t periods[TRAINS_MAX])
 	}
 }
 
-unsigned trains_plan(uint64_t interval, bool single, double chance, uint64_t periods[TRAINS_MAX])
+unsigned period_pair_plan(uint64_t interval, bool single, double chance, uint64_t periods[PERIODS_MAX])
 {
 	if (single || interval < 2) {
 		periods[0] = interval;

@@ -22,11 +22,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TRAINS_MAX = 2 };
+enum { PERIODS_MAX = 2 };
 
 /* Writes the periods, in gticks, and returns their number. It is 1 if the interval is 1 (every gtick is a
  * sample), or if `single` is set, because each event would occupy a hardware counter; otherwise 2.
  * `chance` is a random number from 0 to 1. */
-unsigned trains_plan(uint64_t interval, bool single, double chance, uint64_t periods[TRAINS_MAX]);
+unsigned period_pair_plan(uint64_t interval, bool single, double chance, uint64_t periods[PERIODS_MAX]);
 
 #endif

@@ -181,11 +181,11 @@ static const char *sanitizer_of(const struct elf_needs *needs)
 static bool has_it_linked(const struct command *command)
 {
 	struct module_file file;
-	struct function_places places = { 0 };
+	struct function_matches matches = { 0 };
 	if (!command->library->linked || function_search_open(&file, command->path, NULL) < 0)
 		return false;
-	bool found = function_search(&file, command->library->linked, false, &places) == 0 && places.count > 0;
-	function_places_release(&places);
+	bool found = function_search(&file, command->library->linked, false, &matches) == 0 && matches.count > 0;
+	function_matches_release(&matches);
 	module_file_close(&file);
 	return found;
 }

@@ -18,14 +18,14 @@
  * waits for descriptors, and cannot wait for a futex at the same time, so a separate thread waits for
  * the bell:
  *
- *   waiting --rung--> writes the eventfd --> told --preload_channel_hear--> waiting
+ *   waiting --rung--> writes the eventfd --> notified --preload_channel_hear--> waiting
  *
- * In the state `told`, no agent needs to ring: the monitor will read everything that is there.
+ * In the state `notified`, no agent needs to ring: the monitor will read everything that is there.
  *
  * The thread also raises the beat, by which a waiting agent detects that the monitor runs: the pid of a
  * monitor that was killed exists until its parent has reaped it.
  */
-enum bell { BELL_WAITING, BELL_TOLD, BELL_ENDS };
+enum bell { BELL_WAITING, BELL_NOTIFIED, BELL_ENDS };
 
 struct preload_channel {
 	struct channel *memory;
@@ -51,11 +51,11 @@ void preload_channel_wake(uint32_t *futex)
 	syscall(SYS_futex, futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static void tell(struct preload_channel *channel)
+static void notify_monitor(struct preload_channel *channel)
 {
 	const uint64_t one = 1;
 	uint32_t waiting = BELL_WAITING;
-	if (!__atomic_compare_exchange_n(&channel->state, &waiting, BELL_TOLD, false, __ATOMIC_ACQ_REL,
+	if (!__atomic_compare_exchange_n(&channel->state, &waiting, BELL_NOTIFIED, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE))
 		return;
 	if (write(channel->bell, &one, sizeof(one)) < 0)
@@ -72,8 +72,8 @@ static void *listen_to_bell(void *context)
 		if (state == BELL_ENDS)
 			return NULL;
 		__atomic_add_fetch(&memory->beat, 1, __ATOMIC_RELAXED);
-		if (state == BELL_TOLD) {
-			futex_wait(&channel->state, BELL_TOLD);
+		if (state == BELL_NOTIFIED) {
+			futex_wait(&channel->state, BELL_NOTIFIED);
 			continue;
 		}
 		__atomic_store_n(&memory->bell_wanted, 1, __ATOMIC_SEQ_CST);
@@ -85,7 +85,7 @@ static void *listen_to_bell(void *context)
 			continue;
 		__atomic_store_n(&memory->bell_wanted, 0, __ATOMIC_RELEASE);
 		heard = rung;
-		tell(channel);
+		notify_monitor(channel);
 	}
 }
 
@@ -117,10 +117,10 @@ int preload_channel_bell(const struct preload_channel *channel)
 void preload_channel_hear(struct preload_channel *channel)
 {
 	uint64_t times;
-	uint32_t told = BELL_TOLD;
+	uint32_t notified = BELL_NOTIFIED;
 	if (read(channel->bell, &times, sizeof(times)) != sizeof(times))
 		return;
-	if (__atomic_compare_exchange_n(&channel->state, &told, BELL_WAITING, false, __ATOMIC_ACQ_REL,
+	if (__atomic_compare_exchange_n(&channel->state, &notified, BELL_WAITING, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		preload_channel_wake(&channel->state);
 }

@@ -96,7 +96,7 @@ static void look_for_code(struct preload_events *events, const struct preload_th
 			  const struct backend_sink *sink)
 {
 	static const uint64_t every_ns = 10 * 1000 * 1000;
-	const struct preload_process *process = events->teller;
+	const struct preload_process *process = events->current;
 	const struct channel_process *shared = preload_slots_shared(events->slots, process);
 	bool is_itself = !process->is_dead && !process->is_replaced && process->execs_ns == 0 &&
 			 __atomic_load_n(&shared->execs, __ATOMIC_ACQUIRE) == 0;
@@ -117,7 +117,7 @@ struct event {
 	const char *text; /* NUL-terminated */
 };
 
-static void tell_name(const struct event *event, const char *name, bool is_exec)
+static void report_name(const struct event *event, const char *name, bool is_exec)
 {
 	event->sink->name(event->sink->context, event->thread->pid, event->thread->tid, name, is_exec,
 			  event->record->time_ns);
@@ -132,7 +132,7 @@ static void on_started(const struct event *event)
 	if (parent && preload_slots_find(event->events->slots, parent))
 		sink->fork(sink->context, parent, pid, event->thread->tid, event->record->time_ns);
 	char name[32];
-	tell_name(event, find_name(name, sizeof(name), event->thread) ? name : event->text, true);
+	report_name(event, find_name(name, sizeof(name), event->thread) ? name : event->text, true);
 	event->events->holds_code = false;
 	/* The process still waits for its code, so it transfers nothing meanwhile. */
 	preload_slots_account(event->events->slots, event->process, false);
@@ -155,7 +155,7 @@ static void on_forked(const struct event *event)
 		parent && parent->maps.count > 0 && preload_maps_copy(&event->process->maps, &parent->maps) == 0;
 	char name[32];
 	if (find_name(name, sizeof(name), event->thread))
-		tell_name(event, name, false);
+		report_name(event, name, false);
 	preload_slots_account(event->events->slots, event->process, true);
 	update_code(event->events, event->thread, sink, !has_maps);
 }
@@ -165,7 +165,7 @@ static void on_thread(const struct event *event)
 	const struct preload_thread *thread = event->thread;
 	event->sink->fork(event->sink->context, thread->pid, thread->pid, thread->tid, event->record->time_ns);
 	if (event->text[0])
-		tell_name(event, event->text, false);
+		report_name(event, event->text, false);
 }
 
 /* Reports the new name of a thread that was reported before. Other threads report their names when they
@@ -184,7 +184,7 @@ static void on_named(const struct event *event)
 
 static void on_exits(const struct event *event)
 {
-	event->thread->is_exit_told = true;
+	event->thread->is_exit_reported = true;
 	event->sink->exit(event->sink->context, event->thread->pid, event->thread->tid, event->record->time_ns);
 }
 
@@ -199,7 +199,8 @@ static void on_code(const struct event *event)
 static void on_execs(const struct event *event)
 {
 	event->process->execs_ns = event->record->time_ns;
-	event->process->absence = preload_starts_told(&event->events->slots->starts, event->text, event->record->about);
+	event->process->absence =
+		preload_starts_announced(&event->events->slots->starts, event->text, event->record->about);
 }
 
 static void on_resource(const struct event *event)
@@ -233,9 +234,9 @@ static void on_flush(const struct event *event)
 	event->events->wants_flush = true;
 }
 
-static void tell_event(struct preload_events *events, struct preload_thread *thread, const struct backend_sink *sink)
+static void report_event(struct preload_events *events, struct preload_thread *thread, const struct backend_sink *sink)
 {
-	static void (*const tell[])(const struct event *event) = {
+	static void (*const handlers[])(const struct event *event) = {
 		[CHANNEL_STARTED] = on_started, [CHANNEL_FORKED] = on_forked,     [CHANNEL_THREAD] = on_thread,
 		[CHANNEL_NAMED] = on_named,     [CHANNEL_EXITS] = on_exits,       [CHANNEL_CODE] = on_code,
 		[CHANNEL_EXECS] = on_execs,     [CHANNEL_RESOURCE] = on_resource, [CHANNEL_LABELS] = on_labels,
@@ -247,22 +248,22 @@ static void tell_event(struct preload_events *events, struct preload_thread *thr
 	text[record->record.stack_bytes] = 0;
 	const struct event event = { .events = events,
 				     .thread = thread,
-				     .process = events->teller,
+				     .process = events->current,
 				     .sink = sink,
 				     .record = &record->record,
 				     .text = text };
-	if (record->record.end >= sizeof(tell) / sizeof(tell[0])) {
+	if (record->record.end >= sizeof(handlers) / sizeof(handlers[0])) {
 		preload_ring_give_up(&thread->ring);
 		return;
 	}
 	if (record->record.end <= CHANNEL_THREAD)
-		thread->has_begun = events->teller->has_begun = true;
-	tell[record->record.end](&event);
+		thread->has_begun = events->current->has_begun = true;
+	handlers[record->record.end](&event);
 }
 
 /* --- samples --- */
 
-static void tell_sample(struct preload_events *events, struct preload_thread *thread, const struct backend_sink *sink)
+static void report_sample(struct preload_events *events, struct preload_thread *thread, const struct backend_sink *sink)
 {
 	struct sample_record *record = &events->record.record;
 	struct backend_sample sample;
@@ -271,14 +272,14 @@ static void tell_sample(struct preload_events *events, struct preload_thread *th
 		preload_ring_give_up(&thread->ring);
 		return;
 	}
-	if (preload_waits_is_place(record)) {
+	if (preload_waits_is_stack(record)) {
 		preload_waits_keep(thread, &events->record);
 		return;
 	}
 	record->pid = thread->pid;
-	if (record->kind == SAMPLE_HANDED_OVER && record->end == WALK_NO_CODE)
+	if (record->kind == SAMPLE_FALLBACK && record->end == WALK_NO_CODE)
 		look_for_code(events, thread, sink);
-	told_sample(record, events->record.content, SAMPLE_STACK_BYTES, events->stack, &sample);
+	decode_sample(record, events->record.content, SAMPLE_STACK_BYTES, events->stack, &sample);
 	if (is_creation) {
 		sink->creates(sink->context, &sample, thread->tid);
 	} else {
@@ -298,7 +299,7 @@ static uint64_t time_of(const struct preload_events *events, const struct sample
 	return is_possible ? record->time_ns : events->now_ns;
 }
 
-static void tell_next(struct preload_events *events, struct preload_thread *thread, const struct backend_sink *sink)
+static void report_next(struct preload_events *events, struct preload_thread *thread, const struct backend_sink *sink)
 {
 	/* Other threads may still write records while the process executes another program. */
 	static const uint64_t tolerated_ns = 2 * 1000 * 1000;
@@ -306,14 +307,14 @@ static void tell_next(struct preload_events *events, struct preload_thread *thre
 	uint64_t time_ns = time_of(events, preload_ring_peek(&thread->ring));
 	preload_ring_take(&thread->ring, &events->record);
 	record->time_ns = time_ns;
-	events->teller = &events->slots->processes[thread->process];
-	if (time_ns > events->teller->execs_ns + tolerated_ns)
-		events->teller->execs_ns = 0; /* the exec has failed */
+	events->current = &events->slots->processes[thread->process];
+	if (time_ns > events->current->execs_ns + tolerated_ns)
+		events->current->execs_ns = 0; /* the exec has failed */
 	if (record->kind == CHANNEL_EVENT)
-		tell_event(events, thread, sink);
+		report_event(events, thread, sink);
 	else
-		tell_sample(events, thread, sink);
-	events->teller = NULL;
+		report_sample(events, thread, sink);
+	events->current = NULL;
 }
 
 static void end_wait(struct preload_events *events, const struct preload_thread *thread, uint64_t end_ns,
@@ -336,7 +337,7 @@ static void finish(struct preload_events *events, uint32_t number, const struct 
 	uint64_t end_ns = process->is_dead ? process->over_ns : events->now_ns;
 	if (process->over_ns && was_alive(thread))
 		end_wait(events, thread, process->over_ns, sink);
-	if (thread->has_begun && !thread->is_exit_told && !process->is_replaced)
+	if (thread->has_begun && !thread->is_exit_reported && !process->is_replaced)
 		sink->exit(sink->context, thread->pid, thread->tid, end_ns);
 	preload_slots_finish_thread(events->slots, number, events->now_ns);
 }
@@ -393,7 +394,7 @@ void preload_events_drain(struct preload_events *events, bool all, const struct 
 		if (events->order.turns[0].time_ns > events->now_ns && !all)
 			break;
 		uint32_t number = preload_order_take(&events->order);
-		tell_next(events, &events->slots->threads[number], sink);
+		report_next(events, &events->slots->threads[number], sink);
 		line_up(events, number, sink);
 	}
 	finish_first(events, all, sink);

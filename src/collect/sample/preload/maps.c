@@ -96,7 +96,7 @@ static uint64_t hash_of(const struct proc_map *map)
 	       hash_u64(map->inode ^ hash_bytes(map->device, strlen(map->device)));
 }
 
-static bool is_told(const struct preload_maps *maps, const struct preload_map *map)
+static bool is_reported(const struct preload_maps *maps, const struct preload_map *map)
 {
 	size_t low = 0, high = maps->count;
 	while (low < high) {
@@ -109,7 +109,7 @@ static bool is_told(const struct preload_maps *maps, const struct preload_map *m
 	return low < maps->count && memcmp(&maps->items[low], map, sizeof(*map)) == 0;
 }
 
-static int add(struct reading *reading, const struct preload_maps *told, const struct proc_map *line)
+static int add(struct reading *reading, const struct preload_maps *reported, const struct proc_map *line)
 {
 	const struct preload_map map = {
 		.start = line->start, .end = line->end, .file_offset = line->file_offset, .file = hash_of(line)
@@ -117,7 +117,7 @@ static int add(struct reading *reading, const struct preload_maps *told, const s
 	if (ARRAY_RESERVE(reading->maps.items, reading->maps.capacity, reading->maps.count + 1) < 0)
 		return ERROR_MEMORY;
 	reading->maps.items[reading->maps.count++] = map;
-	if (is_told(told, &map))
+	if (is_reported(reported, &map))
 		return 0;
 	if (ARRAY_RESERVE(reading->fresh, reading->fresh_capacity, reading->fresh_count + 1) < 0)
 		return ERROR_MEMORY;
@@ -128,7 +128,7 @@ static int add(struct reading *reading, const struct preload_maps *told, const s
 	return 0;
 }
 
-static int read_all(struct reading *reading, const struct preload_maps *told, uint32_t pid, uint32_t tid)
+static int read_all(struct reading *reading, const struct preload_maps *reported, uint32_t pid, uint32_t tid)
 {
 	struct proc_maps lines;
 	struct proc_map line;
@@ -139,7 +139,7 @@ static int read_all(struct reading *reading, const struct preload_maps *told, ui
 			continue;
 		if (!*line.path)
 			line.path = "//anon";
-		result = add(reading, told, &line);
+		result = add(reading, reported, &line);
 	}
 	proc_maps_close(&lines);
 	return result;
@@ -153,16 +153,16 @@ int64_t preload_maps_update(struct preload_maps *maps, struct preload_files *fil
 	for (size_t i = 0; i < reading.fresh_count && result == 0; i++) {
 		const struct preload_map *map = &reading.maps.items[reading.fresh[i].map];
 		const struct preload_build_id *id = build_id_of(files, pid, map->file, reading.fresh[i].name);
-		const struct backend_map told = { .pid = pid,
-						  .time_ns = time_ns,
-						  .start = map->start,
-						  .size = map->end - map->start,
-						  .file_offset = map->file_offset,
-						  .path = reading.fresh[i].name,
-						  .build_id = id ? id->bytes : NULL,
-						  .build_id_bytes = id ? id->count : 0 };
+		const struct backend_map reported = { .pid = pid,
+						      .time_ns = time_ns,
+						      .start = map->start,
+						      .size = map->end - map->start,
+						      .file_offset = map->file_offset,
+						      .path = reading.fresh[i].name,
+						      .build_id = id ? id->bytes : NULL,
+						      .build_id_bytes = id ? id->count : 0 };
 		*more = i + 1 < reading.fresh_count;
-		sink->map(sink->context, &told);
+		sink->map(sink->context, &reported);
 	}
 	*more = false;
 	int64_t count = result < 0 ? result : (int64_t)reading.fresh_count;

@@ -92,7 +92,7 @@ static int make_environment(struct backend *backend, struct error *error)
 static struct channel_process *find_process(void *context, uint32_t pid)
 {
 	struct backend *backend = context;
-	struct preload_process *process = backend->events->teller;
+	struct preload_process *process = backend->events->current;
 	if (!process || process->pid != pid)
 		process = preload_slots_find(backend->slots, pid);
 	return process ? preload_slots_shared(backend->slots, process) : NULL;

@@ -27,9 +27,9 @@ static void copy_out(const struct preload_ring *ring, uint64_t at, void *to, siz
 /* Returns whether such a record is possible within `room` bytes. */
 static bool is_possible(const struct sample_record *record, uint64_t room)
 {
-	uint32_t stack_most = record->kind == SAMPLE_HANDED_OVER ? SAMPLE_STACK_BYTES
-			      : record->kind == CHANNEL_EVENT    ? CHANNEL_TEXT_BYTES
-								 : 0;
+	uint32_t stack_most = record->kind == SAMPLE_FALLBACK ? SAMPLE_STACK_BYTES
+			      : record->kind == CHANNEL_EVENT ? CHANNEL_TEXT_BYTES
+							      : 0;
 	if (record->kind > CHANNEL_EVENT || record->stack_bytes > stack_most)
 		return false;
 	if (record->frames > (record->kind == SAMPLE_WALKED ? WALK_FRAMES : 0))

@@ -206,7 +206,7 @@ static void compare_with_namesakes(struct preload_slots *slots, struct preload_p
 	}
 }
 
-static void get_to_know(struct preload_slots *slots, struct preload_process *process, uint32_t pid)
+static void register_process(struct preload_slots *slots, struct preload_process *process, uint32_t pid)
 {
 	struct preload_process found = { .pid = pid, .pidfd = -1 };
 	*process = found;
@@ -249,14 +249,14 @@ static void look_at_processes(struct preload_slots *slots)
 		if (process->is_known || state == CHANNEL_FREE)
 			continue;
 		if (state == CHANNEL_LIVE && pid > 0 && pid <= INT32_MAX)
-			get_to_know(slots, process, pid);
+			register_process(slots, process, pid);
 		else if (is_gone(pid)) /* it ended before its slot was complete */
 			free_process_slot(shared);
 	}
 }
 
 /* Returns whether the slot of a thread may be used: it names its owner, and the owner's process is known. */
-static bool get_to_know_thread(struct preload_slots *slots, uint32_t number)
+static bool register_thread(struct preload_slots *slots, uint32_t number)
 {
 	const struct channel_thread *shared = &slots->channel->threads[number];
 	struct preload_thread *thread = &slots->threads[number];
@@ -284,7 +284,7 @@ static void look_at_thread(struct preload_slots *slots, uint32_t number)
 	uint32_t pid = __atomic_load_n(&shared->pid, __ATOMIC_RELAXED);
 	if (!thread->is_known && (state == CHANNEL_LIVE || state == CHANNEL_ENDED)) {
 		/* A slot without a known process is freed when the process that it names does not exist. */
-		if (!get_to_know_thread(slots, number) && is_gone(pid))
+		if (!register_thread(slots, number) && is_gone(pid))
 			free_thread_slot(shared);
 	} else if (!thread->is_known && state == CHANNEL_TAKEN && is_gone(pid)) {
 		free_thread_slot(shared);

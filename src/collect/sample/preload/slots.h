@@ -54,7 +54,7 @@ struct preload_thread {
 	bool is_known;
 	bool has_ended;
 	bool has_begun; /* its first record was reported */
-	bool is_exit_told;
+	bool is_exit_reported;
 	uint32_t pid, tid;
 	uint32_t process; /* number of its slot */
 	struct preload_ring ring;

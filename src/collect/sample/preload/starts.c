@@ -95,7 +95,7 @@ void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid)
 		starts->absence = absence;
 }
 
-struct preload_absence preload_starts_told(struct preload_starts *starts, const char *path, uint32_t lacks)
+struct preload_absence preload_starts_announced(struct preload_starts *starts, const char *path, uint32_t lacks)
 {
 	struct preload_absence absence = { .reason = preload_reason_of_exec(path, lacks) };
 	take_name(absence.name, sizeof(absence.name), path);

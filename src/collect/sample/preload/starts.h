@@ -46,7 +46,7 @@ void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns);
 void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid);
 /* Called when a process has announced that it will execute the program at `path`, with an environment that
  * lacks `lacks` (enum channel_exec). Returns why that program will not connect. */
-struct preload_absence preload_starts_told(struct preload_starts *starts, const char *path, uint32_t lacks);
+struct preload_absence preload_starts_announced(struct preload_starts *starts, const char *path, uint32_t lacks);
 /* Removes a process that has connected. */
 void preload_starts_connected(struct preload_starts *starts, uint32_t pid);
 /* Removes an item that has ended. Returns whether it ran long enough to be a program that was not

@@ -6,7 +6,7 @@
 #include "collect/sample/preload/requests.h"
 #include "collect/sample/stacks/sample_decode.h"
 
-bool preload_waits_is_place(const struct sample_record *record)
+bool preload_waits_is_stack(const struct sample_record *record)
 {
 	return record->request != SAMPLE_NO_REQUEST && record->hits == 0;
 }
@@ -29,18 +29,19 @@ static uint64_t begun(const struct preload_thread *thread, size_t request, uint6
 	return used < interval ? used : 0;
 }
 
-static void tell(const struct preload_thread *thread, const struct backend_request *request, size_t number,
-		 uint64_t hits, uint64_t waited_ns, uint64_t end_ns, uint8_t *stack, const struct backend_sink *sink)
+static void report_wait(const struct preload_thread *thread, const struct backend_request *request, size_t number,
+			uint64_t hits, uint64_t waited_ns, uint64_t end_ns, uint8_t *stack,
+			const struct backend_sink *sink)
 {
-	const struct preload_record *place = thread->waits_at;
-	struct sample_record record = place->record;
+	const struct preload_record *waiting = thread->waits_at;
+	struct sample_record record = waiting->record;
 	struct backend_sample sample;
 	record.pid = thread->pid;
 	record.tid = thread->tid;
 	record.request = (uint8_t)number;
 	record.hits = hits;
 	record.time_ns = end_ns;
-	told_sample(&record, place->content, SAMPLE_STACK_BYTES, stack, &sample);
+	decode_sample(&record, waiting->content, SAMPLE_STACK_BYTES, stack, &sample);
 	sample.labels = record.about;
 	sample.amount = preload_gticks_of(request->resources[number].row, waited_ns);
 	sink->sample(sink->context, &sample);
@@ -61,6 +62,6 @@ void preload_waits_end(struct preload_slots *slots, const struct preload_thread 
 		uint64_t hits = (begun(thread, i, asked.interval) + waited_ns) / asked.interval;
 		slots->sums.totals[i] += waited_ns;
 		if (hits > 0 && thread->waits_at)
-			tell(thread, request, i, hits, waited_ns, end_ns, stack, sink);
+			report_wait(thread, request, i, hits, waited_ns, end_ns, stack, sink);
 	}
 }

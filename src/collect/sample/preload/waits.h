@@ -14,7 +14,7 @@
 #include "collect/sample/preload/slots.h"
 
 /* Returns whether a record is not a sample, but the stack in which its thread waits. */
-bool preload_waits_is_place(const struct sample_record *record);
+bool preload_waits_is_stack(const struct sample_record *record);
 
 /* Keeps the record instead of an older one. If memory runs out, none is kept. */
 void preload_waits_keep(struct preload_thread *thread, const struct preload_record *record);

@@ -45,7 +45,7 @@ enum { ALLOCATING = sizeof(allocating) / sizeof(allocating[0]) };
 /* The allocating functions of one module. */
 struct allocator {
 	struct module_file *file;
-	struct function_places places[ALLOCATING];
+	struct function_matches matches[ALLOCATING];
 	bool is_glibc;
 };
 
@@ -53,8 +53,8 @@ static bool is_allocating(const struct allocator *allocator, uint64_t address)
 {
 	const char *stub = NULL;
 	for (size_t i = 0; i < ALLOCATING; i++)
-		for (size_t j = 0; j < allocator->places[i].count; j++)
-			if (allocator->places[i].items[j].address == address)
+		for (size_t j = 0; j < allocator->matches[i].count; j++)
+			if (allocator->matches[i].items[j].address == address)
 				return true;
 	if (!plt_find(allocator->file, address, &stub) || !stub)
 		return false;
@@ -72,24 +72,24 @@ static bool is_allocating(const struct allocator *allocator, uint64_t address)
  * Each byte is tried as the start of such an instruction. It is unlikely that a few bytes of another
  * instruction encode exactly such an address.
  */
-static bool forwards(const struct allocator *allocator, const struct function_place *place)
+static bool forwards(const struct allocator *allocator, const struct function_match *match)
 {
 	enum { CODE_MAX = 4096, OPERAND_BYTES = 4 };
-	size_t size = place->size < CODE_MAX ? place->size : CODE_MAX;
-	const uint8_t *code = allocator->file->bytes ? elf_file_at(allocator->file->bytes, place->address, size) : NULL;
+	size_t size = match->size < CODE_MAX ? match->size : CODE_MAX;
+	const uint8_t *code = allocator->file->bytes ? elf_file_at(allocator->file->bytes, match->address, size) : NULL;
 	for (size_t at = 1; code && at + OPERAND_BYTES <= size; at++) {
 		bool is_branch = code[at - 1] == 0xe8 || code[at - 1] == 0xe9 ||
 				 (at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80);
 		int32_t distance;
 		memcpy(&distance, code + at, sizeof(distance));
-		uint64_t target = place->address + at + OPERAND_BYTES + (uint64_t)(int64_t)distance;
-		if (is_branch && target != place->address && is_allocating(allocator, target))
+		uint64_t target = match->address + at + OPERAND_BYTES + (uint64_t)(int64_t)distance;
+		if (is_branch && target != match->address && is_allocating(allocator, target))
 			return true;
 	}
 	return false;
 }
 
-static bool share_an_address(const struct function_places *one, const struct function_places *other)
+static bool share_an_address(const struct function_matches *one, const struct function_matches *other)
 {
 	for (size_t i = 0; i < one->count; i++)
 		for (size_t j = 0; j < other->count; j++)
@@ -102,28 +102,28 @@ static int find_all(struct allocator *allocator)
 {
 	int result = 0;
 	for (size_t i = 0; i < ALLOCATING && result == 0; i++)
-		result = function_search(allocator->file, allocating[i].name, true, &allocator->places[i]);
-	struct function_places internal = { 0 };
+		result = function_search(allocator->file, allocating[i].name, true, &allocator->matches[i]);
+	struct function_matches internal = { 0 };
 	if (result == 0)
 		result = function_search(allocator->file, "__libc_malloc", true, &internal);
 	/* Excludes musl, and another allocator in a program that glibc is linked into. */
-	allocator->is_glibc = share_an_address(&internal, &allocator->places[0]);
-	function_places_release(&internal);
+	allocator->is_glibc = share_an_address(&internal, &allocator->matches[0]);
+	function_matches_release(&internal);
 	return result;
 }
 
 /* The dynamic linker uses exported functions; a static malloc is private. */
-static bool defines_malloc(const struct function_places *places)
+static bool defines_malloc(const struct function_matches *matches)
 {
-	return places->is_exported && places->count > 0;
+	return matches->is_exported && matches->count > 0;
 }
 
 int allocator_is_in(struct module_file *file, bool *defines)
 {
-	struct function_places places;
-	int result = function_search(file, allocating[0].name, true, &places);
-	*defines = result == 0 && defines_malloc(&places);
-	function_places_release(&places);
+	struct function_matches matches;
+	int result = function_search(file, allocating[0].name, true, &matches);
+	*defines = result == 0 && defines_malloc(&matches);
+	function_matches_release(&matches);
 	return result;
 }
 
@@ -132,14 +132,14 @@ static int add_points(const struct allocator *allocator, const char *path, bool 
 	int result = 0;
 	for (size_t i = 0; i < ALLOCATING && result == 0; i++) {
 		const struct allocating *row = &allocating[i];
-		const struct function_places *places = &allocator->places[i];
+		const struct function_matches *matches = &allocator->matches[i];
 		/* Another allocator is unknown: its realloc, for example, may call malloc. */
 		bool may_forward = row->may_forward || (!allocator->is_glibc && i > 0);
-		for (size_t j = 0; j < places->count && places->is_exported && result == 0; j++) {
-			const struct function_place *place = &places->items[j];
-			if (may_forward && forwards(allocator, place))
+		for (size_t j = 0; j < matches->count && matches->is_exported && result == 0; j++) {
+			const struct function_match *match = &matches->items[j];
+			if (may_forward && forwards(allocator, match))
 				continue;
-			struct probe_point point = { .offset = place->offset,
+			struct probe_point point = { .offset = match->offset,
 						     .argument = bytes ? row->argument : 0,
 						     .factor = bytes ? row->factor : 0 };
 			if (allocator->is_glibc) {
@@ -156,9 +156,9 @@ int allocator_add_points(struct module_file *file, const char *path, bool bytes,
 {
 	struct allocator allocator = { .file = file };
 	int result = find_all(&allocator);
-	if (result == 0 && defines_malloc(&allocator.places[0]))
+	if (result == 0 && defines_malloc(&allocator.matches[0]))
 		result = add_points(&allocator, path, bytes, points);
 	for (size_t i = 0; i < ALLOCATING; i++)
-		function_places_release(&allocator.places[i]);
+		function_matches_release(&allocator.matches[i]);
 	return result;
 }

@@ -20,10 +20,10 @@ int function_search_open(struct module_file *file, const char *path, struct erro
 	return module_file_open(file, fd, path, error);
 }
 
-void function_places_release(struct function_places *places)
+void function_matches_release(struct function_matches *matches)
 {
-	free(places->items);
-	*places = (struct function_places){ 0 };
+	free(matches->items);
+	*matches = (struct function_matches){ 0 };
 }
 
 /* --- symbols --- */
@@ -248,20 +248,20 @@ static bool is_wanted(const struct wanted *wanted, const char *symbol)
 
 /* --- the search --- */
 
-static int add_place(struct function_places *places, const struct code_symbol *symbol)
+static int add_match(struct function_matches *matches, const struct code_symbol *symbol)
 {
-	for (size_t i = 0; i < places->count; i++)
-		if (places->items[i].address == symbol->address)
+	for (size_t i = 0; i < matches->count; i++)
+		if (matches->items[i].address == symbol->address)
 			return 0;
-	if (ARRAY_RESERVE(places->items, places->capacity, places->count + 1) < 0)
+	if (ARRAY_RESERVE(matches->items, matches->capacity, matches->count + 1) < 0)
 		return ERROR_MEMORY;
-	places->items[places->count++] = (struct function_place){ symbol->address, symbol->offset, symbol->size };
+	matches->items[matches->count++] = (struct function_match){ symbol->address, symbol->offset, symbol->size };
 	return 0;
 }
 
 /* Searches the symbols of functions or, with `labels`, the labels of assembly. */
 static int search_typed(struct module_file *file, const struct wanted *wanted, bool labels,
-			struct function_places *places)
+			struct function_matches *matches)
 {
 	int count = dwfl_module_getsymtab(file->module);
 	int result = 0;
@@ -270,27 +270,27 @@ static int search_typed(struct module_file *file, const struct wanted *wanted, b
 		if (!read_symbol(file, i, &symbol) || (symbol.type == STT_NOTYPE) != labels ||
 		    !is_wanted(wanted, symbol.name) || !offset_of_code(file, symbol.address, &symbol.offset))
 			continue;
-		places->is_exported = places->is_exported || symbol.binding != STB_LOCAL;
+		matches->is_exported = matches->is_exported || symbol.binding != STB_LOCAL;
 		if (symbol.type == STT_GNU_IFUNC)
-			places->is_indirect = true;
+			matches->is_indirect = true;
 		else
-			result = add_place(places, &symbol);
+			result = add_match(matches, &symbol);
 	}
 	return result;
 }
 
-int function_search(struct module_file *file, const char *name, bool for_arguments, struct function_places *places)
+int function_search(struct module_file *file, const char *name, bool for_arguments, struct function_matches *matches)
 {
 	struct wanted wanted;
-	*places = (struct function_places){ 0 };
+	*matches = (struct function_matches){ 0 };
 	int result = wanted_init(&wanted, name, for_arguments);
 	if (result == 0)
-		result = search_typed(file, &wanted, false, places);
-	if (result == 0 && places->count == 0 && !places->is_indirect)
-		result = search_typed(file, &wanted, true, places);
+		result = search_typed(file, &wanted, false, matches);
+	if (result == 0 && matches->count == 0 && !matches->is_indirect)
+		result = search_typed(file, &wanted, true, matches);
 	free(wanted.squeezed);
 	if (result < 0)
-		function_places_release(places);
+		function_matches_release(matches);
 	return result;
 }
 

@@ -12,14 +12,14 @@
 #include "base/near_names.h"
 #include "frames/native/module_file.h"
 
-struct function_place {
+struct function_match {
 	uint64_t address; /* ELF virtual */
 	uint64_t offset;  /* in the file */
 	uint64_t size;    /* in bytes; 0: unknown */
 };
 
-struct function_places {
-	struct function_place *items; /* owned; each address once */
+struct function_matches {
+	struct function_match *items; /* owned; each address once */
 	size_t count;
 	size_t capacity;
 	bool is_exported; /* at least one of them is exported */
@@ -33,7 +33,7 @@ int function_search_open(struct module_file *file, const char *path, struct erro
  * (f.constprop.0), which may have other arguments: they are found only if
  * `for_arguments` is not set. Returns 0, also if there are none, or
  * ERROR_MEMORY. */
-int function_search(struct module_file *file, const char *name, bool for_arguments, struct function_places *places);
+int function_search(struct module_file *file, const char *name, bool for_arguments, struct function_matches *matches);
 
 /* Offers the names of the file's functions, as they read in the source. */
 void function_search_near(struct module_file *file, struct near_names *near);
@@ -46,6 +46,6 @@ bool function_search_is_stripped(struct module_file *file);
  * b", to `text`; "" if the file has no symbols for them. */
 void function_search_implementations(struct module_file *file, const char *name, char *text, size_t bytes);
 
-void function_places_release(struct function_places *places); /* {0} is fine */
+void function_matches_release(struct function_matches *matches); /* {0} is fine */
 
 #endif

@@ -92,11 +92,11 @@ static struct probe_point point_of(const struct resource_target *target)
 	return point;
 }
 
-static int add_functions(struct search *search, const char *path, const struct function_places *places)
+static int add_functions(struct search *search, const char *path, const struct function_matches *matches)
 {
 	struct probe_point point = point_of(&search->request->target);
-	for (size_t i = 0; i < places->count; i++) {
-		point.offset = places->items[i].offset;
+	for (size_t i = 0; i < matches->count; i++) {
+		point.offset = matches->items[i].offset;
 		if (points_add(search->points, path, &point) < 0)
 			return no_memory(search);
 	}
@@ -115,26 +115,26 @@ static int refuse_indirect(struct search *search, struct module_file *file, cons
 			 names[0] ? names : " (only its debug symbols have it)");
 }
 
-/* Finds the functions of that name in one file. Returns 1 if there are some, in *places, 0 if there are
+/* Finds the functions of that name in one file. Returns 1 if there are some, in *matches, 0 if there are
  * none, or a negative error. */
-static int search_file(struct search *search, const char *path, struct function_places *places)
+static int search_file(struct search *search, const char *path, struct function_matches *matches)
 {
 	struct module_file file;
 	struct error error;
 	const struct resource_target *target = &search->request->target;
-	*places = (struct function_places){ 0 };
+	*matches = (struct function_matches){ 0 };
 	int result = function_search_open(&file, path, &error);
 	if (result < 0)
 		return error_set(search->error, result, "%s: %s", search->request->name, error.message);
-	result = function_search(&file, target->name, target->argument > 0, places);
+	result = function_search(&file, target->name, target->argument > 0, matches);
 	if (result < 0)
 		no_memory(search);
-	else if (places->is_indirect)
+	else if (matches->is_indirect)
 		result = refuse_indirect(search, &file, path);
 	if (result < 0)
-		function_places_release(places);
+		function_matches_release(matches);
 	module_file_close(&file);
-	return result < 0 ? result : places->count > 0;
+	return result < 0 ? result : matches->count > 0;
 }
 
 /* Reports that there is no such function, with similar names. */
@@ -173,13 +173,13 @@ static int find_in_module(struct search *search)
 	char *path = find_module(search, search->request->target.module, &result);
 	if (!path)
 		return result;
-	struct function_places places;
-	result = search_file(search, path, &places);
+	struct function_matches matches;
+	result = search_file(search, path, &matches);
 	if (result > 0)
-		result = add_functions(search, path, &places);
+		result = add_functions(search, path, &matches);
 	else if (result == 0)
 		result = no_function(search, path);
-	function_places_release(&places);
+	function_matches_release(&matches);
 	free(path);
 	return result;
 }
@@ -205,12 +205,12 @@ static int refuse_ambiguous(struct search *search, const char *const *paths, siz
 static int find_anywhere(struct search *search)
 {
 	const struct libraries *libraries = &search->libraries;
-	struct function_places places = { 0 };
+	struct function_matches matches = { 0 };
 	const char **paths = calloc(libraries->count + 1, sizeof(*paths));
 	size_t count = 0;
 	int result = paths ? 0 : no_memory(search);
 	for (size_t i = 0; i < libraries->count && result == 0; i++) {
-		struct function_places here;
+		struct function_matches here;
 		result = search_file(search, libraries->items[i].path, &here);
 		/* The search continues after a library that cannot be read. */
 		if (result < 0 && i > 0 && result != ERROR_MEMORY && result != ERROR_UNSUPPORTED)
@@ -220,10 +220,10 @@ static int find_anywhere(struct search *search)
 		bool is_it = i == 0 || here.is_exported;
 		result = 0;
 		if (count > 0 && !is_it) {
-			function_places_release(&here);
+			function_matches_release(&here);
 		} else {
-			function_places_release(&places);
-			places = here;
+			function_matches_release(&matches);
+			matches = here;
 			count = is_it ? 0 : count;
 		}
 		paths[count++] = libraries->items[i].path;
@@ -233,10 +233,10 @@ static int find_anywhere(struct search *search)
 	if (result == 0 && count > 1)
 		result = refuse_ambiguous(search, paths, count);
 	else if (result == 0 && count == 1)
-		result = add_functions(search, paths[0], &places);
+		result = add_functions(search, paths[0], &matches);
 	else if (result == 0)
 		result = no_function(search, NULL);
-	function_places_release(&places);
+	function_matches_release(&matches);
 	free(paths);
 	return result;
 }

@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-enum { PLACES = sizeof(places) / sizeof(places[0]) };
+static const char *const mounts[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+enum { MOUNTS = sizeof(mounts) / sizeof(mounts[0]) };
 
 /* Tests for the events: where tracefs is not mounted there may be an empty folder. (faccessat() would test
  * for the real user, who lacks the capabilities of the program's file.) */
@@ -25,8 +25,8 @@ static bool has_events(int root)
  * missing. */
 static int open_mounted(int *refusal)
 {
-	for (size_t i = 0; i < PLACES; i++) {
-		int root = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < MOUNTS; i++) {
+		int root = open(mounts[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (root >= 0 && has_events(root))
 			return root;
 		if (errno == EACCES || errno == EPERM)
@@ -65,18 +65,18 @@ int tracefs_open(struct error *error)
 	if (refusal == EACCES)
 		return error_set(error, ERROR_PERMISSION,
 				 "cannot read the list of tracepoints (%s): permission denied (run cpprof as root)",
-				 places[0]);
+				 mounts[0]);
 	if (errno == EPERM || errno == EACCES)
 		return error_set(error, ERROR_PERMISSION,
 				 "cannot read the list of tracepoints: tracefs is not mounted (run cpprof as root, or "
 				 "'mount -t tracefs tracefs %s')",
-				 places[0]);
+				 mounts[0]);
 	if (errno == ENODEV)
 		return error_set(
 			error, ERROR_UNSUPPORTED,
 			"this kernel has no list of tracepoints (tracefs): it was built without CONFIG_TRACING");
 	return error_set_errno(error, "cannot mount tracefs, the list of tracepoints ('mount -t tracefs tracefs %s')",
-			       places[0]);
+			       mounts[0]);
 }
 
 int tracefs_access(struct error *error)

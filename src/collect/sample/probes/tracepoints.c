@@ -120,7 +120,7 @@ static int open_tracepoint(int events, const struct resource_target *target, str
 struct field {
 	char name[64];
 	bool is_array; /* or text of any length: __data_loc char[] name */
-	struct tracepoint place;
+	struct tracepoint position;
 };
 
 /* Reads one line of a format. Returns false if it does not describe a field. */
@@ -141,15 +141,15 @@ static bool parse_field(const char *line, struct field *field)
 	const char *name = blank ? blank + 1 : declaration;
 	name += strspn(name, "*");
 	snprintf(field->name, sizeof(field->name), "%s", name);
-	field->place.offset = offset;
-	field->place.size = size;
-	field->place.is_signed = is_signed != 0;
+	field->position.offset = offset;
+	field->position.size = size;
+	field->position.is_signed = is_signed != 0;
 	return true;
 }
 
 static bool is_number(const struct field *field)
 {
-	uint32_t size = field->place.size;
+	uint32_t size = field->position.size;
 	return !field->is_array && (size == 1 || size == 2 || size == 4 || size == 8);
 }
 
@@ -168,8 +168,8 @@ static int find_field(char *format, const struct resource_target *target, struct
 			continue;
 		bool wanted = strcmp(field.name, target->field) == 0;
 		if (wanted && is_number(&field)) {
-			field.place.id = found->id;
-			*found = field.place;
+			field.position.id = found->id;
+			*found = field.position;
 			return 0;
 		}
 		is_no_number |= wanted;

@@ -119,7 +119,7 @@ void call_edges_learn(struct call_edges *edges, const struct unwind_frame *calle
 	edges->recent[mixed >> (64 - RECENT_BITS)].known = false;
 }
 
-static uint64_t place_key(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
+static uint64_t frame_key(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
 			  uint64_t cfa)
 {
 	uint64_t function = function_of(module_of(edges, inner), inner->address);
@@ -129,7 +129,7 @@ static uint64_t place_key(const struct call_edges *edges, uint32_t thread, const
 void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa,
 			 uint32_t node)
 {
-	uint64_t key = place_key(edges, thread, inner, cfa);
+	uint64_t key = frame_key(edges, thread, inner, cfa);
 	uint32_t known = hash_map_get(&edges->callers, key);
 	if (known == HASH_MAP_NONE || (known != node && known != SEVERAL))
 		hash_map_put(&edges->callers, key, known == HASH_MAP_NONE ? node : SEVERAL);
@@ -138,6 +138,6 @@ void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct
 uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
 			   uint64_t cfa)
 {
-	uint32_t known = hash_map_get(&edges->callers, place_key(edges, thread, inner, cfa));
+	uint32_t known = hash_map_get(&edges->callers, frame_key(edges, thread, inner, cfa));
 	return known == SEVERAL ? PROFILE_NONE : known;
 }

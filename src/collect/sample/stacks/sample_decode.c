@@ -39,8 +39,8 @@ static void fetch_absent(const struct sample_record *record, const uint8_t *copy
 	}
 }
 
-static void fill_handed_over(const struct sample_record *record, const void *content, size_t stack_asked,
-			     uint8_t *stack, struct backend_sample *sample)
+static void fill_fallback(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
+			  struct backend_sample *sample)
 {
 	const uint64_t *words = content;
 	memcpy(sample->registers.value, words, sizeof(sample->registers.value));
@@ -63,8 +63,8 @@ static enum unwind_cause cause_of(uint8_t end)
 	return end == WALK_ROOT ? UNWIND_ROOT : UNWIND_NO_USER_STACK;
 }
 
-void told_sample(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
-		 struct backend_sample *sample)
+void decode_sample(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
+		   struct backend_sample *sample)
 {
 	*sample = (struct backend_sample){
 		.pid = record->pid,
@@ -79,8 +79,8 @@ void told_sample(const struct sample_record *record, const void *content, size_t
 		.has_touched = record->flags & SAMPLE_TOUCHED,
 		.touched = record->flags & SAMPLE_TOUCHED ? (uint64_t)record->detail : 0,
 	};
-	if (record->kind == SAMPLE_HANDED_OVER) {
-		fill_handed_over(record, content, stack_asked, stack, sample);
+	if (record->kind == SAMPLE_FALLBACK) {
+		fill_fallback(record, content, stack_asked, stack, sample);
 	} else {
 		sample->addresses = content;
 		sample->address_count = record->frames;

@@ -13,7 +13,7 @@
  * checked them). `stack_asked` is the number of bytes that were requested of a copied stack. `stack` is a
  * buffer of SAMPLE_STACK_BYTES for memory that is read from process `pid` now. The sample points into
  * `content` and `stack`. */
-void told_sample(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
-		 struct backend_sample *sample);
+void decode_sample(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
+		   struct backend_sample *sample);
 
 #endif

@@ -31,8 +31,8 @@ static int read_line(struct profile *profile, const char *line, size_t bytes, st
 	return 1;
 }
 
-int label_numbers_tell(struct label_numbers *numbers, struct profile *profile, uint32_t number, const char *text,
-		       size_t bytes)
+int label_numbers_define(struct label_numbers *numbers, struct profile *profile, uint32_t number, const char *text,
+			 size_t bytes)
 {
 	struct profile_label *labels = NULL;
 	size_t count = 0, capacity = 0;

@@ -18,8 +18,8 @@ void label_numbers_release(struct label_numbers *numbers);
 
 /* Defines `number`, from now on, as the set of the text's "key=value" lines; skips lines of another form.
  * Returns 0, or ERROR_MEMORY or ERROR_LIMIT with the number unchanged. */
-int label_numbers_tell(struct label_numbers *numbers, struct profile *profile, uint32_t number, const char *text,
-		       size_t bytes);
+int label_numbers_define(struct label_numbers *numbers, struct profile *profile, uint32_t number, const char *text,
+			 size_t bytes);
 
 /* Returns the profile's label set for a sample's number. Counts an unknown number, and returns the empty
  * set for it. */

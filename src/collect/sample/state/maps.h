@@ -11,7 +11,7 @@
 
 struct mapping {
 	uint64_t start, end, file_offset;
-	uint64_t told;   /* increases with the order of the events */
+	uint64_t order;  /* increases with the order of the events */
 	uint32_t name;   /* string: name of its memory, see processes_name_of_memory */
 	uint32_t module; /* for code: index in modules */
 	bool has_bias;   /* for code: computed on first use, because the file must be read */

@@ -22,7 +22,7 @@ struct processes {
 	struct hash_map by_tid;
 	struct starts starts;   /* for threads without an event so far */
 	uint32_t code_versions; /* given out so far */
-	uint64_t maps_told;
+	uint64_t maps_reported;
 };
 
 struct processes *processes_new(struct profile *profile, struct modules *modules)
@@ -215,7 +215,7 @@ int processes_map(struct processes *processes, const struct backend_map *map)
 	revive(processes, process);
 	struct mapping mapping = { .start = map->start,
 				   .file_offset = map->file_offset,
-				   .told = ++processes->maps_told };
+				   .order = ++processes->maps_reported };
 	mapping.end = map->size > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->size;
 	if (mapping.end == mapping.start)
 		return 0;
@@ -312,7 +312,7 @@ static bool is_grown_stack(struct processes *processes, struct process *process,
 static uint32_t look_up(struct processes *processes, struct process *process, uint64_t address)
 {
 	enum { VAIN_MAX = 100 }; /* each takes a while, so their number is limited */
-	struct mapping mapping = { .told = processes->maps_told };
+	struct mapping mapping = { .order = processes->maps_reported };
 	char path[4096];
 	if (process->vain_lookups == VAIN_MAX)
 		return 0;
@@ -331,7 +331,7 @@ uint32_t processes_name_of_memory(struct processes *processes, struct process *p
 	const struct mapping *data = maps_at(&process->data, address);
 	const struct mapping *code = maps_at(&process->code, address);
 	/* The kernel does not report unmapping: the newer mapping counts. */
-	if (data && (!code || code->told < data->told))
+	if (data && (!code || code->order < data->order))
 		return data->name;
 	if (code)
 		return code->name;

@@ -17,7 +17,7 @@ enum side_kind { SIDE_TASKS /* and code */, SIDE_DATA_MAPS, SIDE_KINDS };
 
 struct side_events {
 	bool everything, data_maps, prompt;
-	bool can_tell_build_id; /* the kernel puts build-ids into maps (5.12) */
+	bool reports_build_id; /* the kernel puts build-ids into maps (5.12) */
 	bool started;
 	size_t ring_bytes;
 	struct cpus cpus;
@@ -47,7 +47,7 @@ static void side_attributes(const struct side_events *side, enum side_kind kind,
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
-	attr->build_id = side->can_tell_build_id;
+	attr->build_id = side->reports_build_id;
 	if (side->prompt)
 		attr->wakeup_watermark = 1;
 }
@@ -80,9 +80,9 @@ struct side_events *side_events_new(const struct backend_request *request, size_
 		return NULL;
 	}
 	struct perf_event_attr attr;
-	side->can_tell_build_id = true;
+	side->reports_build_id = true;
 	side_attributes(side, SIDE_TASKS, 0, false, &attr);
-	side->can_tell_build_id = perf_events_are_accepted(&attr);
+	side->reports_build_id = perf_events_are_accepted(&attr);
 	return side;
 }
 

@@ -21,10 +21,10 @@
 #include "collect/source/instrument/instrument.h"
 #include "collect/source/instrument/selection.h"
 
-struct build_teller {
+struct build_printer {
 	void *context;
 	/* One line about a file. */
-	void (*say)(void *context, const char *text);
+	void (*print_line)(void *context, const char *text);
 	/* The compiler's output on standard error. */
 	void (*pass_on)(void *context, const char *bytes, size_t size);
 	/* The copy that is compiled; `fallback`: the reason why there is none
@@ -39,7 +39,7 @@ struct build_options {
 	bool verbose;     /* print the result for each file */
 	bool quiet;       /* print nothing, not even the reason of a fallback */
 	double seconds;   /* CPU time after which libclang's reading of a source ends */
-	struct build_teller teller;
+	struct build_printer printer;
 };
 
 struct build {

@@ -107,15 +107,15 @@ static int write_copy(const char *path, const char *text, size_t size)
 /* Writes the copy of folder/name into the mirror. */
 static int mirror_copy(const char *folder, const char *mirror, const char *name, const struct instrument_copy *copy)
 {
-	char original[PATH_MAX], place[PATH_MAX];
+	char original[PATH_MAX], mirrored[PATH_MAX];
 	int code = own_folder(folder, mirror);
 	for (const char *slash = strchr(name, '/'); slash && code == 0; slash = strchr(slash + 1, '/')) {
 		snprintf(original, sizeof(original), "%s/%.*s", folder, (int)(slash - name), name);
-		snprintf(place, sizeof(place), "%s/%.*s", mirror, (int)(slash - name), name);
-		code = own_folder(original, place);
+		snprintf(mirrored, sizeof(mirrored), "%s/%.*s", mirror, (int)(slash - name), name);
+		code = own_folder(original, mirrored);
 	}
-	if (code == 0 && (size_t)snprintf(place, sizeof(place), "%s/%s", mirror, name) < sizeof(place))
-		code = write_copy(place, copy->text, copy->size);
+	if (code == 0 && (size_t)snprintf(mirrored, sizeof(mirrored), "%s/%s", mirror, name) < sizeof(mirrored))
+		code = write_copy(mirrored, copy->text, copy->size);
 	return code;
 }
 

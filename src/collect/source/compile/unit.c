@@ -209,7 +209,7 @@ static char *read_said(const struct unit *unit, const char *errors, size_t *size
 /* Compiles the original for its own messages: warnings of the optimizer depend
  * on the code, columns on the line, and warnings that are errors on the words.
  * Returns wait()'s status, or -1 if it cannot be run. */
-static int tell_by_original(struct unit *unit, const char *errors)
+static int compile_for_messages(struct unit *unit, const char *errors)
 {
 	char object[PATH_MAX + 16];
 	struct word_list list = { 0 };
@@ -230,14 +230,14 @@ static int tell_by_original(struct unit *unit, const char *errors)
  * the unit's error) if warnings of the copy are errors of the original. */
 static int pass_on(struct unit *unit, const char *errors)
 {
-	const struct build_teller *teller = &unit->build->options->teller;
+	const struct build_printer *printer = &unit->build->options->printer;
 	size_t size = 0;
 	char *text = text_read(errors, &size);
 	free(text);
 	if (!text || !size)
 		return 0;
 	struct stat status;
-	if (tell_by_original(unit, errors) != 0) {
+	if (compile_for_messages(unit, errors) != 0) {
 		/* The copy's object is newer than the source: make would take it. */
 		if (lstat(unit->output, &status) == 0 && S_ISREG(status.st_mode))
 			unlink(unit->output);
@@ -245,7 +245,7 @@ static int pass_on(struct unit *unit, const char *errors)
 	}
 	text = text_read(errors, &size);
 	if (text && size)
-		teller->pass_on(teller->context, text, size);
+		printer->pass_on(printer->context, text, size);
 	free(text);
 	return 0;
 }
@@ -322,7 +322,7 @@ static size_t instrumented_count(const struct instrument_result *result)
 }
 
 /* Why nothing is instrumented at the first attempt: all of it is left out, or a doubt is among the reasons. */
-static int tell_nothing(struct unit *unit)
+static int explain_nothing(struct unit *unit)
 {
 	for (size_t i = 0; i < unit->result.point_count; i++) {
 		const char *why = unit->result.points[i].skipped;
@@ -366,16 +366,16 @@ static int compile_copy(struct unit *unit, const char *errors)
 	return status;
 }
 
-static void say(const struct unit *unit, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const struct unit *unit, const char *format, ...)
+static void print_line(const struct unit *unit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_line(const struct unit *unit, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	const struct build_teller *teller = &unit->build->options->teller;
-	teller->say(teller->context, text);
+	const struct build_printer *printer = &unit->build->options->printer;
+	printer->print_line(printer->context, text);
 }
 
 /* Compiles the copy and returns 0 after printing its messages; otherwise the
@@ -393,7 +393,7 @@ static int try_copy(struct unit *unit)
 			return code;
 		if (instrumented_count(&unit->result) == 0)
 			return attempt ? error_set(&unit->error, ERROR_UNSUPPORTED, does_not_compile)
-				       : tell_nothing(unit);
+				       : explain_nothing(unit);
 		int status = compile_copy(unit, errors);
 		if (status == 0)
 			return pass_on(unit, errors);
@@ -404,7 +404,7 @@ static int try_copy(struct unit *unit)
 			size_t size = 0;
 			char *text = text_read(errors, &size);
 			if (text)
-				build->options->teller.pass_on(build->options->teller.context, text, size);
+				build->options->printer.pass_on(build->options->printer.context, text, size);
 			free(text);
 		}
 		if (!except_points(unit, errors))
@@ -430,23 +430,24 @@ static int save_input(struct unit *unit)
 	return is_written ? 0 : error_set_errno(&unit->error, "cannot store standard input");
 }
 
-static void tell_result(const struct unit *unit, bool fell_back)
+static void report_result(const struct unit *unit, bool fell_back)
 {
 	const struct build_options *options = unit->build->options;
 	bool is_nothing = unit->error.code == ERROR_NOT_FOUND && unit->result.copy_count;
-	if (options->teller.report)
-		options->teller.report(options->teller.context, unit->source->path, &unit->result,
-				       fell_back && !is_nothing ? unit->error.message : NULL);
+	if (options->printer.report)
+		options->printer.report(options->printer.context, unit->source->path, &unit->result,
+					fell_back && !is_nothing ? unit->error.message : NULL);
 	if (fell_back && is_nothing) {
 		if (options->verbose)
-			say(unit, "%s: there is nothing to instrument in it", unit->source->path);
+			print_line(unit, "%s: there is nothing to instrument in it", unit->source->path);
 	} else if (fell_back) {
 		if (options->verbose || (!options->quiet && !unit->saved[0]))
-			say(unit, "%s: compiled without instrumentation: %s", unit->source->path, unit->error.message);
+			print_line(unit, "%s: compiled without instrumentation: %s", unit->source->path,
+				   unit->error.message);
 	} else if (options->verbose) {
 		size_t count = instrumented_count(&unit->result);
-		say(unit, "%s: %zu probe point%s instrumented, %zu skipped (%s)", unit->source->path, count,
-		    count == 1 ? "" : "s", unit->result.point_count - count, unit->result.libclang);
+		print_line(unit, "%s: %zu probe point%s instrumented, %zu skipped (%s)", unit->source->path, count,
+			   count == 1 ? "" : "s", unit->result.point_count - count, unit->result.libclang);
 	}
 }
 
@@ -468,7 +469,7 @@ int unit_compile(struct build *build, size_t source, const char *output)
 	}
 	int number = errno;
 	if (status == 0)
-		tell_result(&unit, code < 0);
+		report_result(&unit, code < 0);
 	overlay_release(&unit.overlay);
 	instrument_release(&unit.result);
 	errno = number;

@@ -32,7 +32,7 @@ static CXTranslationUnit parse(const struct source_points *points, CXIndex index
 }
 
 /* "file.c:12: text". */
-static int tell(const struct source_points *points, CXDiagnostic diagnostic, struct error *error)
+static int report_diagnostic(const struct source_points *points, CXDiagnostic diagnostic, struct error *error)
 {
 	const struct clang *clang = points->clang;
 	CXFile file = NULL;
@@ -75,7 +75,7 @@ static int take_error(struct source_points *points, CXDiagnostic diagnostic, str
 		if (!item->has_nested && !item->point.skipped)
 			item->point.skipped = INSTRUMENT_DOUBT;
 	}
-	return is_within ? 0 : tell(points, diagnostic, error);
+	return is_within ? 0 : report_diagnostic(points, diagnostic, error);
 }
 
 static int take_errors(struct source_points *points, struct error *error)
@@ -87,7 +87,7 @@ static int take_errors(struct source_points *points, struct error *error)
 		CXDiagnostic diagnostic = clang->getDiagnostic(points->unit, i);
 		enum CXDiagnosticSeverity severity = clang->getDiagnosticSeverity(diagnostic);
 		if (severity == CXDiagnostic_Fatal)
-			code = tell(points, diagnostic, error);
+			code = report_diagnostic(points, diagnostic, error);
 		else if (severity == CXDiagnostic_Error)
 			code = take_error(points, diagnostic, error);
 		clang->disposeDiagnostic(diagnostic);
@@ -156,7 +156,7 @@ static void describe(const struct source_points *points, struct source_points_it
 	else if (point->kind == PROBE_BLOCK)
 		buffer_printf(text, "CPPROF_TOOL_%sBLOCK(%zu,%u,", variant, number, (unsigned)item->name_line);
 	else
-		buffer_printf(text, "CPPROF_TOOL_%sPLACE(%zu,%s,%d,%u,", variant, number, kind_names[point->kind],
+		buffer_printf(text, "CPPROF_TOOL_%sPOINT(%zu,%s,%d,%u,", variant, number, kind_names[point->kind],
 			      point->level, (unsigned)item->name_line);
 	if (point->kind != PROBE_FUNCTION) {
 		append_literal(text, item->own_name);

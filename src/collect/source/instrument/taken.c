@@ -39,7 +39,7 @@ static bool is_plain(const char *text)
 	return text && *text && !strpbrk(text, "\"\\\n\r");
 }
 
-static void tell(struct walk *walk, CXCursor taken, uint32_t offset, unsigned line)
+static void write_taken(struct walk *walk, CXCursor taken, uint32_t offset, unsigned line)
 {
 	const struct clang *clang = walk->points->clang;
 	size_t function = function_around(walk, offset);
@@ -70,7 +70,7 @@ static void look(struct walk *walk, CXCursor cursor)
 	if (offset == walk->call && clang->equalCursors(named, walk->callee))
 		return;
 	clang->getFileLocation(at, NULL, &line, NULL, NULL);
-	tell(walk, named, offset, line);
+	write_taken(walk, named, offset, line);
 }
 
 static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)

@@ -148,22 +148,22 @@ static bool takes_no_classes(const struct source_points_file *file, uint32_t off
 
 /* --- classes with cpprof_enter and cpprof_leave --- */
 
-struct told_search {
+struct member_search {
 	const struct source_points *points;
 	bool enter, leave, is_const;
 	bool is_base; /* the function has no access to private members */
 };
 
-static enum CXChildVisitResult find_told(CXCursor cursor, CXCursor parent, CXClientData data)
+static enum CXChildVisitResult find_members(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	(void)parent;
-	struct told_search *search = data;
+	struct member_search *search = data;
 	const struct clang *clang = search->points->clang;
 	enum CXCursorKind kind = clang->getCursorKind(cursor);
 	if (kind == CXCursor_CXXBaseSpecifier) {
 		CXCursor base = clang->getTypeDeclaration(clang->getCursorType(cursor));
-		struct told_search inner = { search->points, false, false, true, true };
-		clang->visitChildren(base, find_told, &inner);
+		struct member_search inner = { search->points, false, false, true, true };
+		clang->visitChildren(base, find_members, &inner);
 		if (inner.enter && inner.leave && !search->enter && !search->leave)
 			search->enter = search->leave = true, search->is_const = inner.is_const;
 	}
@@ -191,14 +191,14 @@ static bool is_of_an_object(const struct source_points_function *function, enum 
 }
 
 /* A class has cpprof_enter and cpprof_leave: its other functions call them. */
-static void tell_class(const struct source_points_function *function)
+static void call_members(const struct source_points_function *function)
 {
 	const struct clang *clang = function->points->clang;
 	struct source_point *point = &function->item->point;
 	if (!is_of_an_object(function, clang->getCursorKind(function->cursor)))
 		return;
-	struct told_search search = { function->points, false, false, true, false };
-	clang->visitChildren(clang->getCursorSemanticParent(function->cursor), find_told, &search);
+	struct member_search search = { function->points, false, false, true, false };
+	clang->visitChildren(clang->getCursorSemanticParent(function->cursor), find_members, &search);
 	if (!search.enter || !search.leave)
 		return;
 	if (function->item->variant)
@@ -242,7 +242,7 @@ void treat_cxx(const struct source_points_function *function)
 		return;
 	if (may_be_constant(function))
 		function->item->variant = "CONSTEXPR_";
-	tell_class(function);
+	call_members(function);
 }
 
 bool treat_cxx_is_module(const struct source_points_file *file)

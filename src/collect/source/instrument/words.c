@@ -223,13 +223,13 @@ static enum language language_by_name(const char *path, bool is_cxx_compiler)
 	return NEITHER;
 }
 
-static enum language find_language(const char *told, const char *path, bool is_cxx_compiler)
+static enum language find_language(const char *given, const char *path, bool is_cxx_compiler)
 {
-	if (!told || strcmp(told, "none") == 0)
+	if (!given || strcmp(given, "none") == 0)
 		return language_by_name(path, is_cxx_compiler);
-	if (strcmp(told, "c") == 0 || strcmp(told, "c-header") == 0)
+	if (strcmp(given, "c") == 0 || strcmp(given, "c-header") == 0)
 		return C;
-	return strcmp(told, "c++") == 0 || strcmp(told, "c++-header") == 0 ? CXX : NEITHER;
+	return strcmp(given, "c++") == 0 || strcmp(given, "c++-header") == 0 ? CXX : NEITHER;
 }
 
 /* "g++-12", "clang++", "c++": not "gcc". */

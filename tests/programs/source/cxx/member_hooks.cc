@@ -5,7 +5,7 @@
 // counts: Account::balance 1
 // counts: Account::describe 1
 // counts: Plain::run 1
-// counts: Reader::told 2
+// counts: Reader::counted 2
 // counts: Savings::Savings 1
 // counts: Savings::add_interest 1
 // counts: main 1
@@ -14,17 +14,17 @@
 // skipped: cpprof_leave the Profiler calls it
 #include <cstdio>
 #ifndef CPPROF_PROFILER_H
-struct cpprof_site;
+struct cpprof_probe;
 #endif
 
 class Account
 {
 	int sum;
-	mutable int told = 0;
+	mutable int counted = 0;
 
       protected:
-	void cpprof_enter(const cpprof_site *) const { told += 1; }
-	void cpprof_leave(const cpprof_site *) const { told += 100; }
+	void cpprof_enter(const cpprof_probe *) const { counted += 1; }
+	void cpprof_leave(const cpprof_probe *) const { counted += 100; }
 
       public:
 	explicit Account(int amount) : sum(amount) {}
@@ -41,7 +41,7 @@ class Account
 
 /* In a constexpr function and in a static one there is no object whose hooks could be called. */
 struct Reader {
-	static int told(const Account &account) { return account.told; }
+	static int counted(const Account &account) { return account.counted; }
 };
 
 class Savings : public Account
@@ -66,5 +66,5 @@ int main()
 	std::printf("%d %d %d\n", account.balance(), Account::describe(), Plain().run());
 	Savings savings;
 	savings.add_interest();
-	std::fprintf(stderr, "told %d\n", Reader::told(account) + 1000 * Reader::told(savings));
+	std::fprintf(stderr, "told %d\n", Reader::counted(account) + 1000 * Reader::counted(savings));
 }

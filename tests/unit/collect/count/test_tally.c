@@ -544,7 +544,7 @@ static void unknown_request(struct tally_world *world, const struct offsets *at)
 	tally_world_tick(world, (size_t)(address - tally_world_address(at->compare)) + at->compare)->request = 1;
 }
 
-static void child_of_nobody(struct tally_world *world, const struct offsets *at)
+static void unknown_child(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_node(world, at->compare)->parent = (struct tally_node *)0x10;
 }
@@ -554,7 +554,7 @@ static void overlapping_chunks(struct tally_world *world, const struct offsets *
 	tally_world_thread(world, at->thread)->chunk.address = tally_world_address(at->process) + 64;
 }
 
-static void process_of_nobody(struct tally_world *world, const struct offsets *at)
+static void unknown_process(struct tally_world *world, const struct offsets *at)
 {
 	tally_world_thread(world, at->thread)->chunk.process = 5;
 }
@@ -607,9 +607,9 @@ static void test_damage(void **state)
 	expect_damage(edges_behind_the_end, ERROR_CORRUPT);
 	expect_damage(edges_in_the_process, ERROR_CORRUPT);
 	expect_damage(unknown_request, ERROR_CORRUPT);
-	expect_damage(child_of_nobody, ERROR_CORRUPT);
+	expect_damage(unknown_child, ERROR_CORRUPT);
 	expect_damage(overlapping_chunks, ERROR_CORRUPT);
-	expect_damage(process_of_nobody, ERROR_CORRUPT);
+	expect_damage(unknown_process, ERROR_CORRUPT);
 	expect_damage(thread_twice, ERROR_CORRUPT);
 	expect_damage(process_twice, ERROR_CORRUPT);
 	expect_damage(endless_chunk, ERROR_CORRUPT);

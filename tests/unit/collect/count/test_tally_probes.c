@@ -34,16 +34,16 @@ struct world {
 static void add_probe(struct world *world, uint64_t address, enum probe_kind kind, uint64_t code, uint32_t line,
 		      const struct tally_world_texts *texts)
 {
-	const struct tally_probe site = {
+	const struct tally_probe probe = {
 		.address = address, .code = code, .kind = (uint16_t)kind, .level = 1, .line = line
 	};
-	tally_world_add_probe(&world->tally, world->probes, &site, texts);
+	tally_world_add_probe(&world->tally, world->probes, &probe, texts);
 }
 
-static tally_offset call(struct world *world, tally_offset node, uint64_t site, uint64_t function, uint64_t count,
+static tally_offset call(struct world *world, tally_offset node, uint64_t call_site, uint64_t function, uint64_t count,
 			 uint32_t flags)
 {
-	tally_offset child = tally_world_call(&world->tally, world->thread, node, site, function, count);
+	tally_offset child = tally_world_call(&world->tally, world->thread, node, call_site, function, count);
 	const struct tally_node *parent = tally_world_node(&world->tally, node);
 	tally_offset edge = (tally_offset)((uintptr_t)parent->edges - tally_world_address(1) + 1);
 	tally_world_edge(&world->tally, edge)->flags = flags;
@@ -316,18 +316,19 @@ static void waits_are_a_resource(void **state)
 
 /* --- probe points that were off --- */
 
-static void what_was_off_is_told(void **state)
+static void what_was_off_is_reported(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS, PROGRAM + SORT + 0x111);
-	struct tally_probe site = { .address = PROBE_SWAP + 0x60,
-				    .flags = TALLY_PROBE_OFF | TALLY_PROBE_THROTTLED,
-				    .throttled_calls = 1000,
-				    .throttled_ns = 41500,
-				    .switched = 1 };
-	tally_world_add_probe(&world.tally, world.probes, &site, &(struct tally_world_texts){ "tiny", "", "a.c", "" });
-	site = (struct tally_probe){ .address = PROBE_SWAP + 0xc0, .flags = TALLY_PROBE_OFF, .switched = 1 };
-	tally_world_add_probe(&world.tally, world.probes, &site, &(struct tally_world_texts){ "quiet", "", "a.c", "" });
+	struct tally_probe probe = { .address = PROBE_SWAP + 0x60,
+				     .flags = TALLY_PROBE_OFF | TALLY_PROBE_THROTTLED,
+				     .throttled_calls = 1000,
+				     .throttled_ns = 41500,
+				     .switched = 1 };
+	tally_world_add_probe(&world.tally, world.probes, &probe, &(struct tally_world_texts){ "tiny", "", "a.c", "" });
+	probe = (struct tally_probe){ .address = PROBE_SWAP + 0xc0, .flags = TALLY_PROBE_OFF, .switched = 1 };
+	tally_world_add_probe(&world.tally, world.probes, &probe,
+			      &(struct tally_world_texts){ "quiet", "", "a.c", "" });
 	snprintf(tally_world_header(&world.tally)->rules_finding, 8, "no rule");
 	snprintf(tally_world_header(&world.tally)->implementation, 8, "mine");
 	struct profile *profile = read_world(&world);
@@ -506,7 +507,7 @@ int main(void)
 		cmocka_unit_test(calls_from_regions_have_lines),
 		cmocka_unit_test(probes_are_subtracted),
 		cmocka_unit_test(waits_are_a_resource),
-		cmocka_unit_test(what_was_off_is_told),
+		cmocka_unit_test(what_was_off_is_reported),
 		cmocka_unit_test(damage_is_found),
 		cmocka_unit_test(texts_end),
 		cmocka_unit_test(no_memory_is_an_error),

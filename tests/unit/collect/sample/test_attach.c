@@ -54,32 +54,32 @@ static const struct backend_vtable vtable = { .name = "test", .attach = answer_a
 
 /* --- a sink for the reported maps and names --- */
 
-static void tell_map(void *context, const struct backend_map *map)
+static void print_map(void *context, const struct backend_map *map)
 {
 	assert_true(map->size > 0);
 	buffer_printf(context, "%s %u %llx+%llx %s\n", map->is_data ? "data" : "map", map->pid,
 		      (unsigned long long)map->start, (unsigned long long)map->size, map->path);
 }
 
-static void tell_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
+static void print_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
 {
 	assert_true(!is_exec && time_ns == 0);
 	buffer_printf(context, "name %u %u %s\n", pid, tid, name);
 }
 
-static int attach(struct backend *backend, pid_t pid, struct buffer *told, struct error *error)
+static int attach(struct backend *backend, pid_t pid, struct buffer *printed, struct error *error)
 {
-	buffer_init(told);
+	buffer_init(printed);
 	*error = (struct error){ 0 };
-	const struct backend_sink sink = { .context = told, .map = tell_map, .name = tell_name };
+	const struct backend_sink sink = { .context = printed, .map = print_map, .name = print_name };
 	int result = attach_process(&vtable, backend, pid, false, &sink, error);
-	buffer_append_byte(told, 0);
+	buffer_append_byte(printed, 0);
 	return result;
 }
 
-static bool is_told(const struct buffer *told, const char *wanted)
+static bool is_printed(const struct buffer *printed, const char *wanted)
 {
-	return strstr((const char *)told->bytes, wanted) != NULL;
+	return strstr((const char *)printed->bytes, wanted) != NULL;
 }
 
 /* --- tests --- */
@@ -87,28 +87,28 @@ static bool is_told(const struct buffer *told, const char *wanted)
 static void test_refusals(void **state)
 {
 	(void)state;
-	struct buffer told;
+	struct buffer printed;
 	struct error error;
 	struct backend backend = { .answer = 1 };
-	assert_int_equal(attach(&backend, 0x7fffffff, &told, &error), ERROR_NOT_FOUND);
+	assert_int_equal(attach(&backend, 0x7fffffff, &printed, &error), ERROR_NOT_FOUND);
 	assert_string_equal(error.message, "there is no process 2147483647");
-	buffer_release(&told);
+	buffer_release(&printed);
 	char wanted[128];
 	backend.answer = ERROR_PERMISSION;
-	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_PERMISSION);
+	assert_int_equal(attach(&backend, getpid(), &printed, &error), ERROR_PERMISSION);
 	snprintf(wanted, sizeof(wanted), "cannot record process %d", getpid());
 	assert_non_null(strstr(error.message, wanted));
-	buffer_release(&told);
+	buffer_release(&printed);
 	backend.answer = ERROR_LIMIT;
-	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_LIMIT);
+	assert_int_equal(attach(&backend, getpid(), &printed, &error), ERROR_LIMIT);
 	assert_string_equal(error.message, "the backend says no");
-	buffer_release(&told);
+	buffer_release(&printed);
 	backend.answer = 0; /* every thread has ended when it is attached */
-	assert_int_equal(attach(&backend, getpid(), &told, &error), ERROR_NOT_FOUND);
+	assert_int_equal(attach(&backend, getpid(), &printed, &error), ERROR_NOT_FOUND);
 	snprintf(wanted, sizeof(wanted), "process %d ended before it could be recorded", getpid());
 	assert_string_equal(error.message, wanted);
-	assert_string_equal((const char *)told.bytes, "");
-	buffer_release(&told);
+	assert_string_equal((const char *)printed.bytes, "");
+	buffer_release(&printed);
 }
 
 static int ready[2];
@@ -158,29 +158,30 @@ static void test_threads_and_maps(void **state)
 	/* An allocator may not use the mapping that the kernel names heap. */
 	assert_ptr_not_equal(sbrk(4096), (void *)-1);
 	pid_t child = make_child(&area);
-	struct buffer told;
+	struct buffer printed;
 	struct error error;
 	struct backend backend = { .answer = 1 };
-	assert_int_equal(attach(&backend, child, &told, &error), 0);
-	assert_true(is_told(&told, " first\n") && is_told(&told, " second\n"));
+	assert_int_equal(attach(&backend, child, &printed, &error), 0);
+	assert_true(is_printed(&printed, " first\n") && is_printed(&printed, " second\n"));
 	assert_int_equal(backend.watched_count, 3);
 	/* Once before each of two rounds, and once before each thread in them. The second round finds no new
 	 * thread. */
 	assert_int_equal(backend.drained, 2 + 2 * 3);
 	char wanted[4096];
 	snprintf(wanted, sizeof(wanted), "name %d %d a (b) c\n", child, child);
-	assert_true(is_told(&told, wanted));
+	assert_true(is_printed(&printed, wanted));
 	/* Only the middle page is executable. */
 	unsigned long long start = (unsigned long long)(uintptr_t)area + 4096;
 	snprintf(wanted, sizeof(wanted), "map %d %llx+1000 //anon\n", child, start);
-	assert_true(is_told(&told, wanted));
-	assert_true(is_told(&told, " [vdso]\n"));
-	assert_false(is_told(&told, "[vsyscall]") || is_told(&told, "[heap]") || is_told(&told, "[stack]"));
+	assert_true(is_printed(&printed, wanted));
+	assert_true(is_printed(&printed, " [vdso]\n"));
+	assert_false(is_printed(&printed, "[vsyscall]") || is_printed(&printed, "[heap]") ||
+		     is_printed(&printed, "[stack]"));
 	char self[4000] = "";
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	snprintf(wanted, sizeof(wanted), " %s\n", self);
-	assert_true(is_told(&told, wanted));
-	buffer_release(&told);
+	assert_true(is_printed(&printed, wanted));
+	buffer_release(&printed);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	munmap(area, 3 * 4096);
@@ -192,23 +193,23 @@ static void test_data_maps(void **state)
 	(void)state;
 	void *area;
 	pid_t child = make_child(&area);
-	struct buffer told;
+	struct buffer printed;
 	struct error error;
 	struct backend backend = { .answer = 1 };
-	const struct backend_sink sink = { .context = &told, .map = tell_map, .name = tell_name };
-	buffer_init(&told);
+	const struct backend_sink sink = { .context = &printed, .map = print_map, .name = print_name };
+	buffer_init(&printed);
 	assert_int_equal(attach_process(&vtable, &backend, child, true, &sink, &error), 0);
-	buffer_append_byte(&told, 0);
+	buffer_append_byte(&printed, 0);
 	char wanted[128];
 	unsigned long long start = (unsigned long long)(uintptr_t)area;
 	snprintf(wanted, sizeof(wanted), "map %d %llx+1000 //anon\n", child, start + 4096);
-	assert_true(is_told(&told, wanted));
+	assert_true(is_printed(&printed, wanted));
 	/* The kernel may merge the last page with the mapping after it. */
 	snprintf(wanted, sizeof(wanted), "data %d %llx+", child, start + 2 * 4096);
-	assert_true(is_told(&told, wanted));
-	assert_true(is_told(&told, " [stack]\n") && is_told(&told, " [heap]\n"));
-	assert_false(is_told(&told, "[vsyscall]"));
-	buffer_release(&told);
+	assert_true(is_printed(&printed, wanted));
+	assert_true(is_printed(&printed, " [stack]\n") && is_printed(&printed, " [heap]\n"));
+	assert_false(is_printed(&printed, "[vsyscall]"));
+	buffer_release(&printed);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	munmap(area, 3 * 4096);
@@ -221,22 +222,22 @@ static void test_everything(void **state)
 	(void)state;
 	void *area;
 	pid_t child = make_child(&area);
-	struct buffer told;
+	struct buffer printed;
 	struct error error;
 	struct backend backend = { .answer = 1 };
-	const struct backend_sink sink = { .context = &told, .map = tell_map, .name = tell_name };
-	buffer_init(&told);
+	const struct backend_sink sink = { .context = &printed, .map = print_map, .name = print_name };
+	buffer_init(&printed);
 	assert_int_equal(attach_everything(&vtable, &backend, false, &sink, &error), 0);
-	buffer_append_byte(&told, 0);
+	buffer_append_byte(&printed, 0);
 	assert_true(backend.everything && backend.watched_count == 0);
-	assert_true(is_told(&told, " first\n") && is_told(&told, " second\n"));
+	assert_true(is_printed(&printed, " first\n") && is_printed(&printed, " second\n"));
 	char wanted[128];
 	snprintf(wanted, sizeof(wanted), "map %d %llx+1000 //anon\n", child,
 		 (unsigned long long)(uintptr_t)area + 4096);
-	assert_true(is_told(&told, wanted));
+	assert_true(is_printed(&printed, wanted));
 	snprintf(wanted, sizeof(wanted), "name %d %d ", getpid(), getpid());
-	assert_true(is_told(&told, wanted));
-	buffer_release(&told);
+	assert_true(is_printed(&printed, wanted));
+	buffer_release(&printed);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	munmap(area, 3 * 4096);

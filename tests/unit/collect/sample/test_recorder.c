@@ -146,7 +146,7 @@ static void test_no_stack(void **state)
 /* --- code reported to the backend --- */
 
 /* The last report as "pid: start-end+bias ...", in hexadecimal, and the number of reports. */
-struct told {
+struct loaded {
 	char text[1024];
 	unsigned times;
 	bool has_table;
@@ -154,67 +154,67 @@ struct told {
 
 static int note_code(void *context, uint32_t pid, const struct backend_code *code, size_t count)
 {
-	struct told *told = context;
-	int length = snprintf(told->text, sizeof(told->text), "%u:", pid - FED_PID);
-	told->has_table = false;
+	struct loaded *loaded = context;
+	int length = snprintf(loaded->text, sizeof(loaded->text), "%u:", pid - FED_PID);
+	loaded->has_table = false;
 	for (size_t i = 0; i < count; i++) {
-		length += snprintf(told->text + length, sizeof(told->text) - (size_t)length, " %llx-%llx+%llx",
+		length += snprintf(loaded->text + length, sizeof(loaded->text) - (size_t)length, " %llx-%llx+%llx",
 				   (unsigned long long)code[i].start, (unsigned long long)code[i].end,
 				   (unsigned long long)code[i].bias);
-		told->has_table |= code[i].table && code[i].table->row_count > 0;
+		loaded->has_table |= code[i].table && code[i].table->row_count > 0;
 	}
-	told->times++;
+	loaded->times++;
 	return ERROR_LIMIT; /* only the backend acts on it */
 }
 
-static void test_code_is_told(void **state)
+static void test_code_is_passed_on(void **state)
 {
 	struct fed *fed = *state;
-	struct told told = { 0 };
-	recorder_set_code_loader(&fed->recorder, note_code, &told);
+	struct loaded loaded = { 0 };
+	recorder_set_code_loader(&fed->recorder, note_code, &loaded);
 	struct backend_sink sink = fed->sink;
 	fed_map(fed, FED_PID, 0x8000, 0x9000, "/b", false);
-	assert_string_equal(told.text, "0: 8000-9000+8000 10000-11000+10000");
+	assert_string_equal(loaded.text, "0: 8000-9000+8000 10000-11000+10000");
 	fed_map(fed, FED_PID, 0x40000, 0x50000, "/b", true);
-	assert_int_equal(told.times, 1);
+	assert_int_equal(loaded.times, 1);
 	fed_map(fed, FED_PID, 0x10400, 0x10800, "/c", false);
-	assert_string_equal(told.text, "0: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
+	assert_string_equal(loaded.text, "0: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
 	sink.fork(sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 1);
-	assert_string_equal(told.text, "1: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
-	assert_int_equal(told.times, 3);
+	assert_string_equal(loaded.text, "1: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
+	assert_int_equal(loaded.times, 3);
 	/* New threads and names are not reported. */
 	sink.fork(sink.context, FED_PID, FED_PID, FED_PID + 2, 2);
 	sink.name(sink.context, FED_PID, FED_PID + 2, "helper", false, 3);
-	assert_int_equal(told.times, 3);
+	assert_int_equal(loaded.times, 3);
 	sink.name(sink.context, FED_PID + 1, FED_PID + 1, "new", true, 4);
-	assert_string_equal(told.text, "1:");
+	assert_string_equal(loaded.text, "1:");
 	fed_map(fed, FED_PID + 1, 0x1000, 0x2000, "/b", false);
-	assert_string_equal(told.text, "1: 1000-2000+1000");
+	assert_string_equal(loaded.text, "1: 1000-2000+1000");
 	/* The process ends with its last thread. */
 	sink.sample(sink.context, &(struct backend_sample){ .pid = FED_PID, .tid = FED_PID, .hits = 1 });
 	sink.exit(sink.context, FED_PID, FED_PID, 5);
-	assert_int_equal(told.times, 5);
+	assert_int_equal(loaded.times, 5);
 	sink.exit(sink.context, FED_PID, FED_PID + 2, 6);
-	assert_string_equal(told.text, "0:");
-	assert_int_equal(told.times, 6);
+	assert_string_equal(loaded.text, "0:");
+	assert_int_equal(loaded.times, 6);
 	recorder_set_code_loader(&fed->recorder, NULL, NULL);
 	fed_map(fed, FED_PID, 0x1000, 0x2000, "/b", false);
-	assert_int_equal(told.times, 6);
+	assert_int_equal(loaded.times, 6);
 }
 
 /* For a file that exists, the report includes its unwind table. */
 static void test_code_has_tables(void **state)
 {
 	struct fed *fed = *state;
-	struct told told = { 0 };
-	recorder_set_code_loader(&fed->recorder, note_code, &told);
+	struct loaded loaded = { 0 };
+	recorder_set_code_loader(&fed->recorder, note_code, &loaded);
 	fed_map(fed, FED_PID, 0x20000, 0x21000, "/none", false);
-	assert_false(told.has_table);
+	assert_false(loaded.has_table);
 	char self[4096] = "";
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	fed_map(fed, (uint32_t)getpid(), 0x400000, 0x500000, self, false);
-	assert_true(told.has_table);
-	assert_int_equal(fed->recorder.codes_not_loaded, told.times); /* note_code returns an error */
+	assert_true(loaded.has_table);
+	assert_int_equal(fed->recorder.codes_not_loaded, loaded.times); /* note_code returns an error */
 }
 
 /* --- touched memory --- */
@@ -312,7 +312,7 @@ static void test_touched_stack(void **state)
 }
 
 /* The kernel does not report mremap, but /proc has the maps while the process exists. */
-static void test_touched_untold(void **state)
+static void test_touched_unreported(void **state)
 {
 	struct fed *fed = *state;
 	enum { BYTES = 8192 };
@@ -325,7 +325,7 @@ static void test_touched_untold(void **state)
 	assert_string_equal(touch(fed, pid, address), "[anon]");
 	/* Not a variable: address sanitizer may place it elsewhere. */
 	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)__builtin_frame_address(0)), "[stack]");
-	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)test_touched_untold), self);
+	assert_string_equal(touch(fed, pid, (uint64_t)(uintptr_t)test_touched_unreported), self);
 	/* A map found in /proc is used until another one is reported. */
 	munmap(memory, BYTES);
 	assert_string_equal(touch(fed, pid, address + BYTES - 1), "[anon]");
@@ -339,12 +339,12 @@ static void test_touched_untold(void **state)
 /* --- single events --- */
 
 struct seen {
-	struct recorder_place place;
+	struct recorder_position place;
 	uint32_t tid;
 	unsigned times;
 };
 
-static void note_event(void *context, const struct backend_sample *sample, const struct recorder_place *place)
+static void note_event(void *context, const struct backend_sample *sample, const struct recorder_position *place)
 {
 	struct seen *seen = context;
 	*seen = (struct seen){ .place = *place, .tid = sample->tid, .times = seen->times + 1 };
@@ -369,7 +369,7 @@ static void test_observer(void **state)
 
 /* --- labels --- */
 
-static void tell_labels(struct fed *fed, uint32_t number, const char *text)
+static void define_labels(struct fed *fed, uint32_t number, const char *text)
 {
 	char copy[64]; /* it does not end with a NUL */
 	size_t bytes = strlen(text);
@@ -402,8 +402,8 @@ static void test_labels(void **state)
 	struct fed *fed = *state;
 	struct seen seen = { 0 };
 	recorder_set_observer(&fed->recorder, note_event, &seen);
-	tell_labels(fed, 7, "tenant=acme\nkind=new");
-	tell_labels(fed, UINT32_MAX - 1, "kind=new\ntenant=acme");
+	define_labels(fed, 7, "tenant=acme\nkind=new");
+	define_labels(fed, UINT32_MAX - 1, "kind=new\ntenant=acme");
 	assert_string_equal(labels_of(fed, 0), "");
 	assert_string_equal(labels_of(fed, 7), "kind=new tenant=acme");
 	assert_int_equal(seen.place.label_set, 1);
@@ -420,13 +420,13 @@ static void test_odd_labels(void **state)
 	struct fed *fed = *state;
 	assert_string_equal(labels_of(fed, 9), "");
 	assert_int_equal(fed->recorder.labels.unknown, 1);
-	tell_labels(fed, 1, "");
+	define_labels(fed, 1, "");
 	assert_string_equal(labels_of(fed, 1), "");
-	tell_labels(fed, 2, "\n\nno value\n=no key\nempty=\ntwo=a=b\n\n");
+	define_labels(fed, 2, "\n\nno value\n=no key\nempty=\ntwo=a=b\n\n");
 	assert_string_equal(labels_of(fed, 2), "empty= two=a=b");
-	tell_labels(fed, 3, "twice=1\ntwice=2");
+	define_labels(fed, 3, "twice=1\ntwice=2");
 	assert_string_equal(labels_of(fed, 3), "twice=2");
-	tell_labels(fed, 3, "told=again");
+	define_labels(fed, 3, "told=again");
 	assert_string_equal(labels_of(fed, 3), "told=again");
 	fed->sink.labels(fed->sink.context, 4, "nul=\0x\nfine=1", strlen("nul=") + 2 + strlen("\nfine=1"));
 	assert_string_equal(labels_of(fed, 4), "fine=1");
@@ -457,11 +457,11 @@ static void test_resources(void **state)
 static void fed_short_of_memory(void)
 {
 	struct error error;
-	struct told told = { 0 };
+	struct loaded loaded = { 0 };
 	struct fed fed;
 	if (recorder_init(&fed.recorder, &error) < 0)
 		return;
-	recorder_set_code_loader(&fed.recorder, note_code, &told);
+	recorder_set_code_loader(&fed.recorder, note_code, &loaded);
 	fed.sink = recorder_sink(&fed.recorder);
 	fed_map(&fed, FED_PID, FED_CODE, FED_CODE + 0x1000, "/a", false);
 	fed_map(&fed, FED_PID, 0x20000, 0x21000, "[heap]", true);
@@ -488,15 +488,24 @@ int main(void)
 {
 #define FED(test) cmocka_unit_test_setup_teardown(test, fed_begin, fed_end)
 	const struct CMUnitTest tests[] = {
-		FED(test_walked),           FED(test_walked_after_changes),
-		FED(test_walked_anonymous), FED(test_walked_into_the_unknown),
-		FED(test_walked_in_part),   FED(test_left_to_us),
-		FED(test_no_stack),         FED(test_code_is_told),
-		FED(test_code_has_tables),  FED(test_touches),
-		FED(test_touches_replaced), FED(test_touched_stack),
-		FED(test_touched_untold),   FED(test_observer),
-		FED(test_labels),           FED(test_odd_labels),
-		FED(test_resources),        cmocka_unit_test(test_memory_runs_short),
+		FED(test_walked),
+		FED(test_walked_after_changes),
+		FED(test_walked_anonymous),
+		FED(test_walked_into_the_unknown),
+		FED(test_walked_in_part),
+		FED(test_left_to_us),
+		FED(test_no_stack),
+		FED(test_code_is_passed_on),
+		FED(test_code_has_tables),
+		FED(test_touches),
+		FED(test_touches_replaced),
+		FED(test_touched_stack),
+		FED(test_touched_unreported),
+		FED(test_observer),
+		FED(test_labels),
+		FED(test_odd_labels),
+		FED(test_resources),
+		cmocka_unit_test(test_memory_runs_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

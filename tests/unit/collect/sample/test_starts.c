@@ -38,7 +38,7 @@ static const char *path_of(struct fed *fed, uint32_t tid)
 static const char stitched[] = "/a+10 /a+20 [thread] /a+40 /a+50";
 static const char alone[] = "/a+40 /a+50";
 
-static void test_told_before_or_after(void **state)
+static void test_reported_before_or_after(void **state)
 {
 	struct fed *fed = *state;
 	create_at(fed, FED_PID, TID, 0x20, 5);
@@ -73,7 +73,7 @@ static void test_told_before_or_after(void **state)
 }
 
 /* Without a reported creation, the module of the marks does not exist. */
-static void test_never_told(void **state)
+static void test_never_reported(void **state)
 {
 	struct fed *fed = *state;
 	start(fed, TID, 5);
@@ -194,8 +194,13 @@ int main(void)
 {
 #define FED(test) cmocka_unit_test_setup_teardown(test, fed_begin, fed_end)
 	const struct CMUnitTest tests[] = {
-		FED(test_told_before_or_after), FED(test_never_told),     FED(test_chains), FED(test_broken_creator),
-		FED(test_broken_thread),        FED(test_ids_used_again), FED(test_exec),
+		FED(test_reported_before_or_after),
+		FED(test_never_reported),
+		FED(test_chains),
+		FED(test_broken_creator),
+		FED(test_broken_thread),
+		FED(test_ids_used_again),
+		FED(test_exec),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,15 +183,15 @@ static void test_what_is_named_stays(void **state)
 	profile_free(profile);
 }
 
-struct told {
+struct progress {
 	size_t calls, done, total;
 };
 
-static void tell(void *context, size_t done, size_t total)
+static void note_progress(void *context, size_t done, size_t total)
 {
-	struct told *told = context;
-	assert_true(done >= told->done);
-	*told = (struct told){ told->calls + 1, done, total };
+	struct progress *progress = context;
+	assert_true(done >= progress->done);
+	*progress = (struct progress){ progress->calls + 1, done, total };
 	assert_true(done <= total);
 }
 
@@ -209,17 +209,17 @@ static int open_full(void *context, uint32_t module)
 static void test_options(void **state)
 {
 	(void)state;
-	struct told told = { 0 };
+	struct progress progress = { 0 };
 	lab_run("$CC -g -O2 $S/inlines.c -o inlines");
 	struct profile *profile = profile_new();
 	add_module(profile, "/in/a/container/inlines", MODULE_FILE);
 	profile_add_location(profile, 0, lab_mark("inlines", 2).address);
-	struct frames_options options = { .open_module = open_full, .progress = tell, .context = &told };
+	struct frames_options options = { .open_module = open_full, .progress = note_progress, .context = &progress };
 	assert_int_equal(frames_name_profile(profile, &options, NULL), 0);
 	lab_expect(profile, 0, "helper", "inlines.c", lab_mark("inlines", 2).line);
 	assert_int_equal(profile->finding_count, 0);
-	assert_true(told.calls >= 1);
-	assert_int_equal(told.done, 1);
+	assert_true(progress.calls >= 1);
+	assert_int_equal(progress.done, 1);
 	profile_free(profile);
 }
 

@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) void machine_registers_here(struct 
 
 /* --- what a signal interrupted --- */
 
-enum machine_place {
+enum machine_state {
 	MACHINE_RUNS,       /* user code */
 	MACHINE_IN_SYSCALL, /* the end of a system call that had its result */
 	MACHINE_WAITED      /* a system call, which may be restarted */
@@ -154,7 +154,7 @@ enum machine_place {
 
 /* A system call that a signal interrupts returns EINTR, or the kernel sets rip back to its instruction and rax to
  * its number. */
-static inline enum machine_place machine_place_of(const ucontext_t *context)
+static inline enum machine_state machine_state_of(const ucontext_t *context)
 {
 	enum { SYSCALL = 0x050f, PAGE = 4096, NUMBERS = 1024, USER_BITS = 47 };
 	uint64_t rip = (uint64_t)context->uc_mcontext.gregs[REG_RIP];

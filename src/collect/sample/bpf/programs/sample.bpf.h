@@ -175,7 +175,7 @@ static void add_lost(uint32_t request)
 /* Writes a record into the ring. The monitor is woken when a quarter of the ring is full, and for a copied
  * stack, because it may have to read the rest of the stack before that changes. Otherwise the monitor
  * polls. */
-static void tell(const struct scratch *scratch, uint64_t bytes)
+static void submit(const struct scratch *scratch, uint64_t bytes)
 {
 	enum { MOST = sizeof(struct sample_record) + SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES };
 	const struct sample_record *record = &scratch->walk.record;
@@ -184,7 +184,7 @@ static void tell(const struct scratch *scratch, uint64_t bytes)
 	bool is_urgent = waiting > size / 4;
 	/* Not for each copied stack: the monitor would run between any two ticks of the clock, and its
 	 * time would be counted as the target's. */
-	if (record->kind == SAMPLE_HANDED_OVER && record->time_ns - woken_ns > WAKE_AT_MOST_NS) {
+	if (record->kind == SAMPLE_FALLBACK && record->time_ns - woken_ns > WAKE_AT_MOST_NS) {
 		woken_ns = record->time_ns;
 		is_urgent = true;
 	}
@@ -331,7 +331,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 	if (end < WALK_END_COUNT)
 		__sync_fetch_and_add(&results.ends[end], 1);
 	record->end = end;
-	record->kind = end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_HANDED_OVER;
+	record->kind = end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
 	record->stack_bytes = 0;
 	record->frames = 0;
 	uint64_t bytes = sizeof(*record);
@@ -343,7 +343,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 		copy_stack(scratch, registers);
 		bytes += SAMPLE_REGISTERS * 8 + record->stack_bytes;
 	}
-	tell(scratch, bytes);
+	submit(scratch, bytes);
 	give_back(scratch);
 	thread->is_sampled--;
 	return 0;
@@ -351,8 +351,8 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 
 /* Writes a record for another thread, which sleeps. Its memory cannot be read from here, but it does not
  * change until the monitor reads it. */
-static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uint32_t request, uint64_t hits,
-			uint64_t amount)
+static void submit_asleep(struct task_struct *task, struct bpf_thread *thread, uint32_t request, uint64_t hits,
+			  uint64_t amount)
 {
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct scratch *scratch = take_scratch();
@@ -364,7 +364,7 @@ static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uin
 		.time_ns = bpf_ktime_get_ns(),
 		.pid = thread->pid,
 		.tid = thread->tid,
-		.kind = SAMPLE_HANDED_OVER,
+		.kind = SAMPLE_FALLBACK,
 		.end = WALK_ASLEEP,
 		.request = request,
 		.flags = SAMPLE_IN_KERNEL,
@@ -374,7 +374,7 @@ static void tell_asleep(struct task_struct *task, struct bpf_thread *thread, uin
 	};
 	copy_registers(scratch, registers);
 	__sync_fetch_and_add(&results.ends[WALK_ASLEEP], 1);
-	tell(scratch, sizeof(struct sample_record) + SAMPLE_REGISTERS * 8);
+	submit(scratch, sizeof(struct sample_record) + SAMPLE_REGISTERS * 8);
 	give_back(scratch);
 }
 

@@ -173,7 +173,7 @@ static void finish(struct task_struct *task)
 	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
 		uint64_t hits = counts_wait(requests[i].counter, thread->wait) ? count(thread, i, waited) : 0;
 		if (hits)
-			tell_asleep(task, thread, i, hits, waited);
+			submit_asleep(task, thread, i, hits, waited);
 	}
 	add_totals(thread, now);
 	thread->state = BPF_THREAD_ENDED;

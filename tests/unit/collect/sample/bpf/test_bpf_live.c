@@ -132,7 +132,7 @@ static struct backend *open_on(pid_t pid, bool on_exec)
 
 static struct backend_sink sink_of_samples(void)
 {
-	struct backend_sink sink = told_sink;
+	struct backend_sink sink = watched_sink;
 	sink.sample = on_sample;
 	sink.creates = on_creates;
 	return sink;
@@ -157,7 +157,7 @@ static pid_t record(void (*deed)(void))
 {
 	enum { DRAIN_MS = 10 };
 	const struct backend_sink sink = sink_of_samples();
-	told_count = heard_count = 0;
+	watched_event_count = heard_count = 0;
 	*stage = (struct stage){ .process = 0 };
 	pid_t pid = child_start(deed);
 	struct backend *backend = open_on(pid, false);
@@ -398,7 +398,7 @@ static void test_exec(void **state)
 	(void)state;
 	ASK_FOR("syscalls:getsid/10"); /* few samples, since the ring is not drained during the recording */
 	int word[2];
-	told_count = heard_count = 0;
+	watched_event_count = heard_count = 0;
 	assert_int_equal(pipe2(word, O_CLOEXEC), 0);
 	pid_t pid = fork();
 	if (pid == 0) {

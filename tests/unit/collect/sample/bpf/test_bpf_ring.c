@@ -98,7 +98,7 @@ static uint64_t write_record(struct world *world, const struct sample_record *re
 	return at;
 }
 
-static uint64_t kernel_tells(struct world *world, uint64_t time_ns, uint32_t frames, uint32_t flags)
+static uint64_t kernel_writes(struct world *world, uint64_t time_ns, uint32_t frames, uint32_t flags)
 {
 	const struct sample_record record = { .time_ns = time_ns, .kind = SAMPLE_WALKED, .frames = frames };
 	return write_record(world, &record, (uint32_t)(sizeof(record) + frames * WORD), flags);
@@ -126,15 +126,15 @@ static void test_order(void **state)
 	assert_null(bpf_ring_peek(world->ring));
 	static const uint64_t times[] = { 50, 20, 40, 20, 60, 10 };
 	for (uint32_t i = 0; i < 6; i++)
-		kernel_tells(world, times[i], i, 0);
+		kernel_writes(world, times[i], i, 0);
 	assert_null(bpf_ring_peek(world->ring)); /* not refreshed yet */
 	bpf_ring_refresh(world->ring);
 	assert_next(world, 10, 5);
 	assert_next(world, 20, 1); /* equal times: in the order of the ring */
 	assert_next(world, 20, 3);
 	/* A late record is the next one, although it is earlier than a record that was read. */
-	kernel_tells(world, 5, 0, 0);
-	kernel_tells(world, 45, 1, 0);
+	kernel_writes(world, 5, 0, 0);
+	kernel_writes(world, 45, 1, 0);
 	bpf_ring_refresh(world->ring);
 	assert_next(world, 5, 0);
 	assert_next(world, 40, 2);
@@ -151,7 +151,7 @@ static void test_room(void **state)
 	uint64_t at[4];
 	static const uint64_t times[] = { 30, 10, 40, 20 };
 	for (int i = 0; i < 4; i++)
-		at[i] = kernel_tells(world, times[i], 2, 0);
+		at[i] = kernel_writes(world, times[i], 2, 0);
 	bpf_ring_refresh(world->ring);
 	assert_int_equal(consumed(world), 0);
 	assert_next(world, 10, 2);
@@ -167,9 +167,9 @@ static void test_busy(void **state)
 {
 	struct world *world = *state;
 	const uint32_t length = sizeof(struct sample_record) + WORD;
-	kernel_tells(world, 10, 0, 0);
-	uint64_t busy = kernel_tells(world, 30, 1, BPF_RINGBUF_BUSY_BIT);
-	kernel_tells(world, 20, 0, 0);
+	kernel_writes(world, 10, 0, 0);
+	uint64_t busy = kernel_writes(world, 30, 1, BPF_RINGBUF_BUSY_BIT);
+	kernel_writes(world, 20, 0, 0);
 	bpf_ring_refresh(world->ring);
 	assert_next(world, 10, 0);
 	assert_null(bpf_ring_peek(world->ring));
@@ -181,10 +181,10 @@ static void test_busy(void **state)
 	assert_next(world, 20, 0);
 	assert_next(world, 30, 1);
 	/* A busy record may be discarded. */
-	busy = kernel_tells(world, 40, 1, BPF_RINGBUF_BUSY_BIT);
+	busy = kernel_writes(world, 40, 1, BPF_RINGBUF_BUSY_BIT);
 	bpf_ring_refresh(world->ring);
 	set_header(world, busy, length | BPF_RINGBUF_DISCARD_BIT);
-	kernel_tells(world, 50, 1, 0);
+	kernel_writes(world, 50, 1, 0);
 	bpf_ring_refresh(world->ring);
 	assert_next(world, 50, 1);
 	assert_int_equal(consumed(world), world->written);
@@ -193,13 +193,13 @@ static void test_busy(void **state)
 static void test_discarded(void **state)
 {
 	struct world *world = *state;
-	kernel_tells(world, 10, 3, BPF_RINGBUF_DISCARD_BIT);
+	kernel_writes(world, 10, 3, BPF_RINGBUF_DISCARD_BIT);
 	bpf_ring_refresh(world->ring);
 	assert_null(bpf_ring_peek(world->ring));
 	assert_int_equal(consumed(world), world->written);
-	kernel_tells(world, 20, 0, 0);
-	kernel_tells(world, 10, 3, BPF_RINGBUF_DISCARD_BIT);
-	kernel_tells(world, 30, 0, 0);
+	kernel_writes(world, 20, 0, 0);
+	kernel_writes(world, 10, 3, BPF_RINGBUF_DISCARD_BIT);
+	kernel_writes(world, 30, 0, 0);
 	bpf_ring_refresh(world->ring);
 	assert_next(world, 20, 0);
 	assert_next(world, 30, 0);
@@ -224,22 +224,18 @@ static void test_malformed(void **state)
 		{ { .kind = SAMPLE_WALKED, .frames = 1 }, sizeof(struct sample_record) + WORD + 1, true },
 		{ { .kind = SAMPLE_WALKED, .frames = 1U << 29 }, sizeof(struct sample_record), false },
 		{ { .kind = SAMPLE_WALKED, .frames = UINT32_MAX }, sizeof(struct sample_record) + WORD, false },
-		{ { .kind = SAMPLE_HANDED_OVER }, sizeof(struct sample_record) + REGISTERS - 1, false },
-		{ { .kind = SAMPLE_HANDED_OVER }, sizeof(struct sample_record) + REGISTERS, true },
-		{ { .kind = SAMPLE_HANDED_OVER, .stack_bytes = 9 },
-		  sizeof(struct sample_record) + REGISTERS + 8,
-		  false },
-		{ { .kind = SAMPLE_HANDED_OVER, .stack_bytes = 9 },
-		  sizeof(struct sample_record) + REGISTERS + 9,
-		  true },
-		{ { .kind = SAMPLE_HANDED_OVER, .stack_bytes = UINT32_MAX },
+		{ { .kind = SAMPLE_FALLBACK }, sizeof(struct sample_record) + REGISTERS - 1, false },
+		{ { .kind = SAMPLE_FALLBACK }, sizeof(struct sample_record) + REGISTERS, true },
+		{ { .kind = SAMPLE_FALLBACK, .stack_bytes = 9 }, sizeof(struct sample_record) + REGISTERS + 8, false },
+		{ { .kind = SAMPLE_FALLBACK, .stack_bytes = 9 }, sizeof(struct sample_record) + REGISTERS + 9, true },
+		{ { .kind = SAMPLE_FALLBACK, .stack_bytes = UINT32_MAX },
 		  sizeof(struct sample_record) + REGISTERS,
 		  false },
 		{ { .kind = 77 }, sizeof(struct sample_record), false },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		write_record(world, &cases[i].record, cases[i].length, 0);
-		kernel_tells(world, i + 1, 1, 0);
+		kernel_writes(world, i + 1, 1, 0);
 		bpf_ring_refresh(world->ring);
 		const struct sample_record *first = bpf_ring_peek(world->ring);
 		assert_non_null(first);
@@ -259,14 +255,14 @@ static void test_wraps(void **state)
 	unsigned wrapped = 0;
 	for (uint32_t round = 0; round < 20000; round++) {
 		uint32_t frames = round % 61;
-		uint64_t at = kernel_tells(world, round, frames, 0);
+		uint64_t at = kernel_writes(world, round, frames, 0);
 		wrapped += at / RING_BYTES != (world->written - 1) / RING_BYTES;
 		bpf_ring_refresh(world->ring);
 		assert_next(world, round, frames);
 		assert_int_equal(consumed(world), world->written);
 	}
 	assert_true(wrapped > 50);
-	kernel_tells(world, 1, (RING_BYTES - HEADER_BYTES - sizeof(struct sample_record)) / WORD, 0);
+	kernel_writes(world, 1, (RING_BYTES - HEADER_BYTES - sizeof(struct sample_record)) / WORD, 0);
 	bpf_ring_refresh(world->ring);
 	assert_next(world, 1, (RING_BYTES - HEADER_BYTES - sizeof(struct sample_record)) / WORD);
 }
@@ -309,7 +305,7 @@ static void run_many(struct world *world, uint64_t spread)
 		for (size_t i = 0; i < batch && model->written < MANY && model->written - model->oldest < 400; i++) {
 			size_t number = model->written++;
 			model->times[number] = number * 10 + (uint64_t)rand() % spread;
-			model->at[number] = kernel_tells(world, model->times[number], (uint32_t)(number % 3), 0);
+			model->at[number] = kernel_writes(world, model->times[number], (uint32_t)(number % 3), 0);
 		}
 		bpf_ring_refresh(world->ring);
 		model->gathered = model->written;
@@ -359,7 +355,7 @@ static void test_out_of_memory(void **state)
 		world->ring = fresh;
 		*(uint64_t *)world->memory = world->written = taken = 0;
 		for (unsigned i = 0; i < RECORDS; i++)
-			kernel_tells(world, i, 0, 0);
+			kernel_writes(world, i, 0, 0);
 		alloc_fail_start(number);
 		bpf_ring_refresh(world->ring);
 		more = alloc_fail_stop();

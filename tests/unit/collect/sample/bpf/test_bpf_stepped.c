@@ -63,7 +63,7 @@ static void look(struct remote *remote, pid_t pid, pid_t tid)
 	const char *difference = replay_differs(&replayed, &result, frames);
 	if (difference)
 		fail_msg("from %s: %s: ends %d, unwind_walk's %d",
-			 remote_place(remote, registers.value[ARCH_PC_REGISTER]), difference, (int)replayed.end,
+			 remote_location(remote, registers.value[ARCH_PC_REGISTER]), difference, (int)replayed.end,
 			 (int)result.cause);
 	looks++;
 	whole += replayed.end == WALK_ROOT;

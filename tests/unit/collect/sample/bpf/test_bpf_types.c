@@ -28,8 +28,8 @@ static void loads(void **state)
 	struct bpf_program *resume = bpf_object__find_program_by_name(object, "on_resume");
 	assert_true(scratches && resume);
 	assert_int_equal(bpf_map__set_max_entries(scratches, 4), 0);
-	bool can_tell = libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0; /* from 6.16 on */
-	bpf_program__set_autoload(resume, can_tell);
+	bool has_tracepoint = libbpf_find_vmlinux_btf_id("sched_exit_tp", BPF_TRACE_RAW_TP) > 0; /* from 6.16 on */
+	bpf_program__set_autoload(resume, has_tracepoint);
 	assert_int_equal(bpf_object__load(object), 0);
 	bpf_object__close(object);
 }

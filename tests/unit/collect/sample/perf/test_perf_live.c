@@ -20,8 +20,8 @@
 
 static void assert_in_order(void)
 {
-	for (size_t i = 1; i < told_count; i++)
-		assert_true(told[i].time_ns >= told[i - 1].time_ns);
+	for (size_t i = 1; i < watched_event_count; i++)
+		assert_true(watched_events[i].time_ns >= watched_events[i - 1].time_ns);
 }
 
 /* The time between two drains of the rings, which is also their distance from the current time. */
@@ -34,11 +34,11 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Records a child that runs `deed`, and leaves the reported events in `told`. Returns the child's pid. */
+/* Records a child that runs `deed`, and leaves the reported events in `watched_events`. Returns the child's pid. */
 static pid_t record(const struct backend_request *request, void (*deed)(void))
 {
 	struct error error = { 0 };
-	told_count = 0;
+	watched_event_count = 0;
 	*stage = (struct stage){ .process = 0 };
 	struct backend *backend = backend_perf.open(request, &error);
 	if (!backend)
@@ -51,9 +51,9 @@ static pid_t record(const struct backend_request *request, void (*deed)(void))
 	assert_int_equal(backend_perf.start(backend, &error), 0);
 	child_begin();
 	while (!child_is_done(DRAIN_MS))
-		backend_perf.drain(backend, now_ns() - DRAIN_MS * NS_PER_MS, &told_sink);
+		backend_perf.drain(backend, now_ns() - DRAIN_MS * NS_PER_MS, &watched_sink);
 	backend_perf.stop(backend);
-	backend_perf.drain(backend, UINT64_MAX, &told_sink);
+	backend_perf.drain(backend, UINT64_MAX, &watched_sink);
 	backend_perf.close(backend);
 	child_end(pid);
 	assert_in_order();
@@ -80,16 +80,17 @@ static void test_touched_addresses(void **state)
 	region_reserve();
 	pid_t pid = record(&request, touch_pages);
 	for (size_t i = 0; i < PAGES; i++) {
-		size_t found = told_find(0, A_SAMPLE, pid, (uintptr_t)region + i * page_bytes + i);
-		assert_true(found < told_count && told[found].request == 0);
-		assert_int_equal(told_find(found + 1, A_SAMPLE, pid, told[found].address), told_count);
+		size_t found = find_event(0, A_SAMPLE, pid, (uintptr_t)region + i * page_bytes + i);
+		assert_true(found < watched_event_count && watched_events[found].request == 0);
+		assert_int_equal(find_event(found + 1, A_SAMPLE, pid, watched_events[found].address),
+				 watched_event_count);
 	}
 	size_t cpu_samples = 0;
-	for (size_t i = 0; i < told_count; i++) {
-		if (told[i].what != A_SAMPLE)
+	for (size_t i = 0; i < watched_event_count; i++) {
+		if (watched_events[i].what != A_SAMPLE)
 			continue;
-		assert_int_equal(told[i].has_address, told[i].request == 0);
-		cpu_samples += told[i].request == 1;
+		assert_int_equal(watched_events[i].has_address, watched_events[i].request == 0);
+		cpu_samples += watched_events[i].request == 1;
 	}
 	assert_true(cpu_samples > 0);
 	munmap(region, PAGES * page_bytes);
@@ -102,24 +103,25 @@ static void test_data_maps(void **state)
 	struct backend_request request = { .resources = &cpu, .resource_count = 1, .data_maps = true };
 	region_reserve();
 	pid_t pid = record(&request, region_map);
-	assert_true(told_is(A_DATA_MAP, pid, region_address(GAP_PAGES)));
-	assert_true(told_is(A_DATA_MAP, pid, region_address(2 * GAP_PAGES)));
-	size_t code = told_find(0, A_MAP, pid, region_address(3 * GAP_PAGES));
-	assert_true(code < told_count);
-	assert_int_equal(told_find(code + 1, A_MAP, pid, told[code].address), told_count); /* once */
-	assert_false(told_is(A_DATA_MAP, pid, told[code].address));
-	size_t file = told_find(0, A_DATA_MAP, pid, region_address(4 * GAP_PAGES));
-	assert_true(file < told_count);
-	assert_non_null(strstr(told[file].path, "test_perf_live"));
+	assert_true(has_event(A_DATA_MAP, pid, region_address(GAP_PAGES)));
+	assert_true(has_event(A_DATA_MAP, pid, region_address(2 * GAP_PAGES)));
+	size_t code = find_event(0, A_MAP, pid, region_address(3 * GAP_PAGES));
+	assert_true(code < watched_event_count);
+	assert_int_equal(find_event(code + 1, A_MAP, pid, watched_events[code].address),
+			 watched_event_count); /* once */
+	assert_false(has_event(A_DATA_MAP, pid, watched_events[code].address));
+	size_t file = find_event(0, A_DATA_MAP, pid, region_address(4 * GAP_PAGES));
+	assert_true(file < watched_event_count);
+	assert_non_null(strstr(watched_events[file].path, "test_perf_live"));
 	bool heap = false;
-	for (size_t i = 0; i < told_count; i++)
-		heap |= told[i].what == A_DATA_MAP && strcmp(told[i].path, "[heap]") == 0;
+	for (size_t i = 0; i < watched_event_count; i++)
+		heap |= watched_events[i].what == A_DATA_MAP && strcmp(watched_events[i].path, "[heap]") == 0;
 	assert_true(heap);
 
 	request.data_maps = false;
 	pid = record(&request, region_map);
-	assert_true(told_is(A_MAP, pid, region_address(3 * GAP_PAGES)));
-	assert_false(told_is(A_DATA_MAP, pid, 0));
+	assert_true(has_event(A_MAP, pid, region_address(3 * GAP_PAGES)));
+	assert_false(has_event(A_DATA_MAP, pid, 0));
 	munmap(region, PAGES * page_bytes);
 }
 
@@ -154,12 +156,12 @@ static void start_threads(void)
 
 static void assert_creation(size_t found, pid_t creator, pid_t thread)
 {
-	assert_true(found < told_count);
-	assert_int_equal(told[found].tid, creator);
-	assert_int_equal(told[found].child, thread);
-	assert_true(told[found].has_stack);
+	assert_true(found < watched_event_count);
+	assert_int_equal(watched_events[found].tid, creator);
+	assert_int_equal(watched_events[found].child, thread);
+	assert_true(watched_events[found].has_stack);
 	for (size_t i = 0; i < found; i++)
-		assert_false(told[i].what == A_SAMPLE && told[i].tid == (uint32_t)thread);
+		assert_false(watched_events[i].what == A_SAMPLE && watched_events[i].tid == (uint32_t)thread);
 }
 
 static void test_creations(void **state)
@@ -173,15 +175,16 @@ static void test_creations(void **state)
 	}
 	struct backend_request request = { .resources = &faults, .resource_count = 1, .creations = true };
 	pid_t pid = record(&request, start_threads);
-	size_t first = told_find(0, A_CREATION, pid, 0), second = told_find(first + 1, A_CREATION, pid, 0);
+	size_t first = find_event(0, A_CREATION, pid, 0), second = find_event(first + 1, A_CREATION, pid, 0);
 	assert_creation(first, pid, stage->threads[0]);
 	assert_creation(second, stage->threads[0], stage->threads[1]);
-	assert_int_equal(told_find(second + 1, A_CREATION, pid, 0), told_count); /* a process is not a thread */
+	assert_int_equal(find_event(second + 1, A_CREATION, pid, 0),
+			 watched_event_count); /* a process is not a thread */
 	assert_true(stage->process > 0);
 
 	request.creations = false;
 	pid = record(&request, start_threads);
-	assert_false(told_is(A_CREATION, pid, 0));
+	assert_false(has_event(A_CREATION, pid, 0));
 }
 
 static bool parse(struct new_task *format, const char *words)
@@ -243,16 +246,16 @@ static void test_everything(void **state)
 	}
 	const struct backend_request request = { .resources = &cpu, .resource_count = 1, .everything = true };
 	pid_t pid = record(&request, burn_in_process);
-	size_t fork_at = told_find(0, A_FORK, pid, 0);
-	assert_true(fork_at < told_count);
-	assert_int_equal(told[fork_at].tid, stage->process);
+	size_t fork_at = find_event(0, A_FORK, pid, 0);
+	assert_true(fork_at < watched_event_count);
+	assert_int_equal(watched_events[fork_at].tid, stage->process);
 	size_t samples = 0, idle = 0;
-	for (size_t i = 0; i < told_count; i++) {
-		if (told[i].what != A_SAMPLE)
+	for (size_t i = 0; i < watched_event_count; i++) {
+		if (watched_events[i].what != A_SAMPLE)
 			continue;
-		samples += told[i].pid == (uint32_t)stage->process;
-		idle += told[i].pid == 0;
-		assert_true(i > fork_at || told[i].pid != (uint32_t)stage->process);
+		samples += watched_events[i].pid == (uint32_t)stage->process;
+		idle += watched_events[i].pid == 0;
+		assert_true(i > fork_at || watched_events[i].pid != (uint32_t)stage->process);
 	}
 	/* 40 samples of the process itself; thread 0 has only those after the end of a thread. */
 	assert_in_range(samples, 20, 60);

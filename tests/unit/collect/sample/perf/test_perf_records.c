@@ -201,12 +201,12 @@ static void test_sample_truncated(void **state)
 
 /* --- a sink that writes each report as text --- */
 
-static void tell_sample(void *context, const struct backend_sample *sample)
+static void print_sample(void *context, const struct backend_sample *sample)
 {
 	buffer_printf(context, "sample %u;", sample->tid);
 }
 
-static void tell_map(void *context, const struct backend_map *map)
+static void print_map(void *context, const struct backend_map *map)
 {
 	buffer_printf(context, "%smap %u %llu %llx+%llx@%llx %s", map->is_data ? "data " : "", map->pid,
 		      (unsigned long long)map->time_ns, (unsigned long long)map->start, (unsigned long long)map->size,
@@ -216,55 +216,55 @@ static void tell_map(void *context, const struct backend_map *map)
 	buffer_printf(context, ";");
 }
 
-static void tell_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
+static void print_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
 {
 	buffer_printf(context, "%s %u %u %s %llu;", is_exec ? "exec" : "name", pid, tid, name,
 		      (unsigned long long)time_ns);
 }
 
-static void tell_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
+static void print_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	buffer_printf(context, "fork %u %u %u %llu;", parent_pid, pid, tid, (unsigned long long)time_ns);
 }
 
-static void tell_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
+static void print_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	buffer_printf(context, "exit %u %u %llu;", pid, tid, (unsigned long long)time_ns);
 }
 
-static void tell_lost(void *context, uint64_t samples)
+static void print_lost(void *context, uint64_t samples)
 {
 	buffer_printf(context, "lost %llu;", (unsigned long long)samples);
 }
 
-static void tell_lost_events(void *context, uint64_t events)
+static void print_lost_events(void *context, uint64_t events)
 {
 	buffer_printf(context, "lost events %llu;", (unsigned long long)events);
 }
 
-static void tell_throttled(void *context)
+static void print_throttled(void *context)
 {
 	buffer_printf(context, "throttled;");
 }
 
 /* Delivers a record, compares the reports, and frees the record. */
-static void assert_tells(const struct perf_event_header *record, bool is_sample_ring, const char *wanted)
+static void assert_printed(const struct perf_event_header *record, bool is_sample_ring, const char *wanted)
 {
-	struct buffer told;
-	buffer_init(&told);
-	const struct backend_sink sink = { .context = &told,
-					   .sample = tell_sample,
-					   .map = tell_map,
-					   .name = tell_name,
-					   .fork = tell_fork,
-					   .exit = tell_exit,
-					   .lost = tell_lost,
-					   .lost_events = tell_lost_events,
-					   .throttled = tell_throttled };
+	struct buffer printed;
+	buffer_init(&printed);
+	const struct backend_sink sink = { .context = &printed,
+					   .sample = print_sample,
+					   .map = print_map,
+					   .name = print_name,
+					   .fork = print_fork,
+					   .exit = print_exit,
+					   .lost = print_lost,
+					   .lost_events = print_lost_events,
+					   .throttled = print_throttled };
 	perf_record_deliver(record, &sink, is_sample_ring);
-	buffer_append_byte(&told, 0);
-	assert_string_equal((const char *)told.bytes, wanted);
-	buffer_release(&told);
+	buffer_append_byte(&printed, 0);
+	assert_string_equal((const char *)printed.bytes, wanted);
+	buffer_release(&printed);
 	free((void *)record);
 }
 
@@ -303,15 +303,16 @@ static void test_maps(void **state)
 	static const uint16_t with_id = PERF_RECORD_MISC_MMAP_BUILD_ID;
 	enum { CODE = PROT_READ | PROT_EXEC };
 	assert_int_equal(CODE, 5);
-	assert_tells(map_of(0, 20, CODE, "/bin/true"), false, "map 12 5000 400000+3000@1000 /bin/true;");
-	assert_tells(map_of(with_id, 4, CODE, "/bin/true"), false, "map 12 5000 400000+3000@1000 /bin/true 00010203;");
-	assert_tells(map_of(with_id, 20, CODE, "/lib/a b.so"), true,
-		     "map 12 5000 400000+3000@1000 /lib/a b.so 000102030405060708090a0b0c0d0e0f10111213;");
+	assert_printed(map_of(0, 20, CODE, "/bin/true"), false, "map 12 5000 400000+3000@1000 /bin/true;");
+	assert_printed(map_of(with_id, 4, CODE, "/bin/true"), false,
+		       "map 12 5000 400000+3000@1000 /bin/true 00010203;");
+	assert_printed(map_of(with_id, 20, CODE, "/lib/a b.so"), true,
+		       "map 12 5000 400000+3000@1000 /lib/a b.so 000102030405060708090a0b0c0d0e0f10111213;");
 	/* A mapping that is not a file has no build-id, and a build-id has at most 20 bytes. */
-	assert_tells(map_of(with_id, 0, CODE, "//anon"), false, "map 12 5000 400000+3000@1000 //anon;");
-	assert_tells(map_of(with_id, 21, CODE, "/bin/true"), false, "map 12 5000 400000+3000@1000 /bin/true;");
-	assert_tells(map_of(with_id, 20, PROT_READ | PROT_WRITE, "/bin/true"), false, "");
-	assert_tells(map_of(with_id, 20, PROT_NONE, "/bin/true"), false, "");
+	assert_printed(map_of(with_id, 0, CODE, "//anon"), false, "map 12 5000 400000+3000@1000 //anon;");
+	assert_printed(map_of(with_id, 21, CODE, "/bin/true"), false, "map 12 5000 400000+3000@1000 /bin/true;");
+	assert_printed(map_of(with_id, 20, PROT_READ | PROT_WRITE, "/bin/true"), false, "");
+	assert_printed(map_of(with_id, 20, PROT_NONE, "/bin/true"), false, "");
 }
 
 static const struct perf_event_header *data_map_of(uint16_t misc, const char *path)
@@ -331,11 +332,11 @@ static const struct perf_event_header *data_map_of(uint16_t misc, const char *pa
 static void test_data_maps(void **state)
 {
 	(void)state;
-	assert_tells(data_map_of(PERF_RECORD_MISC_MMAP_DATA, "[heap]"), false,
-		     "data map 12 5000 400000+3000@1000 [heap];");
-	assert_tells(data_map_of(PERF_RECORD_MISC_MMAP_DATA, "//anon"), false,
-		     "data map 12 5000 400000+3000@1000 //anon;");
-	assert_tells(data_map_of(0, "/bin/true"), false, ""); /* MMAP2 records report code */
+	assert_printed(data_map_of(PERF_RECORD_MISC_MMAP_DATA, "[heap]"), false,
+		       "data map 12 5000 400000+3000@1000 [heap];");
+	assert_printed(data_map_of(PERF_RECORD_MISC_MMAP_DATA, "//anon"), false,
+		       "data map 12 5000 400000+3000@1000 //anon;");
+	assert_printed(data_map_of(0, "/bin/true"), false, ""); /* MMAP2 records report code */
 }
 
 /* --- names, tasks, losses --- */
@@ -349,13 +350,13 @@ static void test_names_and_tasks(void **state)
 	u32(&record, 4);
 	text(&record, "a thread");
 	trailer(&record, 6000);
-	assert_tells(end_record(&record), false, "name 3 4 a thread 6000;");
+	assert_printed(end_record(&record), false, "name 3 4 a thread 6000;");
 	begin_record(&record, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
 	u32(&record, 3);
 	u32(&record, 3);
 	text(&record, "sh");
 	trailer(&record, 6001);
-	assert_tells(end_record(&record), false, "exec 3 3 sh 6001;");
+	assert_printed(end_record(&record), false, "exec 3 3 sh 6001;");
 	static const uint32_t types[] = { PERF_RECORD_FORK, PERF_RECORD_EXIT };
 	for (int i = 0; i < 2; i++) {
 		begin_record(&record, types[i], 0);
@@ -364,7 +365,7 @@ static void test_names_and_tasks(void **state)
 		u64(&record, 6998);
 		trailer(&record, 7000);
 		assert_int_equal(perf_record_time((const void *)record.bytes), 0); /* no size yet */
-		assert_tells(end_record(&record), false, i == 0 ? "fork 21 20 22 7000;" : "exit 20 22 7000;");
+		assert_printed(end_record(&record), false, i == 0 ? "fork 21 20 22 7000;" : "exit 20 22 7000;");
 	}
 }
 
@@ -377,22 +378,22 @@ static void test_losses(void **state)
 		u64(&record, 77);
 		u64(&record, 42);
 		trailer(&record, 8000);
-		assert_tells(end_record(&record), is_sample_ring, is_sample_ring ? "lost 42;" : "lost events 42;");
+		assert_printed(end_record(&record), is_sample_ring, is_sample_ring ? "lost 42;" : "lost events 42;");
 		begin_record(&record, PERF_RECORD_THROTTLE, 0);
 		for (int i = 0; i < 3; i++)
 			u64(&record, 1);
 		trailer(&record, 8001);
-		assert_tells(end_record(&record), is_sample_ring, "throttled;");
+		assert_printed(end_record(&record), is_sample_ring, "throttled;");
 		begin_record(&record, PERF_RECORD_UNTHROTTLE, 0);
 		for (int i = 0; i < 3; i++)
 			u64(&record, 1);
 		trailer(&record, 8002);
-		assert_tells(end_record(&record), is_sample_ring, "");
+		assert_printed(end_record(&record), is_sample_ring, "");
 	}
 	struct buffer record;
 	begin_record(&record, 4711, 0);
 	trailer(&record, 8003);
-	assert_tells(end_record(&record), false, "");
+	assert_printed(end_record(&record), false, "");
 }
 
 /* A record truncated at any byte reports nothing that it does not contain. */
@@ -403,7 +404,7 @@ static void test_others_truncated(void **state)
 	make_map(&record, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, PROT_EXEC, "/bin/true");
 	/* The path begins at 72, and its NUL is at 81. */
 	for (size_t size = 8; size <= 81; size++)
-		assert_tells(cut_record(&record, size), false, "");
+		assert_printed(cut_record(&record, size), false, "");
 	buffer_release(&record);
 	static const uint32_t types[] = { PERF_RECORD_COMM, PERF_RECORD_FORK, PERF_RECORD_EXIT, PERF_RECORD_LOST,
 					  PERF_RECORD_MMAP };
@@ -416,7 +417,7 @@ static void test_others_truncated(void **state)
 		for (size_t size = 8; size < least[i]; size++) {
 			const struct perf_event_header *cut = cut_record(&record, size);
 			assert_int_equal(perf_record_time(cut), 0);
-			assert_tells(cut, false, "");
+			assert_printed(cut, false, "");
 		}
 		buffer_release(&record);
 	}

@@ -9,13 +9,13 @@
 
 #include "collect/sample/perf/period_pair.h"
 
-static void test_one_train(void **state)
+static void test_one_period(void **state)
 {
 	(void)state;
-	uint64_t periods[TRAINS_MAX];
-	assert_int_equal(trains_plan(1, false, 0.5, periods), 1);
+	uint64_t periods[PERIODS_MAX];
+	assert_int_equal(period_pair_plan(1, false, 0.5, periods), 1);
 	assert_int_equal(periods[0], 1);
-	assert_int_equal(trains_plan(2000000, true, 0.5, periods), 1);
+	assert_int_equal(period_pair_plan(2000000, true, 0.5, periods), 1);
 	assert_int_equal(periods[0], 2000000);
 }
 
@@ -23,8 +23,8 @@ static void test_small_rates_are_exact(void **state)
 {
 	(void)state;
 	for (uint64_t n = 2; n < 64; n++) {
-		uint64_t periods[TRAINS_MAX];
-		assert_int_equal(trains_plan(n, false, 0.3, periods), 2);
+		uint64_t periods[PERIODS_MAX];
+		assert_int_equal(period_pair_plan(n, false, 0.3, periods), 2);
 		assert_true(periods[0] != periods[1]);
 		/* 1/a + 1/b = 1/n, in whole numbers. */
 		assert_int_equal(n * (periods[0] + periods[1]), periods[0] * periods[1]);
@@ -36,8 +36,8 @@ static void test_large_rates(void **state)
 	(void)state;
 	for (double chance = 0; chance <= 1; chance += 0.03125) {
 		for (double n = 64; n < 1e13; n = floor(n * 1.37)) {
-			uint64_t periods[TRAINS_MAX];
-			assert_int_equal(trains_plan((uint64_t)n, false, chance, periods), 2);
+			uint64_t periods[PERIODS_MAX];
+			assert_int_equal(period_pair_plan((uint64_t)n, false, chance, periods), 2);
 			double rates = 1 / (double)periods[0] + 1 / (double)periods[1];
 			/* Periods are rounded to whole gticks, which matters for intervals up to about 100. */
 			assert_true(fabs(rates * n - 1) < (n < 128 ? 0.002 : 0.001));
@@ -46,20 +46,20 @@ static void test_large_rates(void **state)
 		}
 	}
 	/* Each run has other periods. */
-	uint64_t one[TRAINS_MAX], another[TRAINS_MAX];
-	trains_plan(1000000, false, 0.25, one);
-	trains_plan(1000000, false, 0.26, another);
+	uint64_t one[PERIODS_MAX], another[PERIODS_MAX];
+	period_pair_plan(1000000, false, 0.25, one);
+	period_pair_plan(1000000, false, 0.26, another);
 	assert_true(one[0] != another[0] && one[1] != another[1]);
 }
 
 /* Counts the samples in `length` gticks from `start`, and those of them that are in the first `part` gticks of
  * every `cycle`. */
-static void simulate(const uint64_t periods[TRAINS_MAX], uint64_t start, uint64_t length, uint64_t cycle, uint64_t part,
-		     uint64_t *in_part, uint64_t *in_all)
+static void simulate(const uint64_t periods[PERIODS_MAX], uint64_t start, uint64_t length, uint64_t cycle,
+		     uint64_t part, uint64_t *in_part, uint64_t *in_all)
 {
 	*in_part = *in_all = 0;
-	for (int train = 0; train < TRAINS_MAX; train++) {
-		for (uint64_t at = periods[train]; at <= length; at += periods[train]) {
+	for (int event = 0; event < PERIODS_MAX; event++) {
+		for (uint64_t at = periods[event]; at <= length; at += periods[event]) {
 			*in_part += (start + at) % cycle < part;
 			++*in_all;
 		}
@@ -73,8 +73,8 @@ static void test_hits_are_unbiased(void **state)
 	static const uint64_t intervals[] = { 2, 3, 7, 10, 16, 61, 63, 200, 1000, 65536, 1000000 };
 	for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
 		for (double chance = 0; chance <= 1; chance += 0.125) {
-			uint64_t periods[TRAINS_MAX];
-			trains_plan(intervals[i], false, chance, periods);
+			uint64_t periods[PERIODS_MAX];
+			period_pair_plan(intervals[i], false, chance, periods);
 			uint64_t hits, all;
 			simulate(periods, 0, intervals[i] * 20000, 1, 1, &hits, &all);
 			assert_true(fabs((double)hits / 20000 - 1) < 0.001);
@@ -93,8 +93,8 @@ static void test_not_in_step(void **state)
 		0.0131, 0.0977, 0.2222, 0.3701, 0.4441, 0.5973, 0.6662, 0.7337, 0.8113, 0.9719
 	};
 	for (size_t i = 0; i < sizeof(chances) / sizeof(chances[0]); i++) {
-		uint64_t periods[TRAINS_MAX];
-		trains_plan(MS, false, chances[i], periods);
+		uint64_t periods[PERIODS_MAX];
+		period_pair_plan(MS, false, chances[i], periods);
 		for (size_t j = 0; j < sizeof(cycles_ms) / sizeof(cycles_ms[0]); j++) {
 			uint64_t cycle = (uint64_t)cycles_ms[j] * MS;
 			uint64_t part = cycle / 3;
@@ -104,7 +104,7 @@ static void test_not_in_step(void **state)
 		}
 	}
 	/* The test can fail: two equal periods in step with the program do not pass it. */
-	const uint64_t in_step[TRAINS_MAX] = { 2 * MS, 2 * MS };
+	const uint64_t in_step[PERIODS_MAX] = { 2 * MS, 2 * MS };
 	uint64_t seen, all;
 	simulate(in_step, 12345, (uint64_t)SAMPLES * MS, MS, MS / 3, &seen, &all);
 	assert_true(fabs((double)seen / (double)all - 1.0 / 3) > 0.3);
@@ -113,7 +113,7 @@ static void test_not_in_step(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_train),   cmocka_unit_test(test_small_rates_are_exact),
+		cmocka_unit_test(test_one_period),  cmocka_unit_test(test_small_rates_are_exact),
 		cmocka_unit_test(test_large_rates), cmocka_unit_test(test_hits_are_unbiased),
 		cmocka_unit_test(test_not_in_step),
 	};

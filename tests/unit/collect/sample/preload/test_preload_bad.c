@@ -51,7 +51,7 @@ static void test_bad_slots(void **state)
 	}
 	channel->processes[5] = (struct channel_process){ .state = CHANNEL_LIVE, .pid = UINT32_MAX };
 	channel->processes[6] = (struct channel_process){ .state = 77, .pid = 1 };
-	assert_told("exec(a) ");
+	assert_reported("exec(a) ");
 	for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_false(slots->threads[20 + i].is_known);
 	assert_false(slots->processes[5].is_known || slots->processes[6].is_known);
@@ -64,17 +64,17 @@ static void test_taken(void **state)
 	uint32_t pid = make_child();
 	channel->processes[4] = (struct channel_process){ .state = CHANNEL_TAKEN, .pid = pid };
 	channel->threads[4] = (struct channel_thread){ .state = CHANNEL_TAKEN, .pid = pid, .tid = pid };
-	assert_told("");
+	assert_reported("");
 	assert_int_equal(channel->processes[4].state, CHANNEL_TAKEN);
 	assert_int_equal(channel->threads[4].state, CHANNEL_TAKEN);
 	end_child(0);
-	assert_told("");
+	assert_reported("");
 	assert_int_equal(channel->processes[4].state, CHANNEL_FREE);
 	assert_int_equal(channel->threads[4].state, CHANNEL_FREE);
 	/* The next process that takes these slots is not confused with the ended one. */
 	channel->processes[4].state = CHANNEL_TAKEN;
 	channel->threads[4].state = CHANNEL_TAKEN;
-	assert_told("");
+	assert_reported("");
 	assert_int_equal(channel->processes[4].state, CHANNEL_TAKEN);
 	assert_int_equal(channel->threads[4].state, CHANNEL_TAKEN);
 }
@@ -90,13 +90,13 @@ static void test_stolen(void **state)
 	connect_thread(8, 0, TID + 1);
 	put_event(8, CHANNEL_THREAD, 0, 0, "");
 	preload_events_drain(events, false, &sink);
-	told_text[0] = 0;
+	reported_text[0] = 0;
 	channel->threads[9].tid = TID + 2;
 	channel->threads[8].state = CHANNEL_FREE;
-	assert_told("exit(a.8) exit(a.7) ");
+	assert_reported("exit(a.8) exit(a.7) ");
 	assert_int_equal(channel->threads[9].state, CHANNEL_LIVE); /* its new owner's state */
 	put_sample(9, 0, 1, 1000);
-	assert_told("sample(a.9 r0 x1 1) ");
+	assert_reported("sample(a.9 r0 x1 1) ");
 }
 
 static void test_bad_records(void **state)
@@ -111,14 +111,14 @@ static void test_bad_records(void **state)
 	put_sample_at(2, UINT64_MAX, 0, 1, 1000);
 	put_sample_at(2, 0, 0, 0, 1000); /* a sample without hits is dropped */
 	preload_events_drain(events, false, &sink);
-	assert_null(strstr(told_text, "sample(a"));
-	assert_non_null(strstr(told_text, "sample(c")); /* an impossible time becomes the current time */
-	assert_null(strstr(told_text, "x0"));
+	assert_null(strstr(reported_text, "sample(a"));
+	assert_non_null(strstr(reported_text, "sample(c")); /* an impossible time becomes the current time */
+	assert_null(strstr(reported_text, "x0"));
 	assert_int_equal(preload_slots_sums(slots, now_ns()).broken_rings, 2);
 	/* The end of a process with a broken ring is still reported. */
 	end_child(0);
-	told_text[0] = 0;
-	assert_told_of_end("exit(a.0) ");
+	reported_text[0] = 0;
+	assert_end_reported("exit(a.0) ");
 	assert_int_equal(channel->processes[0].state, CHANNEL_FREE);
 }
 
@@ -143,7 +143,7 @@ static void test_noise(void **state)
 				put_event(i, (enum channel_event)(rand() % 12), (uint32_t)rand(), rand(), "text");
 		}
 		preload_events_drain(events, round % 2, &sink);
-		told_text[0] = 0;
+		reported_text[0] = 0;
 	}
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
 		assert_true(!slots->threads[i].is_known || slots->processes[slots->threads[i].process].is_known);

@@ -26,12 +26,12 @@ static void test_started(void **state)
 	preload_events_drain(events, false, &sink);
 	char expected[100];
 	snprintf(expected, sizeof(expected), "exec(a) sample(a.%u r0 x2 7) ", (unsigned)children[0] % 1000);
-	assert_string_equal(told_text, expected);
-	assert_true(maps_told >= 3);
+	assert_string_equal(reported_text, expected);
+	assert_true(maps_reported >= 3);
 	assert_int_equal(channel->processes[0].code_loaded, 1);
 	assert_int_equal(channel->threads[0].tail, channel->threads[0].head);
-	told_text[0] = 0;
-	assert_told("");
+	reported_text[0] = 0;
+	assert_reported("");
 }
 
 /* Maps are read once for several requests, and only new maps are reported. */
@@ -39,34 +39,32 @@ static void test_code(void **state)
 {
 	(void)state;
 	start_program(0);
-	assert_told("exec(a) ");
-	size_t before = maps_told;
+	assert_reported("exec(a) ");
+	size_t before = maps_reported;
 	channel->processes[0].code_wanted = 3;
 	put_event(0, CHANNEL_CODE, 0, 0, "");
 	put_event(0, CHANNEL_CODE, 0, 0, "");
-	assert_told("");
+	assert_reported("");
 	assert_int_equal(channel->processes[0].code_loaded, 3);
-	assert_int_equal(maps_told, before);
+	assert_int_equal(maps_reported, before);
 	/* Without a new request, the maps are not read again. */
 	slots->processes[0].maps.count = 0;
 	put_event(0, CHANNEL_CODE, 0, 0, "");
-	assert_told("");
-	assert_int_equal(maps_told, before);
+	assert_reported("");
+	assert_int_equal(maps_reported, before);
 	channel->processes[0].code_wanted = 4;
 	put_event(0, CHANNEL_CODE, 0, 0, "");
-	assert_told("");
-	assert_int_equal(maps_told, 2 * before);
+	assert_reported("");
+	assert_int_equal(maps_reported, 2 * before);
 }
 
 /* Writes the user-space fallback of a walk that met unknown code. */
-static void put_handed_over(uint32_t thread, uint8_t end)
+static void put_fallback(uint32_t thread, uint8_t end)
 {
 	const uint64_t registers[SAMPLE_REGISTERS] = { 0 };
-	const struct sample_record record = { .time_ns = now_ns(),
-					      .tid = channel->threads[thread].tid,
-					      .kind = SAMPLE_HANDED_OVER,
-					      .end = end,
-					      .hits = 1 };
+	const struct sample_record record = {
+		.time_ns = now_ns(), .tid = channel->threads[thread].tid, .kind = SAMPLE_FALLBACK, .end = end, .hits = 1
+	};
 	put(thread, &record, sizeof(record));
 	put(thread, registers, sizeof(registers));
 }
@@ -84,20 +82,20 @@ static void test_unknown_code(void **state)
 	start_program(0);
 	preload_events_drain(events, false, &sink);
 	struct preload_process *process = &slots->processes[0];
-	size_t all = maps_told;
+	size_t all = maps_reported;
 	process->maps.count = 0;
 	process->maps_read_ns = now_ns() + UINT64_C(1000000000000); /* just read, however long the test takes */
-	put_handed_over(0, WALK_NO_CODE);
+	put_fallback(0, WALK_NO_CODE);
 	preload_events_drain(events, false, &sink);
-	assert_int_equal(maps_told, all);
+	assert_int_equal(maps_reported, all);
 	process->maps_read_ns = 0;
-	put_handed_over(0, WALK_NO_ROWS);
+	put_fallback(0, WALK_NO_ROWS);
 	preload_events_drain(events, false, &sink);
-	assert_int_equal(maps_told, all); /* the code is known */
-	put_handed_over(0, WALK_NO_CODE);
-	put_handed_over(0, WALK_NO_CODE);
+	assert_int_equal(maps_reported, all); /* the code is known */
+	put_fallback(0, WALK_NO_CODE);
+	put_fallback(0, WALK_NO_CODE);
 	preload_events_drain(events, false, &sink);
-	assert_int_equal(maps_told, 2 * all);
+	assert_int_equal(maps_reported, 2 * all);
 	/* /proc may show another program's maps. */
 	static const char *const changes[] = { "exec", "told exec", "replaced" };
 	for (size_t i = 0; i < 3; i++) {
@@ -106,9 +104,9 @@ static void test_unknown_code(void **state)
 		channel->processes[0].execs = i == 0;
 		process->execs_ns = i == 1 ? now_ns() : 0;
 		process->is_replaced = i == 2;
-		put_handed_over(0, WALK_NO_CODE);
+		put_fallback(0, WALK_NO_CODE);
 		preload_events_drain(events, false, &sink);
-		if (maps_told != 2 * all)
+		if (maps_reported != 2 * all)
 			fail_msg("%s: read", changes[i]);
 	}
 }
@@ -139,13 +137,13 @@ static void test_threads(void **state)
 		 "exec(a) creates(a.%u 7) fork(a a.7) name(a worker) name(a other) labels(4 kind=get) unit(1 order) "
 		 "sample(a.7 r1 x3 5) exit(a.7) ",
 		 (unsigned)children[0] % 1000);
-	assert_told(expected);
+	assert_reported(expected);
 	/* When the thread has ended, its totals are added up and its slot is freed. The end is not reported twice. */
 	channel->threads[9].clocks[0].total = 5000;
 	channel->threads[9].lost[1] = 6;
 	channel->threads[0].clocks[0].total = 100;
 	channel->threads[9].state = CHANNEL_ENDED;
-	assert_told("");
+	assert_reported("");
 	assert_int_equal(channel->threads[9].state, CHANNEL_FREE);
 	assert_false(slots->threads[9].is_known);
 	struct preload_sums sums = preload_slots_sums(slots, now_ns());
@@ -154,7 +152,7 @@ static void test_threads(void **state)
 	/* Another thread takes the slot and continues its ring. */
 	connect_thread(9, 0, TID + 1);
 	put_event(9, CHANNEL_THREAD, 0, 0, "");
-	assert_told("fork(a a.8) ");
+	assert_reported("fork(a a.8) ");
 }
 
 /* After a process was killed, everything that it wrote is reported, and then its end. */
@@ -165,7 +163,7 @@ static void test_death(void **state)
 	start_program(3);
 	connect_thread(9, 3, TID);
 	put_event(9, CHANNEL_THREAD, 0, 0, "");
-	assert_told("exec(a) fork(a a.7) ");
+	assert_reported("exec(a) fork(a a.7) ");
 	put_sample(9, 0, 1, 1000);
 	put_sample(9, 0, 2, 1000);
 	channel->threads[9].clocks[0].total = 9;
@@ -173,7 +171,7 @@ static void test_death(void **state)
 	channel->processes[3].late_ticks = 5;
 	channel->processes[3].findings = CHANNEL_FINDING_FPE;
 	end_child(0);
-	assert_told_of_end("sample(a.7 r0 x1 1) sample(a.7 r0 x2 1) exit(a.7) exit(a.0) ");
+	assert_end_reported("sample(a.7 r0 x1 1) sample(a.7 r0 x2 1) exit(a.7) exit(a.0) ");
 	assert_int_equal(channel->threads[9].state, CHANNEL_FREE);
 	assert_int_equal(channel->threads[3].state, CHANNEL_FREE);
 	assert_int_equal(channel->processes[3].state, CHANNEL_FREE);
@@ -185,7 +183,7 @@ static void test_death(void **state)
 	assert_int_equal(sums.not_connected, 0);
 	/* Both slots can be used again. */
 	start_program(3);
-	assert_told("exec(b) ");
+	assert_reported("exec(b) ");
 }
 
 enum { WAITED_MS = 300, NS_PER_MS = 1000000 };
@@ -201,16 +199,16 @@ static void begin_wait(uint32_t thread)
 }
 
 /* Expects a sample with the time of the wait, and then the text `then`. */
-static void assert_told_wait(uint64_t since_ns, const char *then)
+static void assert_wait_reported(uint64_t since_ns, const char *then)
 {
 	enum { NS_PER_GTICK = 1000 };
 	unsigned tid;
 	unsigned long hits, gticks;
 	int length = 0;
 	uint64_t longest = now_ns() - since_ns, interval = preload_request_of(&request.resources[0]).interval;
-	if (sscanf(told_text, "sample(a.%u r0 x%lu %lu) %n", &tid, &hits, &gticks, &length) != 3 || length == 0)
-		fail_msg("'%s' tells of no wait", told_text);
-	assert_string_equal(told_text + length, then);
+	if (sscanf(reported_text, "sample(a.%u r0 x%lu %lu) %n", &tid, &hits, &gticks, &length) != 3 || length == 0)
+		fail_msg("'%s' tells of no wait", reported_text);
+	assert_string_equal(reported_text + length, then);
 	uint64_t ns = preload_slots_sums(slots, now_ns()).totals[0] - 5;
 	assert_in_range(ns, (uint64_t)WAITED_MS * NS_PER_MS, longest);
 	assert_int_equal(gticks, ns / NS_PER_GTICK);
@@ -222,16 +220,16 @@ static void test_wait_until_death(void **state)
 {
 	(void)state;
 	start_program(0);
-	assert_told("exec(a) ");
+	assert_reported("exec(a) ");
 	begin_wait(0);
-	assert_told("");
+	assert_reported("");
 	assert_non_null(slots->threads[0].waits_at);
 	uint64_t since_ns = channel->threads[0].waits_since_ns;
 	end_child(0);
 	preload_events_drain(events, false, &sink);
 	nanosleep(&(struct timespec){ .tv_nsec = 25 * NS_PER_MS }, NULL);
 	preload_events_drain(events, true, &sink);
-	assert_told_wait(since_ns, "exit(a.0) ");
+	assert_wait_reported(since_ns, "exit(a.0) ");
 	assert_null(slots->threads[0].waits_at);
 }
 
@@ -240,12 +238,12 @@ static void test_wait_until_the_end(void **state)
 {
 	(void)state;
 	start_program(0);
-	assert_told("exec(a) ");
+	assert_reported("exec(a) ");
 	put_sample(0, 1, 0, 0);
 	begin_wait(0);
-	assert_told("");
+	assert_reported("");
 	preload_events_drain(events, true, &sink);
-	assert_told_wait(channel->threads[0].waits_since_ns, "");
+	assert_wait_reported(channel->threads[0].waits_since_ns, "");
 }
 
 /* No sample is made of an impossible wait, which began before the recording or in the future. Without the path of
@@ -254,9 +252,9 @@ static void test_odd_waits(void **state)
 {
 	(void)state;
 	start_program(0);
-	assert_told("exec(a) ");
+	assert_reported("exec(a) ");
 	begin_wait(0);
-	assert_told("");
+	assert_reported("");
 	uint64_t since_ns = channel->threads[0].waits_since_ns;
 	events->start_ns = since_ns + 1;
 	preload_events_drain(events, true, &sink);
@@ -264,7 +262,7 @@ static void test_odd_waits(void **state)
 	preload_events_drain(events, true, &sink);
 	channel->threads[0].waits_since_ns = 0;
 	preload_events_drain(events, true, &sink);
-	assert_string_equal(told_text, "");
+	assert_string_equal(reported_text, "");
 	assert_int_equal(preload_slots_sums(slots, now_ns()).totals[0], 5);
 	events->start_ns = since_ns;
 	channel->threads[0].waits_since_ns = since_ns;
@@ -272,13 +270,13 @@ static void test_odd_waits(void **state)
 	free(slots->threads[0].waits_at);
 	slots->threads[0].waits_at = NULL;
 	preload_events_drain(events, true, &sink);
-	assert_string_equal(told_text, "");
+	assert_string_equal(reported_text, "");
 	assert_true(preload_slots_sums(slots, now_ns()).totals[0] >= 5 + (uint64_t)WAITED_MS * NS_PER_MS);
 	channel->threads[0].state = CHANNEL_ENDED;
 	uint64_t before = preload_slots_sums(slots, now_ns()).totals[0];
 	end_child(0);
 	preload_events_drain(events, true, &sink);
-	assert_string_equal(told_text, "exit(a.0) ");
+	assert_string_equal(reported_text, "exit(a.0) ");
 	assert_int_equal(preload_slots_sums(slots, now_ns()).totals[0], before);
 }
 
@@ -288,14 +286,14 @@ static void test_late_child(void **state)
 	(void)state;
 	start_program(0);
 	uint32_t parent_pid = channel->processes[0].pid;
-	assert_told("exec(a) ");
+	assert_reported("exec(a) ");
 	end_child(0);
 	preload_events_drain(events, false, &sink);
 	uint32_t pid = make_child();
 	connect_process(1, pid);
 	connect_thread(1, 1, pid);
 	put_event(1, CHANNEL_FORKED, 0, parent_pid, "");
-	assert_told_of_end("fork(a b.0) exit(a.0) ");
+	assert_end_reported("fork(a b.0) exit(a.0) ");
 }
 
 /* Records of several threads are reported in the order of their times. */
@@ -305,7 +303,7 @@ static void test_order(void **state)
 	start_program(0);
 	start_program(1);
 	preload_events_drain(events, false, &sink);
-	told_text[0] = 0;
+	reported_text[0] = 0;
 	uint64_t now = now_ns();
 	put_sample_at(1, now, 0, 1, 0);
 	put_sample_at(0, now + 1, 0, 2, 0);
@@ -316,10 +314,10 @@ static void test_order(void **state)
 	for (int i = 1; i <= 4; i++) {
 		char hits[8];
 		snprintf(hits, sizeof(hits), "x%d ", i);
-		const char *found = strstr(told_text, hits);
+		const char *found = strstr(reported_text, hits);
 		assert_non_null(found);
-		assert_true(i == 1 || (size_t)(found - told_text) > at);
-		at = (size_t)(found - told_text);
+		assert_true(i == 1 || (size_t)(found - reported_text) > at);
+		at = (size_t)(found - reported_text);
 	}
 }
 
@@ -329,7 +327,7 @@ static void test_exec(void **state)
 {
 	(void)state;
 	uint32_t pid = start_program(0);
-	assert_told("exec(a) ");
+	assert_reported("exec(a) ");
 	put_sample(0, 1, 1, 1);
 	put_event(0, CHANNEL_EXECS, 0, 0, "/bin/other");
 	channel->threads[0].clocks[1].total = 1;
@@ -340,7 +338,7 @@ static void test_exec(void **state)
 	char expected[100];
 	unsigned tid = pid % 1000;
 	snprintf(expected, sizeof(expected), "sample(a.%u r1 x1 1) exec(a) sample(a.%u r1 x2 2) ", tid, tid);
-	assert_told(expected);
+	assert_reported(expected);
 	assert_int_equal(channel->processes[0].state, CHANNEL_FREE);
 	assert_int_equal(channel->threads[0].state, CHANNEL_FREE);
 	channel->threads[1].clocks[1].total = 2;
@@ -368,7 +366,7 @@ static void test_exec_found_late(void **state)
 	assert_int_equal(channel->processes[2].code_loaded, 1);
 	assert_int_equal(channel->processes[5].state, CHANNEL_FREE);
 	assert_ptr_equal(preload_slots_find(slots, pid), &slots->processes[2]);
-	size_t maps = maps_told;
+	size_t maps = maps_reported;
 	assert_true(maps >= 3);
 	/* Its later counts are included in the totals. */
 	channel->threads[2].clocks[1].total = 2;
@@ -382,22 +380,22 @@ static void test_fork(void **state)
 {
 	(void)state;
 	uint32_t parent = start_program(0);
-	assert_told("exec(a) ");
-	size_t before = maps_told;
+	assert_reported("exec(a) ");
+	size_t before = maps_reported;
 	uint32_t pid = make_child();
 	connect_process(1, pid);
 	connect_thread(1, 1, pid);
 	put_event(1, CHANNEL_FORKED, 0, parent, "");
-	assert_told("fork(a b.0) ");
-	assert_int_equal(maps_told, before);
+	assert_reported("fork(a b.0) ");
+	assert_int_equal(maps_reported, before);
 	assert_int_equal(channel->processes[1].code_loaded, 1);
 	/* ... unless the parent is unknown. */
 	pid = make_child();
 	connect_process(2, pid);
 	connect_thread(2, 2, pid);
 	put_event(2, CHANNEL_FORKED, 0, 1, "");
-	assert_told("");
-	assert_int_equal(maps_told, 2 * before);
+	assert_reported("");
+	assert_int_equal(maps_reported, 2 * before);
 }
 
 /* A program that was started but never connected, and one that could not be started. */

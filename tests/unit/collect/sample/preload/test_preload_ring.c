@@ -94,7 +94,7 @@ static void test_kinds(void **state)
 	uint8_t bytes[SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES];
 	preload_ring_init(&ring, channel, THREAD);
 	memset(bytes, 7, sizeof(bytes));
-	const struct sample_record stack = { .kind = SAMPLE_HANDED_OVER,
+	const struct sample_record stack = { .kind = SAMPLE_FALLBACK,
 					     .end = WALK_SLOW,
 					     .stack_bytes = SAMPLE_STACK_BYTES };
 	put(&stack, sizeof(stack));
@@ -105,7 +105,7 @@ static void test_kinds(void **state)
 	put_walked(9, 1);
 	preload_ring_look(&ring);
 	preload_ring_take(&ring, &taken);
-	assert_int_equal(taken.record.kind, SAMPLE_HANDED_OVER);
+	assert_int_equal(taken.record.kind, SAMPLE_FALLBACK);
 	assert_memory_equal(taken.content, bytes, sizeof(bytes));
 	preload_ring_take(&ring, &taken);
 	assert_int_equal(taken.record.end, CHANNEL_NAMED);
@@ -186,9 +186,9 @@ static void test_hostile(void **state)
 		{ .kind = SAMPLE_WALKED, .frames = WALK_FRAMES + 1 },
 		{ .kind = SAMPLE_WALKED, .frames = UINT32_MAX },
 		{ .kind = SAMPLE_WALKED, .stack_bytes = 1 },
-		{ .kind = SAMPLE_HANDED_OVER, .stack_bytes = SAMPLE_STACK_BYTES + 1 },
-		{ .kind = SAMPLE_HANDED_OVER, .stack_bytes = UINT32_MAX },
-		{ .kind = SAMPLE_HANDED_OVER, .frames = 1 },
+		{ .kind = SAMPLE_FALLBACK, .stack_bytes = SAMPLE_STACK_BYTES + 1 },
+		{ .kind = SAMPLE_FALLBACK, .stack_bytes = UINT32_MAX },
+		{ .kind = SAMPLE_FALLBACK, .frames = 1 },
 		{ .kind = CHANNEL_EVENT, .stack_bytes = CHANNEL_TEXT_BYTES + 1 },
 		{ .kind = CHANNEL_EVENT, .frames = 1 },
 	};
@@ -196,7 +196,7 @@ static void test_hostile(void **state)
 		assert_broken(&impossible[i], enough);
 	/* Longer than the written bytes; an incomplete record; not a multiple of 8; a head before the tail. */
 	assert_broken(&(struct sample_record){ .kind = SAMPLE_WALKED, .frames = 1 }, HEAD_BYTES);
-	assert_broken(&(struct sample_record){ .kind = SAMPLE_HANDED_OVER }, HEAD_BYTES + 8);
+	assert_broken(&(struct sample_record){ .kind = SAMPLE_FALLBACK }, HEAD_BYTES + 8);
 	assert_broken(&(struct sample_record){ .kind = CHANNEL_EVENT, .stack_bytes = 1 }, HEAD_BYTES);
 	assert_broken(&fine, HEAD_BYTES - 8);
 	assert_broken(&fine, HEAD_BYTES + 1);
@@ -214,7 +214,7 @@ static void test_changed_meanwhile(void **state)
 	put_walked(2, 2);
 	preload_ring_look(&ring);
 	((struct sample_record *)ring_bytes())->frames = UINT32_MAX;
-	((struct sample_record *)ring_bytes())->kind = SAMPLE_HANDED_OVER;
+	((struct sample_record *)ring_bytes())->kind = SAMPLE_FALLBACK;
 	assert_walked(&ring, 1, 2);
 	assert_walked(&ring, 2, 2);
 	/* A head that moves backward is refused. */

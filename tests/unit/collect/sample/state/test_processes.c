@@ -397,7 +397,7 @@ static void test_ids_used_again(void **state)
 }
 
 /* Several events may report the same fork. */
-static void test_told_twice(void **state)
+static void test_reported_twice(void **state)
 {
 	struct world *world = *state;
 	for (uint64_t time = 10; time < 12; time++) {
@@ -658,7 +658,7 @@ int main(void)
 		IN_WORLD(test_exec_by_a_thread),
 		IN_WORLD(test_exits),
 		IN_WORLD(test_ids_used_again),
-		IN_WORLD(test_told_twice),
+		IN_WORLD(test_reported_twice),
 		IN_WORLD(test_unknown_threads),
 		IN_WORLD(test_cgroups),
 		cmocka_unit_test(test_deep_bytes),

@@ -47,12 +47,12 @@ static void test_prompt(void **state)
 		uint64_t time;
 		assert_false(side_events_peek(side, &time)); /* not refreshed yet */
 		side_events_refresh(side);
-		told_count = 0;
+		watched_event_count = 0;
 		while (side_events_peek(side, &time)) {
-			assert_int_equal(side_events_deliver(side, &told_sink), 0);
-			assert_int_equal(told[told_count - 1].time_ns, time);
+			assert_int_equal(side_events_deliver(side, &watched_sink), 0);
+			assert_int_equal(watched_events[watched_event_count - 1].time_ns, time);
 		}
-		assert_true(told_is(A_MAP, pid, region_address(3 * GAP_PAGES)));
+		assert_true(has_event(A_MAP, pid, region_address(3 * GAP_PAGES)));
 		side_events_stop(side);
 		side_events_free(side);
 		cpus_release(&cpus);
@@ -90,7 +90,7 @@ static void test_watched_twice(void **state)
 	uint64_t time;
 	unsigned twice = 0;
 	while (side_events_peek(side, &time))
-		twice += side_events_deliver(side, &told_sink) == stage->process;
+		twice += side_events_deliver(side, &watched_sink) == stage->process;
 	assert_int_equal(twice, 1);
 	assert_true(side_events_is_watched(side, stage->process));
 	kill(stage->process, SIGKILL);
