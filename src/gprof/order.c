@@ -50,7 +50,7 @@ static void sort_arcs(struct order *order)
 		qsort_r(order->arcs, order->arc_count, sizeof(*order->arcs), by_count, graph->arcs);
 }
 
-/* Returns the keeper of a function's chain. Sets *place to the function's position in the chain, from 0. */
+/* Returns the keeper of a function's chain. Sets *position to the function's position in the chain, from 0. */
 static uint32_t find_keeper(struct order *order, uint32_t function, int64_t *position)
 {
 	struct chained *functions = order->functions;
