@@ -85,9 +85,9 @@ def test_call_sites_are_known(counted):
 
 
 def test_names_agree_with_samples(program, tmp_path):
-	sampled = run_cpprof("record", "--backend", "preload", "-F", "1000", "-o", tmp_path / "sampled.data", "--", program, 20000)
+	sampled = run_cpprof("record", "--backend", "preload", "-F", "1000", "-o", tmp_path / "sampled.data", "--", program, 400000)
 	assert sampled.returncode == 0, sampled.stderr
-	run = Counted([program, "20000"], tmp_path, "paths")
+	run = Counted([program, "400000"], tmp_path, "paths")
 	names = [{entry["path"][0] for entry in report(path, "-r", "cpu")[0]["entries"]} for path in (tmp_path / "sampled.data", run.path)]
 	assert {"main", "work", "tiny"} <= names[0] & names[1]
 	diff = run_cpprof("diff", "-r", "cpu", tmp_path / "sampled.data", run.path)
