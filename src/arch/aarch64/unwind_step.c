@@ -8,9 +8,9 @@ struct reading {
 	uint64_t unreadable;
 };
 
-static inline bool row_read(void *context, uint64_t address, uint64_t *value)
+static inline bool row_read(void *memory, uint64_t address, uint64_t *value)
 {
-	struct reading *reading = context;
+	struct reading *reading = memory;
 	if (reading->memory->read(reading->memory->context, address, value) == 0)
 		return true;
 	reading->unreadable = address;
