@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAMS = HERE.parent / "unit" / "stepped"
+PROGRAMS = HERE.parent / "unit" / "unwind" / "stepped"
 KEPT = (".eh_frame", ".eh_frame_hdr", ".debug_frame", ".note.gnu.build-id")
 EHDR = struct.Struct("<16sHHIQQQIHHHHHH")
 PHDR = struct.Struct("<IIQQQQQQ")
