@@ -1,12 +1,11 @@
 /*
- * Call frame information (CFI): the DWARF standard's chapter 6.4, in the two
- * forms .eh_frame (Linux Standard Base, "Exception Frames") and .debug_frame.
+ * Call frame information (CFI), chapter 6.4 of the DWARF standard, in the two forms .eh_frame (Linux Standard Base,
+ * "Exception Frames") and .debug_frame.
  *
- * A section is a list of entries: CIEs (common information) and FDEs (one
- * range of addresses each). An FDE's instructions, run after its CIE's, give
- * for every pc of the range a state: how to compute the CFA, and where each
- * register of the caller is. The table builder asks for all the states of an
- * FDE in turn; the slow step for the one at a pc, and evaluates it in full.
+ * A section is a list of entries: CIEs (common information) and FDEs (one range of addresses each). The
+ * instructions of an FDE, run after those of its CIE, describe for every pc of the range a state: how to compute
+ * the CFA, and where each register of the caller is. The table builder converts all states of an FDE to rows. The
+ * slow step computes the state at one pc and evaluates it in full.
  */
 #ifndef UNWIND_CFI_H
 #define UNWIND_CFI_H
@@ -59,7 +58,7 @@ struct cfi_fde {
 struct cfi_reader {
 	struct cfi_section section;
 	size_t next;
-	struct cfi_cie *cies; /* owned; cfi_reader_take_cies hands them over */
+	struct cfi_cie *cies; /* owned; a caller that takes it over sets it to NULL */
 	size_t cie_count;
 	size_t cie_capacity;
 	struct hash_map cie_by_offset;
@@ -71,12 +70,11 @@ struct cfi_reader {
 
 void cfi_reader_init(struct cfi_reader *reader, const struct cfi_section *section);
 void cfi_reader_release(struct cfi_reader *reader);
-/* 1: *fde is filled in; 0: the end; ERROR_MEMORY. */
+/* Returns 1 with *fde filled in, 0 at the end, or ERROR_MEMORY. */
 int cfi_reader_next(struct cfi_reader *reader, struct cfi_fde *fde);
 
-/* A pointer in one of the DW_EH_PE_ encodings, at `cursor` inside `section`.
- * False: omitted, indirect (its value is known at run time only), relative to
- * something unknown, or cut off. */
+/* Reads a pointer in one of the DW_EH_PE_ encodings, at `cursor` inside `section`. Returns false if the pointer is
+ * omitted, indirect (its value is known only at run time), relative to an unknown base, or cut off. */
 bool cfi_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding, uint64_t *value);
 /* The number behind a pointer, in one of the formats (low four bits) of those
  * encodings. False: unknown format. */

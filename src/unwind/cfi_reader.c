@@ -32,9 +32,9 @@ void cfi_reader_release(struct cfi_reader *reader)
 
 /* --- CIEs --- */
 
-/* The data that the augmentation string's letters describe, in their order.
- * An unknown letter hides the place of all that follow it: harmless unless a
- * pointer encoding is among them. */
+/* Reads the data that the letters of the augmentation string describe, in their order. The size of an unknown
+ * letter's data is unknown, so all data behind it is ignored. Returns false if that includes the encoding of
+ * pointers, or if the data is cut off. */
 static bool read_augmentation(struct cursor *cursor, const struct cfi_section *section, const char *letters,
 			      struct cfi_cie *cie)
 {

@@ -1,7 +1,6 @@
 /*
- * The FDEs of a file that count: of all that its sections hold, those inside
- * its text, sorted, without overlaps. Life cycle: zeroed, fde_list_read once
- * per section, fde_list_settle, fde_list_release.
+ * The FDEs of a file that make rows: those inside the text, sorted, without overlaps. Life cycle: zeroed,
+ * fde_list_read once for each section, fde_list_settle, fde_list_release.
  */
 #ifndef UNWIND_FDE_LIST_H
 #define UNWIND_FDE_LIST_H
@@ -24,16 +23,14 @@ struct fde_list {
 
 void fde_list_release(struct fde_list *list);
 
-/* Adds the FDEs of a section as those of cfi part `part`; damaged ones and
- * those outside of the text are counted in *skipped. The section's CIEs are
- * handed over to *cies (owned by the caller, also on failure). Returns 0 or
- * ERROR_MEMORY. */
+/* Adds the FDEs of a section to the list, with the number `part` of the section in unwind_cfi.parts. Counts damaged
+ * FDEs and those outside of the text in *skipped. Passes the section's CIEs to the caller in *cies, also on
+ * failure; the caller frees them. Returns 0 or ERROR_MEMORY. */
 int fde_list_read(struct fde_list *list, const struct cfi_section *section, unsigned part, struct cfi_cie **cies,
 		  size_t *cie_count, uint64_t *skipped);
 
-/* Sorts and makes each address belong to one FDE: .eh_frame's before
- * .debug_frame's, and of two overlapping ones the later start wins, as in the
- * search of .eh_frame_hdr by the language runtimes. Returns 0 or ERROR_MEMORY. */
+/* Sorts, and assigns each address to one FDE: .eh_frame precedes .debug_frame, and of two overlapping FDEs the one
+ * that starts later wins, as in the language runtimes' search of .eh_frame_hdr. Returns 0 or ERROR_MEMORY. */
 int fde_list_settle(struct fde_list *list);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * From registers and memory to return addresses, by unwind tables: no frame
- * pointers assumed, no ptrace, nothing of the target but its bytes.
+ * Walks a stack from registers and memory to return addresses, by unwind tables. It needs no frame pointers and no
+ * ptrace, and reads only bytes of the target.
  *
- * A table is built once per module, from .eh_frame and .debug_frame; it is
- * immutable afterwards and may be shared. A walk calls back for two things:
- * which module is at a pc, and the 8 bytes at an address of the stack.
+ * A table is built once for each module, from .eh_frame and .debug_frame; it is immutable and may be shared. A walk
+ * calls two functions of the caller: one finds the module at a pc, the other reads 8 bytes at an address.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -63,8 +62,8 @@ struct unwind_module {
 };
 
 struct unwind_frame {
-	/* Run time. Of a caller: its return address minus 1, so that it is in the call;
-	 * of the leaf, and of code that a signal interrupted, the exact one. */
+	/* A run-time address. For a caller, its return address minus 1, which is inside the call. For the leaf, and
+	 * for code that a signal interrupted, the exact pc. */
 	uint64_t pc;
 	uint64_t address; /* pc as ELF virtual address in its module */
 	uint64_t sp;      /* on entry to this step: a caller's sp is its callee's CFA */
@@ -75,13 +74,13 @@ struct unwind_frame {
 struct unwind_source {
 	/* The module at a run-time pc: 0 and *module filled in, or -1: none is known there. */
 	int (*module_at)(void *context, uint64_t pc, struct unwind_module *module);
-	/* The 8 bytes at an address; 0, or -1: not readable. Must be cheap: called about twice a frame,
-	 * with addresses of the stack; where a rule is missing also with addresses of code, and -1 is
-	 * then no failure, only less certainty. */
+	/* Reads the 8 bytes at an address. Returns 0, or -1 if they are not readable. A walk calls it about twice
+	 * for each frame, so it must be cheap. Addresses are those of the stack or, where a rule is missing, of
+	 * code; -1 for code does not end the walk, which then only verifies less. */
 	int (*read)(void *context, uint64_t address, uint64_t *value);
-	/* May be NULL. Asked about every caller frame (not the leaf) before it is
-	 * stepped from; true: the rest of this stack is known already, stop here.
-	 * The frame is then the last one written and the result says `joined`. */
+	/* May be NULL. Called for every caller frame (not the leaf) before the walk steps from it. Returns true if
+	 * the caller knows the rest of this stack: the walk stops, this frame is the last one written, and the
+	 * result has `joined` set. */
 	bool (*joins)(void *context, const struct unwind_frame *frame);
 	void *context;
 };
