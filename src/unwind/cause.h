@@ -1,7 +1,6 @@
 /*
- * How a walk of a stack ended: one list makes the enum, the texts in the
- * profile file and in `cpprof info`, and the table in docs/unwinding.md.
- * (name, whole, text)
+ * The causes for which a walk ended. One list defines the enum, the texts in the profile file and in `cpprof info`,
+ * and the table in docs/unwinding.md. (name, whole, text); `whole`: the stack is complete.
  */
 #ifndef UNWIND_CAUSE_H
 #define UNWIND_CAUSE_H

@@ -25,14 +25,14 @@ struct cfi_section {
 	const uint8_t *bytes;
 	size_t size;
 	uint64_t address;  /* ELF virtual address of bytes[0] */
-	bool is_eh_frame;  /* else .debug_frame */
-	bool ends_at_zero; /* its size is not known: an entry of length 0 ends it */
+	bool is_eh_frame;  /* false: .debug_frame */
+	bool ends_at_zero; /* its size is unknown: an entry of length 0 ends it */
 };
 
 struct cfi_cie {
 	uint64_t code_align;
 	int64_t data_align;
-	uint32_t instructions; /* in the section, and their size */
+	uint32_t instructions; /* offset in the section, and their size */
 	uint32_t instructions_size;
 	uint8_t return_register;
 	uint8_t pointer_encoding;
@@ -40,7 +40,7 @@ struct cfi_cie {
 	uint8_t segment_size;
 	bool has_augmentation_data;
 	bool is_signal;
-	bool usable; /* false: understood only so far that its FDEs must be skipped */
+	bool usable; /* false: parsed only as far as is needed to skip its FDEs */
 	struct cfi_state initial;
 };
 
@@ -48,13 +48,12 @@ struct cfi_fde {
 	uint64_t start; /* ELF virtual addresses */
 	uint64_t end;
 	uint32_t cie;          /* index */
-	uint32_t instructions; /* in the section, and their size */
+	uint32_t instructions; /* offset in the section, and their size */
 	uint32_t instructions_size;
 };
 
-/* Reads the entries of one section in their order; CIEs are kept in `cies`.
- * Life cycle: cfi_reader_init, cfi_reader_next until it gives 0 or an error,
- * cfi_reader_release. */
+/* Reads the entries of one section in their order and keeps the CIEs in `cies`. Life cycle: cfi_reader_init,
+ * cfi_reader_next until it returns 0 or an error, cfi_reader_release. */
 struct cfi_reader {
 	struct cfi_section section;
 	size_t next;
@@ -62,8 +61,8 @@ struct cfi_reader {
 	size_t cie_count;
 	size_t cie_capacity;
 	struct hash_map cie_by_offset;
-	uint64_t cie_bytes;     /* read so far, overlaps counted again */
-	size_t last_cie_offset; /* FDEs of one object follow each other */
+	uint64_t cie_bytes;     /* bytes read so far, with overlaps counted repeatedly */
+	size_t last_cie_offset; /* cache: the FDEs of one object follow each other */
 	uint32_t last_cie;
 	uint64_t skipped; /* damaged or unknown entries */
 };
@@ -76,17 +75,17 @@ int cfi_reader_next(struct cfi_reader *reader, struct cfi_fde *fde);
 /* Reads a pointer in one of the DW_EH_PE_ encodings, at `cursor` inside `section`. Returns false if the pointer is
  * omitted, indirect (its value is known only at run time), relative to an unknown base, or cut off. */
 bool cfi_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding, uint64_t *value);
-/* The number behind a pointer, in one of the formats (low four bits) of those
- * encodings. False: unknown format. */
+/* Reads the number behind a pointer, in the format (low four bits) of one of those encodings. Returns false if the
+ * format is unknown. */
 bool cfi_number(struct cursor *cursor, uint8_t format, uint64_t *value);
-/* Steps over one; false: its length is not known. */
+/* Skips a pointer. Returns false if its length is unknown. */
 bool cfi_skip_pointer(struct cursor *cursor, const struct cfi_section *section, uint8_t encoding);
 
-/* --- running the instructions --- */
+/* --- executing the instructions --- */
 
 enum { CFI_NESTED_STATES = 16 };
 
-/* While cfi_machine_next returns 1, `state` holds for [start, end). */
+/* While cfi_machine_next returns 1, `state` applies to [start, end). */
 struct cfi_machine {
 	const struct cfi_section *section;
 	const struct cfi_cie *cie;
@@ -101,10 +100,9 @@ struct cfi_machine {
 
 void cfi_machine_init(struct cfi_machine *machine, const struct cfi_section *section, const struct cfi_cie *cie,
 		      const struct cfi_fde *fde);
-/* 1: a range; 0: the FDE's end was reached; ERROR_CORRUPT: from `start` on
- * nothing is known. */
+/* Returns 1 for a range, 0 at the end of the FDE, or ERROR_CORRUPT if nothing is known from `start` on. */
 int cfi_machine_next(struct cfi_machine *machine);
-/* Runs a CIE's own instructions into cie->initial; false: damaged. */
+/* Executes a CIE's own instructions and stores the state in cie->initial. Returns false if they are damaged. */
 bool cfi_cie_run(const struct cfi_section *section, struct cfi_cie *cie);
 
 /* --- evaluating a state --- */
@@ -114,21 +112,21 @@ enum cfi_status {
 	CFI_ROOT,       /* the return address is undefined: the outermost frame */
 	CFI_NO_RULE,    /* no FDE covers the pc */
 	CFI_BAD,        /* damaged, or not computable */
-	CFI_UNREADABLE, /* memory; the address is in cfi_frame.unreadable */
-	CFI_UNKNOWN,    /* a register is needed whose value is not known */
+	CFI_UNREADABLE, /* memory is unreadable; the address is in cfi_frame.unreadable */
+	CFI_UNKNOWN,    /* the value of a needed register is unknown */
 };
 
-/* Registers at a pc; cfi_step replaces them with the caller's. */
+/* The registers at a pc. cfi_step replaces them by the caller's. */
 struct cfi_frame {
 	struct arch_registers registers;
 	uint64_t known; /* bit n: register n's value is known */
-	bool is_signal; /* after cfi_step: the frame that was left is a signal frame, so pc is exact */
+	bool is_signal; /* set by cfi_step: it has left a signal frame, so pc is exact */
 	uint64_t unreadable;
 };
 
 #define CFI_ALL_REGISTERS ((UINT64_C(1) << ARCH_REGISTERS) - 1)
 
-/* What a table keeps for the slow step. */
+/* The data that a table keeps for the slow step. */
 struct unwind_cfi {
 	struct cfi_part {
 		struct cfi_section section; /* bytes are owned */
@@ -144,16 +142,15 @@ struct unwind_cfi {
 	} * positions; /* owned */
 };
 
-/* The index of the table's function that holds an ELF virtual address, or -1. */
+/* Returns the index of the table's function that contains an ELF virtual address, or -1. */
 int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address);
 
-/* Steps from `frame` to its caller by the full CFI of `lookup`, the run-time
- * address by which the frame is found (pc, or pc - 1 in callers). The frame
- * is unchanged unless the result is CFI_OK. */
+/* Steps from `frame` to its caller by the full CFI at `lookup`, a run-time address: pc, or pc - 1 in callers. The
+ * frame is unchanged unless the result is CFI_OK. */
 enum cfi_status cfi_step(const struct unwind_table *table, uint64_t bias, uint64_t lookup,
 			 const struct unwind_source *source, struct cfi_frame *frame);
 
-/* A DWARF expression as CFI allows it. `initial` (may be NULL) is pushed first. */
+/* Evaluates a DWARF expression as CFI allows it. Pushes `initial` first (may be NULL). */
 enum cfi_status cfi_expression(const uint8_t *bytes, size_t size, uint64_t bias, const struct unwind_source *source,
 			       struct cfi_frame *frame, const uint64_t *initial, uint64_t *result);
 

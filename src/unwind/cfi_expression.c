@@ -3,9 +3,9 @@
 #include "unwind/cfi.h"
 
 /*
- * The stack machine of DWARF expressions, as far as call frame information may
- * use it: no type, object address, call or location operation (the standard's
- * 6.4.2). Bounded: a stack of 64 words, 1,000 operations.
+ * The stack machine of DWARF expressions, without the operations that call frame information may not use: type,
+ * object address, call and location operations (the standard's 6.4.2). Limits: a stack of 64 words, 1,000
+ * operations.
  */
 enum { STACK_WORDS = 64, MOST_OPERATIONS = 1000, DW_OP_BREG0 = DW_OP_breg0, DW_OP_BREG31 = DW_OP_breg31 };
 
@@ -43,7 +43,7 @@ static uint64_t pop(struct expression *expression)
 	return expression->stack[--expression->depth];
 }
 
-/* The entry `index` below the top. */
+/* Returns the entry `index` below the top. */
 static uint64_t peek(struct expression *expression, uint64_t index)
 {
 	if (index >= expression->depth) {
@@ -99,7 +99,7 @@ static uint64_t shifted_right(uint64_t value, uint64_t count, bool is_signed)
 	return count == 0 ? value : value >> count | fill << (64 - count);
 }
 
-/* Operations on the two topmost words. False: not one of them. */
+/* Executes an operation on the two topmost words. Returns false if it is another one. */
 static bool run_binary(struct expression *expression, uint8_t operation)
 {
 	if (operation != DW_OP_and && (operation < DW_OP_div || operation > DW_OP_xor) &&
@@ -171,7 +171,7 @@ static bool run_binary(struct expression *expression, uint8_t operation)
 	return true;
 }
 
-/* Constants and registers. False: not one of them. */
+/* Executes an operation that pushes a constant or a register. Returns false if it is another one. */
 static bool run_push(struct expression *expression, uint8_t operation)
 {
 	struct cursor *cursor = &expression->cursor;
@@ -233,7 +233,7 @@ static void swap_top(struct expression *expression)
 	push(expression, second);
 }
 
-/* The top becomes the third, the second the top. */
+/* The top becomes the third, the second becomes the top. */
 static void rotate_top(struct expression *expression)
 {
 	uint64_t top = pop(expression);
@@ -244,7 +244,7 @@ static void rotate_top(struct expression *expression)
 	push(expression, second);
 }
 
-/* Everything else: stack, memory, unary and control operations. */
+/* Executes all other operations: stack, memory, unary and control operations. */
 static void run_other(struct expression *expression, uint8_t operation)
 {
 	struct cursor *cursor = &expression->cursor;

@@ -4,13 +4,13 @@
 #include "unwind/cfi.h"
 
 /*
- * The interpreter of call frame instructions. An instruction's upper two bits
- * are its operation if not 0, and the lower six then hold an operand.
+ * The interpreter of call frame instructions. If the upper two bits of an instruction are not 0, they are its
+ * operation, and the lower six are an operand.
  */
 
 static void set_rule(struct cfi_machine *machine, uint64_t number, enum cfi_rule_kind kind, int64_t value)
 {
-	/* Vector and other registers beyond the last one play no part in unwinding. */
+	/* Vector and other registers beyond the last one are not needed for unwinding. */
 	if (number < ARCH_REGISTERS)
 		machine->state.registers[number] = (struct cfi_rule){ .value = value, .kind = (uint8_t)kind };
 }
@@ -21,7 +21,7 @@ static void restore_rule(struct cfi_machine *machine, uint64_t number)
 		machine->state.registers[number] = machine->cie->initial.registers[number];
 }
 
-/* Offsets are multiplied as the target would: modulo 2^64. */
+/* The multiplication is modulo 2^64, as on the target. */
 static int64_t scaled(const struct cfi_machine *machine, uint64_t factor)
 {
 	return (int64_t)(factor * (uint64_t)machine->cie->data_align);
@@ -63,7 +63,7 @@ static bool restore(struct cfi_machine *machine)
 	return true;
 }
 
-/* The instructions that change how the CFA is found. */
+/* Executes an instruction that changes the rule of the CFA. */
 static bool run_cfa(struct cfi_machine *machine, uint8_t operation)
 {
 	struct cursor *cursor = &machine->instructions;
@@ -99,7 +99,7 @@ static bool run_cfa(struct cfi_machine *machine, uint8_t operation)
 	}
 }
 
-/* The instructions that change where one register is. */
+/* Executes an instruction that changes the rule of one register. */
 static bool run_register(struct cfi_machine *machine, uint8_t operation)
 {
 	struct cursor *cursor = &machine->instructions;
@@ -147,7 +147,7 @@ static bool run_register(struct cfi_machine *machine, uint8_t operation)
 	}
 }
 
-/* One instruction whose upper bits are 0. *delta or *location: advances. */
+/* Executes an instruction whose upper two bits are 0. One that advances the location sets *delta or *location. */
 static bool run_extended(struct cfi_machine *machine, uint8_t operation, uint64_t *delta, uint64_t *location)
 {
 	struct cursor *cursor = &machine->instructions;
@@ -172,7 +172,7 @@ static bool run_extended(struct cfi_machine *machine, uint8_t operation, uint64_
 		return remember(machine);
 	case DW_CFA_restore_state:
 		return restore(machine);
-	case DW_CFA_GNU_args_size: /* pushed arguments: matters to landing pads only */
+	case DW_CFA_GNU_args_size: /* pushed arguments: only landing pads need it */
 		cursor_varint(cursor);
 		return true;
 	case DW_CFA_def_cfa:

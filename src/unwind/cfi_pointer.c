@@ -1,4 +1,4 @@
-/* Pointers of CFI in the encodings of .eh_frame (Linux Standard Base Core 5, 10.5). */
+/* Reads pointers of CFI in the encodings of .eh_frame (Linux Standard Base Core 5, 10.5). */
 #include <dwarf.h>
 
 #include "unwind/cfi.h"

@@ -9,7 +9,7 @@
  * One entry:
  *
  *   length      u32, or 0xffffffff and u64: bytes from `id` on; 0: the end
- *   id          CIE: 0 (.debug_frame: all ones); FDE: where its CIE is
+ *   id          CIE: 0 (.debug_frame: all ones); FDE: position of its CIE
  *   CIE         version u8 | augmentation string | [eh data] | [sizes] | alignments | ... | instructions
  *   FDE         start | size | [augmentation data] | instructions
  */
@@ -19,7 +19,7 @@ void cfi_reader_init(struct cfi_reader *reader, const struct cfi_section *sectio
 {
 	*reader = (struct cfi_reader){ .section = *section, .last_cie_offset = SIZE_MAX };
 	hash_map_init(&reader->cie_by_offset);
-	/* Places in a section are 32-bit numbers. */
+	/* Offsets in a section are 32-bit numbers. */
 	if (reader->section.size > UINT32_MAX)
 		reader->section.size = UINT32_MAX;
 }
@@ -100,10 +100,10 @@ struct entry {
 	size_t offset; /* of the length */
 	bool is_cie;
 	size_t cie_offset;  /* of an FDE; SIZE_MAX: outside of the section */
-	struct cursor rest; /* what follows the id */
+	struct cursor rest; /* the bytes behind the id */
 };
 
-/* 1: an entry; 0: the end (or damage after which no entry can be found). */
+/* Returns 1 for an entry, or 0 at the end (or at damage that hides the next entry). */
 static int read_entry(struct cfi_reader *reader, size_t offset, struct entry *entry, size_t *next)
 {
 	const struct cfi_section *section = &reader->section;
@@ -120,7 +120,7 @@ static int read_entry(struct cfi_reader *reader, size_t offset, struct entry *en
 	entry->rest = (struct cursor){ .next = body, .end = body + length };
 	if (length == 0)
 		return 1;
-	/* In .eh_frame the id has 4 bytes also in 64-bit entries. */
+	/* In .eh_frame the id also has 4 bytes in 64-bit entries. */
 	bool wide = is_64bit && !section->is_eh_frame;
 	uint64_t id = wide ? cursor_u64(&entry->rest) : cursor_u32(&entry->rest);
 	if (section->is_eh_frame) {
@@ -134,7 +134,7 @@ static int read_entry(struct cfi_reader *reader, size_t offset, struct entry *en
 	return 1;
 }
 
-/* The index of the CIE at an offset, parsed on first use. */
+/* Finds the index of the CIE at an offset, and parses the CIE at its first use. */
 static int find_cie(struct cfi_reader *reader, size_t offset, uint32_t *index)
 {
 	if (offset >= reader->section.size)
@@ -149,7 +149,7 @@ static int find_cie(struct cfi_reader *reader, size_t offset, uint32_t *index)
 		size_t next;
 		if (!read_entry(reader, offset, &entry, &next) || !entry.is_cie || entry.rest.failed)
 			return ERROR_CORRUPT;
-		/* Entries that overlap must not make the work more than linear. */
+		/* Keeps the work linear if entries overlap. */
 		reader->cie_bytes += cursor_left(&entry.rest);
 		if (reader->cie_count >= MOST_CIES || reader->cie_bytes / MOST_CIE_PASSES > reader->section.size)
 			return ERROR_CORRUPT;
@@ -192,7 +192,7 @@ int cfi_reader_next(struct cfi_reader *reader, struct cfi_fde *fde)
 	while (reader->next < reader->section.size) {
 		struct entry entry = { 0 };
 		if (!read_entry(reader, reader->next, &entry, &reader->next)) {
-			/* Fewer bytes than a length are padding; else the entry is cut off. */
+			/* Fewer bytes than a length are padding; more are an entry that is cut off. */
 			reader->skipped += reader->section.size - reader->next >= sizeof(uint32_t);
 			break;
 		}

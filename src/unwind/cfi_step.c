@@ -1,7 +1,7 @@
 #include "arch/arch.h"
 #include "unwind/cfi.h"
 
-/* One evaluation: the old frame, its CFA, and where expressions come from. */
+/* One evaluation: the old frame, its CFA, and the section and bias of its expressions. */
 struct evaluation {
 	const struct cfi_section *section;
 	uint64_t bias;
@@ -46,8 +46,8 @@ static enum cfi_status evaluate_cfa(struct evaluation *evaluation, const struct 
 	return status;
 }
 
-/* A register that was saved below sp: popped by the epilogue, which the rules do
- * not tell, or kept in the red zone. Only where both agree is the value sure. */
+/* Reads a register whose slot is below sp. Either the epilogue has popped it, which the rules do not describe, or
+ * the slot is in the red zone. The value is certain only if the register and the slot agree. */
 static enum cfi_status read_released(const struct evaluation *evaluation, unsigned number, uint64_t address,
 				     uint64_t *value)
 {
@@ -67,7 +67,7 @@ static enum cfi_status read_saved(const struct evaluation *evaluation, unsigned 
 	return read_memory(evaluation, address, value);
 }
 
-/* The caller's value of register `number`. */
+/* Computes the caller's value of register `number`. */
 static enum cfi_status evaluate_register(const struct evaluation *evaluation, unsigned number,
 					 const struct cfi_rule *rule, uint64_t *value)
 {

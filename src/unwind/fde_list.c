@@ -39,7 +39,7 @@ int fde_list_read(struct fde_list *list, const struct cfi_section *section, unsi
 	while ((status = cfi_reader_next(&reader, &fde)) == 1) {
 		if (fde.start == fde.end)
 			continue;
-		/* Functions that the linker dropped keep entries at address 0 in .debug_frame. */
+		/* .debug_frame keeps entries at address 0 for functions that the linker has dropped. */
 		bool fits = fde.start >= list->base && fde.end <= list->end && fde.instructions_size <= INT32_MAX;
 		if (fits)
 			status = add(list, &fde, part);
@@ -66,7 +66,7 @@ static bool is_sorted(const struct fde_item *items, size_t count)
 	return true;
 }
 
-/* By start, equal ones in the order of the file: a radix sort, low digits first. */
+/* Sorts by start, equal ones in the order of the file: a radix sort, low digits first. */
 static int sort(struct fde_item *items, size_t count)
 {
 	enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PASSES = 3 };
@@ -97,7 +97,7 @@ static int sort(struct fde_item *items, size_t count)
 
 /* --- overlaps --- */
 
-/* Of sorted items: one per start, each cut off at the next one's. */
+/* Keeps one of the sorted items for each start, and cuts each at the start of the next one. */
 static size_t cut_overlaps(struct fde_item *items, size_t count)
 {
 	size_t kept = 0;

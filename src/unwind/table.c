@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "unwind/fde_list.h"
 
-/* --- where the CFI is --- */
+/* --- finding the CFI --- */
 
 /*
  * .eh_frame_hdr begins with
@@ -63,7 +63,7 @@ struct row_list {
 
 static bool same_rule(const struct unwind_row *a, const struct unwind_row *b)
 {
-	/* A slow row stands for its own pc's CFI, so two of them are alike. */
+	/* A slow row refers to the CFI of its own pc, so consecutive slow rows are equal. */
 	return a->kind == b->kind && a->cfa == b->cfa && a->fp == b->fp;
 }
 
@@ -138,7 +138,7 @@ static int make_rows(struct unwind_table *table, const struct fde_list *list)
 	return 0;
 }
 
-/* Pages of 256 bytes, or more if the rows lie far from each other. */
+/* Makes pages of 256 bytes, or larger ones if the rows are far apart. */
 static int make_pages(struct unwind_table *table)
 {
 	enum { USUAL_SHIFT = 8, MOST_SHIFT = 31 };
@@ -178,7 +178,7 @@ static int make_functions(struct unwind_table *table, const struct fde_list *lis
 	return 0;
 }
 
-/* Where the last of a part's instructions ends. */
+/* Returns the end of the last instructions of a part. */
 static size_t used_bytes(const struct cfi_part *part, unsigned number, const struct fde_list *list)
 {
 	size_t used = 0;
@@ -196,7 +196,7 @@ static size_t used_bytes(const struct cfi_part *part, unsigned number, const str
 	return used;
 }
 
-/* The table outlives the file: a part that is used gets its own bytes. */
+/* Copies the used bytes of each part, because the table outlives the file. */
 static int keep_sections(struct unwind_cfi *cfi, const struct cfi_section *sections, const struct fde_list *list)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -246,7 +246,7 @@ struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error
 	if (table && table->cfi) {
 		uint64_t high;
 		elf_file_text_range(file, &table->base, &high);
-		/* Rows have 32-bit addresses: text beyond 4 GB has no rules. */
+		/* Rows have 32-bit addresses: text beyond 4 GB has no rows. */
 		uint64_t most = table->base + UINT32_MAX;
 		list.base = table->base;
 		list.end = high < most || most < table->base ? high : most;
@@ -287,8 +287,7 @@ void unwind_table_free(struct unwind_table *table)
 
 /* --- look-ups --- */
 
-/* The last row whose pc is <= `pc`; `rows` is sorted by pc, rows[0].pc <= pc.
- * At most 32 steps. */
+/* Returns the index of the last row whose pc is <= `pc`. `rows` is sorted by pc, rows[0].pc <= pc. At most 32 steps. */
 static uint32_t search(const struct unwind_row *rows, uint32_t count, uint32_t pc)
 {
 	uint32_t low = 0;

@@ -21,36 +21,35 @@
 /* --- tables --- */
 
 struct unwind_table {
-	uint64_t base;      /* ELF virtual address that rows' pc count from: the text's lowest */
-	uint32_t text_size; /* all rows' and functions' pc are below it, also of a table without rows */
+	uint64_t base;      /* ELF virtual address to which the pc of rows is relative: the lowest of the text */
+	uint32_t text_size; /* limit of the pc of all rows and functions, also in a table without rows */
 	struct unwind_row *rows;
 	uint32_t row_count;
-	/* pages[p]: the row in force at base + (p << page_shift); about one page per
-	 * five rows, so that a search looks at a few rows only. */
+	/* pages[p]: the row that applies at base + (p << page_shift). There is about one page per five rows, so that
+	 * a search compares only a few rows. */
 	uint32_t *pages;
 	uint32_t page_count;
 	uint32_t page_shift;
-	/* Starts and ends of functions (of FDEs), sorted: names for stripped code. */
+	/* Starts and sizes of functions (from FDEs), sorted: they replace the symbols of stripped code. */
 	struct unwind_function {
 		uint32_t start; /* minus base */
 		uint32_t size;
 	} * functions;
 	uint32_t function_count;
-	struct unwind_cfi *cfi; /* what UNWIND_SLOW needs: copies of the CIEs and FDEs; may be NULL */
-	uint64_t skipped;       /* FDEs that could not be understood */
+	struct unwind_cfi *cfi; /* copies of the CIEs and FDEs for UNWIND_SLOW; may be NULL */
+	uint64_t skipped;       /* number of damaged or unsupported FDEs */
 };
 
-/* Compiles the CFI of a file. A file without any gives a table with no rows.
- * Damaged entries are skipped and counted. NULL: ERROR_MEMORY. The file may be
- * freed afterwards. */
+/* Compiles the CFI of a file. A file without CFI results in a table without rows. Skips damaged entries and counts
+ * them. Returns NULL and ERROR_MEMORY in *error if there is no memory. The caller may free the file afterwards. */
 struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error);
-void unwind_table_free(struct unwind_table *table); /* NULL is fine */
+void unwind_table_free(struct unwind_table *table); /* NULL is allowed */
 
-/* The row for an ELF virtual address, or NULL (outside of all rows). */
+/* Returns the row for an ELF virtual address, or NULL if it is outside of all rows. */
 const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint64_t address);
 
-/* The function (FDE) that covers an ELF virtual address: its start, or 0 if
- * none; *size may be NULL. */
+/* Returns the start of the function (FDE) that contains an ELF virtual address, or 0 if there is none. *size (may be
+ * NULL) is its size. */
 uint64_t unwind_table_function(const struct unwind_table *table, uint64_t address, uint64_t *size);
 
 /* --- walks --- */
@@ -58,7 +57,7 @@ uint64_t unwind_table_function(const struct unwind_table *table, uint64_t addres
 struct unwind_module {
 	const struct unwind_table *table; /* NULL: none */
 	uint64_t bias;                    /* run-time address = ELF virtual address + bias */
-	uint32_t id;                      /* the caller's own */
+	uint32_t id;                      /* chosen by the caller */
 };
 
 struct unwind_frame {
@@ -66,13 +65,13 @@ struct unwind_frame {
 	 * for code that a signal interrupted, the exact pc. */
 	uint64_t pc;
 	uint64_t address; /* pc as ELF virtual address in its module */
-	uint64_t sp;      /* on entry to this step: a caller's sp is its callee's CFA */
+	uint64_t sp;      /* before the step from this frame: a caller's sp is its callee's CFA */
 	uint64_t fp;
 	uint32_t module; /* unwind_module's id, or UINT32_MAX */
 };
 
 struct unwind_source {
-	/* The module at a run-time pc: 0 and *module filled in, or -1: none is known there. */
+	/* Finds the module at a run-time pc. Returns 0 and fills in *module, or -1 if there is none. */
 	int (*module_at)(void *context, uint64_t pc, struct unwind_module *module);
 	/* Reads the 8 bytes at an address. Returns 0, or -1 if they are not readable. A walk calls it about twice
 	 * for each frame, so it must be cheap. Addresses are those of the stack or, where a rule is missing, of
@@ -89,13 +88,12 @@ struct unwind_result {
 	enum unwind_cause cause;
 	size_t count;            /* frames written, at least 1 */
 	uint64_t unreadable;     /* the address, if cause is UNWIND_UNREADABLE */
-	bool joined;             /* `joins` said stop; `cause` is then meaningless */
-	bool used_frame_pointer; /* at least one step had no rule and trusted fp */
+	bool joined;             /* `joins` returned true; `cause` has no meaning then */
+	bool used_frame_pointer; /* at least one step had no rule and used fp or a call site */
 };
 
-/* Walks from `registers` outwards and writes innermost-first frames, until the
- * root, a failure, or `limit` frames (UNWIND_DEPTH). Allocates nothing except
- * in the slow path (bounded). */
+/* Walks from `registers` outwards and writes frames, innermost first, until the root, a failure, or `limit` frames
+ * (UNWIND_DEPTH). Allocates no memory itself. */
 struct unwind_result unwind_walk(const struct unwind_source *source, const struct arch_registers *registers,
 				 struct unwind_frame *frames, size_t limit);
 

@@ -6,13 +6,12 @@ enum { RECENT_ROWS = 16 }; /* 4 bits of a hash */
 /*
  * A walk. Invariants:
  *
- * 1. `now` holds the registers that rows follow, of the frame that is stepped from; they are
- *    known and exact. pc is exact also in callers, where frames[].pc is not.
+ * 1. `now` has the registers that rows need, of the last frame that is written; they are known and exact. pc is exact
+ *    also in callers, where frames[].pc is not.
  * 2. frames[0 .. result.count) are written; the last one is the frame of `now`.
- * 3. `full` holds all registers that are known at frames[full_frame]. The fast
- *    path leaves it behind; a step that needs more registers than rows first
- *    brings it up to the present, frame by frame. Each frame is passed at most
- *    once by the fast path and once by this, so that a walk is linear.
+ * 3. `full` has all registers that are known at frames[full_frame]. The fast path does not update it; a step that
+ *    needs more registers than rows first updates it frame by frame. The fast path and this update each pass a frame
+ *    at most once, so a walk is linear.
  *
  *    locate -> step -+-> arch_step     the row has an equation
  *      ^             +-> step_slow     UNWIND_SLOW: the CFI itself
@@ -24,12 +23,12 @@ struct walk {
 	struct arch_memory memory; /* the source's */
 	struct unwind_frame *frames;
 	struct arch_frame now;
-	bool is_caller; /* found by its return address: looked up by pc - 1 */
+	bool is_caller; /* it was found by a return address: look it up by pc - 1 */
 	bool has_module;
 	struct unwind_module module; /* of `now`, if has_module */
 	struct cfi_frame full;
 	size_t full_frame;
-	/* The rows last found, by pc: a recursion searches once, not at each depth. */
+	/* Cache of rows by pc: a recursion searches once, not at each depth. */
 	struct {
 		uint64_t pc;
 		const struct unwind_row *row;
@@ -37,14 +36,14 @@ struct walk {
 	struct unwind_result result;
 };
 
-enum { CONTINUE = -1 }; /* else an enum unwind_cause ends the walk */
+enum { CONTINUE = -1 }; /* any other value is an enum unwind_cause, which ends the walk */
 
 static const struct unwind_row *row_at(const struct unwind_module *module, uint64_t address)
 {
 	return module->table ? unwind_table_row(module->table, address) : NULL;
 }
 
-/* The row of a frame that was located just now; NULL: none. */
+/* Returns the row of a frame directly after `locate`, or NULL if there is none. */
 static const struct unwind_row *recent_row(struct walk *walk, const struct unwind_frame *frame)
 {
 	/* Multiplicative hashing (Knuth, The Art of Computer Programming, 6.4). */
@@ -61,8 +60,7 @@ static bool in_text(const struct unwind_module *module, uint64_t pc)
 	return module->table && pc - module->bias - module->table->base < module->table->text_size;
 }
 
-/* Writes the frame of `now`. The last frame's module is tried first: most
- * calls stay in their module. */
+/* Writes the frame of `now`. Tries the last frame's module first, because most calls stay in their module. */
 static struct unwind_frame *locate(struct walk *walk)
 {
 	uint64_t pc = walk->now.pc - walk->is_caller;
@@ -90,9 +88,9 @@ static int root(const struct walk *walk)
 	return walk->result.used_frame_pointer ? UNWIND_ROOT_FRAME_POINTER : UNWIND_ROOT;
 }
 
-/* Makes the caller the present frame. The stack must grow, which ends every
- * loop, unless the step `switches` stacks: a signal frame (an alternate stack),
- * or code such as longjmp's that has another's registers half installed. */
+/* Makes the caller the present frame. The stack must grow, so that no loop is endless, unless the step `switches`
+ * stacks: a signal frame (an alternate stack), or code such as longjmp that has installed only some registers of
+ * another stack. */
 static int enter(struct walk *walk, const struct arch_frame *caller, bool was_signal, bool switches)
 {
 	bool keeps = ARCH_LEAF_KEEPS_SP && !walk->is_caller && caller->sp == walk->now.sp;
@@ -103,7 +101,7 @@ static int enter(struct walk *walk, const struct arch_frame *caller, bool was_si
 	return caller->pc == 0 ? root(walk) : CONTINUE;
 }
 
-/* --- where there is no rule --- */
+/* --- without a rule --- */
 
 static bool is_known_code(const struct walk *walk, uint64_t pc)
 {
@@ -111,9 +109,8 @@ static bool is_known_code(const struct walk *walk, uint64_t pc)
 	return walk->source->module_at(walk->source->context, pc, &module) == 0;
 }
 
-/* Code without a rule, such as assembler or crti's _init, on its way in or out:
- * what lies where a return address may be is one if a call is in front of it
- * that goes to just before the pc, or anywhere. */
+/* For code without a rule (assembler or crti's _init, for example) near its entry or exit: a word at the position of
+ * a return address is one if a call precedes it, and a direct call has its target shortly before the pc. */
 static bool step_by_call_site(const struct walk *walk, struct arch_frame *registers)
 {
 	enum { SMALL_FUNCTION_BYTES = 4096 };
@@ -152,7 +149,7 @@ static int step_no_rule(struct walk *walk)
 			return unreadable(walk, address);
 		return enter(walk, &caller, true, true);
 	}
-	/* The ABI marks the deepest frame by fp = 0. */
+	/* By the ABI, fp = 0 marks the outermost frame. */
 	if (walk->is_caller && walk->has_module && walk->now.fp == 0)
 		return root(walk);
 	if (step_by_call_site(walk, &caller) || step_by_frame_pointer(walk, &caller)) {
@@ -175,8 +172,8 @@ static void set_three_registers(struct cfi_frame *frame, uint64_t pc, uint64_t s
 		UINT64_C(1) << ARCH_PC_REGISTER | UINT64_C(1) << ARCH_SP_REGISTER | UINT64_C(1) << ARCH_FP_REGISTER;
 }
 
-/* All registers of the caller of walk->full, a frame that the fast path has
- * passed already. What cannot be found out becomes unknown. */
+/* Steps walk->full to its caller, for a frame that the fast path has passed. Registers that cannot be computed
+ * become unknown. Returns whether it was a signal frame. */
 static bool step_all_registers(struct walk *walk, const struct unwind_frame *frame)
 {
 	struct cfi_frame *full = &walk->full;
@@ -198,14 +195,14 @@ static bool step_all_registers(struct walk *walk, const struct unwind_frame *fra
 	return is_signal;
 }
 
-/* Brings walk->full up to the frame of `now`. */
+/* Updates walk->full to the frame of `now`. */
 static void catch_up(struct walk *walk)
 {
 	for (; walk->full_frame + 1 < walk->result.count; walk->full_frame++) {
 		const struct unwind_frame *frame = &walk->frames[walk->full_frame];
 		bool was_signal = step_all_registers(walk, frame);
 		const struct unwind_frame *next = frame + 1;
-		/* One too many for a signal frame, whose rule does not ask for pc. */
+		/* If the next frame is a signal frame, this pc is one too high; that frame's rule does not use pc. */
 		set_three_registers(&walk->full, next->pc + !was_signal, next->sp, next->fp);
 	}
 	walk->full.known |= arch_frame_put(&walk->now, &walk->full.registers);
@@ -224,7 +221,7 @@ static bool is_known(const struct cfi_frame *frame, unsigned number)
 
 static int step_slow(struct walk *walk)
 {
-	/* Often the registers of rows do (an odd offset, fp saved far away). */
+	/* The registers of rows are often sufficient (an odd offset, fp saved far away). */
 	struct cfi_frame frame = { 0 };
 	frame.known = arch_frame_put(&walk->now, &frame.registers);
 	enum cfi_status status = step_by_cfi(walk, &frame);
@@ -270,8 +267,8 @@ static bool is_gap(const struct unwind_row *row)
 	return !row || row->kind == UNWIND_NO_RULE;
 }
 
-/* A return address that nobody's call put there: makecontext has a function
- * return to the very start of another one. */
+/* Returns whether a return address is the start of a function, which no call can leave there: makecontext makes a
+ * function return to the start of another one. */
 static bool returns_to_start(const struct walk *walk, const struct unwind_frame *frame)
 {
 	uint64_t start = frame->address + 1;
@@ -298,7 +295,7 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 			frame->address++;
 			row = recent_row(&walk, frame);
 		} else if (walk.is_caller && row && row->kind == UNWIND_SIGNAL) {
-			/* The kernel returns to the start of a signal frame's code: no call is in front of it. */
+			/* The kernel returns to the start of a signal frame's code: no call precedes it. */
 			frame->pc++;
 			frame->address++;
 		}
