@@ -189,7 +189,7 @@ template <class T> class element
 	accesses counted;
 };
 
-/* What an iterator of a map refers to, if uses of the value are counted. */
+/* The element that a map's iterator refers to, if uses of the mapped value are counted. */
 template <class Key, class T> struct keyed_element {
 	const Key &first;
 	element<T> second;

@@ -1,3 +1,4 @@
+/* The texts of causes. */
 #include "unwind/cause.h"
 
 const char *unwind_cause_text(enum unwind_cause cause)

@@ -40,7 +40,7 @@ struct cfi_cie {
 	uint8_t segment_size;
 	bool has_augmentation_data;
 	bool is_signal;
-	bool usable; /* false: parsed only as far as is needed to skip its FDEs */
+	bool usable; /* false: its FDEs are skipped */
 	struct cfi_state initial;
 };
 

@@ -1,3 +1,4 @@
+/* The slow step: evaluates the CFI state of one pc. */
 #include "arch/arch.h"
 #include "unwind/cfi.h"
 

@@ -1,3 +1,4 @@
+/* Collects, sorts and separates the FDEs of a file. */
 #include "unwind/fde_list.h"
 
 #include <stdlib.h>

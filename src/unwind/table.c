@@ -1,3 +1,4 @@
+/* Compiles the CFI of a file into an unwind table, and searches it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Walks a stack by unwind tables. */
 #include "arch/arch.h"
 #include "unwind/cfi.h"
 

@@ -1,3 +1,4 @@
+/* Converts states of CFI into compact unwind rows. */
 #include <string.h>
 
 #include "arch/arch.h"

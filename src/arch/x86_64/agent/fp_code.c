@@ -1,3 +1,4 @@
+/* Classifies instructions for the counting of floating point exceptions, by their opcodes. */
 #include "processor/agent/fp_code.h"
 
 enum { REGISTERS = 0xc0, REG_SHIFT = 3, REG_MASK = 7 };

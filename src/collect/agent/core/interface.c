@@ -1,3 +1,4 @@
+/* Registers the thread that calls a public function. */
 #include <cpprof/runtime.h>
 
 #include <errno.h>

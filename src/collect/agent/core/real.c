@@ -1,3 +1,4 @@
+/* Looks up the functions of real.h with dlsym. */
 #include "collect/agent/core/real.h"
 
 #include <dlfcn.h>

@@ -39,7 +39,7 @@ static uint64_t return_slot_of(const void *frame_address)
 }
 
 /* For objects whose compiler provides neither caller nor frame (compilers other than gcc and clang). The stack
- * pointer at the call replaces the frame: it lies below the frames of the function's callers, and above those of its
+ * pointer at the call replaces the frame: it is below the frames of the function's callers, and above those of its
  * callees. The eight bytes above it are not a return slot of the function, so its slot stays above those of its
  * callees. */
 #define UNKNOWN_CALLER_S(stack_pointer) ((const char *)(stack_pointer) + sizeof(uint64_t))

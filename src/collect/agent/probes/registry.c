@@ -75,7 +75,7 @@ void probes_unlock(const uint64_t *signals)
 	system_restore_signals(signals);
 }
 
-/* Returns room for so many bytes in the last chunk or in a new one, or NULL if there is none. */
+/* Returns room for `bytes` bytes in the last chunk or in a new one, or NULL if there is none. */
 static struct tally_probe *make_room(uint64_t bytes)
 {
 	struct tally_probes *last = chunk_count ? chunks[chunk_count - 1] : NULL;

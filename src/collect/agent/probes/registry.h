@@ -99,7 +99,7 @@ void probes_report_refusal(const char *path, uint64_t line, const char *what);
 
 /* --- throttling (probes/throttle.c) --- */
 
-/* Enables throttling: a probe point with so many calls, each of less than `ns`, switches itself off. `calls` 0:
+/* Enables throttling: a probe point with `calls` calls of less than `ns` each on average switches itself off. `calls` 0:
  * disables it. Locked. */
 void probes_throttle(uint64_t calls, uint64_t ns);
 /* Applies a probes_throttle that was called before the tally was open. */
