@@ -37,7 +37,7 @@ static int cannot_run(const struct build_options *options, const char *name)
 	return number == EACCES ? 126 : STATUS_CANNOT_RUN;
 }
 
-/* Becomes the compiler; returns only where that fails. */
+/* Executes the compiler in place of this process. Returns only if that fails. */
 static int become(const struct build_options *options, char *const *words)
 {
 	execvp(words[0], words);
@@ -46,8 +46,7 @@ static int become(const struct build_options *options, char *const *words)
 
 /* --- linking --- */
 
-/* The library is linked behind everything that may need it; only code with
- * Profiler objects needs it. */
+/* Links the library behind everything that may need it, which is code with Profiler objects. */
 static void add_library(const struct build *build, struct word_list *list)
 {
 	const struct compile_words *words = build->words;
@@ -55,7 +54,7 @@ static void add_library(const struct build *build, struct word_list *list)
 	if (words->is_relocatable || words->is_bare)
 		return;
 	if (words->is_static && installed->static_library[0]) {
-		/* -x none: an earlier -x must not make a source of it. */
+		/* -x none: after an earlier -x the compiler would read it as a source. */
 		word_list_add(list, "-x");
 		word_list_add(list, "none");
 		word_list_add(list, "%s", installed->static_library);
@@ -87,7 +86,7 @@ static int link_as_given(struct build *build)
 	return status;
 }
 
-/* The command with objects in place of the sources. */
+/* Executes the command with objects instead of the sources. */
 static int link_objects(struct build *build, const struct word_list *objects)
 {
 	const struct compile_words *words = build->words;
@@ -99,7 +98,7 @@ static int link_objects(struct build *build, const struct word_list *objects)
 		else if (words->roles[i] != ROLE_LANGUAGE)
 			word_list_add(&list, "%s", words->words[i]);
 		if (i == words->compiler && words->is_clang)
-			word_list_add(&list, "-Qunused-arguments"); /* words for compiling, not for linking */
+			word_list_add(&list, "-Qunused-arguments"); /* some words are for compiling, not for linking */
 	}
 	add_library(build, &list);
 	struct process_streams streams = { 0 };
@@ -138,7 +137,7 @@ static void limit_cpu_time(double seconds)
 	setitimer(ITIMER_PROF, &limit, NULL);
 }
 
-/* All sources, then the linking: the first status that is not 0. */
+/* Compiles all sources, then links. Returns the first status that is not 0. */
 static int compile_all(struct build *build)
 {
 	const struct compile_words *words = build->words;
@@ -162,7 +161,7 @@ static int compile_all(struct build *build)
 }
 
 /* libclang reads any input in a child process. If it crashes there, or does not
- * come to an end, the original is compiled. Otherwise this process repeats the
+ * end, the original is compiled. Otherwise this process repeats the
  * work. */
 static int compile_in_child(struct build *build)
 {

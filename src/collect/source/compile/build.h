@@ -1,14 +1,14 @@
 /*
- * A compiler's command, done with copies of the sources that have Profiler objects in them. For each source:
+ * A compiler's command, executed with copies of the sources that contain Profiler objects. For each source:
  *
- *     instrument ---- the copy lies in a folder that is removed at the end ---- compile it ---- its warnings, with the
- *        |                                                                        |               names of the original
- *        | any doubt                                                    it fails  |
- *        |                                  again, without what the errors are about, twice at most
- *        |                                                                        |
- *        '-------------------------> compile the original: all that it says is the compiler's own <----'
+ *     instrument ---- the copy is in a folder that is removed at the end ---- compile it ---- its warnings, with the
+ *        |                                                                       |               names of the original
+ *        | any doubt                                                   it fails  |
+ *        |                            again, without the probe points in the errors, twice at most
+ *        |                                                                       |
+ *        '-------------------------> compile the original: all messages are the compiler's own <----'
  *
- * Linking adds the library. What is no compilation of ours is executed as it is.
+ * Linking adds the library. A command that compiles no source that cpprof can instrument is executed unchanged.
  */
 #ifndef COLLECT_SOURCE_COMPILE_BUILD_H
 #define COLLECT_SOURCE_COMPILE_BUILD_H
@@ -27,13 +27,13 @@ struct build_printer {
 	void (*print_line)(void *context, const char *text);
 	/* The compiler's output on standard error. */
 	void (*pass_on)(void *context, const char *bytes, size_t size);
-	/* The copy that is compiled; `fallback`: the reason why there is none
-	 * (`result` may then have no probe points). */
+	/* Reports the copy that is compiled. `fallback`: the reason why the original is compiled instead (`result`
+	 * may then have no probe points); NULL: the copy is. */
 	void (*report)(void *context, const char *source, const struct instrument_result *result, const char *fallback);
 };
 
 struct build_options {
-	struct selection *selection; /* more may be excepted from it */
+	struct selection *selection; /* a copy that does not compile adds exceptions to it */
 	bool headers;
 	bool is_explicit; /* as in struct instrument_source */
 	bool verbose;     /* print the result for each file */
@@ -45,7 +45,7 @@ struct build_options {
 struct build {
 	const struct build_options *options;
 	const struct compile_words *words;
-	char **argv; /* the words as they were given */
+	char **argv; /* the original words */
 	struct installed installed;
 	struct scratch scratch;
 	size_t unit_count;
@@ -56,7 +56,7 @@ struct build {
  * and does not return. */
 int build_run(const struct build_options *options, const struct compile_words *words, char **argv);
 
-/* A list of words, NULL-terminated; each one is its own. For the files of this folder. */
+/* A list of words, NULL-terminated, which owns each word. For the files of this folder. */
 struct word_list {
 	char **items;
 	size_t count, capacity;
@@ -64,29 +64,27 @@ struct word_list {
 };
 void word_list_add(struct word_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void word_list_release(struct word_list *list);
-/* Executes the original command. If the words came from an @file, writes those
- * behind the compiler into one again. Returns 0, or an error as
- * error_set_errno. */
+/* Shortens a command: if the original words came from an @file, writes the words behind the compiler into an @file
+ * again. Returns 0, or a negative error like that of error_set_errno. */
 int word_list_shorten(struct word_list *list, const struct build *build, struct error *error);
 
-/* The options for libclang: in place of a precompiled header it reads the
- * header's text. */
+/* Adds the options for libclang, which reads the text of a header instead of a precompiled one. */
 void parser_words(const struct build *build, struct word_list *list);
 
 /* Compiles source number `source` to `output`. Returns wait()'s status, or -1
  * and sets errno. */
 int unit_compile(struct build *build, size_t source, const char *output);
 
-/* The name under which the compiler continues with a file: `<end of path>` of
- * the words that name directories. */
+/* The copies of one source and its headers in the temporary folder, and the words with which a compiler finds them. */
 struct overlay {
-	struct path_change *changes; /* copies' folders, those of originals; owned */
+	struct path_change *changes; /* names of copies' folders to those of the originals'; owned */
 	size_t change_count, change_capacity;
-	struct word_list words; /* to stand before all others */
+	struct word_list words; /* to precede all other words */
 };
 /*
- * Lays the copies of a result into `folder`: the main file's, and those of headers so that they are found before the originals.
- * The folder stands for that of the source, other folders are made beside it. 0, ERROR_MEMORY, or as error_set_errno.
+ * Writes the copies of a result into `folder`: the main file's, and those of headers, so that the compiler finds
+ * them before the originals. `folder` replaces the source's folder; copies of other folders are made beside it.
+ * Returns 0, ERROR_MEMORY, or a negative error like that of error_set_errno.
  */
 int overlay_make(struct overlay *overlay, const struct build *build, const char *source, const char *folder,
 		 const struct instrument_result *result, struct error *error);

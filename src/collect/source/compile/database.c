@@ -66,7 +66,7 @@ static void append_utf8(struct buffer *text, unsigned code)
 	}
 }
 
-/* The four digits of "\u00e9"; -1: they are none. */
+/* Returns the value of the four digits of "\u00e9", or -1 if they are not hexadecimal digits. */
 static long take_hex(struct reading *reading)
 {
 	char digits[5] = "";
@@ -100,7 +100,7 @@ static int take_escape(struct reading *reading, struct buffer *text)
 	return 0;
 }
 
-/* The caller's; NULL: the error is set. */
+/* Returns the string, which the caller frees, or NULL with the error set. */
 static char *take_string(struct reading *reading)
 {
 	if (!take(reading, '"')) {
@@ -131,7 +131,7 @@ static char *take_string(struct reading *reading)
 	return NULL;
 }
 
-/* Any value, of which nothing is needed. */
+/* Skips a value of any kind. */
 static int skip_value(struct reading *reading, int depth)
 {
 	char letter = next(reading);
@@ -165,7 +165,7 @@ static int skip_value(struct reading *reading, int depth)
 
 /* --- commands --- */
 
-/* Takes over the word. */
+/* Takes ownership of the word. */
 static int add_word(struct database_entry *entry, char *word)
 {
 	if (!word || ARRAY_RESERVE(entry->words, entry->word_capacity, entry->word_count + 2) < 0) {
@@ -215,7 +215,7 @@ static int split(struct database_entry *entry, const char *line)
 
 static int read_arguments(struct reading *reading, struct database_entry *entry)
 {
-	clear_words(entry); /* they say it better than a command line */
+	clear_words(entry); /* they are more precise than a command line */
 	if (!take(reading, '['))
 		return wrong(reading, "'arguments' is a list");
 	if (take(reading, ']'))

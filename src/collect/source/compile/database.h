@@ -1,5 +1,6 @@
 /*
- * compile_commands.json: how each source of a project is compiled, as CMake, meson and bear write it.
+ * Reads compile_commands.json: the command that compiles each source of a project, as CMake, meson and bear write
+ * it.
  *
  *     [{"directory": "/build", "file": "../src/a.c", "command": "gcc -c ../src/a.c"}, {..., "arguments": ["gcc", ...]}]
  */
@@ -11,8 +12,8 @@
 #include "base/error.h"
 
 struct database_entry {
-	char *directory; /* NULL: the directory of the file */
-	char *file;      /* as in the file: relative to the directory */
+	char *directory; /* NULL: the current one */
+	char *file;      /* unchanged: relative to `directory` */
 	char **words;    /* [word_count], then NULL: the compiler and its arguments */
 	size_t word_count, word_capacity;
 };
@@ -26,11 +27,11 @@ struct database {
  * "FILE:LINE: reason", or an error as error_set_errno. The caller releases
  * *database in any case. */
 int database_read(struct database *database, const char *path, struct error *error);
-/* The same of text that ends with a NUL at [size]. */
+/* The same for a text that has a NUL at [size]. */
 int database_parse(struct database *database, const char *name, const char *text, size_t size, struct error *error);
 void database_release(struct database *database);
 
-/* The entry of a source, whatever it is called there (links are followed); NULL: there is none. */
+/* Returns the entry of a source under any of its names (links are followed), or NULL if there is none. */
 const struct database_entry *database_find(const struct database *database, const char *path);
 
 #endif

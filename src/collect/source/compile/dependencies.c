@@ -60,8 +60,8 @@ char *text_restore(const char *text, size_t size, const struct path_change *chan
 	return NULL;
 }
 
-/* Writes a name as a rule has it: without a leading "./", a backslash before
- * blanks and '#', '$' doubled. */
+/* Returns a name in the form of a rule: without a leading "./", with a backslash before blanks and '#', and with '$'
+ * doubled. */
 static char *escaped(const char *path)
 {
 	struct buffer out;
@@ -77,7 +77,8 @@ static char *escaped(const char *path)
 	return buffer_error(&out) ? (buffer_release(&out), NULL) : (char *)out.bytes;
 }
 
-/* The name that begins at text[at], and the blanks before it, in letters; a "name:" at the beginning of a line is a rule. */
+/* Returns the length of the word at `text`, up to a blank that has no backslash before it. A "name:" at the
+ * beginning of a line is a rule. */
 static size_t word_length(const char *text)
 {
 	size_t at = 0;
@@ -86,7 +87,7 @@ static size_t word_length(const char *text)
 	return at;
 }
 
-/* Without the name of `dropped`, where it stands among others and as a rule of its own (-MP). */
+/* Returns the text without the name `dropped`, which may be among other names or have a rule (-MP). Sets *size. */
 static char *drop(const char *text, const char *dropped, size_t *size)
 {
 	size_t length = strlen(dropped);

@@ -1,4 +1,4 @@
-/* The rules for make that a compiler wrote while it read copies: in them, originals stand again. */
+/* Replaces copies by originals in the rules for make that a compiler wrote when it compiled copies. */
 #ifndef COLLECT_SOURCE_COMPILE_DEPENDENCIES_H
 #define COLLECT_SOURCE_COMPILE_DEPENDENCIES_H
 
@@ -6,20 +6,21 @@
 
 #include "base/error.h"
 
-/* A name that begins with `copy` begins with `original` instead. */
+/* A name that begins with `copy` is changed to begin with `original`. */
 struct path_change {
 	const char *copy, *original;
 };
 
 /*
- * Changes the names in a file of dependencies, and leaves out those in `dropped`, which NULL ends: the Profiler's headers,
- * which no build may depend on.
- * A file that is none is left as it is. 0, ERROR_MEMORY, or as error_set_errno.
+ * Changes the names in a file of dependencies, and removes those in `dropped`, which ends with NULL: the Profiler's
+ * headers, on which no build may depend. A file that is not one of dependencies is left unchanged. Returns 0,
+ * ERROR_MEMORY, or a negative error like that of error_set_errno.
  */
 int dependencies_restore(const char *path, const struct path_change *changes, size_t count, const char *const *dropped,
 			 struct error *error);
 
-/* Replaces the names anywhere in a text of `size` bytes; the result is the caller's, with a NUL. NULL: no memory. */
+/* Replaces the names anywhere in a text of `size` bytes. Returns the new text, with a NUL at its end, which the
+ * caller frees, or NULL if there is no memory. */
 char *text_restore(const char *text, size_t size, const struct path_change *changes, size_t count, size_t *new_size);
 
 /* Returns a small file's bytes and a NUL, which the caller frees, or NULL and

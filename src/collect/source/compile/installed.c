@@ -59,7 +59,7 @@ int installed_find(struct installed *installed, struct error *error)
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the header cpprof/" ARCH_PROFILER_HEADER " is not beside cpprof/profiler.h"
 				 ": install cpprof again ('meson install')");
-	/* The library's own name is a link: the folder is that of the link, not
+	/* The library's own name is a link: use the folder of the link, not that
 	 * of its target. */
 	if (!find(installed->library, folder, libraries, "libcpprof.so"))
 		return error_set(error, ERROR_NOT_FOUND,

@@ -10,11 +10,11 @@
 
 struct installed {
 	char profiler[PATH_MAX];       /* cpprof/profiler.h */
-	char processor[PATH_MAX];      /* the part for the processor, which that includes */
+	char processor[PATH_MAX];      /* the processor's part of profiler.h */
 	char library[PATH_MAX];        /* libcpprof.so */
 	char static_library[PATH_MAX]; /* libcpprof.a */
 	char library_folder[PATH_MAX];
-	bool is_searched; /* the dynamic linker looks there by itself */
+	bool is_searched; /* the dynamic linker searches the folder anyway */
 };
 
 /* Returns 0, or ERROR_NOT_FOUND with the missing part in *error. */

@@ -1,15 +1,15 @@
 /*
- * Copies of headers. A compiler looks for "sub/x.h" beside the file that includes it and then in folders that its words
- * name. Each of those folders in which a header was edited is mirrored:
+ * Copies of headers. A compiler searches "sub/x.h" beside the file that includes it, and then in the folders that
+ * its words name. Each of those folders with an edited header is mirrored:
  *
  *     inc/            /tmp/cpprof-cc-1/0-1/
- *       sub/            sub/              a folder, since something in it was edited
+ *       sub/            sub/              a folder, because a header in it was edited
  *         x.h             x.h             the copy
  *         y.h             y.h ->          a link to the original: x.h, which includes it, finds it beside itself
  *       z.h             z.h ->
  *
- * and stands before the original in the words. The words also say that names in the mirror are shown as those in the
- * original.
+ * The mirror precedes the original in the words. Further words make the compiler show names in the mirror as names
+ * in the original.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -66,7 +66,7 @@ static int make_link(const char *folder, const char *name, const char *mirror)
 	return code < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* Links everything in the folder, except what the mirror has already. */
+/* Links all entries of the folder, except those that the mirror already has. */
 static int link_all(const char *folder, const char *mirror)
 {
 	DIR *entries = opendir(folder);
@@ -82,7 +82,7 @@ static int link_all(const char *folder, const char *mirror)
 	return code;
 }
 
-/* A folder that is a link becomes one of its own. */
+/* Makes `mirror` a folder with links to all entries of `folder`; replaces a link to the folder. */
 static int own_folder(const char *folder, const char *mirror)
 {
 	struct stat status;
@@ -119,7 +119,7 @@ static int mirror_copy(const char *folder, const char *mirror, const char *name,
 	return code;
 }
 
-/* --- the words' folders --- */
+/* --- the folders in the words --- */
 
 static int add_change(struct overlay *overlay, const char *mirror, const char *folder)
 {
@@ -138,7 +138,8 @@ static int add_change(struct overlay *overlay, const char *mirror, const char *f
 	return 0;
 }
 
-/* "-Idir", "-I" "dir", "-iquote" "dir", ...: the directory, or NULL. *option is the word that names it. */
+/* Returns the folder of "-Idir", "-I" "dir", "-iquote" "dir" and so on, or NULL if the word is no such option. Sets
+ * *option to the option alone. */
 static const char *include_folder(const struct compile_words *words, size_t at, const char **option)
 {
 	static const char *const options[] = { "-iquote", "-idirafter", "-isystem", "-I" };

@@ -1,4 +1,4 @@
-/* The options for libclang, from a compiler's words: see build.h. */
+/* Makes the options for libclang from a compiler's words: see build.h. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "base/path.h"
 #include "collect/source/compile/build.h"
 
-/* Returns whether a precompiled header lies beside the header: one of gcc's, or
- * of another clang than the loaded one. */
+/* Returns whether a precompiled header is beside the header. libclang cannot read
+ * it: it is gcc's, or that of another version of clang. */
 static bool is_precompiled(const char *header)
 {
 	char path[PATH_MAX + 8];
@@ -21,7 +21,8 @@ static bool is_precompiled(const char *header)
 	return false;
 }
 
-/* A file that includes the header, which then is read itself. NULL: it cannot be made. */
+/* Writes a file that includes the header's text, in place of its precompiled form. Returns its path, or NULL if it
+ * cannot be written. */
 static const char *plain_header(const struct build *build, const char *header, char *path, size_t bytes)
 {
 	char *real = realpath(header, NULL);
@@ -34,7 +35,7 @@ static const char *plain_header(const struct build *build, const char *header, c
 	return is_written ? path : NULL;
 }
 
-/* "-Xclang" "-include" "-Xclang" "x.h", as CMake writes it beside a precompiled header. */
+/* Whether words are "-Xclang" "-include" "-Xclang" "x.h", which CMake writes beside a precompiled header. */
 static bool is_passed_on(const struct compile_words *words, size_t at)
 {
 	return at + 3 < words->count && strcmp(words->words[at], "-Xclang") == 0 &&

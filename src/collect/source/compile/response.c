@@ -1,4 +1,5 @@
-/* @files: words parted by blanks; quotes of both kinds keep them together, and a backslash its next letter. */
+/* Reads @files: words separated by blanks. Quotes of both kinds keep blanks in a word, a backslash keeps the next
+ * character. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,11 +14,11 @@ struct scratch {
 	char path[512]; /* absolute */
 };
 
-/* Below TMPDIR, or /tmp. 0, or as error_set_errno. */
+/* Creates the folder below TMPDIR, or /tmp. Returns 0, or a negative error like that of error_set_errno. */
 int scratch_init(struct scratch *scratch, struct error *error);
 void scratch_release(struct scratch *scratch);
 
-/* For a child of the process that made the folder: the parent removes it. */
+/* Call it in a child of the process that made the folder, so that only the parent removes the folder. */
 void scratch_disown(void);
 
 struct process_streams {
@@ -29,9 +29,10 @@ struct process_streams {
 /* Runs a command to its end; searches PATH. Returns wait()'s status, or -1 and
  * sets errno if the command cannot be run. */
 int process_run(char *const *words, const struct process_streams *streams);
-/* Waits for a child that was forked, as process_run does for its own. */
+/* Waits for a forked child, as process_run does for its own. */
 int process_wait(pid_t pid);
-/* Blocks the signals that scratch is about around a fork(), so that none falls between; and lets them in again. */
+/* Block and unblock the signals that scratch handles, around a fork(), so that none arrives between the fork and the
+ * record of the child. */
 void process_hold(void);
 void process_let_go(void);
 void process_set_child(pid_t child);

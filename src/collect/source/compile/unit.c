@@ -1,4 +1,4 @@
-/* One source: see build.h. */
+/* Compiles one source: see build.h. */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -23,10 +23,10 @@ struct unit {
 	char saved[PATH_MAX];  /* the file with standard input; "": the source is a file */
 	struct overlay overlay;
 	struct instrument_result result;
-	struct error error; /* why it falls back */
+	struct error error; /* reason of the fallback */
 };
 
-/* --- its words --- */
+/* --- the compiler's words --- */
 
 /* "dir/name.c" -> "name" and an ending, in the current directory, as compilers
  * name their output. */
@@ -74,7 +74,7 @@ static bool has_word(const struct compile_words *words, const char *start)
 	return false;
 }
 
-/* The name that the user's own maps make of a path. */
+/* Applies the user's own path maps to a path. */
 static void map_name(const struct compile_words *words, const char *path, char *mapped, size_t bytes)
 {
 	snprintf(mapped, bytes, "%s", path);
@@ -92,7 +92,7 @@ static void map_name(const struct compile_words *words, const char *path, char *
 	}
 }
 
-/* Names in the copies' folders are shown as those in the originals'. */
+/* Makes the compiler show names in the copies' folders as names in the originals' folders. */
 static void add_maps(const struct unit *unit, struct word_list *list)
 {
 	const struct compile_words *words = unit->build->words;
@@ -104,7 +104,7 @@ static void add_maps(const struct unit *unit, struct word_list *list)
 		word_list_add(list, "-ffile-prefix-map=%s=%s", change->copy, mapped);
 		is_here |= change->original[0] == 0;
 	}
-	/* "x.h", which lies beside the source, is now found as "./x.h". */
+	/* The compiler now finds "x.h" beside the source as "./x.h". */
 	if (is_here && !has_word(words, "-I.") && !has_word(words, "./") && !has_word(words, "."))
 		word_list_add(list, "-ffile-prefix-map=./=");
 	if (unit->saved[0])
@@ -120,18 +120,18 @@ static void add_colour(const struct compile_words *words, struct word_list *list
 		word_list_add(list, "-fdiagnostics-color=always");
 }
 
-/* Returns whether the messages show the copy's own name, which is then replaced
- * by the original's: after a #line gcc no longer warns of misleading
- * indentation. A file that is named beside the object would have the copy's
- * name; and gcc takes the last '=' of a map for its separator. */
+/* Returns whether the copy has no #line, so that messages show its own name, which is then replaced by the original's:
+ * after a #line gcc no longer warns of misleading indentation. It needs a #line if the compiler is clang, if there are
+ * files beside the object, which would contain the copy's name, or if the path has a '=', because gcc takes the last
+ * '=' of a map for its separator. */
 static bool is_bare(const struct unit *unit)
 {
 	const struct compile_words *words = unit->build->words;
 	return !words->is_clang && !unit->saved[0] && !words->has_byproducts && !strchr(unit->source->path, '=');
 }
 
-/* In a copy no warning is an error. If there are warnings, the original is
- * compiled too: see pass_on. */
+/* Adds a kept word. In a copy, warnings are not errors: if there are any, the original is compiled too (see
+ * pass_on). */
 static void add_kept(const struct compile_words *words, size_t at, bool is_copy, struct word_list *list)
 {
 	const char *word = words->words[at];
@@ -145,7 +145,7 @@ static void add_kept(const struct compile_words *words, size_t at, bool is_copy,
 		word_list_add(list, "%s", is_copy && strcmp(word, "-pedantic-errors") == 0 ? "-pedantic" : word);
 }
 
-/* Compiles the copy, or (NULL) the original. */
+/* Makes the words for compiling the copy, or the original if `copy` is NULL. */
 static void make_words(const struct unit *unit, const char *copy, struct word_list *list)
 {
 	const struct compile_words *words = unit->build->words;
@@ -164,7 +164,7 @@ static void make_words(const struct unit *unit, const char *copy, struct word_li
 		add_colour(words, list);
 	}
 	if (words->mode == COMPILE_LINK && words->is_clang)
-		word_list_add(list, "-Qunused-arguments"); /* for the linker */
+		word_list_add(list, "-Qunused-arguments"); /* clang does not warn of words for the linker */
 	add_dependency_words(unit, list);
 	word_list_add(list, words->mode == COMPILE_ASSEMBLY ? "-S" : "-c");
 	if (unit->source->language) {
@@ -268,8 +268,8 @@ static bool says_within(const char *text, const struct source_point *point)
 	return false;
 }
 
-/* Excludes the probe points in the compiler's errors, or else the functions
- * that contain them. Returns whether there are any. */
+/* Excludes the probe points in lines of the compiler's errors; if there are none, the functions that contain such
+ * lines. Returns whether it excluded any. */
 static bool except_points(struct unit *unit, const char *errors)
 {
 	size_t size = 0;
@@ -332,7 +332,7 @@ static int explain_nothing(struct unit *unit)
 	return error_set(&unit->error, ERROR_NOT_FOUND, "there is nothing to instrument in it");
 }
 
-/* One compilation of the copy. Its status; -1: the copy cannot be made (the unit's error). */
+/* Compiles the copy once. Returns wait()'s status, or -1 if the copy cannot be made (with the unit's error). */
 static int compile_copy(struct unit *unit, const char *errors)
 {
 	struct build *build = unit->build;

@@ -23,7 +23,7 @@ static bool is_one_of(const char *word, const char *const *list)
 	return false;
 }
 
-/* Options whose value is the next word, if they stand alone. */
+/* Options with a value that is the next word, unless it is attached. */
 static const char *const with_value[] = {
 	"-D",
 	"-U",
@@ -80,7 +80,7 @@ static const char *const with_value[] = {
 	"-meabi",
 	NULL,
 };
-/* ... that only the linker reads; they keep their position. */
+/* The same for options of the linker, which keep their position. */
 static const char *const linker_with_value[] = { "-L",         "-l",      "-T",     "-u",      "-z", "-e", "-Xlinker",
 						 "-framework", "--entry", "-rpath", "-soname", "-h", NULL };
 
@@ -111,7 +111,7 @@ static const char *const pass_words[] = { "-E",
 static const char other_size[] = "it is not for this processor's 64 bits";
 static const char other_processor[] = "it is for another processor";
 
-/* Words whose output is not for the library, or is made differently. */
+/* Options with an output that cannot use the library, or that is made in another way. */
 static const struct {
 	const char *word, *why;
 } refusals[] = {
@@ -138,7 +138,7 @@ static const struct {
 
 static const char *const launchers[] = { "ccache", "sccache", "distcc", "icecc", "env", NULL };
 
-/* NULL: none that is compiled by us. */
+/* Returns the language, or NULL if cpprof does not instrument such a file. */
 static const char *language_of(const char *path)
 {
 	static const char *const suffixes[] = { ".c", ".cc", ".cp", ".cxx", ".cpp", ".CPP", ".c++", ".C", NULL };
@@ -173,7 +173,7 @@ static int add_source(struct compile_words *words, size_t at, const char *langua
 	return 0;
 }
 
-/* "-oFILE" or "-o" "FILE": the value, and the roles of both words. Sets *at to the last of them. */
+/* Returns the value of "-oFILE" or "-o" "FILE", and sets the roles of both words. Sets *at to the last of them. */
 static const char *take_value(struct compile_words *words, size_t *at, size_t letters, enum compile_role role)
 {
 	const char *word = words->words[*at];
@@ -211,7 +211,7 @@ static void read_wp(struct compile_words *words, const char *word)
 {
 	const char *file = begins(word, "-Wp,-MD,") ? word + 8 : begins(word, "-Wp,-MMD,") ? word + 9 : NULL;
 	if (file && !strchr(file, ',') && words->is_clang) {
-		/* It takes that for -MD -MF FILE, and the object's name for the target. */
+		/* The compiler reads that as -MD -MF FILE, with the object's name as the target. */
 		words->writes_dependencies = true;
 		words->dependency_file = file;
 	} else if (file && !strchr(file, ',')) {
@@ -228,7 +228,7 @@ static void set_mode(struct compile_words *words, size_t at, enum compile_mode m
 		words->mode = mode;
 }
 
-/* Flags without values. */
+/* Reads a flag without a value. */
 static void read_flag(struct compile_words *words, const char *word)
 {
 	if (is_one_of(word, pass_words) || begins(word, "-print-") || begins(word, "--print-") ||
@@ -286,7 +286,7 @@ static int read_word(struct compile_words *words, size_t *at, const char **langu
 	return 0;
 }
 
-/* Behind launchers and their own words ("ccache", "env CCACHE_DIR=x"). */
+/* Finds the compiler behind launchers and their own words ("ccache", "env CCACHE_DIR=x"). */
 static void find_compiler(struct compile_words *words)
 {
 	size_t at = 0;
@@ -322,7 +322,7 @@ static int read_words(struct compile_words *words)
 	return code;
 }
 
-/* Conclusions from all words together. */
+/* Decides from all words together whether the sources are instrumented. */
 static void judge(struct compile_words *words)
 {
 	if (words->mode == COMPILE_PASS)
@@ -334,7 +334,7 @@ static void judge(struct compile_words *words)
 	else if (words->mode != COMPILE_LINK && words->source_count == 0)
 		refuse(words, NULL);
 	else if (words->mode != COMPILE_LINK && several && words->output)
-		refuse(words, NULL); /* the compiler's to complain about */
+		refuse(words, NULL); /* the compiler reports that error */
 	else if (words->is_bare && words->source_count)
 		refuse(words, "it is linked without the C library (-nostdlib)");
 	else if (words->dependency_file && strcmp(words->dependency_file, "-") == 0)
@@ -386,9 +386,9 @@ void compile_words_release(struct compile_words *words)
 	*words = (struct compile_words){ 0 };
 }
 
-/* --- questions of configure scripts --- */
+/* --- configure scripts --- */
 
-/* autoconf's, meson's and CMake's trial programs. */
+/* Whether a file is a trial program of autoconf, meson or CMake. */
 static bool is_trial(const char *path)
 {
 	static const char *const folders[] = { "CMakeFiles/CMakeTmp",     "CMakeFiles/CMakeScratch", "CompilerIdC",

@@ -61,7 +61,7 @@ static bool is_word(struct part word, const char *name)
 	return (size_t)(word.end - word.at) == length && memcmp(word.at, name, length) == 0;
 }
 
-/* The quotes around a name, if there are any, are taken off. */
+/* Removes the quotes around a name, if there are any. */
 static struct part without_quotes(struct part part)
 {
 	if (part.end - part.at >= 2 && *part.at == '"' && part.end[-1] == '"')
@@ -74,7 +74,7 @@ static const char *keep(struct instrument_arena *arena, struct part part)
 	return instrument_arena_text(arena, part.at, (size_t)(part.end - part.at));
 }
 
-/* A group's name becomes part of a literal: it has no control bytes. */
+/* Whether a group's name has no control bytes: it becomes part of a string literal. */
 static bool is_printable(struct part part)
 {
 	for (; part.at < part.end; part.at++)
@@ -83,7 +83,7 @@ static bool is_printable(struct part part)
 	return true;
 }
 
-/* "f, a, b": an identifier, qualified or not, and expressions on one line. */
+/* Whether a hook is valid: "f, a, b" is an identifier, qualified or not, and expressions on one line. */
 static bool is_hook(struct part part)
 {
 	if (!isalpha((unsigned char)*part.at) && *part.at != '_' && *part.at != ':')
@@ -93,7 +93,7 @@ static bool is_hook(struct part part)
 	       !memmem(part.at, (size_t)(part.end - part.at), "/*", 2);
 }
 
-/* True: it was understood. */
+/* Reads one word of an annotation. Returns false if it is not valid. */
 static bool take_one(struct annotation *annotation, struct part word, struct part *rest, struct instrument_arena *arena)
 {
 	if (is_word(word, "off"))
@@ -156,9 +156,9 @@ bool annotation_parse(struct annotation *annotation, const char *text, size_t si
 	return true;
 }
 
-/* --- where they are --- */
+/* --- positions of comments --- */
 
-/* Behind the blanks that stand before `at`. */
+/* Returns the position behind the last character before `at` that is not a blank. */
 static size_t back_over_blanks(const char *text, size_t at)
 {
 	while (at > 0 && isspace((unsigned char)text[at - 1]))
@@ -166,8 +166,7 @@ static size_t back_over_blanks(const char *text, size_t at)
 	return at;
 }
 
-/* Returns the beginning of the comment that ends at `at`, with its text in
- * *said, or SIZE_MAX if no comment ends there. */
+/* Returns the start of the comment that ends at `at`, or SIZE_MAX if none does. Sets *said to the comment's text. */
 static size_t comment_before(const char *text, size_t at, struct part *said)
 {
 	if (at >= 4 && text[at - 1] == '/' && text[at - 2] == '*') {
@@ -190,7 +189,7 @@ static size_t comment_before(const char *text, size_t at, struct part *said)
 	return line;
 }
 
-/* The comments between two offsets. */
+/* Reads the comments between two positions. */
 static void find_within(struct annotation *annotation, const char *at, const char *end, struct instrument_arena *arena)
 {
 	for (; at + 1 < end; at++) {

@@ -1,5 +1,6 @@
 /*
- * What the source itself says of a function, in a comment before it or by the macros of cpprof/profiler.h:
+ * Annotations: the source's own settings for a function, in a comment before it or by the macros of
+ * cpprof/profiler.h:
  *
  *     // cpprof: group(io) level(2)                  CPPROF_GROUP("io") CPPROF_LEVEL(2)
  *     // cpprof: hook(count_bytes, file, size)       CPPROF_HOOK(count_bytes, file, size)
@@ -14,7 +15,7 @@ struct annotation {
 	const char *group, *hook; /* in the arena; NULL: not annotated */
 	int level;                /* 1 to 4; 0: not annotated */
 	bool is_off;
-	const char *wrong; /* in the arena: a sentence on the first thing that is not understood; NULL */
+	const char *wrong; /* in the arena: a sentence about the first error; NULL: there is none */
 };
 
 /* Adds the content of a comment or an attribute to *annotation. Returns false
@@ -26,8 +27,7 @@ bool annotation_parse(struct annotation *annotation, const char *text, size_t si
 void annotation_find(struct annotation *annotation, const char *text, size_t start, size_t open,
 		     struct instrument_arena *arena);
 
-/* Sets the probe point's group, level and hook, and marks it as skipped if the
- * annotation asks for that. */
+/* Sets the probe point's group, level and hook, and marks it as skipped if the annotation is `off`. */
 void annotations_take(const struct source_points_function *function);
 
 #endif

@@ -7,13 +7,14 @@
 
 struct instrument_arena;
 
-/* NULL: no memory. */
+/* Returns an arena, or NULL if there is no memory. */
 struct instrument_arena *instrument_arena_new(void);
 void instrument_arena_free(struct instrument_arena *arena);
 
-/* Zeroed, aligned for anything. NULL: no memory; from then on every call gives NULL. */
+/* Returns zeroed memory with the alignment of malloc, or NULL if there is no memory; then all later calls return
+ * NULL, too. */
 void *instrument_arena_take(struct instrument_arena *arena, size_t size);
-/* A copy that ends with a NUL. NULL: no memory. */
+/* Returns a copy with a NUL at its end, or NULL if there is no memory. */
 const char *instrument_arena_text(struct instrument_arena *arena, const char *text, size_t length);
 const char *instrument_arena_format(struct instrument_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

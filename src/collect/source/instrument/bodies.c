@@ -25,7 +25,7 @@ static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXCli
 		search->found = cursor;
 		search->is_found = true;
 		if (search->is_in_try || search->clang->getCursorKind(parent) == CXCursor_UnexposedStmt)
-			return CXChildVisit_Break; /* the following children are its handlers */
+			return CXChildVisit_Break; /* the other children are its handlers */
 	}
 	return CXChildVisit_Continue;
 }

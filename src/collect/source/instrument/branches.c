@@ -6,11 +6,11 @@
 
 enum { DEPTH = 64 };
 
-/* The directives of a file, from its beginning on. */
+/* The directives of a file, read from its beginning. */
 struct directives {
 	const char *at, *end;
-	bool asks[DEPTH]; /* for each open #if: whether it or one of its #elif tests the compiler */
-	size_t depth;     /* may be above DEPTH: the innermost ones are then not tracked */
+	bool asks[DEPTH]; /* by open #if: whether it or one of its #elif tests the compiler */
+	size_t depth;     /* open #ifs; if more than DEPTH, the innermost ones are not tracked */
 };
 
 bool branches_is_of_compiler(const char *condition, const char *end)
@@ -48,8 +48,8 @@ static void take_directive(struct directives *directives, const char *hash)
 	directives->at = end;
 }
 
-/* Returns whether the branch whose directive (#if, #elif or #else) stands at
- * `stop` tests the compiler. Continues from the previous position. */
+/* Returns whether the #if that is open at `stop`, or one of its #elif, tests the compiler. `stop` is the position of
+ * a directive; the search continues from its previous position. */
 static bool asks_for_compiler(struct directives *directives, const char *stop)
 {
 	while (directives->at <= stop && directives->at < directives->end) {

@@ -6,7 +6,7 @@
 
 #include "collect/source/instrument/source_points.h"
 
-/* Adds a probe point, which is skipped, for each branch of the main file that clang has left out and that has a `{` in it. */
+/* Adds a skipped probe point for each branch of the main file that clang has left out and that contains a `{`. */
 void branches_take(struct source_points *points);
 
 /* Returns whether a condition tests the compiler: "__GNUC__ >= 7". The

@@ -10,7 +10,7 @@
 
 enum { NEWEST = 29, OLDEST = 11, OTHER_SONAME = 13 };
 
-/* The calls of a library that was opened. 0; -1: an older one, it has not all of them. */
+/* Finds the functions of an opened library. Returns 0, or -1 if it is an older one that lacks some of them. */
 static int find_calls(void *library, struct clang *clang)
 {
 	const struct {
@@ -30,7 +30,8 @@ static int find_calls(void *library, struct clang *clang)
 	return 0;
 }
 
-/* It prints nothing and is never closed: it has threads and handlers of its own. */
+/* Opens the newest installed version. Does not print a message. The library is never closed, because it has threads
+ * and handlers. */
 static void *open_newest(void)
 {
 	char name[128];
@@ -54,7 +55,7 @@ static void *open_newest(void)
 	return dlopen("libclang.so", RTLD_NOW | RTLD_LOCAL);
 }
 
-/* "14.0.6" of "Debian clang version 14.0.6-1 (...)". */
+/* Finds "14.0.6" in "Debian clang version 14.0.6-1 (...)". */
 static void version_number(const char *text, char number[32])
 {
 	const char *found = strstr(text, "version ");
@@ -70,7 +71,7 @@ static bool has_headers(const char *directory)
 	return length < (int)sizeof(path) && access(path, R_OK) == 0;
 }
 
-/* lib/clang/14.0.6, since 16 lib/clang/16: beside the library, or where Debian has it. */
+/* Finds lib/clang/14.0.6 or, since version 16, lib/clang/16: beside the library, or in Debian's folder. */
 static char *find_resource_directory(const char *library, const char *number)
 {
 	char *real = realpath(library, NULL);

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-/* All that is called, without its "clang_". */
+/* All functions that the instrumenter calls, without "clang_". */
 #define CLANG_CALLS(X)                \
 	X(createIndex)                \
 	X(disposeIndex)               \
@@ -85,7 +85,7 @@ struct clang {
 #define X(name) __typeof__(clang_##name) *name;
 	CLANG_CALLS(X)
 #undef X
-	char *resource_directory; /* its own headers are in include/ below it; NULL: not found */
+	char *resource_directory; /* its own headers are below it, in include/; NULL: not found */
 	char *version;            /* "Debian clang version 14.0.6" */
 };
 

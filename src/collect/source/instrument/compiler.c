@@ -13,7 +13,7 @@
 #include "base/buffer.h"
 #include "processor/names.h"
 
-/* The environment, but for the language of its messages. The array is the caller's. */
+/* Returns the environment, with English messages, as an array that the caller frees. */
 static char **english(void)
 {
 	size_t count = 0;
@@ -31,7 +31,7 @@ static char **english(void)
 	return copy;
 }
 
-/* Both of its outputs in one text, closed by a NUL. */
+/* Runs a command. `output` gets both of its output streams, with a NUL at the end. */
 static int run(char *const *arguments, struct buffer *output, struct error *error)
 {
 	int ends[2];
@@ -77,7 +77,7 @@ static long macro(const char *output, const char *name)
 	return found ? strtol(found + strlen(name), NULL, 10) : 0;
 }
 
-/* The lines between "#include <...> search starts here:" and "End of search list." */
+/* Reads the lines between "#include <...> search starts here:" and "End of search list." */
 static int take_directories(struct compiler *compiler, const char *output)
 {
 	const char *line = strstr(output, "#include <...> search starts here:");
@@ -111,7 +111,7 @@ static struct compiler *understand(char *key, const char *output)
 
 /* --- compilers that are not like gcc --- */
 
-/* The lines below "include:", which tcc -print-search-dirs lists. */
+/* Reads the lines below "include:" in the output of tcc -print-search-dirs. */
 static void take_listed(struct compiler *compiler, const char *output)
 {
 	const char *line = strstr(output, "\ninclude:\n");
@@ -124,8 +124,7 @@ static void take_listed(struct compiler *compiler, const char *output)
 	}
 }
 
-/* Asks the compiler for its header folders; if it does not answer, uses the
- * system's usual ones. */
+/* Runs the compiler to find its header folders; if that fails, uses the system's usual ones. */
 static void ask_directories(struct compiler *compiler, const char *command)
 {
 	char *const arguments[] = { (char *)(uintptr_t)command, (char *)(uintptr_t) "-print-search-dirs", NULL };
@@ -142,8 +141,8 @@ static void ask_directories(struct compiler *compiler, const char *command)
 	}
 }
 
-/* Reads how the compiler expands macros in a file, only with -E. Returns NULL
- * if it does not answer, or supports GNU C. */
+/* Finds how the compiler expands macros in a file, only with -E. Returns NULL if that fails, or if the compiler
+ * supports GNU C. */
 static struct compiler *ask_plainly(char *key, const char *command)
 {
 	static const char question[] = "cpprof_answers __STDC_VERSION__ __TINYC__ __GNUC__\n";

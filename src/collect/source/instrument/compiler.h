@@ -12,13 +12,13 @@ enum { COMPILER_DIRECTORIES = 64 };
 
 struct compiler {
 	char *key;                               /* all words of the request */
-	char *directories[COMPILER_DIRECTORIES]; /* in its order */
+	char *directories[COMPILER_DIRECTORIES]; /* in the compiler's order */
 	size_t directory_count;
 	long c_standard;   /* __STDC_VERSION__: 201710; 0: C90 */
 	long cxx_standard; /* __cplusplus: 201703; 0: it compiles C */
 	bool is_clang;     /* __clang__ */
 	bool is_plain;     /* it does not define __GNUC__, so GNU C's attributes may be missing */
-	long tiny_c;       /* __TINYC__; 0: it is another */
+	long tiny_c;       /* __TINYC__; 0: it is not tcc */
 	struct compiler *next;
 };
 

@@ -1,10 +1,11 @@
 /*
- * An edit list: texts to be inserted into a file, and the copy that they make.
+ * An edit list: texts to insert into a file, and the copy that results.
  *
- *     for (...) f();          the loop's object and the statement's, as they are added:
+ *     for (...) f();          the loop's object and the statement's, in the order of addition:
  *     {A for (...) {B f();}}  open A, open B; close B, close A
  *
- * At one offset what closes comes before what opens, and of several that open the outer, which was added first, comes first.
+ * At one offset, closing texts precede opening ones; of several opening texts the outer one, which was added first,
+ * precedes.
  */
 #ifndef COLLECT_SOURCE_INSTRUMENT_EDITS_H
 #define COLLECT_SOURCE_INSTRUMENT_EDITS_H
@@ -14,25 +15,26 @@
 #include "base/buffer.h"
 
 struct edit {
-	const char *text; /* the adder's, or static; no newline in it */
-	uint32_t offset;  /* bytes of the original */
+	const char *text; /* not owned; without a newline */
+	uint32_t offset;  /* in bytes of the original */
 	int32_t rank;     /* > 0: opens, by the order of addition; < 0: closes */
 };
 
 struct edits {
 	struct edit *items; /* owned */
 	size_t count, capacity;
-	int error; /* ERROR_MEMORY, and all later additions do nothing */
+	int error; /* ERROR_MEMORY: all later additions are ignored */
 };
 
 void edits_init(struct edits *edits);
 void edits_release(struct edits *edits);
 
 void edits_insert(struct edits *edits, uint32_t offset, const char *text);
-/* `close` is the text for `end` that belongs to `open` at `offset`. */
+/* Inserts `open` at `offset`, and the corresponding `close` at `end`. */
 void edits_wrap(struct edits *edits, uint32_t offset, const char *open, uint32_t end, const char *close);
 
-/* Appends the original with everything inserted. Sorts the list. 0; ERROR_MEMORY; ERROR_CORRUPT: an offset is not in the text. */
+/* Appends the original with all insertions to `copy`. Sorts the list. Returns 0, ERROR_MEMORY, or ERROR_CORRUPT if
+ * an offset is not in the text. */
 int edits_apply(struct edits *edits, const char *text, size_t size, struct buffer *copy);
 
 #endif

@@ -20,7 +20,7 @@ static const char *keep(struct source_points *points, CXString string)
 
 struct assigning {
 	const struct source_points *points;
-	bool is_refused; /* something in it is const */
+	bool is_refused; /* a part of the type is const */
 };
 
 static enum CXVisitorResult look_at_field(CXCursor cursor, CXClientData data)
@@ -63,7 +63,7 @@ static bool is_hidden(const struct source_points_function *function, const char 
 	return is_found;
 }
 
-/* Returns where a variable's name stands in a type: behind it, or in the
+/* Returns the position of a variable's name in a type: behind it, or in the
  * innermost part of "int (*(*)(char))(int)". */
 static const char *name_position(const char *type)
 {
@@ -151,7 +151,7 @@ void exits_take(struct source_points *points, size_t function, CXCursor cursor, 
 
 struct exit {
 	uint32_t start, behind; /* offset of the word `return` */
-	uint32_t end;           /* its `;`; 0: it is not clear where */
+	uint32_t end;           /* its `;`; 0: not found */
 	bool has_value;
 };
 
@@ -164,7 +164,7 @@ static bool is_directive(const char *text, const char *at)
 	return at == text || at[-1] == '\n';
 }
 
-/* Behind the line, and all that it is continued on. */
+/* Returns the position behind the line and its continuation lines. */
 static const char *behind_line(const char *at, const char *end)
 {
 	while (at < end && (*at != '\n' || at[-1] == '\\' || (at[-1] == '\r' && at[-2] == '\\')))
@@ -172,7 +172,7 @@ static const char *behind_line(const char *at, const char *end)
 	return at;
 }
 
-/* Literals are no tokens, but they are something. */
+/* Skips blanks and comments, but not literals, which lexing_next would skip as well. */
 static const char *behind_comments(const char *at, const char *stop)
 {
 	while (at < stop) {
@@ -202,7 +202,7 @@ static const char *find_end(const char *text, const char *at, const char *stop)
 	return NULL;
 }
 
-/* The next `return` from *at on, outside of directives. False: there is none. */
+/* Finds the next `return` from *at on, outside of directives. Returns false if there is none. */
 static bool next_exit(const struct source_points_file *file, const char **at, const char *stop, struct exit *exit)
 {
 	for (struct lexing_token token = lexing_next(*at, stop); token.size; token = lexing_next(*at, stop)) {
@@ -221,7 +221,7 @@ static bool next_exit(const struct source_points_file *file, const char **at, co
 	return false;
 }
 
-/* Returns where a function's `}` begins, or 0 if it comes from a macro. */
+/* Returns the offset of a function's `}`, or 0 if a macro contains it. */
 static uint32_t closing_brace(const struct source_points_file *file, const struct source_points_item *item)
 {
 	static const char *const braces[] = { "}", "%>", "\?\?>" };
@@ -235,7 +235,7 @@ static uint32_t closing_brace(const struct source_points_file *file, const struc
 	return 0;
 }
 
-/* Returns whether a return that clang has found stands in the text. */
+/* Returns whether a return that clang has found is in the text itself. */
 static bool is_written(const struct source_points_file *file, const struct source_points_item *item, uint32_t offset)
 {
 	static const char word[] = "return";
@@ -243,7 +243,8 @@ static bool is_written(const struct source_points_file *file, const struct sourc
 	       memcmp(file->text + offset, word, strlen(word)) == 0;
 }
 
-/* `seen`: the returns that clang has found. */
+/* Returns the reason why a function's exits are not clear, or NULL if they are. Sets the item's last_return and
+ * has_value. `seen`: the returns that clang has found. */
 static const char *doubt_of(const struct source_points *points, struct source_points_item *item,
 			    const struct source_points_return *seen, size_t seen_count)
 {
@@ -269,7 +270,7 @@ static const char *doubt_of(const struct source_points *points, struct source_po
 	return item->has_value ? item->doubt : NULL;
 }
 
-/* Returns whether braces around this text are left only at their end. */
+/* Returns the reason why control may leave braces around this text before their end, or NULL if it cannot. */
 static const char *doubt_within(const struct source_points *points, const struct source_points_item *item)
 {
 	const struct source_points_file *file = &points->files[item->file];

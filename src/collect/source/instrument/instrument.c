@@ -124,7 +124,7 @@ static const char *variant_of(const struct source_points *points, const struct s
 	return function->returns_twice ? "ASIDE_" : "";
 }
 
-/* "f, a, b": the copy calls f_enter(a, b), and f_leave with its result. */
+/* "f, a, b": the copy calls f_enter(a, b), and f_leave with the result of that. */
 static void describe_hook(struct source_points_item *item, const char *variant, struct buffer *text)
 {
 	const char *hook = item->point.hook;
@@ -215,7 +215,7 @@ static int make_copy(struct source_points *points, struct source_points_file *fi
 		file->edits.items[i].offset -= (uint32_t)begin;
 	int code = edits_apply(&file->edits, file->text + begin, file->size - begin, &text);
 	if (code == 0 && file->is_main && file->instrumented) {
-		/* Appends a line of its own, if there are taken addresses. */
+		/* Append the taken addresses on a separate line, if there are any. */
 		buffer_append_byte(&text, '\n');
 		size_t behind = text.size;
 		taken_append(points, &text);
@@ -252,7 +252,7 @@ static int make_copies(struct source_points *points, struct instrument_result *r
 	return 0;
 }
 
-/* --- all of it --- */
+/* --- the whole --- */
 
 static void decide(struct source_points *points, const struct selection *selection)
 {

@@ -1,12 +1,12 @@
 /*
- * The source instrumenter: puts an object of the Profiler (cpprof/profiler.h) into the functions of a file.
+ * The source instrumenter: inserts objects of the Profiler (cpprof/profiler.h) into the functions of a file.
  *
- *     a compiler's words ---- clang.h: libclang, loaded when it is needed first, parses what the compiler would
- *     the cursors of the file ---- source_points.h: what could be instrumented, each with what it is and where its `{` is
- *     the probe points ---- selection.h: what the user wants; treat_c.c, treat_cxx.c: what the language allows
- *     decisions ---- edits.h: an edit list, and the copy that it makes
+ *     a compiler's words ---- clang.h: libclang, loaded at its first use, parses the code that the compiler would
+ *     the cursors of the file ---- source_points.h: possible probe points, their kinds and the positions of their `{`
+ *     the probe points ---- selection.h: the user's selection; treat_c.c, treat_cxx.c: the restrictions of the language
+ *     decisions ---- edits.h: an edit list, and the copy that results
  *
- * Nothing here compiles or prints: cmd/ does. (A compiler is asked once where it looks for headers.)
+ * This folder neither compiles nor prints: cmd/ does. (It runs a compiler once to find its header folders.)
  */
 #ifndef COLLECT_SOURCE_INSTRUMENT_INSTRUMENT_H
 #define COLLECT_SOURCE_INSTRUMENT_INSTRUMENT_H
@@ -21,63 +21,63 @@
 /* The reason for skipping a function in which libclang found an error. */
 #define INSTRUMENT_DOUBT "clang does not understand all of it"
 
-/* Texts are the owner's (struct instrument_result), in its arena. */
+/* A probe point. Its owner (struct instrument_result) has the texts in its arena. */
 struct source_point {
 	enum probe_kind kind;
 	int level;
-	const char *name;      /* as in its declaration, qualified: "ns::C<T>::f"; a lambda: "outer::lambda" */
-	const char *signature; /* as libclang prints it: "f(int, const char *)" */
-	const char *file;      /* as the compiler would print it */
+	const char *name;      /* qualified name of the declaration: "ns::C<T>::f"; a lambda: "outer::lambda" */
+	const char *signature; /* in libclang's form: "f(int, const char *)" */
+	const char *file;      /* in the compiler's form */
 	uint32_t line, column; /* line of the `{` */
 	uint32_t end_line;     /* line of a function's `}` */
-	uint32_t offset;       /* bytes; right behind the `{` (or `<%`) */
+	uint32_t offset;       /* in bytes; directly behind the `{` (or `<%`) */
 	uint32_t end;          /* in bytes; offset of its `}` */
-	uint32_t statements;   /* statements in its body, also nested ones: for the size filter */
-	bool is_inline;        /* declared so, or in a class */
+	uint32_t statements;   /* statements in its body, including nested ones: for the size filter */
+	bool is_inline;        /* declared inline, or defined in a class */
 	bool is_always_inline;
 	bool is_cxx;
 	bool is_header;    /* not in the main file */
-	const char *group; /* an annotation's or the selection's; NULL: none */
+	const char *group; /* from an annotation or the selection; NULL: none */
 	const char *hook;  /* CPPROF_HOOK(f, a, b) in the source: "f, a, b"; NULL: none */
 	/* The decision. */
-	const char *skipped; /* why it is left alone: "constexpr before C++20"; NULL: it is instrumented */
-	const char *warning; /* a warning about an instrumented one; NULL: none */
+	const char *skipped; /* why it is not instrumented: "constexpr before C++20"; NULL: it is */
+	const char *warning; /* a warning about an instrumented point; NULL: none */
 };
 
 struct selection;
 
-/* The input of the instrumenter; the caller owns all of it. */
+/* The input of the instrumenter; the caller owns all texts. */
 struct instrument_source {
-	const char *path;         /* as for the compiler; relative ones begin at `directory` */
-	const char *directory;    /* NULL: the present one */
+	const char *path;         /* as for the compiler; a relative one begins at `directory` */
+	const char *directory;    /* NULL: the current one */
 	const char *compiler;     /* "gcc", "/usr/bin/clang++-14": its header folders are used; NULL: "cc" or "c++" */
-	const char *const *words; /* the compiler's options, the input files, -c and -o among them or not */
+	const char *const *words; /* the compiler's options, with or without the input files, -c and -o */
 	size_t word_count;
 	const char *profiler;              /* "/usr/include/cpprof/profiler.h": the first line of a copy includes it */
-	const char *shown;                 /* how `#line` names the main file; NULL: `path` */
+	const char *shown;                 /* name of the main file in `#line`; NULL: `path` */
 	const struct selection *selection; /* NULL: selection_new()'s defaults */
 	bool is_bare;                      /* the main copy does not begin with `#include profiler` and #line */
-	bool is_explicit;                  /* in C, each exit has a statement: for compilers without cleanup */
-	bool headers;                      /* the user's headers are edited too; those of the system never */
+	bool is_explicit;                  /* in C, insert a statement at each exit: for compilers without cleanup */
+	bool headers;                      /* also edit the user's headers; those of the system are never edited */
 };
 
-/* A file with insertions; the main file comes first, and is always there. */
+/* A file with insertions. The main file is the first one, and always exists. */
 struct instrument_copy {
 	const char *path; /* path of the original, as the compiler would open it */
 	const char *text; /* `size` bytes and a NUL */
 	size_t size;
-	size_t point_count; /* that are instrumented in it; 0: the text is the original's */
+	size_t point_count; /* instrumented probe points; 0: the text is that of the original */
 	bool is_main;
 };
 
-/* The result; all texts live until instrument_release. */
+/* The result; all texts are valid until instrument_release. */
 struct instrument_result {
 	struct instrument_copy *copies;
 	size_t copy_count;
-	struct source_point *points; /* by file, and in the order of their `{` */
+	struct source_point *points; /* sorted by file and by the positions of their `{` */
 	size_t point_count;
-	bool is_plain;        /* the compiler has no GNU C: exits have statements in any case */
-	const char *libclang; /* "clang version 14.0.6", as it calls itself */
+	bool is_plain;        /* the compiler has no GNU C: exits have statements anyway */
+	const char *libclang; /* its own name and version: "clang version 14.0.6" */
 	struct instrument_arena *arena;
 };
 

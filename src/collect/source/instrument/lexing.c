@@ -21,7 +21,8 @@ static const char *behind_comment(const char *at, const char *end)
 	return at + 1 < end ? at + 2 : end;
 }
 
-/* "..." or '...', from its first quote on; one that does not end on its line is a quote alone. */
+/* Returns the end of "..." or '...', which begins at `at`. If it does not end on its line, only the quote is
+ * skipped. */
 static const char *behind_quoted(const char *at, const char *end)
 {
 	const char quote = *at;
@@ -35,7 +36,7 @@ static const char *behind_quoted(const char *at, const char *end)
 	return at < end ? at + 1 : start + 1;
 }
 
-/* R"mark(...)mark", from its quote on. */
+/* Returns the end of R"mark(...)mark"; `at` is at its quote. */
 static const char *behind_raw(const char *at, const char *end)
 {
 	const char *mark = at + 1;
@@ -52,7 +53,7 @@ static const char *behind_raw(const char *at, const char *end)
 	return end;
 }
 
-/* The end of a word that begins at `at`: 1'000 is one word. */
+/* Returns the end of the word that begins at `at`: 1'000 is one word. */
 static const char *behind_word(const char *at, const char *end)
 {
 	bool is_number = isdigit((unsigned char)*at);
@@ -108,7 +109,7 @@ bool lexing_is(const struct lexing_token *token, const char *word)
 
 const char *lexing_find(const char *start, const char *end, const char *word)
 {
-	/* Hardly ever it is there at all. */
+	/* Most texts do not contain the word at all. */
 	size_t size = strlen(word);
 	if (end <= start || !memmem(start, (size_t)(end - start), word, size))
 		return NULL;
@@ -119,7 +120,7 @@ const char *lexing_find(const char *start, const char *end, const char *word)
 	return NULL;
 }
 
-/* Names of attributes may stand between underscores. */
+/* Compares an attribute's name, which may have underscores around it. */
 static bool is_attribute(const struct lexing_token *token, const char *name)
 {
 	struct lexing_token inner = *token;
@@ -152,7 +153,7 @@ bool lexing_has_attribute(const char *start, const char *end, const char *name)
 	return false;
 }
 
-/* #pragma STDC ..., on the line that ends there. */
+/* Whether a token begins "#pragma STDC ..." on the line that ends at `end`. */
 static bool is_pragma(const struct lexing_token *token, const char *end)
 {
 	struct lexing_token word = lexing_next(token->start + 1, end);
@@ -160,7 +161,7 @@ static bool is_pragma(const struct lexing_token *token, const char *end)
 	return lexing_is(token, "#") && lexing_is(&word, "pragma") && lexing_is(&of, "STDC");
 }
 
-/* _Pragma("STDC ..."). */
+/* Whether a token begins _Pragma("STDC ..."). */
 static bool is_pragma_operator(const struct lexing_token *token, const char *end)
 {
 	static const char text[] = "\"STDC ";

@@ -1,5 +1,5 @@
-/* Words of C and C++ text, outside of comments and literals. The text may be
- * anything, also incomplete: no function trusts it, or reads behind `end`. */
+/* Words of C and C++ text, outside of comments and literals. The text may be incomplete or not valid at all: every
+ * function checks it, and never reads behind `end`. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_LEXING_H
 #define COLLECT_SOURCE_INSTRUMENT_LEXING_H
 
@@ -14,23 +14,23 @@ struct lexing_token {
 	bool is_word;
 };
 
-/* The next one from `at` on, comments and literals left out. Its start + size is where to go on. */
+/* Returns the next token from `at` on, without comments and literals. Continue at its start + size. */
 struct lexing_token lexing_next(const char *at, const char *end);
 
 bool lexing_is(const struct lexing_token *token, const char *word);
 
-/* Behind a comment or literal that begins at `at`, at most `end`; `at` where none does. Not of raw literals: their first byte
- * is a word's. */
+/* Returns the position behind a comment or literal that begins at `at`, at most `end`, or `at` if none begins there.
+ * Raw literals are not skipped: their first byte is that of a word. */
 const char *lexing_skip(const char *at, const char *end);
 
-/* Returns where a word stands first, or NULL. */
+/* Returns the first position of a word, or NULL if it does not occur. */
 const char *lexing_find(const char *start, const char *end, const char *word);
 /* Returns whether the text has an attribute: "naked" as
  * __attribute__((__naked__)) or [[gnu::naked]]. */
 bool lexing_has_attribute(const char *start, const char *end, const char *name);
 
 /* Returns the first position in a block, from behind its `{`, at which a
- * declaration may stand: behind __label__ x;, #pragma STDC ..., _Pragma("STDC
+ * declaration is allowed: behind __label__ x;, #pragma STDC ..., _Pragma("STDC
  * ..."). Returns `start` if there is none of these. */
 const char *lexing_behind_first(const char *start, const char *end);
 

@@ -102,7 +102,7 @@ static bool is_excepted(const struct selection *selection, const struct source_p
 	return false;
 }
 
-/* A question about a probe point. */
+/* The probe point to decide about. */
 struct subject {
 	const struct source_point *point;
 	char name[1024]; /* of the function that contains it: without a loop's ": loop at 12" */
@@ -126,8 +126,8 @@ static bool rule_fits(const struct selection_rule *rule, const struct subject *s
 	return selection_pattern_fits_function(&rule->pattern, subject->name, point->signature);
 }
 
-/* Includes, then excludes; those of files and of functions together, or (`apart`) both have to let it in.
- * NULL: it is in; else why not. */
+/* Applies includes, then excludes. Rules for files and functions form one list or, with `apart`, two lists, both of
+ * which must include the probe point. Returns NULL if it is included, otherwise the reason. */
 static const char *by_lists(const struct selection *selection, const struct subject *subject,
 			    enum selection_dialect dialect, bool apart)
 {
@@ -147,7 +147,7 @@ static const char *by_lists(const struct selection *selection, const struct subj
 	return is_in ? NULL : "not included by any rule";
 }
 
-/* The last rule that fits decides, of files and of functions apart. */
+/* The last matching rule decides, separately for files and for functions. */
 static const char *by_last(const struct selection *selection, const struct subject *subject)
 {
 	const char *why[2] = { NULL, NULL };
@@ -160,7 +160,7 @@ static const char *by_last(const struct selection *selection, const struct subje
 	return why[0] ? why[0] : why[1];
 }
 
-/* A rule with the whole name includes a function, however small it is. */
+/* Whether a rule has the function's whole name: such a rule includes a function of any size. */
 static bool is_named(const struct selection *selection, const struct subject *subject)
 {
 	for (size_t i = 0; i < selection->rule_count; i++) {
@@ -186,7 +186,7 @@ static const char *by_size(const struct selection *selection, const struct subje
 	return NULL;
 }
 
-/* Sets the group, and returns the finest level here. */
+/* Sets the group, and returns the finest level for this probe point. */
 static int apply(const struct selection *selection, const struct subject *subject, struct source_point *point)
 {
 	int level = selection->level;

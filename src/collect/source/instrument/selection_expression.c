@@ -1,11 +1,12 @@
 /*
- * glibc copies what is repeated, '+' once and '{n,m}' m times, so what is repeated within a repetition doubles, and anchors have all
- * copied again that may be passed without a character. So what is refused is
+ * Refuses expressions that cost glibc too much. glibc copies a repeated part, for '+' once and for '{n,m}' m times,
+ * so a repetition within a repetition multiplies the copies; it also copies everything behind an anchor again that
+ * can match without a character. Therefore this file refuses
  *
- *   - a repetition of a repetition ("a?+", "((a+)+)+"; "(a+b)+" may be) and of what has an anchor ("(^a)*")
- *   - more than MOST_COPIES of anything, reckoned as if all stood in one another
+ *   - the repetition of a repetition ("a?+", "((a+)+)+"; "(a+b)+" is accepted) and of a part with an anchor ("(^a)*")
+ *   - more than MOST_COPIES copies, computed as if all repetitions were nested
  *
- * None of that is of use in a name's pattern.
+ * A pattern for names needs none of these.
  */
 #include "collect/source/instrument/selection_expression.h"
 
@@ -32,7 +33,7 @@ static const char *const too_deep = "a repetition repeats another one";
 static const char *const too_anchored = "a repetition repeats an anchor";
 static const char *const too_many = "too many repetitions";
 
-/* Behind a set's ']'. */
+/* Returns the position behind a set's ']'. */
 static const char *skip_set(const char *at)
 {
 	at += at[1] == '^' ? 2 : 1;
@@ -48,7 +49,7 @@ static const char *skip_set(const char *at)
 	return at + (*at == ']');
 }
 
-/* How often "{n,m}" repeats at most; *at is then at its end. */
+/* Returns the largest number of repetitions of "{n,m}". Moves *at to its end. */
 static size_t times_of(const char **at)
 {
 	size_t most = 1;

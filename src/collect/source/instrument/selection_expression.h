@@ -1,4 +1,5 @@
-/* Which extended regular expressions (POSIX) the C library may be given: glibc's takes time and memory without bound for some. */
+/* Decides which extended regular expressions (POSIX) may be passed to the C library: glibc needs unlimited time and
+ * memory for some. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_SELECTION_EXPRESSION_H
 #define COLLECT_SOURCE_INSTRUMENT_SELECTION_EXPRESSION_H
 

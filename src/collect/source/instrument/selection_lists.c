@@ -1,15 +1,15 @@
 /*
- * The lists that users of other tools have already.
+ * Reads the lists of other tools, which their users already have.
  *
- *     BEGIN_EXCLUDE_LIST            TAU: '#' is any text, and begins a comment where the line begins with it, unless the
- *     int sort(int *, int) C        name is quoted; types and the language may stand around a name
+ *     BEGIN_EXCLUDE_LIST            TAU: '#' is any text; at the start of a line it begins a comment, unless the name
+ *     int sort(int *, int) C        is quoted. Types and the language may surround a name
  *     "#destroy#"
  *     END_EXCLUDE_LIST
  *     BEGIN_INSTRUMENT_SECTION
  *     loops file="hot.c" routine="#"
  *     END_INSTRUMENT_SECTION
  *
- *     SCOREP_REGION_NAMES_BEGIN     Score-P: words, each a pattern; of those that fit a name, the last one decides
+ *     SCOREP_REGION_NAMES_BEGIN     Score-P: words, each a pattern; the last one that matches a name decides
  *         EXCLUDE *
  *         INCLUDE main solve_*
  *     SCOREP_REGION_NAMES_END
@@ -66,7 +66,7 @@ static int read_tau_name(const struct selection_reading *reading, const struct s
 				 : selection_take(reading, &rule, strip_type(line), PATTERN_TAU);
 }
 
-/* The value of `key="..."`; NULL: there is none. The text is cut behind it. */
+/* Returns the value of `key="..."`, or NULL if there is none. Ends the text behind the value. */
 static char *take_value(char *line, const char *key)
 {
 	char *at = strstr(line, key);
@@ -118,8 +118,8 @@ static int read_tau_loops(const struct selection_reading *reading, const struct 
 
 enum { STATE_NOTHING, STATE_INCLUDE, STATE_EXCLUDE, STATE_VERB = 3, STATE_MANGLED = 4 };
 
-/* The next word; a backslash stands before a character that would end it or
- * have a meaning. *rest moves behind it. */
+/* Returns the next word, and moves *rest behind it. A backslash precedes a character that would end the word or have
+ * a special meaning. */
 static char *take_escaped(char **rest)
 {
 	char *word = *rest + strspn(*rest, " \t");
@@ -131,7 +131,7 @@ static char *take_escaped(char **rest)
 	return word;
 }
 
-/* Verbs hold for all words behind them, on later lines too. */
+/* Reads a line. A verb applies to all words behind it, also to those on later lines. */
 static int read_scorep(const struct selection_reading *reading, const struct selection_section *section, char *line,
 		       int *state)
 {

@@ -1,4 +1,4 @@
-/* Patterns of selections: all of them become one extended regular expression each. */
+/* Patterns of selections. Each becomes one extended regular expression. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 enum { SUBJECT_BYTES = 4096 };
 
-/* Without blanks, so that "f(int, char *)" is "f(int,char*)"; those between two words stay ("unsigned int"). "f(void)" is
- * "f()". */
+/* Removes blanks, so that "f(int, char *)" becomes "f(int,char*)"; a blank between two words stays ("unsigned int").
+ * "f(void)" becomes "f()". */
 static void squeeze(char *out, size_t bytes, const char *text)
 {
 	size_t used = 0;
@@ -35,7 +35,8 @@ static void append_literal(struct buffer *expression, char letter)
 	buffer_append_byte(expression, (uint8_t)letter);
 }
 
-/* "[a-z]" as it is, "[!a]" as "[^a]". Returns how many letters that are; 0: there is no ']'. */
+/* Appends "[a-z]" unchanged, or "[!a]" as "[^a]". Returns the length of the set in the pattern, or 0 if there is no
+ * ']'. */
 static size_t append_set(struct buffer *expression, const char *text)
 {
 	size_t at = 1;
@@ -54,8 +55,9 @@ static size_t append_set(struct buffer *expression, const char *text)
 	return end + 1;
 }
 
-/* "<...>" up to the last '>' that nothing follows but a name, since types have them too: "C<int>::f" has none, since
- * there the '<' follows a name. */
+/* Appends the expression "<...>", which extends to the text's last '>', because an expression may contain types. The
+ * '<' of "C<int>::f" does not begin an expression, because it follows a name. Returns the length of the expression
+ * in the pattern, or 0 if there is none. */
 static size_t append_expression(struct buffer *expression, const char *text)
 {
 	const char *end = strrchr(text, '>');
@@ -143,7 +145,7 @@ static bool fits(const struct selection_pattern *pattern, const char *subject)
 	return regexec(&pattern->expression, subject, 0, NULL, 0) == 0;
 }
 
-/* The path, and each end of it that begins behind a '/': "src/a.c" fits "../src/a.c" and "/home/me/src/a.c". */
+/* Matches the whole path, and each end of it behind a '/': "src/a.c" matches "../src/a.c" and "/home/me/src/a.c". */
 bool selection_pattern_fits_file(const struct selection_pattern *pattern, const char *path)
 {
 	for (const char *end = path; end; end = strchr(end, '/'), end = end ? end + 1 : NULL)
@@ -152,7 +154,7 @@ bool selection_pattern_fits_file(const struct selection_pattern *pattern, const 
 	return false;
 }
 
-/* "f" of "ns::C<a::b>::f"; the whole where there are no scopes. */
+/* Returns "f" of "ns::C<a::b>::f", or the whole name if it has no scopes. */
 static const char *unqualified(const char *name)
 {
 	const char *start = name;

@@ -1,5 +1,5 @@
 /*
- * Selection files of our own, one rule a line (docs/source.md):
+ * Reads cpprof's own selection files, one rule per line (docs/source.md):
  *
  *     include function parse*              # includes first ...
  *     include file src/core/<\.c$>
@@ -8,7 +8,7 @@
  *     level loops file hot.c
  *     tiny on
  *
- * The sections that TAU and Score-P have stand in them as they are (selection_lists.c).
+ * Sections of TAU and Score-P may be in them unchanged (selection_lists.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* The first word, and *rest behind it. */
+/* Returns the first word, and moves *rest behind it. */
 static char *take_word(char **rest)
 {
 	char *word = *rest;
@@ -41,7 +41,8 @@ static char *take_word(char **rest)
 	return word;
 }
 
-/* "function PATTERN", "file PATTERN" or a bare PATTERN, a function's. A pattern may have blanks, and may be quoted. */
+/* Returns the pattern of "function PATTERN" or "file PATTERN"; a PATTERN alone is a function's. A pattern may have
+ * blanks and quotes. */
 static char *take_pattern(char *rest, bool *of_files)
 {
 	size_t length = strcspn(rest, " \t");
@@ -136,7 +137,7 @@ static const struct {
 	{ "always-inline", read_switch }, { "statements", read_number },
 };
 
-/* A comment begins with a '#' behind a blank, or the line. */
+/* Removes a comment, which begins with a '#' behind a blank or at the start of the line. */
 static void cut_comment(char *line)
 {
 	for (char *at = line; (at = strchr(at, '#')); at++)

@@ -6,8 +6,8 @@
 
 #include "collect/source/instrument/selection.h"
 
-/* The list that a rule belongs to: each has its own way to decide, and a
- * function that one of them excludes is excluded. */
+/* The list that a rule belongs to. Each list has its own way to decide; a function that one of them excludes is
+ * excluded. */
 enum selection_dialect { SELECTION_OWN, SELECTION_TAU, SELECTION_SCOREP, SELECTION_DIALECTS };
 
 enum selection_verb { SELECTION_INCLUDE, SELECTION_EXCLUDE, SELECTION_GROUP, SELECTION_LEVEL };
@@ -16,12 +16,12 @@ enum selection_verb { SELECTION_INCLUDE, SELECTION_EXCLUDE, SELECTION_GROUP, SEL
 enum pattern_kind {
 	PATTERN_OWN,   /* as in a shell: * ? [abc], and <an extended regular expression> found anywhere in the rest */
 	PATTERN_SHELL, /* without <> */
-	PATTERN_TAU,   /* '#' stands for any text */
+	PATTERN_TAU,   /* '#' matches any text */
 };
 
 struct selection_pattern {
 	regex_t expression;   /* matches the whole subject */
-	bool is_of_signature; /* it has a '(': matches the name with its parameters, without blanks */
+	bool is_of_signature; /* it contains a '(': matches the name with its parameters, without blanks */
 	bool is_plain;        /* no wildcards */
 };
 
@@ -29,11 +29,11 @@ struct selection_rule {
 	enum selection_dialect dialect;
 	enum selection_verb verb;
 	bool of_files;
-	bool of_all; /* no pattern; `pattern` is not there */
+	bool of_all; /* applies to all; `pattern` is not set */
 	bool of_mangled;
 	int level;
 	char *group;
-	char *why; /* it leaves a probe point out: "excluded by FILE:LINE" */
+	char *why; /* reason for excluding a probe point: "excluded by FILE:LINE" */
 	struct selection_pattern pattern;
 };
 
@@ -49,7 +49,7 @@ struct selection {
 	size_t exception_count, exception_capacity;
 	int level; /* for probe points that no rule matches */
 	int finest;
-	uint32_t statements; /* fewer: left alone */
+	uint32_t statements; /* smaller functions are not instrumented */
 	bool tiny, always_inline, headers;
 };
 
@@ -62,10 +62,10 @@ bool selection_pattern_fits_file(const struct selection_pattern *pattern, const 
  * unknown). */
 bool selection_pattern_fits_function(const struct selection_pattern *pattern, const char *name, const char *signature);
 
-/* A probe point in the text that is being read. */
+/* A position in the text that is being read. */
 struct selection_reading {
 	struct selection *selection;
-	const char *name; /* name of the file; NULL: a word of the command line */
+	const char *name; /* file's name; NULL: a word of the command line */
 	size_t line;      /* from 1 */
 	struct error *error;
 };
@@ -78,17 +78,18 @@ int selection_wrong(const struct selection_reading *reading, const char *format,
 int selection_take(const struct selection_reading *reading, struct selection_rule *rule, const char *pattern,
 		   enum pattern_kind kind);
 
-/* The lists of other tools: which of their sections a line begins; NULL: none. */
+/* A kind of section in the lists of other tools. selection_section_of returns the section that a line begins, or
+ * NULL. */
 struct selection_section {
 	const char *begin, *end;
 	int (*read_line)(const struct selection_reading *reading, const struct selection_section *section, char *line,
-			 int *state); /* `line` without blanks at both ends, not empty; *state is 0 at the beginning */
+			 int *state); /* `line` is not empty, without surrounding blanks; *state is 0 at first */
 	enum selection_verb verb;
 	bool of_files;
 };
 const struct selection_section *selection_section_of(const char *line);
 
-/* A file's text: `bytes` end with a NUL at [size], and are written into. */
+/* Reads a file's text. `bytes` have a NUL at [size], and are modified. */
 int selection_read_text(struct selection *selection, const char *name, char *bytes, size_t size, struct error *error);
 
 #endif

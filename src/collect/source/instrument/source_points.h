@@ -1,8 +1,8 @@
 /*
- * The probe points of a file that something could be inserted at, found by a walk over libclang's cursors.
+ * The possible probe points of a file, found by a walk over libclang's cursors.
  *
- * Of each cursor that has a body, what the copy could be made of is not what clang says but what stands there: the byte at its
- * `{` must be one, in the file itself and not in what a macro expands to.
+ * A cursor with a body becomes a probe point if the text itself, rather than clang, shows a `{` at its position: in
+ * the file, and not in the expansion of a macro.
  */
 #ifndef COLLECT_SOURCE_INSTRUMENT_SOURCE_POINTS_H
 #define COLLECT_SOURCE_INSTRUMENT_SOURCE_POINTS_H
@@ -13,49 +13,48 @@
 #include "collect/source/instrument/instrument.h"
 #include "collect/source/instrument/words.h"
 
-/* A file of which something may be edited. */
+/* A file that may be edited. */
 struct source_points_file {
 	CXFile file;
 	const char *path;
-	const char *text; /* libclang's */
+	const char *text; /* owned by libclang */
 	size_t size;
 	bool is_main;
-	bool has_annotations; /* "cpprof" or "CPPROF" stands in it */
-	bool has_resolvers;   /* "ifunc" stands in it */
+	bool has_annotations; /* the text contains "cpprof" or "CPPROF" */
+	bool has_resolvers;   /* the text contains "ifunc" */
 	struct edits edits;
-	size_t instrumented; /* probe points */
-	uint32_t furthest;   /* in bytes: the beginning of the last body found so far */
-	uint32_t *errors;    /* offsets at which clang understood nothing, ascending; owned */
+	size_t instrumented; /* number of instrumented probe points */
+	uint32_t furthest;   /* in bytes: largest start of a body found so far */
+	uint32_t *errors;    /* offsets of clang's errors, ascending; owned */
 	size_t error_count, error_capacity;
 };
 
-/* A probe point, and how something would be inserted there. */
+/* A probe point, and the form of its insertion. */
 struct source_points_item {
 	struct source_point point;
-	size_t file;     /* in points.files */
-	size_t function; /* in points.items: the one that it is in, or itself */
-	const char *
-		variant; /* part of the macros' names, which a function's probe points share: "CONSTEXPR_", "ASIDE_"; NULL: none */
-	const char *own_name; /* of a probe point within a function: "loop at 12" */
-	const char *also;     /* a second macro behind it, whose only argument is the number; NULL: none */
+	size_t file;          /* in points.files */
+	size_t function;      /* in points.items: the function that contains it, or itself */
+	const char *variant;  /* infix of the names of a function's macros: "CONSTEXPR_", "ASIDE_"; NULL: none */
+	const char *own_name; /* name of a probe point within a function: "loop at 12" */
+	const char *also;     /* a second macro behind it, with the number as its argument; NULL: none */
 	uint32_t name_line;
-	uint32_t start;  /* of a function, in bytes: the beginning of its declaration */
+	uint32_t start;  /* for a function, in bytes: start of its declaration */
 	uint32_t open;   /* ... and of its body, according to libclang */
 	bool is_wrapped; /* put into braces, from point.offset to point.end */
 	bool is_template;
-	bool is_shared; /* its body's text is that of items[shared] as well, which the edits are made for */
+	bool is_shared; /* items[shared] has the same body's text, and gets the edits */
 	size_t shared;
-	bool returns_twice; /* a function that it calls: setjmp */
-	size_t number;      /* among those that are instrumented in its file */
-	const char *hook;   /* from point.hook, in the arena: the function's name and its length in bytes */
+	bool returns_twice; /* it calls a function that returns twice, such as setjmp */
+	size_t number;      /* its number among the instrumented points of its file */
+	const char *hook;   /* in point.hook: the hook's name, `hook_size` bytes */
 	size_t hook_size;
 	/* With explicit exits (exits.h): */
 	const char *value_before,
-		*value_behind; /* declaration of a variable that keeps the returned value, around its name; NULL: none */
-	const char *doubt;     /* why that cannot be; NULL: it can */
-	uint32_t last_return;  /* bytes: the last statement of its body; 0: it is none */
-	bool has_value;        /* something is returned */
-	bool has_nested;       /* functions of GNU C, which clang does not support */
+		*value_behind; /* declaration of the returned value's variable, before and behind its name, or NULL */
+	const char *doubt;     /* why there can be no such variable; NULL: there can */
+	uint32_t last_return;  /* in bytes: a return that is the last statement of its body; 0: none is */
+	bool has_value;        /* it returns a value */
+	bool has_nested;       /* it contains GNU C's nested functions, which clang does not support */
 };
 
 struct source_points {
@@ -64,14 +63,14 @@ struct source_points {
 	const struct words *words;
 	struct instrument_arena *arena;
 	CXTranslationUnit unit;
-	int level; /* the finest that is looked for */
+	int level; /* the finest level to search */
 	struct source_points_file *files;
 	size_t file_count, file_capacity;
 	struct source_points_item *items;
 	size_t item_count, item_capacity;
-	bool is_explicit;     /* exits are explicit (exits.h) */
-	uint32_t loose_label; /* in bytes: the beginning of a label that is all of a branch (statements.c) */
-	struct source_points_return *returns; /* their positions */
+	bool is_explicit;                     /* exits are explicit (exits.h) */
+	uint32_t loose_label;                 /* in bytes: start of a label that is a whole branch (statements.c) */
+	struct source_points_return *returns; /* returns that clang has found */
 	size_t return_count, return_capacity;
 	int error; /* ERROR_MEMORY */
 };
@@ -80,12 +79,11 @@ struct source_points {
 struct source_points_function {
 	struct source_points *points;
 	struct source_points_item *item;
-	CXCursor cursor, body; /* in the function; its body's `{`, behind a preceding `try` */
+	CXCursor cursor, body; /* the function; its body's `{`, without a preceding `try` */
 	const struct source_points_file *file;
-	const char *declaration; /* as clang prints it, with macros expanded and attributes; "" for a lambda */
-	uint32_t
-		start; /* in bytes: the beginning of its declaration, with attributes and `template <...>` as far as clang reports them */
-	uint32_t open; /* ... and of its `{` */
+	const char *declaration; /* clang's text of it, with macros expanded and attributes; "" for a lambda */
+	uint32_t start; /* in bytes: start of its declaration; includes attributes and `template <...>` if clang does */
+	uint32_t open;  /* ... and of its `{` */
 };
 
 /* visit.c: fills in files and items. Returns 0 or ERROR_MEMORY. */
@@ -95,20 +93,19 @@ void source_points_release(struct source_points *points);
 /* Returns the file if it was added, or NULL. */
 struct source_points_file *source_points_file(struct source_points *points, CXFile file);
 
-/* Adds a file that may be edited. Returns NULL if its text is not known, or on
- * ERROR_MEMORY, which is then in points->error. */
+/* Adds a file that may be edited. Returns NULL if clang does not have its text, or if there is no memory
+ * (points->error is then ERROR_MEMORY). */
 struct source_points_file *source_points_add_file(struct source_points *points, CXFile file, bool is_main);
 
 /* Returns the offset of a location in the file, or of the use of the macro that
  * contains it. */
 CXFile source_points_offset(const struct source_points *points, CXSourceLocation location, uint32_t *offset);
 
-/* A new one; it lies where it does until the next is added. NULL: no memory. */
+/* Returns a new item, valid until the next one is added, or NULL if there is no memory. */
 struct source_points_item *source_points_add(struct source_points *points);
-/* 1, 2 (`<%`) or 3 (a trigraph): bytes of a `{` at an offset; 0: there is none. */
+/* Returns the number of bytes of a `{` at an offset: 1, 2 (`<%`) or 3 (a trigraph); 0: there is none. */
 uint32_t source_points_brace(const struct source_points_file *file, uint32_t offset);
-/* Returns whether a word (an identifier) stands between two offsets, outside of
- * comments and literals. */
+/* Returns whether a word (an identifier) occurs between two offsets, outside of comments and literals. */
 bool source_points_has_word(const struct source_points_file *file, uint32_t start, uint32_t end, const char *word);
 /* Returns whether a function has an attribute, from any source: "naked". */
 bool source_points_has_attribute(const struct source_points_function *function, const char *name);
@@ -121,8 +118,7 @@ bool source_points_is_returning_twice(const char *name);
  * .warning, ->macro. One for each language. */
 void treat_c(const struct source_points_function *function);
 void treat_cxx(const struct source_points_function *function);
-/* Returns whether a file's first words make it a module: nothing may be
- * included before these. */
+/* Returns whether a file's first words make it a module: an #include must not precede them. */
 bool treat_cxx_is_module(const struct source_points_file *file);
 
 #endif

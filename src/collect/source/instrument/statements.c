@@ -9,7 +9,7 @@ static const size_t NONE = SIZE_MAX;
 
 /* --- the kind of a statement, and its position --- */
 
-/* A statement and where it stands in its file. */
+/* A statement and its position in its file. */
 struct statement {
 	struct source_points *points;
 	const struct source_points_file *file;
@@ -17,9 +17,9 @@ struct statement {
 	CXCursor cursor;
 	enum CXCursorKind kind, parent_kind;
 	CXCursor parent;
-	uint32_t start, end; /* in bytes; end: behind its `;` or `}`; 0: not known */
-	const char *doubt;   /* why nothing can be put around it; NULL: something can */
-	bool is_loose;       /* its label is all that a branch has: if (x) here: f(); */
+	uint32_t start, end; /* in bytes; end: behind its `;` or `}`; 0: unclear */
+	const char *doubt;   /* why no braces can be put around it; NULL: they can */
+	bool is_loose;       /* its label is a whole branch: if (x) here: f(); */
 };
 
 static bool is_loop(enum CXCursorKind kind)
@@ -33,13 +33,13 @@ static bool is_label(enum CXCursorKind kind)
 	return kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt || kind == CXCursor_LabelStmt;
 }
 
-/* Statements of which a child may be a branch without braces. */
+/* Whether a child of the statement may be a branch without braces. */
 static bool is_branching(enum CXCursorKind kind)
 {
 	return is_loop(kind) || kind == CXCursor_IfStmt || kind == CXCursor_SwitchStmt;
 }
 
-/* Behind the keyword's parentheses, or (of `do`) before them: not in them. */
+/* Whether a position is behind the keyword's parentheses or, for `do`, before them, and not inside. */
 static bool is_outside_parentheses(const struct source_points_file *file, uint32_t start, uint32_t at)
 {
 	const char *end = file->text + at;
@@ -100,8 +100,8 @@ static bool has_whole_conditionals(const struct source_points_file *file, uint32
 	return depth == 0;
 }
 
-/* Returns the position behind its `;` or `}`, or 0 if that is not clear. `end`
- * is clang's end, which excludes most `;`. */
+/* Returns the position behind its `;` or `}`, or 0 if that is unclear. `end` is clang's end, which excludes most
+ * `;`. */
 static uint32_t find_end(const struct source_points_file *file, uint32_t end)
 {
 	char last = file->text[end - 1];
@@ -113,8 +113,7 @@ static uint32_t find_end(const struct source_points_file *file, uint32_t end)
 	return last == '}' || (last == '>' && end > 1 && file->text[end - 2] == '%') ? end : 0;
 }
 
-/* Fills in `start`, `end` and `doubt`. Returns false if it is in another file,
- * or its position is unknown. */
+/* Sets `start`, `end` and `doubt`. Returns false if the statement is in another file, or its position is unknown. */
 static bool find_extent(struct statement *statement)
 {
 	const struct source_points *points = statement->points;
@@ -148,8 +147,7 @@ static uint32_t begin_of(const struct source_points *points, CXCursor cursor)
 	return start;
 }
 
-/* Records a label that is a branch, or that follows another such label. Returns
- * whether the statement stands behind one. */
+/* Records a label that is a whole branch, or that follows such a label. Returns whether the statement follows one. */
 static bool take_label(const struct statement *statement)
 {
 	struct source_points *points = statement->points;
@@ -161,7 +159,7 @@ static bool take_label(const struct statement *statement)
 	return is_behind;
 }
 
-/* Bytes of blanks that a line begins with; NONE: `at` is not the first thing on it. */
+/* Returns the number of blanks at the start of the line, or NONE if other text precedes `at` on it. */
 static size_t indentation(const struct source_points_file *file, const char *at)
 {
 	size_t blanks = 0;
@@ -170,8 +168,8 @@ static size_t indentation(const struct source_points_file *file, const char *at)
 	return at - blanks == file->text || at[-1 - (ptrdiff_t)blanks] == '\n' ? blanks : NONE;
 }
 
-/* Returns whether the indentation of the following text suggests that it
- * belongs to the branch: with braces compilers would not warn of that. */
+/* Returns whether the indentation of the following text suggests that it belongs to the branch. Compilers warn of
+ * that, but not if the branch has braces. */
 static bool is_misleading(const struct statement *statement)
 {
 	const struct source_points_file *file = statement->file;
@@ -204,13 +202,13 @@ static bool is_value(const struct statement *statement)
 	return next.size && (*next.start == '}' || *next.start == '%' || *next.start == '?');
 }
 
-/* --- its content --- */
+/* --- the content of a statement --- */
 
 struct contents {
 	const struct source_points *points;
-	int switches; /* that the cursor is in */
+	int switches; /* depth of switches around the cursor */
 	bool has_call, has_label, returns_twice, has_compound_literal;
-	char callee[128]; /* of the first call; "": without a name */
+	char callee[128]; /* name of the first called function; "": it has none */
 };
 
 static void take_call(struct contents *contents, CXCursor cursor)
@@ -313,7 +311,7 @@ static void take_loop(const struct statement *statement)
 		item->point.skipped = doubt_of(statement, &contents);
 }
 
-/* An expression, `return` or declaration that calls something. */
+/* Adds an expression, `return` or declaration that contains a call. */
 static void take_call_statement(const struct statement *statement)
 {
 	struct contents contents = look_into(statement);
@@ -331,11 +329,11 @@ static void take_call_statement(const struct statement *statement)
 		item->point.skipped = "a declaration: the declared name must outlive it";
 }
 
-/* A branch, or the statement behind a label. */
+/* Adds a branch, or the statement behind a label. */
 static void take_block(const struct statement *statement)
 {
 	if (is_label(statement->kind))
-		return; /* the statement behind the last label counts for all of them */
+		return; /* the statement behind the last label is the block of all labels */
 	struct source_points_item *item = add(statement, PROBE_BLOCK, "block");
 	if (!item || item->point.skipped)
 		return;
@@ -377,7 +375,7 @@ void statements_take(struct source_points *points, size_t function, CXCursor cur
 		return;
 	if (points->items[function].point.skipped || !find_extent(&statement) || !is_in_statement_position(&statement))
 		return;
-	/* An expression in the head of a `for`, or a `case`'s constant. */
+	/* Skip an expression in the head of a `for`, and the constant of a `case`. */
 	if (clang->isExpression(statement.kind) && (!statement.end || statement.file->text[statement.end - 1] != ';'))
 		return;
 	if (!statement.doubt && is_misleading(&statement))

@@ -6,9 +6,9 @@ struct walk {
 	struct source_points *points;
 	const struct source_points_file *main;
 	struct buffer *text;
-	CXCursor callee; /* the enclosing call, and where it begins */
+	CXCursor callee; /* the enclosing call's function, and the offset of the call */
 	uint32_t call;
-	size_t last_function; /* the last address and its function: each pair is reported once */
+	size_t last_function; /* function of the last address: each pair is reported once */
 	CXCursor last;
 };
 
@@ -17,7 +17,8 @@ static bool is_function(enum CXCursorKind kind)
 	return kind == CXCursor_FunctionDecl || kind == CXCursor_CXXMethod || kind == CXCursor_FunctionTemplate;
 }
 
-/* The innermost function around an offset of the main file that is instrumented; the count of items: none. */
+/* Returns the innermost instrumented function around an offset of the main file, or the number of items if there is
+ * none. */
 static size_t function_around(const struct walk *walk, uint32_t offset)
 {
 	const struct source_points *points = walk->points;
@@ -33,7 +34,7 @@ static size_t function_around(const struct walk *walk, uint32_t offset)
 	return found;
 }
 
-/* A string of the assembler's within one of C's. */
+/* Whether a text can be a string of the assembler within one of C. */
 static bool is_plain(const char *text)
 {
 	return text && *text && !strpbrk(text, "\"\\\n\r");

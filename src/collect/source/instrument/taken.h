@@ -1,9 +1,9 @@
 /*
- * Functions whose addresses are taken: passed on, stored, compared. `cpprof report --lexical` shows them under the function that
- * took them. What is found is no edit: it stands behind the end of the copy, and becomes a section of the object file that no
- * program loads, of texts that end with a NUL:
+ * Functions with taken addresses: passed on, stored or compared. `cpprof report --lexical` shows them under the
+ * function that took them. The result is not an edit: it is appended to the copy, and becomes a section of the
+ * object file that no program loads, with NUL-terminated texts:
  *
- *     "compare" "ns::sort_rows" "src/rows.c" "31"      what, in which function, and where
+ *     "compare" "ns::sort_rows" "src/rows.c" "31"      the function, and where: function, file, line
  */
 #ifndef COLLECT_SOURCE_INSTRUMENT_TAKEN_H
 #define COLLECT_SOURCE_INSTRUMENT_TAKEN_H

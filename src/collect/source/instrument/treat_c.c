@@ -1,9 +1,9 @@
-/* The restrictions of C, and those that C++ shares. */
+/* The restrictions of C, and those that C++ has, too. */
 #include <string.h>
 
 #include "collect/source/instrument/source_points.h"
 
-/* Attributes of functions that an object must not stand in. */
+/* Attributes of functions that must not contain an object. */
 static const struct {
 	const char *name, *why;
 } forbidden[] = {
@@ -12,7 +12,8 @@ static const struct {
 	{ "no_instrument_function", "it has the attribute no_instrument_function" },
 };
 
-/* Those by which a function is compiled otherwise than the rest of the file: nothing can be inlined into it. */
+/* Attributes of functions that are compiled by other rules than the rest of the file: other functions cannot be
+ * inlined into them. */
 static const char *const rules[] = { "target",
 				     "target_clones",
 				     "optimize",
@@ -22,8 +23,8 @@ static const char *const rules[] = { "target",
 				     "no_sanitize_undefined",
 				     "no_address_safety_analysis" };
 
-/* Returns whether the function chooses another one during linking, before any
- * call is possible: __attribute__((ifunc("name"))) stands in the file. */
+/* Returns whether the function selects another one during linking, before any call is possible: the file contains
+ * __attribute__((ifunc("name"))). */
 static bool is_resolver(const struct source_points_function *function)
 {
 	const struct source_points_file *file = function->file;

@@ -1,25 +1,25 @@
 /*
- * What C++ allows.
+ * The restrictions of C++.
  *
- *     constexpr             since C++14 an object that does nothing while the compiler evaluates it (CPPROF_TOOL_CONSTEXPR_...)
- *     lambdas since C++17   so too: each of them is constexpr if it can be
- *     consteval             never runs
- *     coroutines            an object would be destroyed in another thread's or moment's call than it was made in
+ *     constexpr             since C++14: an object without effect in the compiler (CPPROF_TOOL_CONSTEXPR_...)
+ *     lambdas since C++17   the same: each of them is constexpr if possible
+ *     consteval             never executed
+ *     coroutines            not instrumented: a call in another thread, or at a later time, might destroy the object
  */
 #include <string.h>
 
 #include "collect/source/instrument/lexing.h"
 #include "collect/source/instrument/source_points.h"
 
-/* --- the kind of a function --- */
+/* --- kinds of functions --- */
 
 static bool is_lambda(const struct source_points_function *function)
 {
 	return function->points->clang->getCursorKind(function->cursor) == CXCursor_LambdaExpr;
 }
 
-/* libclang prints nothing for a lambda: the text between its `[` and `{` is
- * used. */
+/* Returns whether a function's declaration contains a word. libclang prints no declaration of a lambda; the text
+ * between its `[` and `{` is searched instead. */
 static bool is_declared(const struct source_points_function *function, const char *word)
 {
 	const char *text = function->declaration;
@@ -98,9 +98,9 @@ static bool is_coroutine(const struct source_points_function *function)
 	return false;
 }
 
-/* --- lambdas that only their type is wanted of --- */
+/* --- lambdas in unevaluated operands --- */
 
-/* Returns whether the word that ends before `end`, after blanks, is this one. */
+/* Returns whether `word` is the word that ends before `end`, after blanks. */
 static bool ends_with_word(const char *start, const char *end, const char *word)
 {
 	size_t size = strlen(word);
@@ -118,9 +118,8 @@ static bool is_unevaluated(const char *start, const char *parenthesis)
 	return false;
 }
 
-/* Returns whether an offset is within decltype(...) and similar, or within
- * template <...>: there gcc accepts no class with a body. Searches back as far
- * as a statement may reach; in doubt a lambda is not instrumented. */
+/* Returns whether an offset is within decltype(...) and similar, or within template <...>: there gcc accepts no
+ * class with a body. Searches back over the longest possible statement; in doubt a lambda is not instrumented. */
 static bool takes_no_classes(const struct source_points_file *file, uint32_t offset)
 {
 	const char *start = file->text;
@@ -210,7 +209,7 @@ static void call_members(const struct source_points_function *function)
 		function->item->also = "CPPROF_TOOL_MEMBER";
 }
 
-/* --- all of it --- */
+/* --- the whole --- */
 
 static const char *why_not(const struct source_points_function *function)
 {

@@ -1,4 +1,4 @@
-/* The walk over the cursors of a file: finds its functions and what in them is a probe point. */
+/* The walk over the cursors of a file, which finds its functions and the probe points in them. */
 #include <string.h>
 
 #include "collect/source/instrument/annotations.h"
@@ -10,9 +10,10 @@
 #include "collect/source/instrument/statements.h"
 
 static const size_t NOWHERE = SIZE_MAX;
-static const size_t AGAIN = SIZE_MAX - 1; /* it was visited */
+static const size_t AGAIN = SIZE_MAX - 1; /* the function was visited before */
 
-/* The file of a declaration: the main file, or where those are wanted a header of the user's. */
+/* Returns the file of a declaration if it may be edited: the main file or, if headers are selected, a header of the
+ * user. */
 static struct source_points_file *file_of(struct source_points *points, CXSourceLocation location, uint32_t *offset)
 {
 	CXFile file = source_points_offset(points, location, offset);
@@ -24,8 +25,8 @@ static struct source_points_file *file_of(struct source_points *points, CXSource
 
 struct walk {
 	struct source_points *points;
-	size_t function; /* in points->items: the one that the cursor is in; NOWHERE */
-	CXCursor cursor; /* ... itself, canonical */
+	size_t function; /* in points->items: the function around the cursor; NOWHERE: none */
+	CXCursor cursor; /* ... its canonical cursor */
 };
 
 static bool is_function(enum CXCursorKind kind)
@@ -52,8 +53,7 @@ static const char *keep(struct source_points *points, CXString string)
 	return kept ? kept : "";
 }
 
-/* "ns::C<T>::f", "outer::lambda". For a lambda `function` is the function that
- * contains it. */
+/* Returns "ns::C<T>::f", or "outer::lambda". For a lambda `function` is the function that contains it. */
 static const char *qualified_name(struct source_points *points, CXCursor cursor, size_t function)
 {
 	const struct clang *clang = points->clang;
@@ -75,7 +75,7 @@ static const char *qualified_name(struct source_points *points, CXCursor cursor,
 	return name ? name : "";
 }
 
-/* Some things have to stand before any declaration. */
+/* Moves the insertion behind declarations that must be the first ones of a block. */
 static void go_behind_first(const struct source_points_function *function)
 {
 	struct source_point *point = &function->item->point;
@@ -86,8 +86,7 @@ static void go_behind_first(const struct source_points_function *function)
 	point->offset = (uint32_t)(first - text);
 }
 
-/* The properties of a function itself; `skipped` is the reason if its body
- * cannot be edited at all. */
+/* Sets the properties of a function itself; `skipped` is the reason if its body cannot be edited. */
 static void describe(struct source_points_function *function, size_t outer)
 {
 	struct source_points *points = function->points;
@@ -125,7 +124,7 @@ static void describe(struct source_points_function *function, size_t outer)
 		go_behind_first(function);
 }
 
-/* Its declaration without its body. Only clang can expand macros in it. */
+/* Returns the declaration without its body. Only clang can expand the macros in it. */
 static CXString print_declaration(const struct clang *clang, CXCursor cursor)
 {
 	CXPrintingPolicy policy = clang->getCursorPrintingPolicy(cursor);
@@ -156,8 +155,7 @@ static bool examine(struct source_points_function *function, size_t outer)
 	return !is_default;
 }
 
-/* A function that begins in one of our files, while its { ... } is in an
- * included one, is not edited. */
+/* Adds a function that begins in one of our files but has its { ... } in an included one: it is not edited. */
 static void take_elsewhere(struct source_points *points, CXCursor cursor, size_t outer)
 {
 	const struct clang *clang = points->clang;
@@ -186,7 +184,7 @@ static void take_elsewhere(struct source_points *points, CXCursor cursor, size_t
 	point->skipped = "its body is in another file";
 }
 
-/* The item's number; AGAIN; NOWHERE: it has no body, or one that is none of ours. */
+/* Returns the item's number, AGAIN, or NOWHERE if the function has no body or its body is not in one of our files. */
 static size_t take_function(struct source_points *points, CXCursor cursor, size_t outer)
 {
 	const struct clang *clang = points->clang;
@@ -228,7 +226,7 @@ static size_t take_function(struct source_points *points, CXCursor cursor, size_
 	return AGAIN;
 }
 
-/* A statement's parent: each of its children is one. */
+/* Whether each child of a cursor is a statement. */
 static bool holds_statements(enum CXCursorKind kind)
 {
 	return kind == CXCursor_CompoundStmt || kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt ||
@@ -276,7 +274,7 @@ static void take_return(const struct walk *walk, CXCursor cursor)
 			"keeps its frame";
 }
 
-/* Something in a function. */
+/* Processes a cursor in a function. */
 static void take_within(const struct walk *walk, CXCursor cursor, CXCursor parent, enum CXCursorKind kind)
 {
 	struct source_points *points = walk->points;

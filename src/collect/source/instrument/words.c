@@ -11,21 +11,21 @@
 enum use {
 	DROP,      /* for warnings, code generation, linking, ...: irrelevant for a parser */
 	KEEP,      /* passed to libclang unchanged */
-	ASK,       /* ... and to the compiler, when it is asked for its header folders */
-	ASK_ALONE, /* passed to the compiler only: header folders are passed on by name */
+	ASK,       /* ... and to the compiler, when it is run to find its header folders */
+	ASK_ALONE, /* to the compiler only: header folders are passed on by name */
 	LANGUAGE,
 	STANDARD,
-	MODULES /* nothing that a copy could be made of */
+	MODULES /* no copy can be made of modules */
 };
 
 struct rule {
 	const char *word;
 	enum use use;
-	bool is_prefix; /* more of it may follow in the same word */
-	bool has_next;  /* without an attached argument, the next word is it */
+	bool is_prefix; /* further text may follow in the same word */
+	bool has_next;  /* the next word is its argument, unless one is attached */
 };
 
-/* The first that fits. */
+/* The first match counts. */
 static const struct rule rules[] = {
 	{ "-include-pch", DROP, false, true },
 	{ "-include", KEEP, true, true },
@@ -107,7 +107,7 @@ static const struct rule rules[] = {
 	{ "-mcx16", KEEP, false, false },
 	{ "--target=", ASK, true, false },
 	{ "-target", ASK, false, true },
-	/* Those that would take a file's name for one of theirs. */
+	/* Options with an argument, which is skipped: it could look like another option. */
 	{ "-o", DROP, true, true },
 	{ "-MF", DROP, true, true },
 	{ "-MT", DROP, true, true },
@@ -145,7 +145,7 @@ static const struct rule *find_rule(const char *word)
 	return NULL;
 }
 
-/* While they are sorted out. */
+/* The state of sorting a compiler's words. */
 struct sorting {
 	struct words *words, asked;
 	struct instrument_arena *arena;
@@ -169,7 +169,7 @@ static void add(struct sorting *sorting, struct words *to, const char *word)
 	to->items[to->count++] = word;
 }
 
-/* `next` is the word's argument, where that is a word of its own. */
+/* `next` is the argument of `word` if it is a separate word, otherwise NULL. */
 static void sort_word(struct sorting *sorting, const struct rule *rule, const char *word, const char *next)
 {
 	struct words *const to[] = {
@@ -232,13 +232,13 @@ static enum language find_language(const char *given, const char *path, bool is_
 	return strcmp(given, "c++") == 0 || strcmp(given, "c++-header") == 0 ? CXX : NEITHER;
 }
 
-/* "g++-12", "clang++", "c++": not "gcc". */
+/* Whether a compiler is one of C++, by its name: "g++-12", "clang++", "c++". */
 static bool is_cxx_compiler(const char *compiler)
 {
 	return compiler && strstr(path_basename(compiler), "++");
 }
 
-/* Maps names that older versions of clang do not support to those that they do. */
+/* Maps names of standards that older versions of clang do not support to older names. */
 static const char *older_name(const char *standard)
 {
 	static const char *const names[][2] = {
@@ -253,7 +253,7 @@ static const char *older_name(const char *standard)
 	return standard;
 }
 
-/* By __cplusplus: gcc counts up to a standard that is not finished yet. */
+/* Returns the standard for a value of __cplusplus. gcc counts up while a standard is not finished. */
 static int cxx_standard(long value)
 {
 	static const struct {
@@ -276,7 +276,7 @@ static const char *default_standard(struct instrument_arena *arena, const struct
 	return standard >= 23 ? "gnu++2b" : instrument_arena_format(arena, "gnu++%02d", standard ? standard : 98);
 }
 
-/* The branches of #if that it takes. */
+/* Adds the macros that select the compiler's branches of #if. */
 static void add_plain_macros(struct sorting *sorting, const struct compiler *compiler)
 {
 	static const char *const words[] = { "-U__GNUC__",  "-U__GNUC_MINOR__",  "-U__GNUC_PATCHLEVEL__",
@@ -288,8 +288,8 @@ static void add_plain_macros(struct sorting *sorting, const struct compiler *com
 		    instrument_arena_format(sorting->arena, "-D__TINYC__=%ld", compiler->tiny_c));
 }
 
-/* In the compiler's order; the compiler's own folders are replaced by clang's,
- * and searched last. */
+/* Adds the header folders in the compiler's order. The compiler's own folders are replaced by clang's, which are
+ * searched last. */
 static void add_directories(struct sorting *sorting, const struct clang *clang, const struct compiler *compiler)
 {
 	struct words *words = sorting->words;
@@ -338,7 +338,7 @@ int words_make(struct words *words, const struct instrument_source *source, cons
 	    instrument_arena_format(arena, "-std=%s",
 				    sorting.standard ? older_name(sorting.standard)
 						     : default_standard(arena, compiler, words->is_cxx)));
-	/* Before -std= it would mean nothing to clang. */
+	/* clang ignores it before -std=. */
 	for (size_t i = 0; i < words->count; i++)
 		if (strcmp(words->items[i], "-trigraphs") == 0)
 			add(&sorting, words, "-ftrigraphs");

@@ -1,6 +1,5 @@
-/* The options for libclang, with which it parses what the compiler would
- * compile: the compiler's own options, without those that are irrelevant for a
- * parser, and the compiler's header folders. */
+/* Makes the options for libclang, with which it parses the code that the compiler would compile: the compiler's own
+ * options, without those that are irrelevant for a parser, and the compiler's header folders. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_WORDS_H
 #define COLLECT_SOURCE_INSTRUMENT_WORDS_H
 
@@ -13,11 +12,12 @@ struct words {
 	size_t count, capacity;
 	bool is_cxx;
 	bool is_plain; /* the compiler does not support GNU C */
-	bool is_clang; /* the compiler is of its kind: it takes the same branches of #if */
-	int standard;  /* of C++: 11, 14, 17, 20, 23, 26; 0: C, or older */
+	bool is_clang; /* the compiler is clang: it takes the same branches of #if */
+	int standard;  /* C++: 11, 14, 17, 20, 23, 26; 0: C, or older */
 };
 
-/* 0; ERROR_UNSUPPORTED: not C or C++, or modules; ERROR_NOT_FOUND: the compiler does not run; ERROR_MEMORY. */
+/* Returns 0, ERROR_UNSUPPORTED (neither C nor C++, or modules), ERROR_NOT_FOUND (the compiler does not run) or
+ * ERROR_MEMORY. */
 int words_make(struct words *words, const struct instrument_source *source, const struct clang *clang,
 	       struct instrument_arena *arena, struct error *error);
 
