@@ -19,7 +19,9 @@
 #include "processor/registers.h"
 
 /* The includer provides: the word at an address; false: not readable. */
-static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
+/* Declared so that this header compiles alone. */
+static inline bool row_read(void *memory, uint64_t address,
+			    uint64_t *value); // NOLINT(readability-redundant-declaration)
 
 enum { ROW_WORD = 8, ROW_IN_REGISTERS = -1 };
 

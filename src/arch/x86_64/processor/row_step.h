@@ -17,7 +17,9 @@
 #include "abi/unwind_row.h"
 #include "processor/registers.h"
 
-/* Provided by the includer: reads the word at an address. Returns false if it is not readable. */
+/* Provided by the includer: reads the word at an address. Returns false if it is not readable. The declaration lets
+ * this header compile alone. */
+// NOLINTNEXTLINE(readability-redundant-declaration)
 static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
 
 /*
