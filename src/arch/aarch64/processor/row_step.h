@@ -18,10 +18,10 @@
 #include "abi/unwind_row.h"
 #include "processor/registers.h"
 
-/* The includer provides: the word at an address; false: not readable. */
-/* Declared so that this header compiles alone. */
-static inline bool row_read(void *memory, uint64_t address,
-			    uint64_t *value); // NOLINT(readability-redundant-declaration)
+/* Provided by the includer: reads the word at an address. Returns false if it is not readable. The declaration lets
+ * this header compile alone. */
+// NOLINTNEXTLINE(readability-redundant-declaration)
+static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
 
 enum { ROW_WORD = 8, ROW_IN_REGISTERS = -1 };
 
