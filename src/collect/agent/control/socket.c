@@ -1,9 +1,10 @@
 /*
- * The folder is the user's alone (0700), and so is the socket (0600): what is there and is not so is not used. Whoever connects is asked
- * for his user by the kernel, too.
+ * Only the user has access to the folder (mode 0700) and to the socket in it (0600); a folder with another owner
+ * or mode is not used. For each client the agent also checks the user id that the kernel reports.
  *
- * A process that was killed leaves its socket behind: who begins next in the folder connects to each, and removes those that
- * nobody listens to. So may one that ended before it listened (see bind_and_listen): those are removed when they are old.
+ * A process that is killed leaves its socket behind. The next process that starts in the folder connects to each
+ * socket and removes those to which no process listens. A process that ends before it listens leaves a socket, too
+ * (see bind_and_listen): such sockets are removed when they are old.
  */
 #include "collect/agent/control/socket.h"
 
@@ -52,7 +53,7 @@ void control_path_make(struct control_path *path)
 
 /* --- the folder --- */
 
-/* Made if need be; false: it is not the user's alone. */
+/* Creates the folder if it does not exist. Returns false if other users have access to it. */
 static bool has_folder(const char *folder)
 {
 	enum { PRIVATE = 0700, PERMISSIONS = 07777 };
@@ -79,7 +80,8 @@ static void close_descriptor(long fd)
 	machine_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* No process listens on it. A process that delays its answer is alive. */
+/* Returns whether no process listens to the socket. The connection is refused only then: a process whose queue of
+ * clients is full causes another error. */
 static bool is_stale(const char *socket_path)
 {
 	struct sockaddr_un address = address_of(socket_path);
@@ -92,7 +94,7 @@ static bool is_stale(const char *socket_path)
 	return result == -ECONNREFUSED;
 }
 
-/* Its owner had time enough to listen to it. */
+/* Returns whether the socket is so old that its process would listen to it by now. */
 static bool is_old(const char *socket_path)
 {
 	enum { SECONDS = 10 };
@@ -110,13 +112,13 @@ static void remove_if_stale(const char *folder, const char *name)
 	append(path, folder);
 	append(path, "/");
 	append(path, name);
-	/* A name that does not fit is none of ours. */
+	/* The agent creates no longer names. */
 	if (first >= '0' && first <= '9' && strnlen(path, sizeof(path)) < sizeof(path) - 1 && is_stale(path) &&
 	    (!is_new || is_old(path)))
 		machine_syscall(SYS_unlink, (long)path, 0, 0, 0, 0, 0);
 }
 
-/* As many as fit into the buffer: the next process removes the others. */
+/* Checks the sockets whose entries fit into the buffer: the next process checks the others. */
 static void remove_stale(const char *folder)
 {
 	struct entry {
@@ -141,7 +143,8 @@ static void remove_stale(const char *folder)
 
 /* --- the socket --- */
 
-/* It has its name only when somebody listens: until then it is ".PID". */
+/* The socket is named ".PID" until the process listens to it, and is renamed then: clients find no socket that
+ * would refuse them. */
 static long bind_and_listen(long fd, const struct control_path *path)
 {
 	enum { PRIVATE = 0600, WAITING = 8 };
@@ -151,7 +154,7 @@ static long bind_and_listen(long fd, const struct control_path *path)
 	append_number(new_path, system_pid());
 	struct sockaddr_un address = address_of(new_path);
 	machine_syscall(SYS_unlink, (long)new_path, 0, 0, 0, 0, 0);
-	machine_syscall(SYS_fchmod, fd, PRIVATE, 0, 0, 0, 0); /* the name in the folder takes it over */
+	machine_syscall(SYS_fchmod, fd, PRIVATE, 0, 0, 0, 0); /* bind creates the file with this mode */
 	long result = machine_syscall(SYS_bind, fd, (long)&address, sizeof(address), 0, 0, 0);
 	if (result == 0)
 		result = machine_syscall(SYS_listen, fd, WAITING, 0, 0, 0, 0);

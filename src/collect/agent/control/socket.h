@@ -1,28 +1,29 @@
-/* The socket that `cpprof control` connects to: /tmp/cpprof-UID/PID. System calls alone; by the control thread. */
+/* The socket to which `cpprof control` connects: /tmp/cpprof-UID/PID. The control thread calls these functions,
+ * which use system calls only. */
 #ifndef COLLECT_AGENT_CONTROL_SOCKET_H
 #define COLLECT_AGENT_CONTROL_SOCKET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* struct sockaddr_un has 108. */
+/* Less than the 108 bytes of sockaddr_un.sun_path. */
 enum { CONTROL_PATH_MAX = 64 };
 struct control_path {
 	char folder[CONTROL_PATH_MAX], socket[CONTROL_PATH_MAX];
 };
 
-/* For the present process and user. */
+/* Sets the paths for this process and its user. */
 void control_path_make(struct control_path *path);
 
-/* Listens there; whatever others have left behind there is removed. A descriptor, or negative: it cannot be; the folder belongs to somebody
- * else, say. */
+/* Creates the socket, listens to it and removes the sockets of ended processes. Returns a descriptor, or a
+ * negative error: for example if the folder belongs to another user. */
 long control_listen(const struct control_path *path);
 
-/* Accepts the next client with our uid; waits. Returns its descriptor, or a
- * negative error on shutdown. */
+/* Waits for the next client with our uid and accepts it. Returns its descriptor, or a negative error if the system
+ * call fails. */
 long control_accept(long listener);
 
-/* The socket, and the folder if there is no other in it. */
+/* Removes the socket, and the folder if it is empty then. */
 void control_remove(const struct control_path *path);
 
 #endif

@@ -1,14 +1,16 @@
 /*
- * One mapping holds all that the thread needs; it stays until the process ends.
+ * One mapping holds all memory of the thread. It stays mapped until the process ends.
  *
- *     no access | stack ... | variables of a thread, which code looks for below fs | block that fs points to, the rest
- *     4 KB      | 64 KB     | as many as reach down to ours, and 64 KB             | 2 KB
+ *     no access | stack ... | the thread's thread-local variables, below fs | block that fs points to, the rest
+ *     4 KB      | 64 KB     | down to hook_thread, and 64 KB                | about 1 KB
  *
- * Variables are all 0 but for the one that tells hooks to do nothing: the program may have functions of its own that stand for
- * memcpy and its like, with hooks or probe points in them.
+ * The thread-local variables are 0, except the one that disables hooks in this thread: the program may define
+ * memcpy and similar functions itself, with hooks or probe points in them.
  *
- * Since nobody who changes the rights of the process (setuid, say) knows of the thread, it gives up what it has: it keeps its user, but no
- * capability, and a filter permits no system call but those that serve a client. What breaks into the program finds nothing in it.
+ * Code that changes the rights of the process (the C library's setuid, for example) cannot change those of a
+ * thread that it does not list. Therefore the thread gives up its rights: it keeps its user but no capability, and
+ * a filter permits only the system calls that serve a client. An attacker who takes over the program gains no
+ * rights through this thread.
  */
 #include "collect/agent/control/thread.h"
 
@@ -34,21 +36,22 @@
 
 enum { GUARD_BYTES = 4096, STACK_BYTES = 64 * 1024, BELOW_BYTES = 64 * 1024, FORKED_DELAY_MS = 10 };
 
-/* At the end of the mapping. */
+/* Lies at the end of the mapping. */
 struct control_memory {
 	uint8_t block[START_CONTROL_BLOCK];
 	uint8_t *mapped;
-	uint64_t bytes; /* of the mapping */
+	uint64_t bytes; /* size of the mapping */
 	struct control_path path;
 	uint32_t delay_ms;
 	uint32_t is_listening;
 };
 
-static struct control_memory *memory; /* NULL: this process has no such thread */
+static struct control_memory *memory; /* NULL: this process has no control thread */
 
 /* --- the thread --- */
 
-/* None of the program's descriptors: its own table, empty. */
+/* Replaces the program's descriptor table by an empty one for this thread only. Returns false if the kernel
+ * refuses. */
 static bool has_own_descriptors(void)
 {
 	enum { CLOSE_RANGE_OF_ITS_OWN = 1 << 1, LAST = 1 << 16 };
@@ -63,7 +66,7 @@ static bool has_own_descriptors(void)
 
 #define PERMIT(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* False: the kernel refuses, and the thread does not go on. */
+/* Returns false if the kernel refuses; the thread exits then. */
 static bool gives_up_rights(void)
 {
 	enum { ALLOWED_MODE = 1 };
@@ -127,10 +130,12 @@ static void serve(void *argument)
 
 /* --- its process --- */
 
-/* In a program built with it: what it interposes (memcpy, ...) asks its own state of the thread, which this one has not. */
+/* Defined in programs that are built with ThreadSanitizer. Its interposed functions (memcpy, ...) use a state of
+ * the thread that the control thread does not have. */
 extern void __tsan_init(void) __attribute__((weak));
 
-/* Under valgrind, which is there by a library of its own, the filter would be its filter, too. */
+/* Under valgrind, which runs in the same process, the filter would also apply to valgrind's own system calls. A
+ * library that valgrind preloads shows its presence. */
 static bool is_wanted(void)
 {
 	if (__tsan_init)
@@ -173,7 +178,7 @@ void control_begin(uint32_t delay_ms)
 	start_control_block(own->block);
 	control_path_make(&own->path);
 	own->delay_ms = delay_ms;
-	/* The thread has them as they are here, for good. */
+	/* The thread inherits this mask, so that it never runs a handler of the program. */
 	system_block_signals(&signals);
 	long tid = start_thread(flags, own->mapped + GUARD_BYTES + STACK_BYTES, own->block, serve, own);
 	system_restore_signals(&signals);
