@@ -6,7 +6,7 @@
 
 #include "collect/agent/wrap/wrap.h"
 
-/* The real functions are being looked up, which can do without. */
+/* Called while this thread looks up the real functions. The look-up works without the memory. */
 static void *no_memory(void)
 {
 	errno = ENOMEM;
@@ -47,7 +47,7 @@ WRAP_PROBE(free_probe, "free", CPPROF_KIND_FUNCTION);
 INTERPOSED void free(void *memory)
 {
 	__typeof__(&free) real = REAL(free);
-	/* NULL: so early that nothing was allocated by whom we are to find. */
+	/* NULL only during the look-up: the real function has not allocated this memory. */
 	if (__builtin_expect(!real, 0))
 		return;
 	WRAP_ENTER(free_probe);

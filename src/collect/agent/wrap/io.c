@@ -14,7 +14,7 @@
 
 #include "collect/agent/wrap/wrap.h"
 
-/* --- opening: the mode is there only if a file may be made --- */
+/* --- opening: callers pass a mode only if the call may create a file --- */
 
 static bool makes_file(int flags)
 {

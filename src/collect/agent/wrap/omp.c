@@ -1,12 +1,13 @@
 /*
- * OpenMP, by its tools interface (clang's libomp has it, gcc's libgomp has not).
+ * Probe points for OpenMP, by its tools interface, which clang's libomp provides and gcc's libgomp does not.
  *
- * The runtime calls back when something begins and when it ends, from functions that return in between: no frame of ours
- * lasts. So a probe point is entered as one in the frame of the function that is current, at its lower end: what is called
- * meanwhile lies below, and who leaves that function leaves the probe point too. A worker thread has no such function; there
- * it is in the frame that the thread's first call-back came from, which is where it waits for work.
+ * The runtime calls back when something begins and when it ends. Both callbacks return at once, so no frame of
+ * ours exists in between. Therefore a probe point is entered as if it were called at the lower end of the current
+ * function's frame: calls during the probe point lie below it, and leaving that function leaves the probe point,
+ * too. A worker thread has no such function. There the probe point lies in the frame from which the thread's first
+ * callback came, which is the frame that waits for work.
  *
- *	main, whose region it is            a worker of the team
+ *	main, which begins the region       a worker of the team
  *	  omp_parallel                        omp_parallel
  *	    f, called in the region             f
  *	    omp_barrier (waits)                 omp_barrier (waits, until there is another region)
@@ -37,20 +38,18 @@ WRAP_PROBE(lock_probe, "omp_lock", CPPROF_KIND_WAIT);
 
 enum { OPEN_MOST = 32, SLOT_BITS = 7 };
 
-/* Entered and not left, of the present thread. */
+/* A probe point that this thread has entered and not left. */
 struct open_probe {
 	struct cpprof_probe *descriptor;
 	const void *caller, *frame_address;
-	bool is_counted; /* the library requires a call at its end */
+	bool is_counted; /* cpprof_probe_leave must be called for it */
 };
 static _Thread_local struct open_probe open_probes[OPEN_MOST] __attribute__((tls_model("initial-exec")));
 static _Thread_local uint32_t open_count __attribute__((tls_model("initial-exec")));
-/* Stack position of the thread's first callback: all later frames of the thread
- * lie below. 0: not a thread of the runtime. */
+/* Stack position of a worker thread's first callback: all later frames of the thread lie below. 0: not a worker. */
 static _Thread_local uint64_t thread_bottom __attribute__((tls_model("initial-exec")));
 
-/* Returns the call whose frame contains `here`, or above which no call is
- * known, or NULL. */
+/* Returns the innermost counted call whose return slot is not below `here`, or NULL if there is none. */
 static const struct cpprof_frame *frame_around(uint64_t here)
 {
 	const struct cpprof_thread *thread = cpprof_thread_1;
@@ -72,7 +71,7 @@ static void enter(struct cpprof_probe *descriptor, const void *caller, uint64_t 
 	const struct open_probe *last = open_count ? &open_probes[open_count - 1] : NULL;
 	struct open_probe probe = { .descriptor = descriptor, .caller = caller };
 	if (frame && last && frame->node->function == (uint64_t)(uintptr_t)last->descriptor) {
-		probe.frame_address = last->frame_address; /* within that one */
+		probe.frame_address = last->frame_address; /* lies in that probe point */
 		probe.caller = last->caller;
 	} else if (frame) {
 		probe.frame_address = (const void *)(uintptr_t)(frame->return_slot & ~(uint64_t)SLOT_BITS);
@@ -84,7 +83,7 @@ static void enter(struct cpprof_probe *descriptor, const void *caller, uint64_t 
 	open_probes[open_count++] = probe;
 }
 
-/* And whatever was entered in it. An end without a beginning means nothing. */
+/* Leaves the probe point and all that were entered in it. Ignores an end without a beginning. */
 static void leave(const struct cpprof_probe *descriptor)
 {
 	if (open_count > OPEN_MOST) {
@@ -137,7 +136,7 @@ static void parallel_end(union ompt_data *parallel, union ompt_data *task, int f
 	leave(&parallel_probe);
 }
 
-/* The thread that has begun the region is within it already. */
+/* Index 0 is the thread that has begun the region: parallel_begin has entered the probe point. */
 static void implicit_task(int endpoint, union ompt_data *parallel, union ompt_data *task, unsigned threads,
 			  unsigned index, int flags)
 {
@@ -157,7 +156,7 @@ static struct cpprof_probe *probe_of_work(int kind)
 		return &single_probe;
 	case OMPT_WORK_TASKLOOP:
 		return &taskloop_probe;
-	default: /* the threads that do not execute it */
+	default: /* other kinds, and threads that do not execute a `single` */
 		return NULL;
 	}
 }
@@ -190,7 +189,7 @@ static void sync_region_wait(int kind, int endpoint, union ompt_data *parallel, 
 	at_endpoint(probe_of_sync(kind), endpoint, caller ? caller : CALLER, HERE);
 }
 
-/* NULL: for those that only try, the runtime does not report the result. */
+/* Returns NULL for attempts (omp_test_lock): the runtime does not report their result. */
 static struct cpprof_probe *probe_of_mutex(int kind)
 {
 	switch (kind) {
@@ -220,7 +219,7 @@ static void mutex_acquired(int kind, uint64_t mutex, const void *caller)
 	at_endpoint(probe_of_mutex(kind), OMPT_ENDS, NULL, 0);
 }
 
-/* Explicit tasks: */
+/* ompt_data.value of explicit tasks. */
 enum { TASK_NEW = 1, TASK_BEGUN = 2 };
 
 static void task_create(union ompt_data *from, const void *frame, union ompt_data *task, int flags, int depends,
@@ -230,7 +229,7 @@ static void task_create(union ompt_data *from, const void *frame, union ompt_dat
 	task->value = flags & OMPT_TASK_EXPLICIT ? TASK_NEW : 0;
 }
 
-/* One that is interrupted by another stays where it is, below that. */
+/* A task that another one interrupts stays entered; the other one is entered in it. */
 static void task_schedule(union ompt_data *before, int status, union ompt_data *next)
 {
 	bool has_ended = status == OMPT_TASK_COMPLETE || status == OMPT_TASK_CANCEL || status == OMPT_TASK_DETACH;

@@ -1,6 +1,7 @@
 /*
- * The part of the OpenMP tools interface (OMPT, OpenMP 5.0) that wrap/omp.c speaks: numbers and shapes are those of the
- * standard. No compiler need have its header: the interface is found when the program's OpenMP runtime starts.
+ * The part of the OpenMP tools interface (OMPT, OpenMP 5.0) that wrap/omp.c uses, with the standard's numbers and
+ * types. It is declared here because a compiler need not have the header: the program's OpenMP runtime finds the
+ * tool when it starts.
  */
 #ifndef COLLECT_AGENT_WRAP_OMPT_H
 #define COLLECT_AGENT_WRAP_OMPT_H
@@ -40,7 +41,7 @@ enum ompt_mutex {
 	OMPT_MUTEX_ORDERED = 7
 };
 
-union ompt_data { /* the tool's, of a thread, parallel region or task */
+union ompt_data { /* a value that the tool stores for a thread, parallel region or task */
 	uint64_t value;
 	void *ptr;
 };
@@ -55,7 +56,7 @@ struct ompt_start_tool_result {
 	union ompt_data tool;
 };
 
-/* An OpenMP runtime looks up this name. */
+/* An OpenMP runtime looks up this function by its name. */
 struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime);
 
 #endif

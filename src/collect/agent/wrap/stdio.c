@@ -1,16 +1,15 @@
-/* stdio. Programs that are compiled with _FORTIFY_SOURCE call checking
- * functions, which reports show by the usual name; calls that the headers
- * inline (getc_unlocked) are not counted. */
+/* stdio. Reports show the checking functions, which programs compiled with _FORTIFY_SOURCE call, by the usual
+ * names. Calls that the headers inline (getc_unlocked) are not counted. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "collect/agent/wrap/wrap.h"
 
-/* Loops over characters, whose size the header has. */
+/* <stdio.h> may define these as macros that loop over characters. */
 #undef fread_unlocked
 #undef fwrite_unlocked
 
-/* Each as the source names it, whatever <stdio.h> makes of that. */
+/* Declared here because <stdio.h> does not declare all of them, and redirects other names to some. */
 int __isoc99_vscanf(const char *format, va_list values);
 int __isoc99_vfscanf(FILE *from, const char *format, va_list values);
 int __isoc99_scanf(const char *format, ...);
@@ -87,7 +86,7 @@ WRAP(int, vdprintf, (int to, const char *format, va_list values), (to, format, v
 WRAP_LIKE(vprintf, int, __vprintf_chk, (int flag, const char *format, va_list values), (flag, format, values))
 WRAP_LIKE(vfprintf, int, __vfprintf_chk, (FILE * to, int flag, const char *format, va_list values),
 	  (to, flag, format, values))
-/* By the names that the standards' versions of the header give them. */
+/* <stdio.h> redirects vscanf and vfscanf to one of these names, depending on the C standard. */
 WRAP_PROBE(vscanf_probe, "vscanf", CPPROF_KIND_FUNCTION);
 WRAP_PROBE(vfscanf_probe, "vfscanf", CPPROF_KIND_FUNCTION);
 WRAP_LIKE(vscanf, int, __isoc99_vscanf, (const char *format, va_list values), (format, values))
@@ -95,7 +94,7 @@ WRAP_LIKE(vfscanf, int, __isoc99_vfscanf, (FILE * from, const char *format, va_l
 WRAP_LIKE(vscanf, int, __isoc23_vscanf, (const char *format, va_list values), (format, values))
 WRAP_LIKE(vfscanf, int, __isoc23_vfscanf, (FILE * from, const char *format, va_list values), (from, format, values))
 
-/* Pass their arguments to the function that takes a list. */
+/* Variadic functions pass their arguments to the real function that accepts a va_list. */
 #define UNPACK(...) __VA_ARGS__
 #define FORMATTING(descriptor, name, parameters, real_call) \
 	INTERPOSED int name(UNPACK parameters, ...)         \

@@ -1,5 +1,4 @@
-/* Threads, and the functions in which they wait for each other. C++ threads use
- * these. */
+/* Thread functions, and functions in which threads wait for each other. C++ threads use these. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
@@ -36,7 +35,7 @@ WRAP_WAIT(int, pthread_spin_lock, (pthread_spinlock_t * lock), (lock))
 WRAP(int, pthread_spin_trylock, (pthread_spinlock_t * lock), (lock))
 WRAP(int, pthread_spin_unlock, (pthread_spinlock_t * lock), (lock))
 
-/* --- locks of readers and writers --- */
+/* --- read-write locks --- */
 
 WRAP_WAIT(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
 WRAP(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
@@ -50,7 +49,7 @@ WRAP_WAIT(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t c
 	  (lock, clock, until))
 WRAP(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock), (lock))
 
-/* --- conditions: the newest version that is next, which may be that of the hooks' library --- */
+/* --- conditions: REAL finds the newest version of the next library, which may be libcpprof-hooks --- */
 
 WRAP_WAIT(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex))
 WRAP_WAIT(int, pthread_cond_timedwait,

@@ -1,4 +1,4 @@
-/* Waiting for time, processes, signals, and for other processes' locks and messages. */
+/* Functions that wait for time, processes, signals, and for locks and messages of other processes. */
 #include <mqueue.h>
 #include <signal.h>
 #include <stdlib.h>
