@@ -1,5 +1,5 @@
-/* Masks of signals. The timers' signal has the state in them that the program
- * has set: see signals.h. */
+/* Signal masks as the program sees them: they show the agent's signals as the program has set them, whatever the
+ * kernel's mask is (signals.h). */
 #include <errno.h>
 
 #include "collect/agent/core/runtime.h"
@@ -8,7 +8,7 @@
 
 _Thread_local struct signals_thread signals_thread __attribute__((tls_model("initial-exec")));
 
-/* Handlers on a small stack have the timers' signal blocked, whatever they do. */
+/* Handlers on a small alternate stack always run with the timers' signal blocked. */
 static bool is_on_small_stack(void)
 {
 	stack_t stack;
@@ -37,7 +37,7 @@ static void note_program_mask(int how, uint64_t set)
 						   : thread->blocked_traps & ~traps;
 }
 
-/* Delivers signals that arrived while the program had them blocked. */
+/* Sends this thread the signals again that arrived while the program had them blocked and that it has unblocked. */
 static void give_held(void)
 {
 	struct signals_thread *thread = &signals_thread;
@@ -48,7 +48,7 @@ static void give_held(void)
 				__builtin_ctzll(due) + 1, 0, 0, 0);
 }
 
-/* The set that the kernel is given for one that the program gives. */
+/* Returns the set for the kernel in place of a set that the program passes. */
 static uint64_t real_set(int how, uint64_t set)
 {
 	uint64_t ours = signals_ours();
@@ -61,7 +61,7 @@ static uint64_t real_set(int how, uint64_t set)
 
 int signals_mask(int how, const void *set, void *old)
 {
-	/* Signals that the C library reserves for itself. */
+	/* Signals that the C library reserves for its own use. */
 	const uint64_t reserved = BIT(32) | BIT(33);
 	uint64_t ours = signals_ours(), now = set ? word_of(set) & ~reserved : 0, was;
 	uint64_t traps = signals_thread.blocked_traps;
@@ -89,8 +89,8 @@ void signals_thread_begin(sigset_t *mask)
 	set_word(mask, set & ~ours & ~signals_traps());
 }
 
-/* The state that the program had set when it saved this mask is unknown; a
- * program that blocks the neighbouring signals blocks ours as well. */
+/* The state that the program had set when it saved this mask is not recorded. A mask that blocks both neighbouring
+ * signals is taken for one that blocks ours as well. */
 void signals_jump(sigset_t *mask)
 {
 	uint64_t set = word_of(mask), ours = signals_ours(), neighbours = ours << 1 | ours >> 1;

@@ -1,4 +1,4 @@
-/* Sets of signals as the kernel has them: one word, signal n is bit n - 1. */
+/* Sets of signals in the kernel's form: one word, in which signal n is bit n - 1. */
 #ifndef COLLECT_AGENT_SIGNALS_SETS_H
 #define COLLECT_AGENT_SIGNALS_SETS_H
 
@@ -11,13 +11,13 @@
 #define BIT(number) (1ULL << ((number)-1))
 #define ALL_SIGNALS (~0ULL)
 
-/* The present thread's mask, set or (`set` is NULL) asked for: 0, or -errno. */
+/* Changes this thread's mask, or only reads it if `set` is NULL. Returns 0, or -errno. */
 static inline long set_mask(int how, const uint64_t *set, uint64_t *old)
 {
 	return machine_syscall(SYS_rt_sigprocmask, how, (long)set, (long)old, sizeof(*set), 0, 0);
 }
 
-/* The kernel's part of a sigset_t, wherever that lies. */
+/* Returns the kernel's word of a sigset_t, at any alignment. */
 static inline uint64_t word_of(const void *set)
 {
 	uint64_t word;

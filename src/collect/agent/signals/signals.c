@@ -16,10 +16,10 @@
 enum {
 	SIGNALS = 64,
 	OWNED_MAX = 4,
-	RESTORER_FLAG = 0x04000000, /* the kernel's: the C library sets it, and shows it */
-	/* Stack that our handlers use, besides the kernel's frame. */
+	RESTORER_FLAG = 0x04000000, /* SA_RESTORER: the C library sets it, and sigaction returns it */
+	/* Bytes of stack for our handlers, in addition to the kernel's frame. */
 	HANDLER_BYTES = 4096,
-	/* ... and that a handler of the program may use, above which ours runs. */
+	/* ... and for a handler of the program that ours interrupts. */
 	PROGRAM_HANDLER_BYTES = 8192,
 };
 
@@ -30,16 +30,16 @@ struct owned {
 
 /* Guarded by the lock. */
 static struct {
-	uint32_t holder; /* a process's number: a fork may leave the lock taken by a thread that is not there */
+	uint32_t holder; /* process id; after a fork, the holder may be a thread that the child does not have */
 	uint32_t owned_count;
 	struct owned owned[OWNED_MAX];
-	/* For signals that belong to the program: its requested action, and our
-	 * change of it. */
-	uint64_t asked_blocking; /* its handler blocks the timers' signal */
+	/* For signals that the agent does not own: the action that the program requested, of which the kernel has
+	 * a changed version. */
+	uint64_t asked_blocking; /* the handler blocks the timers' signal */
 	uint64_t asked_stack;    /* ... runs on the alternate stack */
 	bool has_stacks, has_small_stacks;
-	uint64_t timers; /* their signal, as a set; 0: not ours yet */
-	uint64_t traps;  /* signals of processor exceptions that are ours */
+	uint64_t timers; /* the timers' signal, as a set; 0: not owned yet */
+	uint64_t traps;  /* signals of processor exceptions that the agent owns */
 } table;
 
 /* --- the real functions --- */
@@ -71,10 +71,9 @@ static bool take_lock(uint32_t from, uint32_t here)
 	return __atomic_compare_exchange_n(&table.holder, &from, here, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Called with all signals blocked: no handler finds the lock held by the code
- * that it has interrupted. A holder in another process was left by a fork, or,
- * where no fork was observed, may be the parent of this vfork child: the parent
- * releases it in some microseconds. */
+/* Blocks all signals first, so that no handler finds the lock held by the code that it has interrupted. A holder
+ * in another process was left by a fork or, if no fork was observed, may be the parent of this vfork child: the
+ * parent releases the lock within microseconds. */
 static void lock(uint64_t *old_mask)
 {
 	const uint64_t all = ALL_SIGNALS, longest_ns = 100 * 1000 * 1000;
@@ -143,14 +142,14 @@ static void make_real(int number, struct sigaction *action)
 	if (on_stack && table.has_small_stacks)
 		mask |= signals_ours();
 	set_word(&action->sa_mask, mask);
-	/* On our stack, where the program has none, its handler might need more than there is, or
-	 * leave for another stack. */
+	/* If the program has set no alternate stack, its handler must not run on ours: it might need more than
+	 * ours has, or leave it for another stack. */
 	action->sa_flags &= ~SA_ONSTACK;
 	if (on_stack && table.has_stacks)
 		action->sa_flags |= SA_ONSTACK;
 }
 
-/* Converts an action of the kernel to the one that the program gets. */
+/* Converts an action of the kernel to the one that the program sees. */
 static void make_program_view(int number, struct sigaction *action)
 {
 	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();
@@ -208,7 +207,7 @@ int signals_action(int number, const struct sigaction *action, struct sigaction 
 	struct sigaction wanted, was;
 	uint64_t mask;
 	int saved = errno;
-	if (action) /* it may not be there: then it is the program that fails, with nothing locked */
+	if (action) /* read with nothing locked: the program may have passed an invalid address */
 		wanted = *action;
 	if (!signals_ours() || number < 1 || number > SIGNALS) {
 		int result = real_sigaction(number, action, old) < 0 ? errno : 0;
@@ -243,8 +242,8 @@ bool signals_interrupt(int number, bool interrupts)
 	return owned != NULL;
 }
 
-/* Returns the program's handlers that need the alternate stack, as far as
- * known. */
+/* Installs the program's handlers that request the alternate stack again, after the state of the stacks has
+ * changed. Covers only the requests that were recorded. */
 static void install_again(void)
 {
 	for (int number = 1; number <= SIGNALS; number++) {
@@ -257,7 +256,7 @@ static void install_again(void)
 	}
 }
 
-/* Handlers that were there before us. */
+/* Records and changes the handlers that the program has installed before the agent started. */
 static void find_actions(void)
 {
 	for (int number = 1; number <= SIGNALS; number++) {
@@ -310,7 +309,8 @@ static long queue_to_self(int number, siginfo_t *info)
 	return result < 0 ? machine_syscall(SYS_tgkill, process_id(), thread, number, 0, 0, 0) : result;
 }
 
-/* Ends the process as the signal would; it survives as process 1 of a container does. */
+/* Applies the default action, which ends the process. Process 1 of a container survives it and gets our action
+ * back. */
 static void act_by_default(int number, siginfo_t *info)
 {
 	const struct sigaction standard = { .sa_handler = SIG_DFL };
@@ -324,7 +324,7 @@ static void act_by_default(int number, siginfo_t *info)
 		real_sigaction(number, &owned->ours, NULL);
 }
 
-/* It stays pending once our handler has returned. */
+/* Queues the signal again, and blocks it in the interrupted code: it stays pending when our handler has returned. */
 static void hold(siginfo_t *info, ucontext_t *context)
 {
 	signals_thread.holds = true;
@@ -332,8 +332,8 @@ static void hold(siginfo_t *info, ucontext_t *context)
 	queue_to_self(runtime.signal, info);
 }
 
-/* The action as the program has set it; with SA_RESETHAND it is the default
- * from now on. */
+/* Reads the action that the program has set; one with SA_RESETHAND becomes the default action. Returns false if
+ * the agent does not own the signal. */
 static bool take_action(int number, struct sigaction *action)
 {
 	uint64_t mask;
@@ -349,7 +349,8 @@ static bool take_action(int number, struct sigaction *action)
 	return owned != NULL;
 }
 
-/* Ours is hidden from the handler as it is from the rest of the program. */
+/* Runs the program's handler with the mask that it requested. Like the rest of the program, it does not block the
+ * timers' signal. */
 static void run_handler(const struct sigaction *action, int number, siginfo_t *info, ucontext_t *context)
 {
 	struct signals_thread *thread = &signals_thread;
@@ -385,7 +386,7 @@ void signals_chain(int number, siginfo_t *info, void *context)
 	}
 	if (!take_action(number, &action))
 		return;
-	/* The kernel does not let a fault be ignored. */
+	/* A fault cannot be ignored: the kernel applies the default action. */
 	if (action.sa_handler == SIG_DFL || (action.sa_handler == SIG_IGN && is_fault))
 		act_by_default(number, info);
 	else if (action.sa_handler != SIG_IGN)
@@ -405,7 +406,7 @@ bool signals_has_small_stacks(void)
 	return table.has_small_stacks;
 }
 
-/* There is no room for one of our frames: ticks run on the stack that they
+/* Called if an alternate stack has no room for one of our frames: our handlers then run on the stack that they
  * interrupt. */
 static void leave_stacks(void)
 {
@@ -446,7 +447,8 @@ long signals_set_stack(const stack_t *stack)
 
 /* --- exec --- */
 
-/* Not the timers' signal: ignoring it would lose a tick, and with it all that follow. */
+/* Makes the kernel ignore the agent's signals that the program ignores, or sets our actions again. The timers'
+ * signal is left out in the process itself: ignoring it would lose a tick, and with it all that follow. */
 static void ignore_ignored(bool ignores)
 {
 	for (uint32_t i = 0; i < table.owned_count; i++) {

@@ -1,19 +1,20 @@
 /*
- * The signals that are ours, and the program that must not notice: the timers' one, and
- * while floating point exceptions are measured SIGFPE and SIGTRAP.
+ * The signals that the agent uses, and hides from the program: the timers' signal and, while floating point
+ * exceptions are measured, SIGFPE and SIGTRAP.
  *
- *   what the program sets for such a signal   is kept here and shown to it when it asks;
- *                                             its handler is called for what is not ours
- *   what it blocks                            blocks all but the timers' signal, of which
- *                                             each thread keeps what the program believes
- *   a signal of that number that the program  is run by its handler; where it believes it
- *   sends to itself                           blocked, it is held: now truly blocked and
- *                                             pending, until the program unblocks it
- *   its alternate stacks                      are its own; ours is there where it has none
+ *   the program ...                   the agent ...
+ *   sets the action of such a signal  stores it and returns it to the program on request; calls the program's
+ *                                     handler for signals that are not the agent's
+ *   blocks signals                    leaves its own signals unblocked, and records for each thread which of them
+ *                                     the program has blocked
+ *   sends itself such a signal        calls the program's handler; if the program has the signal blocked, keeps it
+ *                                     until the program unblocks it: the timers' signal as blocked and pending in
+ *                                     the kernel, the others in held_traps
+ *   sets an alternate stack           uses the program's stack, and its own where the program has none
  *
- * In both libraries; the calls themselves are interposed by interpose/signals.c and
- * interpose/waits.c in the preloaded one. Sets of signals are the kernel's: one word, signal
- * n is bit n - 1. All may be called in signal handlers, as what they stand for may.
+ * All libraries contain these functions. In the preloaded ones, interpose/signals.c and interpose/waits.c
+ * interpose the calls. Sets of signals have the kernel's form: one word, in which signal n is bit n - 1. All
+ * functions may be called in signal handlers, like the calls that they implement.
  */
 #ifndef COLLECT_AGENT_SIGNALS_SIGNALS_H
 #define COLLECT_AGENT_SIGNALS_SIGNALS_H
@@ -23,64 +24,63 @@
 #include <stdint.h>
 
 struct signals_thread {
-	bool program_blocks;    /* the timers' signal: a new thread has it from its creator */
-	bool holds;             /* one of the program's own is pending: it is truly blocked */
-	uint64_t blocked_traps; /* those of signals_traps() that it has blocked: the kernel never blocks them */
-	uint64_t held_traps;    /* ... and which others have sent meanwhile */
-	stack_t our_stack;      /* our own action, before the program's replaced it */
+	bool program_blocks;    /* the program has the timers' signal blocked; a new thread inherits it */
+	bool holds;             /* such a signal of the program is pending: the kernel blocks the number */
+	uint64_t blocked_traps; /* signals_traps() that the program has blocked; the kernel never blocks them */
+	uint64_t held_traps;    /* ... and that a process has sent meanwhile */
+	stack_t our_stack;      /* the agent's alternate stack, which the program has replaced */
 };
 extern _Thread_local struct signals_thread signals_thread __attribute__((tls_model("initial-exec")));
 
-/* Before all else of this header. */
+/* Looks up the real sigaction. Called before the other functions of this header. */
 void real_signals_begin(void);
 
-/* Takes a signal for the agent, with this action; its present action is the one
- * that the program sees. Returns 0, or -1 with errno if the kernel refuses. */
+/* Installs this action for a signal of the agent. The program continues to see the signal's present action.
+ * Returns 0, or -1 with errno if the kernel refuses. */
 int signals_own(int number, const struct sigaction *ours);
 
-/* Called in our handler of such a signal if it is not ours: does what the
- * program has set for it, as the kernel would do. May not return: a handler may
- * jump. */
+/* Called in our handler of such a signal if the signal is not the agent's: applies the action that the program has
+ * set, as the kernel would. May not return: a handler may jump. */
 void signals_chain(int number, siginfo_t *info, void *context);
 
 /* sigaction and sigprocmask as the program sees them. Return 0 or an errno. */
 int signals_action(int number, const struct sigaction *action, struct sigaction *old);
 int signals_mask(int how, const void *set, void *old);
 
-/* The flag of siginterrupt, of a signal that is ours; false: it is not. */
+/* Sets the flag of siginterrupt for a signal that the agent owns. Returns false if it does not own it. */
 bool signals_interrupt(int number, bool interrupts);
-/* Returns whether the program can change the action of a signal only by
- * signals_action. */
+/* Returns whether the agent owns a signal: then only signals_action sets the program's action. */
 bool signals_is_owned(int number);
 
-/* Returns whether a signal is a tick (tick.c). */
+/* Returns whether a signal is a tick (ticks/timers.c). */
 bool tick_is_ours(const siginfo_t *info);
-/* The timers' signal as a set; 0: none yet. */
+/* Returns the timers' signal as a set; 0: there is none yet. */
 uint64_t signals_ours(void);
-/* Those of floating point traps, while these are measured. A trap that finds its signal blocked
- * ends the process. */
+/* Returns the signals of floating point traps while these are measured, else 0. The kernel never blocks them,
+ * because a trap whose signal is blocked ends the process. */
 uint64_t signals_traps(void);
-/* A child of vfork has its parent's memory, but signals of its own: its
- * settings apply only to it, and it gets no ticks. */
+/* Returns whether this is a child of vfork. Such a child shares its parent's memory but has signals of its own:
+ * its settings apply only to it, and it gets no ticks. */
 bool signals_in_vfork_child(void);
-/* Returns whether the program handles the number of the timers' signal itself. */
+/* Returns whether the program has a handler of its own for the number of the timers' signal. */
 bool signals_is_taken(void);
-/* Unblocks ticks in this thread, unless that would be wrong now. */
+/* Unblocks ticks in this thread, unless a signal is held or a handler runs on a small alternate stack. */
 void signals_unblock(void);
 
-/* A thread begins with this mask, which then blocks no ticks. */
+/* Records which signals the mask of a new thread blocks, and removes the agent's signals from it. */
 void signals_thread_begin(sigset_t *mask);
-/* A jump is about to restore this mask, which then blocks no ticks. */
+/* Does the same for the mask that a jump is about to restore. With small alternate stacks, ticks stay as they are
+ * in it. */
 void signals_jump(sigset_t *mask);
 
 /* Sets the alternate stack that the program requests for this thread, and makes the actions of all signals fit it
  * before a signal is delivered on it. Returns 0, or -errno of sigaltstack. */
 long signals_set_stack(const stack_t *stack);
-/* Some alternate stack is so small that ticks have to wait until handlers on it have ended. */
+/* Returns whether some alternate stack is so small that ticks must wait until handlers on it have returned. */
 bool signals_has_small_stacks(void);
 
-/* Called directly before exec, in a thread or in a vfork child, so that the new
- * program inherits the state that the program has set; and after a failed exec. */
+/* Called directly before exec, in a thread or in a vfork child, so that the new program inherits the state that
+ * the program has set; the second is called after an exec that has failed. */
 void signals_before_exec(void);
 void signals_after_exec(void);
 

@@ -8,13 +8,13 @@
 #include "collect/agent/signals/signals.h"
 #include "processor/agent/machine.h"
 
-/* runtime_thread.waiting */
+/* Values of runtime_thread.waiting. */
 enum {
 	WAITS_NOT,
 	WAITS_BLOCKING,  /* the timers' signal is blocked */
 	WAITS_WITH_MASK, /* ... by the call itself */
-	/* The program handles that number itself, and may wait for just such a signal: it is not
-	 * blocked, there are no ticks. */
+	/* The program handles the number of the timers' signal and may wait for it: it is not blocked, and the
+	 * timers are stopped. */
 	WAITS_STOPPED
 };
 
@@ -66,14 +66,14 @@ struct runtime_thread *waits_enter_masked(uint64_t function, const sigset_t **ma
 	return thread;
 }
 
-/* A handler's own wait, within ours, may have ended ours already. The mask of a call goes with
- * its return. */
+/* Ends a wait; the wait of a handler that interrupted this one may have ended it already. A call with a mask of
+ * its own restores the thread's mask when it returns. */
 static void end(struct runtime_thread *thread, bool returns)
 {
 	if (thread->waiting == WAITS_STOPPED)
 		tick_resume(thread);
 	else if (thread->waiting != WAITS_WITH_MASK || !returns)
-		signals_unblock(); /* a tick that fell due comes now, and is a part of the wait */
+		signals_unblock(); /* a tick that fell due comes now, as a part of the wait */
 	if (returns)
 		tick_wait_ends(thread);
 	else
@@ -96,7 +96,8 @@ void waits_abandon(void)
 	end(thread, false);
 }
 
-/* As the C++ ABI's unwinding calls it: only looking for a handler, then on its way. */
+/* A personality routine of the C++ ABI. The unwinder calls it in the search phase and in the cleanup phase; only
+ * the latter removes the frame. */
 _Unwind_Reason_Code waits_unwound(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
 				  struct _Unwind_Exception *exception, struct _Unwind_Context *context);
 

@@ -1,15 +1,15 @@
 /*
- * Calls that the kernel does not restart after a signal, whatever its handler asks for
- * (signal(7)): the timers' signal is kept out of them. A tick that falls due meanwhile
- * comes right behind the call and finds the thread's `waiting` set.
+ * Calls that the kernel does not restart after a signal, even if its handler requests it (signal(7)). The timers'
+ * signal is kept out of them: a tick that falls due meanwhile is delivered directly after the call, and finds the
+ * thread's `waiting` set.
  *
  *	struct runtime_thread *thread = waits_begin(REAL_ADDRESS(poll));
  *	int result = REAL(poll)(fds, count, timeout);
  *	waits_end(thread);
  *
- * errno is left alone. A handler of the program's that interrupts the call runs without
- * ticks until it waits itself, changes its mask or jumps out of it. A thread that is cancelled
- * in the call, or that an exception takes out of it, has ended it as well.
+ * These functions do not change errno. If a handler of the program interrupts the call, the handler runs without
+ * ticks until it calls a function that waits, changes its mask or jumps out of the call. Cancellation or an
+ * exception that leaves the call ends the wait, too.
  */
 #ifndef COLLECT_AGENT_SIGNALS_WAITS_H
 #define COLLECT_AGENT_SIGNALS_WAITS_H
@@ -24,21 +24,20 @@ struct runtime_thread;
  * compilers' own means for that would load the unwinder into every program. */
 #define WAITS_END_WHEN_UNWOUND __asm__ volatile(".cfi_personality 0x1b, waits_unwound")
 
-/* As below, without that. */
+/* As waits_begin and waits_begin_masked, without WAITS_END_WHEN_UNWOUND. */
 struct runtime_thread *waits_enter(uint64_t function);
 struct runtime_thread *waits_enter_masked(uint64_t function, const sigset_t **mask, sigset_t *room);
 
-/* `function`: the called one, for reports. NULL if there are no ticks and
- * nothing is done. */
+/* Begins a wait. `function`: the address of the called function, for reports. Returns NULL, and does nothing, if
+ * the thread has no ticks. */
 static inline __attribute__((always_inline)) struct runtime_thread *waits_begin(uint64_t function)
 {
 	WAITS_END_WHEN_UNWOUND;
 	return waits_enter(function);
 }
 
-/* The same for a call that has a mask of its own while it waits: *mask becomes
- * `room`, with the kernel's part of *mask and the timers' signal. NULL: there
- * is none. */
+/* The same for a call that sets a mask of its own while it waits. If *mask is not NULL, it becomes `room`, with
+ * the kernel's part of *mask and the timers' signal. */
 static inline __attribute__((always_inline)) struct runtime_thread *waits_begin_masked(uint64_t function,
 										       const sigset_t **mask,
 										       sigset_t *room)
@@ -47,17 +46,16 @@ static inline __attribute__((always_inline)) struct runtime_thread *waits_begin_
 	return waits_enter_masked(function, mask, room);
 }
 
-/* `thread`: the result of begin. */
+/* Ends a wait. `thread`: the result of waits_begin. */
 void waits_end(struct runtime_thread *thread);
 
-/* Called in a handler that leaves by a jump, and where a call is unwound: the
- * interrupted call does not end. */
+/* Ends the wait of a call that does not return: called where a handler jumps out of it, and where it is unwound. */
 void waits_abandon(void);
 
-/* Some socket has had a timeout: with one, calls on sockets are not restarted. */
+/* True once a socket has had a timeout: the kernel does not restart calls on such a socket. */
 extern bool waits_on_sockets;
 
-/* The value of a call that waits. */
+/* Calls a function that waits. Its value is the function's result. */
 #define WAITING(function, ...)                                                                  \
 	({                                                                                      \
 		struct runtime_thread *waiting_thread = waits_begin(REAL_ADDRESS(function));    \
