@@ -1,5 +1,5 @@
-/* Code as the compilers, linkers and C libraries of this processor make it. Instructions
- * are 4 bytes, little endian; names and fields: Arm Architecture Reference Manual, C6.2. */
+/* Recognizes code as the compilers, linkers and C libraries of this processor make it. Instructions are 4 bytes,
+ * little endian; names and fields: Arm Architecture Reference Manual, C6.2. */
 #include <elf.h>
 #include <string.h>
 
@@ -22,13 +22,13 @@ static int64_t sign_extended(uint64_t value, unsigned bits)
 	return (int64_t)((value ^ sign) - sign);
 }
 
-/* bti: where calls and jumps by register may land; paciasp and pacibsp are that, too. */
+/* Returns whether calls and jumps by register may lead to this instruction: bti, paciasp or pacibsp. */
 static bool is_landing(uint32_t instruction)
 {
 	return (instruction & 0xffffff3f) == 0xd503241f || instruction == 0xd503233f || instruction == 0xd503237f;
 }
 
-/* adrp xN: the page that an instruction at `address` names; false: it is another. */
+/* Sets *page to the page that adrp xN at `address` computes. Returns false if it is another instruction. */
 static bool adrp(uint32_t instruction, unsigned number, uint64_t address, uint64_t *page)
 {
 	enum { PAGE_SHIFT = 12 };
@@ -39,7 +39,7 @@ static bool adrp(uint32_t instruction, unsigned number, uint64_t address, uint64
 	return true;
 }
 
-/* b and bl: where they lead. */
+/* Returns the target of b and bl. */
 static uint64_t branch_target(uint32_t instruction, uint64_t address)
 {
 	return address + (uint64_t)sign_extended(instruction & 0x3ffffff, 26) * BYTES;
@@ -53,13 +53,13 @@ enum arch_call arch_call_in(const uint8_t code[ARCH_CALL_BYTES], uint64_t return
 		*target = branch_target(instruction, return_address - BYTES);
 		return ARCH_CALL;
 	}
-	/* blr, and those that check a signature: blraaz, blrabz, blraa, blrab */
+	/* blr, and the variants that check a signature: blraaz, blrabz, blraa, blrab */
 	bool is_blr = (instruction & 0xfffffc1f) == 0xd63f0000 || (instruction & 0xfffff81f) == 0xd63f081f ||
 		      (instruction & 0xfffff800) == 0xd73f0800;
 	return is_blr ? ARCH_CALL : ARCH_NO_CALL;
 }
 
-/* adrp x16; ldr x17, [x16, #offset], which is behind an optional bti: the stub's slot. */
+/* Finds the slot of a stub: adrp x16; ldr x17, [x16, #offset], behind an optional bti. */
 static bool slot_of_stub(const uint8_t *code, size_t size, uint64_t address, uint64_t *slot)
 {
 	enum { X16 = 16, LDR_X17_X16 = 0xf9400211 };
@@ -86,8 +86,8 @@ bool arch_ends_in_system_call(const uint8_t code[ARCH_SYSTEM_CALL_BYTES])
 }
 
 /*
- * .plt begins with 32 bytes for all. Stubs are 16 bytes: adrp, ldr, add, br; with a bti in
- * front of them, or with a check of a signature, 24.
+ * .plt begins with 32 bytes that all stubs share. Stubs are 16 bytes (adrp, ldr, add, br), or 24 bytes with a bti
+ * at their beginning or with a check of a signature.
  */
 size_t arch_plt_stub(const char *section, const uint8_t *code, size_t code_size, size_t offset, size_t *size)
 {
@@ -116,12 +116,12 @@ struct arch_plt_jump arch_plt_jump(const uint8_t *stub, size_t size, uint64_t ad
 }
 
 /*
- * _start hands main's address to __libc_start_main in x0, where it is no address that
- * only the dynamic linker knows:
+ * _start passes main's address to __libc_start_main in x0. Unless it loads the address from a slot that the
+ * dynamic linker fills in, its code is
  *
  *	adrp x0, page; add x0, x0, #offset
  *
- * and that may be a stub of one instruction, b main.
+ * and the address may be that of a stub of one instruction, b main.
  */
 uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, uint64_t low, uint64_t high)
 {
@@ -149,8 +149,8 @@ bool arch_ends_thread(const uint8_t code[ARCH_THREAD_END_BYTES])
 	return instruction_at(code) == 0xd2800ba8 && instruction_at(code + BYTES) == 0xd4000001;
 }
 
-/* bl hook; and before it bti, adrp x0 and add x0 (clang's hook gets the block's number), and
- * what makes a frame for it: stp x29, x30, [sp, #-n]! and mov x29, sp. */
+/* Recognizes bl hook and the instructions that prepare it: bti; adrp x0 and add x0, by which clang's hook gets the
+ * block's number; stp x29, x30, [sp, #-n]! and mov x29, sp, which make a frame. */
 size_t arch_hook_instruction(const uint8_t *code, size_t left)
 {
 	if (left < BYTES)

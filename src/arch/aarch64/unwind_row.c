@@ -1,7 +1,7 @@
 #include "arch/arch.h"
 
-/* x19 to x29 and sp (as the CFA); and x30, in which a function that calls nothing
- * keeps its return address: Procedure Call Standard for the Arm 64-bit Architecture, 6.1.1. */
+/* x19 to x29, sp (as the CFA), and x30, in which a function without calls keeps its return address: Procedure Call
+ * Standard for the Arm 64-bit Architecture, 6.1.1. */
 const uint64_t arch_callee_saved = UINT64_C(0xfff) << 19;
 
 enum { WORD = 8, IN_REGISTERS = -1 };
@@ -13,7 +13,7 @@ static bool is_kept(const struct cfi_rule *rule)
 	return rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME;
 }
 
-/* An offset in bytes as a row's field, in words. */
+/* Converts an offset in bytes to a row's field, in words. Returns false if it does not fit. */
 static bool in_words(int64_t bytes, int64_t low, int64_t high, int64_t *words)
 {
 	*words = bytes / WORD;
@@ -32,7 +32,7 @@ static struct unwind_row offset_row(const struct cfi_state *state)
 		return slow;
 	bool is_record = fp->kind == CFI_OFFSET && lr->kind == CFI_OFFSET && lr->value == fp->value + WORD;
 	if (is_record) {
-		/* Both values count from the CFA. An overflow of the sum is no offset that fits. */
+		/* Both values count from the CFA. A sum that overflows does not fit either. */
 		int64_t from_base;
 		if (__builtin_add_overflow(state->cfa.value, fp->value, &from_base) ||
 		    !in_words(from_base, 0, INT8_MAX, &record))
@@ -52,8 +52,8 @@ struct unwind_row arch_row(const struct cfi_row_input *input)
 	const struct cfi_state *state = input->state;
 	if (state->registers[input->return_register].kind == CFI_UNDEFINED)
 		return (struct unwind_row){ .kind = UNWIND_END };
-	/* The rules of the kernel's signal return describe a frame record that it has put
-	 * beside the interrupted registers; these are in the ucontext. */
+	/* The rules of the kernel's signal return describe a frame record that the kernel has stored beside the
+	 * interrupted registers; all of these are in the ucontext. */
 	if (input->is_signal)
 		return (struct unwind_row){ .cfa = ARCH_SIGNAL_WORDS, .kind = UNWIND_SIGNAL };
 	if (input->return_register != ARCH_LR_REGISTER || state->cfa.kind != CFI_REGISTER ||
@@ -62,15 +62,15 @@ struct unwind_row arch_row(const struct cfi_row_input *input)
 	return offset_row(state);
 }
 
-/* Compilers describe their epilogues here: each row stands for itself. */
+/* Compilers describe epilogues on this processor, so a row needs no information of the rows before it. */
 void arch_follow_row(struct arch_function *function, struct unwind_row *row)
 {
 	(void)function;
 	(void)row;
 }
 
-/* DW_CFA_AARCH64_negate_ra_state: from here on the return address is signed, or no more.
- * What a signature adds is taken off in any case. */
+/* DW_CFA_AARCH64_negate_ra_state: the return address is signed from here on, or is not any longer. A signature is
+ * removed in any case. */
 bool arch_cfi_operation(uint8_t operation)
 {
 	enum { NEGATE_RA_STATE = 0x2d };

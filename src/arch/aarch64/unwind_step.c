@@ -2,7 +2,7 @@
 
 #include "arch/arch.h"
 
-/* Memory, and the address that was not readable. */
+/* The memory, and the address that was not readable. */
 struct reading {
 	const struct arch_memory *memory;
 	uint64_t unreadable;
@@ -39,7 +39,7 @@ bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, stru
 {
 	struct arch_registers all;
 	struct reading reading = { .memory = memory };
-	/* x0 to x30, sp and pc follow each other there as in DWARF's numbers. */
+	/* x0 to x30, sp and pc are in the order of DWARF's numbers. */
 	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
 		if (!row_read(&reading, address + UCONTEXT_X0 + i * (uint64_t)ROW_WORD, &all.value[i])) {
 			*unreadable = reading.unreadable;
@@ -49,9 +49,9 @@ bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, stru
 	return true;
 }
 
-/* --- where there is no rule --- */
+/* --- code without a rule --- */
 
-/* The pc may be at either of the two instructions. */
+/* The pc may be that of either of the two instructions. */
 bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc)
 {
 	enum { INSTRUCTION_BYTES = 4 };
@@ -60,7 +60,7 @@ bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc)
 	       (memory->read(memory->context, pc - INSTRUCTION_BYTES, &code) == 0 && row_is_sigreturn(code));
 }
 
-/* The link register. */
+/* The only guess is the link register. */
 bool arch_guess_return(const struct arch_memory *memory, unsigned n, struct arch_frame *caller)
 {
 	(void)memory;

@@ -1,12 +1,11 @@
-/* The registers of a walk, by DWARF's numbers. */
+/* The registers of a walk, by their DWARF numbers. */
 #ifndef ARCH_AARCH64_PROCESSOR_REGISTERS_H
 #define ARCH_AARCH64_PROCESSOR_REGISTERS_H
 
 #include "abi/integers.h"
 
-/* 0 to 30 x0 to x30, 31 sp, 32 pc. x29 is the frame pointer, x30 the link register:
- * the column of the return address, which a call leaves there (DWARF for the Arm
- * 64-bit Architecture, 4.1). */
+/* 0 to 30: x0 to x30; 31: sp; 32: pc. x29 is the frame pointer. x30 is the link register, in which a call leaves
+ * the return address; it is also the return address's column (DWARF for the Arm 64-bit Architecture, 4.1). */
 enum {
 	ARCH_FP_REGISTER = 29,
 	ARCH_LR_REGISTER = 30,
@@ -19,8 +18,8 @@ struct arch_registers {
 	uint64_t value[ARCH_REGISTERS];
 };
 
-/* The registers that compact rows follow. In a frame that was returned to lr still
- * has the address of that return. */
+/* The registers that compact rows follow. In a caller's frame, lr still contains the address at which the frame
+ * continues. */
 struct arch_frame {
 	uint64_t pc;
 	uint64_t sp;
@@ -29,11 +28,11 @@ struct arch_frame {
 };
 
 enum {
-	ARCH_LEAF_KEEPS_SP = 1,    /* a call pushes nothing: a leaf's caller may have the leaf's sp */
-	ARCH_SIGNAL_WORDS = 16,    /* from sp in a signal's return code up to its ucontext: a siginfo_t */
-	ARCH_RETURN_GUESSES = 1,   /* arch_guess_return */
-	ARCH_CALL_BYTES = 4,       /* the longest call */
-	ARCH_SYSTEM_CALL_BYTES = 4 /* the instruction that enters the kernel */
+	ARCH_LEAF_KEEPS_SP = 1,    /* a call pushes nothing: a leaf and its caller may have the same sp */
+	ARCH_SIGNAL_WORDS = 16,    /* from sp in a signal's return code to its ucontext: a siginfo_t */
+	ARCH_RETURN_GUESSES = 1,   /* positions that arch_guess_return tries */
+	ARCH_CALL_BYTES = 4,       /* length of the longest call instruction */
+	ARCH_SYSTEM_CALL_BYTES = 4 /* length of the instruction that enters the kernel */
 };
 
 static inline struct arch_frame arch_frame_of(const struct arch_registers *registers)
@@ -44,7 +43,7 @@ static inline struct arch_frame arch_frame_of(const struct arch_registers *regis
 				    .lr = registers->value[ARCH_LR_REGISTER] };
 }
 
-/* Writes the frame's registers among all. Returns which those are: bit n is register n. */
+/* Writes the frame's registers into *registers. Returns their set: bit n is register n. */
 static inline uint64_t arch_frame_put(const struct arch_frame *frame, struct arch_registers *registers)
 {
 	registers->value[ARCH_PC_REGISTER] = frame->pc;

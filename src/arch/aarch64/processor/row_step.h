@@ -31,7 +31,7 @@ enum { ROW_WORD = 8, ROW_IN_REGISTERS = -1 };
  */
 enum { UCONTEXT_X0 = 184, UCONTEXT_FP = 416, UCONTEXT_LR = 424, UCONTEXT_SP = 432, UCONTEXT_PC = 440 };
 
-/* Where the processor signs return addresses, their upper bits hold the signature. */
+/* If the processor signs return addresses, the signature is in their upper bits. */
 enum { ROW_ADDRESS_BITS = 48 };
 
 static inline uint64_t row_code_address(uint64_t value)
@@ -51,8 +51,8 @@ static inline bool row_signal_step(uint64_t ucontext, void *memory, struct arch_
 	return true;
 }
 
-/* Steps to the caller by a row of the kinds above. False: memory was not readable;
- * the frame is unchanged. */
+/* Steps to the caller by a row of the kinds above. Returns false if memory was not readable; the frame is then
+ * unchanged. */
 static inline bool row_step(const struct unwind_row *row, void *memory, struct arch_frame *frame)
 {
 	uint64_t offset = (uint64_t)((int64_t)row->cfa * ROW_WORD);
@@ -70,7 +70,7 @@ static inline bool row_step(const struct unwind_row *row, void *memory, struct a
 	return true;
 }
 
-/* Whether the 8 bytes at a pc begin the return from a signal handler: mov x8, #139; svc #0. */
+/* Returns whether the 8 bytes at a pc begin the return from a signal handler: mov x8, #139; svc #0. */
 static inline bool row_is_sigreturn(uint64_t code)
 {
 	return code == 0xd4000001d2801168;
