@@ -39,8 +39,9 @@ struct label_store {
 	uint64_t used; /* bytes of `kept` */
 	char kept[KEPT_BYTES] __attribute__((aligned(8)));
 };
-_Static_assert(TEXT_BYTES <= (int)CHANNEL_TEXT_BYTES, "a set is told in one record");
-_Static_assert((int)CPPROF_LABEL_KEY_MAX + (int)CPPROF_LABEL_VALUE_MAX + 2 <= TEXT_BYTES, "any label has room alone");
+_Static_assert(TEXT_BYTES <= (int)CHANNEL_TEXT_BYTES, "a set fits into one record");
+_Static_assert((int)CPPROF_LABEL_KEY_MAX + (int)CPPROF_LABEL_VALUE_MAX + 2 <= TEXT_BYTES,
+	       "a set has room for any one label");
 
 static struct label_store *label_store;
 static _Thread_local const struct label_set *present; /* NULL: no labels */
