@@ -44,8 +44,8 @@ int lookup_label_key(const struct profile *profile, const char *text, uint32_t *
  * like "no function 'qsrot'; near: qsort". The caller releases the set with label_set_release. */
 int lookup_functions(const struct view *view, const char *name, struct label_set *labels, struct error *error);
 
-/* What-if terms: "main;uniquify_db;qsort=0" is a path from its outermost function inwards, and the factor of its
- * cost ("0.5" or "50%"). */
+/* Reads what-if terms: "main;uniquify_db;qsort=0" is a path from its outermost function inwards, and the factor of
+ * its cost ("0.5" or "50%"). */
 struct lookup_what_if {
 	struct what_if *paths; /* [count], for analyze_what_if; the paths and their steps are owned */
 	size_t count;

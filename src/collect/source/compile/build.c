@@ -46,7 +46,7 @@ static int become(const struct build_options *options, char *const *words)
 
 /* --- linking --- */
 
-/* Links the library behind everything that may need it, which is code with Profiler objects. */
+/* Links the library behind everything that may need it. With --as-needed, only code with Profiler objects gets it. */
 static void add_library(const struct build *build, struct word_list *list)
 {
 	const struct compile_words *words = build->words;
@@ -160,9 +160,8 @@ static int compile_all(struct build *build)
 	return first < 0 ? cannot_run(build->options, words->words[0]) : process_exit_status(first);
 }
 
-/* libclang reads any input in a child process. If it crashes there, or does not
- * end, the original is compiled. Otherwise this process repeats the
- * work. */
+/* Compiles in a child process, because libclang may crash on some input, or not come to an end. Then the caller
+ * compiles the original in this process. */
 static int compile_in_child(struct build *build)
 {
 	process_hold();

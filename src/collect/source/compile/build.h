@@ -38,7 +38,7 @@ struct build_options {
 	bool is_explicit; /* as in struct instrument_source */
 	bool verbose;     /* print the result for each file */
 	bool quiet;       /* print nothing, not even the reason of a fallback */
-	double seconds;   /* CPU time after which libclang's reading of a source ends */
+	double seconds;   /* limit of CPU time for instrumenting a source */
 	struct build_printer printer;
 };
 
@@ -51,9 +51,8 @@ struct build {
 	size_t unit_count;
 };
 
-/* Executes the command line. Returns the exit status, or ends as the compiler
- * did (by a signal). If there is nothing to instrument, becomes the compiler
- * and does not return. */
+/* Executes the command line. Returns the exit status, or ends by the signal that ended the compiler. If there is
+ * nothing to instrument, executes the compiler in this process and does not return. */
 int build_run(const struct build_options *options, const struct compile_words *words, char **argv);
 
 /* A list of words, NULL-terminated, which owns each word. For the files of this folder. */

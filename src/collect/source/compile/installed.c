@@ -7,8 +7,7 @@
 
 #include "processor/names.h"
 
-/* Searches the build folder, beside an installed program, and the configured
- * prefix. */
+/* Searches the build folder, folders beside an installed program, and the configured prefix. */
 static bool find(char *path, const char *folder, const char *const *points, const char *name)
 {
 	for (; *points; points++) {
@@ -59,8 +58,7 @@ int installed_find(struct installed *installed, struct error *error)
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the header cpprof/" ARCH_PROFILER_HEADER " is not beside cpprof/profiler.h"
 				 ": install cpprof again ('meson install')");
-	/* The library's own name is a link: use the folder of the link, not that
-	 * of its target. */
+	/* libcpprof.so is a symbolic link, which realpath follows to the library beside it. */
 	if (!find(installed->library, folder, libraries, "libcpprof.so"))
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the library libcpprof.so is neither beside this program nor in " CPPROF_LIBDIR

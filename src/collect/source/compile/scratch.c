@@ -19,8 +19,8 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCP
 enum { SIGNAL_COUNT = sizeof(signals) / sizeof(signals[0]) };
 static sigset_t before;
 
-/* Calls only async-signal-safe functions: therefore another program removes the
- * folder. */
+/* Handles a signal that ends the process. Calls only async-signal-safe functions: therefore another program
+ * removes the folder. */
 static void end_by(int number)
 {
 	if (child > 0) {

@@ -37,7 +37,7 @@ void process_hold(void);
 void process_let_go(void);
 void process_set_child(pid_t child);
 
-/* Ends this process with the same exit status, or by the same signal. */
+/* Returns the exit status, or ends this process by the same signal. */
 int process_exit_status(int status);
 
 #endif

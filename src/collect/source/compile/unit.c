@@ -18,9 +18,9 @@ struct unit {
 	struct build *build;
 	const struct compile_source *source;
 	const char *output;
-	const char *input;     /* a file: the source, or a copy of standard input */
-	char folder[PATH_MAX]; /* identifies the copy */
-	char saved[PATH_MAX];  /* the file with standard input; "": the source is a file */
+	const char *input;     /* path of the source, or of a copy of standard input */
+	char folder[PATH_MAX]; /* contains the copy */
+	char saved[PATH_MAX];  /* copy of standard input; "": the source is a file */
 	struct overlay overlay;
 	struct instrument_result result;
 	struct error error; /* reason of the fallback */
@@ -226,8 +226,8 @@ static int compile_for_messages(struct unit *unit, const char *errors)
 	return status;
 }
 
-/* Prints the messages of a compiled copy. Returns 0, or ERROR_UNSUPPORTED (with
- * the unit's error) if warnings of the copy are errors of the original. */
+/* Called when the copy is compiled. If the compiler printed something, compiles the original and prints its
+ * messages. Returns 0, or ERROR_UNSUPPORTED (with the unit's error) if the original does not compile. */
 static int pass_on(struct unit *unit, const char *errors)
 {
 	const struct build_printer *printer = &unit->build->options->printer;
@@ -321,7 +321,7 @@ static size_t instrumented_count(const struct instrument_result *result)
 	return count;
 }
 
-/* Why nothing is instrumented at the first attempt: all of it is left out, or a doubt is among the reasons. */
+/* Sets the reason why nothing is instrumented at the first attempt: libclang reported an error, or all is skipped. */
 static int explain_nothing(struct unit *unit)
 {
 	for (size_t i = 0; i < unit->result.point_count; i++) {

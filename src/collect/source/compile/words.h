@@ -51,7 +51,7 @@ struct compile_words {
 	const char *why;               /* COMPILE_PASS: why sources are left unchanged; NULL: no message */
 	const char *output;            /* argument of -o; NULL: there is none */
 	bool is_clang, is_tcc, is_cxx; /* by the compiler's name */
-	bool is_shared, is_static, is_relocatable, is_bare; /* -shared, -static, -r, -nostdlib or -ffreestanding */
+	bool is_shared, is_static, is_relocatable, is_bare; /* -shared, -static, -r, -nostdlib or -nodefaultlibs */
 	bool emits_llvm;
 	bool has_byproducts;      /* the compiler makes files named after the object: .dwo, .gcno, .gcda, .su */
 	bool writes_dependencies; /* -MD, -MMD */
@@ -69,8 +69,7 @@ void compile_words_release(struct compile_words *words);
  * are compiled unchanged (COMPILE_PASS). */
 bool compile_words_link(const struct compile_words *words);
 
-/* Returns whether this is a trial program of a configure script: cpprof then prints no message and instruments no
- * function. */
+/* Returns whether a configure script compiles a trial program: then nothing is printed and nothing instrumented. */
 bool compile_words_is_probe(const struct compile_words *words);
 
 /* Replaces an @file in a list by its words; for words.c. Returns 1, 0 if it cannot be read (the compiler then treats

@@ -7,7 +7,7 @@
 
 struct instrument_arena;
 
-/* Returns an arena, or NULL if there is no memory. */
+/* Returns NULL if memory runs out. */
 struct instrument_arena *instrument_arena_new(void);
 void instrument_arena_free(struct instrument_arena *arena);
 
@@ -18,7 +18,7 @@ void *instrument_arena_take(struct instrument_arena *arena, size_t size);
 const char *instrument_arena_text(struct instrument_arena *arena, const char *text, size_t length);
 const char *instrument_arena_format(struct instrument_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Returns whether a call has failed so far. */
+/* Returns ERROR_MEMORY if a call has failed so far, else 0. */
 int instrument_arena_error(const struct instrument_arena *arena);
 
 #endif

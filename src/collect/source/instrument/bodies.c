@@ -30,7 +30,7 @@ static enum CXChildVisitResult find_body(CXCursor cursor, CXCursor parent, CXCli
 	return CXChildVisit_Continue;
 }
 
-/* Skips spliced lines: clang counts them as part of the following text. */
+/* Returns the length of line splices at an offset: clang counts them as part of the following text. */
 static uint32_t spliced_length(const struct source_points_file *file, uint32_t offset)
 {
 	uint32_t length = 0;
@@ -62,8 +62,8 @@ bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body)
 	return search.is_found;
 }
 
-/* Returns whether two functions have one text: a macro expands to both, or one
- * file is included twice. */
+/* Returns whether a function with the item's text is another function, with another name: a macro expands to both,
+ * or one file is included twice. */
 static bool is_another(const struct source_points_function *function, const struct source_points_item *item)
 {
 	const struct clang *clang = function->points->clang;

@@ -1,6 +1,5 @@
-/* libclang's C interface, loaded at its first use: commands that do not
- * instrument do not need it. Chooses the newest installed version and finds its
- * own headers (<stddef.h>, ...) beside it. */
+/* libclang's C interface. It is loaded at its first use, so that commands that do not instrument do not need it.
+ * The newest installed version is chosen, and its own headers (<stddef.h>, ...) are searched beside it. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_CLANG_H
 #define COLLECT_SOURCE_INSTRUMENT_CLANG_H
 
@@ -9,7 +8,7 @@
 
 #include "base/error.h"
 
-/* All functions that the instrumenter calls, without "clang_". */
+/* The functions of libclang that are called, without their prefix "clang_". */
 #define CLANG_CALLS(X)                \
 	X(createIndex)                \
 	X(disposeIndex)               \
@@ -85,16 +84,16 @@ struct clang {
 #define X(name) __typeof__(clang_##name) *name;
 	CLANG_CALLS(X)
 #undef X
-	char *resource_directory; /* its own headers are below it, in include/; NULL: not found */
+	char *resource_directory; /* libclang's own headers are in its include/; NULL: not found */
 	char *version;            /* "Debian clang version 14.0.6" */
 };
 
-/* Loads libclang once. Returns NULL if it is not installed: ERROR_UNSUPPORTED,
- * with the package to install. */
+/* Loads libclang at the first call. Returns NULL and sets ERROR_UNSUPPORTED, with the package to install, if it is
+ * not installed or too old. */
 const struct clang *clang_load(struct error *error);
 
-/* The numbers of the enum change with versions; a location's bit for a macro
- * does not. Returns 1 if the location is in a macro's expansion. */
+/* Returns whether a location is in the expansion of a macro. Values of libclang's enums differ between versions;
+ * the bit of a location that marks macros does not. */
 static inline bool clang_is_in_macro(CXSourceLocation location)
 {
 	return location.int_data >> 31;

@@ -124,7 +124,8 @@ static void take_listed(struct compiler *compiler, const char *output)
 	}
 }
 
-/* Runs the compiler to find its header folders; if that fails, uses the system's usual ones. */
+/* Queries the compiler for its header folders. Fills up with the system's usual folders if it lists fewer than
+ * three. */
 static void ask_directories(struct compiler *compiler, const char *command)
 {
 	char *const arguments[] = { (char *)(uintptr_t)command, (char *)(uintptr_t) "-print-search-dirs", NULL };

@@ -63,8 +63,8 @@ static bool is_hidden(const struct source_points_function *function, const char 
 	return is_found;
 }
 
-/* Returns the position of a variable's name in a type: behind it, or in the
- * innermost part of "int (*(*)(char))(int)". */
+/* Returns the position of a variable's name in a declaration with this type: at its end, or in the innermost part
+ * of "int (*(*)(char))(int)". */
 static const char *name_position(const char *type)
 {
 	const char *pointer = strstr(type, "(*");

@@ -24,10 +24,9 @@ struct source_points_return {
 	bool is_last;    /* so far the last statement that is directly in the function's body */
 };
 
-/* For a found function: the variable that keeps its value, or the reason why
- * there can be none. */
+/* Sets the declaration of the variable that keeps a function's return value, or the reason why there can be none. */
 void exits_describe(const struct source_points_function *function);
-/* Examines a statement in the function with the number `function`, which is a child of `parent`. */
+/* Records a statement, whose parent is `parent`, of the function with this index in points->items. */
 void exits_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent);
 /* Marks functions with unclear exits as skipped. Called when all probe points are known. */
 void exits_check(struct source_points *points);

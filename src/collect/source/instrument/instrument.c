@@ -31,7 +31,7 @@ static CXTranslationUnit parse(const struct source_points *points, CXIndex index
 	return NULL;
 }
 
-/* "file.c:12: text". */
+/* Sets the error "file.c:12: text". */
 static int report_diagnostic(const struct source_points *points, CXDiagnostic diagnostic, struct error *error)
 {
 	const struct clang *clang = points->clang;
@@ -50,8 +50,7 @@ static int report_diagnostic(const struct source_points *points, CXDiagnostic di
 	return ERROR_FORMAT;
 }
 
-/* Decides about one of clang's errors: an error within a function excludes only
- * that function. */
+/* Evaluates one of clang's errors: an error within a function excludes only that function. */
 static int take_error(struct source_points *points, CXDiagnostic diagnostic, struct error *error)
 {
 	static const char nested[] = "function definition is not allowed here";
@@ -113,7 +112,7 @@ static void append_literal(struct buffer *buffer, const char *text)
 	buffer_append_byte(buffer, '"');
 }
 
-/* The macros of the function that contains a probe point. */
+/* Returns the part of the macros' names that depends on the function that contains a probe point. */
 static const char *variant_of(const struct source_points *points, const struct source_points_item *item)
 {
 	const struct source_points_item *function = &points->items[item->function];
@@ -143,8 +142,7 @@ static void describe_hook(struct source_points_item *item, const char *variant, 
 		      arguments);
 }
 
-/* The macros that make a probe point's object: that of its kind, and that of
- * its hook. */
+/* Appends the macros that define a probe point's object: one for its kind, and one for its hook. */
 static void describe(const struct source_points *points, struct source_points_item *item, struct buffer *text)
 {
 	size_t number = item->number;
@@ -308,7 +306,7 @@ static int parse_and_work(struct source_points *points, struct instrument_result
 	return code;
 }
 
-/* libclang does not report why it cannot read a file. */
+/* Sets the reason if the file cannot be read, which libclang does not report. */
 static int check_readable(const struct instrument_source *source, struct error *error)
 {
 	char path[PATH_MAX];

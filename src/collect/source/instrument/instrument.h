@@ -31,7 +31,7 @@ struct source_point {
 	uint32_t line, column; /* line of the `{` */
 	uint32_t end_line;     /* line of a function's `}` */
 	uint32_t offset;       /* in bytes; directly behind the `{` (or `<%`) */
-	uint32_t end;          /* in bytes; offset of its `}` */
+	uint32_t end;          /* in bytes; directly behind its `}` or `;` */
 	uint32_t statements;   /* statements in its body, including nested ones: for the size filter */
 	bool is_inline;        /* declared inline, or defined in a class */
 	bool is_always_inline;
@@ -74,7 +74,7 @@ struct instrument_copy {
 struct instrument_result {
 	struct instrument_copy *copies;
 	size_t copy_count;
-	struct source_point *points; /* sorted by file and by the positions of their `{` */
+	struct source_point *points; /* in the order in which they were found */
 	size_t point_count;
 	bool is_plain;        /* the compiler has no GNU C: exits have statements anyway */
 	const char *libclang; /* its own name and version: "clang version 14.0.6" */

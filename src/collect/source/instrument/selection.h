@@ -1,6 +1,5 @@
-/* The instrumentation filter: the functions of a program to instrument. Read
- * from a file in the form of the 1993 tool's command file (docs/source.md), or
- * from the lists of TAU and Score-P. */
+/* The instrumentation filter: chooses the functions of a program to instrument. It is read from a file in the form
+ * of the 1993 tool's command file (docs/source.md), or from the lists of TAU and Score-P. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 #define COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 
@@ -8,22 +7,22 @@
 
 struct selection;
 
-/* Returns the default selection: functions of the main file, except tiny ones and always_inline ones. Returns NULL
- * if there is no memory. */
+/* Returns a filter with the defaults: all functions of the main file, except tiny and always_inline ones. NULL: no
+ * memory. */
 struct selection *selection_new(void);
 void selection_free(struct selection *selection);
 
-/* Adds the rules of a file in any of the three forms. Returns 0, or
- * ERROR_FORMAT with "FILE:LINE: reason" in *error. */
+/* Adds the rules of a file in any of the three forms. Returns 0, or ERROR_FORMAT with "FILE:LINE: reason" in
+ * *error, or the error of opening the file. */
 int selection_read(struct selection *selection, const char *path, struct error *error);
-/* ... and the rule of one line, as of --rule. */
+/* Adds a rule of one line, as of --rule. Returns 0 or an error. */
 int selection_add(struct selection *selection, const char *line, struct error *error);
-/* Excludes the function that begins in that line of a file, because the
- * compiler rejected its copy. Returns 0 or ERROR_MEMORY. */
+/* Excludes the probe point in this line of a file, because the compiler rejected its copy. Returns 0 or
+ * ERROR_MEMORY. */
 int selection_except(struct selection *selection, const char *file, uint32_t line);
 
-/* Sets point->skipped, ->group and ->level by the rules. Points that the language forbids must have been skipped
- * before. */
+/* Sets point->skipped and ->group by the rules. Probe points that the language forbids are skipped already, and
+ * not changed. */
 void selection_decide(const struct selection *selection, struct source_point *point);
 /* Returns the finest requested level: PROBE_LEVEL_FUNCTION by default. */
 int selection_level(const struct selection *selection);

@@ -66,7 +66,7 @@ static int read_tau_name(const struct selection_reading *reading, const struct s
 				 : selection_take(reading, &rule, strip_type(line), PATTERN_TAU);
 }
 
-/* Returns the value of `key="..."`, or NULL if there is none. Ends the text behind the value. */
+/* Returns a copy of the value of `key="..."`, or NULL if there is none. Replaces the closing quote by a blank. */
 static char *take_value(char *line, const char *key)
 {
 	char *at = strstr(line, key);

@@ -62,7 +62,7 @@ bool selection_pattern_fits_file(const struct selection_pattern *pattern, const 
  * unknown). */
 bool selection_pattern_fits_function(const struct selection_pattern *pattern, const char *name, const char *signature);
 
-/* A position in the text that is being read. */
+/* The position in the text that is read. */
 struct selection_reading {
 	struct selection *selection;
 	const char *name; /* file's name; NULL: a word of the command line */

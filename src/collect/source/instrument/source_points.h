@@ -1,8 +1,8 @@
 /*
  * The possible probe points of a file, found by a walk over libclang's cursors.
  *
- * A cursor with a body becomes a probe point if the text itself, rather than clang, shows a `{` at its position: in
- * the file, and not in the expansion of a macro.
+ * Whether the body of a cursor can be edited depends on the text of the file, not on clang's description: the byte
+ * at its `{` must be a `{` in the file itself, and not in the expansion of a macro.
  */
 #ifndef COLLECT_SOURCE_INSTRUMENT_SOURCE_POINTS_H
 #define COLLECT_SOURCE_INSTRUMENT_SOURCE_POINTS_H
@@ -20,8 +20,8 @@ struct source_points_file {
 	const char *text; /* owned by libclang */
 	size_t size;
 	bool is_main;
-	bool has_annotations; /* the text contains "cpprof" or "CPPROF" */
-	bool has_resolvers;   /* the text contains "ifunc" */
+	bool has_annotations; /* its text contains "cpprof:" or "CPPROF_" */
+	bool has_resolvers;   /* its text contains "ifunc" */
 	struct edits edits;
 	size_t instrumented; /* number of instrumented probe points */
 	uint32_t furthest;   /* in bytes: largest start of a body found so far */
@@ -86,7 +86,7 @@ struct source_points_function {
 	uint32_t open;  /* ... and of its `{` */
 };
 
-/* visit.c: fills in files and items. Returns 0 or ERROR_MEMORY. */
+/* Fills in files and items (visit.c). Returns 0, ERROR_NOT_FOUND if libclang has no main file, or ERROR_MEMORY. */
 int source_points_find(struct source_points *points);
 void source_points_release(struct source_points *points);
 
@@ -97,13 +97,14 @@ struct source_points_file *source_points_file(struct source_points *points, CXFi
  * (points->error is then ERROR_MEMORY). */
 struct source_points_file *source_points_add_file(struct source_points *points, CXFile file, bool is_main);
 
-/* Returns the offset of a location in the file, or of the use of the macro that
- * contains it. */
+/* Returns the file of a location and sets *offset, in bytes. For a location in a macro's expansion, these are of
+ * the use of the macro. */
 CXFile source_points_offset(const struct source_points *points, CXSourceLocation location, uint32_t *offset);
 
 /* Returns a new item, valid until the next one is added, or NULL if there is no memory. */
 struct source_points_item *source_points_add(struct source_points *points);
-/* Returns the number of bytes of a `{` at an offset: 1, 2 (`<%`) or 3 (a trigraph); 0: there is none. */
+/* Returns the length in bytes of a `{` at an offset, with line splices before it: 1, 2 (`<%`) or 3 (a trigraph)
+ * without splices. 0: there is none. */
 uint32_t source_points_brace(const struct source_points_file *file, uint32_t offset);
 /* Returns whether a word (an identifier) occurs between two offsets, outside of comments and literals. */
 bool source_points_has_word(const struct source_points_file *file, uint32_t start, uint32_t end, const char *word);
@@ -114,8 +115,8 @@ bool source_points_has_attribute(const struct source_points_function *function, 
  * leaves the code in between: "setjmp". */
 bool source_points_is_returning_twice(const char *name);
 
-/* Decides whether the language permits an object: sets item->point.skipped and
- * .warning, ->macro. One for each language. */
+/* Decide whether the language permits an object in a function: set item->point.skipped and .warning, and
+ * item->variant and ->also. treat_cxx is called after treat_c. */
 void treat_c(const struct source_points_function *function);
 void treat_cxx(const struct source_points_function *function);
 /* Returns whether a file's first words make it a module: an #include must not precede them. */

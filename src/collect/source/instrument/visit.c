@@ -246,8 +246,8 @@ struct last_call {
 	bool is_own;
 };
 
-/* Returns the call in a returned expression that is made last: through casts,
- * parentheses and both ends of ?:. */
+/* Finds whether the last call of a returned expression is one of the function itself: through casts, parentheses
+ * and both ends of ?:. */
 static enum CXChildVisitResult find_last_call(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	(void)parent;

@@ -16,8 +16,8 @@ struct words {
 	int standard;  /* C++: 11, 14, 17, 20, 23, 26; 0: C, or older */
 };
 
-/* Returns 0, ERROR_UNSUPPORTED (neither C nor C++, or modules), ERROR_NOT_FOUND (the compiler does not run) or
- * ERROR_MEMORY. */
+/* Makes the options. Returns 0, ERROR_UNSUPPORTED (not C or C++, or modules), ERROR_MEMORY, or the error of
+ * compiler_ask. */
 int words_make(struct words *words, const struct instrument_source *source, const struct clang *clang,
 	       struct instrument_arena *arena, struct error *error);
 
