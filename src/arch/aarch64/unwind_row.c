@@ -1,3 +1,4 @@
+/* Converts states of CFI into compact unwind rows. */
 #include "arch/arch.h"
 
 /* x19 to x29, sp (as the CFA), and x30, in which a function without calls keeps its return address: Procedure Call

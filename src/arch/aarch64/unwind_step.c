@@ -1,3 +1,4 @@
+/* Steps of a walk in user space: by a row, by a ucontext, and without a rule. */
 #include <string.h>
 
 #include "arch/arch.h"

@@ -1,3 +1,4 @@
+/* Reads a request, and switches or lists probe points: see serve.h for the protocol. */
 #include "collect/agent/control/serve.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Actions and alternate stacks as the program sees them, and the program's handlers of the agent's signals. */
 #include "collect/agent/signals/signals.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Blocks the timers' signal, or stops the timers, during calls that the kernel does not restart. */
 #include "collect/agent/signals/waits.h"
 
 #include <string.h>
