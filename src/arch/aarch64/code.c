@@ -133,8 +133,9 @@ uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, 
 			continue;
 		uint64_t target = page + (add >> 10 & 0xfff);
 		uint64_t near = target - address;
-		size_t skip = near + BYTES <= size && is_landing(instruction_at(code + near)) ? BYTES : 0;
-		if (near + skip + BYTES <= size && near < size &&
+		bool is_inside = near < size && size - near >= BYTES;
+		size_t skip = is_inside && is_landing(instruction_at(code + near)) ? BYTES : 0;
+		if (is_inside && size - near >= skip + BYTES &&
 		    (instruction_at(code + near + skip) & 0xfc000000) == 0x14000000)
 			target = branch_target(instruction_at(code + near + skip), target + skip);
 		if (target >= low && target < high)

@@ -233,8 +233,9 @@ static int pass_on(struct unit *unit, const char *errors)
 	const struct build_printer *printer = &unit->build->options->printer;
 	size_t size = 0;
 	char *text = text_read(errors, &size);
+	bool is_empty = !text || !size;
 	free(text);
-	if (!text || !size)
+	if (is_empty)
 		return 0;
 	struct stat status;
 	if (compile_for_messages(unit, errors) != 0) {

@@ -56,7 +56,6 @@ void source_points_release(struct source_points *points)
 {
 	for (size_t i = 0; i < points->file_count; i++) {
 		edits_release(&points->files[i].edits);
-		free(points->files[i].errors);
 	}
 	free(points->files);
 	free(points->items);

@@ -25,8 +25,6 @@ struct source_points_file {
 	struct edits edits;
 	size_t instrumented; /* number of instrumented probe points */
 	uint32_t furthest;   /* in bytes: largest start of a body found so far */
-	uint32_t *errors;    /* offsets of clang's errors, ascending; owned */
-	size_t error_count, error_capacity;
 };
 
 /* A probe point, and the form of its insertion. */
@@ -41,7 +39,6 @@ struct source_points_item {
 	uint32_t start;  /* for a function, in bytes: start of its declaration */
 	uint32_t open;   /* ... and of its body, according to libclang */
 	bool is_wrapped; /* put into braces, from point.offset to point.end */
-	bool is_template;
 	bool is_shared; /* items[shared] has the same body's text, and gets the edits */
 	size_t shared;
 	bool returns_twice; /* it calls a function that returns twice, such as setjmp */

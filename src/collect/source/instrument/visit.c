@@ -214,7 +214,6 @@ static size_t take_function(struct source_points *points, CXCursor cursor, size_
 	function.item->function = index;
 	function.item->start = function.start;
 	function.item->open = function.open;
-	function.item->is_template = clang->getCursorKind(cursor) == CXCursor_FunctionTemplate;
 	if (!examine(&function, outer)) {
 		points->item_count--;
 		return NOWHERE;
