@@ -39,7 +39,7 @@ struct source_points_item {
 	uint32_t start;  /* for a function, in bytes: start of its declaration */
 	uint32_t open;   /* ... and of its body, according to libclang */
 	bool is_wrapped; /* put into braces, from point.offset to point.end */
-	bool is_shared; /* items[shared] has the same body's text, and gets the edits */
+	bool is_shared;  /* items[shared] has the same body's text, and gets the edits */
 	size_t shared;
 	bool returns_twice; /* it calls a function that returns twice, such as setjmp */
 	size_t number;      /* its number among the instrumented points of its file */
