@@ -5,6 +5,9 @@
 #include "abi/integers.h"
 
 enum {
+	/* Of struct sample_record and of the data behind it. The channel passes it (abi/channel.h). */
+	SAMPLE_RECORD_VERSION = 1,
+
 	SAMPLE_REQUESTS = 16, /* as RESOURCE_REQUESTS_MAX */
 	SAMPLE_NO_REQUEST = 255,
 
@@ -69,7 +72,8 @@ enum {
 	SAMPLE_IN_KERNEL = 4,
 };
 
-/* The kernel and the target write it, the monitor reads it: another size needs another CHANNEL_VERSION. */
+/* The kernel and the target write it, the monitor reads it: another layout needs another
+ * SAMPLE_RECORD_VERSION. */
 _Static_assert(sizeof(struct sample_record) == 64, "a sample record is 64 bytes");
 
 #endif

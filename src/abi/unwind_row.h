@@ -22,6 +22,9 @@
 
 #include "abi/integers.h"
 
+/* Of struct unwind_row and of its kinds. The channel passes it (abi/channel.h). */
+enum { UNWIND_ROW_VERSION = 1 };
+
 enum unwind_kind {
 	UNWIND_NO_RULE = 0,  /* a gap: no unwind information for these addresses */
 	UNWIND_SP = 1,       /* CFA = sp + 8 * cfa */
@@ -39,6 +42,6 @@ struct unwind_row {
 	uint8_t kind;
 	int8_t fp;
 };
-_Static_assert(sizeof(struct unwind_row) == 8, "a row is 8 bytes");
+_Static_assert(sizeof(struct unwind_row) == 8, "another layout needs another UNWIND_ROW_VERSION");
 
 #endif
