@@ -85,8 +85,7 @@ struct channel_thread {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 
 	/* The ring: number of bytes ever written and ever read; positions are modulo its size. A record is a struct
-	 * sample_record and the data behind it, a multiple of 8 bytes (channel_record_bytes), and may wrap around
-	 * the end. */
+	 * sample_record and the data behind it, a multiple of 8 bytes, and may wrap around the end. */
 	uint64_t head;
 	uint64_t tail __attribute__((aligned(64))); /* (m) */
 
@@ -155,16 +154,6 @@ enum channel_exec {
 	CHANNEL_EXEC_NO_CHANNEL = 2,   /* CHANNEL_VARIABLE */
 	CHANNEL_EXEC_OTHER_CHANNEL = 4 /* CHANNEL_VARIABLE names another channel */
 };
-
-/* Returns the bytes of a record in its ring. The record's fields may have any values: the caller checks the bounds. */
-static inline uint64_t channel_record_bytes(const struct sample_record *record)
-{
-	enum { ALIGNMENT = 8 };
-	uint64_t bytes = sizeof(*record) + (uint64_t)record->frames * sizeof(uint64_t);
-	if (record->kind == SAMPLE_FALLBACK)
-		bytes += (uint64_t)SAMPLE_REGISTERS * sizeof(uint64_t);
-	return bytes + ((uint64_t)record->stack_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 /* --- the whole --- */
 

@@ -19,12 +19,11 @@ enum {
 	SAMPLE_PAGE_BYTES = 4096,
 	SAMPLE_STACK_PAGES = 16,
 	SAMPLE_STACK_BYTES = SAMPLE_STACK_PAGES * SAMPLE_PAGE_BYTES,
-	SAMPLE_REGISTERS = 17, /* by DWARF's numbering */
 };
 
 enum sample_record_kind {
 	SAMPLE_WALKED,  /* frames follow */
-	SAMPLE_FALLBACK /* registers follow, then stack bytes */
+	SAMPLE_FALLBACK /* struct arch_registers (arch/arch.h) follows, then stack bytes */
 };
 
 /* How a walk ended. One list defines the enum and its texts. */
