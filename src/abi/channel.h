@@ -19,6 +19,7 @@
 #ifndef ABI_CHANNEL_H
 #define ABI_CHANNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,12 +27,13 @@
 #include "abi/counters.h"
 #include "abi/interval_clock.h"
 #include "abi/sample_record.h"
+#include "abi/unwind_row.h"
 
 #define CHANNEL_VARIABLE "CPPROF_CHANNEL" /* "/proc/MONITOR/fd/N" */
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 5,        /* of this layout; runtime and monitor connect only if both have the same */
+	CHANNEL_VERSION = 6,        /* of this header, code_table.h and interval_clock.h */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -39,6 +41,13 @@ enum {
 	CHANNEL_NAME_BYTES = 64,
 	CHANNEL_TEXT_BYTES = 1024, /* maximum of a record's text */
 };
+
+/* The versions of all layouts in the memory, in one word: a byte for the channel, one for its records and one for the
+ * rows in its code tables. Runtime and monitor connect only if they have the same (channel_is_known). */
+#define CHANNEL_WORD(channel, record, row) ((uint32_t)(channel) << 16 | (uint32_t)(record) << 8 | (uint32_t)(row))
+#define CHANNEL_VERSIONS CHANNEL_WORD(CHANNEL_VERSION, SAMPLE_RECORD_VERSION, UNWIND_ROW_VERSION)
+_Static_assert(CHANNEL_VERSION < 256 && SAMPLE_RECORD_VERSION < 256 && UNWIND_ROW_VERSION < 256,
+	       "a version has a byte of CHANNEL_VERSIONS");
 
 /* --- what is measured --- */
 
@@ -76,8 +85,7 @@ struct channel_thread {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 
 	/* The ring: number of bytes ever written and ever read; positions are modulo its size. A record is a struct
-	 * sample_record and the data behind it, a multiple of 8 bytes (channel_record_bytes), and may wrap around
-	 * the end. */
+	 * sample_record and the data behind it, a multiple of 8 bytes, and may wrap around the end. */
 	uint64_t head;
 	uint64_t tail __attribute__((aligned(64))); /* (m) */
 
@@ -147,20 +155,11 @@ enum channel_exec {
 	CHANNEL_EXEC_OTHER_CHANNEL = 4 /* CHANNEL_VARIABLE names another channel */
 };
 
-/* Returns the bytes of a record in its ring. The record's fields may have any values: the caller checks the bounds. */
-static inline uint64_t channel_record_bytes(const struct sample_record *record)
-{
-	enum { ALIGNMENT = 8 };
-	uint64_t bytes = sizeof(*record) + (uint64_t)record->frames * sizeof(uint64_t);
-	if (record->kind == SAMPLE_FALLBACK)
-		bytes += (uint64_t)SAMPLE_REGISTERS * sizeof(uint64_t);
-	return bytes + ((uint64_t)record->stack_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 /* --- the whole --- */
 
 struct channel { /* all fields are (m) except where noted */
-	uint32_t magic, version;
+	uint32_t magic;
+	uint32_t versions; /* CHANNEL_VERSIONS */
 	uint32_t monitor_pid;
 	uint32_t is_over; /* the recording has ended: the monitor reads nothing more */
 	uint32_t request_count;
@@ -178,6 +177,12 @@ struct channel { /* all fields are (m) except where noted */
 	struct channel_process processes[CHANNEL_PROCESSES] __attribute__((aligned(4096)));
 	struct channel_thread threads[CHANNEL_THREADS] __attribute__((aligned(4096)));
 };
+
+/* Returns whether all layouts in the memory are those of this build. */
+static inline bool channel_is_known(const struct channel *channel)
+{
+	return channel->magic == CHANNEL_MAGIC && channel->versions == CHANNEL_VERSIONS;
+}
 
 #define CHANNEL_PAGE 4096ULL
 #define CHANNEL_ROUND(bytes) (((bytes) + CHANNEL_PAGE - 1) / CHANNEL_PAGE * CHANNEL_PAGE)

@@ -14,8 +14,17 @@ enum probe_kind {
 	PROBE_LOOP,
 	PROBE_CALL,  /* a statement that calls something */
 	PROBE_BLOCK, /* counted, not timed */
-	PROBE_WAIT   /* a function that waits for others */
+	PROBE_WAIT,  /* a function that waits for others */
+	PROBE_KINDS  /* their number */
 };
+
+/* The names in reports, by enum probe_kind. */
+#define PROBE_KIND_NAMES                                              \
+	{                                                             \
+		"function", "region", "loop", "call", "block", "wait" \
+	}
+_Static_assert(sizeof((const char *const[])PROBE_KIND_NAMES) / sizeof(const char *) == PROBE_KINDS,
+	       "each kind of probe point has a name");
 
 /* From coarse to fine. */
 enum probe_level { PROBE_LEVEL_FUNCTION = 1, PROBE_LEVEL_LOOP, PROBE_LEVEL_CALL, PROBE_LEVEL_BLOCK };

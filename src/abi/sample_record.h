@@ -5,6 +5,9 @@
 #include "abi/integers.h"
 
 enum {
+	/* Of struct sample_record and of the data behind it. The channel passes it (abi/channel.h). */
+	SAMPLE_RECORD_VERSION = 1,
+
 	SAMPLE_REQUESTS = 16, /* as RESOURCE_REQUESTS_MAX */
 	SAMPLE_NO_REQUEST = 255,
 
@@ -16,12 +19,11 @@ enum {
 	SAMPLE_PAGE_BYTES = 4096,
 	SAMPLE_STACK_PAGES = 16,
 	SAMPLE_STACK_BYTES = SAMPLE_STACK_PAGES * SAMPLE_PAGE_BYTES,
-	SAMPLE_REGISTERS = 17, /* by DWARF's numbering */
 };
 
 enum sample_record_kind {
 	SAMPLE_WALKED,  /* frames follow */
-	SAMPLE_FALLBACK /* registers follow, then stack bytes */
+	SAMPLE_FALLBACK /* struct arch_registers (arch/arch.h) follows, then stack bytes */
 };
 
 /* How a walk ended. One list defines the enum and its texts. */
@@ -69,7 +71,8 @@ enum {
 	SAMPLE_IN_KERNEL = 4,
 };
 
-/* The kernel and the target write it, the monitor reads it: another size needs another CHANNEL_VERSION. */
+/* The kernel and the target write it, the monitor reads it: another layout needs another
+ * SAMPLE_RECORD_VERSION. */
 _Static_assert(sizeof(struct sample_record) == 64, "a sample record is 64 bytes");
 
 #endif

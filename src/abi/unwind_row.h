@@ -12,22 +12,26 @@
  *   pc    ELF virtual address minus the table's base
  *   cfa   offset in units of 8 bytes, or an index (see the kinds)
  *   kind  enum unwind_kind: the equation
- *   fp    where the caller's fp is: 0: unchanged, else at CFA + 8 * fp
+ *   fp    a number of the equation: where the caller's fp is
  *
- * Unless a kind states otherwise, the return address is at CFA - 8 and the caller's sp is CFA. The monitor compiles
- * the rows (unwind/); the eBPF programs and the agent walk with them.
+ * The caller's sp is the CFA, except behind a signal frame. The processor's row_step.h has the equations in full:
+ * where the return address and the caller's fp are. The monitor compiles the rows (unwind/); the eBPF programs and
+ * the agent walk with them.
  */
 #ifndef ABI_UNWIND_ROW_H
 #define ABI_UNWIND_ROW_H
 
 #include "abi/integers.h"
 
+/* Of struct unwind_row and of its kinds. The channel passes it (abi/channel.h). */
+enum { UNWIND_ROW_VERSION = 1 };
+
 enum unwind_kind {
 	UNWIND_NO_RULE = 0,  /* a gap: no unwind information for these addresses */
 	UNWIND_SP = 1,       /* CFA = sp + 8 * cfa */
 	UNWIND_FP = 2,       /* CFA = fp + 8 * cfa */
-	UNWIND_FP_DEREF = 3, /* CFA = *(fp + 8 * cfa), caller's fp = *fp: gcc's realigned stack (DRAP) */
-	UNWIND_PLT = 4,      /* CFA = sp + 8 * cfa + ((pc & 15) >= fp ? 8 : 0); fp unchanged */
+	UNWIND_FP_DEREF = 3, /* CFA = *(fp + 8 * cfa), and fp is saved in the realigned frame */
+	UNWIND_PLT = 4,      /* a PLT entry: CFA = sp + 8 * cfa, or more from some offset in the entry on */
 	UNWIND_SIGNAL = 5,   /* a signal frame: all registers are in the ucontext at sp + 8 * cfa */
 	UNWIND_END = 6,      /* the return address is undefined: the outermost frame */
 	UNWIND_SLOW = 7,     /* none of these fits: evaluate the CFI of this pc in full (unwind/cfi.h) */
@@ -39,6 +43,6 @@ struct unwind_row {
 	uint8_t kind;
 	int8_t fp;
 };
-_Static_assert(sizeof(struct unwind_row) == 8, "a row is 8 bytes");
+_Static_assert(sizeof(struct unwind_row) == 8, "another layout needs another UNWIND_ROW_VERSION");
 
 #endif

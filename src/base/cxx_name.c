@@ -52,9 +52,8 @@ static char opener_of(char c, char before)
 	}
 }
 
-/* Returns the position behind the bracket at `at` and all that it encloses, or `at` + 1 if it is never closed. An
- * unmatched '<' is a "less than". */
-static size_t skip_brackets(const char *text, size_t length, size_t at)
+/* An unmatched '<' is a "less than". */
+size_t cxx_name_brackets(const char *text, size_t length, size_t at)
 {
 	char stack[NESTING_LIMIT];
 	size_t depth = 0;
@@ -113,7 +112,7 @@ static struct cxx_name parse(const char *text, size_t length)
 				i++;
 			component_starts = false;
 		} else if (text[i] == '(' && !component_starts) {
-			size_t next = skip_brackets(text, length, i);
+			size_t next = cxx_name_brackets(text, length, i);
 			if (!is_enclosing(text, length, next)) {
 				name.end = i;
 				return name;
@@ -122,7 +121,7 @@ static struct cxx_name parse(const char *text, size_t length)
 			while (!starts(text, length, i, "::"))
 				i++;
 		} else if (strchr("([{<", text[i])) {
-			i = skip_brackets(text, length, i);
+			i = cxx_name_brackets(text, length, i);
 			component_starts = false;
 		} else if (text[i] == ' ') {
 			name.start = ++i;
@@ -161,9 +160,9 @@ size_t cxx_name_plain(const char *name, size_t length, char *to)
 				i++;
 			component_starts = false;
 		} else if (turbofish) {
-			i = skip_brackets(name, length, i + 2);
+			i = cxx_name_brackets(name, length, i + 2);
 		} else if (strchr("([{<", name[i])) {
-			size_t next = skip_brackets(name, length, i);
+			size_t next = cxx_name_brackets(name, length, i);
 			bool closed = next > i + 1;
 			if (component_starts || !closed || name[i] == '(' || name[i] == '{') {
 				memcpy(to + size, name + i, next - i);
@@ -190,7 +189,7 @@ size_t cxx_name_component(const char *name, size_t length, size_t from)
 			if (starts(name, length, i, " <"))
 				i++;
 		} else if (strchr("([{<", name[i])) {
-			i = skip_brackets(name, length, i);
+			i = cxx_name_brackets(name, length, i);
 		} else if (starts(name, length, i, "::") && !starts(name, length, i, "::<")) {
 			return i + 2;
 		} else {

@@ -35,6 +35,10 @@ size_t cxx_name_component(const char *name, size_t length, size_t from);
  * and returns the length of that component. */
 size_t cxx_name_last(const char *text, size_t length, char *to, size_t *start);
 
+/* Returns the position behind the bracket ('<', '(', '[' or '{') at `at` and all that it encloses, or `at` + 1 if it is
+ * never closed. */
+size_t cxx_name_brackets(const char *text, size_t length, size_t at);
+
 /* Whether a qualified name ends with the components `end`: "ns::Klass::f" ends with "Klass::f". */
 bool cxx_name_ends_with(const char *name, size_t length, const char *end, size_t end_length);
 

@@ -295,18 +295,7 @@ static int write_sum(const struct gprof_run *run)
 
 static int make_graph(struct gprof_run *run)
 {
-	struct graph *graph = &run->graph;
-	int code = choices_settle(&run->choices, &run->image);
-	if (code == 0)
-		code = graph_init(graph, &run->image);
-	if (code == 0)
-		graph_assign(graph, &run->gmon, &run->choices);
-	if (code == 0)
-		code = graph_count(graph, &run->gmon, &run->choices);
-	if (code == 0 && run->scans)
-		code = graph_scan(graph, &run->gmon);
-	if (code == 0 && run->gmon.arc_count > 0)
-		code = graph_solve(graph, &run->choices);
+	int code = graph_make(&run->graph, &run->image, &run->gmon, &run->choices, run->scans);
 	return code < 0 ? failure(run->invocation, "%s: %s", run->image.path, error_text(code)) : EXIT_DONE;
 }
 

@@ -1,42 +1,15 @@
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "abi/tally.h"
 #include "cmd/gprof.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
+#include "gprof/file_kind.h"
 #include "gprof/from_profile.h"
 #include "gprof/lines.h"
-#include "profile_file/format.h"
 
 #define IMAGE_DEFAULT "a.out"
 #define GMON_DEFAULT "gmon.out"
-
-enum file_kind { FILE_OTHER, FILE_GMON, FILE_IMAGE, FILE_PROFILE };
-
-static enum file_kind kind_of(const char *path)
-{
-	static const struct {
-		const char *magic;
-		size_t bytes;
-		enum file_kind kind;
-	} kinds[] = {
-		{ "gmon", 4, FILE_GMON },
-		{ "\177ELF", 4, FILE_IMAGE },
-		{ FORMAT_MAGIC, FORMAT_MAGIC_BYTES, FILE_PROFILE },
-		{ TALLY_MAGIC, sizeof(TALLY_MAGIC) - 1, FILE_PROFILE },
-	};
-	char bytes[FORMAT_MAGIC_BYTES] = "";
-	FILE *file = fopen(path, "re");
-	size_t count = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
-	if (file)
-		fclose(file);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (count >= kinds[i].bytes && memcmp(bytes, kinds[i].magic, kinds[i].bytes) == 0)
-			return kinds[i].kind;
-	return FILE_OTHER;
-}
 
 /* --- GMONs --- */
 
@@ -75,35 +48,6 @@ static int read_gmon(struct gprof_run *run, const char *path)
 	return EXIT_DONE;
 }
 
-static bool is_same_build(const struct image *image, const struct profile_module *module)
-{
-	return module->build_id_bytes > 0 && module->build_id_bytes == image->build_id_bytes &&
-	       memcmp(module->build_id, image->build_id, image->build_id_bytes) == 0;
-}
-
-/* Finds the image among a profile's modules: by its build-id, or by its file name, with a warning if the build-ids
- * differ. */
-static uint32_t find_module(const struct gprof_run *run, const struct profile *profile, const char *path)
-{
-	uint32_t by_name = PROFILE_NONE;
-	for (uint32_t i = 0; i < profile->module_count; i++) {
-		const struct profile_module *module = &profile->modules[i];
-		if (module->kind != MODULE_FILE)
-			continue;
-		if (is_same_build(&run->image, module))
-			return i;
-		if (by_name == PROFILE_NONE && strcmp(image_base_name(profile_string(profile, module->path)),
-						      image_base_name(run->image.path)) == 0)
-			by_name = i;
-	}
-	if (by_name != PROFILE_NONE && profile->modules[by_name].build_id_bytes > 0)
-		warning(run->invocation,
-			"'%s' is not the build that ran when '%s' was recorded (their build-ids differ): figures may "
-			"be of wrong functions",
-			run->image.path, path);
-	return by_name;
-}
-
 static int choose_resource(const struct gprof_run *run, const struct profile *profile, uint32_t *resource)
 {
 	const char *name = option_value(run->invocation, GPROF_RESOURCE);
@@ -117,9 +61,15 @@ static int add_profile(struct gprof_run *run, const struct profile *profile, con
 {
 	struct error error = { 0 };
 	struct gmon gmon;
-	uint32_t resource, module = find_module(run, profile, path);
+	bool is_other_build;
+	uint32_t resource, module = gmon_module(profile, &run->image, &is_other_build);
 	if (module == PROFILE_NONE)
 		return failure(run->invocation, "'%s' did not run when '%s' was recorded", run->image.path, path);
+	if (is_other_build)
+		warning(run->invocation,
+			"'%s' is not the build that ran when '%s' was recorded (their build-ids differ): figures may "
+			"be of wrong functions",
+			run->image.path, path);
 	int status = choose_resource(run, profile, &resource);
 	if (status != EXIT_DONE)
 		return status;
@@ -149,7 +99,7 @@ static int read_profile(struct gprof_run *run, const char *path)
 
 static int read_data(struct gprof_run *run, const char *path)
 {
-	return kind_of(path) == FILE_PROFILE ? read_profile(run, path) : read_gmon(run, path);
+	return file_kind_of(path) == FILE_PROFILE ? read_profile(run, path) : read_gmon(run, path);
 }
 
 /* --- the image --- */
@@ -197,9 +147,9 @@ int gprof_read_input(struct gprof_run *run)
 	static char standard_name[] = GMON_DEFAULT, *standard[] = { standard_name };
 	char **files = invocation->arguments;
 	size_t count = invocation->argument_count;
-	bool names_image = count > 0 && kind_of(files[0]) != FILE_PROFILE && kind_of(files[0]) != FILE_GMON;
+	bool names_image = count > 0 && file_kind_of(files[0]) != FILE_PROFILE && file_kind_of(files[0]) != FILE_GMON;
 	int status;
-	if (count > 0 && kind_of(files[0]) == FILE_PROFILE)
+	if (count > 0 && file_kind_of(files[0]) == FILE_PROFILE)
 		status = open_image_of(run, files[0]);
 	else
 		status = open_image(run, names_image ? files[0] : IMAGE_DEFAULT);

@@ -10,9 +10,9 @@
 #include "cmd/rows.h"
 #include "collect/count/tally.h"
 #include "frames/frames.h"
+#include "profile/quality.h"
 #include "profile_file/reader.h"
 #include "profile_file/writer.h"
-#include "render/quality.h"
 
 enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT, OPTION_IMAGE };
 

@@ -3,67 +3,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/probe_kinds.h"
 #include "cmd/message.h"
-#include "render/emit.h"
 
-static const char *const kinds[] = { "function", "region", "loop", "call", "block" };
+static const char *const kinds[PROBE_KINDS] = PROBE_KIND_NAMES;
 
 void probe_list_open(struct probe_list *list)
 {
-	if (list->format == RENDER_CSV)
-		fputs("file,line,kind,level,name,signature,group,instrumented,reason,warning\n", list->out);
-	else if (list->format == RENDER_JSON)
-		fputs("{\"probe_points\": [", list->out);
+	if (list->format == RENDER_JSON)
+		render_json_begin(list->out, &(struct render_envelope){ .command = "instrument" });
+	if (list->format != RENDER_TEXT)
+		sheet_table_open(&list->sheet, list->out, list->format, "probe_points",
+				 "file,line,kind,level,name,signature,group,instrumented,reason,warning");
 }
 
-static void print_csv_field(FILE *out, const char *text)
+static void print_row(struct sheet *sheet, const struct source_point *point, const char *reason)
 {
-	fputc('"', out);
-	for (; text && *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
-
-static void print_csv(FILE *out, const struct source_point *point, const char *reason)
-{
-	print_csv_field(out, point->file);
-	fprintf(out, ",%u,%s,%d,", point->line, kinds[point->kind], point->level);
-	print_csv_field(out, point->name);
-	fputc(',', out);
-	print_csv_field(out, point->signature);
-	fputc(',', out);
-	print_csv_field(out, point->group);
-	fprintf(out, ",%s,", reason ? "no" : "yes");
-	print_csv_field(out, reason);
-	fputc(',', out);
-	print_csv_field(out, point->warning);
-	fputc('\n', out);
-}
-
-static void print_member(FILE *out, const char *name, const char *text)
-{
-	fprintf(out, ", \"%s\": ", name);
-	if (text)
-		render_json_string(out, text);
-	else
-		fputs("null", out);
-}
-
-static void print_json(FILE *out, const struct source_point *point, const char *reason, bool is_first)
-{
-	fprintf(out, "%s\n  {\"file\": ", is_first ? "" : ",");
-	render_json_string(out, point->file);
-	fprintf(out, ", \"line\": %u, \"kind\": \"%s\", \"level\": %d", point->line, kinds[point->kind], point->level);
-	print_member(out, "name", point->name);
-	print_member(out, "signature", point->signature);
-	print_member(out, "group", point->group);
-	fprintf(out, ", \"instrumented\": %s", reason ? "false" : "true");
-	print_member(out, "reason", reason);
-	print_member(out, "warning", point->warning);
-	fputc('}', out);
+	sheet_row(sheet);
+	sheet_text(sheet, "file", point->file);
+	sheet_count(sheet, "line", point->line);
+	sheet_text(sheet, "kind", kinds[point->kind]);
+	sheet_count(sheet, "level", (uint64_t)point->level);
+	sheet_optional_text(sheet, "name", point->name);
+	sheet_optional_text(sheet, "signature", point->signature);
+	sheet_optional_text(sheet, "group", point->group);
+	sheet_flag(sheet, "instrumented", !reason);
+	sheet_optional_text(sheet, "reason", reason);
+	sheet_optional_text(sheet, "warning", point->warning);
+	sheet_row_end(sheet);
 }
 
 static void print_text(FILE *out, const struct source_point *point, const char *reason)
@@ -100,13 +67,10 @@ void probe_list_add(struct probe_list *list, const char *source, const struct in
 	for (size_t i = 0; i < result->point_count; i++) {
 		const struct source_point *point = &result->points[i];
 		const char *reason = point->skipped ? point->skipped : failure;
-		if (list->format == RENDER_CSV)
-			print_csv(list->out, point, reason);
-		else if (list->format == RENDER_JSON)
-			print_json(list->out, point, reason, list->row_count == 0);
-		else
+		if (list->format == RENDER_TEXT)
 			print_text(list->out, point, reason);
-		list->row_count++;
+		else
+			print_row(&list->sheet, point, reason);
 		list->skipped_count += reason != NULL;
 		list->instrumented_count += reason == NULL;
 	}
@@ -114,11 +78,14 @@ void probe_list_add(struct probe_list *list, const char *source, const struct in
 
 void probe_list_close(struct probe_list *list)
 {
-	if (list->format == RENDER_JSON)
-		fprintf(list->out, "%s], \"instrumented\": %zu, \"skipped\": %zu}\n", list->row_count ? "\n" : "",
-			list->instrumented_count, list->skipped_count);
-	else if (list->format == RENDER_TEXT)
+	if (list->format == RENDER_TEXT) {
 		fprintf(list->out, "%zu instrumented, %zu skipped\n", list->instrumented_count, list->skipped_count);
+		return;
+	}
+	sheet_table_close(&list->sheet);
+	if (list->format == RENDER_JSON)
+		fprintf(list->out, ", \"instrumented\": %zu, \"skipped\": %zu}\n", list->instrumented_count,
+			list->skipped_count);
 }
 
 /* --- the instrumentation filter --- */

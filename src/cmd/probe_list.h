@@ -7,12 +7,13 @@
 #include "cmd/command.h"
 #include "collect/source/instrument/instrument.h"
 #include "collect/source/instrument/selection.h"
-#include "render/render.h"
+#include "render/emit.h"
 
 struct probe_list {
 	FILE *out;
 	enum render_format format;
-	size_t row_count, instrumented_count, skipped_count, failed_count;
+	struct sheet sheet; /* of JSON and CSV */
+	size_t instrumented_count, skipped_count, failed_count;
 };
 
 void probe_list_open(struct probe_list *list);

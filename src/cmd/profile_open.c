@@ -1,6 +1,5 @@
 #include "cmd/profile_open.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,10 +12,8 @@
 #include "collect/count/tally.h"
 #include "frames/frames.h"
 #include "profile/findings.h"
+#include "profile/quality.h"
 #include "profile_file/reader.h"
-#include "render/quality.h"
-
-static const double WHOLE_PERCENT_EXPECTED = 99;
 
 static void say_why_not(const struct invocation *invocation, const char *path, const struct error *error)
 {
@@ -33,33 +30,16 @@ static void say_why_not(const struct invocation *invocation, const char *path, c
 		failure_of(invocation, error);
 }
 
-/* Prints the findings that the reader added to the profile. */
-static void warn_of_findings(const struct invocation *invocation, const char *path, const struct profile *profile)
+/* Prints the findings of reading the profile. */
+static void warn_of_findings(const struct invocation *invocation, const char *path, struct profile *profile)
 {
 	struct finding_walk walk = { 0 };
+	quality_add_findings(profile);
 	for (const struct profile_finding *finding; (finding = finding_next(profile, &walk));) {
 		const struct finding_code_row *row = finding_code_find(profile_string(profile, finding->code));
 		if (row && row->output == FINDING_IN_READING)
 			warning(invocation, "%s: %s", path, profile_string(profile, finding->text));
 	}
-}
-
-static void warn_of_losses(const struct invocation *invocation, const char *path, const struct profile *profile)
-{
-	warn_of_findings(invocation, path, profile);
-	struct quality quality = quality_of(profile);
-	double whole = quality_percent(quality.whole, quality.stacks);
-	bool incomplete = quality.stacks && whole < WHOLE_PERCENT_EXPECTED;
-	char lost[96] = "", cut[96] = "";
-	if (profile->lost)
-		snprintf(lost, sizeof(lost), "%" PRIu64 " %s lost besides %" PRIu64 " recorded%s", profile->lost,
-			 profile->lost == 1 ? "sample was" : "samples were", quality.samples,
-			 incomplete ? ", and " : "");
-	if (incomplete)
-		snprintf(cut, sizeof(cut), "only %.2f %% of the call paths are complete", whole);
-	if (profile->lost || incomplete)
-		warning(invocation, "%s: %s%s%s", path, lost, cut,
-			invocation->command == &command_info ? "" : " (see cpprof info)");
 }
 
 static void show_naming(void *context, size_t done, size_t total)
@@ -109,7 +89,7 @@ static struct profile *open_tally(const struct invocation *invocation, const cha
 	}
 	if (profile->process_count > 0)
 		profile_add_note(profile, "command", profile_string(profile, profile->processes[0].name));
-	warn_of_losses(invocation, path, profile);
+	warn_of_findings(invocation, path, profile);
 	return profile;
 }
 
@@ -127,7 +107,7 @@ struct profile *profile_open(const struct invocation *invocation, const char *pa
 		say_why_not(invocation, path, &error);
 		return NULL;
 	}
-	warn_of_losses(invocation, path, profile);
+	warn_of_findings(invocation, path, profile);
 	if (!profile->symbolized && !name_addresses(invocation, path, profile)) {
 		profile_free(profile);
 		return NULL;

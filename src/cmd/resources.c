@@ -29,44 +29,6 @@ static void print_interval(char *text, size_t bytes, const struct resource_row *
 		snprintf(text, bytes, "%" PRIu64, interval);
 }
 
-/* The backends that can measure a resource here. */
-struct answer {
-	char names[64];        /* "bpf,perf", in order of preference; "": none */
-	const char *user_only; /* one of them that observes user mode only; NULL: none does */
-	/* if no backend can: the reason of the last one that supports the resource, which has the lowest
-	 * requirements */
-	struct error why_not;
-};
-
-static void ask(const struct resource_row *row, struct answer *answer)
-{
-	struct resource_request request = {
-		.row = row,
-		.counter = row->counter,
-		.interval = row->default_interval,
-		.default_interval = true,
-		.gtick = row->gtick,
-		.target.syscall = RESOURCE_ALL_SYSCALLS,
-	};
-	snprintf(request.name, sizeof(request.name), "%s", row->name);
-	snprintf(request.title, sizeof(request.title), "%s", row->title);
-	*answer = (struct answer){ 0 };
-	for (size_t i = 0; record_backends[i]; i++) {
-		const struct backend_vtable *backend = record_backends[i];
-		struct error reason;
-		bool user_only = false;
-		if (backend->probe(&request, &user_only, &reason) < 0) {
-			if (!backend->serves || backend->serves(row))
-				answer->why_not = reason;
-			continue;
-		}
-		size_t used = strlen(answer->names);
-		snprintf(answer->names + used, sizeof(answer->names) - used, "%s%s", used ? "," : "", backend->name);
-		if (user_only && row->modes == RESOURCE_ALL_MODES)
-			answer->user_only = backend->name;
-	}
-}
-
 static int name_width(void)
 {
 	int width = 0;
@@ -83,10 +45,10 @@ enum { BACKENDS_WIDTH = sizeof("bpf,perf,preload") - 1 };
 static void print_row(const struct resource_row *row, int width)
 {
 	char name[128], interval[32];
-	struct answer answer;
+	struct backends_answer answer;
 	print_name(name, sizeof(name), row);
 	print_interval(interval, sizeof(interval), row);
-	ask(row, &answer);
+	backends_ask(row, &answer);
 	bool is_served = answer.names[0];
 	printf("%-*s %-11s %-9s %-*s %s", width, name, row->gtick, interval, BACKENDS_WIDTH,
 	       is_served ? answer.names : "-", is_served ? row->summary : answer.why_not.message);
@@ -132,9 +94,9 @@ static void print_backends(char *names)
 static void print_json_row(const struct resource_row *row)
 {
 	char usage[128];
-	struct answer answer;
+	struct backends_answer answer;
 	print_name(usage, sizeof(usage), row);
-	ask(row, &answer);
+	backends_ask(row, &answer);
 	bool is_served = answer.names[0];
 	fputs(row == resource_rows ? "\n  {\"name\": " : ",\n  {\"name\": ", stdout);
 	render_json_string(stdout, row->name);

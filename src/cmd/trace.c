@@ -103,17 +103,12 @@ static void say_result(const struct trace_events *events, const struct record_re
 			broken == 1 ? "" : "s");
 }
 
-/* The findings of a recording's closing line, a line each. What a trace costs
- * and leaves out was requested by its resources and intervals. */
+/* Prints the findings of a trace, a line each. */
 static void print_findings(const struct profile *profile)
 {
 	struct finding_walk walk = { 0 };
 	for (const struct profile_finding *finding; (finding = finding_next(profile, &walk));) {
-		const struct finding_code_row *row = finding_code_find(profile_string(profile, finding->code));
-		bool is_closing = row && row->output == FINDING_IN_CLOSING;
-		bool is_requested =
-			row == &finding_codes[FINDING_SAMPLES_COSTLY] || row == &finding_codes[FINDING_UNSAMPLED];
-		if (is_requested || !(is_closing || finding->severity > FINDING_NOTE))
+		if (!finding_is_traced(profile, finding))
 			continue;
 		fprintf(stderr, "cpprof: %s: ", finding_severity_name(finding->severity));
 		render_safe_text(stderr, profile_string(profile, finding->text));

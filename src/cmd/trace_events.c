@@ -72,31 +72,11 @@ static void print_thread(FILE *out, const struct profile *profile, uint32_t id)
 	render_safe_text(out, word);
 }
 
-/* Returns the name of an error. The kernel's codes for a system call that is restarted have no name in the C
- * library. */
-static const char *errno_name(int64_t number)
-{
-	enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516 };
-	switch (number) {
-	case ERESTARTSYS:
-		return "ERESTARTSYS";
-	case ERESTARTNOINTR:
-		return "ERESTARTNOINTR";
-	case ERESTARTNOHAND:
-		return "ERESTARTNOHAND";
-	case ERESTART_RESTARTBLOCK:
-		return "ERESTART_RESTARTBLOCK";
-	default:
-		return strerrorname_np((int)number);
-	}
-}
-
 static void print_syscall(FILE *out, const struct trace_event *event)
 {
-	enum { ERRNO_MAX = 4095 };
 	const char *name = syscall_name(event->syscall);
 	int64_t result = event->syscall_result;
-	const char *failure = result < 0 && result >= -ERRNO_MAX ? errno_name(-result) : NULL;
+	const char *failure = syscall_error_name(result);
 	if (name)
 		fprintf(out, "%s = ", name);
 	else

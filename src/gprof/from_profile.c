@@ -81,6 +81,30 @@ static bool is_called(const struct profile *profile, uint32_t module, const char
 	return strcmp(path_basename(profile_string(profile, profile->modules[module].path)), name) == 0;
 }
 
+static bool is_same_build(const struct image *image, const struct profile_module *module)
+{
+	return module->build_id_bytes > 0 && module->build_id_bytes == image->build_id_bytes &&
+	       memcmp(module->build_id, image->build_id, image->build_id_bytes) == 0;
+}
+
+uint32_t gmon_module(const struct profile *profile, const struct image *image, bool *is_other_build)
+{
+	uint32_t by_name = PROFILE_NONE;
+	*is_other_build = false;
+	for (uint32_t i = 0; i < profile->module_count; i++) {
+		const struct profile_module *module = &profile->modules[i];
+		if (module->kind != MODULE_FILE)
+			continue;
+		if (is_same_build(image, module))
+			return i;
+		if (by_name == PROFILE_NONE &&
+		    strcmp(image_base_name(profile_string(profile, module->path)), image_base_name(image->path)) == 0)
+			by_name = i;
+	}
+	*is_other_build = by_name != PROFILE_NONE && profile->modules[by_name].build_id_bytes > 0;
+	return by_name;
+}
+
 uint32_t gmon_program(const struct profile *profile)
 {
 	const char *name = profile->process_count ? profile_string(profile, profile->processes[0].name) : "";

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "gprof/gmon.h"
+#include "gprof/image.h"
 #include "profile/profile.h"
 
 /* Fills in an empty `gmon`, settled. `module` has the kind MODULE_FILE; other modules of the same file (path and
@@ -37,6 +38,10 @@ uint32_t gmon_time(const struct profile *profile);
 
 /* Returns the module of the first process's program, or PROFILE_NONE if it has no file. */
 uint32_t gmon_program(const struct profile *profile);
+
+/* Returns the module that an image is: the one with its build-id, or the first one of its file name. PROFILE_NONE:
+ * there is none. Sets *is_other_build if the module has another build-id. */
+uint32_t gmon_module(const struct profile *profile, const struct image *image, bool *is_other_build);
 
 /* Sets marks[m], of module_count marks, for the modules with counted calls or blocks; of several modules of one
  * file, for the first. */

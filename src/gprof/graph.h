@@ -77,6 +77,12 @@ struct graph {
 	uint64_t calls_from_outside;            /* calls of known functions from outside of all symbols */
 };
 
+/* All of it: settles the choices, makes a zeroed graph of the image and of what was counted in it, with the calls in
+ * the code if `scans`, and solves it if it has arcs (graph_make.c). Returns 0 or a negative error; call graph_release
+ * in any case. */
+int graph_make(struct graph *graph, const struct image *image, const struct gmon *gmon, struct choices *choices,
+	       bool scans);
+
 /* Makes a graph of an image's symbols. Returns 0 or ERROR_MEMORY; call graph_release in any case. */
 int graph_init(struct graph *graph, const struct image *image);
 /* The same for functions without addresses. The names must outlive the graph. */

@@ -20,11 +20,11 @@
 	/* the monitor */ \
 	X(OUT_OF_MEMORY, "out-of-memory", ERROR, CLOSING, "", \
 	  "The recorder ran out of memory; samples after that moment are missing.") \
-	X(UNSAMPLED, "unsampled", WARNING, CLOSING, "sample", \
+	X(UNSAMPLED, "unsampled", WARNING, RECORDING, "sample", \
 	  "This part of the resource was used where no sample was taken: in threads that ended before their first " \
 	  "interval, which a shorter interval samples, or in programs that the backend does not reach, which the bpf " \
 	  "backend samples.") \
-	X(SAMPLES_COSTLY, "samples-costly", WARNING, CLOSING, "sample a second of CPU time", \
+	X(SAMPLES_COSTLY, "samples-costly", WARNING, RECORDING, "sample a second of CPU time", \
 	  "Each sample takes some microseconds of the thread that it is taken in; -r RES/INTERVAL sets the interval.") \
 	X(SAMPLING_PAUSED, "sampling-paused", WARNING, CLOSING, "pause", \
 	  "The kernel takes no samples during a pause; raise kernel.perf_event_max_sample_rate, or the interval.") \
@@ -133,6 +133,10 @@
 	  "The file ends within a block, which cannot be read.") \
 	X(BLOCKS_SKIPPED, "blocks-skipped", WARNING, READING, "block", \
 	  "A newer cpprof wrote these blocks.") \
+	X(SAMPLES_LOST, "samples-lost", WARNING, READING, "sample", \
+	  "There was no room for these samples when they were taken; with a longer interval, fewer are lost.") \
+	X(PATHS_BROKEN, "paths-broken", WARNING, READING, "call path", \
+	  "The outer parts of these call paths are missing, for the causes that cpprof info lists.") \
 	X(OLD_WARNING, "warning", WARNING, INFO, "", \
 	  "") /* of files of format 1.3 and older, which had no codes */
 /* clang-format on */

@@ -34,6 +34,14 @@ const char *finding_severity_name(unsigned severity)
 	return severity < FINDING_SEVERITIES ? names[severity] : "";
 }
 
+bool finding_is_traced(const struct profile *profile, const struct profile_finding *finding)
+{
+	const struct finding_code_row *row = finding_code_find(profile_string(profile, finding->code));
+	if (row && (row->output == FINDING_IN_CLOSING || row->output == FINDING_IN_RECORDING))
+		return row->output == FINDING_IN_CLOSING;
+	return finding->severity > FINDING_NOTE;
+}
+
 /* --- texts --- */
 
 /* Replaces '#' and {one|many}; the rest of the format is printf's. */
@@ -187,8 +195,8 @@ size_t findings_closing(const struct profile *profile, const struct profile_find
 	*more = 0;
 	for (const struct profile_finding *finding; (finding = finding_next(profile, &walk));) {
 		const struct finding_code_row *row = finding_code_find(profile_string(profile, finding->code));
-		if (row && row->output == FINDING_IN_CLOSING && count < FINDINGS_CLOSING_MAX &&
-		    !has_code(closing, count, finding->code))
+		bool is_closing = row && (row->output == FINDING_IN_CLOSING || row->output == FINDING_IN_RECORDING);
+		if (is_closing && count < FINDINGS_CLOSING_MAX && !has_code(closing, count, finding->code))
 			closing[count++] = finding;
 		else
 			*more += finding->severity != FINDING_NOTE;

@@ -24,8 +24,9 @@ enum { FINDING_SEVERITIES = FINDING_ERROR + 1 };
 
 /* The first consumer that prints a finding; `info` and JSON print all findings. */
 enum finding_output {
-	FINDING_IN_CLOSING, /* the one line that ends a recording */
-	FINDING_IN_READING, /* a warning that each command prints when it reads the file */
+	FINDING_IN_CLOSING,   /* the one line that ends a recording, and the last lines of a trace */
+	FINDING_IN_RECORDING, /* that line only: what a trace costs and leaves out was requested by its intervals */
+	FINDING_IN_READING,   /* a warning that each command prints when it reads the file */
 	FINDING_IN_INFO,
 };
 
@@ -49,6 +50,9 @@ const struct finding_code_row *finding_code_find(const char *name);
 
 /* Returns "note", "warning" or "error", or "" if the number is none of them. */
 const char *finding_severity_name(unsigned severity);
+
+/* Whether a trace prints a finding: errors, warnings and what its code's output says. */
+bool finding_is_traced(const struct profile *profile, const struct profile_finding *finding);
 
 /*
  * Adds a finding with the severity of its code. The format is printf's. Before its conversions are applied, '#'
@@ -76,7 +80,8 @@ struct finding_walk {
 const struct profile_finding *finding_next(const struct profile *profile, struct finding_walk *walk);
 
 /*
- * Selects the findings of the closing line: the most severe ones with FINDING_IN_CLOSING, one of each code, at most
+ * Selects the findings of the closing line: the most severe ones with FINDING_IN_CLOSING or
+ * FINDING_IN_RECORDING, one of each code, at most
  * FINDINGS_CLOSING_MAX. Returns their number. Sets *more to the number of all other errors and warnings.
  */
 enum { FINDINGS_CLOSING_MAX = 4 };

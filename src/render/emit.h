@@ -48,6 +48,14 @@ void sheet_row_end(struct sheet *sheet);
 /* `left_out` is the number of entries that the threshold or the limit excluded. */
 void sheet_close(struct sheet *sheet, size_t left_out);
 
+/* Begins a table that is no result, in JSON or CSV: the array `name` of the document that the caller has begun, or
+ * the header. Its rows are those of a result. Further members of the document may follow sheet_table_close. */
+void sheet_table_open(struct sheet *sheet, FILE *out, enum render_format format, const char *name,
+		      const char *csv_header);
+void sheet_table_close(struct sheet *sheet);
+/* A text that may be NULL. JSON: null. CSV: an empty field. */
+void sheet_optional_text(struct sheet *sheet, const char *name, const char *text);
+
 void json_number(FILE *out, double number);
 
 /* Prints the first line of a result: `what`, then the heading and the resource. */

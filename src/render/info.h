@@ -2,8 +2,8 @@
 #ifndef RENDER_INFO_H
 #define RENDER_INFO_H
 
+#include "profile/quality.h"
 #include "render/emit.h"
-#include "render/quality.h"
 
 struct info {
 	const struct profile *profile;

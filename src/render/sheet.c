@@ -181,6 +181,16 @@ void sheet_text(struct sheet *sheet, const char *name, const char *text)
 	fputc('"', sheet->out);
 }
 
+void sheet_optional_text(struct sheet *sheet, const char *name, const char *text)
+{
+	if (text || !sheet->json) {
+		sheet_text(sheet, name, text ? text : "");
+		return;
+	}
+	field(sheet, name);
+	fputs("null", sheet->out);
+}
+
 void sheet_count(struct sheet *sheet, const char *name, uint64_t count)
 {
 	field(sheet, name);
@@ -253,6 +263,23 @@ void sheet_row_end(struct sheet *sheet)
 
 void sheet_close(struct sheet *sheet, size_t left_out)
 {
+	sheet_table_close(sheet);
 	if (sheet->json)
-		fprintf(sheet->out, "%s], \"left_out\": %zu}", sheet->rows ? "\n" : "", left_out);
+		fprintf(sheet->out, ", \"left_out\": %zu}", left_out);
+}
+
+void sheet_table_open(struct sheet *sheet, FILE *out, enum render_format format, const char *name,
+		      const char *csv_header)
+{
+	*sheet = (struct sheet){ .out = out, .json = format == RENDER_JSON };
+	if (sheet->json)
+		fprintf(out, "\"%s\": [", name);
+	else
+		fprintf(out, "%s\n", csv_header);
+}
+
+void sheet_table_close(struct sheet *sheet)
+{
+	if (sheet->json)
+		fputs(sheet->rows ? "\n]" : "]", sheet->out);
 }

@@ -57,7 +57,7 @@ static void print_row(struct sheet *sheet, const struct result *result, size_t i
 	sheet_path_end(sheet);
 	sheet_number(sheet, "factor", path->factor);
 	sheet_number(sheet, "fraction", fraction_of(affected, view->total));
-	sheet_json_number(sheet, "error", analyze_error(affected, view->total, view->samples));
+	sheet_number(sheet, "error", analyze_error(affected, view->total, view->samples));
 	sheet_count(sheet, "hits", affected);
 	if (!sheet->json)
 		sheet_number(sheet, "predicted_total", result->prediction.predicted);
@@ -67,7 +67,7 @@ static void print_row(struct sheet *sheet, const struct result *result, size_t i
 static void print_table(const struct render_document *document, const struct result *result)
 {
 	struct sheet sheet;
-	sheet_begin(&sheet, document, result, "resource,path,factor,fraction,hits,predicted_total");
+	sheet_begin(&sheet, document, result, "resource,path,factor,fraction,error,hits,predicted_total");
 	sheet_json_number(&sheet, "predicted_total", result->prediction.predicted);
 	sheet_entries(&sheet);
 	for (size_t i = 0; i < result->terms.count; i++)

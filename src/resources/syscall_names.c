@@ -23,3 +23,23 @@ const char *syscall_name(int number)
 {
 	return number >= 0 && (size_t)number < syscall_limit() ? names[number] : NULL;
 }
+
+const char *syscall_error_name(int64_t result)
+{
+	/* The kernel's codes for a system call that is restarted have no name in the C library. */
+	enum { ERESTARTSYS = 512, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK = 516, ERRNO_MAX = 4095 };
+	if (result >= 0 || result < -ERRNO_MAX)
+		return NULL;
+	switch (-result) {
+	case ERESTARTSYS:
+		return "ERESTARTSYS";
+	case ERESTARTNOINTR:
+		return "ERESTARTNOINTR";
+	case ERESTARTNOHAND:
+		return "ERESTARTNOHAND";
+	case ERESTART_RESTARTBLOCK:
+		return "ERESTART_RESTARTBLOCK";
+	default:
+		return strerrorname_np((int)-result);
+	}
+}

@@ -1,4 +1,5 @@
 """Input profiles that are missing, damaged, truncated or lossy, and where the commands look for them."""
+import json
 import re
 
 from cli_support import INPUTS, check_failure, done, run
@@ -11,7 +12,11 @@ def test_lossless_profile_has_no_warning(profiles):
 def test_losses_are_reported(profiles):
 	result = run("report", "lossy.data", directory=profiles)
 	assert result.returncode == 0
-	assert re.fullmatch(r"cpprof report: warning: lossy.data: 17 samples were lost .* only 88\.40 % .*\n", result.stderr)
+	assert re.fullmatch(r"cpprof report: warning: lossy\.data: 17 samples were lost besides \d+ recorded\n"
+		r"cpprof report: warning: lossy\.data: only 88\.40 % of the call paths are complete\n", result.stderr)
+	document = json.loads(run("report", "--format", "json", "lossy.data", directory=profiles).stdout)
+	counts = {finding["code"]: finding["count"] for finding in document["findings"]}
+	assert counts["samples-lost"] == 17 and counts["paths-broken"] > 0
 
 
 def test_killed_recorder_is_reported(profiles):

@@ -42,7 +42,7 @@ def depths(folded):
 
 SEVERITIES = ["note", "warning", "error"]
 # The product adds these findings as it reads.
-FOUND_IN_READING = {b"recording-cut", b"bytes-skipped", b"blocks-skipped", b"file-unreadable"}
+FOUND_IN_READING = {b"recording-cut", b"bytes-skipped", b"blocks-skipped", b"file-unreadable", b"samples-lost", b"paths-broken"}
 
 
 def shown_findings(path):

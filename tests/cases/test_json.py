@@ -1,4 +1,7 @@
 """The JSON of every command that prints JSON is valid by docs/json.schema.json."""
+import csv
+import io
+import json
 import os
 import re
 import subprocess
@@ -136,6 +139,49 @@ def test_resources():
 	for row in document["resources"]:
 		assert (row["reason"] is None) == bool(row["backends"])
 	assert run("resources", "--format", "csv").returncode == 2
+
+
+PROBED = """static int twice(int n) { return 2 * n; }
+static int constant() { return 1; }
+int main(int count, char **words)
+{
+	for (int i = 0; i < count; i++)
+		twice(i);
+	return 0 * constant();
+}
+"""
+
+
+def test_instrument(tmp_path):
+	(tmp_path / 'a "b".cc').write_text(PROBED)
+	words = ("instrument", "--report", "--rule", "tiny on", "--rule", "level blocks", "--rule", "exclude function constant", 'a "b".cc')
+	document = checked(*words, directory=tmp_path)
+	points = document["probe_points"]
+	assert document["findings"] == []
+	assert {"function", "loop", "call"} <= {point["kind"] for point in points}
+	assert {point["file"] for point in points} == {'a "b".cc'}
+	assert document["instrumented"] == sum(point["instrumented"] for point in points) > 0
+	assert document["skipped"] == sum(not point["instrumented"] for point in points) > 0
+	for point in points:
+		assert (point["reason"] is None) == point["instrumented"]
+	rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv", directory=tmp_path).stdout)))
+	assert rows == [{name: value if isinstance(value, str) else "" if value is None else json.dumps(value)
+		for name, value in point.items()} for point in points]
+
+
+def test_instrument_without_probe_points(tmp_path):
+	(tmp_path / "a.c").write_text("int nothing;\n")
+	document = checked("instrument", "--report", "a.c", directory=tmp_path)
+	assert (document["probe_points"], document["instrumented"], document["skipped"]) == ([], 0, 0)
+
+
+def test_whatif_has_the_same_errors_in_csv(directory):
+	words = ("whatif", "main;sort;qsort=0", "main;print=0.5", "-r", "cpu", "whole.data")
+	(result,) = checked(*words, directory=directory)["results"]
+	rows = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv", directory=directory).stdout)))
+	assert [(float(row["fraction"]), float(row["error"])) for row in rows] == \
+		[(entry["fraction"], entry["error"]) for entry in result["entries"]]
+	assert all(entry["error"] > 0 for entry in result["entries"])
 
 
 def test_the_call_graph_is_that_of_the_paths(directory):

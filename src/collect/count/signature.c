@@ -85,16 +85,10 @@ static bool is_word(char c)
  * of the text. */
 static size_t value_length(const char *text, size_t length, char separator)
 {
-	size_t depth = 0;
-	for (size_t i = 0; i < length; i++) {
-		if (strchr("<([{", text[i]))
-			depth++;
-		else if (strchr(">)]}", text[i]) && depth > 0)
-			depth--;
-		else if (text[i] == separator && depth == 0)
-			return i;
-	}
-	return length;
+	size_t i = 0;
+	while (i < length && text[i] != separator)
+		i = strchr("<([{", text[i]) ? cxx_name_brackets(text, length, i) : i + 1;
+	return i;
 }
 
 static bool is_identifier(struct part part)

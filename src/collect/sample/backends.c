@@ -39,3 +39,32 @@ const struct backend_vtable *backend_find(const char *name, struct error *error)
 		error_set(error, ERROR_USAGE, "unknown backend '%s' (%s)", name, all);
 	return NULL;
 }
+
+void backends_ask(const struct resource_row *row, struct backends_answer *answer)
+{
+	struct resource_request request = {
+		.row = row,
+		.counter = row->counter,
+		.interval = row->default_interval,
+		.default_interval = true,
+		.gtick = row->gtick,
+		.target.syscall = RESOURCE_ALL_SYSCALLS,
+	};
+	snprintf(request.name, sizeof(request.name), "%s", row->name);
+	snprintf(request.title, sizeof(request.title), "%s", row->title);
+	*answer = (struct backends_answer){ 0 };
+	for (size_t i = 0; record_backends[i]; i++) {
+		const struct backend_vtable *backend = record_backends[i];
+		struct error reason;
+		bool user_only = false;
+		if (backend->probe(&request, &user_only, &reason) < 0) {
+			if (!backend->serves || backend->serves(row))
+				answer->why_not = reason;
+			continue;
+		}
+		size_t used = strlen(answer->names);
+		snprintf(answer->names + used, sizeof(answer->names) - used, "%s%s", used ? "," : "", backend->name);
+		if (user_only && row->modes == RESOURCE_ALL_MODES)
+			answer->user_only = backend->name;
+	}
+}

@@ -13,4 +13,16 @@ extern const struct backend_vtable *const record_backends[];
  * (ERROR_USAGE) then lists similar names and all names. */
 const struct backend_vtable *backend_find(const char *name, struct error *error);
 
+/* The backends that can measure a resource here. */
+struct backends_answer {
+	char names[64];        /* "bpf,perf", in order of preference; "": none */
+	const char *user_only; /* one of them that observes user mode only; NULL: none does */
+	/* if no backend can: the reason of the last one that supports the resource, which has the lowest
+	 * requirements */
+	struct error why_not;
+};
+
+/* Asks each backend whether it can measure the resource with its default interval. */
+void backends_ask(const struct resource_row *row, struct backends_answer *answer);
+
 #endif

@@ -334,6 +334,19 @@ static void test_last_component(void **state)
 	expect_last("a b ", "");
 }
 
+static void test_brackets(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t behind;
+	} cases[] = {
+		{ "<a<b>, (c > d)>::f", 15 }, { "(int)", 5 }, { "<(&operator>)>", 14 }, { "<p->q>r", 6 }, { "< b", 1 }
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(cxx_name_brackets(cases[i].text, strlen(cases[i].text), 0), cases[i].behind);
+}
+
 static void test_name_ends_with(void **state)
 {
 	static const char name[] = "ns::Klass::f";
@@ -382,6 +395,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_last_component),
+		cmocka_unit_test(test_brackets),
 		cmocka_unit_test(test_name_ends_with),
 		cmocka_unit_test(test_array_grows),
 		cmocka_unit_test(test_buffer_and_cursor),

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "profile/profile.h"
+#include "profile/quality.h"
 #include "support/alloc_fail.h"
 
 static const char *text_of(const struct profile *profile, size_t index)
@@ -125,6 +126,49 @@ static void test_closing(void **state)
 	profile_free(profile);
 }
 
+/* A trace prints errors, warnings and notes of the closing line, except those that only a recording's line has. */
+static void test_traced(void **state)
+{
+	(void)state;
+	static const struct {
+		enum finding_code code;
+		bool is_traced;
+	} cases[] = {
+		{ FINDING_OUT_OF_MEMORY, true }, { FINDING_EVENTS_LOST, true },     { FINDING_BACKEND_REFUSED, true },
+		{ FINDING_UNWIND_ROWS, false },  { FINDING_SAMPLES_COSTLY, false }, { FINDING_UNSAMPLED, false },
+	};
+	struct profile *profile = profile_new();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		finding_add(profile, cases[i].code, 0, "text");
+		if (finding_is_traced(profile, &profile->findings[i]) != cases[i].is_traced)
+			fail_msg("%s", finding_codes[cases[i].code].name);
+	}
+	profile_free(profile);
+}
+
+/* Lost samples and broken call paths are findings of each reading, but only once. */
+static void test_quality(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	struct profile_cause causes[] = { { .count = 99, .whole = true }, { .count = 1 } };
+	profile->causes = causes;
+	profile->cause_count = 2;
+	quality_add_findings(profile);
+	assert_int_equal(profile->finding_count, 0);
+	profile->lost = 1;
+	causes[1].count = 9;
+	for (int i = 0; i < 2; i++)
+		quality_add_findings(profile);
+	assert_int_equal(profile->finding_count, 2);
+	assert_string_equal(text_of(profile, 0), "1 sample was lost besides 0 recorded");
+	assert_string_equal(text_of(profile, 1), "only 91.66 % of the call paths are complete");
+	assert_int_equal(finding_find(profile, FINDING_PATHS_BROKEN)->count, 9);
+	profile->causes = NULL;
+	profile->cause_count = 0;
+	profile_free(profile);
+}
+
 /* A finding whose code a later version added is kept, but is not in the closing line. */
 static void test_unknown_code(void **state)
 {
@@ -201,7 +245,7 @@ static void test_no_memory(void **state)
 
 static void append_row(struct buffer *out, const struct finding_code_row *row)
 {
-	static const char *const outputs[] = { "closing line", "reading", "info" };
+	static const char *const outputs[] = { "closing line", "closing line of record", "reading", "info" };
 	buffer_printf(out, "| `%s` | %s | %s | %s | %s |\n", row->name, finding_severity_name(row->severity),
 		      outputs[row->output], row->unit, row->meaning);
 }
@@ -239,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),        cmocka_unit_test(test_merging),
 		cmocka_unit_test(test_order),        cmocka_unit_test(test_closing),
+		cmocka_unit_test(test_traced),       cmocka_unit_test(test_quality),
 		cmocka_unit_test(test_unknown_code), cmocka_unit_test(test_older_notes),
 		cmocka_unit_test(test_soundness),    cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_docs),         cmocka_unit_test(test_codes),

@@ -1,5 +1,6 @@
 /* resources/resources.c, resource_words.c, resource_parameters.c and syscall_names.c: parsing of resource
  * requests. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -471,6 +472,11 @@ static void test_syscall_names(void **state)
 	assert_int_equal(syscall_number("nonsense"), -1);
 	assert_null(syscall_name(-1));
 	assert_null(syscall_name((int)syscall_limit()));
+	assert_string_equal(syscall_error_name(-ENOENT), "ENOENT");
+	assert_string_equal(syscall_error_name(-516), "ERESTART_RESTARTBLOCK"); /* of the kernel alone */
+	assert_null(syscall_error_name(0));
+	assert_null(syscall_error_name(ENOENT));
+	assert_null(syscall_error_name(-4096)); /* an address */
 	assert_non_null(syscall_name((int)syscall_limit() - 1));
 	assert_null(syscall_name(400)); /* every processor has a gap there */
 }

@@ -37,8 +37,7 @@ static bool map_channel(int fd)
 	void *code = mmap(NULL, CHANNEL_BYTES - CHANNEL_CODES, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd,
 			  (off_t)CHANNEL_CODES);
 	const struct channel *found = channel;
-	if (code == MAP_FAILED || found->magic != CHANNEL_MAGIC || found->version != CHANNEL_VERSION ||
-	    found->is_over) {
+	if (code == MAP_FAILED || !channel_is_known(found) || found->is_over) {
 		munmap(channel, CHANNEL_CODES);
 		if (code != MAP_FAILED)
 			munmap(code, CHANNEL_BYTES - CHANNEL_CODES);
@@ -327,7 +326,7 @@ static struct channel *make_channel(void)
 		return NULL;
 	struct channel *channel = (void *)mapped;
 	channel->magic = CHANNEL_MAGIC;
-	channel->version = CHANNEL_VERSION;
+	channel->versions = CHANNEL_VERSIONS;
 	channel->starts_paused = header->starts_paused;
 	channel->tick_ns = header->tick_ns;
 	for (uint32_t i = 0; i < header->request_count && i < SAMPLE_REQUESTS; i++) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "processor/registers.h"
 
 /*
  * The kernel maps one page with the read position, which we write; then, read-only, one page with the
@@ -108,7 +109,7 @@ static bool is_whole(const struct sample_record *record, uint32_t length)
 		return false;
 	uint64_t more = record->kind == SAMPLE_WALKED
 				? record->frames * sizeof(uint64_t)
-				: SAMPLE_REGISTERS * sizeof(uint64_t) + (uint64_t)record->stack_bytes;
+				: ARCH_REGISTERS * sizeof(uint64_t) + (uint64_t)record->stack_bytes;
 	return more <= length - sizeof(*record);
 }
 

@@ -157,7 +157,7 @@ static int make_memory(struct preload_channel *channel, struct error *error)
 
 static void set_up(struct channel *memory, const struct backend_request *request)
 {
-	memory->version = CHANNEL_VERSION;
+	memory->versions = CHANNEL_VERSIONS;
 	memory->monitor_pid = (uint32_t)getpid();
 	memory->request_count = (uint32_t)request->resource_count;
 	memory->starts_paused = request->paused;

@@ -34,7 +34,7 @@ static bool is_possible(const struct sample_record *record, uint64_t room)
 		return false;
 	if (record->frames > (record->kind == SAMPLE_WALKED ? WALK_FRAMES : 0))
 		return false;
-	return channel_record_bytes(record) <= room;
+	return preload_record_bytes(record) <= room;
 }
 
 /* Copies the head of the next record. */
@@ -70,7 +70,7 @@ const struct sample_record *preload_ring_peek(const struct preload_ring *ring)
 
 void preload_ring_take(struct preload_ring *ring, struct preload_record *to)
 {
-	uint64_t bytes = channel_record_bytes(&ring->next);
+	uint64_t bytes = preload_record_bytes(&ring->next);
 	to->record = ring->next;
 	copy_out(ring, ring->tail + sizeof(to->record), to->content, bytes - sizeof(to->record));
 	ring->tail += bytes;

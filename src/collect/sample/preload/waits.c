@@ -13,7 +13,7 @@ bool preload_waits_is_stack(const struct sample_record *record)
 
 void preload_waits_keep(struct preload_thread *thread, const struct preload_record *record)
 {
-	size_t bytes = offsetof(struct preload_record, content) + channel_record_bytes(&record->record) -
+	size_t bytes = offsetof(struct preload_record, content) + preload_record_bytes(&record->record) -
 		       sizeof(record->record);
 	free(thread->waits_at);
 	thread->waits_at = malloc(bytes);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cxx_name.h"
 #include "base/path.h"
 #include "frames/native/names.h"
 
@@ -95,16 +96,15 @@ static char *squeeze(const char *text)
 	return copy;
 }
 
-/* Returns where the parameters of a squeezed name begin, or NULL if it has
- * none. The parentheses of "operator()", "(anonymous namespace)::f" and lambdas
- * are not parameters. */
-static const char *parameters_of(const char *squeezed)
+/* Returns whether a squeezed name has parameters. The parentheses of
+ * "operator()", "(anonymous namespace)::f" and lambdas are not parameters. */
+static bool has_parameters(const char *squeezed)
 {
 	static const char call[] = "operator()";
 	const char *end = strrchr(squeezed, ')');
 	/* Behind them may stand const, volatile, & and &&. */
 	if (!end || strpbrk(end, ":}>"))
-		return NULL;
+		return false;
 	int depth = 0;
 	const char *at = end;
 	for (; at > squeezed; at--) {
@@ -115,29 +115,27 @@ static const char *parameters_of(const char *squeezed)
 	size_t before = (size_t)(end + 1 - squeezed);
 	bool is_operator =
 		at + 1 == end && before >= strlen(call) && memcmp(end + 1 - strlen(call), call, strlen(call)) == 0;
-	return is_operator || at == squeezed ? NULL : at;
+	return !is_operator && at > squeezed;
 }
 
-/* Stores the last identifier with its length in front, as in mangled names. */
-static void find_part(struct wanted *wanted)
+/* Stores the identifier that the name ends with, its length in front, as in mangled names. */
+static int find_part(struct wanted *wanted)
 {
-	const char *end = parameters_of(wanted->squeezed);
-	end = end ? end : wanted->squeezed + strlen(wanted->squeezed);
-	/* Template arguments: back to the bracket that opens them. */
-	int depth = 0;
-	while (end > wanted->squeezed && (depth > 0 || end[-1] == '>')) {
-		end--;
-		depth += (*end == '>') - (*end == '<');
-	}
-	const char *start = end;
-	while (start > wanted->squeezed && (isalnum((unsigned char)start[-1]) || start[-1] == '_'))
-		start--;
+	size_t start, room = strlen(wanted->name) + 1;
+	char *plain = malloc(room);
+	if (!plain)
+		return ERROR_MEMORY;
+	size_t length = cxx_name_last(wanted->name, room - 1, plain, &start);
+	const char *end = plain + start + length, *identifier = end;
+	while (identifier > plain + start && (isalnum((unsigned char)identifier[-1]) || identifier[-1] == '_'))
+		identifier--;
+	length = (size_t)(end - identifier);
 	/* Operators and conversions are mangled in another way. */
-	bool is_plain = start < end && !strstr(wanted->squeezed, "operator") &&
-			(size_t)(end - start) < sizeof(wanted->part) - 8;
+	bool is_plain = length > 0 && !strstr(wanted->squeezed, "operator") && length < sizeof(wanted->part) - 8;
 	if (is_plain)
-		snprintf(wanted->part, sizeof(wanted->part), "%zu%.*s", (size_t)(end - start), (int)(end - start),
-			 start);
+		snprintf(wanted->part, sizeof(wanted->part), "%zu%.*s", length, (int)length, identifier);
+	free(plain);
+	return 0;
 }
 
 static int wanted_init(struct wanted *wanted, const char *name, bool for_arguments)
@@ -145,53 +143,45 @@ static int wanted_init(struct wanted *wanted, const char *name, bool for_argumen
 	*wanted = (struct wanted){ .name = name, .squeezed = squeeze(name), .for_arguments = for_arguments };
 	if (!wanted->squeezed)
 		return ERROR_MEMORY;
-	wanted->has_parameters = parameters_of(wanted->squeezed) != NULL;
-	find_part(wanted);
-	return 0;
+	wanted->has_parameters = has_parameters(wanted->squeezed);
+	return find_part(wanted);
 }
 
-/* Drops template arguments and ABI tags ("f[abi:cxx11]") in place. */
-static void strip_arguments(char *text)
-{
-	if (strstr(text, "operator"))
-		return;
-	int depth = 0;
-	char *to = text;
-	for (const char *at = text; *at; at++) {
-		/* Rust's "<T as Trait>::f" begins with its bracket. */
-		bool opens = (*at == '<' && to > text) || (depth == 0 && strncmp(at, "[abi:", 5) == 0);
-		if (opens || (depth > 0 && *at == '<'))
-			depth++;
-		if (depth == 0)
-			*to++ = *at;
-		else if ((*at == '>' && at[-1] != '-') || *at == ']')
-			depth--;
-	}
-	*to = 0;
-}
-
-/* Returns whether the user's name means a demangled name, `full` with and
- * `bare` without parameters. Both are squeezed. */
-static bool reads_as(const struct wanted *wanted, const char *full, char *bare)
-{
-	if (wanted->has_parameters) {
-		/* The return type stands before a template's name. */
-		const char *name = strstr(full, bare);
-		return strcmp(full, wanted->squeezed) == 0 || (name && strcmp(name, wanted->squeezed) == 0);
-	}
-	if (strcmp(bare, wanted->squeezed) == 0)
-		return true;
-	strip_arguments(bare);
-	return strcmp(bare, wanted->squeezed) == 0;
-}
-
-/* Demangles a name and removes its blanks. Returns NULL if it is not mangled, or memory ran out. */
+/* Demangles a name. Returns NULL if it is not mangled, or memory ran out. */
 static char *demangle(const char *linkage, int options)
 {
-	char *name = cplus_demangle(linkage, DMGL_AUTO | DMGL_ANSI | options);
-	char *squeezed = name ? squeeze(name) : NULL;
-	free(name);
-	return squeezed;
+	return cplus_demangle(linkage, DMGL_AUTO | DMGL_ANSI | options);
+}
+
+/* Returns whether a demangled name is the user's, but for blanks. */
+static bool is_equal(const struct wanted *wanted, const char *name)
+{
+	char *squeezed = squeeze(name);
+	bool equal = squeezed && strcmp(squeezed, wanted->squeezed) == 0;
+	free(squeezed);
+	return equal;
+}
+
+/* The same for the name without template arguments and ABI tags ("f[abi:cxx11]"). */
+static bool is_equal_plain(const struct wanted *wanted, const char *name)
+{
+	char *plain = malloc(strlen(name) + 1);
+	if (!plain)
+		return false;
+	plain[cxx_name_plain(name, strlen(name), plain)] = 0;
+	bool equal = is_equal(wanted, plain);
+	free(plain);
+	return equal;
+}
+
+/* Returns whether the user's name means a demangled name, `full` with and `bare` without parameters. */
+static bool reads_as(const struct wanted *wanted, const char *full, const char *bare)
+{
+	if (!wanted->has_parameters)
+		return is_equal(wanted, bare) || is_equal_plain(wanted, bare);
+	/* The return type stands before a template's name. */
+	const char *name = strstr(full, bare);
+	return is_equal(wanted, full) || (name && is_equal(wanted, name));
 }
 
 static bool matches_mangled(const struct wanted *wanted, const char *linkage)

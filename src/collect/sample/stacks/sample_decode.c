@@ -45,7 +45,7 @@ static void fill_fallback(const struct sample_record *record, const void *conten
 	const uint64_t *words = content;
 	memcpy(sample->registers.value, words, sizeof(sample->registers.value));
 	sample->has_registers = true;
-	sample->stack = (const uint8_t *)(words + SAMPLE_REGISTERS);
+	sample->stack = (const uint8_t *)(words + ARCH_REGISTERS);
 	sample->stack_bytes = record->stack_bytes;
 	sample->stack_asked = stack_asked;
 	uint64_t sp = sample->registers.value[ARCH_SP_REGISTER];

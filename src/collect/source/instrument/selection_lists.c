@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cxx_name.h"
 #include "collect/source/instrument/selection_rules.h"
 
 /* --- TAU --- */
@@ -28,20 +29,18 @@ static char *strip_type(char *text)
 	size_t length = strlen(text);
 	if (length > 2 && (strcmp(text + length - 2, " C") == 0 || strcmp(text + length - 2, " F") == 0))
 		text[length - 2] = 0;
-	char *parameters = strchr(text, '(');
-	char *name = text;
-	char *operator_at = strstr(text, "operator");
-	const char *end = parameters ? parameters : text + strlen(text);
-	if (operator_at && operator_at < end)
-		end = operator_at;
-	int depth = 0;
-	for (char *at = text; at < end; at++) {
-		depth += *at == '<';
-		depth -= *at == '>';
-		if (depth == 0 && (*at == ' ' || *at == '*' || *at == '&'))
-			name = at + 1;
+	struct cxx_name name = cxx_name_parse(text, strlen(text));
+	char *start = text + name.start;
+	for (size_t at = name.start; at < name.end && strncmp(text + at, "operator", 8) != 0;) {
+		if (text[at] == '<') {
+			at = cxx_name_brackets(text, name.end, at);
+			continue;
+		}
+		if (text[at] == '*' || text[at] == '&')
+			start = text + at + 1;
+		at++;
 	}
-	return name;
+	return start;
 }
 
 static char *unquote(char *text)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/cxx_name.h"
 #include "collect/source/instrument/selection_expression.h"
 #include "collect/source/instrument/selection_rules.h"
 
@@ -157,21 +158,10 @@ bool selection_pattern_fits_file(const struct selection_pattern *pattern, const 
 /* Returns "f" of "ns::C<a::b>::f", or the whole name if it has no scopes. */
 static const char *unqualified(const char *name)
 {
-	const char *start = name;
-	int depth = 0;
-	if (strncmp(name, "operator", 8) == 0)
-		return name;
-	for (const char *at = name; *at; at++) {
-		depth += *at == '<' || *at == '(';
-		depth -= (*at == '>' && at > name && at[-1] != '-') || *at == ')';
-		if (depth <= 0 && at[0] == ':' && at[1] == ':') {
-			start = at + 2;
-			depth = 0;
-			if (strncmp(start, "operator", 8) == 0)
-				break;
-		}
-	}
-	return start;
+	size_t length = strlen(name), start = 0;
+	for (size_t next = 0; next < length; next = cxx_name_component(name, length, next))
+		start = next;
+	return name + start;
 }
 
 bool selection_pattern_fits_function(const struct selection_pattern *pattern, const char *name, const char *signature)

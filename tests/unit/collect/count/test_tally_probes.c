@@ -456,6 +456,7 @@ static void signatures_become_names(void **state)
 		{ "ns::C<T>::operator int() const [with T = char]", "ns::C<char>::operator int() const" },
 		{ "ns::C<T>::~C() [with T = char]", "ns::C<char>::~C()" },
 		{ "main()::<lambda(int, int)>", "main()::<lambda(int, int)>" },
+		{ "void put(T) [with bool (* F)(A, A) = ns::operator<; T = int]", "void put<int>(int)" },
 		{ "broken [", "[" }, /* incomplete: the parser must end */
 		{ "broken [with T", "T" },
 		{ "broken [with T]", "broken" },

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "abi/sample_record.h"
 #include "processor/registers.h"
 
 /* --- system calls ---
@@ -70,8 +69,6 @@ static inline bool machine_pushes_frame_pointer(const uint8_t *code)
 }
 
 enum { MACHINE_RBX = 3, MACHINE_R12 = 12 }; /* by DWARF's numbers */
-
-static_assert((int)ARCH_REGISTERS == (int)SAMPLE_REGISTERS, "a sample's record has all registers");
 
 static inline void machine_registers_of(const ucontext_t *context, struct arch_registers *registers)
 {

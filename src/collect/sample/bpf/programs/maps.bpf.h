@@ -4,6 +4,7 @@
 
 #include "collect/sample/bpf/programs/shared.h"
 #include "collect/shared/row_walk.h"
+#include "processor/registers.h"
 
 /* --- settings: fixed before the programs are loaded --- */
 
@@ -79,7 +80,7 @@ struct scratch {
 	uint32_t spare;
 	struct walk walk;
 	/* Room for registers and stack, which are longer than the frames. */
-	uint8_t more[SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES - WALK_FRAMES * 8];
+	uint8_t more[ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES - WALK_FRAMES * 8];
 };
 
 struct {

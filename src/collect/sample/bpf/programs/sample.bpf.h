@@ -177,7 +177,7 @@ static void add_lost(uint32_t request)
  * polls. */
 static void submit(const struct scratch *scratch, uint64_t bytes)
 {
-	enum { MOST = sizeof(struct sample_record) + SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES };
+	enum { MOST = sizeof(struct sample_record) + ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES };
 	const struct sample_record *record = &scratch->walk.record;
 	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 	uint64_t size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
@@ -256,7 +256,7 @@ static long restore_one(uint32_t index, void *context)
 	if (!pending)
 		return 1;
 	uint64_t offset = BPF_CORE_READ(pending, stack) - restoring->from;
-	uint8_t *stack = (uint8_t *)(restoring->scratch->walk.frames + SAMPLE_REGISTERS);
+	uint8_t *stack = (uint8_t *)(restoring->scratch->walk.frames + ARCH_REGISTERS);
 	if (offset < restoring->scratch->walk.record.stack_bytes && !BPF_CORE_READ(pending, chained))
 		*(uint64_t *)(stack + (offset & (SAMPLE_STACK_BYTES - 8))) = BPF_CORE_READ(pending, orig_ret_vaddr);
 	restoring->pending = BPF_CORE_READ(pending, next);
@@ -268,7 +268,7 @@ static long restore_one(uint32_t index, void *context)
 static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 {
 	struct sample_record *record = &scratch->walk.record;
-	uint8_t *stack = (uint8_t *)(scratch->walk.frames + SAMPLE_REGISTERS);
+	uint8_t *stack = (uint8_t *)(scratch->walk.frames + ARCH_REGISTERS);
 	uint64_t from = registers_frame(registers).sp;
 	uint32_t at = SAMPLE_PAGE_BYTES - (from & (SAMPLE_PAGE_BYTES - 1)); /* up to the page's end */
 	record->stack_bytes = 0;
@@ -341,7 +341,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 	} else {
 		copy_registers(scratch, registers);
 		copy_stack(scratch, registers);
-		bytes += SAMPLE_REGISTERS * 8 + record->stack_bytes;
+		bytes += ARCH_REGISTERS * 8 + record->stack_bytes;
 	}
 	submit(scratch, bytes);
 	give_back(scratch);
@@ -374,7 +374,7 @@ static void submit_asleep(struct task_struct *task, struct bpf_thread *thread, u
 	};
 	copy_registers(scratch, registers);
 	__sync_fetch_and_add(&results.ends[WALK_ASLEEP], 1);
-	submit(scratch, sizeof(struct sample_record) + SAMPLE_REGISTERS * 8);
+	submit(scratch, sizeof(struct sample_record) + ARCH_REGISTERS * 8);
 	give_back(scratch);
 }
 

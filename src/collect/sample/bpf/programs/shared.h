@@ -1,6 +1,7 @@
 /*
  * The data that the eBPF programs and the monitor share: the maps' values and the records in the ring.
- * Compiles on both sides; every size is fixed.
+ * Compiles on both sides; every size is fixed. The layout has no version: one build compiles the programs and
+ * their loader, and the loader's object contains the programs.
  *
  *   monitor --(settings, code, probes)--> programs --(records, totals)--> monitor
  */

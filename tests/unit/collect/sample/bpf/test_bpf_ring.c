@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "collect/sample/bpf/ring.h"
+#include "processor/registers.h"
 #include "support/alloc_fail.h"
 
 enum { RING_BYTES = 64 * 1024, HEADER_BYTES = 8, WORD = 8 };
@@ -211,7 +212,7 @@ static void test_discarded(void **state)
 static void test_malformed(void **state)
 {
 	struct world *world = *state;
-	enum { REGISTERS = SAMPLE_REGISTERS * WORD };
+	enum { REGISTERS = ARCH_REGISTERS * WORD };
 	static const struct {
 		struct sample_record record;
 		uint32_t length;

@@ -164,8 +164,7 @@ static void test_settings(void **state)
 	assert_int_not_equal(ftruncate(file, (off_t)CHANNEL_BYTES * 2), 0);
 	const struct channel *memory = mmap(NULL, sizeof(*memory), PROT_READ, MAP_SHARED, file, 0);
 	assert_true(memory != MAP_FAILED);
-	assert_int_equal(memory->magic, CHANNEL_MAGIC);
-	assert_int_equal(memory->version, CHANNEL_VERSION);
+	assert_true(channel_is_known(memory));
 	assert_int_equal(memory->monitor_pid, getpid());
 	assert_int_equal(memory->is_over, 0);
 	assert_int_equal(memory->starts_paused, 1);
@@ -176,6 +175,31 @@ static void test_settings(void **state)
 	munmap((void *)memory, sizeof(*memory));
 	preload_channel_free(channel);
 	preload_channel_free(NULL);
+}
+
+/* The agent connects only to a monitor that has the same version of each layout in the memory. */
+static void test_other_versions(void **state)
+{
+	(void)state;
+	const uint32_t others[] = {
+		CHANNEL_WORD(CHANNEL_VERSION + 1, SAMPLE_RECORD_VERSION, UNWIND_ROW_VERSION),
+		CHANNEL_WORD(CHANNEL_VERSION, SAMPLE_RECORD_VERSION + 1, UNWIND_ROW_VERSION),
+		CHANNEL_WORD(CHANNEL_VERSION, SAMPLE_RECORD_VERSION, UNWIND_ROW_VERSION + 1),
+		CHANNEL_VERSION, /* of a build without versions of records and rows */
+	};
+	struct error error;
+	struct preload_channel *channel = preload_channel_new(&request, &error);
+	assert_non_null(channel);
+	struct channel *memory = preload_channel_memory(channel);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		memory->versions = others[i];
+		assert_false(channel_is_known(memory));
+	}
+	memory->versions = CHANNEL_VERSIONS;
+	assert_true(channel_is_known(memory));
+	memory->magic++;
+	assert_false(channel_is_known(memory));
+	preload_channel_free(channel);
 }
 
 /* --- the bell --- */
@@ -297,8 +321,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, reset)
 	const struct CMUnitTest tests[] = {
-		T(test_requests),     T(test_ticks), T(test_settings), T(test_bell),
-		T(test_hostile_bell), T(test_beat),  T(test_refused),
+		T(test_requests), T(test_ticks),        T(test_settings), T(test_other_versions),
+		T(test_bell),     T(test_hostile_bell), T(test_beat),     T(test_refused),
 	};
 	return cmocka_run_group_tests_name("preload_channel", tests, NULL, NULL);
 }

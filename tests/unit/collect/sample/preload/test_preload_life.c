@@ -61,7 +61,7 @@ static void test_code(void **state)
 /* Writes the user-space fallback of a walk that met unknown code. */
 static void put_fallback(uint32_t thread, uint8_t end)
 {
-	const uint64_t registers[SAMPLE_REGISTERS] = { 0 };
+	const uint64_t registers[ARCH_REGISTERS] = { 0 };
 	const struct sample_record record = {
 		.time_ns = now_ns(), .tid = channel->threads[thread].tid, .kind = SAMPLE_FALLBACK, .end = end, .hits = 1
 	};

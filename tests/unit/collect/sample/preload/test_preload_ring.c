@@ -91,7 +91,7 @@ static void test_kinds(void **state)
 {
 	(void)state;
 	struct preload_ring ring;
-	uint8_t bytes[SAMPLE_REGISTERS * 8 + SAMPLE_STACK_BYTES];
+	uint8_t bytes[ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES];
 	preload_ring_init(&ring, channel, THREAD);
 	memset(bytes, 7, sizeof(bytes));
 	const struct sample_record stack = { .kind = SAMPLE_FALLBACK,

@@ -258,9 +258,10 @@ static void test_cxx(void **state)
 		   "struct thing { int x; KEEP thing(int y) : x(y) {} KEEP virtual ~thing() {}\n"
 		   "KEEP int operator()(int y) { return x + y; } KEEP int get() const { return x; } };\n"
 		   "KEEP thing operator/(thing const &a, int b) { return thing(a.x / b); }\n"
+		   "template <typename T> KEEP bool operator<(thing const &a, T b) { return a.x < b; }\n"
 		   "namespace { KEEP int hidden(int x) { return x; } }\n"
 		   "int use(int n) { thing t(n); thing *u = new thing(n); n = t(2) + u->get() + hidden(n); delete u;\n"
-		   "return n + parse(1) + parse(\"a\") + twice(1) + (int)twice(1.0) + (t / 2).x; } }\n"
+		   "return n + parse(1) + parse(\"a\") + twice(1) + (int)twice(1.0) + (t / 2).x + (t < 2); } }\n"
 		   "KEEP int parse(long x) { return (int)x; }\n"
 		   "int main(int n, char **) { return ns::use(n) + parse(n); }\n");
 	lab_run("g++ -O1 -o names names.cc");
@@ -283,6 +284,8 @@ static void test_cxx(void **state)
 		{ "calls:ns::thing::get", { "_ZNK2ns5thing3getEv", NULL } },
 		{ "calls:ns::thing::get() const", { "_ZNK2ns5thing3getEv", NULL } },
 		{ "calls:ns::operator/", { "_ZN2nsdvERKNS_5thingEi", NULL } },
+		{ "calls:ns::operator<", { "_ZN2nsltIiEEbRKNS_5thingET_", NULL } },
+		{ "calls:bool ns::operator< <int>(ns::thing const&, int)", { "_ZN2nsltIiEEbRKNS_5thingET_", NULL } },
 		{ "calls:ns::(anonymous namespace)::hidden", { "_ZN2ns12_GLOBAL__N_16hiddenEi", NULL } },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

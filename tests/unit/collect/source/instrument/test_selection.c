@@ -177,6 +177,26 @@ static void test_groups_and_levels(void **state)
 	selection_free(selection);
 }
 
+/* A pattern fits the last component of a qualified name, too. */
+static void test_components(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *rule, *name;
+		bool fits;
+	} cases[] = {
+		{ "exclude function f", "ns::C<a::b>::f", true },
+		{ "exclude function f", "ns::C<(a::b > 1)>::f", true },
+		{ "exclude function b>::f", "ns::C<a::b>::f", false },
+		{ "exclude function operator<", "ns::operator<", true },
+		{ "exclude function operator->", "ns::C<int>::operator->", true },
+		{ "exclude function f", "ns::f::g", false },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (takes(cases[i].rule, "a.cc", cases[i].name, NULL) == cases[i].fits)
+			fail_msg("'%s' and '%s'", cases[i].rule, cases[i].name);
+}
+
 static void test_tau(void **state)
 {
 	(void)state;
@@ -186,12 +206,20 @@ static void test_tau(void **state)
 				       "int begin(void) C\n"
 				       "\"#Destroy#\"\n"
 				       "void ns::K<int>::get(#)\n"
+				       "std::function<void (int)> handler(int)\n"
+				       "std::map<int, char *> &ns::all()\n"
+				       "const T*tight()\n"
+				       "A &ns::C::operator*(int)\n"
 				       "END_EXCLUDE_LIST\n";
 	assert_false(takes(excludes, "a.c", "sort_array", "sort_array(int *, int)"));
 	assert_true(takes(excludes, "a.c", "sort_array", "sort_array(long *, int)"));
 	assert_false(takes(excludes, "a.c", "begin", "begin()"));
 	assert_false(takes(excludes, "a.c", "petscDestroyAll", NULL));
 	assert_false(takes(excludes, "a.cc", "ns::K<int>::get", "get(char)"));
+	assert_false(takes(excludes, "a.cc", "handler", "handler(int)"));
+	assert_false(takes(excludes, "a.cc", "ns::all", "all()"));
+	assert_false(takes(excludes, "a.cc", "tight", "tight()"));
+	assert_false(takes(excludes, "a.cc", "ns::C::operator*", "operator*(int)"));
 	assert_true(takes(excludes, "a.cc", "main", "main()"));
 	/* Both the function and its file must be included. */
 	static const char includes[] = "BEGIN_INCLUDE_LIST\n  int main#\nEND_INCLUDE_LIST\n"
@@ -379,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_groups_and_levels),
+		cmocka_unit_test(test_components),
 		cmocka_unit_test(test_tau),
 		cmocka_unit_test(test_scorep),
 		cmocka_unit_test(test_together),

@@ -1,6 +1,6 @@
-/* Counts how many of a profile's stacks are complete: for `info`, and for the warning above a report. */
-#ifndef RENDER_QUALITY_H
-#define RENDER_QUALITY_H
+/* Counts how many of a profile's stacks are complete: for `info`, and for findings of each command that reads it. */
+#ifndef PROFILE_QUALITY_H
+#define PROFILE_QUALITY_H
 
 #include <stdint.h>
 
@@ -17,5 +17,8 @@ struct quality quality_of(const struct profile *profile);
 
 /* Returns a percentage that is rounded down, so that 100 % means all of them. */
 double quality_percent(uint64_t part, uint64_t all);
+
+/* Adds the findings about samples and call paths of which a part is missing, unless the profile has them already. */
+void quality_add_findings(struct profile *profile);
 
 #endif

@@ -1,6 +1,9 @@
-#include "render/quality.h"
+#include "profile/quality.h"
 
+#include <inttypes.h>
 #include <math.h>
+
+#include "profile/findings.h"
 
 struct quality quality_of(const struct profile *profile)
 {
@@ -22,4 +25,17 @@ struct quality quality_of(const struct profile *profile)
 double quality_percent(uint64_t part, uint64_t all)
 {
 	return all ? floor((double)part / (double)all * 10000) / 100 : 100;
+}
+
+void quality_add_findings(struct profile *profile)
+{
+	static const double expected_percent = 99;
+	struct quality quality = quality_of(profile);
+	double whole = quality_percent(quality.whole, quality.stacks);
+	if (profile->lost > 0 && !finding_find(profile, FINDING_SAMPLES_LOST))
+		finding_add(profile, FINDING_SAMPLES_LOST, profile->lost,
+			    "{# sample was|# samples were} lost besides %" PRIu64 " recorded", quality.samples);
+	if (quality.stacks > 0 && whole < expected_percent && !finding_find(profile, FINDING_PATHS_BROKEN))
+		finding_add(profile, FINDING_PATHS_BROKEN, quality.stacks - quality.whole,
+			    "only %.2f %% of the call paths are complete", whole);
 }
