@@ -114,6 +114,15 @@ def test_a_function_in_place_of_a_file(profiles, tmp_path):
 	assert "cpprof report --down main" in result.stderr
 
 
+@pytest.mark.parametrize("words", [["nofile.data"], ["--groups", "main"], ["--", "--help"], [""], ["--down", "main", "main"]],
+	ids=" ".join)
+def test_a_missing_file_is_not_called_a_function(workplace, words):
+	"""The profile has no such function, or the command line chooses a report already."""
+	result = run("report", *words, directory=workplace)
+	assert (result.returncode, result.stdout) == (1, "")
+	assert result.stderr.endswith(": No such file or directory\n") and "--down" not in result.stderr
+
+
 @pytest.mark.parametrize("words, message", [
 	(["record", "-F", "1e9", "true"], "-F 1e9 is out of range (0.02 to 50000 Hz)"),
 	(["record", "-F", "fast", "true"], "'fast' is not a frequency (samples per second of CPU time, as -F 1000)"),
