@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "collect/control/client.h"
@@ -77,11 +78,6 @@ static void print_probes(char *answer)
 
 /* --- rules --- */
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static void print_turned(const struct invocation *invocation, const char *line, const char *answer)
 {
 	uint64_t known = 0, matching = 0, changed = 0;
@@ -89,11 +85,11 @@ static void print_turned(const struct invocation *invocation, const char *line, 
 		return;
 	if (strncmp(line, "throttle", strlen("throttle")) == 0) {
 		printf("%s: from now on, for %" PRIu64 " probe point%s and those reached later\n", line, known,
-		       plural(known));
+		       plural_ending("point", (double)known));
 		return;
 	}
 	printf("%s: %" PRIu64 " of %" PRIu64 " probe point%s, %" PRIu64 " switched\n", line, matching, known,
-	       plural(known), changed);
+	       plural_ending("point", (double)known), changed);
 	if (matching == 0)
 		notice(invocation,
 		       "no probe point that was reached so far matches '%s'; the rule applies to those reached later",

@@ -334,6 +334,7 @@ def test_call_graph_of_paths(tmp_path):
 	assert "calls were not counted" in result.stderr
 	text = result.stdout[result.stdout.index("called     name") :]
 	functions, arcs = naive_graph()
+	assert f"\ngranularity: each sample stands for 1 sample, all for {sum(PATHS.values())} samples\n" in result.stdout
 	total, seen, seen_arcs = sum(PATHS.values()), {}, {}
 	for entry in text.split("-----------------------------------------------\n"):
 		lines = entry.splitlines()
