@@ -21,7 +21,7 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 	if (name)
 		return lookup_resource(profile, name, resource, error);
 	if (profile->resource_count == 0)
-		return error_set(error, ERROR_NOT_FOUND, "this profile has no resources");
+		return lookup_no_resources(profile, error);
 	*resource = 0;
 	char others[256] = "";
 	for (size_t i = 1; i < profile->resource_count; i++) {

@@ -158,7 +158,7 @@ struct profile *profile_open(const struct invocation *invocation, const char *pa
 		return NULL;
 	}
 	warn_of_losses(invocation, path, profile);
-	if (!profile->symbolized && !name_addresses(invocation, path, profile)) {
+	if (!profile->symbolized && profile->location_count > 0 && !name_addresses(invocation, path, profile)) {
 		profile_free(profile);
 		return NULL;
 	}

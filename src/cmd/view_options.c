@@ -59,7 +59,7 @@ static int choose_resources(struct view_request *request, const struct invocatio
 		for (uint32_t i = 0; i < profile->resource_count; i++)
 			request->resources[request->resource_count++] = i;
 	if (result == 0 && request->resource_count == 0)
-		return error_set(error, ERROR_NOT_FOUND, "this profile has no resources");
+		return lookup_no_resources(profile, error);
 	return result;
 }
 
