@@ -44,7 +44,7 @@ int lookup_label_key(const struct profile *profile, const char *text, uint32_t *
 
 /* Finds the labels of the function (module, group) with this name, by the rules of view_find. The labels are those
  * of one function, or of the mains of several programs. Removes surrounding quotes from the name first. An error is
- * like "no function 'qsrot'; near: qsort". The caller releases the set with label_set_release. */
+ * like "no function 'qsrot' (did you mean qsort?)". The caller releases the set with label_set_release. */
 int lookup_functions(const struct view *view, const char *name, struct label_set *labels, struct error *error);
 
 /* What-if terms: "main;uniquify_db;qsort=0" is a path from its outermost function inwards, and the factor of its

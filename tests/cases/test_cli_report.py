@@ -24,10 +24,10 @@ def test_near_names(tmp_path):
 	for typed, near in {"qsrt": names[0], "qsort": names[0], "std::vector<int": names[1], "uniqify": names[4],
 		"vector<int, std": names[1], "reed": "read"}.items():
 		result = run("report", "--down", typed, tmp_path / "a.data")
-		assert f"near: {near}\n" in result.stderr, typed
+		assert f"(did you mean {near}?)\n" in result.stderr, typed
 	for typed in ("xyz", "m", "zzzzzzzzzzzz", "x" * 300):
-		assert "near" not in run("report", "--down", typed, tmp_path / "a.data").stderr, typed
-	assert "near" not in run("explore", tmp_path / "a.data", stdin=make_input("x" * 300 + "\n")).stderr
+		assert "did you mean" not in run("report", "--down", typed, tmp_path / "a.data").stderr, typed
+	assert "did you mean" not in run("explore", tmp_path / "a.data", stdin=make_input("x" * 300 + "\n")).stderr
 
 
 def test_ambiguous_function_gets_the_list(profiles):
