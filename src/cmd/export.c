@@ -69,8 +69,8 @@ static int check_options(const struct invocation *invocation, const struct forma
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
 		if (!(format->options & some[i].needed) && option_given(invocation, some[i].id))
-			return usage_error(invocation, "--%s cannot be combined with --format %s", some[i].name,
-					   format->name);
+			return usage_error(invocation, "--%s cannot be combined with --format %s (leave out --%s)",
+					   some[i].name, format->name, some[i].name);
 	if (format->is_binary && (!output || strcmp(output, "-") == 0) && isatty(STDOUT_FILENO))
 		return usage_error(invocation, "cannot write the binary format '%s' to a terminal (-o FILE)",
 				   format->name);

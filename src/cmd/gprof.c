@@ -238,7 +238,7 @@ static int read_options(struct words *words)
 	}
 	run->print.map_file = option_value(invocation, 'R');
 	if (status == EXIT_DONE && (words->outputs & OUTPUT_FUNCTION_ORDER) && (words->outputs & OUTPUT_FILE_ORDER))
-		return usage_error(invocation, "-r cannot be combined with -R");
+		return usage_error(invocation, "-r cannot be combined with -R (choose one order)");
 	/* In the index, names of static functions have their file; a SPEC may have one. */
 	run->image_options.with_source = true;
 	return status;

@@ -114,7 +114,8 @@ static int run(struct invocation *invocation)
 		return usage_error(invocation, "--format %s needs the program that ran (--image ./a.out)",
 				   format->name);
 	if (!needs_image && image)
-		return usage_error(invocation, "--image cannot be combined with --format %s", format->name);
+		return usage_error(invocation, "--image cannot be combined with --format %s (leave out --image)",
+				   format->name);
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	return import(invocation, format, invocation->arguments[0], output ? output : PROFILE_FILE_DEFAULT);
 }

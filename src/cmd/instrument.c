@@ -204,7 +204,7 @@ static int check(struct work *work)
 		return usage_error(invocation,
 				   "cannot write several copies to standard output (-o DIR, or --report alone)");
 	if (option_given(invocation, OPTION_FORMAT_NAME) && !work->to_report)
-		return usage_error(invocation, "--format needs --report");
+		return usage_error(invocation, "--format needs --report (add --report)");
 	work->to_output = !work->folder && !work->to_report;
 	return choose_format(work);
 }

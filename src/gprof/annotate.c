@@ -377,7 +377,8 @@ int print_source(struct gprof_report *report, struct error *error)
 {
 	if (!report->image)
 		return error_set(error, ERROR_USAGE,
-				 "cannot annotate source: that needs a program and its gmon.out files");
+				 "cannot annotate source: that needs a program and its gmon.out files (cpprof gprof "
+				 "./a.out gmon.out)");
 	struct annotation annotation = { .report = report };
 	struct hash_map files;
 	hash_map_init(&files);

@@ -50,7 +50,7 @@ static int open_standard_output(struct output *output, struct error *error)
 {
 	if (isatty(STDOUT_FILENO))
 		return error_set(error, ERROR_USAGE,
-				 "standard output is a terminal: send the profile to a file or a pipe");
+				 "cannot write to standard output: it is a terminal (-o FILE, or a pipe)");
 	output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	return output->fd < 0 ? error_set_errno(error, "cannot write to standard output") : 0;
 }
@@ -85,7 +85,7 @@ static int check_names(const struct output *output, struct error *error)
 	if (lstat(output->old, &file) < 0)
 		return errno == ENOENT ? 0 : error_set_errno(error, "cannot keep the older file as %s", output->old);
 	if (S_ISDIR(file.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot keep the older file as %s: that is a directory",
+		return error_set(error, ERROR_USAGE, "cannot keep the older file as %s: that is a directory (-o FILE)",
 				 output->old);
 	return 0;
 }
@@ -147,9 +147,9 @@ static int open_named(struct output *output, struct error *error)
 	struct stat status;
 	bool exists = stat(output->path, &status) == 0;
 	if (exists && S_ISDIR(status.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot write %s: it is a directory", output->path);
+		return error_set(error, ERROR_USAGE, "cannot write %s: it is a directory (-o FILE)", output->path);
 	if (exists && S_ISBLK(status.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot write %s: it is a disk", output->path);
+		return error_set(error, ERROR_USAGE, "cannot write %s: it is a disk (-o FILE)", output->path);
 	if (names_descriptor(output->path) || (exists && !S_ISREG(status.st_mode)))
 		return open_stream(output, error);
 	int code = follow_link(output, error);
@@ -166,7 +166,7 @@ static int open_named(struct output *output, struct error *error)
 struct output *output_open(const char *path, struct error *error)
 {
 	if (!*path) {
-		error_set(error, ERROR_USAGE, "the name of the output file is empty");
+		error_set(error, ERROR_USAGE, "the name of the output file is empty (-o FILE)");
 		return NULL;
 	}
 	bool standard = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
