@@ -79,7 +79,7 @@ struct command {
 	/* Sets *format to value number `index` of --format. Returns false if there are no more. NULL: the option's
 	 * `help` lists them, or there is no such option. */
 	bool (*formats)(size_t index, struct command_format *format);
-	/* Returns the list of words for the value of option `id`, or for an argument (ARGUMENT_WORDS); NULL: any value.
+	/* Returns the list of words for the value of option `id`, or for an argument (ARGUMENT_WORDS, ...); NULL: any value.
 	 * If the member is NULL, all options accept any value. */
 	word_at *(*words)(int id);
 	/* prints the table of the commands that it reads from its input; NULL: none */
@@ -91,8 +91,8 @@ struct command {
 	int (*run)(struct invocation *invocation);
 };
 
-/* The `id` for struct command.words that is not an option. */
-enum { ARGUMENT_WORDS = -1 };
+/* The ids for struct command.words that are not options: the words of any argument, and of the second one alone. */
+enum { ARGUMENT_WORDS = -1, SECOND_ARGUMENT_WORDS = -2 };
 
 /* One option of the command line. */
 struct option_use {

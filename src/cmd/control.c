@@ -182,6 +182,17 @@ static int run(struct invocation *invocation)
 	return ask_words(invocation, &target, invocation->arguments + 1, invocation->argument_count - 1);
 }
 
+static const char *verb_word(size_t index)
+{
+	static const char *const verbs[] = { "list", "on", "off", "group", "level", "throttle" };
+	return index < sizeof(verbs) / sizeof(verbs[0]) ? verbs[index] : NULL;
+}
+
+static word_at *words_of(int id)
+{
+	return id == SECOND_ARGUMENT_WORDS ? verb_word : NULL;
+}
+
 static const char *const usage[] = {
 	"PID [list [PATTERN]...]", "PID on|off PATTERN...",     "PID group NAME on|off",
 	"PID level 0|1|2|3|4",     "PID throttle CALLS NS|off", NULL,
@@ -206,6 +217,7 @@ const struct command command_control = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = words_of,
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 1,
 	.argument_max = SIZE_MAX,

@@ -26,7 +26,12 @@ static const char *resource_word(size_t index)
 
 static const char *backend_word(size_t index)
 {
-	return record_backends[index] ? record_backends[index]->name : NULL;
+	size_t count = 0;
+	while (count < index && record_backends[count])
+		count++;
+	if (count < index)
+		return NULL;
+	return record_backends[index] ? record_backends[index]->name : backend_none.name; /* the last */
 }
 
 word_at *subject_option_words(int id)

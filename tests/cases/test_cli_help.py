@@ -108,7 +108,26 @@ def test_completion_offers_what_the_command_takes(completed):
 	assert completed("record", "--", "ls", "--f") == []
 
 
+@pytest.mark.parametrize("words", [["record", "ls", "--"], ["record", "./a", "--fo"], ["record", "-r", "cpu", "ls", "--"],
+	["record", "--instrumented=paths", "ls", "--"], ["trace", "ls", "-r", ""], ["cc", "gcc", "--"], ["control", "1", "--"]], ids=" ".join)
+def test_completion_leaves_the_target_alone(completed, words):
+	"""Words behind the target are the target's. Files may be offered."""
+	assert not [word for word in completed(*words) if word.startswith("--") or word == "cpu"]
+
+
+def test_completion_before_the_target(completed):
+	"""The value of an option is not the target."""
+	assert "--resource" in completed("record", "-r", "cpu", "--re")
+	assert "--resource" in completed("record", "--instrumented=paths", "--re")
+	assert "--resource" in completed("record", "--resource=cpu", "--re")
+	assert completed("record", "-o", "x.data", "-r", "page-f") == ["page-faults"]
+
+
 def test_completion_offers_values(completed):
+	assert sorted(completed("control", "4711", "o")) == ["off", "on"]
+	assert completed("gprof", "--demangle=g") == ["gnu-v3"]
+	assert completed("gprof", "--file-format", "m") == ["magic"]
+	assert completed("record", "--backend", "no") == ["none"]
 	assert sorted(completed("import", "--format", "")) == ["folded", "gmon"]
 	assert sorted(completed("export", "--format", "")) == ["events", "folded", "gmon"]
 	assert sorted(completed("info", "--format", "")) == ["json", "text"]

@@ -234,7 +234,7 @@ def test_names_that_fit_nothing(words, said):
 	(["-q"], "no calls were counted"),
 	(["-k", "main"], "is not an arc (FROM/TO)"),
 	(["-w", "wide"], "is not a number"),
-	(["-O", "bsd"], "unknown value 'bsd'"),
+	(["-O", "bsd"], "unknown format of GMON 'bsd' (auto or magic)"),
 	(["-r", "-R", "map"], "-r cannot be combined with -R"),
 	(["--true"], "call paths"),
 ])
