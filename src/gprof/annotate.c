@@ -313,13 +313,13 @@ static int print_copy(struct annotation *annotation, FILE *in, const char *path,
 	const char *name;
 	annotation->out = source_file_create_copy(&annotation->copies, path, &name);
 	if (!annotation->out)
-		return error_set_errno(error, "cannot write %s", name ? name : path);
+		return error_set_errno(error, "cannot write '%s'", name ? name : path);
 	int status = print_lines(annotation, in);
 	print_top(annotation);
 	print_summary(annotation);
 	bool failed = ferror(annotation->out);
 	if ((fclose(annotation->out) != 0 || failed) && status == 0)
-		return error_set_errno(error, "cannot write %s", name);
+		return error_set_errno(error, "cannot write '%s'", name);
 	return status;
 }
 

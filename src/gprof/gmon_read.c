@@ -33,7 +33,7 @@ struct reading {
 
 static int truncated(const struct reading *reading)
 {
-	return error_set(reading->error, ERROR_TRUNCATED, "%s is truncated: the record at byte %zu is incomplete",
+	return error_set(reading->error, ERROR_TRUNCATED, "'%s' is truncated: the record at byte %zu is incomplete",
 			 reading->name, reading->record);
 }
 
@@ -192,16 +192,16 @@ static int read_header(struct reading *reading)
 	struct cursor *cursor = &reading->cursor;
 	const uint8_t *magic = cursor_bytes(cursor, 4);
 	if (!magic || memcmp(magic, "gmon", 4) != 0)
-		return error_set(reading->error, ERROR_FORMAT, "%s is not a gmon.out file", reading->name);
+		return error_set(reading->error, ERROR_FORMAT, "'%s' is not a gmon.out file", reading->name);
 	uint32_t version = cursor_u32(cursor);
 	if (!cursor_bytes(cursor, SPARE_BYTES))
-		return error_set(reading->error, ERROR_TRUNCATED, "%s is truncated within its header", reading->name);
+		return error_set(reading->error, ERROR_TRUNCATED, "'%s' is truncated within its header", reading->name);
 	if (version == __builtin_bswap32(GMON_VERSION))
 		return error_set(reading->error, ERROR_FORMAT,
-				 "cannot read %s: it is from a machine with another byte order", reading->name);
+				 "cannot read '%s': it is from a machine with another byte order", reading->name);
 	if (version != GMON_VERSION)
 		return error_set(reading->error, ERROR_VERSION,
-				 "cannot read %s: it has version %u of gmon.out (supported: 1)", reading->name,
+				 "cannot read '%s': it has version %u of gmon.out (supported: 1)", reading->name,
 				 version);
 	return 0;
 }
@@ -219,7 +219,7 @@ static int read_bytes(FILE *in, const char *name, struct buffer *bytes, struct e
 		got = fread(room, 1, PIECE, in);
 		bytes->size -= PIECE - got;
 	}
-	return ferror(in) ? error_set_errno(error, "cannot read %s", name) : 0;
+	return ferror(in) ? error_set_errno(error, "cannot read '%s'", name) : 0;
 }
 
 /* Reads the records of one file into an empty `file`. */

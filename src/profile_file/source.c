@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,10 +16,16 @@ void source_release(struct source *source)
 	buffer_release(&source->owned);
 }
 
+static void set_name(struct source *source, const char *name)
+{
+	snprintf(source->name, sizeof(source->name), "'%.*s'", SOURCE_NAME_BYTES - 3, name);
+}
+
 void source_open_bytes(struct source *source, const void *bytes, size_t size, const char *name)
 {
 	/* NULL would mean that the bytes are in a file. */
-	*source = (struct source){ .name = name, .bytes = bytes ? bytes : (const uint8_t *)"", .size = size, .fd = -1 };
+	*source = (struct source){ .bytes = bytes ? bytes : (const uint8_t *)"", .size = size, .fd = -1 };
+	set_name(source, name);
 }
 
 static int read_pipe(struct source *source, struct error *error)
@@ -45,7 +52,11 @@ static int read_pipe(struct source *source, struct error *error)
 int source_open(struct source *source, const char *path, struct error *error)
 {
 	bool standard = strcmp(path, "-") == 0;
-	*source = (struct source){ .name = standard ? "standard input" : path };
+	*source = (struct source){ 0 };
+	if (standard)
+		snprintf(source->name, sizeof(source->name), "standard input");
+	else
+		set_name(source, path);
 	source->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct stat status;
 	if (source->fd < 0 || fstat(source->fd, &status) < 0) {

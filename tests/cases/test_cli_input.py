@@ -75,6 +75,17 @@ def test_a_file_that_ends_before_its_resources(profiles, tmp_path):
 	assert "naming" not in result.stderr
 
 
+def test_names_of_files_are_quoted(profiles, tmp_path):
+	(tmp_path / "short").write_bytes((profiles / "whole.data").read_bytes()[:9])
+	(tmp_path / "text").write_text("text")
+	for words, text in ((["report", "no"], "cannot read 'no': No such file"), (["report", "short"], "'short' is cut off within"),
+			(["report", "text"], "'text' is not a cpprof profile"), (["report", "."], "'.' is a directory"),
+			(["import", "-o", "no/where", "text"], "cannot write 'no/where': ")):
+		assert text in run(*words, directory=tmp_path).stderr, words
+	with make_input("text") as stdin:
+		assert "standard input is not a cpprof profile" in run("report", "-", stdin=stdin).stderr
+
+
 def test_profile_from_standard_input(profiles):
 	with open(profiles / "forms.data") as stdin:
 		assert "main [614]" in done("report", "-", stdin=stdin)

@@ -97,6 +97,8 @@ def test_empty_times_are_none(profiles):
 	(["/bin/true"], "(did you mean 'cpprof record /bin/true'?)"),
 	(["true"], "(did you mean 'cpprof record true'?)"),
 	(["repotr"], "(did you mean 'report'?)"),
+	(["version"], "unknown command 'version' (did you mean 'cpprof --version'?)"),
+	(["-v"], "unknown option '-v' (did you mean '-V'?)"),
 	(["diff", "whole.data"], "missing argument B (usage: cpprof diff"),
 	(["whatif"], "missing argument 'FN;FN;FN=FACTOR'..."),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
@@ -105,6 +107,13 @@ def test_usage_errors_name_what_is_meant(profiles, words, meant):
 	assert result.returncode == 2
 	assert meant in result.stderr
 	assert "try 'cpprof" not in result.stderr, "the remedy is in the message already"
+
+
+def test_a_program_of_this_folder(tmp_path):
+	(tmp_path / "plain").write_text("#!/bin/sh\n")
+	assert "'plain'; try 'cpprof --help'" in run("plain", directory=tmp_path).stderr, "it is not executable"
+	(tmp_path / "plain").chmod(0o755)
+	assert "(did you mean 'cpprof record ./plain'?)" in run("plain", directory=tmp_path).stderr
 
 
 def test_a_function_in_place_of_a_file(profiles, tmp_path):

@@ -173,7 +173,7 @@ static int check_output(const char *output, struct error *error)
 	struct stat status;
 	if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
 		return error_set(error, ERROR_USAGE,
-				 "cannot write %s: with --instrumented, the output must be a regular file (-o FILE)",
+				 "cannot write '%s': with --instrumented, the output must be a regular file (-o FILE)",
 				 output);
 	struct writer *writer = writer_open(output, error);
 	if (!writer)
