@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profile_file/format.h"
+
 enum { PIPE_READ_BYTES = 64 * 1024 };
 
 void source_release(struct source *source)
@@ -28,6 +30,13 @@ void source_open_bytes(struct source *source, const void *bytes, size_t size, co
 	set_name(source, name);
 }
 
+/* Returns whether the first bytes are not those of a profile. The rest may be endless, as that of /dev/zero. */
+static bool is_foreign(const struct source *source)
+{
+	return source->owned.size >= FORMAT_MAGIC_BYTES &&
+	       memcmp(source->owned.bytes, FORMAT_MAGIC, FORMAT_MAGIC_BYTES) != 0;
+}
+
 static int read_pipe(struct source *source, struct error *error)
 {
 	for (;;) {
@@ -38,7 +47,7 @@ static int read_pipe(struct source *source, struct error *error)
 		ssize_t got = read(source->fd, next, PIPE_READ_BYTES);
 		int number = errno;
 		source->owned.size = had + (got > 0 ? (size_t)got : 0);
-		if (got == 0)
+		if (got == 0 || is_foreign(source))
 			break;
 		errno = number;
 		if (got < 0 && errno != EINTR)

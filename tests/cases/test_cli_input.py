@@ -75,6 +75,10 @@ def test_a_file_that_ends_before_its_resources(profiles, tmp_path):
 	assert "naming" not in result.stderr
 
 
+def test_an_endless_file(tmp_path):
+	check_failure(run("report", "/dev/zero"), "'/dev/zero' is not a cpprof profile")
+
+
 def test_names_of_files_are_quoted(profiles, tmp_path):
 	(tmp_path / "short").write_bytes((profiles / "whole.data").read_bytes()[:9])
 	(tmp_path / "text").write_text("text")

@@ -159,6 +159,8 @@ def test_a_missing_file_is_not_called_a_function(workplace, words):
 	(["report", "--tree=yes"], "option '--tree' takes no value (--tree)"),
 	(["instrument"], "missing argument FILE (or -p compile_commands.json, for all that it lists)"),
 	(["instrument", "--report", "--format", "xml", "a.c"], "unknown format 'xml' (text, json or csv)"),
+	(["control", "1", "foo"], "unknown verb 'foo' (list, on, off, group, level or throttle)"),
+	(["control", "1", "on"], "missing argument PATTERN (on 'parse_*')"),
 	(["control", "init"], "'init' is not a process id; try 'cpprof control --help'"),
 	(["report", "--by", "colour", "whole.data"], "unknown kind of frame 'colour' (function, callsite, line, module or group)"),
 	(["resources", "--format", "csv"], "--format csv is not available here (--format text or json)"),
@@ -168,6 +170,17 @@ def test_usage_error_has_one_remedy(workplace, words, message):
 	result = run(*words, directory=workplace)
 	assert (result.returncode, result.stdout) == (2, "")
 	assert result.stderr == f"cpprof {words[0]}: {message}\n"
+
+
+def test_a_missing_folder_is_named_first(tmp_path):
+	result = run("instrument", "-p", "nodir", directory=tmp_path)
+	assert (result.returncode, result.stderr) == (1, "cpprof instrument: cannot read 'nodir': No such file or directory\n")
+
+
+def test_a_compiler_that_does_not_exist(tmp_path):
+	for words in (["cc", "--", "nogcc", "p.c"], ["record", "nogcc"]):
+		result = run(*words, directory=tmp_path)
+		assert (result.returncode, result.stderr) == (127, f"cpprof {words[0]}: cannot run 'nogcc': command not found\n")
 
 
 def test_group_that_the_profile_lacks(workplace):
