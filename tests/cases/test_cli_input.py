@@ -88,6 +88,10 @@ def test_names_of_files_are_quoted(profiles, tmp_path):
 		assert text in run(*words, directory=tmp_path).stderr, words
 	with make_input("text") as stdin:
 		assert "standard input is not a cpprof profile" in run("report", "-", stdin=stdin).stderr
+	words = ["import", "--format", "gmon", "--image", "/bin/true"]
+	assert ": 'text' is not a gmon.out file" in run(*words, "text", directory=tmp_path).stderr
+	with make_input("text") as stdin:
+		assert ": standard input is not a gmon.out file" in run(*words, "-", directory=tmp_path, stdin=stdin).stderr
 
 
 def test_profile_from_standard_input(profiles):
