@@ -17,6 +17,9 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
+/* Sets ERROR_NOT_FOUND for a profile without resources, with the reason: a recording that was cut ends before them. */
+int lookup_no_resources(const struct profile *profile, struct error *error);
+
 /* Finds a resource by name ("page-faults"), by title ("Page Faults") or by a unique prefix of its name. */
 int lookup_resource(const struct profile *profile, const char *text, uint32_t *resource, struct error *error);
 
@@ -41,7 +44,7 @@ int lookup_label_key(const struct profile *profile, const char *text, uint32_t *
 
 /* Finds the labels of the function (module, group) with this name, by the rules of view_find. The labels are those
  * of one function, or of the mains of several programs. Removes surrounding quotes from the name first. An error is
- * like "no function 'qsrot'; near: qsort". The caller releases the set with label_set_release. */
+ * like "no function 'qsrot' (did you mean qsort?)". The caller releases the set with label_set_release. */
 int lookup_functions(const struct view *view, const char *name, struct label_set *labels, struct error *error);
 
 /* Reads what-if terms: "main;uniquify_db;qsort=0" is a path from its outermost function inwards, and the factor of

@@ -54,7 +54,7 @@ static int label_missing(const struct view *view, const char *name, struct error
 	struct buffer names;
 	buffer_init(&names);
 	append_labels(&names, view, near, count);
-	int status = error_set(error, ERROR_NOT_FOUND, "no %s %s; near: %s", what, QUOTE(name),
+	int status = error_set(error, ERROR_NOT_FOUND, "no %s %s (did you mean %s?)", what, QUOTE(name),
 			       buffer_error(&names) ? "..." : (const char *)names.bytes);
 	buffer_release(&names);
 	return status;

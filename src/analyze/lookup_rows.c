@@ -9,6 +9,13 @@
 #include "base/quote.h"
 #include "base/whole_number.h"
 
+int lookup_no_resources(const struct profile *profile, struct error *error)
+{
+	return error_set(error, ERROR_NOT_FOUND,
+			 profile->ended ? "the profile has no resources"
+					: "no resources: the recording was cut before its resources were written");
+}
+
 int lookup_resource(const struct profile *profile, const char *text, uint32_t *resource, struct error *error)
 {
 	size_t length = strlen(text);
@@ -33,7 +40,7 @@ int lookup_resource(const struct profile *profile, const char *text, uint32_t *r
 		status = error_set(error, ERROR_AMBIGUOUS, "resource %s may be %s", QUOTE(text),
 				   name_list_text(&fitting));
 	else if (!all.count)
-		status = error_set(error, ERROR_NOT_FOUND, "the profile has no resources");
+		status = lookup_no_resources(profile, error);
 	else
 		status = error_set(error, ERROR_NOT_FOUND, "no resource %s in this profile; it has %s", QUOTE(text),
 				   name_list_text(&all));

@@ -129,8 +129,9 @@ int options_read_time(const char *from, const char *to, struct view_options *opt
 	if (status)
 		return status;
 	if (ends && to_ns <= from_ns)
-		return error_set(error, ERROR_USAGE, "the time range from %g s to %g s is empty", (double)from_ns / 1e9,
-				 (double)to_ns / 1e9);
+		return error_set(error, ERROR_USAGE,
+				 "the time range from %g s to %g s is empty (its end comes after its start)",
+				 (double)from_ns / 1e9, (double)to_ns / 1e9);
 	options->from_ns = from_ns;
 	options->to_ns = to_ns;
 	return 0;

@@ -23,9 +23,12 @@ static bool is_known(const struct near_names *near, const char *name)
 
 void near_names_offer(struct near_names *near, const char *name)
 {
-	if (!text_resembles(near->typed, name))
-		return;
-	size_t distance = text_distance(near->typed, name);
+	if (text_resembles(near->typed, name))
+		near_names_add(near, name, text_distance(near->typed, name));
+}
+
+void near_names_add(struct near_names *near, const char *name, size_t distance)
+{
 	size_t at = near->count;
 	while (at > 0 && near->distances[at - 1] > distance)
 		at--;

@@ -16,7 +16,10 @@ struct near_names {
 };
 
 void near_names_init(struct near_names *near, const char *typed);
+/* Adds the name if it resembles the typed one. */
 void near_names_offer(struct near_names *near, const char *name);
+/* Adds the name at a distance that the caller measured. */
+void near_names_add(struct near_names *near, const char *name, size_t distance);
 
 /* Returns " (did you mean a, b?)", or "" if no name is near. Valid as long as `near`. */
 const char *near_names_text(struct near_names *near);

@@ -3,6 +3,7 @@
 #define BASE_QUOTE_H
 
 #include <stddef.h>
+#include <string.h>
 
 enum { QUOTE_BYTES = 120 };
 
@@ -13,6 +14,12 @@ const char *quote_text(char shown[QUOTE_BYTES], const char *text, size_t length)
 
 /* The result is valid until the end of the enclosing block. Each use has its own memory. */
 #define QUOTE(text) quote_text((char[QUOTE_BYTES]){ 0 }, (text), strlen(text))
+
+/* Returns the quotation mark for the name of a file in a message: none for "standard input", which is no file. */
+static inline const char *quote_mark(const char *name)
+{
+	return strcmp(name, "standard input") == 0 ? "" : "'";
+}
 
 /* Removes the white space and one pair of quotes around `text`. Returns a pointer into `text`, and sets *bare_length
  * to the number of bytes that remain. The quotes of 'lambda'()::'lambda' are not a pair, and remain. */

@@ -1,5 +1,6 @@
 #include "cmd/call_graph.h"
 
+#include "base/plural.h"
 #include "cmd/message.h"
 
 int call_graph_print(const struct invocation *invocation, const struct profile *profile,
@@ -24,12 +25,14 @@ static void print_worst(const struct invocation *invocation, const struct truth 
 				   "no caller's time is off by 0.5 %% of all or more");
 		return;
 	}
+	double real = worst->real / truth->rate;
 	notice(invocation,
 	       "gprof's assumption that all calls of a function cost the same puts up to %.1f %% of all time "
-	       "at the wrong caller: '%s' called by '%s' has %.2f there, but truly %.2f %s (--true prints the true "
+	       "at the wrong caller: '%s' called by '%s' has %.2f there, but truly %.2f %s%s (--true prints the true "
 	       "times)",
 	       PERCENT * worst->error, truth->functions[worst->child].name, truth->functions[worst->parent].name,
-	       worst->averaged / truth->rate, worst->real / truth->rate, truth->is_time ? "seconds" : truth->unit);
+	       worst->averaged / truth->rate, real, truth->is_time ? "seconds" : truth->unit,
+	       truth->is_time ? "" : plural_ending(truth->unit, real));
 }
 
 int call_graph_judge(const struct invocation *invocation, const struct profile *profile,

@@ -78,7 +78,7 @@ static int run(struct invocation *invocation)
 		const char *word = option_value(invocation, OPTION_LIMIT);
 		options.seconds = positive_number(word);
 		if (options.seconds <= 0)
-			return usage_error(invocation, "'%s' is not a number of seconds", word);
+			return usage_error(invocation, "'%s' is not a number of seconds (--limit 10, or 0.5)", word);
 	}
 	int status = EXIT_FAILED;
 	options.selection = probe_selection(invocation, OPTION_SELECT, OPTION_RULE, OPTION_HEADERS, &status);

@@ -79,7 +79,10 @@ struct command {
 	/* Sets *format to value number `index` of --format. Returns false if there are no more. NULL: the option's
 	 * `help` lists them, or there is no such option. */
 	bool (*formats)(size_t index, struct command_format *format);
-	/* Returns the list of words for the value of option `id`, or for an argument (ARGUMENT_WORDS); NULL: any value.
+	/* Returns whether option `id` can be combined with a format of that name; NULL: each can. The help of an option
+	 * begins with the formats, if it is not for all. */
+	bool (*format_takes)(const char *format, int id);
+	/* Returns the list of words for the value of option `id`, or for an argument (ARGUMENT_WORDS, ...); NULL: any value.
 	 * If the member is NULL, all options accept any value. */
 	word_at *(*words)(int id);
 	/* prints the table of the commands that it reads from its input; NULL: none */
@@ -91,8 +94,8 @@ struct command {
 	int (*run)(struct invocation *invocation);
 };
 
-/* The `id` for struct command.words that is not an option. */
-enum { ARGUMENT_WORDS = -1 };
+/* The ids for struct command.words that are not options: the words of any argument, and of the second one alone. */
+enum { ARGUMENT_WORDS = -1, SECOND_ARGUMENT_WORDS = -2 };
 
 /* One option of the command line. */
 struct option_use {
@@ -131,7 +134,7 @@ const char *command_word(size_t index);
 
 enum { COMMAND_HELP_BYTES = 640 };
 /* Writes the option's help into `text`, with its words ("text, json or csv") in
- * place of a %s. Returns `text`. */
+ * place of a %s, behind the formats that it is for ("gmon: "). Returns `text`. */
 const char *command_option_help(const struct command *command, const struct command_option *option, char *text,
 				size_t bytes);
 

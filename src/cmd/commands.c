@@ -43,17 +43,39 @@ const char *command_word(size_t index)
 	return NULL;
 }
 
+/* Writes "gmon: " if only some of the command's formats take the option, otherwise "". */
+static const char *formats_of_option(const struct command *command, const struct command_option *option, char *text,
+				     size_t bytes)
+{
+	struct command_format format;
+	size_t used = 0;
+	bool is_for_all = true;
+	text[0] = 0;
+	for (size_t i = 0; command->format_takes && command->formats(i, &format); i++) {
+		if (!command->format_takes(format.name, option->id))
+			is_for_all = false;
+		else if (used < bytes)
+			used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? ", " : "", format.name);
+	}
+	if (is_for_all)
+		text[0] = 0;
+	else if (used < bytes)
+		snprintf(text + used, bytes - used, ": ");
+	return text;
+}
+
 const char *command_option_help(const struct command *command, const struct command_option *option, char *text,
 				size_t bytes)
 {
-	char list[128];
+	char list[128], formats[64];
+	formats_of_option(command, option, formats, sizeof(formats));
 	word_at *words = command->words ? command->words(option->id) : NULL;
 	const char *gap = words ? strstr(option->help, "%s") : NULL;
 	if (gap)
-		snprintf(text, bytes, "%.*s%s%s", (int)(gap - option->help), option->help,
+		snprintf(text, bytes, "%s%.*s%s%s", formats, (int)(gap - option->help), option->help,
 			 words_list(words, list, sizeof(list)), gap + 2);
 	else
-		snprintf(text, bytes, "%s", option->help);
+		snprintf(text, bytes, "%s%s", formats, option->help);
 	return text;
 }
 

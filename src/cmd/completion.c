@@ -48,6 +48,36 @@ static bool is_listed(const struct command *command)
 	return !(command->needs & IS_HIDDEN);
 }
 
+static bool takes_next_word(const struct command_option *option)
+{
+	return option->value && !is_optional(option);
+}
+
+/* Prints the options that the next word belongs to: "--resource -r --output -o". */
+static void print_takers(const struct command *command)
+{
+	const char *gap = "";
+	for (const struct command_option *option = command_options(command); option->name; option++) {
+		if (!takes_next_word(option))
+			continue;
+		printf("%s--%s", gap, option->name);
+		gap = " ";
+		if (option->letter)
+			printf(" -%c", option->letter);
+	}
+}
+
+static bool stops_at_argument(const struct command *command)
+{
+	return is_listed(command) && (command->needs & STOPS_AT_ARGUMENT);
+}
+
+/* NULL: the command's second argument is not from a table. */
+static word_at *second_argument_words(const struct command *command)
+{
+	return command->words ? command->words(SECOND_ARGUMENT_WORDS) : NULL;
+}
+
 /* In single quotes, with `escape` before each of `special`. */
 static void print_quoted(const char *text, const char *special, const char *escape)
 {
@@ -103,6 +133,46 @@ static void print_values(void)
 	      stdout);
 }
 
+/* Sets `target` if the words from number `first` on contain the first argument of a command whose further words are not
+ * its own: another program's. `words` names the array of words. In bash, a '=' is a word. */
+static void print_target(const char *words, const char *last, int first)
+{
+	fputs("\tcase $command in\n", stdout);
+	for (size_t i = 0; commands[i]; i++) {
+		if (!stops_at_argument(commands[i]))
+			continue;
+		printf("\t(%s) takers=' ", commands[i]->name);
+		print_takers(commands[i]);
+		fputs(" ' ;;\n", stdout);
+	}
+	printf("\tesac\n"
+	       "\tfor ((i = %d; i < %s; i++)); do\n"
+	       "\t\tword=${%s[i]}\n"
+	       "\t\t[[ $word == -- ]] && { target=$i; break; }\n"
+	       "\t\t[[ -n $takers ]] || continue\n"
+	       "\t\tif [[ $word == = ]]; then\n"
+	       "\t\t\ti=$((i + 1))\n"
+	       "\t\telif [[ $takers == *\" $word \"* ]]; then\n"
+	       "\t\t\t[[ ${%s[i+1]} == = ]] || i=$((i + 1))\n"
+	       "\t\telif [[ $word != -?* ]]; then\n"
+	       "\t\t\ttarget=$i\n"
+	       "\t\t\tbreak\n"
+	       "\t\tfi\n"
+	       "\tdone\n"
+	       "\tif [[ -n $target ]]; then # the words behind it are another program's\n"
+	       "\t\tcase \"$command $((%s - target))\" in\n",
+	       first, last, words, words, last);
+	for (size_t i = 0; commands[i]; i++) {
+		word_at *second = is_listed(commands[i]) ? second_argument_words(commands[i]) : NULL;
+		if (!second)
+			continue;
+		printf("\t\t('%s 1') values='", commands[i]->name);
+		print_words(second);
+		fputs("' ;;\n", stdout);
+	}
+	fputs("\t\tesac\n", stdout);
+}
+
 /* --- bash --- */
 
 static void print_bash_options(const struct command *command)
@@ -119,17 +189,19 @@ static void print_bash(void)
 	      "_cpprof()\n"
 	      "{\n"
 	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-	      "\tlocal command=${COMP_WORDS[1]} values= i\n"
+	      "\tlocal command=${COMP_WORDS[1]} values= takers= target= word i\n"
 	      "\tif ((COMP_CWORD == 1)); then\n"
 	      "\t\tCOMPREPLY=($(compgen -W '",
 	      stdout);
 	print_words(command_word);
 	fputs(" --help --version' -- \"$current\"))\n"
 	      "\t\treturn\n"
+	      "\tfi\n",
+	      stdout);
+	print_target("COMP_WORDS", "COMP_CWORD", 2);
+	fputs("\t\t[[ -n $values ]] && COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
+	      "\t\treturn\n"
 	      "\tfi\n"
-	      "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
-	      "\t\t[[ ${COMP_WORDS[i]} == -- ]] && return # another program's words\n"
-	      "\tdone\n"
 	      "\tif [[ $current == = ]]; then # --by=\n"
 	      "\t\tcurrent= previous+==\n"
 	      "\telif [[ $previous == = ]]; then # --by=m\n"
@@ -177,7 +249,8 @@ static void print_zsh(void)
 	      "# zsh completion of cpprof, made by 'cpprof completion zsh'\n"
 	      "_cpprof()\n"
 	      "{\n"
-	      "\tlocal current=${words[CURRENT]} previous=${words[CURRENT-1]} command=${words[2]} values= i\n"
+	      "\tlocal current=${words[CURRENT]} previous=${words[CURRENT-1]} command=${words[2]} values= takers= "
+	      "target= word i\n"
 	      "\tlocal -a pairs\n"
 	      "\tif ((CURRENT == 2)); then\n"
 	      "\t\tpairs=(",
@@ -189,10 +262,16 @@ static void print_zsh(void)
 	      "\t\t_describe command pairs\n"
 	      "\t\tcompadd -- --help --version\n"
 	      "\t\treturn\n"
+	      "\tfi\n",
+	      stdout);
+	print_target("words", "CURRENT", 3);
+	fputs("\t\tif [[ -n $values ]]; then\n"
+	      "\t\t\tcompadd -- ${=values}\n"
+	      "\t\telse\n"
+	      "\t\t\t_files\n"
+	      "\t\tfi\n"
+	      "\t\treturn\n"
 	      "\tfi\n"
-	      "\tfor ((i = 3; i < CURRENT; i++)); do\n"
-	      "\t\t[[ ${words[i]} == -- ]] && { _files; return } # another program's words\n"
-	      "\tdone\n"
 	      "\tif [[ $current == --*=* ]]; then # --by=m\n"
 	      "\t\tprevious=${current%%=*}=\n"
 	      "\t\tcompset -P '*='\n"
@@ -243,13 +322,18 @@ static void print_fish_option(const struct command *command, const struct comman
 
 static void print_fish_command(const struct command *command)
 {
-	word_at *words = argument_words(command);
+	word_at *words = argument_words(command), *second = second_argument_words(command);
 	printf("complete -c cpprof -n __cpprof_no_command -f -a %s -d ", command->name);
 	print_quoted(command->summary, "'\\", "\\");
 	putchar('\n');
 	for (const struct command_option *option = command_options(command); option->name; option++)
 		print_fish_option(command, option);
 	print_fish_option(command, &command_help_option);
+	if (second) {
+		printf("complete -c cpprof -n '__cpprof_second %s' -f -a '", command->name);
+		print_words(second);
+		fputs("'\n", stdout);
+	}
 	if (!words)
 		return;
 	printf("complete -c cpprof -n '__cpprof_command %s' -f -a '", command->name);
@@ -268,6 +352,35 @@ static void print_fish(void)
 	      "\ttest (count $typed) -ge 2\n"
 	      "\tand test $typed[2] = $argv[1]\n"
 	      "\tand not contains -- -- $typed\n"
+	      "\tor return\n"
+	      "\tset -l takers # options that the next word belongs to\n"
+	      "\tswitch $argv[1]\n",
+	      stdout);
+	for (size_t i = 0; commands[i]; i++) {
+		if (!stops_at_argument(commands[i]))
+			continue;
+		printf("\tcase %s\n\t\tset takers ", commands[i]->name);
+		print_takers(commands[i]);
+		putchar('\n');
+	}
+	fputs("\tcase '*'\n"
+	      "\t\treturn 0\n"
+	      "\tend\n"
+	      "\tset -l is_value no\n"
+	      "\tfor word in $typed[3..]\n"
+	      "\t\tif test $is_value = yes\n"
+	      "\t\t\tset is_value no\n"
+	      "\t\telse if contains -- $word $takers\n"
+	      "\t\t\tset is_value yes\n"
+	      "\t\telse if not string match -q -- '-?*' $word\n"
+	      "\t\t\treturn 1 # behind it, words are another program's\n"
+	      "\t\tend\n"
+	      "\tend\n"
+	      "end\n"
+	      "function __cpprof_second\n"
+	      "\tset -l typed (commandline -opc)\n"
+	      "\ttest (count $typed) -eq 3\n"
+	      "\tand test $typed[2] = $argv[1]\n"
 	      "end\n"
 	      "complete -c cpprof -n __cpprof_no_command -l version -d 'Print the version'\n"
 	      "complete -c cpprof -n __cpprof_no_command -l help -s h -d 'List the commands'\n",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "collect/control/client.h"
@@ -77,11 +78,6 @@ static void print_probes(char *answer)
 
 /* --- rules --- */
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static void print_turned(const struct invocation *invocation, const char *line, const char *answer)
 {
 	uint64_t known = 0, matching = 0, changed = 0;
@@ -89,11 +85,11 @@ static void print_turned(const struct invocation *invocation, const char *line, 
 		return;
 	if (strncmp(line, "throttle", strlen("throttle")) == 0) {
 		printf("%s: from now on, for %" PRIu64 " probe point%s and those reached later\n", line, known,
-		       plural(known));
+		       plural_ending("point", (double)known));
 		return;
 	}
 	printf("%s: %" PRIu64 " of %" PRIu64 " probe point%s, %" PRIu64 " switched\n", line, matching, known,
-	       plural(known), changed);
+	       plural_ending("point", (double)known), changed);
 	if (matching == 0)
 		notice(invocation,
 		       "no probe point that was reached so far matches '%s'; the rule applies to those reached later",
@@ -145,8 +141,6 @@ static int ask_words(const struct invocation *invocation, const struct control_t
 	const char *verb = count > 0 ? words[0] : list;
 	bool is_list = strcmp(verb, "list") == 0, is_each = strcmp(verb, "on") == 0 || strcmp(verb, "off") == 0;
 	int status = EXIT_DONE;
-	if (is_each && count == 1)
-		return usage_error(invocation, "missing argument PATTERN (%s 'parse_*')", verb);
 	for (size_t i = 1; is_each && i < count && status == EXIT_DONE; i++) {
 		char *each[] = { words[0], words[i] }, *line;
 		if (!join(each, 2, ' ', &line))
@@ -162,6 +156,28 @@ static int ask_words(const struct invocation *invocation, const struct control_t
 		free(line);
 	}
 	return status;
+}
+
+static const char *verb_word(size_t index)
+{
+	static const char *const verbs[] = { "list", "on", "off", "group", "level", "throttle" };
+	return index < sizeof(verbs) / sizeof(verbs[0]) ? verbs[index] : NULL;
+}
+
+/* Checks the verb, before a process is searched. It may begin a whole rule in one word: "on parse_*". */
+static int check_verb(const struct invocation *invocation, char *const *words, size_t count)
+{
+	const char *verb = count > 0 ? words[0] : verb_word(0);
+	size_t length = strcspn(verb, " \t");
+	char list[64];
+	bool is_each = strcmp(verb, "on") == 0 || strcmp(verb, "off") == 0;
+	if (is_each && count == 1)
+		return usage_error(invocation, "missing argument PATTERN (%s 'parse_*')", verb);
+	for (size_t i = 0; verb_word(i); i++)
+		if (strlen(verb_word(i)) == length && memcmp(verb, verb_word(i), length) == 0)
+			return EXIT_DONE;
+	return usage_error(invocation, "unknown verb '%.*s' (%s)", (int)length, verb,
+			   words_list(verb_word, list, sizeof(list)));
 }
 
 static bool read_pid(const char *word, pid_t *pid)
@@ -181,9 +197,19 @@ static int run(struct invocation *invocation)
 	pid_t pid;
 	if (!read_pid(invocation->arguments[0], &pid))
 		return usage_error(invocation, "'%s' is not a process id", invocation->arguments[0]);
+	char **words = invocation->arguments + 1;
+	size_t count = invocation->argument_count - 1;
+	int status = check_verb(invocation, words, count);
+	if (status != EXIT_DONE)
+		return status;
 	if (control_find(&target, pid, &error) < 0)
 		return failure_of(invocation, &error);
-	return ask_words(invocation, &target, invocation->arguments + 1, invocation->argument_count - 1);
+	return ask_words(invocation, &target, words, count);
+}
+
+static word_at *words_of(int id)
+{
+	return id == SECOND_ARGUMENT_WORDS ? verb_word : NULL;
 }
 
 static const char *const usage[] = {
@@ -210,6 +236,7 @@ const struct command command_control = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = words_of,
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 1,
 	.argument_max = SIZE_MAX,

@@ -15,14 +15,14 @@ static int choose_sections(const struct invocation *invocation, struct diff_requ
 		if (!report)
 			continue;
 		if (chosen)
-			return usage_error(invocation, "--%s cannot be combined with --%s", chosen->option->name,
-					   use->option->name);
+			return usage_error(invocation, "--%s cannot be combined with --%s (choose one report)",
+					   chosen->option->name, use->option->name);
 		chosen = use;
 		request->sections[request->section_count++] =
 			(struct diff_section){ .report = report, .root = use->value };
 		if (option_given(invocation, OPTION_BY) && report_refuses(report, REPORT_BY))
-			return usage_error(invocation, "--by cannot be combined with --%s: %s", report->name,
-					   report_refuses(report, REPORT_BY));
+			return usage_error(invocation, "--by cannot be combined with --%s: %s (leave out --by)",
+					   report->name, report_refuses(report, REPORT_BY));
 	}
 	if (!chosen) {
 		request->sections[request->section_count++] =

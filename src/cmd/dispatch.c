@@ -128,6 +128,8 @@ static int run(struct invocation *invocation, int argc, char **argv)
 static int option_unknown(const struct invocation *invocation, const char *word)
 {
 	static const char *const known[] = { "--help", "--version" };
+	if (strcmp(word, "-v") == 0)
+		return usage_error(invocation, "unknown option '-v' (did you mean '-V'?)");
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (text_resembles(word, known[i]))
 			return usage_error(invocation, "unknown option '%s' (did you mean '%s'?)", word, known[i]);

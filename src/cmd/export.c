@@ -21,7 +21,7 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 	if (name)
 		return lookup_resource(profile, name, resource, error);
 	if (profile->resource_count == 0)
-		return error_set(error, ERROR_NOT_FOUND, "this profile has no resources");
+		return lookup_no_resources(profile, error);
 	*resource = 0;
 	char others[256] = "";
 	for (size_t i = 1; i < profile->resource_count; i++) {
@@ -54,23 +54,38 @@ static int write_output(const struct invocation *invocation, const struct format
 	return result < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
-/* Returns EXIT_DONE, or the status of a usage error if the format does not accept an option. */
-static int check_options(const struct invocation *invocation, const struct format *format)
+/* Returns whether the format accepts an option. */
+static bool takes(const struct format *format, int id)
 {
 	static const struct {
 		int id;
-		const char *name;
 		enum format_option needed;
-	} some[] = { { OPTION_RESOURCE, "resource", FORMAT_RESOURCE },
-		     { OPTION_OBJECT, "object", FORMAT_OBJECT },
-		     { OPTION_NO_INLINES, "no-inlines", FORMAT_FRAMES },
-		     { OPTION_UNTRIMMED, "untrimmed", FORMAT_FRAMES },
-		     { OPTION_NO_STITCH, "no-stitch", FORMAT_FRAMES } };
-	const char *output = option_value(invocation, OPTION_OUTPUT);
+	} some[] = { { OPTION_RESOURCE, FORMAT_RESOURCE },
+		     { OPTION_OBJECT, FORMAT_OBJECT },
+		     { OPTION_NO_INLINES, FORMAT_FRAMES },
+		     { OPTION_UNTRIMMED, FORMAT_FRAMES },
+		     { OPTION_NO_STITCH, FORMAT_FRAMES } };
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
-		if (!(format->options & some[i].needed) && option_given(invocation, some[i].id))
-			return usage_error(invocation, "--%s cannot be combined with --format %s", some[i].name,
-					   format->name);
+		if (some[i].id == id)
+			return format->options & some[i].needed;
+	return true;
+}
+
+static bool format_takes(const char *format, int id)
+{
+	return takes(format_find(format), id);
+}
+
+/* Returns EXIT_DONE, or the status of a usage error if the format does not accept an option. */
+static int check_options(const struct invocation *invocation, const struct format *format)
+{
+	const char *output = option_value(invocation, OPTION_OUTPUT);
+	for (size_t i = 0; i < invocation->use_count; i++) {
+		const struct command_option *option = invocation->uses[i].option;
+		if (!takes(format, option->id))
+			return usage_error(invocation, "--%s cannot be combined with --format %s (leave out --%s)",
+					   option->name, format->name, option->name);
+	}
 	if (format->is_binary && (!output || strcmp(output, "-") == 0) && isatty(STDOUT_FILENO))
 		return usage_error(invocation, "cannot write the binary format '%s' to a terminal (-o FILE)",
 				   format->name);
@@ -119,7 +134,7 @@ static const char *const usage[] = { "[--format FORMAT] [-r RES] [--object NAME]
 static const struct command_option options[] = {
 	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Write this format", "folded" },
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Export resource RES", "the first" },
-	{ OPTION_OBJECT, 0, "object", "NAME", "gmon: write of the program or library NAME, such as libfoo.so.1",
+	{ OPTION_OBJECT, 0, "object", "NAME", "Write of the program or library NAME, such as libfoo.so.1",
 	  "the program" },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write to FILE; - is standard output", "-" },
 	ROWS_FRAMES,
@@ -142,6 +157,7 @@ const struct command command_export = {
 	.options = options,
 	.examples = examples,
 	.formats = format_exported,
+	.format_takes = format_takes,
 	.needs = NEEDS_PROFILE,
 	.run = run,
 };

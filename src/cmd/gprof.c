@@ -178,25 +178,41 @@ static int read_numbers(struct gprof_run *run)
 	return status;
 }
 
-/* Checks an option's value against a list of allowed words. */
-static int check_word(const struct invocation *invocation, int id, const char *const *allowed, const char *help)
+static const char *format_word(size_t index)
 {
+	static const char *const formats[] = { "auto", "magic" };
+	return index < sizeof(formats) / sizeof(formats[0]) ? formats[index] : NULL;
+}
+
+static const char *style_word(size_t index)
+{
+	static const char *const styles[] = { "auto", "gnu-v3", "rust" };
+	return index < sizeof(styles) / sizeof(styles[0]) ? styles[index] : NULL;
+}
+
+static word_at *option_words(int id)
+{
+	return id == 'O' ? format_word : id == GPROF_DEMANGLE ? style_word : NULL;
+}
+
+/* Checks an option's value against its words. */
+static int check_word(const struct invocation *invocation, int id, const char *name)
+{
+	char list[64];
+	word_at *allowed = option_words(id);
 	const char *value = option_value(invocation, id);
-	for (size_t i = 0; value && allowed[i]; i++)
-		if (strcmp(value, allowed[i]) == 0)
+	for (size_t i = 0; value && allowed(i); i++)
+		if (strcmp(value, allowed(i)) == 0)
 			return EXIT_DONE;
-	return value ? usage_error(invocation, "unknown value '%s' (%s)", value, help) : EXIT_DONE;
+	return value ? usage_error(invocation, "unknown %s '%s' (%s)", name, value,
+				   words_list(allowed, list, sizeof(list)))
+		     : EXIT_DONE;
 }
 
 static int check_words(const struct gprof_run *run)
 {
-	static const char *const formats[] = { "auto", "magic", NULL };
-	static const char *const styles[] = { "auto", "gnu-v3", "rust", NULL };
-	int status = check_word(run->invocation, 'O', formats, "gmon.out has the format 'magic' or, the same, 'auto'");
-	if (status == EXIT_DONE)
-		status = check_word(run->invocation, GPROF_DEMANGLE, styles,
-				    "names are demangled as 'auto', 'gnu-v3' or 'rust' do");
-	return status;
+	int status = check_word(run->invocation, 'O', "format of GMON");
+	return status == EXIT_DONE ? check_word(run->invocation, GPROF_DEMANGLE, "style of names") : status;
 }
 
 static int add_folder(struct words *words, const char *folder)
@@ -238,7 +254,7 @@ static int read_options(struct words *words)
 	}
 	run->print.map_file = option_value(invocation, 'R');
 	if (status == EXIT_DONE && (words->outputs & OUTPUT_FUNCTION_ORDER) && (words->outputs & OUTPUT_FILE_ORDER))
-		return usage_error(invocation, "-r cannot be combined with -R");
+		return usage_error(invocation, "-r cannot be combined with -R (choose one order)");
 	/* In the index, names of static functions have their file; a SPEC may have one. */
 	run->image_options.with_source = true;
 	return status;
@@ -448,9 +464,9 @@ static const struct command_option options[] = {
 	{ 'x', 'x', "all-lines", NULL, "Annotate all lines, not only those that a block begins in", NULL },
 	{ 'y', 'y', "separate-files", NULL, "Write annotated source to FILE-ann, a file each", NULL },
 	{ 'T', 'T', "traditional", NULL, "Print as BSD's gprof did", NULL },
-	{ GPROF_DEMANGLE, 0, "demangle", "[=STYLE]", "Show names of C++ and Rust as written; this is the default", NULL },
+	{ GPROF_DEMANGLE, 0, "demangle", "[=STYLE]", "Show names of C++ and Rust as written; this is the default; STYLE is %s", NULL },
 	{ GPROF_NO_DEMANGLE, 0, "no-demangle", NULL, "Show names as the symbol table has them", NULL },
-	{ 'O', 'O', "file-format", "FORMAT", "The format of GMON: magic, or auto", "auto" },
+	{ 'O', 'O', "file-format", "FORMAT", "The format of GMON: %s", "auto" },
 	{ GPROF_NO_ERRORS, 0, "no-errors", NULL, "Print the flat profile without its errors, byte by byte as gprof does", NULL },
 	{ GPROF_CLONES, 0, "clones", NULL, "Take a compiler's clones (parse.isra.0) for functions of their own", NULL },
 	{ GPROF_TRUE, 0, "true", NULL, "Print the call graph with the times of the call paths; GMON is a profile", NULL },
@@ -476,6 +492,7 @@ const struct command command_gprof = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = option_words,
 	.argument_max = SIZE_MAX,
 	.run = run,
 };

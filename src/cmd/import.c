@@ -114,16 +114,22 @@ static int run(struct invocation *invocation)
 		return usage_error(invocation, "--format %s needs the program that ran (--image ./a.out)",
 				   format->name);
 	if (!needs_image && image)
-		return usage_error(invocation, "--image cannot be combined with --format %s", format->name);
+		return usage_error(invocation, "--image cannot be combined with --format %s (leave out --image)",
+				   format->name);
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	return import(invocation, format, invocation->arguments[0], output ? output : PROFILE_FILE_DEFAULT);
+}
+
+static bool format_takes(const char *format, int id)
+{
+	return id != OPTION_IMAGE || (format_find(format)->needs & FORMAT_NEEDS_IMAGE);
 }
 
 static const char *const usage[] = { "[--format FORMAT] [-o FILE] [--image FILE] INPUT|-", NULL };
 
 static const struct command_option options[] = {
 	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Read this format", "folded" },
-	{ OPTION_IMAGE, 0, "image", "FILE", "gmon: the program or library that was run", NULL },
+	{ OPTION_IMAGE, 0, "image", "FILE", "The program or library that was run", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
 	{ 0 },
@@ -144,6 +150,7 @@ const struct command command_import = {
 	.options = options,
 	.examples = examples,
 	.formats = format_imported,
+	.format_takes = format_takes,
 	.argument_min = 1,
 	.argument_max = 1,
 	.run = run,

@@ -204,7 +204,7 @@ static int check(struct work *work)
 		return usage_error(invocation,
 				   "cannot write several copies to standard output (-o DIR, or --report alone)");
 	if (option_given(invocation, OPTION_FORMAT_NAME) && !work->to_report)
-		return usage_error(invocation, "--format needs --report");
+		return usage_error(invocation, "--format needs --report (add --report)");
 	work->to_output = !work->folder && !work->to_report;
 	return choose_format(work);
 }
@@ -213,12 +213,12 @@ static int prepare(struct work *work)
 {
 	struct error error = { 0 };
 	const char *database = option_value(work->invocation, OPTION_DATABASE);
-	int status = check(work);
-	if (status != EXIT_DONE)
-		return status;
 	if (database && database_read(&work->database, database, &error) < 0)
 		return failure_of(work->invocation, &error);
 	work->has_database = database != NULL;
+	int status = check(work);
+	if (status != EXIT_DONE)
+		return status;
 	work->here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (work->here < 0) {
 		error_set_errno(&error, "cannot open the current folder");

@@ -8,7 +8,8 @@
 #include "cmd/command.h"
 
 /* Print a message and return the matching exit status. `usage_error` appends "; try 'cpprof report --help'", unless
- * the message ends with a remedy in parentheses. */
+ * the message ends with a remedy in parentheses: a message whose remedy is known contains it, and only an unknown or
+ * superfluous word refers to --help. */
 int failure(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int usage_error(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Calls usage_error or failure, by the error's code. Returns EXIT_NO_COMMAND or EXIT_NOT_EXECUTABLE for

@@ -85,7 +85,8 @@ static int read_long(struct reading *reading)
 	if (!option)
 		return unknown_name(reading, word, length);
 	if (value && !option->value)
-		return error_set(reading->error, ERROR_USAGE, "option '--%s' takes no value", option->name);
+		return error_set(reading->error, ERROR_USAGE, "option '--%s' takes no value (--%s)", option->name,
+				 option->name);
 	if (!value && is_optional(option))
 		value = optional_value(reading, option);
 	else if (!value && option->value && !(value = *reading->next++))

@@ -4,10 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/view.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
+#include "cmd/report_options.h"
 #include "cmd/rows.h"
 #include "collect/count/tally.h"
 #include "frames/frames.h"
@@ -15,13 +17,53 @@
 #include "profile/quality.h"
 #include "profile_file/reader.h"
 
+/* Returns whether the file is a tally: a trace, the file of a program that ran without cpprof, or one that a killed
+ * recorder left. */
+static bool is_tally(const char *path)
+{
+	char start[8];
+	int fd = path_open_regular(path);
+	ssize_t bytes = fd >= 0 ? pread(fd, start, sizeof(start), 0) : -1;
+	if (fd >= 0)
+		close(fd);
+	return bytes > 0 && tally_is(start, (size_t)bytes);
+}
+
+/* Returns whether an option chooses a report. */
+static bool names_report(const struct invocation *invocation)
+{
+	for (size_t i = 0; i < invocation->use_count; i++)
+		if (report_of_option(invocation->uses[i].option->id))
+			return true;
+	return false;
+}
+
+/* Returns whether the default profile has a function that `--down NAME` finds. */
+static bool is_default_function(const char *name)
+{
+	if (!name[0] || is_tally(PROFILE_FILE_DEFAULT))
+		return false;
+	bool found = false;
+	struct profile *profile = reader_load(PROFILE_FILE_DEFAULT, NULL);
+	struct view *view = profile ? view_new(profile, &(struct view_options){ .thread = VIEW_ANY }, NULL) : NULL;
+	if (view) {
+		struct label_set labels;
+		found = view_find(view, name, &labels) > 0;
+		if (found)
+			label_set_release(&labels);
+	}
+	view_free(view);
+	profile_free(profile);
+	return found;
+}
+
 static void say_why_not(const struct invocation *invocation, const char *path, const struct error *error)
 {
 	if (error->code == ERROR_NOT_FOUND && strcmp(path, PROFILE_FILE_DEFAULT) == 0)
 		failure(invocation, "cannot open '" PROFILE_FILE_DEFAULT
 				    "': No such file or directory (cpprof record COMMAND writes it)");
-	else if (error->code == ERROR_NOT_FOUND && invocation->command == &command_report && !strchr(path, '/') &&
-		 access(PROFILE_FILE_DEFAULT, F_OK) == 0)
+	else if (error->code == ERROR_NOT_FOUND && invocation->command == &command_report &&
+		 !names_report(invocation) && is_default_function(path))
 		failure(invocation, "%s (a function of '" PROFILE_FILE_DEFAULT "': cpprof report --down %s)",
 			error->message, path);
 	else if (error->code == ERROR_FORMAT)
@@ -64,18 +106,6 @@ static bool name_addresses(const struct invocation *invocation, const char *path
 
 /* --- tallies: files in which hooks count --- */
 
-/* Returns whether the file is a tally: a trace, the file of a program that ran without cpprof, or one that a killed
- * recorder left. */
-static bool is_tally(const char *path)
-{
-	char start[8];
-	int fd = path_open_regular(path);
-	ssize_t bytes = fd >= 0 ? pread(fd, start, sizeof(start), 0) : -1;
-	if (fd >= 0)
-		close(fd);
-	return bytes > 0 && tally_is(start, (size_t)bytes);
-}
-
 static struct profile *open_tally(const struct invocation *invocation, const char *path)
 {
 	const struct frames_options names = { .progress = show_naming };
@@ -108,7 +138,7 @@ struct profile *profile_open(const struct invocation *invocation, const char *pa
 		return NULL;
 	}
 	warn_of_findings(invocation, path, profile);
-	if (!profile->symbolized && !name_addresses(invocation, path, profile)) {
+	if (!profile->symbolized && profile->location_count > 0 && !name_addresses(invocation, path, profile)) {
 		profile_free(profile);
 		return NULL;
 	}

@@ -230,10 +230,12 @@ static int record_counted(struct invocation *invocation, struct record_options *
 		return failure_of(invocation, &error);
 	if (!options->command || options->everything)
 		return usage_error(invocation,
-				   "--instrumented needs a command: the hooks count in the programs that it starts");
+				   "--instrumented needs a command: the hooks count in the programs that it starts "
+				   "(record --instrumented COMMAND)");
 	if (options->backend)
 		return usage_error(invocation,
-				   "--instrumented cannot be combined with --backend: the program itself counts");
+				   "--instrumented cannot be combined with --backend: the program itself counts "
+				   "(leave out --backend)");
 	counted.wrap = option_given(invocation, OPTION_WRAP);
 	options->progress = on_progress;
 	options->warn = on_warning;
@@ -259,11 +261,15 @@ static int run(struct invocation *invocation)
 	if (options.paused && (options.pid || options.everything))
 		return usage_error(
 			invocation,
-			"--paused needs a command: only a program that cpprof starts can choose when to begin");
+			"--paused needs a command: only a program that cpprof starts can choose when to begin "
+			"(record --paused COMMAND)");
 	if (option_given(invocation, OPTION_GMON) && !option_given(invocation, OPTION_INSTRUMENTED))
-		return usage_error(invocation, "--gmon needs --instrumented, which counts the calls that gprof shows");
+		return usage_error(invocation, "--gmon needs --instrumented, which counts the calls that gprof shows "
+					       "(record --instrumented --gmon COMMAND)");
 	if (option_given(invocation, OPTION_WRAP) && !option_given(invocation, OPTION_INSTRUMENTED))
-		return usage_error(invocation, "--wrap needs --instrumented, which counts calls");
+		return usage_error(
+			invocation,
+			"--wrap needs --instrumented, which counts calls (record --instrumented --wrap COMMAND)");
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	if (!output)
 		output = PROFILE_FILE_DEFAULT;

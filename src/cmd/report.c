@@ -30,8 +30,8 @@ static int choose(const struct invocation *invocation, struct report_choice *cho
 		else if (report->needs & REPORT_DIVIDES)
 			choice->dividing = use;
 		else if (choice->list)
-			return usage_error(invocation, "--%s cannot be combined with --%s", choice->list->option->name,
-					   use->option->name);
+			return usage_error(invocation, "--%s cannot be combined with --%s (choose one report)",
+					   choice->list->option->name, use->option->name);
 		else
 			choice->list = use;
 	}
@@ -81,8 +81,8 @@ static int check_options(const struct invocation *invocation, const struct repor
 		const char *reason =
 			report_of_option(option->id) == report ? NULL : report_refuses(report, refusable(option->id));
 		if (reason)
-			return usage_error(invocation, "--%s cannot be combined with --%s: %s", option->name,
-					   report->name, reason);
+			return usage_error(invocation, "--%s cannot be combined with --%s: %s (leave out --%s)",
+					   option->name, report->name, reason, option->name);
 	}
 	return EXIT_DONE;
 }

@@ -26,7 +26,12 @@ static const char *resource_word(size_t index)
 
 static const char *backend_word(size_t index)
 {
-	return record_backends[index] ? record_backends[index]->name : NULL;
+	size_t count = 0;
+	while (count < index && record_backends[count])
+		count++;
+	if (count < index)
+		return NULL;
+	return record_backends[index] ? record_backends[index]->name : backend_none.name; /* the last */
 }
 
 word_at *subject_option_words(int id)
@@ -49,7 +54,8 @@ static int take_resources(const struct invocation *invocation, struct record_opt
 			return result;
 		for (size_t j = 0; j < options->resource_count; j++)
 			if (strcmp(options->resources[j].name, request->name) == 0)
-				return error_set(error, ERROR_USAGE, "resource %s is given twice", request->name);
+				return error_set(error, ERROR_USAGE, "resource %s is given twice (give it once)",
+						 request->name);
 		options->resource_count++;
 	}
 	return 0;
@@ -76,7 +82,8 @@ static int take_duration(const struct invocation *invocation, struct record_opti
 				 duration);
 	if (duration && options->command)
 		return error_set(error, ERROR_USAGE,
-				 "--duration cannot be combined with a command, which is recorded until it ends");
+				 "--duration cannot be combined with a command, which is recorded until it ends "
+				 "(leave out --duration)");
 	if (duration && !options->pid && !options->everything)
 		return error_set(error, ERROR_USAGE, "--duration needs a running target (-p PID, or record -a)");
 	options->duration_ns = (uint64_t)(seconds * NS_PER_S);
@@ -93,7 +100,7 @@ int subject_take(const struct invocation *invocation, struct record_options *opt
 	    take_duration(invocation, options, error) < 0)
 		return error->code;
 	if (options->pid && options->command)
-		return error_set(error, ERROR_USAGE, "-p cannot be combined with a command");
+		return error_set(error, ERROR_USAGE, "-p cannot be combined with a command (give one of them)");
 	if (options->pid && options->everything)
 		return error_set(
 			error, ERROR_USAGE,

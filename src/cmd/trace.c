@@ -63,25 +63,20 @@ static int take_words(const struct invocation *invocation, struct record_options
 
 /* --- the result --- */
 
-/* Prints a function that --path names but that was on no traced path. */
-static void say_missing(const struct event_filter *filter)
+/* Prints the functions that --path names but that were on no traced path. */
+static void say_missing(struct event_filter *filter)
 {
-	enum { NEAR_SHOWN = 3 };
-	const struct near_names *near;
-	const char *missing = event_filter_missing(filter, &near);
-	if (!missing)
-		return;
-	fputs("cpprof: no event has the function '", stderr);
-	render_safe_text(stderr, missing);
-	fputs("' in its call path", stderr);
-	for (size_t i = 0; i < near->count && i < NEAR_SHOWN; i++) {
-		fputs(i == 0 ? " (did you mean '" : "', '", stderr);
-		render_safe_text(stderr, near->names[i]);
+	size_t next = 0;
+	for (struct near_names *missing; (missing = event_filter_missing(filter, &next));) {
+		fputs("cpprof: no event has the function '", stderr);
+		render_safe_text(stderr, missing->typed);
+		fputs("' in its call path", stderr);
+		render_safe_text(stderr, near_names_text(missing));
+		fputc('\n', stderr);
 	}
-	fputs(near->count ? "'?)\n" : "\n", stderr);
 }
 
-static void say_result(const struct trace_events *events, const struct record_result *result)
+static void say_result(struct trace_events *events, const struct record_result *result)
 {
 	for (size_t i = 0; i < events->request_count; i++) {
 		const struct resource_request *request = &events->requests[i];

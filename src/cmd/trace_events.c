@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/plural.h"
 #include "render/render.h"
 #include "resources/syscall_names.h"
 
@@ -113,19 +114,9 @@ static void print_path(FILE *out, const struct profile *profile, const struct sh
 	fputs(")\n", out);
 }
 
-/* Units of time, such as "ns", have no plural. */
-static const char *plural_ending(const struct resource_request *request, uint64_t amount)
-{
-	size_t length = strlen(request->gtick);
-	if (amount == 1 || request->row->is_time || length == 0)
-		return "";
-	char last = request->gtick[length - 1];
-	return last == 's' || last == 'h' ? "es" : "s"; /* misses, switches */
-}
-
 void trace_print_amount(FILE *out, const struct resource_request *request, uint64_t amount)
 {
-	fprintf(out, "%" PRIu64 " %s%s", amount, request->gtick, plural_ending(request, amount));
+	fprintf(out, "%" PRIu64 " %s%s", amount, request->gtick, plural_ending(request->gtick, (double)amount));
 }
 
 static void print_event(struct trace_events *events, const struct profile *profile, const struct trace_event *event)
@@ -210,7 +201,8 @@ static void print_lost(struct trace_events *events, const struct profile *profil
 		return;
 	uint64_t lost = profile->lost - events->lost;
 	print_time(events->out, profile->end_ns, profile);
-	fprintf(events->out, "lost %" PRIu64 " event%s: the ring was full\n", lost, lost == 1 ? "" : "s");
+	fprintf(events->out, "lost %" PRIu64 " event%s: the ring was full\n", lost,
+		plural_ending("event", (double)lost));
 	events->lost = profile->lost;
 }
 

@@ -10,14 +10,19 @@
 #include "cmd/command.h"
 #include "cmd/message.h"
 
+static bool is_program(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
 /* Returns whether `name` is a program, by its path or in PATH. */
 static bool names_program(const char *name)
 {
-	struct stat status;
 	char *path = path_search(name);
-	bool is_program = path && stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+	bool is_found = path && is_program(path);
 	free(path);
-	return is_program;
+	return is_found;
 }
 
 int command_unknown(const struct invocation *invocation, const char *name)
@@ -30,7 +35,11 @@ int command_unknown(const struct invocation *invocation, const char *name)
 	}
 	if (list[0])
 		return usage_error(invocation, "unknown command '%s' (did you mean %s?)", name, list);
+	if (strcmp(name, "version") == 0)
+		return usage_error(invocation, "unknown command '%s' (did you mean 'cpprof --version'?)", name);
 	if (names_program(name))
 		return usage_error(invocation, "unknown command '%s' (did you mean 'cpprof record %s'?)", name, name);
+	if (is_program(name))
+		return usage_error(invocation, "unknown command '%s' (did you mean 'cpprof record ./%s'?)", name, name);
 	return usage_error(invocation, "unknown command '%s'", name);
 }

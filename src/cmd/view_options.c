@@ -59,7 +59,7 @@ static int choose_resources(struct view_request *request, const struct invocatio
 		for (uint32_t i = 0; i < profile->resource_count; i++)
 			request->resources[request->resource_count++] = i;
 	if (result == 0 && request->resource_count == 0)
-		return error_set(error, ERROR_NOT_FOUND, "this profile has no resources");
+		return lookup_no_resources(profile, error);
 	return result;
 }
 
@@ -160,6 +160,17 @@ static int choose_labels(struct view_request *request, const struct invocation *
 	return result;
 }
 
+/* A selection that begins behind the recording is empty. Tables in CSV and JSON do not show the reason. */
+static void warn_of_empty_range(const struct view_request *request, const struct invocation *invocation,
+				const struct profile *profile)
+{
+	const double ns_per_s = 1e9;
+	uint64_t duration_ns = profile_duration_ns(profile);
+	if (request->view.from_ns > 0 && request->view.from_ns >= duration_ns)
+		warning(invocation, "--from %s selects nothing: the recording lasts %g s",
+			option_value(invocation, OPTION_FROM), (double)duration_ns / ns_per_s);
+}
+
 int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,
 		      struct error *error)
 {
@@ -183,6 +194,8 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 		result = choose_resources(request, invocation, profile, error);
 	if (result < 0)
 		view_request_release(request);
+	else if (profile)
+		warn_of_empty_range(request, invocation, profile);
 	return result;
 }
 

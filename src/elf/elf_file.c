@@ -132,14 +132,14 @@ static int read_headers(struct elf_file *file, const char *name, struct error *e
 	const Elf64_Ehdr *header = view_aligned(file, 0, sizeof(*header));
 	const uint8_t *magic = header ? header->e_ident : view(file, 0, SELFMAG);
 	if (!magic || memcmp(magic, ELFMAG, SELFMAG) != 0)
-		return error_set(error, ERROR_FORMAT, "%s is not an ELF file", name);
+		return error_set(error, ERROR_FORMAT, "'%s' is not an ELF file", name);
 	if (!header)
 		return error_set(error, ERROR_CORRUPT, "%s ends inside its ELF header", name);
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    header->e_machine != ARCH_ELF_MACHINE)
-		return error_set(error, ERROR_UNSUPPORTED, "%s is for another machine than " ARCH_NAME, name);
+		return error_set(error, ERROR_UNSUPPORTED, "'%s' is for another machine than " ARCH_NAME, name);
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
-		return error_set(error, ERROR_UNSUPPORTED, "%s is neither a program nor a shared library", name);
+		return error_set(error, ERROR_UNSUPPORTED, "'%s' is neither a program nor a shared library", name);
 	if (header->e_phnum && header->e_phentsize != sizeof(Elf64_Phdr))
 		return error_set(error, ERROR_CORRUPT, "%s has program headers of a wrong size", name);
 	file->segment_count = header->e_phnum;
@@ -176,12 +176,12 @@ struct elf_file *elf_file_open(int fd, const char *name, struct error *error)
 		return NULL;
 	}
 	if (!S_ISREG(status.st_mode)) {
-		error_set(error, ERROR_FORMAT, "%s is not an ELF file", name);
+		error_set(error, ERROR_FORMAT, "'%s' is not an ELF file", name);
 		return NULL;
 	}
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (own < 0) {
-		error_set_errno(error, "cannot open %s", name);
+		error_set_errno(error, "cannot open '%s'", name);
 		return NULL;
 	}
 	return open_source((struct elf_file){ .fd = own, .size = (uint64_t)status.st_size }, name, error);

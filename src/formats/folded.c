@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/quote.h"
 #include "formats/format.h"
 
 /* Limits the number of rows of one line: a row's count has 32 bits. */
@@ -48,7 +49,8 @@ struct import {
 
 static int out_of_memory(const struct import *import)
 {
-	return error_set(import->error, ERROR_MEMORY, "cannot read %s: out of memory", import->name);
+	return error_set(import->error, ERROR_MEMORY, "cannot read %s%s%s: out of memory", quote_mark(import->name),
+			 import->name, quote_mark(import->name));
 }
 
 /* --- names --- */
@@ -224,7 +226,8 @@ static int import_lines(struct import *import, FILE *in)
 		errno = 0;
 	}
 	if (code == 0 && !feof(in))
-		code = error_set_errno(import->error, "cannot read %s", import->name);
+		code = error_set_errno(import->error, "cannot read %s%s%s", quote_mark(import->name), import->name,
+				       quote_mark(import->name));
 	free(line);
 	return code;
 }

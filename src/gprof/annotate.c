@@ -313,13 +313,13 @@ static int print_copy(struct annotation *annotation, FILE *in, const char *path,
 	const char *name;
 	annotation->out = source_file_create_copy(&annotation->copies, path, &name);
 	if (!annotation->out)
-		return error_set_errno(error, "cannot write %s", name ? name : path);
+		return error_set_errno(error, "cannot write '%s'", name ? name : path);
 	int status = print_lines(annotation, in);
 	print_top(annotation);
 	print_summary(annotation);
 	bool failed = ferror(annotation->out);
 	if ((fclose(annotation->out) != 0 || failed) && status == 0)
-		return error_set_errno(error, "cannot write %s", name);
+		return error_set_errno(error, "cannot write '%s'", name);
 	return status;
 }
 
@@ -377,7 +377,8 @@ int print_source(struct gprof_report *report, struct error *error)
 {
 	if (!report->image)
 		return error_set(error, ERROR_USAGE,
-				 "cannot annotate source: that needs a program and its gmon.out files");
+				 "cannot annotate source: that needs a program and its gmon.out files (cpprof gprof "
+				 "./a.out gmon.out)");
 	struct annotation annotation = { .report = report };
 	struct hash_map files;
 	hash_map_init(&files);

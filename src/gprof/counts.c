@@ -82,7 +82,8 @@ int print_counts(struct gprof_report *report, struct error *error)
 {
 	if (!report->image)
 		return error_set(error, ERROR_USAGE,
-				 "cannot print execution counts: that needs a program and its gmon.out files");
+				 "cannot print execution counts: that needs a program and its gmon.out files (cpprof "
+				 "gprof ./a.out gmon.out)");
 	struct counted *counted = calloc(report->image->symbol_count + 1, sizeof(*counted));
 	if (!counted)
 		return error_set(error, ERROR_MEMORY, "out of memory");

@@ -349,7 +349,7 @@ int gmon_from_profile(const struct profile *profile, uint32_t module, uint32_t r
 		return error_set(error, ERROR_UNSUPPORTED, "cannot write '%s' as gmon.out: it is not a time (-r cpu)",
 				 profile_string(profile, profile->resources[resource].name));
 	int code = make(&making);
-	return code < 0 ? error_set(error, code, "cannot write %s as gmon.out: %s",
+	return code < 0 ? error_set(error, code, "cannot write '%s' as gmon.out: %s",
 				    profile_string(profile, profile->modules[module].path), error_text(code))
 			: 0;
 }

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/cursor.h"
+#include "base/quote.h"
 #include "gprof/gmon.h"
 
 enum {
@@ -33,8 +34,8 @@ struct reading {
 
 static int truncated(const struct reading *reading)
 {
-	return error_set(reading->error, ERROR_TRUNCATED, "%s is truncated: the record at byte %zu is incomplete",
-			 reading->name, reading->record);
+	return error_set(reading->error, ERROR_TRUNCATED, "%s%s%s is truncated: the record at byte %zu is incomplete",
+			 quote_mark(reading->name), reading->name, quote_mark(reading->name), reading->record);
 }
 
 static int damaged(const struct reading *reading, const char *what)
@@ -192,17 +193,20 @@ static int read_header(struct reading *reading)
 	struct cursor *cursor = &reading->cursor;
 	const uint8_t *magic = cursor_bytes(cursor, 4);
 	if (!magic || memcmp(magic, "gmon", 4) != 0)
-		return error_set(reading->error, ERROR_FORMAT, "%s is not a gmon.out file", reading->name);
+		return error_set(reading->error, ERROR_FORMAT, "%s%s%s is not a gmon.out file",
+				 quote_mark(reading->name), reading->name, quote_mark(reading->name));
 	uint32_t version = cursor_u32(cursor);
 	if (!cursor_bytes(cursor, SPARE_BYTES))
-		return error_set(reading->error, ERROR_TRUNCATED, "%s is truncated within its header", reading->name);
+		return error_set(reading->error, ERROR_TRUNCATED, "%s%s%s is truncated within its header",
+				 quote_mark(reading->name), reading->name, quote_mark(reading->name));
 	if (version == __builtin_bswap32(GMON_VERSION))
 		return error_set(reading->error, ERROR_FORMAT,
-				 "cannot read %s: it is from a machine with another byte order", reading->name);
+				 "cannot read %s%s%s: it is from a machine with another byte order",
+				 quote_mark(reading->name), reading->name, quote_mark(reading->name));
 	if (version != GMON_VERSION)
 		return error_set(reading->error, ERROR_VERSION,
-				 "cannot read %s: it has version %u of gmon.out (supported: 1)", reading->name,
-				 version);
+				 "cannot read %s%s%s: it has version %u of gmon.out (supported: 1)",
+				 quote_mark(reading->name), reading->name, quote_mark(reading->name), version);
 	return 0;
 }
 
@@ -219,7 +223,7 @@ static int read_bytes(FILE *in, const char *name, struct buffer *bytes, struct e
 		got = fread(room, 1, PIECE, in);
 		bytes->size -= PIECE - got;
 	}
-	return ferror(in) ? error_set_errno(error, "cannot read %s", name) : 0;
+	return ferror(in) ? error_set_errno(error, "cannot read %s%s%s", quote_mark(name), name, quote_mark(name)) : 0;
 }
 
 /* Reads the records of one file into an empty `file`. */

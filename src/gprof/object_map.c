@@ -56,7 +56,7 @@ static int read_lines(struct object_map *map, FILE *in, const char *path, struct
 	if (status < 0)
 		return error_set(error, status, "out of memory");
 	if (ferror(in))
-		return error_set_errno(error, "cannot read %s", path);
+		return error_set_errno(error, "cannot read '%s'", path);
 	if (!known)
 		return error_set(error, ERROR_FORMAT,
 				 "%s has no line like \"parse.o:0000000000001139 T parse_line\", as nm -o writes them",
@@ -72,7 +72,7 @@ int object_map_read(struct object_map *map, const char *path, struct error *erro
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	FILE *in = fopen(path, "re");
 	if (!in)
-		return error_set_errno(error, "cannot read %s", path);
+		return error_set_errno(error, "cannot read '%s'", path);
 	int status = read_lines(map, in, path, error);
 	fclose(in);
 	return status;

@@ -1,6 +1,8 @@
 /* Parts that the reports share: pages, names of functions, and granularity. */
+#include <math.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "gprof/print.h"
 
 enum { NAME_MAX_BYTES = 4096 };
@@ -79,12 +81,29 @@ void print_name(struct gprof_report *report, uint32_t number)
 		fprintf(report->out, node->is_printed ? " [%u]" : " (%u)", node->index);
 }
 
+/* Prints an amount of the graph's dimension: "0.01 seconds", "1 fault", "50 faults". `format` is for amounts that are
+ * not whole, and for seconds. */
+static void print_amount(struct gprof_report *report, double amount, const char *format)
+{
+	enum { DIGITS_MAX = 400 };
+	const char *unit = report->graph->dimension;
+	bool is_time = strcmp(unit, "seconds") == 0;
+	bool is_whole = !is_time && fabs(amount - round(amount)) < 0.005;
+	char digits[DIGITS_MAX];
+	snprintf(digits, sizeof(digits), is_whole ? "%.0f" : format, amount);
+	fprintf(report->out, "%s %s%s", digits, unit,
+		is_time ? "" : plural_ending(unit, is_whole ? round(amount) : amount));
+}
+
 void print_granularity(struct gprof_report *report, double samples, double seconds, const char *what)
 {
 	const struct graph *graph = report->graph;
 	if (graph->bin_units <= 0) {
-		fprintf(report->out, "\ngranularity: each sample stands for %g %s, all for %.2f %s\n\n",
-			graph->rate > 0 ? 1 / graph->rate : 0, graph->dimension, seconds, graph->dimension);
+		fputs("\ngranularity: each sample stands for ", report->out);
+		print_amount(report, graph->rate > 0 ? 1 / graph->rate : 0, "%g");
+		fputs(", all for ", report->out);
+		print_amount(report, seconds, "%.2f");
+		fputs("\n\n", report->out);
 		return;
 	}
 	/* gprof prints "seconds" for any other dimension of the file. */

@@ -16,6 +16,7 @@ struct output {
 	char *temporary; /* NULL: it is a stream, or was published */
 	int64_t origin;  /* offset of our first byte; -1: not seekable */
 	uint64_t size;
+	bool is_standard; /* it is standard output */
 };
 
 enum { TEMPORARY_NAMES = 100 };
@@ -50,7 +51,7 @@ static int open_standard_output(struct output *output, struct error *error)
 {
 	if (isatty(STDOUT_FILENO))
 		return error_set(error, ERROR_USAGE,
-				 "standard output is a terminal: send the profile to a file or a pipe");
+				 "cannot write to standard output: it is a terminal (-o FILE, or a pipe)");
 	output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	return output->fd < 0 ? error_set_errno(error, "cannot write to standard output") : 0;
 }
@@ -58,7 +59,7 @@ static int open_standard_output(struct output *output, struct error *error)
 static int open_stream(struct output *output, struct error *error)
 {
 	output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	return output->fd < 0 ? error_set_errno(error, "cannot write to %s", output->path) : 0;
+	return output->fd < 0 ? error_set_errno(error, "cannot write to '%s'", output->path) : 0;
 }
 
 /* Whether another user owns the file, and its directory permits only owners to rename. */
@@ -80,13 +81,13 @@ static int check_names(const struct output *output, struct error *error)
 {
 	struct stat file;
 	if (lstat(output->path, &file) == 0 && sticky_forbids(&file, output->path))
-		return error_set(error, ERROR_PERMISSION, "cannot replace %s: it belongs to another user",
+		return error_set(error, ERROR_PERMISSION, "cannot replace '%s': it belongs to another user",
 				 output->path);
 	if (lstat(output->old, &file) < 0)
-		return errno == ENOENT ? 0 : error_set_errno(error, "cannot keep the older file as %s", output->old);
+		return errno == ENOENT ? 0 : error_set_errno(error, "cannot keep the older file as '%s'", output->old);
 	if (S_ISDIR(file.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot keep the older file as %s: that is a directory",
-				 output->old);
+		return error_set(error, ERROR_USAGE,
+				 "cannot keep the older file as '%s': that is a directory (-o FILE)", output->old);
 	return 0;
 }
 
@@ -113,12 +114,12 @@ static int open_temporary(struct output *output, struct error *error)
 		free(output->temporary);
 		output->temporary = NULL;
 		if (errno == EACCES || errno == EPERM || errno == EROFS)
-			return error_set(error, ERROR_PERMISSION, "cannot write %s: %s (-o FILE writes elsewhere)",
+			return error_set(error, ERROR_PERMISSION, "cannot write '%s': %s (-o FILE writes elsewhere)",
 					 output->path, strerror(errno));
 		if (errno != EEXIST)
-			return error_set_errno(error, "cannot write %s", output->path);
+			return error_set_errno(error, "cannot write '%s'", output->path);
 	}
-	return error_set(error, ERROR_LIMIT, "cannot write %s: too many temporary files of it are left beside it",
+	return error_set(error, ERROR_LIMIT, "cannot write '%s': too many temporary files of it are left beside it",
 			 output->path);
 }
 
@@ -130,7 +131,7 @@ static int follow_link(struct output *output, struct error *error)
 		return 0;
 	char *real = realpath(output->path, NULL);
 	if (!real)
-		return error_set_errno(error, "cannot write %s, a symbolic link", output->path);
+		return error_set_errno(error, "cannot write '%s', a symbolic link", output->path);
 	free(output->path);
 	output->path = real;
 	return 0;
@@ -147,9 +148,9 @@ static int open_named(struct output *output, struct error *error)
 	struct stat status;
 	bool exists = stat(output->path, &status) == 0;
 	if (exists && S_ISDIR(status.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot write %s: it is a directory", output->path);
+		return error_set(error, ERROR_USAGE, "cannot write '%s': it is a directory (-o FILE)", output->path);
 	if (exists && S_ISBLK(status.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot write %s: it is a disk", output->path);
+		return error_set(error, ERROR_USAGE, "cannot write '%s': it is a disk (-o FILE)", output->path);
 	if (names_descriptor(output->path) || (exists && !S_ISREG(status.st_mode)))
 		return open_stream(output, error);
 	int code = follow_link(output, error);
@@ -166,13 +167,14 @@ static int open_named(struct output *output, struct error *error)
 struct output *output_open(const char *path, struct error *error)
 {
 	if (!*path) {
-		error_set(error, ERROR_USAGE, "the name of the output file is empty");
+		error_set(error, ERROR_USAGE, "the name of the output file is empty (-o FILE)");
 		return NULL;
 	}
 	bool standard = strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
 	struct output *output = calloc(1, sizeof(*output));
 	if (output) {
 		output->fd = -1;
+		output->is_standard = standard;
 		output->path = strdup(standard ? "standard output" : path);
 	}
 	if (!output || !output->path) {
@@ -207,13 +209,13 @@ int output_publish(struct output *output, struct error *error)
 	do {
 		kept = rename(output->path, output->old) == 0;
 		if (!kept && errno != ENOENT)
-			return error_set_errno(error, "cannot keep the older file as %s", output->old);
+			return error_set_errno(error, "cannot keep the older file as '%s'", output->old);
 		taken = take_name(output);
 	} while (!taken && errno == EEXIST);
 	if (!taken) {
-		int code = error_set_errno(error, "cannot write %s", output->path);
+		int code = error_set_errno(error, "cannot write '%s'", output->path);
 		if (kept && rename(output->old, output->path) < 0)
-			code = error_set_errno(error, "cannot write %s; the older file is now %s", output->path,
+			code = error_set_errno(error, "cannot write '%s'; the older file is now '%s'", output->path,
 					       output->old);
 		return code;
 	}
@@ -244,6 +246,12 @@ static int write_all(int fd, const uint8_t *bytes, size_t size)
 	return 0;
 }
 
+static int write_error(const struct output *output, struct error *error)
+{
+	return output->is_standard ? error_set_errno(error, "cannot write to standard output")
+				   : error_set_errno(error, "cannot write '%s'", output->path);
+}
+
 int output_write(struct output *output, const void *bytes, size_t size, struct error *error)
 {
 	if (output->fd < 0)
@@ -252,7 +260,7 @@ int output_write(struct output *output, const void *bytes, size_t size, struct e
 		output->size += size;
 		return 0;
 	}
-	int code = error_set_errno(error, "cannot write %s", output->path);
+	int code = write_error(output, error);
 	/* Cut the file, so that the earlier bytes stay readable. A stream cannot be cut, and need not be. */
 	if (output->origin >= 0 && ftruncate(output->fd, output->origin + (int64_t)output->size) < 0)
 		return code;
@@ -264,6 +272,6 @@ int output_close(struct output *output, struct error *error)
 	int fd = output->fd;
 	output->fd = -1;
 	if (fd >= 0 && close(fd) < 0 && errno != EINTR)
-		return error_set_errno(error, "cannot write %s", output->path);
+		return write_error(output, error);
 	return 0;
 }

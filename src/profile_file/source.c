@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "profile_file/format.h"
 
 enum { PIPE_READ_BYTES = 64 * 1024 };
 
@@ -15,10 +18,23 @@ void source_release(struct source *source)
 	buffer_release(&source->owned);
 }
 
+static void set_name(struct source *source, const char *name)
+{
+	snprintf(source->name, sizeof(source->name), "'%.*s'", SOURCE_NAME_BYTES - 3, name);
+}
+
 void source_open_bytes(struct source *source, const void *bytes, size_t size, const char *name)
 {
 	/* NULL would mean that the bytes are in a file. */
-	*source = (struct source){ .name = name, .bytes = bytes ? bytes : (const uint8_t *)"", .size = size, .fd = -1 };
+	*source = (struct source){ .bytes = bytes ? bytes : (const uint8_t *)"", .size = size, .fd = -1 };
+	set_name(source, name);
+}
+
+/* Returns whether the first bytes are not those of a profile. The rest may be endless, as that of /dev/zero. */
+static bool is_foreign(const struct source *source)
+{
+	return source->owned.size >= FORMAT_MAGIC_BYTES &&
+	       memcmp(source->owned.bytes, FORMAT_MAGIC, FORMAT_MAGIC_BYTES) != 0;
 }
 
 static int read_pipe(struct source *source, struct error *error)
@@ -31,7 +47,7 @@ static int read_pipe(struct source *source, struct error *error)
 		ssize_t got = read(source->fd, next, PIPE_READ_BYTES);
 		int number = errno;
 		source->owned.size = had + (got > 0 ? (size_t)got : 0);
-		if (got == 0)
+		if (got == 0 || is_foreign(source))
 			break;
 		errno = number;
 		if (got < 0 && errno != EINTR)
@@ -45,7 +61,11 @@ static int read_pipe(struct source *source, struct error *error)
 int source_open(struct source *source, const char *path, struct error *error)
 {
 	bool standard = strcmp(path, "-") == 0;
-	*source = (struct source){ .name = standard ? "standard input" : path };
+	*source = (struct source){ 0 };
+	if (standard)
+		snprintf(source->name, sizeof(source->name), "standard input");
+	else
+		set_name(source, path);
 	source->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct stat status;
 	if (source->fd < 0 || fstat(source->fd, &status) < 0) {

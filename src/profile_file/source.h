@@ -9,12 +9,14 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
+enum { SOURCE_NAME_BYTES = 300 };
+
 struct source {
-	const char *name;     /* for messages; not owned */
-	const uint8_t *bytes; /* NULL: read from `fd` */
-	uint64_t size;        /* size at the open; the file may grow later */
-	int fd;               /* owned; -1: none */
-	struct buffer owned;  /* the bytes of a pipe */
+	char name[SOURCE_NAME_BYTES]; /* for messages: 'file' in quotes, cut if it is long; or "standard input" */
+	const uint8_t *bytes;         /* NULL: read from `fd` */
+	uint64_t size;                /* size at the open; the file may grow later */
+	int fd;                       /* owned; -1: none */
+	struct buffer owned;          /* the bytes of a pipe */
 };
 
 /* source_open opens a file; "-" is standard input. Returns 0 or a negative error, with `error` set.

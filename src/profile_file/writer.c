@@ -69,7 +69,7 @@ struct writer *writer_open(const char *path, struct error *error)
 	struct writer *writer = calloc(1, sizeof(*writer));
 	if (!writer || packer_init(&writer->packer) < 0) {
 		writer_free(writer);
-		error_set(error, ERROR_MEMORY, "cannot write %s: out of memory", path);
+		error_set(error, ERROR_MEMORY, "cannot write '%s': out of memory", path);
 		return NULL;
 	}
 	writer->output = output_open(path, error);

@@ -2,13 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "profile/findings.h"
 #include "render/emit.h"
-
-static const char *ending(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
 
 /* Prints one gtick, or the whole interval for units of time and for bytes. */
 static void print_gtick(FILE *out, const char *unit, uint64_t interval)
@@ -28,13 +24,15 @@ void samples_print(FILE *out, const struct view *view)
 	const struct profile_resource *resource = view->resource;
 	const char *unit = profile_string(view->profile, resource->unit);
 	if (resource->kind == RESOURCE_EXACT) {
-		fprintf(out, "%" PRIu64 " gtick%s, counted exactly", view->total, ending(view->total));
+		fprintf(out, "%" PRIu64 " gtick%s, counted exactly", view->total,
+			plural_ending("gtick", (double)view->total));
 		print_gtick(out, unit, 1);
 	} else {
-		fprintf(out, "%" PRIu64 " sample%s, ", view->samples, ending(view->samples));
+		fprintf(out, "%" PRIu64 " sample%s, ", view->samples, plural_ending("sample", (double)view->samples));
 		if (view->total != view->samples)
-			fprintf(out, "%" PRIu64 " hit%s, ", view->total, ending(view->total));
-		fprintf(out, "sampled every %" PRIu64 " gtick%s", resource->interval, ending(resource->interval));
+			fprintf(out, "%" PRIu64 " hit%s, ", view->total, plural_ending("hit", (double)view->total));
+		fprintf(out, "sampled every %" PRIu64 " gtick%s", resource->interval,
+			plural_ending("gtick", (double)resource->interval));
 		print_gtick(out, unit, resource->interval);
 	}
 	const char *note = profile_string(view->profile, resource->note);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "render/emit.h"
 #include "render/utf8.h"
 
@@ -42,17 +43,6 @@ void names_print(FILE *out, const struct view *view, const uint32_t *labels, siz
 			fputs(separator, out);
 		render_safe_text(out, view->labels[labels[i]].text);
 	}
-}
-
-static const char *plural_ending(const char *unit, double amount)
-{
-	size_t length = strlen(unit);
-	if (amount == 1 || length == 0)
-		return "";
-	const char *last = unit + length - 1;
-	if (*last == 's' || *last == 'x' || (*last == 'h' && length > 1 && (last[-1] == 'c' || last[-1] == 's')))
-		return "es";
-	return "s";
 }
 
 struct scale {

@@ -20,7 +20,8 @@ static int choose(struct report_request *request, struct error *error)
 {
 	uint32_t lines = profile_find_resource(request->profile, "lines");
 	if (request->resources_named && (request->resource_count != 1 || request->resources[0] != lines))
-		return error_set(error, ERROR_USAGE, "executions of lines are counted by the resource 'lines' alone");
+		return error_set(error, ERROR_USAGE,
+				 "executions of lines are counted by the resource 'lines' alone (-r lines)");
 	request->resources[0] = lines;
 	request->resource_count = 1;
 	return 0;

@@ -12,7 +12,7 @@ int resource_wrong_form(const struct resource_request *request, struct error *er
 {
 	const struct resource_row *row = request->row;
 	bool optional = row->parameters_optional;
-	return error_set(error, ERROR_USAGE, "resource '%s' is not of the form %s%s:%s%s", request->name, row->name,
+	return error_set(error, ERROR_USAGE, "resource '%s' is not valid (%s%s:%s%s)", request->name, row->name,
 			 optional ? "[" : "", row->parameters, optional ? "]" : "");
 }
 

@@ -322,7 +322,7 @@ def test_exit_status(project):
 	assert cc([like, "-c", "src/other.c"], project, status=42).stderr == ""
 	like = script(project, "case \"$*\" in *' -E '*) exec gcc \"$@\";; esac; kill -9 $$")
 	assert cc([like, "-c", "src/other.c"], project, status=-9).stderr == ""
-	assert "No such file" in cc(["no-such-compiler", "-c", "src/other.c"], project, status=127).stderr
+	assert "command not found" in cc(["no-such-compiler", "-c", "src/other.c"], project, status=127).stderr
 	assert cc([], project, status=2).returncode == 2
 
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from cli_support import COMMANDS, REPOSITORY, SECONDS_ALLOWED, done, run
+from cli_support import COMMANDS, REPOSITORY, SECONDS_ALLOWED, done, make_input, run
 
 
 def test_help_lists_every_command():
@@ -52,6 +52,21 @@ def test_help_and_manual_of_explore_list_its_commands(profiles):
 	for text in (done("help", "explore"), manual):
 		assert all(row in text for row in rows)
 		assert "1 if any failed" in " ".join(text.split())
+
+
+def test_formats_come_from_their_rows(profiles):
+	"""The help of an option that is not for all formats begins with the others. explore's help lists the formats that it writes."""
+	export, imported = " ".join(done("help", "export").split()), " ".join(done("help", "import").split())
+	assert "--object NAME gmon: Write of the program" in export
+	assert "--untrimmed folded: Show also" in export
+	assert "-o, --output FILE Write to FILE" in export
+	assert "--image FILE gmon: The program or library" in imported
+	with make_input("help export\n") as questions:
+		text = done("explore", "whole.data", directory=profiles, stdin=questions)
+	for name in ("folded", "gmon"):
+		summary = re.search(rf"{name}: (.{{20}})", export).group(1)
+		assert re.search(rf"^  {name} +{re.escape(summary)}", text, re.M), text
+	assert "  events" not in text
 
 
 def completed_by_bash(*words):
@@ -108,7 +123,26 @@ def test_completion_offers_what_the_command_takes(completed):
 	assert completed("record", "--", "ls", "--f") == []
 
 
+@pytest.mark.parametrize("words", [["record", "ls", "--"], ["record", "./a", "--fo"], ["record", "-r", "cpu", "ls", "--"],
+	["record", "--instrumented=paths", "ls", "--"], ["trace", "ls", "-r", ""], ["cc", "gcc", "--"], ["control", "1", "--"]], ids=" ".join)
+def test_completion_leaves_the_target_alone(completed, words):
+	"""Words behind the target are the target's. Files may be offered."""
+	assert not [word for word in completed(*words) if word.startswith("--") or word == "cpu"]
+
+
+def test_completion_before_the_target(completed):
+	"""The value of an option is not the target."""
+	assert "--resource" in completed("record", "-r", "cpu", "--re")
+	assert "--resource" in completed("record", "--instrumented=paths", "--re")
+	assert "--resource" in completed("record", "--resource=cpu", "--re")
+	assert completed("record", "-o", "x.data", "-r", "page-f") == ["page-faults"]
+
+
 def test_completion_offers_values(completed):
+	assert sorted(completed("control", "4711", "o")) == ["off", "on"]
+	assert completed("gprof", "--demangle=g") == ["gnu-v3"]
+	assert completed("gprof", "--file-format", "m") == ["magic"]
+	assert completed("record", "--backend", "no") == ["none"]
 	assert sorted(completed("import", "--format", "")) == ["folded", "gmon"]
 	assert sorted(completed("export", "--format", "")) == ["events", "folded", "gmon"]
 	assert sorted(completed("info", "--format", "")) == ["json", "text"]

@@ -24,10 +24,10 @@ def test_near_names(tmp_path):
 	for typed, near in {"qsrt": names[0], "qsort": names[0], "std::vector<int": names[1], "uniqify": names[4],
 		"vector<int, std": names[1], "reed": "read"}.items():
 		result = run("report", "--down", typed, tmp_path / "a.data")
-		assert f"near: {near}\n" in result.stderr, typed
+		assert f"(did you mean {near}?)\n" in result.stderr, typed
 	for typed in ("xyz", "m", "zzzzzzzzzzzz", "x" * 300):
-		assert "near" not in run("report", "--down", typed, tmp_path / "a.data").stderr, typed
-	assert "near" not in run("explore", tmp_path / "a.data", stdin=make_input("x" * 300 + "\n")).stderr
+		assert "did you mean" not in run("report", "--down", typed, tmp_path / "a.data").stderr, typed
+	assert "did you mean" not in run("explore", tmp_path / "a.data", stdin=make_input("x" * 300 + "\n")).stderr
 
 
 def test_ambiguous_function_gets_the_list(profiles):
@@ -130,4 +130,10 @@ def test_ambiguous_thread_gets_the_list(profiles):
 
 
 def test_a_time_beyond_the_end_names_the_length(profiles):
+	for words in (["report"], ["report", "--format", "csv"], ["report", "--format", "json"], ["report", "--call-graph"], ["whatif"]):
+		terms = ["main=0"] if words == ["whatif"] else []
+		result = run(*words, "--from", "500", "whole.data", *terms, directory=profiles)
+		warning = f"cpprof {words[0]}: warning: --from 500 selects nothing: the recording lasts 0."
+		assert result.returncode == 0 and result.stderr.startswith(warning), words
+		assert run(*words, "--from", "0.2", "whole.data", *terms, directory=profiles).stderr.count("selects nothing") == 0
 	assert "it begins at 500 s, the recording lasts 0." in done("report", "-r", "cpu", "--from", "500", "whole.data", directory=profiles)

@@ -97,6 +97,8 @@ def test_empty_times_are_none(profiles):
 	(["/bin/true"], "(did you mean 'cpprof record /bin/true'?)"),
 	(["true"], "(did you mean 'cpprof record true'?)"),
 	(["repotr"], "(did you mean 'report'?)"),
+	(["version"], "unknown command 'version' (did you mean 'cpprof --version'?)"),
+	(["-v"], "unknown option '-v' (did you mean '-V'?)"),
 	(["diff", "whole.data"], "missing argument B (usage: cpprof diff"),
 	(["whatif"], "missing argument 'FN;FN;FN=FACTOR'..."),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
@@ -107,11 +109,27 @@ def test_usage_errors_name_what_is_meant(profiles, words, meant):
 	assert "try 'cpprof" not in result.stderr, "the remedy is in the message already"
 
 
+def test_a_program_of_this_folder(tmp_path):
+	(tmp_path / "plain").write_text("#!/bin/sh\n")
+	assert "'plain'; try 'cpprof --help'" in run("plain", directory=tmp_path).stderr, "it is not executable"
+	(tmp_path / "plain").chmod(0o755)
+	assert "(did you mean 'cpprof record ./plain'?)" in run("plain", directory=tmp_path).stderr
+
+
 def test_a_function_in_place_of_a_file(profiles, tmp_path):
 	shutil.copy(profiles / "whole.data", tmp_path / "cpprof.data")
 	result = run("report", "main", directory=tmp_path)
 	assert result.returncode == 1
 	assert "cpprof report --down main" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["nofile.data"], ["--groups", "main"], ["--", "--help"], [""], ["--down", "main", "main"]],
+	ids=" ".join)
+def test_a_missing_file_is_not_called_a_function(workplace, words):
+	"""The profile has no such function, or the command line chooses a report already."""
+	result = run("report", *words, directory=workplace)
+	assert (result.returncode, result.stdout) == (1, "")
+	assert result.stderr.endswith(": No such file or directory\n") and "--down" not in result.stderr
 
 
 @pytest.mark.parametrize("words, message", [
@@ -125,8 +143,24 @@ def test_a_function_in_place_of_a_file(profiles, tmp_path):
 	(["record", "-o", "-", "true"], "cannot write the profile to standard output: the command writes there (-o FILE)"),
 	(["record", "-p", "many"], "'many' is not a process id (-p PID)"),
 	(["record", "--duration", "1"], "--duration needs a running target (-p PID, or record -a)"),
+	(["record", "--gmon", "true"], "--gmon needs --instrumented, which counts the calls that gprof shows (record --instrumented --gmon COMMAND)"),
+	(["record", "--wrap", "true"], "--wrap needs --instrumented, which counts calls (record --instrumented --wrap COMMAND)"),
+	(["record", "--paused", "-a"],
+		"--paused needs a command: only a program that cpprof starts can choose when to begin (record --paused COMMAND)"),
+	(["record", "-r", "own:", "true"], "resource 'own:' is not valid (own:NAME)"),
+	(["record", "-r", "cpu", "-r", "cpu", "true"], "resource cpu is given twice (give it once)"),
+	(["record", "-p", "1", "true"], "-p cannot be combined with a command (give one of them)"),
+	(["record", "--duration", "1", "true"],
+		"--duration cannot be combined with a command, which is recorded until it ends (leave out --duration)"),
+	(["record", "-o", "", "true"], "the name of the output file is empty (-o FILE)"),
+	(["instrument", "--format", "json", "p.c"], "--format needs --report (add --report)"),
+	(["report", "--from", "1", "--to", "0.5"], "the time range from 1 s to 0.5 s is empty (its end comes after its start)"),
+	(["report", "--tree", "--body"], "--tree cannot be combined with --body (choose one report)"),
+	(["report", "--tree=yes"], "option '--tree' takes no value (--tree)"),
 	(["instrument"], "missing argument FILE (or -p compile_commands.json, for all that it lists)"),
 	(["instrument", "--report", "--format", "xml", "a.c"], "unknown format 'xml' (text, json or csv)"),
+	(["control", "1", "foo"], "unknown verb 'foo' (list, on, off, group, level or throttle)"),
+	(["control", "1", "on"], "missing argument PATTERN (on 'parse_*')"),
 	(["control", "init"], "'init' is not a process id; try 'cpprof control --help'"),
 	(["report", "--by", "colour", "whole.data"], "unknown kind of frame 'colour' (function, callsite, line, module or group)"),
 	(["resources", "--format", "csv"], "--format csv is not available here (--format text or json)"),
@@ -136,6 +170,17 @@ def test_usage_error_has_one_remedy(workplace, words, message):
 	result = run(*words, directory=workplace)
 	assert (result.returncode, result.stdout) == (2, "")
 	assert result.stderr == f"cpprof {words[0]}: {message}\n"
+
+
+def test_a_missing_folder_is_named_first(tmp_path):
+	result = run("instrument", "-p", "nodir", directory=tmp_path)
+	assert (result.returncode, result.stderr) == (1, "cpprof instrument: cannot read 'nodir': No such file or directory\n")
+
+
+def test_a_compiler_that_does_not_exist(tmp_path):
+	for words in (["cc", "--", "nogcc", "p.c"], ["record", "nogcc"]):
+		result = run(*words, directory=tmp_path)
+		assert (result.returncode, result.stderr) == (127, f"cpprof {words[0]}: cannot run 'nogcc': command not found\n")
 
 
 def test_group_that_the_profile_lacks(workplace):

@@ -360,7 +360,7 @@ def test_odd_clients_do_no_harm(program, tmp_path):
 def test_who_cannot_be_controlled(program, tmp_path):
 	with Steered(program, tmp_path) as run:
 		assert run.control("bla").returncode == 2
-		assert "a rule begins with" in run.control("bla").stderr
+		assert "unknown verb 'bla' (list, on, off" in run.control("bla").stderr
 		assert "missing argument PATTERN (on 'parse_*')" in run.control("on").stderr
 		assert "a level is a number" in run.control("level", "x").stderr
 		nobody = run_cpprof("control", run.pid, before=["setpriv", "--reuid", "65534", "--clear-groups"]) if os.geteuid() == 0 else None

@@ -110,7 +110,7 @@ def test_tree_below_a_function(directory):
 
 def test_names(directory):
 	assert entries(answer(directory, "d 'ns::f(double)'")) == {"ns::f(double)": 2}
-	assert complaint(directory, "down qsrot") == "no function 'qsrot'; near: qsort\n"
+	assert complaint(directory, "down qsrot") == "no function 'qsrot' (did you mean qsort?)\n"
 	assert complaint(directory, "down") == "missing function name\n"
 	listed = complaint(directory, "down f").splitlines()
 	assert listed[0] == "'f' fits 2 functions; type one in full, or its number"
@@ -132,11 +132,11 @@ def test_settings_hold(directory):
 
 
 @pytest.mark.parametrize("command, wanted", [
-	("quti", "no command 'quti'; near: quit"), ("xyzzy", "no command 'xyzzy'; 'help' lists them"),
+	("quti", "no command 'quti' (did you mean quit?)"), ("xyzzy", "no command 'xyzzy'; 'help' lists them"),
 	("b", "command 'b' may be body, by"), ("functions 3", "functions takes no argument"),
 	("threshold 2", "threshold '2' is not a fraction"), ("limit x", "limit 'x' is not a number"),
 	("by colour", "unknown kind of frame 'colour' (function, callsite, line, module or group)"), ("resource cpu", "no resource 'cpu' in this profile; it has samples"),
-	("time 2 1", "the time range from 2 s to 1 s is empty"), ("time 1", "time takes FROM and TO"),
+	("time 2 1", "the time range from 2 s to 1 s is empty (its end comes after its start)"), ("time 1", "time takes FROM and TO"),
 	("thread 5", "the profile has no threads"), ("inlines maybe", "'maybe' is not a switch (on or off)"),
 	("export", "export takes a format and a file"), ("export nonsense x", "unknown format 'nonsense' (folded, "),
 	("export folded x.data", "'x.data' is the profile being read"), ("export folded no/where", "cannot write 'no/where': "),

@@ -234,7 +234,7 @@ def test_names_that_fit_nothing(words, said):
 	(["-q"], "no calls were counted"),
 	(["-k", "main"], "is not an arc (FROM/TO)"),
 	(["-w", "wide"], "is not a number"),
-	(["-O", "bsd"], "unknown value 'bsd'"),
+	(["-O", "bsd"], "unknown format of GMON 'bsd' (auto or magic)"),
 	(["-r", "-R", "map"], "-r cannot be combined with -R"),
 	(["--true"], "call paths"),
 ])
@@ -334,6 +334,7 @@ def test_call_graph_of_paths(tmp_path):
 	assert "calls were not counted" in result.stderr
 	text = result.stdout[result.stdout.index("called     name") :]
 	functions, arcs = naive_graph()
+	assert f"\ngranularity: each sample stands for 1 sample, all for {sum(PATHS.values())} samples\n" in result.stdout
 	total, seen, seen_arcs = sum(PATHS.values()), {}, {}
 	for entry in text.split("-----------------------------------------------\n"):
 		lines = entry.splitlines()

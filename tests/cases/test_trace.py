@@ -182,6 +182,11 @@ def test_missing_function_is_reported(tmp_path):
 	result = run_cpprof("trace", "--path", "db_read_recrod", "-r", "page-faults", "--", build("forms.c"), "5", cwd=tmp_path)
 	assert result.returncode == 0
 	assert "no event has the function 'db_read_recrod' in its call path" in result.stderr
+	words = ["--path", "touch_sme", "--path", "zzzzzz", "--path", "main", "-r", "page-faults"]
+	result = run_cpprof("trace", *words, "--", build("page_faults.c"), "5", cwd=tmp_path)
+	assert "cpprof: no event has the function 'touch_sme' in its call path (did you mean touch_some" in result.stderr
+	assert "cpprof: no event has the function 'zzzzzz' in its call path\n" in result.stderr
+	assert "'main'" not in result.stderr
 
 
 def test_time_without_a_time_resource(tmp_path):

@@ -77,7 +77,8 @@ static int check_resource(const struct counted_run *run, const struct resource_r
 				 request->name);
 	if (measures_real_time(measurement) && strcmp(request->name, "real") == 0)
 		return error_set(error, ERROR_USAGE,
-				 "-r real cannot be combined with --instrumented=%s, which measures real time exactly",
+				 "-r real cannot be combined with --instrumented=%s, which measures real time exactly "
+				 "(leave out -r real)",
 				 tally_measurement_name(measurement));
 	return 0;
 }
@@ -172,7 +173,8 @@ static int check_output(const char *output, struct error *error)
 	struct stat status;
 	if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
 		return error_set(error, ERROR_USAGE,
-				 "cannot write %s: with --instrumented, the output must be a regular file", output);
+				 "cannot write '%s': with --instrumented, the output must be a regular file (-o FILE)",
+				 output);
 	struct writer *writer = writer_open(output, error);
 	if (!writer)
 		return error->code;

@@ -37,7 +37,7 @@ static int create(struct instrumented_tally *tally, const char *output, struct e
 {
 	char *beside = absolute(output);
 	if (!beside)
-		return error_set_errno(error, "cannot write %s", output);
+		return error_set_errno(error, "cannot write '%s'", output);
 	if (asprintf(&tally->path, "%s.tally", beside) < 0)
 		tally->path = NULL;
 	if (tally->path)
@@ -174,9 +174,9 @@ int instrumented_tally_publish(struct instrumented_tally *tally, const char *out
 	int result = old ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
 	*bytes = fstat(tally->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
 	if (result == 0 && rename(name, old) < 0 && errno != ENOENT)
-		result = error_set_errno(error, "cannot keep the older file as %s", old);
+		result = error_set_errno(error, "cannot keep the older file as '%s'", old);
 	if (result == 0 && rename(tally->path, name) < 0)
-		result = error_set_errno(error, "cannot write %s", name);
+		result = error_set_errno(error, "cannot write '%s'", name);
 	free(old);
 	free(real);
 	return result;

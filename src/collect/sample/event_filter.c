@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cxx_name.h"
+#include "base/near_function.h"
 
 int event_filter_min(struct event_filter *filter, const char *words, const struct resource_request *requests,
 		     size_t count, struct error *error)
@@ -80,6 +81,13 @@ static bool is_meant(const char *function, const char *wanted, char *scratch)
 	return cxx_name_ends_with(scratch, plain, wanted, strlen(wanted));
 }
 
+static void offer_name(struct near_names *near, const char *name, char *scratch)
+{
+	size_t score = near_function_score(near->typed, name, strlen(name), scratch);
+	if (score < NEAR_FUNCTION_TOO_FAR)
+		near_names_add(near, name, score);
+}
+
 int event_filter_learn(struct event_filter *filter, const struct profile *profile)
 {
 	if (filter->function_count == 0)
@@ -96,7 +104,7 @@ int event_filter_learn(struct event_filter *filter, const struct profile *profil
 			if (is_meant(name, filter->functions[i], scratch))
 				bits |= UINT32_C(1) << i;
 			else
-				near_names_offer(&filter->near[i], name);
+				offer_name(&filter->near[i], name, scratch);
 		}
 		filter->holds[filter->holds_count] = bits;
 		filter->found |= bits;
@@ -114,12 +122,12 @@ bool event_filter_passes_path(const struct event_filter *filter, const uint32_t 
 	return found == wanted;
 }
 
-const char *event_filter_missing(const struct event_filter *filter, const struct near_names **near)
+struct near_names *event_filter_missing(struct event_filter *filter, size_t *next)
 {
-	for (size_t i = 0; i < filter->function_count; i++) {
-		*near = &filter->near[i];
+	while (*next < filter->function_count) {
+		size_t i = (*next)++;
 		if (!(filter->found & UINT32_C(1) << i))
-			return filter->functions[i];
+			return &filter->near[i];
 	}
 	return NULL;
 }

@@ -44,8 +44,8 @@ bool event_filter_passes(const struct event_filter *filter, size_t request, cons
 int event_filter_learn(struct event_filter *filter, const struct profile *profile);
 /* Returns whether a path of functions contains all required ones. */
 bool event_filter_passes_path(const struct event_filter *filter, const uint32_t *functions, size_t count);
-/* Returns the first required function that no traced path contained, or NULL if all were found. Sets *near
- * to the functions with similar names, which the filter owns. */
-const char *event_filter_missing(const struct event_filter *filter, const struct near_names **near);
+/* Returns the next required function, from number *next, that no traced path contained, with similar names; NULL if
+ * there is none. Advances *next, which begins as 0. The filter owns the result. */
+struct near_names *event_filter_missing(struct event_filter *filter, size_t *next);
 
 #endif

@@ -33,7 +33,7 @@ static int open_module(const struct frames_naming *naming, uint32_t module, stru
 	if (fd < 0 && errno == 0)
 		errno = ENOENT;
 	if (fd < 0)
-		return error_set_errno(error, "cannot read %s", path);
+		return error_set_errno(error, "cannot read '%s'", path);
 	return module_file_open(file, fd, path, error);
 }
 

@@ -45,7 +45,7 @@ static void command_missing(const char *name, struct error *error)
 	const struct explore_command *const *all = explore_commands();
 	for (size_t i = 0; all[i]; i++) {
 		if (text_resembles(name, all[i]->name)) {
-			error_set(error, ERROR_USAGE, "no command %s; near: %s", QUOTE(name), all[i]->name);
+			error_set(error, ERROR_USAGE, "no command %s (did you mean %s?)", QUOTE(name), all[i]->name);
 			return;
 		}
 	}

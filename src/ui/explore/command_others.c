@@ -109,8 +109,7 @@ const struct explore_command explore_export = {
 	.arguments = "FORMAT FILE",
 	.summary = "write the selection for another tool",
 	.detail = "Writes the hits of the chosen resource, thread, process and time range; functions\n"
-		  "are always shown by name. '-' prints. An existing file is overwritten. gmon: of the\n"
-		  "program alone; calls as well as time, by address.\n",
+		  "are always shown by name. '-' prints. An existing file is overwritten.\n",
 	.words = WORDS_FORMAT,
 	.run = export_run,
 };
@@ -130,6 +129,13 @@ const struct explore_command explore_info = {
 	.run = info_run,
 };
 
+static void print_formats(FILE *out)
+{
+	for (size_t i = 0; formats[i]; i++)
+		if (is_written_here(formats[i]))
+			fprintf(out, "  %-10s %s\n", formats[i]->name, formats[i]->summary);
+}
+
 static int help_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
 	(void)session;
@@ -148,6 +154,8 @@ static int help_run(struct session *session, const char *arguments, FILE *out, s
 		command->summary);
 	if (command->detail)
 		fputs(command->detail, out);
+	if (command->words == WORDS_FORMAT)
+		print_formats(out);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
 #include "base/buffer.h"
 #include "base/quote.h"
 #include "reports/report.h"
@@ -119,7 +120,7 @@ static int print_all(struct printing *printing, struct error *error)
 	const struct report_request *request = &printing->request;
 	int status = 0;
 	if (request->resource_count == 0)
-		return error_set(error, ERROR_NOT_FOUND, "the profile has no resources");
+		return lookup_no_resources(request->profile, error);
 	for (size_t i = 0; i < request->resource_count && status == 0; i++) {
 		struct results results = { 0 };
 		status = report_build_resource(request, request->resources[i], &results, error);

@@ -20,6 +20,7 @@
 #include "base/near_names.h"
 #include "base/nearest.h"
 #include "base/path.h"
+#include "base/plural.h"
 #include "base/sink.h"
 #include "base/strings.h"
 #include "base/words.h"
@@ -391,6 +392,20 @@ static void test_near_names(void **state)
 	assert_string_equal(near_names_text(&near), " (did you mean read, raid?)");
 }
 
+static void test_plural(void **state)
+{
+	static const struct {
+		const char *noun;
+		double amount;
+		const char *ending;
+	} rows[] = { { "fault", 1, "" },    { "fault", 0, "s" },  { "fault", 2, "s" },  { "fault", 0.5, "s" },
+		     { "switch", 2, "es" }, { "miss", 10, "es" }, { "index", 2, "es" }, { "path", 2, "s" },
+		     { "ns", 2, "" },       { "s", 2, "" },       { "", 2, "" } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(plural_ending(rows[i].noun, rows[i].amount), rows[i].ending);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_near_names),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_plural),
 		cmocka_unit_test(test_regular_files),
 		cmocka_unit_test(test_sink),
 	};

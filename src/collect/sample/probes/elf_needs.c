@@ -119,7 +119,7 @@ int elf_needs_read(struct elf_needs *needs, const char *path, struct error *erro
 	*needs = (struct elf_needs){ 0 };
 	int fd = path_open_regular(path);
 	if (fd < 0)
-		return error_set_errno(error, "cannot read %s", path);
+		return error_set_errno(error, "cannot read '%s'", path);
 	elf_version(EV_CURRENT);
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	int result = elf && elf_kind(elf) == ELF_K_ELF ? read_segments(needs, elf) : ERROR_FORMAT;
@@ -127,8 +127,8 @@ int elf_needs_read(struct elf_needs *needs, const char *path, struct error *erro
 	close(fd);
 	if (result < 0) {
 		elf_needs_release(needs);
-		return error_set(error, result, result == ERROR_FORMAT ? "%s is not an ELF file" : "out of memory (%s)",
-				 path);
+		return error_set(error, result,
+				 result == ERROR_FORMAT ? "'%s' is not an ELF file" : "out of memory (%s)", path);
 	}
 	return 0;
 }

@@ -17,7 +17,7 @@ int function_search_open(struct module_file *file, const char *path, struct erro
 {
 	int fd = path_open_regular(path);
 	if (fd < 0)
-		return error_set_errno(error, "cannot read %s", path);
+		return error_set_errno(error, "cannot read '%s'", path);
 	return module_file_open(file, fd, path, error);
 }
 

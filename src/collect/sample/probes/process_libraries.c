@@ -143,7 +143,7 @@ static int add_program(struct libraries *libraries, const struct process *proces
 		return error_set_errno(error, "cannot find the program of process %d", (int)process->pid);
 	name[length] = 0;
 	if (!find_visible(process->pid, name, link, path, sizeof(path)))
-		return error_set_errno(error, "cannot read %s, the program of process %d", name, (int)process->pid);
+		return error_set_errno(error, "cannot read '%s', the program of process %d", name, (int)process->pid);
 	return libraries_add(libraries, name, path) < 0 ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
 }
 

@@ -79,7 +79,7 @@ int usdt_notes_count(const char *path, struct usdt_search *search, struct error 
 {
 	int fd = path_open_regular(path);
 	if (fd < 0)
-		return error_set_errno(error, "cannot read %s", path);
+		return error_set_errno(error, "cannot read '%s'", path);
 	elf_version(EV_CURRENT);
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	search->argument_count = UINT_MAX;

@@ -33,7 +33,8 @@ static void print_line(const struct build_options *options, const char *format, 
 static int cannot_run(const struct build_options *options, const char *name)
 {
 	int number = errno;
-	print_line(options, "cannot run '%s': %s", name, strerror(number));
+	bool is_missing = number == ENOENT && !strchr(name, '/');
+	print_line(options, "cannot run '%s': %s", name, is_missing ? "command not found" : strerror(number));
 	return number == EACCES ? 126 : STATUS_CANNOT_RUN;
 }
 

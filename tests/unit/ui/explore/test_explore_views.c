@@ -168,7 +168,7 @@ static void test_names(void **state)
 	assert_int_equal(find_name(fixture, "'ns::f(double)'", text, sizeof(text), &error), 0);
 	assert_string_equal(text, "ns::f(double)");
 	assert_int_equal(find_name(fixture, "qsrot", text, sizeof(text), &error), ERROR_NOT_FOUND);
-	assert_non_null(strstr(error.message, "no function 'qsrot'; near: qsort"));
+	assert_non_null(strstr(error.message, "no function 'qsrot' (did you mean qsort?)"));
 	assert_int_equal(find_name(fixture, "", text, sizeof(text), &error), ERROR_USAGE);
 }
 
