@@ -2,7 +2,7 @@
  * Errors of the whole project. A function that can fail returns 0 (or a count) on success and a negative `enum
  * error_code` on failure. If the code alone does not explain the failure to the user, the function also takes a
  * `struct error *`, and fills in one sentence that names the object and, if there is one, the remedy. Libraries
- * never print and never exit; only cmd/ does.
+ * never print and never exit (ARCHITECTURE.md names two exceptions).
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
