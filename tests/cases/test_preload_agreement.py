@@ -58,7 +58,8 @@ def test_cpu(tmp_path, program, arguments, functions):
 def test_work_between_naps(tmp_path, turns, microseconds):
 	"""
 	Of the work between naps two thirds belong to the function that does two thirds of it. The time of the naps themselves agrees
-	approximately with perf's: both backends use clocks of the threads, and perf's own work at a nap counts as well.
+	approximately with perf's: both backends use clocks of the threads. perf's own work at a nap counts as well, which takes more than
+	the nap itself where timers are slow: perf gives the work a third less of the time there.
 	"""
 	command = [build("naps.c"), "1500", str(turns), str(microseconds)]
 	shares = {}
@@ -68,7 +69,7 @@ def test_work_between_naps(tmp_path, turns, microseconds):
 		first, second = hits(paths, "main", "twice"), hits(paths, "main", "once")
 		assert abs(first / (first + second) - 2 / 3) <= tolerance(2 / 3, first + second) + 0.05, show(paths)
 		shares[backend] = (first + second) / hits(paths)
-	assert "perf" not in shares or abs(shares["preload"] - shares["perf"]) < 0.2, shares
+	assert "perf" not in shares or -0.2 < shares["preload"] - shares["perf"] < 0.45, shares
 
 
 @needs_another
