@@ -7,7 +7,7 @@
 #include "base/quote.h"
 #include "formats/format.h"
 #include "ui/explore/command.h"
-#include "ui/explore/narrow.h"
+#include "analyze/narrow.h"
 #include "ui/explore/words.h"
 
 /* Returns whether `export` can write the format. The session has a profile, but no trace. */

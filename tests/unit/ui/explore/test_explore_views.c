@@ -13,7 +13,7 @@
 #include "formats/format.h"
 #include "ui/explore/completion.h"
 #include "ui/explore/explore.h"
-#include "ui/explore/narrow.h"
+#include "analyze/narrow.h"
 
 static const char stacks[] = "main;a;qsort 10\n"
 			     "main;a;qsort;cmp 5\n"

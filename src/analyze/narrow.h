@@ -1,6 +1,6 @@
 /* A profile with only the hits of a selection, for functions that read a whole profile. */
-#ifndef UI_EXPLORE_NARROW_H
-#define UI_EXPLORE_NARROW_H
+#ifndef ANALYZE_NARROW_H
+#define ANALYZE_NARROW_H
 
 #include "analyze/view.h"
 #include "base/error.h"
