@@ -52,12 +52,11 @@ def test_context_switches(tmp_path):
 def test_user_and_system_time(tmp_path):
 	recorded = record_well(tmp_path, [build("user_sys.c"), "10"], "-r", "user/250us", "-r", "sys/250us")
 	user, system = recorded.paths("user"), recorded.paths("sys")
-	# Some kernels account a short run in ticks of the clock, hence the wide margin.
 	for paths, name in ((user, "user"), (system, "sys")):
 		seconds, expected = hits(paths) * 250e-6, number(recorded.out, name)
 		assert abs(seconds - expected) <= 0.2 * expected + 0.02, f"{name}: {seconds}, not {expected}"
-	assert hits(user, "main", "compute") > 0.9 * hits(user), show(user)
-	assert hits(system, "main", "call_system") > 0.9 * hits(system), show(system)
+	assert hits(user, "main", "compute") > 0.8 * hits(user), show(user)
+	assert hits(system, "main", "call_system") > 0.8 * hits(system), show(system)
 
 
 def test_several_resources_in_one_run(tmp_path):

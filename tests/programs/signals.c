@@ -1,5 +1,5 @@
 /*
- * A CPU time timer interrupts `victim` at any instruction. Its handler uses about half of the time, on the normal
+ * A CPU time timer interrupts `victim` 80 times, at any instruction. Its handler uses 2 ms each time, on the normal
  * stack (`signals normal`) or on an alternate one (`signals alternate`).
  */
 #include <signal.h>
