@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analyze/narrow.h"
 #include "base/quote.h"
 #include "formats/format.h"
 #include "ui/explore/command.h"
-#include "analyze/narrow.h"
 #include "ui/explore/words.h"
 
 /* Returns whether `export` can write the format. The session has a profile, but no trace. */

@@ -9,11 +9,11 @@
 #include <cmocka.h>
 
 #include "analyze/lookup.h"
+#include "analyze/narrow.h"
 #include "analyze/subtree.h"
 #include "formats/format.h"
 #include "ui/explore/completion.h"
 #include "ui/explore/explore.h"
-#include "analyze/narrow.h"
 
 static const char stacks[] = "main;a;qsort 10\n"
 			     "main;a;qsort;cmp 5\n"
