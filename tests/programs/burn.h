@@ -55,17 +55,27 @@ NOINLINE __attribute__((unused)) static void burn_turns(unsigned long turns)
 	} while (0)
 
 /*
- * Uses `us` microseconds of CPU time, independent of the machine's speed and load: runs turns until the thread's
- * clock has advanced by that much. Each chunk of turns is seven eighths of the rest, at the speed measured so far,
- * and at most 100 us, because the speed may change at any moment. A macro, so that it belongs to the function that
- * contains it, also in the debug information.
+ * The nanoseconds that BURN_HERE(us) uses when it starts at `start` nanoseconds of the thread's CPU time: on average
+ * `us` microseconds, and up to a half more or less, at most 500 us. The last digits of the clock select the amount. So
+ * the work never repeats in step with a sampling interval of a millisecond, in which case all the samples would fall
+ * into the same few places.
+ */
+#define BURN_AMOUNT(us, start)                                                                       \
+	((us)*1000L + ((long)(((unsigned long)(start)*2654435761ul >> 16) % 1024) * 2 - 1023) *      \
+			      ((us) < 1000 ? (us)*500L : 500000L) / 1023)
+
+/*
+ * Uses about `us` microseconds of CPU time, see BURN_AMOUNT, independent of the machine's speed and load: runs turns
+ * until the thread's clock has advanced by that much. Each chunk of turns is seven eighths of the rest, at the speed
+ * measured so far, and at most 100 us, because the speed may change at any moment. A macro, so that it belongs to the
+ * function that contains it, also in the debug information.
  */
 #define BURN_HERE(us)                                                                                     \
 	do {                                                                                              \
-		const long burn_wanted = (us)*1000L;                                                      \
 		unsigned long burn_turns = (us) < 100 ? (us)*16ul + 16 : 1600;                            \
-		long burn_start, burn_before = 0, burn_used = 0;                                          \
+		long burn_start, burn_wanted, burn_before = 0, burn_used = 0;                             \
 		BURN_CLOCK(burn_start);                                                                   \
+		burn_wanted = BURN_AMOUNT(us, burn_start);                                                \
 		while (burn_used < burn_wanted) {                                                         \
 			const long burn_rest = burn_wanted - burn_used;                                   \
 			const double burn_left = burn_rest < 100000 ? (double)burn_rest : 100000;         \
