@@ -5,7 +5,7 @@
 #include "abi/integers.h"
 
 enum {
-	/* Of struct sample_record and of the data behind it. The channel passes it (abi/channel.h). */
+	/* The version of struct sample_record and of the data after it. The channel contains it (abi/channel.h). */
 	SAMPLE_RECORD_VERSION = 1,
 
 	SAMPLE_REQUESTS = 16, /* as RESOURCE_REQUESTS_MAX */

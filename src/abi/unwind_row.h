@@ -23,7 +23,7 @@
 
 #include "abi/integers.h"
 
-/* Of struct unwind_row and of its kinds. The channel passes it (abi/channel.h). */
+/* The version of struct unwind_row and of its kinds. The channel contains it (abi/channel.h). */
 enum { UNWIND_ROW_VERSION = 1 };
 
 enum unwind_kind {

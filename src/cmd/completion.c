@@ -110,12 +110,18 @@ static void print_value_patterns(const struct command *command)
 	}
 }
 
+/* Calls `print_case` for each command that the help lists. */
+static void print_cases(void (*print_case)(const struct command *command))
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (is_listed(commands[i]))
+			print_case(commands[i]);
+}
+
 static void print_values(void)
 {
 	fputs("\tcase \"$command $previous\" in\n", stdout);
-	for (size_t i = 0; commands[i]; i++)
-		if (is_listed(commands[i]))
-			print_value_patterns(commands[i]);
+	print_cases(print_value_patterns);
 	fputs("\tesac\n"
 	      "\tif [[ -z $values ]]; then\n"
 	      "\t\tcase $command in\n",
@@ -212,9 +218,7 @@ static void print_bash(void)
 	fputs("\tif [[ $current == -* ]]; then\n"
 	      "\t\tcase $command in\n",
 	      stdout);
-	for (size_t i = 0; commands[i]; i++)
-		if (is_listed(commands[i]))
-			print_bash_options(commands[i]);
+	print_cases(print_bash_options);
 	fputs("\t\tesac\n"
 	      "\tfi\n"
 	      "\t[[ -n $values ]] || return # a file's name: bash completes it\n"
@@ -281,9 +285,7 @@ static void print_zsh(void)
 	fputs("\tif [[ $current == -* && $current != *=* ]]; then\n"
 	      "\t\tcase $command in\n",
 	      stdout);
-	for (size_t i = 0; commands[i]; i++)
-		if (is_listed(commands[i]))
-			print_zsh_options(commands[i]);
+	print_cases(print_zsh_options);
 	fputs("\t\tesac\n"
 	      "\t\t_describe -o option pairs\n"
 	      "\telif [[ -n $values ]]; then\n"

@@ -87,7 +87,7 @@ def test_what_cannot_be_constant_yet_is_left_alone(tmp_path):
 def test_classes_are_called(compiler, tmp_path):
 	"""cpprof_enter adds 1 and cpprof_leave 100, for each object: there are four calls of each class's functions."""
 	result = Built(PROGRAMS["member_hooks"], compiler, 14, "-O1", tmp_path).run()
-	assert result.stderr == "told 404404\n"
+	assert result.stderr == "counted 404404\n"
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

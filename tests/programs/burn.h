@@ -60,8 +60,8 @@ NOINLINE __attribute__((unused)) static void burn_turns(unsigned long turns)
  * the work never repeats in step with a sampling interval of a millisecond, in which case all the samples would fall
  * into the same few places.
  */
-#define BURN_AMOUNT(us, start)                                                                       \
-	((us)*1000L + ((long)(((unsigned long)(start)*2654435761ul >> 16) % 1024) * 2 - 1023) *      \
+#define BURN_AMOUNT(us, start)                                                                  \
+	((us)*1000L + ((long)(((unsigned long)(start)*2654435761ul >> 16) % 1024) * 2 - 1023) * \
 			      ((us) < 1000 ? (us)*500L : 500000L) / 1023)
 
 /*

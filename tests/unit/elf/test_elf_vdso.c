@@ -9,7 +9,7 @@
 
 #include "elf/elf_file.h"
 
-/* Only its headers tell its size. */
+/* The vDSO's size stands only in its headers. */
 static void reads_the_vdso(void **state)
 {
 	(void)state;

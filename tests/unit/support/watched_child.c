@@ -90,7 +90,7 @@ static void on_throttled(void *context)
 static void on_labels(void *context, uint32_t number, const char *text, size_t bytes)
 {
 	(void)context;
-	fail_msg("label set %u was told: %.*s", number, (int)bytes, text);
+	fail_msg("label set %u was received: %.*s", number, (int)bytes, text);
 }
 
 const struct backend_sink watched_sink = { .sample = on_sample,

@@ -20,8 +20,8 @@ bool table_is(const Dwarf_Op *operation, unsigned atom, uint64_t number)
 	return operation->atom == atom && operation->number == number;
 }
 
-/* What libdw gives for "saved at CFA + offset": call_frame_cfa; plus_uconst,
- * or constants and plus for what it cannot say so. */
+/* Do the operations mean "saved at CFA + offset"? libdw writes call_frame_cfa and plus_uconst; where an offset does not
+ * fit plus_uconst it writes constants and plus. */
 bool table_is_at_cfa(const Dwarf_Op *operations, size_t count, int64_t offset)
 {
 	if (count == 0 || operations[0].atom != DW_OP_call_frame_cfa)

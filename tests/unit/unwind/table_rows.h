@@ -13,8 +13,8 @@
 
 /* --- of the processor: arch/PROCESSOR/table_rows.c --- */
 
-/* Does the row mean what libdw's frame does? UNWIND_SLOW always does: it stands for the information itself.
- * *popped counts rows that know of a popped fp what libdw does not. */
+/* Does the row mean what libdw's frame does? UNWIND_SLOW always does: it refers to the unwind information itself.
+ * *popped counts the rows that restore a popped fp where libdw leaves it unknown. */
 bool table_row_agrees(Dwarf_Frame *frame, const struct unwind_row *row, unsigned *popped);
 
 /* Is there no fast row that means the same as libdw's frame? */

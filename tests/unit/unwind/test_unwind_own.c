@@ -200,7 +200,7 @@ static void through_the_c_library(void **state)
 	check_walks(5, 0);
 }
 
-/* A large frame, one of a size that only the program knows, and one that is aligned. */
+/* A large frame, one whose size is computed at run time, and one that is aligned. */
 static NOINLINE int odd_frames(size_t size)
 {
 	char large[5000];

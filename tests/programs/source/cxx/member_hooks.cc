@@ -66,5 +66,5 @@ int main()
 	std::printf("%d %d %d\n", account.balance(), Account::describe(), Plain().run());
 	Savings savings;
 	savings.add_interest();
-	std::fprintf(stderr, "told %d\n", Reader::counted(account) + 1000 * Reader::counted(savings));
+	std::fprintf(stderr, "counted %d\n", Reader::counted(account) + 1000 * Reader::counted(savings));
 }

@@ -48,7 +48,7 @@ template <class T> struct Box {
 
 CPPROF_HOOK(own::log, x)
 constexpr int twice(int x) { return x + x; }
-static_assert(twice(2) == 4, "nobody is told of it");
+static_assert(twice(2) == 4, "no hook is called for it");
 
 CPPROF_OFF int unseen(int x) { return x; }
 CPPROF_GROUP("io") int grouped(int x) { return x; }

@@ -1,4 +1,4 @@
-/* What arch/aarch64 recognises in code. The instructions are as binutils assemble them. */
+/* The instructions that arch/aarch64 recognises in code. They are encoded as binutils assemble them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,7 @@ static void finds_main(void **state)
 	/* adrp x0, 0x401000; add x0, x0, #0x123 */
 	assert_int_equal(arch_main_of_start(CODE(NOP, 0xb0000000, 0x91048c00, NOP), 16, START, LOW, HIGH), MAIN);
 	assert_int_equal(arch_main_of_start(CODE(NOP, 0xb0000000, 0x91048c00, NOP), 16, START, LOW, MAIN), 0);
-	/* ldr x0, [x0, #4056]: only the dynamic linker knows. */
+	/* ldr x0, [x0, #4056]: only the dynamic linker can resolve this. */
 	assert_int_equal(arch_main_of_start(CODE(NOP, 0xb0000000, 0xf947ec00, NOP), 16, START, LOW, HIGH), 0);
 	/* adrp x0, 0x400000; add x0, x0, #0x60c, where bti c; b . + 0x40 is */
 	assert_int_equal(arch_main_of_start(CODE(0x90000000, 0x91183000, NOP, BTI_C, 0x14000010), 20, START, LOW, HIGH),

@@ -1,4 +1,4 @@
-/* What tests that are the same for every processor write in its words. */
+/* The words in which the tests that are the same for every processor name this processor's registers and code. */
 #ifndef TESTS_AARCH64_PROCESSOR_TESTS_H
 #define TESTS_AARCH64_PROCESSOR_TESTS_H
 

@@ -97,7 +97,7 @@ static void test_unknown_code(void **state)
 	preload_events_drain(events, false, &sink);
 	assert_int_equal(maps_reported, 2 * all);
 	/* /proc may show another program's maps. */
-	static const char *const changes[] = { "exec", "told exec", "replaced" };
+	static const char *const changes[] = { "exec", "announced exec", "replaced" };
 	for (size_t i = 0; i < 3; i++) {
 		wait_a_little();
 		process->maps.count = 0;
@@ -207,7 +207,7 @@ static void assert_wait_reported(uint64_t since_ns, const char *then)
 	int length = 0;
 	uint64_t longest = now_ns() - since_ns, interval = preload_request_of(&request.resources[0]).interval;
 	if (sscanf(reported_text, "sample(a.%u r0 x%lu %lu) %n", &tid, &hits, &gticks, &length) != 3 || length == 0)
-		fail_msg("'%s' tells of no wait", reported_text);
+		fail_msg("'%s' does not report a wait", reported_text);
 	assert_string_equal(reported_text + length, then);
 	uint64_t ns = preload_slots_sums(slots, now_ns()).totals[0] - 5;
 	assert_in_range(ns, (uint64_t)WAITED_MS * NS_PER_MS, longest);
