@@ -14,9 +14,10 @@
 #include "profile/profile.h"
 
 struct frames_options {
-	/* Opens the ELF file of a module; returns a descriptor that frames/ closes, or -1. NULL: the module's path is
-	 * opened. The recorder uses it for files that are in a container's root or were deleted. */
-	int (*open_module)(void *context, uint32_t module);
+	/* Opens the ELF file of a module; returns a descriptor that frames/ closes, or a negative error with the reason
+	 * in `error`. NULL: the module's path is opened. The recorder uses it for files that are in a container's root,
+	 * or were deleted or replaced. */
+	int (*open_module)(void *context, uint32_t module, struct error *error);
 	/* Called about every 20 ms and once at the end, with the number of locations done and of all locations; may be
 	 * NULL. */
 	void (*progress)(void *context, size_t done, size_t total);

@@ -14,11 +14,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int no_module(void *context, uint32_t module)
+static int no_module(void *context, uint32_t module, struct error *error)
 {
 	(void)context;
 	(void)module;
-	return -1;
+	return error_set(error, ERROR_NOT_FOUND, "no file");
 }
 
 static void fill(uint8_t *file, size_t file_size, const uint8_t *data, size_t size)

@@ -1,9 +1,12 @@
 /*
  * Spends half of the time in code that it makes at run time, and for which there are no unwind rows. The code
- * keeps a frame pointer (`jit framed`) or only moves the stack pointer (`jit bare`).
+ * keeps a frame pointer (`jit framed`) or only moves the stack pointer (`jit bare`). With `jit framed FILE`, the
+ * code is in a file, as that of runtimes which map an image: the file has the code only, and is not ELF.
  */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "burn.h"
 
@@ -38,7 +41,11 @@ int main(int argc, char **argv)
 {
 	if (argc < 2)
 		return 2;
-	void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int file = argc > 2 ? open(argv[2], O_RDWR | O_CREAT, 0666) : -1;
+	if (argc > 2 && (file < 0 || ftruncate(file, 4096)))
+		return 1;
+	void *memory =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, argc > 2 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file, 0);
 	if (memory == MAP_FAILED)
 		return 1;
 	if (!strcmp(argv[1], "framed"))

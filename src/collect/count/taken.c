@@ -46,7 +46,7 @@ static int add_notes(struct profile *profile, const struct elf_bytes *section)
 static int read_module(struct profile *profile, uint32_t module, const struct frames_options *options)
 {
 	const char *path = profile_string(profile, profile->modules[module].path);
-	int fd = options->open_module ? options->open_module(options->context, module) : path_open_regular(path);
+	int fd = options->open_module ? options->open_module(options->context, module, NULL) : path_open_regular(path);
 	struct elf_file *file = fd < 0 ? NULL : elf_file_open(fd, path, NULL);
 	const uint8_t *id;
 	int result = 0;

@@ -51,6 +51,8 @@ static unsigned report_maps(pid_t pid, pid_t tid, bool data_maps, const struct b
 						.start = map.start,
 						.size = map.end - map.start,
 						.file_offset = map.file_offset,
+						.device = map.device,
+						.inode = map.inode,
 						.path = name };
 		sink->map(sink->context, &reported);
 		count++;

@@ -59,6 +59,7 @@ struct backend_map {
 	uint64_t time_ns;
 	uint64_t start, size, file_offset;
 	const char *path;
+	uint64_t device, inode;  /* of the file, as stat(2) reports them; inode 0: unknown */
 	const uint8_t *build_id; /* NULL: unknown */
 	size_t build_id_bytes;
 };

@@ -162,7 +162,7 @@ static int64_t add_marker(struct recorder *recorder, uint32_t node)
 		int64_t module = modules_add_name(recorder->modules, "[thread]", MODULE_THREAD);
 		if (module < 0)
 			return module;
-		uint32_t id = modules_get(recorder->modules, (uint32_t)module, 0)->id;
+		uint32_t id = modules_get(recorder->modules, (uint32_t)module, NULL)->id;
 		int64_t location = profile_add_location(recorder->profile, id, 0);
 		if (location < 0)
 			return location;

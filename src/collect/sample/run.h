@@ -41,7 +41,7 @@ int run_watch(struct run *run, struct error *error);
 /* Passes to the destination everything gained since the last flush. */
 void run_flush(struct run *run);
 /* Opens a module's file, for frames_options; `context` is the run. */
-int run_open_module(void *context, uint32_t module);
+int run_open_module(void *context, uint32_t module, struct error *error);
 
 /* outcome.c: ends the measurement, completes the profile and adds up the result. If result->incomplete is
  * set, `error` has the reason. */

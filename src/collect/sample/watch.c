@@ -29,10 +29,10 @@ enum {
 	UNWOKEN_NS = NS_PER_MS,
 };
 
-int run_open_module(void *context, uint32_t module)
+int run_open_module(void *context, uint32_t module, struct error *error)
 {
 	const struct run *run = context;
-	return modules_open_for_names(run->recorder.modules, module);
+	return modules_open_for_names(run->recorder.modules, module, error);
 }
 
 void run_flush(struct run *run)

@@ -1,16 +1,16 @@
 #include "frames/native/native.h"
 
-#include <errno.h>
-
 #include "base/path.h"
 #include "frames/native/module_file.h"
 #include "frames/native/module_names.h"
 #include "frames/native/roles.h"
 
-enum native_cause { NATIVE_UNREADABLE, NATIVE_REPLACED };
+enum native_cause { NATIVE_UNREADABLE, NATIVE_FOR_ROOT, NATIVE_NO_ELF, NATIVE_REPLACED };
 
 static const struct frames_cause causes[] = {
 	[NATIVE_UNREADABLE] = { .remedy = "record again where it can be read" },
+	[NATIVE_FOR_ROOT] = { .remedy = "record as root" },
+	[NATIVE_NO_ELF] = { .remedy = "its addresses have no names" },
 	[NATIVE_REPLACED] = { .remedy = "record again" },
 };
 
@@ -28,13 +28,24 @@ static int open_module(const struct frames_naming *naming, uint32_t module, stru
 	const char *path = profile_string(naming->profile, info->path);
 	if (info->kind == MODULE_VDSO)
 		return module_file_open_vdso(file, error);
-	errno = 0;
-	int fd = options->open_module ? options->open_module(options->context, module) : path_open_regular(path);
-	if (fd < 0 && errno == 0)
-		errno = ENOENT;
-	if (fd < 0)
-		return error_set_errno(error, "cannot read '%s'", path);
-	return module_file_open(file, fd, path, error);
+	int fd = options->open_module ? options->open_module(options->context, module, error) : path_open_regular(path);
+	if (fd >= 0)
+		return module_file_open(file, fd, path, error);
+	return options->open_module ? fd : error_set_errno(error, "cannot read '%s'", path);
+}
+
+static const struct frames_cause *cause_of(int code)
+{
+	switch (code) {
+	case ERROR_PERMISSION:
+		return &causes[NATIVE_FOR_ROOT];
+	case ERROR_FORMAT:
+	case ERROR_UNSUPPORTED:
+	case ERROR_CORRUPT:
+		return &causes[NATIVE_NO_ELF];
+	default:
+		return &causes[NATIVE_UNREADABLE];
+	}
 }
 
 static int name_module(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
@@ -46,7 +57,7 @@ static int name_module(struct frames_naming *naming, uint32_t module, const uint
 	if (status == ERROR_MEMORY)
 		return status;
 	if (status < 0) {
-		failure->cause = &causes[NATIVE_UNREADABLE];
+		failure->cause = cause_of(status);
 		return 0;
 	}
 	if (info->build_id_bytes && module_file_is_another(&file, info->build_id, info->build_id_bytes)) {

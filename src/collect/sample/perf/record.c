@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 
 #include "base/cursor.h"
 #include "processor/perf_registers.h"
@@ -10,7 +11,7 @@ enum {
 	SAMPLE_TIME_OFFSET = 24,  /* header, id, pid and tid */
 	TRAILER_TIME_OFFSET = 16, /* from the end: time, id */
 	TRAILER_BYTES = 24,       /* pid and tid, time, id */
-	BUILD_ID_FIELD_BYTES = 20,
+	IDENTITY_BYTES = 24,      /* in a map: of its file */
 };
 
 static struct cursor body_of(const struct perf_event_header *record)
@@ -71,6 +72,26 @@ bool perf_record_sample(const struct perf_event_header *record, struct backend_s
 	return !in.failed;
 }
 
+/* u8 size, 3 spare, 20 bytes. */
+static void set_build_id(struct backend_map *map, const uint8_t *identity)
+{
+	enum { SPARE_BYTES = 3 };
+	size_t bytes = identity[0];
+	if (bytes == 0 || bytes > IDENTITY_BYTES - 1 - SPARE_BYTES)
+		return;
+	map->build_id = identity + 1 + SPARE_BYTES;
+	map->build_id_bytes = bytes;
+}
+
+/* u32 major, minor | u64 inode, generation. */
+static void set_inode(struct backend_map *map, const uint8_t *identity)
+{
+	struct cursor in = cursor_over(identity, IDENTITY_BYTES);
+	uint32_t major = cursor_u32(&in);
+	map->device = makedev(major, cursor_u32(&in));
+	map->inode = cursor_u64(&in);
+}
+
 static void deliver_map(const struct perf_event_header *record, const struct backend_sink *sink)
 {
 	struct cursor in = body_of(record);
@@ -79,20 +100,16 @@ static void deliver_map(const struct perf_event_header *record, const struct bac
 	map.start = cursor_u64(&in);
 	map.size = cursor_u64(&in);
 	map.file_offset = cursor_u64(&in);
-	/* Either major, minor, inode and generation, or a build-id: u8 size, 3 spare, 20 bytes. */
-	size_t build_id_bytes = cursor_u8(&in);
-	cursor_bytes(&in, 3);
-	const uint8_t *build_id = cursor_bytes(&in, BUILD_ID_FIELD_BYTES);
+	const uint8_t *identity = cursor_bytes(&in, IDENTITY_BYTES);
 	uint32_t protection = cursor_u32(&in);
 	cursor_u32(&in); /* flags */
 	map.path = cursor_string(&in);
 	if (in.failed || !(protection & PROT_EXEC))
 		return;
-	if ((record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) && build_id_bytes <= BUILD_ID_FIELD_BYTES &&
-	    build_id_bytes > 0) {
-		map.build_id = build_id;
-		map.build_id_bytes = build_id_bytes;
-	}
+	if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+		set_build_id(&map, identity);
+	else
+		set_inode(&map, identity);
 	sink->map(sink->context, &map);
 }
 

@@ -23,8 +23,6 @@ struct preload_events *preload_events_new(struct preload_slots *slots, const str
 
 void preload_events_free(struct preload_events *events)
 {
-	if (events)
-		preload_files_release(&events->files);
 	free(events);
 }
 
@@ -83,8 +81,8 @@ static void update_code(struct preload_events *events, const struct preload_thre
 	uint32_t wanted = __atomic_load_n(&shared->code_wanted, __ATOMIC_ACQUIRE);
 	if (needs_reading && !process->is_replaced) {
 		process->maps_read_ns = clock_now_ns(CLOCK_MONOTONIC);
-		preload_maps_update(&process->maps, &events->files, thread->pid, thread->tid,
-				    events->record.record.time_ns, sink, &events->holds_code);
+		preload_maps_update(&process->maps, thread->pid, thread->tid, events->record.record.time_ns, sink,
+				    &events->holds_code);
 	}
 	let_go(events, process, wanted);
 }

@@ -14,7 +14,6 @@
 struct preload_events {
 	struct preload_slots *slots; /* not owned; neither is: */
 	const struct backend_request *request;
-	struct preload_files files;
 	struct preload_order order;
 	struct preload_record record; /* the record that is being reported */
 	uint8_t stack[SAMPLE_STACK_BYTES];

@@ -1,14 +1,11 @@
 #include "collect/sample/preload/maps.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
-#include "base/path.h"
+#include "base/hash_map.h"
 #include "collect/sample/state/proc_maps.h"
-#include "elf/elf_file.h"
 
 void preload_maps_release(struct preload_maps *maps)
 {
@@ -27,56 +24,12 @@ int preload_maps_copy(struct preload_maps *maps, const struct preload_maps *from
 	return 0;
 }
 
-void preload_files_release(struct preload_files *files)
-{
-	free(files->ids);
-	hash_map_release(&files->by_file);
-	*files = (struct preload_files){ 0 };
-}
-
-/* --- build-ids --- */
-
-static void read_build_id(struct preload_build_id *to, uint32_t pid, const char *path)
-{
-	char name[4096 + 64];
-	snprintf(name, sizeof(name), "/proc/%u/root%s", pid, path);
-	int fd = path_open_regular(name);
-	struct elf_file *file = fd >= 0 ? elf_file_open(fd, name, NULL) : NULL;
-	const uint8_t *id;
-	size_t bytes = file ? elf_file_build_id(file, &id) : 0;
-	to->count = bytes <= sizeof(to->bytes) ? bytes : 0;
-	if (to->count)
-		memcpy(to->bytes, id, to->count);
-	elf_file_free(file);
-	if (fd >= 0)
-		close(fd);
-}
-
-/* Returns the build-id of a mapped file, by which a file that was replaced is another module, or NULL if
- * there is none. */
-static const struct preload_build_id *build_id_of(struct preload_files *files, uint32_t pid, uint64_t file,
-						  const char *path)
-{
-	uint32_t known = path[0] == '/' ? hash_map_get(&files->by_file, file) : HASH_MAP_NONE;
-	if (path[0] != '/' ||
-	    (known == HASH_MAP_NONE && (ARRAY_RESERVE(files->ids, files->capacity, files->count + 1) < 0 ||
-					hash_map_put(&files->by_file, file, (uint32_t)files->count) < 0)))
-		return NULL;
-	if (known == HASH_MAP_NONE) {
-		known = (uint32_t)files->count++;
-		files->ids[known] = (struct preload_build_id){ 0 };
-		read_build_id(&files->ids[known], pid, path);
-	}
-	return files->ids[known].count ? &files->ids[known] : NULL;
-}
-
-/* --- new maps --- */
-
 /* All maps that were read, and the names of the new ones. */
 struct reading {
 	struct preload_maps maps;
 	struct fresh {
 		size_t map;
+		uint64_t device, inode;
 		char *name; /* owned */
 	} * fresh;
 	size_t fresh_count, fresh_capacity;
@@ -92,8 +45,7 @@ static void release_reading(struct reading *reading)
 
 static uint64_t hash_of(const struct proc_map *map)
 {
-	return hash_bytes(map->path, strlen(map->path)) ^
-	       hash_u64(map->inode ^ hash_bytes(map->device, strlen(map->device)));
+	return hash_bytes(map->path, strlen(map->path)) ^ hash_u64(map->inode ^ hash_u64(map->device));
 }
 
 static bool is_reported(const struct preload_maps *maps, const struct preload_map *map)
@@ -124,7 +76,8 @@ static int add(struct reading *reading, const struct preload_maps *reported, con
 	char *name = strdup(line->path);
 	if (!name)
 		return ERROR_MEMORY;
-	reading->fresh[reading->fresh_count++] = (struct fresh){ reading->maps.count - 1, name };
+	reading->fresh[reading->fresh_count++] =
+		(struct fresh){ reading->maps.count - 1, line->device, line->inode, name };
 	return 0;
 }
 
@@ -145,22 +98,21 @@ static int read_all(struct reading *reading, const struct preload_maps *reported
 	return result;
 }
 
-int64_t preload_maps_update(struct preload_maps *maps, struct preload_files *files, uint32_t pid, uint32_t tid,
-			    uint64_t time_ns, const struct backend_sink *sink, bool *more)
+int64_t preload_maps_update(struct preload_maps *maps, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			    const struct backend_sink *sink, bool *more)
 {
 	struct reading reading = { 0 };
 	int result = read_all(&reading, maps, pid, tid);
 	for (size_t i = 0; i < reading.fresh_count && result == 0; i++) {
 		const struct preload_map *map = &reading.maps.items[reading.fresh[i].map];
-		const struct preload_build_id *id = build_id_of(files, pid, map->file, reading.fresh[i].name);
 		const struct backend_map reported = { .pid = pid,
 						      .time_ns = time_ns,
 						      .start = map->start,
 						      .size = map->end - map->start,
 						      .file_offset = map->file_offset,
 						      .path = reading.fresh[i].name,
-						      .build_id = id ? id->bytes : NULL,
-						      .build_id_bytes = id ? id->count : 0 };
+						      .device = reading.fresh[i].device,
+						      .inode = reading.fresh[i].inode };
 		*more = i + 1 < reading.fresh_count;
 		sink->map(sink->context, &reported);
 	}

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash_map.h"
 #include "collect/sample/backend.h"
 
 struct preload_map {
@@ -20,25 +19,14 @@ struct preload_maps {
 	size_t count, capacity;
 };
 
-/* Build-ids of files that were mapped; {0}: none. */
-struct preload_files {
-	struct preload_build_id {
-		uint8_t bytes[20];
-		size_t count; /* 0: it has none, or one of more bytes */
-	} * ids;
-	size_t count, capacity;
-	struct hash_map by_file; /* hash of device, inode and path -> index in `ids` */
-};
-
 void preload_maps_release(struct preload_maps *maps);
 /* Copies maps. Returns 0, or ERROR_MEMORY with *maps empty. */
 int preload_maps_copy(struct preload_maps *maps, const struct preload_maps *from);
-void preload_files_release(struct preload_files *files);
 
 /* Reads the present executable maps of process `pid`, through its thread `tid`, and reports the new ones.
  * *more is true during each report except the last. Returns the number of new maps, or ERROR_MEMORY. For a
  * process that has ended, *maps stays as it is. */
-int64_t preload_maps_update(struct preload_maps *maps, struct preload_files *files, uint32_t pid, uint32_t tid,
-			    uint64_t time_ns, const struct backend_sink *sink, bool *more);
+int64_t preload_maps_update(struct preload_maps *maps, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			    const struct backend_sink *sink, bool *more);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -19,9 +20,15 @@ static void open_file(struct modules *modules, const char *path)
 	struct elf_file *file = fd >= 0 ? elf_file_open(fd, real, NULL) : NULL;
 	const uint8_t *id = NULL;
 	size_t id_bytes = file ? elf_file_build_id(file, &id) : 0;
-	int64_t module = file ? modules_add(modules, real, id_bytes ? id : NULL, id_bytes) : -1;
+	struct mapped_file mapped = { .path = real, .build_id = id_bytes ? id : NULL, .build_id_bytes = id_bytes };
+	struct stat status;
+	if (file && fstat(fd, &status) == 0) {
+		mapped.device = status.st_dev;
+		mapped.inode = status.st_ino;
+	}
+	int64_t module = file ? modules_add(modules, &mapped) : -1;
 	if (module >= 0)
-		modules_get(modules, (uint32_t)module, getpid());
+		modules_get(modules, (uint32_t)module, NULL);
 	elf_file_free(file);
 	if (fd >= 0)
 		close(fd);

@@ -41,7 +41,7 @@ static int add_name(struct stacks *stacks, struct modules *modules, const char *
 	int64_t module = modules_add_name(modules, name, MODULE_KERNEL);
 	if (module < 0)
 		return (int)module;
-	uint32_t id = modules_get(modules, (uint32_t)module, 0)->id;
+	uint32_t id = modules_get(modules, (uint32_t)module, NULL)->id;
 	int64_t added = profile_add_location(stacks->profile, id, 0);
 	*location = (uint32_t)added;
 	return added < 0 ? (int)added : 0;

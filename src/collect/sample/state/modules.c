@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/hash_map.h"
-#include "base/path.h"
 
 struct modules {
 	struct profile *profile;
 	struct module *items;
 	size_t count, capacity;
-	struct hash_map by_key; /* hash of path and build-id -> index */
+	struct hash_map by_key;   /* hash of path and build-id, or of path, device and inode -> index */
+	struct hash_map by_inode; /* hash of path, device and inode -> index */
 };
 
 struct modules *modules_new(struct profile *profile)
@@ -25,6 +26,7 @@ struct modules *modules_new(struct profile *profile)
 		return NULL;
 	modules->profile = profile;
 	hash_map_init(&modules->by_key);
+	hash_map_init(&modules->by_inode);
 	return modules;
 }
 
@@ -41,18 +43,22 @@ void modules_free(struct modules *modules)
 	}
 	free(modules->items);
 	hash_map_release(&modules->by_key);
+	hash_map_release(&modules->by_inode);
 	free(modules);
 }
 
-/* `is_elf`: the kernel found a build-id in it. */
-static uint8_t kind_of_path(const char *path, bool is_elf)
+/* Returns whether a path is a memfd's: generated code, or a program that was never on disk. */
+static bool is_in_memory(const char *path)
+{
+	return strncmp(path, "/memfd:", 7) == 0;
+}
+
+static uint8_t kind_of_path(const char *path)
 {
 	if (strcmp(path, "[vdso]") == 0)
 		return MODULE_VDSO;
-	if (strncmp(path, "/memfd:", 7) == 0) /* generated code, or a program that was never on disk */
-		return is_elf ? MODULE_FILE : MODULE_ANON;
-	if (path[0] == '/' && strncmp(path, "//anon", 6) != 0 && strncmp(path, "/dev/zero", 9) != 0 &&
-	    strncmp(path, "/SYSV", 5) != 0)
+	if (path[0] == '/' && !is_in_memory(path) && strncmp(path, "//anon", 6) != 0 &&
+	    strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/SYSV", 5) != 0)
 		return MODULE_FILE;
 	return MODULE_ANON;
 }
@@ -63,10 +69,60 @@ static const char *shown_path(const char *path, uint8_t kind)
 	return kind == MODULE_ANON ? "[anon]" : path;
 }
 
-static int64_t add(struct modules *modules, const char *path, uint8_t kind, const uint8_t *build_id,
+/* The vDSO is equal in all processes of a kernel, so ours is read. Its section
+ * headers come last in it, which gives its size. */
+static struct elf_file *open_vdso(void)
+{
+	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT(performance-no-int-to-ptr) */
+	if (!vdso)
+		return NULL;
+	uint64_t section_offset;
+	uint16_t section_bytes, section_count;
+	enum { E_SHOFF = 40, E_SHENTSIZE = 58, E_SHNUM = 60 }; /* in Elf64_Ehdr */
+	memcpy(&section_offset, vdso + E_SHOFF, sizeof(section_offset));
+	memcpy(&section_bytes, vdso + E_SHENTSIZE, sizeof(section_bytes));
+	memcpy(&section_count, vdso + E_SHNUM, sizeof(section_count));
+	size_t size = (size_t)section_offset + (size_t)section_bytes * section_count;
+	return elf_file_from_memory(vdso, size, "[vdso]", NULL);
+}
+
+/* Gives a module its opened file (fd -1: none, for the reason in `why`), and reads its build-id. */
+static void adopt(struct modules *modules, struct module *module, int fd, struct elf_file *elf, const struct error *why)
+{
+	struct profile_module *shown = &modules->profile->modules[module->id];
+	const uint8_t *id;
+	size_t size = elf ? elf_file_build_id(elf, &id) : 0;
+	if (shown->build_id_bytes == 0 && size > 0 && size <= sizeof(shown->build_id)) {
+		memcpy(shown->build_id, id, size);
+		shown->build_id_bytes = (uint8_t)size;
+	}
+	module->loaded = true;
+	module->fd = fd;
+	module->file = elf;
+	module->why_no_file = *why;
+}
+
+static void load(struct modules *modules, struct module *module, const struct mapped_file *at)
+{
+	const struct profile_module *shown = &modules->profile->modules[module->id];
+	struct mapped_file mapped = at ? *at : (struct mapped_file){ 0 };
+	struct elf_file *elf = NULL;
+	struct error why = { 0 };
+	int fd = -1;
+	mapped.path = profile_string(modules->profile, shown->path);
+	mapped.build_id = shown->build_id_bytes ? shown->build_id : NULL;
+	mapped.build_id_bytes = shown->build_id_bytes;
+	if (module->kind == MODULE_VDSO)
+		elf = open_vdso();
+	else if (module->kind == MODULE_FILE)
+		fd = mapped_file_open(&mapped, &elf, &why);
+	adopt(modules, module, fd < 0 ? -1 : fd, elf, &why);
+}
+
+/* Returns the index of the module with a key, added with the path and build-id shown if it is new. */
+static int64_t add(struct modules *modules, uint64_t key, const char *path, uint8_t kind, const uint8_t *build_id,
 		   size_t build_id_bytes)
 {
-	uint64_t key = hash_bytes(path, strlen(path)) ^ (build_id ? hash_bytes(build_id, build_id_bytes) : 0) ^ kind;
 	uint32_t found = hash_map_get(&modules->by_key, key);
 	if (found != HASH_MAP_NONE)
 		return found;
@@ -89,117 +145,96 @@ static int64_t add(struct modules *modules, const char *path, uint8_t kind, cons
 	return (int64_t)modules->count++;
 }
 
-int64_t modules_add(struct modules *modules, const char *path, const uint8_t *build_id, size_t build_id_bytes)
+static uint64_t key_of_path(const char *path, uint8_t kind)
 {
-	uint8_t kind = kind_of_path(path, build_id != NULL);
-	if (kind != MODULE_FILE)
-		build_id = NULL;
-	return add(modules, shown_path(path, kind), kind, build_id, build_id ? build_id_bytes : 0);
+	return hash_bytes(path, strlen(path)) ^ kind;
+}
+
+/* A file with a build-id. The same build at two paths is two modules. */
+static int64_t add_build(struct modules *modules, const char *path, const uint8_t *build_id, size_t build_id_bytes)
+{
+	char plain[MAPPED_FILE_PATH_BYTES];
+	mapped_file_plain_path(path, plain);
+	uint64_t key = key_of_path(plain, MODULE_FILE) ^ hash_bytes(build_id, build_id_bytes);
+	return add(modules, key, plain, MODULE_FILE, build_id, build_id_bytes);
+}
+
+/* A file without build-id keeps the mark of an unlinked one in its path, so that later readers do not use another
+ * file for it. */
+static int64_t add_opened(struct modules *modules, const struct mapped_file *mapped, uint64_t file_key,
+			  struct elf_file *elf)
+{
+	const uint8_t *id;
+	size_t id_bytes = elf ? elf_file_build_id(elf, &id) : 0;
+	if (id_bytes > 0 && id_bytes <= PROFILE_BUILD_ID_MAX)
+		return add_build(modules, mapped->path, id, id_bytes);
+	if (!elf && is_in_memory(mapped->path))
+		return modules_add_name(modules, "[anon]", MODULE_ANON);
+	return add(modules, file_key, mapped->path, MODULE_FILE, NULL, 0);
+}
+
+static bool is_one_file(int fd, int other)
+{
+	struct stat a, b;
+	return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Adds a file of which the kernel reported device and inode, and opens it: a file with a build-id is the same module
+ * as where the kernel reports that. Remembers the inode only while we hold the file open, because the number is used
+ * again for other files; a file that could not be read has no names in any case. */
+static int64_t add_inode(struct modules *modules, const struct mapped_file *mapped)
+{
+	char plain[MAPPED_FILE_PATH_BYTES];
+	mapped_file_plain_path(mapped->path, plain);
+	uint64_t file_key = key_of_path(plain, MODULE_FILE) ^ hash_u64(hash_u64(mapped->inode) ^ mapped->device);
+	uint32_t known = hash_map_get(&modules->by_inode, file_key);
+	if (known != HASH_MAP_NONE)
+		return known;
+	if (hash_map_reserve(&modules->by_inode, modules->by_inode.count + 1) < 0)
+		return ERROR_MEMORY;
+	struct elf_file *elf;
+	struct error why = { 0 };
+	int fd = mapped_file_open(mapped, &elf, &why);
+	int64_t index = add_opened(modules, mapped, file_key, elf);
+	struct module *module = index < 0 ? NULL : &modules->items[index];
+	bool is_new = module && !module->loaded;
+	if (module && (is_new || fd < 0 || is_one_file(fd, module->fd)))
+		hash_map_put(&modules->by_inode, file_key, (uint32_t)index);
+	if (is_new) {
+		adopt(modules, module, fd, elf, &why);
+		return index;
+	}
+	elf_file_free(elf);
+	if (fd >= 0)
+		close(fd);
+	return index;
+}
+
+int64_t modules_add(struct modules *modules, const struct mapped_file *mapped)
+{
+	uint8_t kind = kind_of_path(mapped->path);
+	bool is_file = kind == MODULE_FILE || is_in_memory(mapped->path);
+	if (is_file && mapped->build_id)
+		return add_build(modules, mapped->path, mapped->build_id, mapped->build_id_bytes);
+	if (is_file && mapped->inode)
+		return add_inode(modules, mapped);
+	return modules_add_name(modules, shown_path(mapped->path, kind), kind);
 }
 
 int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind)
 {
-	return add(modules, name, (uint8_t)kind, NULL, 0);
+	return add(modules, key_of_path(name, (uint8_t)kind), name, (uint8_t)kind, NULL, 0);
 }
 
-/* Returns whether an opened file can be the mapped one. */
-static bool is_the_build(struct elf_file *file, const struct profile_module *wanted)
-{
-	const uint8_t *id;
-	size_t size = elf_file_build_id(file, &id);
-	return wanted->build_id_bytes == 0 ||
-	       (size == wanted->build_id_bytes && memcmp(id, wanted->build_id, size) == 0);
-}
-
-static bool open_path(struct module *module, const char *path, const struct profile_module *wanted)
-{
-	int fd = path_open_regular(path);
-	if (fd < 0)
-		return false;
-	struct elf_file *file = elf_file_open(fd, path, NULL);
-	if (!file || !is_the_build(file, wanted)) {
-		elf_file_free(file);
-		close(fd);
-		return false;
-	}
-	module->fd = fd;
-	module->file = file;
-	return true;
-}
-
-/* The kernel marks the path of a file that was unlinked. */
-static void without_deleted_mark(char *path)
-{
-	static const char mark[] = " (deleted)";
-	size_t length = strlen(path);
-	if (length > sizeof(mark) - 1 && strcmp(path + length - (sizeof(mark) - 1), mark) == 0)
-		path[length - (sizeof(mark) - 1)] = 0;
-}
-
-/* Opens a container's files through a process in it; the executable also if it
- * was deleted. If the process has ended, uses our own view. */
-static void open_file(struct module *module, const char *path, pid_t pid, const struct profile_module *wanted)
-{
-	char name[4096 + 64];
-	char plain[4096];
-	snprintf(plain, sizeof(plain), "%s", path);
-	without_deleted_mark(plain);
-	snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid, plain);
-	if (open_path(module, name, wanted) || open_path(module, plain, wanted))
-		return;
-	snprintf(name, sizeof(name), "/proc/%d/exe", (int)pid);
-	if (wanted->build_id_bytes > 0)
-		open_path(module, name, wanted);
-}
-
-/* The vDSO is equal in all processes of a kernel, so ours is read. Its section
- * headers come last in it, which gives its size. */
-static void open_vdso(struct module *module)
-{
-	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT(performance-no-int-to-ptr) */
-	if (!vdso)
-		return;
-	uint64_t section_offset;
-	uint16_t section_bytes, section_count;
-	enum { E_SHOFF = 40, E_SHENTSIZE = 58, E_SHNUM = 60 }; /* in Elf64_Ehdr */
-	memcpy(&section_offset, vdso + E_SHOFF, sizeof(section_offset));
-	memcpy(&section_bytes, vdso + E_SHENTSIZE, sizeof(section_bytes));
-	memcpy(&section_count, vdso + E_SHNUM, sizeof(section_count));
-	size_t size = (size_t)section_offset + (size_t)section_bytes * section_count;
-	module->file = elf_file_from_memory(vdso, size, "[vdso]", NULL);
-}
-
-/* Reads a build-id from the file if the kernel did not report it. */
-static void note_build_id(struct modules *modules, const struct module *module)
-{
-	struct profile_module *shown = &modules->profile->modules[module->id];
-	const uint8_t *id;
-	size_t size = elf_file_build_id(module->file, &id);
-	if (shown->build_id_bytes == 0 && size > 0 && size <= sizeof(shown->build_id)) {
-		memcpy(shown->build_id, id, size);
-		shown->build_id_bytes = (uint8_t)size;
-	}
-}
-
-static void load(struct modules *modules, struct module *module, pid_t pid)
-{
-	module->loaded = true;
-	const struct profile_module *wanted = &modules->profile->modules[module->id];
-	if (module->kind == MODULE_VDSO)
-		open_vdso(module);
-	else if (module->kind == MODULE_FILE)
-		open_file(module, profile_string(modules->profile, wanted->path), pid, wanted);
-	if (!module->file)
-		return;
-	note_build_id(modules, module);
-	module->table = unwind_table_new(module->file, NULL);
-}
-
-struct module *modules_get(struct modules *modules, uint32_t index, pid_t pid)
+struct module *modules_get(struct modules *modules, uint32_t index, const struct mapped_file *mapped)
 {
 	struct module *module = &modules->items[index];
 	if (!module->loaded)
-		load(modules, module, pid);
+		load(modules, module, mapped);
+	if (module->file && !module->table_tried) {
+		module->table = unwind_table_new(module->file, NULL);
+		module->table_tried = true;
+	}
 	return module;
 }
 
@@ -214,8 +249,16 @@ const struct module *modules_by_id(const struct modules *modules, uint32_t id)
 	return NULL;
 }
 
-int modules_open_for_names(void *context, uint32_t profile_module)
+int modules_open_for_names(void *context, uint32_t profile_module, struct error *error)
 {
 	const struct module *module = modules_by_id(context, profile_module);
-	return module && module->fd >= 0 ? fcntl(module->fd, F_DUPFD_CLOEXEC, 0) : -1;
+	if (module && module->why_no_file.code) {
+		if (error)
+			*error = module->why_no_file;
+		return module->why_no_file.code;
+	}
+	if (!module || module->fd < 0)
+		return error_set(error, ERROR_NOT_FOUND, "the recording did not open this file");
+	int fd = fcntl(module->fd, F_DUPFD_CLOEXEC, 0);
+	return fd >= 0 ? fd : error_set_errno(error, "cannot duplicate a descriptor");
 }

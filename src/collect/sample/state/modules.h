@@ -1,6 +1,6 @@
 /*
- * The ELF files that samples fall into. Each file is opened and its unwind table built once, when the
- * first sample needs it, for all processes that map it. The descriptor stays open, so that addresses in a
+ * The ELF files that samples fall into. Each file is opened once for all processes that map it: when its map is
+ * reported without a build-id, otherwise when the first sample needs it, which also builds its unwind table. The descriptor stays open, so that addresses in a
  * file that is deleted or replaced later can still be named.
  */
 #ifndef COLLECT_SAMPLE_STATE_MODULES_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "collect/sample/state/mapped_file.h"
 #include "elf/elf_file.h"
 #include "profile/profile.h"
 #include "unwind/unwind.h"
@@ -21,8 +22,10 @@ struct module {
 	uint32_t id;                /* in the profile's modules */
 	uint8_t kind;               /* enum module_kind */
 	bool loaded;                /* the file was opened, or that was tried */
+	bool table_tried;           /* the table was built, or that was tried */
 	int fd;                     /* -1: none */
 	struct elf_file *file;      /* NULL: not readable */
+	struct error why_no_file;   /* code 0: no attempt to open it failed */
 	struct unwind_table *table; /* NULL: none */
 };
 
@@ -30,24 +33,24 @@ struct module {
 struct modules *modules_new(struct profile *profile);
 void modules_free(struct modules *modules); /* NULL is fine */
 
-/* Returns the index of the module of a path with a build-id (NULL: not
- * reported), added if new, or ERROR_MEMORY. Paths are the kernel's: also
+/* Returns the index of the module of a mapped file, added if new, or ERROR_MEMORY. Files with the same path are one
+ * module if they have the same build-id or, without one, the same device and inode. Paths are the kernel's: also
  * "[vdso]" and "//anon". */
-int64_t modules_add(struct modules *modules, const char *path, const uint8_t *build_id, size_t build_id_bytes);
+int64_t modules_add(struct modules *modules, const struct mapped_file *mapped);
 
 /* Returns the index of the module of something without addresses, named "[...]": kernel work
  * (MODULE_KERNEL), thread starts (MODULE_THREAD), ...; or ERROR_MEMORY. */
 int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind);
 
-/* Returns a module by index. Opens its file at the first use, as the process `pid` sees it. Valid until
- * the next modules_add. */
-struct module *modules_get(struct modules *modules, uint32_t index, pid_t pid);
+/* Returns a module by index. Opens its file at the first use, through the process and addresses in `mapped`, whose
+ * other members are unused; NULL: through its path. Valid until the next modules_add. */
+struct module *modules_get(struct modules *modules, uint32_t index, const struct mapped_file *mapped);
 
 /* Returns a module by its id in the profile, or NULL. Opens no file. */
 const struct module *modules_by_id(const struct modules *modules, uint32_t id);
 
-/* Returns a descriptor of the file of a profile's module, for frames_options, or -1 if there is none. The
- * caller closes it. `context` is the modules. */
-int modules_open_for_names(void *context, uint32_t profile_module);
+/* Returns a descriptor of the file of a profile's module, for frames_options, or a negative error if there is none.
+ * The caller closes it. `context` is the modules. */
+int modules_open_for_names(void *context, uint32_t profile_module, struct error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 void proc_maps_open(struct proc_maps *maps, pid_t pid, pid_t tid)
 {
@@ -16,12 +17,14 @@ bool proc_maps_next(struct proc_maps *maps, struct proc_map *map)
 {
 	while (maps->file && getline(&maps->line, &maps->capacity, maps->file) > 0) {
 		int path_at = 0;
+		unsigned major, minor;
 		*map = (struct proc_map){ 0 };
-		if (sscanf(maps->line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %15s %" SCNu64 " %n", &map->start,
-			   &map->end, map->protection, &map->file_offset, map->device, &map->inode, &path_at) < 6 ||
+		if (sscanf(maps->line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &map->start,
+			   &map->end, map->protection, &map->file_offset, &major, &minor, &map->inode, &path_at) < 7 ||
 		    path_at == 0)
 			continue;
 		maps->line[strcspn(maps->line, "\n")] = 0;
+		map->device = makedev(major, minor);
 		map->path = maps->line + path_at;
 		return true;
 	}

@@ -11,10 +11,9 @@
 /* One line. */
 struct proc_map {
 	uint64_t start, end, file_offset;
-	uint64_t inode;     /* 0: no file */
-	char protection[8]; /* "r-xp" */
-	char device[16];
-	const char *path; /* as /proc writes it, "" for memory without a name; valid until the next call */
+	uint64_t device, inode; /* as stat(2) reports them; inode 0: no file */
+	char protection[8];     /* "r-xp" */
+	const char *path;       /* as /proc writes it, "" for memory without a name; valid until the next call */
 };
 
 struct proc_maps {

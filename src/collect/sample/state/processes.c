@@ -225,7 +225,15 @@ int processes_map(struct processes *processes, const struct backend_map *map)
 	mapping.name = (uint32_t)name;
 	if (map->is_data)
 		return maps_insert(&process->data, &mapping);
-	int64_t module = modules_add(processes->modules, map->path, map->build_id, map->build_id_bytes);
+	const struct mapped_file file = { .pid = (pid_t)map->pid,
+					  .start = mapping.start,
+					  .end = mapping.end,
+					  .path = map->path,
+					  .device = map->device,
+					  .inode = map->inode,
+					  .build_id = map->build_id,
+					  .build_id_bytes = map->build_id_bytes };
+	int64_t module = modules_add(processes->modules, &file);
 	if (module < 0)
 		return (int)module;
 	mapping.module = (uint32_t)module;
@@ -248,7 +256,8 @@ static void find_bias(struct mapping *mapping, const struct module *module)
 static struct unwind_module module_of(struct processes *processes, const struct process *process,
 				      struct mapping *mapping)
 {
-	const struct module *module = modules_get(processes->modules, mapping->module, (pid_t)process->pid);
+	const struct mapped_file at = { .pid = (pid_t)process->pid, .start = mapping->start, .end = mapping->end };
+	const struct module *module = modules_get(processes->modules, mapping->module, &at);
 	if (!mapping->has_bias)
 		find_bias(mapping, module);
 	return (struct unwind_module){ .table = module->table, .bias = mapping->bias, .id = module->id };

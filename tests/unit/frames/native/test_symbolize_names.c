@@ -195,14 +195,14 @@ static void note_progress(void *context, size_t done, size_t total)
 	assert_true(done <= total);
 }
 
-static int open_full(void *context, uint32_t module)
+static int open_full(void *context, uint32_t module, struct error *error)
 {
 	(void)context;
 	FILE *file = module == 0 ? fopen(lab_path("inlines"), "r") : NULL;
 	int fd = file ? dup(fileno(file)) : -1;
 	if (file)
 		fclose(file);
-	return fd;
+	return fd < 0 ? error_set(error, ERROR_NOT_FOUND, "no such file") : fd;
 }
 
 /* The caller opens the file, since the module's path may not be valid on this machine. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -211,6 +212,9 @@ static void print_map(void *context, const struct backend_map *map)
 	buffer_printf(context, "%smap %u %llu %llx+%llx@%llx %s", map->is_data ? "data " : "", map->pid,
 		      (unsigned long long)map->time_ns, (unsigned long long)map->start, (unsigned long long)map->size,
 		      (unsigned long long)map->file_offset, map->path);
+	if (map->inode)
+		buffer_printf(context, " %x:%x %llx", major(map->device), minor(map->device),
+			      (unsigned long long)map->inode);
 	for (size_t i = 0; i < map->build_id_bytes; i++)
 		buffer_printf(context, "%s%02x", i ? "" : " ", map->build_id[i]);
 	buffer_printf(context, ";");
@@ -303,7 +307,9 @@ static void test_maps(void **state)
 	static const uint16_t with_id = PERF_RECORD_MISC_MMAP_BUILD_ID;
 	enum { CODE = PROT_READ | PROT_EXEC };
 	assert_int_equal(CODE, 5);
-	assert_printed(map_of(0, 20, CODE, "/bin/true"), false, "map 12 5000 400000+3000@1000 /bin/true;");
+	/* The same bytes: major and minor number, inode and generation. */
+	assert_printed(map_of(0, 20, CODE, "/bin/true"), false,
+		       "map 12 5000 400000+3000@1000 /bin/true 14:3020100 b0a090807060504;");
 	assert_printed(map_of(with_id, 4, CODE, "/bin/true"), false,
 		       "map 12 5000 400000+3000@1000 /bin/true 00010203;");
 	assert_printed(map_of(with_id, 20, CODE, "/lib/a b.so"), true,

@@ -2,8 +2,10 @@
  * remembered stacks, also when memory runs short. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -61,7 +63,7 @@ static void assert_maps(struct world *world, uint32_t pid, const char *wanted)
 	const struct process *process = processes_of(world->processes, processes_thread(world->processes, pid, pid));
 	for (size_t i = 0; i < process->code.count; i++) {
 		const struct mapping *mapping = &process->code.items[i];
-		const struct module *module = modules_get(world->modules, mapping->module, 0);
+		const struct module *module = modules_get(world->modules, mapping->module, NULL);
 		buffer_printf(&text, "%s%llx-%llx@%llx %s", i ? "; " : "", (unsigned long long)mapping->start,
 			      (unsigned long long)mapping->end, (unsigned long long)mapping->file_offset,
 			      profile_string(world->profile, world->profile->modules[module->id].path));
@@ -165,61 +167,134 @@ static void test_maps_at_random(void **state)
 
 /* --- modules --- */
 
+static int64_t add_module(struct world *world, const char *path, const uint8_t *build_id, size_t build_id_bytes)
+{
+	const struct mapped_file mapped = { .path = path, .build_id = build_id, .build_id_bytes = build_id_bytes };
+	return modules_add(world->modules, &mapped);
+}
+
 static void test_modules(void **state)
 {
 	struct world *world = *state;
 	static const uint8_t one[] = { 1, 2, 3 }, two[] = { 1, 2, 4 };
-	int64_t a = modules_add(world->modules, "/a", NULL, 0);
-	int64_t a1 = modules_add(world->modules, "/a", one, sizeof(one));
-	int64_t a2 = modules_add(world->modules, "/a", two, sizeof(two));
+	int64_t a = add_module(world, "/a", NULL, 0);
+	int64_t a1 = add_module(world, "/a", one, sizeof(one));
+	int64_t a2 = add_module(world, "/a", two, sizeof(two));
 	assert_true(a != a1 && a1 != a2 && a != a2);
-	assert_int_equal(modules_add(world->modules, "/a", one, sizeof(one)), a1);
-	int64_t anon = modules_add(world->modules, "//anon", NULL, 0);
+	assert_int_equal(add_module(world, "/a", one, sizeof(one)), a1);
+	int64_t anon = add_module(world, "//anon", NULL, 0);
 	static const char *const generated[] = { "[heap]", "[stack]", "/memfd:jit (deleted)", "/dev/zero (deleted)",
 						 "/SYSV00000000 (deleted)" };
 	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++)
-		assert_int_equal(modules_add(world->modules, generated[i], NULL, 0), anon);
-	int64_t unlinked = modules_add(world->modules, "/memfd:program (deleted)", one, sizeof(one));
-	assert_int_equal(modules_get(world->modules, (uint32_t)unlinked, 0)->kind, MODULE_FILE);
-	assert_int_equal(modules_get(world->modules, (uint32_t)anon, 0)->kind, MODULE_ANON);
+		assert_int_equal(add_module(world, generated[i], NULL, 0), anon);
+	int64_t unlinked = add_module(world, "/memfd:program (deleted)", one, sizeof(one));
+	assert_int_equal(modules_get(world->modules, (uint32_t)unlinked, NULL)->kind, MODULE_FILE);
+	assert_int_equal(modules_get(world->modules, (uint32_t)anon, NULL)->kind, MODULE_ANON);
 	int64_t name = modules_add_name(world->modules, "[kernel]", MODULE_KERNEL);
-	const struct module *kernel = modules_get(world->modules, (uint32_t)name, 0);
+	const struct module *kernel = modules_get(world->modules, (uint32_t)name, NULL);
 	assert_int_equal(kernel->kind, MODULE_KERNEL);
 	assert_ptr_equal(modules_by_id(world->modules, kernel->id), kernel);
 	assert_null(modules_by_id(world->modules, 999));
-	assert_int_equal(modules_open_for_names(world->modules, kernel->id), -1);
+	assert_true(modules_open_for_names(world->modules, kernel->id, NULL) < 0);
 }
 
 static void test_modules_are_read_once(void **state)
 {
 	struct world *world = *state;
-	int64_t index = modules_add(world->modules, self, NULL, 0);
-	const struct module *module = modules_get(world->modules, (uint32_t)index, getpid());
+	const struct mapped_file ours = { .pid = getpid() };
+	int64_t index = add_module(world, self, NULL, 0);
+	const struct module *module = modules_get(world->modules, (uint32_t)index, &ours);
 	assert_non_null(module->file);
 	assert_non_null(module->table);
 	assert_true(module->table->row_count > 100);
-	assert_ptr_equal(modules_get(world->modules, (uint32_t)index, getpid()), module);
+	assert_ptr_equal(modules_get(world->modules, (uint32_t)index, &ours), module);
 	const struct profile_module *shown = &world->profile->modules[module->id];
 	assert_int_equal(shown->build_id_bytes, 20); /* no build-id was reported: it was read from the file */
-	int fd = modules_open_for_names(world->modules, module->id);
+	int fd = modules_open_for_names(world->modules, module->id, NULL);
 	assert_true(fd >= 0 && fd != module->fd);
 	close(fd);
 	/* A file with another build-id at the same path is not used for the mapped one. */
 	uint8_t other[20] = { 1 };
-	index = modules_add(world->modules, self, other, sizeof(other));
-	assert_null(modules_get(world->modules, (uint32_t)index, 0)->file);
+	index = add_module(world, self, other, sizeof(other));
+	assert_null(modules_get(world->modules, (uint32_t)index, NULL)->file);
 	/* A file with the same build-id is used, and a deleted file is read through /proc/PID/exe. */
 	uint8_t same[20];
 	memcpy(same, world->profile->modules[module->id].build_id, sizeof(same));
-	index = modules_add(world->modules, "/nowhere/deleted (deleted)", same, sizeof(same));
-	assert_non_null(modules_get(world->modules, (uint32_t)index, getpid())->file);
-	index = modules_add(world->modules, "/nowhere/never", NULL, 0);
-	assert_null(modules_get(world->modules, (uint32_t)index, getpid())->file);
-	index = modules_add(world->modules, "/dev", NULL, 0);
-	assert_null(modules_get(world->modules, (uint32_t)index, getpid())->file);
-	index = modules_add(world->modules, "[vdso]", NULL, 0);
-	assert_non_null(modules_get(world->modules, (uint32_t)index, getpid())->file);
-	assert_true(modules_get(world->modules, (uint32_t)index, getpid())->table->row_count > 0);
+	index = add_module(world, "/nowhere/deleted (deleted)", same, sizeof(same));
+	assert_non_null(modules_get(world->modules, (uint32_t)index, &ours)->file);
+	index = add_module(world, "/nowhere/never", NULL, 0);
+	assert_null(modules_get(world->modules, (uint32_t)index, &ours)->file);
+	index = add_module(world, "/dev", NULL, 0);
+	assert_null(modules_get(world->modules, (uint32_t)index, &ours)->file);
+	index = add_module(world, "[vdso]", NULL, 0);
+	assert_non_null(modules_get(world->modules, (uint32_t)index, &ours)->file);
+	assert_true(modules_get(world->modules, (uint32_t)index, &ours)->table->row_count > 0);
+}
+
+/* Adds a file of the test's own folder as the kernel reports a map of it without build-id. */
+static int64_t add_inode(struct world *world, const char *path, const struct stat *status)
+{
+	const struct mapped_file mapped = { .path = path, .device = status->st_dev, .inode = status->st_ino };
+	return modules_add(world->modules, &mapped);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	char bytes[65536];
+	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+	assert_true(in && out);
+	for (size_t got; (got = fread(bytes, 1, sizeof(bytes), in)) > 0;)
+		assert_int_equal(fwrite(bytes, 1, got, out), got);
+	fclose(in);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* A file is known by its device and inode: another file with its path is not read for it. */
+static void test_modules_by_inode(void **state)
+{
+	struct world *world = *state;
+	char folder[] = "/tmp/modules-XXXXXX", path[64], other[64];
+	struct stat mapped, later;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/file", folder);
+	snprintf(other, sizeof(other), "%s/file (deleted)", folder);
+	copy_file(self, path);
+	assert_int_equal(stat(path, &mapped), 0);
+	/* The same build with and without a build-id in the report: one module. */
+	int64_t index = add_inode(world, path, &mapped);
+	const struct module *module = modules_get(world->modules, (uint32_t)index, NULL);
+	const struct profile_module *shown = &world->profile->modules[module->id];
+	assert_non_null(module->table);
+	assert_int_equal(shown->build_id_bytes, 20);
+	uint8_t id[20];
+	memcpy(id, shown->build_id, sizeof(id));
+	assert_int_equal(add_module(world, path, id, sizeof(id)), index);
+	assert_int_equal(add_inode(world, other, &mapped), index);
+	/* Another file at the path of a mapped one that was not opened before, and none there. */
+	mapped.st_ino += UINT32_MAX;
+	index = add_inode(world, path, &mapped);
+	module = modules_get(world->modules, (uint32_t)index, NULL);
+	assert_null(module->file);
+	assert_int_equal(module->why_no_file.code, ERROR_NOT_FOUND);
+	assert_non_null(strstr(module->why_no_file.message, "it was replaced"));
+	assert_int_equal(unlink(path), 0);
+	mapped.st_ino += UINT32_MAX;
+	index = add_inode(world, path, &mapped);
+	module = modules_get(world->modules, (uint32_t)index, NULL);
+	assert_non_null(strstr(module->why_no_file.message, "it was deleted"));
+	struct error error = { 0 };
+	assert_int_equal(modules_open_for_names(world->modules, module->id, &error), ERROR_NOT_FOUND);
+	assert_string_equal(error.message, module->why_no_file.message);
+	/* A file whose name ends like the mark of unlinked ones. */
+	copy_file(self, other);
+	assert_int_equal(stat(other, &later), 0);
+	const struct mapped_file marked = {
+		.pid = getpid(), .path = other, .device = later.st_dev, .inode = later.st_ino
+	};
+	index = modules_add(world->modules, &marked);
+	assert_non_null(modules_get(world->modules, (uint32_t)index, NULL)->file);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(rmdir(folder), 0);
 }
 
 /* --- code --- */
@@ -652,6 +727,7 @@ int main(void)
 		IN_WORLD(test_maps_at_random),
 		IN_WORLD(test_modules),
 		IN_WORLD(test_modules_are_read_once),
+		IN_WORLD(test_modules_by_inode),
 		IN_WORLD(test_code),
 		IN_WORLD(test_fork_copies),
 		IN_WORLD(test_exec_clears),
