@@ -5,10 +5,11 @@
  *   processor/registers.h   the registers of a walk, struct arch_frame, and constants
  *   processor/row_step.h    the equations of compact unwind rows
  *   processor/names.h       the system's names for this processor
+ *   arch/instruction.h
  *   the functions below, unless they are marked optional
  * Required of those for which the collectors are built:
- *   processor/perf_registers.h, processor/bpf_registers.h, processor/agent/, arch/instruction.h,
- *   the sources that its meson.build lists for the agent, and `arch_bpf_target`
+ *   processor/perf_registers.h, processor/bpf_registers.h, processor/agent/, the
+ *   sources that its meson.build lists for the agent, and `arch_bpf_target`
  *
  * An optional function may return the value that its comment names for "unknown".
  */

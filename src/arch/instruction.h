@@ -1,6 +1,7 @@
 /*
  * The length of an instruction and its successors: all that is needed to follow a function's code from block to
- * block.
+ * block. Members that are marked with (count) are read only for programs with hooks of basic blocks; a processor for
+ * which the collectors are not built leaves them 0.
  */
 #ifndef ARCH_INSTRUCTION_H
 #define ARCH_INSTRUCTION_H
@@ -22,12 +23,13 @@ struct instruction {
 	uint8_t bytes; /* its length */
 	uint8_t flow;  /* enum instruction_flow */
 	bool has_target;
-	bool sets_first_argument; /* it computes the first argument's register from only that register and constants */
-	bool takes_address;       /* it loads the address `memory` */
-	bool restores;            /* it restores a register of the caller, as functions do at their end */
+	bool is_padding;          /* it does nothing, or traps: the space between two functions is filled with it */
+	bool sets_first_argument; /* (count) it computes the first argument's register from only it and constants */
+	bool takes_address;       /* (count) it loads the address `memory` */
+	bool restores;            /* (count) it restores a register of the caller, as functions do at their end */
 	uint64_t target;          /* of a call, branch or jump; 0 and !has_target: unknown */
-	uint64_t memory;          /* address of its operand, if relative to the instruction or absolute; else 0 */
-	bool indexes_by_8;        /* ... and an index in steps of 8 bytes is added */
+	uint64_t memory;   /* (count) address of its operand, if relative to the instruction or absolute; else 0 */
+	bool indexes_by_8; /* (count) ... and an index in steps of 8 bytes is added */
 };
 
 /* Decodes the instruction at an address. Returns false if the code is not an instruction or is cut off. */

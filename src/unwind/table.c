@@ -316,7 +316,8 @@ const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint
 	return &first[search(first, count, (uint32_t)pc)];
 }
 
-int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address)
+/* Returns the index of the last function that begins at or before an address, or -1. */
+static int64_t last_function(const struct unwind_table *table, uint64_t address)
 {
 	uint64_t pc = address - table->base;
 	uint32_t low = 0;
@@ -330,7 +331,16 @@ int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t a
 		else
 			high = middle;
 	}
-	return pc - table->functions[low].start < table->functions[low].size ? (int64_t)low : -1;
+	return low;
+}
+
+int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address)
+{
+	int64_t index = last_function(table, address);
+	if (index < 0)
+		return -1;
+	const struct unwind_function *function = &table->functions[index];
+	return address - table->base - function->start < function->size ? index : -1;
 }
 
 uint64_t unwind_table_function(const struct unwind_table *table, uint64_t address, uint64_t *size)
@@ -341,4 +351,10 @@ uint64_t unwind_table_function(const struct unwind_table *table, uint64_t addres
 	if (size)
 		*size = table->functions[index].size;
 	return table->base + table->functions[index].start;
+}
+
+uint64_t unwind_table_function_end(const struct unwind_table *table, uint64_t address)
+{
+	int64_t index = last_function(table, address);
+	return index < 0 ? 0 : table->base + table->functions[index].start + table->functions[index].size;
 }

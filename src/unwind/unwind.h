@@ -52,6 +52,9 @@ const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint
  * NULL) is its size. */
 uint64_t unwind_table_function(const struct unwind_table *table, uint64_t address, uint64_t *size);
 
+/* Returns the end of the last function (FDE) that begins at or before an ELF virtual address, or 0 if there is none. */
+uint64_t unwind_table_function_end(const struct unwind_table *table, uint64_t address);
+
 /* --- walks --- */
 
 struct unwind_module {

@@ -347,6 +347,17 @@ static bool restores(const struct decoder *decoder)
 	}
 }
 
+/* Returns whether it is nop with any prefixes and operand, or int3. */
+static bool is_padding(const struct decoder *decoder)
+{
+	enum { NOP = 0x90, TRAP = 0xcc, LONG_NOP = 0x1f, REX_B = 1 };
+	if (decoder->is_vector)
+		return false;
+	if (decoder->map == MAP_ONE_BYTE)
+		return (decoder->opcode == NOP && !(decoder->rex & REX_B)) || decoder->opcode == TRAP;
+	return decoder->map == MAP_0F && decoder->opcode == LONG_NOP;
+}
+
 static void explain(const struct decoder *decoder, struct instruction *instruction)
 {
 	enum { LEA = 0x8d, TRAP = 0x0b, POINTER = 8 };
@@ -356,6 +367,7 @@ static void explain(const struct decoder *decoder, struct instruction *instructi
 		lead_to(decoder, instruction, INSTRUCTION_BRANCH, false);
 	else if (decoder->map == MAP_0F && !decoder->is_vector && decoder->opcode == TRAP)
 		instruction->flow = INSTRUCTION_END;
+	instruction->is_padding = is_padding(decoder);
 	instruction->restores = restores(decoder);
 	instruction->sets_first_argument = sets_first_argument(decoder);
 	if (decoder->relative)

@@ -139,12 +139,30 @@ bool module_file_is_another(struct module_file *file, const uint8_t *id, size_t 
 	return bytes <= 0 || (size_t)bytes != id_bytes || memcmp(bits, id, id_bytes) != 0;
 }
 
-uint64_t module_file_function(struct module_file *file, uint64_t address)
+static const struct unwind_table *table_of(struct module_file *file)
 {
 	if (!file->table_tried && file->bytes)
 		file->table = unwind_table_new(file->bytes, NULL);
 	file->table_tried = true;
-	return file->table ? unwind_table_function(file->table, address, NULL) : 0;
+	return file->table;
+}
+
+uint64_t module_file_function(struct module_file *file, uint64_t address)
+{
+	const struct unwind_table *table = table_of(file);
+	return table ? unwind_table_function(table, address, NULL) : 0;
+}
+
+uint64_t module_file_function_end(struct module_file *file, uint64_t address)
+{
+	const struct unwind_table *table = table_of(file);
+	return table ? unwind_table_function_end(table, address) : 0;
+}
+
+bool module_file_is_stripped(struct module_file *file)
+{
+	/* All symbols for the dynamic linker are global, except the first, which is empty. */
+	return dwfl_module_getsymtab(file->module) <= 0 || dwfl_module_getsymtab_first_global(file->module) <= 1;
 }
 
 bool module_file_ends_thread(struct module_file *file, uint64_t return_address)

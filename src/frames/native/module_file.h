@@ -44,6 +44,12 @@ bool module_file_is_another(struct module_file *file, const uint8_t *id, size_t 
 /* Returns the start of the function that contains an address, from .eh_frame, or 0 if it is unknown. */
 uint64_t module_file_function(struct module_file *file, uint64_t address);
 
+/* Returns the end of the last function of .eh_frame that begins before an address; 0: there is none. */
+uint64_t module_file_function_end(struct module_file *file, uint64_t address);
+
+/* Returns whether the file has no symbols but those for the dynamic linker, which are exported. */
+bool module_file_is_stripped(struct module_file *file);
+
 /* Returns whether the code at a return address ends the thread, as in clone's child. The function that contains the
  * address is then the outermost of a thread, in the C library. */
 bool module_file_ends_thread(struct module_file *file, uint64_t return_address);

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "frames/native/code_extent.h"
 #include "frames/native/die_names.h"
 #include "frames/native/names.h"
 #include "frames/native/plt.h"
@@ -24,6 +25,7 @@ struct naming {
 	size_t count;
 	uint64_t *addresses;
 	struct symbol_match *matches;
+	struct code_extents extents;
 	uint32_t *outer; /* function of the outermost frame of each address */
 	struct scopes scopes;
 	struct hash_map by_origin; /* abstract DIE of a function -> function */
@@ -64,23 +66,13 @@ static int set_symbol_texts(struct naming *naming, const char *symbol)
 	return text_of(&naming->name) && text_of(&naming->linkage) ? 0 : ERROR_MEMORY;
 }
 
-/* Returns whether a symbol that does not contain the address may name it. If .eh_frame covers the address, the
- * symbol must not be before the start of that function. If not, the symbol must have no size. */
-static bool may_name(struct naming *naming, const struct symbol *symbol, uint64_t address)
-{
-	if (!symbol->name)
-		return false;
-	uint64_t start = module_file_function(naming->file, address);
-	return start == 0 ? symbol->size == 0 : start <= symbol->start;
-}
-
 static const struct symbol *symbol_of(struct naming *naming, size_t index)
 {
 	const struct symbol_match *match = &naming->matches[index];
 	if (match->covering.name)
 		return &match->covering;
 	if (naming->scopes.addresses[index].scope == SCOPE_NONE &&
-	    may_name(naming, &match->nearest, naming->addresses[index]))
+	    code_extent_names(&naming->extents, naming->file, match, naming->addresses[index]))
 		return &match->nearest;
 	return NULL;
 }
@@ -190,9 +182,10 @@ static int64_t function_of_plt(struct naming *naming, const char *symbol)
 	return name ? add_nameless(naming, name, ROLE_NONE) : ERROR_MEMORY;
 }
 
-static int64_t function_without_symbol(struct naming *naming, uint64_t address)
+static int64_t function_without_symbol(struct naming *naming, size_t index)
 {
 	struct module_file *file = naming->file;
+	uint64_t address = naming->addresses[index];
 	uint64_t start = module_file_function(file, address);
 	if (start && start == file->entry)
 		return add_nameless(naming, "_start", ROLE_START);
@@ -206,7 +199,8 @@ static int64_t function_without_symbol(struct naming *naming, uint64_t address)
 		module_name(profile_string(naming->profile, naming->profile->modules[naming->module].path), &length);
 	buffer_clear(&naming->name);
 	buffer_append(&naming->name, module, length);
-	buffer_printf(&naming->name, "+0x%llx", (unsigned long long)(start ? start : address));
+	start = code_extent_start(&naming->extents, file, &naming->matches[index], address);
+	buffer_printf(&naming->name, "+0x%llx", (unsigned long long)start);
 	const char *name = text_of(&naming->name);
 	return name ? add_nameless(naming, name, ROLE_NONE) : ERROR_MEMORY;
 }
@@ -228,7 +222,7 @@ static int64_t outermost(struct naming *naming, size_t index)
 		id = function_of_scope(naming, &naming->scopes.scopes[scope], symbol);
 	else if (symbol)
 		id = add_function(naming, symbol, NULL);
-	return id == PROFILE_NONE ? function_without_symbol(naming, address) : id;
+	return id == PROFILE_NONE ? function_without_symbol(naming, index) : id;
 }
 
 static int add_frame(struct naming *naming, int64_t function, const char *file, uint32_t line, bool inlined)

@@ -7,7 +7,7 @@
  * The symbol of an address names its outermost function, so that names do not depend on debug information (symbols.h
  * defines which symbol of several). Inlined functions, files and lines come from DWARF. Without a symbol, the name
  * of the outermost function is, in this order: DWARF's name; "qsort@plt" in a PLT; `_start` and `main` of a stripped
- * program; "module+0x1a40" with the start of the function in .eh_frame; "module+" with the address.
+ * program; "module+0x1a40" with the start of the function, from .eh_frame or as the code shows (code_extent.h).
  *
  * Clones and parts of a function (`parse.cold`, `parse.constprop.0`) and its inlined copies are one function,
  * `parse`. Its `linkage` is the shortest symbol that was found.

@@ -67,6 +67,18 @@ static uint64_t section_end(const struct matcher *matcher, uint64_t address)
 	return matcher->section_count == 0 ? UINT64_MAX : 0;
 }
 
+/* Returns the start of the executable section that contains an address. */
+static uint64_t section_start(const struct matcher *matcher, uint64_t address)
+{
+	uint64_t low = 0, high;
+	for (size_t i = 0; i < matcher->section_count; i++)
+		if (address >= matcher->sections[i].start && address < matcher->sections[i].end)
+			return matcher->sections[i].start;
+	if (matcher->file->bytes)
+		elf_file_text_range(matcher->file->bytes, &low, &high);
+	return low;
+}
+
 static size_t underscores(const char *name)
 {
 	return strspn(name, "_");
@@ -99,19 +111,31 @@ static void offer(struct matcher *matcher, const struct symbol *symbol)
 	size_t first = first_from(matcher, symbol->start);
 	if (first == matcher->count || matcher->addresses[first] >= end)
 		return;
-	/* Only the first address behind the symbol is set here; carry_on sets the others. */
+	/* Only the first addresses behind the symbol's start and end are set here; carry_on sets the others. */
 	if (is_better(symbol, &matcher->matches[first].nearest))
 		matcher->matches[first].nearest = *symbol;
 	if (symbol->size < end - symbol->start)
 		end = symbol->start + symbol->size;
-	for (size_t i = first; i < matcher->count && matcher->addresses[i] < end; i++)
+	size_t i = first;
+	for (; i < matcher->count && matcher->addresses[i] < end; i++)
 		if (is_better(symbol, &matcher->matches[i].covering))
 			matcher->matches[i].covering = *symbol;
+	if (symbol->size > 0 && i < matcher->count && matcher->matches[i].begin < end)
+		matcher->matches[i].begin = end;
 }
 
-/* Copies the nearest symbol of each address to the next address, unless another symbol begins in between. */
+/* Copies the nearest symbol of each address to the next address, unless another symbol begins in between; and the
+ * end of the last one with a size, unless another one ends or a section begins in between. */
 static void carry_on(struct matcher *matcher)
 {
+	for (size_t i = 0; i < matcher->count; i++) {
+		uint64_t *begin = &matcher->matches[i].begin;
+		uint64_t start = section_start(matcher, matcher->addresses[i]);
+		if (*begin < start)
+			*begin = start;
+		if (i > 0 && *begin < matcher->matches[i - 1].begin)
+			*begin = matcher->matches[i - 1].begin;
+	}
 	for (size_t i = 1; i < matcher->count; i++) {
 		const struct symbol *before = &matcher->matches[i - 1].nearest;
 		struct symbol *here = &matcher->matches[i].nearest;
@@ -212,7 +236,7 @@ int symbols_match(struct module_file *file, const uint64_t *addresses, size_t co
 	struct matcher matcher = { .file = file, .addresses = addresses, .count = count, .matches = matches };
 	memset(matches, 0, count * sizeof(*matches));
 	int symbol_count = dwfl_module_getsymtab(file->module);
-	if (symbol_count <= 0 || count == 0)
+	if (count == 0)
 		return 0;
 	int status = find_sections(&matcher);
 	uint32_t file_scope = 0;

@@ -2,7 +2,7 @@
  * Finds the symbol that names an address. One pass over a module's symbols serves all its addresses.
  *
  * A symbol with a size names the addresses in it. A symbol without a size (assembler) may name the addresses up to
- * the next symbol. Among several symbols with one start, the order of preference is: a function before an untyped
+ * the next symbol (code_extent.h). Among several symbols with one start, the order of preference is: a function before an untyped
  * label; a global or weak name before a local one; the name with the fewest leading underscores (`read` before
  * `__read` and `__libc_read`); global before weak; the shortest; the first in byte order. The choice does not depend
  * on the order of the table.
@@ -28,6 +28,7 @@ struct symbol {
 struct symbol_match {
 	struct symbol covering; /* the symbol has a size and contains the address */
 	struct symbol nearest;  /* the last symbol that begins at or before the address in its section */
+	uint64_t begin;         /* end of the last symbol with a size before the address, or start of its section */
 };
 
 /* Fills in matches[i] for addresses[i]; the addresses are distinct and ascending. A clone (`parse.cold`) of a global

@@ -297,12 +297,6 @@ void function_search_near(struct module_file *file, struct near_names *near)
 	}
 }
 
-bool function_search_is_stripped(struct module_file *file)
-{
-	/* All symbols for the dynamic linker are global, except the first, which is empty. */
-	return dwfl_module_getsymtab(file->module) <= 0 || dwfl_module_getsymtab_first_global(file->module) <= 1;
-}
-
 void function_search_implementations(struct module_file *file, const char *name, char *text, size_t bytes)
 {
 	char start[128];

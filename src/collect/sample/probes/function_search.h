@@ -38,10 +38,6 @@ int function_search(struct module_file *file, const char *name, bool for_argumen
 /* Offers the names of the file's functions, as they read in the source. */
 void function_search_near(struct module_file *file, struct near_names *near);
 
-/* Returns whether the file was stripped and no separate file has its symbols:
- * only exported functions have names. */
-bool function_search_is_stripped(struct module_file *file);
-
 /* For an indirect function (memcpy), writes the names of its candidates, "a,
  * b", to `text`; "" if the file has no symbols for them. */
 void function_search_implementations(struct module_file *file, const char *name, char *text, size_t bytes);

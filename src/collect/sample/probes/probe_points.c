@@ -151,7 +151,7 @@ static int no_function(struct search *search, const char *only)
 			continue;
 		function_search_near(&file, &near);
 		/* Only the program, or the file that the user named: libraries are usually stripped. */
-		is_stripped = is_stripped || (i == 0 && function_search_is_stripped(&file));
+		is_stripped = is_stripped || (i == 0 && module_file_is_stripped(&file));
 		module_file_close(&file);
 	}
 	say_where(search, where, sizeof(where));

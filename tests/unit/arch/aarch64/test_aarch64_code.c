@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/instruction.h"
 
 #define CODE(...)                           \
 	(const uint8_t *)(const uint32_t[]) \
@@ -130,11 +131,51 @@ static void knows_calls_of_hooks(void **state)
 	assert_int_equal(arch_hook_instruction(CODE(0x94000040), 3), 0);
 }
 
+static void follows_control(void **state)
+{
+	(void)state;
+	enum { AT = 0x401000 };
+	static const struct {
+		uint32_t code;
+		uint8_t flow;
+		bool is_padding;
+		uint64_t target;
+	} cases[] = {
+		{ 0x94000040, INSTRUCTION_CALL, false, AT + 0x100 },  /* bl . + 0x100 */
+		{ 0xd63f0100, INSTRUCTION_CALL, false, 0 },           /* blr x8 */
+		{ 0xd73f0909, INSTRUCTION_CALL, false, 0 },           /* blraa x8, x9 */
+		{ 0x17ffffff, INSTRUCTION_JUMP, false, AT - 4 },      /* b . - 4 */
+		{ BR_X17, INSTRUCTION_INDIRECT, false, 0 },           /* br x17 */
+		{ 0x54000041, INSTRUCTION_BRANCH, false, AT + 8 },    /* b.ne . + 8 */
+		{ 0x54ffffe0, INSTRUCTION_BRANCH, false, AT - 4 },    /* b.eq . - 4 */
+		{ 0xb4000080, INSTRUCTION_BRANCH, false, AT + 0x10 }, /* cbz x0, . + 16 */
+		{ 0x35ffffc1, INSTRUCTION_BRANCH, false, AT - 8 },    /* cbnz w1, . - 8 */
+		{ 0x36180100, INSTRUCTION_BRANCH, false, AT + 0x20 }, /* tbz w0, #3, . + 32 */
+		{ 0xb707ffe2, INSTRUCTION_BRANCH, false, AT - 4 },    /* tbnz x2, #32, . - 4 */
+		{ 0xd65f03c0, INSTRUCTION_END, false, 0 },            /* ret */
+		{ 0xd65f0bff, INSTRUCTION_END, false, 0 },            /* retaa */
+		{ 0xd4200020, INSTRUCTION_END, true, 0 },             /* brk #1 */
+		{ 0x00000000, INSTRUCTION_END, true, 0 },             /* udf #0 */
+		{ NOP, INSTRUCTION_NEXT, true, 0 },
+		{ MOV_X29_SP, INSTRUCTION_NEXT, false, 0 },
+	};
+	struct instruction found;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(instruction_decode(CODE(cases[i].code), BYTES, AT, &found));
+		if (found.bytes != BYTES || found.flow != cases[i].flow || found.is_padding != cases[i].is_padding ||
+		    found.has_target != (cases[i].target != 0) || found.target != cases[i].target)
+			fail_msg("0x%x is decoded wrongly", cases[i].code);
+	}
+	assert_false(instruction_decode(CODE(NOP), 3, AT, &found));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_calls), cmocka_unit_test(finds_stubs), cmocka_unit_test(follows_stubs),
-		cmocka_unit_test(finds_main),  cmocka_unit_test(knows_ends),  cmocka_unit_test(knows_calls_of_hooks),
+		cmocka_unit_test(knows_calls),     cmocka_unit_test(finds_stubs),
+		cmocka_unit_test(follows_stubs),   cmocka_unit_test(finds_main),
+		cmocka_unit_test(knows_ends),      cmocka_unit_test(knows_calls_of_hooks),
+		cmocka_unit_test(follows_control),
 	};
 	return cmocka_run_group_tests_name("aarch64_code", tests, NULL, NULL);
 }

@@ -237,6 +237,55 @@ static void test_assembler(void **state)
 	profile_free(profile);
 }
 
+static void expect_name(const char *program, uint64_t address, const char *name)
+{
+	struct profile *profile = lab_symbolized(program, address);
+	lab_expect(profile, 0, name, NULL, 0);
+	profile_free(profile);
+}
+
+/* A symbol without a size names its code, but not the functions without symbols behind it. */
+static void test_extents(void **state)
+{
+	(void)state;
+	static const char *const hidden[] = { "hidden_first",  "hidden_second", "hidden_third",
+					      "hidden_fourth", "hidden_fifth",  "hidden_other" };
+	lab_run("$CC -shared -nostdlib $S/extents.S -o full.so && cp full.so lib.so && strip lib.so");
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+		uint64_t start = lab_symbol("full.so", hidden[i]);
+		expect_name("full.so", start, hidden[i]);
+		expect_nameless("lib.so", start, start);
+	}
+	expect_name("lib.so", lab_symbol("full.so", "label"), "label");
+	expect_name("lib.so", lab_symbol("full.so", "hidden_tail"), "label");
+	expect_name("lib.so", lab_symbol("full.so", "label_in_sized"), "sized");
+	expect_name("lib.so", lab_symbol("full.so", "framed"), "framed");
+	/* All at once give the same names. */
+	struct profile *profile = lab_profile("lib.so");
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		profile_add_location(profile, 0, lab_symbol("full.so", hidden[i]));
+	lab_symbolize(profile);
+	for (uint32_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+		char expected[32];
+		snprintf(expected, sizeof(expected), "lib.so+0x%llx",
+			 (unsigned long long)lab_symbol("full.so", hidden[i]));
+		assert_string_equal(lab_name(profile, i, 0), expected);
+	}
+	profile_free(profile);
+}
+
+/* Even where the next symbol is far away, a symbol without a size names few pages only. */
+static void test_extent_is_limited(void **state)
+{
+	(void)state;
+	enum { MOST = 4096 };
+	lab_run("$CC -shared -nostdlib $S/extents.S -o full.so");
+	uint64_t far = lab_symbol("full.so", "far");
+	expect_name("full.so", far + MOST - 4, "far");
+	expect_nameless("full.so", far + MOST, far + MOST);
+	expect_nameless("full.so", far + MOST + 400, far + MOST);
+}
+
 /* The same debug information, in each location where a debug file may be, gives the same frames. */
 static void expect_separate(const char *program, uint64_t address, bool lines)
 {
@@ -365,6 +414,8 @@ int main(void)
 		cmocka_unit_test(test_stripped_program),
 		cmocka_unit_test(test_stripped_library),
 		cmocka_unit_test(test_assembler),
+		cmocka_unit_test(test_extents),
+		cmocka_unit_test(test_extent_is_limited),
 		cmocka_unit_test(test_separate_debug_files),
 		cmocka_unit_test(test_mini_debug_info),
 		cmocka_unit_test(test_plt_stubs),
