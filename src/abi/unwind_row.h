@@ -14,7 +14,7 @@
  *   kind  enum unwind_kind: the equation
  *   fp    a number of the equation: where the caller's fp is
  *
- * The caller's sp is the CFA, except behind a signal frame. The processor's row_step.h has the equations in full:
+ * The caller's sp is the CFA, except behind a signal frame or on another stack. The processor's row_step.h has the equations in full:
  * where the return address and the caller's fp are. The monitor compiles the rows (unwind/); the eBPF programs and
  * the agent walk with them.
  */
@@ -24,7 +24,7 @@
 #include "abi/integers.h"
 
 /* The version of struct unwind_row and of its kinds. The channel contains it (abi/channel.h). */
-enum { UNWIND_ROW_VERSION = 1 };
+enum { UNWIND_ROW_VERSION = 2 };
 
 enum unwind_kind {
 	UNWIND_NO_RULE = 0,  /* a gap: no unwind information for these addresses */
@@ -35,6 +35,8 @@ enum unwind_kind {
 	UNWIND_SIGNAL = 5,   /* a signal frame: all registers are in the ucontext at sp + 8 * cfa */
 	UNWIND_END = 6,      /* the return address is undefined: the outermost frame */
 	UNWIND_SLOW = 7,     /* none of these fits: evaluate the CFI of this pc in full (unwind/cfi.h) */
+	UNWIND_SWITCH = 8,   /* a call from another stack, by Go's runtime: the caller's sp is saved at sp + 8 * cfa */
+	UNWIND_KINDS = 9,
 };
 
 struct unwind_row {

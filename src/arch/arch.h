@@ -49,6 +49,12 @@ struct arch_function {
 /* Adapts the function's next row. Optional: leaves it as it is. */
 void arch_follow_row(struct arch_function *function, struct unwind_row *row);
 
+/* Finds the next call, from the offset *at of the code on, that Go's runtime makes on a thread's stack for code on
+ * another one: its CFI omits the change of stacks. Returns false if there is none; otherwise *at is the offset of the
+ * call and *end that of its end, and *row is the call's row, with pc 0. Optional: returns false. */
+enum { ARCH_SWITCH_BYTES = 64 }; /* a call and the code behind it by which it is found have at most as many */
+bool arch_next_switch(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row);
+
 /* Executes a call frame instruction that only this processor has. Optional: returns false, unknown. */
 bool arch_cfi_operation(uint8_t operation);
 
@@ -58,7 +64,7 @@ uint64_t arch_code_address(uint64_t value);
 
 /* --- steps --- */
 
-/* Applies a row whose kind has an equation (UNWIND_SP to UNWIND_SIGNAL). Returns false if the memory at *unreadable
+/* Applies a row whose kind has an equation (UNWIND_SP to UNWIND_SIGNAL, and UNWIND_SWITCH). Returns false if the memory at *unreadable
  * was not readable; the frame is unchanged then. */
 bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, struct arch_frame *frame,
 	       uint64_t *unreadable);

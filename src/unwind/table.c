@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "unwind/fde_list.h"
+#include "unwind/switch_rows.h"
 
 /* --- finding the CFI --- */
 
@@ -234,6 +235,8 @@ static int fill(struct unwind_table *table, struct elf_file *file, struct fde_li
 		status = make_functions(table, list);
 	if (status == 0)
 		status = make_rows(table, list);
+	if (status == 0)
+		status = switch_rows_add(table, file);
 	return status < 0 ? status : make_pages(table);
 }
 

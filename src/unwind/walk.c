@@ -90,8 +90,8 @@ static int root(const struct walk *walk)
 }
 
 /* Makes the caller the present frame. The stack must grow, so that no loop is endless, unless the step `switches`
- * stacks: a signal frame (an alternate stack), or code such as longjmp that has installed only some registers of
- * another stack. */
+ * stacks: a signal frame (an alternate stack), a goroutine's call of C, or code such as longjmp that has installed only
+ * some registers of another stack. */
 static int enter(struct walk *walk, const struct arch_frame *caller, bool was_signal, bool switches)
 {
 	bool keeps = ARCH_LEAF_KEEPS_SP && !walk->is_caller && caller->sp == walk->now.sp;
@@ -190,6 +190,8 @@ static bool step_all_registers(struct walk *walk, const struct unwind_frame *fra
 		ucontext += (has_rule ? (uint64_t)row->cfa : ARCH_SIGNAL_WORDS) * sizeof(uint64_t);
 		bool read = arch_read_ucontext(&walk->memory, ucontext, &full->registers, &full->unreadable);
 		full->known = read ? CFI_ALL_REGISTERS : 0;
+	} else if (has_rule && row->kind == UNWIND_SWITCH) {
+		return false; /* it keeps the registers that a callee keeps */
 	} else if (!has_rule || cfi_step(module.table, module.bias, frame->pc, walk->source, full) != CFI_OK) {
 		full->known = 0;
 	}
@@ -260,7 +262,7 @@ static int step(struct walk *walk, const struct unwind_row *row)
 	if (!arch_step(row, &walk->memory, &caller, &address))
 		return unreadable(walk, address);
 	bool is_signal = row->kind == UNWIND_SIGNAL;
-	return enter(walk, &caller, is_signal, is_signal);
+	return enter(walk, &caller, is_signal, is_signal || row->kind == UNWIND_SWITCH);
 }
 
 static bool is_gap(const struct unwind_row *row)

@@ -1,8 +1,13 @@
 """Real programs, each with one kind of frame: their paths are complete, and the shares are those that the programs state."""
+import functools
+import hashlib
+import os
 import re
+import subprocess
 
 import pytest
-from record_support import (agrees, build, check_truths, have, hits, holds, needs_perf, of_main, of_work, record_well, run_cpprof, show)
+from record_support import (BUILD, PROGRAMS, agrees, build, check_truths, have, hits, holds, needs_bpf, needs_perf, of_main, of_work, record,
+	record_well, run_cpprof, show)
 
 pytestmark = [needs_perf]
 
@@ -173,3 +178,45 @@ def test_holes_in_the_stack(tmp_path):
 def test_exec_and_start(tmp_path):
 	"""The kernel's work at exec has no user stack, and the dynamic linker's first instruction has no caller."""
 	record_well(tmp_path, ["/bin/true"], "-r", "page-faults/1")
+
+
+GOROUTINE = ["goroutine", "calls_thread", "call_on_thread", "on_thread", "burn"]
+
+
+@pytest.mark.parametrize("backend", ["perf", pytest.param("bpf", marks=needs_bpf), "preload"])
+def test_other_stack_of_a_call(tmp_path, backend):
+	"""A call that changes stacks as Go's calls of C do: the callee's path begins on the first stack."""
+	recorded = record(tmp_path, [build("switched.c")], "-r", "cpu/1ms", "--backend", backend)
+	assert recorded.status == 0, recorded.err
+	paths = recorded.paths()
+	agrees(paths, ["on_own_stack"], 0.5, ["burn"])
+	whole = hits(paths, "leave", *GOROUTINE)
+	# Where stacks are unwound later (perf), the other stack may have changed: then the path is broken, not wrong.
+	broken = hits(paths, "[incomplete stack]", "on_thread")
+	assert whole + broken == hits(paths, "on_thread"), show(paths)
+	assert broken == 0 if backend != "perf" else whole > broken, show(paths)
+
+
+@functools.cache
+def build_go():
+	"""Builds the program of tests/programs/cgo once for each text."""
+	source = PROGRAMS / "cgo/main.go"
+	output = BUILD / "tests/programs" / hashlib.sha256(source.read_bytes()).hexdigest()[:16] / "cgo"
+	if not output.exists():
+		output.parent.mkdir(parents=True, exist_ok=True)
+		partial = output.with_name(f"cgo.{os.getpid()}")
+		subprocess.run(["go", "build", "-o", partial, source], check=True,
+			env={**os.environ, "GOCACHE": str(BUILD / "tests/go-cache"), "GO111MODULE": "off", "CGO_ENABLED": "1"})
+		partial.rename(output)
+	return str(output)
+
+
+@pytest.mark.skipif(not have("go"), reason="go is not installed")
+@pytest.mark.parametrize("backend", ["perf", pytest.param("bpf", marks=needs_bpf)])
+def test_c_below_goroutines(tmp_path, backend):
+	recorded = record(tmp_path, [build_go()], "-r", "cpu/1ms", "--backend", backend)
+	assert recorded.status == 0, recorded.err
+	paths = recorded.paths()
+	below_c = hits(paths, "c_work")
+	whole = hits(paths, "runtime.goexit.abi0", "main.worker", "main.caller", "runtime.cgocall", "runtime.asmcgocall.abi0", "c_outer", "c_work")
+	assert below_c > 20 and whole >= (0.99 if backend == "bpf" else 0.5) * below_c, show(paths)

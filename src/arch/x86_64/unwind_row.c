@@ -196,6 +196,84 @@ void arch_follow_row(struct arch_function *function, struct unwind_row *row)
 		row->fp = 0;
 }
 
+/* Reads the displacement of an instruction with an operand at rsp, whose bytes up to ModRM are `opcode`. Returns the
+ * length of the instruction, or 0 if it is another one. */
+static size_t stack_operand(const uint8_t *code, const uint8_t opcode[2], uint8_t reg, uint8_t *displacement)
+{
+	enum { BY_SIB = 4, BYTE_DISPLACEMENT = 0x40, SIB_RSP = 0x24 };
+	if (memcmp(code, opcode, 2) != 0 || code[3] != SIB_RSP)
+		return 0;
+	*displacement = 0;
+	if (code[2] == (reg << 3 | BY_SIB))
+		return 4;
+	*displacement = code[4];
+	return code[2] == (BYTE_DISPLACEMENT | reg << 3 | BY_SIB) ? 5 : 0;
+}
+
+/*
+ * runtime.asmcgocall, from Go 1.4 on; the numbers of the slots differ between versions. For a goroutine:
+ *
+ *	call *%rax
+ *	mov g(%rsp), %rdi        the goroutine
+ *	mov 8(%rdi), %rsi        the end of its stack
+ *	sub saved(%rsp), %rsi    the distance from it
+ *	...                      stores g
+ *	mov %rsi, %rsp
+ *
+ * For code on a thread's stack already; and in asmcgocall_no_g, with rdx:
+ *
+ *	call *%rax
+ *	mov saved(%rsp), %rsi
+ *	mov %rsi, %rsp
+ */
+static bool read_switch(const uint8_t *code, struct unwind_row *row)
+{
+	enum { DX = 2, SI = 6, DI = 7, STORE_MAX = 24, CALL_BYTES = 2 };
+	static const uint8_t load[] = { 0x48, 0x8b }, subtract[] = { 0x48, 0x2b };
+	static const uint8_t end_of_stack[] = { 0x48, 0x8b, 0x77, 0x08 };
+	static const uint8_t from_si[] = { 0x48, 0x89, 0xf4 }, from_dx[] = { 0x48, 0x89, 0xd4 };
+	uint8_t goroutine, saved;
+	const uint8_t *at = code + CALL_BYTES;
+	size_t bytes = stack_operand(at, load, SI, &saved);
+	if (bytes > 0 && memcmp(at + bytes, from_si, sizeof(from_si)) == 0) {
+		*row = (struct unwind_row){ .cfa = (int16_t)(saved / WORD), .kind = UNWIND_SWITCH };
+		return saved % WORD == 0;
+	}
+	bytes = stack_operand(at, load, DX, &saved);
+	if (bytes > 0 && memcmp(at + bytes, from_dx, sizeof(from_dx)) == 0) {
+		*row = (struct unwind_row){ .cfa = (int16_t)(saved / WORD), .kind = UNWIND_SWITCH };
+		return saved % WORD == 0;
+	}
+	bytes = stack_operand(at, load, DI, &goroutine);
+	if (bytes == 0 || memcmp(at + bytes, end_of_stack, sizeof(end_of_stack)) != 0)
+		return false;
+	at += bytes + sizeof(end_of_stack);
+	bytes = stack_operand(at, subtract, SI, &saved);
+	if (bytes == 0 || goroutine != saved + WORD || saved % WORD != 0 ||
+	    !memmem(at + bytes, STORE_MAX, from_si, sizeof(from_si)))
+		return false;
+	*row = (struct unwind_row){ .cfa = (int16_t)(saved / WORD),
+				    .kind = UNWIND_SWITCH,
+				    .fp = (int8_t)(goroutine / WORD) };
+	return true;
+}
+
+bool arch_next_switch(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row)
+{
+	static const uint8_t call[] = { 0xff, 0xd0 };
+	while (*at + ARCH_SWITCH_BYTES <= size) {
+		const uint8_t *found = memmem(code + *at, size - *at, call, sizeof(call));
+		if (!found || (size_t)(found - code) + ARCH_SWITCH_BYTES > size)
+			return false;
+		*at = (size_t)(found - code);
+		*end = *at + sizeof(call);
+		if (read_switch(found, row))
+			return true;
+		++*at;
+	}
+	return false;
+}
+
 bool arch_cfi_operation(uint8_t operation)
 {
 	(void)operation;

@@ -6,7 +6,7 @@
  * Invariants:
  *   1. `now` holds the registers of the frame that is stepped from; frames[0 .. count) are
  *      written, callers as return address - 1.
- *   2. Each step increases the stack pointer, or crosses a signal frame; only a step out of a
+ *   2. Each step increases the stack pointer, or crosses a signal frame or leads to another stack; only a step out of a
  *      leaf may keep it (ARCH_LEAF_KEEPS_SP). Together with WALK_FRAMES, this bounds the walk.
  *   3. A walk never guesses. Where the rows give no answer it ends with the reason, and the
  *      monitor unwinds that stack by all its means.
@@ -79,13 +79,14 @@ static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *ro
 		return WALK_ROOT;
 	if (row->kind == UNWIND_SLOW)
 		return WALK_SLOW;
-	if (row->kind > UNWIND_SLOW)
+	if (row->kind >= UNWIND_KINDS)
 		return WALK_NO_RULE;
 	if (!row_step(row, walk, &caller))
 		return WALK_UNREADABLE;
 	bool is_signal = row->kind == UNWIND_SIGNAL;
 	bool keeps = ARCH_LEAF_KEEPS_SP && !walk->is_caller && caller.sp == walk->now.sp;
-	if (!is_signal && !keeps && caller.sp <= walk->now.sp)
+	bool switches = is_signal || row->kind == UNWIND_SWITCH;
+	if (!switches && !keeps && caller.sp <= walk->now.sp)
 		return WALK_NO_PROGRESS;
 	walk->now = caller;
 	walk->is_caller = !is_signal;

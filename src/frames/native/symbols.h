@@ -2,10 +2,10 @@
  * Finds the symbol that names an address. One pass over a module's symbols serves all its addresses.
  *
  * A symbol with a size names the addresses in it. A symbol without a size (assembler) may name the addresses up to
- * the next symbol (code_extent.h). Among several symbols with one start, the order of preference is: a function before an untyped
- * label; a global or weak name before a local one; the name with the fewest leading underscores (`read` before
- * `__read` and `__libc_read`); global before weak; the shortest; the first in byte order. The choice does not depend
- * on the order of the table.
+ * the next symbol (code_extent.h). Among several symbols with one start, the order of preference is: a function before
+ * an untyped label; a global or weak name before a local one; the name with the fewest leading underscores (`read`
+ * before `__read` and `__libc_read`); global before weak; the shortest; the first in byte order. The choice does not
+ * depend on the order of the table.
  */
 #ifndef FRAMES_NATIVE_SYMBOLS_H
 #define FRAMES_NATIVE_SYMBOLS_H

@@ -7,6 +7,8 @@
  *   UNWIND_FP_DEREF  CFA = *(rbp + 8 * cfa), caller's rbp = *rbp: gcc's realigned stack (DRAP)
  *   UNWIND_PLT       CFA = rsp + 8 * cfa + ((rip & 15) >= fp ? 8 : 0); rbp unchanged
  *   UNWIND_SIGNAL    all registers are in the ucontext at rsp + 8 * cfa
+ *   UNWIND_SWITCH    CFA = 8 + *(rsp + 8 * cfa) or, if fp is not 0 and g = *(rsp + 8 * fp) is not 0, 8 + *(g + 8) -
+ *                    *(rsp + 8 * cfa): Go saves the distance from the end of goroutine g's stack, which may be moved
  *
  * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP and UNWIND_FP: the caller's rbp is at
  * CFA + 8 * fp, or unchanged if fp is 0.
@@ -27,7 +29,23 @@ static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
  *   r8 40, r9 48, ... r15 96, rdi 104, rsi 112, rbp 120, rbx 128, rdx 136,
  *   rax 144, rcx 152, rsp 160, rip 168
  */
-enum { ROW_WORD = 8, UCONTEXT_RBP = 120, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
+enum { ROW_WORD = 8, GOROUTINE_STACK_END = 8, UCONTEXT_RBP = 120, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
+
+/* Finds the CFA of a UNWIND_SWITCH row. Returns false if memory was not readable. */
+static inline bool row_switched_cfa(const struct unwind_row *row, void *memory, uint64_t sp, uint64_t *cfa)
+{
+	uint64_t saved, goroutine = 0, end;
+	if (!row_read(memory, sp + (uint64_t)((int64_t)row->cfa * ROW_WORD), &saved) ||
+	    (row->fp != 0 && !row_read(memory, sp + (uint64_t)((int64_t)row->fp * ROW_WORD), &goroutine)))
+		return false;
+	if (goroutine != 0) {
+		if (!row_read(memory, goroutine + GOROUTINE_STACK_END, &end))
+			return false;
+		saved = end - saved;
+	}
+	*cfa = saved + ROW_WORD;
+	return true;
+}
 
 /* Steps to the caller by a row of the kinds above. Returns false if memory was not readable; the frame is unchanged
  * then. */
@@ -48,6 +66,10 @@ static inline bool row_step(const struct unwind_row *row, void *memory, struct a
 		break;
 	case UNWIND_PLT:
 		cfa = frame->sp + offset + ((frame->pc & 15) >= (uint8_t)row->fp ? ROW_WORD : 0);
+		break;
+	case UNWIND_SWITCH:
+		if (!row_switched_cfa(row, memory, frame->sp, &cfa))
+			return false;
 		break;
 	default: /* UNWIND_SIGNAL */
 		offset += frame->sp;

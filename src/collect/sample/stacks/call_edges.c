@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "arch/arch.h"
+#include "arch/instruction.h"
 #include "base/hash_map.h"
 
 enum { RECENT_EDGES = 1024, RECENT_BITS = 10 };
@@ -54,6 +55,18 @@ static uint64_t function_of(const struct module *module, uint64_t address)
 	return start ? start : address;
 }
 
+bool call_edges_is_made(const struct call_edges *edges, const struct unwind_frame *caller)
+{
+	enum { CODE_BYTES = 16 };
+	const struct module *module = module_of(edges, caller);
+	uint8_t code[CODE_BYTES];
+	struct instruction first;
+	uint64_t start = module && module->table ? unwind_table_function(module->table, caller->address, NULL) : 0;
+	return start && module->file && elf_file_copy(module->file, start, code, sizeof(code)) &&
+	       instruction_decode(code, sizeof(code), start, &first) && first.is_padding &&
+	       caller->address + 1 == start + first.bytes;
+}
+
 static uint64_t learnt_key(const struct call_edges *edges, const struct unwind_frame *caller,
 			   const struct unwind_frame *callee)
 {
@@ -78,6 +91,8 @@ static bool code_fits(const struct call_edges *edges, const struct unwind_frame 
 		return false;
 	/* No call leads into a signal handler, or out of interrupted code. */
 	if (is_signal_frame(from, caller->address) || is_signal_frame(to, callee->address))
+		return true;
+	if (call_edges_is_made(edges, caller))
 		return true;
 	uint64_t return_address = caller->address + 1;
 	uint8_t code[ARCH_CALL_BYTES];

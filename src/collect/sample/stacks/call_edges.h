@@ -20,6 +20,10 @@ struct call_edges;
 struct call_edges *call_edges_new(struct modules *modules);
 void call_edges_free(struct call_edges *edges); /* NULL is fine */
 
+/* Returns whether a runtime made the return address of a caller, so that the outermost function of a stack returns
+ * there: it is behind the no-op at the start of its function, where no call can have left it. Go begins goroutines so. */
+bool call_edges_is_made(const struct call_edges *edges, const struct unwind_frame *caller);
+
 /* Returns whether `caller` may have called `callee`, the next inner frame. */
 bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee);
 

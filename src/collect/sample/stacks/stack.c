@@ -224,11 +224,13 @@ static const struct unwind_row *row_of(const struct stacks *stacks, const struct
 	return module && module->table ? unwind_table_row(module->table, frame->address) : NULL;
 }
 
-/* Returns whether this frame has no caller, by the unwind rules. */
-static bool is_outermost(const struct stacks *stacks, const struct unwind_frame *frame)
+/* Returns whether frame number `index` has no caller, by the unwind rules or as a runtime made it. */
+static bool is_outermost(const struct stacks *stacks, size_t index)
 {
+	const struct unwind_frame *frame = &stacks->frames[index];
 	const struct unwind_row *row = row_of(stacks, frame);
-	return row && (row->kind == UNWIND_END || row->kind == UNWIND_NO_RULE);
+	return row && (row->kind == UNWIND_END || row->kind == UNWIND_NO_RULE ||
+		       (index > 0 && call_edges_is_made(stacks->edges, frame)));
 }
 
 /* Returns whether the caller of this frame is code that a signal interrupted, by the signal's frame in the
@@ -262,7 +264,7 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 	/* A return address of 0 is a root, but memory that was read late may contain zeros. The frame
 	 * itself is certain if its own return address was copied. */
 	bool doubtful = stacks->first_outside || (stacks->memory.zero_outside && result->cause == UNWIND_ROOT);
-	stacks->false_root = doubtful && !result->joined && !is_outermost(stacks, &frames[count - 1]);
+	stacks->false_root = doubtful && !result->joined && !is_outermost(stacks, count - 1);
 	return stacks->false_root && stacks->first_outside ? count - 1 : count;
 }
 

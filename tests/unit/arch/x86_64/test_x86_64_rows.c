@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 #include "processor/tests.h"
 #include "support/tiny_table.h"
@@ -77,8 +78,63 @@ static void instructions_become_rows(void **state)
 		tiny_rows_check(&rules[i], BYTES(TEST_FIRST_RULES));
 }
 
+/* runtime.asmcgocall of Go 1.19 and of later versions, as far as it matters. */
+static void finds_switches(void **state)
+{
+	(void)state;
+	static const struct {
+		uint8_t code[ARCH_SWITCH_BYTES];
+		bool found;
+		int16_t cfa;
+		int8_t fp;
+	} cases[] = {
+		/* call *%rax; mov 0x30(%rsp),%rdi; mov 8(%rdi),%rsi; sub 0x28(%rsp),%rsi; mov %rdi,%fs:-8; mov %rsi,%rsp */
+		{ { 0xff, 0xd0, 0x48, 0x8b, 0x7c, 0x24, 0x30, 0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x74,
+		    0x24, 0x28, 0x64, 0x48, 0x89, 0x3c, 0x25, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x89, 0xf4 },
+		  true,
+		  5,
+		  6 },
+		/* ... mov 8(%rsp),%rdi; mov 8(%rdi),%rsi; sub (%rsp),%rsi; ... */
+		{ { 0xff, 0xd0, 0x48, 0x8b, 0x7c, 0x24, 0x08, 0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x34,
+		    0x24, 0x64, 0x48, 0x89, 0x3c, 0x25, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x89, 0xf4 },
+		  true,
+		  0,
+		  1 },
+		/* call *%rax; mov 0x28(%rsp),%rsi; mov %rsi,%rsp */
+		{ { 0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4 }, true, 5, 0 },
+		/* call *%rax; mov 8(%rsp),%rdx; mov %rdx,%rsp */
+		{ { 0xff, 0xd0, 0x48, 0x8b, 0x54, 0x24, 0x08, 0x48, 0x89, 0xd4 }, true, 1, 0 },
+		/* The same without the change of rsp, with slots that are not adjacent, and with another call. */
+		{ { 0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf0 }, false, 0, 0 },
+		{ { 0xff, 0xd0, 0x48, 0x8b, 0x7c, 0x24, 0x38, 0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x74, 0x24, 0x28,
+		    0x48, 0x89, 0xf4 },
+		  false,
+		  0,
+		  0 },
+		{ { 0xff, 0xd3, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4 }, false, 0, 0 },
+	};
+	enum { BEFORE = 9 };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t code[BEFORE + ARCH_SWITCH_BYTES] = { 0xff, 0xd0, 0x90, 0xff };
+		struct unwind_row row = { 0 };
+		size_t at = 0, end = 0;
+		memcpy(code + BEFORE, cases[i].code, ARCH_SWITCH_BYTES);
+		assert_int_equal(arch_next_switch(code, sizeof(code), &at, &end, &row), cases[i].found);
+		if (!cases[i].found)
+			continue;
+		assert_int_equal(at, BEFORE);
+		assert_int_equal(end, BEFORE + 2);
+		assert_int_equal(row.kind, UNWIND_SWITCH);
+		assert_int_equal(row.cfa, cases[i].cfa);
+		assert_int_equal(row.fp, cases[i].fp);
+		at = 0;
+		assert_false(arch_next_switch(code, sizeof(code) - 1, &at, &end, &row)); /* cut off */
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(instructions_become_rows) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(instructions_become_rows),
+					    cmocka_unit_test(finds_switches) };
 	return cmocka_run_group_tests_name("x86_64_rows", tests, NULL, NULL);
 }

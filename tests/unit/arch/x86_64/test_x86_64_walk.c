@@ -388,15 +388,52 @@ static void slow_rules_behind_signals(void **state)
 	}
 }
 
+/* A call from a goroutine: its stack may be below the thread's, and the saved distance counts from its end. */
+static void leaves_for_another_stack(void **state)
+{
+	struct world *world = *state;
+	enum { GOROUTINE = STACK + 0x400, END = STACK + 0x300, DISTANCE = 0x80, SAVED = STACK + 0x200 };
+	const struct arch_memory memory = { .read = read_word, .context = world };
+	const struct unwind_row row = { .cfa = 5, .kind = UNWIND_SWITCH, .fp = 6 };
+	struct arch_frame frame = { .pc = 1, .sp = STACK + 0x600, .fp = 0x1234 };
+	uint64_t unreadable;
+	world->stack[(0x600 + 0x28) / 8] = DISTANCE;
+	world->stack[(0x600 + 0x30) / 8] = GOROUTINE;
+	world->stack[0x408 / 8] = END;
+	world->stack[(0x300 - DISTANCE) / 8] = 0x5555;
+	assert_true(arch_step(&row, &memory, &frame, &unreadable));
+	assert_int_equal(frame.pc, 0x5555);
+	assert_int_equal(frame.sp, END - DISTANCE + 8);
+	assert_int_equal(frame.fp, 0x1234);
+	/* Without a goroutine, and in a row without its slot, the stack pointer itself is saved. */
+	for (int8_t slot = 0; slot <= 6; slot += 6) {
+		struct unwind_row plain = row;
+		plain.fp = slot;
+		frame.sp = STACK + 0x600;
+		world->stack[(0x600 + 0x28) / 8] = SAVED;
+		world->stack[(0x600 + 0x30) / 8] = slot ? 0 : 1;
+		world->stack[0x200 / 8] = 0x6666;
+		assert_true(arch_step(&plain, &memory, &frame, &unreadable));
+		assert_int_equal(frame.pc, 0x6666);
+		assert_int_equal(frame.sp, SAVED + 8);
+	}
+	frame.sp = STACK + 0x600;
+	world->stack[(0x600 + 0x30) / 8] = 8;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+	assert_int_equal(unreadable, 16);
+	assert_int_equal(frame.sp, STACK + 0x600);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(reaches_the_root),     T(says_why_not),
-		T(stops_where_it_joins), T(follows_frame_pointers),
-		T(recognises_the_call),  T(knows_calls),
-		T(steps_out_of_signals), T(slow_rules_get_all_registers),
-		T(slow_rules_may_fail),  T(slow_rules_behind_signals),
+		T(reaches_the_root),         T(says_why_not),
+		T(stops_where_it_joins),     T(follows_frame_pointers),
+		T(recognises_the_call),      T(knows_calls),
+		T(steps_out_of_signals),     T(slow_rules_get_all_registers),
+		T(slow_rules_may_fail),      T(slow_rules_behind_signals),
+		T(leaves_for_another_stack),
 	};
 	return cmocka_run_group_tests_name("x86_64_walk", tests, NULL, NULL);
 }
