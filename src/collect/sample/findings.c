@@ -126,6 +126,11 @@ static void add_losses(struct run *run)
 	if (recorder->throttled > 0)
 		finding_add(profile, FINDING_SAMPLING_PAUSED, recorder->throttled,
 			    "the kernel paused sampling {# time|# times}");
+	if (run->refused > 0)
+		finding_add(
+			profile, FINDING_PROCESSES_NOT_RECORDED, run->refused,
+			"{# process was|# processes were} not recorded: {it belongs|they belong} to another user, or "
+			"may not be traced");
 	if (running > 0)
 		finding_add(profile, FINDING_PROCESSES_STILL_RUNNING, running,
 			    "{# process|# processes} that the command started still {runs|run}, unrecorded");

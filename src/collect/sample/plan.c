@@ -13,7 +13,13 @@ static int fits(const struct backend_vtable *vtable, const struct record_options
 {
 	if (!vtable->only_commands && options->paused)
 		return inside_refuse_pause(error);
-	if (!vtable->only_commands || (options->pid == 0 && !options->everything))
+	bool attaches = !process_list_is_empty(options->processes);
+	if (vtable->only_commands && options->no_children)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "the %s backend cannot record with --no-children: every program that the command "
+				 "starts loads its library (use the bpf or the perf backend)",
+				 vtable->name);
+	if (!vtable->only_commands || (!attaches && !options->everything))
 		return 0;
 	return error_set(error, ERROR_UNSUPPORTED,
 			 "the %s backend cannot record with %s: it is loaded into commands that it starts (use the bpf "
@@ -239,7 +245,8 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 	plan->request = (struct backend_request){
 		.resources = plan->resources,
 		.resource_count = options->resource_count,
-		.pid = options->pid,
+		.processes = options->processes,
+		.no_children = options->no_children,
 		.everything = options->everything,
 		.paused = options->paused,
 		.creations = true,

@@ -47,7 +47,7 @@ void run_flush(struct run *run)
 	    destination->flush(destination->context, profile, &names, &run->write_error) < 0 && options->warn) {
 		char sentence[640];
 		snprintf(sentence, sizeof(sentence), "%s; %sthe recording ends here", run->write_error.message,
-			 run->path || options->pid ? "the target goes on, " : "");
+			 run->path || !process_list_is_empty(options->processes) ? "the target goes on, " : "");
 		options->warn(options->context, sentence);
 	}
 	profile_clear_hits(profile);
@@ -68,12 +68,16 @@ static int list_descriptors(struct run *run, struct error *error)
 {
 	const struct backend_vtable *vtable = run->plan.vtable;
 	size_t rings = vtable->descriptors(run->backend, NULL, 0);
-	run->descriptors = calloc(rings + 2, sizeof(*run->descriptors));
+	size_t targets = run->path ? 1 : run->attached_count;
+	run->descriptors = calloc(1 + targets + rings, sizeof(*run->descriptors));
 	if (!run->descriptors)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	run->descriptors[0] = (struct pollfd){ .fd = run->signal_fd, .events = POLLIN };
-	run->descriptors[1] = (struct pollfd){ .fd = run->target.pidfd, .events = POLLIN };
-	run->descriptor_count = 2 + vtable->descriptors(run->backend, run->descriptors + 2, rings);
+	struct pollfd *next = run->descriptors;
+	*next++ = (struct pollfd){ .fd = run->signal_fd, .events = POLLIN };
+	for (size_t i = 0; i < targets; i++)
+		*next++ = (struct pollfd){ .fd = run->path ? run->target.pidfd : run->attached[i], .events = POLLIN };
+	run->target_count = run->targets_left = targets;
+	run->descriptor_count = 1 + targets + vtable->descriptors(run->backend, next, rings);
 	return 0;
 }
 
@@ -85,11 +89,17 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 		return;
 	if (run->descriptors[0].revents)
 		take_signal(run);
-	if (run->descriptors[1].revents)
-		run->done = true;
+	size_t rings = 1 + run->target_count;
+	for (size_t i = 1; i < rings; i++) {
+		if (run->descriptors[i].revents) {
+			run->descriptors[i].fd = -1;
+			if (--run->targets_left == 0)
+				run->done = true;
+		}
+	}
 	/* The descriptor of a ring whose own thread has exited is ready at every poll, so it is polled no
 	 * more. */
-	for (size_t i = 2; i < run->descriptor_count; i++) {
+	for (size_t i = rings; i < run->descriptor_count; i++) {
 		if (run->descriptors[i].revents & (POLLHUP | POLLERR)) {
 			run->descriptors[i].fd = -1;
 			run->ring_owner_gone = true;

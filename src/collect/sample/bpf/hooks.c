@@ -231,9 +231,16 @@ static int attach_points(struct bpf_hooks *hooks, struct programs *programs, con
 static int attach_to_functions(struct bpf_hooks *hooks, struct programs *programs,
 			       const struct backend_request *request, size_t number, struct error *error)
 {
-	const struct probe_scope scope = { .command = request->command, .pid = request->pid };
+	size_t count = process_list_is_empty(request->processes) ? 0 : request->processes->count;
+	pid_t *pids = calloc(count + 1, sizeof(*pids));
+	if (!pids)
+		return out_of_memory(error);
+	for (size_t i = 0; i < count; i++)
+		pids[i] = request->processes->items[i].pid;
+	const struct probe_scope scope = { .command = request->command, .pids = pids, .pid_count = count };
 	struct probe_points points = { 0 };
 	int result = probe_points_find(&request->resources[number], &scope, &points, error);
+	free(pids);
 	if (result == 0)
 		result = attach_points(hooks, programs, &request->resources[number], number, &points, error);
 	probe_points_release(&points);

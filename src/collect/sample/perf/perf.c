@@ -97,6 +97,7 @@ static void sample_attributes(const struct backend *backend, const struct resour
 {
 	const struct resource_row *row = resource->row;
 	perf_events_attributes(attr, tid, on_exec);
+	attr->inherit_thread = backend->request.no_children;
 	attr->sample_type = PERF_RECORD_SAMPLE_TYPE;
 	attr->type = row->perf_type;
 	attr->config = row->perf_config;
@@ -116,6 +117,7 @@ static void sample_attributes(const struct backend *backend, const struct resour
 static void creation_attributes(const struct backend *backend, pid_t tid, bool on_exec, struct perf_event_attr *attr)
 {
 	perf_events_attributes(attr, tid, on_exec);
+	attr->inherit_thread = backend->request.no_children;
 	attr->sample_type = PERF_RECORD_SAMPLE_TYPE;
 	attr->type = PERF_TYPE_TRACEPOINT;
 	attr->config = backend->new_task.config;
@@ -185,6 +187,20 @@ static void perf_close(struct backend *backend)
 	free(backend);
 }
 
+/* Returns 0, or an error if the kernel cannot leave out the processes that a thread starts (before 5.13). */
+static int check_children(const struct backend_request *request, struct error *error)
+{
+	struct perf_event_attr attr;
+	perf_events_attributes(&attr, 0, false);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.exclude_kernel = 1;
+	attr.inherit_thread = 1;
+	if (!request->no_children || perf_events_are_accepted(&attr))
+		return 0;
+	return error_set(error, ERROR_UNSUPPORTED, "--no-children with the perf backend needs Linux 5.13 or later");
+}
+
 static bool kernel_counts_lost(void)
 {
 	struct perf_event_attr attr;
@@ -224,7 +240,7 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 	memcpy(backend->resources, request->resources, request->resource_count * sizeof(backend->resources[0]));
 	backend->request.resources = backend->resources;
 	hash_map_init(&backend->tag_by_id);
-	if (make_rings(backend, error) < 0) {
+	if (check_children(request, error) < 0 || make_rings(backend, error) < 0) {
 		perf_close(backend);
 		return NULL;
 	}
@@ -281,8 +297,9 @@ static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_ex
 	return result < 0 ? 1 : result;
 }
 
-static int perf_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+static int perf_attach(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error)
 {
+	(void)pid;
 	if (side_events_is_watched(backend->side, tid))
 		return 0;
 	for (size_t i = 0; i < backend->cpus.count; i++) {

@@ -16,7 +16,7 @@ enum { WATCHED_DIRECTLY = 1, WATCHED_BY_INHERITANCE };
 enum side_kind { SIDE_TASKS /* and code */, SIDE_DATA_MAPS, SIDE_KINDS };
 
 struct side_events {
-	bool everything, data_maps, prompt;
+	bool everything, no_children, data_maps, prompt;
 	bool reports_build_id; /* the kernel puts build-ids into maps (5.12) */
 	bool started;
 	size_t ring_bytes;
@@ -33,6 +33,7 @@ static void side_attributes(const struct side_events *side, enum side_kind kind,
 			    struct perf_event_attr *attr)
 {
 	perf_events_attributes(attr, tid, on_exec);
+	attr->inherit_thread = side->no_children;
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_DUMMY;
 	attr->sample_type = PERF_RECORD_SIDE_TYPE;
@@ -71,6 +72,7 @@ struct side_events *side_events_new(const struct backend_request *request, size_
 		return NULL;
 	}
 	side->everything = request->everything;
+	side->no_children = request->no_children && !request->everything;
 	side->data_maps = request->data_maps;
 	side->prompt = prompt;
 	side->ring_bytes = ring_bytes;

@@ -26,7 +26,7 @@ struct side_events;
 
 enum { SIDE_EVENTS_RING_BYTES = 256 * 1024 }; /* some 2,000 maps */
 
-/* Uses `everything` and `data_maps` of the request. `ring_bytes` is the size
+/* Uses `everything`, `no_children` and `data_maps` of the request. `ring_bytes` is the size
  * for each CPU (SIDE_EVENTS_RING_BYTES, where locked memory is not limited),
  * twice with data_maps. `prompt`: the descriptors become readable at every
  * record except data maps, otherwise when a quarter of a ring is full. Returns

@@ -92,6 +92,10 @@ static struct record_options options_of(const char *first, const char *second)
 	return options;
 }
 
+/* A process to attach to. */
+static struct listed_process one_process = { .pid = 1 };
+static struct process_list running = { .items = &one_process, .count = 1 };
+
 static int make(struct plan *plan, const char *first, const char *second, struct error *error)
 {
 	struct record_options options = options_of(first, second);
@@ -159,7 +163,7 @@ static void test_refused(void **state)
 	/* A request for "cpu" does not become user time. */
 	plain_user_only = true;
 	struct record_options options = options_of("cpu", NULL);
-	options.pid = 1;
+	options.processes = &running;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_PERMISSION);
 	assert_says(&error, "perf_event_paranoid");
 	/* The message is that of the last backend, which requires the least. */
@@ -197,6 +201,24 @@ static void test_inner(void **state)
 	assert_string_equal(error.message, "plain cannot measure page-faults");
 }
 
+/* A backend that every program loads by its environment cannot leave out children. */
+static void test_no_children(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	struct record_options options = options_of("cpu", NULL);
+	is_inner_there = true;
+	options.no_children = true;
+	options.backend = "inner";
+	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
+	assert_says(&error, "--no-children");
+	options.backend = NULL;
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_ptr_equal(plan.vtable, &best);
+	assert_true(plan.request.no_children);
+}
+
 /* A backend that must be loaded into the command cannot record a running process. */
 static void test_only_commands(void **state)
 {
@@ -206,7 +228,7 @@ static void test_only_commands(void **state)
 	struct record_options options = options_of("own:orders", NULL);
 	is_inner_there = true;
 	best_answer = ERROR_PERMISSION;
-	options.pid = 1;
+	options.processes = &running;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
 	assert_says(&error, "cannot measure own:orders in a running process: only the inner backend measures it");
 	options = options_of("alloc-bytes", NULL);
@@ -216,15 +238,15 @@ static void test_only_commands(void **state)
 	options = options_of("cpu", NULL);
 	options.backend = "inner";
 	assert_int_equal(plan_make(&plan, &options, &error), 0);
-	options.pid = 1;
+	options.processes = &running;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
 	assert_says(&error, "cannot record with -p: it is loaded into commands that it starts");
-	options.pid = 0;
+	options.processes = NULL;
 	options.everything = true;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
 	assert_says(&error, "cannot record with -a");
 	/* The same without -r: the last backend that can measure the default is used. */
-	options = (struct record_options){ .pid = 1 };
+	options = (struct record_options){ .processes = &running };
 	plain_user_only = true;
 	assert_int_equal(plan_make(&plan, &options, &error), 0);
 	assert_ptr_equal(plan.vtable, &plain);
@@ -288,10 +310,11 @@ static void test_not_opened(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_preferred, reset), cmocka_unit_test_setup(test_next_best, reset),
-		cmocka_unit_test_setup(test_refused, reset),   cmocka_unit_test_setup(test_mixture, reset),
-		cmocka_unit_test_setup(test_forced, reset),    cmocka_unit_test_setup(test_not_opened, reset),
-		cmocka_unit_test_setup(test_inner, reset),     cmocka_unit_test_setup(test_only_commands, reset),
+		cmocka_unit_test_setup(test_preferred, reset),   cmocka_unit_test_setup(test_next_best, reset),
+		cmocka_unit_test_setup(test_refused, reset),     cmocka_unit_test_setup(test_mixture, reset),
+		cmocka_unit_test_setup(test_forced, reset),      cmocka_unit_test_setup(test_not_opened, reset),
+		cmocka_unit_test_setup(test_inner, reset),       cmocka_unit_test_setup(test_only_commands, reset),
+		cmocka_unit_test_setup(test_no_children, reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
