@@ -247,6 +247,30 @@ static int attach_to_functions(struct bpf_hooks *hooks, struct programs *program
 	return result;
 }
 
+/* Adds a probe to the chain of a tracepoint. Sets *is_first if the tracepoint had none: the program is not attached to
+ * it yet. Returns 0 or a negative error. */
+static int chain_probe(struct bpf_hooks *hooks, struct programs *programs, uint64_t id, uint32_t number, bool *is_first)
+{
+	int probes = bpf_map__fd(programs->maps.probes);
+	for (size_t i = 0; i < hooks->tracepoint_count; i++) {
+		struct bpf_attached_tracepoint *attached = &hooks->tracepoints[i];
+		struct bpf_probe last;
+		if (attached->id != id)
+			continue;
+		*is_first = false;
+		if (bpf_map_lookup_elem(probes, &attached->last, &last) < 0)
+			return ERROR_SYSTEM;
+		last.next = number;
+		if (bpf_map_update_elem(probes, &attached->last, &last, BPF_ANY) < 0)
+			return ERROR_SYSTEM;
+		attached->last = number;
+		return 0;
+	}
+	*is_first = true;
+	hooks->tracepoints[hooks->tracepoint_count++] = (struct bpf_attached_tracepoint){ .id = id, .last = number };
+	return 0;
+}
+
 static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *programs,
 				const struct resource_request *request, size_t number, const struct cpus *cpus,
 				struct error *error)
@@ -262,9 +286,14 @@ static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *progra
 		.field_offset = tracepoint.offset,
 	};
 	uint64_t cookie = 0;
+	bool is_first;
 	result = add_probe(hooks, programs, &probe, &cookie, error);
 	if (result < 0)
 		return result;
+	if (chain_probe(hooks, programs, tracepoint.id, (uint32_t)cookie, &is_first) < 0)
+		return error_set_errno(error, "cannot configure the eBPF programs");
+	if (!is_first)
+		return 0;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_TRACEPOINT,

@@ -85,7 +85,7 @@ struct bpf_probe {
 	uint32_t field_offset;
 	uint32_t guard_above;
 	uint32_t but_not; /* a process whose calls another probe counts; 0: none */
-	uint32_t spare;
+	uint32_t next;    /* number of a further probe of the same tracepoint, which is larger; 0: none */
 };
 
 /* --- settings and results --- */
