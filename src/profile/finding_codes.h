@@ -34,6 +34,8 @@
 	  "Without these maps, forks and names, some samples may have wrong names.") \
 	X(LABELS_LOST, "labels-lost", WARNING, INFO, "sample", \
 	  "The events that define these samples' labels were lost; the samples have no labels.") \
+	X(LABELS_NOT_RECORDED, "labels-not-recorded", NOTE, CLOSING, "", \
+	  "The program sets labels, which only the preload backend records, in commands that cpprof starts.") \
 	X(CODE_NOT_LOADED, "code-not-loaded", WARNING, INFO, "failure", \
 	  "The monitor unwound the stacks in that code instead, and more samples may be lost; the kernel has room for " \
 	  "fewer processes.") \

@@ -123,6 +123,7 @@ struct profile;
 struct backend_vtable {
 	const char *name;
 	bool only_commands; /* it cannot attach to running processes */
+	bool has_labels;    /* it records the labels that programs set */
 
 	/* Returns whether the backend could measure the resource here if everything were permitted. NULL:
 	 * it could measure every resource. */

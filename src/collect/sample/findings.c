@@ -5,6 +5,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "collect/sample/label_use.h"
 #include "collect/sample/run.h"
 
 uint64_t run_accounted(const struct run *run, const struct resource_row *row)
@@ -140,6 +141,9 @@ static void add_losses(struct run *run)
 	if (recorder->labels.unknown > 0)
 		finding_add(profile, FINDING_LABELS_LOST, recorder->labels.unknown,
 			    "{# sample has|# samples have} lost {its|their} labels");
+	if (!run->plan.vtable->has_labels && (run->sets_labels || label_use_of_modules(profile)))
+		finding_add(profile, FINDING_LABELS_NOT_RECORDED, 0, "labels are not recorded by %s",
+			    run->plan.vtable->name);
 	if (recorder->codes_not_loaded > 0)
 		finding_add(profile, FINDING_CODE_NOT_LOADED, recorder->codes_not_loaded,
 			    "the code of a process could not be loaded into the kernel {# time|# times}");

@@ -12,6 +12,7 @@
 #include "collect/sample/clock.h"
 #include "collect/sample/description.h"
 #include "collect/sample/destination.h"
+#include "collect/sample/label_use.h"
 #include "collect/sample/run.h"
 #include "collect/sample/stacks/command_code.h"
 #include "collect/sample/target_signals.h"
@@ -39,6 +40,33 @@ static void warn_if_hidden(const struct run *run)
 	snprintf(sentence, sizeof(sentence), "'%s' will not be recorded: %s", run->options->command[0], why ? why : "");
 	if (why && run->options->warn)
 		run->options->warn(run->options->context, sentence);
+}
+
+/* Warns before the target runs, while another backend can still be chosen. */
+static void warn_if_labels_are_lost(struct run *run)
+{
+	const struct record_options *options = run->options;
+	const struct process_list *list = options->processes;
+	const char *backend = run->plan.vtable->name;
+	char sentence[512];
+	pid_t labels = 0;
+	if (run->plan.vtable->has_labels || !options->warn)
+		return;
+	for (size_t i = 0; !labels && !process_list_is_empty(list) && i < list->count; i++)
+		labels = label_use_of_process(list->items[i].pid) ? list->items[i].pid : 0;
+	if (labels)
+		snprintf(sentence, sizeof(sentence),
+			 "process %d sets labels, which the %s backend does not record (the preload backend does, in "
+			 "commands that cpprof starts)",
+			 (int)labels, backend);
+	else if (run->sets_labels)
+		snprintf(sentence, sizeof(sentence),
+			 "'%s' sets labels, which the %s backend does not record (--backend preload does)",
+			 options->command[0], backend);
+	else
+		return;
+	run->sets_labels = true;
+	options->warn(options->context, sentence);
 }
 
 static int load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count)
@@ -72,6 +100,9 @@ static int prepare(struct run *run, struct error *error)
 		run->path = target_find(options->command[0], error);
 		if (!run->path)
 			return error->code;
+		run->sets_labels = label_use_of_command(run->path);
+		if (run->sets_labels)
+			plan_for_labels(&run->plan, options);
 		run->plan.request.command = run->path;
 		warn_if_hidden(run);
 	}
@@ -87,6 +118,8 @@ static int prepare(struct run *run, struct error *error)
 	result = target_signals_take(&run->signal_fd, &run->old_signals, error);
 	if (result == 0)
 		result = open_backend(run, error);
+	if (result == 0)
+		warn_if_labels_are_lost(run);
 	if (result == 0 && describe(run) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	return result;

@@ -268,9 +268,32 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 		       : explain_mixture(plan, options, error);
 }
 
+bool plan_for_labels(struct plan *plan, const struct record_options *options)
+{
+	const struct backend_vtable *chosen = plan->vtable;
+	struct error why;
+	size_t refused;
+	for (size_t b = 0; record_backends[b] && !options->backend && !chosen->has_labels; b++) {
+		if (!record_backends[b]->has_labels || accept(plan, record_backends[b], options, &refused, &why) < 0)
+			continue;
+		snprintf(plan->passed_over, sizeof(plan->passed_over), "%s: the program sets labels", chosen->name);
+		plan->for_labels = true;
+		return true;
+	}
+	if (plan->vtable == chosen && !options->backend &&
+	    !chosen->has_labels) /* others may have changed the request */
+		accept(plan, chosen, options, &refused, &why);
+	return chosen->has_labels;
+}
+
 bool plan_next(struct plan *plan, const struct record_options *options, const struct error *why)
 {
 	const struct backend_vtable *const *at = record_backends;
+	if (plan->for_labels) {
+		plan->for_labels = false;
+		plan->passed_over[0] = 0;
+		return find_backend(plan, record_backends, options) != NULL;
+	}
 	while (*at && *at != plan->vtable)
 		at++;
 	if (options->backend || !*at || (why->code != ERROR_PERMISSION && why->code != ERROR_UNSUPPORTED))

@@ -328,6 +328,7 @@ static void preload_add_findings(const struct backend *backend, struct profile *
 const struct backend_vtable backend_preload = {
 	.name = "preload",
 	.only_commands = true,
+	.has_labels = true,
 	.serves = preload_serves,
 	.probe = preload_probe,
 	.open = preload_open,

@@ -59,7 +59,7 @@ static bool is_inner(const struct resource_row *row)
 static const struct backend_vtable best = { .name = "best", .serves = is_seen_outside, .probe = probe_best };
 static const struct backend_vtable plain = { .name = "plain", .serves = is_plain, .probe = probe_plain };
 static const struct backend_vtable inner = {
-	.name = "inner", .only_commands = true, .serves = is_inner, .probe = probe_inner
+	.name = "inner", .only_commands = true, .has_labels = true, .serves = is_inner, .probe = probe_inner
 };
 const struct backend_vtable *const record_backends[] = { &best, &plain, &inner, NULL };
 
@@ -201,6 +201,36 @@ static void test_inner(void **state)
 	assert_string_equal(error.message, "plain cannot measure page-faults");
 }
 
+/* A command that labels its work is recorded by the first backend that records labels, if that measures everything, and
+ * by the most preferred one if that does not open. */
+static void test_labels(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error, why = { .code = ERROR_NOT_FOUND };
+	is_inner_there = true;
+	assert_int_equal(make(&plan, "cpu", NULL, &error), 0);
+	assert_ptr_equal(plan.vtable, &best);
+	struct record_options options = options_of("cpu", NULL);
+	assert_true(plan_for_labels(&plan, &options));
+	assert_ptr_equal(plan.vtable, &inner);
+	assert_string_equal(plan.passed_over, "best: the program sets labels");
+	assert_true(plan_next(&plan, &options, &why));
+	assert_ptr_equal(plan.vtable, &best);
+	assert_string_equal(plan.passed_over, "");
+	assert_false(plan_next(&plan, &options, &why));
+	/* It does not measure system calls. */
+	options = options_of("syscalls", NULL);
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_false(plan_for_labels(&plan, &options));
+	assert_ptr_equal(plan.vtable, &best);
+	options = options_of("cpu", NULL);
+	options.backend = "plain";
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_false(plan_for_labels(&plan, &options));
+	assert_ptr_equal(plan.vtable, &plain);
+}
+
 /* A backend that every program loads by its environment cannot leave out children. */
 static void test_no_children(void **state)
 {
@@ -314,7 +344,7 @@ int main(void)
 		cmocka_unit_test_setup(test_refused, reset),     cmocka_unit_test_setup(test_mixture, reset),
 		cmocka_unit_test_setup(test_forced, reset),      cmocka_unit_test_setup(test_not_opened, reset),
 		cmocka_unit_test_setup(test_inner, reset),       cmocka_unit_test_setup(test_only_commands, reset),
-		cmocka_unit_test_setup(test_no_children, reset),
+		cmocka_unit_test_setup(test_no_children, reset), cmocka_unit_test_setup(test_labels, reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
