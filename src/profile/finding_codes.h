@@ -54,6 +54,9 @@
 	  "The paths of these threads begin at their start functions, not at the stacks that started them.") \
 	X(STARTS_NOT_RECORDED, "starts-not-recorded", NOTE, INFO, "", \
 	  "The kernel shows where threads are started to root only, or with CAP_PERFMON where tracefs is readable.") \
+	X(RINGS_SMALL, "rings-small", NOTE, CLOSING, "", \
+	  "The kernel refused larger ring buffers, so samples are lost earlier and less of each stack is copied; raise " \
+	  "kernel.perf_event_mlock_kb or 'ulimit -l', or end the user's other recordings.") \
 	X(UNWIND_ROWS, "unwind-rows", NOTE, INFO, "unwind row", \
 	  "These rows unwind stacks where samples are taken.") \
 	/* bpf */ \

@@ -129,6 +129,17 @@ static void note_passed_over(struct plan *plan, const struct backend_vtable *vta
 		 reason_of(why->message));
 }
 
+/* Adds the reason why a backend that was chosen could not be opened. */
+static void note_not_opened(struct plan *plan, const struct backend_vtable *vtable, const struct error *why)
+{
+	size_t used = strlen(plan->passed_over);
+	if (used == 0)
+		note_passed_over(plan, vtable, why);
+	else
+		snprintf(plan->passed_over + used, sizeof(plan->passed_over) - used, ", nor by %s: %.*s", vtable->name,
+			 reason_length(why->message), reason_of(why->message));
+}
+
 /* Returns the first backend from `from` on that accepts everything, or NULL if there is none. */
 static const struct backend_vtable *find_backend(struct plan *plan, const struct backend_vtable *const *from,
 						 const struct record_options *options)
@@ -298,6 +309,6 @@ bool plan_next(struct plan *plan, const struct record_options *options, const st
 		at++;
 	if (options->backend || !*at || (why->code != ERROR_PERMISSION && why->code != ERROR_UNSUPPORTED))
 		return false;
-	note_passed_over(plan, *at, why);
+	note_not_opened(plan, *at, why);
 	return find_backend(plan, at + 1, options) != NULL;
 }

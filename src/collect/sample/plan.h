@@ -14,7 +14,7 @@ struct plan {
 	struct resource_request resources[RESOURCE_REQUESTS_MAX];
 	bool for_labels;       /* the backend was chosen because it records labels: see plan_for_labels */
 	bool user_by_default;  /* without -r, user time is measured because CPU time is not permitted */
-	char passed_over[160]; /* why a preferred backend was not used: "bpf: not permitted"; "" if it was */
+	char passed_over[320]; /* why a preferred backend was not used: "bpf: not permitted"; "" if it was */
 };
 
 /* Chooses the first backend that accepts everything requested, and fills in the request except the

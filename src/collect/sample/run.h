@@ -35,7 +35,6 @@ struct run {
 	size_t descriptor_count;
 	size_t target_count, targets_left; /* left: those that have not ended */
 	bool sets_labels; /* the target labels its work */
-	bool ring_owner_gone;
 	bool done;
 	struct error write_error; /* the destination's first error */
 };

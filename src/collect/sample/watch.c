@@ -25,8 +25,6 @@ enum {
 	RUSH_NS = NS_PER_MS / 5,
 	HURRY_SETTLE_NS = NS_PER_MS / 20,
 	HURRY_LASTS_NS = 200 * NS_PER_MS,
-	/* Rings whose owner has exited do not wake us. */
-	UNWOKEN_NS = NS_PER_MS,
 };
 
 int run_open_module(void *context, uint32_t module)
@@ -89,20 +87,11 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 		return;
 	if (run->descriptors[0].revents)
 		take_signal(run);
-	size_t rings = 1 + run->target_count;
-	for (size_t i = 1; i < rings; i++) {
+	for (size_t i = 1; i <= run->target_count; i++) {
 		if (run->descriptors[i].revents) {
 			run->descriptors[i].fd = -1;
 			if (--run->targets_left == 0)
 				run->done = true;
-		}
-	}
-	/* The descriptor of a ring whose own thread has exited is ready at every poll, so it is polled no
-	 * more. */
-	for (size_t i = rings; i < run->descriptor_count; i++) {
-		if (run->descriptors[i].revents & (POLLHUP | POLLERR)) {
-			run->descriptors[i].fd = -1;
-			run->ring_owner_gone = true;
 		}
 	}
 }
@@ -131,10 +120,7 @@ int run_watch(struct run *run, struct error *error)
 	while (!run->done) {
 		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 		bool hurry = now < hurry_until;
-		uint64_t wait = now < rush_until || more ? RUSH_NS
-				: hurry                  ? HURRY_NS
-				: run->ring_owner_gone   ? UNWOKEN_NS
-							 : WAIT_NS;
+		uint64_t wait = now < rush_until || more ? RUSH_NS : hurry ? HURRY_NS : WAIT_NS;
 		uint64_t until = next_flush < end ? next_flush : end;
 		uint64_t left = until > now ? until - now : 0;
 		wait_for_work(run, wait < left ? wait : left);

@@ -49,7 +49,8 @@ struct backend {
 	struct bpf_ring *ring;
 	struct code_loader *code;
 	struct side_events *side;
-	bool has_side; /* they are attached */
+	size_t side_bytes; /* the size of their rings */
+	bool has_side;     /* they are attached */
 	struct bpf_watched watched;
 	pid_t first;              /* the process that was attached first; 0: none yet */
 	bool is_wide;             /* functions are probed in all processes, not only in the first */
@@ -149,7 +150,7 @@ static int open_all(struct backend *backend, struct error *error)
 		return error->code;
 	struct backend_request everything = backend->request;
 	everything.everything = true;
-	backend->side = side_events_new(&everything, SIDE_EVENTS_RING_BYTES, true, error);
+	backend->side = side_events_fit(&everything, &backend->side_bytes, error);
 	if (!backend->side)
 		return error->code;
 	if (bpf_programs_pass(backend->programs, BPF_PASS_LEVEL) < 0)
@@ -195,7 +196,7 @@ static int add_counters(struct backend *backend, pid_t tid, bool on_exec, struct
 		attr.inherit_thread = backend->request.no_children;
 		attr.type = row->perf_type;
 		attr.config = row->perf_config;
-		int result = perf_events_add(&backend->counters, &attr, tid, -1, NULL, 0, (uint32_t)i, error);
+		int result = perf_events_add(&backend->counters, &attr, tid, -1, NULL, (uint32_t)i, error);
 		if (result <= 0)
 			return result;
 	}
@@ -445,9 +446,13 @@ static bool is_clock_too_fast(const struct backend *backend, long most_per_secon
 
 static void add_losses(const struct backend *backend, struct profile *profile)
 {
+	enum { KB = 1024 };
 	uint64_t threads = backend->results.lost_threads, creations = backend->results.lost_creations;
 	uint64_t missed = bpf_programs_missed(backend->programs);
 	long most = perf_access_max_sample_rate();
+	if (backend->side_bytes < SIDE_EVENTS_RING_BYTES)
+		finding_add(profile, FINDING_RINGS_SMALL, 0,
+			    "rings of only %zu KB for each CPU: locked memory is limited", backend->side_bytes / KB);
 	if (threads > 0)
 		finding_add(profile, FINDING_THREADS_NOT_RECORDED, threads,
 			    "{# thread was|# threads were} not recorded: no memory in the kernel");
