@@ -20,6 +20,10 @@
 	/* the monitor */ \
 	X(OUT_OF_MEMORY, "out-of-memory", ERROR, CLOSING, "", \
 	  "The recorder ran out of memory; samples after that moment are missing.") \
+	X(DISK_FULL, "disk-full", WARNING, CLOSING, "sample", \
+	  "Memory keeps the samples for some time, then they are dropped; the recording went on when there was room.") \
+	X(DISK_WAS_FULL, "disk-was-full", NOTE, CLOSING, "", \
+	  "Memory kept the samples until there was room; nothing is missing.") \
 	X(UNSAMPLED, "unsampled", WARNING, RECORDING, "sample", \
 	  "This part of the resource was used where no sample was taken: in threads that ended before their first " \
 	  "interval, which a shorter interval samples, or in programs that the backend does not reach, which the bpf " \

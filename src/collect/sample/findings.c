@@ -115,6 +115,19 @@ static void add_costly(struct run *run)
 
 /* --- losses --- */
 
+static void add_full(struct run *run)
+{
+	static const double ns_per_s = 1e9;
+	struct profile *profile = run->recorder.profile;
+	uint64_t ns = run->full_ns + (run->full_since_ns ? profile->end_ns - run->full_since_ns : 0);
+	double seconds = (double)ns / ns_per_s;
+	if (run->recorder.not_kept > 0)
+		finding_add(profile, FINDING_DISK_FULL, run->recorder.not_kept,
+			    "{# sample was|# samples were} lost while the disk was full, for %.1f s", seconds);
+	else if (ns > 0)
+		finding_add(profile, FINDING_DISK_WAS_FULL, 0, "the disk was full for %.1f s", seconds);
+}
+
 static void add_losses(struct run *run)
 {
 	const struct recorder *recorder = &run->recorder;
@@ -124,6 +137,7 @@ static void add_losses(struct run *run)
 	size_t running = is_ours ? processes_running(recorder->processes) : 0;
 	if (recorder->out_of_memory)
 		finding_add(profile, FINDING_OUT_OF_MEMORY, 0, "memory ran out while recording");
+	add_full(run);
 	if (recorder->throttled > 0)
 		finding_add(profile, FINDING_SAMPLING_PAUSED, recorder->throttled,
 			    "the kernel paused sampling {# time|# times}");

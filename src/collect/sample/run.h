@@ -36,7 +36,9 @@ struct run {
 	size_t target_count, targets_left; /* left: those that have not ended */
 	bool sets_labels; /* the target labels its work */
 	bool done;
-	struct error write_error; /* the destination's first error */
+	struct error write_error; /* the destination's error after which nothing is written */
+	uint64_t full_since_ns;   /* the disk has been full since; 0: it is not */
+	uint64_t full_ns;         /* ... and was before that for so long */
 };
 
 /* watch.c: takes samples until the target ends, a signal arrives or the duration is over. Returns 0, or

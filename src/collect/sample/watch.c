@@ -33,20 +33,54 @@ int run_open_module(void *context, uint32_t module)
 	return modules_open_for_names(run->recorder.modules, module);
 }
 
+static void warn(const struct run *run, const char *message, const char *consequence)
+{
+	char sentence[640];
+	snprintf(sentence, sizeof(sentence), "%s; %s", message, consequence);
+	if (run->options->warn)
+		run->options->warn(run->options->context, sentence);
+}
+
+/* The disk is full. The hits are kept for the next flush, up to a limit: then the recorder adds no more until there is
+ * room. */
+static void note_full(struct run *run, const struct error *why, uint64_t now)
+{
+	enum { KEPT_MAX = 1 << 18 };
+	const struct profile *profile = run->recorder.profile;
+	if (!run->full_since_ns) {
+		warn(run, why->message, "the recording goes on when there is room");
+		run->full_since_ns = now;
+	}
+	run->recorder.is_full = profile->hit_count > KEPT_MAX || profile->touch_count > KEPT_MAX;
+}
+
+static void note_room(struct run *run, uint64_t now)
+{
+	if (run->full_since_ns)
+		run->full_ns += now - run->full_since_ns;
+	run->full_since_ns = 0;
+	run->recorder.is_full = false;
+}
+
 void run_flush(struct run *run)
 {
-	const struct record_options *options = run->options;
-	const struct destination *destination = options->destination;
+	const struct destination *destination = run->options->destination;
 	const struct frames_options names = { .open_module = run_open_module, .context = run };
 	struct profile *profile = run->recorder.profile;
+	struct error error = { 0 };
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	stacks_publish(run->recorder.stacks);
-	if (run->write_error.code == 0 &&
-	    destination->flush(destination->context, profile, &names, &run->write_error) < 0 && options->warn) {
-		char sentence[640];
-		snprintf(sentence, sizeof(sentence), "%s; %sthe recording ends here", run->write_error.message,
-			 run->path || !process_list_is_empty(options->processes) ? "the target goes on, " : "");
-		options->warn(options->context, sentence);
+	if (run->write_error.code == 0 && destination->flush(destination->context, profile, &names, &error) == 0) {
+		note_room(run, profile->end_ns);
+	} else if (run->write_error.code == 0 && destination->can_resume &&
+		   destination->can_resume(destination->context)) {
+		note_full(run, &error, profile->end_ns);
+		return;
+	} else if (run->write_error.code == 0) {
+		bool goes_on = run->path || !process_list_is_empty(run->options->processes);
+		run->write_error = error;
+		warn(run, error.message,
+		     goes_on ? "the target goes on, the recording ends here" : "the recording ends here");
 	}
 	profile_clear_hits(profile);
 }
