@@ -95,11 +95,13 @@ static void say_result(const struct file_destination *file, const struct record_
 {
 	struct buffer line;
 	buffer_init(&line);
-	double complete = result->samples ? 100.0 * (double)result->whole / (double)result->samples : 100;
+	double complete = result->samples ? 100.0 * (double)result->whole / (double)result->samples : 0;
 	/* Rounds down, so that 100.00 means all. */
 	complete = floor(complete * 100) / 100;
-	buffer_printf(&line, "cpprof: %" PRIu64 " sample%s, %" PRIu64 " lost, %.2f %% complete", result->samples,
-		      result->samples == 1 ? "" : "s", result->lost, complete);
+	buffer_printf(&line, "cpprof: %" PRIu64 " sample%s, %" PRIu64 " lost", result->samples,
+		      result->samples == 1 ? "" : "s", result->lost);
+	if (result->samples > 0)
+		buffer_printf(&line, ", %.2f %% complete", complete);
 	if (result->completed > 0)
 		buffer_printf(&line, " (%" PRIu64 " completed)", result->completed);
 	buffer_append_string(&line, ", ");
@@ -228,6 +230,11 @@ static int record_counted(struct invocation *invocation, struct record_options *
 	struct error error = { 0 };
 	if (name && instrumented_choose(name, &counted, &error) < 0)
 		return failure_of(invocation, &error);
+	if (options->no_children)
+		return usage_error(
+			invocation,
+			"--instrumented cannot be combined with --no-children: every process with hooks counts "
+			"(leave out --no-children)");
 	if (!options->command || options->everything)
 		return usage_error(invocation,
 				   "--instrumented needs a command: the hooks count in the programs that it starts "
@@ -249,16 +256,16 @@ static int record_counted(struct invocation *invocation, struct record_options *
 	return status;
 }
 
-static int run(struct invocation *invocation)
+static int run_with(struct invocation *invocation, struct record_options *options)
 {
-	struct record_options options = { 0 };
 	struct error error = { 0 };
-	if (subject_take(invocation, &options, &error) < 0 || take_frequency(invocation, &options, &error) < 0)
+	if (subject_take(invocation, options, &error) < 0 || take_frequency(invocation, options, &error) < 0)
 		return failure_of(invocation, &error);
-	if (!options.pid && !options.everything && !options.command)
+	bool attaches = !process_list_is_empty(options->processes);
+	if (!attaches && !options->everything && !options->command)
 		return usage_error(invocation, "missing argument COMMAND (a command, -p PID or -a)");
-	options.paused = option_given(invocation, OPTION_PAUSED);
-	if (options.paused && (options.pid || options.everything))
+	options->paused = option_given(invocation, OPTION_PAUSED);
+	if (options->paused && (attaches || options->everything))
 		return usage_error(
 			invocation,
 			"--paused needs a command: only a program that cpprof starts can choose when to begin "
@@ -274,16 +281,25 @@ static int run(struct invocation *invocation)
 	if (!output)
 		output = PROFILE_FILE_DEFAULT;
 	/* An attached process has its own output, so this only matters with a command. */
-	if (options.command && is_standard_output(output))
+	if (options->command && is_standard_output(output))
 		return usage_error(invocation,
 				   "cannot write the profile to standard output: the command writes there (-o FILE)");
 	struct buffer line;
 	buffer_init(&line);
-	subject_describe(invocation, &options, &line);
-	options.command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
-	int status = option_given(invocation, OPTION_INSTRUMENTED) ? record_counted(invocation, &options, output)
-								   : record(invocation, &options, output);
+	subject_describe(invocation, options, &line);
+	options->command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
+	int status = option_given(invocation, OPTION_INSTRUMENTED) ? record_counted(invocation, options, output)
+								   : record(invocation, options, output);
 	buffer_release(&line);
+	return status;
+}
+
+static int run(struct invocation *invocation)
+{
+	struct process_list processes = { 0 };
+	struct record_options options = { .processes = &processes };
+	int status = run_with(invocation, &options);
+	process_list_release(&processes);
 	return status;
 }
 
@@ -300,7 +316,7 @@ static word_at *option_words(int id)
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND [ARG...]",
 	"--instrumented[=MEASUREMENT] [--wrap] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
-	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -p PID [--duration S]",
+	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] {-p PID | --comm NAME}... [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
 	NULL,
 };
@@ -314,12 +330,12 @@ static const struct command_option options[] = {
 	  "Samples per second of CPU time, for time resources without an interval", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
-	{ SUBJECT_PID, 'p', "pid", "PID",
-	  "Record a running process, all its threads, and leave it running; ^C ends the recording", NULL },
+	SUBJECT_PROCESS_OPTIONS("Record", "recording"),
+	SUBJECT_CHILDREN_OPTIONS,
 	{ SUBJECT_ALL, 'a', "all", NULL,
 	  "Record every process of the machine: while COMMAND runs, or until ^C or the duration; needs privilege",
 	  NULL },
-	{ SUBJECT_DURATION, 0, "duration", "S", "With -p or -a: end after S seconds", NULL },
+	{ SUBJECT_DURATION, 0, "duration", "S", "With -p, --comm or -a: end after S seconds", NULL },
 	{ OPTION_PAUSED, 0, "paused", NULL,
 	  "Count nothing until the program calls cpprof_start(); by the preload backend, from inside the program",
 	  NULL },
@@ -349,6 +365,7 @@ static const struct command_example examples[] = {
 	{ "cpprof record -r cpu -r page-faults/10 ./program", "CPU time and page faults, in one run" },
 	{ "cpprof record -r cpu/500us -o run.data make -j4", "a finer look, at a whole build" },
 	{ "cpprof record -p 1234 --duration 10", "ten seconds of a process that is running already" },
+	{ "cpprof record --comm postgres --duration 10", "... of every process of this name, and their children" },
 	{ "cpprof record -a --duration 10", "ten seconds of the whole machine" },
 	{ "cpprof record --backend preload ./program", "from inside the program: needs no privilege" },
 	{ "cpprof record -r fp-invalid ./program", "where do the NaNs come from?" },
@@ -367,11 +384,12 @@ const struct command command_record = {
 	.options = options,
 	.examples = examples,
 	.words = option_words,
-	.exit_status = "The command's own, or 128 + N if signal N ended it; 0 with -p, and with -a alone. If the "
-		       "command was not run: 127 if it does not exist, 126 if it is not executable, 2 for a usage "
-		       "error, 1 if nothing could be recorded. Also 1, after a message, if the profile could not be "
-		       "written completely, or if --instrumented counted nothing. ^C is for the command: cpprof waits "
-		       "for it to end, and writes the profile.",
+	.exit_status =
+		"The command's own, or 128 + N if signal N ended it; 0 with -p and --comm, and with -a alone. If the "
+		"command was not run: 127 if it does not exist, 126 if it is not executable, 2 for a usage "
+		"error, 1 if nothing could be recorded. Also 1, after a message, if the profile could not be "
+		"written completely, or if --instrumented counted nothing. ^C is for the command: cpprof waits "
+		"for it to end, and writes the profile.",
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 0,
 	.argument_max = SIZE_MAX,

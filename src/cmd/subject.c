@@ -63,14 +63,47 @@ static int take_resources(const struct invocation *invocation, struct record_opt
 
 /* --- target --- */
 
-static int take_pid(const struct invocation *invocation, struct record_options *options, struct error *error)
+static int take_pid(const char *pid, struct process_list *processes, struct error *error)
 {
-	const char *pid = option_value(invocation, SUBJECT_PID);
-	double number = pid ? positive_number(pid) : 0;
-	if (pid && (number < 1 || number > INT32_MAX || number != floor(number)))
+	double number = positive_number(pid);
+	if (number < 1 || number > INT32_MAX || number != floor(number))
 		return error_set(error, ERROR_USAGE, "'%s' is not a process id (-p PID)", pid);
-	options->pid = (pid_t)number;
-	return 0;
+	return process_list_add_id(processes, (pid_t)number, error);
+}
+
+static int take_comm(const char *name, struct process_list *processes, struct error *error)
+{
+	if (!*name)
+		return error_set(error, ERROR_USAGE, "the name of a process is empty (--comm NAME)");
+	return process_list_add_named(processes, name, error);
+}
+
+static int take_processes(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	int result = 0;
+	for (size_t i = 0; i < invocation->use_count && result == 0; i++) {
+		const struct option_use *use = &invocation->uses[i];
+		if (use->option->id == SUBJECT_PID)
+			result = take_pid(use->value, options->processes, error);
+		else if (use->option->id == SUBJECT_CHILDREN || use->option->id == SUBJECT_NO_CHILDREN)
+			options->no_children = use->option->id == SUBJECT_NO_CHILDREN;
+	}
+	return result;
+}
+
+/* Comes after all checks of the command line, because it searches the running processes. */
+static int take_names(const struct invocation *invocation, struct record_options *options, struct error *error)
+{
+	int result = 0;
+	for (size_t i = 0; i < invocation->use_count && result == 0; i++)
+		if (invocation->uses[i].option->id == SUBJECT_COMM)
+			result = take_comm(invocation->uses[i].value, options->processes, error);
+	return result;
+}
+
+static bool attaches(const struct invocation *invocation)
+{
+	return option_given(invocation, SUBJECT_PID) || option_given(invocation, SUBJECT_COMM);
 }
 
 static int take_duration(const struct invocation *invocation, struct record_options *options, struct error *error)
@@ -84,7 +117,7 @@ static int take_duration(const struct invocation *invocation, struct record_opti
 		return error_set(error, ERROR_USAGE,
 				 "--duration cannot be combined with a command, which is recorded until it ends "
 				 "(leave out --duration)");
-	if (duration && !options->pid && !options->everything)
+	if (duration && !attaches(invocation) && !options->everything)
 		return error_set(error, ERROR_USAGE, "--duration needs a running target (-p PID, or record -a)");
 	options->duration_ns = (uint64_t)(seconds * NS_PER_S);
 	return 0;
@@ -96,16 +129,21 @@ int subject_take(const struct invocation *invocation, struct record_options *opt
 	options->command = invocation->argument_count > 0 ? invocation->arguments : NULL;
 	options->everything = option_given(invocation, SUBJECT_ALL);
 	options->backend = option_value(invocation, SUBJECT_BACKEND);
-	if (take_resources(invocation, options, error) < 0 || take_pid(invocation, options, error) < 0 ||
+	const char *how = option_given(invocation, SUBJECT_PID) ? "-p" : "--comm";
+	if (take_resources(invocation, options, error) < 0 || take_processes(invocation, options, error) < 0 ||
 	    take_duration(invocation, options, error) < 0)
 		return error->code;
-	if (options->pid && options->command)
-		return error_set(error, ERROR_USAGE, "-p cannot be combined with a command (give one of them)");
-	if (options->pid && options->everything)
+	if (attaches(invocation) && options->command)
+		return error_set(error, ERROR_USAGE, "%s cannot be combined with a command (give one of them)", how);
+	if (attaches(invocation) && options->everything)
 		return error_set(
 			error, ERROR_USAGE,
-			"-p cannot be combined with -a (-a records every process; 'report --process' shows one)");
-	return 0;
+			"%s cannot be combined with -a (-a records every process; 'report --process' shows one)", how);
+	if (options->no_children && options->everything)
+		return error_set(error, ERROR_USAGE,
+				 "--no-children cannot be combined with -a, which records every process "
+				 "(leave out --no-children)");
+	return take_names(invocation, options, error);
 }
 
 /* --- as text --- */
@@ -132,10 +170,17 @@ static void append_quoted(struct buffer *line, const char *word)
 
 void subject_describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line)
 {
-	if (options->pid)
-		buffer_printf(line, "-p %d", (int)options->pid);
+	for (size_t i = 0; i < invocation->use_count; i++) {
+		int id = invocation->uses[i].option->id;
+		if (id != SUBJECT_PID && id != SUBJECT_COMM)
+			continue;
+		append_quoted(line, id == SUBJECT_PID ? "-p" : "--comm");
+		append_quoted(line, invocation->uses[i].value);
+	}
+	if (options->no_children)
+		append_quoted(line, "--no-children");
 	if (options->everything)
-		buffer_append_string(line, "-a");
+		append_quoted(line, "-a");
 	for (size_t i = 0; i < invocation->argument_count; i++)
 		append_quoted(line, invocation->arguments[i]);
 	buffer_append_byte(line, 0);

@@ -11,6 +11,9 @@
 enum {
 	SUBJECT_RESOURCE = 1,
 	SUBJECT_PID,
+	SUBJECT_COMM,
+	SUBJECT_CHILDREN,
+	SUBJECT_NO_CHILDREN,
 	SUBJECT_ALL,
 	SUBJECT_DURATION,
 	SUBJECT_BACKEND,
@@ -27,11 +30,39 @@ enum {
 			"the first that is permitted and measures all requested resources"                            \
 	}
 
+/* Rows for the processes that a recording attaches to. `verb` as in "record". */
+#define SUBJECT_PROCESS_OPTIONS(verb, verbing)                                                                         \
+	{ SUBJECT_PID,                                                                                                 \
+	  'p',                                                                                                         \
+	  "pid",                                                                                                       \
+	  "PID",                                                                                                       \
+	  verb " a running process, all its threads and the processes that it has started, and leave it running; ^C "  \
+	       "ends the " verbing "; may be given several times",                                                     \
+	  NULL },                                                                                                      \
+	{                                                                                                              \
+		SUBJECT_COMM, 0, "comm", "NAME",                                                                       \
+			"The same for each process that now has this name, as 'ps -e' shows it; may be given several " \
+			"times",                                                                                       \
+			NULL                                                                                           \
+	}
+
+#define SUBJECT_CHILDREN_OPTIONS                                                           \
+	{ SUBJECT_CHILDREN,                                                                \
+	  0,                                                                               \
+	  "children",                                                                      \
+	  NULL,                                                                            \
+	  "Include the processes that the target has started and will start: the default", \
+	  NULL },                                                                          \
+	{                                                                                  \
+		SUBJECT_NO_CHILDREN, 0, "no-children", NULL, "Leave them out", NULL        \
+	}
+
 /* struct command.words: the names of resources and backends. */
 word_at *subject_option_words(int id);
 
-/* Fills in the resources and the target: command, pid, everything, duration and backend. Returns 0, ERROR_USAGE or
- * ERROR_LIMIT. */
+/* Fills in the resources and the target: command, processes, everything, duration and backend. options->processes is
+ * an empty list, which the caller releases in any case. Returns 0, ERROR_USAGE, ERROR_LIMIT, ERROR_NOT_FOUND if no
+ * process has a name that was given, or the error of listing processes. */
 int subject_take(const struct invocation *invocation, struct record_options *options, struct error *error);
 
 /* Appends the command line, quoted as for a shell and NUL-terminated, for the profile. */

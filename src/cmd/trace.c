@@ -54,7 +54,7 @@ static int take_words(const struct invocation *invocation, struct record_options
 {
 	if (subject_take(invocation, options, error) < 0 || take_intervals(options, error) < 0)
 		return error->code;
-	if (!options->pid && !options->command)
+	if (process_list_is_empty(options->processes) && !options->command)
 		return error_set(error, ERROR_USAGE, "missing argument COMMAND (a command, or -p PID)");
 	events->requests = options->resources;
 	events->request_count = options->resource_count;
@@ -137,11 +137,13 @@ static int trace(struct invocation *invocation, struct record_options *options, 
 
 static int run(struct invocation *invocation)
 {
-	struct record_options options = { 0 };
+	struct process_list processes = { 0 };
+	struct record_options options = { .processes = &processes };
 	struct trace_events events = { .path = option_value(invocation, OPTION_OUTPUT) };
 	struct error error = { 0 };
 	if (take_words(invocation, &options, &events, &error) < 0) {
 		trace_events_release(&events);
+		process_list_release(&processes);
 		return failure_of(invocation, &error);
 	}
 	struct buffer line;
@@ -151,12 +153,13 @@ static int run(struct invocation *invocation)
 	int status = trace(invocation, &options, &events);
 	buffer_release(&line);
 	trace_events_release(&events);
+	process_list_release(&processes);
 	return status;
 }
 
 static const char *const usage[] = {
 	"[-r RES[/N]]... [FILTER]... [-o FILE] [--] COMMAND [ARG...]",
-	"[-r RES[/N]]... [FILTER]... [-o FILE] -p PID [--duration S]",
+	"[-r RES[/N]]... [FILTER]... [-o FILE] {-p PID | --comm NAME}... [--duration S]",
 	NULL,
 };
 
@@ -173,9 +176,9 @@ static const struct command_option options[] = {
 	{ OPTION_PATH, 0, "path", "FUNCTION",
 	  "Show only events with FUNCTION in their call path; of several, all must be there", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the events to FILE", "standard error" },
-	{ SUBJECT_PID, 'p', "pid", "PID",
-	  "Trace a running process, all its threads, and leave it running; ^C ends the tracing", NULL },
-	{ SUBJECT_DURATION, 0, "duration", "S", "With -p: end after S seconds", NULL },
+	SUBJECT_PROCESS_OPTIONS("Trace", "tracing"),
+	SUBJECT_CHILDREN_OPTIONS,
+	{ SUBJECT_DURATION, 0, "duration", "S", "With -p or --comm: end after S seconds", NULL },
 	SUBJECT_BACKEND_OPTION,
 	{ 0 },
 };
@@ -198,7 +201,8 @@ const struct command command_trace = {
 	.examples = examples,
 	.words = subject_option_words,
 	.exit_status =
-		"The command's own, or 128 + N if signal N ended it; 0 with -p. If the command was not run: 127 if it "
+		"The command's own, or 128 + N if signal N ended it; 0 with -p and --comm. If the command was not run: "
+		"127 if it "
 		"does not exist, 126 if it is not executable, 2 for a usage error, 1 if nothing could be traced.",
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 0,

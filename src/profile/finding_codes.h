@@ -20,6 +20,10 @@
 	/* the monitor */ \
 	X(OUT_OF_MEMORY, "out-of-memory", ERROR, CLOSING, "", \
 	  "The recorder ran out of memory; samples after that moment are missing.") \
+	X(DISK_FULL, "disk-full", WARNING, CLOSING, "sample", \
+	  "Memory keeps the samples for some time, then they are dropped; the recording went on when there was room.") \
+	X(DISK_WAS_FULL, "disk-was-full", NOTE, CLOSING, "", \
+	  "Memory kept the samples until there was room; nothing is missing.") \
 	X(UNSAMPLED, "unsampled", WARNING, RECORDING, "sample", \
 	  "This part of the resource was used where no sample was taken: in threads that ended before their first " \
 	  "interval, which a shorter interval samples, or in programs that the backend does not reach, which the bpf " \
@@ -34,6 +38,8 @@
 	  "Without these maps, forks and names, some samples may have wrong names.") \
 	X(LABELS_LOST, "labels-lost", WARNING, INFO, "sample", \
 	  "The events that define these samples' labels were lost; the samples have no labels.") \
+	X(LABELS_NOT_RECORDED, "labels-not-recorded", NOTE, CLOSING, "", \
+	  "The program sets labels, which only the preload backend records, in commands that cpprof starts.") \
 	X(CODE_NOT_LOADED, "code-not-loaded", WARNING, INFO, "failure", \
 	  "The monitor unwound the stacks in that code instead, and more samples may be lost; the kernel has room for " \
 	  "fewer processes.") \
@@ -52,6 +58,9 @@
 	  "The paths of these threads begin at their start functions, not at the stacks that started them.") \
 	X(STARTS_NOT_RECORDED, "starts-not-recorded", NOTE, INFO, "", \
 	  "The kernel shows where threads are started to root only, or with CAP_PERFMON where tracefs is readable.") \
+	X(RINGS_SMALL, "rings-small", NOTE, CLOSING, "", \
+	  "The kernel refused larger ring buffers, so samples are lost earlier and less of each stack is copied; raise " \
+	  "kernel.perf_event_mlock_kb or 'ulimit -l', or end the user's other recordings.") \
 	X(UNWIND_ROWS, "unwind-rows", NOTE, INFO, "unwind row", \
 	  "These rows unwind stacks where samples are taken.") \
 	/* bpf */ \

@@ -261,10 +261,19 @@ int output_write(struct output *output, const void *bytes, size_t size, struct e
 		return 0;
 	}
 	int code = write_error(output, error);
-	/* Cut the file, so that the earlier bytes stay readable. A stream cannot be cut, and need not be. */
-	if (output->origin >= 0 && ftruncate(output->fd, output->origin + (int64_t)output->size) < 0)
-		return code;
+	/* So that the earlier bytes stay readable. A stream cannot be cut, and need not be. */
+	(void)output_cut(output, output->size);
 	return code;
+}
+
+bool output_cut(struct output *output, uint64_t size)
+{
+	int64_t end = output->origin + (int64_t)size;
+	if (output->fd < 0 || output->origin < 0 || ftruncate(output->fd, end) < 0 ||
+	    lseek(output->fd, end, SEEK_SET) != end)
+		return false;
+	output->size = size;
+	return true;
 }
 
 int output_close(struct output *output, struct error *error)

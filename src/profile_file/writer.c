@@ -2,13 +2,16 @@
  * The writer's states:
  *
  *   writer_open -> open --writer_flush--> open --writer_finish--> finished
- *                    `------- any failure -------> failed (keeps its error)
+ *                  |  ^
+ *                  |  `--go_back-- a flush without room on the disk
+ *                  `------- any other failure -------> failed (keeps its error)
  *
  * Invariants:
  *   1. The bytes on disk end with a whole block, or one write() is still in progress.
  *   2. A row is written after all rows that it refers to.
  *   3. `symbolized` is written only after every location's frames.
- *   4. After a failure the writer writes no more bytes.
+ *   4. A failed writer writes no more bytes.
+ *   5. A flush for which the disk has no room leaves the file, and what the writer assumes about it, as before.
  */
 #include "profile_file/writer.h"
 
@@ -32,6 +35,7 @@ struct written {
 	uint64_t rows;
 	uint64_t *hashes; /* for tables whose rows change: a hash of each row as it was written */
 	size_t hash_capacity;
+	bool is_stale; /* the hashes are of rows that were not written */
 };
 
 struct writer {
@@ -178,7 +182,7 @@ static int write_changed(struct writer *writer, const struct table *table, const
 	size_t to = 0; /* rows from ... to - 1 are to be written next */
 	for (size_t i = 0; i < count; i++) {
 		uint64_t hash = row_hash(table, items + i * table->item_bytes);
-		if (i < written->rows && written->hashes[i] == hash)
+		if (!written->is_stale && i < written->rows && written->hashes[i] == hash)
 			continue;
 		written->hashes[i] = hash;
 		if (to > from && i - to > RUN_GAP) {
@@ -192,7 +196,10 @@ static int write_changed(struct writer *writer, const struct table *table, const
 		to = i + 1;
 	}
 	written->rows = count;
-	return write_rows(writer, table, profile, from, to, from);
+	int code = write_rows(writer, table, profile, from, to, from);
+	if (code == 0)
+		written->is_stale = false;
+	return code;
 }
 
 /* Writes all rows of a table that the caller clears after each flush: hits, touches. */
@@ -292,19 +299,58 @@ static int write_all_tables(struct writer *writer, const struct profile *profile
 	return code;
 }
 
+/* The state of the file before a flush. */
+struct place {
+	uint64_t size;
+	uint64_t rows[BLOCK_TYPE_COUNT];
+	bool begun;
+};
+
+static struct place place_of(const struct writer *writer)
+{
+	struct place place = { .size = output_size(writer->output), .begun = writer->begun };
+	for (size_t i = 0; i < BLOCK_TYPE_COUNT; i++)
+		place.rows[i] = writer->written[i].rows;
+	return place;
+}
+
+/* Removes what was written since. Returns false if the output cannot be cut. */
+static bool go_back(struct writer *writer, const struct place *place)
+{
+	if (!output_cut(writer->output, place->size))
+		return false;
+	for (size_t i = 0; i < BLOCK_TYPE_COUNT; i++) {
+		writer->written[i].rows = place->rows[i];
+		writer->written[i].is_stale = true;
+	}
+	writer->begun = place->begun;
+	writer->failure = (struct error){ 0 };
+	return true;
+}
+
 static int flush(struct writer *writer, const struct profile *profile, bool finish, struct error *error)
 {
 	if (writer->failure.code < 0)
 		return fail(writer, writer->failure.code, error);
 	if (writer->finished)
 		return error_set(error, ERROR_USAGE, "the profile is finished already");
+	const struct place place = place_of(writer);
 	int code = write_all_tables(writer, profile, finish);
+	if (code == ERROR_NO_SPACE && !finish) {
+		fail(writer, code, error);
+		return go_back(writer, &place) ? code : fail(writer, code, error);
+	}
 	if (code == 0 && finish)
 		code = write_block(writer, BLOCK_END, 0, 0);
 	if (code == 0 && finish)
 		code = output_close(writer->output, &writer->failure);
 	writer->finished = finish;
 	return code < 0 ? fail(writer, code, error) : 0;
+}
+
+bool writer_can_resume(const struct writer *writer)
+{
+	return writer->failure.code == 0 && !writer->finished;
 }
 
 int writer_flush(struct writer *writer, const struct profile *profile, struct error *error)

@@ -2,13 +2,15 @@
  * Writes a profile to disk while it grows. The file is append-only: each flush adds blocks with the rows that the
  * profile gained since the last one, and a reader can read any prefix that ends at a block. See docs/format.md.
  *
- * Life cycle: writer_open -> (writer_flush)* -> writer_finish -> writer_free. After the first failed write the
- * writer stops writing: the file is cut back to its last whole block, and every later call returns the same error.
+ * Life cycle: writer_open -> (writer_flush)* -> writer_finish -> writer_free. A flush that
+ * fails because the disk is full writes nothing, and may be repeated. After any other failed write the writer stops
+ * writing: the file is cut back to its last whole block, and every later call returns the same error.
  * The caller must ignore SIGPIPE and SIGXFSZ, so that such a write fails without ending the process.
  */
 #ifndef PROFILE_FILE_WRITER_H
 #define PROFILE_FILE_WRITER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -27,8 +29,12 @@ int writer_publish(struct writer *writer, struct error *error);
 
 /* Appends the rows that the profile gained since the last call: new strings, processes, threads, modules, locations
  * and nodes, all its hits and touches (the caller then calls profile_clear_hits), and changed rows of the small
- * tables. */
+ * tables. After ERROR_NO_SPACE, if writer_can_resume, the file is unchanged: the caller may keep the hits and touches for
+ * the next flush, or clear them, and they are missing. */
 int writer_flush(struct writer *writer, const struct profile *profile, struct error *error);
+
+/* Returns whether the writer can still write: its last flush was successful, or had no room on the disk. */
+bool writer_can_resume(const struct writer *writer);
 
 /* The last flush: also writes symbols, totals, causes and the end mark. */
 int writer_finish(struct writer *writer, const struct profile *profile, struct error *error);

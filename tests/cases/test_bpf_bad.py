@@ -40,6 +40,7 @@ def refused(result, *words, status=1):
 	("tracepoint:sched:sched_swich", ["sched_swich", "sched_switch"]),
 	("tracepoint:shed:sched_switch", ["shed", "sched"]),
 	("tracepoint:sched:sched_switch:next_pod", ["next_pod", "next_pid"]),
+	("tracepoint:sched:sched_switch:common_pid", ["common_pid", "no eBPF program can read it"]),
 	("calls:no_such_function_anywhere", ["no_such_function_anywhere"]),
 	("calls:consum", ["consum", "consume"]),
 	("calls:consume@libc.so.6", ["consume", "libc.so.6"]),

@@ -168,6 +168,28 @@ def test_fields_of_tracepoints(tmp_path):
 	assert hits(paths, "by_failing") == 0, show(paths)
 
 
+def test_several_resources_of_one_probe(tmp_path):
+	"""The events of a tracepoint and two of its fields, in one run, are those of separate runs; a function and a static probe are
+	shared in the same way."""
+	event, result, enter, asked = (f"tracepoint:syscalls:sys_{name}" for name in
+		("exit_read", "exit_read:ret", "enter_read", "enter_read:count"))
+	recorded = record(tmp_path, [build("io_bytes.c"), "2"], *at(1, event, result, enter, asked, "syscalls:read"))
+	assert recorded.status == 0, recorded.err
+	by_read = [gticks for name, names, gticks in amounts(recorded.out) if name == "read-bytes" and names[-1] == "by_read"]
+	paths = recorded.paths(result)
+	assert [hits(paths, "main", caller, "by_read") for caller in ("heavy", "light")] == by_read, show(paths)
+	total = {name: recorded.resource(name)["total"] for name in (event, enter, asked, "syscalls:read")}
+	assert total[event] == total[enter] == total["syscalls:read"] > 4
+	assert total[asked] == record(tmp_path, [build("io_bytes.c"), "2"], *at(1, asked)).resource(asked)["total"] > sum(by_read)
+	for one, other, program in [("calls:malloc", "uprobe:libc:malloc:arg1", ["allocations.c", "3"]),
+			("usdt:cpprof_test:consumed", "usdt:cpprof_test:consumed:arg2", ["usdt.c", "20"])]:
+		recorded = record(tmp_path, [build(program[0]), program[1]], *at(1, one, other))
+		assert recorded.status == 0, recorded.err
+		together = [recorded.resource(name)["total"] for name in (one, other)]
+		alone = [record(tmp_path, [build(program[0]), program[1]], *at(1, name)).resource(name)["total"] for name in (one, other)]
+		assert together == alone and 0 < alone[0] < alone[1]
+
+
 @pytest.mark.parametrize("words", [
 	["read-bytes/4KiB", "io_bytes.c", "100"],
 	["io-bytes/8KiB", "io_bytes.c", "100"],

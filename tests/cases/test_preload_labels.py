@@ -1,9 +1,10 @@
 """Labels that a program sets appear in the reports with the shares that tests/programs/labels.c states."""
-import pytest
 import json
 import re
+import subprocess
 
-from record_support import BUILD, REPOSITORY, build, record_well, run_cpprof, tolerance, truths
+import pytest
+from record_support import BUILD, REPOSITORY, bpf_refusal, build, needs_bpf, record, record_well, run_cpprof, tolerance, truths
 
 MEASURED = pytest.mark.measured("the shares of labels are compared with elapsed time")
 
@@ -57,3 +58,56 @@ def test_trace_shows_them(tmp_path):
 	assert found, lines[:5]
 	assert all(match[1] == match[3] for match in found)
 	assert any(" phase=batch (" in line for line in lines)
+
+
+# --- backends that do not record labels ---
+
+def test_backend_is_chosen_for_labels(tmp_path):
+	"""Without --backend, a program that labels its work is recorded by the backend that records labels."""
+	recorded = record(tmp_path, [labelled(), "50"])
+	assert recorded.status == 0 and "warning" not in recorded.err, recorded.err
+	assert ", by preload" in recorded.err, recorded.err
+	if bpf_refusal() is None:
+		assert "not by bpf: the program sets labels" in recorded.err, recorded.err
+	entries = [entry["labels"] for entry in report(recorded.path, "--by-label")[0]["entries"]]
+	assert any("tenant" in labels for labels in entries), entries
+
+
+@needs_bpf
+@pytest.mark.parametrize("words", [["--backend", "bpf"], ["-r", "syscalls"], ["--no-children"]], ids=lambda words: words[0])
+def test_warning_before_the_run(tmp_path, words):
+	"""Where another backend is required, the warning comes before the program's own output."""
+	text = run_cpprof("record", *words, "-o", tmp_path / "out.data", "--", labelled(), "50",
+		capture_output=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+	warning, output = text.find("sets labels, which the bpf backend does not record (--backend preload does)"), text.find("share ")
+	assert 0 <= warning < output, text
+	assert "; labels are not recorded by bpf" in text, text
+
+
+@needs_bpf
+def test_labels_of_a_child(tmp_path):
+	"""The command is a shell: which programs it starts is known at the end only."""
+	recorded = record(tmp_path, ["sh", "-c", f"{labelled()} 50; :"], "--backend", "bpf")
+	assert "warning" not in recorded.err and "; labels are not recorded by bpf" in recorded.err, recorded.err
+
+
+@needs_bpf
+def test_labels_of_a_running_process(tmp_path):
+	with subprocess.Popen([labelled(), "2000"], stdout=subprocess.DEVNULL) as target:
+		result = run_cpprof("record", "-p", target.pid, "--duration", "0.1", "-o", tmp_path / "out.data")
+		target.kill()
+	assert f"process {target.pid} sets labels, which the bpf backend does not record" in result.stderr, result.stderr
+
+
+@needs_bpf
+@pytest.mark.parametrize("linkage", ["pie", "static"])
+def test_other_programs_set_no_labels(tmp_path, linkage):
+	recorded = record(tmp_path, [build("forms.c", linkage=linkage), "2"])
+	assert "by bpf" in recorded.err and "label" not in recorded.err, recorded.err
+
+
+@needs_bpf
+def test_static_program_with_labels(tmp_path):
+	program = build("labels.c", f"-I{REPOSITORY}/include", str(LIBRARY.with_suffix(".a")), linkage="static")
+	recorded = record(tmp_path, [program, "50"])
+	assert recorded.status == 0 and "sets labels, which the bpf backend does not record" in recorded.err, recorded.err

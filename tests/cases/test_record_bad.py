@@ -375,6 +375,36 @@ def test_disk_full(tmp_path, program):
 
 
 @needs_perf
+def test_room_again(tmp_path, server):
+	"""When a full disk has room again, the recording goes on, and the samples meanwhile were kept in memory."""
+	disk = tmp_path / "disk"
+	disk.mkdir()
+	with small_disk(disk, "256k"):
+		path, padding = disk / "out.data", disk / "padding"
+		recorder = subprocess.Popen([CPPROF, "record", "-r", "cpu/200us", "-o", path, "-p", str(server.pid)], stderr=subprocess.PIPE, text=True)
+		while not path.exists():
+			assert recorder.poll() is None, recorder.stderr.read()
+		with open(padding, "wb", buffering=0) as file, contextlib.suppress(OSError):
+			while file.write(b"x" * 4096):
+				pass
+		warning = recorder.stderr.readline()
+		assert "No space left" in warning and warning.endswith("; the recording goes on when there is room\n"), warning
+		full = path.stat().st_size
+		padding.unlink()
+		end = time.monotonic() + 30
+		while path.stat().st_size == full:
+			assert time.monotonic() < end and recorder.poll() is None
+			time.sleep(0.02)
+		recorder.send_signal(signal.SIGINT)
+		_, said = recorder.communicate(timeout=60)
+		assert recorder.returncode == 0 and " 0 lost, " in said and "; the disk was full for " in said, said
+		recorded = Recorded(subprocess.CompletedProcess([], 0, "", said), path)
+		cpu = recorded.resource("cpu")
+		assert cpu["hits"] * cpu["interval"] > 0.8 * cpu["total"] > 0.1e9, cpu
+		assert hits(recorded.paths(), "first_duty") > 0 and recorded.info()["ended"]
+
+
+@needs_perf
 def test_disk_full_from_the_start(tmp_path, witness):
 	disk = tmp_path / "disk"
 	disk.mkdir()

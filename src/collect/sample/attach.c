@@ -83,7 +83,7 @@ static int attach_threads(const struct backend_vtable *vtable, struct backend *b
 		 * by this attach. Draining before each attach makes this rare; the backend removes the
 		 * duplicates. */
 		vtable->drain(backend, UINT64_MAX, sink);
-		int result = vtable->attach(backend, tid, false, error);
+		int result = vtable->attach(backend, pid, tid, false, error);
 		if (result > 0) {
 			report_name(pid, tid, sink);
 			*maps_reported = *maps_reported || report_maps(pid, tid, data_maps, sink) > 0;
@@ -120,6 +120,46 @@ int attach_process(const struct backend_vtable *vtable, struct backend *backend,
 	return 0;
 }
 
+/* --- several processes --- */
+
+/* Returns 1 if the process is watched, 0 if it need not be, or a negative error. A process that the user did not give
+ * by its number may have ended since, a child may inherit from its creator, and both may belong to another user. */
+static int attach_listed(const struct backend_vtable *vtable, struct backend *backend,
+			 const struct listed_process *listed, bool data_maps, const struct backend_sink *sink,
+			 size_t *refused, struct error *error)
+{
+	int result = attach_process(vtable, backend, listed->pid, data_maps, sink, error);
+	if (result == 0)
+		return 1;
+	*refused += result == ERROR_PERMISSION;
+	bool is_required = listed->origin == PROCESS_BY_ID;
+	return !is_required && (result == ERROR_NOT_FOUND || result == ERROR_PERMISSION) ? 0 : result;
+}
+
+int attach_processes(const struct backend_vtable *vtable, struct backend *backend, struct process_list *list,
+		     bool children, bool data_maps, const struct backend_sink *sink, size_t *refused,
+		     struct error *error)
+{
+	size_t next = 0, watched = 0;
+	int added;
+	int rounds = 0;
+	*refused = 0;
+	/* Children are listed when their creators are watched: those that start later inherit that. */
+	do {
+		for (; next < list->count; next++) {
+			int result =
+				attach_listed(vtable, backend, &list->items[next], data_maps, sink, refused, error);
+			if (result < 0)
+				return result;
+			watched += (size_t)result;
+		}
+		added = children ? process_list_add_children(list, error) : 0;
+		if (added < 0)
+			return added;
+	} while (added > 0 && ++rounds < ROUNDS_MAX);
+	return watched > 0 ? 0 : error->code;
+}
+
 /* --- the whole machine --- */
 
 /* Reports the names of all threads of a process, and its maps. If the process ends meanwhile, the report
@@ -146,7 +186,7 @@ static void report_process(pid_t pid, bool data_maps, const struct backend_sink 
 int attach_everything(const struct backend_vtable *vtable, struct backend *backend, bool data_maps,
 		      const struct backend_sink *sink, struct error *error)
 {
-	int result = vtable->attach(backend, EVERYTHING, false, error);
+	int result = vtable->attach(backend, EVERYTHING, EVERYTHING, false, error);
 	if (result < 0 && error->code == ERROR_PERMISSION)
 		return error_set(error, ERROR_PERMISSION,
 				 "cannot record every process of the machine: not permitted (run as root, or with "

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "collect/sample/process_list.h"
 #include "resources/resources.h"
 #include "unwind/unwind.h"
 
@@ -95,12 +96,13 @@ struct backend_request {
 	size_t resource_count;
 	bool user_mode_only; /* watch user mode only, because the kernel does not permit more */
 	/* The target, in which functions and probes are looked up. */
-	const char *command; /* path of its file; NULL: none */
-	pid_t pid;           /* 0: none */
-	bool everything;     /* the whole machine: attach is called once, with tid -1 */
-	bool data_maps;      /* report maps that are not executable too */
-	bool creations;      /* report the stacks that start threads, where the backend can */
-	bool paused;         /* count nothing until the program calls cpprof_start; only preload can */
+	const char *command;                  /* path of its file; NULL: none */
+	const struct process_list *processes; /* NULL or empty: none */
+	bool no_children;                     /* leave out the processes that the target starts */
+	bool everything;                      /* the whole machine: attach is called once, with tid -1 */
+	bool data_maps;                       /* report maps that are not executable too */
+	bool creations;                       /* report the stacks that start threads, where the backend can */
+	bool paused;                          /* count nothing until the program calls cpprof_start; only preload can */
 };
 
 /* One range of code of a process, for a backend that unwinds stacks itself. */
@@ -122,6 +124,7 @@ struct profile;
 struct backend_vtable {
 	const char *name;
 	bool only_commands; /* it cannot attach to running processes */
+	bool has_labels;    /* it records the labels that programs set */
 
 	/* Returns whether the backend could measure the resource here if everything were permitted. NULL:
 	 * it could measure every resource. */
@@ -136,11 +139,11 @@ struct backend_vtable {
 	 * `error`. Required. */
 	struct backend *(*open)(const struct backend_request *request, struct error *error);
 
-	/* Watches a thread and everything that it starts from now on. With `on_exec`, counting begins when
-	 * the thread calls exec (a command to be started), otherwise with start(). Returns 1 if the thread
-	 * is watched, 0 if it does not exist (any more) or was watched already, or a negative error.
-	 * Required. */
-	int (*attach)(struct backend *backend, pid_t tid, bool on_exec, struct error *error);
+	/* Watches the thread `tid` of the process `pid`, and everything that it starts from now on: with
+	 * no_children, only threads. With `on_exec`, counting begins when the thread calls exec (a command to be
+	 * started), otherwise with start(). Returns 1 if the thread is watched, 0 if it does not exist (any more)
+	 * or was watched already, or a negative error. Required. */
+	int (*attach)(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error);
 
 	/* Receives all executable maps of a process as they are now, sorted; no maps mean that the process
 	 * has ended. Called after the sink has processed a map, a fork, an exec or an exit. Returns 0, or

@@ -29,8 +29,11 @@ struct destination {
 	/* Receives each sample and its position in the profile. NULL: not needed. */
 	recorder_on_event *event;
 	/* Receives everything that the profile gained since the last flush; the hits are then cleared.
-	 * `names` opens the modules' files. After an error it is not called again. */
+	 * `names` opens the modules' files. After an error it is not called again, unless can_resume. */
 	int (*flush)(void *context, struct profile *profile, const struct frames_options *names, struct error *error);
+	/* Returns whether a flush that failed has written nothing, so that it may be repeated with the same hits and
+	 * more: the disk is full. NULL: never. */
+	bool (*can_resume)(void *context);
 	/* Called after the last flush: the totals are known and, unless names_itself is set, all addresses
 	 * are named. */
 	int (*finish)(void *context, struct profile *profile, struct error *error);

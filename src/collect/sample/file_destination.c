@@ -24,6 +24,12 @@ static int flush_file(void *context, struct profile *profile, const struct frame
 	return writer_flush(file->writer, profile, error);
 }
 
+static bool can_resume_file(void *context)
+{
+	struct file_destination *file = context;
+	return writer_can_resume(file->writer);
+}
+
 static int finish_file(void *context, struct profile *profile, struct error *error)
 {
 	struct file_destination *file = context;
@@ -48,6 +54,7 @@ struct destination file_destination(struct file_destination *file, const char *p
 		.open = open_file,
 		.publish = publish_file,
 		.flush = flush_file,
+		.can_resume = can_resume_file,
 		.finish = finish_file,
 		.close = close_file,
 	};

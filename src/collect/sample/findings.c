@@ -5,6 +5,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "collect/sample/label_use.h"
 #include "collect/sample/run.h"
 
 uint64_t run_accounted(const struct run *run, const struct resource_row *row)
@@ -114,6 +115,19 @@ static void add_costly(struct run *run)
 
 /* --- losses --- */
 
+static void add_full(struct run *run)
+{
+	static const double ns_per_s = 1e9;
+	struct profile *profile = run->recorder.profile;
+	uint64_t ns = run->full_ns + (run->full_since_ns ? profile->end_ns - run->full_since_ns : 0);
+	double seconds = (double)ns / ns_per_s;
+	if (run->recorder.not_kept > 0)
+		finding_add(profile, FINDING_DISK_FULL, run->recorder.not_kept,
+			    "{# sample was|# samples were} lost while the disk was full, for %.1f s", seconds);
+	else if (ns > 0)
+		finding_add(profile, FINDING_DISK_WAS_FULL, 0, "the disk was full for %.1f s", seconds);
+}
+
 static void add_losses(struct run *run)
 {
 	const struct recorder *recorder = &run->recorder;
@@ -123,9 +137,15 @@ static void add_losses(struct run *run)
 	size_t running = is_ours ? processes_running(recorder->processes) : 0;
 	if (recorder->out_of_memory)
 		finding_add(profile, FINDING_OUT_OF_MEMORY, 0, "memory ran out while recording");
+	add_full(run);
 	if (recorder->throttled > 0)
 		finding_add(profile, FINDING_SAMPLING_PAUSED, recorder->throttled,
 			    "the kernel paused sampling {# time|# times}");
+	if (run->refused > 0)
+		finding_add(
+			profile, FINDING_PROCESSES_NOT_RECORDED, run->refused,
+			"{# process was|# processes were} not recorded: {it belongs|they belong} to another user, or "
+			"may not be traced");
 	if (running > 0)
 		finding_add(profile, FINDING_PROCESSES_STILL_RUNNING, running,
 			    "{# process|# processes} that the command started still {runs|run}, unrecorded");
@@ -135,6 +155,9 @@ static void add_losses(struct run *run)
 	if (recorder->labels.unknown > 0)
 		finding_add(profile, FINDING_LABELS_LOST, recorder->labels.unknown,
 			    "{# sample has|# samples have} lost {its|their} labels");
+	if (!run->plan.vtable->has_labels && (run->sets_labels || label_use_of_modules(profile)))
+		finding_add(profile, FINDING_LABELS_NOT_RECORDED, 0, "labels are not recorded by %s",
+			    run->plan.vtable->name);
 	if (recorder->codes_not_loaded > 0)
 		finding_add(profile, FINDING_CODE_NOT_LOADED, recorder->codes_not_loaded,
 			    "the code of a process could not be loaded into the kernel {# time|# times}");

@@ -12,6 +12,7 @@
 #include "collect/sample/clock.h"
 #include "collect/sample/description.h"
 #include "collect/sample/destination.h"
+#include "collect/sample/label_use.h"
 #include "collect/sample/run.h"
 #include "collect/sample/stacks/command_code.h"
 #include "collect/sample/target_signals.h"
@@ -39,6 +40,33 @@ static void warn_if_hidden(const struct run *run)
 	snprintf(sentence, sizeof(sentence), "'%s' will not be recorded: %s", run->options->command[0], why ? why : "");
 	if (why && run->options->warn)
 		run->options->warn(run->options->context, sentence);
+}
+
+/* Warns before the target runs, while another backend can still be chosen. */
+static void warn_if_labels_are_lost(struct run *run)
+{
+	const struct record_options *options = run->options;
+	const struct process_list *list = options->processes;
+	const char *backend = run->plan.vtable->name;
+	char sentence[512];
+	pid_t labels = 0;
+	if (run->plan.vtable->has_labels || !options->warn)
+		return;
+	for (size_t i = 0; !labels && !process_list_is_empty(list) && i < list->count; i++)
+		labels = label_use_of_process(list->items[i].pid) ? list->items[i].pid : 0;
+	if (labels)
+		snprintf(sentence, sizeof(sentence),
+			 "process %d sets labels, which the %s backend does not record (the preload backend does, in "
+			 "commands that cpprof starts)",
+			 (int)labels, backend);
+	else if (run->sets_labels)
+		snprintf(sentence, sizeof(sentence),
+			 "'%s' sets labels, which the %s backend does not record (--backend preload does)",
+			 options->command[0], backend);
+	else
+		return;
+	run->sets_labels = true;
+	options->warn(options->context, sentence);
 }
 
 static int load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count)
@@ -72,6 +100,9 @@ static int prepare(struct run *run, struct error *error)
 		run->path = target_find(options->command[0], error);
 		if (!run->path)
 			return error->code;
+		run->sets_labels = label_use_of_command(run->path);
+		if (run->sets_labels)
+			plan_for_labels(&run->plan, options);
 		run->plan.request.command = run->path;
 		warn_if_hidden(run);
 	}
@@ -87,6 +118,8 @@ static int prepare(struct run *run, struct error *error)
 	result = target_signals_take(&run->signal_fd, &run->old_signals, error);
 	if (result == 0)
 		result = open_backend(run, error);
+	if (result == 0)
+		warn_if_labels_are_lost(run);
 	if (result == 0 && describe(run) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	return result;
@@ -116,27 +149,45 @@ static int start_command(struct run *run, struct error *error)
 	int result = fork_command(run, error);
 	if (result < 0)
 		return result;
-	result = run->plan.vtable->attach(run->backend, run->target.pid, true, error);
+	result = run->plan.vtable->attach(run->backend, run->target.pid, run->target.pid, true, error);
 	stamp_start(run);
 	if (result == 0) /* the child cannot have ended: it waits for us */
 		result = error_set(error, ERROR_SYSTEM, "the process of '%s' ended before it began", run->path);
 	return result > 0 ? target_go(&run->target, run->path, error) : result;
 }
 
+/* The recording ends when the processes that the user gave have ended. */
+static int observe_end(struct run *run, const struct listed_process *listed, struct error *error)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, listed->pid, 0);
+	if (pidfd >= 0) {
+		run->attached[run->attached_count++] = pidfd;
+		return 0;
+	}
+	if (errno == ESRCH && listed->origin != PROCESS_BY_ID)
+		return 0;
+	if (errno == ESRCH)
+		return error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)listed->pid);
+	if (errno == EINVAL || errno == ENOENT) /* ENOENT: from Linux 6.16 on */
+		return error_set(error, ERROR_USAGE,
+				 "cannot record %d: it is a thread, not a process (give the PID of its process)",
+				 (int)listed->pid);
+	return error_set_errno(error, "cannot observe process %d", (int)listed->pid);
+}
+
 static int start_attached(struct run *run, struct error *error)
 {
 	const struct backend_vtable *vtable = run->plan.vtable;
-	pid_t pid = run->options->pid;
-	run->target.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (run->target.pidfd < 0 && errno == ESRCH)
-		return error_set(error, ERROR_NOT_FOUND, "there is no process %d", (int)pid);
-	if (run->target.pidfd < 0 && (errno == EINVAL || errno == ENOENT)) /* ENOENT: from Linux 6.16 on */
-		return error_set(error, ERROR_USAGE,
-				 "cannot record %d: it is a thread, not a process (give the PID of its process)",
-				 (int)pid);
-	if (run->target.pidfd < 0)
-		return error_set_errno(error, "cannot observe process %d", (int)pid);
-	int result = attach_process(vtable, run->backend, pid, run->plan.request.data_maps, &run->sink, error);
+	struct process_list *list = run->options->processes;
+	run->attached = calloc(list->count, sizeof(*run->attached));
+	if (!run->attached)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	int result = 0;
+	for (size_t i = 0; i < list->count && result == 0; i++)
+		result = observe_end(run, &list->items[i], error);
+	if (result == 0)
+		result = attach_processes(vtable, run->backend, list, !run->options->no_children,
+					  run->plan.request.data_maps, &run->sink, &run->refused, error);
 	stamp_start(run);
 	return result == 0 ? vtable->start(run->backend, error) : result;
 }
@@ -159,9 +210,9 @@ static int start_everything(struct run *run, struct error *error)
 static int start(struct run *run, struct error *error)
 {
 	const struct destination *destination = run->options->destination;
-	int result = run->options->everything ? start_everything(run, error)
-		     : run->options->pid > 0  ? start_attached(run, error)
-					      : start_command(run, error);
+	int result = run->options->everything                          ? start_everything(run, error)
+		     : !process_list_is_empty(run->options->processes) ? start_attached(run, error)
+								       : start_command(run, error);
 	if (result == 0 && destination->publish)
 		destination->publish(destination->context, &run->write_error);
 	return result;
@@ -193,6 +244,9 @@ int record_run(const struct record_options *options, struct record_result *resul
 		run.recorder.profile = NULL;
 	}
 	recorder_release(&run.recorder);
+	for (size_t i = 0; i < run.attached_count; i++)
+		close(run.attached[i]);
+	free(run.attached);
 	free(run.descriptors);
 	free(run.path);
 	if (run.signal_fd >= 0)

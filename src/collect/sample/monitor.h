@@ -26,6 +26,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "collect/sample/process_list.h"
 #include "resources/resources.h"
 
 struct destination;
@@ -36,8 +37,10 @@ struct record_options {
 	size_t resource_count;  /* 0: cpu, or user if only that is permitted */
 	uint64_t time_interval; /* ns, for the default resource; 0: its default */
 	const struct destination *destination;
-	const char *backend;      /* name of the backend to use; NULL: the best that is permitted */
-	pid_t pid;                /* attach to this process; 0: none */
+	const char *backend; /* name of the backend to use; NULL: the best that is permitted */
+	/* Attach to these; empty: none. Not owned; record_run adds children. */
+	struct process_list *processes;
+	bool no_children;         /* leave out the processes that the target has started and will start */
 	bool everything;          /* record every process of the machine; with a command, while it runs */
 	bool paused;              /* count nothing until the program calls cpprof_start */
 	uint64_t duration_ns;     /* without a command: time to record; 0: until the process ends or a signal */

@@ -45,6 +45,7 @@ static void take_counts(struct run *run)
 	}
 	/* The kernel counts all lost samples of an event. A ring reports only losses after which it had
 	 * room again. */
+	lost_in_all += run->recorder.not_kept;
 	if (lost_known && lost_in_all > profile->lost)
 		profile->lost = lost_in_all;
 }

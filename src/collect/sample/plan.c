@@ -13,7 +13,13 @@ static int fits(const struct backend_vtable *vtable, const struct record_options
 {
 	if (!vtable->only_commands && options->paused)
 		return inside_refuse_pause(error);
-	if (!vtable->only_commands || (options->pid == 0 && !options->everything))
+	bool attaches = !process_list_is_empty(options->processes);
+	if (vtable->only_commands && options->no_children)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "the %s backend cannot record with --no-children: every program that the command "
+				 "starts loads its library (use the bpf or the perf backend)",
+				 vtable->name);
+	if (!vtable->only_commands || (!attaches && !options->everything))
 		return 0;
 	return error_set(error, ERROR_UNSUPPORTED,
 			 "the %s backend cannot record with %s: it is loaded into commands that it starts (use the bpf "
@@ -121,6 +127,17 @@ static void note_passed_over(struct plan *plan, const struct backend_vtable *vta
 		return; /* of several backends, the most preferred one is reported */
 	snprintf(plan->passed_over, sizeof(plan->passed_over), "%s: %.*s", vtable->name, reason_length(why->message),
 		 reason_of(why->message));
+}
+
+/* Adds the reason why a backend that was chosen could not be opened. */
+static void note_not_opened(struct plan *plan, const struct backend_vtable *vtable, const struct error *why)
+{
+	size_t used = strlen(plan->passed_over);
+	if (used == 0)
+		note_passed_over(plan, vtable, why);
+	else
+		snprintf(plan->passed_over + used, sizeof(plan->passed_over) - used, ", nor by %s: %.*s", vtable->name,
+			 reason_length(why->message), reason_of(why->message));
 }
 
 /* Returns the first backend from `from` on that accepts everything, or NULL if there is none. */
@@ -239,7 +256,8 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 	plan->request = (struct backend_request){
 		.resources = plan->resources,
 		.resource_count = options->resource_count,
-		.pid = options->pid,
+		.processes = options->processes,
+		.no_children = options->no_children,
 		.everything = options->everything,
 		.paused = options->paused,
 		.creations = true,
@@ -261,13 +279,36 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 		       : explain_mixture(plan, options, error);
 }
 
+bool plan_for_labels(struct plan *plan, const struct record_options *options)
+{
+	const struct backend_vtable *chosen = plan->vtable;
+	struct error why;
+	size_t refused;
+	for (size_t b = 0; record_backends[b] && !options->backend && !chosen->has_labels; b++) {
+		if (!record_backends[b]->has_labels || accept(plan, record_backends[b], options, &refused, &why) < 0)
+			continue;
+		snprintf(plan->passed_over, sizeof(plan->passed_over), "%s: the program sets labels", chosen->name);
+		plan->for_labels = true;
+		return true;
+	}
+	if (plan->vtable == chosen && !options->backend &&
+	    !chosen->has_labels) /* others may have changed the request */
+		accept(plan, chosen, options, &refused, &why);
+	return chosen->has_labels;
+}
+
 bool plan_next(struct plan *plan, const struct record_options *options, const struct error *why)
 {
 	const struct backend_vtable *const *at = record_backends;
+	if (plan->for_labels) {
+		plan->for_labels = false;
+		plan->passed_over[0] = 0;
+		return find_backend(plan, record_backends, options) != NULL;
+	}
 	while (*at && *at != plan->vtable)
 		at++;
 	if (options->backend || !*at || (why->code != ERROR_PERMISSION && why->code != ERROR_UNSUPPORTED))
 		return false;
-	note_passed_over(plan, *at, why);
+	note_not_opened(plan, *at, why);
 	return find_backend(plan, at + 1, options) != NULL;
 }

@@ -92,6 +92,11 @@ static void on_sample(void *context, const struct backend_sample *sample)
 		recorder->profile->lost++;
 		return;
 	}
+	if (recorder->is_full) {
+		recorder->profile->lost++;
+		recorder->not_kept++;
+		return;
+	}
 	struct thread *thread = processes_thread(recorder->processes, sample->pid, sample->tid);
 	int64_t node = thread ? stacks_add(recorder->stacks, thread, sample) : ERROR_MEMORY;
 	if (node < 0 || add_hit(recorder, sample, thread->id, (uint32_t)node) < 0) {

@@ -23,16 +23,22 @@ struct run {
 	struct backend *backend;
 	struct recorder recorder;
 	struct backend_sink sink;
-	struct target target; /* attached process: only pidfd; whole machine without a command: empty */
-	char *path;           /* of the command's file; NULL: no command */
+	struct target target; /* the command; without one, empty */
+	int *attached;        /* a pidfd for each attached process that the user gave; owned */
+	size_t attached_count;
+	size_t refused; /* processes that were not attached, because that is not permitted */
+	char *path;     /* of the command's file; NULL: no command */
 	int signal_fd;
 	sigset_t old_signals; /* the signal mask that the command gets back */
 	struct rlimit old_files;
-	struct pollfd *descriptors;
+	struct pollfd *descriptors; /* of the signals, of the targets, of the rings */
 	size_t descriptor_count;
-	bool ring_owner_gone;
+	size_t target_count, targets_left; /* left: those that have not ended */
+	bool sets_labels; /* the target labels its work */
 	bool done;
-	struct error write_error; /* the destination's first error */
+	struct error write_error; /* the destination's error after which nothing is written */
+	uint64_t full_since_ns;   /* the disk has been full since; 0: it is not */
+	uint64_t full_ns;         /* ... and was before that for so long */
 };
 
 /* watch.c: takes samples until the target ends, a signal arrives or the duration is over. Returns 0, or

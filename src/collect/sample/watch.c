@@ -25,8 +25,6 @@ enum {
 	RUSH_NS = NS_PER_MS / 5,
 	HURRY_SETTLE_NS = NS_PER_MS / 20,
 	HURRY_LASTS_NS = 200 * NS_PER_MS,
-	/* Rings whose owner has exited do not wake us. */
-	UNWOKEN_NS = NS_PER_MS,
 };
 
 int run_open_module(void *context, uint32_t module, struct error *error)
@@ -35,20 +33,54 @@ int run_open_module(void *context, uint32_t module, struct error *error)
 	return modules_open_for_names(run->recorder.modules, module, error);
 }
 
+static void warn(const struct run *run, const char *message, const char *consequence)
+{
+	char sentence[640];
+	snprintf(sentence, sizeof(sentence), "%s; %s", message, consequence);
+	if (run->options->warn)
+		run->options->warn(run->options->context, sentence);
+}
+
+/* The disk is full. The hits are kept for the next flush, up to a limit: then the recorder adds no more until there is
+ * room. */
+static void note_full(struct run *run, const struct error *why, uint64_t now)
+{
+	enum { KEPT_MAX = 1 << 18 };
+	const struct profile *profile = run->recorder.profile;
+	if (!run->full_since_ns) {
+		warn(run, why->message, "the recording goes on when there is room");
+		run->full_since_ns = now;
+	}
+	run->recorder.is_full = profile->hit_count > KEPT_MAX || profile->touch_count > KEPT_MAX;
+}
+
+static void note_room(struct run *run, uint64_t now)
+{
+	if (run->full_since_ns)
+		run->full_ns += now - run->full_since_ns;
+	run->full_since_ns = 0;
+	run->recorder.is_full = false;
+}
+
 void run_flush(struct run *run)
 {
-	const struct record_options *options = run->options;
-	const struct destination *destination = options->destination;
+	const struct destination *destination = run->options->destination;
 	const struct frames_options names = { .open_module = run_open_module, .context = run };
 	struct profile *profile = run->recorder.profile;
+	struct error error = { 0 };
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	stacks_publish(run->recorder.stacks);
-	if (run->write_error.code == 0 &&
-	    destination->flush(destination->context, profile, &names, &run->write_error) < 0 && options->warn) {
-		char sentence[640];
-		snprintf(sentence, sizeof(sentence), "%s; %sthe recording ends here", run->write_error.message,
-			 run->path || options->pid ? "the target goes on, " : "");
-		options->warn(options->context, sentence);
+	if (run->write_error.code == 0 && destination->flush(destination->context, profile, &names, &error) == 0) {
+		note_room(run, profile->end_ns);
+	} else if (run->write_error.code == 0 && destination->can_resume &&
+		   destination->can_resume(destination->context)) {
+		note_full(run, &error, profile->end_ns);
+		return;
+	} else if (run->write_error.code == 0) {
+		bool goes_on = run->path || !process_list_is_empty(run->options->processes);
+		run->write_error = error;
+		warn(run, error.message,
+		     goes_on ? "the target goes on, the recording ends here" : "the recording ends here");
 	}
 	profile_clear_hits(profile);
 }
@@ -68,12 +100,16 @@ static int list_descriptors(struct run *run, struct error *error)
 {
 	const struct backend_vtable *vtable = run->plan.vtable;
 	size_t rings = vtable->descriptors(run->backend, NULL, 0);
-	run->descriptors = calloc(rings + 2, sizeof(*run->descriptors));
+	size_t targets = run->path ? 1 : run->attached_count;
+	run->descriptors = calloc(1 + targets + rings, sizeof(*run->descriptors));
 	if (!run->descriptors)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	run->descriptors[0] = (struct pollfd){ .fd = run->signal_fd, .events = POLLIN };
-	run->descriptors[1] = (struct pollfd){ .fd = run->target.pidfd, .events = POLLIN };
-	run->descriptor_count = 2 + vtable->descriptors(run->backend, run->descriptors + 2, rings);
+	struct pollfd *next = run->descriptors;
+	*next++ = (struct pollfd){ .fd = run->signal_fd, .events = POLLIN };
+	for (size_t i = 0; i < targets; i++)
+		*next++ = (struct pollfd){ .fd = run->path ? run->target.pidfd : run->attached[i], .events = POLLIN };
+	run->target_count = run->targets_left = targets;
+	run->descriptor_count = 1 + targets + vtable->descriptors(run->backend, next, rings);
 	return 0;
 }
 
@@ -85,14 +121,11 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 		return;
 	if (run->descriptors[0].revents)
 		take_signal(run);
-	if (run->descriptors[1].revents)
-		run->done = true;
-	/* The descriptor of a ring whose own thread has exited is ready at every poll, so it is polled no
-	 * more. */
-	for (size_t i = 2; i < run->descriptor_count; i++) {
-		if (run->descriptors[i].revents & (POLLHUP | POLLERR)) {
+	for (size_t i = 1; i <= run->target_count; i++) {
+		if (run->descriptors[i].revents) {
 			run->descriptors[i].fd = -1;
-			run->ring_owner_gone = true;
+			if (--run->targets_left == 0)
+				run->done = true;
 		}
 	}
 }
@@ -121,10 +154,7 @@ int run_watch(struct run *run, struct error *error)
 	while (!run->done) {
 		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 		bool hurry = now < hurry_until;
-		uint64_t wait = now < rush_until || more ? RUSH_NS
-				: hurry                  ? HURRY_NS
-				: run->ring_owner_gone   ? UNWOKEN_NS
-							 : WAIT_NS;
+		uint64_t wait = now < rush_until || more ? RUSH_NS : hurry ? HURRY_NS : WAIT_NS;
 		uint64_t until = next_flush < end ? next_flush : end;
 		uint64_t left = until > now ? until - now : 0;
 		wait_for_work(run, wait < left ? wait : left);

@@ -827,7 +827,8 @@ static void test_disk_fills_up(void **state)
 			assert_true(sample_profile_grow(profile, &random, 40));
 			code = writer_flush(writer, profile, &error);
 			kept += code == 0 ? profile->hit_count : 0;
-			profile_clear_hits(profile);
+			if (code == 0)
+				profile_clear_hits(profile);
 		}
 		assert_int_equal(code, ERROR_NO_SPACE);
 		assert_int_equal(writer_finish(writer, profile, &again), ERROR_NO_SPACE);
@@ -840,6 +841,59 @@ static void test_disk_fills_up(void **state)
 		/* The writer truncated the file to its last complete block. */
 		assert_int_equal(skipped(read, FINDING_BYTES_SKIPPED), 0);
 		assert_false(read->ended);
+		profile_free(read);
+		profile_free(profile);
+	}
+}
+
+/* While the disk is full, each flush leaves the file as it was. When there is room again, the next one writes what the
+ * caller has kept: the same profile as that of a writer which always had room. */
+static void test_room_again(void **state)
+{
+	(void)state;
+	enum { FLUSHES = 24, FULL_FROM = 6, FULL_TO = 15 };
+	struct rlimit before;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	for (rlim_t room = 0; room < 900; room += 41) {
+		struct random random = { .state = 17 };
+		struct error error;
+		struct profile *profile = new_profile(), *all = new_profile();
+		struct writer *writer = writer_open(path, &error);
+		assert_non_null(writer);
+		size_t failed = 0;
+		for (int i = 0; i < FLUSHES; i++) {
+			uint64_t size = writer_size(writer);
+			struct rlimit limit = before;
+			if (i >= FULL_FROM && i < FULL_TO)
+				limit.rlim_cur = size + room;
+			assert_true(sample_profile_grow(profile, &random, 40));
+			assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+			int code = writer_flush(writer, profile, &error);
+			assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+			assert_true(writer_can_resume(writer));
+			failed += code < 0;
+			if (code < 0) {
+				assert_int_equal(code, ERROR_NO_SPACE);
+				assert_int_equal(writer_size(writer), size);
+			} else {
+				move_hits(all, profile);
+			}
+		}
+		assert_true(failed > 0);
+		assert_true(sample_profile_symbolize(profile, &random));
+		assert_int_equal(writer_finish(writer, profile, &error), 0);
+		assert_int_equal(writer_publish(writer, &error), 0);
+		writer_free(writer);
+		give_hits_back(all, profile);
+		struct profile *read = reader_load(path, &error);
+		if (!read)
+			fail_msg("%s", error.message);
+		const char *difference = sample_profile_difference(profile, read);
+		if (difference)
+			fail_msg("room for %llu bytes: %s", (unsigned long long)room, difference);
+		assert_int_equal(skipped(read, FINDING_BYTES_SKIPPED), 0);
+		assert_int_equal(profile_check(read), 0);
 		profile_free(read);
 		profile_free(profile);
 	}
@@ -918,6 +972,7 @@ int main(void)
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_full_device),
 		cmocka_unit_test(test_disk_fills_up),
+		cmocka_unit_test(test_room_again),
 		cmocka_unit_test(test_no_memory),
 	};
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

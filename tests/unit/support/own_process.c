@@ -5,12 +5,12 @@
 
 #include "collect/sample/attach.h"
 
-static int pretend_to_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+static int pretend_to_attach(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error)
 {
 	/* New at the first call and known at the second: this process has one thread. Threads of a sanitizer do
 	 * not matter to the tests. */
 	static pid_t watched;
-	(void)backend, (void)on_exec, (void)error;
+	(void)backend, (void)pid, (void)on_exec, (void)error;
 	int is_new = tid != watched;
 	watched = is_new ? tid : 0;
 	return is_new;

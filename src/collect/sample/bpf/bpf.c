@@ -49,10 +49,15 @@ struct backend {
 	struct bpf_ring *ring;
 	struct code_loader *code;
 	struct side_events *side;
-	bool has_side; /* they are attached */
+	size_t side_bytes; /* the size of their rings */
+	bool has_side;     /* they are attached */
 	struct bpf_watched watched;
-	bool is_wide, is_blind;      /* functions are probed in children too; doing so failed */
-	struct hash_map attached;    /* thread ids */
+	pid_t first;              /* the process that was attached first; 0: none yet */
+	bool is_wide;             /* functions are probed in all processes, not only in the first */
+	bool was_late;            /* ... but some had run before */
+	bool is_blind;            /* probing them failed */
+	struct hash_map attached; /* thread ids */
+	struct hash_map attached_processes;
 	struct perf_events counters; /* totals of resources that clocks sample: tag is the request */
 	bool stopped;
 	bool unfinished;            /* the totals lack the use of threads that still run */
@@ -106,6 +111,7 @@ static void bpf_close(struct backend *backend)
 		programs__destroy(backend->programs);
 	bpf_watched_release(&backend->watched);
 	hash_map_release(&backend->attached);
+	hash_map_release(&backend->attached_processes);
 	cpus_release(&backend->cpus);
 	free(backend->stack);
 	free(backend);
@@ -144,7 +150,7 @@ static int open_all(struct backend *backend, struct error *error)
 		return error->code;
 	struct backend_request everything = backend->request;
 	everything.everything = true;
-	backend->side = side_events_new(&everything, SIDE_EVENTS_RING_BYTES, true, error);
+	backend->side = side_events_fit(&everything, &backend->side_bytes, error);
 	if (!backend->side)
 		return error->code;
 	if (bpf_programs_pass(backend->programs, BPF_PASS_LEVEL) < 0)
@@ -165,8 +171,9 @@ static struct backend *bpf_open(const struct backend_request *request, struct er
 	backend->request = *request;
 	memcpy(backend->resources, request->resources, request->resource_count * sizeof(backend->resources[0]));
 	backend->request.resources = backend->resources;
-	bpf_watched_init(&backend->watched, request->everything);
+	bpf_watched_init(&backend->watched, request->everything, request->no_children);
 	hash_map_init(&backend->attached);
+	hash_map_init(&backend->attached_processes);
 	if (open_all(backend, error) < 0) {
 		bpf_close(backend);
 		return NULL;
@@ -186,9 +193,10 @@ static int add_counters(struct backend *backend, pid_t tid, bool on_exec, struct
 			continue;
 		struct perf_event_attr attr;
 		perf_events_attributes(&attr, tid, on_exec);
+		attr.inherit_thread = backend->request.no_children;
 		attr.type = row->perf_type;
 		attr.config = row->perf_config;
-		int result = perf_events_add(&backend->counters, &attr, tid, -1, NULL, 0, (uint32_t)i, error);
+		int result = perf_events_add(&backend->counters, &attr, tid, -1, NULL, (uint32_t)i, error);
 		if (result <= 0)
 			return result;
 	}
@@ -215,31 +223,55 @@ static int wait_for_exec(struct backend *backend, pid_t pid, struct error *error
 	return result < 0 ? error->code : 1;
 }
 
-static int bpf_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+/* Watches a process for which no thread was attached before. The programs watch its threads in bpf_start. Returns 1,
+ * 0 if a watched process has started it since, so that it inherits everything, or a negative error. */
+static int watch_process(struct backend *backend, pid_t pid, struct error *error)
+{
+	const uint8_t wanted = 1;
+	const uint32_t key = (uint32_t)pid;
+	bool inherits = bpf_watched_has(&backend->watched, key);
+	if (bpf_watched_add(&backend->watched, pid) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (bpf_map_update_elem(bpf_map__fd(backend->programs->maps.wanted), &key, &wanted, BPF_ANY) < 0)
+		return error_set_errno(error, "cannot observe process %d", (int)pid);
+	/* Side events first: no event of the process is missed from now on. */
+	if (!backend->has_side && side_events_attach(backend->side, PERF_EVENTS_EVERYTHING, false, error) <= 0)
+		return error->code;
+	backend->has_side = true;
+	if (!backend->first) {
+		backend->first = pid;
+		return bpf_hooks_limit(&backend->hooks, backend->programs, pid, error) < 0 ? error->code : 1;
+	}
+	if (!backend->is_wide) {
+		backend->is_wide = true;
+		backend->is_blind = bpf_hooks_widen(&backend->hooks, backend->programs) < 0;
+	}
+	return !inherits;
+}
+
+static int attach_everything(struct backend *backend, struct error *error)
+{
+	int result = side_events_attach(backend->side, PERF_EVENTS_EVERYTHING, false, error);
+	backend->has_side = result > 0;
+	return result;
+}
+
+static int bpf_attach(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error)
 {
 	if (hash_map_get(&backend->attached, (uint64_t)tid) != HASH_MAP_NONE)
 		return 0;
 	if (!backend->request.everything && syscall(SYS_tkill, tid, 0) < 0 && errno == ESRCH)
 		return 0;
-	if (hash_map_put(&backend->attached, (uint64_t)tid, 1) < 0)
+	bool is_new = hash_map_get(&backend->attached_processes, (uint64_t)pid) == HASH_MAP_NONE;
+	if (hash_map_put(&backend->attached, (uint64_t)tid, 1) < 0 ||
+	    (is_new && hash_map_put(&backend->attached_processes, (uint64_t)pid, 1) < 0))
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	/* Side events first: no event of the thread is missed from now on. */
-	int result = 1;
-	if (!backend->has_side) {
-		pid_t pid = on_exec ? tid : backend->request.pid;
-		if (bpf_watched_add(&backend->watched, pid) < 0)
-			return error_set(error, ERROR_MEMORY, "out of memory");
-		result = side_events_attach(backend->side, PERF_EVENTS_EVERYTHING, false, error);
-		backend->has_side = result > 0;
-	}
+	if (backend->request.everything)
+		return attach_everything(backend, error);
+	int result = is_new ? watch_process(backend, pid, error) : 1;
 	if (result > 0 && on_exec)
 		result = wait_for_exec(backend, tid, error);
-	if (result > 0 && !backend->request.everything &&
-	    bpf_hooks_limit(&backend->hooks, backend->programs, on_exec ? tid : backend->request.pid, error) < 0)
-		return error->code;
-	if (result > 0 && !backend->request.everything)
-		result = add_counters(backend, tid, on_exec, error);
-	return result;
+	return result > 0 ? add_counters(backend, tid, on_exec, error) : result;
 }
 
 /* Visits all tasks twice. The first visit can miss a thread that has a smaller number than its creator, if
@@ -327,7 +359,7 @@ static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 		if (side_first) {
 			side_events_deliver(backend->side, &filter);
 			if (backend->watched.has_children && !backend->is_wide) {
-				backend->is_wide = true;
+				backend->is_wide = backend->was_late = true;
 				backend->is_blind = bpf_hooks_widen(&backend->hooks, backend->programs) < 0;
 			}
 		} else {
@@ -414,9 +446,13 @@ static bool is_clock_too_fast(const struct backend *backend, long most_per_secon
 
 static void add_losses(const struct backend *backend, struct profile *profile)
 {
+	enum { KB = 1024 };
 	uint64_t threads = backend->results.lost_threads, creations = backend->results.lost_creations;
 	uint64_t missed = bpf_programs_missed(backend->programs);
 	long most = perf_access_max_sample_rate();
+	if (backend->side_bytes < SIDE_EVENTS_RING_BYTES)
+		finding_add(profile, FINDING_RINGS_SMALL, 0,
+			    "rings of only %zu KB for each CPU: locked memory is limited", backend->side_bytes / KB);
 	if (threads > 0)
 		finding_add(profile, FINDING_THREADS_NOT_RECORDED, threads,
 			    "{# thread was|# threads were} not recorded: no memory in the kernel");
@@ -445,7 +481,7 @@ static void bpf_add_findings(const struct backend *backend, struct profile *prof
 		    "{# unwind row|# unwind rows} of 8 bytes and %" PRIu64 " bytes of index in the kernel",
 		    code_loader_index_bytes(backend->code));
 	add_walks(backend, profile);
-	if (backend->is_wide && backend->hooks.functions.count > 0)
+	if (backend->was_late && backend->hooks.functions.count > 0)
 		finding_add(profile, FINDING_FIRST_CALLS_UNCOUNTED, 0,
 			    "calls of the first process that the target started are not counted in its first moments");
 }

@@ -231,13 +231,44 @@ static int attach_points(struct bpf_hooks *hooks, struct programs *programs, con
 static int attach_to_functions(struct bpf_hooks *hooks, struct programs *programs,
 			       const struct backend_request *request, size_t number, struct error *error)
 {
-	const struct probe_scope scope = { .command = request->command, .pid = request->pid };
+	size_t count = process_list_is_empty(request->processes) ? 0 : request->processes->count;
+	pid_t *pids = calloc(count + 1, sizeof(*pids));
+	if (!pids)
+		return out_of_memory(error);
+	for (size_t i = 0; i < count; i++)
+		pids[i] = request->processes->items[i].pid;
+	const struct probe_scope scope = { .command = request->command, .pids = pids, .pid_count = count };
 	struct probe_points points = { 0 };
 	int result = probe_points_find(&request->resources[number], &scope, &points, error);
+	free(pids);
 	if (result == 0)
 		result = attach_points(hooks, programs, &request->resources[number], number, &points, error);
 	probe_points_release(&points);
 	return result;
+}
+
+/* Adds a probe to the chain of a tracepoint. Sets *is_first if the tracepoint had none: the program is not attached to
+ * it yet. Returns 0 or a negative error. */
+static int chain_probe(struct bpf_hooks *hooks, struct programs *programs, uint64_t id, uint32_t number, bool *is_first)
+{
+	int probes = bpf_map__fd(programs->maps.probes);
+	for (size_t i = 0; i < hooks->tracepoint_count; i++) {
+		struct bpf_attached_tracepoint *attached = &hooks->tracepoints[i];
+		struct bpf_probe last;
+		if (attached->id != id)
+			continue;
+		*is_first = false;
+		if (bpf_map_lookup_elem(probes, &attached->last, &last) < 0)
+			return ERROR_SYSTEM;
+		last.next = number;
+		if (bpf_map_update_elem(probes, &attached->last, &last, BPF_ANY) < 0)
+			return ERROR_SYSTEM;
+		attached->last = number;
+		return 0;
+	}
+	*is_first = true;
+	hooks->tracepoints[hooks->tracepoint_count++] = (struct bpf_attached_tracepoint){ .id = id, .last = number };
+	return 0;
 }
 
 static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *programs,
@@ -255,9 +286,14 @@ static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *progra
 		.field_offset = tracepoint.offset,
 	};
 	uint64_t cookie = 0;
+	bool is_first;
 	result = add_probe(hooks, programs, &probe, &cookie, error);
 	if (result < 0)
 		return result;
+	if (chain_probe(hooks, programs, tracepoint.id, (uint32_t)cookie, &is_first) < 0)
+		return error_set_errno(error, "cannot configure the eBPF programs");
+	if (!is_first)
+		return 0;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_TRACEPOINT,

@@ -12,11 +12,19 @@
 struct bpf_link;
 struct programs;
 
+/* The program is attached to a tracepoint once: `last` is the last probe of the chain that begins with its cookie. */
+struct bpf_attached_tracepoint {
+	uint64_t id;
+	uint32_t last;
+};
+
 struct bpf_hooks {
 	struct bpf_link **links; /* owned */
 	size_t count, capacity;
 	struct bpf_functions functions;
 	size_t probe_count; /* uprobes and tracepoints so far */
+	struct bpf_attached_tracepoint tracepoints[RESOURCE_REQUESTS_MAX];
+	size_t tracepoint_count;
 };
 
 /* Attaches the loaded programs to all hooks that the request needs. Nothing is counted yet. Returns 0, or

@@ -154,7 +154,7 @@ static void set_up(struct programs *programs, const struct backend_request *requ
 	settings->self = (uint32_t)getpid();
 	settings->everything = request->everything;
 	settings->creations = request->creations;
-	settings->pid = (uint32_t)request->pid;
+	settings->children = !request->no_children;
 	settings->measures_waits = needs->waits;
 	settings->late_waits = needs->waits && !needs->reports_resume;
 	settings->requests = (uint32_t)request->resource_count;

@@ -15,15 +15,19 @@
 struct bpf_watched {
 	struct hash_map pids; /* pid -> 1: watched, 0: no longer watched */
 	bool everything;
+	bool no_children;                /* do not watch the processes that watched ones start */
 	bool has_children;               /* a watched process has started another */
 	const struct backend_sink *sink; /* of the current drain */
 };
 
-void bpf_watched_init(struct bpf_watched *watched, bool everything);
+void bpf_watched_init(struct bpf_watched *watched, bool everything, bool no_children);
 void bpf_watched_release(struct bpf_watched *watched);
 
-/* Watches a process and those that it will start. Returns 0 or ERROR_MEMORY. */
+/* Watches a process and, unless no_children, those that it will start. Returns 0 or ERROR_MEMORY. */
 int bpf_watched_add(struct bpf_watched *watched, pid_t pid);
+
+/* Returns whether a process is watched: it was added, or started by a watched one. */
+bool bpf_watched_has(const struct bpf_watched *watched, uint32_t pid);
 
 /* Returns a sink that passes on to watched->sink, which the caller sets. */
 struct backend_sink bpf_watched_filter(struct bpf_watched *watched);

@@ -17,9 +17,9 @@ static struct backend *none_open(const struct backend_request *request, struct e
 	return NULL;
 }
 
-static int none_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+static int none_attach(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error)
 {
-	(void)backend, (void)tid, (void)on_exec;
+	(void)backend, (void)pid, (void)tid, (void)on_exec;
 	return error_set(error, ERROR_UNSUPPORTED, REASON);
 }
 

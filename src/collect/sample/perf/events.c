@@ -40,22 +40,30 @@ bool perf_events_are_accepted(struct perf_event_attr *attr)
 	return fd >= 0;
 }
 
-/* Maps the ring for its first event; later events write to the same ring. */
-static int connect_ring(struct ring *ring, int fd, size_t data_bytes, struct error *error)
+int perf_events_make_ring(struct ring *ring, int cpu, size_t data_bytes, uint32_t wake_bytes, struct error *error)
 {
-	if (ring->memory) {
-		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
-			return error_set_errno(error, "cannot share a ring buffer between perf events");
-		return 0;
-	}
+	struct perf_event_attr attr;
+	perf_events_attributes(&attr, 0, false);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.inherit = 0;
+	attr.exclude_kernel = 1; /* this needs no privilege */
+	attr.wakeup_watermark = wake_bytes;
+	*ring = (struct ring){ .fd = -1 };
+	int fd = perf_events_open(&attr, 0, cpu);
+	if (fd < 0)
+		return error_set_errno(error, "cannot open a perf event for a ring buffer");
 	int result = ring_map(ring, fd, data_bytes);
+	if (result == 0)
+		return 0;
+	close(fd);
 	if (result == -EPERM)
-		return error_set(error, ERROR_PERMISSION,
-				 "cannot map a ring buffer of %zu KB for each CPU: it exceeds the limit of locked "
+		return error_set(error, ERROR_LIMIT,
+				 "cannot map a ring buffer of %zu KB for each CPU: rings exceed the limit of locked "
 				 "memory (raise kernel.perf_event_mlock_kb, or 'ulimit -l')",
 				 data_bytes / 1024);
 	errno = -result;
-	return result < 0 ? error_set_errno(error, "cannot map a perf ring buffer") : 0;
+	return error_set_errno(error, "cannot map a perf ring buffer");
 }
 
 static int refused(pid_t tid, struct error *error)
@@ -69,16 +77,16 @@ static int refused(pid_t tid, struct error *error)
 	return error_set_errno(error, "cannot observe thread %d", (int)tid);
 }
 
-int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu, struct ring *ring,
-		    size_t ring_bytes, uint32_t tag, struct error *error)
+int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu,
+		    const struct ring *ring, uint32_t tag, struct error *error)
 {
 	if (ARRAY_RESERVE(events->events, events->capacity, events->count + 1) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	int fd = perf_events_open(attr, tid, cpu);
 	if (fd < 0)
 		return errno == ESRCH ? 0 : refused(tid, error);
-	int result = ring ? connect_ring(ring, fd, ring_bytes, error) : 0;
-	if (result < 0) {
+	if (ring && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0) {
+		int result = error_set_errno(error, "cannot share a ring buffer between perf events");
 		close(fd);
 		return result;
 	}

@@ -43,10 +43,15 @@ int perf_events_open(struct perf_event_attr *attr, pid_t tid, int cpu);
 /* Returns whether this kernel supports everything that `attr` requests. Tries it on our own thread. */
 bool perf_events_are_accepted(struct perf_event_attr *attr);
 
-/* Opens an event that writes to `ring` (NULL: it only counts). If the ring is not mapped yet, maps it with
- * `ring_bytes`. `tag` is the caller's. Returns 1, 0 if the thread has ended, or a negative error. */
-int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu, struct ring *ring,
-		    size_t ring_bytes, uint32_t tag, struct error *error);
+/* Opens the ring of a CPU, to which events on that CPU can write. It belongs to an event of our own process that counts
+ * nothing, so that it outlives every watched thread. Its descriptor becomes readable when `wake_bytes` were written.
+ * The caller unmaps it. Returns 0; ERROR_LIMIT if the memory may not be locked, so that a smaller ring may be possible;
+ * or another negative error. */
+int perf_events_make_ring(struct ring *ring, int cpu, size_t data_bytes, uint32_t wake_bytes, struct error *error);
+
+/* Opens an event that writes to `ring`, which is of the same CPU (NULL: it only counts). `tag` is the caller's. Returns 1, 0 if the thread has ended, or a negative error. */
+int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu,
+		    const struct ring *ring, uint32_t tag, struct error *error);
 
 /* Enables the events from index `first` on. Returns 0 or a negative error. */
 int perf_events_enable(const struct perf_events *events, size_t first, struct error *error);

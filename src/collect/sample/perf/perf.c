@@ -37,6 +37,7 @@
 enum {
 	SAMPLE_RING_BYTES = 8 * 1024 * 1024,
 	SAMPLE_RING_MIN_BYTES = 64 * 1024,
+	SAMPLE_RING_AMPLE_BYTES = 256 * 1024, /* smaller ones are reported */
 	/* Bytes of stack that are copied: nearly 64 KB for time (a record has at most 64 KB in all), and
 	 * 16 KB for counted events, which come in bursts. That is the whole stack of most programs
 	 * (sqlite3's shell has 18 KB at most). The kernel copies only what exists. The rest is read from
@@ -97,6 +98,7 @@ static void sample_attributes(const struct backend *backend, const struct resour
 {
 	const struct resource_row *row = resource->row;
 	perf_events_attributes(attr, tid, on_exec);
+	attr->inherit_thread = backend->request.no_children;
 	attr->sample_type = PERF_RECORD_SAMPLE_TYPE;
 	attr->type = row->perf_type;
 	attr->config = row->perf_config;
@@ -107,22 +109,19 @@ static void sample_attributes(const struct backend *backend, const struct resour
 	attr->sample_regs_user = PERF_REGISTER_MASK;
 	attr->sample_stack_user = stack_bytes(backend, resource);
 	attr->read_format = backend->reports_lost ? PERF_FORMAT_LOST : 0;
-	size_t wake = (size_t)attr->sample_stack_user * WAKE_SAMPLES;
-	attr->wakeup_watermark =
-		(uint32_t)(wake < backend->sample_ring_bytes / 2 ? wake : backend->sample_ring_bytes / 2);
 }
 
 /* The event at every start of a thread or process, with the stack of the thread that starts it. */
 static void creation_attributes(const struct backend *backend, pid_t tid, bool on_exec, struct perf_event_attr *attr)
 {
 	perf_events_attributes(attr, tid, on_exec);
+	attr->inherit_thread = backend->request.no_children;
 	attr->sample_type = PERF_RECORD_SAMPLE_TYPE;
 	attr->type = PERF_TYPE_TRACEPOINT;
 	attr->config = backend->new_task.config;
 	attr->sample_period = 1;
 	attr->sample_regs_user = PERF_REGISTER_MASK;
 	attr->sample_stack_user = COUNT_STACK_BYTES;
-	attr->wakeup_watermark = (uint32_t)(backend->sample_ring_bytes / 2);
 }
 
 /* --- probe: perf/access.c explains refusals --- */
@@ -171,18 +170,18 @@ static int perf_probe(const struct resource_request *request, bool *user_mode_on
 
 /* --- open and close --- */
 
-static void perf_close(struct backend *backend)
+/* Returns 0, or an error if the kernel cannot leave out the processes that a thread starts (before 5.13). */
+static int check_children(const struct backend_request *request, struct error *error)
 {
-	if (!backend)
-		return;
-	for (size_t i = 0; backend->rings && i < backend->cpus.count; i++)
-		ring_unmap(&backend->rings[i]);
-	free(backend->rings);
-	perf_events_release(&backend->events);
-	side_events_free(backend->side);
-	cpus_release(&backend->cpus);
-	hash_map_release(&backend->tag_by_id);
-	free(backend);
+	struct perf_event_attr attr;
+	perf_events_attributes(&attr, 0, false);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.exclude_kernel = 1;
+	attr.inherit_thread = 1;
+	if (!request->no_children || perf_events_are_accepted(&attr))
+		return 0;
+	return error_set(error, ERROR_UNSUPPORTED, "--no-children with the perf backend needs Linux 5.13 or later");
 }
 
 static bool kernel_counts_lost(void)
@@ -196,7 +195,33 @@ static bool kernel_counts_lost(void)
 	return perf_events_are_accepted(&attr);
 }
 
-/* Returns 0 or a negative error. */
+/* Returns how many bytes of samples wake the monitor. */
+static uint32_t wake_bytes(const struct backend *backend)
+{
+	size_t wake = (size_t)stack_bytes(backend, &backend->resources[0]) * WAKE_SAMPLES;
+	return (uint32_t)(wake < backend->sample_ring_bytes / 2 ? wake : backend->sample_ring_bytes / 2);
+}
+
+static int map_rings(struct backend *backend, size_t side_bytes, struct error *error)
+{
+	backend->side = side_events_new(&backend->request, side_bytes, false, error);
+	int result = backend->side ? 0 : error->code;
+	for (size_t i = 0; i < backend->cpus.count && result == 0; i++)
+		result = perf_events_make_ring(&backend->rings[i], backend->cpus.ids[i], backend->sample_ring_bytes,
+					       wake_bytes(backend), error);
+	return result;
+}
+
+static void unmap_rings(struct backend *backend)
+{
+	for (size_t i = 0; backend->rings && i < backend->cpus.count; i++)
+		ring_unmap(&backend->rings[i]);
+	side_events_free(backend->side);
+	backend->side = NULL;
+}
+
+/* Maps rings as large as the kernel permits: it also counts what the user's other processes have locked, and in a user
+ * namespace it ignores our capability. Returns 0 or a negative error. */
 static int make_rings(struct backend *backend, struct error *error)
 {
 	int result = cpus_find(&backend->cpus, error);
@@ -206,11 +231,31 @@ static int make_rings(struct backend *backend, struct error *error)
 	size_t side_bytes;
 	perf_access_ring_sizes(backend->cpus.count, SIDE_EVENTS_RING_BYTES * side_rings, SAMPLE_RING_BYTES,
 			       SAMPLE_RING_MIN_BYTES, &side_bytes, &backend->sample_ring_bytes);
+	side_bytes /= side_rings;
 	backend->rings = calloc(backend->cpus.count, sizeof(*backend->rings));
 	if (!backend->rings)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	backend->side = side_events_new(&backend->request, side_bytes / side_rings, false, error);
-	return backend->side ? 0 : error->code;
+	result = map_rings(backend, side_bytes, error);
+	while (result == ERROR_LIMIT && backend->sample_ring_bytes > SAMPLE_RING_MIN_BYTES) {
+		unmap_rings(backend);
+		backend->sample_ring_bytes /= 2;
+		if (side_bytes > SIDE_EVENTS_RING_MIN_BYTES)
+			side_bytes /= 2;
+		result = map_rings(backend, side_bytes, error);
+	}
+	return result == ERROR_LIMIT ? error_set_code(error, ERROR_PERMISSION) : result;
+}
+
+static void perf_close(struct backend *backend)
+{
+	if (!backend)
+		return;
+	perf_events_release(&backend->events);
+	unmap_rings(backend);
+	free(backend->rings);
+	cpus_release(&backend->cpus);
+	hash_map_release(&backend->tag_by_id);
+	free(backend);
 }
 
 static struct backend *perf_open(const struct backend_request *request, struct error *error)
@@ -224,7 +269,7 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 	memcpy(backend->resources, request->resources, request->resource_count * sizeof(backend->resources[0]));
 	backend->request.resources = backend->resources;
 	hash_map_init(&backend->tag_by_id);
-	if (make_rings(backend, error) < 0) {
+	if (check_children(request, error) < 0 || make_rings(backend, error) < 0) {
 		perf_close(backend);
 		return NULL;
 	}
@@ -243,8 +288,8 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_t tid, size_t cpu, uint32_t tag,
 		     struct error *error)
 {
-	int result = perf_events_add(&backend->events, attr, tid, backend->cpus.ids[cpu], &backend->rings[cpu],
-				     backend->sample_ring_bytes, tag, error);
+	int result =
+		perf_events_add(&backend->events, attr, tid, backend->cpus.ids[cpu], &backend->rings[cpu], tag, error);
 	if (result <= 0)
 		return result;
 	uint64_t id;
@@ -281,8 +326,9 @@ static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_ex
 	return result < 0 ? 1 : result;
 }
 
-static int perf_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+static int perf_attach(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error)
 {
+	(void)pid;
 	if (side_events_is_watched(backend->side, tid))
 		return 0;
 	for (size_t i = 0; i < backend->cpus.count; i++) {
@@ -397,6 +443,11 @@ static struct backend_counts perf_counts(const struct backend *backend, size_t r
 
 static void perf_add_findings(const struct backend *backend, struct profile *profile)
 {
+	enum { KB = 1024 };
+	if (backend->sample_ring_bytes < SAMPLE_RING_AMPLE_BYTES)
+		finding_add(profile, FINDING_RINGS_SMALL, 0,
+			    "rings of only %zu KB for each CPU: locked memory is limited",
+			    backend->sample_ring_bytes / KB);
 	if (backend->request.creations && !backend->reports_creations)
 		finding_add(profile, FINDING_STARTS_NOT_RECORDED, 0, "paths of threads begin at their start functions");
 }

@@ -40,6 +40,8 @@ void ring_unmap(struct ring *ring)
 {
 	if (ring->memory)
 		munmap(ring->memory, page_bytes() + ring->data_bytes);
+	if (ring->memory && ring->fd >= 0)
+		close(ring->fd);
 	free(ring->scratch);
 	*ring = (struct ring){ .fd = -1 };
 }

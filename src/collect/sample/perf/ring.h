@@ -17,7 +17,7 @@ struct perf_event_header;
 struct pollfd;
 
 struct ring {
-	int fd;          /* the event whose ring this is; not owned */
+	int fd;          /* the event whose ring this is; owned once the ring is mapped */
 	uint8_t *memory; /* NULL: not mapped */
 	size_t data_bytes;
 	uint64_t head;    /* as of the last ring_refresh */
@@ -26,8 +26,8 @@ struct ring {
 	const struct perf_event_header *peeked; /* the record at `tail`, after ring_peek */
 };
 
-/* Maps a ring of `data_bytes` (a power of two of pages) for the event `fd`. Returns 0, or -errno (-EPERM:
- * over the limit of locked memory; -ENOMEM). */
+/* Maps a ring of `data_bytes` (a power of two of pages) for the event `fd`, which ring_unmap closes. Returns 0, or
+ * -errno (-EPERM: over the limit of locked memory; -ENOMEM), after which the caller still owns `fd`. */
 int ring_map(struct ring *ring, int fd, size_t data_bytes);
 void ring_unmap(struct ring *ring);
 

@@ -153,9 +153,9 @@ static char *const *preload_environment(const struct backend *backend)
 }
 
 /* The target connects, so there is nothing to attach to. */
-static int preload_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+static int preload_attach(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error)
 {
-	(void)backend, (void)tid;
+	(void)backend, (void)pid, (void)tid;
 	if (on_exec)
 		return 1;
 	return error_set(error, ERROR_UNSUPPORTED,
@@ -328,6 +328,7 @@ static void preload_add_findings(const struct backend *backend, struct profile *
 const struct backend_vtable backend_preload = {
 	.name = "preload",
 	.only_commands = true,
+	.has_labels = true,
 	.serves = preload_serves,
 	.probe = preload_probe,
 	.open = preload_open,

@@ -16,7 +16,8 @@
 
 struct search {
 	const struct resource_request *request;
-	const struct probe_scope *scope;
+	const char *command; /* NULL: none */
+	pid_t pid;           /* 0: none */
 	struct libraries libraries;
 	struct probe_points *points;
 	struct error *error;
@@ -32,7 +33,7 @@ static void say_where(const struct search *search, char *text, size_t bytes)
 {
 	const struct libraries *libraries = &search->libraries;
 	const char *first = libraries->count ? path_basename(libraries->items[0].name) : "";
-	const char *how = search->scope->pid ? "has mapped" : "needs";
+	const char *how = search->pid ? "has mapped" : "needs";
 	if (search->request->target.module[0])
 		snprintf(text, bytes, "%s", search->request->target.module);
 	else if (libraries->count == 2)
@@ -45,10 +46,10 @@ static void say_where(const struct search *search, char *text, size_t bytes)
 
 static int find_libraries(struct search *search)
 {
-	if (search->scope->pid)
-		return libraries_of_process(&search->libraries, search->scope->pid, search->error);
-	if (search->scope->command)
-		return libraries_of_command(&search->libraries, search->scope->command, search->error);
+	if (search->pid)
+		return libraries_of_process(&search->libraries, search->pid, search->error);
+	if (search->command)
+		return libraries_of_command(&search->libraries, search->command, search->error);
 	return 0;
 }
 
@@ -327,7 +328,7 @@ static int find_static_probes(struct search *search)
 	say_where(search, where, sizeof(where));
 	return error_set(search->error, ERROR_NOT_FOUND, "%s: no %s in %s%s%s", search->request->name,
 			 notes.others ? "such probe" : "static probe", where, near_names_text(&notes.near),
-			 search->scope->pid ? "" : " (-p finds those of libraries that the program loads later)");
+			 search->pid ? "" : " (-p finds those of libraries that the program loads later)");
 }
 
 static int find_points(struct search *search)
@@ -347,16 +348,37 @@ static int find_points(struct search *search)
 	}
 }
 
-int probe_points_find(const struct resource_request *request, const struct probe_scope *scope,
-		      struct probe_points *points, struct error *error)
+/* Adds the points in a command, or in a process. */
+static int find_in_target(const struct resource_request *request, const char *command, pid_t pid,
+			  struct probe_points *points, struct error *error)
 {
-	struct search search = { .request = request, .scope = scope, .points = points, .error = error };
-	*points = (struct probe_points){ 0 };
+	struct search search = { .request = request, .command = command, .pid = pid, .points = points, .error = error };
 	int result = find_libraries(&search);
 	if (result == 0)
 		result = find_points(&search);
 	libraries_release(&search.libraries);
-	if (result < 0)
-		probe_points_release(points);
+	return result;
+}
+
+int probe_points_find(const struct resource_request *request, const struct probe_scope *scope,
+		      struct probe_points *points, struct error *error)
+{
+	bool found = false;
+	int result = 0;
+	*points = (struct probe_points){ 0 };
+	for (size_t i = 0; i < scope->pid_count || i == 0; i++) {
+		struct error why;
+		pid_t pid = scope->pid_count ? scope->pids[i] : 0;
+		result = find_in_target(request, scope->command, pid, points, &why);
+		found |= result == 0;
+		if (result < 0 && error)
+			*error = why;
+		/* It may be in another process, and a process may have ended. */
+		if (result < 0 && result != ERROR_NOT_FOUND)
+			break;
+	}
+	if (result == 0 || (found && result == ERROR_NOT_FOUND))
+		return 0;
+	probe_points_release(points);
 	return result;
 }

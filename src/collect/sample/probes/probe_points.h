@@ -17,7 +17,8 @@
 /* The files to search. */
 struct probe_scope {
 	const char *command; /* path of the file that will be run; NULL: none */
-	pid_t pid;           /* 0: none */
+	const pid_t *pids;   /* each function needs to be in one of these processes only */
+	size_t pid_count;    /* 0: none */
 };
 
 /* One function to watch. Its amount is arguments[argument] * arguments[factor]. */

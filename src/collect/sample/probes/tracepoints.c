@@ -156,6 +156,8 @@ static bool is_number(const struct field *field)
 /* Finds the field, and fills in its position. Cuts `format` into its lines. */
 static int find_field(char *format, const struct resource_target *target, struct tracepoint *found, struct error *error)
 {
+	/* The kernel puts an address of its own over the first fields of a record that it passes to a program. */
+	enum { REPLACED_BYTES = 8 };
 	struct near_names near;
 	char all[256] = "";
 	size_t used = 0;
@@ -167,6 +169,10 @@ static int find_field(char *format, const struct resource_target *target, struct
 		if (!parse_field(line, &field))
 			continue;
 		bool wanted = strcmp(field.name, target->field) == 0;
+		if (wanted && field.position.offset < REPLACED_BYTES)
+			return error_set(error, ERROR_UNSUPPORTED,
+					 "cannot count the field %s of %s:%s: no eBPF program can read it", field.name,
+					 target->group, target->name);
 		if (wanted && is_number(&field)) {
 			field.position.id = found->id;
 			*found = field.position;

@@ -16,7 +16,7 @@ enum { WATCHED_DIRECTLY = 1, WATCHED_BY_INHERITANCE };
 enum side_kind { SIDE_TASKS /* and code */, SIDE_DATA_MAPS, SIDE_KINDS };
 
 struct side_events {
-	bool everything, data_maps, prompt;
+	bool everything, no_children, data_maps, prompt;
 	bool reports_build_id; /* the kernel puts build-ids into maps (5.12) */
 	bool started;
 	size_t ring_bytes;
@@ -33,11 +33,11 @@ static void side_attributes(const struct side_events *side, enum side_kind kind,
 			    struct perf_event_attr *attr)
 {
 	perf_events_attributes(attr, tid, on_exec);
+	attr->inherit_thread = side->no_children;
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_DUMMY;
 	attr->sample_type = PERF_RECORD_SIDE_TYPE;
 	attr->exclude_kernel = 1; /* the kernel reports maps anyway, and this needs no privilege */
-	attr->wakeup_watermark = (uint32_t)(side->ring_bytes / 4);
 	if (kind == SIDE_DATA_MAPS) {
 		attr->mmap_data = 1; /* and no mmap, mmap2: those are of code */
 		return;
@@ -48,8 +48,6 @@ static void side_attributes(const struct side_events *side, enum side_kind kind,
 	attr->comm_exec = 1;
 	attr->task = 1;
 	attr->build_id = side->reports_build_id;
-	if (side->prompt)
-		attr->wakeup_watermark = 1;
 }
 
 static int allocate(struct side_events *side, struct error *error)
@@ -59,7 +57,16 @@ static int allocate(struct side_events *side, struct error *error)
 		return result;
 	side->ring_count = side->cpus.count * SIDE_KINDS;
 	side->rings = calloc(side->ring_count, sizeof(*side->rings));
-	return side->rings ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	if (!side->rings)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	for (size_t i = 0; i < side->ring_count && result == 0; i++) {
+		bool is_data = i % SIDE_KINDS == SIDE_DATA_MAPS;
+		uint32_t wake_bytes = side->prompt && !is_data ? 1 : (uint32_t)(side->ring_bytes / 4);
+		if (!is_data || side->data_maps)
+			result = perf_events_make_ring(&side->rings[i], side->cpus.ids[i / SIDE_KINDS],
+						       side->ring_bytes, wake_bytes, error);
+	}
+	return result;
 }
 
 struct side_events *side_events_new(const struct backend_request *request, size_t ring_bytes, bool prompt,
@@ -71,6 +78,7 @@ struct side_events *side_events_new(const struct backend_request *request, size_
 		return NULL;
 	}
 	side->everything = request->everything;
+	side->no_children = request->no_children && !request->everything;
 	side->data_maps = request->data_maps;
 	side->prompt = prompt;
 	side->ring_bytes = ring_bytes;
@@ -83,6 +91,18 @@ struct side_events *side_events_new(const struct backend_request *request, size_
 	side->reports_build_id = true;
 	side_attributes(side, SIDE_TASKS, 0, false, &attr);
 	side->reports_build_id = perf_events_are_accepted(&attr);
+	return side;
+}
+
+struct side_events *side_events_fit(const struct backend_request *request, size_t *ring_bytes, struct error *error)
+{
+	struct side_events *side;
+	*ring_bytes = SIDE_EVENTS_RING_BYTES;
+	while (!(side = side_events_new(request, *ring_bytes, true, error)) && error->code == ERROR_LIMIT &&
+	       *ring_bytes > SIDE_EVENTS_RING_MIN_BYTES)
+		*ring_bytes /= 2;
+	if (!side && error->code == ERROR_LIMIT)
+		error_set_code(error, ERROR_PERMISSION);
 	return side;
 }
 
@@ -121,7 +141,7 @@ int side_events_attach(struct side_events *side, pid_t tid, bool on_exec, struct
 		struct perf_event_attr attr;
 		side_attributes(side, kind, tid, on_exec, &attr);
 		int result = perf_events_add(&side->events, &attr, tid, side->cpus.ids[i / SIDE_KINDS], &side->rings[i],
-					     side->ring_bytes, (uint32_t)kind, error);
+					     (uint32_t)kind, error);
 		if (result <= 0)
 			return result;
 	}

@@ -24,15 +24,20 @@
 
 struct side_events;
 
-enum { SIDE_EVENTS_RING_BYTES = 256 * 1024 }; /* some 2,000 maps */
+enum {
+	SIDE_EVENTS_RING_BYTES = 256 * 1024, /* some 2,000 maps */
+	SIDE_EVENTS_RING_MIN_BYTES = 16 * 1024
+};
 
-/* Uses `everything` and `data_maps` of the request. `ring_bytes` is the size
+/* Uses `everything`, `no_children` and `data_maps` of the request. `ring_bytes` is the size
  * for each CPU (SIDE_EVENTS_RING_BYTES, where locked memory is not limited),
  * twice with data_maps. `prompt`: the descriptors become readable at every
  * record except data maps, otherwise when a quarter of a ring is full. Returns
- * NULL with the reason in `error`. */
+ * NULL with the reason in `error`: ERROR_LIMIT if the kernel does not permit to lock so much memory. */
 struct side_events *side_events_new(const struct backend_request *request, size_t ring_bytes, bool prompt,
 				    struct error *error);
+/* The same with the largest rings that the kernel permits, and `prompt`. Sets *ring_bytes to their size. */
+struct side_events *side_events_fit(const struct backend_request *request, size_t *ring_bytes, struct error *error);
 void side_events_free(struct side_events *side); /* NULL is fine */
 
 /* Returns whether a thread was attached, or inherits from an attached one. */

@@ -25,8 +25,9 @@ struct backend {
 	pid_t watched[64];
 };
 
-static int answer_attach(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
+static int answer_attach(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error)
 {
+	(void)pid;
 	assert_false(on_exec);
 	if (backend->answer < 0)
 		return error_set(error, backend->answer, "the backend says no");
@@ -215,6 +216,57 @@ static void test_data_maps(void **state)
 	munmap(area, 3 * 4096);
 }
 
+/* A process with an unusual name is found by it, and by its parent. A child that may not be recorded is counted, but one
+ * that the user gave by its number is an error. */
+static void test_listed_processes(void **state)
+{
+	(void)state;
+	void *area;
+	pid_t child = make_child(&area);
+	struct buffer printed;
+	struct error error = { 0 };
+	struct backend backend = { .answer = 1 };
+	const struct backend_sink sink = { .context = &printed, .map = print_map, .name = print_name };
+	size_t refused;
+	struct process_list list = { 0 };
+	assert_int_equal(process_list_add_named(&list, "a (b)", &error), ERROR_NOT_FOUND);
+	assert_int_equal(process_list_add_named(&list, "a (b) c", &error), 0);
+	assert_int_equal(list.count, 1);
+	assert_int_equal(list.items[0].pid, child);
+	assert_int_equal(process_list_add_id(&list, child, &error), 0);
+	assert_int_equal(list.count, 1);
+	process_list_release(&list);
+	buffer_init(&printed);
+	assert_int_equal(process_list_add_id(&list, getppid(), &error), 0);
+	assert_int_equal(attach_processes(&vtable, &backend, &list, false, false, &sink, &refused, &error), 0);
+	assert_int_equal(list.count, 1);
+	process_list_release(&list);
+	/* This process is not listed as a child of its parent, nor are its own children then. */
+	assert_int_equal(process_list_add_id(&list, getppid(), &error), 0);
+	assert_in_range(process_list_add_children(&list, &error), 0, INT32_MAX);
+	for (size_t i = 0; i < list.count; i++)
+		assert_true(list.items[i].pid != getpid() && list.items[i].pid != child);
+	process_list_release(&list);
+	backend = (struct backend){ .answer = 1 };
+	list = (struct process_list){ 0 };
+	assert_int_equal(process_list_add_id(&list, getpid(), &error), 0);
+	assert_int_equal(attach_processes(&vtable, &backend, &list, true, false, &sink, &refused, &error), 0);
+	assert_int_equal(list.count, 2);
+	assert_true(list.items[1].pid == child && list.items[1].origin == PROCESS_CHILD && refused == 0);
+	backend = (struct backend){ .answer = ERROR_PERMISSION };
+	assert_int_equal(attach_processes(&vtable, &backend, &list, true, false, &sink, &refused, &error),
+			 ERROR_PERMISSION);
+	list.items[0].origin = PROCESS_BY_NAME;
+	assert_int_equal(attach_processes(&vtable, &backend, &list, true, false, &sink, &refused, &error),
+			 ERROR_PERMISSION);
+	assert_int_equal(refused, 2);
+	process_list_release(&list);
+	buffer_release(&printed);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	munmap(area, 3 * 4096);
+}
+
 /* Every process of the machine is reported: this one, and one with threads. Kernel threads have a name, but no
  * maps. */
 static void test_everything(void **state)
@@ -249,10 +301,9 @@ static void test_everything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_threads_and_maps),
-		cmocka_unit_test(test_data_maps),
-		cmocka_unit_test(test_everything),
+		cmocka_unit_test(test_refusals),         cmocka_unit_test(test_threads_and_maps),
+		cmocka_unit_test(test_data_maps),        cmocka_unit_test(test_everything),
+		cmocka_unit_test(test_listed_processes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

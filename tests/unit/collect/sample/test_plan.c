@@ -59,7 +59,7 @@ static bool is_inner(const struct resource_row *row)
 static const struct backend_vtable best = { .name = "best", .serves = is_seen_outside, .probe = probe_best };
 static const struct backend_vtable plain = { .name = "plain", .serves = is_plain, .probe = probe_plain };
 static const struct backend_vtable inner = {
-	.name = "inner", .only_commands = true, .serves = is_inner, .probe = probe_inner
+	.name = "inner", .only_commands = true, .has_labels = true, .serves = is_inner, .probe = probe_inner
 };
 const struct backend_vtable *const record_backends[] = { &best, &plain, &inner, NULL };
 
@@ -91,6 +91,10 @@ static struct record_options options_of(const char *first, const char *second)
 		assert_int_equal(resource_parse(words[i], &options.resources[options.resource_count++], &error), 0);
 	return options;
 }
+
+/* A process to attach to. */
+static struct listed_process one_process = { .pid = 1 };
+static struct process_list running = { .items = &one_process, .count = 1 };
 
 static int make(struct plan *plan, const char *first, const char *second, struct error *error)
 {
@@ -159,7 +163,7 @@ static void test_refused(void **state)
 	/* A request for "cpu" does not become user time. */
 	plain_user_only = true;
 	struct record_options options = options_of("cpu", NULL);
-	options.pid = 1;
+	options.processes = &running;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_PERMISSION);
 	assert_says(&error, "perf_event_paranoid");
 	/* The message is that of the last backend, which requires the least. */
@@ -197,6 +201,54 @@ static void test_inner(void **state)
 	assert_string_equal(error.message, "plain cannot measure page-faults");
 }
 
+/* A command that labels its work is recorded by the first backend that records labels, if that measures everything, and
+ * by the most preferred one if that does not open. */
+static void test_labels(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error, why = { .code = ERROR_NOT_FOUND };
+	is_inner_there = true;
+	assert_int_equal(make(&plan, "cpu", NULL, &error), 0);
+	assert_ptr_equal(plan.vtable, &best);
+	struct record_options options = options_of("cpu", NULL);
+	assert_true(plan_for_labels(&plan, &options));
+	assert_ptr_equal(plan.vtable, &inner);
+	assert_string_equal(plan.passed_over, "best: the program sets labels");
+	assert_true(plan_next(&plan, &options, &why));
+	assert_ptr_equal(plan.vtable, &best);
+	assert_string_equal(plan.passed_over, "");
+	assert_false(plan_next(&plan, &options, &why));
+	/* It does not measure system calls. */
+	options = options_of("syscalls", NULL);
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_false(plan_for_labels(&plan, &options));
+	assert_ptr_equal(plan.vtable, &best);
+	options = options_of("cpu", NULL);
+	options.backend = "plain";
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_false(plan_for_labels(&plan, &options));
+	assert_ptr_equal(plan.vtable, &plain);
+}
+
+/* A backend that every program loads by its environment cannot leave out children. */
+static void test_no_children(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	struct record_options options = options_of("cpu", NULL);
+	is_inner_there = true;
+	options.no_children = true;
+	options.backend = "inner";
+	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
+	assert_says(&error, "--no-children");
+	options.backend = NULL;
+	assert_int_equal(plan_make(&plan, &options, &error), 0);
+	assert_ptr_equal(plan.vtable, &best);
+	assert_true(plan.request.no_children);
+}
+
 /* A backend that must be loaded into the command cannot record a running process. */
 static void test_only_commands(void **state)
 {
@@ -206,7 +258,7 @@ static void test_only_commands(void **state)
 	struct record_options options = options_of("own:orders", NULL);
 	is_inner_there = true;
 	best_answer = ERROR_PERMISSION;
-	options.pid = 1;
+	options.processes = &running;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
 	assert_says(&error, "cannot measure own:orders in a running process: only the inner backend measures it");
 	options = options_of("alloc-bytes", NULL);
@@ -216,15 +268,15 @@ static void test_only_commands(void **state)
 	options = options_of("cpu", NULL);
 	options.backend = "inner";
 	assert_int_equal(plan_make(&plan, &options, &error), 0);
-	options.pid = 1;
+	options.processes = &running;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
 	assert_says(&error, "cannot record with -p: it is loaded into commands that it starts");
-	options.pid = 0;
+	options.processes = NULL;
 	options.everything = true;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_UNSUPPORTED);
 	assert_says(&error, "cannot record with -a");
 	/* The same without -r: the last backend that can measure the default is used. */
-	options = (struct record_options){ .pid = 1 };
+	options = (struct record_options){ .processes = &running };
 	plain_user_only = true;
 	assert_int_equal(plan_make(&plan, &options, &error), 0);
 	assert_ptr_equal(plan.vtable, &plain);
@@ -288,10 +340,11 @@ static void test_not_opened(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_preferred, reset), cmocka_unit_test_setup(test_next_best, reset),
-		cmocka_unit_test_setup(test_refused, reset),   cmocka_unit_test_setup(test_mixture, reset),
-		cmocka_unit_test_setup(test_forced, reset),    cmocka_unit_test_setup(test_not_opened, reset),
-		cmocka_unit_test_setup(test_inner, reset),     cmocka_unit_test_setup(test_only_commands, reset),
+		cmocka_unit_test_setup(test_preferred, reset),   cmocka_unit_test_setup(test_next_best, reset),
+		cmocka_unit_test_setup(test_refused, reset),     cmocka_unit_test_setup(test_mixture, reset),
+		cmocka_unit_test_setup(test_forced, reset),      cmocka_unit_test_setup(test_not_opened, reset),
+		cmocka_unit_test_setup(test_inner, reset),       cmocka_unit_test_setup(test_only_commands, reset),
+		cmocka_unit_test_setup(test_no_children, reset), cmocka_unit_test_setup(test_labels, reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

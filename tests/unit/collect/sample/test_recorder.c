@@ -484,6 +484,26 @@ static void test_memory_runs_short(void **state)
 	ALLOC_FAIL_EACH(fed_short_of_memory());
 }
 
+/* While the disk is full, samples are counted as lost, and change nothing else. */
+static void test_full(void **state)
+{
+	struct fed *fed = *state;
+	const struct backend_sample sample = FED_STACK(FED_PID, FED_PID, 0x10020, 0x10010);
+	uint32_t node = fed_sample(fed, sample);
+	size_t nodes = fed->recorder.profile->node_count;
+	fed->recorder.is_full = true;
+	const struct backend_sample others[] = { sample, FED_STACK(FED_PID, FED_PID, 0x10040, 0x10010) };
+	for (size_t i = 0; i < 2; i++)
+		fed->sink.sample(fed->sink.context, &others[i]);
+	assert_int_equal(fed->recorder.not_kept, 2);
+	assert_int_equal(fed->recorder.profile->lost, 2);
+	assert_int_equal(fed->recorder.profile->node_count, nodes);
+	fed->recorder.is_full = false;
+	assert_int_equal(fed_sample(fed, sample), node);
+	assert_int_equal(fed->recorder.samples, 2);
+	assert_int_equal(fed_cause(fed, UNWIND_ROOT), 2);
+}
+
 int main(void)
 {
 #define FED(test) cmocka_unit_test_setup_teardown(test, fed_begin, fed_end)
@@ -505,6 +525,7 @@ int main(void)
 		FED(test_labels),
 		FED(test_odd_labels),
 		FED(test_resources),
+		FED(test_full),
 		cmocka_unit_test(test_memory_runs_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

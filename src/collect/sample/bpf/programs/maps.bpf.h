@@ -24,6 +24,15 @@ struct {
 	__type(value, struct bpf_thread);
 } threads SEC(".maps");
 
+/* The processes that BPF_PASS_WATCH watches. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, BPF_WANTED);
+	__type(key, uint32_t); /* pid */
+	__type(value, uint8_t);
+} wanted SEC(".maps");
+
 /* --- code --- */
 
 struct {

@@ -68,16 +68,25 @@ static uint64_t field_of(void *context, const struct bpf_probe *probe)
 	}
 }
 
+/* The kernel runs a program once for each event, however often it is attached to the tracepoint. So it visits the
+ * probes of all resources that count this tracepoint. */
 SEC("tracepoint")
 int on_tracepoint(void *context)
 {
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
 	uint32_t number = bpf_get_attach_cookie(context);
-	struct bpf_probe *probe = thread ? bpf_map_lookup_elem(&probes, &number) : NULL;
-	if (!probe)
+	if (!thread)
 		return 0;
-	struct sample_record order = nothing_known;
-	count_and_sample(thread, probe->request, field_of(context, probe), &order);
+	for (int i = 0; i < SAMPLE_REQUESTS; i++) {
+		struct bpf_probe *probe = bpf_map_lookup_elem(&probes, &number);
+		if (!probe)
+			return 0;
+		struct sample_record order = nothing_known;
+		count_and_sample(thread, probe->request, field_of(context, probe), &order);
+		number = probe->next;
+		if (!number)
+			return 0;
+	}
 	return 0;
 }
 

@@ -17,6 +17,7 @@ enum {
 	BPF_PROBES = 1024,  /* uprobes and tracepoints of a run */
 	BPF_SYSCALLS = 512, /* numbers that have a class */
 	BPF_SCRATCHES_PER_CPU = 3,
+	BPF_WANTED = 32768, /* running processes to which a recording attaches */
 };
 
 /* --- threads --- */
@@ -84,7 +85,7 @@ struct bpf_probe {
 	uint32_t field_offset;
 	uint32_t guard_above;
 	uint32_t but_not; /* a process whose calls another probe counts; 0: none */
-	uint32_t spare;
+	uint32_t next;    /* number of a further probe of the same tracepoint, which is larger; 0: none */
 };
 
 /* --- settings and results --- */
@@ -93,7 +94,7 @@ struct bpf_settings {
 	uint32_t self;       /* the monitor's pid */
 	uint32_t everything; /* watch every process */
 	uint32_t creations;  /* report the stacks that start threads */
-	uint32_t pid;        /* the process that BPF_PASS_WATCH watches */
+	uint32_t children;   /* watch the processes that watched ones start */
 	uint32_t measures_waits;
 	uint32_t requests;         /* how many */
 	uint32_t syscall_requests; /* number of the requests for system calls; they are: */
@@ -112,7 +113,7 @@ struct bpf_results {
 /* The purpose of a visit to all tasks. */
 enum bpf_task_pass {
 	BPF_PASS_LEVEL, /* finds the monitor's pid namespace */
-	BPF_PASS_WATCH, /* watches the threads of settings.pid, or all threads */
+	BPF_PASS_WATCH, /* watches the threads of the wanted processes, or all threads */
 	BPF_PASS_FINISH /* adds up the use of running threads, and their present waits */
 };
 

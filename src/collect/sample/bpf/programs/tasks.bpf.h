@@ -68,6 +68,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct bpf_thread *creator = bpf_task_storage_get(&threads, parent, 0, 0);
 	bool all = settings.everything && is_on && !(child->flags & PF_KTHREAD);
+	if (!settings.everything && !settings.children && child->tgid != parent->tgid)
+		return 0;
 	if ((!creator || creator->state < BPF_THREAD_COUNTS) && !all)
 		return 0;
 	struct bpf_thread *thread = watch(child, bpf_ktime_get_ns());
@@ -149,11 +151,29 @@ int BPF_PROG(on_exit, struct task_struct *task)
 
 uint32_t pass; /* enum bpf_task_pass */
 
+static uint32_t parent_number(struct task_struct *task)
+{
+	return level == 0 ? BPF_CORE_READ(task, real_parent, tgid)
+			  : number_in(BPF_CORE_READ(task, real_parent, signal, pids[PIDTYPE_TGID]));
+}
+
+/* Returns whether the thread's process is to be watched: the monitor attached to it, or such a process has started
+ * it since the monitor listed its children. */
+static bool is_wanted(struct task_struct *task)
+{
+	uint32_t pid = process_number(task);
+	if (settings.everything || pid == settings.self)
+		return pid != settings.self;
+	if (bpf_map_lookup_elem(&wanted, &pid))
+		return true;
+	uint32_t parent = settings.children ? parent_number(task) : 0;
+	uint8_t *value = parent ? bpf_map_lookup_elem(&wanted, &parent) : NULL;
+	return value && bpf_map_update_elem(&wanted, &pid, value, BPF_ANY) == 0;
+}
+
 static void begin_to_watch(struct task_struct *task)
 {
-	bool wanted =
-		settings.everything ? process_number(task) != settings.self : process_number(task) == settings.pid;
-	if (task->flags & PF_KTHREAD || !wanted || bpf_task_storage_get(&threads, task, 0, 0))
+	if (task->flags & PF_KTHREAD || !is_wanted(task) || bpf_task_storage_get(&threads, task, 0, 0))
 		return;
 	struct bpf_thread *thread = watch(task, bpf_ktime_get_ns());
 	if (thread && settings.measures_waits && !task->on_cpu) {

@@ -65,6 +65,7 @@ struct task_struct {
 	unsigned in_execve : 1;
 	unsigned in_iowait : 1;
 	int pid, tgid;
+	struct task_struct *real_parent;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 };

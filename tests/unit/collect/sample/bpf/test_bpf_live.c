@@ -118,11 +118,14 @@ static void ask_for(size_t count, const char *const *words)
 static struct backend *open_on(pid_t pid, bool on_exec)
 {
 	struct error error = { 0 };
-	request.pid = on_exec ? 0 : pid;
+	struct listed_process one = { .pid = pid };
+	struct process_list running = { .items = &one, .count = on_exec ? 0 : 1 };
+	request.processes = &running; /* open reads it */
 	struct backend *backend = backend_bpf.open(&request, &error);
+	request.processes = NULL;
 	if (!backend)
 		fail_msg("%s", error.message);
-	if (backend_bpf.attach(backend, pid, on_exec, &error) != 1)
+	if (backend_bpf.attach(backend, pid, pid, on_exec, &error) != 1)
 		fail_msg("%s", error.message);
 	assert_int_equal(backend_bpf.load_code(backend, (uint32_t)pid, own_code, own_code_count), 0);
 	if (backend_bpf.start(backend, &error) < 0)
@@ -456,8 +459,8 @@ static void test_no_such_thread(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	struct backend *backend = backend_bpf.open(&request, &error);
 	assert_non_null(backend);
-	assert_int_equal(backend_bpf.attach(backend, pid, false, &error), 0);
-	assert_int_equal(backend_bpf.attach(backend, pid, true, &error), 0);
+	assert_int_equal(backend_bpf.attach(backend, pid, pid, false, &error), 0);
+	assert_int_equal(backend_bpf.attach(backend, pid, pid, true, &error), 0);
 	backend_bpf.close(backend);
 	backend_bpf.close(NULL);
 }

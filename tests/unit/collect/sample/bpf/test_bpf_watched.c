@@ -37,7 +37,7 @@ static struct counts fork_children(unsigned long failing_allocation)
 	struct counts counts = { 0 };
 	const struct backend_sink sink = { .context = &counts, .fork = count_fork, .lost_events = count_lost };
 	struct bpf_watched watched;
-	bpf_watched_init(&watched, false);
+	bpf_watched_init(&watched, false, false);
 	watched.sink = &sink;
 	assert_int_equal(bpf_watched_add(&watched, PARENT), 0);
 	const struct backend_sink filter = bpf_watched_filter(&watched);

@@ -150,7 +150,7 @@ static void test_none_refuses(void **state)
 	error = (struct error){ 0 };
 	assert_null(backend_none.open(&request, &error));
 	assert_int_equal(error.code, ERROR_UNSUPPORTED);
-	assert_int_equal(backend_none.attach(NULL, getpid(), false, &error), ERROR_UNSUPPORTED);
+	assert_int_equal(backend_none.attach(NULL, getpid(), getpid(), false, &error), ERROR_UNSUPPORTED);
 	assert_int_equal(backend_none.start(NULL, &error), ERROR_UNSUPPORTED);
 	assert_int_equal(backend_none.descriptors(NULL, NULL, 0), 0);
 	struct backend_counts counts = backend_none.counts(NULL, 0);

@@ -45,9 +45,9 @@ static pid_t record(const struct backend_request *request, void (*deed)(void))
 		fail_msg("%s", error.message);
 	pid_t pid = child_start(deed);
 	pid_t watched = request->everything ? -1 : pid;
-	if (backend_perf.attach(backend, watched, false, &error) != 1)
+	if (backend_perf.attach(backend, watched, watched, false, &error) != 1)
 		fail_msg("%s", error.message);
-	assert_int_equal(backend_perf.attach(backend, watched, false, &error), 0);
+	assert_int_equal(backend_perf.attach(backend, watched, watched, false, &error), 0);
 	assert_int_equal(backend_perf.start(backend, &error), 0);
 	child_begin();
 	while (!child_is_done(DRAIN_MS))
@@ -278,7 +278,7 @@ static void test_everything_refused(void **state)
 		const struct backend_request request = { .resources = &cpu, .resource_count = 1, .everything = true };
 		struct error error = { 0 };
 		struct backend *backend = backend_perf.open(&request, &error);
-		int result = backend ? backend_perf.attach(backend, -1, false, &error) : error.code;
+		int result = backend ? backend_perf.attach(backend, -1, -1, false, &error) : error.code;
 		backend_perf.close(backend);
 		_exit(result == ERROR_PERMISSION && strstr(error.message, "paranoid=0") ? REFUSED : 1);
 	}

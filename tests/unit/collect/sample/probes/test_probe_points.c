@@ -73,7 +73,7 @@ static int find(const char *words, const char *command, pid_t pid, struct probe_
 {
 	struct resource_request request;
 	const char *path = command && command[0] != '/' ? lab_path(command) : command;
-	struct probe_scope scope = { .command = path, .pid = pid };
+	struct probe_scope scope = { .command = path, .pids = &pid, .pid_count = pid != 0 };
 	error->message[0] = 0;
 	if (resource_parse(words, &request, error) < 0)
 		fail_msg("%s: %s", words, error->message);
