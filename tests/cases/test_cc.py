@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import pytest
-from record_support import CPPROF
+from record_support import CPPROF, PROGRAMS
 
 BOTH = pytest.mark.parametrize("compiler", ["gcc", "clang"])
 
@@ -181,6 +181,55 @@ def test_nothing_instrumented_needs_no_library(project):
 	cc(["gcc", "-Iinc", "src/main.c", "src/other.c", "-o", "program"], project, ["--rule", "exclude *"])
 	needed = subprocess.run(["readelf", "-d", project / "program"], capture_output=True, text=True, check=True).stdout
 	assert "libcpprof" not in needed
+
+
+# --- mistakes in annotations ---
+
+ANNOTATED = """#include <cpprof/profiler.h>
+static void *good_enter(int n) { return n ? (void *)&good_enter : 0; }
+static void good_leave(void *kept) { (void)kept; }
+static void odd_enter(int n) { (void)n; }
+static void odd_leave(void *kept) { (void)kept; }
+static void *half_enter(int n) { return good_enter(n); }
+CPPROF_HOOK(good, n) static int called(int n) { int sum = n; return sum; }
+CPPROF_HOOK(nowhere, n) static int misspelt(int n) { int sum = n; return sum; }
+CPPROF_HOOK(half, n) static int without_leave(int n) { int sum = n; return sum; }
+CPPROF_HOOK(odd, n) static int of_void(int n) { int sum = n; return sum; }
+CPPROF_HOOK(good, n) static int other_type(char *n) { int sum = n[0]; return sum; }
+CPPROF_HOOK(good, 1, 2) static int other_count(void) { int sum = 0; return sum; }
+/* cpprof: hok(good, 1) */
+static int other_word(void) { int sum = 0; return sum; }
+int main(void)
+{
+	char text[] = "";
+	half_enter(1), odd_enter(1), odd_leave(0);
+	return called(0) + misspelt(0) + without_leave(0) + of_void(0) + other_type(text) + other_count() + other_word();
+}
+"""
+MISTAKES = {"misspelt": "nowhere", "without_leave": "half", "of_void": "odd", "other_type": "good", "other_count": "good", "other_word": "hok(good, 1)"}
+
+
+@pytest.mark.parametrize("compiler, options", [("gcc", []), ("gcc", ["--explicit"]), ("clang", []), ("g++", []), ("clang++", []), ("tcc", [])],
+	ids=["gcc", "gcc explicit", "clang", "g++", "clang++", "tcc"])
+def test_mistaken_hooks_are_reported(project, compiler, options):
+	"""The function of a hook that does not compile is counted without it, and a line gives the hook and the compiler's reason."""
+	if not shutil.which(compiler):
+		pytest.skip(f"{compiler} is not installed")
+	name = "a.cc" if compiler.endswith("++") else "a.c"
+	(project / name).write_text(ANNOTATED)
+	result = cc([compiler, f"-I{PROGRAMS.parents[1] / 'include'}", "-g", name, "-o", "program"], project, options)
+	lines = [line for line in result.stderr.splitlines() if f"cpprof cc: {name}:" in line]
+	found = {line.split(": ")[2]: line.split(": ", 3)[3] for line in lines}
+	# tcc only warns of a pointer in place of a number.
+	expected = {function: text for function, text in MISTAKES.items() if compiler != "tcc" or function != "other_type"}
+	assert found.keys() == expected.keys() and len(lines) == len(found), result.stderr
+	for function, text in expected.items():
+		assert re.match(rf"its hook '{text}' is not called: .*\w{{4}}|its annotation is not understood from '{re.escape(text)}' on", found[function]), found
+	assert f"{name}:8: misspelt: its hook 'nowhere' is not called: " in result.stderr and "nowhere_" in found["misspelt"]
+	calls = {function.split("(")[0]: count for function, count in counts("./program", project).items()}
+	assert {function: calls.get(function) for function in ["called", *MISTAKES]} == dict.fromkeys(["called", *MISTAKES], 1)
+	quiet = cc([compiler, f"-I{PROGRAMS.parents[1] / 'include'}", "-c", name], project, ["--quiet", *options])
+	assert "is not called" not in quiet.stderr
 
 
 # --- how sources are named ---

@@ -42,6 +42,7 @@ struct source_point {
 	/* The decision. */
 	const char *skipped; /* why it is not instrumented: "constexpr before C++20"; NULL: it is */
 	const char *warning; /* a warning about an instrumented point; NULL: none */
+	const char *mistake; /* an error in its annotations, which have no effect from there on; NULL: none */
 };
 
 struct selection;

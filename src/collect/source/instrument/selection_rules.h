@@ -40,6 +40,7 @@ struct selection_rule {
 struct selection_exception {
 	char *file;
 	uint32_t line;
+	char *hook_mistake; /* excludes only the hook of the probe point, for this reason; NULL: excludes all of it */
 };
 
 struct selection {

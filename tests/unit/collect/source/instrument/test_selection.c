@@ -381,6 +381,24 @@ static void test_exceptions(void **state)
 	selection_free(selection);
 }
 
+static void test_exceptions_of_hooks(void **state)
+{
+	(void)state;
+	struct selection *selection = rules("include function f");
+	struct source_point point = function("a.c", "f", NULL);
+	point.hook = "count, n";
+	assert_int_equal(selection_except_hook(selection, "a.c", 8, "another line's"), 0);
+	selection_decide(selection, &point);
+	assert_string_equal(point.hook, "count, n");
+	assert_null(point.mistake);
+	assert_int_equal(selection_except_hook(selection, "a.c", 7, "its reason"), 0);
+	selection_decide(selection, &point);
+	assert_null(point.hook);
+	assert_string_equal(point.mistake, "its reason");
+	assert_null(point.skipped);
+	selection_free(selection);
+}
+
 static void test_memory(void **state)
 {
 	(void)state;
@@ -394,6 +412,8 @@ static void test_memory(void **state)
 		if (selection) {
 			int code = selection_read_text(selection, "m", copy, sizeof(text) - 1, &error);
 			assert_true(code == 0 || error.code < 0);
+			code = selection_except_hook(selection, "a.c", 7, "its reason");
+			assert_true(code == 0 || code == ERROR_MEMORY);
 		}
 		selection_free(selection);
 	});
@@ -414,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_excess),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_exceptions),
+		cmocka_unit_test(test_exceptions_of_hooks),
 		cmocka_unit_test(test_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
