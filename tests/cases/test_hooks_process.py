@@ -2,6 +2,7 @@
 space."""
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -124,4 +125,28 @@ def test_where_nothing_can_be_written(tmp_path):
 	path, environment = alone()
 	environment["CPPROF_OUTPUT"] = str(tmp_path / "no/such/folder")
 	result = subprocess.run([path, "_exit", "10"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-	assert (result.returncode, result.stdout, result.stderr, os.listdir(tmp_path)) == (7, "", "", [])
+	assert (result.returncode, result.stdout, os.listdir(tmp_path)) == (7, "", [])
+	assert result.stderr == f"cpprof: cannot create '{tmp_path}/no/such/folder': No such file or directory; nothing is counted (CPPROF_OUTPUT can name another file)\n"
+
+
+@pytest.mark.parametrize("output, reason", [
+	("x" * 300, "File name too long"),
+	("x/" * 2100, "File name too long"),
+	("full", "File too large"),
+	("file/below", "Not a directory"),
+	("folder", "Is a directory"),
+	("pipe", "Operation not supported"),
+	("/dev/null", None),
+], ids=["name", "path", "limit", "below a file", "folder", "pipe", "device"])
+def test_reason_why_nothing_is_counted(output, reason, tmp_path):
+	"""The reason is on standard error, unless the name is that of a device, as /dev/null. The program runs as without cpprof."""
+	path, environment = alone()
+	(tmp_path / "file").write_text("")
+	(tmp_path / "folder").mkdir()
+	os.mkfifo(tmp_path / "pipe")
+	limit = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))) if output == "full" else None
+	result = subprocess.run([path, "_exit", "10"], cwd=tmp_path, env={**environment, "CPPROF_OUTPUT": output}, capture_output=True, text=True,
+		check=False, preexec_fn=limit)
+	assert (result.returncode, result.stdout, sorted(os.listdir(tmp_path))) == (7, "", ["file", "folder", "pipe"])
+	said = f"cpprof: cannot create '{output[:4096]}': {reason}; nothing is counted (CPPROF_OUTPUT can name another file)\n"
+	assert result.stderr == (said if reason else "")

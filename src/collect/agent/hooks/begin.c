@@ -1,4 +1,5 @@
 /* The beginning of counting in a process: chooses the file and the measurement. */
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -84,21 +85,47 @@ static void remember_folder(void)
 		folder[0] = 0;
 }
 
+/* Prints to standard error, in one write: the program counts nothing, and no other process would report it. */
+static void say_not_made(const char *name, int number)
+{
+	struct iovec parts[5];
+	int count = 0;
+	const char *why = strerrordesc_np(number);
+	add_text(parts, &count, "cpprof: cannot create '");
+	add_text(parts, &count, name);
+	add_text(parts, &count, "': ");
+	add_text(parts, &count, why ? why : "an unknown error");
+	add_text(parts, &count, "; nothing is counted (" TALLY_OUTPUT_VARIABLE " can name another file)\n");
+	machine_syscall(SYS_writev, STDERR_FILENO, (long)parts, count, 0, 0, 0);
+}
+
+/* Appends the name to the folder, unless it is absolute. Returns false if there is no room. */
+static bool make_path(char path[PATH_MAX], const char *name)
+{
+	size_t folder_bytes = name[0] == '/' ? 0 : strnlen(folder, sizeof(folder)), bytes = strnlen(name, PATH_MAX);
+	if (folder_bytes + 1 + bytes >= PATH_MAX)
+		return false;
+	memcpy(path, folder, folder_bytes);
+	if (name[0] != '/')
+		path[folder_bytes++] = '/';
+	memcpy(path + folder_bytes, name, bytes + 1);
+	return true;
+}
+
 static struct tally_header *make_file(void)
 {
 	static char path[PATH_MAX];
 	const char *name = hooks_environment_value(TALLY_OUTPUT_VARIABLE);
 	enum tally_measurement measurement = measurement_asked();
+	if (measurement == TALLY_OFF)
+		return NULL;
+	int number = ENAMETOOLONG;
 	remember_folder();
 	name = name && name[0] ? name : "cpprof.data";
-	size_t folder_bytes = name[0] == '/' ? 0 : strnlen(folder, sizeof(folder)), bytes = strnlen(name, PATH_MAX);
-	if (measurement == TALLY_OFF || folder_bytes + 1 + bytes >= sizeof(path))
-		return NULL;
-	memcpy(path, folder, folder_bytes);
-	if (name[0] != '/')
-		path[folder_bytes++] = '/';
-	memcpy(path + folder_bytes, name, bytes + 1);
-	return tally_make(path, measurement);
+	struct tally_header *header = make_path(path, name) ? tally_make(path, measurement, &number) : NULL;
+	if (!header && number)
+		say_not_made(name, number);
+	return header;
 }
 
 #ifdef CPPROF_PRELOADED
