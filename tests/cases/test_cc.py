@@ -445,6 +445,33 @@ def test_selection(project):
 	assert not (project / "other.o").exists()
 
 
+SELECTED = """#include <cstddef>
+#include <vector>
+namespace core { int loop_once(int n) { int s = n; return s; } int main_loop(int n) { int s = n; return s; } }
+struct Klass { int v; Klass(int n) { v = n; v++; } ~Klass() { v = 0; v--; } unsigned long get() { int x = v; return x; } };
+void bar() { int a = 1; a++; }
+std::vector<int> *all(std::vector<int> *v) { v->clear(); return v; }
+template <class T> T twice(T x) { T y = x; return y; }
+extern "C" int plain(int n) { int s = n; return s; }
+template <class T> struct Box { int f() { int s = 0; return s; } };
+"""
+
+
+@pytest.mark.parametrize("rules, excluded", [
+	("exclude core::<^loop>", {"core::loop_once"}),
+	("SCOREP_REGION_NAMES_BEGIN\nEXCLUDE MANGLED _Z3barv _ZN5KlassC2Ei bar all\nSCOREP_REGION_NAMES_END", {"bar", "Klass::Klass"}),
+	("SCOREP_REGION_NAMES_BEGIN\nEXCLUDE MANGLED _ZN4core* plain *Klass*D1*\nSCOREP_REGION_NAMES_END", {"core::loop_once", "core::main_loop", "plain", "Klass::~Klass"}),
+	("BEGIN_EXCLUDE_LIST\nvoid #\nsize_t Klass::get()\nlong plain(int)\nEND_EXCLUDE_LIST", {"bar"}),
+	("BEGIN_EXCLUDE_LIST\nunsigned long #\nstd::vector<int> *all(#)\nT twice(T)\nEND_EXCLUDE_LIST", {"Klass::get", "all", "twice"}),
+])
+def test_selection_in_cxx(rules, excluded, project):
+	(project / "my.select").write_text(rules)
+	(project / "a.cc").write_text(SELECTED)
+	listed = json.loads(run([CPPROF, "instrument", "--report", "--format", "json", "-s", "my.select", "a.cc", "--", "g++"], project).stdout)
+	points = {point["name"]: point["instrumented"] for point in listed["probe_points"]}
+	assert len(points) == 10 and {name for name, is_in in points.items() if not is_in} == excluded
+
+
 def test_instrument(project):
 	copy = run([CPPROF, "instrument", "src/other.c"], project).stdout
 	first, second, rest = copy.split("\n", 2)

@@ -47,6 +47,11 @@ int selection_level(const struct selection *selection)
 	return selection->finest;
 }
 
+bool selection_needs_linker_names(const struct selection *selection)
+{
+	return selection->has_mangled;
+}
+
 int selection_wrong(const struct selection_reading *reading, const char *format, ...)
 {
 	char what[256];
@@ -83,6 +88,7 @@ int selection_take(const struct selection_reading *reading, struct selection_rul
 	}
 	if (rule->verb == SELECTION_LEVEL && rule->level > selection->finest)
 		selection->finest = rule->level;
+	selection->has_mangled |= rule->of_mangled;
 	selection->rules[selection->rule_count++] = *rule;
 	return 0;
 }
@@ -158,7 +164,9 @@ static bool rule_fits(const struct selection_rule *rule, const struct subject *s
 		return true;
 	if (rule->of_files)
 		return point->file && selection_pattern_fits_file(&rule->pattern, point->file);
-	return selection_pattern_fits_function(&rule->pattern, subject->name, point->signature);
+	if (rule->of_mangled && point->is_cxx)
+		return selection_pattern_fits_linker_name(&rule->pattern, point);
+	return selection_pattern_fits_function(&rule->pattern, subject->name, point);
 }
 
 /* Applies includes, then excludes. Rules for files and functions form one list or, with `apart`, two lists, both of
@@ -188,8 +196,7 @@ static const char *by_last(const struct selection *selection, const struct subje
 	const char *why[2] = { NULL, NULL };
 	for (size_t i = 0; i < selection->rule_count; i++) {
 		const struct selection_rule *rule = &selection->rules[i];
-		if (rule->dialect == SELECTION_SCOREP && rule->verb <= SELECTION_EXCLUDE &&
-		    !(rule->of_mangled && subject->point->is_cxx) && rule_fits(rule, subject))
+		if (rule->dialect == SELECTION_SCOREP && rule->verb <= SELECTION_EXCLUDE && rule_fits(rule, subject))
 			why[rule->of_files] = rule->why;
 	}
 	return why[0] ? why[0] : why[1];

@@ -28,5 +28,7 @@ int selection_except_hook(struct selection *selection, const char *file, uint32_
 void selection_decide(const struct selection *selection, struct source_point *point);
 /* Returns the finest requested level: PROBE_LEVEL_FUNCTION by default. */
 int selection_level(const struct selection *selection);
+/* Returns whether a rule needs the functions' linker names. */
+bool selection_needs_linker_names(const struct selection *selection);
 
 #endif
