@@ -9,7 +9,7 @@ import time
 
 import pytest
 from hooks_support import HOOKS, Counted, Program, by_base_name, counted_calls
-from record_support import BUILD, SECONDS_ALLOWED
+from record_support import BUILD, SECONDS_ALLOWED, run_cpprof
 
 RUNTIME = BUILD / "src/collect/agent"
 
@@ -150,3 +150,19 @@ def test_reason_why_nothing_is_counted(output, reason, tmp_path):
 	assert (result.returncode, result.stdout, sorted(os.listdir(tmp_path))) == (7, "", ["file", "folder", "pipe"])
 	said = f"cpprof: cannot create '{output[:4096]}': {reason}; nothing is counted (CPPROF_OUTPUT can name another file)\n"
 	assert result.stderr == (said if reason else "")
+
+
+@pytest.mark.parametrize("hook", ["mcount", "cyg"])
+def test_the_library_calls_no_allocator_of_the_program(hook, tmp_path):
+	"""The program counts the calls of its own malloc. They are the same with and without cpprof, and those in the profile."""
+	path = Program("allocator", hook, level="-O1").path
+	bare = subprocess.run([path], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+	counted = Counted([path], tmp_path, measurement="paths")
+	sampled = run_cpprof("record", "--backend", "preload", "-r", "cpu", "-r", "alloc-bytes", "-o", tmp_path / "sampled.data", "--", path)
+	assert counted.status == 0 and sampled.returncode == 0, (counted.err, sampled.stderr)
+	calls = by_base_name(counted.calls())
+	for output in (counted.out, sampled.stdout):
+		# The C library allocates its own profile of a program with -pg, in its mcount.
+		assert [line for line in output.splitlines() if "calloc" not in line and "take" not in line] == [
+			line for line in bare.splitlines() if "calloc" not in line and "take" not in line]
+	assert [calls[name] for name in ("malloc", "free", "take")] == [101, 100, 201]
