@@ -46,6 +46,43 @@ def test_ends_without_destructors(way, status, total, measurement, tmp_path):
 	assert calls["step"] == total and "at_end" not in calls
 
 
+STARTS_ITSELF = """extern char __executable_start, etext;
+void monstartup(unsigned long low, unsigned long high);
+void _mcleanup(void);
+static volatile int n;
+void step(void) { n++; }
+static void steps(int count) { while (count-- > 0) step(); }
+int main(int argc, char **argv)
+{
+	steps(5);
+	monstartup((unsigned long)&__executable_start, (unsigned long)&etext);
+	steps(argc > 1 ? 70 : 7);
+	_mcleanup();
+	steps(11);
+	monstartup((unsigned long)&__executable_start, (unsigned long)&etext);
+	steps(100);
+	return argv[0] == 0;
+}
+"""
+
+
+@pytest.mark.parametrize("hook", ["mcount", "fentry"])
+def test_program_that_starts_its_profile_itself(hook, tmp_path):
+	"""Linked without -pg, a program is counted from its call of monstartup on; linked with it, from its start."""
+	source = tmp_path / "starts.c"
+	source.write_text(STARTS_ITSELF)
+	flags = HOOKS[hook]
+	subprocess.run(["gcc", "-O0", "-g", *flags, "-c", source, "-o", tmp_path / "starts.o"], check=True)
+	for name, link, expected in [("without", [], 107), ("with", flags, 112)]:
+		subprocess.run(["gcc", *link, tmp_path / "starts.o", "-o", tmp_path / name], check=True)
+		counted = Counted([tmp_path / name], tmp_path, measurement="paths", name=f"{name}.data")
+		assert counted.status == 0 and by_base_name(counted.calls())["step"] == expected, counted.err
+	linked = [f"-Wl,-rpath,{RUNTIME}", f"-L{RUNTIME}", "-Wl,--no-as-needed", "-lcpprof"]
+	subprocess.run(["gcc", tmp_path / "starts.o", "-o", tmp_path / "alone", *linked], check=True)
+	subprocess.run([tmp_path / "alone", "more"], cwd=tmp_path, check=True)
+	assert by_base_name(counted_calls(tmp_path / "cpprof.data"))["step"] == 170
+
+
 def test_moncontrol(tmp_path):
 	"""Nothing is counted between moncontrol(0) and moncontrol(1), or between _mcleanup and monstartup. The C library's own call
 	of _mcleanup at exit comes before the destructors, which are counted."""

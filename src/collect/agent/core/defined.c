@@ -1,4 +1,4 @@
-/* Searches the objects' tables of dynamic symbols, by DT_GNU_HASH:
+/* What objects define and use, by their tables of dynamic symbols. Definitions are found by DT_GNU_HASH:
  *
  *     header | Bloom filter: words | buckets: first symbol of each, or 0 | chains: hash of each symbol, bit 0 ends it
  */
@@ -19,6 +19,8 @@ struct hash_header {
 
 struct object_symbols {
 	const struct hash_header *hash;
+	const ElfW(Rela) * relocations[2]; /* NULL: none */
+	size_t bytes[2];                   /* of the relocations */
 	const ElfW(Sym) * symbols;
 	const char *names;
 	const ElfW(Half) * versions; /* by symbol; NULL: the object has none */
@@ -43,6 +45,14 @@ static struct object_symbols symbols_of(const struct link_map *map)
 			found.names = address;
 		else if (entry->d_tag == DT_VERSYM)
 			found.versions = address;
+		else if (entry->d_tag == DT_RELA)
+			found.relocations[0] = address;
+		else if (entry->d_tag == DT_JMPREL)
+			found.relocations[1] = address;
+		else if (entry->d_tag == DT_RELASZ)
+			found.bytes[0] = entry->d_un.d_val;
+		else if (entry->d_tag == DT_PLTRELSZ)
+			found.bytes[1] = entry->d_un.d_val;
 	}
 	return found;
 }
@@ -105,5 +115,20 @@ bool defined_somewhere(const char *name, bool behind_us)
 	for (; map; map = map->l_next)
 		if (may_define(map, name, hash))
 			return true;
+	return false;
+}
+
+bool real_program_uses(const char *name)
+{
+	enum { SYMBOL_SHIFT = 32 };
+	struct object_symbols object = symbols_of(_r_debug.r_map);
+	for (size_t i = 0; i < 2 && object.symbols && object.names && object.relocations[i]; i++) {
+		const ElfW(Rela) *relocations = object.relocations[i];
+		for (size_t at = 0; at < object.bytes[i] / sizeof(*relocations); at++) {
+			uint64_t symbol = relocations[at].r_info >> SYMBOL_SHIFT;
+			if (symbol && strcmp(object.names + object.symbols[symbol].st_name, name) == 0)
+				return true;
+		}
+	}
 	return false;
 }

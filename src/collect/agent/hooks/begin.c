@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/hooks/implementation.h"
 #include "collect/agent/hooks/system.h"
@@ -150,13 +151,22 @@ enum { NOT_BEGUN, BEGINNING, BEGUN };
 static uint32_t begun;
 static uint32_t beginner; /* the thread id */
 
+/* Whether the program has hooks of -pg, and no start code that calls __monstartup (it was linked without -pg), but
+ * calls monstartup itself: with the C library such a program counts from then on. */
+static bool will_start_itself(void)
+{
+	return real_program_uses("monstartup") && !real_program_uses("__monstartup") &&
+	       (real_program_uses("mcount") || real_program_uses("__fentry__"));
+}
+
 static void start(struct tally_header *header)
 {
 	hooks.header = header;
 	hooks.process_number = __atomic_fetch_add(&header->processes, 1, __ATOMIC_RELAXED);
 	hooks.process = tally_process_new(NULL);
 	hooks.measurement = measurements[header->measurement];
-	hooks.on = !header->starts_paused;
+	hooks.awaits_start = will_start_itself();
+	hooks.on = !header->starts_paused && !hooks.awaits_start;
 	if (!hooks.process)
 		hooks.header = NULL;
 }

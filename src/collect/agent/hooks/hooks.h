@@ -175,6 +175,7 @@ struct hooks {
 	uint32_t process_number;
 	const struct hook_measurement *measurement; /* the measurement of all threads while counting is on */
 	uint32_t on;
+	bool awaits_start; /* the program starts counting itself, by monstartup */
 };
 extern struct hooks hooks;
 
