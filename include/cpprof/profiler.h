@@ -366,9 +366,21 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 {
 	hook->leave(hook->kept);
 }
-#define CPPROF_TOOL_HOOK(number, hook, arguments) \
-	struct cpprof_hook cpprof_hook_##number   \
-		__attribute__((__cleanup__(cpprof_hook_left), __unused__)) = { hook##_leave, hook##_enter arguments };
+/* In C, compilers only warn of an argument of another type, and cpprof cc does not show warnings of the copy. */
+#ifdef __cplusplus
+#define CPPROF_STRICT_
+#define CPPROF_STRICT_END_
+#else
+#define CPPROF_STRICT_                                                                      \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wint-conversion\"") \
+		_Pragma("GCC diagnostic error \"-Wincompatible-pointer-types\"")
+#define CPPROF_STRICT_END_ _Pragma("GCC diagnostic pop")
+#endif
+#define CPPROF_TOOL_HOOK(number, hook, arguments)                                                                      \
+	CPPROF_STRICT_                                                                                                 \
+	struct cpprof_hook cpprof_hook_##number                                                                        \
+		__attribute__((__cleanup__(cpprof_hook_left), __unused__)) = { hook##_leave, hook##_enter arguments }; \
+	CPPROF_STRICT_END_
 
 /* The instrumenter writes it behind the end of a file, once for each address of a function that another function
  * takes: "\"what\",\"where\",\"file\",\"line\"". The section is not loaded with the program (cpprof report --lexical
@@ -453,8 +465,16 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
 		CPPROF_TOOL_EXPLICIT_POINT(number, CPPROF_KIND_BLOCK, CPPROF_LEVEL_BLOCK, line, name, group) \
 		CPPROF_TOOL_LEAVE(number);                                                                   \
 	} while (0);
-#define CPPROF_TOOL_EXPLICIT_HOOK(number, hook, arguments) void *cpprof_kept_##number = hook##_enter arguments;
-#define CPPROF_TOOL_LEAVE_HOOK(number, hook) (hook##_leave(cpprof_kept_##number), CPPROF_TOOL_LEAVE(number))
+/* "*&" makes an undeclared function an error: a plain call would declare it. */
+#ifdef CPPROF_PORTABLE
+#define CPPROF_STRICT_
+#define CPPROF_STRICT_END_
+#endif
+#define CPPROF_TOOL_EXPLICIT_HOOK(number, hook, arguments)      \
+	CPPROF_STRICT_                                          \
+	void *cpprof_kept_##number = (*&hook##_enter)arguments; \
+	CPPROF_STRICT_END_
+#define CPPROF_TOOL_LEAVE_HOOK(number, hook) ((*&hook##_leave)(cpprof_kept_##number), CPPROF_TOOL_LEAVE(number))
 
 #if defined(__cplusplus) && __cplusplus >= 201103L && !defined(CPPROF_PORTABLE)
 /* The same for code that the compiler may also evaluate: constexpr functions, and lambdas since C++17. Such a

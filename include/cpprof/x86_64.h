@@ -50,22 +50,24 @@ static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof
 
 /* Counts the call if it is the one that the thread guessed as the next, because it came next before. Returns the
  * frame of the caller, or NULL if it is another call. hooks_paths_enter_fast of the library explains what an
- * interrupting handler finds. */
+ * interrupting handler finds. The caller's frame is in a structure, as in struct cpprof_entry: gcc would warn that a
+ * variable might be clobbered, in functions that call setjmp. */
 static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_probe *probe, __UINT64_TYPE__ caller,
 							    __UINT64_TYPE__ return_slot)
 {
 	struct cpprof_thread *thread = cpprof_thread_1;
-	struct cpprof_frame *top, *frame;
+	struct cpprof_entry entry;
+	struct cpprof_frame *frame;
 	struct cpprof_edge *edge;
 	if (__builtin_expect(return_slot < thread->low, 0))
 		return 0;
-	top = thread->top;
-	edge = top->guess;
+	entry.frame = thread->top;
+	edge = entry.frame->guess;
 	if (__builtin_expect(edge->function != (__UINT64_TYPE__)probe || edge->caller != caller ||
-				     top->return_slot + (edge->flags & CPPROF_EDGE_INLINED_) <= return_slot,
+				     entry.frame->return_slot + (edge->flags & CPPROF_EDGE_INLINED_) <= return_slot,
 			     0))
 		return 0;
-	frame = top + 1;
+	frame = entry.frame + 1;
 	if (__builtin_expect(frame->node != edge->child, 0)) {
 		if (frame + 1 >= thread->limit)
 			return 0;
@@ -74,9 +76,9 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_probe 
 	}
 	__asm__ __volatile__("inc{q %0| " CPPROF_QWORD_ "%0}" : "+m"(edge->count));
 	if (__builtin_expect(edge->after != edge, 0))
-		top->guess = edge->after;
+		entry.frame->guess = edge->after;
 	frame->return_slot = return_slot;
-	cpprof_charge(thread, top);
+	cpprof_charge(thread, entry.frame);
 	frame->caller = caller;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->top = frame;
@@ -84,7 +86,7 @@ static CPPROF_HOT struct cpprof_frame *cpprof_enter_guessed(struct cpprof_probe 
 	/* A handler that ran before the frame was on top has overwritten it. */
 	if (__builtin_expect(frame->node != edge->child, 0))
 		return cpprof_probe_restore(frame, edge, return_slot);
-	return top;
+	return entry.frame;
 }
 
 /* Entries and exits that are not counted inline. They are out of line, so that a probe point is small. */
@@ -100,11 +102,12 @@ CPPROF_ASIDE void cpprof_left_slowly(struct cpprof_probe *probe, void *const *fr
 
 static CPPROF_HOT struct cpprof_frame *cpprof_enter_here(struct cpprof_probe *probe)
 {
-	struct cpprof_frame *frame = cpprof_enter_guessed(probe, (__UINT64_TYPE__)__builtin_return_address(0),
-							  CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()));
-	if (__builtin_expect(frame == 0, 0))
-		frame = cpprof_entered_slowly(probe, (void *const *)__builtin_dwarf_cfa());
-	return frame;
+	struct cpprof_entry entry;
+	entry.frame = cpprof_enter_guessed(probe, (__UINT64_TYPE__)__builtin_return_address(0),
+					   CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()));
+	if (__builtin_expect(entry.frame == 0, 0))
+		entry.frame = cpprof_entered_slowly(probe, (void *const *)__builtin_dwarf_cfa());
+	return entry.frame;
 }
 
 static CPPROF_HOT void cpprof_leave_here(struct cpprof_probe *probe, struct cpprof_frame *entered)

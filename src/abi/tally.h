@@ -79,7 +79,8 @@ struct tally_request {
 	uint64_t interval; /* gticks */
 	uint8_t counter;   /* enum counter */
 	uint8_t fp_kinds;  /* enum fp_kind, or-ed */
-	uint8_t spare[6];
+	uint8_t has_unit;  /* COUNTER_OWN: 1: the program has declared its unit; atomic */
+	uint8_t spare[5];
 	char own[64];    /* COUNTER_OWN: the program's name for it */
 	char name[256];  /* the profile's name of the resource: "cpu" */
 	char title[320]; /* "CPU Time" */

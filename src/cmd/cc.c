@@ -115,7 +115,8 @@ static const struct command_option options[] = {
 	  NULL },
 	{ OPTION_VERBOSE, 'v', "verbose", NULL, "Print what was done with each source, as CPPROF_CC_VERBOSE=1 does",
 	  NULL },
-	{ OPTION_QUIET, 'q', "quiet", NULL, "Do not print which sources are compiled without instrumentation", NULL },
+	{ OPTION_QUIET, 'q', "quiet", NULL,
+	  "Do not print which sources are compiled without instrumentation, and which hooks are not called", NULL },
 	{ 0 },
 };
 

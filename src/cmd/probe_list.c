@@ -17,6 +17,11 @@ void probe_list_open(struct probe_list *list)
 				 "file,line,kind,level,name,signature,group,instrumented,reason,warning");
 }
 
+static const char *warning_of(const struct source_point *point)
+{
+	return point->mistake ? point->mistake : point->warning;
+}
+
 static void print_row(struct sheet *sheet, const struct source_point *point, const char *reason)
 {
 	sheet_row(sheet);
@@ -29,7 +34,7 @@ static void print_row(struct sheet *sheet, const struct source_point *point, con
 	sheet_optional_text(sheet, "group", point->group);
 	sheet_flag(sheet, "instrumented", !reason);
 	sheet_optional_text(sheet, "reason", reason);
-	sheet_optional_text(sheet, "warning", point->warning);
+	sheet_optional_text(sheet, "warning", warning_of(point));
 	sheet_row_end(sheet);
 }
 
@@ -47,9 +52,9 @@ static void print_text(FILE *out, const struct source_point *point, const char *
 		fputs(", group ", out);
 		render_safe_text(out, point->group);
 	}
-	if (point->warning) {
+	if (warning_of(point)) {
 		fputs("; warning: ", out);
-		render_safe_text(out, point->warning);
+		render_safe_text(out, warning_of(point));
 	}
 	fputc('\n', out);
 }

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import pytest
-from record_support import CPPROF
+from record_support import CPPROF, PROGRAMS
 
 BOTH = pytest.mark.parametrize("compiler", ["gcc", "clang"])
 
@@ -181,6 +181,55 @@ def test_nothing_instrumented_needs_no_library(project):
 	cc(["gcc", "-Iinc", "src/main.c", "src/other.c", "-o", "program"], project, ["--rule", "exclude *"])
 	needed = subprocess.run(["readelf", "-d", project / "program"], capture_output=True, text=True, check=True).stdout
 	assert "libcpprof" not in needed
+
+
+# --- mistakes in annotations ---
+
+ANNOTATED = """#include <cpprof/profiler.h>
+static void *good_enter(int n) { return n ? (void *)&good_enter : 0; }
+static void good_leave(void *kept) { (void)kept; }
+static void odd_enter(int n) { (void)n; }
+static void odd_leave(void *kept) { (void)kept; }
+static void *half_enter(int n) { return good_enter(n); }
+CPPROF_HOOK(good, n) static int called(int n) { int sum = n; return sum; }
+CPPROF_HOOK(nowhere, n) static int misspelt(int n) { int sum = n; return sum; }
+CPPROF_HOOK(half, n) static int without_leave(int n) { int sum = n; return sum; }
+CPPROF_HOOK(odd, n) static int of_void(int n) { int sum = n; return sum; }
+CPPROF_HOOK(good, n) static int other_type(char *n) { int sum = n[0]; return sum; }
+CPPROF_HOOK(good, 1, 2) static int other_count(void) { int sum = 0; return sum; }
+/* cpprof: hok(good, 1) */
+static int other_word(void) { int sum = 0; return sum; }
+int main(void)
+{
+	char text[] = "";
+	half_enter(1), odd_enter(1), odd_leave(0);
+	return called(0) + misspelt(0) + without_leave(0) + of_void(0) + other_type(text) + other_count() + other_word();
+}
+"""
+MISTAKES = {"misspelt": "nowhere", "without_leave": "half", "of_void": "odd", "other_type": "good", "other_count": "good", "other_word": "hok(good, 1)"}
+
+
+@pytest.mark.parametrize("compiler, options", [("gcc", []), ("gcc", ["--explicit"]), ("clang", []), ("g++", []), ("clang++", []), ("tcc", [])],
+	ids=["gcc", "gcc explicit", "clang", "g++", "clang++", "tcc"])
+def test_mistaken_hooks_are_reported(project, compiler, options):
+	"""The function of a hook that does not compile is counted without it, and a line gives the hook and the compiler's reason."""
+	if not shutil.which(compiler):
+		pytest.skip(f"{compiler} is not installed")
+	name = "a.cc" if compiler.endswith("++") else "a.c"
+	(project / name).write_text(ANNOTATED)
+	result = cc([compiler, f"-I{PROGRAMS.parents[1] / 'include'}", "-g", name, "-o", "program"], project, options)
+	lines = [line for line in result.stderr.splitlines() if f"cpprof cc: {name}:" in line]
+	found = {line.split(": ")[2]: line.split(": ", 3)[3] for line in lines}
+	# tcc only warns of a pointer in place of a number.
+	expected = {function: text for function, text in MISTAKES.items() if compiler != "tcc" or function != "other_type"}
+	assert found.keys() == expected.keys() and len(lines) == len(found), result.stderr
+	for function, text in expected.items():
+		assert re.match(rf"its hook '{text}' is not called: .*\w{{4}}|its annotation is not understood from '{re.escape(text)}' on", found[function]), found
+	assert f"{name}:8: misspelt: its hook 'nowhere' is not called: " in result.stderr and "nowhere_" in found["misspelt"]
+	calls = {function.split("(")[0]: count for function, count in counts("./program", project).items()}
+	assert {function: calls.get(function) for function in ["called", *MISTAKES]} == dict.fromkeys(["called", *MISTAKES], 1)
+	quiet = cc([compiler, f"-I{PROGRAMS.parents[1] / 'include'}", "-c", name], project, ["--quiet", *options])
+	assert "is not called" not in quiet.stderr
 
 
 # --- how sources are named ---
@@ -394,6 +443,33 @@ def test_selection(project):
 	(project / "my.select").write_text("include function w*\nexclud x\n")
 	assert "my.select:2: 'exclud' is not a rule" in cc(["gcc", "-c", "src/other.c"], project, ["-s", "my.select"], status=1).stderr
 	assert not (project / "other.o").exists()
+
+
+SELECTED = """#include <cstddef>
+#include <vector>
+namespace core { int loop_once(int n) { int s = n; return s; } int main_loop(int n) { int s = n; return s; } }
+struct Klass { int v; Klass(int n) { v = n; v++; } ~Klass() { v = 0; v--; } unsigned long get() { int x = v; return x; } };
+void bar() { int a = 1; a++; }
+std::vector<int> *all(std::vector<int> *v) { v->clear(); return v; }
+template <class T> T twice(T x) { T y = x; return y; }
+extern "C" int plain(int n) { int s = n; return s; }
+template <class T> struct Box { int f() { int s = 0; return s; } };
+"""
+
+
+@pytest.mark.parametrize("rules, excluded", [
+	("exclude core::<^loop>", {"core::loop_once"}),
+	("SCOREP_REGION_NAMES_BEGIN\nEXCLUDE MANGLED _Z3barv _ZN5KlassC2Ei bar all\nSCOREP_REGION_NAMES_END", {"bar", "Klass::Klass"}),
+	("SCOREP_REGION_NAMES_BEGIN\nEXCLUDE MANGLED _ZN4core* plain *Klass*D1*\nSCOREP_REGION_NAMES_END", {"core::loop_once", "core::main_loop", "plain", "Klass::~Klass"}),
+	("BEGIN_EXCLUDE_LIST\nvoid #\nsize_t Klass::get()\nlong plain(int)\nEND_EXCLUDE_LIST", {"bar"}),
+	("BEGIN_EXCLUDE_LIST\nunsigned long #\nstd::vector<int> *all(#)\nT twice(T)\nEND_EXCLUDE_LIST", {"Klass::get", "all", "twice"}),
+])
+def test_selection_in_cxx(rules, excluded, project):
+	(project / "my.select").write_text(rules)
+	(project / "a.cc").write_text(SELECTED)
+	listed = json.loads(run([CPPROF, "instrument", "--report", "--format", "json", "-s", "my.select", "a.cc", "--", "g++"], project).stdout)
+	points = {point["name"]: point["instrumented"] for point in listed["probe_points"]}
+	assert len(points) == 10 and {name for name, is_in in points.items() if not is_in} == excluded
 
 
 def test_instrument(project):

@@ -2,13 +2,14 @@
 space."""
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
 
 import pytest
 from hooks_support import HOOKS, Counted, Program, by_base_name, counted_calls
-from record_support import BUILD, SECONDS_ALLOWED
+from record_support import BUILD, SECONDS_ALLOWED, run_cpprof
 
 RUNTIME = BUILD / "src/collect/agent"
 
@@ -43,6 +44,43 @@ def test_ends_without_destructors(way, status, total, measurement, tmp_path):
 	counted, calls = calls_of(way, 50, folder=tmp_path, measurement=measurement)
 	assert counted.status == status, counted.err
 	assert calls["step"] == total and "at_end" not in calls
+
+
+STARTS_ITSELF = """extern char __executable_start, etext;
+void monstartup(unsigned long low, unsigned long high);
+void _mcleanup(void);
+static volatile int n;
+void step(void) { n++; }
+static void steps(int count) { while (count-- > 0) step(); }
+int main(int argc, char **argv)
+{
+	steps(5);
+	monstartup((unsigned long)&__executable_start, (unsigned long)&etext);
+	steps(argc > 1 ? 70 : 7);
+	_mcleanup();
+	steps(11);
+	monstartup((unsigned long)&__executable_start, (unsigned long)&etext);
+	steps(100);
+	return argv[0] == 0;
+}
+"""
+
+
+@pytest.mark.parametrize("hook", ["mcount", "fentry"])
+def test_program_that_starts_its_profile_itself(hook, tmp_path):
+	"""Linked without -pg, a program is counted from its call of monstartup on; linked with it, from its start."""
+	source = tmp_path / "starts.c"
+	source.write_text(STARTS_ITSELF)
+	flags = HOOKS[hook]
+	subprocess.run(["gcc", "-O0", "-g", *flags, "-c", source, "-o", tmp_path / "starts.o"], check=True)
+	for name, link, expected in [("without", [], 107), ("with", flags, 112)]:
+		subprocess.run(["gcc", *link, tmp_path / "starts.o", "-o", tmp_path / name], check=True)
+		counted = Counted([tmp_path / name], tmp_path, measurement="paths", name=f"{name}.data")
+		assert counted.status == 0 and by_base_name(counted.calls())["step"] == expected, counted.err
+	linked = [f"-Wl,-rpath,{RUNTIME}", f"-L{RUNTIME}", "-Wl,--no-as-needed", "-lcpprof"]
+	subprocess.run(["gcc", tmp_path / "starts.o", "-o", tmp_path / "alone", *linked], check=True)
+	subprocess.run([tmp_path / "alone", "more"], cwd=tmp_path, check=True)
+	assert by_base_name(counted_calls(tmp_path / "cpprof.data"))["step"] == 170
 
 
 def test_moncontrol(tmp_path):
@@ -124,4 +162,44 @@ def test_where_nothing_can_be_written(tmp_path):
 	path, environment = alone()
 	environment["CPPROF_OUTPUT"] = str(tmp_path / "no/such/folder")
 	result = subprocess.run([path, "_exit", "10"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-	assert (result.returncode, result.stdout, result.stderr, os.listdir(tmp_path)) == (7, "", "", [])
+	assert (result.returncode, result.stdout, os.listdir(tmp_path)) == (7, "", [])
+	assert result.stderr == f"cpprof: cannot create '{tmp_path}/no/such/folder': No such file or directory; nothing is counted (CPPROF_OUTPUT can name another file)\n"
+
+
+@pytest.mark.parametrize("output, reason", [
+	("x" * 300, "File name too long"),
+	("x/" * 2100, "File name too long"),
+	("full", "File too large"),
+	("file/below", "Not a directory"),
+	("folder", "Is a directory"),
+	("pipe", "Operation not supported"),
+	("/dev/null", None),
+], ids=["name", "path", "limit", "below a file", "folder", "pipe", "device"])
+def test_reason_why_nothing_is_counted(output, reason, tmp_path):
+	"""The reason is on standard error, unless the name is that of a device, as /dev/null. The program runs as without cpprof."""
+	path, environment = alone()
+	(tmp_path / "file").write_text("")
+	(tmp_path / "folder").mkdir()
+	os.mkfifo(tmp_path / "pipe")
+	limit = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))) if output == "full" else None
+	result = subprocess.run([path, "_exit", "10"], cwd=tmp_path, env={**environment, "CPPROF_OUTPUT": output}, capture_output=True, text=True,
+		check=False, preexec_fn=limit)
+	assert (result.returncode, result.stdout, sorted(os.listdir(tmp_path))) == (7, "", ["file", "folder", "pipe"])
+	said = f"cpprof: cannot create '{output[:4096]}': {reason}; nothing is counted (CPPROF_OUTPUT can name another file)\n"
+	assert result.stderr == (said if reason else "")
+
+
+@pytest.mark.parametrize("hook", ["mcount", "cyg"])
+def test_the_library_calls_no_allocator_of_the_program(hook, tmp_path):
+	"""The program counts the calls of its own malloc. They are the same with and without cpprof, and those in the profile."""
+	path = Program("allocator", hook, level="-O1").path
+	bare = subprocess.run([path], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+	counted = Counted([path], tmp_path, measurement="paths")
+	sampled = run_cpprof("record", "--backend", "preload", "-r", "cpu", "-r", "alloc-bytes", "-o", tmp_path / "sampled.data", "--", path)
+	assert counted.status == 0 and sampled.returncode == 0, (counted.err, sampled.stderr)
+	calls = by_base_name(counted.calls())
+	for output in (counted.out, sampled.stdout):
+		# The C library allocates its own profile of a program with -pg, in its mcount.
+		assert [line for line in output.splitlines() if "calloc" not in line and "take" not in line] == [
+			line for line in bare.splitlines() if "calloc" not in line and "take" not in line]
+	assert [calls[name] for name in ("malloc", "free", "take")] == [101, 100, 201]

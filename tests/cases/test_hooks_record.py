@@ -10,7 +10,7 @@ import time
 
 import pytest
 from hooks_support import compile_once
-from record_support import BUILD, CPPROF, SECONDS_ALLOWED, build, run_cpprof
+from record_support import BUILD, CPPROF, PROGRAMS, SECONDS_ALLOWED, build, run_cpprof
 
 SOURCE = """
 #include <stdio.h>
@@ -460,3 +460,26 @@ def test_damaged_tallies(program, tmp_path):
 		for words in ["info"], ["report"], ["export", "--format", "folded"]:
 			result = run_cpprof(*words, damaged)
 			assert result.returncode == 1 and text in result.stderr, (text, result.stderr)
+
+
+def test_units_of_the_programs_own_resources(tmp_path):
+	"""The profile has the unit that the program declares, also one that is the name of a unit of time."""
+	source = tmp_path / "declares.c"
+	source.write_text("""#include <cpprof/runtime.h>
+int main(void)
+{
+	cpprof_counter *orders = cpprof_resource("orders", "order"), *jobs = cpprof_resource("jobs", "ms");
+	for (int i = 0; i < 1000; i++) {
+		cpprof_tick(orders, 1);
+		cpprof_tick(jobs, 2);
+	}
+	cpprof_resource("orders", "other");
+	return 0;
+}
+""")
+	program = compile_once(["gcc", "-pg", f"-I{PROGRAMS.parents[1] / 'include'}", f"-Wl,-rpath,{RUNTIME}"], [source], "declares", [RUNTIME / "libcpprof.so"])
+	result = run_cpprof("record", "--instrumented", "-r", "own:orders/1", "-r", "own:jobs/1", "-o", tmp_path / "own.data", "--", program)
+	assert result.returncode == 0, result.stderr
+	resources = json.loads(run_cpprof("info", "--format", "json", tmp_path / "own.data").stdout)["resources"]
+	units = {row["name"]: (row["unit"], row["total"]) for row in resources if row["name"].startswith("own:")}
+	assert units == {"own:orders": ("order", 1000), "own:jobs": ("ms", 2000)}

@@ -94,7 +94,6 @@ def test_annotations(tmp_path):
 	report = built.report.read_text()
 	assert re.search(r": quiet: skipped: switched off in the source", report)
 	assert re.search(r": fine: skipped: finer than the selected level", report)
-	assert re.search(r": odd: .*its annotation is not understood from 'grop\(io\)", report)
 	groups = run_cpprof("report", "--groups", "-r", "calls", built.folder / "run.data").stdout
 	assert re.search(r"\bio\b", groups) and re.search(r"\bnet\b", groups)
 

@@ -202,3 +202,38 @@ def test_the_library_calls_none_of_the_programs_functions(library, tmp_path):
 	program = build("own_memory.c", "gcc", "-O1", "-fno-builtin", f"-Wl,-rpath,{RUNTIME}", libraries=[path])
 	for run in (run_alone, run_recorded):
 		assert not wrong_counts(run, [str(program)], tmp_path / "own.data", "paths")
+
+
+SETS_A_JUMP = """#include <cpprof/profiler.h>
+#include <setjmp.h>
+static jmp_buf back;
+static void leave(int n) { CPPROF_FUNCTION; if (n > 2) longjmp(back, n); }
+int work(volatile int *n)
+{
+	CPPROF_FUNCTION;
+	for (*n = 0; *n < 10; (*n)++) {
+		int i;
+		CPPROF_REGION("round");
+		if (setjmp(back)) {
+			CPPROF_REGION("caught");
+			return 1;
+		}
+		for (i = 0; i < *n; i++) {
+			CPPROF_REGION("row");
+			leave(i);
+		}
+	}
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "g++", "clang++"])
+def test_setjmp_causes_no_warning(compiler, tmp_path):
+	"""gcc would warn that variables of the header's inlined functions might be clobbered by longjmp."""
+	source = tmp_path / ("jump.cc" if compiler.endswith("++") else "jump.c")
+	source.write_text(SETS_A_JUMP)
+	for level in ("-O1", "-O2", "-O3"):
+		result = subprocess.run([compiler, level, "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", "-c", source, "-o", tmp_path / "jump.o"],
+			capture_output=True, text=True, check=False)
+		assert result.returncode == 0, result.stderr

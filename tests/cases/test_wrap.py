@@ -237,3 +237,27 @@ def test_collections_behave_as_containers(compiler):
 	result = subprocess.run([path], env={**os.environ, "CPPROF_MEASURE": "off"}, capture_output=True, text=True, check=True,
 		cwd=path.parent, timeout=SECONDS_ALLOWED)
 	assert result.stdout == "1 31\n"
+
+
+def test_names_do_not_depend_on_samples(tmp_path):
+	"""A sample in the C library's own function, below its wrapper, does not make two functions of one name."""
+	source = tmp_path / "writes.c"
+	source.write_text("""#include <fcntl.h>
+#include <unistd.h>
+int main(void)
+{
+	int fd = open("/dev/null", O_WRONLY);
+	for (int i = 0; i < 200000; i++)
+		if (write(fd, "x", 1) != 1)
+			return 1;
+	return 0;
+}
+""")
+	path = compile_once(["gcc", "-O1", "-g"], [source], "writes")
+	profile = record([path], tmp_path, "--wrap")
+	result = run_cpprof("report", "--functions", "--format", "json", "-t", 0, "-n", 0, profile)
+	assert result.returncode == 0, result.stderr
+	hits = {part["resource"]: {entry["path"][0]: entry["hits"] for entry in part["entries"]} for part in json.loads(result.stdout)["results"]}
+	assert hits["calls"]["write"] == 200000 and hits["cpu"]["write"] > 0
+	# 'write@plt' is code of the program.
+	assert not [name for counts in hits.values() for name in counts if "@" in name and not name.endswith("@plt")]

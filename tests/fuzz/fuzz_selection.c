@@ -20,12 +20,15 @@ static void require(bool holds)
 static void decide(const struct selection *selection)
 {
 	static const char *const names[] = { "f", "ns::C<int>::f", "operator<", "a::operator()", "f: loop at 12" };
+	static const char *const linker_names[] = { "_ZN2ns1CIiE1fEi", NULL };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct source_point place = { .kind = i == 4 ? PROBE_LOOP : PROBE_FUNCTION,
 					      .level = i == 4 ? 2 : 1,
 					      .name = names[i],
 					      .signature = "f(int, char *)",
 					      .file = "src/a.c",
+					      .results = { i == 2 ? NULL : "T *", i == 2 ? NULL : "int *" },
+					      .linker_names = i == 1 ? linker_names : NULL,
 					      .is_cxx = i == 1,
 					      .is_inline = i == 2 };
 		selection_decide(selection, &place);

@@ -11,6 +11,8 @@
 struct key {
 	struct block_line line;
 	uint32_t first, last; /* indices of its uses; FLOW_NONE: none */
+	uint32_t loop;        /* first block of a loop whose jump back has this line; FLOW_NONE: none */
+	bool has_code;        /* ... besides such jumps */
 };
 
 /* A block that has code of a line. */
@@ -55,7 +57,8 @@ static int64_t key_of(struct counting *counting, const struct line_row *row, uin
 	/* Avoid the first address of a function: it identifies calls of that function. */
 	struct key key = { .line.address = row->address + (end - row->address > 1),
 			   .first = FLOW_NONE,
-			   .last = FLOW_NONE };
+			   .last = FLOW_NONE,
+			   .loop = FLOW_NONE };
 	counting->keys[counting->key_count] = key;
 	return (int64_t)counting->key_count++;
 }
@@ -83,16 +86,55 @@ static bool is_entry(const struct flow_block *block, const struct line_row *row)
 	return block->start == block->function && block->first_in == FLOW_NONE && row->address <= block->start;
 }
 
+/* If a row is nothing but the jump that ends a block and leads back to the start of a loop without a condition, returns
+ * the first block of the loop; else FLOW_NONE. The line of such a jump is that of the loop, or of its first statement;
+ * a `continue;` or `goto` stands behind it. */
+static uint32_t loop_of(const struct counting *counting, const struct flow_block *block, const struct line_row *row)
+{
+	const struct flow_graph *graph = &counting->graph;
+	uint64_t start = row->address > block->body ? row->address : block->body;
+	if (start < block->jump || block->jump == block->end || block->first_out == FLOW_NONE)
+		return FLOW_NONE;
+	uint32_t target = graph->edges[block->first_out].to;
+	if (graph->blocks[target].start > block->start)
+		return FLOW_NONE;
+	const struct line_row *first = line_rows_at(&counting->rows, graph->blocks[target].start);
+	return first && first->file == row->file && row->line <= first->line ? target : FLOW_NONE;
+}
+
+/* Whether a row is nothing but gcc's jump back to the start of such a loop, with the line of the statement there: gcov
+ * does not count it. */
+static bool is_way_back(const struct counting *counting, const struct flow_block *block, const struct line_row *row)
+{
+	uint32_t loop = counting->graph.has_arguments ? FLOW_NONE : loop_of(counting, block, row);
+	return loop != FLOW_NONE &&
+	       line_rows_at(&counting->rows, counting->graph.blocks[loop].start)->line == row->line;
+}
+
+/* Whether a block of clang's code only leads to another one, by a jump or by copies of values that the next block, which
+ * has a hook behind them, chooses from. */
+static bool is_between(const struct counting *counting, const struct flow_block *block)
+{
+	const struct flow_graph *graph = &counting->graph;
+	if (block->is_hooked || block->first_out == FLOW_NONE)
+		return false;
+	const struct flow_edge *edge = &graph->edges[block->first_out];
+	const struct flow_block *next = &graph->blocks[edge->to];
+	return block->jump == block->start ||
+	       (edge->next_out == FLOW_NONE && next->is_hooked && next->start == block->end);
+}
+
 /* Whether a row of the line table counts for a block that it reaches into. A row that began before the block counts
- * only if the line table has an entry at the block's start: otherwise the compiler gave the block no line of its
- * own. gcc's rows for the code that leaves a function do not count: gcov counts a closing brace only if gcc made a
+ * only if the line table has an entry at the block's start: otherwise the compiler gave the block no line of its own.
+ * clang makes no entry where the line stays the same, as in a loop on one line, but gives jumps no line of their own. gcc's rows for the code that leaves a function do not count: gcov counts a closing brace only if gcc made a
  * statement for it, as in functions that return nothing. */
 static bool counts_for(const struct counting *counting, const struct flow_block *block, const struct line_row *row)
 {
-	if (row->line == 0 || !row->file)
+	if (row->line == 0 || !row->file || is_way_back(counting, block, row))
 		return false;
-	if (row->address < block->start)
-		return line_rows_begin_at(&counting->rows, block->start);
+	if (row->address < block->start && !block->resumes)
+		return (counting->graph.has_arguments && !is_between(counting, block)) ||
+		       line_rows_begin_at(&counting->rows, block->start);
 	return counting->graph.has_arguments || row->address < block->epilogue || block->epilogue == block->end;
 }
 
@@ -114,6 +156,11 @@ static int add_lines(struct counting *counting, uint32_t number, size_t *row)
 		if (status < 0)
 			return status;
 		counting->keys[key].line.is_entry |= is_entry(block, &rows->rows[i]);
+		uint32_t loop = counting->graph.has_arguments ? loop_of(counting, block, &rows->rows[i]) : FLOW_NONE;
+		if (loop != FLOW_NONE)
+			counting->keys[key].loop = loop;
+		else
+			counting->keys[key].has_code = true;
 		last = (uint32_t)key;
 	}
 	if (last != FLOW_NONE)
@@ -131,18 +178,33 @@ static int find_lines(struct counting *counting)
 	return status;
 }
 
-/* Whether a block ends with the marked line, or has no line and is reached only from such blocks, `depth` steps back
- * at most. */
-static bool is_within(const struct counting *counting, uint32_t number, uint32_t mark, int depth)
+/* How much of the flow of an edge comes from the marked line. */
+struct within {
+	uint64_t flow;
+	bool is_all, is_known;
+};
+
+/* A block that ends with the marked line is within it. A block without a line passes on what it is reached by, `depth`
+ * steps back at most; if it leads to several blocks, only where all of that comes from the line. */
+static struct within flow_within(const struct counting *counting, const struct flow_edge *edge, uint32_t mark,
+				 int depth)
 {
 	const struct flow_graph *graph = &counting->graph;
-	const struct flow_block *block = &graph->blocks[number];
-	if (counting->has_lines[number] || block->is_open || depth == 0 || block->first_in == FLOW_NONE)
-		return counting->marks[number] == mark;
-	for (uint32_t i = block->first_in; i != FLOW_NONE; i = graph->edges[i].next_in)
-		if (!is_within(counting, graph->edges[i].from, mark, depth - 1))
-			return false;
-	return true;
+	const struct flow_block *block = &graph->blocks[edge->from];
+	struct within all = { .flow = edge->is_known ? edge->flow : 0, .is_all = true, .is_known = edge->is_known };
+	struct within sum = { .is_all = true, .is_known = true };
+	if (counting->has_lines[edge->from] || block->is_open || depth == 0 || block->first_in == FLOW_NONE)
+		return counting->marks[edge->from] == mark ? all : (struct within){ .is_known = true };
+	for (uint32_t i = block->first_in; i != FLOW_NONE; i = graph->edges[i].next_in) {
+		struct within part = flow_within(counting, &graph->edges[i], mark, depth - 1);
+		sum.flow += part.flow;
+		sum.is_all &= part.is_all;
+		sum.is_known &= part.is_known;
+	}
+	if (sum.is_all)
+		return all;
+	bool is_shared = graph->edges[block->first_out].next_out != FLOW_NONE;
+	return is_shared ? (struct within){ .is_known = true } : sum;
 }
 
 /* Whether edges that may have been taken lead from one block to another within the marked line and blocks without a
@@ -180,12 +242,12 @@ static bool arrivals(struct counting *counting, uint32_t number, uint32_t mark, 
 	uint64_t within = 0;
 	for (uint32_t i = block->first_in; i != FLOW_NONE; i = graph->edges[i].next_in) {
 		const struct flow_edge *edge = &graph->edges[i];
-		if (!is_within(counting, edge->from, mark, DEPTH) ||
-		    (edge->from >= number && is_loop(counting, number, edge->from, mark)))
+		if (edge->from >= number && is_loop(counting, number, edge->from, mark))
 			continue;
-		if (!edge->is_known && block->count > 0)
+		struct within part = flow_within(counting, edge, mark, DEPTH);
+		if (!part.is_known && block->count > 0)
 			return false;
-		within += edge->is_known ? edge->flow : 0;
+		within += part.flow;
 	}
 	*count = block->count > within ? block->count - within : 0;
 	return true;
@@ -211,16 +273,38 @@ static uint64_t count_arrivals(struct counting *counting, uint32_t key)
 	return is_known ? sum : most;
 }
 
+/* `while (1)` has no code in clang's programs but the jump back, as control falls into the loop's first block from the
+ * one before it. Returns how often it did. */
+static uint64_t fallen_into(const struct counting *counting, uint32_t loop, uint32_t mark)
+{
+	const struct flow_graph *graph = &counting->graph;
+	const struct flow_block *block = &graph->blocks[loop];
+	for (uint32_t i = block->first_in; i != FLOW_NONE; i = graph->edges[i].next_in) {
+		const struct flow_edge *edge = &graph->edges[i];
+		if (graph->blocks[edge->from].end == block->start && counting->marks[edge->from] != mark)
+			return edge->is_known ? edge->flow : 0;
+	}
+	return 0;
+}
+
+/* If control never arrived at the blocks that end with the line, but other blocks with it were executed, the line
+ * counts as often as the one that was executed most. */
 static void count_line(struct counting *counting, uint32_t key)
 {
 	struct block_line *line = &counting->keys[key].line;
+	uint64_t sum = 0, most = 0;
+	bool has_last = false;
 	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next) {
-		if (counting->uses[i].is_last) {
-			line->count = count_arrivals(counting, key);
-			return;
-		}
-		line->count += counting->graph.blocks[counting->uses[i].block].count;
+		uint64_t count = counting->graph.blocks[counting->uses[i].block].count;
+		has_last |= counting->uses[i].is_last;
+		sum += count;
+		most = count > most ? count : most;
 	}
+	line->count = has_last ? count_arrivals(counting, key) : sum;
+	if (counting->keys[key].loop != FLOW_NONE && !counting->keys[key].has_code)
+		line->count += fallen_into(counting, counting->keys[key].loop, key + 1);
+	if (line->count == 0)
+		line->count = most;
 }
 
 static int count_lines(struct counting *counting, struct block_lines *lines)

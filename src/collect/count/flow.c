@@ -1,7 +1,8 @@
 /*
  * Reads the graph of a module's code. Functions are decoded twice: first to find where blocks begin, then to make
  * the blocks. A block begins at the start of a function, behind a jump, at the target of a jump, and at a hook: at
- * its call, or at the instructions that set the call's argument.
+ * its call, or at the instructions that set the call's argument. In gcc's code a block also begins behind a call of
+ * any other function, which may not return: gcov counts such blocks.
  */
 #include "collect/count/flow.h"
 
@@ -267,6 +268,7 @@ static int begin_block(struct reader *reader, const struct code *code, uint64_t 
 	graph->blocks[graph->block_count++] = (struct flow_block){ .start = at,
 								   .end = at,
 								   .epilogue = at,
+								   .body = at,
 								   .function = code->start,
 								   .first_in = FLOW_NONE,
 								   .first_out = FLOW_NONE,
@@ -296,6 +298,7 @@ static void set_count(struct reader *reader, uint64_t pc)
 		reader->count ? bsearch(&pc, reader->counts, reader->count, sizeof(*found), compare_counts) : NULL;
 	struct flow_block *block = last_block(reader);
 	block->is_hooked = block->is_known = true;
+	block->body = pc;
 	block->count = found ? found->count : 0;
 }
 
@@ -320,6 +323,8 @@ static int end_block(struct reader *reader, const struct code *code, const struc
 {
 	uint64_t next = at + last->bytes;
 	int status = 0;
+	if (last->flow != INSTRUCTION_END)
+		last_block(reader)->epilogue = next;
 	if (last->flow == INSTRUCTION_BRANCH || last->flow == INSTRUCTION_JUMP)
 		status = add_pending(reader, last->target);
 	if (last->flow == INSTRUCTION_INDIRECT)
@@ -336,6 +341,7 @@ static void end_at(struct flow_block *block, const struct instruction *last, uin
 	if (!last->restores && last->flow != INSTRUCTION_END)
 		block->epilogue = at + last->bytes;
 	block->end = at + last->bytes;
+	block->jump = last->flow == INSTRUCTION_JUMP ? at : block->end;
 }
 
 static int read_blocks(struct reader *reader, const struct code *code)
@@ -343,7 +349,7 @@ static int read_blocks(struct reader *reader, const struct code *code)
 	struct flow_graph *graph = reader->graph;
 	size_t first = graph->block_count;
 	struct instruction instruction;
-	bool begins = true, is_open = false;
+	bool begins = true, resumes = false, is_open = false;
 	int status = 0;
 	for (uint64_t at = code->start; status == 0 && decode(code, at, &instruction); at += instruction.bytes) {
 		uint64_t next = at + instruction.bytes;
@@ -351,12 +357,15 @@ static int read_blocks(struct reader *reader, const struct code *code)
 			status = begin_block(reader, code, at);
 		if (status < 0)
 			break;
+		bool calls = instruction.flow == INSTRUCTION_CALL && !is_hook(reader, &instruction);
+		last_block(reader)->resumes |= begins && resumes;
+		last_block(reader)->leaks |= calls;
 		end_at(last_block(reader), &instruction, at);
 		if (is_hook(reader, &instruction))
 			set_count(reader, next);
-		else if (instruction.flow == INSTRUCTION_CALL)
-			last_block(reader)->leaks = true;
 		begins = next >= code->end || has_address(&reader->starts, next);
+		resumes = !begins && calls && !graph->has_arguments;
+		begins |= resumes;
 		if (begins)
 			status = end_block(reader, code, &instruction, at, &is_open);
 	}

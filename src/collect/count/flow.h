@@ -37,12 +37,15 @@ struct flow_block {
 	uint64_t start, end;          /* ELF virtual */
 	uint64_t function;            /* address at which its function begins */
 	uint64_t epilogue;            /* from here on it only ends the function; `end` if it does not return */
+	uint64_t body;                /* address behind its hook; `start` if it has none */
+	uint64_t jump;                /* address of the jump that ends it; `end` if none does */
 	uint64_t count;               /* executions */
 	uint32_t first_in, first_out; /* edges; FLOW_NONE: none */
 	bool is_known;
 	bool is_hooked;
 	bool is_open; /* control may also enter it in ways that are not edges of the graph */
 	bool leaks;   /* it calls a function, which may not return, or leads out of the graph */
+	bool resumes; /* it begins behind a call */
 };
 
 struct flow_edge {

@@ -257,6 +257,54 @@ static int name_process(struct naming *naming, uint32_t process)
 	return 0;
 }
 
+/* --- functions of the C library that libcpprof-wrap measures --- */
+
+static bool module_begins_with(const struct profile *profile, uint32_t module, const char *start)
+{
+	const char *name = path_basename(profile_string(profile, profile->modules[module].path));
+	return strncmp(name, start, strlen(start)) == 0;
+}
+
+static uint32_t find_module(const struct profile *profile, const char *start)
+{
+	for (uint32_t i = 0; i < profile->module_count; i++)
+		if (module_begins_with(profile, i, start))
+			return i;
+	return PROFILE_NONE;
+}
+
+/* Makes a wrapper the function of the C library that it measures, which the profile may have from samples within it:
+ * they would be two functions with one name. */
+static void merge_wrapper(struct naming *naming, uint32_t wrapper, uint32_t libc)
+{
+	struct profile *profile = naming->profile;
+	struct profile_function *from = &profile->functions[wrapper];
+	uint32_t real = hash_map_get(&naming->functions, function_key(libc, from->name));
+	from->module = libc;
+	if (real == HASH_MAP_NONE)
+		return;
+	if (profile->functions[real].group == 0)
+		profile->functions[real].group = from->group;
+	for (size_t i = 0; i < profile->frame_count; i++)
+		if (profile->frames[i].function == wrapper)
+			profile->frames[i].function = real;
+}
+
+static void merge_wrappers(struct naming *naming)
+{
+	struct profile *profile = naming->profile;
+	uint32_t wrap = find_module(profile, "libcpprof-wrap.so"), libc = find_module(profile, "libc.so");
+	if (wrap == PROFILE_NONE || libc == PROFILE_NONE)
+		return;
+	for (uint32_t i = 0; i < profile->function_count; i++) {
+		const struct profile_function *function = &profile->functions[i];
+		/* The constructs of OpenMP are functions of no library. */
+		bool is_construct = strncmp(profile_string(profile, function->name), "omp_", 4) == 0;
+		if (function->module == wrap && function->group != 0 && !is_construct)
+			merge_wrapper(naming, i, libc);
+	}
+}
+
 int tally_name_probes(struct tally *tally, struct profile *profile)
 {
 	struct naming naming = { .tally = tally, .profile = profile };
@@ -266,6 +314,8 @@ int tally_name_probes(struct tally *tally, struct profile *profile)
 	int result = index_functions(&naming);
 	for (uint32_t i = 0; i < tally->process_count && result == 0; i++)
 		result = name_process(&naming, i);
+	if (result == 0)
+		merge_wrappers(&naming);
 	hash_map_release(&naming.locations);
 	hash_map_release(&naming.functions);
 	buffer_release(&naming.scratch);

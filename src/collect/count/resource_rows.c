@@ -55,7 +55,7 @@ static int64_t add_sampled(const struct tally *tally, struct profile *profile, u
 {
 	const struct tally_request *asked = &tally->header.requests[request];
 	const char *const texts[] = { asked->name, asked->title, asked->unit, "hooks", "" };
-	uint64_t gtick = ns_of_unit(asked->unit);
+	uint64_t gtick = asked->counter == COUNTER_OWN ? 1 : ns_of_unit(asked->unit);
 	struct profile_resource sampled = { .kind = RESOURCE_SAMPLED,
 					    .interval = asked->interval > gtick ? asked->interval / gtick : 1 };
 	for (size_t i = 0; i < tally->thread_count; i++) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collect/agent/core/interface.h"
+#include "collect/agent/hooks/hooks.h"
 
 enum reported { REPORTED_NAME = 1, REPORTED_UNIT = 2 };
 
@@ -63,8 +64,10 @@ static void report_unit(struct own *own, const char *unit)
 	if (!thread)
 		return;
 	if (news & ~__atomic_fetch_or(&own->reported, news, __ATOMIC_RELAXED))
-		for (uint32_t left = own->requests; left; left &= left - 1)
+		for (uint32_t left = own->requests; left; left &= left - 1) {
+			hooks_unit_declared((uint32_t)__builtin_ctz(left), unit, bytes);
 			runtime_write_event(thread, CHANNEL_RESOURCE, (uint32_t)__builtin_ctz(left), 0, unit, bytes);
+		}
 	runtime_leave(thread);
 }
 

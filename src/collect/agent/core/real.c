@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "collect/agent/core/defined.h"
+
 /* The linker defines these for the section that contains the slots. */
 extern struct real_slot __start_cpprof_real[] __attribute__((visibility("hidden")));
 extern struct real_slot __stop_cpprof_real[] __attribute__((visibility("hidden")));
@@ -16,9 +18,10 @@ void *real_dlsym(void)
 {
 	static void *found;
 	void *function = __atomic_load_n(&found, __ATOMIC_RELAXED);
-	if (!function)
+	bool is_behind = !function && defined_somewhere("dlsym", true);
+	if (!function && is_behind)
 		function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-	if (!function)
+	if (!function && is_behind)
 		function = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
 	if (!function)
 		function = dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.34");
@@ -26,12 +29,22 @@ void *real_dlsym(void)
 	return function;
 }
 
+/* A look-up that failed: the C library has an error message for dlerror. */
+static bool has_failed;
+
 /* The real dlsym searches behind the object of its caller, which is this library. */
 static void *look_for(void *where, const struct real_slot *slot)
 {
 	void *(*look_up)(void *, const char *) = (void *(*)(void *, const char *))real_dlsym();
+	if (!defined_somewhere(slot->name, where == RTLD_NEXT))
+		return NULL;
 	void *found = slot->version ? dlvsym(where, slot->name, slot->version) : NULL;
-	return found || !look_up ? found : look_up(where, slot->name);
+	has_failed |= slot->version && !found;
+	if (found || !look_up)
+		return found;
+	found = look_up(where, slot->name);
+	has_failed |= !found;
+	return found;
 }
 
 static bool is_ours(const void *function)
@@ -54,15 +67,13 @@ static void *next(const struct real_slot *slot)
 /* Several threads may do this at the same time: all find the same. */
 static void look_all_up(void)
 {
-	bool some_missing = false;
 	is_looking_up = true;
 	for (struct real_slot *slot = __start_cpprof_real; slot < __stop_cpprof_real; slot++) {
 		void *found = next(slot);
-		some_missing = some_missing || !found;
 		__atomic_store_n(&slot->function, found, __ATOMIC_RELAXED);
 	}
 	/* Clears the error, so that the program's dlerror does not return ours. */
-	if (some_missing)
+	if (has_failed)
 		(void)dlerror();
 	is_looking_up = false;
 	__atomic_store_n(&was_looked_up, true, __ATOMIC_RELEASE);

@@ -27,6 +27,12 @@ bool real_functions_are_known(void)
 	return true;
 }
 
+bool real_program_uses(const char *name)
+{
+	(void)name;
+	return false;
+}
+
 void *real_dlsym(void)
 {
 	return NULL;

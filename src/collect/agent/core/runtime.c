@@ -327,7 +327,7 @@ static struct channel *make_channel(void)
 	struct channel *channel = (void *)mapped;
 	channel->magic = CHANNEL_MAGIC;
 	channel->versions = CHANNEL_VERSIONS;
-	channel->starts_paused = header->starts_paused;
+	channel->starts_paused = header->starts_paused || hooks.awaits_start;
 	channel->tick_ns = header->tick_ns;
 	for (uint32_t i = 0; i < header->request_count && i < SAMPLE_REQUESTS; i++) {
 		const struct tally_request *from = &header->requests[i];

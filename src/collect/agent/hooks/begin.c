@@ -1,4 +1,5 @@
 /* The beginning of counting in a process: chooses the file and the measurement. */
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -6,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/hooks/implementation.h"
 #include "collect/agent/hooks/system.h"
@@ -84,21 +86,47 @@ static void remember_folder(void)
 		folder[0] = 0;
 }
 
+/* Prints to standard error, in one write: the program counts nothing, and no other process would report it. */
+static void say_not_made(const char *name, int number)
+{
+	struct iovec parts[5];
+	int count = 0;
+	const char *why = strerrordesc_np(number);
+	add_text(parts, &count, "cpprof: cannot create '");
+	add_text(parts, &count, name);
+	add_text(parts, &count, "': ");
+	add_text(parts, &count, why ? why : "an unknown error");
+	add_text(parts, &count, "; nothing is counted (" TALLY_OUTPUT_VARIABLE " can name another file)\n");
+	machine_syscall(SYS_writev, STDERR_FILENO, (long)parts, count, 0, 0, 0);
+}
+
+/* Appends the name to the folder, unless it is absolute. Returns false if there is no room. */
+static bool make_path(char path[PATH_MAX], const char *name)
+{
+	size_t folder_bytes = name[0] == '/' ? 0 : strnlen(folder, sizeof(folder)), bytes = strnlen(name, PATH_MAX);
+	if (folder_bytes + 1 + bytes >= PATH_MAX)
+		return false;
+	memcpy(path, folder, folder_bytes);
+	if (name[0] != '/')
+		path[folder_bytes++] = '/';
+	memcpy(path + folder_bytes, name, bytes + 1);
+	return true;
+}
+
 static struct tally_header *make_file(void)
 {
 	static char path[PATH_MAX];
 	const char *name = hooks_environment_value(TALLY_OUTPUT_VARIABLE);
 	enum tally_measurement measurement = measurement_asked();
+	if (measurement == TALLY_OFF)
+		return NULL;
+	int number = ENAMETOOLONG;
 	remember_folder();
 	name = name && name[0] ? name : "cpprof.data";
-	size_t folder_bytes = name[0] == '/' ? 0 : strnlen(folder, sizeof(folder)), bytes = strnlen(name, PATH_MAX);
-	if (measurement == TALLY_OFF || folder_bytes + 1 + bytes >= sizeof(path))
-		return NULL;
-	memcpy(path, folder, folder_bytes);
-	if (name[0] != '/')
-		path[folder_bytes++] = '/';
-	memcpy(path + folder_bytes, name, bytes + 1);
-	return tally_make(path, measurement);
+	struct tally_header *header = make_path(path, name) ? tally_make(path, measurement, &number) : NULL;
+	if (!header && number)
+		say_not_made(name, number);
+	return header;
 }
 
 #ifdef CPPROF_PRELOADED
@@ -123,13 +151,22 @@ enum { NOT_BEGUN, BEGINNING, BEGUN };
 static uint32_t begun;
 static uint32_t beginner; /* the thread id */
 
+/* Whether the program has hooks of -pg, and no start code that calls __monstartup (it was linked without -pg), but
+ * calls monstartup itself: with the C library such a program counts from then on. */
+static bool will_start_itself(void)
+{
+	return real_program_uses("monstartup") && !real_program_uses("__monstartup") &&
+	       (real_program_uses("mcount") || real_program_uses("__fentry__"));
+}
+
 static void start(struct tally_header *header)
 {
 	hooks.header = header;
 	hooks.process_number = __atomic_fetch_add(&header->processes, 1, __ATOMIC_RELAXED);
 	hooks.process = tally_process_new(NULL);
 	hooks.measurement = measurements[header->measurement];
-	hooks.on = !header->starts_paused;
+	hooks.awaits_start = will_start_itself();
+	hooks.on = !header->starts_paused && !hooks.awaits_start;
 	if (!hooks.process)
 		hooks.header = NULL;
 }

@@ -3,6 +3,9 @@
  * and registers _mcleanup with atexit; the programs themselves may call the others. With these definitions such
  * programs work unmodified, and the C library's own profiler never starts.
  *
+ * A program that was linked without -pg has no such start code. If it calls monstartup itself, it counts from then on
+ * (hooks/begin.c).
+ *
  * At exit _mcleanup is called before the destructors. Their calls count as well, so it does not end counting then.
  */
 #include <cpprof/runtime.h>
@@ -27,9 +30,9 @@ PUBLIC void __monstartup(unsigned long low, unsigned long high)
 	(void)low;
 	(void)high;
 	hooks_begin();
-	if (was_cleaned)
+	if (was_cleaned || (hooks.awaits_start && !hooks.header->starts_paused))
 		cpprof_start();
-	was_cleaned = false;
+	was_cleaned = hooks.awaits_start = false;
 }
 
 PUBLIC void monstartup(unsigned long low, unsigned long high)

@@ -175,6 +175,7 @@ struct hooks {
 	uint32_t process_number;
 	const struct hook_measurement *measurement; /* the measurement of all threads while counting is on */
 	uint32_t on;
+	bool awaits_start; /* the program starts counting itself, by monstartup */
 };
 extern struct hooks hooks;
 
@@ -205,6 +206,8 @@ void hooks_measure_by(const struct hook_measurement *measurement);
 void hooks_finish(void);
 /* Writes the data that the current thread has in private memory. */
 void hooks_flush(void);
+/* Writes the unit of a resource of the program into the file, unless a process has declared one before. */
+void hooks_unit_declared(uint32_t request, const char *unit, size_t bytes);
 /* The exec failed: clears the end times that hooks_finish has set. */
 void hooks_go_on(void);
 /* Called in the child of a fork: begins chunks for the new process. */

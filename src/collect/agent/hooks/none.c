@@ -37,6 +37,13 @@ void hooks_flush(void)
 {
 }
 
+void hooks_unit_declared(uint32_t request, const char *unit, size_t bytes)
+{
+	(void)request;
+	(void)unit;
+	(void)bytes;
+}
+
 void hooks_finish(void)
 {
 }

@@ -83,17 +83,18 @@ static bool write_zeros(long fd, uint64_t at, uint64_t bytes)
 	return true;
 }
 
-static bool reserve(long fd, uint64_t at, uint64_t bytes)
+/* Returns 0, or the negative error number. */
+static long reserve(long fd, uint64_t at, uint64_t bytes)
 {
 	long result;
 	if (!may_be_so_large(at + bytes))
-		return false;
+		return -EFBIG;
 	do
 		result = machine_syscall(SYS_fallocate, fd, 0, (long)at, (long)bytes, 0, 0);
 	while (result == -EINTR);
 	if (result == -EOPNOTSUPP || result == -ENOSYS)
-		return write_zeros(fd, at, bytes);
-	return result == 0;
+		return write_zeros(fd, at, bytes) ? 0 : -ENOSPC;
+	return result;
 }
 
 static bool remember_path(const char *path)
@@ -247,42 +248,64 @@ static bool append_pid(char path[PATH_MAX])
 	return append(path, text + at);
 }
 
-/* Returns true if the path is not a regular file (/dev/null, for example), which must not be opened or renamed. */
-static bool is_no_file(const char *path)
+/* Returns true if the path exists and is not a regular file, which must not be opened or renamed. Sets *number to the
+ * error number, 0 for a device. */
+static bool is_no_file(const char *path, int *number)
 {
 	struct stat status;
-	return machine_syscall(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0, 0, 0) == 0 &&
-	       !S_ISREG(status.st_mode);
+	if (machine_syscall(SYS_newfstatat, AT_FDCWD, (long)path, (long)&status, 0, 0, 0) != 0 ||
+	    S_ISREG(status.st_mode))
+		return false;
+	*number = S_ISCHR(status.st_mode) ? 0 : S_ISDIR(status.st_mode) ? EISDIR : EOPNOTSUPP;
+	return true;
 }
 
-static bool move_away(const char *path)
+/* Returns 0, also if there is no older file, or the negative error number. */
+static long move_away(const char *path)
 {
 	static char old[PATH_MAX];
 	memcpy(old, path, strnlen(path, PATH_MAX - 1) + 1);
-	long result = append(old, ".old") ? machine_syscall(SYS_rename, (long)path, (long)old, 0, 0, 0, 0) : -1;
-	return result == 0 || result == -ENOENT;
+	long result =
+		append(old, ".old") ? machine_syscall(SYS_rename, (long)path, (long)old, 0, 0, 0, 0) : -ENAMETOOLONG;
+	return result == -ENOENT ? 0 : result;
 }
 
+/* Returns the file's descriptor, or the negative error number. */
 static long make_file(void)
 {
-	return move_away(tally_path) ? open_file(tally_path, O_RDWR | O_CREAT | O_EXCL) : -1;
+	long result = move_away(tally_path);
+	return result < 0 ? result : open_file(tally_path, O_RDWR | O_CREAT | O_EXCL);
 }
 
-struct tally_header *tally_make(const char *path, enum tally_measurement measurement)
+static struct tally_header *map_new(long fd, enum tally_measurement measurement, int *number)
 {
-	if (!remember_path(path) || is_no_file(tally_path))
+	long result = reserve(fd, 0, TALLY_HEADER_BYTES);
+	struct tally_header *header = result == 0 ? map_file(fd, 0, TALLY_HEADER_BYTES) : NULL;
+	if (header)
+		fill_header(header, measurement);
+	else
+		*number = result < 0 ? (int)-result : ENOMEM;
+	return header;
+}
+
+struct tally_header *tally_make(const char *path, enum tally_measurement measurement, int *number)
+{
+	*number = ENAMETOOLONG;
+	if (!remember_path(path))
+		return NULL;
+	if (is_no_file(tally_path, number))
 		return NULL;
 	long fd = is_in_use(tally_path) ? -EEXIST : make_file();
 	if (fd == -EEXIST && append_pid(tally_path))
 		fd = make_file();
-	if (system_is_error(fd))
+	if (system_is_error(fd)) {
+		*number = (int)-fd;
 		return NULL;
+	}
 	remember_file(fd);
-	struct tally_header *header = reserve(fd, 0, TALLY_HEADER_BYTES) ? map_file(fd, 0, TALLY_HEADER_BYTES) : NULL;
+	struct tally_header *header = map_new(fd, measurement, number);
 	close_file(fd);
-	if (header)
-		fill_header(header, measurement);
-	else
+	if (!header)
 		machine_syscall(SYS_unlink, (long)tally_path, 0, 0, 0, 0, 0);
 	return header;
 }
@@ -329,7 +352,8 @@ struct tally_chunk *tally_chunk_new_sparse(uint64_t bytes, uint64_t reserved, ui
 	long fd = *at ? open_tally() : -1;
 	struct tally_chunk *chunk = NULL;
 	if (!system_is_error(fd)) {
-		chunk = reserve(fd, *at, reserved < bytes ? reserved : bytes) ? map_file(fd, *at, bytes) : NULL;
+		bool has_space = reserve(fd, *at, reserved < bytes ? reserved : bytes) == 0;
+		chunk = has_space ? map_file(fd, *at, bytes) : NULL;
 		close_file(fd);
 	}
 	if (chunk) {
@@ -352,7 +376,7 @@ bool tally_reserve(uint64_t at, uint64_t bytes)
 	long fd = open_tally();
 	if (system_is_error(fd))
 		return false;
-	bool reserved = reserve(fd, at, bytes);
+	bool reserved = reserve(fd, at, bytes) == 0;
 	close_file(fd);
 	return reserved;
 }

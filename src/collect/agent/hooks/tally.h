@@ -15,8 +15,9 @@ struct tally_header *tally_open(const char *path);
 
 /* Makes the file of a program that runs without a recorder, for this measurement. `path` is absolute, and copied. An
  * older file is renamed to PATH.old; if it is still in use, the new file is PATH.PID instead. Returns the header, or
- * NULL if the file cannot be made. */
-struct tally_header *tally_make(const char *path, enum tally_measurement measurement);
+ * NULL if the file cannot be made; *number is then the error number, or 0 if `path` is a device (/dev/null, for
+ * example), which the user gives to count nothing. */
+struct tally_header *tally_make(const char *path, enum tally_measurement measurement, int *number);
 
 /* Returns true if hooks.header has its final value (hooks/begin.c). */
 bool hooks_have_begun(void);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "collect/agent/core/defined.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 
@@ -251,9 +252,7 @@ static const void *module_of(const void *function)
 static uint32_t find_own_allocators(void)
 {
 	void *first = dlsym(RTLD_DEFAULT, "malloc");
-	void *new = dlsym(RTLD_DEFAULT, "_Znwm");
-	if (!new)
-		(void)dlerror();
+	void *new = defined_somewhere("_Znwm", false) ? dlsym(RTLD_DEFAULT, "_Znwm") : NULL;
 	uint32_t findings = first && module_of(first) != module_of((void *)count_slowly) ? CHANNEL_FINDING_MALLOC : 0;
 	if (new && !is_of_libc() && module_of(new) == module_of((void *)REAL(malloc)))
 		findings |= CHANNEL_FINDING_NEW;

@@ -4,7 +4,7 @@
  *     instrument ---- the copy is in a folder that is removed at the end ---- compile it ---- its warnings, with the
  *        |                                                                       |               names of the original
  *        | any doubt                                                   it fails  |
- *        |                            again, without the probe points in the errors, twice at most
+ *        |                            again, without the hooks or probe points in the errors
  *        |                                                                       |
  *        '-------------------------> compile the original: all messages are the compiler's own <----'
  *

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "collect/source/compile/build.h"
 #include "collect/source/compile/dependencies.h"
+#include "collect/source/compile/rejected.h"
 
 enum { ATTEMPTS = 3 };
 
@@ -253,38 +254,11 @@ static int pass_on(struct unit *unit, const char *errors)
 
 /* --- attempts --- */
 
-static bool says(const char *text, const char *file, unsigned line)
-{
-	char where[PATH_MAX];
-	snprintf(where, sizeof(where), "%s:%u:", file, line);
-	return strstr(text, where) != NULL;
-}
-
-/* Returns whether a message names a line in a function. */
-static bool says_within(const char *text, const struct source_point *point)
-{
-	for (uint32_t line = point->line; line <= point->end_line; line++)
-		if (says(text, point->file, line))
-			return true;
-	return false;
-}
-
-/* Excludes the probe points in lines of the compiler's errors; if there are none, the functions that contain such
- * lines. Returns whether it excluded any. */
 static bool except_points(struct unit *unit, const char *errors)
 {
 	size_t size = 0;
 	char *text = read_said(unit, errors, &size);
-	bool has_any = false;
-	for (int within = 0; text && within < 2 && !has_any; within++) {
-		for (size_t i = 0; i < unit->result.point_count; i++) {
-			const struct source_point *point = &unit->result.points[i];
-			bool is_meant = within ? says_within(text, point) : says(text, point->file, point->line);
-			if (!point->skipped && is_meant &&
-			    selection_except(unit->build->options->selection, point->file, point->line) == 0)
-				has_any = true;
-		}
-	}
+	bool has_any = text && rejected_points_except(unit->build->options->selection, &unit->result, text);
 	free(text);
 	return has_any;
 }
@@ -319,6 +293,15 @@ static size_t instrumented_count(const struct instrument_result *result)
 	size_t count = 0;
 	for (size_t i = 0; i < result->copy_count; i++)
 		count += result->copies[i].point_count;
+	return count;
+}
+
+/* Returns the number of hooks that may be rejected. tcc reports one error at a time. */
+static size_t hook_count(const struct instrument_result *result)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < result->point_count; i++)
+		count += result->points[i].hook && !result->points[i].skipped;
 	return count;
 }
 
@@ -388,13 +371,16 @@ static int try_copy(struct unit *unit)
 	const struct build *build = unit->build;
 	snprintf(errors, sizeof(errors), "%s/errors", build->scratch.path);
 	int code = 0;
-	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+	size_t hooks = 0;
+	for (size_t attempt = 0; attempt < ATTEMPTS + hooks; attempt++) {
 		code = instrument(unit);
 		if (code < 0)
 			return code;
 		if (instrumented_count(&unit->result) == 0)
 			return attempt ? error_set(&unit->error, ERROR_UNSUPPORTED, does_not_compile)
 				       : explain_nothing(unit);
+		if (attempt == 0)
+			hooks = hook_count(&unit->result);
 		int status = compile_copy(unit, errors);
 		if (status == 0)
 			return pass_on(unit, errors);
@@ -431,6 +417,17 @@ static int save_input(struct unit *unit)
 	return is_written ? 0 : error_set_errno(&unit->error, "cannot store standard input");
 }
 
+/* Prints each mistake in the annotations of an instrumented copy. */
+static void print_mistakes(const struct unit *unit)
+{
+	for (size_t i = 0; i < unit->result.point_count; i++) {
+		const struct source_point *point = &unit->result.points[i];
+		if (point->mistake)
+			print_line(unit, "%s:%u: %s: %s", point->file, (unsigned)point->line, point->name,
+				   point->mistake);
+	}
+}
+
 static void report_result(const struct unit *unit, bool fell_back)
 {
 	const struct build_options *options = unit->build->options;
@@ -438,6 +435,8 @@ static void report_result(const struct unit *unit, bool fell_back)
 	if (options->printer.report)
 		options->printer.report(options->printer.context, unit->source->path, &unit->result,
 					fell_back && !is_nothing ? unit->error.message : NULL);
+	if (!options->quiet && (!fell_back || is_nothing))
+		print_mistakes(unit);
 	if (fell_back && is_nothing) {
 		if (options->verbose)
 			print_line(unit, "%s: there is nothing to instrument in it", unit->source->path);

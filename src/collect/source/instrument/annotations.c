@@ -145,6 +145,8 @@ bool annotation_parse(struct annotation *annotation, const char *text, size_t si
 		struct part line = { from.at, from.at };
 		while (line.end < from.end && line.end - line.at < 40 && (unsigned char)*line.end >= ' ')
 			line.end++;
+		while (line.end > line.at && line.end[-1] == ' ')
+			line.end--;
 		if (!annotation->wrong)
 			annotation->wrong = instrument_arena_format(arena,
 								    "its annotation is not understood from '%.*s' on: "
@@ -244,7 +246,7 @@ void annotations_take(const struct source_points_function *function)
 	function->points->clang->visitChildren(function->cursor, take_attribute, &search);
 	point->group = annotation.group;
 	point->hook = annotation.hook;
-	point->warning = annotation.wrong;
+	point->mistake = annotation.wrong;
 	if (annotation.level)
 		point->level = annotation.level;
 	if (annotation.is_off && !point->skipped)

@@ -27,7 +27,7 @@ bool annotation_parse(struct annotation *annotation, const char *text, size_t si
 void annotation_find(struct annotation *annotation, const char *text, size_t start, size_t open,
 		     struct instrument_arena *arena);
 
-/* Sets the probe point's group, level, hook and warning from its annotations, and marks it as skipped if they
+/* Sets the probe point's group, level, hook and mistake from its annotations, and marks it as skipped if they
  * request it. */
 void annotations_take(const struct source_points_function *function);
 

@@ -34,6 +34,9 @@
 	X(getCursorSpelling)          \
 	X(getCursorDisplayName)       \
 	X(getCursorPrettyPrinted)     \
+	X(Cursor_getMangling)         \
+	X(Cursor_getCXXManglings)     \
+	X(disposeStringSet)           \
 	X(getCursorPrintingPolicy)    \
 	X(PrintingPolicy_setProperty) \
 	X(PrintingPolicy_dispose)     \

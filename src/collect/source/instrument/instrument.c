@@ -348,7 +348,8 @@ int instrument_file(const struct instrument_source *source, struct instrument_re
 					.arena = result->arena,
 					.is_explicit = (source->is_explicit || words.is_plain) && !words.is_cxx,
 					.loose_label = UINT32_MAX,
-					.level = selection ? selection_level(selection) : 0 };
+					.level = selection ? selection_level(selection) : 0,
+					.needs_linker_names = selection && selection_needs_linker_names(selection) };
 	code = selection ? parse_and_work(&points, result, selection, error)
 			 : error_set(error, ERROR_MEMORY, "out of memory");
 	selection_free(defaults);

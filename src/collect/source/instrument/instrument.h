@@ -25,15 +25,18 @@
 struct source_point {
 	enum probe_kind kind;
 	int level;
-	const char *name;      /* qualified name of the declaration: "ns::C<T>::f"; a lambda: "outer::lambda" */
-	const char *signature; /* in libclang's form: "f(int, const char *)" */
-	const char *file;      /* in the compiler's form */
-	uint32_t line, column; /* line of the `{` */
-	uint32_t end_line;     /* line of a function's `}` */
-	uint32_t offset;       /* in bytes; directly behind the `{` (or `<%`) */
-	uint32_t end;          /* in bytes; directly behind its `}` or `;` */
-	uint32_t statements;   /* statements in its body, including nested ones: for the size filter */
-	bool is_inline;        /* declared inline, or defined in a class */
+	const char *name;       /* qualified name of the declaration: "ns::C<T>::f"; a lambda: "outer::lambda" */
+	const char *signature;  /* in libclang's form: "f(int, const char *)" */
+	const char *results[2]; /* the returned type as written and without typedefs: "const T *"; NULL: none, as for a
+				   constructor */
+	const char *const *linker_names; /* of C++, where the selection needs them: "_Z1fi", NULL; NULL: none */
+	const char *file;                /* in the compiler's form */
+	uint32_t line, column;           /* line of the `{` */
+	uint32_t end_line;               /* line of a function's `}` */
+	uint32_t offset;                 /* in bytes; directly behind the `{` (or `<%`) */
+	uint32_t end;                    /* in bytes; directly behind its `}` or `;` */
+	uint32_t statements;             /* statements in its body, including nested ones: for the size filter */
+	bool is_inline;                  /* declared inline, or defined in a class */
 	bool is_always_inline;
 	bool is_cxx;
 	bool is_header;    /* not in the main file */
@@ -42,6 +45,7 @@ struct source_point {
 	/* The decision. */
 	const char *skipped; /* why it is not instrumented: "constexpr before C++20"; NULL: it is */
 	const char *warning; /* a warning about an instrumented point; NULL: none */
+	const char *mistake; /* an error in its annotations, which have no effect from there on; NULL: none */
 };
 
 struct selection;

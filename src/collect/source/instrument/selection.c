@@ -23,6 +23,12 @@ static void release_rule(struct selection_rule *rule, bool has_pattern)
 	free(rule->why);
 }
 
+static void release_exception(struct selection_exception *exception)
+{
+	free(exception->file);
+	free(exception->hook_mistake);
+}
+
 void selection_free(struct selection *selection)
 {
 	if (!selection)
@@ -30,7 +36,7 @@ void selection_free(struct selection *selection)
 	for (size_t i = 0; i < selection->rule_count; i++)
 		release_rule(&selection->rules[i], !selection->rules[i].of_all);
 	for (size_t i = 0; i < selection->exception_count; i++)
-		free(selection->exceptions[i].file);
+		release_exception(&selection->exceptions[i]);
 	free(selection->exceptions);
 	free(selection->rules);
 	free(selection);
@@ -39,6 +45,11 @@ void selection_free(struct selection *selection)
 int selection_level(const struct selection *selection)
 {
 	return selection->finest;
+}
+
+bool selection_needs_linker_names(const struct selection *selection)
+{
+	return selection->has_mangled;
 }
 
 int selection_wrong(const struct selection_reading *reading, const char *format, ...)
@@ -77,29 +88,59 @@ int selection_take(const struct selection_reading *reading, struct selection_rul
 	}
 	if (rule->verb == SELECTION_LEVEL && rule->level > selection->finest)
 		selection->finest = rule->level;
+	selection->has_mangled |= rule->of_mangled;
 	selection->rules[selection->rule_count++] = *rule;
+	return 0;
+}
+
+static int add_exception(struct selection *selection, const char *file, uint32_t line, const char *hook_mistake)
+{
+	int code = ARRAY_RESERVE(selection->exceptions, selection->exception_capacity, selection->exception_count + 1);
+	if (code < 0)
+		return ERROR_MEMORY;
+	struct selection_exception exception = { .file = strdup(file),
+						 .line = line,
+						 .hook_mistake = hook_mistake ? strdup(hook_mistake) : NULL };
+	if (!exception.file || (hook_mistake && !exception.hook_mistake)) {
+		release_exception(&exception);
+		return ERROR_MEMORY;
+	}
+	selection->exceptions[selection->exception_count++] = exception;
 	return 0;
 }
 
 int selection_except(struct selection *selection, const char *file, uint32_t line)
 {
-	int code = ARRAY_RESERVE(selection->exceptions, selection->exception_capacity, selection->exception_count + 1);
-	char *copy = code < 0 ? NULL : strdup(file);
-	if (!copy)
-		return ERROR_MEMORY;
-	selection->exceptions[selection->exception_count++] = (struct selection_exception){ copy, line };
-	return 0;
+	return add_exception(selection, file, line, NULL);
+}
+
+int selection_except_hook(struct selection *selection, const char *file, uint32_t line, const char *mistake)
+{
+	return add_exception(selection, file, line, mistake);
 }
 
 /* --- decisions --- */
 
-static bool is_excepted(const struct selection *selection, const struct source_point *point)
+/* Returns the exception of the probe point, or with `of_hook` of its hook; NULL if there is none. */
+static const struct selection_exception *exception_of(const struct selection *selection,
+						      const struct source_point *point, bool of_hook)
 {
-	for (size_t i = 0; i < selection->exception_count; i++)
-		if (selection->exceptions[i].line == point->line &&
-		    strcmp(selection->exceptions[i].file, point->file) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; i < selection->exception_count; i++) {
+		const struct selection_exception *exception = &selection->exceptions[i];
+		if (exception->line == point->line && strcmp(exception->file, point->file) == 0 &&
+		    of_hook == (exception->hook_mistake != NULL))
+			return exception;
+	}
+	return NULL;
+}
+
+static void except_hook(const struct selection *selection, struct source_point *point)
+{
+	const struct selection_exception *exception = point->hook ? exception_of(selection, point, true) : NULL;
+	if (!exception)
+		return;
+	point->hook = NULL;
+	point->mistake = exception->hook_mistake;
 }
 
 /* The probe point to decide about. */
@@ -123,7 +164,9 @@ static bool rule_fits(const struct selection_rule *rule, const struct subject *s
 		return true;
 	if (rule->of_files)
 		return point->file && selection_pattern_fits_file(&rule->pattern, point->file);
-	return selection_pattern_fits_function(&rule->pattern, subject->name, point->signature);
+	if (rule->of_mangled && point->is_cxx)
+		return selection_pattern_fits_linker_name(&rule->pattern, point);
+	return selection_pattern_fits_function(&rule->pattern, subject->name, point);
 }
 
 /* Applies includes, then excludes. Rules for files and functions form one list or, with `apart`, two lists, both of
@@ -153,8 +196,7 @@ static const char *by_last(const struct selection *selection, const struct subje
 	const char *why[2] = { NULL, NULL };
 	for (size_t i = 0; i < selection->rule_count; i++) {
 		const struct selection_rule *rule = &selection->rules[i];
-		if (rule->dialect == SELECTION_SCOREP && rule->verb <= SELECTION_EXCLUDE &&
-		    !(rule->of_mangled && subject->point->is_cxx) && rule_fits(rule, subject))
+		if (rule->dialect == SELECTION_SCOREP && rule->verb <= SELECTION_EXCLUDE && rule_fits(rule, subject))
 			why[rule->of_files] = rule->why;
 	}
 	return why[0] ? why[0] : why[1];
@@ -209,7 +251,8 @@ void selection_decide(const struct selection *selection, struct source_point *po
 	struct subject subject;
 	find_function(&subject, point);
 	int level = apply(selection, &subject, point);
-	if (is_excepted(selection, point))
+	except_hook(selection, point);
+	if (exception_of(selection, point, false))
 		point->skipped = "the compiler does not take it with an object in it";
 	else if (point->is_header && !selection->headers)
 		point->skipped = "in a header";

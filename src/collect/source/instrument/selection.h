@@ -20,11 +20,15 @@ int selection_add(struct selection *selection, const char *line, struct error *e
 /* Excludes the probe point in this line of a file, because the compiler rejected its copy. Returns 0 or
  * ERROR_MEMORY. */
 int selection_except(struct selection *selection, const char *file, uint32_t line);
+/* The same for the hook of that probe point. `mistake` is copied: a sentence for struct source_point. */
+int selection_except_hook(struct selection *selection, const char *file, uint32_t line, const char *mistake);
 
-/* Sets point->skipped and ->group by the rules. Probe points that the language forbids are skipped already, and
+/* Sets point->skipped and ->group by the rules, and removes an excluded hook. Probe points that the language forbids are skipped already, and
  * not changed. */
 void selection_decide(const struct selection *selection, struct source_point *point);
 /* Returns the finest requested level: PROBE_LEVEL_FUNCTION by default. */
 int selection_level(const struct selection *selection);
+/* Returns whether a rule needs the functions' linker names. */
+bool selection_needs_linker_names(const struct selection *selection);
 
 #endif

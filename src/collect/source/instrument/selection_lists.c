@@ -17,30 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cxx_name.h"
 #include "collect/source/instrument/selection_rules.h"
 
 /* --- TAU --- */
 
-/* "int *ns::sort(int *, int) C" -> "ns::sort(int *, int)": the text before the
- * name is its type. */
-static char *strip_type(char *text)
+/* "int sort(int *, int) C" -> "int sort(int *, int)" */
+static char *without_language(char *text)
 {
 	size_t length = strlen(text);
 	if (length > 2 && (strcmp(text + length - 2, " C") == 0 || strcmp(text + length - 2, " F") == 0))
 		text[length - 2] = 0;
-	struct cxx_name name = cxx_name_parse(text, strlen(text));
-	char *start = text + name.start;
-	for (size_t at = name.start; at < name.end && strncmp(text + at, "operator", 8) != 0;) {
-		if (text[at] == '<') {
-			at = cxx_name_brackets(text, name.end, at);
-			continue;
-		}
-		if (text[at] == '*' || text[at] == '&')
-			start = text + at + 1;
-		at++;
-	}
-	return start;
+	return text;
 }
 
 static char *unquote(char *text)
@@ -62,7 +49,7 @@ static int read_tau_name(const struct selection_reading *reading, const struct s
 	struct selection_rule rule = { .dialect = SELECTION_TAU, .verb = section->verb, .of_files = section->of_files };
 	line = unquote(line);
 	return section->of_files ? selection_take(reading, &rule, line, PATTERN_SHELL)
-				 : selection_take(reading, &rule, strip_type(line), PATTERN_TAU);
+				 : selection_take(reading, &rule, without_language(line), PATTERN_TAU);
 }
 
 /* Returns a copy of the value of `key="..."`, or NULL if there is none. Replaces the closing quote by a blank. */
@@ -105,7 +92,7 @@ static int read_tau_loops(const struct selection_reading *reading, const struct 
 	if (file && routine && strcmp(routine, "#") != 0 && strcmp(file, "*") != 0)
 		code = selection_wrong(reading, "'loops' has both a file and a routine (give one)");
 	else if (routine && strcmp(routine, "#") != 0)
-		code = take_loops(reading, strip_type(routine), false);
+		code = take_loops(reading, without_language(routine), false);
 	else
 		code = take_loops(reading, file ? file : "*", true);
 	free(file);

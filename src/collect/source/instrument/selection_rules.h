@@ -16,13 +16,19 @@ enum selection_verb { SELECTION_INCLUDE, SELECTION_EXCLUDE, SELECTION_GROUP, SEL
 enum pattern_kind {
 	PATTERN_OWN,   /* as in a shell: * ? [abc], and <an extended regular expression> found anywhere in the rest */
 	PATTERN_SHELL, /* without <> */
-	PATTERN_TAU,   /* '#' matches any text */
+	PATTERN_TAU,   /* '#' matches any text; a type may precede the name */
 };
 
+/* A pattern "BEFORE<EXPRESSION>BEHIND" has three expressions: `before` matches the whole start of the subject up to a
+ * '/' or ':', `behind` its whole end, and `expression` is found anywhere between them. */
 struct selection_pattern {
-	regex_t expression;   /* matches the whole subject */
+	regex_t expression; /* unless it has `before`: matches the whole subject */
+	regex_t before, behind;
+	bool is_split;        /* it has `before` and `behind` */
 	bool is_of_signature; /* it contains a '(': matches the name with its parameters, without blanks */
-	bool is_plain;        /* no wildcards */
+	bool is_of_tau;
+	bool has_type; /* TAU: a type precedes the name */
+	bool is_plain; /* no wildcards */
 };
 
 struct selection_rule {
@@ -40,6 +46,7 @@ struct selection_rule {
 struct selection_exception {
 	char *file;
 	uint32_t line;
+	char *hook_mistake; /* excludes only the hook of the probe point, for this reason; NULL: excludes all of it */
 };
 
 struct selection {
@@ -50,6 +57,7 @@ struct selection {
 	int level; /* for probe points that no rule matches */
 	int finest;
 	uint32_t statements; /* smaller functions are not instrumented */
+	bool has_mangled;    /* a rule applies to the linker's names */
 	bool tiny, always_inline, headers;
 };
 
@@ -58,9 +66,11 @@ int selection_pattern_init(struct selection_pattern *pattern, const char *text, 
 			   struct error *error);
 void selection_pattern_release(struct selection_pattern *pattern);
 bool selection_pattern_fits_file(const struct selection_pattern *pattern, const char *path);
-/* Matches a function's qualified name and its signature ("f(int)"; NULL:
- * unknown). */
-bool selection_pattern_fits_function(const struct selection_pattern *pattern, const char *name, const char *signature);
+/* Matches `name`, which is the function's qualified one, or that and its parameters, or for TAU also its type. */
+bool selection_pattern_fits_function(const struct selection_pattern *pattern, const char *name,
+				     const struct source_point *function);
+/* Matches any of the names by which linkers know a function. */
+bool selection_pattern_fits_linker_name(const struct selection_pattern *pattern, const struct source_point *function);
 
 /* The position in the text that is read. */
 struct selection_reading {

@@ -61,6 +61,7 @@ struct source_points {
 	struct instrument_arena *arena;
 	CXTranslationUnit unit;
 	int level; /* the finest level to search */
+	bool needs_linker_names;
 	struct source_points_file *files;
 	size_t file_count, file_capacity;
 	struct source_points_item *items;

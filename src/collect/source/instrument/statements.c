@@ -283,7 +283,7 @@ static struct source_points_item *add(const struct statement *statement, enum pr
 	points->clang->getFileLocation(points->clang->getRangeStart(points->clang->getCursorExtent(statement->cursor)),
 				       NULL, &line, &column, NULL);
 	*point = function->point;
-	point->skipped = point->warning = point->hook = NULL;
+	point->skipped = point->warning = point->mistake = point->hook = NULL;
 	point->kind = kind;
 	point->level = kind == PROBE_LOOP   ? PROBE_LEVEL_LOOP
 		       : kind == PROBE_CALL ? PROBE_LEVEL_CALL

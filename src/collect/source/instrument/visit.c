@@ -75,6 +75,62 @@ static const char *qualified_name(struct source_points *points, CXCursor cursor,
 	return name ? name : "";
 }
 
+/* Returns whether a function is a template or in one. Its instances have linker names, it has none. */
+static bool is_template(const struct source_points *points, CXCursor cursor)
+{
+	const struct clang *clang = points->clang;
+	for (; !clang->isInvalid(clang->getCursorKind(cursor)) &&
+	       !clang->equalCursors(cursor, clang->getTranslationUnitCursor(points->unit));
+	     cursor = clang->getCursorSemanticParent(cursor)) {
+		int kind = clang->getCursorKind(cursor);
+		if (kind == CXCursor_FunctionTemplate || kind == CXCursor_ClassTemplate ||
+		    kind == CXCursor_ClassTemplatePartialSpecialization || kind == CXCursor_LambdaExpr)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the names of a function of C++ for the linker. A constructor or destructor has several. NULL: none. */
+static const char *const *linker_names(struct source_points *points, CXCursor cursor)
+{
+	const struct clang *clang = points->clang;
+	if (is_template(points, cursor))
+		return NULL;
+	CXStringSet *several = clang->Cursor_getCXXManglings(cursor);
+	size_t count = several ? several->Count : 1;
+	const char **names = instrument_arena_take(points->arena, (count + 1) * sizeof(*names));
+	for (size_t i = 0; names && i < count; i++) {
+		CXString name = several ? several->Strings[i] : clang->Cursor_getMangling(cursor);
+		const char *text = clang->getCString(name);
+		names[i] = instrument_arena_text(points->arena, text ? text : "", text ? strlen(text) : 0);
+		if (!several)
+			clang->disposeString(name);
+		if (!names[i])
+			names = NULL;
+	}
+	if (several)
+		clang->disposeStringSet(several);
+	return names;
+}
+
+/* Sets what a selection may need to know about a function. */
+static void describe_names(const struct source_points_function *function, size_t outer)
+{
+	struct source_points *points = function->points;
+	const struct clang *clang = points->clang;
+	struct source_point *point = &function->item->point;
+	int kind = clang->getCursorKind(function->cursor);
+	point->name = qualified_name(points, function->cursor, outer);
+	point->signature = keep(points, clang->getCursorDisplayName(function->cursor));
+	if (points->needs_linker_names && points->words->is_cxx)
+		point->linker_names = linker_names(points, function->cursor);
+	if (kind == CXCursor_Constructor || kind == CXCursor_Destructor || kind == CXCursor_LambdaExpr)
+		return;
+	CXType result = clang->getCursorResultType(function->cursor);
+	point->results[0] = keep(points, clang->getTypeSpelling(result));
+	point->results[1] = keep(points, clang->getTypeSpelling(clang->getCanonicalType(result)));
+}
+
 /* Moves the insertion behind declarations that must be the first ones of a block. */
 static void go_behind_first(const struct source_points_function *function)
 {
@@ -94,8 +150,7 @@ static void describe(struct source_points_function *function, size_t outer)
 	struct source_point *point = &function->item->point;
 	point->kind = PROBE_FUNCTION;
 	point->level = PROBE_LEVEL_FUNCTION;
-	point->name = qualified_name(points, function->cursor, outer);
-	point->signature = keep(points, clang->getCursorDisplayName(function->cursor));
+	describe_names(function, outer);
 	point->file = function->file->path;
 	point->is_header = !function->file->is_main;
 	point->is_cxx = points->words->is_cxx;

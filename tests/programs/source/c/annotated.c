@@ -9,7 +9,6 @@
 // counts: main 1
 // counts: put 2
 // counts: get 1
-// counts: odd 1
 // counts: count_enter 3
 // counts: count_leave 3
 #include <cpprof/profiler.h>
@@ -54,13 +53,10 @@ static int quiet(void) { return 0; }
 
 CPPROF_LEVEL(2) static int fine(void) { return 0; }
 
-/* cpprof: grop(io) */
-static int odd(void) { return 0; }
-
 int main(void)
 {
 	int sum = put(3);
 	sum += get(4);
-	printf("%d\n", sum + quiet() + fine() + odd());
+	printf("%d\n", sum + quiet() + fine());
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "collect/source/compile/database.h"
 #include "collect/source/compile/dependencies.h"
+#include "collect/source/compile/rejected.h"
 #include "collect/source/compile/words.h"
 
 static void read_line(struct compile_words *words, const char *line)
@@ -211,12 +212,64 @@ static void test_database(void **state)
 	database_release(&database);
 }
 
+/* --- what the compiler rejects --- */
+
+/* Functions f (line 2), g (line 7, with a hook) and h (line 12, with a hook) of a.c, each of 4 lines. */
+static const struct source_point rejectable[] = {
+	{ .file = "a.c", .name = "f", .line = 2, .end_line = 5 },
+	{ .file = "a.c", .name = "g", .line = 7, .end_line = 10, .hook = "count, n" },
+	{ .file = "a.c", .name = "h", .line = 12, .end_line = 15, .hook = "count , n" },
+};
+enum { REJECTABLE = sizeof(rejectable) / sizeof(rejectable[0]) };
+
+static void test_rejected_points(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *messages;
+		const char *points, *hooks; /* what is excluded */
+		const char *mistake;
+	} rows[] = {
+		{ "", "", "", NULL },
+		{ "a.c:3:1: error: no\n", "f", "", NULL },
+		{ "a.c:2:1: error: no\na.c:13:1: error: no\n", "f", "", NULL },
+		{ "a.c:7:9: error: 'count_enter' undeclared\nint g()\n", "", "g",
+		  "its hook 'count' is not called: 'count_enter' undeclared" },
+		/* Warnings and notes name functions that the compiler accepts. */
+		{ "a.c:2:1: warning: no\na.c:12:9: error: bad\na.c:7:1: note: here\n", "", "h",
+		  "its hook 'count' is not called: bad" },
+		{ "a.c:14:9: error: bad\na.c:7:1: note: here\n", "h", "", NULL },
+		/* Another language, and a template whose header has the error. */
+		{ "a.c:12:9: Fehler: schlecht\n", "", "h", "its hook 'count' is not called: 9: Fehler: schlecht" },
+		{ "x.h:1:1: error: bad\na.c:2:9:   required from here\n", "f", "", NULL },
+		{ "aa.c:20:1: error: bad\na.c:72:1: error: bad\n", "", "", NULL },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct source_point points[REJECTABLE];
+		memcpy(points, rejectable, sizeof(points));
+		struct instrument_result result = { .points = points, .point_count = REJECTABLE };
+		struct selection *selection = selection_new();
+		bool has_any = rejected_points_except(selection, &result, rows[i].messages);
+		for (size_t k = 0; k < REJECTABLE; k++) {
+			bool had_hook = points[k].hook != NULL;
+			selection_decide(selection, &points[k]);
+			bool is_unhooked = had_hook && !points[k].hook;
+			assert_int_equal(points[k].skipped != NULL, strchr(rows[i].points, *points[k].name) != NULL);
+			assert_int_equal(is_unhooked, strchr(rows[i].hooks, *points[k].name) != NULL);
+			if (is_unhooked)
+				assert_string_equal(points[k].mistake, rows[i].mistake);
+		}
+		assert_int_equal(has_any, rows[i].points[0] || rows[i].hooks[0]);
+		selection_free(selection);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_command_lines), cmocka_unit_test(test_response_file),
 		cmocka_unit_test(test_probes),        cmocka_unit_test(test_dependencies),
-		cmocka_unit_test(test_database),
+		cmocka_unit_test(test_database),      cmocka_unit_test(test_rejected_points),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,15 +44,19 @@ static struct source_point function(const char *file, const char *name, const ch
 				      .statements = 5 };
 }
 
-/* Returns whether a function is instrumented. */
-static bool takes(const char *text, const char *file, const char *name, const char *signature)
+static bool takes_point(const char *text, struct source_point point)
 {
 	struct selection *selection = rules(text);
-	struct source_point point = function(file, name, signature);
 	selection_decide(selection, &point);
 	bool is_in = point.skipped == NULL;
 	selection_free(selection);
 	return is_in;
+}
+
+/* Returns whether a function is instrumented. */
+static bool takes(const char *text, const char *file, const char *name, const char *signature)
+{
+	return takes_point(text, function(file, name, signature));
 }
 
 static void test_without_rules(void **state)
@@ -197,34 +201,90 @@ static void test_components(void **state)
 			fail_msg("'%s' and '%s'", cases[i].rule, cases[i].name);
 }
 
+/* An expression behind a scope or folder applies to the rest, whose ends are '^' and '$'. */
+static void test_expressions_behind_a_scope(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *rule, *name, *signature;
+		bool fits;
+	} rows[] = {
+		{ "exclude core::<^loop>", "core::loop_once", "loop_once()", true },
+		{ "exclude core::<^loop>", "core::main_loop", "main_loop()", false },
+		{ "exclude core::<^loop>", "user::loop", "loop()", false },
+		{ "exclude core::<^loop>", "score::loop", "loop()", false },
+		{ "exclude core::<loop$>", "core::main_loop", NULL, true },
+		{ "exclude core::<loop$>", "core::loop_once", NULL, false },
+		{ "exclude core::<^(run|loop)$>", "core::loop", NULL, true },
+		{ "exclude core::<^(run|loop)$>", "core::looping", NULL, false },
+		{ "exclude core::<^a|b$>", "core::xb", NULL, true },
+		{ "exclude core::<^a|b$>", "core::xa", NULL, false },
+		{ "exclude *::<^loop>", "a::b::loop", NULL, true },
+		{ "exclude a::<^b::loop>", "a::b::loop", NULL, true },
+		{ "exclude C<int>::<^get>", "C<int>::get", "get()", true },
+		{ "exclude C<int>::<^get>", "C<long>::get", "get()", false },
+		{ "exclude core::<^loop>x", "core::loop_x", NULL, true },
+		{ "exclude core::<^loop>x", "core::loop_y", NULL, false },
+		{ "exclude <^loop>", "core::loop", NULL, true },
+		{ "exclude file src/core/<^[a-m].*\\.c$>", "f", NULL, true },
+		{ "exclude file src/core/<^[n-z]>", "f", NULL, false },
+		{ "exclude file core/<^e>.c", "f", NULL, true },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (takes(rows[i].rule, "src/core/each.c", rows[i].name, rows[i].signature) == rows[i].fits)
+			fail_msg("'%s' and '%s'", rows[i].rule, rows[i].name);
+}
+
 static void test_tau(void **state)
 {
 	(void)state;
-	static const char excludes[] = "BEGIN_EXCLUDE_LIST\n"
-				       "# a comment\n"
-				       "int sort_array(int *, int) C\n"
-				       "int begin(void) C\n"
-				       "\"#Destroy#\"\n"
-				       "void ns::K<int>::get(#)\n"
-				       "std::function<void (int)> handler(int)\n"
-				       "std::map<int, char *> &ns::all()\n"
-				       "const T*tight()\n"
-				       "A &ns::C::operator*(int)\n"
-				       "END_EXCLUDE_LIST\n";
-	assert_false(takes(excludes, "a.c", "sort_array", "sort_array(int *, int)"));
-	assert_true(takes(excludes, "a.c", "sort_array", "sort_array(long *, int)"));
-	assert_false(takes(excludes, "a.c", "begin", "begin()"));
-	assert_false(takes(excludes, "a.c", "petscDestroyAll", NULL));
-	assert_false(takes(excludes, "a.cc", "ns::K<int>::get", "get(char)"));
-	assert_false(takes(excludes, "a.cc", "handler", "handler(int)"));
-	assert_false(takes(excludes, "a.cc", "ns::all", "all()"));
-	assert_false(takes(excludes, "a.cc", "tight", "tight()"));
-	assert_false(takes(excludes, "a.cc", "ns::C::operator*", "operator*(int)"));
-	assert_true(takes(excludes, "a.cc", "main", "main()"));
+	static const struct {
+		const char *name, *signature, *result, *canonical;
+		const char *fitting, *other; /* names in a list, separated by ';' */
+	} rows[] = {
+		{ "sort", "sort(int *, int)", "int", "int",
+		  "int sort(int *, int) C;sort;sort(int *,int);int sort#;int sort;\"# sort(#)\"",
+		  "long sort(int *, int) C;"
+		  "int sort(long *, int);int * sort(int *, int);unsigned int sort;\"# *sort(#)\";sort(long);\"# "
+		  "C::sort(#)\"" },
+		{ "begin", "begin()", "void", "void", "void begin(void) C;void begin();void #;\"#begin#\"", "int #" },
+		{ "petscDestroyAll", NULL, "int", "int", "\"#Destroy#\"", "\"#Create#\";Destroy#" },
+		{ "ns::K<int>::get", "get(char)", "void", "void", "void ns::K<int>::get(#);get",
+		  "void ns::K<long>::get(#)" },
+		{ "handler", "handler(int)", "std::function<void (int)>", "std::function<void (int)>",
+		  "std::function<void (int)> handler(int);std::#", "std::function<int (int)> handler(int)" },
+		{ "ns::all", "all()", "std::map<int, char *> &", "std::map<int, char *> &",
+		  "std::map<int, char *> &ns::all()", "std::map<int, char *> ns::all()" },
+		{ "tight", "tight()", "const T *", "const int *", "const T*tight();const int *#",
+		  "T *tight();int *tight()" },
+		{ "ns::C::operator*", "operator*(int)", "A &", "A &", "A &ns::C::operator*(int);A &#",
+		  "B &ns::C::operator*(int)" },
+		{ "count", "count()", "size_t", "unsigned long", "size_t count();unsigned long count() C",
+		  "int count()" },
+		{ "C::C", "C(int)", NULL, NULL, "C::C(int);\"#C(int)\"", "void C::C(int)" },
+		{ "pointer", "pointer()", "int *", "int *", "int *#;int *pointer();int #", "int pointer();integer #" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct source_point point = function("a.cc", rows[i].name, rows[i].signature);
+		point.results[0] = rows[i].result;
+		point.results[1] = rows[i].canonical;
+		for (int is_other = 0; is_other < 2; is_other++) {
+			char *list = strdup(is_other ? rows[i].other : rows[i].fitting), *rest = list, text[256];
+			for (char *entry; (entry = strsep(&rest, ";"));) {
+				snprintf(text, sizeof(text), "BEGIN_EXCLUDE_LIST\n# a comment\n%s\nEND_EXCLUDE_LIST\n",
+					 entry);
+				if (takes_point(text, point) != is_other)
+					fail_msg("'%s' and %s", entry, rows[i].name);
+			}
+			free(list);
+		}
+	}
 	/* Both the function and its file must be included. */
 	static const char includes[] = "BEGIN_INCLUDE_LIST\n  int main#\nEND_INCLUDE_LIST\n"
 				       "BEGIN_FILE_INCLUDE_LIST\n*.cpp\nmain.?\nEND_FILE_INCLUDE_LIST\n";
-	assert_true(takes(includes, "src/main.c", "main", "main(int, char **)"));
+	struct source_point main = function("src/main.c", "main", "main(int, char **)");
+	main.results[0] = main.results[1] = "int";
+	assert_true(takes_point(includes, main));
 	assert_false(takes(includes, "src/other.c", "main", "main(int, char **)"));
 	assert_false(takes(includes, "src/main.c", "other", "other()"));
 	assert_false(takes("BEGIN_FILE_EXCLUDE_LIST\nfoo*\nEND_FILE_EXCLUDE_LIST", "src/foo.c", "main", NULL));
@@ -248,6 +308,20 @@ static void test_scorep(void **state)
 	assert_true(takes(text, "a.c", "bar", NULL));
 	assert_false(takes(text, "a.c", "solve_x", NULL));
 	assert_false(takes(text, "a.c", "other", NULL));
+	assert_false(takes(text, "a.c", "foo", NULL)); /* in C */
+	static const char *const linker_names[] = { "_ZN3Bar1zC1Ev", "_Z3barv", NULL };
+	struct source_point bar = function("a.cc", "bar", "bar()"), foo = function("a.cc", "foo", "foo()");
+	bar.is_cxx = foo.is_cxx = true;
+	bar.linker_names = linker_names;
+	assert_false(takes_point(text, bar));
+	assert_true(takes_point("SCOREP_REGION_NAMES_BEGIN\nEXCLUDE MANGLED _Z3bar foo bar\nSCOREP_REGION_NAMES_END\n",
+				bar));
+	assert_true(
+		takes_point("SCOREP_REGION_NAMES_BEGIN\nEXCLUDE MANGLED _Z3foov foo\nSCOREP_REGION_NAMES_END\n", foo));
+	static const char includes[] =
+		"SCOREP_REGION_NAMES_BEGIN\nEXCLUDE *\nINCLUDE MANGLED *Bar*\nSCOREP_REGION_NAMES_END\n";
+	assert_true(takes_point(includes, bar));
+	assert_false(takes_point(includes, foo));
 	static const char files[] =
 		"SCOREP_FILE_NAMES_BEGIN\nEXCLUDE */filtering/filter*\nINCLUDE */filtering/filter.c\n"
 		"SCOREP_FILE_NAMES_END\n";
@@ -381,6 +455,24 @@ static void test_exceptions(void **state)
 	selection_free(selection);
 }
 
+static void test_exceptions_of_hooks(void **state)
+{
+	(void)state;
+	struct selection *selection = rules("include function f");
+	struct source_point point = function("a.c", "f", NULL);
+	point.hook = "count, n";
+	assert_int_equal(selection_except_hook(selection, "a.c", 8, "another line's"), 0);
+	selection_decide(selection, &point);
+	assert_string_equal(point.hook, "count, n");
+	assert_null(point.mistake);
+	assert_int_equal(selection_except_hook(selection, "a.c", 7, "its reason"), 0);
+	selection_decide(selection, &point);
+	assert_null(point.hook);
+	assert_string_equal(point.mistake, "its reason");
+	assert_null(point.skipped);
+	selection_free(selection);
+}
+
 static void test_memory(void **state)
 {
 	(void)state;
@@ -394,6 +486,8 @@ static void test_memory(void **state)
 		if (selection) {
 			int code = selection_read_text(selection, "m", copy, sizeof(text) - 1, &error);
 			assert_true(code == 0 || error.code < 0);
+			code = selection_except_hook(selection, "a.c", 7, "its reason");
+			assert_true(code == 0 || code == ERROR_MEMORY);
 		}
 		selection_free(selection);
 	});
@@ -402,18 +496,13 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_rules),
-		cmocka_unit_test(test_includes_then_excludes),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_size),
-		cmocka_unit_test(test_groups_and_levels),
-		cmocka_unit_test(test_components),
-		cmocka_unit_test(test_tau),
-		cmocka_unit_test(test_scorep),
-		cmocka_unit_test(test_together),
-		cmocka_unit_test(test_excess),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_exceptions),
+		cmocka_unit_test(test_without_rules), cmocka_unit_test(test_includes_then_excludes),
+		cmocka_unit_test(test_names),         cmocka_unit_test(test_expressions_behind_a_scope),
+		cmocka_unit_test(test_size),          cmocka_unit_test(test_groups_and_levels),
+		cmocka_unit_test(test_components),    cmocka_unit_test(test_tau),
+		cmocka_unit_test(test_scorep),        cmocka_unit_test(test_together),
+		cmocka_unit_test(test_excess),        cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_exceptions),    cmocka_unit_test(test_exceptions_of_hooks),
 		cmocka_unit_test(test_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
