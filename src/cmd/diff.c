@@ -93,7 +93,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[REPORT] [OPTION]... A B", NULL };
 
 static const struct command_option own_options[] = {
-	ROW_RESOURCES("all of A"), ROW_THRESHOLD, ROW_LIMIT, ROW_BY, ROWS_FRAMES, ROW_FORMAT, { 0 },
+	ROW_RESOURCES("all of A"), ROW_THRESHOLD, ROW_LIMIT, ROW_BY, ROWS_FRAMES, ROW_FORMAT, ROW_MEMORY, { 0 },
 };
 
 static const struct command_option *make_options(void)
