@@ -15,6 +15,7 @@ struct sheet {
 	const struct profile *profile;
 	const struct label_group *section; /* the result's section; NULL: it is not a section */
 	bool json;
+	bool safe; /* `out` is a terminal */
 	size_t rows;
 	size_t fields; /* number of fields in the current row */
 };

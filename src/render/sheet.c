@@ -3,8 +3,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/safe_text.h"
+#include "base/utf8.h"
 #include "render/emit.h"
-#include "render/utf8.h"
+
+/* Writes a character as JSON escapes it: two surrogates above U+FFFF. */
+static void json_escape(FILE *out, uint32_t point)
+{
+	if (point >= 0x10000)
+		fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10), 0xdc00 + (point & 0x3ff));
+	else
+		fprintf(out, "\\u%04x", point);
+}
 
 void render_json_string(FILE *out, const char *text)
 {
@@ -17,8 +27,9 @@ void render_json_string(FILE *out, const char *text)
 			next++;
 		} else if (*next == '"' || *next == '\\') {
 			fprintf(out, "\\%c", *next++);
-		} else if (*next < 0x20 || *next == 0x7f) {
-			fprintf(out, "\\u%04x", *next++);
+		} else if (safe_text_refuses(utf8_point(next, length))) {
+			json_escape(out, utf8_point(next, length));
+			next += length;
 		} else {
 			fwrite(next, 1, length, out);
 			next += length;
@@ -37,8 +48,9 @@ void json_number(FILE *out, double number)
 }
 
 /* Writes the inside of a quoted CSV field (RFC 4180): quotes are doubled. */
-static void csv_inside(FILE *out, const char *text)
+static void csv_inside(const struct sheet *sheet, const char *text)
 {
+	FILE *out = sheet->out;
 	const unsigned char *next = (const unsigned char *)text;
 	while (*next) {
 		size_t length = utf8_sequence(next);
@@ -49,7 +61,10 @@ static void csv_inside(FILE *out, const char *text)
 		}
 		if (*next == '"')
 			fputc('"', out);
-		fwrite(next, 1, length, out);
+		if (sheet->safe)
+			safe_text_write(out, (const char *)next, length, "");
+		else
+			fwrite(next, 1, length, out);
 		next += length;
 	}
 }
@@ -96,9 +111,9 @@ static void labels_inside(const struct sheet *sheet, const struct label_group *g
 			render_json_string(out, value);
 			continue;
 		}
-		csv_inside(out, key);
+		csv_inside(sheet, key);
 		fputc('=', out);
-		csv_inside(out, value);
+		csv_inside(sheet, value);
 	}
 	fputc(sheet->json ? '}' : '"', out);
 }
@@ -130,7 +145,8 @@ void sheet_begin(struct sheet *sheet, const struct render_document *document, co
 	*sheet = (struct sheet){ .out = document->out,
 				 .profile = result->view->profile,
 				 .section = result->is_section ? &result->section : NULL,
-				 .json = document->options.format == RENDER_JSON };
+				 .json = document->options.format == RENDER_JSON,
+				 .safe = is_terminal(document->out) };
 	if (sheet->json)
 		json_members(sheet, result);
 	else if (document->count == 0)
@@ -177,7 +193,7 @@ void sheet_text(struct sheet *sheet, const char *name, const char *text)
 		return;
 	}
 	fputc('"', sheet->out);
-	csv_inside(sheet->out, text);
+	csv_inside(sheet, text);
 	fputc('"', sheet->out);
 }
 
@@ -234,7 +250,7 @@ void sheet_path_name(struct sheet *sheet, size_t index, const char *text)
 	if (sheet->json)
 		render_json_string(sheet->out, text);
 	else
-		csv_inside(sheet->out, text);
+		csv_inside(sheet, text);
 }
 
 void sheet_path_end(struct sheet *sheet)
@@ -271,7 +287,7 @@ void sheet_close(struct sheet *sheet, size_t left_out)
 void sheet_table_open(struct sheet *sheet, FILE *out, enum render_format format, const char *name,
 		      const char *csv_header)
 {
-	*sheet = (struct sheet){ .out = out, .json = format == RENDER_JSON };
+	*sheet = (struct sheet){ .out = out, .json = format == RENDER_JSON, .safe = is_terminal(out) };
 	if (sheet->json)
 		fprintf(out, "\"%s\": [", name);
 	else

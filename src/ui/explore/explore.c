@@ -47,9 +47,11 @@ static void complain(struct session *session, const struct input *input, struct 
 	fflush(options->out);
 	memory_limit_explain(error);
 	if (options->interactive || !input->number)
-		fprintf(options->err, "cpprof: %s\n", error->message);
+		fputs("cpprof: ", options->err);
 	else
-		fprintf(options->err, "cpprof: line %" PRIu64 ": %s\n", input->number, error->message);
+		fprintf(options->err, "cpprof: line %" PRIu64 ": ", input->number);
+	render_safe_text(options->err, error->message);
+	fputc('\n', options->err);
 	session_print_candidates(session, options->err);
 	fflush(options->err);
 }

@@ -23,6 +23,7 @@
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/plural.h"
+#include "base/safe_text.h"
 #include "base/sink.h"
 #include "base/strings.h"
 #include "base/words.h"
@@ -408,6 +409,38 @@ static void test_plural(void **state)
 		assert_string_equal(plural_ending(rows[i].noun, rows[i].amount), rows[i].ending);
 }
 
+static void test_safe_text(void **state)
+{
+	static const struct {
+		const char *text, *kept, *safe;
+	} rows[] = {
+		{ "caf\u00e9 \u65e5\u672c \U0001f600", "", "caf\u00e9 \u65e5\u672c \U0001f600" },
+		{ "\x1b[31m\t\n\x7f", "", "\\x1b[31m\\x09\\x0a\\x7f" },
+		{ "\x1b\t\n", "\t\n", "\\x1b\t\n" },
+		{ "\xc2\x9b\xc2\xa0", "", "\\xc2\\x9b\xc2\xa0" },
+		{ "a\u202eb\u2066c\u2069", "", "a\\u202eb\\u2066c\\u2069" },
+		{ "\u061c\u200b\u200f\u2028\ufeff\u00ad", "", "\\u061c\\u200b\\u200f\\u2028\\ufeff\\u00ad" },
+		{ "\u2010\u2030\u205f\u2070", "", "\u2010\u2030\u205f\u2070" },
+		{ "\U000e0041", "", "\\ue0041" },
+		{ "\xff\xe2\x80", "", "\\xff\\xe2\\x80" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *bytes = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&bytes, &size);
+		assert_non_null(out);
+		assert_false(is_terminal(out));
+		safe_text_write(out, rows[i].text, strlen(rows[i].text), rows[i].kept);
+		fclose(out);
+		assert_string_equal(bytes, rows[i].safe);
+		free(bytes);
+	}
+	assert_string_equal(safe_word("byte", "gtick"), "byte");
+	assert_string_equal(safe_word("by\u202ete", "gtick"), "gtick");
+	assert_string_equal(safe_word("\xff", "gtick"), "gtick");
+}
+
 static void test_memory_limit(void **state)
 {
 	static const struct {
@@ -484,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_plural),
 		cmocka_unit_test(test_regular_files),
 		cmocka_unit_test(test_sink),
+		cmocka_unit_test(test_safe_text),
 		cmocka_unit_test(test_memory_limit),
 		cmocka_unit_test(test_memory_beyond_the_limit),
 	};
