@@ -228,7 +228,7 @@ static void describe(struct truth *truth)
 	truth->rate = truth->is_time ? SECOND_NS / interval : 1 / interval;
 	truth->is_exact = resource->kind == RESOURCE_EXACT;
 	truth->total = (double)truth->times->total;
-	truth->samples = truth->times->samples;
+	truth->independent = truth->times->independent;
 }
 
 int truth_init(struct truth *truth, const struct profile *profile, const struct view_options *options,

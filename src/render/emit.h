@@ -31,6 +31,7 @@ void sheet_entries(struct sheet *sheet);
 void sheet_row(struct sheet *sheet);
 void sheet_text(struct sheet *sheet, const char *name, const char *text);
 void sheet_count(struct sheet *sheet, const char *name, uint64_t count);
+/* A number that is not finite is null in JSON, and an empty field in CSV. */
 void sheet_number(struct sheet *sheet, const char *name, double number);
 /* A field of JSON only. */
 void sheet_json_number(struct sheet *sheet, const char *name, double number);

@@ -54,9 +54,10 @@ struct render_document {
 struct render_envelope {
 	const char *command;           /* "report" */
 	const char *report;            /* the report's name, or NULL */
-	const struct profile *profile; /* its findings are printed; NULL: no profile */
-	/* the second profile of a comparison, or NULL; its findings are printed too */
-	const struct profile *other;
+	const struct profile *profile; /* its findings are printed; NULL: none, or those of a comparison */
+	/* of a comparison: the profiles of A, then those of B; their findings are printed */
+	const struct profile *const *profiles;
+	size_t counts[DIFF_SIDES];
 };
 
 /* Prints the beginning of a JSON document; text and CSV have none. */

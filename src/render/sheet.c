@@ -87,12 +87,33 @@ static void json_heading(FILE *out, const struct result *result)
 	}
 }
 
-/* Prints the numbers from which all figures of one profile are computed. */
-static void json_totals(FILE *out, const struct view *view)
+/* Prints the numbers from which all figures of one selection are computed, or of one side of a comparison. */
+static void json_totals(FILE *out, const struct view *const *views, size_t count)
 {
 	static const char *const kinds[] = { "sampled", "merged", "exact" };
+	uint64_t hits = 0, samples = 0;
+	for (size_t i = 0; i < count; i++) {
+		hits += views[i]->total;
+		samples += views[i]->samples;
+	}
 	fprintf(out, "\"kind\": \"%s\", \"total_hits\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"interval\": %" PRIu64,
-		kinds[view->resource->kind], view->total, view->samples, view->resource->interval);
+		kinds[views[0]->resource->kind], hits, samples, views[0]->resource->interval);
+}
+
+/* Prints the totals of both sides of a comparison, and their change. */
+static void json_sides(FILE *out, const struct diff_list *list)
+{
+	const struct view *const *views = list->views;
+	for (size_t side = 0; side < DIFF_SIDES; side++) {
+		fprintf(out, ", \"%c\": {", "ab"[side]);
+		json_totals(out, views, list->runs[side]);
+		fprintf(out, ", \"recordings\": %zu, \"gticks\": %.17g}", list->runs[side], list->totals[side]);
+		views += list->runs[side];
+	}
+	fputs(", \"change\": ", out);
+	json_number(out, diff_total_change(list));
+	fputs(", \"change_error\": ", out);
+	json_number(out, list->total_error);
 }
 
 /* Prints {"tenant": "acme", "kind": "new"} in JSON, "tenant=acme;kind=new" in CSV. */
@@ -127,16 +148,12 @@ static void json_members(struct sheet *sheet, const struct result *result)
 		labels_inside(sheet, &result->section);
 		fprintf(out, ", \"labels_left_out\": %zu", result->sections_left_out);
 	}
-	if (!result->other) {
-		fputs(", ", out);
-		json_totals(out, result->view);
+	if (result->type == RESULT_DIFF) {
+		json_sides(out, result->changes);
 		return;
 	}
-	fputs(", \"a\": {", out);
-	json_totals(out, result->view);
-	fputs("}, \"b\": {", out);
-	json_totals(out, result->other);
-	fputc('}', out);
+	fputs(", ", out);
+	json_totals(out, &result->view, 1);
 }
 
 void sheet_begin(struct sheet *sheet, const struct render_document *document, const struct result *result,
@@ -216,7 +233,8 @@ void sheet_count(struct sheet *sheet, const char *name, uint64_t count)
 void sheet_number(struct sheet *sheet, const char *name, double number)
 {
 	field(sheet, name);
-	json_number(sheet->out, number);
+	if (sheet->json || isfinite(number))
+		json_number(sheet->out, number);
 }
 
 void sheet_json_number(struct sheet *sheet, const char *name, double number)

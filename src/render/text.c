@@ -125,7 +125,7 @@ void fraction_print(FILE *out, const struct view *view, uint64_t hits, const str
 	if (painted)
 		paint_off(out, options);
 	if (view->resource->kind != RESOURCE_EXACT)
-		fprintf(out, " ±%.4f", analyze_error(hits, view->total, view->samples));
+		fprintf(out, " ±%.4f", analyze_error(hits, view->total, view->independent));
 }
 
 size_t shown_entries(size_t reaching, const struct render_options *options)

@@ -204,7 +204,10 @@ static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind 
 		views[i] = paths_view(&sides[i], VIEW_FUNCTION);
 		lists[i] = paths_down(views[i], "main");
 	}
-	struct diff_list *list = analyze_diff(views[0], lists[0], views[1], lists[1], error);
+	const struct diff_run runs[] = { { views[0], lists[0] }, { views[1], lists[1] } };
+	struct diff_list *list = analyze_diff(runs, (size_t[]){ 1, 1 }, error);
+	if (list)
+		assert_int_equal(diff_mark(&list, 1), 0);
 	for (int i = 0; i < 2; i++) {
 		path_list_free(lists[i]);
 		view_free(views[i]);
@@ -238,16 +241,21 @@ static void differences_are_tested(void **state)
 	struct diff_list *list = compare(300, 100, RESOURCE_MERGED, NULL);
 	assert_non_null(list);
 	assert_int_equal(list->count, 4);
-	assert_string_equal(diff_text(list, &list->entries[0]), "main new");
+	/* By the change of the amount: 200 each, then 100 each, in the order of the paths. */
+	assert_string_equal(diff_text(list, &list->entries[0]), "main");
+	assert_string_equal(diff_text(list, &list->entries[1]), "main f");
+	assert_string_equal(diff_text(list, &list->entries[2]), "main new");
+	assert_float_equal(diff_total_change(list), 200.0 / 400 - 1, 1e-12);
+	assert_true(isnan(list->total_error));
 	const struct diff_entry *f = diff_of(list, "main f");
-	assert_int_equal(f->hits_a, 300);
-	assert_int_equal(f->hits_b, 100);
-	assert_float_equal(f->fraction_a, 0.75, 1e-12);
-	assert_float_equal(f->fraction_b, 0.5, 1e-12);
+	assert_int_equal(f->hits[DIFF_A], 300);
+	assert_int_equal(f->hits[DIFF_B], 100);
+	assert_float_equal(f->fraction[DIFF_A], 0.75, 1e-12);
+	assert_float_equal(f->fraction[DIFF_B], 0.5, 1e-12);
 	/* Computed by hand: pooled p = 400/600, z = -0.25 / sqrt(2/9 (1/400 + 1/200)). */
 	assert_float_equal(f->z, -6.123724, 1e-5);
 	assert_true(f->significant);
-	assert_int_equal(diff_of(list, "main old")->hits_b, 0);
+	assert_int_equal(diff_of(list, "main old")->hits[DIFF_B], 0);
 	assert_false(diff_of(list, "main")->significant);
 	diff_list_free(list);
 
@@ -366,7 +374,9 @@ static void analyze_all(const struct paths *paths, enum view_by by)
 		return;
 	}
 	struct path_list *down = analyze_down(view, &first, &error), *up = analyze_up(view, &first, &error);
-	struct diff_list *diff = down && up ? analyze_diff(view, down, view, up, &error) : NULL;
+	struct diff_list *diff = down && up ? analyze_diff((struct diff_run[]){ { view, down }, { view, up } },
+							   (size_t[]){ 1, 1 }, &error)
+					    : NULL;
 	path_list_free(analyze_functions(view, &error));
 	path_list_free(analyze_body(view, &error));
 	line_list_free(analyze_lines(view, &first, &error));
@@ -382,6 +392,8 @@ static void analyze_all(const struct paths *paths, enum view_by by)
 		label_set_release(&set);
 	view_near(view, "g", found, 4);
 	assert_true(error.code == 0 || error.code == ERROR_MEMORY || error.code == ERROR_USAGE);
+	if (diff)
+		diff_mark(&diff, 1);
 	diff_list_free(diff);
 	path_list_free(up);
 	path_list_free(down);
