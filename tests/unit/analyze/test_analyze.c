@@ -11,6 +11,7 @@
 
 #include "support/alloc_fail.h"
 #include "support/paths_profile.h"
+#include "support/sample_profile.h"
 
 static void the_worked_examples(void **state)
 {
@@ -190,6 +191,60 @@ static void samples_depend_on_the_kind(void **state)
 		view_free(view);
 		paths_end(&paths);
 	}
+}
+
+/* n = H^2 / (sum of h^2) for CPU time; otherwise each row is one sample, however large its event. */
+static void late_ticks_count_less(void **state)
+{
+	static const struct {
+		const char *unit;
+		double independent;
+	} rows[] = { { "ns", 144.0 / (25 + 49) }, { "us", 2 }, { "byte", 2 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct paths paths;
+		paths_start(&paths, RESOURCE_SAMPLED);
+		paths.profile->resources[0].unit = (uint32_t)profile_add_string(paths.profile, rows[i].unit);
+		paths_add(&paths, "main;f", 5);
+		paths_add(&paths, "main;g", 7);
+		struct view *view = paths_view(&paths, VIEW_FUNCTION);
+		assert_float_equal(view->independent, rows[i].independent, 1e-12);
+		assert_int_equal(view->samples, 2);
+		view_free(view);
+		paths_end(&paths);
+	}
+}
+
+/* Ticks that come late, so that most samples have 1 hit and some have many: of 300 recordings, 95 % of the intervals contain the
+ * truth. With one sample for each row, it would be fewer. */
+static void intervals_hold_with_unequal_hits(void **state)
+{
+	enum { RECORDINGS = 300, ROWS = 400 };
+	static const double truth = 0.3;
+	struct random random = { .state = 11 };
+	size_t right = 0, right_by_rows = 0;
+	(void)state;
+	for (int i = 0; i < RECORDINGS; i++) {
+		struct paths paths;
+		paths_start(&paths, RESOURCE_SAMPLED);
+		paths.profile->resources[0].unit = (uint32_t)profile_add_string(paths.profile, "ns");
+		uint64_t hits = 0;
+		for (int row = 0; row < ROWS; row++) {
+			uint64_t count = random_below(&random, 5) ? 1 : 8;
+			bool is_f = random_below(&random, 1000) < 1000 * truth;
+			paths_add(&paths, is_f ? "main;f" : "main;g", count);
+			hits += is_f ? count : 0;
+		}
+		struct view *view = paths_view(&paths, VIEW_FUNCTION);
+		double off = fabs((double)hits / (double)view->total - truth);
+		right += off <= analyze_error(hits, view->total, view->independent);
+		right_by_rows += off <= analyze_error(hits, view->total, (double)view->samples);
+		view_free(view);
+		paths_end(&paths);
+	}
+	/* With 95 %, fewer than 262 of 300 have a probability of 1e-7. */
+	assert_true(right >= 262);
+	assert_true(right_by_rows < 262);
 }
 
 static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind kind, struct error *error)
@@ -427,6 +482,8 @@ int main(void)
 		cmocka_unit_test(what_if_takes_the_largest_saving),
 		cmocka_unit_test(errors_are_wilsons),
 		cmocka_unit_test(samples_depend_on_the_kind),
+		cmocka_unit_test(late_ticks_count_less),
+		cmocka_unit_test(intervals_hold_with_unequal_hits),
 		cmocka_unit_test(differences_are_tested),
 		cmocka_unit_test(deep_recursion_is_fine),
 		cmocka_unit_test(deep_ties_are_sorted),
