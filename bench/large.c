@@ -319,7 +319,7 @@ static struct figures run(const char *path)
 	struct error error;
 	struct view_options options = { .thread = VIEW_ANY };
 	double start = now_ms();
-	struct profile *profile = reader_load(path, &error);
+	struct profile *profile = reader_load(path, 0, &error);
 	if (!profile)
 		give_up(error.message);
 	figures.ms[READ] = lap_ms(&start);

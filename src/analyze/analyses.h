@@ -50,8 +50,8 @@ struct path_list *analyze_down(const struct view *view, const struct label_set *
 struct path_list *analyze_up(const struct view *view, const struct label_set *roots, struct error *error);
 
 /* Returns the error of a fraction: half the width of the 95 % Wilson interval for `hits` of `total`, from `samples`
- * independent samples. Returns 0 for exact data (`samples` is 0). */
-double analyze_error(uint64_t hits, uint64_t total, uint64_t samples);
+ * independent samples (view.independent). Returns 0 for exact data (`samples` is 0). */
+double analyze_error(uint64_t hits, uint64_t total, double samples);
 
 /* what-if: a set of paths and the factor by which their cost is multiplied. The paths start at the outermost
  * occurrence of steps[0], are folded as in the downward profile, and have one label of each step. */
@@ -80,8 +80,8 @@ struct line_entry {
 struct line_list {
 	struct line_entry *entries; /* sorted by the file's text, then by line */
 	size_t count;
-	uint64_t total; /* H: the hits of the selection */
-	uint64_t samples;
+	uint64_t total;     /* H: the hits of the selection */
+	double independent; /* as in the view */
 };
 /* Returns the lines that executed in the functions with these labels of a by-function view. Counts all frames,
  * including those that the view trims. Returns NULL on error: ERROR_MEMORY, ERROR_USAGE (not a by-function view) or
@@ -93,29 +93,55 @@ struct line_list *analyze_lines(const struct view *view, const struct label_set 
 struct line_list *analyze_line_counts(const struct view *view, const struct label_set *functions, struct error *error);
 void line_list_free(struct line_list *list);
 
-/* diff: the entries of two lists over two views. Paths match if their labels have equal identities, label by label
- * (identity.h): the function's name, with its module and then its source file where the name alone is ambiguous in
- * either profile. The texts of the labels may differ. */
-struct diff_entry {
-	struct path_entry path; /* for path_labels of `paths`; its hits have no meaning */
-	uint32_t order;         /* the path's rank among all paths */
-	uint64_t hits_a, hits_b;
-	double fraction_a, fraction_b;
-	double gticks_a, gticks_b; /* hits x interval: comparable when intervals differ */
-	double z;                  /* pooled two-proportion test statistic; 0 for exact data */
-	int significant;           /* |z| >= 1.96, or exact and different */
+/* diff: the entries of the lists of two sides, A and B, each of one recording or several. Paths match if their labels have equal
+ * identities, label by label (identity.h): the function's name, with its module and then its source file where the name alone
+ * is ambiguous in any profile. The texts of the labels may differ. docs/definitions.md defines the figures. */
+enum diff_sides { DIFF_A, DIFF_B, DIFF_SIDES };
+
+/* One recording: a view, and a list of its paths. All lists come from the same analysis, or are at least all upward or all
+ * downward. */
+struct diff_run {
+	const struct view *view;
+	const struct path_list *paths;
 };
+
+struct diff_entry {
+	struct path_entry path;      /* for path_labels of `paths`; its hits have no meaning */
+	uint32_t order;              /* the path's rank among all paths */
+	uint64_t hits[DIFF_SIDES];   /* sum over the recordings of the side */
+	double fraction[DIFF_SIDES]; /* mean over the recordings */
+	double gticks[DIFF_SIDES];   /* mean of hits x interval: comparable when intervals differ */
+	double error;                /* half width of the 95 % interval of the change of gticks; NAN: unknown */
+	double z; /* two-proportion test statistic of single recordings, or Student's t of several; 0 for exact data */
+	/* the probability of at least this difference between equal programs; NAN: not tested, as all the hits together
+	 * are too few, or the data is exact */
+	double p;
+	bool significant; /* set by diff_mark */
+};
+
 struct diff_list {
-	struct diff_entry *entries; /* by decreasing |fraction_b - fraction_a|, ties by path */
+	struct diff_entry *entries; /* by decreasing change of gticks, ties by path */
 	size_t count;
 	struct path_list *paths; /* their labels are indexes in `names` */
 	const char **names;
 	struct strings *texts;
+	const struct view **views; /* owned array: those of A, then those of B */
+	size_t runs[DIFF_SIDES];   /* recordings of each side */
+	double totals[DIFF_SIDES]; /* mean gticks of the selections */
+	double total_error;        /* half width of the 95 % interval of totals[B] / totals[A] - 1; NAN: unknown */
+	bool is_exact;             /* a recording of either side is */
 };
-/* Both lists must come from the same analysis, or at least be both upward or both downward. Returns NULL on error:
- * ERROR_MEMORY or ERROR_LIMIT. */
-struct diff_list *analyze_diff(const struct view *view_a, const struct path_list *a, const struct view *view_b,
-			       const struct path_list *b, struct error *error);
+
+/* Returns totals[B] / totals[A] - 1, or NAN if A used nothing. */
+double diff_total_change(const struct diff_list *list);
+
+/* Compares recordings, `runs` [counts[A] + counts[B]], those of A first; both counts are positive. No entry is marked yet. Returns
+ * NULL on error: ERROR_MEMORY or ERROR_LIMIT. */
+struct diff_list *analyze_diff(const struct diff_run *runs, const size_t counts[DIFF_SIDES], struct error *error);
+
+/* Marks the significant entries of several lists together: those of exact data that differ, and of all others as many that at
+ * most one in 20 is expected to be marked by chance. Returns 0 or ERROR_MEMORY. */
+int diff_mark(struct diff_list *const *lists, size_t count);
 void diff_list_free(struct diff_list *list);
 
 #endif

@@ -1,20 +1,18 @@
 /*
- * Compares two lists of paths: builds one trie of the paths of both over identities (identity.h), with two counts
- * for each path.
+ * Compares lists of paths of two sides: builds one trie of the paths of all recordings over identities (identity.h), with a count
+ * for each path and recording. diff_test.c makes figures of the counts.
  */
+#include "analyze/diff_test.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/analyses.h"
 #include "analyze/identity.h"
 #include "analyze/path_trie.h"
 #include "base/strings.h"
 
-enum { SIDES = IDENTITY_SIDES };
-
-struct side {
-	const struct view *view;
+struct recording {
 	const struct path_list *paths;
 	const uint32_t *identity; /* per label */
 	uint32_t *entry;          /* per node of the list: its trie entry, or TRIE_NONE; owned */
@@ -28,78 +26,51 @@ void diff_list_free(struct diff_list *list)
 		strings_release(list->texts);
 	free(list->texts);
 	free(list->names);
+	free(list->views);
 	path_list_free(list->paths);
 	free(list->entries);
 	free(list);
 }
 
-/* Pooled two-proportion z test on independent samples (Fleiss, "Statistical Methods for Rates and Proportions",
- * 1981, section 2.3). */
-static double two_proportions(const struct diff_entry *entry, uint64_t samples_a, uint64_t samples_b)
-{
-	double n_a = (double)samples_a, n_b = (double)samples_b;
-	if (samples_a == 0 || samples_b == 0)
-		return 0;
-	double pooled = (entry->fraction_a * n_a + entry->fraction_b * n_b) / (n_a + n_b);
-	double variance = pooled * (1 - pooled) * (1 / n_a + 1 / n_b);
-	return variance > 0 ? (entry->fraction_b - entry->fraction_a) / sqrt(variance) : 0;
-}
-
-static double fraction(uint64_t hits, uint64_t total)
-{
-	return total ? (double)hits / (double)total : 0;
-}
-
-static void finish_entry(struct diff_entry *entry, const struct view *a, const struct view *b)
-{
-	bool exact = a->resource->kind == RESOURCE_EXACT || b->resource->kind == RESOURCE_EXACT;
-	entry->fraction_a = fraction(entry->hits_a, a->total);
-	entry->fraction_b = fraction(entry->hits_b, b->total);
-	entry->gticks_a = (double)entry->hits_a * (double)a->resource->interval;
-	entry->gticks_b = (double)entry->hits_b * (double)b->resource->interval;
-	entry->z = exact ? 0 : two_proportions(entry, a->samples, b->samples);
-	/* 95 % of the differences that are due to chance are smaller than 1.96. */
-	entry->significant = exact ? entry->gticks_a != entry->gticks_b : fabs(entry->z) >= 1.96;
-}
-
 static int compare_entries(const void *left, const void *right)
 {
 	const struct diff_entry *a = left, *b = right;
-	double change_a = fabs(a->fraction_b - a->fraction_a), change_b = fabs(b->fraction_b - b->fraction_a);
+	double change_a = fabs(a->gticks[DIFF_B] - a->gticks[DIFF_A]);
+	double change_b = fabs(b->gticks[DIFF_B] - b->gticks[DIFF_A]);
 	if (change_a != change_b)
 		return change_a < change_b ? 1 : -1;
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
 /* Adds one path, from the first of its nodes that has no entry yet. `waiting` has room for the path. */
-static int add_path(struct path_trie *trie, struct side *side, uint32_t node, uint32_t *waiting)
+static int add_path(struct path_trie *trie, struct recording *recording, uint32_t node, uint32_t *waiting)
 {
-	const struct path_node *nodes = side->paths->nodes;
+	const struct path_node *nodes = recording->paths->nodes;
 	size_t count = 0;
-	for (; node != TRIE_NONE && side->entry[node] == TRIE_NONE; node = nodes[node].above)
+	for (; node != TRIE_NONE && recording->entry[node] == TRIE_NONE; node = nodes[node].above)
 		waiting[count++] = node;
-	int64_t entry = node == TRIE_NONE ? 0 : side->entry[node];
+	int64_t entry = node == TRIE_NONE ? 0 : recording->entry[node];
 	while (count > 0 && entry >= 0) {
 		node = waiting[--count];
-		entry = path_trie_child(trie, (uint32_t)entry, side->identity[nodes[node].label], false);
-		side->entry[node] = entry < 0 ? TRIE_NONE : (uint32_t)entry;
+		entry = path_trie_child(trie, (uint32_t)entry, recording->identity[nodes[node].label], false);
+		recording->entry[node] = entry < 0 ? TRIE_NONE : (uint32_t)entry;
 	}
 	return entry < 0 ? (int)entry : 0;
 }
 
-static int add_side(struct path_trie *trie, struct side *side)
+static int add_recording(struct path_trie *trie, struct recording *recording)
 {
-	const struct path_list *paths = side->paths;
-	side->entry = malloc((paths->node_count + 1) * sizeof(*side->entry));
+	const struct path_list *paths = recording->paths;
+	recording->entry = malloc((paths->node_count + 1) * sizeof(*recording->entry));
 	uint32_t longest = 0;
 	for (size_t i = 0; i < paths->count; i++)
 		longest = paths->entries[i].length > longest ? paths->entries[i].length : longest;
 	uint32_t *waiting = malloc((longest + (size_t)1) * sizeof(*waiting));
-	int result = side->entry && waiting ? 0 : ERROR_MEMORY;
+	int result = recording->entry && waiting ? 0 : ERROR_MEMORY;
 	for (size_t i = 0; i < paths->node_count && result == 0; i++)
-		side->entry[i] = TRIE_NONE;
+		recording->entry[i] = TRIE_NONE;
 	for (size_t i = 0; i < paths->count && result == 0; i++)
-		result = add_path(trie, side, paths->entries[i].node, waiting);
+		result = add_path(trie, recording, paths->entries[i].node, waiting);
 	free(waiting);
 	return result;
 }
@@ -114,63 +85,85 @@ static int list_paths(struct diff_list *list, struct path_trie *trie, bool upwar
 	return list->paths && list->entries ? 0 : ERROR_MEMORY;
 }
 
-static int fill_entries(struct diff_list *list, size_t trie_count, const struct side sides[SIDES])
+/* Fills in the hits of all recordings, and tests them. */
+static int fill_entries(struct diff_list *list, size_t trie_count, const struct recording *recordings)
 {
-	uint64_t(*hits)[SIDES] = calloc(trie_count, sizeof(*hits));
+	size_t runs = list->runs[DIFF_A] + list->runs[DIFF_B];
+	uint64_t *hits = calloc(trie_count * runs, sizeof(*hits)); /* per trie entry and recording */
 	if (!hits)
 		return ERROR_MEMORY;
-	for (size_t side = 0; side < SIDES; side++) {
-		const struct path_list *paths = sides[side].paths;
+	for (size_t run = 0; run < runs; run++) {
+		const struct path_list *paths = recordings[run].paths;
 		for (size_t i = 0; i < paths->count; i++)
-			hits[sides[side].entry[paths->entries[i].node]][side] += paths->entries[i].hits;
+			hits[recordings[run].entry[paths->entries[i].node] * runs + run] += paths->entries[i].hits;
 	}
-	for (size_t i = 0; i < list->paths->count; i++) {
-		struct diff_entry entry = { .path = list->paths->entries[i], .order = (uint32_t)i };
-		entry.hits_a = hits[entry.path.node][0];
-		entry.hits_b = hits[entry.path.node][1];
-		finish_entry(&entry, sides[0].view, sides[1].view);
-		list->entries[list->count++] = entry;
-	}
+	for (size_t i = 0; i < list->paths->count; i++)
+		list->entries[list->count++] =
+			(struct diff_entry){ .path = list->paths->entries[i], .order = (uint32_t)i };
+	int result = diff_test(list, hits);
 	free(hits);
 	qsort(list->entries, list->count, sizeof(*list->entries), compare_entries);
-	return 0;
+	return result;
 }
 
-static int compare(struct diff_list *list, struct path_trie *trie, struct side sides[SIDES])
+static int compare(struct diff_list *list, struct path_trie *trie, struct recording *recordings)
 {
-	const struct view *const views[SIDES] = { sides[0].view, sides[1].view };
+	size_t runs = list->runs[DIFF_A] + list->runs[DIFF_B];
 	struct identities identities;
-	int result = identities_init(&identities, views, list->texts);
-	for (size_t side = 0; side < SIDES && result == 0; side++) {
-		sides[side].identity = identities.of_label[side];
-		result = add_side(trie, &sides[side]);
+	int result = identities_init(&identities, list->views, runs, list->texts);
+	for (size_t run = 0; run < runs && result == 0; run++) {
+		recordings[run].identity = identities.of_label[run];
+		result = add_recording(trie, &recordings[run]);
 	}
 	if (result == 0)
-		result = list_paths(list, trie, sides[0].paths->upward);
+		result = list_paths(list, trie, recordings[0].paths->upward);
 	if (result == 0)
-		result = fill_entries(list, trie->count, sides);
+		result = fill_entries(list, trie->count, recordings);
 	list->names = identities.names;
 	identities.names = NULL;
 	identities_release(&identities);
 	return result;
 }
 
-struct diff_list *analyze_diff(const struct view *view_a, const struct path_list *a, const struct view *view_b,
-			       const struct path_list *b, struct error *error)
+/* Returns a list without entries, or NULL if memory is exhausted. */
+static struct diff_list *new_list(const struct diff_run *runs, const size_t counts[DIFF_SIDES])
 {
-	struct side sides[SIDES] = { { .view = view_a, .paths = a }, { .view = view_b, .paths = b } };
+	size_t count = counts[DIFF_A] + counts[DIFF_B];
 	struct diff_list *list = calloc(1, sizeof(*list));
-	struct strings *texts = calloc(1, sizeof(*texts));
+	if (!list)
+		return NULL;
+	list->runs[DIFF_A] = counts[DIFF_A];
+	list->runs[DIFF_B] = counts[DIFF_B];
+	list->views = calloc(count, sizeof(*list->views));
+	list->texts = calloc(1, sizeof(*list->texts));
+	bool has_texts = list->texts && strings_init(list->texts) == 0;
+	if (!list->views || !has_texts) {
+		if (!has_texts) {
+			free(list->texts);
+			list->texts = NULL;
+		}
+		diff_list_free(list);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		list->views[i] = runs[i].view;
+	return list;
+}
+
+struct diff_list *analyze_diff(const struct diff_run *runs, const size_t counts[DIFF_SIDES], struct error *error)
+{
+	size_t count = counts[DIFF_A] + counts[DIFF_B];
+	struct diff_list *list = new_list(runs, counts);
+	struct recording *recordings = calloc(count, sizeof(*recordings));
 	struct path_trie trie;
-	bool ready = path_trie_init(&trie) == 0 && list && texts && strings_init(texts) == 0;
-	if (ready)
-		list->texts = texts;
-	else
-		free(texts);
-	int result = ready ? compare(list, &trie, sides) : ERROR_MEMORY;
+	bool ready = path_trie_init(&trie) == 0 && list && recordings;
+	for (size_t i = 0; ready && i < count; i++)
+		recordings[i].paths = runs[i].paths;
+	int result = ready ? compare(list, &trie, recordings) : ERROR_MEMORY;
 	path_trie_release(&trie);
-	free(sides[0].entry);
-	free(sides[1].entry);
+	for (size_t i = 0; recordings && i < count; i++)
+		free(recordings[i].entry);
+	free(recordings);
 	if (result == 0)
 		return list;
 	diff_list_free(list);

@@ -9,13 +9,13 @@
 
 enum { LEVEL_NAME, LEVEL_MODULE, LEVEL_FILE, LEVEL_TEXT, LEVELS };
 
-/* One label of one side. */
+/* One label of one view. */
 struct item {
 	const struct view *view;
-	uint32_t side, label;
-	uint32_t key;  /* string id in `keys` */
-	uint32_t name; /* string id in `texts` */
-	int level;     /* the level at which its key is unique; LEVELS: not found yet */
+	uint32_t index, label; /* of the view, and in it */
+	uint32_t key;          /* string id in `keys` */
+	uint32_t name;         /* string id in `texts` */
+	int level;             /* the level at which its key is unique; LEVELS: not found yet */
 };
 
 struct matching {
@@ -53,7 +53,7 @@ static int64_t add_scratch(struct matching *matching, struct strings *strings)
 }
 
 /* Sets the item's displayed name: the label's text, or the key of its level if the text is a bare name that is
- * ambiguous in the two profiles together. */
+ * ambiguous in the profiles together. */
 static int name_item(struct matching *matching, struct item *item)
 {
 	const struct view_label *label = &item->view->labels[item->label];
@@ -67,7 +67,7 @@ static int name_item(struct matching *matching, struct item *item)
 }
 
 /* Makes the keys of this level for all items that have no level yet. An item gets this level if at most one label of
- * each side has its key; the last level is for all that are left. */
+ * each view has its key; the last level is for all that are left. */
 static int settle(struct matching *matching, int level)
 {
 	for (size_t i = 0; i < matching->count; i++) {
@@ -82,25 +82,35 @@ static int settle(struct matching *matching, int level)
 			return (int)key;
 		item->key = (uint32_t)key;
 	}
-	uint32_t *uses = calloc(matching->keys.count * IDENTITY_SIDES, sizeof(*uses));
-	if (!uses)
+	bool *is_shared = calloc(matching->keys.count, sizeof(*is_shared));
+	uint32_t *last = malloc(matching->keys.count * sizeof(*last)); /* per key: the last view with a label of it */
+	if (!is_shared || !last) {
+		free(is_shared);
+		free(last);
 		return ERROR_MEMORY;
-	for (size_t i = 0; i < matching->count; i++)
-		uses[matching->items[i].key * (size_t)IDENTITY_SIDES + matching->items[i].side]++;
+	}
+	memset(last, 0xff, matching->keys.count * sizeof(*last));
+	/* The items of one view follow each other. */
+	for (size_t i = 0; i < matching->count; i++) {
+		const struct item *item = &matching->items[i];
+		if (last[item->key] == item->index)
+			is_shared[item->key] = true;
+		last[item->key] = item->index;
+	}
 	int result = 0;
 	for (size_t i = 0; i < matching->count && result == 0; i++) {
 		struct item *item = &matching->items[i];
-		const uint32_t *use = &uses[item->key * (size_t)IDENTITY_SIDES];
-		if (item->level < LEVELS || (level < LEVEL_TEXT && (use[0] > 1 || use[1] > 1)))
+		if (item->level < LEVELS || (level < LEVEL_TEXT && is_shared[item->key]))
 			continue;
 		item->level = level;
 		result = name_item(matching, item);
 	}
-	free(uses);
+	free(is_shared);
+	free(last);
 	return result;
 }
 
-/* Groups the labels of both sides by key, the longest name first in each group. */
+/* Groups the labels of all views by key, the longest name first in each group. */
 static int compare_keys(const void *left, const void *right, void *texts)
 {
 	const struct item *a = left, *b = right;
@@ -109,7 +119,7 @@ static int compare_keys(const void *left, const void *right, void *texts)
 		return a->key < b->key ? -1 : 1;
 	if (lengths[a->name] != lengths[b->name])
 		return lengths[a->name] > lengths[b->name] ? -1 : 1;
-	return (int)a->side - (int)b->side;
+	return (a->index > b->index) - (a->index < b->index);
 }
 
 static int compare_names(const void *left, const void *right, void *texts)
@@ -134,24 +144,27 @@ static int number(struct identities *identities, struct matching *matching)
 		const struct item *item = &matching->items[i];
 		if (i == 0 || item->key != item[-1].key)
 			identities->names[identities->count++] = strings_get(matching->texts, item->name);
-		identities->of_label[item->side][item->label] = (uint32_t)(identities->count - 1);
+		identities->of_label[item->index][item->label] = (uint32_t)(identities->count - 1);
 	}
 	return 0;
 }
 
-static int match(struct identities *identities, struct matching *matching, const struct view *const views[])
+static int match(struct identities *identities, struct matching *matching, const struct view *const *views)
 {
-	matching->items = malloc((views[0]->label_count + views[1]->label_count + 1) * sizeof(*matching->items));
-	if (!matching->items)
+	size_t count = 0;
+	for (size_t i = 0; i < identities->view_count; i++)
+		count += views[i]->label_count;
+	matching->items = malloc((count + 1) * sizeof(*matching->items));
+	if (!matching->items || !identities->of_label)
 		return ERROR_MEMORY;
-	for (uint32_t side = 0; side < IDENTITY_SIDES; side++) {
-		size_t count = views[side]->label_count;
-		identities->of_label[side] = calloc(count + 1, sizeof(*identities->of_label[side]));
-		if (!identities->of_label[side])
+	for (uint32_t index = 0; index < identities->view_count; index++) {
+		size_t labels = views[index]->label_count;
+		identities->of_label[index] = calloc(labels + 1, sizeof(*identities->of_label[index]));
+		if (!identities->of_label[index])
 			return ERROR_MEMORY;
-		for (uint32_t i = 0; i < count; i++)
+		for (uint32_t i = 0; i < labels; i++)
 			matching->items[matching->count++] =
-				(struct item){ .view = views[side], .side = side, .label = i, .level = LEVELS };
+				(struct item){ .view = views[index], .index = index, .label = i, .level = LEVELS };
 	}
 	int result = 0;
 	for (int level = LEVEL_NAME; level < LEVELS && result == 0; level++)
@@ -159,13 +172,16 @@ static int match(struct identities *identities, struct matching *matching, const
 	return result < 0 ? result : number(identities, matching);
 }
 
-int identities_init(struct identities *identities, const struct view *const views[IDENTITY_SIDES],
+int identities_init(struct identities *identities, const struct view *const *views, size_t view_count,
 		    struct strings *texts)
 {
-	*identities = (struct identities){ 0 };
+	*identities = (struct identities){ .of_label = calloc(view_count + 1, sizeof(*identities->of_label)),
+					   .view_count = view_count };
 	struct matching matching = { .texts = texts };
-	if (strings_init(&matching.keys) < 0)
+	if (strings_init(&matching.keys) < 0) {
+		identities_release(identities);
 		return ERROR_MEMORY;
+	}
 	buffer_init(&matching.scratch);
 	int result = match(identities, &matching, views);
 	buffer_release(&matching.scratch);
@@ -178,8 +194,9 @@ int identities_init(struct identities *identities, const struct view *const view
 
 void identities_release(struct identities *identities)
 {
-	for (int side = 0; side < IDENTITY_SIDES; side++)
-		free(identities->of_label[side]);
+	for (size_t i = 0; identities->of_label && i < identities->view_count; i++)
+		free(identities->of_label[i]);
+	free(identities->of_label);
 	free(identities->names);
 	*identities = (struct identities){ 0 };
 }

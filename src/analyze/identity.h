@@ -1,5 +1,5 @@
 /*
- * Identities of labels: which labels of two views mean the same function. Internal to analyze/.
+ * Identities of labels: which labels of several views mean the same function. Internal to analyze/.
  *
  * The texts of labels cannot be compared. A text has only the suffix that its own profile needs, so that a function
  * is "main" in one profile and "main@gzip" in another that contains more programs. A label's identity is therefore
@@ -21,17 +21,16 @@
 #include "analyze/view.h"
 #include "base/strings.h"
 
-enum { IDENTITY_SIDES = 2 };
-
 struct identities {
-	uint32_t *of_label[IDENTITY_SIDES]; /* per label of each view: its identity; owned */
+	uint32_t **of_label; /* [view_count]: per label of each view, its identity; owned */
+	size_t view_count;
 	/* [count], sorted: displayed names; the array is owned, the texts are not */
 	const char **names;
 	size_t count;
 };
 
 /* Adds the names to `texts`. Returns 0, or a negative error; then there is nothing to release. */
-int identities_init(struct identities *identities, const struct view *const views[IDENTITY_SIDES],
+int identities_init(struct identities *identities, const struct view *const *views, size_t view_count,
 		    struct strings *texts);
 void identities_release(struct identities *identities); /* accepts {0} */
 

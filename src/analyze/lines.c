@@ -210,7 +210,7 @@ static void finish_list(struct lines *lines)
 			list->entries[kept++] = list->entries[i];
 	list->count = kept;
 	list->total = lines->view->total;
-	list->samples = lines->view->samples;
+	list->independent = lines->view->independent;
 	if (kept > 1)
 		qsort_r(list->entries, kept, sizeof(*list->entries), compare_entries, (void *)lines->profile);
 }

@@ -55,6 +55,7 @@ struct part {
 	uint64_t *node_hits;
 	uint64_t total;
 	uint64_t rows;
+	double squares; /* sum of the squares of the rows' hits */
 };
 
 /* The node of a row is prefetched this many rows ahead. */
@@ -69,6 +70,7 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, bo
 	uint64_t *node_hits = part->node_hits;
 	const struct profile *profile = view->profile;
 	uint64_t total = 0, rows = 0;
+	double squares = 0;
 	for (size_t i = part->first; i < part->end; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		if (i + AHEAD < part->end)
@@ -80,10 +82,12 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, bo
 			continue;
 		node_hits[hit->node] += hit->count;
 		total += hit->count;
+		squares += (double)hit->count * (double)hit->count;
 		rows++;
 	}
 	part->total = total;
 	part->rows = rows;
+	part->squares = squares;
 }
 
 static void *sum_part(void *argument)
@@ -97,9 +101,30 @@ static void *sum_part(void *argument)
 	return NULL;
 }
 
+/* Whether the resource is time on a processor. */
+static bool is_cpu_time(const struct view *view)
+{
+	return strcmp(profile_string(view->profile, view->resource->unit), "ns") == 0;
+}
+
+/* Sets the numbers of samples of the selected rows. */
+static void count_samples(struct view *view, uint64_t rows, double squares)
+{
+	double total = (double)view->total;
+	if (!view->resource || view->resource->kind == RESOURCE_EXACT)
+		return;
+	bool is_merged = view->resource->kind == RESOURCE_MERGED;
+	view->samples = is_merged ? view->total : rows;
+	view->independent = (double)view->samples;
+	/* Several boundaries of CPU time that a late tick observes at once show one place only: their number is the sample's
+	 * weight (L. Kish, "Survey Sampling", 1965, section 11.7). */
+	if (!is_merged && squares > 0 && is_cpu_time(view))
+		view->independent = total * total / squares;
+}
+
 /* Adds up all rows. A second thread adds up half of them if there are enough rows to pay for its own sums; if it
- * cannot be started, this thread does both halves. Returns the number of rows counted. */
-static uint64_t sum_all(struct view *view, const bool *chosen)
+ * cannot be started, this thread does both halves. */
+static void sum_all(struct view *view, const bool *chosen)
 {
 	const struct profile *profile = view->profile;
 	struct part first = { .view = view, .chosen = chosen, .end = profile->hit_count, .node_hits = view->node_hits };
@@ -122,7 +147,7 @@ static uint64_t sum_all(struct view *view, const bool *chosen)
 		view->node_hits[i] += second.node_hits[i];
 	free(second.node_hits);
 	view->total = first.total + second.total;
-	return first.rows + second.rows;
+	count_samples(view, first.rows + second.rows, first.squares + second.squares);
 }
 
 static int check_options(const struct view *view, struct error *error)
@@ -169,13 +194,7 @@ int selection_sum(struct view *view, struct error *error)
 	bool *chosen;
 	if (!view->node_hits || selection_threads(view, &chosen) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
-	uint64_t rows = sum_all(view, chosen);
+	sum_all(view, chosen);
 	free(chosen);
-	if (!view->resource)
-		return 0;
-	if (view->resource->kind == RESOURCE_SAMPLED)
-		view->samples = rows;
-	else if (view->resource->kind == RESOURCE_MERGED)
-		view->samples = view->total;
 	return 0;
 }

@@ -89,7 +89,10 @@ struct view {
 	uint32_t *child_start;
 
 	uint64_t total;   /* H: all hits of the selection */
-	uint64_t samples; /* independent samples in it, for the error; 0 if exact */
+	uint64_t samples; /* samples in it; 0 if exact */
+	/* Number of independent samples that show as much, for errors: fewer than `samples` where samples of CPU time have
+	 * unequal hits (docs/definitions.md); 0 if exact. */
+	double independent;
 
 	bool *chosen_processes;  /* owned: options.processes; NULL: all */
 	bool *chosen_label_sets; /* owned: options.label_sets; NULL: all */

@@ -8,12 +8,12 @@
  *
  *   (p + z^2/2n  +-  z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)
  */
-double analyze_error(uint64_t hits, uint64_t total, uint64_t samples)
+double analyze_error(uint64_t hits, uint64_t total, double samples)
 {
-	if (samples == 0 || total == 0)
+	if (samples <= 0 || total == 0)
 		return 0;
 	const double z = 1.959963984540054; /* 97.5 % of the normal distribution are below it */
-	double n = (double)samples;
+	double n = samples;
 	double p = hits >= total ? 1 : (double)hits / (double)total;
 	return z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
 }

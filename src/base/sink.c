@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/safe_text.h"
 
 void sink_init(struct sink *sink, FILE *stream)
 {
-	*sink = (struct sink){ .stream = stream };
+	*sink = (struct sink){ .stream = stream, .is_safe = is_terminal(stream) };
 }
 
 static void keep_failure(struct sink *sink)
@@ -19,7 +22,11 @@ void sink_write(struct sink *sink, const void *bytes, size_t size)
 	if (sink->failure || size == 0)
 		return;
 	errno = 0;
-	if (fwrite(bytes, 1, size, sink->stream) != size)
+	if (sink->is_safe)
+		safe_text_write(sink->stream, bytes, size, "\t\n");
+	else
+		fwrite(bytes, 1, size, sink->stream);
+	if (ferror(sink->stream))
 		keep_failure(sink);
 }
 
@@ -34,10 +41,16 @@ void sink_printf(struct sink *sink, const char *format, ...)
 		return;
 	va_list args;
 	va_start(args, format);
+	char *text = NULL;
 	errno = 0;
-	if (vfprintf(sink->stream, format, args) < 0)
-		keep_failure(sink);
+	int length = sink->is_safe ? vasprintf(&text, format, args) : vfprintf(sink->stream, format, args);
 	va_end(args);
+	if (length < 0)
+		keep_failure(sink);
+	else if (sink->is_safe)
+		sink_write(sink, text, (size_t)length);
+	if (length >= 0)
+		free(text);
 }
 
 int sink_finish(struct sink *sink, const char *what, struct error *error)

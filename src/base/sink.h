@@ -13,9 +13,11 @@
 
 struct sink {
 	FILE *stream; /* not owned; buffers the sink's bytes */
+	bool is_safe; /* the stream is a terminal: text is written by safe_text_write */
 	int failure;  /* errno of the first failed write; 0: none */
 };
 
+/* Text that goes to a terminal is made safe for it (base/safe_text.h). */
 void sink_init(struct sink *sink, FILE *stream);
 
 void sink_write(struct sink *sink, const void *bytes, size_t size);

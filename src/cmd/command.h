@@ -58,6 +58,14 @@ enum command_needs {
 	IS_HIDDEN = 1 << 3,
 };
 
+/* A command that reads files from outside has this row. The dispatcher limits the memory by it (base/memory_limit.h). */
+enum { OPTION_MEMORY = 900 };
+#define ROW_MEMORY                                                                                    \
+	{                                                                                             \
+		OPTION_MEMORY, 0, "memory", "SIZE",                                                   \
+			"Fail where more than SIZE of memory is needed (512M, 4G); 0: no limit", "1G" \
+	}
+
 #define TASK_RECORD "Record"
 #define TASK_BUILD "Instrument sources"
 #define TASK_READ "Read"

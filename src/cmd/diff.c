@@ -1,5 +1,8 @@
 #include "reports/diff.h"
 
+#include <stdint.h>
+#include <stdlib.h>
+
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/report_options.h"
@@ -40,8 +43,9 @@ static int print(const struct invocation *invocation, const struct render_option
 	struct error error = { 0 };
 	int status = 0;
 	render_begin(&document, stdout, options,
-		     &(struct render_envelope){
-			     .command = "diff", .profile = request->profiles[0], .other = request->profiles[1] });
+		     &(struct render_envelope){ .command = "diff",
+						.profiles = request->profiles,
+						.counts = { request->counts[DIFF_A], request->counts[DIFF_B] } });
 	for (size_t i = 0; i < results->count && status == 0; i++) {
 		const struct result *result = &results->items[i];
 		if (result->missing.code)
@@ -74,26 +78,54 @@ static int build_and_print(const struct invocation *invocation, struct diff_requ
 	return status;
 }
 
+/* Takes the names of the recordings: two, or those of A and those of B, with `--` between them. */
+static int choose_recordings(const struct invocation *invocation, struct diff_request *request)
+{
+	size_t count = invocation->argument_count, first = invocation->separated;
+	bool are_separated = first > 0 && first < count;
+	if (!are_separated && count > DIFF_SIDES)
+		return usage_error(invocation,
+				   "cannot find where the recordings of B begin (cpprof diff A1 A2 -- B1 B2)");
+	request->counts[DIFF_A] = are_separated ? first : 1;
+	request->counts[DIFF_B] = count - request->counts[DIFF_A];
+	request->names = (const char *const *)invocation->arguments;
+	return EXIT_DONE;
+}
+
+static int open_and_compare(const struct invocation *invocation, struct diff_request *request,
+			    struct profile **profiles)
+{
+	for (size_t i = 0; i < invocation->argument_count; i++) {
+		profiles[i] = profile_open(invocation, invocation->arguments[i]);
+		if (!profiles[i])
+			return EXIT_FAILED;
+	}
+	request->profiles = (const struct profile *const *)profiles;
+	return build_and_print(invocation, request);
+}
+
 static int run(struct invocation *invocation)
 {
-	struct profile *profiles[DIFF_SIDES] = { 0 };
-	struct diff_request request = { .name_b = invocation->arguments[1] };
+	struct diff_request request = { 0 };
 	int status = choose_sections(invocation, &request);
-	for (size_t side = 0; side < DIFF_SIDES && status == EXIT_DONE; side++) {
-		request.profiles[side] = profiles[side] = profile_open(invocation, invocation->arguments[side]);
-		status = profiles[side] ? EXIT_DONE : EXIT_FAILED;
-	}
 	if (status == EXIT_DONE)
-		status = build_and_print(invocation, &request);
-	for (size_t side = 0; side < DIFF_SIDES; side++)
-		profile_free(profiles[side]);
+		status = choose_recordings(invocation, &request);
+	if (status != EXIT_DONE)
+		return status;
+	struct profile **profiles = calloc(invocation->argument_count, sizeof(*profiles));
+	if (!profiles)
+		return failure(invocation, "out of memory");
+	status = open_and_compare(invocation, &request, profiles);
+	for (size_t i = 0; i < invocation->argument_count; i++)
+		profile_free(profiles[i]);
+	free(profiles);
 	return status;
 }
 
-static const char *const usage[] = { "[REPORT] [OPTION]... A B", NULL };
+static const char *const usage[] = { "[REPORT] [OPTION]... A B", "[REPORT] [OPTION]... A1 A2... -- B1 B2...", NULL };
 
 static const struct command_option own_options[] = {
-	ROW_RESOURCES("all of A"), ROW_THRESHOLD, ROW_LIMIT, ROW_BY, ROWS_FRAMES, ROW_FORMAT, { 0 },
+	ROW_RESOURCES("all of A"), ROW_THRESHOLD, ROW_LIMIT, ROW_BY, ROWS_FRAMES, ROW_FORMAT, ROW_MEMORY, { 0 },
 };
 
 static const struct command_option *make_options(void)
@@ -106,6 +138,8 @@ static const struct command_option *make_options(void)
 
 static const struct command_example examples[] = {
 	{ "cpprof diff cpprof.data.old cpprof.data", "what the last change to the program did" },
+	{ "cpprof diff a1.data a2.data a3.data -- b1.data b2.data b3.data",
+	  "the same from three recordings of each, whose differences from run to run are then known" },
 	{ "cpprof diff --down parse -r cpu a.data b.data", "for the call paths below one function" },
 	{ 0 },
 };
@@ -113,12 +147,12 @@ static const struct command_example examples[] = {
 const struct command command_diff = {
 	.name = "diff",
 	.task = TASK_COMPARE,
-	.summary = "compare two profiles, and separate changes from noise",
+	.summary = "compare recordings of two programs, and separate changes from noise",
 	.usage = usage,
 	.make_options = make_options,
 	.examples = examples,
 	.words = view_option_words,
 	.argument_min = 2,
-	.argument_max = 2,
+	.argument_max = SIZE_MAX,
 	.run = run,
 };

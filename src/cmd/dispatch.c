@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/nearest.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
@@ -101,6 +102,23 @@ static int close_output(const struct invocation *invocation, int status)
 	return EXIT_FAILED;
 }
 
+/* Limits the memory of a command that reads files from outside: those with the option for it. */
+static int limit_memory(const struct invocation *invocation)
+{
+	const struct command_option *option = command_options(invocation->command);
+	while (option->name && option->id != OPTION_MEMORY)
+		option++;
+	if (!option->name)
+		return EXIT_DONE;
+	struct error error = { 0 };
+	uint64_t bytes;
+	const char *text = option_value(invocation, OPTION_MEMORY);
+	if (!memory_limit_read(text ? text : option->standard, &bytes))
+		return usage_error(invocation, "'%s' is not an amount of memory (--memory 512M, or 4G; 0: no limit)",
+				   text);
+	return memory_limit_set(bytes, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+}
+
 static int run(struct invocation *invocation, int argc, char **argv)
 {
 	struct error error = { 0 };
@@ -114,6 +132,8 @@ static int run(struct invocation *invocation, int argc, char **argv)
 	if (command->needs & NEEDS_PROFILE)
 		take_profile_name(invocation);
 	int status = check_count(invocation);
+	if (status == EXIT_DONE)
+		status = limit_memory(invocation);
 	if (status != EXIT_DONE)
 		return status;
 	if (command->needs & NEEDS_PROFILE) {

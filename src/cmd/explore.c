@@ -27,9 +27,9 @@ static int run(struct invocation *invocation)
 	return result == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static const char *const usage[] = { "[FILE]", NULL };
+static const char *const usage[] = { "[OPTION]... [FILE]", NULL };
 
-static const struct command_option options[] = { { 0 } };
+static const struct command_option options[] = { ROW_MEMORY, { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof explore", "ask question after question; 'help' lists the commands" },

@@ -138,6 +138,7 @@ static const struct command_option options[] = {
 	  "the program" },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write to FILE; - is standard output", "-" },
 	ROWS_FRAMES,
+	ROW_MEMORY,
 	{ 0 },
 };
 

@@ -471,6 +471,7 @@ static const struct command_option options[] = {
 	{ GPROF_CLONES, 0, "clones", NULL, "Take a compiler's clones (parse.isra.0) for functions of their own", NULL },
 	{ GPROF_TRUE, 0, "true", NULL, "Print the call graph with the times of the call paths; GMON is a profile", NULL },
 	{ GPROF_RESOURCE, 0, "resource", "RES", "Of a profile, the resource that stands for time", "cpu" },
+	ROW_MEMORY,
 	{ 'v', 'v', "version", NULL, "Print the version", NULL },
 	{ 0 },
 };

@@ -22,7 +22,7 @@ static int run(struct invocation *invocation)
 
 static const char *const usage[] = { "[OPTION]... [FILE]", NULL };
 
-static const struct command_option options[] = { ROW_FORMAT, { 0 } };
+static const struct command_option options[] = { ROW_FORMAT, ROW_MEMORY, { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof info", "what was recorded, what was lost, and why stacks were cut" },

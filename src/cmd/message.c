@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "render/render.h"
 
 enum { TEXT_BYTES = 1024 };
@@ -61,7 +62,9 @@ int failure_of(const struct invocation *invocation, const struct error *error)
 {
 	if (error->code == ERROR_USAGE)
 		return usage_error(invocation, "%s", error->message);
-	failure(invocation, "%s", error->message[0] ? error->message : error_text(error->code));
+	struct error explained = *error;
+	memory_limit_explain(&explained);
+	failure(invocation, "%s", explained.message[0] ? explained.message : error_text(error->code));
 	return error->code == ERROR_NO_COMMAND       ? EXIT_NO_COMMAND
 	       : error->code == ERROR_NOT_EXECUTABLE ? EXIT_NOT_EXECUTABLE
 						     : EXIT_FAILED;

@@ -6,6 +6,7 @@
 
 #include "analyze/view.h"
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/path.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
@@ -44,7 +45,7 @@ static bool is_default_function(const char *name)
 	if (!name[0] || is_tally(PROFILE_FILE_DEFAULT))
 		return false;
 	bool found = false;
-	struct profile *profile = reader_load(PROFILE_FILE_DEFAULT, NULL);
+	struct profile *profile = reader_load(PROFILE_FILE_DEFAULT, memory_limit(), NULL);
 	struct view *view = profile ? view_new(profile, &(struct view_options){ .thread = VIEW_ANY }, NULL) : NULL;
 	if (view) {
 		struct label_set labels;
@@ -131,7 +132,7 @@ struct profile *profile_open(const struct invocation *invocation, const char *pa
 	struct error error = { 0 };
 	snprintf(what, sizeof(what), "reading %s", path);
 	progress_begin(what, PROGRESS_AFTER_MS);
-	struct profile *profile = reader_load(path, &error);
+	struct profile *profile = reader_load(path, memory_limit(), &error);
 	progress_end();
 	if (!profile) {
 		say_why_not(invocation, path, &error);

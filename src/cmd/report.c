@@ -173,6 +173,7 @@ static const struct command_option own_options[] = {
 	ROWS_SELECTION,
 	ROWS_FRAMES,
 	ROW_FORMAT,
+	ROW_MEMORY,
 	{ 0 },
 };
 

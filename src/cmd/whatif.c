@@ -56,7 +56,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[OPTION]... [FILE] 'FN;FN;FN=FACTOR'...", NULL };
 
 static const struct command_option options[] = {
-	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_FRAMES, ROW_FORMAT, { 0 },
+	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_FRAMES, ROW_FORMAT, ROW_MEMORY, { 0 },
 };
 
 static const struct command_example examples[] = {

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/hash_map.h"
+#include "base/safe_text.h"
 #include "gprof/executions.h"
 #include "gprof/source_files.h"
 
@@ -249,13 +250,17 @@ static int print_lines(struct annotation *annotation, FILE *in)
 	size_t capacity = 0, next = 0;
 	ssize_t length;
 	int status = 0;
+	const bool on_terminal = is_terminal(annotation->out);
 	annotation->has_last = false;
 	for (uint32_t number = 1; status == 0 && (length = getline(&text, &capacity, in)) >= 0; number++) {
 		struct code_line *line = next < annotation->line_count ? &annotation->lines[next] : NULL;
 		bool has_code = line && line->line == number;
 		next += has_code;
 		status = print_gutter(annotation, has_code ? line : NULL);
-		fwrite(text, 1, (size_t)length, annotation->out);
+		if (on_terminal)
+			safe_text_write(annotation->out, text, (size_t)length, "\t\n\f\r");
+		else
+			fwrite(text, 1, (size_t)length, annotation->out);
 	}
 	free(text);
 	return status;

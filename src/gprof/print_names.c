@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/safe_text.h"
+#include "base/utf8.h"
 #include "gprof/print.h"
 
 enum { NAME_MAX_BYTES = 4096 };
@@ -46,15 +48,16 @@ int print_name_width(const struct gprof_report *report, uint32_t node)
 	return format_name(report, node, NULL, 0);
 }
 
-/* Replaces control characters. They have one byte, or two: the second byte of a UTF-8 control character with two
- * bytes is below a0. */
+/* Replaces each character that is not safe for a terminal. Other bytes, such as those of Latin-1, are printed as gprof prints
+ * them. */
 void print_text(struct gprof_report *report, const char *text)
 {
-	enum { DELETE = 0x7f, TWO_BYTES = 0xc2, FIRST = 0x80, LAST = 0x9f };
-	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-		bool is_control = *at < ' ' || *at == DELETE || (*at == TWO_BYTES && at[1] >= FIRST && at[1] <= LAST);
-		fputc(is_control ? '?' : *at, report->out);
-		at += is_control && *at == TWO_BYTES;
+	const unsigned char *at = (const unsigned char *)text;
+	for (size_t length; *at; at += length) {
+		length = utf8_sequence(at);
+		bool is_refused = length > 0 && safe_text_refuses(utf8_point(at, length));
+		length = length ? length : 1;
+		fwrite(is_refused ? "?" : (const char *)at, 1, is_refused ? 1 : length, report->out);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/safe_text.h"
 #include "gprof/from_profile.h"
 
 /* A view: its labels become functions, its nodes arcs. */
@@ -222,12 +223,12 @@ static void describe(struct truth *truth)
 	static const double SECOND_NS = 1e9;
 	const struct profile_resource *resource = truth->times->resource;
 	double interval = resource->interval ? (double)resource->interval : 1;
-	truth->unit = profile_string(truth->profile, resource->unit);
+	truth->unit = safe_word(profile_string(truth->profile, resource->unit), "gtick");
 	truth->is_time = strcmp(truth->unit, "ns") == 0;
 	truth->rate = truth->is_time ? SECOND_NS / interval : 1 / interval;
 	truth->is_exact = resource->kind == RESOURCE_EXACT;
 	truth->total = (double)truth->times->total;
-	truth->samples = truth->times->samples;
+	truth->independent = truth->times->independent;
 }
 
 int truth_init(struct truth *truth, const struct profile *profile, const struct view_options *options,

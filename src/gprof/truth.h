@@ -57,12 +57,12 @@ struct truth {
 	double *folded;         /* [function_count]: own time, including that of callees without counted calls */
 	size_t function_count, arc_count, arc_capacity;
 	struct hash_map arc_by_ends;
-	double rate;      /* samples per second; for a resource that is not a time: per unit */
-	bool is_exact;    /* counted, not sampled: times have no error */
-	bool is_time;     /* in seconds */
-	const char *unit; /* for a resource that is not a time: "byte" */
-	double total;     /* samples of the whole selection */
-	uint64_t samples; /* independent samples among them; 0: the resource is exact */
+	double rate;        /* samples per second; for a resource that is not a time: per unit */
+	bool is_exact;      /* counted, not sampled: times have no error */
+	bool is_time;       /* in seconds */
+	const char *unit;   /* for a resource that is not a time: "byte" */
+	double total;       /* samples of the whole selection */
+	double independent; /* independent samples among them (view.h); 0: the resource is exact */
 	uint64_t all_calls;
 };
 

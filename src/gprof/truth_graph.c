@@ -8,7 +8,7 @@ static void describe(const struct truth *truth, struct graph *graph)
 {
 	graph->rate = truth->rate;
 	graph->total_time = graph->whole_time = truth->total;
-	graph->samples = truth->samples;
+	graph->samples = (uint64_t)truth->independent;
 	graph->abbreviation = truth->is_time ? 's' : truth->unit[0];
 	snprintf(graph->dimension, sizeof(graph->dimension), "%s", truth->is_time ? "seconds" : truth->unit);
 }

@@ -21,7 +21,9 @@ struct load {
 	struct load_block *blocks; /* whole blocks, in file order */
 	size_t block_count;
 	size_t block_capacity;
-	uint64_t hits_before; /* rows of the blocks of hits that were read; labels refer only to these */
+	uint64_t memory;                 /* limit of the bytes of all tables; 0: none */
+	uint64_t rows[BLOCK_TYPE_COUNT]; /* per type: the rows that the headers describe */
+	uint64_t hits_before;            /* rows of the blocks of hits that were read; labels refer only to these */
 };
 
 /* Memory with which one thread reads payloads. */

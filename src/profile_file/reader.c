@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/memory_limit.h"
 #include "profile/findings.h"
 #include "profile_file/column.h"
 #include "profile_file/load.h"
@@ -106,11 +107,57 @@ static int scan(struct load *load, struct buffer *buffer, uint64_t *cut, struct 
 	return 0;
 }
 
+/* --- memory --- */
+
+/* Bytes of a string besides its text: its address, its length, its NUL and its part of the hash table. */
+enum { STRING_BYTES = 64 };
+
+/* Counts a block's rows in `load->rows`. A block that read_table will refuse is not counted. */
+static void count_rows(struct load *load, const struct format_block_header *header)
+{
+	if (header->type >= BLOCK_TYPE_COUNT || header->rows > FORMAT_ROWS_MAX)
+		return;
+	unsigned rule = format_tables[header->type].rule;
+	uint64_t *rows = &load->rows[header->type];
+	if (rule == TABLE_APPEND)
+		*rows += header->rows;
+	else if ((rule == TABLE_REPLACE || header->type == BLOCK_HIT_LABELS) && header->first <= UINT32_MAX)
+		*rows = header->first + header->rows > *rows ? header->first + header->rows : *rows;
+}
+
+/* Blocks of a few bytes can describe millions of rows. Returns ERROR_LIMIT if the tables, or what must be decompressed to
+ * read them, exceed the limit. */
+static int check_memory(struct load *load, struct error *error)
+{
+	uint64_t raw_bytes = 0, bytes = 0;
+	for (size_t i = 0; i < load->block_count; i++) {
+		raw_bytes += load->blocks[i].header.raw_bytes;
+		if (load->blocks[i].header.type == BLOCK_STRINGS)
+			bytes += load->blocks[i].header.raw_bytes;
+		count_rows(load, &load->blocks[i].header);
+	}
+	bytes += load->rows[BLOCK_STRINGS] * STRING_BYTES;
+	for (size_t i = 0; i < BLOCK_TYPE_COUNT; i++)
+		if (format_tables[i].items)
+			bytes += load->rows[i] * format_tables[i].item_bytes;
+	bytes = bytes > raw_bytes ? bytes : raw_bytes;
+	if (load->memory == 0 || bytes <= load->memory)
+		return 0;
+	char needed[MEMORY_TEXT_BYTES], limit[MEMORY_TEXT_BYTES];
+	return error_set(error, ERROR_LIMIT,
+			 "cannot read %s: its tables take %s of memory, more than the limit of %s "
+			 "(--memory SIZE raises it)",
+			 load->source.name, memory_text(bytes, needed), memory_text(load->memory, limit));
+}
+
 /* --- tables --- */
 
-/* Makes room for `count` items in total. New items are 0, which is right for every field without a column. */
-static int grow(const struct table *table, struct profile *profile, size_t count)
+/* Makes room for `count` items in total, and at once for all that the file's headers describe. New items are 0, which is right
+ * for every field without a column. */
+static int grow(const struct load *load, const struct table *table, size_t count)
 {
+	struct profile *profile = load->profile;
+	uint64_t all = load->rows[table_type(table)] + table->skipped;
 	size_t had = table_count(table, profile);
 	if (count <= had)
 		return 0;
@@ -118,7 +165,7 @@ static int grow(const struct table *table, struct profile *profile, size_t count
 		return ERROR_CORRUPT;
 	size_t capacity;
 	memcpy(&capacity, (char *)profile + table->capacity, sizeof(capacity));
-	if (array_reserve((char *)profile + table->items, &capacity, count, table->item_bytes) < 0)
+	if (array_reserve((char *)profile + table->items, &capacity, count > all ? count : all, table->item_bytes) < 0)
 		return ERROR_MEMORY;
 	memcpy((char *)profile + table->capacity, &capacity, sizeof(capacity));
 	memset(table_items(table, profile) + had * table->item_bytes, 0, (count - had) * table->item_bytes);
@@ -126,8 +173,9 @@ static int grow(const struct table *table, struct profile *profile, size_t count
 	return 0;
 }
 
-static int read_table(struct profile *profile, const struct format_block_header *header, struct cursor *cursor)
+static int read_table(const struct load *load, const struct format_block_header *header, struct cursor *cursor)
 {
+	struct profile *profile = load->profile;
 	const struct table *table = &format_tables[header->type];
 	size_t had = table_count(table, profile);
 	bool fits = table->rule == TABLE_APPEND    ? header->first == had
@@ -135,7 +183,7 @@ static int read_table(struct profile *profile, const struct format_block_header 
 						   : header->first <= had && header->rows <= had - header->first;
 	if (!fits)
 		return ERROR_CORRUPT;
-	int code = grow(table, profile, header->first + header->rows);
+	int code = grow(load, table, header->first + header->rows);
 	if (code < 0)
 		return code;
 	if (header->type == BLOCK_LOCATIONS)
@@ -195,13 +243,13 @@ static int read_block(struct load *load, const struct load_block *block, struct 
 		if (header->rows > load->hits_before || header->first > load->hits_before - header->rows)
 			return ERROR_CORRUPT;
 		/* The hits are not read yet. Hits without a row in these blocks get the empty set. */
-		code = grow(&format_tables[BLOCK_HIT_LABELS], load->profile, header->first + header->rows);
+		code = grow(load, &format_tables[BLOCK_HIT_LABELS], header->first + header->rows);
 		if (code < 0)
 			return code;
 	}
 	struct cursor cursor = cursor_over(payload, header->raw_bytes);
 	return header->type == BLOCK_STRINGS ? read_strings(load->profile, header, &cursor)
-					     : read_table(load->profile, header, &cursor);
+					     : read_table(load, header, &cursor);
 }
 
 static bool is_known(const struct load_block *block)
@@ -252,6 +300,8 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct erro
 	if (code == 0)
 		code = scan(load, &buffers->stored, &cut_bytes, error);
 	if (code == 0)
+		code = check_memory(load, error);
+	if (code == 0)
 		code = read_tables(load, buffers, &unknown_blocks, error);
 	uint64_t last_ns = 0;
 	if (code == 0)
@@ -291,17 +341,18 @@ static struct profile *load_source(struct load *load, struct error *error)
 	return NULL;
 }
 
-struct profile *reader_load(const char *path, struct error *error)
+struct profile *reader_load(const char *path, uint64_t memory, struct error *error)
 {
-	struct load load = { 0 };
+	struct load load = { .memory = memory };
 	if (source_open(&load.source, path, error) < 0)
 		return NULL;
 	return load_source(&load, error);
 }
 
-struct profile *reader_load_bytes(const void *bytes, size_t size, const char *name, struct error *error)
+struct profile *reader_load_bytes(const void *bytes, size_t size, const char *name, uint64_t memory,
+				  struct error *error)
 {
-	struct load load = { 0 };
+	struct load load = { .memory = memory };
 	source_open_bytes(&load.source, bytes, size, name);
 	return load_source(&load, error);
 }

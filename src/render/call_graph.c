@@ -13,7 +13,7 @@ struct row {
 
 static double error_of(const struct truth *truth, double hits)
 {
-	return analyze_error((uint64_t)hits, (uint64_t)truth->total, truth->samples);
+	return analyze_error((uint64_t)hits, (uint64_t)truth->total, truth->independent);
 }
 
 static void print_row(struct sheet *sheet, const struct result *result, const struct row *row)

@@ -33,13 +33,13 @@ static size_t print_findings(FILE *out, const struct profile *profile, const cha
 
 void render_json_begin(FILE *out, const struct render_envelope *envelope)
 {
-	bool are_two = envelope->other;
 	print_field(out, "{\"schema\": 1, \"command\": ", envelope->command);
 	if (envelope->report)
 		print_field(out, ", \"report\": ", envelope->report);
 	fputs(", \"findings\": [", out);
-	size_t rows = print_findings(out, envelope->profile, are_two ? "a" : NULL, 0);
-	print_findings(out, envelope->other, "b", rows);
+	size_t rows = print_findings(out, envelope->profile, NULL, 0);
+	for (size_t i = 0; i < envelope->counts[DIFF_A] + envelope->counts[DIFF_B]; i++)
+		rows = print_findings(out, envelope->profiles[i], i < envelope->counts[DIFF_A] ? "a" : "b", rows);
 	fputs("],\n", out);
 }
 

@@ -15,6 +15,7 @@ struct sheet {
 	const struct profile *profile;
 	const struct label_group *section; /* the result's section; NULL: it is not a section */
 	bool json;
+	bool safe; /* `out` is a terminal */
 	size_t rows;
 	size_t fields; /* number of fields in the current row */
 };
@@ -30,6 +31,7 @@ void sheet_entries(struct sheet *sheet);
 void sheet_row(struct sheet *sheet);
 void sheet_text(struct sheet *sheet, const char *name, const char *text);
 void sheet_count(struct sheet *sheet, const char *name, uint64_t count);
+/* A number that is not finite is null in JSON, and an empty field in CSV. */
 void sheet_number(struct sheet *sheet, const char *name, double number);
 /* A field of JSON only. */
 void sheet_json_number(struct sheet *sheet, const char *name, double number);

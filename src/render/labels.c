@@ -43,7 +43,7 @@ static void print_table(const struct render_document *document, const struct res
 			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
 		sheet_labels(&sheet, "labels", &list->groups[i]);
 		sheet_number(&sheet, "fraction", fraction_of(list->groups[i].hits, view->total));
-		sheet_number(&sheet, "error", analyze_error(list->groups[i].hits, view->total, view->samples));
+		sheet_number(&sheet, "error", analyze_error(list->groups[i].hits, view->total, view->independent));
 		sheet_count(&sheet, "hits", list->groups[i].hits);
 		sheet_row_end(&sheet);
 	}

@@ -12,14 +12,14 @@ enum {
 static void print_fraction(FILE *out, const struct line_list *lines, uint64_t hits)
 {
 	fprintf(out, "%8.4f ", fraction_of(hits, lines->total));
-	if (lines->samples > 0)
-		fprintf(out, "±%.4f ", analyze_error(hits, lines->total, lines->samples));
+	if (lines->independent > 0)
+		fprintf(out, "±%.4f ", analyze_error(hits, lines->total, lines->independent));
 }
 
 /* Returns the width of the columns before the line number: fractions, with errors if sampled, and hits. */
 static int figures_width(const struct line_list *lines)
 {
-	return lines->samples > 0 ? 44 : 28;
+	return lines->independent > 0 ? 44 : 28;
 }
 
 static void print_line(FILE *out, const struct line_list *lines, const struct line_entry *entry, uint32_t number,
@@ -92,9 +92,9 @@ static void print_row(struct sheet *sheet, const struct result *result, const st
 	sheet_text(sheet, "file", profile_string(view->profile, entry->file));
 	sheet_count(sheet, "line", entry->line);
 	sheet_number(sheet, "body_fraction", fraction_of(entry->body, lines->total));
-	sheet_json_number(sheet, "body_error", analyze_error(entry->body, lines->total, lines->samples));
+	sheet_json_number(sheet, "body_error", analyze_error(entry->body, lines->total, lines->independent));
 	sheet_number(sheet, "total_fraction", fraction_of(entry->total, lines->total));
-	sheet_json_number(sheet, "total_error", analyze_error(entry->total, lines->total, lines->samples));
+	sheet_json_number(sheet, "total_error", analyze_error(entry->total, lines->total, lines->independent));
 	sheet_count(sheet, "body_hits", entry->body);
 	sheet_count(sheet, "total_hits", entry->total);
 	sheet_row_end(sheet);

@@ -120,7 +120,7 @@ static void sheet_entry(struct sheet *sheet, const struct view *view, const stru
 	sheet_text(sheet, "mapping", profile_string(view->profile, mapping->name));
 	sheet_path(sheet, "path", view, labels, path ? path_of(view, path->node, labels) : 0);
 	sheet_number(sheet, "fraction", fraction_of(hits, view->total));
-	sheet_number(sheet, "error", analyze_error(hits, view->total, view->samples));
+	sheet_number(sheet, "error", analyze_error(hits, view->total, view->independent));
 	sheet_count(sheet, "hits", hits);
 	sheet_count(sheet, "pages", path ? path->pages : mapping->pages);
 	/* Addresses are texts, because few JSON readers keep every digit above 2^53. */

@@ -71,7 +71,7 @@ static void print_table(const struct render_document *document, const struct res
 			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
 		sheet_path(&sheet, "path", view, path_labels(list, entry), entry->length);
 		sheet_number(&sheet, "fraction", fraction_of(entry->hits, view->total));
-		sheet_number(&sheet, "error", analyze_error(entry->hits, view->total, view->samples));
+		sheet_number(&sheet, "error", analyze_error(entry->hits, view->total, view->independent));
 		sheet_count(&sheet, "hits", entry->hits);
 		sheet_row_end(&sheet);
 	}

@@ -2,9 +2,10 @@
  * Prints results as text, JSON and CSV, by their type. All commands print results through this folder. It writes to
  * a stream; a failed write sets the error state of the stream, which the caller checks.
  *
- * Text keeps the form of the 1993 paper. Every name is made safe for a terminal: control characters are printed as
- * \x1b. JSON is one object per document (docs/json.md); CSV is one header and its rows. In both, fractions are of
- * the whole selection (H), and bytes that are not UTF-8 become U+FFFD.
+ * Text keeps the form of the 1993 paper. Every name is made safe for a terminal (base/safe_text.h): control characters are
+ * printed as \x1b, characters that change the direction of text or are invisible as \u202e. JSON is one object per document
+ * (docs/json.md), with the same characters escaped; CSV is one header and its rows, with names as they are unless it goes to a
+ * terminal. In both, fractions are of the whole selection (H), and bytes that are not UTF-8 become U+FFFD.
  *
  * Life cycle of a document: render_begin, render_result for each result, render_end.
  */
@@ -53,9 +54,10 @@ struct render_document {
 struct render_envelope {
 	const char *command;           /* "report" */
 	const char *report;            /* the report's name, or NULL */
-	const struct profile *profile; /* its findings are printed; NULL: no profile */
-	/* the second profile of a comparison, or NULL; its findings are printed too */
-	const struct profile *other;
+	const struct profile *profile; /* its findings are printed; NULL: none, or those of a comparison */
+	/* of a comparison: the profiles of A, then those of B; their findings are printed */
+	const struct profile *const *profiles;
+	size_t counts[DIFF_SIDES];
 };
 
 /* Prints the beginning of a JSON document; text and CSV have none. */

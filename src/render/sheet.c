@@ -3,8 +3,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/safe_text.h"
+#include "base/utf8.h"
 #include "render/emit.h"
-#include "render/utf8.h"
+
+/* Writes a character as JSON escapes it: two surrogates above U+FFFF. */
+static void json_escape(FILE *out, uint32_t point)
+{
+	if (point >= 0x10000)
+		fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10), 0xdc00 + (point & 0x3ff));
+	else
+		fprintf(out, "\\u%04x", point);
+}
 
 void render_json_string(FILE *out, const char *text)
 {
@@ -17,8 +27,9 @@ void render_json_string(FILE *out, const char *text)
 			next++;
 		} else if (*next == '"' || *next == '\\') {
 			fprintf(out, "\\%c", *next++);
-		} else if (*next < 0x20 || *next == 0x7f) {
-			fprintf(out, "\\u%04x", *next++);
+		} else if (safe_text_refuses(utf8_point(next, length))) {
+			json_escape(out, utf8_point(next, length));
+			next += length;
 		} else {
 			fwrite(next, 1, length, out);
 			next += length;
@@ -37,8 +48,9 @@ void json_number(FILE *out, double number)
 }
 
 /* Writes the inside of a quoted CSV field (RFC 4180): quotes are doubled. */
-static void csv_inside(FILE *out, const char *text)
+static void csv_inside(const struct sheet *sheet, const char *text)
 {
+	FILE *out = sheet->out;
 	const unsigned char *next = (const unsigned char *)text;
 	while (*next) {
 		size_t length = utf8_sequence(next);
@@ -49,7 +61,10 @@ static void csv_inside(FILE *out, const char *text)
 		}
 		if (*next == '"')
 			fputc('"', out);
-		fwrite(next, 1, length, out);
+		if (sheet->safe)
+			safe_text_write(out, (const char *)next, length, "");
+		else
+			fwrite(next, 1, length, out);
 		next += length;
 	}
 }
@@ -72,12 +87,33 @@ static void json_heading(FILE *out, const struct result *result)
 	}
 }
 
-/* Prints the numbers from which all figures of one profile are computed. */
-static void json_totals(FILE *out, const struct view *view)
+/* Prints the numbers from which all figures of one selection are computed, or of one side of a comparison. */
+static void json_totals(FILE *out, const struct view *const *views, size_t count)
 {
 	static const char *const kinds[] = { "sampled", "merged", "exact" };
+	uint64_t hits = 0, samples = 0;
+	for (size_t i = 0; i < count; i++) {
+		hits += views[i]->total;
+		samples += views[i]->samples;
+	}
 	fprintf(out, "\"kind\": \"%s\", \"total_hits\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"interval\": %" PRIu64,
-		kinds[view->resource->kind], view->total, view->samples, view->resource->interval);
+		kinds[views[0]->resource->kind], hits, samples, views[0]->resource->interval);
+}
+
+/* Prints the totals of both sides of a comparison, and their change. */
+static void json_sides(FILE *out, const struct diff_list *list)
+{
+	const struct view *const *views = list->views;
+	for (size_t side = 0; side < DIFF_SIDES; side++) {
+		fprintf(out, ", \"%c\": {", "ab"[side]);
+		json_totals(out, views, list->runs[side]);
+		fprintf(out, ", \"recordings\": %zu, \"gticks\": %.17g}", list->runs[side], list->totals[side]);
+		views += list->runs[side];
+	}
+	fputs(", \"change\": ", out);
+	json_number(out, diff_total_change(list));
+	fputs(", \"change_error\": ", out);
+	json_number(out, list->total_error);
 }
 
 /* Prints {"tenant": "acme", "kind": "new"} in JSON, "tenant=acme;kind=new" in CSV. */
@@ -96,9 +132,9 @@ static void labels_inside(const struct sheet *sheet, const struct label_group *g
 			render_json_string(out, value);
 			continue;
 		}
-		csv_inside(out, key);
+		csv_inside(sheet, key);
 		fputc('=', out);
-		csv_inside(out, value);
+		csv_inside(sheet, value);
 	}
 	fputc(sheet->json ? '}' : '"', out);
 }
@@ -112,16 +148,12 @@ static void json_members(struct sheet *sheet, const struct result *result)
 		labels_inside(sheet, &result->section);
 		fprintf(out, ", \"labels_left_out\": %zu", result->sections_left_out);
 	}
-	if (!result->other) {
-		fputs(", ", out);
-		json_totals(out, result->view);
+	if (result->type == RESULT_DIFF) {
+		json_sides(out, result->changes);
 		return;
 	}
-	fputs(", \"a\": {", out);
-	json_totals(out, result->view);
-	fputs("}, \"b\": {", out);
-	json_totals(out, result->other);
-	fputc('}', out);
+	fputs(", ", out);
+	json_totals(out, &result->view, 1);
 }
 
 void sheet_begin(struct sheet *sheet, const struct render_document *document, const struct result *result,
@@ -130,7 +162,8 @@ void sheet_begin(struct sheet *sheet, const struct render_document *document, co
 	*sheet = (struct sheet){ .out = document->out,
 				 .profile = result->view->profile,
 				 .section = result->is_section ? &result->section : NULL,
-				 .json = document->options.format == RENDER_JSON };
+				 .json = document->options.format == RENDER_JSON,
+				 .safe = is_terminal(document->out) };
 	if (sheet->json)
 		json_members(sheet, result);
 	else if (document->count == 0)
@@ -177,7 +210,7 @@ void sheet_text(struct sheet *sheet, const char *name, const char *text)
 		return;
 	}
 	fputc('"', sheet->out);
-	csv_inside(sheet->out, text);
+	csv_inside(sheet, text);
 	fputc('"', sheet->out);
 }
 
@@ -200,7 +233,8 @@ void sheet_count(struct sheet *sheet, const char *name, uint64_t count)
 void sheet_number(struct sheet *sheet, const char *name, double number)
 {
 	field(sheet, name);
-	json_number(sheet->out, number);
+	if (sheet->json || isfinite(number))
+		json_number(sheet->out, number);
 }
 
 void sheet_json_number(struct sheet *sheet, const char *name, double number)
@@ -234,7 +268,7 @@ void sheet_path_name(struct sheet *sheet, size_t index, const char *text)
 	if (sheet->json)
 		render_json_string(sheet->out, text);
 	else
-		csv_inside(sheet->out, text);
+		csv_inside(sheet, text);
 }
 
 void sheet_path_end(struct sheet *sheet)
@@ -271,7 +305,7 @@ void sheet_close(struct sheet *sheet, size_t left_out)
 void sheet_table_open(struct sheet *sheet, FILE *out, enum render_format format, const char *name,
 		      const char *csv_header)
 {
-	*sheet = (struct sheet){ .out = out, .json = format == RENDER_JSON };
+	*sheet = (struct sheet){ .out = out, .json = format == RENDER_JSON, .safe = is_terminal(out) };
 	if (sheet->json)
 		fprintf(out, "\"%s\": [", name);
 	else

@@ -4,36 +4,17 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/safe_text.h"
 #include "render/emit.h"
-#include "render/utf8.h"
-
-static void print_safe(FILE *out, const char *text, bool keep_tabs)
-{
-	const unsigned char *next = (const unsigned char *)text;
-	while (*next) {
-		size_t length = utf8_sequence(next);
-		bool control = *next < 0x20 || *next == 0x7f || (length == 2 && next[0] == 0xc2 && next[1] < 0xa0);
-		if (keep_tabs && *next == '\t')
-			control = false;
-		if (length == 0 || control) {
-			fprintf(out, "\\x%02x", *next++);
-			if (length == 2)
-				fprintf(out, "\\x%02x", *next++);
-			continue;
-		}
-		fwrite(next, 1, length, out);
-		next += length;
-	}
-}
 
 void render_safe_text(FILE *out, const char *text)
 {
-	print_safe(out, text, false);
+	safe_text_write(out, text, strlen(text), "");
 }
 
 void source_text_print(FILE *out, const char *text)
 {
-	print_safe(out, text, true);
+	safe_text_write(out, text, strlen(text), "\t");
 }
 
 void names_print(FILE *out, const struct view *view, const uint32_t *labels, size_t length, const char *separator)
@@ -74,6 +55,7 @@ char *render_amount(char *text, size_t bytes, double gticks, const char *unit)
 {
 	static const struct scale times[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" }, { 0, NULL } };
 	double ns = ns_of(unit);
+	unit = safe_word(unit, "gtick");
 	static const struct scale sizes[] = {
 		{ 1073741824.0, "GiB" }, { 1048576.0, "MiB" }, { 1024.0, "KiB" }, { 0, NULL }
 	};
@@ -92,6 +74,7 @@ char *render_count(char *text, size_t bytes, uint64_t gticks, const char *unit)
 	if (render_is_time(unit))
 		return render_amount(text, bytes, (double)gticks, unit);
 	char digits[24], grouped[32];
+	unit = safe_word(unit, "gtick");
 	int count = snprintf(digits, sizeof(digits), "%" PRIu64, gticks);
 	size_t size = 0;
 	for (int i = 0; i < count; i++) {
@@ -142,7 +125,7 @@ void fraction_print(FILE *out, const struct view *view, uint64_t hits, const str
 	if (painted)
 		paint_off(out, options);
 	if (view->resource->kind != RESOURCE_EXACT)
-		fprintf(out, " ±%.4f", analyze_error(hits, view->total, view->samples));
+		fprintf(out, " ±%.4f", analyze_error(hits, view->total, view->independent));
 }
 
 size_t shown_entries(size_t reaching, const struct render_options *options)

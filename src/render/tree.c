@@ -147,7 +147,7 @@ static void print_text_node(void *context, uint32_t node, uint32_t depth)
 	render_safe_text(printer->out, view->labels[view->label[node]].text);
 	fprintf(printer->out, " (%.4f", fraction_of(view->weight[node], view->total));
 	if (view->resource->kind != RESOURCE_EXACT)
-		fprintf(printer->out, " ±%.4f", analyze_error(view->weight[node], view->total, view->samples));
+		fprintf(printer->out, " ±%.4f", analyze_error(view->weight[node], view->total, view->independent));
 	fputs(") ", printer->out);
 	paint_on(printer->out, PAINT_DIM, printer->options);
 	fprintf(printer->out, "[%" PRIu64 "]", view->weight[node]);
@@ -166,7 +166,7 @@ static void print_table_node(void *context, uint32_t node, uint32_t depth)
 	sheet_count(sheet, "depth", depth);
 	sheet_text(sheet, "name", view->labels[view->label[node]].text);
 	sheet_number(sheet, "fraction", fraction_of(view->weight[node], view->total));
-	sheet_number(sheet, "error", analyze_error(view->weight[node], view->total, view->samples));
+	sheet_number(sheet, "error", analyze_error(view->weight[node], view->total, view->independent));
 	sheet_count(sheet, "hits", view->weight[node]);
 	sheet_count(sheet, "own_hits", view->hits[node]);
 	sheet_row_end(sheet);

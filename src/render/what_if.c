@@ -57,7 +57,7 @@ static void print_row(struct sheet *sheet, const struct result *result, size_t i
 	sheet_path_end(sheet);
 	sheet_number(sheet, "factor", path->factor);
 	sheet_number(sheet, "fraction", fraction_of(affected, view->total));
-	sheet_number(sheet, "error", analyze_error(affected, view->total, view->samples));
+	sheet_number(sheet, "error", analyze_error(affected, view->total, view->independent));
 	sheet_count(sheet, "hits", affected);
 	if (!sheet->json)
 		sheet_number(sheet, "predicted_total", result->prediction.predicted);

@@ -1,11 +1,20 @@
 #include "reports/diff.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* One resource: its index and its view in each profile. */
-struct pair {
-	uint32_t resources[DIFF_SIDES];
-	const struct view *views[DIFF_SIDES];
+#include "base/array.h"
+
+/* One resource of all profiles. The arrays have a place for each profile, those of A first. */
+struct comparison {
+	const struct diff_request *request;
+	size_t count; /* profiles of both sides */
+	uint32_t *resources;
+	const struct view **views; /* the views belong to the results */
+	struct result *sides;      /* per profile: the list that is compared; each is released when it was */
+	struct diff_run *runs;
+	struct diff_list **lists; /* all lists so far, for the marks; they belong to the results */
+	size_t list_count, list_capacity;
 };
 
 static const char *resource_name(const struct profile *profile, uint32_t resource)
@@ -18,32 +27,35 @@ static const char *resource_unit(const struct profile *profile, uint32_t resourc
 	return profile_string(profile, profile->resources[resource].unit);
 }
 
-/* Returns the same resource of profile B, or PROFILE_NONE with the reason in `error`. */
-static uint32_t other_resource(const struct diff_request *request, uint32_t resource, struct error *error)
+/* Sets `resources` to the indexes of this resource of the first profile in all profiles. Returns 0, or ERROR_NOT_FOUND with the
+ * reason in `error`. */
+static int find_resource(struct comparison *comparison, uint32_t resource, struct error *error)
 {
-	const struct profile *a = request->profiles[0], *b = request->profiles[1];
-	const char *name = resource_name(a, resource);
-	uint32_t other = profile_find_resource(b, name);
-	if (other == PROFILE_NONE) {
-		error_set(error, ERROR_NOT_FOUND, "'%s' has no resource '%s'", request->name_b, name);
-		return PROFILE_NONE;
+	const struct diff_request *request = comparison->request;
+	const struct profile *first = request->profiles[0];
+	const char *name = resource_name(first, resource);
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct profile *profile = request->profiles[i];
+		uint32_t other = i == 0 ? resource : profile_find_resource(profile, name);
+		if (other == PROFILE_NONE)
+			return error_set(error, ERROR_NOT_FOUND, "'%s' has no resource '%s'", request->names[i], name);
+		if (strcmp(resource_unit(first, resource), resource_unit(profile, other)) != 0)
+			return error_set(error, ERROR_NOT_FOUND,
+					 "resource '%s' is counted in '%s' in one profile and in '%s' in the other",
+					 name, resource_unit(first, resource), resource_unit(profile, other));
+		comparison->resources[i] = other;
 	}
-	if (strcmp(resource_unit(a, resource), resource_unit(b, other)) == 0)
-		return other;
-	error_set(error, ERROR_NOT_FOUND, "resource '%s' is counted in '%s' in one profile and in '%s' in the other",
-		  name, resource_unit(a, resource), resource_unit(b, other));
-	return PROFILE_NONE;
+	return 0;
 }
 
-/* Builds the list of one side, for one part of the section's report. If the side does not have the root, the list is
+/* Builds the list of one profile, for one part of the section's report. If the profile does not have the root, the list is
  * empty and *lacking is incremented. */
 static int build_side(const struct diff_section *section, const struct report_part *part, const struct view *view,
 		      struct result *side, size_t *lacking, struct error *error)
 {
 	const struct report_request request = { .report = section->report, .profile = view->profile };
 	struct label_set roots = { 0 };
-	side->type = part->type;
-	side->view = view;
+	*side = (struct result){ .type = part->type, .view = view };
 	int status = section->root ? lookup_functions(view, section->root, &roots, error) : 0;
 	if (status == ERROR_NOT_FOUND || (section->is_default && (status == ERROR_AMBIGUOUS || status == ERROR_USAGE)))
 		++*lacking;
@@ -54,89 +66,90 @@ static int build_side(const struct diff_section *section, const struct report_pa
 	return status;
 }
 
-static int compare_lists(const struct diff_section *section, const struct report_part *part, const struct pair *pair,
-			 struct result sides[DIFF_SIDES], struct result *result, struct error *error)
+static int compare_lists(struct comparison *comparison, const struct diff_section *section,
+			 const struct report_part *part, struct result *result, struct error *error)
 {
-	size_t lacking = 0;
+	size_t lacking = 0, built = 0;
+	uint64_t hits = 0;
 	int status = 0;
-	for (size_t side = 0; side < DIFF_SIDES && status == 0; side++)
-		status = build_side(section, part, pair->views[side], &sides[side], &lacking, error);
-	if (status < 0)
-		return status;
-	if (lacking == DIFF_SIDES && pair->views[0]->total + pair->views[1]->total > 0) {
-		if (!section->is_default)
-			return error->code;
-		error_set(&result->missing, ERROR_NOT_FOUND, "no function '%s' in either profile", section->root);
+	for (; built < comparison->count && status == 0; built++) {
+		const struct view *view = comparison->views[built];
+		status = build_side(section, part, view, &comparison->sides[built], &lacking, error);
+		comparison->runs[built] = (struct diff_run){ view, comparison->sides[built].paths };
+		hits += view->total;
 	}
-	result->changes = analyze_diff(pair->views[0], sides[0].paths, pair->views[1], sides[1].paths, error);
-	return result->changes ? 0 : error->code;
+	if (status == 0 && lacking == comparison->count && hits > 0) {
+		if (section->is_default)
+			error_set(&result->missing, ERROR_NOT_FOUND, "no function '%s' in any profile", section->root);
+		else
+			status = error->code;
+	}
+	if (status == 0) {
+		result->changes = analyze_diff(comparison->runs, comparison->request->counts, error);
+		status = result->changes ? 0 : error->code;
+	}
+	for (size_t i = 0; i < built; i++)
+		path_list_free(comparison->sides[i].paths);
+	return status;
 }
 
-static int compare_part(const struct diff_section *section, const struct report_part *part, const struct pair *pair,
-			struct results *results, struct error *error)
+static int compare_part(struct comparison *comparison, const struct diff_section *section,
+			const struct report_part *part, struct results *results, struct error *error)
 {
-	struct result sides[DIFF_SIDES] = { 0 };
 	struct error own = { 0 };
 	struct result *result = results_add(results, error);
 	if (!result)
 		return error->code;
-	*result = (struct result){
-		.type = RESULT_DIFF, .heading = part->heading, .view = pair->views[0], .other = pair->views[1]
-	};
-	int status = compare_lists(section, part, pair, sides, result, &own);
-	for (size_t side = 0; side < DIFF_SIDES; side++)
-		path_list_free(sides[side].paths);
+	*result = (struct result){ .type = RESULT_DIFF, .heading = part->heading, .view = comparison->views[0] };
+	int status = compare_lists(comparison, section, part, result, &own);
+	if (status == 0 && ARRAY_RESERVE(comparison->lists, comparison->list_capacity, comparison->list_count + 1) < 0)
+		status = error_set(&own, ERROR_MEMORY, "out of memory");
 	if (status < 0)
 		*error = own;
+	else
+		comparison->lists[comparison->list_count++] = result->changes;
 	return status;
 }
 
-static int make_views(const struct diff_request *request, const struct report *report, struct pair *pair,
-		      struct results *results, struct error *error)
+static int make_views(struct comparison *comparison, const struct report *report, struct results *results,
+		      struct error *error)
 {
-	for (size_t side = 0; side < DIFF_SIDES; side++) {
-		struct view_options options = request->view;
-		options.resource = pair->resources[side];
+	for (size_t i = 0; i < comparison->count; i++) {
+		struct view_options options = comparison->request->view;
+		options.resource = comparison->resources[i];
 		if (report->fixes_by)
 			options.by = report->by;
-		pair->views[side] =
-			results_keep_view(results, view_new(request->profiles[side], &options, error), error);
-		if (!pair->views[side])
+		struct view *view = view_new(comparison->request->profiles[i], &options, error);
+		comparison->views[i] = results_keep_view(results, view, error);
+		if (!comparison->views[i])
 			return error->code;
 	}
 	return 0;
 }
 
-static int compare_resource(const struct diff_request *request, struct pair *pair, struct results *results,
-			    struct error *error)
+static int compare_resource(struct comparison *comparison, struct results *results, struct error *error)
 {
+	const struct diff_request *request = comparison->request;
 	int status = 0;
 	for (size_t i = 0; i < request->section_count && status == 0; i++) {
 		const struct diff_section *section = &request->sections[i];
 		if (i == 0 || section->report->fixes_by)
-			status = make_views(request, section->report, pair, results, error);
+			status = make_views(comparison, section->report, results, error);
 		for (size_t k = 0; k < REPORT_PARTS && section->report->parts[k].heading && status == 0; k++)
-			status = compare_part(section, &section->report->parts[k], pair, results, error);
+			status = compare_part(comparison, section, &section->report->parts[k], results, error);
 	}
 	return status;
 }
 
-int diff_build(const struct diff_request *request, struct results *results, struct error *uncompared,
-	       struct error *error)
+/* Looks up all resources before the first view is made. */
+static int check_resources(struct comparison *comparison, struct error *uncompared, struct error *error)
 {
-	int status = 0;
+	const struct diff_request *request = comparison->request;
 	size_t compared = 0;
 	*uncompared = (struct error){ 0 };
-	for (size_t i = 0; i < request->section_count * DIFF_SIDES && status == 0; i++) {
-		const struct report *report = request->sections[i / DIFF_SIDES].report;
-		status = report->check ? report->check(request->profiles[i % DIFF_SIDES], error) : 0;
-	}
-	if (status < 0)
-		return status;
-	/* All resources are looked up before the first view is made. */
 	for (size_t i = 0; i < request->resource_count; i++) {
 		struct error reason = { 0 };
-		if (other_resource(request, request->resources[i], &reason) != PROFILE_NONE)
+		if (find_resource(comparison, request->resources[i], &reason) == 0)
 			compared++;
 		else if (!uncompared->code)
 			*uncompared = reason;
@@ -148,11 +161,55 @@ int diff_build(const struct diff_request *request, struct results *results, stru
 	if (compared == 0 && uncompared->code)
 		return error_set(error, ERROR_NOT_FOUND, "the profiles have no resource in common: %s",
 				 uncompared->message);
-	for (size_t i = 0; i < request->resource_count && status == 0; i++) {
-		struct pair pair = { .resources = { request->resources[i] } };
-		pair.resources[1] = other_resource(request, request->resources[i], NULL);
-		if (pair.resources[1] != PROFILE_NONE)
-			status = compare_resource(request, &pair, results, error);
+	return 0;
+}
+
+static int check_reports(const struct comparison *comparison, struct error *error)
+{
+	const struct diff_request *request = comparison->request;
+	int status = 0;
+	for (size_t i = 0; i < request->section_count; i++) {
+		const struct report *report = request->sections[i].report;
+		for (size_t k = 0; k < comparison->count && status == 0 && report->check; k++)
+			status = report->check(request->profiles[k], error);
 	}
+	return status;
+}
+
+static int compare_all(struct comparison *comparison, struct results *results, struct error *uncompared,
+		       struct error *error)
+{
+	const struct diff_request *request = comparison->request;
+	int status = check_reports(comparison, error);
+	if (status == 0)
+		status = check_resources(comparison, uncompared, error);
+	for (size_t i = 0; i < request->resource_count && status == 0; i++)
+		if (find_resource(comparison, request->resources[i], NULL) == 0)
+			status = compare_resource(comparison, results, error);
+	if (status == 0 && diff_mark(comparison->lists, comparison->list_count) < 0)
+		status = error_set(error, ERROR_MEMORY, "cannot compare the profiles: out of memory");
+	return status;
+}
+
+int diff_build(const struct diff_request *request, struct results *results, struct error *uncompared,
+	       struct error *error)
+{
+	size_t count = request->counts[DIFF_A] + request->counts[DIFF_B];
+	struct comparison comparison = {
+		.request = request,
+		.count = count,
+		.resources = calloc(count, sizeof(*comparison.resources)),
+		.views = calloc(count, sizeof(*comparison.views)),
+		.sides = calloc(count, sizeof(*comparison.sides)),
+		.runs = calloc(count, sizeof(*comparison.runs)),
+	};
+	bool ready = comparison.resources && comparison.views && comparison.sides && comparison.runs;
+	int status = ready ? compare_all(&comparison, results, uncompared, error)
+			   : error_set(error, ERROR_MEMORY, "cannot compare the profiles: out of memory");
+	free(comparison.resources);
+	free(comparison.views);
+	free(comparison.sides);
+	free(comparison.runs);
+	free(comparison.lists);
 	return status;
 }

@@ -1,10 +1,11 @@
-/* Compares two profiles: for each resource that both have, matches the lists of some reports entry by entry. */
+/* Compares the profiles of two sides, one recording or several of each: for each resource that all have, matches the lists of
+ * some reports entry by entry. */
 #ifndef REPORTS_DIFF_H
 #define REPORTS_DIFF_H
 
 #include "reports/report.h"
 
-enum { DIFF_SIDES = 2, DIFF_SECTIONS = 2 };
+enum { DIFF_SECTIONS = 2 };
 
 /* One list to compare. */
 struct diff_section {
@@ -14,19 +15,21 @@ struct diff_section {
 };
 
 struct diff_request {
-	const struct profile *profiles[DIFF_SIDES]; /* A and B; must outlive the results */
-	const char *name_b;                         /* name of profile B's file, for errors */
-	struct view_options view;                   /* its `resource` is set for each resource */
-	const uint32_t *resources;                  /* [resource_count]: indexes in A */
+	const struct profile *const *profiles; /* those of A, then those of B; must outlive the results */
+	const char *const *names;              /* of their files, for errors */
+	size_t counts[DIFF_SIDES];             /* profiles of A and of B, each positive */
+	struct view_options view;              /* its `resource` is set for each resource */
+	const uint32_t *resources;             /* [resource_count]: indexes in the first profile */
 	size_t resource_count;
-	bool resources_named; /* the user named them: B must have all of them */
+	bool resources_named; /* the user named them: all profiles must have all of them */
 	struct diff_section sections[DIFF_SECTIONS];
 	size_t section_count;
 };
 
-/* Appends a result for each common resource, each section and each part of the section's report. If neither profile
- * has the root of a default section, its result has `missing` set. Sets *uncompared to the reason why the first
- * resource that only A has is left out, or to code 0 if B has all of them. Returns 0 or a negative error. */
+/* Appends a result for each common resource, each section and each part of the section's report, and marks the entries of all of
+ * them together (diff_mark). If no profile has the root of a default section, its result has `missing` set. Sets *uncompared to
+ * the reason why the first resource that another profile lacks is left out, or to code 0 if there is none. Returns 0 or a negative
+ * error. */
 int diff_build(const struct diff_request *request, struct results *results, struct error *uncompared,
 	       struct error *error);
 

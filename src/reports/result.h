@@ -29,18 +29,17 @@ enum result_type {
 	RESULT_LABELS,      /* shares of label sets: `labels` */
 	RESULT_CALL_GRAPH,  /* functions, their callers and callees: `truth` */
 	RESULT_WHAT_IF,     /* `terms` and `prediction` */
-	RESULT_DIFF,        /* changes from `view` to `other`: `changes` */
+	RESULT_DIFF,        /* changes between recordings, the first of which is `view`: `changes` */
 	RESULT_TYPES,
 };
 
-/* One result, for one resource and one selection. results_release frees all that it owns. `view` and `other` belong
+/* One result, for one resource and one selection. results_release frees all that it owns. `view` belongs
  * to the results or to the caller's report_source. Members that the type does not name are NULL. */
 struct result {
 	enum result_type type;
 	const char *heading; /* "Function Profile"; static */
 	const struct view *view;
-	const struct view *other; /* RESULT_DIFF: profile B */
-	char *root;               /* owned: the function that the report is about; NULL: none */
+	char *root; /* owned: the function that the report is about; NULL: none */
 
 	/* If the view is of one group of labels: that group and, in the last section of a resource, the number of groups
 	 * that have no section. */

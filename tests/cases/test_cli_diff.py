@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import random
 
 from cli_support import check_failure, done, run
 
@@ -52,7 +53,7 @@ def test_diff_takes_labels_by_callsite_and_line(profiles):
 def test_diff_of_several_programs(profiles):
 	"""By default diff compares the paths below main, also if main is several functions."""
 	text = done("diff", "programs.data", "programs.data", "-r", "cpu", directory=profiles)
-	assert "+0.0000 (0.6000 0.6000) 0 ns main@sort" in text and "*" not in text.split("-----")[-1]
+	assert "  0 ns (120 ms 120 ms) (0.6000 0.6000) main@sort" in text and "*" not in text.split("-----")[-1]
 
 
 def test_diff_keeps_different_paths_apart(tmp_path):
@@ -73,3 +74,66 @@ def test_diff_prints_nothing_if_any_part_fails(profiles):
 		result = run("diff", *words, "--up", "parse", "--format", "json", "programs.data", "programs.data", directory=profiles)
 		check_failure(result, "'parse' fits 2 functions")
 		assert result.stdout == ""
+
+
+def make_runs(folder, runs):
+	"""Imports a profile for each run, {name: {function: hits}}."""
+	for name, hits in runs.items():
+		(folder / f"{name}.folded").write_text("".join(f"main;{function} {count}\n" for function, count in hits.items()))
+		done("import", "--format", "folded", "-o", folder / f"{name}.data", folder / f"{name}.folded")
+
+
+RUNS = {"a1": {"f": 1000, "g": 500, "h": 300}, "a2": {"f": 1040, "g": 480, "h": 310}, "a3": {"f": 990, "g": 520, "h": 295},
+	"b1": {"f": 1010, "g": 260, "h": 305}, "b2": {"f": 1020, "g": 240, "h": 290}, "b3": {"f": 1000, "g": 250, "h": 310}}
+
+
+def test_diff_of_several_recordings(tmp_path):
+	make_runs(tmp_path, RUNS)
+	names = ["a1.data", "a2.data", "a3.data", "--", "b1.data", "b2.data", "b3.data"]
+	text = done("diff", "--down", "main", *names, directory=tmp_path)
+	lines = text.splitlines()
+	assert lines[1].startswith("total: 1812 samples -> 1562 samples, -13.8 % ±")
+	assert [line[:4] for line in lines[2:8]] == ["A1: ", "A2: ", "A3: ", "B1: ", "B2: ", "B3: "]
+	(result,) = json.loads(done("diff", "--down", "main", "--format", "json", *names, directory=tmp_path))["results"]
+	assert (result["a"]["recordings"], result["b"]["recordings"]) == (3, 3)
+	assert (result["a"]["total_hits"], result["b"]["total_hits"]) == (5435, 4685)
+	assert abs(result["change"] - (4685 / 5435 - 1)) < 1e-5 and 0.01 < result["change_error"] < 0.05
+	rows = {row["path"][-1]: row for row in result["entries"]}
+	assert [row["path"][-1] for row in result["entries"]][:2] in (["main", "g"], ["g", "main"])
+	assert rows["g"]["significant"] and rows["g"]["change"] == -250 and 0 < rows["g"]["error"] < 60
+	assert (rows["g"]["hits_a"], rows["g"]["gticks_a"]) == (1500, 500)
+	assert not rows["f"]["significant"] and not rows["h"]["significant"] and rows["f"]["error"] > abs(rows["f"]["change"])
+
+
+def test_diff_of_single_recordings_has_no_error(tmp_path):
+	make_runs(tmp_path, RUNS)
+	for names in (["a1.data", "b1.data"], ["a1.data", "--", "b1.data"], ["--", "a1.data", "b1.data"]):
+		(result,) = json.loads(done("diff", "--down", "main", "--format", "json", *names, directory=tmp_path))["results"]
+		assert result["change_error"] is None and all(row["error"] is None for row in result["entries"])
+		assert abs(result["change"] - (1575 / 1800 - 1)) < 1e-5
+	assert "total: 1800 samples -> 1575 samples, -12.5 %\n" in done("diff", "a1.data", "b1.data", directory=tmp_path)
+
+
+def test_diff_of_one_recording_with_several(tmp_path):
+	make_runs(tmp_path, RUNS)
+	text = done("diff", "--functions", "a1.data", "--", "b1.data", "b2.data", "b3.data", directory=tmp_path)
+	assert "total: 1800 samples -> 1562 samples, -13.2 % ±" in text
+
+
+def test_diff_needs_to_know_the_sides(tmp_path):
+	make_runs(tmp_path, RUNS)
+	result = run("diff", "a1.data", "a2.data", "b1.data", directory=tmp_path)
+	assert result.returncode == 2 and "(cpprof diff A1 A2 -- B1 B2)" in result.stderr
+	check_failure(run("diff", "a1.data", "a2.data", "--", "none.data", directory=tmp_path), "none.data")
+
+
+def test_equal_runs_have_no_marks(tmp_path):
+	"""Rows that differ by chance alone: of 200 tests, one in twenty has p < 0.05, but no mark may stay."""
+	rng = random.Random(4)
+	def shares():
+		return {f"f{index}": 1 + sum(rng.random() < 0.1 for _ in range(2000)) for index in range(100)}
+	make_runs(tmp_path, {"a": shares(), "b": shares()})
+	results = json.loads(done("diff", "--limit", "0", "--threshold", "0", "--format", "json", "a.data", "b.data",
+		directory=tmp_path))["results"]
+	rows = [row for result in results for row in result["entries"]]
+	assert any(row["p"] < 0.05 for row in rows) and not any(row["significant"] for row in rows)

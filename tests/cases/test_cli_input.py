@@ -1,8 +1,16 @@
 """Input profiles that are missing, damaged, truncated or lossy, and where the commands look for them."""
 import json
+import os
 import re
 
-from cli_support import INPUTS, check_failure, done, make_input, run
+import sys
+from pathlib import Path
+
+import pytest
+from cli_support import CPPROF, INPUTS, check_failure, done, make_input, run
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+from corpus_profile_file import block, blocks, column, file_header, varint # noqa: E402
 
 
 def test_lossless_profile_has_no_warning(profiles):
@@ -102,3 +110,65 @@ def test_names_of_files_are_quoted(profiles, tmp_path):
 def test_profile_from_standard_input(profiles):
 	with open(profiles / "forms.data") as stdin:
 		assert "main [614]" in done("report", "-", stdin=stdin)
+
+
+ROWS = 65536 # the most that one block has
+
+
+def many_hits(count):
+	"""Returns a profile of some kilobytes with count * 65,536 equal hits of one node."""
+	hits = b"".join(column([value]) for value in (10**6, 1, 1, 0, 1))
+	return file_header(minor=4) + b"".join(blocks()[:9] + [block(14, ROWS, ROWS * index, hits) for index in range(count)])
+
+
+def long_chain(count):
+	"""Returns a profile of some kilobytes with a path of count * 65,536 frames, each of which has a hit."""
+	def rising(start):
+		return bytes([128]) + varint(start - 1) + varint(1)
+	found = blocks()[:8]
+	for index in range(count):
+		found.append(block(10, ROWS, 1 + ROWS * index, rising(ROWS * index) + column([0])))
+	for index in range(count):
+		columns = [column([10**6]), column([1]), rising(1 + ROWS * index), column([0]), column([1])]
+		found.append(block(14, ROWS, ROWS * index, b"".join(columns)))
+	return file_header(minor=4) + b"".join(found + blocks()[19:])
+
+
+READERS = [["report"], ["info"], ["export"], ["whatif", "main=0"], ["explore"], ["gprof", CPPROF]]
+
+
+@pytest.mark.parametrize("words", READERS, ids=lambda words: words[0])
+def test_a_small_file_with_large_tables(tmp_path, words):
+	hostile = tmp_path / "hits.data"
+	hostile.write_bytes(many_hits(800))
+	assert hostile.stat().st_size < 100000
+	check_failure(run(*words, "hits.data", directory=tmp_path), "hits.data", "its tables take 1.17", "more than the limit of 1 GiB",
+		"(--memory SIZE raises it)")
+
+
+def test_a_small_file_with_large_tables_is_not_compared(tmp_path):
+	(tmp_path / "hits.data").write_bytes(many_hits(800))
+	(tmp_path / "one.data").write_bytes(many_hits(1))
+	check_failure(run("diff", "one.data", "hits.data", directory=tmp_path), "hits.data", "(--memory SIZE raises it)")
+
+
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="a sanitizer's allocator ends the process where memory is limited")
+def test_memory_that_an_analysis_needs_counts(tmp_path):
+	(tmp_path / "chain.data").write_bytes(long_chain(4))
+	assert "main" in done("report", "chain.data", directory=tmp_path)
+	result = run("report", "--memory", "12M", "chain.data", directory=tmp_path)
+	check_failure(result, "out of memory", "the limit is 12 MiB (--memory SIZE raises it)")
+	explored = run("explore", "--memory", "16M", "chain.data", directory=tmp_path, stdin=make_input("down main\n"))
+	assert explored.returncode == 1 and "the limit is 16 MiB (--memory SIZE raises it)" in explored.stderr
+
+
+def test_the_limit_can_be_raised(tmp_path):
+	(tmp_path / "hits.data").write_bytes(many_hits(16))
+	check_failure(run("info", "--memory", "16M", "hits.data", directory=tmp_path), "more than the limit of 16 MiB")
+	for limit in ("256M", "1G", "0"):
+		assert "1048576 samples" in done("info", "--memory", limit, "hits.data", directory=tmp_path)
+
+
+def test_memory_that_is_none(profiles):
+	result = run("report", "--memory", "much", "whole.data", directory=profiles)
+	assert result.returncode == 2 and "'much' is not an amount of memory (--memory 512M, or 4G; 0: no limit)" in result.stderr

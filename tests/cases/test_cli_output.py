@@ -1,7 +1,11 @@
 """Output to files, pipes, terminals and full disks."""
+import fcntl
+import json
 import os
+import re
 import signal
 import subprocess
+import termios
 
 import pytest
 from cli_support import CPPROF, SECONDS_ALLOWED, done, run
@@ -65,8 +69,9 @@ def test_long_reading_is_reported_on_a_terminal(tmp_path):
 def on_a_terminal(*words, directory, **environment):
 	"""The output of a command whose standard output is a terminal."""
 	master, slave = os.openpty()
-	process = subprocess.Popen([CPPROF, *words], cwd=directory, stdin=subprocess.DEVNULL, stdout=slave,
-		stderr=subprocess.PIPE, env={**os.environ, "TERM": "xterm", **environment})
+	process = subprocess.Popen([CPPROF, *words], cwd=directory, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE,
+		env={**os.environ, "TERM": "xterm", **environment}, start_new_session=True,
+		preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0)) # /dev/tty is this terminal
 	os.close(slave)
 	output = b""
 	try:
@@ -84,6 +89,44 @@ def test_colour_only_on_a_terminal(profiles):
 	assert "\x1b[" in on_a_terminal("report", "forms.data", directory=profiles, **environment)
 	assert "\x1b[" not in on_a_terminal("report", "forms.data", directory=profiles, NO_COLOR="1")
 	assert "\x1b[" not in done("report", "forms.data", directory=profiles, **environment)
+
+
+# A command to the terminal, an 8-bit one, text that runs backwards, an isolate, a character of no width, and a tag.
+HOSTILE = ["\x1b]0;title\x07", "\x9b2J", "\u202egnp.exe", "\u2066x\u2069", "a\u200bb", "\U000e0041"]
+UNSAFE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+	"""A folder with a profile whose functions have hostile names."""
+	folder = tmp_path_factory.mktemp("hostile")
+	text = "".join(f"main;{name.replace(';', ':')} {count}\n" for count, name in enumerate(HOSTILE, 5))
+	(folder / "stacks.folded").write_text(text)
+	done("import", "--format", "folded", "-o", "a.data", "stacks.folded", directory=folder)
+	return folder
+
+
+PRINTING = ["report a.data", "report --body a.data", "report --down main a.data", "report --tree a.data", "report --format csv a.data",
+	"report --body --format csv a.data", "report --format json a.data", "report --call-graph a.data",
+	"report --call-graph --format csv a.data", "diff a.data a.data", "diff --format csv a.data a.data", "info a.data", "export a.data",
+	"export -o /dev/tty a.data"]
+
+
+@pytest.mark.parametrize("words", PRINTING)
+def test_names_do_not_command_a_terminal(hostile, words):
+	shown = on_a_terminal(*words.split(), directory=hostile, NO_COLOR="1")
+	assert not UNSAFE.search(shown), shown
+	if "info" not in words:
+		assert "u202egnp.exe" in shown or "?gnp.exe" in shown, shown
+
+
+def test_names_are_whole_where_no_terminal_is(hostile):
+	names = {name.replace(";", ":") for name in HOSTILE}
+	for words in (["report", "--body", "--format", "csv"], ["export"]):
+		text = done(*words, "a.data", directory=hostile)
+		assert all(name in text for name in names), text
+	document = json.loads(done("report", "--body", "--format", "json", "a.data", directory=hostile))
+	assert {entry["path"][0] for entry in document["results"][0]["entries"]} == names
 
 
 def test_same_file_prints_the_same_bytes(profiles):

@@ -15,6 +15,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { MEMORY = 256 << 20 };
+
 static int no_module(void *context, uint32_t module, struct error *error)
 {
 	(void)context;
@@ -25,7 +27,7 @@ static int no_module(void *context, uint32_t module, struct error *error)
 static void load(const uint8_t *data, size_t size)
 {
 	struct error error = { 0 };
-	struct profile *profile = reader_load_bytes(data, size, "input", &error);
+	struct profile *profile = reader_load_bytes(data, size, "input", MEMORY, &error);
 	if (profile ? profile_check(profile) != 0 : error.code >= 0 || !error.message[0])
 		abort();
 	static const struct frames_options options = { .open_module = no_module };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_limit.h"
 #include "ui/explore/command.h"
 #include "ui/explore/input.h"
 #include "ui/explore/output.h"
@@ -39,15 +40,18 @@ static int greet(struct session *session, struct error *error)
 }
 
 /* Prints the error of a line, after the output so far. */
-static void complain(struct session *session, const struct input *input, const struct error *error)
+static void complain(struct session *session, const struct input *input, struct error *error)
 {
 	const struct explore_options *options = session->options;
 	session->failed++;
 	fflush(options->out);
+	memory_limit_explain(error);
 	if (options->interactive || !input->number)
-		fprintf(options->err, "cpprof: %s\n", error->message);
+		fputs("cpprof: ", options->err);
 	else
-		fprintf(options->err, "cpprof: line %" PRIu64 ": %s\n", input->number, error->message);
+		fprintf(options->err, "cpprof: line %" PRIu64 ": ", input->number);
+	render_safe_text(options->err, error->message);
+	fputc('\n', options->err);
 	session_print_candidates(session, options->err);
 	fflush(options->err);
 }

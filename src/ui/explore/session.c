@@ -183,7 +183,11 @@ void session_print_candidates(struct session *session, FILE *out)
 	for (size_t i = 0; i < session->candidate_count; i++) {
 		const struct session_candidate *candidate = &session->candidates[i];
 		const char *module = module_of(session->profile, candidate->function);
-		fprintf(out, "  #%zu  %s%s%s\n", i + 1, candidate->text, *module ? "  " : "", module);
+		fprintf(out, "  #%zu  ", i + 1);
+		render_safe_text(out, candidate->text);
+		fputs(*module ? "  " : "", out);
+		render_safe_text(out, module);
+		fputc('\n', out);
 	}
 	if (session->candidate_total > session->candidate_count)
 		fprintf(out, "  and %zu more\n", session->candidate_total - session->candidate_count);

@@ -11,6 +11,7 @@
 
 #include "support/alloc_fail.h"
 #include "support/paths_profile.h"
+#include "support/sample_profile.h"
 
 static void the_worked_examples(void **state)
 {
@@ -192,6 +193,60 @@ static void samples_depend_on_the_kind(void **state)
 	}
 }
 
+/* n = H^2 / (sum of h^2) for CPU time; otherwise each row is one sample, however large its event. */
+static void late_ticks_count_less(void **state)
+{
+	static const struct {
+		const char *unit;
+		double independent;
+	} rows[] = { { "ns", 144.0 / (25 + 49) }, { "us", 2 }, { "byte", 2 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct paths paths;
+		paths_start(&paths, RESOURCE_SAMPLED);
+		paths.profile->resources[0].unit = (uint32_t)profile_add_string(paths.profile, rows[i].unit);
+		paths_add(&paths, "main;f", 5);
+		paths_add(&paths, "main;g", 7);
+		struct view *view = paths_view(&paths, VIEW_FUNCTION);
+		assert_float_equal(view->independent, rows[i].independent, 1e-12);
+		assert_int_equal(view->samples, 2);
+		view_free(view);
+		paths_end(&paths);
+	}
+}
+
+/* Ticks that come late, so that most samples have 1 hit and some have many: of 300 recordings, 95 % of the intervals contain the
+ * truth. With one sample for each row, it would be fewer. */
+static void intervals_hold_with_unequal_hits(void **state)
+{
+	enum { RECORDINGS = 300, ROWS = 400 };
+	static const double truth = 0.3;
+	struct random random = { .state = 11 };
+	size_t right = 0, right_by_rows = 0;
+	(void)state;
+	for (int i = 0; i < RECORDINGS; i++) {
+		struct paths paths;
+		paths_start(&paths, RESOURCE_SAMPLED);
+		paths.profile->resources[0].unit = (uint32_t)profile_add_string(paths.profile, "ns");
+		uint64_t hits = 0;
+		for (int row = 0; row < ROWS; row++) {
+			uint64_t count = random_below(&random, 5) ? 1 : 8;
+			bool is_f = random_below(&random, 1000) < 1000 * truth;
+			paths_add(&paths, is_f ? "main;f" : "main;g", count);
+			hits += is_f ? count : 0;
+		}
+		struct view *view = paths_view(&paths, VIEW_FUNCTION);
+		double off = fabs((double)hits / (double)view->total - truth);
+		right += off <= analyze_error(hits, view->total, view->independent);
+		right_by_rows += off <= analyze_error(hits, view->total, (double)view->samples);
+		view_free(view);
+		paths_end(&paths);
+	}
+	/* With 95 %, fewer than 262 of 300 have a probability of 1e-7. */
+	assert_true(right >= 262);
+	assert_true(right_by_rows < 262);
+}
+
 static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind kind, struct error *error)
 {
 	struct view *views[2];
@@ -204,7 +259,10 @@ static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind 
 		views[i] = paths_view(&sides[i], VIEW_FUNCTION);
 		lists[i] = paths_down(views[i], "main");
 	}
-	struct diff_list *list = analyze_diff(views[0], lists[0], views[1], lists[1], error);
+	const struct diff_run runs[] = { { views[0], lists[0] }, { views[1], lists[1] } };
+	struct diff_list *list = analyze_diff(runs, (size_t[]){ 1, 1 }, error);
+	if (list)
+		assert_int_equal(diff_mark(&list, 1), 0);
 	for (int i = 0; i < 2; i++) {
 		path_list_free(lists[i]);
 		view_free(views[i]);
@@ -238,16 +296,21 @@ static void differences_are_tested(void **state)
 	struct diff_list *list = compare(300, 100, RESOURCE_MERGED, NULL);
 	assert_non_null(list);
 	assert_int_equal(list->count, 4);
-	assert_string_equal(diff_text(list, &list->entries[0]), "main new");
+	/* By the change of the amount: 200 each, then 100 each, in the order of the paths. */
+	assert_string_equal(diff_text(list, &list->entries[0]), "main");
+	assert_string_equal(diff_text(list, &list->entries[1]), "main f");
+	assert_string_equal(diff_text(list, &list->entries[2]), "main new");
+	assert_float_equal(diff_total_change(list), 200.0 / 400 - 1, 1e-12);
+	assert_true(isnan(list->total_error));
 	const struct diff_entry *f = diff_of(list, "main f");
-	assert_int_equal(f->hits_a, 300);
-	assert_int_equal(f->hits_b, 100);
-	assert_float_equal(f->fraction_a, 0.75, 1e-12);
-	assert_float_equal(f->fraction_b, 0.5, 1e-12);
+	assert_int_equal(f->hits[DIFF_A], 300);
+	assert_int_equal(f->hits[DIFF_B], 100);
+	assert_float_equal(f->fraction[DIFF_A], 0.75, 1e-12);
+	assert_float_equal(f->fraction[DIFF_B], 0.5, 1e-12);
 	/* Computed by hand: pooled p = 400/600, z = -0.25 / sqrt(2/9 (1/400 + 1/200)). */
 	assert_float_equal(f->z, -6.123724, 1e-5);
 	assert_true(f->significant);
-	assert_int_equal(diff_of(list, "main old")->hits_b, 0);
+	assert_int_equal(diff_of(list, "main old")->hits[DIFF_B], 0);
 	assert_false(diff_of(list, "main")->significant);
 	diff_list_free(list);
 
@@ -366,7 +429,9 @@ static void analyze_all(const struct paths *paths, enum view_by by)
 		return;
 	}
 	struct path_list *down = analyze_down(view, &first, &error), *up = analyze_up(view, &first, &error);
-	struct diff_list *diff = down && up ? analyze_diff(view, down, view, up, &error) : NULL;
+	struct diff_list *diff = down && up ? analyze_diff((struct diff_run[]){ { view, down }, { view, up } },
+							   (size_t[]){ 1, 1 }, &error)
+					    : NULL;
 	path_list_free(analyze_functions(view, &error));
 	path_list_free(analyze_body(view, &error));
 	line_list_free(analyze_lines(view, &first, &error));
@@ -382,6 +447,8 @@ static void analyze_all(const struct paths *paths, enum view_by by)
 		label_set_release(&set);
 	view_near(view, "g", found, 4);
 	assert_true(error.code == 0 || error.code == ERROR_MEMORY || error.code == ERROR_USAGE);
+	if (diff)
+		diff_mark(&diff, 1);
 	diff_list_free(diff);
 	path_list_free(up);
 	path_list_free(down);
@@ -415,6 +482,8 @@ int main(void)
 		cmocka_unit_test(what_if_takes_the_largest_saving),
 		cmocka_unit_test(errors_are_wilsons),
 		cmocka_unit_test(samples_depend_on_the_kind),
+		cmocka_unit_test(late_ticks_count_less),
+		cmocka_unit_test(intervals_hold_with_unequal_hits),
 		cmocka_unit_test(differences_are_tested),
 		cmocka_unit_test(deep_recursion_is_fine),
 		cmocka_unit_test(deep_ties_are_sorted),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -17,10 +18,12 @@
 #include "base/cxx_name.h"
 #include "base/error.h"
 #include "base/hash_map.h"
+#include "base/memory_limit.h"
 #include "base/near_names.h"
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/plural.h"
+#include "base/safe_text.h"
 #include "base/sink.h"
 #include "base/strings.h"
 #include "base/words.h"
@@ -406,6 +409,94 @@ static void test_plural(void **state)
 		assert_string_equal(plural_ending(rows[i].noun, rows[i].amount), rows[i].ending);
 }
 
+static void test_safe_text(void **state)
+{
+	static const struct {
+		const char *text, *kept, *safe;
+	} rows[] = {
+		{ "caf\u00e9 \u65e5\u672c \U0001f600", "", "caf\u00e9 \u65e5\u672c \U0001f600" },
+		{ "\x1b[31m\t\n\x7f", "", "\\x1b[31m\\x09\\x0a\\x7f" },
+		{ "\x1b\t\n", "\t\n", "\\x1b\t\n" },
+		{ "\xc2\x9b\xc2\xa0", "", "\\xc2\\x9b\xc2\xa0" },
+		{ "a\u202eb\u2066c\u2069", "", "a\\u202eb\\u2066c\\u2069" },
+		{ "\u061c\u200b\u200f\u2028\ufeff\u00ad", "", "\\u061c\\u200b\\u200f\\u2028\\ufeff\\u00ad" },
+		{ "\u2010\u2030\u205f\u2070", "", "\u2010\u2030\u205f\u2070" },
+		{ "\U000e0041", "", "\\ue0041" },
+		{ "\xff\xe2\x80", "", "\\xff\\xe2\\x80" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *bytes = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&bytes, &size);
+		assert_non_null(out);
+		assert_false(is_terminal(out));
+		safe_text_write(out, rows[i].text, strlen(rows[i].text), rows[i].kept);
+		fclose(out);
+		assert_string_equal(bytes, rows[i].safe);
+		free(bytes);
+	}
+	assert_string_equal(safe_word("byte", "gtick"), "byte");
+	assert_string_equal(safe_word("by\u202ete", "gtick"), "gtick");
+	assert_string_equal(safe_word("\xff", "gtick"), "gtick");
+}
+
+static void test_memory_limit(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes; /* 1: not an amount */
+	} rows[] = { { "0", 0 },
+		     { "512", 512 },
+		     { "4k", 4096 },
+		     { "1.5G", 3 << 29 },
+		     { "2MiB", 2 << 20 },
+		     { "7KB", 7168 },
+		     { "1T", UINT64_C(1) << 40 },
+		     { "", 1 },
+		     { "G", 1 },
+		     { "-1", 1 },
+		     { "1GG", 1 },
+		     { "1e9", 1 },
+		     { "0x10", 1 },
+		     { "1 G", 1 },
+		     { "1.5.2G", 1 },
+		     { "99999999999T", 1 } };
+	char text[MEMORY_TEXT_BYTES];
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t bytes = 1;
+		assert_int_equal(memory_limit_read(rows[i].text, &bytes), rows[i].bytes != 1);
+		assert_int_equal(bytes, rows[i].bytes);
+	}
+	assert_string_equal(memory_text(3 << 29, text), "1.5 GiB");
+	assert_string_equal(memory_text(17, text), "17 bytes");
+}
+
+/* The kernel enforces the limit, so a child process sets it. */
+static void test_memory_beyond_the_limit(void **state)
+{
+	enum { MIB = 1 << 20 };
+	(void)state;
+	if (getenv("ASAN_OPTIONS")) /* its allocator ends the process where memory is limited */
+		skip();
+	pid_t child = fork();
+	if (child == 0) {
+		struct error error = { 0 };
+		if (memory_limit_set(64 * MIB, &error) < 0 || memory_limit() != 64 * MIB)
+			_exit(1);
+		void *fits = malloc(32 * MIB), *large = malloc(64 * MIB);
+		if (!fits || large)
+			_exit(2);
+		error.code = ERROR_MEMORY;
+		memory_limit_explain(&error);
+		_exit(strcmp(error.message, "out of memory: the limit is 64 MiB (--memory SIZE raises it)") ? 3 : 0);
+	}
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -426,6 +517,9 @@ int main(void)
 		cmocka_unit_test(test_plural),
 		cmocka_unit_test(test_regular_files),
 		cmocka_unit_test(test_sink),
+		cmocka_unit_test(test_safe_text),
+		cmocka_unit_test(test_memory_limit),
+		cmocka_unit_test(test_memory_beyond_the_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

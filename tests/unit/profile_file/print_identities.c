@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	struct profile_identities identities = { 0 };
 	if (argc != 2)
 		return fprintf(stderr, "usage: print_identities FILE\n"), 2;
-	struct profile *profile = reader_load(argv[1], &error);
+	struct profile *profile = reader_load(argv[1], 0, &error);
 	int code = profile ? profile_identities_init(&identities, profile) : -1;
 	for (size_t i = 0; code == 0 && i < profile->location_count; i++)
 		printf("location %016" PRIx64 "\n", identities.locations[i]);

@@ -122,7 +122,7 @@ static struct bytes read_bytes(const char *name)
 static void assert_refused(const void *bytes, size_t size, int code, const char *words)
 {
 	struct error error = { 0 };
-	assert_null(reader_load_bytes(bytes, size, "it", &error));
+	assert_null(reader_load_bytes(bytes, size, "it", 0, &error));
 	assert_int_equal(error.code, code);
 	assert_non_null(strstr(error.message, words));
 }
@@ -142,7 +142,7 @@ static void test_round_trip(void **state)
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct profile *written = write_random(seed, 1 + (int)(seed % 5), seed * 7 % 900, true);
 		struct error error;
-		struct profile *read = reader_load(path, &error);
+		struct profile *read = reader_load(path, 0, &error);
 		assert_non_null(read);
 		const char *difference = sample_profile_difference(written, read);
 		if (difference)
@@ -161,7 +161,7 @@ static void test_many_blocks(void **state)
 	(void)state;
 	struct profile *written = write_random(99, 3, 200000, true);
 	struct error error;
-	struct profile *read = reader_load(path, &error);
+	struct profile *read = reader_load(path, 0, &error);
 	assert_non_null(read);
 	assert_null(sample_profile_difference(written, read));
 	profile_free(read);
@@ -181,7 +181,7 @@ static void test_killed_recorder(void **state)
 	assert_int_equal(profile_add_hit(profile, 9999999000000, PROFILE_NONE, 0, 0, 1), 0);
 	assert_int_equal(writer_flush(writer, profile, &error), 0);
 	assert_int_equal(writer_publish(writer, &error), 0);
-	struct profile *read = reader_load(path, &error);
+	struct profile *read = reader_load(path, 0, &error);
 	assert_non_null(read);
 	assert_false(read->ended);
 	assert_false(read->symbolized);
@@ -207,7 +207,7 @@ static void test_times_become_microseconds(void **state)
 	struct writer *writer = writer_open(path, &error);
 	assert_int_equal(writer_finish(writer, profile, &error), 0);
 	assert_int_equal(writer_publish(writer, &error), 0);
-	struct profile *read = reader_load(path, &error);
+	struct profile *read = reader_load(path, 0, &error);
 	assert_non_null(read);
 	for (size_t i = 0; i < 6; i++)
 		assert_int_equal(read->hits[i].time_ns, expected[i]);
@@ -248,7 +248,7 @@ static void test_truncated(void **state)
 	size_t most = 0;
 	for (size_t size = 0; size < file.size; size++) {
 		struct error error;
-		struct profile *read = reader_load_bytes(file.bytes, size, "it", &error);
+		struct profile *read = reader_load_bytes(file.bytes, size, "it", 0, &error);
 		if (size < sizeof(struct format_file_header)) {
 			assert_null(read);
 			assert_int_equal(error.code, size ? ERROR_TRUNCATED : ERROR_FORMAT);
@@ -276,7 +276,7 @@ static void test_flipped_bits(void **state)
 	for (size_t bit = 0; bit < file.size * 8; bit++) {
 		file.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		struct error error;
-		struct profile *read = reader_load_bytes(file.bytes, file.size, "it", &error);
+		struct profile *read = reader_load_bytes(file.bytes, file.size, "it", 0, &error);
 		if (read)
 			fail_msg("bit %zu of byte %zu of %zu was not missed", bit % 8, bit / 8, file.size);
 		if (bit / 8 >= sizeof(struct format_file_header)) {
@@ -301,9 +301,9 @@ static void test_foreign(void **state)
 		       "CPP\n\x1a\n\1\0\0\0\0\0\0\0",
 		       16, ERROR_CORRUPT, "text");
 	struct error error;
-	assert_null(reader_load("/tmp", &error));
+	assert_null(reader_load("/tmp", 0, &error));
 	assert_int_equal(error.code, ERROR_FORMAT);
-	assert_null(reader_load("/nonexistent/file", &error));
+	assert_null(reader_load("/nonexistent/file", 0, &error));
 	assert_int_equal(error.code, ERROR_NOT_FOUND);
 }
 
@@ -314,7 +314,7 @@ static void test_newer_version(void **state)
 	struct error error;
 	header.minor++; /* a later minor version may hold more, but nothing that a reader must understand */
 	header.check = (uint32_t)XXH64(&header, 12, 0);
-	struct profile *profile = reader_load_bytes(&header, sizeof(header), "it", &error);
+	struct profile *profile = reader_load_bytes(&header, sizeof(header), "it", 0, &error);
 	assert_non_null(profile);
 	profile_free(profile);
 	header.major++;
@@ -378,6 +378,45 @@ static void add_one_hit(struct hand_made *made, uint64_t thread, uint64_t node, 
 	add_block(made, BLOCK_HITS, 1, 0);
 }
 
+/* Constant columns take a few bytes for 65,536 rows, and zstd takes a few for megabytes. */
+static void test_memory_that_small_blocks_need(void **state)
+{
+	enum { BLOCKS = 8, PROCESS_BYTES = BLOCKS * FORMAT_ROWS_MAX * sizeof(struct profile_process) };
+	struct hand_made made;
+	(void)state;
+	begin(&made);
+	for (uint64_t i = 0; i < BLOCKS; i++) {
+		add_columns(&made, FORMAT_ROWS_MAX, (uint64_t[]){ 0, 0, 0, 0, 0 }, 5);
+		add_block(&made, BLOCK_PROCESSES, FORMAT_ROWS_MAX, i * FORMAT_ROWS_MAX);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t memory = PROCESS_BYTES - i;
+		struct error error = { 0 };
+		struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", memory, &error);
+		assert_int_equal(profile != NULL, i == 0);
+		assert_int_equal(error.code, i == 0 ? 0 : ERROR_LIMIT);
+		if (profile)
+			assert_int_equal(profile->process_capacity, BLOCKS * FORMAT_ROWS_MAX);
+		else
+			assert_string_equal(error.message,
+					    "cannot read 'it': its tables take 20 MiB of memory, more than the "
+					    "limit of 20 MiB (--memory SIZE raises it)");
+		profile_free(profile);
+	}
+	end(&made);
+
+	static const uint8_t zeros[1 << 20];
+	struct error error = { 0 };
+	begin(&made);
+	add_columns(&made, 1, (uint64_t[]){ 0, 0, 0, 0, 0 }, 5);
+	buffer_append(&made.packer.raw, zeros, sizeof(zeros));
+	add_block(&made, BLOCK_PROCESSES, 1, 0);
+	assert_true(made.file.size < 1000);
+	assert_null(reader_load_bytes(made.file.bytes, made.file.size, "it", sizeof(zeros), &error));
+	assert_int_equal(error.code, ERROR_LIMIT);
+	end(&made);
+}
+
 static void test_unknown_blocks_are_skipped(void **state)
 {
 	(void)state;
@@ -392,7 +431,7 @@ static void test_unknown_blocks_are_skipped(void **state)
 	add_block(&made, BLOCK_END, 0, 0);
 	buffer_append_string(&made.file, "\n");
 	struct error error;
-	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", &error);
+	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", 0, &error);
 	assert_non_null(profile);
 	assert_int_equal(skipped(profile, FINDING_BLOCKS_SKIPPED), 1);
 	assert_int_equal(skipped(profile, FINDING_BYTES_SKIPPED), 1);
@@ -497,7 +536,7 @@ static void test_labels_of_some_hits(void **state)
 	add_hit_labels(&made, 2, 0);
 	add_hit_labels(&made, 3, 1);
 	struct error error;
-	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", &error);
+	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", 0, &error);
 	assert_non_null(profile);
 	for (size_t i = 0; i < 10; i++)
 		assert_int_equal(profile_hit_labels(profile, i), i == 3 || i == 7);
@@ -584,7 +623,7 @@ static void test_older_processes(void **state)
 	add_columns(&made, 1, (uint64_t[]){ 100, 1, 0, 0, 7 }, 5);
 	add_block(&made, BLOCK_PROCESSES, 1, 0);
 	struct error error;
-	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", &error);
+	struct profile *profile = reader_load_bytes(made.file.bytes, made.file.size, "it", 0, &error);
 	assert_non_null(profile);
 	assert_int_equal(profile->process_count, 1);
 	assert_int_equal(profile->processes[0].end_ns, 7000);
@@ -729,11 +768,11 @@ static void test_publishing(void **state)
 		assert_int_equal(writer_flush(writer, profile, &error), ERROR_USAGE);
 		writer_free(writer);
 		assert_int_equal(count_files(), 2);
-		struct profile *read = reader_load(path, &error);
+		struct profile *read = reader_load(path, 0, &error);
 		assert_non_null(read);
 		profile_free(read);
 	}
-	struct profile *read = reader_load(old_path, &error);
+	struct profile *read = reader_load(old_path, 0, &error);
 	assert_non_null(read);
 	profile_free(read);
 	profile_free(profile);
@@ -779,7 +818,7 @@ static void test_pipe(void **state)
 	writer_free(writer);
 	close(ends[1]);
 	snprintf(name, sizeof(name), "/dev/fd/%d", ends[0]);
-	struct profile *read = reader_load(name, &error);
+	struct profile *read = reader_load(name, 0, &error);
 	assert_non_null(read);
 	assert_null(sample_profile_difference(profile, read));
 	close(ends[0]);
@@ -835,7 +874,7 @@ static void test_disk_fills_up(void **state)
 		assert_string_equal(error.message, again.message);
 		writer_free(writer);
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-		struct profile *read = reader_load(path, &error);
+		struct profile *read = reader_load(path, 0, &error);
 		assert_non_null(read);
 		assert_true(read->hit_count >= kept);
 		/* The writer truncated the file to its last complete block. */
@@ -921,7 +960,7 @@ static void try_to_write(struct profile *profile)
 static void try_to_load(const char *name)
 {
 	struct error error = { 0 };
-	struct profile *profile = reader_load(name, &error);
+	struct profile *profile = reader_load(name, 0, &error);
 	if (!profile) {
 		assert_int_equal(error.code, ERROR_MEMORY);
 		assert_non_null(strstr(error.message, "memory"));
@@ -966,6 +1005,7 @@ int main(void)
 		cmocka_unit_test(test_older_processes),
 		cmocka_unit_test(test_hostile_blocks),
 		cmocka_unit_test(test_hostile_sizes),
+		cmocka_unit_test(test_memory_that_small_blocks_need),
 		cmocka_unit_test(test_not_writable),
 		cmocka_unit_test(test_publishing),
 		cmocka_unit_test(test_link),

@@ -51,7 +51,7 @@ static void write_to(const char *path, struct profile *profile)
 static struct profile *read_from(const char *path)
 {
 	struct error error = { 0 };
-	struct profile *profile = reader_load(path, &error);
+	struct profile *profile = reader_load(path, 0, &error);
 	if (!profile)
 		fail_msg("%s", error.message);
 	return profile;

@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	struct error error = { 0 };
-	profile = reader_load(argv[1], &error);
+	profile = reader_load(argv[1], 0, &error);
 	if (!profile)
 		fprintf(stderr, "%s\n", error.message);
 	golden_folder = argv[2];

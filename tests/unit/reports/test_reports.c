@@ -148,8 +148,9 @@ static void a_diff_keeps_common_resources(void **state)
 	paths_start(&other, RESOURCE_SAMPLED);
 	paths_add(&other, "main;a", 3);
 	struct diff_request request = {
-		.profiles = { world.profile, other.profile },
-		.name_b = "b.data",
+		.profiles = (const struct profile *[]){ world.profile, other.profile },
+		.names = (const char *[]){ "a.data", "b.data" },
+		.counts = { 1, 1 },
 		.view = { .thread = VIEW_ANY },
 		.resources = (uint32_t[]){ 0, 1, 2 },
 		.resource_count = 3,

@@ -1,8 +1,9 @@
 /* Distinguishes valid UTF-8 sequences (RFC 3629) from other bytes. */
-#ifndef RENDER_UTF8_H
-#define RENDER_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Returns the length of the sequence that starts at `text` (NUL-terminated), or 0 if it is not valid: an overlong
  * form, a surrogate, a stray byte. */
@@ -25,6 +26,15 @@ static inline size_t utf8_sequence(const unsigned char *text)
 			return 0;
 	}
 	return length;
+}
+
+/* Returns the code point of a valid sequence of `length` bytes. */
+static inline uint32_t utf8_point(const unsigned char *text, size_t length)
+{
+	uint32_t point = length == 1 ? text[0] : text[0] & (0x7fU >> length);
+	for (size_t i = 1; i < length; i++)
+		point = point << 6 | (text[i] & 0x3f);
+	return point;
 }
 
 #endif

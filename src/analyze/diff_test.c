@@ -1,0 +1,284 @@
+/*
+ * docs/definitions.md, "Errors", has the formulas. In short:
+ *
+ * Of single recordings, only the sampling error is known. How much equal programs differ from run to run is not, so fractions are
+ * compared, which do not depend on the speed of the machine.
+ *
+ * Of several recordings a side, amounts are compared: amount = total x fraction. The variances of the total and of the fraction
+ * are estimated from the recordings, that of the fraction with the help of all other entries (statistics.h). The variance of the
+ * amount is the sum of both parts, each with its degrees of freedom, which add up as B. L. Welch showed (Biometrika 34 (1947),
+ * 28-35).
+ */
+#include "analyze/diff_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/statistics.h"
+
+static const double TAILS = 0.05;                /* of an interval of 95 % */
+static const double FALSE_DISCOVERY_RATE = 0.05; /* see diff_mark */
+
+/* An entry is not tested if its hits are too few to reach this p, on whichever side they are (R. E. Tarone, Biometrics 46 (1990),
+ * 515-522). Otherwise thousands of such entries would hide the others. */
+static const double P_TO_REACH = 0.001;
+/* With fewer expected samples of an entry on a side, its test is exact. */
+static const double EXPECTED_MIN = 10;
+
+struct testing {
+	struct diff_list *list;
+	const uint64_t *hits;
+	size_t runs;
+	double freedom;                /* of variances between recordings; 0: one a side */
+	double total_spread;           /* variance of a recording's total as a fraction of its side's mean */
+	struct statistics_prior prior; /* of the variances of fractions */
+};
+
+/* An entry's fractions. */
+struct fractions {
+	double spread;   /* variance of a recording's fraction, from the differences between recordings */
+	double sampling; /* the same, as sampling alone causes it */
+};
+
+static enum diff_sides side_of(const struct diff_list *list, size_t run)
+{
+	return run < list->runs[DIFF_A] ? DIFF_A : DIFF_B;
+}
+
+static double amount(const struct view *view, uint64_t hits)
+{
+	return (double)hits * (double)view->resource->interval;
+}
+
+static double fraction(const struct view *view, uint64_t hits)
+{
+	return view->total ? (double)hits / (double)view->total : 0;
+}
+
+static bool is_exact(const struct view *view)
+{
+	return view->resource->kind == RESOURCE_EXACT;
+}
+
+/* --- totals --- */
+
+static void sum_totals(struct testing *testing)
+{
+	struct diff_list *list = testing->list;
+	double squares = 0;
+	for (size_t run = 0; run < testing->runs; run++) {
+		list->totals[side_of(list, run)] += amount(list->views[run], list->views[run]->total);
+		list->is_exact = list->is_exact || is_exact(list->views[run]);
+	}
+	for (int side = DIFF_A; side <= DIFF_B; side++)
+		list->totals[side] /= (double)list->runs[side];
+	for (size_t run = 0; run < testing->runs; run++) {
+		double mean = list->totals[side_of(list, run)];
+		double ratio = mean > 0 ? amount(list->views[run], list->views[run]->total) / mean : 1;
+		squares += (ratio - 1) * (ratio - 1);
+	}
+	list->total_error = NAN;
+	if (testing->freedom <= 0)
+		return;
+	testing->total_spread = squares / testing->freedom;
+	double ratio = list->totals[DIFF_A] > 0 ? list->totals[DIFF_B] / list->totals[DIFF_A] : NAN;
+	double error = sqrt(testing->total_spread * (1 / (double)list->runs[DIFF_A] + 1 / (double)list->runs[DIFF_B]));
+	list->total_error = ratio * error * statistics_student_quantile(TAILS, testing->freedom);
+}
+
+double diff_total_change(const struct diff_list *list)
+{
+	return list->totals[DIFF_A] > 0 ? list->totals[DIFF_B] / list->totals[DIFF_A] - 1 : NAN;
+}
+
+/* --- entries --- */
+
+static const uint64_t *hits_of(const struct testing *testing, const struct diff_entry *entry)
+{
+	return testing->hits + (size_t)entry->path.node * testing->runs;
+}
+
+static void sum_entry(const struct testing *testing, struct diff_entry *entry)
+{
+	const struct diff_list *list = testing->list;
+	const uint64_t *hits = hits_of(testing, entry);
+	for (size_t run = 0; run < testing->runs; run++) {
+		enum diff_sides side = side_of(list, run);
+		entry->hits[side] += hits[run];
+		entry->fraction[side] += fraction(list->views[run], hits[run]);
+		entry->gticks[side] += amount(list->views[run], hits[run]);
+	}
+	for (int side = DIFF_A; side <= DIFF_B; side++) {
+		entry->fraction[side] /= (double)list->runs[side];
+		entry->gticks[side] /= (double)list->runs[side];
+	}
+	entry->error = NAN;
+	entry->p = NAN;
+}
+
+/* The independent samples of a side, and those of them that an entry has. */
+struct samples {
+	double all[DIFF_SIDES], own[DIFF_SIDES];
+};
+
+static struct samples samples_of(const struct testing *testing, const struct diff_entry *entry)
+{
+	const struct diff_list *list = testing->list;
+	const uint64_t *hits = hits_of(testing, entry);
+	struct samples samples = { 0 };
+	for (size_t run = 0; run < testing->runs; run++) {
+		const struct view *view = list->views[run];
+		samples.all[side_of(list, run)] += view->independent;
+		samples.own[side_of(list, run)] += fraction(view, hits[run]) * view->independent;
+	}
+	return samples;
+}
+
+static bool has_enough_hits(const struct testing *testing, const struct diff_entry *entry)
+{
+	if (testing->list->is_exact)
+		return true;
+	struct samples samples = samples_of(testing, entry);
+	double least = fmin(samples.all[DIFF_A], samples.all[DIFF_B]);
+	double part = least / (samples.all[DIFF_A] + samples.all[DIFF_B]);
+	return part > 0 && pow(part, samples.own[DIFF_A] + samples.own[DIFF_B]) <= P_TO_REACH;
+}
+
+/* Pooled two-proportion z test on independent samples (Fleiss, "Statistical Methods for Rates and Proportions",
+ * 1981, section 2.3). */
+static void test_single(const struct testing *testing, struct diff_entry *entry)
+{
+	struct samples samples = samples_of(testing, entry);
+	double n_a = samples.all[DIFF_A], n_b = samples.all[DIFF_B];
+	if (testing->list->is_exact || n_a <= 0 || n_b <= 0)
+		return;
+	double own = samples.own[DIFF_A] + samples.own[DIFF_B];
+	double pooled = (entry->fraction[DIFF_A] * n_a + entry->fraction[DIFF_B] * n_b) / (n_a + n_b);
+	double variance = pooled * (1 - pooled) * (1 / n_a + 1 / n_b);
+	entry->z = variance > 0 ? (entry->fraction[DIFF_B] - entry->fraction[DIFF_A]) / sqrt(variance) : 0;
+	if (!has_enough_hits(testing, entry))
+		return;
+	bool are_few = own * fmin(n_a, n_b) / (n_a + n_b) < EXPECTED_MIN;
+	entry->p = are_few ? statistics_binomial_tails(samples.own[DIFF_B], own, n_b / (n_a + n_b))
+			   : statistics_normal_tails(entry->z);
+}
+
+static struct fractions fractions_of(const struct testing *testing, const struct diff_entry *entry)
+{
+	const struct diff_list *list = testing->list;
+	const uint64_t *hits = hits_of(testing, entry);
+	struct fractions of = { 0 };
+	for (size_t run = 0; run < testing->runs; run++) {
+		double mean = entry->fraction[side_of(list, run)];
+		double off = fraction(list->views[run], hits[run]) - mean;
+		double samples = list->views[run]->independent;
+		of.spread += off * off / testing->freedom;
+		of.sampling += samples > 0 ? mean * (1 - mean) / samples / (double)testing->runs : 0;
+	}
+	return of;
+}
+
+/* Fits the prior to the entries that have enough hits. Sampling alone makes the ratios scatter around 1 or less. */
+static int fit_prior(struct testing *testing)
+{
+	const struct diff_list *list = testing->list;
+	double *ratios = malloc((list->count + 1) * sizeof(*ratios));
+	size_t count = 0;
+	if (!ratios)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < list->count; i++) {
+		struct fractions of = fractions_of(testing, &list->entries[i]);
+		if (has_enough_hits(testing, &list->entries[i]) && of.sampling > 0)
+			ratios[count++] = of.spread / of.sampling;
+	}
+	testing->prior = statistics_fit(ratios, count, testing->freedom);
+	testing->prior.ratio = testing->prior.ratio < 1 ? 1 : testing->prior.ratio;
+	free(ratios);
+	return 0;
+}
+
+/* A variance and its degrees of freedom. */
+struct variance {
+	double value, freedom;
+};
+
+static struct variance fraction_variance(const struct testing *testing, const struct diff_entry *entry)
+{
+	struct fractions of = fractions_of(testing, entry);
+	const struct statistics_prior *prior = &testing->prior;
+	double expected = prior->ratio * of.sampling;
+	if (of.sampling <= 0)
+		return (struct variance){ of.spread, testing->freedom };
+	if (isinf(prior->freedom))
+		return (struct variance){ expected, INFINITY };
+	double freedom = prior->freedom + testing->freedom;
+	return (struct variance){ (prior->freedom * expected + testing->freedom * of.spread) / freedom, freedom };
+}
+
+static void test_several(const struct testing *testing, struct diff_entry *entry)
+{
+	const struct diff_list *list = testing->list;
+	struct variance by_fraction = fraction_variance(testing, entry);
+	double amounts = 0, totals = 0; /* the sums of squares that multiply the two variances */
+	for (int side = DIFF_A; side <= DIFF_B; side++) {
+		double count = (double)list->runs[side];
+		totals += list->totals[side] * list->totals[side] / count;
+		amounts += entry->gticks[side] * entry->gticks[side] / count;
+	}
+	double a = by_fraction.value * totals, b = testing->total_spread * amounts;
+	double change = entry->gticks[DIFF_B] - entry->gticks[DIFF_A];
+	double error = sqrt(a + b);
+	if (!(error > 0)) {
+		entry->error = 0;
+		entry->p = change != 0 ? 0 : 1;
+		return;
+	}
+	double freedom = (a + b) * (a + b) / (a * a / by_fraction.freedom + b * b / testing->freedom);
+	entry->z = change / error;
+	entry->error = error * statistics_student_quantile(TAILS, freedom);
+	if (has_enough_hits(testing, entry))
+		entry->p = statistics_student_tails(entry->z, freedom);
+}
+
+int diff_test(struct diff_list *list, const uint64_t *hits)
+{
+	struct testing testing = { .list = list, .hits = hits, .runs = list->runs[DIFF_A] + list->runs[DIFF_B] };
+	testing.freedom = (double)testing.runs - DIFF_SIDES;
+	sum_totals(&testing);
+	for (size_t i = 0; i < list->count; i++)
+		sum_entry(&testing, &list->entries[i]);
+	int result = testing.freedom > 0 ? fit_prior(&testing) : 0;
+	for (size_t i = 0; i < list->count && result == 0; i++) {
+		if (testing.freedom > 0)
+			test_several(&testing, &list->entries[i]);
+		else
+			test_single(&testing, &list->entries[i]);
+	}
+	return result;
+}
+
+/* --- marks --- */
+
+int diff_mark(struct diff_list *const *lists, size_t count)
+{
+	size_t all = 0, tested = 0;
+	for (size_t i = 0; i < count; i++)
+		all += lists[i]->count;
+	double *p = malloc((all + 1) * sizeof(*p));
+	if (!p)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < lists[i]->count; k++)
+			if (!isnan(lists[i]->entries[k].p))
+				p[tested++] = lists[i]->entries[k].p;
+	double limit = statistics_false_discovery_limit(p, tested, FALSE_DISCOVERY_RATE);
+	free(p);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < lists[i]->count; k++) {
+			struct diff_entry *entry = &lists[i]->entries[k];
+			bool differs = lists[i]->is_exact && entry->gticks[DIFF_A] != entry->gticks[DIFF_B];
+			entry->significant = isnan(entry->p) ? differs : entry->p <= limit;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,312 @@
+/* Comparisons of recordings: the distributions behind their tests, and how often the tests are wrong. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analyses.h"
+#include "analyze/statistics.h"
+#include "support/alloc_fail.h"
+#include "support/paths_profile.h"
+#include "support/sample_profile.h"
+
+/* --- distributions --- */
+
+/* Tables of Student's t: NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2. */
+static void quantiles_are_students(void **state)
+{
+	static const struct {
+		double tails, freedom, t;
+	} rows[] = { { 0.05, 1, 12.706 },     { 0.05, 4, 2.776 },           { 0.01, 4, 4.604 },
+		     { 0.002, 4, 7.173 },     { 0.05, 10, 2.228 },          { 0.002, 100, 3.174 },
+		     { 0.05, 1e9, 1.959964 }, { 0.05, INFINITY, 1.959964 }, { 0.2, 2, 1.886 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_float_equal(statistics_student_quantile(rows[i].tails, rows[i].freedom), rows[i].t, 6e-4);
+		assert_float_equal(statistics_student_tails(-rows[i].t, rows[i].freedom), rows[i].tails,
+				   2e-4 * rows[i].tails + 2e-5);
+	}
+	assert_float_equal(statistics_student_tails(0, 3), 1, 1e-12);
+	assert_float_equal(statistics_student_tails(INFINITY, 3), 0, 0);
+	/* Of two degrees of freedom the distribution is known in closed form. */
+	for (double t = 0.1; t < 1e6; t *= 3)
+		assert_float_equal(statistics_student_tails(t, 2) / (2 / (2 + t * t + t * sqrt(2 + t * t))), 1, 1e-9);
+}
+
+/* Sums over the distribution itself. */
+static void tails_are_binomial(void **state)
+{
+	static const double chances[] = { 0.5, 0.1, 0.93 };
+	enum { TRIALS = 12 };
+	(void)state;
+	for (size_t c = 0; c < sizeof(chances) / sizeof(chances[0]); c++) {
+		double p = chances[c];
+		for (int hits = 0; hits <= TRIALS; hits++) {
+			double above = 0, below = 0, term = pow(1 - p, TRIALS);
+			for (int k = 0; k <= TRIALS; k++) {
+				above += k >= hits ? term : 0;
+				below += k <= hits ? term : 0;
+				term *= (double)(TRIALS - k) / (k + 1) * p / (1 - p);
+			}
+			double expected = fmin(1, 2 * fmin(above, below));
+			assert_float_equal(statistics_binomial_tails(hits, TRIALS, p), expected, 1e-9);
+		}
+	}
+}
+
+static double uniform(struct random *random)
+{
+	return ((double)random_below(random, UINT64_C(1) << 52) + 0.5) / (double)(UINT64_C(1) << 52);
+}
+
+static double normal(struct random *random)
+{
+	return sqrt(-2 * log(uniform(random))) * cos(2 * M_PI * uniform(random));
+}
+
+/* A chi-squared variable of `freedom` degrees of freedom, divided by them. */
+static double chi_ratio(struct random *random, int freedom)
+{
+	double sum = 0;
+	for (int i = 0; i < freedom; i++)
+		sum += pow(normal(random), 2);
+	return sum / freedom;
+}
+
+static void scattered_variances_are_fitted(void **state)
+{
+	enum { ROWS = 20000, FREEDOM = 4, PRIOR = 10 };
+	struct random random = { .state = 3 };
+	double *ratios = malloc(ROWS * sizeof(*ratios));
+	(void)state;
+	assert_non_null(ratios);
+	for (size_t i = 0; i < ROWS; i++)
+		ratios[i] = 2.5 * chi_ratio(&random, FREEDOM) / chi_ratio(&random, PRIOR);
+	struct statistics_prior prior = statistics_fit(ratios, ROWS, FREEDOM);
+	assert_float_equal(prior.ratio, 2.5, 0.1);
+	assert_float_equal(prior.freedom, PRIOR, 1);
+	for (size_t i = 0; i < ROWS; i++)
+		ratios[i] = 2.5 * chi_ratio(&random, FREEDOM);
+	prior = statistics_fit(ratios, ROWS, FREEDOM);
+	assert_float_equal(prior.ratio, 2.5, 0.1);
+	assert_true(prior.freedom > 100);
+	assert_float_equal(statistics_fit(ratios, 2, FREEDOM).freedom, 0, 0);
+	free(ratios);
+}
+
+/* The example of Benjamini and Hochberg (1995), section 3.1: 15 p-values, of which four are significant. */
+static void false_discoveries_are_limited(void **state)
+{
+	double p[] = { 0.3240, 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298,
+		       0.0344, 0.0459, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000 };
+	(void)state;
+	assert_float_equal(statistics_false_discovery_limit(p, 15, 0.05), 0.0095, 0);
+	assert_float_equal(statistics_false_discovery_limit(p + 4, 11, 0.05), -1, 0);
+	assert_float_equal(statistics_false_discovery_limit(p, 0, 0.05), -1, 0);
+}
+
+/* --- recordings --- */
+
+enum { FUNCTIONS = 40, SIDE_MAX = 5, SAMPLES = 2000 };
+
+/* How the runs of a program differ. */
+struct noise {
+	double total, functions; /* standard deviations of the logarithms of the total, and of each function's time */
+};
+
+struct recording {
+	struct paths paths;
+	struct view *view;
+	struct path_list *list;
+};
+
+/* Samples one run. Function i takes a share that falls with i; function `changed` takes `factor` times as much. */
+static void record_run(struct recording *recording, struct random *random, const struct noise *noise, int changed,
+		       double factor)
+{
+	double times[FUNCTIONS], drift = exp(noise->total * normal(random));
+	double scale = 0;
+	for (int i = 0; i < FUNCTIONS; i++)
+		scale += 1.0 / (i + 2);
+	paths_start(&recording->paths, RESOURCE_MERGED);
+	for (int i = 0; i < FUNCTIONS; i++) {
+		times[i] = SAMPLES / scale / (i + 2) * drift * exp(noise->functions * normal(random));
+		times[i] *= i == changed ? factor : 1;
+		char stack[32];
+		/* As many hits as a Poisson process has in this time, by the normal approximation. */
+		double hits = round(times[i] + sqrt(times[i]) * normal(random));
+		snprintf(stack, sizeof(stack), "main;f%d", i);
+		if (hits >= 1)
+			paths_add(&recording->paths, stack, (uint64_t)hits);
+	}
+	recording->view = paths_view(&recording->paths, VIEW_FUNCTION);
+	recording->list = paths_down(recording->view, "main");
+}
+
+/* Compares `counts` runs of two programs that differ in function `changed` (-1: in none), if the second takes `factor` times as
+ * long there. The caller frees the list. */
+static struct diff_list *compare_runs(struct random *random, const size_t counts[DIFF_SIDES], const struct noise *noise,
+				      int changed, double factor)
+{
+	static struct recording recordings[2 * SIDE_MAX];
+	struct diff_run runs[2 * SIDE_MAX] = { 0 };
+	struct error error;
+	size_t count = counts[DIFF_A] + counts[DIFF_B];
+	for (size_t i = 0; i < count; i++) {
+		record_run(&recordings[i], random, noise, i < counts[DIFF_A] ? -1 : changed, factor);
+		runs[i] = (struct diff_run){ recordings[i].view, recordings[i].list };
+	}
+	struct diff_list *list = analyze_diff(runs, counts, &error);
+	assert_non_null(list);
+	assert_int_equal(diff_mark(&list, 1), 0);
+	for (size_t i = 0; i < count; i++) {
+		path_list_free(recordings[i].list);
+		view_free(recordings[i].view);
+		paths_end(&recordings[i].paths);
+	}
+	return list;
+}
+
+static bool is_marked(const struct diff_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct diff_entry *entry = &list->entries[i];
+		const uint32_t *labels = path_labels(list->paths, &entry->path);
+		if (strcmp(list->names[labels[entry->path.length - 1]], name) == 0)
+			return entry->significant;
+	}
+	return false;
+}
+
+static size_t marks(const struct diff_list *list)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < list->count; i++)
+		count += list->entries[i].significant;
+	return count;
+}
+
+/* At most 5 % of the comparisons of equal programs may have a mark: 5 of 100 are expected at most, and with a probability of
+ * 1e-7 there are more than 20. */
+static void equal_programs_are_rarely_marked(void **state)
+{
+	static const struct {
+		size_t counts[DIFF_SIDES];
+		struct noise noise;
+	} rows[] = { { { 1, 1 }, { 0.05, 0 } },    { { 2, 2 }, { 0.05, 0.03 } }, { { 3, 3 }, { 0.02, 0.05 } },
+		     { { 3, 3 }, { 0.10, 0.10 } }, { { 5, 5 }, { 0.02, 0 } },    { { 1, 4 }, { 0.05, 0.05 } } };
+	enum { COMPARISONS = 100, MARKED_MAX = 20 };
+	(void)state;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		struct random random = { .state = 17 + row };
+		size_t marked = 0, inside = 0, all = 0;
+		for (size_t i = 0; i < COMPARISONS; i++) {
+			struct diff_list *list = compare_runs(&random, rows[row].counts, &rows[row].noise, -1, 1);
+			marked += marks(list) > 0;
+			for (size_t k = 0; k < list->count && !isnan(list->entries[k].error); k++, all++)
+				inside += fabs(list->entries[k].gticks[DIFF_B] - list->entries[k].gticks[DIFF_A]) <=
+					  list->entries[k].error;
+			diff_list_free(list);
+		}
+		assert_true(marked <= MARKED_MAX);
+		/* The intervals contain the true change, 0, in 95 % of the cases or more. */
+		assert_true(all == 0 || (double)inside / (double)all > 0.93);
+	}
+}
+
+static void a_changed_function_is_marked(void **state)
+{
+	static const struct noise noise = { 0.02, 0.02 };
+	enum { COMPARISONS = 50 };
+	struct random random = { .state = 5 };
+	size_t found = 0, others = 0, all = 0;
+	(void)state;
+	for (size_t i = 0; i < COMPARISONS; i++) {
+		struct diff_list *list = compare_runs(&random, (size_t[]){ 4, 4 }, &noise, 3, 0.5);
+		found += is_marked(list, "f3");
+		all += marks(list);
+		others += marks(list) - is_marked(list, "f3") - is_marked(list, "main");
+		diff_list_free(list);
+	}
+	assert_true(found >= COMPARISONS - 2);
+	/* A twentieth of the marks is expected to be chance, at most: with 1e-7, no more than a sixth of so few. */
+	assert_true(others * 6 <= all);
+}
+
+/* The totals' interval contains the true change, a quarter less, in 95 of 100 comparisons. */
+static void totals_have_errors(void **state)
+{
+	static const struct noise noise = { 0.05, 0 };
+	enum { COMPARISONS = 200 };
+	struct random random = { .state = 6 };
+	size_t inside = 0;
+	(void)state;
+	for (size_t i = 0; i < COMPARISONS; i++) {
+		struct diff_list *list = compare_runs(&random, (size_t[]){ 3, 3 }, &noise, 0, 0);
+		double scale = 0;
+		for (int k = 0; k < FUNCTIONS; k++)
+			scale += 1.0 / (k + 2);
+		inside += fabs(diff_total_change(list) + 0.5 / scale) <= list->total_error;
+		assert_int_equal(list->runs[DIFF_A], 3);
+		diff_list_free(list);
+	}
+	/* Of 200 intervals of 95 %, fewer than 171 are right with a probability of 1e-7. */
+	assert_true(inside >= 171);
+}
+
+/* Exact amounts that are equal in all recordings of a side have no noise. */
+static void exact_recordings_are_compared(void **state)
+{
+	struct recording recordings[4];
+	struct diff_run runs[4];
+	struct error error;
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		paths_start(&recordings[i].paths, RESOURCE_EXACT);
+		paths_add(&recordings[i].paths, "main;same", 100);
+		paths_add(&recordings[i].paths, "main;more", i < 2 ? 100 : 101);
+		paths_add(&recordings[i].paths, "main;varies", 1000 + 50 * (i % 2));
+		recordings[i].view = paths_view(&recordings[i].paths, VIEW_FUNCTION);
+		recordings[i].list = paths_down(recordings[i].view, "main");
+		runs[i] = (struct diff_run){ recordings[i].view, recordings[i].list };
+	}
+	struct diff_list *list = analyze_diff(runs, (size_t[]){ 2, 2 }, &error);
+	assert_non_null(list);
+	assert_int_equal(diff_mark(&list, 1), 0);
+	assert_false(is_marked(list, "same"));
+	assert_false(is_marked(list, "varies"));
+	assert_float_equal(diff_total_change(list), 1.0 / 1225, 1e-9);
+	diff_list_free(list);
+	for (size_t number = 1; number < 200; number++) {
+		alloc_fail_start(number);
+		list = analyze_diff(runs, (size_t[]){ 2, 2 }, &error);
+		if (list)
+			diff_mark(&list, 1);
+		diff_list_free(list);
+		alloc_fail_stop();
+	}
+	for (size_t i = 0; i < 4; i++) {
+		path_list_free(recordings[i].list);
+		view_free(recordings[i].view);
+		paths_end(&recordings[i].paths);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quantiles_are_students),
+		cmocka_unit_test(tails_are_binomial),
+		cmocka_unit_test(scattered_variances_are_fitted),
+		cmocka_unit_test(false_discoveries_are_limited),
+		cmocka_unit_test(equal_programs_are_rarely_marked),
+		cmocka_unit_test(a_changed_function_is_marked),
+		cmocka_unit_test(totals_have_errors),
+		cmocka_unit_test(exact_recordings_are_compared),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
