@@ -245,7 +245,7 @@ def of_work(paths, work):
 def of_main(paths):
 	"""Returns the paths without those in which the kernel, the dynamic linker and the C library start and end a process."""
 	return {path: count for path, count in paths.items()
-		if path[0] not in ("_start", "_exit", "exit", "[kernel: exec or exit]") and not path[0].startswith("_dl_")}
+		if path[0] not in ("_start", "_exit", "exit", "[kernel: exec or exit]", "[not sampled]") and not path[0].startswith("_dl_")}
 
 
 def show(paths, most=12):

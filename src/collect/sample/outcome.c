@@ -25,6 +25,24 @@ static int qualify(struct profile *profile, size_t request, const struct backend
 	return id < 0 ? (int)id : 0;
 }
 
+/* Adds the hits of the CPU time that was counted but not sampled: of threads that ended before their first
+ * interval, and of programs that the backend does not reach. Then the hits of the resource add up to its total,
+ * and the fractions are of all its use. A few hits are missing in each run, because each thread's last interval
+ * is not over when the thread ends; so a small difference remains. */
+static void add_unsampled_hits(struct run *run, size_t request)
+{
+	enum { TOLERATED_HITS = 5, TOLERATED_PERCENT = 2 };
+	const struct profile_resource *resource = &run->recorder.profile->resources[request];
+	uint64_t expected = resource->total / resource->interval;
+	uint64_t taken = run->recorder.hits[request] + resource->lost;
+	if (!counter_is_cpu_time(run->plan.resources[request].counter) || expected <= taken)
+		return;
+	uint64_t missing = expected - taken;
+	if (missing > TOLERATED_HITS && missing > expected * TOLERATED_PERCENT / 100 &&
+	    recorder_add_unsampled(&run->recorder, (uint32_t)request, missing) < 0)
+		run->recorder.out_of_memory = true;
+}
+
 static void take_counts(struct run *run)
 {
 	struct profile *profile = run->recorder.profile;
@@ -38,7 +56,7 @@ static void take_counts(struct run *run)
 			run->recorder.out_of_memory = true;
 		/* The account separates user from system time only by ticks, so it serves only for their
 		 * sum. */
-		profile->resources[i].total = account > counts.total ? account : counts.total;
+		profile->resources[i].total = account > counts.total && !counts.is_whole ? account : counts.total;
 		lost_known &= counts.lost != UINT64_MAX;
 		profile->resources[i].lost = counts.lost == UINT64_MAX ? 0 : counts.lost;
 		lost_in_all += profile->resources[i].lost;
@@ -47,6 +65,9 @@ static void take_counts(struct run *run)
 	 * room again. */
 	if (lost_known && lost_in_all > profile->lost)
 		profile->lost = lost_in_all;
+	for (size_t i = 0; i < run->plan.request.resource_count; i++)
+		if (!run->plan.vtable->counts(run->backend, i).is_whole)
+			add_unsampled_hits(run, i);
 }
 
 static void sum_up(struct run *run)

@@ -33,6 +33,7 @@ struct bpf_thread {
 	uint32_t wait;     /* enum bpf_wait: the wait that began at left_ns */
 	uint64_t start_ns;
 	uint64_t left_ns;    /* when it left the CPU; 0: it is on a CPU */
+	uint64_t came_ns;    /* when its time on the CPU that is not counted yet began; 0: it is not on a CPU */
 	uint64_t waited;     /* ns of waiting that are not charged yet */
 	uint32_t is_sampled; /* its stack is being read: faults meanwhile are not its own */
 	uint32_t spare;
@@ -95,6 +96,7 @@ struct bpf_settings {
 	uint32_t creations;  /* report the stacks that start threads */
 	uint32_t pid;        /* the process that BPF_PASS_WATCH watches */
 	uint32_t measures_waits;
+	uint32_t measures_cpu;     /* count the threads' time on a CPU */
 	uint32_t requests;         /* how many */
 	uint32_t syscall_requests; /* number of the requests for system calls; they are: */
 	uint8_t syscall_request[SAMPLE_REQUESTS];
@@ -117,8 +119,8 @@ enum bpf_task_pass {
 };
 
 /* Programs and monitor come from one build, but from two compilers. */
-_Static_assert(sizeof(struct bpf_thread) == 440 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
-		       sizeof(struct bpf_settings) == 48 && sizeof(struct bpf_results) == 368,
+_Static_assert(sizeof(struct bpf_thread) == 448 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
+		       sizeof(struct bpf_settings) == 52 && sizeof(struct bpf_results) == 368,
 	       "sizes of what programs and monitor share");
 
 #endif
