@@ -426,6 +426,10 @@ static void add_losses(const struct backend *backend, struct profile *profile)
 			    "{# thread was|# threads were} not recorded: no memory in the kernel");
 	if (creations > 0)
 		finding_add(profile, FINDING_STARTS_UNKNOWN, creations, "the start of {# thread|# threads} is unknown");
+	if (backend->results.signs_assumed > 0)
+		finding_add(profile, FINDING_SIGNS_ASSUMED, backend->results.signs_assumed,
+			    "{# value|# values} of 2^31 to 2^32 - 1 in an argument or return value of unknown type "
+			    "{was|were} taken for {a negative number|negative numbers}");
 	if (missed > 0)
 		finding_add(
 			profile, FINDING_EVENTS_MISSED, missed,

@@ -79,8 +79,8 @@ struct bpf_probe {
 	uint8_t factor;   /* 1 to 6: an argument that multiplies the amount; 0: none */
 	uint8_t at_return;
 	uint8_t guard;       /* 1 to 6: only calls with this argument > guard_above count; 0: all calls count */
-	uint8_t field_bytes; /* tracepoint: 1, 2, 4, 8; 0: 1 each */
-	uint8_t field_signed;
+	uint8_t value_bytes; /* of the amount: 1, 2, 4, 8; 0: tracepoint: 1 each; argument or return value: unknown */
+	uint8_t value_signed;
 	uint8_t is_allocation;
 	uint32_t field_offset;
 	uint32_t guard_above;
@@ -107,7 +107,8 @@ struct bpf_results {
 	uint64_t totals[SAMPLE_REQUESTS]; /* of ended threads; after BPF_PASS_FINISH, of all */
 	uint64_t lost[SAMPLE_REQUESTS];   /* samples for which the ring had no room */
 	uint64_t lost_creations;
-	uint64_t lost_threads; /* threads that are not counted: there was no memory for their timers */
+	uint64_t lost_threads;  /* threads that are not counted: there was no memory for their timers */
+	uint64_t signs_assumed; /* values of an unknown type that were taken for a negative number of 32 bits */
 	uint64_t ends[WALK_END_COUNT];
 };
 
@@ -120,7 +121,7 @@ enum bpf_task_pass {
 
 /* Programs and monitor come from one build, but from two compilers. */
 _Static_assert(sizeof(struct bpf_thread) == 448 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
-		       sizeof(struct bpf_settings) == 52 && sizeof(struct bpf_results) == 368,
+		       sizeof(struct bpf_settings) == 52 && sizeof(struct bpf_results) == 376,
 	       "sizes of what programs and monitor share");
 
 #endif
