@@ -77,10 +77,6 @@ static void sum_up(struct run *run)
 	result->backend = run->plan.vtable->name;
 	result->samples = run->recorder.samples;
 	result->lost = profile->lost;
-	for (size_t i = 0; i < profile->cause_count; i++) {
-		result->whole += profile->causes[i].whole ? profile->causes[i].count : 0;
-		result->completed += profile->causes[i].completed ? profile->causes[i].count : 0;
-	}
 	result->status = run->target.status;
 }
 
