@@ -4,6 +4,7 @@
 
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
+#include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "frames/frames.h"
 
@@ -107,6 +108,7 @@ void run_finish(struct run *run, struct error *error)
 	if (run->path)
 		target_reap(&run->target);
 	vtable->drain(run->backend, UINT64_MAX, &run->sink);
+	priority_lower();
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	run_add_backend_findings(run);
 	take_counts(run);
