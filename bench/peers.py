@@ -18,7 +18,7 @@ CALL_GRAPHS = {
 }
 # A chain is complete if it reaches one of these: main, a function above main, or the first function of a thread.
 OUTERMOST = re.compile(r"\b(main|_start|__libc_start_main|__libc_start_call_main|start_thread|clone3?|__clone3?)\b")
-CLOSING_LINE = re.compile(r"cpprof: ([\d,]+) samples?, ([\d,]+) lost, ([\d.]+) % complete")
+CLOSING_LINE = re.compile(r"cpprof: ([\d,]+) samples?, ([\d,]+) lost, ([\d.]+) % whole")
 
 
 def words(parts):
@@ -48,12 +48,12 @@ def measure_well(command, stdin=None, memory=False):
 
 
 def closing_line(text):
-	"""Returns (samples, lost, % complete) from the closing line of `cpprof record`."""
+	"""Returns (samples, lost, % whole) from the closing line of `cpprof record`."""
 	found = CLOSING_LINE.findall(text)
 	if not found:
 		sys.exit(f"bench/run: no closing line in: {text}")
-	samples, lost, complete = found[-1]
-	return int(samples.replace(",", "")), int(lost.replace(",", "")), float(complete)
+	samples, lost, whole = found[-1]
+	return int(samples.replace(",", "")), int(lost.replace(",", "")), float(whole)
 
 
 def perf_completeness(path):

@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "gprof/gmon_files.h"
 #include "profile/findings.h"
 #include "profile/profile.h"
+#include "profile/quality.h"
 
 enum {
 	OPTION_FREQUENCY = SUBJECT_OPTIONS_END,
@@ -90,20 +90,30 @@ static void append_findings(struct buffer *line, const struct profile *profile)
 		buffer_printf(line, "; %zu more in cpprof info", more);
 }
 
+/* Appends the shares of the stacks. Without a stack there is nothing to praise. */
+static void append_quality(struct buffer *line, const struct profile *profile)
+{
+	const struct quality quality = quality_of(profile);
+	const struct quality_shares shares = quality_shares_of(&quality);
+	if (quality.stacks == 0)
+		return;
+	buffer_printf(line, ", %.2f %% whole", shares.whole);
+	if (quality.completed > 0)
+		buffer_printf(line, " (%" PRIu64 " completed)", quality.completed);
+	if (quality.guessed > 0)
+		buffer_printf(line, ", %.2f %% partly guessed", shares.guessed);
+	if (quality.broken > 0)
+		buffer_printf(line, ", %.2f %% broken", shares.broken);
+}
+
 /* Prints the closing line: what was measured, and the quality of the recording. */
 static void say_result(const struct file_destination *file, const struct record_result *result)
 {
 	struct buffer line;
 	buffer_init(&line);
-	double complete = result->samples ? 100.0 * (double)result->whole / (double)result->samples : 0;
-	/* Rounds down, so that 100.00 means all. */
-	complete = floor(complete * 100) / 100;
 	buffer_printf(&line, "cpprof: %" PRIu64 " sample%s, %" PRIu64 " lost", result->samples,
 		      result->samples == 1 ? "" : "s", result->lost);
-	if (result->samples > 0)
-		buffer_printf(&line, ", %.2f %% complete", complete);
-	if (result->completed > 0)
-		buffer_printf(&line, " (%" PRIu64 " completed)", result->completed);
+	append_quality(&line, result->profile);
 	buffer_append_string(&line, ", ");
 	append_size(&line, file->bytes);
 	buffer_printf(&line, " in %s, by %s", file->path, result->backend);

@@ -9,6 +9,7 @@
 #include "cmd/trace_events.h"
 #include "collect/sample/monitor.h"
 #include "profile/findings.h"
+#include "profile/quality.h"
 #include "render/render.h"
 
 enum { OPTION_MIN = SUBJECT_OPTIONS_END, OPTION_NAME, OPTION_PATH, OPTION_OUTPUT };
@@ -92,7 +93,7 @@ static void say_result(struct trace_events *events, const struct record_result *
 			" event%s lost (a filter, as syscalls:read, or an interval, as syscalls/10, makes fewer)\n",
 			result->lost, result->lost == 1 ? "" : "s");
 	say_missing(&events->filter);
-	uint64_t broken = result->samples - result->whole;
+	const uint64_t broken = quality_of(result->profile).broken;
 	if (broken > 0)
 		fprintf(stderr, "cpprof: %" PRIu64 " broken call path%s: the outer part is missing\n", broken,
 			broken == 1 ? "" : "s");

@@ -68,6 +68,8 @@
 	  "The eBPF program unwound the first stacks; the monitor unwound the others, for the reasons listed.") \
 	X(EVENTS_MISSED, "events-missed", WARNING, INFO, "event", \
 	  "The totals and samples lack these events.") \
+	X(SIGNS_ASSUMED, "signs-assumed", WARNING, CLOSING, "value", \
+	  "They count 0, as negative numbers do. The function's debug information would give the type.") \
 	X(FUNCTIONS_UNOBSERVED, "functions-unobserved", WARNING, INFO, "failure", \
 	  "The calls of the functions in those processes are not counted.") \
 	X(FIRST_CALLS_UNCOUNTED, "first-calls-uncounted", NOTE, INFO, "", \

@@ -275,19 +275,20 @@ int64_t profile_add_touch(struct profile *profile, const struct profile_touch *t
 	return APPEND(profile, touches, touch_count, touch_capacity, *touch);
 }
 
-int profile_count_cause(struct profile *profile, const char *text, bool whole, bool completed, uint64_t count)
+int profile_count_cause(struct profile *profile, const char *text, const struct profile_cause *cause)
 {
 	int64_t id = profile_add_string(profile, text);
 	if (id < 0)
 		return (int)id;
 	for (size_t i = 0; i < profile->cause_count; i++) {
 		if (profile->causes[i].text == id) {
-			profile->causes[i].count += count;
+			profile->causes[i].count += cause->count;
 			return 0;
 		}
 	}
-	struct profile_cause cause = { .text = (uint32_t)id, .count = count, .whole = whole, .completed = completed };
-	int64_t added = APPEND(profile, causes, cause_count, cause_capacity, cause);
+	struct profile_cause row = *cause;
+	row.text = (uint32_t)id;
+	int64_t added = APPEND(profile, causes, cause_count, cause_capacity, row);
 	return added < 0 ? (int)added : 0;
 }
 

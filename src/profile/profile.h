@@ -90,8 +90,9 @@ struct profile_module {
 struct profile_cause {
 	uint32_t text;  /* string: the cause's name, from the list in unwind/cause.h */
 	uint64_t count; /* samples with this cause */
-	bool whole;     /* these paths are complete: they reach their root */
+	bool whole;     /* these paths reach their root */
 	bool completed; /* ... but only with data from outside the copied stack */
+	bool guessed;   /* ... but a step had no unwind rule, and a frame may be missing there */
 };
 
 struct profile_function {
@@ -296,8 +297,9 @@ uint32_t profile_label_value(const struct profile *profile, uint32_t label_set, 
 
 int64_t profile_add_touch(struct profile *profile, const struct profile_touch *touch);
 
-/* Adds `count` to the cause with that text, which is added if it is new. Returns 0 or a negative error. */
-int profile_count_cause(struct profile *profile, const char *text, bool whole, bool completed, uint64_t count);
+/* Adds the count of `cause` to the cause with this text, which is added if it is new (the text in `cause` is not
+ * used). Returns 0 or a negative error. */
+int profile_count_cause(struct profile *profile, const char *text, const struct profile_cause *cause);
 
 /* Removes the hits and touches after they were written to disk, and keeps the memory. */
 void profile_clear_hits(struct profile *profile);

@@ -51,7 +51,7 @@
 enum {
 	FORMAT_MAGIC_BYTES = 8,
 	FORMAT_MAJOR = 1, /* readers refuse a higher version */
-	FORMAT_MINOR = 4, /* a higher version adds block types, and columns at the end of a payload */
+	FORMAT_MINOR = 5, /* a higher version adds block types, and columns at the end of a payload */
 
 	FORMAT_ROWS_MAX = 65536,           /* rows of one block */
 	FORMAT_RAW_MAX = 64 * 1024 * 1024, /* raw_bytes of one block */
@@ -137,7 +137,7 @@ enum format_block_type {
 #define FORMAT_MODULES(X) \
 	X(path, VALUE) X(kind, VALUE) X(build_id_bytes, VALUE) X(build_id[0], BYTES) \
 	X(build_id[8], BYTES) X(build_id[16], BYTES) X(build_id[24], BYTES)
-#define FORMAT_CAUSES(X) X(text, VALUE) X(count, VALUE) X(whole, FLAG) X(completed, FLAG)
+#define FORMAT_CAUSES(X) X(text, VALUE) X(count, VALUE) X(whole, FLAG) X(completed, FLAG) X(guessed, FLAG)
 #define FORMAT_LOCATIONS(X) X(module, VALUE) X(address, VALUE) X(by_frames, FLAG)
 #define FORMAT_NODES(X) X(parent, VALUE) X(location, VALUE)
 #define FORMAT_FUNCTIONS(X) \

@@ -75,7 +75,7 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 			      .rule = TABLE_REPLACE, COLUMNS(processes), .later = 1 },
 	[BLOCK_THREADS] = { TABLE(thread), .rule = TABLE_REPLACE, COLUMNS(threads) },
 	[BLOCK_MODULES] = { TABLE(module), .rule = TABLE_REPLACE, COLUMNS(modules) },
-	[BLOCK_CAUSES] = { TABLE(cause), .rule = TABLE_REPLACE, COLUMNS(causes) },
+	[BLOCK_CAUSES] = { TABLE(cause), .rule = TABLE_REPLACE, COLUMNS(causes), .later = 1 },
 	[BLOCK_LOCATIONS] = { TABLE(location), .rule = TABLE_APPEND, COLUMNS(locations), .later = 1 },
 	[BLOCK_NODES] = { TABLE(node), .rule = TABLE_APPEND, COLUMNS(nodes), .skipped = 1 },
 	[BLOCK_FUNCTIONS] = { TABLE(function), .rule = TABLE_APPEND, COLUMNS(functions), .later = 1 },

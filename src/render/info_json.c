@@ -125,8 +125,9 @@ static void cause_rows(FILE *out, const struct profile *profile)
 		open_row(out, i);
 		text_field(out, "", "cause", profile_string(profile, cause->text));
 		count_field(out, "count", cause->count);
-		fprintf(out, ", \"whole\": %s, \"completed\": %s}", cause->whole ? "true" : "false",
-			cause->completed ? "true" : "false");
+		fprintf(out, ", \"whole\": %s, \"completed\": %s, \"guessed\": %s}",
+			cause->whole && !cause->guessed ? "true" : "false", cause->completed ? "true" : "false",
+			cause->guessed ? "true" : "false");
 	}
 }
 
@@ -166,6 +167,8 @@ void info_json(FILE *out, const struct info *info)
 	count_field(out, "stacks", info->quality.stacks);
 	count_field(out, "whole", info->quality.whole);
 	count_field(out, "completed", info->quality.completed);
+	count_field(out, "guessed", info->quality.guessed);
+	count_field(out, "broken", info->quality.broken);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		fprintf(out, ",\n\"%s\": [", parts[i].name);
 		parts[i].rows(out, profile);

@@ -59,16 +59,22 @@ static void print_quality(FILE *out, const struct info *info)
 		 quality->samples + lost ? 100 - quality_percent(quality->samples, quality->samples + lost) : 0);
 	print_pair(out, "lost", text);
 	if (quality->stacks == 0) {
-		print_pair(out, "complete", "unknown: no stacks were taken");
+		print_pair(out, "whole", "unknown: no stacks were taken");
 		return;
 	}
-	snprintf(text, sizeof(text), "%.2f %% (%" PRIu64 " of %" PRIu64 " %s root)",
-		 quality_percent(quality->whole, quality->stacks), quality->whole, quality->stacks,
-		 quality->stacks == 1 ? "stack reaches its" : "stacks reach their");
-	print_pair(out, "complete", text);
+	const struct quality_shares shares = quality_shares_of(quality);
+	snprintf(text, sizeof(text), "%.2f %% (%" PRIu64 " of %" PRIu64 " %s root by unwind rules)", shares.whole,
+		 quality->whole, quality->stacks, quality->stacks == 1 ? "stack reaches its" : "stacks reach their");
+	print_pair(out, "whole", text);
 	snprintf(text, sizeof(text), "%" PRIu64 " of these by memory from outside the copied stack",
 		 quality->completed);
 	print_pair(out, "completed", text);
+	snprintf(text, sizeof(text), "%.2f %% (%" PRIu64 ": where there was no rule, a frame may be missing)",
+		 shares.guessed, quality->guessed);
+	print_pair(out, "guessed", text);
+	snprintf(text, sizeof(text), "%.2f %% (%" PRIu64 " begin with [incomplete stack])", shares.broken,
+		 quality->broken);
+	print_pair(out, "broken", text);
 }
 
 /* Prints "; total 512,345,678 bytes counted, 512,360,448 bytes by its hits". */
@@ -215,7 +221,9 @@ static void print_causes(FILE *out, const struct info *info)
 		const struct profile_cause *cause = &profile->causes[i];
 		fprintf(out, "  %10" PRIu64 " %7.2f %%  %s", cause->count,
 			info->quality.stacks ? quality_percent(cause->count, info->quality.stacks) : 0,
-			cause->whole ? "" : "not whole: ");
+			!cause->whole    ? "broken: "
+			: cause->guessed ? "guessed: "
+					 : "");
 		render_safe_text(out, profile_string(profile, cause->text));
 		fputc('\n', out);
 	}

@@ -20,7 +20,8 @@ PROGRAMS = REPOSITORY / "tests/programs"
 SECONDS_ALLOWED = 120
 
 SYS_PERF_EVENT_OPEN = 298
-CLOSING_LINE = re.compile(r"cpprof: ([\d,]+) samples?, ([\d,]+) lost, ([\d.]+) % complete.*")
+CLOSING_LINE = re.compile(r"cpprof: ([\d,]+) samples?, ([\d,]+) lost(?:, ([\d.]+) % whole(?: \([\d,]+ completed\))?)?"
+	r"(?:, ([\d.]+) % partly guessed)?(?:, ([\d.]+) % broken)?, .*")
 
 
 @functools.cache
@@ -97,11 +98,16 @@ class Recorded:
 		self.path = Path(path)
 
 	def closing(self):
-		"""Returns (samples, lost, complete %) from the closing line."""
+		"""Returns (samples, lost, % that reach their root) from the closing line."""
+		samples, lost, _, _, broken = self.closing_shares()
+		return samples, lost, 100 - broken
+
+	def closing_shares(self):
+		"""Returns (samples, lost, whole %, partly guessed %, broken %) from the closing line."""
 		found = CLOSING_LINE.findall(self.err)
 		assert found, f"no closing line in: {self.err!r}"
-		samples, lost, complete = found[-1]
-		return int(samples.replace(",", "")), int(lost.replace(",", "")), float(complete)
+		samples, lost, *shares = found[-1]
+		return int(samples.replace(",", "")), int(lost.replace(",", "")), *(float(share or 0) for share in shares)
 
 	def paths(self, resource=None):
 		return folded(self.path, resource)
@@ -245,7 +251,7 @@ def of_work(paths, work):
 def of_main(paths):
 	"""Returns the paths without those in which the kernel, the dynamic linker and the C library start and end a process."""
 	return {path: count for path, count in paths.items()
-		if path[0] not in ("_start", "_exit", "exit", "[kernel: exec or exit]") and not path[0].startswith("_dl_")}
+		if path[0] not in ("_start", "_exit", "exit", "[kernel: exec or exit]", "[not sampled]") and not path[0].startswith("_dl_")}
 
 
 def show(paths, most=12):

@@ -33,7 +33,7 @@ def refused(result, *words, status=1):
 	assert result.stdout == ""
 	for word in words:
 		assert word in result.stderr, result.stderr
-	assert "% complete" not in result.stderr
+	assert " lost, " not in result.stderr
 
 
 @pytest.mark.parametrize("resource, words", [

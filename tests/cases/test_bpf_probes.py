@@ -22,6 +22,31 @@ def test_negative_argument(tmp_path):
 	check_amounts(record_each(tmp_path, "negative", "uprobe:probed:take:arg1"), "uprobe:probed:take:arg1")
 
 
+def test_negative_ints(tmp_path):
+	"""The upper half of a register with an int is not part of its value: the debug information says so."""
+	resources = [f"uprobe:probed:take_int:{value}" for value in ("arg1", "arg2", "ret")]
+	recorded = record_each(tmp_path, "negative_ints", *resources)
+	for resource in resources:
+		check_amounts(recorded, resource)
+	assert "signs-assumed" not in {finding["code"] for finding in recorded.info()["findings"]}
+
+
+def test_negative_ints_without_types(tmp_path):
+	"""Without debug information, numbers from 2^31 to 2^32 - 1 are taken for negative ones, and a finding says so."""
+	program = build("probed.c", "-g0")
+	resources = [f"uprobe:probed:take_int:{value}" for value in ("arg1", "ret")]
+	recorded = record(tmp_path, [program, "negative_ints"], *BPF, *(word for resource in resources for word in ("-r", f"{resource}/1")))
+	for resource in resources:
+		check_amounts(recorded, resource)
+	found = [finding for finding in recorded.info()["findings"] if finding["code"] == "signs-assumed"]
+	assert [finding["count"] for finding in found] == [20], found
+	assert "; 20 values of 2^31 to 2^32 - 1 in an argument" in recorded.err
+
+
+def test_negative_descriptor(tmp_path):
+	check_amounts(record_each(tmp_path, "bad_closes", "uprobe:libc.so.6:close:arg1"), "uprobe:libc.so.6:close:arg1")
+
+
 def test_more_than_there_can_be(tmp_path):
 	"""A request that is larger than the address space, or whose product overflows, counts no bytes."""
 	recorded = record(tmp_path, [build("probed.c"), "huge"], *BPF, "-r", "alloc-bytes/1", "-r", "allocs/1")

@@ -21,7 +21,7 @@ def test_losses_are_reported(profiles):
 	result = run("report", "lossy.data", directory=profiles)
 	assert result.returncode == 0
 	assert re.fullmatch(r"cpprof report: warning: lossy\.data: 17 samples were lost besides \d+ recorded\n"
-		r"cpprof report: warning: lossy\.data: only 88\.40 % of the call paths are complete\n", result.stderr)
+		r"cpprof report: warning: lossy\.data: only 88\.40 % of the call paths reach their root\n", result.stderr)
 	document = json.loads(run("report", "--format", "json", "lossy.data", directory=profiles).stdout)
 	counts = {finding["code"]: finding["count"] for finding in document["findings"]}
 	assert counts["samples-lost"] == 17 and counts["paths-broken"] > 0

@@ -11,7 +11,7 @@ is_root = os.geteuid() == 0
 def refusal(*words):
 	result = run_cpprof("record", *words)
 	assert result.returncode == 1, result.stderr
-	assert "% complete" not in result.stderr
+	assert " lost, " not in result.stderr
 	return result.stderr
 
 

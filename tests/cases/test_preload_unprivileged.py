@@ -79,7 +79,7 @@ def refused(result, *words):
 	assert result.stdout == ""
 	for word in words:
 		assert word in result.stderr, result.stderr
-	assert "% complete" not in result.stderr
+	assert " lost, " not in result.stderr
 
 
 def is_good(recorded):

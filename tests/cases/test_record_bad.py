@@ -45,7 +45,7 @@ def refused(result, *words, status=(1, 2, 126, 127)):
 	assert result.stdout == ""
 	for word in words:
 		assert word in result.stderr, result.stderr
-	assert "% complete" not in result.stderr
+	assert " lost, " not in result.stderr
 
 
 def only(folder, *names):

@@ -1,10 +1,13 @@
 """`cpprof record -a` records every process of the machine: those that run already and those that start."""
 import csv
+import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
+from json_support import valid_json
 from record_support import CPPROF, build, folded, hits, needs_perf, run_cpprof
 
 pytestmark = needs_perf
@@ -49,6 +52,44 @@ def server():
 	yield process
 	assert process.poll() is None, "what is only watched goes on"
 	process.communicate(timeout=60)
+
+
+@pytest.fixture
+def crowd():
+	"""A busy machine, in a session of its own: the kernel divides the processors between sessions first."""
+	if os.geteuid() != 0:
+		pytest.skip("a real-time priority needs root")
+	words = [build("crowd.c"), "500"]
+	with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+		assert process.stdout.readline() == "ready\n"
+		yield process
+		process.stdin.close()
+
+
+def test_busy_machine(tmp_path, backend, crowd):
+	"""Beside two busy loops and 500 threads that switch all the time, no more than one sample of a thousand is lost."""
+	path, result = record_all(tmp_path, backend, "--duration", "0.8")
+	samples, lost = map(int, re.search(r"cpprof: (\d+) samples?, (\d+) lost", result.stderr).groups())
+	assert samples > 200, result.stderr
+	assert lost <= samples / 1000, result.stderr
+
+
+def is_kernel_thread(pid):
+	try:
+		fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+	except OSError:
+		return False
+	return int(fields[6]) & 0x200000 != 0
+
+
+def test_kernel_threads_are_one_process(tmp_path, backend):
+	if not is_kernel_thread(2):
+		pytest.skip("kernel threads are not visible here")
+	path, _ = record_all(tmp_path, backend, "--duration", "0.1")
+	info = valid_json(run_cpprof("info", "--format", "json", path).stdout)
+	assert [process["pid"] for process in info["processes"] if process["name"] == "[kernel threads]"] == [0]
+	assert [thread["tid"] for thread in info["threads"] if thread["pid"] == 0] == [0]
+	assert not [process for process in info["processes"] if process["pid"] and is_kernel_thread(process["pid"])]
 
 
 def test_while_a_command_runs(tmp_path, backend, server):

@@ -37,6 +37,21 @@ def test_debug_frame(tmp_path, flags):
 	check_truths(record_well(tmp_path, [build("mixture.c", *flags)], *FINE))
 
 
+def test_guessed_paths_are_not_whole(tmp_path):
+	"""A walk by frame pointers through code without unwind information may miss a frame: such paths are a share of their own."""
+	flags = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-omit-frame-pointer", "-g0"]
+	recorded = record(tmp_path, [build("mixture.c", *flags)], *FINE)
+	assert recorded.status == 0, recorded.err
+	samples, _, whole, guessed, broken = recorded.closing_shares()
+	info = recorded.info()
+	assert info["whole"] + info["guessed"] + info["broken"] == info["stacks"] and info["stacks"] >= samples, info
+	assert guessed > 60 and abs(guessed - 100 * info["guessed"] / info["stacks"]) < 0.02, recorded.err
+	assert whole < 10 and abs(whole + guessed + broken - 100) < 0.001, recorded.err
+	assert f"guessed:      {guessed:.2f} % (" in run_cpprof("info", recorded.path).stdout
+	for cause in info["causes"]:
+		assert cause["guessed"] == ("without unwind rules" in cause["cause"]) and not (cause["whole"] and cause["guessed"]), cause
+
+
 def test_large_frame_of_two_callers(tmp_path):
 	"""Frames above a frame that is larger than the stack copy are read from the process, and never guessed from earlier callers."""
 	check_truths(record_well(tmp_path, [build("large_frame.c")], *FINE))

@@ -32,7 +32,7 @@ TABLES = {
 	5: ("processes", "replace", "pid:32 parent_pid:32 name:strings start:time end:time cgroup:strings+"),
 	6: ("threads", "replace", "tid:32 process:processes name:strings start:time end:time"),
 	7: ("modules", "replace", "path:strings kind:8 build_id_bytes:8 id0:64 id1:64 id2:64 id3:64"),
-	8: ("causes", "replace", "text:strings count:64 whole:flag completed:flag"),
+	8: ("causes", "replace", "text:strings count:64 whole:flag completed:flag guessed:flag"),
 	LOCATIONS: ("locations", "append", "module:modules address:64 by_frames:flag+"),
 	NODES: ("nodes", "append", "parent:nodes location:locations"),
 	11: ("functions", "append", "name:strings linkage:strings module:modules? file:strings line:32 role:8 group:strings+"),

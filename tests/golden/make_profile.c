@@ -260,8 +260,12 @@ static void describe(struct profile *profile)
 	profile->start_ns = START_NS;
 	profile->end_ns = START_NS + 450 * MS;
 	profile->start_unix_ns = INT64_C(1700000000000000000);
-	checked(profile_count_cause(profile, "reached the root", true, false, 400));
-	checked(profile_count_cause(profile, "reached the root, completed from the target's memory", true, true, 42));
+	checked(profile_count_cause(profile, "reached the root",
+				    &(struct profile_cause){ .whole = true, .count = 380 }));
+	checked(profile_count_cause(profile, "reached the root, partly without unwind rules",
+				    &(struct profile_cause){ .whole = true, .guessed = true, .count = 20 }));
+	checked(profile_count_cause(profile, "reached the root, completed from the target's memory",
+				    &(struct profile_cause){ .whole = true, .completed = true, .count = 42 }));
 }
 
 static void add_demo(struct profile *profile, bool killed, bool empty)
@@ -278,7 +282,7 @@ static void add_demo(struct profile *profile, bool killed, bool empty)
 static void lose(struct profile *profile)
 {
 	profile->lost = profile->resources[0].lost = 17;
-	checked(profile_count_cause(profile, "the copied stack is too short", false, false, 58));
+	checked(profile_count_cause(profile, "the copied stack is too short", &(struct profile_cause){ .count = 58 }));
 	finding_add(profile, FINDING_UNWIND_ROWS, 12, "# unwind rows of 8 bytes and 16 bytes of index in the target");
 	finding_add(profile, FINDING_FILE_UNREADABLE, 3, "'%s' has changed since it was recorded",
 		    "/nowhere/lib\x1b[31m.so");

@@ -33,6 +33,34 @@ static void negative(void)
 	amount("uprobe:probed:take:arg1", "main", 1000);
 }
 
+NOINLINE int take_int(int value, unsigned more)
+{
+	sum += value + more;
+	return -value;
+}
+
+/* The caller writes 32 bits, and the upper half of the register is zero: -7 is 0xfffffff9 there. Counts its
+ * negative arguments and results as 0, but large unsigned arguments in full. */
+static void negative_ints(void)
+{
+	for (int i = 0; i < 10; i++) {
+		take_int(100, 3000000000u);
+		take_int(-7, 1);
+	}
+	amount("uprobe:probed:take_int:arg1", "main", 1000);
+	amount("uprobe:probed:take_int:arg2", "main", 30000000010);
+	amount("uprobe:probed:take_int:ret", "main", 70);
+}
+
+/* Closes a descriptor of -1, which counts 0, and one of 17. */
+static void bad_closes(void)
+{
+	for (int i = 0; i < 10; i++)
+		sum += close(-1);
+	close(17);
+	amount("uprobe:libc.so.6:close:arg1", "main", 17);
+}
+
 /* These requests fail, because they exceed all memory. */
 static void huge(void)
 {
@@ -154,6 +182,10 @@ int main(int argc, char **argv)
 
 	if (strcmp(what, "negative") == 0)
 		negative();
+	else if (strcmp(what, "negative_ints") == 0)
+		negative_ints();
+	else if (strcmp(what, "bad_closes") == 0)
+		bad_closes();
 	else if (strcmp(what, "huge") == 0)
 		huge();
 	else if (strcmp(what, "returns") == 0)

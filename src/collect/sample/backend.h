@@ -116,6 +116,7 @@ struct backend_counts {
 	uint64_t total;     /* all gticks that were counted; 0: unknown */
 	uint64_t lost;      /* samples for which there was no room; UINT64_MAX: unknown for a single request */
 	uint64_t estimated; /* gticks of the total that were estimated */
+	bool is_whole; /* the total has all use of the target: the kernel's account of its processes adds nothing */
 };
 
 struct backend;

@@ -13,6 +13,7 @@
 #include "collect/sample/description.h"
 #include "collect/sample/destination.h"
 #include "collect/sample/label_use.h"
+#include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "collect/sample/stacks/command_code.h"
 #include "collect/sample/target_signals.h"
@@ -113,6 +114,8 @@ static int prepare(struct run *run, struct error *error)
 		return result;
 	if (destination->event)
 		recorder_set_observer(&run->recorder, destination->event, destination->context);
+	if (options->everything)
+		processes_merge_kernel_threads(run->recorder.processes);
 	run->sink = recorder_sink(&run->recorder);
 	raise_file_limit(run);
 	result = target_signals_take(&run->signal_fd, &run->old_signals, error);
@@ -196,6 +199,9 @@ static int start_attached(struct run *run, struct error *error)
 static int start_everything(struct run *run, struct error *error)
 {
 	const struct backend_vtable *vtable = run->plan.vtable;
+	/* Events arrive from now on, while each process's maps are read. */
+	if (!run->path)
+		priority_raise();
 	int result = attach_everything(vtable, run->backend, run->plan.request.data_maps, &run->sink, error);
 	if (result == 0 && run->path)
 		result = fork_command(run, error);

@@ -57,8 +57,6 @@ struct record_result {
 	struct profile *profile; /* owned by the caller; its hits may be on disk only */
 	uint64_t samples;
 	uint64_t lost;
-	uint64_t whole;      /* samples with a complete path */
-	uint64_t completed;  /* ... with help from outside the copied stack */
 	const char *backend; /* the backend that measured */
 	bool incomplete;     /* a write failed and the file ends early; `error` has the reason */
 	int status;          /* exit status of the command, as in a shell's $?; 0: no command */

@@ -4,6 +4,7 @@
 
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
+#include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "frames/frames.h"
 
@@ -25,6 +26,24 @@ static int qualify(struct profile *profile, size_t request, const struct backend
 	return id < 0 ? (int)id : 0;
 }
 
+/* Adds the hits of the CPU time that was counted but not sampled: of threads that ended before their first
+ * interval, and of programs that the backend does not reach. Then the hits of the resource add up to its total,
+ * and the fractions are of all its use. A few hits are missing in each run, because each thread's last interval
+ * is not over when the thread ends; so a small difference remains. */
+static void add_unsampled_hits(struct run *run, size_t request)
+{
+	enum { TOLERATED_HITS = 5, TOLERATED_PERCENT = 2 };
+	const struct profile_resource *resource = &run->recorder.profile->resources[request];
+	uint64_t expected = resource->total / resource->interval;
+	uint64_t taken = run->recorder.hits[request] + resource->lost;
+	if (!counter_is_cpu_time(run->plan.resources[request].counter) || expected <= taken)
+		return;
+	uint64_t missing = expected - taken;
+	if (missing > TOLERATED_HITS && missing > expected * TOLERATED_PERCENT / 100 &&
+	    recorder_add_unsampled(&run->recorder, (uint32_t)request, missing) < 0)
+		run->recorder.out_of_memory = true;
+}
+
 static void take_counts(struct run *run)
 {
 	struct profile *profile = run->recorder.profile;
@@ -38,7 +57,7 @@ static void take_counts(struct run *run)
 			run->recorder.out_of_memory = true;
 		/* The account separates user from system time only by ticks, so it serves only for their
 		 * sum. */
-		profile->resources[i].total = account > counts.total ? account : counts.total;
+		profile->resources[i].total = account > counts.total && !counts.is_whole ? account : counts.total;
 		lost_known &= counts.lost != UINT64_MAX;
 		profile->resources[i].lost = counts.lost == UINT64_MAX ? 0 : counts.lost;
 		lost_in_all += profile->resources[i].lost;
@@ -48,6 +67,9 @@ static void take_counts(struct run *run)
 	lost_in_all += run->recorder.not_kept;
 	if (lost_known && lost_in_all > profile->lost)
 		profile->lost = lost_in_all;
+	for (size_t i = 0; i < run->plan.request.resource_count; i++)
+		if (!run->plan.vtable->counts(run->backend, i).is_whole)
+			add_unsampled_hits(run, i);
 }
 
 static void sum_up(struct run *run)
@@ -57,10 +79,6 @@ static void sum_up(struct run *run)
 	result->backend = run->plan.vtable->name;
 	result->samples = run->recorder.samples;
 	result->lost = profile->lost;
-	for (size_t i = 0; i < profile->cause_count; i++) {
-		result->whole += profile->causes[i].whole ? profile->causes[i].count : 0;
-		result->completed += profile->causes[i].completed ? profile->causes[i].count : 0;
-	}
 	result->status = run->target.status;
 }
 
@@ -91,6 +109,7 @@ void run_finish(struct run *run, struct error *error)
 	if (run->path)
 		target_reap(&run->target);
 	vtable->drain(run->backend, UINT64_MAX, &run->sink);
+	priority_lower();
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	run_add_backend_findings(run);
 	take_counts(run);

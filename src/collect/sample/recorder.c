@@ -159,16 +159,22 @@ static void on_thread_exit(void *context, uint32_t pid, uint32_t tid, uint64_t t
 		pass_code(recorder, pid);
 }
 
+/* Returns the location of a name without an address, or a negative error. */
+static int64_t add_name(struct recorder *recorder, const char *name, enum module_kind kind)
+{
+	int64_t module = modules_add_name(recorder->modules, name, kind);
+	if (module < 0)
+		return module;
+	uint32_t id = modules_get(recorder->modules, (uint32_t)module, NULL)->id;
+	return profile_add_location(recorder->profile, id, 0);
+}
+
 /* Adds the node that marks the start of a thread, below the path `node`. Returns the node, or a negative
  * error. */
 static int64_t add_marker(struct recorder *recorder, uint32_t node)
 {
 	if (recorder->marker_location == PROFILE_NONE) {
-		int64_t module = modules_add_name(recorder->modules, "[thread]", MODULE_THREAD);
-		if (module < 0)
-			return module;
-		uint32_t id = modules_get(recorder->modules, (uint32_t)module, NULL)->id;
-		int64_t location = profile_add_location(recorder->profile, id, 0);
+		int64_t location = add_name(recorder, "[thread]", MODULE_THREAD);
 		if (location < 0)
 			return location;
 		recorder->marker_location = (uint32_t)location;
@@ -260,6 +266,14 @@ struct backend_sink recorder_sink(struct recorder *recorder)
 		.lost_events = on_lost_events,
 		.throttled = on_throttled,
 	};
+}
+
+int recorder_add_unsampled(struct recorder *recorder, uint32_t request, uint64_t hits)
+{
+	int64_t location = add_name(recorder, "[not sampled]", MODULE_KERNEL);
+	int64_t node = location < 0 ? location : profile_add_node(recorder->profile, PROFILE_ROOT, (uint32_t)location);
+	return node < 0 ? (int)node
+			: profile_add_hit(recorder->profile, 0, PROFILE_NONE, (uint32_t)node, request, hits);
 }
 
 /* --- description --- */

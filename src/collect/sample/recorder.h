@@ -63,6 +63,10 @@ void recorder_set_code_loader(struct recorder *recorder, recorder_load_code *loa
 /* From now on, calls `on_event` after each sample that was added. */
 void recorder_set_observer(struct recorder *recorder, recorder_on_event *on_event, void *context);
 
+/* Adds hits for use that was counted but not sampled: without a time, a thread or a path, as "[not sampled]".
+ * Returns 0 or a negative error. */
+int recorder_add_unsampled(struct recorder *recorder, uint32_t request, uint64_t hits);
+
 /* Adds the requests as the profile's resources, in their order. Returns 0 or a negative error. */
 int recorder_add_resources(struct recorder *recorder, const struct backend_request *request, const char *backend);
 

@@ -2,12 +2,12 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
+#include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "collect/sample/target_signals.h"
 
@@ -130,19 +130,11 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 	}
 }
 
-/* Raises our priority where permitted: the monitor has little to do, and must read the target's memory
- * before that memory changes. */
-static void raise_priority(void)
-{
-	enum { MONITOR_NICE = -15 };
-	setpriority(PRIO_PROCESS, 0, MONITOR_NICE);
-}
-
 int run_watch(struct run *run, struct error *error)
 {
 	if (list_descriptors(run, error) < 0)
 		return error->code;
-	raise_priority();
+	priority_raise();
 	const struct backend_vtable *vtable = run->plan.vtable;
 	const uint64_t flush_ns = run->options->destination->flush_ns;
 	uint64_t start = clock_now_ns(CLOCK_MONOTONIC);

@@ -164,8 +164,8 @@ static bool is_worth_its_time(const struct module_file *file, size_t count)
 	return count >= ADDRESSES_MIN || !(file->is_c_library || file->is_dynamic_linker);
 }
 
-int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t *addresses, size_t count,
-		struct progress *progress)
+static int find(struct scopes *scopes, struct module_file *file, const uint64_t *addresses, size_t count,
+		bool is_worth_it, struct progress *progress)
 {
 	*scopes = (struct scopes){ .addresses = calloc(count ? count : 1, sizeof(*scopes->addresses)) };
 	line_tables_init(&scopes->lines);
@@ -173,7 +173,7 @@ int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t 
 		return ERROR_MEMORY;
 	scopes->address_count = count;
 	Dwarf_Addr bias = 0;
-	Dwarf *dwarf = is_worth_its_time(file, count) ? dwfl_module_getdwarf(file->module, &bias) : NULL;
+	Dwarf *dwarf = is_worth_it ? dwfl_module_getdwarf(file->module, &bias) : NULL;
 	for (size_t i = 0; i < count; i++)
 		scopes->addresses[i] = (struct scoped_address){ .address = addresses[i] + file->bias - bias,
 								.index = (uint32_t)i,
@@ -190,6 +190,18 @@ int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t 
 		status = find_by_units(scopes, &known, dwarf, progress);
 	hash_map_release(&known);
 	return status == 0 ? walk_units(scopes, progress) : status;
+}
+
+int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t *addresses, size_t count,
+		struct progress *progress)
+{
+	return find(scopes, file, addresses, count, is_worth_its_time(file, count), progress);
+}
+
+int scopes_find_at_any_cost(struct scopes *scopes, struct module_file *file, const uint64_t *addresses, size_t count,
+			    struct progress *progress)
+{
+	return find(scopes, file, addresses, count, true, progress);
 }
 
 void scopes_release(struct scopes *scopes)

@@ -54,6 +54,9 @@ struct scopes {
  * any case. */
 int scopes_find(struct scopes *scopes, struct module_file *file, const uint64_t *addresses, size_t count,
 		struct progress *progress);
+/* The same, also for few addresses in the C library, whose debug information may take long to unpack. */
+int scopes_find_at_any_cost(struct scopes *scopes, struct module_file *file, const uint64_t *addresses, size_t count,
+			    struct progress *progress);
 void scopes_release(struct scopes *scopes);
 
 /* Returns the source file (NULL: unknown) and the line of the call that a scope was inlined for. The file's name,

@@ -162,8 +162,53 @@ static void test_quality(void **state)
 		quality_add_findings(profile);
 	assert_int_equal(profile->finding_count, 2);
 	assert_string_equal(text_of(profile, 0), "1 sample was lost besides 0 recorded");
-	assert_string_equal(text_of(profile, 1), "only 91.66 % of the call paths are complete");
+	assert_string_equal(text_of(profile, 1), "only 91.66 % of the call paths reach their root");
 	assert_int_equal(finding_find(profile, FINDING_PATHS_BROKEN)->count, 9);
+	profile->causes = NULL;
+	profile->cause_count = 0;
+	profile_free(profile);
+}
+
+static struct quality_shares shares(uint64_t whole, uint64_t guessed, uint64_t broken)
+{
+	const struct quality quality = {
+		.stacks = whole + guessed + broken, .whole = whole, .guessed = guessed, .broken = broken
+	};
+	return quality_shares_of(&quality);
+}
+
+static void assert_share(double share, double expected)
+{
+	if (share < expected - 1e-6 || share > expected + 1e-6)
+		fail_msg("%f, not %f", share, expected);
+}
+
+/* The shares add up to 100, and rounding hides no broken stack. */
+static void test_shares(void **state)
+{
+	(void)state;
+	struct quality_shares all = shares(7, 0, 0), one_broken = shares(99999999, 0, 1), mixed = shares(1, 1, 1);
+	assert_share(all.whole, 100);
+	assert_share(all.guessed + all.broken, 0);
+	assert_share(one_broken.whole, 99.99);
+	assert_share(one_broken.guessed, 0);
+	assert_share(one_broken.broken, 0.01);
+	assert_share(mixed.whole, 33.33);
+	assert_share(mixed.broken, 33.34);
+	assert_share(mixed.guessed, 33.33);
+	struct profile *profile = profile_new();
+	struct profile_cause causes[] = { { .count = 5, .whole = true },
+					  { .count = 3, .whole = true, .completed = true },
+					  { .count = 2, .whole = true, .guessed = true },
+					  { .count = 1 } };
+	profile->causes = causes;
+	profile->cause_count = 4;
+	const struct quality quality = quality_of(profile);
+	assert_int_equal(quality.stacks, 11);
+	assert_int_equal(quality.whole, 8);
+	assert_int_equal(quality.completed, 3);
+	assert_int_equal(quality.guessed, 2);
+	assert_int_equal(quality.broken, 1);
 	profile->causes = NULL;
 	profile->cause_count = 0;
 	profile_free(profile);
@@ -281,12 +326,13 @@ static void test_codes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts),        cmocka_unit_test(test_merging),
-		cmocka_unit_test(test_order),        cmocka_unit_test(test_closing),
-		cmocka_unit_test(test_traced),       cmocka_unit_test(test_quality),
-		cmocka_unit_test(test_unknown_code), cmocka_unit_test(test_older_notes),
-		cmocka_unit_test(test_soundness),    cmocka_unit_test(test_no_memory),
-		cmocka_unit_test(test_docs),         cmocka_unit_test(test_codes),
+		cmocka_unit_test(test_texts),       cmocka_unit_test(test_merging),
+		cmocka_unit_test(test_order),       cmocka_unit_test(test_closing),
+		cmocka_unit_test(test_traced),      cmocka_unit_test(test_quality),
+		cmocka_unit_test(test_shares),      cmocka_unit_test(test_unknown_code),
+		cmocka_unit_test(test_older_notes), cmocka_unit_test(test_soundness),
+		cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_docs),
+		cmocka_unit_test(test_codes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,9 +165,9 @@ static void test_causes_and_notes(void **state)
 {
 	(void)state;
 	struct profile *profile = profile_new();
-	assert_int_equal(profile_count_cause(profile, "root", true, false, 2), 0);
-	assert_int_equal(profile_count_cause(profile, "depth", false, false, 1), 0);
-	assert_int_equal(profile_count_cause(profile, "root", true, false, 3), 0);
+	assert_int_equal(profile_count_cause(profile, "root", &(struct profile_cause){ .whole = true, .count = 2 }), 0);
+	assert_int_equal(profile_count_cause(profile, "depth", &(struct profile_cause){ .count = 1 }), 0);
+	assert_int_equal(profile_count_cause(profile, "root", &(struct profile_cause){ .whole = true, .count = 3 }), 0);
 	assert_int_equal(profile->cause_count, 2);
 	assert_int_equal(profile->causes[0].count, 5);
 	assert_int_equal(profile_add_note(profile, "warning", "one"), 0);

@@ -90,9 +90,12 @@ static bool add_things(struct profile *profile, struct random *random)
 	finding_add(profile, code, count, "{# thing was|# things were} missed, of kind %u", kind);
 	bool is_whole = random_below(random, 2) != 0;
 	bool is_completed = random_below(random, 2) != 0;
+	const struct profile_cause cause = {
+		.count = 3, .whole = is_whole, .completed = is_completed, .guessed = is_whole && !is_completed
+	};
 	return good && profile->findings_error == 0 && profile_add_thread(profile, &thread) >= 0 &&
 	       profile_add_module(profile, &module) >= 0 && profile_add_note(profile, key, "value") >= 0 &&
-	       profile_count_cause(profile, key, is_whole, is_completed, 3) == 0 && add_resource(profile, random);
+	       profile_count_cause(profile, key, &cause) == 0 && add_resource(profile, random);
 }
 
 static bool add_path(struct profile *profile, struct random *random)
@@ -251,7 +254,7 @@ static bool same_module(const struct profile_module *x, const struct profile_mod
 
 static bool same_cause(const struct profile_cause *x, const struct profile_cause *y)
 {
-	return SAME(text) && SAME(count) && SAME(whole) && SAME(completed);
+	return SAME(text) && SAME(count) && SAME(whole) && SAME(completed) && SAME(guessed);
 }
 
 static bool same_note(const struct profile_note *x, const struct profile_note *y)

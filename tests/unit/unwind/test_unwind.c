@@ -250,12 +250,12 @@ static void causes_are_documented(void **state)
 	assert_non_null(document);
 	text[fread(text, 1, sizeof(text) - 1, document)] = 0;
 	fclose(document);
-#define X(name, whole, sentence)                                        \
+#define X(name, kind, sentence)                                         \
 	snprintf(row, sizeof(row), "\n| `%s` | %s |", #name, sentence); \
 	if (!strstr(text, row))                                         \
 		fail_msg("%s is missing, or has another text", #name);  \
 	assert_string_equal(unwind_cause_text(name), sentence);         \
-	assert_int_equal(unwind_cause_whole(name), whole);
+	assert_int_equal(unwind_cause_kind(name), kind);
 	UNWIND_CAUSE_LIST(X)
 #undef X
 	assert_false(unwind_cause_whole(UNWIND_CAUSE_COUNT));

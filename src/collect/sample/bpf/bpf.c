@@ -183,13 +183,13 @@ static struct backend *bpf_open(const struct backend_request *request, struct er
 
 /* --- attach --- */
 
-/* Adds a perf event that only counts for each resource that a clock samples in all modes: the clock's
- * interrupts do not give the total. For one mode, or for the whole machine, there is no such event. */
+/* Adds a perf event that only counts for each resource of the processor's counters in all modes: the interrupts
+ * do not give the total. For one mode, or for the whole machine, there is no such event. */
 static int add_counters(struct backend *backend, pid_t tid, bool on_exec, struct error *error)
 {
 	for (size_t i = 0; i < backend->request.resource_count; i++) {
 		const struct resource_row *row = backend->resources[i].row;
-		if (!resource_is_clock(row) || row->modes != RESOURCE_ALL_MODES)
+		if (!row->is_hardware || row->modes != RESOURCE_ALL_MODES)
 			continue;
 		struct perf_event_attr attr;
 		perf_events_attributes(&attr, tid, on_exec);
@@ -283,6 +283,7 @@ static int bpf_start(struct backend *backend, struct error *error)
 	for (int i = 0; i < 2 && result == 0; i++)
 		if (bpf_programs_pass(backend->programs, BPF_PASS_WATCH) < 0)
 			result = error_set_errno(error, "cannot list the kernel's tasks");
+	backend->programs->bss->on_since_ns = clock_now_ns(CLOCK_MONOTONIC);
 	backend->programs->bss->is_on = 1;
 	return result;
 }
@@ -398,10 +399,13 @@ static uint64_t counted(const struct backend *backend, size_t request)
 static struct backend_counts bpf_counts(const struct backend *backend, size_t request)
 {
 	const struct resource_row *row = backend->resources[request].row;
-	uint64_t total = resource_is_clock(row)
-				 ? counted(backend, request)
-				 : gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
-	return (struct backend_counts){ .total = total, .lost = backend->results.lost[request] };
+	uint64_t total = row->is_hardware ? counted(backend, request)
+					  : gticks_of(backend, (uint32_t)request, backend->results.totals[request]);
+	return (struct backend_counts){
+		.total = total,
+		.lost = backend->results.lost[request],
+		.is_whole = row->counter == COUNTER_CPU,
+	};
 }
 
 /* "1234 of 1250 stacks were unwound in the kernel; user-space fallback: 12 too deep, 4 ..." */
@@ -458,6 +462,10 @@ static void add_losses(const struct backend *backend, struct profile *profile)
 			    "{# thread was|# threads were} not recorded: no memory in the kernel");
 	if (creations > 0)
 		finding_add(profile, FINDING_STARTS_UNKNOWN, creations, "the start of {# thread|# threads} is unknown");
+	if (backend->results.signs_assumed > 0)
+		finding_add(profile, FINDING_SIGNS_ASSUMED, backend->results.signs_assumed,
+			    "{# value|# values} of 2^31 to 2^32 - 1 in an argument or return value of unknown type "
+			    "{was|were} taken for {a negative number|negative numbers}");
 	if (missed > 0)
 		finding_add(
 			profile, FINDING_EVENTS_MISSED, missed,

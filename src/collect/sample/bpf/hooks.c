@@ -173,6 +173,8 @@ static int add_point(struct bpf_hooks *hooks, struct programs *programs, const s
 		.argument = is_events ? 0 : point->argument,
 		.factor = is_events ? 0 : point->factor,
 		.at_return = point->at_return,
+		.value_bytes = point->type.bytes,
+		.value_signed = point->type.is_signed,
 		.guard = point->guard,
 		.guard_above = point->guard_above,
 		.is_allocation = request->counter == COUNTER_ALLOC_BYTES || request->counter == COUNTER_ALLOCS,
@@ -281,8 +283,8 @@ static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *progra
 		return result;
 	const struct bpf_probe probe = {
 		.request = (uint8_t)number,
-		.field_bytes = (uint8_t)tracepoint.size,
-		.field_signed = tracepoint.is_signed,
+		.value_bytes = (uint8_t)tracepoint.size,
+		.value_signed = tracepoint.is_signed,
 		.field_offset = tracepoint.offset,
 	};
 	uint64_t cookie = 0;

@@ -93,7 +93,7 @@ struct bpf_request bpf_request_of(const struct resource_request *request)
 /* --- which programs --- */
 
 struct needs {
-	bool clock, event, change, waits, syscall, signal, trap, disk, function, tracepoint, usdt;
+	bool clock, event, change, cpu, waits, syscall, signal, trap, disk, function, tracepoint, usdt;
 	bool reports_resume; /* a tracepoint reports it: kernels from 6.16 on */
 };
 
@@ -106,6 +106,7 @@ static struct needs needs_of(const struct backend_request *request)
 		needs.clock |= source == BPF_SOURCE_CLOCK || counter == COUNTER_REAL;
 		needs.event |= source == BPF_SOURCE_EVENT;
 		needs.change |= source == BPF_SOURCE_SWITCH;
+		needs.cpu |= counter == COUNTER_CPU;
 		needs.waits |= counter_is_wait(counter);
 		needs.syscall |= source == BPF_SOURCE_SYSCALL;
 		needs.signal |= source == BPF_SOURCE_SIGNAL;
@@ -127,7 +128,7 @@ static void choose(struct programs *programs, const struct needs *needs)
 	} choices[] = {
 		{ programs->progs.on_clock, needs->clock },
 		{ programs->progs.on_software_event, needs->event },
-		{ programs->progs.on_switch, needs->change },
+		{ programs->progs.on_switch, needs->change || needs->cpu },
 		{ programs->progs.on_resume, needs->waits && needs->reports_resume },
 		{ programs->progs.on_syscall, needs->syscall || (needs->waits && !needs->reports_resume) },
 		{ programs->progs.on_last_call, needs->syscall },
@@ -156,6 +157,7 @@ static void set_up(struct programs *programs, const struct backend_request *requ
 	settings->creations = request->creations;
 	settings->children = !request->no_children;
 	settings->measures_waits = needs->waits;
+	settings->measures_cpu = needs->cpu;
 	settings->late_waits = needs->waits && !needs->reports_resume;
 	settings->requests = (uint32_t)request->resource_count;
 	for (size_t i = 0; i < request->resource_count; i++) {

@@ -141,7 +141,8 @@ static int add_points(const struct allocator *allocator, const char *path, bool 
 				continue;
 			struct probe_point point = { .offset = match->offset,
 						     .argument = bytes ? row->argument : 0,
-						     .factor = bytes ? row->factor : 0 };
+						     .factor = bytes ? row->factor : 0,
+						     .type = { .bytes = sizeof(size_t) } };
 			if (allocator->is_glibc) {
 				point.guard = row->glibc_guard;
 				point.guard_above = row->glibc_guard_above;

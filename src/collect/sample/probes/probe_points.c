@@ -93,15 +93,31 @@ static struct probe_point point_of(const struct resource_target *target)
 	return point;
 }
 
+/* Finds the type of the amount: it says how many bytes of the register count, and whether they can be negative. */
+static int find_type(struct search *search, struct module_file *file, const struct function_match *match,
+		     struct value_type *type)
+{
+	const int argument = search->request->target.argument;
+	if (argument == 0)
+		return 0;
+	return value_type_find(file, match->address, argument == RESOURCE_RETURN ? 0 : (unsigned)argument, type);
+}
+
 static int add_functions(struct search *search, const char *path, const struct function_matches *matches)
 {
 	struct probe_point point = point_of(&search->request->target);
-	for (size_t i = 0; i < matches->count; i++) {
+	struct module_file file;
+	int result = function_search_open(&file, path, search->error);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < matches->count && result == 0; i++) {
 		point.offset = matches->items[i].offset;
-		if (points_add(search->points, path, &point) < 0)
-			return no_memory(search);
+		result = find_type(search, &file, &matches->items[i], &point.type);
+		if (result == 0)
+			result = points_add(search->points, path, &point);
 	}
-	return 0;
+	module_file_close(&file);
+	return result < 0 ? no_memory(search) : 0;
 }
 
 static int refuse_indirect(struct search *search, struct module_file *file, const char *path)

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "frames/native/value_type.h"
 #include "resources/resources.h"
 
 /* The files to search. */
@@ -23,11 +24,12 @@ struct probe_scope {
 
 /* One function to watch. Its amount is arguments[argument] * arguments[factor]. */
 struct probe_point {
-	char *path;       /* path of its file, as we see it; owned */
-	uint64_t offset;  /* in the file, of its first instruction; USDT: 0 */
-	uint8_t argument; /* 1 to 6: the integer argument that is the amount; 0: 1 each */
-	uint8_t factor;   /* 1 to 6: an argument that multiplies the amount; 0: none */
-	bool at_return;   /* the amount is the return value; 1 each if `argument` is 0 */
+	char *path;             /* path of its file, as we see it; owned */
+	uint64_t offset;        /* in the file, of its first instruction; USDT: 0 */
+	uint8_t argument;       /* 1 to 6: the integer argument that is the amount; 0: 1 each */
+	uint8_t factor;         /* 1 to 6: an argument that multiplies the amount; 0: none */
+	bool at_return;         /* the amount is the return value; 1 each if `argument` is 0 */
+	struct value_type type; /* of the amount */
 	/* 1 to 6: a call counts only if arguments[guard] > guard_above (unsigned); 0: each
 	 * counts. glibc's realloc(NULL, n) is counted by the malloc that it jumps to. */
 	uint8_t guard;

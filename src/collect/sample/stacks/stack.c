@@ -93,9 +93,13 @@ int stacks_publish(struct stacks *stacks)
 	for (int i = 0; i < UNWIND_CAUSE_COUNT; i++) {
 		if (stacks->causes[i] == 0)
 			continue;
-		bool completed = i == UNWIND_ROOT_COMPLETED || i == UNWIND_ROOT_REMEMBERED;
-		int result = profile_count_cause(stacks->profile, unwind_cause_text(i), unwind_cause_whole(i),
-						 completed, stacks->causes[i]);
+		const struct profile_cause cause = {
+			.count = stacks->causes[i],
+			.whole = unwind_cause_whole(i),
+			.completed = unwind_cause_kind(i) == CAUSE_COMPLETED,
+			.guessed = unwind_cause_kind(i) == CAUSE_GUESSED,
+		};
+		int result = profile_count_cause(stacks->profile, unwind_cause_text(i), &cause);
 		if (result < 0)
 			return result;
 		stacks->causes[i] = 0;

@@ -8,6 +8,7 @@
 #include "base/hash_map.h"
 #include "collect/sample/stacks/deep_stack.h"
 #include "collect/sample/state/cgroup.h"
+#include "collect/sample/state/kernel_threads.h"
 #include "collect/sample/state/proc_maps.h"
 #include "collect/sample/state/starts.h"
 
@@ -23,6 +24,8 @@ struct processes {
 	struct starts starts;   /* for threads without an event so far */
 	uint32_t code_versions; /* given out so far */
 	uint64_t maps_reported;
+	bool merges_kernel_threads;
+	struct kernel_threads kernel_threads;
 };
 
 struct processes *processes_new(struct profile *profile, struct modules *modules)
@@ -35,6 +38,7 @@ struct processes *processes_new(struct profile *profile, struct modules *modules
 	hash_map_init(&processes->by_pid);
 	hash_map_init(&processes->by_tid);
 	starts_init(&processes->starts);
+	kernel_threads_init(&processes->kernel_threads);
 	return processes;
 }
 
@@ -53,7 +57,19 @@ void processes_free(struct processes *processes)
 	hash_map_release(&processes->by_pid);
 	hash_map_release(&processes->by_tid);
 	starts_release(&processes->starts);
+	kernel_threads_release(&processes->kernel_threads);
 	free(processes);
+}
+
+void processes_merge_kernel_threads(struct processes *processes)
+{
+	processes->merges_kernel_threads = true;
+}
+
+/* Returns whether the process is shown as one of the kernel threads. */
+static bool is_merged(struct processes *processes, uint32_t pid)
+{
+	return processes->merges_kernel_threads && kernel_threads_has(&processes->kernel_threads, pid);
 }
 
 /* --- adding --- */
@@ -136,8 +152,25 @@ static int64_t add_thread(struct processes *processes, uint32_t process, uint32_
 	return (int64_t)processes->thread_count++;
 }
 
+/* Returns the thread that represents all kernel threads, or NULL if memory ran out. */
+static struct thread *kernel_thread(struct processes *processes)
+{
+	uint32_t found = hash_map_get(&processes->by_tid, KERNEL_THREADS);
+	if (found != HASH_MAP_NONE)
+		return &processes->threads[found];
+	int64_t name = profile_add_string(processes->profile, KERNEL_THREADS_NAME);
+	int64_t process = name < 0 ? name : find_process(processes, KERNEL_THREADS);
+	if (process < 0)
+		return NULL;
+	processes->profile->processes[processes->items[process].id].name = (uint32_t)name;
+	int64_t added = add_thread(processes, (uint32_t)process, KERNEL_THREADS, 0);
+	return added < 0 ? NULL : &processes->threads[added];
+}
+
 struct thread *processes_thread(struct processes *processes, uint32_t pid, uint32_t tid)
 {
+	if (is_merged(processes, pid))
+		return kernel_thread(processes);
 	uint32_t found = hash_map_get(&processes->by_tid, tid);
 	if (found != HASH_MAP_NONE && processes->items[processes->threads[found].process].pid == pid)
 		return &processes->threads[found];
@@ -208,6 +241,8 @@ static void revive(struct processes *processes, struct process *process)
 
 int processes_map(struct processes *processes, const struct backend_map *map)
 {
+	if (is_merged(processes, map->pid))
+		return 0; /* it prepares to execute a program */
 	int64_t index = find_process(processes, map->pid);
 	if (index < 0)
 		return (int)index;
@@ -390,6 +425,10 @@ static struct thread *remain_alone(struct processes *processes, uint32_t pid, ui
 int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, const char *name, bool is_exec,
 		   uint64_t time_ns)
 {
+	if (is_exec && processes->merges_kernel_threads && kernel_threads_exec(&processes->kernel_threads, pid) < 0)
+		return ERROR_MEMORY;
+	if (is_merged(processes, pid))
+		return kernel_thread(processes) ? 0 : ERROR_MEMORY;
 	struct thread *thread = is_exec ? remain_alone(processes, pid, time_ns) : processes_thread(processes, pid, tid);
 	int64_t text = thread ? profile_add_string(processes->profile, name) : ERROR_MEMORY;
 	if (text < 0)
@@ -432,6 +471,11 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 
 int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
+	if (processes->merges_kernel_threads && parent_pid != pid &&
+	    kernel_threads_fork(&processes->kernel_threads, parent_pid, pid) < 0)
+		return ERROR_MEMORY;
+	if (is_merged(processes, pid))
+		return kernel_thread(processes) ? 0 : ERROR_MEMORY;
 	if (find_begun(processes, pid, tid, time_ns))
 		return 0; /* reported twice */
 	if (parent_pid != pid)
@@ -443,7 +487,7 @@ int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pi
 
 bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	uint32_t found = hash_map_get(&processes->by_tid, tid);
+	uint32_t found = is_merged(processes, pid) ? HASH_MAP_NONE : hash_map_get(&processes->by_tid, tid);
 	if (found == HASH_MAP_NONE)
 		return false;
 	struct thread *thread = &processes->threads[found];

@@ -45,6 +45,10 @@ struct processes;
 struct processes *processes_new(struct profile *profile, struct modules *modules);
 void processes_free(struct processes *processes); /* NULL is fine */
 
+/* For a recording of the whole machine, before the first event: one process and one thread represent the kernel's own
+ * threads. */
+void processes_merge_kernel_threads(struct processes *processes);
+
 /* The events of a backend. Each returns 0 or ERROR_MEMORY. A thread that
  * executes a program (`is_exec`) remains alone, with its process's number. */
 int processes_map(struct processes *processes, const struct backend_map *map);

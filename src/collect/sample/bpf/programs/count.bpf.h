@@ -37,6 +37,23 @@ static uint64_t count(struct bpf_thread *thread, uint32_t request, uint64_t amou
 	return interval_clock_advance(&thread->clocks[request], requests[request].interval, amount);
 }
 
+/* Counts a thread's time on its CPU up to `now`. The CPU's clocks take the samples of this time; its total is
+ * counted here, at each switch, up to the thread's last one: the kernel's accounts charge the time between the
+ * wakeup of a thread and the switch to it to that thread, even if another one runs until then. */
+static void count_cpu(struct bpf_thread *thread, uint64_t now)
+{
+	uint64_t from = thread->came_ns > on_since_ns ? thread->came_ns : on_since_ns;
+	if (thread->came_ns == 0 || from >= now)
+		return;
+	thread->came_ns = now;
+	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
+		if (requests[i].counter != COUNTER_CPU)
+			continue;
+		uint64_t *total = thread->state == BPF_THREAD_ENDED ? &results.totals[i] : &thread->clocks[i].total;
+		__sync_fetch_and_add(total, now - from);
+	}
+}
+
 /* Counts, and takes a sample if that crosses a boundary. `order` describes the event. */
 static void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64_t amount, struct sample_record *order)
 {

@@ -14,6 +14,7 @@ const volatile uint8_t syscall_classes[BPF_SYSCALLS];
 
 struct bpf_results results; /* counts over all threads */
 uint32_t is_on;             /* counting has begun, except in threads that wait for an exec */
+uint64_t on_since_ns;       /* when that was */
 
 /* --- threads --- */
 

@@ -10,6 +10,31 @@ static uint64_t positive(int64_t value)
 	return value > 0 ? value : 0; /* the use of a resource only grows */
 }
 
+/* Returns a value of that type as an amount: 0 if it is negative. */
+static uint64_t typed_amount(uint64_t value, const struct bpf_probe *probe)
+{
+	switch (probe->value_bytes) {
+	case 1:
+		return probe->value_signed ? positive((int8_t)value) : (uint8_t)value;
+	case 2:
+		return probe->value_signed ? positive((int16_t)value) : (uint16_t)value;
+	case 4:
+		return probe->value_signed ? positive((int32_t)value) : (uint32_t)value;
+	default:
+		return probe->value_signed ? positive((int64_t)value) : value;
+	}
+}
+
+/* The same for a register whose type is unknown. A negative number of 32 bits has an upper half of zeros there: the
+ * instructions that write 32 bits clear it. Sizes of 2 to 4 GB are rarer than results of -1. */
+static uint64_t untyped_amount(uint64_t value)
+{
+	bool is_negative = value >> 31 == 1;
+	if (is_negative)
+		__sync_fetch_and_add(&results.signs_assumed, 1);
+	return is_negative ? 0 : positive((int64_t)value);
+}
+
 enum { ADDRESS_BITS = 47 };
 #define ADDRESSES (1ull << ADDRESS_BITS)
 
@@ -32,9 +57,11 @@ int on_function(struct pt_regs *registers)
 	if (!probe || (probe->but_not && probe->but_not == thread->pid))
 		return 0;
 	uint64_t amount = 1;
-	if (probe->argument)
-		amount = positive(probe->at_return ? registers_result(registers)
-						   : registers_argument(registers, probe->argument));
+	if (probe->argument) {
+		amount =
+			probe->at_return ? registers_result(registers) : registers_argument(registers, probe->argument);
+		amount = probe->value_bytes ? positive(typed_amount(amount, probe)) : untyped_amount(amount);
+	}
 	if (probe->factor)
 		amount = product(amount, registers_argument(registers, probe->factor));
 	/* An allocation of as many bytes as there are addresses always fails. */
@@ -50,22 +77,23 @@ static uint64_t field_of(void *context, const struct bpf_probe *probe)
 {
 	const void *at = (const char *)context + (probe->field_offset & 0xfff);
 	uint64_t value = 0;
-	switch (probe->field_bytes) {
+	switch (probe->value_bytes) {
 	case 1:
 		bpf_probe_read_kernel(&value, 1, at);
-		return probe->field_signed ? positive((int8_t)value) : value;
+		break;
 	case 2:
 		bpf_probe_read_kernel(&value, 2, at);
-		return probe->field_signed ? positive((int16_t)value) : value;
+		break;
 	case 4:
 		bpf_probe_read_kernel(&value, 4, at);
-		return probe->field_signed ? positive((int32_t)value) : value;
+		break;
 	case 8:
 		bpf_probe_read_kernel(&value, 8, at);
-		return probe->field_signed ? positive((int64_t)value) : value;
+		break;
 	default:
 		return 1;
 	}
+	return typed_amount(value, probe);
 }
 
 /* The kernel runs a program once for each event, however often it is attached to the tracepoint. So it visits the

@@ -34,6 +34,7 @@ struct bpf_thread {
 	uint32_t wait;     /* enum bpf_wait: the wait that began at left_ns */
 	uint64_t start_ns;
 	uint64_t left_ns;    /* when it left the CPU; 0: it is on a CPU */
+	uint64_t came_ns;    /* when its time on the CPU that is not counted yet began; 0: it is not on a CPU */
 	uint64_t waited;     /* ns of waiting that are not charged yet */
 	uint32_t is_sampled; /* its stack is being read: faults meanwhile are not its own */
 	uint32_t spare;
@@ -79,8 +80,8 @@ struct bpf_probe {
 	uint8_t factor;   /* 1 to 6: an argument that multiplies the amount; 0: none */
 	uint8_t at_return;
 	uint8_t guard;       /* 1 to 6: only calls with this argument > guard_above count; 0: all calls count */
-	uint8_t field_bytes; /* tracepoint: 1, 2, 4, 8; 0: 1 each */
-	uint8_t field_signed;
+	uint8_t value_bytes; /* of the amount: 1, 2, 4, 8; 0: tracepoint: 1 each; argument or return value: unknown */
+	uint8_t value_signed;
 	uint8_t is_allocation;
 	uint32_t field_offset;
 	uint32_t guard_above;
@@ -96,6 +97,7 @@ struct bpf_settings {
 	uint32_t creations;  /* report the stacks that start threads */
 	uint32_t children;   /* watch the processes that watched ones start */
 	uint32_t measures_waits;
+	uint32_t measures_cpu;     /* count the threads' time on a CPU */
 	uint32_t requests;         /* how many */
 	uint32_t syscall_requests; /* number of the requests for system calls; they are: */
 	uint8_t syscall_request[SAMPLE_REQUESTS];
@@ -106,7 +108,8 @@ struct bpf_results {
 	uint64_t totals[SAMPLE_REQUESTS]; /* of ended threads; after BPF_PASS_FINISH, of all */
 	uint64_t lost[SAMPLE_REQUESTS];   /* samples for which the ring had no room */
 	uint64_t lost_creations;
-	uint64_t lost_threads; /* threads that are not counted: there was no memory for their timers */
+	uint64_t lost_threads;  /* threads that are not counted: there was no memory for their timers */
+	uint64_t signs_assumed; /* values of an unknown type that were taken for a negative number of 32 bits */
 	uint64_t ends[WALK_END_COUNT];
 };
 
@@ -118,8 +121,8 @@ enum bpf_task_pass {
 };
 
 /* Programs and monitor come from one build, but from two compilers. */
-_Static_assert(sizeof(struct bpf_thread) == 440 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
-		       sizeof(struct bpf_settings) == 48 && sizeof(struct bpf_results) == 368,
+_Static_assert(sizeof(struct bpf_thread) == 448 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
+		       sizeof(struct bpf_settings) == 52 && sizeof(struct bpf_results) == 376,
 	       "sizes of what programs and monitor share");
 
 #endif

@@ -56,13 +56,21 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
 			count_and_sample(leaving, i, 1, &order);
 		}
 	}
+	struct bpf_thread *coming = watched_thread(next);
+	if (settings.measures_cpu) {
+		if (leaving) {
+			count_cpu(leaving, now);
+			leaving->came_ns = 0;
+		}
+		if (coming && is_on)
+			coming->came_ns = now;
+	}
 	if (!settings.measures_waits)
 		return 0;
 	if (leaving) {
 		leaving->left_ns = now;
 		leaving->wait = state == 0 || preempt ? BPF_WAIT_OTHER : wait_of(previous);
 	}
-	struct bpf_thread *coming = watched_thread(next);
 	if (coming && coming->left_ns) {
 		uint64_t from = coming->left_ns > coming->start_ns ? coming->left_ns : coming->start_ns;
 		if (is_on)

@@ -101,8 +101,11 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *name)
 	thread->tid = thread_number(task); /* the thread that called exec now has the first thread's number */
 	if (thread->state == BPF_THREAD_WAITS_FOR_EXEC) {
 		thread->start_ns = bpf_ktime_get_ns();
+		thread->came_ns = thread->start_ns;
 		start_clocks(thread);
 		thread->state = BPF_THREAD_COUNTS;
+		if (!is_on)
+			on_since_ns = thread->start_ns;
 		is_on = 1;
 	}
 	return 0;
@@ -142,7 +145,9 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!thread || thread->state != BPF_THREAD_COUNTS || !is_on)
 		return 0;
-	add_totals(thread, bpf_ktime_get_ns());
+	uint64_t now = bpf_ktime_get_ns();
+	count_cpu(thread, now);
+	add_totals(thread, now);
 	thread->state = BPF_THREAD_ENDED;
 	return 0;
 }
@@ -176,6 +181,8 @@ static void begin_to_watch(struct task_struct *task)
 	if (task->flags & PF_KTHREAD || !is_wanted(task) || bpf_task_storage_get(&threads, task, 0, 0))
 		return;
 	struct bpf_thread *thread = watch(task, bpf_ktime_get_ns());
+	if (thread && task->on_cpu)
+		thread->came_ns = thread->start_ns;
 	if (thread && settings.measures_waits && !task->on_cpu) {
 		thread->left_ns = thread->start_ns;
 		thread->wait = wait_of(task);
@@ -195,6 +202,7 @@ static void finish(struct task_struct *task)
 		if (hits)
 			submit_asleep(task, thread, i, hits, waited);
 	}
+	count_cpu(thread, now);
 	add_totals(thread, now);
 	thread->state = BPF_THREAD_ENDED;
 }

@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "collect/sample/stacks/deep_stack.h"
 #include "collect/sample/state/cgroup.h"
+#include "collect/sample/state/kernel_threads.h"
 #include "collect/sample/state/processes.h"
 #include "support/alloc_fail.h"
 
@@ -692,6 +693,69 @@ static void live_short_of_memory(void)
 	profile_free(profile);
 }
 
+/* --- kernel threads --- */
+
+/* Numbers that no process has: a kernel has at most 2^22 of them. */
+enum { WORKER = 5000001, HELPER = 5000002, CHILD = 5000003 };
+
+static void assert_process(struct world *world, uint32_t number, uint32_t pid, const char *name)
+{
+	const struct profile_process *shown = &world->profile->processes[number];
+	assert_true(number < world->profile->process_count);
+	assert_int_equal(shown->pid, pid);
+	assert_string_equal(profile_string(world->profile, shown->name), name);
+}
+
+/* Kernel threads are one process with one thread. A program that a kernel thread starts is a process of its own. */
+static void test_kernel_threads(void **state)
+{
+	struct world *world = *state;
+	struct processes *processes = world->processes;
+	processes_merge_kernel_threads(processes);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(processes_fork(processes, 0, WORKER + 10 * i, WORKER + 10 * i, 5), 0);
+		assert_int_equal(processes_name(processes, WORKER + 10 * i, WORKER + 10 * i, "kworker/0:1", false, 6),
+				 0);
+		assert_ptr_equal(processes_thread(processes, WORKER + 10 * i, WORKER + 10 * i),
+				 processes_thread(processes, 0, 0));
+	}
+	assert_false(processes_exit(processes, WORKER, WORKER, 7));
+	assert_int_equal(world->profile->process_count, 1);
+	assert_int_equal(world->profile->thread_count, 1);
+	assert_process(world, 0, 0, "[kernel threads]");
+	assert_int_equal(world->profile->processes[0].end_ns, 0);
+	assert_int_equal(processes_fork(processes, WORKER + 10, HELPER, HELPER, 8), 0);
+	assert_int_equal(map_file(world, HELPER, 0x1000, 0x2000, 0, self), 0);
+	assert_int_equal(world->profile->process_count, 1);
+	assert_int_equal(processes_name(processes, HELPER, HELPER, "modprobe", true, 9), 0);
+	assert_int_equal(map_file(world, HELPER, 0x1000, 0x2000, 0, self), 0);
+	assert_process(world, 1, HELPER, "modprobe");
+	assert_int_equal(processes_fork(processes, HELPER, CHILD, CHILD, 10), 0);
+	assert_process(world, 2, CHILD, "modprobe");
+	assert_true(processes_exit(processes, HELPER, HELPER, 11));
+}
+
+/* Without that, and for processes of /proc, each is its own. */
+static void test_ordinary_processes(void **state)
+{
+	struct world *world = *state;
+	uint32_t own = (uint32_t)getpid();
+	processes_merge_kernel_threads(world->processes);
+	assert_int_equal(processes_name(world->processes, own, own, "test", false, 0), 0);
+	assert_process(world, 0, own, "test");
+}
+
+static void test_kernel_threads_are_recognised(void **state)
+{
+	(void)state;
+	assert_true(kernel_threads_parse("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0"));
+	assert_true(kernel_threads_parse("31 (kworker/u8:1-ev (x) y) I 2 0 0 0 -1 69238880 0 0"));
+	assert_false(kernel_threads_parse("1234 (a) S 2) R 1 1234 1234 34816 1234 4194304 100 0"));
+	assert_false(kernel_threads_parse("1234 (sh) R 1 1234"));
+	assert_false(kernel_threads_parse("2 (kthreadd"));
+	assert_false(kernel_threads_parse(""));
+}
+
 static void deep_short_of_memory(void)
 {
 	struct deep_stack *deep = deep_stack_new();
@@ -737,6 +801,9 @@ int main(void)
 		IN_WORLD(test_reported_twice),
 		IN_WORLD(test_unknown_threads),
 		IN_WORLD(test_cgroups),
+		IN_WORLD(test_kernel_threads),
+		IN_WORLD(test_ordinary_processes),
+		cmocka_unit_test(test_kernel_threads_are_recognised),
 		cmocka_unit_test(test_deep_bytes),
 		cmocka_unit_test(test_deep_frames),
 		cmocka_unit_test(test_memory_runs_short),

@@ -1,0 +1,50 @@
+"""The hits of CPU time add up to its counted total, also for processes that end before their first interval."""
+import math
+
+import pytest
+from record_support import hits, needs_bpf, needs_perf, record
+
+SHORT_PROCESSES = ["sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done"]
+# The probability of a difference beyond this is below record_support.FALSE_ALARM. Clocks at even intervals vary less.
+STANDARD_ERRORS = 5.3
+
+
+@needs_bpf
+def test_bpf(tmp_path):
+	"""The kernel's account lacks 7 to 15 % of such processes' time: it charges the time between a wakeup of the monitor and the
+	switch to it to the monitor. The total comes from the same switches as the samples' threads, and lacks nothing."""
+	recorded = record(tmp_path, SHORT_PROCESSES, "--backend", "bpf", "-r", "cpu/100us")
+	cpu = recorded.resource("cpu")
+	expected = cpu["total"] / 100e3
+	assert expected > 1000, cpu
+	assert abs(cpu["hits"] + cpu["lost"] - expected) <= STANDARD_ERRORS * math.sqrt(expected), cpu
+	assert hits(recorded.paths("cpu"), "[not sampled]") == 0
+
+
+@needs_bpf
+def test_whole_machine(tmp_path):
+	"""With -a the time on a processor is counted too, without the idle time of the processors."""
+	recorded = record(tmp_path, SHORT_PROCESSES, "--backend", "bpf", "-a", "-r", "cpu/500us")
+	cpu = recorded.resource("cpu")
+	expected = cpu["total"] / 500e3
+	assert expected > 100, cpu
+	assert abs(cpu["hits"] + cpu["lost"] - expected) <= STANDARD_ERRORS * math.sqrt(expected), cpu
+
+
+@pytest.mark.parametrize("backend", [pytest.param("perf", marks=needs_perf), "preload"])
+def test_time_without_samples(tmp_path, backend):
+	"""Where intervals begin with the thread, or the library is loaded late, the rest is one row: fractions are of all the time."""
+	recorded = record(tmp_path, SHORT_PROCESSES, "--backend", backend, "-r", "cpu/1ms")
+	cpu = recorded.resource("cpu")
+	expected = cpu["total"] / 1e6
+	paths = recorded.paths("cpu")
+	assert expected > 100, cpu
+	assert abs(hits(paths) - expected) <= max(5, 0.02 * expected), cpu
+	assert hits(paths, "[not sampled]") > 0.2 * expected, cpu
+	assert "% of cpu not sampled" in recorded.err
+
+
+def test_whole_time_is_sampled(tmp_path):
+	"""A program with one long thread has no such row."""
+	recorded = record(tmp_path, ["sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"], "--backend", "preload")
+	assert hits(recorded.paths("cpu"), "[not sampled]") == 0
