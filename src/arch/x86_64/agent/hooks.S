@@ -49,10 +49,14 @@ name:                            \
 /* Bytes of the stack from the last pushed register to the return address. */
 #define PUSHED_THREE 24
 #define PUSHED_FIVE 40
+#define PUSHED_SIX 48
 #define POP_THREE \
 	POP(%rdx); POP(%rcx); POP(%rax)
 #define POP_FIVE \
 	POP(%rdi); POP(%rsi); POP_THREE
+
+/* A frame that a handler has overwritten is written again, but not for ever: handlers may come at every instruction. */
+#define PUSH_TRIES 8
 
 /* Counts a call by a frame that has made it before. `slot`: the offset of the return slot from `base`; if from_stack
  * is 1, the base is the stack pointer before the pushes. rax: the thread. Three registers are pushed; all other
@@ -83,14 +87,14 @@ name:                            \
 	mov	EDGE_AFTER(%rdi), %rdi
 	mov	%rdi, FRAME_GUESS(%rcx)
 	add	$FRAME_BYTES, %rcx
+	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
+	mov	%rdi, FRAME_RETURN_SLOT(%rcx)
 	cmp	%rdx, FRAME_NODE(%rcx)
 	jne	.Lnode\@
 .Lpush\@:
-	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
-	mov	%rdi, FRAME_RETURN_SLOT(%rcx)
 	mov	%rsi, FRAME_CALL_SITE(%rcx)
 	mov	%rcx, THREAD_TOP(%rax)
-	cmp	%rdx, FRAME_NODE(%rcx)
+	cmp	%rdi, FRAME_RETURN_SLOT(%rcx)
 	jne	.Lagain\@
 .Ldone\@:
 .if \writes_event
@@ -124,15 +128,27 @@ name:                            \
 	cmovne	NODE_RECENT(%rdx), %rdi
 .Lno_guess\@:
 	mov	%rdi, FRAME_GUESS(%rcx)
+	lea	\slot + \from_stack * PUSHED_FIVE(\base), %rdi
 	jmp	.Lpush\@
 
-	/* A handler that ran before the frame was on top has overwritten it. */
+	/* A handler that came between these stores has pushed a frame or a base here, with another return slot. */
 .Lagain\@:
-	mov	%rdx, FRAME_NODE(%rcx)
+	PUSH($PUSH_TRIES)
+.Ltry\@:
+	lea	\slot + \from_stack * PUSHED_SIX(\base), %rdi
 	mov	%rdi, FRAME_RETURN_SLOT(%rcx)
+	mov	%rdx, FRAME_NODE(%rcx)
 	mov	%rsi, FRAME_CALL_SITE(%rcx)
 	lea	hooks_no_edge(%rip), %rdi
 	mov	%rdi, FRAME_GUESS(%rcx)
+	mov	%rcx, THREAD_TOP(%rax)
+	lea	\slot + \from_stack * PUSHED_SIX(\base), %rdi
+	cmp	%rdi, FRAME_RETURN_SLOT(%rcx)
+	je	.Lpushed\@
+	decq	(%rsp)
+	jnz	.Ltry\@
+.Lpushed\@:
+	POP(%rdi)
 	jmp	.Ldone\@
 
 .Lslow\@:

@@ -25,7 +25,7 @@ static __attribute__((noinline)) void count_slowly(struct hook_thread *thread, s
 
 static void entered(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	struct hook_call call = { function, call_site, return_slot, 0, 0, 0, 0 };
+	struct hook_call call = { .function = function, .call_site = call_site, .return_slot = return_slot };
 	count_slowly(thread, &call);
 }
 
@@ -37,7 +37,11 @@ static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_s
 		hooks_count(&edge->count);
 		return;
 	}
-	struct hook_call call = { function, call_site, return_slot, code, 0, hooks_code_word(code), 0 };
+	struct hook_call call = { .function = function,
+				  .call_site = call_site,
+				  .return_slot = return_slot,
+				  .code_address = code,
+				  .code = hooks_code_word(code) };
 	count_slowly(thread, &call);
 }
 

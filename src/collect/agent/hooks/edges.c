@@ -218,8 +218,11 @@ static struct tally_node *fold(struct hook_thread *thread, struct tally_node *no
 	if (child)
 		return child;
 	child = new_node(thread, root, call->function);
-	const struct hook_call foreign = { call->function,     call->call_site, 0, call->code_address,
-					   TALLY_EDGE_FOREIGN, call->code,      0 };
+	const struct hook_call foreign = { .function = call->function,
+					   .call_site = call->call_site,
+					   .code_address = call->code_address,
+					   .flags = TALLY_EDGE_FOREIGN,
+					   .code = call->code };
 	return child && new_edge(thread, root, &foreign, child, 0) ? child : NULL;
 }
 

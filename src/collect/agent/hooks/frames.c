@@ -51,51 +51,79 @@ void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root)
 	hooks_forget_arcs(thread);
 }
 
+void hooks_frame_push_again(struct hook_thread *thread, struct hook_frame *frame, struct tally_node *node,
+			    uint64_t call_site, uint64_t return_slot)
+{
+	for (int tries = 0; tries < HOOK_TRIES; tries++) {
+		frame->return_slot = return_slot;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		frame->node = node;
+		frame->call_site = call_site;
+		frame->guess = &hooks_no_edge;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		thread->top = frame;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (frame->return_slot == return_slot)
+			return;
+	}
+}
+
 /* --- by return slots and what they hold --- */
 
-static bool is_on_stack(const struct hook_thread *thread, uint64_t address)
-{
-	return address >= thread->stack_low && address < thread->stack_high;
-}
-
-static bool is_on_other(const struct hook_thread *thread, uint64_t address)
-{
-	return address >= thread->other_low && address < thread->other_high;
-}
-
-/* Returns true if a frame of the current stack has returned. `stack_pointer` is the stack pointer, or an address
- * below it. */
-static bool is_dead(const struct hook_thread *thread, const struct hook_frame *frame, uint64_t stack_pointer)
+/* Returns true if a frame of a stack has returned. `stack_pointer` is the stack pointer, or an address below it. */
+static bool is_dead(struct hook_range stack, const struct hook_frame *frame, uint64_t stack_pointer)
 {
 	if (frame->return_slot < stack_pointer)
 		return true;
-	return !hooks_frame_leaves(frame) && is_on_stack(thread, frame->return_slot) &&
+	return !hooks_frame_leaves(frame) && hooks_is_in(stack, frame->return_slot) &&
 	       *(const uint64_t *)(uintptr_t)frame->return_slot != frame->call_site;
 }
 
-struct hook_frame *hooks_frames_whole(const struct hook_thread *thread, struct hook_frame *top, uint64_t stack_pointer)
+struct hook_frame *hooks_frames_whole(struct hook_range stack, struct hook_frame *top, uint64_t stack_pointer)
 {
 	enum { FRAMES = 4096 }; /* further frames of a deeper recursion count as active */
 	struct hook_frame *whole = top;
 	for (struct hook_frame *frame = top; !hooks_frame_is_base(frame) && top - frame < FRAMES; frame--)
-		if (is_dead(thread, frame, stack_pointer))
+		if (is_dead(stack, frame, stack_pointer))
 			whole = frame - 1;
 	return whole;
 }
 
-struct hook_frame *hooks_frames_above(struct hook_thread *thread, const struct hook_call *call)
+/* Returns true if a frame is not on the stack of a call: a handler has come when the base of the call's run was just
+ * overwritten. */
+static bool is_elsewhere(const struct hook_frame *frame, const struct hook_call *call)
+{
+	return call->stack.low < call->stack.high && !hooks_frame_is_base(frame) &&
+	       !hooks_is_in(call->stack, frame->return_slot);
+}
+
+/* Returns true if a frame has ended when a call is made, according to the return slots. */
+static bool is_over(const struct hook_frame *frame, const struct hook_call *call)
+{
+	if (is_elsewhere(frame, call))
+		return false;
+	return frame->return_slot < call->return_slot ||
+	       (frame->return_slot == call->return_slot && (!call->code || frame->call_site != call->call_site)) ||
+	       is_dead(call->stack, frame, 0);
+}
+
+struct hook_frame *hooks_frames_above(struct hook_thread *thread, struct hook_call *call)
 {
 	uint64_t address = call->return_slot & ~(uint64_t)HOOK_FRAME_LEAVES;
-	if (!is_on_stack(thread, address) && !is_on_other(thread, address))
-		hooks_stack_turn(thread, address, call->code ? 0 : machine_interrupted_by(call->call_site, address));
-	else if (thread->other_high)
-		hooks_stack_turn(thread, address, 0);
-	struct hook_frame *top = thread->top;
-	while (top->return_slot < call->return_slot ||
-	       (top->return_slot == call->return_slot && (!call->code || top->call_site != call->call_site)) ||
-	       is_dead(thread, top, 0))
-		top--;
-	return top;
+	struct hook_frame *above = NULL;
+	for (int tries = 0; tries < HOOK_TRIES; tries++) {
+		struct hook_frame *top =
+			hooks_stack_turn(thread, address, call->code ? 0 : call->call_site, &call->stack);
+		for (above = top; is_over(above, call); above--)
+			;
+		/* A handler that has come meanwhile may have pushed frames over those that have ended. */
+		if (!hooks_stack_is_at(thread, top, call->stack))
+			continue;
+		if (!is_elsewhere(above, call))
+			break;
+		thread->top = above;
+	}
+	return above;
 }
 
 struct hook_frame *hooks_frames_at_distance(struct hook_frame *top, const struct hook_call *call,
@@ -262,7 +290,7 @@ struct hook_frame *hooks_frames_caller(const struct hook_thread *thread, struct 
 	 * written no unwind tables: the last frame then counts as the caller. */
 	call->flags = hooks_call_is_probe(call) && !caller.end ? 0 : TALLY_EDGE_FOREIGN;
 	uint64_t interrupted = call->code ? 0 : machine_interrupted_by(call->call_site, call->return_slot);
-	return hooks_frames_whole(thread, top, is_on_stack(thread, interrupted) ? interrupted : 0);
+	return hooks_frames_whole(call->stack, top, hooks_is_in(call->stack, interrupted) ? interrupted : 0);
 }
 
 /* --- samples --- */
@@ -286,11 +314,12 @@ static const struct hook_frame *executing(const struct hook_thread *thread, cons
 
 struct tally_node *hooks_frames_current(const struct hook_thread *thread, uint64_t stack_pointer, uint64_t pc)
 {
-	const struct hook_frame *top = thread->top;
+	struct hook_frame *top = thread->top;
 	/* If a hook was interrupted, the frame on top may not have been written yet. */
 	while (!top->node)
 		top--;
-	if (is_on_stack(thread, stack_pointer))
-		top = hooks_frames_whole(thread, (struct hook_frame *)top, stack_pointer);
+	struct hook_range stack = hooks_stack_of(thread, top);
+	if (hooks_is_in(stack, stack_pointer))
+		top = hooks_frames_whole(stack, top, stack_pointer);
 	return executing(thread, top, pc)->node;
 }

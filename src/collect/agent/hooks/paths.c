@@ -77,7 +77,7 @@ static struct tally_node *count(struct hook_thread *thread, struct hook_frame *t
 struct tally_node *hooks_paths_count_entry(struct hook_thread *thread, uint64_t function, uint64_t call_site,
 					   uint64_t return_slot)
 {
-	struct hook_call call = { function, call_site, return_slot, 0, 0, 0, 0 };
+	struct hook_call call = { .function = function, .call_site = call_site, .return_slot = return_slot };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
 	struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
 	struct hook_frame *caller = edge ? hooks_frames_at_distance(top, &call, edge) : top;
@@ -99,7 +99,11 @@ void hooks_paths_entered(struct hook_thread *thread, uint64_t function, uint64_t
 void hooks_paths_enter_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 			      uint64_t code)
 {
-	struct hook_call call = { function, call_site, return_slot, code, 0, hooks_code_word(code), 0 };
+	struct hook_call call = { .function = function,
+				  .call_site = call_site,
+				  .return_slot = return_slot,
+				  .code_address = code,
+				  .code = hooks_code_word(code) };
 	struct hook_frame *top = hooks_frames_above(thread, &call);
 	if (hooks_call_is_probe(&call) && top->return_slot == return_slot && top->call_site == call_site) {
 		struct tally_edge *edge = hooks_edge_find(thread, top->node, &call);
@@ -147,11 +151,9 @@ static struct hook_frame *find_left(struct hook_frame *top, uint64_t function, u
 
 void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)
 {
-	uint64_t address = return_slot & ~(uint64_t)HOOK_FRAME_LEAVES;
-	bool is_near = address >= thread->stack_low && address < thread->stack_high;
-	if (!is_near)
-		hooks_stack_turn(thread, address, 0);
-	struct hook_frame *top = thread->top, *gone = top;
+	struct hook_range stack;
+	struct hook_frame *top = hooks_stack_turn(thread, return_slot & ~(uint64_t)HOOK_FRAME_LEAVES, 0, &stack);
+	struct hook_frame *gone = top;
 	if (thread->depth_unknown && top->return_slot > return_slot) {
 		thread->depth_unknown--;
 		return;
@@ -177,9 +179,8 @@ static void leave(struct hook_thread *thread, uint64_t function, uint64_t call_s
 void hooks_paths_rewind(struct hook_thread *thread, const struct hook_landing *landing)
 {
 	uint64_t stack_pointer = landing->stack_pointer;
-	if (stack_pointer < thread->stack_low || stack_pointer >= thread->stack_high)
-		hooks_stack_turn(thread, stack_pointer, 0);
-	struct hook_frame *top = thread->top;
+	struct hook_range stack;
+	struct hook_frame *top = hooks_stack_turn(thread, stack_pointer, 0, &stack);
 	while (top->return_slot < stack_pointer)
 		top--;
 	thread->depth_unknown = 0;

@@ -16,13 +16,24 @@
 
 /* --- edges --- */
 
+/* Addresses from `low` to before `high`. */
+struct hook_range {
+	uint64_t low, high;
+};
+
+static inline bool hooks_is_in(struct hook_range range, uint64_t address)
+{
+	return address - range.low < range.high - range.low;
+}
+
 /* A call, as its hook reports it. */
 struct hook_call {
 	uint64_t function, call_site, return_slot; /* as in struct hook_frame */
 	uint64_t code_address;                     /* hooks that report returns: the hook's return address */
 	uint32_t flags;                            /* enum tally_edge_flags, for the edge that is made for this call */
 	uint32_t code;                             /* hooks_code_word(code_address); 0: the hook reports entries only */
-	uint32_t distance; /* mcount, __fentry__: the caller's return slot minus this one; 0: unusable */
+	uint32_t distance;       /* mcount, __fentry__: the caller's return slot minus this one; 0: unusable */
+	struct hook_range stack; /* where it was made, set by hooks_frames_above; empty if the bounds are unknown */
 };
 
 static inline bool hooks_call_is_probe(const struct hook_call *call)
@@ -76,18 +87,30 @@ static inline bool hooks_frame_is_base(const struct hook_frame *frame)
 	return frame->return_slot == HOOK_FRAME_BASE;
 }
 
-/* Switches to the stack that contains `address`: sets thread->stack_low and _high to its bounds, and thread->top to
- * the last frame on it or to the base of a new run. `interrupted` is the stack pointer of the last frame's function
- * at the time when the thread left it for this stack, or 0 if unknown. */
-void hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t interrupted);
+/* Work that a handler may have disturbed is done again, but not for ever: handlers may come at every instruction. */
+enum { HOOK_TRIES = 8 };
+
+/* Returns the last frame on the stack that contains `address`, or the base of a new run. Where the thread turns to
+ * that stack, sets thread->top to this frame, and thread->stack_low and _high to the bounds. `call_site`: the return
+ * address that the stack holds at `address`, or 0 if it holds none. *stack: the bounds, empty if they are unknown. */
+struct hook_frame *hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t call_site,
+				    struct hook_range *stack);
+
+/* Returns true if thread->top and the bounds are still those that hooks_stack_turn has returned. */
+bool hooks_stack_is_at(const struct hook_thread *thread, const struct hook_frame *top, struct hook_range stack);
+
+/* Returns the bounds of the stack of the frame `top`, empty if they are unknown or if it is a base. The thread's bounds
+ * may be those of a handler that has interrupted a hook. */
+struct hook_range hooks_stack_of(const struct hook_thread *thread, const struct hook_frame *top);
 
 /* Returns the last frame that is still active when a call at call->return_slot is made, according to the return
- * slots. */
-struct hook_frame *hooks_frames_above(struct hook_thread *thread, const struct hook_call *call);
+ * slots. Sets call->stack. */
+struct hook_frame *hooks_frames_above(struct hook_thread *thread, struct hook_call *call);
 
 /* Returns the innermost frame, from `top` outward, that is active with all its callers, according to `stack_pointer`
- * and the return addresses on the stack. `stack_pointer` is the stack pointer or an address below it; 0: unknown. */
-struct hook_frame *hooks_frames_whole(const struct hook_thread *thread, struct hook_frame *top, uint64_t stack_pointer);
+ * and the return addresses on the stack. `stack_pointer` is the stack pointer or an address below it; 0: unknown.
+ * `stack`: the bounds of the stack of `top`. */
+struct hook_frame *hooks_frames_whole(struct hook_range stack, struct hook_frame *top, uint64_t stack_pointer);
 
 /* Returns the frame that made a call; `edge` is the call's edge below top->node. This is `top`, or a frame below it
  * of the same function, if that one is as far from the call's return slot as edge->code states. */
@@ -120,6 +143,10 @@ bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame 
  * code.) */
 struct tally_node *hooks_frames_current(const struct hook_thread *thread, uint64_t stack_pointer, uint64_t pc);
 
+/* Writes the frame that is to be on top, after a handler has written another one there. */
+void hooks_frame_push_again(struct hook_thread *thread, struct hook_frame *frame, struct tally_node *node,
+			    uint64_t call_site, uint64_t return_slot);
+
 /* Pushes a frame above `top`, for which there must be room. `node` and `guess` are nearly always there already and
  * are then not written again: a later read of them need not wait for the load that `node` came from. The last frame
  * that has room gets no guess, so a caller whose guess was right need not check for room. */
@@ -128,18 +155,19 @@ static inline __attribute__((always_inline)) void hooks_frame_push(struct hook_t
 								   uint64_t return_slot)
 {
 	struct hook_frame *frame = top + 1;
+	frame->return_slot = return_slot;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (__builtin_expect(frame->node != node, 0)) {
 		frame->node = node;
 		frame->guess = frame + 1 < thread->limit ? node->recent : &hooks_no_edge;
 	}
-	frame->return_slot = return_slot;
 	frame->call_site = call_site;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->top = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	/* A handler that came before the frame was on top has overwritten it. */
-	if (__builtin_expect(frame->node != node, 0))
-		*frame = (struct hook_frame){ node, return_slot, call_site, &hooks_no_edge };
+	/* A handler that came between these stores has pushed a frame or a base here, with another return slot. */
+	if (__builtin_expect(frame->return_slot != return_slot, 0))
+		hooks_frame_push_again(thread, frame, node, call_site, return_slot);
 }
 
 /* --- paths: also used by measurements that count paths and do more --- */

@@ -11,24 +11,22 @@
  * run begins above the old one, which stays. When it turns to a stack with frames, all runs above that stack's run
  * are dropped. So a handler's run ends when the handler has returned, and a coroutine's frames are dropped when it
  * switches to its caller's stack.
+ *
+ * A handler on another stack may come when a hook has read `top` and not yet written it. The bounds are then those of
+ * the handler's stack, and `top` is a frame of the interrupted one, pushed over the base of the handler's run:
+ *
+ *	hook reads top:  main | work                    handler returns:  main | work | base | handler
+ *	                                                hook writes top:  main | work | shallow           bounds: handler's
+ *
+ * The hooks' usual path compares frames only, and works in this state. Code that needs the bounds of the stack of
+ * `top` calls hooks_stack_turn, which sets both with signals blocked, or hooks_stack_of.
  */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "collect/agent/hooks/paths.h"
-#include "processor/agent/machine.h"
-
-enum { PAGE = 4096 };
-
-struct range {
-	uint64_t low, high;
-};
-
-static bool is_in(struct range range, uint64_t address)
-{
-	return address - range.low < range.high - range.low;
-}
+#include "collect/agent/hooks/system.h"
 
 /* --- mappings --- */
 
@@ -47,7 +45,7 @@ static const char *read_hex(const char *text, const char *end, uint64_t *value)
 }
 
 /* Finds a mapping in a file of lines that begin "low-high ", which is read piece by piece. */
-static bool find_line(long fd, uint64_t address, struct range *found)
+static bool find_line(long fd, uint64_t address, struct hook_range *found)
 {
 	char text[1024];
 	long kept = 0, got;
@@ -57,7 +55,7 @@ static bool find_line(long fd, uint64_t address, struct range *found)
 			if (*at != '\n')
 				continue;
 			read_hex(read_hex(line, at, &found->low), at, &found->high);
-			if (is_in(*found, address))
+			if (hooks_is_in(*found, address))
 				return true;
 			line = at + 1;
 		}
@@ -71,7 +69,7 @@ static bool find_line(long fd, uint64_t address, struct range *found)
 }
 
 /* Queries the kernel for the mapping or, if it is too old for that, reads all mappings. */
-static bool find_mapping(uint64_t address, struct range *found)
+static bool find_mapping(uint64_t address, struct hook_range *found)
 {
 	struct {
 		uint64_t size, flags, address, low, high, vma_flags, page_bytes, offset, inode;
@@ -84,7 +82,7 @@ static bool find_mapping(uint64_t address, struct range *found)
 		return false;
 	bool has = machine_syscall(SYS_ioctl, fd, (long)(uint32_t)PROCMAP_QUERY, (long)&query, 0, 0, 0) == 0;
 	if (has)
-		*found = (struct range){ query.low, query.high };
+		*found = (struct hook_range){ query.low, query.high };
 	else
 		has = find_line(fd, address, found);
 	machine_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -101,13 +99,13 @@ static bool is_first_thread(void)
 }
 
 /* The first thread's stack grows, into addresses that the kernel reserves for it. */
-static struct range first_threads(void)
+static struct hook_range first_threads(void)
 {
 	const uint64_t least = 64ULL << 20, most = 1ULL << 40;
 	struct rlimit limit;
-	struct range range = { 0, 0 };
+	struct hook_range range = { 0, 0 };
 	if (!&__libc_stack_end || !find_mapping((uint64_t)(uintptr_t)__libc_stack_end, &range))
-		return (struct range){ 0, 0 };
+		return (struct hook_range){ 0, 0 };
 	if (machine_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0) < 0 || limit.rlim_cur < least)
 		limit.rlim_cur = least;
 	range.low = range.high - (limit.rlim_cur < most ? limit.rlim_cur : most);
@@ -117,7 +115,7 @@ static struct range first_threads(void)
 static uint64_t of_keep(void *range, uint64_t unused)
 {
 	(void)unused;
-	struct range *found = range;
+	struct hook_range *found = range;
 	uint64_t control_block = machine_thread_pointer();
 	if (is_first_thread())
 		*found = first_threads();
@@ -126,15 +124,15 @@ static uint64_t of_keep(void *range, uint64_t unused)
 	return 0;
 }
 
-static struct range own_stack(struct hook_thread *thread)
+static struct hook_range own_stack(struct hook_thread *thread)
 {
-	struct range range = { thread->own_low, thread->own_high };
+	struct hook_range range = { thread->own_low, thread->own_high };
 	/* In the child of a fork the parent's range is still right: the thread runs on its copy of the stack. */
 	if (range.high)
 		return range;
 	(void)hooks_keep_vectors(of_keep, &range, 0);
 	if (!range.high)
-		range = (struct range){ 1, 1 };
+		range = (struct hook_range){ 1, 1 };
 	thread->own_low = range.low;
 	thread->own_high = range.high;
 	return range;
@@ -142,22 +140,22 @@ static struct range own_stack(struct hook_thread *thread)
 
 /* --- the others --- */
 
-static bool is_on_alternate(uint64_t address, struct range *range)
+static bool is_on_alternate(uint64_t address, struct hook_range *range)
 {
 	stack_t alternate = { .ss_size = 0 };
 	if (machine_syscall(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0) < 0 || alternate.ss_flags & SS_DISABLE)
 		return false;
 	range->low = (uint64_t)(uintptr_t)alternate.ss_sp;
 	range->high = range->low + alternate.ss_size;
-	return is_in(*range, address);
+	return hooks_is_in(*range, address);
 }
 
 /* Addresses that count as the same stack of a coroutine: how far calls go down from it, and come back up. */
 enum { NEAR_BELOW = 32 * 1024, NEAR_ABOVE = 2 * 1024 };
 
-static struct range near(uint64_t address)
+static struct hook_range near(uint64_t address)
 {
-	return (struct range){ address - NEAR_BELOW, address + NEAR_ABOVE };
+	return (struct hook_range){ address - NEAR_BELOW, address + NEAR_ABOVE };
 }
 
 /* --- runs --- */
@@ -171,16 +169,27 @@ static struct hook_frame *base_of(const struct hook_thread *thread, struct hook_
 	return base;
 }
 
+/* Returns the last frame of the run from `base` to `top` that lies on a stack, or NULL if it is another stack's run.
+ * Frames of a handler that came between two instructions of a hook may lie above it, without a base. */
+static struct hook_frame *last_on(struct hook_range stack, const struct hook_frame *base, struct hook_frame *top)
+{
+	if (top == base || (!hooks_is_in(stack, top->return_slot) && !hooks_is_in(stack, base[1].return_slot)))
+		return NULL;
+	while (!hooks_is_in(stack, top->return_slot))
+		top--;
+	return top;
+}
+
 /* Returns the last frame of a stack's run, or NULL if it has none. */
-static struct hook_frame *find_run(struct hook_thread *thread, struct range stack)
+static struct hook_frame *find_run(struct hook_thread *thread, struct hook_range stack)
 {
 	struct hook_frame *top = thread->top;
 	for (;;) {
 		struct hook_frame *base = base_of(thread, top);
-		bool is_its = top == base ? base == thread->frames : is_in(stack, top->return_slot);
+		struct hook_frame *last = top == thread->frames ? top : last_on(stack, base, top);
 		thread->run = base;
-		if (is_its)
-			return top;
+		if (last)
+			return last;
 		if (base == thread->frames)
 			return NULL;
 		top = base - 1;
@@ -207,24 +216,75 @@ static struct hook_frame *without_empty_run(struct hook_frame *top, const struct
 	return top;
 }
 
-static void set_stack(struct hook_thread *thread, struct range stack, uint64_t interrupted)
+/* --- turns --- */
+
+struct hook_range hooks_stack_of(const struct hook_thread *thread, const struct hook_frame *top)
 {
-	struct hook_frame *before = thread->top, *run = find_run(thread, stack);
-	if (interrupted - thread->stack_low >= thread->stack_high - thread->stack_low)
-		interrupted = 0;
-	if (run)
-		thread->top = run;
-	else
-		begin_run(thread, without_empty_run(hooks_frames_whole(thread, before, interrupted), thread->frames));
+	const struct hook_range last = { thread->stack_low, thread->stack_high };
+	const struct hook_range own = { thread->own_low, thread->own_high };
+	if (hooks_is_in(last, top->return_slot))
+		return last;
+	return hooks_is_in(own, top->return_slot) ? own : (struct hook_range){ 0, 0 };
 }
 
-void hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t interrupted)
+bool hooks_stack_is_at(const struct hook_thread *thread, const struct hook_frame *top, struct hook_range stack)
 {
-	struct range stack = own_stack(thread), other = { thread->other_low, thread->other_high };
-	bool is_known = is_in(stack, address);
-	if (!is_known && other.high && is_in(other, address)) {
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return thread->top == top && thread->stack_low == stack.low && thread->stack_high == stack.high;
+}
+
+/* Returns true if a frame is on a stack, or is a base. */
+static bool is_on(struct hook_range stack, const struct hook_frame *frame)
+{
+	return hooks_frame_is_base(frame) || hooks_is_in(stack, frame->return_slot);
+}
+
+/* Returns true if the thread's bounds and its top are those of the stack that contains `address`. Sets *top and *stack
+ * in any case. */
+static bool is_there(const struct hook_thread *thread, uint64_t address, struct hook_frame **top,
+		     struct hook_range *stack)
+{
+	*top = thread->top;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	*stack = (struct hook_range){ thread->stack_low, thread->stack_high };
+	const struct hook_range other = { thread->other_low, thread->other_high }, here = near(address);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (thread->top != *top)
+		return false;
+	if (hooks_is_in(*stack, address))
+		return is_on(*stack, *top);
+	return here.low >= other.low && here.high <= other.high && is_on(other, *top);
+}
+
+static void set_bounds(struct hook_thread *thread, struct hook_range stack, bool is_known)
+{
+	thread->stack_low = is_known ? stack.low : UINT64_MAX;
+	thread->stack_high = is_known ? stack.high : 0;
+	hooks_allow_direct(thread);
+	thread->other_low = is_known ? 0 : stack.low;
+	thread->other_high = is_known ? 0 : stack.high;
+}
+
+static void set_top(struct hook_thread *thread, struct hook_range stack, uint64_t interrupted)
+{
+	struct hook_frame *top = thread->top, *run = find_run(thread, stack);
+	if (run) {
+		thread->top = run;
+		return;
+	}
+	struct hook_range before = hooks_stack_of(thread, top);
+	top = hooks_frames_whole(before, top, hooks_is_in(before, interrupted) ? interrupted : 0);
+	begin_run(thread, without_empty_run(top, thread->frames));
+}
+
+/* Turns to the stack that contains `address`. Handlers must not come meanwhile. */
+static void turn(struct hook_thread *thread, uint64_t address, uint64_t interrupted)
+{
+	struct hook_range stack = own_stack(thread), other = { thread->other_low, thread->other_high };
+	bool is_known = hooks_is_in(stack, address);
+	if (!is_known && hooks_is_in(other, address) && is_on(other, thread->top)) {
 		/* The assumed range grows with the events. */
-		struct range here = near(address);
+		struct hook_range here = near(address);
 		thread->other_low = here.low < other.low ? here.low : other.low;
 		thread->other_high = here.high > other.high ? here.high : other.high;
 		return;
@@ -232,10 +292,20 @@ void hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t int
 	is_known = is_known || is_on_alternate(address, &stack);
 	if (!is_known)
 		stack = near(address);
-	set_stack(thread, stack, interrupted);
-	thread->stack_low = is_known ? stack.low : UINT64_MAX;
-	thread->stack_high = is_known ? stack.high : 0;
-	hooks_allow_direct(thread);
-	thread->other_low = is_known ? 0 : stack.low;
-	thread->other_high = is_known ? 0 : stack.high;
+	set_top(thread, stack, interrupted);
+	set_bounds(thread, stack, is_known);
+}
+
+struct hook_frame *hooks_stack_turn(struct hook_thread *thread, uint64_t address, uint64_t call_site,
+				    struct hook_range *stack)
+{
+	struct hook_frame *top;
+	uint64_t signals;
+	if (is_there(thread, address, &top, stack))
+		return top;
+	system_block_interruptions(&signals);
+	turn(thread, address, call_site ? machine_interrupted_by(call_site, address) : 0);
+	(void)is_there(thread, address, &top, stack);
+	system_restore_signals(&signals);
+	return top;
 }
