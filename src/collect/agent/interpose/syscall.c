@@ -69,6 +69,22 @@ static bool never_restarts(long number, const long arguments[ARGUMENTS])
 		return true;
 	case SYS_io_uring_enter:
 		return uring_waits(arguments);
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_read:
+	case SYS_readv:
+	case SYS_write:
+	case SYS_writev:
+	case SYS_splice:
+	case SYS_sendfile:
+		return waits_on_sockets;
 	default:
 		return false;
 	}
@@ -185,6 +201,8 @@ static long dispatch(long number, long arguments[ARGUMENTS])
 		return call_fork(number, arguments);
 	if (number == SYS_rt_sigprocmask && arguments[3] == MASK_BYTES && signals_ours())
 		return change_mask(arguments);
+	if (number == SYS_setsockopt && waits_is_timeout((int)arguments[1], (int)arguments[2]))
+		__atomic_store_n(&waits_on_sockets, true, __ATOMIC_RELAXED);
 	return never_restarts(number, arguments) ? call_waiting(number, arguments) : call(number, arguments);
 }
 
