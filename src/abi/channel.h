@@ -1,6 +1,6 @@
 /*
  * The memory that the monitor shares with the processes that it observes from the inside (backend preload). It is a
- * memfd of the monitor. The environment variable CHANNEL_VARIABLE has its path.
+ * memfd of the monitor. The environment variable CHANNEL_VARIABLE has its path and its inode.
  *
  *   struct channel   settings; the bell
  *   processes        a slot for each process that has connected
@@ -12,7 +12,7 @@
  * A record is valid as soon as its ring's head has passed it, even if the target is then killed. The monitor checks
  * everything that it reads here; a target that overwrites the memory damages only its own profile.
  *
- * Slots: the runtime takes a free one (CAS on `state`), only the monitor frees it. The monitor writes the fields
+ * Slots: the runtime takes a free one (CAS on `state`); once it is live, only the monitor frees it. The monitor writes the fields
  * marked (m), the runtime all others. Both access shared fields with the __atomic builtins: write with release, read
  * with acquire.
  */
@@ -29,11 +29,13 @@
 #include "abi/sample_record.h"
 #include "abi/unwind_row.h"
 
-#define CHANNEL_VARIABLE "CPPROF_CHANNEL" /* "/proc/MONITOR/fd/N" */
+#define CHANNEL_VARIABLE "CPPROF_CHANNEL" /* "/proc/MONITOR/fd/N:INODE", each in decimal */
+#define CHANNEL_FILE "cpprof-channel"     /* the memfd's name */
+#define CHANNEL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 6,        /* of this header, code_table.h and interval_clock.h */
+	CHANNEL_VERSION = 7,        /* of this header, code_table.h and interval_clock.h */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collect/agent/core/channel.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
@@ -25,49 +26,6 @@ struct runtime runtime;
 enum { NS_PER_MS = 1000000 };
 
 /* --- connecting --- */
-
-static bool map_channel(int fd)
-{
-	struct stat status;
-	if (fstat(fd, &status) < 0 || (uint64_t)status.st_size != CHANNEL_BYTES)
-		return false;
-	void *channel = mmap(NULL, CHANNEL_CODES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (channel == MAP_FAILED)
-		return false;
-	void *code = mmap(NULL, CHANNEL_BYTES - CHANNEL_CODES, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd,
-			  (off_t)CHANNEL_CODES);
-	const struct channel *found = channel;
-	if (code == MAP_FAILED || !channel_is_known(found) || found->is_over) {
-		munmap(channel, CHANNEL_CODES);
-		if (code != MAP_FAILED)
-			munmap(code, CHANNEL_BYTES - CHANNEL_CODES);
-		return false;
-	}
-	runtime.channel = channel;
-	runtime.code = code;
-	return true;
-}
-
-static char channel_path[64];
-
-const char *runtime_channel_path(void)
-{
-	return channel_path;
-}
-
-static bool find_channel(void)
-{
-	/* Not with interposed calls: these need state that does not exist yet, and would be counted. */
-	const char *path = getenv(CHANNEL_VARIABLE);
-	long fd = path ? machine_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0, 0, 0) : -1;
-	bool found = fd >= 0 && map_channel((int)fd);
-	size_t bytes = found ? strnlen(path, sizeof(channel_path) - 1) : 0;
-	if (bytes > 0)
-		memcpy(channel_path, path, bytes);
-	if (fd >= 0)
-		machine_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	return found;
-}
 
 /* Returns whether our pid is also the one in /proc, which the monitor uses. In another pid namespace it belongs to
  * another process there. */
@@ -373,7 +331,7 @@ void cpprof_runtime_begin(void)
 	int error = errno;
 	real_signals_begin();
 	hooks_begin_recorded();
-	if (!hooks.header && has_own_pid() && find_channel())
+	if (!hooks.header && has_own_pid() && channel_find())
 		connect();
 	if (!runtime.channel)
 		__atomic_store_n(&alone_state, MAY_BEGIN, __ATOMIC_RELEASE);

@@ -28,7 +28,7 @@ extern const size_t runtime_walk_bytes;
 struct runtime {
 	struct channel *channel; /* NULL: no recorder, and nothing to do */
 	bool alone;              /* the channel is private: only hooks count (hooks.h), and no monitor reads it */
-	const uint8_t *code;     /* from CHANNEL_CODES on: read-only */
+	const uint8_t *code;     /* the list of codes (CHANNEL_CODES): read-only; core/channel.h has the chunks */
 	struct channel_process *process; /* our slot */
 	uint32_t process_number;
 	uint32_t pid;
@@ -76,7 +76,7 @@ struct runtime_lane {
 
 struct runtime_thread {
 	struct channel_thread *shared; /* its slot */
-	uint8_t *ring;
+	uint8_t *ring;                 /* NULL if the channel is private */
 	uint32_t tid;
 	/* Not 0: the library is active in this thread, in the function with this frame, or (RUNTIME_HELD) in code
 	 * that nothing can leave by a jump. A tick that comes then counts nothing; the next one counts for both. */
@@ -206,9 +206,6 @@ void runtime_sample_here(struct runtime_thread *thread, uint32_t request, uint64
 /* Samples the code that a signal interrupted: `context` is the handler's third argument. */
 void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
 				const void *context);
-
-/* Returns the value of CHANNEL_VARIABLE by which this process found the channel, or "" if it has none. */
-const char *runtime_channel_path(void);
 
 /* Copies memory that may not be mapped. Returns false if it is not. Async-signal-safe. */
 bool runtime_copy(void *to, size_t bytes, uint64_t address);

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "collect/agent/core/channel.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "processor/agent/machine.h"
@@ -111,10 +112,24 @@ static inline bool walk_find_code(struct walk *walk, uint64_t pc)
 
 enum { SLOTS = CHANNEL_CHUNKS * CODE_CHUNK_SLOTS };
 
+/* Returns whether all these slots are mapped. */
+static inline bool has_slots(uint64_t first, uint64_t count)
+{
+	if (count == 0 || first + count > SLOTS)
+		return false;
+	for (uint64_t chunk = first >> CODE_CHUNK_SHIFT; chunk <= (first + count - 1) >> CODE_CHUNK_SHIFT; chunk++)
+		if (!channel_chunk((uint32_t)chunk))
+			return false;
+	return true;
+}
+
+/* Returns another slot if this one is impossible: the tables may change during a walk, which is then repeated. */
 static inline const void *slot_at(uint32_t number)
 {
-	return runtime.code + (CHANNEL_CHUNKS_AT - CHANNEL_CODES) +
-	       (uint64_t)(number < SLOTS ? number : 0) * CODE_SLOT_BYTES;
+	static const uint64_t none;
+	number = number < SLOTS ? number : 0;
+	const uint8_t *chunk = channel_chunk(number >> CODE_CHUNK_SHIFT);
+	return chunk ? chunk + (uint64_t)(number % CODE_CHUNK_SLOTS) * CODE_SLOT_BYTES : (const void *)&none;
 }
 
 /* Returns the index of the row that applies at the start of a page. */
@@ -125,6 +140,9 @@ static inline uint32_t page_start(uint32_t pages, uint32_t page)
 
 static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
 {
+	if (!has_slots(walk->code.rows, walk->code.row_count) ||
+	    !has_slots(walk->code.pages, walk->code.page_count / 2 + 1))
+		return false;
 	uint32_t page = pc >> (walk->code.page_shift & 31);
 	uint32_t low = walk->code.row_count - 1;
 	uint32_t high = low;

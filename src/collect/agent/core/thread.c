@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "collect/agent/core/channel.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
@@ -98,6 +99,21 @@ static void seed(struct runtime_thread *thread)
 	thread->random = (runtime_now_ns(CLOCK_MONOTONIC) ^ (uint64_t)thread->tid << 32) * golden | 1;
 }
 
+/* Takes a slot for the thread and maps its ring. Returns false if there is no slot or no memory. */
+static bool attach_slot(struct runtime_thread *thread)
+{
+	thread->ring = NULL;
+	thread->shared = take_slot();
+	if (!thread->shared || runtime.alone)
+		return thread->shared != NULL;
+	thread->ring = channel_map_ring(number_of(thread->shared));
+	if (thread->ring)
+		return true;
+	__atomic_store_n(&thread->shared->state, CHANNEL_FREE, __ATOMIC_RELEASE); /* it was not used */
+	__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
 /* Clears the old content of the slot. The ring continues at the position where the monitor has stopped reading. */
 static void fill_slot(struct runtime_thread *thread)
 {
@@ -114,7 +130,6 @@ static void fill_slot(struct runtime_thread *thread)
 	shared->moved = (struct channel_moved){ 0 };
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
 		runtime_set_mark(thread, i);
-	thread->ring = (uint8_t *)runtime.channel + CHANNEL_RINGS + (uint64_t)number_of(shared) * CHANNEL_RING_BYTES;
 	__atomic_store_n(&shared->state, CHANNEL_LIVE, __ATOMIC_RELEASE);
 }
 
@@ -151,6 +166,7 @@ size_t runtime_thread_bytes(void)
 
 static void free_thread(struct runtime_thread *thread)
 {
+	channel_unmap_ring(thread->ring);
 	munmap(thread, runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
 }
 
@@ -164,8 +180,7 @@ static struct runtime_thread *new_thread(void)
 	thread->walk = (struct walk *)(thread + 1);
 	thread->tid = (uint32_t)machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	seed(thread);
-	thread->shared = take_slot();
-	if (thread->shared)
+	if (attach_slot(thread))
 		return thread;
 	free_thread(thread);
 	return NULL;
@@ -259,8 +274,8 @@ void runtime_thread_forked(int64_t parent_pid)
 	thread->busy = 0;
 	thread->alloc_lanes = 0;
 	seed(thread);
-	thread->shared = runtime.channel ? take_slot() : NULL;
-	if (!thread->shared) {
+	channel_unmap_ring(thread->ring);
+	if (!runtime.channel || !attach_slot(thread)) {
 		runtime_thread = NULL;
 		return;
 	}

@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -201,6 +202,8 @@ static long dispatch(long number, long arguments[ARGUMENTS])
 		return call_fork(number, arguments);
 	if (number == SYS_rt_sigprocmask && arguments[3] == MASK_BYTES && signals_ours())
 		return change_mask(arguments);
+	if (number == SYS_mlockall)
+		return mlockall((int)arguments[0]);
 	if (number == SYS_setsockopt && waits_is_timeout((int)arguments[1], (int)arguments[2]))
 		__atomic_store_n(&waits_on_sockets, true, __ATOMIC_RELAXED);
 	return never_restarts(number, arguments) ? call_waiting(number, arguments) : call(number, arguments);

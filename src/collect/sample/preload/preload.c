@@ -80,8 +80,9 @@ static int make_environment(struct backend *backend, struct error *error)
 	if (asprintf(&backend->environment[PRELOAD_VARIABLE], "LD_PRELOAD=%s%s%s", library, has_others ? ":" : "",
 		     has_others ? others : "") < 0)
 		backend->environment[PRELOAD_VARIABLE] = NULL;
-	else if (asprintf(&backend->environment[CHANNEL_PATH_VARIABLE], CHANNEL_VARIABLE "=/proc/%d/fd/%d",
-			  (int)getpid(), preload_channel_file(backend->channel)) < 0)
+	else if (asprintf(&backend->environment[CHANNEL_PATH_VARIABLE], CHANNEL_VARIABLE "=/proc/%d/fd/%d:%" PRIu64,
+			  (int)getpid(), preload_channel_file(backend->channel),
+			  preload_channel_inode(backend->channel)) < 0)
 		backend->environment[CHANNEL_PATH_VARIABLE] = NULL;
 	bool made = backend->environment[PRELOAD_VARIABLE] && backend->environment[CHANNEL_PATH_VARIABLE];
 	return made ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
