@@ -123,8 +123,9 @@ enum channel_finding {
 	CHANNEL_FINDING_FPE = 2,    /* the program handles SIGFPE or SIGTRAP (the present agent never sets it) */
 	CHANNEL_FINDING_NEW = 4,    /* the program's operator new: its calls are not observed */
 	CHANNEL_FINDING_ESTIMATED = 8,
-	CHANNEL_FINDING_MALLOC = 16, /* the program's malloc comes before ours: its calls are not observed */
-	CHANNEL_FINDING_WINDOWS = 32 /* not an error: the program chose the parts that are measured */
+	CHANNEL_FINDING_MALLOC = 16,  /* the program's malloc comes before ours: its calls are not observed */
+	CHANNEL_FINDING_WINDOWS = 32, /* not an error: the program chose the parts that are measured */
+	CHANNEL_FINDING_SANDBOX = 64, /* a seccomp filter of the program forbids system calls of the agent */
 };
 
 /* --- records ---

@@ -85,6 +85,9 @@
 	  "The program itself overwrote the samples of these threads; they are missing from there on.") \
 	X(TIMER_SIGNAL_TAKEN, "timer-signal-taken", WARNING, INFO, "", \
 	  "Time is not sampled in such threads.") \
+	X(SANDBOXED, "sandboxed", WARNING, CLOSING, "", \
+	  "From that moment on, time is not sampled in such threads, and nothing is counted that needs a forbidden call; " \
+	  "the bpf backend measures the whole run.") \
 	X(FP_SIGNAL_TAKEN, "fp-signal-taken", WARNING, INFO, "", \
 	  "Floating point exceptions may be missing.") \
 	X(OWN_OPERATOR_NEW, "own-operator-new", WARNING, INFO, "", \

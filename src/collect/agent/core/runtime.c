@@ -231,8 +231,9 @@ void runtime_forked(void)
 	if (!runtime.channel)
 		return;
 	uint64_t code = runtime.process->code;
-	runtime.pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	if (!take_forked_process(code))
+	long pid = machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0); /* a filter may forbid it */
+	runtime.pid = (uint32_t)pid;
+	if (pid < 0 || !take_forked_process(code))
 		runtime.channel = NULL;
 	runtime_thread_forked(parent_pid);
 	if (runtime.channel)
@@ -278,11 +279,9 @@ static void connect(void)
 static struct channel *make_channel(void)
 {
 	const struct tally_header *header = hooks.header;
-	long mapped = machine_syscall(SYS_mmap, 0, CHANNEL_RINGS, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (mapped < 0 && mapped > -4096)
+	struct channel *channel = runtime_map(CHANNEL_RINGS);
+	if (!channel)
 		return NULL;
-	struct channel *channel = (void *)mapped;
 	channel->magic = CHANNEL_MAGIC;
 	channel->versions = CHANNEL_VERSIONS;
 	channel->starts_paused = header->starts_paused;

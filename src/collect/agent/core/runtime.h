@@ -39,6 +39,7 @@ struct runtime {
 	uint64_t text_start, text_end;       /* our own code: walks leave its frames out */
 	int signal;                          /* the signal of the timers */
 	bool kernel_copies;                  /* process_vm_readv is permitted */
+	bool is_stopped;                     /* counting stays off: a filter of all threads forbids it */
 };
 extern struct runtime runtime;
 
@@ -87,7 +88,7 @@ struct runtime_thread {
 	uint32_t waiting;
 
 	/* ticks/tick.c */
-	timer_t timer, cpu_timer;
+	int timer, cpu_timer; /* the kernel's numbers */
 	bool has_timer, has_cpu_timer;
 	bool is_idle;               /* the last tick found it waiting */
 	uint64_t interval_start_ns; /* tick.c: CPU time or CLOCK_MONOTONIC */
@@ -137,6 +138,8 @@ extern _Thread_local struct runtime_thread *runtime_thread __attribute__((tls_mo
 struct runtime_thread *runtime_thread_begin(const struct sample_record *creator);
 /* Ends the registration of this thread: counts the rest of its clocks and frees its slot. */
 void runtime_thread_end(void);
+/* Registers it again. */
+void runtime_thread_begin_again(void);
 
 enum { RUNTIME_HELD = 1 };
 
@@ -188,6 +191,10 @@ void runtime_each_thread(void (*visit)(struct runtime_thread *thread));
 void runtime_block_ticks(sigset_t *old);
 
 size_t runtime_thread_bytes(void);
+
+/* Map private memory that is zero, or return NULL; unmap it. */
+void *runtime_map(size_t bytes);
+void runtime_unmap(void *memory, size_t bytes);
 
 /* --- samples (sample.c): only between runtime_enter and runtime_leave, or in a handler that has found busy == 0 and
  * set it --- */

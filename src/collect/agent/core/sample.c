@@ -22,12 +22,12 @@ const size_t runtime_walk_bytes = sizeof(struct walk);
 
 enum { PAGE = 4096, USER_BITS = 47, NEAR_BYTES = 8 * 1024 * 1024 };
 
-static bool copy_by_kernel(void *to, size_t bytes, uint64_t address)
+/* Returns the number of bytes copied, or -EPERM if a filter of the program forbids the call. */
+static long copy_by_kernel(void *to, size_t bytes, uint64_t address)
 {
 	const struct iovec here = { .iov_base = to, .iov_len = bytes };
 	const struct iovec there = { .iov_base = (void *)(uintptr_t)address, .iov_len = bytes };
-	long got = machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0);
-	return got == (long)bytes;
+	return machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0);
 }
 
 /* Used where a sandbox forbids process_vm_readv: rt_sigprocmask reads its argument before it rejects an invalid
@@ -36,7 +36,7 @@ static bool is_there(uint64_t address)
 {
 	enum { NO_HOW = ~0, SET_BYTES = 8 };
 	uint64_t word = address & ~(uint64_t)(SET_BYTES - 1);
-	return machine_syscall(SYS_rt_sigprocmask, NO_HOW, (long)word, 0, SET_BYTES, 0, 0) != -EFAULT;
+	return machine_syscall(SYS_rt_sigprocmask, NO_HOW, (long)word, 0, SET_BYTES, 0, 0) == -EINVAL;
 }
 
 bool runtime_copy(void *to, size_t bytes, uint64_t address)
@@ -46,8 +46,9 @@ bool runtime_copy(void *to, size_t bytes, uint64_t address)
 	uint64_t last = address + bytes - 1;
 	if (address >> USER_BITS || last >> USER_BITS)
 		return false;
-	if (runtime.kernel_copies)
-		return copy_by_kernel(to, bytes, address);
+	long got = runtime.kernel_copies ? copy_by_kernel(to, bytes, address) : -EPERM;
+	if (got != -EPERM)
+		return got == (long)bytes;
 	for (uint64_t at = address; at <= last; at = (at | (PAGE - 1)) + 1)
 		if (!is_there(at))
 			return false;

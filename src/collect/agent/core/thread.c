@@ -164,19 +164,30 @@ size_t runtime_thread_bytes(void)
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
+void *runtime_map(size_t bytes)
+{
+	enum { ERRORS = 4095 };
+	long mapped = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return mapped < 0 && mapped >= -ERRORS ? NULL : (void *)mapped;
+}
+
+void runtime_unmap(void *memory, size_t bytes)
+{
+	machine_syscall(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
+}
+
 static void free_thread(struct runtime_thread *thread)
 {
 	channel_unmap_ring(thread->ring);
-	munmap(thread, runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
+	runtime_unmap(thread, runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
 }
 
 static struct runtime_thread *new_thread(void)
 {
-	void *memory = mmap(NULL, runtime_thread_bytes() + ALTERNATE_STACK_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
+	struct runtime_thread *thread = runtime_map(runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
+	if (!thread)
 		return NULL;
-	struct runtime_thread *thread = memory;
 	thread->walk = (struct walk *)(thread + 1);
 	thread->tid = (uint32_t)machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	seed(thread);
@@ -306,4 +317,10 @@ void runtime_thread_end(void)
 	drop_alternate_stack(thread);
 	free_thread(thread);
 	real_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void runtime_thread_begin_again(void)
+{
+	has_ended = false;
+	(void)runtime_thread_begin(NULL);
 }

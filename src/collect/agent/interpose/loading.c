@@ -92,7 +92,7 @@ INTERPOSED int dlclose(void *handle)
 /* Returns false in a child of vfork, which has our memory but is another process. */
 static bool is_watched_process(void)
 {
-	return runtime.channel && getpid() == (pid_t)runtime.pid;
+	return runtime.channel && !runtime_is_elsewhere();
 }
 
 /* Copies the beginning of a text, page by page, since it may not be readable. Returns the number of bytes copied, at

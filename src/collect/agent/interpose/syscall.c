@@ -15,6 +15,7 @@
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/interpose/locks.h"
+#include "collect/agent/interpose/sandbox.h"
 #include "collect/agent/signals/signals.h"
 #include "collect/agent/signals/waits.h"
 
@@ -196,12 +197,23 @@ static bool forks(long number, const long arguments[ARGUMENTS])
 	return number == SYS_fork || (number == SYS_clone && !(arguments[0] & CLONE_VM));
 }
 
+static long call_sandboxing(long number, const long arguments[ARGUMENTS])
+{
+	struct sandbox sandbox;
+	sandbox_begins(&sandbox, number, arguments);
+	long result = call(number, arguments);
+	sandbox_ended(&sandbox, result);
+	return result;
+}
+
 static long dispatch(long number, long arguments[ARGUMENTS])
 {
 	if (hooks_measure() && forks(number, arguments))
 		return call_fork(number, arguments);
 	if (number == SYS_rt_sigprocmask && arguments[3] == MASK_BYTES && signals_ours())
 		return change_mask(arguments);
+	if (number == SYS_prctl || number == SYS_seccomp)
+		return call_sandboxing(number, arguments);
 	if (number == SYS_mlockall)
 		return mlockall((int)arguments[0]);
 	if (number == SYS_setsockopt && waits_is_timeout((int)arguments[1], (int)arguments[2]))

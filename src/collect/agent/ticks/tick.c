@@ -493,8 +493,8 @@ void tick_finish(struct runtime_thread *thread)
 	if (thread->has_timer && runtime.on)
 		count_rest(thread);
 	if (thread->has_timer)
-		timer_delete(thread->timer);
+		tick_delete_timer(thread->timer);
 	if (thread->has_cpu_timer)
-		timer_delete(thread->cpu_timer);
+		tick_delete_timer(thread->cpu_timer);
 	thread->has_timer = thread->has_cpu_timer = false;
 }

@@ -12,7 +12,8 @@
 extern const bool tick_waits_are_shielded;
 
 /* Sets a timer to `ns` from now or, with TIMER_ABSTIME, to `ns` on its clock. 0 stops it. */
-void tick_set_timer(timer_t timer, int flags, uint64_t ns);
+void tick_set_timer(int timer, int flags, uint64_t ns);
+void tick_delete_timer(int timer);
 
 /* Returns true if the timer of CPU time has sent this tick, which means that the thread was running. */
 bool tick_is_by_cpu(const siginfo_t *info);

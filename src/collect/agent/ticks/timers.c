@@ -18,12 +18,17 @@ const bool tick_waits_are_shielded = false;
  * number. */
 static const char mono_tick, cpu_tick;
 
-void tick_set_timer(timer_t timer, int flags, uint64_t ns)
+void tick_set_timer(int timer, int flags, uint64_t ns)
 {
 	static const uint64_t ns_per_s = 1000000000;
 	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ns / ns_per_s),
 						     .tv_nsec = (long)(ns % ns_per_s) } };
-	timer_settime(timer, flags, &at, NULL);
+	machine_syscall(SYS_timer_settime, timer, flags, (long)&at, 0, 0, 0);
+}
+
+void tick_delete_timer(int timer)
+{
+	machine_syscall(SYS_timer_delete, timer, 0, 0, 0, 0, 0);
 }
 
 bool tick_is_ours(const siginfo_t *info)
@@ -44,12 +49,12 @@ void tick_send(struct runtime_thread *thread)
 	machine_syscall(SYS_rt_tgsigqueueinfo, runtime.pid, thread->tid, runtime.signal, (long)&info, 0, 0);
 }
 
-static bool create_timer(struct runtime_thread *thread, clockid_t clock, const char *value, timer_t *timer)
+static bool create_timer(struct runtime_thread *thread, clockid_t clock, const char *value, int *timer)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = runtime.signal };
 	event.sigev_value.sival_ptr = (void *)(uintptr_t)value;
 	event._sigev_un._tid = (pid_t)thread->tid;
-	return timer_create(clock, &event, timer) == 0;
+	return machine_syscall(SYS_timer_create, clock, (long)&event, (long)timer, 0, 0, 0) == 0;
 }
 
 void tick_create(struct runtime_thread *thread)
