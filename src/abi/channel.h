@@ -115,6 +115,7 @@ struct channel_process {
 	uint32_t threads_unwatched; /* threads that got no slot or no timer */
 	uint64_t late_ticks;        /* ticks that waited for a handler on a small alternate stack */
 	uint32_t execs;             /* threads in exec: while not 0, /proc/PID may describe another program */
+	uint32_t stretch_max;       /* largest factor of the distances of a waiting thread's ticks; 0: not stretched */
 	uint32_t order; /* number of slots taken before; a program's slot has a higher one than its predecessor's */
 };
 
@@ -197,7 +198,7 @@ static inline bool channel_is_known(const struct channel *channel)
 
 /* Runtime and monitor may come from different builds: another size needs another CHANNEL_VERSION. */
 _Static_assert(sizeof(struct channel_request) == 80 && sizeof(struct channel_thread) == 832 &&
-		       sizeof(struct channel_process) == 64 && offsetof(struct channel, processes) == 4096,
+		       sizeof(struct channel_process) == 72 && offsetof(struct channel, processes) == 4096,
 	       "sizes of the channel's parts");
 
 #endif

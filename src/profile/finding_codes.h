@@ -96,6 +96,9 @@
 	  "The allocations of the program are missing; --backend bpf sees them.") \
 	X(TIME_COARSE, "time-coarse", NOTE, CLOSING, "sample a second of time", \
 	  "Time is sampled less often than requested; each sample stands for as many hits as its time has intervals.") \
+	X(WAITS_COARSE, "waits-coarse", NOTE, CLOSING, "times as long a distance", \
+	  "The ticks of many waiting threads would take the time of the processors; each sample of a wait stands for as " \
+	  "many hits as its time has intervals.") \
 	X(PARTS_MEASURED, "parts-measured", NOTE, INFO, "", \
 	  "The totals cover the parts between cpprof_start and cpprof_stop only.") \
 	/* the compiler's hooks */ \

@@ -108,6 +108,7 @@ static bool take_process(uint64_t code)
 		process->threads_unwatched = 0;
 		process->late_ticks = 0;
 		process->execs = 0;
+		process->stretch_max = 0;
 		process->order = __atomic_fetch_add(&channel->processes_taken, 1, __ATOMIC_RELAXED);
 		runtime.process = process;
 		runtime.process_number = i;

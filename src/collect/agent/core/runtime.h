@@ -276,6 +276,8 @@ int tick_install(void);
 /* Create the present thread's timers; delete them after counting the rest. */
 void tick_create(struct runtime_thread *thread);
 void tick_finish(struct runtime_thread *thread);
+/* Called in the child of a fork before its thread's timers are created. */
+void tick_forked(void);
 /* Start ticks with all clocks set to now; stop them and count the time since the last tick. For any thread (see
  * runtime_each_thread): if its own handler runs at the same time, the use of one tick is lost. */
 void tick_start(struct runtime_thread *thread);

@@ -270,6 +270,7 @@ struct runtime_thread *runtime_thread_begin_main(enum channel_event event, int64
 void runtime_thread_forked(int64_t parent_pid)
 {
 	struct runtime_thread *thread = runtime_thread;
+	tick_forked();
 	all_locked = 0;
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++) {
 		if (all[i] && runtime.alone)

@@ -316,6 +316,9 @@ static void preload_add_findings(const struct backend *backend, struct profile *
 	if (sums->late_ticks > 0)
 		finding_add(profile, FINDING_TICKS_LATE, sums->late_ticks,
 			    "{# tick|# ticks} came late: the program's own alternate signal stack was too small");
+	if (sums->stretch > 0)
+		finding_add(profile, FINDING_WAITS_COARSE, sums->stretch,
+			    "waiting threads had up to {# time|# times} fewer ticks: they were many");
 	if (sums->broken_rings > 0)
 		finding_add(profile, FINDING_SAMPLES_DAMAGED, sums->broken_rings,
 			    "the program itself damaged the samples of {# thread|# threads}");

@@ -424,6 +424,7 @@ static void add_process(struct preload_sums *sums, const struct preload_slots *s
 	const struct channel_process *shared = preload_slots_shared(slots, process);
 	sums->unwatched += shared->threads_unwatched;
 	sums->late_ticks += shared->late_ticks;
+	sums->stretch = shared->stretch_max > sums->stretch ? shared->stretch_max : sums->stretch;
 	sums->flags |= shared->findings;
 	if (has_lost_its_program(process, shared, now_ns)) {
 		sums->not_connected++;
