@@ -1,6 +1,6 @@
 /*
  * The memory that the monitor shares with the processes that it observes from the inside (backend preload). It is a
- * memfd of the monitor. The environment variable CHANNEL_VARIABLE has its path.
+ * memfd of the monitor. The environment variable CHANNEL_VARIABLE has its path and its inode.
  *
  *   struct channel   settings; the bell
  *   processes        a slot for each process that has connected
@@ -12,7 +12,7 @@
  * A record is valid as soon as its ring's head has passed it, even if the target is then killed. The monitor checks
  * everything that it reads here; a target that overwrites the memory damages only its own profile.
  *
- * Slots: the runtime takes a free one (CAS on `state`), only the monitor frees it. The monitor writes the fields
+ * Slots: the runtime takes a free one (CAS on `state`); once it is live, only the monitor frees it. The monitor writes the fields
  * marked (m), the runtime all others. Both access shared fields with the __atomic builtins: write with release, read
  * with acquire.
  */
@@ -29,11 +29,13 @@
 #include "abi/sample_record.h"
 #include "abi/unwind_row.h"
 
-#define CHANNEL_VARIABLE "CPPROF_CHANNEL" /* "/proc/MONITOR/fd/N" */
+#define CHANNEL_VARIABLE "CPPROF_CHANNEL" /* "/proc/MONITOR/fd/N:INODE", each in decimal */
+#define CHANNEL_FILE "cpprof-channel"     /* the memfd's name */
+#define CHANNEL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 6,        /* of this header, code_table.h and interval_clock.h */
+	CHANNEL_VERSION = 7,        /* of this header, code_table.h and interval_clock.h */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -113,6 +115,7 @@ struct channel_process {
 	uint32_t threads_unwatched; /* threads that got no slot or no timer */
 	uint64_t late_ticks;        /* ticks that waited for a handler on a small alternate stack */
 	uint32_t execs;             /* threads in exec: while not 0, /proc/PID may describe another program */
+	uint32_t stretch_max;       /* largest factor of the distances of a waiting thread's ticks; 0: not stretched */
 	uint32_t order; /* number of slots taken before; a program's slot has a higher one than its predecessor's */
 };
 
@@ -121,8 +124,9 @@ enum channel_finding {
 	CHANNEL_FINDING_FPE = 2,    /* the program handles SIGFPE or SIGTRAP (the present agent never sets it) */
 	CHANNEL_FINDING_NEW = 4,    /* the program's operator new: its calls are not observed */
 	CHANNEL_FINDING_ESTIMATED = 8,
-	CHANNEL_FINDING_MALLOC = 16, /* the program's malloc comes before ours: its calls are not observed */
-	CHANNEL_FINDING_WINDOWS = 32 /* not an error: the program chose the parts that are measured */
+	CHANNEL_FINDING_MALLOC = 16,  /* the program's malloc comes before ours: its calls are not observed */
+	CHANNEL_FINDING_WINDOWS = 32, /* not an error: the program chose the parts that are measured */
+	CHANNEL_FINDING_SANDBOX = 64, /* a seccomp filter of the program forbids system calls of the agent */
 };
 
 /* --- records ---
@@ -194,7 +198,7 @@ static inline bool channel_is_known(const struct channel *channel)
 
 /* Runtime and monitor may come from different builds: another size needs another CHANNEL_VERSION. */
 _Static_assert(sizeof(struct channel_request) == 80 && sizeof(struct channel_thread) == 832 &&
-		       sizeof(struct channel_process) == 64 && offsetof(struct channel, processes) == 4096,
+		       sizeof(struct channel_process) == 72 && offsetof(struct channel, processes) == 4096,
 	       "sizes of the channel's parts");
 
 #endif

@@ -96,6 +96,9 @@
 	  "The program itself overwrote the samples of these threads; they are missing from there on.") \
 	X(TIMER_SIGNAL_TAKEN, "timer-signal-taken", WARNING, INFO, "", \
 	  "Time is not sampled in such threads.") \
+	X(SANDBOXED, "sandboxed", WARNING, CLOSING, "", \
+	  "From that moment on, time is not sampled in such threads, and nothing is counted that needs a forbidden call; " \
+	  "the bpf backend measures the whole run.") \
 	X(FP_SIGNAL_TAKEN, "fp-signal-taken", WARNING, INFO, "", \
 	  "Floating point exceptions may be missing.") \
 	X(OWN_OPERATOR_NEW, "own-operator-new", WARNING, INFO, "", \
@@ -104,6 +107,9 @@
 	  "The allocations of the program are missing; --backend bpf sees them.") \
 	X(TIME_COARSE, "time-coarse", NOTE, CLOSING, "sample a second of time", \
 	  "Time is sampled less often than requested; each sample stands for as many hits as its time has intervals.") \
+	X(WAITS_COARSE, "waits-coarse", NOTE, CLOSING, "times as long a distance", \
+	  "The ticks of many waiting threads would take the time of the processors; each sample of a wait stands for as " \
+	  "many hits as its time has intervals.") \
 	X(PARTS_MEASURED, "parts-measured", NOTE, INFO, "", \
 	  "The totals cover the parts between cpprof_start and cpprof_stop only.") \
 	/* the compiler's hooks */ \

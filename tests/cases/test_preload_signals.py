@@ -22,6 +22,7 @@ PROGRAMS = {
 	"awaiting": (0, 0.03),
 	"own_actions": (ENDED_BY_NUMBER_OF_TICKS, 0.06),
 	"never_restarted": (0, 0.1),
+	"socket_timeouts": (0, 0.03),
 	"stacks": (0, 0.2),
 	"own_timers": (0, 0.3),
 	"cancelled": (0, 0.7),

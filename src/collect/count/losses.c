@@ -10,6 +10,7 @@ struct losses {
 	uint64_t ends_early; /* 1: the file is shorter than its header says */
 	uint64_t untimed;    /* 1: times were requested, but some hooks did not report exits */
 	uint64_t blockless;  /* 1: blocks were requested, but no hook of basic blocks was called */
+	uint64_t sandboxed;  /* 1: a seccomp filter forbids what ticks or further memory need */
 	uint64_t mixed;      /* 1: libraries were mapped to addresses of earlier ones, or were too many */
 };
 
@@ -40,9 +41,10 @@ static struct losses find_losses(const struct tally *tally)
 	}
 	if (tally->header.processes > tally->process_count)
 		losses.processes_refused = tally->header.processes - tally->process_count;
+	losses.sandboxed = (hooks & TALLY_SANDBOXED) != 0;
 	losses.untimed = is_timed && hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY);
-	losses.blockless =
-		tally->header.measurement == TALLY_BLOCKS && hooks && !(hooks & (TALLY_HOOK_BLOCK | TALLY_HOOK_GUARD));
+	losses.blockless = tally->header.measurement == TALLY_BLOCKS && hooks & ~(uint32_t)TALLY_SANDBOXED &&
+			   !(hooks & (TALLY_HOOK_BLOCK | TALLY_HOOK_GUARD));
 	for (size_t i = 0; i < tally->thread_count; i++) {
 		losses.folded += folded_calls(&tally->threads[i].tree);
 		losses.reused += tally->threads[i].shared->threads_before;
@@ -91,6 +93,9 @@ static void add_limits(const struct losses *losses, struct profile *profile)
 		finding_add(profile, FINDING_BLOCKS_UNCOUNTED, 0,
 			    "no basic blocks were counted: compile with -fsanitize-coverage=trace-pc (gcc) or "
 			    "-fsanitize-coverage=trace-pc-guard (clang)");
+	if (losses->sandboxed > 0)
+		finding_add(profile, FINDING_SANDBOXED, 0,
+			    "the program forbids itself system calls (seccomp) that the measurement needs");
 	if (losses->unended > 0)
 		finding_add(profile, FINDING_PROCESSES_UNENDED, losses->unended,
 			    "{# process was|# processes were} killed, or still {runs|run}");

@@ -1,4 +1,5 @@
 #include "collect/sample/target.h"
+#include "collect/sample/child_end.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -7,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/path.h"
+#include "collect/sample/child_end.h"
 #include "processor/names.h"
 
 /* --- finding --- */
@@ -189,7 +190,7 @@ static int fork_it(struct target *target, const char *path, char *const *argumen
 	target->go_fd = go[1];
 	target->fail_fd = fail[0];
 	if (target->pid > 0)
-		target->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+		target->pidfd = child_end_open(target->pid);
 	if (target->pid < 0 || target->pidfd < 0) {
 		errno = target->pid < 0 ? number : errno;
 		error_set_errno(error, "cannot start a process");

@@ -15,7 +15,7 @@
 
 struct target {
 	pid_t pid;
-	int pidfd;   /* readable when the process has ended */
+	int pidfd;   /* readable or hung up when the process has ended (child_end.h) */
 	int go_fd;   /* a byte written here lets the process exec */
 	int fail_fd; /* delivers the errno of a failed exec */
 	bool ended;

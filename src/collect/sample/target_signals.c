@@ -1,8 +1,61 @@
 #include "collect/sample/target_signals.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+/* --- without signalfd: a thread receives the signals and writes them into a pipe --- */
+
+struct receiver {
+	sigset_t signals;
+	int write_fd;
+};
+
+/* Ends when the other end is closed and one more signal comes. */
+static void *receive(void *context)
+{
+	struct receiver *receiver = context;
+	siginfo_t info;
+	struct signalfd_siginfo signal = { .ssi_signo = 0 };
+	ssize_t written = sizeof(signal);
+	while (written == (ssize_t)sizeof(signal)) {
+		if (sigwaitinfo(&receiver->signals, &info) < 0)
+			continue;
+		signal.ssi_signo = (uint32_t)info.si_signo;
+		signal.ssi_code = info.si_code;
+		written = write(receiver->write_fd, &signal, sizeof(signal));
+	}
+	close(receiver->write_fd);
+	free(receiver);
+	return NULL;
+}
+
+/* Returns a descriptor from which struct signalfd_siginfo can be read, or -1 with errno. */
+static int open_pipe(const sigset_t *signals)
+{
+	int fds[2];
+	pthread_t thread;
+	struct receiver *receiver = malloc(sizeof(*receiver));
+	if (!receiver || pipe2(fds, O_CLOEXEC) < 0) {
+		free(receiver);
+		return -1;
+	}
+	*receiver = (struct receiver){ .signals = *signals, .write_fd = fds[1] };
+	int error = fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0 ? errno : pthread_create(&thread, NULL, receive, receiver);
+	if (error == 0) {
+		pthread_detach(thread);
+		return fds[0];
+	}
+	close(fds[0]);
+	close(fds[1]);
+	free(receiver);
+	errno = error;
+	return -1;
+}
 
 int target_signals_take(int *fd, sigset_t *old, struct error *error)
 {
@@ -18,6 +71,8 @@ int target_signals_take(int *fd, sigset_t *old, struct error *error)
 	sigdelset(&signals, SIGPIPE);
 	sigdelset(&signals, SIGXFSZ);
 	*fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (*fd < 0) /* a seccomp profile may deny it */
+		*fd = open_pipe(&signals);
 	return *fd < 0 ? error_set_errno(error, "cannot receive signals") : 0;
 }
 

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "collect/agent/core/interface.h"
 
@@ -52,13 +51,13 @@ static struct label_store *get_store(void)
 	if (store)
 		return store;
 	/* The kernel provides the pages that sets use. */
-	store = mmap(NULL, sizeof(*store), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (store == MAP_FAILED)
+	store = runtime_map(sizeof(*store));
+	if (!store)
 		return NULL;
 	struct label_store *other = NULL;
 	if (__atomic_compare_exchange_n(&label_store, &other, store, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return store;
-	munmap(store, sizeof(*store));
+	runtime_unmap(store, sizeof(*store));
 	return other;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "collect/agent/core/filter.h"
 #include "collect/agent/core/runtime.h"
 #include "processor/agent/machine.h"
 
@@ -30,7 +31,10 @@ static void put(uint8_t *ring, uint64_t at, const void *bytes, size_t size)
 
 bool runtime_is_elsewhere(void)
 {
-	return machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != runtime.pid;
+	long pid = machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	if (pid == -EPERM && !filter_permits_processes(machine_filters)) /* then there is no child */
+		return false;
+	return pid != runtime.pid;
 }
 
 bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t first_bytes, const void *second,

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collect/agent/core/channel.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
@@ -25,49 +26,6 @@ struct runtime runtime;
 enum { NS_PER_MS = 1000000 };
 
 /* --- connecting --- */
-
-static bool map_channel(int fd)
-{
-	struct stat status;
-	if (fstat(fd, &status) < 0 || (uint64_t)status.st_size != CHANNEL_BYTES)
-		return false;
-	void *channel = mmap(NULL, CHANNEL_CODES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (channel == MAP_FAILED)
-		return false;
-	void *code = mmap(NULL, CHANNEL_BYTES - CHANNEL_CODES, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd,
-			  (off_t)CHANNEL_CODES);
-	const struct channel *found = channel;
-	if (code == MAP_FAILED || !channel_is_known(found) || found->is_over) {
-		munmap(channel, CHANNEL_CODES);
-		if (code != MAP_FAILED)
-			munmap(code, CHANNEL_BYTES - CHANNEL_CODES);
-		return false;
-	}
-	runtime.channel = channel;
-	runtime.code = code;
-	return true;
-}
-
-static char channel_path[64];
-
-const char *runtime_channel_path(void)
-{
-	return channel_path;
-}
-
-static bool find_channel(void)
-{
-	/* Not with interposed calls: these need state that does not exist yet, and would be counted. */
-	const char *path = getenv(CHANNEL_VARIABLE);
-	long fd = path ? machine_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0, 0, 0) : -1;
-	bool found = fd >= 0 && map_channel((int)fd);
-	size_t bytes = found ? strnlen(path, sizeof(channel_path) - 1) : 0;
-	if (bytes > 0)
-		memcpy(channel_path, path, bytes);
-	if (fd >= 0)
-		machine_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	return found;
-}
 
 /* Returns whether our pid is also the one in /proc, which the monitor uses. In another pid namespace it belongs to
  * another process there. */
@@ -150,6 +108,7 @@ static bool take_process(uint64_t code)
 		process->threads_unwatched = 0;
 		process->late_ticks = 0;
 		process->execs = 0;
+		process->stretch_max = 0;
 		process->order = __atomic_fetch_add(&channel->processes_taken, 1, __ATOMIC_RELAXED);
 		runtime.process = process;
 		runtime.process_number = i;
@@ -273,8 +232,9 @@ void runtime_forked(void)
 	if (!runtime.channel)
 		return;
 	uint64_t code = runtime.process->code;
-	runtime.pid = (uint32_t)machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	if (!take_forked_process(code))
+	long pid = machine_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0); /* a filter may forbid it */
+	runtime.pid = (uint32_t)pid;
+	if (pid < 0 || !take_forked_process(code))
 		runtime.channel = NULL;
 	runtime_thread_forked(parent_pid);
 	if (runtime.channel)
@@ -320,11 +280,9 @@ static void connect(void)
 static struct channel *make_channel(void)
 {
 	const struct tally_header *header = hooks.header;
-	long mapped = machine_syscall(SYS_mmap, 0, CHANNEL_RINGS, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (mapped < 0 && mapped > -4096)
+	struct channel *channel = runtime_map(CHANNEL_RINGS);
+	if (!channel)
 		return NULL;
-	struct channel *channel = (void *)mapped;
 	channel->magic = CHANNEL_MAGIC;
 	channel->versions = CHANNEL_VERSIONS;
 	channel->starts_paused = header->starts_paused || hooks.awaits_start;
@@ -373,7 +331,7 @@ void cpprof_runtime_begin(void)
 	int error = errno;
 	real_signals_begin();
 	hooks_begin_recorded();
-	if (!hooks.header && has_own_pid() && find_channel())
+	if (!hooks.header && has_own_pid() && channel_find())
 		connect();
 	if (!runtime.channel)
 		__atomic_store_n(&alone_state, MAY_BEGIN, __ATOMIC_RELEASE);

@@ -28,7 +28,7 @@ extern const size_t runtime_walk_bytes;
 struct runtime {
 	struct channel *channel; /* NULL: no recorder, and nothing to do */
 	bool alone;              /* the channel is private: only hooks count (hooks.h), and no monitor reads it */
-	const uint8_t *code;     /* from CHANNEL_CODES on: read-only */
+	const uint8_t *code;     /* the list of codes (CHANNEL_CODES): read-only; core/channel.h has the chunks */
 	struct channel_process *process; /* our slot */
 	uint32_t process_number;
 	uint32_t pid;
@@ -39,6 +39,7 @@ struct runtime {
 	uint64_t text_start, text_end;       /* our own code: walks leave its frames out */
 	int signal;                          /* the signal of the timers */
 	bool kernel_copies;                  /* process_vm_readv is permitted */
+	bool is_stopped;                     /* counting stays off: a filter of all threads forbids it */
 };
 extern struct runtime runtime;
 
@@ -76,7 +77,7 @@ struct runtime_lane {
 
 struct runtime_thread {
 	struct channel_thread *shared; /* its slot */
-	uint8_t *ring;
+	uint8_t *ring;                 /* NULL if the channel is private */
 	uint32_t tid;
 	/* Not 0: the library is active in this thread, in the function with this frame, or (RUNTIME_HELD) in code
 	 * that nothing can leave by a jump. A tick that comes then counts nothing; the next one counts for both. */
@@ -87,7 +88,7 @@ struct runtime_thread {
 	uint32_t waiting;
 
 	/* ticks/tick.c */
-	timer_t timer, cpu_timer;
+	int timer, cpu_timer; /* the kernel's numbers */
 	bool has_timer, has_cpu_timer;
 	bool is_idle;               /* the last tick found it waiting */
 	uint64_t interval_start_ns; /* tick.c: CPU time or CLOCK_MONOTONIC */
@@ -137,6 +138,8 @@ extern _Thread_local struct runtime_thread *runtime_thread __attribute__((tls_mo
 struct runtime_thread *runtime_thread_begin(const struct sample_record *creator);
 /* Ends the registration of this thread: counts the rest of its clocks and frees its slot. */
 void runtime_thread_end(void);
+/* Registers it again. */
+void runtime_thread_begin_again(void);
 
 enum { RUNTIME_HELD = 1 };
 
@@ -189,6 +192,10 @@ void runtime_block_ticks(sigset_t *old);
 
 size_t runtime_thread_bytes(void);
 
+/* Map private memory that is zero, or return NULL; unmap it. */
+void *runtime_map(size_t bytes);
+void runtime_unmap(void *memory, size_t bytes);
+
 /* --- samples (sample.c): only between runtime_enter and runtime_leave, or in a handler that has found busy == 0 and
  * set it --- */
 
@@ -206,9 +213,6 @@ void runtime_sample_here(struct runtime_thread *thread, uint32_t request, uint64
 /* Samples the code that a signal interrupted: `context` is the handler's third argument. */
 void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
 				const void *context);
-
-/* Returns the value of CHANNEL_VARIABLE by which this process found the channel, or "" if it has none. */
-const char *runtime_channel_path(void);
 
 /* Copies memory that may not be mapped. Returns false if it is not. Async-signal-safe. */
 bool runtime_copy(void *to, size_t bytes, uint64_t address);
@@ -272,6 +276,8 @@ int tick_install(void);
 /* Create the present thread's timers; delete them after counting the rest. */
 void tick_create(struct runtime_thread *thread);
 void tick_finish(struct runtime_thread *thread);
+/* Called in the child of a fork before its thread's timers are created. */
+void tick_forked(void);
 /* Start ticks with all clocks set to now; stop them and count the time since the last tick. For any thread (see
  * runtime_each_thread): if its own handler runs at the same time, the use of one tick is lost. */
 void tick_start(struct runtime_thread *thread);

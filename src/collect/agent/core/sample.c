@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "collect/agent/core/channel.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "processor/agent/machine.h"
@@ -21,12 +22,12 @@ const size_t runtime_walk_bytes = sizeof(struct walk);
 
 enum { PAGE = 4096, USER_BITS = 47, NEAR_BYTES = 8 * 1024 * 1024 };
 
-static bool copy_by_kernel(void *to, size_t bytes, uint64_t address)
+/* Returns the number of bytes copied, or -EPERM if a filter of the program forbids the call. */
+static long copy_by_kernel(void *to, size_t bytes, uint64_t address)
 {
 	const struct iovec here = { .iov_base = to, .iov_len = bytes };
 	const struct iovec there = { .iov_base = (void *)(uintptr_t)address, .iov_len = bytes };
-	long got = machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0);
-	return got == (long)bytes;
+	return machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0);
 }
 
 /* Used where a sandbox forbids process_vm_readv: rt_sigprocmask reads its argument before it rejects an invalid
@@ -35,7 +36,7 @@ static bool is_there(uint64_t address)
 {
 	enum { NO_HOW = ~0, SET_BYTES = 8 };
 	uint64_t word = address & ~(uint64_t)(SET_BYTES - 1);
-	return machine_syscall(SYS_rt_sigprocmask, NO_HOW, (long)word, 0, SET_BYTES, 0, 0) != -EFAULT;
+	return machine_syscall(SYS_rt_sigprocmask, NO_HOW, (long)word, 0, SET_BYTES, 0, 0) == -EINVAL;
 }
 
 bool runtime_copy(void *to, size_t bytes, uint64_t address)
@@ -45,8 +46,9 @@ bool runtime_copy(void *to, size_t bytes, uint64_t address)
 	uint64_t last = address + bytes - 1;
 	if (address >> USER_BITS || last >> USER_BITS)
 		return false;
-	if (runtime.kernel_copies)
-		return copy_by_kernel(to, bytes, address);
+	long got = runtime.kernel_copies ? copy_by_kernel(to, bytes, address) : -EPERM;
+	if (got != -EPERM)
+		return got == (long)bytes;
 	for (uint64_t at = address; at <= last; at = (at | (PAGE - 1)) + 1)
 		if (!is_there(at))
 			return false;
@@ -111,10 +113,24 @@ static inline bool walk_find_code(struct walk *walk, uint64_t pc)
 
 enum { SLOTS = CHANNEL_CHUNKS * CODE_CHUNK_SLOTS };
 
+/* Returns whether all these slots are mapped. */
+static inline bool has_slots(uint64_t first, uint64_t count)
+{
+	if (count == 0 || first + count > SLOTS)
+		return false;
+	for (uint64_t chunk = first >> CODE_CHUNK_SHIFT; chunk <= (first + count - 1) >> CODE_CHUNK_SHIFT; chunk++)
+		if (!channel_chunk((uint32_t)chunk))
+			return false;
+	return true;
+}
+
+/* Returns another slot if this one is impossible: the tables may change during a walk, which is then repeated. */
 static inline const void *slot_at(uint32_t number)
 {
-	return runtime.code + (CHANNEL_CHUNKS_AT - CHANNEL_CODES) +
-	       (uint64_t)(number < SLOTS ? number : 0) * CODE_SLOT_BYTES;
+	static const uint64_t none;
+	number = number < SLOTS ? number : 0;
+	const uint8_t *chunk = channel_chunk(number >> CODE_CHUNK_SHIFT);
+	return chunk ? chunk + (uint64_t)(number % CODE_CHUNK_SLOTS) * CODE_SLOT_BYTES : (const void *)&none;
 }
 
 /* Returns the index of the row that applies at the start of a page. */
@@ -125,6 +141,9 @@ static inline uint32_t page_start(uint32_t pages, uint32_t page)
 
 static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
 {
+	if (!has_slots(walk->code.rows, walk->code.row_count) ||
+	    !has_slots(walk->code.pages, walk->code.page_count / 2 + 1))
+		return false;
 	uint32_t page = pc >> (walk->code.page_shift & 31);
 	uint32_t low = walk->code.row_count - 1;
 	uint32_t high = low;

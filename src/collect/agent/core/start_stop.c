@@ -2,10 +2,11 @@
 #include <cpprof/runtime.h>
 
 #include <errno.h>
-#include <sched.h>
+#include <sys/syscall.h>
 
 #include "collect/agent/core/interface.h"
 #include "collect/agent/hooks/hooks.h"
+#include "processor/agent/machine.h"
 
 int cpprof_is_recording(void)
 {
@@ -25,7 +26,7 @@ static void begin_turn(void)
 	for (;;) {
 		uint32_t pid = __atomic_load_n(&turning, __ATOMIC_RELAXED);
 		if (pid == runtime.pid)
-			sched_yield();
+			machine_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 		else if (__atomic_compare_exchange_n(&turning, &pid, runtime.pid, false, __ATOMIC_ACQUIRE,
 						     __ATOMIC_RELAXED))
 			return;
@@ -45,6 +46,7 @@ static void turn(bool on)
 	if (runtime.channel) {
 		begin_turn();
 		struct runtime_thread *thread = interface_enter();
+		on = on && !runtime.is_stopped;
 		bool changes = runtime.on != on;
 		if (!on)
 			__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_WINDOWS, __ATOMIC_RELAXED);

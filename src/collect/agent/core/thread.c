@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "collect/agent/core/channel.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
@@ -98,6 +99,21 @@ static void seed(struct runtime_thread *thread)
 	thread->random = (runtime_now_ns(CLOCK_MONOTONIC) ^ (uint64_t)thread->tid << 32) * golden | 1;
 }
 
+/* Takes a slot for the thread and maps its ring. Returns false if there is no slot or no memory. */
+static bool attach_slot(struct runtime_thread *thread)
+{
+	thread->ring = NULL;
+	thread->shared = take_slot();
+	if (!thread->shared || runtime.alone)
+		return thread->shared != NULL;
+	thread->ring = channel_map_ring(number_of(thread->shared));
+	if (thread->ring)
+		return true;
+	__atomic_store_n(&thread->shared->state, CHANNEL_FREE, __ATOMIC_RELEASE); /* it was not used */
+	__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
 /* Clears the old content of the slot. The ring continues at the position where the monitor has stopped reading. */
 static void fill_slot(struct runtime_thread *thread)
 {
@@ -114,7 +130,6 @@ static void fill_slot(struct runtime_thread *thread)
 	shared->moved = (struct channel_moved){ 0 };
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
 		runtime_set_mark(thread, i);
-	thread->ring = (uint8_t *)runtime.channel + CHANNEL_RINGS + (uint64_t)number_of(shared) * CHANNEL_RING_BYTES;
 	__atomic_store_n(&shared->state, CHANNEL_LIVE, __ATOMIC_RELEASE);
 }
 
@@ -149,23 +164,34 @@ size_t runtime_thread_bytes(void)
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
+void *runtime_map(size_t bytes)
+{
+	enum { ERRORS = 4095 };
+	long mapped = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return mapped < 0 && mapped >= -ERRORS ? NULL : (void *)mapped;
+}
+
+void runtime_unmap(void *memory, size_t bytes)
+{
+	machine_syscall(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
+}
+
 static void free_thread(struct runtime_thread *thread)
 {
-	munmap(thread, runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
+	channel_unmap_ring(thread->ring);
+	runtime_unmap(thread, runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
 }
 
 static struct runtime_thread *new_thread(void)
 {
-	void *memory = mmap(NULL, runtime_thread_bytes() + ALTERNATE_STACK_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
+	struct runtime_thread *thread = runtime_map(runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
+	if (!thread)
 		return NULL;
-	struct runtime_thread *thread = memory;
 	thread->walk = (struct walk *)(thread + 1);
 	thread->tid = (uint32_t)machine_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	seed(thread);
-	thread->shared = take_slot();
-	if (thread->shared)
+	if (attach_slot(thread))
 		return thread;
 	free_thread(thread);
 	return NULL;
@@ -244,6 +270,7 @@ struct runtime_thread *runtime_thread_begin_main(enum channel_event event, int64
 void runtime_thread_forked(int64_t parent_pid)
 {
 	struct runtime_thread *thread = runtime_thread;
+	tick_forked();
 	all_locked = 0;
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++) {
 		if (all[i] && runtime.alone)
@@ -259,8 +286,8 @@ void runtime_thread_forked(int64_t parent_pid)
 	thread->busy = 0;
 	thread->alloc_lanes = 0;
 	seed(thread);
-	thread->shared = runtime.channel ? take_slot() : NULL;
-	if (!thread->shared) {
+	channel_unmap_ring(thread->ring);
+	if (!runtime.channel || !attach_slot(thread)) {
 		runtime_thread = NULL;
 		return;
 	}
@@ -291,4 +318,10 @@ void runtime_thread_end(void)
 	drop_alternate_stack(thread);
 	free_thread(thread);
 	real_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void runtime_thread_begin_again(void)
+{
+	has_ended = false;
+	(void)runtime_thread_begin(NULL);
 }

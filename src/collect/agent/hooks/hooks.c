@@ -423,6 +423,21 @@ void hooks_go_on(void)
 		see_end(0);
 }
 
+void hooks_sandboxed(void)
+{
+	if (hooks.header)
+		__atomic_or_fetch(&hooks.process->hooks, TALLY_SANDBOXED, __ATOMIC_RELAXED);
+}
+
+void hooks_stop_stamps(void)
+{
+	if (!has_state(hook_thread) ||
+	    (hooks.header->measurement != TALLY_PATHS_TIMED && hooks.header->measurement != TALLY_TRACE))
+		return;
+	hooks.measurement->flush(hook_thread);
+	hooks_stop_thread(hook_thread);
+}
+
 /* --- fork --- */
 
 /* Unmaps the states of threads that do not exist in the child. */

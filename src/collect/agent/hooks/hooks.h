@@ -210,6 +210,11 @@ void hooks_flush(void);
 void hooks_unit_declared(uint32_t request, const char *unit, size_t bytes);
 /* The exec failed: clears the end times that hooks_finish has set. */
 void hooks_go_on(void);
+/* A filter of the program forbids system calls of the agent: notes it in the tally. Makes no system call. */
+void hooks_sandboxed(void);
+/* Called before this thread enters the strict mode, in which the kernel permits it no time stamps either: stops the
+ * measurements that need them. */
+void hooks_stop_stamps(void);
 /* Called in the child of a fork: begins chunks for the new process. */
 void hooks_forked(void);
 /* A part of hooks_forked: enters the active calls of the thread, up to `top`, into the child's own tables. Returns

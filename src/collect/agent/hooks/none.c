@@ -52,6 +52,14 @@ void hooks_go_on(void)
 {
 }
 
+void hooks_sandboxed(void)
+{
+}
+
+void hooks_stop_stamps(void)
+{
+}
+
 void hooks_forked(void)
 {
 }

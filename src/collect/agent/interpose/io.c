@@ -11,12 +11,14 @@
 #include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "collect/agent/core/real.h"
 #include "collect/agent/interpose/io.h"
 #include "collect/agent/signals/waits.h"
+#include "processor/agent/machine.h"
 
 /* If a socket has a timeout, no tick may come while it waits. */
 #define REAL_CALL(name, arguments)                                                                          \
@@ -121,14 +123,16 @@ static ssize_t message_rest(message_call call, int socket, const struct msghdr *
 	return others < 0 ? first : first + others;
 }
 
+static bool kernel_status(int fd, struct stat *status)
+{
+	return machine_syscall(SYS_fstat, fd, (long)status, 0, 0, 0, 0) == 0;
+}
+
 /* Returns true if a signal can cut a write short: not one to a file or a disk. */
 static bool is_slow(int fd)
 {
 	struct stat status;
-	int error = errno;
-	bool is_slow = fstat(fd, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode);
-	errno = error;
-	return is_slow;
+	return kernel_status(fd, &status) && !S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode);
 }
 
 /* Returns true if a receiver waits for all bytes that it requests, not for one message or the bytes that are
@@ -137,11 +141,9 @@ static bool waits_for_all(int socket, int flags)
 {
 	int type = 0;
 	socklen_t bytes = sizeof(type);
-	int error = errno;
-	bool waits = flags & MSG_WAITALL && !(flags & MSG_PEEK) &&
-		     getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
-	errno = error;
-	return waits;
+	return flags & MSG_WAITALL && !(flags & MSG_PEEK) &&
+	       machine_syscall(SYS_getsockopt, socket, SOL_SOCKET, SO_TYPE, (long)&type, (long)&bytes, 0) == 0 &&
+	       type == SOCK_STREAM;
 }
 
 /* --- reading --- */
@@ -152,10 +154,7 @@ static bool is_endless(int fd)
 {
 	enum { MEMORY_DEVICES = 1 };
 	struct stat status;
-	int error = errno;
-	bool is_endless = fstat(fd, &status) == 0 && S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
-	errno = error;
-	return is_endless;
+	return kernel_status(fd, &status) && S_ISCHR(status.st_mode) && major(status.st_rdev) == MEMORY_DEVICES;
 }
 
 #define READING_ALL(name, parameters, arguments, more) \

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/agent/core/channel.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
@@ -91,7 +92,7 @@ INTERPOSED int dlclose(void *handle)
 /* Returns false in a child of vfork, which has our memory but is another process. */
 static bool is_watched_process(void)
 {
-	return runtime.channel && getpid() == (pid_t)runtime.pid;
+	return runtime.channel && !runtime_is_elsewhere();
 }
 
 /* Copies the beginning of a text, page by page, since it may not be readable. Returns the number of bytes copied, at
@@ -129,8 +130,8 @@ static uint32_t lacks_no_more(const char *entry, size_t bytes, uint32_t lacks)
 		if (bytes == CHANNEL_TEXT_BYTES || memmem(entry, bytes, ours, strlen(ours)))
 			lacks &= ~(uint32_t)CHANNEL_EXEC_NO_LIBRARY;
 	} else if (begins_with(entry, bytes, channel)) {
-		size_t name = strlen(channel), path = strlen(runtime_channel_path());
-		bool is_ours = bytes - name == path && memcmp(entry + name, runtime_channel_path(), path) == 0;
+		size_t name = strlen(channel), path = strlen(channel_path());
+		bool is_ours = bytes - name == path && memcmp(entry + name, channel_path(), path) == 0;
 		lacks &= ~(uint32_t)CHANNEL_EXEC_NO_CHANNEL;
 		lacks |= is_ours ? 0 : CHANNEL_EXEC_OTHER_CHANNEL;
 	}

@@ -16,7 +16,7 @@ static _Noreturn void end(int status)
 {
 	hooks_finish();
 	for (;;)
-		machine_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
+		machine_call_of_program(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
 INTERPOSED void _exit(int status)

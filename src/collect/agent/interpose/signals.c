@@ -252,7 +252,7 @@ INTERPOSED int sigaltstack(const stack_t *set, stack_t *old)
 	enum { FLAGS_OF_MODE = ~(1U << 31) }; /* all flags but SS_AUTODISARM */
 	const struct runtime_thread *thread = runtime_thread;
 	stack_t was;
-	long error = machine_syscall(SYS_sigaltstack, 0, (long)&was, 0, 0, 0, 0);
+	long error = machine_call_of_program(SYS_sigaltstack, 0, (long)&was, 0, 0, 0, 0);
 	bool was_ours = error == 0 && thread && thread->alternate_stack && was.ss_sp == thread->alternate_stack;
 	if (was_ours) {
 		signals_thread.our_stack = (stack_t){ .ss_sp = was.ss_sp, .ss_size = was.ss_size };
@@ -261,7 +261,8 @@ INTERPOSED int sigaltstack(const stack_t *set, stack_t *old)
 	if (set) {
 		bool disables = ((unsigned)set->ss_flags & (unsigned)FLAGS_OF_MODE) == SS_DISABLE;
 		const stack_t *none = signals_thread.our_stack.ss_sp ? &signals_thread.our_stack : set;
-		error = disables ? machine_syscall(SYS_sigaltstack, (long)none, 0, 0, 0, 0, 0) : signals_set_stack(set);
+		error = disables ? machine_call_of_program(SYS_sigaltstack, (long)none, 0, 0, 0, 0, 0)
+				 : signals_set_stack(set);
 	}
 	if (error == 0 && old)
 		*old = was;

@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/interpose/locks.h"
+#include "collect/agent/interpose/sandbox.h"
 #include "collect/agent/signals/signals.h"
 #include "collect/agent/signals/waits.h"
 
@@ -69,6 +71,22 @@ static bool never_restarts(long number, const long arguments[ARGUMENTS])
 		return true;
 	case SYS_io_uring_enter:
 		return uring_waits(arguments);
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_read:
+	case SYS_readv:
+	case SYS_write:
+	case SYS_writev:
+	case SYS_splice:
+	case SYS_sendfile:
+		return waits_on_sockets;
 	default:
 		return false;
 	}
@@ -179,12 +197,27 @@ static bool forks(long number, const long arguments[ARGUMENTS])
 	return number == SYS_fork || (number == SYS_clone && !(arguments[0] & CLONE_VM));
 }
 
+static long call_sandboxing(long number, const long arguments[ARGUMENTS])
+{
+	struct sandbox sandbox;
+	sandbox_begins(&sandbox, number, arguments);
+	long result = call(number, arguments);
+	sandbox_ended(&sandbox, result);
+	return result;
+}
+
 static long dispatch(long number, long arguments[ARGUMENTS])
 {
 	if (hooks_measure() && forks(number, arguments))
 		return call_fork(number, arguments);
 	if (number == SYS_rt_sigprocmask && arguments[3] == MASK_BYTES && signals_ours())
 		return change_mask(arguments);
+	if (number == SYS_prctl || number == SYS_seccomp)
+		return call_sandboxing(number, arguments);
+	if (number == SYS_mlockall)
+		return mlockall((int)arguments[0]);
+	if (number == SYS_setsockopt && waits_is_timeout((int)arguments[1], (int)arguments[2]))
+		__atomic_store_n(&waits_on_sockets, true, __ATOMIC_RELAXED);
 	return never_restarts(number, arguments) ? call_waiting(number, arguments) : call(number, arguments);
 }
 

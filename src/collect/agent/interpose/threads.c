@@ -12,15 +12,17 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <threads.h>
 
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/interpose/loading.h"
+#include "collect/agent/interpose/sandbox.h"
 #include "collect/agent/signals/signals.h"
+#include "processor/agent/machine.h"
 
 /* The data that a new thread gets from its creator. The thread gives the memory back. */
 struct starting {
@@ -28,6 +30,7 @@ struct starting {
 	void *argument;
 	bool program_blocks; /* see signals.h */
 	uint64_t blocked_traps;
+	const struct machine_filter *filters;
 	struct tally_node *path; /* the creator's current path, as hooks have counted it; NULL: none */
 	bool has_creator;
 	struct sample_record creator;
@@ -45,8 +48,7 @@ static struct starting *starting_take(void)
 		if (starting)
 			return starting;
 	}
-	void *memory = mmap(NULL, sizeof(struct starting), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return memory == MAP_FAILED ? NULL : memory;
+	return runtime_map(sizeof(struct starting));
 }
 
 static void starting_give(struct starting *starting)
@@ -56,7 +58,7 @@ static void starting_give(struct starting *starting)
 		if (__atomic_compare_exchange_n(&kept[i], &none, starting, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return;
 	}
-	munmap(starting, sizeof(*starting));
+	runtime_unmap(starting, sizeof(*starting));
 }
 
 /* Returns the data for a new thread. Returns NULL if the process is not recorded or there is no memory; the thread
@@ -73,6 +75,7 @@ static struct starting *starting_of(void *(*run)(void *), void *argument)
 	starting->argument = argument;
 	starting->program_blocks = signals_thread.program_blocks;
 	starting->blocked_traps = signals_thread.blocked_traps;
+	starting->filters = machine_filters;
 	starting->path = hooks_current();
 	starting->has_creator = false;
 	struct runtime_thread *thread = runtime_enter();
@@ -121,6 +124,7 @@ static __attribute__((noinline)) void *cpprof_thread_main(void *context)
 	struct starting *starting = context;
 	void *(*run)(void *) = starting->run;
 	void *argument = starting->argument;
+	machine_filters = starting->filters; /* before the first system call of ours */
 	signals_thread.program_blocks = starting->program_blocks;
 	signals_thread.blocked_traps = starting->blocked_traps;
 	(void)runtime_thread_begin(starting->has_creator ? &starting->creator : NULL);
@@ -196,7 +200,10 @@ INTERPOSED int prctl(int option, ...)
 	unsigned long second = va_arg(more, unsigned long), third = va_arg(more, unsigned long);
 	unsigned long fourth = va_arg(more, unsigned long), fifth = va_arg(more, unsigned long);
 	va_end(more);
+	struct sandbox sandbox;
+	sandbox_begins(&sandbox, SYS_prctl, (const long[]){ option, (long)second, (long)third });
 	int result = REAL(prctl)(option, second, third, fourth, fifth);
+	sandbox_ended(&sandbox, result);
 	if (option == PR_SET_NAME && result == 0 && runtime_thread)
 		announce_name(runtime_thread->tid, (const char *)second);
 	return result;

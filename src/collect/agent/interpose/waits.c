@@ -1,6 +1,6 @@
 /*
  * Interposed calls that fail with EINTR after a signal even if its handler requests a restart (signal(7)): the
- * program must not observe an EINTR that a tick has caused. Calls for sockets are in interpose/io.c.
+ * program must not observe an EINTR that a tick has caused.
  */
 #include <aio.h>
 #include <errno.h>
@@ -41,6 +41,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout
 int __poll(struct pollfd *fds, nfds_t count, int timeout);
 int __select(int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *timeout);
 int __nanosleep(const struct timespec *time, struct timespec *left);
+int __connect(int fd, const struct sockaddr *to, socklen_t size);
 
 static bool is_zero(const struct timespec *timeout)
 {
@@ -113,13 +114,46 @@ INTERPOSED int epoll_pwait2(int fd, struct epoll_event *events, int count, const
 	return WAITING_MASKED(epoll_pwait2, mask, fd, events, count, timeout, mask);
 }
 
+/* --- sockets: io.c has the calls that transfer bytes --- */
+
 INTERPOSED int setsockopt(int fd, int level, int name, const void *value, socklen_t bytes)
 {
-	enum { RECEIVE_64 = 66, SEND_64 = 67 }; /* the same options with 64-bit times on all processors */
-	if (level == SOL_SOCKET &&
-	    (name == SO_RCVTIMEO || name == SO_SNDTIMEO || name == RECEIVE_64 || name == SEND_64))
+	if (waits_is_timeout(level, name))
 		__atomic_store_n(&waits_on_sockets, true, __ATOMIC_RELAXED);
 	return REAL(setsockopt)(fd, level, name, value, bytes);
+}
+
+__attribute__((constructor)) static void find_inherited_sockets(void)
+{
+	cpprof_runtime_begin();
+	if (runtime.channel && runtime.channel->tick_ns)
+		waits_find_sockets();
+}
+
+INTERPOSED int accept(int fd, struct sockaddr *from, socklen_t *size)
+{
+	if (!waits_on_sockets)
+		return REAL(accept)(fd, from, size);
+	return WAITING(accept, fd, from, size);
+}
+
+INTERPOSED int accept4(int fd, struct sockaddr *from, socklen_t *size, int flags)
+{
+	if (!waits_on_sockets)
+		return REAL(accept4)(fd, from, size, flags);
+	return WAITING(accept4, fd, from, size, flags);
+}
+
+INTERPOSED int connect(int fd, const struct sockaddr *to, socklen_t size)
+{
+	if (!waits_on_sockets)
+		return REAL(connect)(fd, to, size);
+	return WAITING(connect, fd, to, size);
+}
+
+INTERPOSED int __connect(int fd, const struct sockaddr *to, socklen_t size)
+{
+	return connect(fd, to, size);
 }
 
 /* --- time --- */

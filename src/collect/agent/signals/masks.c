@@ -72,7 +72,8 @@ int signals_mask(int how, const void *set, void *old)
 		note_program_mask(how, now);
 		now = real_set(how, now);
 	}
-	long result = set_mask(how, set ? &now : NULL, &was);
+	long result =
+		machine_call_of_program(SYS_rt_sigprocmask, how, set ? (long)&now : 0, (long)&was, sizeof(was), 0, 0);
 	if (result == 0 && old)
 		set_word(old, (is_child ? was : was & ~ours) | (program_blocked ? ours : 0) | traps);
 	if (signals_thread.held_traps && !is_child)

@@ -437,9 +437,9 @@ long signals_set_stack(const stack_t *stack)
 {
 	uint64_t mask;
 	if (!signals_ours())
-		return machine_syscall(SYS_sigaltstack, (long)stack, 0, 0, 0, 0, 0);
+		return machine_call_of_program(SYS_sigaltstack, (long)stack, 0, 0, 0, 0, 0);
 	lock(&mask);
-	long result = machine_syscall(SYS_sigaltstack, (long)stack, 0, 0, 0, 0, 0);
+	long result = machine_call_of_program(SYS_sigaltstack, (long)stack, 0, 0, 0, 0, 0);
 	if (result == 0)
 		fit_actions(stack->ss_size);
 	unlock(&mask);

@@ -1,8 +1,12 @@
 /* Blocks the timers' signal, or stops the timers, during calls that the kernel does not restart. */
 #include "collect/agent/signals/waits.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unwind.h>
 
 #include "collect/agent/core/runtime.h"
@@ -19,7 +23,54 @@ enum {
 	WAITS_STOPPED
 };
 
+/* --- sockets with a timeout --- */
+
 bool waits_on_sockets;
+
+bool waits_is_timeout(long level, long name)
+{
+	enum { RECEIVE_64 = 66, SEND_64 = 67 }; /* the same options with 64-bit times on all processors */
+	return level == SOL_SOCKET &&
+	       (name == SO_RCVTIMEO || name == SO_SNDTIMEO || name == RECEIVE_64 || name == SEND_64);
+}
+
+static bool has_timeout(long fd, long name)
+{
+	struct timeval timeout = { 0 };
+	socklen_t bytes = sizeof(timeout);
+	return machine_syscall(SYS_getsockopt, fd, SOL_SOCKET, name, (long)&timeout, (long)&bytes, 0) == 0 &&
+	       (timeout.tv_sec || timeout.tv_usec);
+}
+
+/* Returns the number that a name in /proc/self/fd is; for other names any number. */
+static long number_of(const char *name)
+{
+	enum { DECIMAL = 10 };
+	long number = 0;
+	for (; *name >= '0' && *name <= '9'; name++)
+		number = number * DECIMAL + (*name - '0');
+	return number;
+}
+
+void waits_find_sockets(void)
+{
+	_Alignas(struct dirent64) char entries[2048];
+	long got, folder = machine_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
+					   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+	if (folder < 0)
+		return;
+	while ((got = machine_syscall(SYS_getdents64, folder, (long)entries, sizeof(entries), 0, 0, 0)) > 0) {
+		const struct dirent64 *entry;
+		for (long at = 0; at < got; at += entry->d_reclen) {
+			entry = (const void *)(entries + at);
+			long fd = number_of(entry->d_name);
+			waits_on_sockets |= has_timeout(fd, SO_RCVTIMEO) || has_timeout(fd, SO_SNDTIMEO);
+		}
+	}
+	machine_syscall(SYS_close, folder, 0, 0, 0, 0, 0);
+}
+
+/* --- waiting --- */
 
 static struct runtime_thread *ticking(void)
 {

@@ -54,6 +54,10 @@ void waits_abandon(void);
 
 /* True once a socket has had a timeout: the kernel does not restart calls on such a socket. */
 extern bool waits_on_sockets;
+/* Sets it if the program that ran in this process before has left a socket with a timeout. Keeps errno. */
+void waits_find_sockets(void);
+/* Returns whether a socket's option is a timeout. */
+bool waits_is_timeout(long level, long name);
 
 /* Calls a function that waits. Its value is the function's result. */
 #define WAITING(function, ...)                                                                  \

@@ -17,6 +17,10 @@
  * A thread that waits (`is_idle`) is not interrupted: its timer is replaced by one of its CPU time, which does not
  * wake the thread, and which starts the ticks again when the thread runs. If waiting is measured, some ticks
  * continue, at growing distances.
+ *
+ * Threads that run get as many ticks as there are processors. Those that wait could get any number, so a process has
+ * a budget of ticks: above it, the distances of the ticks of waiting threads are stretched. Each tick charges all
+ * time since the last one, so hits keep their weight.
  */
 #include <errno.h>
 #include <string.h>
@@ -217,8 +221,8 @@ static void set_idle(struct runtime_thread *thread, uint64_t now)
 	if (!measures_waits())
 		return;
 	thread->idle_wait_ns = thread->idle_wait_ns * 2 < IDLE_MAX_NS ? thread->idle_wait_ns * 2 : IDLE_MAX_NS;
-	tick_set_timer(thread->timer, TIMER_ABSTIME,
-		       now + thread->idle_wait_ns / 2 + random_below(thread->idle_wait_ns));
+	uint64_t wait_ns = tick_stretched(thread->idle_wait_ns);
+	tick_set_timer(thread->timer, TIMER_ABSTIME, now + wait_ns / 2 + random_below(wait_ns));
 }
 
 /* Returns true if a handler on a small alternate stack has delayed the tick. */
@@ -237,13 +241,16 @@ static void stop_ticking(struct runtime_thread *thread)
 /* Sets the next tick. The program gets as much time for itself as the tick that began at `now`, with the CPU time
  * `cpu`, has used: if walks take longer than tick_ns, it would otherwise spend all its time in ticks. Time that the
  * kernel gave to other threads meanwhile does not count. After a tick that came too early, the next one comes after at
- * least an eighth of tick_ns. */
-static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t cpu, bool reached)
+ * least an eighth of tick_ns. A thread that `waits` most of the time follows the process's budget. */
+static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t cpu, bool reached, bool waits)
 {
 	enum { EARLY_SHARE = 8 };
-	uint64_t end = runtime_now_ns(CLOCK_MONOTONIC);
+	uint64_t end = runtime_now_ns(CLOCK_MONOTONIC), tick_ns = runtime.channel->tick_ns;
 	uint64_t elapsed = runtime_less(end, now), used = elapsed;
-	uint64_t least = reached ? 0 : runtime.channel->tick_ns / EARLY_SHARE;
+	uint64_t least = reached ? 0 : tick_ns / EARLY_SHARE;
+	uint64_t distance = waits ? tick_stretched(tick_ns) : tick_ns;
+	if (distance > tick_ns)
+		least = distance / 2 + random_below(distance);
 	if (elapsed > SOON_NS)
 		used = runtime_less(runtime_now_ns(CLOCK_THREAD_CPUTIME_ID), cpu);
 	if (used > SOON_NS && used > least)
@@ -257,6 +264,7 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	enum { IDLE_BELOW = 4 };
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	tick_spend(now);
 	uint64_t elapsed = runtime_less(now, thread->real_ns), ran = runtime_less(cpu, thread->cpu_seen_ns);
 	uint64_t clock = measures_cpu() ? cpu : now;
 	enum machine_state state = machine_state_of(context);
@@ -281,11 +289,12 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	thread->cpu_ns += used;
 	if (reached)
 		draw_target(thread, clock);
-	if (asleep && thread->has_cpu_timer && (thread->is_idle || ran * IDLE_BELOW < elapsed)) {
+	bool waits = ran * IDLE_BELOW < elapsed;
+	if (asleep && thread->has_cpu_timer && (thread->is_idle || waits)) {
 		set_idle(thread, now);
 	} else {
 		thread->is_idle = false;
-		go_on(thread, now, cpu, reached);
+		go_on(thread, now, cpu, reached, waits);
 	}
 }
 
@@ -492,9 +501,5 @@ void tick_finish(struct runtime_thread *thread)
 {
 	if (thread->has_timer && runtime.on)
 		count_rest(thread);
-	if (thread->has_timer)
-		timer_delete(thread->timer);
-	if (thread->has_cpu_timer)
-		timer_delete(thread->cpu_timer);
-	thread->has_timer = thread->has_cpu_timer = false;
+	tick_delete(thread);
 }

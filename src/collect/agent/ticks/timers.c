@@ -18,12 +18,12 @@ const bool tick_waits_are_shielded = false;
  * number. */
 static const char mono_tick, cpu_tick;
 
-void tick_set_timer(timer_t timer, int flags, uint64_t ns)
+void tick_set_timer(int timer, int flags, uint64_t ns)
 {
 	static const uint64_t ns_per_s = 1000000000;
 	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ns / ns_per_s),
 						     .tv_nsec = (long)(ns % ns_per_s) } };
-	timer_settime(timer, flags, &at, NULL);
+	machine_syscall(SYS_timer_settime, timer, flags, (long)&at, 0, 0, 0);
 }
 
 bool tick_is_ours(const siginfo_t *info)
@@ -44,16 +44,31 @@ void tick_send(struct runtime_thread *thread)
 	machine_syscall(SYS_rt_tgsigqueueinfo, runtime.pid, thread->tid, runtime.signal, (long)&info, 0, 0);
 }
 
-static bool create_timer(struct runtime_thread *thread, clockid_t clock, const char *value, timer_t *timer)
+static bool create_timer(struct runtime_thread *thread, clockid_t clock, const char *value, int *timer)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = runtime.signal };
 	event.sigev_value.sival_ptr = (void *)(uintptr_t)value;
 	event._sigev_un._tid = (pid_t)thread->tid;
-	return timer_create(clock, &event, timer) == 0;
+	return machine_syscall(SYS_timer_create, clock, (long)&event, (long)timer, 0, 0, 0) == 0;
+}
+
+uint32_t tick_processors;
+uint64_t tick_threads;
+
+static uint32_t count_processors(void)
+{
+	uint64_t mask[64] = { 0 }; /* 4096 processors */
+	uint32_t count = 0;
+	long bytes = machine_syscall(SYS_sched_getaffinity, 0, sizeof(mask), (long)mask, 0, 0, 0);
+	for (long i = 0; i * (long)sizeof(mask[0]) < bytes; i++)
+		count += (uint32_t)__builtin_popcountll(mask[i]);
+	return count ? count : 1;
 }
 
 void tick_create(struct runtime_thread *thread)
 {
+	if (!tick_processors)
+		tick_processors = count_processors();
 	if (runtime.channel->tick_ns == 0)
 		return;
 	if (!tick_waits_are_shielded) {
@@ -63,6 +78,24 @@ void tick_create(struct runtime_thread *thread)
 		thread->has_cpu_timer = thread->has_timer &&
 					create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->cpu_timer);
 	}
-	if (!thread->has_timer)
+	if (thread->has_timer)
+		__atomic_add_fetch(&tick_threads, 1, __ATOMIC_RELAXED);
+	else
 		__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
+}
+
+void tick_delete(struct runtime_thread *thread)
+{
+	if (thread->has_timer)
+		machine_syscall(SYS_timer_delete, thread->timer, 0, 0, 0, 0, 0);
+	if (thread->has_timer)
+		__atomic_sub_fetch(&tick_threads, 1, __ATOMIC_RELAXED);
+	if (thread->has_cpu_timer)
+		machine_syscall(SYS_timer_delete, thread->cpu_timer, 0, 0, 0, 0, 0);
+	thread->has_timer = thread->has_cpu_timer = false;
+}
+
+void tick_forked(void)
+{
+	tick_threads = 0; /* the child has none of its parent's timers */
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -137,14 +138,19 @@ int preload_channel_file(const struct preload_channel *channel)
 	return channel->file;
 }
 
+uint64_t preload_channel_inode(const struct preload_channel *channel)
+{
+	struct stat status;
+	return fstat(channel->file, &status) == 0 ? status.st_ino : 0;
+}
+
 /* Makes the memory and seals its size: if a target could shrink it, reading would kill the monitor. */
 static int make_memory(struct preload_channel *channel, struct error *error)
 {
-	channel->file = memfd_create("cpprof-channel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	channel->file = memfd_create(CHANNEL_FILE, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (channel->file < 0)
 		return error_set_errno(error, "cannot make memory to share with the target (memfd_create)");
-	if (ftruncate(channel->file, (off_t)CHANNEL_BYTES) < 0 ||
-	    fcntl(channel->file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+	if (ftruncate(channel->file, (off_t)CHANNEL_BYTES) < 0 || fcntl(channel->file, F_ADD_SEALS, CHANNEL_SEALS) < 0)
 		return error_set_errno(error, "cannot set the size of the memory that is shared with the target");
 	void *memory = mmap(NULL, CHANNEL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, channel->file, 0);
 	if (memory == MAP_FAILED)

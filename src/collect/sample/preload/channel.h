@@ -23,6 +23,8 @@ struct channel *preload_channel_memory(const struct preload_channel *channel);
 
 /* Returns the descriptor of the memory, which the targets open through /proc. */
 int preload_channel_file(const struct preload_channel *channel);
+/* Returns the inode of the memory: after our end, another file may get our pid and the descriptor's number. */
+uint64_t preload_channel_inode(const struct preload_channel *channel);
 
 /* Returns a descriptor that is readable from the time when an agent rings until preload_channel_hear. */
 int preload_channel_bell(const struct preload_channel *channel);

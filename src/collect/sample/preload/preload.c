@@ -80,8 +80,9 @@ static int make_environment(struct backend *backend, struct error *error)
 	if (asprintf(&backend->environment[PRELOAD_VARIABLE], "LD_PRELOAD=%s%s%s", library, has_others ? ":" : "",
 		     has_others ? others : "") < 0)
 		backend->environment[PRELOAD_VARIABLE] = NULL;
-	else if (asprintf(&backend->environment[CHANNEL_PATH_VARIABLE], CHANNEL_VARIABLE "=/proc/%d/fd/%d",
-			  (int)getpid(), preload_channel_file(backend->channel)) < 0)
+	else if (asprintf(&backend->environment[CHANNEL_PATH_VARIABLE], CHANNEL_VARIABLE "=/proc/%d/fd/%d:%" PRIu64,
+			  (int)getpid(), preload_channel_file(backend->channel),
+			  preload_channel_inode(backend->channel)) < 0)
 		backend->environment[CHANNEL_PATH_VARIABLE] = NULL;
 	bool made = backend->environment[PRELOAD_VARIABLE] && backend->environment[CHANNEL_PATH_VARIABLE];
 	return made ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
@@ -293,6 +294,8 @@ static void add_interference(const struct backend *backend, struct profile *prof
 		{ CHANNEL_FINDING_FPE, FINDING_FP_SIGNAL_TAKEN, "the program handles SIGFPE or SIGTRAP by itself" },
 		{ CHANNEL_FINDING_NEW, FINDING_OWN_OPERATOR_NEW, "the program has an operator new of its own" },
 		{ CHANNEL_FINDING_MALLOC, FINDING_OWN_MALLOC, "the program has a malloc of its own" },
+		{ CHANNEL_FINDING_SANDBOX, FINDING_SANDBOXED,
+		  "the program forbids itself system calls (seccomp) that the measurement needs" },
 		{ CHANNEL_FINDING_WINDOWS, FINDING_PARTS_MEASURED,
 		  "the program chose which parts of its time were measured" },
 	};
@@ -313,6 +316,9 @@ static void preload_add_findings(const struct backend *backend, struct profile *
 	if (sums->late_ticks > 0)
 		finding_add(profile, FINDING_TICKS_LATE, sums->late_ticks,
 			    "{# tick|# ticks} came late: the program's own alternate signal stack was too small");
+	if (sums->stretch > 0)
+		finding_add(profile, FINDING_WAITS_COARSE, sums->stretch,
+			    "waiting threads had up to {# time|# times} fewer ticks: they were many");
 	if (sums->broken_rings > 0)
 		finding_add(profile, FINDING_SAMPLES_DAMAGED, sums->broken_rings,
 			    "the program itself damaged the samples of {# thread|# threads}");

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -155,11 +156,30 @@ static void look_for_deaths(struct preload_slots *slots, uint64_t now_ns)
 	} while (count == AT_ONCE);
 }
 
+/* Returns whether /proc shows that all threads of a process have ended. It exists until its parent has reaped it. */
+static bool is_zombie(uint32_t pid)
+{
+	char text[512];
+	char state = 0;
+	long threads = 0;
+	snprintf(text, sizeof(text), "/proc/%u/stat", pid);
+	FILE *file = fopen(text, "re");
+	size_t bytes = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	text[bytes] = 0;
+	if (file)
+		fclose(file);
+	const char *name_end = strrchr(text, ')');
+	return name_end &&
+	       sscanf(name_end, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
+		      &threads) == 2 &&
+	       (state == 'Z' || state == 'X') && threads <= 1;
+}
+
 static bool has_died(const struct preload_process *process)
 {
 	struct pollfd descriptor = { .fd = process->pidfd, .events = POLLIN };
 	if (process->pidfd < 0)
-		return kill((pid_t)process->pid, 0) < 0 && errno == ESRCH;
+		return (kill((pid_t)process->pid, 0) < 0 && errno == ESRCH) || is_zombie(process->pid);
 	return poll(&descriptor, 1, 0) > 0;
 }
 
@@ -424,6 +444,7 @@ static void add_process(struct preload_sums *sums, const struct preload_slots *s
 	const struct channel_process *shared = preload_slots_shared(slots, process);
 	sums->unwatched += shared->threads_unwatched;
 	sums->late_ticks += shared->late_ticks;
+	sums->stretch = shared->stretch_max > sums->stretch ? shared->stretch_max : sums->stretch;
 	sums->flags |= shared->findings;
 	if (has_lost_its_program(process, shared, now_ns)) {
 		sums->not_connected++;

@@ -68,7 +68,8 @@ struct preload_sums {
 	uint64_t broken_rings;
 	uint64_t unwatched; /* threads for which there was no slot or timer */
 	uint64_t late_ticks;
-	uint64_t not_connected;         /* programs that were started and did not connect */
+	uint32_t stretch;       /* largest factor by which a process's waiting threads had fewer ticks; 0: none */
+	uint64_t not_connected; /* programs that were started and did not connect */
 	struct preload_absence absence; /* of the last of them, if its process announced the exec */
 	struct preload_unobserved unobserved;
 	uint32_t flags; /* enum channel_finding, or-ed */

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,8 +15,10 @@
 /* --- system calls ---
  *
  * Made here and not by the C library, where this library or the program may interpose the library's functions.
- * Returns the kernel's result: -errno is an error. */
-static inline long machine_syscall(long number, long a, long b, long c, long d, long e, long f)
+ * Both return the kernel's result: -errno is an error. */
+
+/* Makes a system call of the program, whatever its filters permit. */
+static inline long machine_call_of_program(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
@@ -27,6 +30,24 @@ static inline long machine_syscall(long number, long a, long b, long c, long d, 
 			 : "rcx", "r11", "memory");
 	return result;
 }
+
+/* The seccomp filters of the present thread, and those that were set for all threads; NULL: none is known. */
+struct machine_filter;
+extern _Thread_local const struct machine_filter *machine_filters __attribute__((tls_model("initial-exec")));
+extern const struct machine_filter *machine_filters_of_all;
+
+/* Makes the call if the filters permit it, otherwise returns -EPERM. */
+long machine_filtered_syscall(long number, long a, long b, long c, long d, long e, long f);
+
+/* Makes a system call of the agent. */
+static inline long machine_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (__builtin_expect(machine_filters || machine_filters_of_all, 0))
+		return machine_filtered_syscall(number, a, b, c, d, e, f);
+	return machine_call_of_program(number, a, b, c, d, e, f);
+}
+
+#define MACHINE_AUDIT_ARCH AUDIT_ARCH_X86_64
 
 /* --- time --- */
 

@@ -169,6 +169,7 @@ static void test_death(void **state)
 	channel->threads[9].clocks[0].total = 9;
 	channel->processes[3].threads_unwatched = 4;
 	channel->processes[3].late_ticks = 5;
+	channel->processes[3].stretch_max = 7;
 	channel->processes[3].findings = CHANNEL_FINDING_FPE;
 	end_child(0);
 	assert_end_reported("sample(a.7 r0 x1 1) sample(a.7 r0 x2 1) exit(a.7) exit(a.0) ");
@@ -179,6 +180,7 @@ static void test_death(void **state)
 	assert_int_equal(sums.totals[0], 9);
 	assert_int_equal(sums.unwatched, 4);
 	assert_int_equal(sums.late_ticks, 5);
+	assert_int_equal(sums.stretch, 7);
 	assert_int_equal(sums.flags, CHANNEL_FINDING_FPE);
 	assert_int_equal(sums.not_connected, 0);
 	/* Both slots can be used again. */

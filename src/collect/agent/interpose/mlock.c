@@ -1,0 +1,21 @@
+/* mlockall: the program's memory is to be locked, not that of the channel. */
+#include <sys/mman.h>
+
+#include "collect/agent/core/channel.h"
+#include "collect/agent/core/real.h"
+#include "collect/agent/core/runtime.h"
+
+static void unlock_ring(struct runtime_thread *thread)
+{
+	channel_unlock_ring(thread->ring);
+}
+
+INTERPOSED int mlockall(int flags)
+{
+	int result = REAL(mlockall)(flags);
+	if (result == 0 && flags & MCL_CURRENT && runtime.channel && !runtime.alone) {
+		channel_unlock();
+		runtime_each_thread(unlock_ring);
+	}
+	return result;
+}

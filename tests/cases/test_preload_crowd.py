@@ -1,0 +1,42 @@
+"""Very many waiting threads: their ticks must not take the time of the processors."""
+import os
+import subprocess
+
+import pytest
+from record_support import build, hits, record_well, show
+
+INTERVAL_US = 1000
+FINDING = "fewer ticks"
+SECONDS = 60
+
+
+def budget_of_a_second():
+	"""As src/collect/agent/ticks/tick.c."""
+	return max(4000, 4 * len(os.sched_getaffinity(0)) * 1_000_000 // INTERVAL_US)
+
+
+@pytest.mark.parametrize("resource", ["real", "blocked"])
+def test_ticks_have_a_budget(resource, tmp_path):
+	"""900 threads that wait at a barrier: the samples stay within twice the budget and six of each thread, which are taken before the
+	rate is known; one for each ms of each thread would be 900,000 a second. Their hits are those of the longer distances."""
+	threads, meetings = 900, 60
+	program = [build("thread_crowd.c"), str(threads), str(meetings)]
+	recorded = record_well(tmp_path, program, "--backend", "preload", "-r", f"{resource}/{INTERVAL_US}us")
+	assert recorded.out == f"{threads} threads met {meetings} times\n"
+	assert recorded.closing()[0] <= 2 * budget_of_a_second() * recorded.info()["duration_s"] + 6 * threads, recorded.err
+	assert FINDING in recorded.err, recorded.err
+	total, found = recorded.resource(resource)["total"] / INTERVAL_US, hits(recorded.paths(resource))
+	assert 0.5 * total < found < 1.05 * total, recorded.err
+	assert hits(recorded.paths(resource), "meet", "pthread_barrier_wait") > 0.8 * found, show(recorded.paths(resource))
+
+
+def test_a_larger_crowd_ends(tmp_path):
+	program = [build("thread_crowd.c"), "1500", "3"]
+	subprocess.run(program, check=True, capture_output=True, timeout=SECONDS)
+	recorded = record_well(tmp_path, program, "--backend", "preload", "-r", f"real/{INTERVAL_US}us", timeout=SECONDS)
+	assert recorded.out == "1500 threads met 3 times\n"
+
+
+def test_few_threads_keep_their_interval(tmp_path):
+	recorded = record_well(tmp_path, [build("thread_crowd.c"), "4", "300"], "--backend", "preload", "-r", f"real/{INTERVAL_US}us")
+	assert FINDING not in recorded.err, recorded.err
