@@ -348,7 +348,10 @@ static int compare_lines(const void *left, const void *right, void *texts)
 	return strcmp((const char *)texts + a->text, (const char *)texts + b->text);
 }
 
-/* Adds up the hits of equal lines: functions with one bare name, and names that are written alike, are merged. */
+/*
+ * Adds up the hits of equal lines: functions with one bare name, and names that are written alike, are merged. A sum above
+ * COUNT_LIMIT takes several lines.
+ */
 static void write_lines(const struct export *export, struct sink *out)
 {
 	const char *texts = (const char *)export->texts.bytes;
@@ -357,7 +360,10 @@ static void write_lines(const struct export *export, struct sink *out)
 		uint64_t hits = 0;
 		for (next = i; next < export->line_count && strcmp(texts + export->lines[next].text, text) == 0; next++)
 			hits += export->lines[next].hits;
-		sink_printf(out, "%s %" PRIu64 "\n", text, hits);
+		for (uint64_t part; hits > 0; hits -= part) {
+			part = hits < COUNT_LIMIT ? hits : COUNT_LIMIT;
+			sink_printf(out, "%s %" PRIu64 "\n", text, part);
+		}
 	}
 }
 
