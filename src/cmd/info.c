@@ -15,8 +15,9 @@ static int run(struct invocation *invocation)
 	if (!render_document_word(request.render.format))
 		return usage_error(invocation, "--format csv is not available here (--format text or json)");
 	bool is_file = stat(invocation->profile_path, &status) == 0 && S_ISREG(status.st_mode);
-	render_info(stdout, invocation->profile, invocation->profile_path, is_file ? (uint64_t)status.st_size : 0,
-		    &request.render);
+	if (render_info(stdout, invocation->profile, invocation->profile_path, is_file ? (uint64_t)status.st_size : 0,
+			&request.render) < 0)
+		return failure(invocation, "out of memory");
 	return EXIT_DONE;
 }
 

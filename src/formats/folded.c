@@ -10,7 +10,8 @@
  * and only the other frames are looked up.
  *
  * Export: one line per distinct path at which samples end, sorted by the bytes of the path, with the bare names of
- * functions. A path without frames is "[no stack]".
+ * functions. A path without frames is "[no stack]", a name of blanks is "[blank]", and a '#' that would begin a
+ * comment is "[#]".
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -294,8 +295,11 @@ struct export
 	uint32_t *frames; /* room for the longest path */
 };
 
+/* Appends a name. One that consists of blanks becomes "[blank]", because readers ignore blanks before the count. */
 static void append_name(struct buffer *texts, const char *name)
 {
+	if (name[0] && !name[strspn(name, " \t\r\n")])
+		name = "[blank]";
 	for (; *name; name++) {
 		bool is_break = *name == '\n' || *name == '\r';
 		buffer_append_byte(texts, *name == ';' ? ':' : is_break ? ' ' : (uint8_t)*name);
@@ -311,7 +315,12 @@ static void append_path(struct export *export, uint32_t path)
 	for (size_t i = 0; i < length; i++) {
 		if (i > 0)
 			buffer_append_byte(&export->texts, ';');
-		append_name(&export->texts, paths->frames[export->frames[i]].function);
+		const char *name = paths->frames[export->frames[i]].function;
+		/* "# x 5" would be a comment. */
+		bool is_mark = i == 0 && name[0] == '#' && (name[1] ? strchr(" \t\r\n", name[1]) != NULL : length == 1);
+		if (is_mark)
+			buffer_append_string(&export->texts, "[#]");
+		append_name(&export->texts, name + is_mark);
 	}
 	buffer_append_byte(&export->texts, 0);
 }
@@ -339,7 +348,10 @@ static int compare_lines(const void *left, const void *right, void *texts)
 	return strcmp((const char *)texts + a->text, (const char *)texts + b->text);
 }
 
-/* Adds up the hits of equal lines: functions with one bare name, and names that are written alike, are merged. */
+/*
+ * Adds up the hits of equal lines: functions with one bare name, and names that are written alike, are merged. A sum above
+ * COUNT_LIMIT takes several lines.
+ */
 static void write_lines(const struct export *export, struct sink *out)
 {
 	const char *texts = (const char *)export->texts.bytes;
@@ -348,7 +360,10 @@ static void write_lines(const struct export *export, struct sink *out)
 		uint64_t hits = 0;
 		for (next = i; next < export->line_count && strcmp(texts + export->lines[next].text, text) == 0; next++)
 			hits += export->lines[next].hits;
-		sink_printf(out, "%s %" PRIu64 "\n", text, hits);
+		for (uint64_t part; hits > 0; hits -= part) {
+			part = hits < COUNT_LIMIT ? hits : COUNT_LIMIT;
+			sink_printf(out, "%s %" PRIu64 "\n", text, part);
+		}
 	}
 }
 

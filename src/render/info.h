@@ -9,6 +9,10 @@ struct info {
 	const struct profile *profile;
 	const char *file_name;
 	uint64_t file_bytes;
+	struct label_key *label_keys;
+	size_t label_key_count;
+	uint32_t *cgroups; /* the path of each process that has one (numbers of strings), sorted by text */
+	size_t cgroup_count;
 	struct quality quality;
 };
 

@@ -40,8 +40,9 @@ static void life_fields(FILE *out, const struct profile *profile, uint64_t start
 		fputs("null", out);
 }
 
-static void resource_rows(FILE *out, const struct profile *profile)
+static void resource_rows(FILE *out, const struct info *info)
 {
+	const struct profile *profile = info->profile;
 	static const char *const kinds[] = { "sampled", "merged", "exact" };
 	for (size_t i = 0; i < profile->resource_count; i++) {
 		const struct profile_resource *resource = &profile->resources[i];
@@ -62,8 +63,9 @@ static void resource_rows(FILE *out, const struct profile *profile)
 	}
 }
 
-static void process_rows(FILE *out, const struct profile *profile)
+static void process_rows(FILE *out, const struct info *info)
 {
+	const struct profile *profile = info->profile;
 	for (size_t i = 0; i < profile->process_count; i++) {
 		const struct profile_process *process = &profile->processes[i];
 		open_row(out, i);
@@ -76,8 +78,9 @@ static void process_rows(FILE *out, const struct profile *profile)
 	}
 }
 
-static void thread_rows(FILE *out, const struct profile *profile)
+static void thread_rows(FILE *out, const struct info *info)
 {
+	const struct profile *profile = info->profile;
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct profile_thread *thread = &profile->threads[i];
 		open_row(out, i);
@@ -89,21 +92,20 @@ static void thread_rows(FILE *out, const struct profile *profile)
 	}
 }
 
-static void label_rows(FILE *out, const struct profile *profile)
+static void label_rows(FILE *out, const struct info *info)
 {
-	size_t count;
-	struct label_key *keys = analyze_label_keys(profile, &count);
-	for (size_t i = 0; keys && i < count; i++) {
+	const struct profile *profile = info->profile;
+	for (size_t i = 0; i < info->label_key_count; i++) {
 		open_row(out, i);
-		text_field(out, "", "key", profile_string(profile, keys[i].key));
-		count_field(out, "values", keys[i].values);
+		text_field(out, "", "key", profile_string(profile, info->label_keys[i].key));
+		count_field(out, "values", info->label_keys[i].values);
 		fputc('}', out);
 	}
-	free(keys);
 }
 
-static void module_rows(FILE *out, const struct profile *profile)
+static void module_rows(FILE *out, const struct info *info)
 {
+	const struct profile *profile = info->profile;
 	static const char *const kinds[] = { "file", "vdso", "anonymous", "kernel", "names" };
 	size_t rows = 0;
 	for (size_t i = 0; i < profile->module_count; i++) {
@@ -118,8 +120,9 @@ static void module_rows(FILE *out, const struct profile *profile)
 	}
 }
 
-static void cause_rows(FILE *out, const struct profile *profile)
+static void cause_rows(FILE *out, const struct info *info)
 {
+	const struct profile *profile = info->profile;
 	for (size_t i = 0; i < profile->cause_count; i++) {
 		const struct profile_cause *cause = &profile->causes[i];
 		open_row(out, i);
@@ -131,8 +134,9 @@ static void cause_rows(FILE *out, const struct profile *profile)
 	}
 }
 
-static void note_rows(FILE *out, const struct profile *profile)
+static void note_rows(FILE *out, const struct info *info)
 {
+	const struct profile *profile = info->profile;
 	for (size_t i = 0; i < profile->note_count; i++) {
 		open_row(out, i);
 		text_field(out, "", "key", profile_string(profile, profile->notes[i].key));
@@ -145,7 +149,7 @@ void info_json(FILE *out, const struct info *info)
 {
 	static const struct {
 		const char *name;
-		void (*rows)(FILE *, const struct profile *);
+		void (*rows)(FILE *, const struct info *);
 	} parts[] = {
 		{ "resources", resource_rows }, { "processes", process_rows }, { "threads", thread_rows },
 		{ "labels", label_rows },       { "modules", module_rows },    { "causes", cause_rows },
@@ -171,7 +175,7 @@ void info_json(FILE *out, const struct info *info)
 	count_field(out, "broken", info->quality.broken);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		fprintf(out, ",\n\"%s\": [", parts[i].name);
-		parts[i].rows(out, profile);
+		parts[i].rows(out, info);
 		fputc(']', out);
 	}
 	fputs("}\n", out);

@@ -156,23 +156,13 @@ static void print_threads(FILE *out, const struct profile *profile)
 	}
 }
 
-static int compare_cgroups(const void *left, const void *right, void *context)
-{
-	const uint32_t *a = left, *b = right;
-	return strcmp(profile_string(context, *a), profile_string(context, *b));
-}
-
 /* Prints the number of processes of each control group, by path. Prints nothing if the profile has no control
  * groups. */
-static void print_cgroups(FILE *out, const struct profile *profile, const struct render_options *options)
+static void print_cgroups(FILE *out, const struct info *info, const struct render_options *options)
 {
-	uint32_t *groups = malloc((profile->process_count + 1) * sizeof(*groups));
-	size_t count = 0, distinct = 0;
-	for (size_t i = 0; groups && i < profile->process_count; i++)
-		if (profile_string(profile, profile->processes[i].cgroup)[0])
-			groups[count++] = profile->processes[i].cgroup;
-	if (count > 0)
-		qsort_r(groups, count, sizeof(*groups), compare_cgroups, (void *)profile);
+	const struct profile *profile = info->profile;
+	const uint32_t *groups = info->cgroups;
+	size_t count = info->cgroup_count, distinct = 0;
 	for (size_t i = 0; i < count; i++)
 		distinct += i == 0 || groups[i] != groups[i - 1];
 	if (distinct > 0)
@@ -184,21 +174,18 @@ static void print_cgroups(FILE *out, const struct profile *profile, const struct
 		render_safe_text(out, profile_string(profile, groups[first]));
 		fprintf(out, ": %zu process%s\n", end - first, end - first == 1 ? "" : "es");
 	}
-	free(groups);
 }
 
-static void print_labels(FILE *out, const struct profile *profile, const struct render_options *options)
+static void print_labels(FILE *out, const struct info *info, const struct render_options *options)
 {
-	size_t count;
-	struct label_key *keys = analyze_label_keys(profile, &count);
-	if (keys && count > 0)
-		print_title(out, "labels", count, options);
-	for (size_t i = 0; keys && i < count; i++) {
+	if (info->label_key_count > 0)
+		print_title(out, "labels", info->label_key_count, options);
+	for (size_t i = 0; i < info->label_key_count; i++) {
+		const struct label_key *label = &info->label_keys[i];
 		fputs("  ", out);
-		render_safe_text(out, profile_string(profile, keys[i].key));
-		fprintf(out, ": %zu value%s\n", keys[i].values, keys[i].values == 1 ? "" : "s");
+		render_safe_text(out, profile_string(info->profile, label->key));
+		fprintf(out, ": %zu value%s\n", label->values, label->values == 1 ? "" : "s");
 	}
-	free(keys);
 }
 
 static void print_modules(FILE *out, const struct profile *profile)
@@ -253,10 +240,10 @@ void info_text(FILE *out, const struct info *info, const struct render_options *
 		print_resource(out, profile, i);
 	print_title(out, "processes", profile->process_count, options);
 	print_processes(out, profile);
-	print_cgroups(out, profile, options);
+	print_cgroups(out, info, options);
 	print_title(out, "threads", profile->thread_count, options);
 	print_threads(out, profile);
-	print_labels(out, profile, options);
+	print_labels(out, info, options);
 	print_title(out, "modules", info_module_count(profile), options);
 	print_modules(out, profile);
 	if (profile->cause_count > 0) {

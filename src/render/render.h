@@ -70,9 +70,9 @@ void render_begin(struct render_document *document, FILE *out, const struct rend
 int render_result(struct render_document *document, const struct result *result, struct error *error);
 void render_end(struct render_document *document);
 
-/* Prints what was recorded and the quality of the recording, as text or JSON. */
-void render_info(FILE *out, const struct profile *profile, const char *file_name, uint64_t file_bytes,
-		 const struct render_options *options);
+/* Prints what was recorded and the quality of the recording, as text or JSON. Returns 0 or ERROR_MEMORY. */
+int render_info(FILE *out, const struct profile *profile, const char *file_name, uint64_t file_bytes,
+		const struct render_options *options);
 
 /* Prints the start of a JSON document, up to the comma before its own members:
  * {"schema": 1, "command": "report", "findings": [], */

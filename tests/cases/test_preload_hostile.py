@@ -6,7 +6,8 @@ import re
 import subprocess
 
 import pytest
-from record_support import PROGRAMS, build, hits, record, run_cpprof, show
+from hostile_support import HOSTILE, again
+from record_support import hits, record, run_cpprof, show
 
 TIMES, FEW = 100, 10
 FINE_NS = 200_000
@@ -14,53 +15,11 @@ FINE = ["-r", "cpu/200us"]
 EVERYTHING = ["-r", "real/200us", "-r", "user/200us", "-r", "alloc-bytes/64KiB", "-r", "allocs/1000", "-r", "lock-wait/20us", "-r", "io-time/20us",
 	"-r", "read-bytes/4KiB", "-r", "write-bytes/64"]
 
-LIBRARY = "the library that it loads"
-
-# {name: (source, arguments, status (below 0: the signal), least % of complete paths)}. Incomplete with any backend: paths in the
-# middle of an exception's jump, just after clone, in code without unwind rules, and above makecontext's first function.
-HOSTILE = {
-	"malloc": ("inside_malloc.c", [], 0, 99),
-	"dlopen": ("inside_dlopen.c", [LIBRARY], 0, 98),
-	"fork": ("inside_fork.c", [], 0, 99),
-	"longjmp": ("inside_longjmp.c", [], 0, 99),
-	"throw": ("inside_throw.cpp", [], 0, 93),
-	"handler": ("inside_handler.c", [], 0, 99),
-	"vfork": ("inside_vfork.c", [], 0, 98),
-	"tiny stacks": ("tiny_stacks.c", [], 0, 99),
-	"errno": ("keeps_errno.c", [], 0, 99),
-	"coroutines": ("small_coroutines.c", [], 0, 0),
-	"masks": ("mask_churn.c", [], 0, 99),
-	"threads": ("thread_churn.c", [], 0, 90),
-	"exec": ("exec_loop.c", [], 0, 98),
-	"closed": ("closes_all.c", [], 0, 99),
-	"privileges": ("drops_privileges.c", [], 0, 98),
-	"overflow": ("stack_overflow.c", [], 0, 85),
-	"recursion": ("deep_recursion.c", [], 0, 98),
-	"red zone": ("red_zone.c", [], 0, 99),
-	"registers": ("registers.c", [], 0, 98),
-	"made code": ("made_code.c", [], 0, 0),
-	"raw threads": ("raw_threads.c", [], 0, 85),
-	"sandbox": ("sandboxed.c", [], 0, 98),
-	"SIGKILL": ("endings.c", ["kill"], -9, 99),
-	"_exit": ("endings.c", ["_exit"], 3, 99),
-	"exit": ("endings.c", ["exit"], 4, 98),
-	"abort": ("endings.c", ["abort"], -6, 99),
-	"fault": ("endings.c", ["fault"], -11, 99),
-	"quick_exit": ("endings.c", ["quick_exit"], 5, 99),
-	"exit in a thread": ("endings.c", ["thread"], 6, 95),
-	"first thread gone": ("endings.c", ["leaving"], 6, 95),
-}
 # Least part of the CPU time that is sampled, where it is not 0.5. Not sampled are the start of programs, threads that the
 # program creates by system calls, and children of vfork; after a seccomp filter no timer can be set.
 SAMPLED = {"sandbox": 0.25, "raw threads": 0.2, "vfork": 0.1, "exec": 0.3, "threads": 0.25, "fork": 0.3, "dlopen": 0.3}
 # The stacks that wait for the user-space fallback can be more than the rings hold: the recorder then reports losses.
 MAY_LOSE = {"recursion"}
-
-
-def again(name, times):
-	source, arguments, status, _ = HOSTILE[name]
-	arguments = [build("hostile/library.c", linkage="shared", name="library.so") if word is LIBRARY else word for word in arguments]
-	return [build("hostile/again.c"), str(times), str(status), build(f"hostile/{source}"), *arguments]
 
 
 def output_of(name, times):
@@ -107,9 +66,3 @@ def test_with_every_resource(tmp_path, case):
 	# own code at the very end of the stack, a call can be missed.
 	written = len(recorded.out) - len(f"{FEW} of {FEW} well\n")
 	assert reported["write-bytes"]["total"] >= (0.7 if case == "overflow" else 1) * written, reported
-
-
-def test_each_program_is_run():
-	"""Each program in the folder is in a list above, and so is tested."""
-	driven = {source for source, *_ in HOSTILE.values()} | {"again.c", "library.c", "storm.c"}
-	assert driven == {path.name for path in (PROGRAMS / "hostile").iterdir() if path.suffix != ".h"}

@@ -148,17 +148,18 @@ static char **make_environment(char *const *entries)
 	while (entries && entries[more])
 		more++;
 	char **made = malloc((own + more + 1) * sizeof(*made));
-	for (size_t i = 0; i < own && made; i++) {
+	if (!made)
+		return NULL;
+	for (size_t i = 0; i < own; i++) {
 		bool is_replaced = false;
 		for (size_t j = 0; j < more; j++)
 			is_replaced |= is_same_name(entries[j], environ[i]);
 		if (!is_replaced)
 			made[count++] = environ[i];
 	}
-	for (size_t i = 0; i < more && made; i++)
+	for (size_t i = 0; i < more; i++)
 		made[count++] = entries[i];
-	if (made)
-		made[count] = NULL;
+	made[count] = NULL;
 	return made;
 }
 

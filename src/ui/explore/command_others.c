@@ -118,7 +118,9 @@ static int info_run(struct session *session, const char *arguments, FILE *out, s
 {
 	if (*arguments)
 		return error_set(error, ERROR_USAGE, "info takes no argument");
-	render_info(out, session->profile, session->options->file, session->options->file_bytes, &session->render);
+	if (render_info(out, session->profile, session->options->file, session->options->file_bytes, &session->render) <
+	    0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
 	return 0;
 }
 

@@ -197,9 +197,13 @@ struct programs *bpf_programs_load(const struct backend_request *request, size_t
 		result = bpf_map__set_max_entries(programs->maps.ring, BPF_RING_BYTES);
 	if (result == 0)
 		result = programs__load(programs);
-	if (result == 0)
+	if (result == 0 && programs->bss)
 		return programs;
-	refused(result, error);
+	if (result == 0) /* libbpf could not map the variables: an old kernel, or a failed system call */
+		error_set(error, ERROR_UNSUPPORTED,
+			  "the kernel does not share the variables of eBPF programs ('--backend perf' needs none)");
+	else
+		refused(result, error);
 	programs__destroy(programs);
 	return NULL;
 }

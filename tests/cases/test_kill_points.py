@@ -1,0 +1,129 @@
+"""
+The recorder or the target is killed at random moments, also while they start. The target ends as it would have ended alone, the
+profile is readable, and nothing else is left on the system.
+"""
+import concurrent.futures
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from cli_support import CPPROF
+from record_support import SECONDS_ALLOWED, build, needs_bpf, needs_perf, run_cpprof
+
+MOMENTS = 40
+AT_ONCE = 5
+LATEST_S = 0.7 # the program works for 0.6 s
+SHARED = [Path("/dev/shm"), Path("/sys/fs/bpf")]
+SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
+BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"]
+
+
+def wait_until(condition, said):
+	end = time.monotonic() + SECONDS_ALLOWED
+	while not (result := condition()):
+		assert time.monotonic() < end, said()
+		time.sleep(0.01)
+	return result
+
+
+def target_of(recorder, program):
+	"""Returns the pid of the recorder's child once it runs the program, or None if the recorder has ended."""
+	def find():
+		if recorder.poll() is not None:
+			return [None]
+		try:
+			for child in Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split():
+				if os.readlink(f"/proc/{child}/exe") == program:
+					return [int(child)]
+		except OSError:
+			pass
+		return None
+	return wait_until(find, lambda: f"{program} never starts")[0]
+
+
+def kill_at(folder, moment, victim, number, backend, program):
+	"""Kills the recorder or its target at a moment (seconds after the recorder's start, or after the target's). Returns what is wrong."""
+	folder.mkdir()
+	temporary = folder / "temporary"
+	temporary.mkdir()
+	done, path = folder / "done", folder / "out.data"
+	command = [CPPROF, "record", "--backend", backend, "-r", "cpu/200us", "-o", str(path), "--", program, str(done)]
+	recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder,
+		env={**os.environ, "TMPDIR": str(temporary)}, preexec_fn=restore_signals)
+	target = target_of(recorder, program) if victim == "target" else None
+	time.sleep(moment)
+	try:
+		os.kill(target or recorder.pid, number)
+	except ProcessLookupError:
+		pass # it has ended
+	_, err = recorder.communicate(timeout=SECONDS_ALLOWED)
+	killed = recorder.returncode != 0
+	if victim == "recorder" and number == signal.SIGKILL:
+		# The program ends by itself, if the recorder had started it.
+		wait_until(lambda: not alive(program, done), lambda: f"the target of {recorder.pid} runs on")
+	elif killed and recorder.returncode not in (128 + number, -number):
+		return f"status {recorder.returncode}: {err}"
+	if done.exists() and done.read_text() != expected(program):
+		return f"the target wrote {done.read_text()!r}"
+	if not killed and not done.exists():
+		return f"the target did not end, and the status is 0: {err}"
+	if path.exists():
+		info = run_cpprof("info", path)
+		if info.returncode != 0 and path.stat().st_size:
+			return f"killed, status {recorder.returncode}: {info.stderr}"
+	elif not killed:
+		return f"no profile: {err}"
+	left = sorted(entry.name for entry in folder.iterdir() if entry.name not in ("out.data", "done", "temporary")) + os.listdir(temporary)
+	return f"left: {left}" if left else None
+
+
+def restore_signals():
+	"""pytest may have been started with ignored signals."""
+	for number in SIGNALS[1:]:
+		signal.signal(number, signal.SIG_DFL)
+
+
+def alive(program, done):
+	"""Returns whether a process runs the program with this file as its argument."""
+	for entry in Path("/proc").iterdir():
+		if entry.name.isdigit():
+			try:
+				if (entry / "cmdline").read_bytes().split(b"\0")[:2] == [program.encode(), str(done).encode()]:
+					return True
+			except OSError:
+				pass
+	return False
+
+
+def expected(program):
+	if program not in expected.known:
+		expected.known[program] = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+	return expected.known[program]
+
+
+expected.known = {}
+
+
+def shared_names():
+	return {str(entry) for folder in SHARED if folder.is_dir() for entry in folder.iterdir()}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_killed_at_any_moment(tmp_path, backend):
+	program = build("steady.c")
+	expected(program)
+	before = shared_names()
+	rng = random.Random(f"1993 {backend}")
+	points = [(rng.uniform(0, LATEST_S), victim, number) for _ in range(MOMENTS // 6 + 1) for victim in ("recorder", "target")
+		for number in SIGNALS][:MOMENTS]
+	with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+		results = list(pool.map(lambda item: kill_at(tmp_path / str(item[0]), *item[1], backend, program), enumerate(points)))
+	wrong = [(point, result) for point, result in zip(points, results) if result]
+	assert not wrong, wrong
+	# Other tests run at the same time, and what they create disappears.
+	left = shared_names() - before
+	wait_until(lambda: not (left & shared_names()), lambda: f"left: {sorted(left & shared_names())}")

@@ -1,0 +1,100 @@
+"""tools/mutants: which changes it makes, and how it judges them."""
+import importlib.machinery
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def mutants():
+	loader = importlib.machinery.SourceFileLoader("mutants", str(REPOSITORY / "tools" / "mutants"))
+	module = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutants", loader))
+	loader.exec_module(module)
+	return module
+
+
+@pytest.mark.parametrize("line, changes", [
+	("if (a < b && !c)", ["<->", "&&->", "!->"]),
+	("x = a - 1;", ["-->", "1->"]),
+	("x = -1;", ["1->"]),
+	("char *name = &other; y = a * b & c;", ["*->", "&->"]),
+	("size = 0x1fUL + 07u;", ["0x1fUL->", "+->", "07u->"]),
+	("f(true); // a < 1", ["true->"]),
+	('s = "a < 1"; /* 2 */ c = \'+\';', []),
+	("#define N 5\nenum { M = 6 };", ["6->"]),
+	("struct node *p; p->count++; p->count += 2;", ["++->", "+=->", "2->"]),
+	("ratio = 0.5;", []),
+])
+def test_changes(mutants, line, changes):
+	found = mutants.mutants_of("a.c", line + "\n")
+	assert [f"{line[mutant.start:mutant.end]}->" for mutant in found] == changes
+	assert all(mutants.apply(line, mutant) != line for mutant in found)
+
+
+@pytest.mark.parametrize("number, changed", [("0", "1"), ("9u", "10u"), ("0xff", "0x100"), ("010", "9"), ("1.5", None)])
+def test_numbers(mutants, number, changed):
+	assert mutants.changed_number(number) == changed
+
+
+def test_accepted(mutants):
+	"""The table names a mutant by its line, so that it stays valid when the line moves."""
+	text = "int f(int a)\n{\n\treturn a <  b;\n}\n"
+	mutant = mutants.mutants_of("src/a.c", text)[0]
+	words = mutants.described(text, mutant)
+	assert words == "src/a.c: return a [< -> <=] b;"
+	assert mutants.accepted_mutants(f"# comment\n\n{words}\n\tthe same for all b\n") == {words: "the same for all b"}
+
+
+class OneFile:
+	"""A project of one file whose object is its text without spaces, and whose tests are a condition on the text."""
+
+	def __init__(self, file, compiles, passes):
+		self.file, self.compiles, self.passes = file, compiles, passes
+
+	def object_of(self, path):
+		return "object"
+
+	def build(self, *targets):
+		return self.compiles(self.file.read_text())
+
+	def instructions(self, target):
+		return self.file.read_text().replace(" ", "").replace("+1*1", "+1").encode()
+
+	def survives(self, path):
+		return self.passes(self.file.read_text())
+
+
+@pytest.mark.parametrize("compiles, passes, expected", [
+	(lambda text: True, lambda text: "a < b" in text, "killed"),
+	(lambda text: True, lambda text: True, "survived"),
+	(lambda text: "<=" not in text, lambda text: True, "invalid"),
+])
+def test_verdict(mutants, tmp_path, monkeypatch, compiles, passes, expected):
+	monkeypatch.setattr(mutants, "COPY", tmp_path)
+	file = tmp_path / "a.c"
+	text = "return a < b;\n"
+	file.write_text(text)
+	mutant = mutants.mutants_of("a.c", text)[0]
+	assert mutants.verdict(OneFile(file, compiles, passes), text, mutant) == expected
+	assert file.read_text() == text
+
+
+def test_equal(mutants, tmp_path, monkeypatch):
+	monkeypatch.setattr(mutants, "COPY", tmp_path)
+	text = "x = a;\n"
+	(tmp_path / "a.c").write_text(text)
+	same = mutants.Mutant("a.c", 4, 5, " a ", 1)
+	assert mutants.verdict(OneFile(tmp_path / "a.c", lambda text: True, lambda text: False), text, same) == "equal"
+
+
+def test_reasons(mutants):
+	"""Each accepted mutant has a reason, and its line still exists."""
+	table = REPOSITORY / "tests" / "mutants.txt"
+	for words, reason in (mutants.accepted_mutants(table.read_text()) if table.exists() else {}).items():
+		path = words.split(":")[0]
+		text = (REPOSITORY / path).read_text()
+		assert reason, words
+		assert words in {mutants.described(text, mutant) for mutant in mutants.mutants_of(path, text)}, f"not in {path}: {words}"
