@@ -925,7 +925,7 @@ static void test_room_again(void **state)
 		assert_int_equal(writer_publish(writer, &error), 0);
 		writer_free(writer);
 		give_hits_back(all, profile);
-		struct profile *read = reader_load(path, &error);
+		struct profile *read = reader_load(path, 0, &error);
 		if (!read)
 			fail_msg("%s", error.message);
 		const char *difference = sample_profile_difference(profile, read);
