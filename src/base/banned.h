@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef sprintf /* a macro with checked buffers and clang */
 #pragma GCC poison sprintf vsprintf strcpy strcat strncpy strncat gets strtok
 #endif
 
