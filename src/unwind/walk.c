@@ -110,8 +110,17 @@ static bool is_known_code(const struct walk *walk, uint64_t pc)
 	return walk->source->module_at(walk->source->context, pc, &module) == 0;
 }
 
+static bool is_stub(const struct walk *walk, uint64_t address)
+{
+	uint64_t code[2];
+	return walk->memory.read(walk->memory.context, address, &code[0]) == 0 &&
+	       walk->memory.read(walk->memory.context, address + sizeof(code[0]), &code[1]) == 0 &&
+	       arch_is_stub((const uint8_t *)code, sizeof(code));
+}
+
 /* For code without a rule (assembler or crti's _init, for example) near its entry or exit: a word at the position of
- * a return address is one if a call precedes it, and a direct call has its target shortly before the pc. */
+ * a return address is one if a call precedes it, and a direct call has its target shortly before the pc or leads
+ * through a stub. */
 static bool step_by_call_site(const struct walk *walk, struct arch_frame *registers)
 {
 	enum { SMALL_FUNCTION_BYTES = 4096 };
@@ -120,7 +129,7 @@ static bool step_by_call_site(const struct walk *walk, struct arch_frame *regist
 		uint64_t target;
 		if (!arch_guess_return(&walk->memory, n, &caller) ||
 		    arch_call_before(&walk->memory, caller.pc, &target) != ARCH_CALL ||
-		    (target != 0 && registers->pc - target >= SMALL_FUNCTION_BYTES) ||
+		    (target != 0 && registers->pc - target >= SMALL_FUNCTION_BYTES && !is_stub(walk, target)) ||
 		    !is_known_code(walk, caller.pc - 1))
 			continue;
 		*registers = caller;

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from record_support import CPPROF, Recorded, build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show, tolerance
+from record_support import CPPROF, Recorded, build, check_truths, hits, needs_bpf, needs_perf, record, record_well, run_cpprof, show, tolerance
 
 pytestmark = [needs_perf]
 
@@ -78,6 +78,15 @@ def test_fork_tree(tmp_path):
 	info = run_cpprof("info", recorded.path).stdout
 	missing = [process for process in processes if not re.search(rf"\b{process}\b", info)]
 	assert not missing, info
+
+
+@pytest.mark.parametrize("backend", ["perf", pytest.param("bpf", marks=needs_bpf)])
+def test_clone_with_a_stack(tmp_path, backend):
+	"""A process that clone(2) starts on a stack of its own is below its creator, as one that fork starts."""
+	recorded = record_well(tmp_path, [build("cloned.c")], *FINE, "--backend", backend)
+	check_truths(recorded)
+	paths = recorded.paths()
+	assert hits(paths, "forks", "main") == hits(paths, "clones", "main") == 0, show(paths)
 
 
 @pytest.mark.parametrize("how", ["vfork", "posix_spawn", "fork"])

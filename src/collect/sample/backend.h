@@ -51,6 +51,11 @@ struct backend_sample {
 	int64_t syscall_result; /* or BACKEND_NO_RESULT */
 	bool has_touched;
 	uint64_t touched; /* page faults: the address that was touched */
+
+	/* A stack that starts a thread, for the sink's `creates`. */
+	uint32_t
+		created_pid; /* of the process that begins with the new thread; 0: the thread is the sample's process's */
+	bool may_be_copied; /* it is unknown whether the new process has a copy of this stack, or begins on another */
 };
 
 /* Memory was mapped: executable memory or, with backend_request.data_maps, any other. */
@@ -73,8 +78,8 @@ struct backend_sink {
 	void (*name)(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns);
 	void (*fork)(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns);
 	void (*exit)(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns);
-	/* The thread of `sample` is about to start the thread `tid` of its process; the sample's stack
-	 * shows where. Called before the new thread's first sample; `request` and `hits` are unused. Some
+	/* The thread of `sample` is about to start the thread `tid`, of its process or of a new one that does not begin
+	 * with a copy of the stack; the sample's stack shows where. Called before the new thread's first sample; `request` and `hits` are unused. Some
 	 * backends do not report this. */
 	void (*creates)(void *context, const struct backend_sample *sample, uint32_t tid);
 	/* Defines the label set `number` (not 0) before the first sample that has it: "key=value" lines,

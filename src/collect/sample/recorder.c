@@ -209,10 +209,14 @@ static void on_creates(void *context, const struct backend_sample *sample, uint3
 	struct thread *creator = processes_thread(recorder->processes, sample->pid, sample->tid);
 	uint32_t markers = 0;
 	int64_t node = creator ? find_base(recorder, creator, sample, &markers) : ERROR_MEMORY;
-	int result = node < 0 ? (int)node
-			      : processes_starts(recorder->processes, sample->pid, tid, (uint32_t)node, markers,
-						 sample->time_ns);
-	note_failure(recorder, result);
+	struct start start = { .pid = sample->created_pid ? sample->created_pid : sample->pid,
+			       .node = (uint32_t)node,
+			       .markers = markers,
+			       .time_ns = sample->time_ns,
+			       .copied = sample->may_be_copied ? stacks_outermost_sp(recorder->stacks) : 0 };
+	if (node >= 0 && sample->may_be_copied && start.copied == 0)
+		return; /* nothing would distinguish a copy from another stack */
+	note_failure(recorder, node < 0 ? (int)node : processes_starts(recorder->processes, tid, &start));
 }
 
 static void on_labels(void *context, uint32_t number, const char *text, size_t bytes)

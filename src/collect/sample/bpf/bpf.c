@@ -322,6 +322,7 @@ static void deliver(struct backend *backend, const struct sample_record *record,
 	struct backend_sample sample;
 	decode_sample(record, record + 1, stack_asked(record), backend->stack, &sample);
 	if (record->request == SAMPLE_NO_REQUEST) {
+		sample.created_pid = record->hits ? record->about : 0;
 		sink->creates(sink->context, &sample, record->about);
 	} else if (record->request < backend->request.resource_count) {
 		sample.amount = gticks_of(backend, record->request, record->amount);

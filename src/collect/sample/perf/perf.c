@@ -360,6 +360,22 @@ static size_t perf_descriptors(const struct backend *backend, struct pollfd *des
 	return count + side_events_descriptors(backend->side, left ? descriptors + count : NULL, left);
 }
 
+/* Reports the start of a thread. For the start of a process that is known only if clone's stack is 0, as fork has it:
+ * then the new process has a copy of its creator's. */
+static void deliver_creation(const struct backend *backend, struct backend_sample *sample,
+			     const struct perf_record_origin *origin, const struct backend_sink *sink)
+{
+	uint32_t child;
+	bool is_thread;
+	if (!new_task_read(&backend->new_task, origin->data, origin->data_bytes, &child, &is_thread))
+		return;
+	if (!is_thread && (!sample->has_registers || sample->registers.value[ARCH_CLONE_STACK] == 0))
+		return;
+	sample->created_pid = is_thread ? 0 : child;
+	sample->may_be_copied = !is_thread;
+	sink->creates(sink->context, sample, child);
+}
+
 static void deliver_sample(struct backend *backend, const struct perf_event_header *record,
 			   const struct backend_sink *sink)
 {
@@ -370,10 +386,8 @@ static void deliver_sample(struct backend *backend, const struct perf_event_head
 	uint32_t tag = hash_map_get(&backend->tag_by_id, origin.event_id);
 	if (sample.tid == NO_LONGER_A_THREAD)
 		sample.pid = sample.tid = 0;
-	uint32_t child;
 	if (tag == CREATES) {
-		if (new_task_is_thread(&backend->new_task, origin.data, origin.data_bytes, &child))
-			sink->creates(sink->context, &sample, child);
+		deliver_creation(backend, &sample, &origin, sink);
 	} else if (tag != HASH_MAP_NONE) {
 		sample.request = tag / PERIODS_MAX;
 		sample.hits = 1;

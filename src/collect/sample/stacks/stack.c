@@ -24,9 +24,10 @@ struct stacks {
 	struct thread *thread;
 	struct process *process;
 	struct stack_memory memory;
-	bool false_root;      /* the walk ended at a root that no unwind rule confirms */
-	size_t join;          /* index of the remembered frame where the walk stopped */
-	size_t first_outside; /* index of the first frame found by a return address that was not copied; 0: none */
+	bool false_root;       /* the walk ended at a root that no unwind rule confirms */
+	size_t join;           /* index of the remembered frame where the walk stopped */
+	uint64_t outermost_sp; /* in the outermost frame; 0: unknown */
+	size_t first_outside;  /* index of the first frame found by a return address that was not copied; 0: none */
 
 	struct call_edges *edges;
 	uint64_t causes[UNWIND_CAUSE_COUNT];
@@ -156,6 +157,19 @@ static int64_t add_name_node(struct stacks *stacks, uint32_t location)
 	return profile_add_node(stacks->profile, PROFILE_ROOT, location);
 }
 
+/* Returns the node below which the current stack begins, which is whole. */
+static uint32_t base_of(const struct stacks *stacks)
+{
+	const struct thread *thread = stacks->thread;
+	bool is_copy = thread->base_copied != 0 && thread->base_copied == stacks->outermost_sp;
+	return is_copy ? PROFILE_ROOT : thread->base_node;
+}
+
+uint64_t stacks_outermost_sp(const struct stacks *stacks)
+{
+	return stacks->outermost_sp;
+}
+
 /* Adds the path of a complete stack of which only a part was copied. */
 static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *result)
 {
@@ -164,7 +178,7 @@ static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *
 	struct deep_stack *deep = stacks->thread->deep;
 	if (!deep)
 		return ERROR_MEMORY;
-	uint32_t node = stacks->thread->base_node;
+	uint32_t node = base_of(stacks);
 	size_t count = result->count;
 	if (result->joined) {
 		node = deep->frames[stacks->join].node;
@@ -404,9 +418,9 @@ static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 		return add_path(stacks, callers, result.count, NULL);
 	if (!whole)
 		return add_broken_path(stacks, &result);
+	stacks->outermost_sp = result.joined ? stacks->thread->deep->frames[0].sp : stacks->frames[result.count - 1].sp;
 	bool deep = stacks->memory.above == ABOVE_LIVE || stacks->memory.above == ABOVE_REMEMBERED;
-	int64_t node =
-		deep ? add_deep_path(stacks, &result) : add_path(stacks, stacks->thread->base_node, result.count, NULL);
+	int64_t node = deep ? add_deep_path(stacks, &result) : add_path(stacks, base_of(stacks), result.count, NULL);
 	if (node >= 0)
 		remember_callers(stacks, &result, (uint32_t)node);
 	return node;
@@ -453,6 +467,7 @@ static int64_t take_up(struct stacks *stacks, struct thread *thread, const struc
 {
 	stacks->sample = sample;
 	stacks->thread = thread;
+	stacks->outermost_sp = 0;
 	stacks->process = processes_of(stacks->processes, thread);
 	return add_sample(stacks, cause);
 }

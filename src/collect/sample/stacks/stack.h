@@ -44,6 +44,10 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
  * is not complete, or ERROR_MEMORY. */
 int64_t stacks_add_uncounted(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample);
 
+/* Returns the stack pointer in the outermost frame of the last stack that was added, or 0 if it is unknown: the stack
+ * was unwound by the backend, or is not whole. */
+uint64_t stacks_outermost_sp(const struct stacks *stacks);
+
 /* Returns how many samples since the last call had a stack that was not copied completely, and for how
  * many of them the target's memory had changed before it was read. While there are any, the monitor must
  * read more often. */

@@ -57,7 +57,7 @@ bool new_task_parse(struct new_task *format, FILE *file)
 	return found == ALL_FOUND;
 }
 
-bool new_task_is_thread(const struct new_task *format, const uint8_t *data, size_t bytes, uint32_t *tid)
+bool new_task_read(const struct new_task *format, const uint8_t *data, size_t bytes, uint32_t *tid, bool *is_thread)
 {
 	uint64_t flags;
 	if (bytes < sizeof(flags) || format->flags_offset > bytes - sizeof(flags) ||
@@ -65,5 +65,6 @@ bool new_task_is_thread(const struct new_task *format, const uint8_t *data, size
 		return false;
 	memcpy(&flags, data + format->flags_offset, sizeof(flags));
 	memcpy(tid, data + format->pid_offset, sizeof(*tid));
-	return flags & CLONE_THREAD;
+	*is_thread = flags & CLONE_THREAD;
+	return true;
 }

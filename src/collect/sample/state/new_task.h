@@ -22,8 +22,8 @@ bool new_task_find(struct new_task *format);
 /* Reads the tracepoint's `format` file. Returns false if the file lacks one of the fields. */
 bool new_task_parse(struct new_task *format, FILE *file);
 
-/* Returns whether the data describe a thread of the same process (not a new process), and sets *tid to its
- * id. */
-bool new_task_is_thread(const struct new_task *format, const uint8_t *data, size_t bytes, uint32_t *tid);
+/* Reads the id of the new thread, and whether it is a thread of the same process (otherwise: of a new one). Returns
+ * false if the data are too short. */
+bool new_task_read(const struct new_task *format, const uint8_t *data, size_t bytes, uint32_t *tid, bool *is_thread);
 
 #endif

@@ -10,7 +10,6 @@
 #include "collect/sample/state/cgroup.h"
 #include "collect/sample/state/kernel_threads.h"
 #include "collect/sample/state/proc_maps.h"
-#include "collect/sample/state/starts.h"
 
 struct processes {
 	struct profile *profile;
@@ -114,10 +113,13 @@ static int64_t find_process(struct processes *processes, uint32_t pid)
 	return found != HASH_MAP_NONE ? (int64_t)found : add_process(processes, pid, 0, 0);
 }
 
-static void set_base(struct thread *thread, uint32_t node, uint32_t markers)
+static const struct start no_start = { .node = PROFILE_ROOT };
+
+static void set_base(struct thread *thread, const struct start *start)
 {
-	thread->base_node = node;
-	thread->base_markers = markers;
+	thread->base_node = start->node;
+	thread->base_markers = start->markers;
+	thread->base_copied = start->copied;
 	/* Later walks must not continue from its old nodes. */
 	deep_stack_free(thread->deep);
 	thread->deep = NULL;
@@ -146,7 +148,7 @@ static int64_t add_thread(struct processes *processes, uint32_t process, uint32_
 	struct thread thread = { .tid = tid, .id = (uint32_t)id, .process = process };
 	struct start start = starts_take(&processes->starts, tid);
 	if (start.pid == processes->items[process].pid && is_one_start(start.time_ns, time_ns))
-		set_base(&thread, start.node, start.markers);
+		set_base(&thread, &start);
 	processes->threads[processes->thread_count] = thread;
 	processes->items[process].living++;
 	return (int64_t)processes->thread_count++;
@@ -195,16 +197,13 @@ static struct thread *find_begun(struct processes *processes, uint32_t pid, uint
 	return shown->end_ns == 0 && shown->start_ns != 0 && is_one_start(time_ns, shown->start_ns) ? thread : NULL;
 }
 
-int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
-		     uint64_t time_ns)
+int processes_starts(struct processes *processes, uint32_t tid, const struct start *start)
 {
-	struct thread *thread = find_begun(processes, pid, tid, time_ns);
-	if (thread && thread->base_node == PROFILE_ROOT) {
-		set_base(thread, node, markers);
-		return 0;
-	}
-	struct start start = { .pid = pid, .node = node, .markers = markers, .time_ns = time_ns };
-	return starts_put(&processes->starts, tid, &start);
+	struct thread *thread = find_begun(processes, start->pid, tid, start->time_ns);
+	if (!thread || thread->base_node != PROFILE_ROOT)
+		return starts_put(&processes->starts, tid, start);
+	set_base(thread, start);
+	return 0;
 }
 
 /* --- maps --- */
@@ -414,7 +413,7 @@ static struct thread *remain_alone(struct processes *processes, uint32_t pid, ui
 		if (!lives || other == thread)
 			continue;
 		end_thread(processes, other, time_ns);
-		set_base(other, PROFILE_ROOT, 0);
+		set_base(other, &no_start);
 		process->living--;
 	}
 	process->living = 1;
@@ -444,7 +443,7 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		process->between_programs = true;
 		process->stack_limit = 0;
 		process->vain_lookups = 0;
-		set_base(thread, PROFILE_ROOT, 0);
+		set_base(thread, &no_start);
 		return note_cgroup(processes->profile, &processes->profile->processes[process->id]);
 	}
 	return 0;

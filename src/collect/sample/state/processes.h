@@ -12,6 +12,7 @@
 #include "collect/sample/backend.h"
 #include "collect/sample/state/maps.h"
 #include "collect/sample/state/modules.h"
+#include "collect/sample/state/starts.h"
 #include "profile/profile.h"
 
 struct deep_stack;
@@ -32,10 +33,13 @@ struct process {
 
 struct thread {
 	uint32_t tid;
-	uint32_t id;             /* in the profile's threads */
-	uint32_t process;        /* index in processes */
-	uint32_t base_node;      /* complete paths begin below this node: the start of the thread, or PROFILE_ROOT */
-	uint32_t base_markers;   /* thread starts on the way to it */
+	uint32_t id;           /* in the profile's threads */
+	uint32_t process;      /* index in processes */
+	uint32_t base_node;    /* complete paths begin below this node: the start of the thread, or PROFILE_ROOT */
+	uint32_t base_markers; /* thread starts on the way to it */
+	/* The base does not hold for stacks whose outermost frame is at this sp: they begin with a copy of the creator's.
+	 * 0: it holds for all. */
+	uint64_t base_copied;
 	struct deep_stack *deep; /* for a thread whose stack did not fit into a sample (stack.h); owned by stack.c */
 };
 
@@ -58,11 +62,9 @@ int processes_fork(struct processes *processes, uint32_t parent_pid, uint32_t pi
 /* Returns whether that was the last thread of its process. */
 bool processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
-/* Sets the node below which the paths of thread `tid` begin, and the number of thread starts above it;
- * PROFILE_ROOT: unknown. The thread itself may be reported before or after that. Returns 0 or
- * ERROR_MEMORY. */
-int processes_starts(struct processes *processes, uint32_t pid, uint32_t tid, uint32_t node, uint32_t markers,
-		     uint64_t time_ns);
+/* Sets the base of thread `tid` of process start->pid: the node below which its paths begin (PROFILE_ROOT: unknown).
+ * The thread itself may be reported before or after that. Returns 0 or ERROR_MEMORY. */
+int processes_starts(struct processes *processes, uint32_t tid, const struct start *start);
 
 /* Returns the process of that pid, or NULL. Valid until the next call that adds. */
 struct process *processes_find(const struct processes *processes, uint32_t pid);

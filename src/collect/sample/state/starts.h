@@ -14,6 +14,7 @@ struct start {
 	uint32_t pid;     /* for the process of the new thread */
 	uint32_t node;    /* its paths begin below this node; PROFILE_ROOT: unknown */
 	uint32_t markers; /* thread starts on the way to that node */
+	uint64_t copied;  /* see struct thread's base_copied */
 	uint64_t time_ns;
 };
 

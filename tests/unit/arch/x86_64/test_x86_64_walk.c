@@ -254,6 +254,12 @@ static void recognises_the_call(void **state)
 	distance += 0x800;
 	memcpy(world->code + 0x1c, &distance, sizeof(distance));
 	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	/* But for a stub: jmp *x(%rip) at the target. */
+	static const uint8_t stub[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1, 2, 3, 4 };
+	memcpy(world->code + (FUNCTION(NO_RULES) + 0x800 - FUNCTION(0)), stub, sizeof(stub));
+	result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
+	assert_int_equal(result.count, 3);
 }
 
 static void knows_calls(void **state)

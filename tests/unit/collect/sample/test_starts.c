@@ -127,6 +127,31 @@ static void test_broken_creator(void **state)
 	assert_int_equal(fed_cause(fed, UNWIND_NO_USER_STACK), 0);
 }
 
+/* A process that does not begin with a copy of its creator's stack. */
+static void test_process(void **state)
+{
+	struct fed *fed = *state;
+	struct backend_sample sample = FED_STACK(FED_PID, FED_PID, FED_CODE + 0x20, FED_CODE + 0x10);
+	sample.time_ns = 5;
+	sample.created_pid = OTHER_PID;
+	fed->sink.creates(fed->sink.context, &sample, OTHER_PID);
+	fed->sink.fork(fed->sink.context, FED_PID, OTHER_PID, OTHER_PID, 5);
+	const struct backend_sample own = FED_STACK(OTHER_PID, OTHER_PID, FED_CODE + 0x50, FED_CODE + 0x40);
+	assert_string_equal(fed_path(fed, fed_sample(fed, own)), stitched);
+	/* If it may begin with a copy, and no stack pointer would show that, it stays alone. */
+	sample.created_pid = OTHER_PID + 1;
+	sample.may_be_copied = true;
+	fed->sink.creates(fed->sink.context, &sample, OTHER_PID + 1);
+	fed->sink.fork(fed->sink.context, FED_PID, OTHER_PID + 1, OTHER_PID + 1, 5);
+	const struct backend_sample copied = FED_STACK(OTHER_PID + 1, OTHER_PID + 1, FED_CODE + 0x50, FED_CODE + 0x40);
+	assert_string_equal(fed_path(fed, fed_sample(fed, copied)), alone);
+	/* A program that the process executes has none of these paths. */
+	fed->sink.name(fed->sink.context, OTHER_PID, OTHER_PID, "next", true, 6);
+	const struct backend_map map = { .pid = OTHER_PID, .start = FED_CODE, .size = 0x1000, .path = "/a" };
+	fed->sink.map(fed->sink.context, &map);
+	assert_string_equal(fed_path(fed, fed_sample(fed, own)), alone);
+}
+
 /* An incomplete stack of the thread is not stitched to its creator's path. */
 static void test_broken_thread(void **state)
 {
@@ -194,13 +219,9 @@ int main(void)
 {
 #define FED(test) cmocka_unit_test_setup_teardown(test, fed_begin, fed_end)
 	const struct CMUnitTest tests[] = {
-		FED(test_reported_before_or_after),
-		FED(test_never_reported),
-		FED(test_chains),
-		FED(test_broken_creator),
-		FED(test_broken_thread),
-		FED(test_ids_used_again),
-		FED(test_exec),
+		FED(test_reported_before_or_after), FED(test_never_reported), FED(test_chains),
+		FED(test_broken_creator),           FED(test_process),        FED(test_broken_thread),
+		FED(test_ids_used_again),           FED(test_exec),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

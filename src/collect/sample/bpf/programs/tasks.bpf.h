@@ -61,8 +61,15 @@ static struct bpf_thread *watch(struct task_struct *task, uint64_t now)
 	return thread;
 }
 
+/* Returns whether a new process begins on another stack than its creator's: clone(2) was given one. */
+static bool has_own_stack(struct task_struct *parent, struct task_struct *child)
+{
+	return registers_frame((const struct pt_regs *)bpf_task_pt_regs(child)).sp !=
+	       registers_frame((const struct pt_regs *)bpf_task_pt_regs(parent)).sp;
+}
+
 /* Runs in the thread that starts another one. Watches the new thread, and records the stack that starts
- * it. */
+ * it, unless the new thread has a copy of that. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -75,14 +82,18 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct bpf_thread *thread = watch(child, bpf_ktime_get_ns());
 	if (!thread || !creator)
 		return 0;
-	if (thread->pid != creator->pid) {
+	bool is_process = thread->pid != creator->pid;
+	if (is_process) {
 		/* A new process runs the same code, until the monitor loads its code. */
 		uint32_t pid = creator->pid, child_pid = thread->pid;
 		struct walk_process *process = bpf_map_lookup_elem(&processes, &pid);
 		if (process)
 			bpf_map_update_elem(&processes, &child_pid, process, BPF_ANY);
-	} else if (settings.creations && is_on) {
-		struct sample_record order = { .syscall = -1, .request = SAMPLE_NO_REQUEST, .about = thread->tid };
+	}
+	if (settings.creations && is_on && (!is_process || has_own_stack(parent, child))) {
+		struct sample_record order = {
+			.syscall = -1, .request = SAMPLE_NO_REQUEST, .about = thread->tid, .hits = is_process
+		};
 		take_sample(&order);
 	}
 	return 0;

@@ -214,12 +214,15 @@ static void test_new_task_format(void **state)
 
 	uint8_t data[44] = { [8] = 210, [34] = 1 };
 	uint32_t tid = 0;
-	assert_true(new_task_is_thread(&format, data, sizeof(data), &tid));
+	bool is_thread = false;
+	assert_true(new_task_read(&format, data, sizeof(data), &tid, &is_thread));
+	assert_true(is_thread);
 	assert_int_equal(tid, 210);
-	assert_false(new_task_is_thread(&format, data, 39, &tid));
-	assert_false(new_task_is_thread(&format, data, 0, &tid));
+	assert_false(new_task_read(&format, data, 39, &tid, &is_thread));
+	assert_false(new_task_read(&format, data, 0, &tid, &is_thread));
 	data[34] = 0;
-	assert_false(new_task_is_thread(&format, data, sizeof(data), &tid));
+	assert_true(new_task_read(&format, data, sizeof(data), &tid, &is_thread));
+	assert_false(is_thread);
 }
 
 /* --- the whole machine --- */

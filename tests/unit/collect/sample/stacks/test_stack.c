@@ -475,6 +475,32 @@ static void test_below_a_start(void **state)
 	descend(30, 1000, below_a_start);
 }
 
+/* A base that does not hold for a copy of the creator's stack: the outermost frame shows which it is. */
+static void below_a_start_or_copied(unsigned depth)
+{
+	(void)depth;
+	struct backend_sample sample = sample_of(0);
+	uint32_t alone = add(&sample);
+	uint64_t outermost = stacks_outermost_sp(recorder.stacks);
+	assert_true(outermost > sample.registers.value[ARCH_SP_REGISTER]);
+	own_thread()->base_node = alone;
+	own_thread()->base_copied = outermost;
+	assert_int_equal(add(&sample), alone);
+	sample = sample_of(CUT_BYTES);
+	assert_int_equal(add(&sample), alone);
+	assert_int_equal(add(&sample), alone); /* joins the remembered stack */
+	assert_int_equal(stacks_outermost_sp(recorder.stacks), outermost);
+	own_thread()->base_copied = outermost + 16;
+	sample = sample_of(0);
+	assert_int_equal(climb(add(&sample), now.count), alone);
+}
+
+static void test_below_a_start_or_copied(void **state)
+{
+	(void)state;
+	descend(30, 1000, below_a_start_or_copied);
+}
+
 /* --- deep recursion --- */
 
 static void join_deep(unsigned depth)
@@ -714,21 +740,14 @@ int main(void)
 	_Unwind_Backtrace(note_frame, NULL);
 #define RECORDED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
-		RECORDED(test_whole_copy),
-		RECORDED(test_completed_from_memory),
-		RECORDED(test_cut_anywhere),
-		RECORDED(test_changed_where_cut),
-		RECORDED(test_remembered),
-		RECORDED(test_replaced_frames),
-		RECORDED(test_zeros_above),
-		RECORDED(test_callers_recalled),
-		RECORDED(test_deep_recursion),
-		RECORDED(test_no_stack),
-		RECORDED(test_unknown_code),
-		RECORDED(test_wild_registers),
-		RECORDED(test_below_a_start),
-		RECORDED(test_sink),
-		cmocka_unit_test(test_memory_runs_short),
+		RECORDED(test_whole_copy),     RECORDED(test_completed_from_memory),
+		RECORDED(test_cut_anywhere),   RECORDED(test_changed_where_cut),
+		RECORDED(test_remembered),     RECORDED(test_replaced_frames),
+		RECORDED(test_zeros_above),    RECORDED(test_callers_recalled),
+		RECORDED(test_deep_recursion), RECORDED(test_no_stack),
+		RECORDED(test_unknown_code),   RECORDED(test_wild_registers),
+		RECORDED(test_below_a_start),  RECORDED(test_below_a_start_or_copied),
+		RECORDED(test_sink),           cmocka_unit_test(test_memory_runs_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
