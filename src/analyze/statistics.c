@@ -87,8 +87,8 @@ double statistics_student_quantile(double tails, double freedom)
 static double digamma(double x)
 {
 	double sum = 0;
-	for (; x < 10; x++)
-		sum -= 1 / x;
+	while (x < 10)
+		sum -= 1 / x++;
 	double square = 1 / (x * x);
 	return sum + log(x) - 1 / (2 * x) - square * (1.0 / 12 - square * (1.0 / 120 - square / 252));
 }
@@ -96,8 +96,10 @@ static double digamma(double x)
 static double trigamma(double x)
 {
 	double sum = 0;
-	for (; x < 10; x++)
+	while (x < 10) {
 		sum += 1 / (x * x);
+		x++;
+	}
 	double square = 1 / (x * x);
 	return sum + 1 / x + square / 2 + square / x * (1.0 / 6 - square * (1.0 / 30 - square / 42));
 }

@@ -39,18 +39,23 @@ void sink_printf(struct sink *sink, const char *format, ...)
 {
 	if (sink->failure)
 		return;
-	va_list args;
-	va_start(args, format);
 	char *text = NULL;
+	int length;
+	va_list args;
 	errno = 0;
-	int length = sink->is_safe ? vasprintf(&text, format, args) : vfprintf(sink->stream, format, args);
+	va_start(args, format);
+	if (sink->is_safe)
+		length = vasprintf(&text, format, args);
+	else
+		length = vfprintf(sink->stream, format, args);
 	va_end(args);
-	if (length < 0)
+	if (length < 0) {
 		keep_failure(sink);
-	else if (sink->is_safe)
+		return;
+	}
+	if (sink->is_safe)
 		sink_write(sink, text, (size_t)length);
-	if (length >= 0)
-		free(text);
+	free(text);
 }
 
 int sink_finish(struct sink *sink, const char *what, struct error *error)
