@@ -2,7 +2,7 @@
 """
 Measures how often the errors and the marks of cpprof are right.
 
-	bench/calibration.py intervals [--runs N] [--backend NAME]... [--ms MS]
+	bench/calibration.py intervals [--runs N] [--backend NAME]... [--ms MS] [--us US] [--rate HZ]
 	bench/calibration.py marks [--runs N]
 
 `intervals` records tests/programs/split.c, which knows its own shares, with each backend, and prints how many of the 95 % intervals
@@ -37,11 +37,11 @@ def results_of(command, *words):
 
 # --- intervals ---
 
-def interval_run(program, backend, folder, ms):
+def interval_run(program, backend, folder, args):
 	"""Returns [(true share, measured share, error)] of one run, and its report."""
 	profile = folder / "split.data"
-	run = subprocess.run([CPPROF, "record", "--backend", backend, "-o", profile, "--", program, str(ms)], stdout=subprocess.PIPE,
-		stderr=subprocess.PIPE, text=True, check=True)
+	run = subprocess.run([CPPROF, "record", "--backend", backend, "-F", str(args.rate), "-o", profile, "--", program, str(args.ms),
+		str(args.us)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
 	truth = {name: float(share) for name, share in re.findall(r"^share (\S+) (\S+)$", run.stdout, re.MULTILINE)}
 	(report,) = results_of("report", "--body", "-r", "cpu", profile)
 	entries = {entry["path"][0]: (entry["fraction"], entry["error"]) for entry in report["entries"]}
@@ -56,7 +56,7 @@ def measure_intervals(args):
 		print("| backend | runs | samples of a run | hits of a sample | 40 % | 30 % | 20 % | 10 % | all |")
 		print("|---|---|---|---|---|---|---|---|---|")
 		for backend in args.backend or BACKENDS:
-			runs = [interval_run(program, backend, folder, args.ms) for _ in range(args.runs)]
+			runs = [interval_run(program, backend, folder, args) for _ in range(args.runs)]
 			samples = sum(report["samples"] for _, report in runs) / len(runs)
 			hits = sum(report["total_hits"] for _, report in runs) / len(runs)
 			inside = [sum(abs(rows[i][1] - rows[i][0]) <= rows[i][2] for rows, _ in runs) for i in range(len(FUNCTIONS))]
@@ -83,6 +83,8 @@ def print_marks(what, comparisons):
 
 def measure_marks(args):
 	sqlite = HERE / "work/sqlite3"
+	if not sqlite.exists():
+		sys.exit(f"{sqlite} is missing (bench/setup builds it)")
 	with tempfile.TemporaryDirectory() as name:
 		profiles = [Path(name) / f"{index}.data" for index in range(args.runs)]
 		for profile in profiles:
@@ -93,7 +95,8 @@ def measure_marks(args):
 		rng = random.Random(1)
 		for count, comparisons in ((2, 40), (3, 60), (5, 40)):
 			chosen = [rng.sample(profiles, 2 * count) for _ in range(comparisons if 2 * count <= len(profiles) else 0)]
-			print_marks(f"{count} a side", [entries_of(names[:count], names[count:]) for names in chosen])
+			if chosen:
+				print_marks(f"{count} a side", [entries_of(names[:count], names[count:]) for names in chosen])
 
 
 def main():
@@ -102,6 +105,8 @@ def main():
 	parser.add_argument("--runs", type=int)
 	parser.add_argument("--backend", action="append", choices=BACKENDS)
 	parser.add_argument("--ms", type=int, default=500, help="CPU time of a run of `intervals`")
+	parser.add_argument("--us", type=int, default=100, help="mean length of a turn of `intervals`")
+	parser.add_argument("--rate", type=int, default=1000, help="samples a second of CPU time of `intervals`")
 	args = parser.parse_args()
 	if not BUILD.exists():
 		parser.error(f"{BUILD} is not built (CPPROF_BUILD)")
