@@ -5,6 +5,7 @@ import json
 import random
 
 from cli_support import check_failure, done, run
+from json_support import valid_json
 
 
 def changes(*words, directory):
@@ -94,7 +95,7 @@ def test_diff_of_several_recordings(tmp_path):
 	lines = text.splitlines()
 	assert lines[1].startswith("total: 1812 samples -> 1562 samples, -13.8 % ±")
 	assert [line[:4] for line in lines[2:8]] == ["A1: ", "A2: ", "A3: ", "B1: ", "B2: ", "B3: "]
-	(result,) = json.loads(done("diff", "--down", "main", "--format", "json", *names, directory=tmp_path))["results"]
+	(result,) = valid_json(done("diff", "--down", "main", "--format", "json", *names, directory=tmp_path))["results"]
 	assert (result["a"]["recordings"], result["b"]["recordings"]) == (3, 3)
 	assert (result["a"]["total_hits"], result["b"]["total_hits"]) == (5435, 4685)
 	assert abs(result["change"] - (4685 / 5435 - 1)) < 1e-5 and 0.01 < result["change_error"] < 0.05
