@@ -63,7 +63,8 @@ def test_start_code_without_rules(tmp_path, backend):
 	paths = recorded.paths()
 	assert hits(paths, "program", "outer", "inner") >= 0.98 * hits(paths), show(paths)
 	if backend == "bpf":
-		assert re.search(r"(\d+) of \1 stacks were unwound in the kernel|user-space fallback: \d code", run_cpprof("info", recorded.path).stdout)
+		walked, stacks = re.search(r"(\d+) of (\d+) stacks were unwound in the kernel", run_cpprof("info", recorded.path).stdout).groups()
+		assert int(walked) >= 0.98 * int(stacks)
 
 
 def test_large_frame_of_two_callers(tmp_path):
