@@ -45,6 +45,14 @@ struct unwind_row {
 	uint8_t kind;
 	int8_t fp;
 };
+/* Returns nonzero if a caller with this stack pointer is start code: so close to the address where the kernel began the
+ * stack of the first thread (0: unknown) that only start code has room there. musl's takes 48 bytes above main's CFA. */
+static inline int unwind_is_start_code(uint64_t sp, uint64_t stack_start)
+{
+	enum { START_CODE_BYTES = 64 };
+	return sp <= stack_start && stack_start - sp <= START_CODE_BYTES;
+}
+
 _Static_assert(sizeof(struct unwind_row) == 8, "another layout needs another UNWIND_ROW_VERSION");
 
 #endif

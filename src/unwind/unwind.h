@@ -84,6 +84,9 @@ struct unwind_source {
 	 * the caller knows the rest of this stack: the walk stops, this frame is the last one written, and the
 	 * result has `joined` set. */
 	bool (*joins)(void *context, const struct unwind_frame *frame);
+	/* May be NULL. Called where a caller has no rule. Returns the address at which the kernel began the stack of
+	 * the first thread (of the number of arguments), or 0 if it is unknown. */
+	uint64_t (*stack_start)(void *context);
 	void *context;
 };
 

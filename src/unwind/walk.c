@@ -149,6 +149,14 @@ static bool step_by_frame_pointer(const struct walk *walk, struct arch_frame *re
 	return true;
 }
 
+/* Returns whether a frame without a rule is start code: where the first thread's stack begins, there is no room for
+ * more. musl describes no frame of its start code. */
+static bool is_start_code(const struct walk *walk)
+{
+	uint64_t start = walk->source->stack_start ? walk->source->stack_start(walk->source->context) : 0;
+	return unwind_is_start_code(walk->now.sp, start);
+}
+
 static int step_no_rule(struct walk *walk)
 {
 	struct arch_frame caller = walk->now;
@@ -160,7 +168,7 @@ static int step_no_rule(struct walk *walk)
 		return enter(walk, &caller, true, true);
 	}
 	/* By the ABI, fp = 0 marks the outermost frame. */
-	if (walk->is_caller && walk->has_module && walk->now.fp == 0)
+	if (walk->is_caller && walk->has_module && (walk->now.fp == 0 || is_start_code(walk)))
 		return root(walk);
 	if (step_by_call_site(walk, &caller) || step_by_frame_pointer(walk, &caller)) {
 		walk->result.used_frame_pointer = true;

@@ -52,6 +52,21 @@ def test_guessed_paths_are_not_whole(tmp_path):
 		assert cause["guessed"] == ("without unwind rules" in cause["cause"]) and not (cause["whole"] and cause["guessed"]), cause
 
 
+@pytest.mark.parametrize("backend", ["perf", pytest.param("bpf", marks=needs_bpf)])
+def test_start_code_without_rules(tmp_path, backend):
+	"""Start code without unwind information, as musl's, is the root: it is known by its place, where the stack begins."""
+	program = build("bare_start.c", "-nostdlib", linkage="static")
+	recorded = record(tmp_path, [program], "--backend", backend, *FINE)
+	assert recorded.status == 0, recorded.err
+	samples, _, whole, _, _ = recorded.closing_shares()
+	assert samples > 100 and whole >= 98, f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
+	paths = recorded.paths()
+	assert hits(paths, "program", "outer", "inner") >= 0.98 * hits(paths), show(paths)
+	if backend == "bpf":
+		walked, stacks = re.search(r"(\d+) of (\d+) stacks were unwound in the kernel", run_cpprof("info", recorded.path).stdout).groups()
+		assert int(walked) >= 0.98 * int(stacks)
+
+
 def test_large_frame_of_two_callers(tmp_path):
 	"""Frames above a frame that is larger than the stack copy are read from the process, and never guessed from earlier callers."""
 	check_truths(record_well(tmp_path, [build("large_frame.c")], *FINE))

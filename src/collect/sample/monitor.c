@@ -137,12 +137,17 @@ static void stamp_start(struct run *run)
 	profile->start_unix_ns = (int64_t)clock_now_ns(CLOCK_REALTIME);
 }
 
+/* The monitor's priority is raised before the command runs, but after the fork, so that the command does not inherit
+ * it: a short command may be over before a monitor of ordinary priority sees it. */
 static int fork_command(struct run *run, struct error *error)
 {
 	const struct backend_vtable *vtable = run->plan.vtable;
 	char *const *environment = vtable->environment ? vtable->environment(run->backend) : NULL;
-	return target_fork(&run->target, run->path, run->options->command, environment, &run->old_signals,
-			   &run->old_files, error);
+	int result = target_fork(&run->target, run->path, run->options->command, environment, &run->old_signals,
+				 &run->old_files, error);
+	if (result >= 0)
+		priority_raise();
+	return result;
 }
 
 static int start_command(struct run *run, struct error *error)

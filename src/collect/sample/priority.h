@@ -7,7 +7,7 @@
 #define COLLECT_SAMPLE_PRIORITY_H
 
 /* Takes the lowest real-time priority and a better nice value, where that is permitted. The kernel still leaves
- * other programs their part of each processor (kernel.sched_rt_runtime_us). Called when the command has been started,
+ * other programs their part of each processor (kernel.sched_rt_runtime_us). Called when the command has been forked,
  * which would inherit the nice value. */
 void priority_raise(void);
 

@@ -1,6 +1,6 @@
 /*
  * The walk of a user stack by unwind rows (abi/unwind_row.h), where a sample is taken: in the kernel
- * (collect/sample/bpf/), or in the target (collect/agent/). The includer provides the four functions that
+ * (collect/sample/bpf/), or in the target (collect/agent/). The includer provides the five functions that
  * are declared below.
  *
  * Invariants:
@@ -44,6 +44,8 @@ static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct un
 /* Returns whether a probe at a function's return has put its own address into the return slot `slot`. If
  * so, sets *pc to the original return address. */
 static inline bool walk_real_return(uint64_t slot, uint64_t *pc);
+/* Returns the address at which the kernel began the stack of the process's first thread, or 0 if it is unknown. */
+static inline uint64_t walk_stack_start(void);
 
 enum { WALK_WORD = 8 };
 
@@ -108,6 +110,12 @@ static inline bool walk_is_sigreturn(uint64_t pc)
 	return walk_copy(&code, sizeof(code), pc) != 0 || row_is_sigreturn(code);
 }
 
+/* Returns whether a caller without a rule is the outermost frame: the ABI marks it by fp = 0, or it is start code. */
+static inline bool walk_is_outermost(const struct walk *walk)
+{
+	return walk->now.fp == 0 || unwind_is_start_code(walk->now.sp, walk_stack_start());
+}
+
 /* Writes frame number `index` and steps to its caller. Returns how the walk ends, or WALK_END_COUNT. */
 static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 {
@@ -135,9 +143,8 @@ static inline uint32_t walk_step(struct walk *walk, uint32_t index)
 	walk->frames[index % WALK_FRAMES] = pc;
 	walk->count = index + 1;
 	if (!found || row.kind == UNWIND_NO_RULE)
-		/* The ABI marks the outermost frame by fp = 0. */
-		return walk->is_caller && walk->now.fp == 0 && !walk_is_sigreturn(walk->now.pc) ? WALK_ROOT
-												: WALK_NO_RULE;
+		return walk->is_caller && walk_is_outermost(walk) && !walk_is_sigreturn(walk->now.pc) ? WALK_ROOT
+												      : WALK_NO_RULE;
 	return walk_apply(walk, &row);
 }
 

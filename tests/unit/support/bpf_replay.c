@@ -47,6 +47,11 @@ static inline bool walk_real_return(uint64_t slot, uint64_t *rip)
 	return replay->real_return && replay->real_return(replay->context, slot, rip);
 }
 
+static inline uint64_t walk_stack_start(void)
+{
+	return replay->stack_start;
+}
+
 /* --- the replay --- */
 
 void replay_walk(const struct replay *stored, const struct arch_registers *registers, struct replayed *replayed)

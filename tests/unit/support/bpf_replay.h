@@ -21,6 +21,7 @@ struct replay {
 	/* Finds the return address that a return probe replaced in this return slot. Returns false if none did.
 	 * NULL: the test has no return probes. */
 	bool (*real_return)(void *context, uint64_t slot, uint64_t *rip);
+	uint64_t stack_start; /* 0: unknown */
 	void *context;
 };
 

@@ -169,6 +169,12 @@ static inline bool walk_real_return(uint64_t slot, uint64_t *pc)
 	return false;
 }
 
+/* The C libraries that load the agent describe their start code. */
+static inline uint64_t walk_stack_start(void)
+{
+	return 0;
+}
+
 /* --- the walk --- */
 
 /* Walks once. Returns false if the code tables changed meanwhile. */

@@ -9,6 +9,7 @@
 #include "collect/sample/preload/requests.h"
 #include "collect/sample/preload/waits.h"
 #include "collect/sample/stacks/sample_decode.h"
+#include "collect/sample/state/proc_stat.h"
 
 struct preload_events *preload_events_new(struct preload_slots *slots, const struct backend_request *request)
 {
@@ -46,18 +47,8 @@ static bool find_name(char *name, size_t bytes, const struct preload_thread *thr
 /* Returns the pid of the parent, or 0 if it is unknown. */
 static uint32_t parent_of(uint32_t pid)
 {
-	char text[512] = "";
-	unsigned parent = 0;
-	snprintf(text, sizeof(text), "/proc/%u/stat", pid);
-	FILE *file = fopen(text, "re");
-	size_t bytes = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
-	text[bytes] = 0;
-	const char *name_end = strrchr(text, ')');
-	if (!name_end || sscanf(name_end, ") %*c %u", &parent) != 1)
-		parent = 0;
-	if (file)
-		fclose(file);
-	return parent;
+	uint64_t parent = 0;
+	return proc_stat_read(pid, PROC_STAT_PARENT, &parent) ? (uint32_t)parent : 0;
 }
 
 /* --- code --- */

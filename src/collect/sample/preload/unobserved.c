@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collect/sample/state/proc_stat.h"
+
 /* --- the kernel's accounts --- */
 
 static bool read_amounts(const char *path, struct channel_amounts *amounts)
@@ -19,29 +21,15 @@ static bool read_amounts(const char *path, struct channel_amounts *amounts)
 	return was_read;
 }
 
-/* Reads the page faults of the children that the process has waited for: there is no child without page
- * faults. */
-static bool read_child_faults(uint32_t pid, uint64_t *faults)
-{
-	char text[512];
-	snprintf(text, sizeof(text), "/proc/%" PRIu32 "/stat", pid);
-	FILE *file = fopen(text, "re");
-	size_t bytes = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
-	text[bytes] = 0;
-	const char *name_end = strrchr(text, ')');
-	if (file)
-		fclose(file);
-	return name_end && sscanf(name_end, ") %*c %*d %*d %*d %*d %*d %*u %*u %" SCNu64, faults) == 1;
-}
-
 bool preload_state_read(struct preload_state *state, uint32_t pid)
 {
 	char all[64], main[64];
 	snprintf(all, sizeof(all), "/proc/%" PRIu32 "/io", pid);
 	snprintf(main, sizeof(main), "/proc/%" PRIu32 "/task/%" PRIu32 "/io", pid, pid);
-	/* The children last, so that a child that is waited for meanwhile is not overlooked. */
+	/* The children last, so that a child that is waited for meanwhile is not overlooked: there is no child without
+	 * page faults. */
 	return read_amounts(all, &state->all) && read_amounts(main, &state->main) &&
-	       read_child_faults(pid, &state->child_faults);
+	       proc_stat_read(pid, PROC_STAT_CHILD_FAULTS, &state->child_faults);
 }
 
 void preload_account_begin(struct preload_account *account, uint32_t pid)

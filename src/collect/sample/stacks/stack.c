@@ -216,6 +216,12 @@ static enum unwind_cause cause_of(const struct stacks *stacks, const struct unwi
 	return cause;
 }
 
+static uint64_t stack_start(void *context)
+{
+	struct stacks *stacks = context;
+	return processes_stack_start(stacks->process);
+}
+
 /* Walks the stack. `distrust_live`: the target's memory was found to have changed. */
 static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 {
@@ -230,7 +236,9 @@ static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 	    processes_code(stacks->processes, stacks->process, *pc - sizeof(code), code, sizeof(code)) &&
 	    arch_ends_in_system_call(code))
 		*pc -= sizeof(code);
-	struct unwind_source source = { .module_at = module_at, .read = read_word, .joins = joins, .context = stacks };
+	struct unwind_source source = {
+		.module_at = module_at, .read = read_word, .joins = joins, .stack_start = stack_start, .context = stacks
+	};
 	return unwind_walk(&source, &registers, stacks->frames, FRAMES_MAX);
 }
 

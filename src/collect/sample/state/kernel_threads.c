@@ -1,11 +1,6 @@
 #include "collect/sample/state/kernel_threads.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "collect/sample/state/proc_stat.h"
 
 void kernel_threads_init(struct kernel_threads *threads)
 {
@@ -17,32 +12,11 @@ void kernel_threads_release(struct kernel_threads *threads)
 	hash_map_release(&threads->by_pid);
 }
 
-/*
- *   1234 (name) S 2 0 0 0 -1 69238880 ...
- *   pid         state, parent, group, session, terminal, its group, flags
- *
- * A name may have blanks and parentheses.
- */
-bool kernel_threads_parse(const char *stat)
-{
-	enum { FIELDS_BEFORE_FLAGS = 6, KERNEL_THREAD = 0x00200000 /* PF_KTHREAD of include/linux/sched.h */ };
-	const char *at = strrchr(stat, ')');
-	for (int i = 0; i <= FIELDS_BEFORE_FLAGS && at; i++)
-		at = strchr(at + 1, ' ');
-	return at && (strtoul(at + 1, NULL, 10) & KERNEL_THREAD) != 0;
-}
-
 static bool is_kernel_thread(uint32_t pid)
 {
-	char text[512];
-	snprintf(text, sizeof(text), "/proc/%" PRIu32 "/stat", pid);
-	int fd = open(text, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	ssize_t got = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = 0;
-	return kernel_threads_parse(text);
+	enum { KERNEL_THREAD = 0x00200000 /* PF_KTHREAD of include/linux/sched.h */ };
+	uint64_t flags;
+	return proc_stat_read(pid, PROC_STAT_FLAGS, &flags) && (flags & KERNEL_THREAD) != 0;
 }
 
 bool kernel_threads_has(struct kernel_threads *threads, uint32_t pid)

@@ -31,7 +31,4 @@ int kernel_threads_fork(struct kernel_threads *threads, uint32_t parent, uint32_
 /* Notes that a process has executed a program, which makes it an ordinary one. Returns 0 or ERROR_MEMORY. */
 int kernel_threads_exec(struct kernel_threads *threads, uint32_t pid);
 
-/* Reads the text of /proc/PID/stat. Returns whether it is that of a kernel thread. */
-bool kernel_threads_parse(const char *stat);
-
 #endif

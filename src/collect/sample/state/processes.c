@@ -10,6 +10,7 @@
 #include "collect/sample/state/cgroup.h"
 #include "collect/sample/state/kernel_threads.h"
 #include "collect/sample/state/proc_maps.h"
+#include "collect/sample/state/proc_stat.h"
 
 struct processes {
 	struct profile *profile;
@@ -383,6 +384,16 @@ uint32_t processes_name_of_memory(struct processes *processes, struct process *p
 	return look_up(processes, process, address);
 }
 
+uint64_t processes_stack_start(struct process *process)
+{
+	if (!process->has_stack_start) {
+		uint64_t start;
+		process->stack_start = proc_stat_read(process->pid, PROC_STAT_STACK, &start) ? start : 0;
+		process->has_stack_start = true;
+	}
+	return process->stack_start;
+}
+
 /* --- events of processes --- */
 
 static void end_thread(struct processes *processes, struct thread *thread, uint64_t time_ns)
@@ -442,6 +453,7 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		renew_code(processes, process);
 		process->between_programs = true;
 		process->stack_limit = 0;
+		process->has_stack_start = false;
 		process->vain_lookups = 0;
 		set_base(thread, &no_start);
 		return note_cgroup(processes->profile, &processes->profile->processes[process->id]);
@@ -460,6 +472,8 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 	if (maps_copy(&to->code, &from->code) < 0 || maps_copy(&to->data, &from->data) < 0)
 		return ERROR_MEMORY;
 	to->code_version = from->code_version;
+	to->stack_start = from->stack_start;
+	to->has_stack_start = from->has_stack_start;
 	struct profile_process *shown = processes->profile->processes;
 	shown[to->id].name = shown[from->id].name;
 	if (shown[to->id].cgroup == 0) /* it ended before it could be read */

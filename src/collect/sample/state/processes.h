@@ -29,6 +29,8 @@ struct process {
 	struct maps data;      /* all other reported mappings */
 	uint32_t vain_lookups; /* times that /proc was read and had no mapping */
 	uint64_t stack_limit;  /* limit of the main thread's stack in bytes; 0: not read yet */
+	uint64_t stack_start;  /* where the main thread's stack began */
+	bool has_stack_start;  /* that was read; 0: unknown */
 };
 
 struct thread {
@@ -87,6 +89,9 @@ void processes_list_code(struct processes *processes, struct process *process, s
 /* Returns the name of the memory at an address, a string of the profile: a file's path, "[heap]",
  * "[stack]", "[vdso]", or "[anon]" for memory without a file; 0 ("") if it is unknown. */
 uint32_t processes_name_of_memory(struct processes *processes, struct process *process, uint64_t address);
+
+/* Returns the address at which the kernel began the stack of the process's first thread, or 0 if it is unknown. */
+uint64_t processes_stack_start(struct process *process);
 
 /* Returns how many processes still run. */
 size_t processes_running(const struct processes *processes);

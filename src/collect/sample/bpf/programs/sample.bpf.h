@@ -146,6 +146,11 @@ static __always_inline bool walk_real_return(uint64_t slot, uint64_t *pc)
 	return search.found != 0;
 }
 
+static __always_inline uint64_t walk_stack_start(void)
+{
+	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, start_stack);
+}
+
 /* --- the record --- */
 
 static struct scratch *take_scratch(void)

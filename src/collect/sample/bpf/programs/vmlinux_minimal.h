@@ -21,7 +21,9 @@ enum { false, true };
 /* The registers of user mode, at the end of the kernel's stack. */
 #include "processor/kernel_registers.h"
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long start_stack;
+};
 
 struct upid {
 	int nr;

@@ -13,7 +13,7 @@
 #include "base/buffer.h"
 #include "collect/sample/stacks/deep_stack.h"
 #include "collect/sample/state/cgroup.h"
-#include "collect/sample/state/kernel_threads.h"
+#include "collect/sample/state/proc_stat.h"
 #include "collect/sample/state/processes.h"
 #include "support/alloc_fail.h"
 
@@ -745,15 +745,28 @@ static void test_ordinary_processes(void **state)
 	assert_process(world, 0, own, "test");
 }
 
-static void test_kernel_threads_are_recognised(void **state)
+static void assert_field(const char *text, enum proc_stat_field field, uint64_t wanted)
+{
+	uint64_t value = 0;
+	assert_true(proc_stat_parse(text, field, &value));
+	assert_int_equal(value, wanted);
+}
+
+static void test_proc_stat(void **state)
 {
 	(void)state;
-	assert_true(kernel_threads_parse("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0"));
-	assert_true(kernel_threads_parse("31 (kworker/u8:1-ev (x) y) I 2 0 0 0 -1 69238880 0 0"));
-	assert_false(kernel_threads_parse("1234 (a) S 2) R 1 1234 1234 34816 1234 4194304 100 0"));
-	assert_false(kernel_threads_parse("1234 (sh) R 1 1234"));
-	assert_false(kernel_threads_parse("2 (kthreadd"));
-	assert_false(kernel_threads_parse(""));
+	static const char *const shorter[] = { "1234 (sh) R 1 1234", "2 (kthreadd", "1234 (sh)", "" };
+	uint64_t value;
+	assert_field("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0", PROC_STAT_FLAGS, 2129984);
+	assert_field("31 (kworker/u8:1-ev (x) y) I 2 0 0 0 -1 69238880 0 0", PROC_STAT_FLAGS, 69238880);
+	assert_field("1234 (a) S 2) R 17 1234 1234 34816 1234 4194304 100 0", PROC_STAT_PARENT, 17);
+	for (size_t i = 0; i < sizeof(shorter) / sizeof(shorter[0]); i++)
+		assert_false(proc_stat_parse(shorter[i], PROC_STAT_FLAGS, &value));
+	assert_true(proc_stat_read((uint32_t)getpid(), PROC_STAT_PARENT, &value));
+	assert_int_equal(value, getppid());
+	assert_true(proc_stat_read((uint32_t)getpid(), PROC_STAT_STACK, &value));
+	assert_true(value > (uintptr_t)&value && value - (uintptr_t)&value < 8 << 20);
+	assert_false(proc_stat_read(WORKER, PROC_STAT_PARENT, &value));
 }
 
 static void deep_short_of_memory(void)
@@ -803,7 +816,7 @@ int main(void)
 		IN_WORLD(test_cgroups),
 		IN_WORLD(test_kernel_threads),
 		IN_WORLD(test_ordinary_processes),
-		cmocka_unit_test(test_kernel_threads_are_recognised),
+		cmocka_unit_test(test_proc_stat),
 		cmocka_unit_test(test_deep_bytes),
 		cmocka_unit_test(test_deep_frames),
 		cmocka_unit_test(test_memory_runs_short),
