@@ -34,7 +34,7 @@ struct run {
 	struct pollfd *descriptors; /* of the signals, of the targets, of the rings */
 	size_t descriptor_count;
 	size_t target_count, targets_left; /* left: those that have not ended */
-	bool sets_labels; /* the target labels its work */
+	bool sets_labels;                  /* the target labels its work */
 	bool done;
 	struct error write_error; /* the destination's error after which nothing is written */
 	uint64_t full_since_ns;   /* the disk has been full since; 0: it is not */
