@@ -1,6 +1,7 @@
 #include "cmd/text_output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,13 +9,14 @@
 
 static void release(struct text_output *output)
 {
-	free(output->path);
+	file_place_release(&output->place);
 	free(output->temporary);
-	*output = (struct text_output){ 0 };
+	free(output->path);
+	*output = (struct text_output){ .place.folder = -1 };
 }
 
-/* mkstemp makes files that only the owner can read. This sets the mode of the old file, or the mode that a new file
- * usually gets. */
+/* New files can be read by their owner only. This sets the mode of the old file, or the mode that a new file usually
+ * gets. */
 static void set_mode(int fd, const struct stat *old)
 {
 	mode_t mask = umask(0);
@@ -23,19 +25,27 @@ static void set_mode(int fd, const struct stat *old)
 		return; /* a file system without modes */
 }
 
-static int open_temporary(struct text_output *output, const struct stat *old, struct error *error)
+static int cannot_write(const char *path, struct error *error)
 {
-	if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
-		output->temporary = NULL;
-		return error_set(error, ERROR_MEMORY, "out of memory");
-	}
-	int fd = mkstemp(output->temporary);
-	if (fd < 0) {
-		free(output->temporary);
-		output->temporary = NULL;
-		return error_set_errno(error, "cannot write '%s'", output->path);
-	}
-	set_mode(fd, old);
+	return error_set_errno(error, "cannot write '%s'", path);
+}
+
+/* Opens a regular file under a temporary name, and anything else as it is. */
+static int open_in_place(struct text_output *output, struct error *error)
+{
+	const struct file_place *place = &output->place;
+	const char *name = place->name[0] ? place->name : ".";
+	struct stat old;
+	bool exists = fstatat(place->folder, name, &old, AT_SYMLINK_NOFOLLOW) == 0;
+	if (exists && faccessat(place->folder, name, W_OK, 0) < 0)
+		return cannot_write(place->path, error);
+	bool is_file = !exists || S_ISREG(old.st_mode);
+	int fd = is_file ? file_place_create_temporary(place, O_WRONLY, &output->temporary)
+			 : openat(place->folder, name, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_write(place->path, error);
+	if (is_file)
+		set_mode(fd, exists ? &old : NULL);
 	output->stream = fdopen(fd, "w");
 	if (!output->stream)
 		close(fd);
@@ -44,23 +54,20 @@ static int open_temporary(struct text_output *output, const struct stat *old, st
 
 static int open_named(struct text_output *output, const char *path, struct error *error)
 {
-	struct stat old;
-	bool exists = stat(path, &old) == 0;
-	/* Replaces the target of a symbolic link, not the link. */
-	output->path = exists ? realpath(path, NULL) : strdup(path);
+	output->path = strdup(path);
 	if (!output->path)
-		return error_set_errno(error, "cannot write '%s'", path);
-	if (exists && access(path, W_OK) < 0)
-		return error_set_errno(error, "cannot write '%s'", path);
-	if (!exists || S_ISREG(old.st_mode))
-		return open_temporary(output, exists ? &old : NULL, error);
-	output->stream = fopen(path, "we");
-	return output->stream ? 0 : error_set_errno(error, "cannot write '%s'", path);
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (file_place_is_descriptor(path)) {
+		output->stream = fopen(path, "we");
+		return output->stream ? 0 : cannot_write(path, error);
+	}
+	int result = file_place_find(&output->place, path, error);
+	return result < 0 ? result : open_in_place(output, error);
 }
 
 int text_output_open(struct text_output *output, const char *path, struct error *error)
 {
-	*output = (struct text_output){ .stream = stdout };
+	*output = (struct text_output){ .stream = stdout, .place.folder = -1 };
 	if (!path || strcmp(path, "-") == 0)
 		return 0;
 	output->stream = NULL;
@@ -80,11 +87,12 @@ int text_output_commit(struct text_output *output, struct error *error)
 	bool failed = ferror(output->stream);
 	errno = 0;
 	if (fclose(output->stream) != 0 || failed)
-		result = error_set_errno(error, "cannot write '%s'", output->path);
+		result = cannot_write(output->path, error);
 	output->stream = NULL;
 	if (result == 0 && output->temporary) {
-		if (rename(output->temporary, output->path) < 0)
-			result = error_set_errno(error, "cannot write '%s'", output->path);
+		const struct file_place *place = &output->place;
+		if (renameat(place->folder, output->temporary, place->folder, place->name) < 0)
+			result = cannot_write(output->path, error);
 		else
 			output->temporary[0] = 0;
 	}
@@ -97,6 +105,6 @@ void text_output_discard(struct text_output *output)
 	if (output->path && output->stream)
 		fclose(output->stream);
 	if (output->temporary && output->temporary[0])
-		unlink(output->temporary);
+		unlinkat(output->place.folder, output->temporary, 0);
 	release(output);
 }

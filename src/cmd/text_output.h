@@ -10,11 +10,13 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/file_place.h"
 
 struct text_output {
-	FILE *stream;    /* the stream to write to */
-	char *path;      /* owned; NULL: standard output */
-	char *temporary; /* owned; NULL: the output is written directly (a pipe, a device) */
+	FILE *stream; /* the stream to write to */
+	char *path;   /* for messages; owned; NULL: standard output */
+	struct file_place place;
+	char *temporary; /* name in the place; owned; NULL: the output is written directly (a pipe, a device) */
 };
 
 /* `path` NULL or "-" is standard output, whose errors the dispatcher reports. Returns 0 or a negative error. */

@@ -155,17 +155,37 @@ static int print_events(struct trace_events *events, const struct profile *profi
 
 /* --- the output --- */
 
-/* Opens the output before the command runs. An older file is emptied only when the command runs: publish_output. */
+/* Opens a regular file under a temporary name, and anything else as it is. Returns a descriptor, or -1 with errno. */
+static int open_in_place(struct trace_events *events)
+{
+	const struct file_place *place = &events->place;
+	struct stat status;
+	bool exists = fstatat(place->folder, place->name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+	if (place->name[0] && (!exists || S_ISREG(status.st_mode)))
+		return file_place_create_temporary(place, O_WRONLY, &events->temporary);
+	return openat(place->folder, place->name[0] ? place->name : ".", O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Opens the output before the command runs, which then replaces an older file: publish_output. */
 static int open_output(void *context, struct error *error)
 {
-	enum { BUFFER_BYTES = 1 << 16, MODE = 0666 };
+	enum { BUFFER_BYTES = 1 << 16 };
 	struct trace_events *events = context;
-	events->is_new = events->path && access(events->path, F_OK) < 0;
-	int fd = events->path ? open(events->path, O_WRONLY | O_CREAT | O_CLOEXEC, MODE)
-			      : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	const char *path = events->path;
+	int fd;
+	if (!path) {
+		fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	} else if (file_place_is_descriptor(path)) {
+		fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	} else {
+		int result = file_place_find(&events->place, path, error);
+		if (result < 0)
+			return result;
+		fd = open_in_place(events);
+	}
 	events->out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!events->out)
-		return error_set_errno(error, "cannot write '%s'", events->path ? events->path : "standard error");
+		return error_set_errno(error, "cannot write '%s'", path ? path : "standard error");
 	setvbuf(events->out, NULL, _IOFBF, BUFFER_BYTES);
 	return 0;
 }
@@ -173,12 +193,14 @@ static int open_output(void *context, struct error *error)
 static int publish_output(void *context, struct error *error)
 {
 	struct trace_events *events = context;
-	struct stat status;
-	events->is_new = false;
-	bool is_file = events->path && fstat(fileno(events->out), &status) == 0 && S_ISREG(status.st_mode);
-	return is_file && ftruncate(fileno(events->out), 0) < 0
-		       ? error_set_errno(error, "cannot write '%s'", events->path)
-		       : 0;
+	const struct file_place *place = &events->place;
+	if (!events->temporary)
+		return 0;
+	if (renameat(place->folder, events->temporary, place->folder, place->name) < 0)
+		return error_set_errno(error, "cannot write '%s'", events->path);
+	free(events->temporary);
+	events->temporary = NULL;
+	return 0;
 }
 
 static void close_output(void *context)
@@ -187,8 +209,11 @@ static void close_output(void *context)
 	if (events->out)
 		fclose(events->out);
 	events->out = NULL;
-	if (events->is_new)
-		unlink(events->path);
+	if (events->temporary)
+		unlinkat(events->place.folder, events->temporary, 0);
+	free(events->temporary);
+	events->temporary = NULL;
+	file_place_release(&events->place);
 }
 
 /* --- the destination --- */
@@ -236,6 +261,7 @@ static int finish_events(void *context, struct profile *profile, struct error *e
 
 struct destination trace_destination(struct trace_events *events)
 {
+	events->place.folder = -1;
 	return (struct destination){
 		.context = events,
 		.flush_ns = FLUSH_NS,

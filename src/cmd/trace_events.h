@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "analyze/shown_path.h"
+#include "base/file_place.h"
 #include "collect/sample/destination.h"
 #include "collect/sample/event_filter.h"
 #include "resources/resources.h"
@@ -36,7 +37,8 @@ struct trace_sum {
 struct trace_events {
 	const char *path;                        /* path of the output, owned by the caller; NULL: standard error */
 	FILE *out;                               /* NULL unless it is open */
-	bool is_new;                             /* the output is a new file, and the command has not run yet */
+	struct file_place place;                 /* of the output, if it is a file */
+	char *temporary;                         /* its name until the command runs; NULL otherwise */
 	const struct resource_request *requests; /* owned by the caller */
 	size_t request_count;
 	struct event_filter filter; /* owned */

@@ -1,10 +1,14 @@
 #include "gprof/gmon_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file_place.h"
 #include "base/path.h"
 #include "gprof/from_profile.h"
 #include "gprof/gmon.h"
@@ -49,18 +53,52 @@ static char *path_of(const struct writing *writing, uint32_t module)
 	return length < 0 ? NULL : path;
 }
 
-static int write_to(const struct gmon *gmon, const char *path, struct error *error)
+/* Writes and closes the stream of the file. Returns 0 or a negative error. */
+static int write_stream(const struct gmon *gmon, FILE *out, struct error *error)
 {
-	FILE *out = fopen(path, "we");
-	if (!out)
-		return error_set_errno(error, "cannot write '%s'", path);
-	struct error why = { 0 };
 	struct sink sink;
 	sink_init(&sink, out);
-	int code = gmon_write(gmon, &sink, &why);
+	int code = gmon_write(gmon, &sink, error);
 	if (fclose(out) != 0 && code == 0)
-		code = error_set_errno(&why, "cannot write gmon.out");
-	return code < 0 ? error_set(error, code, "'%s': %s", path, why.message) : 0;
+		code = error_set_errno(error, "cannot write gmon.out");
+	return code;
+}
+
+static int write_in_place(const struct gmon *gmon, const struct file_place *place, struct error *error)
+{
+	char *temporary;
+	int fd = file_place_create_temporary(place, O_WRONLY, &temporary);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out) {
+		error_set_errno(error, "cannot write '%s'", place->path);
+		if (fd >= 0) {
+			close(fd);
+			unlinkat(place->folder, temporary, 0);
+			free(temporary);
+		}
+		return error->code;
+	}
+	struct error why = { 0 };
+	int code = write_stream(gmon, out, &why);
+	if (code < 0)
+		error_set(error, code, "'%s': %s", place->path, why.message);
+	else if (renameat(place->folder, temporary, place->folder, place->name) < 0)
+		code = error_set_errno(error, "cannot write '%s'", place->path);
+	if (code < 0)
+		unlinkat(place->folder, temporary, 0);
+	free(temporary);
+	return code;
+}
+
+static int write_to(const struct gmon *gmon, const char *path, struct error *error)
+{
+	struct file_place place;
+	int code = file_place_find(&place, path, error);
+	if (code < 0)
+		return code;
+	code = write_in_place(gmon, &place, error);
+	file_place_release(&place);
+	return code;
 }
 
 static int write_module(struct writing *writing, uint32_t module)

@@ -9,17 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_place.h"
+
 struct output {
-	int fd;          /* -1 once closed */
-	char *path;      /* final name; for a stream: its name, for messages */
-	char *old;       /* PATH.old; NULL for a stream */
-	char *temporary; /* NULL: it is a stream, or was published */
+	int fd;     /* -1 once closed */
+	char *path; /* for messages: of the file, or the name of a stream */
+	struct file_place place;
+	char *old;       /* name in place.folder of the older file, "NAME.old"; NULL for a stream */
+	char *temporary; /* name there until the output is published; NULL: it is a stream, or was published */
 	int64_t origin;  /* offset of our first byte; -1: not seekable */
 	uint64_t size;
 	bool is_standard; /* it is standard output */
 };
-
-enum { TEMPORARY_NAMES = 100 };
 
 void output_free(struct output *output)
 {
@@ -28,7 +29,8 @@ void output_free(struct output *output)
 	if (output->fd >= 0)
 		close(output->fd);
 	if (output->temporary)
-		unlink(output->temporary);
+		unlinkat(output->place.folder, output->temporary, 0);
+	file_place_release(&output->place);
 	free(output->temporary);
 	free(output->old);
 	free(output->path);
@@ -56,107 +58,95 @@ static int open_standard_output(struct output *output, struct error *error)
 	return output->fd < 0 ? error_set_errno(error, "cannot write to standard output") : 0;
 }
 
-static int open_stream(struct output *output, struct error *error)
+static int open_stream(struct output *output, int folder, const char *name, int flags, struct error *error)
 {
-	output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	output->fd = openat(folder, name, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
 	return output->fd < 0 ? error_set_errno(error, "cannot write to '%s'", output->path) : 0;
 }
 
-/* Whether another user owns the file, and its directory permits only owners to rename. */
-static bool sticky_forbids(const struct stat *file, const char *path)
+/* Whether another user owns the file, and its folder permits only owners to rename. */
+static bool sticky_forbids(const struct output *output, const struct stat *file)
 {
-	char *directory = strdup(path);
-	char *slash = directory ? strrchr(directory, '/') : NULL;
-	struct stat status;
-	if (slash)
-		slash[slash == directory] = 0;
-	bool forbids = directory && stat(slash ? directory : ".", &status) == 0 && (status.st_mode & S_ISVTX) &&
-		       geteuid() != 0 && file->st_uid != geteuid() && status.st_uid != geteuid();
-	free(directory);
-	return forbids;
+	struct stat folder;
+	return fstat(output->place.folder, &folder) == 0 && (folder.st_mode & S_ISVTX) && geteuid() != 0 &&
+	       file->st_uid != geteuid() && folder.st_uid != geteuid();
+}
+
+static int cannot_keep(const struct output *output, struct error *error)
+{
+	return error_set_errno(error, "cannot keep the older file as '%s.old'", output->path);
 }
 
 /* Reports what would make output_publish fail to rename, before the target runs. */
 static int check_names(const struct output *output, struct error *error)
 {
 	struct stat file;
-	if (lstat(output->path, &file) == 0 && sticky_forbids(&file, output->path))
+	if (fstatat(output->place.folder, output->place.name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    sticky_forbids(output, &file))
 		return error_set(error, ERROR_PERMISSION, "cannot replace '%s': it belongs to another user",
 				 output->path);
-	if (lstat(output->old, &file) < 0)
-		return errno == ENOENT ? 0 : error_set_errno(error, "cannot keep the older file as '%s'", output->old);
+	if (fstatat(output->place.folder, output->old, &file, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : cannot_keep(output, error);
 	if (S_ISDIR(file.st_mode))
 		return error_set(error, ERROR_USAGE,
-				 "cannot keep the older file as '%s': that is a directory (-o FILE)", output->old);
+				 "cannot keep the older file as '%s.old': that is a directory (-o FILE)", output->path);
 	return 0;
 }
 
 static int open_temporary(struct output *output, struct error *error)
 {
-	const char *slash = strrchr(output->path, '/');
-	int directory_length = slash ? (int)(slash - output->path) + 1 : 0;
-	const char *name = output->path + directory_length;
-	for (int i = 0; i < TEMPORARY_NAMES; i++) {
-		/* 200 bytes of the name leave room for the rest within a file name's 255. */
-		int length = asprintf(&output->temporary, "%.*s.%.200s.%d%s%.*d.tmp", directory_length, output->path,
-				      name, (int)getpid(), i ? "-" : "", i ? 1 : 0, i);
-		if (length < 0) {
-			output->temporary = NULL;
-			return error_set(error, ERROR_MEMORY, "out of memory");
-		}
-		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		if (output->fd >= 0) {
-			/* A recorded program that is linked with libcpprof may use a file of this name, too. The
-			 * lock shows it that this file is still being written. */
-			(void)flock(output->fd, LOCK_EX | LOCK_NB);
-			return 0;
-		}
-		free(output->temporary);
-		output->temporary = NULL;
-		if (errno == EACCES || errno == EPERM || errno == EROFS)
-			return error_set(error, ERROR_PERMISSION, "cannot write '%s': %s (-o FILE writes elsewhere)",
-					 output->path, strerror(errno));
-		if (errno != EEXIST)
-			return error_set_errno(error, "cannot write '%s'", output->path);
-	}
-	return error_set(error, ERROR_LIMIT, "cannot write '%s': too many temporary files of it are left beside it",
-			 output->path);
-}
-
-/* Follows a symbolic link, so that its target is replaced and the link remains. */
-static int follow_link(struct output *output, struct error *error)
-{
-	struct stat status;
-	if (lstat(output->path, &status) < 0 || !S_ISLNK(status.st_mode))
+	output->fd = file_place_create_temporary(&output->place, O_WRONLY, &output->temporary);
+	if (output->fd >= 0) {
+		/* A recorded program that is linked with libcpprof may use a file of this name, too. The lock shows it
+		 * that this file is still being written. */
+		(void)flock(output->fd, LOCK_EX | LOCK_NB);
 		return 0;
-	char *real = realpath(output->path, NULL);
-	if (!real)
-		return error_set_errno(error, "cannot write '%s', a symbolic link", output->path);
-	free(output->path);
-	output->path = real;
-	return 0;
+	}
+	if (errno == ENOMEM)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (errno == EEXIST)
+		return error_set(error, ERROR_LIMIT,
+				 "cannot write '%s': too many temporary files of it are left beside it", output->path);
+	if (errno == EACCES || errno == EPERM || errno == EROFS)
+		return error_set(error, ERROR_PERMISSION, "cannot write '%s': %s (-o FILE writes elsewhere)",
+				 output->path, strerror(errno));
+	return error_set_errno(error, "cannot write '%s'", output->path);
 }
 
-static bool names_descriptor(const char *path)
+/* Takes the place of the output and, for messages, its path. Returns 0 or a negative error. */
+static int find_place(struct output *output, struct error *error)
 {
-	return strcmp(path, "/dev/stderr") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
-	       strncmp(path, "/proc/self/fd/", 14) == 0;
+	int code = file_place_find(&output->place, output->path, error);
+	if (code < 0)
+		return code;
+	char *path = strdup(output->place.path);
+	if (!path)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	free(output->path);
+	output->path = path;
+	return 0;
 }
 
 static int open_named(struct output *output, struct error *error)
 {
 	struct stat status;
-	bool exists = stat(output->path, &status) == 0;
-	if (exists && S_ISDIR(status.st_mode))
+	if (file_place_is_descriptor(output->path))
+		return open_stream(output, AT_FDCWD, output->path, 0, error);
+	int code = find_place(output, error);
+	if (code < 0)
+		return code;
+	const struct file_place *place = &output->place;
+	bool exists = place->name[0] && fstatat(place->folder, place->name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!place->name[0] || (exists && S_ISDIR(status.st_mode)))
 		return error_set(error, ERROR_USAGE, "cannot write '%s': it is a directory (-o FILE)", output->path);
 	if (exists && S_ISBLK(status.st_mode))
 		return error_set(error, ERROR_USAGE, "cannot write '%s': it is a disk (-o FILE)", output->path);
-	if (names_descriptor(output->path) || (exists && !S_ISREG(status.st_mode)))
-		return open_stream(output, error);
-	int code = follow_link(output, error);
-	if (code < 0)
-		return code;
-	if (asprintf(&output->old, "%s.old", output->path) < 0) {
+	if (exists && S_ISFIFO(status.st_mode) && !file_place_is_ours(status.st_uid))
+		return error_set(error, ERROR_PERMISSION, "cannot write '%s': it is a FIFO of another user (-o FILE)",
+				 output->path);
+	if (exists && !S_ISREG(status.st_mode))
+		return open_stream(output, place->folder, place->name, O_NOFOLLOW, error);
+	if (asprintf(&output->old, "%s.old", place->name) < 0) {
 		output->old = NULL;
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	}
@@ -174,6 +164,7 @@ struct output *output_open(const char *path, struct error *error)
 	struct output *output = calloc(1, sizeof(*output));
 	if (output) {
 		output->fd = -1;
+		output->place.folder = -1;
 		output->is_standard = standard;
 		output->path = strdup(standard ? "standard output" : path);
 	}
@@ -195,28 +186,30 @@ struct output *output_open(const char *path, struct error *error)
 /* Returns false with EEXIST if another process has published under this name meanwhile. */
 static bool take_name(const struct output *output)
 {
-	if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0)
+	int folder = output->place.folder;
+	if (renameat2(folder, output->temporary, folder, output->place.name, RENAME_NOREPLACE) == 0)
 		return true;
 	/* Some file systems do not support RENAME_NOREPLACE. */
-	return errno != EEXIST && rename(output->temporary, output->path) == 0;
+	return errno != EEXIST && renameat(folder, output->temporary, folder, output->place.name) == 0;
 }
 
 int output_publish(struct output *output, struct error *error)
 {
+	int folder = output->place.folder;
 	if (!output->temporary)
 		return 0;
 	bool kept, taken;
 	do {
-		kept = rename(output->path, output->old) == 0;
+		kept = renameat(folder, output->place.name, folder, output->old) == 0;
 		if (!kept && errno != ENOENT)
-			return error_set_errno(error, "cannot keep the older file as '%s'", output->old);
+			return cannot_keep(output, error);
 		taken = take_name(output);
 	} while (!taken && errno == EEXIST);
 	if (!taken) {
 		int code = error_set_errno(error, "cannot write '%s'", output->path);
-		if (kept && rename(output->old, output->path) < 0)
-			code = error_set_errno(error, "cannot write '%s'; the older file is now '%s'", output->path,
-					       output->old);
+		if (kept && renameat(folder, output->old, folder, output->place.name) < 0)
+			code = error_set_errno(error, "cannot write '%s'; the older file is now '%s.old'", output->path,
+					       output->path);
 		return code;
 	}
 	free(output->temporary);

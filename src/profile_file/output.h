@@ -4,6 +4,8 @@
  *   output_open --> temporary file beside PATH --output_publish--> PATH, the older one is PATH.old
  *               `-> stream: a pipe, a device, standard output (publish does nothing)
  *
+ * Only its owner may read a new file: us, or the user who called sudo. Symbolic links of other users are not followed.
+ *
  * output_write adds all of its bytes or none: if they do not fit, the file is cut back to its length before the
  * call.
  */

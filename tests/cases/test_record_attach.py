@@ -1,10 +1,14 @@
 """`cpprof record -p` and --comm: several processes, those that they have started before, and those that they start later."""
+import itertools
+import os
 import re
+import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
-from record_support import BUILD, Recorded, bpf_refusal, build, hits, perf_refusal, run_cpprof, show
+from record_support import CPPROF, Recorded, bpf_refusal, build, hits, perf_refusal, run_cpprof, show
 
 REFUSALS = {"perf": perf_refusal(), "bpf": bpf_refusal()}
 DUTIES = ["child_duty", "grandchild_duty", "later_duty"]
@@ -39,16 +43,52 @@ def start():
 		process.stdout.close()
 
 
-def attach(folder, backend, *words, duration=0.3):
+def begin(folder, *words):
+	"""Starts a recording, and returns when it has begun."""
 	path = folder / "out.data"
-	result = run_cpprof("record", "--backend", backend, "-r", "cpu/500us", "-o", path, "--duration", duration, *words, cwd=folder)
-	assert result.returncode == 0, result.stderr
-	return Recorded(result, path)
+	recorder = subprocess.Popen([CPPROF, "record", "-o", path, *map(str, words)], cwd=folder, stderr=subprocess.PIPE, text=True)
+	while not path.exists():
+		assert recorder.poll() is None, recorder.stderr.read()
+		time.sleep(0.005)
+	return recorder, path
+
+
+def end(recorder, path):
+	"""Waits for the end of a recording, and returns it."""
+	_, err = recorder.communicate(timeout=60)
+	assert recorder.returncode == 0, err
+	return Recorded(subprocess.CompletedProcess([], 0, "", err), path)
+
+
+def pass_children(*servers):
+	"""Waits until each server has started some children from now on, and these have ended: its other children ran, too."""
+	now, wanted = time.monotonic_ns(), 3
+	for server in servers:
+		starts = (int(line.split()[1]) for line in iter(server.stdout.readline, ""))
+		assert len(list(itertools.islice((start for start in starts if start > now), wanted))) == wanted
+
+
+def use_cpu(process, seconds=0.1):
+	"""Waits until the process has used so much more CPU time, with its threads."""
+	def used():
+		fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+		return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+	before = used()
+	while used() < before + seconds:
+		time.sleep(0.01)
+
+
+def attach(folder, backend, *words, until):
+	recorder, path = begin(folder, "--backend", backend, "-r", "cpu/500us", *words)
+	until()
+	recorder.send_signal(signal.SIGINT)
+	return end(recorder, path)
 
 
 def test_children_that_run_already(tmp_path, backend, start):
 	server = start(build("prefork.c"))
-	recorded = attach(tmp_path, backend, "-p", server.pid)
+	recorded = attach(tmp_path, backend, "-p", server.pid, until=lambda: pass_children(server))
 	paths = recorded.paths()
 	for duty in DUTIES:
 		assert hits(paths, "main", duty) > 0, f"{duty}\n{show(paths)}\n{recorded.err}"
@@ -61,7 +101,7 @@ def test_children_that_run_already(tmp_path, backend, start):
 def test_without_children(tmp_path, backend, start):
 	"""The server only waits and forks. A recording without samples is not called complete."""
 	server = start(build("prefork.c"))
-	recorded = attach(tmp_path, backend, "-p", server.pid, "--no-children")
+	recorded = attach(tmp_path, backend, "-p", server.pid, "--no-children", until=lambda: pass_children(server))
 	paths = recorded.paths() if "0 samples" not in recorded.err else {}
 	assert not any(hits(paths, duty) for duty in DUTIES), show(paths)
 	assert run_cpprof("info", recorded.path).stdout.count("--no-children") == 1
@@ -69,7 +109,7 @@ def test_without_children(tmp_path, backend, start):
 
 def test_threads_without_children(tmp_path, backend, server):
 	"""Threads that start later are part of the process."""
-	recorded = attach(tmp_path, backend, "-p", server.pid, "--no-children")
+	recorded = attach(tmp_path, backend, "-p", server.pid, "--no-children", until=lambda: use_cpu(server))
 	for duty in ("first_duty", "second_duty", "passing_duty"):
 		assert hits(recorded.paths(), duty) > 0, show(recorded.paths())
 
@@ -87,7 +127,7 @@ def test_command_without_children(tmp_path, backend):
 def test_no_sample_is_not_complete(tmp_path, backend, start):
 	waiting = subprocess.Popen(["sleep", "60"])
 	try:
-		recorded = attach(tmp_path, backend, "-p", waiting.pid, duration=0.05)
+		recorded = attach(tmp_path, backend, "-p", waiting.pid, until=lambda: None)
 	finally:
 		waiting.kill()
 		waiting.wait()
@@ -97,20 +137,15 @@ def test_no_sample_is_not_complete(tmp_path, backend, start):
 def test_several_processes(tmp_path, backend, start):
 	"""Both are recorded, and the recording ends when both have ended."""
 	first, second = start(build("server.c")), start(build("prefork.c"))
-	path = tmp_path / "out.data"
-	words = ["record", "--backend", backend, "-r", "cpu/500us", "-o", path, "-p", first.pid, "-p", second.pid, "-p", first.pid]
-	recorder = subprocess.Popen([str(BUILD / "src/cmd/cpprof"), *map(str, words)], stderr=subprocess.PIPE, text=True)
-	while not path.exists():
-		assert recorder.poll() is None, recorder.stderr.read()
-	time.sleep(0.2)
+	recorder, path = begin(tmp_path, "--backend", backend, "-r", "cpu/500us", "-p", first.pid, "-p", second.pid, "-p", first.pid)
+	pass_children(second)
+	use_cpu(first)
 	second.stdin.close()
 	second.wait(timeout=60)
 	time.sleep(0.1)
 	assert recorder.poll() is None, "the first process still runs"
 	first.stdin.close()
-	_, err = recorder.communicate(timeout=60)
-	assert recorder.returncode == 0, err
-	paths = Recorded(subprocess.CompletedProcess([], 0, "", err), path).paths()
+	paths = end(recorder, path).paths()
 	for duty in ("first_duty", "second_duty", *DUTIES):
 		assert hits(paths, duty) > 0, f"{duty}\n{show(paths)}"
 	info = run_cpprof("info", path).stdout
@@ -122,7 +157,7 @@ def test_by_name(tmp_path, backend, start):
 	name = "cpprof-prefork-of-this-test"
 	servers = [start(build("prefork.c", name=name)) for _ in range(2)]
 	other = start(build("server.c"))
-	recorded = attach(tmp_path, backend, "--comm", name)
+	recorded = attach(tmp_path, backend, "--comm", name, until=lambda: pass_children(*servers))
 	info = recorded.info()
 	pids = {process["pid"] for process in info["processes"]}
 	assert {server.pid for server in servers} <= pids and other.pid not in pids, pids
@@ -135,10 +170,10 @@ def test_calls_in_several_processes(tmp_path, start):
 	if REFUSALS["bpf"]:
 		pytest.skip(str(REFUSALS["bpf"]))
 	first, second = start(build("server.c")), start(build("prefork.c"))
-	path = tmp_path / "out.data"
-	result = run_cpprof("record", "-r", "calls:later_duty/1", "-p", first.pid, "-p", second.pid, "--duration", "0.3", "-o", path)
-	assert result.returncode == 0, result.stderr
-	assert hits(Recorded(result, path).paths(), "main", "later_duty") > 0
+	recorder, path = begin(tmp_path, "-r", "calls:later_duty/1", "-p", first.pid, "-p", second.pid)
+	pass_children(second)
+	recorder.send_signal(signal.SIGINT)
+	assert hits(end(recorder, path).paths(), "main", "later_duty") > 0
 
 
 def test_nobody_has_the_name(tmp_path):

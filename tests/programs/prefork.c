@@ -1,13 +1,14 @@
 /*
  * A server with processes of its own, which runs until its standard input ends: a child and a grandchild that compute
  * from the beginning, and one child after the other that computes for a moment. The server itself only waits. Prints
- * "ready" when the first two run.
+ * "ready" when the first two run, and "later" and the time of its start when one of the others has ended.
  */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "burn.h"
@@ -57,12 +58,15 @@ int main(void)
 		return 1;
 	dprintf(STDOUT_FILENO, "ready\n");
 	while (poll(&input, 1, 10) == 0) {
+		struct timespec start;
+		clock_gettime(CLOCK_MONOTONIC, &start);
 		pid_t later = fork();
 		if (later == 0) {
 			later_duty();
 			_exit(0);
 		}
 		waitpid(later, NULL, 0);
+		dprintf(STDOUT_FILENO, "later %lld\n", start.tv_sec * 1000000000LL + start.tv_nsec);
 	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);

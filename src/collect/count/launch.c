@@ -351,7 +351,7 @@ static int write_profile(struct counted_run *run, struct error *error)
 {
 	struct instrumented_result *result = run->result;
 	if (run->options->measurement == TALLY_TRACE)
-		return instrumented_tally_publish(&run->tally, run->options->output, &result->bytes, error);
+		return instrumented_tally_publish(&run->tally, &result->bytes, error);
 	struct writer *writer = writer_open(run->options->output, error);
 	if (!writer)
 		return error->code;
@@ -402,7 +402,7 @@ int record_instrumented(const struct instrumented_options *options, struct instr
 	*result = (struct instrumented_result){ 0 };
 	struct counted_run run = { .options = options,
 				   .result = result,
-				   .tally = { .fd = -1 },
+				   .tally = { .place.folder = -1, .fd = -1 },
 				   .signal_fd = -1,
 				   .target = { .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 } };
 	int status = prepare(&run, error);

@@ -12,45 +12,56 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/file_place.h"
 #include "base/path.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/preload/requests.h"
 
 /* --- the file --- */
 
-/* Returns an absolute "FOLDER/NAME" that the caller frees, or NULL with errno set. The file need not exist. */
-static char *absolute(const char *path)
+/* Sets `folder` to the absolute path of the place's folder. Returns false with errno set. */
+static bool find_folder(const struct file_place *place, char folder[PATH_MAX])
 {
-	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-	char *real = folder ? realpath(folder, NULL) : NULL, *made = NULL;
-	free(folder);
-	if (real && asprintf(&made, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash ? slash + 1 : path) < 0)
-		made = NULL;
-	free(real);
-	return made;
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place->folder);
+	ssize_t length = readlink(link, folder, PATH_MAX - 1);
+	if (length < 0)
+		return false;
+	folder[length] = 0;
+	return true;
+}
+
+/* Creates the file under this name beside the output. Returns 0 or ERROR_MEMORY; tally->fd is -1, with errno set, if the
+ * file cannot be created. */
+static int create_as(struct instrumented_tally *tally, const char *folder, const char *name)
+{
+	free(tally->path);
+	if (asprintf(&tally->path, "%s/%s", folder[1] ? folder : "", name) < 0) {
+		tally->path = NULL;
+		return ERROR_MEMORY;
+	}
+	tally->fd = file_place_create(&tally->place, name, O_RDWR);
+	return 0;
 }
 
 /* Creates the file under the first free name: "OUTPUT.tally" or, if another recorder uses or has left that,
  * "OUTPUT.PID.tally". */
 static int create(struct instrumented_tally *tally, const char *output, struct error *error)
 {
-	char *beside = absolute(output);
-	if (!beside)
-		return error_set_errno(error, "cannot write '%s'", output);
-	if (asprintf(&tally->path, "%s.tally", beside) < 0)
-		tally->path = NULL;
-	if (tally->path)
-		tally->fd = open(tally->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (tally->path && tally->fd < 0 && errno == EEXIST) {
-		free(tally->path);
-		if (asprintf(&tally->path, "%s.%d.tally", beside, (int)getpid()) < 0)
-			tally->path = NULL;
-		if (tally->path)
-			tally->fd = open(tally->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	char folder[PATH_MAX], name[NAME_MAX + 64];
+	const struct file_place *place = &tally->place;
+	int result = file_place_find(&tally->place, output, error);
+	if (result < 0)
+		return result;
+	if (!find_folder(place, folder))
+		return error_set_errno(error, "cannot write '%s'", place->path);
+	snprintf(name, sizeof(name), "%s.tally", place->name);
+	result = create_as(tally, folder, name);
+	if (result == 0 && tally->fd < 0 && errno == EEXIST) {
+		snprintf(name, sizeof(name), "%s.%d.tally", place->name, (int)getpid());
+		result = create_as(tally, folder, name);
 	}
-	free(beside);
-	if (!tally->path)
+	if (result < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	if (tally->fd >= 0)
 		return 0;
@@ -111,7 +122,7 @@ static void fill_header(struct instrumented_tally *tally, enum tally_measurement
 int instrumented_tally_make(struct instrumented_tally *tally, const char *output, enum tally_measurement measurement,
 			    const struct backend_request *request, struct error *error)
 {
-	*tally = (struct instrumented_tally){ .fd = -1 };
+	*tally = (struct instrumented_tally){ .place.folder = -1, .fd = -1 };
 	int result = create(tally, output, error);
 	if (result < 0)
 		return result;
@@ -163,22 +174,20 @@ void instrumented_tally_end(struct instrumented_tally *tally)
 	__atomic_store_n(&tally->header->is_over, 1, __ATOMIC_SEQ_CST);
 }
 
-int instrumented_tally_publish(struct instrumented_tally *tally, const char *output, uint64_t *bytes,
-			       struct error *error)
+int instrumented_tally_publish(struct instrumented_tally *tally, uint64_t *bytes, struct error *error)
 {
+	const struct file_place *place = &tally->place;
 	struct stat status;
-	char *old = NULL, *real = realpath(output, NULL); /* replaces the target of a symbolic link, not the link */
-	const char *name = real ? real : output;
-	if (asprintf(&old, "%s.old", name) < 0)
-		old = NULL;
-	int result = old ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	char *old;
+	if (asprintf(&old, "%s.old", place->name) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	int result = 0;
 	*bytes = fstat(tally->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
-	if (result == 0 && rename(name, old) < 0 && errno != ENOENT)
-		result = error_set_errno(error, "cannot keep the older file as '%s'", old);
-	if (result == 0 && rename(tally->path, name) < 0)
-		result = error_set_errno(error, "cannot write '%s'", name);
+	if (renameat(place->folder, place->name, place->folder, old) < 0 && errno != ENOENT)
+		result = error_set_errno(error, "cannot keep the older file as '%s.old'", place->path);
+	if (result == 0 && renameat(place->folder, path_basename(tally->path), place->folder, place->name) < 0)
+		result = error_set_errno(error, "cannot write '%s'", place->path);
 	free(old);
-	free(real);
 	return result;
 }
 
@@ -196,5 +205,6 @@ void instrumented_tally_release(struct instrumented_tally *tally)
 	if (tally->fd >= 0)
 		close(tally->fd);
 	free(tally->path);
-	*tally = (struct instrumented_tally){ .fd = -1 };
+	file_place_release(&tally->place);
+	*tally = (struct instrumented_tally){ .place.folder = -1, .fd = -1 };
 }

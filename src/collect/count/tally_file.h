@@ -13,10 +13,12 @@
 
 #include "abi/tally.h"
 #include "base/error.h"
+#include "base/file_place.h"
 #include "collect/sample/backend.h"
 
 struct instrumented_tally {
-	char *path;                  /* absolute; owned. NULL: there is no file */
+	struct file_place place;     /* of the output */
+	char *path;                  /* of the tally, in the same folder; absolute; owned. NULL: there is no file */
 	struct tally_header *header; /* mapped; NULL: not mapped */
 	int fd;                      /* -1: closed */
 };
@@ -34,8 +36,7 @@ uint32_t instrumented_tally_processes(const struct instrumented_tally *tally);
 /* Marks the run as over: no further process begins to count in the file, and no chunk is added to it. */
 void instrumented_tally_end(struct instrumented_tally *tally);
 /* Makes the file the output; an older output is kept as OUTPUT.old. Sets *bytes to the size of the file. */
-int instrumented_tally_publish(struct instrumented_tally *tally, const char *output, uint64_t *bytes,
-			       struct error *error);
+int instrumented_tally_publish(struct instrumented_tally *tally, uint64_t *bytes, struct error *error);
 /* Removes the file and releases the struct. */
 void instrumented_tally_remove(struct instrumented_tally *tally);
 /* Releases the struct, and leaves the file where it is. {0} with fd -1 is allowed. */

@@ -36,7 +36,7 @@ static struct tally_identity {
 
 static long open_file(const char *path, int flags)
 {
-	enum { MODE = 0666 };
+	enum { MODE = 0600 }; /* it contains the names of programs and files */
 	return machine_syscall(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, MODE, 0, 0);
 }
 
@@ -218,7 +218,7 @@ static bool is_in_use(const char *path)
 	bool found = false;
 	long fd = open_file(path, O_RDONLY);
 	if (system_is_error(fd))
-		return false;
+		return fd == -EACCES; /* another user's: it may be */
 	found = machine_syscall(SYS_flock, fd, LOCK_SH | LOCK_NB, 0, 0, 0, 0) == -EWOULDBLOCK;
 	long got = machine_syscall(SYS_pread64, fd, (long)&read.header, sizeof(read.header), 0, 0, 0);
 	bool is_tally = got == (long)sizeof(read.header) &&

@@ -1,0 +1,217 @@
+#include "base/file_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- users --- */
+
+/* Reads a number that sudo sets. Returns -1 if it is missing or no id, or if we are not root. */
+static int64_t id_by_sudo(const char *variable)
+{
+	const char *text = geteuid() == 0 ? getenv(variable) : NULL;
+	char *end;
+	if (!text || *text < '0' || *text > '9')
+		return -1;
+	errno = 0;
+	unsigned long long id = strtoull(text, &end, 10);
+	return errno == 0 && *end == 0 && id < UINT32_MAX ? (int64_t)id : -1;
+}
+
+bool file_place_is_ours(uid_t owner)
+{
+	return owner == 0 || owner == geteuid() || (int64_t)owner == id_by_sudo("SUDO_UID");
+}
+
+/* --- the way to a file --- */
+
+struct walk {
+	int folder;          /* reached so far */
+	char rest[PATH_MAX]; /* of the path */
+	unsigned links;
+	bool is_refused; /* the last link belongs to another user */
+	bool no_name;    /* the path ends at the folder */
+};
+
+/* Opens the folder `name` in the current one, and takes its place. Returns false with errno set. */
+static bool enter(struct walk *walk, int in, const char *name)
+{
+	int folder = openat(in, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder < 0)
+		return false;
+	if (walk->folder >= 0)
+		close(walk->folder);
+	walk->folder = folder;
+	return true;
+}
+
+static bool may_follow(const struct walk *walk, const struct stat *link, bool is_last)
+{
+	struct stat folder;
+	if (file_place_is_ours(link->st_uid))
+		return true;
+	bool is_public = fstat(walk->folder, &folder) < 0 || (folder.st_mode & S_IWOTH);
+	return !is_last && geteuid() != 0 && !is_public;
+}
+
+/* Continues with the text of a link in place of its name. Returns false with errno set. */
+static bool follow(struct walk *walk, const char *name, const struct stat *link, const char *behind)
+{
+	enum { LINKS_MAX = 40 };
+	char text[PATH_MAX], rest[PATH_MAX];
+	if (!may_follow(walk, link, *behind == 0)) {
+		walk->is_refused = true;
+		errno = EACCES;
+		return false;
+	}
+	ssize_t length = ++walk->links > LINKS_MAX ? -1 : readlinkat(walk->folder, name, text, sizeof(text) - 1);
+	if (length < 0) {
+		errno = walk->links > LINKS_MAX ? ELOOP : errno;
+		return false;
+	}
+	text[length] = 0;
+	if ((size_t)snprintf(rest, sizeof(rest), "%s%s", text, behind) >= sizeof(rest)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	memcpy(walk->rest, rest, sizeof(rest));
+	return text[0] != '/' || enter(walk, AT_FDCWD, "/");
+}
+
+/* Goes one step. Returns 1 if walk->rest is the name of the file (or walk->no_name is set), 0 if there are more steps,
+ * or -1 with errno set. */
+static int step(struct walk *walk)
+{
+	char name[NAME_MAX + 1], behind[PATH_MAX];
+	struct stat status;
+	const char *start = walk->rest + strspn(walk->rest, "/");
+	size_t length = strcspn(start, "/");
+	if (length == 0) {
+		walk->no_name = true;
+		return 1;
+	}
+	if (length > NAME_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)length, start);
+	snprintf(behind, sizeof(behind), "%s", start + length);
+	bool is_folder = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+	bool is_last = !behind[0] && !is_folder;
+	if (!is_folder && fstatat(walk->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
+		return follow(walk, name, &status, behind) ? 0 : -1;
+	if (!is_last && !enter(walk, walk->folder, name))
+		return -1;
+	snprintf(walk->rest, sizeof(walk->rest), "%s", is_last ? name : behind);
+	return is_last;
+}
+
+/* Returns the path for messages, or NULL if memory ran out. */
+static char *path_for_messages(const struct walk *walk, const char *given, const char *name)
+{
+	char link[64], folder[PATH_MAX];
+	char *path;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", walk->folder);
+	ssize_t length = walk->links > 0 ? readlink(link, folder, sizeof(folder) - 1) : -1;
+	if (length <= 0)
+		return strdup(given);
+	folder[length] = 0;
+	return asprintf(&path, "%s/%s", folder[1] ? folder : "", name) < 0 ? NULL : path;
+}
+
+static int cannot_write(const struct walk *walk, const char *path, struct error *error)
+{
+	if (walk->is_refused)
+		return error_set(error, ERROR_PERMISSION,
+				 "cannot write '%s': it is, or leads through, a symbolic link of another user (-o FILE "
+				 "writes elsewhere)",
+				 path);
+	return error_set_errno(error, walk->links ? "cannot write '%s', a symbolic link" : "cannot write '%s'", path);
+}
+
+int file_place_find(struct file_place *place, const char *path, struct error *error)
+{
+	struct walk walk = { .folder = -1 };
+	*place = (struct file_place){ .folder = -1 };
+	errno = ENAMETOOLONG;
+	int result = (size_t)snprintf(walk.rest, sizeof(walk.rest), "%s", path) < sizeof(walk.rest) ? 0 : -1;
+	if (result == 0 && !enter(&walk, AT_FDCWD, path[0] == '/' ? "/" : "."))
+		result = -1;
+	while (result == 0)
+		result = step(&walk);
+	if (result < 0) {
+		result = cannot_write(&walk, path, error);
+		if (walk.folder >= 0)
+			close(walk.folder);
+		return result;
+	}
+	place->folder = walk.folder;
+	place->name = strdup(walk.no_name ? "" : walk.rest);
+	place->path = place->name ? path_for_messages(&walk, path, place->name) : NULL;
+	if (place->path)
+		return 0;
+	file_place_release(place);
+	return error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+void file_place_release(struct file_place *place)
+{
+	if (place->folder >= 0)
+		close(place->folder);
+	free(place->name);
+	free(place->path);
+	*place = (struct file_place){ .folder = -1 };
+}
+
+bool file_place_is_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	static const char *const names[] = { "/dev/stdin", "/dev/stdout", "/dev/stderr" };
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(path, names[i]) == 0)
+			return true;
+	return false;
+}
+
+int file_place_create(const struct file_place *place, const char *name, int flags)
+{
+	int fd = openat(place->folder, name, flags | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	int64_t user = fd < 0 ? -1 : id_by_sudo("SUDO_UID"), group = id_by_sudo("SUDO_GID");
+	if (user >= 0 && fchown(fd, (uid_t)user, (gid_t)group) < 0)
+		return fd; /* a file system without owners: it stays ours */
+	return fd;
+}
+
+int file_place_create_temporary(const struct file_place *place, int flags, char **name)
+{
+	enum { NAMES = 100 };
+	int fd = -1;
+	for (int i = 0; i < NAMES && fd < 0; i++) {
+		/* 200 bytes of the name leave room for the rest within a file name's 255. */
+		if (asprintf(name, ".%.200s.%d%s%.*d.tmp", place->name, (int)getpid(), i ? "-" : "", i ? 1 : 0, i) <
+		    0) {
+			*name = NULL;
+			errno = ENOMEM;
+			return -1;
+		}
+		fd = file_place_create(place, *name, flags);
+		if (fd < 0) {
+			int refusal = errno;
+			free(*name);
+			*name = NULL;
+			errno = refusal;
+		}
+		if (fd < 0 && errno != EEXIST)
+			return -1;
+	}
+	return fd;
+}
