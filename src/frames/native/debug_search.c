@@ -146,3 +146,31 @@ bool debug_search(Elf *module, const char *path, struct elf_image *found, char *
 	free(real);
 	return succeeded || search_servers(&wanted);
 }
+
+/* Tries the name in .gnu_debugaltlink, below the folder of `file` if it is relative. */
+static bool try_shared(const struct wanted *wanted, const char *name, const char *file)
+{
+	const char *slash = name[0] == '/' || !file ? NULL : strrchr(file, '/');
+	char *path;
+	if (asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - file) : 0, slash ? file : "", name) < 0)
+		return false;
+	return accept_file(wanted, path_open_regular(path), path);
+}
+
+bool debug_search_shared(Dwarf *dwarf, const char *path, struct elf_image *found)
+{
+	const char *name;
+	const void *id;
+	char *found_path = NULL;
+	ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+	if (id_bytes <= 0)
+		return false;
+	struct wanted wanted = { .id = id, .id_bytes = (size_t)id_bytes, .found = found, .found_path = &found_path };
+	char *real = path ? realpath(path, NULL) : NULL;
+	bool succeeded = search_by_id(&wanted) || try_shared(&wanted, name, path) ||
+			 (real && strcmp(real, path) != 0 && try_shared(&wanted, name, real)) ||
+			 search_servers(&wanted);
+	free(real);
+	free(found_path);
+	return succeeded;
+}

@@ -17,4 +17,8 @@
  * and *found_path its path, which the caller frees; NULL if it has none. */
 bool debug_search(Elf *module, const char *path, struct elf_image *found, char **found_path);
 
+/* Finds the file that .gnu_debugaltlink names in the file at `path`: dwz collects there the information that several
+ * files share. The name may be relative to the folder of the file. The build-id must be the named one. */
+bool debug_search_shared(Dwarf *dwarf, const char *path, struct elf_image *found);
+
 #endif

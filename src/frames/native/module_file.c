@@ -1,6 +1,7 @@
 #include "frames/native/module_file.h"
 
 #include <elf.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <gelf.h>
 #include <limits.h>
@@ -11,6 +12,7 @@
 
 #include "arch/arch.h"
 #include "frames/native/debug_search.h"
+#include "frames/native/empty_dwarf.h"
 #include "profile/module_name.h"
 
 /* Gives libdwfl the ELF file of a part, which it would map. */
@@ -223,6 +225,9 @@ void module_file_close(struct module_file *file)
 {
 	part_close(&file->own);
 	part_close(&file->debug);
+	dwarf_end(file->shared_dwarf);
+	elf_end(file->shared.elf);
+	elf_image_release(&file->shared);
 	unwind_table_free(file->table);
 	elf_file_free(file->bytes);
 	*file = (struct module_file){ 0 };
@@ -269,6 +274,22 @@ Dwfl_Module *module_file_symbols(struct module_file *file)
 	return file->symbols;
 }
 
+/* Links the debug information with the file that it shares with others. libdw would search for that file itself, and
+ * would open whatever has its name; so it gets another one, which is empty, where there is none. */
+static void link_shared(struct module_file *file, Dwarf *dwarf, const char *path)
+{
+	const char *name;
+	const void *id;
+	if (file->shared_tried || dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) <= 0)
+		return;
+	file->shared_tried = true;
+	if (debug_search_shared(dwarf, path, &file->shared))
+		file->shared_dwarf = dwarf_begin_elf(file->shared.elf, DWARF_C_READ, NULL);
+	if (!file->shared_dwarf && !file->shared.elf)
+		file->shared_dwarf = empty_dwarf(&file->shared);
+	dwarf_setalt(dwarf, file->shared_dwarf);
+}
+
 Dwarf *module_file_dwarf(struct module_file *file, uint64_t *bias)
 {
 	struct module_part *part = &file->own;
@@ -278,6 +299,8 @@ Dwarf *module_file_dwarf(struct module_file *file, uint64_t *bias)
 		part = debug_part(file);
 		dwarf = part->module ? dwfl_module_getdwarf(part->module, &address) : NULL;
 	}
+	if (dwarf)
+		link_shared(file, dwarf, part->path);
 	*bias = address;
 	return dwarf;
 }

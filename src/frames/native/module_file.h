@@ -29,8 +29,10 @@ struct module_part {
 struct module_file {
 	struct module_part own;
 	struct module_part debug; /* its separate debug information; module is NULL if there is none */
+	struct elf_image shared;  /* the file that .gnu_debugaltlink names */
+	Dwarf *shared_dwarf;      /* of `shared`, or of nothing */
 	Dwfl_Module *symbols;     /* NULL: not looked for yet */
-	bool debug_tried;
+	bool debug_tried, shared_tried;
 	uint64_t bias;              /* ELF virtual address + bias = libdwfl's address */
 	struct elf_file *bytes;     /* NULL: a file of another machine */
 	struct unwind_table *table; /* made by the first query that needs it */

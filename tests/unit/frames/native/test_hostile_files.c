@@ -1,4 +1,4 @@
-/* Files that a hostile user could make to exhaust or to end a program that names their addresses. */
+/* Files that a hostile user could make to stop, to exhaust or to end a program that names their addresses. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,37 @@
 #include "profile/findings.h"
 #include "support/symbols_lab.h"
 
+/* A test that waits longer for a file is ended by SIGALRM. */
+enum { PATIENCE_S = 30 };
+
+/* Makes a program whose debug information refers to a file that dwz made, which is at `where`. */
+static void make_linked(const char *program, const char *where)
+{
+	lab_run("$CC -g -O2 -Wl,--build-id=0x0102030405060708090a $S/inlines.c -o %s && "
+		"printf '%s\\0\\001\\002\\003\\004\\005\\006\\007\\010' > link && "
+		"$OBJCOPY --add-section .gnu_debugaltlink=link %s",
+		program, where, program);
+}
+
+static void test_fifo_of_dwz(void **state)
+{
+	(void)state;
+	static const char *const places[] = { "", "$PWD/" };
+	lab_run("mkdir .dwz && mkfifo .dwz/shared");
+	for (size_t i = 0; i < 2; i++) {
+		char where[600] = ".dwz/shared";
+		if (places[i][0])
+			snprintf(where, sizeof(where), "%s", lab_path(".dwz/shared"));
+		make_linked("linked", where);
+		struct mark mark = lab_mark("linked", 2);
+		alarm(PATIENCE_S);
+		struct profile *profile = lab_symbolized("linked", mark.address);
+		alarm(0);
+		lab_expect(profile, 0, "helper", "inlines.c", mark.line);
+		profile_free(profile);
+	}
+}
+
 static struct module_file open_linked(const char *program)
 {
 	struct module_file file;
@@ -21,6 +52,42 @@ static struct module_file open_linked(const char *program)
 	const char *path = lab_path(program);
 	assert_int_equal(module_file_open(&file, open(path, O_RDONLY), path, &error), 0);
 	return file;
+}
+
+/* libdw searches for the shared file itself when it first meets a reference into it. */
+static void test_libdw_searches_nothing(void **state)
+{
+	(void)state;
+	uint64_t bias;
+	make_linked("linked", ".dwz/shared");
+	struct module_file file = open_linked("linked");
+	alarm(PATIENCE_S);
+	Dwarf *dwarf = module_file_dwarf(&file, &bias);
+	assert_non_null(dwarf);
+	Dwarf *shared = dwarf_getalt(dwarf);
+	alarm(0);
+	assert_non_null(shared);
+	Dwarf_CU *unit = NULL;
+	assert_int_not_equal(dwarf_get_units(shared, NULL, &unit, NULL, NULL, NULL, NULL), 0);
+	module_file_close(&file);
+}
+
+/* A shared file is used if it has the build-id. */
+static void test_shared_file(void **state)
+{
+	(void)state;
+	static const char *const ids[] = { "0x0102030405060708", "0x0102030405060709" };
+	make_linked("linked", "shared");
+	for (size_t i = 0; i < 2; i++) {
+		lab_run("$CC -g -Wl,--build-id=%s $S/clones.c -o shared", ids[i]);
+		uint64_t bias;
+		struct module_file file = open_linked("linked");
+		Dwarf *dwarf = module_file_dwarf(&file, &bias);
+		Dwarf_CU *unit = NULL;
+		int found = dwarf_get_units(dwarf_getalt(dwarf), NULL, &unit, NULL, NULL, NULL, NULL);
+		assert_int_equal(found == 0, i == 0);
+		module_file_close(&file);
+	}
 }
 
 /* The owner of the file truncates it while it is read. */
@@ -113,6 +180,9 @@ static void test_sparse_unwind_information(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_fifo_of_dwz, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_libdw_searches_nothing, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_shared_file, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_truncated_meanwhile, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_sparse_debug_information, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_sparse_unwind_information, lab_setup, lab_teardown),
