@@ -171,8 +171,22 @@ static bool is_bomb(const Elf64_Shdr *section, const uint8_t *bytes)
 	return compression.ch_size > GROWN_MAX && compression.ch_size / GROWTH_MAX > section->sh_size;
 }
 
+static int refuse_holes(const struct source *source, const char *name, struct error *error)
+{
+	for (size_t i = 0; i < source->section_count; i++) {
+		const Elf64_Shdr *section = &source->sections[i];
+		if (section->sh_type != SHT_NULL && section->sh_type != SHT_NOBITS &&
+		    sparse_range(source->fd, section->sh_offset, section->sh_size, SPARSE_HOLES_MAX))
+			return error_set(error, ERROR_LIMIT, "'%s' is sparse: a section of %llu bytes is mostly a hole",
+					 name, (unsigned long long)section->sh_size);
+	}
+	return 0;
+}
+
 static int copy_sections(struct elf_image *image, struct source *source, const char *name, struct error *error)
 {
+	if (refuse_holes(source, name, error) < 0)
+		return ERROR_LIMIT;
 	image->bytes = allocate(image->size);
 	if (!image->bytes)
 		return error_set(error, ERROR_MEMORY, "out of memory for %s", name);
@@ -187,10 +201,6 @@ static int copy_sections(struct elf_image *image, struct source *source, const c
 		Elf64_Shdr *section = &source->sections[i];
 		if (section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS)
 			continue;
-		if (sparse_range(source->fd, section->sh_offset, section->sh_size, SPARSE_HOLES_MAX))
-			return error_set(error, ERROR_LIMIT,
-					 "'%s' is sparse: %llu bytes of its data are not on the disk", name,
-					 (unsigned long long)section->sh_size);
 		/* What a truncated file lacks remains zero. */
 		elf_image_read(source->fd, image->bytes + at, section->sh_size, section->sh_offset);
 		section->sh_offset = at;

@@ -10,4 +10,7 @@
  * that it depends on takes 9 ms to load; it is loaded only if a server is named. */
 int debuginfod_open(const uint8_t *build_id, size_t bytes);
 
+/* Makes this process call `open` instead, if a server is named: a process in a jail has no network. */
+void debuginfod_open_through(int (*open)(const uint8_t *build_id, size_t bytes));
+
 #endif
