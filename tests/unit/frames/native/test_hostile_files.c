@@ -90,6 +90,31 @@ static void test_shared_file(void **state)
 	}
 }
 
+/* A split unit's file is opened by libdw: where it was compiled, or beside the program. It may be a FIFO. */
+static void test_split_units(void **state)
+{
+	(void)state;
+	lab_run("mkdir build && cd build && $CC -c -g -O2 -gsplit-dwarf $S/inlines.c -o split.o && $CC split.o -o "
+		"../split");
+	const struct mark mark = lab_mark("split", 2);
+	static const struct {
+		const char *command;
+		uint32_t line; /* 1: the mark's */
+	} places[] = { { "true", 1 },
+		       { "mv build/*.dwo .", 1 },
+		       { "rm *.dwo && mkfifo build/split.dwo", 0 },
+		       { "mkfifo split.dwo && rm build/split.dwo", 0 } };
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		lab_run("%s", places[i].command);
+		alarm(PATIENCE_S);
+		struct profile *profile = lab_symbolized("split", mark.address);
+		alarm(0);
+		assert_string_equal(lab_name(profile, 0, 0), "helper");
+		assert_int_equal(lab_function(profile, 0, 0)->line != 0, places[i].line);
+		profile_free(profile);
+	}
+}
+
 /* The owner of the file truncates it while it is read. */
 static void test_truncated_meanwhile(void **state)
 {
@@ -183,6 +208,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_fifo_of_dwz, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_libdw_searches_nothing, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_shared_file, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_split_units, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_truncated_meanwhile, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_sparse_debug_information, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_sparse_unwind_information, lab_setup, lab_teardown),
