@@ -171,6 +171,13 @@ static bool is_bomb(const Elf64_Shdr *section, const uint8_t *bytes)
 	return compression.ch_size > GROWN_MAX && compression.ch_size / GROWTH_MAX > section->sh_size;
 }
 
+/* A read failed, or the file was truncated since its size was read. */
+static int refuse_rest(const char *name, struct error *error)
+{
+	return error_set(error, ERROR_TRUNCATED,
+			 "cannot read all of '%s': it was truncated meanwhile, or the disk failed", name);
+}
+
 static int refuse_holes(const struct source *source, const char *name, struct error *error)
 {
 	for (size_t i = 0; i < source->section_count; i++) {
@@ -201,8 +208,9 @@ static int copy_sections(struct elf_image *image, struct source *source, const c
 		Elf64_Shdr *section = &source->sections[i];
 		if (section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS)
 			continue;
-		/* What a truncated file lacks remains zero. */
-		elf_image_read(source->fd, image->bytes + at, section->sh_size, section->sh_offset);
+		size_t size = section->sh_size;
+		if (elf_image_read(source->fd, image->bytes + at, size, section->sh_offset) < size)
+			return refuse_rest(name, error);
 		section->sh_offset = at;
 		if (is_bomb(section, image->bytes + at))
 			section->sh_type = SHT_NOBITS;
@@ -222,8 +230,7 @@ static int copy_whole(struct elf_image *image, const struct source *source, cons
 	image->bytes = allocate(image->size);
 	if (!image->bytes)
 		return error_set(error, ERROR_MEMORY, "out of memory for %s", name);
-	elf_image_read(source->fd, image->bytes, image->size, 0);
-	return 0;
+	return elf_image_read(source->fd, image->bytes, image->size, 0) < image->size ? refuse_rest(name, error) : 0;
 }
 
 static int view(struct elf_image *image, void *bytes, const char *name, struct error *error)

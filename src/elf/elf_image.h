@@ -26,7 +26,7 @@ struct elf_image {
 };
 
 /* Copies a file from a regular file's descriptor, which may be closed afterwards. Returns 0, or ERROR_FORMAT (not ELF),
- * ERROR_CORRUPT, ERROR_LIMIT (sparse or too large), ERROR_MEMORY or the error of a system call. */
+ * ERROR_LIMIT (sparse or too large), ERROR_TRUNCATED (meanwhile), ERROR_MEMORY or the error of a system call. */
 int elf_image_open(struct elf_image *image, int fd, const char *name, struct error *error);
 /* Views `size` bytes of memory, which are not copied and must outlive the image. */
 int elf_image_from_memory(struct elf_image *image, void *bytes, size_t size, const char *name, struct error *error);
