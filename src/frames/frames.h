@@ -32,9 +32,9 @@ struct frames_options {
 };
 
 /* Gives frames to all locations that have none, and sets `symbolized`. A child process without privileges reads the
- * modules' files (frames/jail/jail.h). If a module cannot be named, its locations
- * get names of the form "module+0x1a40", and the profile gets a finding with the reason, one of the provider's
- * causes. `options` may be NULL. Returns 0, ERROR_MEMORY or ERROR_LIMIT. After locations were added to a named
+ * modules' files (frames/jail/jail.h). If a module cannot be named, its locations get names of the form
+ * "module+0x1a40", and the profile gets a finding with the reason: a cause of the provider or of the jail. `options`
+ * may be NULL. Returns 0, ERROR_MEMORY or ERROR_LIMIT. After locations were added to a named
  * profile, clear `symbolized` and call this again: it names only those. */
 int frames_name_profile(struct profile *profile, const struct frames_options *options, struct error *error);
 
