@@ -6,6 +6,7 @@
  *   processor/row_step.h    the equations of compact unwind rows
  *   processor/names.h       the system's names for this processor
  *   arch/instruction.h
+ *   processor/system_call.h arguments and results of trapped system calls
  *   the functions below, unless they are marked optional
  * Required of those for which the collectors are built:
  *   processor/perf_registers.h, processor/bpf_registers.h, processor/agent/, the

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "elf/sparse.h"
 #include "processor/names.h"
 
 /*
@@ -38,6 +39,8 @@ struct elf_file {
 };
 
 enum { PAGE_BYTES = 4096, MOST_DEBUG_FRAME_BYTES = 1 << 28, ZLIB_BEST_RATIO = 1032 };
+/* Limits of one part. The unwind information of the largest programs takes 150 MB, and has no holes. */
+enum { VIEW_BYTES_MAX = 1 << 28, VIEW_HOLES_MAX = 1 << 20 };
 
 static struct elf_chunk *chunk_new(struct elf_file *file, uint64_t offset, size_t size)
 {
@@ -67,6 +70,8 @@ static const uint8_t *view(struct elf_file *file, uint64_t offset, uint64_t size
 	const struct elf_chunk *known = chunk_find(file, offset, size);
 	if (known)
 		return known->bytes;
+	if (size > VIEW_BYTES_MAX || sparse_range(file->fd, offset, size, VIEW_HOLES_MAX))
+		return NULL;
 	struct elf_chunk *chunk = chunk_new(file, offset, size);
 	if (!chunk)
 		return NULL;
@@ -327,12 +332,14 @@ bool elf_file_copy(struct elf_file *file, uint64_t address, void *to, size_t siz
 	return pread(file->fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
-struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address)
+struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address, uint64_t most)
 {
 	uint64_t offset;
 	uint64_t present;
 	if (!find_loaded(file, address, &offset, &present))
 		return (struct elf_bytes){ 0 };
+	if (present > most)
+		present = most;
 	const uint8_t *bytes = view(file, offset, present);
 	return bytes ? (struct elf_bytes){ bytes, present, address } : (struct elf_bytes){ 0 };
 }

@@ -1,7 +1,7 @@
 /*
  * Bounded, read-only view of one ELF file (64-bit, little-endian, for this processor) for the unwinder: bytes of
  * sections and segments, build-id, entry point. Every offset is checked against the file's size, so that a hostile
- * file causes an error. Bad section headers only make the file one without sections, because programs run without
+ * file causes an error. A part is missing if it is larger than 256 MB or has holes of more than 1 MB. Bad section headers only make the file one without sections, because programs run without
  * them. frames/native reads names and debug information, through elfutils.
  */
 #ifndef ELF_ELF_FILE_H
@@ -40,8 +40,8 @@ const uint8_t *elf_file_at(struct elf_file *file, uint64_t address, size_t size)
 /* Copies them instead, and allocates no memory: for a few bytes of code at a time. Returns false if the file does
  * not have them. */
 bool elf_file_copy(struct elf_file *file, uint64_t address, void *to, size_t size);
-/* Returns the bytes from `address` to the end of its segment in the file. */
-struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address);
+/* Returns the bytes from `address` to the end of its segment in the file, at most `most`. */
+struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address, uint64_t most);
 
 /* Returns the size of the build-id in bytes, or 0 if the file has none; *id is valid until elf_file_free. */
 size_t elf_file_build_id(struct elf_file *file, const uint8_t **id);

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "frames/functions.h"
+#include "frames/jail/jail.h"
 #include "frames/native/native.h"
 #include "frames/progress.h"
 #include "frames/provider.h"
@@ -110,13 +111,14 @@ static int name_by_addresses(struct frames_naming *naming, enum frame_kind kind,
 	return status;
 }
 
-static int name_module(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count)
+static int name_module(struct frames_naming *naming, struct jail *jail, uint32_t module, const uint32_t *locations,
+		       size_t count)
 {
 	const struct frames_provider *provider = provider_of(naming->profile, module);
 	if (!provider)
 		return name_as_one(naming, module, locations, count);
 	struct frames_failure failure = { 0 };
-	int status = provider->name_module(naming, module, locations, count, &failure);
+	int status = jail_name_module(jail, provider, module, locations, count, &failure);
 	if (status == 0 && failure.cause) {
 		finding_add(naming->profile, FINDING_FILE_UNREADABLE, count, "%s (%s)", failure.detail.message,
 			    failure.cause->remedy);
@@ -127,7 +129,7 @@ static int name_module(struct frames_naming *naming, uint32_t module, const uint
 	return status;
 }
 
-static int name_modules(struct frames_naming *naming, const struct unnamed *unnamed)
+static int name_modules(struct frames_naming *naming, struct jail *jail, const struct unnamed *unnamed)
 {
 	const struct profile *profile = naming->profile;
 	int status = 0;
@@ -137,7 +139,7 @@ static int name_modules(struct frames_naming *naming, const struct unnamed *unna
 		size_t count = 1;
 		while (first + count < unnamed->count && profile->locations[locations[count]].module == module)
 			count++;
-		status = name_module(naming, module, locations, count);
+		status = name_module(naming, jail, module, locations, count);
 		progress_report(&naming->progress);
 		first += count;
 	}
@@ -164,8 +166,11 @@ int frames_name_profile(struct profile *profile, const struct frames_options *op
 	if (status == 0)
 		status = unnamed_find(&unnamed, profile);
 	progress_init(&naming.progress, naming.options, unnamed.count);
+	struct jail jail;
+	jail_init(&jail, &naming);
 	if (status == 0)
-		status = name_modules(&naming, &unnamed);
+		status = name_modules(&naming, &jail, &unnamed);
+	jail_release(&jail);
 	if (status == 0)
 		status = frames_assign_roles(profile);
 	functions_release(&naming.functions);

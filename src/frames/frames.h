@@ -13,6 +13,12 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
+/* What naming one module may take; 0: 2 GB, and 60 s of CPU time. */
+struct frames_limits {
+	uint64_t memory_bytes;
+	uint64_t cpu_ns;
+};
+
 struct frames_options {
 	/* Opens the ELF file of a module; returns a descriptor that frames/ closes, or a negative error with the reason
 	 * in `error`. NULL: the module's path is opened. The recorder uses it for files that are in a container's root,
@@ -22,11 +28,13 @@ struct frames_options {
 	 * NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 	void *context;
+	struct frames_limits limits;
 };
 
-/* Gives frames to all locations that have none, and sets `symbolized`. If a module cannot be named, its locations
- * get names of the form "module+0x1a40", and the profile gets a finding with the reason, one of the provider's
- * causes. `options` may be NULL. Returns 0, ERROR_MEMORY or ERROR_LIMIT. After locations were added to a named
+/* Gives frames to all locations that have none, and sets `symbolized`. A child process without privileges reads the
+ * modules' files (frames/jail/jail.h). If a module cannot be named, its locations get names of the form
+ * "module+0x1a40", and the profile gets a finding with the reason: a cause of the provider or of the jail. `options`
+ * may be NULL. Returns 0, ERROR_MEMORY or ERROR_LIMIT. After locations were added to a named
  * profile, clear `symbolized` and call this again: it names only those. */
 int frames_name_profile(struct profile *profile, const struct frames_options *options, struct error *error);
 

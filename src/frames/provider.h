@@ -38,11 +38,16 @@ struct frames_failure {
 struct frames_provider {
 	enum frame_kind kind; /* of the frames that it makes */
 
+	/* The reasons why it may fail. */
+	const struct frames_cause *causes;
+	size_t cause_count;
+
 	/* Required. Returns whether the provider names the locations of this module. At most one provider serves a
 	 * module. */
 	bool (*serves)(const struct profile *profile, uint32_t module);
 
-	/* Required. Gives frames to `count` locations of one module, which are distinct and ascend by address. Returns
+	/* Required. Gives frames to `count` locations of one module, which are distinct and ascend by address. It runs in
+	 * a jail (frames/jail/jail.h), and changes functions, frames and these locations of the profile only. Returns
 	 * ERROR_MEMORY, ERROR_LIMIT, or 0: either all have frames and `failure` is unchanged, or none has and `failure`
 	 * has its cause set; then the caller adds a finding and names them by address. */
 	int (*name_module)(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,

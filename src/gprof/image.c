@@ -205,9 +205,9 @@ static int read_symbols(struct image *image, const struct image_options *options
 	GElf_Addr bias;
 	Dwarf *dwarf = NULL;
 	struct table table;
-	if (find_table(dwfl_module_getelf(image->file.module, &bias), &table) == 0)
+	if (find_table(module_file_elf(&image->file), &table) == 0)
 		return read_table(image, &table, options);
-	dwarf = dwfl_module_getdwarf(image->file.module, &bias);
+	dwarf = module_file_dwarf(&image->file, &bias);
 	if (dwarf && find_table(dwarf_getelf(dwarf), &table) == 0)
 		return read_table(image, &table, options);
 	return 0;

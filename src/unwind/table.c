@@ -26,7 +26,7 @@ static struct cfi_section eh_frame_by_header(struct elf_file *file)
 	cursor_bytes(&cursor, 2);
 	if (cursor.failed || version != 1 || !cfi_pointer(&cursor, &data, encoding, &address))
 		return none;
-	struct elf_bytes found = elf_file_from(file, address);
+	struct elf_bytes found = elf_file_from(file, address, UINT64_MAX);
 	return (struct cfi_section){
 		.bytes = found.bytes,
 		.size = found.size,

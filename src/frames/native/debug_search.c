@@ -1,19 +1,39 @@
 #include "frames/native/debug_search.h"
-#include "base/path.h"
 
 #include <elfutils/libdwelf.h>
-#include <errno.h>
-#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns the CRC of .gnu_debuglink: polynomial 0xedb88320, reflected (as in zlib). */
-static uint32_t crc32_of(const uint8_t *bytes, size_t size)
+#include "base/buffer.h"
+#include "base/path.h"
+#include "elf/sparse.h"
+#include "frames/native/debuginfod.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+enum { BUILD_ID_MAX = 64 };
+
+/* The debug file of one module. */
+struct wanted {
+	const uint8_t *id; /* NULL: the module has no build-id */
+	size_t id_bytes;
+	const char *link; /* the name in .gnu_debuglink; NULL: none */
+	GElf_Word link_crc;
+	struct elf_image *found;
+	char **found_path;
+};
+
+/* --- does it fit? --- */
+
+/* Returns whether a file has the CRC of .gnu_debuglink: polynomial 0xedb88320, reflected (as in zlib). */
+static bool has_crc(int fd, uint32_t wanted)
 {
 	uint32_t table[256];
+	uint8_t bytes[16 * 1024];
+	size_t got;
 	for (uint32_t i = 0; i < 256; i++) {
 		uint32_t value = i;
 		for (int bit = 0; bit < 8; bit++)
@@ -21,108 +41,136 @@ static uint32_t crc32_of(const uint8_t *bytes, size_t size)
 		table[i] = value;
 	}
 	uint32_t crc = UINT32_MAX;
-	for (size_t i = 0; i < size; i++)
-		crc = table[(crc ^ bytes[i]) & 0xff] ^ crc >> 8;
-	return ~crc;
+	for (uint64_t offset = 0; (got = elf_image_read(fd, bytes, sizeof(bytes), offset)) > 0; offset += got)
+		for (size_t i = 0; i < got; i++)
+			crc = table[(crc ^ bytes[i]) & 0xff] ^ crc >> 8;
+	return ~crc == wanted;
 }
 
-static bool has_crc(int fd, uint32_t crc)
+static bool has_id(Elf *elf, const uint8_t *wanted, size_t wanted_bytes)
 {
-	struct stat status;
-	if (fstat(fd, &status) < 0 || status.st_size <= 0)
-		return false;
-	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return false;
-	bool same = crc32_of(bytes, (size_t)status.st_size) == crc;
-	munmap(bytes, (size_t)status.st_size);
-	return same;
+	const void *id;
+	ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
+	return bytes > 0 && (size_t)bytes == wanted_bytes && memcmp(id, wanted, wanted_bytes) == 0;
 }
 
-/* Returns whether an open file is the module's debug information: by build-id, or by CRC if either has no build-id. */
-static bool fits(Dwfl_Module *module, int fd, const char *link_name, uint32_t link_crc)
+/* Returns whether an open file is the wanted one: by build-id, or by CRC if either has no build-id. */
+static bool fits(const struct wanted *wanted, int fd, Elf *elf)
 {
-	const unsigned char *wanted;
-	GElf_Addr address;
-	int wanted_bytes = dwfl_module_build_id(module, &wanted, &address);
-	if (wanted_bytes <= 0)
-		return link_name && has_crc(fd, link_crc);
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (!elf)
-		return false;
-	const void *id = NULL;
-	ssize_t id_bytes = dwelf_elf_gnu_build_id(elf, &id);
-	bool same = id_bytes == wanted_bytes && memcmp(id, wanted, (size_t)wanted_bytes) == 0;
-	elf_end(elf);
-	if (id_bytes <= 0)
-		return link_name && has_crc(fd, link_crc);
-	return same;
+	const void *id;
+	bool comparable = wanted->id && dwelf_elf_gnu_build_id(elf, &id) > 0;
+	return comparable ? has_id(elf, wanted->id, wanted->id_bytes) : wanted->link && has_crc(fd, wanted->link_crc);
 }
 
-/* Tries the debug file `root`/`directory`/`middle`/`name`. Returns its descriptor, or -1. */
-static int try_file(Dwfl_Module *module, const char *file_name, const char *root, size_t directory_bytes,
-		    const char *middle, const char *link_name, uint32_t link_crc, char **found_name)
+/* --- places --- */
+
+/* Reads the file of a descriptor, which it closes. Takes ownership of `path`. */
+static bool accept_file(const struct wanted *wanted, int fd, char *path)
 {
-	char *path;
-	int bytes = asprintf(&path, "%s%.*s%s%s%s", root, (int)directory_bytes, file_name, middle,
-			     link_name ? link_name : path_basename(file_name), link_name ? "" : ".debug");
-	if (bytes < 0)
-		return -1;
-	/* A debug link may be the file's own name in its own directory. */
-	int fd = strcmp(path, file_name) == 0 ? -1 : path_open_regular(path);
-	if (fd >= 0 && fits(module, fd, link_name, link_crc)) {
-		*found_name = path;
-		return fd;
+	bool accepted = fd >= 0 && !sparse_file(fd) && elf_image_open(wanted->found, fd, "", NULL) == 0;
+	if (accepted && !fits(wanted, fd, wanted->found->elf)) {
+		elf_end(wanted->found->elf);
+		elf_image_release(wanted->found);
+		accepted = false;
 	}
 	if (fd >= 0)
 		close(fd);
-	free(path);
-	return -1;
+	if (accepted)
+		*wanted->found_path = path;
+	else
+		free(path);
+	return accepted;
 }
 
-static int search_by_name(Dwfl_Module *module, const char *file_name, const char *link_name, uint32_t link_crc,
-			  char **found_name)
+/* Tries the debug file `root`/`directory`/`middle`/`name`. */
+static bool try_file(const struct wanted *wanted, const char *file, const char *root, size_t directory_bytes,
+		     const char *middle)
 {
-	const char *slash = strrchr(file_name, '/');
+	char *path;
+	int bytes = asprintf(&path, "%s%.*s%s%s%s", root, (int)directory_bytes, file, middle,
+			     wanted->link ? wanted->link : path_basename(file), wanted->link ? "" : ".debug");
+	if (bytes < 0)
+		return false;
+	/* A debug link may be the file's own name in its own directory. */
+	return accept_file(wanted, strcmp(path, file) == 0 ? -1 : path_open_regular(path), path);
+}
+
+static bool search_by_name(const struct wanted *wanted, const char *file)
+{
+	const char *slash = strrchr(file, '/');
 	if (!slash)
-		return -1; /* a bare name such as "[vdso]" has no folder */
-	size_t directory_bytes = (size_t)(slash + 1 - file_name);
-	int fd = try_file(module, file_name, "", directory_bytes, "", link_name, link_crc, found_name);
-	if (fd < 0)
-		fd = try_file(module, file_name, "", directory_bytes, ".debug/", link_name, link_crc, found_name);
-	if (fd < 0 && file_name[0] == '/')
-		fd = try_file(module, file_name, "/usr/lib/debug", directory_bytes, "", link_name, link_crc,
-			      found_name);
-	return fd;
+		return false; /* a bare name such as "[vdso]" has no folder */
+	size_t directory_bytes = (size_t)(slash + 1 - file);
+	return try_file(wanted, file, "", directory_bytes, "") ||
+	       try_file(wanted, file, "", directory_bytes, ".debug/") ||
+	       (file[0] == '/' && try_file(wanted, file, DEBUG_ROOT, directory_bytes, ""));
 }
 
-int debug_search(Dwfl_Module *module, void **user_data, const char *name, Dwarf_Addr base, const char *file_name,
-		 const char *link_name, GElf_Word link_crc, char **found_name)
+static bool search_by_id(const struct wanted *wanted)
 {
-	const char *servers = getenv("DEBUGINFOD_URLS");
-	/* A name with a directory comes from .gnu_debugaltlink: a file in which dwz collects what several files share. Its
-	 * build-id is not the module's, so libdwfl's search is used. */
-	bool is_alternative = link_name && strchr(link_name, '/');
-	if ((servers && servers[0]) || is_alternative)
-		return dwfl_standard_find_debuginfo(module, user_data, name, base, file_name, link_name, link_crc,
-						    found_name);
-	const unsigned char *id;
-	GElf_Addr address;
-	if (dwfl_module_build_id(module, &id, &address) > 0) {
-		int fd = dwfl_build_id_find_debuginfo(module, user_data, name, base, file_name, link_name, link_crc,
-						      found_name);
-		if (fd >= 0)
-			return fd;
+	if (!wanted->id || wanted->id_bytes < 2 || wanted->id_bytes > BUILD_ID_MAX)
+		return false;
+	struct buffer path;
+	buffer_init(&path);
+	buffer_printf(&path, DEBUG_ROOT "/.build-id/%02x/", wanted->id[0]);
+	for (size_t i = 1; i < wanted->id_bytes; i++)
+		buffer_printf(&path, "%02x", wanted->id[i]);
+	buffer_printf(&path, ".debug");
+	buffer_append_byte(&path, 0);
+	char *text = buffer_error(&path) ? NULL : strdup((const char *)path.bytes);
+	buffer_release(&path);
+	return text && accept_file(wanted, path_open_regular(text), text);
+}
+
+static bool search_servers(const struct wanted *wanted)
+{
+	return wanted->id && accept_file(wanted, debuginfod_open(wanted->id, wanted->id_bytes), NULL);
+}
+
+bool debug_search(Elf *module, const char *path, struct elf_image *found, char **found_path)
+{
+	const void *id = NULL;
+	ssize_t id_bytes = dwelf_elf_gnu_build_id(module, &id);
+	struct wanted wanted = { .found = found, .found_path = found_path };
+	*found_path = NULL;
+	if (id_bytes > 0) {
+		wanted.id = id;
+		wanted.id_bytes = (size_t)id_bytes;
 	}
-	int fd = file_name ? search_by_name(module, file_name, link_name, link_crc, found_name) : -1;
-	if (fd < 0 && file_name) {
-		/* The path may be a symbolic link; the debug file is then beside its target. */
-		char *real = realpath(file_name, NULL);
-		if (real && strcmp(real, file_name) != 0)
-			fd = search_by_name(module, real, link_name, link_crc, found_name);
-		free(real);
-	}
-	if (fd < 0)
-		errno = 0; /* "there is none", not "the search failed" */
-	return fd;
+	wanted.link = dwelf_elf_gnu_debuglink(module, &wanted.link_crc);
+	if (search_by_id(&wanted) || search_by_name(&wanted, path))
+		return true;
+	/* The path may be a symbolic link; the debug file is then beside its target. */
+	char *real = realpath(path, NULL);
+	bool succeeded = real && strcmp(real, path) != 0 && search_by_name(&wanted, real);
+	free(real);
+	return succeeded || search_servers(&wanted);
+}
+
+/* Tries the name in .gnu_debugaltlink, below the folder of `file` if it is relative. */
+static bool try_shared(const struct wanted *wanted, const char *name, const char *file)
+{
+	const char *slash = name[0] == '/' || !file ? NULL : strrchr(file, '/');
+	char *path;
+	if (asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - file) : 0, slash ? file : "", name) < 0)
+		return false;
+	return accept_file(wanted, path_open_regular(path), path);
+}
+
+bool debug_search_shared(Dwarf *dwarf, const char *path, struct elf_image *found)
+{
+	const char *name;
+	const void *id;
+	char *found_path = NULL;
+	ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+	if (id_bytes <= 0)
+		return false;
+	struct wanted wanted = { .id = id, .id_bytes = (size_t)id_bytes, .found = found, .found_path = &found_path };
+	char *real = path ? realpath(path, NULL) : NULL;
+	bool succeeded = search_by_id(&wanted) || try_shared(&wanted, name, path) ||
+			 (real && strcmp(real, path) != 0 && try_shared(&wanted, name, real)) ||
+			 search_servers(&wanted);
+	free(real);
+	free(found_path);
+	return succeeded;
 }

@@ -1,18 +1,24 @@
-/* Finds separate debug information: the find_debuginfo callback of libdwfl. */
+/*
+ * Finds separate debug information: by build-id below /usr/lib/debug/.build-id; by name beside the file, in .debug/
+ * there, and below /usr/lib/debug; from a server if DEBUGINFOD_URLS names one. A file found by name is accepted only if
+ * it has the module's build-id or the CRC of .gnu_debuglink.
+ *
+ * Names in a file may be those of anything: only regular files are opened, so that a FIFO cannot stop us.
+ */
 #ifndef FRAMES_NATIVE_DEBUG_SEARCH_H
 #define FRAMES_NATIVE_DEBUG_SEARCH_H
 
-#include <elfutils/libdwfl.h>
+#include <elfutils/libdw.h>
+#include <stdbool.h>
 
-/*
- * If DEBUGINFOD_URLS is set, this is libdwfl's own search. If not, it is the same search on this machine only:
- * libdwfl would load the client library and all its dependencies (9 ms, once) only to find that there is no server.
- *
- * The search looks by build-id below /usr/lib/debug/.build-id; by name beside the file, in .debug/ there, and below
- * /usr/lib/debug. A file found by name is accepted only if it has the module's build-id or the CRC of
- * .gnu_debuglink.
- */
-int debug_search(Dwfl_Module *module, void **user_data, const char *name, Dwarf_Addr base, const char *file_name,
-		 const char *link_name, GElf_Word link_crc, char **found_name);
+#include "elf/elf_image.h"
+
+/* Finds the debug information of a module whose path is `path`. Returns whether there is any. Then *found is its image,
+ * and *found_path its path, which the caller frees; NULL if it has none. */
+bool debug_search(Elf *module, const char *path, struct elf_image *found, char **found_path);
+
+/* Finds the file that .gnu_debugaltlink names in the file at `path`: dwz collects there the information that several
+ * files share. The name may be relative to the folder of the file. The build-id must be the named one. */
+bool debug_search_shared(Dwarf *dwarf, const char *path, struct elf_image *found);
 
 #endif

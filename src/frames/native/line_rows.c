@@ -112,7 +112,7 @@ static int add_unit(struct starts *starts, Dwarf_Die *unit)
 static int add_units(struct starts *starts, struct module_file *file)
 {
 	Dwarf_Addr bias = 0;
-	Dwarf *dwarf = dwfl_module_getdwarf(file->module, &bias);
+	Dwarf *dwarf = module_file_dwarf(file, &bias);
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die unit, split;
 	uint8_t type;

@@ -1,26 +1,129 @@
 #include "frames/native/module_file.h"
 
 #include <elf.h>
+#include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <gelf.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
 #include "frames/native/debug_search.h"
+#include "frames/native/empty_dwarf.h"
 #include "profile/module_name.h"
 
+/* Gives libdwfl the ELF file of a part, which it would map. */
+static int give_elf(Dwfl_Module *module, void **part, const char *name, Dwarf_Addr base, char **path, Elf **elf)
+{
+	(void)module;
+	(void)name;
+	(void)base;
+	(void)path;
+	*elf = ((struct module_part *)*part)->image.elf;
+	return -1;
+}
+
+/* libdwfl would open and map whatever the file names. debug_search opens it instead. */
+static int find_nothing(Dwfl_Module *module, void **part, const char *name, Dwarf_Addr base, const char *path,
+			const char *link, GElf_Word crc, char **found)
+{
+	(void)module;
+	(void)part;
+	(void)name;
+	(void)base;
+	(void)path;
+	(void)link;
+	(void)crc;
+	(void)found;
+	errno = 0; /* "there is none", not "the search failed" */
+	return -1;
+}
+
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = debug_search,
+	.find_elf = give_elf,
+	.find_debuginfo = find_nothing,
 	.section_address = dwfl_offline_section_address,
 };
+
+/* Finds the addresses of a file's segments. The start is that from which libdwfl counts, so that its addresses are those
+ * of the file. */
+static void find_extent(Elf *elf, uint64_t *start, uint64_t *end)
+{
+	size_t segments = 0;
+	GElf_Phdr segment;
+	bool found = false;
+	*start = 0;
+	*end = 1;
+	if (elf_getphdrnum(elf, &segments) != 0 || segments > INT_MAX)
+		return;
+	for (int i = 0; i < (int)segments; i++) {
+		if (!gelf_getphdr(elf, i, &segment) || segment.p_type != PT_LOAD)
+			continue;
+		if (!found)
+			*start = segment.p_align > 1 ? segment.p_vaddr & -segment.p_align : segment.p_vaddr;
+		found = true;
+		if (segment.p_vaddr + segment.p_memsz > *end)
+			*end = segment.p_vaddr + segment.p_memsz;
+	}
+	if (*end <= *start)
+		*end = *start + 1;
+}
+
+static void part_close(struct module_part *part)
+{
+	if (part->dwfl)
+		dwfl_end(part->dwfl);
+	else
+		elf_end(part->image.elf);
+	elf_image_release(&part->image);
+	free(part->path);
+	*part = (struct module_part){ 0 };
+}
+
+/* Makes libdwfl's module of the part's image. Takes ownership of `path`, which may be NULL. */
+static int part_open(struct module_part *part, char *path, const char *name, struct error *error)
+{
+	uint64_t start, end;
+	void **context = NULL;
+	GElf_Addr bias;
+	GElf_Ehdr header;
+	part->path = path;
+	find_extent(part->image.elf, &start, &end);
+	if (!gelf_getehdr(part->image.elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN)) {
+		part_close(part);
+		return error_set(error, ERROR_FORMAT, "'%s' is neither a program nor a shared library", name);
+	}
+	struct elf_image image = part->image;
+	part->dwfl = dwfl_begin(&callbacks);
+	if (part->dwfl) {
+		dwfl_report_begin(part->dwfl);
+		part->module = dwfl_report_module(part->dwfl, name, start, end);
+		dwfl_report_end(part->dwfl, NULL, NULL);
+	}
+	if (!part->module || !dwfl_module_info(part->module, &context, NULL, NULL, NULL, NULL, NULL, NULL)) {
+		if (part->dwfl)
+			elf_end(image.elf); /* libdwfl does not have it yet */
+		part_close(part);
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	}
+	*context = part;
+	if (dwfl_module_getelf(part->module, &bias))
+		return 0;
+	error_set(error, ERROR_FORMAT, "%s: %s", name, dwfl_errmsg(-1));
+	part_close(part);
+	return ERROR_FORMAT;
+}
 
 /* Reads the tags of PT_DYNAMIC that distinguish a program from a library. */
 static void read_dynamic(struct module_file *file, uint64_t address, bool *is_pie, bool *has_soname)
 {
-	struct elf_bytes dynamic = file->bytes ? elf_file_from(file->bytes, address) : (struct elf_bytes){ 0 };
+	enum { DYNAMIC_BYTES_MAX = 1 << 20 };
+	struct elf_bytes dynamic = { 0 };
+	if (file->bytes)
+		dynamic = elf_file_from(file->bytes, address, DYNAMIC_BYTES_MAX);
 	for (size_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic.size; at += sizeof(Elf64_Dyn)) {
 		Elf64_Dyn entry;
 		memcpy(&entry, dynamic.bytes + at, sizeof(entry));
@@ -35,7 +138,8 @@ static void read_dynamic(struct module_file *file, uint64_t address, bool *is_pi
 
 static uint64_t main_of_start(struct module_file *file)
 {
-	struct elf_bytes code = elf_file_from(file->bytes, file->entry);
+	enum { ENTRY_CODE_BYTES = 4096 };
+	struct elf_bytes code = elf_file_from(file->bytes, file->entry, ENTRY_CODE_BYTES);
 	uint64_t low, high;
 	elf_file_text_range(file->bytes, &low, &high);
 	return arch_main_of_start(code.bytes, code.size, file->entry, low, high);
@@ -69,34 +173,31 @@ static void classify(struct module_file *file, Elf *elf, const char *path)
 		file->main = main_of_start(file);
 }
 
+/* Adopts the image in file->own. */
 static int adopt(struct module_file *file, const char *path, struct error *error)
 {
-	Elf *elf = file->module ? dwfl_module_getelf(file->module, &file->bias) : NULL;
-	dwfl_report_end(file->dwfl, NULL, NULL);
-	if (!elf) {
-		int code = error_set(error, ERROR_FORMAT, "%s: %s", path, dwfl_errmsg(-1));
+	char *own_path = strdup(path);
+	int status = 0;
+	if (!own_path)
+		status = error_set(error, ERROR_MEMORY, "out of memory");
+	if (status == 0)
+		status = part_open(&file->own, own_path, path, error);
+	if (status == 0)
+		classify(file, dwfl_module_getelf(file->own.module, &file->bias), path);
+	else
 		module_file_close(file);
-		return code;
-	}
-	classify(file, elf, path);
-	return 0;
+	return status;
 }
 
 int module_file_open(struct module_file *file, int fd, const char *path, struct error *error)
 {
-	*file = (struct module_file){ .dwfl = dwfl_begin(&callbacks) };
-	if (!file->dwfl) {
-		close(fd);
-		return error_set(error, ERROR_MEMORY, "out of memory");
-	}
+	*file = (struct module_file){ 0 };
+	int status = elf_image_open(&file->own.image, fd, path, error);
 	/* The bytes are NULL for a file of another machine; its symbols can still be read. */
-	file->bytes = elf_file_open(fd, path, NULL);
-	dwfl_report_begin(file->dwfl);
-	/* At base 0, libdwfl uses the addresses of the file. */
-	file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
-	if (!file->module)
-		close(fd);
-	return adopt(file, path, error);
+	if (status == 0)
+		file->bytes = elf_file_open(fd, path, NULL);
+	close(fd);
+	return status == 0 ? adopt(file, path, error) : status;
 }
 
 /* Returns the size of the image, which ends with the kernel's section headers. */
@@ -112,30 +213,105 @@ int module_file_open_vdso(struct module_file *file, struct error *error)
 	*file = (struct module_file){ 0 };
 	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return error_set(error, ERROR_NOT_FOUND, "this process has no [vdso]");
-	file->dwfl = dwfl_begin(&callbacks);
-	if (!file->dwfl)
-		return error_set(error, ERROR_MEMORY, "out of memory");
 	size_t size = vdso_bytes(header);
+	int status = elf_image_from_memory(&file->own.image, header, size, name, error);
+	if (status < 0)
+		return status;
 	file->bytes = elf_file_from_memory(header, size, name, NULL);
-	dwfl_report_begin(file->dwfl);
-	file->module = dwfl_report_offline_memory(file->dwfl, name, name, (char *)header, size);
 	return adopt(file, name, error);
 }
 
 void module_file_close(struct module_file *file)
 {
-	if (file->dwfl)
-		dwfl_end(file->dwfl);
+	part_close(&file->own);
+	part_close(&file->debug);
+	dwarf_end(file->shared_dwarf);
+	elf_end(file->shared.elf);
+	elf_image_release(&file->shared);
 	unwind_table_free(file->table);
 	elf_file_free(file->bytes);
 	*file = (struct module_file){ 0 };
 }
 
+Elf *module_file_elf(struct module_file *file)
+{
+	return file->own.image.elf;
+}
+
+/* --- separate debug information --- */
+
+static struct module_part *debug_part(struct module_file *file)
+{
+	char *path;
+	struct module_part *part = &file->debug;
+	if (file->debug_tried)
+		return part;
+	file->debug_tried = true;
+	if (debug_search(file->own.image.elf, file->own.path, &part->image, &path))
+		part_open(part, path, path ? path : file->own.path, NULL);
+	return part;
+}
+
+static bool has_symbols(Elf *elf)
+{
+	GElf_Shdr header;
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));)
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
+			return true;
+	return false;
+}
+
+Dwfl_Module *module_file_symbols(struct module_file *file)
+{
+	if (file->symbols)
+		return file->symbols;
+	file->symbols = file->own.module;
+	if (!has_symbols(file->own.image.elf)) {
+		struct module_part *debug = debug_part(file);
+		if (debug->module && has_symbols(debug->image.elf))
+			file->symbols = debug->module;
+	}
+	return file->symbols;
+}
+
+/* Links the debug information with the file that it shares with others. libdw would search for that file itself, and
+ * would open whatever has its name; so it gets another one, which is empty, where there is none. */
+static void link_shared(struct module_file *file, Dwarf *dwarf, const char *path)
+{
+	const char *name;
+	const void *id;
+	if (file->shared_tried || dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) <= 0)
+		return;
+	file->shared_tried = true;
+	if (debug_search_shared(dwarf, path, &file->shared))
+		file->shared_dwarf = dwarf_begin_elf(file->shared.elf, DWARF_C_READ, NULL);
+	if (!file->shared_dwarf && !file->shared.elf)
+		file->shared_dwarf = empty_dwarf(&file->shared);
+	dwarf_setalt(dwarf, file->shared_dwarf);
+}
+
+Dwarf *module_file_dwarf(struct module_file *file, uint64_t *bias)
+{
+	struct module_part *part = &file->own;
+	Dwarf_Addr address = 0;
+	Dwarf *dwarf = dwfl_module_getdwarf(part->module, &address);
+	if (!dwarf) {
+		part = debug_part(file);
+		dwarf = part->module ? dwfl_module_getdwarf(part->module, &address) : NULL;
+	}
+	if (dwarf)
+		link_shared(file, dwarf, part->path);
+	*bias = address;
+	return dwarf;
+}
+
+/* --- queries --- */
+
 bool module_file_is_another(struct module_file *file, const uint8_t *id, size_t id_bytes)
 {
 	const unsigned char *bits;
 	GElf_Addr address;
-	int bytes = dwfl_module_build_id(file->module, &bits, &address);
+	int bytes = dwfl_module_build_id(file->own.module, &bits, &address);
 	return bytes <= 0 || (size_t)bytes != id_bytes || memcmp(bits, id, id_bytes) != 0;
 }
 
@@ -162,7 +338,8 @@ uint64_t module_file_function_end(struct module_file *file, uint64_t address)
 bool module_file_is_stripped(struct module_file *file)
 {
 	/* All symbols for the dynamic linker are global, except the first, which is empty. */
-	return dwfl_module_getsymtab(file->module) <= 0 || dwfl_module_getsymtab_first_global(file->module) <= 1;
+	Dwfl_Module *symbols = module_file_symbols(file);
+	return dwfl_module_getsymtab(symbols) <= 0 || dwfl_module_getsymtab_first_global(symbols) <= 1;
 }
 
 bool module_file_ends_thread(struct module_file *file, uint64_t return_address)

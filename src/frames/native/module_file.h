@@ -1,6 +1,7 @@
 /*
  * The ELF file of one module while its addresses are named: elfutils' view of it (symbols and debug information,
- * also from separate files), the bytes of its code, and the starts of its functions from .eh_frame.
+ * also from separate files), the bytes of its code, and the starts of its functions from .eh_frame. The files are read,
+ * not mapped, and only regular files are opened: their owner may be hostile.
  *
  * Life cycle: module_file_open or module_file_open_vdso, queries, module_file_close. All addresses are ELF virtual
  * addresses.
@@ -14,11 +15,24 @@
 
 #include "base/error.h"
 #include "elf/elf_file.h"
+#include "elf/elf_image.h"
 #include "unwind/unwind.h"
 
-struct module_file {
-	Dwfl *dwfl;
+/* A file as elfutils sees it. */
+struct module_part {
+	struct elf_image image;
+	Dwfl *dwfl; /* owns image.elf */
 	Dwfl_Module *module;
+	char *path; /* owned; NULL: unknown */
+};
+
+struct module_file {
+	struct module_part own;
+	struct module_part debug; /* its separate debug information; module is NULL if there is none */
+	struct elf_image shared;  /* the file that .gnu_debugaltlink names */
+	Dwarf *shared_dwarf;      /* of `shared`, or of nothing */
+	Dwfl_Module *symbols;     /* NULL: not looked for yet */
+	bool debug_tried, shared_tried;
 	uint64_t bias;              /* ELF virtual address + bias = libdwfl's address */
 	struct elf_file *bytes;     /* NULL: a file of another machine */
 	struct unwind_table *table; /* made by the first query that needs it */
@@ -37,6 +51,13 @@ int module_file_open(struct module_file *file, int fd, const char *path, struct 
 /* Opens the [vdso] of this process, which is the same in all processes. */
 int module_file_open_vdso(struct module_file *file, struct error *error);
 void module_file_close(struct module_file *file);
+
+/* Returns the module that has the symbols: of the file or, if that was stripped, of its separate debug information. */
+Dwfl_Module *module_file_symbols(struct module_file *file);
+/* Returns the debug information, or NULL if there is none. ELF virtual address + *bias = DWARF's address + file->bias. */
+Dwarf *module_file_dwarf(struct module_file *file, uint64_t *bias);
+/* Returns the ELF file itself. */
+Elf *module_file_elf(struct module_file *file);
 
 /* Returns whether the file has another build-id than `id`, or none. */
 bool module_file_is_another(struct module_file *file, const uint8_t *id, size_t id_bytes);

@@ -75,6 +75,8 @@ static int name_module(struct frames_naming *naming, uint32_t module, const uint
 
 const struct frames_provider native_provider = {
 	.kind = FRAME_NATIVE,
+	.causes = causes,
+	.cause_count = sizeof(causes) / sizeof(causes[0]),
 	.serves = serves,
 	.name_module = name_module,
 	.assign_roles = roles_assign,

@@ -33,7 +33,7 @@ static const char *relocation_symbol(struct module_file *file, const Elf64_Rela 
 	GElf_Off offset;
 	GElf_Sym symbol;
 	uint64_t address = (uint64_t)relocation->r_addend + file->bias;
-	const char *name = dwfl_module_addrinfo(file->module, address, &offset, &symbol, NULL, NULL, NULL);
+	const char *name = dwfl_module_addrinfo(module_file_symbols(file), address, &offset, &symbol, NULL, NULL, NULL);
 	return name && offset == 0 ? name : NULL;
 }
 

@@ -173,7 +173,7 @@ static int find(struct scopes *scopes, struct module_file *file, const uint64_t 
 		return ERROR_MEMORY;
 	scopes->address_count = count;
 	Dwarf_Addr bias = 0;
-	Dwarf *dwarf = is_worth_it ? dwfl_module_getdwarf(file->module, &bias) : NULL;
+	Dwarf *dwarf = is_worth_it ? module_file_dwarf(file, &bias) : NULL;
 	for (size_t i = 0; i < count; i++)
 		scopes->addresses[i] = (struct scoped_address){ .address = addresses[i] + file->bias - bias,
 								.index = (uint32_t)i,

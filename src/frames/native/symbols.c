@@ -19,6 +19,7 @@ struct code_section {
 
 struct matcher {
 	struct module_file *file;
+	Dwfl_Module *symbols;
 	const uint64_t *addresses;
 	size_t count;
 	struct symbol_match *matches;
@@ -43,8 +44,7 @@ static size_t first_from(const struct matcher *matcher, uint64_t address)
 
 static int find_sections(struct matcher *matcher)
 {
-	GElf_Addr bias;
-	Elf *elf = dwfl_module_getelf(matcher->file->module, &bias);
+	Elf *elf = module_file_elf(matcher->file);
 	for (Elf_Scn *section = NULL; elf && (section = elf_nextscn(elf, section));) {
 		GElf_Shdr header;
 		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
@@ -150,7 +150,7 @@ static bool read_symbol(struct matcher *matcher, int index, uint32_t *file_scope
 	GElf_Sym raw;
 	GElf_Addr address;
 	GElf_Word section;
-	const char *name = dwfl_module_getsym_info(matcher->file->module, index, &raw, &address, &section, NULL, NULL);
+	const char *name = dwfl_module_getsym_info(matcher->symbols, index, &raw, &address, &section, NULL, NULL);
 	if (!name)
 		return false;
 	uint8_t type = GELF_ST_TYPE(raw.st_info);
@@ -233,9 +233,13 @@ static int settle_clones(struct matcher *matcher, int symbol_count)
 
 int symbols_match(struct module_file *file, const uint64_t *addresses, size_t count, struct symbol_match *matches)
 {
-	struct matcher matcher = { .file = file, .addresses = addresses, .count = count, .matches = matches };
+	struct matcher matcher = { .file = file,
+				   .symbols = module_file_symbols(file),
+				   .addresses = addresses,
+				   .count = count,
+				   .matches = matches };
 	memset(matches, 0, count * sizeof(*matches));
-	int symbol_count = dwfl_module_getsymtab(file->module);
+	int symbol_count = dwfl_module_getsymtab(matcher.symbols);
 	if (count == 0)
 		return 0;
 	int status = find_sections(&matcher);

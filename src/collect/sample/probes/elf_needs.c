@@ -8,6 +8,8 @@
 
 #include "base/array.h"
 #include "base/path.h"
+#include "elf/elf_image.h"
+#include "elf/sparse.h"
 
 enum { DYNAMIC_MAX = 4096, STRING_MAX = 4096 };
 
@@ -24,15 +26,11 @@ void elf_needs_release(struct elf_needs *needs)
 
 /* Returns a copy of the text at a file offset, or NULL if it is outside of the file, has no end, or memory
  * ran out. */
-static char *text_at(Elf *elf, uint64_t offset)
+static char *text_at(int fd, uint64_t offset)
 {
-	size_t file_bytes = 0;
-	const char *bytes = elf_rawfile(elf, &file_bytes);
-	if (!bytes || offset >= file_bytes)
-		return NULL;
-	size_t most = file_bytes - offset;
-	most = most < STRING_MAX ? most : STRING_MAX;
-	return memchr(bytes + offset, 0, most) ? strdup(bytes + offset) : NULL;
+	char text[STRING_MAX];
+	size_t bytes = offset <= INT64_MAX ? elf_image_read(fd, text, sizeof(text), offset) : 0;
+	return memchr(text, 0, bytes) ? strdup(text) : NULL;
 }
 
 /* Finds the file offset of an ELF virtual address. Returns false if the address is not in the file. */
@@ -70,7 +68,7 @@ static void replace(char **text, char *by)
 	*text = by;
 }
 
-static int read_dynamic(struct elf_needs *needs, Elf *elf, const GElf_Phdr *segment)
+static int read_dynamic(struct elf_needs *needs, Elf *elf, int fd, const GElf_Phdr *segment)
 {
 	Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment->p_offset, segment->p_filesz, ELF_T_DYN);
 	size_t entry_bytes = gelf_fsize(elf, ELF_T_DYN, 1, EV_CURRENT);
@@ -86,17 +84,17 @@ static int read_dynamic(struct elf_needs *needs, Elf *elf, const GElf_Phdr *segm
 	for (int i = 0; i < count && result == 0 && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
 		uint64_t at = strings + entry.d_un.d_val;
 		if (entry.d_tag == DT_NEEDED)
-			result = add_needed(needs, &capacity, text_at(elf, at));
+			result = add_needed(needs, &capacity, text_at(fd, at));
 		else if (entry.d_tag == DT_SONAME)
-			replace(&needs->soname, text_at(elf, at));
+			replace(&needs->soname, text_at(fd, at));
 		else if (entry.d_tag == DT_RUNPATH || (entry.d_tag == DT_RPATH && !needs->is_runpath))
-			replace(&needs->rpath, text_at(elf, at));
+			replace(&needs->rpath, text_at(fd, at));
 		needs->is_runpath = needs->is_runpath || entry.d_tag == DT_RUNPATH;
 	}
 	return result < 0 ? result : 0;
 }
 
-static int read_segments(struct elf_needs *needs, Elf *elf)
+static int read_segments(struct elf_needs *needs, Elf *elf, int fd)
 {
 	size_t count = 0;
 	if (elf_getphdrnum(elf, &count) != 0)
@@ -107,9 +105,9 @@ static int read_segments(struct elf_needs *needs, Elf *elf)
 		if (!gelf_getphdr(elf, (int)i, &segment))
 			continue;
 		if (segment.p_type == PT_INTERP)
-			replace(&needs->interpreter, text_at(elf, segment.p_offset));
+			replace(&needs->interpreter, text_at(fd, segment.p_offset));
 		if (segment.p_type == PT_DYNAMIC)
-			result = read_dynamic(needs, elf, &segment);
+			result = read_dynamic(needs, elf, fd, &segment);
 	}
 	return result;
 }
@@ -121,8 +119,9 @@ int elf_needs_read(struct elf_needs *needs, const char *path, struct error *erro
 	if (fd < 0)
 		return error_set_errno(error, "cannot read '%s'", path);
 	elf_version(EV_CURRENT);
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	int result = elf && elf_kind(elf) == ELF_K_ELF ? read_segments(needs, elf) : ERROR_FORMAT;
+	/* Read, not mapped: the file's owner may truncate it meanwhile. */
+	Elf *elf = sparse_file(fd) ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	int result = elf && elf_kind(elf) == ELF_K_ELF ? read_segments(needs, elf, fd) : ERROR_FORMAT;
 	elf_end(elf);
 	close(fd);
 	if (result < 0) {

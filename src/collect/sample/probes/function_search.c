@@ -40,9 +40,8 @@ struct code_symbol {
 /* Finds the file offset of an address in an executable segment. Returns false if it is in none. */
 static bool offset_of_code(struct module_file *file, uint64_t address, uint64_t *offset)
 {
-	GElf_Addr bias;
 	size_t count = 0;
-	Elf *elf = dwfl_module_getelf(file->module, &bias);
+	Elf *elf = module_file_elf(file);
 	if (!elf || elf_getphdrnum(elf, &count) != 0)
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -62,7 +61,8 @@ static bool read_symbol(struct module_file *file, int index, struct code_symbol 
 	GElf_Sym raw;
 	GElf_Addr address;
 	GElf_Word section;
-	const char *name = dwfl_module_getsym_info(file->module, index, &raw, &address, &section, NULL, NULL);
+	const char *name =
+		dwfl_module_getsym_info(module_file_symbols(file), index, &raw, &address, &section, NULL, NULL);
 	if (!name || !name[0] || section == SHN_UNDEF || section == SHN_ABS)
 		return false;
 	*symbol = (struct code_symbol){ .name = name,
@@ -253,7 +253,7 @@ static int add_match(struct function_matches *matches, const struct code_symbol 
 static int search_typed(struct module_file *file, const struct wanted *wanted, bool labels,
 			struct function_matches *matches)
 {
-	int count = dwfl_module_getsymtab(file->module);
+	int count = dwfl_module_getsymtab(module_file_symbols(file));
 	int result = 0;
 	for (int i = 0; i < count && result == 0; i++) {
 		struct code_symbol symbol;
@@ -286,7 +286,7 @@ int function_search(struct module_file *file, const char *name, bool for_argumen
 
 void function_search_near(struct module_file *file, struct near_names *near)
 {
-	int count = dwfl_module_getsymtab(file->module);
+	int count = dwfl_module_getsymtab(module_file_symbols(file));
 	for (int i = 0; i < count; i++) {
 		struct code_symbol symbol;
 		if (!read_symbol(file, i, &symbol) || symbol.type == STT_NOTYPE)
@@ -301,7 +301,7 @@ void function_search_implementations(struct module_file *file, const char *name,
 {
 	char start[128];
 	size_t used = 0;
-	int count = dwfl_module_getsymtab(file->module);
+	int count = dwfl_module_getsymtab(module_file_symbols(file));
 	snprintf(start, sizeof(start), "__%s_", name);
 	text[0] = 0;
 	for (int i = 0; i < count && used < bytes; i++) {

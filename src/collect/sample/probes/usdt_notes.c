@@ -8,6 +8,7 @@
 
 #include "base/cursor.h"
 #include "base/path.h"
+#include "elf/sparse.h"
 
 enum { STAPSDT_TYPE = 3 };
 
@@ -81,7 +82,8 @@ int usdt_notes_count(const char *path, struct usdt_search *search, struct error 
 	if (fd < 0)
 		return error_set_errno(error, "cannot read '%s'", path);
 	elf_version(EV_CURRENT);
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	/* Read, not mapped: the file's owner may truncate it meanwhile. */
+	Elf *elf = sparse_file(fd) ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	search->argument_count = UINT_MAX;
 	int found = elf ? read_sections(elf, search) : 0;
 	elf_end(elf);

@@ -1,0 +1,241 @@
+#include "frames/jail/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "processor/system_call.h"
+
+/* --- files and memory --- */
+
+static int keep_one_descriptor(int socket)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0)
+		return -1;
+	/* Both are moved away from the numbers that they get. */
+	int sent = fcntl(socket, F_DUPFD_CLOEXEC, CONFINED_SOCKET + 1);
+	int input = fcntl(null, F_DUPFD_CLOEXEC, CONFINED_SOCKET + 1);
+	if (sent < 0 || input < 0 || dup3(sent, CONFINED_SOCKET, O_CLOEXEC) < 0)
+		return -1;
+	for (int i = 0; i < CONFINED_SOCKET; i++)
+		if (dup2(input, i) < 0)
+			return -1;
+	closefrom(CONFINED_SOCKET + 1);
+	return 0;
+}
+
+static int unmap_shared(void)
+{
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "re");
+	if (!maps)
+		return -1;
+	while (fgets(line, sizeof(line), maps)) {
+		uint64_t start, end;
+		char protection[5] = "";
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &start, &end, protection) == 3 && protection[3] == 's')
+			munmap((void *)(uintptr_t)start, end - start); /* NOLINT(performance-no-int-to-ptr) */
+		while (!strchr(line, '\n') && fgets(line, sizeof(line), maps))
+			; /* the rest of a long line */
+	}
+	fclose(maps);
+	return 0;
+}
+
+/* --- limits --- */
+
+static uint64_t address_space(void)
+{
+	unsigned long long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+	if (file && fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Lowers a limit. One that is lower already stays. */
+static int lower(__rlimit_resource_t resource, uint64_t most)
+{
+	struct rlimit limit;
+	if (getrlimit(resource, &limit) < 0)
+		return -1;
+	limit.rlim_max = limit.rlim_max < most ? limit.rlim_max : most;
+	limit.rlim_cur = limit.rlim_max < limit.rlim_cur ? limit.rlim_max : limit.rlim_cur;
+	return setrlimit(resource, &limit);
+}
+
+static int set_limits(const struct confinement *confinement)
+{
+	enum { FILES_MAX = 1024 };
+	uint64_t now = address_space();
+	if (now == 0 || lower(RLIMIT_AS, now + confinement->memory_bytes) < 0 ||
+	    lower(RLIMIT_CPU, confinement->cpu_seconds) < 0 || lower(RLIMIT_FSIZE, 0) < 0 ||
+	    lower(RLIMIT_CORE, 0) < 0 || lower(RLIMIT_MEMLOCK, 0) < 0)
+		return -1;
+	/* The recorder may have a high priority. */
+	const struct sched_param ordinary = { .sched_priority = 0 };
+	if (sched_getscheduler(0) != SCHED_OTHER && sched_setscheduler(0, SCHED_OTHER, &ordinary) < 0)
+		return -1;
+	setpriority(PRIO_PROCESS, 0, 0);
+	return lower(RLIMIT_NOFILE, FILES_MAX);
+}
+
+/* --- user --- */
+
+/* The range in which systemd gives services users of their own. These are not stored anywhere. */
+enum { OWN_USER_FIRST = 61184, OWN_USERS = 4336 };
+
+static int drop_privileges(pid_t parent)
+{
+	uid_t user = OWN_USER_FIRST + (uid_t)getpid() % OWN_USERS;
+	/* Root of a user namespace may be its only user: then the capabilities are all that there is to drop. */
+	bool may_change = geteuid() == 0 && setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0;
+	if (may_change && setresuid(user, user, user) < 0 && errno != EINVAL)
+		return -1;
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	if (syscall(SYS_capset, &header, none) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -1;
+	errno = ESRCH;
+	return getppid() == parent ? 0 : -1;
+}
+
+/* --- system calls --- */
+
+/* Permitted without conditions. */
+static const int permitted[] = {
+	SYS_read,      SYS_pread64, SYS_lseek,   SYS_close,          SYS_fstat,       SYS_munmap,
+	SYS_mremap,    SYS_brk,     SYS_madvise, SYS_rt_sigreturn,   SYS_sendto,      SYS_sendmsg,
+	SYS_recvfrom,  SYS_recvmsg, SYS_exit,    SYS_exit_group,     SYS_futex,       SYS_clock_gettime,
+	SYS_getrandom, SYS_getpid,  SYS_gettid,  SYS_rt_sigprocmask, SYS_sched_yield, SYS_restart_syscall,
+};
+
+/* They raise SIGSYS. */
+static const int trapped[] = {
+	SYS_openat,
+	SYS_readlinkat,
+#ifdef SYS_open
+	SYS_open,
+#endif
+#ifdef SYS_readlink
+	SYS_readlink,
+#endif
+};
+
+/* Permitted if arguments have certain bits. */
+enum { TESTS = 2 };
+static const struct condition {
+	int call;
+	struct {
+		uint32_t argument, mask, value;
+	} tests[TESTS]; /* a mask of 0 always passes */
+} conditions[] = {
+	/* No file is mapped, and no memory is executable. */
+	{ SYS_mmap, { { 2, PROT_EXEC, 0 }, { 3, MAP_ANONYMOUS, MAP_ANONYMOUS } } },
+	{ SYS_mprotect, { { 2, PROT_EXEC, 0 } } },
+	{ SYS_fcntl, { { 1, UINT32_MAX, F_DUPFD_CLOEXEC } } },
+	/* fstat of some C libraries */
+	{ SYS_newfstatat, { { 3, AT_EMPTY_PATH, AT_EMPTY_PATH } } },
+};
+
+enum { FILTER_MAX = 128 };
+
+struct filter {
+	struct sock_filter steps[FILTER_MAX];
+	unsigned short count;
+};
+
+static void add(struct filter *filter, struct sock_filter step)
+{
+	if (filter->count < FILTER_MAX)
+		filter->steps[filter->count++] = step;
+}
+
+static void add_result(struct filter *filter, uint32_t result)
+{
+	add(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, result));
+}
+
+static void add_load(struct filter *filter, size_t offset)
+{
+	add(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+}
+
+/* Adds "if the loaded number is `value`, the result is `result`". */
+static void add_choice(struct filter *filter, uint32_t value, uint32_t result)
+{
+	add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
+	add_result(filter, result);
+}
+
+/* Arguments have 64 bits; those compared here use the lower half, which comes first. */
+static size_t offset_of_argument(uint32_t argument)
+{
+	return offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
+}
+
+static void add_condition(struct filter *filter, const struct condition *condition)
+{
+	enum { TEST_STEPS = 4, STEPS = TESTS * TEST_STEPS + 1 };
+	add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)condition->call, 0, STEPS));
+	for (size_t i = 0; i < TESTS; i++) {
+		add_load(filter, offset_of_argument(condition->tests[i].argument));
+		add(filter, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, condition->tests[i].mask));
+		add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, condition->tests[i].value, 1, 0));
+		add_result(filter, SECCOMP_RET_ERRNO | EPERM);
+	}
+	add_result(filter, SECCOMP_RET_ALLOW);
+}
+
+static int install_filter(void)
+{
+	struct filter filter = { 0 };
+	add_load(&filter, offsetof(struct seccomp_data, arch));
+	add(&filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0));
+	add_result(&filter, SECCOMP_RET_KILL_PROCESS);
+	add_load(&filter, offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < sizeof(permitted) / sizeof(permitted[0]); i++)
+		add_choice(&filter, (uint32_t)permitted[i], SECCOMP_RET_ALLOW);
+	for (size_t i = 0; i < sizeof(trapped) / sizeof(trapped[0]); i++)
+		add_choice(&filter, (uint32_t)trapped[i], SECCOMP_RET_TRAP);
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+		add_condition(&filter, &conditions[i]);
+	add_result(&filter, SECCOMP_RET_ERRNO | EPERM);
+	const struct sock_fprog program = { .len = filter.count, .filter = filter.steps };
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+const char *confine(const struct confinement *confinement)
+{
+	if (keep_one_descriptor(confinement->socket) < 0)
+		return "closing files";
+	if (unmap_shared() < 0)
+		return "unmapping shared memory";
+	if (set_limits(confinement) < 0)
+		return "setting limits";
+	if (drop_privileges(confinement->parent) < 0)
+		return "dropping privileges";
+	if (install_filter() < 0)
+		return "installing a seccomp filter";
+	return NULL;
+}

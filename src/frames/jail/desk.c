@@ -1,0 +1,83 @@
+#include "frames/jail/desk.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/path.h"
+#include "elf/elf_image.h"
+#include "frames/native/debuginfod.h"
+
+enum { REQUESTS_MAX = 200000 };
+
+/* Copies the path of a request. Returns false if it is not an absolute path. */
+static bool read_path(const struct wire_message *request, char path[PATH_MAX])
+{
+	if (request->size == 0 || request->size >= PATH_MAX || request->bytes[0] != '/' ||
+	    memchr(request->bytes, 0, request->size))
+		return false;
+	memcpy(path, request->bytes, request->size);
+	path[request->size] = 0;
+	return true;
+}
+
+/* Returns whether an open file may be given away: /proc/kcore is a regular ELF file, too. */
+static bool may_give(int fd)
+{
+	char magic[SELFMAG];
+	struct statfs system;
+	return fstatfs(fd, &system) == 0 && system.f_type != PROC_SUPER_MAGIC && system.f_type != SYSFS_MAGIC &&
+	       elf_image_read(fd, magic, sizeof(magic), 0) == sizeof(magic) && memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+static int send_opened(int socket, int fd, int number)
+{
+	int32_t answer = fd >= 0 ? 0 : number;
+	if (fd >= 0 && !may_give(fd)) {
+		close(fd);
+		fd = -1;
+		answer = EACCES;
+	}
+	int status = wire_send(socket, WIRE_OPENED, &answer, sizeof(answer), fd);
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static int send_link(int socket, const char *path)
+{
+	char answer[sizeof(int32_t) + PATH_MAX];
+	ssize_t bytes = readlink(path, answer + sizeof(int32_t), PATH_MAX);
+	const int32_t number = bytes < 0 ? errno : 0;
+	memcpy(answer, &number, sizeof(number));
+	return wire_send(socket, WIRE_LINK, answer, sizeof(number) + (bytes < 0 ? 0 : (size_t)bytes), -1);
+}
+
+int desk_serve(struct desk *desk, int socket, const struct wire_message *request)
+{
+	char path[PATH_MAX];
+	int fd;
+	if (desk->served++ >= REQUESTS_MAX)
+		return ERROR_LIMIT;
+	switch (request->kind) {
+	case WIRE_OPEN:
+		if (!read_path(request, path))
+			return ERROR_CORRUPT;
+		fd = path_open_regular(path);
+		return send_opened(socket, fd, errno);
+	case WIRE_OPEN_BUILD_ID:
+		fd = debuginfod_open(request->bytes, request->size);
+		return send_opened(socket, fd, ENOENT);
+	case WIRE_READ_LINK:
+		return read_path(request, path) ? send_link(socket, path) : ERROR_CORRUPT;
+	default:
+		return ERROR_CORRUPT;
+	}
+}

@@ -1,0 +1,21 @@
+/* Where the process in the jail gets files: requests that the recorder serves. */
+#ifndef FRAMES_JAIL_DESK_H
+#define FRAMES_JAIL_DESK_H
+
+#include <stddef.h>
+
+#include "frames/jail/wire.h"
+
+struct desk {
+	size_t served; /* requests of one module */
+};
+
+/*
+ * Serves one request, and sends the answer. A file must be a regular one on a disk, and an ELF file: the process may be in
+ * the hands of whoever made the module, and could write whatever it reads into the names.
+ *
+ * Returns 0, ERROR_CORRUPT (not a request), ERROR_LIMIT (too many) or ERROR_SYSTEM (the answer cannot be sent).
+ */
+int desk_serve(struct desk *desk, int socket, const struct wire_message *request);
+
+#endif

@@ -1,0 +1,226 @@
+#include "frames/jail/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "frames/jail/additions.h"
+#include "frames/jail/wire.h"
+#include "frames/native/debuginfod.h"
+#include "processor/system_call.h"
+
+static struct {
+	int module_fd; /* of the module being named; -1: it has no file */
+	char module_path[PATH_MAX];
+} inside = { .module_fd = -1 };
+
+/* The recorder has gone, or there is no memory for a message. */
+static _Noreturn void give_up(void)
+{
+	_exit(EXIT_FAILURE);
+}
+
+static void send_message(uint32_t kind, const void *bytes, size_t size)
+{
+	if (wire_send(CONFINED_SOCKET, kind, bytes, size, -1) < 0)
+		give_up();
+}
+
+/* Requests something by a text. The answer begins with 0 or an errno, which is returned; the caller releases it. */
+static int32_t request(uint32_t kind, const void *bytes, size_t size, uint32_t answer_kind, struct wire_message *answer)
+{
+	int32_t number = EPROTO;
+	send_message(kind, bytes, size);
+	if (wire_wait(CONFINED_SOCKET, answer) < 0 || answer->kind != answer_kind || answer->size < sizeof(number))
+		give_up();
+	memcpy(&number, answer->bytes, sizeof(number));
+	return number;
+}
+
+/* Opens a file through the recorder. Returns a descriptor or -errno. */
+static int open_by(uint32_t kind, const void *bytes, size_t size)
+{
+	struct wire_message answer;
+	int32_t number = request(kind, bytes, size, WIRE_OPENED, &answer);
+	int fd = number == 0 && answer.fd >= 0 ? answer.fd : -1;
+	answer.fd = -1;
+	wire_message_release(&answer);
+	if (fd < 0)
+		return number > 0 ? -number : -EIO;
+	return fd;
+}
+
+/* --- system calls that the filter traps --- */
+
+/* libdw looks for the file of a split unit where it was compiled; it may be beside the program now. */
+static int open_path(const char *path)
+{
+	int fd = open_by(WIRE_OPEN, path, strlen(path));
+	size_t length = strlen(path);
+	const char *slash = strrchr(inside.module_path, '/');
+	if (fd != -ENOENT || !slash || length < sizeof(".dwo") || strcmp(path + length - 4, ".dwo") != 0)
+		return fd;
+	char beside[PATH_MAX];
+	int bytes = snprintf(beside, sizeof(beside), "%.*s%s", (int)(slash + 1 - inside.module_path),
+			     inside.module_path, path_basename(path));
+	return bytes > 0 && (size_t)bytes < sizeof(beside) ? open_by(WIRE_OPEN, beside, (size_t)bytes) : fd;
+}
+
+static int64_t read_link(const char *path, char *target, size_t room)
+{
+	struct wire_message answer;
+	int32_t number = request(WIRE_READ_LINK, path, strlen(path), WIRE_LINK, &answer);
+	size_t size = answer.size - sizeof(number);
+	if (size > room)
+		size = room;
+	if (number == 0)
+		memcpy(target, answer.bytes + sizeof(number), size);
+	wire_message_release(&answer);
+	return number == 0 ? (int64_t)size : -number;
+}
+
+static int64_t replace_call(int call, const ucontext_t *context)
+{
+	bool is_at = call == SYS_openat || call == SYS_readlinkat;
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+	const char *path = (const char *)(uintptr_t)system_call_argument(context, is_at ? 1 : 0);
+	if (!path || path[0] != '/')
+		return -ENOENT; /* this process has no folder */
+	if (call == SYS_openat)
+		return open_path(path);
+#ifdef SYS_open
+	if (call == SYS_open)
+		return open_path(path);
+#endif
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+	char *target = (char *)(uintptr_t)system_call_argument(context, is_at ? 2 : 1);
+	return read_link(path, target, system_call_argument(context, is_at ? 3 : 2));
+}
+
+/* The signal is synchronous: it interrupts the call's own instruction, so that it may do what the caller may do. */
+static void on_trapped_call(int signal, siginfo_t *info, void *context)
+{
+	(void)signal;
+	int saved = errno;
+	system_call_return(context, replace_call(info->si_syscall, context));
+	errno = saved;
+}
+
+/* --- naming --- */
+
+static int open_build_id(const uint8_t *build_id, size_t bytes)
+{
+	int fd = open_by(WIRE_OPEN_BUILD_ID, build_id, bytes);
+	return fd < 0 ? -1 : fd;
+}
+
+static int open_module(void *context, uint32_t module, struct error *error)
+{
+	(void)context;
+	(void)module;
+	int fd = inside.module_fd;
+	inside.module_fd = -1;
+	return fd >= 0 ? fd : error_set(error, ERROR_NOT_FOUND, "the recorder sent no file");
+}
+
+static void send_progress(void *context, size_t done, size_t total)
+{
+	(void)context;
+	(void)total;
+	const uint64_t number = done;
+	send_message(WIRE_PROGRESS, &number, sizeof(number));
+}
+
+/* Names one module and sends what that adds to the profile. */
+static void name(struct frames_naming *naming, struct additions_before *before, const struct wire_message *message)
+{
+	struct wire_name wanted;
+	if (message->kind != WIRE_NAME || message->size < sizeof(wanted))
+		give_up();
+	memcpy(&wanted, message->bytes, sizeof(wanted));
+	/* The numbers behind the struct are aligned: malloc's memory and the struct's size are multiples of 8. */
+	const struct additions_request request_now = { .provider = wanted.provider,
+						       .module = wanted.module,
+						       .locations = (const uint32_t *)(const void *)(message->bytes +
+												     sizeof(wanted)),
+						       .count = wanted.count };
+	struct profile *profile = naming->profile;
+	struct frames_failure failure = { 0 };
+	struct buffer answer;
+	snprintf(inside.module_path, sizeof(inside.module_path), "%s",
+		 profile_string(profile, profile->modules[wanted.module].path));
+	before->function_count = profile->function_count;
+	before->frame_count = profile->frame_count;
+	naming->progress.done = 0;
+	int status =
+		request_now.provider->name_module(naming, wanted.module, request_now.locations, wanted.count, &failure);
+	buffer_init(&answer);
+	additions_write(&answer, profile, before, &request_now, status, &failure);
+	if (buffer_error(&answer))
+		give_up();
+	send_message(WIRE_NAMED, answer.bytes, answer.size);
+	buffer_release(&answer);
+}
+
+/* Handlers of the recorder must not run in its copy. */
+static int set_signals(void)
+{
+	const struct sigaction plain = { .sa_handler = SIG_DFL };
+	const struct sigaction action = { .sa_sigaction = on_trapped_call, .sa_flags = SA_SIGINFO };
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, &plain, NULL); /* some cannot be set */
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGSYS);
+	return sigaction(SIGSYS, &action, NULL) < 0 || sigprocmask(SIG_UNBLOCK, &signals, NULL) < 0 ? -1 : 0;
+}
+
+static void send_ready(const char *failed_step, int number)
+{
+	char text[128] = "";
+	int32_t head = failed_step ? number : 0;
+	memcpy(text, &head, sizeof(head));
+	if (failed_step)
+		snprintf(text + sizeof(head), sizeof(text) - sizeof(head), "%s", failed_step);
+	send_message(WIRE_READY, text, sizeof(head) + strlen(text + sizeof(head)));
+}
+
+void inside_run(const struct confinement *confinement, struct frames_naming *naming)
+{
+	const bool has_progress = naming->options->progress;
+	const struct frames_options options = { .open_module = open_module,
+						.progress = has_progress ? send_progress : NULL };
+	struct additions_before before = { .copied_count = naming->profile->function_count };
+	size_t bytes = before.copied_count * sizeof(*before.copied);
+	before.copied = malloc(bytes ? bytes : 1);
+	if (!before.copied)
+		give_up();
+	if (bytes)
+		memcpy(before.copied, naming->profile->functions, bytes);
+	naming->options = &options;
+	naming->progress.options = &options;
+	debuginfod_open_through(open_build_id);
+	const char *failed_step = set_signals() < 0 ? "handling SIGSYS" : confine(confinement);
+	int number = errno;
+	send_ready(failed_step, number);
+	if (failed_step)
+		give_up();
+	struct wire_message message;
+	while (wire_wait(CONFINED_SOCKET, &message) == 0) {
+		inside.module_fd = message.fd;
+		message.fd = -1;
+		name(naming, &before, &message);
+		if (inside.module_fd >= 0)
+			close(inside.module_fd);
+		inside.module_fd = -1;
+		wire_message_release(&message);
+	}
+	_exit(EXIT_SUCCESS);
+}

@@ -1,0 +1,540 @@
+/*
+ * The jail in which addresses are named. The providers of this test do in it what a hostile file could make a library
+ * do: they exceed limits, crash, try to get out, and give wrong answers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/hash_map.h"
+#include "frames/jail/additions.h"
+#include "frames/jail/confine.h"
+#include "frames/jail/jail.h"
+#include "frames/jail/wire.h"
+#include "frames/native/native.h"
+#include "support/symbols_lab.h"
+
+enum { PATIENCE_S = 100 };
+
+/* In a program with the address sanitizer, which cannot live with a limit on its address space. */
+extern void __asan_init(void) __attribute__((weak));
+
+typedef int naming_fn(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+		      struct frames_failure *failure);
+
+/* A naming of the program "victim" by a provider of the test. */
+struct scene {
+	struct profile *profile;
+	struct frames_options options;
+	struct frames_naming naming;
+	struct jail jail;
+	struct frames_failure failure;
+	uint32_t location;
+};
+
+static void scene_init(struct scene *scene)
+{
+	*scene = (struct scene){ .profile = lab_profile("victim") };
+	scene->location = (uint32_t)profile_add_location(scene->profile, 0, lab_symbol("victim", "main"));
+	scene->naming.profile = scene->profile;
+	scene->naming.options = &scene->options;
+	assert_int_equal(functions_init(&scene->naming.functions, scene->profile), 0);
+	progress_init(&scene->naming.progress, &scene->options, 1);
+	alarm(PATIENCE_S);
+}
+
+static void scene_release(struct scene *scene)
+{
+	alarm(0);
+	jail_release(&scene->jail);
+	functions_release(&scene->naming.functions);
+	profile_free(scene->profile);
+}
+
+static int name_by(struct scene *scene, naming_fn *naming)
+{
+	static const struct frames_cause causes[] = { { .remedy = "first" }, { .remedy = "second" } };
+	static struct frames_provider provider = { .causes = causes, .cause_count = 2 };
+	provider.name_module = naming;
+	scene->failure = (struct frames_failure){ 0 };
+	return jail_name_module(&scene->jail, &provider, 0, &scene->location, 1, &scene->failure);
+}
+
+/* Names the program by its symbols: the jail still works, or a new one does. */
+static void expect_working(struct scene *scene)
+{
+	scene->failure = (struct frames_failure){ 0 };
+	assert_int_equal(jail_name_module(&scene->jail, &native_provider, 0, &scene->location, 1, &scene->failure), 0);
+	assert_null(scene->failure.cause);
+	assert_string_equal(lab_name(scene->profile, 0, 0), "main");
+	assert_int_equal(profile_check(scene->profile), 0);
+}
+
+/* Names the location by a text. */
+static int answer_text(struct frames_naming *naming, uint32_t module, const uint32_t *locations, const char *text)
+{
+	const struct function_identity identity = { .name = text, .module = module };
+	return frames_set_plain(naming, locations[0], FRAME_NATIVE, &identity);
+}
+
+/* --- limits --- */
+
+static int loop(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+		struct frames_failure *failure)
+{
+	(void)naming;
+	(void)module;
+	(void)locations;
+	(void)count;
+	(void)failure;
+	for (volatile unsigned i = 0;; i++)
+		;
+	return 0;
+}
+
+static int hoard(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+		 struct frames_failure *failure)
+{
+	(void)naming;
+	(void)module;
+	(void)locations;
+	(void)count;
+	(void)failure;
+	enum { PIECE = 1 << 20, MOST = 4096 };
+	for (int i = 0; i < MOST; i++) {
+		volatile uint8_t *bytes = malloc(PIECE);
+		if (!bytes)
+			return ERROR_MEMORY;
+		*bytes = 1;
+	}
+	return 0;
+}
+
+static int crash(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+		 struct frames_failure *failure)
+{
+	(void)naming;
+	(void)module;
+	(void)count;
+	(void)failure;
+	*(volatile uint32_t *)(uintptr_t)&locations[0] = 0;
+	raise(SIGSEGV); /* refused */
+	__builtin_trap();
+}
+
+static void test_limits(void **state)
+{
+	(void)state;
+	struct scene scene;
+	static const struct {
+		naming_fn *naming;
+		const char *text;
+	} bad[] = { { loop, "takes more than 0 s of CPU time" },
+		    { hoard, "takes more than 64 MB of memory" },
+		    { crash, "ended by signal" } };
+	scene_init(&scene);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (bad[i].naming == hoard && __asan_init)
+			continue;
+		scene.options.limits = (struct frames_limits){ .memory_bytes = 64 << 20, .cpu_ns = 100000000 };
+		jail_init(&scene.jail, &scene.naming);
+		assert_int_equal(name_by(&scene, bad[i].naming), 0);
+		assert_non_null(scene.failure.cause);
+		if (!strstr(scene.failure.detail.message, bad[i].text))
+			fail_msg("%s, not \"%s\"", scene.failure.detail.message, bad[i].text);
+		assert_int_equal(scene.profile->locations[0].first_frame, PROFILE_NONE);
+		assert_int_equal(scene.jail.child, 0);
+		jail_release(&scene.jail);
+	}
+	scene.options.limits = (struct frames_limits){ 0 };
+	jail_init(&scene.jail, &scene.naming);
+	name_by(&scene, crash);
+	expect_working(&scene);
+	scene_release(&scene);
+}
+
+/* --- ways out --- */
+
+static volatile int *shared; /* memory that the recorder shares with others */
+static char fifo[512], plain_file[512], program[512];
+
+static int result_of(long result)
+{
+	return result < 0 ? errno : 0;
+}
+
+static int try_ways_out(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+			struct frames_failure *failure)
+{
+	char text[1024];
+	int used = 0;
+	(void)count;
+	(void)failure;
+	int fd = open(program, O_RDONLY);
+	void *none = MAP_FAILED;
+	const size_t page = 4096;
+	struct {
+		const char *name;
+		int result;
+	} results[] = {
+		{ "elf", result_of(fd) },
+		{ "text", result_of(open(plain_file, O_RDONLY)) },
+		{ "fifo", result_of(open(fifo, O_RDONLY)) },
+		{ "device", result_of(open("/dev/zero", O_RDONLY)) },
+		{ "kernel", result_of(open("/proc/version", O_RDONLY)) },
+		{ "missing", result_of(open("/nowhere/x", O_RDONLY)) },
+		{ "relative", result_of(open("x", O_RDONLY)) },
+		{ "map", mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0) == none },
+		{ "code", mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == none },
+		{ "data", mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == none },
+		{ "socket", result_of(socket(AF_INET, SOCK_STREAM, 0)) },
+		{ "fork", result_of(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)) },
+		{ "kill", result_of(kill(1, 0)) },
+		{ "unlink", result_of(unlink(plain_file)) },
+		{ "ptrace", result_of(syscall(SYS_ptrace, 0, 0, 0, 0)) },
+		{ "user", result_of(syscall(SYS_setresuid, 0, 0, 0)) },
+		{ "write", result_of(write(fd, "x", 1)) },
+		{ "dup", fcntl(CONFINED_SOCKET + 100, F_DUPFD_CLOEXEC, 0) < 0 ? errno : 0 },
+	};
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "%s=%d ", results[i].name,
+				 results[i].result);
+	return answer_text(naming, module, locations, text);
+}
+
+static int touch_shared_memory(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+			       struct frames_failure *failure)
+{
+	(void)count;
+	(void)failure;
+	*shared = 1;
+	return answer_text(naming, module, locations, "touched");
+}
+
+static void test_ways_out(void **state)
+{
+	(void)state;
+	struct scene scene;
+	char expected[1024];
+	snprintf(fifo, sizeof(fifo), "%s", lab_path("fifo"));
+	snprintf(plain_file, sizeof(plain_file), "%s", lab_path("plain"));
+	snprintf(program, sizeof(program), "%s", lab_path("victim"));
+	lab_run("mkfifo fifo && echo secret > plain");
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared != MAP_FAILED);
+	scene_init(&scene);
+	jail_init(&scene.jail, &scene.naming);
+	assert_int_equal(name_by(&scene, try_ways_out), 0);
+	assert_null(scene.failure.cause);
+	snprintf(expected, sizeof(expected),
+		 "elf=0 text=%d fifo=%d device=%d kernel=%d missing=%d relative=%d map=1 code=1 data=0 socket=%d "
+		 "fork=%d "
+		 "kill=%d unlink=%d ptrace=%d user=%d write=%d dup=%d ",
+		 EACCES, EINVAL, EINVAL, EACCES, ENOENT, ENOENT, EPERM, EPERM, EPERM, EPERM, EPERM, EPERM, EPERM,
+		 EBADF);
+	assert_string_equal(lab_name(scene.profile, 0, 0), expected);
+	assert_int_equal(access(plain_file, F_OK), 0);
+	assert_int_equal(name_by(&scene, touch_shared_memory), 0);
+	assert_non_null(scene.failure.cause);
+	assert_int_equal(*shared, 0);
+	expect_working(&scene);
+	scene_release(&scene);
+	munmap((void *)(uintptr_t)shared, 4096);
+}
+
+/* Prints the ids of the process: /proc/self/status cannot be opened inside. */
+static int sleep_long(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+		      struct frames_failure *failure)
+{
+	const uint64_t done = 1;
+	wire_send(CONFINED_SOCKET, WIRE_PROGRESS, &done, sizeof(done), -1);
+	return loop(naming, module, locations, count, failure);
+}
+
+static char status_text[8192];
+
+static void keep_status(void *context, size_t done, size_t total)
+{
+	const struct scene *scene = context;
+	char path[64];
+	(void)done;
+	(void)total;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)scene->jail.child);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return;
+	status_text[fread(status_text, 1, sizeof(status_text) - 1, file)] = 0;
+	fclose(file);
+}
+
+static void test_privileges(void **state)
+{
+	(void)state;
+	struct scene scene;
+	unsigned real = 0, effective = 0;
+	scene_init(&scene);
+	scene.options = (struct frames_options){ .progress = keep_status,
+						 .context = &scene,
+						 .limits = { .cpu_ns = 200000000 } };
+	jail_init(&scene.jail, &scene.naming);
+	assert_int_equal(name_by(&scene, sleep_long), 0);
+	const char *users = strstr(status_text, "\nUid:");
+	assert_non_null(users);
+	assert_int_equal(sscanf(users, "\nUid: %u %u", &real, &effective), 2);
+	if (geteuid() == 0)
+		assert_in_range(real, 61184, 65519);
+	else
+		assert_int_equal(real, geteuid());
+	assert_int_equal(real, effective);
+	assert_non_null(strstr(status_text, "\nCapEff:\t0000000000000000"));
+	assert_non_null(strstr(status_text, "\nCapPrm:\t0000000000000000"));
+	assert_non_null(strstr(status_text, "\nNoNewPrivs:\t1"));
+	assert_non_null(strstr(status_text, "\nSeccomp:\t2"));
+	if (geteuid() == 0)
+		assert_non_null(strstr(status_text, "\nGroups:\t \n"));
+	scene_release(&scene);
+}
+
+/* --- answers --- */
+
+/* Sends an answer of the test's own, and then none. */
+static uint8_t forged[4096];
+static size_t forged_bytes;
+static uint32_t forged_kind;
+
+static int forge(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+		 struct frames_failure *failure)
+{
+	wire_send(CONFINED_SOCKET, forged_kind, forged, forged_bytes, -1);
+	return loop(naming, module, locations, count, failure);
+}
+
+static void test_wrong_messages(void **state)
+{
+	(void)state;
+	struct scene scene;
+	static const struct {
+		uint32_t kind;
+		size_t bytes;
+	} messages[] = {
+		{ WIRE_NAMED, 0 }, { WIRE_NAMED, 12 }, { WIRE_NAMED, 4000 },  { WIRE_READY, 4 }, { 77, 10 },
+		{ WIRE_OPEN, 0 },  { WIRE_OPEN, 10 },  { WIRE_READ_LINK, 0 }, { WIRE_NAME, 16 }, { WIRE_OPENED, 4 },
+	};
+	memset(forged, 0x41, sizeof(forged));
+	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+		scene_init(&scene);
+		jail_init(&scene.jail, &scene.naming);
+		forged_kind = messages[i].kind;
+		forged_bytes = messages[i].bytes;
+		assert_int_equal(name_by(&scene, forge), 0);
+		assert_non_null(scene.failure.cause);
+		assert_non_null(strstr(scene.failure.detail.message, "gave a wrong answer"));
+		expect_working(&scene);
+		scene_release(&scene);
+	}
+}
+
+static int fail_second(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+		       struct frames_failure *failure)
+{
+	(void)naming;
+	(void)module;
+	(void)locations;
+	(void)count;
+	static const struct frames_cause *causes; /* equal in both processes */
+	causes = failure->cause;
+	return causes ? 0 : ERROR_LIMIT;
+}
+
+static void test_status_of_the_provider(void **state)
+{
+	(void)state;
+	struct scene scene;
+	scene_init(&scene);
+	jail_init(&scene.jail, &scene.naming);
+	assert_int_equal(name_by(&scene, fail_second), ERROR_LIMIT);
+	expect_working(&scene);
+	scene_release(&scene);
+}
+
+/* Makes the answer to a request that changes a function, adds one, and names two locations. */
+static void make_answer(struct buffer *answer, struct profile *profile, const struct additions_request *request)
+{
+	struct frames_naming naming = { .profile = profile };
+	struct frames_failure none = { 0 };
+	struct additions_before before = { .copied = profile->functions,
+					   .copied_count = profile->function_count,
+					   .function_count = profile->function_count,
+					   .frame_count = profile->frame_count };
+	before.copied = malloc(sizeof(*before.copied));
+	assert_non_null(before.copied);
+	before.copied[0] = profile->functions[0];
+	assert_int_equal(functions_init(&naming.functions, profile), 0);
+	const struct function_identity known = {
+		.name = "known", .linkage = "known_symbol", .file = "known.c", .line = 7, .module = 0
+	};
+	const struct function_identity fresh = { .name = "fresh", .module = 0, .role = ROLE_MAIN };
+	assert_int_equal(frames_set_plain(&naming, request->locations[0], FRAME_NATIVE, &known), 0);
+	assert_int_equal(frames_set_plain(&naming, request->locations[1], FRAME_NATIVE, &fresh), 0);
+	functions_release(&naming.functions);
+	buffer_init(answer);
+	additions_write(answer, profile, &before, request, 0, &none);
+	assert_int_equal(buffer_error(answer), 0);
+	free(before.copied);
+}
+
+static struct profile *two_locations(uint32_t locations[2])
+{
+	struct profile *profile = lab_profile("victim");
+	const struct profile_function function = { .name = (uint32_t)profile_add_string(profile, "known") };
+	assert_int_equal(profile_add_function(profile, &function), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		locations[i] = (uint32_t)profile_add_location(profile, 0, 0x1000 + i);
+	return profile;
+}
+
+static void test_answers(void **state)
+{
+	(void)state;
+	uint32_t locations[2];
+	struct buffer answer;
+	struct frames_failure failure = { 0 };
+	struct additions_request request = { .provider = &native_provider, .locations = locations, .count = 2 };
+	struct profile *inside = two_locations(locations);
+	make_answer(&answer, inside, &request);
+	profile_free(inside);
+
+	struct profile *profile = two_locations(locations);
+	assert_int_equal(additions_read(answer.bytes, answer.size, profile, 1, &request, &failure), 0);
+	assert_null(failure.cause);
+	assert_int_equal(profile->function_count, 2);
+	assert_string_equal(profile_string(profile, profile->functions[0].linkage), "known_symbol");
+	assert_int_equal(profile->functions[0].line, 7);
+	assert_string_equal(lab_name(profile, 0, 0), "known");
+	assert_string_equal(lab_name(profile, 1, 0), "fresh");
+	assert_int_equal(lab_function(profile, 1, 0)->role, ROLE_MAIN);
+	assert_int_equal(profile_check(profile), 0);
+	profile_free(profile);
+
+	/* An answer that is cut or changed is refused, or adds something that is consistent. */
+	for (size_t cut = 0; cut < answer.size; cut++) {
+		profile = two_locations(locations);
+		assert_int_not_equal(additions_read(answer.bytes, cut, profile, 1, &request, &failure), 0);
+		assert_int_equal(profile->function_count, 1);
+		assert_int_equal(profile->frame_count, 0);
+		profile_free(profile);
+	}
+	uint64_t random = 1;
+	for (size_t i = 0; i < 20 * answer.size; i++) {
+		uint8_t *byte = &answer.bytes[i % answer.size];
+		uint8_t before = *byte;
+		random = hash_u64(random + 0x9e3779b97f4a7c15);
+		*byte = i < answer.size ? 0xff : (uint8_t)random;
+		profile = two_locations(locations);
+		additions_read(answer.bytes, answer.size, profile, 1, &request, &failure);
+		assert_int_equal(profile_check(profile), 0);
+		profile_free(profile);
+		*byte = before;
+	}
+	buffer_release(&answer);
+}
+
+/* --- no jail --- */
+
+/* Refuses this process all filters of system calls. */
+static void refuse_filters(void)
+{
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { .len = sizeof(steps) / sizeof(steps[0]), .filter = steps };
+	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0), 0);
+}
+
+static void refuse_forks(void)
+{
+	const struct rlimit none = { 0, 0 };
+	enum { ANOTHER_USER = 61000 };
+	assert_int_equal(setrlimit(RLIMIT_NPROC, &none), 0);
+	assert_int_equal(setresuid(ANOTHER_USER, ANOTHER_USER, ANOTHER_USER), 0);
+}
+
+/* Returns 0 if the file was named, 1 if it stayed an address for `reason`, or 2. */
+static int name_without_jail(void (*refuse)(void), const char *reason)
+{
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		struct scene scene;
+		scene_init(&scene);
+		refuse();
+		jail_init(&scene.jail, &scene.naming);
+		int status = jail_name_module(&scene.jail, &native_provider, 0, &scene.location, 1, &scene.failure);
+		bool refused = scene.failure.cause && strstr(scene.failure.detail.message, reason);
+		bool named = !scene.failure.cause && strcmp(lab_name(scene.profile, 0, 0), "main") == 0;
+		_exit(status == 0 && named ? 0 : status == 0 && refused ? 1 : 2);
+	}
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+}
+
+static void test_without_jail(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	lab_run("chmod 755 . victim");
+	assert_int_equal(name_without_jail(refuse_filters, ""), 0);
+	assert_int_equal(name_without_jail(refuse_forks, ""), 0);
+	assert_int_equal(chown(lab_path("victim"), 61001, 61001), 0);
+	assert_int_equal(name_without_jail(refuse_filters, "installing a seccomp filter failed"), 1);
+	assert_int_equal(name_without_jail(refuse_forks, "fork failed"), 1);
+}
+
+static int setup(void **state)
+{
+	if (lab_setup(state) < 0)
+		return -1;
+	lab_run("$CC -g -O2 $S/inlines.c -o victim");
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_ways_out),
+		cmocka_unit_test(test_privileges),
+		cmocka_unit_test(test_wrong_messages),
+		cmocka_unit_test(test_status_of_the_provider),
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_without_jail),
+	};
+	return cmocka_run_group_tests_name("jail", tests, setup, lab_teardown);
+}

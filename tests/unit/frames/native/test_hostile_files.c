@@ -1,0 +1,217 @@
+/* Files that a hostile user could make to stop, to exhaust or to end a program that names their addresses. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "frames/native/line_rows.h"
+#include "profile/findings.h"
+#include "support/symbols_lab.h"
+
+/* A test that waits longer for a file is ended by SIGALRM. */
+enum { PATIENCE_S = 30 };
+
+/* Makes a program whose debug information refers to a file that dwz made, which is at `where`. */
+static void make_linked(const char *program, const char *where)
+{
+	lab_run("$CC -g -O2 -Wl,--build-id=0x0102030405060708090a $S/inlines.c -o %s && "
+		"printf '%s\\0\\001\\002\\003\\004\\005\\006\\007\\010' > link && "
+		"$OBJCOPY --add-section .gnu_debugaltlink=link %s",
+		program, where, program);
+}
+
+static void test_fifo_of_dwz(void **state)
+{
+	(void)state;
+	static const char *const places[] = { "", "$PWD/" };
+	lab_run("mkdir .dwz && mkfifo .dwz/shared");
+	for (size_t i = 0; i < 2; i++) {
+		char where[600] = ".dwz/shared";
+		if (places[i][0])
+			snprintf(where, sizeof(where), "%s", lab_path(".dwz/shared"));
+		make_linked("linked", where);
+		struct mark mark = lab_mark("linked", 2);
+		alarm(PATIENCE_S);
+		struct profile *profile = lab_symbolized("linked", mark.address);
+		alarm(0);
+		lab_expect(profile, 0, "helper", "inlines.c", mark.line);
+		profile_free(profile);
+	}
+}
+
+static struct module_file open_linked(const char *program)
+{
+	struct module_file file;
+	struct error error = { 0 };
+	const char *path = lab_path(program);
+	assert_int_equal(module_file_open(&file, open(path, O_RDONLY), path, &error), 0);
+	return file;
+}
+
+/* libdw searches for the shared file itself when it first meets a reference into it. */
+static void test_libdw_searches_nothing(void **state)
+{
+	(void)state;
+	uint64_t bias;
+	make_linked("linked", ".dwz/shared");
+	struct module_file file = open_linked("linked");
+	alarm(PATIENCE_S);
+	Dwarf *dwarf = module_file_dwarf(&file, &bias);
+	assert_non_null(dwarf);
+	Dwarf *shared = dwarf_getalt(dwarf);
+	alarm(0);
+	assert_non_null(shared);
+	Dwarf_CU *unit = NULL;
+	assert_int_not_equal(dwarf_get_units(shared, NULL, &unit, NULL, NULL, NULL, NULL), 0);
+	module_file_close(&file);
+}
+
+/* A shared file is used if it has the build-id. */
+static void test_shared_file(void **state)
+{
+	(void)state;
+	static const char *const ids[] = { "0x0102030405060708", "0x0102030405060709" };
+	make_linked("linked", "shared");
+	for (size_t i = 0; i < 2; i++) {
+		lab_run("$CC -g -Wl,--build-id=%s $S/clones.c -o shared", ids[i]);
+		uint64_t bias;
+		struct module_file file = open_linked("linked");
+		Dwarf *dwarf = module_file_dwarf(&file, &bias);
+		Dwarf_CU *unit = NULL;
+		int found = dwarf_get_units(dwarf_getalt(dwarf), NULL, &unit, NULL, NULL, NULL, NULL);
+		assert_int_equal(found == 0, i == 0);
+		module_file_close(&file);
+	}
+}
+
+/* A split unit's file is opened by libdw: where it was compiled, or beside the program. It may be a FIFO. */
+static void test_split_units(void **state)
+{
+	(void)state;
+	lab_run("mkdir build && cd build && $CC -c -g -O2 -gsplit-dwarf $S/inlines.c -o split.o && $CC split.o -o "
+		"../split");
+	const struct mark mark = lab_mark("split", 2);
+	static const struct {
+		const char *command;
+		uint32_t line; /* 1: the mark's */
+	} places[] = { { "true", 1 },
+		       { "mv build/*.dwo .", 1 },
+		       { "rm *.dwo && mkfifo build/split.dwo", 0 },
+		       { "mkfifo split.dwo && rm build/split.dwo", 0 } };
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		lab_run("%s", places[i].command);
+		alarm(PATIENCE_S);
+		struct profile *profile = lab_symbolized("split", mark.address);
+		alarm(0);
+		assert_string_equal(lab_name(profile, 0, 0), "helper");
+		assert_int_equal(lab_function(profile, 0, 0)->line != 0, places[i].line);
+		profile_free(profile);
+	}
+}
+
+/* The owner of the file truncates it while it is read. */
+static void test_truncated_meanwhile(void **state)
+{
+	(void)state;
+	static const off_t sizes[] = { 0, 100, 5000 };
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		lab_run("$CC -g -O2 $S/inlines.c -o cut");
+		struct module_file file = open_linked("cut");
+		struct line_rows rows;
+		assert_int_equal(truncate(lab_path("cut"), sizes[i]), 0);
+		assert_int_equal(line_rows_read(&rows, &file, 0, UINT64_MAX), 0);
+		line_rows_release(&rows);
+		module_file_function(&file, 0x1000);
+		module_file_close(&file);
+	}
+}
+
+/* Makes a section of a program 2 GB larger, by a hole at the end of the file. */
+static void inflate(const char *program, const char *section)
+{
+	uint64_t bytes;
+	struct elf_image image;
+	lab_section(program, section, &bytes);
+	int fd = open(lab_path(program), O_RDWR);
+	assert_true(fd >= 0);
+	Elf64_Ehdr header;
+	assert_int_equal(pread(fd, &header, sizeof(header), 0), sizeof(header));
+	Elf64_Shdr *sections = calloc(header.e_shnum, sizeof(*sections));
+	size_t table = header.e_shnum * sizeof(*sections);
+	assert_int_equal(pread(fd, sections, table, (off_t)header.e_shoff), table);
+	uint64_t offset = lab_section(program, section, &bytes);
+	for (int i = 0; i < header.e_shnum; i++) {
+		if (sections[i].sh_offset != offset)
+			continue;
+		sections[i].sh_size = UINT64_C(2) << 30;
+		sections[i].sh_offset = bytes;
+	}
+	assert_int_equal(pwrite(fd, sections, table, (off_t)header.e_shoff), table);
+	assert_int_equal(ftruncate(fd, (off_t)(bytes + (UINT64_C(2) << 30))), 0);
+	free(sections);
+	struct error error = { 0 };
+	bool is_read = strncmp(section, ".debug", 6) == 0;
+	assert_int_equal(elf_image_open(&image, fd, program, &error), is_read ? ERROR_LIMIT : 0);
+	if (is_read)
+		assert_non_null(strstr(error.message, "is sparse"));
+	elf_end(image.elf);
+	elf_image_release(&image);
+	close(fd);
+}
+
+static long most_kilobytes(void)
+{
+	struct rusage usage;
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss;
+}
+
+static void test_sparse_debug_information(void **state)
+{
+	(void)state;
+	lab_run("$CC -g -O2 $S/inlines.c -o hollow");
+	uint64_t address = lab_mark("hollow", 2).address;
+	inflate("hollow", ".debug_info");
+	long before = most_kilobytes();
+	struct profile *profile = lab_symbolized("hollow", address);
+	assert_in_range(most_kilobytes() - before, 0, 128 << 10);
+	assert_int_equal(strncmp(lab_name(profile, 0, 0), "hollow+0x", 9), 0);
+	const struct profile_finding *finding = finding_find(profile, FINDING_FILE_UNREADABLE);
+	assert_non_null(finding);
+	assert_non_null(strstr(profile_string(profile, finding->text), "is sparse"));
+	profile_free(profile);
+}
+
+static void test_sparse_unwind_information(void **state)
+{
+	(void)state;
+	lab_run("$CC -g -O2 $S/inlines.c -o hollow");
+	uint64_t address = lab_mark("hollow", 2).address;
+	inflate("hollow", ".eh_frame");
+	long before = most_kilobytes();
+	struct module_file file = open_linked("hollow");
+	module_file_function(&file, address);
+	assert_null(elf_file_section(file.bytes, ".eh_frame").bytes);
+	assert_in_range(most_kilobytes() - before, 0, 128 << 10);
+	module_file_close(&file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_fifo_of_dwz, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_libdw_searches_nothing, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_shared_file, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_split_units, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_truncated_meanwhile, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_sparse_debug_information, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_sparse_unwind_information, lab_setup, lab_teardown),
+	};
+	return cmocka_run_group_tests_name("hostile files", tests, NULL, NULL);
+}
