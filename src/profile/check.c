@@ -121,11 +121,13 @@ static bool labels_are_sound(const struct profile *p)
 
 static bool hits_are_sound(const struct profile *p)
 {
+	uint64_t room = PROFILE_HITS_MOST;
 	for (size_t i = 0; i < p->hit_count; i++) {
 		const struct profile_hit *h = &p->hits[i];
-		if (h->node >= p->node_count || h->resource >= p->resource_count || h->count == 0 ||
+		if (h->count > room || h->node >= p->node_count || h->resource >= p->resource_count || h->count == 0 ||
 		    !is_or_none(h->thread, p->thread_count))
 			return false;
+		room -= h->count;
 	}
 	return true;
 }

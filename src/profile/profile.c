@@ -240,17 +240,17 @@ int64_t profile_add_node(struct profile *profile, uint32_t parent, uint32_t loca
 int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
 		    uint64_t count)
 {
-	while (count > 0) {
-		uint32_t part = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
-		struct profile_hit hit = {
-			.time_ns = time_ns, .node = node, .thread = thread, .count = part, .resource = resource
-		};
-		/* Hit rows have no ids, so only memory limits their number. */
-		if (ARRAY_RESERVE(profile->hits, profile->hit_capacity, profile->hit_count + 1) < 0)
-			return ERROR_MEMORY;
-		profile->hits[profile->hit_count++] = hit;
-		count -= part;
-	}
+	uint64_t room = PROFILE_HITS_MOST - profile->hits_added;
+	count = count < room ? count : room;
+	if (count == 0)
+		return 0;
+	/* Hit rows have no ids, so only memory limits their number. */
+	if (ARRAY_RESERVE(profile->hits, profile->hit_capacity, profile->hit_count + 1) < 0)
+		return ERROR_MEMORY;
+	profile->hits[profile->hit_count++] = (struct profile_hit){
+		.time_ns = time_ns, .count = count, .node = node, .thread = thread, .resource = resource
+	};
+	profile->hits_added += count;
 	return 0;
 }
 

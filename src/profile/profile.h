@@ -146,11 +146,13 @@ struct profile_node {
 
 struct profile_hit {
 	uint64_t time_ns; /* 0: not known */
+	uint64_t count;   /* > 0; the counts of a profile add up to at most PROFILE_HITS_MOST */
 	uint32_t node;
 	uint32_t thread;   /* index in threads, or PROFILE_NONE */
-	uint32_t count;    /* > 0 */
 	uint32_t resource; /* index in resources */
 };
+
+#define PROFILE_HITS_MOST (UINT64_C(1) << 62)
 
 /* The memory that a page fault touched: one row for each sample of a resource of faults. */
 struct profile_touch {
@@ -200,6 +202,7 @@ struct profile {
 	struct profile_frame *frames;
 	struct profile_location *locations;
 	struct profile_node *nodes;
+	uint64_t hits_added; /* sum of the counts by profile_add_hit */
 	struct profile_hit *hits;
 	struct profile_touch *touches;
 	struct profile_cause *causes;

@@ -31,6 +31,7 @@ struct worker {
 	struct shared *shared;
 	pthread_t thread;
 	uint64_t last_us;
+	uint64_t hits; /* in its blocks; at most PROFILE_HITS_MOST */
 	int code;
 	int number;                      /* errno, if code is ERROR_SYSTEM */
 	const struct load_block *failed; /* NULL: the error concerns no block */
@@ -40,6 +41,17 @@ static bool ids_are_sound(const struct profile *profile, const struct column_ran
 {
 	return range[HIT_THREAD].max <= profile->thread_count && range[HIT_NODE].max < profile->node_count &&
 	       range[HIT_RESOURCE].max < profile->resource_count && range[HIT_COUNT].min > 0;
+}
+
+/* Adds up the counts of a block. Returns false if they are more than a profile can have. */
+static bool add_counts(struct worker *worker, const struct profile_hit *hits, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++) {
+		if (hits[i].count > PROFILE_HITS_MOST - worker->hits)
+			return false;
+		worker->hits += hits[i].count;
+	}
+	return true;
 }
 
 static int decode_block(struct worker *worker, const struct load_block *block, struct load_buffers *buffers)
@@ -58,7 +70,9 @@ static int decode_block(struct worker *worker, const struct load_block *block, s
 			return ERROR_CORRUPT;
 	if (range[HIT_TIME].max > worker->last_us)
 		worker->last_us = range[HIT_TIME].max;
-	return ids_are_sound(load->profile, range) ? 0 : ERROR_CORRUPT;
+	bool is_sound = ids_are_sound(load->profile, range) &&
+			add_counts(worker, load->profile->hits + block->header.first, block->header.rows);
+	return is_sound ? 0 : ERROR_CORRUPT;
 }
 
 static void *work(void *argument)
@@ -151,5 +165,11 @@ int load_hits(struct load *load, uint64_t *last_ns, struct error *error)
 	for (size_t i = 0; i < started; i++)
 		if (workers[i].last_us * 1000 > *last_ns)
 			*last_ns = workers[i].last_us * 1000;
-	return worst(load, workers, started, error);
+	code = worst(load, workers, started, error);
+	uint64_t room = PROFILE_HITS_MOST;
+	for (size_t i = 0; i < started && code == 0; room -= workers[i++].hits)
+		if (workers[i].hits > room)
+			code = error_set(error, ERROR_CORRUPT, "cannot read %s: corrupt: hits exceed 2^62",
+					 load->source.name);
+	return code;
 }

@@ -125,6 +125,11 @@ def test_allocations_of_threads(tmp_path):
 	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin"), "10", "4"])
 
 
+def test_sizes_and_failures_count_as_from_inside(tmp_path):
+	"""The same amounts as test_preload_calls.py requires."""
+	check_exactly(tmp_path, [build("odd_allocations.c", "-fno-builtin")])
+
+
 @LOSSES
 def test_allocations_of_an_allocator_of_its_own(tmp_path):
 	"""The program's own functions replace those of the C library, whose allocations call them too."""

@@ -54,8 +54,12 @@ def test_an_allocator_in_the_program(tmp_path):
 
 
 def test_sizes_and_failures(tmp_path):
-	"""Zero bytes, requests that fail, products that overflow: each is a call. Allocations before main and at the end count too."""
+	"""Zero bytes, requests that fail, products that overflow: each is a call. Allocations before main and at the end count too. A
+	request of 2^47 - 1 bytes is one sample, whose hits are as many."""
 	recorded = check_exactly(tmp_path, [build("odd_allocations.c", "-fno-builtin")], ALLOCATED)
+	samples, lost, complete = recorded.closing()
+	assert samples < 100 and lost == 0 and complete == 100, recorded.err
+	assert recorded.path.stat().st_size < 20000
 	assert hits(recorded.paths("allocs"), "before_main") == 2, show(recorded.paths("allocs"))
 
 

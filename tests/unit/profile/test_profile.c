@@ -74,13 +74,14 @@ static void test_hits(void **state)
 	(void)state;
 	struct profile *profile = profile_new();
 	assert_int_equal(profile_add_hit(profile, 5, PROFILE_NONE, 0, 0, 3 * (uint64_t)UINT32_MAX + 7), 0);
-	assert_int_equal(profile->hit_count, 4); /* a row holds a 32-bit count */
-	uint64_t sum = 0;
-	for (size_t i = 0; i < profile->hit_count; i++)
-		sum += profile->hits[i].count;
-	assert_int_equal(sum, 3 * (uint64_t)UINT32_MAX + 7);
+	assert_int_equal(profile->hit_count, 1); /* one sample is one row */
+	assert_int_equal(profile->hits[0].count, 3 * (uint64_t)UINT32_MAX + 7);
 	assert_int_equal(profile_add_hit(profile, 5, PROFILE_NONE, 0, 0, 0), 0);
-	assert_int_equal(profile->hit_count, 4); /* zero hits add no row */
+	assert_int_equal(profile->hit_count, 1); /* zero hits add no row */
+	assert_int_equal(profile_add_hit(profile, 5, PROFILE_NONE, 0, 0, UINT64_MAX), 0);
+	assert_int_equal(profile->hits[0].count + profile->hits[1].count, PROFILE_HITS_MOST); /* sums cannot wrap */
+	assert_int_equal(profile_add_hit(profile, 5, PROFILE_NONE, 0, 0, 1), 0);
+	assert_int_equal(profile->hit_count, 2);
 	profile_clear_hits(profile);
 	assert_int_equal(profile->hit_count, 0);
 	profile_free(profile);
@@ -129,6 +130,7 @@ static void test_labels_of_hits(void **state)
 	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 1), 0);
 	assert_int_equal(profile_label_hits(profile, 0, PROFILE_NO_LABELS), 0);
 	assert_null(profile->hit_labels); /* a profile without labels allocates nothing for them */
+	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 1), 0);
 	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 2 * (uint64_t)UINT32_MAX), 0);
 	assert_int_equal(profile_label_hits(profile, 1, set), 0);
 	assert_int_equal(profile_add_hit(profile, 1, PROFILE_NONE, 0, 0, 1), 0);

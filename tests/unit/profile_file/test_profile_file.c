@@ -447,12 +447,13 @@ static void test_hostile_ids(void **state)
 {
 	(void)state;
 	static const uint64_t bad[][4] = {
-		{ 1, 0, 0, 1 },          /* no such thread */
-		{ 0, 1, 0, 1 },          /* no such node */
-		{ 0, 0, 1, 1 },          /* no such resource */
-		{ 0, 0, 0, 0 },          /* no hits */
-		{ 0, 0, 0, 1ull << 32 }, /* does not fit */
-		{ 1ull << 32, 0, 0, 1 }, { 0, UINT64_MAX, 0, 1 },
+		{ 1, 0, 0, 1 },                     /* no such thread */
+		{ 0, 1, 0, 1 },                     /* no such node */
+		{ 0, 0, 1, 1 },                     /* no such resource */
+		{ 0, 0, 0, 0 },                     /* no hits */
+		{ 0, 0, 0, PROFILE_HITS_MOST + 1 }, /* more than a profile can have */
+		{ 1ull << 32, 0, 0, 1 },
+		{ 0, UINT64_MAX, 0, 1 },
 	};
 	struct hand_made made;
 	begin(&made);

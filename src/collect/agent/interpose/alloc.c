@@ -15,6 +15,7 @@
 #include "collect/agent/core/defined.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
+#include "collect/shared/allocation.h"
 
 /* Flags of runtime_thread.alloc_lanes. If none is set, the slow way must count. */
 enum { LANES_KNOWN = 1, LANE_OF_BYTES = 2, LANE_OF_CALLS = 4 };
@@ -44,9 +45,11 @@ static bool lane_set(struct runtime_thread *thread, struct runtime_lane *lane, e
 	struct interval_clock *clock = &thread->shared->clocks[request];
 	uint64_t interval = runtime.channel->requests[request].interval;
 	uint64_t until = clock->used <= clock->mark ? clock->mark + 1 : interval;
+	uint64_t left = until > clock->used ? until - clock->used : 0;
 	lane->clock = clock;
 	lane->seen = clock->total;
-	lane->limit = clock->total + (until > clock->used ? until - clock->used : 0);
+	/* The slow way decides which requests count no bytes. */
+	lane->limit = clock->total + (left < ALLOCATION_ADDRESSES ? left : ALLOCATION_ADDRESSES);
 	return true;
 }
 
@@ -89,7 +92,7 @@ static __attribute__((noinline)) void count_slowly(uint64_t bytes, uint64_t func
 			lane_flush(&thread->allocs);
 			thread->alloc_lanes = 0;
 		}
-		if ((int64_t)bytes > 0)
+		if (bytes > 0 && bytes < ALLOCATION_ADDRESSES)
 			runtime_count(thread, COUNTER_ALLOC_BYTES, bytes, function);
 		runtime_count(thread, COUNTER_ALLOCS, 1, function);
 		lanes_set(thread);
@@ -218,14 +221,29 @@ INTERPOSED void *malloc(size_t bytes)
 		return memory;                                       \
 	}
 
-ALLOCATING(calloc, (size_t count_of, size_t bytes), (count_of, bytes), count_of *bytes, !is_of_libc())
+ALLOCATING(calloc, (size_t count_of, size_t bytes), (count_of, bytes), allocation_product(count_of, bytes),
+	   !is_of_libc())
 ALLOCATING(realloc, (void *memory_was, size_t bytes), (memory_was, bytes), bytes, !is_of_libc())
-ALLOCATING(reallocarray, (void *memory_was, size_t count_of, size_t bytes), (memory_was, count_of, bytes),
-	   count_of *bytes, true)
 ALLOCATING(memalign, (size_t alignment, size_t bytes), (alignment, bytes), bytes, !is_of_libc())
 ALLOCATING(aligned_alloc, (size_t alignment, size_t bytes), (alignment, bytes), bytes, !is_of_libc())
 ALLOCATING(valloc, (size_t bytes), (bytes), bytes, !is_of_libc())
 ALLOCATING(pvalloc, (size_t bytes), (bytes), bytes, !is_of_libc())
+
+/* Where the product overflows, it fails without a request to the allocator. */
+INTERPOSED void *reallocarray(void *memory_was, size_t count_of, size_t bytes)
+{
+	__typeof__(&reallocarray) real = REAL(reallocarray);
+	size_t all;
+	if (!real)
+		return no_memory();
+	if (__builtin_mul_overflow(count_of, bytes, &all))
+		return real(memory_was, count_of, bytes);
+	count(all, (void *)real);
+	struct outer_call outer = outer_call_begins(true);
+	void *memory = real(memory_was, count_of, bytes);
+	outer_call_ended(&outer);
+	return memory;
+}
 
 INTERPOSED int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {

@@ -24,14 +24,16 @@ static const long arguments[CALLS][FILTER_ARGUMENTS] = {
 	{ 0 }, { 1 }, { 2, -1 }, { 0x100000000, 7 }, { 3, 5, 0x7fffffff }, { -1, -1, -1 }, { 16, 0x80000000, 9 },
 };
 
-struct filter {
+/* Room for a filter: the structure ends with its instructions. */
+union filter {
 	struct machine_filter head;
-	struct sock_filter room[MOST];
+	uint8_t room[sizeof(struct machine_filter) + MOST * sizeof(struct sock_filter)];
 };
 
-static void set(struct filter *filter, const struct sock_filter *code, size_t count)
+static void set(union filter *filter, const struct sock_filter *code, size_t count)
 {
-	*filter = (struct filter){ .head = { .count = (uint32_t)count } };
+	memset(filter, 0, sizeof(*filter));
+	filter->head.count = (uint32_t)count;
 	memcpy(filter->head.code, code, count * sizeof(code[0]));
 }
 
@@ -150,7 +152,7 @@ static void test_as_the_kernel(void **state)
 	(void)state;
 	for (int i = 0; i < PROGRAMS; i++) {
 		struct sock_filter code[MOST];
-		struct filter filter;
+		union filter filter;
 		size_t count = random_program(code);
 		unsigned wanted = permitted_by_kernel(code, count);
 		if (wanted == UNINSTALLED)
@@ -170,7 +172,7 @@ static void test_as_the_kernel(void **state)
 static unsigned with_result(uint32_t result)
 {
 	const struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, result) };
-	struct filter filter;
+	union filter filter;
 	set(&filter, code, 1);
 	return permitted_by_us(&filter.head);
 }
@@ -195,7 +197,7 @@ static void test_each_filter_must_permit(void **state)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	const struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
-	struct filter first, second;
+	union filter first, second;
 	(void)state;
 	assert_int_equal(permitted_by_us(NULL), REFUSED - 1);
 	set(&first, no_1, sizeof(no_1) / sizeof(no_1[0]));
@@ -209,7 +211,7 @@ static void test_each_filter_must_permit(void **state)
 
 static void test_strict_mode(void **state)
 {
-	const struct filter strict = { .head = { .is_strict = 1 } };
+	const union filter strict = { .head = { .is_strict = 1 } };
 	const long none[FILTER_ARGUMENTS] = { 0 };
 	(void)state;
 	assert_true(filter_permits(&strict.head, SYS_read, none) && filter_permits(&strict.head, SYS_write, none) &&
@@ -235,7 +237,7 @@ static void test_impossible_programs(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-		struct filter filter;
+		union filter filter;
 		const struct sock_filter code[] = { codes[i], BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
 		set(&filter, code, 2);
 		assert_int_equal(permitted_by_us(&filter.head), 0);

@@ -4,6 +4,7 @@
 #define COLLECT_SAMPLE_BPF_PROGRAMS_PROBES_BPF_H
 
 #include "collect/sample/bpf/programs/count.bpf.h"
+#include "collect/shared/allocation.h"
 
 static uint64_t positive(int64_t value)
 {
@@ -35,19 +36,6 @@ static uint64_t untyped_amount(uint64_t value)
 	return is_negative ? 0 : positive((int64_t)value);
 }
 
-enum { ADDRESS_BITS = 47 };
-#define ADDRESSES (1ull << ADDRESS_BITS)
-
-/* Returns the product, or ADDRESSES if a factor reaches that, or if both factors reach 2^24. */
-static uint64_t product(uint64_t amount, uint64_t factor)
-{
-	if (amount >= ADDRESSES || factor >= ADDRESSES)
-		return amount && factor ? ADDRESSES : 0;
-	/* Both are below 2^47. Two factors of at least 2^24 make at least 2^48. */
-	uint64_t high = (amount >> 24) * (factor >> 24);
-	return high ? ADDRESSES : amount * factor;
-}
-
 SEC("uprobe")
 int on_function(struct pt_regs *registers)
 {
@@ -63,9 +51,8 @@ int on_function(struct pt_regs *registers)
 		amount = probe->value_bytes ? positive(typed_amount(amount, probe)) : untyped_amount(amount);
 	}
 	if (probe->factor)
-		amount = product(amount, registers_argument(registers, probe->factor));
-	/* An allocation of as many bytes as there are addresses always fails. */
-	if (probe->is_allocation && amount >= ADDRESSES)
+		amount = allocation_product(amount, registers_argument(registers, probe->factor));
+	if (probe->is_allocation && amount >= ALLOCATION_ADDRESSES)
 		return 0;
 	struct sample_record order = nothing_known;
 	if (!probe->guard || registers_argument(registers, probe->guard) > probe->guard_above)
