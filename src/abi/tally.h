@@ -222,7 +222,8 @@ struct tally_edge {
 	struct tally_node *child; /* TALLY_ARCS and TALLY_BLOCKS: NULL */
 	struct tally_edge *next;
 	uint32_t flags; /* enum tally_edge_flags */
-	uint32_t code;  /* private to the runtime: its hook's address (lower half, odd), or the caller's distance */
+	uint32_t code;  /* hooks that report returns: the hook's return address (lower half, made odd). Others: the
+			 * caller's distance, even, private to the runtime */
 	struct tally_edge *after; /* private to the runtime: a guess of the node's next call */
 };
 

@@ -107,6 +107,20 @@ int64_t tally_call_site_location(const struct tally *tally, struct profile *prof
 	return tally_location(tally, profile, process, call_site - 1);
 }
 
+/* The file has the lower half of the address; the function's code is in the module of its entry or descriptor. */
+uint64_t tally_hook_code(const struct tally *tally, uint32_t process, const struct count_call *call)
+{
+	static const uint64_t half = UINT64_C(1) << 32;
+	const struct count_module *module = module_at(&tally->processes[process], call->function);
+	if (!(call->code & 1) || !module)
+		return 0;
+	for (uint64_t address = (module->start & ~(half - 1)) | (call->code - 1); address < module->end;
+	     address += half)
+		if (address >= module->start)
+			return address;
+	return 0;
+}
+
 /* Returns the outermost function at a location, or PROFILE_NONE if the location has no names yet. */
 static uint32_t function_at(const struct profile *profile, uint32_t id)
 {

@@ -21,52 +21,66 @@
 
 /* --- paths --- */
 
-/* Whether two locations show the same functions and lines in a report. */
-static bool is_alike(const struct profile *profile, uint32_t a, uint32_t b)
+/* Returns a node for two nodes whose locations, from the one of the path's caller on, have the same functions; it has no
+ * line where they have different ones. `caller`: the path; `levels`: how far above the nodes to compare. Returns
+ * PROFILE_NONE if there is no such node, or a negative error. */
+static int64_t merged(struct placing *placing, uint32_t thread, uint32_t caller, int64_t a, int64_t b, uint32_t levels)
 {
-	const struct profile_location *first = &profile->locations[a], *second = &profile->locations[b];
-	if (first->first_frame == PROFILE_NONE || second->first_frame == PROFILE_NONE ||
-	    first->frame_count != second->frame_count)
-		return false;
-	for (uint32_t i = 0; i < first->frame_count; i++) {
-		const struct profile_frame *one = &profile->frames[first->first_frame + i];
-		const struct profile_frame *other = &profile->frames[second->first_frame + i];
-		if (one->function != other->function || one->line != other->line || one->file != other->file)
-			return false;
-	}
-	return true;
+	const struct profile *profile = placing->profile;
+	bool have_same_lines = true;
+	if (a == b)
+		return a;
+	if (a == PROFILE_ROOT || b == PROFILE_ROOT || levels == 0)
+		return PROFILE_NONE;
+	const struct profile_node first = profile->nodes[a], second = profile->nodes[b];
+	if (!placing_have_same_functions(profile, first.location, second.location, &have_same_lines))
+		return PROFILE_NONE;
+	bool is_caller = first.parent == placing->threads[thread].outer[caller] && first.parent == second.parent;
+	if (!have_same_lines && is_caller && caller != COUNT_ROOT)
+		return placing_self(placing, thread, caller);
+	int64_t parent = merged(placing, thread, caller, first.parent, second.parent, levels - 1);
+	if (parent < 0 || parent == PROFILE_NONE)
+		return parent;
+	return placing_below(placing, parent,
+			     have_same_lines ? first.location : placing_without_lines(placing, first.location));
 }
 
-static bool are_nodes_alike(const struct profile *profile, uint32_t a, uint32_t b)
-{
-	const struct profile_node *first = &profile->nodes[a], *second = &profile->nodes[b];
-	return a == b || (a != PROFILE_ROOT && b != PROFILE_ROOT && first->parent == second->parent &&
-			  is_alike(profile, first->location, second->location));
-}
+enum { MERGED_LEVELS = 64 };
 
 /* Returns the node of a path's caller: at the call, if all calls of the path agree about it, otherwise at the
- * caller's entry. */
-static int64_t outer_node(struct placing *placing, uint32_t thread, uint32_t path)
+ * caller's entry. Sets *has_agreed to whether they agree about the functions between the caller and the path. */
+static int64_t outer_node(struct placing *placing, uint32_t thread, uint32_t path, bool *has_agreed)
 {
 	const struct count_tree *tree = placing_tree(placing, thread);
+	uint32_t caller = tree->paths[path].parent;
 	int64_t agreed = PROFILE_NONE;
+	*has_agreed = false;
 	for (uint32_t i = tree->paths[path].call; i != TALLY_NONE; i = tree->calls[i].next) {
 		int64_t node = placing_caller(placing, thread, &tree->calls[i]);
+		if (node >= 0 && agreed != PROFILE_NONE)
+			node = merged(placing, thread, caller, agreed, node, MERGED_LEVELS);
 		if (node < 0)
 			return node;
-		if (agreed != PROFILE_NONE && !are_nodes_alike(placing->profile, (uint32_t)agreed, (uint32_t)node))
-			return placing_self(placing, thread, tree->paths[path].parent);
-		agreed = agreed == PROFILE_NONE ? node : agreed;
+		agreed = node;
+		if (agreed == PROFILE_NONE)
+			return placing_self(placing, thread, caller);
 	}
-	return agreed != PROFILE_NONE ? agreed : placing_self(placing, thread, tree->paths[path].parent);
+	*has_agreed = agreed != PROFILE_NONE;
+	return *has_agreed ? agreed : placing_self(placing, thread, caller);
 }
 
-static uint32_t body_of(const struct placed *placed, const struct count_tree *tree, uint32_t path)
+/* Sets which path's machine code a path is in. */
+static void set_body(struct placed *placed, const struct count_tree *tree, uint32_t path)
 {
-	for (uint32_t i = tree->paths[path].call; i != TALLY_NONE; i = tree->calls[i].next)
-		if (tree->calls[i].flags & TALLY_EDGE_INLINED && tree->paths[path].parent != COUNT_ROOT)
-			return placed->body[tree->paths[path].parent];
-	return path;
+	uint32_t parent = tree->paths[path].parent;
+	bool is_inlined = false, is_called = false;
+	for (uint32_t i = tree->paths[path].call; i != TALLY_NONE; i = tree->calls[i].next) {
+		bool is_within = tree->calls[i].flags & TALLY_EDGE_INLINED && parent != COUNT_ROOT;
+		is_inlined = is_inlined || is_within;
+		is_called = is_called || !is_within;
+	}
+	placed->body[path] = is_inlined ? placed->body[parent] : path;
+	placed->is_mixed[path] = is_inlined && (is_called || placed->is_mixed[parent]);
 }
 
 /* --- where threads begin --- */
@@ -110,6 +124,21 @@ static int64_t base_node(struct placing *placing, uint32_t thread)
 	return mark_below(placing, node);
 }
 
+/* Places a path other than the root. Returns its outer node. */
+static int64_t place_path(struct placing *placing, uint32_t thread, uint32_t path)
+{
+	struct placed *placed = &placing->threads[thread];
+	bool has_agreed;
+	int64_t node = outer_node(placing, thread, path, &has_agreed);
+	if (node < 0)
+		return node;
+	placed->outer[path] = (uint32_t)node;
+	set_body(placed, placing_tree(placing, thread), path);
+	int64_t host = placed->body[path] == path ? placing_host(placing, thread, path) : PROFILE_NONE;
+	placed->host[path] = host >= 0 && host != PROFILE_NONE && !has_agreed ? PLACING_HOSTS : (uint32_t)host;
+	return host < 0 ? host : node;
+}
+
 static int place_thread(struct placing *placing, uint32_t thread)
 {
 	struct placed *placed = &placing->threads[thread];
@@ -117,14 +146,14 @@ static int place_thread(struct placing *placing, uint32_t thread)
 	int64_t node = base_node(placing, thread);
 	placed->outer = calloc(tree->path_count, sizeof(*placed->outer));
 	placed->body = calloc(tree->path_count, sizeof(*placed->body));
-	if (!placed->outer || !placed->body)
+	placed->host = calloc(tree->path_count, sizeof(*placed->host));
+	placed->is_mixed = calloc(tree->path_count, sizeof(*placed->is_mixed));
+	if (!placed->outer || !placed->body || !placed->host || !placed->is_mixed)
 		return ERROR_MEMORY;
-	for (uint32_t path = 0; path < tree->path_count && node >= 0; path++) {
-		if (path != COUNT_ROOT)
-			node = outer_node(placing, thread, path);
-		placed->outer[path] = (uint32_t)node;
-		placed->body[path] = path == COUNT_ROOT ? path : body_of(placed, tree, path);
-	}
+	placed->outer[COUNT_ROOT] = (uint32_t)node;
+	placed->host[COUNT_ROOT] = PROFILE_NONE;
+	for (uint32_t path = COUNT_ROOT + 1; path < tree->path_count && node >= 0; path++)
+		node = place_path(placing, thread, path);
 	if (node < 0)
 		return (int)node;
 	placing->tally->threads[thread].base = placed->outer[COUNT_ROOT];
@@ -318,13 +347,17 @@ int tally_hits(struct tally *tally, struct profile *profile, struct error *error
 				   .count_left = UINT64_C(1) << 54,
 				   .rows_left = UINT64_C(1) << 24 };
 	hash_map_init(&placing.within);
+	hash_map_init(&placing.around);
 	int result = placing.threads ? add_all(&placing) : ERROR_MEMORY;
 	for (size_t i = 0; i < tally->thread_count && placing.threads; i++) {
 		free(placing.threads[i].outer);
 		free(placing.threads[i].body);
+		free(placing.threads[i].host);
+		free(placing.threads[i].is_mixed);
 	}
 	free(placing.threads);
 	hash_map_release(&placing.within);
+	hash_map_release(&placing.around);
 	if (result == 0 && tally->header.measurement == TALLY_BLOCKS)
 		return tally_block_hits(tally, profile, error);
 	if (result == ERROR_CORRUPT)

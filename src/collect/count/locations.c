@@ -71,6 +71,9 @@ static int add_locations_of(const struct tally *tally, const struct count_thread
 		id = tally_entry_location(tally, profile, thread->process, tree->calls[i].function);
 		if (id >= 0 && tree->calls[i].call_site != 0)
 			id = tally_call_site_location(tally, profile, thread->process, tree->calls[i].call_site);
+		uint64_t code = tally_hook_code(tally, thread->process, &tree->calls[i]);
+		if (id >= 0 && code != 0)
+			id = tally_call_site_location(tally, profile, thread->process, code);
 	}
 	for (size_t i = 0; i < tree->tick_count && id >= 0; i++)
 		if (!tally_is_runtime(tally, thread->process, tree->ticks[i].pc))

@@ -90,7 +90,8 @@ static int add_call(struct reading *reading, uint32_t path, const struct tally_e
 				   .count = edge->count,
 				   .path = path,
 				   .child = (uint32_t)child,
-				   .flags = edge->flags };
+				   .flags = edge->flags,
+				   .code = edge->code };
 	/* If the child wrongly belongs to another parent, keep the call, as a folded one. */
 	if (call.child != TALLY_NONE && reading->tree->paths[call.child].parent != path)
 		call.flags |= TALLY_EDGE_FOLDED;

@@ -12,45 +12,10 @@
  */
 #include "collect/count/placing.h"
 
-const struct count_tree *placing_tree(const struct placing *placing, uint32_t thread)
-{
-	return &placing->tally->threads[thread].tree;
-}
-
-/* --- functions and probe points --- */
-
-/* Returns the outermost function at a location, or PROFILE_NONE if the location has no names. */
-static uint32_t outermost(const struct profile *profile, int64_t id)
-{
-	const struct profile_location *location = &profile->locations[id];
-	return location->first_frame == PROFILE_NONE || location->frame_count == 0
-		       ? PROFILE_NONE
-		       : profile->frames[location->first_frame + location->frame_count - 1].function;
-}
-
 /* Whether a function has a linkage name. Two functions with different ones are certainly two functions. */
 static bool is_named(const struct profile *profile, uint32_t function)
 {
 	return function != PROFILE_NONE && profile->functions[function].linkage != 0;
-}
-
-const struct count_probe *placing_probe(const struct placing *placing, uint32_t thread, uint32_t path)
-{
-	return tally_probe_at(placing->tally, placing->tally->threads[thread].process,
-			      placing_tree(placing, thread)->paths[path].function);
-}
-
-/* Returns the location of the entry of a path that is not the root. */
-static int64_t entry_of(const struct placing *placing, uint32_t thread, uint32_t path)
-{
-	return tally_entry_location(placing->tally, placing->profile, placing->tally->threads[thread].process,
-				    placing_tree(placing, thread)->paths[path].function);
-}
-
-static uint32_t function_of(const struct placing *placing, uint32_t thread, uint32_t path)
-{
-	int64_t entry = path == COUNT_ROOT ? -1 : entry_of(placing, thread, path);
-	return entry < 0 ? PROFILE_NONE : outermost(placing->profile, entry);
 }
 
 int64_t placing_below(const struct placing *placing, int64_t node, int64_t location)
@@ -65,7 +30,7 @@ int64_t placing_below(const struct placing *placing, int64_t node, int64_t locat
 int64_t placing_self(const struct placing *placing, uint32_t thread, uint32_t path)
 {
 	uint32_t outer = placing->threads[thread].outer[path];
-	return path == COUNT_ROOT ? outer : placing_below(placing, outer, entry_of(placing, thread, path));
+	return path == COUNT_ROOT ? outer : placing_below(placing, outer, placing_entry(placing, thread, path));
 }
 
 /* --- code that several paths share --- */
@@ -104,7 +69,7 @@ static uint32_t frame_of(const struct placing *placing, uint32_t thread, uint32_
 			*has_own_frames = false;
 			continue;
 		}
-		uint32_t function = function_of(placing, thread, paths[count]);
+		uint32_t function = placing_function(placing, thread, paths[count]);
 		do
 			frame = frame > 0 ? frame - 1 : PROFILE_NONE;
 		while (frame != PROFILE_NONE && profile->frames[at->first_frame + frame].function != function);
@@ -159,20 +124,17 @@ static int64_t place_within(struct placing *placing, uint32_t thread, uint32_t p
 	if (has_own_frames)
 		return placing_below(placing, placed->outer[placed->body[path]], location);
 	return placing_below(placing, placed->outer[path],
-			     location_within(placing, location, frame, function_of(placing, thread, path)));
+			     location_within(placing, location, frame, placing_function(placing, thread, path)));
 }
 
-int64_t placing_put(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
+/* As placing_put, for a path that is not the root and a location without the frames of a host. */
+static int64_t put_own(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
 {
 	const struct profile *profile = placing->profile;
 	const struct placed *placed = &placing->threads[thread];
-	if (location < 0)
-		return location;
-	if (path == COUNT_ROOT)
-		return placing_below(placing, placed->outer[path], location);
-	uint32_t function = function_of(placing, thread, path), there = outermost(profile, location);
+	uint32_t function = placing_function(placing, thread, path), there = placing_outermost(profile, location);
 	uint32_t body = placed->body[path];
-	if (body != path && there == function_of(placing, thread, body))
+	if (body != path && there == placing_function(placing, thread, body))
 		return there != PROFILE_NONE ? place_within(placing, thread, path, location)
 					     : placing_self(placing, thread, path);
 	if (there != PROFILE_NONE && there == function)
@@ -187,13 +149,70 @@ int64_t placing_put(struct placing *placing, uint32_t thread, uint32_t path, int
 	return placing_below(placing, placing_self(placing, thread, path), location);
 }
 
+/* Returns the frame of a body's function at a location in its host, or PROFILE_NONE if the code is not the body's. */
+static uint32_t frame_in_host(const struct placing *placing, uint32_t thread, uint32_t body, int64_t location)
+{
+	const struct profile *profile = placing->profile;
+	const struct profile_location *at = &profile->locations[location];
+	uint32_t function = placing_function(placing, thread, body);
+	uint32_t frame = at->first_frame == PROFILE_NONE || at->frame_count == 0 ? 0 : at->frame_count - 1;
+	while (frame-- > 0)
+		if (profile->frames[at->first_frame + frame].function == function)
+			return frame;
+	return PROFILE_NONE;
+}
+
+/* Returns the path whose machine code a location is in, from `path` outward: the location's frames, innermost first, are
+ * those of the paths, with functions without hooks between them. Returns PROFILE_NONE if they do not fit. */
+static uint32_t aligned_body(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location)
+{
+	const struct profile *profile = placing->profile;
+	const struct profile_location *at = &profile->locations[location];
+	uint32_t body = PROFILE_NONE;
+	for (uint32_t i = 0; i < at->frame_count && at->first_frame != PROFILE_NONE; i++) {
+		const struct count_probe *probe = placing_probe(placing, thread, path);
+		if (path == COUNT_ROOT || (probe && !count_is_function(probe)))
+			return PROFILE_NONE;
+		bool is_its = profile->frames[at->first_frame + i].function == placing_function(placing, thread, path);
+		body = is_its ? path : PROFILE_NONE;
+		path = is_its ? placing_tree(placing, thread)->paths[path].parent : path;
+	}
+	return body;
+}
+
+int64_t placing_put(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
+{
+	const struct profile *profile = placing->profile;
+	const struct placed *placed = &placing->threads[thread];
+	if (location < 0)
+		return location;
+	if (path == COUNT_ROOT)
+		return placing_below(placing, placed->outer[path], location);
+	uint32_t aligned = placed->is_mixed[path] ? aligned_body(placing, thread, path, location) : PROFILE_NONE;
+	if (aligned != PROFILE_NONE)
+		return placing_below(placing, placed->outer[aligned], location);
+	uint32_t host = placed->host[placed->body[path]];
+	uint32_t in_host = host == PROFILE_NONE ? host : frame_in_host(placing, thread, placed->body[path], location);
+	if (host == PLACING_HOSTS && in_host != PROFILE_NONE)
+		return placing_below(placing, placed->outer[placed->body[path]], location);
+	if (host != PROFILE_NONE && placing_outermost(profile, location) == host) {
+		if (in_host == PROFILE_NONE)
+			return placing_self(placing, thread, path);
+		location = location_within(placing, location, in_host,
+					   placing_function(placing, thread, placed->body[path]));
+		if (location < 0)
+			return location;
+	}
+	return put_own(placing, thread, path, location, is_foreign);
+}
+
 /* Returns the node of the code around a probe point; for a region, the line in it is known. */
 static int64_t around_node(struct placing *placing, uint32_t thread, const struct count_call *call)
 {
 	struct profile *profile = placing->profile;
 	const struct count_probe *probe =
 		tally_probe_at(placing->tally, placing->tally->threads[thread].process, call->function);
-	int64_t entry = entry_of(placing, thread, call->path);
+	int64_t entry = placing_entry(placing, thread, call->path);
 	if (entry < 0 || !probe || count_is_function(probe) || !placing_probe(placing, thread, call->path))
 		return placing_self(placing, thread, call->path);
 	uint64_t key = hash_u64((uint64_t)entry << 32 | probe->location);
@@ -211,13 +230,31 @@ static int64_t around_node(struct placing *placing, uint32_t thread, const struc
 	return placing_below(placing, placing->threads[thread].outer[call->path], id);
 }
 
-int64_t placing_caller(struct placing *placing, uint32_t thread, const struct count_call *call)
+static bool is_region(const struct placing *placing, uint32_t thread, uint32_t path)
 {
-	if (call->flags & TALLY_EDGE_INLINED && call->path != COUNT_ROOT)
-		return around_node(placing, thread, call);
+	const struct count_probe *probe = placing_probe(placing, thread, path);
+	return probe && !count_is_function(probe);
+}
+
+/* Returns the node of the code at a call site, or of the caller if that is not known. */
+static int64_t calling_node(struct placing *placing, uint32_t thread, const struct count_call *call)
+{
 	if (call->call_site == 0 || call->flags & TALLY_EDGE_INLINED)
 		return placing_self(placing, thread, call->path);
 	int64_t call_site = tally_call_site_location(placing->tally, placing->profile,
 						     placing->tally->threads[thread].process, call->call_site);
 	return placing_put(placing, thread, call->path, call_site, call->flags & TALLY_EDGE_FOREIGN);
+}
+
+int64_t placing_caller(struct placing *placing, uint32_t thread, const struct count_call *call)
+{
+	int64_t around = placing_around(placing, thread, call);
+	if (around < 0)
+		return around;
+	if (call->flags & TALLY_EDGE_INLINED && call->path != COUNT_ROOT)
+		return around == PROFILE_NONE || is_region(placing, thread, call->path)
+			       ? around_node(placing, thread, call)
+			       : placing_put(placing, thread, call->path, around, false);
+	int64_t node = calling_node(placing, thread, call);
+	return around == PROFILE_NONE ? node : placing_below(placing, node, around);
 }

@@ -51,6 +51,7 @@ struct count_call {
 	uint32_t path;  /* the path of the caller */
 	uint32_t child; /* the path of the callee; TALLY_NONE: there are no paths (arcs) */
 	uint32_t flags; /* enum tally_edge_flags */
+	uint32_t code;  /* tally_edge.code */
 	uint32_t next;  /* next call with the same child, or TALLY_NONE; folded calls are not linked */
 };
 
@@ -223,6 +224,9 @@ int64_t tally_call_site_location(const struct tally *tally, struct profile *prof
 				 uint64_t call_site);
 /* The same for a function's entry, with the address that the hooks report. */
 int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function);
+/* Returns the return address of the hook that first reported this call, or 0 if it is not known. It may be one byte too
+ * low. */
+uint64_t tally_hook_code(const struct tally *tally, uint32_t process, const struct count_call *call);
 /* Returns the probe point with its descriptor at that address, or NULL. */
 const struct count_probe *tally_probe_at(const struct tally *tally, uint32_t process, uint64_t address);
 /* Returns whether a function comes from cpprof/profiler.h or the processor's header beside it: they are inlined at probe points. */
