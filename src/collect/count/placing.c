@@ -162,6 +162,15 @@ static int64_t place_within(struct placing *placing, uint32_t thread, uint32_t p
 			     location_within(placing, location, frame, function_of(placing, thread, path)));
 }
 
+/* Whether a location without a name is in another module than the path's function, and therefore not that function. */
+static bool is_unnamed_elsewhere(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location)
+{
+	const struct profile *profile = placing->profile;
+	int64_t entry = entry_of(placing, thread, path);
+	return entry >= 0 && !is_named(profile, outermost(profile, location)) &&
+	       profile->locations[entry].module != profile->locations[location].module;
+}
+
 int64_t placing_put(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
 {
 	const struct profile *profile = placing->profile;
@@ -170,6 +179,8 @@ int64_t placing_put(struct placing *placing, uint32_t thread, uint32_t path, int
 		return location;
 	if (path == COUNT_ROOT)
 		return placing_below(placing, placed->outer[path], location);
+	if (is_unnamed_elsewhere(placing, thread, path, location))
+		return placing_below(placing, placing_self(placing, thread, path), location);
 	uint32_t function = function_of(placing, thread, path), there = outermost(profile, location);
 	uint32_t body = placed->body[path];
 	if (body != path && there == function_of(placing, thread, body))
