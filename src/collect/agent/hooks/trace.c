@@ -17,8 +17,8 @@
  *   3. A handler, or a fork, may also come before the entry is taken. The entry is then one of another ring, or of
  *      none. So it is used only if it lies before the end that was read first.
  *   4. Everything that is rare is done with signals blocked.
- *   5. An event of the program takes all its words at once. A handler that finds the ring full meanwhile fills those that
- *      are not written yet, also the last one, which then has no TALLY_USER_WHOLE: readers skip such an event.
+ *   5. An event of the program takes all its words at once. A handler that finds the ring full meanwhile fills those
+ *      that are not written yet, also the last one, which then has no TALLY_USER_WHOLE: readers skip such an event.
  */
 #include "collect/agent/hooks/trace.h"
 
