@@ -137,9 +137,9 @@ def bench_allocations(table, rounds):
 
 # --- the program's own ticks, and floating point exceptions ---
 
-def tick_figures(*before):
+def tick_figures(*before, arguments=()):
 	"""Returns the figures of bench/tick, which times its calls itself."""
-	result = subprocess.run(words([*before, BUILD / "bench/tick"]), check=True, capture_output=True, text=True)
+	result = subprocess.run(words([*before, BUILD / "bench/tick", *arguments]), check=True, capture_output=True, text=True)
 	return json.loads(result.stdout)
 
 
@@ -150,6 +150,9 @@ def bench_ticks(table):
 		sys.exit(f"bench/run: bench/tick met no recorder where one is, or one where none is: {bare}, {recorded}")
 	table.add("cpprof_tick", "no recorder", f"{bare['tick_ns']:.2f} ns", "", "<= 2 ns", bare["tick_ns"] <= 2)
 	table.add("cpprof_tick", "below the boundary", f"{recorded['tick_ns']:.2f} ns", "", "<= 5 ns", recorded["tick_ns"] <= 5)
+	traced = tick_figures(*cpprof_record([], DATA / "turn.data", ["--instrumented=trace"]), arguments=["events"])
+	table.add("cpprof_event, in a trace", f"floor: clock_gettime and four stores {traced['floor_ns']:.1f} ns", f"{traced['event_ns']:.1f} ns", "",
+		"<= 100 ns", traced["event_ns"] <= 100)
 	table.add("cpprof_label, of a label known", "recording", f"{recorded['label_ns']:.1f} ns", f"without {bare['label_ns']:.1f} ns")
 
 

@@ -3,13 +3,17 @@
  * work; and of setting a label that the thread has set before. Started directly, it measures
  * without a recorder. To measure with one, start it by
  * `cpprof record --backend preload -r own:ticks/INTERVAL`; an interval above 10^12 is never reached.
+ *
+ * `tick events`, started by `cpprof record --instrumented=trace`, prints the cost of cpprof_event, and as its floor that
+ * of clock_gettime and of storing what an event stores.
  */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include <cpprof/runtime.h>
 
-enum { TICKS = 100 * 1000 * 1000, LABELS = 1000 * 1000, ROUNDS = 5 };
+enum { TICKS = 100 * 1000 * 1000, LABELS = 1000 * 1000, EVENTS = 400 * 1000, ROUNDS = 5, RING_WORDS = 8192 };
 
 static cpprof_counter *ticks;
 
@@ -41,6 +45,27 @@ static void run_labels(void)
 		cpprof_label("tenant", i % 2 ? "acme" : "initech");
 }
 
+static void run_events(void)
+{
+	CPPROF_FUNCTION;
+	for (int i = 0; i < EVENTS; i++)
+		cpprof_event(1, (uint64_t)i);
+}
+
+static void run_stores(void)
+{
+	static volatile uint64_t ring[RING_WORDS];
+	for (uint64_t i = 0; i < EVENTS; i++) {
+		struct timespec time;
+		volatile uint64_t *at = ring + i * 4 % RING_WORDS;
+		clock_gettime(CLOCK_MONOTONIC, &time);
+		at[0] = (uint64_t)time.tv_nsec;
+		at[1] = 1;
+		at[2] = i;
+		at[3] = 1;
+	}
+}
+
 /* Returns the minimum of some rounds, because other load on the machine can only add time. */
 static double measure(void (*run)(void), int count)
 {
@@ -55,8 +80,13 @@ static double measure(void (*run)(void), int count)
 	return least;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "events") == 0) {
+		double event = measure(run_events, EVENTS), stores = measure(run_stores, EVENTS);
+		printf("{\"event_ns\": %.1f, \"floor_ns\": %.1f}\n", event, stores);
+		return 0;
+	}
 	ticks = cpprof_resource("ticks", "tick");
 	cpprof_label("request", "GET");
 	double nothing = measure(run_nothing, TICKS);

@@ -387,8 +387,12 @@ static __inline__ __attribute__((__no_instrument_function__, __unused__)) void c
  * reads it). */
 #define CPPROF_TOOL_TAKEN(text) \
 	__asm__("\t.pushsection cpprof_taken,\"\",@progbits\n\t.asciz " text "\n\t.popsection\n");
+/* The same for each function that another function calls by its name: "\"what\",\"where\"". */
+#define CPPROF_TOOL_CALLED(text) \
+	__asm__("\t.pushsection cpprof_called,\"\",@progbits\n\t.asciz " text "\n\t.popsection\n");
 #else
 #define CPPROF_TOOL_TAKEN(text)
+#define CPPROF_TOOL_CALLED(text)
 #endif
 
 /* `cpprof cc` and `cpprof instrument` insert the CPPROF_TOOL_ macros on the line of a `{`. `number` is unique in its

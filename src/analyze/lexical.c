@@ -20,7 +20,8 @@ struct lexical {
 	uint32_t *own; /* per function: string in `names` */
 	struct taking *takings;
 	size_t count, capacity;
-	uint32_t *moved_to; /* per node: its number in the new tree */
+	struct hash_map calls; /* set of pairs of a called function and its caller, by their names */
+	uint32_t *moved_to;    /* per node: its number in the new tree */
 	struct profile_node *nodes;
 	size_t node_count, node_capacity;
 	struct hash_map by_edge;
@@ -37,6 +38,29 @@ static int64_t own_name(struct lexical *lexical, const char *text, size_t length
 		return ERROR_MEMORY;
 	size_t bytes = cxx_name_last(text, length, plain, &start);
 	return strings_add(&lexical->names, plain + start, bytes);
+}
+
+static uint64_t call_key(uint32_t function, uint32_t caller)
+{
+	return hash_u64((uint64_t)function << 32 | caller);
+}
+
+/* Reads the pairs of functions that are called by their names. */
+static int read_calls(struct lexical *lexical)
+{
+	const struct profile *profile = lexical->profile;
+	for (size_t i = 0; i < profile->note_count; i++) {
+		const char *text = profile_string(profile, profile->notes[i].value);
+		const char *first = strchr(text, '\t');
+		if (!first || strcmp(profile_string(profile, profile->notes[i].key), LEXICAL_NOTE_CALLED) != 0)
+			continue;
+		int64_t function = own_name(lexical, text, (size_t)(first - text));
+		int64_t caller = own_name(lexical, first + 1, strlen(first + 1));
+		if (function < 0 || caller < 0 ||
+		    hash_map_put(&lexical->calls, call_key((uint32_t)function, (uint32_t)caller), 0) < 0)
+			return ERROR_MEMORY;
+	}
+	return 0;
 }
 
 static int read_takings(struct lexical *lexical)
@@ -86,6 +110,16 @@ static bool has_function(const struct lexical *lexical, uint32_t location, uint3
 		if (lexical->own[lexical->profile->frames[at->first_frame + i].function] == name)
 			return true;
 	return false;
+}
+
+/* Whether the innermost function of a location calls another one by its name. */
+static bool calls(const struct lexical *lexical, uint32_t location, uint32_t name)
+{
+	const struct profile_location *at = &lexical->profile->locations[location];
+	if (at->frame_count == 0)
+		return false;
+	uint32_t function = lexical->profile->frames[at->first_frame].function;
+	return hash_map_get(&lexical->calls, call_key(name, lexical->own[function])) != HASH_MAP_NONE;
 }
 
 static bool takes(const struct lexical *lexical, uint32_t location, uint32_t function)
@@ -142,8 +176,9 @@ static int64_t find_parent(struct lexical *lexical, uint32_t node)
 	bool is_taken = false;
 	for (size_t i = 0; i < lexical->count && !is_taken && name != PROFILE_NONE; i++)
 		is_taken = lexical->takings[i].function == name;
-	/* Recursive calls are direct calls: they stay below their caller. */
-	if (!is_taken || parent == PROFILE_ROOT || has_function(lexical, profile->nodes[parent].location, name))
+	/* Direct calls stay below their caller, and so do recursive ones. */
+	if (!is_taken || parent == PROFILE_ROOT || has_function(lexical, profile->nodes[parent].location, name) ||
+	    calls(lexical, profile->nodes[parent].location, name))
 		return lexical->moved_to[parent];
 	for (uint32_t at = parent; at != PROFILE_ROOT; at = profile->nodes[at].parent) {
 		if (thread_mark_is(profile, at))
@@ -200,9 +235,12 @@ int64_t lexical_paths(struct profile *profile)
 	if (strings_init(&lexical.names) < 0)
 		return ERROR_MEMORY;
 	hash_map_init(&lexical.by_edge);
+	hash_map_init(&lexical.calls);
 	hash_map_init(&lexical.moved);
 	buffer_init(&lexical.scratch);
 	int64_t result = read_takings(&lexical);
+	if (result == 0)
+		result = read_calls(&lexical);
 	if (result == 0)
 		result = name_functions(&lexical);
 	if (result == 0 && lexical.count > 0)
@@ -212,6 +250,7 @@ int64_t lexical_paths(struct profile *profile)
 		result = (int64_t)lexical.moved.count;
 	}
 	hash_map_release(&lexical.by_edge);
+	hash_map_release(&lexical.calls);
 	hash_map_release(&lexical.moved);
 	buffer_release(&lexical.scratch);
 	strings_release(&lexical.names);

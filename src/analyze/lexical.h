@@ -5,7 +5,8 @@
  *     main sort_rows qsort compare      becomes    main sort_rows compare
  *     main loop on_event                becomes    install on_event, if `install` takes its address
  *
- * In the second case, `install` is not on the path.
+ * In the second case, `install` is not on the path. A function stays below one that calls it by its name: the notes
+ * "called" have such pairs ("compare\tfind_row").
  */
 #ifndef ANALYZE_LEXICAL_H
 #define ANALYZE_LEXICAL_H
@@ -13,7 +14,8 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-#define LEXICAL_NOTE "taken" /* equal to TALLY_NOTE_TAKEN */
+#define LEXICAL_NOTE "taken"         /* equal to TALLY_NOTE_TAKEN */
+#define LEXICAL_NOTE_CALLED "called" /* equal to TALLY_NOTE_CALLED */
 
 /* Changes the profile's tree. Returns how many functions were moved, or ERROR_MEMORY or ERROR_LIMIT; then the
  * profile is unchanged. */

@@ -189,6 +189,10 @@ static int collect_values(struct annotation *annotation, const struct code_line 
 		status = add_value(annotation, line->count);
 	if (status == 0 && annotation->value_count == 0 && annotation->report->options->all_lines)
 		status = add_values_around(annotation, line);
+	/* The line begins in a block that was executed, although none of its own blocks was: it is not marked as never
+	 * executed. */
+	if (annotation->value_count == 1 && annotation->values[0] == 0)
+		annotation->values[0] = line->count;
 	if (annotation->value_count > 0) {
 		annotation->last = annotation->values[annotation->value_count - 1];
 		annotation->has_last = true;

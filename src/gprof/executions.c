@@ -1,6 +1,7 @@
 #include "gprof/executions.h"
 
 #include "arch/arch.h"
+#include "arch/instruction.h"
 
 /* Returns the index of the first block at or above an address. */
 static size_t first_block(const struct gmon *gmon, uint64_t address)
@@ -48,6 +49,61 @@ bool executions_begin(const struct gprof_report *report, uint32_t symbol)
 	return at >= block;
 }
 
+/* --- blocks that were never executed --- */
+
+static uint64_t called(const struct instruction *instruction)
+{
+	if (instruction->flow != INSTRUCTION_CALL)
+		return 0;
+	return instruction->has_target ? instruction->target : instruction->memory;
+}
+
+static bool decode(const struct gprof_report *report, uint64_t at, struct instruction *instruction)
+{
+	enum { BYTES_MOST = 15 };
+	struct elf_file *file = report->image->file.bytes;
+	for (size_t size = BYTES_MOST; file && size > 0; size--) {
+		const uint8_t *code = elf_file_at(file, at, size);
+		if (code)
+			return instruction_decode(code, size, at, instruction);
+	}
+	return false;
+}
+
+/* Returns what the call of a recorded block's hook calls, and sets *behind to the address behind the call, or returns
+ * 0. The block's address is that of the call's last byte, or the one behind it. */
+static uint64_t hook_of(const struct gprof_report *report, const struct gmon_block *block, uint64_t *behind)
+{
+	enum { DIRECT = 5, BY_SLOT = 6 };
+	for (uint64_t end = block->address; end <= block->address + 1; end++) {
+		for (uint64_t bytes = DIRECT; bytes <= BY_SLOT && bytes <= end; bytes++) {
+			struct instruction call;
+			if (!decode(report, end - bytes, &call) || call.bytes != bytes || !called(&call))
+				continue;
+			*behind = end;
+			return called(&call);
+		}
+	}
+	return 0;
+}
+
+/* Whether a block without a record, which was never executed, contains the code at `start`: its hook is called between
+ * the recorded block in front of it and there, or first of all there. */
+static bool is_in_unexecuted(const struct gprof_report *report, const struct gmon_block *before, uint64_t start)
+{
+	enum { FIRST_INSTRUCTIONS = 3 };
+	uint64_t at = 0, hook = hook_of(report, before, &at);
+	struct instruction instruction;
+	for (int first = 0; hook && first < FIRST_INSTRUCTIONS; at += instruction.bytes) {
+		if (!decode(report, at, &instruction))
+			return false;
+		if (called(&instruction) == hook)
+			return true;
+		first += at >= start;
+	}
+	return false;
+}
+
 const struct gmon_block *executions_around(const struct gprof_report *report, uint32_t symbol)
 {
 	if (!has_blocks(report))
@@ -57,8 +113,11 @@ const struct gmon_block *executions_around(const struct gprof_report *report, ui
 	uint32_t function = symbol, next = symbol + 1;
 	while (function > 0 && !symbols[function].is_function)
 		function--;
-	if (first > 0 && report->gmon->blocks[first - 1].address >= symbols[function].start)
-		return &report->gmon->blocks[first - 1];
+	if (first > 0 && report->gmon->blocks[first - 1].address >= symbols[function].start) {
+		static const struct gmon_block never = { 0 };
+		const struct gmon_block *before = &report->gmon->blocks[first - 1];
+		return is_in_unexecuted(report, before, symbols[symbol].start) ? &never : before;
+	}
 	while (next < report->image->symbol_count && !symbols[next].is_function)
 		next++;
 	if (first == report->gmon->block_count || report->gmon->blocks[first].address >= symbols[next - 1].end)

@@ -34,7 +34,7 @@ const char *info_start(const struct profile *profile, char *text, size_t bytes);
 size_t info_module_count(const struct profile *profile);
 
 /* Returns whether the list of notes in text leaves out the note with this key: it has a line of its own, or is data for
- * reports ("taken"). */
+ * reports ("taken", "called"). */
 bool info_is_headline(const char *key);
 
 void info_text(FILE *out, const struct info *info, const struct render_options *options);

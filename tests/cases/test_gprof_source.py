@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from gprof_support import DEBUG, FOLDER, Gmon, made_up, our_gprof, program, run_of, symbols, text_range
-from record_support import run_cpprof
+from record_support import BUILD, run_cpprof
 
 SOURCE = """\
 static volatile long sink;
@@ -81,6 +81,45 @@ def test_lines_ran_as_often_as_their_blocks(leaf):
 	assert executed == executable - never
 	total = int(re.search(r"(\d+)   Total number", text).group(1))
 	assert total == sum(int(count) for count in table.values())
+
+
+UNEXECUTED = """int x;
+int f(int n)
+{
+	if (n > 3)
+		x = 1;
+	else
+		x = 2;
+	return n;
+}
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 3; i++)
+		f(i);
+	if (argc > 5)
+		f(1);
+	return argv == 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler, flags", [("gcc", ["-fsanitize-coverage=trace-pc"]),
+	("clang", ["-fsanitize-coverage=trace-pc-guard,pc-table,no-prune", "-fno-sanitize-link-runtime"])])
+def test_lines_in_blocks_that_were_never_executed(compiler, flags, tmp_path):
+	"""The file has no records of such blocks. Their lines are not counted as executed with the block in front of them."""
+	library = BUILD / "src/collect/agent"
+	(tmp_path / "lines.c").write_text(UNEXECUTED)
+	subprocess.run([compiler, "-O0", "-g", *flags, "lines.c", "-o", "lines", f"-L{library}", f"-Wl,-rpath,{library}", "-Wl,--no-as-needed", "-lcpprof"],
+		cwd=tmp_path, check=True)
+	for words in (["record", "--instrumented=blocks", "-o", "b.data", "./lines"], ["export", "--format", "gmon", "-o", "gmon.out", "b.data"]):
+		result = run_cpprof(*words, cwd=tmp_path)
+		assert result.returncode == 0, result.stderr
+	text = our_gprof("-b", "-l", "-A", "-x", "lines", cwd=tmp_path)
+	lines = gutters(text)
+	assert {line for line, count in lines.items() if count == "#####"} == {"x = 1;", "f(1);"}
+	assert (lines["x = 2;"], lines["return n;"], lines["f(i);"]) == ("3", "3", "3")
+	executable, executed = (int(re.search(rf"(\d+)   {words}", text).group(1)) for words in ["Executable lines", "Lines executed"])
+	assert executed == executable - 2
 
 
 def test_more_blocks_than_gprof_keeps(leaf):

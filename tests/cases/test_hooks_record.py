@@ -483,3 +483,30 @@ int main(void)
 	resources = json.loads(run_cpprof("info", "--format", "json", tmp_path / "own.data").stdout)["resources"]
 	units = {row["name"]: (row["unit"], row["total"]) for row in resources if row["name"].startswith("own:")}
 	assert units == {"own:orders": ("order", 1000), "own:jobs": ("ms", 2000)}
+
+
+UNNAMED = """static volatile int x;
+static __attribute__((noinline)) void hidden(int n) { while (n-- > 0) x++; }
+void open_to_all(int n) { hidden(n); x++; }
+"""
+CALLS_IT = """void open_to_all(int);
+static volatile int y;
+__attribute__((noinline)) void caller(int n) { y++; open_to_all(n); y++; }
+int main(void) { for (int i = 0; i < 50; i++) caller(3000000); return 0; }
+"""
+
+
+@pytest.mark.parametrize("hook", ["-pg", "-finstrument-functions", "objects"])
+def test_unnamed_code_of_a_library_is_below_its_caller(hook, tmp_path):
+	"""The library is stripped. Its time is not the body's time of the function that called it, and not its own caller's."""
+	(tmp_path / "unnamed.c").write_text(UNNAMED)
+	(tmp_path / "calls.c").write_text(CALLS_IT)
+	subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-s", "unnamed.c", "-o", "libunnamed.so"], cwd=tmp_path, check=True)
+	compiler = [CPPROF, "cc", "--", "gcc"] if hook == "objects" else ["gcc", hook]
+	subprocess.run([*compiler, "-O1", "-g", "calls.c", "-o", "calls", "-L.", "-l:libunnamed.so", f"-Wl,-rpath,{tmp_path}"], cwd=tmp_path, check=True)
+	result = run_cpprof("record", "--instrumented", "-o", tmp_path / "out.data", "--", tmp_path / "calls")
+	assert result.returncode == 0, result.stderr
+	result = run_cpprof("report", "--down", "main", "-r", "cpu", "--format", "json", "-t", 0, "-n", 0, tmp_path / "out.data")
+	hits = {" ".join(entry["path"]): entry["hits"] for entry in json.loads(result.stdout)["results"][0]["entries"]}
+	unnamed = sum(count for path, count in hits.items() if re.fullmatch(r"main caller libunnamed\.so\+0x\w+", path))
+	assert unnamed > 0.8 * hits["main"] > 3 and not [path for path in hits if path.startswith("main libunnamed")], hits

@@ -169,8 +169,10 @@ def test_functions_stand_under_who_took_them(taken):
 	# The function that stored the pointer is not on the path when it is called.
 	assert entries(taken, "--up", "on_event")["main loop on_event"] == 5
 	assert entries(taken, "--up", "on_event", "--lexical")["install on_event"] == 5
+	# A call by name stays where it is.
+	assert entries(taken, "--up", "on_event", "--lexical")["main direct on_event"] == 3
 	assert entries(taken, "--body") == entries(taken, "--body", "--lexical")
-	assert not any(line.startswith("taken:") for line in run_cpprof("info", taken).stdout.splitlines())
+	assert not any(line.startswith(("taken:", "called:")) for line in run_cpprof("info", taken).stdout.splitlines())
 
 
 def test_lexical_needs_the_source(counted):

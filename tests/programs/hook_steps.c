@@ -1,7 +1,8 @@
 /*
  * `hook_steps COUNT CALLS`: calls a function COUNT times. Each time, a handler interrupts it one instruction later
  * than the time before, inside the function or its hooks. The handler makes CALLS calls: more than a trace's ring
- * has room for.
+ * has room for. With -DEVENTS, the function and the handler report events in place of calls, which their functions do
+ * not count.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,11 +16,28 @@
 static long calls;
 static volatile long called;
 
-static __attribute__((noinline)) void leaf(void)
+static __attribute__((noinline, unused)) void leaf(void)
 {
 	called++;
 }
 
+#ifdef EVENTS
+enum { OF_STEPS = 1, OF_HANDLER = 2 };
+void cpprof_event(unsigned long id, unsigned long value) __attribute__((weak));
+
+static OUTSIDE void handler(int number)
+{
+	(void)number;
+	for (long i = 0; i < calls; i++)
+		cpprof_event(OF_HANDLER, (unsigned long)called++);
+}
+
+static OUTSIDE void step(void)
+{
+	static unsigned long steps;
+	cpprof_event(OF_STEPS, steps++);
+}
+#else
 static __attribute__((noinline)) void handler(int number)
 {
 	(void)number;
@@ -31,6 +49,7 @@ static __attribute__((noinline)) void step(void)
 {
 	__asm__ volatile("");
 }
+#endif
 
 /* From int3 on, the tracer lets this function execute some instructions; there are enough of them before the next
  * int3. By then the handler's calls no longer affect the hooks, which find the state that they expect. */

@@ -111,8 +111,8 @@ static bool is_way_back(const struct counting *counting, const struct flow_block
 	       line_rows_at(&counting->rows, counting->graph.blocks[loop].start)->line == row->line;
 }
 
-/* Whether a block of clang's code only leads to another one, by a jump or by copies of values that the next block, which
- * has a hook behind them, chooses from. */
+/* Whether a block of clang's code only leads to another one, by a jump or by copies of values that the next block,
+ * which has a hook behind them, chooses from. */
 static bool is_between(const struct counting *counting, const struct flow_block *block)
 {
 	const struct flow_graph *graph = &counting->graph;
@@ -126,8 +126,9 @@ static bool is_between(const struct counting *counting, const struct flow_block 
 
 /* Whether a row of the line table counts for a block that it reaches into. A row that began before the block counts
  * only if the line table has an entry at the block's start: otherwise the compiler gave the block no line of its own.
- * clang makes no entry where the line stays the same, as in a loop on one line, but gives jumps no line of their own. gcc's rows for the code that leaves a function do not count: gcov counts a closing brace only if gcc made a
- * statement for it, as in functions that return nothing. */
+ * clang makes no entry where the line stays the same, as in a loop on one line, but gives jumps no line of their own.
+ * gcc's rows for the code that leaves a function do not count: gcov counts a closing brace only if gcc made a statement
+ * for it, as in functions that return nothing. */
 static bool counts_for(const struct counting *counting, const struct flow_block *block, const struct line_row *row)
 {
 	if (row->line == 0 || !row->file || is_way_back(counting, block, row))

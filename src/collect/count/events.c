@@ -100,7 +100,16 @@ static int understand(struct tally_events *events, struct tally_event *event)
 		event->id = zeros & TALLY_USER_NO_ID ? 0 : word_at(events, 1);
 		event->value = zeros & TALLY_USER_NO_VALUE ? 0 : word_at(events, 2);
 	}
-	return number == TALLY_EVENT_TICK || number == TALLY_EVENT_USER;
+	return number == TALLY_EVENT_TICK || (number == TALLY_EVENT_USER && (word_at(events, 3) & TALLY_USER_WHOLE));
+}
+
+/* A handler that interrupts a hook between its time stamp and its event writes events before it, which are later. Such
+ * an event has their time. */
+static void order(struct tally_events *events, struct tally_event *event)
+{
+	if (event->ticks < events->last && events->last - event->ticks < UINT64_C(1) << (TALLY_EVENT_TIME_SHIFT - 1))
+		event->ticks = events->last;
+	events->last = event->ticks;
 }
 
 /* Skips words that were not written: no word of an event is 0. An event that was cut short is the last one of its
@@ -124,13 +133,23 @@ int tally_events_next(struct tally_events *events, struct tally_event *event)
 		if (operands < 0)
 			return ERROR_CORRUPT;
 		size_t words = (size_t)operands + 1;
-		if (word == 0 || events->count < words || word_at(events, words - 1) == 0) {
+		bool is_cut = events->count >= words && word_at(events, words - 1) == 0;
+		if (is_cut && operands == 3) {
+			/* The program was killed in a handler that had interrupted the event. */
+			events->words += words * sizeof(word);
+			events->count -= words;
+			events->next += words;
+			continue;
+		}
+		if (word == 0 || events->count < words || is_cut) {
 			events->count = 0;
 			if (!begin_next_chunk(events))
 				return 0;
 			continue;
 		}
 		status = understand(events, event);
+		if (status > 0)
+			order(events, event);
 		events->words += words * sizeof(word);
 		events->count -= words;
 		events->next += words;

@@ -27,6 +27,7 @@ struct tally_events {
 	size_t count;
 	uint64_t next;         /* number of the first of these words, as the thread counts them */
 	uint64_t base;         /* upper half of the time stamps */
+	uint64_t last;         /* ticks of the last event */
 	struct hash_map paths; /* paths by their numbers (tally_node.number) */
 };
 

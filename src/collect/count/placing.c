@@ -127,11 +127,22 @@ static int64_t place_within(struct placing *placing, uint32_t thread, uint32_t p
 			     location_within(placing, location, frame, placing_function(placing, thread, path)));
 }
 
+/* Whether a location without a name is in another module than the path's function, and therefore not that function. */
+static bool is_unnamed_elsewhere(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location)
+{
+	const struct profile *profile = placing->profile;
+	int64_t entry = placing_entry(placing, thread, path);
+	return entry >= 0 && !is_named(profile, placing_outermost(profile, location)) &&
+	       profile->locations[entry].module != profile->locations[location].module;
+}
+
 /* As placing_put, for a path that is not the root and a location without the frames of a host. */
 static int64_t put_own(struct placing *placing, uint32_t thread, uint32_t path, int64_t location, bool is_foreign)
 {
 	const struct profile *profile = placing->profile;
 	const struct placed *placed = &placing->threads[thread];
+	if (is_unnamed_elsewhere(placing, thread, path, location))
+		return placing_below(placing, placing_self(placing, thread, path), location);
 	uint32_t function = placing_function(placing, thread, path), there = placing_outermost(profile, location);
 	uint32_t body = placed->body[path];
 	if (body != path && there == placing_function(placing, thread, body))

@@ -174,6 +174,8 @@ struct tally {
 #define TALLY_NOTE_HOOK "hook"
 /* ... and the functions whose addresses other functions take: "compare\tsort_rows\tfile.c:31", one note each. */
 #define TALLY_NOTE_TAKEN "taken"
+/* ... and the functions that call these by their names: "compare\tfind_row". */
+#define TALLY_NOTE_CALLED "called"
 
 /* Returns the name of a measurement, such as "paths", or "" if there is no such measurement. */
 const char *tally_measurement_name(uint32_t measurement);

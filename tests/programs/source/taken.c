@@ -38,10 +38,20 @@ static void sort_rows(void)
 	qsort(values, 64, sizeof(values[0]), compare);
 }
 
+/* It calls the function by its name that `install` has stored. */
+static int direct(int count)
+{
+	int sum = 0;
+	for (int i = 0; i < count; i++)
+		sum += on_event(100 + i);
+	return sum;
+}
+
 int main(void)
 {
 	install();
 	sort_rows();
 	printf("%d\n", loop(5));
+	printf("%d\n", direct(3));
 	return 0;
 }

@@ -52,7 +52,8 @@ static struct profile *make(const char *const paths[], const char *const takings
 	for (uint64_t i = 0; paths[i]; i++)
 		add_path(profile, paths[i], i + 1);
 	for (size_t i = 0; takings[i]; i++)
-		profile_add_note(profile, LEXICAL_NOTE, takings[i]);
+		profile_add_note(profile, takings[i][0] == '=' ? LEXICAL_NOTE_CALLED : LEXICAL_NOTE,
+				 takings[i] + (takings[i][0] == '='));
 	return profile;
 }
 
@@ -154,6 +155,19 @@ static void other_notes_do_no_harm(void **state)
 	check(LIST("main a call f"), LIST("f", "f\ta", "", "\t\t"), 0, LIST("main a call f"));
 }
 
+/* A note that begins with '=' is one of a call by name. */
+static void calls_by_name_stay(void **state)
+{
+	(void)state;
+	check(LIST("main init", "main a f", "main b f", "main a c f"), LIST("f\tinit\t", "=f\ta"), 1,
+	      LIST("main init", "main a f", "init f", "init f"));
+	check(LIST("main init call a f", "main init call f"), LIST("f\tinit\t", "=f\ta"), 1,
+	      LIST("main init call a f", "main init f"));
+	check(LIST("main ns::a(int) ns::f(int)", "init"), LIST("f\tinit\t", "=f\tns::a"), 0,
+	      LIST("main ns::a(int) ns::f(int)"));
+	check(LIST("main a f", "init"), LIST("f\tinit\t", "=f", "=a\tf"), 1, LIST("init f"));
+}
+
 static void try(void)
 {
 	struct profile *profile = profile_new();
@@ -169,7 +183,7 @@ static void no_memory_is_an_error(void **state)
 	(void)state;
 	ALLOC_FAIL_EACH(try());
 	for (unsigned long number = 1, more = 1; more; number++) {
-		struct profile *profile = make(LIST("main a call f g h"), LIST("f\ta\t"));
+		struct profile *profile = make(LIST("main a call f g h"), LIST("f\ta\t", "=g\tf"));
 		alloc_fail_start(number);
 		int64_t result = lexical_paths(profile);
 		more = alloc_fail_stop();
@@ -190,6 +204,7 @@ int main(void)
 		cmocka_unit_test(equal_paths_become_one),
 		cmocka_unit_test(names_are_those_of_the_source),
 		cmocka_unit_test(other_notes_do_no_harm),
+		cmocka_unit_test(calls_by_name_stay),
 		cmocka_unit_test(no_memory_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

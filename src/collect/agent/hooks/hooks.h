@@ -135,7 +135,6 @@ struct hook_thread {
 	uint64_t other_low, other_high; /* ... assumed bounds of the last event's stack if it is any other, else 0 */
 	uint64_t depth_unknown;         /* active calls without a frame, because there was no room */
 	struct tally_ring *ring;        /* TALLY_TRACE: the ring that receives events (hooks/trace.c) */
-	uint64_t operands;              /* ... words in it that do not begin an event */
 	uint64_t paths_numbered;        /* ... the tally_node.number that was given last */
 	bool events_over;               /* ... memory, disk space or the limit is exhausted */
 	struct tally_blocks *blocks;    /* the current table of counts (hooks/blocks.h) */

@@ -17,6 +17,8 @@
  *   3. A handler, or a fork, may also come before the entry is taken. The entry is then one of another ring, or of
  *      none. So it is used only if it lies before the end that was read first.
  *   4. Everything that is rare is done with signals blocked.
+ *   5. An event of the program takes all its words at once. A handler that finds the ring full meanwhile fills those
+ *      that are not written yet, also the last one, which then has no TALLY_USER_WHOLE: readers skip such an event.
  */
 #include "collect/agent/hooks/trace.h"
 
@@ -66,7 +68,6 @@ void hooks_trace_begin_ring(struct hook_thread *thread, struct tally_ring *ring)
 	thread->next_event = ring ? ring->words : NULL;
 	thread->events_end = ring ? ring->words + LAST_WORD : NULL;
 	thread->ticks_high = UINT32_MAX; /* a ring begins with a TALLY_EVENT_TIME */
-	thread->operands = 0;
 }
 
 /* Makes the thread's ring; `flushed` is the number of its words so far. Returns false if there is no memory. */
@@ -91,11 +92,28 @@ static uint64_t words_until_zero(const struct tally_ring *ring)
 	return count;
 }
 
+static const uint64_t filler = (uint64_t)1 << HALF | TALLY_EVENT_NOTHING;
+
+/* Returns how many events begin in the words. */
+static uint64_t count_events(const uint64_t *words, uint64_t count)
+{
+	enum { KINDS = 1 << TALLY_EVENT_NUMBER_SHIFT };
+	static const uint8_t operands[TALLY_EVENT_OTHERS] = {
+		[TALLY_EVENT_TIME] = 1, [TALLY_EVENT_TICK] = 3, [TALLY_EVENT_USER] = 3
+	};
+	uint64_t events = 0;
+	for (uint64_t i = 0; i < count; i++, events++) {
+		uint32_t what = (uint32_t)words[i], other = what / KINDS;
+		if (what % KINDS == TALLY_EVENT_OTHER && other < TALLY_EVENT_OTHERS)
+			i += operands[other];
+	}
+	return events;
+}
+
 /* Fills the entries that were taken and not written with events to be skipped. Returns the number of words up to the
  * last. */
 static uint64_t fill_gaps(struct tally_ring *ring)
 {
-	static const uint64_t filler = (uint64_t)1 << HALF | TALLY_EVENT_NOTHING;
 	uint64_t count = RING_WORDS;
 	while (count > 0 && !ring->words[count - 1])
 		count--;
@@ -113,7 +131,7 @@ static bool empty_ring(struct hook_thread *thread)
 	bool has_gaps = count < LAST_WORD;
 	if (has_gaps)
 		count = fill_gaps(ring);
-	if (!tally_write_events(thread->number, ring->words, count, count - thread->operands, ring->flushed))
+	if (!tally_write_events(thread->number, ring->words, count, count_events(ring->words, count), ring->flushed))
 		return false;
 	if (has_gaps) {
 		tally_chunk_finish(&ring->chunk, TALLY_NOTHING);
@@ -143,7 +161,8 @@ static void lose_event(void)
 	__atomic_add_fetch(&hooks.process->events_lost, 1, __ATOMIC_RELAXED);
 }
 
-/* Writes an event of any kind, in the slow way. `what` has its number and kind, `now` is its time stamp. */
+/* Writes an event of any kind, in the slow way. `what` has its number and kind, `now` is its time stamp; 0: the time
+ * when signals are blocked, so that no event of a handler with a later time stands before it. */
 static void put_all(struct hook_thread *thread, uint64_t what, uint64_t now, const uint64_t *operands, uint64_t count)
 {
 	uint64_t signals;
@@ -152,6 +171,7 @@ static void put_all(struct hook_thread *thread, uint64_t what, uint64_t now, con
 		return;
 	}
 	block_signals(&signals);
+	now = now ? now : machine_time_stamp();
 	/* make_room calls functions of the C library, which must not change the vector registers of mcount's caller. */
 	if (!hooks_keep_vectors(make_room, thread, 0)) {
 		thread->events_over = true;
@@ -162,12 +182,10 @@ static void put_all(struct hook_thread *thread, uint64_t what, uint64_t now, con
 			*next++ = TALLY_EVENT_TIME << TALLY_EVENT_NUMBER_SHIFT;
 			*next++ = now;
 			thread->ticks_high = (uint32_t)(now >> HALF);
-			thread->operands++;
 		}
 		*next++ = now << HALF | what;
 		for (uint64_t i = 0; i < count; i++)
 			*next++ = operands[i];
-		thread->operands += count;
 		thread->next_event = next;
 	}
 	restore_signals(&signals);
@@ -271,7 +289,7 @@ static void tick(struct hook_thread *thread, uint32_t request, uint64_t hits, co
 	const uint64_t operands[OPERANDS] = { pc ? pc : 1, request + (uint64_t)1, hits };
 	hooks_tick_current(thread, request, hits, context);
 	if (goes_on(thread))
-		put_all(thread, TALLY_EVENT_TICK << TALLY_EVENT_NUMBER_SHIFT, machine_time_stamp(), operands, OPERANDS);
+		put_all(thread, TALLY_EVENT_TICK << TALLY_EVENT_NUMBER_SHIFT, 0, operands, OPERANDS);
 }
 
 static void rewind_to(struct hook_thread *thread, const struct hook_landing *landing)
@@ -295,17 +313,57 @@ static void flush(struct hook_thread *thread)
 
 /* --- the program's own events --- */
 
+enum { USER_OPERANDS = 3, USER_WORDS = 1 + USER_OPERANDS };
+static const uint64_t user_event = TALLY_EVENT_USER << TALLY_EVENT_NUMBER_SHIFT;
+
+static void skip(uint64_t *from, const uint64_t *to)
+{
+	for (volatile uint64_t *at = from; at < to; at++)
+		*at = filler;
+}
+
+/* Writes an event of the program without a system call. Returns false if it must be put in the slow way. If a handler
+ * has written events since the time was read, they stand before this one, so the time is read again. */
+static bool put_user(struct hook_thread *thread, const uint64_t operands[USER_OPERANDS])
+{
+	enum { TRIES = 3 };
+	uint64_t *volatile *shared_end = (uint64_t *volatile *)&thread->events_end;
+	uint64_t *volatile *shared_next = (uint64_t *volatile *)&thread->next_event;
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t *end = *shared_end, *next = *shared_next, now = machine_time_stamp();
+		if (now >> HALF != *(volatile uint32_t *)&thread->ticks_high)
+			return false;
+		uint64_t *at = (uint64_t *)machine_take((uint64_t *)&thread->next_event, USER_WORDS * sizeof(*at));
+		if ((uint64_t)at - (uint64_t)end < -(uint64_t)EVENTS_BYTES)
+			return false;
+		if (end - at < USER_WORDS) {
+			skip(at, end);
+			return false;
+		}
+		if (at == next) {
+			volatile uint64_t *words = at;
+			words[0] = now << HALF | user_event;
+			for (int word = 0; word < USER_OPERANDS; word++)
+				words[1 + word] = operands[word];
+			return *shared_end == end;
+		}
+		skip(at, at + USER_WORDS);
+		if (*shared_end != end)
+			return false;
+	}
+	return false;
+}
+
 /* Only writes to an existing trace; never begins one. */
 void cpprof_event(uint64_t id, uint64_t value)
 {
-	enum { OPERANDS = 3 };
 	if (!hooks.header || hooks.header->measurement != TALLY_TRACE)
 		return;
 	struct hook_thread *thread = hook_thread != &hooks_none ? hook_thread : hooks_thread_begin();
 	uint64_t zeros = (uint64_t)(id ? 0 : TALLY_USER_NO_ID) | (uint64_t)(value ? 0 : TALLY_USER_NO_VALUE);
-	const uint64_t operands[OPERANDS] = { id ? id : 1, value ? value : 1, TALLY_USER_WHOLE | zeros };
-	if (goes_on(thread))
-		put_all(thread, TALLY_EVENT_USER << TALLY_EVENT_NUMBER_SHIFT, machine_time_stamp(), operands, OPERANDS);
+	const uint64_t operands[USER_OPERANDS] = { id ? id : 1, value ? value : 1, TALLY_USER_WHOLE | zeros };
+	if (goes_on(thread) && !put_user(thread, operands))
+		put_all(thread, user_event, 0, operands, USER_OPERANDS);
 }
 
 const struct hook_measurement hooks_trace = {

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/hash_map.h"
+
 struct walk {
 	struct source_points *points;
 	const struct source_points_file *main;
@@ -10,6 +12,7 @@ struct walk {
 	uint32_t call;
 	size_t last_function; /* function of the last address: each pair is reported once */
 	CXCursor last;
+	struct hash_map called; /* set of the pairs of a calling function and a called name */
 };
 
 static bool is_function(enum CXCursorKind kind)
@@ -58,6 +61,36 @@ static void write_taken(struct walk *walk, CXCursor taken, uint32_t offset, unsi
 	walk->last = taken;
 }
 
+/* Writes that the instrumented function around an offset calls another one by its name, once for each pair. A function
+ * of a system header is not called by a pointer that the program took. */
+static void write_called(struct walk *walk, CXCursor called, uint32_t offset)
+{
+	const struct clang *clang = walk->points->clang;
+	size_t function = function_around(walk, offset);
+	if (function == walk->points->item_count || clang->Location_isInSystemHeader(clang->getCursorLocation(called)))
+		return;
+	CXString name = clang->getCursorSpelling(called);
+	const char *spelling = clang->getCString(name), *caller = walk->points->items[function].point.name;
+	if (is_plain(spelling) && is_plain(caller)) {
+		uint64_t key = hash_u64(hash_bytes(spelling, strlen(spelling)) + function);
+		if (hash_map_get(&walk->called, key) == HASH_MAP_NONE && hash_map_put(&walk->called, key, 0) == 0)
+			buffer_printf(walk->text, "CPPROF_TOOL_CALLED(\"\\\"%s\\\",\\\"%s\\\"\")\n", spelling, caller);
+	}
+	clang->disposeString(name);
+}
+
+/* A member function is called by its name in "object.f()". */
+static void look_at_member(struct walk *walk, CXCursor cursor)
+{
+	const struct clang *clang = walk->points->clang;
+	CXCursor named = clang->getCursorReferenced(cursor);
+	uint32_t offset;
+	if (is_function(clang->getCursorKind(named)) &&
+	    source_points_offset(walk->points, clang->getRangeStart(clang->getCursorExtent(cursor)), &offset) ==
+		    walk->main->file)
+		write_called(walk, named, offset);
+}
+
 static void look(struct walk *walk, CXCursor cursor)
 {
 	const struct clang *clang = walk->points->clang;
@@ -65,10 +98,14 @@ static void look(struct walk *walk, CXCursor cursor)
 	CXSourceLocation at = clang->getRangeStart(clang->getCursorExtent(cursor));
 	uint32_t offset;
 	unsigned line = 0;
-	if (!is_function(clang->getCursorKind(named)) || clang_is_in_macro(at) ||
+	if (!is_function(clang->getCursorKind(named)) ||
 	    source_points_offset(walk->points, at, &offset) != walk->main->file)
 		return;
-	if (offset == walk->call && clang->equalCursors(named, walk->callee))
+	if (offset == walk->call && clang->equalCursors(named, walk->callee)) {
+		write_called(walk, named, offset);
+		return;
+	}
+	if (clang_is_in_macro(at))
 		return;
 	clang->getFileLocation(at, NULL, &line, NULL, NULL);
 	write_taken(walk, named, offset, line);
@@ -82,6 +119,8 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 	(void)parent;
 	if (kind == CXCursor_DeclRefExpr)
 		look(walk, cursor);
+	if (kind == CXCursor_MemberRefExpr)
+		look_at_member(walk, cursor);
 	if (kind != CXCursor_CallExpr)
 		return CXChildVisit_Recurse;
 	CXCursor callee = walk->callee;
@@ -116,5 +155,7 @@ void taken_append(struct source_points *points, struct buffer *text)
 	if (!walk.main)
 		return;
 	walk.callee = walk.last = points->clang->getTranslationUnitCursor(points->unit);
+	hash_map_init(&walk.called);
 	points->clang->visitChildren(walk.callee, visit_outermost, &walk);
+	hash_map_release(&walk.called);
 }
