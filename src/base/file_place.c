@@ -1,14 +1,20 @@
 #include "base/file_place.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The part of the name that a temporary file's name contains; the rest fits within a file name's 255 bytes. */
+enum { NAME_BYTES = 200 };
 
 /* --- users --- */
 
@@ -191,14 +197,55 @@ int file_place_create(const struct file_place *place, const char *name, int flag
 	return fd;
 }
 
+/* Returns whether a name is one that file_place_create_temporary makes for the place, by a process that has ended. */
+static bool is_of_ended(const struct file_place *place, const char *entry)
+{
+	size_t length = strnlen(place->name, NAME_BYTES);
+	if (entry[0] != '.' || strncmp(entry + 1, place->name, length) != 0 || entry[1 + length] != '.')
+		return false;
+	char *end;
+	const char *number = entry + 2 + length;
+	long pid = strtol(number, &end, 10);
+	if (end == number || pid <= 0 || pid > INT_MAX)
+		return false;
+	if (*end == '-')
+		end += 1 + strspn(end + 1, "0123456789");
+	return strcmp(end, ".tmp") == 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* Removes the temporary files that killed processes have left for this place. A file that is in use is locked: a process
+ * of another container may have the number of none here. */
+static void remove_left(const struct file_place *place)
+{
+	int folder = openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
+	if (!entries) {
+		if (folder >= 0)
+			close(folder);
+		return;
+	}
+	for (const struct dirent *entry; (entry = readdir(entries));) {
+		struct stat status;
+		if (!is_of_ended(place, entry->d_name))
+			continue;
+		int fd = openat(place->folder, entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+		    file_place_is_ours(status.st_uid) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			unlinkat(place->folder, entry->d_name, 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	closedir(entries);
+}
+
 int file_place_create_temporary(const struct file_place *place, int flags, char **name)
 {
 	enum { NAMES = 100 };
 	int fd = -1;
+	remove_left(place);
 	for (int i = 0; i < NAMES && fd < 0; i++) {
-		/* 200 bytes of the name leave room for the rest within a file name's 255. */
-		if (asprintf(name, ".%.200s.%d%s%.*d.tmp", place->name, (int)getpid(), i ? "-" : "", i ? 1 : 0, i) <
-		    0) {
+		if (asprintf(name, ".%.*s.%d%s%.*d.tmp", NAME_BYTES, place->name, (int)getpid(), i ? "-" : "",
+			     i ? 1 : 0, i) < 0) {
 			*name = NULL;
 			errno = ENOMEM;
 			return -1;
@@ -213,5 +260,9 @@ int file_place_create_temporary(const struct file_place *place, int flags, char 
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 	}
+	/* The lock shows that the file is in use: to remove_left, and to a recorded program that is linked with libcpprof and
+	 * has the same output. */
+	if (fd >= 0)
+		(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
 }

@@ -35,7 +35,8 @@ bool file_place_is_ours(uid_t owner);
  * read it: us, or the user who called sudo. Returns a descriptor, or -1 with errno set. */
 int file_place_create(const struct file_place *place, const char *name, int flags);
 
-/* The same for a file that will be renamed to the place's name when it is ready. Sets *name to its temporary name, which
+/* The same for a file that will be renamed to the place's name when it is ready. Removes those that killed processes have
+ * left there. Sets *name to its temporary name, which
  * the caller frees. Returns a descriptor, or -1 with errno set (EEXIST: too many are left there), after which *name is
  * NULL. */
 int file_place_create_temporary(const struct file_place *place, int flags, char **name);

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,12 +95,8 @@ static int check_names(const struct output *output, struct error *error)
 static int open_temporary(struct output *output, struct error *error)
 {
 	output->fd = file_place_create_temporary(&output->place, O_WRONLY, &output->temporary);
-	if (output->fd >= 0) {
-		/* A recorded program that is linked with libcpprof may use a file of this name, too. The lock shows it
-		 * that this file is still being written. */
-		(void)flock(output->fd, LOCK_EX | LOCK_NB);
+	if (output->fd >= 0)
 		return 0;
-	}
 	if (errno == ENOMEM)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	if (errno == EEXIST)

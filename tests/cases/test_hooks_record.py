@@ -304,7 +304,8 @@ def wait_for(condition):
 
 
 def test_killed_recorder(program, tmp_path):
-	"""All commands read the tally that a killed recorder leaves, and the next recorder counts in another file."""
+	"""All commands read the tally that a killed recorder leaves. The next recorder makes it the output, as the killed one would have
+	done; it then keeps it as the older output."""
 	with subprocess.Popen([CPPROF, "record", "--instrumented", program, "waits"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as recorder:
 		assert recorder.stdout.readline() == "waits\n"
 		tally = tmp_path / "cpprof.data.tally"
@@ -316,7 +317,9 @@ def test_killed_recorder(program, tmp_path):
 	assert os.listdir(tmp_path) == ["cpprof.data.tally"]
 	assert calls_of(tally) == CALLS
 	assert count(tmp_path, "--instrumented", program).returncode == 0
-	assert sorted(os.listdir(tmp_path)) == ["cpprof.data", "cpprof.data.tally"]
+	assert sorted(os.listdir(tmp_path)) == ["cpprof.data", "cpprof.data.old"]
+	tally = tmp_path / "cpprof.data.old"
+	assert calls_of(tally) == CALLS
 	assert "main" in run_cpprof("report", "--source", "leaf", tally).stdout + run_cpprof("report", "--tree", "-r", "calls", tally).stdout
 	assert run_cpprof("diff", "-r", "calls", tally, tmp_path / "cpprof.data").returncode == 0
 

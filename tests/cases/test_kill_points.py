@@ -77,6 +77,10 @@ def kill_at(folder, moment, victim, number, backend, program):
 			return f"killed, status {recorder.returncode}: {info.stderr}"
 	elif not killed:
 		return f"no profile: {err}"
+	if victim == "recorder" and number == signal.SIGKILL:
+		# The next recording removes the file that would have become the profile.
+		run_cpprof("record", "--backend", backend, "-o", path, "--", "/bin/true")
+		(folder / "out.data.old").unlink(missing_ok=True)
 	left = sorted(entry.name for entry in folder.iterdir() if entry.name not in ("out.data", "done", "temporary")) + os.listdir(temporary)
 	return f"left: {left}" if left else None
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -16,6 +17,7 @@
 #include "base/path.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/preload/requests.h"
+#include "collect/sample/process_list.h"
 
 /* --- the file --- */
 
@@ -44,8 +46,27 @@ static int create_as(struct instrumented_tally *tally, const char *folder, const
 	return 0;
 }
 
-/* Creates the file under the first free name: "OUTPUT.tally" or, if another recorder uses or has left that,
- * "OUTPUT.PID.tally". */
+/* Makes a tally that a killed recorder has left the output, as that recorder would have done: the counts are kept. The
+ * recorder of a tally has it locked. Returns whether the name is free now. */
+static bool publish_left(const struct instrumented_tally *tally, const char *name)
+{
+	struct instrumented_tally left = { .place = tally->place, .path = tally->path };
+	struct stat status;
+	char magic[sizeof(left.header->magic)];
+	struct error error = { 0 };
+	uint64_t bytes;
+	left.fd = openat(tally->place.folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool is_left = left.fd >= 0 && fstat(left.fd, &status) == 0 && S_ISREG(status.st_mode) &&
+		       file_place_is_ours(status.st_uid) && flock(left.fd, LOCK_EX | LOCK_NB) == 0 &&
+		       pread(left.fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+		       memcmp(magic, TALLY_MAGIC, sizeof(magic)) == 0 && instrumented_tally_running(&left) == 0;
+	is_left = is_left && instrumented_tally_publish(&left, &bytes, &error) == 0;
+	if (left.fd >= 0)
+		close(left.fd);
+	return is_left;
+}
+
+/* Creates the file under the first free name: "OUTPUT.tally" or, if another recorder uses that, "OUTPUT.PID.tally". */
 static int create(struct instrumented_tally *tally, const char *output, struct error *error)
 {
 	char folder[PATH_MAX], name[NAME_MAX + 64];
@@ -57,14 +78,21 @@ static int create(struct instrumented_tally *tally, const char *output, struct e
 		return error_set_errno(error, "cannot write '%s'", place->path);
 	snprintf(name, sizeof(name), "%s.tally", place->name);
 	result = create_as(tally, folder, name);
-	if (result == 0 && tally->fd < 0 && errno == EEXIST) {
+	bool exists = result == 0 && tally->fd < 0 && errno == EEXIST;
+	if (exists && publish_left(tally, name)) {
+		result = create_as(tally, folder, name);
+		exists = result == 0 && tally->fd < 0 && errno == EEXIST;
+	}
+	if (exists) {
 		snprintf(name, sizeof(name), "%s.%d.tally", place->name, (int)getpid());
 		result = create_as(tally, folder, name);
 	}
 	if (result < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	if (tally->fd >= 0)
+	if (tally->fd >= 0) {
+		flock(tally->fd, LOCK_EX | LOCK_NB); /* without locks, a tally that is left stays where it is */
 		return 0;
+	}
 	error_set_errno(error, "cannot write the tally '%s'", tally->path);
 	free(tally->path);
 	tally->path = NULL;
@@ -145,7 +173,8 @@ int instrumented_tally_make(struct instrumented_tally *tally, const char *output
 static bool is_running(const struct tally_process *process)
 {
 	return process->chunk.kind == TALLY_PROCESS && process->end_ns == 0 && process->pid > 0 &&
-	       process->pid <= INT_MAX && (kill((pid_t)process->pid, 0) == 0 || errno == EPERM);
+	       process->pid <= INT_MAX && (kill((pid_t)process->pid, 0) == 0 || errno == EPERM) &&
+	       !process_has_ended((pid_t)process->pid);
 }
 
 size_t instrumented_tally_running(const struct instrumented_tally *tally)

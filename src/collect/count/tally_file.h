@@ -23,8 +23,8 @@ struct instrumented_tally {
 	int fd;                      /* -1: closed */
 };
 
-/* Creates the file beside `output`. If a file with its name exists, that is left alone, and this one gets another
- * name. */
+/* Creates the file beside `output`. A tally that a killed recorder has left there becomes the output first. If another
+ * recorder uses the name, this file gets another one. */
 int instrumented_tally_make(struct instrumented_tally *tally, const char *output, enum tally_measurement measurement,
 			    const struct backend_request *request, struct error *error);
 

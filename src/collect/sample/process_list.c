@@ -56,6 +56,14 @@ static bool read_running(const char *pid, struct running *running)
 	return parse_stat(text, running);
 }
 
+bool process_has_ended(pid_t pid)
+{
+	struct running running;
+	char number[16];
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	return read_running(number, &running) && running.has_ended;
+}
+
 /* Lists the processes of the machine. The caller frees the items. */
 static int list_running(struct all_running *all, struct error *error)
 {

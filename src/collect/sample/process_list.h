@@ -42,6 +42,9 @@ int process_list_add_named(struct process_list *list, const char *name, struct e
  * negative error. */
 int process_list_add_children(struct process_list *list, struct error *error);
 
+/* Returns whether a process that exists has ended, and only its parent's wait for it is missing. */
+bool process_has_ended(pid_t pid);
+
 /* NULL is an empty list. */
 bool process_list_is_empty(const struct process_list *list);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -233,6 +234,57 @@ static void test_new_files(void **state)
 	file_place_release(&place);
 }
 
+/* Creates a file in the folder "a" as a process would that ended at once. Returns its descriptor. */
+static int leave(const char *entry)
+{
+	char path[128];
+	snprintf(path, sizeof(path), "a/%s", entry);
+	int fd = open(in_top(path), O_RDWR | O_CREAT, 0600);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static bool exists(const char *entry)
+{
+	char path[128];
+	snprintf(path, sizeof(path), "a/%s", entry);
+	return access(in_top(path), F_OK) == 0;
+}
+
+/* Temporary files of ended processes are removed; others, locked ones and those of running processes stay. */
+static void test_files_that_were_left(void **state)
+{
+	(void)state;
+	struct file_place place;
+	struct error error;
+	char *name, gone[64], used[64], running[64];
+	pid_t child = fork();
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	snprintf(gone, sizeof(gone), ".file.%d-3.tmp", (int)child);
+	snprintf(used, sizeof(used), ".file.%d.tmp", (int)child);
+	snprintf(running, sizeof(running), ".file.%d.tmp", (int)getppid());
+	const char *const others[] = {
+		running, ".file.x.tmp", ".file.1.tm", ".other.1.tmp", ".file.tmp", "file.1.tmp"
+	};
+	close(leave(gone));
+	int in_use = leave(used);
+	assert_int_equal(flock(in_use, LOCK_EX), 0);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		close(leave(others[i]));
+	assert_int_equal(file_place_find(&place, in_top("a/file"), &error), 0);
+	int fd = file_place_create_temporary(&place, O_WRONLY, &name);
+	assert_true(fd >= 0 && exists(name));
+	assert_true(!exists(gone) && exists(used));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_true(exists(others[i]));
+	close(in_use);
+	close(fd);
+	free(name);
+	file_place_release(&place);
+}
+
 static void test_owner_under_sudo(void **state)
 {
 	(void)state;
@@ -278,7 +330,8 @@ int main(void)
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_plain_paths),           TEST(test_own_links), TEST(test_links_of_others),
-		TEST(test_links_for_other_users), TEST(test_new_files), TEST(test_owner_under_sudo),
+		TEST(test_links_for_other_users), TEST(test_new_files), TEST(test_files_that_were_left),
+		TEST(test_owner_under_sudo),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
