@@ -228,16 +228,17 @@ static void wait_for_target(struct counted_run *run)
 }
 
 /* Waits up to a second for processes that the command left behind: some are about to exit, and some were started a
- * moment ago (daemon()) and begin to count. The latter are found by TALLY_VARIABLE in their environment. ^C ends the
- * wait. */
+ * moment ago (daemon()) and begin to count. The latter are found by TALLY_VARIABLE in their environment. During exec a
+ * process has no environment for a moment, so the wait ends after several looks without a process. ^C ends the wait. */
 static void wait_for_others(struct counted_run *run)
 {
-	enum { STEP_MS = 10, STEPS = 100 };
+	enum { STEP_MS = 10, STEPS = 100, LOOKS = 3 };
 	struct pollfd signals = { .fd = run->signal_fd, .events = POLLIN };
 	const char *given = run->environment[TALLY_PATH_VARIABLE];
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0, without = 0; i < STEPS; i++) {
 		bool goes_on = instrumented_tally_running(&run->tally) > 0 || environments_have(given);
-		if (!goes_on || poll(&signals, 1, STEP_MS) != 0)
+		without = goes_on ? 0 : without + 1;
+		if (without == LOOKS || poll(&signals, 1, goes_on ? STEP_MS : 1) != 0)
 			break;
 	}
 	run->still_running = instrumented_tally_running(&run->tally);
