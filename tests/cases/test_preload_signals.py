@@ -24,6 +24,7 @@ PROGRAMS = {
 	"never_restarted": (0, 0.1),
 	"socket_timeouts": (0, 0.03),
 	"stacks": (0, 0.2),
+	"go_stacks": (0, 0.04),
 	"own_timers": (0, 0.3),
 	"cancelled": (0, 0.7),
 	"unreported_forks": (0, 0.1),

@@ -2,6 +2,7 @@
 #include "collect/agent/signals/signals.h"
 
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <ucontext.h>
@@ -272,6 +273,45 @@ static void find_actions(void)
 	}
 }
 
+static bool is_note_of_go(const ElfW(Nhdr) * note)
+{
+	enum { GO_BUILD_ID = 4 };
+	return note->n_type == GO_BUILD_ID && note->n_namesz == sizeof("Go\0") &&
+	       memcmp(note + 1, "Go\0", sizeof("Go\0")) == 0;
+}
+
+/* Whether a module contains Go's runtime: it has a note with the build-id that Go's linker writes. */
+static int find_go(struct dl_phdr_info *module, size_t bytes, void *unused)
+{
+	(void)bytes;
+	(void)unused;
+	for (unsigned i = 0; i < module->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+		const char *at = (const char *)(module->dlpi_addr + part->p_vaddr), *end = at + part->p_filesz;
+		while (part->p_type == PT_NOTE && (size_t)(end - at) > sizeof(ElfW(Nhdr))) {
+			const ElfW(Nhdr) *note = (const void *)at;
+			size_t name = ((size_t)note->n_namesz + 3) & ~(size_t)3;
+			size_t text = ((size_t)note->n_descsz + 3) & ~(size_t)3;
+			if ((size_t)(end - at) - sizeof(*note) < name + text)
+				break;
+			if (is_note_of_go(note))
+				return 1;
+			at += sizeof(*note) + name + text;
+		}
+	}
+	return 0;
+}
+
+/* Whether the program's handlers may run on the alternate stack of this thread. Go's runtime looks for a stack by a system
+ * call, takes the agent's for one of the C library, and requires that its handlers run there. */
+static bool program_has_stacks(void)
+{
+	stack_t stack;
+	bool is_set =
+		machine_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) == 0 && !(stack.ss_flags & SS_DISABLE);
+	return is_set || dl_iterate_phdr(find_go, NULL) != 0;
+}
+
 int signals_own(int number, const struct sigaction *ours)
 {
 	uint64_t mask;
@@ -290,9 +330,7 @@ int signals_own(int number, const struct sigaction *ours)
 	}
 	if (!refused && number == runtime.signal) {
 		table.timers = BIT(number);
-		stack_t stack;
-		table.has_stacks = machine_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0) == 0 &&
-				   !(stack.ss_flags & SS_DISABLE);
+		table.has_stacks = program_has_stacks();
 		find_actions();
 		signals_thread.program_blocks = mask & BIT(number);
 		mask &= ~BIT(number);
