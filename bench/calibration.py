@@ -5,7 +5,7 @@ Measures how often the errors and the marks of cpprof are right.
 	bench/calibration.py intervals [--runs N] [--backend NAME]... [--ms MS] [--us US] [--rate HZ]
 	bench/calibration.py marks [--runs N]
 
-`intervals` records tests/programs/split.c, which knows its own shares, with each backend, and prints how many of the 95 % intervals
+`intervals` records tests/programs/split.c, whose shares are known, with each backend, and prints how many of the 95 % intervals
 of the body profile contain the share. `marks` records sqlite3 (bench/setup builds it) again and again, compares equal runs with each
 other, and prints how many entries are marked.
 """

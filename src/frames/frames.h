@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* What naming one module may take; 0: 2 GB, and 60 s of CPU time. */
+/* The limits of naming one module; 0: 2 GB, and 60 s of CPU time. */
 struct frames_limits {
 	uint64_t memory_bytes;
 	uint64_t cpu_ns;

@@ -60,7 +60,7 @@ def test_writes_where_it_is_asked_to(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can run programs as two users")
 def test_counts_beside_another_users_file():
-	"""A file of another user, which nobody else can read, may be in use: it is left alone."""
+	"""A file of another user, which only that user can read, may be in use: it is left alone."""
 	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
 		folder = Path(name)
 		folder.chmod(0o1777)

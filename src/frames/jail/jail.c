@@ -329,7 +329,7 @@ static int name_here(struct jail *jail, const struct additions_request *request,
 	return status;
 }
 
-/* Returns whether nobody but root and our user can have made a file. */
+/* Returns whether only root or our user can have made a file. */
 static bool is_trusted(int fd)
 {
 	struct stat status;

@@ -1,4 +1,4 @@
-/* What objects define and use, by their tables of dynamic symbols. Definitions are found by DT_GNU_HASH:
+/* The symbols that objects define and use, by their tables of dynamic symbols. Definitions are found by DT_GNU_HASH:
  *
  *     header | Bloom filter: words | buckets: first symbol of each, or 0 | chains: hash of each symbol, bit 0 ends it
  */

@@ -69,7 +69,7 @@ bool selection_pattern_fits_file(const struct selection_pattern *pattern, const 
 /* Matches `name`, which is the function's qualified one, or that and its parameters, or for TAU also its type. */
 bool selection_pattern_fits_function(const struct selection_pattern *pattern, const char *name,
 				     const struct source_point *function);
-/* Matches any of the names by which linkers know a function. */
+/* Matches any of the names that linkers give a function. */
 bool selection_pattern_fits_linker_name(const struct selection_pattern *pattern, const struct source_point *function);
 
 /* The position in the text that is read. */

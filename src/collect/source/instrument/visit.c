@@ -113,7 +113,7 @@ static const char *const *linker_names(struct source_points *points, CXCursor cu
 	return names;
 }
 
-/* Sets what a selection may need to know about a function. */
+/* Sets the names and places of a function that a selection may use. */
 static void describe_names(const struct source_points_function *function, size_t outer)
 {
 	struct source_points *points = function->points;
