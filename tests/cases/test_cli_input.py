@@ -140,14 +140,14 @@ READERS = [["report"], ["info"], ["export"], ["whatif", "main=0"], ["explore"], 
 @pytest.mark.parametrize("words", READERS, ids=lambda words: words[0])
 def test_a_small_file_with_large_tables(tmp_path, words):
 	hostile = tmp_path / "hits.data"
-	hostile.write_bytes(many_hits(800))
+	hostile.write_bytes(many_hits(600))
 	assert hostile.stat().st_size < 100000
 	check_failure(run(*words, "hits.data", directory=tmp_path), "hits.data", "its tables take 1.17", "more than the limit of 1 GiB",
 		"(--memory SIZE raises it)")
 
 
 def test_a_small_file_with_large_tables_is_not_compared(tmp_path):
-	(tmp_path / "hits.data").write_bytes(many_hits(800))
+	(tmp_path / "hits.data").write_bytes(many_hits(600))
 	(tmp_path / "one.data").write_bytes(many_hits(1))
 	check_failure(run("diff", "one.data", "hits.data", directory=tmp_path), "hits.data", "(--memory SIZE raises it)")
 
