@@ -6,12 +6,12 @@ const struct count_tree *placing_tree(const struct placing *placing, uint32_t th
 	return &placing->tally->threads[thread].tree;
 }
 
-uint32_t placing_outermost(const struct profile *profile, int64_t id)
+uint32_t placing_outermost(const struct profile *profile, int64_t location)
 {
-	const struct profile_location *location = &profile->locations[id];
-	return location->first_frame == PROFILE_NONE || location->frame_count == 0
+	const struct profile_location *at = &profile->locations[location];
+	return at->first_frame == PROFILE_NONE || at->frame_count == 0
 		       ? PROFILE_NONE
-		       : profile->frames[location->first_frame + location->frame_count - 1].function;
+		       : profile->frames[at->first_frame + at->frame_count - 1].function;
 }
 
 const struct count_probe *placing_probe(const struct placing *placing, uint32_t thread, uint32_t path)

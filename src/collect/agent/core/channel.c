@@ -188,7 +188,7 @@ bool channel_find(void)
 		return false;
 	bool found = is_recorders((int)fd, &place) && map_channel((int)fd, &place);
 	if (found)
-		memcpy(path_found, value, strlen(value));
+		memcpy(path_found, value, strlen(value) + 1);
 	machine_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 	return found;
 }
