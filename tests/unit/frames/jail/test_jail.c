@@ -153,7 +153,8 @@ static void test_limits(void **state)
 		    { crash, "ended by signal" } };
 	scene_init(&scene);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		if (bad[i].naming == hoard && __asan_init)
+		/* The address sanitizer needs more memory, and handles a crash itself. */
+		if (bad[i].naming != loop && __asan_init)
 			continue;
 		scene.options.limits = (struct frames_limits){ .memory_bytes = 64 << 20, .cpu_ns = 100000000 };
 		jail_init(&scene.jail, &scene.naming);

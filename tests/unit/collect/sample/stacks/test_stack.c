@@ -96,7 +96,7 @@ static __attribute__((noinline)) uint64_t behind_another_call(void)
 	volatile unsigned sum = unrelated(zero);
 	sum += unrelated(sum);
 	for (uint64_t at = (uint64_t)(uintptr_t)behind_another_call;
-	     at < (uint64_t)(uintptr_t)behind_another_call + 200; at++) {
+	     at < (uint64_t)(uintptr_t)behind_another_call + 1000; at++) {
 		int32_t distance;
 		memcpy(&distance, (const void *)(uintptr_t)(at - 4),
 		       sizeof(distance)); /* NOLINT(performance-no-int-to-ptr) */
