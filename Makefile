@@ -5,10 +5,13 @@
 #   make demo-source build Lua with a Profiler object in each function and show its calls
 #   make check      all checks: both compilers, tests, arm64, sanitizers, fuzzers, lint
 #   make quick      build, and test what changed since the last commit, in less than a minute
-#   make lint       format, clang-tidy, headers, includes, processors, cycles of calls
+#   make lint       format, clang-tidy, headers, includes, processors, cycles of calls, types of scripts
 #   make format     apply clang-format
 #   make bench      measure cpprof and perf on the same programs; BENCH_FLAGS=--quick measures less
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
+#   make uninstall  remove what make install installed, with the same PREFIX and DESTDIR
+#   make deb        make a Debian package                -> build/cpprof_VERSION_ARCHITECTURE.deb
+#   make dist       make an archive of the last commit   -> build/cpprof-VERSION.tar.gz
 #   make clean      remove build/
 #
 # A bare Debian 12 is enough: each target first installs the packages that are missing (tools/setup).
@@ -17,9 +20,10 @@ PREFIX ?= /usr/local
 BUILD = build
 # Debian's meson uses Debian's Python, even if another meson comes first in PATH.
 MESON = $(firstword $(wildcard /usr/bin/meson) meson)
+VERSION = $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: all setup demo demo-source check quick lint format bench install clean help
+.PHONY: all setup demo demo-source check quick lint format bench install uninstall deb dist clean help
 
 all: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
@@ -63,6 +67,24 @@ install: all
 	@$(MESON) setup --reconfigure --prefix=$(PREFIX) $(BUILD) >/dev/null
 	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) $(MESON) install -C $(BUILD) --no-rebuild --quiet
 	@echo "installed: $(DESTDIR)$(PREFIX)/bin/cpprof"
+
+uninstall: all
+	@$(MESON) setup --reconfigure --prefix=$(PREFIX) $(BUILD) >/dev/null
+	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) tools/uninstall $(BUILD)
+
+# A build of its own, because the prefix and the folder of libraries are Debian's.
+deb:
+	@tools/setup deb
+	@test -e $(BUILD)/deb/build.ninja || $(MESON) setup --prefix=/usr --libdir=lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH) \
+		-Dtests=false $(BUILD)/deb >/dev/null
+	@ninja -C $(BUILD)/deb --quiet
+	@tools/make_deb $(BUILD)/deb $(BUILD)
+
+dist:
+	@git diff --quiet HEAD || echo "make dist: the archive has the last commit, without the changes since then" >&2
+	@mkdir -p $(BUILD)
+	@git archive --prefix=cpprof-$(VERSION)/ -o $(BUILD)/cpprof-$(VERSION).tar.gz HEAD
+	@echo "$(BUILD)/cpprof-$(VERSION).tar.gz"
 
 clean:
 	@rm -rf $(BUILD)

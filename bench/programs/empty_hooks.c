@@ -1,7 +1,7 @@
 /*
  * Hooks that do nothing, for LD_PRELOAD: they measure the cost of calling a hook. With
- * -DTIME_STAMPS the hooks of -finstrument-functions read the time stamp counter, as each hook
- * must that times calls. With -DCOUNT_BLOCKS the hooks of basic blocks count, and print the
+ * -DTIME_STAMPS the hooks of -finstrument-functions read the time stamp counter when all
+ * instructions before are executed, as each hook must that times calls. With -DCOUNT_BLOCKS the hooks of basic blocks count, and print the
  * number of blocks at exit.
  */
 #include <stdint.h>
@@ -21,7 +21,7 @@ void __sanitizer_cov_pcs_init(const uintptr_t *start, const uintptr_t *end);
 
 #ifdef TIME_STAMPS
 static _Thread_local uint64_t total __attribute__((tls_model("initial-exec")));
-#define STAMP() (total += __builtin_ia32_rdtsc())
+#define STAMP() (__builtin_ia32_lfence(), total += __builtin_ia32_rdtsc())
 #else
 #define STAMP() ((void)0)
 #endif

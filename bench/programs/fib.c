@@ -22,8 +22,10 @@ int fib(int n)
 	CPPROF_FUNCTION;
 #endif
 #ifdef TIME_STAMPS /* the lower bound of timing a call with any tool */
+	__builtin_ia32_lfence();
 	(void)__builtin_ia32_rdtsc();
 	int number = n < 2 ? n : fib(n - 1) + fib(n - 2);
+	__builtin_ia32_lfence();
 	(void)__builtin_ia32_rdtsc();
 	return number;
 #endif

@@ -26,12 +26,14 @@ struct cpprof_frame *cpprof_probe_restore(struct cpprof_frame *frame, const stru
 					  __UINT64_TYPE__ return_slot)
 	__attribute__((__visibility__("default"), __returns_nonnull__));
 
-/* Charges the time since the last event to the current path, if calls are timed. It is one asm statement, because
+/* Charges the time since the last event to the current path, if calls are timed: up to the end of all instructions
+ * before it (lfence), because the processor would read the time while they wait for their operands. It is one asm statement, because
  * compilers do not take that apart. */
 static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof_frame *current)
 {
 	__asm__ __volatile__("cmp{q $0, %0| " CPPROF_QWORD_ "%0, 0}\n\t"
 			     "je 1f\n\t"
+			     "lfence\n\t"
 			     "rdtsc\n\t"
 			     "shl{q $32, %%rdx| rdx, 32}\n\t"
 			     "or{q %%rdx, %%rax| rax, rdx}\n\t"

@@ -35,7 +35,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 7,        /* of this header, code_table.h and interval_clock.h */
+	CHANNEL_VERSION = 8,        /* of this header, code_table.h and interval_clock.h */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -97,6 +97,9 @@ struct channel_thread {
 	uint64_t waits_since_ns; /* CLOCK_MONOTONIC, start of the present wait; 0: no wait, or ticks interrupt it */
 	uint64_t lost_events;    /* records other than samples for which the ring had no room */
 	uint64_t estimated[SAMPLE_REQUESTS]; /* gticks in clocks[].total that were estimated, not counted */
+	/* Sum of the squares of these estimates, which are independent of each other. Greater than 0 if the request was
+	 * not counted one by one for some time. */
+	double estimated_squares[SAMPLE_REQUESTS];
 	struct channel_moved moved;
 };
 
@@ -197,7 +200,7 @@ static inline bool channel_is_known(const struct channel *channel)
 #define CHANNEL_BYTES (CHANNEL_CHUNKS_AT + (uint64_t)CHANNEL_CHUNKS * CODE_CHUNK_SLOTS * CODE_SLOT_BYTES)
 
 /* Runtime and monitor may come from different builds: another size needs another CHANNEL_VERSION. */
-_Static_assert(sizeof(struct channel_request) == 80 && sizeof(struct channel_thread) == 832 &&
+_Static_assert(sizeof(struct channel_request) == 80 && sizeof(struct channel_thread) == 960 &&
 		       sizeof(struct channel_process) == 72 && offsetof(struct channel, processes) == 4096,
 	       "sizes of the channel's parts");
 

@@ -50,7 +50,7 @@
 	"CPT\r\n\x1a\n"
 
 enum {
-	TALLY_VERSION = 2,
+	TALLY_VERSION = 3,
 	TALLY_GRANULE = 64 * 1024,
 	TALLY_HEADER_BYTES = TALLY_GRANULE,
 	TALLY_REQUESTS = 16,
@@ -87,6 +87,11 @@ struct tally_request {
 	char unit[64];   /* "ns" */
 };
 
+/* The least and the most that one call of a probe point adds to a time. Negative: it hides a part of the call's own. */
+struct tally_cost {
+	int64_t least_ps, most_ps;
+};
+
 struct tally_header {
 	char magic[8];
 	uint32_t version;
@@ -101,10 +106,9 @@ struct tally_header {
 	uint32_t starts_paused; /* 1: counting starts with cpprof_start or moncontrol(1) */
 	uint32_t is_over;       /* 1: nothing that is written from now on is read */
 	struct tally_request requests[TALLY_REQUESTS];
-	/* Cost of one entry and exit of a probe point where each call is timed, in ps; 0: not measured. The `inside`
-	 * part falls between the two time stamps and is charged to the probe point, the `outside` part to its
-	 * caller. */
-	uint64_t probe_inside_ps, probe_outside_ps;
+	/* Cost of one entry and exit of a probe point where each call is timed; all 0: not measured. The `inside` part
+	 * falls between the two time stamps and is charged to the probe point, the `outside` part to its caller. */
+	struct tally_cost probe_inside, probe_outside;
 	/* The first problem with a rule in CPPROF_PROBES or with the user's implementation. "": none */
 	char rules_finding[256];
 	/* The name of the user's implementation that is also called at probe points. "": none */
@@ -123,6 +127,7 @@ enum tally_chunk_kind {
 	TALLY_EVENTS,
 	TALLY_RING,
 	TALLY_PROBES,
+	TALLY_LABELS,
 	TALLY_CHUNK_KINDS
 };
 
@@ -234,7 +239,7 @@ struct tally_tick {
 	uint64_t samples;
 	struct tally_tick *next;
 	uint32_t request; /* index in tally_header.requests */
-	uint32_t spare;
+	uint32_t labels;  /* number of the thread's label set, see TALLY_LABELS; 0: none */
 };
 
 struct tally_thread {
@@ -349,15 +354,30 @@ struct tally_probes {
 	struct tally_probe probes[];
 };
 
+/* --- labels --- */
+
+/* A label set of the process: "key=value" lines. The text follows, and zeros up to the next multiple of 8 bytes. */
+struct tally_label_set {
+	uint32_t number; /* from 1; a number has one text in a process */
+	uint32_t bytes;  /* of the text */
+	char text[];
+};
+
+struct tally_labels {
+	struct tally_chunk chunk;
+	uint64_t sets_bytes; /* bytes of the complete sets below */
+	uint8_t sets[];
+};
+
 _Static_assert(sizeof(struct tally_header) <= TALLY_HEADER_BYTES, "the header has room");
 _Static_assert(sizeof(struct tally_chunk) == 40 && sizeof(struct tally_node) == 56 && sizeof(struct tally_edge) == 56 &&
 		       sizeof(struct tally_tick) == 40,
 	       "as in files that exist");
-_Static_assert(sizeof(struct tally_request) == 720 && sizeof(struct tally_header) == 11944 &&
+_Static_assert(sizeof(struct tally_request) == 720 && sizeof(struct tally_header) == 11960 &&
 		       sizeof(struct tally_process) == 208 && sizeof(struct tally_thread) == 408 &&
 		       sizeof(struct tally_probe) == 72 && sizeof(struct tally_probes) == 48 &&
-		       sizeof(struct tally_blocks) == 40 && sizeof(struct tally_trace) == 56 &&
-		       sizeof(struct tally_ring) == 56,
+		       sizeof(struct tally_labels) == 48 && sizeof(struct tally_blocks) == 40 &&
+		       sizeof(struct tally_trace) == 56 && sizeof(struct tally_ring) == 56,
 	       "another size needs another TALLY_VERSION");
 
 #endif

@@ -74,7 +74,7 @@ int analyze_what_if(const struct view *view, const struct what_if *paths, size_t
 struct line_entry {
 	uint32_t file;  /* string id in the profile */
 	uint32_t line;  /* 0: unknown */
-	uint64_t body;  /* hits while this line was the innermost */
+	uint64_t body;  /* hits while this line was the innermost; or what is charged to it */
 	uint64_t total; /* hits while this line or a callee of it executed, once per sample */
 };
 struct line_list {
@@ -87,6 +87,15 @@ struct line_list {
  * including those that the view trims. Returns NULL on error: ERROR_MEMORY, ERROR_USAGE (not a by-function view) or
  * ERROR_NOT_FOUND (no such label). */
 struct line_list *analyze_lines(const struct view *view, const struct label_set *functions, struct error *error);
+/* The same, but `body` is the hits that are charged to the line: those of the samples whose innermost frame of one of these
+ * functions is at the line. */
+struct line_list *analyze_charged_lines(const struct view *view, const struct label_set *functions,
+					struct error *error);
+/* The lines of all functions together, without the lines that have no hits of their own: most of these first, then most hits,
+ * then by file and line. */
+struct line_list *analyze_hot_lines(const struct view *view, struct error *error);
+/* The charged lines of own code (own_code.h), without those that nothing is charged to, in the same order. */
+struct line_list *analyze_hot_own_lines(const struct view *view, struct error *error);
 /* Returns how often each line of these functions was executed. The view must be by function, of a resource that
  * counts lines. Every line that has code gets an entry; one with 0 hits was never executed. `body` and `total` are
  * equal. Returns NULL: ERROR_MEMORY. */

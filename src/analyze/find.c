@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/build.h"
+#include "analyze/short_names.h"
 #include "analyze/view.h"
 #include "base/cxx_name.h"
 #include "base/hash_map.h"
@@ -180,6 +181,16 @@ static int keep_hit(const struct view *view, struct label_set *found)
 	return result;
 }
 
+/* Finds the labels that are shown as `name` where names are short. Returns 0 or ERROR_MEMORY. */
+static int find_shown(const struct view *view, const char *name, struct label_set *found)
+{
+	struct short_names *names = short_names_of_view(view);
+	int64_t count = names ? short_names_find(names, name, found->labels) : ERROR_MEMORY;
+	short_names_free(names);
+	found->count = count > 0 ? (size_t)count : 0;
+	return count < 0 ? (int)count : 0;
+}
+
 bool view_are_mains(const struct view *view, const struct label_set *set)
 {
 	for (size_t i = 0; i < set->count; i++) {
@@ -197,7 +208,8 @@ int64_t view_find(const struct view *view, const char *name, struct label_set *f
 	int64_t count = ERROR_MEMORY;
 	if (found->labels && scratch) {
 		find_labels(view, name, scratch, found);
-		count = view_functions(view, found, NULL, 0);
+		int status = found->count == 0 ? find_shown(view, name, found) : 0;
+		count = status < 0 ? status : view_functions(view, found, NULL, 0);
 		if (count > 1)
 			count = keep_hit(view, found) < 0 ? ERROR_MEMORY : view_functions(view, found, NULL, 0);
 	}

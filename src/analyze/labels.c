@@ -193,7 +193,8 @@ static int label_unnamed(struct view_build *build, const struct profile_location
 	if (label < 0)
 		return (int)label;
 	labels->top = (uint32_t)label;
-	build->frame_labels[labels->first + labels->count++] = (uint32_t)label;
+	build->frame_labels[labels->first] = (uint32_t)label;
+	labels->count = 1;
 	return 0;
 }
 

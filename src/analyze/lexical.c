@@ -8,10 +8,11 @@
 #include "base/cxx_name.h"
 #include "profile/thread_mark.h"
 
-/* One pair: the function `taker` takes the address of `function`. Both are strings of `names`: the last components
+/* One pair: the function `taker` takes the address of `function`, or contains it. Both are strings of `names`: the last components
  * of names. */
 struct taking {
 	uint32_t function, taker;
+	bool is_nested; /* the function is nested in the taker */
 };
 
 struct lexical {
@@ -68,15 +69,19 @@ static int read_takings(struct lexical *lexical)
 	const struct profile *profile = lexical->profile;
 	for (size_t i = 0; i < profile->note_count; i++) {
 		const char *text = profile_string(profile, profile->notes[i].value);
+		const char *key = profile_string(profile, profile->notes[i].key);
 		const char *first = strchr(text, '\t'), *second = first ? strchr(first + 1, '\t') : NULL;
-		if (!second || strcmp(profile_string(profile, profile->notes[i].key), LEXICAL_NOTE) != 0)
+		bool is_nested = strcmp(key, PROFILE_NOTE_NESTED) == 0;
+		if (is_nested && first && !second)
+			second = first + strlen(first);
+		else if (!second || strcmp(key, LEXICAL_NOTE) != 0)
 			continue;
 		int64_t function = own_name(lexical, text, (size_t)(first - text));
 		int64_t taker = own_name(lexical, first + 1, (size_t)(second - first) - 1);
 		if (function < 0 || taker < 0 ||
 		    ARRAY_RESERVE(lexical->takings, lexical->capacity, lexical->count + 1) < 0)
 			return ERROR_MEMORY;
-		lexical->takings[lexical->count++] = (struct taking){ (uint32_t)function, (uint32_t)taker };
+		lexical->takings[lexical->count++] = (struct taking){ (uint32_t)function, (uint32_t)taker, is_nested };
 	}
 	return 0;
 }
@@ -120,6 +125,33 @@ static bool calls(const struct lexical *lexical, uint32_t location, uint32_t nam
 		return false;
 	uint32_t function = lexical->profile->frames[at->first_frame].function;
 	return hash_map_get(&lexical->calls, call_key(name, lexical->own[function])) != HASH_MAP_NONE;
+}
+
+/* Whether a function is nested in another one, or in one that is. */
+static bool is_within(const struct lexical *lexical, uint32_t function, uint32_t host, int depth)
+{
+	enum { DEPTH_MAX = 16 }; /* notes of a damaged file may lead in a circle */
+	for (size_t i = 0; i < lexical->count && depth < DEPTH_MAX; i++)
+		if (lexical->takings[i].is_nested && lexical->takings[i].function == function &&
+		    (lexical->takings[i].taker == host ||
+		     is_within(lexical, lexical->takings[i].taker, host, depth + 1)))
+			return true;
+	return false;
+}
+
+/* Whether the innermost function of a location can call a nested function by its name, because it is nested in the
+ * same one. */
+static bool is_neighbour(const struct lexical *lexical, uint32_t location, uint32_t name)
+{
+	const struct profile_location *at = &lexical->profile->locations[location];
+	if (at->frame_count == 0)
+		return false;
+	uint32_t caller = lexical->own[lexical->profile->frames[at->first_frame].function];
+	for (size_t i = 0; i < lexical->count; i++)
+		if (lexical->takings[i].is_nested && lexical->takings[i].function == name &&
+		    is_within(lexical, caller, lexical->takings[i].taker, 0))
+			return true;
+	return false;
 }
 
 static bool takes(const struct lexical *lexical, uint32_t location, uint32_t function)
@@ -178,7 +210,8 @@ static int64_t find_parent(struct lexical *lexical, uint32_t node)
 		is_taken = lexical->takings[i].function == name;
 	/* Direct calls stay below their caller, and so do recursive ones. */
 	if (!is_taken || parent == PROFILE_ROOT || has_function(lexical, profile->nodes[parent].location, name) ||
-	    calls(lexical, profile->nodes[parent].location, name))
+	    calls(lexical, profile->nodes[parent].location, name) ||
+	    is_neighbour(lexical, profile->nodes[parent].location, name))
 		return lexical->moved_to[parent];
 	for (uint32_t at = parent; at != PROFILE_ROOT; at = profile->nodes[at].parent) {
 		if (thread_mark_is(profile, at))
@@ -227,6 +260,11 @@ static void take_tree(struct lexical *lexical)
 	hash_map_release(&profile->node_by_edge);
 	hash_map_init(&profile->node_by_edge);
 	profile->nodes_indexed = 0;
+}
+
+bool lexical_has_pairs(const struct profile *profile)
+{
+	return profile_note(profile, LEXICAL_NOTE) || profile_note(profile, PROFILE_NOTE_NESTED);
 }
 
 int64_t lexical_paths(struct profile *profile)

@@ -55,8 +55,8 @@ static int add_node(struct counting *counting, size_t node, const struct label_s
 	const struct profile *profile = counting->profile;
 	const struct profile_location *location = &profile->locations[profile->nodes[node].location];
 	uint64_t hits = counting->view->node_hits[node];
-	if (profile->nodes[node].parent != PROFILE_ROOT || location->first_frame == PROFILE_NONE ||
-	    location->frame_count == 0 || (hits == 0 && counting->is_used[node]))
+	if (profile->nodes[node].parent != PROFILE_ROOT || location->frame_count == 0 ||
+	    (hits == 0 && counting->is_used[node]))
 		return 0;
 	const struct profile_frame *frame = &profile->frames[location->first_frame];
 	if (frame->line == 0 || !label_set_has(functions, counting->view->function_label[frame->function]))

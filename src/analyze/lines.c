@@ -7,9 +7,9 @@
 
 #include "analyze/analyses.h"
 #include "analyze/build.h"
+#include "analyze/marked_nodes.h"
 #include "base/array.h"
 #include "base/hash_map.h"
-#include "profile/thread_mark.h"
 
 void line_list_free(struct line_list *list)
 {
@@ -19,29 +19,16 @@ void line_list_free(struct line_list *list)
 	free(list);
 }
 
-/* A profile node that has a frame of the function. These nodes form a tree. */
-struct line_node {
-	uint64_t hits;   /* of the profile node */
-	uint64_t weight; /* of its subtree */
-	uint32_t location;
-	uint32_t parent; /* NO_NODE: none */
-	uint32_t first_child;
-	uint32_t next_sibling;
-};
-
-#define NO_NODE UINT32_MAX
-
 struct lines {
 	const struct view *view;
 	const struct profile *profile;
 	struct line_list *list;
+	bool charges;            /* `body` is the charged hits */
 	size_t capacity;         /* of list->entries */
 	struct hash_map by_line; /* (file, line) -> entry */
 	uint32_t *frame_entry;   /* per frame: its entry, or PROFILE_NONE if it is of another function */
 	bool *has_frame;         /* per location: it shows a frame of the function */
-	struct line_node *nodes;
-	size_t node_count;
-	size_t node_capacity;
+	struct marked_nodes nodes;
 	uint32_t *on_stack; /* per entry: number of frames at that line in the current stack */
 };
 
@@ -57,18 +44,6 @@ static int64_t entry_of(struct lines *lines, const struct profile_frame *frame)
 		return ERROR_MEMORY;
 	list->entries[list->count] = (struct line_entry){ .file = frame->file, .line = frame->line };
 	return (int64_t)list->count++;
-}
-
-/* Returns how many frames of a location the view shows, and sets *first to the innermost of them. */
-static uint32_t shown(const struct lines *lines, const struct profile_location *location, uint32_t *first)
-{
-	*first = location->first_frame;
-	if (location->first_frame == PROFILE_NONE || location->frame_count == 0)
-		return 0;
-	if (!lines->view->options.no_inlines)
-		return location->frame_count;
-	*first += location->frame_count - 1;
-	return 1;
 }
 
 static int mark_frames(struct lines *lines, const struct label_set *functions)
@@ -98,7 +73,7 @@ static int mark_locations(struct lines *lines)
 	if (!lines->has_frame)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < profile->location_count; i++) {
-		uint32_t first, count = shown(lines, &profile->locations[i], &first);
+		uint32_t first, count = marked_frames(lines->view, &profile->locations[i], &first);
 		for (uint32_t k = 0; k < count; k++)
 			if (lines->frame_entry[first + k] != PROFILE_NONE)
 				lines->has_frame[i] = true;
@@ -106,90 +81,33 @@ static int mark_locations(struct lines *lines)
 	return 0;
 }
 
-/* Makes the line nodes. `nearest` is, per profile node, the innermost line node on its path. */
-static int find_nodes(struct lines *lines, uint32_t *nearest)
+/* Gives a line the node's weight if it is not on the stack yet, and its own or charged hits. */
+static void enter_node(void *context, const struct marked_node *node)
 {
-	const struct profile *profile = lines->profile;
-	nearest[PROFILE_ROOT] = NO_NODE;
-	for (size_t i = 1; i < profile->node_count; i++) {
-		uint32_t above = nearest[profile->nodes[i].parent];
-		uint32_t location = profile->nodes[i].location;
-		uint64_t hits = lines->view->node_hits[i];
-		if (lines->has_frame[location]) {
-			if (ARRAY_RESERVE(lines->nodes, lines->node_capacity, lines->node_count + 1) < 0)
-				return ERROR_MEMORY;
-			lines->nodes[lines->node_count] = (struct line_node){ .hits = hits,
-									      .location = location,
-									      .parent = above,
-									      .first_child = NO_NODE,
-									      .next_sibling = NO_NODE };
-			above = (uint32_t)lines->node_count++;
-		}
-		/* If threads are not stitched, a stack begins below each mark. */
-		if (lines->view->options.no_stitch && thread_mark_is(profile, (uint32_t)i))
-			above = NO_NODE;
-		nearest[i] = above;
-		if (above != NO_NODE)
-			lines->nodes[above].weight += hits;
-	}
-	return 0;
-}
-
-/* Links children to parents and adds up weights. Parents precede their children. */
-static int link_nodes(struct lines *lines)
-{
-	uint32_t *nearest = malloc(lines->profile->node_count * sizeof(*nearest));
-	int result = nearest ? find_nodes(lines, nearest) : ERROR_MEMORY;
-	free(nearest);
-	for (size_t i = lines->node_count; i-- > 0 && result == 0;) {
-		struct line_node *node = &lines->nodes[i];
-		if (node->parent == NO_NODE)
-			continue;
-		struct line_node *parent = &lines->nodes[node->parent];
-		parent->weight += node->weight;
-		node->next_sibling = parent->first_child;
-		parent->first_child = (uint32_t)i;
-	}
-	return result;
-}
-
-/* Gives a line the node's weight if it is not on the stack yet. */
-static void enter_node(struct lines *lines, const struct line_node *node)
-{
-	uint32_t first, count = shown(lines, &lines->profile->locations[node->location], &first);
+	struct lines *lines = context;
+	uint32_t first, count = marked_frames(lines->view, &lines->profile->locations[node->location], &first);
+	bool is_innermost = true;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t entry = lines->frame_entry[first + i];
 		if (entry == PROFILE_NONE)
 			continue;
-		if (i == 0)
+		if (lines->charges && is_innermost)
+			lines->list->entries[entry].body += node->charged;
+		else if (!lines->charges && i == 0)
 			lines->list->entries[entry].body += node->hits;
+		is_innermost = false;
 		if (lines->on_stack[entry]++ == 0)
 			lines->list->entries[entry].total += node->weight;
 	}
 }
 
-static void leave_node(struct lines *lines, const struct line_node *node)
+static void leave_node(void *context, const struct marked_node *node)
 {
-	uint32_t first, count = shown(lines, &lines->profile->locations[node->location], &first);
+	struct lines *lines = context;
+	uint32_t first, count = marked_frames(lines->view, &lines->profile->locations[node->location], &first);
 	for (uint32_t i = 0; i < count; i++)
 		if (lines->frame_entry[first + i] != PROFILE_NONE)
 			lines->on_stack[lines->frame_entry[first + i]]--;
-}
-
-/* Walks depth first. The way back follows `parent`, so that no stack is needed. */
-static void walk_nodes(struct lines *lines, uint32_t top)
-{
-	uint32_t at = top;
-	while (at != NO_NODE) {
-		enter_node(lines, &lines->nodes[at]);
-		uint32_t next = lines->nodes[at].first_child;
-		while (next == NO_NODE && at != NO_NODE) {
-			leave_node(lines, &lines->nodes[at]);
-			next = lines->nodes[at].next_sibling;
-			at = lines->nodes[at].parent;
-		}
-		at = next;
-	}
 }
 
 static int compare_entries(const void *left, const void *right, void *context)
@@ -215,7 +133,8 @@ static void finish_list(struct lines *lines)
 		qsort_r(list->entries, kept, sizeof(*list->entries), compare_entries, (void *)lines->profile);
 }
 
-struct line_list *analyze_lines(const struct view *view, const struct label_set *functions, struct error *error)
+static struct line_list *find_lines(const struct view *view, const struct label_set *functions, bool charges,
+				    struct error *error)
 {
 	if (!view->function_label) {
 		error_set(error, ERROR_USAGE, "cannot show source lines: the view is not by function");
@@ -223,26 +142,37 @@ struct line_list *analyze_lines(const struct view *view, const struct label_set 
 	}
 	if (label_set_check(view, functions, error) < 0)
 		return NULL;
-	struct lines lines = { .view = view, .profile = view->profile, .list = calloc(1, sizeof(*lines.list)) };
+	struct lines lines = {
+		.view = view, .profile = view->profile, .list = calloc(1, sizeof(*lines.list)), .charges = charges
+	};
 	hash_map_init(&lines.by_line);
 	int result = lines.list ? mark_frames(&lines, functions) : ERROR_MEMORY;
 	if (result == 0)
 		result = mark_locations(&lines);
 	if (result == 0)
-		result = link_nodes(&lines);
-	for (uint32_t i = 0; i < lines.node_count && result == 0; i++)
-		if (lines.nodes[i].parent == NO_NODE)
-			walk_nodes(&lines, i);
-	if (result == 0)
+		result = marked_nodes_init(&lines.nodes, view, lines.has_frame);
+	if (result == 0) {
+		marked_nodes_walk(&lines.nodes, enter_node, leave_node, &lines);
 		finish_list(&lines);
+	}
 	hash_map_release(&lines.by_line);
 	free(lines.frame_entry);
 	free(lines.has_frame);
-	free(lines.nodes);
+	marked_nodes_release(&lines.nodes);
 	free(lines.on_stack);
 	if (result == 0)
 		return lines.list;
 	line_list_free(lines.list);
 	error_set(error, ERROR_MEMORY, "out of memory for the lines of a function");
 	return NULL;
+}
+
+struct line_list *analyze_lines(const struct view *view, const struct label_set *functions, struct error *error)
+{
+	return find_lines(view, functions, false, error);
+}
+
+struct line_list *analyze_charged_lines(const struct view *view, const struct label_set *functions, struct error *error)
+{
+	return find_lines(view, functions, true, error);
 }

@@ -8,6 +8,7 @@
 #include "base/name_list.h"
 #include "base/quote.h"
 #include "base/whole_number.h"
+#include "profile/companion.h"
 
 int lookup_no_resources(const struct profile *profile, struct error *error)
 {
@@ -27,7 +28,8 @@ int lookup_resource(const struct profile *profile, const char *text, uint32_t *r
 		const char *name = profile_string(profile, profile->resources[i].name);
 		const char *title = profile_string(profile, profile->resources[i].title);
 		exact = strcmp(name, text) == 0 || (length && strcasecmp(title, text) == 0);
-		if (exact || (length && strncmp(name, text, length) == 0)) {
+		bool begins = length && strncmp(name, text, length) == 0 && !companion_is(profile, i);
+		if (exact || begins) {
 			found = i;
 			name_list_add(&fitting, name);
 		}

@@ -48,7 +48,7 @@ static double beta_regularized(double a, double b, double x, double rest)
 
 double statistics_student_tails(double t, double freedom)
 {
-	static const double normal_from = 1e6; /* the difference is below 1e-6 of the probability */
+	static const double normal_from = 1e6; /* the probabilities differ by less than 1e-6 */
 	if (freedom > normal_from)
 		return statistics_normal_tails(t);
 	double square = t * t;

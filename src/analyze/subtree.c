@@ -7,11 +7,12 @@
 /* The subtree while it is built. Nodes are first numbered in the order of discovery, a parent before its children.
  * Then each gets its position in the view's order, in which the nodes of a subtree are contiguous. */
 struct growth {
-	uint32_t *copies; /* per node of the view: its node here; 0: it is above all roots */
+	uint32_t *copies; /* per node of the view: its node here; 0: neither it nor a node above it is a root */
 	uint32_t *parent;
 	uint32_t *label;
 	uint64_t *hits;
 	uint64_t *weight;
+	uint32_t *order;    /* the nodes, children of one node together and sorted by label */
 	uint32_t *size;     /* number of nodes in its subtree, itself included */
 	uint32_t *position; /* position in the final order */
 	uint32_t *next;     /* position of its next child */
@@ -28,11 +29,12 @@ static int growth_init(struct growth *growth, size_t capacity)
 	growth->label = calloc(capacity, sizeof(*growth->label));
 	growth->hits = calloc(capacity, sizeof(*growth->hits));
 	growth->weight = calloc(capacity, sizeof(*growth->weight));
+	growth->order = calloc(capacity, sizeof(*growth->order));
 	growth->size = calloc(capacity, sizeof(*growth->size));
 	growth->position = calloc(capacity, sizeof(*growth->position));
 	growth->next = calloc(capacity, sizeof(*growth->next));
 	bool whole = growth->copies && growth->parent && growth->label && growth->hits && growth->weight &&
-		     growth->size && growth->position && growth->next;
+		     growth->order && growth->size && growth->position && growth->next;
 	return whole ? 0 : ERROR_MEMORY;
 }
 
@@ -43,6 +45,7 @@ static void growth_release(struct growth *growth)
 	free(growth->label);
 	free(growth->hits);
 	free(growth->weight);
+	free(growth->order);
 	free(growth->size);
 	free(growth->position);
 	free(growth->next);
@@ -65,14 +68,12 @@ static int64_t child_of(struct growth *growth, uint32_t parent, uint32_t label)
 	return node;
 }
 
-/* Parents precede children, so one pass can derive each node's copy from its parent's. A node has no copy if neither
- * it nor a node above it has a root label. */
-static int copy_nodes(struct growth *growth, const struct view *view, const struct label_set *roots)
+/* Copies the subtree of a node that is not below another root. Parents precede children, so one pass can derive each
+ * node's copy from its parent's. */
+static int copy_subtree(struct growth *growth, const struct view *view, uint32_t top)
 {
-	for (size_t node = 1; node < view->node_count; node++) {
-		uint32_t above = growth->copies[view->parent[node]];
-		if (!above && !label_set_has(roots, view->label[node]))
-			continue;
+	for (uint32_t node = top; node < view->end[top]; node++) {
+		uint32_t above = node == top ? 0 : growth->copies[view->parent[node]];
 		int64_t copy = child_of(growth, above, view->label[node]);
 		if (copy < 0)
 			return (int)copy;
@@ -82,7 +83,29 @@ static int copy_nodes(struct growth *growth, const struct view *view, const stru
 	return 0;
 }
 
-/* Adds up weights and sizes from the leaves upwards, then assigns positions from the root downwards. */
+/* A node has no copy if neither it nor a node above it has a root label. */
+static int copy_nodes(struct growth *growth, const struct view *view, const struct label_set *roots)
+{
+	int result = 0;
+	for (uint32_t node = 1; node < view->node_count && result == 0;) {
+		bool is_root = label_set_has(roots, view->label[node]);
+		result = is_root ? copy_subtree(growth, view, node) : 0;
+		node = is_root ? view->end[node] : node + 1;
+	}
+	return result;
+}
+
+static int compare_siblings(const void *left, const void *right, void *context)
+{
+	const struct growth *growth = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	if (growth->parent[a] != growth->parent[b])
+		return growth->parent[a] < growth->parent[b] ? -1 : 1;
+	return growth->label[a] < growth->label[b] ? -1 : 1;
+}
+
+/* Adds up weights and sizes from the leaves upwards, then assigns positions from the root downwards: a node has its position
+ * before its children get theirs, because its number is smaller. */
 static void place_nodes(struct growth *growth)
 {
 	for (size_t node = growth->count; node-- > 0;) {
@@ -94,7 +117,11 @@ static void place_nodes(struct growth *growth)
 		growth->size[growth->parent[node]] += growth->size[node];
 	}
 	growth->next[0] = 1;
-	for (size_t node = 1; node < growth->count; node++) {
+	for (uint32_t node = 1; node < growth->count; node++)
+		growth->order[node] = node;
+	qsort_r(growth->order + 1, growth->count - 1, sizeof(*growth->order), compare_siblings, growth);
+	for (size_t i = 1; i < growth->count; i++) {
+		uint32_t node = growth->order[i];
 		uint32_t *next = &growth->next[growth->parent[node]];
 		growth->position[node] = *next;
 		*next += growth->size[node];

@@ -10,9 +10,7 @@ static bool ends_stack(const struct profile *profile, uint32_t node)
 /* A location that is not symbolized counts as one frame. */
 static uint32_t frames_of(const struct profile_location *location, bool no_inlines)
 {
-	return location->first_frame == PROFILE_NONE || location->frame_count == 0 || no_inlines
-		       ? 1
-		       : location->frame_count;
+	return location->frame_count == 0 || no_inlines ? 1 : location->frame_count;
 }
 
 /* A frame of a stack: `inner` frames of its node's location are inside it. */
@@ -25,7 +23,7 @@ struct position {
 static uint8_t role_at(const struct profile *profile, const struct position *at, bool no_inlines)
 {
 	const struct profile_location *location = &profile->locations[profile->nodes[at->node].location];
-	if (location->first_frame == PROFILE_NONE || location->frame_count == 0)
+	if (location->frame_count == 0)
 		return ROLE_NONE;
 	uint32_t frame = no_inlines ? location->frame_count - 1 : at->inner;
 	return profile->functions[profile->frames[location->first_frame + frame].function].role;

@@ -1,7 +1,7 @@
 /*
  * Builds the merged tree of labels, without recursion and without a hash table.
  *
- * At any time, each profile node that is above a hit is a member of one view node under construction. It has a
+ * At any time, each profile node that has or is above a hit is a member of one view node under construction. It has a
  * position in its location's run of labels:
  *
  *   profile node at location [main | read inlined | END]
@@ -12,8 +12,11 @@
  * children for their first labels. `stamp` and `slot`, one each per label, find a child in two array accesses. The
  * order of the stack numbers the nodes depth first.
  *
- * Large trees do not fit the cache. Each profile node therefore needs only a few bytes, and the data for the next
- * step of a member is prefetched when it joins. Paths that were recorded together are close in memory anyway.
+ * Large trees do not fit the cache. All that a step needs of a profile node is therefore in one record, the records of
+ * the children of a node are next to each other, and they are prefetched when the node joins.
+ *
+ * Long loops call a function for each part of the work, because a browser, in which this runs too (ui/page), replaces a
+ * function by an optimized one between two calls, and never within a call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,17 @@
 #include "analyze/build.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/huge_pages.h"
+#include "base/slices.h"
+
+/* A profile node that has or is above a hit. The root has no record. */
+struct member {
+	uint64_t hits;
+	uint32_t first; /* its children are the members first ... first + count - 1 */
+	uint32_t count;
+	uint32_t next; /* the next member of the same view node */
+	uint32_t at;   /* its location; once it has joined a view node: index in frame_labels of its next label */
+};
 
 /* A view node that has no number yet. */
 struct group {
@@ -34,12 +48,11 @@ struct group {
 struct tree {
 	struct view_build *build;
 	struct view *view;
-	/* The children of n that have or lead to hits: child[first[n]] ... child[first[n + 1] - 1]. */
+	struct member *members;
+	uint32_t top_count; /* members 0 ... top_count - 1 are the children of the root */
+	/* While members are made: the children of profile node n are the members first[n + 1] ... first[n + 2] - 1. */
 	uint32_t *first;
-	uint32_t *child;
-	uint32_t *next; /* per profile node: the next member of the same view node */
-	/* per profile node: index in frame_labels; only if its location has several labels */
-	uint32_t *position;
+	uint32_t *node;       /* per member: its profile node; NULL: not wanted */
 	uint32_t *call_label; /* VIEW_CALLSITE: per profile node, the text id of its first label */
 	uint32_t *stamp;      /* per label: the last view node that got a child for it */
 	uint32_t *slot;       /* per label: index of that child in `groups` */
@@ -55,33 +68,84 @@ static inline const struct location_labels *location_of(const struct tree *tree,
 	return &tree->build->locations[tree->build->nodes[node].location];
 }
 
-/* Lists the children that have or lead to hits. Parents have smaller numbers than their children. The number of n's
- * children is counted at first[n + 2]. After adding up, first[n + 1] is the start of n's children; storing them
- * advances it to their end, which is the start of those of n + 1, its final value. */
-static int link_children(struct tree *tree)
+/* --- members --- */
+
+/* Counts the children of the nodes first ... end - 1 that have or lead to hits: n's at first[n + 2]. Children have
+ * larger numbers than their parents, so those of a node are counted before the node. */
+static void count_children(void *context, size_t begin, size_t end)
 {
+	struct tree *tree = context;
 	const struct profile_node *nodes = tree->build->nodes;
-	size_t node_count = tree->build->node_count;
 	const uint64_t *hits = tree->build->node_hits;
 	uint32_t *first = tree->first;
-	tree->node_limit = 1;
-	for (size_t i = node_count - 1; i > 0; i--) {
-		if (hits[i] == 0 && first[i + 2] == 0)
+	size_t limit = 0;
+	for (size_t i = end; i-- > begin;) {
+		if (i == PROFILE_ROOT || (hits[i] == 0 && first[i + 2] == 0))
 			continue;
 		first[nodes[i].parent + 2]++;
-		tree->node_limit += location_of(tree, (uint32_t)i)->count;
+		limit += location_of(tree, (uint32_t)i)->count;
 	}
-	for (size_t i = 2; i < node_count + 2; i++)
-		first[i] += first[i - 1];
-	tree->child = malloc((first[node_count + 1] + 1) * sizeof(*tree->child));
-	if (!tree->child)
+	tree->node_limit += limit;
+}
+
+/* Returns whether a node has or leads to hits. None of its children may be placed yet. */
+static inline bool is_member(const struct tree *tree, uint32_t node)
+{
+	return tree->build->node_hits[node] > 0 || tree->first[node + 2] > tree->first[node + 1];
+}
+
+/* Makes the members of nodes. first[n + 1], the place of n's first child, advances to the place after its last one. */
+static void place_members(void *context, size_t begin, size_t end)
+{
+	struct tree *tree = context;
+	const struct profile_node *nodes = tree->build->nodes;
+	const uint64_t *hits = tree->build->node_hits;
+	uint32_t *first = tree->first;
+	for (uint32_t i = begin > 0 ? (uint32_t)begin : 1; i < end; i++) {
+		if (!is_member(tree, i))
+			continue;
+		uint32_t place = first[nodes[i].parent + 1]++;
+		tree->members[place] = (struct member){ .hits = hits[i],
+							.first = first[i + 1],
+							.count = first[i + 2] - first[i + 1],
+							.at = nodes[i].location };
+		if (tree->node)
+			tree->node[place] = i;
+	}
+}
+
+/* Sets the places of all members. */
+static int count_members(struct tree *tree)
+{
+	size_t count = tree->build->node_count;
+	tree->first = calloc(count + 2, sizeof(*tree->first));
+	if (!tree->first)
 		return ERROR_MEMORY;
-	for (uint32_t i = 1; i < node_count; i++) {
-		/* None of i's children is stored yet. */
-		if (hits[i] > 0 || first[i + 2] > first[i + 1])
-			tree->child[first[nodes[i].parent + 1]++] = i;
-	}
+	huge_pages_advise(tree->first, (count + 2) * sizeof(*tree->first));
+	tree->node_limit = 1;
+	slices_run_back(count, count_children, tree);
+	for (size_t i = 2; i < count + 2; i++)
+		tree->first[i] += tree->first[i - 1];
+	tree->top_count = tree->first[PROFILE_ROOT + 2];
 	return tree->node_limit < PROFILE_NONE ? 0 : ERROR_LIMIT;
+}
+
+static int make_members(struct tree *tree)
+{
+	size_t count = tree->build->node_count, members = tree->first[count + 1];
+	tree->members = malloc((members + 1) * sizeof(*tree->members));
+	if (!tree->members)
+		return ERROR_MEMORY;
+	huge_pages_advise(tree->members, members * sizeof(*tree->members));
+	if (tree->call_label || tree->view->options.keep_view_nodes) {
+		tree->node = malloc((members + 1) * sizeof(*tree->node));
+		if (!tree->node)
+			return ERROR_MEMORY;
+	}
+	slices_run(count, place_members, tree);
+	free(tree->first);
+	tree->first = NULL;
+	return 0;
 }
 
 static bool is_start_code(const struct location_labels *location)
@@ -101,7 +165,7 @@ static int label_calls(struct tree *tree)
 		start_only[PROFILE_ROOT] = true;
 	for (uint32_t i = 1; i < build->node_count && label >= 0; i++) {
 		uint32_t parent = nodes[i].parent;
-		if (tree->build->node_hits[i] == 0 && tree->first[i] == tree->first[i + 1])
+		if (!is_member(tree, i))
 			continue;
 		if (start_only[parent]) {
 			start_only[i] = is_start_code(location_of(tree, i));
@@ -139,7 +203,7 @@ static inline int join(struct tree *tree, uint32_t parent, uint32_t depth, uint3
 	struct group *group = group_of(tree, parent, depth, text);
 	if (!group)
 		return ERROR_MEMORY;
-	tree->next[member] = group->head;
+	tree->members[member].next = group->head;
 	group->head = member;
 	return 0;
 }
@@ -167,64 +231,72 @@ static void sort_groups(struct group *groups, size_t count)
 	}
 }
 
-static int join_children(struct tree *tree, uint32_t member, uint32_t node, uint32_t depth)
+static int join_children(struct tree *tree, struct member parent, uint32_t node, uint32_t depth)
 {
 	int result = 0;
-	for (uint32_t i = tree->first[member]; i < tree->first[member + 1] && result == 0; i++) {
-		uint32_t child = tree->child[i];
-		const struct location_labels *location = location_of(tree, child);
-		__builtin_prefetch(&tree->first[child]);
-		__builtin_prefetch(&tree->build->node_hits[child]);
-		if (location->count > 1)
-			tree->position[child] = location->first + 1;
-		result = join(tree, node, depth, child, tree->call_label ? tree->call_label[child] : location->label);
+	for (uint32_t i = parent.first; i < parent.first + parent.count && result == 0; i++) {
+		struct member *child = &tree->members[i];
+		const struct location_labels *location = &tree->build->locations[child->at];
+		__builtin_prefetch(&tree->members[child->first]);
+		child->at = location->first + (location->count > 0);
+		result = join(tree, node, depth, i,
+			      tree->call_label ? tree->call_label[tree->node[i]] : location->label);
 	}
 	return result;
 }
 
 /* Joins a child of start code, or of the root, without its leading start code. If it is only start code, its own
  * samples are counted at its innermost frame. */
-static int join_top(struct tree *tree, uint32_t child)
+static int join_top(struct tree *tree, uint32_t member, const struct location_labels *location)
 {
-	const struct location_labels *location = location_of(tree, child);
+	struct member *child = &tree->members[member];
 	if (!is_start_code(location)) {
-		tree->position[child] = location->first + location->lead + 1;
-		return join(tree, 0, 1, child, location->top);
+		child->at = location->first + location->lead + 1;
+		return join(tree, 0, 1, member, location->top);
 	}
-	uint64_t hits = tree->build->node_hits[child];
-	struct group *group = hits > 0 ? group_of(tree, 0, 1, location->top) : NULL;
+	struct group *group = child->hits > 0 ? group_of(tree, 0, 1, location->top) : NULL;
 	if (group)
-		group->hits += hits;
-	return hits > 0 && !group ? ERROR_MEMORY : 0;
+		group->hits += child->hits;
+	return child->hits > 0 && !group ? ERROR_MEMORY : 0;
 }
+
+/* A run of members. */
+struct run {
+	uint32_t next, end;
+};
 
 /* Makes the root's children: the first frames below start code. */
 static int join_root(struct tree *tree)
 {
-	/* nodes whose children are not handled yet: the root, then start code */
-	uint32_t *stack = NULL;
+	/* members that are not handled yet: the children of the root, and of start code */
+	struct run *stack = NULL;
 	size_t count = 0, capacity = 0;
 	int result = ARRAY_RESERVE(stack, capacity, 1);
 	if (result == 0)
-		stack[count++] = PROFILE_ROOT;
+		stack[count++] = (struct run){ 0, tree->top_count };
 	while (count > 0 && result == 0) {
-		uint32_t node = stack[--count];
-		for (uint32_t i = tree->first[node]; i < tree->first[node + 1] && result == 0; i++) {
-			uint32_t child = tree->child[i];
-			result = join_top(tree, child);
-			if (result < 0 || !is_start_code(location_of(tree, child)))
-				continue;
-			result = ARRAY_RESERVE(stack, capacity, count + 1);
-			if (result == 0)
-				stack[count++] = child;
+		struct run *run = &stack[count - 1];
+		if (run->next == run->end) {
+			count--;
+			continue;
 		}
+		uint32_t member = run->next++;
+		const struct location_labels *location = &tree->build->locations[tree->members[member].at];
+		struct run below = { tree->members[member].first,
+				     tree->members[member].first + tree->members[member].count };
+		result = join_top(tree, member, location);
+		if (result < 0 || !is_start_code(location))
+			continue;
+		result = ARRAY_RESERVE(stack, capacity, count + 1);
+		if (result == 0)
+			stack[count++] = below;
 	}
 	free(stack);
 	return result;
 }
 
 /* Numbers the group on top of the stack and pushes its children. */
-static int grow_node(struct tree *tree)
+static __attribute__((noinline)) int grow_node(struct tree *tree)
 {
 	struct view *view = tree->view;
 	const uint32_t *labels = tree->build->frame_labels;
@@ -235,16 +307,19 @@ static int grow_node(struct tree *tree)
 	if (group.depth > view->depth)
 		view->depth = group.depth;
 	int result = 0;
-	for (uint32_t member = group.head, next; member != PROFILE_NONE && result == 0; member = next) {
-		next = tree->next[member];
-		if (location_of(tree, member)->count > 1 && labels[tree->position[member]] != LABEL_END) {
-			result = join(tree, node, group.depth + 1, member, labels[tree->position[member]++]);
+	for (uint32_t i = group.head, next; i != PROFILE_NONE && result == 0; i = next) {
+		struct member *member = &tree->members[i];
+		uint32_t label = labels[member->at];
+		next = member->next;
+		if (label != LABEL_END) {
+			member->at++;
+			result = join(tree, node, group.depth + 1, i, label);
 			continue;
 		}
-		hits += tree->build->node_hits[member];
+		hits += member->hits;
 		if (tree->ends)
-			tree->ends[member] = node;
-		result = join_children(tree, member, node, group.depth + 1);
+			tree->ends[tree->node[i]] = node;
+		result = join_children(tree, *member, node, group.depth + 1);
 	}
 	view->parent[node] = group.parent;
 	view->label[node] = group.label;
@@ -256,17 +331,17 @@ static int grow_node(struct tree *tree)
 static int grow(struct tree *tree)
 {
 	struct view *view = tree->view;
-	size_t limit = tree->node_limit, nodes = tree->build->node_count, labels = view->label_count + 1;
+	size_t limit = tree->node_limit, labels = view->label_count + 1;
 	view->parent = malloc(limit * sizeof(*view->parent));
 	view->label = malloc(limit * sizeof(*view->label));
 	view->hits = malloc(limit * sizeof(*view->hits));
-	tree->next = malloc(nodes * sizeof(*tree->next));
-	tree->position = malloc(nodes * sizeof(*tree->position));
 	tree->stamp = malloc(labels * sizeof(*tree->stamp));
 	tree->slot = malloc(labels * sizeof(*tree->slot));
-	if (!view->parent || !view->label || !view->hits || !tree->next || !tree->position || !tree->stamp ||
-	    !tree->slot)
+	if (!view->parent || !view->label || !view->hits || !tree->stamp || !tree->slot)
 		return ERROR_MEMORY;
+	huge_pages_advise(view->parent, limit * sizeof(*view->parent));
+	huge_pages_advise(view->label, limit * sizeof(*view->label));
+	huge_pages_advise(view->hits, limit * sizeof(*view->hits));
 	memset(tree->stamp, 0xff, labels * sizeof(*tree->stamp));
 	view->parent[0] = view->label[0] = PROFILE_NONE;
 	view->hits[0] = tree->build->node_hits[PROFILE_ROOT];
@@ -276,6 +351,40 @@ static int grow(struct tree *tree)
 	while (result == 0 && tree->group_count > 0)
 		result = grow_node(tree);
 	return result;
+}
+
+static void begin_weights(void *context, size_t begin, size_t end)
+{
+	struct view *view = context;
+	for (size_t i = begin; i < end; i++) {
+		view->weight[i] = view->hits[i];
+		view->end[i] = (uint32_t)i + 1;
+	}
+}
+
+static void add_weights(void *context, size_t begin, size_t end)
+{
+	struct view *view = context;
+	for (size_t i = end; i-- > begin;) {
+		if (i == 0)
+			continue;
+		uint32_t parent = view->parent[i];
+		if (view->end[parent] < view->end[i])
+			view->end[parent] = view->end[i];
+		view->weight[parent] += view->weight[i];
+	}
+}
+
+/* The list of n's children begins behind those of the nodes before n, whose last one is at child_start[n] - 1. */
+static void list_children(void *context, size_t begin, size_t end)
+{
+	struct view *view = context;
+	uint32_t next = view->child_start[begin];
+	for (size_t i = begin; i < end; i++) {
+		for (uint32_t child = (uint32_t)i + 1; child < view->end[i]; child = view->end[child])
+			view->child[next++] = child;
+		view->child_start[i + 1] = next;
+	}
 }
 
 /* Computes weights, subtree ends and lists of children from the parents. */
@@ -288,23 +397,14 @@ static int finish(struct view *view)
 	view->child_start = malloc((count + 1) * sizeof(*view->child_start));
 	if (!view->weight || !view->end || !view->child || !view->child_start)
 		return ERROR_MEMORY;
-	for (size_t i = 0; i < count; i++) {
-		view->weight[i] = view->hits[i];
-		view->end[i] = (uint32_t)i + 1;
-	}
-	for (size_t i = count - 1; i > 0; i--) {
-		uint32_t parent = view->parent[i];
-		if (view->end[parent] < view->end[i])
-			view->end[parent] = view->end[i];
-		view->weight[parent] += view->weight[i];
-	}
-	uint32_t next = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		view->child_start[i] = next;
-		for (uint32_t child = i + 1; child < view->end[i]; child = view->end[child])
-			view->child[next++] = child;
-	}
-	view->child_start[count] = next;
+	huge_pages_advise(view->weight, count * sizeof(*view->weight));
+	huge_pages_advise(view->end, count * sizeof(*view->end));
+	huge_pages_advise(view->child, count * sizeof(*view->child));
+	huge_pages_advise(view->child_start, count * sizeof(*view->child_start));
+	slices_run(count, begin_weights, view);
+	slices_run_back(count, add_weights, view);
+	view->child_start[0] = 0;
+	slices_run(count, list_children, view);
 	return 0;
 }
 
@@ -348,8 +448,7 @@ static int keep_view_nodes(struct tree *tree)
 int tree_build(struct view_build *build)
 {
 	struct tree tree = { .build = build, .view = build->view };
-	tree.first = calloc(build->node_count + 2, sizeof(*tree.first));
-	int result = tree.first ? link_children(&tree) : ERROR_MEMORY;
+	int result = count_members(&tree);
 	if (result == 0 && build->view->options.keep_view_nodes)
 		result = expect_view_nodes(&tree);
 	if (result == 0 && build->view->options.by == VIEW_CALLSITE)
@@ -357,11 +456,12 @@ int tree_build(struct view_build *build)
 	if (result == 0)
 		result = labels_finish(build);
 	if (result == 0)
+		result = make_members(&tree);
+	if (result == 0)
 		result = grow(&tree);
 	free(tree.first);
-	free(tree.child);
-	free(tree.next);
-	free(tree.position);
+	free(tree.members);
+	free(tree.node);
 	free(tree.call_label);
 	free(tree.stamp);
 	free(tree.slot);

@@ -91,7 +91,7 @@ struct view {
 	uint64_t total;   /* H: all hits of the selection */
 	uint64_t samples; /* samples in it; 0 if exact */
 	/* Number of independent samples that show as much, for errors: fewer than `samples` where samples of CPU time have
-	 * unequal hits (docs/definitions.md); 0 if exact. */
+	 * unequal hits, and for floating point exceptions (docs/definitions.md); 0 if exact. */
 	double independent;
 
 	bool *chosen_processes;  /* owned: options.processes; NULL: all */
@@ -139,6 +139,7 @@ void label_set_release(struct label_set *set);
  *   2. the whole label
  *   3. the label without its parameter list ("ns::f" for "ns::f(int)")
  *   4. its last component ("f")
+ *   5. what a row of a terminal shows in its place ("ns::f<…>", "f<...>#2": analyze/short_names.h)
  * 3 and 4 also match without template arguments, and without all or the last parts of "@file.c:88". Finds only
  * labels of the best kind that has any. If these belong to several functions, keeps only functions that have hits in
  * the view. Returns the number of functions (VIEW_MODULE: modules) that they belong to (0: none; more than 1:

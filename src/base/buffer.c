@@ -69,19 +69,24 @@ void buffer_append_byte(struct buffer *buffer, uint8_t byte)
 	buffer_append(buffer, &byte, 1);
 }
 
-void buffer_printf(struct buffer *buffer, const char *format, ...)
+void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
 {
-	va_list args;
-	va_start(args, format);
 	va_list again;
-	va_copy(again, args);
-	int length = vsnprintf(NULL, 0, format, args);
-	va_end(args);
+	va_copy(again, arguments);
+	int length = vsnprintf(NULL, 0, format, arguments);
 	if (length >= 0 && has_room(buffer, (size_t)length + 1)) {
 		vsnprintf((char *)buffer->bytes + buffer->size, (size_t)length + 1, format, again);
 		buffer->size += (size_t)length;
 	}
 	va_end(again);
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	buffer_vprintf(buffer, format, arguments);
+	va_end(arguments);
 }
 
 void buffer_append_varint(struct buffer *buffer, uint64_t value)

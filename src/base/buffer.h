@@ -6,6 +6,7 @@
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ uint8_t *buffer_extend(struct buffer *buffer, size_t size);
 void buffer_append_string(struct buffer *buffer, const char *text); /* without its NUL */
 void buffer_append_byte(struct buffer *buffer, uint8_t byte);
 void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 /* LEB128, 1 to 10 bytes. */
 void buffer_append_varint(struct buffer *buffer, uint64_t value);
 /* The same for a signed value, zigzag-coded (0, -1, 1, -2, ... become 0, 1, 2, 3). */

@@ -12,9 +12,24 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* Returns the length of "operator" and its symbol at `at`, or 0 if there is none. A conversion ("operator bool",
- * "operator std::string") counts up to its parameters, as does operator"" with its suffix. */
-static size_t operator_length(const char *text, size_t length, size_t at)
+/* Returns the length of the longest symbol of an operator at the beginning of a text: 2 in "+=(", 1 in "+<char>(". */
+static size_t symbol_length(const char *text, size_t length)
+{
+	static const char *const symbols[] = {
+		"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++",
+		"--",  "->",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "+",  "-",  "*",
+		"/",   "%",   "^",   "&",   "|",  "~",  "!",  "=",  "<",  ">",  ","
+	};
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+		size_t size = strlen(symbols[i]);
+		if (length >= size && memcmp(text, symbols[i], size) == 0)
+			return size;
+	}
+	return 0;
+}
+
+/* A conversion ("operator bool", "operator std::string") counts up to its parameters, as does operator"" with its suffix. */
+size_t cxx_name_operator(const char *text, size_t length, size_t at)
 {
 	static const char word[] = "operator";
 	const size_t word_length = sizeof(word) - 1;
@@ -30,9 +45,7 @@ static size_t operator_length(const char *text, size_t length, size_t at)
 			next++;
 		return next - at;
 	}
-	while (next < length && strchr("+-*/%^&|~!=<>,", text[next]))
-		next++;
-	return next - at;
+	return next + symbol_length(text + next, length - next) - at;
 }
 
 /* Returns the bracket that `c` closes, or 0 if it closes none, like the '>' of "->". */
@@ -58,7 +71,7 @@ size_t cxx_name_brackets(const char *text, size_t length, size_t at)
 	char stack[NESTING_LIMIT];
 	size_t depth = 0;
 	for (size_t i = at; i < length; i++) {
-		size_t operator_bytes = text[i] == 'o' ? operator_length(text, length, i) : 0;
+		size_t operator_bytes = text[i] == 'o' ? cxx_name_operator(text, length, i) : 0;
 		if (operator_bytes > 0) {
 			i += operator_bytes - 1;
 			continue;
@@ -70,7 +83,7 @@ size_t cxx_name_brackets(const char *text, size_t length, size_t at)
 			stack[depth++] = c;
 			continue;
 		}
-		char opener = opener_of(c, text[i - 1]);
+		char opener = opener_of(c, i > 0 ? text[i - 1] : 0);
 		if (opener == 0 || (opener == '<' && depth > 0 && stack[depth - 1] != '<'))
 			continue;
 		while (depth > 0 && stack[depth - 1] == '<' && opener != '<')
@@ -89,8 +102,7 @@ static bool starts(const char *text, size_t length, size_t at, const char *what)
 	return length - at >= bytes && memcmp(text + at, what, bytes) == 0;
 }
 
-/* Whether a parameter list that ends at `at` belongs to an enclosing function: "f(int) const::{lambda()#1}". */
-static bool is_enclosing(const char *text, size_t length, size_t at)
+bool cxx_name_encloses(const char *text, size_t length, size_t at)
 {
 	static const char *const qualifiers[] = { " const", " volatile", " &&", " &", "&&", "&" };
 	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(*qualifiers); i++)
@@ -104,7 +116,7 @@ static struct cxx_name parse(const char *text, size_t length)
 	struct cxx_name name = { .start = 0, .end = length };
 	bool component_starts = true;
 	for (size_t i = 0; i < length;) {
-		size_t bytes = operator_length(text, length, i);
+		size_t bytes = cxx_name_operator(text, length, i);
 		if (bytes > 0) {
 			i += bytes;
 			/* In the demangler's "operator< <int>" no return type ends at the blank. */
@@ -113,7 +125,7 @@ static struct cxx_name parse(const char *text, size_t length)
 			component_starts = false;
 		} else if (text[i] == '(' && !component_starts) {
 			size_t next = cxx_name_brackets(text, length, i);
-			if (!is_enclosing(text, length, next)) {
+			if (!cxx_name_encloses(text, length, next)) {
 				name.end = i;
 				return name;
 			}
@@ -150,7 +162,7 @@ size_t cxx_name_plain(const char *name, size_t length, char *to)
 	size_t size = 0;
 	bool component_starts = true;
 	for (size_t i = 0; i < length;) {
-		size_t bytes = operator_length(name, length, i);
+		size_t bytes = cxx_name_operator(name, length, i);
 		bool turbofish = starts(name, length, i, "::<") && i > 0;
 		if (bytes > 0) {
 			memcpy(to + size, name + i, bytes);
@@ -183,7 +195,7 @@ size_t cxx_name_plain(const char *name, size_t length, char *to)
 size_t cxx_name_component(const char *name, size_t length, size_t from)
 {
 	for (size_t i = from; i < length;) {
-		size_t bytes = operator_length(name, length, i);
+		size_t bytes = cxx_name_operator(name, length, i);
 		if (bytes > 0) {
 			i += bytes;
 			if (starts(name, length, i, " <"))

@@ -39,6 +39,12 @@ size_t cxx_name_last(const char *text, size_t length, char *to, size_t *start);
  * never closed. */
 size_t cxx_name_brackets(const char *text, size_t length, size_t at);
 
+/* Returns the length of "operator" and its symbol at `at`, or 0 if there is none. */
+size_t cxx_name_operator(const char *text, size_t length, size_t at);
+
+/* Whether a parameter list that ends at `at` belongs to an enclosing function: "f(int) const::{lambda()#1}". */
+bool cxx_name_encloses(const char *text, size_t length, size_t at);
+
 /* Whether a qualified name ends with the components `end`: "ns::Klass::f" ends with "Klass::f". */
 bool cxx_name_ends_with(const char *name, size_t length, const char *end, size_t end_length);
 

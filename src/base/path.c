@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 char *path_search(const char *name)
@@ -25,19 +27,62 @@ char *path_search(const char *name)
 	return NULL;
 }
 
-int path_open_regular(const char *path)
+/* Returns 0 if the descriptor is one of a regular file, or an errno. */
+static int refusal(int fd)
+{
+	struct stat status;
+	if (fstat(fd, &status) < 0)
+		return errno;
+	return S_ISREG(status.st_mode) ? 0 : S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+}
+
+/* Opens the file for reading that a descriptor of O_PATH names. Returns -1 with errno set; ENOENT: there is no /proc. */
+static int reopen(int named)
+{
+	char self[64];
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", named);
+	return open(self, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/* Without /proc, the path is opened again: it may name another file by now, which is checked after it was opened. */
+static int open_checked(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat status;
-	if (fd < 0)
-		return -1;
-	int number = fstat(fd, &status) < 0     ? errno
-		     : S_ISDIR(status.st_mode)  ? EISDIR
-		     : !S_ISREG(status.st_mode) ? EINVAL
-						: 0;
+	int number = fd < 0 ? errno : refusal(fd);
 	if (number == 0)
 		return fd;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	errno = number;
 	return -1;
+}
+
+/* Opens the file that a descriptor of O_PATH names, and closes that. `path`: where it is, or NULL. */
+static int open_named(int named, const char *path)
+{
+	if (named < 0)
+		return -1;
+	int number = refusal(named);
+	int fd = number == 0 ? reopen(named) : -1;
+	if (number == 0 && fd < 0)
+		number = errno;
+	close(named);
+	if (fd >= 0)
+		return fd;
+	if (number == ENOENT && path)
+		return open_checked(path);
+	errno = number;
+	return -1;
+}
+
+int path_open_regular(const char *path)
+{
+	return open_named(open(path, O_PATH | O_CLOEXEC), path);
+}
+
+int path_open_regular_below(int root, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	return open_named((int)syscall(SYS_openat2, root, path, &how, sizeof(how)), NULL);
 }

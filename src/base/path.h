@@ -16,8 +16,12 @@ static inline const char *path_basename(const char *path)
 char *path_search(const char *name);
 
 /* Opens a file for reading that another user may have created. Refuses anything but a regular file with EISDIR or
- * EINVAL: to open a FIFO could block for ever, and a terminal could become our controlling terminal. Returns a
- * descriptor that the caller closes, or -1 with errno set. */
+ * EINVAL, and does not open it: to open a FIFO could block for ever or release its writer, and devices act when they are
+ * opened. Returns a descriptor that the caller closes, or -1 with errno set. */
 int path_open_regular(const char *path);
+
+/* The same for a path below the folder `root`, which another user may have filled: links to folders lead nowhere outside of it, and a
+ * link to a file is refused. ENOSYS: this kernel is older than Linux 5.6. */
+int path_open_regular_below(int root, const char *path);
 
 #endif

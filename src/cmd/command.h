@@ -93,12 +93,13 @@ struct command {
 	/* Returns the list of words for the value of option `id`, or for an argument (ARGUMENT_WORDS, ...); NULL: any value.
 	 * If the member is NULL, all options accept any value. */
 	word_at *(*words)(int id);
-	/* prints the table of the commands that it reads from its input; NULL: none */
+	/* prints the table of the commands, or keys, that it reads from its input; NULL: none */
 	void (*print_commands)(FILE *out);
-	const char *exit_status; /* a sentence for its help; NULL: the exit status of any command */
-	unsigned needs;          /* enum command_needs */
-	size_t argument_min;     /* without the profile of NEEDS_PROFILE */
-	size_t argument_max;     /* SIZE_MAX: any number */
+	const char *commands_heading; /* of that table */
+	const char *exit_status;      /* a sentence for its help; NULL: the exit status of any command */
+	unsigned needs;               /* enum command_needs */
+	size_t argument_min;          /* without the profile of NEEDS_PROFILE */
+	size_t argument_max;          /* SIZE_MAX: any number */
 	int (*run)(struct invocation *invocation);
 };
 

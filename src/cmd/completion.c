@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/completion_profile.h"
 #include "cmd/message.h"
+#include "cmd/profile_open.h"
 #include "cmd/rows.h"
 
 /* --- the words --- */
@@ -24,6 +26,12 @@ static void print_option_words(const struct command *command, const struct comma
 	const char *word;
 	for (size_t i = 0; (word = option_word(command, option, i)); i++)
 		printf("%s%s", i ? " " : "", word);
+}
+
+/* The list out of the profile from which the option's value comes, for a command that reads one; or NULL. */
+static const char *profile_list(const struct command *command, const struct command_option *option)
+{
+	return command->needs & STOPS_AT_ARGUMENT ? NULL : completion_profile_of(option->value);
 }
 
 /* NULL: the command's arguments are not from a table. */
@@ -97,15 +105,19 @@ static void print_quoted(const char *text, const char *special, const char *esca
 static void print_value_patterns(const struct command *command)
 {
 	for (const struct command_option *option = command_options(command); option->name; option++) {
-		if (!option_word(command, option, 0))
+		const char *list = profile_list(command, option);
+		if (!option_word(command, option, 0) && !list)
 			continue;
 		printf("\t('%s --%s='", command->name, option->name);
 		if (!is_optional(option))
 			printf(" | '%s --%s'", command->name, option->name);
 		if (!is_optional(option) && option->letter)
 			printf(" | '%s -%c'", command->name, option->letter);
-		fputs(") values='", stdout);
-		print_option_words(command, option);
+		fputs(list ? ") list='" : ") values='", stdout);
+		if (list)
+			fputs(list, stdout);
+		else
+			print_option_words(command, option);
 		fputs("' ;;\n", stdout);
 	}
 }
@@ -135,6 +147,11 @@ static void print_values(void)
 		fputs("' ;;\n", stdout);
 	}
 	fputs("\t\tesac\n"
+	      "\tfi\n"
+	      "\tif [[ -n $list ]]; then # out of the profile on the command line, or the default one\n"
+	      "\t\tfor word in \"${typed[@]}\"; do\n"
+	      "\t\t\t[[ $word != -* && -f $word ]] && file=$word\n"
+	      "\t\tdone\n"
 	      "\tfi\n",
 	      stdout);
 }
@@ -195,7 +212,8 @@ static void print_bash(void)
 	      "_cpprof()\n"
 	      "{\n"
 	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-	      "\tlocal command=${COMP_WORDS[1]} values= takers= target= word i\n"
+	      "\tlocal command=${COMP_WORDS[1]} values= list= file= takers= target= word i\n"
+	      "\tlocal -a typed=(\"${COMP_WORDS[@]:2}\")\n"
 	      "\tif ((COMP_CWORD == 1)); then\n"
 	      "\t\tCOMPREPLY=($(compgen -W '",
 	      stdout);
@@ -215,7 +233,15 @@ static void print_bash(void)
 	      "\tfi\n",
 	      stdout);
 	print_values();
-	fputs("\tif [[ $current == -* ]]; then\n"
+	fputs("\tif [[ -n $list ]]; then # a ':' is a word of bash's\n"
+	      "\t\tcurrent=${COMP_LINE:0:COMP_POINT}\n"
+	      "\t\tcurrent=${current##*[ =]}\n"
+	      "\t\twhile IFS= read -r word; do\n"
+	      "\t\t\t[[ $word == \"$current\"* ]] && COMPREPLY+=(\"${word#\"${current%\"${current##*:}\"}\"}\")\n"
+	      "\t\tdone < <(\"${COMP_WORDS[0]}\" completion $list $file 2>/dev/null)\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
+	      "\tif [[ $current == -* ]]; then\n"
 	      "\t\tcase $command in\n",
 	      stdout);
 	print_cases(print_bash_options);
@@ -254,8 +280,9 @@ static void print_zsh(void)
 	      "_cpprof()\n"
 	      "{\n"
 	      "\tlocal current=${words[CURRENT]} previous=${words[CURRENT-1]} command=${words[2]} values= takers= "
-	      "target= word i\n"
-	      "\tlocal -a pairs\n"
+	      "target= list= file= word i\n"
+	      "\tlocal -a pairs typed\n"
+	      "\ttyped=(\"${words[@]:2}\")\n"
 	      "\tif ((CURRENT == 2)); then\n"
 	      "\t\tpairs=(",
 	      stdout);
@@ -282,7 +309,11 @@ static void print_zsh(void)
 	      "\tfi\n",
 	      stdout);
 	print_values();
-	fputs("\tif [[ $current == -* && $current != *=* ]]; then\n"
+	fputs("\tif [[ -n $list ]]; then\n"
+	      "\t\tcompadd -- ${(f)\"$(${words[1]} completion $list $file 2>/dev/null)\"}\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
+	      "\tif [[ $current == -* && $current != *=* ]]; then\n"
 	      "\t\tcase $command in\n",
 	      stdout);
 	print_cases(print_zsh_options);
@@ -314,6 +345,8 @@ static void print_fish_option(const struct command *command, const struct comman
 		fputs(is_optional(option) ? " -f -a '" : " -x -a '", stdout);
 		print_option_words(command, option);
 		putchar('\'');
+	} else if (profile_list(command, option)) {
+		printf(" -x -a '(__cpprof_list %s)'", profile_list(command, option));
 	} else if (option->value && !is_optional(option)) {
 		fputs(" -r", stdout);
 	}
@@ -346,6 +379,16 @@ static void print_fish_command(const struct command *command)
 static void print_fish(void)
 {
 	fputs("# fish completion of cpprof, made by 'cpprof completion fish'\n"
+	      "function __cpprof_list # out of the profile on the command line, or the default one\n"
+	      "\tset -l typed (commandline -opc)\n"
+	      "\tset -l file\n"
+	      "\tfor word in $typed[3..]\n"
+	      "\t\tif not string match -q -- '-*' $word; and test -f $word\n"
+	      "\t\t\tset file $word\n"
+	      "\t\tend\n"
+	      "\tend\n"
+	      "\t$typed[1] completion $argv[1] $file 2>/dev/null\n"
+	      "end\n"
 	      "function __cpprof_no_command\n"
 	      "\ttest (count (commandline -opc)) -eq 1\n"
 	      "end\n"
@@ -411,8 +454,13 @@ static word_at *words(int id)
 
 static int run(struct invocation *invocation)
 {
-	const char *name = invocation->arguments[0];
+	const char *name = invocation->arguments[0], *path = invocation->arguments[1];
 	char list[64];
+	for (size_t i = 0; completion_profile_word(i); i++)
+		if (strcmp(name, completion_profile_word(i)) == 0)
+			return completion_profile_print(invocation, name, path ? path : PROFILE_FILE_DEFAULT);
+	if (path)
+		return usage_error(invocation, "one argument too many: '%s'", path);
 	for (size_t i = 0; shell_word(i); i++) {
 		if (strcmp(name, shell_word(i)) == 0) {
 			shells[i].print();
@@ -422,12 +470,13 @@ static int run(struct invocation *invocation)
 	return usage_error(invocation, "unknown shell '%s' (%s)", name, words_list(shell_word, list, sizeof(list)));
 }
 
-static const char *const usage[] = { "bash|zsh|fish", NULL };
-static const struct command_option options[] = { { 0 } };
+static const char *const usage[] = { "bash|zsh|fish", "functions|resources [FILE]", NULL };
+static const struct command_option options[] = { ROW_MEMORY, { 0 } };
 static const struct command_example examples[] = {
 	{ "source <(cpprof completion bash)", "complete in this bash" },
 	{ "cpprof completion zsh > ~/.zfunc/_cpprof", "complete in each new zsh whose fpath has ~/.zfunc" },
 	{ "cpprof completion fish > ~/.config/fish/completions/cpprof.fish", "complete in each new fish" },
+	{ "cpprof completion functions run.data", "the names that the scripts offer for --down and the like" },
 	{ 0 },
 };
 
@@ -440,6 +489,6 @@ const struct command command_completion = {
 	.examples = examples,
 	.words = words,
 	.argument_min = 1,
-	.argument_max = 1,
+	.argument_max = 2,
 	.run = run,
 };

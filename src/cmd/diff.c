@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/message.h"
+#include "cmd/pager_output.h"
 #include "cmd/profile_open.h"
 #include "cmd/report_options.h"
 #include "cmd/rows.h"
@@ -40,9 +41,12 @@ static int print(const struct invocation *invocation, const struct render_option
 		 const struct diff_request *request, const struct results *results)
 {
 	struct render_document document;
+	struct pager_output page;
 	struct error error = { 0 };
 	int status = 0;
-	render_begin(&document, stdout, options,
+	if (pager_output_open(&page, options, !option_given(invocation, OPTION_NO_PAGER), &error) < 0)
+		return failure_of(invocation, &error);
+	render_begin(&document, page.stream, options,
 		     &(struct render_envelope){ .command = "diff",
 						.profiles = request->profiles,
 						.counts = { request->counts[DIFF_A], request->counts[DIFF_B] } });
@@ -52,9 +56,12 @@ static int print(const struct invocation *invocation, const struct render_option
 			notice(invocation, "%s: --down FN compares other paths", result->missing.message);
 		status = render_result(&document, result, &error);
 	}
+	if (status == 0)
+		render_end(&document);
+	if (pager_output_close(&page, status == 0 ? &error : NULL) < 0)
+		status = status < 0 ? status : error.code;
 	if (status < 0)
 		return failure_of(invocation, &error);
-	render_end(&document);
 	return EXIT_DONE;
 }
 
@@ -125,7 +132,15 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[REPORT] [OPTION]... A B", "[REPORT] [OPTION]... A1 A2... -- B1 B2...", NULL };
 
 static const struct command_option own_options[] = {
-	ROW_RESOURCES("all of A"), ROW_THRESHOLD, ROW_LIMIT, ROW_BY, ROWS_FRAMES, ROW_FORMAT, ROW_MEMORY, { 0 },
+	ROW_RESOURCES("all of A"),
+	ROW_THRESHOLD,
+	ROW_LIMIT,
+	ROW_BY,
+	ROWS_FRAMES,
+	ROW_FORMAT,
+	ROWS_TERMINAL,
+	ROW_MEMORY,
+	{ 0 },
 };
 
 static const struct command_option *make_options(void)

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory_limit.h"
+#include "base/memory_size.h"
 #include "base/nearest.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
@@ -113,7 +114,7 @@ static int limit_memory(const struct invocation *invocation)
 	struct error error = { 0 };
 	uint64_t bytes;
 	const char *text = option_value(invocation, OPTION_MEMORY);
-	if (!memory_limit_read(text ? text : option->standard, &bytes))
+	if (!memory_size_read(text ? text : option->standard, &bytes))
 		return usage_error(invocation, "'%s' is not an amount of memory (--memory 512M, or 4G; 0: no limit)",
 				   text);
 	return memory_limit_set(bytes, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;

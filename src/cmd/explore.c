@@ -6,6 +6,7 @@
 
 #include "cmd/message.h"
 #include "cmd/rows.h"
+#include "frames/code/disassembly.h"
 
 static int run(struct invocation *invocation)
 {
@@ -20,6 +21,8 @@ static int run(struct invocation *invocation)
 		.err = stderr,
 		.interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
 		.colour = wants_colour(),
+		.code = &code_of_files,
+		.columns = terminal_columns(),
 	};
 	int result = explore_run(invocation->profile, &options, &error);
 	if (result < 0)
@@ -45,6 +48,7 @@ const struct command command_explore = {
 	.options = options,
 	.examples = examples,
 	.print_commands = explore_print_commands,
+	.commands_heading = "commands, one a line",
 	.exit_status = "0; 1 if the profile cannot be read; with commands from a pipe or a file, 1 if any failed; 2 "
 		       "for a usage error",
 	.needs = NEEDS_PROFILE,

@@ -10,6 +10,7 @@
 #include "cmd/text_output.h"
 #include "cmd/view_options.h"
 #include "collect/count/event_source.h"
+#include "profile/companion.h"
 
 enum { OPTION_FORMAT_NAME = OPTION_OWN, OPTION_OUTPUT, OPTION_OBJECT };
 
@@ -24,7 +25,9 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 		return lookup_no_resources(profile, error);
 	*resource = 0;
 	char others[256] = "";
-	for (size_t i = 1; i < profile->resource_count; i++) {
+	for (uint32_t i = 1; i < profile->resource_count; i++) {
+		if (companion_is(profile, i))
+			continue;
 		size_t used = strlen(others);
 		snprintf(others + used, sizeof(others) - used, "%s%s", used ? ", " : "",
 			 profile_string(profile, profile->resources[i].name));

@@ -6,7 +6,6 @@
 #include "cmd/profile_open.h"
 #include "gprof/file_kind.h"
 #include "gprof/from_profile.h"
-#include "gprof/lines.h"
 
 #define IMAGE_DEFAULT "a.out"
 #define GMON_DEFAULT "gmon.out"
@@ -107,6 +106,7 @@ static int read_data(struct gprof_run *run, const char *path)
 static int open_image(struct gprof_run *run, const char *path)
 {
 	struct error error = { 0 };
+	run->image_options.by_line = run->print.by_line;
 	int code = image_open(&run->image, path, &run->image_options, &error);
 	if (code == ERROR_NOT_FOUND && strcmp(path, IMAGE_DEFAULT) == 0)
 		return failure(run->invocation,
@@ -120,8 +120,6 @@ static int open_image(struct gprof_run *run, const char *path)
 			       "cannot name the functions of '%s': it is stripped (give the program as it was before, "
 			       "or install its separate debug information)",
 			       path);
-	if (run->print.by_line && (code = lines_split(&run->image, &run->image_options)) < 0)
-		return failure(run->invocation, "%s: %s", path, error_text(code));
 	return EXIT_DONE;
 }
 

@@ -79,7 +79,7 @@ void help_print_command(FILE *out, const struct command *command)
 	}
 	print_option(out, command, &command_help_option);
 	if (command->print_commands) {
-		fputs("\ncommands, one a line:\n", out);
+		fprintf(out, "\n%s:\n", command->commands_heading);
 		command->print_commands(out);
 	}
 	if (command->examples[0].line)

@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 
 #include "cmd/message.h"
+#include "cmd/pager_output.h"
 #include "cmd/rows.h"
 #include "cmd/view_options.h"
 #include "render/render.h"
@@ -9,21 +10,29 @@ static int run(struct invocation *invocation)
 {
 	struct view_request request;
 	struct error error = { 0 };
+	struct pager_output page;
 	struct stat status;
 	if (view_request_init(&request, invocation, NULL, &error) < 0)
 		return failure_of(invocation, &error);
 	if (!render_document_word(request.render.format))
 		return usage_error(invocation, "--format csv is not available here (--format text or json)");
 	bool is_file = stat(invocation->profile_path, &status) == 0 && S_ISREG(status.st_mode);
-	if (render_info(stdout, invocation->profile, invocation->profile_path, is_file ? (uint64_t)status.st_size : 0,
-			&request.render) < 0)
-		return failure(invocation, "out of memory");
+	if (pager_output_open(&page, &request.render, !option_given(invocation, OPTION_NO_PAGER), &error) < 0)
+		return failure_of(invocation, &error);
+	int result = render_info(page.stream, invocation->profile, invocation->profile_path,
+				 is_file ? (uint64_t)status.st_size : 0, &request.render);
+	if (result < 0)
+		error_set(&error, result, "out of memory");
+	if (pager_output_close(&page, result == 0 ? &error : NULL) < 0 && result == 0)
+		result = error.code;
+	if (result < 0)
+		return failure_of(invocation, &error);
 	return EXIT_DONE;
 }
 
 static const char *const usage[] = { "[OPTION]... [FILE]", NULL };
 
-static const struct command_option options[] = { ROW_FORMAT, ROW_MEMORY, { 0 } };
+static const struct command_option options[] = { ROW_FORMAT, ROWS_TERMINAL, ROW_MEMORY, { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof info", "what was recorded, what was lost, and why stacks were cut" },

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -87,4 +88,22 @@ bool wants_colour(void)
 	const char *no_colour = getenv("NO_COLOR");
 	const char *terminal = getenv("TERM");
 	return isatty(STDOUT_FILENO) && !(no_colour && no_colour[0]) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+int terminal_columns(void)
+{
+	enum { COLUMNS_LEAST = 20, COLUMNS_MOST = 10000, COLUMNS_USUAL = 80 };
+	struct winsize size;
+	const char *text = getenv("COLUMNS");
+	char *end;
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	long columns = text ? strtol(text, &end, 10) : 0;
+	if (text && (end == text || *end))
+		columns = 0;
+	if (columns <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		columns = size.ws_col;
+	if (columns <= 0)
+		columns = COLUMNS_USUAL;
+	return (int)(columns < COLUMNS_LEAST ? COLUMNS_LEAST : columns > COLUMNS_MOST ? COLUMNS_MOST : columns);
 }

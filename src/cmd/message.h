@@ -21,5 +21,8 @@ void notice(const struct invocation *invocation, const char *format, ...) __attr
 
 /* Returns whether standard output gets colour: it is a terminal, and NO_COLOR is not set (no-color.org). */
 bool wants_colour(void);
+/* Returns the width of the terminal that standard output is, by COLUMNS or by the terminal, 80 if neither has it, and at least 20; 0: it
+ * is none. */
+int terminal_columns(void);
 
 #endif

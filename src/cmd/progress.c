@@ -1,9 +1,12 @@
 #include "cmd/progress.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -96,4 +99,31 @@ void progress_end(void)
 	progress.running = 0;
 	if (progress.shown)
 		fwrite(wipe, 1, sizeof(wipe) - 1, stderr);
+}
+
+static bool line_shown;
+
+/* A job in the background does not write over what the user types. */
+static bool is_in_foreground(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+	return isatty(STDERR_FILENO) && (group < 0 || group == getpgrp());
+}
+
+void progress_line(const char *text)
+{
+	struct winsize size;
+	int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : INT_MAX;
+	if (!is_in_foreground())
+		return;
+	fprintf(stderr, "\r%.*s\x1b[K", columns, text);
+	fflush(stderr);
+	line_shown = true;
+}
+
+void progress_line_end(void)
+{
+	if (line_shown)
+		fputs("\r\x1b[K", stderr);
+	line_shown = false;
 }

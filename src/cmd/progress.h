@@ -16,4 +16,10 @@ void progress_begin(const char *what, long after_ms);
 void progress_set(size_t done, size_t total);
 void progress_end(void);
 
+/* Shows a line of its own on standard error, in place of the one before, if that is a terminal and this process is in its foreground. The
+ * line ends at the right edge of the terminal. */
+void progress_line(const char *text);
+/* Erases it. */
+void progress_line_end(void);
+
 #endif

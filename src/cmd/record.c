@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "cmd/message.h"
@@ -129,14 +131,39 @@ static void on_progress(void *context, size_t done, size_t total)
 {
 	(void)context;
 	static bool begun;
+	progress_line_end();
 	if (!begun)
 		progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	begun = true;
 	progress_set(done, total);
 }
 
+/* The line of a recording: what was taken so far, and how it ends. */
+static struct {
+	uint64_t start_s;
+	bool has_command;
+} recording;
+
+static uint64_t now_s(void)
+{
+	struct timespec now = { 0 };
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec;
+}
+
+static void on_running(void *context, uint64_t samples, uint64_t lost)
+{
+	(void)context;
+	char text[160];
+	snprintf(text, sizeof(text), "recording ... %" PRIu64 " s, %" PRIu64 " sample%s, %" PRIu64 " lost; ^C ends %s",
+		 now_s() - recording.start_s, samples, samples == 1 ? "" : "s", lost,
+		 recording.has_command ? "the command" : "it");
+	progress_line(text);
+}
+
 static void on_warning(void *context, const char *sentence)
 {
+	progress_line_end();
 	warning(context, "%s", sentence);
 }
 
@@ -150,7 +177,13 @@ static int record(struct invocation *invocation, struct record_options *options,
 	options->progress = on_progress;
 	options->warn = on_warning;
 	options->context = invocation;
+	recording.start_s = now_s();
+	recording.has_command = options->command != NULL;
+	/* A command that writes to the terminal shows its own progress there. */
+	if (!options->command || !isatty(STDOUT_FILENO))
+		options->running = on_running;
 	int status = record_run(options, &result, &error);
+	progress_line_end();
 	progress_end();
 	if (status < 0)
 		return failure_of(invocation, &error);

@@ -1,12 +1,18 @@
-#include "reports/report.h"
+#include <string.h>
+
 #include "cmd/message.h"
+#include "cmd/pager_output.h"
+#include "cmd/profile_open.h"
 #include "cmd/report_options.h"
 #include "cmd/rows.h"
 #include "cmd/view_options.h"
+#include "frames/code/disassembly.h"
+#include "reports/report.h"
 
 enum {
 	OPTION_GROUP = OPTION_OWN,
 	OPTION_LEXICAL,
+	OPTION_RAW,
 };
 
 /* The report that the command line requests. */
@@ -16,36 +22,6 @@ struct report_choice {
 	const struct report *refining;     /* a report that changes the main one; NULL: none */
 	const struct option_use *dividing; /* option that makes a section for each group of labels; NULL: none */
 };
-
-static int choose(const struct invocation *invocation, struct report_choice *choice)
-{
-	*choice = (struct report_choice){ 0 };
-	for (size_t i = 0; i < invocation->use_count; i++) {
-		const struct option_use *use = &invocation->uses[i];
-		const struct report *report = report_of_option(use->option->id);
-		if (!report)
-			continue;
-		if (report->refines)
-			choice->refining = report;
-		else if (report->needs & REPORT_DIVIDES)
-			choice->dividing = use;
-		else if (choice->list)
-			return usage_error(invocation, "--%s cannot be combined with --%s (choose one report)",
-					   choice->list->option->name, use->option->name);
-		else
-			choice->list = use;
-	}
-	const struct report *refining = choice->refining;
-	choice->report = choice->list       ? report_of_option(choice->list->option->id)
-			 : choice->dividing ? report_of_option(choice->dividing->option->id)
-					    : reports[0];
-	if (refining && choice->report != report_find(refining->refines))
-		return usage_error(invocation, "--%s needs a function (--%s FN --%s)", refining->name,
-				   refining->refines, refining->name);
-	if (refining)
-		choice->report = refining;
-	return EXIT_DONE;
-}
 
 /* Returns the bit with which a report can refuse an option, or 0 if none can. */
 static unsigned refusable(int option)
@@ -74,6 +50,48 @@ static unsigned refusable(int option)
 	return 0;
 }
 
+/* Returns the report of a command line that names none: the summary; or the first of the table, if it is not for people, or has an
+ * option that the summary refuses. */
+static const struct report *default_report(const struct invocation *invocation)
+{
+	const struct report *summary = report_find("summary");
+	const char *format = option_value(invocation, OPTION_FORMAT);
+	bool is_for_people = !format || strcmp(format, render_format_word(RENDER_TEXT)) == 0;
+	for (size_t i = 0; i < invocation->use_count && is_for_people; i++)
+		is_for_people = !report_refuses(summary, refusable(invocation->uses[i].option->id));
+	return is_for_people ? summary : reports[0];
+}
+
+static int choose(const struct invocation *invocation, struct report_choice *choice)
+{
+	*choice = (struct report_choice){ 0 };
+	for (size_t i = 0; i < invocation->use_count; i++) {
+		const struct option_use *use = &invocation->uses[i];
+		const struct report *report = report_of_option(use->option->id);
+		if (!report)
+			continue;
+		if (report->refines)
+			choice->refining = report;
+		else if (report->needs & REPORT_DIVIDES)
+			choice->dividing = use;
+		else if (choice->list)
+			return usage_error(invocation, "--%s cannot be combined with --%s (choose one report)",
+					   choice->list->option->name, use->option->name);
+		else
+			choice->list = use;
+	}
+	const struct report *refining = choice->refining;
+	choice->report = choice->list       ? report_of_option(choice->list->option->id)
+			 : choice->dividing ? report_of_option(choice->dividing->option->id)
+					    : default_report(invocation);
+	if (refining && choice->report != report_find(refining->refines))
+		return usage_error(invocation, "--%s needs a function (--%s FN --%s)", refining->name,
+				   refining->refines, refining->name);
+	if (refining)
+		choice->report = refining;
+	return EXIT_DONE;
+}
+
 static int check_options(const struct invocation *invocation, const struct report *report)
 {
 	for (size_t i = 0; i < invocation->use_count; i++) {
@@ -91,9 +109,12 @@ static int print(const struct invocation *invocation, const struct render_option
 		 const struct results *results)
 {
 	struct render_document document;
+	struct pager_output page;
 	struct error error = { 0 };
 	int status = 0;
-	render_begin(&document, stdout, options,
+	if (pager_output_open(&page, options, !option_given(invocation, OPTION_NO_PAGER), &error) < 0)
+		return failure_of(invocation, &error);
+	render_begin(&document, page.stream, options,
 		     &(struct render_envelope){
 			     .command = "report", .report = report->name, .profile = invocation->profile });
 	for (size_t i = 0; i < results->count && status == 0; i++) {
@@ -101,9 +122,12 @@ static int print(const struct invocation *invocation, const struct render_option
 			notice(invocation, "%s", results->items[i].note);
 		status = render_result(&document, &results->items[i], &error);
 	}
+	if (status == 0)
+		render_end(&document);
+	if (pager_output_close(&page, status == 0 ? &error : NULL) < 0)
+		status = status < 0 ? status : error.code;
 	if (status < 0)
 		return failure_of(invocation, &error);
-	render_end(&document);
 	if (document.absent_count > 0)
 		notice(invocation,
 		       "cannot show the text of '%s'%s: source file not found (run cpprof in the folder that the path "
@@ -126,8 +150,10 @@ static int build_and_print(const struct invocation *invocation, const struct rep
 		.resources_named = option_given(invocation, OPTION_RESOURCE),
 		.root = choice->list ? choice->list->value : NULL,
 		.group = option_value(invocation, OPTION_GROUP),
+		.is_raw = option_given(invocation, OPTION_RAW),
 		.is_divided = choice->list && choice->dividing,
 		.key = choice->dividing ? choice->dividing->value : NULL,
+		.code = &code_of_files,
 		.threshold = view->render.threshold,
 		.limit = view->render.limit,
 	};
@@ -154,6 +180,8 @@ static int run(struct invocation *invocation)
 		return status;
 	if (view_request_init(&view, invocation, invocation->profile, &error) < 0)
 		return failure_of(invocation, &error);
+	if (strcmp(invocation->profile_path, PROFILE_FILE_DEFAULT) != 0)
+		view.render.file = invocation->profile_path;
 	status = build_and_print(invocation, &choice, &view);
 	view_request_release(&view);
 	return status;
@@ -167,12 +195,14 @@ static const struct command_option own_options[] = {
 	{ OPTION_LEXICAL, 0, "lexical", NULL,
 	  "Show a function whose address is taken, as qsort's comparator, below the function that takes it", NULL },
 	ROW_RESOURCES("all"),
+	{ OPTION_RAW, 0, "raw", NULL, "Report times as measured, with the time that probes take", NULL },
 	ROW_THRESHOLD,
 	ROW_LIMIT,
 	ROW_BY,
 	ROWS_SELECTION,
 	ROWS_FRAMES,
 	ROW_FORMAT,
+	ROWS_TERMINAL,
 	ROW_MEMORY,
 	{ 0 },
 };
@@ -186,11 +216,12 @@ static bool is_any(const struct report *report)
 static const struct command_option *make_options(void)
 {
 	static struct command_option rows[REPORT_OPTION_ROWS(own_options)];
-	return report_options_fill(rows, is_any, "Each function with what it calls; this is the default", own_options);
+	return report_options_fill(rows, is_any, "Each function with what it calls", own_options);
 }
 
 static const struct command_example examples[] = {
-	{ "cpprof report", "which functions cost most" },
+	{ "cpprof report", "one screen: what was recorded, the hottest functions and path, what to ask next" },
+	{ "cpprof report --functions", "each function with what it calls" },
 	{ "cpprof report --down main", "which call paths below main cost most" },
 	{ "cpprof report --up qsort -r page-faults", "for which callers qsort took its page faults" },
 	{ "cpprof report --tree --threshold 5%", "the tree of calls, without what is below 5 %" },

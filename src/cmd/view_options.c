@@ -7,6 +7,7 @@
 #include "analyze/lookup.h"
 #include "analyze/options_read.h"
 #include "cmd/message.h"
+#include "profile/companion.h"
 
 int view_read_format(const char *text, enum render_format *format, struct error *error)
 {
@@ -57,7 +58,8 @@ static int choose_resources(struct view_request *request, const struct invocatio
 			result = add_resource(request, profile, invocation->uses[i].value, error);
 	if (result == 0 && request->resource_count == 0)
 		for (uint32_t i = 0; i < profile->resource_count; i++)
-			request->resources[request->resource_count++] = i;
+			if (!companion_is(profile, i))
+				request->resources[request->resource_count++] = i;
 	if (result == 0 && request->resource_count == 0)
 		return lookup_no_resources(profile, error);
 	return result;
@@ -83,6 +85,9 @@ static int read_option(struct view_request *request, const struct option_use *us
 		return 0;
 	case OPTION_NO_STITCH:
 		request->view.no_stitch = true;
+		return 0;
+	case OPTION_LONG:
+		request->render.columns = 0;
 		return 0;
 	case OPTION_FORMAT:
 		return view_read_format(use->value, &request->render.format, error);
@@ -179,6 +184,7 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 		.render = { .threshold = OPTIONS_THRESHOLD_DEFAULT,
 			    .limit = OPTIONS_LIMIT_DEFAULT,
 			    .colour = wants_colour(),
+			    .columns = terminal_columns(),
 			    .hint = "--threshold 0 --limit 0 shows all" },
 	};
 	int result = 0;
@@ -209,11 +215,12 @@ void view_request_release(struct view_request *request)
 
 int view_make_lexical(struct invocation *invocation)
 {
-	int64_t moved =
-		profile_note(invocation->profile, LEXICAL_NOTE) ? lexical_paths(invocation->profile) : ERROR_NOT_FOUND;
+	int64_t moved = lexical_has_pairs(invocation->profile) ? lexical_paths(invocation->profile) : ERROR_NOT_FOUND;
 	if (moved == ERROR_NOT_FOUND)
-		return failure(invocation,
-			       "cannot use --lexical: the profile does not record where addresses of functions are "
-			       "taken (compile with cpprof cc, and record with --instrumented)");
+		return failure(
+			invocation,
+			"cannot use --lexical: the profile does not record where addresses of functions are "
+			"taken (compile with cpprof cc, and record with --instrumented), and no function is nested "
+			"in another one");
 	return moved < 0 ? failure(invocation, "%s", error_text((int)moved)) : EXIT_DONE;
 }

@@ -25,6 +25,8 @@ enum {
 	OPTION_UNTRIMMED,
 	OPTION_NO_STITCH,
 	OPTION_FORMAT,
+	OPTION_LONG,
+	OPTION_NO_PAGER,
 	OPTION_OWN, /* the first id of the options of a command */
 };
 
@@ -53,6 +55,10 @@ enum {
 	{ OPTION_UNTRIMMED, 0, "untrimmed", NULL, "Show also the frames of the C library above main and thread starts", \
 	  NULL }, \
 	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Begin paths at their thread's start, not at the path that started the thread", NULL }
+#define ROWS_TERMINAL \
+	{ OPTION_LONG, 0, "long", NULL, \
+	  "On a terminal: print names in full and each frame in a row of its own, in rows of any length", NULL }, \
+	{ OPTION_NO_PAGER, 0, "no-pager", NULL, "On a terminal: do not start a pager (CPPROF_PAGER, PAGER, or less)", NULL }
 #define ROW_FORMAT \
 	{ OPTION_FORMAT, 0, "format", "FORMAT", "Write %s", "text" }
 /* clang-format on */
@@ -71,7 +77,8 @@ struct view_request {
 	size_t resource_count;
 };
 
-/* Reads the shared options of the invocation. Without --resource, all resources of the profile are chosen. Without a
+/* Reads the shared options of the invocation. Without --resource, all resources of the profile are chosen that are no companions
+ * (profile/companion.h). Without a
  * profile (NULL), no resources are chosen: for commands without options that need a profile. Returns 0 or a negative
  * error; then there is nothing to release. */
 int view_request_init(struct view_request *request, const struct invocation *invocation, const struct profile *profile,

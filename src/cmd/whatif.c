@@ -1,6 +1,7 @@
 #include <stdint.h>
 
 #include "cmd/message.h"
+#include "cmd/pager_output.h"
 #include "cmd/rows.h"
 #include "cmd/view_options.h"
 #include "reports/report.h"
@@ -10,6 +11,7 @@ static int print(const struct invocation *invocation, const struct render_option
 		 const struct results *results)
 {
 	struct render_document document;
+	struct pager_output page;
 	struct error error = { 0 };
 	const struct error *missing = NULL;
 	int status = 0;
@@ -17,14 +19,19 @@ static int print(const struct invocation *invocation, const struct render_option
 		missing = results->items[i].missing.code ? &results->items[i].missing : NULL;
 	if (missing)
 		notice(invocation, "some resources were not predicted: %s", missing->message);
-	render_begin(&document, stdout, options,
+	if (pager_output_open(&page, options, !option_given(invocation, OPTION_NO_PAGER), &error) < 0)
+		return failure_of(invocation, &error);
+	render_begin(&document, page.stream, options,
 		     &(struct render_envelope){ .command = "whatif", .profile = invocation->profile });
 	for (size_t i = 0; i < results->count && status == 0; i++)
 		if (!results->items[i].missing.code)
 			status = render_result(&document, &results->items[i], &error);
+	if (status == 0)
+		render_end(&document);
+	if (pager_output_close(&page, status == 0 ? &error : NULL) < 0)
+		status = status < 0 ? status : error.code;
 	if (status < 0)
 		return failure_of(invocation, &error);
-	render_end(&document);
 	return EXIT_DONE;
 }
 
@@ -56,7 +63,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[OPTION]... [FILE] 'FN;FN;FN=FACTOR'...", NULL };
 
 static const struct command_option options[] = {
-	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_FRAMES, ROW_FORMAT, ROW_MEMORY, { 0 },
+	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_FRAMES, ROW_FORMAT, ROWS_TERMINAL, ROW_MEMORY, { 0 },
 };
 
 static const struct command_example examples[] = {

@@ -24,6 +24,14 @@ struct elf_chunk {
 	uint8_t bytes[];
 };
 
+/* Bytes that were copied, direct-mapped by their place in the file: a walk over code without unwind rules reads the same few instructions
+ * again for each sample. */
+enum { LINE_BYTES = 64, LINE_BITS = 6, LINES = 1 << LINE_BITS };
+struct elf_lines {
+	uint64_t ends[LINES]; /* the offset behind the line; 0: none */
+	uint8_t bytes[LINES][LINE_BYTES];
+};
+
 struct elf_file {
 	const uint8_t *memory; /* NULL: the bytes are in `fd` */
 	int fd;
@@ -36,6 +44,7 @@ struct elf_file {
 	const char *section_names; /* section_names[section_names_size - 1] is a NUL */
 	size_t section_names_size;
 	struct elf_chunk *chunks;
+	struct elf_lines *lines; /* NULL: nothing was copied yet, or memory ran out */
 };
 
 enum { PAGE_BYTES = 4096, MOST_DEBUG_FRAME_BYTES = 1 << 28, ZLIB_BEST_RATIO = 1032 };
@@ -208,6 +217,7 @@ void elf_file_free(struct elf_file *file)
 		free(file->chunks);
 		file->chunks = next;
 	}
+	free(file->lines);
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file);
@@ -319,6 +329,40 @@ const uint8_t *elf_file_at(struct elf_file *file, uint64_t address, size_t size)
 	return view(file, offset, size);
 }
 
+/* Returns the line that begins at a file offset, or NULL if the file ends in it or it cannot be read. */
+static const uint8_t *line_at(struct elf_file *file, uint64_t start)
+{
+	/* Multiplicative hashing (Knuth, The Art of Computer Programming, 6.4). */
+	size_t at = (size_t)(start / LINE_BYTES * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LINE_BITS));
+	struct elf_lines *lines = file->lines;
+	if (lines->ends[at] == start + LINE_BYTES)
+		return lines->bytes[at];
+	lines->ends[at] = 0;
+	if (pread(file->fd, lines->bytes[at], LINE_BYTES, (off_t)start) != LINE_BYTES)
+		return NULL;
+	lines->ends[at] = start + LINE_BYTES;
+	return lines->bytes[at];
+}
+
+/* Copies a few bytes by way of the lines. Returns false if they are not all in whole lines. */
+static bool copy_from_lines(struct elf_file *file, uint64_t offset, uint8_t *to, size_t size)
+{
+	if (size > LINE_BYTES || offset > file->size)
+		return false;
+	if (!file->lines)
+		file->lines = calloc(1, sizeof(*file->lines));
+	for (size_t done = 0; file->lines && done < size;) {
+		size_t skipped = (offset + done) % LINE_BYTES;
+		const uint8_t *line = line_at(file, offset + done - skipped);
+		size_t part = LINE_BYTES - skipped < size - done ? LINE_BYTES - skipped : size - done;
+		if (!line)
+			return false;
+		memcpy(to + done, line + skipped, part);
+		done += part;
+	}
+	return file->lines != NULL;
+}
+
 bool elf_file_copy(struct elf_file *file, uint64_t address, void *to, size_t size)
 {
 	uint64_t offset;
@@ -329,7 +373,7 @@ bool elf_file_copy(struct elf_file *file, uint64_t address, void *to, size_t siz
 		memcpy(to, file->memory + offset, size);
 		return true;
 	}
-	return pread(file->fd, to, size, (off_t)offset) == (ssize_t)size;
+	return copy_from_lines(file, offset, to, size) || pread(file->fd, to, size, (off_t)offset) == (ssize_t)size;
 }
 
 struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address, uint64_t most)

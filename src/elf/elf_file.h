@@ -37,8 +37,8 @@ struct elf_bytes elf_file_eh_frame_hdr(struct elf_file *file);
 /* Returns `size` bytes at an ELF virtual address of a PT_LOAD segment, valid until elf_file_free, or NULL if the
  * file does not have them. */
 const uint8_t *elf_file_at(struct elf_file *file, uint64_t address, size_t size);
-/* Copies them instead, and allocates no memory: for a few bytes of code at a time. Returns false if the file does
- * not have them. */
+/* Copies them instead, and keeps only the last few parts of 64 bytes in memory: for a few bytes of code at a time. Returns false if the
+ * file does not have them. */
 bool elf_file_copy(struct elf_file *file, uint64_t address, void *to, size_t size);
 /* Returns the bytes from `address` to the end of its segment in the file, at most `most`. */
 struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address, uint64_t most);

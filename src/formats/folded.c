@@ -23,7 +23,7 @@
 #include "base/quote.h"
 #include "formats/format.h"
 
-/* Limits the number of rows of one line: a row's count has 32 bits. */
+/* The largest count of a line: no program runs that long. */
 static const uint64_t COUNT_LIMIT = UINT64_C(1) << 48;
 
 /* A frame of the previous line. */
@@ -205,8 +205,8 @@ static int import_line(struct import *import, const char *line, size_t length)
 	if (code < 0 || count == 0)
 		return code;
 	import->total += count;
-	if (import->total > INT64_MAX)
-		return error_set(import->error, ERROR_LIMIT, "%s:%llu: the counts add up to more than 2^63",
+	if (import->total > PROFILE_HITS_MOST)
+		return error_set(import->error, ERROR_LIMIT, "%s:%llu: the counts add up to more than 2^62",
 				 import->name, (unsigned long long)import->line);
 	int64_t node = node_of(import, line, stack_length);
 	if (node < 0 || profile_add_hit(import->profile, 0, PROFILE_NONE, (uint32_t)node, 0, count) < 0)
@@ -237,22 +237,23 @@ static int import_lines(struct import *import, FILE *in)
 
 static int describe(struct profile *profile)
 {
-	int64_t samples = profile_add_string(profile, "samples");
-	int64_t title = profile_add_string(profile, "Samples");
-	int64_t unit = profile_add_string(profile, "sample");
-	int64_t backend = profile_add_string(profile, "import");
-	int64_t process_name = profile_add_string(profile, "imported");
-	int64_t path = profile_add_string(profile, "[imported]");
-	if (samples < 0 || title < 0 || unit < 0 || backend < 0 || process_name < 0 || path < 0)
-		return ERROR_MEMORY;
-	struct profile_resource resource = { .name = (uint32_t)samples,
-					     .title = (uint32_t)title,
-					     .unit = (uint32_t)unit,
-					     .backend = (uint32_t)backend,
+	enum { NAME, TITLE, UNIT, BACKEND, PROCESS, PATH, TEXTS };
+	static const char *const texts[TEXTS] = { "samples", "Samples", "sample", "import", "imported", "[imported]" };
+	uint32_t ids[TEXTS];
+	for (size_t i = 0; i < TEXTS; i++) {
+		int64_t added = profile_add_string(profile, texts[i]);
+		if (added < 0)
+			return ERROR_MEMORY;
+		ids[i] = (uint32_t)added;
+	}
+	struct profile_resource resource = { .name = ids[NAME],
+					     .title = ids[TITLE],
+					     .unit = ids[UNIT],
+					     .backend = ids[BACKEND],
 					     .kind = RESOURCE_MERGED,
 					     .interval = 1 };
-	struct profile_process process = { .name = (uint32_t)process_name };
-	struct profile_module module = { .path = (uint32_t)path, .kind = MODULE_NAMES };
+	struct profile_process process = { .name = ids[PROCESS] };
+	struct profile_module module = { .path = ids[PATH], .kind = MODULE_NAMES };
 	if (profile_add_resource(profile, &resource) < 0 || profile_add_process(profile, &process) < 0 ||
 	    profile_add_module(profile, &module) < 0)
 		return ERROR_MEMORY;

@@ -76,17 +76,17 @@ static int add_owner(struct profile *profile, const struct object *object, const
 					 .build_id_bytes = (uint8_t)object->build_id_bytes };
 	memcpy(module.build_id, object->build_id, object->build_id_bytes);
 	struct profile_process process = { .name = (uint32_t)name };
-	int64_t id = profile_add_module(profile, &module);
-	if (id >= 0)
-		id = profile_add_process(profile, &process);
-	return id < 0 ? (int)id : 0;
+	return profile_add_module(profile, &module) < 0 || profile_add_process(profile, &process) < 0 ? ERROR_MEMORY
+												      : 0;
 }
 
 /* --- hits --- */
 
-static int64_t location(struct import *import, uint64_t address)
+/* Returns the node of an address below a node, or a negative error. */
+static int64_t child(struct import *import, uint32_t node, uint64_t address)
 {
-	return profile_add_location(import->profile, MODULE, address);
+	int64_t location = profile_add_location(import->profile, MODULE, address);
+	return location < 0 ? location : profile_add_node(import->profile, node, (uint32_t)location);
 }
 
 /* Adds hits of the path `call_site`, `address`, or of `address` only if `call_site` is 0. */
@@ -97,13 +97,10 @@ static int add_hit(struct import *import, uint32_t resource, uint64_t call_site,
 		return 0;
 	if (address < import->object.low || address >= import->object.high)
 		import->outside++;
-	if (call_site > 0) {
-		int64_t at = location(import, call_site - 1);
-		node = at < 0 ? at : profile_add_node(import->profile, (uint32_t)node, (uint32_t)at);
-	}
-	int64_t at = location(import, address);
+	if (call_site > 0)
+		node = child(import, (uint32_t)node, call_site - 1);
 	if (node >= 0)
-		node = at < 0 ? at : profile_add_node(import->profile, (uint32_t)node, (uint32_t)at);
+		node = child(import, (uint32_t)node, address);
 	if (node < 0)
 		return (int)node;
 	import->profile->resources[resource].total += count * import->profile->resources[resource].interval;
@@ -126,7 +123,9 @@ static int import_histograms(struct import *import)
 	if (import->gmon.histogram_count == 0)
 		return 0;
 	int64_t resource = add_sampled(import);
-	int code = resource < 0 ? (int)resource : 0;
+	if (resource < 0)
+		return (int)resource;
+	int code = 0;
 	for (size_t i = 0; i < import->gmon.histogram_count && code == 0; i++) {
 		const struct gmon_histogram *histogram = &import->gmon.histograms[i];
 		for (size_t bin = 0; bin < histogram->bin_count && code == 0; bin++)
@@ -136,16 +135,31 @@ static int import_histograms(struct import *import)
 	return code;
 }
 
-static int import_counts(struct import *import)
+static int import_arcs(struct import *import)
 {
 	const struct gmon *gmon = &import->gmon;
-	int64_t calls = gmon->arc_count ? add_counted(import, "calls", "Calls", "call") : 0;
-	int64_t blocks = gmon->block_count ? add_counted(import, "blocks", "Basic Blocks", "block") : 0;
-	int code = calls < 0 ? (int)calls : blocks < 0 ? (int)blocks : 0;
+	if (gmon->arc_count == 0)
+		return 0;
+	int64_t resource = add_counted(import, "calls", "Calls", "call");
+	if (resource < 0)
+		return (int)resource;
+	int code = 0;
 	for (size_t i = 0; i < gmon->arc_count && code == 0; i++)
-		code = add_hit(import, (uint32_t)calls, gmon->arcs[i].from, gmon->arcs[i].self, gmon->arcs[i].count);
+		code = add_hit(import, (uint32_t)resource, gmon->arcs[i].from, gmon->arcs[i].self, gmon->arcs[i].count);
+	return code;
+}
+
+static int import_blocks(struct import *import)
+{
+	const struct gmon *gmon = &import->gmon;
+	if (gmon->block_count == 0)
+		return 0;
+	int64_t resource = add_counted(import, "blocks", "Basic Blocks", "block");
+	if (resource < 0)
+		return (int)resource;
+	int code = 0;
 	for (size_t i = 0; i < gmon->block_count && code == 0; i++)
-		code = add_hit(import, (uint32_t)blocks, 0, gmon->blocks[i].address, gmon->blocks[i].count);
+		code = add_hit(import, (uint32_t)resource, 0, gmon->blocks[i].address, gmon->blocks[i].count);
 	return code;
 }
 
@@ -159,16 +173,25 @@ static int add_findings(struct import *import, const char *name, const char *pat
 	return import->profile->findings_error;
 }
 
-/* Limits the counts, because a count above 32 bits becomes several rows. */
+/* Takes a count from what remains of the limit. Returns false if it is larger. */
+static bool take(uint64_t *room, uint64_t count)
+{
+	if (count > *room)
+		return false;
+	*room -= count;
+	return true;
+}
+
+/* Refuses counts that no program makes, so that their sums fit into a profile. */
 static int check_counts(const struct gmon *gmon, const char *name, struct error *error)
 {
-	static const uint64_t most = UINT64_C(1) << 48;
-	uint64_t sum = 0;
-	for (size_t i = 0; i < gmon->arc_count && sum <= most; i++)
-		sum += gmon->arcs[i].count < most ? gmon->arcs[i].count : most + 1;
-	for (size_t i = 0; i < gmon->block_count && sum <= most; i++)
-		sum += gmon->blocks[i].count < most ? gmon->blocks[i].count : most + 1;
-	return sum > most ? error_set(error, ERROR_LIMIT, "%s: the counts add up to more than 2^48", name) : 0;
+	uint64_t room = UINT64_C(1) << 48;
+	bool fits = true;
+	for (size_t i = 0; i < gmon->arc_count && fits; i++)
+		fits = take(&room, gmon->arcs[i].count);
+	for (size_t i = 0; i < gmon->block_count && fits; i++)
+		fits = take(&room, gmon->blocks[i].count);
+	return fits ? 0 : error_set(error, ERROR_LIMIT, "%s: the counts add up to more than 2^48", name);
 }
 
 static struct profile *gmon_import(FILE *in, const char *name, const char *image, struct error *error)
@@ -186,7 +209,9 @@ static struct profile *gmon_import(FILE *in, const char *name, const char *image
 	if (code == 0)
 		code = import_histograms(&import);
 	if (code == 0)
-		code = import_counts(&import);
+		code = import_arcs(&import);
+	if (code == 0)
+		code = import_blocks(&import);
 	if (code == 0)
 		code = add_findings(&import, name, image);
 	gmon_release(&import.gmon);

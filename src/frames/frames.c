@@ -5,14 +5,15 @@
 
 #include "base/buffer.h"
 #include "frames/functions.h"
-#include "frames/jail/jail.h"
+#include "frames/jail/naming.h"
+#include "frames/jit/jit.h"
 #include "frames/native/native.h"
 #include "frames/progress.h"
 #include "frames/provider.h"
 #include "profile/findings.h"
 #include "profile/module_name.h"
 
-static const struct frames_provider *const providers[] = { &native_provider };
+static const struct frames_provider *const providers[] = { &native_provider, &jit_provider };
 enum { PROVIDER_COUNT = sizeof(providers) / sizeof(providers[0]) };
 
 static const struct frames_provider *provider_of(const struct profile *profile, uint32_t module)
@@ -39,14 +40,21 @@ static int by_module_and_address(const void *left, const void *right, void *cont
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static int unnamed_find(struct unnamed *unnamed, struct profile *profile)
+static bool is_unnamed(const struct profile *profile, const struct profile_location *location,
+		       const struct frames_options *options)
+{
+	if (location->first_frame != PROFILE_NONE || profile->modules[location->module].kind == MODULE_THREAD)
+		return false;
+	return !options->wants_module || options->wants_module(options->context, location->module);
+}
+
+static int unnamed_find(struct unnamed *unnamed, struct profile *profile, const struct frames_options *options)
 {
 	unnamed->locations = calloc(profile->location_count + 1, sizeof(*unnamed->locations));
 	if (!unnamed->locations)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < profile->location_count; i++)
-		if (profile->locations[i].first_frame == PROFILE_NONE &&
-		    profile->modules[profile->locations[i].module].kind != MODULE_THREAD)
+		if (is_unnamed(profile, &profile->locations[i], options))
 			unnamed->locations[unnamed->count++] = (uint32_t)i;
 	qsort_r(unnamed->locations, unnamed->count, sizeof(*unnamed->locations), by_module_and_address, profile);
 	return 0;
@@ -73,9 +81,7 @@ static int name_as_one(struct frames_naming *naming, uint32_t module, const uint
 {
 	const struct profile_module *info = &naming->profile->modules[module];
 	const char *path = profile_string(naming->profile, info->path);
-	struct function_identity identity = { .name = path[0] ? path : "[anon]", .module = module };
-	if (info->kind == MODULE_ANON && path[0] != '[')
-		identity.name = "[anon]";
+	const struct function_identity identity = { .name = path[0] ? path : "[anon]", .module = module };
 	enum frame_kind kind = info->kind == MODULE_KERNEL ? FRAME_KERNEL : FRAME_NATIVE;
 	for (size_t i = 0; i < count; i++) {
 		int status = frames_set_plain(naming, locations[i], kind, &identity);
@@ -111,14 +117,14 @@ static int name_by_addresses(struct frames_naming *naming, enum frame_kind kind,
 	return status;
 }
 
-static int name_module(struct frames_naming *naming, struct jail *jail, uint32_t module, const uint32_t *locations,
-		       size_t count)
+static int name_module(struct frames_naming *naming, struct naming_jail *jail, uint32_t module,
+		       const uint32_t *locations, size_t count)
 {
 	const struct frames_provider *provider = provider_of(naming->profile, module);
 	if (!provider)
 		return name_as_one(naming, module, locations, count);
 	struct frames_failure failure = { 0 };
-	int status = jail_name_module(jail, provider, module, locations, count, &failure);
+	int status = naming_jail_name(jail, provider, module, locations, count, &failure);
 	if (status == 0 && failure.cause) {
 		finding_add(naming->profile, FINDING_FILE_UNREADABLE, count, "%s (%s)", failure.detail.message,
 			    failure.cause->remedy);
@@ -129,7 +135,7 @@ static int name_module(struct frames_naming *naming, struct jail *jail, uint32_t
 	return status;
 }
 
-static int name_modules(struct frames_naming *naming, struct jail *jail, const struct unnamed *unnamed)
+static int name_modules(struct frames_naming *naming, struct naming_jail *jail, const struct unnamed *unnamed)
 {
 	const struct profile *profile = naming->profile;
 	int status = 0;
@@ -164,13 +170,13 @@ int frames_name_profile(struct profile *profile, const struct frames_options *op
 	struct frames_naming naming = { .profile = profile, .options = options ? options : &no_options };
 	int status = functions_init(&naming.functions, profile);
 	if (status == 0)
-		status = unnamed_find(&unnamed, profile);
+		status = unnamed_find(&unnamed, profile, naming.options);
 	progress_init(&naming.progress, naming.options, unnamed.count);
-	struct jail jail;
-	jail_init(&jail, &naming);
+	struct naming_jail jail;
+	naming_jail_init(&jail, &naming);
 	if (status == 0)
 		status = name_modules(&naming, &jail, &unnamed);
-	jail_release(&jail);
+	naming_jail_release(&jail);
 	if (status == 0)
 		status = frames_assign_roles(profile);
 	functions_release(&naming.functions);

@@ -8,6 +8,7 @@
 #ifndef FRAMES_FRAMES_H
 #define FRAMES_FRAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -24,6 +25,8 @@ struct frames_options {
 	 * in `error`. NULL: the module's path is opened. The recorder uses it for files that are in a container's root,
 	 * or were deleted or replaced. */
 	int (*open_module)(void *context, uint32_t module, struct error *error);
+	/* Returns whether the locations of a module get frames in this call; NULL: all do. */
+	bool (*wants_module)(void *context, uint32_t module);
 	/* Called about every 20 ms and once at the end, with the number of locations done and of all locations; may be
 	 * NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
@@ -31,8 +34,8 @@ struct frames_options {
 	struct frames_limits limits;
 };
 
-/* Gives frames to all locations that have none, and sets `symbolized`. A child process without privileges reads the
- * modules' files (frames/jail/jail.h). If a module cannot be named, its locations get names of the form
+/* Gives frames to all locations of wanted modules that have none, and sets `symbolized`. A child process without privileges reads the
+ * modules' files (frames/jail/naming.h). If a module cannot be named, its locations get names of the form
  * "module+0x1a40", and the profile gets a finding with the reason: a cause of the provider or of the jail. `options`
  * may be NULL. Returns 0, ERROR_MEMORY or ERROR_LIMIT. After locations were added to a named
  * profile, clear `symbolized` and call this again: it names only those. */

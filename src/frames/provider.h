@@ -47,8 +47,8 @@ struct frames_provider {
 	bool (*serves)(const struct profile *profile, uint32_t module);
 
 	/* Required. Gives frames to `count` locations of one module, which are distinct and ascend by address. It runs in
-	 * a jail (frames/jail/jail.h), and changes functions, frames and these locations of the profile only. Returns
-	 * ERROR_MEMORY, ERROR_LIMIT, or 0: either all have frames and `failure` is unchanged, or none has and `failure`
+	 * a jail (frames/jail/jail.h), and changes functions, frames and these locations of the profile only, and adds
+	 * notes of nested functions. Returns ERROR_MEMORY, ERROR_LIMIT, or 0: either all have frames and `failure` is unchanged, or none has and `failure`
 	 * has its cause set; then the caller adds a finding and names them by address. */
 	int (*name_module)(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
 			   struct frames_failure *failure);

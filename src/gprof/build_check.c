@@ -1,12 +1,12 @@
 #include "gprof/build_check.h"
+#include "frames/native/module_file.h"
 
 /* Returns whether a call ends before `address`, `into` bytes into its function. */
 static bool is_behind_call(const struct image *image, uint64_t address, uint64_t into)
 {
 	enum { DIRECT = 5, INDIRECT = 6 };
 	uint8_t code[INDIRECT];
-	if (into < DIRECT || !image->file.bytes ||
-	    !elf_file_copy(image->file.bytes, address - INDIRECT, code, sizeof(code)))
+	if (into < DIRECT || !image->bytes || !elf_file_copy(image->bytes, address - INDIRECT, code, sizeof(code)))
 		return false;
 	return code[INDIRECT - DIRECT] == 0xe8 || (code[0] == 0xff && code[1] == 0x15);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/path.h"
 
 /* The parts of a SPEC; a missing part is NULL, or 0. */
 struct pattern {
@@ -105,7 +106,7 @@ static bool fits(const struct pattern *pattern, const struct image_symbol *symbo
 		const char *wanted = memrchr(pattern->file, '/', pattern->file_length);
 		wanted = wanted ? wanted + 1 : pattern->file;
 		size_t length = pattern->file_length - (size_t)(wanted - pattern->file);
-		if (!symbol->file || !is_text(image_base_name(symbol->file), wanted, length))
+		if (!symbol->file || !is_text(path_basename(symbol->file), wanted, length))
 			return false;
 	}
 	if (pattern->line && symbol->line != pattern->line)

@@ -2,6 +2,7 @@
 
 #include "arch/arch.h"
 #include "arch/instruction.h"
+#include "frames/native/module_file.h"
 
 /* Returns the index of the first block at or above an address. */
 static size_t first_block(const struct gmon *gmon, uint64_t address)
@@ -42,7 +43,7 @@ bool executions_begin(const struct gprof_report *report, uint32_t symbol)
 		return false;
 	size_t block = executions.blocks[0].address - extent->start, at = 0, length = 1;
 	size_t size = extent->end - extent->start < 2 * BYTES_MOST ? extent->end - extent->start : 2 * BYTES_MOST;
-	struct elf_file *file = report->image->file.bytes;
+	struct elf_file *file = report->image->bytes;
 	const uint8_t *code = block > 0 && file ? elf_file_at(file, extent->start, size) : NULL;
 	while (code && at < block && length > 0)
 		at += length = arch_hook_instruction(code + at, size - at);
@@ -61,7 +62,7 @@ static uint64_t called(const struct instruction *instruction)
 static bool decode(const struct gprof_report *report, uint64_t at, struct instruction *instruction)
 {
 	enum { BYTES_MOST = 15 };
-	struct elf_file *file = report->image->file.bytes;
+	struct elf_file *file = report->image->bytes;
 	for (size_t size = BYTES_MOST; file && size > 0; size--) {
 		const uint8_t *code = elf_file_at(file, at, size);
 		if (code)

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "gprof/image.h"
 #include "gprof/object.h"
+#include "gprof/truth.h"
 
 enum {
 	MOST_BINS = 8 << 20,
@@ -98,7 +99,7 @@ uint32_t gmon_module(const struct profile *profile, const struct image *image, b
 		if (is_same_build(image, module))
 			return i;
 		if (by_name == PROFILE_NONE &&
-		    strcmp(image_base_name(profile_string(profile, module->path)), image_base_name(image->path)) == 0)
+		    strcmp(path_basename(profile_string(profile, module->path)), path_basename(image->path)) == 0)
 			by_name = i;
 	}
 	*is_other_build = by_name != PROFILE_NONE && profile->modules[by_name].build_id_bytes > 0;
@@ -128,34 +129,6 @@ uint32_t gmon_program(const struct profile *profile)
 		if (profile->modules[i].kind == MODULE_FILE)
 			with_main = i;
 	return with_main == PROFILE_NONE ? PROFILE_NONE : gmon_same_file(profile, with_main);
-}
-
-static bool is_time(const struct profile *profile, uint32_t resource)
-{
-	return strcmp(profile_string(profile, profile->resources[resource].unit), "ns") == 0 &&
-	       profile->resources[resource].interval > 0;
-}
-
-uint32_t gmon_time(const struct profile *profile)
-{
-	uint32_t best = PROFILE_NONE;
-	int best_rank = 0;
-	bool *has_hits = calloc(profile->resource_count + 1, sizeof(*has_hits));
-	for (size_t i = 0; has_hits && i < profile->hit_count; i++)
-		has_hits[profile->hits[i].resource] = true;
-	for (uint32_t i = 0; i < profile->resource_count; i++) {
-		if (!is_time(profile, i))
-			continue;
-		bool is_cpu = strcmp(profile_string(profile, profile->resources[i].name), "cpu") == 0;
-		int rank =
-			1 + (profile->resources[i].kind != RESOURCE_EXACT) + is_cpu + (has_hits && has_hits[i] ? 4 : 0);
-		if (rank > best_rank) {
-			best_rank = rank;
-			best = i;
-		}
-	}
-	free(has_hits);
-	return best;
 }
 
 /* --- the histogram's shape --- */
@@ -310,9 +283,8 @@ static int read_object(struct making *making, const struct profile_module *modul
 	if (code < 0 || making->object.high == 0)
 		return code == ERROR_MEMORY ? code : 0;
 	code = image_open(&making->image, path, &options, NULL);
-	if (code < 0)
-		making->image = (struct image){ 0 };
-	return code == ERROR_MEMORY ? code : 0;
+	/* A file that exceeds a limit is an error: the jail was needed, and the figures would lack their functions. */
+	return code == ERROR_MEMORY || code == ERROR_LIMIT || code == ERROR_CORRUPT ? code : 0;
 }
 
 static int make(struct making *making)
@@ -341,11 +313,11 @@ int gmon_from_profile(const struct profile *profile, uint32_t module, uint32_t r
 		.module = module,
 		.calls = find_exact(profile, "calls"),
 		.blocks = find_exact(profile, "blocks"),
-		.time = resource == PROFILE_NONE ? gmon_time(profile) : resource,
+		.time = resource == PROFILE_NONE ? truth_resource(profile) : resource,
 		.per_hit = 1,
 		.gmon = gmon,
 	};
-	if (resource != PROFILE_NONE && !is_time(profile, resource))
+	if (resource != PROFILE_NONE && !truth_is_time(profile, resource))
 		return error_set(error, ERROR_UNSUPPORTED, "cannot write '%s' as gmon.out: it is not a time (-r cpu)",
 				 profile_string(profile, profile->resources[resource].name));
 	int code = make(&making);

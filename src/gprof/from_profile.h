@@ -33,9 +33,6 @@
 int gmon_from_profile(const struct profile *profile, uint32_t module, uint32_t resource, struct gmon *gmon,
 		      struct error *error);
 
-/* Returns the resource that PROFILE_NONE selects, or PROFILE_NONE if the profile has none in ns. */
-uint32_t gmon_time(const struct profile *profile);
-
 /* Returns the module of the first process's program, or PROFILE_NONE if it has no file. */
 uint32_t gmon_program(const struct profile *profile);
 

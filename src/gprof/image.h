@@ -7,6 +7,8 @@
  * a label, then a name without a leading underscore, then the first one in the table. Labels with names that no
  * compiler gives to functions ("$d", "fib.cold") are not symbols.
  *
+ * The symbols and the debug information are read in a jail (frames/jail/once.h): anybody may have made the file.
+ *
  * Life cycle: image_open, questions, image_close. Addresses are the object's own (ELF virtual addresses).
  */
 #ifndef GPROF_IMAGE_H
@@ -18,7 +20,9 @@
 
 #include "base/error.h"
 #include "base/strings.h"
-#include "frames/native/module_file.h"
+
+struct elf_file;
+struct module_file;
 
 struct image_symbol {
 	uint64_t start;
@@ -43,6 +47,7 @@ struct image_options {
 	bool all_clones;     /* --clones: "fib.isra.0" and the like are separate functions */
 	bool no_demangle;
 	bool with_source; /* fill in file and line from debug information */
+	bool by_line;     /* -l: the lines of functions instead of functions (gprof/lines.h) */
 };
 
 struct image {
@@ -52,16 +57,17 @@ struct image {
 	size_t label_count, label_capacity;
 	uint64_t text_start, text_end; /* addresses of .text */
 	uint8_t build_id[64];
-	size_t build_id_bytes; /* 0: it has none */
-	char *path;            /* owned */
-	struct module_file file;
+	size_t build_id_bytes;    /* 0: it has none */
+	char *path;               /* owned */
+	struct elf_file *bytes;   /* owned; the code; NULL: a file of another machine */
+	struct module_file *file; /* while its symbols are read; NULL otherwise */
 	struct strings texts;
 };
 
 #define IMAGE_NONE UINT32_MAX
 
 /* Opens an image, which may have no symbols. Returns 0, ERROR_NOT_FOUND, ERROR_SYSTEM, ERROR_FORMAT (not an ELF
- * file), ERROR_MEMORY or another negative error, with `error` set; after an error there is nothing to close. */
+ * file), ERROR_LIMIT or ERROR_CORRUPT (the jail exceeded a limit, or ended), ERROR_MEMORY or another negative error, with `error` set; after an error there is nothing to close. */
 int image_open(struct image *image, const char *path, const struct image_options *options, struct error *error);
 void image_close(struct image *image);
 
@@ -70,8 +76,5 @@ uint32_t image_find(const struct image *image, uint64_t address);
 
 /* Returns the last label that begins at an address or before it, or NULL if there is none. */
 const struct image_label *image_label_before(const struct image *image, uint64_t address);
-
-/* Returns the last component of a path, which reports print unless -L is given. */
-const char *image_base_name(const char *path);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "frames/native/line_rows.h"
+#include "frames/native/module_file.h"
 #include "frames/native/names.h"
 
 struct split {
@@ -142,7 +143,7 @@ int lines_split(struct image *image, const struct image_options *options)
 {
 	struct line_rows rows;
 	struct split split = { .image = image, .options = options, .rows = &rows };
-	int status = line_rows_read(&rows, &image->file, image->text_start, image->text_end);
+	int status = line_rows_read(&rows, image->file, image->text_start, image->text_end);
 	if (status == 0)
 		status = merge(&split);
 	if (status == 0) {

@@ -12,7 +12,7 @@
 
 #include "gprof/image.h"
 
-/* Returns 0, ERROR_MEMORY or ERROR_LIMIT. Does not change an image without debug information. */
+/* Runs in a jail, while the image is read. Returns 0, ERROR_MEMORY or ERROR_LIMIT. Does not change an image without debug information. */
 int lines_split(struct image *image, const struct image_options *options);
 
 #endif

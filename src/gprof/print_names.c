@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/plural.h"
 #include "base/safe_text.h"
 #include "base/utf8.h"
@@ -24,7 +25,7 @@ bool print_is_unused(const struct gprof_report *report, uint32_t node)
 
 const char *print_source_name(const struct gprof_report *report, const char *path)
 {
-	return report->options->full_paths ? path : image_base_name(path);
+	return report->options->full_paths ? path : path_basename(path);
 }
 
 /* Writes the printed name of a function, cut to `size` bytes. Returns its whole length. */

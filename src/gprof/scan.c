@@ -1,6 +1,7 @@
 /* The static call graph: the functions that the code could call, according to its direct calls. */
 #include <string.h>
 
+#include "frames/native/module_file.h"
 #include "gprof/graph.h"
 
 enum { CALL_OPCODE = 0xe8, CALL_BYTES = 5 };
@@ -39,7 +40,7 @@ static int scan_function(struct graph *graph, const struct gmon *gmon, uint32_t 
 
 int graph_scan(struct graph *graph, const struct gmon *gmon)
 {
-	struct elf_file *file = graph->image->file.bytes;
+	struct elf_file *file = graph->image->bytes;
 	struct elf_bytes text = file ? elf_file_section(file, ".text") : (struct elf_bytes){ 0 };
 	int code = 0;
 	for (uint32_t i = 0; text.bytes && code == 0 && i < graph->function_count; i++)

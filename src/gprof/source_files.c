@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/path.h"
 #include "gprof/image.h"
 
 /* Refuses a folder, which fopen opens, too, and which would read as an empty file. */
@@ -75,8 +76,8 @@ static bool is_used(const struct source_names *used, const char *name)
 static char *copy_name(const char *path, unsigned n)
 {
 	char *name = NULL;
-	int bytes = n == 1 ? asprintf(&name, "%s-ann", image_base_name(path))
-			   : asprintf(&name, "%s-ann.%u", image_base_name(path), n);
+	int bytes = n == 1 ? asprintf(&name, "%s-ann", path_basename(path))
+			   : asprintf(&name, "%s-ann.%u", path_basename(path), n);
 	return bytes < 0 ? NULL : name;
 }
 

@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "base/safe_text.h"
-#include "gprof/from_profile.h"
 
 /* A view: its labels become functions, its nodes arcs. */
 struct walked {
@@ -259,9 +258,4 @@ void truth_release(struct truth *truth)
 	free(truth->folded);
 	hash_map_release(&truth->arc_by_ends);
 	*truth = (struct truth){ 0 };
-}
-
-uint32_t truth_resource(const struct profile *profile)
-{
-	return gmon_time(profile);
 }

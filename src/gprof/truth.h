@@ -82,6 +82,8 @@ int truth_init(struct truth *truth, const struct profile *profile, const struct 
 	       struct error *error);
 void truth_release(struct truth *truth);
 
+/* Returns whether the resource is a time that a call graph can show. */
+bool truth_is_time(const struct profile *profile, uint32_t resource);
 /* Returns the resource that a call graph shows as time (`cpu`, `real`, ...), or PROFILE_NONE if the profile has
  * none. */
 uint32_t truth_resource(const struct profile *profile);

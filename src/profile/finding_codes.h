@@ -70,6 +70,9 @@
 	  "The totals and samples lack these events.") \
 	X(SIGNS_ASSUMED, "signs-assumed", WARNING, CLOSING, "value", \
 	  "They count 0, as negative numbers do. The function's debug information would give the type.") \
+	X(PROBES_COSTLY, "probes-costly", WARNING, RECORDING, "call", \
+	  "Each such call takes a trap of a microsecond or more, which the time resources charge to the function, such as " \
+	  "malloc for alloc-bytes; record the time alone for its true shares.") \
 	X(FUNCTIONS_UNOBSERVED, "functions-unobserved", WARNING, INFO, "failure", \
 	  "The calls of the functions in those processes are not counted.") \
 	X(FIRST_CALLS_UNCOUNTED, "first-calls-uncounted", NOTE, INFO, "", \
@@ -101,6 +104,9 @@
 	  "the bpf backend measures the whole run.") \
 	X(FP_SIGNAL_TAKEN, "fp-signal-taken", WARNING, INFO, "", \
 	  "Floating point exceptions may be missing.") \
+	X(FP_SAMPLED, "fp-sampled", NOTE, CLOSING, "", \
+	  "One trap for each would take too long. Fractions have their error; the resource's line in info has the share that " \
+	  "was estimated and its error, to which the factor comes.") \
 	X(OWN_OPERATOR_NEW, "own-operator-new", WARNING, INFO, "", \
 	  "The allocations of an allocator of the program's own are missing; the bpf backend sees them.") \
 	X(OWN_MALLOC, "own-malloc", WARNING, INFO, "", \
@@ -142,6 +148,8 @@
 	/* readers */ \
 	X(FILE_UNREADABLE, "file-unreadable", WARNING, INFO, "address", \
 	  "The functions of this file have no names.") \
+	X(LINES_UNREADABLE, "lines-unreadable", WARNING, INFO, "block", \
+	  "The lines of this file have no counts: reading its debug information exceeded a limit.") \
 	X(ADDRESSES_OUTSIDE, "addresses-outside", WARNING, INFO, "address", \
 	  "The file is of another program or of another build.") \
 	X(RECORDING_CUT, "recording-cut", ERROR, READING, "", \

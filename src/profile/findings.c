@@ -65,23 +65,19 @@ static void expand(struct buffer *out, const char *format, uint64_t count)
 	buffer_append_byte(out, 0);
 }
 
-/* Returns the text, which the caller frees, or NULL if there is no memory. */
-__attribute__((format(printf, 2, 0))) static char *render(uint64_t count, const char *format, va_list arguments)
+/* Appends the text and a NUL. Returns 0 or ERROR_MEMORY. */
+__attribute__((format(printf, 3, 0))) static int render(struct buffer *text, uint64_t count, const char *format,
+							va_list arguments)
 {
 	struct buffer expanded;
-	char *text = NULL;
-	va_list copy;
 	buffer_init(&expanded);
 	expand(&expanded, format, count);
-	va_copy(copy, arguments);
-	int bytes = buffer_error(&expanded) ? -1 : vsnprintf(NULL, 0, (const char *)expanded.bytes, copy);
-	va_end(copy);
-	if (bytes >= 0)
-		text = malloc((size_t)bytes + 1);
-	if (text)
-		vsnprintf(text, (size_t)bytes + 1, (const char *)expanded.bytes, arguments);
+	int error = buffer_error(&expanded);
+	if (error == 0)
+		buffer_vprintf(text, (const char *)expanded.bytes, arguments);
+	buffer_append_byte(text, 0);
 	buffer_release(&expanded);
-	return text;
+	return error < 0 ? error : buffer_error(text);
 }
 
 /* --- the list --- */
@@ -103,42 +99,48 @@ __attribute__((format(printf, 3, 0))) static int is_equal(const struct profile *
 							  const struct profile_finding *earlier, const char *format,
 							  va_list arguments)
 {
+	struct buffer text;
 	va_list copy;
+	buffer_init(&text);
 	va_copy(copy, arguments);
-	char *text = render(earlier->count, format, copy);
+	int error = render(&text, earlier->count, format, copy);
 	va_end(copy);
-	int equal = text ? strcmp(text, profile_string(profile, earlier->text)) == 0 : ERROR_MEMORY;
-	free(text);
-	return equal;
+	bool equal = error == 0 && strcmp((const char *)text.bytes, profile_string(profile, earlier->text)) == 0;
+	buffer_release(&text);
+	return error < 0 ? error : equal;
 }
 
-/* Sets *found to the index of the finding to which this one is added, or to the number of findings. Returns 0 or
+/* Returns the index of the finding to which this one is added, the number of findings if there is none, or
  * ERROR_MEMORY. */
-__attribute__((format(printf, 3, 0))) static int find_equal(const struct profile *profile, uint32_t code,
-							    const char *format, va_list arguments, size_t *found)
+__attribute__((format(printf, 3, 0))) static int64_t find_equal(const struct profile *profile, uint32_t code,
+								const char *format, va_list arguments)
 {
-	int equal = 0;
-	size_t i = 0;
-	for (; i < profile->finding_count && equal == 0; i++)
-		if (profile->findings[i].code == code)
-			equal = is_equal(profile, &profile->findings[i], format, arguments);
-	*found = equal == 1 ? i - 1 : profile->finding_count;
-	return equal < 0 ? equal : 0;
+	for (size_t i = 0; i < profile->finding_count; i++) {
+		if (profile->findings[i].code != code)
+			continue;
+		int equal = is_equal(profile, &profile->findings[i], format, arguments);
+		if (equal != 0)
+			return equal < 0 ? equal : (int64_t)i;
+	}
+	return (int64_t)profile->finding_count;
 }
 
 __attribute__((format(printf, 4, 0))) static int add(struct profile *profile, enum finding_code code, uint64_t count,
 						     const char *format, va_list arguments)
 {
-	size_t at = 0;
 	int64_t code_id = profile_add_string(profile, finding_codes[code].name);
-	int result = code_id < 0 ? (int)code_id : find_equal(profile, (uint32_t)code_id, format, arguments, &at);
-	if (result < 0)
-		return result;
+	int64_t found = code_id < 0 ? code_id : find_equal(profile, (uint32_t)code_id, format, arguments);
+	if (found < 0)
+		return (int)found;
+	size_t at = (size_t)found;
 	bool is_new = at == profile->finding_count;
 	count += is_new ? 0 : profile->findings[at].count;
-	char *text = render(count, format, arguments);
-	int64_t text_id = text ? profile_add_string(profile, text) : ERROR_MEMORY;
-	free(text);
+	struct buffer text;
+	buffer_init(&text);
+	int64_t text_id = render(&text, count, format, arguments);
+	if (text_id == 0)
+		text_id = profile_add_string(profile, (const char *)text.bytes);
+	buffer_release(&text);
 	if (text_id < 0)
 		return (int)text_id;
 	if (is_new)
@@ -156,6 +158,19 @@ void finding_add(struct profile *profile, enum finding_code code, uint64_t count
 	va_end(arguments);
 	if (result < 0 && profile->findings_error == 0)
 		profile->findings_error = result;
+}
+
+int findings_copy(struct profile *to, const struct profile *from)
+{
+	int status = 0;
+	for (size_t i = 0; i < from->finding_count && status == 0; i++) {
+		const struct profile_finding *finding = &from->findings[i];
+		int64_t code = profile_add_string(to, profile_string(from, finding->code));
+		int64_t text = code < 0 ? code : profile_add_string(to, profile_string(from, finding->text));
+		status = text < 0 ? (int)text
+				  : append(to, (uint32_t)code, finding->severity, finding->count, (uint32_t)text);
+	}
+	return status;
 }
 
 const struct profile_finding *finding_find(const struct profile *profile, enum finding_code code)

@@ -68,6 +68,9 @@ bool finding_is_traced(const struct profile *profile, const struct profile_findi
 void finding_add(struct profile *profile, enum finding_code code, uint64_t count, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Adds the findings of another profile. Returns 0 or a negative error. */
+int findings_copy(struct profile *to, const struct profile *from);
+
 /* Returns the first finding of a code, or NULL if there is none. */
 const struct profile_finding *finding_find(const struct profile *profile, enum finding_code code);
 

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "profile/module_name.h"
 
 /* The first byte of the hashed bytes. */
 enum form {
@@ -34,14 +35,6 @@ static void add_text(XXH64_state_t *hash, const char *text)
 	XXH64_update(hash, text, strlen(text) + 1);
 }
 
-/* Returns the length of a path without the " (deleted)" that the kernel appends to the path of an unlinked file. */
-static size_t path_length(const char *path)
-{
-	static const char deleted[] = " (deleted)";
-	size_t length = strlen(path), tail = sizeof(deleted) - 1;
-	return length > tail && memcmp(path + length - tail, deleted, tail) == 0 ? length - tail : length;
-}
-
 static void add_address(XXH64_state_t *hash, const struct profile *profile, const struct profile_location *location)
 {
 	const struct profile_module *module = &profile->modules[location->module];
@@ -53,7 +46,7 @@ static void add_address(XXH64_state_t *hash, const struct profile *profile, cons
 		const char *path = profile_string(profile, module->path);
 		add_byte(hash, FORM_PATH);
 		add_byte(hash, module->kind);
-		XXH64_update(hash, path, path_length(path));
+		XXH64_update(hash, path, module_path_length(path));
 		add_byte(hash, 0);
 	}
 	add_number(hash, location->address);

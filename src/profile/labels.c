@@ -16,6 +16,14 @@ static uint64_t hash_labels(const struct profile_label *labels, size_t count)
 	return hash;
 }
 
+static bool are_equal(const struct profile_label *a, const struct profile_label *b, size_t count)
+{
+	for (size_t at = 0; at < count; at++)
+		if (a[at].key != b[at].key || a[at].value != b[at].value)
+			return false;
+	return true;
+}
+
 static const struct profile_label *labels_of(const struct profile *profile, uint32_t set)
 {
 	return profile->labels ? profile->labels + profile->label_sets[set].first_label : NULL;
@@ -27,8 +35,8 @@ static uint32_t find_set(const struct profile *profile, const struct profile_lab
 	uint32_t found;
 	*key = hash_labels(labels, count);
 	while ((found = hash_map_get(&profile->set_by_labels, *key)) != HASH_MAP_NONE) {
-		bool is_equal = profile->label_sets[found].label_count == count;
-		if (is_equal && (count == 0 || memcmp(labels_of(profile, found), labels, count * sizeof(*labels)) == 0))
+		if (profile->label_sets[found].label_count == count &&
+		    are_equal(labels_of(profile, found), labels, count))
 			break;
 		*key += KEY_STEP;
 	}

@@ -4,14 +4,17 @@
 
 #include "base/path.h"
 
-const char *module_name(const char *path, size_t *length)
+size_t module_path_length(const char *path)
 {
 	static const char deleted[] = " (deleted)";
+	size_t length = strlen(path), tail = strlen(deleted);
+	return length > tail && strcmp(path + length - tail, deleted) == 0 ? length - tail : length;
+}
+
+const char *module_name(const char *path, size_t *length)
+{
 	const char *name = path_basename(path);
-	*length = strlen(name);
-	size_t tail = sizeof(deleted) - 1;
-	if (*length > tail && memcmp(name + *length - tail, deleted, tail) == 0)
-		*length -= tail;
+	*length = module_path_length(name);
 	return name;
 }
 

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Returns the length of a module's path without the " (deleted)" that the kernel appends to the path of an unlinked file. */
+size_t module_path_length(const char *path);
+
 /* Returns the part of a module's name that its functions without symbols have in their names: the last component of
  * `path`, without " (deleted)". The result points into `path`; *length is its length. */
 const char *module_name(const char *path, size_t *length);

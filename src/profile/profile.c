@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/huge_pages.h"
 
 /* Ids have 32 bits, and PROFILE_NONE is not an id. */
 static const size_t TABLE_LIMIT = PROFILE_NONE;
@@ -208,8 +208,6 @@ int profile_index_nodes(struct profile *profile)
 {
 	if (hash_map_reserve(&profile->node_by_edge, profile->node_count) < 0)
 		return ERROR_MEMORY;
-	if (profile->nodes_indexed == 0)
-		profile->nodes_indexed = 1; /* the root has no parent */
 	for (; profile->nodes_indexed < profile->node_count; profile->nodes_indexed++) {
 		const struct profile_node *node = &profile->nodes[profile->nodes_indexed];
 		uint64_t key = edge_key(node->parent, node->location);
@@ -264,8 +262,7 @@ int profile_reserve_hits(struct profile *profile, size_t count)
 	profile->hits = aligned_alloc(huge_page, bytes);
 	if (!profile->hits)
 		return ERROR_MEMORY;
-	/* Avoids most of the page faults of a first pass; a refusal does no harm. */
-	madvise(profile->hits, bytes, MADV_HUGEPAGE);
+	huge_pages_advise(profile->hits, bytes);
 	profile->hit_capacity = bytes / sizeof(*profile->hits);
 	return 0;
 }

@@ -71,7 +71,7 @@ struct profile_thread {
 enum module_kind {
 	MODULE_FILE = 0,   /* an ELF file */
 	MODULE_VDSO = 1,   /* the kernel's [vdso] */
-	MODULE_ANON = 2,   /* executable memory without a file: generated code */
+	MODULE_ANON = 2,   /* executable memory of one process without a file: generated code */
 	MODULE_KERNEL = 3, /* work of the kernel without a user stack */
 	MODULE_NAMES = 4,  /* imported data: locations are names, not addresses */
 	/* Its one location marks the node at which a thread was created. The path above that node is the creator's
@@ -135,7 +135,7 @@ struct profile_location {
 	uint32_t module;      /* index in modules */
 	uint32_t first_frame; /* index in frames; PROFILE_NONE: not symbolized */
 	uint32_t frame_count; /* frames first_frame..., innermost (inlined) first */
-	uint64_t address;     /* ELF virtual address in the module's file */
+	uint64_t address;     /* ELF virtual address in the module's file; of MODULE_ANON: in the process */
 	bool by_frames;       /* shares its address with other locations; its frames are part of its identity */
 };
 
@@ -176,6 +176,9 @@ struct profile_label_set {
 	uint32_t first_label; /* index in labels */
 	uint32_t label_count;
 };
+
+/* The key of notes that a function is nested in another one (GNU C, Ada, D): "compare\tsort_rows". */
+#define PROFILE_NOTE_NESTED "nested"
 
 /* One (key, value) text of the description: "command", "host", "kernel", "cpus",
  * "cpprof", "directory", ... A key may occur several times. */
@@ -278,7 +281,8 @@ int profile_index_nodes(struct profile *profile);
 /* Reserves room for `count` hit rows in total. A large room consists of huge pages. */
 int profile_reserve_hits(struct profile *profile, size_t count);
 
-/* Appends hit rows; a count above 32 bits needs several rows. Returns 0 or ERROR_MEMORY. */
+/* Appends a hit row, unless the count is 0. The counts add up to at most PROFILE_HITS_MOST; what is above it is left out. Returns 0
+ * or ERROR_MEMORY. */
 int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
 		    uint64_t count);
 

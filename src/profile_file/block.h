@@ -12,15 +12,15 @@
 /* Life cycle: packer_init; for each block: fill `raw`, packer_pack, write `whole`; packer_release. Both buffers keep
  * their memory for the next block. */
 struct packer {
-	struct buffer raw;   /* the payload, filled in by the caller */
-	struct buffer whole; /* header and stored payload, valid until the next packer_pack */
-	struct ZSTD_CCtx_s *zstd;
+	struct buffer raw;        /* the payload, filled in by the caller */
+	struct buffer whole;      /* header and stored payload, valid until the next packer_pack */
+	struct ZSTD_CCtx_s *zstd; /* NULL: payloads are not compressed */
 };
 
-int packer_init(struct packer *packer); /* returns 0 or ERROR_MEMORY */
+int packer_init(struct packer *packer, bool compresses); /* returns 0 or ERROR_MEMORY */
 void packer_release(struct packer *packer);
 
-/* Makes a block of `raw`, and empties `raw`. Compresses the payload unless that would not make it smaller. Returns
+/* Makes a block of `raw`, and empties `raw`. Compresses the payload, if the packer does, unless that would not make it smaller. Returns
  * 0, ERROR_MEMORY or ERROR_LIMIT. */
 int packer_pack(struct packer *packer, enum format_block_type type, size_t rows, uint64_t first);
 
@@ -34,10 +34,10 @@ bool format_block_header_sound(const struct format_block_header *header);
  * version) or ERROR_MEMORY. */
 struct unpacker {
 	struct buffer raw;
-	struct ZSTD_DCtx_s *zstd;
+	struct decompressor *decompressor; /* NULL: this build reads only payloads that are not compressed */
 };
 
-int unpacker_init(struct unpacker *unpacker);
+int unpacker_init(struct unpacker *unpacker); /* returns 0 or ERROR_MEMORY */
 void unpacker_release(struct unpacker *unpacker);
 const uint8_t *unpacker_unpack(struct unpacker *unpacker, const struct format_block_header *header,
 			       const uint8_t *stored, int *code);

@@ -40,7 +40,7 @@ static unsigned bytes_of(uint64_t value)
 /* Sets *base to the smallest value. Returns the width, in bytes, of the values minus *base. */
 static unsigned plain_width(const uint64_t *values, size_t rows, uint64_t *base)
 {
-	uint64_t min = rows ? values[0] : 0;
+	uint64_t min = values[0];
 	uint64_t max = min;
 	for (size_t i = 1; i < rows; i++) {
 		min = values[i] < min ? values[i] : min;
@@ -50,11 +50,11 @@ static unsigned plain_width(const uint64_t *values, size_t rows, uint64_t *base)
 	return bytes_of(max - min);
 }
 
-/* The same for the differences from row to row, as signed numbers. Any number may be the first row's difference,
- * because `start` compensates for it; it is made equal to the second row's. */
+/* The same for the differences from row to row, as signed numbers, of at least two rows. Any number may be the first
+ * row's difference, because `start` compensates for it; it is made equal to the second row's. */
 static unsigned delta_width(const uint64_t *values, size_t rows, uint64_t *base)
 {
-	int64_t min = rows > 1 ? (int64_t)(values[1] - values[0]) : 0;
+	int64_t min = (int64_t)(values[1] - values[0]);
 	int64_t max = min;
 	for (size_t i = 2; i < rows; i++) {
 		int64_t delta = (int64_t)(values[i] - values[i - 1]);
@@ -69,13 +69,16 @@ void column_encode(struct buffer *out, const uint64_t *values, size_t rows, bool
 {
 	uint64_t base, delta_base;
 	unsigned width = plain_width(values, rows, &base);
-	unsigned narrow = delta_width(values, rows, &delta_base);
-	bool delta = narrow < width || (prefer_delta && narrow == width && width > 0);
+	bool delta = false;
+	if (width > 0) {
+		unsigned narrow = delta_width(values, rows, &delta_base);
+		delta = narrow < width || (prefer_delta && narrow == width);
+		width = delta ? narrow : width;
+	}
 	uint64_t start = 0;
 	if (delta) {
-		width = narrow;
 		base = delta_base;
-		start = rows > 1 ? values[0] - (values[1] - values[0]) : 0;
+		start = values[0] - (values[1] - values[0]);
 	}
 	buffer_append_byte(out, (uint8_t)(width | (delta ? FORM_DELTA : 0)));
 	if (delta)
@@ -165,6 +168,43 @@ static uint64_t limit_of(const struct table_column *column)
 	}
 }
 
+/* A column that is decoded. */
+struct decoder {
+	const struct table_column *column;
+	const uint8_t *planes;
+	size_t rows;
+	unsigned width;
+	bool delta;
+	uint64_t base, previous;
+	uint64_t min, max; /* of the rows so far */
+};
+
+/* Decodes `count` rows from row `first` on into `field`. This is a function of its own because a browser, in which this runs
+ * too (ui/page), replaces a function by an optimized one between two calls. */
+static __attribute__((noinline)) bool decode_chunk(struct decoder *decoder, size_t first, size_t count, char *field,
+						   size_t stride)
+{
+	uint64_t values[CHUNK_ROWS];
+	uint64_t min = decoder->min, max = decoder->max;
+	widen(values, decoder->planes + first, decoder->rows, count, decoder->base, decoder->width);
+	if (decoder->delta) {
+		uint64_t previous = decoder->previous;
+		for (size_t i = 0; i < count; i++)
+			values[i] = previous += values[i];
+		decoder->previous = previous;
+	}
+	for (size_t i = 0; i < count; i++) {
+		min = values[i] < min ? values[i] : min;
+		max = values[i] > max ? values[i] : max;
+	}
+	decoder->min = min;
+	decoder->max = max;
+	if (max > limit_of(decoder->column))
+		return false;
+	store(decoder->column, field, stride, values, count);
+	return true;
+}
+
 bool column_decode(struct cursor *cursor, size_t rows, const struct table_column *column, char *items, size_t stride,
 		   struct column_range *range)
 {
@@ -178,23 +218,19 @@ bool column_decode(struct cursor *cursor, size_t rows, const struct table_column
 	const uint8_t *planes = cursor_bytes(cursor, width * rows);
 	if (!planes)
 		return false;
-	uint64_t values[CHUNK_ROWS];
-	uint64_t min = UINT64_MAX;
-	uint64_t max = 0;
-	for (size_t done = 0; done < rows;) {
+	struct decoder decoder = { .column = column,
+				   .planes = planes,
+				   .rows = rows,
+				   .width = width,
+				   .delta = delta,
+				   .base = base,
+				   .previous = previous,
+				   .min = UINT64_MAX };
+	for (size_t done = 0; done < rows; done += CHUNK_ROWS) {
 		size_t count = rows - done < CHUNK_ROWS ? rows - done : CHUNK_ROWS;
-		widen(values, planes + done, rows, count, base, width);
-		for (size_t i = 0; i < count && delta; i++)
-			values[i] = previous += values[i];
-		for (size_t i = 0; i < count; i++) {
-			min = values[i] < min ? values[i] : min;
-			max = values[i] > max ? values[i] : max;
-		}
-		if (max > limit_of(column))
+		if (!decode_chunk(&decoder, done, count, items + done * stride + column->offset, stride))
 			return false;
-		store(column, items + done * stride + column->offset, stride, values, count);
-		done += count;
 	}
-	*range = (struct column_range){ .min = min, .max = max };
+	*range = (struct column_range){ .min = decoder.min, .max = decoder.max };
 	return true;
 }

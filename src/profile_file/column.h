@@ -13,7 +13,7 @@
 /* Returns a field in its form on disk. */
 uint64_t column_get(const struct table_column *column, const char *item);
 
-/* Appends a column of `rows` numbers. `out` keeps a failure (buffer_error). */
+/* Appends a column of `rows` numbers, at least one. `out` keeps a failure (buffer_error). */
 void column_encode(struct buffer *out, const uint64_t *values, size_t rows, bool prefer_delta);
 
 /* The smallest and the largest number of a column; all ones and 0 if it has no rows. */

@@ -4,19 +4,16 @@
  * number of each column, which cost little to find while the column is in the cache.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/parallel.h"
 #include "profile_file/column.h"
 #include "profile_file/load.h"
 #include "profile_file/tables.h"
 
-enum {
-	THREADS_MAX = 8,
-	BLOCKS_PER_THREAD = 4, /* fewer do not justify the start of a thread */
-};
+enum { BLOCKS_PER_THREAD = 4 }; /* fewer do not justify the start of a thread */
 
 /* The columns of FORMAT_HITS. */
 enum { HIT_TIME, HIT_THREAD, HIT_NODE, HIT_RESOURCE, HIT_COUNT, HIT_COLUMNS };
@@ -29,7 +26,6 @@ struct shared {
 
 struct worker {
 	struct shared *shared;
-	pthread_t thread;
 	uint64_t last_us;
 	uint64_t hits; /* in its blocks; at most PROFILE_HITS_MOST */
 	int code;
@@ -54,7 +50,8 @@ static bool add_counts(struct worker *worker, const struct profile_hit *hits, si
 	return true;
 }
 
-static int decode_block(struct worker *worker, const struct load_block *block, struct load_buffers *buffers)
+static __attribute__((noinline)) int decode_block(struct worker *worker, const struct load_block *block,
+						  struct load_buffers *buffers)
 {
 	const struct load *load = worker->shared->load;
 	const struct table *table = &format_tables[BLOCK_HITS];
@@ -75,7 +72,7 @@ static int decode_block(struct worker *worker, const struct load_block *block, s
 	return is_sound ? 0 : ERROR_CORRUPT;
 }
 
-static void *work(void *argument)
+static void work(void *argument)
 {
 	struct worker *worker = argument;
 	struct shared *shared = worker->shared;
@@ -95,7 +92,6 @@ static void *work(void *argument)
 	if (worker->code < 0)
 		atomic_store(&shared->stopped, true);
 	load_buffers_release(&buffers);
-	return NULL;
 }
 
 /* Reserves room for all rows. Their number comes only from headers; if blocks do not fill the memory, it is never
@@ -140,7 +136,7 @@ static size_t thread_count(size_t blocks)
 	size_t count = blocks / BLOCKS_PER_THREAD;
 	if (processors > 0 && count > (size_t)processors)
 		count = (size_t)processors;
-	return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : count;
+	return count < 1 ? 1 : count > PARALLEL_MAX ? PARALLEL_MAX : count;
 }
 
 int load_hits(struct load *load, uint64_t *last_ns, struct error *error)
@@ -151,23 +147,17 @@ int load_hits(struct load *load, uint64_t *last_ns, struct error *error)
 	if (code < 0 || blocks == 0)
 		return code;
 	struct shared shared = { .load = load };
-	struct worker workers[THREADS_MAX];
-	size_t wanted = thread_count(blocks);
-	size_t started = 1;
-	for (size_t i = 0; i < wanted; i++)
+	struct worker workers[PARALLEL_MAX];
+	size_t count = thread_count(blocks);
+	for (size_t i = 0; i < count; i++)
 		workers[i] = (struct worker){ .shared = &shared };
-	/* The calling thread decodes, too, and does so alone if no other thread can be created. */
-	while (started < wanted && pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
-		started++;
-	work(&workers[0]);
-	for (size_t i = 1; i < started; i++)
-		pthread_join(workers[i].thread, NULL);
-	for (size_t i = 0; i < started; i++)
+	parallel_run(work, workers, count, sizeof(workers[0]));
+	for (size_t i = 0; i < count; i++)
 		if (workers[i].last_us * 1000 > *last_ns)
 			*last_ns = workers[i].last_us * 1000;
-	code = worst(load, workers, started, error);
+	code = worst(load, workers, count, error);
 	uint64_t room = PROFILE_HITS_MOST;
-	for (size_t i = 0; i < started && code == 0; room -= workers[i++].hits)
+	for (size_t i = 0; i < count && code == 0; room -= workers[i++].hits)
 		if (workers[i].hits > room)
 			code = error_set(error, ERROR_CORRUPT, "cannot read %s: corrupt: hits exceed 2^62",
 					 load->source.name);

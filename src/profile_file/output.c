@@ -11,8 +11,9 @@
 #include "base/file_place.h"
 
 struct output {
-	int fd;     /* -1 once closed */
-	char *path; /* for messages: of the file, or the name of a stream */
+	int fd;                /* -1 once closed, and if the bytes go to memory */
+	struct buffer *memory; /* not owned; NULL: the bytes go to `fd` */
+	char *path;            /* for messages: of the file, or the name of a stream; NULL for memory */
 	struct file_place place;
 	char *old;       /* name in place.folder of the older file, "NAME.old"; NULL for a stream */
 	char *temporary; /* name there until the output is published; NULL: it is a stream, or was published */
@@ -47,6 +48,15 @@ uint64_t output_size(const struct output *output)
 }
 
 /* --- opening --- */
+
+struct output *output_to_memory(struct buffer *memory)
+{
+	struct output *output = calloc(1, sizeof(*output));
+	if (!output)
+		return NULL;
+	*output = (struct output){ .fd = -1, .memory = memory, .origin = -1, .place.folder = -1 };
+	return output;
+}
 
 static int open_standard_output(struct output *output, struct error *error)
 {
@@ -242,6 +252,11 @@ static int write_error(const struct output *output, struct error *error)
 
 int output_write(struct output *output, const void *bytes, size_t size, struct error *error)
 {
+	if (output->memory) {
+		buffer_append(output->memory, bytes, size);
+		output->size += size;
+		return buffer_error(output->memory) < 0 ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+	}
 	if (output->fd < 0)
 		return error_set(error, ERROR_USAGE, "%s is closed already", output->path);
 	if (write_all(output->fd, bytes, size) == 0) {

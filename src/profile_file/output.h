@@ -16,12 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 struct output;
 
 struct output *output_open(const char *path, struct error *error); /* on failure: NULL, with `error` set */
-void output_free(struct output *output);                           /* NULL is allowed; removes an unpublished file */
+struct output *output_to_memory(struct buffer *memory); /* a stream that appends to `memory`; NULL: no memory */
+void output_free(struct output *output);                /* NULL is allowed; removes an unpublished file */
 
 int output_publish(struct output *output, struct error *error);
 int output_write(struct output *output, const void *bytes, size_t size, struct error *error);

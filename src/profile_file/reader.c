@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/memory_limit.h"
+#include "base/huge_pages.h"
+#include "base/memory_size.h"
 #include "profile/findings.h"
 #include "profile_file/column.h"
 #include "profile_file/load.h"
@@ -143,11 +144,11 @@ static int check_memory(struct load *load, struct error *error)
 	bytes = bytes > raw_bytes ? bytes : raw_bytes;
 	if (load->memory == 0 || bytes <= load->memory)
 		return 0;
-	char needed[MEMORY_TEXT_BYTES], limit[MEMORY_TEXT_BYTES];
+	char needed[MEMORY_SIZE_TEXT_BYTES], limit[MEMORY_SIZE_TEXT_BYTES];
 	return error_set(error, ERROR_LIMIT,
 			 "cannot read %s: its tables take %s of memory, more than the limit of %s "
 			 "(--memory SIZE raises it)",
-			 load->source.name, memory_text(bytes, needed), memory_text(load->memory, limit));
+			 load->source.name, memory_size_text(bytes, needed), memory_size_text(load->memory, limit));
 }
 
 /* --- tables --- */
@@ -168,6 +169,8 @@ static int grow(const struct load *load, const struct table *table, size_t count
 	if (array_reserve((char *)profile + table->items, &capacity, count > all ? count : all, table->item_bytes) < 0)
 		return ERROR_MEMORY;
 	memcpy((char *)profile + table->capacity, &capacity, sizeof(capacity));
+	if (had == 0)
+		huge_pages_advise(table_items(table, profile), capacity * table->item_bytes);
 	memset(table_items(table, profile) + had * table->item_bytes, 0, (count - had) * table->item_bytes);
 	memcpy((char *)profile + table->count, &count, sizeof(count));
 	return 0;

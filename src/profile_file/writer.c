@@ -68,10 +68,22 @@ static int write_header(struct writer *writer)
 	return code;
 }
 
+struct writer *writer_to_memory(struct buffer *memory, struct error *error)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+	if (writer && packer_init(&writer->packer, false) == 0)
+		writer->output = output_to_memory(memory);
+	if (writer && writer->output)
+		return writer;
+	writer_free(writer);
+	error_set(error, ERROR_MEMORY, "out of memory");
+	return NULL;
+}
+
 struct writer *writer_open(const char *path, struct error *error)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
-	if (!writer || packer_init(&writer->packer) < 0) {
+	if (!writer || packer_init(&writer->packer, true) < 0) {
 		writer_free(writer);
 		error_set(error, ERROR_MEMORY, "cannot write '%s': out of memory", path);
 		return NULL;
@@ -154,8 +166,6 @@ static int write_new(struct writer *writer, const struct table *table, const str
 	if (written->rows < table->skipped)
 		written->rows = table->skipped;
 	size_t count = table_count(table, profile);
-	if (count <= written->rows)
-		return 0;
 	int code = write_rows(writer, table, profile, written->rows, count, written->rows);
 	if (code == 0)
 		written->rows = count;

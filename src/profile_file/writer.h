@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "profile/profile.h"
 
@@ -22,6 +23,10 @@ struct writer;
  * writer_publish; any other output (a pipe, "/dev/stdout", or "-" for standard output) is written directly. Returns
  * NULL with `error` set; then no file has changed. */
 struct writer *writer_open(const char *path, struct error *error);
+
+/* Writes a profile whose payloads are not compressed, for a reader without zstd: appends it to `memory`, which the caller
+ * owns. Returns NULL with `error` set (ERROR_MEMORY). */
+struct writer *writer_to_memory(struct buffer *memory, struct error *error);
 
 /* Gives the file its final name, and keeps an older file as PATH.old. Called once the target runs, so that a failed
  * start does not replace the older file. */

@@ -1,27 +1,31 @@
 /* Prints the comparison of the recordings of two sides. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/columns.h"
+#include "base/cxx_name.h"
 #include "render/emit.h"
+#include "render/names.h"
 
 static bool is_shown(const struct diff_entry *entry, const struct render_options *options)
 {
 	return fmax(entry->fraction[DIFF_A], entry->fraction[DIFF_B]) >= options->threshold;
 }
 
-static void print_path(FILE *out, const struct diff_list *list, const struct diff_entry *entry)
+enum { AMOUNT_BYTES = 64 };
+
+/* Writes an amount into `text` of AMOUNT_BYTES. Returns `text`. */
+static const char *amount_text(char *text, const struct view *view, double gticks)
 {
-	const uint32_t *names = path_labels(list->paths, &entry->path);
-	for (uint32_t i = 0; i < entry->path.length; i++) {
-		fputs(i ? " " : "", out);
-		render_safe_text(out, list->names[names[i]]);
-	}
+	return render_amount(text, AMOUNT_BYTES, gticks, profile_string(view->profile, view->resource->unit));
 }
 
 static void print_amount(FILE *out, const struct view *view, double gticks)
 {
-	char amount[64];
-	fputs(render_amount(amount, sizeof(amount), gticks, profile_string(view->profile, view->resource->unit)), out);
+	char amount[AMOUNT_BYTES];
+	fputs(amount_text(amount, view, gticks), out);
 }
 
 /* Prints "A: 3 recordings: 2676 samples, ...". */
@@ -77,37 +81,67 @@ static void print_heading(FILE *out, const struct result *result, const struct r
 	fputs("-----------------------------------------------------\n", out);
 }
 
-static void print_entry(FILE *out, const struct result *result, const struct diff_entry *entry,
-			const struct render_options *options)
+/* Prints what changed, and returns its columns: "* -1.2 s ±20 ms (2 s 800 ms) (0.5000 0.2000) ". */
+static size_t print_change(FILE *out, const struct result *result, const struct diff_entry *entry,
+			   const struct render_options *options)
 {
 	const struct view *view = result->view;
 	double change = entry->gticks[DIFF_B] - entry->gticks[DIFF_A];
+	char amounts[DIFF_SIDES][AMOUNT_BYTES], marked[3 * AMOUNT_BYTES], rest[4 * AMOUNT_BYTES];
+	amount_text(amounts[0], view, change);
+	amount_text(amounts[1], view, isnan(entry->error) ? 0 : entry->error);
+	snprintf(marked, sizeof(marked), "%c %s%s%s%s", entry->significant ? '*' : ' ', change > 0 ? "+" : "",
+		 amounts[0], isnan(entry->error) ? "" : " ±", isnan(entry->error) ? "" : amounts[1]);
+	for (enum diff_sides side = DIFF_A; side < DIFF_SIDES; side++)
+		amount_text(amounts[side], view, entry->gticks[side]);
+	snprintf(rest, sizeof(rest), " (%s %s) (%.4f %.4f) ", amounts[DIFF_A], amounts[DIFF_B], entry->fraction[DIFF_A],
+		 entry->fraction[DIFF_B]);
 	if (entry->significant)
 		paint_on(out, change > 0 ? PAINT_HOT : PAINT_WARM, options);
-	fprintf(out, "%c %s", entry->significant ? '*' : ' ', change > 0 ? "+" : "");
-	print_amount(out, view, change);
-	if (!isnan(entry->error)) {
-		fputs(" ±", out);
-		print_amount(out, view, entry->error);
-	}
+	fputs(marked, out);
 	if (entry->significant)
 		paint_off(out, options);
-	fputs(" (", out);
-	print_amount(out, view, entry->gticks[DIFF_A]);
-	fputs(" ", out);
-	print_amount(out, view, entry->gticks[DIFF_B]);
-	fprintf(out, ") (%.4f %.4f) ", entry->fraction[DIFF_A], entry->fraction[DIFF_B]);
-	print_path(out, result->changes, entry);
-	fputc('\n', out);
+	fputs(rest, out);
+	return text_columns(marked, strlen(marked)) + text_columns(rest, strlen(rest));
 }
 
-static void print_text(const struct render_document *document, const struct result *result)
+/* Returns the length of the function's name in a name with suffixes: "main@gzip". */
+static uint32_t name_length(const char *text)
+{
+	size_t length = strlen(text), at = 0;
+	while (at < length && text[at] != '@')
+		at = strchr("([{<", text[at]) ? cxx_name_brackets(text, length, at) : at + 1;
+	return (uint32_t)(at < length ? at : length);
+}
+
+/* Returns the names of the list, of which there are *count, or NULL if memory is exhausted; the caller frees the array. */
+static struct short_names_item *items_of(const struct diff_list *list, size_t *count)
+{
+	*count = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct path_entry *path = &list->entries[i].path;
+		for (uint32_t k = 0; k < path->length; k++)
+			if (path_labels(list->paths, path)[k] >= *count)
+				*count = (size_t)path_labels(list->paths, path)[k] + 1;
+	}
+	struct short_names_item *items = calloc(*count + 1, sizeof(*items));
+	for (size_t i = 0; i < *count && items; i++)
+		items[i] = (struct short_names_item){ list->names[i], name_length(list->names[i]) };
+	return items;
+}
+
+static int print_text(const struct render_document *document, const struct result *result, struct error *error)
 {
 	FILE *out = document->out;
 	const struct render_options *options = &document->options;
 	const struct diff_list *list = result->changes;
 	print_heading(out, result, options);
-	size_t reaching = 0, shown = 0;
+	size_t reaching = 0, shown = 0, count;
+	struct short_names_item *items = items_of(list, &count);
+	struct name_printer names;
+	if (!items)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	name_printer_init_texts(&names, out, items, count, options);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct diff_entry *entry = &list->entries[i];
 		if (!is_shown(entry, options))
@@ -115,11 +149,17 @@ static void print_text(const struct render_document *document, const struct resu
 		if (options->limit > 0 && reaching++ >= options->limit)
 			continue;
 		shown++;
-		print_entry(out, result, entry, options);
+		size_t used = print_change(out, result, entry, options);
+		path_print(&names, path_labels(list->paths, &entry->path), entry->path.length, " ",
+			   name_room(&names, used));
+		fputc('\n', out);
 	}
+	name_printer_release(&names);
+	free(items);
 	if (list->count == 0)
 		fputs("no samples in any profile\n", out);
 	left_out_print(out, list->count, options->limit > 0 ? reaching : shown, shown, options);
+	return 0;
 }
 
 static void print_row(struct sheet *sheet, const struct result *result, const struct diff_entry *entry)
@@ -171,10 +211,8 @@ static void print_table(const struct render_document *document, const struct res
 
 int print_diff_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	(void)error;
 	if (document->options.format == RENDER_TEXT)
-		print_text(document, result);
-	else
-		print_table(document, result);
+		return print_text(document, result, error);
+	print_table(document, result);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #define RENDER_EMIT_H
 
 #include "render/render.h"
+#include "render/source_text.h"
 
 struct sheet {
 	FILE *out;
@@ -46,6 +47,8 @@ void sheet_path_name(struct sheet *sheet, size_t index, const char *text);
 void sheet_path_end(struct sheet *sheet);
 /* JSON: an object. CSV: one field, "tenant=acme;kind=new". */
 void sheet_labels(struct sheet *sheet, const char *name, const struct label_group *group);
+/* The fields of a source line, from "file" to "total_hits". */
+void sheet_line(struct sheet *sheet, const struct result *result, const struct line_entry *entry);
 void sheet_row_end(struct sheet *sheet);
 /* `left_out` is the number of entries that the threshold or the limit excluded. */
 void sheet_close(struct sheet *sheet, size_t left_out);
@@ -75,7 +78,13 @@ bool empty_print(FILE *out, const struct view *view);
  * printed. */
 bool rootless_print(FILE *out, const struct view *view, const char *root, bool has_hits);
 
-/* Prints "0.6801 ±0.0177", coloured by its size. */
+/* Whether the rows of a result of paths or of a tree have errors: it is sampled, or corrected. */
+bool has_errors(const struct result *result);
+/* Returns the error of a row's fraction. `row`: an index in result->paths->entries, or a node of result->tree. */
+double row_error(const struct result *result, size_t row, uint64_t hits);
+/* Prints " ±0.0123" behind fraction_print if that has not printed an error and the row has one. */
+void row_error_print(FILE *out, const struct result *result, size_t row);
+/* Prints "0.6801 ±0.0177", coloured by its size; of an exact resource without the error. */
 void fraction_print(FILE *out, const struct view *view, uint64_t hits, const struct render_options *options);
 double fraction_of(uint64_t hits, uint64_t total);
 
@@ -84,10 +93,21 @@ size_t shown_entries(size_t reaching, const struct render_options *options);
 /* Prints "... 12 more entries, 9 of them below 0.005: --threshold 0 --limit 0 shows all". */
 void left_out_print(FILE *out, size_t count, size_t reaching, size_t shown, const struct render_options *options);
 
-/* Like render_safe_text, but keeps tabs: for source lines. */
-void source_text_print(FILE *out, const char *text);
-/* Prints names joined by `separator`. */
-void names_print(FILE *out, const struct view *view, const uint32_t *labels, size_t length, const char *separator);
+/* Prints "... 12 frames share the row of their only caller: --long ..." on a terminal, if `count` is not 0. */
+void folded_print(FILE *out, size_t count, const char *what, const struct render_options *options);
+
+/* The source files whose lines were printed. Starts as {0}. */
+struct opened_sources {
+	struct opened_source {
+		const char *path;        /* of the caller, who keeps it */
+		struct source_text text; /* empty: not found */
+	} * files;
+	size_t count, capacity;
+	bool failed; /* memory was exhausted: a text is missing */
+};
+/* Returns the text of a line without its indent, or "" where it is not known. */
+const char *line_text(struct opened_sources *opened, const struct profile *profile, const char *path, uint32_t number);
+void opened_sources_release(struct opened_sources *opened);
 
 /* Prints "tenant=acme kind=new", or "(none)". */
 void labels_print(FILE *out, const struct profile *profile, const struct label_group *group);
@@ -96,26 +116,19 @@ enum paint { PAINT_HEADING, PAINT_HOT, PAINT_WARM, PAINT_DIM };
 void paint_on(FILE *out, enum paint paint, const struct render_options *options);
 void paint_off(FILE *out, const struct render_options *options);
 
-/* The lines of a source file (source.c). */
-struct source_text {
-	char *bytes;        /* owned */
-	const char **lines; /* owned; lines[i] is line i + 1, NUL-terminated */
-	size_t count;
-};
-/* Reads a source file. `directory` is the one in which the recorded program ran, or NULL. Returns 0, ERROR_NOT_FOUND
- * or ERROR_MEMORY. */
-int source_text_open(struct source_text *source, const char *path, const char *directory);
-void source_text_release(struct source_text *source);
-
 /* Prints the lines of a result beside their sources. For each file, prints a heading and calls `print` for its
  * entries [first, end). Counts files that were not found in the document; their `source` is empty. */
 void source_files_print(struct render_document *document, const struct result *result,
 			void (*print)(FILE *out, const struct line_list *lines, size_t first, size_t end,
-				      const struct source_text *source));
+				      const struct source_text *source, const struct render_options *options));
+
+/* Lets render_result return ERROR_MEMORY: a part of the output is missing. */
+void render_failed(const struct render_options *options);
 
 /* The printers, one for each type of result. Return 0 or a negative error. */
 typedef int result_printer(struct render_document *document, const struct result *result, struct error *error);
 result_printer print_paths_result, print_tree_result, print_lines_result, print_line_counts_result, print_pages_result,
-	print_labels_result, print_call_graph_result, print_what_if_result, print_diff_result;
+	print_summary_result, print_labels_result, print_shares_result, print_hot_lines_result, print_call_graph_result,
+	print_instructions_result, print_what_if_result, print_diff_result;
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "profile/companion.h"
 #include "profile/findings.h"
 #include "render/emit.h"
 
@@ -24,8 +25,10 @@ void samples_print(FILE *out, const struct view *view)
 	const struct profile_resource *resource = view->resource;
 	const char *unit = profile_string(view->profile, resource->unit);
 	if (resource->kind == RESOURCE_EXACT) {
-		fprintf(out, "%" PRIu64 " gtick%s, counted exactly", view->total,
-			plural_ending("gtick", (double)view->total));
+		bool is_corrected =
+			companion_of(view->profile, view->options.resource, COMPANION_ERROR) != PROFILE_NONE;
+		fprintf(out, "%" PRIu64 " gtick%s, %s", view->total, plural_ending("gtick", (double)view->total),
+			is_corrected ? "corrected" : "counted exactly");
 		print_gtick(out, unit, 1);
 	} else {
 		fprintf(out, "%" PRIu64 " sample%s, ", view->samples, plural_ending("sample", (double)view->samples));

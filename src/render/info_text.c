@@ -44,7 +44,7 @@ static void print_headline(FILE *out, const struct info *info)
 			print_pair(out, safe_key, profile_string(profile, profile->notes[i].value));
 		}
 	}
-	if (!profile->ended)
+	if (!profile->ended && info->file_bytes) /* without a file, it goes on, and a screen shows it */
 		print_pair(out, "end", "the recorder was stopped before its end");
 }
 

@@ -3,13 +3,16 @@
 #include <string.h>
 
 #include "render/emit.h"
+#include "render/names.h"
 
 enum {
 	COUNT_WIDTH = 12,
-	GAP_LINES = 20, /* a longer run of lines without code is left out */
+	NUMBER_WIDTH = 9, /* of a line's number and the blanks around it */
+	GAP_LINES = 20,   /* a longer run of lines without code is left out */
 };
 
-static void print_line(FILE *out, const struct line_entry *entry, uint32_t number, const char *text)
+static void print_line(FILE *out, const struct line_entry *entry, uint32_t number, const char *text,
+		       const struct render_options *options)
 {
 	if (!entry)
 		fprintf(out, "%*s", COUNT_WIDTH, "-");
@@ -20,14 +23,14 @@ static void print_line(FILE *out, const struct line_entry *entry, uint32_t numbe
 	fprintf(out, " %6" PRIu32, number);
 	if (text && text[0]) {
 		fputs("  ", out);
-		source_text_print(out, text);
+		rest_print(out, text, COUNT_WIDTH + NUMBER_WIDTH, options);
 	}
 	fputc('\n', out);
 }
 
 /* Prints the entries of one file, [first, end), and the lines between them. */
 static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end,
-		       const struct source_text *source)
+		       const struct source_text *source, const struct render_options *options)
 {
 	for (size_t i = first; i < end; i++) {
 		const struct line_entry *entry = &lines->entries[i];
@@ -37,14 +40,14 @@ static void print_file(FILE *out, const struct line_list *lines, size_t first, s
 			from = entry->line;
 		}
 		for (uint32_t line = from; line < entry->line && line <= source->count; line++)
-			print_line(out, NULL, line, source->lines[line - 1]);
+			print_line(out, NULL, line, source->lines[line - 1], options);
 		print_line(out, entry, entry->line,
-			   entry->line <= source->count ? source->lines[entry->line - 1] : NULL);
+			   entry->line <= source->count ? source->lines[entry->line - 1] : NULL, options);
 	}
 	/* The closing brace of the function usually has no code. */
 	uint32_t next = lines->entries[end - 1].line + 1;
 	if (next <= source->count && source->lines[next - 1][strspn(source->lines[next - 1], " \t")] == '}')
-		print_line(out, NULL, next, source->lines[next - 1]);
+		print_line(out, NULL, next, source->lines[next - 1], options);
 }
 
 static void print_table(const struct render_document *document, const struct result *result)

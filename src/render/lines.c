@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "render/emit.h"
+#include "render/names.h"
 
 enum {
 	CONTEXT_LINES = 3, /* shown before and after a line with hits */
+	NUMBER_WIDTH = 9,  /* of a line's number and the blanks around it */
 	GAP_LINES = 20,    /* a longer run of lines without hits is left out */
 };
 
@@ -23,7 +25,7 @@ static int figures_width(const struct line_list *lines)
 }
 
 static void print_line(FILE *out, const struct line_list *lines, const struct line_entry *entry, uint32_t number,
-		       const char *text)
+		       const char *text, const struct render_options *options)
 {
 	if (entry) {
 		print_fraction(out, lines, entry->body);
@@ -38,20 +40,20 @@ static void print_line(FILE *out, const struct line_list *lines, const struct li
 		fprintf(out, " %6s", "?");
 	if (text && text[0]) {
 		fputs("  ", out);
-		source_text_print(out, text);
+		rest_print(out, text, (size_t)figures_width(lines) + NUMBER_WIDTH, options);
 	}
 	fputc('\n', out);
 }
 
 /* Prints the entries of one file, [first, end), and the text of the lines around them. */
 static void print_file(FILE *out, const struct line_list *lines, size_t first, size_t end,
-		       const struct source_text *source)
+		       const struct source_text *source, const struct render_options *options)
 {
 	uint32_t next = 1; /* the next line number to print */
 	for (size_t i = first; i < end; i++) {
 		const struct line_entry *entry = &lines->entries[i];
 		if (entry->line == 0 || entry->line > source->count) {
-			print_line(out, lines, entry, entry->line, NULL);
+			print_line(out, lines, entry, entry->line, NULL, options);
 			continue;
 		}
 		uint32_t from = entry->line > CONTEXT_LINES ? entry->line - CONTEXT_LINES : 1;
@@ -60,12 +62,12 @@ static void print_file(FILE *out, const struct line_list *lines, size_t first, s
 		if (from > next && next > 1)
 			fprintf(out, "%*s...\n", figures_width(lines) + 3, "");
 		for (next = from > next ? from : next; next < entry->line; next++)
-			print_line(out, lines, NULL, next, source->lines[next - 1]);
-		print_line(out, lines, entry, next, source->lines[next - 1]);
+			print_line(out, lines, NULL, next, source->lines[next - 1], options);
+		print_line(out, lines, entry, next, source->lines[next - 1], options);
 		next++;
 		uint32_t until = i + 1 < end ? lines->entries[i + 1].line : UINT32_MAX;
 		for (int after = 0; after < CONTEXT_LINES && next < until && next <= source->count; after++, next++)
-			print_line(out, lines, NULL, next, source->lines[next - 1]);
+			print_line(out, lines, NULL, next, source->lines[next - 1], options);
 	}
 }
 
@@ -81,15 +83,10 @@ static void print_text(struct render_document *document, const struct result *re
 		source_files_print(document, result, print_file);
 }
 
-static void print_row(struct sheet *sheet, const struct result *result, const struct line_entry *entry)
+void sheet_line(struct sheet *sheet, const struct result *result, const struct line_entry *entry)
 {
-	const struct view *view = result->view;
 	const struct line_list *lines = result->lines;
-	sheet_row(sheet);
-	if (!sheet->json)
-		sheet_text(sheet, "resource", profile_string(view->profile, view->resource->name));
-	sheet_text(sheet, "function", result->root);
-	sheet_text(sheet, "file", profile_string(view->profile, entry->file));
+	sheet_text(sheet, "file", profile_string(result->view->profile, entry->file));
 	sheet_count(sheet, "line", entry->line);
 	sheet_number(sheet, "body_fraction", fraction_of(entry->body, lines->total));
 	sheet_json_number(sheet, "body_error", analyze_error(entry->body, lines->total, lines->independent));
@@ -97,6 +94,16 @@ static void print_row(struct sheet *sheet, const struct result *result, const st
 	sheet_json_number(sheet, "total_error", analyze_error(entry->total, lines->total, lines->independent));
 	sheet_count(sheet, "body_hits", entry->body);
 	sheet_count(sheet, "total_hits", entry->total);
+}
+
+static void print_row(struct sheet *sheet, const struct result *result, const struct line_entry *entry)
+{
+	const struct view *view = result->view;
+	sheet_row(sheet);
+	if (!sheet->json)
+		sheet_text(sheet, "resource", profile_string(view->profile, view->resource->name));
+	sheet_text(sheet, "function", result->root);
+	sheet_line(sheet, result, entry);
 	sheet_row_end(sheet);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "render/emit.h"
+#include "render/names.h"
 
 /* Writes the labels on the path to a node, outermost first, to `labels` [view->depth]. Returns their number. */
 static size_t path_of(const struct view *view, uint32_t node, uint32_t *labels)
@@ -52,13 +53,16 @@ static void print_raw(FILE *out, uint64_t hits, const struct render_options *opt
 	paint_off(out, options);
 }
 
-static void print_path(FILE *out, const struct view *view, const struct page_path *path, uint32_t *labels,
+static void print_path(struct name_printer *names, const struct page_path *path, uint32_t *labels,
 		       const struct render_options *options)
 {
+	enum { FIGURES_WIDTH = 45 }; /* with the longest usual numbers of hits and pages */
+	FILE *out = names->out;
 	fputs("  ", out);
-	fraction_print(out, view, path->hits, options);
+	fraction_print(out, names->view, path->hits, options);
 	fputs(" (", out);
-	names_print(out, view, labels, path_of(view, path->node, labels), " ");
+	size_t length = path_of(names->view, path->node, labels);
+	path_print(names, labels, length, " ", name_room(names, FIGURES_WIDTH));
 	fputc(')', out);
 	print_raw(out, path->hits, options);
 	print_pages(out, path->pages);
@@ -91,17 +95,20 @@ static void print_text(const struct render_document *document, const struct resu
 	size_t reaching = reaching_mappings(view, list, options->threshold);
 	size_t shown = shown_entries(reaching, options);
 	size_t all = list->count, all_reaching = reaching, all_shown = shown;
+	struct name_printer names;
+	name_printer_init(&names, out, view, options);
 	for (size_t i = 0; i < shown; i++) {
 		const struct page_mapping *mapping = &list->mappings[i];
 		size_t paths = reaching_paths(view, list, mapping, options->threshold);
 		size_t paths_shown = shown_entries(paths, options);
 		print_mapping(out, view, mapping, options);
 		for (size_t k = 0; k < paths_shown; k++)
-			print_path(out, view, &list->paths[mapping->first_path + k], labels, options);
+			print_path(&names, &list->paths[mapping->first_path + k], labels, options);
 		all += mapping->path_count;
 		all_reaching += paths;
 		all_shown += paths_shown;
 	}
+	name_printer_release(&names);
 	uint64_t unknown = view->total > list->hits ? view->total - list->hits : 0;
 	if (unknown)
 		fprintf(out, "%" PRIu64 " hit%s without an address\n", unknown, unknown == 1 ? "" : "s");

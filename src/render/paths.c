@@ -1,7 +1,9 @@
 /* Prints function, body, downward and upward profiles. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "render/emit.h"
+#include "render/names.h"
 
 /* Returns the name of an entry for the format line of the heading. */
 static const char *designator(const struct view *view, bool bare)
@@ -27,6 +29,54 @@ static size_t count_reaching(const struct view *view, const struct path_list *li
 	return reaching;
 }
 
+/* Whether one path is the other and one frame more, at its end or at its beginning. */
+static bool extends(const struct path_list *list, const struct path_entry *longer, const struct path_entry *path)
+{
+	const uint32_t *all = path_labels(list, longer), *part = path_labels(list, path);
+	size_t bytes = path->length * sizeof(*part);
+	return longer->length == path->length + 1 &&
+	       (memcmp(all, part, bytes) == 0 || memcmp(all + 1, part, bytes) == 0);
+}
+
+/* Whether a path is part of a longer one with as many hits, among the `shown` first, and that one is on the screen in its place. Entries
+ * with equal hits are neighbours. */
+static bool is_folded(const struct result *result, size_t index, size_t shown)
+{
+	const struct path_list *list = result->paths;
+	const struct path_entry *entry = &list->entries[index];
+	size_t first = index;
+	if (result->type == RESULT_NAMES)
+		return false;
+	while (first > 0 && list->entries[first - 1].hits == entry->hits)
+		first--;
+	for (size_t i = first; i < shown && list->entries[i].hits == entry->hits; i++)
+		if (extends(list, &list->entries[i], entry))
+			return true;
+	return false;
+}
+
+/* Prints the path between its figures: "0.2700 ±0.0100 (main parse) [27]". */
+static void print_entry(struct name_printer *names, const struct result *result, size_t index,
+			const struct render_options *options)
+{
+	enum { FRACTION_WIDTH = 6, ERROR_WIDTH = 8, BRACKETS_WIDTH = 4, HITS_BYTES = 32 };
+	const struct path_entry *entry = &result->paths->entries[index];
+	bool bare = result->type == RESULT_NAMES;
+	char hits[HITS_BYTES];
+	snprintf(hits, sizeof(hits), "[%" PRIu64 "]", entry->hits);
+	fraction_print(names->out, result->view, entry->hits, options);
+	row_error_print(names->out, result, index);
+	fputs(bare ? " " : " (", names->out);
+	path_print(names, path_labels(result->paths, entry), entry->length, " ",
+		   name_room(names,
+			     FRACTION_WIDTH + (has_errors(result) ? ERROR_WIDTH : 0) + BRACKETS_WIDTH + strlen(hits)));
+	fputs(bare ? " " : ") ", names->out);
+	paint_on(names->out, PAINT_DIM, options);
+	fputs(hits, names->out);
+	paint_off(names->out, options);
+	fputc('\n', names->out);
+}
+
 static void print_text(const struct render_document *document, const struct result *result)
 {
 	FILE *out = document->out;
@@ -35,25 +85,25 @@ static void print_text(const struct render_document *document, const struct resu
 	const struct path_list *list = result->paths;
 	bool bare = result->type == RESULT_NAMES;
 	char format[96];
-	snprintf(format, sizeof(format), "usage_fraction %s%s [#%s]",
-		 view->resource->kind == RESOURCE_EXACT ? "" : "±error ", designator(view, bare), raw_name(view));
+	snprintf(format, sizeof(format), "usage_fraction %s%s [#%s]", has_errors(result) ? "±error " : "",
+		 designator(view, bare), raw_name(view));
 	heading_print(out, result, format, options);
 	if (rootless_print(out, view, result->root, list->count > 0))
 		return;
 	size_t reaching = count_reaching(view, list, options->threshold);
 	size_t shown = shown_entries(reaching, options);
+	struct name_printer names;
+	size_t folded = 0;
+	name_printer_init(&names, out, view, options);
 	for (size_t i = 0; i < shown; i++) {
-		const struct path_entry *entry = &list->entries[i];
-		fraction_print(out, view, entry->hits, options);
-		fputs(bare ? " " : " (", out);
-		names_print(out, view, path_labels(list, entry), entry->length, " ");
-		fputs(bare ? " " : ") ", out);
-		paint_on(out, PAINT_DIM, options);
-		fprintf(out, "[%" PRIu64 "]", entry->hits);
-		paint_off(out, options);
-		fputc('\n', out);
+		if (options->columns > 0 && is_folded(result, i, shown))
+			folded++;
+		else
+			print_entry(&names, result, i, options);
 	}
+	name_printer_release(&names);
 	left_out_print(out, list->count, reaching, shown, options);
+	folded_print(out, folded, "paths are part of a longer one with as many hits", options);
 }
 
 static void print_table(const struct render_document *document, const struct result *result)
@@ -71,7 +121,7 @@ static void print_table(const struct render_document *document, const struct res
 			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
 		sheet_path(&sheet, "path", view, path_labels(list, entry), entry->length);
 		sheet_number(&sheet, "fraction", fraction_of(entry->hits, view->total));
-		sheet_number(&sheet, "error", analyze_error(entry->hits, view->total, view->independent));
+		sheet_number(&sheet, "error", row_error(result, i, entry->hits));
 		sheet_count(&sheet, "hits", entry->hits);
 		sheet_row_end(&sheet);
 	}

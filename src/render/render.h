@@ -27,14 +27,21 @@ enum render_format { RENDER_TEXT, RENDER_JSON, RENDER_CSV };
 const char *render_format_word(size_t format);
 const char *render_document_word(size_t format);
 
+/* Fractions from these on are coloured. */
+#define RENDER_SHARE_HOT 0.2
+#define RENDER_SHARE_WARM 0.05
+
 struct render_options {
 	enum render_format format;
 	double threshold; /* usage fraction below which an entry is not shown */
 	size_t limit;     /* maximum of entries; 0: all */
 	bool colour;      /* text only */
+	int columns;      /* text only, of the terminal; 0: rows of any length, names in full, nothing folded */
+	const char *file; /* text only: the profile's file, for commands that are proposed; NULL: the default */
 	/* Text only, may be NULL: the closing line's hint how to see the entries that were left out: "--threshold 0
 	 * --limit 0 shows all". */
 	const char *hint;
+	int *failure; /* render_result's: gets ERROR_MEMORY where a printer cannot return it. The caller leaves it NULL */
 };
 
 enum { RENDER_PATH_BYTES = 256 };
@@ -83,6 +90,10 @@ void render_json_string(FILE *out, const char *text);
 /* Prints `text`, with control characters and invalid UTF-8 as \x escapes. */
 void render_safe_text(FILE *out, const char *text);
 
+/* Writes the share of `hits` in a view for people: "67.1 % ±1.8", without an error where the view is exact; `sign` stands for ±.
+ * `corrected`: the error of a corrected resource, in gticks; NULL: none. Returns `text`. */
+char *render_share(char *text, size_t bytes, const struct view *view, uint64_t hits, const uint64_t *corrected,
+		   const char *sign);
 /* Writes an amount of a resource's unit for people: "1.25 s", "3 ms", "1 fault", "12 faults". Writes at most
  * `bytes`, always with a NUL. Returns `text`. */
 char *render_amount(char *text, size_t bytes, double gticks, const char *unit);

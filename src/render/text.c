@@ -12,20 +12,6 @@ void render_safe_text(FILE *out, const char *text)
 	safe_text_write(out, text, strlen(text), "");
 }
 
-void source_text_print(FILE *out, const char *text)
-{
-	safe_text_write(out, text, strlen(text), "\t");
-}
-
-void names_print(FILE *out, const struct view *view, const uint32_t *labels, size_t length, const char *separator)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (i > 0)
-			fputs(separator, out);
-		render_safe_text(out, view->labels[labels[i]].text);
-	}
-}
-
 struct scale {
 	double from; /* smallest amount that uses this scale */
 	const char *name;
@@ -110,6 +96,12 @@ void paint_off(FILE *out, const struct render_options *options)
 		fputs("\x1b[0m", out);
 }
 
+void render_failed(const struct render_options *options)
+{
+	if (options->failure)
+		*options->failure = ERROR_MEMORY;
+}
+
 double fraction_of(uint64_t hits, uint64_t total)
 {
 	return total ? (double)hits / (double)total : 0;
@@ -118,14 +110,46 @@ double fraction_of(uint64_t hits, uint64_t total)
 void fraction_print(FILE *out, const struct view *view, uint64_t hits, const struct render_options *options)
 {
 	double fraction = fraction_of(hits, view->total);
-	bool painted = fraction >= 0.05;
+	bool painted = fraction >= RENDER_SHARE_WARM;
 	if (painted)
-		paint_on(out, fraction >= 0.2 ? PAINT_HOT : PAINT_WARM, options);
+		paint_on(out, fraction >= RENDER_SHARE_HOT ? PAINT_HOT : PAINT_WARM, options);
 	fprintf(out, "%.4f", fraction);
 	if (painted)
 		paint_off(out, options);
 	if (view->resource->kind != RESOURCE_EXACT)
 		fprintf(out, " ±%.4f", analyze_error(hits, view->total, view->independent));
+}
+
+char *render_share(char *text, size_t bytes, const struct view *view, uint64_t hits, const uint64_t *corrected,
+		   const char *sign)
+{
+	const double hundred = 100;
+	double share = hundred * fraction_of(hits, view->total);
+	double error = corrected ? hundred * fraction_of(*corrected, view->total)
+				 : hundred * analyze_error(hits, view->total, view->independent);
+	if (corrected || view->resource->kind != RESOURCE_EXACT)
+		snprintf(text, bytes, "%.1f %% %s%.1f", share, sign, error);
+	else
+		snprintf(text, bytes, "%.1f %%", share);
+	return text;
+}
+
+bool has_errors(const struct result *result)
+{
+	return result->errors || result->view->resource->kind != RESOURCE_EXACT;
+}
+
+double row_error(const struct result *result, size_t row, uint64_t hits)
+{
+	const struct view *view = result->view;
+	return result->errors ? fraction_of(result->errors[row], view->total)
+			      : analyze_error(hits, view->total, view->independent);
+}
+
+void row_error_print(FILE *out, const struct result *result, size_t row)
+{
+	if (result->errors)
+		fprintf(out, " ±%.4f", row_error(result, row, 0));
 }
 
 size_t shown_entries(size_t reaching, const struct render_options *options)
@@ -145,6 +169,12 @@ void left_out_print(FILE *out, size_t count, size_t reaching, size_t shown, cons
 	if (options->hint)
 		fprintf(out, ": %s", options->hint);
 	fputc('\n', out);
+}
+
+void folded_print(FILE *out, size_t count, const char *what, const struct render_options *options)
+{
+	if (count > 0 && options->columns > 0)
+		fprintf(out, "... %zu %s: --long shows each in a row of its own\n", count, what);
 }
 
 void labels_print(FILE *out, const struct profile *profile, const struct label_group *group)

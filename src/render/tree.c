@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "render/emit.h"
+#include "render/names.h"
 
 struct pending {
 	uint32_t node;
@@ -20,6 +21,9 @@ struct walk {
 	bool *kept;            /* [node_count] */
 	struct pending *stack; /* [node_count]: the nodes that walk_kept has yet to print */
 	uint32_t *siblings;    /* [node_count]: scratch; also the rim of the growing tree */
+	uint32_t *chain;       /* [node_count]: the nodes that are printed together */
+	uint32_t *labels;      /* [node_count]: scratch of the printer */
+	bool folds;            /* nodes of equal hits, each the only one below the one before, are printed together */
 	size_t reaching;       /* number of nodes that reach the threshold */
 	size_t with_hits;
 };
@@ -116,16 +120,34 @@ static void choose(struct walk *walk, size_t limit)
 	}
 }
 
-/* Calls `print` for each kept node, parents first. */
-static void walk_kept(const struct walk *walk, void (*print)(void *, uint32_t, uint32_t), void *context)
+/* Extends a chain of `count` nodes while the last has one kept child, with as many hits. Puts that child's kept children into
+ * walk->siblings, sets *children to their number, and returns the length of the chain. */
+static size_t extend_chain(const struct walk *walk, size_t *children)
+{
+	const uint64_t *weight = walk->view->weight;
+	size_t length = 1;
+	while ((*children = kept_children(walk, walk->chain[length - 1])) == 1 && walk->chain[0] != 0 &&
+	       weight[walk->siblings[0]] == weight[walk->chain[0]])
+		walk->chain[length++] = walk->siblings[0];
+	return length;
+}
+
+/* Calls `print` for each kept node, parents first; if the walk folds, for each chain of nodes. */
+static void walk_kept(const struct walk *walk,
+		      void (*print)(void *, const uint32_t *nodes, size_t count, uint32_t depth), void *context)
 {
 	size_t count = 0;
 	walk->stack[count++] = (struct pending){ .node = 0, .depth = 0 };
 	while (count > 0) {
 		struct pending pending = walk->stack[--count];
+		size_t children, length = 1;
+		walk->chain[0] = pending.node;
+		if (walk->folds)
+			length = extend_chain(walk, &children);
+		else
+			children = kept_children(walk, pending.node);
 		if (pending.node != 0)
-			print(context, pending.node, pending.depth - 1);
-		size_t children = kept_children(walk, pending.node);
+			print(context, walk->chain, length, pending.depth - 1);
 		while (children > 0)
 			walk->stack[count++] =
 				(struct pending){ .node = walk->siblings[--children], .depth = pending.depth + 1 };
@@ -135,30 +157,47 @@ static void walk_kept(const struct walk *walk, void (*print)(void *, uint32_t, u
 struct tree_printer {
 	FILE *out;
 	const struct view *view;
+	const struct result *result;
 	const struct render_options *options;
 	struct sheet sheet;
+	struct name_printer names;
+	uint32_t *labels; /* [node_count]: scratch */
+	size_t folded;    /* number of nodes that share the row of another */
 };
 
-static void print_text_node(void *context, uint32_t node, uint32_t depth)
+/* Prints a chain of nodes as one row: "main → run → work (0.9800 ±0.0100) [98]". */
+static void print_text_node(void *context, const uint32_t *nodes, size_t count, uint32_t depth)
 {
-	const struct tree_printer *printer = context;
+	enum { FIGURES_BYTES = 64 };
+	struct tree_printer *printer = context;
 	const struct view *view = printer->view;
-	fprintf(printer->out, "%*s", (int)depth * 2, "");
-	render_safe_text(printer->out, view->labels[view->label[node]].text);
-	fprintf(printer->out, " (%.4f", fraction_of(view->weight[node], view->total));
-	if (view->resource->kind != RESOURCE_EXACT)
-		fprintf(printer->out, " ±%.4f", analyze_error(view->weight[node], view->total, view->independent));
-	fputs(") ", printer->out);
+	uint32_t last = nodes[count - 1];
+	char fraction[FIGURES_BYTES], hits[FIGURES_BYTES];
+	size_t indent = (size_t)depth * 2, most = printer->names.columns / 2;
+	int used = snprintf(fraction, sizeof(fraction), " (%.4f", fraction_of(view->weight[last], view->total));
+	if (has_errors(printer->result))
+		snprintf(fraction + used, sizeof(fraction) - (size_t)used, " ±%.4f",
+			 row_error(printer->result, last, view->weight[last]));
+	snprintf(hits, sizeof(hits), "[%" PRIu64 "]", view->weight[last]);
+	indent = printer->names.short_names && indent > most ? most : indent;
+	for (size_t i = 0; i < count; i++)
+		printer->labels[i] = view->label[nodes[i]];
+	fprintf(printer->out, "%*s", (int)indent, "");
+	path_print(&printer->names, printer->labels, count, " → ",
+		   name_room(&printer->names, indent + strlen(fraction) + strlen(") ") + strlen(hits)));
+	fprintf(printer->out, "%s) ", fraction);
 	paint_on(printer->out, PAINT_DIM, printer->options);
-	fprintf(printer->out, "[%" PRIu64 "]", view->weight[node]);
+	fputs(hits, printer->out);
 	paint_off(printer->out, printer->options);
 	fputc('\n', printer->out);
+	printer->folded += count - 1;
 }
 
-static void print_table_node(void *context, uint32_t node, uint32_t depth)
+static void print_table_node(void *context, const uint32_t *nodes, size_t count, uint32_t depth)
 {
 	struct tree_printer *printer = context;
 	const struct view *view = printer->view;
+	uint32_t node = nodes[count - 1];
 	struct sheet *sheet = &printer->sheet;
 	sheet_row(sheet);
 	if (!sheet->json)
@@ -166,7 +205,7 @@ static void print_table_node(void *context, uint32_t node, uint32_t depth)
 	sheet_count(sheet, "depth", depth);
 	sheet_text(sheet, "name", view->labels[view->label[node]].text);
 	sheet_number(sheet, "fraction", fraction_of(view->weight[node], view->total));
-	sheet_number(sheet, "error", analyze_error(view->weight[node], view->total, view->independent));
+	sheet_number(sheet, "error", row_error(printer->result, node, view->weight[node]));
 	sheet_count(sheet, "hits", view->weight[node]);
 	sheet_count(sheet, "own_hits", view->hits[node]);
 	sheet_row_end(sheet);
@@ -185,18 +224,23 @@ static void print_text(struct tree_printer *printer, const struct result *result
 	char format[96];
 	FILE *out = printer->out;
 	snprintf(format, sizeof(format), "frame_designator (usage_fraction%s) [#%s]",
-		 walk->view->resource->kind == RESOURCE_EXACT ? "" : " ±error", raw_name(walk->view));
+		 has_errors(result) ? " ±error" : "", raw_name(walk->view));
 	heading_print(out, result, format, printer->options);
 	if (rootless_print(out, walk->view, result->root, walk->view->node_count > 1))
 		return;
+	name_printer_init(&printer->names, out, walk->view, printer->options);
 	walk_kept(walk, print_text_node, printer);
+	name_printer_release(&printer->names);
 	left_out_print(out, walk->with_hits, walk->reaching, shown, printer->options);
+	folded_print(out, printer->folded, "frames share the row of their only caller", printer->options);
 }
 
 static void print(const struct render_document *document, const struct result *result, struct walk *walk)
 {
 	const struct render_options *options = &document->options;
-	struct tree_printer printer = { .out = document->out, .view = result->tree, .options = options };
+	struct tree_printer printer = {
+		.out = document->out, .view = result->tree, .result = result, .options = options, .labels = walk->labels
+	};
 	choose(walk, options->limit);
 	size_t shown = shown_entries(walk->reaching, options);
 	if (options->format == RENDER_TEXT)
@@ -208,15 +252,21 @@ static void print(const struct render_document *document, const struct result *r
 int print_tree_result(struct render_document *document, const struct result *result, struct error *error)
 {
 	const struct view *view = result->tree;
-	struct walk walk = { .view = view, .threshold = document->options.threshold };
+	const struct render_options *options = &document->options;
+	struct walk walk = { .view = view, .threshold = options->threshold };
+	walk.folds = options->format == RENDER_TEXT && options->columns > 0;
 	walk.kept = calloc(view->node_count, sizeof(*walk.kept));
 	walk.stack = malloc(view->node_count * sizeof(*walk.stack));
 	walk.siblings = malloc(view->node_count * sizeof(*walk.siblings));
-	bool enough = walk.kept && walk.stack && walk.siblings;
+	walk.chain = malloc(view->node_count * sizeof(*walk.chain));
+	walk.labels = malloc(view->node_count * sizeof(*walk.labels));
+	bool enough = walk.kept && walk.stack && walk.siblings && walk.chain && walk.labels;
 	if (enough)
 		print(document, result, &walk);
 	free(walk.kept);
 	free(walk.stack);
 	free(walk.siblings);
+	free(walk.chain);
+	free(walk.labels);
 	return enough ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
 }

@@ -1,7 +1,9 @@
 /* Prints the predicted total if some paths had another cost. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "render/emit.h"
+#include "render/names.h"
 
 static void print_total(FILE *out, const struct view *view, const struct what_if_result *result)
 {
@@ -15,6 +17,16 @@ static void print_total(FILE *out, const struct view *view, const struct what_if
 	if (result->predicted > 0 && result->predicted < 1)
 		fprintf(out, " (%.3g times less)", 1 / result->predicted);
 	fputc('\n', out);
+}
+
+/* The user has chosen the function by a name: without its parameters it is clear enough. */
+static void step_print(FILE *out, const char *name, const struct render_options *options)
+{
+	struct name_printer printer;
+	const struct short_names_item item = { name, (uint32_t)strlen(name) };
+	name_printer_init_texts(&printer, out, &item, 1, options);
+	name_print(&printer, 0, name_room(&printer, 0));
+	name_printer_release(&printer);
 }
 
 static void print_text(const struct render_document *document, const struct result *result)
@@ -36,7 +48,7 @@ static void print_text(const struct render_document *document, const struct resu
 		fputs(" (", out);
 		for (size_t k = 0; k < paths[i].length; k++) {
 			fputs(k ? " " : "", out);
-			render_safe_text(out, paths[i].steps[k].name);
+			step_print(out, paths[i].steps[k].name, options);
 		}
 		fprintf(out, ") [%" PRIu64 "] x %g\n", affected[i], paths[i].factor);
 	}

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/path_errors.h"
 #include "base/name_list.h"
 #include "base/quote.h"
+#include "profile/companion.h"
 #include "reports/report.h"
 
 /* --- resources and labels --- */
@@ -45,6 +47,16 @@ static int check_group(const struct profile *profile, const char *pattern, struc
 	return status;
 }
 
+/* Replaces corrected resources by what was measured. */
+static void choose_raw(struct report_request *request)
+{
+	for (size_t i = 0; i < request->resource_count; i++) {
+		uint32_t raw = companion_of(request->profile, request->resources[i], COMPANION_RAW);
+		if (raw != PROFILE_NONE)
+			request->resources[i] = raw;
+	}
+}
+
 int report_prepare(struct report_request *request, struct error *error)
 {
 	const struct report *report = request->report;
@@ -58,6 +70,8 @@ int report_prepare(struct report_request *request, struct error *error)
 		status = check_group(request->profile, request->group, error);
 	if (status == 0 && report->choose)
 		status = report->choose(request, error);
+	if (status == 0 && request->is_raw)
+		choose_raw(request);
 	bool needs_labels = request->is_divided || (report->needs & REPORT_NEEDS_LABELS);
 	/* Without a key, the lookup sets the error: the profile has no labels. */
 	if (status == 0 && needs_labels && (request->key || request->profile->label_count == 0))
@@ -130,17 +144,56 @@ static int build_part(const struct report_request *request, const struct report_
 	return status;
 }
 
+/* Sets the errors of a result from that of the same part for the errors' view. */
+static int add_errors(const struct report_request *request, const struct report_part *part, const struct view *errors,
+		      struct result *result, struct error *error)
+{
+	struct results own = { 0 };
+	struct result *found = results_add(&own, error);
+	if (!found)
+		return error->code;
+	found->view = errors;
+	int status = build_part(request, part, found, error);
+	if (status == 0 && !found->missing.code && result->shares) {
+		result->errors = share_errors(result->shares, found->shares, error);
+		status = result->errors ? 0 : error->code;
+	} else if (status == 0 && !found->missing.code) {
+		const struct path_rows rows = { result->paths ? result->view : result->tree, result->paths };
+		const struct path_rows those = { found->paths ? found->view : found->tree, found->paths };
+		result->errors = path_errors(&rows, &those, error);
+		status = result->errors ? 0 : error->code;
+	}
+	results_release(&own);
+	return status;
+}
+
+/* Sets *errors to the view of the resource's errors, which belongs to the results, or to NULL if it has none. Returns 0 or a
+ * negative error. */
+static int errors_view(const struct report_request *request, const struct view_options *options,
+		       struct results *results, const struct view **errors, struct error *error)
+{
+	struct view_options own = *options;
+	*errors = NULL;
+	own.resource = companion_of(request->profile, options->resource, COMPANION_ERROR);
+	if (own.resource == PROFILE_NONE)
+		return 0;
+	*errors = results_keep_view(results, view_new(request->profile, &own, error), error);
+	return *errors ? 0 : error->code;
+}
+
 /* Builds all parts of the report from the hits that `options` select. `section` is NULL if the view is not a
  * section. */
 static int build_view(const struct report_request *request, const struct view_options *options,
 		      const struct label_group *section, struct results *results, struct error *error)
 {
 	const struct report_source *source = request->source;
+	const struct view *errors = NULL;
 	const struct view *view =
 		source ? source->view(source->context, options, error)
 		       : results_keep_view(results, view_new(request->profile, options, error), error);
-	int status = view ? 0 : error->code;
+	int status = view ? errors_view(request, options, results, &errors, error) : error->code;
 	for (size_t i = 0; i < REPORT_PARTS && request->report->parts[i].heading && status == 0; i++) {
+		const struct report_part *part = &request->report->parts[i];
 		struct result *result = results_add(results, error);
 		if (!result)
 			return error->code;
@@ -148,7 +201,9 @@ static int build_view(const struct report_request *request, const struct view_op
 		result->is_section = section;
 		if (section)
 			result->section = *section;
-		status = build_part(request, &request->report->parts[i], result, error);
+		status = build_part(request, part, result, error);
+		if (status == 0 && errors && !result->missing.code && (result->paths || result->tree || result->shares))
+			status = add_errors(request, part, errors, result, error);
 	}
 	return status;
 }

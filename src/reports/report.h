@@ -5,7 +5,7 @@
  * the row.
  *
  * Life cycle of a request: fill in a struct report_request, call report_prepare, then report_build, or
- * report_build_resource for one resource after the other. This folder prints nothing and opens no files.
+ * report_build_resource for one resource after the other. This folder prints nothing and opens no files: code comes from request->code.
  */
 #ifndef REPORTS_REPORT_H
 #define REPORTS_REPORT_H
@@ -16,6 +16,7 @@
 
 #include "analyze/view.h"
 #include "base/error.h"
+#include "profile/code.h"
 #include "profile/profile.h"
 #include "reports/result.h"
 
@@ -116,6 +117,7 @@ struct report_request {
 	uint32_t *resources;      /* [resource_count], with room for at least one */
 	size_t resource_count;
 	bool resources_named; /* the user named them */
+	bool is_raw;          /* report_prepare replaces corrected times by their COMPANION_RAW */
 
 	const char *root;         /* a function's name, or NULL */
 	const char *const *terms; /* [term_count]: the terms of a what-if */
@@ -126,6 +128,7 @@ struct report_request {
 	double threshold;  /* for sections: the smallest fraction, and `limit` their largest number */
 	size_t limit;
 
+	const struct code_source *code;     /* where --asm gets machine code; NULL: there is none */
 	const struct report_source *source; /* NULL: views are made here and freed with the results */
 	uint32_t label_key;                 /* set by report_prepare */
 };

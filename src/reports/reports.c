@@ -5,14 +5,20 @@
 
 #define REPORTS(X)    \
 	X(functions)  \
+	X(summary)    \
 	X(body)       \
 	X(down)       \
 	X(up)         \
 	X(tree)       \
 	X(source)     \
+	X(lines)      \
+	X(asm)        \
 	X(counts)     \
 	X(pages)      \
 	X(call_graph) \
+	X(modules)    \
+	X(processes)  \
+	X(threads)    \
 	X(by_label)   \
 	X(groups)     \
 	X(what_if)

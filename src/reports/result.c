@@ -30,11 +30,15 @@ const struct view *results_keep_view(struct results *results, struct view *view,
 
 static void result_release(struct result *result)
 {
+	free(result->errors);
 	path_list_free(result->paths);
 	subtree_free(result->subtree);
 	line_list_free(result->lines);
+	instruction_list_free(result->instructions);
 	page_list_free(result->pages);
 	label_group_list_free(result->labels);
+	share_list_free(result->shares);
+	own_code_free(result->own);
 	if (result->truth)
 		truth_release(result->truth);
 	free(result->truth);

@@ -12,24 +12,31 @@
 #include <stddef.h>
 
 #include "analyze/analyses.h"
+#include "analyze/instructions.h"
 #include "analyze/label_groups.h"
 #include "analyze/lookup.h"
+#include "analyze/own_code.h"
 #include "analyze/pages.h"
+#include "analyze/shares.h"
 #include "analyze/view.h"
 #include "base/error.h"
 #include "gprof/truth.h"
 
 enum result_type {
-	RESULT_NAMES,       /* entries are single names: `paths` */
-	RESULT_PATHS,       /* entries are call paths: `paths` */
-	RESULT_TREE,        /* `tree` */
-	RESULT_LINES,       /* source lines with hits: `lines` */
-	RESULT_LINE_COUNTS, /* source lines with executions: `lines` */
-	RESULT_PAGES,       /* touched memory: `pages` */
-	RESULT_LABELS,      /* shares of label sets: `labels` */
-	RESULT_CALL_GRAPH,  /* functions, their callers and callees: `truth` */
-	RESULT_WHAT_IF,     /* `terms` and `prediction` */
-	RESULT_DIFF,        /* changes between recordings, the first of which is `view`: `changes` */
+	RESULT_NAMES,        /* entries are single names: `paths` */
+	RESULT_PATHS,        /* entries are call paths: `paths` */
+	RESULT_TREE,         /* `tree` */
+	RESULT_LINES,        /* source lines with hits: `lines` */
+	RESULT_LINE_COUNTS,  /* source lines with executions: `lines` */
+	RESULT_INSTRUCTIONS, /* machine code with hits: `instructions` */
+	RESULT_PAGES,        /* touched memory: `pages` */
+	RESULT_LABELS,       /* shares of label sets: `labels` */
+	RESULT_SHARES,       /* shares of threads or processes: `shares` */
+	RESULT_HOT_LINES,    /* source lines of all files, most hits of their own first: `lines` */
+	RESULT_SUMMARY,      /* bodies in `paths`, own code in `own`, hot lines in `lines`, processes in `shares` */
+	RESULT_CALL_GRAPH,   /* functions, their callers and callees: `truth` */
+	RESULT_WHAT_IF,      /* `terms` and `prediction` */
+	RESULT_DIFF,         /* changes between recordings, the first of which is `view`: `changes` */
 	RESULT_TYPES,
 };
 
@@ -52,13 +59,19 @@ struct result {
 	struct error missing;
 	const char *note; /* a sentence for the user about the result, or NULL; static */
 
+	/* Owned: of a corrected resource (profile/companion.h), the error of each entry of `paths` or `shares`, or node of `tree`, in gticks. */
+	uint64_t *errors;
+
 	/* Owned. */
 	struct path_list *paths;
 	const struct view *tree; /* `view` or `subtree`; not owned */
 	struct view *subtree;
-	struct line_list *lines; /* may be NULL */
+	struct line_list *lines;               /* may be NULL */
+	struct instruction_list *instructions; /* may be NULL */
 	struct page_list *pages;
 	struct label_group_list *labels;
+	struct share_list *shares;
+	struct own_code *own;
 	struct truth *truth;
 	struct lookup_what_if terms;
 	struct what_if_result prediction;

@@ -99,7 +99,7 @@ static bool parse_cie(struct cursor *cursor, const struct cfi_section *section, 
 struct entry {
 	size_t offset; /* of the length */
 	bool is_cie;
-	size_t cie_offset;  /* of an FDE; SIZE_MAX: outside of the section */
+	size_t cie_offset;  /* of an FDE; may be outside of the section */
 	struct cursor rest; /* the bytes behind the id */
 };
 
@@ -125,11 +125,11 @@ static int read_entry(struct cfi_reader *reader, size_t offset, struct entry *en
 	uint64_t id = wide ? cursor_u64(&entry->rest) : cursor_u32(&entry->rest);
 	if (section->is_eh_frame) {
 		uint64_t at = (uint64_t)(body - section->bytes);
-		entry->is_cie = id == 0;
-		entry->cie_offset = id <= at ? (size_t)(at - id) : SIZE_MAX;
+		entry->is_cie = id == 0 && !entry->rest.failed;
+		entry->cie_offset = (size_t)(at - id);
 	} else {
 		entry->is_cie = id == (wide ? UINT64_MAX : UINT32_MAX);
-		entry->cie_offset = id < section->size ? (size_t)id : SIZE_MAX;
+		entry->cie_offset = (size_t)id;
 	}
 	return 1;
 }
@@ -147,7 +147,7 @@ static int find_cie(struct cfi_reader *reader, size_t offset, uint32_t *index)
 	if (*index == HASH_MAP_NONE) {
 		struct entry entry = { 0 };
 		size_t next;
-		if (!read_entry(reader, offset, &entry, &next) || !entry.is_cie || entry.rest.failed)
+		if (!read_entry(reader, offset, &entry, &next) || !entry.is_cie)
 			return ERROR_CORRUPT;
 		/* Keeps the work linear if entries overlap. */
 		reader->cie_bytes += cursor_left(&entry.rest);

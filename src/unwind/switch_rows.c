@@ -62,7 +62,7 @@ static int find(struct calls *calls, const struct unwind_table *table, struct el
 	return 0;
 }
 
-/* Returns the index of the row that is in force at a pc, or UINT32_MAX. */
+/* Returns the index of the row that is in force at a pc, which is not before the first row. */
 static uint32_t row_at(const struct unwind_table *table, uint32_t pc)
 {
 	uint32_t low = 0, high = table->row_count;
@@ -80,7 +80,7 @@ static uint32_t row_at(const struct unwind_table *table, uint32_t pc)
 static void insert(struct unwind_table *table, const struct call *call)
 {
 	uint32_t covering = row_at(table, call->start);
-	if (covering == UINT32_MAX || row_at(table, call->end - 1) != covering)
+	if (row_at(table, call->end - 1) != covering)
 		return;
 	struct unwind_row before = table->rows[covering], after = before, own = call->row;
 	uint32_t next = covering + 1, kept = before.pc < call->start;

@@ -291,12 +291,12 @@ void unwind_table_free(struct unwind_table *table)
 
 /* --- look-ups --- */
 
-/* Returns the index of the last row whose pc is <= `pc`. `rows` is sorted by pc, rows[0].pc <= pc. At most 32 steps. */
+/* Returns the index of the last row whose pc is <= `pc`. `rows` is sorted by pc, rows[0].pc <= pc. */
 static uint32_t search(const struct unwind_row *rows, uint32_t count, uint32_t pc)
 {
 	uint32_t low = 0;
 	uint32_t high = count;
-	for (int step = 0; step < 32 && high - low > 1; step++) {
+	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 		if (rows[middle].pc <= pc)
 			low = middle;

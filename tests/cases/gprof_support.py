@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hooks_support import compile_once
-from record_support import CPPROF, PROGRAMS, SECONDS_ALLOWED
+from record_support import CHECKED, CPPROF, PROGRAMS, SECONDS_ALLOWED
 
 FOLDER = PROGRAMS / "gprof"
 SOURCES = {
@@ -29,7 +29,7 @@ def program(name, *flags, compiler="gcc", level="-O0", debug=DEBUG):
 	"""Builds a program with mcount, once. Returns its path."""
 	sources = [FOLDER / source for source in SOURCES[name]]
 	driver = CXX[compiler] if sources[0].suffix == ".cpp" else compiler
-	return compile_once([driver, "-pg", level, *debug, f"-I{FOLDER}", *flags], sources, name)
+	return compile_once([driver, "-pg", level, *CHECKED, *debug, f"-I{FOLDER}", *flags], sources, name)
 
 
 @functools.cache

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from json_support import valid_json
-from record_support import BUILD, LINKAGES, PROGRAMS, SECONDS_ALLOWED, run_cpprof
+from record_support import BUILD, CHECKED, LINKAGES, PROGRAMS, SECONDS_ALLOWED, run_cpprof
 
 FOLDER = PROGRAMS / "hooks"
 HOOKS = {
@@ -49,7 +49,7 @@ class Program:
 		self.source = next(FOLDER.glob(f"{name}.c*"))
 		self.libraries = sorted(FOLDER.glob(f"{name}.lib.*"))
 		self.hook, self.level = hook, level
-		common = [level, SYMBOLS[compiler], "-D_GNU_SOURCE", "-pthread", *HOOKS[hook]]
+		common = [level, SYMBOLS[compiler], "-D_GNU_SOURCE", "-pthread", *CHECKED, *HOOKS[hook]]
 		own_libraries = [compile_once(
 			[compiler_for(source, compiler), *common, "-fPIC", "-shared", "-fsemantic-interposition", f"-Wl,-soname,lib{name}.so"],
 			[source], f"lib{name}.so") for source in self.libraries]

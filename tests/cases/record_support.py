@@ -53,6 +53,9 @@ def bpf_refusal():
 
 needs_bpf = pytest.mark.skipif(bpf_refusal() is not None, reason=f"{bpf_refusal()}")
 
+# The standard C++ library checks its callers.
+CHECKED = ["-D_GLIBCXX_ASSERTIONS"]
+
 LINKAGES = {
 	"pie": ["-fPIE", "-pie"],
 	"no-pie": ["-fno-pie", "-no-pie"],
@@ -70,7 +73,7 @@ def build(source, *flags, compiler="gcc", level="-O2", linkage="pie", name=None,
 	else:
 		if path.suffix == ".cpp":
 			compiler = {"gcc": "g++", "clang": "clang++"}[compiler]
-		command = [compiler, level, "-g", "-D_GNU_SOURCE", "-pthread", *LINKAGES[linkage]]
+		command = [compiler, level, "-g", "-D_GNU_SOURCE", "-pthread", *CHECKED, *LINKAGES[linkage]]
 		if level != "-O0":
 			command.append("-fomit-frame-pointer")
 	key = hashlib.sha256()

@@ -43,6 +43,18 @@ def test_negative_ints_without_types(tmp_path):
 	assert "; 20 values of 2^31 to 2^32 - 1 in an argument" in recorded.err
 
 
+def test_time_beside_probes_is_warned_of(tmp_path):
+	"""Each call of malloc takes a trap, whose time cpu charges to malloc. A few calls, or no time resource, are no reason to warn."""
+	program, calls = build("allocations.c"), 9 * 4 * 100
+	for resources, warned in ((["alloc-bytes", "cpu"], "cpu"), (["allocs", "real"], "real"), (["alloc-bytes"], None), (["cpu", "calls:heavy"], None)):
+		recorded = record(tmp_path, [program, "100"], *BPF, *(word for resource in resources for word in ("-r", resource)))
+		found = [finding for finding in recorded.info()["findings"] if finding["code"] == "probes-costly"]
+		assert len(found) == (warned is not None), (resources, found)
+		if warned:
+			assert found[0]["severity"] == "warning" and found[0]["count"] >= calls
+			assert f"; {warned} includes the probes' own time at {found[0]['count']} calls of the functions they count" in recorded.err
+
+
 def test_negative_descriptor(tmp_path):
 	check_amounts(record_each(tmp_path, "bad_closes", "uprobe:libc.so.6:close:arg1"), "uprobe:libc.so.6:close:arg1")
 

@@ -118,8 +118,8 @@ def completed(request):
 
 def test_completion_offers_what_the_command_takes(completed):
 	assert completed("di") == ["diff"]
-	assert completed("report", "--li") == ["--limit"]
-	assert sorted(completed("report", "--thr")) == ["--thread", "--threshold"]
+	assert completed("report", "--lim") == ["--limit"]
+	assert sorted(completed("report", "--thr")) == ["--thread", "--threads", "--threshold"]
 	assert completed("record", "--", "ls", "--f") == []
 
 

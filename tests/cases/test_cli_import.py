@@ -32,8 +32,8 @@ def test_import_from_standard_input_and_export_to_a_file(tmp_path):
 def test_import_keeps_the_older_profile(tmp_path):
 	for name in ("forms", "recursion"):
 		done("import", INPUTS / f"{name}.folded", directory=tmp_path)
-	assert "[614]" in done("report", "cpprof.data.old", directory=tmp_path)
-	assert "[614]" not in done("report", directory=tmp_path)
+	assert "[614]" in done("report", "--functions", "cpprof.data.old", directory=tmp_path)
+	assert "[614]" not in done("report", "--functions", directory=tmp_path)
 
 
 def test_failed_import_replaces_nothing(tmp_path):

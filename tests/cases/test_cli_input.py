@@ -109,7 +109,7 @@ def test_names_of_files_are_quoted(profiles, tmp_path):
 
 def test_profile_from_standard_input(profiles):
 	with open(profiles / "forms.data") as stdin:
-		assert "main [614]" in done("report", "-", stdin=stdin)
+		assert "main [614]" in done("report", "--functions", "-", stdin=stdin)
 
 
 ROWS = 65536 # the most that one block has

@@ -70,7 +70,7 @@ def on_a_terminal(*words, directory, **environment):
 	"""The output of a command whose standard output is a terminal."""
 	master, slave = os.openpty()
 	process = subprocess.Popen([CPPROF, *words], cwd=directory, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE,
-		env={**os.environ, "TERM": "xterm", **environment}, start_new_session=True,
+		env={**os.environ, "TERM": "xterm", "CPPROF_PAGER": "", **environment}, start_new_session=True,
 		preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0)) # /dev/tty is this terminal
 	os.close(slave)
 	output = b""

@@ -258,7 +258,9 @@ def test_a_report_has_what_turned_itself_off(program, tmp_path):
 		assert run.command("throttle 1000") == "0"
 		run.command("tiny 1000")
 		run.end()
-		assert run.calls() == {"main": 1, "tiny": 100}
+		calls = run.calls()
+		# Another process may make the first hundreds slow.
+		assert calls.keys() == {"main", "tiny"} and calls["tiny"] in range(100, 1000, 100)
 		assert "turned" in run_cpprof("report", "-r", "calls", run.output).stdout
 		assert "tiny" in run_cpprof("info", run.output).stdout
 
@@ -475,5 +477,7 @@ def test_what_a_probe_costs_is_measured_where_calls_are_timed(program, tmp_path)
 		with Steered(program, tmp_path, CPPROF_MEASURE=measurement) as run:
 			run.command("work 10")
 			run.end()
-			assert ("that a probe takes" in run_cpprof("info", run.output).stdout) == is_timed
+			assert ("without the probes' time" in run_cpprof("info", run.output).stdout) == is_timed
 			assert run.calls() == {"main": 1, "work": 10, "work: row": 20, "tiny": 20, "grouped": 10}
+	events = run_cpprof("export", "--format", "events", run.output).stdout  # the measurement's own events are in no file
+	assert Counter(re.findall(r"^\S+ \d+ \d+ enter (.*)$", events, re.M)) == run.calls(), events

@@ -201,3 +201,45 @@ def test_a_root_is_a_set_of_labels():
         ("main", "f@1", "g@2", "f@3"): 3,
     }
     assert definitions.what_if(samples, [((("f@1", "f@3"), ("g@2",)), 0)]) == 0
+
+
+def random_code(rng):
+    """Ranges of instructions, [[(start, end), ...], ...], and an address -> functions table for some addresses in and around them."""
+    ranges, address = [], rng.randint(1, 5)
+    for _ in range(rng.randint(1, 3)):
+        ranges.append([])
+        for _ in range(rng.randint(1, 5)):
+            size = rng.randint(1, 4)
+            ranges[-1].append((address, address + size))
+            address += size
+        address += rng.randint(0, 3)
+    names = {}
+    for at in rng.sample(range(address + 3), rng.randint(1, address + 3)):
+        names[at] = tuple(rng.sample("fghi", rng.randint(1, 3)))
+    return ranges, names
+
+
+def test_random_code():
+    """Recursion through the same instruction, by its own address and by that of a return into it, counts once."""
+    rng = random.Random("code")
+    cases, lines = [], []
+    for _ in range(TREES):
+        ranges, names = random_code(rng)
+        addresses = sorted(names)
+        samples = [
+            (tuple((at, names[at]) for at in rng.choices(addresses, k=rng.randint(1, 8))), rng.randint(1, 20))
+            for _ in range(rng.randint(1, 12))
+        ]
+        function = rng.choice(names[rng.choice(samples)[0][0][0]])
+        cases.append((samples, function, ranges))
+        lines += ["N"] + [f"S {';'.join(f'{at}!' + '/'.join(inner) for at, inner in stack)} {hits}" for stack, hits in samples]
+        code = " ".join(":".join(map(str, [part[0][0], *(end for _, end in part)])) for part in ranges)
+        lines += [f"Q instructions {function} {code}"]
+    answers = oracle(lines)
+    for samples, function, ranges in cases:
+        found, unplaced = definitions.instructions(samples, function, [each for part in ranges for each in part])
+        occurring = sorted({at for stack, _ in samples for at, names in stack if function in names})
+        expected = [" ".join(map(str, occurring))]
+        expected += [f"{start} {body} {total}" for (start, _), (body, total) in sorted(found.items())]
+        assert next(answers) == expected + [f"unplaced {unplaced}"], (samples, function, ranges)
+    assert next(answers, None) is None

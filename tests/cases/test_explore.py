@@ -306,7 +306,7 @@ def test_completion(terminal):
 	terminal.until("it ")
 	assert "limit: 40" in terminal.ask("")
 	terminal.type("up qs\t")
-	assert "(b qsort)" in terminal.ask("")
+	assert "(main b qsort)" in terminal.ask("")
 	terminal.type("down ns::f(i\t")
 	assert "(ns::f(int, char))" in terminal.ask("")
 	terminal.type("down f(d\t") # the beginning of a part of the name

@@ -513,3 +513,61 @@ def test_unnamed_code_of_a_library_is_below_its_caller(hook, tmp_path):
 	hits = {" ".join(entry["path"]): entry["hits"] for entry in json.loads(result.stdout)["results"][0]["entries"]}
 	unnamed = sum(count for path, count in hits.items() if re.fullmatch(r"main caller libunnamed\.so\+0x\w+", path))
 	assert unnamed > 0.8 * hits["main"] > 3 and not [path for path in hits if path.startswith("main libunnamed")], hits
+
+
+LABELLED = """
+#include <cpprof/runtime.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static cpprof_counter *orders;
+
+void take(int count)
+{
+	for (int i = 0; i < count; i++)
+		cpprof_tick(orders, 1);
+}
+
+void *serve(void *unused)
+{
+	cpprof_label("tenant", "red");
+	cpprof_label("kind", "search");
+	take(200);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t thread;
+	orders = cpprof_resource("orders", "order");
+	cpprof_label("tenant", "blue");
+	take(300);
+	pthread_create(&thread, 0, serve, 0);
+	pthread_join(thread, 0);
+	pid_t child = fork();
+	if (child == 0) {
+		take(40);
+		cpprof_label("tenant", "green");
+		take(50);
+		_exit(0);
+	}
+	waitpid(child, 0, 0);
+	take(5);
+	cpprof_label("tenant", 0);
+	take(60);
+	return 0;
+}
+"""
+
+
+def test_labels(tmp_path):
+	"""Samples have the labels of their threads; a forked process keeps those that it was forked with."""
+	(tmp_path / "labelled.c").write_text(LABELLED)
+	program = compile_once(["gcc", "-O1", "-g", "-finstrument-functions", f"-I{PROGRAMS.parents[1] / 'include'}", f"-Wl,-rpath,{RUNTIME}"],
+		[tmp_path / "labelled.c"], "labelled", [RUNTIME / "libcpprof.so"])
+	result = run_cpprof("record", "--instrumented", "-r", "own:orders/1", "-o", tmp_path / "l.data", "--", program)
+	assert result.returncode == 0, result.stderr
+	text = run_cpprof("report", "--by-label", "-r", "own:orders", "--format", "json", tmp_path / "l.data").stdout
+	shares = {tuple(sorted(entry["labels"].items())): entry["hits"] for entry in json.loads(text)["results"][0]["entries"]}
+	assert shares == {(("tenant", "blue"),): 345, (("kind", "search"), ("tenant", "red")): 200, (("tenant", "green"),): 50, (): 60}

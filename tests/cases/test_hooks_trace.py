@@ -296,9 +296,31 @@ def test_wherever_a_handler_comes_that_fills_the_ring(hook, steps, tmp_path):
 	assert len(open_calls) == 1
 
 
+@pytest.mark.parametrize("measurement", ["paths", "trace"])
+@pytest.mark.parametrize("hook, steps", [("mcount", 100), ("fentry", 100), ("cyg", 160)])
+def test_wherever_a_handler_comes_that_jumps(hook, steps, measurement, tmp_path):
+	"""A handler comes before each instruction of a call and its hooks, and jumps to the function that called. No later call is missed,
+	and each is on the path of the function that it returned to."""
+	program = build("hook_steps.c", "-DJUMPS", *HOOKS[hook], *(["-fno-omit-frame-pointer"] if hook != "cyg" else []), level="-O2")
+	counted = Counted([program, str(steps), "3"], tmp_path, measurement)
+	assert counted.status == 0, counted.err
+	calls = counted.calls()
+	assert {name: calls[name] for name in counted.stated()} == counted.stated()
+	assert 2 * steps < calls["step"] < 3 * steps # the handler came before and after a call was counted
+	found = {}
+	for frames, count in folded(counted.path, "calls").items():
+		if frames[-1] == "after":
+			found[frames[-2:]] = found.get(frames[-2:], 0) + count
+	assert found == {("stepped", "after"): steps}
+
+
 def user_events(path):
 	"""[(time stamp, id, value)] of the program's own events that are complete, in the order of the file; all are of one thread."""
-	[of_thread] = [words for words in words_of(path) if any(word & 0xffffffff == 3 << 2 for word in words)]
+	[of_thread] = filter(None, map(user_events_of, words_of(path)))
+	return of_thread
+
+
+def user_events_of(of_thread):
 	words, high, found = iter(of_thread), 0, []
 	for word in words:
 		kind, number = word & 3, (word & 0xffffffff) >> 2

@@ -44,7 +44,7 @@ def script(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bare(script):
-	result = subprocess.run(["bash", script], capture_output=True, text=True, timeout=120, check=True)
+	result = subprocess.run(["bash", script], capture_output=True, text=True, timeout=600, check=True)
 	assert result.stdout.count(" status 0\n") == result.stdout.count("2 of 2 well\n") == len(COMMANDS), result.stdout
 	return result.stdout
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from record_support import BUILD, CPPROF, Recorded, build, folded, hits, needs_perf, record, run_cpprof
+from record_support import BUILD, CPPROF, Recorded, build, folded, hits, needs_bpf, needs_perf, record, run_cpprof
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 NOBODY = 65534
@@ -326,8 +326,8 @@ def test_perf_events_not_permitted_to_attach():
 @needs_perf
 @pytest.mark.skipif(not is_root, reason="who is not root already is refused elsewhere")
 @pytest.mark.parametrize("words, said", [
-	(["record", "-a"], ["every process", "root", "CAP_PERFMON"]),
-	(["record", "-a", "--backend", "perf"], ["every process", "root", "CAP_PERFMON"]),
+	(["record", "-a"], ["every process", "sudo", "CAP_PERFMON"]),
+	(["record", "-a", "--backend", "perf"], ["every process", "sudo", "CAP_PERFMON"]),
 	(["record", "-r", "syscalls:read"], ["syscalls:read", "bpf"]),
 	(["record", "-r", "page-faults", "-r", "signals"], ["signals", "bpf"]),
 	(["record", "-r", "page-faults", "-r", "read-bytes"], ["(record them in two runs)", "read-bytes not by perf", "page-faults not by preload"]),
@@ -428,15 +428,15 @@ def children(pid):
 	return []
 
 
-@needs_perf
-def test_recorder_killed(tmp_path):
+@pytest.mark.parametrize("backend", [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"])
+def test_recorder_killed(tmp_path, backend):
 	"""Killed at 20 moments, with SIGKILL: the file is readable and complete up to the last second."""
-	rng = random.Random(1993)
+	rng = random.Random(f"1993 {backend}")
 	program = build("forms.c")
 	for moment in [rng.uniform(0.03, 1.0) for _ in range(16)] + [rng.uniform(1.3, 2.2) for _ in range(4)]:
 		path = tmp_path / f"at-{moment:.3f}"
-		recorder = subprocess.Popen([CPPROF, "record", "-o", str(path), "--", program], stdout=subprocess.DEVNULL,
-			stderr=subprocess.DEVNULL)
+		recorder = subprocess.Popen([CPPROF, "record", "--backend", backend, "-r", "cpu/1ms", "-o", str(path), "--", program],
+			stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 		end = time.monotonic() + 60
 		while not (targets := children(recorder.pid)) or cpu_seconds(targets[0]) < moment:
 			assert time.monotonic() < end and recorder.poll() is None

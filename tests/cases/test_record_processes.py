@@ -80,7 +80,7 @@ def test_fork_tree(tmp_path):
 	assert not missing, info
 
 
-@pytest.mark.parametrize("backend", ["perf", pytest.param("bpf", marks=needs_bpf)])
+@pytest.mark.parametrize("backend", ["perf", pytest.param("bpf", marks=needs_bpf), "preload"])
 def test_clone_with_a_stack(tmp_path, backend):
 	"""A process that clone(2) starts on a stack of its own is below its creator, as one that fork starts."""
 	recorded = record_well(tmp_path, [build("cloned.c")], *FINE, "--backend", backend)

@@ -160,8 +160,10 @@ def test_library_without_privileges(shared_folder, flags, fate):
 			replace(library, latter)
 		recorded = attach_as_other(shared_folder, pid)
 	paths = recorded.paths()
-	inner = [path[-1] for path in paths]
-	assert all(re.fullmatch(r"plugin\.so\+0x[0-9a-f]+", name.split("@")[0]) for name in inner), show(paths)
+	# The program itself calls the library's function in a loop, and is sampled there now and then.
+	of_library = {path: count for path, count in paths.items() if path[-1] != "main"}
+	assert all(re.fullmatch(r"plugin\.so\+0x[0-9a-f]+", path[-1].split("@")[0]) for path in of_library), show(paths)
+	assert hits(of_library) >= 0.95 * hits(paths), show(paths)
 	assert recorded.closing()[2] < 1, recorded.err
 	texts = [finding["text"] for finding in recorded.info()["findings"] if finding["code"] == "file-unreadable"]
 	assert texts == [f"cannot read the file that is mapped as '{library}': it was {fate}, and only root can still read it "

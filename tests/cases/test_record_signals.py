@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from record_support import CPPROF, build
@@ -95,3 +96,21 @@ def test_an_interrupt_key_that_is_ignored(tmp_path, server):
 	finally:
 		os.close(master)
 		os.close(slave)
+
+
+def test_an_interrupt_ends_the_wait_for_a_reader(tmp_path):
+	"""A profile that goes to a FIFO waits for who reads it."""
+	os.mkfifo(tmp_path / "out")
+	recorder = subprocess.Popen([CPPROF, "record", "--backend", "preload", "-o", tmp_path / "out", "--", "true"],
+		preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+	try:
+		for _ in range(20): # it sleeps, and nothing else wakes it
+			while Path(f"/proc/{recorder.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "S":
+				time.sleep(0.01)
+			time.sleep(0.01)
+		assert Path(f"/proc/{recorder.pid}/exe").resolve() == Path(CPPROF).resolve()
+		recorder.send_signal(signal.SIGINT)
+		assert recorder.wait(60) == -signal.SIGINT
+	finally:
+		recorder.kill()
+		recorder.wait()

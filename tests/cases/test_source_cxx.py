@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 from source_cxx_support import FOLDER, Stated, counted
-from record_support import CPPROF, SECONDS_ALLOWED
+from record_support import CHECKED, CPPROF, SECONDS_ALLOWED
 
 COMPILERS = ["g++", "clang++"]
 # At -O2 gcc and clang inline almost all functions, with their objects.
@@ -39,7 +39,7 @@ class Built:
 		self.path, self.folder = folder / stated.path.stem, folder
 		self.report = folder / "report"
 		command = [CPPROF, "cxx", "--rule", "tiny on", "--report", self.report, "--", compiler, f"-std=c++{SPELLED.get(standard, standard)}",
-			level, "-g", *WARNINGS, *stated.options, *options, stated.path, "-o", self.path]
+			level, "-g", *CHECKED, *WARNINGS, *stated.options, *options, stated.path, "-o", self.path]
 		result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS_ALLOWED, cwd=stated.path.parent)
 		assert result.returncode == 0, result.stderr
 		self.said = result.stderr

@@ -5,11 +5,17 @@ import json
 import os
 import resource
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hooks_support import Counted, compile_once
 from json_support import valid_json
 from record_support import BUILD, PROGRAMS, run_cpprof
+from record_support import build as build_program
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "naive"))
+from lexical import lexical # noqa: E402
 
 INCLUDE = PROGRAMS.parents[1] / "include"
 LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
@@ -175,6 +181,34 @@ def test_functions_stand_under_who_took_them(taken):
 	assert not any(line.startswith(("taken:", "called:")) for line in run_cpprof("info", taken).stdout.splitlines())
 
 
+def tree_paths(path, *options):
+	"""Returns {(outermost, ..., innermost): own hits}."""
+	found, stack = {}, []
+	for entry in report(path, "-r", "calls", "--tree", *options)[0]["entries"]:
+		stack[entry["depth"]:] = [entry["name"]]
+		if entry["own_hits"]:
+			found[tuple(stack)] = found.get(tuple(stack), 0) + entry["own_hits"]
+	return found
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2"])
+def test_nested_functions_stand_in_their_host(level, tmp_path):
+	"""The debug information has the nesting of GNU C's functions, without cpprof cc. All paths are those of the definition."""
+	program = build_program("nested_functions.c", "-finstrument-functions", level=level)
+	counted = Counted([program], tmp_path, "paths")
+	assert counted.status == 0, counted.err
+	as_called, moved = tree_paths(counted.path), tree_paths(counted.path, "--lexical")
+	nested = {("compare", "sort_rows"), ("add", "sum_rows"), ("scale", "sum_rows"), ("rest", "scale")}
+	expected = {}
+	for path, hits in as_called.items():
+		key = tuple(lexical(path, set(), set(), nested, {name for names in as_called for name in names}))
+		expected[key] = expected.get(key, 0) + hits
+	assert moved == expected != as_called
+	assert moved["main", "sum_rows", "add", "scale", "rest"] == as_called["main", "sum_rows", "each", "add", "scale", "rest"] == 50
+	assert "nested:" not in run_cpprof("info", counted.path).stdout
+	assert moved["main", "sort_rows", "compare"] == sum(hits for path, hits in as_called.items() if path[-1] == "compare") > 2 * 49
+
+
 def test_lexical_needs_the_source(counted):
 	result = run_cpprof("report", "--lexical", counted["paths"].path)
 	assert result.returncode == 1 and "with cpprof cc" in result.stderr
@@ -202,7 +236,7 @@ def test_info_reports_them(counted):
 	reported = run_cpprof("info", counted["paths-timed"].path).stdout
 	assert "hook:         source" in reported
 	timed = next(line for line in reported.splitlines() if line.startswith("  real "))
-	assert "that a probe takes" in timed, timed
+	assert "without the probes' time" in timed, timed
 
 
 # --- incomplete runs ---

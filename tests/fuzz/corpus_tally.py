@@ -20,7 +20,7 @@ class World:
     def __init__(self, measurement):
         self.bytes = bytearray(GRANULE)
         request = struct.pack("<QBB6x64s256s320s64s", 10**6, 1, 0, b"", b"cpu", b"CPU Time", b"ns")
-        self.put(0, b"\x89CPT\r\n\x1a\n" + struct.pack("<IIQQQQQIIII", 2, measurement, 0, 1 << 30, 10**6, 1000, 2000, 1, 1, 0, 0))
+        self.put(0, b"\x89CPT\r\n\x1a\n" + struct.pack("<IIQQQQQIIII", 3, measurement, 0, 1 << 30, 10**6, 1000, 2000, 1, 1, 0, 0))
         self.put(72, request)
 
     def put(self, at, data):

@@ -74,6 +74,15 @@ def is_labelled(labels, words):
     )
 
 
+def charged(samples, is_own):
+    """The hits of each function of own code, each sample charged to its innermost frame of own code (None: it has none)."""
+    result = Counter()
+    for stack, hits in samples:
+        own = [frame for frame in stack if is_own(frame)]
+        result[own[-1] if own else None] += hits
+    return result
+
+
 def functions(samples):
     """Each function once per sample in whose stack it occurs."""
     result = Counter()
@@ -145,6 +154,29 @@ def what_if(samples, changes):
 def affected(samples, path):
     """The hits that a what-if path covers."""
     return sum(hits for stack, hits in samples if is_covered(stack, path))
+
+
+def at(instructions, address):
+    """The instruction, (start, end), that contains an address, or None."""
+    return next((each for each in instructions if each[0] <= address < each[1]), None)
+
+
+def instructions(samples, function, code):
+    """({instruction: [body, total]}, hits at unknown code) of a function.
+
+    A sample is (stack, hits), the stack a tuple of (address, functions that are inlined there and the one that contains them).
+    """
+    result, unplaced = {}, 0
+    for stack, hits in samples:
+        executed = [at(code, address) for address, names in stack if function in names]
+        for instruction in set(executed) - {None}:
+            result.setdefault(instruction, [0, 0])[1] += hits
+        if function in stack[-1][1]:
+            if executed[-1] is None:
+                unplaced += hits
+            else:
+                result[executed[-1]][0] += hits
+    return result, unplaced
 
 
 def in_order(result):

@@ -37,7 +37,7 @@ __attribute__((noipa)) void outer(unsigned long rounds)
 
 __attribute__((noipa)) void program(void)
 {
-	outer(100000000);
-	outer(50000000);
+	outer(400000000);
+	outer(200000000);
 	__asm__ volatile("");
 }

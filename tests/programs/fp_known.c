@@ -10,11 +10,14 @@
  *   dense N   divisions only: each is inexact, and so is each sum
  *   sparse N  one division among a thousand other instructions
  *   threads N dense, in two threads
+ *   split N   N divisions by zero, 70 % of them in one function and 30 % in another, which take turns at random
+ *   pauses N  the same, with pauses without any exception between the turns
  */
 #include <fenv.h>
 #include <immintrin.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -293,6 +296,42 @@ static void threads(void)
 	pthread_join(thread, NULL);
 }
 
+enum { TURN = 100, OF_TEN = 7, PAUSE = 20000 };
+
+NOINLINE static void seven_tenths(void)
+{
+	divide(TURN);
+	NOT_A_TAIL_CALL();
+}
+
+NOINLINE static void three_tenths(void)
+{
+	divide(TURN);
+	NOT_A_TAIL_CALL();
+}
+
+/* Of each ten turns, seven are the first function's, in an order that is drawn at random. */
+NOINLINE static void split(long times, long pause)
+{
+	unsigned long seed = (unsigned long)getpid();
+	long left = 0, left_first = 0, first = 0;
+	for (long i = 0; i < times; i += TURN) {
+		if (left == 0)
+			left = 10, left_first = OF_TEN;
+		seed = seed * 6364136223846793005UL + 1442695040888963407UL;
+		bool is_first = (long)((seed >> 33) % (unsigned long)left) < left_first;
+		if (is_first)
+			seven_tenths();
+		else
+			three_tenths();
+		left--, left_first -= is_first, first += is_first;
+		for (long turn = 0; turn < pause / 250; turn++)
+			burn_sink += others(burn_sink);
+	}
+	amount("fp-divzero", "seven_tenths", (unsigned long)(first * TURN));
+	amount("fp-divzero", "three_tenths", (unsigned long)(times - first * TURN));
+}
+
 static int turn_to(const char *what, const char *self)
 {
 	if (!strcmp(what, "windows"))
@@ -311,6 +350,10 @@ static int turn_to(const char *what, const char *self)
 		burn_sink = sparse(many);
 	else if (!strcmp(what, "threads"))
 		threads();
+	else if (!strcmp(what, "split"))
+		split(many, 0);
+	else if (!strcmp(what, "pauses"))
+		split(many, PAUSE);
 	else
 		return 2;
 	return 0;

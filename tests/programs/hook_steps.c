@@ -2,8 +2,10 @@
  * `hook_steps COUNT CALLS`: calls a function COUNT times. Each time, a handler interrupts it one instruction later
  * than the time before, inside the function or its hooks. The handler makes CALLS calls: more than a trace's ring
  * has room for. With -DEVENTS, the function and the handler report events in place of calls, which their functions do
- * not count.
+ * not count. With -DJUMPS, the handler does not return: it jumps to the caller of the function, which then calls
+ * another one.
  */
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,11 +40,16 @@ static OUTSIDE void step(void)
 	cpprof_event(OF_STEPS, steps++);
 }
 #else
+static sigjmp_buf around;
+
 static __attribute__((noinline)) void handler(int number)
 {
 	(void)number;
 	for (long i = 0; i < calls; i++)
 		leaf();
+#ifdef JUMPS
+	siglongjmp(around, 1);
+#endif
 }
 
 static __attribute__((noinline)) void step(void)
@@ -53,6 +60,27 @@ static __attribute__((noinline)) void step(void)
 
 /* From int3 on, the tracer lets this function execute some instructions; there are enough of them before the next
  * int3. By then the handler's calls no longer affect the hooks, which find the state that they expect. */
+#ifdef JUMPS
+static __attribute__((noinline)) void after(void)
+{
+	__asm__ volatile("nop"); /* gcc merges functions that are equal */
+}
+
+static __attribute__((noinline)) void stepped(long count)
+{
+	for (volatile long i = 0; i < count; i++) {
+		if (sigsetjmp(around, 1) == 0) {
+			for (volatile int j = 0; j < 3; j++) {
+				if (j == 2)
+					__asm__ volatile("int3");
+				step();
+			}
+			__asm__ volatile(".rept 500; nop; .endr");
+		}
+		after();
+	}
+}
+#else
 static __attribute__((noinline)) void stepped(long count)
 {
 	for (long i = 0; i < count; i++) {
@@ -64,6 +92,7 @@ static __attribute__((noinline)) void stepped(long count)
 		__asm__ volatile(".rept 500; nop; .endr");
 	}
 }
+#endif
 
 static OUTSIDE void check(int is_so, const char *what)
 {
@@ -116,6 +145,11 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 	trace(child, count);
-	printf("calls leaf %ld\ncalls handler %ld\ncalls step %ld\n", count * calls, count, 3 * count);
+	printf("calls leaf %ld\ncalls handler %ld\n", count * calls, count);
+#ifdef JUMPS
+	printf("calls after %ld\n", count);
+#else
+	printf("calls step %ld\n", 3 * count);
+#endif
 	return 0;
 }

@@ -1,4 +1,5 @@
 """tools/mutants: which changes it makes, and how it judges them."""
+import concurrent.futures
 import importlib.machinery
 import importlib.util
 from pathlib import Path
@@ -52,6 +53,7 @@ class OneFile:
 	"""A project of one file whose object is its text without spaces, and whose tests are a condition on the text."""
 
 	def __init__(self, file, compiles, passes):
+		self.folder = file.parent
 		self.file, self.compiles, self.passes = file, compiles, passes
 
 	def object_of(self, path):
@@ -72,8 +74,7 @@ class OneFile:
 	(lambda text: True, lambda text: True, "survived"),
 	(lambda text: "<=" not in text, lambda text: True, "invalid"),
 ])
-def test_verdict(mutants, tmp_path, monkeypatch, compiles, passes, expected):
-	monkeypatch.setattr(mutants, "COPY", tmp_path)
+def test_verdict(mutants, tmp_path, compiles, passes, expected):
 	file = tmp_path / "a.c"
 	text = "return a < b;\n"
 	file.write_text(text)
@@ -82,19 +83,28 @@ def test_verdict(mutants, tmp_path, monkeypatch, compiles, passes, expected):
 	assert file.read_text() == text
 
 
-def test_equal(mutants, tmp_path, monkeypatch):
-	monkeypatch.setattr(mutants, "COPY", tmp_path)
+def test_equal(mutants, tmp_path):
 	text = "x = a;\n"
 	(tmp_path / "a.c").write_text(text)
 	same = mutants.Mutant("a.c", 4, 5, " a ", 1)
 	assert mutants.verdict(OneFile(tmp_path / "a.c", lambda text: True, lambda text: False), text, same) == "equal"
 
 
+@pytest.mark.parametrize("jobs", [1, 2, 7])
+@pytest.mark.parametrize("count, tried", [(3, "abcde"), (4, "abcdef"), (0, "abcdefgh"), (9, "abcdefgh")])
+def test_chosen_mutants(mutants, jobs, count, tried):
+	"""The chosen mutants are the first ones that count, however many jobs there are."""
+	results = dict(zip("abcdefgh", ["killed", "invalid", "equal", "survived", "killed", "killed", "invalid", "killed"]))
+	with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+		found = dict(mutants.decided(lambda mutant: pool.submit(results.get, mutant), "abcdefgh", count, jobs))
+	assert found == {mutant: results[mutant] for mutant in tried}
+
+
 def test_reasons(mutants):
 	"""Each accepted mutant has a reason, and its line still exists."""
-	table = REPOSITORY / "tests" / "mutants.txt"
-	for words, reason in (mutants.accepted_mutants(table.read_text()) if table.exists() else {}).items():
-		path = words.split(":")[0]
-		text = (REPOSITORY / path).read_text()
-		assert reason, words
-		assert words in {mutants.described(text, mutant) for mutant in mutants.mutants_of(path, text)}, f"not in {path}: {words}"
+	accepted = mutants.accepted_mutants((REPOSITORY / "tests" / "mutants.txt").read_text())
+	assert all(accepted.values()), accepted
+	sources = {path: (REPOSITORY / path).read_text() for path in {words.split(":")[0] for words in accepted}}
+	present = {mutants.described(text, mutant) for path, text in sources.items() for mutant in mutants.mutants_of(path, text)}
+	stale = sorted(accepted.keys() - present)
+	assert not stale, "\n".join(stale)

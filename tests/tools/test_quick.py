@@ -50,7 +50,7 @@ def test_each_row_is_of_something(quick, table):
 @pytest.mark.parametrize("path, row", [
     ("src/analyze/down.c", "src/analyze"), ("src/profile/check.c", "src/profile"), ("src/profile_file/block.c", "src/profile_file"),
     ("src/cmd/trace_path.c", "src/cmd/trace"), ("src/cmd/dispatch.c", "src/cmd"), ("src/collect/agent/fp/trap.c", "src/collect/agent/fp"),
-    ("docs/format.md", "docs/format.md"), ("docs/unwinding.md", "docs"), ("README.md", None), ("srcs/x.c", None)])
+    ("docs/format.md", "docs/format.md"), ("docs/unwinding.md", "docs"), ("LICENSE", None), ("README.md", "README.md"), ("srcs/x.c", None)])
 def test_the_longest_fitting_row_counts(quick, path, row):
     assert quick.row_of(quick.CASES, path) == row
 
@@ -59,7 +59,7 @@ def test_cases_of_changes(quick):
     assert names(quick.cases_for(["src/cmd/trace_path.c"])) == ["trace", "bpf_trace"]
     assert names(quick.cases_for(["tests/cases/test_cc.py"])) == ["cc"]
     assert names(quick.cases_for(["tools/setup", "tools/tidy"])) == ["setup", "remembered"]
-    assert names(quick.cases_for(["tests/cases/test_removed.py", "README.md"])) == []
+    assert names(quick.cases_for(["tests/cases/test_removed.py", "LICENSE"])) == []
     both = names(quick.cases_for(["src/collect/agent/fp/trap.c", "src/analyze/down.c", "src/analyze/up.c"]))
     assert both[:2] == ["preload_fp", "cli_golden"] and len(both) == len(set(both)), "the best of each change comes first"
 

@@ -56,7 +56,7 @@ def machine(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("words", [[], ["build"], ["check"], ["bench"]])
+@pytest.mark.parametrize("words", [[], ["build"], ["demo"], ["deb"], ["check"], ["bench"]])
 def test_silent_when_nothing_is_missing(machine, words):
     done, log = machine(*words)
     assert (done.returncode, done.stdout, done.stderr, log) == (0, "", "", [])
@@ -83,7 +83,7 @@ def test_another_architectures_library_is_not_this_machines(machine):
 
 
 def test_each_word_asks_for_its_own(machine):
-    for package, without, needing in [("libcmocka-dev", "build", "check"), ("linux-perf", "check", "bench")]:
+    for package, without, needing in [("libcmocka-dev", "build", "check"), ("dpkg-dev", "build", "deb"), ("linux-perf", "check", "bench")]:
         assert machine(without, missing=package)[1] == []
         assert machine(needing, missing=package)[1] != []
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/path.h"
-#include "collect/count/block_lines.h"
+#include "collect/count/block_file.h"
 #include "collect/count/tally.h"
+#include "profile/findings.h"
 
 /* The largest accepted sum of counts. A row of hits holds 32 bits, so that a corrupt file with larger counts would
  * fill the memory. */
@@ -110,20 +110,6 @@ static int compare_found(const void *left, const void *right)
 	return a->count.pc < b->count.pc ? -1 : a->count.pc > b->count.pc;
 }
 
-/* Opens a module's file. Returns false if that fails, or if its build-id shows that it is not the recorded file. */
-static bool open_module(const struct profile *profile, uint32_t number, struct module_file *file)
-{
-	const struct profile_module *module = &profile->modules[number];
-	const char *path = profile_string(profile, module->path);
-	int fd = module->kind == MODULE_FILE ? path_open_regular(path) : -1;
-	if (fd < 0 || module_file_open(file, fd, path, NULL) < 0)
-		return false;
-	if (!module->build_id_bytes || !module_file_is_another(file, module->build_id, module->build_id_bytes))
-		return true;
-	module_file_close(file);
-	return false;
-}
-
 static int keep_lines(struct finding *finding, uint32_t module, const struct block_lines *lines)
 {
 	struct count_lines *kept = finding->tally->lines_found;
@@ -140,30 +126,42 @@ static int keep_lines(struct finding *finding, uint32_t module, const struct blo
 	return 0;
 }
 
-/* Computes the lines of one module from its counts, which are sorted by address; several counts may have the same
- * address. */
+/* Computes the lines of a module from its counts, of which each address has one. If its file is hostile, a finding
+ * reports that its lines have no counts. */
+static int find_lines_in(struct finding *finding, uint32_t number, const struct flow_count *counts, size_t count)
+{
+	struct profile *profile = finding->profile;
+	const struct profile_module *module = &profile->modules[number];
+	struct block_lines lines;
+	struct error error;
+	/* A missing file is reported where names are looked up. */
+	if (module->kind != MODULE_FILE)
+		return 0;
+	int status = block_file_lines(&lines, profile_string(profile, module->path), module, counts, count, &error);
+	if (status < 0 && status != ERROR_MEMORY) {
+		finding_add(profile, FINDING_LINES_UNREADABLE, count, "%s: its lines have no counts", error.message);
+		return profile->findings_error;
+	}
+	if (status == 0)
+		status = keep_lines(finding, number, &lines);
+	block_lines_release(&lines);
+	return status;
+}
+
+/* The counts are sorted by address; several may have the same address. */
 static int find_lines_of(struct finding *finding, const struct found *items, size_t count)
 {
-	struct module_file file;
-	struct block_lines lines = { 0 };
 	size_t merged = 0;
-	/* A missing file is reported where names are looked up. */
-	if (!open_module(finding->profile, items[0].module, &file))
-		return 0;
 	struct flow_count *counts = calloc(count, sizeof(*counts));
-	int status = counts ? 0 : ERROR_MEMORY;
-	for (size_t i = 0; i < count && counts; i++) {
+	if (!counts)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < count; i++) {
 		if (merged == 0 || counts[merged - 1].pc != items[i].count.pc)
 			counts[merged++] = (struct flow_count){ .pc = items[i].count.pc };
 		counts[merged - 1].count += items[i].count.count;
 	}
-	if (status == 0)
-		status = block_lines_read(&lines, &file, counts, merged);
-	if (status == 0)
-		status = keep_lines(finding, items[0].module, &lines);
-	block_lines_release(&lines);
+	int status = find_lines_in(finding, items[0].module, counts, merged);
 	free(counts);
-	module_file_close(&file);
 	return status;
 }
 

@@ -4,49 +4,89 @@
  * that called it.
  *
  *     caller   ... ][ enter: outside | stamp | inside ][ the probe point ... ][ leave: inside | stamp | outside ][ caller ...
+ *
+ * A probe adds least_ps to most_ps to each, depending on how far the processor executes it together with the function's
+ * own instructions. So a path's true time is between two limits. Their middle is its time, half their distance its
+ * error:
+ *
+ *     0 |-------|======== time ========|-----------| as measured
+ *               measured - most        measured - least
+ *
+ * The lower limit is at least 0, so an error is at most as large as its time.
  */
+#include <stdlib.h>
+
 #include "collect/count/parts.h"
 
-struct probe {
-	uint64_t inside_ps, outside_ps;
+/* What the probes added to a path's time, in ns. */
+struct added {
+	double least, most;
 };
 
-static uint64_t cost_ns(uint64_t calls, uint64_t ps)
+static void add(struct added *added, uint64_t calls, const struct tally_cost *cost)
 {
-	double ns = (double)calls * (double)ps / 1000;
-	return ns < (double)(UINT64_C(1) << 62) ? (uint64_t)ns : UINT64_C(1) << 62;
+	added->least += (double)calls * (double)cost->least_ps / 1000;
+	added->most += (double)calls * (double)cost->most_ps / 1000;
 }
 
-/* Subtracts `ns` from a path's own time, which does not become negative. Returns how much was subtracted. */
-static uint64_t take(struct count_path *path, uint64_t ns)
+static uint64_t whole(double ns)
 {
-	uint64_t taken = ns < path->exclusive_ns ? ns : path->exclusive_ns;
-	path->exclusive_ns -= taken;
-	return taken;
+	static const uint64_t most = UINT64_C(1) << 62;
+	return ns <= 0 ? 0 : ns < (double)most ? (uint64_t)(ns + 0.5) : most;
 }
 
-static void compensate_tree(struct tally *tally, struct count_thread *thread, const struct probe *probe)
+/* If even the least is more than was measured, these probes took less than those of the calibration: then all of the
+ * measured time may be theirs. */
+static void correct(struct tally *tally, struct count_path *path, const struct added *added)
 {
-	struct count_tree *tree = &thread->tree;
+	double measured = (double)path->exclusive_ns;
+	double low = measured > added->most ? measured - added->most : 0;
+	double high = measured >= added->least ? measured - added->least : measured;
+	path->measured_ns = path->exclusive_ns;
+	path->exclusive_ns = whole((low + high) / 2);
+	path->error_ns = whole((high - low) / 2);
+	path->error_ns = path->error_ns < path->exclusive_ns ? path->error_ns : path->exclusive_ns;
+	tally->is_compensated = tally->is_compensated || path->error_ns > 0;
+}
+
+static void compensate_tree(struct tally *tally, const struct count_thread *thread, struct added *added)
+{
+	const struct count_tree *tree = &thread->tree;
 	for (size_t i = 0; i < tree->call_count; i++) {
 		const struct count_call *call = &tree->calls[i];
 		if (call->child == TALLY_NONE || !tally_probe_at(tally, thread->process, call->function))
 			continue;
-		tally->compensated_calls += call->count;
-		tally->compensated_ns += take(&tree->paths[call->child], cost_ns(call->count, probe->inside_ps));
-		tally->compensated_ns += take(&tree->paths[call->path], cost_ns(call->count, probe->outside_ps));
+		add(&added[call->child], call->count, &tally->header.probe_inside);
+		add(&added[call->path], call->count, &tally->header.probe_outside);
 	}
+	for (size_t i = 0; i < tree->path_count; i++)
+		correct(tally, &tree->paths[i], &added[i]);
 }
 
-void tally_compensate(struct tally *tally)
+/* A probe takes some ns. A file with more than 100 us is corrupt: subtract nothing. */
+static bool is_plausible(const struct tally_cost *cost)
 {
-	const struct probe probe = { tally->header.probe_inside_ps, tally->header.probe_outside_ps };
-	/* A probe takes some ns. A file with more than 100 us is corrupt: subtract nothing. */
-	static const uint64_t most_ps = 100 * 1000 * 1000;
-	if ((probe.inside_ps == 0 && probe.outside_ps == 0) || probe.inside_ps > most_ps || probe.outside_ps > most_ps)
-		return;
-	if (tally->header.measurement != TALLY_PATHS_TIMED && tally->header.measurement != TALLY_TRACE)
-		return;
-	for (size_t i = 0; i < tally->thread_count; i++)
-		compensate_tree(tally, &tally->threads[i], &probe);
+	static const int64_t limit_ps = 100 * 1000 * 1000;
+	return cost->least_ps <= cost->most_ps && cost->least_ps > -limit_ps && cost->most_ps < limit_ps;
+}
+
+static bool is_measured(const struct tally_header *header)
+{
+	return header->probe_inside.most_ps != 0 && is_plausible(&header->probe_inside) &&
+	       is_plausible(&header->probe_outside);
+}
+
+int tally_compensate(struct tally *tally)
+{
+	if (!is_measured(&tally->header) ||
+	    (tally->header.measurement != TALLY_PATHS_TIMED && tally->header.measurement != TALLY_TRACE))
+		return 0;
+	for (size_t i = 0; i < tally->thread_count; i++) {
+		struct added *added = calloc(tally->threads[i].tree.path_count, sizeof(*added));
+		if (!added)
+			return ERROR_MEMORY;
+		compensate_tree(tally, &tally->threads[i], added);
+		free(added);
+	}
+	return 0;
 }

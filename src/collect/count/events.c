@@ -38,13 +38,20 @@ static int operands_of(uint64_t event)
 /* --- where words are --- */
 
 /* Starts with the events of an EVENTS chunk. */
-static void begin_chunk(struct tally_events *events)
+static int begin_chunk(struct tally_events *events)
 {
+	const struct count_source *source = &events->tally->source;
 	struct tally_trace header;
-	memcpy(&header, events->chunk->bytes, sizeof(header));
-	events->words = events->chunk->bytes + sizeof(header);
+	uint64_t bytes = events->chunk->used;
+	count_source_unload(source, events->loaded);
+	int status = count_source_load(source, events->chunk->offset, bytes, &bytes, &events->loaded);
+	if (status < 0)
+		return status;
+	memcpy(&header, events->loaded, sizeof(header));
+	events->words = events->loaded + sizeof(header);
 	events->count = (events->chunk->used - sizeof(header)) / sizeof(uint64_t);
 	events->next = header.first;
+	return 1;
 }
 
 /* Starts with the last events: those words of the ring that no EVENTS chunk has. Both may have the same words, if
@@ -60,8 +67,8 @@ static void begin_ring(struct tally_events *events)
 	events->count = room - (size_t)first;
 }
 
-/* Returns false if there are no more words. */
-static bool begin_next_chunk(struct tally_events *events)
+/* Returns 1, 0 if there are no more words, or a negative error. */
+static int begin_next_chunk(struct tally_events *events)
 {
 	events->chunk = tally_next_chunk(events->tally, events->thread, events->chunk_kind, events->chunk);
 	if (!events->chunk && events->chunk_kind == TALLY_EVENTS) {
@@ -69,12 +76,11 @@ static bool begin_next_chunk(struct tally_events *events)
 		events->chunk = tally_next_chunk(events->tally, events->thread, TALLY_RING, NULL);
 	}
 	if (!events->chunk)
-		return false;
+		return 0;
 	if (events->chunk_kind == TALLY_EVENTS)
-		begin_chunk(events);
-	else
-		begin_ring(events);
-	return true;
+		return begin_chunk(events);
+	begin_ring(events);
+	return 1;
 }
 
 /* --- decoding --- */
@@ -143,8 +149,10 @@ int tally_events_next(struct tally_events *events, struct tally_event *event)
 		}
 		if (word == 0 || events->count < words || is_cut) {
 			events->count = 0;
-			if (!begin_next_chunk(events))
-				return 0;
+			status = begin_next_chunk(events);
+			if (status <= 0)
+				return status;
+			status = 0;
 			continue;
 		}
 		status = understand(events, event);
@@ -175,6 +183,7 @@ int tally_events_begin(struct tally_events *events, const struct tally *tally, c
 
 void tally_events_end(struct tally_events *events)
 {
+	count_source_unload(&events->tally->source, events->loaded);
 	hash_map_release(&events->paths);
 }
 

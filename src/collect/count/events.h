@@ -23,6 +23,7 @@ struct tally_events {
 	const struct count_thread *thread;
 	const struct count_chunk *chunk; /* NULL: before the first one */
 	uint32_t chunk_kind;             /* TALLY_EVENTS, then TALLY_RING */
+	const uint8_t *loaded;           /* the EVENTS chunk; see count_source_unload */
 	const uint8_t *words;            /* the remaining `count` words of the chunk */
 	size_t count;
 	uint64_t next;         /* number of the first of these words, as the thread counts them */
@@ -34,7 +35,8 @@ struct tally_events {
 /* The thread's tree must exist; it and the tally must outlive the iterator. Returns 0, ERROR_MEMORY or ERROR_LIMIT;
  * after an error there is nothing to end. */
 int tally_events_begin(struct tally_events *events, const struct tally *tally, const struct count_thread *thread);
-/* Returns 1, 0 if there are no more events, or ERROR_CORRUPT if the next words are no valid event. */
+/* Returns 1, 0 if there are no more events, ERROR_CORRUPT if the next words are no valid event, ERROR_TRUNCATED if the
+ * file does not have them any more, or ERROR_MEMORY. */
 int tally_events_next(struct tally_events *events, struct tally_event *event);
 void tally_events_end(struct tally_events *events);
 

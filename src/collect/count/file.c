@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,11 +24,11 @@ bool tally_is(const void *start, size_t bytes)
 static int read_header(struct tally *tally, const char *name, struct error *error)
 {
 	struct tally_header *header = &tally->header;
-	if (!tally_is(tally->bytes, tally->size))
+	char magic[MAGIC_BYTES];
+	if (!count_source_copy(&tally->source, 0, magic, sizeof(magic)) || !tally_is(magic, sizeof(magic)))
 		return error_set(error, ERROR_FORMAT, "'%s' is not a tally of cpprof", name);
-	if (tally->size < TALLY_HEADER_BYTES)
+	if (tally->source.size < TALLY_HEADER_BYTES || !count_source_copy(&tally->source, 0, header, sizeof(*header)))
 		return error_set(error, ERROR_TRUNCATED, "'%s' ends within its header", name);
-	memcpy(header, tally->bytes, sizeof(*header));
 	if (header->version > TALLY_VERSION)
 		return error_set(error, ERROR_VERSION, "'%s' is of version %" PRIu32 ": a newer cpprof reads it", name,
 				 header->version);
@@ -58,20 +57,27 @@ static uint64_t least_bytes(uint32_t kind)
 		[TALLY_PROCESS] = sizeof(struct tally_process), [TALLY_THREAD] = sizeof(struct tally_thread),
 		[TALLY_OBJECTS] = sizeof(struct tally_chunk),   [TALLY_BLOCK_COUNTS] = sizeof(struct tally_blocks),
 		[TALLY_EVENTS] = sizeof(struct tally_trace),    [TALLY_RING] = sizeof(struct tally_ring),
-		[TALLY_PROBES] = sizeof(struct tally_probes),
+		[TALLY_PROBES] = sizeof(struct tally_probes),   [TALLY_LABELS] = sizeof(struct tally_labels),
 	};
 	return kind < TALLY_CHUNK_KINDS ? least[kind] : sizeof(struct tally_chunk);
 }
 
+/* The events of a trace may be much more than fits into memory: they are loaded chunk by chunk (events.c). */
 static int add_chunk(struct tally *tally, const struct tally_chunk *header, uint64_t offset, uint64_t left)
 {
 	if (ARRAY_RESERVE(tally->chunks, tally->chunk_capacity, tally->chunk_count + 1) < 0)
 		return ERROR_MEMORY;
-	uint64_t least = least_bytes(header->kind);
+	uint64_t least = least_bytes(header->kind), size = header->bytes < left ? header->bytes : left;
+	uint64_t used = header->used < least ? least : header->used;
+	const uint8_t *bytes = NULL;
+	int status = header->kind == TALLY_EVENTS ? 0 : count_source_load(&tally->source, offset, used, &size, &bytes);
+	if (status < 0)
+		return status;
 	tally->chunks[tally->chunk_count++] = (struct count_chunk){
-		.bytes = tally->bytes + offset,
-		.size = header->bytes < left ? header->bytes : left,
-		.used = header->used < least ? least : header->used,
+		.bytes = bytes,
+		.offset = offset,
+		.size = size,
+		.used = used,
 		.address = header->address,
 		.kind = header->kind,
 		.process = header->process,
@@ -87,12 +93,19 @@ static bool is_whole(const struct tally_chunk *header, uint64_t left)
 	return (header->used < least ? least : header->used) <= left;
 }
 
+static int refuse_rest(const char *name, struct error *error)
+{
+	return error_set(error, ERROR_TRUNCATED,
+			 "cannot read all of '%s': it was truncated meanwhile, or the disk failed", name);
+}
+
 /* Reads the chunk at an offset, if there is one. Returns the distance to the next chunk in bytes, or a negative
  * error. */
 static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, const char *name, struct error *error)
 {
 	struct tally_chunk header;
-	memcpy(&header, tally->bytes + offset, sizeof(header));
+	if (!count_source_copy(&tally->source, offset, &header, sizeof(header)))
+		return refuse_rest(name, error);
 	/* A chunk that was never finished may have any length. */
 	if (header.magic != TALLY_CHUNK_MAGIC || header.kind == TALLY_NOTHING)
 		return TALLY_GRANULE;
@@ -102,9 +115,10 @@ static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, c
 	if (!is_whole(&header, left))
 		return error_set(error, ERROR_TRUNCATED, "'%s' ends within a chunk, at %" PRIu64 " of %" PRIu64, name,
 				 offset + left, tally->header.used);
-	if (header.kind < TALLY_CHUNK_KINDS && add_chunk(tally, &header, offset, left) < 0)
-		return tally_out_of_memory(error);
-	return (int64_t)header.bytes;
+	int status = header.kind < TALLY_CHUNK_KINDS ? add_chunk(tally, &header, offset, left) : 0;
+	if (status == ERROR_TRUNCATED)
+		return refuse_rest(name, error);
+	return status < 0 ? tally_out_of_memory(error) : (int64_t)header.bytes;
 }
 
 /* Whether the file lacks a granule or more of what its header counts as used. This does not apply to the rest of a
@@ -113,17 +127,16 @@ static bool ends_early(const struct tally *tally, uint64_t last, uint64_t last_b
 {
 	uint64_t used = tally->header.used;
 	struct tally_chunk chunk;
-	if (used <= tally->size || used - tally->size < TALLY_GRANULE)
+	if (used <= tally->source.size || used - tally->source.size < TALLY_GRANULE)
 		return false;
 	if (last_bytes == 0 || last_bytes < used - last)
 		return true;
-	memcpy(&chunk, tally->bytes + last, sizeof(chunk));
-	return chunk.kind != TALLY_PROCESS;
+	return !count_source_copy(&tally->source, last, &chunk, sizeof(chunk)) || chunk.kind != TALLY_PROCESS;
 }
 
 static int read_chunks(struct tally *tally, const char *name, struct error *error)
 {
-	uint64_t end = tally->header.used < tally->size ? tally->header.used : tally->size;
+	uint64_t end = tally->header.used < tally->source.size ? tally->header.used : tally->source.size;
 	uint64_t offset = TALLY_HEADER_BYTES, last = 0, last_bytes = 0;
 	while (offset < end && end - offset >= sizeof(struct tally_chunk)) {
 		int64_t bytes = read_chunk(tally, offset, end - offset, name, error);
@@ -151,23 +164,22 @@ static int read_all(struct tally *tally, const char *name, struct error *error)
 	if (result == 0)
 		result = tally_read_threads(tally, name, error);
 	if (result == 0)
-		tally_compensate(tally);
+		result = tally_compensate(tally) < 0 ? tally_out_of_memory(error) : 0;
 	return result;
 }
 
-/* If `is_mapped`, the tally owns the mapping; an error unmaps it, too. */
-static struct tally *open_memory(const void *bytes, size_t size, bool is_mapped, const char *name, struct error *error)
+/* The tally owns the source, also on errors. */
+static struct tally *open_source(struct count_source source, const char *name, struct error *error)
 {
 	struct tally *tally = calloc(1, sizeof(*tally));
 	if (!tally) {
-		if (is_mapped)
-			munmap((void *)bytes, size);
+		count_source_release(&source);
 		tally_out_of_memory(error);
 		return NULL;
 	}
 	struct error unheard;
 	error = error ? error : &unheard;
-	*tally = (struct tally){ .bytes = bytes, .size = size, .is_mapped = is_mapped };
+	tally->source = source;
 	if (read_all(tally, name, error) < 0) {
 		tally_free(tally);
 		return NULL;
@@ -177,27 +189,22 @@ static struct tally *open_memory(const void *bytes, size_t size, bool is_mapped,
 
 struct tally *tally_open_bytes(const void *bytes, size_t size, const char *name, struct error *error)
 {
-	return open_memory(bytes, size, false, name, error);
+	return open_source((struct count_source){ .memory = bytes, .fd = -1, .size = size }, name, error);
 }
 
 struct tally *tally_open(const char *path, struct error *error)
 {
-	struct stat status;
+	struct stat status = { 0 };
 	int fd = path_open_regular(path);
-	if (fd < 0 || fstat(fd, &status) < 0) {
+	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
+		return open_source((struct count_source){ .fd = fd, .size = (uint64_t)status.st_size }, path, error);
+	if (fd < 0 || status.st_size > 0)
 		error_set_errno(error, "cannot read '%s'", path);
-		if (fd >= 0)
-			close(fd);
-		return NULL;
-	}
-	size_t size = (size_t)status.st_size;
-	void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-	if (bytes == MAP_FAILED && size == 0)
+	else
 		error_set(error, ERROR_FORMAT, "'%s' is empty", path);
-	else if (bytes == MAP_FAILED)
-		error_set_errno(error, "cannot read '%s'", path);
-	close(fd);
-	return bytes == MAP_FAILED ? NULL : open_memory(bytes, size, true, path, error);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
 }
 
 void tally_free(struct tally *tally)
@@ -209,14 +216,16 @@ void tally_free(struct tally *tally)
 		free(tally->processes[i].mapped);
 		free(tally->processes[i].probes);
 		hash_map_release(&tally->processes[i].locations);
+		label_numbers_release(&tally->processes[i].labels);
 	}
 	for (size_t i = 0; i < tally->thread_count; i++)
 		count_tree_release(&tally->threads[i].tree);
 	tally_block_release(tally);
+	for (size_t i = 0; i < tally->chunk_count; i++)
+		count_source_unload(&tally->source, tally->chunks[i].bytes);
 	free(tally->chunks);
 	free(tally->processes);
 	free(tally->threads);
-	if (tally->is_mapped)
-		munmap((void *)tally->bytes, tally->size);
+	count_source_release(&tally->source);
 	free(tally);
 }

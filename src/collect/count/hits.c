@@ -222,24 +222,36 @@ static int add_calls(struct placing *placing, uint32_t thread)
 static bool is_wait(const struct placing *placing, uint32_t thread, uint32_t path)
 {
 	const struct count_probe *probe = placing_probe(placing, thread, path);
-	return probe && probe->flags & TALLY_PROBE_WAITS && placing->tally->wait != PROFILE_NONE;
+	return probe && probe->flags & TALLY_PROBE_WAITS;
 }
 
 static int add_time(struct placing *placing, uint32_t thread, uint32_t path, uint32_t resource, uint64_t ns)
 {
+	if (ns == 0 || resource == PROFILE_NONE)
+		return 0;
 	placing->profile->resources[resource].total += ns;
 	return add_hit(placing, thread, placing_self(placing, thread, path), resource, ns);
+}
+
+static int add_times_of(struct placing *placing, uint32_t thread, uint32_t path, const struct tally_times *times)
+{
+	const struct count_path *of = &placing_tree(placing, thread)->paths[path];
+	int result = add_time(placing, thread, path, times->times, of->exclusive_ns);
+	if (result == 0)
+		result = add_time(placing, thread, path, times->raw, of->measured_ns);
+	if (result == 0)
+		result = add_time(placing, thread, path, times->error, of->error_ns);
+	return result;
 }
 
 static int add_times(struct placing *placing, uint32_t thread)
 {
 	const struct count_tree *tree = placing_tree(placing, thread);
-	uint32_t resource = placing->tally->real;
-	for (uint32_t path = 0; path < tree->path_count && resource != PROFILE_NONE; path++) {
-		uint64_t ns = tree->paths[path].exclusive_ns;
-		int result = ns ? add_time(placing, thread, path, resource, ns) : 0;
-		if (result == 0 && ns && is_wait(placing, thread, path))
-			result = add_time(placing, thread, path, placing->tally->wait, ns);
+	const struct tally *tally = placing->tally;
+	for (uint32_t path = 0; path < tree->path_count; path++) {
+		int result = add_times_of(placing, thread, path, &tally->real);
+		if (result == 0 && is_wait(placing, thread, path))
+			result = add_times_of(placing, thread, path, &tally->wait);
 		if (result < 0)
 			return result;
 	}
@@ -309,13 +321,23 @@ static int64_t tick_node(struct placing *placing, uint32_t thread, const struct 
 	return placing_put(placing, thread, tick->path, location, false);
 }
 
+/* Gives the hits from number `first` on a label set of the thread's process. */
+static int label_hits(struct placing *placing, uint32_t thread, size_t first, uint32_t number)
+{
+	struct count_process *process = &placing->tally->processes[placing->tally->threads[thread].process];
+	return profile_label_hits(placing->profile, first, label_numbers_get(&process->labels, number));
+}
+
 static int add_ticks(struct placing *placing, uint32_t thread)
 {
 	const struct count_tree *tree = placing_tree(placing, thread);
 	for (size_t i = 0; i < tree->tick_count; i++) {
 		const struct count_tick *tick = &tree->ticks[i];
 		int64_t node = tick_node(placing, thread, tick);
+		size_t first = placing->profile->hit_count;
 		int result = node < 0 ? (int)node : add_samples(placing, thread, node, tick);
+		if (result == 0)
+			result = label_hits(placing, thread, first, tick->labels);
 		if (result < 0)
 			return result;
 	}
@@ -325,6 +347,8 @@ static int add_ticks(struct placing *placing, uint32_t thread)
 static int add_all(struct placing *placing)
 {
 	int result = tally_name_probes(placing->tally, placing->profile);
+	if (result == 0)
+		result = tally_read_labels(placing->tally, placing->profile);
 	if (result == 0)
 		result = place_threads(placing);
 	for (uint32_t i = 0; i < placing->tally->thread_count && result == 0; i++) {

@@ -207,8 +207,10 @@ static int start(struct counted_run *run, struct error *error)
 {
 	struct rlimit files;
 	getrlimit(RLIMIT_NOFILE, &files);
-	int result = target_fork(&run->target, run->path, run->options->record->command, run->environment,
-				 &run->old_signals, &files, error);
+	const struct target_start how = { .environment = run->environment,
+					  .signals = &run->old_signals,
+					  .files = &files };
+	int result = target_fork(&run->target, run->path, run->options->record->command, &how, error);
 	return result == 0 ? target_go(&run->target, run->path, error) : result;
 }
 

@@ -142,7 +142,12 @@ static int read_ticks(struct reading *reading, uint32_t path, const struct tally
 		if (!take(reading, at, &tick, sizeof(tick)) || tick.request >= reading->tally->header.request_count)
 			return damaged(reading, "samples");
 		struct count_tick added = {
-			.pc = tick.pc, .hits = tick.hits, .samples = tick.samples, .path = path, .request = tick.request
+			.pc = tick.pc,
+			.hits = tick.hits,
+			.samples = tick.samples,
+			.path = path,
+			.request = tick.request,
+			.labels = tick.labels,
 		};
 		int64_t result = count_tree_add_tick(reading->tree, &added);
 		if (result < 0)

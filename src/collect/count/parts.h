@@ -12,6 +12,9 @@ struct count_process *tally_find_process(const struct tally *tally, uint32_t num
  * or no chunk of the thread contains the whole object. */
 const void *tally_object(const struct tally *tally, const struct count_thread *thread, uint64_t address, size_t bytes);
 
+/* labels.c: adds the label sets of each process to the profile; skips damaged ones. Returns 0, ERROR_MEMORY or ERROR_LIMIT. */
+int tally_read_labels(struct tally *tally, struct profile *profile);
+
 /* probes.c: reads the probe points that each process has reached from its chunks. */
 int tally_read_probes(struct tally *tally, const char *name, struct error *error);
 
@@ -23,8 +26,8 @@ int tally_read_threads(struct tally *tally, const char *name, struct error *erro
 int tally_read_objects(const struct tally *tally, struct count_thread *thread, struct hash_map *paths, const char *name,
 		       struct error *error);
 
-/* compensate.c: subtracts the time that the probes took from the times of the trees' paths. */
-void tally_compensate(struct tally *tally);
+/* compensate.c: subtracts the time that the probes took from the times of the trees' paths. Returns 0 or ERROR_MEMORY. */
+int tally_compensate(struct tally *tally);
 
 /* probes_off.c: adds findings for the probe points that switched themselves off or were switched off. Returns 0,
  * ERROR_MEMORY or ERROR_LIMIT. */

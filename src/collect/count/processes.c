@@ -92,6 +92,7 @@ static int add_process(struct tally *tally, const struct count_chunk *chunk, con
 		.id = PROFILE_NONE,
 	};
 	hash_map_init(&process->locations);
+	label_numbers_init(&process->labels);
 	return read_modules(process, chunk->size - sizeof(struct tally_process), name, error);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collect/count/parts.h"
+#include "profile/companion.h"
 
 static const char *const measurement_names[] = TALLY_MEASUREMENT_NAMES;
 
@@ -93,32 +94,40 @@ static bool has_waits(const struct tally *tally)
 	return false;
 }
 
-/* Adds real time. Its note reports what was subtracted. */
-static int64_t add_real(const struct tally *tally, struct profile *profile)
+/* Adds a companion of a resource of times. */
+static int64_t add_companion(struct profile *profile, const char *name, const char *title, enum companion companion)
 {
-	char note[160] = "";
-	const struct tally_header *header = &tally->header;
-	if (tally->compensated_ns > 0)
-		snprintf(note, sizeof(note),
-			 "without the %.1f ns that a probe takes, of %" PRIu64 " calls: %.3f ms in all",
-			 (double)(header->probe_inside_ps + header->probe_outside_ps) / 1e3, tally->compensated_calls,
-			 (double)tally->compensated_ns / 1e6);
-	const char *const texts[] = { "real", "Real Time", "ns", "hooks", note };
-	const struct profile_resource exact = { .kind = RESOURCE_EXACT, .interval = 1 };
-	return add_resource(profile, texts, &exact);
+	static const char *const titles[] = { [COMPANION_RAW] = "%s, as measured", [COMPANION_ERROR] = "Error of %s" };
+	char own_name[32], own_title[64];
+	snprintf(own_name, sizeof(own_name), "%s%s", name, companion_ending(companion));
+	snprintf(own_title, sizeof(own_title), titles[companion], title);
+	return tally_add_exact(profile, own_name, own_title, "ns");
 }
 
-/* Adds waiting time. Its note reports what was subtracted: the part of a probe's time between the two time stamps of
- * a call. */
-static int64_t add_wait(const struct tally *tally, struct profile *profile)
+/* Adds a resource of times. If they are corrected, its note reports what was subtracted, and it has companions. */
+static int add_times(const struct tally *tally, struct profile *profile, const char *name, const char *title,
+		     struct tally_times *times)
 {
-	char note[80] = "";
-	if (tally->compensated_ns > 0)
-		snprintf(note, sizeof(note), "without the %.1f ns of a probe that fall into a call",
-			 (double)tally->header.probe_inside_ps / 1e3);
-	const char *const texts[] = { "wait", "Waiting Time", "ns", "hooks", note };
+	const struct tally_cost *inside = &tally->header.probe_inside, *outside = &tally->header.probe_outside;
+	char note[160] = "";
+	if (tally->is_compensated)
+		snprintf(note, sizeof(note),
+			 "without the probes' time, which is %.1f to %.1f ns of a call and %.1f to %.1f ns of its "
+			 "caller",
+			 (double)inside->least_ps / 1e3, (double)inside->most_ps / 1e3, (double)outside->least_ps / 1e3,
+			 (double)outside->most_ps / 1e3);
+	const char *const texts[] = { name, title, "ns", "hooks", note };
 	const struct profile_resource exact = { .kind = RESOURCE_EXACT, .interval = 1 };
-	return add_resource(profile, texts, &exact);
+	int64_t id = add_resource(profile, texts, &exact);
+	times->times = (uint32_t)id;
+	if (id < 0 || !tally->is_compensated)
+		return id < 0 ? (int)id : 0;
+	id = add_companion(profile, name, title, COMPANION_RAW);
+	times->raw = (uint32_t)id;
+	if (id >= 0)
+		id = add_companion(profile, name, title, COMPANION_ERROR);
+	times->error = (uint32_t)id;
+	return id < 0 ? (int)id : 0;
 }
 
 /* Adds calls. Their note reports how many probe points were off for some time. */
@@ -143,7 +152,8 @@ static int64_t add_calls(const struct tally *tally, struct profile *profile)
 int tally_add_resources(struct tally *tally, struct profile *profile)
 {
 	int64_t id = 0;
-	tally->calls = tally->real = tally->wait = tally->blocks = tally->lines = PROFILE_NONE;
+	tally->calls = tally->blocks = tally->lines = PROFILE_NONE;
+	tally->real = tally->wait = (struct tally_times){ PROFILE_NONE, PROFILE_NONE, PROFILE_NONE };
 	for (uint32_t i = 0; i < tally->header.request_count && id >= 0; i++) {
 		id = add_sampled(tally, profile, i);
 		tally->requests[i] = (uint32_t)id;
@@ -152,13 +162,10 @@ int tally_add_resources(struct tally *tally, struct profile *profile)
 		id = add_calls(tally, profile);
 		tally->calls = (uint32_t)id;
 	}
-	if (id >= 0 && has_times(tally)) {
-		id = add_real(tally, profile);
-		tally->real = (uint32_t)id;
-	}
-	if (id >= 0 && has_waits(tally)) {
-		id = add_wait(tally, profile);
-		tally->wait = (uint32_t)id;
-	}
-	return id < 0 ? (int)id : 0;
+	int result = id < 0 ? (int)id : 0;
+	if (result == 0 && has_times(tally))
+		result = add_times(tally, profile, "real", "Real Time", &tally->real);
+	if (result == 0 && has_waits(tally))
+		result = add_times(tally, profile, "wait", "Waiting Time", &tally->wait);
+	return result;
 }

@@ -28,6 +28,8 @@
 #include "abi/tally.h"
 #include "base/error.h"
 #include "base/hash_map.h"
+#include "collect/count/source.h"
+#include "collect/sample/state/label_numbers.h"
 #include "profile/profile.h"
 
 #define TALLY_NONE UINT32_MAX
@@ -39,9 +41,12 @@ enum { COUNT_ROOT = 0 }; /* ancestor of all other paths; its function is 0 */
 struct count_path {
 	uint64_t function;     /* an address in it, as in struct tally_node */
 	uint64_t exclusive_ns; /* time in it and not in an instrumented callee; 0 also if it was not timed */
-	uint32_t parent;       /* index of its parent, which is smaller; TALLY_NONE: it is the root */
-	uint32_t call;         /* index of the first call that leads to it, or TALLY_NONE */
-	uint64_t number;       /* identifies it in events (tally_node.number); 0: no event refers to it */
+	/* tally.is_compensated: the same with the probes' time, and how far exclusive_ns may be from the truth: at most
+	 * exclusive_ns */
+	uint64_t measured_ns, error_ns;
+	uint32_t parent; /* index of its parent, which is smaller; TALLY_NONE: it is the root */
+	uint32_t call;   /* index of the first call that leads to it, or TALLY_NONE */
+	uint64_t number; /* identifies it in events (tally_node.number); 0: no event refers to it */
 };
 
 struct count_call {
@@ -61,6 +66,7 @@ struct count_tick {
 	uint64_t samples;
 	uint32_t path; /* the path that was current */
 	uint32_t request;
+	uint32_t labels; /* number of a label set of the process; 0: none */
 };
 
 struct count_tree {
@@ -84,9 +90,10 @@ int64_t count_tree_add_tick(struct count_tree *tree, const struct count_tick *ti
 
 /* A chunk, with a checked copy of its header; the file contains its first `used` bytes. */
 struct count_chunk {
-	const uint8_t *bytes; /* its header first */
-	uint64_t size;
-	uint64_t used; /* at least the size of its kind's header */
+	const uint8_t *bytes; /* its header first; owned, unless the tally is in memory. NULL: TALLY_EVENTS */
+	uint64_t offset;      /* in the file */
+	uint64_t size;        /* of `bytes`: without a hole at the end */
+	uint64_t used;        /* at least the size of its kind's header */
 	uint64_t address;
 	uint32_t kind;
 	uint32_t process; /* index in tally.processes */
@@ -133,9 +140,10 @@ struct count_process {
 	struct count_probe *probes; /* sorted by address */
 	size_t probe_count, probe_capacity;
 	struct hash_map locations; /* in the profile, by address */
-	double ns_per_tick;        /* 0: not known */
-	uint32_t number;           /* in the file; tally.processes are sorted by it */
-	uint32_t id;               /* in the profile */
+	struct label_numbers labels;
+	double ns_per_tick; /* 0: not known */
+	uint32_t number;    /* in the file; tally.processes are sorted by it */
+	uint32_t id;        /* in the profile */
 };
 
 struct count_thread {
@@ -151,21 +159,24 @@ struct count_thread {
 	uint32_t markers;                  /* number of thread marks between the profile's root and `base` */
 };
 
+/* A resource of times in the profile, and its companions (profile/companion.h). PROFILE_NONE: there is none. */
+struct tally_times {
+	uint32_t times, raw, error;
+};
+
 struct tally {
-	const uint8_t *bytes; /* the whole file, `size` bytes */
-	size_t size;
-	bool is_mapped;             /* tally_free unmaps it */
+	struct count_source source;
 	struct tally_header header; /* a copy, checked: counts within bounds, texts end with a NUL */
 	struct count_chunk *chunks; /* sorted by process, thread and offset in the file */
 	struct count_process *processes;
 	struct count_thread *threads; /* sorted by process and number */
 	size_t chunk_count, process_count, thread_count;
 	size_t chunk_capacity, process_capacity, thread_capacity;
-	/* Time that the probes took, subtracted from their paths and their callers' paths (compensate.c). */
-	uint64_t compensated_ns, compensated_calls;
-	bool ends_early; /* the file is shorter than its header says: the disk was full, or it was cut later */
+	bool is_compensated; /* the probes' time is subtracted from the paths' times (compensate.c) */
+	bool ends_early;     /* the file is shorter than its header says: the disk was full, or it was cut later */
 	/* Resources in the profile, set by tally_locations; PROFILE_NONE: there is none. */
-	uint32_t requests[TALLY_REQUESTS], calls, real, wait, blocks, lines;
+	uint32_t requests[TALLY_REQUESTS], calls, blocks, lines;
+	struct tally_times real, wait;
 	struct count_lines *lines_found; /* private to blocks.c: from tally_block_locations to tally_block_hits */
 };
 

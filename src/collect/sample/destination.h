@@ -21,6 +21,8 @@ struct destination {
 	uint64_t flush_ns; /* time between two flushes */
 	/* `flush` names the addresses while recording, so the monitor does not name them at the end. */
 	bool names_itself;
+	/* `open` may wait for somebody who reads a FIFO, and signals end that wait as usual. */
+	bool waits;
 
 	/* Called before anything runs; an error ends the run. NULL: nothing to open. */
 	int (*open)(void *context, struct error *error);

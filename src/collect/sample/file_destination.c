@@ -1,5 +1,7 @@
 #include "collect/sample/file_destination.h"
 
+#include <sys/stat.h>
+
 #include "profile_file/writer.h"
 
 static const uint64_t FLUSH_NS = 1000000000;
@@ -47,10 +49,12 @@ static void close_file(void *context)
 
 struct destination file_destination(struct file_destination *file, const char *path)
 {
+	struct stat status;
 	*file = (struct file_destination){ .path = path };
 	return (struct destination){
 		.context = file,
 		.flush_ns = FLUSH_NS,
+		.waits = stat(path, &status) == 0 && S_ISFIFO(status.st_mode),
 		.open = open_file,
 		.publish = publish_file,
 		.flush = flush_file,

@@ -90,6 +90,26 @@ static int open_backend(struct run *run, struct error *error)
 	return 0;
 }
 
+static int take_signals(struct run *run, struct error *error)
+{
+	if (!run->options->apart)
+		return target_signals_take(&run->signal_fd, &run->old_signals, error);
+	target_signals_leave(&run->old_signals);
+	return 0;
+}
+
+/* Opens the destination. A signal would leave a new file behind, so signals are taken before that. */
+static int open_destination(struct run *run, struct error *error)
+{
+	const struct destination *destination = run->options->destination;
+	int result = destination->waits ? 0 : take_signals(run, error);
+	if (result == 0 && destination->open)
+		result = destination->open(destination->context, error);
+	if (result == 0 && destination->waits)
+		result = take_signals(run, error);
+	return result;
+}
+
 static int prepare(struct run *run, struct error *error)
 {
 	const struct record_options *options = run->options;
@@ -107,7 +127,7 @@ static int prepare(struct run *run, struct error *error)
 		run->plan.request.command = run->path;
 		warn_if_hidden(run);
 	}
-	result = destination->open ? destination->open(destination->context, error) : 0;
+	result = open_destination(run, error);
 	if (result == 0)
 		result = recorder_init(&run->recorder, error);
 	if (result < 0)
@@ -118,9 +138,7 @@ static int prepare(struct run *run, struct error *error)
 		processes_merge_kernel_threads(run->recorder.processes);
 	run->sink = recorder_sink(&run->recorder);
 	raise_file_limit(run);
-	result = target_signals_take(&run->signal_fd, &run->old_signals, error);
-	if (result == 0)
-		result = open_backend(run, error);
+	result = open_backend(run, error);
 	if (result == 0)
 		warn_if_labels_are_lost(run);
 	if (result == 0 && describe(run) < 0)
@@ -143,8 +161,12 @@ static int fork_command(struct run *run, struct error *error)
 {
 	const struct backend_vtable *vtable = run->plan.vtable;
 	char *const *environment = vtable->environment ? vtable->environment(run->backend) : NULL;
-	int result = target_fork(&run->target, run->path, run->options->command, environment, &run->old_signals,
-				 &run->old_files, error);
+	const struct record_apart *apart = run->options->apart;
+	const struct target_start how = { .environment = environment,
+					  .signals = &run->old_signals,
+					  .files = &run->old_files,
+					  .streams = apart ? apart->command_streams : NULL };
+	int result = target_fork(&run->target, run->path, run->options->command, &how, error);
 	if (result >= 0)
 		priority_raise();
 	return result;

@@ -32,6 +32,16 @@
 struct destination;
 struct profile;
 
+/* For a monitor that runs in a thread of a program with a screen of its own. That program receives the signals, and ends the
+ * recording; the command, whose output must not reach the screen, then goes on. */
+struct record_apart {
+	int stop_fd;            /* readable: the recording ends */
+	int command_streams[3]; /* the command's standard input, output and error; the caller closes them */
+	/* The monitor wakes up less often, at least 10 times a second, if it would use more than this share of one processor: also
+	 * for maps of new processes and for stacks that are to be completed. 0: no limit. */
+	double cpu_share;
+};
+
 struct record_options {
 	struct resource_request resources[RESOURCE_REQUESTS_MAX];
 	size_t resource_count;  /* 0: cpu, or user if only that is permitted */
@@ -46,8 +56,12 @@ struct record_options {
 	uint64_t duration_ns;     /* without a command: time to record; 0: until the process ends or a signal */
 	char *const *command;     /* arguments, NULL-terminated; NULL: no command */
 	const char *command_line; /* as shown in the profile */
+	/* NULL: the monitor receives the signals, and the command has our streams. */
+	const struct record_apart *apart;
 	/* Reports the progress of naming addresses, for a terminal; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
+	/* Reports, about once a second while the target runs, what was taken so far; may be NULL. */
+	void (*running)(void *context, uint64_t samples, uint64_t lost);
 	/* Warns the user while the target runs; may be NULL. */
 	void (*warn)(void *context, const char *sentence);
 	void *context;
@@ -59,7 +73,8 @@ struct record_result {
 	uint64_t lost;
 	const char *backend; /* the backend that measured */
 	bool incomplete;     /* a write failed and the file ends early; `error` has the reason */
-	int status;          /* exit status of the command, as in a shell's $?; 0: no command */
+	int status;          /* exit status of the command, as in a shell's $?; 0: no command, or it goes on */
+	pid_t left;          /* the process of the command, if it goes on; 0: it does not */
 };
 
 /* Records. Returns 0 if the target ran: `result` is filled in, its profile contains the findings of the

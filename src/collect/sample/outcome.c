@@ -1,5 +1,6 @@
 /* The end of a run: totals, findings, names of addresses, and the sums of the closing line. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "collect/sample/clock.h"
@@ -8,17 +9,21 @@
 #include "collect/sample/run.h"
 #include "frames/frames.h"
 
-/* Sets a resource's note to "exact", or to the share of its total that was estimated. Only floating point
- * exceptions need such a note: frequent ones are estimated in part. */
+/* Sets a resource's note to "exact", or to the share of its total that was estimated, and the error of the total that
+ * follows from the estimates' number and sizes. Only floating point exceptions need such a note: frequent ones are
+ * sampled. */
 static int qualify(struct profile *profile, size_t request, const struct backend_counts *counts)
 {
-	const double percent = 100;
-	char text[32] = "exact";
+	const double percent = 100, z = 1.96;
+	char text[64] = "exact";
 	if (counts->estimated > 0) {
-		double share = counts->estimated < counts->total
-				       ? percent * (double)counts->estimated / (double)counts->total
-				       : percent;
-		snprintf(text, sizeof(text), "%.*f %% estimated", share < 1 ? 2 : 0, share);
+		double total = (double)counts->total;
+		double share = percent * fmin((double)counts->estimated / total, 1);
+		double error = percent * z * sqrt(counts->estimated_squares) / total;
+		snprintf(text, sizeof(text), "%.*f %% estimated, \u00b1%.*f %%", share < 1 ? 2 : 0, share,
+			 error < 1 ? 2 : 0, error);
+	} else if (counts->estimated_squares > 0) {
+		snprintf(text, sizeof(text), "sampled, none found");
 	}
 	int64_t id = profile_add_string(profile, text);
 	if (id >= 0)
@@ -80,6 +85,7 @@ static void sum_up(struct run *run)
 	result->samples = run->recorder.samples;
 	result->lost = profile->lost;
 	result->status = run->target.status;
+	result->left = run->path && !run->target.ended ? run->target.pid : 0;
 }
 
 static void report_progress(void *context, size_t done, size_t total)
@@ -106,7 +112,7 @@ void run_finish(struct run *run, struct error *error)
 	const struct backend_vtable *vtable = run->plan.vtable;
 	struct profile *profile = run->recorder.profile;
 	vtable->stop(run->backend);
-	if (run->path)
+	if (run->path && (!run->options->apart || run->targets_left == 0))
 		target_reap(&run->target);
 	vtable->drain(run->backend, UINT64_MAX, &run->sink);
 	priority_lower();

@@ -111,8 +111,8 @@ const char *target_hidden(const char *path)
 /* --- starting --- */
 
 /* In the child: waits for the byte that lets it go, then executes the command. */
-static void become(const char *path, char *const *arguments, char *const *environment, const sigset_t *signals,
-		   const struct rlimit *files, const struct sigaction *child_action, int go_fd, int fail_fd)
+static void become(const char *path, char *const *arguments, const struct target_start *how,
+		   const struct sigaction *child_action, int go_fd, int fail_fd)
 {
 	char go;
 	ssize_t got;
@@ -121,10 +121,14 @@ static void become(const char *path, char *const *arguments, char *const *enviro
 	while (got < 0 && errno == EINTR);
 	if (got != 1) /* the monitor has given up */
 		_exit(127);
-	setrlimit(RLIMIT_NOFILE, files);
+	setrlimit(RLIMIT_NOFILE, how->files);
 	sigaction(SIGCHLD, child_action, NULL);
-	sigprocmask(SIG_SETMASK, signals, NULL);
-	execve(path, arguments, environment);
+	sigprocmask(SIG_SETMASK, how->signals, NULL);
+	bool has_streams = true;
+	for (int i = 0; how->streams && i <= STDERR_FILENO; i++)
+		has_streams = dup2(how->streams[i], i) == i && has_streams;
+	if (has_streams)
+		execve(path, arguments, how->environment);
 	int number = errno;
 	if (write(fail_fd, &number, sizeof(number)) < 0)
 		_exit(126);
@@ -163,8 +167,8 @@ static char **make_environment(char *const *entries)
 	return made;
 }
 
-static int fork_it(struct target *target, const char *path, char *const *arguments, char *const *environment,
-		   const sigset_t *signals, const struct rlimit *files, struct error *error)
+static int fork_it(struct target *target, const char *path, char *const *arguments, const struct target_start *how,
+		   struct error *error)
 {
 	*target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
 	int go[2], fail[2];
@@ -183,7 +187,7 @@ static int fork_it(struct target *target, const char *path, char *const *argumen
 	if (target->pid == 0) {
 		close(go[1]);
 		close(fail[0]);
-		become(path, arguments, environment, signals, files, &child_action, go[0], fail[1]);
+		become(path, arguments, how, &child_action, go[0], fail[1]);
 	}
 	int number = errno;
 	close(go[0]);
@@ -201,14 +205,16 @@ static int fork_it(struct target *target, const char *path, char *const *argumen
 	return 0;
 }
 
-int target_fork(struct target *target, const char *path, char *const *arguments, char *const *environment,
-		const sigset_t *signals, const struct rlimit *files, struct error *error)
+int target_fork(struct target *target, const char *path, char *const *arguments, const struct target_start *how,
+		struct error *error)
 {
 	*target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
-	char **all = make_environment(environment);
+	char **all = make_environment(how->environment);
 	if (!all)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	int result = fork_it(target, path, arguments, all, signals, files, error);
+	struct target_start complete = *how;
+	complete.environment = all;
+	int result = fork_it(target, path, arguments, &complete, error);
 	free(all);
 	return result;
 }

@@ -32,12 +32,18 @@ char *target_find(const char *name, struct error *error);
  * does. */
 const char *target_hidden(const char *path);
 
-/* Forks the process that will execute the command, and holds it. `signals` and `files` are the signal mask
- * and the limit of open files that the command gets back. `environment` has "NAME=value" entries, ended by
- * NULL, that are added to its environment or replace variables there (NULL: none). Returns 0 or a negative
- * error. */
-int target_fork(struct target *target, const char *path, char *const *arguments, char *const *environment,
-		const sigset_t *signals, const struct rlimit *files, struct error *error);
+/* What the command gets. */
+struct target_start {
+	/* "NAME=value" entries, ended by NULL, that are added to its environment or replace variables there (NULL: none) */
+	char *const *environment;
+	const sigset_t *signals;    /* its signal mask */
+	const struct rlimit *files; /* its limit of open files */
+	const int *streams;         /* its standard input, output and error, none of them 0, 1 or 2; NULL: ours */
+};
+
+/* Forks the process that will execute the command, and holds it. Returns 0 or a negative error. */
+int target_fork(struct target *target, const char *path, char *const *arguments, const struct target_start *how,
+		struct error *error);
 
 /* Lets the process exec. Returns 0, or an error if the command could not be executed. */
 int target_go(struct target *target, const char *path, struct error *error);

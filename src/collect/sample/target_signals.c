@@ -57,7 +57,7 @@ static int open_pipe(const sigset_t *signals)
 	return -1;
 }
 
-int target_signals_take(int *fd, sigset_t *old, struct error *error)
+static sigset_t all_signals(void)
 {
 	sigset_t signals;
 	sigemptyset(&signals);
@@ -67,6 +67,20 @@ int target_signals_take(int *fd, sigset_t *old, struct error *error)
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGPIPE);
 	sigaddset(&signals, SIGXFSZ); /* a file size limit makes a write fail; it must not end the monitor */
+	return signals;
+}
+
+void target_signals_leave(sigset_t *old)
+{
+	sigset_t signals = all_signals();
+	sigaddset(&signals, SIGWINCH);
+	sigaddset(&signals, SIGTSTP);
+	pthread_sigmask(SIG_BLOCK, &signals, old);
+}
+
+int target_signals_take(int *fd, sigset_t *old, struct error *error)
+{
+	sigset_t signals = all_signals();
 	sigprocmask(SIG_BLOCK, &signals, old);
 	sigdelset(&signals, SIGPIPE);
 	sigdelset(&signals, SIGXFSZ);

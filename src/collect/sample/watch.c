@@ -26,6 +26,7 @@ enum {
 	HURRY_SETTLE_NS = NS_PER_MS / 20,
 	HURRY_LASTS_NS = 200 * NS_PER_MS,
 };
+static const uint64_t OWED_MOST_NS = 10 * (uint64_t)NS_PER_S;
 
 int run_open_module(void *context, uint32_t module, struct error *error)
 {
@@ -88,6 +89,10 @@ void run_flush(struct run *run)
 static void take_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
+	if (run->options->apart) {
+		run->done = true;
+		return;
+	}
 	while (target_signals_next(run->signal_fd, &info)) {
 		if (!run->path)
 			run->done = true; /* a process that we did not start keeps running */
@@ -105,7 +110,8 @@ static int list_descriptors(struct run *run, struct error *error)
 	if (!run->descriptors)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	struct pollfd *next = run->descriptors;
-	*next++ = (struct pollfd){ .fd = run->signal_fd, .events = POLLIN };
+	const struct record_apart *apart = run->options->apart;
+	*next++ = (struct pollfd){ .fd = apart ? apart->stop_fd : run->signal_fd, .events = POLLIN };
 	for (size_t i = 0; i < targets; i++)
 		*next++ = (struct pollfd){ .fd = run->path ? run->target.pidfd : run->attached[i], .events = POLLIN };
 	run->target_count = run->targets_left = targets;
@@ -130,6 +136,35 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 	}
 }
 
+/* Makes a turn of the loop that used so much CPU time last so long that this is the share that the user permits. A busy machine reports
+ * maps of new processes hundreds of times a second; each would be a turn. A turn of more than WAIT_NS would let rings overflow, so the
+ * following turns make up for the rest: *owed_ns, up to OWED_MOST_NS. */
+static void keep_share(const struct run *run, uint64_t began_ns, uint64_t cpu_ns, uint64_t *owed_ns)
+{
+	const double share = run->options->apart ? run->options->apart->cpu_share : 0;
+	if (share <= 0)
+		return;
+	uint64_t passed_ns = clock_now_ns(CLOCK_MONOTONIC) - began_ns;
+	uint64_t wanted_ns = *owed_ns + (uint64_t)((double)(clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns) / share);
+	uint64_t left_ns = wanted_ns > passed_ns ? wanted_ns - passed_ns : 0;
+	uint64_t room_ns = WAIT_NS > passed_ns ? WAIT_NS - passed_ns : 0;
+	const struct timespec rest = { .tv_nsec = (long)(left_ns < room_ns ? left_ns : room_ns) };
+	*owed_ns = left_ns - (uint64_t)rest.tv_nsec;
+	if (*owed_ns > OWED_MOST_NS)
+		*owed_ns = OWED_MOST_NS;
+	if (rest.tv_nsec > 0)
+		nanosleep(&rest, NULL);
+}
+
+/* Reports the samples so far, if the last report was a second ago. Returns when the next one is due. */
+static uint64_t report_running(const struct run *run, uint64_t now, uint64_t due)
+{
+	if (now < due || !run->options->running)
+		return due;
+	run->options->running(run->options->context, run->recorder.samples, run->recorder.profile->lost);
+	return now + NS_PER_S;
+}
+
 int run_watch(struct run *run, struct error *error)
 {
 	if (list_descriptors(run, error) < 0)
@@ -138,13 +173,13 @@ int run_watch(struct run *run, struct error *error)
 	const struct backend_vtable *vtable = run->plan.vtable;
 	const uint64_t flush_ns = run->options->destination->flush_ns;
 	uint64_t start = clock_now_ns(CLOCK_MONOTONIC);
-	uint64_t next_flush = start + flush_ns;
+	uint64_t next_flush = start + flush_ns, next_report = start + NS_PER_S;
 	uint64_t end = run->options->duration_ns ? start + run->options->duration_ns : UINT64_MAX;
 	uint64_t hurry_until = 0;
-	uint64_t rush_until = 0;
+	uint64_t rush_until = 0, owed = 0;
 	bool more = false; /* the backend has an event that should be delivered soon */
 	while (!run->done) {
-		uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
+		uint64_t now = clock_now_ns(CLOCK_MONOTONIC), began = now, cpu = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
 		bool hurry = now < hurry_until;
 		uint64_t wait = now < rush_until || more ? RUSH_NS : hurry ? HURRY_NS : WAIT_NS;
 		uint64_t until = next_flush < end ? next_flush : end;
@@ -165,8 +200,10 @@ int run_watch(struct run *run, struct error *error)
 		}
 		if (asked)
 			vtable->flushed(run->backend);
+		next_report = report_running(run, now, next_report);
 		if (now >= end)
 			run->done = true;
+		keep_share(run, began, cpu, &owed);
 	}
 	return 0;
 }

@@ -103,6 +103,14 @@ static void write_frames(struct writer *writer, const struct additions_before *b
 	}
 }
 
+static void write_notes(struct writer *writer, const struct additions_before *before)
+{
+	const struct profile *profile = writer->profile;
+	write_u32(&writer->rest, (uint32_t)(profile->note_count - before->note_count));
+	for (size_t i = before->note_count; i < profile->note_count; i++)
+		write_string(writer, profile->notes[i].value);
+}
+
 void additions_write(struct buffer *answer, const struct profile *profile, const struct additions_before *before,
 		     const struct additions_request *request, int status, const struct frames_failure *failure)
 {
@@ -114,6 +122,7 @@ void additions_write(struct buffer *answer, const struct profile *profile, const
 	if (status == 0 && !failure->cause) {
 		write_functions(&writer, before, request->module);
 		write_frames(&writer, before, request);
+		write_notes(&writer, before);
 	}
 	int error = writer.status < 0 || buffer_error(&writer.strings) || buffer_error(&writer.rest) ? ERROR_MEMORY : 0;
 	write_u32(answer, (uint32_t)(error < 0 ? error : status));
@@ -273,6 +282,19 @@ static void read_locations(struct reader *reader)
 	}
 }
 
+static int read_notes(struct reader *reader)
+{
+	struct profile *profile = reader->profile;
+	uint32_t count = read_count(reader, sizeof(uint32_t));
+	int64_t id = 0;
+	for (uint32_t i = 0; i < count && !reader->wrong && id >= 0; i++) {
+		uint32_t value = read_string(reader);
+		if (reader->adds && !reader->wrong)
+			id = profile_add_note(profile, PROFILE_NOTE_NESTED, profile_string(profile, value));
+	}
+	return id < 0 ? (int)id : 0;
+}
+
 /* Reads an answer once. The first pass checks it, the second adds it. */
 static int read_answer(struct reader *reader)
 {
@@ -283,6 +305,8 @@ static int read_answer(struct reader *reader)
 		status = read_frames(reader);
 	if (status == 0)
 		read_locations(reader);
+	if (status == 0)
+		status = read_notes(reader);
 	free(reader->strings);
 	reader->strings = NULL;
 	if (status == 0 && (reader->wrong || reader->cursor.failed || cursor_left(&reader->cursor) != 0))

@@ -8,11 +8,12 @@
  *   u32 functions | each: function                        new ones
  *   u32 frames    | each: u32 function | u32 file | u32 line | u8 inlined
  *   u32 locations | each: u32 first frame | u32 frames    in the order of the request
+ *   u32 notes     | each: u32 value                       of PROFILE_NOTE_NESTED
  *
  *   text     = u32 size | bytes, none of them 0
  *   function = u32 name | u32 linkage | u32 file | u32 line | u8 role
  *
- * Names and files are indexes in the answer's strings. A function below the number that the profile had when it was
+ * Names, files and values are indexes in the answer's strings. A function below the number that the profile had when it was
  * copied is that function; a greater one is, less that number, an index in the new functions.
  */
 #ifndef FRAMES_JAIL_ADDITIONS_H
@@ -35,7 +36,7 @@ struct additions_request {
 struct additions_before {
 	struct profile_function *copied; /* owned: the functions when the copy was made */
 	size_t copied_count;
-	size_t function_count, frame_count;
+	size_t function_count, frame_count, note_count;
 };
 
 /* Appends an answer to a buffer, after the provider has returned `status` and `failure`. */

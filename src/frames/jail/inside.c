@@ -11,15 +11,12 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "frames/jail/additions.h"
+#include "frames/jail/jail.h"
 #include "frames/jail/wire.h"
 #include "frames/native/debuginfod.h"
 #include "processor/system_call.h"
 
-static struct {
-	int module_fd; /* of the module being named; -1: it has no file */
-	char module_path[PATH_MAX];
-} inside = { .module_fd = -1 };
+static char file_path[PATH_MAX]; /* of the task's file */
 
 /* The recorder has gone, or there is no memory for a message. */
 static _Noreturn void give_up(void)
@@ -59,17 +56,27 @@ static int open_by(uint32_t kind, const void *bytes, size_t size)
 
 /* --- system calls that the filter traps --- */
 
+/* path_open_regular opens a descriptor of this process again. What the recorder opened for it is readable already. */
+static int open_own(const char *number)
+{
+	int fd = fcntl((int)strtol(number, NULL, 10), F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
 /* libdw looks for the file of a split unit where it was compiled; it may be beside the program now. */
 static int open_path(const char *path)
 {
+	static const char own[] = "/proc/self/fd/";
+	if (strncmp(path, own, strlen(own)) == 0)
+		return open_own(path + strlen(own));
 	int fd = open_by(WIRE_OPEN, path, strlen(path));
 	size_t length = strlen(path);
-	const char *slash = strrchr(inside.module_path, '/');
+	const char *slash = strrchr(file_path, '/');
 	if (fd != -ENOENT || !slash || length < sizeof(".dwo") || strcmp(path + length - 4, ".dwo") != 0)
 		return fd;
 	char beside[PATH_MAX];
-	int bytes = snprintf(beside, sizeof(beside), "%.*s%s", (int)(slash + 1 - inside.module_path),
-			     inside.module_path, path_basename(path));
+	int bytes = snprintf(beside, sizeof(beside), "%.*s%s", (int)(slash + 1 - file_path), file_path,
+			     path_basename(path));
 	return bytes > 0 && (size_t)bytes < sizeof(beside) ? open_by(WIRE_OPEN, beside, (size_t)bytes) : fd;
 }
 
@@ -113,7 +120,7 @@ static void on_trapped_call(int signal, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* --- naming --- */
+/* --- tasks --- */
 
 static int open_build_id(const uint8_t *build_id, size_t bytes)
 {
@@ -121,51 +128,48 @@ static int open_build_id(const uint8_t *build_id, size_t bytes)
 	return fd < 0 ? -1 : fd;
 }
 
-static int open_module(void *context, uint32_t module, struct error *error)
+void inside_progress(uint64_t done)
 {
-	(void)context;
-	(void)module;
-	int fd = inside.module_fd;
-	inside.module_fd = -1;
-	return fd >= 0 ? fd : error_set(error, ERROR_NOT_FOUND, "the recorder sent no file");
+	send_message(WIRE_PROGRESS, &done, sizeof(done));
 }
 
-static void send_progress(void *context, size_t done, size_t total)
+static void send_done(int32_t status, const struct error *error, const struct buffer *answer)
 {
-	(void)context;
-	(void)total;
-	const uint64_t number = done;
-	send_message(WIRE_PROGRESS, &number, sizeof(number));
-}
-
-/* Names one module and sends what that adds to the profile. */
-static void name(struct frames_naming *naming, struct additions_before *before, const struct wire_message *message)
-{
-	struct wire_name wanted;
-	if (message->kind != WIRE_NAME || message->size < sizeof(wanted))
+	struct buffer message;
+	const char *text = status < 0 ? error->message : "";
+	const uint32_t size = (uint32_t)strlen(text);
+	buffer_init(&message);
+	buffer_append(&message, &status, sizeof(status));
+	buffer_append(&message, &size, sizeof(size));
+	buffer_append(&message, text, size);
+	if (status == 0)
+		buffer_append(&message, answer->bytes, answer->size);
+	if (buffer_error(&message))
 		give_up();
-	memcpy(&wanted, message->bytes, sizeof(wanted));
-	/* The numbers behind the struct are aligned: malloc's memory and the struct's size are multiples of 8. */
-	const struct additions_request request_now = { .provider = wanted.provider,
-						       .module = wanted.module,
-						       .locations = (const uint32_t *)(const void *)(message->bytes +
-												     sizeof(wanted)),
-						       .count = wanted.count };
-	struct profile *profile = naming->profile;
-	struct frames_failure failure = { 0 };
+	send_message(WIRE_DONE, message.bytes, message.size);
+	buffer_release(&message);
+}
+
+/* Runs one task and sends its answer. */
+static void run(void *context, struct wire_message *message)
+{
+	struct cursor cursor = cursor_over(message->bytes, message->size);
+	struct wire_run head;
+	const uint8_t *bytes = cursor_bytes(&cursor, sizeof(head));
+	if (message->kind != WIRE_RUN || !bytes)
+		give_up();
+	memcpy(&head, bytes, sizeof(head));
+	bytes = cursor_bytes(&cursor, head.path_bytes);
+	if (!bytes)
+		give_up();
+	snprintf(file_path, sizeof(file_path), "%.*s", (int)head.path_bytes, (const char *)bytes);
+	struct jail_input input = { .fd = message->fd, .path = file_path, .request = cursor };
+	message->fd = -1;
 	struct buffer answer;
-	snprintf(inside.module_path, sizeof(inside.module_path), "%s",
-		 profile_string(profile, profile->modules[wanted.module].path));
-	before->function_count = profile->function_count;
-	before->frame_count = profile->frame_count;
-	naming->progress.done = 0;
-	int status =
-		request_now.provider->name_module(naming, wanted.module, request_now.locations, wanted.count, &failure);
+	struct error error = { 0 };
 	buffer_init(&answer);
-	additions_write(&answer, profile, before, &request_now, status, &failure);
-	if (buffer_error(&answer))
-		give_up();
-	send_message(WIRE_NAMED, answer.bytes, answer.size);
+	int status = ((const struct jail_task *)head.task)->run(context, &input, &answer, &error);
+	send_done(status == 0 ? buffer_error(&answer) : status, &error, &answer);
 	buffer_release(&answer);
 }
 
@@ -192,20 +196,8 @@ static void send_ready(const char *failed_step, int number)
 	send_message(WIRE_READY, text, sizeof(head) + strlen(text + sizeof(head)));
 }
 
-void inside_run(const struct confinement *confinement, struct frames_naming *naming)
+void inside_run(const struct confinement *confinement, void *context)
 {
-	const bool has_progress = naming->options->progress;
-	const struct frames_options options = { .open_module = open_module,
-						.progress = has_progress ? send_progress : NULL };
-	struct additions_before before = { .copied_count = naming->profile->function_count };
-	size_t bytes = before.copied_count * sizeof(*before.copied);
-	before.copied = malloc(bytes ? bytes : 1);
-	if (!before.copied)
-		give_up();
-	if (bytes)
-		memcpy(before.copied, naming->profile->functions, bytes);
-	naming->options = &options;
-	naming->progress.options = &options;
 	debuginfod_open_through(open_build_id);
 	const char *failed_step = set_signals() < 0 ? "handling SIGSYS" : confine(confinement);
 	int number = errno;
@@ -214,12 +206,7 @@ void inside_run(const struct confinement *confinement, struct frames_naming *nam
 		give_up();
 	struct wire_message message;
 	while (wire_wait(CONFINED_SOCKET, &message) == 0) {
-		inside.module_fd = message.fd;
-		message.fd = -1;
-		name(naming, &before, &message);
-		if (inside.module_fd >= 0)
-			close(inside.module_fd);
-		inside.module_fd = -1;
+		run(context, &message);
 		wire_message_release(&message);
 	}
 	_exit(EXIT_SUCCESS);

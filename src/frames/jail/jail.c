@@ -13,8 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/path.h"
-#include "frames/jail/additions.h"
+#include "base/memory_limit.h"
 #include "frames/jail/desk.h"
 #include "frames/jail/inside.h"
 #include "frames/jail/wire.h"
@@ -22,9 +21,9 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 enum {
-	CPU_S = 60,         /* for one module */
+	CPU_S = 60,         /* for one file */
 	CHILD_CPU_S = 600,  /* for one child; a new one follows */
-	SHORTEST_CPU_S = 1, /* after modules that exceeded the time */
+	SHORTEST_CPU_S = 1, /* after files that exceeded the time */
 	SEND_S = 20,        /* the child must read within this time */
 	/* The child may get a small part of a busy processor; then it must not sleep. */
 	WALL_PER_CPU = 20,
@@ -33,26 +32,10 @@ enum {
 	MEMORY_MB = 2048,
 };
 
-enum jail_cause { JAIL_MEMORY, JAIL_TIME, JAIL_ENDED, JAIL_IMPOSSIBLE };
-
-static const struct frames_cause causes[] = {
-	[JAIL_MEMORY] = { .remedy = "its functions stay addresses" },
-	[JAIL_TIME] = { .remedy = "its functions stay addresses" },
-	[JAIL_ENDED] = { .remedy = "the file may be damaged; its functions stay addresses" },
-	[JAIL_IMPOSSIBLE] = { .remedy = "its owner may name them: cpprof report" },
-};
-
-static int fail(struct frames_failure *failure, enum jail_cause cause)
+void jail_init(struct jail *jail, const struct frames_limits *limits, void *context)
 {
-	failure->cause = &causes[cause];
-	return 0;
-}
-
-void jail_init(struct jail *jail, struct frames_naming *naming)
-{
-	const struct frames_limits *limits = &naming->options->limits;
 	*jail = (struct jail){
-		.naming = naming,
+		.context = context,
 		.socket = -1,
 		.cpu_ns = limits->cpu_ns ? limits->cpu_ns : CPU_S * NS_PER_S,
 		.memory_bytes = limits->memory_bytes ? limits->memory_bytes : (uint64_t)MEMORY_MB << 20,
@@ -104,24 +87,18 @@ static uint64_t cpu_of(pid_t process)
 
 struct conversation {
 	struct jail *jail;
-	const struct additions_request *request; /* NULL: the child gets ready */
+	bool is_ready; /* false: the child is being confined */
 	struct desk desk;
 	uint64_t cpu_end, wall_end;
-	size_t shown; /* locations done, as reported to the caller */
 };
 
 static void show_progress(struct conversation *talk, const struct wire_message *message)
 {
-	const struct frames_naming *naming = talk->jail->naming;
 	uint64_t done = 0;
-	if (message->size != sizeof(done) || !talk->request || !naming->options->progress)
+	if (message->size != sizeof(done) || !talk->is_ready || !talk->jail->progress)
 		return;
 	memcpy(&done, message->bytes, sizeof(done));
-	if (done <= talk->shown || done > talk->request->count)
-		return;
-	talk->shown = (size_t)done;
-	naming->options->progress(naming->options->context, naming->progress.done + talk->shown,
-				  naming->progress.total);
+	talk->jail->progress(talk->jail->context, done);
 }
 
 static bool is_over_time(const struct conversation *talk)
@@ -149,15 +126,15 @@ static int await(struct conversation *talk, uint32_t kind, struct wire_message *
 			return 0;
 		if (message->kind == WIRE_PROGRESS)
 			show_progress(talk, message);
-		else if (!talk->request || desk_serve(&talk->desk, jail->socket, message) < 0)
+		else if (!talk->is_ready || desk_serve(&talk->desk, jail->socket, message) < 0)
 			return ERROR_CORRUPT;
 	}
 }
 
-static struct conversation talk_to(struct jail *jail, const struct additions_request *request)
+static struct conversation talk_to(struct jail *jail, bool is_ready)
 {
 	return (struct conversation){ .jail = jail,
-				      .request = request,
+				      .is_ready = is_ready,
 				      .cpu_end = cpu_of(jail->child) + jail->cpu_ns,
 				      .wall_end = clock_ns(CLOCK_MONOTONIC) + WALL_PER_CPU * jail->cpu_ns +
 						  WALL_S * NS_PER_S };
@@ -177,7 +154,7 @@ static int be_impossible(struct jail *jail, const char *step, int number)
 static int await_ready(struct jail *jail)
 {
 	struct wire_message message;
-	struct conversation talk = talk_to(jail, NULL);
+	struct conversation talk = talk_to(jail, false);
 	int32_t number = EPROTO;
 	char step[96] = "confining a process";
 	int status = await(&talk, WIRE_READY, &message);
@@ -193,8 +170,7 @@ static int await_ready(struct jail *jail)
 	return be_impossible(jail, step, number);
 }
 
-/* Makes a child if there is none. Returns 0 or ERROR_UNSUPPORTED: there can be none. */
-static int need_child(struct jail *jail)
+int jail_prepare(struct jail *jail)
 {
 	int sockets[2];
 	if (jail->child)
@@ -206,10 +182,9 @@ static int need_child(struct jail *jail)
 	const struct confinement confinement = {
 		.socket = sockets[1], .parent = getpid(), .memory_bytes = jail->memory_bytes, .cpu_seconds = CHILD_CPU_S
 	};
-	jail->copied = jail->naming->profile->function_count;
 	jail->child = fork();
 	if (jail->child == 0)
-		inside_run(&confinement, jail->naming);
+		inside_run(&confinement, jail->context);
 	int number = errno;
 	close(sockets[1]);
 	jail->socket = sockets[0];
@@ -224,153 +199,103 @@ static int need_child(struct jail *jail)
 	return await_ready(jail);
 }
 
-/* --- naming --- */
+/* --- tasks --- */
 
-static int send_request(struct jail *jail, const struct additions_request *request, int fd)
+static int send_request(struct jail *jail, const struct jail_request *request)
 {
-	struct wire_name head = { request->provider, request->module, (uint32_t)request->count };
+	const struct wire_run head = { request->task, strlen(request->path) };
 	struct buffer text;
 	buffer_init(&text);
 	buffer_append(&text, &head, sizeof(head));
-	buffer_append(&text, request->locations, request->count * sizeof(*request->locations));
+	buffer_append(&text, request->path, head.path_bytes);
+	if (request->size)
+		buffer_append(&text, request->bytes, request->size);
 	int status = buffer_error(&text);
 	if (status == 0)
-		status = wire_send(jail->socket, WIRE_NAME, text.bytes, text.size, fd);
+		status = wire_send(jail->socket, WIRE_RUN, text.bytes, text.size, request->fd);
 	buffer_release(&text);
 	return status;
 }
 
-/* Sets the failure of a module at which the child exceeded a limit, ended or erred, and ends it. */
-static int set_failure(struct jail *jail, const char *path, int status, struct frames_failure *failure)
+/* Waits until a child whose end of the socket is closed has ended. */
+static void await_end(const struct jail *jail)
 {
-	struct error *detail = &failure->detail;
-	const uint64_t limit_ns = jail->cpu_ns;
-	if (status == ERROR_SYSTEM) {
-		/* The socket's end is closed. Its process may still be about to end. */
-		struct timespec moment = { .tv_nsec = 1000 * 1000 };
-		siginfo_t info = { 0 };
-		for (int i = 0; i < 1000; i++) {
-			if (waitid(P_PID, (id_t)jail->child, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid)
-				break;
-			nanosleep(&moment, NULL);
-		}
+	struct timespec moment = { .tv_nsec = 1000 * 1000 };
+	siginfo_t info = { 0 };
+	for (int i = 0; i < 1000; i++) {
+		if (waitid(P_PID, (id_t)jail->child, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid)
+			break;
+		nanosleep(&moment, NULL);
 	}
+}
+
+int jail_refuse_answer(const struct jail_task *task, const char *path, struct error *error)
+{
+	return error_set(error, ERROR_CORRUPT, "the process for %s '%s' gave a wrong answer", task->doing, path);
+}
+
+/* Returns the limit that applies: the user's (--memory) holds in the child, too. */
+static uint64_t memory_of(const struct jail *jail)
+{
+	uint64_t limit = memory_limit();
+	return limit && limit < jail->memory_bytes ? limit : jail->memory_bytes;
+}
+
+int jail_fail(struct jail *jail, const struct jail_request *request, int status, struct error *error)
+{
+	const char *doing = request->task->doing;
+	const uint64_t limit_ns = jail->cpu_ns;
+	if (status == ERROR_SYSTEM)
+		await_end(jail);
 	int ended = end_child(jail);
-	bool no_memory = status == ERROR_MEMORY || (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_FAILURE);
 	if (status == ERROR_LIMIT) {
 		if (jail->cpu_ns / 2 >= SHORTEST_CPU_S * NS_PER_S)
 			jail->cpu_ns /= 2;
-		error_set(detail, status, "naming the addresses of %s takes more than %.0f s of CPU time", path,
-			  (double)limit_ns / (double)NS_PER_S);
-		return fail(failure, JAIL_TIME);
+		return error_set(error, ERROR_LIMIT, "%s '%s' takes more than %g s of CPU time", doing, request->path,
+				 (double)limit_ns / (double)NS_PER_S);
 	}
-	if (no_memory) {
-		error_set(detail, status, "naming the addresses of %s takes more than %llu MB of memory", path,
-			  (unsigned long long)(jail->memory_bytes >> 20));
-		return fail(failure, JAIL_MEMORY);
-	}
+	if (status == ERROR_MEMORY || (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_FAILURE))
+		return error_set(error, ERROR_LIMIT, "%s '%s' takes more than %llu MB of memory", doing, request->path,
+				 (unsigned long long)(memory_of(jail) >> 20));
 	if (status == ERROR_SYSTEM && WIFSIGNALED(ended))
-		error_set(detail, status, "the process that named the addresses of %s ended by signal %d", path,
-			  WTERMSIG(ended));
-	else
-		error_set(detail, status, "the process that named the addresses of %s gave a wrong answer", path);
-	return fail(failure, JAIL_ENDED);
+		return error_set(error, ERROR_CORRUPT, "the process for %s '%s' ended by signal %d", doing,
+				 request->path, WTERMSIG(ended));
+	return jail_refuse_answer(request->task, request->path, error);
 }
 
-static int name_in_jail(struct jail *jail, const struct additions_request *request, int fd, const char *path,
-			struct frames_failure *failure)
+/* Reads the head of an answer. Returns the task's status, or ERROR_CORRUPT with *is_wrong set. */
+static int read_status(struct cursor *answer, struct error *error, bool *is_wrong)
+{
+	int32_t status = (int32_t)cursor_u32(answer);
+	uint32_t size = cursor_u32(answer);
+	const char *text = (const char *)cursor_bytes(answer, size);
+	*is_wrong = answer->failed || status > 0 || (size > 0 && memchr(text, 0, size));
+	if (*is_wrong)
+		return ERROR_CORRUPT;
+	return status < 0 ? error_set(error, status, "%.*s", (int)size, text) : 0;
+}
+
+int jail_run(struct jail *jail, const struct jail_request *request, struct cursor *answer, struct error *error)
 {
 	struct wire_message message;
-	struct conversation talk = talk_to(jail, request);
-	int status = send_request(jail, request, fd);
+	struct conversation talk = talk_to(jail, true);
+	bool is_wrong;
+	int status = send_request(jail, request);
 	if (status == ERROR_MEMORY)
-		return status;
+		return error_set(error, status, "out of memory");
 	if (status == 0)
-		status = await(&talk, WIRE_NAMED, &message);
+		status = await(&talk, WIRE_DONE, &message);
 	if (status < 0)
-		return set_failure(jail, path, status, failure);
-	status = additions_read(message.bytes, message.size, jail->naming->profile, jail->copied, request, failure);
-	if (status == ERROR_CORRUPT || (status < 0 && status != ERROR_LIMIT))
-		return set_failure(jail, path, status, failure);
-	if (status == 0 && !failure->cause)
-		jail->naming->progress.done += request->count;
+		return jail_fail(jail, request, status, error);
+	*answer = cursor_over(message.bytes, message.size);
+	status = read_status(answer, error, &is_wrong);
+	if (is_wrong || status == ERROR_MEMORY)
+		return jail_fail(jail, request, status, error);
 	return status;
 }
 
-/* --- without a jail --- */
-
-struct one_file {
-	int fd;           /* or a negative error: it cannot be opened */
-	struct error why; /* then the reason */
-};
-
-static int give_file(void *context, uint32_t module, struct error *error)
-{
-	(void)module;
-	struct one_file *file = context;
-	int fd = file->fd;
-	if (fd < 0 && error)
-		*error = file->why;
-	file->fd = file->why.code = ERROR_NOT_FOUND; /* it is given once */
-	return fd;
-}
-
-/* Names a module in this process, from this file alone. */
-static int name_here(struct jail *jail, const struct additions_request *request, struct one_file *file,
-		     struct frames_failure *failure)
-{
-	struct frames_naming *naming = jail->naming;
-	const struct frames_options *options = naming->options;
-	const struct frames_options here = { .open_module = give_file, .context = file };
-	naming->options = &here;
-	int status =
-		request->provider->name_module(naming, request->module, request->locations, request->count, failure);
-	naming->options = options;
-	return status;
-}
-
-/* Returns whether only root or our user can have made a file. */
-static bool is_trusted(int fd)
+bool jail_trusts(int fd)
 {
 	struct stat status;
 	return fstat(fd, &status) == 0 && (status.st_uid == 0 || status.st_uid == geteuid());
-}
-
-static void open_file(const struct jail *jail, uint32_t module, const char *path, struct one_file *file)
-{
-	const struct frames_options *options = jail->naming->options;
-	if (options->open_module)
-		file->fd = options->open_module(options->context, module, &file->why);
-	else if ((file->fd = path_open_regular(path)) < 0)
-		file->fd = error_set_errno(&file->why, "cannot read '%s'", path);
-}
-
-int jail_name_module(struct jail *jail, const struct frames_provider *provider, uint32_t module,
-		     const uint32_t *locations, size_t count, struct frames_failure *failure)
-{
-	const struct profile *profile = jail->naming->profile;
-	const struct additions_request request = {
-		.provider = provider, .module = module, .locations = locations, .count = count
-	};
-	const char *path = profile_string(profile, profile->modules[module].path);
-	bool is_file = profile->modules[module].kind == MODULE_FILE;
-	struct one_file file = { .fd = -1 };
-	if (is_file)
-		open_file(jail, module, path, &file);
-	int status;
-	if (is_file && file.fd < 0)
-		status = name_here(jail, &request, &file, failure); /* fails, with the provider's reason */
-	else if (need_child(jail) == 0)
-		status = name_in_jail(jail, &request, file.fd, path, failure);
-	else if (!is_file || is_trusted(file.fd))
-		status = name_here(jail, &request, &file, failure);
-	else {
-		error_set(&failure->detail, ERROR_UNSUPPORTED,
-			  "cannot name the addresses of '%s', another user's, in a process without privileges: %s",
-			  path, jail->obstacle);
-		status = fail(failure, JAIL_IMPOSSIBLE);
-	}
-	if (file.fd >= 0)
-		close(file.fd);
-	return status;
 }

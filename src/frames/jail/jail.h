@@ -1,51 +1,93 @@
 /*
- * Names modules in a process without privileges.
+ * Examines files in a process without privileges.
  *
- * A recorder that runs as root names the addresses of programs whose files anybody may have made, by libraries that were
- * not made for hostile files. So a child process does that, in a jail (jail/confine.h): it may read the files that the
- * recorder has opened for it, compute, and answer. Whatever happens in it costs the names of one module:
+ * A recorder that runs as root reads symbols and debug information of programs whose files anybody may have made, by
+ * libraries that were not made for hostile files. So a child process does that, in a jail (jail/confine.h): it may read
+ * the files that the recorder has opened for it, compute, and answer. Whatever happens in it costs the answer about one
+ * file:
  *
  *   recorder                                        child, a copy of the recorder
- *   opens the module's file             -- name -->
+ *   opens the file                      --- run -->
  *                                       <-- open -- a debug file, by its path or build-id
  *   opens it: only a regular ELF file   - opened ->
- *                                       <- named -- strings, functions, frames
- *   checks and adds them (jail/additions.h)
+ *                                       <-- done -- the answer
+ *   checks and uses it
  *
- *   struct jail         no child  --jail_name_module-->  child  --it ends, errs, or exceeds a limit-->  no child
+ *   struct jail         no child  --jail_run-->  child  --it ends, errs, or exceeds a limit-->  no child
  *
- * 1. Only the recorder writes the profile; nothing that the child sends is trusted.
- * 2. A child that has erred is killed, and the next module gets a new one.
- * 3. The time for a module is halved each time that a module exceeds it.
- * 4. If there can be no child, a module is named in this process only if its file belongs to root or to our user.
+ * 1. Nothing that the child sends is trusted: each task checks its answer, as one reads a file from outside.
+ * 2. A child that has erred is killed, and the next file gets a new one.
+ * 3. The time for a file is halved each time that a file exceeds it.
+ *
+ * The tasks: jail/naming.h names the addresses of profiles; jail/once.h has the tasks on single files.
  */
 #ifndef FRAMES_JAIL_JAIL_H
 #define FRAMES_JAIL_JAIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/buffer.h"
-#include "frames/provider.h"
+#include "base/cursor.h"
+#include "base/error.h"
+#include "frames/frames.h"
+
+struct jail_input {
+	int fd;           /* of the file; -1: there is none. The task owns it */
+	const char *path; /* of the file, for messages, and to find its debug files */
+	struct cursor request;
+};
+
+/* What is done with a file. Each is a constant, whose address is the same in both processes. */
+struct jail_task {
+	const char *doing; /* "naming the addresses of" */
+	/* Runs in the jail. `context` is the jail's, in the child's copy. Appends to `answer`, which is kept only if this
+	 * returns 0. Returns 0 or a negative error, with `error` set; both reach the caller of jail_run. */
+	int (*run)(void *context, struct jail_input *input, struct buffer *answer, struct error *error);
+};
+
+struct jail_request {
+	const struct jail_task *task;
+	int fd; /* not owned; -1: the task has no file */
+	const char *path;
+	const void *bytes; /* `input.request` of the task */
+	size_t size;
+};
 
 struct jail {
-	struct frames_naming *naming; /* of the recorder */
-	pid_t child;                  /* 0: none */
+	void *context; /* of the tasks; not owned */
+	/* Called with the numbers that a task sends by inside_progress; may be NULL. */
+	void (*progress)(void *context, uint64_t done);
+	pid_t child; /* 0: none */
 	int socket;
 	struct buffer inbox;
-	size_t copied;   /* functions of the profile when the child was made */
-	uint64_t cpu_ns; /* for the next module */
+	uint64_t cpu_ns; /* for the next file */
 	uint64_t memory_bytes;
 	bool impossible;    /* there can be no child */
 	char obstacle[160]; /* why */
 };
 
-void jail_init(struct jail *jail, struct frames_naming *naming);
+void jail_init(struct jail *jail, const struct frames_limits *limits, void *context);
 void jail_release(struct jail *jail);
 
-/* As frames_provider.name_module. */
-int jail_name_module(struct jail *jail, const struct frames_provider *provider, uint32_t module,
-		     const uint32_t *locations, size_t count, struct frames_failure *failure);
+/* Makes a child if there is none. Returns 0, or ERROR_UNSUPPORTED: there can be none, and `obstacle` has the reason. */
+int jail_prepare(struct jail *jail);
+
+/* Runs a task in the child, which jail_prepare has made. Returns what the task returned, with its answer, which is
+ * valid until the next call; or, with `error` set, ERROR_LIMIT (it exceeded a limit), ERROR_CORRUPT (the child ended,
+ * or broke the rules of the conversation) or ERROR_MEMORY (of this process). */
+int jail_run(struct jail *jail, const struct jail_request *request, struct cursor *answer, struct error *error);
+
+/* Ends the child after an error: of the conversation, or in its answer. Returns ERROR_LIMIT or ERROR_CORRUPT, with
+ * `error` set. `status`: ERROR_LIMIT (time), ERROR_MEMORY (its own), ERROR_SYSTEM (it ended) or ERROR_CORRUPT. */
+int jail_fail(struct jail *jail, const struct jail_request *request, int status, struct error *error);
+
+/* Reports that an answer makes no sense. Returns ERROR_CORRUPT. */
+int jail_refuse_answer(const struct jail_task *task, const char *path, struct error *error);
+
+/* Returns whether only root or our user can have made a file: it may be examined without a jail, if there can be none. */
+bool jail_trusts(int fd);
 
 #endif

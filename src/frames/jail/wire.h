@@ -19,18 +19,17 @@ enum wire_kind {
 	WIRE_OPEN,          /* the path of a file: WIRE_OPENED */
 	WIRE_OPEN_BUILD_ID, /* a build-id, on debuginfod's servers: WIRE_OPENED */
 	WIRE_READ_LINK,     /* the path of a link: WIRE_LINK */
-	WIRE_PROGRESS,      /* u64: locations done */
-	WIRE_NAMED,         /* see jail/additions.h */
+	WIRE_PROGRESS,      /* u64: how much of the task is done */
+	WIRE_DONE,          /* i32 0, or an error_code; text: u32 size | the error's message; the answer */
 	/* to the jail */
-	WIRE_NAME,   /* struct wire_name, u32 ids of the locations; the module's file, unless it has none: WIRE_NAMED */
+	WIRE_RUN,    /* struct wire_run, the path, the request; the file, unless there is none: WIRE_DONE */
 	WIRE_OPENED, /* i32: 0 and a descriptor, or an errno */
 	WIRE_LINK,   /* i32: 0 or an errno; the target */
 };
 
-struct wire_name {
-	const void *provider; /* struct frames_provider, whose address is the same in both processes */
-	uint32_t module;
-	uint32_t count;
+struct wire_run {
+	const void *task; /* struct jail_task, whose address is the same in both processes */
+	uint64_t path_bytes;
 };
 
 struct wire_message {

@@ -7,6 +7,9 @@
 #include "base/array.h"
 #include "base/error.h"
 
+/* Begins the names of the functions that include/cpprof/ inlines into the program. */
+#define PROBE_PREFIX "cpprof_"
+
 /* Limits of chains of references between DIEs, of which two are usual, and of nested scopes. */
 enum { REFERENCES_MAX = 16, NESTING_MAX = 64 };
 
@@ -26,6 +29,27 @@ Dwarf_Die die_origin(Dwarf_Die *die)
 	for (int i = 0; i < REFERENCES_MAX && follow(&origin, DW_AT_abstract_origin); i++)
 		;
 	return origin;
+}
+
+static bool has_flag(Dwarf_Die *die, unsigned attribute_name)
+{
+	Dwarf_Attribute attribute;
+	bool flag = false;
+	return dwarf_attr_integrate(die, attribute_name, &attribute) && dwarf_formflag(&attribute, &flag) == 0 && flag;
+}
+
+/* Functions that the compiler makes, as implicit constructors and the initializers of variables, are artificial in DWARF,
+ * too; but the DIE that states it, which is the declaration of a member, has no line. */
+bool die_is_part_of_caller(Dwarf_Die *inlined)
+{
+	Dwarf_Die die = die_origin(inlined);
+	const char *name = dwarf_diename(&die);
+	if (name && strncmp(name, PROBE_PREFIX, sizeof(PROBE_PREFIX) - 1) == 0)
+		return strcmp(name, "cpprof_tick") == 0;
+	for (int i = 0; i < REFERENCES_MAX && !dwarf_hasattr(&die, DW_AT_artificial); i++)
+		if (!follow(&die, DW_AT_specification))
+			return false;
+	return has_flag(&die, DW_AT_artificial) && dwarf_hasattr(&die, DW_AT_decl_line);
 }
 
 static const char *text_of(Dwarf_Die *die, unsigned attribute_name)
@@ -63,8 +87,6 @@ static bool has_scopes(Dwarf_Die *die)
 
 void die_name_read(Dwarf_Die *die, struct line_tables *lines, struct die_name *name)
 {
-	Dwarf_Attribute attribute;
-	bool external = false;
 	int line = 0;
 	*name = (struct die_name){ .origin = die_origin(die) };
 	Dwarf_Die *origin = &name->origin;
@@ -72,10 +94,8 @@ void die_name_read(Dwarf_Die *die, struct line_tables *lines, struct die_name *n
 	name->linkage = text_of(origin, DW_AT_linkage_name);
 	if (!name->linkage)
 		name->linkage = text_of(origin, DW_AT_MIPS_linkage_name);
-	if (dwarf_attr_integrate(origin, DW_AT_external, &attribute))
-		dwarf_formflag(&attribute, &external);
-	name->is_external = external;
-	name->is_scoped = !name->linkage && !external && has_scopes(origin);
+	name->is_external = has_flag(origin, DW_AT_external);
+	name->is_scoped = !name->linkage && !name->is_external && has_scopes(origin);
 	if (!name->linkage && !name->is_scoped)
 		name->linkage = name->name;
 	name->file = declaring_file(origin, lines);

@@ -25,6 +25,14 @@ void die_name_read(Dwarf_Die *die, struct line_tables *lines, struct die_name *n
 /* Returns only `origin`, which is cheap. */
 Dwarf_Die die_origin(Dwarf_Die *die);
 
+/* Returns whether an inlined function is no frame of its own, but a part of the function that calls it. So is the part of
+ * cpprof_tick that include/cpprof/runtime.h inlines into the program: its caller counts as the function that ticks. So
+ * is each function with the attribute `artificial`, which gcc's manual describes as useful "for small inline wrappers that
+ * if possible should appear during debugging as a unit". The C library declares those of _FORTIFY_SOURCE so; they have the
+ * names of the functions that they call. The inlined code of probe points (include/cpprof/profiler.h) is artificial, too, but
+ * stays frames: collect/count charges its time to [hooks]. */
+bool die_is_part_of_caller(Dwarf_Die *inlined);
+
 /* A cache of children of DIEs, to find the parents of a DIE, which DWARF does not store. Life cycle: init, any
  * number of die_qualified_name for one module, release. */
 struct die_parents {

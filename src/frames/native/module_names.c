@@ -142,6 +142,21 @@ static int64_t add_function(struct naming *naming, const struct symbol *symbol, 
 	return id;
 }
 
+/* Adds the note that a function is nested in another one. */
+static int note_nesting(struct naming *naming, uint32_t function, struct scope *scope)
+{
+	struct die_name host;
+	die_name_read(&scope->host, &naming->scopes.lines, &host);
+	if (!host.name)
+		return 0;
+	buffer_clear(&naming->name);
+	buffer_printf(&naming->name, "%s\t%s",
+		      profile_string(naming->profile, naming->profile->functions[function].name), host.name);
+	const char *text = text_of(&naming->name);
+	int64_t id = text ? profile_add_note(naming->profile, PROFILE_NOTE_NESTED, text) : ERROR_MEMORY;
+	return id < 0 ? (int)id : 0;
+}
+
 /* Returns the function of a scope, found by its abstract DIE, or PROFILE_NONE if it has no name, or a negative
  * error. `symbol` may be NULL. */
 static int64_t function_of_scope(struct naming *naming, struct scope *scope, const struct symbol *symbol)
@@ -156,9 +171,12 @@ static int64_t function_of_scope(struct naming *naming, struct scope *scope, con
 	if (!die.name && !symbol)
 		return PROFILE_NONE;
 	int64_t id = add_function(naming, symbol, &die);
-	if (id >= 0 && known == HASH_MAP_NONE && hash_map_put(&naming->by_origin, key, (uint32_t)id) < 0)
-		return ERROR_MEMORY;
-	return id;
+	if (id < 0 || known != HASH_MAP_NONE)
+		return id;
+	int status = hash_map_put(&naming->by_origin, key, (uint32_t)id);
+	if (status == 0 && scope->host.addr)
+		status = note_nesting(naming, (uint32_t)id, scope);
+	return status < 0 ? status : id;
 }
 
 /* --- without symbol --- */
@@ -239,43 +257,22 @@ static int add_frame(struct naming *naming, int64_t function, const char *file, 
 	return id < 0 ? (int)id : 0;
 }
 
-/* Returns whether a scope is the part of cpprof_tick that include/cpprof/runtime.h inlines into the program. It is
- * not shown: its caller counts as the function that ticks. */
-static bool is_tick(struct scope *scope)
-{
-	Dwarf_Die origin = die_origin(&scope->die);
-	const char *name = dwarf_diename(&origin);
-	return name && strcmp(name, "cpprof_tick") == 0;
-}
-
-/* Returns the innermost scope of an address that is shown, and sets its file and line. */
-static uint32_t innermost(struct scopes *scopes, size_t index, const char **file, uint32_t *line)
-{
-	uint32_t i = scopes->addresses[index].scope;
-	*file = scopes->addresses[index].file;
-	*line = scopes->addresses[index].line;
-	if (i == SCOPE_NONE || scopes->scopes[i].outer == SCOPE_NONE || !is_tick(&scopes->scopes[i]))
-		return i;
-	*file = scope_call_line(scopes, &scopes->scopes[i], line);
-	return scopes->scopes[i].outer;
-}
-
 static int set_frames(struct naming *naming, size_t index)
 {
 	struct scopes *scopes = &naming->scopes;
 	size_t first = naming->profile->frame_count;
-	uint32_t line;
-	const char *file;
+	const char *file = scopes->addresses[index].file;
+	uint32_t line = scopes->addresses[index].line;
 	int status = 0;
-	for (uint32_t i = innermost(scopes, index, &file, &line); i != SCOPE_NONE && status == 0;) {
+	for (uint32_t i = scopes->addresses[index].scope; i != SCOPE_NONE && status == 0;) {
 		struct scope *scope = &scopes->scopes[i];
 		if (scope->outer == SCOPE_NONE)
 			break;
-		int64_t function = function_of_scope(naming, scope, NULL);
-		if (function != PROFILE_NONE) {
+		int64_t function = scope->is_part ? PROFILE_NONE : function_of_scope(naming, scope, NULL);
+		if (function != PROFILE_NONE)
 			status = add_frame(naming, function, file, line, true);
+		if (function != PROFILE_NONE || scope->is_part)
 			file = scope_call_line(scopes, scope, &line);
-		}
 		i = scope->outer;
 	}
 	if (status == 0)

@@ -42,8 +42,8 @@ uint8_t role_of_name(const struct module_file *file, const char *name)
 	/* Names that a program may also use for its own functions. */
 	static const char *const library_starts[] = { "start", "start_c11", "thread_start", NULL };
 	static const char *const linker_starts[] = { "_start", "_dl_start_user", NULL };
-	/* With the preload backend, pthread_create starts this function, which calls the program's. */
-	if (file->is_runtime && strcmp(name, "cpprof_thread_main") == 0)
+	/* With the preload backend, pthread_create and clone start these functions, which call the program's. */
+	if (file->is_runtime && (strcmp(name, "cpprof_thread_main") == 0 || strcmp(name, "cpprof_clone_main") == 0))
 		return ROLE_START;
 	if (file->is_executable && strcmp(name, "main") == 0)
 		return ROLE_MAIN;

@@ -2,6 +2,7 @@
 #include <dwarf.h>
 
 #include "base/array.h"
+#include "frames/native/die_names.h"
 #include "frames/native/scopes.h"
 
 /* Compilers do not write deeper trees; only damaged files have them. */
@@ -13,6 +14,7 @@ struct walk {
 	struct slice slice; /* the unit's addresses */
 	size_t without;     /* number of them that have no subprogram yet */
 	bool everywhere;    /* also look into DIEs that do not contain an address themselves */
+	Dwarf_Die *host;    /* the subprogram whose inside is walked, or NULL */
 	struct progress *progress;
 };
 
@@ -60,8 +62,13 @@ static int claim(struct walk *walk, Dwarf_Die *die, uint32_t outer, struct slice
 				if (ARRAY_RESERVE(scopes->scopes, scopes->scope_capacity, scopes->scope_count + 1) < 0)
 					return ERROR_MEMORY;
 				*scope = (uint32_t)scopes->scope_count;
-				scopes->scopes[scopes->scope_count++] =
-					(struct scope){ .die = *die, .outer = outer, .unit = walk->unit };
+				struct scope *added = &scopes->scopes[scopes->scope_count++];
+				*added = (struct scope){ .die = *die,
+							 .outer = outer,
+							 .unit = walk->unit,
+							 .is_part = outer != SCOPE_NONE && die_is_part_of_caller(die) };
+				if (outer == SCOPE_NONE && walk->host)
+					added->host = *walk->host;
 			}
 			scopes->addresses[i].scope = *scope;
 			walk->without -= outer == SCOPE_NONE;
@@ -94,6 +101,16 @@ static bool may_contain(struct walk *walk, Dwarf_Die *die, struct slice within)
 static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth);
 static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth);
 
+/* Walks a type that is declared in a function. Its functions are not nested ones. */
+static int walk_members(struct walk *walk, Dwarf_Die *type, int depth)
+{
+	Dwarf_Die *host = walk->host;
+	walk->host = NULL;
+	int status = walk_declarations(walk, type, depth);
+	walk->host = host;
+	return status;
+}
+
 /* Walks the inside of a function: inlined functions, and blocks around them. */
 static int walk_block(struct walk *walk, Dwarf_Die *parent, uint32_t outer, struct slice within, int depth)
 {
@@ -121,7 +138,7 @@ static int walk_block(struct walk *walk, Dwarf_Die *parent, uint32_t outer, stru
 			break;
 		case DW_TAG_class_type: /* the type of a lambda: so is its operator() */
 		case DW_TAG_structure_type:
-			status = walk_declarations(walk, &die, depth + 1);
+			status = walk_members(walk, &die, depth + 1);
 			break;
 		default:
 			break;
@@ -138,12 +155,17 @@ static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth)
 	int status = claim(walk, die, SCOPE_NONE, walk->slice, &scope, &reached);
 	if (status < 0 || depth > DEPTH_MAX)
 		return status;
-	if (reached.first < reached.end)
-		return walk_block(walk, die, scope, reached, depth + 1);
+	Dwarf_Die *host = walk->host;
 	/* Looks for nested functions in a function that has none of the addresses. The slice for its inlined functions
 	 * is empty. */
 	struct slice nothing = { walk->slice.first, walk->slice.first };
-	return walk->everywhere ? walk_block(walk, die, SCOPE_NONE, nothing, depth + 1) : 0;
+	walk->host = die;
+	if (reached.first < reached.end)
+		status = walk_block(walk, die, scope, reached, depth + 1);
+	else if (walk->everywhere)
+		status = walk_block(walk, die, SCOPE_NONE, nothing, depth + 1);
+	walk->host = host;
+	return status;
 }
 
 /* Walks the outside of functions: units, namespaces and types. */

@@ -28,6 +28,8 @@ struct scope {
 	Dwarf_Die die;  /* DW_TAG_subprogram or DW_TAG_inlined_subroutine */
 	uint32_t outer; /* index in scopes, or SCOPE_NONE */
 	uint32_t unit;  /* index in units */
+	bool is_part;   /* an inlined function that is no frame of its own: die_is_part_of_caller */
+	Dwarf_Die host; /* of a nested function (GNU C, Ada, D): DW_TAG_subprogram around it; addr is NULL: none */
 };
 
 struct scoped_address {

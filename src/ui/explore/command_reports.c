@@ -198,6 +198,7 @@ int explore_report_run(const struct explore_command *command, struct session *se
 		.resources_named = session->resources_named,
 		.threshold = session->render.threshold,
 		.limit = session->render.limit,
+		.code = session->options->code,
 	};
 	int status = check_selection(session, command, error);
 	if (status)

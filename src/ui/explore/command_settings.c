@@ -6,6 +6,7 @@
 #include "analyze/lookup.h"
 #include "analyze/options_read.h"
 #include "base/quote.h"
+#include "profile/companion.h"
 #include "ui/explore/command.h"
 #include "ui/explore/totals.h"
 #include "ui/explore/words.h"
@@ -56,7 +57,8 @@ static int mark_resource(const struct profile *profile, const char *name, bool *
 {
 	uint32_t resource;
 	if (strcmp(name, "all") == 0) {
-		memset(marks, 1, profile->resource_count * sizeof(*marks));
+		for (uint32_t i = 0; i < profile->resource_count; i++)
+			marks[i] = !companion_is(profile, i);
 		return 0;
 	}
 	int status = lookup_resource(profile, name, &resource, error);
@@ -410,4 +412,20 @@ const struct explore_command explore_stitch = {
 	.summary = "threads below the path that started them, or apart",
 	.words = WORDS_SWITCH,
 	.run = stitch_run,
+};
+
+static int long_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	bool is_short = !session->is_long;
+	int status = switch_run("long", &is_short, arguments, out, error);
+	session->is_long = !is_short;
+	return status;
+}
+
+const struct explore_command explore_long = {
+	.name = "long",
+	.arguments = "[on|off]",
+	.summary = "on a terminal: names in full, a row for each frame",
+	.words = WORDS_SWITCH,
+	.run = long_run,
 };

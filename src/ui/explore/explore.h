@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "profile/code.h"
 #include "profile/profile.h"
 
 struct explore_options {
@@ -23,7 +24,9 @@ struct explore_options {
 	/* in and out are terminals: there is a prompt, line editing, history and completion, and ^C ends the current
 	 * line or report, not the loop. */
 	bool interactive;
-	bool colour; /* reports are coloured */
+	bool colour;                    /* reports are coloured */
+	int columns;                    /* of the terminal that `out` is: reports fit into it; 0: rows of any length */
+	const struct code_source *code; /* of the command asm; NULL: there is none */
 };
 
 /* Runs the loop. Returns 0; or, if not interactive, the number of commands that failed (if positive, the exit status

@@ -17,7 +17,7 @@ static ssize_t pass_on(void *cookie, const char *bytes, size_t size)
 		errno = EINTR;
 		return 0;
 	}
-	if (fwrite(bytes, 1, size, output->target) == size)
+	if (line_wrap_write(&output->wrap, bytes, size) == 0 && !ferror(output->target))
 		return (ssize_t)size;
 	if (errno == EPIPE || explore_interrupted())
 		output->stopped = true;
@@ -26,7 +26,7 @@ static ssize_t pass_on(void *cookie, const char *bytes, size_t size)
 	return 0;
 }
 
-int explore_output_open(struct output *output, FILE *out, const char *shell, struct error *error)
+int explore_output_open(struct output *output, FILE *out, const char *shell, int columns, struct error *error)
 {
 	*output = (struct output){ .target = out, .is_pipe = shell != NULL };
 	if (shell && !*shell)
@@ -37,6 +37,7 @@ int explore_output_open(struct output *output, FILE *out, const char *shell, str
 		if (!output->target)
 			return error_set_errno(error, "cannot start a shell");
 	}
+	line_wrap_init(&output->wrap, output->target, columns > 0 ? (size_t)columns : 0);
 	output->stream = fopencookie(output, "w", (cookie_io_functions_t){ .write = pass_on });
 	if (output->stream)
 		return 0;
@@ -56,6 +57,9 @@ static int close_shell(struct output *output, struct error *error)
 int explore_output_close(struct output *output, bool *gone, struct error *error)
 {
 	fclose(output->stream); /* a failure of pass_on is stored in `output` */
+	if (!output->stopped && !output->write_failure)
+		line_wrap_end(&output->wrap);
+	line_wrap_release(&output->wrap);
 	if (output->is_pipe)
 		return close_shell(output, error);
 	errno = 0;

@@ -20,6 +20,7 @@ int session_init(struct session *session, struct profile *profile, const struct 
 			    .threshold = OPTIONS_THRESHOLD_DEFAULT,
 			    .limit = OPTIONS_LIMIT_DEFAULT,
 			    .colour = options->colour,
+			    .file = options->file,
 			    .hint = "'threshold 0' and 'limit 0' show all" },
 	};
 	return session_choose(session, &(uint32_t){ 0 }, profile->resource_count ? 1 : 0, error);
@@ -36,8 +37,7 @@ static void forget_candidates(struct session *session)
 
 void session_release(struct session *session)
 {
-	for (size_t i = 0; i < SESSION_VIEWS; i++)
-		view_free(session->views[i]);
+	view_cache_release(&session->views);
 	forget_candidates(session);
 	free(session->resources);
 	free(session->processes);
@@ -58,40 +58,9 @@ int session_choose(struct session *session, const uint32_t *resources, size_t co
 	return 0;
 }
 
-static bool same_chosen(const bool *a, const bool *b, size_t count)
-{
-	if (!a || !b)
-		return a == b;
-	return memcmp(a, b, count * sizeof(*a)) == 0;
-}
-
-/* Returns whether a view with the options `a` can serve a request for `b`. */
-static bool same_view(const struct profile *profile, const struct view_options *a, const struct view_options *b)
-{
-	return (a->keep_view_nodes || !b->keep_view_nodes) && a->resource == b->resource && a->by == b->by &&
-	       a->no_inlines == b->no_inlines && a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
-	       same_chosen(a->processes, b->processes, profile->process_count) &&
-	       same_chosen(a->label_sets, b->label_sets, profile->label_set_count) && a->thread == b->thread &&
-	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;
-}
-
 const struct view *session_view_of(struct session *session, const struct view_options *options, struct error *error)
 {
-	size_t at = 0;
-	while (at < SESSION_VIEWS && session->views[at] &&
-	       !same_view(session->profile, &session->views[at]->options, options))
-		at++;
-	struct view *view = at < SESSION_VIEWS ? session->views[at] : NULL;
-	if (!view) {
-		view = view_new(session->profile, options, error);
-		if (!view)
-			return NULL;
-		if (at == SESSION_VIEWS)
-			view_free(session->views[--at]);
-	}
-	memmove(session->views + 1, session->views, at * sizeof(*session->views));
-	session->views[0] = view;
-	return view;
+	return view_cache_get(&session->views, session->profile, options, error);
 }
 
 const struct view *session_view(struct session *session, uint32_t resource, struct error *error)

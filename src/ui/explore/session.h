@@ -10,14 +10,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/view.h"
+#include "analyze/view_cache.h"
 #include "base/error.h"
 #include "profile/profile.h"
 #include "render/render.h"
 #include "ui/explore/explore.h"
 
-/* A view of a large profile takes tens of MB, so only the latest few are kept. */
-enum { SESSION_VIEWS = 8, SESSION_CANDIDATES = 20 };
+enum { SESSION_CANDIDATES = 20 };
 
 struct session_candidate {
 	char *text;        /* the function's name; owned */
@@ -36,8 +35,9 @@ struct session {
 	bool *label_sets;              /* selection.label_sets; owned */
 	char *label_words;             /* the user's text for label_sets; owned; NULL: all */
 	struct render_options render;
+	bool is_long; /* names in full, rows of any length */
 
-	struct view *views[SESSION_VIEWS]; /* most recently used first; NULL behind the last */
+	struct view_cache views;
 
 	/* The functions that an ambiguous name may have meant: `#1` and so on. */
 	struct session_candidate candidates[SESSION_CANDIDATES];
@@ -58,7 +58,7 @@ void session_release(struct session *session);
 int session_choose(struct session *session, const uint32_t *resources, size_t count, struct error *error);
 
 /* Returns the view with these options, and makes it if it is not in the cache; or NULL and sets `error`. The session
- * owns the view, which is valid until SESSION_VIEWS further calls. */
+ * owns the view, which is valid until VIEW_CACHE_VIEWS further calls. */
 const struct view *session_view_of(struct session *session, const struct view_options *options, struct error *error);
 
 /* Returns the view of the selection for one resource, as above. */

@@ -6,11 +6,14 @@
  *     Q body | down main | up g,f
  *     Q whatif main;f=0.5 main;g,h=0
  *                          -> the predicted total, then the hits of each path, "."
+ *     Q instructions f,g 4:8:11 20:24
+ *                          -> the addresses with hits; for each instruction with hits "4 BODY TOTAL", then "unplaced N", "."
  *     O untrimmed no-stitch   options of the view, from now on
  *     N                    deletes all samples
  *
  * Names joined by ',' are a set of labels. In a sample, names that begin with START or CREATE are functions of
- * that role, and | marks where a thread starts.
+ * that role, and | marks where a thread starts. 12!f/g is code at address 12, of f, which is inlined in g. Words such as
+ * 4:8:11 are ranges of code, with the instructions [4, 8) and [8, 11).
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -19,9 +22,10 @@
 #include <string.h>
 
 #include "analyze/analyses.h"
+#include "analyze/instructions.h"
 #include "profile/profile.h"
 
-enum { PATHS = 16, NAMES = 64 };
+enum { PATHS = 16, NAMES = 64, CODE = 2 };
 
 static void die(const char *what)
 {
@@ -47,7 +51,44 @@ static struct profile *new_profile(void)
 	need(profile_add_module(profile, &module));
 	module.kind = MODULE_THREAD;
 	need(profile_add_module(profile, &module));
+	module.kind = MODULE_FILE;
+	need(profile_add_module(profile, &module));
 	return profile;
+}
+
+/* Returns the frame of a new row for a function, each of which is one. */
+static uint32_t frame_of(struct profile *profile, const char *name, bool inlined)
+{
+	struct profile_function function = { .name = (uint32_t)need(profile_add_string(profile, name)),
+					     .module = CODE };
+	uint32_t id = 0;
+	while (id < profile->function_count && profile->functions[id].name != function.name)
+		id++;
+	if (id == profile->function_count)
+		id = (uint32_t)need(profile_add_function(profile, &function));
+	struct profile_frame frame = { .function = id, .inlined = inlined };
+	return (uint32_t)need(profile_add_frame(profile, &frame));
+}
+
+/* Returns the location of "12!f/g". */
+static uint32_t code_of(struct profile *profile, const char *name)
+{
+	char *copy = strdup(name), *frames;
+	if (!copy)
+		die("out of memory");
+	uint64_t address = strtoull(copy, &frames, 10);
+	uint32_t location = (uint32_t)need(profile_add_location(profile, CODE, address));
+	if (profile->locations[location].first_frame == PROFILE_NONE) {
+		uint32_t count = 0, first = PROFILE_NONE;
+		for (char *next = frames + 1, *word; (word = strsep(&next, "/")); count++) {
+			uint32_t frame = frame_of(profile, word, next != NULL);
+			first = count ? first : frame;
+		}
+		profile->locations[location].first_frame = first;
+		profile->locations[location].frame_count = count;
+	}
+	free(copy);
+	return location;
 }
 
 /* Returns the location of a name, whose address is the name's string id. */
@@ -55,6 +96,8 @@ static uint32_t location_of(struct profile *profile, const char *name)
 {
 	if (strcmp(name, "|") == 0)
 		return (uint32_t)need(profile_add_location(profile, 1, 0));
+	if (strchr(name, '!'))
+		return code_of(profile, name);
 	uint32_t string = (uint32_t)need(profile_add_string(profile, name));
 	uint32_t location = (uint32_t)need(profile_add_location(profile, 0, string));
 	if (profile->locations[location].first_frame == PROFILE_NONE) {
@@ -156,6 +199,51 @@ static void answer_what_if(const struct view *view, char *words)
 			label_set_release(&steps[i][k]);
 }
 
+static void add_range(struct code_list *code, char *word)
+{
+	struct code_range *ranges = realloc(code->ranges, (code->range_count + 1) * sizeof(*ranges));
+	if (!ranges)
+		die("out of memory");
+	code->ranges = ranges;
+	struct code_range *range = &ranges[code->range_count++];
+	*range = (struct code_range){ .module = CODE, .first = code->count, .start = strtoull(word, &word, 10) };
+	for (uint64_t start = range->start, end; *word; start = end) {
+		struct code_instruction *all = realloc(code->instructions, (code->count + 1) * sizeof(*all));
+		if (!all)
+			die("out of memory");
+		code->instructions = all;
+		range->end = end = strtoull(word + 1, &word, 10);
+		all[code->count++] = (struct code_instruction){ .address = start, .bytes = (uint32_t)(end - start) };
+		range->count++;
+	}
+}
+
+static void answer_instructions(const struct view *view, char *words)
+{
+	struct label_set functions = labels_of(view, strsep(&words, " "));
+	struct code_list code;
+	struct code_address *addresses;
+	size_t count = 0;
+	if (code_list_init(&code) < 0 || analyze_code_addresses(view, &functions, &addresses, &count, NULL) < 0)
+		die("no addresses");
+	for (size_t i = 0; i < count; i++)
+		printf("%s%" PRIu64, i ? " " : "", addresses[i].address);
+	putchar('\n');
+	free(addresses);
+	for (char *word; (word = strsep(&words, " "));)
+		add_range(&code, word);
+	struct instruction_list *list = analyze_instructions(view, &functions, &code, NULL);
+	if (!list)
+		die("no instructions");
+	for (size_t i = 0; i < list->code.count; i++)
+		if (list->hits[i].total > 0)
+			printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", list->code.instructions[i].address,
+			       list->hits[i].body, list->hits[i].total);
+	printf("unplaced %" PRIu64 "\n", list->unplaced);
+	instruction_list_free(list);
+	label_set_release(&functions);
+}
+
 /* Checks that the hits of each node of the view are the sum over the profile's nodes that view_node assigns to
  * it. */
 static void check_places(const struct view *view)
@@ -192,6 +280,8 @@ static void answer(const struct profile *profile, const struct view_options *opt
 		print_paths(view, query, analyze_up);
 	else if (strcmp(word, "whatif") == 0)
 		answer_what_if(view, query);
+	else if (strcmp(word, "instructions") == 0)
+		answer_instructions(view, query);
 	else
 		die("an unknown question");
 	puts(".");

@@ -97,6 +97,23 @@ static void hits_by_label(void **state)
 	paths_end(&paths);
 }
 
+/* Groups of equal hits are in the order of their labels; a set precedes those that begin with it. */
+static void equal_groups_are_in_order(void **state)
+{
+	(void)state;
+	static const char *const sets[] = { "a=2", "b=0", "a=1 c=1", "a=1 b=2", "a=1", "", "a=1 b=1", "a=1 b=1 c=0" };
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		add(&paths, "main", sets[i], 1);
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	assert_groups(view, LABEL_EVERY_KEY,
+		      "1 -, 1 a=1, 1 a=1 b=1, 1 a=1 b=1 c=0, 1 a=1 b=2, 1 a=1 c=1, 1 a=2, 1 b=0");
+	assert_groups(view, key_of(&paths, "a"), "5 a=1, 2 -, 1 a=2");
+	view_free(view);
+	paths_end(&paths);
+}
+
 /* A view of one group's label sets has exactly the hits of the group. */
 static void groups_are_selections(void **state)
 {
@@ -153,6 +170,20 @@ static void selections_go_together(void **state)
 	paths_end(&paths);
 }
 
+/* The profile has room for more hits than it has. */
+static void hits_behind_the_last_do_not_count(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	add(&paths, "main;serve", "tenant=acme", 100);
+	paths.profile->hit_label_count = --paths.profile->hit_count;
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	assert_groups(view, key_of(&paths, "tenant"), "7 tenant=acme, 5 tenant=zeta, 3 -, 2 tenant=beta");
+	view_free(view);
+	paths_end(&paths);
+}
+
 static void keys_are_listed(void **state)
 {
 	(void)state;
@@ -165,6 +196,27 @@ static void keys_are_listed(void **state)
 	assert_int_equal(keys[0].values, 2);
 	assert_string_equal(profile_string(paths.profile, keys[1].key), "tenant");
 	assert_int_equal(keys[1].values, 3);
+	free(keys);
+	paths_end(&paths);
+}
+
+/* Profiles with no label and with one. */
+static void few_keys_are_listed(void **state)
+{
+	(void)state;
+	struct paths paths;
+	size_t count = 7;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	struct label_key *keys = analyze_label_keys(paths.profile, &count);
+	assert_non_null(keys);
+	assert_int_equal(count, 0);
+	free(keys);
+	struct profile_label label = { .key = (uint32_t)profile_add_string(paths.profile, "tenant"), .value = 3 };
+	assert_true(profile_add_label_set(paths.profile, &label, 1) > 0);
+	keys = analyze_label_keys(paths.profile, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(keys[0].key, label.key);
+	assert_int_equal(keys[0].values, 1);
 	free(keys);
 	paths_end(&paths);
 }
@@ -199,10 +251,13 @@ static void memory_may_fail_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hits_behind_the_last_do_not_count),
 		cmocka_unit_test(hits_by_label),
+		cmocka_unit_test(equal_groups_are_in_order),
 		cmocka_unit_test(groups_are_selections),
 		cmocka_unit_test(selections_go_together),
 		cmocka_unit_test(keys_are_listed),
+		cmocka_unit_test(few_keys_are_listed),
 		cmocka_unit_test(memory_may_fail_anywhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

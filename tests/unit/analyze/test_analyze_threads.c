@@ -256,6 +256,59 @@ static void lines_hold_threads(void **state)
 	paths_end(&paths);
 }
 
+/* Own code at app.c: main has at line 6 apply inlined, which is at line 20, and at line 7 a function of a header. */
+static void define_own(struct paths *paths)
+{
+	uint32_t library = paths_module(paths, "/usr/lib/libsort.so.1");
+	uint32_t main_function = paths_function(paths, "main", 0, "/src/app.c", 1, ROLE_MAIN);
+	uint32_t apply = paths_function(paths, "apply", 0, "/src/app.c", 19, ROLE_NONE);
+	uint32_t copy = paths_function(paths, "copy", 0, "/usr/include/copy.h", 2, ROLE_NONE);
+	uint32_t sort = paths_function(paths, "sort", library, "/src/sort.c", 90, ROLE_NONE);
+	paths_define(paths, "main@5", 0, &main_function, (uint32_t[]){ 5 }, 1);
+	paths_define(paths, "apply@20", 0, (uint32_t[]){ apply, main_function }, (uint32_t[]){ 20, 6 }, 2);
+	paths_define(paths, "copy@3", 0, (uint32_t[]){ copy, main_function }, (uint32_t[]){ 3, 7 }, 2);
+	paths_define(paths, "sort", library, &sort, (uint32_t[]){ 99 }, 1);
+	paths_add(paths, "main@5", 1);
+	paths_add(paths, "main@5;sort", 2);
+	paths_add(paths, "main@5;sort;apply@20;sort;sort", 4);
+	paths_add(paths, "copy@3", 8);
+	paths_add(paths, "sort", 16);
+	paths_add(paths, "main@5;pthread_create;clone3;|;clone3;sort", 32);
+}
+
+/* A line of own code is charged with the hits of the libraries that it calls, and of the threads of libraries that it starts. */
+static void own_lines_are_charged(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	define_own(&paths);
+	for (int apart = 0; apart < 2; apart++) {
+		const struct line_entry together[] = { { .line = 5, .body = 35, .total = 39 },
+						       { .line = 7, .body = 8, .total = 8 },
+						       { .line = 20, .body = 4, .total = 4 } },
+					separate[] = { { .line = 7, .body = 8, .total = 8 },
+						       { .line = 20, .body = 4, .total = 4 },
+						       { .line = 5, .body = 3, .total = 7 } };
+		struct error error = { 0 };
+		struct view *view = view_new(paths.profile, &(struct view_options){ ANY, .no_stitch = apart }, &error);
+		assert_non_null(view);
+		struct line_list *lines = analyze_hot_own_lines(view, &error);
+		assert_non_null(lines);
+		assert_int_equal(lines->count, 3);
+		for (size_t i = 0; i < 3; i++) {
+			const struct line_entry *expected = apart ? &separate[i] : &together[i];
+			assert_string_equal(profile_string(paths.profile, lines->entries[i].file), "/src/app.c");
+			assert_int_equal(lines->entries[i].line, expected->line);
+			assert_int_equal(lines->entries[i].body, expected->body);
+			assert_int_equal(lines->entries[i].total, expected->total);
+		}
+		line_list_free(lines);
+		view_free(view);
+	}
+	paths_end(&paths);
+}
+
 static void try_view(const struct paths *paths, enum view_by by)
 {
 	struct error error;
@@ -285,15 +338,33 @@ static void memory_may_be_short(void **state)
 	paths_end(&paths);
 }
 
+/* The module of the marks may be the first one. */
+static void marks_of_the_first_module(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths.profile->modules[0].kind = MODULE_THREAD;
+	uint32_t app = paths_module(&paths, "/usr/bin/other");
+	for (unsigned i = 0; i < 2; i++) {
+		const char *name = i ? "f" : "main";
+		uint32_t function = paths_function(&paths, name, app, "", 0, i ? ROLE_NONE : ROLE_MAIN);
+		paths_define(&paths, name, app, &function, (uint32_t[]){ 0 }, 1);
+	}
+	paths_define_bare(&paths, "|", 0, 0);
+	paths.profile->symbolized = true;
+	paths_add(&paths, "main;|;f", 3);
+	assert_view(&paths, (struct view_options){ ANY }, "main", "3 main, 3 main f");
+	paths_end(&paths);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_hang_below_their_creators),
-		cmocka_unit_test(threads_can_stand_apart),
-		cmocka_unit_test(marks_are_never_shown),
-		cmocka_unit_test(creators_need_no_names),
-		cmocka_unit_test(parts_of_locations_are_left_out),
-		cmocka_unit_test(lines_hold_threads),
+		cmocka_unit_test(marks_of_the_first_module), cmocka_unit_test(threads_hang_below_their_creators),
+		cmocka_unit_test(threads_can_stand_apart),   cmocka_unit_test(marks_are_never_shown),
+		cmocka_unit_test(creators_need_no_names),    cmocka_unit_test(parts_of_locations_are_left_out),
+		cmocka_unit_test(lines_hold_threads),        cmocka_unit_test(own_lines_are_charged),
 		cmocka_unit_test(memory_may_be_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,86 @@ static void define_start(struct paths *paths, const char *name)
 	paths_define(paths, name, 0, &function, (uint32_t[]){ 0 }, 1);
 }
 
+/* Hits before the start of the recording, and hits without a time, are in no range of time. */
+static void early_hits_are_in_no_range(void **state)
+{
+	(void)state;
+	struct paths paths;
+	for (uint64_t start_ns = 0; start_ns <= 1000; start_ns += 1000) {
+		paths_start(&paths, RESOURCE_SAMPLED);
+		paths.profile->start_ns = start_ns;
+		paths_add(&paths, "unknown", 1);
+		paths.time_ns = 500;
+		paths_add(&paths, "early", 2);
+		paths.time_ns = 1600;
+		paths_add(&paths, "late", 4);
+		const char *expected = start_ns == 0 ? "4 late, 2 early" : "4 late";
+		assert_functions(view_of(&paths, (struct view_options){ ANY, .from_ns = 500 }), expected);
+		assert_functions(view_of(&paths, (struct view_options){ ANY, .to_ns = 2000 }), expected);
+		assert_functions(view_of(&paths, (struct view_options){ ANY }), "4 late, 2 early, 1 unknown");
+		paths_end(&paths);
+	}
+}
+
+/* A profile without processes, threads or modules has views, too. */
+static void empty_tables_have_views(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	struct error error;
+	const bool none[1] = { false };
+	profile_add_resource(profile, &(struct profile_resource){
+					      .interval = 1, .unit = (uint32_t)profile_add_string(profile, "ns") });
+	struct view *view = view_new(profile, &(struct view_options){ ANY, .processes = none }, &error);
+	assert_non_null(view);
+	assert_int_equal(view->total, 0);
+	assert_int_equal(view->samples, 0);
+	assert_float_equal(view->independent, 0, 0);
+	view_free(view);
+	profile_free(profile);
+}
+
+/* The outermost location of a path may have inlined functions. */
+static void paths_may_begin_with_inlined_functions(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	uint32_t functions[] = { paths_function(&paths, "inner", 0, "a.c", 1, ROLE_NONE),
+				 paths_function(&paths, "middle", 0, "a.c", 2, ROLE_NONE),
+				 paths_function(&paths, "outer", 0, "a.c", 3, ROLE_NONE) };
+	paths_add(&paths, "first", 1);
+	paths_define(&paths, "all", 0, functions, (uint32_t[]){ 1, 2, 3 }, 3);
+	paths_add(&paths, "all", 2);
+	paths_add(&paths, "all;leaf", 4);
+	struct view *view = view_of(&paths, (struct view_options){ ANY });
+	assert_tree(view, "outer", "6 outer, 6 outer middle, 6 outer middle inner, 4 outer middle inner leaf");
+	paths_end(&paths);
+}
+
+/* Entries with many hits are sorted by several passes. */
+static void large_hits_are_sorted(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	static const uint64_t hits[] = { 5000000, 2046,    UINT64_C(1) << 40, 9000000, 2047,
+					 2048,    9000001, 4194304,           1,       4194303 };
+	for (size_t i = 0; i < sizeof(hits) / sizeof(hits[0]); i++)
+		paths_add(&paths, (char[]){ (char)('a' + i), 0 }, hits[i]);
+	assert_functions(
+		view_of(&paths, (struct view_options){ ANY }),
+		"1099511627776 c, 9000001 g, 9000000 d, 5000000 a, 4194304 h, 4194303 j, 2048 f, 2047 e, 2046 b, 1 i");
+	paths_end(&paths);
+	paths_start(&paths, RESOURCE_SAMPLED);
+	for (size_t i = 0; i < sizeof(hits) / sizeof(hits[0]); i++)
+		if (i != 2) /* an odd number of passes */
+			paths_add(&paths, (char[]){ (char)('a' + i), 0 }, hits[i]);
+	assert_functions(view_of(&paths, (struct view_options){ ANY }),
+			 "9000001 g, 9000000 d, 5000000 a, 4194304 h, 4194303 j, 2048 f, 2047 e, 2046 b, 1 i");
+	paths_end(&paths);
+}
+
 static void start_code_is_trimmed(void **state)
 {
 	(void)state;
@@ -366,6 +446,7 @@ static void names_are_found(void **state)
 		{ "step", "k" },
 		{ "{lambda()#1}::step", "k" },
 		{ "visit", "l" },
+		{ "ns::visit<std::vector<int> >(std::vector<int>&)", "l" },
 		{ "ns::visit", "l" },
 		{ "visit<std::vector<int> >", "l" },
 		{ "", "" },
@@ -409,74 +490,14 @@ static void suffixes_may_be_left_off(void **state)
 	paths_end(&paths);
 }
 
-/* Names that no demangler prints cause neither an endless loop nor an overrun. */
-static void broken_names_are_survived(void **state)
-{
-	(void)state;
-	struct paths paths;
-	paths_start(&paths, RESOURCE_SAMPLED);
-	static const char *const names[] = { "a(((",       "b<<<<", "c>>>",   "operator",   "operator<", "x::",
-					     "::",         " ",     "f(a)::", "f(a) const", "[[[",       "g<h(>",
-					     "operator\"", "{",     "}",      "~x",         "a b c(",    ")" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		paths_add(&paths, names[i], 1);
-	char nested[1024];
-	memset(nested, '<', sizeof(nested) - 1);
-	nested[sizeof(nested) - 1] = 0;
-	uint32_t function = paths_function(&paths, nested, 0, "", 0, ROLE_NONE);
-	paths_define(&paths, "nested", 0, &function, (uint32_t[]){ 0 }, 1);
-	paths_add(&paths, "nested", 1);
-	struct view *view = paths_view(&paths, VIEW_FUNCTION);
-	uint32_t found[4];
-	for (size_t i = 0; i < view->label_count; i++) {
-		struct label_set set;
-		assert_true(view_find(view, view->labels[i].text, &set) == 1 && set.labels[0] == i);
-		label_set_release(&set);
-		view_near(view, view->labels[i].text, found, 4);
-	}
-	view_free(view);
-	paths_end(&paths);
-}
-
-static void assert_near(const struct view *view, const char *name, const char *first)
-{
-	uint32_t found[3];
-	size_t count = view_near(view, name, found, 3);
-	if (!first) {
-		assert_int_equal(count, 0);
-		return;
-	}
-	assert_true(count > 0);
-	assert_string_equal(view->labels[found[0]].text, first);
-}
-
-static void near_names_are_offered(void **state)
-{
-	(void)state;
-	struct paths paths;
-	paths_start(&paths, RESOURCE_SAMPLED);
-	static const char *const names[] = { "uniquify_db", "build_pointers", "ns::Klass<int>::compare(int)",
-					     "qsort",       "main",           "print_statistics" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		paths_add(&paths, names[i], 1);
-	struct view *view = paths_view(&paths, VIEW_FUNCTION);
-	assert_near(view, "uniqify_db", "uniquify_db");
-	assert_near(view, "QSORT", "qsort");
-	assert_near(view, "qsrot", "qsort");
-	assert_near(view, "comapre", "ns::Klass<int>::compare(int)");
-	assert_near(view, "statistics", "print_statistics");
-	assert_near(view, "mian", "main");
-	assert_near(view, "zzzzzz", NULL);
-	uint32_t found[1];
-	assert_int_equal(view_near(view, "main", found, 0), 0);
-	view_free(view);
-	paths_end(&paths);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hits_are_selected),
+		cmocka_unit_test(early_hits_are_in_no_range),
+		cmocka_unit_test(empty_tables_have_views),
+		cmocka_unit_test(paths_may_begin_with_inlined_functions),
+		cmocka_unit_test(large_hits_are_sorted),
 		cmocka_unit_test(start_code_is_trimmed),
 		cmocka_unit_test(inlined_functions_are_frames),
 		cmocka_unit_test(frames_show_what_is_asked_for),
@@ -485,8 +506,6 @@ int main(void)
 		cmocka_unit_test(modules_of_equal_name_differ),
 		cmocka_unit_test(names_are_found),
 		cmocka_unit_test(suffixes_may_be_left_off),
-		cmocka_unit_test(broken_names_are_survived),
-		cmocka_unit_test(near_names_are_offered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

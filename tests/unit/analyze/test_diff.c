@@ -58,6 +58,23 @@ static void tails_are_binomial(void **state)
 	}
 }
 
+/* Chances of 0 and 1, and many trials. */
+static void tails_have_ends(void **state)
+{
+	(void)state;
+	assert_float_equal(statistics_binomial_tails(1, 10, 0), 0, 0);
+	assert_float_equal(statistics_binomial_tails(0, 10, 0), 1, 0);
+	assert_float_equal(statistics_binomial_tails(9, 10, 1), 0, 0);
+	assert_float_equal(statistics_binomial_tails(10, 10, 1), 1, 0);
+	/* The normal approximation with the continuity correction is exact to 1e-3 of the value here. */
+	for (int side = -1; side <= 1; side += 2) {
+		double tails = statistics_binomial_tails(500000 + side * 1000, 1e6, 0.5);
+		assert_float_equal(tails / statistics_normal_tails(999.5 / 500), 1, 1e-3);
+		tails = statistics_binomial_tails(700000 + side * 1000, 1e6, 0.7);
+		assert_float_equal(tails / statistics_normal_tails(999.5 / sqrt(210000)), 1, 1e-2);
+	}
+}
+
 static double uniform(struct random *random)
 {
 	return ((double)random_below(random, UINT64_C(1) << 52) + 0.5) / (double)(UINT64_C(1) << 52);
@@ -98,6 +115,61 @@ static void scattered_variances_are_fitted(void **state)
 	free(ratios);
 }
 
+/* Three ratios whose logarithms have the mean 0 and this variance. */
+static void spread_ratios(double ratios[3], double variance)
+{
+	ratios[0] = exp(sqrt(variance));
+	ratios[1] = 1;
+	ratios[2] = 1 / ratios[0];
+}
+
+/* digamma(k / 2) and trigamma(k / 2) of whole k in closed form (DLMF 5.4.14, 5.4.15, 5.15). */
+static double digamma_half(int k)
+{
+	const double gamma = 0.57721566490153286;
+	double sum = k % 2 ? -gamma - 2 * log(2) : -gamma;
+	for (double x = k % 2 ? 0.5 : 1; x < k / 2.0; x++)
+		sum += 1 / x;
+	return sum;
+}
+
+static double trigamma_half(int k)
+{
+	double sum = k % 2 ? M_PI * M_PI / 2 : M_PI * M_PI / 6;
+	for (double x = k % 2 ? 0.5 : 1; x < k / 2.0; x++)
+		sum -= 1 / (x * x);
+	return sum;
+}
+
+/* The prior is the one whose moments are those of the ratios' logarithms. */
+static void moments_are_exact(void **state)
+{
+	static const int freedoms[] = { 1, 2, 3, 8, 19, 20, 21, 24, 31, 60 };
+	enum { COUNT = sizeof(freedoms) / sizeof(freedoms[0]) };
+	(void)state;
+	for (size_t i = 0; i < COUNT; i++) {
+		for (size_t k = 0; k < COUNT; k++) {
+			int freedom = freedoms[i], prior = freedoms[k];
+			double ratios[5] = { 0, 0, 0, 0, INFINITY };
+			spread_ratios(ratios, trigamma_half(freedom) + trigamma_half(prior));
+			struct statistics_prior fit = statistics_fit(ratios, 5, freedom);
+			double log_ratio =
+				log(freedom / 2.0) - digamma_half(freedom) + digamma_half(prior) - log(prior / 2.0);
+			assert_float_equal(fit.freedom / prior, 1, 2e-8);
+			assert_float_equal(log(fit.ratio), log_ratio, 2e-9);
+			/* Equal ratios: the prior's own variance is 0. */
+			for (int n = 0; n < 3; n++)
+				ratios[n] = 7;
+			fit = statistics_fit(ratios, 3, freedom);
+			assert_true(isinf(fit.freedom));
+			assert_float_equal(log(fit.ratio), log(7) + log(freedom / 2.0) - digamma_half(freedom), 2e-10);
+		}
+	}
+	const double few[] = { 3, 0, 5, INFINITY, NAN };
+	assert_float_equal(statistics_fit(few, 5, 4).freedom, 0, 0);
+	assert_float_equal(statistics_fit(few, 5, 4).ratio, 1, 0);
+}
+
 /* The example of Benjamini and Hochberg (1995), section 3.1: 15 p-values, of which four are significant. */
 static void false_discoveries_are_limited(void **state)
 {
@@ -107,6 +179,10 @@ static void false_discoveries_are_limited(void **state)
 	assert_float_equal(statistics_false_discovery_limit(p, 15, 0.05), 0.0095, 0);
 	assert_float_equal(statistics_false_discovery_limit(p + 4, 11, 0.05), -1, 0);
 	assert_float_equal(statistics_false_discovery_limit(p, 0, 0.05), -1, 0);
+	/* A p that equals its limit is significant. */
+	assert_float_equal(statistics_false_discovery_limit((double[]){ 0.9, 0.25 }, 2, 0.5), 0.25, 0);
+	assert_float_equal(statistics_false_discovery_limit((double[]){ 0.5, 0.25 }, 2, 0.5), 0.5, 0);
+	assert_float_equal(statistics_false_discovery_limit((double[]){ 0.9, 0.26 }, 2, 0.5), -1, 0);
 }
 
 /* --- recordings --- */
@@ -301,7 +377,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quantiles_are_students),
 		cmocka_unit_test(tails_are_binomial),
+		cmocka_unit_test(tails_have_ends),
 		cmocka_unit_test(scattered_variances_are_fitted),
+		cmocka_unit_test(moments_are_exact),
 		cmocka_unit_test(false_discoveries_are_limited),
 		cmocka_unit_test(equal_programs_are_rarely_marked),
 		cmocka_unit_test(a_changed_function_is_marked),

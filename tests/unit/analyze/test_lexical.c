@@ -51,9 +51,14 @@ static struct profile *make(const char *const paths[], const char *const takings
 	profile_add_module(profile, &mark);
 	for (uint64_t i = 0; paths[i]; i++)
 		add_path(profile, paths[i], i + 1);
-	for (size_t i = 0; takings[i]; i++)
-		profile_add_note(profile, takings[i][0] == '=' ? LEXICAL_NOTE_CALLED : LEXICAL_NOTE,
-				 takings[i] + (takings[i][0] == '='));
+	for (size_t i = 0; takings[i]; i++) {
+		char sign = takings[i][0];
+		profile_add_note(profile,
+				 sign == '='   ? LEXICAL_NOTE_CALLED
+				 : sign == '+' ? PROFILE_NOTE_NESTED
+					       : LEXICAL_NOTE,
+				 takings[i] + (sign == '=' || sign == '+'));
+	}
 	return profile;
 }
 
@@ -168,6 +173,30 @@ static void calls_by_name_stay(void **state)
 	check(LIST("main a f", "init"), LIST("f\tinit\t", "=f", "=a\tf"), 1, LIST("init f"));
 }
 
+/* A note that begins with '+' is one of a nested function. */
+static void nested_functions_stand_in_their_host(void **state)
+{
+	(void)state;
+	check(LIST("main sort qsort less", "main sort less"), LIST("+less\tsort"), 1,
+	      LIST("main sort less", "main sort less"));
+	/* Functions that are nested in the same one, or deeper, may call each other by name. */
+	check(LIST("main sum each add scale rest", "main sum each call scale", "main sum each rest"),
+	      LIST("+add\tsum", "+scale\tsum", "+rest\tscale"), 3,
+	      LIST("main sum add scale rest", "main sum scale", "scale rest"));
+	check(LIST("main sum scale rest add"), LIST("+add\tsum", "+scale\tsum", "+rest\tscale"), 0,
+	      LIST("main sum scale rest add"));
+	check(LIST("main a call f", "main a b"), LIST("+f\ta", "+b\tb", "+b\tc", "+c\tb", "+", "+\t"), 1,
+	      LIST("main a f", "main a b"));
+}
+
+/* The first function of the table is taken, and so is the function of the last note. A function without a name does no harm. */
+static void all_rows_are_read(void **state)
+{
+	(void)state;
+	check(LIST("f x", "main a call f", "main b call g", "main a call h", "main  f"),
+	      LIST("f\ta\t", "x\ty\t", "g\tb\t", "h\ta\t"), 3, LIST("f x", "main a f", "main b g", "main a h", "a f"));
+}
+
 static void try(void)
 {
 	struct profile *profile = profile_new();
@@ -205,6 +234,8 @@ int main(void)
 		cmocka_unit_test(names_are_those_of_the_source),
 		cmocka_unit_test(other_notes_do_no_harm),
 		cmocka_unit_test(calls_by_name_stay),
+		cmocka_unit_test(nested_functions_stand_in_their_host),
+		cmocka_unit_test(all_rows_are_read),
 		cmocka_unit_test(no_memory_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,13 +19,16 @@
 #include "base/cxx_name.h"
 #include "base/error.h"
 #include "base/hash_map.h"
+#include "base/huge_pages.h"
 #include "base/memory_limit.h"
+#include "base/memory_size.h"
 #include "base/near_names.h"
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/plural.h"
 #include "base/safe_text.h"
 #include "base/sink.h"
+#include "base/slices.h"
 #include "base/strings.h"
 #include "base/words.h"
 #include "support/alloc_fail.h"
@@ -279,6 +283,65 @@ static void test_regular_files(void **state)
 	close(fd);
 }
 
+/* Returns whether a file was opened since the last call. */
+static bool was_opened(int watch)
+{
+	struct inotify_event event;
+	ssize_t bytes = read(watch, &event, sizeof(event));
+	while (read(watch, &(struct inotify_event){ 0 }, sizeof(event)) > 0)
+		;
+	return bytes > 0;
+}
+
+/* Watches a file while path_open_regular tries to open it, and a symbolic link to it. */
+static void expect_unopened(const char *path, const char *folder, bool is_regular)
+{
+	char link[96];
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	assert_true(watch >= 0);
+	assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	assert_int_equal(symlink(path, link), 0);
+	const char *const names[] = { path, link };
+	for (size_t i = 0; i < 2; i++) {
+		int fd = path_open_regular(names[i]);
+		assert_int_equal(fd >= 0, is_regular);
+		if (is_regular)
+			close(fd);
+		else
+			assert_int_equal(errno, EINVAL);
+		assert_int_equal(was_opened(watch), is_regular);
+	}
+	assert_int_equal(unlink(link), 0);
+	close(watch);
+}
+
+/* To open a FIFO releases its writer, and to open a device may do anything: neither is opened. */
+static void test_unopened_files(void **state)
+{
+	(void)state;
+#ifdef IS_EMULATED
+	skip(); /* the emulator opens files in its own way */
+#endif
+	char folder[] = "/tmp/test_base_XXXXXX", path[64];
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/fifo", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10);
+	expect_unopened(path, folder, false);
+	assert_int_equal(unlink(path), 0);
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+	expect_unopened(ptsname(terminal), folder, false);
+	close(terminal);
+	snprintf(path, sizeof(path), "%s/file", folder);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	expect_unopened(path, folder, true);
+	alarm(0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 /* A sink reports its first failure, even if a later write succeeds or fails for another reason. */
 static void test_sink(void **state)
 {
@@ -462,15 +525,15 @@ static void test_memory_limit(void **state)
 		     { "1 G", 1 },
 		     { "1.5.2G", 1 },
 		     { "99999999999T", 1 } };
-	char text[MEMORY_TEXT_BYTES];
+	char text[MEMORY_SIZE_TEXT_BYTES];
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t bytes = 1;
-		assert_int_equal(memory_limit_read(rows[i].text, &bytes), rows[i].bytes != 1);
+		assert_int_equal(memory_size_read(rows[i].text, &bytes), rows[i].bytes != 1);
 		assert_int_equal(bytes, rows[i].bytes);
 	}
-	assert_string_equal(memory_text(3 << 29, text), "1.5 GiB");
-	assert_string_equal(memory_text(17, text), "17 bytes");
+	assert_string_equal(memory_size_text(3 << 29, text), "1.5 GiB");
+	assert_string_equal(memory_size_text(17, text), "17 bytes");
 }
 
 /* The kernel enforces the limit, so a child process sets it. */
@@ -500,6 +563,55 @@ static void test_memory_beyond_the_limit(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* What a slice was called with. */
+struct sliced {
+	size_t next, calls;
+	bool is_back;
+};
+
+static void check_slice(void *context, size_t begin, size_t end)
+{
+	struct sliced *sliced = context;
+	assert_true(begin < end);
+	assert_int_equal(sliced->is_back ? end : begin, sliced->next);
+	sliced->next = sliced->is_back ? begin : end;
+	sliced->calls++;
+}
+
+static void test_slices(void **state)
+{
+	(void)state;
+	static const size_t counts[] = { 0, 1, 4095, 4096, 4097, 100000 };
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct sliced forward = { 0 }, back = { .next = counts[i], .is_back = true };
+		slices_run(counts[i], check_slice, &forward);
+		slices_run_back(counts[i], check_slice, &back);
+		assert_int_equal(forward.next, counts[i]);
+		assert_int_equal(back.next, 0);
+		assert_int_equal(forward.calls, back.calls);
+		assert_int_equal(forward.calls, (counts[i] + 4095) / 4096);
+	}
+}
+
+static void test_huge_pages_change_nothing(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = { 0, 1000, 3 << 20, 9 << 20 };
+	huge_pages_advise(NULL, 0);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		uint8_t *bytes = calloc(sizes[i] + 1, 1);
+		assert_non_null(bytes);
+		bytes[sizes[i] / 2] = 7;
+		errno = EINTR;
+		huge_pages_advise(bytes, sizes[i]);
+		assert_int_equal(errno, EINTR);
+		for (size_t k = 0; k <= sizes[i]; k++)
+			if (bytes[k] != (k == sizes[i] / 2 ? 7 : 0))
+				fail_msg("byte %zu of %zu has changed", k, sizes[i]);
+		free(bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -519,9 +631,12 @@ int main(void)
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_plural),
 		cmocka_unit_test(test_regular_files),
+		cmocka_unit_test(test_unopened_files),
 		cmocka_unit_test(test_sink),
 		cmocka_unit_test(test_safe_text),
 		cmocka_unit_test(test_memory_limit),
+		cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_huge_pages_change_nothing),
 		cmocka_unit_test(test_memory_beyond_the_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

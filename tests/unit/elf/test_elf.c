@@ -174,10 +174,10 @@ static void lives_without_sections(void **state)
 			header->e_shentsize = 40;
 			break;
 		case 3:
-			header->e_shstrndx = 4;
+			header->e_shstrndx = header->e_shnum;
 			break;
 		case 4:
-			sections[3].sh_offset = UINT64_MAX;
+			sections[header->e_shstrndx].sh_offset = UINT64_MAX;
 			break;
 		case 5:
 			sections[1].sh_size = UINT64_MAX;
@@ -230,6 +230,36 @@ static void outlives_truncation(void **state)
 	buffer_release(&bytes);
 }
 
+/* Copies of a few bytes, which come from lines that are kept, are those of the file: at every place and of every size, over the borders of
+ * lines and up to the end of the segment, and again in any order. */
+static void copies_few_bytes(void **state)
+{
+	(void)state;
+	struct buffer bytes;
+	make_tiny(&bytes);
+	char path[] = "/tmp/cpprof-test-elf-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes.bytes, bytes.size), bytes.size);
+	struct elf_file *file = elf_file_open(fd, path, NULL);
+	assert_non_null(file);
+	size_t end = bytes.size;
+	uint8_t copy[200];
+	for (unsigned turn = 0; turn < 2; turn++)
+		for (size_t size = 1; size <= sizeof(copy); size += 9)
+			for (size_t i = 0; i < end; i++) {
+				size_t at = turn == 0 ? i : end - 1 - i;
+				bool fits = size <= end - at;
+				assert_int_equal(elf_file_copy(file, TINY_BASE + at, copy, size), fits);
+				if (fits)
+					assert_memory_equal(copy, bytes.bytes + at, size);
+			}
+	elf_file_free(file);
+	close(fd);
+	unlink(path);
+	buffer_release(&bytes);
+}
+
 static void reads_real_files(void **state)
 {
 	(void)state;
@@ -261,6 +291,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(lives_without_sections),
 		cmocka_unit_test(decompresses),
 		cmocka_unit_test(outlives_truncation),
+		cmocka_unit_test(copies_few_bytes),
 		cmocka_unit_test(reads_real_files),
 	};
 	return cmocka_run_group_tests_name("elf", tests, NULL, NULL);

@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "gprof/lines.h"
+#include "frames/native/module_file.h"
+#include "gprof/image_read.h"
 #include "gprof/object_map.h"
 #include "gprof/source_files.h"
 #include "support/alloc_fail.h"
@@ -147,7 +148,7 @@ static void expect_lines(const struct image *image, const char *source)
 static void test_lines_of_an_image(void **state)
 {
 	(void)state;
-	const struct image_options options = { 0 };
+	const struct image_options options = { 0 }, by_line = { .by_line = true };
 	struct image image;
 	struct error error;
 	lab_run("$CC -g -O1 $S/inlines.c -o lines && $CC -O1 $S/inlines.c -o bare");
@@ -156,29 +157,47 @@ static void test_lines_of_an_image(void **state)
 	/* The last symbol is after the code and is empty. */
 	assert_true(image.symbols[functions - 1].start >= image.text_end);
 	assert_int_equal(image.symbols[functions - 1].end, image.symbols[functions - 1].start);
-	assert_int_equal(lines_split(&image, &options), 0);
+	image_close(&image);
+	assert_int_equal(image_open(&image, lab_path("lines"), &by_line, &error), 0);
 	expect_lines(&image, "inlines.c");
 	assert_int_equal(image.symbols[image.symbol_count - 1].end, image.text_end);
 	image_close(&image);
 	/* An image without line information is not split. */
 	assert_int_equal(image_open(&image, lab_path("bare"), &options, &error), 0);
 	functions = image.symbol_count;
-	assert_int_equal(lines_split(&image, &options), 0);
+	image_close(&image);
+	assert_int_equal(image_open(&image, lab_path("bare"), &by_line, &error), 0);
 	assert_int_equal(image.symbol_count, functions - 1);
 	assert_true(image.symbols[0].is_function);
 	image_close(&image);
 }
 
+static const struct image_options all_lines = { .with_source = true, .by_line = true };
+
 static int open_by_lines(const char *path)
 {
-	const struct image_options options = { .with_source = true };
 	struct image image;
 	struct error error;
-	int status = image_open(&image, path, &options, &error);
+	int status = image_open(&image, path, &all_lines, &error);
+	if (status == 0)
+		image_close(&image);
+	return status;
+}
+
+/* Reads the lines in this process, as the process in the jail does. */
+static int read_by_lines(const char *path)
+{
+	struct module_file file;
+	struct image image = { .file = &file, .text_end = UINT64_MAX };
+	struct error error;
+	int status = module_file_open(&file, open(path, O_RDONLY | O_CLOEXEC), path, &error);
 	if (status < 0)
 		return status;
-	status = lines_split(&image, &options);
+	status = strings_init(&image.texts);
+	if (status == 0)
+		status = image_read(&image, &all_lines);
 	image_close(&image);
+	module_file_close(&file);
 	return status;
 }
 
@@ -190,8 +209,13 @@ static void test_lines_without_memory(void **state)
 	/* Allocations inside elfutils do not fail here. A success is correct too: lines that cannot be read are
 	 * left out. */
 	ALLOC_FAIL_EACH({
-		int status = open_by_lines(path);
+		int status = read_by_lines(path);
 		assert_true(status == 0 || status == ERROR_MEMORY || status == ERROR_FORMAT);
+	});
+	/* An allocation that fails in the jail is its limit. */
+	ALLOC_FAIL_EACH({
+		int status = open_by_lines(path);
+		assert_true(status == 0 || status == ERROR_MEMORY || status == ERROR_FORMAT || status == ERROR_LIMIT);
 	});
 }
 

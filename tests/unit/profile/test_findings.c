@@ -59,11 +59,12 @@ static void test_merging(void **state)
 	add_threads(profile, 2, "no memory");
 	add_threads(profile, 1, "limit 7");
 	add_threads(profile, 5, "limit 7");
+	add_threads(profile, 3, "no memory");
 	finding_add(profile, FINDING_PROCESSES_NOT_RECORDED, 7, "# threads were not recorded: limit 7");
 	assert_int_equal(profile->finding_count, 3);
 	assert_string_equal(text_of(profile, 0), "7 threads were not recorded: limit 7");
 	assert_int_equal(profile->findings[0].count, 7);
-	assert_string_equal(text_of(profile, 1), "2 threads were not recorded: no memory");
+	assert_string_equal(text_of(profile, 1), "5 threads were not recorded: no memory");
 	assert_string_equal(text_of(profile, 2), "7 threads were not recorded: limit 7");
 	assert_ptr_equal(finding_find(profile, FINDING_PROCESSES_NOT_RECORDED), &profile->findings[2]);
 	assert_null(finding_find(profile, FINDING_OWN_MALLOC));
@@ -214,6 +215,53 @@ static void test_shares(void **state)
 	profile_free(profile);
 }
 
+/* Adds a resource of a kind, with hit rows of 3 and of 4 hits. */
+static void add_hits(struct profile *profile, enum resource_kind kind)
+{
+	struct profile_resource resource = { .kind = (uint8_t)kind, .interval = 1 };
+	uint32_t id = (uint32_t)profile_add_resource(profile, &resource);
+	for (uint64_t count = 3; count < 5; count++)
+		assert_int_equal(profile_add_hit(profile, 0, PROFILE_NONE, PROFILE_ROOT, id, count), 0);
+}
+
+/* A row of sampled data is one sample, one of merged data is as many as it has hits, and one of exact counts is none. */
+static void test_samples(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	assert_int_equal(quality_of(profile).samples, 0);
+	add_hits(profile, RESOURCE_SAMPLED);
+	assert_int_equal(quality_of(profile).samples, 2);
+	add_hits(profile, RESOURCE_MERGED);
+	assert_int_equal(quality_of(profile).samples, 2 + 7);
+	add_hits(profile, RESOURCE_EXACT);
+	assert_int_equal(quality_of(profile).samples, 2 + 7);
+	profile_free(profile);
+}
+
+/* Guessed paths reach their root. Without stacks, nothing is missing. */
+static void test_guessed_paths_are_rooted(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	quality_add_findings(profile);
+	assert_int_equal(profile->finding_count, 0);
+	assert_share(quality_percent(0, 0), 100);
+	struct profile_cause guessed = { .count = 1, .whole = true, .guessed = true }, broken = { .count = 1 };
+	assert_int_equal(profile_count_cause(profile, "rule", &guessed), 0);
+	quality_add_findings(profile);
+	assert_int_equal(profile->finding_count, 0);
+	assert_int_equal(profile_count_cause(profile, "broken", &broken), 0);
+	quality_add_findings(profile);
+	assert_string_equal(text_of(profile, 0), "only 50.00 % of the call paths reach their root");
+	profile_free(profile);
+	profile = profile_new();
+	assert_int_equal(profile_count_cause(profile, "broken", &broken), 0); /* a single stack counts, too */
+	quality_add_findings(profile);
+	assert_string_equal(text_of(profile, 0), "only 0.00 % of the call paths reach their root");
+	profile_free(profile);
+}
+
 /* A finding whose code a later version added is kept, but is not in the closing line. */
 static void test_unknown_code(void **state)
 {
@@ -241,6 +289,7 @@ static void test_older_notes(void **state)
 	assert_string_equal(text_of(profile, 0), "one");
 	assert_string_equal(text_of(profile, 1), "two");
 	assert_int_equal(profile->findings[1].severity, FINDING_WARNING);
+	assert_int_equal(profile->findings[1].count, 0);
 	assert_int_equal(profile_check(profile), 0);
 	assert_int_equal(findings_convert_notes(profile), 0);
 	assert_int_equal(profile->finding_count, 2);
@@ -284,6 +333,25 @@ static void test_no_memory(void **state)
 {
 	(void)state;
 	ALLOC_FAIL_EACH(add_some());
+	/* The first error is kept. */
+	struct profile *profile = profile_new();
+	profile->findings_error = ERROR_LIMIT;
+	alloc_fail_start(1);
+	add_threads(profile, 3, "limit 7");
+	assert_true(alloc_fail_stop());
+	assert_int_equal(profile->findings_error, ERROR_LIMIT);
+	profile_free(profile);
+}
+
+static void test_limit(void **state)
+{
+	(void)state;
+	struct profile *profile = profile_new();
+	assert_int_equal(profile_add_note(profile, "warning", "one"), 0);
+	profile->finding_count = PROFILE_NONE;
+	assert_int_equal(findings_convert_notes(profile), ERROR_LIMIT);
+	profile->finding_count = 0;
+	profile_free(profile);
 }
 
 /* --- docs/findings.md --- */
@@ -332,7 +400,8 @@ int main(void)
 		cmocka_unit_test(test_shares),      cmocka_unit_test(test_unknown_code),
 		cmocka_unit_test(test_older_notes), cmocka_unit_test(test_soundness),
 		cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_docs),
-		cmocka_unit_test(test_codes),
+		cmocka_unit_test(test_codes),       cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_samples),     cmocka_unit_test(test_guessed_paths_are_rooted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

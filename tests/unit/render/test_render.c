@@ -95,7 +95,7 @@ static void reports_are_the_golden_ones(void **state)
 		const char *golden, *report, *root, *resource;
 		enum render_format format;
 	} cases[] = {
-		{ "whole_report", "functions", NULL, NULL, RENDER_TEXT },
+		{ "whole_report_--functions", "functions", NULL, NULL, RENDER_TEXT },
 		{ "whole_report_--format_json", "functions", NULL, NULL, RENDER_JSON },
 		{ "whole_report_--format_csv", "functions", NULL, NULL, RENDER_CSV },
 		{ "whole_report_-r_cpu_--format_json", "functions", NULL, "cpu", RENDER_JSON },

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "profile/findings.h"
 
 uint64_t random_next(struct random *random)
 {
@@ -353,4 +352,10 @@ const char *sample_profile_difference(const struct profile *a, const struct prof
 		    memcmp(a->strings.texts[i], b->strings.texts[i], a->strings.lengths[i]) != 0)
 			return "strings";
 	return tables_difference(a, b);
+}
+
+uint64_t finding_amount(const struct profile *profile, enum finding_code code)
+{
+	const struct profile_finding *finding = finding_find(profile, code);
+	return finding ? finding->count : 0;
 }

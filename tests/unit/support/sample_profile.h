@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/findings.h"
 #include "profile/profile.h"
 
 /* A small random number generator (xorshift64*, Vigna 2016). */
@@ -23,5 +24,8 @@ bool sample_profile_symbolize(struct profile *profile, struct random *random);
 
 /* Returns the name of the first difference, or NULL if everything that a file stores is equal. */
 const char *sample_profile_difference(const struct profile *a, const struct profile *b);
+
+/* Returns the number that a finding counts, or 0 if the profile does not have it. */
+uint64_t finding_amount(const struct profile *profile, enum finding_code code);
 
 #endif

@@ -9,8 +9,17 @@
 
 enum { EH_FRAME_HDR = 0x1c0, EH_FRAME = TINY_EH_FRAME - TINY_BASE };
 
-static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab";
-enum { NAME_EH_FRAME = 1, NAME_DEBUG_FRAME = 11, NAME_NAMES = 24, SECTIONS = 4, SEGMENTS = 2 };
+static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab\0.note.go.buildid";
+enum { NAME_EH_FRAME = 1, NAME_DEBUG_FRAME = 11, NAME_NAMES = 24, NAME_GO = 34, SECTIONS = 5, SEGMENTS = 2 };
+
+/* What a file contains besides its headers. */
+struct contents {
+	const struct buffer *eh_frame, *debug_frame; /* NULL: none */
+	const void *code;
+	size_t code_bytes;
+	bool is_go;
+	bool has_sections;
+};
 
 static void pad_to(struct buffer *out, size_t size)
 {
@@ -30,9 +39,9 @@ static Elf64_Shdr section(uint32_t name, uint32_t type, uint64_t address, uint64
 	};
 }
 
-static void put_section_headers(struct buffer *out, const struct buffer *eh_frame, const struct buffer *debug_frame,
-				size_t debug_offset)
+static void put_section_headers(struct buffer *out, const struct contents *contents, size_t debug_offset)
 {
+	const struct buffer *eh_frame = contents->eh_frame, *debug_frame = contents->debug_frame;
 	size_t names_offset = out->size;
 	buffer_append(out, names, sizeof(names));
 	pad_to(out, (out->size + 7) & ~(size_t)7);
@@ -43,6 +52,7 @@ static void put_section_headers(struct buffer *out, const struct buffer *eh_fram
 			eh_frame ? eh_frame->size : 0),
 		section(NAME_DEBUG_FRAME, debug_frame ? SHT_PROGBITS : SHT_NOBITS, 0, debug_offset,
 			debug_frame ? debug_frame->size : 0),
+		section(NAME_GO, contents->is_go ? SHT_NOTE : SHT_NOBITS, 0, names_offset, 1),
 		section(NAME_NAMES, SHT_STRTAB, 0, names_offset, sizeof(names)),
 	};
 	buffer_append(out, headers, sizeof(headers));
@@ -77,28 +87,48 @@ static void put_headers(struct buffer *out, bool has_eh_frame)
 	buffer_append(out, segments, sizeof(segments));
 }
 
-void tiny_elf(struct buffer *out, const struct buffer *eh_frame, const struct buffer *debug_frame, bool has_sections)
+static void put_file(struct buffer *out, const struct contents *contents)
 {
 	/* version, pcrel sdata4 pointer, no search table; then the pointer */
 	const uint8_t hdr[4] = { 1, 0x1b, 0xff, 0xff };
 	int32_t to_eh_frame = EH_FRAME - (EH_FRAME_HDR + (int32_t)sizeof(hdr));
 	buffer_clear(out);
-	put_headers(out, eh_frame != NULL);
+	put_headers(out, contents->eh_frame != NULL);
 	pad_to(out, EH_FRAME_HDR);
 	buffer_append(out, hdr, sizeof(hdr));
 	buffer_append(out, &to_eh_frame, sizeof(to_eh_frame));
 	pad_to(out, EH_FRAME);
-	if (eh_frame)
-		buffer_append(out, eh_frame->bytes, eh_frame->size);
+	if (contents->eh_frame)
+		buffer_append(out, contents->eh_frame->bytes, contents->eh_frame->size);
 	size_t debug_offset = out->size;
-	if (debug_frame)
-		buffer_append(out, debug_frame->bytes, debug_frame->size);
-	if (has_sections)
-		put_section_headers(out, eh_frame, debug_frame, debug_offset);
+	if (contents->debug_frame)
+		buffer_append(out, contents->debug_frame->bytes, contents->debug_frame->size);
+	if (contents->has_sections)
+		put_section_headers(out, contents, debug_offset);
+	if (contents->code) {
+		pad_to(out, TINY_CODE - TINY_BASE);
+		buffer_append(out, contents->code, contents->code_bytes);
+	}
 	if (buffer_error(out))
 		abort();
 	Elf64_Phdr *segment = (Elf64_Phdr *)(void *)(out->bytes + sizeof(Elf64_Ehdr));
 	segment->p_filesz = out->size;
+}
+
+void tiny_elf(struct buffer *out, const struct buffer *eh_frame, const struct buffer *debug_frame, bool has_sections)
+{
+	put_file(out,
+		 &(struct contents){ .eh_frame = eh_frame, .debug_frame = debug_frame, .has_sections = has_sections });
+}
+
+void tiny_elf_with_code(struct buffer *out, const struct buffer *eh_frame, const void *code, size_t code_bytes,
+			bool is_go)
+{
+	put_file(out, &(struct contents){ .eh_frame = eh_frame,
+					  .code = code,
+					  .code_bytes = code_bytes,
+					  .is_go = is_go,
+					  .has_sections = true });
 }
 
 void tiny_entry(struct buffer *section_bytes, const struct buffer *content)

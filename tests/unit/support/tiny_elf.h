@@ -14,9 +14,17 @@ enum { TINY_BASE = 0x400000, TINY_TEXT_BYTES = 0x100000 };
 /* The address of .eh_frame, to which FDEs may be relative. */
 enum { TINY_EH_FRAME = TINY_BASE + 0x200 };
 
+/* The address of the code that tiny_elf_with_code writes. */
+enum { TINY_CODE = TINY_BASE + 0x1000 };
+
 /* Writes a file to *out (initialised). Either section may be NULL. Without section headers, readers must find
  * .eh_frame through PT_GNU_EH_FRAME. */
 void tiny_elf(struct buffer *out, const struct buffer *eh_frame, const struct buffer *debug_frame, bool has_sections);
+
+/* Writes a file with section headers, with these bytes of code at TINY_CODE. A program of Go
+ * has Go's build id. */
+void tiny_elf_with_code(struct buffer *out, const struct buffer *eh_frame, const void *code, size_t code_bytes,
+			bool is_go);
 
 /* Append an entry with absolute 8-byte pointers. tiny_cie returns the offset of the CIE. */
 size_t tiny_cie(struct buffer *section, bool is_eh_frame, const char *augmentation, const void *instructions,

@@ -25,13 +25,13 @@ struct unwind_table *tiny_table(const struct buffer *eh_frame, const struct buff
 
 const char *tiny_rows_text(const struct unwind_table *table)
 {
-	static const char *const kinds[] = { "none", "sp", "fp", "deref", "plt", "signal", "end", "slow" };
+	static const char *const kinds[] = { "none", "sp", "fp", "deref", "plt", "signal", "end", "slow", "switch" };
 	static char text[1024];
 	size_t used = 0;
 	text[0] = 0;
 	for (uint32_t i = 0; i < table->row_count && used < sizeof(text) - 64; i++) {
 		const struct unwind_row *row = &table->rows[i];
-		const char *kind = row->kind < 8 ? kinds[row->kind] : "?";
+		const char *kind = row->kind < UNWIND_KINDS ? kinds[row->kind] : "?";
 		used += (size_t)snprintf(text + used, 32, "%s%x %s", i ? "; " : "", row->pc, kind);
 		if (row->cfa || row->kind == UNWIND_SP || row->kind == UNWIND_FP)
 			used += (size_t)snprintf(text + used, 16, "%+d", 8 * row->cfa);

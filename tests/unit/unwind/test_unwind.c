@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +199,168 @@ static void entries_of_64_bits(void **state)
 	buffer_release(&section);
 }
 
+/* The end of a function is at most the last address. */
+static void sizes_of_functions(void **state)
+{
+	(void)state;
+	const uint8_t cie[] = { 3, 0, 1, 0x78, RA, CIE_USUAL };
+	for (uint64_t more = 0; more < 2; more++) {
+		uint64_t range[2] = { FUNCTION, UINT64_MAX - FUNCTION + more };
+		char *rows = rows_of_entries(false, cie, sizeof(cie), range, sizeof(range));
+		assert_string_equal(rows,
+				    more ? " skipped 1" : " skipped 0"); /* not damaged, but outside of the text */
+	}
+}
+
+/* Adds an FDE with this CIE pointer for 0x10 bytes at FUNCTION + offset. */
+static void add_pointing(struct buffer *section, uint32_t pointer, uint64_t offset)
+{
+	struct buffer content;
+	uint64_t range[2] = { FUNCTION + offset, 0x10 };
+	buffer_init(&content);
+	put(&content, &pointer, sizeof(pointer));
+	put(&content, range, sizeof(range));
+	put(&content, "\0\0", 2);
+	tiny_entry(section, &content);
+	buffer_release(&content);
+}
+
+/* Each function has the rules of its own CIE; one that points elsewhere is skipped. */
+static void pointers_to_cies(void **state)
+{
+	(void)state;
+	struct buffer eh, debug;
+	buffer_init(&eh);
+	buffer_init(&debug);
+	size_t cies[] = { tiny_cie(&eh, true, "z", USUAL),
+			  tiny_cie(&eh, true, "z", BYTES(TEST_FIRST_RULES, 0x0e, 24)) };
+	for (unsigned i = 0; i < 6; i++)
+		tiny_fde(&eh, true, cies[i / 2 % 2], FUNCTION + 0x10 * i, 0x10, BYTES(0));
+	/* To a function, to itself, and to the addresses before, at and behind the end of the section. */
+	uint32_t here = (uint32_t)eh.size + 4;
+	const uint32_t wrong[] = { here - (uint32_t)cies[1] - 32, 4, here + 1, UINT32_MAX,
+				   here - (uint32_t)eh.size - 26 };
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		add_pointing(&eh, wrong[i], 0x60);
+	struct unwind_table *table = tiny_table(&eh, NULL, true);
+	assert_string_equal(tiny_rows_text(table), "1000 sp+8; 1020 sp+24; 1040 sp+8; 1060 none");
+	assert_int_equal(table->skipped, sizeof(wrong) / sizeof(wrong[0]));
+	unwind_table_free(table);
+	tiny_cie(&debug, false, "", USUAL);
+	add_pointing(&debug, 0, 0);
+	uint32_t end = (uint32_t)debug.size + 3 * 26;
+	add_pointing(&debug, end, 0x20);
+	add_pointing(&debug, end - 1, 0x20);
+	add_pointing(&debug, end + 1, 0x20);
+	assert_int_equal(debug.size, end);
+	table = tiny_table(NULL, &debug, true);
+	assert_string_equal(tiny_rows_text(table), "1000 sp+8; 1010 none");
+	assert_int_equal(table->skipped, 3);
+	unwind_table_free(table);
+	buffer_release(&eh);
+	buffer_release(&debug);
+}
+
+/* Entries of length 0, and bytes behind the last entry. */
+static void ends_of_sections(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *bytes;
+		size_t size;
+		const char *rows;
+		unsigned skipped;
+	} cases[] = {
+		{ "", 0, "1000 sp+8; 1010 none; 1020 sp+8; 1030 none", 0 },
+		{ "\0\0\0\0", 4, "1000 sp+8; 1010 none; 1020 sp+8; 1030 none", 0 },
+		{ "\xff\xff\xff\xff\0\0\0\0\0\0\0\0", 12, "1000 sp+8; 1010 none; 1020 sp+8; 1030 none", 1 },
+		{ "\1\0\0\0x", 5, "1000 sp+8; 1010 none; 1020 sp+8; 1030 none", 1 }, /* too short for an id */
+		{ "\xff\xff\0\0", 4, "1000 sp+8; 1010 none", 1 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size_t behind = 0; behind < 6; behind++) {
+			struct buffer section;
+			buffer_init(&section);
+			size_t cie = tiny_cie(&section, true, "z", USUAL);
+			tiny_fde(&section, true, cie, FUNCTION, 0x10, BYTES(0));
+			put(&section, cases[i].bytes, cases[i].size);
+			tiny_fde(&section, true, cie, FUNCTION + 0x20, 0x10, BYTES(0));
+			put(&section, "\7\7\7\7\7\7", behind);
+			struct unwind_table *table = tiny_table(&section, NULL, true);
+			assert_string_equal(tiny_rows_text(table), cases[i].rows);
+			/* Fewer bytes than a length are padding. */
+			bool is_cut = behind >= 4 && i < 4;
+			assert_int_equal(table->skipped, cases[i].skipped + is_cut);
+			unwind_table_free(table);
+			buffer_release(&section);
+		}
+	}
+}
+
+/* Rules that are damaged from the start of a function on: the gap behind it is part of the same row, and other functions follow. */
+static void damaged_functions(void **state)
+{
+	(void)state;
+	struct buffer section;
+	buffer_init(&section);
+	size_t cie = tiny_cie(&section, true, "z", USUAL);
+	tiny_fde(&section, true, cie, FUNCTION, 0x10, BYTES(0x3e));
+	tiny_fde(&section, true, cie, FUNCTION + 0x40, 0x10, BYTES(0));
+	tiny_fde(&section, true, cie, FUNCTION + 0x80, 0x10, BYTES(0x44, 0x3e));
+	tiny_fde(&section, true, cie, FUNCTION + 0x90, 0x10, BYTES(0x0e, 16));
+	struct unwind_table *table = tiny_table(&section, NULL, true);
+	assert_string_equal(tiny_rows_text(table),
+			    "1000 none; 1040 sp+8; 1050 none; 1080 sp+8; 1084 none; 1090 sp+16; 10a0 none");
+	assert_int_equal(table->skipped, 2);
+	unwind_table_free(table);
+	buffer_release(&section);
+}
+
+/* A function with an indirect pointer is skipped, and has nothing of the one before it. */
+static void indirect_pointers(void **state)
+{
+	(void)state;
+	const uint8_t indirect[] = { 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, RA, 1, 0x80, CIE_USUAL };
+	struct buffer section, content;
+	buffer_init(&section);
+	buffer_init(&content);
+	size_t cie = tiny_cie(&section, true, "z", USUAL);
+	tiny_fde(&section, true, cie, FUNCTION, 0x10, BYTES(0));
+	cie = section.size;
+	put(&content, indirect, sizeof(indirect));
+	tiny_entry(&section, &content);
+	tiny_fde(&section, true, cie, 0x20, 0, BYTES(0)); /* the pointer, which would fit as a size */
+	struct unwind_table *table = tiny_table(&section, NULL, true);
+	assert_string_equal(tiny_rows_text(table), "1000 sp+8; 1010 none");
+	assert_int_equal(table->skipped, 1);
+	unwind_table_free(table);
+	buffer_release(&content);
+	buffer_release(&section);
+}
+
+/* A section without bytes is none: .eh_frame is found through the program headers. */
+static void empty_sections(void **state)
+{
+	(void)state;
+	struct buffer section, bytes;
+	buffer_init(&section);
+	buffer_init(&bytes);
+	size_t cie = tiny_cie(&section, true, "z", USUAL);
+	tiny_fde(&section, true, cie, FUNCTION, 0x10, BYTES(0));
+	buffer_append(&section, "\0\0\0\0", 4);
+	tiny_elf(&bytes, &section, NULL, true);
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)bytes.bytes;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(void *)(bytes.bytes + header->e_shoff);
+	sections[1].sh_size = 0;
+	struct elf_file *file = elf_file_from_memory(bytes.bytes, bytes.size, "tiny", NULL);
+	struct unwind_table *table = unwind_table_new(file, NULL);
+	assert_string_equal(tiny_rows_text(table), "1000 sp+8; 1010 none");
+	unwind_table_free(table);
+	elf_file_free(file);
+	buffer_release(&bytes);
+	buffer_release(&section);
+}
+
 /* --- memory --- */
 
 static void try_to_build(const struct buffer *bytes, const char *rows, bool *was_built)
@@ -273,9 +436,18 @@ static void causes_are_documented(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_sorted_and_cut), cmocka_unit_test(debug_frame_fills_gaps),
-		cmocka_unit_test(pointers_and_augmentations),   cmocka_unit_test(debug_frame_versions),
-		cmocka_unit_test(entries_of_64_bits),           cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(functions_are_sorted_and_cut),
+		cmocka_unit_test(debug_frame_fills_gaps),
+		cmocka_unit_test(pointers_and_augmentations),
+		cmocka_unit_test(debug_frame_versions),
+		cmocka_unit_test(entries_of_64_bits),
+		cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(sizes_of_functions),
+		cmocka_unit_test(pointers_to_cies),
+		cmocka_unit_test(ends_of_sections),
+		cmocka_unit_test(damaged_functions),
+		cmocka_unit_test(empty_sections),
+		cmocka_unit_test(indirect_pointers),
 		cmocka_unit_test(causes_are_documented),
 	};
 	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);

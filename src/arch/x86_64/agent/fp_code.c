@@ -3,11 +3,24 @@
 
 enum { REGISTERS = 0xc0, REG_SHIFT = 3, REG_MASK = 7 };
 
+/* An instruction has at most 15 bytes. */
+enum { PREFIXES_MAX = 14 };
+_Static_assert(PREFIXES_MAX + 2 <= FP_CODE_BYTES, "two bytes of the opcode can be read after the most prefixes");
+
+/* Returns whether an instruction that runs can have this prefix before its opcode: operand and address size, repetition, segments
+ * (es, cs, ss and ds are ignored in 64-bit code, but allowed), and REX. LOCK is allowed with none of the instructions below. */
+static bool is_prefix(uint8_t byte)
+{
+	enum { REX = 0x40, REX_MASK = 0xf0 };
+	return byte == 0x66 || byte == 0x67 || byte == 0xf2 || byte == 0xf3 || byte == 0x26 || byte == 0x2e ||
+	       byte == 0x36 || byte == 0x3e || byte == 0x64 || byte == 0x65 || (byte & REX_MASK) == REX;
+}
+
 /* fldenv (D9 /4) and frstor (DD /4). */
 bool fp_loads_legacy_flags(const uint8_t *at)
 {
-	enum { REX = 0x40, REX_MASK = 0xf0, LOAD = 4 };
-	while ((*at & REX_MASK) == REX || *at == 0x66 || *at == 0x67 || *at == 0x64 || *at == 0x65 || *at == 0x2e)
+	enum { LOAD = 4 };
+	while (is_prefix(*at))
 		at++;
 	return (*at == 0xd9 || *at == 0xdd) && at[1] < REGISTERS && (at[1] >> REG_SHIFT & REG_MASK) == LOAD;
 }
@@ -26,9 +39,9 @@ static enum fp_next next_x87(const uint8_t *code)
 
 enum fp_next fp_next_instruction(const uint8_t bytes[FP_CODE_BYTES])
 {
-	const uint8_t *code = bytes, *end = bytes + 8;
-	while (code < end && (*code == 0x66 || *code == 0x67 || *code == 0xf2 || *code == 0xf3 || *code == 0x2e ||
-			      *code == 0x3e || *code == 0x64 || *code == 0x65 || (*code & 0xf0) == 0x40))
+	enum { VEX_MAX = 11 }; /* the instructions with this prefix have four more bytes at least */
+	const uint8_t *code = bytes, *end = bytes + PREFIXES_MAX;
+	while (code < end && is_prefix(*code))
 		code++;
 	if ((*code & 0xf8) == 0xd8)
 		return next_x87(code);
@@ -40,7 +53,7 @@ enum fp_next fp_next_instruction(const uint8_t bytes[FP_CODE_BYTES])
 				       code[1] == 0xc7
 			       ? FP_NEXT_STOPS
 			       : FP_NEXT_OTHER;
-	if ((*code == 0xc5 && code[2] == 0xae) || (*code == 0xc4 && code[3] == 0xae)) /* vldmxcsr, vstmxcsr */
-		return FP_NEXT_STOPS;
+	if (code <= bytes + VEX_MAX && ((*code == 0xc5 && code[2] == 0xae) || (*code == 0xc4 && code[3] == 0xae)))
+		return FP_NEXT_STOPS; /* vldmxcsr, vstmxcsr */
 	return FP_NEXT_OTHER;
 }

@@ -162,6 +162,7 @@ name:                            \
 .macro WRITE_EVENT
 	mov	%rax, %rdi
 	mov	NODE_NUMBER(%rdx), %rsi
+	lfence
 	rdtsc
 	cmp	THREAD_TICKS_HIGH(%rdi), %edx
 	lea	EVENT_ENTER(, %rsi, EVENT_NUMBER_TIMES), %rsi

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "collect/agent/core/interface.h"
+#include "collect/agent/hooks/hooks.h"
 
 enum {
 	TEXT_BYTES = 1000, /* maximum of a set */
@@ -97,6 +98,7 @@ static struct label_set *make_set(struct label_store *store, const char *text, s
 		set->bytes = (uint32_t)bytes;
 		memcpy(set->text, text, bytes);
 		runtime_write_event(thread, CHANNEL_LABELS, set->number, 0, text, bytes - 1);
+		hooks_labels_declared(set->number, text, bytes - 1);
 	}
 	runtime_leave(thread);
 	return set;
@@ -121,6 +123,15 @@ static const struct label_set *find_set(const char *text, size_t bytes)
 		}
 		if (there->bytes == bytes && memcmp(there->text, text, bytes) == 0)
 			return there;
+	}
+}
+
+void runtime_labels_repeat(void)
+{
+	for (uint64_t i = 0; label_store && i < SLOTS; i++) {
+		const struct label_set *set = label_store->slots[i];
+		if (set)
+			hooks_labels_declared(set->number, set->text, set->bytes - 1);
 	}
 }
 

@@ -225,7 +225,7 @@ static bool take_forked_process(uint64_t code)
 	return !runtime.channel->is_over && runtime.pid != 1 && take_process(code);
 }
 
-void runtime_forked(void)
+void runtime_cloned(const struct sample_record *creator)
 {
 	int64_t parent_pid = runtime.pid;
 	hooks_forked();
@@ -236,11 +236,16 @@ void runtime_forked(void)
 	runtime.pid = (uint32_t)pid;
 	if (pid < 0 || !take_forked_process(code))
 		runtime.channel = NULL;
-	runtime_thread_forked(parent_pid);
+	runtime_thread_forked(parent_pid, creator);
 	if (runtime.channel)
 		runtime_ring_bell();
 	else
 		runtime.on = false;
+}
+
+void runtime_forked(void)
+{
+	runtime_cloned(NULL);
 }
 
 /* --- begin --- */

@@ -54,6 +54,9 @@ void runtime_begin_alone(void);
 /* Called in the child of a fork, also of one for which the C library runs no fork handlers. Async-signal-safe where
  * hooks count. */
 void runtime_forked(void);
+/* The same for a child that begins on a stack of its own. `creator` is a record of runtime_describe_creator with its frames behind
+ * it, or NULL. */
+void runtime_cloned(const struct sample_record *creator);
 
 /* Reports to the monitor that code was mapped or unmapped, and waits until walks can use it: at most a second, and
  * only a few timeouts in the whole life of a process. Not for handlers. */
@@ -65,6 +68,9 @@ bool runtime_wait_for(uint32_t *futex, uint32_t at_least, uint32_t milliseconds)
 
 /* Wakes the monitor. Async-signal-safe. */
 void runtime_ring_bell(void);
+
+/* Passes all label sets of the process to hooks_labels_declared again. For the child of a fork. */
+void runtime_labels_repeat(void);
 
 /* --- threads --- */
 
@@ -182,7 +188,7 @@ static inline void runtime_leave(struct runtime_thread *thread)
 
 /* Register the first thread of a program, or of a forked process. `text` is the program's name. */
 struct runtime_thread *runtime_thread_begin_main(enum channel_event event, int64_t detail, const char *text);
-void runtime_thread_forked(int64_t parent_pid);
+void runtime_thread_forked(int64_t parent_pid, const struct sample_record *creator);
 
 /* Visits all registered threads of the process. Not for handlers. */
 void runtime_each_thread(void (*visit)(struct runtime_thread *thread));
@@ -213,6 +219,9 @@ void runtime_sample_here(struct runtime_thread *thread, uint32_t request, uint64
 /* Samples the code that a signal interrupted: `context` is the handler's third argument. */
 void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
 				const void *context);
+
+/* Walks that path without writing a sample. Returns whether runtime_sample_again can write samples of it. */
+bool runtime_walk_interrupted(struct runtime_thread *thread, const void *context);
 
 /* Copies memory that may not be mapped. Returns false if it is not. Async-signal-safe. */
 bool runtime_copy(void *to, size_t bytes, uint64_t address);

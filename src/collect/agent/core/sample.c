@@ -230,6 +230,10 @@ static void write_walked(struct runtime_thread *thread)
 		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
 }
 
+/* Where the frames of the first thread end: the kernel stores argc, the arguments and the environment there, which
+ * may be many times as long as all frames. Musl does not have it. */
+extern void *__libc_stack_end __attribute__((weak));
+
 /* Returns the number of readable bytes of a stack, at most SAMPLE_STACK_BYTES. The stack of a thread of the C
  * library ends below the thread's own block: the memory behind it may belong to another thread, which may unmap it
  * during the copy. */
@@ -237,6 +241,9 @@ static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 {
 	uint64_t at = from, block = machine_thread_pointer();
 	uint64_t end = block - from < SAMPLE_STACK_BYTES ? block : from + SAMPLE_STACK_BYTES;
+	uint64_t frames_end = &__libc_stack_end ? (uint64_t)(uintptr_t)__libc_stack_end + sizeof(uint64_t) : 0;
+	if (from < frames_end && frames_end < end)
+		end = frames_end;
 	set_page(thread, 0);
 	while (at < end && page_is_there(thread, at / PAGE))
 		at = (at / PAGE + 1) * PAGE;
@@ -326,6 +333,23 @@ void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request,
 	thread->walk->record = new_record(thread, request, hits, amount);
 	set_page(thread, 0); /* the stack may have overflowed */
 	take_sample(thread, &registers, 0);
+}
+
+bool runtime_walk_interrupted(struct runtime_thread *thread, const void *context)
+{
+	struct arch_registers registers;
+	struct walk *walk = thread->walk;
+	if (runtime.alone)
+		return false;
+	machine_registers_of(context, &registers);
+	thread->samples++;
+	walk->record = new_record(thread, 0, 0, 0);
+	set_page(thread, 0);
+	walk_stack(thread, &registers);
+	walk->record.end = (uint8_t)walk->end;
+	walk->record.kind = walk->end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
+	trim(walk, 0);
+	return runtime_can_repeat(thread);
 }
 
 bool runtime_can_repeat(const struct runtime_thread *thread)

@@ -126,6 +126,7 @@ static void fill_slot(struct runtime_thread *thread)
 	memset(shared->clocks, 0, sizeof(shared->clocks));
 	memset(shared->lost, 0, sizeof(shared->lost));
 	memset(shared->estimated, 0, sizeof(shared->estimated));
+	memset(shared->estimated_squares, 0, sizeof(shared->estimated_squares));
 	shared->lost_events = 0;
 	shared->moved = (struct channel_moved){ 0 };
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)
@@ -214,16 +215,22 @@ static void measure(struct runtime_thread *thread)
 		fp_start(thread);
 }
 
+/* Writes the path that created the thread, if it is known. */
+static void write_creator(struct runtime_thread *thread, const struct sample_record *creator)
+{
+	if (!creator)
+		return;
+	struct sample_record record = *creator;
+	record.about = thread->tid;
+	record.time_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	if (!runtime_ring_write(thread, &record, sizeof(record), creator + 1, record.frames * sizeof(uint64_t)))
+		thread->shared->lost_events++;
+}
+
 /* Writes the first records of the ring: the path that created the thread, and its name. */
 static void introduce(struct runtime_thread *thread, const struct sample_record *creator)
 {
-	if (creator) {
-		struct sample_record record = *creator;
-		record.about = thread->tid;
-		record.time_ns = runtime_now_ns(CLOCK_MONOTONIC);
-		if (!runtime_ring_write(thread, &record, sizeof(record), creator + 1, record.frames * sizeof(uint64_t)))
-			thread->shared->lost_events++;
-	}
+	write_creator(thread, creator);
 	/* The thread may have ended before the monitor could read its name from /proc. */
 	enum { NAME_BYTES = 16 };
 	char name[NAME_BYTES] = { 0 };
@@ -267,7 +274,7 @@ struct runtime_thread *runtime_thread_begin_main(enum channel_event event, int64
 	return thread;
 }
 
-void runtime_thread_forked(int64_t parent_pid)
+void runtime_thread_forked(int64_t parent_pid, const struct sample_record *creator)
 {
 	struct runtime_thread *thread = runtime_thread;
 	tick_forked();
@@ -292,6 +299,7 @@ void runtime_thread_forked(int64_t parent_pid)
 		return;
 	}
 	enlist(thread);
+	write_creator(thread, creator);
 	runtime_write_event(thread, CHANNEL_FORKED, 0, parent_pid, NULL, 0);
 	measure(thread);
 }

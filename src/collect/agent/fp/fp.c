@@ -6,7 +6,7 @@
  *   - Results, flags, masks and signals are those of a run without the agent: the processor executes each instruction
  *     once, with the program's own masks.
  *   - Counts are exact, up to the rate at which a thread would spend a fourth of its time in traps; beyond, the
- *     frequent kinds are estimated (fp/frequent.c).
+ *     frequent kinds are sampled (fp/frequent.c).
  * Limits:
  *   - Instructions in the program's own code that store the words find our changes in them, and so do handlers that
  *     inspect the code that they interrupted.
@@ -16,6 +16,7 @@
 #include "collect/agent/fp/fp.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -28,12 +29,12 @@
 
 uint8_t fp_unmasked(const struct fp_thread *fp)
 {
-	return fp->is_burst ? runtime.fp_kinds : runtime.fp_kinds & (uint8_t)~fp->frequent;
+	return runtime.fp_kinds & (uint8_t)~fp->frequent;
 }
 
 bool fp_is_armed(const struct fp_thread *fp)
 {
-	return fp->is_burst || !fp->legacy_frequent;
+	return !fp->legacy_frequent;
 }
 
 bool fp_are_hidden(const struct fp_thread *fp, const struct fp_words *words)
@@ -165,7 +166,8 @@ static void close_signals(const struct fp_thread *fp, ucontext_t *context)
 		sigaddset(&context->uc_sigmask, SIGTRAP);
 }
 
-void fp_set_trap(struct fp_thread *fp, ucontext_t *context)
+/* Sets the trap flag. The words are shown and without flags. */
+static void set_trap(struct fp_thread *fp, ucontext_t *context)
 {
 	fp->is_stepping = true;
 	open_signals(fp, context);
@@ -183,6 +185,12 @@ static void take_words(struct fp_thread *fp, ucontext_t *context)
 	words.status &= (uint16_t) ~(FP_LEGACY_FLAGS | FP_SUMMARY);
 	fp_words_set(context, &words);
 	fp->pc = machine_program_counter_of(context);
+}
+
+void fp_step(struct fp_thread *fp, ucontext_t *context)
+{
+	take_words(fp, context);
+	set_trap(fp, context);
 }
 
 /* Returns the flags that one instruction of a step has raised. Clears them in the words, and adds them to the saved
@@ -213,6 +221,48 @@ static void leave_step(struct fp_thread *fp, struct fp_words *words, ucontext_t 
 		fp_trap_flag_set(context, false);
 	}
 	fp->is_stepping = fp->is_window = fp->loads_flags = fp->is_legacy = false;
+}
+
+/* --- steps below handlers --- */
+
+void fp_suspend(struct fp_thread *fp)
+{
+	if (!fp->is_stepping)
+		return;
+	if (fp->suspended_count == FP_SUSPENDED_MAX) /* a handler has jumped out of the oldest one */
+		memmove(fp->suspended, fp->suspended + 1, --fp->suspended_count * sizeof(fp->suspended[0]));
+	fp->suspended[fp->suspended_count++] = (struct fp_suspended){
+		.pc = fp->pc,
+		.vector_flags = fp->vector_flags,
+		.legacy_flags = fp->legacy_flags,
+		.loads_flags = fp->loads_flags,
+		.is_legacy = fp->is_legacy,
+		.blocked_fpe = fp->blocked_fpe,
+		.blocked_trap = fp->blocked_trap,
+	};
+	fp->is_stepping = fp->is_window = fp->loads_flags = fp->is_legacy = false;
+}
+
+static void resume(struct fp_thread *fp)
+{
+	const struct fp_suspended *step = &fp->suspended[--fp->suspended_count];
+	fp->pc = step->pc;
+	fp->vector_flags = step->vector_flags;
+	fp->legacy_flags = step->legacy_flags;
+	fp->loads_flags = step->loads_flags;
+	fp->is_legacy = step->is_legacy;
+	fp->blocked_fpe = step->blocked_fpe;
+	fp->blocked_trap = step->blocked_trap;
+	fp->is_stepping = true;
+}
+
+/* Makes is_stepping true for the interrupted code: only the code of a step has the trap flag set. */
+static void match_step(struct fp_thread *fp, const ucontext_t *context)
+{
+	if (!fp_trap_flag_is_set(context))
+		fp_suspend(fp);
+	else if (!fp->is_stepping && fp->suspended_count)
+		resume(fp);
 }
 
 /* --- signals --- */
@@ -274,7 +324,7 @@ static bool unhide(struct runtime_thread *thread, ucontext_t *context)
 	struct fp_words words = fp_words_of(context);
 	const struct fp_words old = words;
 	if (fp && fp->on)
-		fp_frequent_end(thread, context);
+		fp_frequent_end(thread);
 	fp_show(fp ? fp : &none, &words);
 	fp_words_set(context, &words);
 	if (fp)
@@ -321,7 +371,7 @@ static void finish_step(struct runtime_thread *thread, ucontext_t *context)
 		leave_step(fp, &words, context);
 		fp_hide(fp, &words);
 	} else if (!fp->is_stepping) {
-		fp_set_trap(fp, context);
+		set_trap(fp, context);
 	}
 	fp_words_set(context, &words);
 }
@@ -330,15 +380,13 @@ static void step(struct runtime_thread *thread, int trap, ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
 	fp->entered_ns = runtime_now_ns(CLOCK_MONOTONIC);
-	if (fp_frequent_trap(fp, fp->entered_ns))
-		return;
 	fp->is_legacy = trap == FP_TRAP_LEGACY;
 	take_words(fp, context);
 	fp->loads_flags = fp->is_legacy && fp_loads_legacy_flags((const uint8_t *)(uintptr_t)fp->pc);
 	if (!fp->loads_flags && !fp->vector_unmasked && !fp->legacy_unmasked && fp_execute(fp->area, context))
 		finish_step(thread, context);
 	else
-		fp_set_trap(fp, context);
+		set_trap(fp, context);
 }
 
 static void on_fpe(int number, siginfo_t *info, void *interrupted)
@@ -349,6 +397,8 @@ static void on_fpe(int number, siginfo_t *info, void *interrupted)
 	int trap = trap_of(info, context);
 	struct fp_words words = fp_words_of(context);
 	bool passes = false;
+	if (fp)
+		match_step(fp, context);
 	if (trap && (!fp || (!runtime.on && !fp->is_stepping))) {
 		passes = !unhide(runtime_thread, context);
 	} else if (trap && is_ours(fp, trap, &words)) {
@@ -369,6 +419,8 @@ static void on_trap(int number, siginfo_t *info, void *interrupted)
 	ucontext_t *context = interrupted;
 	struct runtime_thread *thread = runtime_thread;
 	struct fp_thread *fp = thread ? thread->fp : NULL;
+	if (fp)
+		match_step(fp, context);
 	if (!fp || !fp->is_stepping || info->si_code != TRAP_TRACE) {
 		pass_on(number, info, context);
 	} else {
@@ -412,11 +464,9 @@ void fp_tick(struct runtime_thread *thread, void *interrupted)
 	ucontext_t *context = interrupted;
 	if (!fp || fp->is_shown)
 		return;
-	if (fp->is_stepping) {
-		if (fp_trap_flag_is_set(context))
-			return;
-		fp->is_stepping = fp->is_window = fp->loads_flags = false; /* a handler jumped out of the step */
-	}
+	match_step(fp, context);
+	if (fp_trap_flag_is_set(context)) /* a step, or the program has set it */
+		return;
 	if (sigismember(&context->uc_sigmask, SIGFPE) == 1 || sigismember(&context->uc_sigmask, SIGTRAP) == 1)
 		return;
 	__atomic_store_n(&thread->fp_turn, fp_turns, __ATOMIC_RELEASE);

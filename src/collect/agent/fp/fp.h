@@ -19,6 +19,10 @@
  *   hidden ----------> stepping (shown) ------------> hidden
  *             step                        finish_step
  *
+ * A signal of the program may be delivered in a step. Its handler runs without the trap flag; when the agent finds that, it
+ * suspends the step, and resumes it when the trap flag appears again: the handler has returned. A handler that jumps out leaves a
+ * suspended step behind, which the next ones replace.
+ *
  * If the handler can execute the instruction itself (processor/agent/fp_execute.h), there is no second signal. A
  * second SIGFPE in a step is the program's own, of a kind that the program has unmasked.
  */
@@ -28,30 +32,13 @@
 #include "collect/agent/core/runtime.h"
 #include "processor/agent/fp_words.h"
 
-/* The time from an instruction to the next one that traps. */
-struct fp_gap {
+/* A step whose code a handler of the program has interrupted. */
+struct fp_suspended {
 	uint64_t pc;
-	uint32_t ps;
-	uint16_t samples; /* number of measurements; 0: unknown */
-	bool is_far;      /* too far for stepping: the clock measures it */
+	uint8_t vector_flags, legacy_flags;
+	bool loads_flags, is_legacy, blocked_fpe, blocked_trap;
 };
-
-enum { FP_GAPS = 64 };
-
-/* An instruction by which fp/loops.c counts the turns of a loop. Each burst searches for it. */
-struct fp_anchor {
-	uint64_t pc;
-	uint32_t seen;                         /* number of times in this burst */
-	uint32_t steady;                       /* bit n: values[n] changes by the same amount in each turn */
-	greg_t values[FP_GENERAL_REGISTERS];   /* registers when it was seen last */
-	int64_t changes[FP_GENERAL_REGISTERS]; /* change in one turn */
-	uint64_t turns;                        /* turns in the masked time before this burst; 0: unknown */
-	double per_ns;                         /* turns, a recent maximum */
-	uint32_t raised_first[FP_KIND_COUNT];  /* events of the burst when it was seen first and last */
-	uint32_t raised_last[FP_KIND_COUNT];
-	double per_turn[FP_KIND_COUNT];       /* events per turn in the last burst that saw it */
-	double known_per_turn[FP_KIND_COUNT]; /* ... before this burst */
-};
+enum { FP_SUSPENDED_MAX = 4 };
 
 struct fp_thread {
 	bool on;               /* its words are hidden, except in handlers of the program */
@@ -63,14 +50,16 @@ struct fp_thread {
 
 	/* A step. */
 	bool is_stepping;
-	bool is_window;       /* several instructions: fp/frequent.c */
+	bool is_window;       /* of several instructions: fp/frequent.c */
 	bool loads_flags;     /* the instruction loads the legacy unit's flags and does not raise them */
 	bool is_legacy;       /* an instruction of the legacy unit */
 	uint8_t vector_flags; /* flags that were set before */
 	uint8_t legacy_flags;
-	bool blocked_fpe, blocked_trap; /* in the interrupted code */
-	uint64_t pc;                    /* of the instruction */
-	uint64_t entered_ns;            /* CLOCK_MONOTONIC: at the start of the step */
+	bool blocked_fpe, blocked_trap;                  /* in the interrupted code */
+	uint64_t pc;                                     /* of the instruction */
+	uint64_t entered_ns;                             /* CLOCK_MONOTONIC: at the start of the step */
+	struct fp_suspended suspended[FP_SUSPENDED_MAX]; /* the latest is the last one */
+	uint32_t suspended_count;
 
 	void *area; /* for fp_execute; NULL: none */
 
@@ -78,36 +67,23 @@ struct fp_thread {
 	 * are. */
 	uint8_t frequent;
 	bool legacy_frequent;
-	bool is_burst;     /* all of them trap for a moment */
 	uint64_t level_ns; /* time in traps, less the time allowed for them since */
 	uint64_t level_at_ns;
-	uint64_t signal_ns;           /* duration of a signal's delivery and return */
-	uint32_t steps, legacy_steps; /* since the level was 0 */
-	uint32_t exact_steps;         /* of the thread, up to EXACT_STEPS */
+	uint64_t signal_ns;                 /* duration of a signal's delivery and return */
+	uint32_t steps, legacy_steps;       /* since the level was 0 */
+	uint32_t exact_steps, exact_events; /* the thread's first traps, and those of them that raised something */
 	uint32_t raised[FP_KIND_COUNT];
 
-	uint64_t masked_at_ns; /* CPU time at the end of the last burst */
-	uint64_t masked_ns;    /* masked time before the burst, which the burst represents */
-	uint32_t burst_stops, burst_target;
-	uint32_t burst_raised[FP_KIND_COUNT];
-	uint64_t burst_ps;            /* the program's own time between stops */
-	uint32_t rare_bursts;         /* in a row */
-	uint64_t owed[FP_KIND_COUNT]; /* estimated events that the next event of the kind is credited with */
-	double per_ns[FP_KIND_COUNT]; /* rate in the last bursts; 0: none yet */
-	bool has_path;                /* the walk directly behind this struct has the last burst's path */
-
-	/* From one stop to the next. */
-	struct fp_gap gaps[FP_GAPS];
-	struct fp_gap *gap;             /* of the last stop, for use or measurement; NULL: none */
-	uint64_t run_at_ns, run_cpu_ns; /* two clocks when the program continued without stepping; 0: it is stepped */
-	uint64_t turn_ns;      /* CPU time from one handler to the next with no instruction in between; 0: unknown */
-	bool is_again;         /* the instruction will trap once more, to measure turn_ns */
-	int64_t burst_runs_ns; /* the burst's own time between stops without stepping; a difference of clocks */
-	uint32_t burst_runs;
-	struct fp_anchor anchor;
-	uint32_t window_steps;
-	uint64_t stepped_ns; /* time that windows may still take */
-	uint64_t code_page;  /* a page of code that was read: it is mapped */
+	uint64_t masked_at_ns;                 /* CPU time at the end of the last window */
+	uint64_t window_at_ns, window_cost_ns; /* CPU time at the begin of a window, and in the last one */
+	uint32_t window_steps, window_events;  /* instructions, and those of them that raised an estimated kind */
+	uint32_t window_raised[FP_KIND_COUNT];
+	uint32_t empty_windows; /* in a row */
+	uint32_t path_kinds;    /* kinds that the path in the walk directly behind this struct was seen to raise */
+	uint64_t owed[FP_KIND_COUNT]; /* estimated exceptions that are not credited yet */
+	double per_ns[FP_KIND_COUNT]; /* rate in the last window */
+	uint64_t random;
+	uint64_t code_page; /* a page of code that was read: it is mapped */
 };
 
 /* Number of calls of cpprof_start and cpprof_stop (fp/threads.c). */
@@ -124,8 +100,11 @@ void fp_show(const struct fp_thread *fp, struct fp_words *words);
 /* Changes the words to the hidden view, and saves what the program has in them. fp_show is the reverse. */
 void fp_hide(struct fp_thread *fp, struct fp_words *words);
 
-/* Sets the trap flag: the next instruction is a step. The words are shown and without flags. */
-void fp_set_trap(struct fp_thread *fp, ucontext_t *context);
+/* Makes the next instruction of interrupted code a step by the trap flag. */
+void fp_step(struct fp_thread *fp, ucontext_t *context);
+
+/* Keeps the present step, if there is one, for when the trap flag appears again. A window ends. */
+void fp_suspend(struct fp_thread *fp);
 
 /* Show the present thread's words around a call that reads them. fp_show_here returns NULL if they are shown
  * already; calls do not nest. In a handler, or in code that has jumped out of one, the words were not hidden;
@@ -139,26 +118,18 @@ void fp_count_here(uint32_t kinds, uint64_t function);
 
 /* --- frequent kinds (fp/frequent.c) --- */
 
-/* Called at a trap, before its step. Returns true if the instruction has to trap once more first. */
-bool fp_frequent_trap(struct fp_thread *fp, uint64_t now_ns);
 /* Called after a step that raised `kinds`: counts them at `context`. Returns true if the step continues with the
  * instruction at `next_pc`. */
 bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_pc);
 /* Called at a tick, with hidden words. */
 void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context);
-/* Turns of loops (fp/loops.c): called when a burst begins, at each stop before its events are added to the burst,
- * and when the burst ends. fp_loops_end returns true if `events`, the estimate for the masked time, is near the
- * estimate by the clock. */
-void fp_loops_begin(struct fp_thread *fp);
-void fp_loops_stop(struct fp_thread *fp, const ucontext_t *context);
-bool fp_loops_end(struct fp_thread *fp, const double by_clock[FP_KIND_COUNT], double events[FP_KIND_COUNT]);
 
 /* Returns to exact counting. */
 void fp_frequent_reset(struct fp_thread *fp);
 /* The same, without estimates to credit. */
 void fp_frequent_forget(struct fp_thread *fp);
-/* Called when nothing traps any more: credits the events of the masked time since the last burst, and those still
- * owed, to that burst's path. The words must be shown. `context`: of the handler; NULL: not in a handler. */
-void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context);
+/* Called when nothing traps any more: credits the masked time since the last window, and what is still owed, to the
+ * kept path. The words must be shown. */
+void fp_frequent_end(struct runtime_thread *thread);
 
 #endif

@@ -1,26 +1,28 @@
 /*
- * Estimates the kinds that are raised so often that one trap for each would slow the program down.
+ * Samples the kinds that are raised so often that one trap for each would slow the program down.
  *
- *   exact ----------------> masked <-------------> burst ----------> exact
- *         in_traps_too_long        fp_frequent_tick      rare enough
- *                                  end_burst
+ *   exact ----------------> masked <------------------> window ----------> exact
+ *         in_traps_too_long        fp_frequent_tick             EMPTY_WINDOWS
+ *                                  end_window
  *
- * While masked, these kinds do not trap. Each tick begins a burst: some consecutive events trap and are counted,
- * each on its own path. The number of events that were masked since the last burst is estimated
+ * While masked, these kinds do not trap. Windows begin at ticks, which come at random times: the next WINDOW_STEPS
+ * instructions of the program are stepped, and each exception that they raise is counted, on its own path. A window
+ * represents the masked time before it. It is credited with
  *
- *   by the turns   that a loop has made meanwhile, if its registers show them (fp/loops.c), times the
- *                  events of a turn
- *   by the clock   otherwise: the events of the burst, divided by the program's own time from its first to
- *                  its last, times the CPU time that was masked
+ *     (its exceptions) / (its instructions) x (masked CPU time) / INSTRUCTION_PS
  *
- * The own time between two close events is measured by single steps: INSTRUCTION_PS for each instruction. Between
- * distant events the program runs and the clock measures the time, less the duration of a trap, which is measured
- * where an instruction traps twice in a row.
+ * exceptions, on the path of one of its own, which is drawn at random. So all moments of masked time are equally
+ * likely to be observed, and a path is credited only with kinds that it was seen to raise. The exceptions of a window
+ * are close to each other, so a window is one sample: analyze/selection.c computes the error of a fraction from the
+ * weights of the samples.
  *
- * The estimate is credited to the path of the burst's last event.
+ * Nothing that a program may read counts the instructions of masked time, and a trap takes a thousand times as long as
+ * the code between two exceptions, so that no clock can measure that code among traps. So the time of an instruction is
+ * a constant: a total is known within a factor of about two, which is common to all code with as many instructions
+ * in a nanosecond.
  *
  * All instructions of the legacy unit trap while it is observed, whether or not they raise a flag: if they are
- * frequent, the unit is also observed only in bursts.
+ * frequent, the unit is also observed only in windows.
  */
 #include "collect/agent/fp/fp.h"
 
@@ -32,33 +34,23 @@
 #include "processor/agent/machine.h"
 
 enum {
-	EXACT_STEPS = 20000, /* a thread's first steps are exact whatever they cost: small counts are never estimated */
-	ALLOWED_SHARE = 4,   /* traps may take a fourth of the time ... */
+	/* A thread's first exceptions are counted one by one whatever that costs. The legacy unit also traps without
+	 * one. */
+	EXACT_EVENTS = 10000,
+	EXACT_STEPS = 50000,
+	ALLOWED_SHARE = 4,               /* traps may take a fourth of the time ... */
 	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... and may exceed that by this much at a time */
+	RETRY_NS = 2 * 1000 * 1000,      /* ... or by this much where they did so before */
 	SIGNAL_MAX_NS = 8000,
 	BETWEEN_MAX_NS = 100 * 1000, /* maximum of the time between two traps: other threads may have run */
 	SIGNAL_NS = 2500,            /* approximate delivery and return */
 	COST_MAX_NS = 50 * 1000,     /* a trap that takes longer was preempted */
 	BLAMED_SHARE = 8,            /* kinds that an eighth of the steps raised are frequent */
 
-	BURST_STOPS_MIN = 16,
-	BURST_STOPS_SPREAD = 17, /* so that bursts are not in step with a loop */
-	BURST_STOPS_MAX = 64,    /* if the last stops have no event to credit */
-	WINDOW_STEPS = 256,      /* maximum number of single steps to the next stop */
-	WINDOW_SHARE = 8,        /* single steps may take an eighth of the time */
-	FIRST_WINDOWS_NS = 2 * 1000 * 1000,
-	WINDOW_MAX_NS = 20 * 1000 * 1000,
-	GAP_SAMPLES = 3, /* after these the distance to the next stop is known ... */
-	GAP_AGAIN = 64,  /* ... and is measured again each 64th time */
-	GAP_WEIGHT = 8,
+	WINDOW_STEPS = 16,
+	EMPTY_WINDOWS = 64,   /* after so many windows in a row without an exception, each one traps again */
 	INSTRUCTION_PS = 250, /* between that of a tight loop and of a dependency chain */
-	PS_PER_NS = 1000,
-	SHORT_RUN_NS = 20 * 1000, /* a longer run is not the known short distance */
-	RUN_LEAST_NS = 25,        /* least time of a run without stepping */
-
-	RARE_GAP_NS = 60 * 1000, /* events at this distance need no estimate */
-	RARE_BURSTS = 4,
-	NONE_NS = 100 * 1000 * 1000 /* a burst ends if it waits for a stop this long */
+	PS_PER_NS = 1000
 };
 
 static uint64_t cpu_now_ns(void)
@@ -69,12 +61,8 @@ static uint64_t cpu_now_ns(void)
 void fp_frequent_reset(struct fp_thread *fp)
 {
 	fp->frequent = 0;
-	fp->legacy_frequent = fp->is_burst = false;
-	fp->level_ns = fp->rare_bursts = 0;
-	fp->run_at_ns = 0;
-	fp->is_again = false;
-	fp->gap = NULL;
-	fp->anchor = (struct fp_anchor){ .pc = 0 };
+	fp->legacy_frequent = false;
+	fp->level_ns = fp->empty_windows = 0;
 }
 
 void fp_frequent_forget(struct fp_thread *fp)
@@ -82,7 +70,7 @@ void fp_frequent_forget(struct fp_thread *fp)
 	fp_frequent_reset(fp);
 	memset(fp->owed, 0, sizeof(fp->owed));
 	memset(fp->per_ns, 0, sizeof(fp->per_ns));
-	fp->has_path = false;
+	fp->path_kinds = 0;
 }
 
 /* --- exact --- */
@@ -154,118 +142,16 @@ static enum fp_next next_instruction(struct fp_thread *fp, uint64_t pc)
 	return read_code(fp, pc, code) ? fp_next_instruction(code) : FP_NEXT_UNKNOWN;
 }
 
-/* --- from stop to stop --- */
-
-static struct fp_gap *gap_at(struct fp_thread *fp, uint64_t pc)
-{
-	struct fp_gap *gap = &fp->gaps[(pc ^ pc >> 6) % FP_GAPS];
-	if (gap->pc != pc)
-		*gap = (struct fp_gap){ .pc = pc };
-	return gap;
-}
-
-static void learn(struct fp_gap *gap, uint64_t ps)
-{
-	if (gap->samples < GAP_WEIGHT)
-		gap->samples++;
-	gap->ps = (uint32_t)((gap->ps * (uint64_t)(gap->samples - 1) + ps) / gap->samples);
-}
-
-/* Lets the program run until the next trap. */
-static void run(struct fp_thread *fp)
-{
-	fp->run_at_ns = fp->entered_ns;
-	fp->run_cpu_ns = cpu_now_ns();
-}
-
-static void learn_turn(struct fp_thread *fp, uint64_t turn)
-{
-	enum { WEIGHT = 16, OUTLIER = 4 };
-	if (!fp->turn_ns)
-		fp->turn_ns = turn;
-	else if (turn < OUTLIER * fp->turn_ns)
-		fp->turn_ns = fp->turn_ns - fp->turn_ns / WEIGHT + turn / WEIGHT;
-}
-
-/* If single steps have not measured the distance from the last stop, the clock does, less the time from the handler
- * to the program and back. That time is measured by letting an instruction trap twice. */
-bool fp_frequent_trap(struct fp_thread *fp, uint64_t now)
-{
-	if (!fp->is_burst || !fp->run_at_ns)
-		return false;
-	uint64_t ran = runtime_less(cpu_now_ns(), fp->run_cpu_ns);
-	struct fp_gap *gap = fp->gap;
-	bool is_known = gap && !gap->is_far && fp->burst_stops > 0;
-	fp->run_at_ns = 0;
-	if (fp->is_again) {
-		fp->is_again = false;
-		learn_turn(fp, ran);
-		return false;
-	}
-	if (is_known && runtime_less(ran, fp->turn_ns ? fp->turn_ns : SIGNAL_NS) < SHORT_RUN_NS) {
-		fp->burst_ps += gap->ps;
-		return false;
-	}
-	if (fp->burst_stops > 0) {
-		fp->burst_runs_ns += (int64_t)ran - (int64_t)(fp->turn_ns ? fp->turn_ns : SIGNAL_NS);
-		fp->burst_runs++;
-	}
-	fp->is_again = !fp->turn_ns || now >> 4 & 1;
-	if (fp->is_again)
-		run(fp);
-	return fp->is_again;
-}
-
-static bool step_on(struct fp_thread *fp, uint64_t pc)
+static bool can_step(struct fp_thread *fp, uint64_t pc)
 {
 	enum fp_next next = next_instruction(fp, pc);
-	if (next < FP_NEXT_LEGACY || fp->window_steps >= WINDOW_STEPS || fp->stepped_ns == 0) {
-		if (fp->gap && fp->window_steps >= WINDOW_STEPS)
-			*fp->gap = (struct fp_gap){ .pc = fp->gap->pc, .is_far = true, .samples = GAP_SAMPLES };
-		fp->burst_ps += (uint64_t)fp->window_steps * INSTRUCTION_PS;
-		run(fp);
-		fp->gap = NULL;
-		return false;
-	}
-	fp->window_steps++;
-	fp->is_window = true;
 	fp->is_legacy = next == FP_NEXT_LEGACY;
-	fp->loads_flags = false;
-	return true;
+	return next >= FP_NEXT_LEGACY;
 }
 
-/* At a stop: decides whether to step or to run to the next one. Returns true to step. */
-static bool go_on(struct fp_thread *fp, uint64_t pc, uint64_t next_pc, uint64_t random)
-{
-	struct fp_gap *gap = fp->gap = gap_at(fp, pc);
-	if (gap->samples < GAP_SAMPLES || (!gap->is_far && random % GAP_AGAIN == 0)) {
-		fp->window_steps = 0;
-		return step_on(fp, next_pc);
-	}
-	run(fp);
-	return false;
-}
+/* --- windows --- */
 
-/* --- bursts --- */
-
-/* Samples at `context`; NULL: at the last burst's path, or if that is unknown, here. */
-static void sample(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount,
-		   const ucontext_t *context)
-{
-	struct fp_thread *fp = thread->fp;
-	if (!context && fp->has_path) {
-		runtime_sample_again(thread, request, hits, amount);
-	} else if (!context) {
-		runtime_sample_here(thread, request, hits, amount, 0);
-	} else {
-		runtime_sample_interrupted(thread, request, hits, amount, context);
-		fp->has_path = runtime_can_repeat(thread);
-		if (fp->has_path)
-			memcpy(fp + 1, thread->walk, runtime_walk_bytes);
-	}
-}
-
-/* Credits the estimated events of the kinds of this event. */
+/* Credits the estimated exceptions of these kinds, at `context`; NULL: at the path that was walked last. */
 static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
@@ -277,121 +163,125 @@ static void pay(struct runtime_thread *thread, uint32_t kinds, const ucontext_t 
 				amount += fp->owed[kind];
 		uint64_t hits = amount ? runtime_advance(thread, request, amount) : 0;
 		thread->shared->estimated[request] += amount;
-		if (hits)
-			sample(thread, request, hits, amount, context);
+		thread->shared->estimated_squares[request] += (double)amount * (double)amount;
+		if (hits && context)
+			runtime_sample_interrupted(thread, request, hits, amount, context);
+		else if (hits)
+			runtime_sample_again(thread, request, hits, amount);
 	}
 	for (; kinds; kinds &= kinds - 1)
 		fp->owed[__builtin_ctz(kinds)] = 0;
 }
 
-void fp_frequent_end(struct runtime_thread *thread, const ucontext_t *context)
+/* Credits what is owed to the kept path. */
+static void pay_kept(struct runtime_thread *thread)
 {
 	struct fp_thread *fp = thread->fp;
-	uint32_t kinds = 0;
 	uint64_t was_busy = thread->busy;
+	if (!fp->path_kinds)
+		return;
+	thread->busy = RUNTIME_HELD;
+	memcpy(thread->walk, fp + 1, runtime_walk_bytes);
+	thread->samples++;
+	pay(thread, fp->path_kinds, NULL);
+	thread->busy = was_busy;
+}
+
+/* Adds the estimate for this masked time. */
+static void owe(struct fp_thread *fp, uint64_t masked_ns)
+{
+	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
+		fp->owed[kind] += (uint64_t)(fp->per_ns[kind] * (double)masked_ns);
+}
+
+void fp_frequent_end(struct runtime_thread *thread)
+{
+	struct fp_thread *fp = thread->fp;
 	if (!fp->frequent && !fp->legacy_frequent)
 		return;
-	uint64_t masked_ns = fp->is_burst ? fp->masked_ns : runtime_less(cpu_now_ns(), fp->masked_at_ns);
-	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++) {
-		fp->owed[kind] += (uint64_t)((double)masked_ns * fp->per_ns[kind]);
-		if (fp->owed[kind])
-			kinds |= 1U << kind;
-	}
-	thread->busy = RUNTIME_HELD;
-	if (fp->has_path) {
-		memcpy(thread->walk, fp + 1, runtime_walk_bytes);
-		thread->samples++;
-		context = NULL;
-	}
-	pay(thread, kinds, context);
-	thread->busy = was_busy;
+	owe(fp, runtime_less(cpu_now_ns(), fp->masked_at_ns));
+	pay_kept(thread);
 	fp_frequent_forget(fp);
 }
 
-/* Adds the estimated events of a kind, and updates its rate. `seen`: events per ns in the burst itself. */
-static void note(struct fp_thread *fp, uint32_t kind, double events, double seen)
+static uint32_t random_below(struct fp_thread *fp, uint32_t limit)
 {
-	const double fresh = 0.25; /* weight of the last burst */
-	double *rate = &fp->per_ns[kind];
-	double now = fp->masked_ns ? events / (double)fp->masked_ns : seen;
-	*rate = *rate > 0 ? *rate + (now - *rate) * fresh : now;
-	fp->owed[kind] += (uint64_t)events;
+	enum { HIGH = 33 };
+	fp->random = fp->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)((fp->random >> HIGH) % limit);
 }
 
-/* Called at the last stop, which itself is not part of the rate. */
-static void end_burst(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
+/* Keeps the path of one of the window's steps with exceptions: of the n-th with a probability of 1/n, so that each is
+ * equally likely to be kept in the end. A path that cannot be kept is credited at once. */
+static void choose(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
-	double by_clock[FP_KIND_COUNT], by_turns[FP_KIND_COUNT];
-	int64_t least = (int64_t)fp->burst_runs * RUN_LEAST_NS;
-	fp->burst_ps += (uint64_t)(fp->burst_runs_ns > least ? fp->burst_runs_ns : least) * PS_PER_NS;
-	double per_ns = fp->burst_ps ? PS_PER_NS / (double)fp->burst_ps : 0;
-	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
-		by_clock[kind] = fp->burst_raised[kind] * per_ns * (double)fp->masked_ns;
-	bool has_turns = fp_loops_end(fp, by_clock, by_turns);
-	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
-		note(fp, kind, has_turns ? by_turns[kind] : by_clock[kind], fp->burst_raised[kind] * per_ns);
-	pay(thread, kinds, context);
-	bool is_rare = fp->burst_ps / PS_PER_NS / (fp->burst_stops + 1) > RARE_GAP_NS;
-	fp->rare_bursts = is_rare ? fp->rare_bursts + 1 : 0;
-	fp->is_burst = false;
-	fp->masked_at_ns = cpu_now_ns();
-	if (fp->rare_bursts >= RARE_BURSTS)
-		fp_frequent_reset(fp);
+	if (random_below(fp, ++fp->window_events) != 0)
+		return;
+	fp->path_kinds = runtime_walk_interrupted(thread, context) ? kinds : 0;
+	if (fp->path_kinds)
+		memcpy(fp + 1, thread->walk, runtime_walk_bytes);
+	else
+		pay(thread, kinds, context);
 }
 
-static bool burst_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_pc)
+/* Returns whether the masked time has paid for another window. */
+static bool can_afford_window(const struct fp_thread *fp)
 {
-	struct fp_thread *fp = thread->fp;
-	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
-	if (fp->is_stepping) {
-		fp->stepped_ns = runtime_less(fp->stepped_ns, runtime_less(now, fp->entered_ns));
-		fp->entered_ns = now;
-	}
-	if (fp->is_window && !kinds && !fp->is_legacy)
-		return step_on(fp, next_pc);
-	if (fp->is_window && fp->gap) {
-		uint64_t ps = (uint64_t)fp->window_steps * INSTRUCTION_PS;
-		learn(fp->gap, ps);
-		fp->burst_ps += ps;
-	}
-	fp->is_window = false;
-	uint32_t estimated = fp->is_legacy ? (fp->legacy_frequent ? kinds : 0) : kinds & fp->frequent;
-	bool is_last = fp->burst_stops >= fp->burst_target && (estimated || fp->burst_stops >= BURST_STOPS_MAX);
-	if (is_last) {
-		end_burst(thread, estimated, context);
+	return runtime_less(cpu_now_ns(), fp->masked_at_ns) >= fp->window_cost_ns * ALLOWED_SHARE;
+}
+
+/* Begins a window with the instruction at `pc`. Returns false if it must not be stepped. */
+static bool begin_window(struct fp_thread *fp, uint64_t pc)
+{
+	if (!can_step(fp, pc))
 		return false;
-	}
-	fp_loops_stop(fp, context);
-	fp->burst_stops++;
-	for (uint32_t left = estimated; left; left &= left - 1)
-		fp->burst_raised[__builtin_ctz(left)]++;
-	return go_on(fp, fp->pc, next_pc, now >> 3 ^ thread->random);
+	fp->is_window = true;
+	fp->loads_flags = false;
+	fp->window_at_ns = cpu_now_ns();
+	fp->window_steps = fp->window_events = 0;
+	memset(fp->window_raised, 0, sizeof(fp->window_raised));
+	return true;
 }
 
-static void begin_burst(struct runtime_thread *thread, uint64_t now)
+static void end_window(struct runtime_thread *thread)
 {
 	struct fp_thread *fp = thread->fp;
-	fp->is_burst = true;
-	fp->masked_ns = runtime_less(cpu_now_ns(), fp->masked_at_ns);
-	fp->stepped_ns += fp->masked_ns / WINDOW_SHARE;
-	if (fp->stepped_ns > WINDOW_MAX_NS)
-		fp->stepped_ns = WINDOW_MAX_NS;
-	fp->burst_target = BURST_STOPS_MIN + (uint32_t)((now ^ thread->random) % BURST_STOPS_SPREAD);
-	fp->burst_stops = 0;
-	fp->burst_ps = 0;
-	fp->burst_runs_ns = fp->burst_runs = 0;
-	fp->is_again = false;
-	fp_loops_begin(fp);
-	memset(fp->burst_raised, 0, sizeof(fp->burst_raised));
-	fp->gap = NULL;
-	fp->entered_ns = now;
-	run(fp);
+	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
+		fp->per_ns[kind] = (double)fp->window_raised[kind] * PS_PER_NS / INSTRUCTION_PS / fp->window_steps;
+	owe(fp, runtime_less(fp->window_at_ns, fp->masked_at_ns));
+	if (fp->window_events)
+		pay_kept(thread);
+	fp->empty_windows = fp->window_events ? 0 : fp->empty_windows + 1;
+	fp->masked_at_ns = cpu_now_ns();
+	fp->window_cost_ns = runtime_less(fp->masked_at_ns, fp->window_at_ns);
+	if (fp->empty_windows < EMPTY_WINDOWS)
+		return;
+	fp_frequent_reset(fp);
+	fp->level_ns = LEVEL_MAX_NS - RETRY_NS;
+	fp->steps = fp->legacy_steps = 0;
+	memset(fp->raised, 0, sizeof(fp->raised));
 }
 
-/* Masks the frequent kinds. The first burst begins at once: its rate is used for the whole masked time if there is
- * no other burst. */
-static void blame(struct runtime_thread *thread, uint64_t now)
+static bool window_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_pc)
+{
+	struct fp_thread *fp = thread->fp;
+	uint32_t estimated = fp->is_legacy ? (fp->legacy_frequent ? kinds : 0) : kinds & fp->frequent;
+	fp_count(thread, kinds, context);
+	fp->window_steps++;
+	for (uint32_t left = estimated; left; left &= left - 1)
+		fp->window_raised[__builtin_ctz(left)]++;
+	if (estimated)
+		choose(thread, estimated, context);
+	if (fp->window_steps < WINDOW_STEPS && can_step(fp, next_pc))
+		return true;
+	end_window(thread);
+	return false;
+}
+
+/* Masks the frequent kinds. A first window begins at once: its rate is used for the whole masked time if there is no
+ * other window. */
+static bool blame(struct runtime_thread *thread, uint64_t next_pc)
 {
 	struct fp_thread *fp = thread->fp;
 	for (uint32_t kind = 0; kind < FP_KIND_COUNT; kind++)
@@ -399,45 +289,40 @@ static void blame(struct runtime_thread *thread, uint64_t now)
 			fp->frequent |= runtime.fp_kinds & (uint8_t)(1U << kind);
 	if (fp->legacy_steps * BLAMED_SHARE >= fp->steps)
 		fp->legacy_frequent = true;
+	for (uint32_t left = runtime.requests_of[COUNTER_FP]; left; left &= left - 1) {
+		uint32_t request = (uint32_t)__builtin_ctz(left);
+		if (fp->legacy_frequent || fp->frequent & runtime.channel->requests[request].fp_kinds)
+			thread->shared->estimated_squares[request] += 1;
+	}
 	fp->level_ns = 0;
+	fp->random ^= thread->random;
 	__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_ESTIMATED, __ATOMIC_RELAXED);
 	fp->masked_at_ns = cpu_now_ns();
-	begin_burst(thread, now);
-	fp->masked_ns = 0;
-	fp->stepped_ns += FIRST_WINDOWS_NS;
+	return begin_window(fp, next_pc);
 }
 
 bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_pc)
 {
 	struct fp_thread *fp = thread->fp;
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
-	if (fp->is_burst) {
-		fp_count(thread, kinds, context);
-		return burst_stepped(thread, kinds, context, next_pc);
-	}
+	if (fp->is_window)
+		return window_stepped(thread, kinds, context, next_pc);
 	/* Traps of masked kinds, by words that were set before, are part of the estimate. */
 	account(fp, kinds);
 	fp_count(thread, kinds & (fp->is_legacy && fp->legacy_frequent ? 0 : ~(uint32_t)fp->frequent), context);
 	bool takes_too_long = in_traps_too_long(fp, now, runtime_now_ns(CLOCK_MONOTONIC));
-	if (fp->exact_steps < EXACT_STEPS)
+	fp->exact_events += kinds != 0;
+	if (fp->exact_steps < EXACT_STEPS && fp->exact_events <= EXACT_EVENTS)
 		fp->exact_steps++;
 	else if (takes_too_long)
-		blame(thread, now);
+		return blame(thread, next_pc);
 	return false;
 }
 
 void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
-	if (!fp->frequent && !fp->legacy_frequent)
-		return;
-	struct fp_words words = fp_words_of(context);
-	fp_show(fp, &words);
-	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
-	if (!fp->is_burst)
-		begin_burst(thread, now);
-	else if (fp->run_at_ns && runtime_less(now, fp->run_at_ns) > NONE_NS)
-		fp_frequent_reset(fp);
-	fp_hide(fp, &words);
-	fp_words_set(context, &words);
+	if ((fp->frequent || fp->legacy_frequent) && can_afford_window(fp) &&
+	    begin_window(fp, machine_program_counter_of(context)))
+		fp_step(fp, context);
 }

@@ -33,7 +33,7 @@ static void end_here(struct runtime_thread *thread)
 	fp_show(fp, &words);
 	fp_words_set_here(&words);
 	if (fp->on)
-		fp_frequent_end(thread, NULL);
+		fp_frequent_end(thread);
 	fp->on = false;
 }
 
@@ -65,7 +65,8 @@ void fp_start(struct runtime_thread *thread)
 	struct fp_thread *fp = thread->fp;
 	if (!fp)
 		return;
-	fp->is_stepping = fp->is_window = fp->is_shown = false;
+	fp_suspend(fp); /* forked in a handler that has interrupted a step */
+	fp->is_shown = false;
 	thread->fp_turn = fp_turns;
 	if (runtime.on)
 		begin_here(fp);

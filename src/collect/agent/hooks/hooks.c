@@ -492,6 +492,7 @@ void hooks_forked(void)
 	else
 		hooks.measurement = &hooks_off;
 	probes_forked();
+	hooks_labels_forked();
 	implementation_forked();
 	if (!has_state(thread))
 		hook_thread = &hooks_none;

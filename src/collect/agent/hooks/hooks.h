@@ -207,6 +207,10 @@ void hooks_finish(void);
 void hooks_flush(void);
 /* Writes the unit of a resource of the program into the file, unless a process has declared one before. */
 void hooks_unit_declared(uint32_t request, const char *unit, size_t bytes);
+/* Records the text of a label set, which the samples of this process name by its number. */
+void hooks_labels_declared(uint32_t number, const char *text, size_t bytes);
+/* Records the sets that a forked process has from its parent. */
+void hooks_labels_forked(void);
 /* The exec failed: clears the end times that hooks_finish has set. */
 void hooks_go_on(void);
 /* A filter of the program forbids system calls of the agent: notes it in the tally. Makes no system call. */

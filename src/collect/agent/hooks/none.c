@@ -44,6 +44,13 @@ void hooks_unit_declared(uint32_t request, const char *unit, size_t bytes)
 	(void)bytes;
 }
 
+void hooks_labels_declared(uint32_t number, const char *text, size_t bytes)
+{
+	(void)number;
+	(void)text;
+	(void)bytes;
+}
+
 void hooks_finish(void)
 {
 }

@@ -1,5 +1,5 @@
 /*
- * Charges samples to call paths: each node has a list of (address, request) -> hits. The end of a long list is not
+ * Charges samples to call paths: each node has a list of (address, request, labels) -> hits. The end of a long list is not
  * searched, so an address may get a second entry; the reader adds the hits.
  */
 #include "collect/agent/hooks/paths.h"
@@ -7,28 +7,36 @@
 
 enum { NEAR_TICKS = 1024 };
 
-static bool is_for(const struct tally_tick *tick, uint64_t pc, uint32_t request)
+/* What distinguishes the samples of a path. */
+struct tick_key {
+	uint64_t pc;
+	uint32_t request;
+	uint32_t labels;
+};
+
+static bool is_for(const struct tally_tick *tick, const struct tick_key *key)
 {
-	return tick->pc == pc && tick->request == request;
+	return tick->pc == key->pc && tick->request == key->request && tick->labels == key->labels;
 }
 
-static struct tally_tick *find(const struct tally_node *node, uint64_t pc, uint32_t request)
+static struct tally_tick *find(const struct tally_node *node, const struct tick_key *key)
 {
 	uint32_t passed = 0;
 	for (struct tally_tick *tick = node->ticks; tick && passed < NEAR_TICKS; tick = tick->next, passed++)
-		if (is_for(tick, pc, request))
+		if (is_for(tick, key))
 			return tick;
 	return NULL;
 }
 
-static struct tally_tick *make(struct hook_thread *thread, struct tally_node *node, uint64_t pc, uint32_t request)
+static struct tally_tick *make(struct hook_thread *thread, struct tally_node *node, const struct tick_key *key)
 {
-	tally_register_code(pc);
+	tally_register_code(key->pc);
 	struct tally_tick *tick = tally_object_new(thread, sizeof(*tick));
 	if (!tick)
 		return NULL;
-	tick->pc = pc;
-	tick->request = request;
+	tick->pc = key->pc;
+	tick->request = key->request;
+	tick->labels = key->labels;
 	do
 		tick->next = node->ticks;
 	while (!machine_replace(&node->ticks, tick->next, tick));
@@ -37,9 +45,12 @@ static struct tally_tick *make(struct hook_thread *thread, struct tally_node *no
 
 void hooks_tick_at(struct hook_thread *thread, struct tally_node *node, uint64_t pc, uint32_t request, uint64_t hits)
 {
-	struct tally_tick *tick = find(node, pc, request);
+	const struct tick_key key = { .pc = pc,
+				      .request = request,
+				      .labels = runtime_thread ? runtime_thread->labels : 0 };
+	struct tally_tick *tick = find(node, &key);
 	if (!tick)
-		tick = make(thread, node, pc, request);
+		tick = make(thread, node, &key);
 	if (!tick) {
 		thread->shared->lost[request % TALLY_REQUESTS] += hits;
 		return;

@@ -1,12 +1,18 @@
 /*
- * Measures the cost of a probe: enters and leaves a probe point of the library some thousand times, by the same code
- * and measurement as all others, in a thread state that is not part of the tally.
+ * Measures the cost of a probe: calls functions of the library with a probe point and the same functions without it, by
+ * the same code and measurement as all others, in a thread state that is not part of the tally.
  *
- *     caller |<- a ->|<------ b ------->| probe point |<-- a' -->|<-- b' -->| caller
- *                    time stamp of enter                   time stamp of leave
+ *     caller |<- a ->|<------ b ------->| function |<-- a' -->|<-- b' -->| caller
+ *                    time stamp of enter                 time stamp of leave
  *
  * b and a' fall between the time stamps: inside. a and b' are charged to the caller: outside. The inside part comes
- * from the state's nodes where paths are timed, and from its events in a trace.
+ * from the state's nodes where paths are timed, and from its events in a trace; the function's own time, which is
+ * subtracted, comes from the calls without the probe point.
+ *
+ * A stamp waits until all instructions before it are executed. Whether the processor executes the rest of the probe while
+ * they wait for each other, or after them, depends on the function and its caller. So the cost is measured for the
+ * extremes: a function that does nothing, one whose instructions wait for each other, and a caller of which that is true
+ * between its calls. The tally has the least and the most.
  */
 #include "collect/agent/probes/cost.h"
 
@@ -21,10 +27,53 @@
 
 enum {
 	FRAMES = 8,
-	TURNS = 500, /* as many as fit in the ring */
-	ROUNDS = 6,  /* the first only fills the caches */
+	TURNS = 100,
+	ROUNDS = 13,                 /* the first fill the caches */
+	RING_WORDS_USED = 3 * TURNS, /* two events of a call, some more, and a 0 */
+	LEAST = 1,
+	MEDIAN = ROUNDS / 2,
 	PS_PER_NS = 1000,
 };
+
+/* --- the functions --- */
+
+/* A step of work, some 4 cycles: it needs the result of the one before. */
+static inline __attribute__((always_inline)) uint64_t step(uint64_t value)
+{
+	return value * 0x5851f42d4c957f2d + 1;
+}
+
+typedef uint64_t work(struct cpprof_probe *probe, uint64_t value, int steps);
+
+static __attribute__((noinline)) uint64_t work_probed(struct cpprof_probe *probe, uint64_t value, int steps)
+{
+	struct cpprof_entry entry = cpprof_entered(probe);
+	for (int i = 0; i < steps; i++)
+		value = step(value);
+	cpprof_left(&entry);
+	return value;
+}
+
+static __attribute__((noinline)) uint64_t work_bare(struct cpprof_probe *probe, uint64_t value, int steps)
+{
+	(void)probe;
+	for (int i = 0; i < steps; i++)
+		value = step(value);
+	return value;
+}
+
+/* The steps of the function, and of its caller between two calls: some 50 ns. */
+enum { NOTHING, FUNCTION, CALLER, KINDS };
+static const struct {
+	int steps, own_steps;
+} kinds[KINDS] = { [NOTHING] = { 0, 0 }, [FUNCTION] = { 48, 0 }, [CALLER] = { 0, 48 } };
+
+#define PROBE                                                    \
+	{                                                        \
+		.state = CPPROF_STATE_ON, .name = "", .file = "" \
+	}
+
+/* --- the state --- */
 
 /* A thread's state, and private memory for the parts that a measurement takes from the tally. */
 struct scratch {
@@ -40,10 +89,24 @@ struct scratch {
 	} trace;
 };
 
-struct cost {
-	uint64_t ticks, inside_ticks;
+/* Time stamps of TURNS calls: without the probe point, with it, and between its stamps. */
+struct round {
+	uint64_t bare, probed, inside;
 };
 
+/* Time stamps that the probe adds to TURNS calls. */
+struct cost {
+	int64_t least_inside, most_inside, least_outside, most_outside;
+	int64_t bare; /* without the probe point */
+};
+
+static void clear_ring(struct hook_thread *thread, struct tally_ring *ring)
+{
+	memset(ring->words, 0, RING_WORDS_USED * sizeof(ring->words[0]));
+	hooks_trace_begin_ring(thread, ring);
+}
+
+/* The state has its ring from the start: a thread without one would begin a ring in the tally with its first event. */
 static void begin_scratch(struct scratch *scratch)
 {
 	struct hook_thread *thread = &scratch->thread;
@@ -59,19 +122,14 @@ static void begin_scratch(struct scratch *scratch)
 	shared->root.recent = &hooks_no_edge;
 	hooks_frames_begin(thread, &shared->root);
 	thread->last_ticks = machine_time_stamp();
+	clear_ring(thread, &scratch->trace.ring);
 }
 
-static void clear_ring(struct hook_thread *thread, struct tally_ring *ring)
-{
-	memset(ring->words, 0, (TALLY_GRANULE - sizeof(*ring)) / sizeof(ring->words[0]) * sizeof(ring->words[0]));
-	hooks_trace_begin_ring(thread, ring);
-}
-
-static uint64_t time_between_events(const struct tally_ring *ring)
+static uint64_t time_between_events(const uint64_t *word)
 {
 	uint64_t time = 0;
 	uint32_t entered = 0;
-	for (const uint64_t *word = ring->words; *word; word++) {
+	for (; *word; word++) {
 		enum tally_event_kind kind = *word & ((1 << TALLY_EVENT_NUMBER_SHIFT) - 1);
 		uint32_t now = (uint32_t)(*word >> TALLY_EVENT_TIME_SHIFT);
 		if (kind == TALLY_EVENT_OTHER)
@@ -84,62 +142,140 @@ static uint64_t time_between_events(const struct tally_ring *ring)
 	return time;
 }
 
-static uint64_t time_in_probe(const struct hook_thread *thread)
+static uint64_t time_at(const struct tally_node *caller, const struct cpprof_probe *descriptor)
 {
-	const struct tally_edge *edge = thread->shared->root.edges;
-	if (thread->measurement == &hooks_trace)
-		return time_between_events(thread->ring);
-	return edge && edge->child ? edge->child->exclusive_ticks : 0;
+	for (const struct tally_edge *edge = caller->edges; edge; edge = edge->next)
+		if (edge->function == (uint64_t)(uintptr_t)descriptor && edge->child)
+			return edge->child->exclusive_ticks;
+	return 0;
 }
 
-static __attribute__((noinline)) struct cost turn(struct hook_thread *thread)
+/* --- the measurement --- */
+
+static __attribute__((noinline)) uint64_t turn(work *function, struct cpprof_probe *descriptor, int kind)
 {
-	static struct cpprof_probe descriptor = { .state = CPPROF_STATE_ON, .name = "", .file = "" };
-	uint64_t inside = time_in_probe(thread), start = machine_time_stamp();
+	uint64_t value = 1, start = machine_time_stamp();
 	for (int i = 0; i < TURNS; i++) {
-		struct cpprof_entry entry = cpprof_entered(&descriptor);
-		cpprof_left(&entry);
+		for (int own = 0; own < kinds[kind].own_steps; own++)
+			value = step(value);
+		value = function(descriptor, value, kinds[kind].steps);
 	}
-	return (struct cost){ machine_time_stamp() - start, time_in_probe(thread) - inside };
+	__asm__ volatile("" : : "r"(value));
+	return machine_time_stamp() - start;
 }
 
-/* Returns the smallest cost of several rounds: other threads or handlers have interrupted the rest. */
-static struct cost least(struct scratch *scratch)
+static struct round measure_round(struct scratch *scratch, struct cpprof_probe *descriptor, int kind)
 {
-	struct cost least = { UINT64_MAX, 0 };
+	struct hook_thread *thread = &scratch->thread;
+	const struct tally_node *caller = thread->top->node;
+	bool is_traced = thread->measurement == &hooks_trace;
+	uint64_t bare = turn(work_bare, descriptor, kind);
+	clear_ring(thread, &scratch->trace.ring);
+	work_probed(descriptor, 0, 0); /* the ring's first event takes long */
+	const uint64_t *first = thread->next_event;
+	uint64_t before = is_traced ? 0 : time_at(caller, descriptor);
+	uint64_t probed = turn(work_probed, descriptor, kind);
+	uint64_t inside = (is_traced ? time_between_events(first) : time_at(caller, descriptor)) - before;
+	struct round round = { turn(work_bare, descriptor, kind), probed, inside };
+	round.bare = bare < round.bare ? bare : round.bare;
+	return round;
+}
+
+static void insert(int64_t *sorted, int count, int64_t value)
+{
+	for (; count > 0 && sorted[count - 1] > value; count--)
+		sorted[count] = sorted[count - 1];
+	sorted[count] = value;
+}
+
+/* Returns the range of a kind's rounds, without the lowest, and without the upper half, because other threads and handlers
+ * interrupt rounds. `nothing`: the time of a function that does nothing, without the probe point. */
+static struct cost cost_of(const struct round rounds[ROUNDS][KINDS], int kind, int64_t nothing)
+{
+	int64_t insides[ROUNDS], outsides[ROUNDS], bares[ROUNDS];
 	for (int i = 0; i < ROUNDS; i++) {
-		clear_ring(&scratch->thread, &scratch->trace.ring);
-		struct cost cost = turn(&scratch->thread);
-		if (i > 0 && cost.ticks < least.ticks)
-			least = cost;
+		const struct round *round = &rounds[i][kind];
+		int64_t bare = (int64_t)round->bare, inside = (int64_t)round->inside;
+		int64_t function = kind == CALLER ? nothing : bare;
+		insert(insides, i, inside - function);
+		insert(outsides, i, (int64_t)round->probed - inside - (bare - function));
+		insert(bares, i, bare);
 	}
-	return least;
+	return (struct cost){ insides[LEAST], insides[MEDIAN], outsides[LEAST], outsides[MEDIAN], bares[MEDIAN] };
+}
+
+/* Measures within a probe point: entries at the root of a thread's path cost more than those below others. Each round
+ * has all kinds: other threads and handlers that interrupt the measurement for a while then affect few rounds of each. */
+static __attribute__((noinline)) void measure_within(struct scratch *scratch, struct cost costs[KINDS])
+{
+	static struct cpprof_probe outer = PROBE, inner = PROBE;
+	struct round rounds[ROUNDS][KINDS];
+	struct cpprof_entry entry = cpprof_entered(&outer);
+	for (int i = 0; i < ROUNDS; i++)
+		for (int kind = 0; kind < KINDS; kind++)
+			rounds[i][kind] = measure_round(scratch, &inner, kind);
+	cpprof_left(&entry);
+	costs[NOTHING] = cost_of(rounds, NOTHING, 0);
+	for (int kind = NOTHING + 1; kind < KINDS; kind++)
+		costs[kind] = cost_of(rounds, kind, costs[NOTHING].bare);
+}
+
+static int64_t ps_of(int64_t ticks, uint64_t ps_of_1000)
+{
+	return ticks * (int64_t)ps_of_1000 / 1000 / TURNS;
+}
+
+static void widen(struct tally_cost *range, int64_t least_ps, int64_t most_ps)
+{
+	range->least_ps = least_ps < range->least_ps ? least_ps : range->least_ps;
+	range->most_ps = most_ps > range->most_ps ? most_ps : range->most_ps;
+}
+
+static void add_margin(struct tally_cost *range, int64_t ps)
+{
+	range->least_ps -= ps;
+	range->most_ps += ps;
+}
+
+/* The code around a program's probe points differs from that of the library: the cost was up to a tenth of an empty
+ * function's probe beyond the range of the library's functions (docs/control.md). */
+static void publish(const struct cost costs[KINDS], uint64_t ps_of_1000)
+{
+	struct tally_cost inside = { INT64_MAX, INT64_MIN }, outside = inside;
+	const struct cost *nothing = &costs[NOTHING];
+	int64_t margin_ps = ps_of(nothing->most_inside + nothing->bare + nothing->most_outside, ps_of_1000) / 10;
+	for (int kind = 0; kind < KINDS; kind++) {
+		const struct cost *cost = &costs[kind];
+		widen(&inside, ps_of(cost->least_inside, ps_of_1000), ps_of(cost->most_inside, ps_of_1000));
+		widen(&outside, ps_of(cost->least_outside, ps_of_1000), ps_of(cost->most_outside, ps_of_1000));
+	}
+	add_margin(&inside, margin_ps);
+	add_margin(&outside, margin_ps);
+	hooks.header->probe_outside = outside;
+	hooks.header->probe_inside.least_ps = inside.least_ps;
+	__atomic_store_n(&hooks.header->probe_inside.most_ps, inside.most_ps, __ATOMIC_RELEASE);
 }
 
 /* Replaces the thread's state during the measurement, and writes the result into the tally's header. */
 static void measure(struct scratch *scratch)
 {
+	struct cost costs[KINDS];
 	uint64_t start_ns = runtime_now_ns(CLOCK_MONOTONIC), start_ticks = machine_time_stamp();
 	struct hook_thread *before = hook_thread;
 	begin_scratch(scratch);
 	hook_thread = &scratch->thread;
-	struct cost cost = least(scratch);
+	measure_within(scratch, costs);
 	hook_thread = before;
 	uint64_t ns = runtime_now_ns(CLOCK_MONOTONIC) - start_ns, ticks = machine_time_stamp() - start_ticks;
-	if (ticks == 0 || cost.inside_ticks > cost.ticks)
-		return;
-	uint64_t ps_of_1000 = ns * PS_PER_NS / (ticks / 1000 + 1);
-	__atomic_store_n(&hooks.header->probe_outside_ps, (cost.ticks - cost.inside_ticks) * ps_of_1000 / 1000 / TURNS,
-			 __ATOMIC_RELAXED);
-	__atomic_store_n(&hooks.header->probe_inside_ps, cost.inside_ticks * ps_of_1000 / 1000 / TURNS,
-			 __ATOMIC_RELAXED);
+	if (ticks > 0)
+		publish(costs, ns * PS_PER_NS / (ticks / 1000 + 1));
 }
 
 void probe_cost_measure(void)
 {
 	uint64_t signals;
 	bool is_timed = hooks.header->measurement == TALLY_PATHS_TIMED || hooks.header->measurement == TALLY_TRACE;
-	if (!is_timed || __atomic_load_n(&hooks.header->probe_inside_ps, __ATOMIC_RELAXED))
+	if (!is_timed || __atomic_load_n(&hooks.header->probe_inside.most_ps, __ATOMIC_ACQUIRE))
 		return;
 	long mapped = machine_syscall(SYS_mmap, 0, sizeof(struct scratch), PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

@@ -483,6 +483,24 @@ static void add_losses(const struct backend *backend, struct profile *profile)
 			    "kernel.perf_event_max_sample_rate = %ld is below the requested rate", most);
 }
 
+/* A probe's trap belongs to the time of the function that it interrupts: to malloc's, for alloc-bytes. */
+static void add_probe_cost(const struct backend *backend, struct profile *profile)
+{
+	enum { TRAP_NS = 1000, TOLERATED_PERCENT = 1, CALLS_MIN = 1000 };
+	const uint64_t calls = backend->results.function_calls;
+	for (size_t i = 0; i < backend->request.resource_count; i++) {
+		enum counter counter = backend->resources[i].counter;
+		bool is_time = counter_is_cpu_time(counter) || counter == COUNTER_REAL;
+		uint64_t tolerated_ns = backend->results.totals[i] / 100 * TOLERATED_PERCENT;
+		if (!is_time || calls < CALLS_MIN || calls * TRAP_NS < tolerated_ns)
+			continue;
+		finding_add(profile, FINDING_PROBES_COSTLY, calls,
+			    "%s includes the probes' own time at {# call|# calls} of the functions they count",
+			    backend->resources[i].row->name);
+		return;
+	}
+}
+
 static void bpf_add_findings(const struct backend *backend, struct profile *profile)
 {
 	add_losses(backend, profile);
@@ -490,6 +508,7 @@ static void bpf_add_findings(const struct backend *backend, struct profile *prof
 		    "{# unwind row|# unwind rows} of 8 bytes and %" PRIu64 " bytes of index in the kernel",
 		    code_loader_index_bytes(backend->code));
 	add_walks(backend, profile);
+	add_probe_cost(backend, profile);
 	if (backend->was_late && backend->hooks.functions.count > 0)
 		finding_add(profile, FINDING_FIRST_CALLS_UNCOUNTED, 0,
 			    "calls of the first process that the target started are not counted in its first moments");

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "collect/sample/bpf/kernel_version.h"
 #include "collect/sample/bpf/uprobes.h"
 
 struct bpf_group *bpf_functions_add(struct bpf_functions *functions, const char *path, bool at_return)
@@ -24,12 +24,7 @@ struct bpf_group *bpf_functions_add(struct bpf_functions *functions, const char 
 /* Before Linux 6.10 a link for one process covers the calls of one thread only. */
 bool bpf_functions_can_limit(void)
 {
-	enum { MAJOR = 6, MINOR = 10 };
-	struct utsname host;
-	unsigned major = 0, minor = 0;
-	if (!bpf_uprobes_can_group() || uname(&host) < 0 || sscanf(host.release, "%u.%u", &major, &minor) != 2)
-		return false;
-	return major > MAJOR || (major == MAJOR && minor >= MINOR);
+	return bpf_uprobes_can_group() && kernel_version_is_from(6, 10);
 }
 
 static int attach_group(struct bpf_functions *functions, int program_fd, const struct bpf_group *group,

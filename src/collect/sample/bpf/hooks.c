@@ -322,7 +322,7 @@ static int attach_tracing(struct bpf_hooks *hooks, struct programs *programs, st
 		if (bpf_program__type(program) != BPF_PROG_TYPE_TRACING || !bpf_program__autoload(program) ||
 		    program == programs->progs.on_task)
 			continue;
-		struct bpf_link *link = bpf_program__attach(program);
+		struct bpf_link *link = bpf_program__attach_trace(program);
 		if (!link)
 			return error_set_errno(error, "cannot attach the eBPF program %s", bpf_program__name(program));
 		if (keep_link(hooks, link) < 0)
@@ -351,7 +351,7 @@ int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const s
 		}
 	}
 	/* All processes are wanted, or the kernel cannot trap the calls of a single one. */
-	if (result == 0 && (request->everything || !bpf_functions_can_limit()))
+	if (result == 0 && hooks->functions.count > 0 && (request->everything || !bpf_functions_can_limit()))
 		result =
 			bpf_functions_attach(&hooks->functions, bpf_program__fd(programs->progs.on_function), 0, error);
 	return result < 0 ? result : attach_tracing(hooks, programs, error);

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "collect/sample/bpf/access.h"
+#include "collect/sample/bpf/kernel_version.h"
 #include "collect/sample/bpf/sources.h"
+#include "collect/sample/bpf/type_subset.h"
 #include "collect/sample/bpf/uprobes.h"
 
 /* --- libbpf's messages --- */
@@ -180,23 +182,84 @@ static int refused(int result, struct error *error)
 			 "the kernel refuses the eBPF programs: %s ('--backend perf' needs none)", complaint);
 }
 
+/* Gives all chunks the type of the first one. Otherwise libbpf makes a chunk of 2 MB only to show the type. */
+static int share_chunk(struct programs *programs)
+{
+	struct bpf_map *first = programs->maps.first_chunk;
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = bpf_map__map_flags(first));
+	int fd = bpf_map_create(bpf_map__type(first), bpf_map__name(first), bpf_map__key_size(first),
+				bpf_map__value_size(first), bpf_map__max_entries(first), &options);
+	if (fd < 0)
+		return -errno;
+	int result = bpf_map__reuse_fd(first, fd);
+	close(fd); /* `first` has its own */
+	return result < 0 ? result : bpf_map__set_inner_map_fd(programs->maps.chunks, bpf_map__fd(first));
+}
+
+/* Makes the maps as small as the request permits: the kernel clears all of their memory. */
+static int set_sizes(struct programs *programs, const struct backend_request *request, size_t cpus)
+{
+	const struct {
+		struct bpf_map *map;
+		size_t entries;
+	} sizes[] = {
+		{ programs->maps.scratches, cpus * BPF_SCRATCHES_PER_CPU },
+		{ programs->maps.ring, BPF_RING_BYTES },
+		{ programs->maps.wanted, process_list_is_empty(request->processes) ? 1 : BPF_WANTED },
+	};
+	int result = 0;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && result == 0; i++)
+		result = bpf_map__set_max_entries(sizes[i].map, (uint32_t)sizes[i].entries);
+	/* Before Linux 6.1, programs of perf events may use a hash map only if its elements are allocated at once. */
+	if (result == 0 && kernel_version_is_from(6, 1))
+		result = bpf_map__set_map_flags(programs->maps.processes, BPF_F_NO_PREALLOC);
+	return result < 0 ? result : share_chunk(programs);
+}
+
+/* Opens, sets up and loads the programs; *programs is NULL if it fails. `subset` is NULL if libbpf is to read the
+ * kernel's types itself. Returns 0 or a negative errno. */
+static int try_to_load(const struct backend_request *request, const struct needs *needs, size_t cpus,
+		       struct type_subset *subset, struct programs **programs)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = subset ? type_subset_path(subset) : NULL);
+	complaint[0] = 0;
+	*programs = programs__open_opts(&options);
+	if (!*programs)
+		return -errno;
+	choose(*programs, needs);
+	set_up(*programs, request, needs);
+	int result = set_sizes(*programs, request, cpus);
+	if (result == 0 && subset && type_subset_fill(subset, (*programs)->obj) < 0)
+		result = -EINVAL;
+	if (result == 0)
+		result = programs__load(*programs);
+	if (result < 0) {
+		programs__destroy(*programs);
+		*programs = NULL;
+	}
+	return result;
+}
+
+/* Tries to load with a subset of the kernel's types first: that is quicker. Whatever prevents it, libbpf then reads
+ * all types, and reports what prevents that. */
+static int load(const struct backend_request *request, const struct needs *needs, size_t cpus,
+		struct programs **programs)
+{
+	struct type_subset *subset = type_subset_new();
+	int result = subset ? try_to_load(request, needs, cpus, subset, programs) : -ENOENT;
+	type_subset_free(subset);
+	if (result == 0)
+		return 0;
+	type_subset_abandon();
+	return try_to_load(request, needs, cpus, NULL, programs);
+}
+
 struct programs *bpf_programs_load(const struct backend_request *request, size_t cpus, struct error *error)
 {
-	complaint[0] = 0;
 	libbpf_set_print(keep_complaint);
 	struct needs needs = needs_of(request);
-	struct programs *programs = programs__open();
-	if (!programs) {
-		refused(-errno, error);
-		return NULL;
-	}
-	choose(programs, &needs);
-	set_up(programs, request, &needs);
-	int result = bpf_map__set_max_entries(programs->maps.scratches, (uint32_t)cpus * BPF_SCRATCHES_PER_CPU);
-	if (result == 0)
-		result = bpf_map__set_max_entries(programs->maps.ring, BPF_RING_BYTES);
-	if (result == 0)
-		result = programs__load(programs);
+	struct programs *programs = NULL;
+	int result = load(request, &needs, cpus, &programs);
 	if (result == 0 && programs->bss)
 		return programs;
 	if (result == 0) /* libbpf could not map the variables: an old kernel, or a failed system call */

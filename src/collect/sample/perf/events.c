@@ -32,15 +32,16 @@ int perf_events_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-bool perf_events_are_accepted(struct perf_event_attr *attr)
+bool perf_events_are_accepted(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
-	int fd = perf_events_open(attr, 0, -1);
+	int fd = perf_events_open(attr, tid, cpu);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
 }
 
-int perf_events_make_ring(struct ring *ring, int cpu, size_t data_bytes, uint32_t wake_bytes, struct error *error)
+int perf_events_make_ring(struct ring *ring, pid_t tid, int cpu, size_t data_bytes, uint32_t wake_bytes,
+			  struct error *error)
 {
 	struct perf_event_attr attr;
 	perf_events_attributes(&attr, 0, false);
@@ -50,7 +51,9 @@ int perf_events_make_ring(struct ring *ring, int cpu, size_t data_bytes, uint32_
 	attr.exclude_kernel = 1; /* this needs no privilege */
 	attr.wakeup_watermark = wake_bytes;
 	*ring = (struct ring){ .fd = -1 };
-	int fd = perf_events_open(&attr, 0, cpu);
+	int fd = perf_events_open(&attr, tid, cpu);
+	if (fd < 0 && tid == PERF_EVENTS_EVERYTHING)
+		return perf_access_everything_refused(errno, error);
 	if (fd < 0)
 		return error_set_errno(error, "cannot open a perf event for a ring buffer");
 	int result = ring_map(ring, fd, data_bytes);

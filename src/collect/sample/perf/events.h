@@ -40,14 +40,16 @@ void perf_events_attributes(struct perf_event_attr *attr, pid_t tid, bool on_exe
 /* Calls perf_event_open. Returns a descriptor, or -1 with errno. */
 int perf_events_open(struct perf_event_attr *attr, pid_t tid, int cpu);
 
-/* Returns whether this kernel supports everything that `attr` requests. Tries it on our own thread. */
-bool perf_events_are_accepted(struct perf_event_attr *attr);
+/* Returns whether this kernel supports everything that `attr` requests: tries it. */
+bool perf_events_are_accepted(struct perf_event_attr *attr, pid_t tid, int cpu);
 
-/* Opens the ring of a CPU, to which events on that CPU can write. It belongs to an event of our own process that counts
- * nothing, so that it outlives every watched thread. Its descriptor becomes readable when `wake_bytes` were written.
- * The caller unmaps it. Returns 0; ERROR_LIMIT if the memory may not be locked, so that a smaller ring may be possible;
+/* Opens the ring of a CPU, to which events on that CPU can write. It belongs to an event that counts nothing, so that it
+ * outlives every watched thread: of our own process (tid 0), or of all (PERF_EVENTS_EVERYTHING). The latter needs the
+ * privilege, but not the milliseconds in which the kernel prepares all CPUs for the first event of a single thread.
+ * Its descriptor becomes readable when `wake_bytes` were written. The caller unmaps it. Returns 0; ERROR_LIMIT if the memory may not be locked, so that a smaller ring may be possible;
  * or another negative error. */
-int perf_events_make_ring(struct ring *ring, int cpu, size_t data_bytes, uint32_t wake_bytes, struct error *error);
+int perf_events_make_ring(struct ring *ring, pid_t tid, int cpu, size_t data_bytes, uint32_t wake_bytes,
+			  struct error *error);
 
 /* Opens an event that writes to `ring`, which is of the same CPU (NULL: it only counts). `tag` is the caller's. Returns 1, 0 if the thread has ended, or a negative error. */
 int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu,

@@ -179,7 +179,7 @@ static int check_children(const struct backend_request *request, struct error *e
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.exclude_kernel = 1;
 	attr.inherit_thread = 1;
-	if (!request->no_children || perf_events_are_accepted(&attr))
+	if (!request->no_children || perf_events_are_accepted(&attr, 0, -1))
 		return 0;
 	return error_set(error, ERROR_UNSUPPORTED, "--no-children with the perf backend needs Linux 5.13 or later");
 }
@@ -192,7 +192,7 @@ static bool kernel_counts_lost(void)
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.exclude_kernel = 1;
 	attr.read_format = PERF_FORMAT_LOST;
-	return perf_events_are_accepted(&attr);
+	return perf_events_are_accepted(&attr, 0, -1);
 }
 
 /* Returns how many bytes of samples wake the monitor. */
@@ -207,7 +207,7 @@ static int map_rings(struct backend *backend, size_t side_bytes, struct error *e
 	backend->side = side_events_new(&backend->request, side_bytes, false, error);
 	int result = backend->side ? 0 : error->code;
 	for (size_t i = 0; i < backend->cpus.count && result == 0; i++)
-		result = perf_events_make_ring(&backend->rings[i], backend->cpus.ids[i], backend->sample_ring_bytes,
+		result = perf_events_make_ring(&backend->rings[i], 0, backend->cpus.ids[i], backend->sample_ring_bytes,
 					       wake_bytes(backend), error);
 	return result;
 }

@@ -16,7 +16,7 @@
 #include "base/path.h"
 #include "collect/sample/preload/requests.h"
 #include "collect/sample/probes/elf_needs.h"
-#include "collect/sample/probes/function_search.h"
+#include "collect/sample/probes/file_search.h"
 #include "processor/names.h"
 
 #define FROM_OUTSIDE                                                                                    \
@@ -180,13 +180,12 @@ static const char *sanitizer_of(const struct elf_needs *needs)
 /* Returns whether the command is linked with the agent in it. */
 static bool has_it_linked(const struct command *command)
 {
-	struct module_file file;
-	struct function_matches matches = { 0 };
-	if (!command->library->linked || function_search_open(&file, command->path, NULL) < 0)
-		return false;
-	bool found = function_search(&file, command->library->linked, false, &matches) == 0 && matches.count > 0;
-	function_matches_release(&matches);
-	module_file_close(&file);
+	struct found_functions functions = { 0 };
+	bool found = command->library->linked &&
+		     file_search_functions(command->path, command->library->linked, FILE_SEARCH_NO_VALUE, &functions,
+					   NULL) == 0 &&
+		     functions.count > 0;
+	found_functions_release(&functions);
 	return found;
 }
 

@@ -265,11 +265,17 @@ static void report_sample(struct preload_events *events, struct preload_thread *
 		preload_waits_keep(thread, &events->record);
 		return;
 	}
+	uint32_t creator_pid = record->pid;
 	record->pid = thread->pid;
 	if (record->kind == SAMPLE_FALLBACK && record->end == WALK_NO_CODE)
 		look_for_code(events, thread, sink);
 	decode_sample(record, events->record.content, SAMPLE_STACK_BYTES, events->stack, &sample);
 	if (is_creation) {
+		/* A process that did not begin with a copy of its creator's stack reports a path of the creator's process. */
+		if (creator_pid != thread->pid && preload_slots_find(events->slots, creator_pid)) {
+			sample.pid = creator_pid;
+			sample.created_pid = thread->pid;
+		}
 		sink->creates(sink->context, &sample, thread->tid);
 	} else {
 		sample.tid = thread->tid;

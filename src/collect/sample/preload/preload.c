@@ -228,13 +228,14 @@ static void preload_stop(struct backend *backend)
 	}
 }
 
-/* Frequent floating point exceptions are estimated in part. */
+/* Frequent floating point exceptions are sampled. */
 static struct backend_counts preload_counts(const struct backend *backend, size_t request)
 {
 	const struct resource_row *row = backend->resources[request].row;
 	return (struct backend_counts){ .total = preload_gticks_of(row, backend->sums.totals[request]),
 					.lost = backend->sums.lost[request],
-					.estimated = backend->sums.estimated[request] };
+					.estimated = backend->sums.estimated[request],
+					.estimated_squares = backend->sums.estimated_squares[request] };
 }
 
 /* --- findings --- */
@@ -296,6 +297,8 @@ static void add_interference(const struct backend *backend, struct profile *prof
 		{ CHANNEL_FINDING_MALLOC, FINDING_OWN_MALLOC, "the program has a malloc of its own" },
 		{ CHANNEL_FINDING_SANDBOX, FINDING_SANDBOXED,
 		  "the program forbids itself system calls (seccomp) that the measurement needs" },
+		{ CHANNEL_FINDING_ESTIMATED, FINDING_FP_SAMPLED,
+		  "frequent floating point exceptions were sampled: their totals are right within a factor of 2" },
 		{ CHANNEL_FINDING_WINDOWS, FINDING_PARTS_MEASURED,
 		  "the program chose which parts of its time were measured" },
 	};

@@ -423,6 +423,7 @@ static void add_thread(struct preload_sums *sums, const struct preload_thread *t
 		sums->totals[i] += shared->clocks[i].total;
 		sums->lost[i] += shared->lost[i];
 		sums->estimated[i] += shared->estimated[i];
+		sums->estimated_squares[i] += shared->estimated_squares[i];
 	}
 	sums->lost_events += shared->lost_events;
 	preload_unobserved_add_seen(&sums->unobserved, &shared->moved);

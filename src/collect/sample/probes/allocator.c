@@ -118,48 +118,70 @@ static bool defines_malloc(const struct function_matches *matches)
 	return matches->is_exported && matches->count > 0;
 }
 
-int allocator_is_in(struct module_file *file, bool *defines)
+/* Another allocator than glibc's is unknown: its realloc, for example, may call malloc. */
+static bool may_forward(const struct allocator *allocator, size_t row)
 {
-	struct function_matches matches;
-	int result = function_search(file, allocating[0].name, true, &matches);
-	*defines = result == 0 && defines_malloc(&matches);
-	function_matches_release(&matches);
-	return result;
+	return allocating[row].may_forward || (!allocator->is_glibc && row > 0);
 }
 
-static int add_points(const struct allocator *allocator, const char *path, bool bytes, struct probe_points *points)
-{
-	int result = 0;
-	for (size_t i = 0; i < ALLOCATING && result == 0; i++) {
-		const struct allocating *row = &allocating[i];
-		const struct function_matches *matches = &allocator->matches[i];
-		/* Another allocator is unknown: its realloc, for example, may call malloc. */
-		bool may_forward = row->may_forward || (!allocator->is_glibc && i > 0);
-		for (size_t j = 0; j < matches->count && matches->is_exported && result == 0; j++) {
-			const struct function_match *match = &matches->items[j];
-			if (may_forward && forwards(allocator, match))
-				continue;
-			struct probe_point point = { .offset = match->offset,
-						     .argument = bytes ? row->argument : 0,
-						     .factor = bytes ? row->factor : 0,
-						     .type = { .bytes = sizeof(size_t) } };
-			if (allocator->is_glibc) {
-				point.guard = row->glibc_guard;
-				point.guard_above = row->glibc_guard_above;
-			}
-			result = points_add(points, path, &point);
-		}
-	}
-	return result;
-}
-
-int allocator_add_points(struct module_file *file, const char *path, bool bytes, struct probe_points *points)
+int allocator_write(struct module_file *file, struct buffer *answer)
 {
 	struct allocator allocator = { .file = file };
 	int result = find_all(&allocator);
-	if (result == 0 && defines_malloc(&allocator.matches[0]))
-		result = add_points(&allocator, path, bytes, points);
+	bool defines = result == 0 && defines_malloc(&allocator.matches[0]);
+	if (defines)
+		buffer_append_byte(answer, allocator.is_glibc);
+	for (size_t i = 0; i < ALLOCATING; i++) {
+		const struct function_matches *matches = &allocator.matches[i];
+		for (size_t j = 0; defines && j < matches->count && matches->is_exported; j++) {
+			if (may_forward(&allocator, i) && forwards(&allocator, &matches->items[j]))
+				continue;
+			buffer_append_byte(answer, (uint8_t)i);
+			buffer_append(answer, &matches->items[j].offset, sizeof(matches->items[j].offset));
+		}
+	}
 	for (size_t i = 0; i < ALLOCATING; i++)
 		function_matches_release(&allocator.matches[i]);
+	return result;
+}
+
+static int add_point(const struct allocating *row, bool is_glibc, uint64_t offset, const char *path, bool bytes,
+		     struct probe_points *points)
+{
+	struct probe_point point = { .offset = offset,
+				     .argument = bytes ? row->argument : 0,
+				     .factor = bytes ? row->factor : 0,
+				     .type = { .bytes = sizeof(size_t) } };
+	if (is_glibc) {
+		point.guard = row->glibc_guard;
+		point.guard_above = row->glibc_guard_above;
+	}
+	return points_add(points, path, &point);
+}
+
+static bool is_valid(struct cursor answer)
+{
+	cursor_u8(&answer);
+	while (!answer.failed && cursor_left(&answer) > 0) {
+		if (cursor_u8(&answer) >= ALLOCATING)
+			return false;
+		cursor_u64(&answer);
+	}
+	return !answer.failed;
+}
+
+int allocator_read(struct cursor *answer, const char *path, bool bytes, struct probe_points *points, bool *found)
+{
+	*found = cursor_left(answer) > 0;
+	if (!*found)
+		return 0;
+	if (!is_valid(*answer))
+		return ERROR_CORRUPT;
+	bool is_glibc = cursor_u8(answer);
+	int result = 0;
+	while (cursor_left(answer) > 0 && result == 0) {
+		uint8_t row = cursor_u8(answer);
+		result = add_point(&allocating[row], is_glibc, cursor_u64(answer), path, bytes, points);
+	}
 	return result;
 }

@@ -1,7 +1,6 @@
 #include "collect/sample/probes/function_search.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <gelf.h>
 #include <libiberty/demangle.h>
 #include <stdio.h>
@@ -10,16 +9,7 @@
 
 #include "base/array.h"
 #include "base/cxx_name.h"
-#include "base/path.h"
 #include "frames/native/names.h"
-
-int function_search_open(struct module_file *file, const char *path, struct error *error)
-{
-	int fd = path_open_regular(path);
-	if (fd < 0)
-		return error_set_errno(error, "cannot read '%s'", path);
-	return module_file_open(file, fd, path, error);
-}
 
 void function_matches_release(struct function_matches *matches)
 {

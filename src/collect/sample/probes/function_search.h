@@ -1,6 +1,7 @@
 /* Finds functions of one file by a user's name: the symbol's, or in C++ and
  * Rust the source's, with or without parameters ("ns::parse", "ns::parse(char
- * const*)"); without parameters it means all functions of that name. */
+ * const*)"); without parameters it means all functions of that name. It runs in a jail
+ * (file_search.h). */
 #ifndef COLLECT_SAMPLE_PROBES_FUNCTION_SEARCH_H
 #define COLLECT_SAMPLE_PROBES_FUNCTION_SEARCH_H
 
@@ -8,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
 #include "base/near_names.h"
 #include "frames/native/module_file.h"
 
@@ -25,9 +25,6 @@ struct function_matches {
 	bool is_exported; /* at least one of them is exported */
 	bool is_indirect; /* one of them chooses the real function when the program starts */
 };
-
-/* Opens the file and, if there is one, its separate debug file. The caller calls module_file_close. */
-int function_search_open(struct module_file *file, const char *path, struct error *error);
 
 /* Finds all functions of that name. Compilers make clones of a function
  * (f.constprop.0), which may have other arguments: they are found only if

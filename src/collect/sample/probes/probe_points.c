@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "collect/sample/probes/allocator.h"
-#include "collect/sample/probes/function_search.h"
+#include "collect/sample/probes/file_search.h"
 #include "collect/sample/probes/libraries.h"
 #include "collect/sample/probes/points.h"
 #include "collect/sample/probes/usdt_notes.h"
@@ -93,38 +92,30 @@ static struct probe_point point_of(const struct resource_target *target)
 	return point;
 }
 
-/* Finds the type of the amount: it says how many bytes of the register count, and whether they can be negative. */
-static int find_type(struct search *search, struct module_file *file, const struct function_match *match,
-		     struct value_type *type)
+/* Returns the value of the amount, as file_search_functions counts them: its type says how many bytes of the register
+ * count, and whether they can be negative. */
+static int value_of(const struct resource_target *target)
 {
-	const int argument = search->request->target.argument;
-	if (argument == 0)
-		return 0;
-	return value_type_find(file, match->address, argument == RESOURCE_RETURN ? 0 : (unsigned)argument, type);
+	if (target->argument == RESOURCE_RETURN)
+		return FILE_SEARCH_RETURN_VALUE;
+	return target->argument > 0 ? target->argument : FILE_SEARCH_NO_VALUE;
 }
 
-static int add_functions(struct search *search, const char *path, const struct function_matches *matches)
+static int add_functions(struct search *search, const char *path, const struct found_functions *found)
 {
 	struct probe_point point = point_of(&search->request->target);
-	struct module_file file;
-	int result = function_search_open(&file, path, search->error);
-	if (result < 0)
-		return result;
-	for (size_t i = 0; i < matches->count && result == 0; i++) {
-		point.offset = matches->items[i].offset;
-		result = find_type(search, &file, &matches->items[i], &point.type);
-		if (result == 0)
-			result = points_add(search->points, path, &point);
+	int result = 0;
+	for (size_t i = 0; i < found->count && result == 0; i++) {
+		point.offset = found->items[i].offset;
+		point.type = found->items[i].type;
+		result = points_add(search->points, path, &point);
 	}
-	module_file_close(&file);
 	return result < 0 ? no_memory(search) : 0;
 }
 
-static int refuse_indirect(struct search *search, struct module_file *file, const char *path)
+static int refuse_indirect(struct search *search, const struct found_functions *found, const char *path)
 {
-	char names[256];
-	const char *name = search->request->target.name;
-	function_search_implementations(file, name, names, sizeof(names));
+	const char *names = found->implementations, *name = search->request->target.name;
 	return error_set(search->error, ERROR_UNSUPPORTED,
 			 "%s: %s has several functions for %s and chooses one when it is loaded (IFUNC); count the "
 			 "chosen one, %s%s",
@@ -132,26 +123,28 @@ static int refuse_indirect(struct search *search, struct module_file *file, cons
 			 names[0] ? names : " (only its debug symbols have it)");
 }
 
-/* Finds the functions of that name in one file. Returns 1 if there are some, in *matches, 0 if there are
+/* Finds the functions of that name in one file. Returns 1 if there are some, in *found, 0 if there are
  * none, or a negative error. */
-static int search_file(struct search *search, const char *path, struct function_matches *matches)
+static int search_file(struct search *search, const char *path, struct found_functions *found)
 {
-	struct module_file file;
 	struct error error;
 	const struct resource_target *target = &search->request->target;
-	*matches = (struct function_matches){ 0 };
-	int result = function_search_open(&file, path, &error);
+	int result = file_search_functions(path, target->name, value_of(target), found, &error);
 	if (result < 0)
 		return error_set(search->error, result, "%s: %s", search->request->name, error.message);
-	result = function_search(&file, target->name, target->argument > 0, matches);
-	if (result < 0)
-		no_memory(search);
-	else if (matches->is_indirect)
-		result = refuse_indirect(search, &file, path);
-	if (result < 0)
-		function_matches_release(matches);
-	module_file_close(&file);
-	return result < 0 ? result : matches->count > 0;
+	if (found->is_indirect) {
+		result = refuse_indirect(search, found, path);
+		found_functions_release(found);
+		return result;
+	}
+	return found->count > 0;
+}
+
+/* Returns whether a search continues with the next file after an error: this one could not be read, but is not hostile. */
+static bool may_skip(int result)
+{
+	return result != ERROR_MEMORY && result != ERROR_UNSUPPORTED && result != ERROR_LIMIT &&
+	       result != ERROR_CORRUPT;
 }
 
 /* Reports that there is no such function, with similar names. */
@@ -163,13 +156,11 @@ static int no_function(struct search *search, const char *only)
 	const char *name = search->request->target.name;
 	near_names_init(&near, name);
 	for (size_t i = 0; i < (only ? 1 : search->libraries.count); i++) {
-		struct module_file file;
-		if (function_search_open(&file, only ? only : search->libraries.items[i].path, NULL) < 0)
-			continue;
-		function_search_near(&file, &near);
+		bool here = false;
+		/* Names of a file that cannot be read are not offered. */
+		file_search_near(only ? only : search->libraries.items[i].path, &near, &here, NULL);
 		/* Only the program, or the file that the user named: libraries are usually stripped. */
-		is_stripped = is_stripped || (i == 0 && module_file_is_stripped(&file));
-		module_file_close(&file);
+		is_stripped = is_stripped || (i == 0 && here);
 	}
 	say_where(search, where, sizeof(where));
 	const char *nearest = near_names_text(&near);
@@ -190,13 +181,13 @@ static int find_in_module(struct search *search)
 	char *path = find_module(search, search->request->target.module, &result);
 	if (!path)
 		return result;
-	struct function_matches matches;
+	struct found_functions matches;
 	result = search_file(search, path, &matches);
 	if (result > 0)
 		result = add_functions(search, path, &matches);
 	else if (result == 0)
 		result = no_function(search, path);
-	function_matches_release(&matches);
+	found_functions_release(&matches);
 	free(path);
 	return result;
 }
@@ -222,24 +213,26 @@ static int refuse_ambiguous(struct search *search, const char *const *paths, siz
 static int find_anywhere(struct search *search)
 {
 	const struct libraries *libraries = &search->libraries;
-	struct function_matches matches = { 0 };
+	struct found_functions matches = { 0 };
 	const char **paths = calloc(libraries->count + 1, sizeof(*paths));
 	size_t count = 0;
 	int result = paths ? 0 : no_memory(search);
 	for (size_t i = 0; i < libraries->count && result == 0; i++) {
-		struct function_matches here;
+		struct found_functions here;
 		result = search_file(search, libraries->items[i].path, &here);
 		/* The search continues after a library that cannot be read. */
-		if (result < 0 && i > 0 && result != ERROR_MEMORY && result != ERROR_UNSUPPORTED)
+		if (result < 0 && i > 0 && may_skip(result))
 			result = 0;
-		if (result <= 0)
+		if (result <= 0) {
+			found_functions_release(&here);
 			continue;
+		}
 		bool is_it = i == 0 || here.is_exported;
 		result = 0;
 		if (count > 0 && !is_it) {
-			function_matches_release(&here);
+			found_functions_release(&here);
 		} else {
-			function_matches_release(&matches);
+			found_functions_release(&matches);
 			matches = here;
 			count = is_it ? 0 : count;
 		}
@@ -253,7 +246,7 @@ static int find_anywhere(struct search *search)
 		result = add_functions(search, paths[0], &matches);
 	else if (result == 0)
 		result = no_function(search, NULL);
-	function_matches_release(&matches);
+	found_functions_release(&matches);
 	free(paths);
 	return result;
 }
@@ -272,16 +265,12 @@ static int find_functions(struct search *search)
 
 static int add_allocator(struct search *search, const char *path, bool *found)
 {
-	struct module_file file;
-	*found = false;
-	if (function_search_open(&file, path, NULL) < 0)
+	struct error error;
+	bool bytes = search->request->counter == COUNTER_ALLOC_BYTES;
+	int result = file_search_allocator(path, bytes, search->points, found, &error);
+	if (result == 0 || may_skip(result))
 		return 0; /* not readable: the next file may define it */
-	int result = allocator_is_in(&file, found);
-	if (result == 0 && *found)
-		result = allocator_add_points(&file, path, search->request->counter == COUNTER_ALLOC_BYTES,
-					      search->points);
-	module_file_close(&file);
-	return result < 0 ? no_memory(search) : 0;
+	return error_set(search->error, result, "%s: %s", search->request->name, error.message);
 }
 
 static int find_allocator(struct search *search)

@@ -19,9 +19,7 @@ static int64_t location_of(const struct path_tree *tree, const struct unwind_fra
 {
 	if (frame->module == UINT32_MAX)
 		return tree->unknown_location;
-	/* Addresses in generated code mean nothing later: one location for all of them. */
-	bool anonymous = tree->profile->modules[frame->module].kind == MODULE_ANON;
-	return profile_add_location(tree->profile, frame->module, anonymous ? 0 : frame->address);
+	return profile_add_location(tree->profile, frame->module, frame->address);
 }
 
 static bool is_at(const struct path_tree *tree, uint32_t node, const struct unwind_frame *frame)

@@ -6,13 +6,18 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "collect/sample/state/perf_map_file.h"
 
 struct modules {
 	struct profile *profile;
+	int64_t since_s;                    /* when the recording began, in seconds of CLOCK_REALTIME */
+	struct perf_map_process *generated; /* the processes with generated code */
+	size_t generated_count, generated_capacity;
 	struct module *items;
 	size_t count, capacity;
 	struct hash_map by_key;   /* hash of path and build-id, or of path, device and inode -> index */
@@ -25,6 +30,7 @@ struct modules *modules_new(struct profile *profile)
 	if (!modules)
 		return NULL;
 	modules->profile = profile;
+	modules->since_s = time(NULL);
 	hash_map_init(&modules->by_key);
 	hash_map_init(&modules->by_inode);
 	return modules;
@@ -42,6 +48,7 @@ void modules_free(struct modules *modules)
 			close(module->fd);
 	}
 	free(modules->items);
+	free(modules->generated);
 	hash_map_release(&modules->by_key);
 	hash_map_release(&modules->by_inode);
 	free(modules);
@@ -61,12 +68,6 @@ static uint8_t kind_of_path(const char *path)
 	    strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/SYSV", 5) != 0)
 		return MODULE_FILE;
 	return MODULE_ANON;
-}
-
-/* One module represents all executable memory without a file. */
-static const char *shown_path(const char *path, uint8_t kind)
-{
-	return kind == MODULE_ANON ? "[anon]" : path;
 }
 
 /* The vDSO is equal in all processes of a kernel, so ours is read. Its section
@@ -150,6 +151,27 @@ static uint64_t key_of_path(const char *path, uint8_t kind)
 	return hash_bytes(path, strlen(path)) ^ kind;
 }
 
+/* One module represents all executable memory of a process that has no file. */
+static int64_t add_generated(struct modules *modules, uint32_t pid)
+{
+	static const char path[] = "[anon]";
+	size_t before = modules->count;
+	if (ARRAY_RESERVE(modules->generated, modules->generated_capacity, modules->generated_count + 1) < 0)
+		return ERROR_MEMORY;
+	int64_t index = add(modules, key_of_path(path, MODULE_ANON) ^ hash_u64(pid), path, MODULE_ANON, NULL, 0);
+	if (index >= 0 && modules->count > before) {
+		modules->items[index].generated = (uint32_t)modules->generated_count;
+		modules->generated[modules->generated_count++] = perf_map_process(pid, modules->since_s);
+	}
+	return index;
+}
+
+/* Looks for the perf map of generated code. */
+static void seek_map(struct modules *modules, struct module *module, bool is_last)
+{
+	module->fd = perf_map_open(&modules->generated[module->generated], is_last);
+}
+
 /* A file with a build-id. The same build at two paths is two modules. */
 static int64_t add_build(struct modules *modules, const char *path, const uint8_t *build_id, size_t build_id_bytes)
 {
@@ -169,7 +191,7 @@ static int64_t add_opened(struct modules *modules, const struct mapped_file *map
 	if (id_bytes > 0 && id_bytes <= PROFILE_BUILD_ID_MAX)
 		return add_build(modules, mapped->path, id, id_bytes);
 	if (!elf && is_in_memory(mapped->path))
-		return modules_add_name(modules, "[anon]", MODULE_ANON);
+		return add_generated(modules, (uint32_t)mapped->pid);
 	return add(modules, file_key, mapped->path, MODULE_FILE, NULL, 0);
 }
 
@@ -218,7 +240,9 @@ int64_t modules_add(struct modules *modules, const struct mapped_file *mapped)
 		return add_build(modules, mapped->path, mapped->build_id, mapped->build_id_bytes);
 	if (is_file && mapped->inode)
 		return add_inode(modules, mapped);
-	return modules_add_name(modules, shown_path(mapped->path, kind), kind);
+	if (kind == MODULE_ANON)
+		return add_generated(modules, (uint32_t)mapped->pid);
+	return modules_add_name(modules, mapped->path, kind);
 }
 
 int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind)
@@ -231,6 +255,8 @@ struct module *modules_get(struct modules *modules, uint32_t index, const struct
 	struct module *module = &modules->items[index];
 	if (!module->loaded)
 		load(modules, module, mapped);
+	if (module->kind == MODULE_ANON && module->fd < 0)
+		seek_map(modules, module, false);
 	if (module->file && !module->table_tried) {
 		module->table = unwind_table_new(module->file, NULL);
 		module->table_tried = true;
@@ -251,7 +277,10 @@ const struct module *modules_by_id(const struct modules *modules, uint32_t id)
 
 int modules_open_for_names(void *context, uint32_t profile_module, struct error *error)
 {
-	const struct module *module = modules_by_id(context, profile_module);
+	struct modules *modules = context;
+	const struct module *module = modules_by_id(modules, profile_module);
+	if (module && module->kind == MODULE_ANON && module->fd < 0)
+		seek_map(modules, &modules->items[module - modules->items], true);
 	if (module && module->why_no_file.code) {
 		if (error)
 			*error = module->why_no_file;

@@ -23,7 +23,8 @@ struct module {
 	uint8_t kind;               /* enum module_kind */
 	bool loaded;                /* the file was opened, or that was tried */
 	bool table_tried;           /* the table was built, or that was tried */
-	int fd;                     /* -1: none */
+	uint32_t generated;         /* of MODULE_ANON: number of the process with this code */
+	int fd;                     /* of the file, or of MODULE_ANON's perf map; -1: none */
 	struct elf_file *file;      /* NULL: not readable */
 	struct error why_no_file;   /* code 0: no attempt to open it failed */
 	struct unwind_table *table; /* NULL: none */
@@ -34,8 +35,8 @@ struct modules *modules_new(struct profile *profile);
 void modules_free(struct modules *modules); /* NULL is fine */
 
 /* Returns the index of the module of a mapped file, added if new, or ERROR_MEMORY. Files with the same path are one
- * module if they have the same build-id or, without one, the same device and inode. Paths are the kernel's: also
- * "[vdso]" and "//anon". */
+ * module if they have the same build-id or, without one, the same device and inode. All memory of a process without a file
+ * is one module, "[anon]". Paths are the kernel's: also "[vdso]" and "//anon". */
 int64_t modules_add(struct modules *modules, const struct mapped_file *mapped);
 
 /* Returns the index of the module of something without addresses, named "[...]": kernel work
@@ -49,7 +50,7 @@ struct module *modules_get(struct modules *modules, uint32_t index, const struct
 /* Returns a module by its id in the profile, or NULL. Opens no file. */
 const struct module *modules_by_id(const struct modules *modules, uint32_t id);
 
-/* Returns a descriptor of the file of a profile's module, for frames_options, or a negative error if there is none.
+/* Returns a descriptor of the file of a profile's module, or of the perf map of generated code, for frames_options, or a negative error if there is none.
  * The caller closes it. `context` is the modules. */
 int modules_open_for_names(void *context, uint32_t profile_module, struct error *error);
 

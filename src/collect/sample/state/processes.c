@@ -283,7 +283,8 @@ static void find_bias(struct mapping *mapping, const struct module *module)
 	/* Without its file, an address is given as an offset in the file. */
 	if (module->file)
 		elf_file_address_of_offset(module->file, mapping->file_offset, &address);
-	mapping->bias = mapping->start - (module->kind == MODULE_ANON ? 0 : address);
+	/* A perf map has the addresses of generated code in the process. */
+	mapping->bias = module->kind == MODULE_ANON ? 0 : mapping->start - address;
 	mapping->has_bias = true;
 }
 

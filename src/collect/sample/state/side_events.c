@@ -63,8 +63,9 @@ static int allocate(struct side_events *side, struct error *error)
 		bool is_data = i % SIDE_KINDS == SIDE_DATA_MAPS;
 		uint32_t wake_bytes = side->prompt && !is_data ? 1 : (uint32_t)(side->ring_bytes / 4);
 		if (!is_data || side->data_maps)
-			result = perf_events_make_ring(&side->rings[i], side->cpus.ids[i / SIDE_KINDS],
-						       side->ring_bytes, wake_bytes, error);
+			result = perf_events_make_ring(&side->rings[i], side->everything ? PERF_EVENTS_EVERYTHING : 0,
+						       side->cpus.ids[i / SIDE_KINDS], side->ring_bytes, wake_bytes,
+						       error);
 	}
 	return result;
 }
@@ -88,9 +89,10 @@ struct side_events *side_events_new(const struct backend_request *request, size_
 		return NULL;
 	}
 	struct perf_event_attr attr;
+	pid_t tid = side->everything ? PERF_EVENTS_EVERYTHING : 0;
 	side->reports_build_id = true;
-	side_attributes(side, SIDE_TASKS, 0, false, &attr);
-	side->reports_build_id = perf_events_are_accepted(&attr);
+	side_attributes(side, SIDE_TASKS, tid, false, &attr);
+	side->reports_build_id = perf_events_are_accepted(&attr, tid, side->cpus.ids[0]);
 	return side;
 }
 

@@ -27,6 +27,7 @@ enum {
 	SAVES_R12, /* CFA = rsp + 32, r12 at CFA - 24 */
 	ODD,       /* CFA = rsp + 20: slow, but needs only rip, rsp and rbp */
 	BY_RAX,    /* CFA = rax + 8: rax is not preserved across calls */
+	BY_R13,    /* CFA = r13 + 8 */
 	OUTERMOST, /* return address undefined */
 	SIGNAL,    /* ucontext at rsp */
 	NO_RULES,  /* no FDE from here on */
@@ -42,13 +43,15 @@ struct world {
 	struct unwind_frame frames[FRAMES];
 	unsigned reads;
 	uint64_t join_at;
+	uint64_t stack_start;
+	uint64_t end; /* of the module; 0: of the text */
 	bool no_table;
 };
 
 static int module_at(void *context, uint64_t pc, struct unwind_module *module)
 {
 	struct world *world = context;
-	if (pc < PC(TINY_BASE) || pc >= PC(TINY_BASE) + TINY_TEXT_BYTES)
+	if (pc < PC(TINY_BASE) || pc >= (world->end ? world->end : PC(TINY_BASE) + TINY_TEXT_BYTES))
 		return -1;
 	*module = (struct unwind_module){ .table = world->no_table ? NULL : world->table, .bias = BIAS, .id = 3 };
 	return 0;
@@ -73,6 +76,12 @@ static bool joins(void *context, const struct unwind_frame *frame)
 	return frame->pc == world->join_at;
 }
 
+static uint64_t stack_start(void *context)
+{
+	const struct world *world = context;
+	return world->stack_start;
+}
+
 static struct unwind_table *make_table(void)
 {
 	struct buffer section;
@@ -85,6 +94,7 @@ static struct unwind_table *make_table(void)
 	tiny_fde(&section, true, cie, FUNCTION(SAVES_R12), 0x100, BYTES(0x0e, 32, 0x8c, 3));
 	tiny_fde(&section, true, cie, FUNCTION(ODD), 0x100, BYTES(0x0e, 20));
 	tiny_fde(&section, true, cie, FUNCTION(BY_RAX), 0x100, BYTES(0x0c, 0, 8));
+	tiny_fde(&section, true, cie, FUNCTION(BY_R13), 0x100, BYTES(0x0c, 13, 8));
 	tiny_fde(&section, true, cie, FUNCTION(OUTERMOST), 0x100, BYTES(0x07, 16));
 	size_t signal = tiny_cie(&section, true, "zS",
 				 BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 16, 3, 0x77, 0xa8,
@@ -128,7 +138,9 @@ static void start(struct world *world, uint64_t rip, uint64_t rsp, uint64_t rbp)
 
 static struct unwind_result walk(struct world *world, size_t limit)
 {
-	struct unwind_source source = { .module_at = module_at, .read = read_word, .joins = joins, .context = world };
+	struct unwind_source source = {
+		.module_at = module_at, .read = read_word, .joins = joins, .stack_start = stack_start, .context = world
+	};
 	return unwind_walk(&source, &world->registers, world->frames, limit);
 }
 
@@ -194,6 +206,42 @@ static void says_why_not(void **state)
 	start(world, PC(FUNCTION(NO_RULES)), STACK + 16, 0);
 	world->stack[2] = 0;
 	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+}
+
+/* A caller without a rule is start code if it is as close to the start of the stack as only start code can be. */
+static void start_code_without_rules(void **state)
+{
+	struct world *world = *state;
+	enum { CALLER_SP = STACK + 8, MOST = 64 };
+	world->stack[0] = call_in(NO_RULES);
+	for (uint64_t above = 0; above <= MOST + 8; above += 8) {
+		world->stack_start = CALLER_SP + above;
+		start(world, PC(FUNCTION(LEAF)), STACK, 1);
+		assert_int_equal(walk(world, FRAMES).cause, above <= MOST ? UNWIND_ROOT : UNWIND_NO_RULE_AT_PC);
+		/* Only a caller is: here it is the function that executes. */
+		start(world, PC(FUNCTION(NO_RULES)), CALLER_SP, 1);
+		assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	}
+	world->stack_start = CALLER_SP - 8;
+	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+}
+
+/* makecontext makes a function return to the start of another one: no call is before it. */
+static void returns_to_the_start_of_a_function(void **state)
+{
+	struct world *world = *state;
+	start(world, PC(FUNCTION(PUSHED)), STACK, 1);
+	world->stack[3] = PC(FUNCTION(LEAF));   /* before it is a gap */
+	world->stack[4] = PC(FUNCTION(PUSHED)); /* before it is LEAF */
+	world->stack[1] = world->stack[2] = 0;
+	struct unwind_result result = walk(world, 3);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(world->frames[1].pc, PC(FUNCTION(LEAF)));
+	assert_int_equal(world->frames[1].address, FUNCTION(LEAF));
+	assert_int_equal(world->frames[1].sp, STACK + 32);
+	assert_int_equal(world->frames[2].pc, PC(FUNCTION(PUSHED)) - 1);
+	assert_int_equal(world->frames[2].address, FUNCTION(PUSHED) - 1);
 }
 
 static void stops_where_it_joins(void **state)
@@ -262,6 +310,34 @@ static void recognises_the_call(void **state)
 	assert_int_equal(result.count, 3);
 }
 
+/* A call of a function by its address, and calls that are the last instruction of the module. */
+static void recognises_other_calls(void **state)
+{
+	struct world *world = *state;
+	memcpy(world->code + 0x1e, "\xff\xd0", 2); /* call *%rax */
+	start(world, PC(FUNCTION(NO_RULES)) + 4, STACK, 1);
+	world->stack[0] = call_in(LEAF);
+	world->stack[1] = call_in(OUTERMOST);
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_ROOT_FRAME_POINTER);
+	world->end = PC(FUNCTION(SIGRETURN)) + 0x90;
+	memcpy(world->code + 0x100 * SIGRETURN + 0x8e, "\xff\xd0", 2);
+	world->stack[0] = world->end;
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_NO_RULE_AT_PC);
+	assert_int_equal(result.count, 2);
+	assert_int_equal(world->frames[1].pc, world->end - 1);
+	/* The same by the frame pointer. */
+	start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x40);
+	world->stack[0] = 0;
+	world->stack[8] = STACK + 0x80;
+	world->stack[9] = world->end;
+	result = walk(world, FRAMES);
+	assert_int_equal(result.count, 2);
+	assert_int_equal(world->frames[1].pc, world->end - 1);
+	world->stack[9] = world->end + 1; /* outside */
+	assert_int_equal(walk(world, FRAMES).count, 1);
+}
+
 static void knows_calls(void **state)
 {
 	struct world *world = *state;
@@ -322,6 +398,15 @@ static void steps_out_of_signals(void **state)
 	result = walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 4);
+	assert_int_equal(world->frames[2].pc, PC(FUNCTION(LEAF)));
+	assert_int_equal(world->frames[2].sp, STACK);
+	assert_int_equal(world->frames[2].fp, 0x77);
+	/* Its ucontext is unreadable. */
+	start(world, PC(FUNCTION(SIGRETURN)), 0x50, 1);
+	result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_UNREADABLE);
+	assert_in_range(result.unreadable, 0x50, 0x50 + 1000);
+	start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
 	/* A signal frame that returns to itself ends at the limit. */
 	world->stack[0x80] = PC(FUNCTION(SIGNAL));
 	put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK + 0x400, 0x77, 0);
@@ -362,6 +447,27 @@ static void slow_rules_get_all_registers(void **state)
 	assert_int_equal(result.count, 2);
 }
 
+/* The registers of a slow step are kept for the next one: r13 is that of the leaf, and r12 is lost meanwhile. */
+static void slow_steps_continue(void **state)
+{
+	struct world *world = *state;
+	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	world->registers.value[12] = 0xbad;
+	world->registers.value[13] = STACK + 0x60;
+	world->stack[0] = call_in(SAVES_R12); /* rsp 0x08, CFA 0x28 */
+	world->stack[2] = STACK + 0x38;       /* r12 */
+	world->stack[4] = call_in(BY_R12);    /* CFA 0x40 */
+	world->stack[7] = call_in(ODD);       /* CFA 0x54, return address at 0x4c */
+	uint64_t next = call_in(BY_R13);
+	memcpy((uint8_t *)world->stack + 0x4c, &next, 8); /* CFA 0x68 */
+	world->stack[12] = call_in(OUTERMOST);
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+	assert_int_equal(result.count, 6);
+	assert_int_equal(world->frames[4].sp, STACK + 0x54);
+	assert_int_equal(world->frames[5].sp, STACK + 0x68);
+}
+
 static void slow_rules_may_fail(void **state)
 {
 	struct world *world = *state;
@@ -390,6 +496,9 @@ static void slow_rules_behind_signals(void **state)
 		struct unwind_result result = walk(world, FRAMES);
 		assert_int_equal(result.cause, UNWIND_ROOT);
 		assert_int_equal(result.count, 5);
+		assert_int_equal(world->frames[2].pc, PC(FUNCTION(LEAF)));
+		assert_int_equal(world->frames[3].pc, call_in(BY_R12) - 1);
+		assert_int_equal(world->frames[4].pc, call_in(OUTERMOST) - 1);
 		assert_int_equal(world->frames[4].sp, STACK + 0x58);
 	}
 }
@@ -434,11 +543,20 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		T(reaches_the_root),         T(says_why_not),
-		T(stops_where_it_joins),     T(follows_frame_pointers),
-		T(recognises_the_call),      T(knows_calls),
-		T(steps_out_of_signals),     T(slow_rules_get_all_registers),
-		T(slow_rules_may_fail),      T(slow_rules_behind_signals),
+		T(reaches_the_root),
+		T(says_why_not),
+		T(stops_where_it_joins),
+		T(follows_frame_pointers),
+		T(recognises_other_calls),
+		T(recognises_the_call),
+		T(knows_calls),
+		T(steps_out_of_signals),
+		T(slow_rules_get_all_registers),
+		T(slow_steps_continue),
+		T(start_code_without_rules),
+		T(returns_to_the_start_of_a_function),
+		T(slow_rules_may_fail),
+		T(slow_rules_behind_signals),
 		T(leaves_for_another_stack),
 	};
 	return cmocka_run_group_tests_name("x86_64_walk", tests, NULL, NULL);

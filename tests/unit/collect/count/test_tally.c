@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "collect/count/events.h"
 #include "collect/count/tally.h"
 #include "profile/findings.h"
 #include "profile/thread_mark.h"
@@ -675,6 +677,103 @@ static void test_file(void **state)
 	tally_world_release(&world);
 }
 
+/* Writes a tally to a file, whose path it sets, and opens it. */
+static struct tally *open_file(const struct tally_world *world, char path[], int *fd)
+{
+	struct error error = { 0 };
+	*fd = mkstemp(path);
+	assert_true(*fd >= 0);
+	assert_int_equal(write(*fd, world->bytes, world->size), world->size);
+	struct tally *tally = tally_open(path, &error);
+	unlink(path);
+	assert_non_null(tally);
+	return tally;
+}
+
+/* The program that counts truncates the tally while it is read: the reader has what it read. */
+static void test_truncated_meanwhile(void **state)
+{
+	char path[] = "/tmp/cpprof-tally-XXXXXX";
+	struct tally_world world;
+	struct error error = { 0 };
+	int fd;
+	(void)state;
+	make_world(&world, TALLY_PATHS);
+	struct tally *tally = open_file(&world, path, &fd);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	struct profile *profile = profile_new();
+	assert_int_equal(tally_locations(tally, profile, &error), 0);
+	name_all(profile);
+	assert_int_equal(tally_hits(tally, profile, &error), 0);
+	assert_int_equal(hits_at(profile, "calls", "start@100 main@1000 sort@2020 compare@3000"), 50);
+	profile_free(profile);
+	tally_free(tally);
+	tally_world_release(&world);
+	close(fd);
+}
+
+/* The events of a trace are read when they are needed. */
+static void test_truncated_trace(void **state)
+{
+	char path[] = "/tmp/cpprof-tally-XXXXXX";
+	struct tally_world world;
+	struct tally_events events;
+	struct tally_event event;
+	int fd;
+	(void)state;
+	tally_world_init(&world, TALLY_TRACE);
+	tally_world_add_process(&world, 0);
+	tally_world_add_thread(&world, 0, 0);
+	for (uint64_t i = 0; i < 2; i++) {
+		tally_offset at = tally_world_add_chunk(&world, TALLY_EVENTS, 0, 0, TALLY_GRANULE);
+		struct tally_trace *trace = (struct tally_trace *)(void *)(world.bytes + at);
+		trace->words[0] = (i + 1) << TALLY_EVENT_TIME_SHIFT | TALLY_EVENT_LEAVE;
+		trace->chunk.used = sizeof(*trace) + sizeof(trace->words[0]);
+		trace->first = i;
+	}
+	struct tally *tally = open_file(&world, path, &fd);
+	assert_int_equal(tally_events_begin(&events, tally, &tally->threads[0]), 0);
+	assert_int_equal(tally_events_next(&events, &event), 1);
+	assert_int_equal(event.ticks, 1);
+	assert_int_equal(ftruncate(fd, (off_t)(world.size - TALLY_GRANULE)), 0);
+	assert_int_equal(tally_events_next(&events, &event), ERROR_TRUNCATED);
+	tally_events_end(&events);
+	tally_free(tally);
+	tally_world_release(&world);
+	close(fd);
+}
+
+/* A hole costs no memory: a chunk of 64 GB, of which a few bytes are there. */
+static void test_sparse_file(void **state)
+{
+	char path[] = "/tmp/cpprof-tally-XXXXXX";
+	struct tally_world world;
+	int fd;
+	(void)state;
+	const uint64_t huge = UINT64_C(64) << 30;
+	struct offsets at = make_world(&world, TALLY_PATHS);
+	(void)at;
+	tally_offset last = tally_world_add_chunk(&world, TALLY_OBJECTS, 0, 0, TALLY_GRANULE);
+	struct tally_chunk *chunk = (struct tally_chunk *)(void *)(world.bytes + last);
+	chunk->bytes = huge;
+	tally_world_header(&world)->used = last + huge;
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, world.bytes, world.size), world.size);
+	if (ftruncate(fd, (off_t)(last + huge)) < 0)
+		skip(); /* the file system has no files of this size */
+	struct error error = { 0 };
+	struct tally *tally = tally_open(path, &error);
+	unlink(path);
+	assert_non_null(tally);
+	struct rusage usage;
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	assert_in_range(usage.ru_maxrss, 0, 1 << 20);
+	tally_free(tally);
+	tally_world_release(&world);
+	close(fd);
+}
+
 static void read_somehow(const struct tally_world *world)
 {
 	struct error error = { 0 };
@@ -703,15 +802,27 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_calls),         cmocka_unit_test(test_sites_of_one_line),
-		cmocka_unit_test(test_samples),       cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_inlined),       cmocka_unit_test(test_arcs),
-		cmocka_unit_test(test_times),         cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_processes),     cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_without_names), cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_foreign_files), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_damage),        cmocka_unit_test(test_counts_without_end),
-		cmocka_unit_test(test_unfinished),    cmocka_unit_test(test_file),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_sites_of_one_line),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_arcs),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_without_names),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_foreign_files),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_counts_without_end),
+		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_truncated_meanwhile),
+		cmocka_unit_test(test_truncated_trace),
+		cmocka_unit_test(test_sparse_file),
 		cmocka_unit_test(test_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

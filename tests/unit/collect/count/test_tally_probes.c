@@ -268,28 +268,71 @@ static void calls_from_regions_have_lines(void **state)
 
 /* --- times --- */
 
+static uint64_t total_of(const struct profile *profile, const char *resource)
+{
+	return profile->resources[profile_find_resource(profile, resource)].total;
+}
+
 static void probes_are_subtracted(void **state)
 {
 	(void)state;
 	struct world world = make_world(TALLY_PATHS_TIMED, PROGRAM + SORT + 0x111);
 	struct tally_world *tally = &world.tally; /* 2 ticks of its clock are 1 ns */
-	tally_world_header(tally)->probe_inside_ps = 500;
-	tally_world_header(tally)->probe_outside_ps = 250;
+	tally_world_header(tally)->probe_inside = (struct tally_cost){ -200, 600 };
+	tally_world_header(tally)->probe_outside = (struct tally_cost){ 200, 300 };
 	tally_world_node(tally, world.main)->exclusive_ticks = 2000;
 	tally_world_node(tally, world.sort)->exclusive_ticks = 2000;
 	tally_world_node(tally, world.row)->exclusive_ticks = 2000;
 	tally_world_node(tally, world.swap)->exclusive_ticks = 2 * 100;
 	struct profile *profile = read_world(&world);
-	assert_int_equal(hits_at(profile, "real", "start 0, main 3"), 1000 - 0 - 1);
-	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 20"), 1000 - 2 - 10);
-	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 33, sort: row 33"), 1000 - 20 - 100);
-	/* Not below 0. */
-	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 33, sort: row 33, swap 50"), 0);
+	/* 1 call of main, 4 from main, 40 from sort, 400 from row: the middle of the limits. */
+	assert_int_equal(hits_at(profile, "real", "start 0, main 3"), 1000 - 1);
+	assert_int_equal(hits_at(profile, "real-error", "start 0, main 3"), 1);
+	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 20"), 1000 - 11);
+	assert_int_equal(hits_at(profile, "real-error", "start 0, main 2, sort 20"), 4);
+	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 33, sort: row 33"), 1000 - 108);
+	assert_int_equal(hits_at(profile, "real-error", "start 0, main 2, sort 33, sort: row 33"), 36);
+	/* The lower limit is 0: up to 240 of 100 ns may be the probe's, or it has hidden 80. */
+	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 33, sort: row 33, swap 50"), 90);
+	assert_int_equal(hits_at(profile, "real-error", "start 0, main 2, sort 33, sort: row 33, swap 50"), 90);
+	assert_int_equal(hits_at(profile, "real-raw", "start 0, main 2, sort 33, sort: row 33, swap 50"), 100);
 	const struct profile_resource *real = &profile->resources[profile_find_resource(profile, "real")];
-	assert_string_equal(profile_string(profile, real->note),
-			    "without the 0.8 ns that a probe takes, of 445 calls: 0.000 ms in all");
-	assert_int_equal(real->total, 999 + 988 + 880);
+	assert_string_equal(
+		profile_string(profile, real->note),
+		"without the probes' time, which is -0.2 to 0.6 ns of a call and 0.2 to 0.3 ns of its caller");
+	assert_int_equal(total_of(profile, "real-raw"), 3100);
+	assert_int_equal(total_of(profile, "real"), 999 + 989 + 892 + 90);
 	release(&world, profile);
+}
+
+/* If the calibrated probe takes more than was measured, all of that may be the probe's. */
+static void no_time_is_beyond_its_error(void **state)
+{
+	(void)state;
+	struct world world = make_world(TALLY_PATHS_TIMED, PROGRAM + SORT + 0x111);
+	tally_world_header(&world.tally)->probe_inside = (struct tally_cost){ 1000, 2000 };
+	tally_world_node(&world.tally, world.swap)->exclusive_ticks = 2 * 100;
+	struct profile *profile = read_world(&world);
+	assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 33, sort: row 33, swap 50"), 50);
+	assert_int_equal(hits_at(profile, "real-error", "start 0, main 2, sort 33, sort: row 33, swap 50"), 50);
+	assert_int_equal(hits_at(profile, "real-raw", "start 0, main 2, sort 33, sort: row 33, swap 50"), 100);
+	release(&world, profile);
+}
+
+/* Costs that no probe has are not subtracted. */
+static void impossible_costs_are_ignored(void **state)
+{
+	(void)state;
+	static const struct tally_cost costs[] = { { 10, 5 }, { 0, INT64_MAX }, { INT64_MIN, 5 } };
+	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++) {
+		struct world world = make_world(TALLY_PATHS_TIMED, PROGRAM + SORT + 0x111);
+		tally_world_header(&world.tally)->probe_inside = costs[i];
+		tally_world_node(&world.tally, world.swap)->exclusive_ticks = 2 * 100;
+		struct profile *profile = read_world(&world);
+		assert_int_equal(hits_at(profile, "real", "start 0, main 2, sort 33, sort: row 33, swap 50"), 100);
+		assert_int_equal(profile_find_resource(profile, "real-raw"), PROFILE_NONE);
+		release(&world, profile);
+	}
 }
 
 static void waits_are_a_resource(void **state)
@@ -304,13 +347,17 @@ static void waits_are_a_resource(void **state)
 	tally_offset node = call(&world, world.main, PROGRAM + MAIN + 0x31, PROBE_SWAP + 0x60, 5, 0);
 	tally_world_node(&world.tally, node)->exclusive_ticks = 2 * 70;
 	tally_world_node(&world.tally, world.sort)->exclusive_ticks = 2 * 30;
-	tally_world_header(&world.tally)->probe_inside_ps = 2000;
+	tally_world_header(&world.tally)->probe_inside = (struct tally_cost){ 1000, 3000 };
 	struct profile *profile = read_world(&world);
 	assert_int_equal(hits_at(profile, "real", "start 0, main 3, lock 0"), 70 - 5 * 2);
 	assert_int_equal(hits_at(profile, "wait", "start 0, main 3, lock 0"), 70 - 5 * 2);
 	const struct profile_resource *wait = &profile->resources[profile_find_resource(profile, "wait")];
 	assert_int_equal(wait->total, 70 - 5 * 2);
-	assert_string_equal(profile_string(profile, wait->note), "without the 2.0 ns of a probe that fall into a call");
+	assert_string_equal(
+		profile_string(profile, wait->note),
+		"without the probes' time, which is 1.0 to 3.0 ns of a call and 0.0 to 0.0 ns of its caller");
+	assert_int_equal(hits_at(profile, "wait-raw", "start 0, main 3, lock 0"), 70);
+	assert_int_equal(hits_at(profile, "wait-error", "start 0, main 3, lock 0"), 5);
 	release(&world, profile);
 }
 
@@ -507,6 +554,8 @@ int main(void)
 		cmocka_unit_test(samples_are_where_they_were),
 		cmocka_unit_test(calls_from_regions_have_lines),
 		cmocka_unit_test(probes_are_subtracted),
+		cmocka_unit_test(no_time_is_beyond_its_error),
+		cmocka_unit_test(impossible_costs_are_ignored),
 		cmocka_unit_test(waits_are_a_resource),
 		cmocka_unit_test(what_was_off_is_reported),
 		cmocka_unit_test(damage_is_found),

@@ -153,6 +153,7 @@ static void test_path(void **state)
 
 static sigset_t no_signals;
 static struct rlimit files;
+static const struct target_start plain = { .signals = &no_signals, .files = &files };
 
 /* Returns an argument for execv, which changes none. */
 static char *word(const char *text)
@@ -163,7 +164,7 @@ static char *word(const char *text)
 static void run(struct target *target, char *const *arguments)
 {
 	struct error error = { 0 };
-	assert_int_equal(target_fork(target, arguments[0], arguments, NULL, &no_signals, &files, &error), 0);
+	assert_int_equal(target_fork(target, arguments[0], arguments, &plain, &error), 0);
 	assert_int_equal(target_go(target, arguments[0], &error), 0);
 	struct pollfd ended = { .fd = target->pidfd, .events = POLLIN };
 	assert_int_equal(poll(&ended, 1, 60000), 1);
@@ -198,7 +199,7 @@ static void test_held(void **state)
 	char *const arguments[] = { word("/bin/sh"), word("-c"), word("echo > \"$0\""), word(path_in("ran")), NULL };
 	struct target target;
 	struct error error = { 0 };
-	assert_int_equal(target_fork(&target, arguments[0], arguments, NULL, &no_signals, &files, &error), 0);
+	assert_int_equal(target_fork(&target, arguments[0], arguments, &plain, &error), 0);
 	struct pollfd ended = { .fd = target.pidfd, .events = POLLIN };
 	assert_int_equal(poll(&ended, 1, 50), 0);
 	pid_t pid = target.pid;
@@ -213,7 +214,7 @@ static void assert_exec_fails(const char *path, int code, const char *says)
 	char *const arguments[] = { word(path), NULL };
 	struct target target;
 	struct error error = { 0 };
-	assert_int_equal(target_fork(&target, path, arguments, NULL, &no_signals, &files, &error), 0);
+	assert_int_equal(target_fork(&target, path, arguments, &plain, &error), 0);
 	assert_int_equal(target_go(&target, path, &error), code);
 	if (!strstr(error.message, says))
 		fail_msg("'%s' is not in: %s", says, error.message);
@@ -241,7 +242,8 @@ static FILE *output_of(char *const *arguments, const sigset_t *signals, const st
 	close(out);
 	struct target target;
 	struct error error = { 0 };
-	int forked = target_fork(&target, arguments[0], arguments, NULL, signals, limit, &error);
+	const struct target_start how = { .signals = signals, .files = limit };
+	int forked = target_fork(&target, arguments[0], arguments, &how, &error);
 	dup2(old_out, STDOUT_FILENO);
 	close(old_out);
 	assert_int_equal(forked, 0);

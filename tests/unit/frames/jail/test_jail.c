@@ -28,7 +28,8 @@
 #include "base/hash_map.h"
 #include "frames/jail/additions.h"
 #include "frames/jail/confine.h"
-#include "frames/jail/jail.h"
+#include "frames/jail/naming.h"
+#include "frames/jail/once.h"
 #include "frames/jail/wire.h"
 #include "frames/native/native.h"
 #include "support/symbols_lab.h"
@@ -46,7 +47,7 @@ struct scene {
 	struct profile *profile;
 	struct frames_options options;
 	struct frames_naming naming;
-	struct jail jail;
+	struct naming_jail jail;
 	struct frames_failure failure;
 	uint32_t location;
 };
@@ -65,7 +66,7 @@ static void scene_init(struct scene *scene)
 static void scene_release(struct scene *scene)
 {
 	alarm(0);
-	jail_release(&scene->jail);
+	naming_jail_release(&scene->jail);
 	functions_release(&scene->naming.functions);
 	profile_free(scene->profile);
 }
@@ -76,14 +77,14 @@ static int name_by(struct scene *scene, naming_fn *naming)
 	static struct frames_provider provider = { .causes = causes, .cause_count = 2 };
 	provider.name_module = naming;
 	scene->failure = (struct frames_failure){ 0 };
-	return jail_name_module(&scene->jail, &provider, 0, &scene->location, 1, &scene->failure);
+	return naming_jail_name(&scene->jail, &provider, 0, &scene->location, 1, &scene->failure);
 }
 
 /* Names the program by its symbols: the jail still works, or a new one does. */
 static void expect_working(struct scene *scene)
 {
 	scene->failure = (struct frames_failure){ 0 };
-	assert_int_equal(jail_name_module(&scene->jail, &native_provider, 0, &scene->location, 1, &scene->failure), 0);
+	assert_int_equal(naming_jail_name(&scene->jail, &native_provider, 0, &scene->location, 1, &scene->failure), 0);
 	assert_null(scene->failure.cause);
 	assert_string_equal(lab_name(scene->profile, 0, 0), "main");
 	assert_int_equal(profile_check(scene->profile), 0);
@@ -97,6 +98,8 @@ static int answer_text(struct frames_naming *naming, uint32_t module, const uint
 }
 
 /* --- limits --- */
+
+enum { SHORT_NS = 100000000 };
 
 static int loop(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
 		struct frames_failure *failure)
@@ -147,30 +150,106 @@ static void test_limits(void **state)
 	struct scene scene;
 	static const struct {
 		naming_fn *naming;
+		uint64_t cpu_ns;
 		const char *text;
-	} bad[] = { { loop, "takes more than 0 s of CPU time" },
-		    { hoard, "takes more than 64 MB of memory" },
-		    { crash, "ended by signal" } };
+	} bad[] = { { loop, SHORT_NS, "takes more than 0.1 s of CPU time" },
+		    { hoard, 0, "takes more than 64 MB of memory" },
+		    { crash, 0, "ended by signal" } };
 	scene_init(&scene);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		/* The address sanitizer needs more memory, and handles a crash itself. */
 		if (bad[i].naming != loop && __asan_init)
 			continue;
-		scene.options.limits = (struct frames_limits){ .memory_bytes = 64 << 20, .cpu_ns = 100000000 };
-		jail_init(&scene.jail, &scene.naming);
+		scene.options.limits = (struct frames_limits){ .memory_bytes = 64 << 20, .cpu_ns = bad[i].cpu_ns };
+		naming_jail_init(&scene.jail, &scene.naming);
 		assert_int_equal(name_by(&scene, bad[i].naming), 0);
 		assert_non_null(scene.failure.cause);
 		if (!strstr(scene.failure.detail.message, bad[i].text))
 			fail_msg("%s, not \"%s\"", scene.failure.detail.message, bad[i].text);
 		assert_int_equal(scene.profile->locations[0].first_frame, PROFILE_NONE);
-		assert_int_equal(scene.jail.child, 0);
-		jail_release(&scene.jail);
+		assert_int_equal(scene.jail.jail.child, 0);
+		naming_jail_release(&scene.jail);
 	}
 	scene.options.limits = (struct frames_limits){ 0 };
-	jail_init(&scene.jail, &scene.naming);
+	naming_jail_init(&scene.jail, &scene.naming);
 	name_by(&scene, crash);
 	expect_working(&scene);
 	scene_release(&scene);
+}
+
+/* --- tasks on single files --- */
+
+enum deed { LOOP, HOARD, CRASH, REFUSE, ANSWER };
+
+static int do_deed(void *context, struct jail_input *input, struct buffer *answer, struct error *error)
+{
+	uint64_t magic = 0;
+	(void)context;
+	switch (cursor_u32(&input->request)) {
+	case LOOP:
+		return loop(NULL, 0, NULL, 0, NULL);
+	case HOARD:
+		return hoard(NULL, 0, NULL, 0, NULL);
+	case CRASH:
+		__builtin_trap();
+	case REFUSE:
+		return error_set(error, ERROR_AMBIGUOUS, "two of %s", input->path);
+	default:
+		assert_int_equal(read(input->fd, &magic, 4), 4);
+		buffer_append(answer, &magic, sizeof(magic));
+		return 0;
+	}
+}
+
+static const struct jail_task deed_task = { .doing = "doing a deed in", .run = do_deed };
+
+/* Returns the status. */
+static int do_once(enum deed deed, struct buffer *answer, struct error *error)
+{
+	const struct frames_limits limits = { .memory_bytes = 64 << 20, .cpu_ns = deed == LOOP ? SHORT_NS : 0 };
+	struct buffer request;
+	const uint32_t number = deed;
+	int fd = open(lab_path("victim"), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	buffer_init(&request);
+	buffer_append(&request, &number, sizeof(number));
+	buffer_init(answer);
+	alarm(PATIENCE_S);
+	int status = jail_run_on(&deed_task, fd, "victim", &request, __asan_init ? NULL : &limits, answer, error);
+	alarm(0);
+	buffer_release(&request);
+	close(fd);
+	return status;
+}
+
+static void test_single_files(void **state)
+{
+	(void)state;
+	static const struct {
+		enum deed deed;
+		int status;
+		const char *text;
+	} rows[] = {
+		{ LOOP, ERROR_LIMIT, "doing a deed in 'victim' takes more than 0.1 s of CPU time" },
+		{ HOARD, ERROR_LIMIT, "doing a deed in 'victim' takes more than 64 MB of memory" },
+		{ CRASH, ERROR_CORRUPT, "the process for doing a deed in 'victim' ended by signal" },
+		{ REFUSE, ERROR_AMBIGUOUS, "two of victim" },
+		{ ANSWER, 0, "" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct buffer answer;
+		struct error error = { 0 };
+		/* The address sanitizer needs more memory and time, and handles a crash itself. */
+		if (rows[i].deed <= CRASH && __asan_init)
+			continue;
+		assert_int_equal(do_once(rows[i].deed, &answer, &error), rows[i].status);
+		if (strncmp(error.message, rows[i].text, strlen(rows[i].text)) != 0)
+			fail_msg("%s", error.message);
+		assert_int_equal(answer.size, rows[i].status == 0 ? sizeof(uint64_t) : 0);
+		if (answer.size)
+			assert_memory_equal(answer.bytes, "\177ELF", 4);
+		buffer_release(&answer);
+	}
 }
 
 /* --- ways out --- */
@@ -243,7 +322,7 @@ static void test_ways_out(void **state)
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(shared != MAP_FAILED);
 	scene_init(&scene);
-	jail_init(&scene.jail, &scene.naming);
+	naming_jail_init(&scene.jail, &scene.naming);
 	assert_int_equal(name_by(&scene, try_ways_out), 0);
 	assert_null(scene.failure.cause);
 	snprintf(expected, sizeof(expected),
@@ -279,7 +358,7 @@ static void keep_status(void *context, size_t done, size_t total)
 	char path[64];
 	(void)done;
 	(void)total;
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)scene->jail.child);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)scene->jail.jail.child);
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return;
@@ -296,7 +375,7 @@ static void test_privileges(void **state)
 	scene.options = (struct frames_options){ .progress = keep_status,
 						 .context = &scene,
 						 .limits = { .cpu_ns = 200000000 } };
-	jail_init(&scene.jail, &scene.naming);
+	naming_jail_init(&scene.jail, &scene.naming);
 	assert_int_equal(name_by(&scene, sleep_long), 0);
 	const char *users = strstr(status_text, "\nUid:");
 	assert_non_null(users);
@@ -337,13 +416,13 @@ static void test_wrong_messages(void **state)
 		uint32_t kind;
 		size_t bytes;
 	} messages[] = {
-		{ WIRE_NAMED, 0 }, { WIRE_NAMED, 12 }, { WIRE_NAMED, 4000 },  { WIRE_READY, 4 }, { 77, 10 },
-		{ WIRE_OPEN, 0 },  { WIRE_OPEN, 10 },  { WIRE_READ_LINK, 0 }, { WIRE_NAME, 16 }, { WIRE_OPENED, 4 },
+		{ WIRE_DONE, 0 }, { WIRE_DONE, 12 }, { WIRE_DONE, 4000 },   { WIRE_READY, 4 }, { 77, 10 },
+		{ WIRE_OPEN, 0 }, { WIRE_OPEN, 10 }, { WIRE_READ_LINK, 0 }, { WIRE_RUN, 16 },  { WIRE_OPENED, 4 },
 	};
 	memset(forged, 0x41, sizeof(forged));
 	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
 		scene_init(&scene);
-		jail_init(&scene.jail, &scene.naming);
+		naming_jail_init(&scene.jail, &scene.naming);
 		forged_kind = messages[i].kind;
 		forged_bytes = messages[i].bytes;
 		assert_int_equal(name_by(&scene, forge), 0);
@@ -371,7 +450,7 @@ static void test_status_of_the_provider(void **state)
 	(void)state;
 	struct scene scene;
 	scene_init(&scene);
-	jail_init(&scene.jail, &scene.naming);
+	naming_jail_init(&scene.jail, &scene.naming);
 	assert_int_equal(name_by(&scene, fail_second), ERROR_LIMIT);
 	expect_working(&scene);
 	scene_release(&scene);
@@ -385,7 +464,8 @@ static void make_answer(struct buffer *answer, struct profile *profile, const st
 	struct additions_before before = { .copied = profile->functions,
 					   .copied_count = profile->function_count,
 					   .function_count = profile->function_count,
-					   .frame_count = profile->frame_count };
+					   .frame_count = profile->frame_count,
+					   .note_count = profile->note_count };
 	before.copied = malloc(sizeof(*before.copied));
 	assert_non_null(before.copied);
 	before.copied[0] = profile->functions[0];
@@ -397,6 +477,7 @@ static void make_answer(struct buffer *answer, struct profile *profile, const st
 	assert_int_equal(frames_set_plain(&naming, request->locations[0], FRAME_NATIVE, &known), 0);
 	assert_int_equal(frames_set_plain(&naming, request->locations[1], FRAME_NATIVE, &fresh), 0);
 	functions_release(&naming.functions);
+	assert_true(profile_add_note(profile, PROFILE_NOTE_NESTED, "fresh\tknown") >= 0);
 	buffer_init(answer);
 	additions_write(answer, profile, &before, request, 0, &none);
 	assert_int_equal(buffer_error(answer), 0);
@@ -433,6 +514,7 @@ static void test_answers(void **state)
 	assert_string_equal(lab_name(profile, 0, 0), "known");
 	assert_string_equal(lab_name(profile, 1, 0), "fresh");
 	assert_int_equal(lab_function(profile, 1, 0)->role, ROLE_MAIN);
+	assert_string_equal(profile_note(profile, PROFILE_NOTE_NESTED), "fresh\tknown");
 	assert_int_equal(profile_check(profile), 0);
 	profile_free(profile);
 
@@ -485,6 +567,24 @@ static void refuse_forks(void)
 	assert_int_equal(setresuid(ANOTHER_USER, ANOTHER_USER, ANOTHER_USER), 0);
 }
 
+/* Without a jail, a task runs here, but not on another user's file. Returns 0 if it ran, 1 if it was refused, or 2. */
+static int run_without_jail(void (*refuse)(void), const char *reason)
+{
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		struct buffer answer;
+		struct error error = { 0 };
+		refuse();
+		int status = do_once(ANSWER, &answer, &error);
+		bool refused = status == ERROR_UNSUPPORTED && strstr(error.message, reason);
+		_exit(status == 0 && answer.size == sizeof(uint64_t) ? 0 : refused ? 1 : 2);
+	}
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+}
+
 /* Returns 0 if the file was named, 1 if it stayed an address for `reason`, or 2. */
 static int name_without_jail(void (*refuse)(void), const char *reason)
 {
@@ -494,8 +594,8 @@ static int name_without_jail(void (*refuse)(void), const char *reason)
 		struct scene scene;
 		scene_init(&scene);
 		refuse();
-		jail_init(&scene.jail, &scene.naming);
-		int status = jail_name_module(&scene.jail, &native_provider, 0, &scene.location, 1, &scene.failure);
+		naming_jail_init(&scene.jail, &scene.naming);
+		int status = naming_jail_name(&scene.jail, &native_provider, 0, &scene.location, 1, &scene.failure);
 		bool refused = scene.failure.cause && strstr(scene.failure.detail.message, reason);
 		bool named = !scene.failure.cause && strcmp(lab_name(scene.profile, 0, 0), "main") == 0;
 		_exit(status == 0 && named ? 0 : status == 0 && refused ? 1 : 2);
@@ -513,7 +613,9 @@ static void test_without_jail(void **state)
 	lab_run("chmod 755 . victim");
 	assert_int_equal(name_without_jail(refuse_filters, ""), 0);
 	assert_int_equal(name_without_jail(refuse_forks, ""), 0);
+	assert_int_equal(run_without_jail(refuse_filters, ""), 0);
 	assert_int_equal(chown(lab_path("victim"), 61001, 61001), 0);
+	assert_int_equal(run_without_jail(refuse_filters, "installing a seccomp filter failed"), 1);
 	assert_int_equal(name_without_jail(refuse_filters, "installing a seccomp filter failed"), 1);
 	assert_int_equal(name_without_jail(refuse_forks, "fork failed"), 1);
 }
@@ -529,13 +631,10 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_ways_out),
-		cmocka_unit_test(test_privileges),
-		cmocka_unit_test(test_wrong_messages),
-		cmocka_unit_test(test_status_of_the_provider),
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_without_jail),
+		cmocka_unit_test(test_limits),         cmocka_unit_test(test_single_files),
+		cmocka_unit_test(test_ways_out),       cmocka_unit_test(test_privileges),
+		cmocka_unit_test(test_wrong_messages), cmocka_unit_test(test_status_of_the_provider),
+		cmocka_unit_test(test_answers),        cmocka_unit_test(test_without_jail),
 	};
 	return cmocka_run_group_tests_name("jail", tests, setup, lab_teardown);
 }

@@ -67,6 +67,34 @@ static void test_inlines(void **state)
 	check_inlines("inlines");
 }
 
+/* Checks the names of a mark's frames, the innermost first, and returns the line of the outermost. */
+static uint32_t outer_line(int id, const char *const *names, uint32_t count)
+{
+	struct profile *profile = lab_symbolized("wrappers", lab_mark("wrappers", id).address);
+	assert_int_equal(profile->locations[0].frame_count, count);
+	for (uint32_t i = 0; i < count; i++)
+		lab_expect(profile, i, names[i], NULL, 0);
+	uint32_t line = lab_frame(profile, 0, count - 1)->line;
+	profile_free(profile);
+	return line;
+}
+
+/* A function that its source declares artificial is a part of its caller; one that the compiler makes is a frame. */
+static void test_artificial_functions(void **state)
+{
+	(void)state;
+	static const char *const compilers[] = { "g++", "clang++" };
+	uint32_t call = lab_line("wrappers.cpp", "/* call wrapper */");
+	for (size_t c = 0; c < 2; c++) {
+		lab_run("%s -g -O2 $S/wrappers.cpp -o wrappers", compilers[c]);
+		/* gcc writes no linkage name for a function with internal linkage. */
+		const char *plain = c == 0 ? "plain" : "plain(int)";
+		assert_int_equal(outer_line(1, (const char *const[]){ plain, "caller" }, 2), call);
+		assert_int_equal(outer_line(2, (const char *const[]){ "caller" }, 1), call);
+		outer_line(3, (const char *const[]){ "part::part()", "whole::whole()", "maker" }, 3);
+	}
+}
+
 /* A profile with all marks has each function once. */
 static void test_functions_are_distinct(void **state)
 {
@@ -407,6 +435,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_inlines),
+		cmocka_unit_test(test_artificial_functions),
 		cmocka_unit_test(test_functions_are_distinct),
 		cmocka_unit_test(test_agrees_with_addr2line),
 		cmocka_unit_test(test_cpp_names),

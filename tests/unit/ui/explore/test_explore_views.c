@@ -195,7 +195,7 @@ static void test_what_if(void **state)
 	assert_int_equal(lookup_what_if_init(&what_if, fixture->view, good, 0, &error), ERROR_USAGE);
 }
 
-/* The session keeps its views; when SESSION_VIEWS are kept, a new one replaces the least recently used one. */
+/* The session keeps its views; when VIEW_CACHE_VIEWS are kept, a new one replaces the least recently used one. */
 static void test_views(void **state)
 {
 	struct fixture *fixture = *state;
@@ -203,7 +203,7 @@ static void test_views(void **state)
 	struct error error;
 	struct view_options options = fixture->view->options;
 	assert_ptr_equal(session_view_of(session, &options, &error), fixture->view);
-	for (uint64_t i = 1; i < SESSION_VIEWS; i++) {
+	for (uint64_t i = 1; i < VIEW_CACHE_VIEWS; i++) {
 		options.from_ns = i;
 		assert_non_null(session_view_of(session, &options, &error));
 	}
@@ -211,13 +211,13 @@ static void test_views(void **state)
 	assert_ptr_equal(session_view_of(session, &options, &error), fixture->view);
 	options.from_ns = 100;
 	const struct view *newest = session_view_of(session, &options, &error);
-	assert_ptr_equal(session->views[0], newest);
-	assert_ptr_equal(session->views[1], fixture->view);
-	for (size_t i = 0; i < SESSION_VIEWS; i++)
-		assert_true(session->views[i]->options.from_ns != 1);
+	assert_ptr_equal(session->views.views[0].view, newest);
+	assert_ptr_equal(session->views.views[1].view, fixture->view);
+	for (size_t i = 0; i < VIEW_CACHE_VIEWS; i++)
+		assert_true(session->views.views[i].view->options.from_ns != 1);
 	options.resource = 7;
 	assert_null(session_view_of(session, &options, &error));
-	assert_ptr_equal(session->views[0], newest);
+	assert_ptr_equal(session->views.views[0].view, newest);
 }
 
 /* A narrowed profile has as many hits as a view with the same options. */

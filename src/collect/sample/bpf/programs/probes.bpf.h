@@ -45,6 +45,7 @@ int on_function(struct pt_regs *registers)
 	if (!probe || (probe->but_not && probe->but_not == thread->pid))
 		return 0;
 	uint64_t amount = 1;
+	__sync_fetch_and_add(&results.function_calls, 1);
 	if (probe->argument) {
 		amount =
 			probe->at_return ? registers_result(registers) : registers_argument(registers, probe->argument);

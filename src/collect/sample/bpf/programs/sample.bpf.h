@@ -268,6 +268,30 @@ static long restore_one(uint32_t index, void *context)
 	return 0;
 }
 
+struct copying {
+	struct scratch *scratch;
+	uint64_t from;
+	uint32_t at; /* the bytes that are done */
+};
+
+/* A callback, not a loop: the verifier would check each turn, which takes as long as all other code of a sample. */
+static long copy_page(uint32_t index, void *context)
+{
+	struct copying *copying = context;
+	struct sample_record *record = &copying->scratch->walk.record;
+	uint8_t *stack = (uint8_t *)(copying->scratch->walk.frames + ARCH_REGISTERS);
+	uint32_t at = copying->at;
+	if (at > SAMPLE_STACK_BYTES - SAMPLE_PAGE_BYTES)
+		return 1;
+	long failed = bpf_probe_read_user(stack + at, SAMPLE_PAGE_BYTES, (const void *)(copying->from + at));
+	copying->at = at + SAMPLE_PAGE_BYTES;
+	if (failed)
+		record->absent |= 1u << ((index + 1) & 31);
+	else
+		record->stack_bytes = copying->at;
+	return 0;
+}
+
 /* Copies the stack. Pages that were never touched or are swapped out are absent. The record's stack_bytes
  * go up to the end of the last page that is present. */
 static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
@@ -276,20 +300,14 @@ static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 	uint8_t *stack = (uint8_t *)(scratch->walk.frames + ARCH_REGISTERS);
 	uint64_t from = registers_frame(registers).sp;
 	uint32_t at = SAMPLE_PAGE_BYTES - (from & (SAMPLE_PAGE_BYTES - 1)); /* up to the page's end */
+	struct copying copying = { scratch, from, at };
 	record->stack_bytes = 0;
 	record->absent = 0;
 	if (bpf_probe_read_user(stack, at, (const void *)from) == 0)
 		record->stack_bytes = at;
 	else
 		record->absent = 1;
-	for (uint32_t page = 1; page < SAMPLE_STACK_PAGES && at <= SAMPLE_STACK_BYTES - SAMPLE_PAGE_BYTES; page++) {
-		long failed = bpf_probe_read_user(stack + at, SAMPLE_PAGE_BYTES, (const void *)(from + at));
-		at += SAMPLE_PAGE_BYTES;
-		if (failed)
-			record->absent |= 1u << page;
-		else
-			record->stack_bytes = at;
-	}
+	bpf_loop(SAMPLE_STACK_PAGES - 1, copy_page, &copying, 0);
 	struct restoring restoring = { pending_returns(), scratch, from };
 	bpf_loop(PENDING_MAX, restore_one, &restoring, 0);
 }

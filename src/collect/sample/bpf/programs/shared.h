@@ -108,8 +108,9 @@ struct bpf_results {
 	uint64_t totals[SAMPLE_REQUESTS]; /* of ended threads; after BPF_PASS_FINISH, of all */
 	uint64_t lost[SAMPLE_REQUESTS];   /* samples for which the ring had no room */
 	uint64_t lost_creations;
-	uint64_t lost_threads;  /* threads that are not counted: there was no memory for their timers */
-	uint64_t signs_assumed; /* values of an unknown type that were taken for a negative number of 32 bits */
+	uint64_t lost_threads;   /* threads that are not counted: there was no memory for their timers */
+	uint64_t signs_assumed;  /* values of an unknown type that were taken for a negative number of 32 bits */
+	uint64_t function_calls; /* at which a probe of a function ran */
 	uint64_t ends[WALK_END_COUNT];
 };
 
@@ -122,7 +123,7 @@ enum bpf_task_pass {
 
 /* Programs and monitor come from one build, but from two compilers. */
 _Static_assert(sizeof(struct bpf_thread) == 448 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
-		       sizeof(struct bpf_settings) == 52 && sizeof(struct bpf_results) == 376,
+		       sizeof(struct bpf_settings) == 52 && sizeof(struct bpf_results) == 384,
 	       "sizes of what programs and monitor share");
 
 #endif

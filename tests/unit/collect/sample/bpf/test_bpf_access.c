@@ -25,6 +25,7 @@ static bool has_no_loop; /* the kernel lacks bpf_loop */
 int __wrap_bpf_prog_load(enum bpf_prog_type type, const char *name, const char *license,
 			 const struct bpf_insn *instructions, size_t count, const struct bpf_prog_load_opts *options);
 int __wrap_libbpf_probe_bpf_helper(enum bpf_prog_type type, enum bpf_func_id helper, const void *options);
+bool __wrap_kernel_version_is_from(unsigned major, unsigned minor);
 
 int __wrap_bpf_prog_load(enum bpf_prog_type type, const char *name, const char *license,
 			 const struct bpf_insn *instructions, size_t count, const struct bpf_prog_load_opts *options)
@@ -38,6 +39,13 @@ int __wrap_libbpf_probe_bpf_helper(enum bpf_prog_type type, enum bpf_func_id hel
 {
 	(void)type, (void)options;
 	return helper != BPF_FUNC_loop || !has_no_loop;
+}
+
+/* bpf_access asks only for the version that has the function. */
+bool __wrap_kernel_version_is_from(unsigned major, unsigned minor)
+{
+	(void)major, (void)minor;
+	return !has_no_loop;
 }
 
 /* --- the checks --- */

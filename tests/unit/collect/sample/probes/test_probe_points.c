@@ -16,7 +16,7 @@
 
 #include "base/path.h"
 #include "collect/sample/probes/elf_needs.h"
-#include "collect/sample/probes/function_search.h"
+#include "collect/sample/probes/file_search.h"
 #include "collect/sample/probes/libraries.h"
 #include "collect/sample/probes/probe_points.h"
 #include "collect/sample/probes/usdt_notes.h"
@@ -423,12 +423,12 @@ static void test_no_files(void **state)
 	(void)state;
 	lab_run("mkfifo fifo && chmod +x fifo");
 	struct elf_needs needs;
-	struct module_file file;
+	struct found_functions functions;
 	struct usdt_search probes = { 0 };
 	struct error error;
 	alarm(WAIT_MAX_S);
 	assert_true(elf_needs_read(&needs, lab_path("fifo"), &error) < 0);
-	assert_true(function_search_open(&file, lab_path("fifo"), &error) < 0);
+	assert_true(file_search_functions(lab_path("fifo"), "main", FILE_SEARCH_NO_VALUE, &functions, &error) < 0);
 	assert_non_null(strstr(error.message, "cannot read"));
 	assert_true(usdt_notes_count(lab_path("fifo"), &probes, &error) < 0);
 	refused("calls:main", "fifo", ERROR_SYSTEM, "cannot read");

@@ -589,10 +589,11 @@ static void test_unknown_code(void **state)
 		sample.registers.value[ARCH_PC_REGISTER] = 0x12345 + i;
 		nodes[i] = stacks_add(recorder.stacks, thread, &sample);
 	}
-	assert_int_equal(nodes[0], nodes[1]); /* addresses of generated code are not stored */
+	assert_int_not_equal(nodes[0], nodes[1]);
 	location = &recorder.profile->locations[recorder.profile->nodes[nodes[0]].location];
 	assert_string_equal(profile_string(recorder.profile, recorder.profile->modules[location->module].path),
 			    "[anon]");
+	assert_int_equal(location->address, 0x12345); /* as in the process, and as in its perf map */
 	assert_int_equal(count_of(UNWIND_NO_TABLE), 2);
 }
 

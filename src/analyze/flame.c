@@ -1,0 +1,187 @@
+#include "analyze/flame.h"
+
+#include <stdlib.h>
+
+#include "analyze/flame_callers.h"
+
+struct flame {
+	const struct view *view;       /* its nodes are the boxes */
+	struct flame_callers *callers; /* owned; has the boxes instead; NULL: stacks */
+};
+
+struct flame *flame_of_stacks(const struct view *view, struct error *error)
+{
+	struct flame *flame = malloc(sizeof(*flame));
+	if (flame)
+		*flame = (struct flame){ .view = view };
+	else
+		error_set(error, ERROR_MEMORY, "out of memory");
+	return flame;
+}
+
+struct flame *flame_of_callers(const struct view *view, const struct label_set *roots, struct error *error)
+{
+	struct flame *flame = calloc(1, sizeof(*flame));
+	if (flame) {
+		flame->view = view;
+		flame->callers = flame_callers_new(view, roots);
+	}
+	if (flame && flame->callers)
+		return flame;
+	free(flame);
+	error_set(error, ERROR_MEMORY, "out of memory");
+	return NULL;
+}
+
+void flame_free(struct flame *flame)
+{
+	if (!flame)
+		return;
+	flame_callers_free(flame->callers);
+	free(flame);
+}
+
+/* The children of a box: ids[0] ..., or without ids first, first + 1, ... */
+struct children {
+	const uint32_t *ids;
+	uint32_t first;
+	size_t count;
+};
+
+static int children_of(struct flame *flame, uint32_t node, struct children *children)
+{
+	const struct view *view = flame->view;
+	*children = (struct children){ 0 };
+	if (flame->callers)
+		return flame_callers_expand(flame->callers, node, &children->first, &children->count);
+	children->ids = view->child + view->child_start[node];
+	children->count = view->child_start[node + 1] - view->child_start[node];
+	return 0;
+}
+
+static uint64_t weight_of(const struct flame *flame, uint32_t node)
+{
+	return flame->callers ? flame_callers_box(flame->callers, node)->weight : flame->view->weight[node];
+}
+
+static uint32_t label_of(const struct flame *flame, uint32_t node)
+{
+	return flame->callers ? flame_callers_box(flame->callers, node)->label : flame->view->label[node];
+}
+
+static size_t box_count(const struct flame *flame)
+{
+	return flame->callers ? flame_callers_count(flame->callers) : flame->view->node_count;
+}
+
+uint32_t flame_parent(const struct flame *flame, uint32_t node)
+{
+	if (node == FLAME_ROOT || node >= box_count(flame))
+		return PROFILE_NONE;
+	return flame->callers ? flame_callers_box(flame->callers, node)->parent : flame->view->parent[node];
+}
+
+int flame_box(const struct flame *flame, uint32_t node, struct flame_box *box)
+{
+	if (node >= box_count(flame))
+		return ERROR_NOT_FOUND;
+	*box = (struct flame_box){ .weight = weight_of(flame, node), .node = node, .label = label_of(flame, node) };
+	for (uint32_t above = flame_parent(flame, node); above != PROFILE_NONE; above = flame_parent(flame, above))
+		box->depth++;
+	return 0;
+}
+
+/* The search for visible boxes: a stack of boxes whose children are still to be visited. */
+struct visit {
+	struct flame *flame;
+	const struct flame_window *window;
+	struct flame_box *boxes;
+	size_t capacity, found;
+	struct level {
+		struct children children;
+		size_t next;
+		uint64_t at; /* left edge of the next child */
+	} * levels;
+	size_t level_capacity;
+};
+
+static int level_reserve(struct visit *visit, size_t count)
+{
+	if (count <= visit->level_capacity)
+		return 0;
+	size_t capacity = visit->level_capacity ? 2 * visit->level_capacity : 64;
+	struct level *levels = realloc(visit->levels, capacity * sizeof(*levels));
+	if (!levels)
+		return ERROR_MEMORY;
+	visit->levels = levels;
+	visit->level_capacity = capacity;
+	return 0;
+}
+
+/* Adds a box, and its children's level. */
+static int enter(struct visit *visit, uint32_t node, uint64_t start, size_t depth)
+{
+	struct level level = { .at = start };
+	int status = level_reserve(visit, depth + 1);
+	if (status == 0)
+		status = children_of(visit->flame, node, &level.children);
+	if (status < 0)
+		return status;
+	uint64_t weight = weight_of(visit->flame, node);
+	uint64_t own = weight;
+	for (size_t i = 0; i < level.children.count; i++)
+		own -= weight_of(visit->flame,
+				 level.children.ids ? level.children.ids[i] : level.children.first + (uint32_t)i);
+	if (visit->found < visit->capacity)
+		visit->boxes[visit->found] = (struct flame_box){ .start = start,
+								 .weight = weight,
+								 .own = own,
+								 .node = node,
+								 .label = label_of(visit->flame, node),
+								 .depth = (uint32_t)depth };
+	visit->found++;
+	visit->levels[depth] = level;
+	return 0;
+}
+
+int64_t flame_visible(struct flame *flame, const struct flame_window *window, struct flame_box *boxes, size_t capacity)
+{
+	if (window->node >= box_count(flame))
+		return ERROR_NOT_FOUND;
+	struct visit visit = { .flame = flame, .window = window, .boxes = boxes, .capacity = capacity };
+	uint64_t smallest = window->smallest > 0 ? window->smallest : 1;
+	size_t depth = 0; /* of the last level */
+	int status = enter(&visit, window->node, 0, 0);
+	while (status == 0) {
+		struct level *level = &visit.levels[depth];
+		if (level->next == level->children.count || level->at >= window->to) {
+			if (depth == 0)
+				break;
+			depth--;
+			continue;
+		}
+		uint32_t node = level->children.ids ? level->children.ids[level->next]
+						    : level->children.first + (uint32_t)level->next;
+		uint64_t start = level->at;
+		uint64_t weight = weight_of(flame, node);
+		level->next++;
+		level->at += weight;
+		bool is_deeper = window->depths > 0 && depth >= window->depths;
+		if (is_deeper || weight < smallest || start + weight <= window->from)
+			continue;
+		status = enter(&visit, node, start, ++depth);
+	}
+	free(visit.levels);
+	return status < 0 ? status : (int64_t)visit.found;
+}
+
+uint64_t flame_matched(const struct view *view, const bool *marks)
+{
+	uint64_t hits = 0;
+	for (uint32_t node = 1; node < view->node_count;) {
+		bool is_marked = marks[view->label[node]];
+		hits += is_marked ? view->weight[node] : 0;
+		node = is_marked ? view->end[node] : node + 1;
+	}
+	return hits;
+}

@@ -1,0 +1,89 @@
+#include "analyze/timeline.h"
+
+#include <stdlib.h>
+
+#include "analyze/build.h"
+#include "profile/thread_mark.h"
+
+/* Returns the period of a time since the start of the recording, which is in the timeline's range. */
+static size_t period_of(const struct timeline *timeline, uint64_t since_ns)
+{
+	double part = (double)(since_ns - timeline->from_ns) / (double)(timeline->to_ns - timeline->from_ns);
+	size_t period = (size_t)(part * (double)timeline->period_count);
+	return period < timeline->period_count ? period : timeline->period_count - 1;
+}
+
+/* Returns for each node the innermost mark above it, or PROFILE_ROOT; an array that the caller frees, or NULL: out of memory. */
+static uint32_t *marks_above(const struct profile *profile)
+{
+	uint32_t *marks = malloc((profile->node_count + 1) * sizeof(*marks));
+	if (!marks)
+		return NULL;
+	marks[PROFILE_ROOT] = PROFILE_ROOT;
+	for (uint32_t i = PROFILE_ROOT + 1; i < profile->node_count; i++)
+		marks[i] = thread_mark_is(profile, i) ? i : marks[profile->nodes[i].parent];
+	return marks;
+}
+
+/* A thread's first hits may be at its start in the kernel, or on a broken path, which have no mark. */
+static void count(struct timeline *timeline, const struct view *view, const bool *threads, const uint32_t *marks)
+{
+	const struct profile *profile = view->profile;
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		if ((!view->options.every_resource && hit->resource != view->options.resource) ||
+		    !selection_has(view, threads, hit->thread, hit->time_ns, profile_hit_labels(profile, i)))
+			continue;
+		if (hit->thread != PROFILE_NONE && timeline->marks[hit->thread] == PROFILE_ROOT)
+			timeline->marks[hit->thread] = marks[hit->node];
+		uint64_t since_ns = hit->time_ns - profile->start_ns;
+		if (hit->time_ns < profile->start_ns || hit->thread == PROFILE_NONE || since_ns < timeline->from_ns ||
+		    since_ns > timeline->to_ns)
+			timeline->outside += hit->count;
+		else
+			timeline->hits[hit->thread * timeline->period_count + period_of(timeline, since_ns)] +=
+				hit->count;
+	}
+}
+
+struct timeline *analyze_timeline(const struct profile *profile, const struct view_options *options, size_t periods,
+				  struct error *error)
+{
+	if (!options->every_resource && options->resource >= profile->resource_count) {
+		error_set(error, ERROR_NOT_FOUND, "the profile has no resource number %u", options->resource);
+		return NULL;
+	}
+	/* A view without its tree: the selection is all that is needed of it. */
+	const struct view view = { .profile = profile, .options = *options };
+	struct timeline *timeline = calloc(1, sizeof(*timeline));
+	bool *threads = NULL;
+	uint32_t *marks = marks_above(profile);
+	if (timeline) {
+		uint64_t end_ns = options->to_ns ? options->to_ns : profile_duration_ns(profile);
+		*timeline = (struct timeline){ .from_ns = options->from_ns,
+					       .to_ns = end_ns > options->from_ns ? end_ns : options->from_ns + 1,
+					       .period_count = periods,
+					       .thread_count = profile->thread_count };
+		timeline->hits = calloc(profile->thread_count * periods + 1, sizeof(*timeline->hits));
+		timeline->marks = calloc(profile->thread_count + 1, sizeof(*timeline->marks));
+	}
+	if (!marks || !timeline || !timeline->hits || !timeline->marks || selection_threads(&view, &threads) < 0) {
+		timeline_free(timeline);
+		free(marks);
+		error_set(error, ERROR_MEMORY, "out of memory while counting hits over time");
+		return NULL;
+	}
+	count(timeline, &view, threads, marks);
+	free(threads);
+	free(marks);
+	return timeline;
+}
+
+void timeline_free(struct timeline *timeline)
+{
+	if (!timeline)
+		return;
+	free(timeline->hits);
+	free(timeline->marks);
+	free(timeline);
+}

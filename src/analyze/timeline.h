@@ -1,0 +1,29 @@
+/* The hits of a selection over time: how busy each thread was in each of several equal periods. */
+#ifndef ANALYZE_TIMELINE_H
+#define ANALYZE_TIMELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/view.h"
+#include "base/error.h"
+
+struct timeline {
+	uint64_t from_ns, to_ns; /* since the start of the recording: the ends of the first and of the last period */
+	size_t period_count;
+	size_t thread_count; /* the profile's */
+	uint64_t
+		*hits; /* owned; [thread_count x period_count]: those of thread t in period p at t x period_count + p */
+	/* owned; [thread_count]: the node that marks where a thread was created (profile/thread_mark.h); PROFILE_ROOT: not known, or none
+	 * of its hits is selected */
+	uint32_t *marks;
+	uint64_t outside; /* hits of the selection without a time or a thread */
+};
+
+/* Counts the hits of `options`; without from_ns and to_ns, over the whole recording. `periods` is positive. Returns a timeline
+ * that the caller frees, or NULL with `error` set: ERROR_MEMORY, ERROR_NOT_FOUND like view_new. */
+struct timeline *analyze_timeline(const struct profile *profile, const struct view_options *options, size_t periods,
+				  struct error *error);
+void timeline_free(struct timeline *timeline); /* accepts NULL */
+
+#endif

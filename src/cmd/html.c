@@ -1,0 +1,141 @@
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/plural.h"
+#include "cmd/message.h"
+#include "cmd/profile_open.h"
+#include "cmd/rows.h"
+#include "cmd/text_output.h"
+#include "cmd/view_options.h"
+#include "collect/count/event_source.h"
+#include "ui/page/write.h"
+
+#define OUTPUT_DEFAULT "cpprof.html"
+
+enum { OPTION_OUTPUT = OPTION_OWN, OPTION_NO_SOURCE, OPTION_OPEN };
+
+/* Opens the page in the user's browser, as the desktop chooses it. */
+static int open_page(const struct invocation *invocation, const char *path)
+{
+	char *const arguments[] = { (char *)"xdg-open", (char *)path, NULL };
+	pid_t child;
+	int status = 0;
+	int number = posix_spawnp(&child, arguments[0], NULL, NULL, arguments, environ);
+	if (number != 0)
+		return failure(invocation, "cannot run xdg-open: %s (open '%s' in a browser)", strerror(number), path);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return failure(invocation, "cannot open '%s': xdg-open failed (open the file in a browser)", path);
+	return EXIT_DONE;
+}
+
+/* Prints what was written, and what it contains of other files. */
+static void print_written(const struct invocation *invocation, const char *path, const struct page_sources *sources)
+{
+	if (sources->count > 0)
+		notice(invocation, "wrote '%s', with the text of %zu source file%s (--no-source leaves them out)", path,
+		       sources->count, plural_ending("file", (double)sources->count));
+	else
+		notice(invocation, "wrote '%s'", path);
+	if (sources->left_out > 0)
+		notice(invocation, "%zu source file%s too large for the page", sources->left_out,
+		       sources->left_out == 1 ? " is" : "s are");
+}
+
+static int write_page(const struct invocation *invocation, const struct page_contents *contents, const char *path)
+{
+	struct text_output output;
+	struct sink sink;
+	struct error error = { 0 };
+	struct page_sources sources;
+	if (text_output_open(&output, path, &error) < 0)
+		return failure_of(invocation, &error);
+	sink_init(&sink, output.stream);
+	sink.is_safe = false; /* the page escapes its own texts */
+	int result = page_write(&sink, contents, &sources, &error);
+	if (result == 0 && sink_failed(&sink)) {
+		errno = sink.failure;
+		result = error_set_errno(&error, "cannot write '%s'", path);
+	}
+	if (result < 0)
+		text_output_discard(&output);
+	else
+		result = text_output_commit(&output, &error);
+	if (sink.failure == EPIPE)
+		return EXIT_FAILED; /* the reader has gone away: no message */
+	if (result < 0)
+		return failure_of(invocation, &error);
+	if (strcmp(path, "-") != 0)
+		print_written(invocation, path, &sources);
+	return EXIT_DONE;
+}
+
+/* Opens the events of a trace; a profile has none. Returns EXIT_DONE or EXIT_FAILED. */
+static int open_events(const struct invocation *invocation, struct page_contents *contents)
+{
+	struct error error = { 0 };
+	contents->events = tally_event_source_open(invocation->profile_path, &error);
+	return contents->events || error.code == ERROR_FORMAT ? EXIT_DONE : failure_of(invocation, &error);
+}
+
+static int run(struct invocation *invocation)
+{
+	const char *path = option_value(invocation, OPTION_OUTPUT);
+	struct page_contents contents = { .profiles = { invocation->profile },
+					  .no_source = option_given(invocation, OPTION_NO_SOURCE) };
+	struct profile *second = NULL;
+	if (!path)
+		path = OUTPUT_DEFAULT;
+	if (option_given(invocation, OPTION_OPEN) && strcmp(path, "-") == 0)
+		return usage_error(invocation, "--open cannot be combined with -o - (name a file)");
+	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+		return usage_error(invocation, "cannot write a page to a terminal (-o FILE)");
+	if (invocation->argument_count > 0) {
+		second = profile_open(invocation, invocation->arguments[0]);
+		if (!second)
+			return EXIT_FAILED;
+		contents.profiles[1] = second;
+	}
+	int status = open_events(invocation, &contents);
+	if (status == EXIT_DONE)
+		status = write_page(invocation, &contents, path);
+	if (contents.events)
+		contents.events->close(contents.events);
+	profile_free(second);
+	if (status == EXIT_DONE && option_given(invocation, OPTION_OPEN))
+		status = open_page(invocation, path);
+	return status;
+}
+
+static const char *const usage[] = { "[OPTION]... [FILE]", "[OPTION]... A B", NULL };
+
+static const struct command_option options[] = {
+	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the page to FILE; -: standard output", OUTPUT_DEFAULT },
+	{ OPTION_OPEN, 0, "open", NULL, "Open the page in a browser", NULL },
+	{ OPTION_NO_SOURCE, 0, "no-source", NULL, "Leave out the text of the source files", NULL },
+	ROW_MEMORY,
+	{ 0 },
+};
+
+static const struct command_example examples[] = {
+	{ "cpprof html --open", "look at the profile in a browser" },
+	{ "cpprof html run.data -o run.html", "one file to send to a colleague; it needs no network" },
+	{ "cpprof html before.data after.data", "what a change of the program did, in pictures" },
+	{ 0 },
+};
+
+const struct command command_html = {
+	.name = "html",
+	.task = TASK_READ,
+	.summary = "write a page for the browser: flame graph, functions, time, source",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.needs = NEEDS_PROFILE,
+	.argument_max = 1,
+	.run = run,
+};

@@ -1,0 +1,32 @@
+/*
+ * The bytes of a tally. They are read into memory of our own, never mapped: the program that writes the tally could
+ * truncate it, and reading a mapping would end this process with SIGBUS. Its processes share no seals with us: they
+ * make the file grow. What is read once does not change afterwards, though the program may still count.
+ */
+#ifndef COLLECT_COUNT_SOURCE_H
+#define COLLECT_COUNT_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct count_source {
+	const uint8_t *memory; /* NULL: the bytes are in `fd` */
+	int fd;                /* owned; -1: none */
+	uint64_t size;         /* of the file when it was opened */
+};
+
+/* Copies bytes. Returns false if the file does not have all of them (any more). */
+bool count_source_copy(const struct count_source *source, uint64_t offset, void *to, size_t bytes);
+
+/* Reads up to *bytes bytes, at least `least`, and sets *bytes to their number: a hole of the file at the end is left out.
+ * Returns 0, ERROR_TRUNCATED or ERROR_MEMORY. The caller calls count_source_unload. */
+int count_source_load(const struct count_source *source, uint64_t offset, uint64_t least, uint64_t *bytes,
+		      const uint8_t **loaded);
+void count_source_unload(const struct count_source *source, const uint8_t *loaded); /* NULL is fine */
+
+void count_source_release(struct count_source *source);
+
+#endif

@@ -1,0 +1,302 @@
+#include "frames/known_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "profile/findings.h"
+#include "profile/module_name.h"
+
+int known_names_init(struct known_names *names)
+{
+	*names = (struct known_names){ .profile = profile_new() };
+	return names->profile ? 0 : ERROR_MEMORY;
+}
+
+void known_names_release(struct known_names *names)
+{
+	profile_free(names->profile);
+	free(names->locations);
+	free(names->modules);
+	free(names->sources);
+	free(names->lacking);
+	*names = (struct known_names){ 0 };
+}
+
+/* --- asking --- */
+
+/* Makes room for an id of the source. */
+static int reserve(uint32_t **map, size_t *count, size_t *capacity, uint32_t id)
+{
+	uint32_t *entries = *map;
+	if (ARRAY_RESERVE(entries, *capacity, (size_t)id + 1) < 0)
+		return ERROR_MEMORY;
+	*map = entries;
+	for (; *count <= id; ++*count)
+		entries[*count] = PROFILE_NONE;
+	return 0;
+}
+
+/* Returns our id of a module of the source. */
+static int64_t take_module(struct known_names *names, const struct profile_extract *extract, uint32_t module)
+{
+	uint32_t source = extract->modules[module];
+	if (reserve(&names->modules, &names->module_count, &names->module_capacity, source) < 0)
+		return ERROR_MEMORY;
+	if (names->modules[source] != PROFILE_NONE)
+		return names->modules[source];
+	struct profile_module row = extract->profile->modules[module];
+	int64_t path = profile_add_string(names->profile, profile_string(extract->profile, row.path));
+	if (path < 0)
+		return path;
+	row.path = (uint32_t)path;
+	if (ARRAY_RESERVE(names->sources, names->source_capacity, names->source_count + 1) < 0 ||
+	    ARRAY_RESERVE(names->lacking, names->lacking_capacity, names->source_count + 1) < 0)
+		return ERROR_MEMORY;
+	int64_t added = profile_add_module(names->profile, &row);
+	if (added < 0)
+		return added;
+	names->lacking[names->source_count] = 0;
+	names->sources[names->source_count++] = source;
+	names->modules[source] = (uint32_t)added;
+	return added;
+}
+
+/* Returns our id of a location of the extract. */
+static int64_t take_location(struct known_names *names, const struct profile_extract *extract, uint32_t location)
+{
+	uint32_t source = extract->locations[location];
+	if (reserve(&names->locations, &names->location_count, &names->location_capacity, source) < 0)
+		return ERROR_MEMORY;
+	if (names->locations[source] != PROFILE_NONE)
+		return names->locations[source];
+	const struct profile_location *row = &extract->profile->locations[location];
+	int64_t module = take_module(names, extract, row->module);
+	int64_t added = module < 0 ? module : profile_add_location(names->profile, (uint32_t)module, row->address);
+	if (added >= 0)
+		names->locations[source] = (uint32_t)added;
+	return added;
+}
+
+static const struct profile_location *known_of(const struct known_names *names, const struct profile_extract *extract,
+					       uint32_t location)
+{
+	return &names->profile->locations[names->locations[extract->locations[location]]];
+}
+
+/* Returns whether a location of the extract has frames, or needs none. */
+static bool is_known(const struct known_names *names, const struct profile_extract *extract, uint32_t location)
+{
+	const struct profile_location *known = known_of(names, extract, location);
+	return known->first_frame != PROFILE_NONE || names->profile->modules[known->module].kind == MODULE_THREAD;
+}
+
+/* Adds the weights of the nodes at addresses without a name to their modules: callers are shown too. `weights` has the hits at each node,
+ * and gets those below it. */
+static void add_weights(struct known_names *names, const struct profile_extract *extract, uint64_t *weights,
+			struct known_names_lack *lack)
+{
+	const struct profile *profile = extract->profile;
+	for (size_t i = profile->node_count; i-- > 0;) {
+		const struct profile_node *node = &profile->nodes[i];
+		if (node->parent != PROFILE_NONE)
+			weights[node->parent] += weights[i];
+		if (node->location == PROFILE_NONE || is_known(names, extract, node->location))
+			continue;
+		uint64_t *lacking = &names->lacking[known_of(names, extract, node->location)->module];
+		*lacking += weights[i];
+		if (*lacking > lack->most_hits)
+			lack->most_hits = *lacking;
+	}
+}
+
+static int count_lacking(struct known_names *names, const struct profile_extract *extract,
+			 struct known_names_lack *lack)
+{
+	const struct profile *profile = extract->profile;
+	uint64_t *weights = calloc(profile->node_count + 1, sizeof(*weights));
+	if (!weights)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < names->source_count; i++)
+		names->lacking[i] = 0;
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		uint32_t node = profile->hits[i].node, location = profile->nodes[node].location;
+		weights[node] += profile->hits[i].count;
+		lack->all_hits += profile->hits[i].count;
+		if (location != PROFILE_NONE && !is_known(names, extract, location))
+			lack->hits += profile->hits[i].count;
+	}
+	if (lack->locations > 0)
+		add_weights(names, extract, weights, lack);
+	free(weights);
+	return 0;
+}
+
+int known_names_ask(struct known_names *names, const struct profile_extract *extract, struct known_names_lack *lack)
+{
+	const struct profile *profile = extract->profile;
+	*lack = (struct known_names_lack){ 0 };
+	for (uint32_t i = 0; i < profile->location_count; i++) {
+		int64_t location = take_location(names, extract, i);
+		if (location < 0)
+			return (int)location;
+		lack->locations += !is_known(names, extract, i);
+	}
+	return count_lacking(names, extract, lack);
+}
+
+/* --- finding --- */
+
+struct opener {
+	const struct known_names *names;
+	const struct frames_options *options;
+	uint64_t hits_min;
+};
+
+static int open_of_source(void *context, uint32_t module, struct error *error)
+{
+	const struct opener *opener = context;
+	return opener->options->open_module(opener->options->context, opener->names->sources[module], error);
+}
+
+static bool is_wanted(void *context, uint32_t module)
+{
+	const struct opener *opener = context;
+	return opener->names->lacking[module] >= opener->hits_min;
+}
+
+int known_names_find(struct known_names *names, uint64_t hits_min, const struct frames_options *options,
+		     struct error *error)
+{
+	struct opener opener = { names, options, hits_min };
+	const struct frames_options own = {
+		.open_module = options->open_module ? open_of_source : NULL,
+		.wants_module = hits_min > 0 ? is_wanted : NULL,
+		.context = &opener,
+		.limits = options->limits,
+	};
+	names->profile->symbolized = false; /* names what was added since the last call */
+	return frames_name_profile(names->profile, &own, error);
+}
+
+/* --- giving --- */
+
+struct giving {
+	const struct profile *from;
+	struct profile *to;
+	uint32_t *functions; /* owned: by function of `from`; PROFILE_NONE: not copied yet */
+	uint32_t *pending; /* owned: by module of `to`, the function of what is not named yet; PROFILE_NONE: none yet */
+};
+
+static uint32_t *new_map(size_t count)
+{
+	uint32_t *map = malloc((count + 1) * sizeof(*map));
+	if (map)
+		memset(map, 0xff, (count + 1) * sizeof(*map));
+	return map;
+}
+
+static int64_t copy_function(struct giving *giving, uint32_t id, uint32_t module)
+{
+	if (giving->functions[id] != PROFILE_NONE)
+		return giving->functions[id];
+	struct profile_function row = giving->from->functions[id];
+	uint32_t *const texts[] = { &row.name, &row.linkage, &row.file, &row.group };
+	row.module = row.module == PROFILE_NONE ? PROFILE_NONE : module;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		int64_t text = profile_add_string(giving->to, profile_string(giving->from, *texts[i]));
+		if (text < 0)
+			return text;
+		*texts[i] = (uint32_t)text;
+	}
+	int64_t copy = profile_add_function(giving->to, &row);
+	if (copy >= 0)
+		giving->functions[id] = (uint32_t)copy;
+	return copy;
+}
+
+static int copy_frames(struct giving *giving, uint32_t location, const struct profile_location *known)
+{
+	struct profile_location *given = &giving->to->locations[location];
+	uint32_t first = (uint32_t)giving->to->frame_count;
+	for (uint32_t i = 0; i < known->frame_count; i++) {
+		struct profile_frame row = giving->from->frames[known->first_frame + i];
+		int64_t function = copy_function(giving, row.function, given->module);
+		int64_t file = profile_add_string(giving->to, profile_string(giving->from, row.file));
+		row.function = (uint32_t)function;
+		row.file = (uint32_t)file;
+		int64_t added = function < 0 ? function : file < 0 ? file : profile_add_frame(giving->to, &row);
+		if (added < 0)
+			return (int)added;
+	}
+	given->first_frame = first;
+	given->frame_count = known->frame_count;
+	return 0;
+}
+
+/* Returns the function that stands for what is not named yet in a module. */
+static int64_t pending_function(struct giving *giving, uint32_t module)
+{
+	if (giving->pending[module] != PROFILE_NONE)
+		return giving->pending[module];
+	struct buffer text;
+	size_t length;
+	const char *name = module_name(profile_string(giving->to, giving->to->modules[module].path), &length);
+	buffer_init(&text);
+	buffer_printf(&text, "[%.*s: not named yet]", (int)length, name);
+	buffer_append_byte(&text, 0);
+	int64_t id = buffer_error(&text) ? ERROR_MEMORY : profile_add_string(giving->to, (const char *)text.bytes);
+	buffer_release(&text);
+	if (id < 0)
+		return id;
+	const struct profile_function row = { .name = (uint32_t)id, .module = module };
+	int64_t added = profile_add_function(giving->to, &row);
+	if (added >= 0)
+		giving->pending[module] = (uint32_t)added;
+	return added;
+}
+
+static int give_pending(struct giving *giving, uint32_t location)
+{
+	struct profile_location *given = &giving->to->locations[location];
+	int64_t function = pending_function(giving, given->module);
+	const struct profile_frame row = { .function = (uint32_t)function };
+	int64_t added = function < 0 ? function : profile_add_frame(giving->to, &row);
+	if (added < 0)
+		return (int)added;
+	given->first_frame = (uint32_t)added;
+	given->frame_count = 1;
+	return 0;
+}
+
+static int give(struct giving *giving, const struct known_names *names, const struct profile_extract *extract)
+{
+	int status = 0;
+	for (uint32_t i = 0; i < giving->to->location_count && status == 0; i++) {
+		const struct profile_location *known = known_of(names, extract, i);
+		if (giving->to->modules[giving->to->locations[i].module].kind == MODULE_THREAD)
+			continue;
+		status = known->first_frame == PROFILE_NONE ? give_pending(giving, i) : copy_frames(giving, i, known);
+	}
+	return status;
+}
+
+int known_names_give(const struct known_names *names, struct profile_extract *extract)
+{
+	struct giving giving = {
+		.from = names->profile,
+		.to = extract->profile,
+		.functions = new_map(names->profile->function_count),
+		.pending = new_map(extract->profile->module_count),
+	};
+	int status = giving.functions && giving.pending ? give(&giving, names, extract) : ERROR_MEMORY;
+	free(giving.functions);
+	free(giving.pending);
+	if (status == 0)
+		status = findings_copy(extract->profile, names->profile);
+	if (status == 0)
+		status = frames_assign_roles(extract->profile);
+	extract->profile->symbolized = status == 0;
+	return status;
+}

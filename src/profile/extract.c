@@ -1,0 +1,222 @@
+#include "profile/extract.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "profile/findings.h"
+
+/* The new ids by those of the source; PROFILE_NONE: not needed, or not copied yet. Node ids are marked with WANTED first. */
+struct copying {
+	const struct profile *from;
+	struct profile *to;
+	struct profile_extract *extract;
+	uint32_t *nodes, *locations, *modules, *threads, *processes; /* owned */
+};
+
+static const uint32_t WANTED = PROFILE_NONE - 1;
+
+static uint32_t *new_map(size_t count)
+{
+	uint32_t *map = malloc((count + 1) * sizeof(*map));
+	if (map)
+		memset(map, 0xff, (count + 1) * sizeof(*map));
+	return map;
+}
+
+static int begin(struct copying *copying)
+{
+	const struct profile *from = copying->from;
+	struct profile_extract *extract = copying->extract;
+	copying->nodes = new_map(from->node_count);
+	copying->locations = new_map(from->location_count);
+	copying->modules = new_map(from->module_count);
+	copying->threads = new_map(from->thread_count);
+	copying->processes = new_map(from->process_count);
+	extract->locations = new_map(from->location_count);
+	extract->modules = new_map(from->module_count);
+	copying->to = extract->profile = profile_new();
+	return copying->nodes && copying->locations && copying->modules && copying->threads && copying->processes &&
+			       extract->locations && extract->modules && extract->profile
+		       ? 0
+		       : ERROR_MEMORY;
+}
+
+static void end(struct copying *copying)
+{
+	free(copying->nodes);
+	free(copying->locations);
+	free(copying->modules);
+	free(copying->threads);
+	free(copying->processes);
+}
+
+/* Returns the new id of a text. */
+static int64_t copy_text(struct copying *copying, uint32_t text)
+{
+	return profile_add_string(copying->to, profile_string(copying->from, text));
+}
+
+/* Copies the texts of a row, whose fields are replaced. Returns 0 or a negative error. */
+static int copy_texts(struct copying *copying, uint32_t *const *fields, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t text = copy_text(copying, *fields[i]);
+		if (text < 0)
+			return (int)text;
+		*fields[i] = (uint32_t)text;
+	}
+	return 0;
+}
+
+#define COPY_TEXTS(copying, ...)                                                      \
+	({                                                                            \
+		uint32_t *const fields_[] = { __VA_ARGS__ };                          \
+		copy_texts((copying), fields_, sizeof(fields_) / sizeof(fields_[0])); \
+	})
+
+static int64_t copy_process(struct copying *copying, uint32_t id)
+{
+	if (copying->processes[id] != PROFILE_NONE)
+		return copying->processes[id];
+	struct profile_process row = copying->from->processes[id];
+	int status = COPY_TEXTS(copying, &row.name, &row.cgroup);
+	int64_t copy = status < 0 ? status : profile_add_process(copying->to, &row);
+	if (copy >= 0)
+		copying->processes[id] = (uint32_t)copy;
+	return copy;
+}
+
+static int64_t copy_thread(struct copying *copying, uint32_t id)
+{
+	if (id == PROFILE_NONE || copying->threads[id] != PROFILE_NONE)
+		return id == PROFILE_NONE ? id : copying->threads[id];
+	struct profile_thread row = copying->from->threads[id];
+	int64_t process = copy_process(copying, row.process);
+	int status = process < 0 ? (int)process : COPY_TEXTS(copying, &row.name);
+	row.process = (uint32_t)process;
+	int64_t copy = status < 0 ? status : profile_add_thread(copying->to, &row);
+	if (copy >= 0)
+		copying->threads[id] = (uint32_t)copy;
+	return copy;
+}
+
+static int64_t copy_module(struct copying *copying, uint32_t id)
+{
+	if (copying->modules[id] != PROFILE_NONE)
+		return copying->modules[id];
+	struct profile_module row = copying->from->modules[id];
+	int status = COPY_TEXTS(copying, &row.path);
+	int64_t copy = status < 0 ? status : profile_add_module(copying->to, &row);
+	if (copy >= 0) {
+		copying->modules[id] = (uint32_t)copy;
+		copying->extract->modules[copy] = id;
+	}
+	return copy;
+}
+
+static int64_t copy_location(struct copying *copying, uint32_t id)
+{
+	if (copying->locations[id] != PROFILE_NONE)
+		return copying->locations[id];
+	const struct profile_location *row = &copying->from->locations[id];
+	int64_t module = copy_module(copying, row->module);
+	int64_t copy = module < 0 ? module : profile_add_location(copying->to, (uint32_t)module, row->address);
+	if (copy >= 0) {
+		copying->locations[id] = (uint32_t)copy;
+		copying->extract->locations[copy] = id;
+	}
+	return copy;
+}
+
+/* Copies the nodes on the ways from the root to those of the hits, in their order: a parent still precedes its children. */
+static int copy_nodes(struct copying *copying, const struct profile_hit *hits, size_t count)
+{
+	const struct profile *from = copying->from;
+	uint32_t *nodes = copying->nodes;
+	nodes[PROFILE_ROOT] = PROFILE_ROOT;
+	for (size_t i = 0; i < count; i++)
+		for (uint32_t node = hits[i].node; nodes[node] == PROFILE_NONE; node = from->nodes[node].parent)
+			nodes[node] = WANTED;
+	for (uint32_t node = 1; node < from->node_count; node++) {
+		if (nodes[node] != WANTED)
+			continue;
+		int64_t location = copy_location(copying, from->nodes[node].location);
+		int64_t copy = location < 0 ? location
+					    : profile_append_node(copying->to, nodes[from->nodes[node].parent],
+								  (uint32_t)location);
+		if (copy < 0)
+			return (int)copy;
+		nodes[node] = (uint32_t)copy;
+	}
+	return 0;
+}
+
+static int copy_hits(struct copying *copying, const struct profile_hit *hits, size_t count)
+{
+	int status = profile_reserve_hits(copying->to, count);
+	for (size_t i = 0; i < count && status == 0; i++) {
+		int64_t thread = copy_thread(copying, hits[i].thread);
+		status = thread < 0 ? (int)thread
+				    : profile_add_hit(copying->to, hits[i].time_ns, (uint32_t)thread,
+						      copying->nodes[hits[i].node], hits[i].resource, hits[i].count);
+	}
+	return status;
+}
+
+static int copy_resources(struct copying *copying)
+{
+	for (size_t i = 0; i < copying->from->resource_count; i++) {
+		struct profile_resource row = copying->from->resources[i];
+		int status = COPY_TEXTS(copying, &row.name, &row.title, &row.unit, &row.backend, &row.note);
+		int64_t copy = status < 0 ? status : profile_add_resource(copying->to, &row);
+		if (copy < 0)
+			return (int)copy;
+	}
+	return 0;
+}
+
+static int copy_description(struct copying *copying)
+{
+	const struct profile *from = copying->from;
+	struct profile *to = copying->to;
+	to->start_ns = from->start_ns;
+	to->end_ns = from->end_ns;
+	to->start_unix_ns = from->start_unix_ns;
+	to->lost = from->lost;
+	for (size_t i = 0; i < from->note_count; i++) {
+		int64_t copy = profile_add_note(to, profile_string(from, from->notes[i].key),
+						profile_string(from, from->notes[i].value));
+		if (copy < 0)
+			return (int)copy;
+	}
+	return findings_copy(to, from);
+}
+
+int profile_extract(struct profile_extract *extract, const struct profile *from, const struct profile_hit *hits,
+		    size_t count)
+{
+	*extract = (struct profile_extract){ 0 };
+	struct copying copying = { .from = from, .extract = extract };
+	int status = begin(&copying);
+	if (status == 0)
+		status = copy_resources(&copying);
+	if (status == 0)
+		status = copy_description(&copying);
+	if (status == 0)
+		status = copy_nodes(&copying, hits, count);
+	if (status == 0)
+		status = copy_hits(&copying, hits, count);
+	end(&copying);
+	if (status < 0)
+		profile_extract_release(extract);
+	return status;
+}
+
+void profile_extract_release(struct profile_extract *extract)
+{
+	profile_free(extract->profile);
+	free(extract->locations);
+	free(extract->modules);
+	*extract = (struct profile_extract){ 0 };
+}

@@ -1,0 +1,128 @@
+/* Prints the hot source lines of all files, with their texts where the files are found. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/safe_text.h"
+#include "render/emit.h"
+#include "render/names.h"
+
+const char *line_text(struct opened_sources *opened, const struct profile *profile, const char *path, uint32_t number)
+{
+	size_t i = 0;
+	while (i < opened->count && strcmp(opened->files[i].path, path) != 0)
+		i++;
+	if (i == opened->count) {
+		if (ARRAY_RESERVE(opened->files, opened->capacity, opened->count + 1) < 0) {
+			opened->failed = true;
+			return "";
+		}
+		struct opened_source *file = &opened->files[opened->count++];
+		*file = (struct opened_source){ .path = path };
+		int status = path[0] ? source_text_open(&file->text, path, profile_note(profile, "directory")) : 0;
+		opened->failed |= status == ERROR_MEMORY;
+		if (status < 0)
+			file->text = (struct source_text){ 0 };
+	}
+	const struct source_text *text = &opened->files[i].text;
+	const char *line = number > 0 && number <= text->count ? text->lines[number - 1] : "";
+	return line + strspn(line, " \t");
+}
+
+void opened_sources_release(struct opened_sources *opened)
+{
+	for (size_t i = 0; i < opened->count; i++)
+		source_text_release(&opened->files[i].text);
+	free(opened->files);
+}
+
+enum { TEXT_INDENT = 8 };
+
+static size_t reaching_of(const struct result *result, double threshold)
+{
+	const struct line_list *lines = result->lines;
+	size_t count = 0;
+	while (count < lines->count && fraction_of(lines->entries[count].body, lines->total) >= threshold)
+		count++;
+	return count;
+}
+
+static void print_line(FILE *out, const struct result *result, const struct line_entry *entry, const char *text,
+		       const struct render_options *options)
+{
+	const struct profile *profile = result->view->profile;
+	const char *path = profile_string(profile, entry->file);
+	fraction_print(out, result->view, entry->body, options);
+	fputc(' ', out);
+	fraction_print(out, result->view, entry->total, options);
+	fputc(' ', out);
+	render_safe_text(out, path[0] ? path : "[unknown file]");
+	if (entry->line)
+		fprintf(out, ":%" PRIu32, entry->line);
+	paint_on(out, PAINT_DIM, options);
+	fprintf(out, " [%" PRIu64 "]", entry->body);
+	paint_off(out, options);
+	for (fputs(*text && options->columns == 0 ? "  " : "", out); *text && options->columns == 0;) {
+		size_t length = strcspn(text, "\t");
+		safe_text_write(out, text, length, "");
+		text += length;
+		if (*text && text++)
+			fputc(' ', out);
+	}
+	if (*text) { /* on a terminal, in a row of its own */
+		fprintf(out, "\n%*s", TEXT_INDENT, "");
+		rest_print(out, text, TEXT_INDENT, options);
+	}
+	fputc('\n', out);
+}
+
+static void print_text(const struct render_document *document, const struct result *result)
+{
+	FILE *out = document->out;
+	const struct render_options *options = &document->options;
+	struct opened_sources opened = { 0 };
+	const char *error = result->view->resource->kind == RESOURCE_EXACT ? "" : " ±error";
+	char format[96];
+	snprintf(format, sizeof(format), "body_fraction%s total_fraction%s file:line [#%s] text", error, error,
+		 raw_name(result->view));
+	heading_print(out, result, format, options);
+	if (empty_print(out, result->view))
+		return;
+	size_t reaching = reaching_of(result, options->threshold), shown = shown_entries(reaching, options);
+	for (size_t i = 0; i < shown; i++) {
+		const struct line_entry *entry = &result->lines->entries[i];
+		const char *path = profile_string(result->view->profile, entry->file);
+		print_line(out, result, entry, line_text(&opened, result->view->profile, path, entry->line), options);
+	}
+	left_out_print(out, result->lines->count, reaching, shown, options);
+	if (opened.failed)
+		render_failed(options);
+	opened_sources_release(&opened);
+}
+
+static void print_table(const struct render_document *document, const struct result *result)
+{
+	struct sheet sheet;
+	sheet_open(&sheet, document, result, "resource,file,line,body_fraction,total_fraction,body_hits,total_hits");
+	size_t shown = shown_entries(reaching_of(result, document->options.threshold), &document->options);
+	for (size_t i = 0; i < shown; i++) {
+		sheet_row(&sheet);
+		if (!sheet.json)
+			sheet_text(&sheet, "resource",
+				   profile_string(result->view->profile, result->view->resource->name));
+		sheet_line(&sheet, result, &result->lines->entries[i]);
+		sheet_row_end(&sheet);
+	}
+	sheet_close(&sheet, result->lines->count - shown);
+}
+
+int print_hot_lines_result(struct render_document *document, const struct result *result, struct error *error)
+{
+	(void)error;
+	if (document->options.format == RENDER_TEXT)
+		print_text(document, result);
+	else
+		print_table(document, result);
+	return 0;
+}

@@ -1,0 +1,374 @@
+/* Prints the next commands of the summary: a table of conditions, the most urgent first. Each row looks at the profile and prints a command, or
+ * nothing. */
+#include "render/summary_next.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/short_names.h"
+#include "profile/findings.h"
+#include "profile/quality.h"
+#include "render/emit.h"
+#include "render/info.h"
+
+enum { WORD_COLUMNS = 48, WHY_BYTES = 200, SUGGESTIONS_MOST = 4 };
+
+/* From these shares on, a command is proposed. */
+#define SHARE_LOST 0.01
+#define SHARE_BROKEN 0.05
+#define SHARE_SYSTEM 0.3
+#define SHARE_COMPUTING 0.5 /* below: the program waits */
+
+static const double HUNDRED = 100;
+
+struct advice {
+	FILE *out;
+	const struct result *result;
+	const struct render_options *options;
+};
+
+/* A command that fits this profile. Prints nothing and returns false if it does not fit. */
+typedef bool suggestion(const struct advice *advice);
+
+static bool is_warm(const struct advice *advice, uint64_t hits)
+{
+	return fraction_of(hits, advice->result->view->total) >= RENDER_SHARE_WARM;
+}
+
+/* --- commands --- */
+
+/* Returns whether a word needs no more than quotes in a shell. */
+static bool is_quotable(const char *word)
+{
+	for (const char *at = word; *at; at++)
+		if (*at == '\'' || (unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
+			return false;
+	return true;
+}
+
+static void print_word(FILE *out, const char *word)
+{
+	bool is_plain =
+		word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:@+-/=")] == '\0';
+	fprintf(out, is_plain ? " %s" : " '%s'", word);
+}
+
+/* Prints the reason behind a command. */
+static void print_why(const struct advice *advice, const char *why)
+{
+	fputs("   ", advice->out);
+	render_safe_text(advice->out, why);
+	fputc('\n', advice->out);
+}
+
+/* Prints "  cpprof WORDS NAME FILE   why". `name` may be NULL. */
+static void print_command(const struct advice *advice, const char *words, const char *name, const char *why)
+{
+	const char *file = advice->options->file;
+	fprintf(advice->out, "  cpprof %s", words);
+	if (name)
+		print_word(advice->out, name);
+	if (file && strcmp(file, "-") != 0 && is_quotable(file))
+		print_word(advice->out, file);
+	else if (file)
+		fputs(" FILE", advice->out);
+	print_why(advice, why);
+}
+
+/* Prints "  cpprof record WORDS COMMAND   why". */
+static void print_recording(const struct advice *advice, const char *words, const char *why)
+{
+	const char *command = profile_note(advice->result->view->profile, "command");
+	fprintf(advice->out, "  cpprof record %s ", words);
+	render_safe_text(advice->out, command && command[0] && strlen(command) <= WORD_COLUMNS ? command : "COMMAND");
+	print_why(advice, why);
+}
+
+/* --- functions --- */
+
+/* Writes `name` with "..." for "…". */
+static void with_dots(char *to, size_t bytes, const char *name, size_t size)
+{
+	const size_t mark = strlen(SHORT_NAME_MARK);
+	size_t at = 0;
+	for (size_t i = 0; i < size && at + 4 < bytes;) {
+		bool is_mark = size - i >= mark && memcmp(name + i, SHORT_NAME_MARK, mark) == 0;
+		at += (size_t)snprintf(to + at, bytes - at, is_mark ? "..." : "%c", is_mark ? ' ' : name[i]);
+		i += is_mark ? mark : 1;
+	}
+	to[at] = '\0';
+}
+
+/* Whether a word means this function alone. */
+static bool means(const struct advice *advice, const char *word, uint32_t label)
+{
+	struct label_set found = { 0 };
+	int64_t count = view_find(advice->result->view, word, &found);
+	bool fits = count == 1 && label_set_has(&found, label);
+	label_set_release(&found);
+	if (count == ERROR_MEMORY)
+		render_failed(advice->options);
+	return fits;
+}
+
+/* Writes a word that means the label's function: its short name, which is what the rows show, or else its whole name. Returns whether there
+ * is one that a user would type. */
+static bool word_of(const struct advice *advice, uint32_t label, char *word, size_t bytes)
+{
+	struct short_names *names = short_names_of_view(advice->result->view);
+	struct buffer text;
+	buffer_init(&text);
+	if (names)
+		short_names_append(names, label, WORD_COLUMNS, &text);
+	bool is_made = names && buffer_error(&text) == 0;
+	if (is_made)
+		with_dots(word, bytes, (const char *)text.bytes, text.size);
+	else
+		render_failed(advice->options);
+	buffer_release(&text);
+	short_names_free(names);
+	return is_made && word[0] != '[' && is_quotable(word) && means(advice, word, label);
+}
+
+/* Whether the summary shows a resource, by its name. */
+static bool shows(const struct advice *advice, const char *resource)
+{
+	const struct view *view = advice->result->view;
+	return strcmp(profile_string(view->profile, view->resource->name), resource) == 0;
+}
+
+/* --- the conditions --- */
+
+static bool suggest_losses(const struct advice *advice)
+{
+	const struct profile *profile = advice->result->view->profile;
+	const struct quality quality = quality_of(profile);
+	double share = fraction_of(profile->lost, quality.samples + profile->lost);
+	char why[WHY_BYTES];
+	snprintf(why, sizeof(why), "%.1f %% of the samples were lost: fewer samples a second", HUNDRED * share);
+	if (share >= SHARE_LOST)
+		print_recording(advice, "-F 250", why);
+	return share >= SHARE_LOST;
+}
+
+static bool suggest_broken(const struct advice *advice)
+{
+	const struct quality quality = quality_of(advice->result->view->profile);
+	double share = fraction_of(quality.broken, quality.stacks);
+	char why[WHY_BYTES];
+	snprintf(why, sizeof(why), "%.1f %% of the stacks are broken ('how the stacks ended' has the reasons)",
+		 HUNDRED * share);
+	if (share >= SHARE_BROKEN)
+		print_command(advice, "info", NULL, why);
+	return share >= SHARE_BROKEN;
+}
+
+static bool suggest_info(const struct advice *advice)
+{
+	const struct profile *profile = advice->result->view->profile;
+	struct finding_walk walk = { 0 };
+	const struct profile_finding *first = finding_next(profile, &walk);
+	bool fits = first && first->severity != FINDING_NOTE;
+	if (fits)
+		print_command(advice, "info", NULL, profile_string(profile, first->text));
+	return fits;
+}
+
+/* Prints how a file gets symbols: those of packages are in packages of their own. */
+static void print_symbols(FILE *out, const char *path)
+{
+	bool is_of_package = strncmp(path, "/usr/", strlen("/usr/")) == 0 || strncmp(path, "/lib", strlen("/lib")) == 0;
+	fputs("  ", out);
+	render_safe_text(out, path);
+	if (!is_of_package) {
+		fputs(" has no symbols: compile it with -g, and do not strip it\n", out);
+		return;
+	}
+	fputs(" has no symbols: install its package of debug symbols ('find-dbgsym-packages ", out);
+	render_safe_text(out, path);
+	fputs("' of debian-goodies prints the name), or set DEBUGINFOD_URLS\n", out);
+}
+
+/* Returns the file that a function without a symbol, which is named after its module and address, is in; or NULL. */
+static const char *file_without_symbols(const struct view *view, uint32_t index)
+{
+	const struct view_label *label = &view->labels[index];
+	bool is_file = label->module != PROFILE_NONE && view->profile->modules[label->module].kind == MODULE_FILE;
+	return is_file && strstr(label->text, "+0x")
+		       ? profile_string(view->profile, view->profile->modules[label->module].path)
+		       : NULL;
+}
+
+/* Looks at the functions with many hits of their own, and at those of own code that many are charged to. */
+static bool suggest_symbols(const struct advice *advice)
+{
+	const struct path_list *list = advice->result->paths;
+	const struct own_code *own = advice->result->own;
+	const struct view *view = advice->result->view;
+	const char *file = NULL;
+	for (size_t i = 0; i < list->count && !file && is_warm(advice, list->entries[i].hits); i++)
+		file = file_without_symbols(view, path_labels(list, &list->entries[i])[0]);
+	for (size_t i = 0; i < own->charged_count && !file && is_warm(advice, own->charged[i].hits); i++)
+		file = file_without_symbols(view, own->charged[i].label);
+	if (file)
+		print_symbols(advice->out, file);
+	return file != NULL;
+}
+
+/* The options at which a runtime lists the code that it generates. `name` begins the names of its processes. */
+static const struct runtime {
+	const char *name, *options;
+} runtimes[] = {
+	{ "node", "node --perf-basic-prof" },
+	{ "java", "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
+	{ "python3", "python3 -X perf (from 3.12 on)" },
+	{ "beam.smp", "erl +JPperf true" },
+};
+
+static const struct runtime *runtime_of(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->process_count; i++) {
+		const char *name = profile_string(profile, profile->processes[i].name);
+		for (size_t row = 0; row < sizeof(runtimes) / sizeof(runtimes[0]); row++)
+			if (strncmp(name, runtimes[row].name, strlen(runtimes[row].name)) == 0)
+				return &runtimes[row];
+	}
+	return NULL;
+}
+
+/* Returns whether a label is generated code that no perf map names. */
+static bool is_nameless(const struct view *view, uint32_t index)
+{
+	const struct view_label *label = &view->labels[index];
+	return label->module != PROFILE_NONE && view->profile->modules[label->module].kind == MODULE_ANON &&
+	       strcmp(label->text, "[anon]") == 0;
+}
+
+static bool suggest_perf_map(const struct advice *advice)
+{
+	const struct path_list *list = advice->result->paths;
+	const struct view *view = advice->result->view;
+	const struct runtime *runtime = runtime_of(view->profile);
+	for (size_t i = 0; i < list->count && is_warm(advice, list->entries[i].hits); i++) {
+		if (!is_nameless(view, path_labels(list, &list->entries[i])[0]))
+			continue;
+		fprintf(advice->out, "  [anon] is generated code: record it with names by %s\n",
+			runtime ? runtime->options : "a perf map, if its runtime can write one (/tmp/perf-PID.map)");
+		return true;
+	}
+	return false;
+}
+
+/* Sets *gticks to the amount of a resource. Returns false if the profile has none of it. */
+static bool amount_of(const struct profile *profile, const char *name, double *gticks)
+{
+	uint32_t resource = profile_find_resource(profile, name);
+	if (resource == PROFILE_NONE)
+		return false;
+	*gticks = (double)info_resource_sum(profile, resource).hits * (double)profile->resources[resource].interval;
+	return *gticks > 0;
+}
+
+static bool suggest_system_time(const struct advice *advice)
+{
+	const struct profile *profile = advice->result->view->profile;
+	double system, all = 0;
+	char why[WHY_BYTES];
+	if (shows(advice, "sys") || !amount_of(profile, "sys", &system))
+		return false;
+	if (!amount_of(profile, "cpu", &all) && amount_of(profile, "user", &all))
+		all += system;
+	if (all <= 0 || system / all < SHARE_SYSTEM)
+		return false;
+	snprintf(why, sizeof(why), "the kernel computes for %.0f %% of the CPU time: which calls make it",
+		 HUNDRED * (system < all ? system / all : 1));
+	print_command(advice, "report -r sys", NULL, why);
+	return true;
+}
+
+/* A program that computes for less than half of its time waits: CPU time does not show for what. */
+static bool suggest_waiting(const struct advice *advice)
+{
+	const struct profile *profile = advice->result->view->profile;
+	double computed, waited, duration = (double)profile_duration_ns(profile);
+	char why[WHY_BYTES];
+	if (shows(advice, "real") || !amount_of(profile, "cpu", &computed) || duration <= 0 ||
+	    computed / duration >= SHARE_COMPUTING)
+		return false;
+	snprintf(why, sizeof(why), "it computes for %.0f %% of its time: what it waits for",
+		 HUNDRED * computed / duration);
+	if (amount_of(profile, "real", &waited))
+		print_command(advice, "report -r real", NULL, why);
+	else
+		print_recording(advice, "-r real", why);
+	return true;
+}
+
+static bool is_main(const struct view *view, uint32_t label)
+{
+	uint32_t function = view->labels[label].function;
+	return function != PROFILE_NONE && view->profile->functions[function].role == ROLE_MAIN;
+}
+
+/* The callers of the hottest function that has some. */
+static bool suggest_callers(const struct advice *advice)
+{
+	const struct path_list *list = advice->result->paths;
+	const struct view *view = advice->result->view;
+	char word[WORD_COLUMNS * 4];
+	for (size_t i = 0; i < list->count && is_warm(advice, list->entries[i].hits); i++) {
+		uint32_t label = path_labels(list, &list->entries[i])[0];
+		if (is_main(view, label) || !word_of(advice, label, word, sizeof(word)))
+			continue;
+		print_command(advice, "report --up", word, "who calls it");
+		return true;
+	}
+	return false;
+}
+
+static bool has_line(const struct view *view, uint32_t label)
+{
+	uint32_t frame = view->labels[label].frame;
+	return frame != PROFILE_NONE && view->profile->frames[frame].line > 0;
+}
+
+/* The lines of the hottest function of own code that has some. The source of a library is rarely installed. */
+static bool suggest_source(const struct advice *advice)
+{
+	const struct own_code *own = advice->result->own;
+	const struct view *view = advice->result->view;
+	char word[WORD_COLUMNS * 4];
+	for (size_t i = 0; i < own->charged_count && is_warm(advice, own->charged[i].hits); i++) {
+		uint32_t label = own->charged[i].label;
+		if (!has_line(view, label) || !word_of(advice, label, word, sizeof(word)))
+			continue;
+		print_command(advice, "report --source", word, "its lines");
+		return true;
+	}
+	return false;
+}
+
+static bool suggest_browse(const struct advice *advice)
+{
+	print_command(advice, "browse", NULL, "all of it, on the whole screen");
+	return true;
+}
+
+static bool suggest_page(const struct advice *advice)
+{
+	print_command(advice, "html --open", NULL, "in pictures");
+	return true;
+}
+
+void summary_next_print(FILE *out, const struct result *result, const struct render_options *options)
+{
+	static suggestion *const suggestions[] = { suggest_losses,      suggest_broken, suggest_symbols,
+						   suggest_perf_map,    suggest_info,   suggest_waiting,
+						   suggest_system_time, suggest_source, suggest_callers,
+						   suggest_browse,      suggest_page };
+	const struct advice advice = { out, result, options };
+	size_t printed = 0;
+	for (size_t i = 0; i < sizeof(suggestions) / sizeof(suggestions[0]) && printed < SUGGESTIONS_MOST; i++)
+		printed += suggestions[i](&advice);
+}

@@ -1,0 +1,179 @@
+/*
+ * The state of `cpprof browse`, and its pages. A page is one list of rows with a cursor. The table of pages (pages.c) has a row for each
+ * kind: its key, its name, and the functions that make and draw it. Keys, help and manual page follow from the table.
+ *
+ * Only the shown page exists. The others of the history are remembered as places, and made again when the user returns.
+ */
+#ifndef UI_BROWSE_BROWSER_H
+#define UI_BROWSE_BROWSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/short_names.h"
+#include "analyze/view.h"
+#include "analyze/view_cache.h"
+#include "base/error.h"
+#include "profile/profile.h"
+#include "reports/report.h"
+#include "ui/browse/browse.h"
+#include "ui/browse/terminal.h"
+
+struct browser;
+struct page;
+
+struct page_kind {
+	const char *name; /* "functions": title of the page */
+	const char *help; /* one line without a full stop */
+	int32_t key;      /* opens it; 0: none */
+	bool takes_function;
+	bool needs_two; /* profiles */
+	/* Makes the page, with its own part initialized; page->kind and page->root are set by the caller. Returns NULL and sets
+	 * `error`. `root` is a function's name, or NULL. */
+	struct page *(*make)(struct browser *browser, const char *root, struct error *error);
+	void (*release)(struct page *page); /* without page->root and the page itself */
+	size_t (*count)(const struct page *page);
+	/* Draws the headings of the columns, from column 0 of a row on. */
+	void (*head)(const struct page *page, struct browser *browser, int row);
+	void (*draw)(const struct page *page, struct browser *browser, size_t index, int row, unsigned style);
+	/* Returns the text of a row, which is searched, or NULL. */
+	const char *(*text)(const struct page *page, size_t index);
+	/* Returns the row's function, or NULL; NULL: no row has one. */
+	const char *(*function)(const struct page *page, size_t index);
+	/* Handles a key of the page's own. Returns 1 if it did, 0 if the key is not one, or a negative error. NULL: has none. */
+	int (*press)(struct page *page, struct browser *browser, int32_t key, struct error *error);
+	/* Moves the cursor to a match behind or before it, with more than text() to search in. Returns false if there is none. NULL: the
+	 * rows are searched. */
+	bool (*search)(struct page *page, struct browser *browser, const char *text, bool forward);
+	/* Names the keys of its own, for the last line of the screen; NULL: none */
+	const char *keys;
+	/* Takes over from a page of the same kind and root what the user had opened, sorted and chosen there. `old` shows an older
+	 * profile; its cursor was moved to the same row. Returns 0 or a negative error. NULL: only the cursor is taken over. */
+	int (*resume)(struct page *page, const struct page *old);
+};
+
+struct page {
+	const struct page_kind *kind;
+	char *root;    /* owned; NULL: none */
+	size_t cursor; /* a row, if there is any */
+	size_t top;    /* the first shown row */
+};
+
+/* A page that is not shown. */
+struct place {
+	const struct page_kind *kind;
+	char *root; /* owned */
+	size_t cursor;
+};
+
+enum { BROWSER_HISTORY = 32, BROWSER_MESSAGE = 256 };
+
+struct browser {
+	const struct profile *profiles[2];
+	const char *names[2];
+	unsigned side; /* the profile that is shown */
+	const struct code_source *code;
+	struct terminal terminal;
+	struct view_options selections[2];
+	bool *processes[2]; /* owned: those of the selections, if chosen here */
+	struct view_cache views[2];
+	struct page *page; /* owned; never NULL while the loop runs */
+	struct place history[BROWSER_HISTORY];
+	size_t history_count;
+	char *searched; /* owned; NULL: nothing yet */
+	bool is_long;   /* names are shown in full */
+	/* Owned: the short names of the page's view; NULL: not needed yet. They are forgotten when another page is made. */
+	struct short_names *short_names;
+	const struct view *named_view;
+	char message[BROWSER_MESSAGE];
+	bool is_over;
+	const struct browse_feed *feed; /* NULL: the profiles do not change */
+	struct profile *fed;            /* owned: the newest of them, which is profiles[0] */
+	bool is_frozen;                 /* no newer one is taken */
+	bool has_ended;                 /* there is no newer one */
+};
+
+extern const struct page_kind page_tree, page_callers, page_callees, page_functions, page_source, page_disassembly,
+	page_changes;
+extern const struct page_kind
+	page_absent; /* absent_page.c; not in the table: stands for a page that has no samples now */
+extern const struct page_kind page_resources, page_threads, page_processes, page_info, page_help;
+
+/* The kinds, ended by NULL. */
+extern const struct page_kind *const page_kinds[];
+
+static inline const struct profile *browser_profile(const struct browser *browser)
+{
+	return browser->profiles[browser->side];
+}
+
+static inline struct view_options *browser_selection(struct browser *browser)
+{
+	return &browser->selections[browser->side];
+}
+
+/* Returns the view of the selection, which is valid until the next page is made; or NULL and sets `error`. */
+const struct view *browser_view(struct browser *browser, struct error *error);
+
+/* Builds a report of the selection. The caller releases `results` also on failure. Returns 0 or a negative error. */
+int browser_report(struct browser *browser, const char *name, const char *root, struct results *results,
+		   struct error *error);
+
+/* Shows another page, and remembers the present one. Returns 0 or a negative error, after which the present one stays. */
+int browser_open(struct browser *browser, const struct page_kind *kind, const char *root, struct error *error);
+
+/* Makes the present page again, after the selection has changed. If that fails, shows the call tree. */
+int browser_renew(struct browser *browser, struct error *error);
+
+/* Makes the present page again from a newer profile, as it was: the same rows are open. A page that cannot be made of this profile, because
+ * its function has no samples, becomes page_absent until there are some again. Returns 0 or ERROR_MEMORY; then the present page
+ * stays. */
+int browser_follow(struct browser *browser, struct error *error);
+
+/* Shows the newest profile of the feed, if there is a newer one, and the feed's state. Returns 0 or a negative error, after which the
+ * browser has to end. */
+int live_refresh(struct browser *browser, struct error *error);
+/* Appends what the status line has of a feed: ", last 10 s  3 lost, 0.2 % broken  frozen". */
+void live_status(const struct browser *browser, char *status, size_t bytes);
+/* The kind of the page that page_absent stands for; the kind of any other page. */
+const struct page_kind *absent_kind_of(const struct page *page);
+/* Makes page_absent in the place of this kind. Returns NULL and sets `error`. */
+struct page *absent_new(const struct page_kind *kind, struct error *error);
+
+/* Returns to the page before. Returns false if there is none. */
+bool browser_back(struct browser *browser, struct error *error);
+
+/* Releases all pages. */
+void browser_release_pages(struct browser *browser);
+
+/* Draws the whole screen. */
+void browser_show(struct browser *browser);
+
+/* Prints a line below the rows, until the next key. */
+void browser_say(struct browser *browser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Asks for a line of text. Returns it, owned by the caller, or NULL if the user has cancelled. `initial` is put in first. */
+char *browser_ask(struct browser *browser, const char *question, const char *initial);
+
+/* --- columns --- */
+
+enum { SHARE_WIDTH = 14, AMOUNT_WIDTH = 11 };
+
+/* Draws "67.1 % ±1.8" right-aligned from `column` on: the share of `hits` in the view, with its error, which `corrected` has in gticks
+ * for a corrected resource (NULL: sampled, or exact). Returns the column behind it. */
+int draw_share(const struct browser *browser, int row, int column, unsigned style, const struct view *view,
+	       uint64_t hits, const uint64_t *corrected);
+/* Draws the same hits as an amount of the resource: "1.25 s". */
+int draw_amount(const struct browser *browser, int row, int column, unsigned style, const struct view *view,
+		uint64_t hits);
+/* Draws a label's name up to the right edge of the screen, short (docs/names.md) or in full. */
+void draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label);
+/* Forgets the short names, before their view goes. */
+void browser_forget_names(struct browser *browser);
+/* Draws text right-aligned in so many columns. */
+int draw_right(const struct browser *browser, int row, int column, int width, unsigned style, const char *text);
+/* The style of a share, by the limits of the reports in text. */
+unsigned share_style(const struct view *view, uint64_t hits);
+
+#endif

@@ -1,0 +1,122 @@
+/* What changed between two profiles, by function. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/render.h"
+#include "reports/diff.h"
+#include "ui/browse/browser.h"
+
+enum { CHANGE_WIDTH = 12, PERCENT_WIDTH = 9, HUNDRED = 100 };
+
+struct changes_page {
+	struct page page;
+	struct results results;
+	const struct diff_list *list;
+};
+
+static void release(struct page *page)
+{
+	results_release(&((struct changes_page *)page)->results);
+}
+
+static int build(struct browser *browser, struct changes_page *changes, struct error *error)
+{
+	const struct view_options *selection = browser_selection(browser);
+	struct diff_request request = {
+		.profiles = browser->profiles,
+		.names = browser->names,
+		.counts = { 1, 1 },
+		.view = { .by = selection->by, .thread = VIEW_ANY },
+		.resources = &browser->selections[0].resource,
+		.resource_count = 1,
+		.resources_named = true,
+		.sections = { { .report = report_find("body") } },
+		.section_count = 1,
+	};
+	struct error uncompared = { 0 };
+	int status = diff_build(&request, &changes->results, &uncompared, error);
+	if (status < 0)
+		return status;
+	if (changes->results.count == 0 || !changes->results.items[0].changes)
+		return error_set(error, ERROR_NOT_FOUND, "%s",
+				 uncompared.code ? uncompared.message : "the profiles have nothing to compare");
+	changes->list = changes->results.items[0].changes;
+	return 0;
+}
+
+static struct page *make(struct browser *browser, const char *root, struct error *error)
+{
+	struct changes_page *changes = calloc(1, sizeof(*changes));
+	(void)root;
+	if (!changes) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	if (build(browser, changes, error) == 0)
+		return &changes->page;
+	release(&changes->page);
+	free(changes);
+	return NULL;
+}
+
+static size_t count(const struct page *page)
+{
+	return ((const struct changes_page *)page)->list->count;
+}
+
+static const char *text(const struct page *page, size_t index)
+{
+	const struct diff_list *list = ((const struct changes_page *)page)->list;
+	return list->names[path_labels(list->paths, &list->entries[index].path)[0]];
+}
+
+static void head(const struct page *page, struct browser *browser, int row)
+{
+	const struct diff_list *list = ((const struct changes_page *)page)->list;
+	char total[64] = "";
+	int column = draw_right(browser, row, 0, PERCENT_WIDTH, STYLE_FAINT, "A");
+	column = draw_right(browser, row, column, PERCENT_WIDTH, STYLE_FAINT, "B");
+	column = draw_right(browser, row, column, CHANGE_WIDTH, STYLE_FAINT, "B - A");
+	if (isfinite(diff_total_change(list)))
+		snprintf(total, sizeof(total), "; in all %+.1f %%", HUNDRED * diff_total_change(list));
+	column = terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT,
+			       "*: significant  function, by its own use");
+	terminal_text(&browser->terminal, row, column, browser->terminal.columns, STYLE_FAINT, total);
+}
+
+static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+{
+	const struct changes_page *changes = (const struct changes_page *)page;
+	const struct diff_entry *entry = &changes->list->entries[index];
+	const struct view *view = changes->results.items[0].view;
+	const char *unit = profile_string(view->profile, view->resource->unit);
+	double change = entry->gticks[DIFF_B] - entry->gticks[DIFF_A];
+	char words[64], amount[48];
+	int column = 0;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		snprintf(words, sizeof(words), "%.1f %%", HUNDRED * entry->fraction[side]);
+		column = draw_right(browser, row, column, PERCENT_WIDTH, style, words);
+	}
+	snprintf(words, sizeof(words), "%s%s", change >= 0 ? "+" : "-",
+		 render_amount(amount, sizeof(amount), fabs(change), unit));
+	if (entry->significant)
+		style |= change > 0 ? STYLE_HOT : STYLE_BETTER;
+	column = draw_right(browser, row, column, CHANGE_WIDTH, style, words);
+	terminal_text(&browser->terminal, row, column + 1, 1, style, entry->significant ? "*" : " ");
+	terminal_text(&browser->terminal, row, column + 3, browser->terminal.columns, style, text(page, index));
+}
+
+const struct page_kind page_changes = {
+	.name = "changes",
+	.help = "what changed from profile A to profile B, by function",
+	.key = 'd',
+	.needs_two = true,
+	.make = make,
+	.release = release,
+	.count = count,
+	.head = head,
+	.draw = draw,
+	.text = text,
+	.function = text,
+};

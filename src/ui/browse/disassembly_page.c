@@ -1,0 +1,263 @@
+/* The machine instructions of a function, with the hits of each, between the source lines that they come from. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "render/source_text.h"
+#include "ui/browse/browser.h"
+
+enum { MARK_WIDTH = 2, ADDRESS_WIDTH = 9, LINE_BYTES = 256 };
+
+struct disassembly_file {
+	const char *path; /* of the list */
+	struct source_text text;
+};
+
+enum row_kind { ROW_RANGE, ROW_SOURCE, ROW_INSTRUCTION };
+
+struct disassembly_row {
+	enum row_kind kind;
+	size_t index;                        /* of the range, or of the instruction that it is, or follows */
+	const struct disassembly_file *file; /* ROW_SOURCE */
+};
+
+struct disassembly_page {
+	struct page page;
+	struct results results;
+	const struct instruction_list *list; /* NULL: no hits */
+	struct disassembly_file *files;      /* owned: as many as rows need */
+	size_t file_count;
+	struct disassembly_row *rows;
+	size_t count;
+	char line[LINE_BYTES]; /* the text of a row */
+};
+
+static void release(struct page *page)
+{
+	struct disassembly_page *own = (struct disassembly_page *)page;
+	for (size_t i = 0; i < own->file_count; i++)
+		source_text_release(&own->files[i].text);
+	free(own->files);
+	free(own->rows);
+	results_release(&own->results);
+}
+
+/* --- rows --- */
+
+/* Returns the file, which is read when it first occurs. There is room for all. */
+static const struct disassembly_file *file_of(struct disassembly_page *own, const struct profile *profile,
+					      const char *path)
+{
+	for (size_t i = 0; i < own->file_count; i++)
+		if (strcmp(own->files[i].path, path) == 0)
+			return &own->files[i];
+	struct disassembly_file *file = &own->files[own->file_count++];
+	file->path = path;
+	if (source_text_open(&file->text, path, profile_note(profile, "directory")) < 0)
+		file->text = (struct source_text){ 0 };
+	return file;
+}
+
+static size_t count_files(const struct code_list *code)
+{
+	size_t count = 0;
+	const char *last = NULL;
+	for (size_t i = 0; i < code->count; i++)
+		if (code->instructions[i].file && code->instructions[i].file != last) {
+			last = code->instructions[i].file;
+			count++;
+		}
+	return count;
+}
+
+static bool has_line(const struct code_instruction *instruction)
+{
+	return instruction->file && instruction->line > 0;
+}
+
+static void list_range(struct disassembly_page *own, const struct profile *profile, size_t number)
+{
+	const struct code_list *code = &own->list->code;
+	const struct code_range *range = &code->ranges[number];
+	const struct code_instruction *last = NULL;
+	own->rows[own->count++] = (struct disassembly_row){ ROW_RANGE, number, NULL };
+	for (size_t i = range->first; i < range->first + range->count; i++) {
+		const struct code_instruction *instruction = &code->instructions[i];
+		if (has_line(instruction) &&
+		    (!last || last->line != instruction->line || strcmp(last->file, instruction->file) != 0)) {
+			own->rows[own->count++] =
+				(struct disassembly_row){ ROW_SOURCE, i, file_of(own, profile, instruction->file) };
+			last = instruction;
+		}
+		own->rows[own->count++] = (struct disassembly_row){ ROW_INSTRUCTION, i, NULL };
+	}
+}
+
+/* The cursor begins at the instruction with the most hits of its own. */
+static void find_hottest(struct disassembly_page *own)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < own->count; i++) {
+		const struct disassembly_row *row = &own->rows[i];
+		if (row->kind == ROW_INSTRUCTION && own->list->hits[row->index].body > most) {
+			most = own->list->hits[row->index].body;
+			own->page.cursor = i;
+		}
+	}
+}
+
+static int list_rows(struct disassembly_page *own, const struct profile *profile, struct error *error)
+{
+	const struct code_list *code = &own->list->code;
+	own->rows = calloc(2 * code->count + code->range_count + 1, sizeof(*own->rows));
+	own->files = calloc(count_files(code) + 1, sizeof(*own->files));
+	if (!own->rows || !own->files)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	for (size_t i = 0; i < code->range_count; i++)
+		list_range(own, profile, i);
+	find_hottest(own);
+	return 0;
+}
+
+static struct page *make(struct browser *browser, const char *root, struct error *error)
+{
+	struct disassembly_page *own = calloc(1, sizeof(*own));
+	if (!own) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	int status = browser_report(browser, "asm", root, &own->results, error);
+	own->list = status == 0 ? own->results.items[0].instructions : NULL;
+	if (status == 0 && own->list)
+		status = list_rows(own, browser_profile(browser), error);
+	if (status == 0 && own->list && own->list->obstacle.code)
+		browser_say(browser, "%s", own->list->obstacle.message);
+	if (status == 0)
+		return &own->page;
+	release(&own->page);
+	free(own);
+	return NULL;
+}
+
+static size_t count(const struct page *page)
+{
+	return ((const struct disassembly_page *)page)->count;
+}
+
+/* --- drawing --- */
+
+static const char *source_of(const struct disassembly_row *row, uint32_t line)
+{
+	return line <= row->file->text.count ? row->file->text.lines[line - 1] : "";
+}
+
+/* The text is in the page, until the next call. */
+static const char *text(const struct page *page, size_t index)
+{
+	struct disassembly_page *own = (struct disassembly_page *)page;
+	const struct disassembly_row *row = &own->rows[index];
+	const struct code_list *code = &own->list->code;
+	const struct profile *profile = own->results.items[0].view->profile;
+	if (row->kind == ROW_RANGE) {
+		const struct code_range *range = &code->ranges[row->index];
+		uint32_t function = own->list->functions[row->index];
+		snprintf(own->line, sizeof(own->line), "%s in %s",
+			 function == PROFILE_NONE ? "" : profile_string(profile, profile->functions[function].name),
+			 path_basename(profile_string(profile, profile->modules[range->module].path)));
+		return own->line;
+	}
+	const struct code_instruction *instruction = &code->instructions[row->index];
+	if (row->kind == ROW_SOURCE)
+		snprintf(own->line, sizeof(own->line), "%s:%" PRIu32 "  %s", path_basename(instruction->file),
+			 instruction->line, source_of(row, instruction->line));
+	else if (instruction->callee)
+		snprintf(own->line, sizeof(own->line), "%s  <%s>", instruction->text, instruction->callee);
+	else
+		snprintf(own->line, sizeof(own->line), "%s", instruction->text);
+	return own->line;
+}
+
+static void head(const struct page *page, struct browser *browser, int row)
+{
+	(void)page;
+	int column = draw_right(browser, row, 0, SHARE_WIDTH, STYLE_FAINT, "own");
+	column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "with callees");
+	column = draw_right(browser, row, column + MARK_WIDTH, ADDRESS_WIDTH, STYLE_FAINT, "address");
+	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT,
+		      "instruction (> is jumped to)");
+}
+
+static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+{
+	const struct disassembly_page *own = (const struct disassembly_page *)page;
+	const struct disassembly_row *shown = &own->rows[index];
+	const struct view *view = own->results.items[0].view;
+	struct terminal *terminal = &browser->terminal;
+	const int code_column = 2 * SHARE_WIDTH + MARK_WIDTH;
+	char address[24];
+	if (shown->kind != ROW_INSTRUCTION) {
+		unsigned faint = shown->kind == ROW_RANGE ? STYLE_TITLE : STYLE_FAINT;
+		terminal_text(terminal, row, shown->kind == ROW_RANGE ? 0 : code_column, terminal->columns,
+			      style | faint, text(page, index));
+		return;
+	}
+	const struct code_instruction *instruction = &own->list->code.instructions[shown->index];
+	const struct instruction_hits *hits = &own->list->hits[shown->index];
+	unsigned painted = style;
+	if (hits->body > 0) {
+		painted |= share_style(view, hits->body);
+		draw_share(browser, row, 0, painted, view, hits->body, NULL);
+	}
+	if (hits->total > 0)
+		draw_share(browser, row, SHARE_WIDTH, style, view, hits->total, NULL);
+	if (instruction->is_reached)
+		terminal_text(terminal, row, 2 * SHARE_WIDTH + 1, 1, style, ">");
+	snprintf(address, sizeof(address), "%" PRIx64, instruction->address);
+	int column = draw_right(browser, row, code_column, ADDRESS_WIDTH, style | STYLE_FAINT, address);
+	terminal_text(terminal, row, column + 2, terminal->columns, painted, text(page, index));
+}
+
+/* Moves the cursor to the instruction that a jump leads to. Returns whether there is one. */
+static bool follow(struct page *page)
+{
+	const struct disassembly_page *own = (const struct disassembly_page *)page;
+	const struct disassembly_row *row = &own->rows[page->cursor];
+	const struct code_list *code = &own->list->code;
+	const struct code_instruction *from = &code->instructions[row->index];
+	if (row->kind != ROW_INSTRUCTION || from->target == 0 || from->leaves_range)
+		return false;
+	for (size_t i = 0; i < own->count; i++)
+		if (own->rows[i].kind == ROW_INSTRUCTION && code->instructions[own->rows[i].index].is_reached &&
+		    code->instructions[own->rows[i].index].address == from->target) {
+			page->cursor = i;
+			return true;
+		}
+	return false;
+}
+
+static int press(struct page *page, struct browser *browser, int32_t key, struct error *error)
+{
+	(void)error;
+	if (key != TERMINAL_ENTER || count(page) == 0)
+		return 0;
+	if (!follow(page))
+		browser_say(browser, "this row does not jump to another one");
+	return 1;
+}
+
+const struct page_kind page_disassembly = {
+	.name = "disassembly",
+	.help = "the machine instructions of a function, with their hits",
+	.key = 'a',
+	.takes_function = true,
+	.make = make,
+	.release = release,
+	.count = count,
+	.head = head,
+	.draw = draw,
+	.text = text,
+	.press = press,
+	.keys = "Enter follows a jump",
+};

@@ -1,0 +1,181 @@
+/* The list of functions: what each used itself and with its callees. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/browse/browser.h"
+
+struct function_row {
+	uint64_t total, own;
+	uint64_t total_error, own_error; /* of a corrected resource, in gticks */
+	uint32_t label;
+};
+
+enum order { BY_TOTAL, BY_OWN, BY_NAME, ORDERS };
+
+struct functions_page {
+	struct page page;
+	struct results totals, owns;
+	const struct view *view;
+	struct function_row *rows;
+	size_t count;
+	enum order order;
+	bool is_corrected;
+};
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct function_row *a = left, *b = right;
+	enum order order = *(const enum order *)context;
+	uint64_t of_a = order == BY_OWN ? a->own : a->total, of_b = order == BY_OWN ? b->own : b->total;
+	if (order != BY_NAME && of_a != of_b)
+		return of_a < of_b ? 1 : -1;
+	return a->label < b->label ? -1 : a->label > b->label;
+}
+
+static void sort(struct functions_page *functions)
+{
+	qsort_r(functions->rows, functions->count, sizeof(*functions->rows), compare, &functions->order);
+}
+
+/* Joins the two lists by label: every function of the second is in the first. */
+static int join(struct functions_page *functions, struct error *error)
+{
+	const struct result *totals = &functions->totals.items[0], *owns = &functions->owns.items[0];
+	const struct path_list *list = totals->paths;
+	uint32_t *row_of = calloc(totals->view->label_count + 1, sizeof(*row_of));
+	functions->view = totals->view;
+	functions->rows = calloc(list->count + 1, sizeof(*functions->rows));
+	functions->is_corrected = totals->errors != NULL;
+	if (!row_of || !functions->rows) {
+		free(row_of);
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		uint32_t label = path_labels(list, &list->entries[i])[0];
+		functions->rows[i] = (struct function_row){ .total = list->entries[i].hits,
+							    .total_error = totals->errors ? totals->errors[i] : 0,
+							    .label = label };
+		row_of[label] = (uint32_t)i;
+	}
+	functions->count = list->count;
+	for (size_t i = 0; i < owns->paths->count; i++) {
+		struct function_row *row =
+			&functions->rows[row_of[path_labels(owns->paths, &owns->paths->entries[i])[0]]];
+		row->own = owns->paths->entries[i].hits;
+		row->own_error = owns->errors ? owns->errors[i] : 0;
+	}
+	free(row_of);
+	return 0;
+}
+
+static void release(struct page *page)
+{
+	struct functions_page *functions = (struct functions_page *)page;
+	results_release(&functions->totals);
+	results_release(&functions->owns);
+	free(functions->rows);
+}
+
+static struct page *make(struct browser *browser, const char *root, struct error *error)
+{
+	struct functions_page *functions = calloc(1, sizeof(*functions));
+	(void)root;
+	if (!functions) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	if (browser_report(browser, "functions", NULL, &functions->totals, error) == 0 &&
+	    browser_report(browser, "body", NULL, &functions->owns, error) == 0 && join(functions, error) == 0) {
+		functions->order = BY_OWN;
+		sort(functions);
+		return &functions->page;
+	}
+	release(&functions->page);
+	free(functions);
+	return NULL;
+}
+
+static size_t count(const struct page *page)
+{
+	return ((const struct functions_page *)page)->count;
+}
+
+static const char *text(const struct page *page, size_t index)
+{
+	const struct functions_page *functions = (const struct functions_page *)page;
+	return functions->view->labels[functions->rows[index].label].text;
+}
+
+static void head(const struct page *page, struct browser *browser, int row)
+{
+	enum order order = ((const struct functions_page *)page)->order;
+	const unsigned chosen = STYLE_TITLE;
+	int column = draw_right(browser, row, 0, SHARE_WIDTH, order == BY_OWN ? chosen : STYLE_FAINT, "own");
+	column =
+		draw_right(browser, row, column, SHARE_WIDTH, order == BY_TOTAL ? chosen : STYLE_FAINT, "with callees");
+	column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
+	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns,
+		      order == BY_NAME ? chosen : STYLE_FAINT, "function");
+}
+
+static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+{
+	const struct functions_page *functions = (const struct functions_page *)page;
+	const struct function_row *shown = &functions->rows[index];
+	const struct view *view = functions->view;
+	unsigned painted = style | share_style(view, shown->own);
+	int column = 0;
+	if (shown->own > 0)
+		column = draw_share(browser, row, 0, painted, view, shown->own,
+				    functions->is_corrected ? &shown->own_error : NULL);
+	else
+		column = SHARE_WIDTH;
+	column = draw_share(browser, row, column, style, view, shown->total,
+			    functions->is_corrected ? &shown->total_error : NULL);
+	column = draw_amount(browser, row, column, style, view, shown->total);
+	draw_name(browser, row, column + 2, painted, view, shown->label);
+}
+
+static int press(struct page *page, struct browser *browser, int32_t key, struct error *error)
+{
+	struct functions_page *functions = (struct functions_page *)page;
+	if (key == TERMINAL_ENTER && functions->count > 0) {
+		int status = browser_open(browser, &page_callees, text(page, page->cursor), error);
+		return status < 0 ? status : 1;
+	}
+	if (key != 'o')
+		return 0;
+	functions->order = (functions->order + 1) % ORDERS;
+	sort(functions);
+	page->cursor = 0;
+	return 1;
+}
+
+/* The cursor stays on its function, unless it is on the first row: there the user looks at whatever is first. */
+static int resume(struct page *page, const struct page *old)
+{
+	struct functions_page *functions = (struct functions_page *)page;
+	const struct functions_page *before = (const struct functions_page *)old;
+	functions->order = before->order;
+	sort(functions);
+	for (size_t i = 0; old->cursor > 0 && i < functions->count; i++)
+		if (strcmp(text(page, i), text(old, old->cursor)) == 0)
+			page->cursor = i;
+	return 0;
+}
+
+const struct page_kind page_functions = {
+	.name = "functions",
+	.help = "each function: its own use, and with its callees",
+	.key = 'f',
+	.make = make,
+	.release = release,
+	.count = count,
+	.head = head,
+	.draw = draw,
+	.text = text,
+	.function = text,
+	.press = press,
+	.resume = resume,
+	.keys = "Enter shows its callees, o sorts",
+};

@@ -1,0 +1,130 @@
+/* Profiles that follow each other: the newest takes the place of the one that is shown, and the user's choices are carried over. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/quality.h"
+#include "ui/browse/browser.h"
+
+/* --- the selection in the newer profile --- */
+
+/* Copies a text of the older profile. */
+static int64_t copy_text(struct profile *to, const struct profile *from, uint32_t text)
+{
+	return profile_add_string(to, profile_string(from, text));
+}
+
+/* Returns the process in the newer profile. One that has no samples there is added, so that it stays chosen. */
+static int64_t carry_process(struct profile *to, const struct profile *from, uint32_t process)
+{
+	struct profile_process row = from->processes[process];
+	for (size_t i = 0; i < to->process_count; i++)
+		if (to->processes[i].pid == row.pid && to->processes[i].start_ns == row.start_ns)
+			return (int64_t)i;
+	int64_t name = copy_text(to, from, row.name), cgroup = copy_text(to, from, row.cgroup);
+	row.name = (uint32_t)name;
+	row.cgroup = (uint32_t)cgroup;
+	return name < 0 ? name : cgroup < 0 ? cgroup : profile_add_process(to, &row);
+}
+
+static int64_t carry_thread(struct profile *to, const struct profile *from, uint32_t thread)
+{
+	struct profile_thread row = from->threads[thread];
+	int64_t process = carry_process(to, from, row.process);
+	for (size_t i = 0; process >= 0 && i < to->thread_count; i++)
+		if (to->threads[i].tid == row.tid && to->threads[i].process == process)
+			return (int64_t)i;
+	int64_t name = copy_text(to, from, row.name);
+	row.name = (uint32_t)name;
+	row.process = (uint32_t)process;
+	return process < 0 ? process : name < 0 ? name : profile_add_thread(to, &row);
+}
+
+/* Carries the chosen processes over. Returns the array of the newer profile, or NULL: all are chosen, or memory ran out, and
+ * *status is set. */
+static bool *carry_processes(struct profile *to, const struct profile *from, const bool *chosen, int *status)
+{
+	*status = 0;
+	for (uint32_t i = 0; chosen && i < from->process_count && *status == 0; i++) {
+		int64_t carried = chosen[i] ? carry_process(to, from, i) : 0;
+		*status = carried < 0 ? (int)carried : 0;
+	}
+	bool *carried = chosen && *status == 0 ? calloc(to->process_count + 1, sizeof(*carried)) : NULL;
+	if (chosen && !carried)
+		*status = ERROR_MEMORY;
+	for (uint32_t i = 0; carried && i < from->process_count; i++)
+		if (chosen[i])
+			carried[carry_process(to, from, i)] = true; /* it is there now */
+	return carried;
+}
+
+static int carry_selection(struct browser *browser, struct profile *to)
+{
+	const struct profile *from = browser->profiles[0];
+	struct view_options *selection = &browser->selections[0];
+	int status = 0;
+	int64_t thread = selection->thread;
+	if (thread != VIEW_ANY)
+		thread = carry_thread(to, from, selection->thread);
+	/* Nothing is added to the tables behind this. */
+	bool *processes = thread < 0 ? NULL : carry_processes(to, from, selection->processes, &status);
+	if (thread < 0 || status < 0)
+		return thread < 0 ? (int)thread : status;
+	selection->thread = (uint32_t)thread;
+	free(browser->processes[0]);
+	selection->processes = browser->processes[0] = processes;
+	return 0;
+}
+
+/* --- the newest profile --- */
+
+/* Shows a profile in the place of the present one, which is released. Takes `newer` in any case. */
+static int replace(struct browser *browser, struct profile *newer, struct error *error)
+{
+	struct profile *older = browser->fed;
+	struct view_cache views = browser->views[0];
+	int status = carry_selection(browser, newer);
+	if (status < 0) {
+		profile_free(newer);
+		return error_set(error, status, "out of memory");
+	}
+	browser->profiles[0] = browser->fed = newer;
+	browser->views[0] = (struct view_cache){ 0 };
+	status = browser_follow(browser, error);
+	if (status < 0) /* the page shows the older profile, which ends here */
+		browser_release_pages(browser);
+	view_cache_release(&views);
+	profile_free(older);
+	return status;
+}
+
+int live_refresh(struct browser *browser, struct error *error)
+{
+	const struct browse_feed *feed = browser->feed;
+	char warning[BROWSER_MESSAGE];
+	struct profile *newer = feed->take(feed->context);
+	browser->has_ended = feed->state(feed->context, warning, sizeof(warning));
+	if (warning[0])
+		browser_say(browser, "%s", warning);
+	return newer ? replace(browser, newer, error) : 0;
+}
+
+void live_status(const struct browser *browser, char *status, size_t bytes)
+{
+	const struct profile *profile = browser->profiles[0];
+	const struct quality quality = quality_of(profile);
+	const double ns_per_s = 1e9;
+	double covered = (double)(profile->end_ns - profile->start_ns) / ns_per_s;
+	size_t used = strlen(status);
+	/* The window is shorter at first, and if it would have too many hits. */
+	bool is_full = covered > browser->feed->window_s * 0.95;
+	used += (size_t)snprintf(status + used, bytes - used, is_full ? ", last %.3g s" : ", last %.1f s",
+				 is_full ? browser->feed->window_s : covered);
+	if (used < bytes && profile->lost > 0)
+		used += (size_t)snprintf(status + used, bytes - used, "  %llu lost", (unsigned long long)profile->lost);
+	if (used < bytes && quality.broken > 0)
+		used += (size_t)snprintf(status + used, bytes - used, "  %.1f %% broken",
+					 quality_shares_of(&quality).broken);
+	if (used < bytes && (browser->is_frozen || browser->has_ended))
+		snprintf(status + used, bytes - used, "  %s", browser->is_frozen ? "FROZEN" : "ENDED");
+}

@@ -1,0 +1,228 @@
+/* The source lines of a function, with the hits of each. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/source_text.h"
+#include "ui/browse/browser.h"
+
+enum { CONTEXT_LINES = 5, NUMBER_WIDTH = 7 };
+
+/* One file of the function. */
+struct source_file {
+	const char *path;
+	struct source_text text;
+	bool is_missing;
+};
+
+struct source_row {
+	const struct source_file *file;
+	const struct line_entry *entry; /* NULL: no hits */
+	uint32_t line;                  /* 0: the row is the file's name, or of unknown lines */
+};
+
+struct source_page {
+	struct page page;
+	struct results results;
+	const struct line_list *lines; /* NULL: no hits */
+	struct source_file *files;
+	size_t file_count;
+	struct source_row *rows;
+	size_t count;
+};
+
+static size_t file_end(const struct line_list *lines, size_t first)
+{
+	size_t end = first;
+	while (end < lines->count && lines->entries[end].file == lines->entries[first].file)
+		end++;
+	return end;
+}
+
+static size_t count_files(const struct line_list *lines)
+{
+	size_t count = 0;
+	for (size_t first = 0; first < lines->count; first = file_end(lines, first))
+		count++;
+	return count;
+}
+
+/* The lines of a file that are shown: [first, last], around those with hits. 0, 0: none has a number. */
+struct span {
+	uint32_t first, last;
+};
+
+static struct span span_of(const struct line_list *lines, size_t first, size_t end, const struct source_file *file)
+{
+	struct span span = { 0, 0 };
+	for (size_t i = first; i < end; i++) {
+		uint32_t line = lines->entries[i].line;
+		if (line == 0)
+			continue;
+		span.first = span.first == 0 || line < span.first ? line : span.first;
+		span.last = line > span.last ? line : span.last;
+	}
+	if (span.first == 0 || file->is_missing)
+		return (struct span){ 0, 0 };
+	span.first = span.first > CONTEXT_LINES ? span.first - CONTEXT_LINES : 1;
+	span.last += CONTEXT_LINES;
+	if (span.last > file->text.count)
+		span.last = (uint32_t)file->text.count;
+	return span;
+}
+
+/* Appends the rows of one file to `rows`, if it is not NULL. Returns their number. */
+static size_t list_file(const struct line_list *lines, size_t first, size_t end, const struct source_file *file,
+			struct source_row *rows)
+{
+	struct span span = span_of(lines, first, end, file);
+	size_t count = 0, next = first;
+	if (rows)
+		rows[count] = (struct source_row){ .file = file };
+	count++;
+	/* Lines without a number, or behind the end of a file that was changed. */
+	for (size_t i = first; i < end; i++)
+		if (lines->entries[i].line < span.first || lines->entries[i].line > span.last || span.first == 0) {
+			if (rows)
+				rows[count] = (struct source_row){ file, &lines->entries[i], lines->entries[i].line };
+			count++;
+		}
+	for (uint32_t line = span.first; line > 0 && line <= span.last; line++, count++) {
+		while (next < end && lines->entries[next].line < line)
+			next++;
+		if (rows)
+			rows[count] = (struct source_row){ .file = file, .line = line };
+		if (rows && next < end && lines->entries[next].line == line)
+			rows[count].entry = &lines->entries[next];
+	}
+	return count;
+}
+
+static int list_rows(struct source_page *source, const struct profile *profile, struct error *error)
+{
+	const struct line_list *lines = source->lines;
+	source->file_count = count_files(lines);
+	source->files = calloc(source->file_count + 1, sizeof(*source->files));
+	if (!source->files)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	size_t number = 0, count = 0;
+	for (size_t first = 0; first < lines->count; first = file_end(lines, first), number++) {
+		struct source_file *file = &source->files[number];
+		file->path = profile_string(profile, lines->entries[first].file);
+		file->is_missing = !file->path[0] ||
+				   source_text_open(&file->text, file->path, profile_note(profile, "directory")) < 0;
+		count += list_file(lines, first, file_end(lines, first), file, NULL);
+	}
+	source->rows = calloc(count + 1, sizeof(*source->rows));
+	if (!source->rows)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	number = 0;
+	for (size_t first = 0; first < lines->count; first = file_end(lines, first), number++)
+		source->count += list_file(lines, first, file_end(lines, first), &source->files[number],
+					   source->rows + source->count);
+	return 0;
+}
+
+static void release(struct page *page)
+{
+	struct source_page *source = (struct source_page *)page;
+	for (size_t i = 0; i < source->file_count; i++)
+		source_text_release(&source->files[i].text);
+	free(source->files);
+	free(source->rows);
+	results_release(&source->results);
+}
+
+/* The cursor begins at the line with the most hits of its own. */
+static void find_hottest(struct source_page *source)
+{
+	uint64_t most = 0;
+	for (size_t i = 0; i < source->count; i++)
+		if (source->rows[i].entry && source->rows[i].entry->total > most) {
+			most = source->rows[i].entry->total;
+			source->page.cursor = i;
+		}
+}
+
+static struct page *make(struct browser *browser, const char *root, struct error *error)
+{
+	struct source_page *source = calloc(1, sizeof(*source));
+	if (!source) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	int status = browser_report(browser, "source", root, &source->results, error);
+	source->lines = status == 0 ? source->results.items[0].lines : NULL;
+	if (status == 0 && source->lines)
+		status = list_rows(source, browser_profile(browser), error);
+	if (status == 0) {
+		find_hottest(source);
+		return &source->page;
+	}
+	release(&source->page);
+	free(source);
+	return NULL;
+}
+
+static size_t count(const struct page *page)
+{
+	return ((const struct source_page *)page)->count;
+}
+
+static const char *text(const struct page *page, size_t index)
+{
+	const struct source_row *row = &((const struct source_page *)page)->rows[index];
+	if (!row->entry && row->line == 0)
+		return row->file->path[0] ? row->file->path : "an unknown source file";
+	if (row->file->is_missing || row->line == 0 || row->line > row->file->text.count)
+		return "";
+	return row->file->text.lines[row->line - 1];
+}
+
+static void head(const struct page *page, struct browser *browser, int row)
+{
+	(void)page;
+	int column = draw_right(browser, row, 0, SHARE_WIDTH, STYLE_FAINT, "own");
+	column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "with callees");
+	column = draw_right(browser, row, column, NUMBER_WIDTH, STYLE_FAINT, "line");
+	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT, "source");
+}
+
+static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+{
+	const struct source_page *source = (const struct source_page *)page;
+	const struct source_row *shown = &source->rows[index];
+	const struct view *view = source->results.items[0].view;
+	struct terminal *terminal = &browser->terminal;
+	char number[16] = "?";
+	if (!shown->entry && shown->line == 0) {
+		int end = terminal_text(terminal, row, 0, terminal->columns, style | STYLE_TITLE, text(page, index));
+		if (shown->file->is_missing)
+			terminal_text(terminal, row, end, terminal->columns, style, " (its text was not found)");
+		return;
+	}
+	unsigned painted = style;
+	if (shown->entry && shown->entry->body > 0) {
+		painted |= share_style(view, shown->entry->body);
+		draw_share(browser, row, 0, painted, view, shown->entry->body, NULL);
+	}
+	if (shown->entry)
+		draw_share(browser, row, SHARE_WIDTH, style, view, shown->entry->total, NULL);
+	if (shown->line)
+		snprintf(number, sizeof(number), "%u", shown->line);
+	int column = draw_right(browser, row, 2 * SHARE_WIDTH, NUMBER_WIDTH, style | STYLE_FAINT, number);
+	terminal_text(terminal, row, column + 2, terminal->columns, painted, text(page, index));
+}
+
+const struct page_kind page_source = {
+	.name = "source",
+	.help = "the source lines of a function, with their hits",
+	.key = 's',
+	.takes_function = true,
+	.make = make,
+	.release = release,
+	.count = count,
+	.head = head,
+	.draw = draw,
+	.text = text,
+};

@@ -1,0 +1,124 @@
+/* Pages of plain text: the profile's facts and losses, and the keys. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/render.h"
+#include "ui/browse/browser.h"
+#include "ui/browse/keys.h"
+
+struct text_page {
+	struct page page;
+	char *bytes;  /* owned; the lines end in NUL */
+	char **lines; /* owned */
+	size_t count;
+};
+
+static void release(struct page *page)
+{
+	struct text_page *text = (struct text_page *)page;
+	free(text->bytes);
+	free(text->lines);
+}
+
+/* Divides the text into lines. Returns 0 or ERROR_MEMORY. */
+static int divide(struct text_page *text)
+{
+	size_t capacity = 1;
+	for (const char *at = text->bytes; *at; at++)
+		capacity += *at == '\n';
+	text->lines = calloc(capacity, sizeof(*text->lines));
+	if (!text->lines)
+		return ERROR_MEMORY;
+	for (char *line = text->bytes, *end; *line; line = end) {
+		end = line + strcspn(line, "\n");
+		text->lines[text->count++] = line;
+		if (*end)
+			*end++ = '\0';
+	}
+	return 0;
+}
+
+typedef int print_text(FILE *out, struct browser *browser);
+
+static struct page *make(struct browser *browser, print_text *print, struct error *error)
+{
+	struct text_page *text = calloc(1, sizeof(*text));
+	size_t size = 0;
+	FILE *out = text ? open_memstream(&text->bytes, &size) : NULL;
+	bool has_failed = !out || print(out, browser) < 0 || ferror(out);
+	if (out && fclose(out) != 0)
+		has_failed = true;
+	if (!has_failed && divide(text) == 0)
+		return &text->page;
+	if (text)
+		release(&text->page);
+	free(text);
+	error_set(error, ERROR_MEMORY, "out of memory");
+	return NULL;
+}
+
+static int print_info(FILE *out, struct browser *browser)
+{
+	static const struct render_options options = { .format = RENDER_TEXT };
+	return render_info(out, browser_profile(browser), browser->names[browser->side], 0, &options);
+}
+
+static int print_help(FILE *out, struct browser *browser)
+{
+	(void)browser;
+	keys_print(out);
+	return 0;
+}
+
+static struct page *make_info(struct browser *browser, const char *root, struct error *error)
+{
+	(void)root;
+	return make(browser, print_info, error);
+}
+
+static struct page *make_help(struct browser *browser, const char *root, struct error *error)
+{
+	(void)root;
+	return make(browser, print_help, error);
+}
+
+static size_t count(const struct page *page)
+{
+	return ((const struct text_page *)page)->count;
+}
+
+static const char *text(const struct page *page, size_t index)
+{
+	return ((const struct text_page *)page)->lines[index];
+}
+
+static void head(const struct page *page, struct browser *browser, int row)
+{
+	(void)page;
+	(void)browser;
+	(void)row;
+}
+
+static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+{
+	terminal_text(&browser->terminal, row, 0, browser->terminal.columns, style, text(page, index));
+}
+
+#define TEXT_PAGE .release = release, .count = count, .head = head, .draw = draw, .text = text
+
+const struct page_kind page_info = {
+	.name = "info",
+	.help = "what was recorded and lost, and how whole the stacks are",
+	.key = 'i',
+	.make = make_info,
+	TEXT_PAGE,
+};
+
+const struct page_kind page_help = {
+	.name = "help",
+	.help = "the keys",
+	.key = '?',
+	.make = make_help,
+	TEXT_PAGE,
+};

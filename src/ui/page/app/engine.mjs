@@ -1,0 +1,394 @@
+// The engine: cpprof's own C code as WebAssembly (ui/page/exports.c). All figures of the page come from it.
+
+/** @typedef {{start: number, weight: number, own: number, node: number, label: number, depth: number, marked: boolean,
+ *  changed: boolean, other: number}} Box */
+/** @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Request */
+
+const BOX_BYTES = 48;
+export const BOX_DOUBLES = BOX_BYTES / 8, BOX_NUMBERS = BOX_BYTES / 4, BOX_FIRST = 8;
+export const BOX_MARKED = 1, BOX_CHANGED = 2;
+const LANE_BOX_BYTES = 32;
+
+/** @type {WebAssembly.Instance} */
+let instance;
+/** @type {WebAssembly.Memory} */
+let memory;
+/** @type {Record<string, Function>} */
+let functions;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** @param {string} text in base64 @returns {Uint8Array} */
+function decoded(text) {
+	const decode = /** @type {any} */ (Uint8Array).fromBase64;
+	if (decode)
+		return decode.call(Uint8Array, text);
+	const letters = atob(text); // browsers before 2025
+	const bytes = new Uint8Array(letters.length);
+	for (let i = 0; i < bytes.length; i++)
+		bytes[i] = letters.charCodeAt(i);
+	return bytes;
+}
+
+/** Inflates what an element of the page contains (ui/page/embed.h), part by part, so that there is no second copy of all data. The parts
+ *  leave the page, because they take as much memory as a profile.
+ *  @param {HTMLElement} element @param {(bytes: Uint8Array) => void} take gets each part of the result */
+async function inflate(element, take) {
+	const { readable, writable } = new DecompressionStream("deflate");
+	const writer = writable.getWriter(), reader = readable.getReader();
+	async function write() {
+		for (const part of [...element.children]) {
+			const bytes = decoded(part.textContent ?? "");
+			part.remove();
+			await writer.write(bytes);
+		}
+		await writer.close();
+	}
+	async function read() {
+		for (let part = await reader.read(); !part.done; part = await reader.read())
+			take(part.value);
+	}
+	await Promise.all([write(), read()]);
+}
+
+/** Puts what an element of the page contains into the engine's memory. Returns null if there is no such element.
+ *  @param {string} id @returns {Promise<{at: number, size: number} | null>} an allocated place */
+async function embedded(id) {
+	const element = document.getElementById(id);
+	if (!element)
+		return null;
+	const size = Number(element.dataset.bytes ?? 0);
+	const at = functions.page_allocate(size + 1);
+	if (!at)
+		throw new Error("cannot read the profile: out of memory");
+	let filled = 0;
+	try {
+		await inflate(element, (bytes) => {
+			if (bytes.length > size - filled)
+				throw new Error("it is too long");
+			new Uint8Array(memory.buffer, at + filled, bytes.length).set(bytes);
+			filled += bytes.length;
+		});
+	} catch {
+		filled = -1;
+	}
+	if (filled !== size)
+		throw new Error("the page is damaged");
+	return { at, size };
+}
+
+/** Returns the text that an element of the page contains in the same way; null if there is no such element.
+ *  @param {string} id @returns {Promise<string | null>} */
+export async function embeddedText(id) {
+	const place = await embedded(id);
+	if (!place)
+		return null;
+	const read = decoder.decode(new Uint8Array(memory.buffer, place.at, place.size));
+	functions.page_free(place.at);
+	return read;
+}
+
+/** The engine needs no system: every call reports that there is no such file.
+ *  @param {WebAssembly.Module} module */
+function imports(module) {
+	const NO_SUCH_FILE = 8; // WASI's errno `badf`, at which wasi-libc stops to look for open files
+	/** @type {Record<string, Record<string, Function>>} */
+	const all = {};
+	for (const { module: group, name } of WebAssembly.Module.imports(module)) {
+		all[group] ??= {};
+		all[group][name] = name === "proc_exit" ? () => { throw new Error("the engine stopped"); } : () => NO_SUCH_FILE;
+	}
+	return /** @type {WebAssembly.Imports} */ (/** @type {unknown} */ (all));
+}
+
+/** Starts the engine with the profiles of the page. */
+export async function start() {
+	const element = document.getElementById("engine");
+	if (!element)
+		throw new Error("the page is incomplete: it has no engine");
+	/** @type {BlobPart[]} */
+	const code = [];
+	await inflate(element, (bytes) => code.push(/** @type {BlobPart} */ (/** @type {unknown} */ (bytes))));
+	const module = await WebAssembly.compile(await new Blob(code).arrayBuffer());
+	instance = await WebAssembly.instantiate(module, imports(module));
+	functions = /** @type {Record<string, Function>} */ (/** @type {unknown} */ (instance.exports));
+	memory = /** @type {WebAssembly.Memory} */ (instance.exports.memory);
+	functions._initialize();
+	for (const [side, id] of ["profile-a", "profile-b"].entries()) {
+		const period = Number(document.getElementById(id)?.dataset.period ?? 0);
+		const bytes = await embedded(id);
+		if (!bytes && side === 0)
+			throw new Error("the page is incomplete: it has no profile");
+		if (bytes && functions.page_load(side, bytes.at, bytes.size) < 0)
+			throw new Error(failure());
+		periods.push(period);
+	}
+	const events = await embedded("events");
+	if (events && functions.page_load_events(events.at, events.size) < 0)
+		throw new Error(failure());
+}
+
+/** The steps in ns to which the times of the hits are rounded, by profile; 0: they are as recorded (ui/page/compact.h).
+ *  @type {number[]} */
+export const periods = [];
+
+function failure() {
+	return text(functions.page_error()) || "the engine failed";
+}
+
+/** @param {number} at @returns {string} */
+function text(at) {
+	if (!at)
+		return "";
+	const bytes = new Uint8Array(memory.buffer, at);
+	return decoder.decode(bytes.slice(0, bytes.indexOf(0)));
+}
+
+/** Calls a function with a text.
+ *  @param {string} value @param {(at: number) => any} call */
+function withText(value, call) {
+	const bytes = encoder.encode(value);
+	const at = functions.page_allocate(bytes.length + 1);
+	if (!at)
+		throw new Error("out of memory");
+	const copy = new Uint8Array(memory.buffer, at, bytes.length + 1);
+	copy.set(bytes);
+	copy[bytes.length] = 0;
+	try {
+		return call(at);
+	} finally {
+		functions.page_free(at);
+	}
+}
+
+/** Writes a request as ui/page/request.h describes.
+ *  @param {Request} request */
+function lines(request) {
+	const all = [];
+	for (const [key, value] of Object.entries(request)) {
+		if (value === null || value === undefined || value === "" || value === false)
+			continue;
+		for (const item of Array.isArray(value) ? value : [value === true ? "on" : String(value)])
+			all.push(`${key}=${item.replaceAll("\n", " ")}\n`);
+	}
+	return all.join("");
+}
+
+/** Returns the answer to a request, which has the form of `cpprof report --format json`.
+ *  @param {Request} request */
+export function ask(request) {
+	return withText(lines(request), (at) => {
+		const answer = functions.page_ask(at);
+		if (!answer)
+			throw new Error(failure());
+		return JSON.parse(text(answer));
+	});
+}
+
+const NAMES_SLOT = 3; // no flame graph uses it
+
+/** Makes the short names of a selection, for tables: shortName then knows all functions that can stand beside each other.
+ *  @param {Request} request */
+export function nameFunctions(request) {
+	if (withText(lines({ ...request, shape: "names" }), (at) => functions.page_picture(NAMES_SLOT, at)) < 0)
+		throw new Error(failure());
+}
+
+/** A function's name by the rule of docs/names.md: distinct among those of nameFunctions, or of the picture in a slot.
+ *  @param {string} name @param {number} columns @param {number} [slot] @returns {string} */
+export function shortName(name, columns, slot = NAMES_SLOT) {
+	return withText(name, (at) => text(functions.page_short_name(slot, at, columns)));
+}
+
+/** Returns the name of a function with code of this line; "" if there is none.
+ *  @param {Request} request @param {string} file @param {number} line @returns {string} */
+export function functionAt(request, file, line) {
+	nameFunctions({ ...request, by: "line" });
+	return withText(file, (at) => text(functions.page_function_at(NAMES_SLOT, at, line)));
+}
+
+/** A flame graph in one of the engine's slots. */
+export class Picture {
+	/** @param {number} slot @param {Request} request */
+	constructor(slot, request) {
+		this.slot = slot;
+		this.labelCount = withText(lines(request), (at) => functions.page_picture(slot, at));
+		if (this.labelCount < 0)
+			throw new Error(failure());
+		/** @type {number} */
+		this.total = functions.page_total(slot);
+		/** The total of the other one of a pair, or 0.
+		 *  @type {number} */
+		this.otherTotal = functions.page_other_total(slot);
+		this.otherName = "";
+		/** @type {Map<number, string>} */
+		this.names = new Map();
+		/** @type {Map<number, string>} */
+		this.shorts = new Map();
+	}
+
+	/** @param {number} node @param {number} from @param {number} to @param {number} smallest @param {number} depths
+	 *  @returns {Boxes} */
+	boxes(node, from, to, smallest, depths = 0) {
+		const count = functions.page_boxes(this.slot, node, from, to, smallest, depths);
+		return new Boxes(functions.page_boxes_at(), Math.max(count, 0));
+	}
+
+	/** @param {number} node @returns {Box | null} */
+	box(node) {
+		const at = functions.page_box(this.slot, node);
+		return at ? new Boxes(at, 1).get(0) : null;
+	}
+
+	/** @param {number} node @returns {number} the box above, or -1 */
+	parent(node) {
+		return functions.page_parent(this.slot, node);
+	}
+
+	/** The boxes from the root, without it, to a box.
+	 *  @param {number} node @returns {Box[]} */
+	path(node) {
+		const path = [];
+		for (let at = node; at > 0; at = this.parent(at)) {
+			const box = this.box(at);
+			if (box)
+				path.unshift(box);
+		}
+		return path;
+	}
+
+	/** @param {number} label @returns {string} */
+	name(label) {
+		let name = this.names.get(label);
+		if (name === undefined) {
+			name = label === 0xffffffff ? "all" : text(functions.page_label(this.slot, label));
+			this.names.set(label, name);
+		}
+		return name;
+	}
+
+	/** A label's name by the rule of docs/names.md.
+	 *  @param {number} label @param {number} columns @returns {string} */
+	short(label, columns) {
+		const key = label * 1024 + Math.min(Math.max(columns, 0), 1023);
+		let name = this.shorts.get(key);
+		if (name === undefined) {
+			name = label === 0xffffffff ? this.name(label) : text(functions.page_short_label(this.slot, label, key % 1024));
+			this.shorts.set(key, name);
+		}
+		return name;
+	}
+
+	/** @param {number} label @returns {string} the function's name */
+	owner(label) {
+		return text(functions.page_owner(this.slot, label));
+	}
+
+	/** @param {number} label @returns {string} */
+	module(label) {
+		return text(functions.page_module(this.slot, label));
+	}
+
+	/** @param {number} hits @returns {number} half the width of the 95 % interval of the share */
+	error(hits) {
+		return functions.page_share_error(this.slot, hits);
+	}
+
+	/** Marks labels.
+	 *  @param {string} wanted @returns {number} the hits of samples with a marked label */
+	search(wanted) {
+		return withText(wanted, (at) => functions.page_search(this.slot, at));
+	}
+}
+
+/** The boxes that a picture shows, as the engine wrote them (struct page_box), in a copy. */
+export class Boxes {
+	/** @param {number} at @param {number} count */
+	constructor(at, count) {
+		const copy = memory.buffer.slice(at, at + count * BOX_BYTES);
+		this.count = count;
+		/** start, weight, own, other: BOX_DOUBLES to a box, which has other numbers behind these four */
+		this.doubles = new Float64Array(copy);
+		/** from BOX_FIRST on: node, label, depth, flags: BOX_NUMBERS to a box */
+		this.numbers = new Uint32Array(copy);
+	}
+
+	/** @param {number} index @returns {Box | null} */
+	get(index) {
+		if (index < 0 || index >= this.count)
+			return null;
+		const d = index * BOX_DOUBLES, n = index * BOX_NUMBERS + BOX_FIRST;
+		const { doubles, numbers } = this;
+		return {
+			start: doubles[d], weight: doubles[d + 1], own: doubles[d + 2], other: doubles[d + 3], node: numbers[n] | 0,
+			label: numbers[n + 1], depth: numbers[n + 2], marked: (numbers[n + 3] & BOX_MARKED) !== 0,
+			changed: (numbers[n + 3] & BOX_CHANGED) !== 0,
+		};
+	}
+
+	/** @returns {Box[]} */
+	all() {
+		return Array.from({ length: this.count }, (_, index) => /** @type {Box} */ (this.get(index)));
+	}
+}
+
+/** Frees all pictures: those of a view that is no longer shown. */
+export function forgetPictures() {
+	functions.page_forget();
+}
+
+/** Returns the hits of each thread in each of several periods, and the path that created each thread.
+ *  @param {Request} request @param {number} periods
+ *  @param {number} threads */
+export function timeline(request, periods, threads) {
+	const at = withText(lines(request), (request) => functions.page_timeline(request, periods));
+	if (!at)
+		throw new Error(failure());
+	return {
+		hits: new Float64Array(memory.buffer.slice(at, at + threads * periods * 8)),
+		from: /** @type {number} */ (functions.page_timeline_end(0)),
+		to: /** @type {number} */ (functions.page_timeline_end(1)),
+		outside: /** @type {number} */ (functions.page_timeline_end(2)),
+		creators: Array.from({ length: threads }, (_, thread) => text(functions.page_thread_path(thread))),
+	};
+}
+
+/** @typedef {{index: number, process: number, thread: number, calls: number, marks: number, depths: number}} Lane */
+/** @typedef {{start: number, end: number, name: number, count: number, depth: number, isOpen: boolean, isMark: boolean,
+ *  isUser: boolean}} LaneBox */
+
+/** The events of a trace: its lanes, one for each thread, its end in ns, and the number of events that the page does not contain.
+ *  @returns {{lanes: Lane[], end: number, leftOut: number}} */
+export function events() {
+	return {
+		lanes: Array.from({ length: functions.page_lane_count() }, (_, lane) => {
+			const [process, thread, calls, marks, depths] = [0, 1, 2, 3, 4].map((fact) => functions.page_lane(lane, fact));
+			return { index: lane, process, thread, calls, marks, depths };
+		}),
+		end: functions.page_lanes_end(), leftOut: functions.page_lanes_left_out(),
+	};
+}
+
+/** @param {number} lane @param {number} from @param {number} to in ns @param {number} narrow @returns {LaneBox[]} */
+export function laneBoxes(lane, from, to, narrow) {
+	const count = functions.page_lane_boxes(lane, from, to, narrow);
+	const at = functions.page_lane_boxes_at();
+	const doubles = new Float64Array(memory.buffer, at, count * LANE_BOX_BYTES / 8);
+	const numbers = new Uint32Array(memory.buffer, at, count * LANE_BOX_BYTES / 4);
+	return Array.from({ length: count }, (_, i) => ({
+		start: doubles[i * 4], end: doubles[i * 4 + 1], name: numbers[i * 8 + 4], count: numbers[i * 8 + 5], depth: numbers[i * 8 + 6],
+		isOpen: (numbers[i * 8 + 7] & 1) !== 0, isMark: (numbers[i * 8 + 7] & 2) !== 0, isUser: (numbers[i * 8 + 7] & 4) !== 0,
+	}));
+}
+
+/** @param {number} name @returns {string} */
+export function laneName(name) {
+	return text(functions.page_lane_name(name));
+}
+
+/** The same by the rule of docs/names.md.
+ *  @param {number} name @param {number} columns @returns {string} */
+export function shortLaneName(name, columns) {
+	return text(functions.page_short_lane_name(name, columns));
+}

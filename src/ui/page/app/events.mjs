@@ -1,0 +1,361 @@
+// The events of a trace: a lane for each thread, in it the calls over time, each below its caller, and above them samples and the
+// program's own events. The engine finds what a range of time shows.
+
+import { isDark } from "./colours.mjs";
+import { events, laneBoxes, laneName, shortLaneName } from "./engine.mjs";
+import { amount, canvasMost, count, counted, element, fitted, nothing, onWidth, safe, shortened } from "./format.mjs";
+import { choices, choose, info } from "./state.mjs";
+import { table } from "./tables.mjs";
+import { ticks } from "./timeline.mjs";
+
+/** @typedef {import("./engine.mjs").Lane} Lane */
+/** @typedef {import("./engine.mjs").LaneBox} LaneBox */
+
+const ROW = 16;
+const HEAD = 18; // the name of a thread
+const MARKS = 8;
+const AXIS = 20;
+const DEPTHS_MOST = 60; // of a lane
+const SHORTEST = 100; // ns that fill the picture at least
+const LISTED = 200; // calls in the table
+const HINT = "Drag to move, turn the wheel with Ctrl to zoom, click a call to zoom to it. Keys: + and -, arrows, Enter on the next call, Escape.";
+
+/** The colour of a function, equal in all lanes.
+ *  @param {string} name @param {boolean} dark */
+function colourOf(name, dark) {
+	let hash = 0;
+	for (let i = 0; i < name.length; i++)
+		hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193) >>> 0;
+	return `hsl(${hash % 360}, ${dark ? 40 : 60}%, ${dark ? 26 : 76}%)`;
+}
+
+/** @param {number} ns */
+function time(ns) {
+	return amount(ns, "ns");
+}
+
+/** The lanes of the chosen threads and processes.
+ *  @param {Lane[]} all */
+function selected(all) {
+	const chosen = (/** @type {any[]} */ rows, /** @type {string} */ choice, /** @type {string} */ number) => choice === "" ? null
+		: rows.filter((row, index) => choice.split(",").some((each) => [`#${index + 1}`, String(row[number]), row.name].includes(each)));
+	const threads = chosen(info().threads, choices.thread, "tid"), processes = chosen(info().processes, choices.process, "pid");
+	return all.filter((lane) => (threads?.some((row) => row.tid === lane.thread && row.pid === lane.process) ?? true) &&
+		(processes?.some((row) => row.pid === lane.process) ?? true));
+}
+
+/** As many lanes as a canvas has room for.
+ *  @param {Lane[]} lanes */
+function fitting(lanes) {
+	let room = canvasMost() - AXIS;
+	return lanes.filter((lane) => {
+		room -= Lanes.height(lane);
+		return room >= 0;
+	});
+}
+
+/** @typedef {{lane: number, box: LaneBox, top: number, height: number}} Shown */
+
+/** The lanes on a canvas. */
+class Lanes {
+	/** @param {Lane[]} lanes */
+	constructor(lanes) {
+		const { end } = events();
+		this.lanes = lanes;
+		/** The first event, in ns.
+		 *  @type {number} */
+		this.first = lanes.reduce((first, lane) => laneBoxes(lane.index, 0, end + 1, end + 1).reduce((least, box) => Math.min(least, box.start), first),
+			end);
+		this.end = Math.max(end, this.first + SHORTEST);
+		const [from, to] = this.chosen();
+		/** What is shown, in ns.
+		 *  @type {number} */
+		this.from = from;
+		/** @type {number} */
+		this.to = to;
+		/** @type {Shown[]} */
+		this.shown = [];
+		/** @type {Shown | null} */
+		this.picked = null;
+		this.canvas = /** @type {HTMLCanvasElement} */ (element("canvas", { className: "lanes", tabIndex: 0, role: "application",
+			"aria-label": `Events of ${lanes.length} threads. ${HINT}`,
+			onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
+			onwheel: (/** @type {WheelEvent} */ event) => this.wheel(event),
+			onmousemove: (/** @type {MouseEvent} */ event) => this.describe(this.at(event)),
+			onmouseleave: () => this.describe(null) }));
+		this.text = element("div", { className: "box-text", role: "status", "aria-live": "polite" }, [HINT]);
+		this.list = element("div");
+		this.element = element("section", {}, [this.tools(), element("div", { className: "lane-holder" }, [this.canvas, this.text]), this.list]);
+		this.drag();
+		onWidth(this.element, () => this.draw());
+	}
+
+	/** The range of the link, or all.
+	 *  @returns {[number, number]} */
+	chosen() {
+		const [from, to] = choices.zoom.split("-").map((text) => Number(text) * 1e9);
+		return from >= 0 && to > from ? [from, Math.min(to, this.end)] : [this.first, this.end];
+	}
+
+	tools() {
+		const button = (/** @type {string} */ text, /** @type {() => void} */ act) => element("button", { onclick: act }, [text]);
+		return element("div", { className: "tools" }, [
+			button("zoom in", () => this.zoom(0.5)), button("zoom out", () => this.zoom(2)),
+			button("earlier", () => this.move(-0.5)), button("later", () => this.move(0.5)), button("everything", () => this.show(this.first, this.end))]);
+	}
+
+	/** Shows a range of time.
+	 *  @param {number} from @param {number} to */
+	show(from, to) {
+		const span = Math.min(Math.max(to - from, SHORTEST), this.end - this.first);
+		this.from = Math.min(Math.max(from, this.first), this.end - span);
+		this.to = this.from + span;
+		const isAll = span >= this.end - this.first;
+		choose({ zoom: isAll ? "" : `${(this.from / 1e9).toFixed(9)}-${(this.to / 1e9).toFixed(9)}` }, true);
+		this.draw();
+	}
+
+	/** @param {number} factor @param {number} [at] */
+	zoom(factor, at = (this.from + this.to) / 2) {
+		this.show(at - (at - this.from) * factor, at + (this.to - at) * factor);
+	}
+
+	/** @param {number} part of what is shown */
+	move(part) {
+		const by = (this.to - this.from) * part;
+		this.show(this.from + by, this.to + by);
+	}
+
+	/** @param {Lane} lane */
+	static height(lane) {
+		return HEAD + (lane.marks ? MARKS : 0) + Math.min(lane.depths, DEPTHS_MOST) * ROW + 6;
+	}
+
+	/** @param {number} time @param {number} width */
+	x(time, width) {
+		return (time - this.from) / (this.to - this.from) * width;
+	}
+
+	draw() {
+		const width = this.element.clientWidth;
+		const context = this.canvas.getContext("2d");
+		if (!width || !context)
+			return;
+		const scale = devicePixelRatio || 1;
+		const height = this.lanes.reduce((sum, lane) => sum + Lanes.height(lane), AXIS);
+		if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(height * scale)) {
+			this.canvas.width = Math.round(width * scale);
+			this.canvas.height = Math.round(height * scale);
+			this.canvas.style.height = `${height}px`;
+		}
+		context.setTransform(scale, 0, 0, scale, 0, 0);
+		context.clearRect(0, 0, width, height);
+		context.font = "11px system-ui, sans-serif";
+		context.textBaseline = "middle";
+		const style = getComputedStyle(this.canvas);
+		this.drawAxis(context, width, height, style);
+		this.shown = [];
+		let top = AXIS;
+		this.lanes.forEach((lane, index) => {
+			this.drawLane(context, index, top, width, style);
+			top += Lanes.height(lane);
+		});
+		this.fillList();
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {number} width @param {number} height @param {CSSStyleDeclaration} style */
+	drawAxis(context, width, height, style) {
+		// Times of three digits would be equal in a short range; it counts from its beginning.
+		const isDetail = this.to - this.from < this.from / 20;
+		const shown = isDetail ? ticks(0, this.to - this.from, width).map((since) => this.from + since) : ticks(this.from, this.to, width);
+		for (const tick of shown) {
+			const x = this.x(tick, width);
+			context.fillStyle = style.getPropertyValue("--edge");
+			context.fillRect(x, 0, 1, height);
+			context.fillStyle = style.getPropertyValue("--dim");
+			context.fillText(isDetail ? `+${time(tick - this.from)}` : time(tick), x + 4, AXIS / 2);
+		}
+	}
+
+	/** @param {CanvasRenderingContext2D} context @param {number} index @param {number} top @param {number} width
+	 *  @param {CSSStyleDeclaration} style */
+	drawLane(context, index, top, width, style) {
+		const lane = this.lanes[index];
+		const dark = isDark();
+		const ink = style.getPropertyValue("--text");
+		context.fillStyle = style.getPropertyValue("--row");
+		context.fillRect(0, top, width, HEAD - 2);
+		context.fillStyle = ink;
+		context.fillText(`${threadName(lane)}   ${counted(lane.calls, "call")}${lane.marks ? `, ${counted(lane.marks, "mark")}` : ""}`,
+			4, top + HEAD / 2);
+		const first = top + HEAD + (lane.marks ? MARKS : 0);
+		for (const box of laneBoxes(lane.index, Math.floor(this.from), Math.ceil(this.to), (this.to - this.from) / width)) {
+			if (!box.isMark && box.depth >= DEPTHS_MOST)
+				continue;
+			const left = Math.max(this.x(box.start, width), 0), right = Math.min(this.x(box.end, width), width);
+			const y = box.isMark ? top + HEAD : first + box.depth * ROW;
+			const height = box.isMark ? MARKS - 2 : ROW - 1;
+			const wide = Math.max(right - left - (right - left > 3 ? 0.5 : 0), 1);
+			context.fillStyle = box.isMark ? style.getPropertyValue(box.isUser ? "--found" : "--bar")
+				: box.count > 1 ? style.getPropertyValue("--dim") : colourOf(laneName(box.name), dark);
+			context.fillRect(left, y, wide, height);
+			this.shown.push({ lane: index, box, top: y, height });
+			if (this.picked && this.picked.lane === index && this.picked.box.start === box.start && this.picked.box.depth === box.depth &&
+				this.picked.box.isMark === box.isMark) {
+				context.strokeStyle = ink;
+				context.lineWidth = 2;
+				context.strokeRect(left + 1, y + 1, Math.max(wide - 2, 1), height - 2);
+			}
+			if (!box.isMark && box.count === 1 && right - left > 24) {
+				context.fillStyle = ink;
+				context.fillText(fitted(context, (letters) => safe(shortLaneName(box.name, letters)), right - left - 6), left + 3, y + ROW / 2, right - left - 4);
+			}
+		}
+	}
+
+	/** @param {MouseEvent} event @returns {Shown | null} */
+	at(event) {
+		const bounds = this.canvas.getBoundingClientRect();
+		const x = event.clientX - bounds.left, y = event.clientY - bounds.top;
+		const found = this.shown.findLast(({ box, top, height }) => y >= top && y < top + height && x >= this.x(box.start, bounds.width) - 1 &&
+			x < Math.max(this.x(box.end, bounds.width), this.x(box.start, bounds.width) + 2));
+		return found ?? null;
+	}
+
+	/** @param {Shown | null} shown */
+	describe(shown) {
+		this.text.textContent = shown ? describe(this.lanes[shown.lane], shown.box) : this.picked
+			? describe(this.lanes[this.picked.lane], this.picked.box) : HINT;
+	}
+
+	/** @param {Shown} shown */
+	pick(shown) {
+		this.picked = shown;
+		const { start, end } = shown.box;
+		const around = Math.max((end - start) * 0.1, SHORTEST / 2);
+		this.show(start - around, end + around);
+		this.describe(null);
+	}
+
+	/** @param {WheelEvent} event */
+	wheel(event) {
+		if (!event.ctrlKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY))
+			return; // the page scrolls
+		event.preventDefault();
+		const bounds = this.canvas.getBoundingClientRect();
+		if (event.ctrlKey)
+			this.zoom(Math.exp(event.deltaY / 200), this.from + (event.clientX - bounds.left) / bounds.width * (this.to - this.from));
+		else
+			this.move(event.deltaX / bounds.width);
+	}
+
+	/** @param {KeyboardEvent} event */
+	key(event) {
+		/** @type {Record<string, () => void>} */
+		const acts = {
+			"+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
+			ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), ArrowUp: () => this.deeper(-1), ArrowDown: () => this.deeper(1),
+			Enter: () => this.picked && this.pick(this.picked), Escape: () => this.show(this.first, this.end),
+		};
+		if (!acts[event.key] || event.ctrlKey)
+			return;
+		event.preventDefault();
+		acts[event.key]();
+	}
+
+	/** Chooses the next call beside the chosen one, or moves on.
+	 *  @param {number} by */
+	step(by) {
+		const row = this.shown.filter(({ box, lane, top }) => !box.isMark && (!this.picked || (lane === this.picked.lane && top === this.picked.top)));
+		const at = row.findIndex(({ box }) => box.start === this.picked?.box.start);
+		const next = row[this.picked ? at + by : 0];
+		if (next) {
+			this.picked = next;
+			this.draw();
+			this.describe(null);
+		} else {
+			this.move(by * 0.5);
+		}
+	}
+
+	/** Chooses a call below or above the chosen one.
+	 *  @param {number} by */
+	deeper(by) {
+		const picked = this.picked;
+		if (!picked)
+			return this.step(0);
+		const next = this.shown.find(({ box, lane }) => lane === picked.lane && !box.isMark && box.depth === picked.box.depth + by &&
+			box.end >= picked.box.start && box.start <= picked.box.end);
+		if (next) {
+			this.picked = next;
+			this.draw();
+			this.describe(null);
+		}
+	}
+
+	drag() {
+		/** @type {{x: number, from: number, moved: boolean} | null} */
+		let start = null;
+		this.canvas.addEventListener("pointerdown", (event) => {
+			start = { x: event.clientX, from: this.from, moved: false };
+			this.canvas.setPointerCapture(event.pointerId);
+		});
+		this.canvas.addEventListener("pointermove", (event) => {
+			if (!start || (!start.moved && Math.abs(event.clientX - start.x) < 4))
+				return;
+			start.moved = true;
+			const span = this.to - this.from;
+			const from = start.from - (event.clientX - start.x) / this.canvas.clientWidth * span;
+			this.show(from, from + span);
+		});
+		this.canvas.addEventListener("pointerup", (event) => {
+			const shown = start && !start.moved ? this.at(event) : null;
+			start = null;
+			if (shown)
+				this.pick(shown);
+		});
+	}
+
+	/** The longest calls of the picture as a table, for keyboards, screen readers and paper. */
+	fillList() {
+		const calls = this.shown.filter(({ box }) => !box.isMark && box.count === 1)
+			.sort((a, b) => b.box.end - b.box.start - (a.box.end - a.box.start)).slice(0, LISTED);
+		this.list.replaceChildren(table({ caption: `The longest calls in this range, ${time(this.to - this.from)} from ${(this.from / 1e9).toFixed(9)} s on; choose one to zoom to it`,
+			rows: calls, sorted: 3, onPick: (row) => this.pick(row), columns: [
+				{ name: "call", isText: true, text: (row) => element("span", { title: safe(laneName(row.box.name)) }, [safe(shortLaneName(row.box.name, 100))]), value: (row) => laneName(row.box.name) },
+				{ name: "thread", text: (row) => String(this.lanes[row.lane].thread), value: (row) => this.lanes[row.lane].thread },
+				{ name: "start", text: (row) => `${(row.box.start / 1e9).toFixed(9)} s`, value: (row) => row.box.start },
+				{ name: "duration", text: (row) => time(row.box.end - row.box.start) + (row.box.isOpen ? " (end not recorded)" : ""),
+					value: (row) => row.box.end - row.box.start },
+				{ name: "depth", text: (row) => String(row.box.depth), value: (row) => row.box.depth },
+			] }));
+	}
+}
+
+/** @param {Lane} lane */
+function threadName(lane) {
+	const thread = info().threads.find((/** @type {any} */ row) => row.tid === lane.thread && row.pid === lane.process);
+	return `${thread ? shortened(thread.name, 30) : "thread"} ${lane.thread}`;
+}
+
+/** @param {Lane} lane @param {LaneBox} box */
+function describe(lane, box) {
+	const name = safe(laneName(box.name));
+	const at = `at ${(box.start / 1e9).toFixed(9)} s in ${threadName(lane)}`;
+	if (box.isMark)
+		return `${box.count > 1 ? `${count(box.count)} marks, the first: ` : ""}${box.isUser ? `event ${name} of the program` : `sample in ${name}`} ${at}`;
+	if (box.count > 1)
+		return `${count(box.count)} calls, the first: ${name}   within ${time(box.end - box.start)} ${at}`;
+	return `${name}   ${time(box.end - box.start)}${box.isOpen ? " (its end was not recorded)" : ""} ${at}, depth ${box.depth}`;
+}
+
+export function showEvents() {
+	const { lanes: all, leftOut } = events();
+	const wanted = selected(all);
+	const shown = fitting(wanted);
+	if (!shown.length)
+		return nothing("The chosen threads have no events.");
+	return element("div", {}, [new Lanes(shown).element,
+		...(shown.length < wanted.length ? [nothing(`The first ${count(shown.length)} of ${count(wanted.length)} threads are shown; choose one above to see another.`)] : []),
+		...(leftOut ? [nothing(`${count(leftOut)} later calls and marks are not in this page; 'cpprof export --format events' prints all.`)] : [])]);
+}

@@ -1,0 +1,144 @@
+// The page: header, filters, and the chosen view.
+
+import { start } from "./engine.mjs";
+import { amount, counted, element, percent, safe, shortened } from "./format.mjs";
+import { choices, choose, info, infos, onChange, range, readInfos, resource } from "./state.mjs";
+import { forgetTables, tables } from "./tables.mjs";
+import { flames, forgetFlames, hasReport, readSources, views } from "./views.mjs";
+
+const page = /** @type {HTMLElement} */ (document.getElementById("page"));
+
+/** @param {unknown} error */
+function fail(error) {
+	const text = error instanceof Error ? error.message : String(error);
+	page.replaceChildren(element("div", { className: "failure", role: "alert" }, [
+		element("h1", {}, ["cpprof cannot show this profile"]), element("p", {}, [safe(text)])]));
+}
+
+function header() {
+	const about = info();
+	const row = resource();
+	const total = row ? amount(row.total || row.hits * row.interval, row.unit) : "";
+	const whole = about.stacks ? percent(about.whole / about.stacks) : "";
+	const warnings = about.findings.filter((/** @type {any} */ finding) => finding.severity !== "note").length;
+	document.title = `${about.command_line || "profile"} · cpprof`;
+	return element("header", {}, [
+		element("h1", { title: safe(about.command_line) }, [shortened(about.command_line || "profile", 90)]),
+		element("p", {}, [`${row ? `${safe(row.title)}: ` : ""}${total} · ${row?.kind === "exact" ? "counted exactly" : counted(row?.samples ?? 0, "sample")} · ${whole ? `${whole} of the stacks whole · ` : ""}`,
+			element("button", { className: warnings ? "link warning" : "link", onclick: () => choose({ view: "findings" }) },
+				[warnings ? counted(warnings, "finding") : "no losses"])]),
+	]);
+}
+
+/** @param {string} label @param {HTMLElement} control */
+function labelled(label, control) {
+	return element("label", {}, [label + " ", control]);
+}
+
+/** @param {keyof typeof choices} key @param {[string, string][]} values */
+function select(key, values) {
+	const control = /** @type {HTMLSelectElement} */ (element("select", {
+		onchange: () => choose({ [key]: control.value }) },
+		values.map(([value, text]) => element("option", { value, selected: choices[key] === value }, [text]))));
+	return control;
+}
+
+function filters() {
+	const about = info();
+	const resources = about.resources.filter((/** @type {any} */ row) => row.hits > 0)
+		.map((/** @type {any} */ row) => [row.name, row.title]);
+	const controls = [];
+	if (infos.b)
+		controls.push(labelled("profile", select("side", [["a", "A"], ["b", "B"]])));
+	if (resources.length > 1)
+		controls.push(labelled("resource", select("resource", resources)));
+	/** @type {[string, string][]} */
+	const kinds = [["function", "function"], ["line", "line"], ["module", "module"]];
+	if (hasReport("groups"))
+		kinds.push(["group", "group"]);
+	controls.push(labelled("frames by", select("by", kinds)));
+	if (about.processes.length > 1)
+		controls.push(labelled("process", select("process", [["", "all"],
+			...about.processes.map((/** @type {any} */ row, /** @type {number} */ i) => [`#${i + 1}`, `${shortened(row.name, 24)} ${row.pid}`])])));
+	if (about.threads.length > 1)
+		controls.push(labelled("thread", select("thread", [["", "all"],
+			...about.threads.map((/** @type {any} */ row, /** @type {number} */ i) => [`#${i + 1}`, `${shortened(row.name, 24)} ${row.tid}`])])));
+	const chip = (/** @type {string} */ text, /** @type {any} */ changes) => element("button", { className: "chip",
+		title: "remove this filter", onclick: () => choose(changes) }, [`${text} ×`]);
+	if (choices.from || choices.to)
+		controls.push(chip(`${range().from || 0} s to ${choices.to ? range().to + " s" : "the end"}`, { from: "", to: "" }));
+	if (choices.group && chosen() === views.functions)
+		controls.push(chip(`group ${safe(choices.group)}`, { group: "" }));
+	if (choices.label)
+		controls.push(chip(safe(choices.label.replaceAll("\n", " ")), { label: "" }));
+	const found = element("output");
+	controls.push(labelled("search", element("input", { type: "search", value: choices.search, placeholder: "part of a name",
+		oninput: (/** @type {any} */ event) => search(event.target.value, found) })), found);
+	return element("div", { className: "filters" }, controls);
+}
+
+/** Marks boxes and selects rows, and shows how many; "" shows all.
+ *  @param {string} wanted @param {HTMLElement} found */
+function search(wanted, found) {
+	choose({ search: wanted }, true);
+	showFound(wanted, found);
+}
+
+/** @param {string} wanted @param {HTMLElement} found */
+function showFound(wanted, found) {
+	const notes = [...flames.map((flame) => `matches ${flame.search(wanted)}`), ...tables.map((find) => find(wanted))];
+	found.textContent = wanted && notes.length ? notes[0] : "";
+}
+
+/** The chosen view, or the first one where the profile does not have it. */
+function chosen() {
+	return Object.hasOwn(views, choices.view) && views[choices.view].has() ? views[choices.view] : views.flame;
+}
+
+function tabs() {
+	return element("nav", { className: "tabs", "aria-label": "views" }, Object.entries(views).filter(([, view]) => view.has())
+		.map(([name, view]) => element("button", { "aria-current": String(view === chosen()), "data-view": name,
+			onclick: () => choose({ view: name }) }, [view.title])));
+}
+
+/** The choices that were shown last. */
+let shown = "";
+
+function show() {
+	const { search: searched, path, factor, zoom, node, span, ...rest } = choices; // these change what a view shows in place
+	const wanted = JSON.stringify(rest);
+	if (wanted === shown)
+		return;
+	shown = wanted;
+	forgetFlames();
+	forgetTables();
+	let content;
+	try {
+		content = chosen().show();
+	} catch (error) {
+		content = element("p", { className: "failure", role: "alert" }, [safe(error instanceof Error ? error.message : String(error))]);
+	}
+	page.replaceChildren(header(), tabs(), filters(), element("main", {}, [content]));
+	const found = /** @type {HTMLElement | null} */ (page.querySelector("output"));
+	if (choices.search && found)
+		showFound(choices.search, found);
+	document.body.dataset.ready = choices.view;
+}
+
+async function begin() {
+	try {
+		await start();
+		await readSources();
+		readInfos();
+		onChange(show);
+		show();
+	} catch (error) {
+		fail(error);
+	}
+}
+
+addEventListener("error", (event) => {
+	if (event.error)
+		fail(event.error);
+});
+begin();

@@ -1,0 +1,110 @@
+// What the page shows: the view, the selection, and the profile's description. The part behind the '#' of the URL holds all that
+// a person chose, so a link restores it.
+
+import { ask, events, periods } from "./engine.mjs";
+
+/** The choices, with their defaults. */
+const DEFAULTS = {
+	view: "flame", side: "a", resource: "", by: "function", shape: "stacks", root: "", node: "",
+	thread: "", process: "", label: "", from: "", to: "", search: "", sort: "", path: "", group: "", factor: "0.5", colour: "", zoom: "", span: "",
+};
+
+/** @typedef {typeof DEFAULTS} Choices */
+
+/** @type {Choices} */
+export const choices = { ...DEFAULTS };
+/** The answers of `cpprof info --format json`, by side.
+ *  @type {Record<string, any>} */
+export const infos = {};
+/** @type {(() => void)[]} */
+const listeners = [];
+
+export function readInfos() {
+	infos.a = ask({ report: "info" });
+	try {
+		infos.b = ask({ report: "info", side: "b" });
+	} catch {
+		infos.b = null; // the page has one profile
+	}
+	DEFAULTS.view = infos.b ? "compare" : events().lanes.length > 0 ? "events" : "flame";
+	readLink();
+}
+
+export function info() {
+	return infos[choices.side] ?? infos.a;
+}
+
+/** The chosen resource, or the first one with hits. */
+export function resource() {
+	const all = info().resources;
+	return all.find((/** @type {any} */ row) => row.name === choices.resource) ??
+		all.find((/** @type {any} */ row) => row.hits > 0) ?? all[0];
+}
+
+function readLink() {
+	const link = new URLSearchParams(location.hash.slice(1));
+	for (const key of /** @type {(keyof Choices)[]} */ (Object.keys(DEFAULTS)))
+		choices[key] = link.get(key) ?? DEFAULTS[key];
+}
+
+/** The link that restores these choices.
+ *  @param {Partial<Choices>} changes */
+export function linkOf(changes) {
+	const link = new URLSearchParams();
+	for (const [key, value] of Object.entries({ ...choices, ...changes }))
+		if (value !== DEFAULTS[/** @type {keyof Choices} */ (key)])
+			link.set(key, value);
+	return "#" + link.toString();
+}
+
+/** Changes choices and shows the result.
+ *  @param {Partial<Choices>} changes @param {boolean} [replaces] no new entry in the history */
+export function choose(changes, replaces = false) {
+	if (!replaces && (choices.node !== "" || choices.span !== ""))
+		changes = { node: "", span: "", ...changes }; // a box of another picture has another number
+	const link = linkOf(changes);
+	Object.assign(choices, changes);
+	if (replaces)
+		history.replaceState(null, "", link);
+	else
+		history.pushState(null, "", link);
+	for (const listener of listeners)
+		listener();
+}
+
+/** @param {() => void} listener */
+export function onChange(listener) {
+	listeners.push(listener);
+}
+
+addEventListener("popstate", () => {
+	readLink();
+	for (const listener of listeners)
+		listener();
+});
+
+/** The step of the times in this profile, in ns; 0: as recorded. */
+export function periodOf() {
+	return periods[choices.side === "b" ? 1 : 0] ?? 0;
+}
+
+/** The chosen range of time in seconds, from step to step.
+ *  @returns {{from: string, to: string}} */
+export function range() {
+	const period = periodOf();
+	const { from, to } = choices;
+	const whole = (/** @type {string} */ text, /** @type {(steps: number) => number} */ round) =>
+		text === "" || !period || Number.isNaN(Number(text)) ? text
+			: String(Number((round(Number((Number(text) * 1e9 / period).toFixed(6))) * period / 1e9).toFixed(9)));
+	return { from: whole(from, Math.floor), to: whole(to, Math.ceil) };
+}
+
+/** The part of a request that selects hits.
+ *  @returns {Record<string, any>} */
+export function selection() {
+	return {
+		side: choices.side, resource: resource()?.name, by: choices.by, thread: choices.thread,
+		process: choices.process ? choices.process.split(",") : null,
+		label: choices.label ? choices.label.split("\n") : null, ...range(),
+	};
+}

@@ -1,0 +1,11 @@
+// What browsers have and the library of this TypeScript version lacks.
+declare class DecompressionStream {
+	constructor(format: "deflate");
+	readonly readable: ReadableStream<Uint8Array>;
+	readonly writable: WritableStream<Uint8Array>;
+}
+
+interface Array<T> {
+	findLast(predicate: (value: T, index: number, all: T[]) => boolean): T | undefined;
+	findLastIndex(predicate: (value: T, index: number, all: T[]) => boolean): number;
+}

@@ -1,0 +1,483 @@
+// The views: each fills an element from the choices.
+
+import { Picture, ask, embeddedText, events, forgetPictures, functionAt, nameFunctions, shortName } from "./engine.mjs";
+import { showEvents } from "./events.mjs";
+import { Flame, describe, remember } from "./flame.mjs";
+import { amount, count, element, nothing, percent, safe, shortened } from "./format.mjs";
+import { choices, choose, info, infos, linkOf, resource, selection } from "./state.mjs";
+import { svgButton } from "./svg.mjs";
+import { bar, pathText, table } from "./tables.mjs";
+import { showTimeline } from "./timeline.mjs";
+
+const ROWS = 1000;
+
+/** The flame graphs in the page now.
+ *  @type {Flame[]} */
+export let flames = [];
+
+export function forgetFlames() {
+	flames = [];
+	forgetPictures();
+}
+
+/** @param {ConstructorParameters<typeof Flame>[0]} options */
+function addFlame(options) {
+	const flame = new Flame(options);
+	if (!flame.picture.total && !flame.picture.otherTotal)
+		return nothing("No hits are selected.");
+	flames.push(flame);
+	return flame.element;
+}
+
+/** The flame graph of a view that has one: the link has the box to which a person zoomed.
+ *  @param {ConstructorParameters<typeof Flame>[0]} options */
+function addOnlyFlame(options) {
+	return addFlame({ ...options, node: Number(choices.node) || 0, span: choices.span,
+		onZoom: (node, span) => choose({ node: node ? String(node) : "", span }, true) });
+}
+
+/** A button that saves one of the flame graphs.
+ *  @param {number} index */
+function saveButton(index = 0) {
+	return svgButton(() => flames[index]);
+}
+
+/** A function's short name, with the full one as a tooltip.
+ *  @param {string} name @param {number} [slot] */
+function named(name, slot) {
+	return element("span", { title: safe(name) }, [safe(shortName(name, 100, slot))]);
+}
+
+/** Asks for a report of the selection.
+ *  @param {Record<string, any>} request */
+function report(request) {
+	return ask({ ...selection(), threshold: "0", limit: ROWS, ...request }).results[0];
+}
+
+/** "not shown: 12 more".
+ *  @param {number} left */
+function leftOut(left) {
+	return left > 0 ? `${count(left)} further entries are not shown; 'cpprof report --limit 0' prints them.` : undefined;
+}
+
+// --- flame graph ---
+
+function showFlame() {
+	const callers = choices.shape === "callers";
+	const button = (/** @type {string} */ shape, /** @type {string} */ text) => element("button", {
+		"aria-pressed": String((shape === "callers") === callers), onclick: () => choose({ shape, node: "" }) }, [text]);
+	return element("section", {}, [
+		element("div", { className: "tools" }, [
+			button("stacks", "from main downwards"), button("callers", "from the hottest bodies to their callers"),
+			...(callers ? [] : colours()), saveButton(),
+		]),
+		addOnlyFlame({ slot: 0, request: { ...selection(), shape: callers ? "callers" : "stacks", other: callers ? null : choices.colour },
+			label: "Flame graph", onPick: callers ? undefined : remember, otherName: safe(titleOf(choices.colour)) }),
+	]);
+}
+
+/** The title of a resource.
+ *  @param {string} name */
+function titleOf(name) {
+	return info().resources.find((/** @type {any} */ row) => row.name === name)?.title ?? name;
+}
+
+/** The choice of a second resource, which colours the boxes by their share of it. */
+function colours() {
+	const others = info().resources.filter((/** @type {any} */ row) => row.hits > 0 && row.name !== resource().name);
+	if (!others.length)
+		return [];
+	const control = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => choose({ colour: control.value }) },
+		[["", "module"], ...others.map((/** @type {any} */ row) => [row.name, `share of ${row.title}`])].map(([value, text]) =>
+			element("option", { value, selected: choices.colour === value }, [text]))));
+	return [element("label", {}, ["colour by ", control]),
+		...(choices.colour ? [element("span", { className: "note" }, [`red: a larger share of ${safe(titleOf(choices.colour))} than of ${safe(resource().title)}; blue: a smaller one`])] : [])];
+}
+
+// --- functions ---
+
+function showFunctions() {
+	// A report takes a pattern, and here is a name.
+	nameFunctions(selection());
+	const group = hasReport("groups") ? choices.group.replace(/[*?[\]\\]/g, "\\$&") : null;
+	const all = report({ report: "functions", group });
+	const bodies = new Map(report({ report: "body", group }).entries.map((/** @type {any} */ entry) => [entry.path[0], entry]));
+	const rows = all.entries.map((/** @type {any} */ entry) => ({ ...entry, body: bodies.get(entry.path[0]) }));
+	return table({
+		caption: "A function has the hits of the samples whose stack contains it; its body those of the samples that end in it." +
+			(group ? ` Only functions of the group ${safe(choices.group)}.` : ""),
+		rows, sorted: 1, note: leftOut(all.left_out), onPick: (row) => choose({ view: "sandwich", root: row.path[0] }),
+		columns: [
+			{ name: "function", text: (row) => named(row.path[0]), value: (row) => row.path[0], isText: true },
+			{ name: "with callees", text: (row) => bar(row.fraction, row.error), value: (row) => row.hits },
+			{ name: "body", text: (row) => bar(row.body?.fraction ?? 0, row.body?.error), value: (row) => row.body?.hits ?? 0 },
+			{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
+			{ name: "hits of the body", text: (row) => count(row.body?.hits ?? 0), value: (row) => row.body?.hits ?? 0 },
+		],
+	});
+}
+
+// --- sandwich ---
+
+function showSandwich() {
+	if (!choices.root)
+		return element("section", {}, [nothing("Choose a function:"), showFunctions()]);
+	const request = { ...selection(), root: choices.root };
+	const tools = element("div", { className: "tools" }, [
+		element("strong", { className: "full-name" }, [safe(choices.root)]),
+		element("button", { onclick: () => choose({ view: "source" }) }, ["its source"]),
+		element("button", { onclick: () => choose({ root: "" }) }, ["another function"]),
+	]);
+	return element("section", {}, [tools, element("div", { className: "tools" }, [element("h2", {}, ["Who calls it"]), saveButton(0)]),
+		addFlame({ slot: 1, request: { ...request, shape: "up" }, upwards: true, label: "Callers" }),
+		element("div", { className: "tools" }, [element("h2", {}, ["What it calls"]), saveButton(1)]),
+		addFlame({ slot: 2, request: { ...request, shape: "down" }, label: "Callees" })]);
+}
+
+// --- call tree ---
+
+/** One row of the tree, which makes its children when it is opened.
+ *  @param {Picture} picture @param {import("./engine.mjs").Box} box @param {number} depth @returns {HTMLElement} */
+function treeRow(picture, box, depth) {
+	const children = () => picture.boxes(box.node, 0, box.weight, 1, 1).all().slice(1).sort((a, b) => b.weight - a.weight);
+	const name = element("span", { className: "name", title: safe(picture.name(box.label)) }, [safe(picture.short(box.label, 100))]);
+	name.style.paddingLeft = `min(${depth * 12}px, 40%)`; // figures stay in their columns, however deep the path
+	const row = resource();
+	const cells = [
+		bar(box.weight / picture.total, row.kind === "exact" ? 0 : picture.error(box.weight)),
+		element("span", { className: "number" }, [amount(box.weight * row.interval, row.unit)]), name,
+	];
+	if (box.own >= box.weight)
+		return element("div", { className: "leaf", role: "treeitem", "aria-level": depth + 1 }, cells);
+	const details = /** @type {HTMLDetailsElement} */ (element("details", { role: "treeitem", "aria-level": depth + 1 }, [element("summary", {}, cells)]));
+	details.addEventListener("toggle", () => {
+		if (details.open && details.childElementCount === 1)
+			details.append(element("div", { className: "children", role: "group" },
+				children().map((child) => treeRow(picture, child, depth + 1))));
+		if (details.open)
+			remember(picture, box);
+	});
+	// Opens what most of the samples pass through.
+	details.open = depth < 40 && box.weight > picture.total / 2;
+	return details;
+}
+
+function showTree() {
+	const picture = new Picture(0, { ...selection(), shape: choices.root ? "down" : "stacks", root: choices.root });
+	if (!picture.total)
+		return nothing("No hits are selected.");
+	const tops = picture.boxes(0, 0, picture.total, 1, 1).all().slice(1).sort((a, b) => b.weight - a.weight);
+	return element("div", { className: "tree", role: "tree", "aria-label": "Call tree" }, tops.map((box) => treeRow(picture, box, 0)));
+}
+
+// --- source ---
+
+/** The texts of source files by path.
+ *  @type {Record<string, string[]> | null} */
+let sources = null;
+
+export async function readSources() {
+	const text = await embeddedText("sources");
+	sources = text ? JSON.parse(text) : {};
+}
+
+function showSource() {
+	if (!choices.root)
+		return element("section", {}, [nothing("Choose a function:"), showFunctions()]);
+	const found = report({ report: "source", root: choices.root, limit: 0, by: null });
+	/** @type {Map<string, Map<number, any>>} */
+	const files = new Map();
+	for (const entry of found.entries) {
+		const lines = files.get(entry.file) ?? new Map();
+		files.set(entry.file, lines.set(entry.line, entry));
+	}
+	if (!files.size)
+		return nothing(`The lines of ${safe(choices.root)} are not known: its code has no debug information (build it with -g).`);
+	return element("section", {}, [...files].map(([file, lines]) => sourceTable(file, lines)));
+}
+
+/** The lines of all files. */
+function showLines() {
+	const answer = report({ report: "lines", by: null });
+	const open = (/** @type {string} */ view, /** @type {any} */ row) => choose({ view, root: functionAt(selection(), row.file, row.line) });
+	const text = (/** @type {any} */ row) => safe((sources?.[row.file]?.[row.line - 1] ?? "").trim());
+	return table({ caption: "Hot lines of all source files", rows: answer.entries, sorted: 1, note: leftOut(answer.left_out),
+		canPick: (row) => row.line > 0, onPick: (row) => open("source", row), columns: [
+		{ name: "line", isText: true, value: (row) => row.file + ":" + String(row.line).padStart(9),
+			text: (row) => row.file ? `${shortened(row.file, 60)}:${row.line}` : "[code without known lines]" },
+		{ name: "body", text: (row) => bar(row.body_fraction, row.body_error), value: (row) => row.body_hits },
+		{ name: "with callees", text: (row) => bar(row.total_fraction, row.total_error), value: (row) => row.total_hits },
+		{ name: "source", isText: true, text, value: text },
+		{ name: "function", isText: true, value: () => "", text: (row) => row.line > 0
+			? element("button", { className: "link", onclick: () => open("sandwich", row) }, ["callers and callees"]) : "" },
+	] });
+}
+
+/** @param {string} file @param {Map<number, any>} lines */
+function sourceTable(file, lines) {
+	const text = sources?.[file];
+	const numbers = [...lines.keys()];
+	const first = Math.max(Math.min(...numbers) - 3, 1), last = Math.max(...numbers) + 3;
+	const shown = text ? Array.from({ length: Math.min(last, text.length) - first + 1 }, (_, i) => first + i)
+		: numbers.sort((a, b) => a - b);
+	const rows = shown.map((number) => {
+		const entry = lines.get(number);
+		return element("tr", { className: entry ? "" : "cold" }, [
+			element("td", { className: "number" }, entry ? [bar(entry.body_fraction, entry.body_error)] : []),
+			element("td", { className: "number" }, entry ? [bar(entry.total_fraction, entry.total_error)] : []),
+			element("th", { className: "number", scope: "row" }, [String(number)]),
+			element("td", { className: "code" }, [text ? safe((text[number - 1] ?? "").replaceAll("\t", "    ")) : ""]),
+		]);
+	});
+	return element("div", { className: "scroll", tabIndex: 0 }, [element("table", { className: "source" }, [
+		element("caption", {}, [safe(file) + (text ? "" : " (the page does not contain its text)")]),
+		element("thead", {}, [element("tr", {}, ["body", "with callees", "line", "source"].map((name) =>
+			element("th", { scope: "col" }, [name])))]),
+		element("tbody", {}, rows)])]);
+}
+
+// --- what-if ---
+
+function showWhatIf() {
+	const flame = addOnlyFlame({ slot: 0, request: { ...selection(), shape: "stacks" }, label: "Flame graph",
+		onPick: (picture, box) => {
+			remember(picture, box);
+			fill();
+		} });
+	const prediction = element("div", { role: "status", "aria-live": "polite" });
+	const name = element("strong");
+	const slider = /** @type {HTMLInputElement} */ (element("input", { type: "range", min: 0, max: 1, step: 0.01, value: choices.factor,
+		"aria-label": "cost of the path, as a share of its cost now", oninput: () => {
+			choose({ factor: slider.value }, true);
+			fill();
+		} }));
+	const cost = element("span");
+	const question = element("div", {}, [element("p", {}, ["If ", name, " cost"]), element("p", {}, [slider, " ", cost])]);
+	const hint = nothing("Click a box: the path that leads to it becomes cheaper. Drag the slider to see what that changes.");
+
+	function fill() {
+		question.hidden = !choices.path;
+		prediction.replaceChildren();
+		if (!choices.path)
+			return;
+		const names = choices.path.split(";");
+		name.textContent = names.map((each) => safe(shortName(each, 60, 0))).join(" › ");
+		name.title = pathText(names);
+		cost.textContent = `${percent(Number(choices.factor))} of what it costs now,`;
+		try {
+			prediction.replaceChildren(...predicted());
+		} catch (error) {
+			prediction.replaceChildren(element("p", { className: "failure", role: "alert" }, [safe(error instanceof Error ? error.message : String(error))]));
+		}
+	}
+
+	fill();
+	return element("section", { className: "what-if" }, [question, prediction, hint, flame]);
+}
+
+/** What the report of the chosen path says. */
+function predicted() {
+	const answer = report({ report: "whatif", term: `${choices.path}=${choices.factor}`, threshold: null, limit: null });
+	const entry = answer.entries[0];
+	if (!entry.hits)
+		throw new Error("no such path: no selected sample has it");
+	const total = answer.total_hits * answer.interval;
+	const row = resource();
+	return [
+		element("p", { className: "big" }, [`the program would take ${percent(answer.predicted_total, entry.error * Math.abs(1 - Number(choices.factor)))} `,
+			`of its ${safe(row.title)}: ${amount(total * answer.predicted_total, row.unit)} in place of ${amount(total, row.unit)}.`]),
+		nothing(`The path has ${count(entry.hits)} of ${count(answer.total_hits)} hits (${percent(entry.fraction, entry.error)}).`),
+	];
+}
+
+// --- labels, pages ---
+
+/** The columns of a share and its hits. */
+const SHARE_COLUMNS = [
+	{ name: "share", text: (/** @type {any} */ row) => bar(row.fraction, row.error), value: (/** @type {any} */ row) => row.hits },
+	{ name: "hits", text: (/** @type {any} */ row) => count(row.hits), value: (/** @type {any} */ row) => row.hits },
+];
+
+function showLabels() {
+	const answer = report({ report: "by-label" });
+	return table({ caption: "Label sets, as the program attached them to its threads", rows: answer.entries, sorted: 1,
+		note: leftOut(answer.left_out),
+		canPick: (row) => Object.keys(row.labels).length > 0, // there is no filter for threads without labels
+		onPick: (row) => choose({ label: Object.entries(row.labels).map(([key, value]) => `${key}=${value}`).join("\n") }),
+		columns: [
+			{ name: "labels", isText: true, value: (row) => JSON.stringify(row.labels),
+				text: (row) => Object.entries(row.labels).map(([key, value]) => safe(`${key}=${value}`)).join(" ") || "(none)" },
+			{ name: "share", text: (row) => bar(row.fraction, row.error), value: (row) => row.hits },
+			{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
+		] });
+}
+
+/** The mappings, each with the paths that touched its pages. */
+function showPages() {
+	const answer = report({ report: "pages" });
+	nameFunctions(selection());
+	const path = (/** @type {any} */ row) => row.path.map((/** @type {string} */ name) => safe(shortName(name, 40))).join(" › ");
+	const range = (/** @type {any} */ row) => row.lowest ? `${row.lowest} to ${row.highest}` : "";
+	const all = (/** @type {string} */ entry) => answer.entries.filter((/** @type {any} */ row) => row.entry === entry);
+	const columns = [{ name: "mapping", isText: true, text: (/** @type {any} */ row) => safe(row.mapping), value: (/** @type {any} */ row) => row.mapping }];
+	const figures = [...SHARE_COLUMNS,
+		{ name: "pages", text: (/** @type {any} */ row) => count(row.pages), value: (/** @type {any} */ row) => row.pages }];
+	return element("section", {}, [
+		table({ caption: "Mappings whose pages were touched, with the lowest and the highest address", rows: all("mapping"), sorted: 2, columns: [
+			...columns, { name: "addresses", isText: true, text: range, value: range }, ...figures] }),
+		element("h2", {}, ["Who touched them"]),
+		table({ caption: "Call paths that touched pages of a mapping", rows: all("path"), sorted: 2, note: leftOut(answer.left_out), columns: [
+			...columns, { name: "call path", isText: true, text: (row) => element("span", { title: pathText(row.path) }, [path(row)]), value: path },
+			...figures] }),
+	]);
+}
+
+/** Whether a profile has what a report needs, by profile and report.
+ *  @type {Record<string, boolean>} */
+const known = {};
+
+/** @param {string} report such as "pages": touched addresses were recorded; "groups": the source declares groups */
+export function hasReport(report) {
+	const key = `${choices.side} ${report}`;
+	if (!(key in known)) {
+		try {
+			ask({ side: choices.side, report, has: true });
+			known[key] = true;
+		} catch {
+			known[key] = false;
+		}
+	}
+	return known[key];
+}
+
+function showGroups() {
+	const answer = report({ report: "groups", by: null });
+	return table({ caption: "Groups of functions that the source declares, with what they call; choose one to see its functions",
+		rows: answer.entries, sorted: 1, note: leftOut(answer.left_out),
+		canPick: (row) => row.path[0] !== "[no group]",
+		onPick: (row) => choose({ group: row.path[0], by: "function", view: "functions" }), columns: [
+			{ name: "group", isText: true, text: (row) => safe(row.path[0]), value: (row) => row.path[0] },
+			{ name: "with callees", text: (row) => bar(row.fraction, row.error), value: (row) => row.hits },
+			{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
+		] });
+}
+
+// --- modules, processes and threads ---
+
+function showModules() {
+	const answer = report({ report: "modules", by: null });
+	return table({ caption: "Modules: the program, its libraries and the kernel, with what they call", rows: answer.entries, sorted: 1,
+		note: leftOut(answer.left_out), columns: [
+			{ name: "module", isText: true, text: (row) => safe(row.path[0]), value: (row) => row.path[0] }, ...SHARE_COLUMNS,
+		] });
+}
+
+/** The selector of a row of `info`: the number of the only one that has these properties.
+ *  @param {any[]} all @param {Record<string, any>} wanted @returns {string} "" if there are several, which have one number in the system */
+function selectorOf(all, wanted) {
+	const fits = (/** @type {any} */ row) => Object.entries(wanted).every(([key, value]) => row[key] === value);
+	return all.filter(fits).length === 1 ? `#${all.findIndex(fits) + 1}` : "";
+}
+
+function showProcesses() {
+	const answer = report({ report: "processes", by: null, process: null });
+	const selector = (/** @type {any} */ row) => selectorOf(info().processes, { pid: row.pid, name: row.name });
+	return table({ caption: "Processes; choose one to see only its hits", rows: answer.entries, sorted: 2, note: leftOut(answer.left_out),
+		canPick: (row) => selector(row) !== "", onPick: (row) => choose({ process: selector(row), view: "flame" }), columns: [
+			{ name: "process", isText: true, text: (row) => safe(row.name) || "?", value: (row) => row.name },
+			{ name: "PID", text: (row) => String(row.pid), value: (row) => row.pid }, ...SHARE_COLUMNS,
+		] });
+}
+
+function showThreads() {
+	const answer = report({ report: "threads", by: null, thread: null });
+	const selector = (/** @type {any} */ row) => selectorOf(info().threads, { tid: row.tid, pid: row.pid, name: row.name });
+	return table({ caption: "Threads; choose one to see only its hits", rows: answer.entries, sorted: 3, note: leftOut(answer.left_out),
+		canPick: (row) => selector(row) !== "", onPick: (row) => choose({ thread: selector(row), view: "flame" }), columns: [
+			{ name: "thread", isText: true, text: (row) => safe(row.name) || "?", value: (row) => row.name },
+			{ name: "TID", text: (row) => String(row.tid), value: (row) => row.tid },
+			{ name: "PID", text: (row) => String(row.pid), value: (row) => row.pid }, ...SHARE_COLUMNS,
+		] });
+}
+
+// --- comparison ---
+
+function showCompare() {
+	const answer = ask({ ...selection(), side: "a", report: "diff", of: "functions", threshold: "0", limit: ROWS });
+	const result = answer.results[0];
+	const row = resource();
+	const { gticks: a } = result.a, { gticks: b } = result.b;
+	const sign = (/** @type {number} */ value) => `${value > 0 ? "+" : ""}${amountSigned(value, row.unit)}`;
+	return element("section", {}, [
+		element("p", { className: "big" }, [`${safe(row.title)}: ${amount(a, row.unit)} in A, ${amount(b, row.unit)} in B`,
+			...(result.change === null ? [] : [` (${b >= a ? "+" : ""}${percent(result.change, result.change_error)})`])]),
+		...["a", "b"].map((side) => element("p", { className: "note" }, [
+			`${side.toUpperCase()}: ${shortened(infos[side].command_line || "profile", 90)}, recorded ${safe(infos[side].start)}`])),
+		element("div", { className: "tools" }, [...["a", "b"].map((side) => element("button", {
+			"aria-pressed": String(choices.side === side), onclick: () => choose({ side }) }, [`other views show ${side.toUpperCase()}`])), saveButton()]),
+		element("p", { className: "note" }, [`Widths are those of ${choices.side.toUpperCase()}. Red boxes have a larger share in B, green ones a `,
+			"smaller; grey ones differ by no more than chance."]),
+		addOnlyFlame({ slot: 0, request: { ...selection(), shape: "changes" }, label: "Differential flame graph",
+			otherName: choices.side === "a" ? "in B" : "in A" }),
+		table({ caption: "Changes of functions; a mark is a change that is larger than chance", rows: result.entries, sorted: 1,
+			note: leftOut(result.left_out), onPick: (entry) => choose({ view: "sandwich", root: entry.path[0] }), columns: [
+				{ name: "function", isText: true, text: (entry) => named(entry.path[0], 0), value: (entry) => entry.path[0] },
+				{ name: "change", value: (entry) => Math.abs(entry.change),
+					text: (entry) => element("span", { className: entry.significant ? (entry.change > 0 ? "worse" : "better") : "" },
+						[sign(entry.change) + (entry.significant ? " *" : "")]) },
+				{ name: "in A", text: (entry) => bar(entry.fraction_a), value: (entry) => entry.hits_a },
+				{ name: "in B", text: (entry) => bar(entry.fraction_b), value: (entry) => entry.hits_b },
+			] }),
+	]);
+}
+
+/** @param {number} value @param {string} unit */
+function amountSigned(value, unit) {
+	return (value < 0 ? "−" : "") + amount(Math.abs(value), unit);
+}
+
+// --- findings ---
+
+function showFindings() {
+	const answer = info();
+	const stacks = answer.stacks;
+	const shares = [["whole stacks", answer.whole], ["partly guessed", answer.guessed], ["broken", answer.broken]];
+	const facts = [
+		["command", answer.command_line], ["start", answer.start], ["host", answer.host],
+		["duration", `${answer.duration_s?.toFixed(3)} s`], ["samples", count(answer.samples)], ["lost", count(answer.lost)],
+		...(stacks ? shares.map(([name, part]) => [name, percent(part / stacks)]) : [["whole stacks", "unknown: no stacks were taken"]]),
+	].filter(([, value]) => value);
+	return element("section", {}, [
+		element("h2", {}, ["What the recorder reports"]),
+		...(answer.findings.length ? answer.findings.map((/** @type {any} */ finding) => element("div", { className: `finding ${finding.severity}` }, [
+			element("strong", {}, [safe(finding.severity)]), " ", safe(finding.text), element("p", {}, [safe(finding.meaning)])]))
+			: [nothing("Nothing: no losses, no incomplete stacks.")]),
+		element("h2", {}, ["The recording"]),
+		element("table", { className: "facts" }, [element("caption", {}, ["What was recorded, and how completely"]), ...facts.map(([name, value]) =>
+			element("tr", {}, [element("th", { scope: "row" }, [name]), element("td", {}, [safe(String(value))])]))]),
+	]);
+}
+
+/** Every view: its name, and whether this profile has it.
+ *  @type {Record<string, {title: string, show: () => HTMLElement, has: () => boolean}>} */
+export const views = {
+	compare: { title: "Comparison", show: showCompare, has: () => Boolean(infos.b) },
+	flame: { title: "Flame graph", show: showFlame, has: () => true },
+	functions: { title: "Functions", show: showFunctions, has: () => true },
+	sandwich: { title: "Callers and callees", show: showSandwich, has: () => true },
+	tree: { title: "Call tree", show: showTree, has: () => true },
+	timeline: { title: "Timeline", show: showTimeline, has: () => resource()?.kind === "sampled" },
+	events: { title: "Events", show: showEvents, has: () => events().lanes.length > 0 },
+	source: { title: "Source", show: showSource, has: () => true },
+	lines: { title: "Hot lines", show: showLines, has: () => hasReport("lines") },
+	whatif: { title: "What if", show: showWhatIf, has: () => true },
+	labels: { title: "Labels", show: showLabels, has: () => info().labels.length > 0 },
+	pages: { title: "Pages", show: showPages, has: () => hasReport("pages") },
+	groups: { title: "Groups", show: showGroups, has: () => hasReport("groups") },
+	modules: { title: "Modules", show: showModules, has: () => info().modules.length > 1 },
+	processes: { title: "Processes", show: showProcesses, has: () => info().processes.length > 1 },
+	threads: { title: "Threads", show: showThreads, has: () => info().threads.length > 1 },
+	findings: { title: "Findings", show: showFindings, has: () => true },
+};
+
+export { describe, linkOf };

@@ -1,0 +1,479 @@
+#include "ui/page/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/lookup.h"
+#include "analyze/shown_path.h"
+#include "analyze/subtree.h"
+#include "base/buffer.h"
+#include "base/quote.h"
+#include "profile_file/reader.h"
+#include "render/render.h"
+#include "reports/diff.h"
+#include "reports/report.h"
+#include "ui/page/compact.h"
+
+int engine_load(struct engine *engine, int side, const void *bytes, size_t size, struct error *error)
+{
+	static const char name[] = "the page's profile";
+	struct compact_table table;
+	if (compact_find_table(&table, bytes, size) < 0)
+		return error_set(error, ERROR_CORRUPT, "cannot read %s: corrupt", name);
+	struct profile *profile =
+		reader_load_bytes((const uint8_t *)bytes + table.file, size - table.file, name, 0, error);
+	if (!profile)
+		return error->code;
+	int status = compact_restore(&table, profile);
+	if (status < 0) {
+		profile_free(profile);
+		return error_set(error, status, "cannot read %s: %s", name, error_text(status));
+	}
+	profile_free(engine->profiles[side]);
+	engine->profiles[side] = profile;
+	return 0;
+}
+
+int engine_load_events(struct engine *engine, const void *bytes, size_t size, struct error *error)
+{
+	struct lanes *lanes = lanes_read(bytes, size, error);
+	if (!lanes)
+		return error->code;
+	lanes_free(engine->lanes);
+	short_names_free(engine->lane_names);
+	engine->lanes = lanes;
+	engine->lane_names = NULL;
+	return 0;
+}
+
+void engine_release(struct engine *engine)
+{
+	view_cache_release(&engine->views);
+	for (size_t i = 0; i < ENGINE_SIDES; i++)
+		profile_free(engine->profiles[i]);
+	lanes_free(engine->lanes);
+	short_names_free(engine->lane_names);
+	*engine = (struct engine){ 0 };
+}
+
+/* --- answers --- */
+
+/* Views of one million nodes take 40 MB. */
+enum { KEPT_NODES_MOST = 1500000 };
+
+/* One of the profiles, whose views a report asks for. */
+struct source {
+	struct engine *engine;
+	const struct profile *profile;
+};
+
+static const struct view *cached_view(void *context, const struct view_options *options, struct error *error)
+{
+	const struct source *source = context;
+	return view_cache_get(&source->engine->views, source->profile, options, error);
+}
+
+static int cached_roots(void *context, const struct view *view, const char *name, struct label_set *roots,
+			struct error *error)
+{
+	(void)context;
+	return lookup_functions(view, name, roots, error);
+}
+
+static int print_results(FILE *out, const struct page_request *request, const struct render_envelope *envelope,
+			 const struct results *results, struct error *error)
+{
+	const struct render_options options = { .format = RENDER_JSON,
+						.threshold = request->threshold,
+						.limit = request->limit };
+	struct render_document document;
+	int status = 0;
+	render_begin(&document, out, &options, envelope);
+	for (size_t i = 0; i < results->count && status == 0; i++)
+		status = render_result(&document, &results->items[i], error);
+	render_end(&document);
+	return status;
+}
+
+static int answer_report(struct engine *engine, const struct page_request *asked, FILE *out, struct error *error)
+{
+	const struct profile *profile = engine->profiles[asked->is_b];
+	const struct report *report = asked->report ? report_find(asked->report) : NULL;
+	if (!report)
+		return error_set(error, ERROR_USAGE, "no report %s", QUOTE(asked->report ? asked->report : ""));
+	struct source context = { engine, profile };
+	const struct report_source source = { .view = cached_view, .roots = cached_roots, .context = &context };
+	uint32_t resource = asked->view.resource;
+	struct report_request request = {
+		.report = report,
+		.profile = profile,
+		.view = asked->view,
+		.resources = &resource,
+		.resource_count = 1,
+		.resources_named = true,
+		.root = asked->root,
+		.terms = asked->terms,
+		.term_count = asked->term_count,
+		.group = asked->group,
+		.key = asked->key,
+		.threshold = asked->threshold,
+		.limit = asked->limit,
+		.source = &source,
+	};
+	struct results results = { 0 };
+	int status = report_prepare(&request, error);
+	if (status == 0 && asked->has)
+		return fputs("{}", out) < 0 ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+	if (status == 0)
+		status = report_build(&request, &results, error);
+	if (status == 0)
+		status = print_results(
+			out, asked,
+			&(struct render_envelope){ .command = "report", .report = report->name, .profile = profile },
+			&results, error);
+	results_release(&results);
+	return status;
+}
+
+static int answer_diff(const struct engine *engine, const struct page_request *asked, FILE *out, struct error *error)
+{
+	static const char *const names[] = { "A", "B" };
+	const struct profile *const *profiles = (const struct profile *const *)engine->profiles;
+	const struct report *report = asked->of ? report_find(asked->of) : NULL;
+	if (!engine->profiles[1])
+		return error_set(error, ERROR_USAGE, "the page has no second profile");
+	if (!report || !report_is_list(report))
+		return error_set(error, ERROR_USAGE, "no list %s", QUOTE(asked->of ? asked->of : ""));
+	struct diff_request request = {
+		.profiles = profiles,
+		.names = names,
+		.counts = { 1, 1 },
+		.view = asked->view,
+		.resources = &asked->view.resource,
+		.resource_count = 1,
+		.resources_named = true,
+		.sections = { { .report = report, .root = asked->root } },
+		.section_count = 1,
+	};
+	struct results results = { 0 };
+	struct error uncompared = { 0 };
+	int status = diff_build(&request, &results, &uncompared, error);
+	if (status == 0)
+		status = print_results(
+			out, asked,
+			&(struct render_envelope){ .command = "diff", .profiles = profiles, .counts = { 1, 1 } },
+			&results, error);
+	results_release(&results);
+	return status;
+}
+
+static int answer_info(const struct engine *engine, const struct page_request *asked, FILE *out, struct error *error)
+{
+	static const struct render_options options = { .format = RENDER_JSON };
+	int status = render_info(out, engine->profiles[asked->is_b], "", 0, &options);
+	return status < 0 ? error_set(error, status, "out of memory") : 0;
+}
+
+static int answer(struct engine *engine, const struct page_request *request, FILE *out, struct error *error)
+{
+	if (request->report && strcmp(request->report, "info") == 0)
+		return answer_info(engine, request, out, error);
+	if (request->report && strcmp(request->report, "diff") == 0)
+		return answer_diff(engine, request, out, error);
+	return answer_report(engine, request, out, error);
+}
+
+char *engine_ask(struct engine *engine, const char *text, struct error *error)
+{
+	struct page_request request;
+	view_cache_trim(&engine->views, KEPT_NODES_MOST);
+	if (page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error) < 0)
+		return NULL;
+	char *answered = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&answered, &size);
+	int status = out ? answer(engine, &request, out, error) : error_set(error, ERROR_MEMORY, "out of memory");
+	if (out && (ferror(out) | fclose(out)) && status == 0)
+		status = error_set(error, ERROR_MEMORY, "out of memory");
+	page_request_release(&request);
+	if (status == 0)
+		return answered;
+	free(answered);
+	return NULL;
+}
+
+/* --- pictures --- */
+
+static int make_rooted(struct picture *picture, const struct page_request *request, struct error *error)
+{
+	struct label_set roots = { 0 };
+	if (!request->root)
+		return error_set(error, ERROR_USAGE, "the shape %s needs a root", QUOTE(request->shape));
+	int status = lookup_functions(picture->view, request->root, &roots, error);
+	if (status < 0)
+		return status;
+	if (strcmp(request->shape, "up") == 0) {
+		picture->flame = flame_of_callers(picture->view, &roots, error);
+	} else {
+		picture->subtree = subtree_new(picture->view, &roots, error);
+		picture->flame = picture->subtree ? flame_of_stacks(picture->subtree, error) : NULL;
+	}
+	label_set_release(&roots);
+	return picture->flame ? 0 : error->code;
+}
+
+/* Makes the boxes of two views. */
+static int make_pair(struct picture *picture, int primary, struct error *error)
+{
+	const struct view *const views[2] = { picture->own, picture->second };
+	if (!picture->second)
+		return error->code;
+	picture->pair = tree_pair_new(views, primary, error);
+	if (!picture->pair)
+		return error->code;
+	picture->view = &picture->pair->tree;
+	picture->flame = flame_of_stacks(picture->view, error);
+	return picture->flame ? 0 : error->code;
+}
+
+/* Shows the stacks of both profiles; the side of the request has the widths. */
+static int make_changes(struct picture *picture, struct engine *engine, const char *text,
+			const struct page_request *request, struct error *error)
+{
+	struct page_request of_b;
+	int status = page_request_read(&of_b, engine->profiles, PAGE_SIDE_B, text, error);
+	if (status < 0)
+		return status;
+	picture->second = view_cache_hold(picture->views, engine->profiles[PAGE_SIDE_B], &of_b.view, error);
+	page_request_release(&of_b);
+	return make_pair(picture, request->is_b, error);
+}
+
+/* Shows the stacks of one resource, with their hits of another. */
+static int make_coloured(struct picture *picture, const struct page_request *request, struct error *error)
+{
+	struct view_options options = request->view;
+	int status = lookup_resource(picture->own->profile, request->other, &options.resource, error);
+	if (status < 0)
+		return status;
+	picture->second = view_cache_hold(picture->views, picture->own->profile, &options, error);
+	return make_pair(picture, 0, error);
+}
+
+static int make_picture(struct picture *picture, struct engine *engine, const char *text,
+			const struct page_request *request, struct error *error)
+{
+	const char *shape = request->shape ? request->shape : "stacks";
+	bool has_changes = strcmp(shape, "changes") == 0;
+	/* A pair has A first, whichever side the widths are of. */
+	struct page_request of_a = { 0 };
+	int status = has_changes ? page_request_read(&of_a, engine->profiles, PAGE_SIDE_A, text, error) : 0;
+	if (status < 0)
+		return status;
+	picture->own = view_cache_hold(picture->views, engine->profiles[has_changes ? PAGE_SIDE_A : (int)request->is_b],
+				       has_changes ? &of_a.view : &request->view, error);
+	page_request_release(&of_a);
+	if (!picture->own)
+		return error->code;
+	picture->view = picture->own;
+	if (strcmp(shape, "names") == 0)
+		return 0;
+	if (has_changes)
+		return make_changes(picture, engine, text, request, error);
+	if (strcmp(shape, "stacks") == 0 && request->other)
+		return make_coloured(picture, request, error);
+	if (strcmp(shape, "down") == 0 || strcmp(shape, "up") == 0)
+		return make_rooted(picture, request, error);
+	if (strcmp(shape, "stacks") == 0)
+		picture->flame = flame_of_stacks(picture->view, error);
+	else if (strcmp(shape, "callers") == 0)
+		picture->flame = flame_of_callers(picture->view, NULL, error);
+	else
+		return error_set(error, ERROR_USAGE, "no shape %s (stacks, callers, down, up, changes, names)",
+				 QUOTE(shape));
+	return picture->flame ? 0 : error->code;
+}
+
+int picture_make(struct picture *picture, struct engine *engine, const char *text, struct error *error)
+{
+	struct page_request request;
+	*picture = (struct picture){ .views = &engine->views };
+	view_cache_trim(&engine->views, KEPT_NODES_MOST);
+	int status = page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error);
+	if (status < 0)
+		return status;
+	status = make_picture(picture, engine, text, &request, error);
+	page_request_release(&request);
+	if (status < 0)
+		picture_release(picture);
+	return status;
+}
+
+void picture_release(struct picture *picture)
+{
+	flame_free(picture->flame);
+	subtree_free(picture->subtree);
+	tree_pair_free(picture->pair);
+	if (picture->views) {
+		view_cache_drop(picture->views, picture->second);
+		view_cache_drop(picture->views, picture->own);
+	}
+	free(picture->marks);
+	short_names_free(picture->names);
+	free(picture->by_text);
+	*picture = (struct picture){ 0 };
+}
+
+/* --- names --- */
+
+void picture_short_label(struct picture *picture, size_t label, size_t columns, struct buffer *to)
+{
+	if (!picture->names)
+		picture->names = short_names_of_view(picture->view);
+	if (picture->names)
+		short_names_append(picture->names, label, columns, to);
+	else
+		to->error = ERROR_MEMORY;
+}
+
+static int compare_labels(const void *left, const void *right, void *context)
+{
+	const struct view_label *labels = context;
+	return strcmp(labels[*(const uint32_t *)left].text, labels[*(const uint32_t *)right].text);
+}
+
+/* Makes the labels in the order of their texts, which those of a pair are not. Returns 0 or ERROR_MEMORY. */
+static int sort_labels(struct picture *picture)
+{
+	size_t count = picture->view->label_count;
+	if (picture->by_text)
+		return 0;
+	picture->by_text = malloc((count + 1) * sizeof(*picture->by_text));
+	if (!picture->by_text)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < count; i++)
+		picture->by_text[i] = (uint32_t)i;
+	qsort_r(picture->by_text, count, sizeof(*picture->by_text), compare_labels, picture->view->labels);
+	return 0;
+}
+
+/* Returns the number of the label with this text, or PROFILE_NONE. */
+static uint32_t find_label(const struct picture *picture, const char *text)
+{
+	size_t first = 0, end = picture->view->label_count;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		int order = strcmp(picture->view->labels[picture->by_text[middle]].text, text);
+		if (order == 0)
+			return picture->by_text[middle];
+		if (order < 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return PROFILE_NONE;
+}
+
+void picture_short_name(struct picture *picture, const char *name, size_t columns, struct buffer *to)
+{
+	if (sort_labels(picture) < 0) {
+		to->error = ERROR_MEMORY;
+		return;
+	}
+	uint32_t label = find_label(picture, name);
+	if (label != PROFILE_NONE)
+		picture_short_label(picture, label, columns, to);
+	else
+		short_name_fit(to, name, strlen(name), columns);
+}
+
+const char *picture_function_at(const struct picture *picture, const char *file, uint32_t line)
+{
+	const struct profile *profile = picture->view->profile;
+	for (size_t i = 0; i < picture->view->label_count; i++) {
+		const struct view_label *label = &picture->view->labels[i];
+		if (label->frame == PROFILE_NONE)
+			continue;
+		const struct profile_frame *frame = &profile->frames[label->frame];
+		if (frame->line == line && strcmp(profile_string(profile, frame->file), file) == 0)
+			return label->owner;
+	}
+	return NULL;
+}
+
+static struct short_names *names_of_lanes(const struct lanes *lanes)
+{
+	struct short_names_item *items = calloc(lanes->name_count + 1, sizeof(*items));
+	for (size_t i = 0; i < lanes->name_count && items; i++)
+		items[i] = (struct short_names_item){ lanes->names[i], (uint32_t)strlen(lanes->names[i]) };
+	struct short_names *names = items ? short_names_new(items, lanes->name_count) : NULL;
+	free(items);
+	return names;
+}
+
+void engine_short_lane_name(struct engine *engine, size_t name, size_t columns, struct buffer *to)
+{
+	if (!engine->lane_names)
+		engine->lane_names = names_of_lanes(engine->lanes);
+	if (engine->lane_names)
+		short_names_append(engine->lane_names, name, columns, to);
+	else
+		to->error = ERROR_MEMORY;
+}
+
+/* --- search --- */
+
+int64_t picture_search(struct picture *picture, const char *text, uint64_t *hits)
+{
+	const struct view *view = picture->view;
+	int64_t found = 0;
+	*hits = 0;
+	free(picture->marks);
+	picture->marks = NULL;
+	if (!*text)
+		return 0;
+	picture->marks = calloc(view->label_count + 1, sizeof(*picture->marks));
+	if (!picture->marks)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < view->label_count; i++) {
+		picture->marks[i] = strcasestr(view->labels[i].text, text) != NULL;
+		found += picture->marks[i];
+	}
+	*hits = flame_matched(view, picture->marks);
+	return found;
+}
+
+/* --- time --- */
+
+struct timeline *engine_timeline(const struct engine *engine, const char *text, size_t periods,
+				 const struct profile **side, struct error *error)
+{
+	struct page_request request;
+	if (page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error) < 0)
+		return NULL;
+	*side = engine->profiles[request.is_b];
+	struct timeline *timeline = analyze_timeline(*side, &request.view, periods, error);
+	page_request_release(&request);
+	return timeline;
+}
+
+char *engine_creator(const struct profile *profile, uint32_t mark, struct error *error)
+{
+	struct shown_path path = { 0 };
+	struct buffer text;
+	buffer_init(&text);
+	int status = mark == PROFILE_ROOT ? 0 : shown_path_set(&path, profile, mark);
+	for (size_t i = 0; status == 0 && i < path.count; i++) {
+		if (i > 0)
+			buffer_append_byte(&text, ';');
+		buffer_append_string(&text, profile_string(profile, profile->functions[path.functions[i]].name));
+	}
+	shown_path_release(&path);
+	buffer_append_byte(&text, 0);
+	if (status == 0 && !buffer_error(&text))
+		return (char *)text.bytes;
+	buffer_release(&text);
+	error_set(error, ERROR_MEMORY, "out of memory");
+	return NULL;
+}

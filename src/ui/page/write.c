@@ -1,0 +1,153 @@
+#include "ui/page/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "profile_file/writer.h"
+#include "render/render.h"
+#include "render/source_text.h"
+#include "ui/page/compact.h"
+#include "ui/page/embed.h"
+#include "ui/page/lanes.h"
+#include "ui/page/template.h"
+
+/* Larger texts make the page slow to send, and people look at few files. */
+enum { SOURCE_BYTES_MOST = 8 * 1024 * 1024, FILE_BYTES_MOST = 2 * 1024 * 1024 };
+
+static int embed_profile(struct sink *sink, const char *id, const struct profile *profile, struct error *error)
+{
+	struct compact compact;
+	struct buffer bytes;
+	if (compact_make(&compact, profile, COMPACT_HITS) < 0)
+		return error_set(error, ERROR_MEMORY, "cannot order the hits of the page: out of memory");
+	buffer_init(&bytes);
+	compact_write_table(&compact, &bytes);
+	struct writer *writer = writer_to_memory(&bytes, error);
+	int status = writer ? writer_finish(writer, &compact.profile, error) : error->code;
+	writer_free(writer);
+	if (status == 0)
+		status = page_embed(sink, id, compact.period_ns, bytes.bytes, bytes.size, error);
+	buffer_release(&bytes);
+	compact_release(&compact);
+	return status;
+}
+
+/* --- source files --- */
+
+/* Marks the files of code that has hits. */
+static void mark_files(const struct profile *profile, bool *marks)
+{
+	bool *nodes = calloc(profile->node_count, sizeof(*nodes));
+	for (size_t i = 0; nodes && i < profile->hit_count; i++)
+		nodes[profile->hits[i].node] = true;
+	for (size_t i = profile->node_count; nodes && i-- > 1;) {
+		const struct profile_node *node = &profile->nodes[i];
+		const struct profile_location *location = &profile->locations[node->location];
+		if (!nodes[i])
+			continue;
+		nodes[node->parent] = true;
+		for (uint32_t k = 0; location->first_frame != PROFILE_NONE && k < location->frame_count; k++)
+			marks[profile->frames[location->first_frame + k].file] = true;
+	}
+	free(nodes);
+}
+
+/* The texts of files, as a JSON object. */
+struct texts {
+	FILE *out;
+	struct page_sources *sources;
+};
+
+static void add_file(struct texts *texts, const char *path, const char *directory)
+{
+	struct source_text source;
+	struct page_sources *sources = texts->sources;
+	if (source_text_open(&source, path, directory) < 0) {
+		sources->absent++;
+		return;
+	}
+	size_t bytes = 0;
+	for (size_t i = 0; i < source.count; i++)
+		bytes += strlen(source.lines[i]) + 1;
+	if (bytes > FILE_BYTES_MOST || sources->bytes + bytes > SOURCE_BYTES_MOST) {
+		sources->left_out++;
+	} else {
+		fputs(sources->count > 0 ? "," : "", texts->out);
+		render_json_string(texts->out, path);
+		fputs(":[", texts->out);
+		for (size_t i = 0; i < source.count; i++) {
+			fputs(i > 0 ? "," : "", texts->out);
+			render_json_string(texts->out, source.lines[i]);
+		}
+		fputs("]", texts->out);
+		sources->count++;
+		sources->bytes += bytes;
+	}
+	source_text_release(&source);
+}
+
+static int add_files(struct texts *texts, const struct profile *profile)
+{
+	bool *marks = calloc(profile->strings.count + 1, sizeof(*marks));
+	if (!marks)
+		return ERROR_MEMORY;
+	mark_files(profile, marks);
+	for (uint32_t i = 1; i < profile->strings.count; i++)
+		if (marks[i])
+			add_file(texts, profile_string(profile, i), profile_note(profile, "directory"));
+	free(marks);
+	return 0;
+}
+
+static int embed_sources(struct sink *sink, const struct page_contents *contents, struct page_sources *sources,
+			 struct error *error)
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct texts texts = { .out = open_memstream(&text, &size), .sources = sources };
+	int status = texts.out ? 0 : ERROR_MEMORY;
+	if (status == 0) {
+		fputs("{", texts.out);
+		if (!contents->no_source)
+			status = add_files(&texts, contents->profiles[0]);
+		fputs("}", texts.out);
+		if (ferror(texts.out) | fclose(texts.out))
+			status = ERROR_MEMORY;
+	}
+	status = status == 0 ? page_embed(sink, "sources", 0, text, size, error)
+			     : error_set(error, status, "cannot read the source files: out of memory");
+	free(text);
+	return status;
+}
+
+/* --- events --- */
+
+static int embed_events(struct sink *sink, const struct page_contents *contents, struct error *error)
+{
+	struct buffer bytes;
+	if (!contents->events)
+		return 0;
+	buffer_init(&bytes);
+	int status = lanes_write(contents->events, LANES_EVENTS_MOST, &bytes, error);
+	if (status == 0)
+		status = page_embed(sink, "events", 0, bytes.bytes, bytes.size, error);
+	buffer_release(&bytes);
+	return status;
+}
+
+int page_write(struct sink *sink, const struct page_contents *contents, struct page_sources *sources,
+	       struct error *error)
+{
+	*sources = (struct page_sources){ 0 };
+	sink_write(sink, page_before, page_before_bytes);
+	int status = embed_profile(sink, "profile-a", contents->profiles[0], error);
+	if (status == 0 && contents->profiles[1])
+		status = embed_profile(sink, "profile-b", contents->profiles[1], error);
+	if (status == 0)
+		status = embed_sources(sink, contents, sources, error);
+	if (status == 0)
+		status = embed_events(sink, contents, error);
+	sink_write(sink, page_after, page_after_bytes);
+	return status;
+}

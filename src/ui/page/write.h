@@ -1,0 +1,35 @@
+/* Writes the page: one HTML file that contains one profile or two, the engine that computes their figures, and the script that
+ * draws them. */
+#ifndef UI_PAGE_WRITE_H
+#define UI_PAGE_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/sink.h"
+#include "profile/event_source.h"
+#include "profile/profile.h"
+
+/* What the page shows. */
+struct page_contents {
+	const struct profile *profiles[2]; /* [1] NULL: no comparison */
+	bool no_source;                    /* without the text of source files */
+	struct event_source *events;       /* of a trace; NULL: there are none */
+};
+
+/* The source files that the page contains. */
+struct page_sources {
+	size_t count;
+	size_t absent;   /* files that were not found */
+	size_t left_out; /* files for which there was no more room */
+	uint64_t bytes;
+};
+
+/* Writes the page and sets *sources. A profile goes in as its columns, deflated and in base64. Returns 0 or a negative error, with
+ * `error` set: ERROR_MEMORY, those of the event source; the sink keeps the failure of a write. */
+int page_write(struct sink *sink, const struct page_contents *contents, struct page_sources *sources,
+	       struct error *error);
+
+#endif

@@ -1,0 +1,75 @@
+"""Functions that a run-time compiler generates have the names of the process's perf map."""
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from record_support import build, check_truths, needs_bpf, needs_perf, record, run_cpprof, valid_json
+
+BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"]
+SCRIPT = """
+function half(n) { let x = 0; for (let i = 0; i < n; i++) x += i % 7; return x; }
+function other(n) { let x = 0; for (let i = 0; i < n; i++) x += i % 7; return x; }
+const end = process.cpuUsage().user + 500000;
+while (process.cpuUsage().user < end) { half(100000); other(100000); }
+console.log(process.pid);
+"""
+
+
+def forget(recorded):
+	"""Removes the map of a program that states its path."""
+	Path(recorded.out.splitlines()[0]).unlink()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_names_of_a_perf_map(tmp_path, backend):
+	"""Both tiers of a function are one function; where memory was used again, the last line counts."""
+	recorded = record(tmp_path, [build("jit_map.c")], "--backend", backend, "-r", "cpu/1ms")
+	assert recorded.status == 0, recorded.err
+	forget(recorded)
+	check_truths(recorded)
+	listed = valid_json(run_cpprof("report", "--functions", "-n", "0", "-t", "0", "--format", "json", recorded.path).stdout)
+	names = [entry["path"][0] for entry in listed["results"][0]["entries"]]
+	assert {name for name in names if "first" in name or "second" in name or "stale" in name} == {"first", "second", "stale"}
+
+
+@needs_bpf
+def test_numbers_of_a_container(tmp_path):
+	"""The map has the number that the process has in its own namespace, in its own root."""
+	if os.geteuid() != 0:
+		pytest.skip("only root may make a namespace of processes")
+	program = build("jit_map.c")
+	recorded = record(tmp_path, ["unshare", "--pid", "--fork", "--mount", "sh", "-c", f"exec 3<{program} && mount -t tmpfs none /tmp && cat <&3 >/tmp/own && chmod +x /tmp/own && exec /tmp/own"],
+		"--backend", "bpf", "-r", "cpu/1ms")
+	if recorded.status != 0:
+		pytest.skip(f"there is no namespace: {recorded.err}")
+	assert recorded.out.startswith("/tmp/perf-1.map")
+	check_truths(recorded)
+
+
+def test_the_option_of_the_runtime_is_proposed(tmp_path):
+	"""A process's name tells its runtime."""
+	named = tmp_path / "node"
+	shutil.copy(build("jit_map.c"), named)
+	recorded = record(tmp_path, [named, "nameless"], "-r", "cpu/1ms")
+	assert recorded.status == 0, recorded.err
+	proposed = "  [anon] is generated code: record it with names by node --perf-basic-prof\n"
+	assert proposed in run_cpprof("report", recorded.path).stdout
+	recorded = record(tmp_path, [named], "-r", "cpu/1ms")
+	forget(recorded)
+	assert "generated code" not in run_cpprof("report", recorded.path).stdout
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_node(tmp_path, backend):
+	node = shutil.which("node")
+	if not node:
+		pytest.skip("there is no node")
+	(tmp_path / "app.js").write_text(SCRIPT)
+	recorded = record(tmp_path, [node, "--perf-basic-prof", "app.js"], "--backend", backend, "-r", "cpu/1ms")
+	assert recorded.status == 0, recorded.err
+	Path(f"/tmp/perf-{recorded.out.strip()}.map").unlink()
+	listed = valid_json(run_cpprof("report", "--functions", "-n", "0", "-t", "0", "--format", "json", recorded.path).stdout)
+	shares = {entry["path"][0]: (entry["fraction"], entry["error"]) for entry in listed["results"][0]["entries"]}
+	assert abs(shares["half"][0] - shares["other"][0]) < 5 * (shares["half"][1] + shares["other"][1]), shares
+	assert shares["half"][0] > 0.1, shares

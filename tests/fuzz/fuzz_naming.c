@@ -1,0 +1,88 @@
+/*
+ * Arbitrary bytes as a program or library whose addresses are named: symbols, also those of .gnu_debugdata, lines, inlined
+ * functions. All this runs in this process, where the sanitizers and the fuzzer can see it. Each address must have frames
+ * afterwards, unless the file was refused with a reason. Built for libFuzzer, or with replay.c.
+ *
+ * elfutils reads these bytes too. Where it crashes, the jail contains it (tests/unit/frames/jail).
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "elf/elf_file.h"
+#include "frames/native/native.h"
+#include "frames/progress.h"
+#include "frames/provider.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ADDRESSES = 64 };
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* Spreads addresses over the code. */
+static void add_locations(struct profile *profile, const uint8_t *data, size_t size, uint32_t *locations)
+{
+	uint64_t low = 0x1000, high = 0x2000;
+	struct elf_file *file = elf_file_from_memory(data, size, "input", NULL);
+	if (file)
+		elf_file_text_range(file, &low, &high);
+	elf_file_free(file);
+	uint64_t stride = high - low > ADDRESSES ? (high - low) / ADDRESSES : 1;
+	for (uint32_t i = 0; i < ADDRESSES && low <= UINT64_MAX - i * stride; i++) {
+		int64_t location = profile_add_location(profile, 0, low + i * stride);
+		require(location == i);
+		locations[i] = i;
+	}
+}
+
+static int open_module(void *context, uint32_t module, struct error *error)
+{
+	(void)module;
+	(void)error;
+	return dup(*(const int *)context);
+}
+
+static void check_frames(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->location_count; i++)
+		require(profile->locations[i].frame_count > 0);
+	require(profile_check(profile) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint32_t locations[ADDRESSES];
+	int fd = memfd_create("input", MFD_CLOEXEC);
+	require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	struct profile *profile = profile_new();
+	require(profile != NULL);
+	/* A bare name: separate debug information is searched beside a path. */
+	int64_t path = profile_add_string(profile, "input");
+	require(profile_add_module(profile, &(struct profile_module){ .path = (uint32_t)path, .kind = MODULE_FILE }) ==
+		0);
+	add_locations(profile, data, size, locations);
+	const struct frames_options options = { .open_module = open_module, .context = &fd };
+	struct frames_naming naming = { .profile = profile, .options = &options };
+	struct frames_failure failure = { 0 };
+	require(functions_init(&naming.functions, profile) == 0);
+	progress_init(&naming.progress, &options, profile->location_count);
+	int status = native_provider.name_module(&naming, 0, locations, profile->location_count, &failure);
+	require(status == 0 || status == ERROR_LIMIT);
+	if (failure.cause)
+		require(failure.detail.message[0] && profile->frame_count == 0);
+	else if (status == 0)
+		check_frames(profile);
+	if (status == 0)
+		require(native_provider.assign_roles(profile) == 0);
+	functions_release(&naming.functions);
+	profile_free(profile);
+	close(fd);
+	return 0;
+}

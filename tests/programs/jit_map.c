@@ -1,0 +1,86 @@
+/*
+ * Spends its time in functions that it generates at run time, and lists them in a perf map, as run-time compilers do: 50 % in
+ * `first`, which exists in two tiers, 30 % in a function whose memory another one had before, 20 % in one that only an
+ * older line of the map contains. Prints the path of its map, which the caller removes. `jit_map nameless`
+ * computes in generated code and writes no map.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "burn.h"
+
+enum { FUNCTION_BYTES = 64, FUNCTIONS = 4, ROUNDS = 100 };
+
+/* Calls the function whose address it receives. */
+static const unsigned char code[] = {
+	0x55,             /* push %rbp */
+	0x48, 0x89, 0xe5, /* mov  %rsp, %rbp */
+	0xff, 0xd7,       /* call *%rdi */
+	0x5d,             /* pop  %rbp */
+	0xc3,             /* ret */
+};
+
+/* Counts down from 1,000,000. */
+static const unsigned char spin[] = {
+	0xb8, 0x40, 0x42, 0x0f, 0x00, /* mov $1000000, %eax */
+	0xff, 0xc8,                   /* dec %eax */
+	0x75, 0xfc,                   /* jnz, to dec */
+	0xc3,                         /* ret */
+};
+
+typedef void (*generated)(void (*)(void));
+
+NOINLINE static void work(void)
+{
+	burn(1000);
+	NOT_A_TAIL_CALL();
+}
+
+static int compute_nameless(unsigned char *memory)
+{
+	memcpy(memory, spin, sizeof(spin));
+	if (mprotect(memory, 4096, PROT_READ | PROT_EXEC))
+		return 1;
+	for (int i = 0; i < 500; i++)
+		((void (*)(void))memory)();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	static const char *const names[FUNCTIONS] = { "JS:~first /srv/app.js:3:15", "JS:*first /srv/app.js:3:15",
+						      "py::second:/srv/app.py", NULL };
+	char path[64];
+	unsigned char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return 1;
+	if (argc > 1)
+		return compute_nameless(memory);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	FILE *map = fopen(path, "w");
+	if (!map)
+		return 1;
+	fprintf(map, "%lx %x stale\n", (unsigned long)memory, 4096);
+	for (int i = 0; i < FUNCTIONS; i++) {
+		memcpy(memory + i * FUNCTION_BYTES, code, sizeof(code));
+		if (names[i])
+			fprintf(map, "%lx %x %s\n", (unsigned long)(memory + i * FUNCTION_BYTES), FUNCTION_BYTES,
+				names[i]);
+	}
+	fclose(map);
+	if (mprotect(memory, 4096, PROT_READ | PROT_EXEC))
+		return 1;
+	puts(path);
+	for (int i = 0; i < ROUNDS; i++) {
+		static const int turns[FUNCTIONS] = { 1, 4, 3, 2 };
+		for (int function = 0; function < FUNCTIONS; function++)
+			for (int turn = 0; turn < turns[function]; turn++)
+				((generated)(memory + function * FUNCTION_BYTES))(work);
+	}
+	share("main;first;work", 0.5);
+	share("main;second;work", 0.3);
+	share("main;stale;work", 0.2);
+	return 0;
+}

@@ -1,0 +1,281 @@
+/* analyze/diff_test.c: the figures of a comparison, against the formulas of docs/definitions.md, "Errors". */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analyses.h"
+#include "analyze/statistics.h"
+#include "support/paths_profile.h"
+
+enum { RUNS_MAX = 5, ENTRIES = 8 };
+
+/* Recordings whose entry i is the function of one letter, 'a' + i. */
+struct comparison {
+	size_t counts[DIFF_SIDES];
+	uint64_t interval[RUNS_MAX];
+	uint64_t hits[RUNS_MAX][ENTRIES];
+};
+
+static struct diff_list *compare(const struct comparison *comparison, enum resource_kind kind)
+{
+	struct paths paths[RUNS_MAX];
+	struct view *views[RUNS_MAX];
+	struct diff_run runs[RUNS_MAX] = { 0 };
+	struct error error;
+	size_t count = comparison->counts[DIFF_A] + comparison->counts[DIFF_B];
+	for (size_t run = 0; run < count; run++) {
+		paths_start(&paths[run], kind);
+		paths[run].profile->resources[0].interval = comparison->interval[run];
+		for (int i = 0; i < ENTRIES; i++)
+			if (comparison->hits[run][i] > 0)
+				paths_add(&paths[run], (char[]){ (char)('a' + i), 0 }, comparison->hits[run][i]);
+		views[run] = paths_view(&paths[run], VIEW_FUNCTION);
+		runs[run] = (struct diff_run){ views[run], analyze_body(views[run], &error) };
+	}
+	struct diff_list *list = analyze_diff(runs, comparison->counts, &error);
+	assert_non_null(list);
+	assert_int_equal(diff_mark(&list, 1), 0);
+	for (size_t run = 0; run < count; run++) {
+		path_list_free((struct path_list *)runs[run].paths);
+		view_free(views[run]);
+		paths_end(&paths[run]);
+	}
+	return list;
+}
+
+static const struct diff_entry *entry_of(const struct diff_list *list, int index)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (*list->names[*path_labels(list->paths, &list->entries[i].path)] == 'a' + index)
+			return &list->entries[i];
+	fail_msg("no entry %c", 'a' + index);
+	return NULL;
+}
+
+static void assert_near(double value, double expected)
+{
+	if (isnan(expected) ? !isnan(value) : !(fabs(value - expected) <= 1e-9 * (1 + fabs(expected))))
+		fail_msg("%.12g, not %.12g", value, expected);
+}
+
+/* Samples of a run, and the total and the share of an entry on a side. */
+static double total_of(const struct comparison *c, size_t run)
+{
+	double total = 0;
+	for (int i = 0; i < ENTRIES; i++)
+		total += (double)c->hits[run][i];
+	return total;
+}
+
+static void single_recordings_are_compared(void **state)
+{
+	/* Few samples of an entry: 4 and 5 of A, which has a quarter of all samples, are the limit of a test. */
+	const struct comparison c = { .counts = { 1, 1 },
+				      .interval = { 1, 2 },
+				      .hits = { { 30, 61, 0, 0, 4, 5, 0, 0 }, { 60, 120, 99, 20, 0, 0, 1, 0 } } };
+	double n_a = 100, n_b = 300;
+	(void)state;
+	struct diff_list *list = compare(&c, RESOURCE_MERGED);
+	assert_int_equal(list->count, 7);
+	assert_false(list->is_exact);
+	assert_near(list->totals[DIFF_A], n_a);
+	assert_near(list->totals[DIFF_B], 2 * n_b);
+	assert_near(list->total_error, NAN);
+	assert_near(diff_total_change(list), 5);
+	for (int i = 0; i < 7; i++) {
+		const struct diff_entry *entry = entry_of(list, i);
+		double a = (double)c.hits[0][i], b = (double)c.hits[1][i], pooled = (a + b) / (n_a + n_b);
+		double z = (b / n_b - a / n_a) / sqrt(pooled * (1 - pooled) * (1 / n_a + 1 / n_b));
+		assert_near(entry->fraction[DIFF_A], a / n_a);
+		assert_near(entry->fraction[DIFF_B], b / n_b);
+		assert_near(entry->gticks[DIFF_A], a);
+		assert_near(entry->gticks[DIFF_B], 2 * b);
+		assert_int_equal(entry->hits[DIFF_B], b);
+		assert_near(entry->error, NAN);
+		assert_near(entry->z, z);
+		bool is_tested = pow(n_a / (n_a + n_b), a + b) <= 0.001;
+		bool are_few = (a + b) * n_a / (n_a + n_b) < 10;
+		assert_near(entry->p, !is_tested ? NAN
+				      : are_few  ? statistics_binomial_tails(b, a + b, n_b / (n_a + n_b))
+						 : statistics_normal_tails(z));
+	}
+	assert_near(entry_of(list, 4)->p, NAN);
+	assert_near(entry_of(list, 5)->p, 2 * pow(0.25, 5));
+	assert_near(entry_of(list, 3)->p, 2 * pow(0.75, 20));
+	double tested[ENTRIES];
+	size_t count = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (!isnan(list->entries[i].p))
+			tested[count++] = list->entries[i].p;
+	assert_int_equal(count, 5);
+	double limit = statistics_false_discovery_limit(tested, count, 0.05);
+	for (size_t i = 0; i < list->count; i++)
+		assert_int_equal(list->entries[i].significant, list->entries[i].p <= limit);
+	for (size_t i = 1; i < list->count; i++) { /* by decreasing change */
+		const struct diff_entry *entry = &list->entries[i];
+		assert_true(fabs(entry->gticks[DIFF_B] - entry->gticks[DIFF_A]) <=
+			    fabs(entry[-1].gticks[DIFF_B] - entry[-1].gticks[DIFF_A]));
+	}
+	diff_list_free(list);
+}
+
+/* 40 samples of an entry, 10 of them expected in A, are enough for the normal distribution. */
+static void ten_expected_samples_are_enough(void **state)
+{
+	const struct comparison c = { .counts = { 1, 1 },
+				      .interval = { 1, 1 },
+				      .hits = { { 60, 15, 25 }, { 236, 25, 39 } } };
+	(void)state;
+	struct diff_list *list = compare(&c, RESOURCE_MERGED);
+	assert_near(entry_of(list, 1)->p, statistics_normal_tails(entry_of(list, 1)->z));
+	diff_list_free(list);
+	const struct comparison fewer = { .counts = { 1, 1 },
+					  .interval = { 1, 1 },
+					  .hits = { { 60, 15, 25 }, { 236, 24, 40 } } };
+	list = compare(&fewer, RESOURCE_MERGED);
+	assert_near(entry_of(list, 1)->p, statistics_binomial_tails(24, 39, 0.75));
+	diff_list_free(list);
+}
+
+/* The names of the figures are those of docs/definitions.md. */
+static void assert_several(const struct comparison *c)
+{
+	size_t m = c->counts[DIFF_A], runs = m + c->counts[DIFF_B];
+	double f = (double)runs - 2, count[DIFF_SIDES] = { (double)m, (double)(runs - m) };
+	double total[DIFF_SIDES] = { 0 }, samples[DIFF_SIDES] = { 0 }, c2 = 0;
+	double amount[ENTRIES][DIFF_SIDES] = { 0 }, part[ENTRIES][DIFF_SIDES] = { 0 };
+	double s2[ENTRIES] = { 0 }, v[ENTRIES] = { 0 }, ratios[ENTRIES];
+	bool is_tested[ENTRIES];
+	size_t ratio_count = 0;
+	for (size_t run = 0; run < runs; run++) {
+		int side = run >= m;
+		samples[side] += total_of(c, run);
+		total[side] += total_of(c, run) * (double)c->interval[run] / count[side];
+		for (int i = 0; i < ENTRIES; i++) {
+			amount[i][side] += (double)(c->hits[run][i] * c->interval[run]) / count[side];
+			part[i][side] += (double)c->hits[run][i] / total_of(c, run) / count[side];
+		}
+	}
+	for (size_t run = 0; run < runs; run++) {
+		c2 += pow(total_of(c, run) * (double)c->interval[run] / total[run >= m] - 1, 2) / f;
+		for (int i = 0; i < ENTRIES; i++) {
+			double p = part[i][run >= m];
+			s2[i] += pow((double)c->hits[run][i] / total_of(c, run) - p, 2) / f;
+			v[i] += p * (1 - p) / total_of(c, run) / (double)runs;
+		}
+	}
+	for (int i = 0; i < ENTRIES; i++) {
+		double own = 0;
+		for (size_t run = 0; run < runs; run++)
+			own += (double)c->hits[run][i];
+		is_tested[i] = pow(fmin(samples[0], samples[1]) / (samples[0] + samples[1]), own) <= 0.001;
+		if (is_tested[i])
+			ratios[ratio_count++] = s2[i] / v[i];
+	}
+	struct statistics_prior prior = statistics_fit(ratios, ratio_count, f);
+	double u = fmax(1, prior.ratio), d = prior.freedom;
+	struct diff_list *list = compare(c, RESOURCE_MERGED);
+	assert_near(list->totals[DIFF_A], total[DIFF_A]);
+	assert_near(list->total_error, total[DIFF_B] / total[DIFF_A] * sqrt(c2 * (1 / count[0] + 1 / count[1])) *
+					       statistics_student_quantile(0.05, f));
+	for (int i = 0; i < ENTRIES; i++) {
+		const struct diff_entry *entry = entry_of(list, i);
+		double w2 = isinf(d) ? u * v[i] : (d * u * v[i] + f * s2[i]) / (d + f);
+		double a = w2 * (total[0] * total[0] / count[0] + total[1] * total[1] / count[1]);
+		double b = c2 * (amount[i][0] * amount[i][0] / count[0] + amount[i][1] * amount[i][1] / count[1]);
+		double error = sqrt(a + b), freedom = (a + b) * (a + b) / (a * a / (d + f) + b * b / f);
+		assert_near(entry->fraction[DIFF_B], part[i][DIFF_B]);
+		assert_near(entry->gticks[DIFF_A], amount[i][DIFF_A]);
+		assert_near(entry->z, (amount[i][DIFF_B] - amount[i][DIFF_A]) / error);
+		assert_near(entry->error, error * statistics_student_quantile(0.05, freedom));
+		assert_near(entry->p, is_tested[i] ? statistics_student_tails(entry->z, freedom) : NAN);
+	}
+	diff_list_free(list);
+}
+
+static void several_recordings_are_compared(void **state)
+{
+	/* Scattered more than by sampling, and unequally (0 < d < infinity). */
+	const struct comparison unequal = { .counts = { 2, 3 },
+					    .interval = { 1, 1, 2, 2, 3 },
+					    .hits = { { 400, 300, 200, 100, 50, 20, 3, 1 },
+						      { 500, 240, 203, 180, 52, 21, 3, 1 },
+						      { 300, 290, 201, 120, 30, 20, 2, 1 },
+						      { 200, 280, 190, 110, 60, 25, 1, 1 },
+						      { 250, 200, 120, 150, 20, 22, 2, 1 } } };
+	/* Scattered less than by sampling (u = 1, d infinite). */
+	const struct comparison even = { .counts = { 2, 2 },
+					 .interval = { 1, 1, 1, 1 },
+					 .hits = { { 400, 300, 200, 100, 50, 20, 3, 1 },
+						   { 401, 301, 201, 101, 51, 21, 4, 2 },
+						   { 402, 302, 199, 99, 49, 19, 2, 2 },
+						   { 400, 301, 202, 100, 50, 21, 5, 1 } } };
+	(void)state;
+	assert_several(&unequal);
+	assert_several(&even);
+}
+
+/* A recording without hits, and entries that are the same in all recordings. */
+static void empty_recordings_are_compared(void **state)
+{
+	const struct comparison nothing_first = { .counts = { 1, 1 },
+						  .interval = { 1, 1 },
+						  .hits = { { 0 }, { 5, 7 } } };
+	const struct comparison nothing = { .counts = { 2, 1 }, .interval = { 1, 1, 1 }, .hits = { { 0 } } };
+	const struct comparison nothing_last = { .counts = { 1, 1 },
+						 .interval = { 1, 1 },
+						 .hits = { { 5, 7 }, { 0 } } };
+	const struct comparison one = { .counts = { 1, 1 }, .interval = { 1, 1 }, .hits = { { 1 }, { 4 } } };
+	(void)state;
+	struct diff_list *list = compare(&nothing_first, RESOURCE_MERGED);
+	assert_near(diff_total_change(list), NAN);
+	assert_near(entry_of(list, 0)->z, 0);
+	assert_near(entry_of(list, 0)->p, NAN);
+	assert_near(entry_of(list, 0)->fraction[DIFF_A], 0);
+	diff_list_free(list);
+	list = compare(&nothing_last, RESOURCE_MERGED);
+	assert_near(diff_total_change(list), -1);
+	assert_near(entry_of(list, 1)->z, 0);
+	diff_list_free(list);
+	list = compare(&nothing, RESOURCE_MERGED);
+	assert_int_equal(list->count, 0);
+	assert_near(list->total_error, NAN);
+	diff_list_free(list);
+	list = compare(&one,
+		       RESOURCE_MERGED); /* a total of one sample; the only entry has a share of 1 on both sides */
+	assert_near(diff_total_change(list), 3);
+	assert_near(entry_of(list, 0)->z, 0);
+	diff_list_free(list);
+}
+
+/* Every difference of exact recordings is marked, if one of a side is compared. */
+static void exact_differences_are_marked(void **state)
+{
+	const struct comparison c = { .counts = { 1, 1 },
+				      .interval = { 1, 1 },
+				      .hits = { { 1000, 1, 0, 7 }, { 1000, 2, 1, 7 } } };
+	(void)state;
+	struct diff_list *list = compare(&c, RESOURCE_EXACT);
+	assert_true(list->is_exact);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(entry_of(list, i)->significant, i == 1 || i == 2);
+		assert_near(entry_of(list, i)->p, NAN);
+		assert_near(entry_of(list, i)->z, 0);
+	}
+	diff_list_free(list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(single_recordings_are_compared),  cmocka_unit_test(ten_expected_samples_are_enough),
+		cmocka_unit_test(several_recordings_are_compared), cmocka_unit_test(empty_recordings_are_compared),
+		cmocka_unit_test(exact_differences_are_marked),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,378 @@
+/*
+ * Random stacks as flame graphs, and pairs of them as one tree, against their definitions (analyze/flame.h, analyze/tree_pair.h):
+ * all boxes, and those of random windows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/flame.h"
+#include "analyze/subtree.h"
+#include "analyze/tree_pair.h"
+#include "support/paths_profile.h"
+#include "support/sample_profile.h"
+
+enum { ROUNDS = 60, WINDOWS = 12, BOXES = 4096, DEPTH = 8 };
+
+/* --- the definition: a tree of labels --- */
+
+struct node {
+	uint32_t parent, label;
+	uint64_t weight, own;
+};
+
+struct tree {
+	struct node nodes[BOXES];
+	size_t count;
+};
+
+static void start_tree(struct tree *tree)
+{
+	tree->count = 1;
+	tree->nodes[0] = (struct node){ .parent = PROFILE_NONE, .label = PROFILE_NONE };
+}
+
+static uint32_t child_of(struct tree *tree, uint32_t parent, uint32_t label)
+{
+	for (uint32_t i = 1; i < tree->count; i++)
+		if (tree->nodes[i].parent == parent && tree->nodes[i].label == label)
+			return i;
+	assert_true(tree->count < BOXES);
+	tree->nodes[tree->count] = (struct node){ .parent = parent, .label = label };
+	return (uint32_t)tree->count++;
+}
+
+static void add_stack(struct tree *tree, const uint32_t *labels, size_t length, uint64_t hits)
+{
+	uint32_t at = 0;
+	tree->nodes[0].weight += hits;
+	for (size_t i = 0; i < length; i++) {
+		at = child_of(tree, at, labels[i]);
+		tree->nodes[at].weight += hits;
+	}
+	tree->nodes[at].own += hits;
+}
+
+/* Fills in the tree of callers: stacks from their innermost root (NULL: any frame) outwards. */
+static void make_callers(struct tree *tree, const struct view *view, const struct label_set *roots)
+{
+	start_tree(tree);
+	for (uint32_t node = 1; node < view->node_count; node++) {
+		uint32_t labels[DEPTH + 1];
+		size_t length = 0;
+		for (uint32_t at = node; at != 0; at = view->parent[at])
+			if (length > 0 || !roots || label_set_has(roots, view->label[at]))
+				labels[length++] = view->label[at];
+		if (length > 0 && view->hits[node] > 0)
+			add_stack(tree, labels, length, view->hits[node]);
+	}
+}
+
+/* Fills in the tree of stacks, which begin at their outermost root (NULL: any frame). */
+static void make_stacks(struct tree *tree, const struct view *view, const struct label_set *roots)
+{
+	start_tree(tree);
+	for (uint32_t node = 1; node < view->node_count; node++) {
+		uint32_t labels[DEPTH + 1], first = DEPTH + 1, outermost = PROFILE_NONE;
+		for (uint32_t at = node; at != 0; at = view->parent[at]) {
+			labels[--first] = view->label[at];
+			if (!roots || label_set_has(roots, view->label[at]))
+				outermost = first;
+		}
+		if (outermost != PROFILE_NONE && view->hits[node] > 0)
+			add_stack(tree, labels + outermost, DEPTH + 1 - outermost, view->hits[node]);
+	}
+}
+
+/* --- boxes --- */
+
+struct text {
+	char bytes[1 << 18];
+	size_t used;
+};
+
+static void add_box(struct text *text, const struct flame_box *box)
+{
+	text->used += (size_t)snprintf(text->bytes + text->used, sizeof(text->bytes) - text->used,
+				       "%u:%u@%llu+%llu/%llu\n", box->depth, box->label, (unsigned long long)box->start,
+				       (unsigned long long)box->weight, (unsigned long long)box->own);
+	assert_true(text->used < sizeof(text->bytes));
+}
+
+/* Adds the boxes of a node and below it that the window shows. */
+static void add_boxes(struct text *text, const struct tree *tree, uint32_t node, uint64_t start, uint32_t depth,
+		      const struct flame_window *window)
+{
+	const struct node *at = &tree->nodes[node];
+	add_box(text, &(struct flame_box){ start, at->weight, at->own, 0, at->label, depth });
+	for (uint32_t label = 0, left = 1; left > 0; label++) {
+		left = 0;
+		for (uint32_t i = 1; i < tree->count; i++) {
+			const struct node *child = &tree->nodes[i];
+			left += child->parent == node && child->label > label;
+			if (child->parent != node || child->label != label)
+				continue;
+			bool is_shown = start + child->weight > window->from && start < window->to &&
+					child->weight >= window->smallest &&
+					(window->depths == 0 || depth < window->depths);
+			if (is_shown)
+				add_boxes(text, tree, i, start, depth + 1, window);
+			start += child->weight;
+		}
+	}
+}
+
+static struct text found, expected;
+static struct tree tree;
+static struct flame_box boxes[BOXES];
+
+static int64_t find_boxes(struct flame *flame, const struct flame_window *window)
+{
+	int64_t count = flame_visible(flame, window, boxes, BOXES);
+	assert_in_range(count, 1, BOXES);
+	found.used = 0;
+	for (int64_t i = 0; i < count; i++)
+		add_box(&found, &boxes[i]);
+	return count;
+}
+
+/* The box's number in the tree of the definition: it has the same labels above it. */
+static uint32_t node_of(const struct flame *flame, uint32_t box)
+{
+	struct flame_box at;
+	assert_int_equal(flame_box(flame, box, &at), 0);
+	if (box == FLAME_ROOT)
+		return 0;
+	uint32_t above = node_of(flame, flame_parent(flame, box));
+	return child_of(&tree, above, at.label);
+}
+
+/* Fails with the first box that differs. */
+static void assert_same_text(void)
+{
+	size_t at = 0, line = 0;
+	for (; found.bytes[at] && found.bytes[at] == expected.bytes[at]; at++)
+		if (found.bytes[at] == '\n')
+			line = at + 1;
+	if (found.bytes[at] != expected.bytes[at])
+		fail_msg("%.60s, not %.60s", found.bytes + line, expected.bytes + line);
+}
+
+static void check_windows(struct flame *flame, struct random *random)
+{
+	struct flame_window window = { .to = UINT64_MAX };
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		uint32_t node = node_of(flame, window.node);
+		expected.used = 0;
+		add_boxes(&expected, &tree, node, 0, 0, &window);
+		int64_t count = find_boxes(flame, &window);
+		assert_same_text();
+		for (int64_t box = 0; box < count; box++) {
+			struct flame_box same;
+			assert_int_equal(flame_box(flame, boxes[box].node, &same), 0);
+			assert_int_equal(same.weight, boxes[box].weight);
+			if (window.node == FLAME_ROOT)
+				assert_int_equal(same.depth, boxes[box].depth);
+		}
+		/* A window of the whole graph, or below one of the boxes that were shown. */
+		const struct flame_box *next = &boxes[random_below(random, (uint64_t)count)];
+		window = (struct flame_window){ .node = i % 2 ? FLAME_ROOT : next->node };
+		uint64_t width = i % 2 ? tree.nodes[0].weight : next->weight;
+		window.from = random_below(random, width + 1);
+		window.to = window.from + 1 + random_below(random, width + 1);
+		window.smallest = random_below(random, 6);
+		window.depths = (uint32_t)random_below(random, 4);
+	}
+}
+
+static void random_stacks(struct paths *paths, struct random *random, const char *names)
+{
+	paths_start(paths, RESOURCE_MERGED);
+	for (uint64_t left = 1 + random_below(random, 30); left > 0; left--) {
+		char stack[2 * DEPTH + 2] = "";
+		size_t length = 0;
+		for (uint64_t depth = 1 + random_below(random, DEPTH); depth > 0; depth--) {
+			stack[length++] = names[random_below(random, strlen(names))];
+			stack[length++] = depth > 1 ? ';' : '\0';
+		}
+		paths_add(paths, stack, 1 + random_below(random, 9));
+	}
+}
+
+static void graphs_are_their_definitions(void **state)
+{
+	(void)state;
+	struct random random = { .state = 77 };
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct paths paths;
+		random_stacks(&paths, &random, round % 2 ? "abc" : "abcdefghi");
+		struct view *view = paths_view(&paths, VIEW_FUNCTION);
+		uint32_t labels[] = { 0, 1, 2 };
+		struct label_set roots = { .labels = labels,
+					   .count = 1 + random_below(&random,
+								     view->label_count < 3 ? view->label_count : 3) };
+		for (unsigned rooted = 0; rooted < 2; rooted++) {
+			struct view *stacks = rooted ? subtree_new(view, &roots, NULL) : view;
+			struct flame *flame = flame_of_stacks(stacks, NULL);
+			make_stacks(&tree, view, rooted ? &roots : NULL);
+			check_windows(flame, &random);
+			flame_free(flame);
+			if (rooted)
+				subtree_free(stacks);
+			flame = flame_of_callers(view, rooted ? &roots : NULL, NULL);
+			make_callers(&tree, view, rooted ? &roots : NULL);
+			check_windows(flame, &random);
+			flame_free(flame);
+		}
+		view_free(view);
+		paths_end(&paths);
+	}
+}
+
+/* Of a stack with several marked frames, the hits count once. */
+static void matches_are_their_definition(void **state)
+{
+	(void)state;
+	struct random random = { .state = 78 };
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct paths paths;
+		random_stacks(&paths, &random, "abcdef");
+		struct view *view = paths_view(&paths, VIEW_FUNCTION);
+		bool marks[6] = { false };
+		uint64_t hits = 0;
+		for (size_t i = 0; i < 6; i++)
+			marks[i] = random_below(&random, 3) == 0;
+		for (uint32_t node = 1; node < view->node_count; node++) {
+			bool is_marked = false;
+			for (uint32_t at = node; at != 0; at = view->parent[at])
+				is_marked = is_marked || marks[view->label[at]];
+			hits += is_marked ? view->hits[node] : 0;
+		}
+		assert_int_equal(flame_matched(view, marks), hits);
+		view_free(view);
+		paths_end(&paths);
+	}
+}
+
+/* --- pairs --- */
+
+static uint32_t node_of_names(const struct view *view, const struct view *names, uint32_t node)
+{
+	if (node == 0)
+		return 0;
+	uint32_t above = node_of_names(view, names, names->parent[node]);
+	if (above == PROFILE_NONE)
+		return PROFILE_NONE;
+	for (uint32_t i = view->child_start[above]; i < view->child_start[above + 1]; i++)
+		if (strcmp(view->labels[view->label[view->child[i]]].text, names->labels[names->label[node]].text) == 0)
+			return view->child[i];
+	return PROFILE_NONE;
+}
+
+static void check_tree(const struct view *view)
+{
+	size_t listed = 0, deepest = 0;
+	for (uint32_t node = 0; node < view->node_count; node++) {
+		uint32_t end = node + 1;
+		size_t depth = 0;
+		for (uint32_t at = node; at != 0; at = view->parent[at])
+			depth++;
+		deepest = depth > deepest ? depth : deepest;
+		for (uint32_t i = view->child_start[node]; i < view->child_start[node + 1]; i++, listed++) {
+			assert_int_equal(view->parent[view->child[i]], node);
+			assert_int_equal(view->child[i], end); /* depth first */
+			end = view->end[end];
+			if (i > view->child_start[node])
+				assert_true(view->label[view->child[i]] > view->label[view->child[i - 1]]);
+		}
+		assert_int_equal(view->end[node], end);
+	}
+	assert_int_equal(listed, view->node_count - 1);
+	assert_int_equal(view->depth, deepest);
+}
+
+/* Each path of either view is in the tree, with the hits of both. */
+static void pairs_are_their_definition(void **state)
+{
+	(void)state;
+	struct random random = { .state = 79 };
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct paths sides[2];
+		const struct view *views[2];
+		for (int side = 0; side < 2; side++) {
+			random_stacks(&sides[side], &random, side ? "abcd" : "cdefg");
+			views[side] = paths_view(&sides[side], VIEW_FUNCTION);
+		}
+		int primary = (int)(round % 2);
+		struct tree_pair *pair = tree_pair_new(views, primary, NULL);
+		size_t nodes[2] = { 0, 0 };
+		assert_non_null(pair);
+		check_tree(&pair->tree);
+		for (uint32_t node = 0; node < pair->tree.node_count; node++) {
+			bool is_known = false;
+			for (int side = 0; side < 2; side++) {
+				uint32_t own = node_of_names(views[side], &pair->tree, node);
+				nodes[side] += own != PROFILE_NONE;
+				is_known = is_known || own != PROFILE_NONE;
+				assert_int_equal(pair->weight[side][node],
+						 own == PROFILE_NONE ? 0 : views[side]->weight[own]);
+			}
+			assert_true(is_known);
+		}
+		for (int side = 0; side < 2; side++) {
+			assert_int_equal(nodes[side], views[side]->node_count);
+			assert_int_equal(pair->total[side], views[side]->total);
+		}
+		assert_ptr_equal(pair->tree.weight, pair->weight[primary]);
+		assert_ptr_equal(pair->tree.profile, views[primary]->profile);
+		assert_ptr_equal(pair->tree.resource, views[primary]->resource);
+		assert_int_equal(pair->tree.total, views[primary]->total);
+		assert_int_equal(pair->tree.samples, views[primary]->samples);
+		assert_int_equal(pair->tree.independent, views[primary]->independent);
+		tree_pair_free(pair);
+		for (int side = 0; side < 2; side++) {
+			view_free((struct view *)views[side]);
+			paths_end(&sides[side]);
+		}
+	}
+}
+
+/* Views of two resources have no significant differences. */
+static void pairs_of_resources(void **state)
+{
+	(void)state;
+	struct paths sides[2];
+	const struct view *views[2];
+	for (int side = 0; side < 2; side++) {
+		paths_start(&sides[side], RESOURCE_SAMPLED);
+		paths_add(&sides[side], "f", 1);
+		if (side)
+			sides[side].profile->resources[0].name =
+				(uint32_t)profile_add_string(sides[side].profile, "faults");
+		views[side] = paths_view(&sides[side], VIEW_FUNCTION);
+	}
+	struct tree_pair *pair = tree_pair_new(views, 0, NULL);
+	assert_null(pair->significant);
+	tree_pair_free(pair);
+	for (int side = 0; side < 2; side++) {
+		view_free((struct view *)views[side]);
+		paths_end(&sides[side]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(graphs_are_their_definitions),
+		cmocka_unit_test(matches_are_their_definition),
+		cmocka_unit_test(pairs_are_their_definition),
+		cmocka_unit_test(pairs_of_resources),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* analyze/short_names.c: two functions of a report stay distinct, and what a row shows is found again. analyze/own_code.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/own_code.h"
+#include "analyze/short_names.h"
+#include "base/columns.h"
+#include "base/error.h"
+#include "support/paths_profile.h"
+
+static struct short_names *names_of(const char *const *texts, size_t count)
+{
+	struct short_names_item items[16];
+	for (size_t i = 0; i < count; i++) {
+		const char *at = strchr(texts[i], '@');
+		items[i] = (struct short_names_item){ texts[i],
+						      (uint32_t)(at ? (size_t)(at - texts[i]) : strlen(texts[i])) };
+	}
+	struct short_names *names = short_names_new(items, count);
+	assert_non_null(names);
+	return names;
+}
+
+static const char *shown(struct short_names *names, size_t index, size_t columns)
+{
+	static char text[256];
+	struct buffer buffer;
+	buffer_init(&buffer);
+	short_names_append(names, index, columns, &buffer);
+	assert_int_equal(buffer_error(&buffer), 0);
+	snprintf(text, sizeof(text), "%.*s", (int)buffer.size, (const char *)buffer.bytes);
+	buffer_release(&buffer);
+	return text;
+}
+
+static void equal_short_names_are_distinguished(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"f(char)",   "f(int)",   "g(int)", "std::vector<A>::at(int)", "std::vector<B>::at(int)",
+		"h@liba.so", "h@libb.so"
+	};
+	struct short_names *names = names_of(texts, 7);
+	assert_string_equal(shown(names, 0, 40), "f(char)"); /* "f" would be both */
+	assert_string_equal(shown(names, 1, 40), "f(int)");
+	assert_string_equal(shown(names, 1, 3), "f#2");
+	assert_string_equal(shown(names, 2, 40), "g");
+	assert_string_equal(shown(names, 3, 40), "std::vector<A>::at");
+	assert_string_equal(shown(names, 4, 8), "at#2");
+	assert_string_equal(shown(names, 5, 40), "h@liba.so");
+	assert_string_equal(shown(names, 6, 5), "h@…so");
+	short_names_free(names);
+}
+
+static void what_is_shown_is_found(void **state)
+{
+	(void)state;
+	static const char *const texts[] = { "f(char)", "f(int)", "std::vector<Alpha>::at(int)",
+					     "std::vector<Beta>::at(int)" };
+	static const struct {
+		const char *text;
+		int64_t count;
+		uint32_t first;
+	} rows[] = { { "f#2", 1, 1 },
+		     { "f", 2, 0 },
+		     { "std::vector<Alpha>::at", 1, 2 },
+		     { "std::vector<…>::at", 2, 2 },
+		     { "std::vector<...>::at#2", 1, 3 },
+		     { "at#1", 1, 2 },
+		     { "at#3", 0, 0 },
+		     { "nothing", 0, 0 } };
+	struct short_names *names = names_of(texts, 4);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint32_t found[4] = { 0 };
+		assert_int_equal(short_names_find(names, rows[i].text, found), rows[i].count);
+		assert_int_equal(found[0], rows[i].first);
+	}
+	short_names_free(names);
+}
+
+/* Of many random names, each is found by what any width shows that does not cut it, and no two show the same. */
+static void random_names_stay_distinct(void **state)
+{
+	(void)state;
+	enum { NAMES = 16, BYTES = 64 };
+	static const char *const types[] = {
+		"int", "char", "Rec", "std::vector<int>", "ns::Rec", "std::allocator<int>"
+	};
+	static const char *const functions[] = { "f", "g", "ns::f", "K::f" };
+	uint64_t random = 7;
+	for (int round = 0; round < 300; round++) {
+		char texts[NAMES][BYTES];
+		const char *list[NAMES];
+		size_t count = 0;
+		for (int i = 0; i < NAMES; i++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+			uint64_t value = random >> 20;
+			snprintf(texts[count], BYTES, "%s<%s>(%s)", functions[value % 4], types[value / 4 % 6],
+				 types[value / 24 % 6]);
+			bool is_new = true;
+			for (size_t k = 0; k < count; k++)
+				is_new = is_new && strcmp(texts[k], texts[count]) != 0;
+			list[count] = texts[count];
+			count += is_new;
+		}
+		struct short_names *names = names_of(list, count);
+		for (size_t columns = 8; columns < 64; columns += 7) {
+			char all[NAMES][BYTES];
+			for (size_t i = 0; i < count; i++) {
+				uint32_t found[NAMES];
+				snprintf(all[i], BYTES, "%s", shown(names, i, columns));
+				assert_true(text_columns(all[i], strlen(all[i])) <= columns);
+				assert_int_equal(short_names_find(names, all[i], found), 1);
+				assert_int_equal(found[0], i);
+				for (size_t k = 0; k < i; k++)
+					assert_string_not_equal(all[k], all[i]);
+			}
+		}
+		short_names_free(names);
+	}
+}
+
+/* --- own code --- */
+
+static uint32_t function_in(struct paths *paths, const char *name, const char *module, const char *file)
+{
+	uint32_t function = paths_function(paths, name, paths_module(paths, module), file, 1, ROLE_NONE);
+	const uint32_t line = 1;
+	paths_define(paths, name, paths_module(paths, module), &function, &line, 1);
+	return function;
+}
+
+static void code_is_own_or_of_libraries(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *module, *file;
+		bool is_own;
+	} rows[] = {
+		{ "main", "/usr/bin/app", "", true },
+		{ "work", "/home/me/build/libwork.so", "/home/me/work.c", true },
+		{ "malloc", "/usr/lib/x86_64-linux-gnu/libc.so.6", "./malloc/malloc.c", false },
+		{ "inlined", "/usr/bin/app", "/usr/include/c++/12/bits/stl_algo.h", false },
+		{ "std::sort<int*>(int*)", "/usr/bin/app", "", false },
+		{ "void std::fill<int>()", "/usr/bin/app", "", false },
+		{ "core::fmt::write", "/home/me/app", "", false },
+		{ "crate_of_others", "/home/me/app", "/home/me/.cargo/registry/src/x/lib.rs", false },
+		{ "runtime.mallocgc", "/home/me/app", "/usr/local/go/src/runtime/malloc.go", false },
+		{ "standard", "/home/me/app", "/home/me/standard.cc", true },
+	};
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		function_in(&paths, rows[i].name, rows[i].module, rows[i].file);
+		paths_add(&paths, rows[i].name, 1);
+	}
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (own_code_has(view, paths_label(view, rows[i].name)) != rows[i].is_own)
+			fail_msg("%s in %s", rows[i].name, rows[i].module);
+	view_free(view);
+	paths_end(&paths);
+}
+
+static void library_code_is_charged_to_its_caller(void **state)
+{
+	(void)state;
+	struct paths paths;
+	struct error error = { 0 };
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths_add(&paths, "main;a;std::x;std::y", 5);
+	paths_add(&paths, "main;a;std::x", 2);
+	paths_add(&paths, "main;a;std::x;b", 1); /* called back */
+	paths_add(&paths, "main;std::y", 3);
+	paths_add(&paths, "main", 1);
+	paths_add(&paths, "std::y", 4); /* no own code */
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	struct own_code *own = analyze_own_code(view, &error);
+	assert_non_null(own);
+	assert_int_equal(own->charged_count, 3);
+	static const struct {
+		const char *name, *other;
+		uint64_t hits, other_hits;
+	} charged[] = { { "a", "std::y", 7, 5 }, { "main", "std::y", 4, 3 }, { "b", NULL, 1, 0 } };
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(own->charged[i].label, paths_label(view, charged[i].name));
+		assert_int_equal(own->charged[i].hits, charged[i].hits);
+		assert_int_equal(own->charged[i].other_hits, charged[i].other_hits);
+		assert_int_equal(own->charged[i].other,
+				 charged[i].other ? paths_label(view, charged[i].other) : PROFILE_NONE);
+	}
+	assert_int_equal(own->uncharged, 4);
+	assert_int_equal(own->library_count, 2);
+	const struct own_entry *y = own_code_library(own, paths_label(view, "std::y"));
+	assert_true(y && y->hits == 12 && y->other == paths_label(view, "a") && y->other_hits == 5);
+	assert_null(own_code_library(own, paths_label(view, "main")));
+	own_code_free(own);
+	view_free(view);
+	paths_end(&paths);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_short_names_are_distinguished),
+		cmocka_unit_test(what_is_shown_is_found),
+		cmocka_unit_test(random_names_stay_distinct),
+		cmocka_unit_test(code_is_own_or_of_libraries),
+		cmocka_unit_test(library_code_is_charged_to_its_caller),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

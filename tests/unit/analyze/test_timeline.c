@@ -1,0 +1,139 @@
+/* A timeline has each hit in its thread's row and its period, and counts those that have neither. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "analyze/timeline.h"
+#include "support/alloc_fail.h"
+#include "support/paths_profile.h"
+
+static struct paths paths;
+
+/* Two threads, from 1,000 to 2,000 ns. */
+static int start(void **state)
+{
+	(void)state;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	struct profile *profile = paths.profile;
+	while (profile->thread_count < 2)
+		assert_true(profile_add_thread(profile, &(struct profile_thread){ .tid = 5 }) >= 0);
+	profile->start_ns = 1000;
+	profile->end_ns = 2000;
+	static const struct {
+		uint64_t time_ns;
+		uint32_t thread;
+		uint64_t hits;
+	} rows[] = { { 1000, 0, 1 },
+		     { 1099, 0, 2 },
+		     { 1100, 0, 4 },
+		     { 1950, 1, 8 },
+		     { 2000, 1, 16 },
+		     { 0, 0, 32 },
+		     { 1500, PROFILE_NONE, 64 } };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		paths.time_ns = rows[i].time_ns;
+		paths.thread = rows[i].thread;
+		paths_add(&paths, "main;f", rows[i].hits);
+	}
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	paths_end(&paths);
+	return 0;
+}
+
+static void hits_by_thread_and_period(void **state)
+{
+	(void)state;
+	const struct view_options options = { .thread = VIEW_ANY };
+	struct timeline *timeline = analyze_timeline(paths.profile, &options, 10, NULL);
+	assert_int_equal(timeline->from_ns, 0);
+	assert_int_equal(timeline->to_ns, 1000);
+	uint64_t expected[20] = { [0] = 1 + 2, [1] = 4, [19] = 8 + 16 };
+	for (size_t i = 0; i < 20; i++)
+		assert_int_equal(timeline->hits[i], expected[i]);
+	assert_int_equal(timeline->outside, 32 + 64);
+	timeline_free(timeline);
+	timeline_free(NULL);
+}
+
+static void a_selected_range(void **state)
+{
+	(void)state;
+	const struct view_options options = { .thread = VIEW_ANY, .from_ns = 99, .to_ns = 500 };
+	struct timeline *timeline = analyze_timeline(paths.profile, &options, 1, NULL);
+	assert_int_equal(timeline->hits[0], 2 + 4);
+	assert_int_equal(timeline->hits[1], 0);
+	assert_int_equal(timeline->outside, 0);
+	timeline_free(timeline);
+}
+
+static void a_selected_thread(void **state)
+{
+	(void)state;
+	const struct view_options options = { .thread = 1 };
+	struct timeline *timeline = analyze_timeline(paths.profile, &options, 1, NULL);
+	assert_int_equal(timeline->hits[0], 0);
+	assert_int_equal(timeline->hits[1], 8 + 16);
+	timeline_free(timeline);
+}
+
+static void an_unknown_resource(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	const uint32_t unknown[] = { (uint32_t)paths.profile->resource_count, 9 };
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
+		const struct view_options options = { .resource = unknown[i], .thread = VIEW_ANY };
+		error.code = 0;
+		assert_null(analyze_timeline(paths.profile, &options, 1, &error));
+		assert_int_equal(error.code, ERROR_NOT_FOUND);
+	}
+}
+
+/* A thread's first hit is on a broken path, and the others below the mark at which the thread was created. */
+static void where_a_thread_was_created(void **state)
+{
+	(void)state;
+	struct profile *profile = paths.profile;
+	const struct profile_module module = { .path = (uint32_t)profile_add_string(profile, "[thread]"),
+					       .kind = MODULE_THREAD };
+	int64_t location = profile_add_location(profile, (uint32_t)profile_add_module(profile, &module), 0);
+	int64_t mark = profile_add_node(profile, profile->hits[0].node, (uint32_t)location);
+	int64_t below = profile_add_node(profile, (uint32_t)mark, profile->nodes[profile->hits[0].node].location);
+	assert_true(below > mark && mark > 0);
+	assert_int_equal(profile_add_hit(profile, 1999, 1, (uint32_t)below, 0, 1), 0);
+	const struct view_options options = { .thread = VIEW_ANY };
+	struct timeline *timeline = analyze_timeline(profile, &options, 10, NULL);
+	assert_int_equal(timeline->marks[0], PROFILE_ROOT);
+	assert_int_equal(timeline->marks[1], mark);
+	timeline_free(timeline);
+}
+
+static void without_memory(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	const struct view_options options = { .thread = 1 };
+	ALLOC_FAIL_EACH(timeline_free(analyze_timeline(paths.profile, &options, 10, &error)));
+	assert_int_equal(error.code, ERROR_MEMORY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(hits_by_thread_and_period, start, end),
+		cmocka_unit_test_setup_teardown(a_selected_range, start, end),
+		cmocka_unit_test_setup_teardown(a_selected_thread, start, end),
+		cmocka_unit_test_setup_teardown(an_unknown_resource, start, end),
+		cmocka_unit_test_setup_teardown(where_a_thread_was_created, start, end),
+		cmocka_unit_test_setup_teardown(without_memory, start, end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

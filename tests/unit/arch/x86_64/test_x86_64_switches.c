@@ -1,0 +1,214 @@
+/* The rows of calls that change stacks: where they are put among the rows of the call frame information. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "processor/tests.h"
+#include "support/alloc_fail.h"
+#include "support/tiny_table.h"
+
+/* call *%rax; mov 0x28(%rsp),%rsi; mov %rsi,%rsp */
+static const uint8_t call[] = { 0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4 };
+
+enum { CODE_BYTES = 0x21000, ROWS_MAX = 64 };
+
+/* A program: code of nops, with calls at some offsets, and its functions. */
+struct program {
+	uint8_t code[CODE_BYTES];
+	size_t code_bytes;
+	struct buffer eh_frame;
+	size_t cie;
+	bool is_go;
+};
+
+static void begin(struct program *program)
+{
+	memset(program->code, 0x90, sizeof(program->code));
+	program->code_bytes = sizeof(program->code);
+	program->is_go = true;
+	buffer_init(&program->eh_frame);
+	program->cie = tiny_cie(&program->eh_frame, true, "z", BYTES(TEST_FIRST_RULES));
+}
+
+static void add_function(struct program *program, uint64_t offset, uint64_t size, const void *rules, size_t bytes)
+{
+	tiny_fde(&program->eh_frame, true, program->cie, TINY_CODE + offset, size, rules, bytes);
+}
+
+static void add_call(struct program *program, size_t offset)
+{
+	memcpy(program->code + offset, call, sizeof(call));
+}
+
+static struct unwind_table *make_table(const struct program *program)
+{
+	struct buffer bytes;
+	buffer_init(&bytes);
+	tiny_elf_with_code(&bytes, &program->eh_frame, program->code, program->code_bytes, program->is_go);
+	struct elf_file *file = elf_file_from_memory(bytes.bytes, bytes.size, "tiny", NULL);
+	struct unwind_table *table = file ? unwind_table_new(file, NULL) : NULL;
+	elf_file_free(file);
+	buffer_release(&bytes);
+	return table;
+}
+
+/* Checks the rows, and that a search finds each of them. Releases the program. */
+static void assert_rows(struct program *program, const char *expected)
+{
+	struct unwind_table *table = make_table(program);
+	assert_non_null(table);
+	assert_string_equal(tiny_rows_text(table), expected);
+	for (uint32_t i = 0; i < table->row_count; i++)
+		assert_ptr_equal(unwind_table_row(table, TINY_BASE + table->rows[i].pc), &table->rows[i]);
+	unwind_table_free(table);
+	buffer_release(&program->eh_frame);
+}
+
+/* One function of 0x80 bytes with these rules, and a call at an offset. */
+static void assert_call(size_t offset, const void *rules, size_t bytes, const char *expected)
+{
+	struct program *program = test_malloc(sizeof(*program));
+	begin(program);
+	add_function(program, 0, 0x80, rules, bytes);
+	add_call(program, offset);
+	assert_rows(program, expected);
+	test_free(program);
+}
+
+static void call_divides_its_row(void **state)
+{
+	(void)state;
+	assert_call(0x10, BYTES(0), "1000 sp+8; 1010 switch+40; 1012 sp+8; 1080 none");
+	/* It begins where its row does. */
+	assert_call(0, BYTES(0), "1000 switch+40; 1002 sp+8; 1080 none");
+	assert_call(0x10, BYTES(0x50, 0x0e, 16), "1000 sp+8; 1010 switch+40; 1012 sp+16; 1080 none");
+	/* It ends where its row does. */
+	assert_call(0x10, BYTES(0x52, 0x0e, 16), "1000 sp+8; 1010 switch+40; 1012 sp+16; 1080 none");
+	assert_call(0x10, BYTES(0x53, 0x0e, 16), "1000 sp+8; 1010 switch+40; 1012 sp+8; 1013 sp+16; 1080 none");
+	/* Both. */
+	assert_call(0x10, BYTES(0x50, 0x0e, 16, 0x42, 0x0e, 24), "1000 sp+8; 1010 switch+40; 1012 sp+24; 1080 none");
+	/* It has two rows: it is not a call. */
+	assert_call(0x10, BYTES(0x51, 0x0e, 16), "1000 sp+8; 1011 sp+16; 1080 none");
+	/* It is the last instruction of its function. */
+	assert_call(0x7e, BYTES(0), "1000 sp+8; 107e switch+40; 1080 none");
+	/* It is behind the function, or only begins in it. */
+	assert_call(0x80, BYTES(0), "1000 sp+8; 1080 none");
+	assert_call(0x7f, BYTES(0), "1000 sp+8; 1080 none");
+}
+
+static void other_programs_have_no_such_calls(void **state)
+{
+	(void)state;
+	struct program *program = test_malloc(sizeof(*program));
+	begin(program);
+	add_function(program, 0, 0x80, BYTES(0));
+	add_call(program, 0x10);
+	program->is_go = false;
+	assert_rows(program, "1000 sp+8; 1080 none");
+	test_free(program);
+}
+
+/* Where the file ends soon behind the function, only calls are found that have ARCH_SWITCH_BYTES in the function. */
+static void function_at_the_end_of_the_file(void **state)
+{
+	(void)state;
+	struct program *program = test_malloc(sizeof(*program));
+	for (size_t behind = 0; behind < ARCH_SWITCH_BYTES; behind++) {
+		begin(program);
+		add_function(program, 0, 0x80, BYTES(0));
+		add_call(program, 0x80 - ARCH_SWITCH_BYTES);
+		add_call(program, 0x50);
+		program->code_bytes = 0x80 + behind;
+		assert_rows(program, behind < ARCH_SWITCH_BYTES - 1
+					     ? "1000 sp+8; 1040 switch+40; 1042 sp+8; 1080 none"
+					     : "1000 sp+8; 1040 switch+40; 1042 sp+8; 1050 switch+40; 1052 sp+8; "
+					       "1080 none");
+	}
+	test_free(program);
+}
+
+static void most_calls(void **state)
+{
+	(void)state;
+	struct program *program = test_malloc(sizeof(*program));
+	char expected[400] = "1000 sp+8";
+	begin(program);
+	add_function(program, 0, 0x200, BYTES(0));
+	for (unsigned i = 1; i <= 9; i++)
+		add_call(program, i * 0x20);
+	for (unsigned i = 1; i <= 8; i++)
+		snprintf(expected + strlen(expected), 60, "; %x switch+40; %x sp+8%s", 0x1000 + i * 0x20,
+			 0x1002 + i * 0x20, i == 8 ? "; 1200 none" : "");
+	assert_rows(program, expected);
+	test_free(program);
+}
+
+/* Functions are read in pieces of 64 KB. Calls are found in each piece, also at its end. */
+static void several_pieces(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t start, size;
+	} functions[] = { { 0, 0x80 }, { 0xff80, 0x80 }, { 0x10000, 0x80 }, { 0x1ff81, 0x80 }, { 0x20001, 0x100 } };
+	struct program *program = test_malloc(sizeof(*program));
+	begin(program);
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		add_function(program, functions[i].start, functions[i].size, BYTES(0x0e, 8 * (uint8_t)(i + 2)));
+		add_call(program, functions[i].start + functions[i].size - 2);
+	}
+	assert_rows(program, "1000 sp+16; 107e switch+40; 1080 none; 10f80 sp+24; 10ffe switch+40; 11000 sp+32; "
+			     "1107e switch+40; 11080 none; 20f81 sp+40; 20fff switch+40; 21001 sp+48; "
+			     "210ff switch+40; 21101 none");
+	/* Of a larger function, the first 64 KB are searched. */
+	begin(program);
+	add_function(program, 0, 0x10100, BYTES(0));
+	add_call(program, 0xfff0);
+	add_call(program, 0x10000);
+	assert_rows(program, "1000 sp+8; 10ff0 switch+40; 10ff2 sp+8; 11100 none");
+	test_free(program);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	struct program *program = test_malloc(sizeof(*program));
+	unsigned built = 0, failed = 0;
+	begin(program);
+	add_function(program, 0, 0x80, BYTES(0));
+	add_call(program, 0x10);
+	struct buffer bytes;
+	buffer_init(&bytes);
+	tiny_elf_with_code(&bytes, &program->eh_frame, program->code, program->code_bytes, true);
+	ALLOC_FAIL_EACH({
+		struct elf_file *file = elf_file_from_memory(bytes.bytes, bytes.size, "tiny", NULL);
+		struct error error = { 0 };
+		struct unwind_table *table = file ? unwind_table_new(file, &error) : NULL;
+		elf_file_free(file);
+		built += table != NULL;
+		failed += !table;
+		if (table)
+			assert_string_equal(tiny_rows_text(table), "1000 sp+8; 1010 switch+40; 1012 sp+8; 1080 none");
+		unwind_table_free(table);
+	});
+	assert_true(built >= 1 && failed >= 10);
+	buffer_release(&bytes);
+	buffer_release(&program->eh_frame);
+	test_free(program);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(call_divides_its_row),
+		cmocka_unit_test(other_programs_have_no_such_calls),
+		cmocka_unit_test(function_at_the_end_of_the_file),
+		cmocka_unit_test(most_calls),
+		cmocka_unit_test(several_pieces),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+	return cmocka_run_group_tests_name("x86_64_switches", tests, NULL, NULL);
+}

@@ -1,0 +1,367 @@
+/* The page: its engine answers requests about profiles that were written for it, and its data are unpacked as browsers do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "profile_file/writer.h"
+#include "support/alloc_fail.h"
+#include "support/paths_profile.h"
+#include "ui/page/embed.h"
+#include "ui/page/engine.h"
+#include "ui/page/write.h"
+
+/* Returns the bytes of a profile with these stacks, as a page contains it. */
+static struct buffer make_profile(uint64_t hits)
+{
+	struct paths paths;
+	struct buffer bytes;
+	struct error error;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	for (uint64_t i = 0; i < hits; i++)
+		paths_add(&paths, "main;f", 1);
+	paths_add(&paths, "main;g;f", 1);
+	paths_add(&paths, "main;g", 2);
+	buffer_init(&bytes);
+	struct writer *writer = writer_to_memory(&bytes, &error);
+	assert_non_null(writer);
+	assert_int_equal(writer_finish(writer, paths.profile, &error), 0);
+	writer_free(writer);
+	paths_end(&paths);
+	return bytes;
+}
+
+static struct engine engine;
+
+static int start(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	engine = (struct engine){ 0 };
+	for (int side = 0; side < 2; side++) {
+		struct buffer bytes = make_profile(side ? 17 : 5);
+		assert_int_equal(engine_load(&engine, side, bytes.bytes, bytes.size, &error), 0);
+		buffer_release(&bytes);
+	}
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	engine_release(&engine);
+	return 0;
+}
+
+static void assert_answer(const char *request, const char *part)
+{
+	struct error error = { 0 };
+	char *answer = engine_ask(&engine, request, &error);
+	if (!answer)
+		fail_msg("%s: %s", request, error.message);
+	if (!strstr(answer, part))
+		fail_msg("%s: %s is not in %s", request, part, answer);
+	free(answer);
+}
+
+static void assert_refused(const char *request, int code, const char *part)
+{
+	struct error error = { 0 };
+	assert_null(engine_ask(&engine, request, &error));
+	assert_int_equal(error.code, code);
+	if (!strstr(error.message, part))
+		fail_msg("%s: %s", request, error.message);
+}
+
+static void reports(void **state)
+{
+	(void)state;
+	assert_answer("report=functions\n", "{\"path\": [\"f\"], \"fraction\": 0.75, ");
+	assert_answer("side=b\nreport=functions\n", "{\"path\": [\"f\"], \"fraction\": 0.9, ");
+	assert_answer("report=body\nlimit=1\n", "\"left_out\": 1}");
+	assert_answer("report=functions\nthreshold=80%\n", "\"left_out\": 2}");
+	assert_answer("report=down\nroot=g\n", "{\"path\": [\"g\", \"f\"], \"fraction\": 0.125, ");
+	assert_answer("report=whatif\nterm=main;g=0\n", "\"predicted_total\": 0.625");
+	assert_answer("report=info\n", "\"samples\": 7");
+	assert_answer("report=diff\nof=functions\n", "\"hits_a\": 6, \"hits_b\": 18");
+}
+
+static void requests_that_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("report=nothing\n", ERROR_USAGE, "no report 'nothing'");
+	assert_refused("", ERROR_USAGE, "no report ''");
+	assert_refused("report\n", ERROR_USAGE, "KEY=VALUE");
+	assert_refused("colour=red\n", ERROR_USAGE, "unknown key 'colour'");
+	assert_refused("report=functions\nresource=none\n", ERROR_NOT_FOUND, "none");
+	assert_refused("report=functions\nthread=9\n", ERROR_NOT_FOUND, "no threads");
+	assert_refused("report=functions\nprocess=9\n", ERROR_NOT_FOUND, "process");
+	assert_refused("report=functions\nlabel=a=b\n", ERROR_NOT_FOUND, "label");
+	assert_refused("report=functions\nfrom=2\nto=1\n", ERROR_USAGE, "empty");
+	assert_refused("report=functions\nby=colour\n", ERROR_USAGE, "colour");
+	assert_refused("report=functions\nlimit=-1\n", ERROR_USAGE, "-1");
+	assert_refused("report=functions\nuntrimmed=maybe\n", ERROR_USAGE, "maybe");
+	assert_refused("report=down\nroot=nothing\n", ERROR_NOT_FOUND, "nothing");
+	assert_refused("report=diff\nof=tree\n", ERROR_USAGE, "no list 'tree'");
+	struct buffer terms;
+	buffer_init(&terms);
+	buffer_append_string(&terms, "report=whatif\n");
+	for (int i = 0; i <= PAGE_TERMS_MAX; i++)
+		buffer_append_string(&terms, "term=main=1\n");
+	buffer_append_byte(&terms, 0);
+	assert_refused((const char *)terms.bytes, ERROR_LIMIT, "at most 32");
+	buffer_release(&terms);
+}
+
+/* What a report needs is checked without making it. */
+static void whether_a_report_can_be_made(void **state)
+{
+	(void)state;
+	assert_answer("report=functions\nhas=on\n", "{}");
+	assert_refused("report=pages\nhas=on\n", ERROR_NOT_FOUND, "no addresses");
+	assert_refused("report=groups\nhas=on\n", ERROR_NOT_FOUND, "group");
+}
+
+/* A picture keeps its view while others are made and forgotten. */
+static void views_of_pictures_stay(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	struct picture picture, others[VIEW_CACHE_VIEWS];
+	assert_int_equal(picture_make(&picture, &engine, "", &error), 0);
+	const struct view *view = picture.own;
+	for (unsigned i = 1; i < VIEW_CACHE_VIEWS; i++) {
+		char request[64];
+		snprintf(request, sizeof(request), "to=%u\n", i);
+		assert_int_equal(picture_make(&others[i], &engine, request, &error), 0);
+	}
+	assert_int_equal(picture_make(&others[0], &engine, "to=1000\n", &error), ERROR_LIMIT);
+	view_cache_trim(&engine.views, 0);
+	assert_int_equal(picture_make(&others[0], &engine, "", &error), 0);
+	assert_ptr_equal(others[0].own, view);
+	picture_release(&picture);
+	for (unsigned i = 0; i < VIEW_CACHE_VIEWS; i++)
+		picture_release(&others[i]);
+	view_cache_trim(&engine.views, 0);
+	assert_null(engine.views.views[0].view);
+}
+
+static void one_profile_has_no_second(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	struct engine single = { 0 };
+	struct buffer bytes = make_profile(1);
+	assert_int_equal(engine_load(&single, 0, bytes.bytes, bytes.size, &error), 0);
+	assert_null(engine_ask(&single, "side=b\nreport=functions\n", &error));
+	assert_int_equal(error.code, ERROR_USAGE);
+	assert_null(engine_ask(&single, "report=diff\nof=functions\n", &error));
+	assert_true(engine_load(&single, 0, bytes.bytes, bytes.size / 2, &error) == 0 ||
+		    error.code == ERROR_CORRUPT); /* a cut file is read up to its last whole block */
+	assert_true(engine_load(&single, 0, "no profile", 10, &error) < 0);
+	buffer_release(&bytes);
+	engine_release(&single);
+}
+
+static void pictures(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *request;
+		uint64_t weight; /* of all boxes */
+	} rows[] = { { "", 8 },
+		     { "shape=callers\n", 8 },
+		     { "shape=up\nroot=g\n", 3 },
+		     { "shape=down\nroot=f\n", 6 },
+		     { "shape=changes\n", 8 },
+		     { "side=b\nshape=changes\n", 20 },
+		     { "other=cpu\n", 8 } };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct picture picture;
+		struct error error = { 0 };
+		struct flame_box box;
+		uint64_t hits;
+		assert_int_equal(picture_make(&picture, &engine, rows[i].request, &error), 0);
+		assert_int_equal(flame_box(picture.flame, FLAME_ROOT, &box), 0);
+		assert_int_equal(box.weight, rows[i].weight);
+		assert_int_equal(picture_search(&picture, "G", &hits), 1);
+		assert_int_equal(hits, 3);
+		assert_int_equal(picture_search(&picture, "", &hits), 0);
+		assert_null(picture.marks);
+		picture_release(&picture);
+	}
+	static const char *const refused[] = { "shape=round\n", "shape=up\n",   "shape=down\nroot=none\n",
+					       "thread=7\n",    "other=none\n", "shape=changes\nthread=7\n" };
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		struct picture picture;
+		struct error error = { 0 };
+		assert_true(picture_make(&picture, &engine, refused[i], &error) < 0);
+		assert_true(error.message[0] != 0);
+	}
+}
+
+static void assert_short(struct picture *picture, const char *name, const char *expected)
+{
+	struct buffer text;
+	buffer_init(&text);
+	picture_short_name(picture, name, 40, &text);
+	buffer_append_byte(&text, 0);
+	assert_int_equal(buffer_error(&text), 0);
+	assert_string_equal((const char *)text.bytes, expected);
+	buffer_release(&text);
+}
+
+/* The labels of a picture have their names in the picture; other names are shortened by themselves. */
+static void short_names(void **state)
+{
+	(void)state;
+	static const char *const requests[] = { "shape=names\n", "shape=changes\n", "" };
+	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+		struct picture picture;
+		struct error error = { 0 };
+		assert_int_equal(picture_make(&picture, &engine, requests[i], &error), 0);
+		assert_int_equal(!picture.flame, i == 0);
+		assert_short(&picture, "g", "g");
+		assert_short(&picture, "ns::none(int)", "ns::none");
+		picture_release(&picture);
+	}
+}
+
+static void timelines(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	const struct profile *side;
+	struct timeline *timeline = engine_timeline(&engine, "", 4, &side, &error);
+	assert_non_null(timeline);
+	timeline_free(timeline);
+	assert_null(engine_timeline(&engine, "resource=none\n", 4, &side, &error));
+}
+
+static void ask_all(void)
+{
+	struct error error = { 0 };
+	struct picture picture;
+	const struct profile *side;
+	char *answer = engine_ask(&engine, "report=functions\nthread=all\nprocess=#0\n", &error);
+	assert_true(answer || error.code < 0);
+	free(answer);
+	if (picture_make(&picture, &engine, "shape=up\nroot=g\n", &error) == 0)
+		picture_release(&picture);
+	if (picture_make(&picture, &engine, "shape=names\n", &error) == 0) {
+		struct buffer text;
+		buffer_init(&text);
+		picture_short_name(&picture, "g", 3, &text);
+		buffer_release(&text);
+		picture_release(&picture);
+	}
+	timeline_free(engine_timeline(&engine, "", 4, &side, &error));
+}
+
+static void without_memory(void **state)
+{
+	(void)state;
+	ALLOC_FAIL_EACH(ask_all());
+}
+
+/* Returns what page_embed writes. */
+static char *embedded(const void *bytes, size_t size)
+{
+	char *text = NULL;
+	size_t length = 0;
+	struct error error;
+	struct sink sink;
+	FILE *out = open_memstream(&text, &length);
+	sink_init(&sink, out);
+	assert_int_equal(page_embed(&sink, "part", 0, bytes, size, &error), 0);
+	fclose(out);
+	return text;
+}
+
+/* Decodes base64, as RFC 4648 defines it. Returns the number of bytes. */
+static size_t decode(const char *text, size_t length, uint8_t *bytes)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t size = 0;
+	assert_int_equal(length % 4, 0);
+	for (size_t i = 0; i < length; i += 4) {
+		uint32_t bits = 0;
+		size_t padding = 0;
+		for (size_t k = 0; k < 4; k++) {
+			const char *digit = strchr(digits, text[i + k]);
+			padding += text[i + k] == '=';
+			assert_true(digit || text[i + k] == '=');
+			bits = bits << 6 | (digit ? (uint32_t)(digit - digits) : 0);
+		}
+		assert_true(padding <= 2 && (padding == 0 || i + 4 == length));
+		for (size_t k = 0; k < 3 - padding; k++)
+			bytes[size++] = (uint8_t)(bits >> (16 - 8 * k));
+	}
+	return size;
+}
+
+/* Decodes the parts of an element from `text` on into `bytes`, and sets *count to their number. Returns the number of bytes. */
+static size_t decode_parts(const char *text, uint8_t *bytes, size_t *count)
+{
+	static const char before[] = "<script type=\"text/plain\">", after[] = "</script>\n";
+	size_t size = 0;
+	for (*count = 0; strncmp(text, before, strlen(before)) == 0; ++*count) {
+		const char *data = text + strlen(before), *end = strchr(data, '<');
+		assert_memory_equal(end, after, strlen(after));
+		assert_true(end - data <= 64 * 1024);
+		size += decode(data, (size_t)(end - data), bytes + size);
+		text = end + strlen(after);
+	}
+	assert_string_equal(text, "</div>\n");
+	return size;
+}
+
+static void embedded_data_is_deflated_base64(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = { 0, 1, 2, 3, 1000, 48 * 1024, 300000 };
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		uint8_t *bytes = malloc(sizes[i] + 1), *unpacked = malloc(sizes[i] + 1);
+		uint32_t random = 1;
+		for (size_t k = 0; k < sizes[i]; k++)
+			bytes[k] = (uint8_t)((random = random * 1664525 + 1013904223) >> 24);
+		char *text = embedded(bytes, sizes[i]);
+		char before[100];
+		snprintf(before, sizeof(before), "<div hidden id=\"part\" data-bytes=\"%zu\">", sizes[i]);
+		assert_memory_equal(text, before, strlen(before));
+		size_t parts;
+		uint8_t *packed = malloc(strlen(text));
+		size_t packed_bytes = decode_parts(text + strlen(before), packed, &parts);
+		assert_true(parts == packed_bytes / (48 * 1024) + (packed_bytes % (48 * 1024) > 0));
+		uLongf size = sizes[i] + 1;
+		assert_int_equal(uncompress(unpacked, &size, packed, packed_bytes), Z_OK);
+		assert_int_equal(size, sizes[i]);
+		assert_memory_equal(unpacked, bytes, sizes[i]);
+		free(packed);
+		free(text);
+		free(bytes);
+		free(unpacked);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(reports, start, end),
+		cmocka_unit_test_setup_teardown(requests_that_are_refused, start, end),
+		cmocka_unit_test_setup_teardown(whether_a_report_can_be_made, start, end),
+		cmocka_unit_test_setup_teardown(views_of_pictures_stay, start, end),
+		cmocka_unit_test(one_profile_has_no_second),
+		cmocka_unit_test_setup_teardown(pictures, start, end),
+		cmocka_unit_test_setup_teardown(short_names, start, end),
+		cmocka_unit_test_setup_teardown(timelines, start, end),
+		cmocka_unit_test_setup_teardown(without_memory, start, end),
+		cmocka_unit_test(embedded_data_is_deflated_base64),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
