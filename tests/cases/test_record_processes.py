@@ -61,6 +61,16 @@ def test_total_of_a_set_user_id_program(tmp_path):
 	assert recorded.resource("cpu")["total"] > used_ns / 3, recorded.err
 
 
+@needs_bpf
+def test_total_of_each_run(tmp_path):
+	"""The total agrees with the hits in each of many runs, also where the kernel did not report that the thread was back on a CPU."""
+	program = build("forms.c")
+	for _ in range(40):
+		recorded = record(tmp_path, [program, "4"], "--backend", "bpf", "-r", "cpu")
+		cpu = recorded.resource("cpu")
+		assert abs(cpu["total"] / cpu["interval"] - cpu["hits"]) <= 8, recorded.err
+
+
 def test_samples_that_slow_the_program(tmp_path):
 	"""A sample at every page fault of a program that does little else: a finding reports the cost, but not where samples are few."""
 	many = [build("page_faults.c"), "20000"]

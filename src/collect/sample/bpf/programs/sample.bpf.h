@@ -224,7 +224,7 @@ static void walk_stack(struct scratch *scratch, const struct pt_regs *registers,
 	walk->now = registers_frame(registers);
 	walk->now.pc = real_pc(walk->now.pc);
 	/* In a system call, the current instruction is the one that made the call. */
-	if (registers_call(registers) >= 0)
+	if (registers_are_behind_call(registers))
 		walk->now.pc -= ARCH_SYSTEM_CALL_BYTES;
 	walk->window_words = 0;
 	walk->is_caller = 0;

@@ -35,6 +35,7 @@ struct bpf_thread {
 	uint64_t start_ns;
 	uint64_t left_ns;    /* when it left the CPU; 0: it is on a CPU */
 	uint64_t came_ns;    /* when its time on the CPU that is not counted yet began; 0: it is not on a CPU */
+	uint64_t ran_ns;     /* the kernel's account of its time on CPUs when it last left one */
 	uint64_t waited;     /* ns of waiting that are not charged yet */
 	uint32_t is_sampled; /* its stack is being read: faults meanwhile are not its own */
 	uint32_t spare;
@@ -122,7 +123,7 @@ enum bpf_task_pass {
 };
 
 /* Programs and monitor come from one build, but from two compilers. */
-_Static_assert(sizeof(struct bpf_thread) == 448 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
+_Static_assert(sizeof(struct bpf_thread) == 456 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
 		       sizeof(struct bpf_settings) == 52 && sizeof(struct bpf_results) == 384,
 	       "sizes of what programs and monitor share");
 

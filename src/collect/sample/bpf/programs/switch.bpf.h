@@ -42,6 +42,42 @@ static void charge_late_wait(struct bpf_thread *thread)
 		charge_wait(thread);
 }
 
+/* A thread is back on a CPU since `now`. */
+static void come(struct bpf_thread *thread, uint64_t now)
+{
+	if (settings.measures_cpu && is_on)
+		thread->came_ns = now;
+	if (!settings.measures_waits || !thread->left_ns)
+		return;
+	uint64_t from = thread->left_ns > thread->start_ns ? thread->left_ns : thread->start_ns;
+	if (is_on && now > from)
+		__sync_fetch_and_add(&thread->waited, now - from);
+	thread->left_ns = 0;
+}
+
+/* Some kernels hide the switches that protected processes make: that from such a process to `task` was not seen. Then
+ * the kernel's account of the task's running time tells when it came. */
+static void come_unseen(struct bpf_thread *thread, struct task_struct *task, uint64_t now)
+{
+	bool was_seen = settings.measures_cpu ? thread->came_ns != 0 : thread->left_ns == 0;
+	if (is_on && !was_seen)
+		come(thread, now - (task->se.sum_exec_runtime - thread->ran_ns));
+}
+
+static void leave(struct bpf_thread *thread, struct task_struct *task, uint32_t wait, uint64_t now)
+{
+	come_unseen(thread, task, now);
+	thread->ran_ns = task->se.sum_exec_runtime;
+	if (settings.measures_cpu) {
+		count_cpu(thread, now);
+		thread->came_ns = 0;
+	}
+	if (settings.measures_waits) {
+		thread->left_ns = now;
+		thread->wait = wait;
+	}
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_struct *next)
 {
@@ -57,34 +93,19 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
 		}
 	}
 	struct bpf_thread *coming = watched_thread(next);
-	if (settings.measures_cpu) {
-		if (leaving) {
-			count_cpu(leaving, now);
-			leaving->came_ns = 0;
-		}
-		if (coming && is_on)
-			coming->came_ns = now;
-	}
-	if (!settings.measures_waits)
-		return 0;
-	if (leaving) {
-		leaving->left_ns = now;
-		leaving->wait = state == 0 || preempt ? BPF_WAIT_OTHER : wait_of(previous);
-	}
-	if (coming && coming->left_ns) {
-		uint64_t from = coming->left_ns > coming->start_ns ? coming->left_ns : coming->start_ns;
-		if (is_on)
-			__sync_fetch_and_add(&coming->waited, now - from);
-		coming->left_ns = 0;
-	}
+	if (leaving)
+		leave(leaving, previous, state == 0 || preempt ? BPF_WAIT_OTHER : wait_of(previous), now);
+	if (coming)
+		come(coming, now);
 	return 0;
 }
 
-/* Kernels from 6.16 on: runs right after the switch, in the thread that is back. */
 SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(on_resume)
 {
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
+	if (thread && thread->left_ns) /* on_switch has not seen it */
+		come(thread, bpf_ktime_get_ns());
 	if (thread && thread->waited)
 		charge_wait(thread);
 	return 0;

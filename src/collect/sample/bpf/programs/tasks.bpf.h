@@ -56,6 +56,7 @@ static struct bpf_thread *watch(struct task_struct *task, uint64_t now)
 	thread->pid = pid;
 	thread->tid = tid;
 	thread->start_ns = now;
+	thread->ran_ns = task->se.sum_exec_runtime;
 	thread->state = BPF_THREAD_COUNTS;
 	start_clocks(thread);
 	return thread;
@@ -157,6 +158,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (!thread || thread->state != BPF_THREAD_COUNTS || !is_on)
 		return 0;
 	uint64_t now = bpf_ktime_get_ns();
+	come_unseen(thread, task, now);
 	count_cpu(thread, now);
 	add_totals(thread, now);
 	thread->state = BPF_THREAD_ENDED;
@@ -207,6 +209,8 @@ static void finish(struct task_struct *task)
 	if (!thread || thread->state != BPF_THREAD_COUNTS)
 		return;
 	uint64_t now = bpf_ktime_get_ns();
+	if (task->on_cpu)
+		come_unseen(thread, task, now);
 	uint64_t waited = thread->waited + (thread->left_ns ? now - thread->left_ns : 0);
 	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
 		uint64_t hits = counts_wait(requests[i].counter, thread->wait) ? count(thread, i, waited) : 0;

@@ -57,12 +57,17 @@ struct thread_info {
 	unsigned int status;
 };
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	struct uprobe_task *utask;
 	unsigned int flags;
 	int on_cpu;
+	struct sched_entity se;
 	struct mm_struct *mm;
 	unsigned in_execve : 1;
 	unsigned in_iowait : 1;
