@@ -383,7 +383,8 @@ static void step(struct runtime_thread *thread, int trap, ucontext_t *context)
 	fp->is_legacy = trap == FP_TRAP_LEGACY;
 	take_words(fp, context);
 	fp->loads_flags = fp->is_legacy && fp_loads_legacy_flags((const uint8_t *)(uintptr_t)fp->pc);
-	if (!fp->loads_flags && !fp->vector_unmasked && !fp->legacy_unmasked && fp_execute(fp->area, context))
+	bool must_step = fp->loads_flags || fp->vector_unmasked || fp->legacy_unmasked || fp_frequent_measures(fp);
+	if (!must_step && fp_execute(fp->area, context))
 		finish_step(thread, context);
 	else
 		set_trap(fp, context);

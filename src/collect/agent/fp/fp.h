@@ -70,6 +70,7 @@ struct fp_thread {
 	uint64_t level_ns; /* time in traps, less the time allowed for them since */
 	uint64_t level_at_ns;
 	uint64_t signal_ns;                 /* duration of a signal's delivery and return */
+	uint32_t traps;                     /* of all kinds */
 	uint32_t steps, legacy_steps;       /* since the level was 0 */
 	uint32_t exact_steps, exact_events; /* the thread's first traps, and those of them that raised something */
 	uint32_t raised[FP_KIND_COUNT];
@@ -117,6 +118,9 @@ void fp_count(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *c
 void fp_count_here(uint32_t kinds, uint64_t function);
 
 /* --- frequent kinds (fp/frequent.c) --- */
+
+/* Returns whether this trap is to be stepped by the trap flag, so that the duration of a signal is known. */
+bool fp_frequent_measures(struct fp_thread *fp);
 
 /* Called after a step that raised `kinds`: counts them at `context`. Returns true if the step continues with the
  * instruction at `next_pc`. */

@@ -41,7 +41,7 @@ enum {
 	ALLOWED_SHARE = 4,               /* traps may take a fourth of the time ... */
 	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... and may exceed that by this much at a time */
 	RETRY_NS = 2 * 1000 * 1000,      /* ... or by this much where they did so before */
-	SIGNAL_MAX_NS = 8000,
+	MEASURED_EVERY = 64,         /* of so many traps one is stepped, to measure the duration of a signal */
 	BETWEEN_MAX_NS = 100 * 1000, /* maximum of the time between two traps: other threads may have run */
 	SIGNAL_NS = 2500,            /* approximate delivery and return */
 	COST_MAX_NS = 50 * 1000,     /* a trap that takes longer was preempted */
@@ -88,21 +88,26 @@ static void account(struct fp_thread *fp, uint32_t kinds)
 		fp->raised[__builtin_ctz(kinds)]++;
 }
 
-/* Approaches a low quantile of the values, not their mean: higher values were interrupted. */
-static uint64_t settle(uint64_t at, uint64_t seen)
+/* Sets the duration of a signal: of its delivery and return, and of a tracer's work meanwhile. One step by the trap flag has one signal.
+ * Two traps without such a step between them have another, and the program's own time. Approaches a low quantile of the steps, not
+ * their mean: longer ones were interrupted. */
+static void measure_signal(struct fp_thread *fp, uint64_t step_ns, uint64_t between_ns)
 {
-	enum { DOWN = 2, UP = 16 };
-	if (at == 0)
-		return seen;
-	return seen < at ? at - (at - seen) / DOWN : at + (seen - at) / UP;
+	enum { DOWN = 2, UP = 4 };
+	uint64_t longest = fp->is_stepping ? step_ns : between_ns;
+	if (fp->signal_ns == 0)
+		fp->signal_ns = longest;
+	else if (fp->signal_ns > longest)
+		fp->signal_ns -= (fp->signal_ns - longest) / DOWN;
+	else if (fp->is_stepping)
+		fp->signal_ns += (longest - fp->signal_ns) / UP;
 }
 
-/* Returns whether traps take too much time. The duration of a signal is taken from the shortest distance of traps,
- * because it is longer on a slow machine. A step by the trap flag may take much longer; its duration is measured. */
+/* Returns whether traps take too much time. */
 static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t counted)
 {
 	uint64_t between = runtime_less(fp->entered_ns, fp->level_at_ns);
-	fp->signal_ns = settle(fp->signal_ns, between < SIGNAL_MAX_NS ? between : SIGNAL_MAX_NS);
+	measure_signal(fp, runtime_less(now, fp->entered_ns), between);
 	uint64_t signal = fp->signal_ns > SIGNAL_NS ? fp->signal_ns : SIGNAL_NS;
 	uint64_t own = runtime_less(between < BETWEEN_MAX_NS ? between : BETWEEN_MAX_NS, signal);
 	fp->level_ns = runtime_less(fp->level_ns, own / ALLOWED_SHARE);
@@ -115,6 +120,11 @@ static bool in_traps_too_long(struct fp_thread *fp, uint64_t now, uint64_t count
 	fp->level_ns += cost < COST_MAX_NS ? cost : COST_MAX_NS;
 	fp->level_at_ns = counted;
 	return fp->level_ns > LEVEL_MAX_NS;
+}
+
+bool fp_frequent_measures(struct fp_thread *fp)
+{
+	return fp->traps++ % MEASURED_EVERY == 0;
 }
 
 /* --- which instruction comes next --- */
