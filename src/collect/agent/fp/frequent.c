@@ -41,11 +41,11 @@ enum {
 	ALLOWED_SHARE = 4,               /* traps may take a fourth of the time ... */
 	LEVEL_MAX_NS = 30 * 1000 * 1000, /* ... and may exceed that by this much at a time */
 	RETRY_NS = 2 * 1000 * 1000,      /* ... or by this much where they did so before */
-	MEASURED_EVERY = 64,         /* of so many traps one is stepped, to measure the duration of a signal */
-	BETWEEN_MAX_NS = 100 * 1000, /* maximum of the time between two traps: other threads may have run */
-	SIGNAL_NS = 2500,            /* approximate delivery and return */
-	COST_MAX_NS = 50 * 1000,     /* a trap that takes longer was preempted */
-	BLAMED_SHARE = 8,            /* kinds that an eighth of the steps raised are frequent */
+	MEASURED_EVERY = 64,             /* of so many traps one is stepped, to measure the duration of a signal */
+	BETWEEN_MAX_NS = 100 * 1000,     /* maximum of the time between two traps: other threads may have run */
+	SIGNAL_NS = 2500,                /* approximate delivery and return */
+	COST_MAX_NS = 50 * 1000,         /* a trap that takes longer was preempted */
+	BLAMED_SHARE = 8,                /* kinds that an eighth of the steps raised are frequent */
 
 	WINDOW_STEPS = 16,
 	EMPTY_WINDOWS = 64,   /* after so many windows in a row without an exception, each one traps again */
