@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "profile/thread_mark.h"
 
@@ -17,8 +16,18 @@ uint32_t marked_frames(const struct view *view, const struct profile_location *l
 	return 1;
 }
 
+/* Makes room for the nodes. An array that grows would take three times as much memory for a moment. */
+static int reserve_nodes(struct marked_nodes *marked, const struct profile *profile, const bool *is_marked)
+{
+	size_t count = 0;
+	for (size_t i = 1; i < profile->node_count; i++)
+		count += is_marked[profile->nodes[i].location];
+	marked->nodes = malloc((count + 1) * sizeof(*marked->nodes));
+	return marked->nodes ? 0 : ERROR_MEMORY;
+}
+
 /* Makes the nodes. `nearest` is, per profile node, the innermost marked node on its path. */
-static int find_nodes(struct marked_nodes *marked, const struct view *view, const bool *is_marked, uint32_t *nearest)
+static void find_nodes(struct marked_nodes *marked, const struct view *view, const bool *is_marked, uint32_t *nearest)
 {
 	const struct profile *profile = view->profile;
 	nearest[PROFILE_ROOT] = MARKED_NONE;
@@ -27,8 +36,6 @@ static int find_nodes(struct marked_nodes *marked, const struct view *view, cons
 		uint32_t location = profile->nodes[i].location;
 		uint64_t hits = view->node_hits[i];
 		if (is_marked[location]) {
-			if (ARRAY_RESERVE(marked->nodes, marked->capacity, marked->count + 1) < 0)
-				return ERROR_MEMORY;
 			marked->nodes[marked->count] = (struct marked_node){ .hits = hits,
 									     .location = location,
 									     .parent = above,
@@ -43,14 +50,15 @@ static int find_nodes(struct marked_nodes *marked, const struct view *view, cons
 		if (above != MARKED_NONE)
 			marked->nodes[above].charged += hits;
 	}
-	return 0;
 }
 
 int marked_nodes_init(struct marked_nodes *marked, const struct view *view, const bool *is_marked)
 {
 	*marked = (struct marked_nodes){ 0 };
 	uint32_t *nearest = malloc(view->profile->node_count * sizeof(*nearest));
-	int result = nearest ? find_nodes(marked, view, is_marked, nearest) : ERROR_MEMORY;
+	int result = nearest ? reserve_nodes(marked, view->profile, is_marked) : ERROR_MEMORY;
+	if (result == 0)
+		find_nodes(marked, view, is_marked, nearest);
 	free(nearest);
 	/* Links children to parents and adds up weights: those below a node are complete when its turn comes. */
 	for (size_t i = marked->count; i-- > 0 && result == 0;) {

@@ -29,7 +29,7 @@ struct marked_node {
 
 struct marked_nodes {
 	struct marked_node *nodes; /* owned; a parent precedes its children */
-	size_t count, capacity;
+	size_t count;
 };
 
 /* `is_marked`: by location. Returns 0 or ERROR_MEMORY; call marked_nodes_release in any case. */
