@@ -68,7 +68,8 @@ def test_total_of_each_run(tmp_path):
 	for _ in range(40):
 		recorded = record(tmp_path, [program, "4"], "--backend", "bpf", "-r", "cpu")
 		cpu = recorded.resource("cpu")
-		assert abs(cpu["total"] / cpu["interval"] - cpu["hits"]) <= 8, recorded.err
+		# Some 50 hits. Each time that the thread is on a CPU may have a part of a hit more or less.
+		assert abs(cpu["total"] / cpu["interval"] - cpu["hits"]) <= 15, recorded.err
 
 
 def test_samples_that_slow_the_program(tmp_path):
