@@ -58,7 +58,9 @@ def test_user_and_system_time(tmp_path):
 			paths = one.paths(resource)
 			seconds, expected = hits(paths) * 250e-6, number(one.out, resource)
 			assert abs(seconds - expected) <= 0.2 * expected + 0.02, f"{resource}: {seconds}, not {expected}"
-			assert hits(paths, "main", function) > 0.8 * hits(paths), show(paths)
+			# The kernel's interrupts, of whatever the machine does, also come in `compute`.
+			least = 0.8 if resource == "user" else 0.5
+			assert hits(paths, "main", function) > least * hits(paths), show(paths)
 
 
 @pytest.mark.parametrize("resource", ["page-faults", "minor-faults"])
