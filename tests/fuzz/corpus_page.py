@@ -36,6 +36,7 @@ LANES = {
     "name_beyond": lanes(rows=[lane([(0, 3, 1, 2)], [])]),
     "mark_beyond": lanes(rows=[lane([], [(6, 1)])]),
     "depth_gap": lanes(rows=[lane([(0, 0, 1, 2), (2, 0, 1, 2)], [])]),
+    "depth_wraps": lanes(rows=[lane([(HUGE, 0, 1, 2)], [])]),
     "time_wraps": lanes(rows=[lane([(0, 0, HUGE, 2), (0, 0, 1, 2)], [])]),
     "end_wraps": lanes(end=HUGE, rows=[lane([(0, 0, HUGE - 1, HUGE)], [(0, HUGE)])]),
     "many_calls": lanes(rows=[lane([], [], call_count=1 << 40)]),

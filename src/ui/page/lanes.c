@@ -50,7 +50,7 @@ static int read_names(struct reading *reading)
 /* Notes where each depth begins. Depths follow each other without gaps. */
 static int begin_depth(struct lane *lane, size_t *capacity, uint64_t depth, size_t call)
 {
-	if (depth + 1 == lane->depth_count)
+	if (lane->depth_count > 0 && depth == lane->depth_count - 1)
 		return 0;
 	if (depth != lane->depth_count)
 		return ERROR_CORRUPT;
