@@ -42,7 +42,7 @@ struct flame_box {
 	uint32_t depth;  /* below the window's box, which is at 0 */
 };
 
-/* What a picture shows: a box and all below it, between two positions. */
+/* The contents of a picture: a box and all below it, between two positions. */
 struct flame_window {
 	uint32_t node;
 	uint64_t from, to; /* hits from the left edge of `node`: from < to */

@@ -10,7 +10,7 @@
 #include "analyze/analyses.h"
 #include "analyze/view.h"
 
-/* What an analysis has made of a view: a list of its paths or, if `list` is NULL, the view itself or a subtree. */
+/* The result of an analysis of a view: a list of its paths or, if `list` is NULL, the view itself or a subtree. */
 struct path_rows {
 	const struct view *view;
 	const struct path_list *list;

@@ -9,7 +9,7 @@
 
 enum { NUMBER_BYTES = 16 };
 
-/* What all names look like at one stage. */
+/* The texts of all names at one stage. */
 struct stage {
 	bool is_made;
 	uint64_t *hashes; /* [count]: of the texts */

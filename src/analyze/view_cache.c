@@ -47,7 +47,7 @@ static void forget(struct view_cache *cache, size_t at)
 	cache->views[VIEW_CACHE_VIEWS - 1] = (struct cached_view){ 0 };
 }
 
-/* Frees the view that nobody holds and that was used longest ago. Returns false if there is none. */
+/* Frees the view without a holder that was used longest ago. Returns false if there is none. */
 static bool forget_one(struct view_cache *cache)
 {
 	for (size_t at = VIEW_CACHE_VIEWS; at-- > 0;) {

@@ -24,7 +24,7 @@ const struct view *view_cache_hold(struct view_cache *cache, const struct profil
 				   const struct view_options *options, struct error *error);
 void view_cache_drop(struct view_cache *cache, const struct view *view); /* accepts NULL */
 
-/* Frees views that nobody holds, those used longest ago first, until all views together have at most `nodes_most` nodes. */
+/* Frees views without a holder, those used longest ago first, until all views together have at most `nodes_most` nodes. */
 void view_cache_trim(struct view_cache *cache, size_t nodes_most);
 void view_cache_release(struct view_cache *cache); /* accepts {0}; no view is held */
 

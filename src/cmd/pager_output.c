@@ -29,7 +29,7 @@ static bool is_installed(const char *name)
 	return false;
 }
 
-/* Returns the shell command of the pager, or NULL if there is to be none. */
+/* Returns the shell command of the pager, or NULL for no pager. */
 static const char *pager_command(void)
 {
 	const char *terminal = getenv("TERM"), *command = getenv("CPPROF_PAGER");

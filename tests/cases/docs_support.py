@@ -90,7 +90,7 @@ def commands_of(number, block, needs, unexecuted):
 	return commands
 
 
-# What differs from run to run or from machine to machine: {pattern: what stands for it}.
+# Patterns of text that differs between runs or machines: {pattern: what stands for it}.
 VARIABLE = {
 	r", by (bpf|perf|preload)\b.*": "",
 	r"(, [\d.]+ % (whole|partly guessed|broken)( \([\d,]+ completed\))?)+": "",

@@ -18,7 +18,7 @@
 
 #include "collect/count/parts.h"
 
-/* What the probes added to a path's time, in ns. */
+/* The time that the probes added to a path, in ns. */
 struct added {
 	double least, most;
 };

@@ -20,7 +20,7 @@ static const uint64_t FLUSH_NS = 250 * UINT64_C(1000000);
 static const uint64_t REFRESH_NS = 1000 * UINT64_C(1000000), REFRESH_MOST_NS = 10000 * UINT64_C(1000000);
 static const double EXTRACT_SHARE = 0.005;
 
-/* Of one processor, for the monitor. Names and the screen have about the same again. */
+/* The share of one processor for the monitor. Names and the screen have about the same again. */
 static const double CPU_SHARE = 0.01;
 
 enum phase { STARTING, RUNNING, ENDED };

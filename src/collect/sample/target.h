@@ -32,7 +32,7 @@ char *target_find(const char *name, struct error *error);
  * does. */
 const char *target_hidden(const char *path);
 
-/* What the command gets. */
+/* The environment and streams of the command. */
 struct target_start {
 	/* "NAME=value" entries, ended by NULL, that are added to its environment or replace variables there (NULL: none) */
 	char *const *environment;

@@ -1,4 +1,4 @@
-/* What changed between two profiles, by function. */
+/* The changes between two profiles, by function. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

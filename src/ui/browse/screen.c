@@ -66,7 +66,7 @@ static void append(char *status, const char *format, ...)
 	va_end(arguments);
 }
 
-/* What is shown: "run.data: cpu, 12.3 s, 12,300 samples; thread worker; 1 to 2 s". */
+/* The text of the title: "run.data: cpu, 12.3 s, 12,300 samples; thread worker; 1 to 2 s". */
 static void draw_status(struct browser *browser)
 {
 	char status[STATUS_BYTES] = "", amount[64];

@@ -74,7 +74,7 @@ struct lanes {
 struct lanes *lanes_read(const void *bytes, size_t size, struct error *error);
 void lanes_free(struct lanes *lanes); /* accepts NULL */
 
-/* What a picture shows of a lane: a call, a mark, or several narrow ones beside each other. */
+/* A box of a lane's picture: a call, a mark, or several narrow ones beside each other. */
 struct lane_box {
 	uint64_t start_ns, end_ns;
 	uint32_t name;  /* that of the first */

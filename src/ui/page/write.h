@@ -12,7 +12,7 @@
 #include "profile/event_source.h"
 #include "profile/profile.h"
 
-/* What the page shows. */
+/* The contents of the page. */
 struct page_contents {
 	const struct profile *profiles[2]; /* [1] NULL: no comparison */
 	bool no_source;                    /* without the text of source files */

@@ -119,7 +119,7 @@ void fp_count_here(uint32_t kinds, uint64_t function);
 
 /* --- frequent kinds (fp/frequent.c) --- */
 
-/* Returns whether this trap is to be stepped by the trap flag, so that the duration of a signal is known. */
+/* Returns whether the agent steps this trap by the trap flag, which measures the duration of a signal. */
 bool fp_frequent_measures(struct fp_thread *fp);
 
 /* Called after a step that raised `kinds`: counts them at `context`. Returns true if the step continues with the

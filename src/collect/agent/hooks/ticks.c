@@ -7,7 +7,7 @@
 
 enum { NEAR_TICKS = 1024 };
 
-/* What distinguishes the samples of a path. */
+/* The properties that distinguish the samples of a path. */
 struct tick_key {
 	uint64_t pc;
 	uint32_t request;

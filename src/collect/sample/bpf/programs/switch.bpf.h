@@ -42,7 +42,7 @@ static void charge_late_wait(struct bpf_thread *thread)
 		charge_wait(thread);
 }
 
-/* A thread is back on a CPU since `now`. */
+/* Notes that a thread is back on a CPU since `now`. */
 static void come(struct bpf_thread *thread, uint64_t now)
 {
 	if (settings.measures_cpu && is_on)
