@@ -6,13 +6,15 @@
 
 enum {
 	/* The version of struct sample_record and of the data after it. The channel contains it (abi/channel.h). */
-	SAMPLE_RECORD_VERSION = 1,
+	SAMPLE_RECORD_VERSION = 2,
 
 	SAMPLE_REQUESTS = 16, /* as RESOURCE_REQUESTS_MAX */
 	SAMPLE_NO_REQUEST = 255,
 
 	/* Maximum number of a walk's frames. The monitor unwinds a deeper stack (user-space fallback). */
 	WALK_FRAMES = 1024,
+	/* Maximum number of the kernel's own frames. Its stacks are rarely deeper than 30. */
+	SAMPLE_KERNEL_FRAMES = 64,
 	/* A walk reads the stack in windows of this many words. */
 	WALK_WINDOW_WORDS = 64,
 	/* Maximum part of a stack that is copied for the user-space fallback. */
@@ -24,6 +26,7 @@ enum {
 enum sample_record_kind {
 	SAMPLE_WALKED,  /* frames follow */
 	SAMPLE_FALLBACK /* struct arch_registers (arch/arch.h) follows, then stack bytes */
+	/* In both kinds the kernel's frames follow last, from the next multiple of 8 bytes on. */
 };
 
 /* How a walk ended. One list defines the enum and its texts. */
@@ -60,7 +63,8 @@ struct sample_record {
 	uint64_t amount;
 	int64_t detail;  /* a system call's result, or the address that was accessed */
 	int32_t syscall; /* -1: none */
-	uint32_t frames; /* number of frames that follow */
+	uint16_t frames; /* number of frames that follow */
+	uint16_t kernel_frames; /* number of the kernel's frames behind everything else */
 	uint32_t stack_bytes;
 	uint32_t absent; /* bit n: page n of the stack could not be read, and is zeros here */
 };

@@ -7,13 +7,14 @@
 #include "frames/functions.h"
 #include "frames/jail/naming.h"
 #include "frames/jit/jit.h"
+#include "frames/kernel/kernel.h"
 #include "frames/native/native.h"
 #include "frames/progress.h"
 #include "frames/provider.h"
 #include "profile/findings.h"
 #include "profile/module_name.h"
 
-static const struct frames_provider *const providers[] = { &native_provider, &jit_provider };
+static const struct frames_provider *const providers[] = { &native_provider, &jit_provider, &kernel_provider };
 enum { PROVIDER_COUNT = sizeof(providers) / sizeof(providers[0]) };
 
 static const struct frames_provider *provider_of(const struct profile *profile, uint32_t module)

@@ -47,3 +47,9 @@ bool module_name_is_agent(const char *path)
 	return starts_with(name, "libcpprof.so") || starts_with(name, "libcpprof-preload.so") ||
 	       starts_with(name, "libcpprof-hooks.so");
 }
+
+bool module_is_kernel_code(const struct profile *profile, uint32_t module)
+{
+	const struct profile_module *row = &profile->modules[module];
+	return row->kind == MODULE_KERNEL && strcmp(profile_string(profile, row->path), MODULE_NAME_KERNEL) == 0;
+}

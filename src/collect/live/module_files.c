@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "collect/sample/kernel_symbols.h"
+#include "profile/module_name.h"
 
 struct module_opened {
 	int fd;            /* -1: it could not be opened, or is not a file */
@@ -28,10 +30,12 @@ void module_files_release(struct module_files *files)
 	pthread_mutex_destroy(&files->lock);
 }
 
-static int open_one(struct module_opened *opened, uint32_t module, const struct frames_options *names)
+static int open_one(struct module_opened *opened, uint32_t module, bool is_kernel, const struct frames_options *names)
 {
 	struct error why = { 0 };
-	opened->fd = names->open_module(names->context, module, &why);
+	/* All symbols of the kernel: addresses that are sampled later get names from this file too. */
+	opened->fd = is_kernel ? kernel_symbols_open(NULL, NULL, NULL, &why)
+			       : names->open_module(names->context, module, &why);
 	if (opened->fd >= 0)
 		return 0;
 	opened->fd = -1;
@@ -53,8 +57,9 @@ int module_files_open(struct module_files *files, const struct profile *profile,
 	while (status == 0 && files->count < profile->module_count) {
 		struct module_opened *opened = &files->items[files->count];
 		*opened = (struct module_opened){ .fd = -1 };
-		if (profile->modules[files->count].kind == MODULE_FILE)
-			status = open_one(opened, (uint32_t)files->count, names);
+		bool is_kernel = module_is_kernel_code(profile, (uint32_t)files->count);
+		if (is_kernel || profile->modules[files->count].kind == MODULE_FILE)
+			status = open_one(opened, (uint32_t)files->count, is_kernel, names);
 		files->count++;
 	}
 	pthread_mutex_unlock(&files->lock);

@@ -45,6 +45,11 @@ struct backend_sample {
 	size_t address_count;
 	enum unwind_cause cause; /* how that unwinding ended */
 
+	/* The kernel's own stack, from its innermost frame to where user mode entered the kernel, callers as return
+	 * addresses. NULL: the sample was taken in user mode, or the kernel's stack is not known. */
+	const uint64_t *kernel;
+	size_t kernel_count;
+
 	/* The event, for observers of single events. */
 	uint64_t amount;        /* gticks of the event at which the boundary was crossed; 0: unknown */
 	int syscall;            /* its number, or BACKEND_NO_SYSCALL */
@@ -107,6 +112,7 @@ struct backend_request {
 	bool everything;                      /* the whole machine: attach is called once, with tid -1 */
 	bool data_maps;                       /* report maps that are not executable too */
 	bool creations;                       /* report the stacks that start threads, where the backend can */
+	bool kernel_stacks;                   /* deliver the kernel's own stacks, where the backend can */
 	bool paused;                          /* count nothing until the program calls cpprof_start; only preload can */
 };
 
@@ -190,6 +196,10 @@ struct backend_vtable {
 	/* Called after the last drain. Adds the backend's findings about the recording
 	 * (profile/findings.h), within each severity the most important first. NULL: there are none. */
 	void (*add_findings)(const struct backend *backend, struct profile *profile);
+
+	/* Writes the names of the kernel's functions at `count` addresses to a descriptor, as /proc/kallsyms has them: a
+	 * line "ADDRESS t NAME" for each. Returns 0, or a negative error. NULL: the backend does not know them. */
+	int (*write_kernel_names)(struct backend *backend, const uint64_t *addresses, size_t count, int fd);
 
 	/* Releases the backend; accepts NULL. Required. */
 	void (*close)(struct backend *backend);

@@ -258,6 +258,7 @@ int record_run(const struct record_options *options, struct record_result *resul
 	struct run run = { .options = options,
 			   .result = result,
 			   .signal_fd = -1,
+			   .kernel_symbols = -1,
 			   .target = { .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 } };
 	int status = prepare(&run, error);
 	if (status == 0)
@@ -284,5 +285,7 @@ int record_run(const struct record_options *options, struct record_result *resul
 	free(run.path);
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
+	if (run.kernel_symbols >= 0)
+		close(run.kernel_symbols);
 	return status;
 }

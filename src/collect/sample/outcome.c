@@ -5,6 +5,7 @@
 
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
+#include "collect/sample/kernel_symbols.h"
 #include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "frames/frames.h"
@@ -123,6 +124,8 @@ void run_finish(struct run *run, struct error *error)
 	run_add_findings(run);
 	/* Free the rings before the naming of addresses allocates memory. */
 	recorder_set_code_loader(&run->recorder, NULL, NULL);
+	struct error none;
+	run->kernel_symbols = kernel_symbols_open(profile, vtable, run->backend, &none);
 	vtable->close(run->backend);
 	run->backend = NULL;
 	run_flush(run);

@@ -7,9 +7,11 @@
 
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
+#include "collect/sample/kernel_symbols.h"
 #include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "collect/sample/target_signals.h"
+#include "profile/module_name.h"
 
 enum {
 	NS_PER_MS = 1000000,
@@ -30,7 +32,13 @@ static const uint64_t OWED_MOST_NS = 10 * (uint64_t)NS_PER_S;
 
 int run_open_module(void *context, uint32_t module, struct error *error)
 {
-	const struct run *run = context;
+	struct run *run = context;
+	if (module_is_kernel_code(run->recorder.profile, module)) {
+		int fd = run->kernel_symbols;
+		run->kernel_symbols = -1;
+		return fd >= 0 ? fd
+			       : kernel_symbols_open(run->recorder.profile, run->plan.vtable, run->backend, error);
+	}
 	return modules_open_for_names(run->recorder.modules, module, error);
 }
 

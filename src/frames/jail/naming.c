@@ -6,6 +6,7 @@
 
 #include "base/path.h"
 #include "frames/jail/inside.h"
+#include "profile/module_name.h"
 
 enum jail_cause { JAIL_LIMIT, JAIL_ENDED, JAIL_IMPOSSIBLE };
 
@@ -216,14 +217,14 @@ int naming_jail_name(struct naming_jail *jail, const struct frames_provider *pro
 		.provider = provider, .module = module, .locations = locations, .count = count
 	};
 	const char *path = profile_string(profile, profile->modules[module].path);
-	bool is_file = profile->modules[module].kind == MODULE_FILE;
+	bool needs_file = profile->modules[module].kind == MODULE_FILE || module_is_kernel_code(profile, module);
 	struct one_file file = { .fd = -1 };
-	if (is_file)
+	if (needs_file)
 		open_file(jail, module, path, &file);
 	else if (profile->modules[module].kind == MODULE_ANON && jail->naming->options->open_module)
 		file.fd = jail->naming->options->open_module(jail->naming->options->context, module, &file.why);
 	int status;
-	if (is_file && file.fd < 0)
+	if (needs_file && file.fd < 0)
 		status = name_here(jail, &request, &file, failure); /* fails, with the provider's reason */
 	else if (prepare(jail) == 0)
 		status = name_in_jail(jail, &request, file.fd, path, failure);

@@ -26,6 +26,7 @@
 #include "collect/sample/bpf/access.h"
 #include "collect/sample/bpf/code.h"
 #include "collect/sample/bpf/hooks.h"
+#include "collect/sample/bpf/kernel_names.h"
 #include "collect/sample/bpf/programs.h"
 #include "collect/sample/bpf/ring.h"
 #include "collect/sample/bpf/sources.h"
@@ -47,6 +48,7 @@ struct backend {
 	struct programs *programs;
 	struct bpf_hooks hooks;
 	struct bpf_ring *ring;
+	struct bpf_kernel_names names;
 	struct code_loader *code;
 	struct side_events *side;
 	size_t side_bytes; /* the size of their rings */
@@ -109,6 +111,7 @@ static void bpf_close(struct backend *backend)
 	code_loader_free(backend->code);
 	if (backend->programs)
 		programs__destroy(backend->programs);
+	bpf_kernel_names_release(&backend->names);
 	bpf_watched_release(&backend->watched);
 	hash_map_release(&backend->attached);
 	hash_map_release(&backend->attached_processes);
@@ -136,6 +139,7 @@ static int open_all(struct backend *backend, struct error *error)
 	backend->programs = bpf_programs_load(&backend->request, highest_cpu(&backend->cpus), error);
 	if (!backend->programs)
 		return error->code;
+	bpf_kernel_names_init(&backend->names, backend->programs);
 	backend->ring = bpf_ring_new(bpf_map__fd(backend->programs->maps.ring), BPF_RING_BYTES);
 	if (!backend->ring)
 		return error_set_errno(error, "cannot map the ring of the eBPF programs");
@@ -317,6 +321,14 @@ static size_t stack_asked(const struct sample_record *record)
 	return has_stack ? SAMPLE_STACK_BYTES - registers[ARCH_SP_REGISTER] % SAMPLE_PAGE_BYTES : 0;
 }
 
+/* Returns whether a program at a tracepoint takes the samples of a request. Otherwise the sample has the registers of the
+ * code that was interrupted. */
+static bool is_taken_by_tracing(const struct backend *backend, uint32_t request)
+{
+	enum bpf_source source = bpf_source_of(backend->resources[request].counter);
+	return source != BPF_SOURCE_CLOCK && source != BPF_SOURCE_EVENT;
+}
+
 static void deliver(struct backend *backend, const struct sample_record *record, const struct backend_sink *sink)
 {
 	struct backend_sample sample;
@@ -326,6 +338,8 @@ static void deliver(struct backend *backend, const struct sample_record *record,
 		sink->creates(sink->context, &sample, record->about);
 	} else if (record->request < backend->request.resource_count) {
 		sample.amount = gticks_of(backend, record->request, record->amount);
+		if (is_taken_by_tracing(backend, record->request))
+			bpf_kernel_names_trim(&backend->names, &sample);
 		sink->sample(sink->context, &sample);
 	}
 }
@@ -514,6 +528,11 @@ static void bpf_add_findings(const struct backend *backend, struct profile *prof
 			    "calls of the first process that the target started are not counted in its first moments");
 }
 
+static int bpf_write_kernel_names(struct backend *backend, const uint64_t *addresses, size_t count, int fd)
+{
+	return bpf_kernel_names_write(&backend->names, addresses, count, fd);
+}
+
 const struct backend_vtable backend_bpf = {
 	.name = "bpf",
 	.serves = bpf_serves,
@@ -521,6 +540,7 @@ const struct backend_vtable backend_bpf = {
 	.open = bpf_open,
 	.attach = bpf_attach,
 	.load_code = bpf_load,
+	.write_kernel_names = bpf_write_kernel_names,
 	.start = bpf_start,
 	.descriptors = bpf_descriptors,
 	.drain = bpf_drain,

@@ -96,6 +96,7 @@ struct bpf_request bpf_request_of(const struct resource_request *request)
 
 struct needs {
 	bool clock, event, change, cpu, waits, syscall, signal, trap, disk, function, tracepoint, usdt;
+	bool names;          /* of the kernel's functions */
 	bool reports_resume; /* a tracepoint reports it: kernels from 6.16 on */
 };
 
@@ -118,6 +119,7 @@ static struct needs needs_of(const struct backend_request *request)
 		needs.tracepoint |= source == BPF_SOURCE_TRACEPOINT;
 		needs.usdt |= source == BPF_SOURCE_USDT;
 	}
+	needs.names = request->kernel_stacks;
 	needs.reports_resume = needs.waits && bpf_access_has_tracepoint("sched_exit_tp");
 	return needs;
 }
@@ -142,6 +144,7 @@ static void choose(struct programs *programs, const struct needs *needs)
 		{ programs->progs.on_tracepoint, needs->tracepoint },
 		{ programs->progs.on_static_probe, needs->usdt },
 	};
+	bpf_program__set_autoload(programs->progs.on_names, needs->names);
 	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
 		bpf_program__set_autoload(choices[i].program, choices[i].needed);
 	if (needs->function && bpf_uprobes_can_group())
@@ -158,6 +161,7 @@ static void set_up(struct programs *programs, const struct backend_request *requ
 	settings->everything = request->everything;
 	settings->creations = request->creations;
 	settings->children = !request->no_children;
+	settings->kernel_stacks = request->kernel_stacks;
 	settings->measures_waits = needs->waits;
 	settings->measures_cpu = needs->cpu;
 	settings->late_waits = needs->waits && !needs->reports_resume;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "processor/registers.h"
+#include "collect/sample/stacks/sample_decode.h"
 
 /*
  * The kernel maps one page with the read position, which we write; then, read-only, one page with the
@@ -107,9 +107,9 @@ static bool is_whole(const struct sample_record *record, uint32_t length)
 {
 	if (length < sizeof(*record))
 		return false;
-	uint64_t more = record->kind == SAMPLE_WALKED
-				? record->frames * sizeof(uint64_t)
-				: ARCH_REGISTERS * sizeof(uint64_t) + (uint64_t)record->stack_bytes;
+	uint64_t more = sample_content_bytes(record);
+	if (record->kernel_frames)
+		more = sample_aligned(more) + record->kernel_frames * sizeof(uint64_t);
 	return more <= length - sizeof(*record);
 }
 

@@ -93,6 +93,13 @@ static uint32_t stack_bytes(const struct backend *backend, const struct resource
 	return (uint32_t)(wanted < fits ? wanted : fits) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
+/* The kernel's own stacks, or none. Our own unwinder makes those of user mode. */
+static void request_kernel_stacks(struct perf_event_attr *attr, bool wanted)
+{
+	attr->exclude_callchain_user = 1;
+	attr->exclude_callchain_kernel = !wanted;
+}
+
 static void sample_attributes(const struct backend *backend, const struct resource_request *resource, uint64_t period,
 			      pid_t tid, bool on_exec, struct perf_event_attr *attr)
 {
@@ -103,6 +110,7 @@ static void sample_attributes(const struct backend *backend, const struct resour
 	attr->type = row->perf_type;
 	attr->config = row->perf_config;
 	attr->sample_period = period;
+	request_kernel_stacks(attr, backend->request.kernel_stacks && !backend->request.user_mode_only);
 	attr->exclude_idle = 1; /* events for all threads of a CPU would also count the idle thread */
 	attr->exclude_kernel = row->modes == RESOURCE_USER_MODE || backend->request.user_mode_only;
 	attr->exclude_user = row->modes == RESOURCE_KERNEL_MODE;
@@ -120,6 +128,7 @@ static void creation_attributes(const struct backend *backend, pid_t tid, bool o
 	attr->type = PERF_TYPE_TRACEPOINT;
 	attr->config = backend->new_task.config;
 	attr->sample_period = 1;
+	request_kernel_stacks(attr, false);
 	attr->sample_regs_user = PERF_REGISTER_MASK;
 	attr->sample_stack_user = COUNT_STACK_BYTES;
 }
@@ -146,6 +155,7 @@ static int perf_probe(const struct resource_request *request, bool *user_mode_on
 	attr.type = row->perf_type;
 	attr.config = row->perf_config;
 	attr.sample_period = row->default_interval;
+	request_kernel_stacks(&attr, true);
 	attr.sample_regs_user = PERF_REGISTER_MASK;
 	attr.sample_stack_user = COUNT_STACK_BYTES;
 	attr.exclude_kernel = row->modes == RESOURCE_USER_MODE;

@@ -44,6 +44,22 @@ struct ring *perf_record_earliest(struct ring *rings, size_t count, uint64_t *ti
 	return found;
 }
 
+/* u64 count, then that many addresses; marks among them tell whose the following ones are. */
+static void read_kernel_stack(struct cursor *in, struct backend_sample *sample)
+{
+	uint64_t count = cursor_u64(in);
+	if (count > SIZE_MAX / sizeof(uint64_t)) {
+		in->failed = true;
+		return;
+	}
+	const uint64_t *words = (const uint64_t *)cursor_bytes(in, (size_t)count * sizeof(uint64_t));
+	if (!words || count < 2 || words[0] != (uint64_t)PERF_CONTEXT_KERNEL)
+		return;
+	sample->kernel = words + 1;
+	while (sample->kernel_count + 1 < count && words[sample->kernel_count + 1] < (uint64_t)PERF_CONTEXT_MAX)
+		sample->kernel_count++;
+}
+
 bool perf_record_sample(const struct perf_event_header *record, struct backend_sample *sample,
 			struct perf_record_origin *origin)
 {
@@ -55,6 +71,7 @@ bool perf_record_sample(const struct perf_event_header *record, struct backend_s
 	sample->tid = cursor_u32(&in);
 	sample->time_ns = cursor_u64(&in);
 	sample->touched = cursor_u64(&in);
+	read_kernel_stack(&in, sample);
 	origin->data_bytes = cursor_u32(&in);
 	origin->data = cursor_bytes(&in, origin->data_bytes);
 	uint64_t abi = cursor_u64(&in);

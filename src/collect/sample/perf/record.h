@@ -3,7 +3,7 @@
  * the sample type that perf.c requests:
  *
  *   sample:  header | id u64 | pid, tid u32 | time u64 | address u64
- *            | data size u32, bytes | abi u64, registers u64...
+ *            | count u64, addresses u64... (the kernel's stack, behind a mark) | data size u32, bytes | abi u64, registers u64...
  *            | stack size u64, bytes, dynamic size u64
  *   others:  header | body | pid, tid u32 | time u64 | id u64
  */
@@ -19,7 +19,7 @@
 
 /* The sample type that perf.c requests, so that records have the layout above. */
 static const uint64_t PERF_RECORD_SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-						PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |
+						PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |
 						PERF_SAMPLE_STACK_USER;
 
 /* The fields of a sample that struct backend_sample lacks. Pointers are into the record. */

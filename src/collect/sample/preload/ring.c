@@ -30,7 +30,7 @@ static bool is_possible(const struct sample_record *record, uint64_t room)
 	uint32_t stack_most = record->kind == SAMPLE_FALLBACK ? SAMPLE_STACK_BYTES
 			      : record->kind == CHANNEL_EVENT ? CHANNEL_TEXT_BYTES
 							      : 0;
-	if (record->kind > CHANNEL_EVENT || record->stack_bytes > stack_most)
+	if (record->kind > CHANNEL_EVENT || record->stack_bytes > stack_most || record->kernel_frames > 0)
 		return false;
 	if (record->frames > (record->kind == SAMPLE_WALKED ? WALK_FRAMES : 0))
 		return false;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "abi/channel.h"
+#include "collect/sample/stacks/sample_decode.h"
 #include "processor/registers.h"
 
 enum { PRELOAD_CONTENT_BYTES = WALK_FRAMES * sizeof(uint64_t) + sizeof(struct arch_registers) + SAMPLE_STACK_BYTES };
@@ -18,11 +19,7 @@ enum { PRELOAD_CONTENT_BYTES = WALK_FRAMES * sizeof(uint64_t) + sizeof(struct ar
 /* Returns the bytes of a record in its ring. The record's fields may have any values: the caller checks the bounds. */
 static inline uint64_t preload_record_bytes(const struct sample_record *record)
 {
-	enum { ALIGNMENT = 8 };
-	uint64_t bytes = sizeof(*record) + (uint64_t)record->frames * sizeof(uint64_t);
-	if (record->kind == SAMPLE_FALLBACK)
-		bytes += sizeof(struct arch_registers);
-	return bytes + ((uint64_t)record->stack_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	return sizeof(*record) + sample_aligned(sample_content_bytes(record));
 }
 
 /* A record that was taken out of the ring, and its content: frames; registers and stack; or a text. */

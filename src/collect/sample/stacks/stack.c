@@ -6,8 +6,10 @@
 #include "base/array.h"
 #include "collect/sample/stacks/call_edges.h"
 #include "collect/sample/stacks/deep_stack.h"
+#include "collect/sample/stacks/kernel_path.h"
 #include "collect/sample/stacks/path_tree.h"
 #include "collect/sample/stacks/stack_memory.h"
+#include "profile/module_name.h"
 
 enum { FRAMES_MAX = 256 * 1024 };
 
@@ -17,6 +19,7 @@ struct stacks {
 	struct modules *modules;
 	struct unwind_frame *frames;
 	uint32_t kernel_location, incomplete_location;
+	uint32_t kernel_module; /* id in the profile's modules */
 	struct path_tree tree;
 
 	/* The current sample. */
@@ -36,13 +39,21 @@ struct stacks {
 
 /* --- creation and release --- */
 
+static int add_module(struct modules *modules, const char *name, uint32_t *id)
+{
+	int64_t module = modules_add_name(modules, name, MODULE_KERNEL);
+	if (module >= 0)
+		*id = modules_get(modules, (uint32_t)module, NULL)->id;
+	return module < 0 ? (int)module : 0;
+}
+
 /* Adds a location without an address, which has only a name. */
 static int add_name(struct stacks *stacks, struct modules *modules, const char *name, uint32_t *location)
 {
-	int64_t module = modules_add_name(modules, name, MODULE_KERNEL);
-	if (module < 0)
-		return (int)module;
-	uint32_t id = modules_get(modules, (uint32_t)module, NULL)->id;
+	uint32_t id;
+	int status = add_module(modules, name, &id);
+	if (status < 0)
+		return status;
 	int64_t added = profile_add_location(stacks->profile, id, 0);
 	*location = (uint32_t)added;
 	return added < 0 ? (int)added : 0;
@@ -61,6 +72,7 @@ struct stacks *stacks_new(struct profile *profile, struct processes *processes, 
 	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
 	stacks->edges = call_edges_new(modules);
 	if (!stacks->frames || !stacks->edges ||
+	    add_module(modules, MODULE_NAME_KERNEL, &stacks->kernel_module) < 0 ||
 	    add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
 	    add_name(stacks, modules, "[incomplete stack]", &stacks->incomplete_location) < 0 ||
 	    add_name(stacks, modules, "[unknown code]", &unknown_location) < 0) {
@@ -484,9 +496,10 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 {
 	enum unwind_cause cause = UNWIND_ROOT;
 	int64_t node = take_up(stacks, thread, sample, &cause);
-	if (node >= 0)
-		stacks->causes[cause]++;
-	return node;
+	if (node < 0)
+		return node;
+	stacks->causes[cause]++;
+	return kernel_path_add(&stacks->tree, (uint32_t)node, stacks->kernel_module, sample);
 }
 
 int64_t stacks_add_uncounted(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)

@@ -19,7 +19,7 @@ int on_clock(struct bpf_perf_event_data *context)
 	order.request = request;
 	order.hits = 1;
 	order.amount = requests[request].interval;
-	take_sample(&order);
+	take_sample(&order, take_kernel_stack(context));
 	return 0;
 }
 
@@ -34,7 +34,7 @@ int on_software_event(struct bpf_perf_event_data *context)
 	struct sample_record order = nothing_known;
 	order.detail = context->addr;
 	order.flags = context->addr ? SAMPLE_TOUCHED : 0;
-	count_and_sample(thread, bpf_get_attach_cookie(context), 1, &order);
+	count_and_sample(thread, bpf_get_attach_cookie(context), 1, &order, context);
 	return 0;
 }
 

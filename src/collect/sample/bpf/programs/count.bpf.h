@@ -32,6 +32,8 @@ static uint64_t count(struct bpf_thread *thread, uint32_t request, uint64_t amou
 {
 	if (request >= SAMPLE_REQUESTS || amount == 0)
 		return 0;
+	barrier_var(request); /* otherwise the verifier does not track the bound */
+	request &= SAMPLE_REQUESTS - 1;
 	if (thread->state == BPF_THREAD_ENDED)
 		__sync_fetch_and_add(&results.totals[request], amount);
 	return interval_clock_advance(&thread->clocks[request], requests[request].interval, amount);
@@ -54,8 +56,10 @@ static void count_cpu(struct bpf_thread *thread, uint64_t now)
 	}
 }
 
-/* Counts, and takes a sample if that crosses a boundary. `order` describes the event. */
-static void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64_t amount, struct sample_record *order)
+/* Counts, and takes a sample if that crosses a boundary. `order` describes the event. The sample has the kernel's stack
+ * that `context` shows; NULL: none. */
+static __always_inline void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64_t amount,
+					     struct sample_record *order, void *context)
 {
 	uint64_t hits = count(thread, request, amount);
 	if (hits == 0)
@@ -63,7 +67,7 @@ static void count_and_sample(struct bpf_thread *thread, uint32_t request, uint64
 	order->request = request;
 	order->amount = amount;
 	order->hits = hits;
-	take_sample(order);
+	take_sample(order, context ? take_kernel_stack(context) : NO_SCRATCH);
 }
 
 static void start_clocks(struct bpf_thread *thread)

@@ -4,20 +4,20 @@
 
 #include "collect/sample/bpf/programs/count.bpf.h"
 
-static void count_events(uint8_t counter, uint64_t amount, struct sample_record *order)
+static __always_inline void count_events(uint8_t counter, uint64_t amount, struct sample_record *order, void *context)
 {
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
 	bool is_own = thread && !thread->is_sampled;
 	for (uint32_t i = 0; is_own && i < SAMPLE_REQUESTS && i < settings.requests; i++)
 		if (requests[i].counter == counter)
-			count_and_sample(thread, i, amount, order);
+			count_and_sample(thread, i, amount, order, context);
 }
 
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_signal, int number)
 {
 	struct sample_record order = nothing_known;
-	count_events(COUNTER_SIGNALS, 1, &order);
+	count_events(COUNTER_SIGNALS, 1, &order, NULL);
 	return 0;
 }
 
@@ -25,7 +25,7 @@ SEC("tp_btf/page_fault_user")
 int BPF_PROG(on_user_trap, unsigned long address)
 {
 	struct sample_record order = nothing_known;
-	count_events(COUNTER_TRAPS, 1, &order);
+	count_events(COUNTER_TRAPS, 1, &order, NULL);
 	return 0;
 }
 
@@ -33,7 +33,7 @@ SEC("tp_btf/page_fault_kernel")
 int BPF_PROG(on_kernel_trap, unsigned long address)
 {
 	struct sample_record order = nothing_known;
-	count_events(COUNTER_TRAPS, 1, &order);
+	count_events(COUNTER_TRAPS, 1, &order, NULL);
 	return 0;
 }
 
@@ -46,7 +46,7 @@ int BPF_PROG(on_disk_request, struct bio *bio)
 	if ((bio->bi_opf & OPERATION) > REQUEST_WRITE || bio->bi_flags & CLONED)
 		return 0;
 	struct sample_record order = nothing_known;
-	count_events(COUNTER_DISK_BYTES, bio->bi_iter.bi_size, &order);
+	count_events(COUNTER_DISK_BYTES, bio->bi_iter.bi_size, &order, ctx);
 	return 0;
 }
 

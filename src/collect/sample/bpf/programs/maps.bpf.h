@@ -87,10 +87,11 @@ struct {
  * preempted, so each takes a buffer that no other program uses. */
 struct scratch {
 	uint32_t busy;
-	uint32_t spare;
+	uint32_t kernel_count;
+	uint64_t kernel[SAMPLE_KERNEL_FRAMES]; /* the kernel's own stack */
 	struct walk walk;
-	/* Room for registers and stack, which are longer than the frames. */
-	uint8_t more[ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES - WALK_FRAMES * 8];
+	/* Room for registers and stack, which are longer than the frames, and for the kernel's frames behind them. */
+	uint8_t more[ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES - WALK_FRAMES * 8 + SAMPLE_KERNEL_FRAMES * 8];
 };
 
 struct {

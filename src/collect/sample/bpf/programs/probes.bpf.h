@@ -57,7 +57,7 @@ int on_function(struct pt_regs *registers)
 		return 0;
 	struct sample_record order = nothing_known;
 	if (!probe->guard || registers_argument(registers, probe->guard) > probe->guard_above)
-		count_and_sample(thread, probe->request, amount, &order);
+		count_and_sample(thread, probe->request, amount, &order, NULL);
 	return 0;
 }
 
@@ -98,7 +98,7 @@ int on_tracepoint(void *context)
 		if (!probe)
 			return 0;
 		struct sample_record order = nothing_known;
-		count_and_sample(thread, probe->request, field_of(context, probe), &order);
+		count_and_sample(thread, probe->request, field_of(context, probe), &order, context);
 		number = probe->next;
 		if (!number)
 			return 0;

@@ -18,6 +18,7 @@
 
 #include "collect/sample/bpf/programs/clock.bpf.h"
 #include "collect/sample/bpf/programs/events.bpf.h"
+#include "collect/sample/bpf/programs/names.bpf.h"
 #include "collect/sample/bpf/programs/probes.bpf.h"
 #include "collect/sample/bpf/programs/switch.bpf.h"
 #include "collect/sample/bpf/programs/syscall.bpf.h"

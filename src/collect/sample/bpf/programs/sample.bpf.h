@@ -153,16 +153,19 @@ static __always_inline uint64_t walk_stack_start(void)
 
 /* --- the record --- */
 
-static struct scratch *take_scratch(void)
+enum { NO_SCRATCH = UINT32_MAX };
+
+/* Returns the number of a buffer that no other program uses, or NO_SCRATCH. */
+static uint32_t take_scratch(void)
 {
 	uint32_t first = bpf_get_smp_processor_id() * BPF_SCRATCHES_PER_CPU;
 	for (uint32_t i = 0; i < BPF_SCRATCHES_PER_CPU; i++) {
 		uint32_t number = first + i;
 		struct scratch *scratch = bpf_map_lookup_elem(&scratches, &number);
 		if (scratch && __sync_lock_test_and_set(&scratch->busy, 1) == 0)
-			return scratch;
+			return number;
 	}
-	return NULL;
+	return NO_SCRATCH;
 }
 
 static void give_back(struct scratch *scratch)
@@ -182,7 +185,9 @@ static void add_lost(uint32_t request)
  * polls. */
 static void submit(const struct scratch *scratch, uint64_t bytes)
 {
-	enum { MOST = sizeof(struct sample_record) + ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES };
+	enum {
+		MOST = sizeof(struct sample_record) + ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES + SAMPLE_KERNEL_FRAMES * 8
+	};
 	const struct sample_record *record = &scratch->walk.record;
 	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 	uint64_t size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
@@ -323,19 +328,39 @@ static uint32_t no_walk(struct task_struct *task, const struct pt_regs *register
 	return thread->hand_over_until_ns > now ? WALK_KNOWN_DEEP : WALK_END_COUNT;
 }
 
+/* Appends the kernel's frames to a record whose other content ends at `bytes`. Returns where the record ends then. */
+static uint64_t append_kernel(struct scratch *scratch, uint64_t bytes)
+{
+	enum { MOST = ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES };
+	uint32_t count = scratch->kernel_count;
+	uint64_t at = (bytes - sizeof(struct sample_record) + 7) / 8 * 8;
+	scratch->walk.record.kernel_frames = 0;
+	if (count == 0 || count > SAMPLE_KERNEL_FRAMES || at > MOST ||
+	    bpf_probe_read_kernel((uint8_t *)scratch->walk.frames + at, count * 8, scratch->kernel) != 0)
+		return bytes;
+	scratch->walk.record.kernel_frames = count;
+	return sizeof(struct sample_record) + at + count * 8;
+}
+
 /* Writes a record with the current thread's stack. `order` describes the event; the rest of the record is
- * filled in here. A separate function, so that the verifier checks it once. */
-__attribute__((noinline)) int take_sample(const struct sample_record *order)
+ * filled in here. `taken` is the number of a buffer that has the kernel's stack already, or NO_SCRATCH. A separate
+ * function, so that the verifier checks it once. */
+__attribute__((noinline)) int take_sample(const struct sample_record *order, uint32_t taken)
 {
 	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct scratch *scratch = order && thread ? take_scratch() : NULL;
-	if (!scratch) {
+	uint32_t number = taken == NO_SCRATCH ? take_scratch() : taken;
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &number);
+	if (!scratch || !order || !thread) {
+		if (scratch)
+			give_back(scratch);
 		add_lost(order ? order->request : SAMPLE_NO_REQUEST);
 		return 0;
 	}
+	if (taken == NO_SCRATCH)
+		scratch->kernel_count = 0;
 	thread->is_sampled++;
 	struct walk *walk = &scratch->walk;
 	struct sample_record *record = &walk->record;
@@ -366,10 +391,24 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order)
 		copy_stack(scratch, registers);
 		bytes += ARCH_REGISTERS * 8 + record->stack_bytes;
 	}
-	submit(scratch, bytes);
+	submit(scratch, append_kernel(scratch, bytes));
 	give_back(scratch);
 	thread->is_sampled--;
 	return 0;
+}
+
+/* Takes a buffer and writes the kernel's own stack into it, as the program's context shows it: that of the code that
+ * was interrupted or that has reached the tracepoint; none if that is user code. Returns the buffer's number for
+ * take_sample. Inlined into each program, because the kernel knows the type of a context only there. */
+static __always_inline uint32_t take_kernel_stack(void *context)
+{
+	uint32_t number = settings.kernel_stacks ? take_scratch() : NO_SCRATCH;
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &number);
+	if (!scratch)
+		return NO_SCRATCH;
+	long bytes = bpf_get_stack(context, scratch->kernel, sizeof(scratch->kernel), 0);
+	scratch->kernel_count = bytes > 0 ? (uint32_t)bytes / 8 : 0;
+	return number;
 }
 
 /* Writes a record for another thread, which sleeps. Its memory cannot be read from here, but it does not
@@ -378,7 +417,8 @@ static void submit_asleep(struct task_struct *task, struct bpf_thread *thread, u
 			  uint64_t amount)
 {
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct scratch *scratch = take_scratch();
+	uint32_t number = take_scratch();
+	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &number);
 	if (!scratch) {
 		add_lost(request);
 		return;
@@ -397,7 +437,9 @@ static void submit_asleep(struct task_struct *task, struct bpf_thread *thread, u
 	};
 	copy_registers(scratch, registers);
 	__sync_fetch_and_add(&results.ends[WALK_ASLEEP], 1);
-	submit(scratch, sizeof(struct sample_record) + ARCH_REGISTERS * 8);
+	long bytes = settings.kernel_stacks ? bpf_get_task_stack(task, scratch->kernel, sizeof(scratch->kernel), 0) : 0;
+	scratch->kernel_count = bytes > 0 ? (uint32_t)bytes / 8 : 0;
+	submit(scratch, append_kernel(scratch, sizeof(struct sample_record) + ARCH_REGISTERS * 8));
 	give_back(scratch);
 }
 

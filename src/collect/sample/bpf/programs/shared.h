@@ -90,6 +90,16 @@ struct bpf_probe {
 	uint32_t next;    /* number of a further probe of the same tracepoint, which is larger; 0: none */
 };
 
+/* --- names of the kernel's functions --- */
+
+enum { BPF_NAMES = 32, BPF_NAME_BYTES = 256 };
+
+/* The monitor writes addresses, and the program on_names writes the name of the function at each. */
+struct bpf_names {
+	uint64_t address[BPF_NAMES];
+	char name[BPF_NAMES][BPF_NAME_BYTES]; /* "vfs_write", "nft_do_chain [nf_tables]", or a number: no name */
+};
+
 /* --- settings and results --- */
 
 struct bpf_settings {
@@ -103,6 +113,7 @@ struct bpf_settings {
 	uint32_t syscall_requests; /* number of the requests for system calls; they are: */
 	uint8_t syscall_request[SAMPLE_REQUESTS];
 	uint32_t late_waits; /* a thread's wait is charged at its next event */
+	uint32_t kernel_stacks; /* samples have the kernel's own stack too */
 };
 
 struct bpf_results {
@@ -124,7 +135,7 @@ enum bpf_task_pass {
 
 /* Programs and monitor come from one build, but from two compilers. */
 _Static_assert(sizeof(struct bpf_thread) == 456 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
-		       sizeof(struct bpf_settings) == 52 && sizeof(struct bpf_results) == 384,
+		       sizeof(struct bpf_settings) == 56 && sizeof(struct bpf_results) == 384,
 	       "sizes of what programs and monitor share");
 
 #endif

@@ -23,23 +23,24 @@ static bool counts_wait(uint8_t counter, uint32_t wait)
 	       (counter == COUNTER_LOCK_WAIT && wait == BPF_WAIT_LOCK);
 }
 
-/* Charges the current thread's wait to its present stack. */
-static void charge_wait(struct bpf_thread *thread)
+/* Charges the current thread's wait to its present stack, and to the kernel's stack that `context` shows (NULL: none). */
+static __always_inline void charge_wait(struct bpf_thread *thread, void *context)
 {
 	uint64_t waited = __sync_lock_test_and_set(&thread->waited, 0);
 	for (uint32_t i = 0; i < SAMPLE_REQUESTS && i < settings.requests; i++) {
 		if (!counts_wait(requests[i].counter, thread->wait))
 			continue;
 		struct sample_record order = nothing_known;
-		count_and_sample(thread, i, waited, &order);
+		count_and_sample(thread, i, waited, &order, context);
 	}
 }
 
-/* On kernels that do not report that a thread is back, charges the wait at the thread's next event. */
+/* On kernels that do not report that a thread is back, charges the wait at the thread's next event. The kernel's stack
+ * of the wait is gone by then. */
 static void charge_late_wait(struct bpf_thread *thread)
 {
 	if (settings.late_waits && thread->waited)
-		charge_wait(thread);
+		charge_wait(thread, NULL);
 }
 
 /* Notes that a thread is back on a CPU since `now`. */
@@ -89,7 +90,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *previous, struct task_
 			if (requests[i].counter != COUNTER_SWITCHES)
 				continue;
 			struct sample_record order = nothing_known;
-			count_and_sample(leaving, i, 1, &order);
+			count_and_sample(leaving, i, 1, &order, ctx);
 		}
 	}
 	struct bpf_thread *coming = watched_thread(next);
@@ -107,7 +108,7 @@ int BPF_PROG(on_resume)
 	if (thread && thread->left_ns) /* on_switch has not seen it */
 		come(thread, bpf_ktime_get_ns());
 	if (thread && thread->waited)
-		charge_wait(thread);
+		charge_wait(thread, ctx);
 	return 0;
 }
 

@@ -168,7 +168,7 @@ int BPF_PROG(on_syscall, struct pt_regs *registers, long result)
 					       .syscall = number == UNKNOWN_CALL ? -1 : number,
 					       .detail = result,
 					       .flags = SAMPLE_SYSCALL };
-		take_sample(&order);
+		take_sample(&order, NO_SCRATCH);
 	}
 	return 0;
 }

@@ -95,7 +95,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		struct sample_record order = {
 			.syscall = -1, .request = SAMPLE_NO_REQUEST, .about = thread->tid, .hits = is_process
 		};
-		take_sample(&order);
+		take_sample(&order, NO_SCRATCH);
 	}
 	return 0;
 }
@@ -146,7 +146,7 @@ int BPF_PROG(on_last_call, struct task_struct *task)
 			continue;
 		struct sample_record order = nothing_known;
 		order.syscall = number;
-		count_and_sample(thread, i, 1, &order);
+		count_and_sample(thread, i, 1, &order, NULL);
 	}
 	return 0;
 }

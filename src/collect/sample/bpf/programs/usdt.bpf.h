@@ -18,7 +18,7 @@ int on_static_probe(struct pt_regs *registers)
 	if (probe->argument && bpf_usdt_arg(registers, probe->argument - 1, &value) != 0)
 		value = 0;
 	struct sample_record order = nothing_known;
-	count_and_sample(thread, probe->request, positive(value), &order);
+	count_and_sample(thread, probe->request, positive(value), &order, NULL);
 	return 0;
 }
 

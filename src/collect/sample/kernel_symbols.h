@@ -1,0 +1,15 @@
+/* The symbols of the kernel for the naming of a run's addresses: /proc/kallsyms, or a file in memory of the same form, with
+ * names that the backend knows. Making all of /proc/kallsyms takes the kernel some 50 ms. */
+#ifndef COLLECT_SAMPLE_KERNEL_SYMBOLS_H
+#define COLLECT_SAMPLE_KERNEL_SYMBOLS_H
+
+#include "base/error.h"
+#include "collect/sample/backend.h"
+#include "profile/profile.h"
+
+/* Returns a descriptor, which the caller closes, or a negative error with the reason in `error`. `backend` may be NULL: it is
+ * closed. */
+int kernel_symbols_open(const struct profile *profile, const struct backend_vtable *vtable, struct backend *backend,
+			struct error *error);
+
+#endif
