@@ -91,6 +91,9 @@ struct view_build {
 	struct hash_map callsites; /* (function's text, line id) -> text id */
 };
 
+/* Returns an array by module, which the caller frees: whether the view leaves out its frames. NULL: no memory. */
+bool *selection_hidden_modules(const struct view *view);
+
 /* Each returns 0 or a negative error. selection_keep and selection_sum also set `error`, for instance if the options
  * name a resource or thread that the profile does not have. The others fail with ERROR_MEMORY or ERROR_LIMIT only. */
 int selection_keep(struct view *view, struct error *error);

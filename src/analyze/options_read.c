@@ -62,17 +62,39 @@ int options_read_limit(const char *text, size_t *limit, struct error *error)
 	return 0;
 }
 
+/* Returns the number of the first word that begins with `text`, or ERROR_USAGE. `what` names the kind of word. */
+static int read_word(const char *text, word_at *words, const char *what, struct error *error)
+{
+	for (size_t i = 0; words(i); i++)
+		if (*text && strncmp(words(i), text, strlen(text)) == 0)
+			return (int)i;
+	char list[128];
+	return error_set(error, ERROR_USAGE, "unknown %s %s (%s)", what, QUOTE(text),
+			 words_list(words, list, sizeof(list)));
+}
+
 int options_read_by(const char *text, enum view_by *by, struct error *error)
 {
-	for (size_t i = 0; i < BY_COUNT; i++) {
-		if (*text && strncmp(by_names[i], text, strlen(text)) == 0) {
-			*by = (enum view_by)i;
-			return 0;
-		}
-	}
-	char list[128];
-	return error_set(error, ERROR_USAGE, "unknown kind of frame %s (%s)", QUOTE(text),
-			 words_list(view_by_word, list, sizeof(list)));
+	int found = read_word(text, view_by_word, "kind of frame", error);
+	if (found >= 0)
+		*by = (enum view_by)found;
+	return found < 0 ? found : 0;
+}
+
+int options_read_kernel(const char *text, enum view_kernel *kernel, struct error *error)
+{
+	int found = read_word(text, view_kernel_word, "way to show the kernel", error);
+	if (found >= 0)
+		*kernel = (enum view_kernel)found;
+	return found < 0 ? found : 0;
+}
+
+const char *view_kernel_word(size_t kernel)
+{
+	static const char *const names[] = {
+		[VIEW_KERNEL_SHOW] = "show", [VIEW_KERNEL_HIDE] = "hide", [VIEW_KERNEL_ONLY] = "only"
+	};
+	return kernel < sizeof(names) / sizeof(names[0]) ? names[kernel] : NULL;
 }
 
 const char *view_by_name(enum view_by by)

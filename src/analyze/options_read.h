@@ -30,6 +30,10 @@ const char *view_by_name(enum view_by by);
 /* word_at (base/words.h): these names, by enum view_by. */
 const char *view_by_word(size_t by);
 
+/* Reads "show", "hide", "only" or a prefix of one. */
+int options_read_kernel(const char *text, enum view_kernel *kernel, struct error *error);
+const char *view_kernel_word(size_t kernel); /* word_at: these names, by enum view_kernel */
+
 /* Reads "on" or "off" (also yes, no, 1, 0). */
 int options_read_switch(const char *text, bool *on, struct error *error);
 

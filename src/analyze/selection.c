@@ -6,6 +6,7 @@
 #include "base/huge_pages.h"
 #include "base/parallel.h"
 #include "base/slices.h"
+#include "profile/module_name.h"
 
 /* From this many rows on, a second thread is worth its start and its memory. */
 enum { ROWS_FOR_TWO = 1 << 20 };
@@ -49,10 +50,25 @@ bool selection_has(const struct view *view, const bool *chosen, uint32_t thread,
 	return in_threads(chosen, thread) && in_time(view, time_ns) && (!label_sets || label_sets[label_set]);
 }
 
+bool *selection_hidden_modules(const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	bool *is_hidden = calloc(profile->module_count + 1, sizeof(*is_hidden));
+	enum view_kernel kernel = view->options.kernel;
+	for (uint32_t i = 0; is_hidden && i < profile->module_count; i++) {
+		if (kernel == VIEW_KERNEL_HIDE)
+			is_hidden[i] = module_is_kernel_code(profile, i);
+		else if (kernel == VIEW_KERNEL_ONLY)
+			is_hidden[i] = !module_is_kernel(profile, i);
+	}
+	return is_hidden;
+}
+
 /* A range of rows, added up by one thread. */
 struct part {
 	const struct view *view;
 	const bool *chosen;
+	const bool *left_out; /* per module: hits at its code do not count; NULL: all count */
 	size_t first, end; /* rows first ... end - 1 */
 	uint64_t *node_hits;
 	uint64_t total;
@@ -62,6 +78,13 @@ struct part {
 
 /* The node of a row is prefetched this many rows ahead. */
 enum { AHEAD = 24 };
+
+static bool counts_at(const struct part *part, uint32_t node)
+{
+	const struct profile *profile = part->view->profile;
+	return !part->left_out ||
+	       (node != PROFILE_ROOT && !part->left_out[profile->locations[profile->nodes[node].location].module]);
+}
 
 /* `all` is a constant in each call, so that the usual selection, everything, is a loop without further tests. */
 static inline __attribute__((always_inline)) void sum_rows(struct part *part, size_t begin, size_t end, bool all)
@@ -82,6 +105,8 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, si
 		if (!all &&
 		    !selection_has(view, part->chosen, hit->thread, hit->time_ns, profile_hit_labels(profile, i)))
 			continue;
+		if (!all && !counts_at(part, hit->node))
+			continue;
 		node_hits[hit->node] += hit->count;
 		total += hit->count;
 		squares += (double)hit->count * (double)hit->count;
@@ -97,7 +122,7 @@ static void sum_slice(void *context, size_t begin, size_t end)
 {
 	struct part *part = context;
 	const struct view_options *options = &part->view->options;
-	if (!part->chosen && !options->label_sets && options->from_ns == 0 && options->to_ns == 0)
+	if (!part->chosen && !part->left_out && !options->label_sets && options->from_ns == 0 && options->to_ns == 0)
 		sum_rows(part, part->first + begin, part->first + end, true);
 	else
 		sum_rows(part, part->first + begin, part->first + end, false);
@@ -145,11 +170,15 @@ static void count_samples(struct view *view, uint64_t rows, double squares)
 }
 
 /* Adds up all rows. A second thread adds up half of them if there are enough rows to pay for its own sums. */
-static void sum_all(struct view *view, const bool *chosen)
+static void sum_all(struct view *view, const bool *chosen, const bool *left_out)
 {
 	const struct profile *profile = view->profile;
 	struct part parts[2] = {
-		{ .view = view, .chosen = chosen, .end = profile->hit_count, .node_hits = view->node_hits },
+		{ .view = view,
+		  .chosen = chosen,
+		  .left_out = left_out,
+		  .end = profile->hit_count,
+		  .node_hits = view->node_hits },
 	};
 	uint64_t *second_hits = NULL;
 	if (profile->hit_count >= ROWS_FOR_TWO && profile->hit_count >= 4 * profile->node_count)
@@ -193,6 +222,19 @@ static int keep(const bool **chosen, bool **kept, size_t count, struct error *er
 	return 0;
 }
 
+/* Moves the hits of hidden code to the code that called it. Callers have smaller numbers. */
+static void give_to_callers(struct view *view, const bool *is_hidden)
+{
+	const struct profile *profile = view->profile;
+	for (size_t i = profile->node_count; i-- > 1;) {
+		const struct profile_node *node = &profile->nodes[i];
+		if (!view->node_hits[i] || !is_hidden[profile->locations[node->location].module])
+			continue;
+		view->node_hits[node->parent] += view->node_hits[i];
+		view->node_hits[i] = 0;
+	}
+}
+
 int selection_keep(struct view *view, struct error *error)
 {
 	const struct profile *profile = view->profile;
@@ -214,7 +256,15 @@ int selection_sum(struct view *view, struct error *error)
 	if (!view->node_hits || selection_threads(view, &chosen) < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
 	huge_pages_advise(view->node_hits, profile->node_count * sizeof(*view->node_hits));
-	sum_all(view, chosen);
+	enum view_kernel kernel = view->options.kernel;
+	bool *is_hidden = kernel == VIEW_KERNEL_SHOW ? NULL : selection_hidden_modules(view);
+	if (kernel == VIEW_KERNEL_SHOW || is_hidden)
+		sum_all(view, chosen, kernel == VIEW_KERNEL_ONLY ? is_hidden : NULL);
+	else
+		result = error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
+	if (kernel == VIEW_KERNEL_HIDE && is_hidden)
+		give_to_callers(view, is_hidden);
+	free(is_hidden);
 	free(chosen);
-	return 0;
+	return result;
 }

@@ -7,6 +7,8 @@
  *   main - start - pthread_create - clone3           hits of clone3 itself
  *                        `-------- worker
  *
+ * It also leaves out the nodes of the kernel's functions, or all others, if the view's options say so.
+ *
  * A node that is left out below a mark gives its hits to the node with which its path now ends. If the frames to
  * show begin or end within a location, a new location is made for these frames alone. It `opens` if its first frame
  * is the outermost of a thread, that is, if nothing called it.
@@ -33,6 +35,7 @@ struct stitch {
 	size_t count;
 	uint32_t *shown; /* build->shown: per profile node, the node with which its path ends */
 	uint8_t *extent; /* per profile node: enum extent */
+	bool *is_hidden; /* per module: its frames are left out */
 	/* (location, end) -> location of its first `end` frames; end 0: without its start code */
 	struct hash_map parts;
 	size_t location_capacity;
@@ -148,6 +151,11 @@ static int place_node(struct stitch *stitch, uint32_t id)
 	uint8_t extent = stitch->extent[node->parent];
 	bool is_start = labels->lead == labels->count;
 	int64_t shown;
+	if (stitch->is_hidden[build->profile->locations[node->location].module]) {
+		stitch->extent[id] = extent;
+		stitch->shown[id] = parent;
+		return 0;
+	}
 	if (extent != NOTHING_YET)
 		shown = add_node(stitch, parent, node->location);
 	else if (is_start)
@@ -176,12 +184,16 @@ static int place_all(struct stitch *stitch)
 	return result;
 }
 
-static bool has_marks(const struct profile *profile)
+/* Returns whether all nodes are shown where they are. */
+static bool is_as_recorded(const struct view_build *build)
 {
+	const struct profile *profile = build->profile;
+	if (build->view->options.kernel != VIEW_KERNEL_SHOW)
+		return false;
 	for (size_t i = 0; i < profile->module_count; i++)
 		if (profile->modules[i].kind == MODULE_THREAD)
-			return true;
-	return false;
+			return false;
+	return true;
 }
 
 int stitch_make(struct view_build *build)
@@ -190,7 +202,7 @@ int stitch_make(struct view_build *build)
 	build->nodes = profile->nodes;
 	build->node_hits = build->view->node_hits;
 	build->node_count = profile->node_count;
-	if (!has_marks(profile))
+	if (is_as_recorded(build))
 		return 0;
 	/* Each mark may need one new node, for a part of its creator's location. */
 	size_t limit = profile->node_count;
@@ -206,9 +218,12 @@ int stitch_make(struct view_build *build)
 	build->node_hits = build->own_hits = stitch.hits = calloc(limit, sizeof(*stitch.hits));
 	build->shown = stitch.shown = calloc(profile->node_count, sizeof(*stitch.shown));
 	stitch.extent = calloc(profile->node_count, sizeof(*stitch.extent));
-	int result = stitch.nodes && stitch.hits && stitch.shown && stitch.extent ? place_all(&stitch) : ERROR_MEMORY;
+	stitch.is_hidden = selection_hidden_modules(build->view);
+	bool has_room = stitch.nodes && stitch.hits && stitch.shown && stitch.extent && stitch.is_hidden;
+	int result = has_room ? place_all(&stitch) : ERROR_MEMORY;
 	build->node_count = stitch.count;
 	hash_map_release(&stitch.parts);
 	free(stitch.extent);
+	free(stitch.is_hidden);
 	return result;
 }

@@ -31,12 +31,20 @@ enum view_by {
 	VIEW_FRAME,
 };
 
+/* What is shown of the kernel's functions. */
+enum view_kernel {
+	VIEW_KERNEL_SHOW,
+	VIEW_KERNEL_HIDE, /* they are left out, and the code that entered the kernel has their hits */
+	VIEW_KERNEL_ONLY, /* only they are shown, and only their hits count */
+};
+
 #define VIEW_ANY UINT32_MAX
 
 struct view_options {
 	uint32_t resource;   /* index in profile->resources */
 	bool every_resource; /* adds up the hits of all resources: for call_paths.h */
 	enum view_by by;
+	enum view_kernel kernel;
 	bool no_inlines;      /* an inlined function counts as the function that contains it */
 	bool untrimmed;       /* shows the C library's start code above main and thread starts */
 	bool keep_view_nodes; /* fills in view_node: for analyze_pages and call_paths.h */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "analyze/lookup.h"
+#include "analyze/options_read.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
@@ -125,6 +126,9 @@ static int run(struct invocation *invocation)
 	int status = check_options(invocation, format);
 	if (status != EXIT_DONE)
 		return status;
+	const char *kernel = option_value(invocation, OPTION_KERNEL);
+	if (kernel && options_read_kernel(kernel, &input.view.kernel, &error) < 0)
+		return failure_of(invocation, &error);
 	if ((!format->has_several || option_given(invocation, OPTION_RESOURCE)) &&
 	    choose_resource(invocation, &input.view.resource, &error) < 0)
 		return failure_of(invocation, &error);

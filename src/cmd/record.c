@@ -286,6 +286,10 @@ static int record_counted(struct invocation *invocation, struct record_options *
 		return usage_error(invocation,
 				   "--instrumented cannot be combined with --backend: the program itself counts "
 				   "(leave out --backend)");
+	if (options->no_kernel)
+		return usage_error(invocation,
+				   "--instrumented cannot be combined with --no-kernel: hooks count no code of the kernel "
+				   "(leave out --no-kernel)");
 	counted.wrap = option_given(invocation, OPTION_WRAP);
 	options->progress = on_progress;
 	options->warn = on_warning;
@@ -399,6 +403,7 @@ static const struct command_option options[] = {
 	{ OPTION_GMON, 0, "gmon", NULL,
 	  "With --instrumented: write gmon.out files too, beside the profile, one for each loaded object, for gprof",
 	  NULL },
+	SUBJECT_NO_KERNEL_OPTION,
 	SUBJECT_BACKEND_OPTION,
 	{ 0 },
 };

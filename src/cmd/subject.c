@@ -129,6 +129,7 @@ int subject_take(const struct invocation *invocation, struct record_options *opt
 	options->command = invocation->argument_count > 0 ? invocation->arguments : NULL;
 	options->everything = option_given(invocation, SUBJECT_ALL);
 	options->backend = option_value(invocation, SUBJECT_BACKEND);
+	options->no_kernel = option_given(invocation, SUBJECT_NO_KERNEL);
 	const char *how = option_given(invocation, SUBJECT_PID) ? "-p" : "--comm";
 	if (take_resources(invocation, options, error) < 0 || take_processes(invocation, options, error) < 0 ||
 	    take_duration(invocation, options, error) < 0)

@@ -17,6 +17,7 @@ enum {
 	SUBJECT_ALL,
 	SUBJECT_DURATION,
 	SUBJECT_BACKEND,
+	SUBJECT_NO_KERNEL,
 	SUBJECT_OPTIONS_END,
 };
 
@@ -55,6 +56,14 @@ enum {
 	  NULL },                                                                          \
 	{                                                                                  \
 		SUBJECT_NO_CHILDREN, 0, "no-children", NULL, "Leave them out", NULL        \
+	}
+
+#define SUBJECT_NO_KERNEL_OPTION                                                                                       \
+	{                                                                                                              \
+		SUBJECT_NO_KERNEL, 0, "no-kernel", NULL,                                                               \
+			"Leave out the kernel's functions: paths end where they enter the kernel, and each sample is " \
+			"cheaper; 'report --kernel hide' only hides them",                                             \
+			NULL                                                                                           \
 	}
 
 /* struct command.words: the names of resources and backends. */

@@ -189,6 +189,7 @@ static const struct command_option options[] = {
 	SUBJECT_PROCESS_OPTIONS("Show", "display"),
 	SUBJECT_CHILDREN_OPTIONS,
 	{ SUBJECT_ALL, 'a', "all", NULL, "Show every process of the machine; needs privilege", NULL },
+	SUBJECT_NO_KERNEL_OPTION,
 	SUBJECT_BACKEND_OPTION,
 	{ 0 },
 };

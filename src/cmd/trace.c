@@ -180,6 +180,7 @@ static const struct command_option options[] = {
 	SUBJECT_PROCESS_OPTIONS("Trace", "tracing"),
 	SUBJECT_CHILDREN_OPTIONS,
 	{ SUBJECT_DURATION, 0, "duration", "S", "With -p or --comm: end after S seconds", NULL },
+	SUBJECT_NO_KERNEL_OPTION,
 	SUBJECT_BACKEND_OPTION,
 	{ 0 },
 };

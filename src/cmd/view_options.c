@@ -24,7 +24,16 @@ int view_read_format(const char *text, enum render_format *format, struct error 
 
 word_at *view_option_words(int id)
 {
-	return id == OPTION_FORMAT ? render_format_word : id == OPTION_BY ? view_by_word : NULL;
+	switch (id) {
+	case OPTION_FORMAT:
+		return render_format_word;
+	case OPTION_BY:
+		return view_by_word;
+	case OPTION_KERNEL:
+		return view_kernel_word;
+	default:
+		return NULL;
+	}
 }
 
 word_at *document_option_words(int id)
@@ -77,6 +86,8 @@ static int read_option(struct view_request *request, const struct option_use *us
 		return options_read_by(use->value, &request->view.by, error);
 	case OPTION_THREAD:
 		return lookup_thread(profile, use->value, &request->view.thread, error);
+	case OPTION_KERNEL:
+		return options_read_kernel(use->value, &request->view.kernel, error);
 	case OPTION_NO_INLINES:
 		request->view.no_inlines = true;
 		return 0;

@@ -21,6 +21,7 @@ enum {
 	OPTION_LABEL,
 	OPTION_FROM,
 	OPTION_TO,
+	OPTION_KERNEL,
 	OPTION_NO_INLINES,
 	OPTION_UNTRIMMED,
 	OPTION_NO_STITCH,
@@ -51,6 +52,9 @@ enum {
 	{ OPTION_FROM, 0, "from", "SECONDS", "Count only from this time on, since the start of the recording", NULL }, \
 	{ OPTION_TO, 0, "to", "SECONDS", "Count only up to this time", NULL }
 #define ROWS_FRAMES \
+	{ OPTION_KERNEL, 0, "kernel", "show|hide|only", \
+	  "Show the kernel's functions, charge what they use to the code that entered the kernel, or show and count nothing else", \
+	  "show" }, \
 	{ OPTION_NO_INLINES, 0, "no-inlines", NULL, "Count an inlined function as the function it is part of", NULL }, \
 	{ OPTION_UNTRIMMED, 0, "untrimmed", NULL, "Show also the frames of the C library above main and thread starts", \
 	  NULL }, \

@@ -46,6 +46,9 @@
 	X(USER_MODE_ONLY, "user-mode-only", NOTE, CLOSING, "", \
 	  "What the program used in the kernel is neither sampled nor counted; sysctl kernel.perf_event_paranoid=1, or " \
 	  "root, permits it.") \
+	X(KERNEL_NOT_RECORDED, "kernel-not-recorded", NOTE, INFO, "", \
+	  "Paths end where they enter the kernel, or in the one function [kernel]. The bpf backend, as root, shows the " \
+	  "kernel's functions; so does perf where /proc/kallsyms shows addresses.") \
 	X(BACKEND_REFUSED, "backend-refused", NOTE, CLOSING, "", \
 	  "cpprof prefers this backend, but it could not measure here; cpprof resources prints what each backend can " \
 	  "measure.") \

@@ -53,3 +53,9 @@ bool module_is_kernel_code(const struct profile *profile, uint32_t module)
 	const struct profile_module *row = &profile->modules[module];
 	return row->kind == MODULE_KERNEL && strcmp(profile_string(profile, row->path), MODULE_NAME_KERNEL) == 0;
 }
+
+bool module_is_kernel(const struct profile *profile, uint32_t module)
+{
+	const struct profile_module *row = &profile->modules[module];
+	return row->kind == MODULE_KERNEL && starts_with(profile_string(profile, row->path), "[kernel");
+}

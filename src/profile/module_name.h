@@ -25,6 +25,9 @@ bool module_name_is_dynamic_linker(const char *path);
 /* Whether the locations of a module are addresses in the kernel. */
 bool module_is_kernel_code(const struct profile *profile, uint32_t module);
 
+/* Whether a module is the kernel's: its code, or its work without a user stack. */
+bool module_is_kernel(const struct profile *profile, uint32_t module);
+
 /* Whether the file's name is that of libcpprof, which runs inside a measured process. */
 bool module_name_is_agent(const char *path);
 

@@ -138,6 +138,7 @@ struct backend_vtable {
 	const char *name;
 	bool only_commands; /* it cannot attach to running processes */
 	bool has_labels;    /* it records the labels that programs set */
+	bool has_kernel;    /* it delivers the kernel's own stacks */
 
 	/* Returns whether the backend could measure the resource here if everything were permitted. NULL:
 	 * it could measure every resource. */

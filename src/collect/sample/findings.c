@@ -168,6 +168,12 @@ static void add_restrictions(struct run *run)
 	struct profile *profile = run->recorder.profile;
 	if (run->plan.passed_over[0])
 		finding_add(profile, FINDING_BACKEND_REFUSED, 0, "not by %s", run->plan.passed_over);
+	if (!run->plan.vtable->has_kernel && !run->options->no_kernel)
+		finding_add(profile, FINDING_KERNEL_NOT_RECORDED, 0, "the kernel's functions are not recorded by %s",
+			    run->plan.vtable->name);
+	if (run->hides_kernel)
+		finding_add(profile, FINDING_KERNEL_NOT_RECORDED, 0,
+			    "the kernel hides its functions: kernel.kptr_restrict or kernel.perf_event_paranoid");
 	if (run->plan.request.user_mode_only || run->plan.user_by_default)
 		finding_add(profile, FINDING_USER_MODE_ONLY, 0,
 			    "user mode only: kernel.perf_event_paranoid permits no more");

@@ -1,11 +1,26 @@
 #include "collect/sample/kernel_symbols.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "profile/module_name.h"
+
+bool kernel_symbols_are_shown(void)
+{
+	/* The first symbols may be at small addresses, even at 0: those of the data of a processor. */
+	enum { LINES_MOST = 50000 };
+	FILE *symbols = fopen("/proc/kallsyms", "re");
+	uint64_t highest = 0;
+	char line[1024];
+	for (int i = 0; symbols && i < LINES_MOST && highest <= UINT32_MAX && fgets(line, sizeof(line), symbols); i++)
+		highest = strtoull(line, NULL, 16);
+	if (symbols)
+		fclose(symbols);
+	return highest > UINT32_MAX;
+}
 
 static int by_number(const void *left, const void *right)
 {

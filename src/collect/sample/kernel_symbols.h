@@ -7,6 +7,9 @@
 #include "collect/sample/backend.h"
 #include "profile/profile.h"
 
+/* Returns whether /proc/kallsyms has addresses for this process. Otherwise they are all 0 there. */
+bool kernel_symbols_are_shown(void);
+
 /* Returns a descriptor, which the caller closes, or a negative error with the reason in `error`. `backend` may be NULL: it is
  * closed. */
 int kernel_symbols_open(const struct profile *profile, const struct backend_vtable *vtable, struct backend *backend,

@@ -12,6 +12,7 @@
 #include "collect/sample/clock.h"
 #include "collect/sample/description.h"
 #include "collect/sample/destination.h"
+#include "collect/sample/kernel_symbols.h"
 #include "collect/sample/label_use.h"
 #include "collect/sample/priority.h"
 #include "collect/sample/run.h"
@@ -76,13 +77,25 @@ static int load_code(void *context, uint32_t pid, const struct backend_code *cod
 	return run->plan.vtable->load_code(run->backend, pid, code, count);
 }
 
+/* Requests the kernel's stacks where their functions get names. */
+static void choose_kernel_stacks(struct run *run)
+{
+	const struct backend_vtable *vtable = run->plan.vtable;
+	bool are_wanted = vtable->has_kernel && !run->options->no_kernel && !run->plan.request.user_mode_only;
+	bool have_names = are_wanted && (vtable->write_kernel_names || kernel_symbols_are_shown());
+	run->plan.request.kernel_stacks = have_names;
+	run->hides_kernel = are_wanted && !have_names;
+	stacks_show_kernel(run->recorder.stacks, run->hides_kernel);
+}
+
 /* Opens the chosen backend. Some obstacles appear only here, such as an eBPF program that the kernel does
  * not load; then the next backend that measures everything is opened. */
 static int open_backend(struct run *run, struct error *error)
 {
-	do
+	do {
+		choose_kernel_stacks(run);
 		run->backend = run->plan.vtable->open(&run->plan.request, error);
-	while (!run->backend && plan_next(&run->plan, run->options, error));
+	} while (!run->backend && plan_next(&run->plan, run->options, error));
 	if (!run->backend)
 		return error->code;
 	if (run->plan.vtable->load_code)

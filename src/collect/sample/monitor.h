@@ -51,6 +51,7 @@ struct record_options {
 	/* Attach to these; empty: none. Not owned; record_run adds children. */
 	struct process_list *processes;
 	bool no_children;         /* leave out the processes that the target has started and will start */
+	bool no_kernel;           /* leave out the kernel's own functions */
 	bool everything;          /* record every process of the machine; with a command, while it runs */
 	bool paused;              /* count nothing until the program calls cpprof_start */
 	uint64_t duration_ns;     /* without a command: time to record; 0: until the process ends or a signal */

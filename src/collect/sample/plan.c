@@ -258,7 +258,6 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 		.resource_count = options->resource_count,
 		.processes = options->processes,
 		.no_children = options->no_children,
-		.kernel_stacks = true,
 		.everything = options->everything,
 		.paused = options->paused,
 		.creations = true,

@@ -36,6 +36,7 @@ struct run {
 	size_t target_count, targets_left; /* left: those that have not ended */
 	bool sets_labels;                  /* the target labels its work */
 	bool done;
+	bool hides_kernel; /* the kernel hides the names of its functions */
 	int kernel_symbols; /* for run_open_module; -1: not opened */
 	struct error write_error; /* the destination's error after which nothing is written */
 	uint64_t full_since_ns;   /* the disk has been full since; 0: it is not */

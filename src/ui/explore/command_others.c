@@ -54,6 +54,7 @@ static int export_to(struct session *session, const struct format *format, FILE 
 		.profile = &narrow,
 		.view = { .resource = resource,
 			  .thread = VIEW_ANY,
+			  .kernel = options.kernel,
 			  .no_inlines = options.no_inlines,
 			  .untrimmed = options.untrimmed,
 			  .no_stitch = options.no_stitch },

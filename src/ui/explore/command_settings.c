@@ -388,6 +388,23 @@ const struct explore_command explore_inlines = {
 	.run = inlines_run,
 };
 
+static int kernel_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	enum view_kernel *kernel = &session->selection.kernel;
+	int status = *arguments ? options_read_kernel(arguments, kernel, error) : 0;
+	if (status == 0)
+		fprintf(out, "kernel: %s\n", view_kernel_word(*kernel));
+	return status;
+}
+
+const struct explore_command explore_kernel = {
+	.name = "kernel",
+	.arguments = "[show|hide|only]",
+	.summary = "show the kernel's functions, leave them out, or show nothing else",
+	.words = WORDS_KERNEL,
+	.run = kernel_run,
+};
+
 static int trim_run(struct session *session, const char *arguments, FILE *out, struct error *error)
 {
 	return switch_run("trim", &session->selection.untrimmed, arguments, out, error);

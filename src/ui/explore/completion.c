@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/options_read.h"
+#include "base/words.h"
 #include "formats/format.h"
 #include "ui/explore/command.h"
 #include "ui/explore/words.h"
@@ -95,6 +96,7 @@ static void add_kind(struct completion *completion, struct session *session, enu
 		     const char *beginning)
 {
 	static const char *const switches[] = { "on", "off", NULL };
+	word_at *word;
 	switch (words) {
 	case WORDS_FUNCTION:
 	case WORDS_TERMS:
@@ -106,8 +108,10 @@ static void add_kind(struct completion *completion, struct session *session, enu
 		add_profile_names(completion, session->profile, words, beginning);
 		break;
 	case WORDS_BY:
-		for (size_t by = 0; view_by_word(by); by++)
-			add_if_begins(completion, view_by_word(by), beginning);
+	case WORDS_KERNEL:
+		word = words == WORDS_BY ? view_by_word : view_kernel_word;
+		for (size_t i = 0; word(i); i++)
+			add_if_begins(completion, word(i), beginning);
 		break;
 	case WORDS_SWITCH:
 		add_words(completion, switches, beginning);

@@ -66,6 +66,11 @@ static int read_by(struct reading *reading, const char *value)
 	return options_read_by(value, &reading->request->view.by, reading->error);
 }
 
+static int read_kernel(struct reading *reading, const char *value)
+{
+	return options_read_kernel(value, &reading->request->view.kernel, reading->error);
+}
+
 static int read_threshold(struct reading *reading, const char *value)
 {
 	return options_read_threshold(value, &reading->request->threshold, reading->error);
@@ -136,6 +141,7 @@ static int read_pair(struct reading *reading, const char *key, const char *value
 		{ "limit", read_limit },
 		{ "term", read_term },
 		{ "has", read_has },
+		{ "kernel", read_kernel },
 		{ "untrimmed", read_untrimmed },
 		{ "no_inlines", read_no_inlines },
 		{ "no_stitch", read_no_stitch },

@@ -11,6 +11,7 @@
  *   root        the function of a report, of down and of up
  *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, group, key
  *   term        a term of a what-if (may be repeated)
+ *   kernel                                 show, hide or only
  *   untrimmed, no_inlines, no_stitch       on or off
  */
 #ifndef UI_PAGE_REQUEST_H

@@ -535,6 +535,7 @@ static int bpf_write_kernel_names(struct backend *backend, const uint64_t *addre
 
 const struct backend_vtable backend_bpf = {
 	.name = "bpf",
+	.has_kernel = true,
 	.serves = bpf_serves,
 	.probe = bpf_probe,
 	.open = bpf_open,

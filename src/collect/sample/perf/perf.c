@@ -478,6 +478,7 @@ static void perf_add_findings(const struct backend *backend, struct profile *pro
 
 const struct backend_vtable backend_perf = {
 	.name = "perf",
+	.has_kernel = true,
 	.serves = perf_serves,
 	.probe = perf_probe,
 	.open = perf_open,

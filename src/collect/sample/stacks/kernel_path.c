@@ -17,3 +17,9 @@ int64_t kernel_path_add(struct path_tree *tree, uint32_t node, uint32_t module, 
 	}
 	return node;
 }
+
+int64_t kernel_path_add_whole(struct path_tree *tree, uint32_t node, uint32_t module)
+{
+	const struct unwind_frame whole = { .module = module };
+	return path_tree_add(tree, node, &whole, 0);
+}

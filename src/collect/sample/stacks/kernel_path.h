@@ -11,4 +11,7 @@
  * kernel stack, or a negative error. */
 int64_t kernel_path_add(struct path_tree *tree, uint32_t node, uint32_t module, const struct backend_sample *sample);
 
+/* Adds one node for all of the kernel. */
+int64_t kernel_path_add_whole(struct path_tree *tree, uint32_t node, uint32_t module);
+
 #endif

@@ -20,6 +20,7 @@ struct stacks {
 	struct unwind_frame *frames;
 	uint32_t kernel_location, incomplete_location;
 	uint32_t kernel_module; /* id in the profile's modules */
+	bool shows_kernel;
 	struct path_tree tree;
 
 	/* The current sample. */
@@ -492,6 +493,11 @@ static int64_t take_up(struct stacks *stacks, struct thread *thread, const struc
 	return add_sample(stacks, cause);
 }
 
+void stacks_show_kernel(struct stacks *stacks, bool shows)
+{
+	stacks->shows_kernel = shows;
+}
+
 int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct backend_sample *sample)
 {
 	enum unwind_cause cause = UNWIND_ROOT;
@@ -499,6 +505,8 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 	if (node < 0)
 		return node;
 	stacks->causes[cause]++;
+	if (stacks->shows_kernel && sample->in_kernel && sample->kernel_count == 0)
+		return kernel_path_add_whole(&stacks->tree, (uint32_t)node, stacks->kernel_module);
 	return kernel_path_add(&stacks->tree, (uint32_t)node, stacks->kernel_module, sample);
 }
 

@@ -35,6 +35,9 @@ struct stacks;
 struct stacks *stacks_new(struct profile *profile, struct processes *processes, struct modules *modules);
 void stacks_free(struct stacks *stacks); /* NULL is fine */
 
+/* From now on, a sample that was taken in the kernel and has no stack of the kernel ends in the function "[kernel]". */
+void stacks_show_kernel(struct stacks *stacks, bool shows);
+
 /* Adds the path of a sample to the tree, and counts how its walk ended. A complete path is below the
  * thread's base_node. Unless the backend has unwound the stack to its end, it is unwound here. Returns the
  * node, or ERROR_MEMORY. */

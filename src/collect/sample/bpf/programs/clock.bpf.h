@@ -19,7 +19,7 @@ int on_clock(struct bpf_perf_event_data *context)
 	order.request = request;
 	order.hits = 1;
 	order.amount = requests[request].interval;
-	take_sample(&order, take_kernel_stack(context));
+	take_sample(&order, registers_are_kernels(&context->regs) ? take_kernel_stack(context) : NO_SCRATCH);
 	return 0;
 }
 
