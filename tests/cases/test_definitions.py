@@ -125,6 +125,15 @@ def role_of(name):
     return definitions.START if name.startswith("START") else definitions.CREATE if name.startswith("CREATE") else 0
 
 
+def is_kernel(name):
+    return name.startswith("KERNEL")
+
+
+def in_kernel(rng, stack):
+    """Appends the kernel's frames, in some cases."""
+    return stack + random_stack(rng, ["KERNEL1", "KERNEL2", "KERNEL3"], rng.randint(1, 5)) if rng.random() < 0.5 else stack
+
+
 def random_threads(rng):
     """Stacks in which threads start. Some differ little, and some consist of start code alone."""
     names = [*"abc", "START1", "START2", "START3", "CREATE1", "CREATE2", "|"]
@@ -134,18 +143,24 @@ def random_threads(rng):
         stack, _ = rng.choice(samples)
         longer = stack[: rng.randint(1, len(stack))] + random_stack(rng, names, 12)
         samples.append((longer, rng.randint(1, 20)))
-    return samples
+    return [(in_kernel(rng, stack), hits) for stack, hits in samples]
 
 
+KERNEL_OPTIONS = {"": lambda path: path, "kernel-hide": lambda path: definitions.kernel_hidden(path, is_kernel),
+                  "kernel-only": lambda path: definitions.kernel_only(path, is_kernel)}
+
+
+@pytest.mark.parametrize("kernel", KERNEL_OPTIONS)
 @pytest.mark.parametrize("options", ["", "untrimmed", "no-stitch", "untrimmed no-stitch"])
-def test_random_threads(options):
-    rng = random.Random(f"threads {options}")
-    cases, lines = [], ["O " + options]
+def test_random_threads(options, kernel):
+    rng = random.Random(f"threads {options} {kernel}")
+    cases, lines = [], [f"O {options} {kernel}"]
     for _ in range(TREES):
         samples = random_threads(rng)
+        kept = [(KERNEL_OPTIONS[kernel](list(stack)), hits) for stack, hits in samples]
         shown = [
-            (tuple(definitions.shown(list(stack), role_of, "|", "untrimmed" not in options, "no-stitch" not in options)), h)
-            for stack, h in samples
+            (tuple(definitions.shown(path, role_of, "|", "untrimmed" not in options, "no-stitch" not in options)), hits)
+            for path, hits in kept
         ]
         shown = [(stack, hits) for stack, hits in shown if stack]
         names = sorted({name for stack, _ in shown for name in stack})

@@ -53,6 +53,16 @@ def shown(path, role_of, mark, trim=True, stitch=True):
     return [frame for stack in stacks for frame in stack] or last[-1:]
 
 
+def kernel_hidden(path, is_kernel):
+    """A path without the kernel's frames."""
+    return [frame for frame in path if not is_kernel(frame)]
+
+
+def kernel_only(path, is_kernel):
+    """Only the kernel's frames of a path, or nothing if it does not end in the kernel."""
+    return [frame for frame in path if is_kernel(frame)] if is_kernel(path[-1]) else []
+
+
 def total(samples):
     return sum(hits for _, hits in samples)
 

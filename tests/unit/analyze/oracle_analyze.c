@@ -23,9 +23,10 @@
 
 #include "analyze/analyses.h"
 #include "analyze/instructions.h"
+#include "profile/module_name.h"
 #include "profile/profile.h"
 
-enum { PATHS = 16, NAMES = 64, CODE = 2 };
+enum { PATHS = 16, NAMES = 64, CODE = 2, KERNEL = 3 };
 
 static void die(const char *what)
 {
@@ -52,6 +53,9 @@ static struct profile *new_profile(void)
 	module.kind = MODULE_THREAD;
 	need(profile_add_module(profile, &module));
 	module.kind = MODULE_FILE;
+	need(profile_add_module(profile, &module));
+	module.kind = MODULE_KERNEL;
+	module.path = (uint32_t)need(profile_add_string(profile, MODULE_NAME_KERNEL));
 	need(profile_add_module(profile, &module));
 	return profile;
 }
@@ -99,12 +103,13 @@ static uint32_t location_of(struct profile *profile, const char *name)
 	if (strchr(name, '!'))
 		return code_of(profile, name);
 	uint32_t string = (uint32_t)need(profile_add_string(profile, name));
-	uint32_t location = (uint32_t)need(profile_add_location(profile, 0, string));
+	uint32_t module = strncmp(name, "KERNEL", 6) == 0 ? KERNEL : 0;
+	uint32_t location = (uint32_t)need(profile_add_location(profile, module, string));
 	if (profile->locations[location].first_frame == PROFILE_NONE) {
 		uint8_t role = strncmp(name, "START", 5) == 0    ? ROLE_START
 			       : strncmp(name, "CREATE", 6) == 0 ? ROLE_CREATE
 								 : ROLE_NONE;
-		struct profile_function function = { .name = string, .module = 0, .role = role };
+		struct profile_function function = { .name = string, .module = module, .role = role };
 		struct profile_frame frame = { .function = (uint32_t)need(profile_add_function(profile, &function)) };
 		uint32_t first = (uint32_t)need(profile_add_frame(profile, &frame));
 		profile->locations[location].first_frame = first;
@@ -303,6 +308,9 @@ int main(void)
 		} else if (line[0] == 'O') {
 			options.untrimmed = strstr(line, "untrimmed");
 			options.no_stitch = strstr(line, "no-stitch");
+			options.kernel = strstr(line, "kernel-hide")   ? VIEW_KERNEL_HIDE
+					 : strstr(line, "kernel-only") ? VIEW_KERNEL_ONLY
+								       : VIEW_KERNEL_SHOW;
 		} else {
 			profile_free(profile);
 			profile = new_profile();

@@ -105,7 +105,7 @@ static const struct sample_record *record_at(const struct bpf_ring *ring, uint64
 /* Returns whether the record's content fits into its length. The programs ensure that it does. */
 static bool is_whole(const struct sample_record *record, uint32_t length)
 {
-	if (length < sizeof(*record))
+	if (length < sizeof(*record) || record->kind > SAMPLE_FALLBACK)
 		return false;
 	uint64_t more = sample_content_bytes(record);
 	if (record->kernel_frames)

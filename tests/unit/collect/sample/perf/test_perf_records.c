@@ -72,6 +72,10 @@ static void text(struct buffer *out, const char *words)
 
 enum { STACK_BYTES = 64 };
 
+/* A mark, two addresses, and what user mode would follow with. */
+static const uint64_t KERNEL[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020,
+				   (uint64_t)PERF_CONTEXT_USER, 0x401000 };
+
 /* A tracepoint's data: the kernel pads it, together with its size (4 bytes), to a multiple of 8 bytes. */
 static const char DATA[12] = "eleven more";
 
@@ -84,6 +88,8 @@ static void make_sample(struct buffer *out, uint16_t misc, uint64_t abi, uint64_
 	u32(out, 1235);
 	u64(out, 99000);
 	u64(out, 0xadd4e55);
+	u64(out, sizeof(KERNEL) / sizeof(KERNEL[0]));
+	buffer_append(out, KERNEL, sizeof(KERNEL));
 	u32(out, sizeof(DATA));
 	buffer_append(out, DATA, sizeof(DATA));
 	u64(out, abi);
@@ -116,6 +122,8 @@ static void test_sample(void **state)
 	assert_int_equal(origin.event_id, 77);
 	assert_int_equal(origin.data_bytes, sizeof(DATA));
 	assert_memory_equal(origin.data, DATA, sizeof(DATA));
+	assert_int_equal(sample.kernel_count, 2);
+	assert_memory_equal(sample.kernel, KERNEL + 1, 2 * sizeof(uint64_t));
 	assert_int_equal(sample.pid, 1234);
 	assert_int_equal(sample.tid, 1235);
 	assert_int_equal(sample.time_ns, 99000);
@@ -186,7 +194,7 @@ static void test_sample_truncated(void **state)
 		free((void *)record);
 	}
 	/* A stack size larger than the record. */
-	memset(whole.bytes + 64 + PERF_REGISTER_COUNT * 8, 0xff, 8);
+	memset(whole.bytes + 64 + 8 + sizeof(KERNEL) + PERF_REGISTER_COUNT * 8, 0xff, 8);
 	const struct perf_event_header *record = cut_record(&whole, whole.size);
 	struct backend_sample sample;
 	struct perf_record_origin origin;

@@ -184,7 +184,8 @@ static void test_hostile(void **state)
 		{ .kind = CHANNEL_EVENT + 1 },
 		{ .kind = 255 },
 		{ .kind = SAMPLE_WALKED, .frames = WALK_FRAMES + 1 },
-		{ .kind = SAMPLE_WALKED, .frames = UINT32_MAX },
+		{ .kind = SAMPLE_WALKED, .frames = UINT16_MAX },
+		{ .kind = SAMPLE_WALKED, .kernel_frames = 1 }, /* a target knows nothing of the kernel's stacks */
 		{ .kind = SAMPLE_WALKED, .stack_bytes = 1 },
 		{ .kind = SAMPLE_FALLBACK, .stack_bytes = SAMPLE_STACK_BYTES + 1 },
 		{ .kind = SAMPLE_FALLBACK, .stack_bytes = UINT32_MAX },
@@ -213,7 +214,7 @@ static void test_changed_meanwhile(void **state)
 	put_walked(1, 2);
 	put_walked(2, 2);
 	preload_ring_look(&ring);
-	((struct sample_record *)ring_bytes())->frames = UINT32_MAX;
+	((struct sample_record *)ring_bytes())->frames = UINT16_MAX;
 	((struct sample_record *)ring_bytes())->kind = SAMPLE_FALLBACK;
 	assert_walked(&ring, 1, 2);
 	assert_walked(&ring, 2, 2);
