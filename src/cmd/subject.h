@@ -61,8 +61,8 @@ enum {
 #define SUBJECT_NO_KERNEL_OPTION                                                                                       \
 	{                                                                                                              \
 		SUBJECT_NO_KERNEL, 0, "no-kernel", NULL,                                                               \
-			"Leave out the kernel's functions: paths end where they enter the kernel, and each sample is " \
-			"cheaper; 'report --kernel hide' only hides them",                                             \
+			"Leave out the kernel's functions: paths end where they enter the kernel, and samples taken " \
+			"there cost less",                                                                            \
 			NULL                                                                                           \
 	}
 

@@ -49,7 +49,9 @@ static void add_address(XXH64_state_t *hash, const struct profile *profile, cons
 		XXH64_update(hash, path, module_path_length(path));
 		add_byte(hash, 0);
 	}
-	add_number(hash, location->address);
+	/* The kernel is at another place after each start of the machine. */
+	if (!module_is_kernel_code(profile, location->module))
+		add_number(hash, location->address);
 }
 
 static void add_frames(XXH64_state_t *hash, const struct profile *profile, const struct profile_location *location)
@@ -73,7 +75,7 @@ uint64_t profile_location_identity(const struct profile *profile, uint32_t id)
 		add_byte(&hash, FORM_NAMES);
 	else
 		add_address(&hash, profile, location);
-	if (kind == MODULE_NAMES || location->by_frames)
+	if (kind == MODULE_NAMES || location->by_frames || module_is_kernel_code(profile, location->module))
 		add_frames(&hash, profile, location);
 	return XXH64_digest(&hash);
 }

@@ -30,9 +30,13 @@ def module_of(profile, location):
 	return profile.modules[profile.locations[location]["module"]]
 
 
+def name_of(profile, location):
+	return profile.strings[profile.functions[profile.frames[profile.locations[location]["first_frame"]]["function"]]["name"]]
+
+
 def paths(profile, identities):
 	"""Returns {path of a node with hits: its identity}. A path consists of the modules and addresses of its frames, as the file
-	has them."""
+	has them, and of the names of the kernel's functions."""
 	found = {}
 	for node in {hit["node"] for hit in profile.hits}:
 		path, at = [], node
@@ -40,7 +44,8 @@ def paths(profile, identities):
 			location = profile.nodes[at]["location"]
 			module = module_of(profile, location)
 			code = tuple(module[f"id{i}"] for i in range(4)) if module["build_id_bytes"] else profile.strings[module["path"]]
-			path.append((module["kind"], code, profile.locations[location]["address"]))
+			where = name_of(profile, location) if profile.is_kernel_code(module) else profile.locations[location]["address"]
+			path.append((module["kind"], code, where))
 			at = profile.nodes[at]["parent"]
 		found[tuple(path)] = identities[1][node]
 	return found

@@ -252,9 +252,13 @@ class Profile:
 	def is_mark(self, location):
 		return self.modules[self.locations[location]["module"]]["kind"] == 5
 
+	def is_kernel_code(self, module):
+		return module["kind"] == 3 and self.strings[module["path"]] == b"[kernel]"
+
 	def location_identity(self, location):
 		row = self.locations[location]
 		module = self.modules[row["module"]]
+		is_kernel = self.is_kernel_code(module)
 		if module["kind"] == 5:
 			data = b"\4"
 		elif module["kind"] == 4:
@@ -263,8 +267,8 @@ class Profile:
 			size, path = module["build_id_bytes"], self.strings[module["path"]]
 			build_id = struct.pack("<4Q", *(module[f"id{i}"] for i in range(4)))[:size]
 			data = bytes([1, size]) + build_id if size else bytes([2, module["kind"]]) + deleted(path) + b"\0"
-			data += struct.pack("<Q", row["address"])
-		if module["kind"] == 4 or row.get("by_frames"):
+			data += b"" if is_kernel else struct.pack("<Q", row["address"])
+		if module["kind"] == 4 or row.get("by_frames") or is_kernel:
 			first = row.get("first_frame")
 			for frame in self.frames[first:first + row["frame_count"]] if first is not None else []:
 				name = self.strings[self.functions[frame["function"]]["name"]]

@@ -95,6 +95,15 @@ static void test_frames(void **state)
 	set_frame(profile, region, "draw: row", 4);
 	assert_int_not_equal(profile_location_identity(profile, region), row);
 	assert_int_equal(profile_add_location(profile, file, 7), code);
+
+	/* The kernel's addresses change, its names do not. */
+	uint32_t kernel = add_module(profile, MODULE_NAME_KERNEL, MODULE_KERNEL, false), at[3];
+	for (uint32_t i = 0; i < 3; i++) {
+		at[i] = (uint32_t)profile_add_location(profile, kernel, 0xffffffff81000000 + i);
+		set_frame(profile, at[i], i < 2 ? "vfs_write" : "vfs_read", 0);
+	}
+	assert_int_equal(profile_location_identity(profile, at[0]), profile_location_identity(profile, at[1]));
+	assert_int_not_equal(profile_location_identity(profile, at[0]), profile_location_identity(profile, at[2]));
 	profile_free(profile);
 }
 

@@ -1,0 +1,165 @@
+"""The kernel's functions below the code that entered the kernel: names, shares, and the options that leave them out."""
+import math
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from record_support import build, needs_bpf, needs_perf, record, run_cpprof, valid_json
+
+is_root = os.geteuid() == 0
+needs_kernel_code = pytest.mark.skipif(not is_root, reason="only root may see the kernel's code")
+BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf)]
+PATHS_SHOWN = ["-t", "0", "-n", "0", "--format", "json"]
+KERNEL = "[kernel]"
+
+
+def work(folder, what, rounds, *options, **settings):
+	recorded = record(folder, [build("kernel_work.c"), what, str(rounds)], *options, **settings)
+	assert recorded.status == 0, recorded.err
+	return recorded
+
+
+def listed(recorded, *options):
+	"""Returns the samples and the entries of a report's first result."""
+	result = run_cpprof("report", *options, *PATHS_SHOWN, recorded.path)
+	assert result.returncode == 0, result.stderr
+	first = valid_json(result.stdout)["results"][0]
+	return first
+
+
+def kernel_functions(recorded, resource):
+	"""Returns the names of the functions of the module [kernel], innermost and other."""
+	return {entry["path"][0] for entry in listed(recorded, "--functions", "-r", resource, "--kernel", "only")["entries"]}
+
+
+def below(recorded, resource, name):
+	"""Returns the hits of the paths, outermost first, that contain the function."""
+	return {path: hits for path, hits in recorded.paths(resource).items() if name in path}
+
+
+def assert_whole_paths(recorded, resource):
+	"""The kernel's frames follow those of the program, and nothing follows them."""
+	ours = kernel_functions(recorded, resource)
+	for path in recorded.paths(resource):
+		kinds = [frame in ours for frame in path]
+		assert kinds == sorted(kinds), path
+
+
+@needs_kernel_code
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_shares_of_the_paths_into_a_function_of_the_kernel(tmp_path, backend):
+	"""One function of the kernel, called three times as often on one path as on the other."""
+	recorded = work(tmp_path, "random", 150_000, "--backend", backend, "-r", "cpu/500us")
+	random = [name for name in kernel_functions(recorded, "cpu") if "getrandom" in name]
+	assert random, kernel_functions(recorded, "cpu")
+	paths = {path: hits for path, hits in recorded.paths("cpu").items() if set(path) & set(random)}
+	often = sum(hits for path, hits in paths.items() if "often" in path)
+	both = often + sum(hits for path, hits in paths.items() if "seldom" in path)
+	assert both > 100, paths
+	assert abs(often / both - 0.75) < 5 * math.sqrt(0.75 * 0.25 / both) + 0.02, (often, both)
+	assert_whole_paths(recorded, "cpu")
+
+
+@needs_kernel_code
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_hiding_equals_what_a_recording_without_the_kernel_shows(tmp_path, backend):
+	recorded = work(tmp_path, "random", 30_000, "--backend", backend, "-r", "cpu/500us")
+	shown, hidden, only = (listed(recorded, "--functions", "-r", "cpu", "--kernel", how) for how in ("show", "hide", "only"))
+	functions = lambda result: {entry["path"][0]: entry["hits"] for entry in result["entries"]}
+	ours = functions(only)
+	assert ours and functions(shown).keys() == functions(hidden).keys() | ours.keys()
+	assert {name: hits for name, hits in functions(shown).items() if name not in ours} == \
+		{name: hits for name, hits in functions(hidden).items() if name not in ours}
+	assert shown["total_hits"] == hidden["total_hits"] > only["total_hits"] > 0
+	without = work(tmp_path, "random", 30_000, "--backend", backend, "-r", "cpu/500us", "--no-kernel")
+	assert kernel_functions(without, "cpu") <= {"[kernel: exec or exit]"}
+	assert not any("getrandom" in frame and frame != "getrandom" for path in without.paths("cpu") for frame in path)
+
+
+@needs_bpf
+@needs_kernel_code
+@pytest.mark.parametrize("resource", ["blocked", "real", "context-switches/1"])
+def test_waits_show_what_the_kernel_waits_in(tmp_path, resource):
+	recorded = work(tmp_path, "wait", 100, "-r", resource)
+	name = resource.split("/")[0]
+	waiting = below(recorded, name, "waits")
+	assert sum(waiting.values()) > 50, recorded.paths(name)
+	sleeping = {path for path in waiting if any("nanosleep" in frame and frame in kernel_functions(recorded, name) for frame in path)}
+	assert sum(waiting[path] for path in sleeping) >= 0.9 * sum(waiting.values()), waiting
+	# A clock's interrupt may find the eBPF programs themselves at work.
+	traced = {path for path in sleeping if path[-1].startswith(("bpf_", "__bpf", "__traceiter", "perf_"))}
+	assert sum(waiting[path] for path in traced) <= 0.05 * sum(waiting.values()), traced
+	assert_whole_paths(recorded, name)
+
+
+@needs_bpf
+@needs_kernel_code
+def test_a_wait_that_lasts_has_the_stack_of_the_kernel(tmp_path):
+	"""A thread that sleeps when the recording ends is charged by another program."""
+	with subprocess.Popen(["/bin/sleep", "100"]) as sleeper:
+		try:
+			path = tmp_path / "out.data"
+			result = run_cpprof("record", "-o", path, "-r", "blocked", "-p", sleeper.pid, "--duration", "0.5")
+			assert result.returncode == 0, result.stderr
+		finally:
+			sleeper.kill()
+	functions = valid_json(run_cpprof("report", "--functions", "--kernel", "only", *PATHS_SHOWN, path).stdout)
+	assert any("nanosleep" in entry["path"][0] for entry in functions["results"][0]["entries"])
+
+
+@needs_kernel_code
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_faults_of_the_kernel_and_of_the_program(tmp_path, backend):
+	"""Where the kernel touches memory, the path continues in the kernel; where the program does, it ends in the program."""
+	pages = 2000
+	recorded = work(tmp_path, "fault", pages, "--backend", backend, "-r", "page-faults/7")
+	ours = kernel_functions(recorded, "page-faults")
+	by_kernel = below(recorded, "page-faults", "kernel_touches")
+	by_program = below(recorded, "page-faults", "program_touches")
+	inside = sum(hits for path, hits in by_kernel.items() if path[-1] in ours)
+	assert inside * 7 == pytest.approx(pages, rel=0.1), by_kernel
+	assert sum(by_program.values()) * 7 == pytest.approx(2 * pages, rel=0.1), by_program
+	assert all(path[-1] == "program_touches" for path in by_program), by_program
+
+
+@needs_bpf
+@needs_kernel_code
+def test_a_tracepoint_is_below_the_function_that_has_it(tmp_path):
+	recorded = work(tmp_path, "wait", 50, "-r", "tracepoint:sched:sched_switch/1")
+	waiting = below(recorded, "tracepoint:sched:sched_switch", "waits")
+	assert waiting and all(path[-1] in ("__schedule", "schedule") for path in waiting), waiting
+
+
+@needs_kernel_code
+@needs_perf
+def test_hidden_names_are_one_function(tmp_path):
+	"""Without CAP_SYSLOG the kernel hides its addresses in /proc/kallsyms, unless its settings are permissive."""
+	if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) <= 1 and int(Path("/proc/sys/kernel/kptr_restrict").read_text()) == 0:
+		pytest.skip("this kernel hides nothing")
+	path = tmp_path / "out.data"
+	result = run_cpprof("record", "-o", path, "--backend", "perf", "-r", "cpu/500us", "--", build("kernel_work.c"), "random", "20000",
+		before=["setpriv", "--inh-caps=-syslog", "--bounding-set=-syslog"])
+	assert result.returncode == 0, result.stderr
+	functions = valid_json(run_cpprof("report", "--functions", *PATHS_SHOWN, path).stdout)["results"][0]["entries"]
+	assert any(entry["path"] == [KERNEL] for entry in functions), functions
+	assert not any("syscall" in entry["path"][0].lower() for entry in functions), functions
+	findings = valid_json(run_cpprof("info", "--format", "json", path).stdout)["findings"]
+	assert [finding["text"] for finding in findings if finding["code"] == "kernel-not-recorded"] == \
+		["the kernel hides its functions: kernel.kptr_restrict or kernel.perf_event_paranoid"]
+
+
+def test_preload_states_that_it_has_no_functions_of_the_kernel(tmp_path):
+	for options, expected in (([], 1), (["--no-kernel"], 0)):
+		recorded = work(tmp_path, "random", 10_000, "--backend", "preload", "-r", "cpu/1ms", *options)
+		codes = [finding["code"] for finding in recorded.info()["findings"]]
+		assert codes.count("kernel-not-recorded") == expected, codes
+		assert not kernel_functions(recorded, "cpu")
+
+
+def test_options_of_the_kernel_that_do_not_fit(tmp_path):
+	recorded = work(tmp_path, "random", 1000, "--backend", "preload", "-r", "cpu/1ms")
+	result = run_cpprof("report", "--kernel", "maybe", recorded.path)
+	assert result.returncode == 2 and "unknown way to show the kernel 'maybe' (show, hide or only)" in result.stderr
+	result = run_cpprof("record", "--no-kernel", "--instrumented", "/bin/true")
+	assert result.returncode == 2 and "--no-kernel" in result.stderr
