@@ -18,6 +18,7 @@ enum {
 	PATH_FRAMES = 8,
 	LINES = 4,
 	PROCESSES = 4,
+	KERNEL_ROWS = 4,
 	ROW_BYTES = 64,
 	SHARE_WIDTH = 14,
 	AMOUNT_WIDTH = 11,
@@ -110,6 +111,27 @@ static void print_bodies(struct name_printer *names, const struct result *result
 			names_print_pair(names, label, " from ", library->other, room);
 		else
 			name_print(names, label, room);
+		fputc('\n', names->out);
+	}
+}
+
+/* Prints the functions that entered the kernel, each with what the kernel mostly did for it: "write: tcp_sendmsg". */
+static void print_kernel_work(struct name_printer *names, const struct result *result,
+			      const struct render_options *options)
+{
+	static const double share_min = 0.05;
+	const struct kernel_work *work = result->kernel;
+	if (work->count == 0 || fraction_of(work->hits, result->view->total) < share_min)
+		return;
+	print_title(names->out, "in the kernel, by the function that entered it: most of it below", options);
+	for (size_t i = 0; i < work->count && i < KERNEL_ROWS; i++) {
+		const struct kernel_entry *entry = &work->entries[i];
+		size_t room = name_room(names, FIGURES_WIDTH);
+		print_figures(names->out, result->view, entry->hits, NULL, options);
+		if (entry->label != PROFILE_NONE && entry->work != PROFILE_NONE)
+			names_print_pair(names, entry->label, ": ", entry->work, room);
+		else
+			name_print(names, entry->label != PROFILE_NONE ? entry->label : entry->work, room);
 		fputc('\n', names->out);
 	}
 }
@@ -301,6 +323,7 @@ int print_summary_result(struct render_document *document, const struct result *
 		name_printer_init(&names, out, result->view, options);
 		print_own_code(&names, result, options);
 		print_bodies(&names, result, options);
+		print_kernel_work(&names, result, options);
 		print_hot_path(&names, options);
 		name_printer_release(&names);
 		print_hot_lines(out, result, options);

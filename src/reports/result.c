@@ -39,6 +39,7 @@ static void result_release(struct result *result)
 	label_group_list_free(result->labels);
 	share_list_free(result->shares);
 	own_code_free(result->own);
+	kernel_work_free(result->kernel);
 	if (result->truth)
 		truth_release(result->truth);
 	free(result->truth);

@@ -15,6 +15,7 @@
 #include "analyze/instructions.h"
 #include "analyze/label_groups.h"
 #include "analyze/lookup.h"
+#include "analyze/kernel_work.h"
 #include "analyze/own_code.h"
 #include "analyze/pages.h"
 #include "analyze/shares.h"
@@ -72,6 +73,7 @@ struct result {
 	struct label_group_list *labels;
 	struct share_list *shares;
 	struct own_code *own;
+	struct kernel_work *kernel;
 	struct truth *truth;
 	struct lookup_what_if terms;
 	struct what_if_result prediction;

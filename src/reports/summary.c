@@ -33,9 +33,11 @@ static int build(const struct report_request *request, const struct label_set *r
 	result->paths = analyze_body(view, error);
 	result->shares = analyze_shares(view->profile, &view->options, SHARE_OF_PROCESS, error);
 	result->own = analyze_own_code(view, error);
+	result->kernel = analyze_kernel_work(view, error);
 	bool has_own = result->own && result->own->charged_count > 0;
 	result->lines = has_own ? analyze_hot_own_lines(view, error) : analyze_hot_lines(view, error);
-	return result->paths && result->shares && result->lines && result->own ? 0 : error->code;
+	bool has_all = result->paths && result->shares && result->lines && result->own && result->kernel;
+	return has_all ? 0 : error->code;
 }
 
 const struct report report_summary = {

@@ -176,6 +176,23 @@ def test_random_threads(options, kernel):
     assert next(answers, None) is None
 
 
+def test_random_work_of_the_kernel():
+    rng = random.Random("kernel")
+    cases, lines = [], []
+    for _ in range(TREES):
+        names = rng.sample(["KERNEL1", "KERNEL2", "KERNEL3", "KERNEL_schedule"], rng.randint(1, 4))
+        samples = [(stack[: rng.randint(0, len(stack))] + random_stack(rng, names, rng.randint(1, 6)), hits)
+                   if rng.random() < 0.8 else (stack, hits) for stack, hits in random_samples(rng)]
+        cases.append(samples)
+        lines += ["N"] + [f"S {';'.join(stack)} {hits}" for stack, hits in samples] + ["Q kernelwork"]
+    answers = oracle(lines)
+    for samples in cases:
+        expected = definitions.kernel_work(samples, is_kernel)
+        ranked = sorted(expected.items(), key=lambda entry: (-entry[1][0], entry[0] is None, entry[0]))
+        assert next(answers) == [f"{hits} {by or '-'} {work or '-'} {below}" for by, (hits, work, below) in ranked], samples
+    assert next(answers, None) is None
+
+
 def test_threads_hang_below_what_started_them():
     path = ["START1", "main", "work", "CREATE1", "create", "START2", "|", "START2", "START3", "worker"]
     assert definitions.shown(path, role_of, "|") == ["main", "work", "CREATE1", "worker"]

@@ -163,3 +163,14 @@ def test_options_of_the_kernel_that_do_not_fit(tmp_path):
 	assert result.returncode == 2 and "unknown way to show the kernel 'maybe' (show, hide or only)" in result.stderr
 	result = run_cpprof("record", "--no-kernel", "--instrumented", "/bin/true")
 	assert result.returncode == 2 and "--no-kernel" in result.stderr
+
+
+@needs_bpf
+@needs_kernel_code
+def test_the_first_report_names_the_work_of_the_kernel(tmp_path):
+	recorded = work(tmp_path, "random", 60_000, "-r", "cpu/500us")
+	lines = run_cpprof("report", recorded.path).stdout.splitlines()
+	at = lines.index("in the kernel, by the function that entered it: most of it below")
+	assert "  getrandom: " in lines[at + 1], lines[at:]
+	hidden = run_cpprof("report", "--kernel", "hide", recorded.path).stdout
+	assert "in the kernel" not in hidden

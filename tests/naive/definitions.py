@@ -63,6 +63,30 @@ def kernel_only(path, is_kernel):
     return [frame for frame in path if is_kernel(frame)] if is_kernel(path[-1]) else []
 
 
+def kernel_work(samples, is_kernel):
+    """The hits of each function that entered the kernel, and the function of the kernel that most of them are below."""
+    entered = {}
+    for stack, hits in samples:
+        inner = len(stack)
+        while inner and is_kernel(stack[inner - 1]):
+            inner -= 1
+        if inner < len(stack):
+            entered.setdefault(stack[inner - 1] if inner else None, []).append((stack[inner:], hits))
+    result = {}
+    for function, parts in entered.items():
+        hits = sum(hits for _, hits in parts)
+        below, depth = Counter(), Counter()
+        for part, count in parts:
+            for name in set(part):
+                below[name] += count
+                depth[name] = max(depth[name], part.index(name))
+        enough = [name for name in below if 2 * below[name] >= hits and "schedule" not in name]
+        best = min(enough, key=lambda name: (below[name], -depth[name], name)) if enough else None
+        if function is not None or best is not None:
+            result[function] = (hits, best, below[best] if best else 0)
+    return result
+
+
 def total(samples):
     return sum(hits for _, hits in samples)
 

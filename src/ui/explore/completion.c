@@ -181,11 +181,11 @@ static void complete_line(struct completion *completion, struct session *session
 	const struct explore_command *command = explore_command_find(line + command_at, NULL);
 	if (!command)
 		return;
-	size_t word_at = word_start(command->words, line + arguments_at);
-	completion->start = arguments_at + word_at;
+	size_t last_word = word_start(command->words, line + arguments_at);
+	completion->start = arguments_at + last_word;
 	/* Only resources and terms take more than one word that can be completed; the second argument of `export` is a
 	 * file name. */
-	if (word_at && command->words != WORDS_RESOURCE && command->words != WORDS_TERMS)
+	if (last_word && command->words != WORDS_RESOURCE && command->words != WORDS_TERMS)
 		return;
 	completion->space = command->words == WORDS_RESOURCE || command->words == WORDS_FORMAT;
 	add_kind(completion, session, command->words, line + completion->start);

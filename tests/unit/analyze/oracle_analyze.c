@@ -23,6 +23,7 @@
 
 #include "analyze/analyses.h"
 #include "analyze/instructions.h"
+#include "analyze/kernel_work.h"
 #include "profile/module_name.h"
 #include "profile/profile.h"
 
@@ -268,6 +269,21 @@ static void check_places(const struct view *view)
 	free(hits);
 }
 
+static void answer_kernel_work(const struct view *view)
+{
+	struct error error;
+	struct kernel_work *work = analyze_kernel_work(view, &error);
+	if (!work)
+		die(error.message);
+	for (size_t i = 0; i < work->count; i++) {
+		const struct kernel_entry *entry = &work->entries[i];
+		printf("%" PRIu64 " %s %s %" PRIu64 "\n", entry->hits,
+		       entry->label == PROFILE_NONE ? "-" : view->labels[entry->label].text,
+		       entry->work == PROFILE_NONE ? "-" : view->labels[entry->work].text, entry->work_hits);
+	}
+	kernel_work_free(work);
+}
+
 static void answer(const struct profile *profile, const struct view_options *options, char *query)
 {
 	struct view *view = view_new(profile, options, NULL);
@@ -285,6 +301,8 @@ static void answer(const struct profile *profile, const struct view_options *opt
 		print_paths(view, query, analyze_up);
 	else if (strcmp(word, "whatif") == 0)
 		answer_what_if(view, query);
+	else if (strcmp(word, "kernelwork") == 0)
+		answer_kernel_work(view);
 	else if (strcmp(word, "instructions") == 0)
 		answer_instructions(view, query);
 	else
