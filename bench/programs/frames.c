@@ -1,12 +1,15 @@
 /*
- * Usage: `frames [FRAMES [SECONDS [TURNS [ALLOCATIONS]]]]`. Burns CPU on a stack of exactly
+ * Usage: `frames [FRAMES [SECONDS [TURNS [ALLOCATIONS [READS]]]]]`. Burns CPU on a stack of exactly
  * FRAMES frames (default 25), including the frames above main and one call through the C
  * library's qsort. Ends after SECONDS (default 2); with TURNS after so many turns of a loop,
- * however long they take; with ALLOCATIONS it makes so many pairs of malloc and free instead.
+ * however long they take; with ALLOCATIONS it makes so many pairs of malloc and free instead;
+ * with READS, each turn of the loop makes so many reads of /dev/zero instead of computing.
  * Prints the number of frames, and the CPU time that it used there.
  */
 #include <execinfo.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "own_time.h"
 
@@ -16,22 +19,33 @@ static volatile unsigned long sink;
 static double seconds;
 static long turns;       /* 0: until SECONDS have passed */
 static long allocations; /* 0: none, the loop computes */
+static long reads;       /* 0: none */
 static int frames_there; /* on the stack of the innermost function */
 static int depth_of_sort;
+
+static void take_turn(int zeros)
+{
+	char bytes[4096];
+	for (long i = 0; i < reads; i++)
+		if (read(zeros, bytes, sizeof(bytes)) < 0)
+			abort();
+	for (unsigned long i = 0; reads == 0 && i < 2000000; i++)
+		sink += i;
+}
 
 __attribute__((noinline)) static void work(void)
 {
 	static void *frames[FRAMES_MAX];
 	double end = seconds_now() + seconds, start = cpu_seconds_now();
 
+	int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	frames_there = backtrace(frames, FRAMES_MAX);
 	for (long i = 0; seconds > 0 && i < allocations; i++) {
 		void *volatile block = malloc(64);
 		free(block);
 	}
 	for (long turn = 0; seconds > 0 && allocations == 0 && (turns ? turn < turns : seconds_now() < end); turn++)
-		for (unsigned long i = 0; i < 2000000; i++)
-			sink += i;
+		take_turn(zeros);
 	if (seconds > 0)
 		print_own_cpu(start);
 }
@@ -92,6 +106,7 @@ int main(int argc, char **argv)
 	seconds = argc > 2 ? atof(argv[2]) : 2;
 	turns = argc > 3 ? atol(argv[3]) : 0;
 	allocations = argc > 4 ? atol(argv[4]) : 0;
+	reads = argc > 5 ? atol(argv[5]) : 0;
 	through_library(wanted - frames_there);
 	printf("%d\n", frames_there);
 	return 0;
