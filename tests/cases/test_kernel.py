@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from page_support import browser
 from record_support import build, needs_bpf, needs_perf, record, run_cpprof, valid_json
 
 is_root = os.geteuid() == 0
@@ -74,7 +75,6 @@ def test_hiding_equals_what_a_recording_without_the_kernel_shows(tmp_path, backe
 	assert shown["total_hits"] == hidden["total_hits"] > only["total_hits"] > 0
 	without = work(tmp_path, "random", 30_000, "--backend", backend, "-r", "cpu/500us", "--no-kernel")
 	assert kernel_functions(without, "cpu") <= {"[kernel: exec or exit]"}
-	assert not any("getrandom" in frame and frame != "getrandom" for path in without.paths("cpu") for frame in path)
 
 
 @needs_bpf
@@ -174,3 +174,18 @@ def test_the_first_report_names_the_work_of_the_kernel(tmp_path):
 	assert "  getrandom: " in lines[at + 1], lines[at:]
 	hidden = run_cpprof("report", "--kernel", "hide", recorded.path).stdout
 	assert "in the kernel" not in hidden
+
+
+@needs_bpf
+@needs_kernel_code
+def test_the_page_shows_or_hides_the_kernel(tmp_path):
+	recorded = work(tmp_path, "random", 30_000, "-r", "cpu/500us")
+	page = tmp_path / "page.html"
+	assert run_cpprof("html", "-o", page, recorded.path).returncode == 0
+	with browser() as opened:
+		for how in ("show", "hide", "only"):
+			opened.open(page, view="functions", kernel=how)
+			expected = {entry["path"][0]: entry["hits"] for entry in listed(recorded, "--functions", "-r", "cpu", "--kernel", how)["entries"]}
+			assert {row[0]: int(row[3].replace(",", "")) for row in opened.rows()} == expected
+			assert opened.driver.execute_script("""return [...document.querySelectorAll("label")]
+				.find(each => each.textContent.startsWith("kernel")).querySelector("select").value""") == how

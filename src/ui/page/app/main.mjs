@@ -57,6 +57,8 @@ function filters() {
 	if (hasReport("groups"))
 		kinds.push(["group", "group"]);
 	controls.push(labelled("frames by", select("by", kinds)));
+	if (about.modules.some((/** @type {any} */ row) => row.path === "[kernel]"))
+		controls.push(labelled("kernel", select("kernel", [["show", "shown"], ["hide", "hidden"], ["only", "alone"]])));
 	if (about.processes.length > 1)
 		controls.push(labelled("process", select("process", [["", "all"],
 			...about.processes.map((/** @type {any} */ row, /** @type {number} */ i) => [`#${i + 1}`, `${shortened(row.name, 24)} ${row.pid}`])])));

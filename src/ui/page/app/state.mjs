@@ -5,7 +5,7 @@ import { ask, events, periods } from "./engine.mjs";
 
 /** The choices, with their defaults. */
 const DEFAULTS = {
-	view: "flame", side: "a", resource: "", by: "function", shape: "stacks", root: "", node: "",
+	view: "flame", side: "a", resource: "", by: "function", kernel: "show", shape: "stacks", root: "", node: "",
 	thread: "", process: "", label: "", from: "", to: "", search: "", sort: "", path: "", group: "", factor: "0.5", colour: "", zoom: "", span: "",
 };
 
@@ -103,7 +103,8 @@ export function range() {
  *  @returns {Record<string, any>} */
 export function selection() {
 	return {
-		side: choices.side, resource: resource()?.name, by: choices.by, thread: choices.thread,
+		side: choices.side, resource: resource()?.name, by: choices.by, kernel: choices.kernel,
+		thread: choices.thread,
 		process: choices.process ? choices.process.split(",") : null,
 		label: choices.label ? choices.label.split("\n") : null, ...range(),
 	};
