@@ -115,11 +115,23 @@ static inline uint32_t location_origin(const struct view_build *build, uint32_t 
 	return location >= own ? build->parts[location - own].origin : location;
 }
 
-/* Sets *chosen to an array by thread that the caller frees, or to NULL if the view chooses all threads. Returns 0 or
- * ERROR_MEMORY. */
-int selection_threads(const struct view *view, bool **chosen);
-/* Returns whether the view selects a hit of this thread, time and label set. `chosen` comes from selection_threads. */
-bool selection_has(const struct view *view, const bool *chosen, uint32_t thread, uint64_t time_ns, uint32_t label_set);
+/* The hits that a view selects: selection_begin, selection_has for each, selection_end in any case. */
+struct selection {
+	const struct view *view; /* only its profile and its options are used */
+	bool *threads;           /* by thread; NULL: all, and hits without a thread too */
+	bool *left_out;          /* by module: hits at its code do not count; NULL: all count */
+};
+
+/* Returns 0 or ERROR_MEMORY. */
+int selection_begin(struct selection *selection, const struct view *view);
+void selection_end(struct selection *selection);
+
+/* Returns whether the view selects a hit of this thread, time, label set and node. */
+bool selection_has(const struct selection *selection, uint32_t thread, uint64_t time_ns, uint32_t label_set,
+		   uint32_t node);
+
+/* The same for a row of the profile's hits. */
+bool selection_has_hit(const struct selection *selection, size_t hit);
 
 /* For tree_build of a view by call site. Returns the label (text id) of the outermost frame of `location` when the
  * location `caller` calls it, or a negative error. */

@@ -31,11 +31,11 @@ static struct path_frame describe(const struct view *view, const struct view_lab
 	return frame;
 }
 
-static bool is_chosen(const struct view *view, const bool *threads, size_t hit)
+static bool is_chosen(const struct selection *selection, size_t hit)
 {
-	const struct profile_hit *row = &view->profile->hits[hit];
-	return (view->options.every_resource || row->resource == view->options.resource) &&
-	       selection_has(view, threads, row->thread, row->time_ns, profile_hit_labels(view->profile, hit));
+	const struct view_options *options = &selection->view->options;
+	const struct profile_hit *row = &selection->view->profile->hits[hit];
+	return (options->every_resource || row->resource == options->resource) && selection_has_hit(selection, hit);
 }
 
 /* Adds up the hits again, per resource: a view counts one resource, or the sum of all. */
@@ -43,18 +43,17 @@ static int sum_each_resource(struct call_paths *paths)
 {
 	const struct view *view = paths->view;
 	const struct profile *profile = paths->profile;
-	bool *threads;
+	struct selection selection;
+	int status = selection_begin(&selection, view);
 	paths->values = paths->sums = calloc(paths->count * (paths->resource_count + (size_t)1), sizeof(*paths->sums));
-	if (!paths->sums || selection_threads(view, &threads) < 0)
-		return ERROR_MEMORY;
-	for (size_t i = 0; i < profile->hit_count; i++) {
+	for (size_t i = 0; i < profile->hit_count && status == 0 && paths->sums; i++) {
 		const struct profile_hit *row = &profile->hits[i];
-		if (is_chosen(view, threads, i))
+		if (is_chosen(&selection, i))
 			paths->sums[(size_t)view->view_node[row->node] * paths->resource_count + row->resource] +=
 				row->count;
 	}
-	free(threads);
-	return 0;
+	selection_end(&selection);
+	return paths->sums ? status : ERROR_MEMORY;
 }
 
 static int fill_in(struct call_paths *paths)
@@ -149,19 +148,20 @@ struct path_hit *call_paths_hits(const struct call_paths *paths, size_t *count)
 {
 	const struct profile *profile = paths->profile;
 	size_t *chosen = malloc((profile->hit_count + 1) * sizeof(*chosen));
-	bool *threads = NULL;
+	struct selection selection;
+	int status = selection_begin(&selection, paths->view);
 	struct path_hit *hits = NULL;
 	*count = 0;
-	if (chosen && selection_threads(paths->view, &threads) == 0) {
+	if (chosen && status == 0) {
 		for (size_t i = 0; i < profile->hit_count; i++)
-			if (is_chosen(paths->view, threads, i))
+			if (is_chosen(&selection, i))
 				chosen[(*count)++] = i;
-		free(threads);
 		qsort_r(chosen, *count, sizeof(*chosen), compare_hits, profile->hits);
 		hits = malloc((*count + 1) * sizeof(*hits));
 	}
 	for (size_t i = 0; hits && i < *count; i++)
 		set_hit(paths, chosen[i], &hits[i]);
+	selection_end(&selection);
 	free(chosen);
 	return hits;
 }

@@ -9,18 +9,15 @@
 static int sum_sets(const struct view *view, uint64_t *hits)
 {
 	const struct profile *profile = view->profile;
-	bool *threads;
-	if (selection_threads(view, &threads) < 0)
-		return ERROR_MEMORY;
-	for (size_t i = 0; i < profile->hit_count; i++) {
+	struct selection selection;
+	int status = selection_begin(&selection, view);
+	for (size_t i = 0; i < profile->hit_count && status == 0; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
-		uint32_t set = profile_hit_labels(profile, i);
-		if (hit->resource == view->options.resource &&
-		    selection_has(view, threads, hit->thread, hit->time_ns, set))
-			hits[set] += hit->count;
+		if (hit->resource == view->options.resource && selection_has_hit(&selection, i))
+			hits[profile_hit_labels(profile, i)] += hit->count;
 	}
-	free(threads);
-	return 0;
+	selection_end(&selection);
+	return status;
 }
 
 static const struct profile_label *find_label(const struct profile *profile, uint32_t set, uint32_t key)

@@ -9,20 +9,21 @@ int narrow_init(struct profile *narrow, const struct profile *profile, const str
 {
 	const struct view view = { .profile = profile, .options = *options };
 	struct profile_hit *hits = malloc((profile->hit_count + 1) * sizeof(*hits));
-	bool *threads = NULL;
-	if (!hits || selection_threads(&view, &threads) < 0) {
+	struct selection selection;
+	int status = selection_begin(&selection, &view);
+	if (!hits || status < 0) {
 		free(hits);
+		selection_end(&selection);
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	}
 	size_t count = 0;
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		bool is_resource = options->resource == PROFILE_NONE || hit->resource == options->resource;
-		if (is_resource &&
-		    selection_has(&view, threads, hit->thread, hit->time_ns, profile_hit_labels(profile, i)))
+		if (is_resource && selection_has_hit(&selection, i))
 			hits[count++] = *hit;
 	}
-	free(threads);
+	selection_end(&selection);
 	*narrow = *profile;
 	narrow->hits = hits;
 	narrow->hit_count = count;

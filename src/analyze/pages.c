@@ -40,7 +40,7 @@ void page_list_free(struct page_list *list)
 }
 
 /* Copies the touches that the view selects. */
-static void gather(struct pages *pages, const bool *chosen)
+static void gather(struct pages *pages, const struct selection *selection)
 {
 	const struct view *view = pages->view;
 	const struct profile *profile = view->profile;
@@ -48,7 +48,7 @@ static void gather(struct pages *pages, const bool *chosen)
 		const struct profile_touch *touch = &profile->touches[i];
 		uint32_t node = view->view_node[touch->node];
 		if (touch->resource != view->options.resource || node == PROFILE_NONE ||
-		    !selection_has(view, chosen, touch->thread, touch->time_ns, PROFILE_NO_LABELS))
+		    !selection_has(selection, touch->thread, touch->time_ns, PROFILE_NO_LABELS, touch->node))
 			continue;
 		uint32_t process =
 			touch->thread == PROFILE_NONE ? PROFILE_NONE : profile->threads[touch->thread].process;
@@ -156,13 +156,16 @@ static void sort(struct pages *pages)
 static int make_list(struct pages *pages)
 {
 	size_t limit = pages->view->profile->touch_count + 1;
-	bool *chosen = NULL;
+	struct selection selection;
+	int status = selection_begin(&selection, pages->view);
 	pages->list = calloc(1, sizeof(*pages->list));
 	pages->touched = malloc(limit * sizeof(*pages->touched));
-	if (!pages->list || !pages->touched || selection_threads(pages->view, &chosen) < 0)
+	if (!pages->list || !pages->touched || status < 0) {
+		selection_end(&selection);
 		return ERROR_MEMORY;
-	gather(pages, chosen);
-	free(chosen);
+	}
+	gather(pages, &selection);
+	selection_end(&selection);
 	pages->list->mappings = malloc((pages->count + 1) * sizeof(*pages->list->mappings));
 	pages->list->paths = malloc((pages->count + 1) * sizeof(*pages->list->paths));
 	if (!pages->list->mappings || !pages->list->paths)

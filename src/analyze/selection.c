@@ -11,21 +11,36 @@
 /* From this many rows on, a second thread is worth its start and its memory. */
 enum { ROWS_FOR_TWO = 1 << 20 };
 
-/* If *chosen is NULL, all threads are chosen, and hits without a thread too. */
-int selection_threads(const struct view *view, bool **chosen)
+static int choose_threads(struct selection *selection)
 {
-	const struct profile *profile = view->profile;
-	const struct view_options *options = &view->options;
-	*chosen = NULL;
+	const struct profile *profile = selection->view->profile;
+	const struct view_options *options = &selection->view->options;
 	if (options->thread == VIEW_ANY && !options->processes)
 		return 0;
-	*chosen = calloc(profile->thread_count + 1, sizeof(**chosen));
-	if (!*chosen)
+	selection->threads = calloc(profile->thread_count + 1, sizeof(*selection->threads));
+	if (!selection->threads)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < profile->thread_count; i++)
-		(*chosen)[i] = (options->thread == VIEW_ANY || options->thread == i) &&
-			       (!options->processes || options->processes[profile->threads[i].process]);
+		selection->threads[i] = (options->thread == VIEW_ANY || options->thread == i) &&
+					(!options->processes || options->processes[profile->threads[i].process]);
 	return 0;
+}
+
+int selection_begin(struct selection *selection, const struct view *view)
+{
+	*selection = (struct selection){ .view = view };
+	if (choose_threads(selection) < 0)
+		return ERROR_MEMORY;
+	if (view->options.kernel != VIEW_KERNEL_ONLY)
+		return 0;
+	selection->left_out = selection_hidden_modules(view);
+	return selection->left_out ? 0 : ERROR_MEMORY;
+}
+
+void selection_end(struct selection *selection)
+{
+	free(selection->threads);
+	free(selection->left_out);
 }
 
 static bool in_time(const struct view *view, uint64_t time_ns)
@@ -44,10 +59,27 @@ static bool in_threads(const bool *chosen, uint32_t thread)
 	return !chosen || (thread != PROFILE_NONE && chosen[thread]);
 }
 
-bool selection_has(const struct view *view, const bool *chosen, uint32_t thread, uint64_t time_ns, uint32_t label_set)
+static bool counts_at(const struct selection *selection, uint32_t node)
 {
-	const bool *label_sets = view->options.label_sets;
-	return in_threads(chosen, thread) && in_time(view, time_ns) && (!label_sets || label_sets[label_set]);
+	const struct profile *profile = selection->view->profile;
+	return !selection->left_out ||
+	       (node != PROFILE_ROOT &&
+		!selection->left_out[profile->locations[profile->nodes[node].location].module]);
+}
+
+bool selection_has(const struct selection *selection, uint32_t thread, uint64_t time_ns, uint32_t label_set,
+		   uint32_t node)
+{
+	const bool *label_sets = selection->view->options.label_sets;
+	return in_threads(selection->threads, thread) && in_time(selection->view, time_ns) &&
+	       (!label_sets || label_sets[label_set]) && counts_at(selection, node);
+}
+
+bool selection_has_hit(const struct selection *selection, size_t hit)
+{
+	const struct profile *profile = selection->view->profile;
+	const struct profile_hit *row = &profile->hits[hit];
+	return selection_has(selection, row->thread, row->time_ns, profile_hit_labels(profile, hit), row->node);
 }
 
 bool *selection_hidden_modules(const struct view *view)
@@ -66,9 +98,7 @@ bool *selection_hidden_modules(const struct view *view)
 
 /* A range of rows, added up by one thread. */
 struct part {
-	const struct view *view;
-	const bool *chosen;
-	const bool *left_out; /* per module: hits at its code do not count; NULL: all count */
+	const struct selection *selection;
 	size_t first, end; /* rows first ... end - 1 */
 	uint64_t *node_hits;
 	uint64_t total;
@@ -79,17 +109,10 @@ struct part {
 /* The node of a row is prefetched this many rows ahead. */
 enum { AHEAD = 24 };
 
-static bool counts_at(const struct part *part, uint32_t node)
-{
-	const struct profile *profile = part->view->profile;
-	return !part->left_out ||
-	       (node != PROFILE_ROOT && !part->left_out[profile->locations[profile->nodes[node].location].module]);
-}
-
 /* `all` is a constant in each call, so that the usual selection, everything, is a loop without further tests. */
 static inline __attribute__((always_inline)) void sum_rows(struct part *part, size_t begin, size_t end, bool all)
 {
-	const struct view *view = part->view;
+	const struct view *view = part->selection->view;
 	uint32_t resource = view->options.resource;
 	bool every = view->options.every_resource;
 	uint64_t *node_hits = part->node_hits;
@@ -102,10 +125,7 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, si
 			__builtin_prefetch(&node_hits[hit[AHEAD].node], 1);
 		if (hit->resource != resource && !every)
 			continue;
-		if (!all &&
-		    !selection_has(view, part->chosen, hit->thread, hit->time_ns, profile_hit_labels(profile, i)))
-			continue;
-		if (!all && !counts_at(part, hit->node))
+		if (!all && !selection_has_hit(part->selection, i))
 			continue;
 		node_hits[hit->node] += hit->count;
 		total += hit->count;
@@ -121,8 +141,9 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, si
 static void sum_slice(void *context, size_t begin, size_t end)
 {
 	struct part *part = context;
-	const struct view_options *options = &part->view->options;
-	if (!part->chosen && !part->left_out && !options->label_sets && options->from_ns == 0 && options->to_ns == 0)
+	const struct selection *selection = part->selection;
+	const struct view_options *options = &selection->view->options;
+	if (!selection->threads && !selection->left_out && !options->label_sets && options->from_ns == 0 && options->to_ns == 0)
 		sum_rows(part, part->first + begin, part->first + end, true);
 	else
 		sum_rows(part, part->first + begin, part->first + end, false);
@@ -170,13 +191,11 @@ static void count_samples(struct view *view, uint64_t rows, double squares)
 }
 
 /* Adds up all rows. A second thread adds up half of them if there are enough rows to pay for its own sums. */
-static void sum_all(struct view *view, const bool *chosen, const bool *left_out)
+static void sum_all(struct view *view, const struct selection *selection)
 {
 	const struct profile *profile = view->profile;
 	struct part parts[2] = {
-		{ .view = view,
-		  .chosen = chosen,
-		  .left_out = left_out,
+		{ .selection = selection,
 		  .end = profile->hit_count,
 		  .node_hits = view->node_hits },
 	};
@@ -252,19 +271,18 @@ int selection_sum(struct view *view, struct error *error)
 	if (!view->options.every_resource)
 		view->resource = &profile->resources[view->options.resource];
 	view->node_hits = calloc(profile->node_count, sizeof(*view->node_hits));
-	bool *chosen;
-	if (!view->node_hits || selection_threads(view, &chosen) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
-	huge_pages_advise(view->node_hits, profile->node_count * sizeof(*view->node_hits));
-	enum view_kernel kernel = view->options.kernel;
-	bool *is_hidden = kernel == VIEW_KERNEL_SHOW ? NULL : selection_hidden_modules(view);
-	if (kernel == VIEW_KERNEL_SHOW || is_hidden)
-		sum_all(view, chosen, kernel == VIEW_KERNEL_ONLY ? is_hidden : NULL);
-	else
+	struct selection selection;
+	bool *is_hidden = selection_hidden_modules(view);
+	int status = selection_begin(&selection, view);
+	if (status < 0 || !view->node_hits || !is_hidden) {
 		result = error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
-	if (kernel == VIEW_KERNEL_HIDE && is_hidden)
-		give_to_callers(view, is_hidden);
+	} else {
+		huge_pages_advise(view->node_hits, profile->node_count * sizeof(*view->node_hits));
+		sum_all(view, &selection);
+		if (view->options.kernel == VIEW_KERNEL_HIDE)
+			give_to_callers(view, is_hidden);
+	}
+	selection_end(&selection);
 	free(is_hidden);
-	free(chosen);
 	return result;
 }

@@ -6,13 +6,13 @@
 #include "analyze/build.h"
 
 /* Adds up the selected hits: those of owner i in hits[i], those without a thread in hits[count]. */
-static void add_up(const struct view *view, const bool *threads, enum share_owner of, uint64_t *hits, size_t count)
+static void add_up(const struct selection *selection, enum share_owner of, uint64_t *hits, size_t count)
 {
+	const struct view *view = selection->view;
 	const struct profile *profile = view->profile;
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
-		if (hit->resource != view->options.resource ||
-		    !selection_has(view, threads, hit->thread, hit->time_ns, profile_hit_labels(profile, i)))
+		if (hit->resource != view->options.resource || !selection_has_hit(selection, i))
 			continue;
 		size_t owner = count;
 		if (hit->thread != PROFILE_NONE)
@@ -58,12 +58,13 @@ struct share_list *analyze_shares(const struct profile *profile, const struct vi
 	size_t count = of == SHARE_OF_THREAD ? profile->thread_count : profile->process_count;
 	uint64_t *hits = calloc(count + 1, sizeof(*hits));
 	struct share_list *list = NULL;
-	bool *threads = NULL;
-	if (hits && selection_threads(&view, &threads) == 0) {
-		add_up(&view, threads, of, hits, count);
+	struct selection selection;
+	int status = selection_begin(&selection, &view);
+	if (hits && status == 0) {
+		add_up(&selection, of, hits, count);
 		list = make_list(hits, count, of);
 	}
-	free(threads);
+	selection_end(&selection);
 	free(hits);
 	if (!list)
 		error_set(error, ERROR_MEMORY, "out of memory while dividing hits");

@@ -26,13 +26,14 @@ static uint32_t *marks_above(const struct profile *profile)
 }
 
 /* A thread's first hits may be at its start in the kernel, or on a broken path, which have no mark. */
-static void count(struct timeline *timeline, const struct view *view, const bool *threads, const uint32_t *marks)
+static void count(struct timeline *timeline, const struct selection *selection, const uint32_t *marks)
 {
+	const struct view *view = selection->view;
 	const struct profile *profile = view->profile;
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		if ((!view->options.every_resource && hit->resource != view->options.resource) ||
-		    !selection_has(view, threads, hit->thread, hit->time_ns, profile_hit_labels(profile, i)))
+		    !selection_has_hit(selection, i))
 			continue;
 		if (hit->thread != PROFILE_NONE && timeline->marks[hit->thread] == PROFILE_ROOT)
 			timeline->marks[hit->thread] = marks[hit->node];
@@ -56,7 +57,8 @@ struct timeline *analyze_timeline(const struct profile *profile, const struct vi
 	/* A view without its tree: the selection is all that is needed of it. */
 	const struct view view = { .profile = profile, .options = *options };
 	struct timeline *timeline = calloc(1, sizeof(*timeline));
-	bool *threads = NULL;
+	struct selection selection;
+	int status = selection_begin(&selection, &view);
 	uint32_t *marks = marks_above(profile);
 	if (timeline) {
 		uint64_t end_ns = options->to_ns ? options->to_ns : profile_duration_ns(profile);
@@ -67,14 +69,15 @@ struct timeline *analyze_timeline(const struct profile *profile, const struct vi
 		timeline->hits = calloc(profile->thread_count * periods + 1, sizeof(*timeline->hits));
 		timeline->marks = calloc(profile->thread_count + 1, sizeof(*timeline->marks));
 	}
-	if (!marks || !timeline || !timeline->hits || !timeline->marks || selection_threads(&view, &threads) < 0) {
+	if (!marks || !timeline || !timeline->hits || !timeline->marks || status < 0) {
 		timeline_free(timeline);
+		selection_end(&selection);
 		free(marks);
 		error_set(error, ERROR_MEMORY, "out of memory while counting hits over time");
 		return NULL;
 	}
-	count(timeline, &view, threads, marks);
-	free(threads);
+	count(timeline, &selection, marks);
+	selection_end(&selection);
 	free(marks);
 	return timeline;
 }

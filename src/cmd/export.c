@@ -66,6 +66,7 @@ static bool takes(const struct format *format, int id)
 		enum format_option needed;
 	} some[] = { { OPTION_RESOURCE, FORMAT_RESOURCE },
 		     { OPTION_OBJECT, FORMAT_OBJECT },
+		     { OPTION_KERNEL, FORMAT_FRAMES },
 		     { OPTION_NO_INLINES, FORMAT_FRAMES },
 		     { OPTION_UNTRIMMED, FORMAT_FRAMES },
 		     { OPTION_NO_STITCH, FORMAT_FRAMES } };

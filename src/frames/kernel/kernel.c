@@ -19,7 +19,7 @@ static bool serves(const struct profile *profile, uint32_t module)
 	return module_is_kernel_code(profile, module);
 }
 
-/* An address that no symbol contains is "[kernel]". */
+/* Address 0 is all of the kernel, and an address that no symbol contains is somewhere in it: "[kernel]". */
 static int set_name(struct frames_naming *naming, uint32_t module, uint32_t location, const struct kernel_symbol *symbol,
 		    const struct buffer *names, struct buffer *text)
 {
@@ -35,6 +35,7 @@ static int set_name(struct frames_naming *naming, uint32_t module, uint32_t loca
 	return frames_set_plain(naming, location, FRAME_KERNEL, &identity);
 }
 
+/* `fd` -1: only the name of all of the kernel is needed. */
 static int name_all(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count, int fd,
 		    struct frames_failure *failure)
 {
@@ -46,7 +47,9 @@ static int name_all(struct frames_naming *naming, uint32_t module, const uint32_
 	int status = addresses && found ? 0 : ERROR_MEMORY;
 	for (size_t i = 0; i < count && status == 0; i++)
 		addresses[i] = naming->profile->locations[locations[i]].address;
-	if (status == 0)
+	if (status == 0 && fd < 0)
+		memset(found, 0, count * sizeof(*found));
+	else if (status == 0)
 		status = kernel_symbols_read(fd, addresses, count, found, &names);
 	if (status == ERROR_SYSTEM) {
 		error_set_errno(&failure->detail, "cannot read the symbols of the kernel");
@@ -68,13 +71,17 @@ static int name_module(struct frames_naming *naming, uint32_t module, const uint
 		       struct frames_failure *failure)
 {
 	const struct frames_options *options = naming->options; /* the jail sets open_module */
-	int fd = options->open_module(options->context, module, &failure->detail);
-	if (fd < 0) {
+	bool is_whole = count == 1 && naming->profile->locations[locations[0]].address == 0;
+	struct error why = { 0 };
+	int fd = is_whole ? -1 : options->open_module(options->context, module, &why);
+	if (fd < 0 && !is_whole) {
+		failure->detail = why;
 		failure->cause = &causes[KERNEL_UNREADABLE];
 		return 0;
 	}
 	int status = name_all(naming, module, locations, count, fd, failure);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return status;
 }
 

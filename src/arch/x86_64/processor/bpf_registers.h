@@ -25,13 +25,10 @@ static __always_inline bool registers_are_32_bit(const struct pt_regs *registers
 	return registers->cs == USER_CS_32;
 }
 
-/* Returns whether the registers are those of the kernel's code. */
+/* Returns whether the registers are those of the kernel's code, which is in the upper half of the addresses. */
 static __always_inline bool registers_are_kernels(const struct pt_regs *registers)
 {
-	enum { PRIVILEGE_LEVEL = 3 };
-	/* Of a program's context, whole words alone are readable. */
-	uint64_t cs = *(const volatile uint64_t *)&registers->cs;
-	return (cs & PRIVILEGE_LEVEL) == 0;
+	return (int64_t)registers->ip < 0;
 }
 
 /* Returns argument 1 to 6 at the entry of a function. Number 0 is the constant 1. */
