@@ -77,7 +77,7 @@ def test_hiding_equals_what_a_recording_without_the_kernel_shows(tmp_path, backe
 		assert listed(recorded, kind, "-r", "cpu", "--kernel", "only")["total_hits"] == only["total_hits"]
 	exported = run_cpprof("export", "--kernel", "only", "-r", "cpu", recorded.path).stdout.splitlines()
 	assert sum(int(line.split()[-1]) for line in exported) == only["total_hits"]
-	assert all(line.split(";")[0].rsplit(" ", 1)[0] in ours for line in exported)
+	assert all(line.rsplit(" ", 1)[0].split(";")[0] in ours for line in exported)
 	result = run_cpprof("export", "--kernel", "only", "--format", "gmon", "-o", tmp_path / "gmon.out", recorded.path)
 	assert result.returncode == 2 and "--kernel cannot be combined with --format gmon" in result.stderr
 	without = work(tmp_path, "random", 30_000, "--backend", backend, "-r", "cpu/500us", "--no-kernel")
