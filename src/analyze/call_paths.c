@@ -12,6 +12,7 @@ static void describe_frame(const struct view *view, const struct view_label *lab
 	const struct profile_frame *row = &profile->frames[label->frame];
 	bool by_line = view->options.by == VIEW_FRAME;
 	frame->function = profile_string(profile, function->name);
+	frame->linkage = profile_string(profile, function->linkage);
 	frame->file = profile_string(profile, by_line ? row->file : function->file);
 	frame->line = by_line ? row->line : function->line;
 	frame->kind = row->kind;
@@ -21,7 +22,7 @@ static void describe_frame(const struct view *view, const struct view_label *lab
 static struct path_frame describe(const struct view *view, const struct view_label *label)
 {
 	const struct profile *profile = view->profile;
-	struct path_frame frame = { .name = label->owner, .file = "", .module = "", .kind = FRAME_NATIVE };
+	struct path_frame frame = { .name = label->owner, .linkage = "", .file = "", .module = "", .kind = FRAME_NATIVE };
 	if (label->frame != PROFILE_NONE)
 		describe_frame(view, label, &frame);
 	else

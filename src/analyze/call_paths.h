@@ -25,6 +25,7 @@
 struct path_frame {
 	const char *name;     /* unique among its namesakes: "parse@liba.so" */
 	const char *function; /* bare name: "parse", or "liba.so+0x1a40" if it has none */
+	const char *linkage;  /* the symbol's name, "_Z5parsePKc"; "": unknown */
 	/* the file that executes, or in a view by function the one that defines it; "": unknown */
 	const char *file;
 	const char *module; /* path, "[vdso]", ...; "": unknown */

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "analyze/lookup.h"
-#include "analyze/options_read.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
@@ -64,12 +63,14 @@ static bool takes(const struct format *format, int id)
 	static const struct {
 		int id;
 		enum format_option needed;
-	} some[] = { { OPTION_RESOURCE, FORMAT_RESOURCE },
-		     { OPTION_OBJECT, FORMAT_OBJECT },
-		     { OPTION_KERNEL, FORMAT_FRAMES },
-		     { OPTION_NO_INLINES, FORMAT_FRAMES },
-		     { OPTION_UNTRIMMED, FORMAT_FRAMES },
-		     { OPTION_NO_STITCH, FORMAT_FRAMES } };
+	} some[] = {
+		{ OPTION_RESOURCE, FORMAT_RESOURCE }, { OPTION_OBJECT, FORMAT_OBJECT },
+		{ OPTION_KERNEL, FORMAT_FRAMES },     { OPTION_NO_INLINES, FORMAT_FRAMES },
+		{ OPTION_UNTRIMMED, FORMAT_FRAMES },  { OPTION_NO_STITCH, FORMAT_FRAMES },
+		{ OPTION_THREAD, FORMAT_SELECTION },  { OPTION_PROCESS, FORMAT_SELECTION },
+		{ OPTION_CGROUP, FORMAT_SELECTION },  { OPTION_LABEL, FORMAT_SELECTION },
+		{ OPTION_FROM, FORMAT_SELECTION },    { OPTION_TO, FORMAT_SELECTION },
+	};
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
 		if (some[i].id == id)
 			return format->options & some[i].needed;
@@ -109,32 +110,37 @@ static int export_trace(const struct invocation *invocation, const struct format
 	return status;
 }
 
-static int run(struct invocation *invocation)
+static int export_view(struct invocation *invocation, const struct format *format, const struct view_request *request)
 {
 	struct error error = { 0 };
 	struct format_input input = {
 		.profile = invocation->profile,
-		.view = { .resource = PROFILE_NONE,
-			  .thread = VIEW_ANY,
-			  .no_inlines = option_given(invocation, OPTION_NO_INLINES),
-			  .untrimmed = option_given(invocation, OPTION_UNTRIMMED),
-			  .no_stitch = option_given(invocation, OPTION_NO_STITCH) },
+		.view = request->view,
 		.object = option_value(invocation, OPTION_OBJECT),
 	};
+	input.view.resource = PROFILE_NONE;
+	if ((!format->has_several || option_given(invocation, OPTION_RESOURCE)) &&
+	    choose_resource(invocation, &input.view.resource, &error) < 0)
+		return failure_of(invocation, &error);
+	return format->needs & FORMAT_NEEDS_TRACE ? export_trace(invocation, format, &input)
+						  : write_output(invocation, format, &input);
+}
+
+static int run(struct invocation *invocation)
+{
+	struct error error = { 0 };
+	struct view_request request;
 	const struct format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_EXPORT);
 	if (!format)
 		return EXIT_WORDS;
 	int status = check_options(invocation, format);
 	if (status != EXIT_DONE)
 		return status;
-	const char *kernel = option_value(invocation, OPTION_KERNEL);
-	if (kernel && options_read_kernel(kernel, &input.view.kernel, &error) < 0)
+	if (view_request_init(&request, invocation, invocation->profile, &error) < 0)
 		return failure_of(invocation, &error);
-	if ((!format->has_several || option_given(invocation, OPTION_RESOURCE)) &&
-	    choose_resource(invocation, &input.view.resource, &error) < 0)
-		return failure_of(invocation, &error);
-	return format->needs & FORMAT_NEEDS_TRACE ? export_trace(invocation, format, &input)
-						  : write_output(invocation, format, &input);
+	status = export_view(invocation, format, &request);
+	view_request_release(&request);
+	return status;
 }
 
 static const char *const usage[] = { "[--format FORMAT] [-r RES] [--object NAME] [-o FILE] [FILE]", NULL };
@@ -145,6 +151,7 @@ static const struct command_option options[] = {
 	{ OPTION_OBJECT, 0, "object", "NAME", "Write of the program or library NAME, such as libfoo.so.1",
 	  "the program" },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write to FILE; - is standard output", "-" },
+	ROWS_SELECTION,
 	ROWS_FRAMES,
 	ROW_MEMORY,
 	{ 0 },
@@ -154,6 +161,7 @@ static const struct command_example examples[] = {
 	{ "cpprof export --format folded | flamegraph.pl > flame.svg", "draw a flame graph" },
 	{ "cpprof export --format gmon -o gmon.out && gprof a.out", "let gprof show it" },
 	{ "cpprof export --format events | sort -n", "each call of a trace, by time" },
+	{ "cpprof export --format pprof -o run.pb.gz && go tool pprof run.pb.gz", "let Go's tools show it" },
 	{ "cpprof export -r page-faults -o faults.txt run.data", "one resource of several" },
 	{ 0 },
 };
@@ -165,6 +173,7 @@ const struct command command_export = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
+	.words = view_option_words,
 	.formats = format_exported,
 	.format_takes = format_takes,
 	.needs = NEEDS_PROFILE,
