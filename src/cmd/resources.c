@@ -72,7 +72,7 @@ static void print_text(const char *name, const char *text)
 {
 	printf(", \"%s\": ", name);
 	if (text)
-		render_json_string(stdout, text);
+		json_string_write(stdout, text);
 	else
 		fputs("null", stdout);
 }
@@ -85,7 +85,7 @@ static void print_backends(char *names)
 	fputs(", \"backends\": [", stdout);
 	for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
 		fputs(before, stdout);
-		render_json_string(stdout, name);
+		json_string_write(stdout, name);
 		before = ", ";
 	}
 	putchar(']');
@@ -99,7 +99,7 @@ static void print_json_row(const struct resource_row *row)
 	backends_ask(row, &answer);
 	bool is_served = answer.names[0];
 	fputs(row == resource_rows ? "\n  {\"name\": " : ",\n  {\"name\": ", stdout);
-	render_json_string(stdout, row->name);
+	json_string_write(stdout, row->name);
 	print_text("usage", usage);
 	print_text("title", row->title);
 	print_text("summary", row->summary);

@@ -72,6 +72,9 @@ struct format {
 extern const struct format *const formats[];        /* NULL-terminated */
 const struct format *format_find(const char *name); /* NULL: unknown */
 
+/* Returns the word that formats have for a resource's unit: "nanoseconds" for "ns", "bytes" for "byte"; other units as they are. */
+const char *format_unit(const char *unit);
+
 /* Makes the paths that the format needs, writes everything, and finishes the sink. Returns 0 or a negative error. */
 int format_export(const struct format *format, const struct format_input *input, struct sink *out, struct error *error);
 

@@ -19,6 +19,17 @@ const struct format *format_find(const char *name)
 	return NULL;
 }
 
+const char *format_unit(const char *unit)
+{
+	static const char *const words[][2] = {
+		{ "ns", "nanoseconds" }, { "us", "microseconds" }, { "ms", "milliseconds" }, { "s", "seconds" }, { "byte", "bytes" }
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i][0], unit) == 0)
+			return words[i][1];
+	return unit;
+}
+
 static struct call_paths *make_paths(const struct format *format, const struct format_input *input, struct error *error)
 {
 	struct view_options options = input->view;

@@ -233,11 +233,9 @@ static void write_locations(struct pprof *pprof)
 static void append_type(struct pprof *pprof, const struct profile_resource *resource)
 {
 	const struct profile *profile = pprof->paths->profile;
-	const char *unit = profile_string(profile, resource->unit);
+	const char *unit = format_unit(profile_string(profile, resource->unit));
 	protobuf_number(&pprof->message, VALUE_TYPE_TYPE, string_of(pprof, profile_string(profile, resource->name)));
-	protobuf_number(&pprof->message, VALUE_TYPE_UNIT, string_of(pprof, strcmp(unit, "ns") == 0    ? "nanoseconds"
-									   : strcmp(unit, "byte") == 0 ? "bytes"
-												       : unit));
+	protobuf_number(&pprof->message, VALUE_TYPE_UNIT, string_of(pprof, unit));
 }
 
 static void append_label(struct pprof *pprof, const char *key, const char *text, uint64_t number)

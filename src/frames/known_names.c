@@ -244,7 +244,9 @@ static int64_t pending_function(struct giving *giving, uint32_t module)
 	size_t length;
 	const char *name = module_name(profile_string(giving->to, giving->to->modules[module].path), &length);
 	buffer_init(&text);
-	buffer_printf(&text, "[%.*s: not named yet]", (int)length, name);
+	/* "[kernel]" becomes "[kernel: not named yet]". */
+	bool has_brackets = length >= 2 && name[0] == '[' && name[length - 1] == ']';
+	buffer_printf(&text, "[%.*s: not named yet]", (int)(length - 2 * has_brackets), name + has_brackets);
 	buffer_append_byte(&text, 0);
 	int64_t id = buffer_error(&text) ? ERROR_MEMORY : profile_add_string(giving->to, (const char *)text.bytes);
 	buffer_release(&text);

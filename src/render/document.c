@@ -7,7 +7,7 @@
 static void print_field(FILE *out, const char *before, const char *text)
 {
 	fputs(before, out);
-	render_json_string(out, text);
+	json_string_write(out, text);
 }
 
 /* `side` is "a" or "b" if the document has two profiles, or NULL. Returns the number of findings printed so far,

@@ -7,7 +7,7 @@
 static void text_field(FILE *out, const char *before, const char *name, const char *text)
 {
 	fprintf(out, "%s\"%s\": ", before, name);
-	render_json_string(out, text);
+	json_string_write(out, text);
 }
 
 static void count_field(FILE *out, const char *name, uint64_t count)

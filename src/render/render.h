@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/json_string.h"
 #include "profile/profile.h"
 #include "reports/result.h"
 
@@ -84,8 +85,6 @@ int render_info(FILE *out, const struct profile *profile, const char *file_name,
 /* Prints the start of a JSON document, up to the comma before its own members:
  * {"schema": 1, "command": "report", "findings": [], */
 void render_json_begin(FILE *out, const struct render_envelope *envelope);
-/* Prints "text", quoted and escaped. Invalid UTF-8 becomes U+FFFD. */
-void render_json_string(FILE *out, const char *text);
 
 /* Prints `text`, with control characters and invalid UTF-8 as \x escapes. */
 void render_safe_text(FILE *out, const char *text);

@@ -7,37 +7,6 @@
 #include "base/utf8.h"
 #include "render/emit.h"
 
-/* Writes a character as JSON escapes it: two surrogates above U+FFFF. */
-static void json_escape(FILE *out, uint32_t point)
-{
-	if (point >= 0x10000)
-		fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10), 0xdc00 + (point & 0x3ff));
-	else
-		fprintf(out, "\\u%04x", point);
-}
-
-void render_json_string(FILE *out, const char *text)
-{
-	const unsigned char *next = (const unsigned char *)text;
-	fputc('"', out);
-	while (*next) {
-		size_t length = utf8_sequence(next);
-		if (length == 0) {
-			fputs("\\ufffd", out);
-			next++;
-		} else if (*next == '"' || *next == '\\') {
-			fprintf(out, "\\%c", *next++);
-		} else if (safe_text_refuses(utf8_point(next, length))) {
-			json_escape(out, utf8_point(next, length));
-			next += length;
-		} else {
-			fwrite(next, 1, length, out);
-			next += length;
-		}
-	}
-	fputc('"', out);
-}
-
 void json_number(FILE *out, double number)
 {
 	/* JSON has no infinity and no NaN. */
@@ -74,16 +43,16 @@ static void json_heading(FILE *out, const struct result *result)
 	const struct view *view = result->view;
 	const struct profile *profile = view->profile;
 	fputs("{\"profile\": ", out);
-	render_json_string(out, result->heading);
+	json_string_write(out, result->heading);
 	fputs(", \"resource\": ", out);
-	render_json_string(out, profile_string(profile, view->resource->name));
+	json_string_write(out, profile_string(profile, view->resource->name));
 	fputs(", \"title\": ", out);
-	render_json_string(out, profile_string(profile, view->resource->title));
+	json_string_write(out, profile_string(profile, view->resource->title));
 	fputs(", \"unit\": ", out);
-	render_json_string(out, profile_string(profile, view->resource->unit));
+	json_string_write(out, profile_string(profile, view->resource->unit));
 	if (result->root) {
 		fputs(", \"root\": ", out);
-		render_json_string(out, result->root);
+		json_string_write(out, result->root);
 	}
 }
 
@@ -127,9 +96,9 @@ static void labels_inside(const struct sheet *sheet, const struct label_group *g
 		if (i > 0)
 			fputs(sheet->json ? ", " : ";", out);
 		if (sheet->json) {
-			render_json_string(out, key);
+			json_string_write(out, key);
 			fputs(": ", out);
-			render_json_string(out, value);
+			json_string_write(out, value);
 			continue;
 		}
 		csv_inside(sheet, key);
@@ -206,7 +175,7 @@ void sheet_text(struct sheet *sheet, const char *name, const char *text)
 {
 	field(sheet, name);
 	if (sheet->json) {
-		render_json_string(sheet->out, text);
+		json_string_write(sheet->out, text);
 		return;
 	}
 	fputc('"', sheet->out);
@@ -266,7 +235,7 @@ void sheet_path_name(struct sheet *sheet, size_t index, const char *text)
 	if (index > 0)
 		fputs(sheet->json ? ", " : ";", sheet->out);
 	if (sheet->json)
-		render_json_string(sheet->out, text);
+		json_string_write(sheet->out, text);
 	else
 		csv_inside(sheet, text);
 }

@@ -58,7 +58,7 @@ def test_formats_come_from_their_rows(profiles):
 	"""The help of an option that is not for all formats begins with the others. explore's help lists the formats that it writes."""
 	export, imported = " ".join(done("help", "export").split()), " ".join(done("help", "import").split())
 	assert "--object NAME gmon: Write of the program" in export
-	assert "--untrimmed folded: Show also" in export
+	assert "--untrimmed folded, pprof, speedscope: Show also" in export
 	assert "-o, --output FILE Write to FILE" in export
 	assert "--image FILE gmon: The program or library" in imported
 	with make_input("help export\n") as questions:
@@ -144,7 +144,7 @@ def test_completion_offers_values(completed):
 	assert completed("gprof", "--file-format", "m") == ["magic"]
 	assert completed("record", "--backend", "no") == ["none"]
 	assert sorted(completed("import", "--format", "")) == ["folded", "gmon"]
-	assert sorted(completed("export", "--format", "")) == ["events", "folded", "gmon"]
+	assert sorted(completed("export", "--format", "")) == ["events", "folded", "gmon", "pprof", "speedscope"]
 	assert sorted(completed("info", "--format", "")) == ["json", "text"]
 	assert completed("diff", "--format", "c") == ["csv"]
 	assert completed("report", "--by", "m") == ["module"]

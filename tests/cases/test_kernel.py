@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from page_support import browser
 from record_support import build, needs_bpf, needs_perf, record, run_cpprof, valid_json
+from test_top import Top
 
 is_root = os.geteuid() == 0
 needs_kernel_code = pytest.mark.skipif(not is_root, reason="only root may see the kernel's code")
@@ -196,3 +197,15 @@ def test_the_page_shows_or_hides_the_kernel(tmp_path):
 			assert {row[0]: int(row[3].replace(",", "")) for row in opened.rows()} == expected
 			assert opened.driver.execute_script("""return [...document.querySelectorAll("label")]
 				.find(each => each.textContent.startsWith("kernel")).querySelector("select").value""") == how
+
+
+@needs_bpf
+@needs_kernel_code
+def test_top_names_functions_of_the_kernel(tmp_path):
+	with subprocess.Popen([build("kernel_work.c"), "random", "1000000000"]) as process:
+		try:
+			with Top("-p", process.pid, rows=60) as top:
+				top.wait_for(lambda: any("syscall" in name for name in top.shares()), "a function of the kernel")
+				assert top.end("q") == 0
+		finally:
+			process.kill()

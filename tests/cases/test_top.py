@@ -70,9 +70,10 @@ def is_running(pid):
 
 @pytest.fixture
 def command(tmp_path):
-	"""The words that show tests/programs/phases.c; its output is in tmp_path/out. Ends it afterwards."""
+	"""The words that show tests/programs/phases.c; its output is in tmp_path/out. Ends it afterwards. Functions of the kernel would
+	fill the screen with single samples."""
 	program = build("phases.c")
-	yield ["-o", tmp_path / "out", program]
+	yield ["--no-kernel", "-o", tmp_path / "out", program]
 	if (tmp_path / "out").exists() and (found := re.search(r"^pid (\d+)", (tmp_path / "out").read_text(), re.MULTILINE)) and is_running(found[1]):
 		os.kill(int(found[1]), signal.SIGKILL)
 

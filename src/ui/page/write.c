@@ -74,11 +74,11 @@ static void add_file(struct texts *texts, const char *path, const char *director
 		sources->left_out++;
 	} else {
 		fputs(sources->count > 0 ? "," : "", texts->out);
-		render_json_string(texts->out, path);
+		json_string_write(texts->out, path);
 		fputs(":[", texts->out);
 		for (size_t i = 0; i < source.count; i++) {
 			fputs(i > 0 ? "," : "", texts->out);
-			render_json_string(texts->out, source.lines[i]);
+			json_string_write(texts->out, source.lines[i]);
 		}
 		fputs("]", texts->out);
 		sources->count++;

@@ -96,9 +96,9 @@ static void test_names_are_remembered(void **state)
 	extract(&made, source, (const uint32_t[]){ node_of(ONE, 0), node_of(ANON, 1), node_of(ONE, 1) }, 3);
 	lacks(&names, &made, 2, 4, 6);
 	assert_int_equal(known_names_give(&names, &made), 0);
-	assert_string_equal(name_of(made.profile, 0), "[[one]: not named yet]");
+	assert_string_equal(name_of(made.profile, 0), "[one: not named yet]");
 	assert_string_equal(name_of(made.profile, 1), "[anon]");
-	assert_string_equal(name_of(made.profile, 2), "[[one]: not named yet]");
+	assert_string_equal(name_of(made.profile, 2), "[one: not named yet]");
 	assert_int_equal(made.profile->function_count, 2);
 	profile_extract_release(&made);
 	assert_int_equal(known_names_find(&names, 0, &(struct frames_options){ 0 }, &error), 0);
@@ -189,7 +189,7 @@ static void test_names_what_many_hits_need(void **state)
 	assert_int_equal(lack.most_hits, 5);
 	assert_int_equal(known_names_find(&names, 5, &(struct frames_options){ 0 }, &error), 0);
 	assert_int_equal(known_names_give(&names, &made), 0);
-	assert_string_equal(name_of(made.profile, 0), "[[one]: not named yet]");
+	assert_string_equal(name_of(made.profile, 0), "[one: not named yet]");
 	assert_string_equal(name_of(made.profile, 1), "[anon]");
 	profile_extract_release(&made);
 	/* What is not in the newest extract anymore waits too, until all is searched. */
