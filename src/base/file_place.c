@@ -35,6 +35,16 @@ bool file_place_is_ours(uid_t owner)
 	return owner == 0 || owner == geteuid() || (int64_t)owner == id_by_sudo("SUDO_UID");
 }
 
+bool file_place_caller(uid_t *user, gid_t *group)
+{
+	int64_t by_sudo = id_by_sudo("SUDO_UID"), group_by_sudo = id_by_sudo("SUDO_GID");
+	if (by_sudo < 0 || group_by_sudo < 0)
+		return false;
+	*user = (uid_t)by_sudo;
+	*group = (gid_t)group_by_sudo;
+	return true;
+}
+
 /* --- the way to a file --- */
 
 struct walk {

@@ -31,6 +31,9 @@ bool file_place_is_descriptor(const char *path);
  * sudo. */
 bool file_place_is_ours(uid_t owner);
 
+/* Where root runs by sudo, sets the user who called it and returns true. */
+bool file_place_caller(uid_t *user, gid_t *group);
+
 /* Creates the file `name` in the place's folder, which must not exist, with `flags` such as O_WRONLY. Only its owner may
  * read it: us, or the user who called sudo. Returns a descriptor, or -1 with errno set. */
 int file_place_create(const struct file_place *place, const char *name, int flags);

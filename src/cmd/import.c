@@ -56,7 +56,7 @@ static struct profile *read_input(const struct invocation *invocation, const str
 	progress_begin(what, PROGRESS_AFTER_MS);
 	struct profile *profile = import_input(invocation, format, in, path, &error);
 	if (profile && !profile->symbolized &&
-	    frames_name_profile(profile, &(struct frames_options){ 0 }, &error) < 0) {
+	    frames_name_profile(profile, &(struct frames_options){ .download = progress_download }, &error) < 0) {
 		profile_free(profile);
 		profile = NULL;
 	}

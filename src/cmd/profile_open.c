@@ -93,7 +93,7 @@ static void show_naming(void *context, size_t done, size_t total)
 
 static bool name_addresses(const struct invocation *invocation, const char *path, struct profile *profile)
 {
-	struct frames_options options = { .progress = show_naming };
+	struct frames_options options = { .progress = show_naming, .download = progress_download };
 	struct error error = { 0 };
 	notice(invocation, "%s: naming %zu address%s that the recorder left without a name", path,
 	       profile->location_count, profile->location_count == 1 ? "" : "es");
@@ -109,7 +109,7 @@ static bool name_addresses(const struct invocation *invocation, const char *path
 
 static struct profile *open_tally(const struct invocation *invocation, const char *path)
 {
-	const struct frames_options names = { .progress = show_naming };
+	const struct frames_options names = { .progress = show_naming, .download = progress_download };
 	struct error error = { 0 };
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	struct profile *profile = tally_load(path, &names, &error);

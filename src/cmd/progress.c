@@ -11,6 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/path.h"
+
+enum { DOWNLOAD_BYTES = 100 };
+
 /* Invariants: the SIGALRM handler is installed, and the timer runs, only from progress_begin to progress_end. The
  * handler calls only clock_gettime and write. */
 static struct {
@@ -19,6 +23,9 @@ static struct {
 	volatile sig_atomic_t running;
 	volatile sig_atomic_t shown;
 	volatile sig_atomic_t percent; /* -1: unknown */
+	/* A text in place of `what` and the percentage; the handler may print it while the other one is written. */
+	char downloads[2][DOWNLOAD_BYTES];
+	volatile sig_atomic_t download; /* the number of the text; -1: none */
 	struct sigaction before;
 } progress;
 
@@ -46,20 +53,24 @@ static size_t put_number(char *line, size_t at, size_t bytes, unsigned number)
 
 static void put_line(int signal_number)
 {
+	static const char to_the_end[] = "\x1b[K";
 	(void)signal_number;
 	int saved = errno;
-	char line[160] = "\r";
+	char line[170] = "\r";
 	struct timespec now = progress.start;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	time_t seconds = now.tv_sec - progress.start.tv_sec - (now.tv_nsec < progress.start.tv_nsec);
-	size_t at = put_text(line, 1, 110, progress.what);
+	bool is_download = progress.download >= 0;
+	size_t at = put_text(line, 1, 110, is_download ? progress.downloads[progress.download] : progress.what);
 	at = put_text(line, at, sizeof(line), " ... ");
-	if (progress.percent >= 0) {
+	if (progress.percent >= 0 && !is_download) {
 		at = put_number(line, at, sizeof(line), (unsigned)progress.percent);
 		at = put_text(line, at, sizeof(line), " %, ");
 	}
 	at = put_number(line, at, sizeof(line), (unsigned)seconds);
 	at = put_text(line, at, sizeof(line), " s");
+	for (const char *byte = to_the_end; *byte && at < sizeof(line); byte++)
+		line[at++] = *byte; /* the line before may have been longer */
 	if (write(STDERR_FILENO, line, at) > 0)
 		progress.shown = 1;
 	errno = saved;
@@ -75,6 +86,7 @@ void progress_begin(const char *what, long after_ms)
 	progress.what = what;
 	progress.shown = 0;
 	progress.percent = -1;
+	progress.download = -1;
 	if (sigaction(SIGALRM, &action, &progress.before) < 0)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &progress.start);
@@ -86,6 +98,25 @@ void progress_set(size_t done, size_t total)
 {
 	if (total)
 		progress.percent = (sig_atomic_t)((double)done / (double)total * 100);
+}
+
+void progress_download(void *context, const char *path, uint64_t done, uint64_t total)
+{
+	enum { MB = 1000000 };
+	(void)context;
+	if (!path) {
+		progress.download = -1;
+		return;
+	}
+	sig_atomic_t next = progress.download == 0;
+	char *text = progress.downloads[next];
+	int bytes = snprintf(text, DOWNLOAD_BYTES, "downloading the debug symbols of %.48s", path_basename(path));
+	if (total > 0)
+		snprintf(text + bytes, DOWNLOAD_BYTES - (size_t)bytes, " (%.1f of %.1f MB)", (double)done / MB,
+			 (double)total / MB);
+	else if (done > 0)
+		snprintf(text + bytes, DOWNLOAD_BYTES - (size_t)bytes, " (%.1f MB)", (double)done / MB);
+	progress.download = next;
 }
 
 void progress_end(void)

@@ -138,6 +138,12 @@ static void on_progress(void *context, size_t done, size_t total)
 	progress_set(done, total);
 }
 
+static void on_download(void *context, const char *path, uint64_t done, uint64_t total)
+{
+	on_progress(context, 0, 0);
+	progress_download(context, path, done, total);
+}
+
 /* The line of a recording: what was taken so far, and how it ends. */
 static struct {
 	uint64_t start_s;
@@ -175,6 +181,7 @@ static int record(struct invocation *invocation, struct record_options *options,
 	const struct destination destination = file_destination(&file, output);
 	options->destination = &destination;
 	options->progress = on_progress;
+	options->download = on_download;
 	options->warn = on_warning;
 	options->context = invocation;
 	recording.start_s = now_s();
@@ -292,6 +299,7 @@ static int record_counted(struct invocation *invocation, struct record_options *
 				   "(leave out --no-kernel)");
 	counted.wrap = option_given(invocation, OPTION_WRAP);
 	options->progress = on_progress;
+	options->download = on_download;
 	options->warn = on_warning;
 	options->context = invocation;
 	int status = record_instrumented(&counted, &result, &error);

@@ -30,13 +30,17 @@ struct frames_options {
 	/* Called about every 20 ms and once at the end, with the number of locations done and of all locations; may be
 	 * NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
+	/* Called about ten times a second while a debug file of the module at `path` is downloaded, and with NULL when that is over. `total`
+	 * is 0 while the size is unknown. NULL: debug files are not downloaded, because the caller cannot wait. */
+	void (*download)(void *context, const char *path, uint64_t done, uint64_t total);
 	void *context;
 	struct frames_limits limits;
 };
 
 /* Gives frames to all locations of wanted modules that have none, and sets `symbolized`. A child process without privileges reads the
  * modules' files (frames/jail/naming.h). If a module cannot be named, its locations get names of the form
- * "module+0x1a40", and the profile gets a finding with the reason: a cause of the provider or of the jail. `options`
+ * "module+0x1a40", and the profile gets a finding with the reason: a cause of the provider or of the jail. Debug files that
+ * were not downloaded are findings, too. `options`
  * may be NULL. Returns 0, ERROR_MEMORY or ERROR_LIMIT. After locations were added to a named
  * profile, clear `symbolized` and call this again: it names only those. */
 int frames_name_profile(struct profile *profile, const struct frames_options *options, struct error *error);

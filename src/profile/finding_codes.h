@@ -151,6 +151,10 @@
 	/* readers */ \
 	X(FILE_UNREADABLE, "file-unreadable", WARNING, INFO, "address", \
 	  "The functions of this file have no names.") \
+	X(DOWNLOADS_FAILED, "downloads-failed", WARNING, CLOSING, "debug file", \
+	  "Functions of these files may have no names; 'cpprof name' tries again.") \
+	X(DEBUG_FILES_LACKING, "debug-files-lacking", NOTE, INFO, "debug file", \
+	  "Functions of these files may have no names.") \
 	X(LINES_UNREADABLE, "lines-unreadable", WARNING, INFO, "block", \
 	  "The lines of this file have no counts: reading its debug information exceeded a limit.") \
 	X(ADDRESSES_OUTSIDE, "addresses-outside", WARNING, INFO, "address", \

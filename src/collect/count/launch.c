@@ -331,9 +331,18 @@ static void report_progress(void *context, size_t done, size_t total)
 		options->progress(options->context, done, total);
 }
 
+static void report_download(void *context, const char *path, uint64_t done, uint64_t total)
+{
+	const struct record_options *options = context;
+	options->download(options->context, path, done, total);
+}
+
 static int load(struct counted_run *run, struct error *error)
 {
-	const struct frames_options names = { .progress = report_progress, .context = (void *)run->options->record };
+	const struct record_options *record = run->options->record;
+	const struct frames_options names = { .progress = report_progress,
+					      .download = record->download ? report_download : NULL,
+					      .context = (void *)record };
 	char removed[64]; /* our open descriptor, if the program removed the file */
 	snprintf(removed, sizeof(removed), "/proc/self/fd/%d", run->tally.fd);
 	bool is_there = access(run->tally.path, F_OK) == 0;

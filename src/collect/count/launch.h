@@ -23,7 +23,7 @@
 #include "profile/profile.h"
 
 struct instrumented_options {
-	/* Its resources, time_interval, paused, command, command_line, progress, warn and context are used; the rest
+	/* Its resources, time_interval, paused, command, command_line, progress, download, warn and context are used; the rest
 	 * is ignored. */
 	const struct record_options *record;
 	enum tally_measurement measurement;

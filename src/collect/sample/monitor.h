@@ -61,6 +61,8 @@ struct record_options {
 	const struct record_apart *apart;
 	/* Reports the progress of naming addresses, for a terminal; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
+	/* Reports that a debug file is downloaded: frames_options.download. NULL: none is. */
+	void (*download)(void *context, const char *path, uint64_t done, uint64_t total);
 	/* Reports, about once a second while the target runs, what was taken so far; may be NULL. */
 	void (*running)(void *context, uint64_t samples, uint64_t lost);
 	/* Warns the user while the target runs; may be NULL. */

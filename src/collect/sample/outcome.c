@@ -96,11 +96,20 @@ static void report_progress(void *context, size_t done, size_t total)
 		run->options->progress(run->options->context, done, total);
 }
 
+static void report_download(void *context, const char *path, uint64_t done, uint64_t total)
+{
+	const struct run *run = context;
+	run->options->download(run->options->context, path, done, total);
+}
+
 /* Names the addresses while the files are still those that ran, so that reading the profile needs no
  * files. */
 static void name_addresses(struct run *run)
 {
-	struct frames_options names = { .open_module = run_open_module, .progress = report_progress, .context = run };
+	struct frames_options names = { .open_module = run_open_module,
+					.progress = report_progress,
+					.download = run->options->download ? report_download : NULL,
+					.context = run };
 	struct error error;
 	if (frames_name_profile(run->recorder.profile, &names, &error) < 0 && run->options->warn)
 		run->options->warn(run->options->context,

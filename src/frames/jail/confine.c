@@ -8,11 +8,13 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -20,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file_place.h"
 #include "processor/system_call.h"
 
 /* --- files and memory --- */
@@ -88,7 +91,8 @@ static int set_limits(const struct confinement *confinement)
 	enum { FILES_MAX = 1024 };
 	uint64_t now = address_space();
 	if (now == 0 || lower(RLIMIT_AS, now + confinement->memory_bytes) < 0 ||
-	    lower(RLIMIT_CPU, confinement->cpu_seconds) < 0 || lower(RLIMIT_FSIZE, 0) < 0 ||
+	    lower(RLIMIT_CPU, confinement->cpu_seconds) < 0 ||
+	    lower(RLIMIT_FSIZE, confinement->file_bytes) < 0 ||
 	    lower(RLIMIT_CORE, 0) < 0 || lower(RLIMIT_MEMLOCK, 0) < 0)
 		return -1;
 	/* The recorder may have a high priority. */
@@ -104,13 +108,30 @@ static int set_limits(const struct confinement *confinement)
 /* The range in which systemd gives services users of their own. These are not stored anywhere. */
 enum { OWN_USER_FIRST = 61184, OWN_USERS = 4336 };
 
-static int drop_privileges(pid_t parent)
+/* Root becomes a user who owns nothing. Root of a user namespace may be its only user: then the capabilities are all that there is to
+ * drop. */
+static int become_nobody(void)
 {
 	uid_t user = OWN_USER_FIRST + (uid_t)getpid() % OWN_USERS;
-	/* Root of a user namespace may be its only user: then the capabilities are all that there is to drop. */
 	bool may_change = geteuid() == 0 && setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0;
-	if (may_change && setresuid(user, user, user) < 0 && errno != EINVAL)
+	return may_change && setresuid(user, user, user) < 0 && errno != EINVAL ? -1 : 0;
+}
+
+/* Root under sudo becomes the user who called it, with that user's folder. */
+static int become_caller(void)
+{
+	uid_t user;
+	gid_t group;
+	if (!file_place_caller(&user, &group))
+		return 0;
+	if (setgroups(0, NULL) < 0 || setresgid(group, group, group) < 0 || setresuid(user, user, user) < 0)
 		return -1;
+	const struct passwd *entry = getpwuid(user);
+	return entry ? setenv("HOME", entry->pw_dir, 1) : unsetenv("HOME");
+}
+
+static int drop_capabilities(pid_t parent)
+{
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
 	if (syscall(SYS_capset, &header, none) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
@@ -207,13 +228,25 @@ static void add_condition(struct filter *filter, const struct condition *conditi
 	add_result(filter, SECCOMP_RET_ALLOW);
 }
 
-static int install_filter(void)
+/* Begins a filter: it loads the number of the call. */
+static void begin(struct filter *filter)
+{
+	add_load(filter, offsetof(struct seccomp_data, arch));
+	add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0));
+	add_result(filter, SECCOMP_RET_KILL_PROCESS);
+	add_load(filter, offsetof(struct seccomp_data, nr));
+}
+
+static int install(struct filter *filter)
+{
+	const struct sock_fprog program = { .len = filter->count, .filter = filter->steps };
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+static int install_jail_filter(void)
 {
 	struct filter filter = { 0 };
-	add_load(&filter, offsetof(struct seccomp_data, arch));
-	add(&filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0));
-	add_result(&filter, SECCOMP_RET_KILL_PROCESS);
-	add_load(&filter, offsetof(struct seccomp_data, nr));
+	begin(&filter);
 	for (size_t i = 0; i < sizeof(permitted) / sizeof(permitted[0]); i++)
 		add_choice(&filter, (uint32_t)permitted[i], SECCOMP_RET_ALLOW);
 	for (size_t i = 0; i < sizeof(trapped) / sizeof(trapped[0]); i++)
@@ -221,11 +254,41 @@ static int install_filter(void)
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
 		add_condition(&filter, &conditions[i]);
 	add_result(&filter, SECCOMP_RET_ERRNO | EPERM);
-	const struct sock_fprog program = { .len = filter.count, .filter = filter.steps };
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+	return install(&filter);
 }
 
-const char *confine(const struct confinement *confinement)
+/* What a client of servers never needs, and what would lead from it into other processes. */
+static const int forbidden[] = {
+	SYS_execve,
+	SYS_execveat,
+	SYS_ptrace,
+	SYS_process_vm_readv,
+	SYS_process_vm_writev,
+	SYS_kill,
+	SYS_pidfd_send_signal,
+	SYS_pidfd_getfd,
+	SYS_bpf,
+	SYS_perf_event_open,
+	SYS_userfaultfd,
+	SYS_add_key,
+	SYS_keyctl,
+	SYS_mount,
+	SYS_unshare,
+	SYS_setns,
+};
+
+static int install_client_filter(void)
+{
+	struct filter filter = { 0 };
+	begin(&filter);
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++)
+		add_choice(&filter, (uint32_t)forbidden[i], SECCOMP_RET_ERRNO | EPERM);
+	add_result(&filter, SECCOMP_RET_ALLOW);
+	return install(&filter);
+}
+
+/* Takes away what the process shares with others. */
+static const char *separate(const struct confinement *confinement)
 {
 	if (keep_one_descriptor(confinement->socket) < 0)
 		return "closing files";
@@ -233,9 +296,29 @@ const char *confine(const struct confinement *confinement)
 		return "unmapping shared memory";
 	if (set_limits(confinement) < 0)
 		return "setting limits";
-	if (drop_privileges(confinement->parent) < 0)
+	return NULL;
+}
+
+const char *confine(const struct confinement *confinement)
+{
+	const char *failed_step = separate(confinement);
+	if (failed_step)
+		return failed_step;
+	if (become_nobody() < 0 || drop_capabilities(confinement->parent) < 0)
 		return "dropping privileges";
-	if (install_filter() < 0)
+	if (install_jail_filter() < 0)
+		return "installing a seccomp filter";
+	return NULL;
+}
+
+const char *confine_client(const struct confinement *confinement)
+{
+	const char *failed_step = separate(confinement);
+	if (failed_step)
+		return failed_step;
+	if (become_caller() < 0 || drop_capabilities(confinement->parent) < 0)
+		return "dropping privileges";
+	if (install_client_filter() < 0)
 		return "installing a seccomp filter";
 	return NULL;
 }

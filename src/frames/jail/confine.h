@@ -9,6 +9,8 @@
  *              raises SIGSYS, whose handler may request it from somebody else
  *
  * Files cannot be mapped, and no memory can become executable.
+ *
+ * A process that talks with servers is confined less: confine_client.
  */
 #ifndef FRAMES_JAIL_CONFINE_H
 #define FRAMES_JAIL_CONFINE_H
@@ -21,11 +23,19 @@ struct confinement {
 	pid_t parent;          /* the process ends with it */
 	uint64_t memory_bytes; /* in addition to what the process has */
 	uint64_t cpu_seconds;
+	uint64_t file_bytes; /* files that it writes may grow to this size */
 };
 
 enum { CONFINED_SOCKET = 3 };
 
 /* Confines this process. Returns NULL, or the step that failed, with errno set. Call it in a process with one thread. */
 const char *confine(const struct confinement *confinement);
+
+/*
+ * Confines a process that uses the network and writes files of its user's. Memory, descriptors and limits are as above. Root under
+ * sudo becomes the user who called it. All capabilities are dropped: root without sudo may change its own files, and no more. A
+ * filter forbids to execute programs, to trace, to send signals, and to load code into the kernel. Returns as confine.
+ */
+const char *confine_client(const struct confinement *confinement);
 
 #endif

@@ -13,9 +13,11 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "elf/elf_image.h"
-#include "frames/native/debuginfod.h"
 
-enum { REQUESTS_MAX = 200000 };
+enum {
+	REQUESTS_MAX = 200000,
+	DOWNLOADS_MAX = 8, /* of one module: its debug file, and one that it shares with others */
+};
 
 /* Copies the path of a request. Returns false if it is not an absolute path. */
 static bool read_path(const struct wire_message *request, char path[PATH_MAX])
@@ -73,7 +75,9 @@ int desk_serve(struct desk *desk, int socket, const struct wire_message *request
 		fd = path_open_regular(path);
 		return send_opened(socket, fd, errno);
 	case WIRE_OPEN_BUILD_ID:
-		fd = debuginfod_open(request->bytes, request->size);
+		if (!desk->download || desk->downloads++ >= DOWNLOADS_MAX)
+			return send_opened(socket, -1, ENOENT);
+		fd = download_get(desk->download, request->bytes, request->size);
 		return send_opened(socket, fd, ENOENT);
 	case WIRE_READ_LINK:
 		return read_path(request, path) ? send_link(socket, path) : ERROR_CORRUPT;

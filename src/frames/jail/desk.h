@@ -4,10 +4,13 @@
 
 #include <stddef.h>
 
+#include "frames/jail/download.h"
 #include "frames/jail/wire.h"
 
 struct desk {
-	size_t served; /* requests of one module */
+	size_t served;             /* requests of one module */
+	size_t downloads;          /* files among them that were requested of servers */
+	struct download *download; /* not owned; NULL: nothing is downloaded */
 };
 
 /*

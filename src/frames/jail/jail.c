@@ -106,6 +106,16 @@ static bool is_over_time(const struct conversation *talk)
 	return cpu_of(talk->jail->child) > talk->cpu_end || clock_ns(CLOCK_MONOTONIC) > talk->wall_end;
 }
 
+/* The child's time does not pass while it waits for a download, which has a limit of its own. */
+static int serve(struct conversation *talk, const struct wire_message *message)
+{
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+	int status = desk_serve(&talk->desk, talk->jail->socket, message);
+	if (message->kind == WIRE_OPEN_BUILD_ID)
+		talk->wall_end += clock_ns(CLOCK_MONOTONIC) - began_ns;
+	return status;
+}
+
 /* Serves the child until it sends a message of this kind. Returns 0, ERROR_LIMIT (time), or the error of wire_poll or
  * ERROR_CORRUPT: it sent something that was not expected. */
 static int await(struct conversation *talk, uint32_t kind, struct wire_message *message)
@@ -126,7 +136,7 @@ static int await(struct conversation *talk, uint32_t kind, struct wire_message *
 			return 0;
 		if (message->kind == WIRE_PROGRESS)
 			show_progress(talk, message);
-		else if (!talk->is_ready || desk_serve(&talk->desk, jail->socket, message) < 0)
+		else if (!talk->is_ready || serve(talk, message) < 0)
 			return ERROR_CORRUPT;
 	}
 }
@@ -135,6 +145,7 @@ static struct conversation talk_to(struct jail *jail, bool is_ready)
 {
 	return (struct conversation){ .jail = jail,
 				      .is_ready = is_ready,
+				      .desk = { .download = jail->download },
 				      .cpu_end = cpu_of(jail->child) + jail->cpu_ns,
 				      .wall_end = clock_ns(CLOCK_MONOTONIC) + WALL_PER_CPU * jail->cpu_ns +
 						  WALL_S * NS_PER_S };

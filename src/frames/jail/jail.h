@@ -10,6 +10,7 @@
  *   opens the file                      --- run -->
  *                                       <-- open -- a debug file, by its path or build-id
  *   opens it: only a regular ELF file   - opened ->
+ *     (by build-id: jail/download.h)
  *                                       <-- done -- the answer
  *   checks and uses it
  *
@@ -33,6 +34,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "frames/frames.h"
+#include "frames/jail/download.h"
 
 struct jail_input {
 	int fd;           /* of the file; -1: there is none. The task owns it */
@@ -60,6 +62,8 @@ struct jail {
 	void *context; /* of the tasks; not owned */
 	/* Called with the numbers that a task sends by inside_progress; may be NULL. */
 	void (*progress)(void *context, uint64_t done);
+	/* Where debug files come from that are not installed; not owned. NULL: nowhere. */
+	struct download *download;
 	pid_t child; /* 0: none */
 	int socket;
 	struct buffer inbox;

@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "frames/jail/inside.h"
 #include "profile/module_name.h"
+#include "profile/findings.h"
 
 enum jail_cause { JAIL_LIMIT, JAIL_ENDED, JAIL_IMPOSSIBLE };
 
@@ -117,11 +118,41 @@ static void show_progress(void *context, uint64_t done)
 				  naming->progress.total);
 }
 
+static void show_download(void *context, uint64_t done, uint64_t total)
+{
+	struct naming_jail *jail = context;
+	const struct frames_options *options = jail->naming->options;
+	options->download(options->context, jail->path, done, total);
+}
+
+/* Adds the findings about the debug files of a module that were not downloaded. */
+static int end_downloads(struct naming_jail *jail)
+{
+	struct download *download = &jail->download;
+	struct profile *profile = jail->naming->profile;
+	const struct frames_options *options = jail->naming->options;
+	if (options->download)
+		options->download(options->context, NULL, 0, 0);
+	if (download->lacking > 0)
+		finding_add(profile, FINDING_DEBUG_FILES_LACKING, download->lacking,
+			    "no server of DEBUGINFOD_URLS has {# debug file|# debug files}");
+	if (download->failed > 0)
+		finding_add(profile, FINDING_DOWNLOADS_FAILED, download->failed,
+			    "{# debug file was|# debug files were} not downloaded: %s", download->reason);
+	download->lacking = download->failed = 0;
+	return profile->findings_error;
+}
+
 void naming_jail_init(struct naming_jail *jail, struct frames_naming *naming)
 {
 	*jail = (struct naming_jail){ .naming = naming };
 	jail_init(&jail->jail, &naming->options->limits, jail);
 	jail->jail.progress = show_progress;
+	download_init(&jail->download);
+	jail->download.progress = show_download;
+	jail->download.context = jail;
+	if (naming->options->download)
+		jail->jail.download = &jail->download;
 }
 
 void naming_jail_release(struct naming_jail *jail)
@@ -143,10 +174,13 @@ static int name_in_jail(struct naming_jail *jail, const struct additions_request
 	};
 	jail->shown = 0;
 	jail->count = request->count;
+	jail->path = path;
 	int status = buffer_error(&bytes);
 	if (status == 0)
 		status = jail_run(&jail->jail, &wanted, &answer, &failure->detail);
 	buffer_release(&bytes);
+	if (status != ERROR_MEMORY && end_downloads(jail) < 0)
+		status = ERROR_MEMORY;
 	if (status < 0)
 		return status == ERROR_MEMORY ? status : fail(failure, status == ERROR_LIMIT ? JAIL_LIMIT : JAIL_ENDED);
 	status = additions_read(answer.next, cursor_left(&answer), jail->naming->profile, jail->copied, request,

@@ -17,6 +17,8 @@ struct naming_jail {
 	struct frames_naming *naming; /* of the recorder */
 	size_t copied;                /* functions of the profile when the child was made */
 	size_t shown, count;          /* locations of the module: reported to the caller as done, and all */
+	struct download download;     /* of all modules */
+	const char *path;             /* of the module for which a file is downloaded; NULL: none is */
 	/* In the child */
 	struct additions_before before;
 	struct frames_options inside;

@@ -34,6 +34,7 @@ int jail_run_on(const struct jail_task *task, int fd, const char *path, const st
 {
 	static const struct frames_limits usual;
 	struct jail jail;
+	struct download download;
 	const struct jail_request all = { .task = task,
 					  .fd = fd,
 					  .path = path,
@@ -43,6 +44,8 @@ int jail_run_on(const struct jail_task *task, int fd, const char *path, const st
 	if (request && buffer_error(request))
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	jail_init(&jail, limits ? limits : &usual, NULL);
+	download_init(&download);
+	jail.download = &download;
 	if (jail_prepare(&jail) == 0)
 		status = run_inside(&jail, &all, answer, error);
 	else if (jail_trusts(fd))
