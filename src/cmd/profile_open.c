@@ -14,6 +14,7 @@
 #include "cmd/rows.h"
 #include "collect/count/tally.h"
 #include "frames/frames.h"
+#include "frames/missing_names.h"
 #include "profile/findings.h"
 #include "profile/quality.h"
 #include "profile_file/reader.h"
@@ -99,6 +100,8 @@ static bool name_addresses(const struct invocation *invocation, const char *path
 	       profile->location_count, profile->location_count == 1 ? "" : "es");
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	int result = frames_name_profile(profile, &options, &error);
+	if (result == 0 && missing_names_add_all(profile) < 0)
+		result = error_set(&error, ERROR_MEMORY, "out of memory");
 	progress_end();
 	if (result < 0)
 		failure_of(invocation, &error);

@@ -151,6 +151,9 @@
 	/* readers */ \
 	X(FILE_UNREADABLE, "file-unreadable", WARNING, INFO, "address", \
 	  "The functions of this file have no names.") \
+	X(NAMES_MISSING, "names-missing", WARNING, CLOSING, "hit", \
+	  "The functions of this file are shown by their addresses. Once its debug symbols are there, 'cpprof name' adds their " \
+	  "names to the profile.") \
 	X(DOWNLOADS_FAILED, "downloads-failed", WARNING, CLOSING, "debug file", \
 	  "Functions of these files may have no names; 'cpprof name' tries again.") \
 	X(DEBUG_FILES_LACKING, "debug-files-lacking", NOTE, INFO, "debug file", \

@@ -8,6 +8,7 @@
 
 #include "analyze/short_names.h"
 #include "profile/findings.h"
+#include "profile/nameless.h"
 #include "profile/quality.h"
 #include "render/emit.h"
 #include "render/info.h"
@@ -175,27 +176,29 @@ static bool suggest_info(const struct advice *advice)
 	return fits;
 }
 
-/* Prints how a file gets symbols: those of packages are in packages of their own. */
-static void print_symbols(FILE *out, const char *path)
+/* Prints how a file gets symbols. */
+static void print_symbols(const struct advice *advice, const char *path)
 {
-	bool is_of_package = strncmp(path, "/usr/", strlen("/usr/")) == 0 || strncmp(path, "/lib", strlen("/lib")) == 0;
-	fputs("  ", out);
-	render_safe_text(out, path);
-	if (!is_of_package) {
-		fputs(" has no symbols: compile it with -g, and do not strip it\n", out);
-		return;
-	}
-	fputs(" has no symbols: install its package of debug symbols ('find-dbgsym-packages ", out);
-	render_safe_text(out, path);
-	fputs("' of debian-goodies prints the name), or set DEBUGINFOD_URLS\n", out);
+	struct buffer remedy;
+	buffer_init(&remedy);
+	nameless_append_remedy(advice->result->view->profile, path, &remedy);
+	buffer_append_byte(&remedy, 0);
+	fputs("  ", advice->out);
+	render_safe_text(advice->out, path);
+	fputs(" has no symbols: ", advice->out);
+	if (buffer_error(&remedy) == 0)
+		render_safe_text(advice->out, (const char *)remedy.bytes);
+	else
+		render_failed(advice->options);
+	fputc('\n', advice->out);
+	buffer_release(&remedy);
 }
 
 /* Returns the file that a function without a symbol, which is named after its module and address, is in; or NULL. */
 static const char *file_without_symbols(const struct view *view, uint32_t index)
 {
 	const struct view_label *label = &view->labels[index];
-	bool is_file = label->module != PROFILE_NONE && view->profile->modules[label->module].kind == MODULE_FILE;
-	return is_file && strstr(label->text, "+0x")
+	return nameless_is(view->profile, label->function)
 		       ? profile_string(view->profile, view->profile->modules[label->module].path)
 		       : NULL;
 }
@@ -212,7 +215,7 @@ static bool suggest_symbols(const struct advice *advice)
 	for (size_t i = 0; i < own->charged_count && !file && is_warm(advice, own->charged[i].hits); i++)
 		file = file_without_symbols(view, own->charged[i].label);
 	if (file)
-		print_symbols(advice->out, file);
+		print_symbols(advice, file);
 	return file != NULL;
 }
 

@@ -1,6 +1,7 @@
 /* Makes a profile with names from a tally. */
 #include "collect/count/parts.h"
 #include "frames/frames.h"
+#include "frames/missing_names.h"
 
 static int fill(struct profile *profile, struct tally *tally, const struct frames_options *names, struct error *error)
 {
@@ -15,6 +16,8 @@ static int fill(struct profile *profile, struct tally *tally, const struct frame
 	/* For functions without names, the paths determine which of them start programs and threads. */
 	if (result == 0 && frames_assign_roles(profile) < 0)
 		result = error_set(error, ERROR_MEMORY, "out of memory");
+	if (result == 0 && missing_names_add_all(profile) < 0)
+		result = tally_out_of_memory(error);
 	return result;
 }
 

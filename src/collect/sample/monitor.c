@@ -291,6 +291,7 @@ int record_run(const struct record_options *options, struct record_result *resul
 		run.recorder.profile = NULL;
 	}
 	recorder_release(&run.recorder);
+	leaf_hits_release(&run.leaf_hits);
 	for (size_t i = 0; i < run.attached_count; i++)
 		close(run.attached[i]);
 	free(run.attached);

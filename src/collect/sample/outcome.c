@@ -9,6 +9,7 @@
 #include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "frames/frames.h"
+#include "frames/missing_names.h"
 
 /* Sets a resource's note to "exact", or to the share of its total that was estimated, and the error of the total that
  * follows from the estimates' number and sizes. Only floating point exceptions need such a note: frequent ones are
@@ -111,7 +112,10 @@ static void name_addresses(struct run *run)
 					.download = run->options->download ? report_download : NULL,
 					.context = run };
 	struct error error;
-	if (frames_name_profile(run->recorder.profile, &names, &error) < 0 && run->options->warn)
+	int status = frames_name_profile(run->recorder.profile, &names, &error);
+	if (status == 0)
+		status = missing_names_add(run->recorder.profile, &run->leaf_hits);
+	if (status < 0 && run->options->warn)
 		run->options->warn(run->options->context,
 				   "memory ran out while naming addresses: 'cpprof report' will do it");
 }

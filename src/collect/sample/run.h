@@ -15,6 +15,7 @@
 #include "collect/sample/plan.h"
 #include "collect/sample/recorder.h"
 #include "collect/sample/target.h"
+#include "profile/leaf_hits.h"
 
 struct run {
 	const struct record_options *options;
@@ -34,6 +35,7 @@ struct run {
 	struct pollfd *descriptors; /* of the signals, of the targets, of the rings */
 	size_t descriptor_count;
 	size_t target_count, targets_left; /* left: those that have not ended */
+	struct leaf_hits leaf_hits;        /* of all hits that went to the destination */
 	bool sets_labels;                  /* the target labels its work */
 	bool done;
 	bool hides_kernel; /* the kernel hides the names of its functions */

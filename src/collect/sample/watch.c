@@ -91,6 +91,9 @@ void run_flush(struct run *run)
 		warn(run, error.message,
 		     goes_on ? "the target goes on, the recording ends here" : "the recording ends here");
 	}
+	/* top shows no findings about names, and names more of them meanwhile. */
+	if (!destination->names_itself && leaf_hits_add(&run->leaf_hits, profile) < 0)
+		run->recorder.out_of_memory = true;
 	profile_clear_hits(profile);
 }
 

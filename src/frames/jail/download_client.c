@@ -140,7 +140,7 @@ static _Noreturn void end_by_number(int number)
 	if (number == ETIME || number == ETIMEDOUT)
 		end(ERROR_LIMIT, true, -1, "the server is too slow");
 	bool is_away = number == ECONNREFUSED || number == EHOSTUNREACH || number == ENETUNREACH;
-	end(ERROR_SYSTEM, is_away, -1, number == EHOSTUNREACH ? "the server cannot be reached" : strerror(number));
+	end(ERROR_SYSTEM, is_away, -1, is_away ? "the server cannot be reached" : strerror(number));
 }
 
 void download_client_run(const struct confinement *confinement, const struct download_job *job)

@@ -1,0 +1,87 @@
+#include "frames/missing_names.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "elf/elf_file.h"
+#include "frames/debug_package.h"
+#include "frames/jail/download.h"
+#include "profile/findings.h"
+#include "profile/module_name.h"
+#include "profile/nameless.h"
+
+enum { MODULES_MOST = 3 };
+
+/* Whether the file at the module's path is the one that was recorded: in a container, the path is that of another file. */
+static bool is_here(const char *path, const struct profile_module *module)
+{
+	const uint8_t *id;
+	int fd = path_open_regular(path);
+	struct elf_file *file = fd >= 0 ? elf_file_open(fd, path, NULL) : NULL;
+	size_t bytes = file ? elf_file_build_id(file, &id) : 0;
+	bool is_same = bytes > 0 && bytes == module->build_id_bytes && memcmp(id, module->build_id, bytes) == 0;
+	elf_file_free(file);
+	if (fd >= 0)
+		close(fd);
+	return is_same;
+}
+
+/* Notes the remedy for a module, if the databases of this system can have one. */
+static int note_remedy(struct profile *profile, const struct profile_module *module)
+{
+	const char *path = profile_string(profile, module->path);
+	struct debug_package package;
+	if (!is_here(path, module))
+		return 0;
+	debug_package_find("", path, &package);
+	const struct nameless_source source = { .package = package.name[0] ? package.name : NULL,
+						.server = download_has_servers() ? NULL : package.server,
+						.is_own = package.is_searched && !package.name[0] };
+	return nameless_note_remedy(profile, path, &source);
+}
+
+static int add_one(struct profile *profile, const struct nameless_module *hot)
+{
+	const double percent = 100;
+	const struct profile_module *module = &profile->modules[hot->module];
+	int status = note_remedy(profile, module);
+	if (status < 0)
+		return status;
+	size_t length;
+	const char *path = profile_string(profile, module->path), *name = module_name(path, &length);
+	struct buffer remedy;
+	buffer_init(&remedy);
+	nameless_append_remedy(profile, path, &remedy);
+	buffer_append_byte(&remedy, 0);
+	if (buffer_error(&remedy))
+		status = ERROR_MEMORY;
+	else
+		finding_add(profile, FINDING_NAMES_MISSING, hot->hits, "%.0f %% of %s in %.*s, without names of functions: %s",
+			    percent * hot->share, profile_string(profile, profile->resources[hot->resource].name),
+			    (int)length, name, (const char *)remedy.bytes);
+	buffer_release(&remedy);
+	return status < 0 ? status : profile->findings_error;
+}
+
+int missing_names_add(struct profile *profile, const struct leaf_hits *leaf_hits)
+{
+	struct nameless_module hot[MODULES_MOST];
+	int64_t count = nameless_find_hot(profile, leaf_hits, hot, MODULES_MOST);
+	int status = count < 0 ? (int)count : 0;
+	for (int64_t i = 0; i < count && status == 0; i++)
+		status = add_one(profile, &hot[i]);
+	return status;
+}
+
+int missing_names_add_all(struct profile *profile)
+{
+	struct leaf_hits leaf_hits = { 0 };
+	int status = leaf_hits_add(&leaf_hits, profile);
+	if (status == 0)
+		status = missing_names_add(profile, &leaf_hits);
+	leaf_hits_release(&leaf_hits);
+	return status;
+}
