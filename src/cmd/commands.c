@@ -7,7 +7,7 @@
 const struct command *const commands[] = {
 	&command_record, &command_top,   &command_control,    &command_trace, &command_resources, &command_instrument,
 	&command_cc,     &command_cxx,   &command_report,     &command_html,  &command_browse,    &command_explore,
-	&command_info,   &command_gprof, &command_whatif,     &command_diff,  &command_import,    &command_export,
+	&command_info,   &command_name,   &command_gprof, &command_whatif,     &command_diff,  &command_import,    &command_export,
 	&command_help,   &command_man,   &command_completion, NULL,
 };
 

@@ -6,7 +6,7 @@
 
 extern const struct command command_record, command_top, command_control, command_trace, command_resources;
 extern const struct command command_report, command_html, command_browse, command_explore, command_whatif, command_diff,
-	command_info;
+	command_info, command_name;
 extern const struct command command_gprof;
 extern const struct command command_instrument, command_cc, command_cxx;
 extern const struct command command_import, command_export;

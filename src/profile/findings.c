@@ -173,6 +173,19 @@ int findings_copy(struct profile *to, const struct profile *from)
 	return status;
 }
 
+void findings_remove(struct profile *profile, enum finding_code code, const char *text)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < profile->finding_count; i++) {
+		const struct profile_finding *finding = &profile->findings[i];
+		bool is_meant = strcmp(profile_string(profile, finding->code), finding_codes[code].name) == 0 &&
+				strstr(profile_string(profile, finding->text), text);
+		if (!is_meant)
+			profile->findings[kept++] = *finding;
+	}
+	profile->finding_count = kept;
+}
+
 const struct profile_finding *finding_find(const struct profile *profile, enum finding_code code)
 {
 	for (size_t i = 0; i < profile->finding_count; i++)

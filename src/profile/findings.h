@@ -71,6 +71,9 @@ void finding_add(struct profile *profile, enum finding_code code, uint64_t count
 /* Adds the findings of another profile. Returns 0 or a negative error. */
 int findings_copy(struct profile *to, const struct profile *from);
 
+/* Removes the findings of a code whose text contains `text` (not NULL). */
+void findings_remove(struct profile *profile, enum finding_code code, const char *text);
+
 /* Returns the first finding of a code, or NULL if there is none. */
 const struct profile_finding *finding_find(const struct profile *profile, enum finding_code code);
 

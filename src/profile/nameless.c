@@ -9,9 +9,6 @@
 /* From this share on, a module is hot. */
 static const double hot_share = 0.05;
 
-/* The key of notes with remedies: "/usr/lib/libz.so.1\tinstall zlib1g-dbgsym". */
-static const char note_key[] = "remedy";
-
 bool nameless_is(const struct profile *profile, uint32_t function)
 {
 	static const char infix[] = "+0x";
@@ -131,7 +128,9 @@ int nameless_note_remedy(struct profile *profile, const char *path, const struct
 	buffer_printf(&text, "%s\t", path);
 	nameless_append_source(path, source, &text);
 	buffer_append_byte(&text, 0);
-	int64_t id = buffer_error(&text) ? ERROR_MEMORY : profile_add_note(profile, note_key, (const char *)text.bytes);
+	int64_t id = buffer_error(&text)
+			     ? ERROR_MEMORY
+			     : profile_add_note(profile, PROFILE_NOTE_REMEDY, (const char *)text.bytes);
 	buffer_release(&text);
 	return id < 0 ? (int)id : 0;
 }
@@ -141,11 +140,20 @@ void nameless_append_remedy(const struct profile *profile, const char *path, str
 	size_t length = strlen(path);
 	for (size_t i = 0; i < profile->note_count; i++) {
 		const char *value = profile_string(profile, profile->notes[i].value);
-		if (strcmp(profile_string(profile, profile->notes[i].key), note_key) == 0 &&
+		if (strcmp(profile_string(profile, profile->notes[i].key), PROFILE_NOTE_REMEDY) == 0 &&
 		    strncmp(value, path, length) == 0 && value[length] == '\t') {
 			buffer_append_string(text, value + length + 1);
 			return;
 		}
 	}
 	nameless_append_source(path, NULL, text);
+}
+
+void nameless_forget_remedies(struct profile *profile)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < profile->note_count; i++)
+		if (strcmp(profile_string(profile, profile->notes[i].key), PROFILE_NOTE_REMEDY) != 0)
+			profile->notes[kept++] = profile->notes[i];
+	profile->note_count = kept;
 }

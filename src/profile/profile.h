@@ -180,6 +180,9 @@ struct profile_label_set {
 /* The key of notes that a function is nested in another one (GNU C, Ada, D): "compare\tsort_rows". */
 #define PROFILE_NOTE_NESTED "nested"
 
+/* The key of notes with the remedy for a module without names (profile/nameless.h): "/usr/lib/libz.so.1\tinstall zlib1g-dbgsym". */
+#define PROFILE_NOTE_REMEDY "remedy"
+
 /* One (key, value) text of the description: "command", "host", "kernel", "cpus",
  * "cpprof", "directory", ... A key may occur several times. */
 struct profile_note {

@@ -50,7 +50,7 @@ size_t info_module_count(const struct profile *profile)
 
 bool info_is_headline(const char *key)
 {
-	static const char *const keys[] = { "command", "host", "taken", "called", "nested" };
+	static const char *const keys[] = { "command", "host", "taken", "called", "nested", "remedy" };
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(keys[i], key) == 0)
 			return true;

@@ -169,7 +169,10 @@ static bool suggest_info(const struct advice *advice)
 {
 	const struct profile *profile = advice->result->view->profile;
 	struct finding_walk walk = { 0 };
+	const char *names_missing = finding_codes[FINDING_NAMES_MISSING].name; /* suggest_symbols prints the remedy */
 	const struct profile_finding *first = finding_next(profile, &walk);
+	while (first && strcmp(profile_string(profile, first->code), names_missing) == 0)
+		first = finding_next(profile, &walk);
 	bool fits = first && first->severity != FINDING_NOTE;
 	if (fits)
 		print_command(advice, "info", NULL, profile_string(profile, first->text));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "frames/jail/download_client.h"
+#include "profile/findings.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -260,4 +261,15 @@ int download_get(struct download *download, const uint8_t *build_id, size_t byte
 	int result = converse(&client);
 	download->spent_ns += now_ns() - client.started_ns;
 	return result;
+}
+
+void download_add_findings(struct download *download, struct profile *profile)
+{
+	if (download->lacking > 0)
+		finding_add(profile, FINDING_DEBUG_FILES_LACKING, download->lacking,
+			    "no server of DEBUGINFOD_URLS has {# debug file|# debug files}");
+	if (download->failed > 0)
+		finding_add(profile, FINDING_DOWNLOADS_FAILED, download->failed,
+			    "{# debug file was|# debug files were} not downloaded: %s", download->reason);
+	download->lacking = download->failed = 0;
 }

@@ -20,6 +20,8 @@
 
 #include "base/error.h"
 
+struct profile;
+
 struct download_limits {
 	uint64_t file_bytes; /* a larger file is refused */
 	uint64_t stall_ns;   /* without a byte; the servers are not asked again */
@@ -49,5 +51,8 @@ bool download_has_servers(void);
 /* Returns a descriptor of the debug file with this build-id, or a negative error: ERROR_NOT_FOUND (no server has it), or
  * another one with download->reason set. */
 int download_get(struct download *download, const uint8_t *build_id, size_t bytes);
+
+/* Adds the findings about files that were not downloaded, and resets their numbers. */
+void download_add_findings(struct download *download, struct profile *profile);
 
 #endif

@@ -125,21 +125,13 @@ static void show_download(void *context, uint64_t done, uint64_t total)
 	options->download(options->context, jail->path, done, total);
 }
 
-/* Adds the findings about the debug files of a module that were not downloaded. */
 static int end_downloads(struct naming_jail *jail)
 {
-	struct download *download = &jail->download;
 	struct profile *profile = jail->naming->profile;
 	const struct frames_options *options = jail->naming->options;
 	if (options->download)
 		options->download(options->context, NULL, 0, 0);
-	if (download->lacking > 0)
-		finding_add(profile, FINDING_DEBUG_FILES_LACKING, download->lacking,
-			    "no server of DEBUGINFOD_URLS has {# debug file|# debug files}");
-	if (download->failed > 0)
-		finding_add(profile, FINDING_DOWNLOADS_FAILED, download->failed,
-			    "{# debug file was|# debug files were} not downloaded: %s", download->reason);
-	download->lacking = download->failed = 0;
+	download_add_findings(&jail->download, profile);
 	return profile->findings_error;
 }
 

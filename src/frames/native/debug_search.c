@@ -106,19 +106,25 @@ static bool search_by_name(const struct wanted *wanted, const char *file)
 	       (file[0] == '/' && try_file(wanted, file, DEBUG_ROOT, directory_bytes, ""));
 }
 
-static bool search_by_id(const struct wanted *wanted)
+char *debug_search_path(const uint8_t *id, size_t id_bytes)
 {
-	if (!wanted->id || wanted->id_bytes < 2 || wanted->id_bytes > BUILD_ID_MAX)
-		return false;
+	if (!id || id_bytes < 2 || id_bytes > BUILD_ID_MAX)
+		return NULL;
 	struct buffer path;
 	buffer_init(&path);
-	buffer_printf(&path, DEBUG_ROOT "/.build-id/%02x/", wanted->id[0]);
-	for (size_t i = 1; i < wanted->id_bytes; i++)
-		buffer_printf(&path, "%02x", wanted->id[i]);
+	buffer_printf(&path, DEBUG_ROOT "/.build-id/%02x/", id[0]);
+	for (size_t i = 1; i < id_bytes; i++)
+		buffer_printf(&path, "%02x", id[i]);
 	buffer_printf(&path, ".debug");
 	buffer_append_byte(&path, 0);
 	char *text = buffer_error(&path) ? NULL : strdup((const char *)path.bytes);
 	buffer_release(&path);
+	return text;
+}
+
+static bool search_by_id(const struct wanted *wanted)
+{
+	char *text = debug_search_path(wanted->id, wanted->id_bytes);
 	return text && accept_file(wanted, path_open_regular(text), text);
 }
 

@@ -10,12 +10,16 @@
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "elf/elf_image.h"
 
 /* Finds the debug information of a module whose path is `path`. Returns whether there is any. Then *found is its image,
  * and *found_path its path, which the caller frees; NULL if it has none. */
 bool debug_search(Elf *module, const char *path, struct elf_image *found, char **found_path);
+
+/* Returns the path of the debug file with a build-id below /usr/lib/debug, which the caller frees; NULL: no such build-id, or no memory. */
+char *debug_search_path(const uint8_t *id, size_t id_bytes);
 
 /* Finds the file that .gnu_debugaltlink names in the file at `path`: dwz collects there the information that several
  * files share. The name may be relative to the folder of the file. The build-id must be the named one. */
