@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -125,9 +126,27 @@ static void set_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static _Noreturn void end_by_number(int number)
+/* Removes the empty file by which the client notes that no server has a file: it makes it before it has an answer, and would not ask
+ * again for some time. */
+static void forget_failure(const struct download_job *job)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	const char *cache = getenv("DEBUGINFOD_CACHE_PATH");
+	int at = snprintf(path, sizeof(path), "%s/", cache ? cache : "");
+	for (size_t i = 0; i < job->build_id_bytes && at < PATH_MAX; i++)
+		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", job->build_id[i]);
+	if (at < PATH_MAX)
+		at += snprintf(path + at, sizeof(path) - (size_t)at, "/debuginfo");
+	if (at < PATH_MAX && lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+		unlink(path);
+}
+
+static _Noreturn void end_by_number(const struct download_job *job, int number)
 {
 	char reason[DOWNLOAD_REASON_BYTES];
+	if (number != ENOENT || is_interrupted || is_too_large)
+		forget_failure(job);
 	if (is_interrupted)
 		end(ERROR_LIMIT, true, -1, "it was interrupted");
 	if (is_too_large || number == EFBIG) {
@@ -166,6 +185,6 @@ void download_client_run(const struct confinement *confinement, const struct dow
 	library.set_progress(client, on_progress);
 	int fd = library.find(client, job->build_id, (int)job->build_id_bytes, NULL);
 	if (fd < 0)
-		end_by_number(-fd);
+		end_by_number(job, -fd);
 	end(0, false, fd, "");
 }
