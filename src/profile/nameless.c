@@ -93,7 +93,8 @@ int64_t nameless_find_hot(const struct profile *profile, const struct leaf_hits 
 
 static bool is_of_system(const char *path)
 {
-	static const char *const folders[] = { "/usr/", "/lib", "/bin/", "/sbin/" };
+	static const char *const folders[] = { "/usr/",    "/lib/", "/lib32/", "/lib64/",
+					       "/libx32/", "/bin/", "/sbin/" };
 	if (strncmp(path, "/usr/local/", strlen("/usr/local/")) == 0)
 		return false;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)

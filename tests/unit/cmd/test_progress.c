@@ -66,6 +66,26 @@ static void long_work_gets_a_line(void **state)
 	terminal_close(&terminal);
 }
 
+/* A download shows in the line of the work that waits for it. */
+static void a_download_takes_the_line(void **state)
+{
+	(void)state;
+	struct terminal terminal;
+	terminal_open(&terminal);
+	progress_begin("naming", 1);
+	progress_set(1, 4);
+	progress_download(NULL, "/usr/lib/libz.so.1", 0, 0);
+	expect(&terminal, "\rdownloading the debug symbols of libz.so.1 ... ");
+	progress_download(NULL, "/usr/lib/libz.so.1", 1500000, 0);
+	expect(&terminal, "\rdownloading the debug symbols of libz.so.1 (1.5 MB) ... ");
+	progress_download(NULL, "/usr/lib/libz.so.1", 1500000, 2500000);
+	expect(&terminal, "\rdownloading the debug symbols of libz.so.1 (1.5 of 2.5 MB) ... ");
+	progress_download(NULL, NULL, 0, 0);
+	expect(&terminal, "\rnaming ... 25 %, ");
+	progress_end();
+	terminal_close(&terminal);
+}
+
 static void short_work_gets_none(void **state)
 {
 	(void)state;
@@ -86,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_work_gets_a_line),
+		cmocka_unit_test(a_download_takes_the_line),
 		cmocka_unit_test(short_work_gets_none),
 	};
 	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
