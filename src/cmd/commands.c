@@ -5,10 +5,29 @@
 #include "cmd/rows.h"
 
 const struct command *const commands[] = {
-	&command_record, &command_top,   &command_control,    &command_trace, &command_resources, &command_instrument,
-	&command_cc,     &command_cxx,   &command_report,     &command_html,  &command_browse,    &command_explore,
-	&command_info,   &command_name,   &command_gprof, &command_whatif,     &command_diff,  &command_import,    &command_export,
-	&command_help,   &command_man,   &command_completion, NULL,
+	&command_record,
+	&command_top,
+	&command_control,
+	&command_trace,
+	&command_resources,
+	&command_instrument,
+	&command_cc,
+	&command_cxx,
+	&command_report,
+	&command_html,
+	&command_browse,
+	&command_explore,
+	&command_info,
+	&command_name,
+	&command_gprof,
+	&command_whatif,
+	&command_diff,
+	&command_import,
+	&command_export,
+	&command_help,
+	&command_man,
+	&command_completion,
+	NULL,
 };
 
 const struct command_option *command_options(const struct command *command)

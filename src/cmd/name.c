@@ -40,7 +40,8 @@ static void say_findings(const struct invocation *invocation)
 	const struct profile *profile = invocation->profile;
 	for (size_t code = 0; code < sizeof(codes) / sizeof(codes[0]); code++)
 		for (size_t i = 0; i < profile->finding_count; i++)
-			if (strcmp(profile_string(profile, profile->findings[i].code), finding_codes[codes[code]].name) == 0)
+			if (strcmp(profile_string(profile, profile->findings[i].code),
+				   finding_codes[codes[code]].name) == 0)
 				notice(invocation, "%s", profile_string(profile, profile->findings[i].text));
 }
 
@@ -59,8 +60,8 @@ static int report(const struct invocation *invocation, const struct name_again *
 	int status = write_profile(invocation, output);
 	if (status != EXIT_DONE)
 		return status;
-	notice(invocation, "%zu of %zu addresses without names have got one, in %zu file%s; %s was written", result->named,
-	       result->lacking, result->modules, result->modules == 1 ? "" : "s", output);
+	notice(invocation, "%zu of %zu addresses without names have got one, in %zu file%s; %s was written",
+	       result->named, result->lacking, result->modules, result->modules == 1 ? "" : "s", output);
 	say_findings(invocation);
 	return EXIT_DONE;
 }

@@ -294,9 +294,10 @@ static int record_counted(struct invocation *invocation, struct record_options *
 				   "--instrumented cannot be combined with --backend: the program itself counts "
 				   "(leave out --backend)");
 	if (options->no_kernel)
-		return usage_error(invocation,
-				   "--instrumented cannot be combined with --no-kernel: hooks count no code of the kernel "
-				   "(leave out --no-kernel)");
+		return usage_error(
+			invocation,
+			"--instrumented cannot be combined with --no-kernel: hooks count no code of the kernel "
+			"(leave out --no-kernel)");
 	counted.wrap = option_given(invocation, OPTION_WRAP);
 	options->progress = on_progress;
 	options->download = on_download;

@@ -130,8 +130,8 @@ static bool list_has(const char *list, const char *path)
 	char other[PATH_MAX];
 	if (!is_in_usr)
 		snprintf(other, sizeof(other), "/usr%s", path);
-	bool found = text && (has_line(text, size, path) ||
-			      has_line(text, size, is_in_usr ? path + strlen("/usr") : other));
+	bool found =
+		text && (has_line(text, size, path) || has_line(text, size, is_in_usr ? path + strlen("/usr") : other));
 	free(text);
 	return found;
 }
@@ -143,7 +143,7 @@ static uint64_t now_s(void)
 	return (uint64_t)time.tv_sec;
 }
 
-/* Sets the name of the package with the debug symbols, by that of a list: "zlib1g:amd64.list". The C library's has another name. */
+/* Sets the name of the package with the debug symbols, by that of a list: "zlib1g:ARCHITECTURE.list". The C library's has another name. */
 static void set_name(struct debug_package *package, const char *list)
 {
 	int length = (int)strcspn(list, ":");

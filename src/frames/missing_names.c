@@ -59,9 +59,10 @@ static int add_one(struct profile *profile, const struct nameless_module *hot)
 	if (buffer_error(&remedy))
 		status = ERROR_MEMORY;
 	else
-		finding_add(profile, FINDING_NAMES_MISSING, hot->hits, "%.0f %% of %s in %.*s, without names of functions: %s",
-			    percent * hot->share, profile_string(profile, profile->resources[hot->resource].name),
-			    (int)length, name, (const char *)remedy.bytes);
+		finding_add(profile, FINDING_NAMES_MISSING, hot->hits,
+			    "%.0f %% of %s in %.*s, without names of functions: %s", percent * hot->share,
+			    profile_string(profile, profile->resources[hot->resource].name), (int)length, name,
+			    (const char *)remedy.bytes);
 	buffer_release(&remedy);
 	return status < 0 ? status : profile->findings_error;
 }

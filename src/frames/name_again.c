@@ -162,8 +162,8 @@ static void find_improved(struct again *again, struct name_again *result)
 	struct profile *profile = again->profile;
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
-		if (!was_looked_up(again, location) || location->first_frame == PROFILE_NONE || is_nameless(profile, i) ||
-		    had_name(again, i))
+		if (!was_looked_up(again, location) || location->first_frame == PROFILE_NONE ||
+		    is_nameless(profile, i) || had_name(again, i))
 			continue;
 		result->named++;
 		result->modules += !again->is_improved[location->module];
@@ -181,8 +181,9 @@ static void settle_frames(const struct again *again)
 	struct profile *profile = again->profile;
 	for (size_t i = 0; i < profile->location_count; i++) {
 		struct profile_location *location = &profile->locations[i];
-		if (!was_looked_up(again, location) || (again->is_improved[location->module] && !is_nameless(profile, i) &&
-							location->first_frame != PROFILE_NONE))
+		if (!was_looked_up(again, location) ||
+		    (again->is_improved[location->module] && !is_nameless(profile, i) &&
+		     location->first_frame != PROFILE_NONE))
 			continue;
 		location->first_frame = again->old[i].first;
 		location->frame_count = again->old[i].count;
@@ -241,7 +242,9 @@ int frames_name_again(struct profile *profile, const struct frames_options *opti
 	again.is_improved = calloc(profile->module_count + 1, sizeof(*again.is_improved));
 	again.fds = malloc((profile->module_count + 1) * sizeof(*again.fds));
 	again.old = calloc(profile->location_count + 1, sizeof(*again.old));
-	int status = again.is_wanted && again.is_improved && again.fds && again.old ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	int status = again.is_wanted && again.is_improved && again.fds && again.old
+			     ? 0
+			     : error_set(error, ERROR_MEMORY, "out of memory");
 	for (size_t i = 0; again.fds && i < profile->module_count; i++)
 		again.fds[i] = -1;
 	if (status == 0)

@@ -11,7 +11,8 @@ static size_t mark(const struct profile *profile, uint32_t *functions)
 	size_t frames = 0;
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
-		for (uint32_t at = 0; location->first_frame != PROFILE_NONE && at < location->frame_count; at++, frames++)
+		for (uint32_t at = 0; location->first_frame != PROFILE_NONE && at < location->frame_count;
+		     at++, frames++)
 			functions[profile->frames[location->first_frame + at].function] = 1;
 	}
 	return frames;

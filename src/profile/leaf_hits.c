@@ -32,6 +32,19 @@ static int grow_row(struct leaf_hits_row *row, size_t count)
 	return 0;
 }
 
+/* Returns the location of the innermost frame outside of the kernel, whose functions have names of their own; PROFILE_NONE: a hit without a
+ * path. */
+static uint32_t leaf_of(const struct profile *profile, uint32_t node)
+{
+	uint32_t location = profile->nodes[node].location;
+	while (location != PROFILE_NONE &&
+	       profile->modules[profile->locations[location].module].kind == MODULE_KERNEL) {
+		node = profile->nodes[node].parent;
+		location = profile->nodes[node].location;
+	}
+	return location;
+}
+
 int leaf_hits_add(struct leaf_hits *leaf_hits, const struct profile *profile)
 {
 	if (grow_rows(leaf_hits, profile->resource_count) < 0)
@@ -39,10 +52,10 @@ int leaf_hits_add(struct leaf_hits *leaf_hits, const struct profile *profile)
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		struct leaf_hits_row *row = &leaf_hits->rows[hit->resource];
-		uint32_t location = profile->nodes[hit->node].location;
+		uint32_t location = leaf_of(profile, hit->node);
 		row->all += hit->count;
 		if (location == PROFILE_NONE)
-			continue; /* a hit without a path */
+			continue;
 		if (grow_row(row, (size_t)location + 1) < 0)
 			return ERROR_MEMORY;
 		row->hits[location] += hit->count;

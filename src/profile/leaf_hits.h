@@ -1,5 +1,5 @@
 /*
- * Counts the hits of a profile by the locations at which their paths end. A recorder, which passes its hits on to the file once a second,
+ * Counts the hits of a profile by the innermost locations of their paths outside of the kernel. A recorder, which passes its hits on to the file once a second,
  * adds them here first, because only at its end it knows which locations have names.
  *
  * Life cycle: {0}, leaf_hits_add (repeatedly), any reading, leaf_hits_release.
@@ -17,7 +17,7 @@ struct leaf_hits {
 		uint64_t *hits; /* [count]: by location; owned */
 		size_t count;
 		uint64_t all;
-	} *rows; /* [count]: by resource; owned */
+	} * rows; /* [count]: by resource; owned */
 	size_t count;
 };
 

@@ -69,8 +69,8 @@ static int by_share(const void *left, const void *right)
 	return a->module < b->module ? -1 : a->module > b->module;
 }
 
-int64_t nameless_find_hot(const struct profile *profile, const struct leaf_hits *leaf_hits, struct nameless_module *found,
-			  size_t most)
+int64_t nameless_find_hot(const struct profile *profile, const struct leaf_hits *leaf_hits,
+			  struct nameless_module *found, size_t most)
 {
 	uint64_t *hits = calloc(profile->module_count + 1, sizeof(*hits));
 	struct nameless_module *modules = calloc(profile->module_count + 1, sizeof(*modules));
@@ -93,8 +93,7 @@ int64_t nameless_find_hot(const struct profile *profile, const struct leaf_hits 
 
 static bool is_of_system(const char *path)
 {
-	static const char *const folders[] = { "/usr/",    "/lib/", "/lib32/", "/lib64/",
-					       "/libx32/", "/bin/", "/sbin/" };
+	static const char *const folders[] = { "/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/bin/", "/sbin/" };
 	if (strncmp(path, "/usr/local/", strlen("/usr/local/")) == 0)
 		return false;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
@@ -108,10 +107,11 @@ void nameless_append_source(const char *path, const struct nameless_source *sour
 	if (source ? source->is_own : !is_of_system(path))
 		buffer_append_string(text, "compile it with -g, and do not strip it");
 	else if (!source)
-		buffer_printf(text,
-			      "install its package of debug symbols ('find-dbgsym-packages %s' of debian-goodies prints "
-			      "the name), or set DEBUGINFOD_URLS",
-			      path);
+		buffer_printf(
+			text,
+			"install its package of debug symbols ('find-dbgsym-packages %s' of debian-goodies prints "
+			"the name), or set DEBUGINFOD_URLS",
+			path);
 	else if (source->package && source->server)
 		buffer_printf(text, "install %s, or set DEBUGINFOD_URLS=%s", source->package, source->server);
 	else if (source->package)
@@ -129,9 +129,8 @@ int nameless_note_remedy(struct profile *profile, const char *path, const struct
 	buffer_printf(&text, "%s\t", path);
 	nameless_append_source(path, source, &text);
 	buffer_append_byte(&text, 0);
-	int64_t id = buffer_error(&text)
-			     ? ERROR_MEMORY
-			     : profile_add_note(profile, PROFILE_NOTE_REMEDY, (const char *)text.bytes);
+	int64_t id = buffer_error(&text) ? ERROR_MEMORY
+					 : profile_add_note(profile, PROFILE_NOTE_REMEDY, (const char *)text.bytes);
 	buffer_release(&text);
 	return id < 0 ? (int)id : 0;
 }

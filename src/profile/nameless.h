@@ -24,8 +24,8 @@ struct nameless_module {
 };
 
 /* Finds the hot modules, by decreasing share: at most `most`. Returns their number or ERROR_MEMORY. */
-int64_t nameless_find_hot(const struct profile *profile, const struct leaf_hits *leaf_hits, struct nameless_module *found,
-			  size_t most);
+int64_t nameless_find_hot(const struct profile *profile, const struct leaf_hits *leaf_hits,
+			  struct nameless_module *found, size_t most);
 
 /* How the functions of a file get names on the machine where it was recorded. */
 struct nameless_source {

@@ -38,8 +38,8 @@ struct run {
 	struct leaf_hits leaf_hits;        /* of all hits that went to the destination */
 	bool sets_labels;                  /* the target labels its work */
 	bool done;
-	bool hides_kernel; /* the kernel hides the names of its functions */
-	int kernel_symbols; /* for run_open_module; -1: not opened */
+	bool hides_kernel;        /* the kernel hides the names of its functions */
+	int kernel_symbols;       /* for run_open_module; -1: not opened */
 	struct error write_error; /* the destination's error after which nothing is written */
 	uint64_t full_since_ns;   /* the disk has been full since; 0: it is not */
 	uint64_t full_ns;         /* ... and was before that for so long */

@@ -36,8 +36,7 @@ int run_open_module(void *context, uint32_t module, struct error *error)
 	if (module_is_kernel_code(run->recorder.profile, module)) {
 		int fd = run->kernel_symbols;
 		run->kernel_symbols = -1;
-		return fd >= 0 ? fd
-			       : kernel_symbols_open(run->recorder.profile, run->plan.vtable, run->backend, error);
+		return fd >= 0 ? fd : kernel_symbols_open(run->recorder.profile, run->plan.vtable, run->backend, error);
 	}
 	return modules_open_for_names(run->recorder.modules, module, error);
 }

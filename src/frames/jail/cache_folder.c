@@ -63,12 +63,12 @@ static int check(char *path, struct error *error)
 		bool is_fine = is_safe(path);
 		slash[1] = kept;
 		if (!is_fine)
-			return error_set(error, ERROR_PERMISSION, "root cannot use the cache '%.60s', which others may change",
-					 path);
+			return error_set(error, ERROR_PERMISSION,
+					 "root cannot use the cache '%.60s', which others may change", path);
 	}
 	return is_safe(path) ? 0
-			     : error_set(error, ERROR_PERMISSION, "root cannot use the cache '%.60s', which others may change",
-					 path);
+			     : error_set(error, ERROR_PERMISSION,
+					 "root cannot use the cache '%.60s', which others may change", path);
 }
 
 int cache_folder_prepare(struct error *error)

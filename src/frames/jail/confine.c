@@ -91,8 +91,7 @@ static int set_limits(const struct confinement *confinement)
 	enum { FILES_MAX = 1024 };
 	uint64_t now = address_space();
 	if (now == 0 || lower(RLIMIT_AS, now + confinement->memory_bytes) < 0 ||
-	    lower(RLIMIT_CPU, confinement->cpu_seconds) < 0 ||
-	    lower(RLIMIT_FSIZE, confinement->file_bytes) < 0 ||
+	    lower(RLIMIT_CPU, confinement->cpu_seconds) < 0 || lower(RLIMIT_FSIZE, confinement->file_bytes) < 0 ||
 	    lower(RLIMIT_CORE, 0) < 0 || lower(RLIMIT_MEMLOCK, 0) < 0)
 		return -1;
 	/* The recorder may have a high priority. */

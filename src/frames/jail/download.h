@@ -35,10 +35,10 @@ struct download {
 	void (*progress)(void *context, uint64_t done, uint64_t total);
 	void *context;
 	struct download_limits limits;
-	uint64_t spent_ns;  /* in all calls */
-	bool is_over;       /* the servers are not asked again: a limit of time, ^C, or no connection */
-	unsigned lacking;   /* files that no server has; the caller may reset this */
-	unsigned failed;    /* files that were not downloaded for another reason; the caller may reset this */
+	uint64_t spent_ns; /* in all calls */
+	bool is_over;      /* the servers are not asked again: a limit of time, ^C, or no connection */
+	unsigned lacking;  /* files that no server has; the caller may reset this */
+	unsigned failed;   /* files that were not downloaded for another reason; the caller may reset this */
 	char reason[DOWNLOAD_REASON_BYTES]; /* of the last failure: "no answer within 30 s" */
 };
 

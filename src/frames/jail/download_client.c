@@ -82,11 +82,13 @@ static int on_progress(struct debuginfod_client *client, long done, long total)
 {
 	enum { REPORT_NS = 100 * 1000 * 1000 };
 	bool has_begun = !library.url || library.url(client);
-	if (has_begun && ((done > 0 && (uint64_t)done > largest_bytes) || (total > 0 && (uint64_t)total > largest_bytes)))
+	if (has_begun &&
+	    ((done > 0 && (uint64_t)done > largest_bytes) || (total > 0 && (uint64_t)total > largest_bytes)))
 		is_too_large = true;
 	uint64_t now = now_ns();
 	if (has_begun && done > 0 && now - reported_ns >= REPORT_NS) {
-		const struct download_message message = { .done = (uint64_t)done, .total = total > 0 ? (uint64_t)total : 0 };
+		const struct download_message message = { .done = (uint64_t)done,
+							  .total = total > 0 ? (uint64_t)total : 0 };
 		send_message(&message, -1, MSG_DONTWAIT);
 		reported_ns = now;
 	}

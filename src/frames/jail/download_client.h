@@ -10,8 +10,8 @@
 
 /* One message over a socket that keeps the bounds of messages (SOCK_SEQPACKET). A file comes with a descriptor. */
 struct download_message {
-	int32_t is_last; /* 0: only the progress */
-	int32_t status;  /* of the last: 0 with a descriptor, or an error_code */
+	int32_t is_last;  /* 0: only the progress */
+	int32_t status;   /* of the last: 0 with a descriptor, or an error_code */
 	int32_t is_final; /* further files would fail for the same reason */
 	uint64_t done, total;
 	char reason[DOWNLOAD_REASON_BYTES];

@@ -6,8 +6,8 @@
 
 #include "base/path.h"
 #include "frames/jail/inside.h"
-#include "profile/module_name.h"
 #include "profile/findings.h"
+#include "profile/module_name.h"
 
 enum jail_cause { JAIL_LIMIT, JAIL_ENDED, JAIL_IMPOSSIBLE };
 

@@ -13,10 +13,13 @@
 /* Makes a system with this /etc/os-release, two packages of libraries, and things that are no lists. */
 static void make_system(const char *release)
 {
-	lab_run("rm -rf root; mkdir -p root/etc root/var/lib/dpkg/info && cd root && printf '%s' > etc/os-release", release);
-	lab_run("cd root/var/lib/dpkg/info && printf '/.\\n/lib/libc.so.6\\n/usr/share/doc/libc6' > libc6:amd64.list && "
+	lab_run("rm -rf root; mkdir -p root/etc root/var/lib/dpkg/info && cd root && printf '%s' > etc/os-release",
+		release);
+	lab_run("cd root/var/lib/dpkg/info && printf '/.\\n/lib/libc.so.6\\n/usr/share/doc/libc6' > libc6:amd64.list "
+		"&& "
 		"printf '/usr/lib/libz.so.1.2\\n/usr/lib/libz.so.1\\n' > zlib1g:amd64.list && "
-		"printf '/usr/bin/tool\\n' > tool.list && printf '/usr/bin/other\\n' > other.md5sums && mkfifo pipe.list");
+		"printf '/usr/bin/tool\\n' > tool.list && printf '/usr/bin/other\\n' > other.md5sums && mkfifo "
+		"pipe.list");
 }
 
 static struct debug_package find(const char *path)
@@ -34,12 +37,17 @@ static void files_of_packages(void **state)
 	static const struct {
 		const char *path, *package;
 	} rows[] = {
-		{ "/usr/lib/libz.so.1", "zlib1g-dbgsym" },  { "/usr/lib/libz.so.1.2", "zlib1g-dbgsym" },
+		{ "/usr/lib/libz.so.1", "zlib1g-dbgsym" },
+		{ "/usr/lib/libz.so.1.2", "zlib1g-dbgsym" },
 		{ "/lib/libz.so.1", "zlib1g-dbgsym" }, /* before and after /lib became a link to /usr/lib */
-		{ "/usr/lib/libc.so.6", "libc6-dbg" },	    { "/lib/libc.so.6", "libc6-dbg" },
-		{ "/usr/bin/tool", "tool-dbgsym" },	    { "/usr/bin/to", "" },
-		{ "/usr/bin/tool2", "" },		    { "/bin/libz.so.1", "" },
-		{ "/usr/bin/other", "" },		    { "lib/libz.so.1", "" },
+		{ "/usr/lib/libc.so.6", "libc6-dbg" },
+		{ "/lib/libc.so.6", "libc6-dbg" },
+		{ "/usr/bin/tool", "tool-dbgsym" },
+		{ "/usr/bin/to", "" },
+		{ "/usr/bin/tool2", "" },
+		{ "/bin/libz.so.1", "" },
+		{ "/usr/bin/other", "" },
+		{ "lib/libz.so.1", "" },
 	};
 	make_system("NAME=x\nID=debian\n");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

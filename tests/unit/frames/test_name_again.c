@@ -40,7 +40,8 @@ static struct profile *nameless_profile(void)
 	memcpy(profile->modules[0].build_id, id, 20);
 	elf_file_free(file);
 	close(fd);
-	const struct profile_resource resource = { .name = (uint32_t)profile_add_string(profile, "cpu"), .interval = 1 };
+	const struct profile_resource resource = { .name = (uint32_t)profile_add_string(profile, "cpu"),
+						   .interval = 1 };
 	assert_int_equal(profile_add_resource(profile, &resource), 0);
 	assert_int_equal(profile_add_location(profile, 0, lab_symbol("full", "inner")), 0);
 	assert_int_equal(profile_add_location(profile, 0, lab_symbol("full", "main")), 1);
@@ -79,8 +80,9 @@ static void names_come_with_the_symbols(void **state)
 	assert_non_null(finding_find(profile, FINDING_FILE_UNREADABLE));
 	const struct profile_finding *missing = finding_find(profile, FINDING_NAMES_MISSING);
 	assert_non_null(missing);
-	assert_string_equal(profile_string(profile, missing->text),
-			    "100 % of cpu in again, without names of functions: compile it with -g, and do not strip it");
+	assert_string_equal(
+		profile_string(profile, missing->text),
+		"100 % of cpu in again, without names of functions: compile it with -g, and do not strip it");
 	size_t functions = profile->function_count;
 	lab_run("cp full again");
 	assert_int_equal(again(profile, &result), 0);
@@ -104,9 +106,8 @@ static void other_files_give_no_names(void **state)
 {
 	(void)state;
 	struct name_again result;
-	static const char *const changes[] = {
-		"$CC -O0 -g -Wl,--build-id=sha1 -o again again.c", "rm again", "echo text > again", "rm again; mkfifo again"
-	};
+	static const char *const changes[] = { "$CC -O0 -g -Wl,--build-id=sha1 -o again again.c", "rm again",
+					       "echo text > again", "rm again; mkfifo again" };
 	make_programs();
 	struct profile *profile = nameless_profile();
 	char before[64];

@@ -37,7 +37,8 @@ static uint32_t add_function(struct profile *profile, const char *name, const ch
 }
 
 /* Adds a location with these functions' frames, the innermost first. Returns the node of the path that is this location alone. */
-static uint32_t add_leaf(struct profile *profile, uint32_t module, uint64_t address, const uint32_t *functions, uint32_t count)
+static uint32_t add_leaf(struct profile *profile, uint32_t module, uint64_t address, const uint32_t *functions,
+			 uint32_t count)
 {
 	uint32_t location = (uint32_t)profile_add_location(profile, module, address);
 	profile->locations[location].first_frame = count ? (uint32_t)profile->frame_count : PROFILE_NONE;
@@ -163,6 +164,28 @@ static void modules_are_hot_by_their_largest_share(void **state)
 	profile_free(hot.profile);
 }
 
+/* A path that goes on in the kernel counts for the function that called it; one that is in the kernel alone for none. */
+static void what_the_kernel_does_is_its_callers(void **state)
+{
+	(void)state;
+	struct hot hot;
+	struct leaf_hits leaf_hits = { 0 };
+	struct nameless_module found[3];
+	hot_start(&hot);
+	uint32_t kernel = add_module(hot.profile, "[kernel]", MODULE_KERNEL);
+	uint32_t outer = (uint32_t)profile_add_location(hot.profile, kernel, 1);
+	uint32_t inner = (uint32_t)profile_add_location(hot.profile, kernel, 2);
+	uint32_t below = (uint32_t)profile_add_node(hot.profile, hot.in_libz, outer);
+	add_hits(&hot, (uint32_t)profile_add_node(hot.profile, below, inner), 0, 3);
+	add_hits(&hot, (uint32_t)profile_add_node(hot.profile, PROFILE_ROOT, outer), 0, 1);
+	assert_int_equal(leaf_hits_add(&leaf_hits, hot.profile), 0);
+	assert_int_equal(nameless_find_hot(hot.profile, &leaf_hits, found, 3), 1);
+	assert_int_equal(found[0].module, hot.libz);
+	assert_true(found[0].share == 0.75);
+	leaf_hits_release(&leaf_hits);
+	profile_free(hot.profile);
+}
+
 static void try_hot(const struct hot *hot)
 {
 	struct leaf_hits leaf_hits = { 0 };
@@ -207,7 +230,9 @@ static void remedies(void **state)
 		struct nameless_source source;
 		const char *wanted;
 	} rows[] = {
-		{ "/usr/lib/a", { "a-dbgsym", "https://s", false }, "install a-dbgsym, or set DEBUGINFOD_URLS=https://s" },
+		{ "/usr/lib/a",
+		  { "a-dbgsym", "https://s", false },
+		  "install a-dbgsym, or set DEBUGINFOD_URLS=https://s" },
 		{ "/usr/lib/b", { "b-dbgsym", NULL, false }, "install b-dbgsym" },
 		{ "/usr/lib/c", { NULL, "https://s", false }, "set DEBUGINFOD_URLS=https://s" },
 		{ "/usr/lib/d", { NULL, NULL, false }, "install its debug symbols" },
@@ -239,7 +264,8 @@ static void compacting(void **state)
 	(void)state;
 	struct profile *profile = profile_new();
 	uint32_t module = add_module(profile, "/home/me/app", MODULE_FILE);
-	uint32_t old = add_function(profile, "app+0x10", "", module), kept = add_function(profile, "kept", "kept", module);
+	uint32_t old = add_function(profile, "app+0x10", "", module),
+		 kept = add_function(profile, "kept", "kept", module);
 	add_leaf(profile, module, 1, &old, 1);
 	add_leaf(profile, module, 2, &kept, 1);
 	add_leaf(profile, module, 3, NULL, 0);
@@ -291,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_functions_that_are_named_by_address_have_no_name),
 		cmocka_unit_test(modules_are_hot_by_their_largest_share),
+		cmocka_unit_test(what_the_kernel_does_is_its_callers),
 		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(remedies),
 		cmocka_unit_test(compacting),

@@ -54,10 +54,12 @@ static _Noreturn void answer(int listener, const struct answers *answers)
 			_exit(EXIT_FAILURE);
 		int size = snprintf(head, sizeof(head), "HTTP/1.1 %s\r\nConnection: close\r\n", answers->status);
 		if (answers->announced)
-			size += snprintf(head + size, sizeof(head) - (size_t)size, "Content-Length: %zu\r\n", answers->announced);
+			size += snprintf(head + size, sizeof(head) - (size_t)size, "Content-Length: %zu\r\n",
+					 answers->announced);
 		size += snprintf(head + size, sizeof(head) - (size_t)size, "\r\n");
 		signal(SIGPIPE, SIG_IGN);
-		if (write(client, head, (size_t)size) != size || (answers->sent && write(client, bytes, answers->sent) < 0))
+		if (write(client, head, (size_t)size) != size ||
+		    (answers->sent && write(client, bytes, answers->sent) < 0))
 			continue;
 		while (answers->hangs && read(client, request, sizeof(request)) > 0)
 			;
@@ -132,7 +134,7 @@ static void large_files_are_refused(void **state)
 	(void)state;
 	static const struct answers rows[] = {
 		{ .status = "200 OK", .announced = FILE_BYTES, .sent = 1, .hangs = true }, /* by its announced size */
-		{ .status = "200 OK", .sent = FILE_BYTES },                                  /* without one */
+		{ .status = "200 OK", .sent = FILE_BYTES },                                /* without one */
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct download download;
@@ -153,7 +155,9 @@ static void large_files_are_refused(void **state)
 static void the_time_is_limited(void **state)
 {
 	(void)state;
-	static const struct answers hanging = { .status = "200 OK", .announced = FILE_BYTES, .sent = 1000, .hangs = true };
+	static const struct answers hanging = {
+		.status = "200 OK", .announced = FILE_BYTES, .sent = 1000, .hangs = true
+	};
 	static const struct {
 		struct download_limits limits;
 		const char *reason;
@@ -196,7 +200,8 @@ static void missing_files_are_no_failure(void **state)
 	assert_int_equal(download.lacking + download.failed, 0);
 	download_add_findings(&download, profile);
 	assert_int_equal(profile->finding_count, 2);
-	assert_string_equal(profile_string(profile, profile->findings[0].text), "no server of DEBUGINFOD_URLS has 1 debug file");
+	assert_string_equal(profile_string(profile, profile->findings[0].text),
+			    "no server of DEBUGINFOD_URLS has 1 debug file");
 	assert_string_equal(profile_string(profile, profile->findings[1].text),
 			    "2 debug files were not downloaded: of a reason");
 	end_server(server);
@@ -258,7 +263,8 @@ static void root_refuses_folders_of_others(void **state)
 	struct error error;
 	if (geteuid() != 0)
 		skip();
-	lab_run("mkdir -p mine open shared sticky && chmod 777 open && chmod 775 shared && chmod 1777 sticky && mkdir open/below && "
+	lab_run("mkdir -p mine open shared sticky && chmod 777 open && chmod 775 shared && chmod 1777 sticky && mkdir "
+		"open/below && "
 		"mkdir theirs && chown 65534 theirs && ln -s open/below link");
 	assert_int_equal(prepare_cache(lab_path("mine/cache"), &error), 0);
 	assert_int_equal(access(lab_path("mine/cache"), W_OK), 0);
@@ -328,9 +334,11 @@ static void a_client_reaches_no_other_process(void **state)
 	if (__asan_init)
 		skip();
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-	const struct confinement confinement = {
-		.socket = sockets[0], .parent = getpid(), .memory_bytes = 64 << 20, .cpu_seconds = 10, .file_bytes = 1000
-	};
+	const struct confinement confinement = { .socket = sockets[0],
+						 .parent = getpid(),
+						 .memory_bytes = 64 << 20,
+						 .cpu_seconds = 10,
+						 .file_bytes = 1000 };
 	pid_t parent = getpid(), child = fork();
 	assert_true(child >= 0);
 	if (child == 0)
