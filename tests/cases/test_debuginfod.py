@@ -211,6 +211,12 @@ def test_without_the_library(tmp_path, stripped, server):
 	assert server.asked == []
 
 
+def test_a_cache_that_cannot_be_made(tmp_path, stripped, server):
+	recorded = record_with(tmp_path, stripped, server, DEBUGINFOD_CACHE_PATH="/proc/nowhere/cache")
+	assert "not downloaded: cannot make the cache '/proc/nowhere/cache': No such file or directory" in recorded.err, recorded.err
+	assert server.asked == []
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="root has this check")
 def test_root_uses_no_cache_of_others(tmp_path, stripped, server):
 	open_to_all = tmp_path / "open"
