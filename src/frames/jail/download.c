@@ -104,7 +104,7 @@ static int start(struct client *client, const struct download_job *job)
 	return client->process < 0 ? -1 : 0;
 }
 
-/* Waits until the child has ended, or closed its end of the socket, for at most so long. */
+/* Waits until the child has ended, for at most so long. */
 static void await_end(const struct client *client, int milliseconds)
 {
 	struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
