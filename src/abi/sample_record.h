@@ -26,7 +26,7 @@ enum {
 enum sample_record_kind {
 	SAMPLE_WALKED,  /* frames follow */
 	SAMPLE_FALLBACK /* struct arch_registers (arch/arch.h) follows, then stack bytes */
-	/* In both kinds the kernel's frames follow last, from the next multiple of 8 bytes on. */
+			/* In both kinds the kernel's frames follow last, from the next multiple of 8 bytes on. */
 };
 
 /* How a walk ended. One list defines the enum and its texts. */
@@ -61,9 +61,9 @@ struct sample_record {
 	uint32_t about; /* the started thread; in all other records the label set, 0: none */
 	uint64_t hits;
 	uint64_t amount;
-	int64_t detail;  /* a system call's result, or the address that was accessed */
-	int32_t syscall; /* -1: none */
-	uint16_t frames; /* number of frames that follow */
+	int64_t detail;         /* a system call's result, or the address that was accessed */
+	int32_t syscall;        /* -1: none */
+	uint16_t frames;        /* number of frames that follow */
 	uint16_t kernel_frames; /* number of the kernel's frames behind everything else */
 	uint32_t stack_bytes;
 	uint32_t absent; /* bit n: page n of the stack could not be read, and is zeros here */

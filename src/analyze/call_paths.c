@@ -22,7 +22,9 @@ static void describe_frame(const struct view *view, const struct view_label *lab
 static struct path_frame describe(const struct view *view, const struct view_label *label)
 {
 	const struct profile *profile = view->profile;
-	struct path_frame frame = { .name = label->owner, .linkage = "", .file = "", .module = "", .kind = FRAME_NATIVE };
+	struct path_frame frame = {
+		.name = label->owner, .linkage = "", .file = "", .module = "", .kind = FRAME_NATIVE
+	};
 	if (label->frame != PROFILE_NONE)
 		describe_frame(view, label, &frame);
 	else

@@ -15,8 +15,9 @@ struct use {
 
 struct gathering {
 	const struct view *view;
-	bool *is_kernel;   /* per label */
-	uint32_t *entered; /* per node in the kernel: the node that entered it; then, per node: frames since the entry */
+	bool *is_kernel; /* per label */
+	uint32_t
+		*entered; /* per node in the kernel: the node that entered it; then, per node: frames since the entry */
 	struct use *uses;
 	size_t count;
 };

@@ -11,8 +11,9 @@
 #include "base/error.h"
 
 struct kernel_entry {
-	uint32_t label;     /* of the function that entered the kernel; PROFILE_NONE: no function did, as in a view of the kernel alone */
-	uint64_t hits;      /* of the samples that were in the kernel for it */
+	uint32_t
+		label; /* of the function that entered the kernel; PROFILE_NONE: no function did, as in a view of the kernel alone */
+	uint64_t hits; /* of the samples that were in the kernel for it */
 	/* label: the innermost function of the kernel that has at least half of these hits below it and does not only pass the
 	 * processor on; PROFILE_NONE: none */
 	uint32_t work;

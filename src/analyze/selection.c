@@ -63,8 +63,7 @@ static bool counts_at(const struct selection *selection, uint32_t node)
 {
 	const struct profile *profile = selection->view->profile;
 	return !selection->left_out ||
-	       (node != PROFILE_ROOT &&
-		!selection->left_out[profile->locations[profile->nodes[node].location].module]);
+	       (node != PROFILE_ROOT && !selection->left_out[profile->locations[profile->nodes[node].location].module]);
 }
 
 bool selection_has(const struct selection *selection, uint32_t thread, uint64_t time_ns, uint32_t label_set,
@@ -143,7 +142,8 @@ static void sum_slice(void *context, size_t begin, size_t end)
 	struct part *part = context;
 	const struct selection *selection = part->selection;
 	const struct view_options *options = &selection->view->options;
-	if (!selection->threads && !selection->left_out && !options->label_sets && options->from_ns == 0 && options->to_ns == 0)
+	if (!selection->threads && !selection->left_out && !options->label_sets && options->from_ns == 0 &&
+	    options->to_ns == 0)
 		sum_rows(part, part->first + begin, part->first + end, true);
 	else
 		sum_rows(part, part->first + begin, part->first + end, false);
@@ -195,9 +195,7 @@ static void sum_all(struct view *view, const struct selection *selection)
 {
 	const struct profile *profile = view->profile;
 	struct part parts[2] = {
-		{ .selection = selection,
-		  .end = profile->hit_count,
-		  .node_hits = view->node_hits },
+		{ .selection = selection, .end = profile->hit_count, .node_hits = view->node_hits },
 	};
 	uint64_t *second_hits = NULL;
 	if (profile->hit_count >= ROWS_FOR_TWO && profile->hit_count >= 4 * profile->node_count)

@@ -13,9 +13,8 @@ static bool same_chosen(const bool *a, const bool *b, size_t count)
 static bool same_view(const struct profile *profile, const struct view_options *a, const struct view_options *b)
 {
 	return (a->keep_view_nodes || !b->keep_view_nodes) && a->resource == b->resource &&
-	       a->every_resource == b->every_resource && a->by == b->by &&
-	       a->kernel == b->kernel && a->no_inlines == b->no_inlines &&
-	       a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
+	       a->every_resource == b->every_resource && a->by == b->by && a->kernel == b->kernel &&
+	       a->no_inlines == b->no_inlines && a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
 	       same_chosen(a->processes, b->processes, profile->process_count) &&
 	       same_chosen(a->label_sets, b->label_sets, profile->label_set_count) && a->thread == b->thread &&
 	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;

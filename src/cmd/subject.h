@@ -58,12 +58,12 @@ enum {
 		SUBJECT_NO_CHILDREN, 0, "no-children", NULL, "Leave them out", NULL        \
 	}
 
-#define SUBJECT_NO_KERNEL_OPTION                                                                                       \
-	{                                                                                                              \
-		SUBJECT_NO_KERNEL, 0, "no-kernel", NULL,                                                               \
+#define SUBJECT_NO_KERNEL_OPTION                                                                                      \
+	{                                                                                                             \
+		SUBJECT_NO_KERNEL, 0, "no-kernel", NULL,                                                              \
 			"Leave out the kernel's functions: paths end where they enter the kernel, and samples taken " \
 			"there cost less",                                                                            \
-			NULL                                                                                           \
+			NULL                                                                                          \
 	}
 
 /* struct command.words: the names of resources and backends. */

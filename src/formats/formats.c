@@ -21,9 +21,11 @@ const struct format *format_find(const char *name)
 
 const char *format_unit(const char *unit)
 {
-	static const char *const words[][2] = {
-		{ "ns", "nanoseconds" }, { "us", "microseconds" }, { "ms", "milliseconds" }, { "s", "seconds" }, { "byte", "bytes" }
-	};
+	static const char *const words[][2] = { { "ns", "nanoseconds" },
+						{ "us", "microseconds" },
+						{ "ms", "milliseconds" },
+						{ "s", "seconds" },
+						{ "byte", "bytes" } };
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(words[i][0], unit) == 0)
 			return words[i][1];

@@ -35,7 +35,13 @@ enum profile_field {
 enum value_type_field { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
 enum sample_field { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2, SAMPLE_LABEL = 3 };
 enum label_field { LABEL_KEY = 1, LABEL_TEXT = 2, LABEL_NUMBER = 3 };
-enum mapping_field { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_BUILD_ID = 6, MAPPING_HAS_FUNCTIONS = 7, MAPPING_HAS_INLINE = 10 };
+enum mapping_field {
+	MAPPING_ID = 1,
+	MAPPING_FILE = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_INLINE = 10
+};
 enum location_field { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_LINE = 4 };
 enum line_field { LINE_FUNCTION = 1, LINE_NUMBER = 2 };
 enum function_field { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
@@ -197,9 +203,8 @@ static void write_program(struct pprof *pprof)
 		const struct profile_function *function = &profile->functions[i];
 		if (function->role != ROLE_MAIN || function->module == PROFILE_NONE)
 			continue;
-		const struct path_frame program = {
-			.module = profile_string(profile, profile->modules[function->module].path)
-		};
+		const struct path_frame program = { .module = profile_string(profile,
+									     profile->modules[function->module].path) };
 		mapping_of(pprof, &program);
 		return;
 	}
@@ -414,7 +419,8 @@ const struct format format_pprof = {
 	.name = "pprof",
 	.title = "pprof profile",
 	.ending = "pb.gz",
-	.summary = "for 'go tool pprof', Pyroscope and others: all resources, threads, labels, lines and inlined functions",
+	.summary = "for 'go tool pprof', Pyroscope and others: all resources, threads, labels, lines and inlined "
+		   "functions",
 	.options = FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION,
 	.paths = FORMAT_BY_LINE,
 	.has_several = true,

@@ -128,8 +128,8 @@ static int speedscope_export(const struct format_input *input, struct sink *out,
 	writing.frames = malloc((paths->depth + 1) * sizeof(*writing.frames));
 	if (hits && writing.frames) {
 		const char *command = profile_note(paths->profile, "command");
-		sink_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"cpprof "
-			       CPPROF_VERSION "\",\"name\":");
+		sink_text(out, "{\"$schema\":\"https://www.speedscope.app/"
+			       "file-format-schema.json\",\"exporter\":\"cpprof " CPPROF_VERSION "\",\"name\":");
 		sink_json_string(out, command ? command : "profile");
 		sink_text(out, ",\n\"shared\":{\"frames\":[");
 		write_frames(&writing);

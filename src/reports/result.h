@@ -13,9 +13,9 @@
 
 #include "analyze/analyses.h"
 #include "analyze/instructions.h"
+#include "analyze/kernel_work.h"
 #include "analyze/label_groups.h"
 #include "analyze/lookup.h"
-#include "analyze/kernel_work.h"
 #include "analyze/own_code.h"
 #include "analyze/pages.h"
 #include "analyze/shares.h"

@@ -20,8 +20,8 @@ static bool serves(const struct profile *profile, uint32_t module)
 }
 
 /* Address 0 is all of the kernel, and an address that no symbol contains is somewhere in it: "[kernel]". */
-static int set_name(struct frames_naming *naming, uint32_t module, uint32_t location, const struct kernel_symbol *symbol,
-		    const struct buffer *names, struct buffer *text)
+static int set_name(struct frames_naming *naming, uint32_t module, uint32_t location,
+		    const struct kernel_symbol *symbol, const struct buffer *names, struct buffer *text)
 {
 	buffer_clear(text);
 	if (symbol->length)

@@ -1,5 +1,6 @@
 #include "frames/kernel/symbols.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "frames/text_lines.h"
@@ -36,8 +37,9 @@ static int take_line(void *context, const char *line, size_t length)
 	const char *end = line + length;
 	uint64_t start;
 	const char *type = text_line_number(line, end, &start);
+	bool is_function = type && end - type >= 3 && type[1] == ' ' && memchr("tTwW", type[0], strlen("tTwW"));
 	/* Without a privilege all addresses are 0. */
-	if (!type || start == 0 || end - type < 3 || type[1] != ' ' || !memchr("tTwW", type[0], 4))
+	if (!is_function || start == 0)
 		return 0;
 	size_t index = below(reading, start);
 	if (index == reading->count || reading->found[index].start >= start)

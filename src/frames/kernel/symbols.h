@@ -12,7 +12,8 @@
 
 struct kernel_symbol {
 	uint64_t start;
-	size_t at, length; /* its name: `length` bytes of `names` from `at` on; length 0: no function contains the address */
+	size_t at,
+		length; /* its name: `length` bytes of `names` from `at` on; length 0: no function contains the address */
 };
 
 /* Finds the functions of `count` addresses, which ascend; of several at one address, the list's first. `names` gets the texts:

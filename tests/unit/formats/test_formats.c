@@ -86,8 +86,12 @@ static void test_rows(void **state)
 		enum format_paths paths;
 		bool has_several, is_binary, imports;
 	} rows[] = {
-		{ "folded", FORMAT_RESOURCE | FORMAT_FRAMES, 0, FORMAT_BY_FUNCTION, false, false, true },
+		{ "folded", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_FUNCTION, false, false,
+		  true },
 		{ "events", 0, FORMAT_NEEDS_TRACE, FORMAT_NO_PATHS, true, false, false },
+		{ "pprof", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_LINE, true, true, false },
+		{ "speedscope", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_LINE, true, false,
+		  false },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct format *format = format_find(rows[i].name);

@@ -31,7 +31,7 @@ static int find(struct programs *programs, const uint64_t *addresses, size_t cou
 /* Returns whether a function of this name only calls programs at a tracepoint. */
 static bool only_calls_programs(const char *name)
 {
-	static const char *const starts[] = { "bpf_prog_",     "bpf_trace_run", "__bpf_trace_",   "__traceiter_",
+	static const char *const starts[] = { "bpf_prog_",      "bpf_trace_run", "__bpf_trace_",   "__traceiter_",
 					      "bpf_trampoline", "perf_trace_",   "trace_call_bpf", "perf_call_bpf" };
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
 		if (strncmp(name, starts[i], strlen(starts[i])) == 0)
@@ -44,8 +44,8 @@ static bool is_tracing_code(struct bpf_kernel_names *names, uint64_t address)
 	uint32_t known = hash_map_get(&names->is_tracing_code, address);
 	if (known != HASH_MAP_NONE)
 		return known;
-	bool is_it = find(names->programs, &address, 1) == 0 &&
-		     only_calls_programs(names->programs->bss->names.name[0]);
+	bool is_it =
+		find(names->programs, &address, 1) == 0 && only_calls_programs(names->programs->bss->names.name[0]);
 	hash_map_put(&names->is_tracing_code, address, is_it); /* without memory, it is asked again */
 	return is_it;
 }
@@ -67,7 +67,8 @@ int bpf_kernel_names_write(struct bpf_kernel_names *names, const uint64_t *addre
 		if (status < 0)
 			return status;
 		for (size_t i = 0; i < some; i++)
-			if (dprintf(fd, "%016" PRIx64 " t %.*s\n", addresses[first + i], BPF_NAME_BYTES, found->name[i]) < 0)
+			if (dprintf(fd, "%016" PRIx64 " t %.*s\n", addresses[first + i], BPF_NAME_BYTES,
+				    found->name[i]) < 0)
 				return ERROR_SYSTEM;
 	}
 	return 0;

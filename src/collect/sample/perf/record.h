@@ -19,8 +19,8 @@
 
 /* The sample type that perf.c requests, so that records have the layout above. */
 static const uint64_t PERF_RECORD_SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-						PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |
-						PERF_SAMPLE_STACK_USER;
+						PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+						PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 
 /* The fields of a sample that struct backend_sample lacks. Pointers are into the record. */
 struct perf_record_origin {

@@ -87,7 +87,8 @@ void decode_sample(const struct sample_record *record, const void *content, size
 		sample->cause = cause_of(record->end);
 	}
 	if (record->kernel_frames) {
-		sample->kernel = (const uint64_t *)content + sample_aligned(sample_content_bytes(record)) / sizeof(uint64_t);
+		sample->kernel =
+			(const uint64_t *)content + sample_aligned(sample_content_bytes(record)) / sizeof(uint64_t);
 		sample->kernel_count = record->kernel_frames;
 	}
 }

@@ -51,7 +51,7 @@ static int add_module(struct modules *modules, const char *name, uint32_t *id)
 /* Adds a location without an address, which has only a name. */
 static int add_name(struct stacks *stacks, struct modules *modules, const char *name, uint32_t *location)
 {
-	uint32_t id;
+	uint32_t id = 0;
 	int status = add_module(modules, name, &id);
 	if (status < 0)
 		return status;
@@ -72,8 +72,7 @@ struct stacks *stacks_new(struct profile *profile, struct processes *processes, 
 	stack_memory_init(&stacks->memory, processes);
 	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
 	stacks->edges = call_edges_new(modules);
-	if (!stacks->frames || !stacks->edges ||
-	    add_module(modules, MODULE_NAME_KERNEL, &stacks->kernel_module) < 0 ||
+	if (!stacks->frames || !stacks->edges || add_module(modules, MODULE_NAME_KERNEL, &stacks->kernel_module) < 0 ||
 	    add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
 	    add_name(stacks, modules, "[incomplete stack]", &stacks->incomplete_location) < 0 ||
 	    add_name(stacks, modules, "[unknown code]", &unknown_location) < 0) {

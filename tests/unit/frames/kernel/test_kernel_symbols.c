@@ -67,7 +67,8 @@ static void test_several(void **state)
 	(void)state;
 	static const uint64_t addresses[] = { 1, 0xffffffff81000101, 0xffffffff81000150, 0xffffffff81000310,
 					      0xffffffffc0000020 };
-	static const char *const names_of[] = { NULL, "vfs_write", "vfs_write", "weak_one", "nft_do_chain [nf_tables]" };
+	static const char *const names_of[] = { NULL, "vfs_write", "vfs_write", "weak_one",
+						"nft_do_chain [nf_tables]" };
 	/* The lines may have any order. */
 	static const char shuffled[] = "ffffffffc0000010 t nft_do_chain\t[nf_tables]\nffffffff81000300 W weak_one\n"
 				       "ffffffff81000100 t vfs_write\nffffffff81000000 T startup_64\n";
@@ -87,8 +88,14 @@ static void test_several(void **state)
 static void test_other_lines(void **state)
 {
 	(void)state;
-	static const char *const lines[] = { "", "\n", "ffffffff81000000\n", "ffffffff81000000 T\n", "ffffffff81000000 T \n",
-					     "ffffffff81000000 TT name\n", "x T name\n", "fffffffff81000000 T name\n",
+	static const char *const lines[] = { "",
+					     "\n",
+					     "ffffffff81000000\n",
+					     "ffffffff81000000 T\n",
+					     "ffffffff81000000 T \n",
+					     "ffffffff81000000 TT name\n",
+					     "x T name\n",
+					     "fffffffff81000000 T name\n",
 					     "ffffffff81000000 T no_newline" };
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		assert_named(lines[i], 0xffffffff81000000, NULL);

@@ -112,7 +112,7 @@ struct bpf_settings {
 	uint32_t requests;         /* how many */
 	uint32_t syscall_requests; /* number of the requests for system calls; they are: */
 	uint8_t syscall_request[SAMPLE_REQUESTS];
-	uint32_t late_waits; /* a thread's wait is charged at its next event */
+	uint32_t late_waits;    /* a thread's wait is charged at its next event */
 	uint32_t kernel_stacks; /* samples have the kernel's own stack too */
 };
 
