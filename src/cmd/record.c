@@ -10,6 +10,7 @@
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
+#include "cmd/runtime_variables.h"
 #include "cmd/subject.h"
 #include "collect/count/launch.h"
 #include "collect/count/tally.h"
@@ -24,6 +25,7 @@ enum {
 	OPTION_FREQUENCY = SUBJECT_OPTIONS_END,
 	OPTION_OUTPUT,
 	OPTION_PAUSED,
+	OPTION_JIT,
 	OPTION_INSTRUMENTED,
 	OPTION_WRAP,
 	OPTION_GMON
@@ -312,10 +314,54 @@ static int record_counted(struct invocation *invocation, struct record_options *
 	return status;
 }
 
+/* --- generated code --- */
+
+static int check_jit(const struct invocation *invocation, const struct record_options *options, struct error *error)
+{
+	if (!option_given(invocation, OPTION_JIT))
+		return 0;
+	if (!options->command || options->everything)
+		return error_set(error, ERROR_USAGE,
+				 "--jit needs a command: only the programs that cpprof starts get its environment "
+				 "(record --jit COMMAND; others are named if they were started with a perf map)");
+	if (option_given(invocation, OPTION_INSTRUMENTED))
+		return error_set(error, ERROR_USAGE,
+				 "--jit cannot be combined with --instrumented, which counts in compiled programs "
+				 "(leave out --jit)");
+	return 0;
+}
+
+/* Records with the variables that make runtimes list their code, and prints them. */
+static int record_generated(struct invocation *invocation, struct record_options *options, const char *output)
+{
+	struct runtime_variables variables;
+	struct error error = { 0 };
+	if (runtime_variables_init(&variables, &error) < 0) {
+		runtime_variables_release(&variables);
+		return failure_of(invocation, &error);
+	}
+	for (size_t i = 0; variables.entries[i]; i++)
+		fprintf(stderr, "cpprof: --jit sets %s\n", variables.entries[i]);
+	options->environment = variables.entries;
+	int status = record(invocation, options, output);
+	runtime_variables_release(&variables);
+	return status;
+}
+
+static int record_as_asked(struct invocation *invocation, struct record_options *options, const char *output)
+{
+	if (option_given(invocation, OPTION_INSTRUMENTED))
+		return record_counted(invocation, options, output);
+	if (option_given(invocation, OPTION_JIT))
+		return record_generated(invocation, options, output);
+	return record(invocation, options, output);
+}
+
 static int run_with(struct invocation *invocation, struct record_options *options)
 {
 	struct error error = { 0 };
-	if (subject_take(invocation, options, &error) < 0 || take_frequency(invocation, options, &error) < 0)
+	if (subject_take(invocation, options, &error) < 0 || take_frequency(invocation, options, &error) < 0 ||
+	    check_jit(invocation, options, &error) < 0)
 		return failure_of(invocation, &error);
 	bool attaches = !process_list_is_empty(options->processes);
 	if (!attaches && !options->everything && !options->command)
@@ -344,8 +390,7 @@ static int run_with(struct invocation *invocation, struct record_options *option
 	buffer_init(&line);
 	subject_describe(invocation, options, &line);
 	options->command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
-	int status = option_given(invocation, OPTION_INSTRUMENTED) ? record_counted(invocation, options, output)
-								   : record(invocation, options, output);
+	int status = record_as_asked(invocation, options, output);
 	buffer_release(&line);
 	return status;
 }
@@ -370,7 +415,7 @@ static word_at *option_words(int id)
 }
 
 static const char *const usage[] = {
-	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--] COMMAND [ARG...]",
+	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--jit] [--] COMMAND [ARG...]",
 	"--instrumented[=MEASUREMENT] [--wrap] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] {-p PID | --comm NAME}... [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
@@ -394,6 +439,11 @@ static const struct command_option options[] = {
 	{ SUBJECT_DURATION, 0, "duration", "S", "With -p, --comm or -a: end after S seconds", NULL },
 	{ OPTION_PAUSED, 0, "paused", NULL,
 	  "Count nothing until the program calls cpprof_start(); by the preload backend, from inside the program",
+	  NULL },
+	{ OPTION_JIT, 0, "jit", NULL,
+	  "Set the environment in which Node.js, Java, Python, Erlang, .NET and Julia list the code that they "
+	  "generate, "
+	  "and keep frame pointers in it, so that it has names and whole paths",
 	  NULL },
 	{ OPTION_INSTRUMENTED, 0, "instrumented", "[=MEASUREMENT]",
 	  "Count every call, by the hooks that the compiler puts into code compiled with -pg, -pg -mfentry, "
@@ -425,6 +475,7 @@ static const struct command_example examples[] = {
 	{ "cpprof record --comm postgres --duration 10", "... of every process of this name, and their children" },
 	{ "cpprof record -a --duration 10", "ten seconds of the whole machine" },
 	{ "cpprof record --backend preload ./program", "from inside the program: needs no privilege" },
+	{ "cpprof record --jit node app.js", "the functions of a program in JavaScript; so for java, python3, ..." },
 	{ "cpprof record -r fp-invalid ./program", "where do the NaNs come from?" },
 	{ "cpprof record -r own:orders/100 -r cpu ./server", "what the program counts itself, and CPU time" },
 	{ "cpprof record --instrumented ./program", "every call counted, of a program compiled with -pg" },

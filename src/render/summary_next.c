@@ -10,6 +10,7 @@
 #include "profile/findings.h"
 #include "profile/nameless.h"
 #include "profile/quality.h"
+#include "profile/runtimes.h"
 #include "render/emit.h"
 #include "render/info.h"
 
@@ -222,25 +223,13 @@ static bool suggest_symbols(const struct advice *advice)
 	return file != NULL;
 }
 
-/* The options at which a runtime lists the code that it generates. `name` begins the names of its processes. */
-static const struct runtime {
-	const char *name, *options;
-} runtimes[] = {
-	{ "node", "node --perf-basic-prof" },
-	{ "java", "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit" },
-	{ "python3", "python3 -X perf (from 3.12 on)" },
-	{ "beam.smp", "erl +JPperf true" },
-};
-
+/* Returns the runtime of the first process that has one, or NULL. */
 static const struct runtime *runtime_of(const struct profile *profile)
 {
-	for (size_t i = 0; i < profile->process_count; i++) {
-		const char *name = profile_string(profile, profile->processes[i].name);
-		for (size_t row = 0; row < sizeof(runtimes) / sizeof(runtimes[0]); row++)
-			if (strncmp(name, runtimes[row].name, strlen(runtimes[row].name)) == 0)
-				return &runtimes[row];
-	}
-	return NULL;
+	const struct runtime *found = NULL;
+	for (size_t i = 0; i < profile->process_count && !found; i++)
+		found = runtime_of_process(profile_string(profile, profile->processes[i].name));
+	return found;
 }
 
 /* Returns whether a label is generated code that no perf map names. */
@@ -259,8 +248,12 @@ static bool suggest_perf_map(const struct advice *advice)
 	for (size_t i = 0; i < list->count && is_warm(advice, list->entries[i].hits); i++) {
 		if (!is_nameless(view, path_labels(list, &list->entries[i])[0]))
 			continue;
-		fprintf(advice->out, "  [anon] is generated code: record it with names by %s\n",
-			runtime ? runtime->options : "a perf map, if its runtime can write one (/tmp/perf-PID.map)");
+		if (runtime && runtime->variable)
+			print_recording(advice, "--jit", "[anon] is generated code: with names");
+		else
+			fprintf(advice->out, "  [anon] is generated code: record it with names by %s\n",
+				runtime ? runtime->by_hand
+					: "a perf map, if its runtime can write one (/tmp/perf-PID.map)");
 		return true;
 	}
 	return false;

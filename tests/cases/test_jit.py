@@ -47,13 +47,14 @@ def test_numbers_of_a_container(tmp_path):
 	check_truths(recorded)
 
 
-def test_the_option_of_the_runtime_is_proposed(tmp_path):
+def test_the_option_for_a_runtime_is_proposed(tmp_path):
 	"""A process's name tells its runtime."""
 	named = tmp_path / "node"
 	shutil.copy(build("jit_map.c"), named)
 	recorded = record(tmp_path, [named, "nameless"], "-r", "cpu/1ms")
 	assert recorded.status == 0, recorded.err
-	proposed = "  [anon] is generated code: record it with names by node --perf-basic-prof\n"
+	command = f"{named} nameless" if len(f"{named} nameless") <= 48 else "COMMAND"
+	proposed = f"  cpprof record --jit {command}   [anon] is generated code: with names\n"
 	assert proposed in run_cpprof("report", recorded.path).stdout
 	recorded = record(tmp_path, [named], "-r", "cpu/1ms")
 	forget(recorded)
@@ -73,3 +74,32 @@ def test_node(tmp_path, backend):
 	shares = {entry["path"][0]: (entry["fraction"], entry["error"]) for entry in listed["results"][0]["entries"]}
 	assert abs(shares["half"][0] - shares["other"][0]) < 5 * (shares["half"][1] + shares["other"][1]), shares
 	assert shares["half"][0] > 0.1, shares
+
+
+def test_jit_sets_the_variables_of_runtimes(tmp_path):
+	"""The command and what it starts get the variables, behind options that a variable has already; our own environment stays."""
+	command = ["sh", "-c", "sh -c 'echo $NODE_OPTIONS; echo $PYTHONPERFSUPPORT; echo $JAVA_TOOL_OPTIONS'"]
+	environment = {**os.environ, "NODE_OPTIONS": "--max-old-space-size=300", "PYTHONPERFSUPPORT": "0"}
+	recorded = record(tmp_path, command, "--jit", env=environment)
+	assert recorded.status == 0, recorded.err
+	node = "--max-old-space-size=300 --perf-basic-prof --interpreted-frames-native-stack"
+	node_line, python_line, java_line = recorded.out.splitlines()
+	assert (node_line, python_line) == (node, "1")
+	assert "-XX:+PreserveFramePointer" in java_line
+	assert f"cpprof: --jit sets NODE_OPTIONS={node}\n" in recorded.err
+	recorded = record(tmp_path, command, "--jit", env={**environment, "NODE_OPTIONS": node})
+	assert recorded.out.splitlines()[0] == node, "a recording inside of another one adds nothing"
+	recorded = record(tmp_path, command, env=environment)
+	assert recorded.out.splitlines()[:2] == ["--max-old-space-size=300", "0"]
+
+
+@pytest.mark.parametrize("options, reason", [
+	(["--jit", "-p", "1"], "--jit needs a command"),
+	(["--jit", "-a", "true"], "--jit needs a command"),
+	(["--jit", "--instrumented", "true"], "--jit cannot be combined with --instrumented"),
+])
+def test_jit_is_refused_where_it_sets_nothing(tmp_path, options, reason):
+	result = run_cpprof("record", "-o", tmp_path / "out.data", *options)
+	assert result.returncode == 2
+	assert reason in result.stderr
+	assert not (tmp_path / "out.data").exists()

@@ -176,6 +176,7 @@ static int fork_command(struct run *run, struct error *error)
 	char *const *environment = vtable->environment ? vtable->environment(run->backend) : NULL;
 	const struct record_apart *apart = run->options->apart;
 	const struct target_start how = { .environment = environment,
+					  .user_environment = run->options->environment,
 					  .signals = &run->old_signals,
 					  .files = &run->old_files,
 					  .streams = apart ? apart->command_streams : NULL };

@@ -56,6 +56,7 @@ struct record_options {
 	bool paused;              /* count nothing until the program calls cpprof_start */
 	uint64_t duration_ns;     /* without a command: time to record; 0: until the process ends or a signal */
 	char *const *command;     /* arguments, NULL-terminated; NULL: no command */
+	char *const *environment; /* "NAME=value" entries that the command gets, NULL-terminated; NULL: none */
 	const char *command_line; /* as shown in the profile */
 	/* NULL: the monitor receives the signals, and the command has our streams. */
 	const struct record_apart *apart;

@@ -142,27 +142,39 @@ static bool is_same_name(const char *entry, const char *other)
 	return strncmp(entry, other, length) == 0 && other[length] == '=';
 }
 
-/* Returns our environment with `entries` added or replaced, or NULL if memory ran out. The caller frees
- * the array, but not the entries. */
-static char **make_environment(char *const *entries)
+static size_t count_entries(char *const *entries)
 {
-	size_t own = 0, more = 0, count = 0;
-	while (environ[own])
-		own++;
-	while (entries && entries[more])
-		more++;
-	char **made = malloc((own + more + 1) * sizeof(*made));
+	size_t count = 0;
+	while (entries && entries[count])
+		count++;
+	return count;
+}
+
+/* Returns whether one of the entries sets the variable of `other`. */
+static bool sets(char *const *entries, const char *other)
+{
+	for (size_t i = 0; entries && entries[i]; i++)
+		if (is_same_name(entries[i], other))
+			return true;
+	return false;
+}
+
+/* Returns our environment with both lists of entries added or replaced, or NULL if memory ran out. The caller frees the array, but not
+ * the entries. */
+static char **make_environment(char *const *entries, char *const *more)
+{
+	char *const *lists[] = { entries, more };
+	size_t count = 0;
+	char **made =
+		malloc((count_entries(environ) + count_entries(entries) + count_entries(more) + 1) * sizeof(*made));
 	if (!made)
 		return NULL;
-	for (size_t i = 0; i < own; i++) {
-		bool is_replaced = false;
-		for (size_t j = 0; j < more; j++)
-			is_replaced |= is_same_name(entries[j], environ[i]);
-		if (!is_replaced)
+	for (size_t i = 0; environ[i]; i++)
+		if (!sets(entries, environ[i]) && !sets(more, environ[i]))
 			made[count++] = environ[i];
-	}
-	for (size_t i = 0; i < more; i++)
-		made[count++] = entries[i];
+	for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++)
+		for (size_t i = 0; lists[list] && lists[list][i]; i++)
+			made[count++] = lists[list][i];
 	made[count] = NULL;
 	return made;
 }
@@ -209,7 +221,7 @@ int target_fork(struct target *target, const char *path, char *const *arguments,
 		struct error *error)
 {
 	*target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
-	char **all = make_environment(how->environment);
+	char **all = make_environment(how->environment, how->user_environment);
 	if (!all)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	struct target_start complete = *how;

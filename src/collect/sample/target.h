@@ -34,8 +34,10 @@ const char *target_hidden(const char *path);
 
 /* The environment and streams of the command. */
 struct target_start {
-	/* "NAME=value" entries, ended by NULL, that are added to its environment or replace variables there (NULL: none) */
+	/* "NAME=value" entries, each list ended by NULL, that are added to its environment or replace variables there (NULL: none).
+	 * No name is in both lists. */
 	char *const *environment;
+	char *const *user_environment;
 	const sigset_t *signals;    /* its signal mask */
 	const struct rlimit *files; /* its limit of open files */
 	const int *streams;         /* its standard input, output and error, none of them 0, 1 or 2; NULL: ours */
