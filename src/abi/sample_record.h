@@ -30,18 +30,19 @@ enum sample_record_kind {
 };
 
 /* How a walk ended. One list defines the enum and its texts. */
-#define WALK_LIST(X)                                           \
-	X(WALK_ROOT, "reached the root")                       \
-	X(WALK_NO_STACK, "no user stack")                      \
-	X(WALK_OTHER_ABI, "32-bit code")                       \
-	X(WALK_NO_CODE, "code that was not loaded yet")        \
-	X(WALK_NO_ROWS, "code without unwind rules")           \
-	X(WALK_NO_RULE, "no unwind rule at the address")       \
-	X(WALK_SLOW, "a rule that is evaluated in full")       \
-	X(WALK_UNREADABLE, "memory that was not there")        \
-	X(WALK_NO_PROGRESS, "the stack pointer does not grow") \
-	X(WALK_DEPTH, "too deep")                              \
-	X(WALK_KNOWN_DEEP, "too deep a moment ago")            \
+#define WALK_LIST(X)                                             \
+	X(WALK_ROOT, "reached the root")                         \
+	X(WALK_NO_STACK, "no user stack")                        \
+	X(WALK_OTHER_ABI, "32-bit code")                         \
+	X(WALK_NO_CODE, "code that was not loaded yet")          \
+	X(WALK_NO_ROWS, "code without unwind rules")             \
+	X(WALK_NO_RULE, "no unwind rule at the address")         \
+	X(WALK_SLOW, "a rule that is evaluated in full")         \
+	X(WALK_NO_FRAME, "generated code that may lack a frame") \
+	X(WALK_UNREADABLE, "memory that was not there")          \
+	X(WALK_NO_PROGRESS, "the stack pointer does not grow")   \
+	X(WALK_DEPTH, "too deep")                                \
+	X(WALK_KNOWN_DEEP, "too deep a moment ago")              \
 	X(WALK_ASLEEP, "asleep when the recording ended")
 
 enum walk_end {
@@ -73,6 +74,7 @@ enum {
 	SAMPLE_TOUCHED = 1, /* detail is an address */
 	SAMPLE_SYSCALL = 2, /* detail is a system call's result */
 	SAMPLE_IN_KERNEL = 4,
+	SAMPLE_GENERATED = 8, /* the walk went through generated code, by frame pointers */
 };
 
 /* The kernel and the target write it, the monitor reads it: another layout needs another

@@ -24,7 +24,7 @@
 #include "abi/integers.h"
 
 /* The version of struct unwind_row and of its kinds. The channel contains it (abi/channel.h). */
-enum { UNWIND_ROW_VERSION = 2 };
+enum { UNWIND_ROW_VERSION = 3 };
 
 enum unwind_kind {
 	UNWIND_NO_RULE = 0,  /* a gap: no unwind information for these addresses */
@@ -36,7 +36,9 @@ enum unwind_kind {
 	UNWIND_END = 6,      /* the return address is undefined: the outermost frame */
 	UNWIND_SLOW = 7,     /* none of these fits: evaluate the CFI of this pc in full (unwind/cfi.h) */
 	UNWIND_SWITCH = 8,   /* a call from another stack, by Go's runtime: the caller's sp is saved at sp + 8 * cfa */
-	UNWIND_KINDS = 9,
+	UNWIND_FRAME =
+		9, /* code that a run-time compiler generated: as UNWIND_FP, if the code has a frame at this pc */
+	UNWIND_KINDS = 10,
 };
 
 struct unwind_row {

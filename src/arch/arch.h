@@ -83,6 +83,11 @@ bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc);
  * readable. */
 bool arch_guess_return(const struct arch_memory *memory, unsigned n, struct arch_frame *caller);
 
+/* Steps to the caller of generated code that has no frame at this pc, or removes it: decodes the instructions from there on, read by
+ * `code`, up to the first one by which the frame is known. Returns false if there is a frame, or the instructions do not decide. Optional:
+ * returns false. */
+bool arch_generated_step(const struct arch_memory *code, const struct arch_memory *memory, struct arch_frame *frame);
+
 /* Steps to the caller by the frame pointer, which points to the caller's frame pointer and the return address.
  * Returns false if they are not readable or not plausible. */
 bool arch_frame_pointer_step(const struct arch_memory *memory, struct arch_frame *frame);

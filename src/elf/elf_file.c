@@ -286,6 +286,27 @@ struct elf_bytes elf_file_section(struct elf_file *file, const char *name)
 	return none;
 }
 
+/* The tables of headers of a hostile file may be its sections, too. */
+static bool is_header(const struct elf_file *file, const uint8_t *bytes)
+{
+	return bytes == (const uint8_t *)file->segments || bytes == (const uint8_t *)file->sections ||
+	       bytes == (const uint8_t *)file->section_names;
+}
+
+void elf_file_forget(struct elf_file *file, const struct elf_bytes *part)
+{
+	if (!part->bytes || is_header(file, part->bytes))
+		return;
+	for (struct elf_chunk **at = &file->chunks; *at; at = &(*at)->next) {
+		struct elf_chunk *chunk = *at;
+		if (chunk->bytes != part->bytes)
+			continue;
+		*at = chunk->next;
+		free(chunk);
+		return;
+	}
+}
+
 /* --- segments --- */
 
 /* Finds the bytes of a PT_LOAD segment from an address on that are in the file. */

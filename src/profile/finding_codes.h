@@ -52,6 +52,9 @@
 	X(BACKEND_REFUSED, "backend-refused", NOTE, CLOSING, "", \
 	  "cpprof prefers this backend, but it could not measure here; cpprof resources prints what each backend can " \
 	  "measure.") \
+	X(GENERATED_NAMELESS, "generated-nameless", WARNING, CLOSING, "sample", \
+	  "No perf map or jitdump lists the code in which these samples were taken; record --jit sets the environment in " \
+	  "which runtimes write one, and a process for -p or -a is started with the same.") \
 	/* all backends */ \
 	X(PROCESSES_NOT_RECORDED, "processes-not-recorded", WARNING, CLOSING, "process", \
 	  "What these processes used is missing.") \

@@ -8,6 +8,7 @@
 
 #include "analyze/short_names.h"
 #include "profile/findings.h"
+#include "profile/generated_code.h"
 #include "profile/nameless.h"
 #include "profile/quality.h"
 #include "profile/runtimes.h"
@@ -237,7 +238,7 @@ static bool is_nameless(const struct view *view, uint32_t index)
 {
 	const struct view_label *label = &view->labels[index];
 	return label->module != PROFILE_NONE && view->profile->modules[label->module].kind == MODULE_ANON &&
-	       strcmp(label->text, "[anon]") == 0;
+	       strcmp(label->text, GENERATED_CODE_NAMELESS) == 0;
 }
 
 static bool suggest_perf_map(const struct advice *advice)

@@ -18,11 +18,14 @@ enum unwind_cause_kind {
 	X(UNWIND_ROOT, CAUSE_WHOLE, "reached the root")                                                   \
 	X(UNWIND_ROOT_COMPLETED, CAUSE_COMPLETED, "reached the root, completed from the target's memory") \
 	X(UNWIND_ROOT_REMEMBERED, CAUSE_COMPLETED, "reached the root, completed from an earlier sample")  \
+	X(UNWIND_ROOT_GENERATED, CAUSE_WHOLE, "reached the root through generated code with names")       \
+	X(UNWIND_ROOT_NAMELESS, CAUSE_GUESSED, "reached the root through generated code without names")   \
 	X(UNWIND_ROOT_FRAME_POINTER, CAUSE_GUESSED, "reached the root, partly without unwind rules")      \
 	X(UNWIND_NO_USER_STACK, CAUSE_WHOLE, "no user stack: the kernel at exec or exit")                 \
 	X(UNWIND_NO_MODULE, CAUSE_BROKEN, "no module at the address")                                     \
 	X(UNWIND_NO_TABLE, CAUSE_BROKEN, "the module has no unwind information or is unreadable")         \
 	X(UNWIND_NO_RULE_AT_PC, CAUSE_BROKEN, "no unwind rule at the address")                            \
+	X(UNWIND_NO_FRAME, CAUSE_BROKEN, "generated code without a frame pointer")                        \
 	X(UNWIND_BAD_RULE, CAUSE_BROKEN, "the unwind rule cannot be evaluated")                           \
 	X(UNWIND_STACK_SHORT, CAUSE_BROKEN, "the copied stack is too short")                              \
 	X(UNWIND_UNREADABLE, CAUSE_BROKEN, "unreadable memory")                                           \

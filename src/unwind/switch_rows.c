@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "unwind/row_insert.h"
 
 /* A program has few such calls. */
 enum { SWITCHES_MAX = 8, PIECE_BYTES = 1 << 16 };
@@ -62,54 +63,13 @@ static int find(struct calls *calls, const struct unwind_table *table, struct el
 	return 0;
 }
 
-/* Returns the index of the row that is in force at a pc, which is not before the first row. */
-static uint32_t row_at(const struct unwind_table *table, uint32_t pc)
-{
-	uint32_t low = 0, high = table->row_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (table->rows[middle].pc <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
-}
-
-/* Puts a call's row between the two parts of the row that covers it. */
-static void insert(struct unwind_table *table, const struct call *call)
-{
-	uint32_t covering = row_at(table, call->start);
-	if (row_at(table, call->end - 1) != covering)
-		return;
-	struct unwind_row before = table->rows[covering], after = before, own = call->row;
-	uint32_t next = covering + 1, kept = before.pc < call->start;
-	bool ends_there = next < table->row_count && table->rows[next].pc == call->end;
-	uint32_t first = covering + kept, added = kept + !ends_there;
-	memmove(&table->rows[next + added], &table->rows[next], (table->row_count - next) * sizeof(*table->rows));
-	own.pc = call->start;
-	after.pc = call->end;
-	table->rows[first] = own;
-	if (!ends_there)
-		table->rows[first + 1] = after;
-	table->row_count += added;
-}
-
 int switch_rows_add(struct unwind_table *table, struct elf_file *file)
 {
-	enum { ROWS_EACH = 2 };
 	struct calls calls = { 0 };
 	if (!elf_file_section(file, ".note.go.buildid").bytes)
 		return 0;
 	int status = find(&calls, table, file);
-	if (status < 0 || calls.count == 0)
-		return status;
-	struct unwind_row *rows =
-		realloc(table->rows, (table->row_count + ROWS_EACH * calls.count) * sizeof(*table->rows));
-	if (!rows)
-		return ERROR_MEMORY;
-	table->rows = rows;
-	for (size_t i = 0; i < calls.count; i++)
-		insert(table, &calls.items[i]);
-	return 0;
+	for (size_t i = 0; i < calls.count && status == 0; i++)
+		status = row_insert(table, calls.items[i].start, calls.items[i].end, &calls.items[i].row);
+	return status;
 }

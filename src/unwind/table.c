@@ -4,6 +4,7 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
+#include "unwind/builtin_rows.h"
 #include "unwind/fde_list.h"
 #include "unwind/switch_rows.h"
 
@@ -237,6 +238,8 @@ static int fill(struct unwind_table *table, struct elf_file *file, struct fde_li
 		status = make_rows(table, list);
 	if (status == 0)
 		status = switch_rows_add(table, file);
+	if (status == 0)
+		status = builtin_rows_add(table, file);
 	return status < 0 ? status : make_pages(table);
 }
 
@@ -288,6 +291,15 @@ void unwind_table_free(struct unwind_table *table)
 	free(table->functions);
 	free(table);
 }
+
+/* --- generated code --- */
+
+const struct unwind_row unwind_row_generated = { .kind = UNWIND_FRAME, .cfa = ARCH_FRAME_CFA, .fp = ARCH_FRAME_FP };
+
+static struct unwind_row generated_rows[] = { { .kind = UNWIND_FRAME, .cfa = ARCH_FRAME_CFA, .fp = ARCH_FRAME_FP } };
+static uint32_t generated_pages[1];
+
+const struct unwind_table unwind_table_generated = { .rows = generated_rows, .row_count = 1, .pages = generated_pages };
 
 /* --- look-ups --- */
 

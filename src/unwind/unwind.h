@@ -55,12 +55,17 @@ uint64_t unwind_table_function(const struct unwind_table *table, uint64_t addres
 /* Returns the end of the last function (FDE) that begins at or before an ELF virtual address, or 0 if there is none. */
 uint64_t unwind_table_function_end(const struct unwind_table *table, uint64_t address);
 
+/* The row of generated code, and a table that has only this row. */
+extern const struct unwind_row unwind_row_generated;
+extern const struct unwind_table unwind_table_generated;
+
 /* --- walks --- */
 
 struct unwind_module {
 	const struct unwind_table *table; /* NULL: none */
 	uint64_t bias;                    /* run-time address = ELF virtual address + bias */
 	uint32_t id;                      /* chosen by the caller */
+	bool is_generated; /* a run-time compiler makes its code: all of it has the row unwind_row_generated */
 };
 
 struct unwind_frame {
@@ -80,6 +85,8 @@ struct unwind_source {
 	 * for each frame, so it must be cheap. Addresses are those of the stack or, where a rule is missing, of
 	 * code; -1 for code does not end the walk, which then only verifies less. */
 	int (*read)(void *context, uint64_t address, uint64_t *value);
+	/* May be NULL: `read` is used. Reads as `read` does, in generated code. */
+	int (*read_code)(void *context, uint64_t address, uint64_t *value);
 	/* May be NULL. Called for every caller frame (not the leaf) before the walk steps from it. Returns true if
 	 * the caller knows the rest of this stack: the walk stops, this frame is the last one written, and the
 	 * result has `joined` set. */
@@ -96,6 +103,7 @@ struct unwind_result {
 	uint64_t unreadable;     /* the address, if cause is UNWIND_UNREADABLE */
 	bool joined;             /* `joins` returned true; `cause` has no meaning then */
 	bool used_frame_pointer; /* at least one step had no rule and used fp or a call site */
+	bool used_generated;     /* at least one step left generated code */
 };
 
 /* Walks from `registers` outwards and writes frames, innermost first, until the root, a failure, or `limit` frames

@@ -16,12 +16,14 @@ enum { RECENT_ROWS = 16 }; /* 4 bits of a hash */
  *
  *    locate -> step -+-> arch_step     the row has an equation
  *      ^             +-> step_slow     UNWIND_SLOW: the CFI itself
+ *      |             +-> step_generated  UNWIND_FRAME: code that a run-time compiler made
  *      |             +-> step_no_rule  signal return, call site, frame pointer
  *      +--- enter <--+
  */
 struct walk {
 	const struct unwind_source *source;
 	struct arch_memory memory; /* the source's */
+	struct arch_memory code;   /* ... for generated code */
 	struct unwind_frame *frames;
 	struct arch_frame now;
 	bool is_caller; /* it was found by a return address: look it up by pc - 1 */
@@ -41,6 +43,8 @@ enum { CONTINUE = -1 }; /* any other value is an enum unwind_cause, which ends t
 
 static const struct unwind_row *row_at(const struct unwind_module *module, uint64_t address)
 {
+	if (module->is_generated)
+		return &unwind_row_generated;
 	return module->table ? unwind_table_row(module->table, address) : NULL;
 }
 
@@ -86,7 +90,9 @@ static int unreadable(struct walk *walk, uint64_t address)
 
 static int root(const struct walk *walk)
 {
-	return walk->result.used_frame_pointer ? UNWIND_ROOT_FRAME_POINTER : UNWIND_ROOT;
+	if (walk->result.used_frame_pointer)
+		return UNWIND_ROOT_FRAME_POINTER;
+	return walk->result.used_generated ? UNWIND_ROOT_NAMELESS : UNWIND_ROOT;
 }
 
 /* Makes the caller the present frame. The stack must grow, so that no loop is endless, unless the step `switches`
@@ -179,6 +185,44 @@ static int step_no_rule(struct walk *walk)
 	return walk->module.table && walk->module.table->row_count ? UNWIND_NO_RULE_AT_PC : UNWIND_NO_TABLE;
 }
 
+/* --- generated code --- */
+
+/* Returns whether the leaf may not have made its frame yet or have none any more: as walk_may_lack_frame (collect/shared/row_walk.h). */
+static bool may_lack_frame(const struct walk *walk)
+{
+	uint64_t word;
+	return !walk->is_caller && walk->memory.read(walk->memory.context, walk->now.sp, &word) == 0 &&
+	       (word == walk->now.fp || is_known_code(walk, arch_code_address(word) - 1));
+}
+
+/* Returns whether a caller that the frame pointer led to can be one. Interpreters push return addresses that no call precedes, but they are
+ * generated themselves. */
+static bool is_credible_caller(const struct walk *walk, uint64_t pc)
+{
+	struct unwind_module module;
+	uint64_t target;
+	if (walk->source->module_at(walk->source->context, pc - 1, &module) != 0)
+		return false;
+	const struct unwind_row *row = row_at(&module, pc - 1 - module.bias);
+	return (row && row->kind == UNWIND_FRAME) || arch_call_before(&walk->code, pc, &target) != ARCH_NO_CALL;
+}
+
+static int step_generated(struct walk *walk)
+{
+	struct arch_frame caller = walk->now;
+	walk->result.used_generated = true;
+	if (may_lack_frame(walk) && arch_generated_step(&walk->code, &walk->memory, &caller) &&
+	    is_credible_caller(walk, caller.pc))
+		return enter(walk, &caller, false, false);
+	caller = walk->now;
+	if (arch_frame_pointer_step(&walk->memory, &caller) && is_credible_caller(walk, caller.pc))
+		return enter(walk, &caller, false, false);
+	caller = walk->now;
+	if (arch_generated_step(&walk->code, &walk->memory, &caller) && is_credible_caller(walk, caller.pc))
+		return enter(walk, &caller, false, false);
+	return walk->is_caller && walk->now.fp == 0 ? root(walk) : UNWIND_NO_FRAME;
+}
+
 /* --- the slow path --- */
 
 static void set_three_registers(struct cfi_frame *frame, uint64_t pc, uint64_t sp, uint64_t fp)
@@ -200,7 +244,7 @@ static bool step_all_registers(struct walk *walk, const struct unwind_frame *fra
 	uint64_t ucontext = frame->sp;
 	if (walk->source->module_at(walk->source->context, frame->pc, &module) == 0)
 		row = row_at(&module, frame->address);
-	bool has_rule = row && row->kind != UNWIND_NO_RULE;
+	bool has_rule = row && row->kind != UNWIND_NO_RULE && row->kind != UNWIND_FRAME;
 	bool is_signal = has_rule ? row->kind == UNWIND_SIGNAL
 				  : arch_is_sigreturn(&walk->memory, full->registers.value[ARCH_PC_REGISTER]);
 	if (is_signal) {
@@ -274,6 +318,8 @@ static int step(struct walk *walk, const struct unwind_row *row)
 		return root(walk);
 	if (row->kind == UNWIND_SLOW)
 		return step_slow(walk);
+	if (row->kind == UNWIND_FRAME)
+		return step_generated(walk);
 	struct arch_frame caller = walk->now;
 	uint64_t address;
 	if (!arch_step(row, &walk->memory, &caller, &address))
@@ -303,6 +349,7 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 		.source = source,
 		.frames = frames,
 		.memory = { .read = source->read, .context = source->context },
+		.code = { .read = source->read_code ? source->read_code : source->read, .context = source->context },
 		.now = arch_frame_of(registers),
 		.full = { .registers = *registers, .known = CFI_ALL_REGISTERS },
 	};

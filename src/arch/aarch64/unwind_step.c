@@ -70,6 +70,14 @@ bool arch_guess_return(const struct arch_memory *memory, unsigned n, struct arch
 	return true;
 }
 
+bool arch_generated_step(const struct arch_memory *code, const struct arch_memory *memory, struct arch_frame *frame)
+{
+	(void)code;
+	(void)memory;
+	(void)frame;
+	return false;
+}
+
 bool arch_frame_pointer_step(const struct arch_memory *memory, struct arch_frame *frame)
 {
 	uint64_t fp, pc, at = frame->fp;

@@ -10,6 +10,7 @@
 #include "collect/sample/run.h"
 #include "frames/frames.h"
 #include "frames/missing_names.h"
+#include "profile/findings.h"
 
 /* Sets a resource's note to "exact", or to the share of its total that was estimated, and the error of the total that
  * follows from the estimates' number and sizes. Only floating point exceptions need such a note: frequent ones are
@@ -120,6 +121,20 @@ static void name_addresses(struct run *run)
 				   "memory ran out while naming addresses: 'cpprof report' will do it");
 }
 
+/* Counts the walks through generated code by its names. */
+static void settle_generated(struct run *run)
+{
+	enum { NAMELESS_PERCENT = 5 };
+	struct profile *profile = run->recorder.profile;
+	uint64_t nameless = stacks_settle_generated(run->recorder.stacks);
+	stacks_publish(run->recorder.stacks);
+	if (nameless == 0 || nameless * 100 < run->recorder.samples * NAMELESS_PERCENT)
+		return;
+	finding_add(profile, FINDING_GENERATED_NAMELESS, nameless,
+		    "{# sample is|# samples are} in generated code without names%s",
+		    run->options->environment ? "" : " (record --jit requests them)");
+}
+
 void run_finish(struct run *run, struct error *error)
 {
 	const struct destination *destination = run->options->destination;
@@ -144,6 +159,7 @@ void run_finish(struct run *run, struct error *error)
 	run_flush(run);
 	if (run->write_error.code == 0 && !destination->names_itself)
 		name_addresses(run);
+	settle_generated(run);
 	if (profile->findings_error < 0 && run->options->warn)
 		run->options->warn(run->options->context, "memory ran out: the profile lacks some of its findings");
 	profile->ended = true;

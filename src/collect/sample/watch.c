@@ -77,6 +77,8 @@ void run_flush(struct run *run)
 	struct profile *profile = run->recorder.profile;
 	struct error error = { 0 };
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
+	if (destination->names_itself)
+		stacks_settle_generated(run->recorder.stacks);
 	stacks_publish(run->recorder.stacks);
 	if (run->write_error.code == 0 && destination->flush(destination->context, profile, &names, &error) == 0) {
 		note_room(run, profile->end_ns);

@@ -25,7 +25,8 @@ struct walk {
 	uint32_t window_words;
 	uint32_t is_caller;
 	uint32_t count;
-	uint32_t end; /* enum walk_end; WALK_END_COUNT: not ended */
+	uint32_t end;          /* enum walk_end; WALK_END_COUNT: not ended */
+	uint32_t is_generated; /* it went through generated code */
 	struct walk_process process;
 	struct walk_code code; /* of the last frame; start == end: none */
 	uint64_t window[WALK_WINDOW_WORDS];
@@ -73,6 +74,21 @@ static inline bool row_read(void *memory, uint64_t address, uint64_t *value)
 	return walk_read(memory, address, value);
 }
 
+static inline bool walk_is_in_code(struct walk *walk, uint64_t pc);
+
+/* Returns whether the leaf, in generated code, may not have made its frame yet or have none any more: the word at sp is an address of code,
+ * or the caller's frame pointer, which has just been pushed. */
+static inline bool walk_may_lack_frame(struct walk *walk)
+{
+	uint64_t word;
+	if (walk->is_caller || !walk_read(walk, walk->now.sp, &word))
+		return false;
+	const struct walk_code own = walk->code;
+	bool may = word == walk->now.fp || walk_is_in_code(walk, word - 1);
+	walk->code = own;
+	return may;
+}
+
 /* Applies a row. Returns how the walk ends, or WALK_END_COUNT. */
 static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *row)
 {
@@ -83,6 +99,11 @@ static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *ro
 		return WALK_SLOW;
 	if (row->kind >= UNWIND_KINDS)
 		return WALK_NO_RULE;
+	if (row->kind == UNWIND_FRAME) {
+		walk->is_generated = 1;
+		if (walk_may_lack_frame(walk))
+			return WALK_NO_FRAME;
+	}
 	if (!row_step(row, walk, &caller))
 		return WALK_UNREADABLE;
 	bool is_signal = row->kind == UNWIND_SIGNAL;

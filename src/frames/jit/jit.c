@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "frames/jit/perf_map.h"
 #include "frames/jit/runtime_names.h"
+#include "profile/generated_code.h"
 
 enum jit_cause { JIT_UNREADABLE };
 
@@ -26,7 +27,7 @@ static int set_name(struct frames_naming *naming, uint32_t module, uint32_t loca
 	if (!name)
 		return ERROR_MEMORY;
 	runtime_name_read(text, length, name);
-	struct function_identity identity = { .name = length ? name->name : "[anon]", .module = module };
+	struct function_identity identity = { .name = length ? name->name : GENERATED_CODE_NAMELESS, .module = module };
 	if (name->file[0]) {
 		identity.file = name->file;
 		identity.line = name->line;

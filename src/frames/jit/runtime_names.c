@@ -26,7 +26,7 @@ static bool take_number(const char *text, size_t *length, uint32_t *number)
 	return true;
 }
 
-/* V8: "[TIER]FUNCTION FILE:LINE:COLUMN". The tiers are `~` interpreted, `^` Sparkplug, `+` Maglev, `*` TurboFan; older
+/* V8: "[TIER]FUNCTION FILE:LINE:COLUMN", before version 11 without the column. The tiers are `~` interpreted, `^` Sparkplug, `+` Maglev, `*` TurboFan; older
  * versions write none for the first one. A function without a name begins with the space. A file's name may contain spaces, a
  * function's may not, except that accessors are "get NAME" and "set NAME". */
 static void read_v8(const char *text, size_t length, struct runtime_name *name)
@@ -38,7 +38,9 @@ static void read_v8(const char *text, size_t length, struct runtime_name *name)
 		length--;
 	}
 	size_t end = length;
-	bool has_place = take_number(text, &end, &column) && take_number(text, &end, &name->line);
+	bool has_place = take_number(text, &end, &column);
+	if (has_place && !take_number(text, &end, &name->line))
+		name->line = column;
 	size_t from = length > 4 && (memcmp(text, "get ", 4) == 0 || memcmp(text, "set ", 4) == 0) ? 4 : 0;
 	const char *space = has_place ? memchr(text + from, ' ', end - from) : NULL;
 	if (!space) {

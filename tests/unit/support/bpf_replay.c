@@ -7,7 +7,6 @@
 /* --- the functions that row_walk.h calls --- */
 
 static const struct replay *replay;
-static const struct unwind_table *table; /* of walk.code */
 
 /* Fills with zeros where memory cannot be read, as the kernel's helper does. */
 static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
@@ -23,7 +22,7 @@ static inline bool walk_find_code(struct walk *walk, uint64_t pc)
 	struct replay_code code;
 	if (!replay->find_code(replay->context, pc, &code))
 		return false;
-	table = code.table && code.table->row_count ? code.table : NULL;
+	const struct unwind_table *table = code.table && code.table->row_count ? code.table : NULL;
 	walk->code = (struct walk_code){
 		.start = code.start,
 		.end = code.end,
@@ -35,8 +34,12 @@ static inline bool walk_find_code(struct walk *walk, uint64_t pc)
 
 static inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
 {
-	(void)walk;
-	const struct unwind_row *found = unwind_table_row(table, table->base + pc);
+	struct replay_code code;
+	if (!replay->find_code(replay->context, walk->code.start, &code))
+		return false;
+	const struct unwind_row *found = code.table == &unwind_table_generated
+						 ? &unwind_row_generated
+						 : unwind_table_row(code.table, code.table->base + pc);
 	if (found)
 		*row = *found;
 	return found;
@@ -60,10 +63,10 @@ void replay_walk(const struct replay *stored, const struct arch_registers *regis
 	/* The walk must set every field that it reads. */
 	memset(&walk, 0x5a, sizeof(walk));
 	replay = stored;
-	table = NULL;
 	walk.now = arch_frame_of(registers);
 	walk.window_words = 0;
 	walk.is_caller = 0;
+	walk.is_generated = 0;
 	walk.count = 0;
 	walk.code.start = walk.code.end = 0;
 	uint32_t end = WALK_END_COUNT;
@@ -71,16 +74,17 @@ void replay_walk(const struct replay *stored, const struct arch_registers *regis
 		end = walk_step(&walk, i);
 	replayed->end = end == WALK_END_COUNT ? WALK_DEPTH : (enum walk_end)end;
 	replayed->count = walk.count;
+	replayed->is_generated = walk.is_generated;
 	memcpy(replayed->pcs, walk.frames, walk.count * sizeof(walk.frames[0]));
 }
 
 /* Whether the kernel's walk and unwind_walk ended for the same reason. Only for ends after which the monitor does
  * not walk again. */
-static bool is_same_end(enum walk_end end, enum unwind_cause cause)
+static bool is_same_end(const struct replayed *replayed, enum unwind_cause cause)
 {
-	switch (end) {
+	switch (replayed->end) {
 	case WALK_ROOT:
-		return cause == UNWIND_ROOT;
+		return cause == (replayed->is_generated ? UNWIND_ROOT_NAMELESS : UNWIND_ROOT);
 	case WALK_UNREADABLE:
 		return cause == UNWIND_UNREADABLE;
 	case WALK_NO_PROGRESS:
@@ -97,7 +101,8 @@ const char *replay_differs(const struct replayed *replayed, const struct unwind_
 {
 	/* The kernel does not store a frame in code without a table; unwind_walk does. */
 	bool lacks_code = replayed->end == WALK_NO_CODE || replayed->end == WALK_NO_ROWS;
-	bool goes_on = lacks_code || replayed->end == WALK_NO_RULE || replayed->end == WALK_SLOW;
+	bool goes_on = lacks_code || replayed->end == WALK_NO_RULE || replayed->end == WALK_SLOW ||
+		       replayed->end == WALK_NO_FRAME;
 	if (result->count < replayed->count + lacks_code)
 		return "it has too many frames";
 	for (size_t i = 0; i < replayed->count; i++)
@@ -107,5 +112,5 @@ const char *replay_differs(const struct replayed *replayed, const struct unwind_
 		return NULL; /* the monitor walks this stack again with unwind_walk */
 	if (result->count != replayed->count)
 		return "it has too few frames";
-	return is_same_end(replayed->end, result->cause) ? NULL : "it ends otherwise";
+	return is_same_end(replayed, result->cause) ? NULL : "it ends otherwise";
 }

@@ -28,6 +28,7 @@ struct replay {
 struct replayed {
 	enum walk_end end;
 	size_t count;
+	bool is_generated; /* it went through generated code */
 	uint64_t pcs[WALK_FRAMES];
 };
 

@@ -30,6 +30,12 @@ static bool find_code(void *context, uint64_t pc, struct replay_code *code)
 {
 	struct walk_world *world = context;
 	uint64_t bias = pc >= SECOND ? SECOND : FIRST;
+	if (pc >= GENERATED && pc < GENERATED + GENERATED_BYTES) {
+		*code = (struct replay_code){ .start = GENERATED,
+					      .end = GENERATED + GENERATED_BYTES,
+					      .table = &unwind_table_generated };
+		return true;
+	}
 	*code = (struct replay_code){
 		.start = bias + BASE,
 		.end = at(bias, FUNCTIONS, bias == FIRST ? 0x80 : 0),
@@ -44,7 +50,10 @@ static int module_at(void *context, uint64_t pc, struct unwind_module *module)
 	struct replay_code code;
 	if (!find_code(context, pc, &code))
 		return -1;
-	*module = (struct unwind_module){ .table = code.table, .bias = code.bias };
+	bool is_generated = code.table == &unwind_table_generated;
+	*module = (struct unwind_module){ .table = is_generated ? NULL : code.table,
+					  .bias = code.bias,
+					  .is_generated = is_generated };
 	return 0;
 }
 
@@ -72,6 +81,8 @@ static int copy(void *context, void *to, size_t bytes, uint64_t address)
 		memcpy(to, (const uint8_t *)world->stack + (address - STACK), bytes);
 	else if (is_within(FIRST + BASE, sizeof(world->code), address, bytes))
 		memcpy(to, world->code + (address - FIRST - BASE), bytes);
+	else if (is_within(GENERATED, sizeof(world->generated), address, bytes))
+		memcpy(to, world->generated + (address - GENERATED), bytes);
 	else
 		return -1;
 	return 0;
@@ -94,13 +105,18 @@ void walk_world_walk_as_kernel(struct walk_world *world)
 	replay_walk(&replay, &world->registers, &world->kernel);
 }
 
-void walk_world_walk(struct walk_world *world, uint64_t rip, uint64_t rsp, uint64_t rbp)
+void walk_world_walk_as_user(struct walk_world *world, uint64_t rip, uint64_t rsp, uint64_t rbp)
 {
 	const struct unwind_source source = { .module_at = module_at, .read = read_word, .context = world };
 	world->registers.value[ARCH_PC_REGISTER] = rip;
 	world->registers.value[ARCH_SP_REGISTER] = rsp;
 	world->registers.value[ARCH_FP_REGISTER] = rbp;
 	world->user = unwind_walk(&source, &world->registers, world->frames, WALK_FRAMES);
+}
+
+void walk_world_walk(struct walk_world *world, uint64_t rip, uint64_t rsp, uint64_t rbp)
+{
+	walk_world_walk_as_user(world, rip, rsp, rbp);
 	walk_world_walk_as_kernel(world);
 	const char *difference = replay_differs(&world->kernel, &world->user, world->frames);
 	if (difference)

@@ -1,6 +1,6 @@
 /*
  * A small synthetic program for both walks, the kernel's (collect/shared/row_walk.h) and unwind_walk: a stack and
- * two modules that have one unwind row of each kind.
+ * two modules that have one unwind row of each kind, and generated code.
  */
 #ifndef TESTS_WALK_WORLD_H
 #define TESTS_WALK_WORLD_H
@@ -12,10 +12,12 @@
 
 /* Two modules with the same rows. Each function has FUNCTION_BYTES. The mapping of the first module extends beyond
  * its last row. */
-enum { FUNCTION_BYTES = 0x100, STACK = 0x10000, STACK_WORDS = 2048, WORD = 8 };
+enum { FUNCTION_BYTES = 0x100, GENERATED_BYTES = 0x1000, STACK = 0x10000, STACK_WORDS = 2048, WORD = 8 };
 #define BASE UINT64_C(0x1000)
 #define FIRST UINT64_C(0x7f0000000000)
 #define SECOND UINT64_C(0x7f0000100000)
+/* Memory of generated code, which has GENERATED_BYTES. */
+#define GENERATED UINT64_C(0x7f0000200000)
 #define NOWHERE UINT64_C(0x123456)
 
 enum {
@@ -38,6 +40,7 @@ enum {
 struct walk_world {
 	uint64_t stack[STACK_WORDS];
 	uint8_t code[FUNCTIONS * FUNCTION_BYTES + FUNCTION_BYTES]; /* of the first module */
+	uint8_t generated[GENERATED_BYTES];
 	struct unwind_table table;
 	struct unwind_table empty;
 	struct arch_registers registers;
@@ -66,6 +69,9 @@ int walk_world_tear_down(void **state);
 
 /* Walks the stack both ways. The test fails if the two walks disagree. */
 void walk_world_walk(struct walk_world *world, uint64_t rip, uint64_t rsp, uint64_t rbp);
+
+/* Walks it only as the monitor does. */
+void walk_world_walk_as_user(struct walk_world *world, uint64_t rip, uint64_t rsp, uint64_t rbp);
 
 /* Walks the same registers again, only as the kernel does. */
 void walk_world_walk_as_kernel(struct walk_world *world);

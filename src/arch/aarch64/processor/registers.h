@@ -28,9 +28,11 @@ struct arch_frame {
 };
 
 enum {
-	ARCH_LEAF_KEEPS_SP = 1,    /* a call pushes nothing: a leaf and its caller may have the same sp */
-	ARCH_CLONE_STACK = 1,      /* the register in which clone(2) and clone3(2) get the new stack or its size: x1 */
-	ARCH_SIGNAL_WORDS = 16,    /* from sp in a signal's return code to its ucontext: a siginfo_t */
+	ARCH_LEAF_KEEPS_SP = 1, /* a call pushes nothing: a leaf and its caller may have the same sp */
+	ARCH_CLONE_STACK = 1,   /* the register in which clone(2) and clone3(2) get the new stack or its size: x1 */
+	ARCH_SIGNAL_WORDS = 16, /* from sp in a signal's return code to its ucontext: a siginfo_t */
+	ARCH_FRAME_CFA = 2,     /* cfa and fp of the row of a frame with a frame pointer */
+	ARCH_FRAME_FP = 0,
 	ARCH_RETURN_GUESSES = 1,   /* positions that arch_guess_return tries */
 	ARCH_CALL_BYTES = 4,       /* length of the longest call instruction */
 	ARCH_SYSTEM_CALL_BYTES = 4 /* length of the instruction that enters the kernel */

@@ -4,6 +4,7 @@
  *
  *   UNWIND_SP      base = sp, CFA = sp + 8 * cfa
  *   UNWIND_FP      base = x29, CFA = x29 + 8 * cfa
+ *   UNWIND_FRAME   the same
  *     fp >= 0      the caller's x29 is at base + 8 * fp and the return address right
  *                  behind it: a frame record (Procedure Call Standard, 6.4.6)
  *     fp < 0       nothing is saved: the return address is in x30, x29 is unchanged
@@ -56,7 +57,7 @@ static inline bool row_signal_step(uint64_t ucontext, void *memory, struct arch_
 static inline bool row_step(const struct unwind_row *row, void *memory, struct arch_frame *frame)
 {
 	uint64_t offset = (uint64_t)((int64_t)row->cfa * ROW_WORD);
-	uint64_t base = row->kind == UNWIND_FP ? frame->fp : frame->sp;
+	uint64_t base = row->kind == UNWIND_FP || row->kind == UNWIND_FRAME ? frame->fp : frame->sp;
 	uint64_t fp = frame->fp, pc = frame->lr;
 	if (row->kind == UNWIND_SIGNAL)
 		return row_signal_step(base + offset, memory, frame);

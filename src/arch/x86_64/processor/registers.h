@@ -20,9 +20,11 @@ struct arch_frame {
 };
 
 enum {
-	ARCH_LEAF_KEEPS_SP = 0,    /* a call pushes: a caller's sp is always above its callee's */
-	ARCH_CLONE_STACK = 4,      /* the register in which clone(2) and clone3(2) get the new stack or its size: rsi */
-	ARCH_SIGNAL_WORDS = 0,     /* words from sp up to the ucontext in a signal's return code */
+	ARCH_LEAF_KEEPS_SP = 0, /* a call pushes: a caller's sp is always above its callee's */
+	ARCH_CLONE_STACK = 4,   /* the register in which clone(2) and clone3(2) get the new stack or its size: rsi */
+	ARCH_SIGNAL_WORDS = 0,  /* words from sp up to the ucontext in a signal's return code */
+	ARCH_FRAME_CFA = 2,     /* cfa and fp of the row of a frame with a frame pointer */
+	ARCH_FRAME_FP = -2,
 	ARCH_RETURN_GUESSES = 2,   /* positions that arch_guess_return tries */
 	ARCH_CALL_BYTES = 8,       /* the longest call */
 	ARCH_SYSTEM_CALL_BYTES = 2 /* the instruction that enters the kernel */

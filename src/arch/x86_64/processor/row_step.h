@@ -4,13 +4,14 @@
  *
  *   UNWIND_SP        CFA = rsp + 8 * cfa
  *   UNWIND_FP        CFA = rbp + 8 * cfa
+ *   UNWIND_FRAME     the same
  *   UNWIND_FP_DEREF  CFA = *(rbp + 8 * cfa), caller's rbp = *rbp: gcc's realigned stack (DRAP)
  *   UNWIND_PLT       CFA = rsp + 8 * cfa + ((rip & 15) >= fp ? 8 : 0); rbp unchanged
  *   UNWIND_SIGNAL    all registers are in the ucontext at rsp + 8 * cfa
  *   UNWIND_SWITCH    CFA = 8 + *(rsp + 8 * cfa) or, if fp is not 0 and g = *(rsp + 8 * fp) is not 0, 8 + *(g + 8) -
  *                    *(rsp + 8 * cfa): Go saves the distance from the end of goroutine g's stack, which may be moved
  *
- * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP and UNWIND_FP: the caller's rbp is at
+ * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP, UNWIND_FP and UNWIND_FRAME: the caller's rbp is at
  * CFA + 8 * fp, or unchanged if fp is 0.
  */
 #ifndef ARCH_X86_64_PROCESSOR_ROW_STEP_H
@@ -58,6 +59,7 @@ static inline bool row_step(const struct unwind_row *row, void *memory, struct a
 		cfa = frame->sp + offset;
 		break;
 	case UNWIND_FP:
+	case UNWIND_FRAME:
 		cfa = frame->fp + offset;
 		break;
 	case UNWIND_FP_DEREF:
@@ -80,7 +82,7 @@ static inline bool row_step(const struct unwind_row *row, void *memory, struct a
 		return true;
 	}
 	/* Reads the lower one first, so that one copy of a part of the stack contains both. */
-	if ((row->kind == UNWIND_SP || row->kind == UNWIND_FP) && row->fp != 0 &&
+	if ((row->kind == UNWIND_SP || row->kind == UNWIND_FP || row->kind == UNWIND_FRAME) && row->fp != 0 &&
 	    !row_read(memory, cfa + (uint64_t)((int64_t)row->fp * ROW_WORD), &rbp))
 		return false;
 	if (!row_read(memory, cfa - ROW_WORD, &rip))

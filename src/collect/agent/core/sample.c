@@ -187,6 +187,7 @@ static bool walk_once(struct walk *walk, const struct arch_registers *registers)
 	walk->now = arch_frame_of(registers);
 	walk->window_words = 0;
 	walk->is_caller = 0;
+	walk->is_generated = 0;
 	walk->count = 0;
 	walk->code.start = walk->code.end = 0;
 	walk->end = WALK_END_COUNT;
@@ -283,6 +284,13 @@ static struct sample_record new_record(const struct runtime_thread *thread, uint
 	};
 }
 
+/* Sets how the walk ended. */
+static void set_end(struct walk *walk)
+{
+	walk->record.end = (uint8_t)walk->end;
+	walk->record.flags |= walk->is_generated ? SAMPLE_GENERATED : 0;
+}
+
 static void take_sample(struct runtime_thread *thread, const struct arch_registers *registers, uint64_t function)
 {
 	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
@@ -292,12 +300,13 @@ static void take_sample(struct runtime_thread *thread, const struct arch_registe
 	if (thread->deep_until_ns > record->time_ns) {
 		walk->count = 0;
 		walk->end = WALK_KNOWN_DEEP;
+		walk->is_generated = 0;
 	} else {
 		walk_stack(thread, registers);
 	}
 	if (walk->end == WALK_DEPTH)
 		thread->deep_until_ns = record->time_ns + DEEP_LASTS_NS;
-	record->end = (uint8_t)walk->end;
+	set_end(walk);
 	record->kind = walk->end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
 	if (record->kind == SAMPLE_FALLBACK) {
 		write_fallback(thread, registers);
@@ -346,7 +355,7 @@ bool runtime_walk_interrupted(struct runtime_thread *thread, const void *context
 	walk->record = new_record(thread, 0, 0, 0);
 	set_page(thread, 0);
 	walk_stack(thread, &registers);
-	walk->record.end = (uint8_t)walk->end;
+	set_end(walk);
 	walk->record.kind = walk->end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
 	trim(walk, 0);
 	return runtime_can_repeat(thread);
@@ -360,9 +369,10 @@ bool runtime_can_repeat(const struct runtime_thread *thread)
 void runtime_sample_again(struct runtime_thread *thread, uint32_t request, uint64_t hits, uint64_t amount)
 {
 	struct walk *walk = thread->walk;
-	uint8_t end = walk->record.end;
+	uint8_t end = walk->record.end, flags = walk->record.flags;
 	walk->record = new_record(thread, request, hits, amount);
 	walk->record.end = end;
+	walk->record.flags = flags;
 	write_walked(thread);
 }
 
@@ -383,7 +393,7 @@ __attribute__((noinline)) bool runtime_describe_creator(struct runtime_thread *t
 		return false;
 	}
 	trim(walk, 0);
-	walk->record.end = (uint8_t)walk->end;
+	set_end(walk);
 	walk->record.frames = walk->count;
 	*record = walk->record;
 	memcpy(frames, walk->frames, walk->count * sizeof(frames[0]));

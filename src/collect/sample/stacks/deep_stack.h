@@ -24,6 +24,7 @@ struct deep_stack {
 	/* Outermost first, because the inner frames are those that are replaced. */
 	struct deep_frame *frames;
 	size_t frame_count, frame_capacity;
+	bool is_generated; /* some of the frames are in generated code */
 };
 
 struct deep_stack *deep_stack_new(void); /* returns NULL if memory ran out */

@@ -58,9 +58,11 @@ static void fill_fallback(const struct sample_record *record, const void *conten
 	}
 }
 
-static enum unwind_cause cause_of(uint8_t end)
+static enum unwind_cause cause_of(const struct sample_record *record)
 {
-	return end == WALK_ROOT ? UNWIND_ROOT : UNWIND_NO_USER_STACK;
+	if (record->end != WALK_ROOT)
+		return UNWIND_NO_USER_STACK;
+	return record->flags & SAMPLE_GENERATED ? UNWIND_ROOT_NAMELESS : UNWIND_ROOT;
 }
 
 void decode_sample(const struct sample_record *record, const void *content, size_t stack_asked, uint8_t *stack,
@@ -84,7 +86,7 @@ void decode_sample(const struct sample_record *record, const void *content, size
 	} else {
 		sample->addresses = content;
 		sample->address_count = record->frames;
-		sample->cause = cause_of(record->end);
+		sample->cause = cause_of(record);
 	}
 	if (record->kernel_frames) {
 		sample->kernel =

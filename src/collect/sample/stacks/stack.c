@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "collect/sample/stacks/call_edges.h"
 #include "collect/sample/stacks/deep_stack.h"
+#include "collect/sample/stacks/generated_paths.h"
 #include "collect/sample/stacks/kernel_path.h"
 #include "collect/sample/stacks/path_tree.h"
 #include "collect/sample/stacks/stack_memory.h"
@@ -33,7 +34,10 @@ struct stacks {
 	uint64_t outermost_sp; /* in the outermost frame; 0: unknown */
 	size_t first_outside;  /* index of the first frame found by a return address that was not copied; 0: none */
 
+	bool went_generated; /* the walk went through generated code */
+
 	struct call_edges *edges;
+	struct generated_paths generated;
 	uint64_t causes[UNWIND_CAUSE_COUNT];
 	struct stacks_cut cut_recently;
 };
@@ -70,6 +74,7 @@ struct stacks *stacks_new(struct profile *profile, struct processes *processes, 
 	stacks->modules = modules;
 	uint32_t unknown_location = 0;
 	stack_memory_init(&stacks->memory, processes);
+	generated_paths_init(&stacks->generated);
 	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
 	stacks->edges = call_edges_new(modules);
 	if (!stacks->frames || !stacks->edges || add_module(modules, MODULE_NAME_KERNEL, &stacks->kernel_module) < 0 ||
@@ -89,6 +94,7 @@ void stacks_free(struct stacks *stacks)
 		return;
 	stack_memory_release(&stacks->memory);
 	call_edges_free(stacks->edges);
+	generated_paths_release(&stacks->generated);
 	path_tree_release(&stacks->tree);
 	free(stacks->frames);
 	free(stacks);
@@ -120,12 +126,23 @@ int stacks_publish(struct stacks *stacks)
 	return 0;
 }
 
+uint64_t stacks_settle_generated(struct stacks *stacks)
+{
+	return generated_paths_settle(&stacks->generated, stacks->profile, stacks->causes);
+}
+
 /* --- callbacks of the unwinder --- */
 
 static int read_word(void *context, uint64_t address, uint64_t *value)
 {
 	struct stacks *stacks = context;
 	return stack_memory_read(&stacks->memory, address, value);
+}
+
+static int read_code(void *context, uint64_t address, uint64_t *value)
+{
+	struct stacks *stacks = context;
+	return stack_memory_read_code(&stacks->memory, address, value);
 }
 
 static int module_at(void *context, uint64_t pc, struct unwind_module *module)
@@ -199,6 +216,7 @@ static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *
 	if (stack_memory_remember(&stacks->memory, deep, result->joined) < 0)
 		return ERROR_MEMORY;
 	deep->frame_count = result->joined ? stacks->join + 1 : 0;
+	deep->is_generated = stacks->went_generated;
 	return add_path(stacks, node, count, deep);
 }
 
@@ -215,11 +233,12 @@ static bool is_entry(const struct stacks *stacks, const struct unwind_frame *fra
 static enum unwind_cause cause_of(const struct stacks *stacks, const struct unwind_result *result)
 {
 	enum unwind_cause cause = result->joined ? UNWIND_ROOT : result->cause;
+	bool is_rooted = cause == UNWIND_ROOT || cause == UNWIND_ROOT_NAMELESS;
 	if (cause == UNWIND_NO_RULE_AT_PC && is_entry(stacks, &stacks->frames[result->count - 1]))
-		cause = UNWIND_ROOT;
-	if (cause == UNWIND_ROOT && stacks->memory.above == ABOVE_REMEMBERED)
+		return UNWIND_ROOT;
+	if (is_rooted && stacks->memory.above == ABOVE_REMEMBERED)
 		return UNWIND_ROOT_REMEMBERED;
-	if (cause == UNWIND_ROOT && (stacks->memory.above == ABOVE_LIVE || stacks->memory.used_pages))
+	if (is_rooted && (stacks->memory.above == ABOVE_LIVE || stacks->memory.used_pages))
 		return UNWIND_ROOT_COMPLETED;
 	if (cause == UNWIND_UNREADABLE && result->count == 1 && stacks->sample->stack_bytes == 0)
 		return UNWIND_NO_USER_STACK;
@@ -248,9 +267,12 @@ static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 	    processes_code(stacks->processes, stacks->process, *pc - sizeof(code), code, sizeof(code)) &&
 	    arch_ends_in_system_call(code))
 		*pc -= sizeof(code);
-	struct unwind_source source = {
-		.module_at = module_at, .read = read_word, .joins = joins, .stack_start = stack_start, .context = stacks
-	};
+	struct unwind_source source = { .module_at = module_at,
+					.read = read_word,
+					.read_code = read_code,
+					.joins = joins,
+					.stack_start = stack_start,
+					.context = stacks };
 	return unwind_walk(&source, &registers, stacks->frames, FRAMES_MAX);
 }
 
@@ -301,7 +323,9 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 	}
 	/* A return address of 0 is a root, but memory that was read late may contain zeros. The frame
 	 * itself is certain if its own return address was copied. */
-	bool doubtful = stacks->first_outside || (stacks->memory.zero_outside && result->cause == UNWIND_ROOT);
+	bool doubtful =
+		stacks->first_outside || (stacks->memory.zero_outside &&
+					  (result->cause == UNWIND_ROOT || result->cause == UNWIND_ROOT_NAMELESS));
 	stacks->false_root = doubtful && !result->joined && !is_outermost(stacks, count - 1);
 	return stacks->false_root && stacks->first_outside ? count - 1 : count;
 }
@@ -409,6 +433,7 @@ static int64_t add_broken_addresses(struct stacks *stacks)
 static int64_t add_walked(struct stacks *stacks, enum unwind_cause *cause)
 {
 	*cause = stacks->sample->cause;
+	stacks->went_generated = *cause == UNWIND_ROOT_NAMELESS;
 	if (unwind_cause_whole(*cause)) {
 		bool unknown = false;
 		int64_t node =
@@ -425,7 +450,9 @@ static int64_t add_walked(struct stacks *stacks, enum unwind_cause *cause)
 static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 {
 	struct unwind_result result = walk_believably(stacks, cause);
+	const struct deep_stack *known = stacks->thread->deep;
 	bool whole = unwind_cause_whole(*cause);
+	stacks->went_generated = result.used_generated || (result.joined && known && known->is_generated);
 	bool cut = stack_memory_went_outside(&stacks->memory);
 	stacks->cut_recently.stacks += cut;
 	stacks->cut_recently.too_late += cut && !whole;
@@ -488,6 +515,7 @@ static int64_t take_up(struct stacks *stacks, struct thread *thread, const struc
 	stacks->sample = sample;
 	stacks->thread = thread;
 	stacks->outermost_sp = 0;
+	stacks->went_generated = false;
 	stacks->process = processes_of(stacks->processes, thread);
 	return add_sample(stacks, cause);
 }
@@ -503,7 +531,14 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 	int64_t node = take_up(stacks, thread, sample, &cause);
 	if (node < 0)
 		return node;
-	stacks->causes[cause]++;
+	if (stacks->went_generated) {
+		enum unwind_cause with_names = cause == UNWIND_ROOT_NAMELESS ? UNWIND_ROOT_GENERATED : cause;
+		int result = generated_paths_add(&stacks->generated, (uint32_t)node, with_names);
+		if (result < 0)
+			return result;
+	} else {
+		stacks->causes[cause]++;
+	}
 	if (stacks->shows_kernel && sample->in_kernel && sample->kernel_count == 0)
 		return kernel_path_add_whole(&stacks->tree, (uint32_t)node, stacks->kernel_module);
 	return kernel_path_add(&stacks->tree, (uint32_t)node, stacks->kernel_module, sample);

@@ -60,6 +60,10 @@ struct stacks_cut {
 };
 struct stacks_cut stacks_cut_recently(struct stacks *stacks);
 
+/* Counts how the walks through generated code ended, by the names that the code has now; before that, they are not counted. Returns the
+ * number of samples whose innermost frame is in generated code without a name. */
+uint64_t stacks_settle_generated(struct stacks *stacks);
+
 /* Adds how the walks since the last call ended to the profile's causes. Returns 0 or ERROR_MEMORY. */
 int stacks_publish(struct stacks *stacks);
 

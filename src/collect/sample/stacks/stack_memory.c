@@ -137,6 +137,13 @@ int stack_memory_read(struct stack_memory *memory, uint64_t address, uint64_t *v
 	return result;
 }
 
+int stack_memory_read_code(struct stack_memory *memory, uint64_t address, uint64_t *value)
+{
+	if (processes_code(memory->processes, memory->process, address, value, sizeof(*value)))
+		return 0;
+	return target_memory_word(&memory->target, address, value);
+}
+
 int stack_memory_remember(struct stack_memory *memory, struct deep_stack *deep, bool joined)
 {
 	int result = 0;

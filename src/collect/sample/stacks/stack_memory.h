@@ -42,6 +42,8 @@ void stack_memory_begin(struct stack_memory *memory, const struct backend_sample
 
 /* Reads 8 bytes at an address. Returns 0, or -1 if they are not available. */
 int stack_memory_read(struct stack_memory *memory, uint64_t address, uint64_t *value);
+/* The same for code: of the module's file, or as the target has it now. That is no memory from outside of the stack. */
+int stack_memory_read_code(struct stack_memory *memory, uint64_t address, uint64_t *value);
 
 /* Returns whether the 8 bytes at an address were copied with the sample. */
 bool stack_memory_has(const struct stack_memory *memory, uint64_t address);

@@ -296,7 +296,10 @@ static struct unwind_module module_of(struct processes *processes, const struct 
 	const struct module *module = modules_get(processes->modules, mapping->module, &at);
 	if (!mapping->has_bias)
 		find_bias(mapping, module);
-	return (struct unwind_module){ .table = module->table, .bias = mapping->bias, .id = module->id };
+	return (struct unwind_module){ .table = module->table,
+				       .bias = mapping->bias,
+				       .id = module->id,
+				       .is_generated = module->kind == MODULE_ANON };
 }
 
 int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found)
@@ -313,9 +316,11 @@ void processes_list_code(struct processes *processes, struct process *process, s
 	for (size_t i = 0; i < process->code.count; i++) {
 		struct mapping *mapping = &process->code.items[i];
 		struct unwind_module module = module_of(processes, process, mapping);
-		list[i] = (struct backend_code){
-			.start = mapping->start, .end = mapping->end, .bias = module.bias, .table = module.table
-		};
+		list[i] =
+			(struct backend_code){ .start = mapping->start,
+					       .end = mapping->end,
+					       .bias = module.bias,
+					       .table = module.is_generated ? &unwind_table_generated : module.table };
 	}
 }
 

@@ -27,8 +27,8 @@ static void test_v8(void **state)
 	assert_read("Function:^get size node:internal/url:812:11", "get size", "node:internal/url", 812);
 	assert_read("JS:* file:///srv/a.js:1:1", "(anonymous)", "file:///srv/a.js", 1);
 	assert_read("Script:~/srv/a.js", "/srv/a.js", "", 0);
-	assert_read("JS:*sum /srv/a.js:7", "sum /srv/a.js:7", "", 0);
-	assert_read("JS:*sum /srv/a.js:99999999999:1", "sum /srv/a.js:99999999999:1", "", 0);
+	assert_read("JS:*sum /srv/a.js:7", "sum", "/srv/a.js", 7);
+	assert_read("JS:*sum /srv/a.js:99999999999", "sum /srv/a.js:99999999999", "", 0);
 	assert_read("JS:*sum :7:13", "sum", "", 0);
 	assert_read("JS:*", "(anonymous)", "", 0);
 	assert_read("JS::1:2", ":1:2", "", 0);

@@ -370,6 +370,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order, uin
 	record->tid = thread->tid;
 	record->flags |= registers_call(registers) >= 0 ? SAMPLE_IN_KERNEL : 0;
 	walk->count = 0;
+	walk->is_generated = 0;
 	walk->end = no_walk(task, registers, thread, record->time_ns);
 	if (walk->end == WALK_END_COUNT)
 		walk_stack(scratch, registers, thread->pid);
@@ -380,6 +381,8 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order, uin
 		__sync_fetch_and_add(&results.ends[end], 1);
 	record->end = end;
 	record->kind = end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
+	if (walk->is_generated)
+		record->flags |= SAMPLE_GENERATED;
 	record->stack_bytes = 0;
 	record->frames = 0;
 	uint64_t bytes = sizeof(*record);

@@ -135,7 +135,7 @@ enum bpf_task_pass {
 
 /* Programs and monitor come from one build, but from two compilers. */
 _Static_assert(sizeof(struct bpf_thread) == 456 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
-		       sizeof(struct bpf_settings) == 56 && sizeof(struct bpf_results) == 384,
+		       sizeof(struct bpf_settings) == 56 && sizeof(struct bpf_results) == 392,
 	       "sizes of what programs and monitor share");
 
 #endif

@@ -1,0 +1,61 @@
+#include "collect/sample/stacks/generated_paths.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "profile/generated_code.h"
+
+void generated_paths_init(struct generated_paths *paths)
+{
+	*paths = (struct generated_paths){ 0 };
+	hash_map_init(&paths->by_key);
+}
+
+void generated_paths_release(struct generated_paths *paths)
+{
+	hash_map_release(&paths->by_key);
+	free(paths->items);
+	*paths = (struct generated_paths){ 0 };
+}
+
+int generated_paths_add(struct generated_paths *paths, uint32_t node, enum unwind_cause cause)
+{
+	uint64_t key = (uint64_t)node << 8 | (uint64_t)cause;
+	uint32_t known = hash_map_get(&paths->by_key, key);
+	if (known != HASH_MAP_NONE) {
+		paths->items[known].samples++;
+		return 0;
+	}
+	if (ARRAY_RESERVE(paths->items, paths->capacity, paths->count + 1) < 0 ||
+	    hash_map_put(&paths->by_key, key, (uint32_t)paths->count) < 0)
+		return ERROR_MEMORY;
+	paths->items[paths->count++] = (struct generated_path){ .node = node, .cause = (uint8_t)cause, .samples = 1 };
+	return 0;
+}
+
+/* The number of frames without a name on a path is remembered by no node: a path is as deep as its stack, and each is visited once. */
+static bool has_names(const struct profile *profile, uint32_t node)
+{
+	for (; node != PROFILE_ROOT; node = profile->nodes[node].parent)
+		if (generated_code_is_nameless(profile, profile->nodes[node].location))
+			return false;
+	return true;
+}
+
+uint64_t generated_paths_settle(struct generated_paths *paths, const struct profile *profile,
+				uint64_t causes[UNWIND_CAUSE_COUNT])
+{
+	uint64_t nameless = 0;
+	for (size_t i = 0; i < paths->count; i++) {
+		const struct generated_path *path = &paths->items[i];
+		bool is_rooted = unwind_cause_whole(path->cause);
+		causes[is_rooted && !has_names(profile, path->node) ? UNWIND_ROOT_NAMELESS : path->cause] +=
+			path->samples;
+		if (generated_code_is_nameless(profile, profile->nodes[path->node].location))
+			nameless += path->samples;
+	}
+	generated_paths_release(paths);
+	generated_paths_init(paths);
+	return nameless;
+}

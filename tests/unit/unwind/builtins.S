@@ -1,0 +1,47 @@
+/* A program with code as V8's embedded builtins: functions without call frame information between two functions that have it. */
+	.text
+	.globl before
+	.type before, STT_FUNC
+before:
+	.cfi_startproc
+	.skip 64
+	.cfi_endproc
+	.size before, . - before
+
+#ifdef IS_V8
+	.globl _ZN2v88internal7Isolate4InitEv
+	.type _ZN2v88internal7Isolate4InitEv, STT_FUNC
+	.set _ZN2v88internal7Isolate4InitEv, before
+#endif
+
+	/* Some code that is no builtin. */
+	.skip 64
+
+	.type Builtins_First, STT_FUNC
+Builtins_First:
+	.skip 0x20000
+	.size Builtins_First, . - Builtins_First
+
+	.type Builtins_Last, STT_FUNC
+Builtins_Last:
+	.skip BUILTIN_BYTES
+	.size Builtins_Last, . - Builtins_Last
+
+	.skip 64
+
+	.globl after
+	.type after, STT_FUNC
+after:
+	.cfi_startproc
+	.skip 64
+	.cfi_endproc
+	.size after, . - after
+
+	/* A name that begins as theirs, but no function. */
+	.data
+	.globl Builtins_table
+	.type Builtins_table, STT_OBJECT
+Builtins_table:
+	.skip 8
+	.size Builtins_table, . - Builtins_table
+	.section .note.GNU-stack,"",%progbits
