@@ -35,6 +35,10 @@ struct frames_options {
 	void (*download)(void *context, const char *path, uint64_t done, uint64_t total);
 	void *context;
 	struct frames_limits limits;
+	/* When each of the first `time_count` locations was sampled, in ns of CLOCK_MONOTONIC, for code whose memory is used again; NULL:
+	 * unknown. */
+	const uint64_t *times;
+	size_t time_count;
 };
 
 /* Gives frames to all locations of wanted modules that have none, and sets `symbolized`. A child process without privileges reads the

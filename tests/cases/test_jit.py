@@ -33,6 +33,19 @@ def test_names_of_a_perf_map(tmp_path, backend):
 	assert {name for name in names if "first" in name or "second" in name or "stale" in name} == {"first", "second", "stale"}
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_names_of_a_jitdump(tmp_path, backend):
+	"""The code that an address had when it ran counts; moved code keeps its name, inlined functions are frames, and calls have lines."""
+	recorded = record(tmp_path, [build("jit_dump.c")], "--backend", backend, "-r", "cpu/1ms")
+	assert recorded.status == 0, recorded.err
+	paths = check_truths(recorded)
+	assert not any(name in path for path in paths for name in ("stale", "later")), paths
+	assert recorded.closing_shares()[2] > 99, recorded.err
+	listed = valid_json(run_cpprof("report", "--by", "callsite", "--functions", "-n", "0", "-t", "0", "--format", "json", recorded.path).stdout)
+	names = {entry["path"][0] for entry in listed["results"][0]["entries"]}
+	assert {"work@app.lang:12", "work@app.lang:7", "inner@app.lang:21"} <= names, names
+
+
 @needs_bpf
 def test_numbers_of_a_container(tmp_path):
 	"""The map has the number that the process has in its own namespace, in its own root."""

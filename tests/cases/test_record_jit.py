@@ -71,6 +71,17 @@ def test_paths_are_whole_and_named(tmp_path, backend, command, names):
 	check_whole(recorded)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_jitdump_of_node(tmp_path, backend):
+	"""The dump, which the program writes into its own folder, is found by its mapping."""
+	program, *arguments = node()
+	recorded = record(tmp_path, [program, "--perf-prof", "--interpreted-frames-native-stack", *arguments], "--backend", backend, "-r", "cpu/1ms")
+	assert recorded.status == 0, recorded.err
+	assert list(tmp_path.glob("jit-*.dump"))
+	check_paths(recorded, NODE_PATHS)
+	check_whole(recorded)
+
+
 @pytest.mark.parametrize("command", [node, java], ids=["node", "java"])
 def test_code_without_names_is_no_whole_path(tmp_path, command):
 	"""Without --jit, no walk through generated code counts as whole, and a finding names the flag."""

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
@@ -108,10 +109,13 @@ static void report_download(void *context, const char *path, uint64_t done, uint
  * files. */
 static void name_addresses(struct run *run)
 {
+	uint64_t *times = stacks_generated_times(run->recorder.stacks);
 	struct frames_options names = { .open_module = run_open_module,
 					.progress = report_progress,
 					.download = run->options->download ? report_download : NULL,
-					.context = run };
+					.context = run,
+					.times = times,
+					.time_count = times ? run->recorder.profile->location_count : 0 };
 	struct error error;
 	int status = frames_name_profile(run->recorder.profile, &names, &error);
 	if (status == 0)
@@ -119,6 +123,7 @@ static void name_addresses(struct run *run)
 	if (status < 0 && run->options->warn)
 		run->options->warn(run->options->context,
 				   "memory ran out while naming addresses: 'cpprof report' will do it");
+	free(times);
 }
 
 /* Counts the walks through generated code by its names. */

@@ -57,7 +57,9 @@ static int begin(struct naming_jail *jail)
 		return 0;
 	jail->inside = (struct frames_options){ .open_module = give_input,
 						.progress = naming->options->progress ? send_progress : NULL,
-						.context = jail };
+						.context = jail,
+						.times = naming->options->times,
+						.time_count = naming->options->time_count };
 	naming->options = &jail->inside;
 	naming->progress.options = &jail->inside;
 	before->copied_count = naming->profile->function_count;
@@ -210,7 +212,9 @@ static int name_here(struct naming_jail *jail, const struct additions_request *r
 {
 	struct frames_naming *naming = jail->naming;
 	const struct frames_options *options = naming->options;
-	const struct frames_options here = { .open_module = give_file, .context = file };
+	const struct frames_options here = {
+		.open_module = give_file, .context = file, .times = options->times, .time_count = options->time_count
+	};
 	naming->options = &here;
 	int status =
 		request->provider->name_module(naming, request->module, request->locations, request->count, failure);

@@ -1,5 +1,5 @@
-/* The provider of names for generated code, from the perf map that its runtime writes (frames/jit/perf_map.h). A recorder opens the
- * map while the process runs. */
+/* The provider of names for generated code, from the perf map (frames/jit/perf_map.h) or the jitdump
+ * (frames/jit/jitdump.h) that its runtime writes. A recorder opens the file while the process runs. */
 #ifndef FRAMES_JIT_JIT_H
 #define FRAMES_JIT_JIT_H
 

@@ -1,6 +1,5 @@
 #include "frames/jit/runtime_names.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static void copy(char *to, const char *text, size_t length)
@@ -70,17 +69,33 @@ static const struct form {
 	{ "Eval:", read_v8 }, { "Script:", read_v8 },      { "py::", read_python },
 };
 
+/* Returns the form that a name has, or NULL. */
+static const struct form *form_of(const char *text, size_t length)
+{
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		size_t bytes = strlen(forms[i].begins);
+		if (length > bytes && memcmp(text, forms[i].begins, bytes) == 0)
+			return &forms[i];
+	}
+	return NULL;
+}
+
+bool runtime_name_is_v8(const char *text, size_t length)
+{
+	const struct form *form = form_of(text, length);
+	return form && form->read == read_v8;
+}
+
 void runtime_name_read(const char *text, size_t length, struct runtime_name *name)
 {
 	name->name[0] = name->file[0] = 0;
 	name->line = 0;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		size_t bytes = strlen(forms[i].begins);
-		if (length > bytes && memcmp(text, forms[i].begins, bytes) == 0) {
-			forms[i].read(text + bytes, length - bytes, name);
-			name->line = name->file[0] ? name->line : 0;
-			return;
-		}
+	const struct form *form = form_of(text, length);
+	if (!form) {
+		copy(name->name, text, length);
+		return;
 	}
-	copy(name->name, text, length);
+	size_t bytes = strlen(form->begins);
+	form->read(text + bytes, length - bytes, name);
+	name->line = name->file[0] ? name->line : 0;
 }

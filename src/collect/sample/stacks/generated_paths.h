@@ -19,6 +19,7 @@ struct generated_paths {
 		uint32_t node;
 		uint8_t cause; /* of the walk if all generated code of the path has names */
 		uint64_t samples;
+		uint64_t first_ns, last_ns; /* of the samples */
 	} * items;
 	size_t count, capacity;
 };
@@ -27,7 +28,11 @@ void generated_paths_init(struct generated_paths *paths);
 void generated_paths_release(struct generated_paths *paths);
 
 /* Counts a sample whose path ends at `node`. Returns 0 or ERROR_MEMORY. */
-int generated_paths_add(struct generated_paths *paths, uint32_t node, enum unwind_cause cause);
+int generated_paths_add(struct generated_paths *paths, uint32_t node, enum unwind_cause cause, uint64_t time_ns);
+
+/* Returns, for each location of the profile in generated code, the middle of the times at which it was sampled; for the others UINT64_MAX. The
+ * caller frees it. NULL: memory ran out. */
+uint64_t *generated_paths_times(const struct generated_paths *paths, const struct profile *profile);
 
 /* Adds the samples to `causes`, by whether the generated code of their paths has names in the profile, and forgets them. Returns the
  * number of samples whose innermost frame is in generated code without a name. */

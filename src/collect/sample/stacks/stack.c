@@ -126,6 +126,11 @@ int stacks_publish(struct stacks *stacks)
 	return 0;
 }
 
+uint64_t *stacks_generated_times(const struct stacks *stacks)
+{
+	return generated_paths_times(&stacks->generated, stacks->profile);
+}
+
 uint64_t stacks_settle_generated(struct stacks *stacks)
 {
 	return generated_paths_settle(&stacks->generated, stacks->profile, stacks->causes);
@@ -533,7 +538,7 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 		return node;
 	if (stacks->went_generated) {
 		enum unwind_cause with_names = cause == UNWIND_ROOT_NAMELESS ? UNWIND_ROOT_GENERATED : cause;
-		int result = generated_paths_add(&stacks->generated, (uint32_t)node, with_names);
+		int result = generated_paths_add(&stacks->generated, (uint32_t)node, with_names, sample->time_ns);
 		if (result < 0)
 			return result;
 	} else {

@@ -60,6 +60,9 @@ struct stacks_cut {
 };
 struct stacks_cut stacks_cut_recently(struct stacks *stacks);
 
+/* Returns when the locations in generated code were sampled, as generated_paths_times, before they are settled. */
+uint64_t *stacks_generated_times(const struct stacks *stacks);
+
 /* Counts how the walks through generated code ended, by the names that the code has now; before that, they are not counted. Returns the
  * number of samples whose innermost frame is in generated code without a name. */
 uint64_t stacks_settle_generated(struct stacks *stacks);

@@ -18,6 +18,7 @@ struct search {
 	int fd; /* of the file, once it is found */
 	struct elf_file *elf;
 	struct error why_not_elf; /* code 0: no mapped file was rejected for its content */
+	bool takes_any;           /* it need not be an ELF file */
 	bool needs_root;          /* the kernel shows the file to root only */
 	bool is_another;          /* another file has its path */
 	int path_errno;           /* of the last attempt to open its path */
@@ -70,10 +71,10 @@ static bool take(struct search *search, int fd, bool is_mapping)
 	const struct mapped_file *mapped = search->mapped;
 	struct error error = { 0 };
 	bool is_ours = mapped->inode == 0 || is_same_inode(fd, mapped);
-	struct elf_file *elf = is_ours ? elf_file_open(fd, mapped->path, &error) : NULL;
+	struct elf_file *elf = is_ours && !search->takes_any ? elf_file_open(fd, mapped->path, &error) : NULL;
 	if (is_ours && mapped->build_id)
 		is_ours = is_same_build(elf, mapped);
-	if (is_ours && elf) {
+	if (is_ours && (elf || search->takes_any)) {
 		search->fd = fd;
 		search->elf = elf;
 		return true;
@@ -184,4 +185,12 @@ int mapped_file_open(const struct mapped_file *mapped, struct elf_file **elf, st
 		try_program(&search);
 	*elf = search.elf;
 	return search.elf ? search.fd : explain(&search, error);
+}
+
+int mapped_file_open_any(const struct mapped_file *mapped)
+{
+	struct search search = { .mapped = mapped, .fd = -1, .takes_any = true };
+	if (mapped->inode && !try_mappings(&search))
+		try_paths(&search);
+	return search.fd;
 }

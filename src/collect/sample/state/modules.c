@@ -166,6 +166,35 @@ static int64_t add_generated(struct modules *modules, uint32_t pid)
 	return index;
 }
 
+/* Returns whether a path is that of a jitdump, "jit-PID.dump", which the process maps to show where it is. */
+static bool is_jitdump(const char *path)
+{
+	enum { DIGITS_MOST = 10 };
+	const char *name = strrchr(path, '/');
+	if (!name || strncmp(name, "/jit-", strlen("/jit-")) != 0)
+		return false;
+	size_t digits = strspn(name + strlen("/jit-"), "0123456789");
+	const char *rest = name + strlen("/jit-") + digits;
+	return digits > 0 && digits <= DIGITS_MOST && strncmp(rest, ".dump", strlen(".dump")) == 0;
+}
+
+/* Opens the jitdump of a process for its generated code, in place of a perf map. The first one counts. */
+static int take_jitdump(struct modules *modules, const struct mapped_file *mapped)
+{
+	int64_t index = add_generated(modules, (uint32_t)mapped->pid);
+	struct module *module = index < 0 ? NULL : &modules->items[index];
+	if (!module || module->has_dump)
+		return index < 0 ? (int)index : 0;
+	int fd = mapped_file_open_any(mapped);
+	if (fd < 0)
+		return 0;
+	if (module->fd >= 0)
+		close(module->fd);
+	module->fd = fd;
+	module->has_dump = module->loaded = true;
+	return 0;
+}
+
 /* Looks for the perf map of generated code. */
 static void seek_map(struct modules *modules, struct module *module, bool is_last)
 {
@@ -236,6 +265,8 @@ int64_t modules_add(struct modules *modules, const struct mapped_file *mapped)
 {
 	uint8_t kind = kind_of_path(mapped->path);
 	bool is_file = kind == MODULE_FILE || is_in_memory(mapped->path);
+	if (is_jitdump(mapped->path) && take_jitdump(modules, mapped) < 0)
+		return ERROR_MEMORY;
 	if (is_file && mapped->build_id)
 		return add_build(modules, mapped->path, mapped->build_id, mapped->build_id_bytes);
 	if (is_file && mapped->inode)

@@ -24,7 +24,8 @@ struct module {
 	bool loaded;                /* the file was opened, or that was tried */
 	bool table_tried;           /* the table was built, or that was tried */
 	uint32_t generated;         /* of MODULE_ANON: number of the process with this code */
-	int fd;                     /* of the file, or of MODULE_ANON's perf map; -1: none */
+	bool has_dump;              /* of MODULE_ANON: fd is a jitdump */
+	int fd;                     /* of the file, or of MODULE_ANON's perf map or jitdump; -1: none */
 	struct elf_file *file;      /* NULL: not readable */
 	struct error why_no_file;   /* code 0: no attempt to open it failed */
 	struct unwind_table *table; /* NULL: none */

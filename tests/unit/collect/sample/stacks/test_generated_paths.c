@@ -75,7 +75,7 @@ static void names_decide(void **state)
 	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
 		for (int n = 0; n < added[i].samples; n++)
 			assert_int_equal(
-				generated_paths_add(&paths, path(added[i].outer, added[i].inner), added[i].cause), 0);
+				generated_paths_add(&paths, path(added[i].outer, added[i].inner), added[i].cause, i), 0);
 	assert_int_equal(generated_paths_settle(&paths, profile, causes), 7 + 40 + 100);
 	assert_int_equal(causes[UNWIND_ROOT_GENERATED], 3 + 4);
 	assert_int_equal(causes[UNWIND_ROOT_COMPLETED], 10 + 80);
@@ -93,7 +93,7 @@ static void try_paths(void)
 	uint64_t causes[UNWIND_CAUSE_COUNT] = { 0 }, counted = 0;
 	generated_paths_init(&paths);
 	for (uint32_t node = 1; node < 40; node++)
-		counted += generated_paths_add(&paths, 1 + node % 2, UNWIND_NO_FRAME) == 0;
+		counted += generated_paths_add(&paths, 1 + node % 2, UNWIND_NO_FRAME, node) == 0;
 	generated_paths_settle(&paths, profile, causes);
 	assert_int_equal(causes[UNWIND_NO_FRAME], counted);
 	generated_paths_release(&paths);
