@@ -22,6 +22,7 @@ const struct runtime runtimes[] = {
 	  .variable = "JAVA_TOOL_OPTIONS",
 	  .value = "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
 		   "-XX:+DumpPerfMapAtExit",
+	  .with_jvm_library = "-agentpath:%s -XX:+PreserveFramePointer",
 	  .by_hand = "java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
 	  .is_list = true },
 	{ .process = "python3",

@@ -11,8 +11,10 @@ struct runtime {
 	const char *process;  /* begins the names of its processes */
 	const char *variable; /* of the environment, which the runtime reads; NULL: it reads none */
 	const char *value;    /* of the variable */
-	const char *by_hand;  /* a command with the same effect */
-	bool is_list;         /* the variable is a list of options, separated by spaces: the value is appended */
+	const char *
+		with_jvm_library; /* the value if libcpprof-jvm.so is installed: a format with its path; NULL: the same */
+	const char *by_hand;      /* a command with the same effect */
+	bool is_list;             /* the variable is a list of options, separated by spaces: the value is appended */
 };
 
 /* All rows; the last one has process NULL. */

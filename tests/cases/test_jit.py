@@ -47,16 +47,17 @@ def test_names_of_a_jitdump(tmp_path, backend):
 
 
 @needs_bpf
-def test_numbers_of_a_container(tmp_path):
-	"""The map has the number that the process has in its own namespace, in its own root."""
+@pytest.mark.parametrize("source", ["jit_map.c", "jit_dump.c"])
+def test_numbers_of_a_container(tmp_path, source):
+	"""The map has the number that the process has in its own namespace, in its own root; the dump is where the process has mapped it."""
 	if os.geteuid() != 0:
 		pytest.skip("only root may make a namespace of processes")
-	program = build("jit_map.c")
-	recorded = record(tmp_path, ["unshare", "--pid", "--fork", "--mount", "sh", "-c", f"exec 3<{program} && mount -t tmpfs none /tmp && cat <&3 >/tmp/own && chmod +x /tmp/own && exec /tmp/own"],
+	program = build(source)
+	recorded = record(tmp_path, ["unshare", "--pid", "--fork", "--mount", "sh", "-c", f"exec 3<{program} && mount -t tmpfs none /tmp && cd /tmp && cat <&3 >/tmp/own && chmod +x /tmp/own && exec /tmp/own"],
 		"--backend", "bpf", "-r", "cpu/1ms")
 	if recorded.status != 0:
 		pytest.skip(f"there is no namespace: {recorded.err}")
-	assert recorded.out.startswith("/tmp/perf-1.map")
+	assert source != "jit_map.c" or recorded.out.startswith("/tmp/perf-1.map")
 	check_truths(recorded)
 
 

@@ -1,25 +1,34 @@
 """Recordings of programs in JavaScript and Java: whole paths through generated code, with the names of the language."""
 import contextlib
+import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from record_support import BUILD, PROGRAMS, agrees, most_by_chance, needs_bpf, needs_perf, record
+from record_support import BUILD, CPPROF, PROGRAMS, Recorded, agrees, most_by_chance, needs_bpf, needs_perf, record, run_cpprof
 
 BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"]
 SECONDS = "1.5"
+AGENT = BUILD / "src/collect/agent/libcpprof-jvm.so"
 
-# The functions that compute, and the paths to them with their shares. Inlined functions are no frames in a perf map, so the runtimes are
-# asked not to inline.
-NODE = ["node", "--no-turbo-inlining", PROGRAMS / "jit/paths.js", SECONDS]
-JAVA_PATHS = ["void Paths.plain(int)", "void Paths.leaf(int)", "void Paths.recursive(int, int)", "void Paths.sorted()",
+# The functions that compute, in the order of check_paths, as each list of generated code names them.
+NODE_NAMES = ["plain", "leaf", "recursive", "sorted", "compare", "spin"]
+MAP_NAMES = ["void Paths.plain(int)", "void Paths.leaf(int)", "void Paths.recursive(int, int)", "void Paths.sorted()",
 	"int Paths.compare(java.lang.Integer, java.lang.Integer)", "void Paths.spin(int)"]
-NODE_PATHS = ["plain", "leaf", "recursive", "sorted", "compare", "spin"]
+AGENT_NAMES = [name.split(" ", 1)[1] for name in MAP_NAMES]
+MAP_OPTIONS = ["-XX:+PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit"]
 
 
-def java():
+def node():
+	"""Returns a command. Inlined functions are no frames in a perf map, so V8 is asked not to inline."""
+	if not shutil.which("node"):
+		pytest.skip("there is no node (nodejs)")
+	return ["node", "--no-turbo-inlining", PROGRAMS / "jit/paths.js", SECONDS]
+
+
+def java(*options, inlines=False):
 	"""Returns a command that runs Paths.java, which is compiled here."""
 	for tool in ("java", "javac"):
 		if not shutil.which(tool):
@@ -28,13 +37,14 @@ def java():
 	if not (folder / "Paths.class").exists():
 		folder.mkdir(parents=True, exist_ok=True)
 		subprocess.run(["javac", "-d", folder, PROGRAMS / "jit/Paths.java"], check=True)
-	return ["java", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Paths::*", "-cp", folder, "Paths", SECONDS]
+	separate = [] if inlines else ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Paths::*"]
+	return ["java", *options, *separate, "-cp", folder, "Paths", SECONDS]
 
 
-def node():
-	if not shutil.which("node"):
-		pytest.skip("there is no node (nodejs)")
-	return NODE
+def with_agent():
+	if not AGENT.exists():
+		pytest.skip("there is no libcpprof-jvm.so: this build found no jvmti.h (openjdk-17-jdk-headless)")
+	return java()
 
 
 def forget_map(recorded):
@@ -43,6 +53,11 @@ def forget_map(recorded):
 	assert found, recorded.err
 	with contextlib.suppress(FileNotFoundError):
 		Path(f"/tmp/perf-{found.group(1)}.map").unlink()
+
+
+def own_dumps(folder):
+	"""An environment in which the agent writes its dump into a folder."""
+	return {**os.environ, "TMPDIR": str(folder)}
 
 
 def check_paths(recorded, names):
@@ -56,18 +71,29 @@ def check_paths(recorded, names):
 def check_whole(recorded):
 	samples, _, whole, _, _ = recorded.closing_shares()
 	others = round(samples * (100 - whole) / 100)
-	assert samples > 300, recorded.err
+	assert samples > 200, recorded.err
 	assert others <= most_by_chance(0.01, samples), recorded.err
 
 
+# --- each list of generated code, by each backend ---
+
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("command, names", [(node, NODE_PATHS), (java, JAVA_PATHS)], ids=["node", "java"])
+@pytest.mark.parametrize("command, names", [(node, NODE_NAMES), (with_agent, AGENT_NAMES)], ids=["node", "java"])
 def test_paths_are_whole_and_named(tmp_path, backend, command, names):
 	"""A chain of calls, a recursion, and a callback of the runtime's own code have their shares; nearly all walks are whole."""
-	recorded = record(tmp_path, command(), "--jit", "--backend", backend, "-r", "cpu/1ms")
+	recorded = record(tmp_path, command(), "--jit", "--backend", backend, "-r", "cpu/1ms", env=own_dumps(tmp_path))
 	assert recorded.status == 0, recorded.err
 	forget_map(recorded)
 	check_paths(recorded, names)
+	check_whole(recorded)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_perf_map_of_java(tmp_path, backend):
+	recorded = record(tmp_path, java(*MAP_OPTIONS), "--backend", backend, "-r", "cpu/1ms")
+	assert recorded.status == 0, recorded.err
+	forget_map(recorded)
+	check_paths(recorded, MAP_NAMES)
 	check_whole(recorded)
 
 
@@ -78,9 +104,57 @@ def test_jitdump_of_node(tmp_path, backend):
 	recorded = record(tmp_path, [program, "--perf-prof", "--interpreted-frames-native-stack", *arguments], "--backend", backend, "-r", "cpu/1ms")
 	assert recorded.status == 0, recorded.err
 	assert list(tmp_path.glob("jit-*.dump"))
-	check_paths(recorded, NODE_PATHS)
+	check_paths(recorded, NODE_NAMES)
 	check_whole(recorded)
 
+
+@needs_bpf
+def test_inlined_methods_are_frames(tmp_path):
+	"""The virtual machine inlines; its debug information has the methods and the lines."""
+	with_agent()
+	recorded = record(tmp_path, java(inlines=True), "--jit", "-r", "cpu/1ms", env=own_dumps(tmp_path))
+	assert recorded.status == 0, recorded.err
+	check_paths(recorded, AGENT_NAMES)
+	source = (PROGRAMS / "jit/Paths.java").read_text().splitlines()
+	loop = {number for number, line in enumerate(source, 1) if "i < n" in line or "i % 7" in line}
+	lines = run_cpprof("report", "--lines", "-n", "0", "-t", "0", recorded.path).stdout
+	hot = {int(line): float(share) for share, line in re.findall(r"^([\d.]+) .*Paths\.java:(\d+) \[", lines, re.MULTILINE)}
+	assert sum(hot.get(line, 0) for line in loop) > 0.9 * sum(hot.values()) > 0.4, lines
+
+
+# --- running programs ---
+
+@contextlib.contextmanager
+def running(command, folder, **environment):
+	"""Runs a command until the end of the block."""
+	process = subprocess.Popen([*command[:-1], "60"], env={**own_dumps(folder), **environment}, cwd=folder, stdout=subprocess.PIPE)
+	try:
+		yield process
+	finally:
+		process.kill()
+		process.wait()
+		with contextlib.suppress(FileNotFoundError):
+			Path(f"/tmp/perf-{process.pid}.map").unlink()
+
+
+@pytest.mark.parametrize("backend", BACKENDS[:2])
+@pytest.mark.parametrize("runtime", ["node", "java"])
+def test_attaching(tmp_path, backend, runtime):
+	"""A program that lists its code already when the recording begins, with the variables that --jit sets."""
+	command, names = (node(), NODE_NAMES) if runtime == "node" else (with_agent(), AGENT_NAMES)
+	path = tmp_path / "out.data"
+	environment = {"NODE_OPTIONS": "--perf-basic-prof --interpreted-frames-native-stack",
+		"JAVA_TOOL_OPTIONS": f"-agentpath:{AGENT} -XX:+PreserveFramePointer"}
+	with running(command, tmp_path, **environment) as process:
+		options = ["--backend", backend, "-r", "cpu/1ms", "-p", process.pid, "--duration", "2"]
+		result = run_cpprof("record", "-o", path, *options)
+	recorded = Recorded(result, path)
+	assert recorded.status == 0, recorded.err
+	check_paths(recorded, names)
+	check_whole(recorded)
+
+
+# --- without names ---
 
 @pytest.mark.parametrize("command", [node, java], ids=["node", "java"])
 def test_code_without_names_is_no_whole_path(tmp_path, command):
@@ -99,3 +173,40 @@ def test_code_without_names_is_no_whole_path(tmp_path, command):
 	assert len(nameless) == 1 and nameless[0]["severity"] == "warning", recorded.info()["findings"]
 	assert samples / 2 < nameless[0]["count"] <= samples
 	assert re.search(r"; \d+ samples are in generated code without names \(record --jit requests them\)", recorded.err), recorded.err
+
+
+def test_the_agent_without_a_place_for_its_dump(tmp_path):
+	"""The program runs on, and its code has no names."""
+	with_agent()
+	options = {**os.environ, "TMPDIR": str(tmp_path / "none"), "JAVA_TOOL_OPTIONS": f"-agentpath:{AGENT}"}
+	command = java()
+	result = subprocess.run([*command[:-1], "0.1"], env=options, capture_output=True, text=True, check=False)
+	assert result.returncode == 0
+	assert "cpprof: cannot create the jitdump: No such file or directory (set TMPDIR to a folder that can be written)" in result.stderr
+	assert result.stdout.startswith("pid ")
+
+
+def test_the_agent_on_a_full_disk(tmp_path):
+	"""The program runs on; the dump is a prefix."""
+	with_agent()
+	if os.geteuid() != 0:
+		pytest.skip("only root may mount a small file system")
+	command = [*map(str, java()[:-1]), "0.3"]
+	script = f"mount -t tmpfs -o size=65536 none {tmp_path} && \"$@\" && stat -c %s {tmp_path}/jit-*.dump"
+	options = {**own_dumps(tmp_path), "JAVA_TOOL_OPTIONS": f"-agentpath:{AGENT}"}
+	result = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", *command], env=options, capture_output=True, text=True, check=False)
+	if "unshare failed" in result.stderr or "mount:" in result.stderr:
+		pytest.skip(f"there is no namespace: {result.stderr}")
+	assert result.returncode == 0, result.stderr
+	assert 0 < int(result.stdout.splitlines()[-1]) <= 65536, result.stdout
+
+
+def test_the_map_replaces_the_agent_where_that_is_not_installed(tmp_path):
+	"""A cpprof that is copied elsewhere has no library beside it."""
+	alone = tmp_path / "cpprof"
+	shutil.copy(CPPROF, alone)
+	result = subprocess.run([alone, "record", "--jit", "-o", tmp_path / "out.data", "true"], capture_output=True, text=True, check=False)
+	line = next(line for line in result.stderr.splitlines() if "JAVA_TOOL_OPTIONS=" in line)
+	if "-agentpath:" in line:
+		pytest.skip("libcpprof-jvm.so is installed")
+	assert "-XX:+DumpPerfMapAtExit" in line and "-XX:+PreserveFramePointer" in line

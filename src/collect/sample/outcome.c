@@ -109,7 +109,8 @@ static void report_download(void *context, const char *path, uint64_t done, uint
  * files. */
 static void name_addresses(struct run *run)
 {
-	uint64_t *times = stacks_generated_times(run->recorder.stacks);
+	const struct walk_ends *ends = stacks_ends(run->recorder.stacks);
+	uint64_t *times = generated_paths_times(&ends->generated, run->recorder.profile);
 	struct frames_options names = { .open_module = run_open_module,
 					.progress = report_progress,
 					.download = run->options->download ? report_download : NULL,
@@ -131,8 +132,9 @@ static void settle_generated(struct run *run)
 {
 	enum { NAMELESS_PERCENT = 5 };
 	struct profile *profile = run->recorder.profile;
-	uint64_t nameless = stacks_settle_generated(run->recorder.stacks);
-	stacks_publish(run->recorder.stacks);
+	struct walk_ends *ends = stacks_ends(run->recorder.stacks);
+	uint64_t nameless = walk_ends_settle(ends, profile);
+	walk_ends_publish(ends, profile);
 	if (nameless == 0 || nameless * 100 < run->recorder.samples * NAMELESS_PERCENT)
 		return;
 	finding_add(profile, FINDING_GENERATED_NAMELESS, nameless,
@@ -153,7 +155,7 @@ void run_finish(struct run *run, struct error *error)
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	run_add_backend_findings(run);
 	take_counts(run);
-	stacks_publish(run->recorder.stacks);
+	walk_ends_publish(stacks_ends(run->recorder.stacks), profile);
 	run_add_findings(run);
 	/* Free the rings before the naming of addresses allocates memory. */
 	recorder_set_code_loader(&run->recorder, NULL, NULL);

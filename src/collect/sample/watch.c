@@ -78,8 +78,8 @@ void run_flush(struct run *run)
 	struct error error = { 0 };
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (destination->names_itself)
-		stacks_settle_generated(run->recorder.stacks);
-	stacks_publish(run->recorder.stacks);
+		walk_ends_settle(stacks_ends(run->recorder.stacks), profile);
+	walk_ends_publish(stacks_ends(run->recorder.stacks), profile);
 	if (run->write_error.code == 0 && destination->flush(destination->context, profile, &names, &error) == 0) {
 		note_room(run, profile->end_ns);
 	} else if (run->write_error.code == 0 && destination->can_resume &&

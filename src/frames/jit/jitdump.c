@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/jitdump.h"
 #include "base/array.h"
 #include "base/cursor.h"
 #include "base/error.h"
@@ -11,10 +12,13 @@
 #include "frames/jit/code_lines.h"
 #include "frames/jit/dump_reader.h"
 
-enum { MAGIC = 0x4a695444, HEADER_BYTES = 40, ARCH_TIME = 1, RECORD_BYTES = 16 };
-enum record_id { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO };
-/* The fixed part of a load: process, thread, address, address, bytes, index. */
-enum { LOAD_BYTES = RECORD_BYTES + 40, MOVE_BYTES = RECORD_BYTES + 48, LINES_BYTES = RECORD_BYTES + 16 };
+enum {
+	HEADER_BYTES = sizeof(struct jitdump_header),
+	RECORD_BYTES = sizeof(struct jitdump_record),
+	LOAD_BYTES = sizeof(struct jitdump_load),
+	MOVE_BYTES = sizeof(struct jitdump_move),
+	LINES_BYTES = sizeof(struct jitdump_entries)
+};
 
 /* Code that was loaded; positions of its records in the file. */
 struct code {
@@ -56,7 +60,7 @@ static int64_t read_header(struct dump_reader *reader, uint64_t *bytes)
 {
 	size_t got;
 	struct cursor cursor = cursor_over(dump_reader_at(reader, 0, HEADER_BYTES, &got), HEADER_BYTES);
-	if (got < HEADER_BYTES || cursor_u32(&cursor) != MAGIC)
+	if (got < HEADER_BYTES || cursor_u32(&cursor) != JITDUMP_MAGIC)
 		return -1;
 	cursor_u32(&cursor); /* the version: all have this layout */
 	*bytes = cursor_u32(&cursor);
@@ -156,12 +160,12 @@ static int take_record(struct reading *reading, uint64_t *at, bool *ended)
 	if (size < got)
 		cursor.end = bytes + size;
 	switch (id) {
-	case CODE_LOAD:
+	case JITDUMP_LOAD:
 		return take_load(reading, record, size, time, &cursor);
-	case CODE_MOVE:
+	case JITDUMP_MOVE:
 		take_move(reading, time, &cursor);
 		return 0;
-	case CODE_DEBUG_INFO:
+	case JITDUMP_DEBUG_INFO:
 		reading->next.lines_at = record;
 		reading->next.lines_bytes = size;
 		return 0;
@@ -181,7 +185,7 @@ static int choose_all(struct reading *reading)
 	int status = 0;
 	if (flags < 0)
 		return 0;
-	if (flags & ARCH_TIME)
+	if (flags & JITDUMP_ARCH_TIME)
 		reading->times = NULL;
 	for (bool ended = false; !ended && status == 0;)
 		status = take_record(reading, &at, &ended);

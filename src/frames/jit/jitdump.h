@@ -1,19 +1,7 @@
 /*
  * jitdumps: the binary files in which run-time compilers describe the code that they generate (Linux,
- * tools/perf/Documentation/jitdump-specification.txt): a header of 40 bytes, then records.
- *
- *    byte  0     4      8            16
- *         +-----+------+------------+------ - - -
- *         | id  | size | time stamp | content         size: of all of the record
- *         +-----+------+------------+------ - - -
- *
- *    0 load              process, thread, address, address, bytes, index of the code; its name; its instructions
- *    1 move              process, thread, address, old address, new address, bytes, index
- *    2 debug info        of the next load: address, number; for each: address, line, discriminator, file; valid from that address on
- *    3 close
- *    4 unwinding info    of the next load; not used here: the walks are over when the file is read
- *    JITDUMP_INLINED     of the next load; ours (collect/jvm/): address, number; for each: address, depth, 0; for each frame, innermost
- *                        first: line, function, file; valid from that address on
+ * tools/perf/Documentation/jitdump-specification.txt). abi/jitdump.h has their
+ * records; those with unwinding information are not used, because the walks are over when the file is read.
  *
  * Other records are skipped, as the specification requires. Addresses are those in the process. A file states the time of each load and
  * move, so that the code that an address had at the time of a sample is known; in a file whose time stamps are those of another clock than
@@ -27,8 +15,6 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-
-enum { JITDUMP_INLINED = 0x63707266 };
 
 /* One function at an address. Texts are strings of `texts`, from these offsets on. */
 struct jitdump_frame {

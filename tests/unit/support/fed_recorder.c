@@ -85,7 +85,7 @@ const char *fed_path(struct fed *fed, uint32_t node)
 uint64_t fed_cause(struct fed *fed, enum unwind_cause cause)
 {
 	const struct profile *profile = fed->recorder.profile;
-	if (stacks_publish(fed->recorder.stacks) < 0)
+	if (walk_ends_publish(stacks_ends(fed->recorder.stacks), fed->recorder.profile) < 0)
 		return UINT64_MAX;
 	for (size_t i = 0; i < profile->cause_count; i++)
 		if (strcmp(profile_string(profile, profile->causes[i].text), unwind_cause_text(cause)) == 0)

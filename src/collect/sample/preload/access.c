@@ -40,6 +40,7 @@ static const struct library hooks_library = { .name = "libcpprof-hooks.so",
 					      .static_remedy = "link the program with libcpprof.a, or dynamically",
 					      .linked = "hooks_begin" };
 static const struct library wrap_library = { .name = "libcpprof-wrap.so", .who = "--wrap" };
+static const struct library jvm_library = { .name = "libcpprof-jvm.so", .who = "--jit" };
 
 /* --- the library --- */
 
@@ -111,6 +112,11 @@ int preload_access_hooks_library(char *path, size_t bytes, struct error *error)
 int preload_access_wrap_library(char *path, size_t bytes, struct error *error)
 {
 	return find_own_library(&wrap_library, path, bytes, error);
+}
+
+int preload_access_jvm_library(char *path, size_t bytes, struct error *error)
+{
+	return find_own_library(&jvm_library, path, bytes, error);
 }
 
 /* --- commands --- */

@@ -26,6 +26,8 @@ int preload_access_hooks_command(const char *path, struct error *error);
 /* The same for the library that makes the C library's functions probe points. It is loaded before the
  * library with the hooks, because it calls functions that the latter interposes. */
 int preload_access_wrap_library(char *path, size_t bytes, struct error *error);
+/* The same for the library that a Java virtual machine loads; builds without its headers do not have it. */
+int preload_access_jvm_library(char *path, size_t bytes, struct error *error);
 /* Returns whether the command, or the interpreter of this script, is linked with that library
  * (-lcpprof-wrap). */
 bool preload_access_has_wrap(const char *path);

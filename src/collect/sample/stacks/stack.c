@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "collect/sample/stacks/call_edges.h"
 #include "collect/sample/stacks/deep_stack.h"
-#include "collect/sample/stacks/generated_paths.h"
 #include "collect/sample/stacks/kernel_path.h"
 #include "collect/sample/stacks/path_tree.h"
 #include "collect/sample/stacks/stack_memory.h"
@@ -37,8 +36,7 @@ struct stacks {
 	bool went_generated; /* the walk went through generated code */
 
 	struct call_edges *edges;
-	struct generated_paths generated;
-	uint64_t causes[UNWIND_CAUSE_COUNT];
+	struct walk_ends ends;
 	struct stacks_cut cut_recently;
 };
 
@@ -74,7 +72,7 @@ struct stacks *stacks_new(struct profile *profile, struct processes *processes, 
 	stacks->modules = modules;
 	uint32_t unknown_location = 0;
 	stack_memory_init(&stacks->memory, processes);
-	generated_paths_init(&stacks->generated);
+	walk_ends_init(&stacks->ends);
 	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
 	stacks->edges = call_edges_new(modules);
 	if (!stacks->frames || !stacks->edges || add_module(modules, MODULE_NAME_KERNEL, &stacks->kernel_module) < 0 ||
@@ -94,7 +92,7 @@ void stacks_free(struct stacks *stacks)
 		return;
 	stack_memory_release(&stacks->memory);
 	call_edges_free(stacks->edges);
-	generated_paths_release(&stacks->generated);
+	walk_ends_release(&stacks->ends);
 	path_tree_release(&stacks->tree);
 	free(stacks->frames);
 	free(stacks);
@@ -107,33 +105,9 @@ struct stacks_cut stacks_cut_recently(struct stacks *stacks)
 	return cut;
 }
 
-int stacks_publish(struct stacks *stacks)
+struct walk_ends *stacks_ends(struct stacks *stacks)
 {
-	for (int i = 0; i < UNWIND_CAUSE_COUNT; i++) {
-		if (stacks->causes[i] == 0)
-			continue;
-		const struct profile_cause cause = {
-			.count = stacks->causes[i],
-			.whole = unwind_cause_whole(i),
-			.completed = unwind_cause_kind(i) == CAUSE_COMPLETED,
-			.guessed = unwind_cause_kind(i) == CAUSE_GUESSED,
-		};
-		int result = profile_count_cause(stacks->profile, unwind_cause_text(i), &cause);
-		if (result < 0)
-			return result;
-		stacks->causes[i] = 0;
-	}
-	return 0;
-}
-
-uint64_t *stacks_generated_times(const struct stacks *stacks)
-{
-	return generated_paths_times(&stacks->generated, stacks->profile);
-}
-
-uint64_t stacks_settle_generated(struct stacks *stacks)
-{
-	return generated_paths_settle(&stacks->generated, stacks->profile, stacks->causes);
+	return &stacks->ends;
 }
 
 /* --- callbacks of the unwinder --- */
@@ -536,14 +510,12 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 	int64_t node = take_up(stacks, thread, sample, &cause);
 	if (node < 0)
 		return node;
-	if (stacks->went_generated) {
-		enum unwind_cause with_names = cause == UNWIND_ROOT_NAMELESS ? UNWIND_ROOT_GENERATED : cause;
-		int result = generated_paths_add(&stacks->generated, (uint32_t)node, with_names, sample->time_ns);
-		if (result < 0)
-			return result;
-	} else {
-		stacks->causes[cause]++;
-	}
+	const struct walk_end_place place = { .node = (uint32_t)node,
+					      .time_ns = sample->time_ns,
+					      .is_generated = stacks->went_generated };
+	int result = walk_ends_add(&stacks->ends, cause, &place);
+	if (result < 0)
+		return result;
 	if (stacks->shows_kernel && sample->in_kernel && sample->kernel_count == 0)
 		return kernel_path_add_whole(&stacks->tree, (uint32_t)node, stacks->kernel_module);
 	return kernel_path_add(&stacks->tree, (uint32_t)node, stacks->kernel_module, sample);

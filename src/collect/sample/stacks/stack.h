@@ -26,6 +26,7 @@
 #define COLLECT_SAMPLE_STACKS_STACK_H
 
 #include "collect/sample/backend.h"
+#include "collect/sample/stacks/walk_ends.h"
 #include "collect/sample/state/processes.h"
 #include "profile/profile.h"
 
@@ -60,14 +61,7 @@ struct stacks_cut {
 };
 struct stacks_cut stacks_cut_recently(struct stacks *stacks);
 
-/* Returns when the locations in generated code were sampled, as generated_paths_times, before they are settled. */
-uint64_t *stacks_generated_times(const struct stacks *stacks);
-
-/* Counts how the walks through generated code ended, by the names that the code has now; before that, they are not counted. Returns the
- * number of samples whose innermost frame is in generated code without a name. */
-uint64_t stacks_settle_generated(struct stacks *stacks);
-
-/* Adds how the walks since the last call ended to the profile's causes. Returns 0 or ERROR_MEMORY. */
-int stacks_publish(struct stacks *stacks);
+/* Returns the counts of how the walks ended; they belong to the stacks. */
+struct walk_ends *stacks_ends(struct stacks *stacks);
 
 #endif

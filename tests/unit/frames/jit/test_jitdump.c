@@ -11,12 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "abi/jitdump.h"
 #include "base/error.h"
 #include "frames/jit/dump_reader.h"
 #include "frames/jit/jitdump.h"
 #include "support/alloc_fail.h"
-
-enum { MAGIC = 0x4a695444, ARCH_TIME = 1 };
 
 /* --- a dump that is written record by record --- */
 
@@ -40,7 +39,7 @@ static void put_text(const char *text)
 static void begin_dump(uint64_t flags)
 {
 	buffer_clear(&bytes);
-	put32(MAGIC);
+	put32(JITDUMP_MAGIC);
 	put32(1);
 	put32(40);
 	put32(62);
@@ -211,7 +210,7 @@ static void the_code_of_that_time_counts(void **state)
 static void other_clocks_have_no_times(void **state)
 {
 	(void)state;
-	begin_dump(ARCH_TIME);
+	begin_dump(JITDUMP_ARCH_TIME);
 	put_load(100, 0x1000, 0x20, 1, "first");
 	put_load(200, 0x1000, 0x20, 2, "second");
 	assert_at(0x1010, 100, "second");

@@ -137,7 +137,7 @@ static uint32_t add(const struct backend_sample *sample)
 
 static uint64_t count_of(enum unwind_cause cause)
 {
-	assert_int_equal(stacks_publish(recorder.stacks), 0);
+	assert_int_equal(walk_ends_publish(stacks_ends(recorder.stacks), recorder.profile), 0);
 	const struct profile *profile = recorder.profile;
 	for (size_t i = 0; i < profile->cause_count; i++)
 		if (strcmp(profile_string(profile, profile->causes[i].text), unwind_cause_text(cause)) == 0)
@@ -595,7 +595,7 @@ static void test_unknown_code(void **state)
 			    "[anon]");
 	assert_int_equal(location->address, 0x12345);   /* as in the process, and as in its perf map */
 	assert_int_equal(count_of(UNWIND_NO_FRAME), 0); /* until the names are known */
-	assert_int_equal(stacks_settle_generated(recorder.stacks), 2);
+	assert_int_equal(walk_ends_settle(stacks_ends(recorder.stacks), recorder.profile), 2);
 	assert_int_equal(count_of(UNWIND_NO_FRAME), 2);
 }
 
@@ -718,7 +718,7 @@ static void record_short_of_memory(void)
 		assert_int_equal(small.samples + small.profile->lost, 3);
 		assert_int_equal(small.profile->hit_count, small.samples);
 		assert_true(small.out_of_memory || small.samples == 3);
-		result = stacks_publish(small.stacks);
+		result = walk_ends_publish(stacks_ends(small.stacks), small.profile);
 		assert_true(result == 0 || result == ERROR_MEMORY);
 	}
 	assert_int_equal(profile_check(small.profile), 0);
