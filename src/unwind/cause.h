@@ -48,4 +48,10 @@ static inline bool unwind_cause_whole(enum unwind_cause cause)
 	return unwind_cause_kind(cause) != CAUSE_BROKEN;
 }
 
+/* Returns whether such a walk followed its stack to the root, without data from elsewhere or a guess. */
+static inline bool unwind_cause_is_root(enum unwind_cause cause)
+{
+	return cause == UNWIND_ROOT || cause == UNWIND_ROOT_NAMELESS;
+}
+
 #endif

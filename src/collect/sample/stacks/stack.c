@@ -212,7 +212,7 @@ static bool is_entry(const struct stacks *stacks, const struct unwind_frame *fra
 static enum unwind_cause cause_of(const struct stacks *stacks, const struct unwind_result *result)
 {
 	enum unwind_cause cause = result->joined ? UNWIND_ROOT : result->cause;
-	bool is_rooted = cause == UNWIND_ROOT || cause == UNWIND_ROOT_NAMELESS;
+	bool is_rooted = unwind_cause_is_root(cause);
 	if (cause == UNWIND_NO_RULE_AT_PC && is_entry(stacks, &stacks->frames[result->count - 1]))
 		return UNWIND_ROOT;
 	if (is_rooted && stacks->memory.above == ABOVE_REMEMBERED)
@@ -237,8 +237,7 @@ static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 {
 	const struct backend_sample *sample = stacks->sample;
 	stack_memory_begin(&stacks->memory, sample, stacks->process, stacks->thread->deep, distrust_live);
-	/* In a system call the pc is behind the instruction, which may be the last one of its function.
-	 * The instruction is still being executed. */
+	/* In a system call the pc is behind the instruction that is being executed, which may be its function's last one. */
 	struct arch_registers registers = sample->registers;
 	uint64_t *pc = &registers.value[ARCH_PC_REGISTER];
 	uint8_t code[ARCH_SYSTEM_CALL_BYTES];
@@ -246,12 +245,10 @@ static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 	    processes_code(stacks->processes, stacks->process, *pc - sizeof(code), code, sizeof(code)) &&
 	    arch_ends_in_system_call(code))
 		*pc -= sizeof(code);
-	struct unwind_source source = { .module_at = module_at,
-					.read = read_word,
-					.read_code = read_code,
-					.joins = joins,
-					.stack_start = stack_start,
-					.context = stacks };
+	/* clang-format off */
+	struct unwind_source source = { .module_at = module_at, .read = read_word, .read_code = read_code, .joins = joins,
+					.stack_start = stack_start, .context = stacks };
+	/* clang-format on */
 	return unwind_walk(&source, &registers, stacks->frames, FRAMES_MAX);
 }
 
@@ -302,9 +299,8 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 	}
 	/* A return address of 0 is a root, but memory that was read late may contain zeros. The frame
 	 * itself is certain if its own return address was copied. */
-	bool doubtful =
-		stacks->first_outside || (stacks->memory.zero_outside &&
-					  (result->cause == UNWIND_ROOT || result->cause == UNWIND_ROOT_NAMELESS));
+	bool is_zero = stacks->memory.zero_outside && unwind_cause_is_root(result->cause);
+	bool doubtful = stacks->first_outside || is_zero;
 	stacks->false_root = doubtful && !result->joined && !is_outermost(stacks, count - 1);
 	return stacks->false_root && stacks->first_outside ? count - 1 : count;
 }
@@ -429,9 +425,8 @@ static int64_t add_walked(struct stacks *stacks, enum unwind_cause *cause)
 static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 {
 	struct unwind_result result = walk_believably(stacks, cause);
-	const struct deep_stack *known = stacks->thread->deep;
 	bool whole = unwind_cause_whole(*cause);
-	stacks->went_generated = result.used_generated || (result.joined && known && known->is_generated);
+	stacks->went_generated = result.used_generated || (result.joined && stacks->thread->deep->is_generated);
 	bool cut = stack_memory_went_outside(&stacks->memory);
 	stacks->cut_recently.stacks += cut;
 	stacks->cut_recently.too_late += cut && !whole;
@@ -508,12 +503,8 @@ int64_t stacks_add(struct stacks *stacks, struct thread *thread, const struct ba
 {
 	enum unwind_cause cause = UNWIND_ROOT;
 	int64_t node = take_up(stacks, thread, sample, &cause);
-	if (node < 0)
-		return node;
-	const struct walk_end_place place = { .node = (uint32_t)node,
-					      .time_ns = sample->time_ns,
-					      .is_generated = stacks->went_generated };
-	int result = walk_ends_add(&stacks->ends, cause, &place);
+	const struct walk_end_place place = { (uint32_t)node, sample->time_ns, stacks->went_generated };
+	int result = node < 0 ? (int)node : walk_ends_add(&stacks->ends, cause, &place);
 	if (result < 0)
 		return result;
 	if (stacks->shows_kernel && sample->in_kernel && sample->kernel_count == 0)

@@ -75,7 +75,8 @@ static void names_decide(void **state)
 	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
 		for (int n = 0; n < added[i].samples; n++)
 			assert_int_equal(
-				generated_paths_add(&paths, path(added[i].outer, added[i].inner), added[i].cause, i), 0);
+				generated_paths_add(&paths, path(added[i].outer, added[i].inner), added[i].cause, i),
+				0);
 	assert_int_equal(generated_paths_settle(&paths, profile, causes), 7 + 40 + 100);
 	assert_int_equal(causes[UNWIND_ROOT_GENERATED], 3 + 4);
 	assert_int_equal(causes[UNWIND_ROOT_COMPLETED], 10 + 80);
