@@ -28,8 +28,8 @@ def node():
 	return ["node", "--no-turbo-inlining", PROGRAMS / "jit/paths.js", SECONDS]
 
 
-def java(*options, inlines=False):
-	"""Returns a command that runs Paths.java, which is compiled here."""
+def java(*options, separate="*"):
+	"""Returns a command that runs Paths.java, which is compiled here. `separate`: the methods that are not inlined."""
 	for tool in ("java", "javac"):
 		if not shutil.which(tool):
 			pytest.skip(f"there is no {tool} (openjdk-17-jdk-headless)")
@@ -37,8 +37,7 @@ def java(*options, inlines=False):
 	if not (folder / "Paths.class").exists():
 		folder.mkdir(parents=True, exist_ok=True)
 		subprocess.run(["javac", "-d", folder, PROGRAMS / "jit/Paths.java"], check=True)
-	separate = [] if inlines else ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Paths::*"]
-	return ["java", *options, *separate, "-cp", folder, "Paths", SECONDS]
+	return ["java", *options, "-XX:CompileCommand=quiet", f"-XX:CompileCommand=dontinline,Paths::{separate}", "-cp", folder, "Paths", SECONDS]
 
 
 def with_agent():
@@ -110,11 +109,16 @@ def test_jitdump_of_node(tmp_path, backend):
 
 @needs_bpf
 def test_inlined_methods_are_frames(tmp_path):
-	"""The virtual machine inlines; its debug information has the methods and the lines."""
+	"""The virtual machine inlines all methods but the one that computes, whose copies would differ in speed; its debug information has the
+	methods and the lines."""
 	with_agent()
-	recorded = record(tmp_path, java(inlines=True), "--jit", "-r", "cpu/1ms", env=own_dumps(tmp_path))
+	recorded = record(tmp_path, java(separate="spin"), "--jit", "-r", "cpu/1ms", env=own_dumps(tmp_path))
 	assert recorded.status == 0, recorded.err
 	check_paths(recorded, AGENT_NAMES)
+	inlined = run_cpprof("report", "--functions", "--no-inlines", "-n", "0", "-t", "0", recorded.path).stdout
+	assert "Paths.leaf(int)" in run_cpprof("report", "--functions", "-n", "0", "-t", "0", recorded.path).stdout
+	leaf = re.search(r"^([\d.]+) .*Paths\.leaf\(int\)", inlined, re.MULTILINE)
+	assert not leaf or float(leaf.group(1)) < 0.4, "leaf, with 0.8 of the time, is inlined"
 	source = (PROGRAMS / "jit/Paths.java").read_text().splitlines()
 	loop = {number for number, line in enumerate(source, 1) if "i < n" in line or "i % 7" in line}
 	lines = run_cpprof("report", "--lines", "-n", "0", "-t", "0", recorded.path).stdout
