@@ -56,6 +56,9 @@ void arch_follow_row(struct arch_function *function, struct unwind_row *row);
 enum { ARCH_SWITCH_BYTES = 64 }; /* a call and the code behind it by which it is found have at most as many */
 bool arch_next_switch(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row);
 
+/* The same for a call of compiled Lisp by SBCL's runtime, which has no CFI there. Optional: returns false. */
+bool arch_next_lisp_call(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row);
+
 /* Executes a call frame instruction that only this processor has. Optional: returns false, unknown. */
 bool arch_cfi_operation(uint8_t operation);
 
@@ -69,6 +72,11 @@ uint64_t arch_code_address(uint64_t value);
  * was not readable; the frame is unchanged then. */
 bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, struct arch_frame *frame,
 	       uint64_t *unreadable);
+
+/* Sets *row to the row of a kind with an equation by which to step from a frame whose row is UNWIND_LISP, and adapts the frame's fp
+ * to it. Returns as arch_step. Optional: returns false. */
+bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame, struct unwind_row *row,
+		   uint64_t *unreadable);
 
 /* Reads all registers of the interrupted code from the ucontext at an address. Returns as arch_step. */
 bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, struct arch_registers *registers,

@@ -63,12 +63,58 @@ static int find(struct calls *calls, const struct unwind_table *table, struct el
 	return 0;
 }
 
+/* Adds the calls in a piece of code between functions. */
+static void find_lisp_in(struct calls *calls, const uint8_t *code, size_t size, uint32_t pc)
+{
+	struct unwind_row row;
+	size_t end;
+	for (size_t at = 0; calls->count < SWITCHES_MAX && arch_next_lisp_call(code, size, &at, &end, &row); at = end)
+		calls->items[calls->count++] =
+			(struct call){ .start = pc + (uint32_t)at, .end = pc + (uint32_t)end, .row = row };
+}
+
+/* Searches a range of code piece by piece, so that a call and the code before it are in one piece. */
+static int find_lisp_between(struct calls *calls, const struct unwind_table *table, struct elf_file *file, uint32_t start,
+			     uint32_t end)
+{
+	enum { SMALLEST = 32, COMMON_BYTES = 256 };
+	if (end <= start || end - start < SMALLEST)
+		return 0;
+	uint8_t *code = malloc(PIECE_BYTES);
+	if (!code)
+		return ERROR_MEMORY;
+	for (;; start += PIECE_BYTES - COMMON_BYTES) {
+		size_t size = end - start < PIECE_BYTES ? end - start : PIECE_BYTES;
+		if (elf_file_copy(file, table->base + start, code, size))
+			find_lisp_in(calls, code, size, start);
+		if (size < PIECE_BYTES)
+			break;
+	}
+	free(code);
+	return 0;
+}
+
+/* SBCL's runtime calls Lisp from assembler, in functions without CFI and in those whose CFI is an expression. Searches both. */
+static int find_lisp(struct calls *calls, const struct unwind_table *table, struct elf_file *file)
+{
+	int status = 0;
+	for (uint32_t i = 0, row = 0; i < table->function_count && status == 0; i++) {
+		const struct unwind_function *function = &table->functions[i];
+		uint32_t end = function->start + function->size;
+		uint32_t next = i + 1 < table->function_count ? table->functions[i + 1].start : table->text_size;
+		bool is_slow = false;
+		for (; row < table->row_count && table->rows[row].pc < end; row++)
+			is_slow |= table->rows[row].kind == UNWIND_SLOW;
+		status = find_lisp_between(calls, table, file, is_slow ? function->start : end, next);
+	}
+	return status;
+}
+
 int switch_rows_add(struct unwind_table *table, struct elf_file *file)
 {
 	struct calls calls = { 0 };
-	if (!elf_file_section(file, ".note.go.buildid").bytes)
-		return 0;
-	int status = find(&calls, table, file);
+	bool is_go = elf_file_section(file, ".note.go.buildid").bytes;
+	int status = is_go ? find(&calls, table, file) : find_lisp(&calls, table, file);
 	for (size_t i = 0; i < calls.count && status == 0; i++)
 		status = row_insert(table, calls.items[i].start, calls.items[i].end, &calls.items[i].row);
 	return status;

@@ -269,6 +269,23 @@ struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error
 	return table;
 }
 
+struct unwind_table *unwind_table_of_lisp(void)
+{
+	struct unwind_table *table = calloc(1, sizeof(*table));
+	if (!table)
+		return NULL;
+	table->rows = calloc(1, sizeof(*table->rows));
+	table->pages = calloc(1, sizeof(*table->pages));
+	if (!table->rows || !table->pages) {
+		unwind_table_free(table);
+		return NULL;
+	}
+	table->rows[0].kind = UNWIND_LISP;
+	table->row_count = 1;
+	table->covers_all = true;
+	return table;
+}
+
 static void free_cfi(struct unwind_cfi *cfi)
 {
 	if (!cfi)
@@ -321,6 +338,8 @@ static uint32_t search(const struct unwind_row *rows, uint32_t count, uint32_t p
 const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint64_t address)
 {
 	uint64_t pc = address - table->base;
+	if (table->covers_all)
+		return table->rows;
 	if (table->row_count == 0 || pc >= table->text_size || pc < table->rows[0].pc)
 		return NULL;
 	uint32_t page = (uint32_t)pc >> table->page_shift;

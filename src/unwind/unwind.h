@@ -38,11 +38,14 @@ struct unwind_table {
 	uint32_t function_count;
 	struct unwind_cfi *cfi; /* copies of the CIEs and FDEs for UNWIND_SLOW; may be NULL */
 	uint64_t skipped;       /* number of damaged or unsupported FDEs */
+	bool covers_all;        /* its only row applies everywhere; text_size is 0, because others' text may be between */
 };
 
 /* Compiles the CFI of a file. A file without CFI results in a table without rows. Skips damaged entries and counts
  * them. Returns NULL and ERROR_MEMORY in *error if there is no memory. The caller may free the file afterwards. */
 struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error);
+/* Returns the table of code that SBCL compiled: one row UNWIND_LISP for all addresses. NULL: there is no memory. */
+struct unwind_table *unwind_table_of_lisp(void);
 void unwind_table_free(struct unwind_table *table); /* NULL is allowed */
 
 /* Returns the row for an ELF virtual address, or NULL if it is outside of all rows. */

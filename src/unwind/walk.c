@@ -27,6 +27,7 @@ struct walk {
 	struct unwind_frame *frames;
 	struct arch_frame now;
 	bool is_caller; /* it was found by a return address: look it up by pc - 1 */
+	bool from_lisp; /* a row UNWIND_LISP led to it */
 	bool has_module;
 	struct unwind_module module; /* of `now`, if has_module */
 	struct cfi_frame full;
@@ -253,6 +254,8 @@ static bool step_all_registers(struct walk *walk, const struct unwind_frame *fra
 		full->known = read ? CFI_ALL_REGISTERS : 0;
 	} else if (has_rule && row->kind == UNWIND_SWITCH) {
 		return false; /* it keeps the registers that a callee keeps */
+	} else if (has_rule && row->kind == UNWIND_LISP) {
+		full->known = 0; /* it keeps none */
 	} else if (!has_rule || cfi_step(module.table, module.bias, frame->pc, walk->source, full) != CFI_OK) {
 		full->known = 0;
 	}
@@ -310,8 +313,29 @@ static int step_slow(struct walk *walk)
 
 /* --- the loop --- */
 
+static int step_lisp(struct walk *walk)
+{
+	struct arch_frame caller = walk->now;
+	struct unwind_row row;
+	uint64_t address;
+	enum unwind_from from = !walk->is_caller  ? UNWIND_FROM_NONE
+				: walk->from_lisp ? UNWIND_FROM_LISP
+						  : UNWIND_FROM_OTHER;
+	if (!arch_lisp_row(&walk->memory, from, &caller, &row, &address) ||
+	    !arch_step(&row, &walk->memory, &caller, &address))
+		return unreadable(walk, address);
+	return enter(walk, &caller, false, false);
+}
+
 static int step(struct walk *walk, const struct unwind_row *row)
 {
+	bool is_lisp = row && row->kind == UNWIND_LISP;
+	if (is_lisp) {
+		int cause = step_lisp(walk);
+		walk->from_lisp = true;
+		return cause;
+	}
+	walk->from_lisp = false;
 	if (!row || row->kind == UNWIND_NO_RULE)
 		return step_no_rule(walk);
 	if (row->kind == UNWIND_END)

@@ -2,15 +2,35 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from record_support import BUILD, PROGRAMS, agrees, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, run_cpprof, show
+from record_support import BUILD, PROGRAMS, agrees, amounts, have, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, run_cpprof, show
 
 sys.path.insert(0, str(PROGRAMS / "languages"))
-import languages # noqa: E402
+import language_rows as languages # noqa: E402
 
 BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"]
 BUILT = BUILD / "tests/languages"
+
+
+def forget_maps():
+	"""Removes the perf maps of processes that have ended."""
+	for path in Path("/tmp").glob("perf-*.map"):
+		number = re.fullmatch(r"perf-(\d+)\.map", path.name)
+		if number and not Path(f"/proc/{number[1]}").exists():
+			path.unlink(missing_ok=True)
+
+
+def record_lisp(tmp_path, name, backend, *options):
+	"""Records a Lisp program of tests/programs/languages."""
+	if not have("sbcl"):
+		pytest.skip("sbcl is not installed")
+	program = ["sbcl", "--noinform", "--non-interactive", "--load", languages.PERF_MAP, "--load", PROGRAMS / "languages" / name]
+	recorded = record(tmp_path, program, "--backend", backend, *options)
+	assert recorded.status == 0, recorded.err
+	forget_maps()
+	return recorded
 
 
 def record_language(tmp_path, name, backend, *options):
@@ -21,6 +41,7 @@ def record_language(tmp_path, name, backend, *options):
 		pytest.skip(f"{missing} is not installed (it is in Debian's {row.packages})")
 	recorded = record(tmp_path, row.run, "--backend", backend, "-r", "cpu/1ms", *options, cwd=languages.build(row, BUILT))
 	assert recorded.status == 0, recorded.err
+	forget_maps()
 	return row, recorded, languages.in_source_words(row, recorded.paths())
 
 
@@ -41,7 +62,7 @@ def check_whole(recorded):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ["Rust", "Go", "OCaml"])
+@pytest.mark.parametrize("name", ["Rust", "Go", "OCaml", "Common Lisp"])
 def test_whole_paths(tmp_path, name, backend):
 	_, recorded, paths = record_language(tmp_path, name, backend)
 	check_shares(paths)
@@ -56,3 +77,44 @@ def test_each_program_runs():
 			continue
 		result = subprocess.run([*row.run, "2"], cwd=languages.build(row, BUILT), capture_output=True, text=True, check=True, timeout=120)
 		assert re.findall(r"^share (.*)$", result.stdout, re.MULTILINE) == expected, (row.name, result.stdout)
+
+
+LISP_PATHS = [["OUTER"], ["OUTER", "MIDDLE"], ["OUTER", "MIDDLE", "INNER"], ["OUTER", "MIDDLE", "ADDS"]]
+ROUTINE = "SB-VM::GENERIC"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_calls_of_lisp(tmp_path, backend):
+	"""Where a sample is in the middle of a call or a return, its path is the same as elsewhere."""
+	recorded = record_lisp(tmp_path, "calls.lisp", backend, "-r", "cpu/200us")
+	check_whole(recorded)
+	below = {}
+	for path, count in recorded.paths().items():
+		if "CALLS::MAIN" not in path or path[0] == "[incomplete stack]":
+			continue
+		callees = [frame.removeprefix("CALLS::") for frame in path[path.index("CALLS::MAIN") + 1:] if not frame.startswith(ROUTINE)]
+		below[tuple(callees)] = below.get(tuple(callees), 0) + count
+	allowed = {(), *(tuple(path) for path in LISP_PATHS)}
+	compiling = {path: count for path, count in below.items() if path and path[0] not in ("OUTER", "MIDDLE", "INNER", "ADDS")}
+	assert set(below) - set(compiling) == allowed, below
+	assert sum(compiling.values()) <= 0.01 * sum(below.values()), compiling
+	assert min(below[path] for path in allowed) > 20, below
+
+
+@needs_bpf
+def test_resources_of_lisp(tmp_path):
+	"""Page faults and allocations by C have the path of the Lisp functions that caused them."""
+	recorded = record_lisp(tmp_path, "memory.lisp", "bpf", "-r", "page-faults/1", "-r", "alloc-bytes/1")
+	stated = amounts(recorded.out)
+	assert len(stated) == 4
+	for resource, names, gticks in stated:
+		found = hits(recorded.paths(resource), *(f"MEMORY::{name}" for name in names))
+		assert gticks <= found <= 1.02 * gticks, (resource, names, found)
+
+
+@needs_bpf
+def test_functions_of_the_collector(tmp_path):
+	"""Garbage collection is C code with a name, below Lisp's function GC."""
+	recorded = record_lisp(tmp_path, "garbage.lisp", "bpf", "-r", "cpu/1ms")
+	check_whole(recorded)
+	assert hits(recorded.paths(), "GC", "collect_garbage") > 50, show(recorded.paths())

@@ -78,6 +78,16 @@ bool arch_next_switch(const uint8_t *code, size_t size, size_t *at, size_t *end,
 
 /* DW_CFA_AARCH64_negate_ra_state: the return address is signed from here on, or is not any longer. A signature is
  * removed in any case. */
+bool arch_next_lisp_call(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row)
+{
+	(void)code;
+	(void)size;
+	(void)at;
+	(void)end;
+	(void)row;
+	return false;
+}
+
 bool arch_cfi_operation(uint8_t operation)
 {
 	enum { NEGATE_RA_STATE = 0x2d };

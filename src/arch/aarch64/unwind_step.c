@@ -35,6 +35,16 @@ bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, s
 	return false;
 }
 
+bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame, struct unwind_row *row,
+		   uint64_t *unreadable)
+{
+	(void)memory;
+	(void)from;
+	(void)row;
+	*unreadable = frame->pc;
+	return false;
+}
+
 bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, struct arch_registers *registers,
 			uint64_t *unreadable)
 {

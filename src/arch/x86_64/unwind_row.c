@@ -274,6 +274,36 @@ bool arch_next_switch(const uint8_t *code, size_t size, size_t *at, size_t *end,
 	return false;
 }
 
+/*
+ * call_into_lisp_ and funcall_alien_callback (SBCL's src/runtime/x86-64-assem.S). They begin with push %rbp; mov %rsp, %rbp, and
+ * Lisp restores that rbp:
+ *
+ *	push %rbp
+ *	push %rbp
+ *	mov %rsp, %rbp        Lisp's first frame
+ *	...
+ *	call *-3(%rax)
+ */
+bool arch_next_lisp_call(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row)
+{
+	enum { BETWEEN_MAX = 48 };
+	static const uint8_t frame[] = { 0x55, 0x55, 0x48, 0x89, 0xe5 }, call[] = { 0xff, 0x50, 0xfd };
+	while (*at < size) {
+		const uint8_t *begin = memmem(code + *at, size - *at, frame, sizeof(frame));
+		if (!begin)
+			return false;
+		size_t after = (size_t)(begin - code) + sizeof(frame);
+		size_t left = size - after < BETWEEN_MAX ? size - after : BETWEEN_MAX;
+		const uint8_t *found = memmem(code + after, left, call, sizeof(call));
+		*at = found ? (size_t)(found - code) : after;
+		*end = *at + sizeof(call);
+		*row = (struct unwind_row){ .cfa = 2, .kind = UNWIND_FP, .fp = -2 };
+		if (found)
+			return true;
+	}
+	return false;
+}
+
 bool arch_cfi_operation(uint8_t operation)
 {
 	(void)operation;

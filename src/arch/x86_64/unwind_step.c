@@ -18,6 +18,12 @@ static inline bool row_read(void *memory, uint64_t address, uint64_t *value)
 	return false;
 }
 
+static inline bool row_read_code(void *memory, uint64_t address, uint64_t *code)
+{
+	return row_read(memory, address, code);
+}
+
+#include "processor/lisp_row.h"
 #include "processor/row_step.h"
 
 enum { WORD = 8 };
@@ -27,6 +33,16 @@ bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, s
 {
 	struct reading reading = { .memory = memory };
 	if (row_step(row, &reading, frame))
+		return true;
+	*unreadable = reading.unreadable;
+	return false;
+}
+
+bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame, struct unwind_row *row,
+		   uint64_t *unreadable)
+{
+	struct reading reading = { .memory = memory };
+	if (lisp_row(&reading, from, frame, row))
 		return true;
 	*unreadable = reading.unreadable;
 	return false;

@@ -17,6 +17,7 @@
 #include "abi/code_table.h"
 #include "abi/sample_record.h"
 #include "abi/unwind_row.h"
+#include "processor/lisp_row.h"
 #include "processor/row_step.h"
 
 struct walk {
@@ -24,6 +25,7 @@ struct walk {
 	uint64_t window_at; /* address of window[0] */
 	uint32_t window_words;
 	uint32_t is_caller;
+	uint32_t from_lisp; /* a row UNWIND_LISP led to `now` */
 	uint32_t count;
 	uint32_t end;          /* enum walk_end; WALK_END_COUNT: not ended */
 	uint32_t is_generated; /* it went through generated code */
@@ -89,10 +91,22 @@ static inline bool walk_may_lack_frame(struct walk *walk)
 	return may;
 }
 
+/* Reads code, so that the window of the stack stays. */
+static inline bool row_read_code(void *memory, uint64_t address, uint64_t *code)
+{
+	(void)memory;
+	return walk_copy(code, sizeof(*code), address) == 0;
+}
+
 /* Applies a row. Returns how the walk ends, or WALK_END_COUNT. */
-static inline uint32_t walk_apply(struct walk *walk, const struct unwind_row *row)
+static inline uint32_t walk_apply(struct walk *walk, struct unwind_row *row)
 {
 	struct arch_frame caller = walk->now;
+	bool is_lisp = row->kind == UNWIND_LISP;
+	if (is_lisp && !lisp_row(walk, !walk->is_caller ? UNWIND_FROM_NONE : walk->from_lisp ? UNWIND_FROM_LISP : UNWIND_FROM_OTHER,
+				 &caller, row))
+		return WALK_UNREADABLE;
+	walk->from_lisp = is_lisp;
 	if (row->kind == UNWIND_END)
 		return WALK_ROOT;
 	if (row->kind == UNWIND_SLOW)

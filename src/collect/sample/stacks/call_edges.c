@@ -81,6 +81,25 @@ static bool is_signal_frame(const struct module *module, uint64_t address)
 	return row && row->kind == UNWIND_SIGNAL;
 }
 
+/* Returns whether a function begins with a few instructions that end in a jump to another one: a tail call. */
+static bool jumps_to(const struct module *module, uint64_t start, uint64_t function)
+{
+	enum { INSTRUCTIONS_MAX = 8, CODE_BYTES = 16 };
+	uint8_t code[CODE_BYTES];
+	struct instruction instruction;
+	for (int i = 0; i < INSTRUCTIONS_MAX; i++) {
+		if (!elf_file_copy(module->file, start, code, sizeof(code)) ||
+		    !instruction_decode(code, sizeof(code), start, &instruction))
+			return false;
+		if (instruction.flow == INSTRUCTION_JUMP)
+			return instruction.has_target && function_of(module, instruction.target) == function;
+		if (instruction.flow != INSTRUCTION_NEXT)
+			return false;
+		start += instruction.bytes;
+	}
+	return false;
+}
+
 /* Returns whether the code in front of the return address can call the callee. */
 static bool code_fits(const struct call_edges *edges, const struct unwind_frame *caller,
 		      const struct unwind_frame *callee)
@@ -101,6 +120,8 @@ static bool code_fits(const struct call_edges *edges, const struct unwind_frame 
 	    arch_call_in(code, return_address, &target) != ARCH_CALL)
 		return false;
 	if (target == 0 || (from == to && function_of(to, target) == function_of(to, callee->address)))
+		return true;
+	if (from == to && jumps_to(to, target, function_of(to, callee->address)))
 		return true;
 	uint8_t stub[16];
 	return elf_file_copy(from->file, target, stub, sizeof(stub)) && arch_is_stub(stub, sizeof(stub));

@@ -64,6 +64,14 @@ static bool is_same_build(struct elf_file *elf, const struct mapped_file *mapped
 	return size > 0 && size == mapped->build_id_bytes && memcmp(id, mapped->build_id, size) == 0;
 }
 
+/* Returns whether a file is a core of SBCL: these begin with a word of letters (SBCL's src/runtime/coreparse.c). */
+static bool is_lisp_core(int fd)
+{
+	static const char magic[8] = "LCBS";
+	char bytes[sizeof(magic)];
+	return pread(fd, bytes, sizeof(bytes), 0) == sizeof(bytes) && memcmp(bytes, magic, sizeof(magic)) == 0;
+}
+
 /* Takes an opened file if it is the mapped one; `is_mapping`: the kernel opened it by its mapping. Returns whether
  * the search is over. */
 static bool take(struct search *search, int fd, bool is_mapping)
@@ -77,6 +85,10 @@ static bool take(struct search *search, int fd, bool is_mapping)
 	if (is_ours && (elf || search->takes_any)) {
 		search->fd = fd;
 		search->elf = elf;
+		return true;
+	}
+	if (is_ours && !elf && is_lisp_core(fd)) {
+		search->fd = fd;
 		return true;
 	}
 	if (is_ours)
@@ -184,7 +196,7 @@ int mapped_file_open(const struct mapped_file *mapped, struct elf_file **elf, st
 	if (!try_mappings(&search) && !try_paths(&search))
 		try_program(&search);
 	*elf = search.elf;
-	return search.elf ? search.fd : explain(&search, error);
+	return search.fd >= 0 ? search.fd : explain(&search, error);
 }
 
 int mapped_file_open_any(const struct mapped_file *mapped)

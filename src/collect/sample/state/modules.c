@@ -22,6 +22,7 @@ struct modules {
 	size_t count, capacity;
 	struct hash_map by_key;   /* hash of path and build-id, or of path, device and inode -> index */
 	struct hash_map by_inode; /* hash of path, device and inode -> index */
+	struct unwind_table *lisp_table; /* NULL: not made yet */
 };
 
 struct modules *modules_new(struct profile *profile)
@@ -47,12 +48,15 @@ void modules_free(struct modules *modules)
 		if (module->fd >= 0)
 			close(module->fd);
 	}
+	unwind_table_free(modules->lisp_table);
 	free(modules->items);
 	free(modules->generated);
 	hash_map_release(&modules->by_key);
 	hash_map_release(&modules->by_inode);
 	free(modules);
 }
+
+static const char anonymous[] = "[anon]";
 
 /* Returns whether a path is a memfd's: generated code, or a program that was never on disk. */
 static bool is_in_memory(const char *path)
@@ -151,10 +155,10 @@ static uint64_t key_of_path(const char *path, uint8_t kind)
 	return hash_bytes(path, strlen(path)) ^ kind;
 }
 
-/* One module represents all executable memory of a process that has no file. */
-static int64_t add_generated(struct modules *modules, uint32_t pid)
+/* One module represents all executable memory of a process that has no file, another one a core of SBCL that it maps. Their
+ * addresses are those of the process, because a perf map has these. */
+static int64_t add_generated(struct modules *modules, uint32_t pid, const char *path)
 {
-	static const char path[] = "[anon]";
 	size_t before = modules->count;
 	if (ARRAY_RESERVE(modules->generated, modules->generated_capacity, modules->generated_count + 1) < 0)
 		return ERROR_MEMORY;
@@ -220,8 +224,18 @@ static int64_t add_opened(struct modules *modules, const struct mapped_file *map
 	if (id_bytes > 0 && id_bytes <= PROFILE_BUILD_ID_MAX)
 		return add_build(modules, mapped->path, id, id_bytes);
 	if (!elf && is_in_memory(mapped->path))
-		return add_generated(modules, (uint32_t)mapped->pid);
+		return add_generated(modules, (uint32_t)mapped->pid, anonymous);
 	return add(modules, file_key, mapped->path, MODULE_FILE, NULL, 0);
+}
+
+/* Adds a core of SBCL, and closes its descriptor. */
+static int64_t add_lisp_core(struct modules *modules, uint32_t pid, const char *path, int fd)
+{
+	int64_t index = add_generated(modules, pid, path);
+	if (index >= 0)
+		modules->items[index].is_lisp_core = true;
+	close(fd);
+	return index;
 }
 
 static bool is_one_file(int fd, int other)
@@ -246,6 +260,8 @@ static int64_t add_inode(struct modules *modules, const struct mapped_file *mapp
 	struct elf_file *elf;
 	struct error why = { 0 };
 	int fd = mapped_file_open(mapped, &elf, &why);
+	if (fd >= 0 && !elf)
+		return add_lisp_core(modules, (uint32_t)mapped->pid, plain, fd);
 	int64_t index = add_opened(modules, mapped, file_key, elf);
 	struct module *module = index < 0 ? NULL : &modules->items[index];
 	bool is_new = module && !module->loaded;
@@ -272,7 +288,7 @@ int64_t modules_add(struct modules *modules, const struct mapped_file *mapped)
 	if (is_file && mapped->inode)
 		return add_inode(modules, mapped);
 	if (kind == MODULE_ANON)
-		return add_generated(modules, (uint32_t)mapped->pid);
+		return add_generated(modules, (uint32_t)mapped->pid, anonymous);
 	return modules_add_name(modules, mapped->path, kind);
 }
 
@@ -293,6 +309,18 @@ struct module *modules_get(struct modules *modules, uint32_t index, const struct
 		module->table_tried = true;
 	}
 	return module;
+}
+
+bool modules_is_lisp_core(const struct modules *modules, uint32_t index)
+{
+	return modules->items[index].is_lisp_core;
+}
+
+const struct unwind_table *modules_lisp_table(struct modules *modules)
+{
+	if (!modules->lisp_table)
+		modules->lisp_table = unwind_table_of_lisp();
+	return modules->lisp_table;
 }
 
 /* All modules of the profile are added here, so an id is normally the index; otherwise it is searched for. */

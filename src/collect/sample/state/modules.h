@@ -23,6 +23,7 @@ struct module {
 	uint8_t kind;               /* enum module_kind */
 	bool loaded;                /* the file was opened, or that was tried */
 	bool table_tried;           /* the table was built, or that was tried */
+	bool is_lisp_core;          /* MODULE_ANON in a core of SBCL, which is a file */
 	uint32_t generated;         /* of MODULE_ANON: number of the process with this code */
 	bool has_dump;              /* of MODULE_ANON: fd is a jitdump */
 	int fd;                     /* of the file, or of MODULE_ANON's perf map or jitdump; -1: none */
@@ -37,8 +38,14 @@ void modules_free(struct modules *modules); /* NULL is fine */
 
 /* Returns the index of the module of a mapped file, added if new, or ERROR_MEMORY. Files with the same path are one
  * module if they have the same build-id or, without one, the same device and inode. All memory of a process without a file
- * is one module, "[anon]". Paths are the kernel's: also "[vdso]" and "//anon". */
+ * is one module, "[anon]", and so is a core of SBCL in each of its processes. Paths are the kernel's: also "[vdso]" and "//anon". */
 int64_t modules_add(struct modules *modules, const struct mapped_file *mapped);
+
+/* Returns whether a module is a core of SBCL: then all code without an ELF file in its process is compiled Lisp. */
+bool modules_is_lisp_core(const struct modules *modules, uint32_t index);
+
+/* Returns the unwind table of such code, or NULL if there is no memory. Valid as long as the modules are. */
+const struct unwind_table *modules_lisp_table(struct modules *modules);
 
 /* Returns the index of the module of something without addresses, named "[...]": kernel work
  * (MODULE_KERNEL), thread starts (MODULE_THREAD), ...; or ERROR_MEMORY. */

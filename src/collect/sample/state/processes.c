@@ -272,6 +272,7 @@ int processes_map(struct processes *processes, const struct backend_map *map)
 	if (module < 0)
 		return (int)module;
 	mapping.module = (uint32_t)module;
+	process->runs_lisp |= modules_is_lisp_core(processes->modules, mapping.module);
 	process->between_programs = false;
 	renew_code(processes, process);
 	return maps_insert(&process->code, &mapping);
@@ -296,10 +297,11 @@ static struct unwind_module module_of(struct processes *processes, const struct 
 	const struct module *module = modules_get(processes->modules, mapping->module, &at);
 	if (!mapping->has_bias)
 		find_bias(mapping, module);
-	return (struct unwind_module){ .table = module->table,
+	bool is_lisp = process->runs_lisp && module->kind == MODULE_ANON;
+	return (struct unwind_module){ .table = is_lisp ? modules_lisp_table(processes->modules) : module->table,
 				       .bias = mapping->bias,
 				       .id = module->id,
-				       .is_generated = module->kind == MODULE_ANON };
+				       .is_generated = module->kind == MODULE_ANON && !is_lisp };
 }
 
 int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found)
@@ -458,6 +460,7 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		maps_clear(&process->data);
 		renew_code(processes, process);
 		process->between_programs = true;
+		process->runs_lisp = false;
 		process->stack_limit = 0;
 		process->has_stack_start = false;
 		process->vain_lookups = 0;
@@ -477,6 +480,7 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 	struct process *to = &processes->items[child];
 	if (maps_copy(&to->code, &from->code) < 0 || maps_copy(&to->data, &from->data) < 0)
 		return ERROR_MEMORY;
+	to->runs_lisp = from->runs_lisp;
 	to->code_version = from->code_version;
 	to->stack_start = from->stack_start;
 	to->has_stack_start = from->has_stack_start;

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+PERF_MAP = str(HERE.parents[2] / "src/frames/jit/perf-map.lisp")
 SHARES = [(("direct", "work"), 0.5), (("descend", "work"), 0.3), (("through_c", "work"), 0.2)]
 RECURSIONS = 9 # of `descend` on its path
 
@@ -36,8 +37,8 @@ LANGUAGES = [
 	Language("OCaml", "ocaml-nox", ("ocamlopt", "-version"), ("shares.ml", "sort_pair.c"),
 		("ocamlopt", "-g", "-o", "shares", "shares.ml", "sort_pair.c"), ("./shares",), r"camlShares__(\w+)_\d+"),
 	Language("Common Lisp (SBCL)", "sbcl", ("sbcl", "--version"), ("shares.lisp",), (),
-		("sbcl", "--noinform", "--non-interactive", "--load", "shares.lisp", "--eval", "(shares::main)", "--end-toplevel-options"),
-		r"SHARES::(\S+)"),
+		("sbcl", "--noinform", "--non-interactive", "--load", PERF_MAP, "--load", "shares.lisp", "--eval", "(shares::main)",
+			"--end-toplevel-options"), r"SHARES::(\S+)", "--load perf-map.lisp"),
 	Language("Haskell (GHC)", "ghc", ("ghc", "--version"), ("shares.hs",), ("ghc", "-v0", "-O1", "-g", "-o", "shares", "shares.hs"),
 		("./shares",), r"Main_(?:zdw)?(\w+?)_info", "-g"),
 	Language("Erlang", "erlang-nox", ("erl", "-noshell", "-eval", 'io:put_chars(erlang:system_info(otp_release)),halt().'), ("shares.erl",),
