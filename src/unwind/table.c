@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "unwind/builtin_rows.h"
+#include "unwind/code_rows.h"
 #include "unwind/fde_list.h"
 #include "unwind/switch_rows.h"
 
@@ -215,6 +216,15 @@ static int keep_sections(struct unwind_cfi *cfi, const struct cfi_section *secti
 	return 0;
 }
 
+/* Adds what the CFI describes. */
+static int add_functions(struct unwind_table *table, const struct cfi_section *sections, const struct fde_list *list)
+{
+	int status = keep_sections(table->cfi, sections, list);
+	if (status == 0)
+		status = make_functions(table, list);
+	return status < 0 ? status : make_rows(table, list);
+}
+
 static int fill(struct unwind_table *table, struct elf_file *file, struct fde_list *list)
 {
 	struct unwind_cfi *cfi = table->cfi;
@@ -229,18 +239,15 @@ static int fill(struct unwind_table *table, struct elf_file *file, struct fde_li
 	}
 	if (status == 0)
 		status = fde_list_settle(list);
-	if (status < 0 || list->count == 0)
-		return status;
-	status = keep_sections(cfi, sections, list);
-	if (status == 0)
-		status = make_functions(table, list);
-	if (status == 0)
-		status = make_rows(table, list);
-	if (status == 0)
-		status = switch_rows_add(table, file);
+	if (status == 0 && list->count > 0)
+		status = add_functions(table, sections, list);
 	if (status == 0)
 		status = builtin_rows_add(table, file);
-	return status < 0 ? status : make_pages(table);
+	if (status == 0)
+		status = code_rows_add(table, file);
+	if (status == 0)
+		status = switch_rows_add(table, file);
+	return status < 0 || table->row_count == 0 ? status : make_pages(table);
 }
 
 struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error)

@@ -6,8 +6,8 @@ import re
 import subprocess
 
 import pytest
-from record_support import (BUILD, PROGRAMS, agrees, build, check_truths, have, hits, holds, needs_bpf, needs_perf, of_main, of_work, record,
-	record_well, run_cpprof, show)
+from record_support import (BUILD, PROGRAMS, agrees, build, check_truths, have, hits, holds, most_by_chance, needs_bpf, needs_perf, of_main, of_work, record,
+	record_well, run_cpprof, show, truths)
 
 pytestmark = [needs_perf]
 
@@ -37,10 +37,25 @@ def test_debug_frame(tmp_path, flags):
 	check_truths(record_well(tmp_path, [build("mixture.c", *flags)], *FINE))
 
 
+@pytest.mark.parametrize("flags", [["-fno-omit-frame-pointer"], ["-fomit-frame-pointer"], ["-Os"]], ids=["fp", "sp", "Os"])
+def test_without_unwind_information(tmp_path, flags):
+	"""Code without unwind information gets rows from its instructions, except functions that realign their stack."""
+	program = build("mixture.c", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-g0", *flags)
+	recorded = record(tmp_path, [program], *FINE)
+	assert recorded.status == 0, recorded.err
+	paths, stated = recorded.paths(), truths(recorded.out)
+	realigned = sum(fraction for names, fraction in stated if any("realigned" in name for name in names))
+	assert 0 < realigned < 0.3
+	for names, fraction in stated:
+		if not any("realigned" in name for name in names):
+			agrees(paths, names, fraction, {names[-1] for names, _ in stated})
+	samples, _, whole, *_ = recorded.closing_shares()
+	assert (100 - whole) / 100 * samples <= most_by_chance(realigned + 0.01, samples), recorded.err
+
+
 def test_guessed_paths_are_not_whole(tmp_path):
-	"""A walk by frame pointers through code without unwind information may miss a frame: such paths are a share of their own."""
-	flags = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-omit-frame-pointer", "-g0"]
-	recorded = record(tmp_path, [build("mixture.c", *flags)], *FINE)
+	"""A walk by frame pointers through code of which nothing is known may miss a frame: such paths are a share of their own."""
+	recorded = record(tmp_path, [build("unknown_frame.c")], *FINE)
 	assert recorded.status == 0, recorded.err
 	samples, _, whole, guessed, broken = recorded.closing_shares()
 	info = recorded.info()
@@ -66,6 +81,27 @@ def test_start_code_without_rules(tmp_path, backend):
 	if backend == "bpf":
 		walked, stacks = re.search(r"(\d+) of (\d+) stacks were unwound in the kernel", run_cpprof("info", recorded.path).stdout).groups()
 		assert int(walked) >= 0.98 * int(stacks)
+
+
+LIBRARY_USERS = ["sorts", "prints", "allocates", "computes", "compares"]
+
+
+@pytest.mark.skipif(not have("musl-gcc"), reason="musl-gcc is not installed (it is in Debian's musl-tools)")
+@pytest.mark.parametrize("backend", ["perf", pytest.param("bpf", marks=needs_bpf)])
+@pytest.mark.parametrize("strip", [False, True], ids=["symbols", "stripped"])
+@pytest.mark.parametrize("linkage", ["pie", "static"])
+def test_code_without_unwind_information(tmp_path, linkage, strip, backend):
+	"""musl's functions have none: their rows follow from their code. Each path reaches the root through our own functions."""
+	program = build("library_code.c", "-lm", compiler="musl-gcc", linkage=linkage, strip=strip)
+	recorded = record(tmp_path, [program], "-r", "cpu/1ms", "--backend", backend)
+	assert recorded.status == 0, recorded.err
+	samples, lost, whole, _, broken = recorded.closing_shares()
+	assert samples > 200 and lost == 0, recorded.err
+	assert (100 - whole) / 100 * samples <= most_by_chance(0.01, samples), f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
+	assert broken / 100 * samples <= most_by_chance(0.002, samples), recorded.err
+	paths = recorded.paths()
+	below = sum(hits(paths, "main", user) for user in LIBRARY_USERS)
+	assert strip or below >= 0.95 * hits(paths), show(paths)
 
 
 def test_large_frame_of_two_callers(tmp_path):
