@@ -75,8 +75,8 @@ bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, s
 
 /* Sets *row to the row of a kind with an equation by which to step from a frame whose row is UNWIND_LISP, and adapts the frame's fp
  * to it. Returns as arch_step. Optional: returns false. */
-bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame, struct unwind_row *row,
-		   uint64_t *unreadable);
+bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame,
+		   struct unwind_row *row, uint64_t *unreadable);
 
 /* Reads all registers of the interrupted code from the ucontext at an address. Returns as arch_step. */
 bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, struct arch_registers *registers,
@@ -85,6 +85,10 @@ bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, stru
 /* Returns whether `pc` is in the code that returns from a signal handler, which may lack unwind information. The
  * ucontext is then at sp + 8 * ARCH_SIGNAL_WORDS. */
 bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc);
+
+/* Returns whether the registers are those of a new thread that is about to leave the system call that made it, clone or clone3, or has
+ * just left it. It has no caller. Optional: returns false. */
+bool arch_begins_thread(const struct arch_memory *memory, const struct arch_registers *registers);
 
 /* For code without a rule (assembler, for example) near its entry or exit: its return address may be in one of
  * ARCH_RETURN_GUESSES positions. Sets pc and sp of *caller as if it were in the n-th. Returns false if that is not

@@ -74,8 +74,8 @@ static void find_lisp_in(struct calls *calls, const uint8_t *code, size_t size, 
 }
 
 /* Searches a range of code piece by piece, so that a call and the code before it are in one piece. */
-static int find_lisp_between(struct calls *calls, const struct unwind_table *table, struct elf_file *file, uint32_t start,
-			     uint32_t end)
+static int find_lisp_between(struct calls *calls, const struct unwind_table *table, struct elf_file *file,
+			     uint32_t start, uint32_t end)
 {
 	enum { SMALLEST = 32, COMMON_BYTES = 256 };
 	if (end <= start || end - start < SMALLEST)

@@ -38,7 +38,7 @@ struct unwind_table {
 	uint32_t function_count;
 	struct unwind_cfi *cfi; /* copies of the CIEs and FDEs for UNWIND_SLOW; may be NULL */
 	uint64_t skipped;       /* number of damaged or unsupported FDEs */
-	bool covers_all;        /* its only row applies everywhere; text_size is 0, because others' text may be between */
+	bool covers_all; /* its only row applies everywhere; text_size is 0, because others' text may be between */
 };
 
 /* Compiles the CFI of a file. A file without CFI results in a table without rows. Skips damaged entries and counts

@@ -174,6 +174,8 @@ static int step_no_rule(struct walk *walk)
 			return unreadable(walk, address);
 		return enter(walk, &caller, true, true);
 	}
+	if (!walk->is_caller && walk->result.count == 1 && arch_begins_thread(&walk->memory, &walk->full.registers))
+		return root(walk);
 	/* By the ABI, fp = 0 marks the outermost frame. */
 	if (walk->is_caller && walk->has_module && (walk->now.fp == 0 || is_start_code(walk)))
 		return root(walk);
@@ -380,6 +382,11 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 	int cause = UNWIND_DEPTH;
 	while (walk.result.count < limit) {
 		struct unwind_frame *frame = locate(&walk);
+		if (walk.result.count == 2 && !walk.has_module && arch_begins_thread(&walk.memory, registers)) {
+			walk.result.count = 1; /* by the rule of the thread that made it, it has a caller */
+			cause = UNWIND_ROOT;
+			break;
+		}
 		const struct unwind_row *row = recent_row(&walk, frame);
 		if (walk.is_caller && is_gap(row) && returns_to_start(&walk, frame)) {
 			frame->pc++;
@@ -395,6 +402,8 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 			break;
 		}
 		cause = step(&walk, row);
+		if (cause == UNWIND_UNREADABLE && walk.result.count == 1 && arch_begins_thread(&walk.memory, registers))
+			cause = UNWIND_ROOT;
 		if (cause != CONTINUE)
 			break;
 		cause = UNWIND_DEPTH;

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from record_support import BUILD, PROGRAMS, agrees, amounts, have, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, run_cpprof, show
+from record_support import BUILD, PROGRAMS, REPOSITORY, agrees, amounts, have, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, run_cpprof, show
 
 sys.path.insert(0, str(PROGRAMS / "languages"))
 import language_rows as languages # noqa: E402
@@ -118,3 +118,16 @@ def test_functions_of_the_collector(tmp_path):
 	recorded = record_lisp(tmp_path, "garbage.lisp", "bpf", "-r", "cpu/1ms")
 	check_whole(recorded)
 	assert hits(recorded.paths(), "GC", "collect_garbage") > 50, show(recorded.paths())
+
+
+def test_process_db_in_lisp(tmp_path):
+	"""The paper's example prints the same in Lisp as in C."""
+	if not have("sbcl"):
+		pytest.skip("sbcl is not installed")
+	examples = BUILD / "examples"
+	subprocess.run([examples / "generate_db", "5000", tmp_path / "employees.tsv"], check=True)
+	expected = subprocess.run([examples / "process_db", "employees.tsv"], cwd=tmp_path, capture_output=True, text=True, check=True)
+	lisp = ["sbcl", "--noinform", "--non-interactive", "--load", REPOSITORY / "examples/process_db/process_db.lisp", "--eval",
+		'(process-db:main "employees.tsv")']
+	result = subprocess.run(lisp, cwd=tmp_path, capture_output=True, text=True, check=True)
+	assert result.stdout == expected.stdout

@@ -247,6 +247,17 @@ def test_exec_and_start(tmp_path):
 	record_well(tmp_path, ["/bin/true"], "-r", "page-faults/1")
 
 
+@pytest.mark.parametrize("backend", ["perf", pytest.param("bpf", marks=needs_bpf), "preload"])
+def test_starts_of_threads(tmp_path, backend):
+	"""A new thread has no caller until it has left the system call that made it: its path is whole, and that of its creator too."""
+	recorded = record(tmp_path, [build("many_starts.c")], "-r", "cpu/200us", "--backend", backend)
+	assert recorded.status == 0, recorded.err
+	samples, _, whole, _, broken = recorded.closing_shares()
+	assert samples > 100, recorded.err
+	assert broken / 100 * samples <= most_by_chance(0.001, samples), recorded.err
+	assert (100 - whole) / 100 * samples <= most_by_chance(0.005, samples), recorded.err
+
+
 GOROUTINE = ["goroutine", "calls_thread", "call_on_thread", "on_thread", "burn"]
 
 

@@ -35,8 +35,15 @@ bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, s
 	return false;
 }
 
-bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame, struct unwind_row *row,
-		   uint64_t *unreadable)
+bool arch_begins_thread(const struct arch_memory *memory, const struct arch_registers *registers)
+{
+	(void)memory;
+	(void)registers;
+	return false;
+}
+
+bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame,
+		   struct unwind_row *row, uint64_t *unreadable)
 {
 	(void)memory;
 	(void)from;

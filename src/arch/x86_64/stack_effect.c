@@ -36,7 +36,15 @@ static bool is_prefix(uint8_t byte)
 /* The first bytes after c5, c4 and 62 have R, X and B inverted; the map and vvvv (inverted, too) follow. */
 static void read_vector(struct parts *parts, uint8_t escape, const uint8_t **at, size_t *left)
 {
-	enum { VEX2 = 0xc5, EVEX = 0x62, MAP_BITS = 0x1f, EVEX_MAP_BITS = 7, INVERTED_SHIFT = 5, VVVV_SHIFT = 3, NIBBLE = 15 };
+	enum {
+		VEX2 = 0xc5,
+		EVEX = 0x62,
+		MAP_BITS = 0x1f,
+		EVEX_MAP_BITS = 7,
+		INVERTED_SHIFT = 5,
+		VVVV_SHIFT = 3,
+		NIBBLE = 15
+	};
 	uint8_t first = take(at, left);
 	uint8_t second = escape == VEX2 ? first : take(at, left);
 	parts->is_vector = true;

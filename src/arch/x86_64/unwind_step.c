@@ -38,8 +38,8 @@ bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, s
 	return false;
 }
 
-bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame, struct unwind_row *row,
-		   uint64_t *unreadable)
+bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame,
+		   struct unwind_row *row, uint64_t *unreadable)
 {
 	struct reading reading = { .memory = memory };
 	if (lisp_row(&reading, from, frame, row))
@@ -87,6 +87,32 @@ bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc)
 		return false;
 	return (memory->read(memory->context, pc - LONG_MOV_BYTES, &code) == 0 && code == long_mov) ||
 	       (memory->read(memory->context, pc - SHORT_MOV_BYTES, &code) == 0 && (code & short_mask) == short_mov);
+}
+
+/*
+ * The C libraries end their unwind information before this system call:
+ *	b8 b3 01 00 00   mov $435, %eax    clone3; or 56: clone
+ *	0f 05            syscall           rax is 0 in the new thread
+ *	48 85 c0         test %rax, %rax
+ *	7c xx            jl failed         or 0f 8c xx xx xx xx
+ *	74 xx            je thread
+ */
+bool arch_begins_thread(const struct arch_memory *memory, const struct arch_registers *registers)
+{
+	enum { RAX = 0, MOV_BYTES = 5, CLONE3 = 435, CLONE = 56 };
+	static const uint8_t after_start_of_call[] = { 0, 2, 5, 7, 11 };
+	const uint64_t mask = UINT64_C(0xffffffffffffff), mov = 0xb8, system_call = UINT64_C(0x050f) << 40;
+	if (registers->value[RAX] != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(after_start_of_call); i++) {
+		uint64_t code;
+		uint64_t at = registers->value[ARCH_PC_REGISTER] - after_start_of_call[i] - MOV_BYTES;
+		if (memory->read(memory->context, at, &code) == 0 &&
+		    ((code & mask) == (system_call | CLONE3 << 8 | mov) ||
+		     (code & mask) == (system_call | CLONE << 8 | mov)))
+			return true;
+	}
+	return false;
 }
 
 /* The word at rsp, or the next one, above a slot for alignment. */

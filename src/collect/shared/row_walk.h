@@ -103,7 +103,10 @@ static inline uint32_t walk_apply(struct walk *walk, struct unwind_row *row)
 {
 	struct arch_frame caller = walk->now;
 	bool is_lisp = row->kind == UNWIND_LISP;
-	if (is_lisp && !lisp_row(walk, !walk->is_caller ? UNWIND_FROM_NONE : walk->from_lisp ? UNWIND_FROM_LISP : UNWIND_FROM_OTHER,
+	if (is_lisp && !lisp_row(walk,
+				 !walk->is_caller  ? UNWIND_FROM_NONE
+				 : walk->from_lisp ? UNWIND_FROM_LISP
+						   : UNWIND_FROM_OTHER,
 				 &caller, row))
 		return WALK_UNREADABLE;
 	walk->from_lisp = is_lisp;

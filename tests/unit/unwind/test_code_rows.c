@@ -106,8 +106,8 @@ static void rows_are_those_of_the_information(void **state)
 		struct unwind_table *found = table_of(bytes, size);
 		assert_int_equal(found->function_count, 0);
 		compare(known, found, &counts);
-		print_message("%s: %lu bytes, with rows %lu, compared %lu, other CFA %lu, other fp %lu\n", libraries[i], counts.bytes,
-			      counts.with_rows, counts.compared, counts.other_cfa, counts.other_fp);
+		print_message("%s: %lu bytes, with rows %lu, compared %lu, other CFA %lu, other fp %lu\n", libraries[i],
+			      counts.bytes, counts.with_rows, counts.compared, counts.other_cfa, counts.other_fp);
 		assert_true(counts.other_cfa + counts.other_fp <= counts.compared / 100);
 		all.bytes += found->row_count ? counts.bytes : 0;
 		all.with_rows += counts.with_rows;

@@ -38,7 +38,8 @@ static void look_at(struct library *library, uint64_t address, struct counts *co
 	int status = dwarf_cfi_addrframe(library->cfi, address, &frame);
 	bool right;
 	if (status != 0) /* rows of other code come from the code itself: test_code_rows.c */
-		right = !row || row->kind == UNWIND_NO_RULE || unwind_table_function(library->table, address, NULL) == 0;
+		right = !row || row->kind == UNWIND_NO_RULE ||
+			unwind_table_function(library->table, address, NULL) == 0;
 	else
 		right = row && row->kind != UNWIND_NO_RULE && table_row_agrees(frame, row, &counts->popped);
 	if (right && row && row->kind == UNWIND_SLOW) {

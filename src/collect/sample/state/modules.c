@@ -20,8 +20,8 @@ struct modules {
 	size_t generated_count, generated_capacity;
 	struct module *items;
 	size_t count, capacity;
-	struct hash_map by_key;   /* hash of path and build-id, or of path, device and inode -> index */
-	struct hash_map by_inode; /* hash of path, device and inode -> index */
+	struct hash_map by_key;          /* hash of path and build-id, or of path, device and inode -> index */
+	struct hash_map by_inode;        /* hash of path, device and inode -> index */
 	struct unwind_table *lisp_table; /* NULL: not made yet */
 };
 

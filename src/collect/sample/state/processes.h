@@ -21,7 +21,7 @@ struct process {
 	uint32_t pid;
 	uint32_t id;           /* in the profile's processes */
 	bool between_programs; /* after exec, before its first map */
-	bool runs_lisp; /* it maps a core of SBCL */
+	bool runs_lisp;        /* it maps a core of SBCL */
 	uint32_t living;       /* threads that have not ended */
 	/* Equal numbers mean equal code: while the number stays, so does the
 	 * meaning of an address. */

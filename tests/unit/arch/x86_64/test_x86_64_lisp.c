@@ -105,12 +105,12 @@ static void normal_frames(void **state)
 	struct world world;
 	prepare(&world, direct, sizeof(direct));
 	put(&world, INNER + 8, CALLER);
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE + 0x20, .sp = INNER - 16, .fp = INNER }, CALLER,
-	      RETURN_OF_CALLER);
-	check(&world, UNWIND_FROM_LISP, (struct arch_frame){ .pc = CALLEE + 0x20, .sp = INNER - 16, .fp = INNER }, CALLER,
-	      RETURN_OF_CALLER);
-	check(&world, UNWIND_FROM_OTHER, (struct arch_frame){ .pc = CALLEE + 0x20, .sp = INNER - 16, .fp = INNER }, CALLER,
-	      RETURN_OF_CALLER);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE + 0x20, .sp = INNER - 16, .fp = INNER },
+	      CALLER, RETURN_OF_CALLER);
+	check(&world, UNWIND_FROM_LISP, (struct arch_frame){ .pc = CALLEE + 0x20, .sp = INNER - 16, .fp = INNER },
+	      CALLER, RETURN_OF_CALLER);
+	check(&world, UNWIND_FROM_OTHER, (struct arch_frame){ .pc = CALLEE + 0x20, .sp = INNER - 16, .fp = INNER },
+	      CALLER, RETURN_OF_CALLER);
 }
 
 static void states_of_a_call(void **state)
@@ -119,28 +119,35 @@ static void states_of_a_call(void **state)
 	struct world world;
 	/* Prepared: rbp is the callee's, whose return address is an old word. The caller is the leaf. */
 	prepare(&world, direct, sizeof(direct));
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLER - 5, .sp = INNER, .fp = INNER }, RETURN_OF_CALLER, 0);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLER - 5, .sp = INNER, .fp = INNER },
+	      RETURN_OF_CALLER, 0);
 	prepare(&world, by_stub, sizeof(by_stub));
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLER - 7, .sp = INNER, .fp = INNER }, RETURN_OF_CALLER, 0);
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLER - 2, .sp = INNER, .fp = INNER }, RETURN_OF_CALLER, 0);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLER - 7, .sp = INNER, .fp = INNER },
+	      RETURN_OF_CALLER, 0);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLER - 2, .sp = INNER, .fp = INNER },
+	      RETURN_OF_CALLER, 0);
 	/* Entered: the return address is at rsp. Also in a stub, which has other instructions. */
 	prepare(&world, direct, sizeof(direct));
 	put(&world, INNER - 8, CALLER);
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE, .sp = INNER - 8, .fp = INNER }, CALLER, RETURN_OF_CALLER);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE, .sp = INNER - 8, .fp = INNER }, CALLER,
+	      RETURN_OF_CALLER);
 	static const uint8_t jump[] = { 0xff, 0x25, 0x10 };
 	prepare(&world, by_stub, sizeof(by_stub));
 	memcpy(world.code + (CALLEE - CODE), jump, sizeof(jump));
 	put(&world, INNER - 8, CALLER);
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE, .sp = INNER - 8, .fp = INNER }, CALLER, RETURN_OF_CALLER);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE, .sp = INNER - 8, .fp = INNER }, CALLER,
+	      RETURN_OF_CALLER);
 	/* Left: rbp is the caller's. */
 	static const uint8_t leave[] = { 0x48, 0x8b, 0xe5, 0xf8, 0x5d, 0xc3 };
 	prepare(&world, direct, sizeof(direct));
 	memcpy(world.code + (CALLEE - CODE) + 0x20, leave, sizeof(leave));
 	put(&world, INNER + 8, CALLER);
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE + 0x23, .sp = INNER, .fp = INNER }, CALLER, RETURN_OF_CALLER);
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE + 0x24, .sp = INNER, .fp = INNER }, CALLER, RETURN_OF_CALLER);
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE + 0x25, .sp = INNER + 8, .fp = OUTER }, CALLER,
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE + 0x23, .sp = INNER, .fp = INNER }, CALLER,
 	      RETURN_OF_CALLER);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE + 0x24, .sp = INNER, .fp = INNER }, CALLER,
+	      RETURN_OF_CALLER);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CALLEE + 0x25, .sp = INNER + 8, .fp = OUTER },
+	      CALLER, RETURN_OF_CALLER);
 }
 
 /* A routine in assembler has no frame; one that calls others makes the usual one. */
@@ -154,15 +161,17 @@ static void routines(void **state)
 	check(&world, UNWIND_FROM_NONE, within, CALLER, RETURN_OF_CALLER);
 	/* The same word at rsp means nothing in other code. */
 	put(&world, OUTER + 8, RETURN_OF_CALLER);
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CODE + 16, .sp = INNER - 8, .fp = OUTER }, RETURN_OF_CALLER, 0);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = CODE + 16, .sp = INNER - 8, .fp = OUTER },
+	      RETURN_OF_CALLER, 0);
 	static const uint8_t frame[] = { 0x55, 0x48, 0x89, 0xe5, 0x90 };
 	memcpy(world.code + (ROUTINE - CODE), frame, sizeof(frame));
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = ROUTINE, .sp = INNER - 8, .fp = OUTER }, CALLER, RETURN_OF_CALLER);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = ROUTINE, .sp = INNER - 8, .fp = OUTER }, CALLER,
+	      RETURN_OF_CALLER);
 	put(&world, INNER - 16, OUTER);
 	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = ROUTINE + 1, .sp = INNER - 16, .fp = OUTER }, CALLER,
 	      RETURN_OF_CALLER);
-	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = ROUTINE + 4, .sp = INNER - 16, .fp = INNER - 16 }, CALLER,
-	      RETURN_OF_CALLER);
+	check(&world, UNWIND_FROM_NONE, (struct arch_frame){ .pc = ROUTINE + 4, .sp = INNER - 16, .fp = INNER - 16 },
+	      CALLER, RETURN_OF_CALLER);
 }
 
 /* C code calls Lisp by a wrapper that keeps 32 bytes of arguments above the rbp of C. */
@@ -175,7 +184,8 @@ static void wrappers_of_callbacks(void **state)
 	memcpy(world.code + (CALLER - CODE), end, sizeof(end));
 	put(&world, INNER, OUTER);
 	put(&world, INNER + 40, RETURN_OF_CALLER);
-	check(&world, UNWIND_FROM_OTHER, (struct arch_frame){ .pc = CALLER, .sp = INNER, .fp = INNER }, RETURN_OF_CALLER, 0);
+	check(&world, UNWIND_FROM_OTHER, (struct arch_frame){ .pc = CALLER, .sp = INNER, .fp = INNER },
+	      RETURN_OF_CALLER, 0);
 	/* Lisp calls no wrapper. */
 	check(&world, UNWIND_FROM_LISP, (struct arch_frame){ .pc = CALLER, .sp = INNER, .fp = INNER }, STALE, 0);
 }
@@ -222,9 +232,9 @@ static void calls_of_the_runtime(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(normal_frames),	 cmocka_unit_test(states_of_a_call),
-		cmocka_unit_test(routines),		 cmocka_unit_test(wrappers_of_callbacks),
-		cmocka_unit_test(unreadable_memory),	 cmocka_unit_test(calls_of_the_runtime),
+		cmocka_unit_test(normal_frames),     cmocka_unit_test(states_of_a_call),
+		cmocka_unit_test(routines),          cmocka_unit_test(wrappers_of_callbacks),
+		cmocka_unit_test(unreadable_memory), cmocka_unit_test(calls_of_the_runtime),
 	};
 	return cmocka_run_group_tests_name("x86_64_lisp", tests, NULL, NULL);
 }

@@ -92,8 +92,8 @@ static void effects(void **state)
 		assert_true(instruction_decode(example->code, sizeof(example->code), 0, &instruction));
 		struct stack_effect effect = arch_stack_effect(example->code, instruction.bytes);
 		if (effect.kind != example->kind || effect.amount != example->amount)
-			fail_msg("%s: effect %d of %d, not %d of %d", example->text, effect.kind, effect.amount, example->kind,
-				 example->amount);
+			fail_msg("%s: effect %d of %d, not %d of %d", example->text, effect.kind, effect.amount,
+				 example->kind, example->amount);
 	}
 }
 

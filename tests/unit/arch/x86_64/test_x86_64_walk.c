@@ -539,6 +539,36 @@ static void leaves_for_another_stack(void **state)
 	assert_int_equal(frame.sp, STACK + 0x600);
 }
 
+/* A new thread has no caller in the system call that made it, and right behind it; the thread that made it has. */
+static void begins_threads(void **state)
+{
+	struct world *world = *state;
+	static const uint8_t clone3[] = { 0xb8, 0xb3, 0x01, 0,    0,    0x0f, 0x05, 0x48,
+					  0x85, 0xc0, 0x7c, 0x10, 0x74, 0x01, 0xc3 };
+	const struct arch_memory memory = { .read = read_word, .context = world };
+	uint64_t start = PC(FUNCTION(NO_RULES));
+	memcpy(world->code + 0x100 * NO_RULES, clone3, sizeof(clone3));
+	for (uint64_t at = 0; at < sizeof(clone3); at++) {
+		struct arch_registers registers = { 0 };
+		registers.value[ARCH_PC_REGISTER] = start + at;
+		bool expected = at == 5 || at == 7 || at == 10 || at == 12;
+		assert_int_equal(arch_begins_thread(&memory, &registers), expected);
+		registers.value[0] = 1234; /* in the thread that made it: the new thread's number */
+		assert_false(arch_begins_thread(&memory, &registers));
+	}
+	world->registers.value[0] = 0;
+	world->registers.value[ARCH_PC_REGISTER] = start + 7;
+	world->registers.value[ARCH_SP_REGISTER] = STACK;
+	struct unwind_result result = walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+	assert_int_equal(result.count, 1);
+	world->code[0x100 * NO_RULES + 1] = 0x38; /* clone */
+	world->code[0x100 * NO_RULES + 2] = 0;
+	assert_int_equal(walk(world, FRAMES).cause, UNWIND_ROOT);
+	world->code[0x100 * NO_RULES + 1] = 0x39; /* fork, whose child has the parent's stack */
+	assert_int_not_equal(walk(world, FRAMES).cause, UNWIND_ROOT);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -558,6 +588,7 @@ int main(void)
 		T(slow_rules_may_fail),
 		T(slow_rules_behind_signals),
 		T(leaves_for_another_stack),
+		T(begins_threads),
 	};
 	return cmocka_run_group_tests_name("x86_64_walk", tests, NULL, NULL);
 }

@@ -1,0 +1,64 @@
+/*
+ * Follows functions without unwind information through their instructions, from their starts on (unwind/code_rows.h). Private to
+ * code_rows.c, which owns the analysis, and code_follow.c.
+ */
+#ifndef UNWIND_CODE_FOLLOW_H
+#define UNWIND_CODE_FOLLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash_map.h"
+#include "unwind/code_state.h"
+
+/* Code between functions that have unwind information. */
+struct code_gap {
+	uint32_t start, end; /* minus the table's base */
+	const uint8_t *code;
+	uint16_t *states; /* per byte: number of a state plus 1; 0: not an instruction that was followed */
+	uint8_t *marks;   /* per byte: enum mark */
+};
+
+enum mark { IS_START = 1, WAS_TRIED = 2 };
+
+/* One place to follow from. */
+struct place {
+	uint32_t pc;
+	struct code_state state;
+};
+
+struct code_analysis {
+	uint64_t base; /* of the addresses in gaps */
+	struct code_gap *gaps;
+	size_t gap_count, gap_capacity;
+	uint64_t steps_left;
+	struct code_state *states;
+	size_t state_count, state_capacity;
+	struct hash_map by_state;
+	/* Starts of functions, from symbols and calls, that are not tried yet. */
+	uint32_t *starts;
+	size_t start_count, start_capacity;
+	/* The present function. */
+	struct place *work;
+	size_t work_count, work_capacity;
+	uint32_t *followed; /* its instructions */
+	size_t followed_count, followed_capacity;
+	bool is_known_start; /* by a symbol, a call or its address */
+	bool returns, jumps_by_table;
+	struct code_state at_table;
+	uint64_t functions; /* that got states */
+	bool no_memory;
+};
+
+/* Returns the gap with an address minus the table's base, or NULL. */
+struct code_gap *code_gap_at(const struct code_analysis *analysis, uint64_t pc);
+
+/* Adds the start of a function, if it is in a gap. */
+void code_add_start(struct code_analysis *analysis, uint64_t pc);
+
+/* Gives states to the instructions of the function that begins at an address in a gap, if they are consistent. Returns whether it has
+ * states. */
+bool code_follow_function(struct code_analysis *analysis, uint32_t start);
+
+#endif
