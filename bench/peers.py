@@ -56,7 +56,7 @@ def closing_line(text):
 	return int(samples.replace(",", "")), int(lost.replace(",", "")), float(whole)
 
 
-def perf_completeness(path):
+def perf_completeness(path, outermost=OUTERMOST):
 	"""Returns (samples, % whose chain reaches main or a thread's start), from perf script."""
 	command = ["perf", "script", "-i", str(path), "--max-stack", "20000", "-F", "ip,sym", "--no-inline"]
 	script = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
@@ -65,7 +65,7 @@ def perf_completeness(path):
 	for line in script.stdout:
 		if line.strip():
 			frames += 1
-			reaches = reaches or OUTERMOST.search(line) is not None
+			reaches = reaches or outermost.search(line) is not None
 		elif frames:
 			samples += 1
 			whole += reaches
