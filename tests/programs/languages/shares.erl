@@ -16,6 +16,7 @@ through_c(X) -> 1 + lists:foldl(fun(_, Y) -> 1 + work(0, Y) end, X, [1]).
 times(0, _, X) -> X;
 times(N, F, X) -> times(N - 1, F, F(X)).
 
+main([]) -> main(["300"]);
 main([Rounds]) ->
 	times(list_to_integer(Rounds), fun(X) ->
 		A = times(5, fun direct/1, X),
