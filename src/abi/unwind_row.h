@@ -38,7 +38,7 @@ enum unwind_kind {
 	UNWIND_SWITCH = 8,   /* a call from another stack, by Go's runtime: the caller's sp is saved at sp + 8 * cfa */
 	UNWIND_FRAME =
 		9, /* code that a run-time compiler generated: as UNWIND_FP, if the code has a frame at this pc */
-	UNWIND_LISP = 10,    /* code that SBCL compiled: the row depends on the instruction (processor/lisp_row.h) */
+	UNWIND_LISP = 10, /* code that SBCL compiled: the row depends on the instruction (processor/lisp_row.h) */
 	UNWIND_KINDS = 11,
 };
 

@@ -185,7 +185,7 @@ static bool is_jitdump(const char *path)
 /* Opens the jitdump of a process for its generated code, in place of a perf map. The first one counts. */
 static int take_jitdump(struct modules *modules, const struct mapped_file *mapped)
 {
-	int64_t index = add_generated(modules, (uint32_t)mapped->pid);
+	int64_t index = add_generated(modules, (uint32_t)mapped->pid, anonymous);
 	struct module *module = index < 0 ? NULL : &modules->items[index];
 	if (!module || module->has_dump)
 		return index < 0 ? (int)index : 0;
