@@ -11,7 +11,7 @@
 
 enum {
 	WORD = 8,
-	SMALLEST_GAP = 8,
+	SMALLEST_GAP = 16,      /* what is smaller is padding in front of an aligned function */
 	LARGEST_CODE = 2 << 20, /* more code without information gets no rows */
 	STEPS_A_BYTE = 4, /* at most so many instructions are followed, with those of functions that are rejected */
 };

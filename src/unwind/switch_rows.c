@@ -94,6 +94,14 @@ static int find_lisp_between(struct calls *calls, const struct unwind_table *tab
 	return 0;
 }
 
+/* Returns whether a file is SBCL's runtime, which exports this name. */
+static bool is_lisp_runtime(struct elf_file *file)
+{
+	static const char name[] = "call_into_lisp";
+	struct elf_bytes names = elf_file_section(file, ".dynstr");
+	return names.bytes && memmem(names.bytes, names.size, name, sizeof(name));
+}
+
 /* SBCL's runtime calls Lisp from assembler, in functions without CFI and in those whose CFI is an expression. Searches both. */
 static int find_lisp(struct calls *calls, const struct unwind_table *table, struct elf_file *file)
 {
@@ -114,7 +122,7 @@ int switch_rows_add(struct unwind_table *table, struct elf_file *file)
 {
 	struct calls calls = { 0 };
 	bool is_go = elf_file_section(file, ".note.go.buildid").bytes;
-	int status = is_go ? find(&calls, table, file) : find_lisp(&calls, table, file);
+	int status = is_go ? find(&calls, table, file) : is_lisp_runtime(file) ? find_lisp(&calls, table, file) : 0;
 	for (size_t i = 0; i < calls.count && status == 0; i++)
 		status = row_insert(table, calls.items[i].start, calls.items[i].end, &calls.items[i].row);
 	return status;
