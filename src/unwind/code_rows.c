@@ -11,7 +11,9 @@
 
 enum {
 	WORD = 8,
-	SMALLEST_GAP = 16,      /* what is smaller is padding in front of an aligned function */
+	SMALLEST_GAP = 8,
+	ALIGNMENT = 16,         /* a smaller gap is mostly padding in front of an aligned function */
+	WHOLE_TEXT = 4 << 20,   /* up to this size, the code is read at once, and the small gaps are looked at too */
 	LARGEST_CODE = 2 << 20, /* more code without information gets no rows */
 	STEPS_A_BYTE = 4, /* at most so many instructions are followed, with those of functions that are rejected */
 };
@@ -74,12 +76,28 @@ static void follow_rest(struct code_analysis *analysis, const struct code_gap *g
 	}
 }
 
-static int add_gap(struct code_analysis *analysis, struct elf_file *file, uint64_t start, uint64_t end)
+/* Returns the bytes from an address on: a part of the text, if that was read. */
+static struct elf_bytes bytes_of(struct elf_file *file, uint64_t address, uint64_t size, const struct elf_bytes *text)
+{
+	if (!text->bytes)
+		return size < ALIGNMENT ? (struct elf_bytes){ 0 } : elf_file_from(file, address, size);
+	uint64_t at = address - text->address, left = at < text->size ? text->size - at : 0;
+	return (struct elf_bytes){ text->bytes + (left ? at : 0), left < size ? left : size, address };
+}
+
+static bool begins_with_padding(const struct elf_bytes *bytes)
+{
+	struct instruction first;
+	return !instruction_decode(bytes->bytes, bytes->size, bytes->address, &first) || first.is_padding;
+}
+
+static int add_gap(struct code_analysis *analysis, struct elf_file *file, uint64_t start, uint64_t end,
+		   const struct elf_bytes *text)
 {
 	if (end <= start || end - start < SMALLEST_GAP)
 		return 0;
-	struct elf_bytes found = elf_file_from(file, analysis->base + start, end - start);
-	if (!found.bytes || found.size < SMALLEST_GAP)
+	struct elf_bytes found = bytes_of(file, analysis->base + start, end - start, text);
+	if (!found.bytes || found.size < SMALLEST_GAP || (found.size < ALIGNMENT && begins_with_padding(&found)))
 		return 0;
 	struct code_gap gap = { .start = (uint32_t)start, .end = (uint32_t)(start + found.size), .code = found.bytes };
 	if (ARRAY_RESERVE(analysis->gaps, analysis->gap_capacity, analysis->gap_count + 1) < 0)
@@ -211,9 +229,12 @@ int code_rows_add(struct unwind_table *table, struct elf_file *file)
 		return 0;
 	hash_map_init(&analysis.by_state);
 	analysis.steps_left = size * STEPS_A_BYTE;
+	struct elf_bytes text = { 0 };
+	if (table->text_size <= WHOLE_TEXT)
+		text = elf_file_from(file, table->base, table->text_size);
 	for (uint32_t i = 0, start; i <= table->function_count && status == 0; i++) {
 		uint32_t end = bounds(table, i, &start);
-		status = add_gap(&analysis, file, start, end);
+		status = add_gap(&analysis, file, start, end, &text);
 	}
 	if (status == 0 && analysis.gap_count > 0) {
 		add_symbols(&analysis, file, ".symtab");
