@@ -126,8 +126,10 @@ struct profile_frame {
 	uint32_t function; /* index in functions */
 	uint32_t file;     /* string: source file of the code; "": not known */
 	uint32_t line;     /* 0: not known */
-	bool inlined;      /* inlined into the next frame of the same location */
-	uint8_t kind;      /* enum frame_kind */
+	/* As the compiler wrote it: distinguishes several pieces of code in one line; 0: none or not known. */
+	uint32_t discriminator;
+	bool inlined; /* inlined into the next frame of the same location */
+	uint8_t kind; /* enum frame_kind */
 };
 
 /* A caller's address is one byte before its return address, so that it lies in the call. */

@@ -79,7 +79,7 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 	[BLOCK_LOCATIONS] = { TABLE(location), .rule = TABLE_APPEND, COLUMNS(locations), .later = 1 },
 	[BLOCK_NODES] = { TABLE(node), .rule = TABLE_APPEND, COLUMNS(nodes), .skipped = 1 },
 	[BLOCK_FUNCTIONS] = { TABLE(function), .rule = TABLE_APPEND, COLUMNS(functions), .later = 1 },
-	[BLOCK_FRAMES] = { TABLE(frame), .rule = TABLE_APPEND, COLUMNS(frames), .later = 1 },
+	[BLOCK_FRAMES] = { TABLE(frame), .rule = TABLE_APPEND, COLUMNS(frames), .later = 2 },
 	[BLOCK_LOCATION_FRAMES] = { MEMBER(locations, location_count, location_capacity), .name = "locations' frames",
 				    .rule = TABLE_FIELDS, COLUMNS(location_frames) },
 	[BLOCK_HITS] = { TABLE(hit), .rule = TABLE_APPEND, COLUMNS(hits) },

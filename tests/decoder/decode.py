@@ -36,7 +36,7 @@ TABLES = {
 	LOCATIONS: ("locations", "append", "module:modules address:64 by_frames:flag+"),
 	NODES: ("nodes", "append", "parent:nodes location:locations"),
 	11: ("functions", "append", "name:strings linkage:strings module:modules? file:strings line:32 role:8 group:strings+"),
-	12: ("frames", "append", "function:functions file:strings line:32 inlined:flag kind:8+"),
+	12: ("frames", "append", "function:functions file:strings line:32 inlined:flag kind:8+ discriminator:32+"),
 	LOCATION_FRAMES: ("locations", "fields", "first_frame:frames? frame_count:32"),
 	14: ("hits", "append", "time:time thread:threads? node:nodes resource:resources count:64"),
 	15: ("touches", "append", "time:time thread:threads? node:nodes resource:resources count:32 address:64"

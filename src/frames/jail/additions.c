@@ -93,6 +93,7 @@ static void write_frames(struct writer *writer, const struct additions_before *b
 		write_u32(to, function);
 		write_string(writer, frame->file);
 		write_u32(to, frame->line);
+		write_u32(to, frame->discriminator);
 		buffer_append_byte(to, frame->inlined);
 	}
 	write_u32(to, (uint32_t)request->count);
@@ -243,7 +244,7 @@ static int read_functions(struct reader *reader)
 
 static int read_frames(struct reader *reader)
 {
-	enum { FRAME_BYTES = 3 * 4 + 1 };
+	enum { FRAME_BYTES = 4 * 4 + 1 };
 	struct profile *profile = reader->profile;
 	int64_t id = 0;
 	reader->frame_count = read_count(reader, FRAME_BYTES);
@@ -253,6 +254,7 @@ static int read_frames(struct reader *reader)
 		struct profile_frame frame = { .kind = (uint8_t)reader->request->provider->kind };
 		frame.file = read_string(reader);
 		frame.line = cursor_u32(&reader->cursor);
+		frame.discriminator = cursor_u32(&reader->cursor);
 		uint8_t inlined = cursor_u8(&reader->cursor);
 		bool is_new = function >= reader->copied && function - reader->copied < reader->function_count;
 		if (inlined > 1 || (!is_new && !is_known(reader, function)))

@@ -157,11 +157,12 @@ struct machine {
 	size_t next; /* index of the first wanted address that is not below the last row */
 	uint64_t address;
 	uint64_t row_address; /* address of the last row of this sequence */
-	uint32_t row_file, row_line;
+	uint32_t row_file, row_line, row_discriminator;
 	uint32_t file, line;
-	bool in_sequence; /* the sequence has a last row */
-	bool is_dropped;  /* the linker removed the function: the sequence begins at address 0 */
-	line_row_fn *row; /* NULL: only the lines of the wanted addresses are needed */
+	uint32_t discriminator; /* of the next row only */
+	bool in_sequence;       /* the sequence has a last row */
+	bool is_dropped;        /* the linker removed the function: the sequence begins at address 0 */
+	line_row_fn *row;       /* NULL: only the lines of the wanted addresses are needed */
 	void *context;
 	int status; /* negative: `row` failed, and the program ends */
 };
@@ -171,6 +172,7 @@ static void reset(struct machine *machine)
 	machine->address = 0;
 	machine->file = 1;
 	machine->line = 1;
+	machine->discriminator = 0;
 	machine->in_sequence = false;
 }
 
@@ -200,6 +202,7 @@ static void emit(struct machine *machine)
 		if (wanted->line == 0 && !machine->is_dropped) {
 			wanted->file = machine->row_file;
 			wanted->line = machine->row_line;
+			wanted->discriminator = machine->row_discriminator;
 		}
 	}
 	if (machine->row && machine->status == 0 && machine->in_sequence && !machine->is_dropped &&
@@ -210,6 +213,8 @@ static void emit(struct machine *machine)
 	machine->row_address = machine->address;
 	machine->row_file = machine->file;
 	machine->row_line = machine->line;
+	machine->row_discriminator = machine->discriminator;
+	machine->discriminator = 0;
 }
 
 static int run_extended(struct machine *machine, struct cursor *program)
@@ -231,7 +236,10 @@ static int run_extended(struct machine *machine, struct cursor *program)
 		status = line_table_add_file(machine->table, name, cursor_varint(&operands));
 		break;
 	}
-	default: /* discriminators and vendor extensions, which do not affect lines */
+	case DW_LNE_set_discriminator:
+		machine->discriminator = (uint32_t)cursor_varint(&operands);
+		break;
+	default: /* vendor extensions, which do not affect lines */
 		break;
 	}
 	return status;

@@ -70,9 +70,10 @@ struct line_wanted {
 	uint64_t address;
 	uint32_t file;
 	uint32_t line; /* 0: unknown */
+	uint32_t discriminator;
 };
 
-/* Runs a table's program and fills in file and line of `count` addresses, which are ascending. Returns 0 or
+/* Runs a table's program and fills in file, line and discriminator of `count` addresses, which are ascending. Returns 0 or
  * ERROR_MEMORY. */
 int line_tables_find(struct line_tables *tables, size_t table, struct line_wanted *wanted, size_t count);
 

@@ -243,16 +243,18 @@ static int64_t outermost(struct naming *naming, size_t index)
 	return id == PROFILE_NONE ? function_without_symbol(naming, index) : id;
 }
 
-static int add_frame(struct naming *naming, int64_t function, const char *file, uint32_t line, bool inlined)
+static int add_frame(struct naming *naming, int64_t function, const struct source_place *place, bool inlined)
 {
 	if (function < 0)
 		return (int)function;
-	int64_t file_string = file ? profile_add_string(naming->profile, file) : 0;
-	if (file_string < 0)
-		return (int)file_string;
-	struct profile_frame frame = {
-		.function = (uint32_t)function, .file = (uint32_t)file_string, .line = line, .inlined = inlined
-	};
+	int64_t file = place->file ? profile_add_string(naming->profile, place->file) : 0;
+	if (file < 0)
+		return (int)file;
+	struct profile_frame frame = { .function = (uint32_t)function,
+				       .file = (uint32_t)file,
+				       .line = place->line,
+				       .discriminator = place->discriminator,
+				       .inlined = inlined };
 	int64_t id = profile_add_frame(naming->profile, &frame);
 	return id < 0 ? (int)id : 0;
 }
@@ -261,22 +263,22 @@ static int set_frames(struct naming *naming, size_t index)
 {
 	struct scopes *scopes = &naming->scopes;
 	size_t first = naming->profile->frame_count;
-	const char *file = scopes->addresses[index].file;
-	uint32_t line = scopes->addresses[index].line;
+	const struct scoped_address *address = &scopes->addresses[index];
+	struct source_place place = { address->file, address->line, address->discriminator };
 	int status = 0;
-	for (uint32_t i = scopes->addresses[index].scope; i != SCOPE_NONE && status == 0;) {
+	for (uint32_t i = address->scope; i != SCOPE_NONE && status == 0;) {
 		struct scope *scope = &scopes->scopes[i];
 		if (scope->outer == SCOPE_NONE)
 			break;
 		int64_t function = scope->is_part ? PROFILE_NONE : function_of_scope(naming, scope, NULL);
 		if (function != PROFILE_NONE)
-			status = add_frame(naming, function, file, line, true);
+			status = add_frame(naming, function, &place, true);
 		if (function != PROFILE_NONE || scope->is_part)
-			file = scope_call_line(scopes, scope, &line);
+			place = scope_call_place(scopes, scope);
 		i = scope->outer;
 	}
 	if (status == 0)
-		status = add_frame(naming, naming->outer[index], file, line, false);
+		status = add_frame(naming, naming->outer[index], &place, false);
 	if (status < 0) {
 		naming->profile->frame_count = first;
 		return status;

@@ -7,6 +7,9 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 
+/* clang gives the call of an inlined function a discriminator. elfutils' dwarf.h lacks the attribute. */
+enum { ATTRIBUTE_CALL_DISCRIMINATOR = 0x2136 }; /* DW_AT_GNU_discriminator */
+
 /* Returns the index of a unit, which is added if it is new. `known` maps the address of its DIE to the index. */
 static int64_t add_unit(struct scopes *scopes, struct hash_map *known, const Dwarf_Die *unit)
 {
@@ -99,9 +102,12 @@ static void find_split_lines(struct scopes *scopes, uint32_t unit, struct slice 
 		struct scoped_address *address = &scopes->addresses[i];
 		Dwarf_Line *row = dwarf_getsrc_die(&scopes->units[unit], address->address);
 		int line;
+		unsigned discriminator = 0;
 		if (!row || dwarf_lineno(row, &line) != 0 || line <= 0)
 			continue;
 		address->line = (uint32_t)line;
+		dwarf_linediscriminator(row, &discriminator);
+		address->discriminator = discriminator;
 		address->file = dwarf_linesrc(row, NULL, NULL);
 	}
 }
@@ -126,6 +132,7 @@ static int find_lines(struct scopes *scopes, uint32_t unit, struct slice slice)
 	for (size_t i = 0; i < count; i++) {
 		struct scoped_address *address = &scopes->addresses[slice.first + i];
 		address->line = wanted[i].line;
+		address->discriminator = wanted[i].discriminator;
 		if (wanted[i].line)
 			address->file = line_tables_file(&scopes->lines, (size_t)table, wanted[i].file);
 	}
@@ -219,14 +226,16 @@ static bool read_number(Dwarf_Die *die, unsigned attribute_name, Dwarf_Word *val
 	return dwarf_attr(die, attribute_name, &attribute) && dwarf_formudata(&attribute, value) == 0;
 }
 
-const char *scope_call_line(struct scopes *scopes, struct scope *scope, uint32_t *line)
+struct source_place scope_call_place(struct scopes *scopes, struct scope *scope)
 {
-	Dwarf_Word number = 0, file = 0;
-	*line = 0;
+	struct source_place place = { 0 };
+	Dwarf_Word number = 0, file = 0, discriminator = 0;
 	if (!read_number(&scope->die, DW_AT_call_line, &number) || number > UINT32_MAX)
-		return NULL;
-	*line = (uint32_t)number;
-	if (!read_number(&scope->die, DW_AT_call_file, &file))
-		return NULL;
-	return line_tables_unit_file(&scopes->lines, &scopes->units[scope->unit], file);
+		return place;
+	place.line = (uint32_t)number;
+	if (read_number(&scope->die, ATTRIBUTE_CALL_DISCRIMINATOR, &discriminator) && discriminator <= UINT32_MAX)
+		place.discriminator = (uint32_t)discriminator;
+	if (read_number(&scope->die, DW_AT_call_file, &file))
+		place.file = line_tables_unit_file(&scopes->lines, &scopes->units[scope->unit], file);
+	return place;
 }

@@ -38,6 +38,7 @@ struct scoped_address {
 	uint32_t unit;    /* index in units, or SCOPE_NONE */
 	uint32_t scope;   /* index in scopes, or SCOPE_NONE */
 	uint32_t line;    /* 0: unknown */
+	uint32_t discriminator;
 	const char *file; /* NULL: unknown */
 };
 
@@ -61,9 +62,15 @@ int scopes_find_at_any_cost(struct scopes *scopes, struct module_file *file, con
 			    struct progress *progress);
 void scopes_release(struct scopes *scopes);
 
-/* Returns the source file (NULL: unknown) and the line of the call that a scope was inlined for. The file's name,
- * like those of addresses, is valid until scopes_release. */
-const char *scope_call_line(struct scopes *scopes, struct scope *scope, uint32_t *line);
+/* A position in the source. `file` (NULL: unknown), like those of addresses, is valid until scopes_release. */
+struct source_place {
+	const char *file;
+	uint32_t line; /* 0: unknown */
+	uint32_t discriminator;
+};
+
+/* Returns the place of the call that a scope was inlined for. */
+struct source_place scope_call_place(struct scopes *scopes, struct scope *scope);
 
 /* A range of addresses, as indexes. scopes_slice returns the part of `within` that [start, end) contains. */
 struct slice {

@@ -88,6 +88,8 @@ static void test_rows(void **state)
 	} rows[] = {
 		{ "folded", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_FUNCTION, false, false,
 		  true },
+		{ "llvm-profile", FORMAT_RESOURCE, 0, FORMAT_NO_PATHS, false, false, false },
+		{ "llvm-profile-flat", FORMAT_RESOURCE, 0, FORMAT_NO_PATHS, false, false, false },
 		{ "events", 0, FORMAT_NEEDS_TRACE, FORMAT_NO_PATHS, true, false, false },
 		{ "pprof", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_LINE, true, true, false },
 		{ "speedscope", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_LINE, true, false,

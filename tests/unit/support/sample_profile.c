@@ -215,6 +215,7 @@ bool sample_profile_symbolize(struct profile *profile, struct random *random)
 			struct profile_frame frame = { .function = (uint32_t)random_below(random, 20),
 						       .file = text(profile, random, "/src/file.c", &good),
 						       .line = (uint32_t)random_next(random),
+						       .discriminator = (uint32_t)i * 5 + f,
 						       .inlined = f + 1 < location->frame_count,
 						       .kind = (uint8_t)random_below(random, FRAME_INTERPRETER + 1) };
 			if (!good || profile_add_frame(profile, &frame) < 0)
@@ -273,7 +274,7 @@ static bool same_function(const struct profile_function *x, const struct profile
 
 static bool same_frame(const struct profile_frame *x, const struct profile_frame *y)
 {
-	return SAME(function) && SAME(file) && SAME(line) && SAME(inlined) && SAME(kind);
+	return SAME(function) && SAME(file) && SAME(line) && SAME(inlined) && SAME(kind) && SAME(discriminator);
 }
 
 static bool same_location(const struct profile_location *x, const struct profile_location *y)
