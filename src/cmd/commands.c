@@ -5,29 +5,10 @@
 #include "cmd/rows.h"
 
 const struct command *const commands[] = {
-	&command_record,
-	&command_top,
-	&command_control,
-	&command_trace,
-	&command_resources,
-	&command_instrument,
-	&command_cc,
-	&command_cxx,
-	&command_report,
-	&command_html,
-	&command_browse,
-	&command_explore,
-	&command_info,
-	&command_name,
-	&command_gprof,
-	&command_whatif,
-	&command_diff,
-	&command_import,
-	&command_export,
-	&command_help,
-	&command_man,
-	&command_completion,
-	NULL,
+	&command_record,  &command_top,    &command_control,  &command_trace,  &command_resources,  &command_instrument,
+	&command_cc,      &command_cxx,    &command_optimize, &command_report, &command_html,       &command_browse,
+	&command_explore, &command_info,   &command_name,     &command_gprof,  &command_whatif,     &command_diff,
+	&command_import,  &command_export, &command_help,     &command_man,    &command_completion, NULL,
 };
 
 const struct command_option *command_options(const struct command *command)
@@ -71,7 +52,7 @@ static const char *formats_of_option(const struct command *command, const struct
 const char *command_option_help(const struct command *command, const struct command_option *option, char *text,
 				size_t bytes)
 {
-	char list[128], formats[64];
+	char list[128], formats[256];
 	formats_of_option(command, option, formats, sizeof(formats));
 	word_at *words = command->words ? command->words(option->id) : NULL;
 	const char *gap = words ? strstr(option->help, "%s") : NULL;

@@ -58,6 +58,7 @@ def test_formats_come_from_their_rows(profiles):
 	"""The help of an option that is not for all formats begins with the others. explore's help lists the formats that it writes."""
 	export, imported = " ".join(done("help", "export").split()), " ".join(done("help", "import").split())
 	assert "--object NAME gmon: Write of the program" in export
+	assert "llvm-profile-flat: Export resource RES" in export
 	assert "--untrimmed folded, pprof, speedscope: Show also" in export
 	assert "-o, --output FILE Write to FILE" in export
 	assert "--image FILE gmon: The program or library" in imported
@@ -144,7 +145,7 @@ def test_completion_offers_values(completed):
 	assert completed("gprof", "--file-format", "m") == ["magic"]
 	assert completed("record", "--backend", "no") == ["none"]
 	assert sorted(completed("import", "--format", "")) == ["folded", "gmon"]
-	assert sorted(completed("export", "--format", "")) == ["events", "folded", "gmon", "pprof", "speedscope"]
+	assert sorted(completed("export", "--format", "")) == ["events", "folded", "gmon", "llvm-profile", "llvm-profile-contexts", "llvm-profile-flat", "pprof", "speedscope"]
 	assert sorted(completed("info", "--format", "")) == ["json", "text"]
 	assert completed("diff", "--format", "c") == ["csv"]
 	assert completed("report", "--by", "m") == ["module"]
@@ -161,7 +162,7 @@ def test_completion_follows_the_tables(profiles, shell):
 	script = done("completion", shell)
 	for words in (["report", "--by", "?"], ["report", "--format", "?"], ["export", "--format", "?"], ["import", "--format", "?", "-"]):
 		message = run(*words, *([] if words[0] == "import" else ["whole.data"]), directory=profiles).stderr
-		listed = re.findall(r"[a-z]+", message.partition("(")[2])
+		listed = re.findall(r"[a-z-]+", message.partition("(")[2])
 		assert len(listed) > 1, message
 		assert " ".join(word for word in listed if word != "or") in script
 

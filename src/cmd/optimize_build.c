@@ -1,0 +1,207 @@
+#include "cmd/optimize_build.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collect/source/compile/build.h"
+#include "collect/source/compile/scratch.h"
+
+/* The variables have the rest of PATH, the log, and the profile. They are not in the text, so that no name needs
+ * quotes. The flags are last, so that they win. */
+static const char wrapper[] = "#!/bin/sh\n"
+			      "echo \"$*\" >>\"$CPPROF_OPTIMIZE_LOG\"\n"
+			      "PATH=$CPPROF_OPTIMIZE_PATH\n"
+			      "export PATH\n"
+			      "exec %s \"$@\" " OPTIMIZE_FLAGS
+			      " ${CPPROF_OPTIMIZE_PROFILE:+\"-fprofile-sample-use=$CPPROF_OPTIMIZE_PROFILE\"}"
+			      " -Wno-unused-command-line-argument\n";
+
+static int run(struct word_list *words, const struct process_streams *streams, int *status, struct error *error)
+{
+	if (words->error)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	*status = process_run(words->items, streams);
+	return *status < 0 ? error_set_errno(error, "cannot run '%s'", words->items[0]) : 0;
+}
+
+/* --- the folder --- */
+
+static int write_wrapper(const struct optimize_folder *folder, const char *name, const char *compiler,
+			 struct error *error)
+{
+	char path[PATH_MAX + 96];
+	snprintf(path, sizeof(path), "%s/bin/%s", folder->path, name);
+	FILE *file = fopen(path, "we");
+	if (!file)
+		return error_set_errno(error, "cannot write '%s'", path);
+	fprintf(file, wrapper, compiler);
+	bool failed = ferror(file);
+	if (fclose(file) || failed || chmod(path, 0755))
+		return error_set_errno(error, "cannot write '%s'", path);
+	return 0;
+}
+
+static int write_wrappers(const struct optimize_folder *folder, struct error *error)
+{
+	const struct {
+		const char *name, *compiler;
+	} rows[] = {
+		{ "cc", folder->compiler },      { "gcc", folder->compiler },     { "clang", folder->compiler },
+		{ "c++", folder->compiler_cxx }, { "g++", folder->compiler_cxx }, { "clang++", folder->compiler_cxx },
+	};
+	int code = write_wrapper(folder, folder->compiler, folder->compiler, error);
+	if (code == 0)
+		code = write_wrapper(folder, folder->compiler_cxx, folder->compiler_cxx, error);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && code == 0; i++)
+		code = write_wrapper(folder, rows[i].name, rows[i].compiler, error);
+	return code;
+}
+
+/* Compiles nothing, with our flags. */
+static int check_compiler(const char *compiler, struct error *error)
+{
+	struct word_list words = { 0 };
+	const struct process_streams streams = { .input = "/dev/null", .errors = "/dev/null" };
+	int status = 0;
+	word_list_add(&words, "%s", compiler);
+	word_list_add(&words, "-fdebug-info-for-profiling");
+	word_list_add(&words, "-fprofile-sample-use=/dev/null");
+	word_list_add(&words, "-fsyntax-only");
+	word_list_add(&words, "-xc");
+	word_list_add(&words, "-");
+	int code = run(&words, &streams, &status, error);
+	word_list_release(&words);
+	if (code == 0 && status != 0)
+		code = error_set(error, ERROR_NOT_FOUND,
+				 "cannot optimize with '%s': it lacks -fprofile-sample-use (--compiler clang-14)",
+				 compiler);
+	return code;
+}
+
+int optimize_folder_make(struct optimize_folder *folder, const char *path, const char *compiler, struct error *error)
+{
+	char bin[PATH_MAX + 8];
+	folder->compiler = compiler;
+	if (strncmp(compiler, "clang", 5) != 0 || strlen(compiler) > 32 ||
+	    strspn(compiler + 5, "-.0123456789") != strlen(compiler + 5))
+		return error_set(error, ERROR_USAGE,
+				 "cannot optimize with '%s': only clang reads these profiles (--compiler clang-14)",
+				 compiler);
+	snprintf(folder->compiler_cxx, sizeof(folder->compiler_cxx), "clang++%s", compiler + 5);
+	int code = check_compiler(compiler, error);
+	if (code < 0)
+		return code;
+	if (mkdir(path, 0777) < 0)
+		return errno == EEXIST
+			       ? error_set(error, ERROR_SYSTEM,
+					   "cannot make the folder '%s': it exists (remove it, or name another: "
+					   "--directory DIR)",
+					   path)
+			       : error_set_errno(error, "cannot make the folder '%s'", path);
+	if (!realpath(path, folder->path))
+		return error_set_errno(error, "cannot make the folder '%s'", path);
+	snprintf(bin, sizeof(bin), "%s/bin", folder->path);
+	if (mkdir(bin, 0777) < 0)
+		return error_set_errno(error, "cannot make the folder '%s'", bin);
+	return write_wrappers(folder, error);
+}
+
+/* --- copies --- */
+
+/* Returns whether an entry of the working folder is our own folder. */
+static bool is_own(const struct optimize_folder *folder, const char *name)
+{
+	struct stat own, entry;
+	return stat(folder->path, &own) == 0 && stat(name, &entry) == 0 && own.st_dev == entry.st_dev &&
+	       own.st_ino == entry.st_ino;
+}
+
+static int copy_to(const struct optimize_folder *folder, const char *path, struct error *error)
+{
+	struct word_list words = { 0 };
+	const struct process_streams streams = { 0 };
+	DIR *here = opendir(".");
+	int status = 0, code = here ? 0 : error_set_errno(error, "cannot read the working folder");
+	size_t entries = 0;
+	word_list_add(&words, "cp");
+	word_list_add(&words, "-a");
+	word_list_add(&words, "--");
+	for (struct dirent *entry; here && (entry = readdir(here));) {
+		const char *name = entry->d_name;
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || is_own(folder, name))
+			continue;
+		word_list_add(&words, "%s", name);
+		entries++;
+	}
+	if (here)
+		closedir(here);
+	word_list_add(&words, "%s", path);
+	if (code == 0 && mkdir(path, 0777) < 0)
+		code = error_set_errno(error, "cannot make the folder '%s'", path);
+	if (code == 0 && entries > 0)
+		code = run(&words, &streams, &status, error);
+	if (code == 0 && status != 0)
+		code = error_set(error, ERROR_SYSTEM, "cannot copy the working folder to '%s'", path);
+	word_list_release(&words);
+	return code;
+}
+
+/* --- builds --- */
+
+static void add_variables(struct word_list *words, const struct optimize_folder *folder, const char *log,
+			  const char *profile)
+{
+	const char *path = getenv("PATH");
+	path = path ? path : "/usr/local/bin:/usr/bin:/bin";
+	word_list_add(words, "env");
+	word_list_add(words, "PATH=%s/bin:%s", folder->path, path);
+	word_list_add(words, "CC=%s", folder->compiler);
+	word_list_add(words, "CXX=%s", folder->compiler_cxx);
+	word_list_add(words, "CPPROF_OPTIMIZE_PATH=%s", path);
+	word_list_add(words, "CPPROF_OPTIMIZE_LOG=%s", log);
+	word_list_add(words, "CPPROF_OPTIMIZE_PROFILE=%s", profile ? profile : "");
+}
+
+static int check_build(int status, const char *name, const char *log, struct error *error)
+{
+	struct stat file;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return error_set(error, ERROR_NOT_FOUND, "the build '%s' failed", name);
+	if (stat(log, &file) < 0 || file.st_size == 0)
+		return error_set(error, ERROR_NOT_FOUND,
+				 "the build compiled nothing with the compiler that cpprof put in front of PATH "
+				 "(remove old objects, "
+				 "as by 'make clean', and use a compiler without a path, as CC=clang)");
+	return 0;
+}
+
+int optimize_build(const struct optimize_folder *folder, const char *name, char *const *command, const char *profile,
+		   struct error *error)
+{
+	char path[PATH_MAX + 16], log[PATH_MAX + 32];
+	struct word_list words = { 0 };
+	const struct process_streams streams = { 0 };
+	int status = 0;
+	snprintf(path, sizeof(path), "%s/%s", folder->path, name);
+	snprintf(log, sizeof(log), "%s/%s.compiled", folder->path, name);
+	int code = copy_to(folder, path, error);
+	if (code < 0)
+		return code;
+	add_variables(&words, folder, log, profile);
+	word_list_add(&words, "sh");
+	word_list_add(&words, "-c");
+	word_list_add(&words, "cd \"$1\" && shift && exec \"$@\" >&2");
+	word_list_add(&words, "sh");
+	word_list_add(&words, "%s", path);
+	for (size_t i = 0; command[i]; i++)
+		word_list_add(&words, "%s", command[i]);
+	code = run(&words, &streams, &status, error);
+	word_list_release(&words);
+	return code < 0 ? code : check_build(status, name, log, error);
+}

@@ -1,0 +1,119 @@
+#include "cmd/optimize_turns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "analyze/statistics.h"
+#include "collect/source/compile/build.h"
+#include "collect/source/compile/scratch.h"
+
+/* Arguments: folder, command, runs. Each run has a shell of its own. */
+static const char script[] = "cd \"$1\" || exit\n"
+			     "i=0\n"
+			     "while [ $i -lt \"$3\" ]; do\n"
+			     "\t(eval \"$2\") </dev/null >/dev/null || exit\n"
+			     "\ti=$((i + 1))\n"
+			     "done\n";
+
+static int run(struct word_list *words, const char *folder, const char *workload, size_t runs, struct error *error)
+{
+	const struct process_streams streams = { 0 };
+	word_list_add(words, "sh");
+	word_list_add(words, "-c");
+	word_list_add(words, "%s", script);
+	word_list_add(words, "sh");
+	word_list_add(words, "%s", folder);
+	word_list_add(words, "%s", workload);
+	word_list_add(words, "%zu", runs);
+	int status = words->error ? -1 : process_run(words->items, &streams);
+	if (words->error)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (status < 0)
+		return error_set_errno(error, "cannot run '%s'", words->items[0]);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return error_set(error, ERROR_NOT_FOUND, "the workload '%s' failed in '%s' (%s %d)", workload, folder,
+				 WIFEXITED(status) ? "exit status" : "signal",
+				 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	return 0;
+}
+
+int optimize_record(const char *folder, const char *workload, size_t runs, const char *profile, struct error *error)
+{
+	struct word_list words = { 0 };
+	word_list_add(&words, "/proc/self/exe");
+	word_list_add(&words, "record");
+	word_list_add(&words, "-o");
+	word_list_add(&words, "%s", profile);
+	word_list_add(&words, "--");
+	int code = run(&words, folder, workload, runs, error);
+	word_list_release(&words);
+	return code;
+}
+
+static double seconds_of(const struct rusage *use)
+{
+	static const double us_per_s = 1e6;
+	return (double)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) +
+	       (double)(use->ru_utime.tv_usec + use->ru_stime.tv_usec) / us_per_s;
+}
+
+static int time_run(const char *folder, const char *workload, double *seconds, struct error *error)
+{
+	struct rusage before, after;
+	struct word_list words = { 0 };
+	getrusage(RUSAGE_CHILDREN, &before);
+	int code = run(&words, folder, workload, 1, error);
+	getrusage(RUSAGE_CHILDREN, &after);
+	word_list_release(&words);
+	*seconds = seconds_of(&after) - seconds_of(&before);
+	if (code == 0 && *seconds <= 0)
+		code = error_set(
+			error, ERROR_LIMIT,
+			"cannot measure the workload: it takes no CPU time that the kernel counts (a longer one)");
+	return code;
+}
+
+/* The ratios of turns are compared by their logarithms: a gain and a loss of one factor are equally large. */
+static void summarize(const double *logs, size_t turns, struct optimize_gain *gain)
+{
+	static const double tails = 0.05;
+	double mean = 0, squares = 0;
+	for (size_t i = 0; i < turns; i++)
+		mean += logs[i] / (double)turns;
+	for (size_t i = 0; i < turns; i++)
+		squares += (logs[i] - mean) * (logs[i] - mean);
+	double freedom = (double)turns - 1;
+	double half = statistics_student_quantile(tails, freedom) * sqrt(squares / freedom / (double)turns);
+	gain->ratio = exp(mean);
+	gain->low = exp(mean - half);
+	gain->high = exp(mean + half);
+}
+
+int optimize_measure(const char *before, const char *after, const char *workload, size_t turns,
+		     struct optimize_gain *gain, struct error *error)
+{
+	double *logs = calloc(turns, sizeof(*logs));
+	int code = logs ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	*gain = (struct optimize_gain){ 0 };
+	for (size_t i = 0; i < turns && code == 0; i++) {
+		double old = 0, new = 0;
+		bool old_first = i % 2 == 0;
+		if (old_first)
+			code = time_run(before, workload, &old, error);
+		if (code == 0)
+			code = time_run(after, workload, &new, error);
+		if (code == 0 && !old_first)
+			code = time_run(before, workload, &old, error);
+		if (code < 0)
+			break;
+		logs[i] = log(old / new);
+		gain->before_s += old / (double)turns;
+		gain->after_s += new / (double)turns;
+	}
+	if (code == 0)
+		summarize(logs, turns, gain);
+	free(logs);
+	return code;
+}
