@@ -64,9 +64,8 @@ static void follow_rest(struct code_analysis *analysis, const struct code_gap *g
 			pc++;
 			continue;
 		}
-		bool is_known = gap->states[pc - gap->start];
-		if (!is_known && may_begin && !instruction.is_padding) {
-			is_known = code_follow_function(analysis, pc);
+		if (!gap->states[pc - gap->start] && may_begin && !instruction.is_padding) {
+			code_follow_function(analysis, pc);
 			follow_starts(analysis);
 		}
 		bool ends = instruction.flow == INSTRUCTION_END || instruction.flow == INSTRUCTION_JUMP ||

@@ -19,6 +19,11 @@ struct parts {
 	size_t left;
 };
 
+static int32_t signed_byte(uint8_t byte)
+{
+	return byte <= INT8_MAX ? byte : byte - (UINT8_MAX + 1);
+}
+
 static uint8_t take(const uint8_t **at, size_t *left)
 {
 	if (*left == 0)
@@ -100,7 +105,7 @@ static struct parts parts_of(const uint8_t *code, size_t size)
 		parts.has_index = (sib >> REG_SHIFT & THREE_BITS) != SIB || parts.rex & REX_X;
 	}
 	if (parts.mod == 1 && size >= 1)
-		parts.displacement = (int8_t)code[0];
+		parts.displacement = signed_byte(code[0]);
 	if (parts.mod == 2 && size >= sizeof(parts.displacement))
 		memcpy(&parts.displacement, code, sizeof(parts.displacement));
 	return parts;
@@ -191,7 +196,7 @@ static struct stack_effect arithmetic(const struct parts *parts)
 		return writes(parts->rm);
 	const uint8_t *immediate = parts->rest + 1; /* behind ModRM */
 	if (parts->opcode == BYTE_IMMEDIATE && parts->left > 1)
-		amount = (int8_t)immediate[0];
+		amount = signed_byte(immediate[0]);
 	else if (parts->left > sizeof(amount))
 		memcpy(&amount, immediate, sizeof(amount));
 	return effect(STACK_MOVES, operation == ADD ? amount : -amount);

@@ -29,6 +29,11 @@ static size_t below(const struct reading *reading, uint64_t limit)
 	return low;
 }
 
+static bool names_function(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
 /* Remembers a function with the first address that is not below its start, if it is nearer than what is remembered
  * there. */
 static int take_line(void *context, const char *line, size_t length)
@@ -37,7 +42,7 @@ static int take_line(void *context, const char *line, size_t length)
 	const char *end = line + length;
 	uint64_t start;
 	const char *type = text_line_number(line, end, &start);
-	bool is_function = type && end - type >= 3 && type[1] == ' ' && memchr("tTwW", type[0], strlen("tTwW"));
+	bool is_function = type && end - type >= 3 && type[1] == ' ' && names_function(type[0]);
 	/* Without a privilege all addresses are 0. */
 	if (!is_function || start == 0)
 		return 0;
