@@ -224,7 +224,7 @@ int code_rows_add(struct unwind_table *table, struct elf_file *file)
 	struct code_analysis analysis = { .base = table->base };
 	uint64_t size = size_of_gaps(table);
 	int status = 0;
-	if (size == 0 || size > LARGEST_CODE)
+	if (!ARCH_FOLLOWS_CODE || size == 0 || size > LARGEST_CODE)
 		return 0;
 	hash_map_init(&analysis.by_state);
 	analysis.steps_left = size * STEPS_A_BYTE;

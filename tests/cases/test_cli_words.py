@@ -50,7 +50,7 @@ WRONG_WORDS = [
 	(["diff", "--up", "main", "--down", "main", "whole.data", "whole.data"], "--up cannot be combined with --down"),
 	(["import"], "missing argument"),
 	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2' (folded or gmon)"),
-	(["export", "--format", "svg"], "unknown format 'svg' (folded, gmon or events)"),
+	(["export", "--format", "svg"], "unknown format 'svg' (folded, gmon, events, pprof, speedscope"),
 	(["export", "--format", "events", "-r", "cpu"], "--resource cannot be combined with --format events"),
 ]
 

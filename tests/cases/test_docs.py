@@ -129,7 +129,7 @@ def test_reasons_not_to_execute():
 	"""A command that is never executed has a reason, and there are few."""
 	reasons = [step.unexecuted for document in DOCUMENTS for step in steps_of((REPOSITORY / document).read_text()) if step.unexecuted is not None]
 	assert all(len(reason.split()) >= 3 for reason in reasons)
-	assert len(reasons) <= 6
+	assert len(reasons) <= 10
 
 
 def test_there_are_commands_to_execute():

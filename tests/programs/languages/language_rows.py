@@ -81,7 +81,7 @@ def build(row, folder):
 	if output.exists():
 		return output
 	partial = output.with_name(f"{output.name}.{os.getpid()}")
-	partial.mkdir(parents=True)
+	partial.mkdir(parents=True, exist_ok=True)
 	for source in row.sources:
 		shutil.copy(HERE / source, partial)
 	if row.build:

@@ -1,8 +1,12 @@
 // Half of the time is spent below direct, three tenths below a recursion, two tenths below a comparison that the C
 // library's qsort calls.
 use std::ffi::c_void;
-use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+// std::hint::black_box is not in older compilers.
+fn black_box(x: usize) -> usize {
+	unsafe { std::ptr::read_volatile(&x) }
+}
 
 static RESULT: AtomicUsize = AtomicUsize::new(1);
 

@@ -28,6 +28,7 @@ struct arch_frame {
 };
 
 enum {
+	ARCH_FOLLOWS_CODE = 0,  /* arch_stack_effect knows no instruction */
 	ARCH_LEAF_KEEPS_SP = 1, /* a call pushes nothing: a leaf and its caller may have the same sp */
 	ARCH_CLONE_STACK = 1,   /* the register in which clone(2) and clone3(2) get the new stack or its size: x1 */
 	ARCH_SIGNAL_WORDS = 16, /* from sp in a signal's return code to its ucontext: a siginfo_t */

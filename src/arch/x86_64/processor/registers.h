@@ -20,6 +20,7 @@ struct arch_frame {
 };
 
 enum {
+	ARCH_FOLLOWS_CODE = 1,  /* arch_stack_effect knows the instructions */
 	ARCH_LEAF_KEEPS_SP = 0, /* a call pushes: a caller's sp is always above its callee's */
 	ARCH_CLONE_STACK = 4,   /* the register in which clone(2) and clone3(2) get the new stack or its size: rsi */
 	ARCH_SIGNAL_WORDS = 0,  /* words from sp up to the ucontext in a signal's return code */
