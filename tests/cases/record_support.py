@@ -232,16 +232,17 @@ def tolerance(fraction, samples):
 	return max(above, below, 0.005)
 
 
-def agrees(paths, names, fraction, work=None):
-	"""Fails unless these names have the expected share of the samples. Only samples that contain one of the names `work` count.
-	The share may be smaller by the fraction of broken stacks."""
+def agrees(paths, names, fraction, work=None, hits_each=1):
+	"""Fails unless these names have the expected share of the hits. Only samples that contain one of the names `work` count.
+	The share may be smaller by the fraction of broken stacks. `hits_each`: the hits of a sample on average; late ticks have several."""
 	paths = of_work(paths, work or names[-1:])
 	total = hits(paths)
 	assert total > 50, f"{total} samples"
 	share = hits(paths, *names) / total
 	broken = hits(paths, "[incomplete stack]") / total
-	assert fraction - tolerance(fraction, total) - broken <= share <= fraction + tolerance(fraction, total), (
-		f"{';'.join(names)}: {share:.4f} of {total}, not {fraction:.4f} ± {tolerance(fraction, total):.4f}\n"
+	allowed = tolerance(fraction, total / hits_each)
+	assert fraction - allowed - broken <= share <= fraction + allowed, (
+		f"{';'.join(names)}: {share:.4f} of {total}, not {fraction:.4f} ± {allowed:.4f}\n"
 		+ show(paths))
 
 

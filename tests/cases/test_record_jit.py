@@ -61,9 +61,9 @@ def own_dumps(folder):
 
 def check_paths(recorded, names):
 	plain, leaf, recursive, in_sort, compare, spin = names
-	paths = recorded.paths()
+	paths, cpu = recorded.paths(), recorded.resource("cpu")
 	for path, share in [([plain, leaf, spin], 0.5), ([recursive, recursive, leaf, spin], 0.3), ([in_sort, compare, spin], 0.2)]:
-		agrees(paths, path, share, {spin})
+		agrees(paths, path, share, {spin}, cpu["hits"] / cpu["samples"])
 	assert max(path.count(recursive) for path in paths) == 21, "all calls of the recursion are on the path"
 
 
