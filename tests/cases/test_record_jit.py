@@ -10,6 +10,7 @@ import pytest
 from record_support import BUILD, CPPROF, PROGRAMS, Recorded, agrees, most_by_chance, needs_bpf, needs_perf, record, run_cpprof
 
 BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"]
+MEASURED = pytest.mark.measured("where a processor is shared, the ticks of the preload backend can keep in step with the turns of the program")
 SECONDS = "1.5"
 AGENT = BUILD / "src/collect/agent/libcpprof-jvm.so"
 
@@ -76,6 +77,7 @@ def check_whole(recorded):
 
 # --- each list of generated code, by each backend ---
 
+@MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("command, names", [(node, NODE_NAMES), (with_agent, AGENT_NAMES)], ids=["node", "java"])
 def test_paths_are_whole_and_named(tmp_path, backend, command, names):
@@ -87,6 +89,7 @@ def test_paths_are_whole_and_named(tmp_path, backend, command, names):
 	check_whole(recorded)
 
 
+@MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_perf_map_of_java(tmp_path, backend):
 	recorded = record(tmp_path, java(*MAP_OPTIONS), "--backend", backend, "-r", "cpu/1ms")
@@ -96,6 +99,7 @@ def test_perf_map_of_java(tmp_path, backend):
 	check_whole(recorded)
 
 
+@MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_jitdump_of_node(tmp_path, backend):
 	"""The dump, which the program writes into its own folder, is found by its mapping."""
