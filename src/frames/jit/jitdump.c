@@ -9,6 +9,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/hash_map.h"
+#include "frames/addresses_below.h"
 #include "frames/jit/code_lines.h"
 #include "frames/jit/dump_reader.h"
 
@@ -83,26 +84,13 @@ bool jitdump_is(int fd)
 
 /* --- which code an address has --- */
 
-/* Returns the number of addresses below `limit`. */
-static size_t below(const struct reading *reading, uint64_t limit)
-{
-	size_t low = 0, high = reading->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (reading->addresses[middle] < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Gives code to the addresses in its range. It replaces older code, but not that of an earlier sample. Code may run some time before its
  * record is written: the first one counts also for samples before it. */
 static void choose(struct reading *reading, uint32_t code, uint64_t start, uint64_t bytes, uint64_t time)
 {
-	size_t first = below(reading, start);
-	size_t last = bytes > UINT64_MAX - start ? reading->count : below(reading, start + bytes);
+	size_t first = addresses_below(reading->addresses, reading->count, start);
+	size_t last = bytes > UINT64_MAX - start ? reading->count
+						 : addresses_below(reading->addresses, reading->count, start + bytes);
 	for (size_t i = first; i < last; i++) {
 		struct choice *choice = &reading->choices[i];
 		bool is_later = reading->times && time > reading->times[i];

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "frames/addresses_below.h"
 #include "frames/text_lines.h"
 
 struct reading {
@@ -10,20 +11,6 @@ struct reading {
 	struct perf_map_name *found;
 	struct buffer *names;
 };
-
-/* Returns the number of addresses below `limit`. */
-static size_t below(const struct reading *reading, uint64_t limit)
-{
-	size_t low = 0, high = reading->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (reading->addresses[middle] < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
 
 /* Gives a line's name to the addresses in its range. */
 static int take_line(void *context, const char *line, size_t length)
@@ -35,8 +22,9 @@ static int take_line(void *context, const char *line, size_t length)
 	text = text ? text_line_number(text, end, &size) : NULL;
 	if (!text || text == end || size == 0)
 		return 0;
-	size_t first = below(reading, start);
-	size_t last = start > UINT64_MAX - size ? reading->count : below(reading, start + size);
+	size_t first = addresses_below(reading->addresses, reading->count, start);
+	size_t last = start > UINT64_MAX - size ? reading->count
+						: addresses_below(reading->addresses, reading->count, start + size);
 	if (first == last)
 		return 0;
 	const struct perf_map_name name = { .at = reading->names->size, .length = (size_t)(end - text) };

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "frames/addresses_below.h"
 #include "frames/text_lines.h"
 
 /* The last function of a region ends somewhere; the kernel's functions are shorter than this. */
@@ -14,20 +15,6 @@ struct reading {
 	struct kernel_symbol *found;
 	struct buffer *names;
 };
-
-/* Returns the number of addresses below `limit`. */
-static size_t below(const struct reading *reading, uint64_t limit)
-{
-	size_t low = 0, high = reading->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (reading->addresses[middle] < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
 
 static bool names_function(char type)
 {
@@ -46,7 +33,7 @@ static int take_line(void *context, const char *line, size_t length)
 	/* Without a privilege all addresses are 0. */
 	if (!is_function || start == 0)
 		return 0;
-	size_t index = below(reading, start);
+	size_t index = addresses_below(reading->addresses, reading->count, start);
 	if (index == reading->count || reading->found[index].start >= start)
 		return 0;
 	const char *name = type + 2;
