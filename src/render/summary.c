@@ -123,7 +123,7 @@ static void print_kernel_work(struct name_printer *names, const struct result *r
 	const struct kernel_work *work = result->kernel;
 	if (work->count == 0 || fraction_of(work->hits, result->view->total) < share_min)
 		return;
-	print_title(names->out, "in the kernel, by the function that entered it: most of it below", options);
+	print_title(names->out, "in the kernel, by the function that entered it, and where most of it is", options);
 	for (size_t i = 0; i < work->count && i < KERNEL_ROWS; i++) {
 		const struct kernel_entry *entry = &work->entries[i];
 		size_t room = name_room(names, FIGURES_WIDTH);

@@ -179,7 +179,7 @@ def test_options_of_the_kernel_that_do_not_fit(tmp_path):
 def test_the_first_report_names_the_work_of_the_kernel(tmp_path):
 	recorded = work(tmp_path, "random", 60_000, "-r", "cpu/500us")
 	lines = run_cpprof("report", recorded.path).stdout.splitlines()
-	at = lines.index("in the kernel, by the function that entered it: most of it below")
+	at = lines.index("in the kernel, by the function that entered it, and where most of it is")
 	assert "  getrandom: " in lines[at + 1], lines[at:]
 	hidden = run_cpprof("report", "--kernel", "hide", recorded.path).stdout
 	assert "in the kernel" not in hidden
