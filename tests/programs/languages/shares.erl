@@ -1,7 +1,7 @@
 %% Half of the time is spent below direct, three tenths below a recursion, two tenths below a function that is passed
 %% to another one: Erlang has no callback through C.
 -module(shares).
--export([main/1, work/2, direct/1, descend/2, through_c/1]).
+-export([main/0, main/1, work/2, direct/1, descend/2, through_c/1]).
 
 work(300000, X) -> X;
 work(I, X) -> work(I + 1, (X * 31 + I) band 16#ffff).
@@ -16,7 +16,8 @@ through_c(X) -> 1 + lists:foldl(fun(_, Y) -> 1 + work(0, Y) end, X, [1]).
 times(0, _, X) -> X;
 times(N, F, X) -> times(N - 1, F, F(X)).
 
-main([]) -> main(["300"]);
+main() -> main(["300"]).
+
 main([Rounds]) ->
 	times(list_to_integer(Rounds), fun(X) ->
 		A = times(5, fun direct/1, X),
