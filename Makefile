@@ -3,6 +3,7 @@
 #   make            build cpprof                     -> build/src/cmd/cpprof
 #   make demo       record the example program of the 1993 paper and show where its time goes
 #   make demo-source build Lua with a Profiler object in each function and show its calls
+#   make demo-optimize build a program anew from its call paths, and measure the gain
 #   make check      all checks: both compilers, tests, arm64, sanitizers, fuzzers, lint
 #   make quick      build, and test what changed since the last commit, in less than a minute
 #   make lint       format, clang-tidy, headers, includes, processors, cycles of calls, types of scripts
@@ -23,7 +24,7 @@ MESON = $(firstword $(wildcard /usr/bin/meson) meson)
 VERSION = $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: all setup demo demo-source check quick lint format bench install uninstall deb dist clean help
+.PHONY: all setup demo demo-source demo-optimize check quick lint format bench install uninstall deb dist clean help
 
 all: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
@@ -41,6 +42,10 @@ demo: all
 demo-source: all
 	@tools/setup demo
 	@tools/demo-source $(BUILD)
+
+demo-optimize: all
+	@tools/setup demo
+	@tools/demo-optimize $(BUILD)
 
 check:
 	@tools/setup check

@@ -5,12 +5,17 @@ Measures how often the errors and the marks of cpprof are right.
 	bench/calibration.py intervals [--runs N] [--backend NAME]... [--ms MS] [--us US] [--rate HZ]
 	bench/calibration.py marks [--runs N]
 	bench/calibration.py exceptions [--runs N] [--dear US]
+	bench/calibration.py paths [--runs N]
+	bench/calibration.py gate [--runs N] [--repeat N] [--rounds N] [--gate-rate HZ] [--percent P]
 
 `intervals` records tests/programs/split.c, whose shares are known, with each backend, and prints how many of the 95 % intervals
 of the body profile contain the share. `marks` records sqlite3 (bench/setup builds it) again and again, compares equal runs with each
 other, and prints how many entries are marked. `exceptions` records tests/programs/fp_known.c, where 70 % of the divisions by zero are one
 function's and 30 % another's, and prints how many 95 % intervals contain these shares, and the ratio of the totals to the true ones;
-with signals that cost so many microseconds more.
+with signals that cost so many microseconds more. `paths` runs tests/programs/hook_paths.c with each hook and compiler, 20 runs a
+recording, and prints how many recordings have a count of calls on a path that is not exact, while handlers interrupt the hooks.
+`gate` records tests/programs/planted.c, in which a path has 10 % of the time, and --percent more of it in a second build; it prints in how
+many tries `diff --fail-above` reports the second build, and how often a build that is equal to the first.
 """
 import argparse
 import json
@@ -143,7 +148,94 @@ def measure_exceptions(args):
 				f"{ratios[len(ratios) // 2]:.2f} | {ratios[len(ratios) // 20]:.2f} to {ratios[-1 - len(ratios) // 20]:.2f} |", flush=True)
 
 
-MEASUREMENTS = {"intervals": (measure_intervals, 200), "marks": (measure_marks, 40), "exceptions": (measure_exceptions, 100)}
+# --- paths ---
+
+HOOKS = {"mcount": ["-pg"], "__fentry__": ["-pg", "-mfentry"], "-finstrument-functions": ["-finstrument-functions"]}
+RUNS_A_RECORDING = 20
+REPEAT = "i=0; while [ $i -lt $1 ]; do $0 busy || exit 1; i=$((i + 1)); done"
+
+
+def sums_of(lines):
+	"""Returns {path: calls}, of lines with a path and its calls."""
+	sums = {}
+	for path, calls in lines:
+		sums[path] = sums.get(path, 0) + int(calls)
+	return sums
+
+
+def paths_run(program, own, profile, runs):
+	"""Returns the number of calls and of handlers of so many runs, and {path: (calls counted, calls)} where they differ."""
+	printed = subprocess.run([CPPROF, "record", "--instrumented=paths", "-o", profile, "--", "sh", "-c", REPEAT, program, str(runs)],
+		stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+	wanted = sums_of(re.findall(r"^path (\S+) (\d+)$", printed, re.MULTILINE))
+	handled = sum(map(int, re.findall(r"^handled (\d+)$", printed, re.MULTILINE)))
+	folded = subprocess.run([CPPROF, "export", "--format", "folded", "-r", "calls", profile], stdout=subprocess.PIPE, text=True, check=True).stdout
+	counted = sums_of((";".join(name for name in (re.sub(r"\..*$", "", frame) for frame in path.split(";")) if name in own), calls)
+		for path, calls in (line.rsplit(" ", 1) for line in folded.splitlines()))
+	wrong = {path: (counted.get(path, 0), calls) for path, calls in wanted.items() if counted.get(path, 0) != calls}
+	within = sum(calls for path, calls in counted.items() if path.endswith(";handler;in_handler"))
+	return sum(wanted.values()), handled, wrong | ({} if within == handled else {"handler;in_handler": (within, handled)})
+
+
+def measure_paths(args):
+	source = PROGRAMS / "hook_paths.c"
+	own = set(re.findall(r"(\w+)\([^;{}]*\)\n\{", source.read_text(encoding="utf-8"))) - {"interrupt", "start_timer", "stop_timer"}
+	print("| hook | compiler | runs | calls | handlers | recordings with a wrong count |")
+	print("|---|---|---|---|---|---|")
+	with tempfile.TemporaryDirectory() as name:
+		folder = Path(name)
+		for hook, flags in HOOKS.items():
+			for compiler in ("gcc", "clang"):
+				subprocess.run([compiler, "-O2", "-g", "-w", "-D_GNU_SOURCE", "-fno-optimize-sibling-calls", "-fno-omit-frame-pointer",
+					*flags, "-o", folder / "hook_paths", source], check=True)
+				recordings = -(-args.runs // (len(HOOKS) * 2 * RUNS_A_RECORDING))
+				runs = [paths_run(folder / "hook_paths", own, folder / "paths.data", RUNS_A_RECORDING) for _ in range(recordings)]
+				wrong = [differences for _, _, differences in runs if differences]
+				print(f"| {hook} | {compiler} | {recordings * RUNS_A_RECORDING:,} | {sum(calls for calls, _, _ in runs):,} | "
+					f"{sum(handled for _, handled, _ in runs):,} | {len(wrong)} |", *wrong[:3], flush=True)
+
+
+# --- gate ---
+
+# Each a row of the table: the options of diff beside --fail-above and --path.
+GATES = (("amounts", ()), ("shares", ("--shares",)))
+GATE_LIMIT = 1
+
+
+def gate_try(program, folder, args):
+	"""Records the sides a and e, which are equal, and b, which has the planted change, in turns. Returns {gate: (found, false alarm)}."""
+	sides = {"a": [], "b": [], "e": []}
+	for index in range(args.repeat):
+		for side, files in random.sample(list(sides.items()), len(sides)):
+			files.append(folder / f"{side}-{index}.data")
+			subprocess.run([CPPROF, "record", "-F", str(args.gate_rate), "-o", files[-1], "--", program, str(args.rounds),
+				str(args.percent if side == "b" else 0)], stderr=subprocess.DEVNULL, check=True)
+
+	def fails(options, side):
+		return subprocess.run([CPPROF, "diff", "-r", "cpu", "--fail-above", str(GATE_LIMIT), "--path", "parse", *options, *sides["a"], "--",
+			*sides[side]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 3
+
+	return {name: (fails(options, "b"), fails(options, "e")) for name, options in GATES}
+
+
+def measure_gate(args):
+	with tempfile.TemporaryDirectory() as name:
+		folder = Path(name)
+		program = folder / "planted"
+		subprocess.run(["gcc", "-O2", "-g", "-D_GNU_SOURCE", "-o", program, PROGRAMS / "planted.c"], check=True)
+		found = {gate: [0, 0] for gate, _ in GATES}
+		for index in range(args.runs):
+			for gate, results in gate_try(program, folder, args).items():
+				found[gate] = [count + result for count, result in zip(found[gate], results)]
+			print(f"{index + 1} tries: {found}", file=sys.stderr, flush=True)
+	print(f"| compared | tries | found: {args.percent} % of a path with 10 % | alarms of equal builds |")
+	print("|---|---|---|---|")
+	for gate, (hits, alarms) in found.items():
+		print(f"| {gate} | {args.runs} | {hits} | {alarms} |")
+
+
+MEASUREMENTS = {"intervals": (measure_intervals, 200), "marks": (measure_marks, 40), "exceptions": (measure_exceptions, 100),
+	"paths": (measure_paths, 10000), "gate": (measure_gate, 20)}
 
 
 def main():
@@ -155,6 +247,10 @@ def main():
 	parser.add_argument("--us", type=int, default=100, help="mean length of a turn of `intervals`")
 	parser.add_argument("--rate", type=int, default=1000, help="samples a second of CPU time of `intervals`")
 	parser.add_argument("--dear", type=int, default=0, metavar="US", help="additional cost of a signal of `exceptions`, in us")
+	parser.add_argument("--repeat", type=int, default=10, help="recordings of each side of `gate`")
+	parser.add_argument("--percent", type=int, default=5, help="planted change of `gate`")
+	parser.add_argument("--rounds", type=int, default=10000, help="rounds of 50 us in a run of `gate`")
+	parser.add_argument("--gate-rate", type=int, default=10000, metavar="HZ", help="samples a second of CPU time of `gate`")
 	args = parser.parse_args()
 	if not BUILD.exists():
 		parser.error(f"{BUILD} is not built (CPPROF_BUILD)")

@@ -35,13 +35,14 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 8,        /* of this header, code_table.h and interval_clock.h */
+	CHANNEL_VERSION = 9,        /* of this header, code_table.h and interval_clock.h */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
 	CHANNEL_CHUNKS = 64,             /* at most CODE_CHUNKS */
 	CHANNEL_NAME_BYTES = 64,
 	CHANNEL_TEXT_BYTES = 1024, /* maximum of a record's text */
+	CHANNEL_PATH_FRAMES = 64,  /* maximum of an experiment's path */
 };
 
 /* The versions of all layouts in the memory, in one word: a byte for the channel, one for its records and one for the
@@ -115,11 +116,14 @@ struct channel_process {
 	uint64_t code;              /* (m) struct walk_process as one word: first | count << 32; 0: none */
 	uint64_t code_version;      /* (m) incremented before and after `code` changes: odd while it does */
 	uint32_t findings;          /* enum channel_finding, or-ed: reasons why counts may be missing */
-	uint32_t threads_unwatched; /* threads that got no slot or no timer */
+	uint32_t threads_unwatched; /* threads that got no slot */
 	uint64_t late_ticks;        /* ticks that waited for a handler on a small alternate stack */
 	uint32_t execs;             /* threads in exec: while not 0, /proc/PID may describe another program */
 	uint32_t stretch_max;       /* largest factor of the distances of a waiting thread's ticks; 0: not stretched */
-	uint32_t order; /* number of slots taken before; a program's slot has a higher one than its predecessor's */
+	uint32_t order;   /* number of slots taken before; a program's slot has a higher one than its predecessor's */
+	uint32_t program; /* `order` of the process that has executed its program: a forked one has its parent's */
+	uint32_t threads_untimed;       /* threads to which the kernel gave no timer */
+	struct interpreter interpreter; /* (m) changes with `code` */
 };
 
 enum channel_finding {
@@ -134,7 +138,7 @@ enum channel_finding {
 
 /* --- records ---
  *
- * Samples are SAMPLE_WALKED and SAMPLE_FALLBACK (abi/sample_record.h). Two walked samples without hits have a
+ * A description of an interpreted function is SAMPLE_DESCRIPTION. Samples are SAMPLE_WALKED and SAMPLE_FALLBACK (abi/sample_record.h). Two walked samples without hits have a
  * meaning of their own. One for a request of real or blocked time has the path where its thread waits
  * (waits_since_ns). One with SAMPLE_NO_REQUEST has the path that started a thread: `tid` is the creator's, `about`
  * the new thread's, and the new thread writes it first. All other records are events: */
@@ -162,6 +166,30 @@ enum channel_exec {
 	CHANNEL_EXEC_OTHER_CHANNEL = 4 /* CHANNEL_VARIABLE names another channel */
 };
 
+/* --- experiments (collect/agent/causal/causal.h) --- */
+
+/* A virtual speed-up: while a thread runs in `path`, all other threads owe pauses of `percent` of that time.
+ *
+ *   frames = 0  ->  delays = TURN + 1, no ns  ->  path, percent  ->  frames = N        (m) the next experiment
+ *
+ * A runtime that has compared a stack with the path adds its delay only if the turn in `delays` is still the one that it
+ * read before. */
+struct channel_experiment {
+	uint32_t is_wanted; /* (m) there will be experiments; set before the target starts */
+	uint32_t frames;    /* (m) of the path; 0: no experiment */
+	uint32_t percent;   /* (m) 0 to 100 */
+	uint32_t program;   /* (m) the program whose code has the path: channel_process.program */
+	uint64_t until_ns;  /* (m) CLOCK_MONOTONIC: no pauses after that, because the monitor has ended */
+	/* The pauses that each thread owes since the turn began, in ns, below the number of the turn. Runtimes raise it. */
+	uint64_t delays;
+	struct channel_range {
+		uint64_t start, end; /* run-time addresses of a function */
+	} path[CHANNEL_PATH_FRAMES]; /* (m) outermost first */
+};
+
+enum { CHANNEL_DELAY_BITS = 40 }; /* 18 minutes of pauses in a turn */
+#define CHANNEL_DELAY_MASK ((UINT64_C(1) << CHANNEL_DELAY_BITS) - 1)
+
 /* --- the whole --- */
 
 struct channel { /* all fields are (m) except where noted */
@@ -180,6 +208,8 @@ struct channel { /* all fields are (m) except where noted */
 	uint32_t processes_refused;                 /* runtimes increment it: processes that got no slot */
 	uint32_t processes_taken;                   /* runtimes increment it: see channel_process.order */
 	uint32_t beat;                              /* the monitor increments it several times a second while it runs */
+
+	struct channel_experiment experiment __attribute__((aligned(64)));
 
 	struct channel_process processes[CHANNEL_PROCESSES] __attribute__((aligned(4096)));
 	struct channel_thread threads[CHANNEL_THREADS] __attribute__((aligned(4096)));
@@ -201,7 +231,7 @@ static inline bool channel_is_known(const struct channel *channel)
 
 /* Runtime and monitor may come from different builds: another size needs another CHANNEL_VERSION. */
 _Static_assert(sizeof(struct channel_request) == 80 && sizeof(struct channel_thread) == 960 &&
-		       sizeof(struct channel_process) == 72 && offsetof(struct channel, processes) == 4096,
+		       sizeof(struct channel_process) == 144 && offsetof(struct channel, processes) == 4096,
 	       "sizes of the channel's parts");
 
 #endif

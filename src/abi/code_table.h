@@ -10,7 +10,7 @@
 #ifndef ABI_CODE_TABLE_H
 #define ABI_CODE_TABLE_H
 
-#include "abi/integers.h"
+#include "abi/interpreter.h"
 
 enum {
 	/* Chunks of slots are 2 MB. The first always exists, the others are created when they are needed. */
@@ -33,12 +33,13 @@ struct walk_code {
 	uint32_t spare;
 };
 
-/* The code table of one process: a run of `struct walk_code`, sorted by address. */
+/* The code table of one process: a run of `struct walk_code`, sorted by address; and its interpreter. */
 struct walk_process {
 	uint32_t first, count;
+	struct interpreter interpreter;
 };
 
 /* The monitor writes these structs and the target reads them: another size needs another CHANNEL_VERSION. */
-_Static_assert(sizeof(struct walk_code) == 48 && sizeof(struct walk_process) == 8, "sizes of the code table");
+_Static_assert(sizeof(struct walk_code) == 48 && sizeof(struct walk_process) == 72, "sizes of the code table");
 
 #endif

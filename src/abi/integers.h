@@ -3,6 +3,7 @@
 #define ABI_INTEGERS_H
 
 #ifdef __bpf__
+#define UINT8_MAX 0xffu
 #define UINT32_MAX 0xffffffffu
 #define UINT64_C(value) value##ull
 typedef __u8 uint8_t;

@@ -6,7 +6,7 @@
 
 enum {
 	/* The version of struct sample_record and of the data after it. The channel contains it (abi/channel.h). */
-	SAMPLE_RECORD_VERSION = 2,
+	SAMPLE_RECORD_VERSION = 3,
 
 	SAMPLE_REQUESTS = 16, /* as RESOURCE_REQUESTS_MAX */
 	SAMPLE_NO_REQUEST = 255,
@@ -24,10 +24,14 @@ enum {
 };
 
 enum sample_record_kind {
-	SAMPLE_WALKED,  /* frames follow */
-	SAMPLE_FALLBACK /* struct arch_registers (arch/arch.h) follows, then stack bytes */
-			/* In both kinds the kernel's frames follow last, from the next multiple of 8 bytes on. */
+	SAMPLE_WALKED,   /* frames follow */
+	SAMPLE_FALLBACK, /* struct arch_registers (arch/arch.h) follows, then stack bytes */
+	/* In both kinds these follow, from the next multiple of 8 bytes on: the kernel's frames; if `interpreted` is not 0,
+	 * the stack pointer in each frame of a walk; the interpreter's entries (abi/interpreter.h). */
 };
+
+/* sample_record.kind of the other records. Struct interpreted_code follows, `stack_bytes` of it; see also abi/channel.h. */
+enum { SAMPLE_DESCRIPTION = 3 };
 
 /* How a walk ended. One list defines the enum and its texts. */
 #define WALK_LIST(X)                                             \
@@ -67,18 +71,22 @@ struct sample_record {
 	uint16_t frames;        /* number of frames that follow */
 	uint16_t kernel_frames; /* number of the kernel's frames behind everything else */
 	uint32_t stack_bytes;
-	uint32_t absent; /* bit n: page n of the stack could not be read, and is zeros here */
+	uint32_t absent;         /* bit n: page n of the stack could not be read, and is zeros here */
+	uint16_t interpreted;    /* number of struct interpreted_frame behind everything else */
+	uint8_t interpreted_end; /* enum interpreted_end */
+	uint8_t spare[5];
 };
 
 enum {
 	SAMPLE_TOUCHED = 1, /* detail is an address */
 	SAMPLE_SYSCALL = 2, /* detail is a system call's result */
 	SAMPLE_IN_KERNEL = 4,
-	SAMPLE_GENERATED = 8, /* the walk went through generated code, by frame pointers */
+	SAMPLE_GENERATED = 8,  /* the walk went through generated code, by frame pointers */
+	SAMPLE_STACK_CUT = 16, /* the ring had no room for more of the stack */
 };
 
 /* The kernel and the target write it, the monitor reads it: another layout needs another
  * SAMPLE_RECORD_VERSION. */
-_Static_assert(sizeof(struct sample_record) == 64, "a sample record is 64 bytes");
+_Static_assert(sizeof(struct sample_record) == 72, "a sample record is 72 bytes");
 
 #endif

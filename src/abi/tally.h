@@ -150,7 +150,8 @@ enum tally_hook { /* the hooks that were called, or-ed in tally_process.hooks */
 		  TALLY_HOOK_BLOCK = 8,  /* __sanitizer_cov_trace_pc */
 		  TALLY_HOOK_GUARD = 16, /* __sanitizer_cov_trace_pc_guard */
 		  TALLY_HOOK_PROBE = 32, /* cpprof_probe_enter and _leave, or the inline code of cpprof/profiler.h */
-		  TALLY_SANDBOXED = 64   /* no hook: a seccomp filter of the program forbids the agent's system calls */
+		  TALLY_SANDBOXED = 64,  /* no hook: a seccomp filter of the program forbids the agent's system calls */
+		  TALLY_NO_TIMER = 128   /* no hook: the kernel refused a timer, or the handler of its signal */
 };
 
 enum { TALLY_BUILD_ID_MAX = 32 };

@@ -24,7 +24,7 @@
 #include "abi/integers.h"
 
 /* The version of struct unwind_row and of its kinds. The channel contains it (abi/channel.h). */
-enum { UNWIND_ROW_VERSION = 4 };
+enum { UNWIND_ROW_VERSION = 5 };
 
 enum unwind_kind {
 	UNWIND_NO_RULE = 0,  /* a gap: no unwind information for these addresses */
@@ -38,12 +38,21 @@ enum unwind_kind {
 	UNWIND_SWITCH = 8,   /* a call from another stack, by Go's runtime: the caller's sp is saved at sp + 8 * cfa */
 	UNWIND_FRAME =
 		9, /* code that a run-time compiler generated: as UNWIND_FP, if the code has a frame at this pc */
-	UNWIND_LISP = 10, /* code that SBCL compiled: the row depends on the instruction (processor/lisp_row.h) */
-	UNWIND_KINDS = 11,
+	UNWIND_LISP = 10,      /* code that SBCL compiled: the row depends on the instruction (processor/lisp_row.h) */
+	UNWIND_GOROUTINE = 11, /* Go's runtime has left the stack of the goroutine that runs on the thread */
+	UNWIND_GROWING = 12,   /* the same, where a function's start has done so because the stack is full */
+	UNWIND_CLOCK = 13,     /* Go's runtime reads a clock: it may do so on the thread's stack, too */
+	UNWIND_KINDS = 14,
 };
 
 /* How a walk came to a frame: it is the innermost or was interrupted, it called code of a row UNWIND_LISP, or other code. */
 enum unwind_from { UNWIND_FROM_NONE, UNWIND_FROM_LISP, UNWIND_FROM_OTHER };
+
+/* Returns whether the caller of a row is on another stack than its callee. */
+static inline int unwind_leaves_stack(uint8_t kind)
+{
+	return kind == UNWIND_SWITCH || kind == UNWIND_GOROUTINE || kind == UNWIND_GROWING || kind == UNWIND_CLOCK;
+}
 
 struct unwind_row {
 	uint32_t pc;

@@ -112,6 +112,9 @@ enum diff_sides { DIFF_A, DIFF_B, DIFF_SIDES };
 struct diff_run {
 	const struct view *view;
 	const struct path_list *paths;
+	/* The gticks that all amounts of all recordings are scaled to, so that only shares are compared; 0: they are not scaled. The same
+	 * for all recordings of a comparison. */
+	double scaled_to;
 };
 
 struct diff_entry {
@@ -126,7 +129,10 @@ struct diff_entry {
 	 * are too few, or the data is exact */
 	double p;
 	bool significant; /* set by diff_mark */
+	bool exceeds;     /* set by diff_gate */
 };
+
+struct lookup_what_if;
 
 struct diff_list {
 	struct diff_entry *entries; /* by decreasing change of gticks, ties by path */
@@ -134,11 +140,13 @@ struct diff_list {
 	struct path_list *paths; /* their labels are indexes in `names` */
 	const char **names;
 	struct strings *texts;
+	uint32_t **of_label;       /* owned, per recording and label of its view: an index in `names` */
 	const struct view **views; /* owned array: those of A, then those of B */
 	size_t runs[DIFF_SIDES];   /* recordings of each side */
 	double totals[DIFF_SIDES]; /* mean gticks of the selections */
 	double total_error;        /* half width of the 95 % interval of totals[B] / totals[A] - 1; NAN: unknown */
-	bool is_exact;             /* a recording of either side is */
+	bool is_exact;             /* a recording of either side is, or all have every allocation */
+	double scaled_to;          /* diff_run.scaled_to; the totals are never scaled */
 };
 
 /* Returns totals[B] / totals[A] - 1, or NAN if A used nothing. */
@@ -151,6 +159,15 @@ struct diff_list *analyze_diff(const struct diff_run *runs, const size_t counts[
 /* Marks the significant entries of several lists together: those of exact data that differ, and of all others as many that at
  * most one in 20 is expected to be marked by chance. Returns 0 or ERROR_MEMORY. */
 int diff_mark(struct diff_list *const *lists, size_t count);
-void diff_list_free(struct diff_list *list);
+
+/* Keeps the entries whose path is one of these and removes the others, before the marks. `paths` [runs of both sides] has the same
+ * number of paths for each recording; one without steps was not found in that recording's view. Labels of other recordings with the
+ * same identities match too. Sets found[i] if an entry has path i, and leaves the others unchanged. */
+void diff_keep(struct diff_list *list, const struct lookup_what_if *paths, bool *found);
+
+/* Sets `exceeds` of the marked entries whose amount in B is greater than that in A by more than `limit` (0.05: 5 %), and whose fraction
+ * reaches `threshold` on a side. */
+void diff_gate(struct diff_list *list, double limit, double threshold);
+void diff_list_free(struct diff_list *list); /* accepts NULL */
 
 #endif

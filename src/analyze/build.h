@@ -74,7 +74,7 @@ struct view_build {
 	size_t part_count;
 	/* text ids: the runs of the locations, outermost first, each ended by LABEL_END */
 	uint32_t *frame_labels;
-	size_t frame_label_count;
+	size_t frame_label_count, frame_label_capacity;
 
 	/* The input of tree_build: the arrays of the profile and the view, or own ones. */
 	const struct profile_node *nodes;

@@ -15,6 +15,8 @@ static void describe_frame(const struct view *view, const struct view_label *lab
 	frame->linkage = profile_string(profile, function->linkage);
 	frame->file = profile_string(profile, by_line ? row->file : function->file);
 	frame->line = by_line ? row->line : function->line;
+	frame->home_file = profile_string(profile, function->file);
+	frame->home_line = function->line;
 	frame->kind = row->kind;
 	frame->inlined = by_line && row->inlined && !view->options.no_inlines;
 }
@@ -23,7 +25,7 @@ static struct path_frame describe(const struct view *view, const struct view_lab
 {
 	const struct profile *profile = view->profile;
 	struct path_frame frame = {
-		.name = label->owner, .linkage = "", .file = "", .module = "", .kind = FRAME_NATIVE
+		.name = label->owner, .linkage = "", .file = "", .home_file = "", .module = "", .kind = FRAME_NATIVE
 	};
 	if (label->frame != PROFILE_NONE)
 		describe_frame(view, label, &frame);
@@ -147,24 +149,59 @@ static void set_hit(const struct call_paths *paths, size_t index, struct path_hi
 	};
 }
 
+/* Returns the place of a row's thread in the order of threads: rows without one come last. */
+static size_t thread_rank(const struct profile *profile, size_t row)
+{
+	uint32_t thread = profile->hits[row].thread;
+	return thread == PROFILE_NONE ? profile->thread_count : thread;
+}
+
+static bool is_sorted(const size_t *rows, size_t count, const struct profile_hit *hits)
+{
+	for (size_t i = 1; i < count; i++)
+		if (hits[rows[i - 1]].time_ns > hits[rows[i]].time_ns)
+			return false;
+	return true;
+}
+
+/* Returns the selected rows in the order of compare_hits, or NULL without memory: first a counting sort by thread, then a sort of each
+ * thread whose rows are not in the order of time. */
+static size_t *sorted_rows(const struct profile *profile, const struct selection *selection, size_t *count)
+{
+	size_t threads = profile->thread_count + 1;
+	size_t *rows = malloc((profile->hit_count + 1) * sizeof(*rows));
+	size_t *ends = calloc(threads + 1, sizeof(*ends));
+	if (!rows || !ends) {
+		free(rows);
+		free(ends);
+		return NULL;
+	}
+	for (size_t i = 0; i < profile->hit_count; i++)
+		ends[thread_rank(profile, i) + 1] += is_chosen(selection, i);
+	for (size_t i = 1; i <= threads; i++)
+		ends[i] += ends[i - 1];
+	*count = ends[threads];
+	/* ends[thread]: at first where the thread's rows begin, and at last where they end */
+	for (size_t i = 0; i < profile->hit_count; i++)
+		if (is_chosen(selection, i))
+			rows[ends[thread_rank(profile, i)]++] = i;
+	for (size_t i = 0, first = 0; i < threads; first = ends[i++])
+		if (!is_sorted(rows + first, ends[i] - first, profile->hits))
+			qsort_r(rows + first, ends[i] - first, sizeof(*rows), compare_hits, profile->hits);
+	free(ends);
+	return rows;
+}
+
 struct path_hit *call_paths_hits(const struct call_paths *paths, size_t *count)
 {
-	const struct profile *profile = paths->profile;
-	size_t *chosen = malloc((profile->hit_count + 1) * sizeof(*chosen));
 	struct selection selection;
-	int status = selection_begin(&selection, paths->view);
-	struct path_hit *hits = NULL;
 	*count = 0;
-	if (chosen && status == 0) {
-		for (size_t i = 0; i < profile->hit_count; i++)
-			if (is_chosen(&selection, i))
-				chosen[(*count)++] = i;
-		qsort_r(chosen, *count, sizeof(*chosen), compare_hits, profile->hits);
-		hits = malloc((*count + 1) * sizeof(*hits));
-	}
+	size_t *rows =
+		selection_begin(&selection, paths->view) == 0 ? sorted_rows(paths->profile, &selection, count) : NULL;
+	struct path_hit *hits = rows ? malloc((*count + 1) * sizeof(*hits)) : NULL;
 	for (size_t i = 0; hits && i < *count; i++)
-		set_hit(paths, chosen[i], &hits[i]);
+		set_hit(paths, rows[i], &hits[i]);
 	selection_end(&selection);
-	free(chosen);
+	free(rows);
 	return hits;
 }

@@ -28,10 +28,12 @@ struct path_frame {
 	const char *linkage;  /* the symbol's name, "_Z5parsePKc"; "": unknown */
 	/* the file that executes, or in a view by function the one that defines it; "": unknown */
 	const char *file;
-	const char *module; /* path, "[vdso]", ...; "": unknown */
-	uint32_t line;      /* in `file`; 0: unknown */
-	uint8_t kind;       /* enum frame_kind */
-	bool inlined;       /* into the frame above it; always false in a view by function */
+	const char *module;    /* path, "[vdso]", ...; "": unknown */
+	uint32_t line;         /* in `file`; 0: unknown */
+	const char *home_file; /* the file that defines the function; "": unknown */
+	uint32_t home_line;    /* its first line there; 0: unknown */
+	uint8_t kind;          /* enum frame_kind */
+	bool inlined;          /* into the frame above it; always false in a view by function */
 };
 
 struct call_paths {
@@ -74,9 +76,9 @@ size_t call_paths_frames(const struct call_paths *paths, uint32_t path, uint32_t
 
 struct path_hit {
 	uint64_t time_ns; /* 0: unknown */
+	uint64_t count;   /* hits */
 	uint32_t path;
 	uint32_t resource;  /* index in profile->resources */
-	uint32_t count;     /* hits */
 	uint32_t thread;    /* index in profile->threads, or PROFILE_NONE */
 	uint32_t process;   /* index in profile->processes, or PROFILE_NONE */
 	uint32_t label_set; /* index in profile->label_sets */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/identity.h"
+#include "analyze/lookup.h"
 #include "analyze/path_trie.h"
 #include "base/strings.h"
 
@@ -26,6 +27,9 @@ void diff_list_free(struct diff_list *list)
 		strings_release(list->texts);
 	free(list->texts);
 	free(list->names);
+	for (size_t i = 0; list->of_label && i < list->runs[DIFF_A] + list->runs[DIFF_B]; i++)
+		free(list->of_label[i]);
+	free(list->of_label);
 	free(list->views);
 	path_list_free(list->paths);
 	free(list->entries);
@@ -120,7 +124,9 @@ static int compare(struct diff_list *list, struct path_trie *trie, struct record
 	if (result == 0)
 		result = fill_entries(list, trie->count, recordings);
 	list->names = identities.names;
+	list->of_label = identities.of_label;
 	identities.names = NULL;
+	identities.of_label = NULL;
 	identities_release(&identities);
 	return result;
 }
@@ -134,6 +140,7 @@ static struct diff_list *new_list(const struct diff_run *runs, const size_t coun
 		return NULL;
 	list->runs[DIFF_A] = counts[DIFF_A];
 	list->runs[DIFF_B] = counts[DIFF_B];
+	list->scaled_to = runs[0].scaled_to;
 	list->views = calloc(count, sizeof(*list->views));
 	list->texts = calloc(1, sizeof(*list->texts));
 	bool has_texts = list->texts && strings_init(list->texts) == 0;
@@ -169,4 +176,47 @@ struct diff_list *analyze_diff(const struct diff_run *runs, const size_t counts[
 	diff_list_free(list);
 	error_set(error, result, "cannot compare the profiles: %s", error_text(result));
 	return NULL;
+}
+
+/* --- the choice of entries --- */
+
+static bool step_has(const struct label_set *step, const uint32_t *of_label, uint32_t identity)
+{
+	for (size_t i = 0; i < step->count; i++)
+		if (of_label[step->labels[i]] == identity)
+			return true;
+	return false;
+}
+
+static bool is_path(const struct diff_list *list, const struct diff_entry *entry, const struct what_if *path,
+		    const uint32_t *of_label)
+{
+	const uint32_t *names = path_labels(list->paths, &entry->path);
+	bool equal = entry->path.length == path->length;
+	for (size_t i = 0; equal && i < path->length; i++)
+		equal = step_has(&path->steps[i], of_label, names[i]);
+	return equal;
+}
+
+static bool is_kept(const struct diff_list *list, const struct diff_entry *entry, const struct lookup_what_if *paths,
+		    bool *found)
+{
+	bool is_any = false;
+	for (size_t run = 0; run < list->runs[DIFF_A] + list->runs[DIFF_B]; run++) {
+		for (size_t i = 0; i < paths[run].count; i++) {
+			bool is_this = is_path(list, entry, &paths[run].paths[i], list->of_label[run]);
+			found[i] = found[i] || is_this;
+			is_any = is_any || is_this;
+		}
+	}
+	return is_any;
+}
+
+void diff_keep(struct diff_list *list, const struct lookup_what_if *paths, bool *found)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (is_kept(list, &list->entries[i], paths, found))
+			list->entries[kept++] = list->entries[i];
+	list->count = kept;
 }

@@ -1,10 +1,10 @@
 /*
  * docs/definitions.md, "Errors", has the formulas. In short:
  *
- * Of single recordings, only the sampling error is known. How much equal programs differ from run to run is not, so fractions are
+ * Single recordings have a known sampling error only. How much equal programs differ from run to run is not, so fractions are
  * compared, which do not depend on the speed of the machine.
  *
- * Of several recordings a side, amounts are compared: amount = total x fraction. The variances of the total and of the fraction
+ * Several recordings a side permit to compare amounts: amount = total x fraction. The variances of the total and of the fraction
  * are estimated from the recordings, that of the fraction with the help of all other entries (statistics.h). The variance of the
  * amount is the sum of both parts, each with its degrees of freedom, which add up as B. L. Welch showed (Biometrika 34 (1947),
  * 28-35).
@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/statistics.h"
 
@@ -32,6 +33,7 @@ struct testing {
 	double freedom;                /* of variances between recordings; 0: one a side */
 	double total_spread;           /* variance of a recording's total as a fraction of its side's mean */
 	struct statistics_prior prior; /* of the variances of fractions */
+	bool is_complete;              /* no recording is a sample: all of them are exact, or have every allocation */
 };
 
 /* An entry's fractions. */
@@ -55,9 +57,33 @@ static double fraction(const struct view *view, uint64_t hits)
 	return view->total ? (double)hits / (double)view->total : 0;
 }
 
+/* The gticks of an entry's hits that are compared. */
+static double compared_amount(const struct diff_list *list, size_t run, uint64_t hits)
+{
+	const struct view *view = list->views[run];
+	return list->scaled_to > 0 ? fraction(view, hits) * list->scaled_to : amount(view, hits);
+}
+
 static bool is_exact(const struct view *view)
 {
 	return view->resource->kind == RESOURCE_EXACT;
+}
+
+/* Returns whether a recording has every allocation: each one is a hit, and none is missing from the total that was counted. A program's
+ * requests of memory depend on its input and not on the machine, so that they differ between recordings only if the programs do. */
+static bool has_every_allocation(const struct view *view)
+{
+	const struct profile *profile = view->profile;
+	const struct profile_resource *resource = view->resource;
+	const char *name = profile_string(profile, resource->name);
+	uint64_t hits = 0;
+	if ((strcmp(name, "allocs") != 0 && strcmp(name, "alloc-bytes") != 0) || resource->interval != 1 ||
+	    resource->lost > 0)
+		return false;
+	for (size_t i = 0; i < profile->hit_count; i++)
+		if (&profile->resources[profile->hits[i].resource] == resource)
+			hits += profile->hits[i].count;
+	return hits == resource->total;
 }
 
 /* --- totals --- */
@@ -66,10 +92,14 @@ static void sum_totals(struct testing *testing)
 {
 	struct diff_list *list = testing->list;
 	double squares = 0;
+	testing->is_complete = true;
 	for (size_t run = 0; run < testing->runs; run++) {
-		list->totals[side_of(list, run)] += amount(list->views[run], list->views[run]->total);
-		list->is_exact = list->is_exact || is_exact(list->views[run]);
+		const struct view *view = list->views[run];
+		list->totals[side_of(list, run)] += amount(view, view->total);
+		list->is_exact = list->is_exact || is_exact(view);
+		testing->is_complete = testing->is_complete && (is_exact(view) || has_every_allocation(view));
 	}
+	list->is_exact = list->is_exact || testing->is_complete;
 	for (int side = DIFF_A; side <= DIFF_B; side++)
 		list->totals[side] /= (double)list->runs[side];
 	for (size_t run = 0; run < testing->runs; run++) {
@@ -106,7 +136,7 @@ static void sum_entry(const struct testing *testing, struct diff_entry *entry)
 		enum diff_sides side = side_of(list, run);
 		entry->hits[side] += hits[run];
 		entry->fraction[side] += fraction(list->views[run], hits[run]);
-		entry->gticks[side] += amount(list->views[run], hits[run]);
+		entry->gticks[side] += compared_amount(list, run, hits[run]);
 	}
 	for (int side = DIFF_A; side <= DIFF_B; side++) {
 		entry->fraction[side] /= (double)list->runs[side];
@@ -171,7 +201,7 @@ static struct fractions fractions_of(const struct testing *testing, const struct
 	for (size_t run = 0; run < testing->runs; run++) {
 		double mean = entry->fraction[side_of(list, run)];
 		double off = fraction(list->views[run], hits[run]) - mean;
-		double samples = list->views[run]->independent;
+		double samples = testing->is_complete ? 0 : list->views[run]->independent;
 		of.spread += off * off / testing->freedom;
 		of.sampling += samples > 0 ? mean * (1 - mean) / samples / (double)testing->runs : 0;
 	}
@@ -222,10 +252,11 @@ static void test_several(const struct testing *testing, struct diff_entry *entry
 	double amounts = 0, totals = 0; /* the sums of squares that multiply the two variances */
 	for (int side = DIFF_A; side <= DIFF_B; side++) {
 		double count = (double)list->runs[side];
-		totals += list->totals[side] * list->totals[side] / count;
+		double total = list->scaled_to > 0 ? list->scaled_to : list->totals[side];
+		totals += total * total / count;
 		amounts += entry->gticks[side] * entry->gticks[side] / count;
 	}
-	double a = by_fraction.value * totals, b = testing->total_spread * amounts;
+	double a = by_fraction.value * totals, b = list->scaled_to > 0 ? 0 : testing->total_spread * amounts;
 	double change = entry->gticks[DIFF_B] - entry->gticks[DIFF_A];
 	double error = sqrt(a + b);
 	if (!(error > 0)) {
@@ -281,4 +312,14 @@ int diff_mark(struct diff_list *const *lists, size_t count)
 		}
 	}
 	return 0;
+}
+
+void diff_gate(struct diff_list *list, double limit, double threshold)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct diff_entry *entry = &list->entries[i];
+		bool is_shown = fmax(entry->fraction[DIFF_A], entry->fraction[DIFF_B]) >= threshold;
+		entry->exceeds =
+			is_shown && entry->significant && entry->gticks[DIFF_B] > entry->gticks[DIFF_A] * (1 + limit);
+	}
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/flame_callers.h"
+#include "analyze/fold.h"
 
 struct flame {
 	const struct view *view;       /* its nodes are the boxes */
@@ -89,6 +90,31 @@ int flame_box(const struct flame *flame, uint32_t node, struct flame_box *box)
 	for (uint32_t above = flame_parent(flame, node); above != PROFILE_NONE; above = flame_parent(flame, above))
 		box->depth++;
 	return 0;
+}
+
+uint32_t *flame_folded_path(const struct flame *flame, uint32_t node, size_t *count)
+{
+	struct flame_box box;
+	struct fold fold;
+	if (flame_box(flame, node, &box) < 0 || fold_init(&fold, box.depth, flame->view->label_count) < 0)
+		return NULL;
+	uint32_t *labels = malloc((box.depth + 1) * sizeof(*labels));
+	for (size_t i = box.depth; labels && i > 0; i--, node = flame_parent(flame, node))
+		labels[i - 1] = label_of(flame, node);
+	for (size_t i = 0; labels && i + 1 < box.depth; i++) {
+		uint32_t depth = fold_find(&fold, labels[i]);
+		if (depth == FOLD_NONE)
+			fold_append(&fold, labels[i], 0);
+		else
+			fold.length = depth + 1;
+	}
+	*count = box.depth > 0 ? fold.length + 1 : 0;
+	for (size_t i = 0; labels && i < fold.length; i++)
+		labels[i] = fold.at[i].label;
+	if (labels && box.depth > 0)
+		labels[fold.length] = box.label;
+	fold_release(&fold);
+	return labels;
 }
 
 /* The search for visible boxes: a stack of boxes whose children are still to be visited. */

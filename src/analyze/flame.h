@@ -61,6 +61,10 @@ int flame_box(const struct flame *flame, uint32_t node, struct flame_box *box);
 /* Returns the box above a box, or PROFILE_NONE: it is the root, or no such box is known. */
 uint32_t flame_parent(const struct flame *flame, uint32_t node);
 
+/* Returns the path of a box, from the root down, as the downward profile credits its hits: the labels above the box folded, then its own.
+ * Sets *count to the number of labels. The caller frees it. Returns NULL if memory is exhausted or no such box is known. */
+uint32_t *flame_folded_path(const struct flame *flame, uint32_t node, size_t *count);
+
 /* Returns the hits of the samples whose stacks have a label with marks[label], each sample once. `marks` is
  * [view->label_count]. */
 uint64_t flame_matched(const struct view *view, const bool *marks);

@@ -183,6 +183,19 @@ static bool is_start(const struct view_build *build, uint32_t frame)
 	return build->profile->functions[build->profile->frames[frame].function].role == ROLE_START;
 }
 
+/* Appends to frame_labels. Returns 0 or a negative error. */
+static int add_label(struct view_build *build, uint32_t label)
+{
+	size_t count = build->frame_label_count;
+	if (count >= LABEL_END)
+		return ERROR_LIMIT;
+	if (ARRAY_RESERVE(build->frame_labels, build->frame_label_capacity, count + 1) < 0)
+		return ERROR_MEMORY;
+	build->frame_labels[count] = label;
+	build->frame_label_count++;
+	return 0;
+}
+
 static int label_unnamed(struct view_build *build, const struct profile_location *location,
 			 struct location_labels *labels)
 {
@@ -193,9 +206,8 @@ static int label_unnamed(struct view_build *build, const struct profile_location
 	if (label < 0)
 		return (int)label;
 	labels->top = (uint32_t)label;
-	build->frame_labels[labels->first] = (uint32_t)label;
 	labels->count = 1;
-	return 0;
+	return add_label(build, labels->top);
 }
 
 static int label_frames(struct view_build *build, const struct profile_location *location, struct shown_frames frames,
@@ -211,7 +223,10 @@ static int label_frames(struct view_build *build, const struct profile_location 
 			build->drafts[label].used = true;
 		if (!build->view->options.untrimmed && labels->lead == labels->count && is_start(build, frame))
 			labels->lead++;
-		build->frame_labels[labels->first + labels->count++] = (uint32_t)label;
+		int added = add_label(build, (uint32_t)label);
+		if (added < 0)
+			return added;
+		labels->count++;
 		caller = frame;
 	}
 	uint32_t top = labels->lead < frames.count ? labels->lead : frames.count - 1;
@@ -220,25 +235,20 @@ static int label_frames(struct view_build *build, const struct profile_location 
 	return label < 0 ? (int)label : 0;
 }
 
-/* Returns how many elements of frame_labels it used, or a negative error. */
-static int64_t label_location(struct view_build *build, uint32_t id, uint32_t first)
+static int label_location(struct view_build *build, uint32_t id)
 {
 	const struct profile_location *location = &build->profile->locations[id];
 	struct location_labels *labels = &build->locations[id];
 	struct shown_frames frames = shown_frames(build, location);
-	labels->first = first;
-	/* Thread marks have no labels. */
-	if (thread_mark_is_at(build->profile, id)) {
-		build->frame_labels[first] = LABEL_END;
-		return 1;
+	labels->first = (uint32_t)build->frame_label_count;
+	if (!thread_mark_is_at(build->profile, id)) { /* thread marks have no labels */
+		int result = frames.count == 0 ? label_unnamed(build, location, labels)
+					       : label_frames(build, location, frames, labels);
+		if (result < 0)
+			return result;
+		labels->label = build->frame_labels[labels->first];
 	}
-	int result = frames.count == 0 ? label_unnamed(build, location, labels)
-				       : label_frames(build, location, frames, labels);
-	if (result < 0)
-		return result;
-	labels->label = build->frame_labels[first];
-	build->frame_labels[first + labels->count] = LABEL_END;
-	return labels->count + INT64_C(1);
+	return add_label(build, LABEL_END);
 }
 
 /* Numbers the distinct (file, line) pairs at which frames call. */
@@ -268,24 +278,14 @@ static int number_lines(struct view_build *build)
 int labels_make(struct view_build *build)
 {
 	const struct profile *profile = build->profile;
-	size_t frames = 0;
-	for (size_t i = 0; i < profile->location_count; i++)
-		frames += shown_frames(build, &profile->locations[i]).count + 2;
-	if (frames >= LABEL_END)
-		return ERROR_LIMIT;
 	build->locations = calloc(profile->location_count + 1, sizeof(*build->locations));
-	build->frame_labels = malloc((frames + 1) * sizeof(*build->frame_labels));
-	if (!build->locations || !build->frame_labels)
+	if (!build->locations)
 		return ERROR_MEMORY;
-	int64_t result = build->view->options.by == VIEW_CALLSITE ? number_lines(build) : 0;
-	uint32_t next = 0;
-	for (uint32_t i = 0; i < profile->location_count && result >= 0; i++) {
-		result = label_location(build, i, next);
-		next += result < 0 ? 0 : (uint32_t)result;
-	}
 	build->location_count = profile->location_count;
-	build->frame_label_count = next;
-	return result < 0 ? (int)result : 0;
+	int result = build->view->options.by == VIEW_CALLSITE ? number_lines(build) : 0;
+	for (uint32_t i = 0; i < profile->location_count && result >= 0; i++)
+		result = label_location(build, i);
+	return result;
 }
 
 int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t caller)

@@ -55,6 +55,8 @@ struct lookup_what_if {
 };
 int lookup_what_if_init(struct lookup_what_if *what_if, const struct view *view, const char *const *terms, size_t count,
 			struct error *error);
+/* Reads one path without a factor, "main;uniquify_db;qsort", which gets factor 1. */
+int lookup_path_init(struct lookup_what_if *path, const struct view *view, const char *text, struct error *error);
 void lookup_what_if_release(struct lookup_what_if *what_if); /* accepts {0} */
 
 #endif

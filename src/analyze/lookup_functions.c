@@ -177,6 +177,27 @@ static const char *step_end(const char *start, const char *limit)
 	return start;
 }
 
+/* Fills in the steps of the path from `start` to `limit`. The caller releases them, also on failure. */
+static int steps_read(struct what_if *path, const struct view *view, const char *start, const char *limit,
+		      struct error *error)
+{
+	size_t length = 1;
+	int status = 0;
+	for (const char *end = step_end(start, limit); end < limit; end = step_end(end + 1, limit))
+		length++;
+	struct label_set *steps = calloc(length, sizeof(*steps));
+	if (!steps)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	path->steps = steps;
+	path->length = length;
+	for (size_t i = 0; i < length && status == 0; i++) {
+		const char *end = step_end(start, limit);
+		status = label_find_bytes(view, start, (size_t)(end - start), true, &steps[i], error);
+		start = end + 1;
+	}
+	return status;
+}
+
 /* Fills in `path`. The caller releases its steps, also on failure. */
 static int term_read(struct what_if *path, const struct view *view, const char *term, struct error *error)
 {
@@ -184,25 +205,7 @@ static int term_read(struct what_if *path, const struct view *view, const char *
 	if (!equals)
 		return bad_term(term, "a factor is missing", error);
 	int status = factor_read(term, equals, &path->factor, error);
-	if (status)
-		return status;
-	size_t length = 1;
-	for (const char *end = step_end(term, equals); end < equals; end = step_end(end + 1, equals))
-		length++;
-	struct label_set *steps = calloc(length, sizeof(*steps));
-	if (!steps)
-		return error_set(error, ERROR_MEMORY, "out of memory");
-	path->steps = steps;
-	path->length = length;
-	const char *start = term;
-	for (size_t i = 0; i < length; i++) {
-		const char *end = step_end(start, equals);
-		status = label_find_bytes(view, start, (size_t)(end - start), true, &steps[i], error);
-		if (status)
-			return status;
-		start = end + 1;
-	}
-	return 0;
+	return status ? status : steps_read(path, view, term, equals, error);
 }
 
 int lookup_what_if_init(struct lookup_what_if *what_if, const struct view *view, const char *const *terms, size_t count,
@@ -223,6 +226,19 @@ int lookup_what_if_init(struct lookup_what_if *what_if, const struct view *view,
 		}
 	}
 	return 0;
+}
+
+int lookup_path_init(struct lookup_what_if *path, const struct view *view, const char *text, struct error *error)
+{
+	*path = (struct lookup_what_if){ .paths = calloc(1, sizeof(*path->paths)) };
+	if (!path->paths)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	path->count = 1;
+	path->paths[0].factor = 1;
+	int status = steps_read(&path->paths[0], view, text, text + strlen(text), error);
+	if (status)
+		lookup_what_if_release(path);
+	return status;
 }
 
 void lookup_what_if_release(struct lookup_what_if *what_if)

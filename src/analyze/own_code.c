@@ -39,6 +39,14 @@ static bool is_library_module(const struct profile_module *module, const char *p
 	return module->kind == MODULE_FILE && begins_with_any(path, folders) && strstr(path_basename(path), ".so");
 }
 
+/* Returns whether code only jumps to a function of another module. */
+static bool is_linkage(const char *name, size_t length)
+{
+	static const char end[] = "@plt";
+	size_t end_length = sizeof(end) - 1;
+	return length > end_length && strcmp(name + length - end_length, end) == 0;
+}
+
 static bool is_library_name(const char *name)
 {
 	static const char *const beginnings[] = { "std::",           "__gnu_cxx::", "__cxxabiv1::", "operator new",
@@ -46,7 +54,8 @@ static bool is_library_name(const char *name)
 						  "<alloc::",        "<std::",      "runtime.",     NULL };
 	size_t length = strlen(name);
 	struct cxx_name parts = cxx_name_parse(name, length);
-	return name[0] == '[' || begins_with_any(name + parts.start, beginnings) || begins_with_any(name, beginnings);
+	return name[0] == '[' || is_linkage(name, length) || begins_with_any(name + parts.start, beginnings) ||
+	       begins_with_any(name, beginnings);
 }
 
 bool own_code_has(const struct view *view, uint32_t index)
@@ -106,6 +115,41 @@ static int add_nodes(struct sums *sums, const struct view *view, const bool *is_
 		if (view->hits[node] > 0 && add_pair(sums, charged[node], label, view->hits[node]) < 0)
 			return ERROR_MEMORY;
 	}
+	return 0;
+}
+
+static bool is_kernel(const struct view *view, uint32_t label)
+{
+	uint32_t module = view->labels[label].module;
+	return module != PROFILE_NONE && view->profile->modules[module].kind == MODULE_KERNEL;
+}
+
+/* Nodes follow their parents. `called` [node_count] becomes the label of the library function through which own code came to each node.
+ * `hits` [label_count] are zeros. */
+static void sum_kernel_calls(const struct view *view, const bool *is_own, uint32_t *called, uint64_t *hits)
+{
+	called[0] = PROFILE_NONE;
+	for (uint32_t node = 1; node < view->node_count; node++) {
+		uint32_t label = view->label[node], parent = view->parent[node];
+		bool begins = parent != 0 && is_own[view->label[parent]];
+		called[node] = is_own[label] ? PROFILE_NONE : begins ? label : called[parent];
+		if (called[node] != PROFILE_NONE && !is_kernel(view, called[node]) && is_kernel(view, label))
+			hits[called[node]] += view->hits[node];
+	}
+}
+
+/* Sets the row of the function with the most hits, of equal ones the first. */
+static int find_kernel_call(struct own_entry *most, const struct view *view, const bool *is_own, uint32_t *called)
+{
+	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));
+	if (!hits)
+		return ERROR_MEMORY;
+	sum_kernel_calls(view, is_own, called, hits);
+	*most = (struct own_entry){ .label = PROFILE_NONE, .other = PROFILE_NONE };
+	for (uint32_t i = 0; i < view->label_count; i++)
+		if (hits[i] > most->hits)
+			*most = (struct own_entry){ .label = i, .hits = hits[i], .other = PROFILE_NONE };
+	free(hits);
 	return 0;
 }
 
@@ -181,6 +225,8 @@ struct own_code *analyze_own_code(const struct view *view, struct error *error)
 	int result = own && is_own && charged ? add_nodes(&sums, view, is_own, charged) : ERROR_MEMORY;
 	if (result == 0)
 		result = fill(own, &sums, view, is_own);
+	if (result == 0)
+		result = find_kernel_call(&own->kernel_call, view, is_own, charged);
 	hash_map_release(&sums.by_labels);
 	free(sums.pairs);
 	free(is_own);

@@ -101,9 +101,16 @@ struct part {
 	size_t first, end; /* rows first ... end - 1 */
 	uint64_t *node_hits;
 	uint64_t total;
-	uint64_t rows;
-	double squares; /* sum of the squares of the rows' hits */
+	uint64_t samples;
+	double squares; /* sum of the squares of the samples' hits */
 };
+
+/* Returns the sum of the squares of the hits of a row's samples. */
+static inline double squares_of(const struct profile_hit *hit)
+{
+	double square = (double)hit->count * (double)hit->count;
+	return hit->more_samples == 0 ? square : square / (1 + (double)hit->more_samples);
+}
 
 /* The node of a row is prefetched this many rows ahead. */
 enum { AHEAD = 24 };
@@ -116,7 +123,7 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, si
 	bool every = view->options.every_resource;
 	uint64_t *node_hits = part->node_hits;
 	const struct profile *profile = view->profile;
-	uint64_t total = 0, rows = 0;
+	uint64_t total = 0, samples = 0;
 	double squares = 0;
 	for (size_t i = begin; i < end; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
@@ -128,11 +135,11 @@ static inline __attribute__((always_inline)) void sum_rows(struct part *part, si
 			continue;
 		node_hits[hit->node] += hit->count;
 		total += hit->count;
-		squares += (double)hit->count * (double)hit->count;
-		rows++;
+		squares += squares_of(hit);
+		samples += UINT64_C(1) + hit->more_samples;
 	}
 	part->total += total;
-	part->rows += rows;
+	part->samples += samples;
 	part->squares += squares;
 }
 
@@ -171,13 +178,13 @@ static double fewer_by_centre(double windows)
 }
 
 /* Sets the numbers of samples of the selected rows. */
-static void count_samples(struct view *view, uint64_t rows, double squares)
+static void count_samples(struct view *view, uint64_t samples, double squares)
 {
 	double total = (double)view->total;
 	if (!view->resource || view->resource->kind == RESOURCE_EXACT)
 		return;
 	bool is_merged = view->resource->kind == RESOURCE_MERGED;
-	view->samples = is_merged ? view->total : rows;
+	view->samples = is_merged ? view->total : samples;
 	view->independent = (double)view->samples;
 	if (is_merged || squares <= 0)
 		return;
@@ -212,7 +219,7 @@ static void sum_all(struct view *view, const struct selection *selection)
 		view->node_hits[i] += second_hits[i];
 	free(second_hits);
 	view->total = parts[0].total + parts[1].total;
-	count_samples(view, parts[0].rows + parts[1].rows, parts[0].squares + parts[1].squares);
+	count_samples(view, parts[0].samples + parts[1].samples, parts[0].squares + parts[1].squares);
 }
 
 static int check_options(const struct view *view, struct error *error)

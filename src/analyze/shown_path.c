@@ -6,6 +6,7 @@
 #include "analyze/thread_creator.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "profile/interpreter.h"
 #include "profile/thread_mark.h"
 
 /* State while the frames of one thread's part of the path are added. */
@@ -27,7 +28,7 @@ void shown_path_release(struct shown_path *path)
 static int64_t list_nodes(struct shown_path *path, const struct profile *profile, uint32_t node)
 {
 	size_t count = 0;
-	for (; node != PROFILE_ROOT; node = profile->nodes[node].parent) {
+	for (; node != PROFILE_ROOT; node = interpreter_caller(profile, node)) {
 		if (ARRAY_RESERVE(path->nodes, path->node_capacity, count + 1) < 0)
 			return ERROR_MEMORY;
 		path->nodes[count++] = node;
@@ -52,7 +53,7 @@ static void add_frames(struct shown_path *path, const struct profile *profile, c
 static void end_creator(struct shown_path *path, const struct profile *profile, uint32_t mark, struct part *part)
 {
 	if (!part->is_lead)
-		path->count -= thread_creator_of(profile, mark, false).cut;
+		path->count -= thread_creator_of(profile, mark, false, false).cut;
 	*part = empty_part;
 }
 

@@ -7,6 +7,8 @@
  *
  * A node makes steps: contexts that it enters and calls that it makes. A recursive path makes the same step at several
  * nodes; the step gets the hits below the uppermost of them, so that a sample counts once.
+ *
+ * Counted calls are no samples: a call is a hit at the node of its callee, and only the steps of that node get it.
  */
 #include "analyze/source_counts.h"
 
@@ -38,6 +40,7 @@ struct counting {
 	const struct profile *profile;
 	struct source_counts *counts;
 	enum source_nesting nesting;
+	bool is_calls;         /* the hits are counted calls */
 	uint64_t *own, *below; /* per node: hits at it, and at or below it */
 	struct place *places;  /* per node */
 	uint32_t *first_child, *next_child;
@@ -182,7 +185,7 @@ static int add_step(struct counting *counting, bool is_call, uint32_t id)
 
 static int step_into(struct counting *counting, uint32_t context, uint64_t hits)
 {
-	if (counting->open_contexts[context]++ == 0)
+	if (counting->open_contexts[context]++ == 0 || counting->is_calls)
 		counting->counts->contexts[context].head += hits;
 	return add_step(counting, false, context);
 }
@@ -190,7 +193,7 @@ static int step_into(struct counting *counting, uint32_t context, uint64_t hits)
 static int step_call(struct counting *counting, const struct place *from, uint32_t function, uint64_t hits)
 {
 	struct source_counts *counts = counting->counts;
-	if (from->context == PROFILE_NONE)
+	if (from->context == PROFILE_NONE || hits == 0)
 		return 0;
 	const struct key_index_key key = { from->context, from->position.offset, from->position.discriminator,
 					   function };
@@ -206,7 +209,7 @@ static int step_call(struct counting *counting, const struct place *from, uint32
 									    .position = from->position,
 									    .function = function };
 	}
-	if (counting->open_calls[call]++ == 0)
+	if (counting->open_calls[call]++ == 0 || counting->is_calls)
 		counts->calls[call].count += hits;
 	return add_step(counting, true, (uint32_t)call);
 }
@@ -311,8 +314,9 @@ static int visit(struct counting *counting, uint32_t node)
 	if (is_of_file(profile, row)) {
 		for (uint32_t i = row->frame_count; i-- > 0 && status == 0;) {
 			const struct profile_frame *frame = &profile->frames[row->first_frame + i];
-			status = add_frame(counting, frame, i == 0 ? hits : 0, counting->below[node], frame->inlined,
-					   &at);
+			uint64_t ending = i == 0 ? hits : 0;
+			status = add_frame(counting, frame, ending, counting->is_calls ? ending : counting->below[node],
+					   frame->inlined, &at);
 		}
 	} else {
 		at.context = PROFILE_NONE;
@@ -361,10 +365,17 @@ static void link_children(struct counting *counting)
 	}
 }
 
+static bool is_calls(const struct profile *profile, uint32_t resource)
+{
+	const struct profile_resource *row = &profile->resources[resource];
+	return row->kind == RESOURCE_EXACT && strcmp(profile_string(profile, row->unit), "call") == 0;
+}
+
 static int count(struct counting *counting, uint32_t resource)
 {
 	const struct profile *profile = counting->profile;
 	size_t nodes = profile->node_count, functions = profile->function_count;
+	counting->is_calls = is_calls(profile, resource);
 	counting->own = calloc(nodes, sizeof(*counting->own));
 	counting->below = calloc(nodes, sizeof(*counting->below));
 	counting->places = calloc(nodes, sizeof(*counting->places));

@@ -43,7 +43,7 @@ struct source_context {
 	uint32_t parent;             /* or PROFILE_NONE */
 	uint32_t function;           /* index in functions */
 	struct source_position call; /* in the function of the parent */
-	uint64_t head;               /* hits at or below the function in this context */
+	uint64_t head;               /* hits at or below the function in this context; calls of it */
 	uint64_t total;              /* sum of its lines and of those of the contexts below it */
 	uint64_t own;                /* sum of its lines */
 	uint64_t hits;               /* hits in its lines: of all instructions */
@@ -84,7 +84,7 @@ struct source_counts {
 	struct strings names;
 };
 
-/* Counts the hits of one resource. Returns NULL if memory is exhausted. */
+/* Counts the hits of one resource. Where it counts calls exactly, heads and calls are the numbers of calls. Returns NULL if memory is exhausted. */
 struct source_counts *source_counts_new(const struct profile *profile, uint32_t resource, enum source_nesting nesting,
 					struct error *error);
 void source_counts_free(struct source_counts *counts); /* accepts NULL */

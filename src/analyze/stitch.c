@@ -7,7 +7,11 @@
  *   main - start - pthread_create - clone3           hits of clone3 itself
  *                        `-------- worker
  *
- * It also leaves out the nodes of the kernel's functions, or all others, if the view's options say so.
+ * It also leaves out the nodes of the kernel's functions, or all others, if the view's options say so; and the interpreter's
+ * own frames above a function that it interprets, which follows the nearest frame of other code:
+ *
+ *   main - PyObject_Call - eval - work - sort - eval - key        work - key
+ *                                                                  `-- sort      hits of sort itself
  *
  * A node that is left out below a mark gives its hits to the node with which its path now ends. If the frames to
  * show begin or end within a location, a new location is made for these frames alone. It `opens` if its first frame
@@ -19,6 +23,7 @@
 #include "analyze/build.h"
 #include "analyze/thread_creator.h"
 #include "base/array.h"
+#include "profile/interpreter.h"
 #include "profile/thread_mark.h"
 
 /* How much of a node's own stack, down to the node, is shown. */
@@ -40,7 +45,6 @@ struct stitch {
 	struct hash_map parts;
 	size_t location_capacity;
 	size_t part_capacity;
-	size_t label_capacity;
 };
 
 static int64_t add_part(struct stitch *stitch, uint64_t key, struct location_labels labels, struct location_part part)
@@ -83,7 +87,7 @@ static int64_t first_part(struct stitch *stitch, uint32_t location, uint32_t cou
 	struct location_labels labels = build->locations[location];
 	if (build->frame_label_count + count + 1 >= LABEL_END)
 		return ERROR_LIMIT;
-	if (ARRAY_RESERVE(build->frame_labels, stitch->label_capacity, build->frame_label_count + count + 1) < 0)
+	if (ARRAY_RESERVE(build->frame_labels, build->frame_label_capacity, build->frame_label_count + count + 1) < 0)
 		return ERROR_MEMORY;
 	uint32_t *run = build->frame_labels + build->frame_label_count;
 	memcpy(run, build->frame_labels + labels.first, count * sizeof(*run));
@@ -115,7 +119,7 @@ static int64_t creator_of(struct stitch *stitch, uint32_t mark)
 		return PROFILE_ROOT;
 	if (options->untrimmed)
 		return stitch->shown[profile->nodes[mark].parent];
-	struct thread_creator creator = thread_creator_of(profile, mark, options->no_inlines);
+	struct thread_creator creator = thread_creator_of(profile, mark, options->no_inlines, options->native_frames);
 	uint32_t node = stitch->shown[creator.node];
 	if (stitch->extent[creator.node] == NOTHING_AT_TOP)
 		return PROFILE_ROOT;
@@ -147,8 +151,9 @@ static int place_node(struct stitch *stitch, uint32_t id)
 	const struct view_build *build = stitch->build;
 	const struct profile_node *node = &build->profile->nodes[id];
 	const struct location_labels *labels = &build->locations[node->location];
-	uint32_t parent = stitch->shown[node->parent];
-	uint8_t extent = stitch->extent[node->parent];
+	uint32_t caller = build->view->options.native_frames ? node->parent : interpreter_caller(build->profile, id);
+	uint32_t parent = stitch->shown[caller];
+	uint8_t extent = stitch->extent[caller];
 	bool is_start = labels->lead == labels->count;
 	int64_t shown;
 	if (stitch->is_hidden[build->profile->locations[node->location].module]) {
@@ -188,7 +193,8 @@ static int place_all(struct stitch *stitch)
 static bool is_as_recorded(const struct view_build *build)
 {
 	const struct profile *profile = build->profile;
-	if (build->view->options.kernel != VIEW_KERNEL_SHOW)
+	if (build->view->options.kernel != VIEW_KERNEL_SHOW ||
+	    (!build->view->options.native_frames && interpreter_has_functions(profile)))
 		return false;
 	for (size_t i = 0; i < profile->module_count; i++)
 		if (profile->modules[i].kind == MODULE_THREAD)
@@ -210,9 +216,7 @@ int stitch_make(struct view_build *build)
 		limit += thread_mark_is(profile, i);
 	if (limit >= PROFILE_NONE)
 		return ERROR_LIMIT;
-	struct stitch stitch = { .build = build,
-				 .location_capacity = profile->location_count + 1,
-				 .label_capacity = build->frame_label_count };
+	struct stitch stitch = { .build = build, .location_capacity = profile->location_count + 1 };
 	hash_map_init(&stitch.parts);
 	build->nodes = build->own_nodes = stitch.nodes = malloc(limit * sizeof(*stitch.nodes));
 	build->node_hits = build->own_hits = stitch.hits = calloc(limit, sizeof(*stitch.hits));

@@ -1,5 +1,6 @@
 #include "analyze/thread_creator.h"
 
+#include "profile/interpreter.h"
 #include "profile/thread_mark.h"
 
 static bool ends_stack(const struct profile *profile, uint32_t node)
@@ -29,17 +30,18 @@ static uint8_t role_at(const struct profile *profile, const struct position *at,
 	return profile->functions[profile->frames[location->first_frame + frame].function].role;
 }
 
-static void step_outwards(const struct profile *profile, struct position *at, bool no_inlines)
+static void step_outwards(const struct profile *profile, struct position *at, bool no_inlines, bool native_frames)
 {
 	const struct profile_node *node = &profile->nodes[at->node];
 	at->cut++;
 	if (++at->inner < frames_of(&profile->locations[node->location], no_inlines))
 		return;
 	at->inner = 0;
-	at->node = node->parent;
+	at->node = native_frames ? node->parent : interpreter_caller(profile, at->node);
 }
 
-struct thread_creator thread_creator_of(const struct profile *profile, uint32_t mark, bool no_inlines)
+struct thread_creator thread_creator_of(const struct profile *profile, uint32_t mark, bool no_inlines,
+					bool native_frames)
 {
 	struct position at = { .node = profile->nodes[mark].parent };
 	struct position last = { .node = PROFILE_NONE }; /* the innermost frame to show */
@@ -49,7 +51,7 @@ struct thread_creator thread_creator_of(const struct profile *profile, uint32_t 
 		if (role == ROLE_CREATE || (!creates && role != ROLE_START && last.node == PROFILE_NONE))
 			last = at;
 		creates = creates || role == ROLE_CREATE;
-		step_outwards(profile, &at, no_inlines);
+		step_outwards(profile, &at, no_inlines, native_frames);
 	}
 	if (last.node == PROFILE_NONE)
 		last = at;

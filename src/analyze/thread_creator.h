@@ -22,7 +22,9 @@ struct thread_creator {
 	uint32_t cut;    /* number of frames, of all nodes, that are left out */
 };
 
-/* Returns the creator of the thread that starts at `mark`. With `no_inlines`, inlined functions are not frames. */
-struct thread_creator thread_creator_of(const struct profile *profile, uint32_t mark, bool no_inlines);
+/* Returns the creator of the thread that starts at `mark`. With `no_inlines`, inlined functions are not frames; without
+ * `native_frames`, the interpreter's own frames above an interpreted function are none. */
+struct thread_creator thread_creator_of(const struct profile *profile, uint32_t mark, bool no_inlines,
+					bool native_frames);
 
 #endif

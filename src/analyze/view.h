@@ -31,7 +31,7 @@ enum view_by {
 	VIEW_FRAME,
 };
 
-/* What is shown of the kernel's functions. */
+/* The choice whether the kernel's functions are shown. */
 enum view_kernel {
 	VIEW_KERNEL_SHOW,
 	VIEW_KERNEL_HIDE, /* they are left out, and the code that entered the kernel has their hits */
@@ -48,6 +48,7 @@ struct view_options {
 	bool no_inlines;      /* an inlined function counts as the function that contains it */
 	bool untrimmed;       /* shows the C library's start code above main and thread starts */
 	bool keep_view_nodes; /* fills in view_node: for analyze_pages and call_paths.h */
+	bool native_frames;   /* shows the interpreter's own frames above the functions that it interprets */
 	bool no_stitch;       /* paths begin where their thread begins, not with its creator */
 	/* [profile->process_count]: the processes whose hits count. NULL: all, and hits without a process too. The view
 	 * makes a copy. */

@@ -31,6 +31,7 @@ struct arch_memory {
 	/* Reads the 8 bytes at an address. Returns 0, or -1 if they are not readable. */
 	int (*read)(void *context, uint64_t address, uint64_t *value);
 	void *context;
+	uint64_t goroutine; /* the value of ARCH_GOROUTINE_REGISTER in the frame that is stepped from; 0: unknown */
 };
 
 /* --- rows --- */
@@ -50,10 +51,10 @@ struct arch_function {
 /* Adapts the function's next row. Optional: leaves it as it is. */
 void arch_follow_row(struct arch_function *function, struct unwind_row *row);
 
-/* Finds the next call, from the offset *at of the code on, that Go's runtime makes on a thread's stack for code on
- * another one: its CFI omits the change of stacks. Returns false if there is none; otherwise *at is the offset of the
- * call and *end that of its end, and *row is the call's row, with pc 0. Optional: returns false. */
-enum { ARCH_SWITCH_BYTES = 64 }; /* a call and the code behind it by which it is found have at most as many */
+/* Finds the next code, from the offset *at on, that Go's runtime executes on a thread's stack for code on another one: its CFI omits the
+ * change of stacks. Also Go's return from a signal handler. Returns false if there is none; otherwise the code is from *at to *end, and
+ * *row is its row, with pc 0: cfa and fp are 0 where another row has to supply them (unwind/switch_rows.c). Optional: returns false. */
+enum { ARCH_SWITCH_BYTES = 128 }; /* such code, with that by which it is found, has at most as many */
 bool arch_next_switch(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row);
 
 /* The same for a call of compiled Lisp by SBCL's runtime, which has no CFI there. Optional: returns false. */
@@ -68,7 +69,7 @@ uint64_t arch_code_address(uint64_t value);
 
 /* --- steps --- */
 
-/* Applies a row whose kind has an equation (UNWIND_SP to UNWIND_SIGNAL, and UNWIND_SWITCH). Returns false if the memory at *unreadable
+/* Applies a row whose kind has an equation (UNWIND_SP to UNWIND_SIGNAL, and those that leave a stack). Returns false if the memory at *unreadable
  * was not readable; the frame is unchanged then. */
 bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, struct arch_frame *frame,
 	       uint64_t *unreadable);

@@ -1,5 +1,5 @@
 /*
- * What libcapstone needs for the code of one processor. Every build has the rows of all processors (the file `processors` lists
+ * The settings of libcapstone for the code of one processor. Every build has the rows of all processors (the file `processors` lists
  * their folders), since a profile may come from a machine of another one.
  */
 #ifndef ARCH_DISASSEMBLER_H

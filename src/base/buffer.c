@@ -89,6 +89,17 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	va_end(arguments);
 }
 
+void buffer_append_decimal(struct buffer *buffer, uint64_t number)
+{
+	char digits[20]; /* 2^64 - 1 has 20 */
+	size_t at = sizeof(digits);
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	buffer_append(buffer, digits + at, sizeof(digits) - at);
+}
+
 void buffer_append_varint(struct buffer *buffer, uint64_t value)
 {
 	uint8_t bytes[10];

@@ -31,6 +31,7 @@ void buffer_append_string(struct buffer *buffer, const char *text); /* without i
 void buffer_append_byte(struct buffer *buffer, uint8_t byte);
 void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+void buffer_append_decimal(struct buffer *buffer, uint64_t number); /* "4711" */
 /* LEB128, 1 to 10 bytes. */
 void buffer_append_varint(struct buffer *buffer, uint64_t value);
 /* The same for a signed value, zigzag-coded (0, -1, 1, -2, ... become 0, 1, 2, 3). */

@@ -23,7 +23,8 @@
 	X(ERROR_LIMIT, -12, "a limit was reached")             \
 	X(ERROR_NO_SPACE, -13, "no space left on the device")  \
 	X(ERROR_NO_COMMAND, -14, "command not found")          \
-	X(ERROR_NOT_EXECUTABLE, -15, "command not executable")
+	X(ERROR_NOT_EXECUTABLE, -15, "command not executable") \
+	X(ERROR_UNREACHABLE, -16, "the server cannot be reached")
 
 enum error_code {
 #define X(name, value, text) name = value,

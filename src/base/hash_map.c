@@ -86,3 +86,13 @@ uint64_t hash_bytes(const void *bytes, size_t size)
 {
 	return XXH3_64bits(bytes, size);
 }
+
+int hash_map_number(struct hash_map *map, uint64_t key, uint32_t *number)
+{
+	*number = hash_map_get(map, key);
+	if (*number != HASH_MAP_NONE)
+		return 0;
+	*number = (uint32_t)map->count + 1;
+	int status = hash_map_put(map, key, *number);
+	return status < 0 ? status : 1;
+}

@@ -34,6 +34,10 @@ uint32_t hash_map_get(const struct hash_map *map, uint64_t key);
 /* Adds a key or replaces its value. Returns 0, or ERROR_MEMORY with the map unchanged. */
 int hash_map_put(struct hash_map *map, uint64_t key, uint32_t value);
 
+/* For a map whose values are numbers from 1 on, in the order of their keys' first use. Stores the number of a key, after giving it
+ * the next one if it had none. Returns 1 if the key is new, 0 if not, or ERROR_MEMORY with the map unchanged. */
+int hash_map_number(struct hash_map *map, uint64_t key, uint32_t *number);
+
 /* Returns a well-mixed hash (the finalizer of splitmix64; Steele, Lea and Flood, OOPSLA 2014). */
 static inline uint64_t hash_u64(uint64_t key)
 {

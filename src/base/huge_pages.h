@@ -9,4 +9,9 @@
  * time changes. */
 void huge_pages_advise(void *memory, size_t bytes);
 
+/* Returns `bytes` zero bytes that are about to be filled, on huge pages from 1 MB on. Returns NULL without memory. The caller
+ * frees it with huge_pages_free, which takes the same size and accepts NULL. */
+void *huge_pages_new(size_t bytes);
+void huge_pages_free(void *memory, size_t bytes);
+
 #endif

@@ -5,8 +5,9 @@
 #include "base/columns.h"
 #include "base/error.h"
 
-/* An indent of more than this part of the row is cut, so that text keeps room. */
-enum { INDENT = 4, INDENT_PART = 2 };
+/* The indent of a text that does not fit is at most one part in INDENT_PART of the row, so that the text keeps room: that of its first row
+ * if less than one part in ROOM_PART remains for it, that of the others always. */
+enum { INDENT = 4, INDENT_PART = 2, ROOM_PART = 4 };
 
 void line_wrap_init(struct line_wrap *wrap, FILE *to, size_t columns)
 {
@@ -56,9 +57,15 @@ static void write_line(struct line_wrap *wrap, const char *text, size_t size)
 	size_t indent = 0, columns = wrap->columns;
 	while (indent < size && text[indent] == ' ')
 		indent++;
-	size_t first =
-		columns > 0 ? indent + row_length(text + indent, size - indent, columns > indent ? columns - indent : 1)
-			    : size;
+	text += indent;
+	size -= indent;
+	size_t room = columns > indent ? columns - indent : 0;
+	if (room < columns / ROOM_PART && row_length(text, size, room) < size) {
+		indent = columns / INDENT_PART;
+		room = columns - indent;
+	}
+	size_t first = columns > 0 ? row_length(text, size, room) : size;
+	fprintf(wrap->to, "%*s", (int)indent, "");
 	fwrite(text, 1, first, wrap->to);
 	indent = indent + INDENT < columns / INDENT_PART ? indent + INDENT : columns / INDENT_PART;
 	for (size_t at = first; at < size;) {

@@ -75,8 +75,51 @@ static int open_named(int named, const char *path)
 	return -1;
 }
 
+static bool is_confined;
+
+void path_confine(void)
+{
+	is_confined = true;
+}
+
+bool path_is_confined(void)
+{
+	return is_confined;
+}
+
+/* Returns a descriptor of O_PATH, reached without a link, or -1 with errno set. The last one may be that of a link. */
+static int name_confined(const char *path)
+{
+	int folder = -1, number = *path == '/' ? EACCES : *path ? 0 : ENOENT;
+	while (number == 0) {
+		size_t length = strcspn(path, "/"), blank = strspn(path + length, "/");
+		char name[NAME_MAX + 1];
+		bool is_last = path[length + blank] == 0;
+		snprintf(name, sizeof(name), "%.*s", (int)length, path);
+		if (length > NAME_MAX || strcmp(name, "..") == 0) {
+			number = length > NAME_MAX ? ENAMETOOLONG : EACCES;
+			break;
+		}
+		int next = openat(folder < 0 ? AT_FDCWD : folder, name,
+				  O_PATH | O_NOFOLLOW | O_CLOEXEC | (is_last && !blank ? 0 : O_DIRECTORY));
+		number = next < 0 ? errno : 0;
+		if (folder >= 0)
+			close(folder);
+		folder = next;
+		path += length + blank;
+		if (is_last)
+			break;
+	}
+	if (number != 0 && folder >= 0)
+		close(folder);
+	errno = number;
+	return number == 0 ? folder : -1;
+}
+
 int path_open_regular(const char *path)
 {
+	if (is_confined)
+		return open_named(name_confined(path), NULL);
 	return open_named(open(path, O_PATH | O_CLOEXEC), path);
 }
 

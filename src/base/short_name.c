@@ -18,7 +18,7 @@ static bool begins(const char *text, size_t length, const char *with)
 
 /* --- clones --- */
 
-/* What compilers append to the name of a part or copy of a function, and what a reader wants to know of it. */
+/* Endings that compilers append to the name of a part or copy of a function, and the word that readers see instead. */
 static const struct {
 	const char *suffix, *shown;
 } clones[] = {

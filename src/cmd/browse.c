@@ -7,6 +7,7 @@
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/rows.h"
+#include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "frames/code/disassembly.h"
 
@@ -62,6 +63,7 @@ static const struct command_option options[] = {
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Begin with resource RES", "the first" },
 	ROW_BY,
 	ROWS_SELECTION,
+	ROWS_STORE,
 	ROWS_FRAMES,
 	ROW_MEMORY,
 	{ 0 },

@@ -17,7 +17,8 @@
 enum exit_status {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
-	EXIT_WORDS = 2, /* usage error */
+	EXIT_WORDS = 2,    /* usage error */
+	EXIT_EXCEEDED = 3, /* diff --fail-above: a change exceeds the limit */
 	/* The values that shells use (POSIX, XCU 2.8.2). */
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NO_COMMAND = 127
@@ -52,6 +53,8 @@ enum command_needs {
 	/* With NEEDS_PROFILE: an argument that contains a '=' and is not the name of a file is not the profile. The
 	 * profile may then also be the last argument. */
 	NEEDS_PROFILE_BEFORE_TERMS = 1 << 1,
+	/* With NEEDS_PROFILE: the profile is not the first but the last argument, behind the required ones. */
+	NEEDS_PROFILE_LAST = 1 << 4,
 	/* The first argument and all behind it are a separate command line. */
 	STOPS_AT_ARGUMENT = 1 << 2,
 	/* For building this project, not for users: help does not list it. */
@@ -123,7 +126,8 @@ struct invocation {
 	bool wants_help;
 
 	/* Set only with NEEDS_PROFILE. */
-	const char *profile_path;
+	const char *profile_path; /* of a store: the URL of the selection */
+	char *store_url;          /* owned; NULL: a file */
 	struct profile *profile;
 };
 

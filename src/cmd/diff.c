@@ -1,14 +1,20 @@
 #include "reports/diff.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/message.h"
 #include "cmd/pager_output.h"
 #include "cmd/profile_open.h"
 #include "cmd/report_options.h"
 #include "cmd/rows.h"
+#include "cmd/store_options.h"
 #include "cmd/view_options.h"
+#include "render/diff_gate.h"
+
+enum { OPTION_FAIL_ABOVE = OPTION_OWN, OPTION_PATH, OPTION_SHARES, OPTION_MARKDOWN };
 
 static int choose_sections(const struct invocation *invocation, struct diff_request *request)
 {
@@ -37,16 +43,43 @@ static int choose_sections(const struct invocation *invocation, struct diff_requ
 	return EXIT_DONE;
 }
 
-static int print(const struct invocation *invocation, const struct render_options *options,
-		 const struct diff_request *request, const struct results *results)
+/* Reads "5" or "5%" as 0.05. */
+static int read_gate(const struct invocation *invocation, struct diff_request *request)
+{
+	const char *text = option_value(invocation, OPTION_FAIL_ABOVE);
+	if (!text)
+		return EXIT_DONE;
+	char *end;
+	size_t digits = strspn(text, "0123456789.");
+	bool is_number = digits > 0 && (!text[digits] || strcmp(text + digits, "%") == 0);
+	request->is_gate = true;
+	request->limit = strtod(text, &end) / 100;
+	if (*end == '%')
+		end++;
+	if (!is_number || *end || !isfinite(request->limit))
+		return usage_error(invocation, "'%s' is not a change in percent (--fail-above 5, or 0.5)", text);
+	return EXIT_DONE;
+}
+
+/* Sets the paths, an array that the caller frees. */
+static int read_paths(const struct invocation *invocation, struct diff_request *request)
+{
+	const char **paths = calloc(invocation->use_count + 1, sizeof(*paths));
+	if (!paths)
+		return failure(invocation, "out of memory");
+	for (size_t i = 0; i < invocation->use_count; i++)
+		if (invocation->uses[i].option->id == OPTION_PATH)
+			paths[request->path_count++] = invocation->uses[i].value;
+	request->paths = paths;
+	return EXIT_DONE;
+}
+
+static int print_results(const struct invocation *invocation, FILE *out, const struct render_options *options,
+			 const struct diff_request *request, const struct results *results, struct error *error)
 {
 	struct render_document document;
-	struct pager_output page;
-	struct error error = { 0 };
 	int status = 0;
-	if (pager_output_open(&page, options, !option_given(invocation, OPTION_NO_PAGER), &error) < 0)
-		return failure_of(invocation, &error);
-	render_begin(&document, page.stream, options,
+	render_begin(&document, out, options,
 		     &(struct render_envelope){ .command = "diff",
 						.profiles = request->profiles,
 						.counts = { request->counts[DIFF_A], request->counts[DIFF_B] } });
@@ -54,15 +87,32 @@ static int print(const struct invocation *invocation, const struct render_option
 		const struct result *result = &results->items[i];
 		if (result->missing.code)
 			notice(invocation, "%s: --down FN compares other paths", result->missing.message);
-		status = render_result(&document, result, &error);
+		status = render_result(&document, result, error);
 	}
-	if (status == 0)
+	if (status == 0 && request->is_gate)
+		render_gate_end(&document, results, request->limit);
+	else if (status == 0)
 		render_end(&document);
+	return status;
+}
+
+static int print(const struct invocation *invocation, const struct render_options *options,
+		 const struct diff_request *request, const struct results *results)
+{
+	struct pager_output page;
+	struct error error = { 0 };
+	int status = 0;
+	if (pager_output_open(&page, options, !option_given(invocation, OPTION_NO_PAGER), &error) < 0)
+		return failure_of(invocation, &error);
+	if (option_given(invocation, OPTION_MARKDOWN))
+		render_diff_markdown(page.stream, results, request->is_gate ? request->limit : NAN, options);
+	else
+		status = print_results(invocation, page.stream, options, request, results, &error);
 	if (pager_output_close(&page, status == 0 ? &error : NULL) < 0)
 		status = status < 0 ? status : error.code;
 	if (status < 0)
 		return failure_of(invocation, &error);
-	return EXIT_DONE;
+	return request->is_gate && render_exceeding(results) > 0 ? EXIT_EXCEEDED : EXIT_DONE;
 }
 
 static int build_and_print(const struct invocation *invocation, struct diff_request *request)
@@ -76,6 +126,8 @@ static int build_and_print(const struct invocation *invocation, struct diff_requ
 	request->resources = view.resources;
 	request->resource_count = view.resource_count;
 	request->resources_named = option_given(invocation, OPTION_RESOURCE);
+	request->shares = option_given(invocation, OPTION_SHARES);
+	request->threshold = view.render.threshold;
 	int result = diff_build(request, &results, &uncompared, &error);
 	if (result == 0 && uncompared.code)
 		notice(invocation, "some resources were not compared: %s", uncompared.message);
@@ -115,27 +167,50 @@ static int run(struct invocation *invocation)
 {
 	struct diff_request request = { 0 };
 	int status = choose_sections(invocation, &request);
+	if (status == EXIT_DONE && option_given(invocation, OPTION_MARKDOWN) && option_given(invocation, OPTION_FORMAT))
+		status = usage_error(invocation, "--markdown cannot be combined with --format (give one of them)");
+	if (status == EXIT_DONE)
+		status = read_gate(invocation, &request);
 	if (status == EXIT_DONE)
 		status = choose_recordings(invocation, &request);
+	if (status == EXIT_DONE)
+		status = read_paths(invocation, &request);
 	if (status != EXIT_DONE)
 		return status;
 	struct profile **profiles = calloc(invocation->argument_count, sizeof(*profiles));
-	if (!profiles)
-		return failure(invocation, "out of memory");
-	status = open_and_compare(invocation, &request, profiles);
-	for (size_t i = 0; i < invocation->argument_count; i++)
+	status = profiles ? open_and_compare(invocation, &request, profiles) : failure(invocation, "out of memory");
+	for (size_t i = 0; profiles && i < invocation->argument_count; i++)
 		profile_free(profiles[i]);
+	free((void *)request.paths);
 	free(profiles);
 	return status;
 }
 
-static const char *const usage[] = { "[REPORT] [OPTION]... A B", "[REPORT] [OPTION]... A1 A2... -- B1 B2...", NULL };
+static const char *const usage[] = { "[REPORT] [OPTION]... A B", "[REPORT] [OPTION]... A1 A2... -- B1 B2...",
+				     "--fail-above PERCENT [--path P]... [REPORT] [OPTION]... A1 A2... -- B1 B2...",
+				     NULL };
 
 static const struct command_option own_options[] = {
+	{ OPTION_FAIL_ABOVE, 0, "fail-above", "PERCENT",
+	  "Return exit status 3 if an entry uses more in B by over PERCENT, and by more than equal programs differ; "
+	  "print these "
+	  "entries",
+	  NULL },
+	{ OPTION_PATH, 0, "path", "P",
+	  "Compare only this entry: a function, or a call path from main on (main;parse); may be given several times",
+	  NULL },
+	{ OPTION_SHARES, 0, "shares", NULL,
+	  "Compare shares: scale the amounts so that each recording has the mean total of A; the speed of the machine "
+	  "then has no "
+	  "effect",
+	  NULL },
+	{ OPTION_MARKDOWN, 0, "markdown", NULL, "Write the marked changes as Markdown, for a comment on a web page",
+	  NULL },
 	ROW_RESOURCES("all of A"),
 	ROW_THRESHOLD,
 	ROW_LIMIT,
 	ROW_BY,
+	ROWS_STORE_SELECTION,
 	ROWS_FRAMES,
 	ROW_FORMAT,
 	ROWS_TERMINAL,
@@ -156,6 +231,9 @@ static const struct command_example examples[] = {
 	{ "cpprof diff a1.data a2.data a3.data -- b1.data b2.data b3.data",
 	  "the same from three recordings of each, whose differences from run to run are then known" },
 	{ "cpprof diff --down parse -r cpu a.data b.data", "for the call paths below one function" },
+	{ "cpprof diff --fail-above 5 --path parse a-?.data -- b-?.data",
+	  "fails if parse became slower by more than 5 %" },
+	{ "cpprof diff --markdown a-?.data -- b-?.data", "the changes, for a comment" },
 	{ 0 },
 };
 
@@ -167,6 +245,9 @@ const struct command command_diff = {
 	.make_options = make_options,
 	.examples = examples,
 	.words = view_option_words,
+	.exit_status =
+		"0: done, and no change exceeds the limit; 3: --fail-above, and a change does; 1: failure; 2: usage "
+		"error.",
 	.argument_min = 2,
 	.argument_max = SIZE_MAX,
 	.run = run,

@@ -15,6 +15,8 @@
 #include "cmd/message.h"
 #include "cmd/options.h"
 #include "cmd/profile_open.h"
+#include "cmd/rows.h"
+#include "cmd/store_options.h"
 
 /* If a standard stream is closed, the next opened file would get its descriptor, and results would be written into
  * that file. This opens a replacement, which fails like a closed stream and which no child inherits. */
@@ -30,7 +32,9 @@ static void occupy_standard_streams(void)
  * arguments contain terms, which have a '=', the name is before or behind them. */
 static size_t find_profile_name(const struct invocation *invocation)
 {
-	size_t count = invocation->argument_count;
+	size_t count = invocation->argument_count, required = invocation->command->argument_min;
+	if (invocation->command->needs & NEEDS_PROFILE_LAST)
+		return required;
 	if (!(invocation->command->needs & NEEDS_PROFILE_BEFORE_TERMS) || count == 0)
 		return 0;
 	if (!strchr(invocation->arguments[0], '=') || access(invocation->arguments[0], F_OK) == 0)
@@ -38,11 +42,11 @@ static size_t find_profile_name(const struct invocation *invocation)
 	return strchr(invocation->arguments[count - 1], '=') ? count : count - 1;
 }
 
-/* Removes the profile's name from the arguments and stores it. */
-static void take_profile_name(struct invocation *invocation)
+/* Removes the profile's name from the arguments and stores it, or the standard if there is none. */
+static void take_profile_name(struct invocation *invocation, const char *standard)
 {
 	size_t at = find_profile_name(invocation);
-	invocation->profile_path = PROFILE_FILE_DEFAULT;
+	invocation->profile_path = standard;
 	if (at >= invocation->argument_count)
 		return;
 	invocation->profile_path = invocation->arguments[at];
@@ -130,13 +134,22 @@ static int run(struct invocation *invocation, int argc, char **argv)
 		help_print_command(stdout, command);
 		return EXIT_DONE;
 	}
+	bool is_store = option_given(invocation, STORE_URL);
 	if (command->needs & NEEDS_PROFILE)
-		take_profile_name(invocation);
+		take_profile_name(invocation, is_store ? "" : PROFILE_FILE_DEFAULT);
 	int status = check_count(invocation);
+	if (status == EXIT_DONE && command != &command_store)
+		status = store_options_check(invocation);
 	if (status == EXIT_DONE)
 		status = limit_memory(invocation);
 	if (status != EXIT_DONE)
 		return status;
+	if ((command->needs & NEEDS_PROFILE) && is_store) {
+		invocation->store_url = store_options_url(invocation, invocation->profile_path);
+		if (!invocation->store_url)
+			return EXIT_FAILED;
+		invocation->profile_path = invocation->store_url;
+	}
 	if (command->needs & NEEDS_PROFILE) {
 		invocation->profile = profile_open(invocation, invocation->profile_path);
 		if (!invocation->profile)

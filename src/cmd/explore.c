@@ -6,6 +6,7 @@
 
 #include "cmd/message.h"
 #include "cmd/rows.h"
+#include "cmd/store_options.h"
 #include "frames/code/disassembly.h"
 
 static int run(struct invocation *invocation)
@@ -30,9 +31,9 @@ static int run(struct invocation *invocation)
 	return result == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-static const char *const usage[] = { "[OPTION]... [FILE]", NULL };
+static const char *const usage[] = { "[OPTION]... [FILE]", "[OPTION]... --store URL", NULL };
 
-static const struct command_option options[] = { ROW_MEMORY, { 0 } };
+static const struct command_option options[] = { ROWS_STORE_SELECTION, ROW_MEMORY, { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof explore", "ask question after question; 'help' lists the commands" },

@@ -7,6 +7,7 @@
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
+#include "cmd/store_options.h"
 #include "cmd/text_output.h"
 #include "cmd/view_options.h"
 #include "collect/count/event_source.h"
@@ -60,16 +61,18 @@ static int write_output(const struct invocation *invocation, const struct format
 /* Returns whether the format accepts an option. */
 static bool takes(const struct format *format, int id)
 {
-	static const struct {
+	static const unsigned by_hit_or_event = FORMAT_SELECTION | FORMAT_EVENT_SELECTION;
+	const struct {
 		int id;
-		enum format_option needed;
+		unsigned needed; /* one of these */
 	} some[] = {
 		{ OPTION_RESOURCE, FORMAT_RESOURCE }, { OPTION_OBJECT, FORMAT_OBJECT },
 		{ OPTION_KERNEL, FORMAT_FRAMES },     { OPTION_NO_INLINES, FORMAT_FRAMES },
-		{ OPTION_UNTRIMMED, FORMAT_FRAMES },  { OPTION_NO_STITCH, FORMAT_FRAMES },
-		{ OPTION_THREAD, FORMAT_SELECTION },  { OPTION_PROCESS, FORMAT_SELECTION },
-		{ OPTION_CGROUP, FORMAT_SELECTION },  { OPTION_LABEL, FORMAT_SELECTION },
-		{ OPTION_FROM, FORMAT_SELECTION },    { OPTION_TO, FORMAT_SELECTION },
+		{ OPTION_UNTRIMMED, FORMAT_FRAMES },  { OPTION_NATIVE_FRAMES, FORMAT_FRAMES },
+		{ OPTION_NO_STITCH, FORMAT_FRAMES },  { OPTION_LABEL, FORMAT_SELECTION },
+		{ OPTION_THREAD, by_hit_or_event },   { OPTION_PROCESS, by_hit_or_event },
+		{ OPTION_CGROUP, by_hit_or_event },   { OPTION_FROM, by_hit_or_event },
+		{ OPTION_TO, by_hit_or_event },
 	};
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
 		if (some[i].id == id)
@@ -98,16 +101,22 @@ static int check_options(const struct invocation *invocation, const struct forma
 	return EXIT_DONE;
 }
 
-/* Exports the events of a trace. The dispatcher has already loaded its counts, which all other formats use. */
-static int export_trace(const struct invocation *invocation, const struct format *format, struct format_input *input)
+/* Opens the events of a trace, if the format writes them. The dispatcher has already loaded its counts, which all formats may use.
+ * Returns 0 or a negative error. */
+static int open_events(const struct invocation *invocation, const struct format *format, struct format_input *input,
+		       struct error *error)
 {
-	struct error error = { 0 };
-	input->events = tally_event_source_open(invocation->profile_path, &error);
-	if (!input->events)
-		return failure_of(invocation, &error);
-	int status = write_output(invocation, format, input);
-	input->events->close(input->events);
-	return status;
+	bool needs_events = format->needs & FORMAT_NEEDS_TRACE;
+	bool takes_events =
+		format->needs & FORMAT_TAKES_TRACE && input->view.resource == PROFILE_NONE && !input->view.label_sets;
+	bool is_store = store_is_url(invocation->profile_path);
+	if (!needs_events && (!takes_events || is_store))
+		return 0;
+	if (is_store)
+		return error_set(error, ERROR_USAGE,
+				 "--format %s needs a trace, and a store has no events (name a file)", format->name);
+	input->events = tally_event_source_open(invocation->profile_path, error);
+	return input->events || (takes_events && error->code == ERROR_FORMAT) ? 0 : error->code;
 }
 
 static int export_view(struct invocation *invocation, const struct format *format, const struct view_request *request)
@@ -122,8 +131,12 @@ static int export_view(struct invocation *invocation, const struct format *forma
 	if ((!format->has_several || option_given(invocation, OPTION_RESOURCE)) &&
 	    choose_resource(invocation, &input.view.resource, &error) < 0)
 		return failure_of(invocation, &error);
-	return format->needs & FORMAT_NEEDS_TRACE ? export_trace(invocation, format, &input)
-						  : write_output(invocation, format, &input);
+	if (open_events(invocation, format, &input, &error) < 0)
+		return failure_of(invocation, &error);
+	int status = write_output(invocation, format, &input);
+	if (input.events)
+		input.events->close(input.events);
+	return status;
 }
 
 static int run(struct invocation *invocation)
@@ -152,6 +165,7 @@ static const struct command_option options[] = {
 	  "the program" },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write to FILE; - is standard output", "-" },
 	ROWS_SELECTION,
+	ROWS_STORE,
 	ROWS_FRAMES,
 	ROW_MEMORY,
 	{ 0 },
@@ -162,6 +176,8 @@ static const struct command_example examples[] = {
 	{ "cpprof export --format gmon -o gmon.out && gprof a.out", "let gprof show it" },
 	{ "cpprof export --format events | sort -n", "each call of a trace, by time" },
 	{ "cpprof export --format pprof -o run.pb.gz && go tool pprof run.pb.gz", "let Go's tools show it" },
+	{ "cpprof export --format llvm-profile -r calls -o calls.prof",
+	  "counted calls for clang -fprofile-sample-use" },
 	{ "cpprof export -r page-faults -o faults.txt run.data", "one resource of several" },
 	{ 0 },
 };

@@ -8,6 +8,7 @@
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/rows.h"
+#include "cmd/store_options.h"
 #include "cmd/text_output.h"
 #include "cmd/view_options.h"
 #include "collect/count/event_source.h"
@@ -78,6 +79,8 @@ static int write_page(const struct invocation *invocation, const struct page_con
 static int open_events(const struct invocation *invocation, struct page_contents *contents)
 {
 	struct error error = { 0 };
+	if (store_is_url(invocation->profile_path))
+		return EXIT_DONE;
 	contents->events = tally_event_source_open(invocation->profile_path, &error);
 	return contents->events || error.code == ERROR_FORMAT ? EXIT_DONE : failure_of(invocation, &error);
 }
@@ -117,6 +120,7 @@ static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the page to FILE; -: standard output", OUTPUT_DEFAULT },
 	{ OPTION_OPEN, 0, "open", NULL, "Open the page in a browser", NULL },
 	{ OPTION_NO_SOURCE, 0, "no-source", NULL, "Leave out the text of the source files", NULL },
+	ROWS_STORE_SELECTION,
 	ROW_MEMORY,
 	{ 0 },
 };

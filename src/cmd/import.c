@@ -1,5 +1,7 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/quote.h"
@@ -9,6 +11,7 @@
 #include "cmd/progress.h"
 #include "cmd/rows.h"
 #include "collect/count/tally.h"
+#include "formats/import_stream.h"
 #include "frames/frames.h"
 #include "profile/quality.h"
 #include "profile_file/reader.h"
@@ -16,53 +19,116 @@
 
 enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT, OPTION_IMAGE };
 
-/* Peeks at the first bytes. */
-static bool is_cpprof_file(FILE *in)
+/* The words of the command. */
+struct request {
+	const struct invocation *invocation;
+	const struct format *format; /* NULL: the one that is recognised */
+	const char *path, *image;
+};
+
+static const char *shown_name(const struct request *request)
 {
-	unsigned char start[8];
-	size_t count = 0;
-	for (int c; count < sizeof(start) && (c = getc(in)) != EOF; count++)
-		start[count] = (unsigned char)c;
-	for (size_t i = count; i > 0; i--)
-		ungetc(start[i - 1], in); /* the C library on Linux takes back 8 bytes and more */
-	clearerr(in);                     /* the importer meets the same error, and reports it */
-	return reader_is_profile(start, count) || tally_is(start, count);
+	return strcmp(request->path, "-") == 0 ? "standard input" : request->path;
 }
 
-static struct profile *import_input(const struct invocation *invocation, const struct format *format, FILE *in,
-				    const char *name, struct error *error)
+/* Sets the error about an input that is in no format. */
+static void refuse_unknown(const struct request *request, struct error *error)
 {
-	bool is_standard = strcmp(name, "-") == 0;
-	if (is_cpprof_file(in)) {
-		error_set(error, ERROR_FORMAT, "cannot import %s: it is a cpprof profile already (cpprof report %s)",
-			  is_standard ? "standard input" : QUOTE(name), name);
-		return NULL;
-	}
-	return format->import(in, is_standard ? "standard input" : name, option_value(invocation, OPTION_IMAGE), error);
+	const char *mark = quote_mark(shown_name(request));
+	char names[256] = "";
+	size_t length = 0;
+	for (size_t i = 0; formats[i]; i++)
+		if (formats[i]->import && length < sizeof(names))
+			length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "",
+						   formats[i]->name);
+	error_set(error, ERROR_FORMAT, "cannot import %s%s%s: its format is unknown (known formats: %s)", mark,
+		  shown_name(request), mark, names);
 }
 
-static struct profile *read_input(const struct invocation *invocation, const struct format *format, const char *path)
+/* Returns the format that was asked for, or else the one of the input, or NULL, and then sets the error. */
+static const struct format *format_of(const struct request *request, const struct import_stream *stream,
+				      struct error *error)
 {
-	bool is_standard = strcmp(path, "-") == 0;
-	struct error error = { 0 };
-	FILE *in = is_standard ? stdin : fopen(path, "re");
-	if (!in) {
-		error_set_errno(&error, "cannot read '%s'", path);
-		failure_of(invocation, &error);
+	const struct format *format = request->format;
+	if (!format)
+		format = format_recognise(stream->start, stream->start_bytes);
+	if (!format && stream->code) /* any importer reports the failure of reading */
+		return format_find("folded");
+	if (!format)
+		refuse_unknown(request, error);
+	return format;
+}
+
+/* Returns 0, or sets the error. */
+static int check_image(const struct request *request, const struct format *format, struct error *error)
+{
+	bool needs_image = format->needs & FORMAT_NEEDS_IMAGE;
+	if (needs_image && !request->image)
+		return error_set(error, ERROR_USAGE, "--format %s needs the program that ran (--image ./a.out)",
+				 format->name);
+	if (!needs_image && request->image)
+		return error_set(error, ERROR_USAGE, "--image cannot be combined with --format %s (leave out --image)",
+				 format->name);
+	return 0;
+}
+
+static struct profile *import_input(const struct request *request, struct import_stream *stream, struct error *error)
+{
+	const char *mark = quote_mark(shown_name(request));
+	if (reader_is_profile(stream->start, stream->start_bytes) || tally_is(stream->start, stream->start_bytes)) {
+		error_set(error, ERROR_FORMAT,
+			  "cannot import %s%s%s: it is a cpprof profile already (cpprof report %s)", mark,
+			  shown_name(request), mark, request->path);
 		return NULL;
 	}
-	char what[96];
-	snprintf(what, sizeof(what), "reading %s", path);
-	progress_begin(what, PROGRESS_AFTER_MS);
-	struct profile *profile = import_input(invocation, format, in, path, &error);
+	const struct format *format = format_of(request, stream, error);
+	if (format && check_image(request, format, error) < 0)
+		return NULL;
+	struct profile *profile =
+		!format ? NULL : format->import(stream->in, shown_name(request), request->image, error);
+	if (!profile && stream->packing && stream->code == EBADMSG)
+		error_set(error, ERROR_CORRUPT, "cannot read %s%s%s: its %s data are damaged or end too early", mark,
+			  shown_name(request), mark, stream->packing->name);
+	return profile;
+}
+
+static struct profile *import_file(const struct request *request, FILE *file, struct error *error)
+{
+	struct import_stream *stream = malloc(sizeof(*stream));
+	struct profile *profile = NULL;
+	if (!stream || import_stream_open(stream, file) < 0) {
+		error_set(error, ERROR_MEMORY, "cannot read '%s': out of memory", shown_name(request));
+	} else {
+		profile = import_input(request, stream, error);
+		import_stream_close(stream);
+	}
+	free(stream);
 	if (profile && !profile->symbolized &&
-	    frames_name_profile(profile, &(struct frames_options){ .download = progress_download }, &error) < 0) {
+	    frames_name_profile(profile, &(struct frames_options){ .download = progress_download }, error) < 0) {
 		profile_free(profile);
 		profile = NULL;
 	}
+	return profile;
+}
+
+/* Returns the profile, or NULL with the exit status. */
+static struct profile *read_input(const struct request *request, int *status)
+{
+	bool is_standard = strcmp(request->path, "-") == 0;
+	struct error error = { 0 };
+	FILE *in = is_standard ? stdin : fopen(request->path, "re");
+	if (!in) {
+		error_set_errno(&error, "cannot read '%s'", request->path);
+		*status = failure_of(request->invocation, &error);
+		return NULL;
+	}
+	char what[96];
+	snprintf(what, sizeof(what), "reading %s", request->path);
+	progress_begin(what, PROGRESS_AFTER_MS);
+	struct profile *profile = import_file(request, in, &error);
 	progress_end();
 	if (!profile)
-		failure_of(invocation, &error);
+		*status = failure_of(request->invocation, &error);
 	if (!is_standard)
 		fclose(in);
 	return profile;
@@ -78,16 +144,16 @@ static int write_profile(struct writer *writer, const struct profile *profile, s
 	return result;
 }
 
-static int import(const struct invocation *invocation, const struct format *format, const char *input,
-		  const char *output)
+static int import(const struct request *request, const char *output)
 {
+	const struct invocation *invocation = request->invocation;
 	struct error error = { 0 };
 	/* Opens the output first, so that a failure is reported before a long input is read. */
 	struct writer *writer = writer_open(output, &error);
 	if (!writer)
 		return failure_of(invocation, &error);
 	int status = EXIT_FAILED;
-	struct profile *profile = read_input(invocation, format, input);
+	struct profile *profile = read_input(request, &status);
 	if (profile && write_profile(writer, profile, &error) < 0) {
 		status = failure_of(invocation, &error);
 	} else if (profile) {
@@ -105,19 +171,19 @@ static int import(const struct invocation *invocation, const struct format *form
 
 static int run(struct invocation *invocation)
 {
-	const struct format *format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_IMPORT);
-	if (!format)
-		return EXIT_WORDS;
-	const char *image = option_value(invocation, OPTION_IMAGE);
-	bool needs_image = format->needs & FORMAT_NEEDS_IMAGE;
-	if (needs_image && !image)
-		return usage_error(invocation, "--format %s needs the program that ran (--image ./a.out)",
-				   format->name);
-	if (!needs_image && image)
-		return usage_error(invocation, "--image cannot be combined with --format %s (leave out --image)",
-				   format->name);
+	struct request request = { .invocation = invocation,
+				   .path = invocation->arguments[0],
+				   .image = option_value(invocation, OPTION_IMAGE) };
+	struct error error = { 0 };
+	if (option_value(invocation, OPTION_FORMAT_NAME)) {
+		request.format = format_chosen(invocation, OPTION_FORMAT_NAME, DIRECTION_IMPORT);
+		if (!request.format)
+			return EXIT_WORDS;
+		if (check_image(&request, request.format, &error) < 0)
+			return failure_of(invocation, &error);
+	}
 	const char *output = option_value(invocation, OPTION_OUTPUT);
-	return import(invocation, format, invocation->arguments[0], output ? output : PROFILE_FILE_DEFAULT);
+	return import(&request, output ? output : PROFILE_FILE_DEFAULT);
 }
 
 static bool format_takes(const char *format, int id)
@@ -128,7 +194,7 @@ static bool format_takes(const char *format, int id)
 static const char *const usage[] = { "[--format FORMAT] [-o FILE] [--image FILE] INPUT|-", NULL };
 
 static const struct command_option options[] = {
-	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Read this format", "folded" },
+	{ OPTION_FORMAT_NAME, 0, "format", "FORMAT", "Read this format", "recognised" },
 	{ OPTION_IMAGE, 0, "image", "FILE", "The program or library that was run", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
@@ -137,6 +203,9 @@ static const struct command_option options[] = {
 };
 
 static const struct command_example examples[] = {
+	{ "cpprof import perf.data", "the file of perf record; its copied stacks are unwound" },
+	{ "cpprof import profile.pb.gz", "a profile of Go or of a service; the format is recognised" },
+	{ "cpprof import callgrind.out.4711", "the costs that Valgrind counted" },
 	{ "cpprof import --format folded stacks.txt", "read the input of a flame graph" },
 	{ "cpprof import --format gmon --image ./a.out gmon.out", "the file that a program built with -pg wrote" },
 	{ "cpprof import -o run.data - < stacks.txt", "the same from standard input" },

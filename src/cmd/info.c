@@ -3,6 +3,7 @@
 #include "cmd/message.h"
 #include "cmd/pager_output.h"
 #include "cmd/rows.h"
+#include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "render/render.h"
 
@@ -30,9 +31,9 @@ static int run(struct invocation *invocation)
 	return EXIT_DONE;
 }
 
-static const char *const usage[] = { "[OPTION]... [FILE]", NULL };
+static const char *const usage[] = { "[OPTION]... [FILE]", "[OPTION]... --store URL", NULL };
 
-static const struct command_option options[] = { ROW_FORMAT, ROWS_TERMINAL, ROW_MEMORY, { 0 } };
+static const struct command_option options[] = { ROWS_STORE_SELECTION, ROW_FORMAT, ROWS_TERMINAL, ROW_MEMORY, { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof info", "what was recorded, what was lost, and why stacks were cut" },

@@ -11,7 +11,10 @@
 #include "base/memory_limit.h"
 #include "render/render.h"
 
-enum { TEXT_BYTES = 1024 };
+enum { TEXT_BYTES = 1024, COLUMNS_USUAL = 80 };
+
+/* Rows of the terminal that messages have taken. */
+static int rows_taken;
 
 /* Formats the message of a function whose last parameter is `format`. */
 #define FORMAT_TEXT(text)                            \
@@ -21,8 +24,26 @@ enum { TEXT_BYTES = 1024 };
 	vsnprintf(text, sizeof(text), format, args); \
 	va_end(args)
 
+/* Counts the rows of a message if it goes to a terminal. */
+static void take_rows(int length)
+{
+	struct winsize window;
+	if (length <= 0 || !isatty(STDERR_FILENO))
+		return;
+	int columns =
+		ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : COLUMNS_USUAL;
+	rows_taken += 1 + (length - 1) / columns;
+}
+
+int message_rows(void)
+{
+	return rows_taken;
+}
+
 static void say(const struct invocation *invocation, const char *kind, const char *text, const char *ending)
 {
+	take_rows((int)(strlen("cpprof: ") + (invocation->command ? strlen(invocation->command->name) + 1 : 0) +
+			strlen(kind) + strlen(text) + strlen(ending)));
 	fputs("cpprof", stderr);
 	if (invocation->command)
 		fprintf(stderr, " %s", invocation->command->name);
@@ -90,20 +111,34 @@ bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && !(no_colour && no_colour[0]) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-int terminal_columns(void)
+/* Returns a size of the terminal that standard output is: that of a variable of the environment, or the terminal's own, or `usual`; at least
+ * `least`. Returns 0 if it is none. */
+static int terminal_size(const char *variable, bool is_width, long usual, long least)
 {
-	enum { COLUMNS_LEAST = 20, COLUMNS_MOST = 10000, COLUMNS_USUAL = 80 };
-	struct winsize size;
-	const char *text = getenv("COLUMNS");
+	enum { MOST = 10000 };
+	struct winsize window;
+	const char *text = getenv(variable);
 	char *end;
 	if (!isatty(STDOUT_FILENO))
 		return 0;
-	long columns = text ? strtol(text, &end, 10) : 0;
+	long size = text ? strtol(text, &end, 10) : 0;
 	if (text && (end == text || *end))
-		columns = 0;
-	if (columns <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		columns = size.ws_col;
-	if (columns <= 0)
-		columns = COLUMNS_USUAL;
-	return (int)(columns < COLUMNS_LEAST ? COLUMNS_LEAST : columns > COLUMNS_MOST ? COLUMNS_MOST : columns);
+		size = 0;
+	if (size <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
+		size = is_width ? window.ws_col : window.ws_row;
+	if (size <= 0)
+		size = usual;
+	return (int)(size < least ? least : size > MOST ? MOST : size);
+}
+
+int terminal_columns(void)
+{
+	enum { COLUMNS_LEAST = 20 };
+	return terminal_size("COLUMNS", true, COLUMNS_USUAL, COLUMNS_LEAST);
+}
+
+int terminal_lines(void)
+{
+	enum { LINES_USUAL = 24, LINES_LEAST = 5 };
+	return terminal_size("LINES", false, LINES_USUAL, LINES_LEAST);
 }

@@ -19,10 +19,15 @@ int failure_of(const struct invocation *invocation, const struct error *error);
 void warning(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void notice(const struct invocation *invocation, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Returns the number of rows that messages have taken so far, if standard error is a terminal. */
+int message_rows(void);
+
 /* Returns whether standard output gets colour: it is a terminal, and NO_COLOR is not set (no-color.org). */
 bool wants_colour(void);
 /* Returns the width of the terminal that standard output is, by COLUMNS or by the terminal, 80 if neither has it, and at least 20; 0: it
  * is none. */
 int terminal_columns(void);
+/* The same for the height: by LINES or by the terminal, 24 if neither has it, and at least 5. */
+int terminal_lines(void);
 
 #endif

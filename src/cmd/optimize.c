@@ -1,89 +1,34 @@
 /*
  * The loop from a profile to a faster build in one command:
  *
- *     build ("before") -> record the workload -> write LLVM's profile -> build with it ("after") -> run both in turns
+ *     build ("before") -> record the workload -> write the compiler's profile -> build with it ("after") -> run both in turns
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/source_counts.h"
 #include "cmd/message.h"
 #include "cmd/optimize_build.h"
 #include "cmd/optimize_contexts.h"
+#include "cmd/optimize_samples.h"
 #include "cmd/optimize_turns.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
 #include "formats/format.h"
-#include "profile_file/reader.h"
 
 enum { OPTION_RUN = 1, OPTION_DIRECTORY, OPTION_COMPILER, OPTION_TURNS };
 
-/* With 1000 hits, a line with one percent of the time has about 10: its share is known to a third. */
-enum { HITS_NEEDED = 1000, RUNS_MAX = 100, TURNS_STANDARD = 10, TURNS_MAX = 1000 };
+enum { TURNS_STANDARD = 10 };
 
 struct job {
 	const struct invocation *invocation;
 	const char *workload;
-	size_t turns, runs;
+	size_t turns;
 	struct optimize_folder folder;
 	char before[PATH_MAX + 16], after[PATH_MAX + 16]; /* folders of the builds */
 	char data[PATH_MAX + 16], data_after[PATH_MAX + 32], profile[PATH_MAX + 16];
 };
-
-/* --- samples --- */
-
-/* Reads a recording, and sets *hits to all its hits, and *used to those in lines. */
-static struct profile *read_recording(const char *path, uint64_t *hits, uint64_t *used, struct error *error)
-{
-	struct profile *profile = reader_load(path, 0, error);
-	struct source_counts *counts = profile ? source_counts_new(profile, 0, NEST_FILE, error) : NULL;
-	if (!counts) {
-		profile_free(profile);
-		return NULL;
-	}
-	*hits = counts->hits;
-	*used = counts->hits - counts->losses.without_lines - counts->losses.line_zero - counts->losses.above_start;
-	source_counts_free(counts);
-	return profile;
-}
-
-static int refuse_few(uint64_t hits, uint64_t used, size_t runs, struct error *error)
-{
-	if (used == 0)
-		return error_set(error, ERROR_NOT_FOUND,
-				 "no sample of %" PRIu64
-				 " is in code of the build: the workload does not run what was built, or is too "
-				 "short (--run names a program by its path in the build, as './program')",
-				 hits);
-	return error_set(error, ERROR_LIMIT,
-			 "too few samples for a stable profile: %" PRIu64 " in %zu run%s, and %d are needed "
-			 "(a workload that takes %.1f times as long)",
-			 used, runs, runs == 1 ? "" : "s", HITS_NEEDED, (double)HITS_NEEDED / (double)used);
-}
-
-/* Records the workload once, and again with as many runs as it takes. */
-static struct profile *record_enough(struct job *job, uint64_t *hits, uint64_t *used, struct error *error)
-{
-	struct profile *profile = NULL;
-	for (job->runs = 1;;) {
-		if (optimize_record(job->before, job->workload, job->runs, job->data, error) < 0)
-			return NULL;
-		profile = read_recording(job->data, hits, used, error);
-		if (!profile || *used >= HITS_NEEDED)
-			return profile;
-		profile_free(profile);
-		/* A quarter more, because samples are random. */
-		double runs = *used ? ceil((double)job->runs * HITS_NEEDED * 1.25 / (double)*used) : INFINITY;
-		if (runs > RUNS_MAX || job->runs >= RUNS_MAX) {
-			refuse_few(*hits, *used, job->runs, error);
-			return NULL;
-		}
-		job->runs = (size_t)runs > job->runs ? (size_t)runs : job->runs + 1;
-	}
-}
 
 static int write_profile(const struct job *job, const struct profile *profile, struct error *error)
 {
@@ -93,7 +38,7 @@ static int write_profile(const struct job *job, const struct profile *profile, s
 		return error_set_errno(error, "cannot write '%s'", job->profile);
 	struct sink sink;
 	sink_init(&sink, file);
-	int code = format_export(format_find("llvm-profile"), &input, &sink, error);
+	int code = format_export(format_find(job->folder.kind->format), &input, &sink, error);
 	if (fclose(file) && code == 0)
 		code = error_set_errno(error, "cannot write '%s'", job->profile);
 	return code;
@@ -101,59 +46,57 @@ static int write_profile(const struct job *job, const struct profile *profile, s
 
 /* --- the result --- */
 
-static void print_gain(const struct job *job, const struct optimize_gain *gain, uint64_t hits, uint64_t used)
+static void print_gain(const struct job *job, const struct optimize_gain *gain, const struct optimize_samples *samples)
 {
 	const char *verdict = gain->low > 1 ? "faster" : gain->high < 1 ? "slower" : "no difference beyond the error";
+	uint64_t hits = samples->hits, rest = samples->hits - samples->used;
 	printf("Gain       %.3f times as fast, %.3f to %.3f with 95 %% confidence: %s\n", gain->ratio, gain->low,
 	       gain->high, verdict);
 	printf("CPU time   %.3f s before, %.3f s after (means of %zu runs in turns)\n", gain->before_s, gain->after_s,
 	       job->turns);
-	if (used < hits)
+	if (rest > 0)
 		printf("Bound      %.2f times as fast: %.1f %% of the hits are in code that the profile cannot "
 		       "change\n",
-		       (double)hits / (double)(hits - used), 100 * (double)(hits - used) / (double)hits);
-	printf("Samples    %" PRIu64 " of %zu run%s\n", hits, job->runs, job->runs == 1 ? "" : "s");
+		       (double)hits / (double)rest, 100 * (double)rest / (double)hits);
+	printf("Samples    %" PRIu64 " of %zu run%s\n", hits, samples->runs, samples->runs == 1 ? "" : "s");
 	printf("Profile    %s\n", job->profile);
-	printf("Flags      %s " OPTIMIZE_FLAGS " -fprofile-sample-use=%s\n", job->folder.compiler, job->profile);
+	printf("Flags      %s %s %s%s\n", job->folder.compiler, job->folder.kind->flags, job->folder.kind->use,
+	       job->profile);
 }
 
-static int report(struct job *job, const struct profile *before, uint64_t hits, uint64_t used, struct error *error)
+static int report(struct job *job, const struct optimize_samples *before, struct error *error)
 {
 	struct optimize_gain gain;
-	uint64_t hits_after, used_after;
+	struct optimize_samples after = { .runs = before->runs };
 	int code = optimize_measure(job->before, job->after, job->workload, job->turns, &gain, error);
 	if (code == 0)
-		code = optimize_record(job->after, job->workload, job->runs, job->data_after, error);
+		code = optimize_samples_take(&after, job->after, job->workload, job->data_after, error);
 	if (code < 0)
 		return code;
-	struct profile *after = read_recording(job->data_after, &hits_after, &used_after, error);
-	if (!after)
-		return error->code;
-	print_gain(job, &gain, hits, used);
+	print_gain(job, &gain, before);
 	/* Without a gain, hits only moved from contexts to others: calls that are inlined, or are jumps no longer, change
 	 * the paths. */
 	if (gain.low > 1)
-		code = optimize_print_contexts(stdout, before, after, error);
-	profile_free(after);
+		code = optimize_print_contexts(stdout, before->profile, after.profile, error);
+	profile_free(after.profile);
 	return code;
 }
 
 static int optimize(struct job *job, struct error *error)
 {
 	const struct invocation *invocation = job->invocation;
-	uint64_t hits = 0, used = 0;
+	struct optimize_samples samples = { 0 };
 	int code = optimize_build(&job->folder, "before", invocation->arguments, NULL, error);
-	if (code < 0)
-		return code;
-	struct profile *profile = record_enough(job, &hits, &used, error);
-	if (!profile)
-		return error->code;
-	code = write_profile(job, profile, error);
 	if (code == 0)
-		code = optimize_build(&job->folder, "after", invocation->arguments, job->profile, error);
+		code = optimize_samples_take(&samples, job->before, job->workload, job->data, error);
 	if (code == 0)
-		code = report(job, profile, hits, used, error);
-	profile_free(profile);
+		code = write_profile(job, samples.profile, error);
+	if (code == 0)
+		code = optimize_build(&job->folder, "after", invocation->arguments,
+				      &(struct optimize_change){ .profile = job->profile }, error);
+	if (code == 0)
+		code = report(job, &samples, error);
+	profile_free(samples.profile);
 	return code;
 }
 
@@ -164,7 +107,7 @@ static void name_files(struct job *job)
 	snprintf(job->after, sizeof(job->after), "%s/after", path);
 	snprintf(job->data, sizeof(job->data), "%s/before.data", path);
 	snprintf(job->data_after, sizeof(job->data_after), "%s/after.data", path);
-	snprintf(job->profile, sizeof(job->profile), "%s/llvm.prof", path);
+	snprintf(job->profile, sizeof(job->profile), "%s/%s", path, job->folder.kind->file);
 }
 
 static int run(struct invocation *invocation)
@@ -178,13 +121,8 @@ static int run(struct invocation *invocation)
 	const char *turns = option_value(invocation, OPTION_TURNS);
 	if (!job.workload || !job.workload[0])
 		return usage_error(invocation, "missing the workload to optimize for (--run './program input')");
-	if (turns) {
-		double number = positive_number(turns);
-		if (number < 2 || number > TURNS_MAX || number != floor(number))
-			return usage_error(invocation, "'%s' is not a number of runs (--turns 10; from 2 to %d)", turns,
-					   TURNS_MAX);
-		job.turns = (size_t)number;
-	}
+	if (turns && !optimize_read_turns(turns, &job.turns))
+		return usage_error(invocation, OPTIMIZE_TURNS_ERROR, turns);
 	if (optimize_folder_make(&job.folder, path ? path : "cpprof.optimize", compiler ? compiler : "clang", &error) <
 	    0)
 		return failure_of(invocation, &error);
@@ -199,7 +137,8 @@ static const struct command_option options[] = {
 	  "The shell command to optimize for, run in the folder of the build: './program input'", NULL },
 	{ OPTION_DIRECTORY, 'd', "directory", "DIR", "Build, and keep the profile, in the new folder DIR",
 	  "cpprof.optimize" },
-	{ OPTION_COMPILER, 0, "compiler", "NAME", "The compiler, a clang of version 14 or later: clang-19", "clang" },
+	{ OPTION_COMPILER, 0, "compiler", "NAME",
+	  "The compiler: clang, of version 14 or later, or gcc; a version may follow: clang-19", "clang" },
 	{ OPTION_TURNS, 0, "turns", "N", "Run each build N times to measure the gain", "10" },
 	{ 0 },
 };

@@ -12,15 +12,20 @@
 #include "collect/source/compile/build.h"
 #include "collect/source/compile/scratch.h"
 
+static const struct optimize_kind kinds[] = {
+	{ "clang", "clang++", "-g -fdebug-info-for-profiling", "-fprofile-sample-use=/dev/null",
+	  "-fprofile-sample-use=", " -Wno-unused-command-line-argument", "llvm-profile", "llvm.prof" },
+	{ "gcc", "g++", "-g", "-fno-auto-profile", "-fauto-profile=", "", "gcc-profile", "gcc.afdo" },
+};
+enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
+
 /* The variables have the rest of PATH, the log, and the profile. They are not in the text, so that no name needs
  * quotes. The flags are last, so that they win. */
 static const char wrapper[] = "#!/bin/sh\n"
 			      "echo \"$*\" >>\"$CPPROF_OPTIMIZE_LOG\"\n"
 			      "PATH=$CPPROF_OPTIMIZE_PATH\n"
 			      "export PATH\n"
-			      "exec %s \"$@\" " OPTIMIZE_FLAGS
-			      " ${CPPROF_OPTIMIZE_PROFILE:+\"-fprofile-sample-use=$CPPROF_OPTIMIZE_PROFILE\"}"
-			      " -Wno-unused-command-line-argument\n";
+			      "exec %s \"$@\" %s ${CPPROF_OPTIMIZE_PROFILE:+\"%s$CPPROF_OPTIMIZE_PROFILE\"}%s\n";
 
 static int run(struct word_list *words, const struct process_streams *streams, int *status, struct error *error)
 {
@@ -40,7 +45,7 @@ static int write_wrapper(const struct optimize_folder *folder, const char *name,
 	FILE *file = fopen(path, "we");
 	if (!file)
 		return error_set_errno(error, "cannot write '%s'", path);
-	fprintf(file, wrapper, compiler);
+	fprintf(file, wrapper, compiler, folder->kind->flags, folder->kind->use, folder->kind->more);
 	bool failed = ferror(file);
 	if (fclose(file) || failed || chmod(path, 0755))
 		return error_set_errno(error, "cannot write '%s'", path);
@@ -64,37 +69,51 @@ static int write_wrappers(const struct optimize_folder *folder, struct error *er
 }
 
 /* Compiles nothing, with our flags. */
-static int check_compiler(const char *compiler, struct error *error)
+static int check_compiler(const struct optimize_folder *folder, struct error *error)
 {
 	struct word_list words = { 0 };
 	const struct process_streams streams = { .input = "/dev/null", .errors = "/dev/null" };
 	int status = 0;
-	word_list_add(&words, "%s", compiler);
-	word_list_add(&words, "-fdebug-info-for-profiling");
-	word_list_add(&words, "-fprofile-sample-use=/dev/null");
-	word_list_add(&words, "-fsyntax-only");
-	word_list_add(&words, "-xc");
-	word_list_add(&words, "-");
+	word_list_add(&words, "sh");
+	word_list_add(&words, "-c");
+	word_list_add(&words, "exec %s %s %s -fsyntax-only -xc -", folder->compiler, folder->kind->flags,
+		      folder->kind->check);
 	int code = run(&words, &streams, &status, error);
 	word_list_release(&words);
+	if (code == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return error_set(error, ERROR_NOT_FOUND, "cannot run '%s': not found", folder->compiler);
 	if (code == 0 && status != 0)
 		code = error_set(error, ERROR_NOT_FOUND,
-				 "cannot optimize with '%s': it lacks -fprofile-sample-use (--compiler clang-14)",
-				 compiler);
+				 "cannot optimize with '%s': it lacks %s (--compiler clang-14, or gcc)",
+				 folder->compiler, folder->kind->use);
 	return code;
+}
+
+/* Finds the kind of a compiler by its name, with a version or without. */
+static int choose_kind(struct optimize_folder *folder, const char *compiler, struct error *error)
+{
+	folder->compiler = compiler;
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		size_t length = strlen(kinds[i].name);
+		if (strncmp(compiler, kinds[i].name, length) != 0 || strlen(compiler) > 32 ||
+		    strspn(compiler + length, "-.0123456789") != strlen(compiler + length))
+			continue;
+		folder->kind = &kinds[i];
+		snprintf(folder->compiler_cxx, sizeof(folder->compiler_cxx), "%s%s", kinds[i].name_cxx,
+			 compiler + length);
+		return 0;
+	}
+	return error_set(error, ERROR_USAGE,
+			 "cannot optimize with '%s': only clang and gcc read these profiles (--compiler clang-14)",
+			 compiler);
 }
 
 int optimize_folder_make(struct optimize_folder *folder, const char *path, const char *compiler, struct error *error)
 {
 	char bin[PATH_MAX + 8];
-	folder->compiler = compiler;
-	if (strncmp(compiler, "clang", 5) != 0 || strlen(compiler) > 32 ||
-	    strspn(compiler + 5, "-.0123456789") != strlen(compiler + 5))
-		return error_set(error, ERROR_USAGE,
-				 "cannot optimize with '%s': only clang reads these profiles (--compiler clang-14)",
-				 compiler);
-	snprintf(folder->compiler_cxx, sizeof(folder->compiler_cxx), "clang++%s", compiler + 5);
-	int code = check_compiler(compiler, error);
+	int code = choose_kind(folder, compiler, error);
+	if (code == 0)
+		code = check_compiler(folder, error);
 	if (code < 0)
 		return code;
 	if (mkdir(path, 0777) < 0)
@@ -181,8 +200,26 @@ static int check_build(int status, const char *name, const char *log, struct err
 	return 0;
 }
 
-int optimize_build(const struct optimize_folder *folder, const char *name, char *const *command, const char *profile,
-		   struct error *error)
+/* Applies a patch in a copy. */
+static int apply_patch(const char *path, const char *patch, struct error *error)
+{
+	struct word_list words = { 0 };
+	const struct process_streams streams = { .input = patch };
+	int status = 0;
+	word_list_add(&words, "sh");
+	word_list_add(&words, "-c");
+	word_list_add(&words, "exec patch -p1 -s -N -r - -d \"$1\" >&2");
+	word_list_add(&words, "sh");
+	word_list_add(&words, "%s", path);
+	int code = run(&words, &streams, &status, error);
+	word_list_release(&words);
+	if (code == 0 && status != 0)
+		code = error_set(error, ERROR_NOT_FOUND, "cannot apply the patch '%s' to the copy '%s'", patch, path);
+	return code;
+}
+
+int optimize_build(const struct optimize_folder *folder, const char *name, char *const *command,
+		   const struct optimize_change *change, struct error *error)
 {
 	char path[PATH_MAX + 16], log[PATH_MAX + 32];
 	struct word_list words = { 0 };
@@ -191,9 +228,11 @@ int optimize_build(const struct optimize_folder *folder, const char *name, char 
 	snprintf(path, sizeof(path), "%s/%s", folder->path, name);
 	snprintf(log, sizeof(log), "%s/%s.compiled", folder->path, name);
 	int code = copy_to(folder, path, error);
+	if (code == 0 && change && change->patch)
+		code = apply_patch(path, change->patch, error);
 	if (code < 0)
 		return code;
-	add_variables(&words, folder, log, profile);
+	add_variables(&words, folder, log, change ? change->profile : NULL);
 	word_list_add(&words, "sh");
 	word_list_add(&words, "-c");
 	word_list_add(&words, "cd \"$1\" && shift && exec \"$@\" >&2");

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "analyze/statistics.h"
+#include "cmd/subject.h"
 #include "collect/source/compile/build.h"
 #include "collect/source/compile/scratch.h"
 
@@ -16,6 +17,10 @@ static const char script[] = "cd \"$1\" || exit\n"
 			     "\t(eval \"$2\") </dev/null >/dev/null || exit\n"
 			     "\ti=$((i + 1))\n"
 			     "done\n";
+
+static const char compare_script[] = "output() { (cd \"$1\" && eval \"$2\" </dev/null) | cksum; }\n"
+				     "[ \"$(output \"$1\" \"$3\")\" = \"$(output \"$2\" \"$3\")\" ]\n";
+enum { TURNS_MIN = 2, TURNS_MAX = 1000 };
 
 static int run(struct word_list *words, const char *folder, const char *workload, size_t runs, struct error *error)
 {
@@ -115,5 +120,34 @@ int optimize_measure(const char *before, const char *after, const char *workload
 	if (code == 0)
 		summarize(logs, turns, gain);
 	free(logs);
+	return code;
+}
+
+bool optimize_read_turns(const char *text, size_t *turns)
+{
+	double number = positive_number(text);
+	if (number < TURNS_MIN || number > TURNS_MAX || number != floor(number))
+		return false;
+	*turns = (size_t)number;
+	return true;
+}
+
+int optimize_compare(const char *before, const char *after, const char *workload, bool *is_same, struct error *error)
+{
+	struct word_list words = { 0 };
+	const struct process_streams streams = { 0 };
+	word_list_add(&words, "sh");
+	word_list_add(&words, "-c");
+	word_list_add(&words, "%s", compare_script);
+	word_list_add(&words, "sh");
+	word_list_add(&words, "%s", before);
+	word_list_add(&words, "%s", after);
+	word_list_add(&words, "%s", workload);
+	int status = words.error ? -1 : process_run(words.items, &streams);
+	int code = words.error  ? error_set(error, ERROR_MEMORY, "out of memory")
+		   : status < 0 ? error_set_errno(error, "cannot run 'sh'")
+				: 0;
+	*is_same = status == 0;
+	word_list_release(&words);
 	return code;
 }

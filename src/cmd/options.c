@@ -164,6 +164,7 @@ void invocation_release(struct invocation *invocation)
 {
 	free(invocation->uses);
 	free(invocation->arguments);
+	free(invocation->store_url);
 	profile_free(invocation->profile);
 	*invocation = (struct invocation){ 0 };
 }

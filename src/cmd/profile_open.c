@@ -1,6 +1,7 @@
 #include "cmd/profile_open.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "cmd/progress.h"
 #include "cmd/report_options.h"
 #include "cmd/rows.h"
+#include "cmd/store_options.h"
 #include "collect/count/tally.h"
 #include "frames/frames.h"
 #include "frames/missing_names.h"
@@ -127,7 +129,7 @@ static struct profile *open_tally(const struct invocation *invocation, const cha
 	return profile;
 }
 
-struct profile *profile_open(const struct invocation *invocation, const char *path)
+struct profile *profile_open_file(const struct invocation *invocation, const char *path)
 {
 	if (is_tally(path))
 		return open_tally(invocation, path);
@@ -146,5 +148,19 @@ struct profile *profile_open(const struct invocation *invocation, const char *pa
 		profile_free(profile);
 		return NULL;
 	}
+	return profile;
+}
+
+struct profile *profile_open(const struct invocation *invocation, const char *path)
+{
+	bool is_url = store_is_url(path);
+	if (!is_url && !option_given(invocation, STORE_URL))
+		return profile_open_file(invocation, path);
+	char *url = is_url ? NULL : store_options_url(invocation, path);
+	/* The words of the command line may be changed. */
+	struct profile *profile = is_url || url ? store_options_open(invocation, is_url ? (char *)path : url) : NULL;
+	free(url);
+	if (profile)
+		warn_of_findings(invocation, path, profile);
 	return profile;
 }

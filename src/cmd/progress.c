@@ -19,6 +19,7 @@ enum { DOWNLOAD_BYTES = 100 };
  * handler calls only clock_gettime and write. */
 static struct {
 	const char *what;
+	unsigned depth; /* pieces of work that have begun and not ended: the first one is shown */
 	struct timespec start;
 	volatile sig_atomic_t running;
 	volatile sig_atomic_t shown;
@@ -78,7 +79,7 @@ static void put_line(int signal_number)
 
 void progress_begin(const char *what, long after_ms)
 {
-	if (!isatty(STDERR_FILENO))
+	if (progress.depth++ > 0 || !isatty(STDERR_FILENO))
 		return;
 	struct sigaction action = { .sa_handler = put_line, .sa_flags = SA_RESTART };
 	struct itimerval ticks = { .it_interval.tv_sec = 1,
@@ -96,7 +97,7 @@ void progress_begin(const char *what, long after_ms)
 
 void progress_set(size_t done, size_t total)
 {
-	if (total)
+	if (total && progress.depth <= 1)
 		progress.percent = (sig_atomic_t)((double)done / (double)total * 100);
 }
 
@@ -123,7 +124,8 @@ void progress_end(void)
 {
 	static const char wipe[] = "\r\x1b[K";
 	struct itimerval none = { 0 };
-	if (!progress.running)
+	progress.depth -= progress.depth > 0;
+	if (progress.depth > 0 || !progress.running)
 		return;
 	setitimer(ITIMER_REAL, &none, NULL);
 	sigaction(SIGALRM, &progress.before, NULL);

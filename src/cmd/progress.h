@@ -11,7 +11,7 @@
 enum { PROGRESS_AFTER_MS = 1000, PROGRESS_NAMING_AFTER_MS = 500 };
 
 /* Begins one piece of work. The line appears if it takes longer than `after_ms`. `what` must be valid until
- * progress_end. */
+ * progress_end. A piece that begins within another one is part of it, and not shown. */
 void progress_begin(const char *what, long after_ms);
 /* Sets the progress, for work of a known amount. */
 void progress_set(size_t done, size_t total);

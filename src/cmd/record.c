@@ -9,6 +9,7 @@
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
+#include "cmd/record_repeat.h"
 #include "cmd/rows.h"
 #include "cmd/runtime_variables.h"
 #include "cmd/subject.h"
@@ -28,7 +29,8 @@ enum {
 	OPTION_JIT,
 	OPTION_INSTRUMENTED,
 	OPTION_WRAP,
-	OPTION_GMON
+	OPTION_GMON,
+	OPTION_REPEAT
 };
 
 enum { NS_PER_S = 1000000000 };
@@ -175,7 +177,8 @@ static void on_warning(void *context, const char *sentence)
 	warning(context, "%s", sentence);
 }
 
-static int record(struct invocation *invocation, struct record_options *options, const char *output)
+static int record(struct invocation *invocation, struct record_options *options, const char *output,
+		  struct recorded *recorded)
 {
 	struct record_result result;
 	struct error error = { 0 };
@@ -197,6 +200,8 @@ static int record(struct invocation *invocation, struct record_options *options,
 	if (status < 0)
 		return failure_of(invocation, &error);
 	say_result(&file, &result);
+	if (!result.incomplete)
+		recorded_set(recorded, result.profile, result.samples, result.lost);
 	profile_free(result.profile);
 	if (result.incomplete) {
 		failure(invocation, "the profile is incomplete: %s", error.message);
@@ -274,7 +279,8 @@ static int report_counted(const struct invocation *invocation, const struct inst
 	return written == EXIT_DONE ? result->status : written;
 }
 
-static int record_counted(struct invocation *invocation, struct record_options *options, const char *output)
+static int record_counted(struct invocation *invocation, struct record_options *options, const char *output,
+			  struct recorded *recorded)
 {
 	const char *name = option_value(invocation, OPTION_INSTRUMENTED);
 	struct instrumented_options counted = { .record = options, .measurement = TALLY_PATHS, .output = output };
@@ -310,6 +316,8 @@ static int record_counted(struct invocation *invocation, struct record_options *
 	if (status < 0)
 		return failure_of(invocation, &error);
 	status = report_counted(invocation, &counted, &result, &error);
+	if (result.profile && !result.incomplete)
+		recorded_set(recorded, result.profile, result.samples, result.lost);
 	profile_free(result.profile);
 	return status;
 }
@@ -332,7 +340,8 @@ static int check_jit(const struct invocation *invocation, const struct record_op
 }
 
 /* Records with the variables that make runtimes list their code, and prints them. */
-static int record_generated(struct invocation *invocation, struct record_options *options, const char *output)
+static int record_generated(struct invocation *invocation, struct record_options *options, const char *output,
+			    struct recorded *recorded)
 {
 	struct runtime_variables variables;
 	struct error error = { 0 };
@@ -343,25 +352,25 @@ static int record_generated(struct invocation *invocation, struct record_options
 	for (size_t i = 0; variables.entries[i]; i++)
 		fprintf(stderr, "cpprof: --jit sets %s\n", variables.entries[i]);
 	options->environment = variables.entries;
-	int status = record(invocation, options, output);
+	int status = record(invocation, options, output, recorded);
 	runtime_variables_release(&variables);
 	return status;
 }
 
-static int record_as_asked(struct invocation *invocation, struct record_options *options, const char *output)
+static int record_as_asked(struct invocation *invocation, struct record_options *options, const char *output,
+			   struct recorded *recorded)
 {
 	if (option_given(invocation, OPTION_INSTRUMENTED))
-		return record_counted(invocation, options, output);
+		return record_counted(invocation, options, output, recorded);
 	if (option_given(invocation, OPTION_JIT))
-		return record_generated(invocation, options, output);
-	return record(invocation, options, output);
+		return record_generated(invocation, options, output, recorded);
+	return record(invocation, options, output, recorded);
 }
 
 static int run_with(struct invocation *invocation, struct record_options *options)
 {
 	struct error error = { 0 };
-	if (subject_take(invocation, options, &error) < 0 || take_frequency(invocation, options, &error) < 0 ||
-	    check_jit(invocation, options, &error) < 0)
+	if (take_frequency(invocation, options, &error) < 0 || check_jit(invocation, options, &error) < 0)
 		return failure_of(invocation, &error);
 	bool attaches = !process_list_is_empty(options->processes);
 	if (!attaches && !options->everything && !options->command)
@@ -386,22 +395,15 @@ static int run_with(struct invocation *invocation, struct record_options *option
 	if (options->command && is_standard_output(output))
 		return usage_error(invocation,
 				   "cannot write the profile to standard output: the command writes there (-o FILE)");
-	struct buffer line;
-	buffer_init(&line);
-	subject_describe(invocation, options, &line);
-	options->command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
-	int status = record_as_asked(invocation, options, output);
-	buffer_release(&line);
-	return status;
+	const char *repeat = option_value(invocation, OPTION_REPEAT);
+	struct recorded recorded;
+	return repeat ? record_repeat(invocation, options, output, repeat, record_as_asked)
+		      : record_as_asked(invocation, options, output, &recorded);
 }
 
 static int run(struct invocation *invocation)
 {
-	struct process_list processes = { 0 };
-	struct record_options options = { .processes = &processes };
-	int status = run_with(invocation, &options);
-	process_list_release(&processes);
-	return status;
+	return subject_run(invocation, run_with);
 }
 
 static const char *measurement_word(size_t index)
@@ -416,6 +418,7 @@ static word_at *option_words(int id)
 
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--jit] [--] COMMAND [ARG...]",
+	"--repeat N [OPTION]... [--] COMMAND [ARG...]",
 	"--instrumented[=MEASUREMENT] [--wrap] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] {-p PID | --comm NAME}... [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
@@ -431,6 +434,11 @@ static const struct command_option options[] = {
 	  "Samples per second of CPU time, for time resources without an interval", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
+	{ OPTION_REPEAT, 0, "repeat", "N",
+	  "Record COMMAND N times, one after the other, into numbered files: NAME-1.data, NAME-2.data, ... ('diff' "
+	  "compares "
+	  "several recordings a side)",
+	  NULL },
 	SUBJECT_PROCESS_OPTIONS("Record", "recording"),
 	SUBJECT_CHILDREN_OPTIONS,
 	{ SUBJECT_ALL, 'a', "all", NULL,
@@ -475,6 +483,7 @@ static const struct command_example examples[] = {
 	{ "cpprof record --comm postgres --duration 10", "... of every process of this name, and their children" },
 	{ "cpprof record -a --duration 10", "ten seconds of the whole machine" },
 	{ "cpprof record --backend preload ./program", "from inside the program: needs no privilege" },
+	{ "cpprof record --repeat 5 -o new.data ./program", "five recordings, new-1.data to new-5.data, for 'diff'" },
 	{ "cpprof record --jit node app.js", "the functions of a program in JavaScript; so for java, python3, ..." },
 	{ "cpprof record -r fp-invalid ./program", "where do the NaNs come from?" },
 	{ "cpprof record -r own:orders/100 -r cpu ./server", "what the program counts itself, and CPU time" },
@@ -496,8 +505,10 @@ const struct command command_record = {
 		"The command's own, or 128 + N if signal N ended it; 0 with -p and --comm, and with -a alone. If the "
 		"command was not run: 127 if it does not exist, 126 if it is not executable, 2 for a usage "
 		"error, 1 if nothing could be recorded. Also 1, after a message, if the profile could not be "
-		"written completely, or if --instrumented counted nothing. ^C is for the command: cpprof waits "
-		"for it to end, and writes the profile.",
+		"written completely, if memory ran out so that samples are missing, or if --instrumented counted "
+		"nothing. ^C is for the command: cpprof waits "
+		"for it to end, and writes the profile. With --repeat, the first status that is not 0; ^C ends all "
+		"recordings.",
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 0,
 	.argument_max = SIZE_MAX,

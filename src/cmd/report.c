@@ -5,6 +5,7 @@
 #include "cmd/profile_open.h"
 #include "cmd/report_options.h"
 #include "cmd/rows.h"
+#include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "frames/code/disassembly.h"
 #include "reports/report.h"
@@ -182,6 +183,8 @@ static int run(struct invocation *invocation)
 		return failure_of(invocation, &error);
 	if (strcmp(invocation->profile_path, PROFILE_FILE_DEFAULT) != 0)
 		view.render.file = invocation->profile_path;
+	if (view.render.lines > message_rows())
+		view.render.lines -= message_rows();
 	status = build_and_print(invocation, &choice, &view);
 	view_request_release(&view);
 	return status;
@@ -200,6 +203,7 @@ static const struct command_option own_options[] = {
 	ROW_LIMIT,
 	ROW_BY,
 	ROWS_SELECTION,
+	ROWS_STORE,
 	ROWS_FRAMES,
 	ROW_FORMAT,
 	ROWS_TERMINAL,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "cmd/message.h"
 #include "collect/sample/backends.h"
 #include "resources/resources.h"
 
@@ -123,8 +125,8 @@ static int take_duration(const struct invocation *invocation, struct record_opti
 	return 0;
 }
 
-/* Reads the target: a command, a process, or the whole machine. */
-int subject_take(const struct invocation *invocation, struct record_options *options, struct error *error)
+/* Reads the resources and the target: a command, processes, or the whole machine. */
+static int take_subject(const struct invocation *invocation, struct record_options *options, struct error *error)
 {
 	options->command = invocation->argument_count > 0 ? invocation->arguments : NULL;
 	options->everything = option_given(invocation, SUBJECT_ALL);
@@ -169,7 +171,8 @@ static void append_quoted(struct buffer *line, const char *word)
 	buffer_append_byte(line, '\'');
 }
 
-void subject_describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line)
+/* Appends the command line, quoted as for a shell and NUL-terminated, for the profile. */
+static void describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line)
 {
 	for (size_t i = 0; i < invocation->use_count; i++) {
 		int id = invocation->uses[i].option->id;
@@ -185,4 +188,24 @@ void subject_describe(const struct invocation *invocation, const struct record_o
 	for (size_t i = 0; i < invocation->argument_count; i++)
 		append_quoted(line, invocation->arguments[i]);
 	buffer_append_byte(line, 0);
+}
+
+int subject_run(struct invocation *invocation, subject_action *action)
+{
+	struct process_list processes = { 0 };
+	struct record_options options = { .processes = &processes };
+	struct error error = { 0 };
+	struct buffer line;
+	int status;
+	buffer_init(&line);
+	if (take_subject(invocation, &options, &error) < 0) {
+		status = failure_of(invocation, &error);
+	} else {
+		describe(invocation, &options, &line);
+		options.command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
+		status = action(invocation, &options);
+	}
+	buffer_release(&line);
+	process_list_release(&processes);
+	return status;
 }

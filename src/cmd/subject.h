@@ -1,9 +1,7 @@
-/* The options that `record` and `trace` share: resources, target and backend. */
+/* The options that `record`, `trace` and `top` share: resources, target and backend. */
 #ifndef CMD_SUBJECT_H
 #define CMD_SUBJECT_H
 
-#include "base/buffer.h"
-#include "base/error.h"
 #include "cmd/command.h"
 #include "collect/sample/monitor.h"
 
@@ -69,13 +67,12 @@ enum {
 /* struct command.words: the names of resources and backends. */
 word_at *subject_option_words(int id);
 
-/* Fills in the resources and the target: command, processes, everything, duration and backend. options->processes is
- * an empty list, which the caller releases in any case. Returns 0, ERROR_USAGE, ERROR_LIMIT, ERROR_NOT_FOUND if no
- * process has a name that was given, or the error of listing processes. */
-int subject_take(const struct invocation *invocation, struct record_options *options, struct error *error);
+/* The part of a command that records. The options are those of the words: resources, target, duration, backend and command line. */
+typedef int subject_action(struct invocation *invocation, struct record_options *options);
 
-/* Appends the command line, quoted as for a shell and NUL-terminated, for the profile. */
-void subject_describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line);
+/* Runs `action` with the options that the words give; what they point to lasts until it returns. Returns its exit status,
+ * or prints why the words give none and returns that status. */
+int subject_run(struct invocation *invocation, subject_action *action);
 
 /* Returns the number if the whole word is a positive number, or -1. */
 double positive_number(const char *word);

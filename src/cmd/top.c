@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
@@ -35,7 +34,7 @@ static int take_window(const struct invocation *invocation, double *seconds, str
 static int take_words(const struct invocation *invocation, struct record_options *options, double *seconds,
 		      struct error *error)
 {
-	if (subject_take(invocation, options, error) < 0 || take_window(invocation, seconds, error) < 0)
+	if (take_window(invocation, seconds, error) < 0)
 		return error->code;
 	if (process_list_is_empty(options->processes) && !options->everything && !options->command)
 		return error_set(error, ERROR_USAGE, "missing argument COMMAND (a command, -p PID or -a)");
@@ -143,10 +142,9 @@ static int start(const struct invocation *invocation, struct record_options *opt
 	return live ? watch(invocation, live, options, window_s) : failure_of(invocation, &error);
 }
 
-static int run_with(const struct invocation *invocation, struct record_options *options)
+static int run_with(struct invocation *invocation, struct record_options *options)
 {
 	struct error error = { 0 };
-	struct buffer line;
 	double window_s = WINDOW_S;
 	if (take_words(invocation, options, &window_s, &error) < 0)
 		return failure_of(invocation, &error);
@@ -154,21 +152,12 @@ static int run_with(const struct invocation *invocation, struct record_options *
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return usage_error(invocation, "top needs a terminal ('cpprof record' writes a profile, 'cpprof trace' "
 					       "prints events)");
-	buffer_init(&line);
-	subject_describe(invocation, options, &line);
-	options->command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
-	int status = start(invocation, options, window_s);
-	buffer_release(&line);
-	return status;
+	return start(invocation, options, window_s);
 }
 
 static int run(struct invocation *invocation)
 {
-	struct process_list processes = { 0 };
-	struct record_options options = { .processes = &processes };
-	int status = run_with(invocation, &options);
-	process_list_release(&processes);
-	return status;
+	return subject_run(invocation, run_with);
 }
 
 static const char *const usage[] = {

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/buffer.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
@@ -53,7 +52,7 @@ static int take_filters(const struct invocation *invocation, const struct record
 static int take_words(const struct invocation *invocation, struct record_options *options, struct trace_events *events,
 		      struct error *error)
 {
-	if (subject_take(invocation, options, error) < 0 || take_intervals(options, error) < 0)
+	if (take_intervals(options, error) < 0)
 		return error->code;
 	if (process_list_is_empty(options->processes) && !options->command)
 		return error_set(error, ERROR_USAGE, "missing argument COMMAND (a command, or -p PID)");
@@ -87,11 +86,12 @@ static void say_result(struct trace_events *events, const struct record_result *
 		trace_print_amount(stderr, request, sum->amount);
 		fprintf(stderr, " in all, %" PRIu64 " lost, by %s\n", sum->lost, result->backend);
 	}
-	if (result->lost > 0)
+	const uint64_t lost = result->lost + events->dropped;
+	if (lost > 0)
 		fprintf(stderr,
 			"cpprof: %" PRIu64
 			" event%s lost (a filter, as syscalls:read, or an interval, as syscalls/10, makes fewer)\n",
-			result->lost, result->lost == 1 ? "" : "s");
+			lost, lost == 1 ? "" : "s");
 	say_missing(&events->filter);
 	const uint64_t broken = quality_of(result->profile).broken;
 	if (broken > 0)
@@ -136,26 +136,19 @@ static int trace(struct invocation *invocation, struct record_options *options, 
 	return result.status;
 }
 
-static int run(struct invocation *invocation)
+static int run_with(struct invocation *invocation, struct record_options *options)
 {
-	struct process_list processes = { 0 };
-	struct record_options options = { .processes = &processes };
 	struct trace_events events = { .path = option_value(invocation, OPTION_OUTPUT) };
 	struct error error = { 0 };
-	if (take_words(invocation, &options, &events, &error) < 0) {
-		trace_events_release(&events);
-		process_list_release(&processes);
-		return failure_of(invocation, &error);
-	}
-	struct buffer line;
-	buffer_init(&line);
-	subject_describe(invocation, &options, &line);
-	options.command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
-	int status = trace(invocation, &options, &events);
-	buffer_release(&line);
+	int status = take_words(invocation, options, &events, &error);
+	status = status < 0 ? failure_of(invocation, &error) : trace(invocation, options, &events);
 	trace_events_release(&events);
-	process_list_release(&processes);
 	return status;
+}
+
+static int run(struct invocation *invocation)
+{
+	return subject_run(invocation, run_with);
 }
 
 static const char *const usage[] = {
@@ -205,7 +198,8 @@ const struct command command_trace = {
 	.exit_status =
 		"The command's own, or 128 + N if signal N ended it; 0 with -p and --comm. If the command was not run: "
 		"127 if it "
-		"does not exist, 126 if it is not executable, 2 for a usage error, 1 if nothing could be traced.",
+		"does not exist, 126 if it is not executable, 2 for a usage error, 1 if nothing could be traced. Also "
+		"1, after a message, if memory ran out or the output could not be written, so that events are missing.",
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 0,
 	.argument_max = SIZE_MAX,

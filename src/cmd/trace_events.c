@@ -19,6 +19,12 @@ static const uint64_t FLUSH_NS = 200 * UINT64_C(1000000);
 
 /* --- events --- */
 
+static void drop(struct trace_events *events, uint32_t request)
+{
+	events->dropped++;
+	events->sums[request].lost++;
+}
+
 static void on_event(void *context, const struct backend_sample *sample, const struct recorder_position *position)
 {
 	struct trace_events *events = context;
@@ -30,8 +36,9 @@ static void on_event(void *context, const struct backend_sample *sample, const s
 	sum->amount += amount;
 	if (!event_filter_passes(&events->filter, sample->request, request->name, syscall, amount))
 		return;
-	if (ARRAY_RESERVE(events->items, events->capacity, events->count + 1) < 0) {
-		events->out_of_memory = true;
+	if (events->has_failed || ARRAY_RESERVE(events->items, events->capacity, events->count + 1) < 0) {
+		events->out_of_memory |= !events->has_failed;
+		drop(events, sample->request);
 		return;
 	}
 	events->items[events->count++] = (struct trace_event){
@@ -226,14 +233,14 @@ static void print_lost(struct trace_events *events, const struct profile *profil
 		return;
 	uint64_t lost = profile->lost - events->lost;
 	print_time(events->out, profile->end_ns, profile);
-	fprintf(events->out, "lost %" PRIu64 " event%s: the ring was full\n", lost,
+	fprintf(events->out, "lost %" PRIu64 " event%s: the ring was full, or memory\n", lost,
 		plural_ending("event", (double)lost));
 	events->lost = profile->lost;
 }
 
-static int flush_events(void *context, struct profile *profile, const struct frames_options *names, struct error *error)
+static int write_events(struct trace_events *events, struct profile *profile, const struct frames_options *names,
+			struct error *error)
 {
-	struct trace_events *events = context;
 	/* Names only the locations that were added since the last flush. */
 	profile->symbolized = false;
 	int result = events->out_of_memory ? ERROR_MEMORY : frames_name_profile(profile, names, error);
@@ -241,10 +248,21 @@ static int flush_events(void *context, struct profile *profile, const struct fra
 		result = print_events(events, profile);
 	if (result < 0)
 		return error_set(error, result, "out of memory");
-	events->count = 0;
 	print_lost(events, profile);
 	errno = 0;
 	return fflush(events->out) == 0 && !ferror(events->out) ? 0 : error_set_errno(error, "cannot write the trace");
+}
+
+/* After an error, some of the events may have been written all the same: the lost ones are at most those counted. */
+static int flush_events(void *context, struct profile *profile, const struct frames_options *names, struct error *error)
+{
+	struct trace_events *events = context;
+	int result = write_events(events, profile, names, error);
+	events->has_failed = result < 0;
+	for (size_t i = 0; i < events->count && events->has_failed; i++)
+		drop(events, events->items[i].request);
+	events->count = 0;
+	return result;
 }
 
 static int finish_events(void *context, struct profile *profile, struct error *error)
@@ -254,7 +272,7 @@ static int finish_events(void *context, struct profile *profile, struct error *e
 	for (size_t i = 0; i < events->request_count; i++) {
 		if (profile->resources[i].total > 0)
 			events->sums[i].amount = profile->resources[i].total;
-		events->sums[i].lost = profile->resources[i].lost;
+		events->sums[i].lost += profile->resources[i].lost;
 	}
 	return 0;
 }

@@ -43,12 +43,14 @@ struct trace_events {
 	size_t request_count;
 	struct event_filter filter; /* owned */
 	struct trace_sum sums[RESOURCE_REQUESTS_MAX];
-	uint64_t lost; /* lost events of all resources that were printed so far */
+	uint64_t lost;    /* lost events of all resources that were printed so far */
+	uint64_t dropped; /* events for which there was no memory, or that came after the output had failed */
 
 	struct trace_event *items; /* events since the last flush; owned */
 	size_t count, capacity;
 	struct shown_path frames;
 	bool out_of_memory;
+	bool has_failed; /* nothing more is printed */
 };
 
 /* Returns the destination that prints. The caller sets `path`, the requests and the filter; the rest begins as 0. */

@@ -7,6 +7,7 @@
 #include "analyze/lookup.h"
 #include "analyze/options_read.h"
 #include "cmd/message.h"
+#include "cmd/store_options.h"
 #include "profile/companion.h"
 
 int view_read_format(const char *text, enum render_format *format, struct error *error)
@@ -94,6 +95,9 @@ static int read_option(struct view_request *request, const struct option_use *us
 	case OPTION_UNTRIMMED:
 		request->view.untrimmed = true;
 		return 0;
+	case OPTION_NATIVE_FRAMES:
+		request->view.native_frames = true;
+		return 0;
 	case OPTION_NO_STITCH:
 		request->view.no_stitch = true;
 		return 0;
@@ -110,6 +114,8 @@ static int read_option(struct view_request *request, const struct option_use *us
 static int read_times(struct view_request *request, const struct invocation *invocation, struct error *error)
 {
 	const char *from = option_value(invocation, OPTION_FROM), *to = option_value(invocation, OPTION_TO);
+	if (option_given(invocation, STORE_URL))
+		return 0; /* the store has selected by them */
 	if ((from && !*from) || (to && !*to))
 		return error_set(error, ERROR_USAGE, "missing time in seconds (as 1.5 or 200ms)");
 	return options_read_time(from, to, &request->view, error);
@@ -196,6 +202,7 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 			    .limit = OPTIONS_LIMIT_DEFAULT,
 			    .colour = wants_colour(),
 			    .columns = terminal_columns(),
+			    .lines = terminal_lines(),
 			    .hint = "--threshold 0 --limit 0 shows all" },
 	};
 	int result = 0;

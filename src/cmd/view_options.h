@@ -24,6 +24,7 @@ enum {
 	OPTION_KERNEL,
 	OPTION_NO_INLINES,
 	OPTION_UNTRIMMED,
+	OPTION_NATIVE_FRAMES,
 	OPTION_NO_STITCH,
 	OPTION_FORMAT,
 	OPTION_LONG,
@@ -57,6 +58,8 @@ enum {
 	  "show" }, \
 	{ OPTION_NO_INLINES, 0, "no-inlines", NULL, "Count an inlined function as the function it is part of", NULL }, \
 	{ OPTION_UNTRIMMED, 0, "untrimmed", NULL, "Show also the frames of the C library above main and thread starts", \
+	  NULL }, \
+	{ OPTION_NATIVE_FRAMES, 0, "native-frames", NULL, "Show also the interpreter's own frames above the functions that it interprets", \
 	  NULL }, \
 	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Begin paths at their thread's start, not at the path that started the thread", NULL }
 #define ROWS_TERMINAL \

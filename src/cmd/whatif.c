@@ -3,6 +3,7 @@
 #include "cmd/message.h"
 #include "cmd/pager_output.h"
 #include "cmd/rows.h"
+#include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "reports/report.h"
 
@@ -63,7 +64,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[OPTION]... [FILE] 'FN;FN;FN=FACTOR'...", NULL };
 
 static const struct command_option options[] = {
-	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_FRAMES, ROW_FORMAT, ROWS_TERMINAL, ROW_MEMORY, { 0 },
+	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_STORE, ROWS_FRAMES, ROW_FORMAT, ROWS_TERMINAL, ROW_MEMORY, { 0 },
 };
 
 static const struct command_example examples[] = {

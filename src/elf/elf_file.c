@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "base/huge_pages.h"
 #include "elf/sparse.h"
 #include "processor/names.h"
 
@@ -53,12 +54,17 @@ enum { VIEW_BYTES_MAX = 1 << 28, VIEW_HOLES_MAX = 1 << 20 };
 
 static struct elf_chunk *chunk_new(struct elf_file *file, uint64_t offset, size_t size)
 {
-	struct elf_chunk *chunk = malloc(sizeof(*chunk) + size);
+	struct elf_chunk *chunk = huge_pages_new(sizeof(*chunk) + size);
 	if (!chunk)
 		return NULL;
 	*chunk = (struct elf_chunk){ .next = file->chunks, .offset = offset, .size = size };
 	file->chunks = chunk;
 	return chunk;
+}
+
+static void chunk_free(struct elf_chunk *chunk)
+{
+	huge_pages_free(chunk, sizeof(*chunk) + chunk->size);
 }
 
 static const struct elf_chunk *chunk_find(const struct elf_file *file, uint64_t offset, size_t size)
@@ -95,7 +101,7 @@ static const uint8_t *view(struct elf_file *file, uint64_t offset, uint64_t size
 	}
 	if (done < size) {
 		file->chunks = chunk->next;
-		free(chunk);
+		chunk_free(chunk);
 		return NULL;
 	}
 	return chunk->bytes;
@@ -214,7 +220,7 @@ void elf_file_free(struct elf_file *file)
 		return;
 	while (file->chunks) {
 		struct elf_chunk *next = file->chunks->next;
-		free(file->chunks);
+		chunk_free(file->chunks);
 		file->chunks = next;
 	}
 	free(file->lines);
@@ -302,7 +308,7 @@ void elf_file_forget(struct elf_file *file, const struct elf_bytes *part)
 		if (chunk->bytes != part->bytes)
 			continue;
 		*at = chunk->next;
-		free(chunk);
+		chunk_free(chunk);
 		return;
 	}
 }

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/huge_pages.h"
 #include "elf/sparse.h"
 
-enum { ALIGNMENT = 16, HUGE_BYTES = 4 << 20, HEADERS_MAX = 16 << 20, WHOLE_MAX = 256 << 20 };
+enum { ALIGNMENT = 16, HEADERS_MAX = 16 << 20, WHOLE_MAX = 256 << 20 };
 /* A compressed section larger than this is left out if it claims to grow by more than this factor. Debug information
  * grows by 3 to 20. */
 enum { GROWN_MAX = 64 << 20, GROWTH_MAX = 64 };
@@ -127,16 +127,6 @@ static uint64_t align_up(uint64_t size)
 	return (size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
-static void *allocate(size_t size)
-{
-	void *bytes = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (bytes == MAP_FAILED)
-		return NULL;
-	if (size >= HUGE_BYTES)
-		madvise(bytes, size, MADV_HUGEPAGE);
-	return bytes;
-}
-
 /* Leaves out unneeded sections. Returns the size of the image, or 0 if the sections overlap: then they may be much
  * larger than the file. */
 static uint64_t choose_sections(struct source *source)
@@ -194,7 +184,7 @@ static int copy_sections(struct elf_image *image, struct source *source, const c
 {
 	if (refuse_holes(source, name, error) < 0)
 		return ERROR_LIMIT;
-	image->bytes = allocate(image->size);
+	image->bytes = huge_pages_new(image->size);
 	if (!image->bytes)
 		return error_set(error, ERROR_MEMORY, "out of memory for %s", name);
 	uint64_t at = align_up(sizeof(Elf64_Ehdr));
@@ -227,7 +217,7 @@ static int copy_whole(struct elf_image *image, const struct source *source, cons
 		return error_set(error, ERROR_LIMIT, "'%s' has damaged section headers, or none, and is too large",
 				 name);
 	image->size = source->size;
-	image->bytes = allocate(image->size);
+	image->bytes = huge_pages_new(image->size);
 	if (!image->bytes)
 		return error_set(error, ERROR_MEMORY, "out of memory for %s", name);
 	return elf_image_read(source->fd, image->bytes, image->size, 0) < image->size ? refuse_rest(name, error) : 0;
@@ -271,7 +261,6 @@ int elf_image_from_memory(struct elf_image *image, void *bytes, size_t size, con
 
 void elf_image_release(struct elf_image *image)
 {
-	if (image->bytes)
-		munmap(image->bytes, image->size ? image->size : 1);
+	huge_pages_free(image->bytes, image->size);
 	*image = (struct elf_image){ 0 };
 }

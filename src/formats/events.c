@@ -7,10 +7,12 @@
  *     0.000033871 4711 4711 leave main
  *
  * The columns are seconds since the start of the recording, process, thread, kind of event, and function. An event
- * of the program (cpprof_event) has its id and value instead of a function.
+ * of the program (cpprof_event) has its id and value instead of a function. A range of time selects events, so a call may lack its
+ * enter or its leave.
  */
 #include <inttypes.h>
 
+#include "formats/event_choice.h"
 #include "formats/format.h"
 
 static void write_event(struct sink *out, const struct event *event)
@@ -31,8 +33,12 @@ static int events_export(const struct format_input *input, struct sink *out, str
 {
 	struct event event;
 	int status = 0;
-	while (!sink_failed(out) && (status = input->events->next(input->events, &event, error)) > 0)
-		write_event(out, &event);
+	while (!sink_failed(out) && (status = input->events->next(input->events, &event, error)) > 0) {
+		bool is_in_time = event.time_ns >= input->view.from_ns &&
+				  (input->view.to_ns == 0 || event.time_ns < input->view.to_ns);
+		if (is_in_time && event_is_chosen(input, &event))
+			write_event(out, &event);
+	}
 	return status < 0 ? status : 0;
 }
 
@@ -41,6 +47,7 @@ const struct format format_events = {
 	.title = "events",
 	.ending = "txt",
 	.summary = "the events of a trace, one a line, thread after thread",
+	.options = FORMAT_EVENT_SELECTION,
 	.needs = FORMAT_NEEDS_TRACE,
 	.has_several = true,
 	.export = events_export,

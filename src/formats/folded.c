@@ -13,7 +13,6 @@
  * functions. A path without frames is "[no stack]", a name of blanks is "[blank]", and a '#' that would begin a
  * comment is "[#]".
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,8 @@
 #include "base/buffer.h"
 #include "base/quote.h"
 #include "formats/format.h"
+#include "formats/import_stream.h"
+#include "formats/input_lines.h"
 
 /* The largest count of a line: no program runs that long. */
 static const uint64_t COUNT_LIMIT = UINT64_C(1) << 48;
@@ -191,8 +192,9 @@ static bool is_comment(const char *line, size_t length)
 	return line[0] == '#' && (length == 1 || is_blank(line[1]) || line[length - 1] < '0' || line[length - 1] > '9');
 }
 
-static int import_line(struct import *import, const char *line, size_t length)
+static int import_line(void *context, char *line, size_t length)
 {
+	struct import *import = context;
 	while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r' || is_blank(line[length - 1])))
 		length--;
 	if (length == 0 || is_comment(line, length))
@@ -212,25 +214,6 @@ static int import_line(struct import *import, const char *line, size_t length)
 	if (node < 0 || profile_add_hit(import->profile, 0, PROFILE_NONE, (uint32_t)node, 0, count) < 0)
 		return out_of_memory(import);
 	return 0;
-}
-
-static int import_lines(struct import *import, FILE *in)
-{
-	char *line = NULL;
-	size_t capacity = 0;
-	ssize_t length;
-	int code = 0;
-	errno = 0;
-	while (code == 0 && (length = getline(&line, &capacity, in)) >= 0) {
-		import->line++;
-		code = import_line(import, line, (size_t)length);
-		errno = 0;
-	}
-	if (code == 0 && !feof(in))
-		code = error_set_errno(import->error, "cannot read %s%s%s", quote_mark(import->name), import->name,
-				       quote_mark(import->name));
-	free(line);
-	return code;
 }
 
 /* --- the rest of the profile --- */
@@ -270,7 +253,7 @@ static struct profile *folded_import(FILE *in, const char *name, const char *ima
 	if (!import.profile || describe(import.profile) < 0)
 		code = out_of_memory(&import);
 	else
-		code = import_lines(&import, in);
+		code = input_lines_read(in, name, &import.line, import_line, &import, error);
 	free(import.location_of);
 	free(import.frames);
 	free(import.stack);
@@ -301,9 +284,13 @@ static void append_name(struct buffer *texts, const char *name)
 {
 	if (name[0] && !name[strspn(name, " \t\r\n")])
 		name = "[blank]";
-	for (; *name; name++) {
-		bool is_break = *name == '\n' || *name == '\r';
-		buffer_append_byte(texts, *name == ';' ? ':' : is_break ? ' ' : (uint8_t)*name);
+	for (;;) {
+		size_t plain = strcspn(name, ";\r\n");
+		buffer_append(texts, name, plain);
+		name += plain;
+		if (!*name)
+			return;
+		buffer_append_byte(texts, *name++ == ';' ? ':' : ' ');
 	}
 }
 
@@ -383,6 +370,31 @@ static int folded_export(const struct format_input *input, struct sink *out, str
 	return code < 0 ? error_set(error, code, "cannot export: %s", error_text(code)) : 0;
 }
 
+/* The first line that is neither empty nor a comment ends in a count, or there is none. A line that is longer than the bytes that can be
+ * seen must be text. */
+static bool folded_recognise(const unsigned char *start, size_t bytes)
+{
+	for (size_t at = 0, length; at < bytes; at += length + 1) {
+		const char *line = (const char *)start + at;
+		const char *end = memchr(line, '\n', bytes - at);
+		length = end ? (size_t)(end - line) : bytes - at;
+		size_t kept = length;
+		if (memchr(line, 0, length))
+			return false;
+		while (kept > 0 && (line[kept - 1] == '\r' || is_blank(line[kept - 1])))
+			kept--;
+		if (kept == 0 || is_comment(line, kept))
+			continue;
+		if (!end && bytes >= IMPORT_STREAM_START_BYTES)
+			return true;
+		size_t number = kept;
+		while (number > 0 && strchr("0123456789.", line[number - 1]))
+			number--;
+		return number < kept && number > 1 && is_blank(line[number - 1]);
+	}
+	return true;
+}
+
 const struct format format_folded = {
 	.name = "folded",
 	.title = "folded stacks",
@@ -390,6 +402,8 @@ const struct format format_folded = {
 	.summary = "one line per call path, 'main;f;g 12', as flame graph tools read and write",
 	.options = FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION,
 	.paths = FORMAT_BY_FUNCTION,
+	.is_unmarked = true,
+	.recognise = folded_recognise,
 	.import = folded_import,
 	.export = folded_export,
 };

@@ -22,21 +22,23 @@
 
 /* Options of `cpprof export` that a format accepts, in addition to those of every format. */
 enum format_option {
-	FORMAT_RESOURCE = 1 << 0,  /* --resource */
-	FORMAT_OBJECT = 1 << 1,    /* --object */
-	FORMAT_FRAMES = 1 << 2,    /* --kernel, --no-inlines, --untrimmed, --no-stitch */
-	FORMAT_SELECTION = 1 << 3, /* --thread, --process, --cgroup, --label, --from, --to */
+	FORMAT_RESOURCE = 1 << 0,        /* --resource */
+	FORMAT_OBJECT = 1 << 1,          /* --object */
+	FORMAT_FRAMES = 1 << 2,          /* --kernel, --no-inlines, --untrimmed, --native-frames, --no-stitch */
+	FORMAT_SELECTION = 1 << 3,       /* --thread, --process, --cgroup, --label, --from, --to */
+	FORMAT_EVENT_SELECTION = 1 << 4, /* the same without --label, which events do not have */
 };
 
 /* Requirements of a format. */
 enum format_need {
 	FORMAT_NEEDS_IMAGE = 1 << 0, /* for import: the file of the program or library that ran */
 	FORMAT_NEEDS_TRACE = 1 << 1, /* for export: a trace, whose events it lists */
+	FORMAT_TAKES_TRACE = 1 << 2, /* for export: it writes the events, if the profile is a trace */
 };
 
 /* The frames of the paths that an exporter gets. */
 enum format_paths {
-	FORMAT_NO_PATHS,    /* it reads the tables of the profile, or events */
+	FORMAT_NO_PATHS,    /* it reads the tables of the profile, whose hits are the selected ones, or events */
 	FORMAT_BY_FUNCTION, /* a frame is a function */
 	FORMAT_BY_LINE,     /* a frame is a function and the line that executes in it */
 };
@@ -45,8 +47,10 @@ struct format_input {
 	const struct profile *profile;
 	/* The resource, or PROFILE_NONE for all, if the format has_several; and how frames are shown. */
 	struct view_options view;
-	const char *object;             /* the end of a path, such as "libfoo.so.1"; NULL: the program */
-	struct event_source *events;    /* not owned; NULL without FORMAT_NEEDS_TRACE */
+	const char *object; /* the end of a path, such as "libfoo.so.1"; NULL: the program */
+	/* Not owned. NULL without FORMAT_NEEDS_TRACE; with FORMAT_TAKES_TRACE, also if the profile is not a trace, and if a
+	 * resource or labels are selected, which events do not have. */
+	struct event_source *events;
 	const struct call_paths *paths; /* format_export fills it in; NULL with FORMAT_NO_PATHS */
 };
 
@@ -60,6 +64,10 @@ struct format {
 	enum format_paths paths;
 	bool has_several; /* a file contains several resources, not only one */
 	bool is_binary;
+	bool is_unmarked; /* its files have no mark: it is recognised only if no other format is */
+	/* Returns whether a file that begins with these bytes (at most IMPORT_STREAM_START_BYTES; fewer: the whole file) is in the
+	 * format. NULL: never. */
+	bool (*recognise)(const unsigned char *start, size_t bytes);
 	/* Either function may be NULL: the format cannot be read, or not written. The importer returns a new profile,
 	 * which the caller frees, or NULL and sets `error`. The profile's addresses need not be named yet
 	 * (`symbolized`). `name` is the input's name for messages ("stdin:17: ..."). `image` is NULL without
@@ -71,9 +79,13 @@ struct format {
 
 extern const struct format *const formats[];        /* NULL-terminated */
 const struct format *format_find(const char *name); /* NULL: unknown */
+/* Returns the format that recognises a file by its first bytes, or NULL. */
+const struct format *format_recognise(const unsigned char *start, size_t bytes);
 
 /* Returns the word that formats have for a resource's unit: "nanoseconds" for "ns", "bytes" for "byte"; other units as they are. */
 const char *format_unit(const char *unit);
+/* The inverse. */
+const char *format_unit_read(const char *word);
 
 /* Makes the paths that the format needs, writes everything, and finishes the sink. Returns 0 or a negative error. */
 int format_export(const struct format *format, const struct format_input *input, struct sink *out, struct error *error);

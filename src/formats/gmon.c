@@ -276,15 +276,22 @@ static int gmon_export(const struct format_input *input, struct sink *out, struc
 	return code;
 }
 
+static bool gmon_recognise(const unsigned char *start, size_t bytes)
+{
+	static const char mark[] = "gmon";
+	return bytes >= sizeof(mark) - 1 && memcmp(start, mark, sizeof(mark) - 1) == 0;
+}
+
 const struct format format_gmon = {
 	.name = "gmon",
 	.title = "gmon.out",
 	.ending = "out",
 	.summary = "gmon.out, the input of gprof: calls and samples of one program or library",
-	.options = FORMAT_RESOURCE | FORMAT_OBJECT,
+	.options = FORMAT_RESOURCE | FORMAT_OBJECT | FORMAT_SELECTION,
 	.needs = FORMAT_NEEDS_IMAGE,
 	.has_several = true,
 	.is_binary = true,
+	.recognise = gmon_recognise,
 	.import = gmon_import,
 	.export = gmon_export,
 };

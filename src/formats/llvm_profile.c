@@ -21,63 +21,14 @@
 #include <string.h>
 
 #include "analyze/source_counts.h"
+#include "formats/context_order.h"
 #include "formats/format.h"
 
 struct writing {
 	const struct source_counts *counts;
 	struct sink *out;
-	uint32_t *order; /* contexts: those without a parent, then the children of each context; by order_contexts */
-	size_t *first_child; /* [context_count + 1] indexes in `order` */
-	size_t *first_line;  /* [context_count + 1] indexes in counts->lines */
-	size_t *first_call;  /* [context_count + 1] indexes in counts->calls */
+	struct context_order order;
 };
-
-/* --- the order --- */
-
-static int compare_contexts(const void *left, const void *right, void *context)
-{
-	const struct source_counts *counts = context;
-	const struct source_context *a = &counts->contexts[*(const uint32_t *)left];
-	const struct source_context *b = &counts->contexts[*(const uint32_t *)right];
-	if (a->parent != b->parent)
-		return a->parent + 1 < b->parent + 1 ? -1 : 1; /* PROFILE_NONE first */
-	if (a->parent == PROFILE_NONE && a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	if (a->call.offset != b->call.offset)
-		return a->call.offset < b->call.offset ? -1 : 1;
-	if (a->call.discriminator != b->call.discriminator)
-		return a->call.discriminator < b->call.discriminator ? -1 : 1;
-	return strcmp(counts->functions[a->function].name, counts->functions[b->function].name);
-}
-
-static int order_contexts(struct writing *writing)
-{
-	const struct source_counts *counts = writing->counts;
-	size_t count = counts->context_count, line = 0, call = 0, child = 0;
-	writing->order = malloc((count + 1) * sizeof(*writing->order));
-	writing->first_child = calloc(count + 1, sizeof(*writing->first_child));
-	writing->first_line = calloc(count + 1, sizeof(*writing->first_line));
-	writing->first_call = calloc(count + 1, sizeof(*writing->first_call));
-	if (!writing->order || !writing->first_child || !writing->first_line || !writing->first_call)
-		return ERROR_MEMORY;
-	for (size_t i = 0; i < count; i++)
-		writing->order[i] = (uint32_t)i;
-	qsort_r(writing->order, count, sizeof(*writing->order), compare_contexts, (void *)counts);
-	while (child < count && counts->contexts[writing->order[child]].parent == PROFILE_NONE)
-		child++;
-	for (size_t i = 0; i <= count; i++) {
-		while (line < counts->line_count && counts->lines[line].context < i)
-			line++;
-		while (call < counts->call_count && counts->calls[call].context < i)
-			call++;
-		while (child < count && counts->contexts[writing->order[child]].parent < i)
-			child++;
-		writing->first_line[i] = line;
-		writing->first_call[i] = call;
-		writing->first_child[i] = child;
-	}
-	return 0;
-}
 
 /* --- lines --- */
 
@@ -102,8 +53,8 @@ static bool is_same(const struct source_position *a, const struct source_positio
 static void write_lines(const struct writing *writing, uint32_t context, int indent)
 {
 	const struct source_counts *counts = writing->counts;
-	size_t line = writing->first_line[context], line_end = writing->first_line[context + 1];
-	size_t call = writing->first_call[context], call_end = writing->first_call[context + 1];
+	size_t line = writing->order.first_line[context], line_end = writing->order.first_line[context + 1];
+	size_t call = writing->order.first_call[context], call_end = writing->order.first_call[context + 1];
 	while (line < line_end || call < call_end) {
 		struct source_position at =
 			line < line_end ? counts->lines[line].position : counts->calls[call].position;
@@ -137,8 +88,8 @@ static void write_name(struct sink *out, const struct source_counts *counts, uin
 static void write_nested(const struct writing *writing, uint32_t context, int indent)
 {
 	write_lines(writing, context, indent + 1);
-	for (size_t i = writing->first_child[context]; i < writing->first_child[context + 1]; i++) {
-		uint32_t child = writing->order[i];
+	for (size_t i = writing->order.first_child[context]; i < writing->order.first_child[context + 1]; i++) {
+		uint32_t child = writing->order.contexts[i];
 		const struct source_context *row = &writing->counts->contexts[child];
 		sink_printf(writing->out, "%*s", indent + 1, "");
 		write_position(writing->out, &row->call);
@@ -153,7 +104,7 @@ static void write_all_nested(const struct writing *writing)
 {
 	const struct source_counts *counts = writing->counts;
 	for (size_t i = 0; i < counts->context_count && !sink_failed(writing->out); i++) {
-		uint32_t context = writing->order[i];
+		uint32_t context = writing->order.contexts[i];
 		if (counts->contexts[context].parent != PROFILE_NONE)
 			return;
 		write_name(writing->out, counts, context);
@@ -187,8 +138,8 @@ static int write_all_contexts(const struct writing *writing)
 	if (!path)
 		return ERROR_MEMORY;
 	for (uint32_t i = 0; i < counts->context_count && !sink_failed(writing->out); i++) {
-		if (writing->first_line[i] == writing->first_line[i + 1] &&
-		    writing->first_call[i] == writing->first_call[i + 1])
+		if (writing->order.first_line[i] == writing->order.first_line[i + 1] &&
+		    writing->order.first_call[i] == writing->order.first_call[i + 1])
 			continue; /* all its hits are lost: see the comments of the file */
 		sink_text(writing->out, "[");
 		write_path(writing, i, path);
@@ -225,7 +176,7 @@ static int export(const struct format_input *input, enum source_nesting nesting,
 	struct writing writing = { .counts = counts, .out = out };
 	if (!counts)
 		return error->code;
-	int status = counts->line_count == 0 ? ERROR_NOT_FOUND : order_contexts(&writing);
+	int status = counts->line_count == 0 ? ERROR_NOT_FOUND : context_order_make(&writing.order, counts);
 	if (status == 0) {
 		write_losses(&writing);
 		if (nesting == NEST_ALL)
@@ -233,10 +184,7 @@ static int export(const struct format_input *input, enum source_nesting nesting,
 		else
 			write_all_nested(&writing);
 	}
-	free(writing.order);
-	free(writing.first_child);
-	free(writing.first_line);
-	free(writing.first_call);
+	context_order_release(&writing.order);
 	source_counts_free(counts);
 	if (status == ERROR_NOT_FOUND)
 		return error_set(error, status,
@@ -267,7 +215,7 @@ const struct format format_llvm_profile = {
 	.summary =
 		"counts of lines for clang -fprofile-sample-use; a function has its own counts for each caller in its "
 		"file",
-	.options = FORMAT_RESOURCE,
+	.options = FORMAT_RESOURCE | FORMAT_SELECTION,
 	.export = export_nested,
 };
 
@@ -276,7 +224,7 @@ const struct format format_llvm_profile_contexts = {
 	.title = "LLVM's sample profile",
 	.ending = "prof",
 	.summary = "the same with a function's counts for each call path, also across files; for builds with -flto",
-	.options = FORMAT_RESOURCE,
+	.options = FORMAT_RESOURCE | FORMAT_SELECTION,
 	.export = export_contexts,
 };
 
@@ -285,6 +233,6 @@ const struct format format_llvm_profile_flat = {
 	.title = "LLVM's sample profile",
 	.ending = "prof",
 	.summary = "the same with one count for all callers of a function, except where it was inlined",
-	.options = FORMAT_RESOURCE,
+	.options = FORMAT_RESOURCE | FORMAT_SELECTION,
 	.export = export_flat,
 };

@@ -1,5 +1,5 @@
 /*
- * pprof: the profiles of Go's tools and of many services, a message of Protocol Buffers, compressed by gzip. The numbers of the
+ * pprof, written: the profiles of Go's tools and of many services, a message of Protocol Buffers, compressed by gzip. The numbers of the
  * fields are those of profile.proto (github.com/google/pprof, proto/profile.proto).
  *
  *   sample_type   a resource; a value is the hits times the interval
@@ -14,55 +14,21 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 #include "base/strings.h"
+#include "formats/amount.h"
 #include "formats/format.h"
 #include "formats/gzip.h"
+#include "formats/places.h"
+#include "formats/pprof_fields.h"
 #include "formats/protobuf.h"
-#include "profile/companion.h"
-
-enum profile_field {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING = 6,
-	PROFILE_TIME_NS = 9,
-	PROFILE_DURATION_NS = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_COMMENT = 13,
-};
-enum value_type_field { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
-enum sample_field { SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2, SAMPLE_LABEL = 3 };
-enum label_field { LABEL_KEY = 1, LABEL_TEXT = 2, LABEL_NUMBER = 3 };
-enum mapping_field {
-	MAPPING_ID = 1,
-	MAPPING_FILE = 5,
-	MAPPING_BUILD_ID = 6,
-	MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_INLINE = 10
-};
-enum location_field { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_LINE = 4 };
-enum line_field { LINE_FUNCTION = 1, LINE_NUMBER = 2 };
-enum function_field { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
-
-/* A frame, and the location of the frames that it is inlined into. */
-struct place {
-	uint32_t outer; /* index of a place; PROFILE_NONE: it is inlined into none */
-	uint32_t frame; /* index in paths->frames */
-};
 
 struct pprof {
 	const struct call_paths *paths;
 	struct gzip gzip;
 	struct strings strings;
 	struct buffer message, inner, deepest; /* reused */
-	struct place *places;
-	size_t place_count, place_capacity;
-	struct hash_map by_place;  /* (outer, frame) -> place */
+	struct places places;
 	struct hash_map functions; /* (name, file) as strings -> id; ids begin at 1 */
 	struct hash_map mappings;  /* path as a string -> id */
-	uint32_t *place_of;        /* per path: its innermost location */
 	uint32_t *shown;           /* the resources that are written */
 	uint32_t shown_count;
 	int status;
@@ -108,44 +74,11 @@ static void write_number(struct pprof *pprof, uint32_t field, uint64_t number)
 /* Returns the id of a key, from 1 on; sets *is_new if it had none. */
 static uint32_t id_of(struct pprof *pprof, struct hash_map *map, uint64_t key, bool *is_new)
 {
-	uint32_t known = hash_map_get(map, key);
-	*is_new = known == HASH_MAP_NONE;
-	if (!*is_new)
-		return known;
-	uint32_t id = (uint32_t)map->count + 1;
-	fail(pprof, hash_map_put(map, key, id));
+	uint32_t id;
+	int added = hash_map_number(map, key, &id);
+	fail(pprof, added);
+	*is_new = added != 0;
 	return id;
-}
-
-static uint32_t place_below(struct pprof *pprof, uint32_t outer, uint32_t frame)
-{
-	uint64_t key = (uint64_t)outer << 32 | frame;
-	uint32_t known = hash_map_get(&pprof->by_place, key);
-	if (known != HASH_MAP_NONE)
-		return known;
-	if (ARRAY_RESERVE(pprof->places, pprof->place_capacity, pprof->place_count + 1) < 0 ||
-	    hash_map_put(&pprof->by_place, key, (uint32_t)pprof->place_count) < 0) {
-		fail(pprof, ERROR_MEMORY);
-		return 0;
-	}
-	pprof->places[pprof->place_count] = (struct place){ outer, frame };
-	return (uint32_t)pprof->place_count++;
-}
-
-static bool is_inlined(const struct pprof *pprof, uint32_t path)
-{
-	const struct call_paths *paths = pprof->paths;
-	return paths->parent[path] != 0 && paths->frames[paths->frame[path]].inlined;
-}
-
-/* Parents have smaller ids. */
-static void find_places(struct pprof *pprof)
-{
-	const struct call_paths *paths = pprof->paths;
-	for (uint32_t i = 1; i < paths->count && pprof->status == 0; i++) {
-		uint32_t outer = is_inlined(pprof, i) ? pprof->place_of[paths->parent[i]] : PROFILE_NONE;
-		pprof->place_of[i] = place_below(pprof, outer, paths->frame[i]);
-	}
 }
 
 static uint64_t function_of(struct pprof *pprof, const struct path_frame *frame)
@@ -214,11 +147,11 @@ static void write_program(struct pprof *pprof)
 static void write_locations(struct pprof *pprof)
 {
 	const struct path_frame *frames = pprof->paths->frames;
-	for (uint32_t i = 0; i < pprof->place_count && pprof->status == 0; i++) {
+	for (uint32_t i = 0; i < pprof->places.count && pprof->status == 0; i++) {
 		struct buffer *lines = &pprof->deepest;
-		uint64_t mapping = mapping_of(pprof, &frames[pprof->places[i].frame]);
-		for (uint32_t at = i; at != PROFILE_NONE; at = pprof->places[at].outer) {
-			const struct path_frame *frame = &frames[pprof->places[at].frame];
+		uint64_t mapping = mapping_of(pprof, &frames[pprof->places.items[i].frame]);
+		for (uint32_t at = i; at != PROFILE_NONE; at = pprof->places.items[at].outer) {
+			const struct path_frame *frame = &frames[pprof->places.items[at].frame];
 			uint64_t function = function_of(pprof, frame);
 			protobuf_number(&pprof->inner, LINE_FUNCTION, function);
 			protobuf_number(&pprof->inner, LINE_NUMBER, frame->line);
@@ -278,20 +211,13 @@ static void write_sample(struct pprof *pprof, const struct group *group, const u
 {
 	const struct call_paths *paths = pprof->paths;
 	const struct profile *profile = paths->profile;
-	for (uint32_t at = group->path; at != 0; at = paths->parent[at]) {
-		buffer_append_varint(&pprof->inner, pprof->place_of[at] + UINT64_C(1));
-		while (is_inlined(pprof, at))
-			at = paths->parent[at];
-	}
+	for (uint32_t at = group->path; at != 0; at = places_caller(&pprof->places, at))
+		buffer_append_varint(&pprof->inner, pprof->places.of_path[at] + UINT64_C(1));
 	protobuf_message(&pprof->message, SAMPLE_LOCATIONS, &pprof->inner);
 	for (uint32_t i = 0; i < pprof->shown_count; i++) {
 		uint32_t resource = pprof->shown[i];
-		uint64_t value;
-		if (__builtin_mul_overflow(hits[resource - paths->first_resource],
-					   profile->resources[resource].interval, &value) ||
-		    value > INT64_MAX)
-			value = INT64_MAX;
-		buffer_append_varint(&pprof->inner, value);
+		buffer_append_varint(&pprof->inner,
+				     amount_of(profile, resource, hits[resource - paths->first_resource]));
 	}
 	protobuf_message(&pprof->message, SAMPLE_VALUES, &pprof->inner);
 	append_labels(pprof, group);
@@ -308,16 +234,40 @@ static int by_group(const void *left, const void *right)
 	return a->label_set < b->label_set ? -1 : a->label_set > b->label_set;
 }
 
+/* Returns the hits in the order of by_group, or NULL without memory: first a counting sort by path, because most paths have few hits. */
+static struct path_hit *sort_by_group(const struct path_hit *hits, size_t count, size_t path_count)
+{
+	struct path_hit *sorted = malloc((count + 1) * sizeof(*sorted));
+	size_t *ends = calloc(path_count + 1, sizeof(*ends));
+	if (!sorted || !ends) {
+		free(sorted);
+		free(ends);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		ends[hits[i].path + 1]++;
+	for (size_t i = 1; i <= path_count; i++)
+		ends[i] += ends[i - 1];
+	/* ends[path]: at first where the path's hits begin, and at last where they end */
+	for (size_t i = 0; i < count; i++)
+		sorted[ends[hits[i].path]++] = hits[i];
+	for (size_t i = 0, first = 0; i < path_count; first = ends[i++])
+		if (ends[i] - first > 1)
+			qsort(sorted + first, ends[i] - first, sizeof(*sorted), by_group);
+	free(ends);
+	return sorted;
+}
+
 static void write_samples(struct pprof *pprof)
 {
 	const struct call_paths *paths = pprof->paths;
 	size_t count;
-	struct path_hit *hits = call_paths_hits(paths, &count);
+	struct path_hit *by_time = call_paths_hits(paths, &count);
+	struct path_hit *hits = by_time ? sort_by_group(by_time, count, paths->count) : NULL;
+	free(by_time);
 	uint64_t *sums = calloc(paths->resource_count + 1, sizeof(*sums));
 	if (!hits || !sums)
 		fail(pprof, ERROR_MEMORY);
-	else
-		qsort(hits, count, sizeof(*hits), by_group);
 	for (size_t i = 0, next; pprof->status == 0 && i < count && !sink_failed(pprof->gzip.out); i = next) {
 		memset(sums, 0, paths->resource_count * sizeof(*sums));
 		for (next = i; next < count && by_group(&hits[i], &hits[next]) == 0; next++)
@@ -361,18 +311,9 @@ static void write_strings(struct pprof *pprof)
 	}
 }
 
-static void choose_resources(struct pprof *pprof)
-{
-	const struct call_paths *paths = pprof->paths;
-	for (uint32_t i = 0; i < paths->resource_count; i++)
-		if (paths->resource_count == 1 || !companion_is(paths->profile, paths->first_resource + i))
-			pprof->shown[pprof->shown_count++] = paths->first_resource + i;
-}
-
 static int write_all(struct pprof *pprof)
 {
-	choose_resources(pprof);
-	find_places(pprof);
+	pprof->shown_count = written_resources(pprof->paths, pprof->shown);
 	write_head(pprof);
 	write_program(pprof);
 	write_locations(pprof);
@@ -388,13 +329,11 @@ static int pprof_export(const struct format_input *input, struct sink *out, stru
 	buffer_init(&pprof.message);
 	buffer_init(&pprof.inner);
 	buffer_init(&pprof.deepest);
-	hash_map_init(&pprof.by_place);
 	hash_map_init(&pprof.functions);
 	hash_map_init(&pprof.mappings);
-	pprof.place_of = malloc((paths->count + 1) * sizeof(*pprof.place_of));
 	pprof.shown = malloc((paths->resource_count + 1) * sizeof(*pprof.shown));
-	int status = strings_init(&pprof.strings);
-	if (status == 0 && (!pprof.place_of || !pprof.shown))
+	int status = places_init(&pprof.places, paths);
+	if (strings_init(&pprof.strings) < 0 || !pprof.shown)
 		status = ERROR_MEMORY;
 	if (status == 0)
 		status = gzip_begin(&pprof.gzip, out);
@@ -406,11 +345,9 @@ static int pprof_export(const struct format_input *input, struct sink *out, stru
 	buffer_release(&pprof.message);
 	buffer_release(&pprof.inner);
 	buffer_release(&pprof.deepest);
-	hash_map_release(&pprof.by_place);
+	places_release(&pprof.places);
 	hash_map_release(&pprof.functions);
 	hash_map_release(&pprof.mappings);
-	free(pprof.places);
-	free(pprof.place_of);
 	free(pprof.shown);
 	return status < 0 ? error_set(error, status, "cannot export: %s", error_text(status)) : 0;
 }
@@ -425,5 +362,7 @@ const struct format format_pprof = {
 	.paths = FORMAT_BY_LINE,
 	.has_several = true,
 	.is_binary = true,
+	.recognise = pprof_recognise,
+	.import = pprof_import,
 	.export = pprof_export,
 };

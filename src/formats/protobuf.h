@@ -5,9 +5,11 @@
 #ifndef FORMATS_PROTOBUF_H
 #define FORMATS_PROTOBUF_H
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/sink.h"
 
 enum protobuf_type { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_BYTES = 2 };
 
@@ -23,6 +25,28 @@ static inline void protobuf_number(struct buffer *message, uint32_t field, uint6
 		return;
 	protobuf_key(message, field, PROTOBUF_VARINT);
 	buffer_append_varint(message, number);
+}
+
+/* The same for a field of a oneof, which is written also if it is 0. */
+static inline void protobuf_chosen_number(struct buffer *message, uint32_t field, uint64_t number)
+{
+	protobuf_key(message, field, PROTOBUF_VARINT);
+	buffer_append_varint(message, number);
+}
+
+/* A number of type fixed64 without a key: an element of a packed field. */
+static inline void protobuf_append_fixed64(struct buffer *message, uint64_t number)
+{
+	uint64_t little = htole64(number);
+	buffer_append(message, &little, sizeof(little));
+}
+
+static inline void protobuf_fixed64(struct buffer *message, uint32_t field, uint64_t number)
+{
+	if (number == 0)
+		return;
+	protobuf_key(message, field, PROTOBUF_FIXED64);
+	protobuf_append_fixed64(message, number);
 }
 
 /* A field of type bytes or string, an element of a repeated one, or a message. It is written also if it is empty. */
@@ -45,6 +69,22 @@ static inline void protobuf_message(struct buffer *message, uint32_t field, stru
 	if (buffer_error(inner) < 0)
 		message->error = buffer_error(inner);
 	buffer_clear(inner);
+}
+
+/* Writes the message as a field of the outermost message, which the sink gets. Returns 0, or ERROR_MEMORY, also for the message's. */
+static inline int protobuf_write(struct sink *out, uint32_t field, const struct buffer *message)
+{
+	struct buffer head;
+	buffer_init(&head);
+	protobuf_key(&head, field, PROTOBUF_BYTES);
+	buffer_append_varint(&head, message->size);
+	int status = buffer_error(&head) < 0 ? buffer_error(&head) : buffer_error(message);
+	if (status == 0) {
+		sink_write(out, head.bytes, head.size);
+		sink_write(out, message->bytes, message->size);
+	}
+	buffer_release(&head);
+	return status;
 }
 
 #endif

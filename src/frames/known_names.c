@@ -2,10 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
 #include "profile/findings.h"
+#include "profile/generated_code.h"
 #include "profile/module_name.h"
 
 int known_names_init(struct known_names *names)
@@ -21,6 +24,7 @@ void known_names_release(struct known_names *names)
 	free(names->modules);
 	free(names->sources);
 	free(names->lacking);
+	free(names->lists);
 	*names = (struct known_names){ 0 };
 }
 
@@ -52,12 +56,14 @@ static int64_t take_module(struct known_names *names, const struct profile_extra
 		return path;
 	row.path = (uint32_t)path;
 	if (ARRAY_RESERVE(names->sources, names->source_capacity, names->source_count + 1) < 0 ||
-	    ARRAY_RESERVE(names->lacking, names->lacking_capacity, names->source_count + 1) < 0)
+	    ARRAY_RESERVE(names->lacking, names->lacking_capacity, names->source_count + 1) < 0 ||
+	    ARRAY_RESERVE(names->lists, names->list_capacity, names->source_count + 1) < 0)
 		return ERROR_MEMORY;
 	int64_t added = profile_add_module(names->profile, &row);
 	if (added < 0)
 		return added;
 	names->lacking[names->source_count] = 0;
+	names->lists[names->source_count] = 0;
 	names->sources[names->source_count++] = source;
 	names->modules[source] = (uint32_t)added;
 	return added;
@@ -164,6 +170,42 @@ static bool is_wanted(void *context, uint32_t module)
 {
 	const struct opener *opener = context;
 	return opener->names->lacking[module] >= opener->hits_min;
+}
+
+/* Returns 1 + the size of the list of generated code, or 0 if there is none. */
+static uint64_t list_size(struct opener *opener, uint32_t module)
+{
+	struct error none;
+	struct stat status;
+	int fd = open_of_source(opener, module, &none);
+	uint64_t size = fd >= 0 && fstat(fd, &status) == 0 ? 1 + (uint64_t)status.st_size : 0;
+	if (fd >= 0)
+		close(fd);
+	return size;
+}
+
+static void forget_nameless(struct profile *profile, uint32_t module)
+{
+	for (size_t i = 0; i < profile->location_count; i++) {
+		struct profile_location *location = &profile->locations[i];
+		if (location->module != module || !generated_code_is_nameless(profile, (uint32_t)i))
+			continue;
+		location->first_frame = PROFILE_NONE;
+		location->frame_count = 0;
+	}
+}
+
+void known_names_renew(struct known_names *names, const struct frames_options *options)
+{
+	struct opener opener = { names, options, 0 };
+	for (uint32_t i = 0; i < names->source_count && options->open_module; i++) {
+		if (names->profile->modules[i].kind != MODULE_ANON)
+			continue;
+		uint64_t size = list_size(&opener, i);
+		if (size > names->lists[i])
+			forget_nameless(names->profile, i);
+		names->lists[i] = size;
+	}
 }
 
 int known_names_find(struct known_names *names, uint64_t hits_min, const struct frames_options *options,

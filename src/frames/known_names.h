@@ -5,7 +5,7 @@
  * The profiles are extracts (profile/extract.h) of one growing source. This object remembers names by the ids of locations and
  * modules in that source.
  *
- *   known_names_init -> (known_names_ask -> [known_names_find] -> known_names_give)... -> known_names_release
+ *   known_names_init -> (known_names_renew -> known_names_ask -> [known_names_find] -> known_names_give)... -> known_names_release
  */
 #ifndef FRAMES_KNOWN_NAMES_H
 #define FRAMES_KNOWN_NAMES_H
@@ -24,14 +24,19 @@ struct known_names {
 	uint32_t *modules;       /* owned: ... by module */
 	uint32_t *sources;       /* owned: by module of `profile`, that of the source */
 	uint64_t *lacking;       /* owned: ... the hits at or below addresses without a name in the last extract */
+	uint64_t *lists; /* owned: ... for generated code, 1 + the size of the list that named it; 0: there was none */
 	size_t location_count, module_count, source_count, location_capacity, module_capacity, source_capacity,
-		lacking_capacity;
+		lacking_capacity, list_capacity;
 };
 
 int known_names_init(struct known_names *names);
 void known_names_release(struct known_names *names); /* accepts {0} */
 
-/* What has no name yet of an extract: locations; hits at such a location; and, for the module with the most of them, the sum over such
+/* Forgets that generated code has no name where its runtime's list has grown since, so that it is asked for again. options->open_module as
+ * below. */
+void known_names_renew(struct known_names *names, const struct frames_options *options);
+
+/* The part of an extract that has no name yet: locations; hits at such a location; and, for the module with the most of them, the sum over such
  * locations of the hits at or below them. */
 struct known_names_lack {
 	size_t locations;

@@ -12,17 +12,20 @@
 #include "profile/findings.h"
 #include "profile/module_name.h"
 #include "profile/nameless.h"
+#include "unwind/unwind.h"
 
 enum { MODULES_MOST = 3 };
 
-/* Whether the file at the module's path is the one that was recorded: in a container, the path is that of another file. */
-static bool is_here(const char *path, const struct profile_module *module)
+/* Whether the file at the module's path is the one that was recorded: in a container, the path is that of another file. Sets *is_haskell
+ * for a file of GHC that was not stripped. */
+static bool is_here(const char *path, const struct profile_module *module, bool *is_haskell)
 {
 	const uint8_t *id;
 	int fd = path_open_regular(path);
 	struct elf_file *file = fd >= 0 ? elf_file_open(fd, path, NULL) : NULL;
 	size_t bytes = file ? elf_file_build_id(file, &id) : 0;
 	bool is_same = bytes > 0 && bytes == module->build_id_bytes && memcmp(id, module->build_id, bytes) == 0;
+	*is_haskell = is_same && elf_file_section(file, ".symtab").bytes && unwind_is_haskell(file);
 	elf_file_free(file);
 	if (fd >= 0)
 		close(fd);
@@ -34,12 +37,14 @@ static int note_remedy(struct profile *profile, const struct profile_module *mod
 {
 	const char *path = profile_string(profile, module->path);
 	struct debug_package package;
-	if (!is_here(path, module))
+	bool is_haskell;
+	if (!is_here(path, module, &is_haskell))
 		return 0;
 	debug_package_find("", path, &package);
 	const struct nameless_source source = { .package = package.name[0] ? package.name : NULL,
 						.server = download_has_servers() ? NULL : package.server,
-						.is_own = package.is_searched && !package.name[0] };
+						.is_own = package.is_searched && !package.name[0],
+						.is_haskell = is_haskell };
 	return nameless_note_remedy(profile, path, &source);
 }
 

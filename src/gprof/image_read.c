@@ -204,7 +204,7 @@ static int read_symbols(struct image *image, const struct image_options *options
 	dwarf = module_file_dwarf(image->file, &bias);
 	if (dwarf && find_table(dwarf_getelf(dwarf), &table) == 0)
 		return read_table(image, &table, options);
-	return 0;
+	return image->file->lacks_memory ? ERROR_MEMORY : 0;
 }
 
 /* --- one symbol per address --- */

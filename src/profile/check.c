@@ -125,7 +125,7 @@ static bool hits_are_sound(const struct profile *p)
 	for (size_t i = 0; i < p->hit_count; i++) {
 		const struct profile_hit *h = &p->hits[i];
 		if (h->count > room || h->node >= p->node_count || h->resource >= p->resource_count || h->count == 0 ||
-		    !is_or_none(h->thread, p->thread_count))
+		    !is_or_none(h->thread, p->thread_count) || !profile_samples_are_sound(h))
 			return false;
 		room -= h->count;
 	}

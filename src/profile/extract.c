@@ -156,10 +156,11 @@ static int copy_hits(struct copying *copying, const struct profile_hit *hits, si
 {
 	int status = profile_reserve_hits(copying->to, count);
 	for (size_t i = 0; i < count && status == 0; i++) {
-		int64_t thread = copy_thread(copying, hits[i].thread);
-		status = thread < 0 ? (int)thread
-				    : profile_add_hit(copying->to, hits[i].time_ns, (uint32_t)thread,
-						      copying->nodes[hits[i].node], hits[i].resource, hits[i].count);
+		struct profile_hit row = hits[i];
+		int64_t thread = copy_thread(copying, row.thread);
+		row.thread = (uint32_t)thread;
+		row.node = copying->nodes[row.node];
+		status = thread < 0 ? (int)thread : profile_add_hit_row(copying->to, &row);
 	}
 	return status;
 }

@@ -49,6 +49,9 @@
 	X(KERNEL_NOT_RECORDED, "kernel-not-recorded", NOTE, INFO, "", \
 	  "Paths end where they enter the kernel, or in the one function [kernel]. The bpf backend, as root, shows the " \
 	  "kernel's functions; so does perf where /proc/kallsyms shows addresses.") \
+	X(INTERPRETER_NOT_SHOWN, "interpreter-not-shown", NOTE, CLOSING, "", \
+	  "Paths have the functions of the interpreter in place of those of the program. The bpf and preload backends show the " \
+	  "program's functions for the versions that docs/interpreters.md lists.") \
 	X(BACKEND_REFUSED, "backend-refused", NOTE, CLOSING, "", \
 	  "cpprof prefers this backend, but it could not measure here; cpprof resources prints what each backend can " \
 	  "measure.") \

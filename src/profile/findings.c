@@ -160,6 +160,14 @@ void finding_add(struct profile *profile, enum finding_code code, uint64_t count
 		profile->findings_error = result;
 }
 
+static bool has_finding(const struct profile *profile, uint32_t code, uint32_t text)
+{
+	for (size_t i = 0; i < profile->finding_count; i++)
+		if (profile->findings[i].code == code && profile->findings[i].text == text)
+			return true;
+	return false;
+}
+
 int findings_copy(struct profile *to, const struct profile *from)
 {
 	int status = 0;
@@ -167,6 +175,8 @@ int findings_copy(struct profile *to, const struct profile *from)
 		const struct profile_finding *finding = &from->findings[i];
 		int64_t code = profile_add_string(to, profile_string(from, finding->code));
 		int64_t text = code < 0 ? code : profile_add_string(to, profile_string(from, finding->text));
+		if (text >= 0 && finding->count == 0 && has_finding(to, (uint32_t)code, (uint32_t)text))
+			continue;
 		status = text < 0 ? (int)text
 				  : append(to, (uint32_t)code, finding->severity, finding->count, (uint32_t)text);
 	}

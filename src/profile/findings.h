@@ -68,7 +68,7 @@ bool finding_is_traced(const struct profile *profile, const struct profile_findi
 void finding_add(struct profile *profile, enum finding_code code, uint64_t count, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Adds the findings of another profile. Returns 0 or a negative error. */
+/* Adds the findings of another profile, but for those without a count that are there already. Returns 0 or a negative error. */
 int findings_copy(struct profile *to, const struct profile *from);
 
 /* Removes the findings of a code whose text contains `text` (not NULL). */

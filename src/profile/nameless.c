@@ -104,7 +104,10 @@ static bool is_of_system(const char *path)
 
 void nameless_append_source(const char *path, const struct nameless_source *source, struct buffer *text)
 {
-	if (source ? source->is_own : !is_of_system(path))
+	if (source && source->is_haskell)
+		buffer_append_string(text, "GHC gives local functions none; its own profiling (ghc -prof) attributes "
+					   "costs by source");
+	else if (source ? source->is_own : !is_of_system(path))
 		buffer_append_string(text, "compile it with -g, and do not strip it");
 	else if (!source)
 		buffer_printf(

@@ -32,6 +32,7 @@ struct nameless_source {
 	const char *package; /* of its debug symbols: "zlib1g-dbgsym"; NULL: none is known */
 	const char *server;  /* a debuginfod server that may have them; NULL: none */
 	bool is_own;         /* the file belongs to no package of the system */
+	bool is_haskell;     /* GHC compiled it, and it has its symbols */
 };
 
 /* Stores the remedy for a module as a note. Returns 0 or a negative error. */

@@ -235,21 +235,31 @@ int64_t profile_add_node(struct profile *profile, uint32_t parent, uint32_t loca
 	return id;
 }
 
-int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
-		    uint64_t count)
+int profile_add_hit_row(struct profile *profile, const struct profile_hit *row)
 {
+	struct profile_hit hit = *row;
 	uint64_t room = PROFILE_HITS_MOST - profile->hits_added;
-	count = count < room ? count : room;
-	if (count == 0)
+	if (hit.count > room) {
+		hit.count = room;
+		hit.more_samples = 0;
+	}
+	if (hit.count == 0)
 		return 0;
 	/* Hit rows have no ids, so only memory limits their number. */
 	if (ARRAY_RESERVE(profile->hits, profile->hit_capacity, profile->hit_count + 1) < 0)
 		return ERROR_MEMORY;
-	profile->hits[profile->hit_count++] = (struct profile_hit){
-		.time_ns = time_ns, .count = count, .node = node, .thread = thread, .resource = resource
-	};
-	profile->hits_added += count;
+	profile->hits[profile->hit_count++] = hit;
+	profile->hits_added += hit.count;
 	return 0;
+}
+
+int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
+		    uint64_t count)
+{
+	return profile_add_hit_row(
+		profile,
+		&(struct profile_hit){
+			.time_ns = time_ns, .count = count, .node = node, .thread = thread, .resource = resource });
 }
 
 int profile_reserve_hits(struct profile *profile, size_t count)

@@ -152,6 +152,8 @@ struct profile_hit {
 	uint32_t node;
 	uint32_t thread;   /* index in threads, or PROFILE_NONE */
 	uint32_t resource; /* index in resources */
+	/* 0, or of a sampled resource: the row is the sum of so many more samples, each of which has the same share of the count. */
+	uint32_t more_samples;
 };
 
 #define PROFILE_HITS_MOST (UINT64_C(1) << 62)
@@ -290,6 +292,8 @@ int profile_reserve_hits(struct profile *profile, size_t count);
  * or ERROR_MEMORY. */
 int profile_add_hit(struct profile *profile, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
 		    uint64_t count);
+/* The same for a whole row, which may be the sum of several samples. */
+int profile_add_hit_row(struct profile *profile, const struct profile_hit *row);
 
 /* Returns the set of these labels, which is added if it is new. Sorts the caller's array, which may be in any order;
  * the last of several labels with one key counts. */
@@ -298,6 +302,19 @@ int64_t profile_add_label_set(struct profile *profile, struct profile_label *lab
 /* Gives this label set to the hits from number `first` on; hits before `first` keep theirs. Returns 0 or
  * ERROR_MEMORY. */
 int profile_label_hits(struct profile *profile, size_t first, uint32_t label_set);
+
+/* Returns whether the samples of a hit row can have equal shares of its count. */
+static inline bool profile_samples_are_sound(const struct profile_hit *hit)
+{
+	return hit->more_samples == 0 || hit->count % (UINT64_C(1) + hit->more_samples) == 0;
+}
+
+/* Returns the number of samples of a hit row: 0 for counts that no sample was taken for. */
+static inline uint64_t profile_hit_samples(const struct profile *profile, const struct profile_hit *hit)
+{
+	uint8_t kind = profile->resources[hit->resource].kind;
+	return kind == RESOURCE_MERGED ? hit->count : kind == RESOURCE_SAMPLED ? UINT64_C(1) + hit->more_samples : 0;
+}
 
 static inline uint32_t profile_hit_labels(const struct profile *profile, size_t hit)
 {

@@ -16,11 +16,8 @@ struct quality quality_of(const struct profile *profile)
 		quality.guessed += cause->whole && cause->guessed ? cause->count : 0;
 		quality.broken += cause->whole ? 0 : cause->count;
 	}
-	for (size_t i = 0; i < profile->hit_count; i++) {
-		const struct profile_hit *hit = &profile->hits[i];
-		uint8_t kind = profile->resources[hit->resource].kind;
-		quality.samples += kind == RESOURCE_MERGED ? hit->count : kind == RESOURCE_SAMPLED;
-	}
+	for (size_t i = 0; i < profile->hit_count; i++)
+		quality.samples += profile_hit_samples(profile, &profile->hits[i]);
 	return quality;
 }
 

@@ -51,7 +51,7 @@
 enum {
 	FORMAT_MAGIC_BYTES = 8,
 	FORMAT_MAJOR = 1, /* readers refuse a higher version */
-	FORMAT_MINOR = 6, /* a higher version adds block types, and columns at the end of a payload */
+	FORMAT_MINOR = 7, /* a higher version adds block types, and columns at the end of a payload */
 
 	FORMAT_ROWS_MAX = 65536,           /* rows of one block */
 	FORMAT_RAW_MAX = 64 * 1024 * 1024, /* raw_bytes of one block */
@@ -145,7 +145,8 @@ enum format_block_type {
 #define FORMAT_FRAMES(X) X(function, VALUE) X(file, VALUE) X(line, VALUE) X(inlined, FLAG) X(kind, VALUE) \
 	X(discriminator, VALUE)
 #define FORMAT_LOCATION_FRAMES(X) X(first_frame, ID) X(frame_count, VALUE)
-#define FORMAT_HITS(X) X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE)
+#define FORMAT_HITS(X) X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE) \
+	X(more_samples, VALUE)
 #define FORMAT_TOUCHES(X) \
 	X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE) X(address, VALUE) X(mapping, VALUE)
 #define FORMAT_LABELS(X) X(key, VALUE) X(value, VALUE)

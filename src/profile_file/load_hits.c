@@ -16,7 +16,7 @@
 enum { BLOCKS_PER_THREAD = 4 }; /* fewer do not justify the start of a thread */
 
 /* The columns of FORMAT_HITS. */
-enum { HIT_TIME, HIT_THREAD, HIT_NODE, HIT_RESOURCE, HIT_COUNT, HIT_COLUMNS };
+enum { HIT_TIME, HIT_THREAD, HIT_NODE, HIT_RESOURCE, HIT_COUNT, HIT_MORE_SAMPLES, HIT_COLUMNS };
 
 struct shared {
 	const struct load *load;
@@ -39,11 +39,18 @@ static bool ids_are_sound(const struct profile *profile, const struct column_ran
 	       range[HIT_RESOURCE].max < profile->resource_count && range[HIT_COUNT].min > 0;
 }
 
-/* Adds up the counts of a block. Returns false if they are more than a profile can have. */
+/* Files of older formats end before the last column. */
+static void have_one_sample(struct profile_hit *hits, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++)
+		hits[i].more_samples = 0;
+}
+
+/* Adds up the counts of a block. Returns false if they are more than a profile can have, or do not fit to their samples. */
 static bool add_counts(struct worker *worker, const struct profile_hit *hits, size_t rows)
 {
 	for (size_t i = 0; i < rows; i++) {
-		if (hits[i].count > PROFILE_HITS_MOST - worker->hits)
+		if (hits[i].count > PROFILE_HITS_MOST - worker->hits || !profile_samples_are_sound(&hits[i]))
 			return false;
 		worker->hits += hits[i].count;
 	}
@@ -63,7 +70,10 @@ static __attribute__((noinline)) int decode_block(struct worker *worker, const s
 	char *rows = (char *)(load->profile->hits + block->header.first);
 	struct column_range range[HIT_COLUMNS];
 	for (size_t c = 0; c < HIT_COLUMNS; c++)
-		if (!column_decode(&cursor, block->header.rows, &table->columns[c], rows, table->item_bytes, &range[c]))
+		if (c == HIT_MORE_SAMPLES && cursor_left(&cursor) == 0)
+			have_one_sample(load->profile->hits + block->header.first, block->header.rows);
+		else if (!column_decode(&cursor, block->header.rows, &table->columns[c], rows, table->item_bytes,
+					&range[c]))
 			return ERROR_CORRUPT;
 	if (range[HIT_TIME].max > worker->last_us)
 		worker->last_us = range[HIT_TIME].max;

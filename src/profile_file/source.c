@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "profile_file/format.h"
 
 enum { PIPE_READ_BYTES = 64 * 1024 };
@@ -66,7 +67,9 @@ int source_open(struct source *source, const char *path, struct error *error)
 		snprintf(source->name, sizeof(source->name), "standard input");
 	else
 		set_name(source, path);
-	source->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	source->fd = standard             ? STDIN_FILENO
+		     : path_is_confined() ? path_open_regular(path)
+					  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	struct stat status;
 	if (source->fd < 0 || fstat(source->fd, &status) < 0) {
 		int code = error_set_errno(error, "cannot read %s", source->name);

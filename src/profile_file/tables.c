@@ -82,7 +82,7 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 	[BLOCK_FRAMES] = { TABLE(frame), .rule = TABLE_APPEND, COLUMNS(frames), .later = 2 },
 	[BLOCK_LOCATION_FRAMES] = { MEMBER(locations, location_count, location_capacity), .name = "locations' frames",
 				    .rule = TABLE_FIELDS, COLUMNS(location_frames) },
-	[BLOCK_HITS] = { TABLE(hit), .rule = TABLE_APPEND, COLUMNS(hits) },
+	[BLOCK_HITS] = { TABLE(hit), .rule = TABLE_APPEND, COLUMNS(hits), .later = 1 },
 	[BLOCK_TOUCHES] = { MEMBER(touches, touch_count, touch_capacity), .name = "touches", .rule = TABLE_APPEND,
 			    COLUMNS(touches) },
 	[BLOCK_LABELS] = { TABLE(label), .rule = TABLE_APPEND, COLUMNS(labels) },

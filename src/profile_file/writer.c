@@ -283,6 +283,15 @@ static int write_table(struct writer *writer, unsigned type, const struct profil
 								    : write_new(writer, table, profile);
 }
 
+/* Most locations get their frames when the recording has ended, and interpreted functions have them from the beginning: then
+ * the rows of the others change. */
+static int write_location_frames(struct writer *writer, const struct profile *profile)
+{
+	const struct table *table = &format_tables[BLOCK_LOCATION_FRAMES];
+	bool is_first = profile->symbolized && writer->written[BLOCK_LOCATION_FRAMES].rows == 0;
+	return is_first ? write_new(writer, table, profile) : write_changed(writer, table, profile);
+}
+
 static int write_all_tables(struct writer *writer, const struct profile *profile, bool finish)
 {
 	static const uint8_t order[] = { BLOCK_NOTES,   BLOCK_RESOURCES, BLOCK_PROCESSES, BLOCK_THREADS,
@@ -296,8 +305,8 @@ static int write_all_tables(struct writer *writer, const struct profile *profile
 		code = write_strings(writer, profile);
 	for (size_t i = 0; i < sizeof(order) && code == 0; i++)
 		code = write_table(writer, order[i], profile);
-	if (code == 0 && (profile->symbolized || finish))
-		code = write_table(writer, BLOCK_LOCATION_FRAMES, profile);
+	if (code == 0 && (profile->symbolized || finish || profile->frame_count > 0))
+		code = write_location_frames(writer, profile);
 	if (code == 0)
 		code = write_passing(writer, BLOCK_HITS, profile);
 	if (code == 0)

@@ -67,6 +67,8 @@ static void print_heading(FILE *out, const struct result *result, const struct r
 	print_side(out, list, DIFF_B);
 	fprintf(out, "format: mark change%s (amount_A amount_B) (fraction_A fraction_B) call_path\n",
 		is_single ? "" : " ±error");
+	if (list->scaled_to > 0)
+		fputs("        amounts: scaled so that each recording has the mean total of A\n", out);
 	if (!is_single)
 		fputs("        mark: * where the amount changes by more than equal programs differ; 1 of 20 marks is "
 		      "chance\n",
@@ -187,6 +189,7 @@ static void print_row(struct sheet *sheet, const struct result *result, const st
 	sheet_number(sheet, "z", entry->z);
 	sheet_number(sheet, "p", entry->p);
 	sheet_flag(sheet, "significant", entry->significant);
+	sheet_flag(sheet, "exceeds", entry->exceeds);
 	sheet_row_end(sheet);
 }
 
@@ -198,7 +201,7 @@ static void print_table(const struct render_document *document, const struct res
 	size_t shown = 0;
 	sheet_open(&sheet, document, result,
 		   "profile,resource,path,fraction_a,fraction_b,hits_a,hits_b,gticks_a,gticks_b,change,error,z,p,"
-		   "significant");
+		   "significant,exceeds");
 	for (size_t i = 0; i < list->count; i++) {
 		const struct diff_entry *entry = &list->entries[i];
 		if (!is_shown(entry, options) || (options->limit > 0 && shown >= options->limit))

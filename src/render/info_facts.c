@@ -7,13 +7,12 @@
 struct resource_sum info_resource_sum(const struct profile *profile, uint32_t resource)
 {
 	struct resource_sum sum = { 0 };
-	uint8_t kind = profile->resources[resource].kind;
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		if (hit->resource != resource)
 			continue;
 		sum.hits += hit->count;
-		sum.samples += kind == RESOURCE_MERGED ? hit->count : kind == RESOURCE_SAMPLED;
+		sum.samples += profile_hit_samples(profile, hit);
 	}
 	return sum;
 }

@@ -38,6 +38,7 @@ struct render_options {
 	size_t limit;     /* maximum of entries; 0: all */
 	bool colour;      /* text only */
 	int columns;      /* text only, of the terminal; 0: rows of any length, names in full, nothing folded */
+	int lines;        /* of the terminal, which the summary fits into; 0: no terminal */
 	const char *file; /* text only: the profile's file, for commands that are proposed; NULL: the default */
 	/* Text only, may be NULL: the closing line's hint how to see the entries that were left out: "--threshold 0
 	 * --limit 0 shows all". */

@@ -83,6 +83,8 @@ static void json_sides(FILE *out, const struct diff_list *list)
 	json_number(out, diff_total_change(list));
 	fputs(", \"change_error\": ", out);
 	json_number(out, list->total_error);
+	if (list->scaled_to > 0)
+		fputs(", \"shares\": true", out);
 }
 
 /* Prints {"tenant": "acme", "kind": "new"} in JSON, "tenant=acme;kind=new" in CSV. */

@@ -9,22 +9,28 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 
 enum { PATH_BYTES = 4096, SOURCE_BYTES_MAX = 256 << 20 };
+
+static int open_source(const char *path)
+{
+	return path_is_confined() ? path_open_regular(path) : open(path, O_RDONLY | O_CLOEXEC);
+}
 
 /* Opens the file at the recorded path, in the directory where the program ran, or, for a tree that was moved or
  * built elsewhere, at shorter and shorter ends of its path below the current directory. */
 static int open_somewhere(const char *path, const char *directory)
 {
 	char joined[PATH_BYTES];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_source(path);
 	if (fd < 0 && directory && path[0] != '/' &&
 	    snprintf(joined, sizeof(joined), "%s/%s", directory, path) < (int)sizeof(joined))
-		fd = open(joined, O_RDONLY | O_CLOEXEC);
+		fd = open_source(joined);
 	for (const char *rest = strchr(path, '/'); fd < 0 && rest; rest = strchr(rest, '/')) {
 		rest++;
 		if (*rest && *rest != '/')
-			fd = open(rest, O_RDONLY | O_CLOEXEC);
+			fd = open_source(rest);
 	}
 	return fd;
 }

@@ -1,9 +1,9 @@
 /* Prints the first report: one screen that answers what the program used, where, and which report answers the next question. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/hot_path.h"
 #include "base/path.h"
 #include "profile/companion.h"
 #include "profile/findings.h"
@@ -11,58 +11,35 @@
 #include "render/info.h"
 #include "render/names.h"
 #include "render/summary_next.h"
+#include "render/summary_plan.h"
+#include "render/summary_rows.h"
 
 enum {
-	BODIES = 7,
-	OWN_ROWS = 5,
-	PATH_FRAMES = 8,
-	LINES = 4,
-	PROCESSES = 4,
-	KERNEL_ROWS = 4,
-	ROW_BYTES = 64,
-	SHARE_WIDTH = 14,
-	AMOUNT_WIDTH = 11,
-	FIGURES_WIDTH = 28
+	LINES_USUAL = 40,    /* of a screen whose height is not known */
+	LINES_SPACIOUS = 32, /* from here on, a blank line separates the parts */
+	ROW_BYTES = 64
 };
 
-static const double HUNDRED = 100;
+static const double HUNDRED = 100, SHARE_VISIBLE = 0.0005; /* below, a share is printed as 0.0 % */
+
+/* The data that the parts print. */
+struct summary {
+	FILE *out;
+	const struct render_options *options;
+	const struct result *result;
+	struct name_printer names;
+	struct hot_path_rows path;
+	struct next_commands next;
+};
 
 /* --- rows --- */
 
 static void print_title(FILE *out, const char *title, const struct render_options *options)
 {
-	fputc('\n', out);
 	paint_on(out, PAINT_HEADING, options);
 	fputs(title, out);
 	paint_off(out, options);
 	fputc('\n', out);
-}
-
-static void print_right(FILE *out, int width, const char *text)
-{
-	int columns = 0;
-	for (const char *at = text; *at; at++)
-		columns += ((unsigned char)*at & 0xc0) != 0x80;
-	fprintf(out, "%*s%s", columns < width ? width - columns : 0, "", text);
-}
-
-/* Prints "  67.1 % ±1.8     1.2 s  ". */
-static void print_figures(FILE *out, const struct view *view, uint64_t hits, const uint64_t *error,
-			  const struct render_options *options)
-{
-	char text[ROW_BYTES];
-	double share = fraction_of(hits, view->total);
-	bool is_painted = share >= RENDER_SHARE_WARM;
-	if (is_painted)
-		paint_on(out, share >= RENDER_SHARE_HOT ? PAINT_HOT : PAINT_WARM, options);
-	print_right(out, SHARE_WIDTH, render_share(text, sizeof(text), view, hits, error, "±"));
-	if (is_painted)
-		paint_off(out, options);
-	double gticks = (double)hits * (double)view->resource->interval;
-	fputc(' ', out);
-	print_right(out, AMOUNT_WIDTH,
-		    render_amount(text, sizeof(text), gticks, profile_string(view->profile, view->resource->unit)));
-	fputs("  ", out);
 }
 
 /* Whether own code and library code both have hits: else all rows would repeat those of the bodies. */
@@ -71,125 +48,122 @@ static bool has_own_rows(const struct result *result)
 	return result->own->charged_count > 0 && result->own->library_count > 0;
 }
 
-/* Prints the hottest functions of own code, each with the library function in which most of its hits are: "main: 12.1 % in malloc". */
-static void print_own_code(struct name_printer *names, const struct result *result,
-			   const struct render_options *options)
+/* --- the parts: how many rows each can print, and those rows --- */
+
+static bool is_visible(const struct summary *summary, uint64_t hits)
 {
-	const struct own_code *own = result->own;
-	if (!has_own_rows(result))
-		return;
-	print_title(names->out, "hottest in the program's own code, with what it calls in libraries", options);
-	for (size_t i = 0; i < own->charged_count && i < OWN_ROWS; i++) {
-		const struct own_entry *entry = &own->charged[i];
+	return fraction_of(hits, summary->result->view->total) >= SHARE_VISIBLE;
+}
+
+static size_t count_own_code(const struct summary *summary)
+{
+	const struct own_code *own = summary->result->own;
+	size_t count = 0;
+	while (has_own_rows(summary->result) && count < own->charged_count &&
+	       is_visible(summary, own->charged[count].hits))
+		count++;
+	return count;
+}
+
+/* Prints the hottest functions of own code, each with the library function in which most of its hits are: "main: 12.1 % in malloc". */
+static void print_own_code(struct summary *summary, size_t rows)
+{
+	struct name_printer *names = &summary->names;
+	const struct view *view = summary->result->view;
+	for (size_t i = 0; i < rows; i++) {
+		const struct own_entry *entry = &summary->result->own->charged[i];
 		size_t room = name_room(names, FIGURES_WIDTH);
 		char share[ROW_BYTES];
-		snprintf(share, sizeof(share), ": %.1f %% in ",
-			 HUNDRED * fraction_of(entry->other_hits, result->view->total));
-		print_figures(names->out, result->view, entry->hits, NULL, options);
-		if (entry->other != PROFILE_NONE)
+		snprintf(share, sizeof(share), ": %.1f %% in ", HUNDRED * fraction_of(entry->other_hits, view->total));
+		figures_print(summary->out, view, entry->hits, NULL, summary->options);
+		if (entry->other != PROFILE_NONE && is_visible(summary, entry->other_hits))
 			names_print_pair(names, entry->label, share, entry->other, room);
 		else
 			name_print(names, entry->label, room);
-		fputc('\n', names->out);
+		fputc('\n', summary->out);
 	}
+}
+
+static size_t count_bodies(const struct summary *summary)
+{
+	const struct path_list *list = summary->result->paths;
+	size_t count = 0;
+	while (count < list->count && (count == 0 || is_visible(summary, list->entries[count].hits)))
+		count++;
+	return count;
 }
 
 /* A library function is followed by the function of own code that most of its hits are charged to. */
-static void print_bodies(struct name_printer *names, const struct result *result, const struct render_options *options)
+static void print_bodies(struct summary *summary, size_t rows)
 {
-	const struct view *view = result->view;
-	const struct path_list *list = result->paths;
+	const struct result *result = summary->result;
 	bool has_libraries = has_own_rows(result);
-	print_title(names->out, "hottest functions, by their own use", options);
-	for (size_t i = 0; i < list->count && i < (has_libraries ? OWN_ROWS : BODIES); i++) {
-		const struct path_entry *entry = &list->entries[i];
-		uint32_t label = path_labels(list, entry)[0];
+	for (size_t i = 0; i < rows; i++) {
+		const struct path_entry *entry = &result->paths->entries[i];
+		uint32_t label = path_labels(result->paths, entry)[0];
 		const struct own_entry *library = has_libraries ? own_code_library(result->own, label) : NULL;
-		size_t room = name_room(names, FIGURES_WIDTH);
-		print_figures(names->out, view, entry->hits, result->errors ? &result->errors[i] : NULL, options);
+		size_t room = name_room(&summary->names, FIGURES_WIDTH);
+		figures_print(summary->out, result->view, entry->hits, result->errors ? &result->errors[i] : NULL,
+			      summary->options);
 		if (library && library->other != PROFILE_NONE)
-			names_print_pair(names, label, " from ", library->other, room);
+			names_print_pair(&summary->names, label, " from ", library->other, room);
 		else
-			name_print(names, label, room);
-		fputc('\n', names->out);
+			name_print(&summary->names, label, room);
+		fputc('\n', summary->out);
 	}
 }
 
-/* Prints the functions that entered the kernel, each with what the kernel mostly did for it: "write: tcp_sendmsg". */
-static void print_kernel_work(struct name_printer *names, const struct result *result,
-			      const struct render_options *options)
+static size_t count_path(const struct summary *summary)
+{
+	return summary->path.count;
+}
+
+static void print_path(struct summary *summary, size_t rows)
+{
+	hot_path_rows_print(&summary->path, rows, &summary->names, summary->options);
+}
+
+static size_t count_kernel_work(const struct summary *summary)
 {
 	static const double share_min = 0.05;
-	const struct kernel_work *work = result->kernel;
-	if (work->count == 0 || fraction_of(work->hits, result->view->total) < share_min)
-		return;
-	print_title(names->out, "in the kernel, by the function that entered it, and where most of it is", options);
-	for (size_t i = 0; i < work->count && i < KERNEL_ROWS; i++) {
-		const struct kernel_entry *entry = &work->entries[i];
+	const struct kernel_work *work = summary->result->kernel;
+	size_t count = 0;
+	if (fraction_of(work->hits, summary->result->view->total) < share_min)
+		return 0;
+	while (count < work->count && (count == 0 || is_visible(summary, work->entries[count].hits)))
+		count++;
+	return count;
+}
+
+/* Prints the functions that entered the kernel, each with what the kernel mostly did for it: "write: tcp_sendmsg". */
+static void print_kernel_work(struct summary *summary, size_t rows)
+{
+	struct name_printer *names = &summary->names;
+	for (size_t i = 0; i < rows; i++) {
+		const struct kernel_entry *entry = &summary->result->kernel->entries[i];
 		size_t room = name_room(names, FIGURES_WIDTH);
-		print_figures(names->out, result->view, entry->hits, NULL, options);
+		figures_print(summary->out, summary->result->view, entry->hits, NULL, summary->options);
 		if (entry->label != PROFILE_NONE && entry->work != PROFILE_NONE)
 			names_print_pair(names, entry->label, ": ", entry->work, room);
 		else
 			name_print(names, entry->label != PROFILE_NONE ? entry->label : entry->work, room);
-		fputc('\n', names->out);
+		fputc('\n', summary->out);
 	}
 }
 
-static void print_node(struct name_printer *names, uint32_t node, int depth, const struct render_options *options)
+/* Whether a line is listed: that of a function with debug information. */
+static bool is_listed(const struct summary *summary, const struct line_entry *entry)
 {
-	const struct view *view = names->view;
-	/* The errors of corrected resources belong to functions, not to nodes: without them. */
-	print_figures(names->out, view, view->weight[node], NULL, options);
-	fprintf(names->out, "%*s", depth * 2, "");
-	name_print(names, view->label[node], name_room(names, (size_t)FIGURES_WIDTH + (size_t)depth * 2));
-	fputc('\n', names->out);
+	return entry->line > 0 && is_visible(summary, entry->body);
 }
 
-/* Returns the last node of the hot path's part that begins with this node and has its weight everywhere. Sets *between to the number of
- * nodes between the two. */
-static uint32_t end_of_chain(const struct view *view, uint32_t node, size_t *between)
+static size_t count_lines(const struct summary *summary)
 {
-	size_t length = 0;
-	for (uint32_t next;
-	     (next = hot_path_next(view, node)) != PROFILE_NONE && view->weight[next] == view->weight[node]; length++)
-		node = next;
-	*between = length > 0 ? length - 1 : 0;
-	return node;
-}
-
-/* Prints the path. Frames between the first and the last of those with equal hits are only counted: mostly, they pass calls on. */
-static void print_hot_path(struct name_printer *names, const struct render_options *options)
-{
-	const struct view *view = names->view;
-	FILE *out = names->out;
-	uint32_t node = hot_path_next(view, 0);
-	int depth = 0;
-	if (node == PROFILE_NONE)
-		return;
-	print_title(out, "the hot path", options);
-	for (size_t rows = 0; node != PROFILE_NONE && rows < PATH_FRAMES; rows++) {
-		size_t between;
-		uint32_t last = end_of_chain(view, node, &between);
-		print_node(names, node, depth++, options);
-		if (between > 1)
-			fprintf(out, "%*s... %zu frames\n", FIGURES_WIDTH + depth * 2, "", between);
-		if (between > 1) {
-			print_node(names, last, ++depth, options);
-			depth++;
-			node = last;
-			rows++;
-		}
-		node = hot_path_next(view, node);
-	}
-}
-
-static bool has_lines(const struct line_list *lines)
-{
+	const struct line_list *lines = summary->result->lines;
+	size_t count = 0;
 	for (size_t i = 0; i < lines->count; i++)
-		if (lines->entries[i].line > 0)
-			return true;
-	return false;
+		count += is_listed(summary, &lines->entries[i]);
+	return count;
 }
 
 /* Prints "FILE:LINE  text" in one row. */
@@ -209,40 +183,43 @@ static void print_hot_line(FILE *out, const struct profile *profile, const struc
 	free(row);
 }
 
-static void print_hot_lines(FILE *out, const struct result *result, const struct render_options *options)
+static void print_lines(struct summary *summary, size_t rows)
 {
+	const struct result *result = summary->result;
 	const struct profile *profile = result->view->profile;
 	struct opened_sources opened = { 0 };
 	size_t printed = 0;
-	if (!has_lines(result->lines))
-		return;
-	print_title(out,
-		    has_own_rows(result) ? "hot lines of the program's own code, with what they call in libraries"
-					 : "hot lines",
-		    options);
-	for (size_t i = 0; i < result->lines->count && printed < LINES; i++) {
+	for (size_t i = 0; i < result->lines->count && printed < rows; i++) {
 		const struct line_entry *entry = &result->lines->entries[i];
-		if (entry->line == 0)
-			continue; /* of functions without debug information */
-		print_figures(out, result->view, entry->body, NULL, options);
-		print_hot_line(out, profile, entry,
-			       line_text(&opened, profile, profile_string(profile, entry->file), entry->line), options);
+		if (!is_listed(summary, entry))
+			continue;
+		figures_print(summary->out, result->view, entry->body, NULL, summary->options);
+		print_hot_line(summary->out, profile, entry,
+			       line_text(&opened, profile, profile_string(profile, entry->file), entry->line),
+			       summary->options);
 		printed++;
 	}
 	if (opened.failed)
-		render_failed(options);
+		render_failed(summary->options);
 	opened_sources_release(&opened);
 }
 
-static void print_processes(FILE *out, const struct result *result, const struct render_options *options)
+static size_t count_processes(const struct summary *summary)
 {
+	size_t count = summary->result->shares->count;
+	return count > 1 ? count : 0;
+}
+
+/* The last row is "... 12 more" if there are more processes than rows. */
+static void print_processes(struct summary *summary, size_t rows)
+{
+	FILE *out = summary->out;
+	const struct result *result = summary->result;
 	const struct profile *profile = result->view->profile;
 	const struct share_list *list = result->shares;
-	if (list->count < 2)
-		return;
-	print_title(out, "processes", options);
-	for (size_t i = 0; i < list->count && i < PROCESSES; i++) {
-		print_figures(out, result->view, list->shares[i].hits, NULL, options);
+	size_t named = list->count > rows ? rows - 1 : rows;
+	for (size_t i = 0; i < named; i++) {
+		figures_print(out, result->view, list->shares[i].hits, NULL, summary->options);
 		if (list->shares[i].owner == PROFILE_NONE) {
 			fputs("[no process]\n", out);
 			continue;
@@ -251,88 +228,168 @@ static void print_processes(FILE *out, const struct result *result, const struct
 		render_safe_text(out, profile_string(profile, process->name));
 		fprintf(out, " (%" PRIu32 ")\n", process->pid);
 	}
-	if (list->count > PROCESSES)
-		fprintf(out, "%*s... %zu more\n", FIGURES_WIDTH, "", list->count - PROCESSES);
+	if (list->count > named)
+		fprintf(out, "%*s... %zu more\n", FIGURES_WIDTH, "", list->count - named);
+}
+
+static size_t count_next(const struct summary *summary)
+{
+	return summary->next.count;
+}
+
+static void print_next(struct summary *summary, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++)
+		fputs(summary->next.texts[i], summary->out);
+}
+
+/* In the order in which they are printed. */
+enum { PART_OWN, PART_BODIES, PART_PATH, PART_LINES, PART_KERNEL, PART_PROCESSES, PART_NEXT, PARTS };
+
+static const struct part {
+	const char *title, *own_title; /* own_title: if own code and library code are distinguished; NULL: the same */
+	size_t least, most;            /* numbers of rows; least: before another part gets more */
+	size_t (*count)(const struct summary *summary);
+	void (*print)(struct summary *summary, size_t rows);
+} part_rows[PARTS] = {
+	[PART_OWN] = { "hottest in the program's own code, with what it calls in libraries", NULL, 2, 5, count_own_code,
+		       print_own_code },
+	[PART_BODIES] = { "hottest functions, by their own use", NULL, 2, 7, count_bodies, print_bodies },
+	[PART_PATH] = { "the hot path", NULL, 5, 9, count_path, print_path },
+	[PART_LINES] = { "hot lines", "hot lines of the program's own code, with what they call in libraries", 2, 4,
+			 count_lines, print_lines },
+	[PART_KERNEL] = { "in the kernel, by the function that entered it, and where most of it is", NULL, 1, 4,
+			  count_kernel_work, print_kernel_work },
+	[PART_PROCESSES] = { "processes", NULL, 2, 5, count_processes, print_processes },
+	[PART_NEXT] = { "next", NULL, 2, 4, count_next, print_next },
+};
+
+/* The lines that a small screen has room for, before all others. */
+static const unsigned char importance[PARTS] = { PART_OWN,   PART_PATH,      PART_NEXT,  PART_BODIES,
+						 PART_LINES, PART_PROCESSES, PART_KERNEL };
+
+static void print_parts(struct summary *summary, size_t gap, size_t lines)
+{
+	struct plan_part plan[PARTS];
+	bool has_own = has_own_rows(summary->result);
+	for (size_t i = 0; i < PARTS; i++) {
+		size_t rows = part_rows[i].count(summary);
+		plan[i] = (struct plan_part){ .rows = rows < part_rows[i].most ? rows : part_rows[i].most,
+					      .least = part_rows[i].least };
+	}
+	plan[PART_NEXT].heights = summary->next.heights;
+	plan_rows(plan, importance, PARTS, gap, lines);
+	for (size_t i = 0; i < PARTS; i++) {
+		const struct part *part = &part_rows[i];
+		if (plan[i].shown == 0)
+			continue;
+		if (gap > 0)
+			fputc('\n', summary->out);
+		print_title(summary->out, has_own && part->own_title ? part->own_title : part->title, summary->options);
+		part->print(summary, plan[i].shown);
+	}
 }
 
 /* --- what was recorded --- */
 
-static void print_recorded(FILE *out, const struct result *result, const struct render_options *options)
+/* Prints the rest of a row after `column` columns, and ends the row. Without a terminal's width, all of it. */
+static void __attribute__((format(printf, 4, 5)))
+end_row(FILE *out, const struct render_options *options, size_t column, const char *format, ...)
+{
+	char *text = NULL;
+	va_list arguments;
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+		render_failed(options);
+	}
+	va_end(arguments);
+	if (text)
+		rest_print(out, text, column, options);
+	fputc('\n', out);
+	free(text);
+}
+
+/* Prints at most three lines. Returns their number. */
+static size_t print_recorded(FILE *out, const struct result *result, const struct render_options *options)
 {
 	const struct view *view = result->view;
 	const struct profile *profile = view->profile;
-	const char *command = profile_note(profile, "command"),
+	const char *command = profile_note(profile, "command"), *title = profile_string(profile, view->resource->title),
 		   *backend = profile_string(profile, view->resource->backend);
-	char text[ROW_BYTES];
-	double gticks = (double)view->total * (double)view->resource->interval;
+	char amount[ROW_BYTES], duration[ROW_BYTES];
+	uint64_t duration_ns = profile_duration_ns(profile);
+	render_amount(amount, sizeof(amount), (double)view->total * (double)view->resource->interval,
+		      profile_string(profile, view->resource->unit));
+	render_amount(duration, sizeof(duration), (double)duration_ns, "ns");
 	paint_on(out, PAINT_HEADING, options);
-	render_safe_text(out, profile_string(profile, view->resource->title));
+	render_safe_text(out, title);
 	paint_off(out, options);
-	fprintf(out, ": %s", render_amount(text, sizeof(text), gticks, profile_string(profile, view->resource->unit)));
-	if (profile_duration_ns(profile))
-		fprintf(out, " in %s", render_amount(text, sizeof(text), (double)profile_duration_ns(profile), "ns"));
-	if (command) {
-		fputs(" of ", out);
-		render_safe_text(out, command);
-	}
-	fputc('\n', out);
+	end_row(out, options, strlen(title), ": %s%s%s%s%s", amount, duration_ns ? " in " : "",
+		duration_ns ? duration : "", command ? " of " : "", command ? command : "");
 	samples_print(out, view);
 	const struct quality quality = quality_of(profile);
 	const struct quality_shares shares = quality_shares_of(&quality);
-	if (quality.stacks > 0)
-		fprintf(out, "stacks: %.1f %% whole, %.1f %% partly guessed, %.1f %% broken; %" PRIu64 " lost",
-			shares.whole, shares.guessed, shares.broken, profile->lost);
-	if (quality.stacks > 0 && backend[0]) {
-		fputs("; by ", out);
-		render_safe_text(out, backend);
-	}
-	if (quality.stacks > 0)
-		fputc('\n', out);
+	if (quality.stacks == 0)
+		return 2;
+	end_row(out, options, 0, "stacks: %.1f %% whole, %.1f %% partly guessed, %.1f %% broken; %" PRIu64 " lost%s%s",
+		shares.whole, shares.guessed, shares.broken, profile->lost, backend[0] ? "; by " : "", backend);
+	return 3;
 }
 
-/* Prints "also recorded: page-faults 700 faults, calls 120012 calls (-r NAME)". */
-static void print_others(FILE *out, const struct view *view)
+/* Prints "also recorded: page-faults 700 faults, calls 120012 calls (-r NAME)", as one line. Returns the number of printed lines. */
+static size_t print_others(FILE *out, const struct view *view, const struct render_options *options)
 {
 	const struct profile *profile = view->profile;
-	size_t printed = 0;
+	struct buffer text;
+	buffer_init(&text);
 	for (uint32_t i = 0; i < profile->resource_count; i++) {
 		struct resource_sum sum = info_resource_sum(profile, i);
 		const struct profile_resource *resource = &profile->resources[i];
 		char amount[ROW_BYTES];
 		if (i == view->options.resource || companion_is(profile, i) || sum.hits == 0)
 			continue;
-		fputs(printed++ ? ", " : "\nalso recorded: ", out);
-		render_safe_text(out, profile_string(profile, resource->name));
-		fprintf(out, " %s",
-			render_amount(amount, sizeof(amount), (double)sum.hits * (double)resource->interval,
-				      profile_string(profile, resource->unit)));
+		buffer_append_string(&text, text.size ? ", " : "also recorded: ");
+		buffer_append_string(&text, profile_string(profile, resource->name));
+		buffer_append_string(&text, " ");
+		buffer_append_string(&text, render_amount(amount, sizeof(amount),
+							  (double)sum.hits * (double)resource->interval,
+							  profile_string(profile, resource->unit)));
 	}
-	if (printed)
-		fputs(" (-r NAME)\n", out);
+	bool has_others = text.size > 0;
+	buffer_append_byte(&text, 0);
+	if (buffer_error(&text) < 0)
+		render_failed(options);
+	else if (has_others)
+		end_row(out, options, 0, "%s (-r NAME)", (const char *)text.bytes);
+	buffer_release(&text);
+	return has_others;
+}
+
+/* Returns the number of lines that the summary may have: a terminal's next prompt needs one. */
+static size_t lines_of_screen(const struct render_options *options)
+{
+	return options->lines > 0 ? (size_t)options->lines - 1 : LINES_USUAL;
 }
 
 int print_summary_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	FILE *out = document->out;
 	const struct render_options *options = &document->options;
+	struct summary summary = { .out = document->out, .options = options, .result = result };
 	if (options->format != RENDER_TEXT)
 		return error_set(error, ERROR_USAGE, "the summary is text: the other reports are also JSON and CSV");
-	print_recorded(out, result, options);
-	if (!empty_print(out, result->view)) {
-		struct name_printer names;
-		name_printer_init(&names, out, result->view, options);
-		print_own_code(&names, result, options);
-		print_bodies(&names, result, options);
-		print_kernel_work(&names, result, options);
-		print_hot_path(&names, options);
-		name_printer_release(&names);
-		print_hot_lines(out, result, options);
-		print_processes(out, result, options);
-	}
-	print_others(out, result->view);
-	if (result->view->total > 0) {
-		print_title(out, "next", options);
-		summary_next_print(out, result, options);
-	}
+	size_t lines = lines_of_screen(options), used = print_recorded(summary.out, result, options);
+	used += print_others(summary.out, result->view, options);
+	if (empty_print(summary.out, result->view))
+		return 0;
+	name_printer_init(&summary.names, summary.out, result->view, options);
+	if (hot_path_rows_init(&summary.path, result->view) < 0 ||
+	    next_commands_init(&summary.next, result, options, "   ") < 0)
+		render_failed(options);
+	else
+		print_parts(&summary, lines >= LINES_SPACIOUS, lines > used ? lines - used : 0);
+	next_commands_release(&summary.next);
+	hot_path_rows_release(&summary.path);
+	name_printer_release(&summary.names);
 	return 0;
 }

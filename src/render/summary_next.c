@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/short_names.h"
+#include "base/line_wrap.h"
 #include "profile/findings.h"
 #include "profile/generated_code.h"
 #include "profile/nameless.h"
@@ -15,7 +16,7 @@
 #include "render/emit.h"
 #include "render/info.h"
 
-enum { WORD_COLUMNS = 48, WHY_BYTES = 200, SUGGESTIONS_MOST = 4 };
+enum { WORD_COLUMNS = 48, WHY_BYTES = 200 };
 
 /* From these shares on, a command is proposed. */
 #define SHARE_LOST 0.01
@@ -29,6 +30,7 @@ struct advice {
 	FILE *out;
 	const struct result *result;
 	const struct render_options *options;
+	const char *separator; /* between a command and its reason */
 };
 
 /* A command that fits this profile. Prints nothing and returns false if it does not fit. */
@@ -60,7 +62,7 @@ static void print_word(FILE *out, const char *word)
 /* Prints the reason behind a command. */
 static void print_why(const struct advice *advice, const char *why)
 {
-	fputs("   ", advice->out);
+	fputs(advice->separator, advice->out);
 	render_safe_text(advice->out, why);
 	fputc('\n', advice->out);
 }
@@ -141,6 +143,13 @@ static bool shows(const struct advice *advice, const char *resource)
 	return strcmp(profile_string(view->profile, view->resource->name), resource) == 0;
 }
 
+/* Whether the summary shows a resource of which a thread that waits uses some. */
+static bool shows_waits(const struct advice *advice)
+{
+	return shows(advice, "real") || shows(advice, "blocked") || shows(advice, "lock-wait") ||
+	       shows(advice, "io-time");
+}
+
 /* --- the conditions --- */
 
 static bool suggest_losses(const struct advice *advice)
@@ -155,10 +164,15 @@ static bool suggest_losses(const struct advice *advice)
 	return share >= SHARE_LOST;
 }
 
-static bool suggest_broken(const struct advice *advice)
+static double broken_share(const struct advice *advice)
 {
 	const struct quality quality = quality_of(advice->result->view->profile);
-	double share = fraction_of(quality.broken, quality.stacks);
+	return fraction_of(quality.broken, quality.stacks);
+}
+
+static bool suggest_broken(const struct advice *advice)
+{
+	double share = broken_share(advice);
 	char why[WHY_BYTES];
 	snprintf(why, sizeof(why), "%.1f %% of the stacks are broken ('how the stacks ended' has the reasons)",
 		 HUNDRED * share);
@@ -167,6 +181,7 @@ static bool suggest_broken(const struct advice *advice)
 	return share >= SHARE_BROKEN;
 }
 
+/* suggest_broken has proposed the same command where it fits. */
 static bool suggest_info(const struct advice *advice)
 {
 	const struct profile *profile = advice->result->view->profile;
@@ -175,7 +190,7 @@ static bool suggest_info(const struct advice *advice)
 	const struct profile_finding *first = finding_next(profile, &walk);
 	while (first && strcmp(profile_string(profile, first->code), names_missing) == 0)
 		first = finding_next(profile, &walk);
-	bool fits = first && first->severity != FINDING_NOTE;
+	bool fits = first && first->severity != FINDING_NOTE && broken_share(advice) < SHARE_BROKEN;
 	if (fits)
 		print_command(advice, "info", NULL, profile_string(profile, first->text));
 	return fits;
@@ -290,18 +305,41 @@ static bool suggest_system_time(const struct advice *advice)
 /* A program that computes for less than half of its time waits: CPU time does not show for what. */
 static bool suggest_waiting(const struct advice *advice)
 {
+	static const char *const waits[] = { "report -r blocked", "report -r real" };
 	const struct profile *profile = advice->result->view->profile;
 	double computed, waited, duration = (double)profile_duration_ns(profile);
 	char why[WHY_BYTES];
-	if (shows(advice, "real") || !amount_of(profile, "cpu", &computed) || duration <= 0 ||
+	if (shows_waits(advice) || !amount_of(profile, "cpu", &computed) || duration <= 0 ||
 	    computed / duration >= SHARE_COMPUTING)
 		return false;
 	snprintf(why, sizeof(why), "it computes for %.0f %% of its time: what it waits for",
 		 HUNDRED * computed / duration);
-	if (amount_of(profile, "real", &waited))
-		print_command(advice, "report -r real", NULL, why);
-	else
-		print_recording(advice, "-r real", why);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		if (!amount_of(profile, strrchr(waits[i], ' ') + 1, &waited))
+			continue;
+		print_command(advice, waits[i], NULL, why);
+		return true;
+	}
+	print_recording(advice, "-r real", why);
+	return true;
+}
+
+/* Finds the function of a library in which the program waits most. */
+static bool find_wait_place(const struct advice *advice, char *word, size_t bytes)
+{
+	const struct own_entry *most = &advice->result->own->kernel_call;
+	return shows_waits(advice) && is_warm(advice, most->hits) && word_of(advice, most->label, word, bytes);
+}
+
+static bool suggest_wait_place(const struct advice *advice)
+{
+	const struct own_entry *most = &advice->result->own->kernel_call;
+	char word[WORD_COLUMNS * 4], why[WHY_BYTES + WORD_COLUMNS * 4];
+	if (!find_wait_place(advice, word, sizeof(word)))
+		return false;
+	snprintf(why, sizeof(why), "%.0f %% waits in %s: who calls it",
+		 HUNDRED * fraction_of(most->hits, advice->result->view->total), word);
+	print_command(advice, "report --up", word, why);
 	return true;
 }
 
@@ -311,15 +349,24 @@ static bool is_main(const struct view *view, uint32_t label)
 	return function != PROFILE_NONE && view->profile->functions[function].role == ROLE_MAIN;
 }
 
-/* The callers of the hottest function that has some. */
+static bool is_kernel(const struct view *view, uint32_t label)
+{
+	uint32_t module = view->labels[label].module;
+	return module != PROFILE_NONE && view->profile->modules[module].kind == MODULE_KERNEL;
+}
+
+/* The callers of the hottest function that has some. Those of a kernel function are hardly the user's, and suggest_wait_place has
+ * proposed those of a function that waits. */
 static bool suggest_callers(const struct advice *advice)
 {
 	const struct path_list *list = advice->result->paths;
 	const struct view *view = advice->result->view;
 	char word[WORD_COLUMNS * 4];
+	if (find_wait_place(advice, word, sizeof(word)))
+		return false;
 	for (size_t i = 0; i < list->count && is_warm(advice, list->entries[i].hits); i++) {
 		uint32_t label = path_labels(list, &list->entries[i])[0];
-		if (is_main(view, label) || !word_of(advice, label, word, sizeof(word)))
+		if (is_main(view, label) || is_kernel(view, label) || !word_of(advice, label, word, sizeof(word)))
 			continue;
 		print_command(advice, "report --up", word, "who calls it");
 		return true;
@@ -361,14 +408,64 @@ static bool suggest_page(const struct advice *advice)
 	return true;
 }
 
-void summary_next_print(FILE *out, const struct result *result, const struct render_options *options)
+/* Returns how many lines of the terminal a text takes, or 0 if memory is exhausted. */
+static size_t height_of(const char *text, size_t size, const struct render_options *options)
 {
-	static suggestion *const suggestions[] = { suggest_losses,      suggest_broken, suggest_symbols,
-						   suggest_perf_map,    suggest_info,   suggest_waiting,
-						   suggest_system_time, suggest_source, suggest_callers,
-						   suggest_browse,      suggest_page };
-	const struct advice advice = { out, result, options };
-	size_t printed = 0;
-	for (size_t i = 0; i < sizeof(suggestions) / sizeof(suggestions[0]) && printed < SUGGESTIONS_MOST; i++)
-		printed += suggestions[i](&advice);
+	struct line_wrap wrap;
+	char *wrapped = NULL;
+	size_t bytes = 0, height = 0;
+	FILE *out = open_memstream(&wrapped, &bytes);
+	if (!out)
+		return 0;
+	line_wrap_init(&wrap, out, (size_t)options->columns);
+	int result = line_wrap_write(&wrap, text, size);
+	line_wrap_end(&wrap);
+	line_wrap_release(&wrap);
+	if (fclose(out) == 0 && result == 0)
+		for (size_t i = 0; i < bytes; i++)
+			height += wrapped[i] == '\n';
+	free(wrapped);
+	return height;
+}
+
+/* Adds what a suggestion prints, if it fits the profile. */
+static int add(struct next_commands *next, suggestion *suggest, struct advice *advice)
+{
+	size_t size = 0;
+	char **text = &next->texts[next->count];
+	advice->out = open_memstream(text, &size);
+	if (!advice->out)
+		return ERROR_MEMORY;
+	bool fits = suggest(advice), is_whole = !ferror(advice->out);
+	is_whole = fclose(advice->out) == 0 && is_whole && *text;
+	if (!fits || !is_whole) {
+		free(*text);
+		*text = NULL;
+		return is_whole ? 0 : ERROR_MEMORY;
+	}
+	next->heights[next->count] = height_of(*text, size, advice->options);
+	return next->heights[next->count++] > 0 ? 0 : ERROR_MEMORY;
+}
+
+int next_commands_init(struct next_commands *next, const struct result *result, const struct render_options *options,
+		       const char *separator)
+{
+	static suggestion *const suggestions[] = { suggest_losses,     suggest_broken,      suggest_symbols,
+						   suggest_perf_map,   suggest_info,        suggest_waiting,
+						   suggest_wait_place, suggest_system_time, suggest_source,
+						   suggest_callers,    suggest_browse,      suggest_page };
+	struct advice advice = { .result = result, .options = options, .separator = separator };
+	int status = 0;
+	*next = (struct next_commands){ 0 };
+	for (size_t i = 0; i < sizeof(suggestions) / sizeof(suggestions[0]) && status == 0; i++)
+		if (next->count < NEXT_COMMANDS_MOST)
+			status = add(next, suggestions[i], &advice);
+	return status;
+}
+
+void next_commands_release(struct next_commands *next)
+{
+	for (size_t i = 0; i < next->count; i++)
+		free(next->texts[i]);
+	*next = (struct next_commands){ 0 };
 }

@@ -15,6 +15,9 @@ struct comparison {
 	struct diff_run *runs;
 	struct diff_list **lists; /* all lists so far, for the marks; they belong to the results */
 	size_t list_count, list_capacity;
+	/* For each of the request's paths: whether a list has an entry with it, and else the reason why a view does not. */
+	bool *path_found;
+	struct error *path_errors;
 };
 
 static const char *resource_name(const struct profile *profile, uint32_t resource)
@@ -66,6 +69,75 @@ static int build_side(const struct diff_section *section, const struct report_pa
 	return status;
 }
 
+/* Looks up the paths in the view of one recording. `paths` has room for all. */
+static int read_paths(struct comparison *comparison, size_t run, struct lookup_what_if *paths, struct error *error)
+{
+	const struct diff_request *request = comparison->request;
+	*paths = (struct lookup_what_if){ .paths = calloc(request->path_count, sizeof(*paths->paths)) };
+	if (!paths->paths)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	paths->count = request->path_count;
+	for (size_t i = 0; i < request->path_count; i++) {
+		struct lookup_what_if one;
+		struct error reason = { 0 };
+		int status = lookup_path_init(&one, comparison->views[run], request->paths[i], &reason);
+		if (status == 0) {
+			paths->paths[i] = one.paths[0];
+			free(one.paths);
+		} else if (status == ERROR_NOT_FOUND) {
+			comparison->path_errors[i] = reason;
+		} else {
+			return error_set(error, status, "%s", reason.message);
+		}
+	}
+	return 0;
+}
+
+/* Keeps the entries with the requested paths. */
+static int keep_paths(struct comparison *comparison, struct diff_list *list, struct error *error)
+{
+	if (comparison->request->path_count == 0)
+		return 0;
+	struct lookup_what_if *paths = calloc(comparison->count, sizeof(*paths));
+	if (!paths)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	int status = 0;
+	for (size_t run = 0; run < comparison->count && status == 0; run++)
+		status = read_paths(comparison, run, &paths[run], error);
+	if (status == 0)
+		diff_keep(list, paths, comparison->path_found);
+	for (size_t run = 0; run < comparison->count; run++)
+		lookup_what_if_release(&paths[run]);
+	free(paths);
+	return status;
+}
+
+static int check_paths(const struct comparison *comparison, struct error *error)
+{
+	for (size_t i = 0; i < comparison->request->path_count; i++) {
+		if (comparison->path_found[i])
+			continue;
+		if (comparison->path_errors[i].code)
+			*error = comparison->path_errors[i];
+		else
+			error_set(error, ERROR_NOT_FOUND,
+				  "no compared list has the entry '%s' (a function, or a call path from main on, as "
+				  "'main;parse'; --down FN compares those from FN on)",
+				  comparison->request->paths[i]);
+		return error->code;
+	}
+	return 0;
+}
+
+/* Returns the mean total of A in gticks. */
+static double mean_total(const struct comparison *comparison)
+{
+	double sum = 0;
+	for (size_t run = 0; run < comparison->request->counts[DIFF_A]; run++)
+		sum += (double)comparison->views[run]->total * (double)comparison->views[run]->resource->interval;
+	return sum / (double)comparison->request->counts[DIFF_A];
+}
+
 static int compare_lists(struct comparison *comparison, const struct diff_section *section,
 			 const struct report_part *part, struct result *result, struct error *error)
 {
@@ -75,7 +147,8 @@ static int compare_lists(struct comparison *comparison, const struct diff_sectio
 	for (; built < comparison->count && status == 0; built++) {
 		const struct view *view = comparison->views[built];
 		status = build_side(section, part, view, &comparison->sides[built], &lacking, error);
-		comparison->runs[built] = (struct diff_run){ view, comparison->sides[built].paths };
+		comparison->runs[built] = (struct diff_run){ view, comparison->sides[built].paths,
+							     comparison->request->shares ? mean_total(comparison) : 0 };
 		hits += view->total;
 	}
 	if (status == 0 && lacking == comparison->count && hits > 0) {
@@ -86,7 +159,7 @@ static int compare_lists(struct comparison *comparison, const struct diff_sectio
 	}
 	if (status == 0) {
 		result->changes = analyze_diff(comparison->runs, comparison->request->counts, error);
-		status = result->changes ? 0 : error->code;
+		status = result->changes ? keep_paths(comparison, result->changes, error) : error->code;
 	}
 	for (size_t i = 0; i < built; i++)
 		path_list_free(comparison->sides[i].paths);
@@ -106,6 +179,8 @@ static int compare_part(struct comparison *comparison, const struct diff_section
 		status = error_set(&own, ERROR_MEMORY, "out of memory");
 	if (status < 0)
 		*error = own;
+	else if (comparison->request->path_count > 0 && result->changes->count == 0)
+		results_drop_last(results);
 	else
 		comparison->lists[comparison->list_count++] = result->changes;
 	return status;
@@ -176,6 +251,22 @@ static int check_reports(const struct comparison *comparison, struct error *erro
 	return status;
 }
 
+/* Marks the entries that exceed the limit. */
+static int gate(const struct comparison *comparison, struct error *error)
+{
+	const struct diff_request *request = comparison->request;
+	for (size_t i = 0; i < comparison->list_count; i++) {
+		struct diff_list *list = comparison->lists[i];
+		if (!list->is_exact && (list->runs[DIFF_A] < 2 || list->runs[DIFF_B] < 2))
+			return error_set(error, ERROR_USAGE,
+					 "resource '%s' is sampled, and single recordings do not show how much equal "
+					 "programs differ (several of each side: A1 A2 A3 -- B1 B2 B3)",
+					 profile_string(list->views[0]->profile, list->views[0]->resource->name));
+		diff_gate(list, request->limit, request->threshold);
+	}
+	return 0;
+}
+
 static int compare_all(struct comparison *comparison, struct results *results, struct error *uncompared,
 		       struct error *error)
 {
@@ -188,7 +279,9 @@ static int compare_all(struct comparison *comparison, struct results *results, s
 			status = compare_resource(comparison, results, error);
 	if (status == 0 && diff_mark(comparison->lists, comparison->list_count) < 0)
 		status = error_set(error, ERROR_MEMORY, "cannot compare the profiles: out of memory");
-	return status;
+	if (status == 0)
+		status = check_paths(comparison, error);
+	return status == 0 && request->is_gate ? gate(comparison, error) : status;
 }
 
 int diff_build(const struct diff_request *request, struct results *results, struct error *uncompared,
@@ -202,8 +295,11 @@ int diff_build(const struct diff_request *request, struct results *results, stru
 		.views = calloc(count, sizeof(*comparison.views)),
 		.sides = calloc(count, sizeof(*comparison.sides)),
 		.runs = calloc(count, sizeof(*comparison.runs)),
+		.path_found = calloc(request->path_count + 1, sizeof(*comparison.path_found)),
+		.path_errors = calloc(request->path_count + 1, sizeof(*comparison.path_errors)),
 	};
-	bool ready = comparison.resources && comparison.views && comparison.sides && comparison.runs;
+	bool ready = comparison.resources && comparison.views && comparison.sides && comparison.runs &&
+		     comparison.path_found && comparison.path_errors;
 	int status = ready ? compare_all(&comparison, results, uncompared, error)
 			   : error_set(error, ERROR_MEMORY, "cannot compare the profiles: out of memory");
 	free(comparison.resources);
@@ -211,5 +307,7 @@ int diff_build(const struct diff_request *request, struct results *results, stru
 	free(comparison.sides);
 	free(comparison.runs);
 	free(comparison.lists);
+	free(comparison.path_found);
+	free(comparison.path_errors);
 	return status;
 }

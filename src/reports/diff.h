@@ -21,15 +21,23 @@ struct diff_request {
 	struct view_options view;              /* its `resource` is set for each resource */
 	const uint32_t *resources;             /* [resource_count]: indexes in the first profile */
 	size_t resource_count;
+	bool shares;          /* compare shares: amounts are scaled to the mean total of A */
 	bool resources_named; /* the user named them: all profiles must have all of them */
 	struct diff_section sections[DIFF_SECTIONS];
 	size_t section_count;
+	const char *const
+		*paths; /* [path_count]: "main;parse"; only entries with one of these paths are compared; 0: all are */
+	size_t path_count;
+	/* A gate: the marked changes by more than `limit` (0.05: 5 %) of entries that reach `threshold` get `exceeds`. */
+	bool is_gate;
+	double limit, threshold;
 };
 
 /* Appends a result for each common resource, each section and each part of the section's report, and marks the entries of all of
- * them together (diff_mark). If no profile has the root of a default section, its result has `missing` set. Sets *uncompared to
- * the reason why the first resource that another profile lacks is left out, or to code 0 if there is none. Returns 0 or a negative
- * error. */
+ * them together (diff_mark). If no profile has the root of a default section, its result has `missing` set. With paths, results
+ * without an entry are left out; a path that no result has is ERROR_NOT_FOUND. Sets *uncompared to the reason why the first resource
+ * that another profile lacks is left out, or to code 0 if there is none. Returns 0 or a negative
+ * error: ERROR_USAGE if a gate has single recordings of a sampled resource. */
 int diff_build(const struct diff_request *request, struct results *results, struct error *uncompared,
 	       struct error *error);
 

@@ -49,6 +49,11 @@ static void result_release(struct result *result)
 	free(result->root);
 }
 
+void results_drop_last(struct results *results)
+{
+	result_release(&results->items[--results->count]);
+}
+
 void results_release(struct results *results)
 {
 	for (size_t i = 0; i < results->count; i++)

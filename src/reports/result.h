@@ -92,6 +92,8 @@ struct result *results_add(struct results *results, struct error *error);
 /* Takes ownership of `view`, which is freed with the results. Returns it, or NULL if `view` is NULL or memory is
  * exhausted (sets `error` and frees the view). */
 const struct view *results_keep_view(struct results *results, struct view *view, struct error *error);
+/* Releases the result that was added last. */
+void results_drop_last(struct results *results);
 void results_release(struct results *results);
 
 #endif

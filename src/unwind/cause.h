@@ -25,12 +25,15 @@ enum unwind_cause_kind {
 	X(UNWIND_NO_MODULE, CAUSE_BROKEN, "no module at the address")                                     \
 	X(UNWIND_NO_TABLE, CAUSE_BROKEN, "the module has no unwind information or is unreadable")         \
 	X(UNWIND_NO_RULE_AT_PC, CAUSE_BROKEN, "no unwind rule at the address")                            \
+	X(UNWIND_HASKELL, CAUSE_BROKEN, "Haskell code, whose frames are on another stack")                \
+	X(UNWIND_NO_GOROUTINE, CAUSE_BROKEN, "Go's runtime, for a goroutine that is not known")           \
 	X(UNWIND_NO_FRAME, CAUSE_BROKEN, "generated code without a frame pointer")                        \
 	X(UNWIND_BAD_RULE, CAUSE_BROKEN, "the unwind rule cannot be evaluated")                           \
 	X(UNWIND_STACK_SHORT, CAUSE_BROKEN, "the copied stack is too short")                              \
 	X(UNWIND_UNREADABLE, CAUSE_BROKEN, "unreadable memory")                                           \
 	X(UNWIND_NO_PROGRESS, CAUSE_BROKEN, "the stack pointer does not grow")                            \
 	X(UNWIND_DEPTH, CAUSE_BROKEN, "depth limit")                                                      \
+	X(UNWIND_INTERPRETER, CAUSE_BROKEN, "the interpreter's frames could not be read")                 \
 	X(UNWIND_OTHER_ABI, CAUSE_BROKEN, "32-bit code")
 
 enum unwind_cause {

@@ -110,6 +110,17 @@ static enum cfi_status evaluate_return(const struct evaluation *evaluation, unsi
 	return evaluate_register(evaluation, number, rule, value);
 }
 
+/* Keeps the value of a register that no rule mentions. */
+static void assume_kept(struct cfi_frame *caller, const struct cfi_frame *frame, unsigned number,
+			const struct cfi_rule *rule)
+{
+	uint64_t bit = UINT64_C(1) << number;
+	if (rule->kind != CFI_UNSPECIFIED || !((frame->known | frame->assumed) & bit))
+		return;
+	caller->assumed |= bit;
+	caller->registers.value[number] = frame->registers.value[number];
+}
+
 static enum cfi_status evaluate(struct evaluation *evaluation, const struct cfi_cie *cie, const struct cfi_state *state)
 {
 	const struct cfi_rule *pc = &state->registers[cie->return_register];
@@ -128,6 +139,8 @@ static enum cfi_status evaluate(struct evaluation *evaluation, const struct cfi_
 			caller.known |= UINT64_C(1) << i;
 		else if (status != CFI_UNKNOWN)
 			return status;
+		else
+			assume_kept(&caller, frame, i, &state->registers[i]);
 	}
 	status = evaluate_return(evaluation, cie->return_register, pc, &caller.registers.value[ARCH_PC_REGISTER]);
 	if (status != CFI_OK)

@@ -38,6 +38,23 @@ static void add_symbols(struct code_analysis *analysis, struct elf_file *file, c
 	}
 }
 
+/* Assembler often omits the type of a symbol. A global one begins a function, if the functions that are
+ * followed already do not contain it, and if it has a return with the registers of its beginning. */
+static void follow_untyped(struct code_analysis *analysis, struct elf_file *file)
+{
+	struct elf_bytes symbols = elf_file_section(file, ".symtab");
+	for (size_t at = 0; symbols.bytes && at + sizeof(Elf64_Sym) <= symbols.size; at += sizeof(Elf64_Sym)) {
+		Elf64_Sym symbol;
+		memcpy(&symbol, symbols.bytes + at, sizeof(symbol));
+		uint64_t pc = symbol.st_value - analysis->base;
+		if (symbol.st_info != ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE) || symbol.st_shndx == SHN_UNDEF ||
+		    !code_gap_at(analysis, pc))
+			continue;
+		code_follow_function(analysis, (uint32_t)pc);
+		follow_starts(analysis);
+	}
+}
+
 /* Calls show where functions begin. They are searched first, because code in front of a function may end in a call that does not
  * return, and would seem to go on in the function. */
 static void add_called(struct code_analysis *analysis, const struct code_gap *gap)
@@ -241,11 +258,13 @@ int code_rows_add(struct unwind_table *table, struct elf_file *file)
 		for (size_t i = 0; i < analysis.gap_count; i++)
 			add_called(&analysis, &analysis.gaps[i]);
 		follow_starts(&analysis);
+		follow_untyped(&analysis, file);
 		bool is_stripped = !elf_file_section(file, ".symtab").bytes;
 		for (size_t i = 0; is_stripped && i < analysis.gap_count; i++)
 			follow_rest(&analysis, &analysis.gaps[i]);
 		status = analysis.no_memory ? ERROR_MEMORY : analysis.functions ? merge(table, &analysis) : 0;
 	}
 	release(&analysis);
+	elf_file_forget(file, &text);
 	return status;
 }

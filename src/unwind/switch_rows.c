@@ -7,7 +7,7 @@
 #include "unwind/row_insert.h"
 
 /* A program has few such calls. */
-enum { SWITCHES_MAX = 8, PIECE_BYTES = 1 << 16 };
+enum { SWITCHES_MAX = 24, PIECE_BYTES = 1 << 16 };
 
 struct call {
 	uint32_t start, end; /* minus the table's base */
@@ -118,11 +118,30 @@ static int find_lisp(struct calls *calls, const struct unwind_table *table, stru
 	return status;
 }
 
+/* Completes the rows of code that does not mention where Go's structures have the goroutine: other code does. */
+static void complete(struct calls *calls)
+{
+	static const struct unwind_row none = { .kind = UNWIND_NO_RULE };
+	const struct unwind_row *known = NULL;
+	for (size_t i = 0; i < calls->count && !known; i++)
+		known = calls->items[i].row.kind == UNWIND_GOROUTINE ? &calls->items[i].row : NULL;
+	for (size_t i = 0; i < calls->count; i++) {
+		struct unwind_row *row = &calls->items[i].row;
+		if (row->kind != UNWIND_GROWING && row->kind != UNWIND_CLOCK)
+			continue;
+		if (!known)
+			*row = none;
+		row->cfa = known && row->kind == UNWIND_GROWING ? known->cfa : row->cfa;
+		row->fp = known ? known->fp : 0;
+	}
+}
+
 int switch_rows_add(struct unwind_table *table, struct elf_file *file)
 {
 	struct calls calls = { 0 };
 	bool is_go = elf_file_section(file, ".note.go.buildid").bytes;
 	int status = is_go ? find(&calls, table, file) : is_lisp_runtime(file) ? find_lisp(&calls, table, file) : 0;
+	complete(&calls);
 	for (size_t i = 0; i < calls.count && status == 0; i++)
 		status = row_insert(table, calls.items[i].start, calls.items[i].end, &calls.items[i].row);
 	return status;

@@ -225,6 +225,17 @@ static int add_functions(struct unwind_table *table, const struct cfi_section *s
 	return status < 0 ? status : make_rows(table, list);
 }
 
+bool unwind_is_haskell(struct elf_file *file)
+{
+	static const char name[] = "stg_upd_frame_info";
+	if (elf_file_section(file, ".debug-ghc-link-info").bytes)
+		return true;
+	struct elf_bytes names = elf_file_section(file, ".dynstr");
+	bool is_used = names.bytes && memmem(names.bytes, names.size, name, sizeof(name));
+	elf_file_forget(file, &names);
+	return is_used;
+}
+
 static int fill(struct unwind_table *table, struct elf_file *file, struct fde_list *list)
 {
 	struct unwind_cfi *cfi = table->cfi;
@@ -267,6 +278,7 @@ struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error
 		list.base = table->base;
 		list.end = high < most || most < table->base ? high : most;
 		table->text_size = (uint32_t)(list.end - list.base);
+		table->is_haskell = unwind_is_haskell(file);
 		status = fill(table, file, &list);
 	}
 	fde_list_release(&list);

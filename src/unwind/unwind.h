@@ -38,6 +38,7 @@ struct unwind_table {
 	uint32_t function_count;
 	struct unwind_cfi *cfi; /* copies of the CIEs and FDEs for UNWIND_SLOW; may be NULL */
 	uint64_t skipped;       /* number of damaged or unsupported FDEs */
+	bool is_haskell;        /* GHC compiled it: code without rules may keep its frames on Haskell's stack */
 	bool covers_all; /* its only row applies everywhere; text_size is 0, because others' text may be between */
 };
 
@@ -47,6 +48,9 @@ struct unwind_table *unwind_table_new(struct elf_file *file, struct error *error
 /* Returns the table of code that SBCL compiled: one row UNWIND_LISP for all addresses. NULL: there is no memory. */
 struct unwind_table *unwind_table_of_lisp(void);
 void unwind_table_free(struct unwind_table *table); /* NULL is allowed */
+
+/* Returns whether GHC linked a file, or the file uses the function to which its update frames return. */
+bool unwind_is_haskell(struct elf_file *file);
 
 /* Returns the row for an ELF virtual address, or NULL if it is outside of all rows. */
 const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint64_t address);
@@ -107,6 +111,7 @@ struct unwind_result {
 	bool joined;             /* `joins` returned true; `cause` has no meaning then */
 	bool used_frame_pointer; /* at least one step had no rule and used fp or a call site */
 	bool used_generated;     /* at least one step left generated code */
+	bool is_new_thread; /* the only frame is in the system call that made the thread: it has no caller, whatever the memory contains */
 };
 
 /* Walks from `registers` outwards and writes frames, innermost first, until the root, a failure, or `limit` frames

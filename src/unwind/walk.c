@@ -26,8 +26,10 @@ struct walk {
 	struct arch_memory code;   /* ... for generated code */
 	struct unwind_frame *frames;
 	struct arch_frame now;
-	bool is_caller; /* it was found by a return address: look it up by pc - 1 */
-	bool from_lisp; /* a row UNWIND_LISP led to it */
+	bool is_caller;  /* it was found by a return address: look it up by pc - 1 */
+	bool from_lisp;  /* a row UNWIND_LISP led to it */
+	bool from_frame; /* a frame pointer of generated code did */
+	bool left_stack; /* a frame pointer of generated code led to another stack */
 	bool has_module;
 	struct unwind_module module; /* of `now`, if has_module */
 	struct cfi_frame full;
@@ -185,6 +187,8 @@ static int step_no_rule(struct walk *walk)
 	}
 	if (!walk->has_module)
 		return UNWIND_NO_MODULE;
+	if (walk->module.table && walk->module.table->is_haskell)
+		return UNWIND_HASKELL;
 	return walk->module.table && walk->module.table->row_count ? UNWIND_NO_RULE_AT_PC : UNWIND_NO_TABLE;
 }
 
@@ -210,16 +214,46 @@ static bool is_credible_caller(const struct walk *walk, uint64_t pc)
 	return (row && row->kind == UNWIND_FRAME) || arch_call_before(&walk->code, pc, &target) != ARCH_NO_CALL;
 }
 
+/* Steps from generated code that called C, which runs on a stack above that of the generated code, as Erlang's does: once in a walk, and
+ * only to generated code (as walk_apply, collect/shared/row_walk.h). */
+static bool step_to_lower_stack(struct walk *walk, struct arch_frame *caller)
+{
+	struct unwind_module module;
+	uint64_t unreadable;
+	if (!walk->is_caller || walk->left_stack || walk->now.fp >= walk->now.sp || walk->now.fp % sizeof(uint64_t) ||
+	    !arch_step(&unwind_row_generated, &walk->memory, caller, &unreadable) ||
+	    walk->source->module_at(walk->source->context, caller->pc - 1, &module) != 0)
+		return false;
+	const struct unwind_row *row = row_at(&module, caller->pc - 1 - module.bias);
+	walk->left_stack = row && row->kind == UNWIND_FRAME;
+	return walk->left_stack;
+}
+
+static int enter_by_frame(struct walk *walk, const struct arch_frame *caller, bool switches)
+{
+	int cause = enter(walk, caller, false, switches);
+	walk->from_frame = true;
+	return cause;
+}
+
 static int step_generated(struct walk *walk)
 {
 	struct arch_frame caller = walk->now;
+	bool was_frame = walk->from_frame;
+	walk->from_frame = false;
+	/* A runtime that keeps frame pointers marks its outermost frame by 0, as the ABI does. */
+	if (walk->is_caller && was_frame && walk->now.fp == 0)
+		return root(walk);
 	walk->result.used_generated = true;
 	if (may_lack_frame(walk) && arch_generated_step(&walk->code, &walk->memory, &caller) &&
 	    is_credible_caller(walk, caller.pc))
 		return enter(walk, &caller, false, false);
 	caller = walk->now;
 	if (arch_frame_pointer_step(&walk->memory, &caller) && is_credible_caller(walk, caller.pc))
-		return enter(walk, &caller, false, false);
+		return enter_by_frame(walk, &caller, false);
+	caller = walk->now;
+	if (step_to_lower_stack(walk, &caller))
+		return enter_by_frame(walk, &caller, true);
 	caller = walk->now;
 	if (arch_generated_step(&walk->code, &walk->memory, &caller) && is_credible_caller(walk, caller.pc))
 		return enter(walk, &caller, false, false);
@@ -254,12 +288,13 @@ static bool step_all_registers(struct walk *walk, const struct unwind_frame *fra
 		ucontext += (has_rule ? (uint64_t)row->cfa : ARCH_SIGNAL_WORDS) * sizeof(uint64_t);
 		bool read = arch_read_ucontext(&walk->memory, ucontext, &full->registers, &full->unreadable);
 		full->known = read ? CFI_ALL_REGISTERS : 0;
+		full->assumed = 0;
 	} else if (has_rule && row->kind == UNWIND_SWITCH) {
 		return false; /* it keeps the registers that a callee keeps */
-	} else if (has_rule && row->kind == UNWIND_LISP) {
-		full->known = 0; /* it keeps none */
+	} else if (has_rule && (row->kind == UNWIND_LISP || unwind_leaves_stack(row->kind))) {
+		full->known = full->assumed = 0; /* it keeps none */
 	} else if (!has_rule || cfi_step(module.table, module.bias, frame->pc, walk->source, full) != CFI_OK) {
-		full->known = 0;
+		full->known = full->assumed = 0;
 	}
 	return is_signal;
 }
@@ -288,6 +323,26 @@ static bool is_known(const struct cfi_frame *frame, unsigned number)
 	return frame->known >> number & 1;
 }
 
+/* Steps with registers that a callee may have changed by the ABI: assembler calls its own routines by rules of its own (OpenSSL's AES-GCM keeps
+ * its CFA in one). The return address must be behind a call: of this function, or else the step is a guess. */
+static enum cfi_status step_assuming(struct walk *walk, struct cfi_frame *frame)
+{
+	const struct unwind_frame *last = &walk->frames[walk->result.count - 1];
+	uint64_t target;
+	*frame = walk->full;
+	frame->known |= frame->assumed;
+	enum cfi_status status = step_by_cfi(walk, frame);
+	if (status != CFI_OK)
+		return status;
+	const struct arch_frame caller = arch_frame_of(&frame->registers);
+	if (caller.sp <= walk->now.sp || !is_known_code(walk, caller.pc - 1) ||
+	    arch_call_before(&walk->memory, caller.pc, &target) != ARCH_CALL)
+		return CFI_UNKNOWN;
+	uint64_t start = unwind_table_function(walk->module.table, last->address, NULL);
+	walk->result.used_frame_pointer |= target - walk->module.bias != start;
+	return CFI_OK;
+}
+
 static int step_slow(struct walk *walk)
 {
 	/* The registers of rows are often sufficient (an odd offset, fp saved far away). */
@@ -298,6 +353,8 @@ static int step_slow(struct walk *walk)
 		catch_up(walk);
 		frame = walk->full;
 		status = step_by_cfi(walk, &frame);
+		if (status == CFI_UNKNOWN && walk->is_caller)
+			status = step_assuming(walk, &frame);
 		if (status == CFI_OK) {
 			walk->full = frame;
 			walk->full_frame++;
@@ -329,6 +386,19 @@ static int step_lisp(struct walk *walk)
 	return enter(walk, &caller, false, false);
 }
 
+static int step_to_goroutine(struct walk *walk, const struct unwind_row *row)
+{
+	struct arch_frame caller = walk->now;
+	struct arch_memory memory = walk->memory;
+	uint64_t address;
+	catch_up(walk);
+	if (is_known(&walk->full, ARCH_GOROUTINE_REGISTER))
+		memory.goroutine = walk->full.registers.value[ARCH_GOROUTINE_REGISTER];
+	if (!arch_step(row, &memory, &caller, &address))
+		return UNWIND_NO_GOROUTINE;
+	return enter(walk, &caller, false, true);
+}
+
 static int step(struct walk *walk, const struct unwind_row *row)
 {
 	bool is_lisp = row && row->kind == UNWIND_LISP;
@@ -338,6 +408,7 @@ static int step(struct walk *walk, const struct unwind_row *row)
 		return cause;
 	}
 	walk->from_lisp = false;
+	walk->from_frame &= row && row->kind == UNWIND_FRAME;
 	if (!row || row->kind == UNWIND_NO_RULE)
 		return step_no_rule(walk);
 	if (row->kind == UNWIND_END)
@@ -346,6 +417,8 @@ static int step(struct walk *walk, const struct unwind_row *row)
 		return step_slow(walk);
 	if (row->kind == UNWIND_FRAME)
 		return step_generated(walk);
+	if (row->kind == UNWIND_GOROUTINE || row->kind == UNWIND_GROWING || row->kind == UNWIND_CLOCK)
+		return step_to_goroutine(walk, row);
 	struct arch_frame caller = walk->now;
 	uint64_t address;
 	if (!arch_step(row, &walk->memory, &caller, &address))
@@ -384,6 +457,7 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 		struct unwind_frame *frame = locate(&walk);
 		if (walk.result.count == 2 && !walk.has_module && arch_begins_thread(&walk.memory, registers)) {
 			walk.result.count = 1; /* by the rule of the thread that made it, it has a caller */
+			walk.result.is_new_thread = true;
 			cause = UNWIND_ROOT;
 			break;
 		}
@@ -402,8 +476,11 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 			break;
 		}
 		cause = step(&walk, row);
-		if (cause == UNWIND_UNREADABLE && walk.result.count == 1 && arch_begins_thread(&walk.memory, registers))
+		bool ended_at_once = walk.result.count == 1 && (cause == UNWIND_UNREADABLE || cause == UNWIND_ROOT);
+		if (ended_at_once && arch_begins_thread(&walk.memory, registers)) {
 			cause = UNWIND_ROOT;
+			walk.result.is_new_thread = true;
+		}
 		if (cause != CONTINUE)
 			break;
 		cause = UNWIND_DEPTH;

@@ -10,7 +10,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_support import make_profiles
+from cli_support import done, make_profiles
+from clickhouse_support import ClickHouse, ClickHouseStore, SqliteStore
 from record_support import build
 
 
@@ -72,3 +73,29 @@ def server():
 	process.wait()
 	process.stdin.close()
 	process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def clickhouse(tmp_path_factory):
+	"""A server of ClickHouse."""
+	one = ClickHouse(tmp_path_factory.mktemp("clickhouse") / "server")
+	yield one
+	one.kill()
+
+
+@pytest.fixture(params=["sqlite", "clickhouse"])
+def store(request, tmp_path):
+	"""A store that does not exist yet, of each kind."""
+	if request.param == "sqlite":
+		return SqliteStore(tmp_path / "store.db")
+	return ClickHouseStore(request.getfixturevalue("clickhouse"))
+
+
+@pytest.fixture(scope="session", params=["sqlite", "clickhouse"])
+def filled_store(request, tmp_path_factory, profiles):
+	"""A store with all recordings of `profiles`, each as the service of its name."""
+	one = SqliteStore(tmp_path_factory.mktemp("store") / "store.db") if request.param == "sqlite" else \
+		ClickHouseStore(request.getfixturevalue("clickhouse"))
+	for path in profiles.glob("*.data"):
+		done("store", "add", "--store", one, "--service", path.stem, path.name, directory=profiles)
+	return one

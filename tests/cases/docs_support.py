@@ -1,6 +1,7 @@
 """Reads the commands of a document, and compares their output with the output that the document shows.
 
-A command is a line of an indented block that begins with `$ `, or a cell of a table that is one inline code `cpprof ...`. The lines
+A command is a line of an indented block that begins with `$ `, or a cell of a table that is one inline code `cpprof ...`; in a column
+`command` each cell begins with one, and a text may follow. Commands that need a screen get one, and the key that ends them. The lines
 below a command, up to the next one, are its output; a line `...` stands for any lines, and a command without such lines may print
 anything. Comments (which a reader of the formatted document does not see) direct the execution of the block that follows them:
 
@@ -15,13 +16,15 @@ import textwrap
 
 COMMENT = re.compile(r"<!-- *(setup|file|needs|not executed)(?::[ \n]*|\n)(.*?)\s*-->$", re.DOTALL)
 CELL = re.compile(r"\|\s*`(cpprof [^`]*)`\s*(?=\|)")
+CELL_OF_COLUMN = re.compile(r"\s*`(cpprof [^`]*)`")
+SCREEN = re.compile(r"cpprof (browse|top)\b")
 # Words that begin a command. A line of a block that begins with one needs the mark `$ `.
 COMMAND_WORDS = re.compile(r"(cpprof|gcc|g\+\+|clang|cc|make|meson|ninja|sudo|git|apt-get|apt|dpkg|perf|docker|pkg-config|LD_PRELOAD=\S*|\./\S+) ")
 
 
 @dataclasses.dataclass
 class Step:
-	kind: str  # "command", "setup" or "file"
+	kind: str  # "command", "screen" (a command that needs one), "setup" or "file"
 	line: int
 	text: str
 	output: list | None = None  # the lines below a command; None: there are none
@@ -32,9 +35,10 @@ class Step:
 
 
 def read_blocks(text):
-	"""Yields (line number, marks, lines) for each indented block, and for each table row with no marks. Marks are pairs (word, value)."""
+	"""Yields (line number, marks, lines) for each indented block, and a text without marks for each table row: the row, or its cell in the
+	column `command`. Marks are pairs (word, value)."""
 	lines = text.splitlines()
-	at, marks = 0, []
+	at, marks, column = 0, [], None
 	while at < len(lines):
 		line = lines[at]
 		if line.startswith("<!--"):
@@ -54,9 +58,21 @@ def read_blocks(text):
 		else:
 			assert not line or not marks, f"line {at + 1}: the comment before it needs an indented block"
 			if line.startswith("|"):
-				yield at + 1, [], line
+				is_first = at == 0 or not lines[at - 1].startswith("|")
+				column = column_of(line) if is_first else column
+				yield at + 1, [], line if is_first or column is None else cell_of(line, column)
 			at += 1
 	assert not marks, "the last comment needs an indented block"
+
+
+def column_of(head):
+	"""Returns which column of a table has the head `command`, or None."""
+	heads = [cell.strip() for cell in head.split("|")]
+	return heads.index("command") if "command" in heads else None
+
+
+def cell_of(row, column):
+	return re.split(r"(?<!\\)\|", row)[column]
 
 
 def steps_of(text):
@@ -64,7 +80,7 @@ def steps_of(text):
 	steps = []
 	for number, marks, block in read_blocks(text):
 		if isinstance(block, str):
-			steps += [Step("command", number, command.replace("\\|", "|")) for command in CELL.findall(block)]
+			steps += commands_of_row(number, block)
 			continue
 		named = dict(marks)
 		needs = [word.strip() for word in named.get("needs", "").split(",") if word.strip()]
@@ -75,6 +91,16 @@ def steps_of(text):
 			continue
 		steps += commands_of(number, block, needs, named.get("not executed"))
 	return steps
+
+
+def commands_of_row(number, text):
+	"""The commands of a row of a table, or of its cell in the column `command`."""
+	commands = CELL.findall(text)
+	if not text.startswith("|") and not re.fullmatch(r"[-: ]+", text):
+		found = CELL_OF_COLUMN.match(text)
+		assert found, f"line {number}: this cell does not begin with a command: {text}"
+		commands = [found[1]]
+	return [Step("screen" if SCREEN.match(command) else "command", number, command.replace("\\|", "|")) for command in commands]
 
 
 def commands_of(number, block, needs, unexecuted):

@@ -15,6 +15,7 @@ HOSTILE = {
 	"vfork": ("inside_vfork.c", [], 0, 98),
 	"tiny stacks": ("tiny_stacks.c", [], 0, 99),
 	"errno": ("keeps_errno.c", [], 0, 99),
+	"own calls": ("own_calls.c", [], 0, 98),
 	"coroutines": ("small_coroutines.c", [], 0, 0),
 	"masks": ("mask_churn.c", [], 0, 99),
 	"threads": ("thread_churn.c", [], 0, 90),
@@ -22,7 +23,7 @@ HOSTILE = {
 	"closed": ("closes_all.c", [], 0, 99),
 	"privileges": ("drops_privileges.c", [], 0, 98),
 	"overflow": ("stack_overflow.c", [], 0, 85),
-	"recursion": ("deep_recursion.c", [], 0, 98),
+	"recursion": ("deep_recursion.c", [], 0, 85), # deeper than a copy: completed if the recorder comes before the stack changes
 	"red zone": ("red_zone.c", [], 0, 99),
 	"registers": ("registers.c", [], 0, 98),
 	"made code": ("made_code.c", [], 0, 0),
@@ -43,7 +44,7 @@ UNUSUAL = {
 	"unusual_signals.c": ["every-signal", "ignores", "blocks", "signalfd", "itimers", "timers", "faults", "faults-on-a-stack", "traps", "nests",
 		"suspends", "stops", "waits", "kicks", "pipe"],
 	"unusual_memory.c": ["locks", "no-memory", "code", "moves", "break", "reads-itself", "stack-pages", "contexts", "clones", "rounding", "cancels",
-		"many-threads", "namespace", "many-steps"],
+		"many-threads", "thousands-of-threads", "namespace", "many-steps"],
 	"unusual_processes.c": ["closes", "takes", "standard", "events", "folder", "daemon", "spawns", "environment", "no-name", "name", "adopts",
 		"namespaces", "limits", "files", "traces", "priority", "exec-thread"],
 }

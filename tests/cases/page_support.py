@@ -54,7 +54,7 @@ class Browser:
 			"cell.querySelector('span[title]')?.title ?? cell.textContent))", selector)
 
 	def log(self):
-		"""What the browser complained about: scripts that failed, requests that the page's policy refused."""
+		"""Returns the browser's complaints: scripts that failed, requests that the page's policy refused."""
 		return [entry["message"] for entry in self.driver.get_log("browser")]
 
 	def pixels(self, script, *arguments):

@@ -13,15 +13,15 @@ def varint(data, at):
 
 
 def fields(data):
-	"""Yields (number of the field, value): a number, or the bytes of a string or message."""
+	"""Yields (number of the field, value): a number, or the bytes of a string, message or fixed64."""
 	at = 0
 	while at < len(data):
 		key, at = varint(data, at)
 		if key & 7 == 0:
 			value, at = varint(data, at)
 		else:
-			assert key & 7 == 2, key
-			size, at = varint(data, at)
+			assert key & 7 in (1, 2), key
+			size, at = varint(data, at) if key & 7 == 2 else (8, at)
 			value, at = data[at:at + size], at + size
 			assert len(value) == size
 		yield key >> 3, value
@@ -89,3 +89,17 @@ class Pprof:
 			for name in {name for name, _, _ in stack}:
 				found[name] = found.get(name, 0) + values[index]
 		return {name: value for name, value in found.items() if value}
+
+
+def encode_varint(number):
+	data = b""
+	while number > 0x7f:
+		data, number = data + bytes([number & 0x7f | 0x80]), number >> 7
+	return data + bytes([number])
+
+
+def encode_field(number, value):
+	"""Returns a field with a number, or with bytes."""
+	if isinstance(value, int):
+		return encode_varint(number << 3) + encode_varint(value)
+	return encode_varint(number << 3 | 2) + encode_varint(len(value)) + value

@@ -75,7 +75,8 @@ def test_page_faults(tmp_path, resource):
 
 
 def test_context_switches(tmp_path):
-	recorded = both(tmp_path, [build("switches.c"), "1000"], "-r", "context-switches/1")
+	# So few that the ring of the perf backend holds all, with their stacks, where the recorder gets no processor meanwhile.
+	recorded = both(tmp_path, [build("switches.c"), "400"], "-r", "context-switches/1")
 	for one in recorded.values():
 		expected = number(one.out, "switches")
 		assert abs(one.resource("context-switches")["total"] - expected) <= 0.02 * expected + 10

@@ -2,6 +2,7 @@
 The start of a recording with eBPF programs: libbpf gets the few kernel types that the programs use, and does not read all of them.
 Where that fails, it does, and the recording is the same.
 """
+import json
 import re
 import subprocess
 
@@ -12,6 +13,7 @@ from record_support import SECONDS_ALLOWED, Recorded, build, check_amounts, need
 pytestmark = needs_bpf
 
 TYPES = "/sys/kernel/btf/vmlinux"
+INSTRUCTION_BYTES = 8
 # libbpf, and nothing else, asks whether it may read the kernel's types before it reads them.
 ASKS = "access,faccessat,faccessat2"
 # Each group of hooks in the kernel needs programs of its own.
@@ -53,3 +55,24 @@ def test_two_at_once(tmp_path):
 	outer = record(tmp_path, [CPPROF, "record", "--backend", "bpf", "-o", tmp_path / "inner/inner.data", "--", program, "3"], "--backend", "bpf")
 	assert re.search(r"by bpf", outer.err)
 	assert (tmp_path / "inner/inner.data").exists()
+
+
+# The command is the recorder's child, and lists its programs.
+LIST_PROGRAMS = "cat /proc/$PPID/fdinfo/*; bpftool -j prog show"
+
+
+def verified_programs(folder):
+	"""Returns {name of an eBPF program: (instructions that the verifier checked, instructions)} of a recorder."""
+	recorded = record(folder, ["sh", "-c", LIST_PROGRAMS], "--backend", "bpf")
+	descriptors, programs = recorded.out.split("[{", 1)
+	verified = dict(re.findall(r"^prog_id:\s+(\d+)$(?:\n.*?)*?\nverified_insns:\s+(\d+)$", descriptors, re.M))
+	return {program["name"]: (int(verified[str(program["id"])]), program["bytes_xlated"] // INSTRUCTION_BYTES)
+		for program in json.loads("[{" + programs) if str(program["id"]) in verified}
+
+
+@pytest.mark.parametrize("name", ["on_clock", "on_fork"])
+def test_verifies_code_once(tmp_path, name):
+	"""The verifier checks few instructions of a program more than once. Where it checks a function anew in each state of its callers, that
+	takes most of a recording's start."""
+	verified, instructions = verified_programs(tmp_path)[name]
+	assert verified < 2 * instructions

@@ -43,7 +43,7 @@ def test_down_main_covers_workers(tmp_path, fine):
 	assert len(below) == 2, down
 	for path, share in below.items():
 		assert "pthread_create" in path and "worker" in path, down
-		assert abs(share - (0.75 if "heavy_spawner" in path else 0.25)) < 0.08, down
+		assert abs(share / sum(below.values()) - (0.75 if "heavy_spawner" in path else 0.25)) < 0.08, down
 
 
 def test_apart_on_request(tmp_path, fine):

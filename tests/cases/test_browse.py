@@ -1,12 +1,14 @@
 """`cpprof browse`: the screens of each page, its keys, and how it leaves the terminal."""
+import contextlib
 import os
 import re
+import select
 import signal
 import subprocess
 import termios
 
 import pytest
-from browse_support import Browser, percent
+from browse_support import SECONDS_ALLOWED, Browser, percent
 from cli_support import CPPROF, done
 from code_support import Code, profile_of
 from json_support import valid_json
@@ -110,6 +112,24 @@ def test_callers_callees_and_the_way_back(folder):
 		browser.press("escape", until=r"^tree  row 3 of")
 		browser.press("backspace", until="this is the first page")
 		assert browser.end("q") == 0
+
+
+def test_q_leaves_the_keys_and_then_ends(folder):
+	with Browser("a.data", folder=folder) as browser:
+		browser.wait("▾ main")
+		browser.press("f", until=r"^functions")
+		browser.press("?", until=r"^help")
+		browser.press("q", until=r"^functions")
+		assert browser.end("q") == 0
+
+
+def test_the_keys_of_each_page_fit_80_columns(code):
+	with Browser(code) as browser:
+		browser.wait("q end$")
+		for key, page in {"f": "functions", "u": "callers", "c": "callees", "s": "source", "a": "disassembly", "r": "resources", "i": "info", "?": "help"}.items():
+			browser.press("t", until=r"^tree")
+			browser.press(key, until=rf"^{page}")
+			assert browser.lines()[-1].endswith("q end"), browser.text()
 
 
 def test_search_finds_what_is_not_open(folder):
@@ -329,21 +349,72 @@ def test_a_signal_leaves_the_terminal_as_it_was(folder, number):
 		assert not during[3] & termios.ECHO
 
 
-def test_the_terminal_echoes_again(folder):
-	"""A shell of the terminal that runs browse has the settings of before."""
+@contextlib.contextmanager
+def on_a_terminal(folder):
+	"""Yields (process, function that reads until a text was written, function that returns the terminal's settings) of a browser on a terminal
+	that stays when it ends, like that of a shell."""
 	master, slave = os.openpty()
-	before = termios.tcgetattr(slave)
-	process = subprocess.Popen([CPPROF, "browse", "a.data"], cwd=folder, stdin=slave, stdout=slave, stderr=slave,
-		env={**os.environ, "TERM": "xterm"})
-	found = b""
-	while b"main" not in found:
-		found += os.read(master, 65536)
-	assert termios.tcgetattr(slave) != before
-	os.write(master, b"q")
-	assert process.wait(60) == 0
-	assert termios.tcgetattr(slave) == before
+	with subprocess.Popen([CPPROF, "browse", "a.data"], cwd=folder, stdin=slave, stdout=slave, stderr=slave, preexec_fn=become_a_job,
+			env={**os.environ, "TERM": "xterm"}) as process:
+		def read_until(text):
+			found = b""
+			while text not in found:
+				assert select.select([master], [], [], SECONDS_ALLOWED)[0], found
+				found += os.read(master, 65536)
+			return found
+
+		try:
+			yield process, master, read_until, lambda: termios.tcgetattr(slave)
+		finally:
+			process.kill()
 	os.close(master)
 	os.close(slave)
+
+
+def become_a_job():
+	"""A process group of its own, as a shell makes one, and no signals that our parent may ignore, as nohup does."""
+	os.setpgid(0, 0)
+	for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
+		signal.signal(number, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
+def test_the_terminal_has_its_settings_again(folder, number):
+	"""A shell of the terminal that runs browse has the settings of before, however browse ends."""
+	with on_a_terminal(folder) as (process, terminal, read_until, settings):
+		before = settings()
+		read_until(b"main")
+		assert settings() != before
+		if number:
+			process.send_signal(number)
+		else:
+			os.write(terminal, b"q")
+		read_until(b"\x1b[?1049l")
+		assert process.wait(SECONDS_ALLOWED) == (-number if number else 0)
+		assert settings() == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
+def test_a_stopped_browser_goes_on(folder, number):
+	"""^Z gives the terminal back. After each kind of stop, the screen and its settings are there again; the end restores those of the shell."""
+	with on_a_terminal(folder) as (process, terminal, read_until, settings):
+		before = settings()
+		read_until(b"main")
+		during = settings()
+		for _ in range(2):
+			process.send_signal(number)
+			assert os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1])
+			if number == signal.SIGTSTP:
+				read_until(b"\x1b[?1049l")
+				assert settings() == before
+			termios.tcsetattr(terminal, termios.TCSANOW, before) # what a shell does that reads a line
+			process.send_signal(signal.SIGCONT)
+			assert b"\x1b[?1049h" in read_until(b"main")
+			assert settings() == during
+		os.write(terminal, b"q")
+		read_until(b"\x1b[?1049l")
+		assert process.wait(SECONDS_ALLOWED) == 0
+		assert settings() == before
 
 
 def test_it_ends_with_its_terminal(folder):

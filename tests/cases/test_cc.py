@@ -488,4 +488,4 @@ def test_instrument(project):
 	assert run([CPPROF, "instrument", "nofile.c"], project, status=1).stderr == absent
 	assert run([CPPROF, "instrument", "--report", "nofile.c"], project, status=1).stderr == absent
 	(project / "my.json").write_text("{}")
-	assert "my.json:1:" in run([CPPROF, "instrument", "-p", "my.json", "--report"], project, status=1).stderr
+	assert "my.json: it is no list of entries" in run([CPPROF, "instrument", "-p", "my.json", "--report"], project, status=1).stderr

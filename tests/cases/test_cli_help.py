@@ -59,7 +59,7 @@ def test_formats_come_from_their_rows(profiles):
 	export, imported = " ".join(done("help", "export").split()), " ".join(done("help", "import").split())
 	assert "--object NAME gmon: Write of the program" in export
 	assert "llvm-profile-flat: Export resource RES" in export
-	assert "--untrimmed folded, pprof, speedscope: Show also" in export
+	assert "--untrimmed folded, pprof, speedscope, firefox, callgrind, chrome, otlp: Show also" in export
 	assert "-o, --output FILE Write to FILE" in export
 	assert "--image FILE gmon: The program or library" in imported
 	with make_input("help export\n") as questions:
@@ -144,8 +144,8 @@ def test_completion_offers_values(completed):
 	assert completed("gprof", "--demangle=g") == ["gnu-v3"]
 	assert completed("gprof", "--file-format", "m") == ["magic"]
 	assert completed("record", "--backend", "no") == ["none"]
-	assert sorted(completed("import", "--format", "")) == ["folded", "gmon"]
-	assert sorted(completed("export", "--format", "")) == ["events", "folded", "gmon", "llvm-profile", "llvm-profile-contexts", "llvm-profile-flat", "pprof", "speedscope"]
+	assert sorted(completed("import", "--format", "")) == ["callgrind", "chrome", "firefox", "folded", "gmon", "heaptrack", "perf", "perf-script", "pprof", "speedscope", "strace"]
+	assert sorted(completed("export", "--format", "")) == ["callgrind", "chrome", "events", "firefox", "folded", "gcc-profile", "gcc-profile-11", "gmon", "llvm-profile", "llvm-profile-contexts", "llvm-profile-flat", "otlp", "pprof", "speedscope"]
 	assert sorted(completed("info", "--format", "")) == ["json", "text"]
 	assert completed("diff", "--format", "c") == ["csv"]
 	assert completed("report", "--by", "m") == ["module"]
@@ -162,7 +162,7 @@ def test_completion_follows_the_tables(profiles, shell):
 	script = done("completion", shell)
 	for words in (["report", "--by", "?"], ["report", "--format", "?"], ["export", "--format", "?"], ["import", "--format", "?", "-"]):
 		message = run(*words, *([] if words[0] == "import" else ["whole.data"]), directory=profiles).stderr
-		listed = re.findall(r"[a-z-]+", message.partition("(")[2])
+		listed = re.findall(r"[a-z0-9-]+", message.partition("(")[2])
 		assert len(listed) > 1, message
 		assert " ".join(word for word in listed if word != "or") in script
 

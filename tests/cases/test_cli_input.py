@@ -134,7 +134,7 @@ def long_chain(count):
 	return file_header(minor=4) + b"".join(found + blocks()[19:])
 
 
-READERS = [["report"], ["info"], ["export"], ["whatif", "main=0"], ["explore"], ["gprof", CPPROF]]
+READERS = [["report"], ["info"], ["export"], ["whatif", "main=0"], ["explore"], ["gprof", CPPROF], ["html"], ["browse"], ["explain"], ["contextualize"], ["name"]]
 
 
 @pytest.mark.parametrize("words", READERS, ids=lambda words: words[0])

@@ -109,7 +109,7 @@ def hostile(tmp_path_factory):
 PRINTING = ["report a.data", "report --body a.data", "report --down main a.data", "report --tree a.data", "report --format csv a.data",
 	"report --body --format csv a.data", "report --format json a.data", "report --call-graph a.data",
 	"report --call-graph --format csv a.data", "diff a.data a.data", "diff --format csv a.data a.data", "info a.data", "export a.data",
-	"export -o /dev/tty a.data"]
+	"export -o /dev/tty a.data", "explain a.data", "explain --format json a.data", "export --format callgrind a.data", "export --format chrome a.data"]
 
 
 @pytest.mark.parametrize("words", PRINTING)

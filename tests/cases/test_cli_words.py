@@ -49,7 +49,7 @@ WRONG_WORDS = [
 	(["diff", "whole.data"], "missing argument"),
 	(["diff", "--up", "main", "--down", "main", "whole.data", "whole.data"], "--up cannot be combined with --down"),
 	(["import"], "missing argument"),
-	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2' (folded or gmon)"),
+	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2' (folded, perf-script, strace, heaptrack, gmon, pprof, speedscope, firefox, callgrind, chrome or perf)"),
 	(["export", "--format", "svg"], "unknown format 'svg' (folded, gmon, events, pprof, speedscope"),
 	(["export", "--format", "events", "-r", "cpu"], "--resource cannot be combined with --format events"),
 ]
@@ -110,10 +110,10 @@ def test_usage_errors_name_what_is_meant(profiles, words, meant):
 
 
 def test_a_program_of_this_folder(tmp_path):
-	(tmp_path / "plain").write_text("#!/bin/sh\n")
-	assert "'plain'; try 'cpprof --help'" in run("plain", directory=tmp_path).stderr, "it is not executable"
-	(tmp_path / "plain").chmod(0o755)
-	assert "(did you mean 'cpprof record ./plain'?)" in run("plain", directory=tmp_path).stderr
+	(tmp_path / "lorem").write_text("#!/bin/sh\n")
+	assert "'lorem'; try 'cpprof --help'" in run("lorem", directory=tmp_path).stderr, "it is not executable"
+	(tmp_path / "lorem").chmod(0o755)
+	assert "(did you mean 'cpprof record ./lorem'?)" in run("lorem", directory=tmp_path).stderr
 
 
 def test_a_function_in_place_of_a_file(profiles, tmp_path):

@@ -3,11 +3,15 @@
 The commands use an installation of the build in a scratch folder, in a folder that looks like a fresh clone after `make`.
 docs_support.py defines which lines are commands.
 """
+import contextlib
+import fcntl
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 import threading
 
 import pytest
@@ -64,17 +68,37 @@ class Shell:
 	def __init__(self, folder, installed):
 		root, prefix = installed
 		libraries = next(prefix.rglob("libcpprof.so.0")).parent
-		environment = {**os.environ, "PATH": f"{prefix}/bin:{os.environ.get('PATH', os.defpath)}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
+		self.environment = {**os.environ, "PATH": f"{prefix}/bin:{os.environ.get('PATH', os.defpath)}", "HOME": str(folder), "LC_ALL": "C.UTF-8",
 			"TERM": "dumb", "TMPDIR": str(folder), "PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "PKG_CONFIG_SYSROOT_DIR": str(root),
 			"LD_LIBRARY_PATH": str(libraries), "LIBRARY_PATH": str(libraries), "CPATH": f"{prefix}/include"}
 		self.output = folder.parent / "output"
-		self.process = subprocess.Popen(["bash", "--norc"], cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+		self.process = subprocess.Popen(["bash", "--norc"], cwd=folder, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
 			text=True, start_new_session=True)
 		self.limit = threading.Timer(SECONDS_ALLOWED, self.kill)
 		self.limit.start()
 
 	def kill(self):
 		os.killpg(self.process.pid, signal.SIGKILL)
+
+	def screen(self, command):
+		"""Runs a command on a terminal of its own, and presses q once it shows its screen. Returns (exit status, what it wrote)."""
+		_, folder = self.run("pwd")
+		master, slave = os.openpty()
+		fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+		process = subprocess.Popen(["bash", "-c", command], cwd=folder.strip(), env={**self.environment, "TERM": "xterm"}, stdin=slave, stdout=slave,
+			stderr=slave, start_new_session=True)
+		os.close(slave)
+		limit = threading.Timer(SECONDS_ALLOWED, process.kill)
+		limit.start()
+		written, is_left = b"", False
+		with contextlib.suppress(OSError): # the end of a terminal's output
+			while data := os.read(master, 65536):
+				written += data
+				if not is_left and b"\x1b[?1049h" in written:
+					is_left = os.write(master, b"q") == 1
+		limit.cancel()
+		os.close(master)
+		return process.wait(), written.decode(errors="replace")
 
 	def run(self, script):
 		"""Returns (exit status, what it printed). The status is None if the time is over."""
@@ -116,6 +140,9 @@ def test_commands(document, clone, shell):
 			missing.append(f"{place} ({lack})")
 		elif step.kind == "file":
 			write_file(clone, step)
+		elif step.kind == "screen":
+			status, written = shell.screen(step.text)
+			assert status == 0 and "\x1b[?1049l" in written, f"{place}\nstatus {status}\n{written}"
 		else:
 			status, printed = shell.run(step.text)
 			assert status == 0, f"{place}\nstatus {status}\n{printed}"
@@ -126,16 +153,20 @@ def test_commands(document, clone, shell):
 
 
 def test_reasons_not_to_execute():
-	"""A command that is never executed has a reason, and there are few."""
-	reasons = [step.unexecuted for document in DOCUMENTS for step in steps_of((REPOSITORY / document).read_text()) if step.unexecuted is not None]
+	"""A block of commands that are never executed has a reason, and there are few."""
+	reasons = [reason for document in DOCUMENTS for reason in {step.unexecuted for step in steps_of((REPOSITORY / document).read_text())} - {None}]
 	assert all(len(reason.split()) >= 3 for reason in reasons)
 	assert len(reasons) <= 10
 
 
 def test_there_are_commands_to_execute():
 	"""The extraction finds the commands: the first example, the tutorial's five problems, and the table of the README."""
-	counts = {document: sum(step.kind == "command" for step in steps_of((REPOSITORY / document).read_text())) for document in DOCUMENTS}
+	counts = {document: sum(step.kind in ("command", "screen") for step in steps_of((REPOSITORY / document).read_text())) for document in DOCUMENTS}
 	assert counts["README.md"] >= 15
+	table = re.findall(r"^\| .*? \| `(cpprof [^`]*)`.*\|$", (REPOSITORY / "README.md").read_text(), re.MULTILINE)
+	steps = steps_of((REPOSITORY / "README.md").read_text())
+	assert len(table) >= 20 and set(table) <= {step.text for step in steps}
+	assert {step.text.split()[1] for step in steps if step.kind == "screen"} == {"browse", "top"}
 	assert counts["docs/tutorial.md"] >= 24
 
 
@@ -144,6 +175,7 @@ def test_there_are_commands_to_execute():
 	("<!-- needs: bpf -->\nText\n", "needs an indented block"),
 	("<!-- needs: bpf -->\n", "needs an indented block"),
 	("<!-- need: bpf -->\n\n    $ true\n", "cannot read this comment"),
+	("| question | command |\n|---|---|\n| Why? | see `cpprof report` |\n", "does not begin with a command"),
 ])
 def test_no_command_escapes(text, complaint):
 	with pytest.raises(AssertionError, match=re.escape(complaint)):
@@ -242,3 +274,17 @@ def test_tutorial_is_a_manual_page(installed):
 			assert step.text.split(" ", 2)[1] in page
 	assert page.count(".SH") >= 8
 	assert "`" not in page.replace("\\`", "") and "**" not in page and "<!--" not in page
+
+
+@pytest.mark.parametrize("command, tables", [("export", ["What an export loses", "written"]), ("import", ["What an import loses", "read"])])
+def test_formats_are_described(tmp_path, command, tables):
+	"""docs/formats.md lists each format with its direction, and states what it loses."""
+	subprocess.run([CPPROF, "import", "-o", "a.data", "-"], cwd=tmp_path, input=b"main 1\n", capture_output=True, check=True)
+	result = subprocess.run([CPPROF, command, "--format", "none", "a.data"], cwd=tmp_path, capture_output=True, text=True, check=False)
+	names = re.split(r", | or ", re.search(r"unknown format 'none' \((.*)\)", result.stderr)[1])
+	text = (REPOSITORY / "docs/formats.md").read_text()
+	listed = re.findall(r"^\| (`.*?) \| (both|read|written) \|", text, re.MULTILINE)
+	assert {name for cell, way in listed for name in re.findall("`(.*?)`", cell) if way in ("both", tables[1])} == set(names)
+	part = text[text.index(tables[0]):]
+	rows = re.findall(r"^\| (`.*?) \| .+ \|$", part[part.index("|---"):part.index("\n\n", part.index("|---"))], re.MULTILINE)
+	assert sorted(name for cell in rows for name in re.findall("`(.*?)`", cell)) == sorted(names)

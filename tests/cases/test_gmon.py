@@ -118,7 +118,7 @@ def test_another_program(tmp_path):
 
 @pytest.mark.parametrize("words, message", [
 	(["import", "--format", "gmon", "gmon.out"], "--image"),
-	(["import", "--image", "a.out", "stacks.txt"], "--image cannot be combined with --format folded"),
+	(["import", "--format", "folded", "--image", "a.out", "stacks.txt"], "--image cannot be combined with --format folded"),
 	(["export", "--format", "gmon", "--untrimmed", "-o", "x", "in.data"], "--untrimmed"),
 	(["export", "--object", "libm.so.6", "in.data"], "--object"),
 	(["export", "--format", "gmon", "--object", "libnone.so", "-o", "x", "in.data"], "libnone.so"),

@@ -3,10 +3,11 @@ gprof's averages are wrong, the call paths have the right times."""
 import json
 import re
 import subprocess
+from collections import Counter
 
 import pytest
 from hooks_support import Counted, Program
-from record_support import CPPROF, run_cpprof
+from record_support import CPPROF, build, run_cpprof
 from test_gmon import calls_of, gprof_calls
 
 MEASURED = pytest.mark.measured("two sampled times are compared")
@@ -121,3 +122,31 @@ def test_unwritable(tmp_path):
 	run = Counted(program.command, tmp_path, options=["--gmon"])
 	assert run.status != 0 and "gmon.out" in run.err, run.err
 	assert run.calls()["work"] == 200
+
+
+def test_selected_threads(tmp_path):
+	"""gmon.out of one thread has its calls and its time; those of all threads add up to the whole."""
+	run = Counted([build("threads.c", "-finstrument-functions"), "6", "20000"], tmp_path, "paths", options=["-r", "cpu"])
+	assert run.status == 0, run.err
+
+	def figures(resource, *words):
+		output = tmp_path / "one.out"
+		for command in (["export", "--format", "gmon", *words, "-o", output, run.path],
+				["import", "--format", "gmon", "--image", build("threads.c", "-finstrument-functions"), "-o", tmp_path / "one.data", output]):
+			result = run_cpprof(*command)
+			assert result.returncode == 0, result.stderr
+		lines = run_cpprof("export", "--format", "folded", "-r", resource, tmp_path / "one.data").stdout.splitlines()
+		return Counter({line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines})
+
+	tids = [thread["tid"] for thread in json.loads(run_cpprof("info", "--format", "json", run.path).stdout)["threads"]]
+	assert len(tids) == 7
+	each = {tid: figures("calls", "--thread", tid) for tid in tids}
+	workers = [calls for calls in each.values() if calls["worker"]]
+	assert len(workers) == 6
+	for calls in workers:
+		assert calls == {"worker": 1, "worker;short_work": 1, "worker;long_work": 1, "short_work;burn": 1, "long_work;burn": 1}
+	assert sum(each.values(), Counter()) == figures("calls")
+	cpu = [figures("cpu", "--thread", tid) for tid, calls in each.items() if calls["worker"]]
+	assert min(times["burn"] for times in cpu) > 0
+	whole = figures("cpu")
+	assert sum(times["burn"] for times in cpu) <= whole["burn"]

@@ -32,7 +32,7 @@ def check(counted, source):
 	return found, wanted
 
 
-@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("source", [HOSTS, RECURSION], ids=["hosts", "recursion"])
 def test_hooks_of_inlined_functions(source, compiler, level, tmp_path):
@@ -41,7 +41,7 @@ def test_hooks_of_inlined_functions(source, compiler, level, tmp_path):
 	assert {path for path, calls in found.items() if calls} - {"", "main"} == wanted.keys()
 
 
-@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("source", [HOSTS, RECURSION], ids=["hosts", "recursion"])
 def test_objects_of_inlined_functions(source, compiler, level, tmp_path):

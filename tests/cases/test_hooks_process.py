@@ -189,7 +189,7 @@ def test_reason_why_nothing_is_counted(output, reason, tmp_path):
 	assert result.stderr == (said if reason else "")
 
 
-@pytest.mark.parametrize("hook", ["mcount", "cyg"])
+@pytest.mark.parametrize("hook", ["mcount", "fentry", "cyg"])
 def test_the_library_calls_no_allocator_of_the_program(hook, tmp_path):
 	"""The program counts the calls of its own malloc. They are the same with and without cpprof, and those in the profile."""
 	path = Program("allocator", hook, level="-O1").path

@@ -396,7 +396,7 @@ int main(int argc, char **argv)
 
 @pytest.mark.parametrize("rounds, is_mixed", [(1000, False), (1400, True)])
 def test_libraries_that_come_and_go(tmp_path, rounds, is_mixed):
-	"""Of many libraries that are loaded and unloaded, each keeps its counts. cpprof reports if there are too many to keep them
+	"""Each of many libraries that are loaded and unloaded keeps its counts. cpprof reports if there are too many to keep them
 	apart."""
 	(tmp_path / "program.c").write_text(PLUGINS_SOURCE)
 	(tmp_path / "plugin.c").write_text("void NAME(void) {}\nvoid work(void) { NAME(); }\n")

@@ -2,6 +2,7 @@
 end."""
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -346,6 +347,32 @@ def test_wherever_a_handler_interrupts_an_event_of_the_program(tmp_path):
 	lines = run_cpprof("export", "--format", "events", trace.path).stdout.splitlines()
 	assert sum(" event 1 " in line for line in lines) == 3 * steps and sum(" event 2 " in line for line in lines) == steps * handled
 	assert "were lost" not in info(trace.path)
+
+
+MANY = """#include <cpprof/runtime.h>
+#include <stdlib.h>
+int main(int count, char **words)
+{
+	CPPROF_FUNCTION;
+	for (int i = 0; i < atoi(words[count - 1]); i++)
+		cpprof_event(1, (uint64_t)i);
+	return 0;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace counts system calls")
+def test_an_event_makes_no_system_call(tmp_path):
+	"""Its cost is that of a few stores: signals need not be blocked. The room for many events costs a few system calls."""
+	(tmp_path / "many.c").write_text(MANY)
+	program = compile_once(["gcc", "-O2", "-g", f"-Wl,-rpath,{RUNTIME}", f"-I{REPOSITORY}/include"], [tmp_path / "many.c"], "many", [RUNTIME / "libcpprof.so"])
+	def system_calls(events):
+		log, output = tmp_path / "log", tmp_path / f"{events}.data"
+		subprocess.run(["strace", "-qq", "-o", log, program, str(events)], check=True, env={**os.environ, "CPPROF_MEASURE": "trace", "CPPROF_OUTPUT": str(output)})
+		assert len(user_events(output)) == events
+		return len(log.read_text().splitlines())
+	more = 100000
+	assert system_calls(1000 + more) - system_calls(1000) < more / 100
 
 
 def test_events_of_a_handler_are_in_the_order_of_their_times(tmp_path):

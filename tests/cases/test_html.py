@@ -77,25 +77,73 @@ def described(chromium):
 	return chromium.one(".box-text").text
 
 
-def test_flame_graph_by_keyboard(chromium, pages, profiles):
-	"""The boxes that the arrow keys reach have the figures of the tree report."""
-	chromium.open(pages("whole"), resource="cpu")
-	tree, = report(profiles, "whole", "--tree", "-r", "cpu")
-	first = max((entry for entry in tree["entries"] if entry["depth"] == 0), key=lambda entry: entry["hits"])
-	canvas = chromium.one("canvas")
+BOX = re.compile(r"(.+?)   ([\d.]+ %(?: ±[\d.]+)?)(?:, own ([\d.]+ %)(?: ±[\d.]+)?)?   ([\d,]+) hits   (.+)")
+
+
+def boxes_of(chromium, canvas, deeper=Keys.ARROW_DOWN):
+	"""[(depth, name, share, own share, hits, amount)] of all boxes, as the arrow keys reach them: one key leads to the first box of the next
+	level, and the others to its neighbours."""
+	text = canvas.find_element("xpath", "following-sibling::*[contains(@class, 'box-text')]")
 	chromium.eventually(lambda: canvas.size["height"] > 30)
-	canvas.send_keys(Keys.ARROW_DOWN)
-	assert described(chromium).startswith("all")
-	shown = []
-	for _ in range(40):
-		canvas.send_keys(Keys.ARROW_DOWN)
-		shown.append(described(chromium))
-	names = {entry["name"] for entry in tree["entries"]}
-	assert {text.split("   ")[0] for text in shown} <= names
-	canvas.send_keys(Keys.ENTER)
+	canvas.send_keys(deeper)
+	found, row = [], []
+	while not row or text.text != row[0]:
+		row = [text.text]
+		canvas.send_keys(Keys.ARROW_RIGHT)
+		while text.text != row[-1]:
+			row.append(text.text)
+			canvas.send_keys(Keys.ARROW_RIGHT)
+		found.append(row)
+		canvas.send_keys(*[Keys.ARROW_LEFT] * (len(row) - 1), deeper)
+	return [(depth, *BOX.fullmatch(each).groups()) for depth, row in enumerate(found) for each in row]
+
+
+def expected_box(depth, name, share, hits, own=None):
+	"""A box of a profile of CPU time, sampled each millisecond: (depth, name, share, own share, hits, amount)."""
+	return depth, name, share, own, f"{hits:,}", f"{hits} ms"
+
+
+def tree_of(profiles, *words):
+	"""[(path, entry)] of the report, and the hits of all."""
+	tree, = report(profiles, "whole", "--tree", "-r", "cpu", *words)
+	path, found = [], []
+	for entry in tree["entries"]:
+		path = [*path[:entry["depth"]], entry["name"]]
+		found.append((path, entry))
+	return found, tree["total_hits"]
+
+
+@pytest.mark.parametrize("choices, words", [({}, []), ({"thread": "%232"}, ["--thread", "#2"]), ({"from": "0.1", "to": "0.3"}, ["--from", "0.1", "--to", "0.3"])])
+def test_flame_graph_by_keyboard(chromium, pages, profiles, choices, words):
+	"""The arrow keys reach every box, and each has the figures of the tree report."""
+	chromium.open(pages("whole"), resource="cpu", **choices)
+	tree, total = tree_of(profiles, *words)
+	shown = boxes_of(chromium, chromium.one("canvas"))
+	assert sorted(shown[1:]) == sorted(expected_box(entry["depth"] + 1, entry["name"], percent(entry["fraction"], entry["error"]), entry["hits"],
+		percent(entry["own_hits"] / total) if entry["own_hits"] else None) for _, entry in tree)
+	assert shown[0] == expected_box(0, "all", "100.0 %", total) and (len(tree) > 6 or choices)
+	chromium.one("canvas").send_keys(Keys.ENTER)
 	chromium.eventually(lambda: chromium.all(".crumb"))
-	canvas.send_keys(Keys.ESCAPE)
-	assert first["hits"] > 0
+	chromium.one("canvas").send_keys(*[Keys.ESCAPE] * 4) # one for each level
+	chromium.eventually(lambda: not chromium.all(".crumb"))
+
+
+def test_callers_of_bodies_by_keyboard(chromium, pages, profiles):
+	"""The other direction: the first boxes are those of the body report, and each further one has the hits of the bodies that it leads to."""
+	chromium.open(pages("whole"), resource="cpu", shape="callers")
+	tree, total = tree_of(profiles)
+	hits = {}
+	for path, entry in tree:
+		for length in range(1, len(path) + 1):
+			key = tuple(path[-length:])
+			hits[key] = hits.get(key, 0) + entry["own_hits"]
+	shown = boxes_of(chromium, chromium.one("canvas"))
+	assert sorted((depth, name, share.split(" ±")[0], number) for depth, name, share, _, number, _ in shown[1:]) == sorted(
+		(len(path), path[0], percent(number / total), f"{number:,}") for path, number in hits.items() if number)
+	bodies, = report(profiles, "whole", "--body", "-r", "cpu")
+	assert sorted((name, share) for depth, name, share, *_ in shown if depth == 1) == sorted(
+		(entry["path"][0], percent(entry["fraction"], entry["error"])) for entry in bodies["entries"])
+	assert max(depth for depth, *_ in shown) == 3
 
 
 def test_search_has_the_share_of_the_samples(chromium, tmp_path):
@@ -114,17 +162,20 @@ def test_search_has_the_share_of_the_samples(chromium, tmp_path):
 
 
 def test_callers_and_callees(chromium, pages, profiles):
+	"""A click on a function shows both of its profiles, whose boxes have the figures of `report --up` and `report --down`."""
 	chromium.open(pages("whole"), view="functions", resource="cpu")
-	name = chromium.rows()[1][0]
-	chromium.all("tbody button")[1].click()
-	chromium.eventually(lambda: len(chromium.all("canvas")) == 2)
-	assert chromium.one("strong").text == name
-	entry = next(entry for entry in report(profiles, "whole", "--functions", "-r", "cpu")[0]["entries"] if entry["path"] == [name])
-	for canvas, key in zip(chromium.all("canvas"), (Keys.ARROW_UP, Keys.ARROW_DOWN)):
-		canvas.send_keys(key)
-		canvas.send_keys(key)
-	for shown in chromium.all(".box-text"):
-		assert shown.text.startswith(name) and percent(entry["fraction"], entry["error"]) in shown.text
+	names = [row[0] for row in chromium.rows()]
+	for name in ("qsort", "ns::sort(int*, int*)"):
+		chromium.open(pages("whole"), view="functions", resource="cpu")
+		chromium.all("tbody button")[names.index(name)].click()
+		chromium.eventually(lambda: len(chromium.all("canvas")) == 2)
+		assert chromium.one("strong").text == name
+		for canvas, key, kind, at in zip(chromium.all("canvas"), (Keys.ARROW_UP, Keys.ARROW_DOWN), ("--up", "--down"), (0, -1)):
+			answer, = report(profiles, "whole", kind, name, "-r", "cpu")
+			shown = [(*box[:3], None, *box[4:]) for box in boxes_of(chromium, canvas, key) if box[0] > 0]
+			assert sorted(shown) == sorted(expected_box(len(entry["path"]), entry["path"][at], percent(entry["fraction"], entry["error"]), entry["hits"])
+				for entry in answer["entries"])
+			assert len(shown) > 1 or (name, kind) == ("qsort", "--down")
 
 
 def test_colours_by_another_resource(chromium, pages, profiles):
@@ -138,6 +189,27 @@ def test_colours_by_another_resource(chromium, pages, profiles):
 	share = next(entry["fraction"] for entry in faults["entries"] if entry["path"] == [name])
 	assert f"Page Faults: {percent(share)}" in described(chromium)
 	assert "red: a larger share of Page Faults" in chromium.text()
+
+
+def test_findings_are_those_of_info(chromium, pages, profiles):
+	"""Each finding of info is in the page, with its severity and meaning; so are the resources, their losses and the ends of the stacks."""
+	severities = set()
+	for name in ("lossy", "killed", "whole"):
+		about = json.loads(done("info", "--format", "json", f"{name}.data", directory=profiles))
+		chromium.open(pages(name), view="findings")
+		escaped = lambda text: text.replace("\x1b", r"\u001b")
+		assert [each.text.split("\n") for each in chromium.all(".finding")] == [
+			[f"{finding['severity']} {escaped(finding['text'])}", finding["meaning"]] for finding in about["findings"]]
+		assert chromium.one("header button").text == ({"lossy": "3 findings", "killed": "3 findings", "whole": "no losses"}[name])
+		severities |= {finding["severity"] for finding in about["findings"]}
+		facts, resources, causes = [chromium.driver.execute_script(
+			"return [...arguments[0].rows].filter(row => row.querySelector('td')).map(row => [...row.cells].map(cell => cell.textContent))", table)
+			for table in chromium.all("main table")]
+		assert {"lost": f"{about['lost']:,}", "broken": percent(about["broken"] / about["stacks"])}.items() <= dict(facts).items()
+		assert sorted([row[0], *row[2:]] for row in resources) == sorted([row["title"], *(f"{row[key]:,}" for key in ("samples", "hits", "lost")),
+			"; ".join(filter(None, (row["backend"], row["note"])))] for row in about["resources"])
+		assert sorted(causes) == sorted([row["cause"], percent(row["count"] / about["stacks"]), f"{row['count']:,}"] for row in about["causes"])
+	assert severities == {"error", "warning", "note"}
 
 
 def test_what_if_is_that_of_the_command(chromium, tmp_path):
@@ -188,6 +260,19 @@ def test_a_comparison(chromium, tmp_path):
 	chromium.button("other views show B").click()
 	chromium.button("Functions").click()
 	assert chromium.rows()[0][3] == "1,300"
+
+
+def test_the_header_has_the_total_of_the_summary(chromium, pages, profiles):
+	"""Both are hits: the counted total of a clock differs from them, and the shares are of the hits."""
+	about = json.loads(done("info", "--format", "json", "server.data", directory=profiles))
+	shown = [row for row in about["resources"] if row["hits"] > 0]
+	assert any(row["total"] not in (0, row["hits"] * row["interval"]) for row in shown)
+	for row in shown:
+		first = done("report", "-r", row["name"], "server.data", directory=profiles).splitlines()[0]
+		total = re.match(rf"{re.escape(row['title'])}: ([0-9.]+ \S+)", first)[1]
+		chromium.open(pages("server"), resource=row["name"])
+		header = chromium.one("header").text.replace(",", "").replace("µ", "u")
+		assert f"{row['title']}: {total} ·" in header
 
 
 def test_the_header_counts_the_samples_of_the_resource(chromium, pages, profiles):

@@ -1,8 +1,10 @@
 """The views of the page of `cpprof html` under selections, its pictures as SVG and on paper, and names in them."""
 import base64
 import importlib.util
+import json
 import re
 import zlib
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
@@ -299,6 +301,119 @@ def test_lanes_follow_the_thread_and_have_a_largest_height(chromium, made):
 	assert "The chosen threads have no events." in chromium.text()
 
 
+TEXTS = """
+const kind = CanvasRenderingContext2D.prototype, { fillText } = kind, drawn = window.drawn = [];
+kind.fillText = function (text, ...place) { drawn.push(text); fillText.call(this, text, ...place); };
+"""
+
+
+def test_events_follow_the_range(chromium, made):
+	"""A range that is dragged in the timeline is all that the lanes show: its calls and marks, and those that reach into it."""
+	make = corpus()
+	names, ms = ["main", "before", "into", "inside", "after"], 1_000_000
+	calls = [(0, 0, 0, 449 * ms * 2), (1, 1, 10 * ms, 50 * ms * 2), (1, 2, 80 * ms, 60 * ms * 2), (1, 3, 110 * ms, 10 * ms * 2),
+		(1, 4, 190 * ms, 10 * ms * 2)]
+	other = [(0, 1, 20 * ms, 5 * ms * 2)]
+	page = made("whole").with_name("events.html")
+	page.write_text(made("whole").read_text())
+	with_lanes(page, make.lanes(names, 450 * ms, 0, [make.lane(calls, [(2, 30 * ms), (6, 175 * ms)]), make.lane(other, [])]))
+	chromium.open(page, view="timeline", resource="cpu", zoom="0.010000000-0.060000000")
+	canvas = chromium.one("canvas.timeline")
+	chromium.eventually(lambda: canvas.size["height"] > 30)
+	width = canvas.size["width"]
+	ActionChains(chromium.driver).move_to_element_with_offset(canvas, -width // 4, 0).click_and_hold().move_by_offset(width // 2, 0).release().perform()
+	chromium.driver.execute_script(TEXTS)
+	chromium.button("Events").click()
+	chromium.eventually(lambda: chromium.rows())
+	assert sorted(row[0] for row in chromium.rows()) == ["inside", "into", "main"]
+	assert {text for text in chromium.driver.execute_script("return drawn") if " call" in text} == {"thread 8   3 calls, 1 mark"}
+	for key in (Keys.ESCAPE, "-", "-"):
+		chromium.one("canvas").send_keys(key)
+		assert sorted(row[0] for row in chromium.rows()) == ["inside", "into", "main"]
+	found = re.search(r", ([0-9.]+) ms from ([0-9.]+) s on", chromium.one("caption").text)
+	assert abs(float(found[1]) - 225) < 5 and abs(float(found[2]) - 0.1125) < 0.005
+	[chip for chip in chromium.all(".chip") if " s to " in chip.text][0].click()
+	chromium.eventually(lambda: len(chromium.rows()) == len(calls) + len(other))
+	chromium.open(page, view="events", resource="cpu", **{"from": "0.42", "to": "0.43"})
+	assert sorted(row[0] for row in chromium.rows()) == ["main"]
+	chromium.open(page, view="events", resource="cpu", **{"from": "0.46"})
+	assert "have no events in the selected range" in chromium.text()
+	chromium.open(page, view="events", resource="cpu", **{"from": "0.3", "to": "x"})
+	assert "x" in chromium.one("main .failure").text
+
+
+def hostile_profile(folder, name, weights):
+	"""A profile whose functions, source file and lines have hostile names and texts."""
+	file = "<img src=x onerror=\"document.title='run'\">\u202e.c"
+	(folder / file).write_text("\n".join([*HOSTILE, ""]))
+	frames = [{"name": "main", "file": file, "line": 1}, *({"name": text, "file": file, "line": line + 1} for line, text in enumerate(HOSTILE))]
+	(folder / "in.json").write_text(json.dumps({"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": frames},
+		"profiles": [{"type": "sampled", "name": "samples", "unit": "none", "startValue": 0, "endValue": sum(weights),
+			"samples": [[0, number + 1] for number in range(len(weights))], "weights": weights}]}))
+	done("import", "--format", "speedscope", "-o", f"{name}.data", "in.json", directory=folder)
+	return f"{name}.data"
+
+
+def test_hostile_texts_in_every_view(chromium, tmp_path):
+	"""Names, file names and source lines with markup, escapes and characters that change the direction of text do nothing in any view. They are
+	shown in a safe form, and none is wider than its table's own area."""
+	files = [hostile_profile(tmp_path, name, [weight] * len(HOSTILE)) for name, weight in (("a", 10), ("b", 50))]
+	done("html", "-o", "page.html", *files, directory=tmp_path)
+	chromium.open(tmp_path / "page.html")
+	views = [tab.get_attribute("data-view") for tab in chromium.all(".tabs button")]
+	assert {"compare", "flame", "functions", "sandwich", "tree", "source", "lines", "whatif", "findings"} <= set(views)
+	seen = {}
+	for view in views:
+		for name in HOSTILE if view in ("source", "sandwich", "whatif") else ["main"]:
+			path = f"main;{name}" if ";" not in name else "main" # a path has no way to write such a name
+			chromium.open(tmp_path / "page.html", view=view, side="b", root=quote(name, safe=""), path=quote(path, safe=""))
+			text = seen[view, name] = chromium.driver.execute_script("return document.body.innerText")
+			assert not chromium.all(".failure"), (view, text[:300])
+			assert chromium.driver.title.endswith("cpprof") and not chromium.all("main img, main script, main b"), view
+			assert not re.search("[\x1b\u202e\u2066\uffff]", text) and chromium.log() == [], view
+			assert chromium.driver.execute_script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth"), view
+	for view in ("compare", "functions", "lines"):
+		assert HOSTILE[0] in seen[view, "main"] and r"a\u202eb\u2066c" in seen[view, "main"], view
+	for name in HOSTILE:
+		escaped = re.sub("[\u202e\u2066\uffff]", lambda character: f"\\u{ord(character[0]):04x}", name)
+		assert r"\u202e.c" in seen["source", name] and escaped in seen["source", name]
+		assert f"The path has {300 if ';' in name else 50} of 300 hits" in seen["whatif", name]
+	assert r"main › a\u202eb\u2066c" in seen["whatif", HOSTILE[2]]
+
+
+# Functions that main calls, with their hits of a first and of a second resource.
+TWO_RESOURCES = {"much": (10, 60), "equal": (30, 30), "little": (50, 5), "none": (10, 0), "only": (0, 5)}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_of_two_resources(chromium, tmp_path, scheme):
+	"""A box is red where it has a larger share of the second resource than of the first, blue where it has a smaller one, and grey where both
+	are equal; in the picture as in the SVG."""
+	names = list(TWO_RESOURCES)
+	profile_of = lambda unit, at: {"type": "sampled", "name": unit, "unit": unit, "startValue": 0, "endValue": 100,
+		"samples": [[0, number + 1] for number, name in enumerate(names) if TWO_RESOURCES[name][at]],
+		"weights": [hits[at] for hits in TWO_RESOURCES.values() if hits[at]]}
+	(tmp_path / "in.json").write_text(json.dumps({"$schema": "https://www.speedscope.app/file-format-schema.json",
+		"shared": {"frames": [{"name": name} for name in ["main", *names]]}, "profiles": [profile_of("none", 0), profile_of("bytes", 1)]}))
+	done("import", "--format", "speedscope", "-o", "a.data", "in.json", directory=tmp_path)
+	done("html", "-o", "page.html", "a.data", directory=tmp_path)
+	with chromium.media(scheme=scheme):
+		chromium.open(tmp_path / "page.html")
+		first, second = [option.get_attribute("value") for option in chromium.all("select[data-choice=resource] option")]
+		chromium.open(tmp_path / "page.html", resource=first, colour=second)
+		canvas = chromium.one("canvas")
+		chromium.eventually(lambda: canvas.size["height"] > 30)
+		boxes, scale = boxes_of(saved_svg(chromium)), canvas.size["width"] / 1200
+		assert set(boxes) == {"all", "main", *names} - {"only"}
+		for name, strongest in {"much": 0, "little": 2, "none": 2, "equal": None, "main": None}.items():
+			own, other = TWO_RESOURCES.get(name, (100, 100))
+			saturation = round(abs(other / (own + other) - 0.5) * 140)
+			assert re.match(rf"hsl\({215 if strongest == 2 else 5}, {saturation}%", boxes[name]["fill"]), (name, boxes[name])
+			pixel = chromium.pixels("return [...document.querySelector('canvas').getContext('2d').getImageData(...arguments, 1, 1).data].slice(0, 3)",
+				round((boxes[name]["x"] + boxes[name]["width"] - 4) * scale), round(boxes[name]["y"] + 2))
+			assert (len(set(pixel)) == 1) == (strongest is None) and (strongest is None or pixel[strongest] == max(pixel)), (name, pixel)
+
+
 # --- SVG ---
 
 def saved_svg(chromium, index=0):
@@ -314,7 +429,7 @@ def boxes_of(text):
 	assert {each.tag for each in root.iter()} <= {SVG + name for name in ("svg", "g", "title", "rect", "text")}
 	assert not [name for each in root.iter() for name in each.attrib if name.startswith("on") or "href" in name]
 	return {group.find(SVG + "title").text.split("   ")[0]: {"x": float(group.find(SVG + "rect").get("x")),
-		"width": float(group.find(SVG + "rect").get("width")), "fill": group.find(SVG + "rect").get("fill")} for group in root.findall(SVG + "g")}
+		"y": float(group.find(SVG + "rect").get("y")), "width": float(group.find(SVG + "rect").get("width")), "fill": group.find(SVG + "rect").get("fill")} for group in root.findall(SVG + "g")}
 
 
 def test_svg_has_the_boxes(chromium, page_of):

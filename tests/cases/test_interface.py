@@ -21,7 +21,9 @@ HOOKS = {"mcount", "_mcount", "__fentry__", "__cyg_profile_func_enter", "__cyg_p
 # Functions that cpprof/profiler.h calls, and those that switch its probe points.
 PROBES = {"cpprof_probe_block", "cpprof_probe_enter", "cpprof_probe_enter_from", "cpprof_probe_leave", "cpprof_probe_restore", "cpprof_thread_1"}
 SINCE_3 = {"cpprof_probes_level", "cpprof_probes_list", "cpprof_probes_throttle", "cpprof_probes_turn"}
-VERSIONS = {**dict.fromkeys(PUBLIC, "CPPROF_0.1"), **dict.fromkeys(SINCE_2 | HOOKS, "CPPROF_0.2"), **dict.fromkeys(PROBES | SINCE_3, "CPPROF_0.3")}
+SINCE_4 = {"cpprof_progress_visit"}  # looked up by cpprof/progress.h
+VERSIONS = {**dict.fromkeys(PUBLIC, "CPPROF_0.1"), **dict.fromkeys(SINCE_2 | HOOKS, "CPPROF_0.2"), **dict.fromkeys(PROBES | SINCE_3, "CPPROF_0.3"),
+	**dict.fromkeys(SINCE_4, "CPPROF_0.4")}
 
 COMPILERS = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
 # A compiler may accept only the older name of a recent standard.
@@ -56,9 +58,10 @@ def test_compiles_in_every_standard(tmp_path, language, compiler, standard, leve
 	assert run(program) == "flush -1\n"
 
 
+@pytest.mark.parametrize("header", ["runtime.h", "progress.h"])
 @pytest.mark.parametrize("language", COMPILERS)
-def test_header_needs_no_other(language):
-	run(COMPILERS[language][0], *STRICT, "-fsyntax-only", "-x", language, REPOSITORY / "include/cpprof/runtime.h",
+def test_header_needs_no_other(language, header):
+	run(COMPILERS[language][0], *STRICT, "-fsyntax-only", "-x", language, REPOSITORY / "include/cpprof" / header,
 		"-Wno-unused-function", "-Wno-pragma-once-outside-header")
 
 
@@ -86,7 +89,7 @@ def test_static_library_exports_the_same():
 def test_preloaded_library_takes_its_place(library):
 	"""A preloaded library exports the same interface and interposed functions, and no other symbol of ours. Only the library with
 	hooks exports hooks, so that with the other one programs use the C library's."""
-	names, interface = exported(library), PUBLIC | SINCE_2
+	names, interface = exported(library), PUBLIC | SINCE_2 | SINCE_4
 	interface |= PROBES | SINCE_3 if library == WITH_HOOKS else set()
 	assert names >= interface
 	assert not {name for name in names - interface if "cpprof" in name or name.startswith("__start")}

@@ -92,13 +92,14 @@ def test_node(tmp_path, backend):
 
 def test_jit_sets_the_variables_of_runtimes(tmp_path):
 	"""The command and what it starts get the variables, behind options that a variable has already; our own environment stays."""
-	command = ["sh", "-c", "sh -c 'echo $NODE_OPTIONS; echo $PYTHONPERFSUPPORT; echo $JAVA_TOOL_OPTIONS'"]
-	environment = {**os.environ, "NODE_OPTIONS": "--max-old-space-size=300", "PYTHONPERFSUPPORT": "0"}
+	names = ["NODE_OPTIONS", "PYTHONPERFSUPPORT", "JAVA_TOOL_OPTIONS", "ERL_FLAGS", "DOTNET_PerfMapEnabled", "ENABLE_JITPROFILING"]
+	command = ["sh", "-c", "sh -c '" + "; ".join(f"echo ${name}" for name in names) + "'"]
+	environment = {**os.environ, "NODE_OPTIONS": "--max-old-space-size=300", "PYTHONPERFSUPPORT": "0", "ERL_FLAGS": "+S 1"}
 	recorded = record(tmp_path, command, "--jit", env=environment)
 	assert recorded.status == 0, recorded.err
 	node = "--max-old-space-size=300 --perf-basic-prof --interpreted-frames-native-stack"
-	node_line, python_line, java_line = recorded.out.splitlines()
-	assert (node_line, python_line) == (node, "1")
+	node_line, python_line, java_line, erlang_line, dotnet_line, julia_line = recorded.out.splitlines()
+	assert (node_line, python_line, erlang_line, dotnet_line, julia_line) == (node, "1", "+S 1 +JPperf true", "1", "1")
 	assert "-XX:+PreserveFramePointer" in java_line
 	assert f"cpprof: --jit sets NODE_OPTIONS={node}\n" in recorded.err
 	recorded = record(tmp_path, command, "--jit", env={**environment, "NODE_OPTIONS": node})

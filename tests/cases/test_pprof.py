@@ -66,8 +66,8 @@ def test_selection(profiles):
 	assert sum(part.totals()[0] for part in parts) <= whole.totals()[0]
 	early, late = (exported(profiles, "server", "-r", "page-faults", *words) for words in (["--to", "0.002"], ["--from", "0.002"]))
 	assert early.totals()[0] + late.totals()[0] == whole.totals()[0]
-	refused = run("export", "--format", "events", "--thread", "1", "server.data", directory=profiles)
-	assert refused.returncode == 2 and "--thread cannot be combined with --format events" in refused.stderr
+	refused = run("export", "--format", "events", "--label", "a=b", "server.data", directory=profiles)
+	assert refused.returncode == 2 and "--label cannot be combined with --format events" in refused.stderr
 
 
 @needs_go

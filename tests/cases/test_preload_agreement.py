@@ -55,7 +55,7 @@ def test_cpu(tmp_path, program, arguments, functions):
 			alike(paths["preload"], paths[backend], names)
 
 
-@pytest.mark.parametrize("turns, microseconds", [(5000, 100), (20000, 100)])
+@pytest.mark.parametrize("turns, microseconds", [(5000, 100), (20000, 100), (60000, 100)])
 def test_work_between_naps(tmp_path, turns, microseconds):
 	"""
 	Of the work between naps two thirds belong to the function that does two thirds of it. The time of the naps themselves agrees
@@ -71,6 +71,18 @@ def test_work_between_naps(tmp_path, turns, microseconds):
 		assert abs(first / (first + second) - 2 / 3) <= tolerance(2 / 3, first + second) + 0.05, show(paths)
 		shares[backend] = (first + second) / hits(paths)
 	assert "perf" not in shares or -0.2 < shares["preload"] - shares["perf"] < 0.45, shares
+
+
+@pytest.mark.parametrize("burst, nap", [(50, 100), (250, 100), (250, 1000), (1000, 300)])
+def test_work_between_naps_that_no_library_sees(tmp_path, burst, nap):
+	"""A tick may come during such a nap, and work in step with the naps: that must not favour a part of the work."""
+	recorded = record_well(tmp_path, [build("raw_naps.c"), "1500", str(burst), str(nap)], "--backend", "preload", "-r", "cpu/1ms")
+	paths = recorded.paths("cpu")
+	stated = truths(recorded.out)
+	work = sum(hits(paths, *names) for names, _ in stated)
+	assert work > hits(paths) / 3, show(paths)
+	for names, fraction in stated:
+		assert abs(hits(paths, *names) / work - fraction) < 0.15, f"{names[-1]}: {fraction}\n{show(paths)}"
 
 
 @needs_another

@@ -27,8 +27,8 @@ def test_nothing_of_a_resource(tmp_path):
 
 def test_many_samples_of_what_is_short_or_nobody_waits_for(tmp_path):
 	"""A program that ends at once is not reported as slowed by its samples, nor is a daemon, whose CPU time is unknown."""
-	copy = "dd if=/dev/zero of=/dev/null bs=1 count=2000 status=none"
+	copy = "dd if=/dev/zero of=/dev/null bs=1 count=600 status=none" # 1,200 calls: enough samples for the report
 	for command in (copy, f"setsid {copy} & sleep 0.5"):
 		recorded = record(tmp_path, ["/bin/sh", "-c", command], "--backend", "preload", "-r", "io-calls/1")
-		assert recorded.closing()[0] > 2000, recorded.err
+		assert recorded.closing()[0] > 1000, recorded.err
 		assert "slow the program" not in recorded.err, recorded.err

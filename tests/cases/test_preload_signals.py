@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import pytest
-from record_support import build, hits, record, record_well, run_cpprof, show
+from record_support import BUILD, build, hits, record, record_well, run_cpprof, show
 
 MEASURED = pytest.mark.measured("waiting times are compared with the clock of the program, which may be preempted between two readings")
 
@@ -20,6 +20,7 @@ ENDED_BY_NUMBER_OF_TICKS = 128 + signal.SIGRTMAX - 3
 PROGRAMS = {
 	"masks": (0, 0.02),
 	"awaiting": (0, 0.03),
+	"own_functions": (0, 0.05),
 	"own_actions": (ENDED_BY_NUMBER_OF_TICKS, 0.06),
 	"never_restarted": (0, 0.1),
 	"socket_timeouts": (0, 0.03),
@@ -43,6 +44,14 @@ def test_program_sees_no_ticks(name, tmp_path):
 	assert recorded.status == status, recorded.err
 	found = hits(recorded.paths("cpu"))
 	assert found * TICK_US > 0.5e6 * least_seconds, f"{found} hits\n{recorded.err}"
+
+
+def test_the_library_calls_its_own_definitions():
+	"""The preloaded library has no call that a definition of the program could take, but those that join two copies of the runtime."""
+	library = BUILD / "src/collect/agent/libcpprof-preload.so"
+	listed = subprocess.run(["readelf", "--relocs", "--wide", library], capture_output=True, text=True, check=True).stdout
+	called = set(re.findall(r"R_X86_64_(?:JUMP_SLOT?|GLOB_DAT)\s+(?!0{16})[0-9a-f]+ (\w+)", listed))
+	assert called == {"cpprof_runtime_begin", "cpprof_tick_measured"}, called
 
 
 @MEASURED

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -132,11 +133,21 @@ def test_inlined_methods_are_frames(tmp_path):
 
 # --- running programs ---
 
+def lists_its_code(process, folder):
+	"""Returns whether the perf map of the process or a dump in the folder names the function that computes."""
+	lists = [Path(f"/tmp/perf-{process.pid}.map"), *folder.rglob("*.dump")]
+	return any(path.exists() and b"spin" in path.read_bytes() for path in lists)
+
+
 @contextlib.contextmanager
 def running(command, folder, **environment):
-	"""Runs a command until the end of the block."""
-	process = subprocess.Popen([*command[:-1], "60"], env={**own_dumps(folder), **environment}, cwd=folder, stdout=subprocess.PIPE)
+	"""Runs a command until the end of the block, which begins when the program computes and has listed its code."""
+	process = subprocess.Popen([*command[:-1], "120"], env={**own_dumps(folder), **environment}, cwd=folder, stdout=subprocess.PIPE)
 	try:
+		end = time.monotonic() + 60
+		while not lists_its_code(process, folder):
+			assert process.poll() is None and time.monotonic() < end, "the program lists no code"
+			time.sleep(0.05)
 		yield process
 	finally:
 		process.kill()
@@ -145,6 +156,7 @@ def running(command, folder, **environment):
 			Path(f"/tmp/perf-{process.pid}.map").unlink()
 
 
+@MEASURED
 @pytest.mark.parametrize("backend", BACKENDS[:2])
 @pytest.mark.parametrize("runtime", ["node", "java"])
 def test_attaching(tmp_path, backend, runtime):

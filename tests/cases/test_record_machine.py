@@ -2,6 +2,7 @@
 import csv
 import os
 import re
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -71,6 +72,21 @@ def test_busy_machine(tmp_path, backend, crowd):
 	path, result = record_all(tmp_path, backend, "--duration", "0.8")
 	samples, lost = map(int, re.search(r"cpprof: (\d+) samples?, (\d+) lost", result.stderr).groups())
 	assert samples > 200, result.stderr
+	assert lost <= samples / 1000, result.stderr
+
+
+def test_new_programs_on_a_busy_machine(tmp_path, backend):
+	"""While the recorder makes the unwind rules of large programs that it meets for the first time, no samples of others are lost."""
+	compiler = Path(subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip())
+	if not compiler.is_file() or compiler.stat().st_size < 10_000_000:
+		pytest.skip("there is no large program to copy")
+	copies = [shutil.copy(compiler, tmp_path / f"cc1-{number}") for number in range(4)]
+	(tmp_path / "empty.c").write_text("")
+	loops = "while :; do :; done & A=$!; while :; do :; done & B=$!; sleep 0.3"
+	starts = "; ".join(f"{copy} -quiet -o /dev/null empty.c; {copy} -quiet -o /dev/null empty.c; sleep 0.1" for copy in copies)
+	path, result = record_all(tmp_path, backend, "--", "sh", "-c", f"{loops}; {starts}; kill $A $B")
+	samples, lost = map(int, re.search(r"cpprof: (\d+) samples?, (\d+) lost", result.stderr).groups())
+	assert samples > 500 and of_process(path, "cc1-3"), result.stderr
 	assert lost <= samples / 1000, result.stderr
 
 

@@ -11,7 +11,7 @@ from record_support import CPPROF, build, run_cpprof
 is_root = os.geteuid() == 0
 NOBODY = 65534
 
-# What writes a file: the words before -o FILE, and those behind it.
+# Commands that write a file: the words before -o FILE, and those behind it.
 WRITERS = {
 	"profile": (["record", "--backend", "preload"], ["--", "true"]),
 	"trace": (["trace", "--backend", "preload", "-r", "write-bytes"], ["--", "true"]),

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from record_support import CPPROF, Recorded, build, check_truths, hits, needs_bpf, needs_perf, record, record_well, run_cpprof, show, tolerance
@@ -61,15 +62,23 @@ def test_total_of_a_set_user_id_program(tmp_path):
 	assert recorded.resource("cpu")["total"] > used_ns / 3, recorded.err
 
 
+def stolen_ms():
+	"""Returns the time that the host has taken from the processors of this machine."""
+	return int(Path("/proc/stat").read_text().split("\n", 1)[0].split()[8]) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
 @needs_bpf
 def test_total_of_each_run(tmp_path):
 	"""The total agrees with the hits in each of many runs, also where the kernel did not report that the thread was back on a CPU."""
 	program = build("forms.c")
 	for _ in range(40):
+		before = stolen_ms()
 		recorded = record(tmp_path, [program, "4"], "--backend", "bpf", "-r", "cpu")
 		cpu = recorded.resource("cpu")
-		# Some 50 hits. Each time that the thread is on a CPU may have a part of a hit more or less.
-		assert abs(cpu["total"] / cpu["interval"] - cpu["hits"]) <= 15, recorded.err
+		# Some 50 hits of 1 ms. Each time that the thread is on a CPU may have a part of a hit more or less. No timer expires while the host
+		# runs others in place of this machine, but that time counts as the thread's.
+		allowed = 15 + stolen_ms() - before
+		assert abs(cpu["total"] / cpu["interval"] - cpu["hits"]) <= allowed, (recorded.err, allowed)
 
 
 def test_samples_that_slow_the_program(tmp_path):

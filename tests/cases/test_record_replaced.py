@@ -117,14 +117,15 @@ def test_library(tmp_path, backend, fate):
 
 
 @needs_perf
-def test_machine(tmp_path):
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_machine(tmp_path, backend):
 	"""Two builds that had one path run at once: each has its own names."""
 	former, latter = build_pair()
 	program = copy_of(former, tmp_path / "app")
 	with Running(program) as old:
 		replace(program, latter)
 		with Running(program) as new:
-			recorded = attach(tmp_path, "-a", "--backend", "perf")
+			recorded = attach(tmp_path, "-a", "--backend", backend)
 	named_old, named_new = functions_of(recorded.path, old), functions_of(recorded.path, new)
 	assert {"former", "work", "main"} <= named_old and not {"latter", "ahead"} & named_old, named_old
 	assert {"latter", "work", "main"} <= named_new and not {"former"} & named_new, named_new

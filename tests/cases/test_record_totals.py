@@ -1,5 +1,7 @@
 """The hits of CPU time add up to its counted total, also for processes that end before their first interval."""
 import math
+import re
+import sys
 
 import pytest
 from record_support import hits, needs_bpf, needs_perf, record
@@ -22,6 +24,27 @@ def test_bpf(tmp_path):
 	chance = math.sqrt(PROCESSES / 12)
 	assert abs(cpu["hits"] + cpu["lost"] - expected) <= STANDARD_ERRORS * chance + 0.03 * expected, cpu
 	assert hits(recorded.paths("cpu"), "[not sampled]") == 0
+
+
+# Prints the kernel's account of itself and of the processes below it, in ms.
+ACCOUNT = """import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+of = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print("account", 1000 * sum(one.ru_utime + one.ru_stime for one in of))"""
+
+
+@pytest.mark.parametrize("backend", [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"])
+def test_total_and_account(tmp_path, backend):
+	"""The total is the account (perf and preload, which have no better source), or more, by what the account charges to the
+	recorder that is woken. The hits, with those that were not sampled, add up to it."""
+	recorded = record(tmp_path, [sys.executable, "-c", ACCOUNT, *SHORT_PROCESSES], "--backend", backend, "-r", "cpu/1ms")
+	account = float(re.search(r"^account ([\d.]+)$", recorded.out, re.MULTILINE)[1])
+	cpu = recorded.resource("cpu")
+	total = cpu["total"] / 1e6
+	assert account > 100 and total >= 0.98 * account, cpu
+	exit_ms = 100 # of the interpreter, after its last look at the account
+	assert total <= (1.3 if backend == "bpf" else 1.02) * account + exit_ms, f"{account} ms {cpu}"
+	assert abs(hits(recorded.paths("cpu")) + cpu["lost"] - total) <= STANDARD_ERRORS * math.sqrt(PROCESSES / 12) + 0.03 * total, cpu
 
 
 @needs_bpf

@@ -14,7 +14,7 @@ RUNTIME = BUILD / "src/collect/agent"
 INCLUDE = PROGRAMS.parents[1] / "include"
 SOURCES = PROGRAMS / "source"
 SHARED = [RUNTIME / "libcpprof.so"]
-SCENES = ["plain", "jumps", "handlers", "storm", "threads", "stacks", "forks", "deeper", "frames"]
+SCENES = ["plain", "jumps", "handlers", "storm", "threads", "stacks", "forks", "deeper", "frames", "buffers"]
 # (compiler, optimisation, measurement): each compiler with each level, and each measurement at least once.
 BUILDS = [("gcc", "-O0", "paths"), ("gcc", "-O2", "trace"), ("gcc", "-O3", "paths-timed"), ("clang", "-O0", "trace"),
 	("clang", "-O2", "paths"), ("clang", "-O3", "counts"), ("gcc", "-O2", "arcs")]
@@ -95,11 +95,11 @@ def test_statically_linked(tmp_path):
 
 
 def test_thread_sanitizer_finds_nothing(tmp_path):
-	"""A new thread counts where an ended one did, which ThreadSanitizer could report as a race. (The program also contains a race
+	"""A new thread gets the memory of an ended one, which ThreadSanitizer could report as a race. (The program also contains a race
 	of its own.)"""
 	program = build("runtime.c", "gcc", "-O2", "-fsanitize=thread")
 	for measurement in "paths", "trace":
-		run = run_alone([str(program), "threads"], tmp_path / f"{measurement}.data", measurement)
+		run = run_alone([str(program), "threads_in_turn"], tmp_path / f"{measurement}.data", measurement)
 		assert "profiler.h" not in run.stderr and "libcpprof" not in run.stderr, run.stderr
 
 
@@ -152,6 +152,15 @@ def test_jumped_over_regions_are_left(compiler, level, measurement, tmp_path):
 	assert paths["main", "lands"] == 300
 	assert paths["main", "lands", "in_region", "jumps away"] == 100
 	assert paths["main", "lands", "leaf"] == 300
+
+
+@pytest.mark.parametrize(("compiler", "level"), [("gcc", "-O2"), ("clang", "-O0")])
+def test_any_two_buffers_of_jumps_are_told_apart(compiler, level, tmp_path):
+	program = build("runtime.c", compiler, level)
+	assert run_recorded([str(program), "buffers"], tmp_path / "out.data", "paths").returncode == 0
+	paths = folded(tmp_path / "out.data")
+	assert paths == {("main",): 1, ("main", "alternates"): 300, ("main", "alternates", "first"): 300, ("main", "alternates", "first", "second"): 300,
+		("main", "alternates", "first", "twice"): 300, ("main", "alternates", "leaf"): 300}
 
 
 def test_off_counts_nothing(tmp_path):

@@ -1,19 +1,16 @@
 """The first report: which command line gets it, what it says, and that it fits the terminal."""
-import fcntl
+import itertools
 import json
-import os
-import pty
 import random
 import re
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
 from cli_support import CPPROF, done
 from record_support import PROGRAMS, build, needs_bpf, record_well
+from terminal_support import on_terminal
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "naive"))
 import definitions  # noqa: E402
@@ -47,10 +44,10 @@ def test_its_figures_are_those_of_the_lists(profiles):
 	for name in ("whole", "server", "recursion"):
 		text = done("report", f"{name}.data", directory=profiles)
 		result = json.loads(done("report", "--body", "--format", "json", "-t", "0", f"{name}.data", directory=profiles))["results"][0]
-		has_libraries = "\nhottest in the program's own code" in text
 		expected = [(rounded(entry["fraction"]), rounded(entry["error"]), entry["path"][0]) for entry in result["entries"]]
 		rows = [ROW.match(line) for line in part(text, "hottest functions, by their own use")]
-		assert [(row[1], row[2], row[5].split(" from ")[0]) for row in rows] == expected[:5 if has_libraries else 7]
+		assert [(row[1], row[2], row[5].split(" from ")[0]) for row in rows] == expected[:len(rows)]
+		assert len(rows) >= min(5, len(expected)), text
 	text = done("report", "whole.data", directory=profiles)
 	processes = [ROW.match(line)[5] for line in part(text, "processes")]
 	assert processes == ["demo (100)", "helper (200)"]
@@ -70,30 +67,93 @@ def hot_path(entries):
 	return path
 
 
+def expand(rows):
+	"""The frames of the rows of a hot path: (share, name); None for those that are only counted. In a cycle, only the first frame has a
+	share."""
+	frames = []
+	for line in rows:
+		counted, row = re.fullmatch(r" +\.\.\. (\d+) frames?", line), ROW.match(line)
+		cycle = row and re.fullmatch(r"(.*), (\d+) times", row[5])
+		if counted:
+			frames += [None] * int(counted[1])
+		elif cycle:
+			names = cycle[1].split(" → ")
+			frames += [(row[1], names[0])] + [(None, name) for name in (names * int(cycle[2]))[1:]]
+		else:
+			frames.append((row[1], row[5]))
+	return frames
+
+
+def imported(folder, stacks):
+	"""Makes in.data of stacks with their hits."""
+	(folder / "in.folded").write_text("".join(f"{stack} {hits}\n" for stack, hits in stacks.items()))
+	done("import", "--format", "folded", "-o", "in.data", "in.folded", directory=folder)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_hot_path_is_the_defined_one(seed, tmp_path):
 	rng = random.Random(seed)
 	stacks = {";".join(["main", *(rng.choice("abcd") for _ in range(rng.randint(0, 6)))]): rng.randint(1, 40) for _ in range(25)}
-	(tmp_path / "in.folded").write_text("".join(f"{stack} {hits}\n" for stack, hits in stacks.items()))
-	done("import", "--format", "folded", "-o", "in.data", "in.folded", directory=tmp_path)
+	if seed % 2:
+		stacks = {"main;a;b;c;d;a;c;" * 3 + stack: hits for stack, hits in stacks.items()}
+	imported(tmp_path, stacks)
 	tree = json.loads(done("report", "--tree", "--format", "json", "-t", "0", "-n", "0", "in.data", directory=tmp_path))
-	expected = hot_path(tree["results"][0]["entries"])
 	total = sum(stacks.values())
-	rows = [ROW.match(line) for line in part(done("report", "in.data", directory=tmp_path), "the hot path")]
-	shown = [(row[1], row[5]) for row in rows if row]
-	listed = [(rounded(entry["hits"] / total), entry["name"]) for entry in expected]
-	# Frames between two with equal hits are only counted.
-	assert shown and [row for row in listed if row in shown][:len(shown)] == shown or len(listed) > 8
-	assert shown[0] == listed[0] and (len(listed) > 8 or shown[-1] == listed[-1])
-	assert len(shown) + sum(int(re.search(r"\.\.\. (\d+) frames", line)[1]) for line in part(
-		done("report", "in.data", directory=tmp_path), "the hot path") if "..." in line) >= min(len(listed), 8)
+	expected = [(rounded(entry["hits"] / total), entry["name"]) for entry in hot_path(tree["results"][0]["entries"])]
+	rows = part(done("report", "in.data", directory=tmp_path), "the hot path")
+	shown = expand(rows)
+	assert len(rows) <= 9 and len(shown) == len(expected) and shown[0] and shown[-1]
+	for row, frame in zip(shown, expected):
+		assert row is None or row[1] == frame[1] and row[0] in (None, frame[0])
+
+
+@pytest.mark.parametrize("cycle", ["a", "a;b", "a;b;c", ";".join("abcdefghijklmnop")])
+def test_recursion_is_one_row(cycle, tmp_path):
+	"""The hits end at different depths, so the shares along the path differ."""
+	imported(tmp_path, {f"main;{';'.join([cycle] * times)};end": times for times in range(1, 40)})
+	tree = json.loads(done("report", "--tree", "--format", "json", "-t", "0", "-n", "0", "in.data", directory=tmp_path))
+	frames = [entry["name"] for entry in hot_path(tree["results"][0]["entries"])]
+	names = cycle.split(";")
+	times = frames.count(names[0])
+	assert frames[1:1 + times * len(names)] == names * times and times > 10
+	rows = [ROW.match(line)[5] for line in part(done("report", "in.data", directory=tmp_path), "the hot path")]
+	assert rows[:2] == ["main", f"{' → '.join(names)}, {times} times"]
 
 
 def test_frames_that_pass_calls_on_are_counted(tmp_path):
-	(tmp_path / "in.folded").write_text("main;a;b;c;d;e 90\nmain;x 10\n")
-	done("import", "--format", "folded", "-o", "in.data", "in.folded", directory=tmp_path)
+	imported(tmp_path, {"main;a;b;c;d;e": 90, "main;x": 10})
 	path = part(done("report", "in.data", directory=tmp_path), "the hot path")
 	assert [re.sub(r"^.*?(?=main|a$|e$|\.\.\.)", "", line) for line in path] == ["main", "a", "... 3 frames", "e"]
+
+
+def hot_rows(folder, rows):
+	"""The rows of the hot path on a terminal, where no blank line follows them if it is small."""
+	lines = part(on_terminal("report", "in.data", folder=folder, rows=rows), "the hot path")
+	return list(itertools.takewhile(lambda line: line.startswith(" "), lines))
+
+
+def test_the_hot_path_shows_the_programs_own_code(tmp_path):
+	"""Between main and a leaf of a library, the last frame of the program's own code has a row, also on a small screen."""
+	own = ";".join(f"own{i}" for i in range(8))
+	library = ";".join(f"std::x{i}" for i in range(12))
+	imported(tmp_path, {f"main;{own};{library}": 90, "main;other": 10})
+	path = hot_rows(tmp_path, 24)
+	assert [re.sub(r"^.*?(?=main$|own|std::|\.\.\.)", "", line) for line in path] == [
+		"main", "own0", "... 6 frames", "own7", "... 11 frames", "std::x11"]
+	# Shares that decrease from frame to frame, which have a row each on a large screen.
+	stacks = {";".join(["main", *own.split(";")[:i]]): 1 for i in range(9)}
+	stacks.update({f"main;{own};" + ";".join(library.split(";")[:i]): 10 for i in range(1, 13)})
+	imported(tmp_path, stacks)
+	names = ["main", *own.split(";"), *library.split(";")]
+	for rows in (24, 40):
+		path = hot_rows(tmp_path, rows)
+		found = [re.sub(r"^.*?(?=main$|own|std::|\.\.\.)", "", line) for line in path]
+		counted = [int(line.split()[1]) if line.startswith("...") else 1 for line in found]
+		assert "own7" in found and "main" == found[0] and len(found) <= 9, found
+		at = 0
+		for line, count in zip(found, counted):
+			assert line.startswith("...") or line == names[at]
+			at += count
 
 
 def test_proposed_commands_work(profiles):
@@ -104,35 +164,52 @@ def test_proposed_commands_work(profiles):
 		if command.split()[1] == "report":
 			subprocess.run(["sh", "-c", command.replace("cpprof", CPPROF, 1)], cwd=profiles, check=True, stdout=subprocess.DEVNULL)
 	lossy = part(done("report", "lossy.data", directory=profiles), "next")
-	assert any(line.startswith("  cpprof info lossy.data   ") for line in lossy), lossy
+	assert len([line for line in lossy if line.startswith("  cpprof info lossy.data   ")]) == 1, lossy
 
 
-def on_terminal(columns, *words, directory):
-	"""Runs a command on a terminal. Returns what it prints."""
-	master, slave = pty.openpty()
-	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-	process = subprocess.Popen([CPPROF, *words], cwd=directory, stdin=slave, stdout=slave, stderr=slave,
-		env={**os.environ, "NO_COLOR": "1", "TERM": "xterm", "LC_ALL": "C.UTF-8", "CPPROF_PAGER": ""})
-	os.close(slave)
-	data = b""
-	while True:
-		try:
-			more = os.read(master, 65536)
-		except OSError:
-			more = b""
-		if not more:
-			break
-		data += more
-	assert process.wait(60) == 0
-	os.close(master)
-	return data.decode().replace("\r\n", "\n")
+PARTS = ("hottest functions, by their own use", "the hot path", "next")
+
+
+@pytest.mark.parametrize("lines, columns", [(24, 80), (30, 80), (40, 100), (60, 200), (24, 72)])
+def test_it_is_one_screen(profiles, lines, columns):
+	"""It leaves a line for the next prompt, and its most important parts have rows on every screen."""
+	for name in ("whole", "server", "recursion", "labels", "lossy"):
+		text = on_terminal("report", f"{name}.data", folder=profiles, columns=columns, rows=lines)
+		report = [row for row in text.splitlines() if ": warning: " not in row]
+		assert max(map(len, report)) <= columns and sum(1 + (len(row) - 1) // columns for row in text.splitlines()) < lines, text
+		assert all(f"\n{title}\n" in text for title in PARTS), text
+		assert len(done("report", f"{name}.data", directory=profiles).splitlines()) <= 40
+
+
+def test_it_fills_the_screen(tmp_path):
+	"""More than fits: each further line of the terminal shows one more, until there is no more to show."""
+	imported(tmp_path, {f"main;{name}{i};{name}{i}{i};std::x{i}": 40 - i for i in range(20) for name in "ab"})
+	full = len(on_terminal("report", "in.data", folder=tmp_path, columns=80, rows=30).splitlines())
+	for lines in range(5, full + 2):
+		assert len(on_terminal("report", "in.data", folder=tmp_path, columns=80, rows=lines).splitlines()) == lines - 1
+
+
+def test_the_height_is_that_of_LINES(profiles):
+	text = on_terminal("report", "whole.data", folder=profiles, columns=80, rows=60, LINES="20")
+	assert 15 < len(text.splitlines()) < 20
+	for nonsense in ("0", "-5", "x", ""):
+		usual = on_terminal("report", "whole.data", folder=profiles, columns=80, rows=60, LINES=nonsense)
+		assert len(usual.splitlines()) > 25, (nonsense, usual)
+
+
+def test_long_first_rows_are_cut(tmp_path):
+	"""A command of many words takes no lines of the screen."""
+	loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+	record_well(tmp_path, ["/bin/sh", "-c", loop, *("a long word" for _ in range(60))])
+	text = on_terminal("report", "out.data", folder=tmp_path, columns=80)
+	assert text.splitlines()[0].endswith("…") and len(text.splitlines()[0]) == 80 and "sampled every" in text.splitlines()[1], text
 
 
 def test_rows_end_where_the_terminal_ends(tmp_path):
 	names = ["std::map<std::__cxx11::basic_string<char>, std::vector<std::function<int (int)> > >::operator[]" + str(i) for i in range(8)]
 	(tmp_path / "in.folded").write_text("".join(f"{';'.join(names[:n + 1])} {10 + n * n}\n" for n in range(8)))
 	done("import", "--format", "folded", "-o", "in.data", "in.folded", directory=tmp_path)
-	text = on_terminal(72, "report", "in.data", directory=tmp_path)
+	text = on_terminal("report", "in.data", folder=tmp_path, columns=72)
 	rows = [line for line in text.splitlines() if ROW.match(line)]
 	assert len(rows) > 8 and all(len(row) <= 72 for row in rows) and any("…" in row for row in rows)
 	assert "…" not in done("report", "in.data", directory=tmp_path)

@@ -1,12 +1,10 @@
-"""What a person sees on a terminal: reports that fit its width, names that can be read, the pager, progress, completion out of a
+"""The output on a terminal: reports that fit its width, names that can be read, the pager, progress, completion out of a
 profile. docs/names.md has the rules."""
-import fcntl
 import json
 import os
 import pty
 import re
 import signal
-import struct
 import subprocess
 import sys
 import termios
@@ -15,36 +13,19 @@ import unicodedata
 import pytest
 from cli_support import CPPROF, SECONDS_ALLOWED, done, run
 from record_support import build, needs_perf
+from terminal_support import on_terminal, open_terminal, read_to_the_end
 
 NAMES = ["main", "std::vector<Rec, std::allocator<Rec> >::push_back(Rec&&)", "f(int)", "f(char)",
 	"void std::sort<__gnu_cxx::__normal_iterator<Rec*, std::vector<Rec, std::allocator<Rec> > >, main::{lambda(Rec const&)#1}>(int)"]
 REPORTS = [["report"], ["report", "--functions"], ["report", "--body"], ["report", "--down", "main"], ["report", "--up", "f(int)"],
-	["report", "--tree"], ["report", "--lines"], ["report", "--modules"], ["report", "--processes"], ["info"], ["diff"],
-	["whatif", "main;f(int)=0"]]
+	["report", "--tree"], ["report", "--modules"], ["info"], ["diff"], ["whatif", "main;f(int)=0"]]
+# These need lines, instructions, processes and threads: of a recording.
+ALL = ["-n", "0", "-t", "0"]
+RECORDED = [["--source", "work"], ["--asm", "work"], *([kind, *ALL] for kind in ("--lines", "--modules", "--processes", "--threads"))]
 
 
 def columns_of(line):
 	return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
-
-
-def on_terminal(*words, folder, columns=80, rows=24, status=0, **environment):
-	"""Runs cpprof on a terminal of its own. Returns what it prints, without the sequences of colours."""
-	master, slave = os.openpty()
-	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-	settings = {**os.environ, "NO_COLOR": "1", "TERM": "xterm", "LC_ALL": "C.UTF-8", "CPPROF_PAGER": "", **environment}
-	for name in [name for name, value in settings.items() if value is None]:
-		del settings[name]
-	process = subprocess.Popen([CPPROF, *words], cwd=folder, stdin=slave, stdout=slave, stderr=slave, env=settings, start_new_session=True)
-	os.close(slave)
-	data = b""
-	try:
-		while more := os.read(master, 65536):
-			data += more
-	except OSError:
-		pass # the end of a terminal's output
-	os.close(master)
-	assert process.wait(SECONDS_ALLOWED) == status, data
-	return data.decode().replace("\r\n", "\n")
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +44,26 @@ def test_reports_fit_the_terminal(stacks, words, columns):
 	order = [words[0], *files, *words[1:]] if words[0] in ("whatif", "info", "diff") else [*words, *files]
 	text = on_terminal(*order, folder=stacks, columns=columns)
 	assert text and max(map(columns_of, text.splitlines())) <= columns, text
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+	"""A recording of tests/programs/spawners.c, whose processes, modules and source files have long names."""
+	folder = tmp_path_factory.mktemp("recorded")
+	program = folder / ("a-program-with-a-long-name-" * 6)
+	program.symlink_to(build("spawners.c"))
+	subprocess.run([CPPROF, "record", "-r", "cpu/100us", "-o", "a.data", program, "two"], cwd=folder, check=True, capture_output=True, timeout=SECONDS_ALLOWED)
+	return folder
+
+
+@needs_perf
+@pytest.mark.parametrize("words", RECORDED, ids=" ".join)
+def test_reports_of_a_recording_fit_the_terminal(recorded, words):
+	whole = on_terminal("report", *words, "-r", "cpu", "a.data", folder=recorded, columns=1000)
+	assert len(whole.splitlines()) > 4 and max(map(columns_of, whole.splitlines())) > 40, whole
+	for columns in (40, 80, 133):
+		text = on_terminal("report", *words, "-r", "cpu", "a.data", folder=recorded, columns=columns)
+		assert max(map(columns_of, text.splitlines())) <= columns, text
 
 
 def test_the_width_is_that_of_COLUMNS(stacks):
@@ -130,20 +131,12 @@ def test_folded_rows_have_the_hits_of_all_their_frames(stacks):
 def test_explore_fits_and_can_show_all(stacks):
 	commands = stacks / "commands"
 	commands.write_text("tree\nlong on\ntree\n")
-	master, slave = os.openpty()
-	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+	master, slave = open_terminal(columns=60)
 	with open(commands, "rb") as given:
 		process = subprocess.Popen([CPPROF, "explore", "in.data"], cwd=stacks, stdin=given, stdout=slave, stderr=slave,
 			env={**os.environ, "NO_COLOR": "1", "TERM": "xterm"})
-	os.close(slave)
-	data = b""
-	try:
-		while more := os.read(master, 65536):
-			data += more
-	except OSError:
-		pass
-	os.close(master)
-	assert process.wait(SECONDS_ALLOWED) == 0
+	data = read_to_the_end(process, master, slave)
+	assert process.returncode == 0
 	short, long = data.decode().replace("\r\n", "\n").split("long: on\n")
 	assert max(map(columns_of, short.splitlines())) <= 60 and "→" in short
 	assert "→" not in long and "deep7 (" in long
@@ -269,23 +262,17 @@ def test_a_program_of_cxx_is_readable(tmp_path):
 def progress_of(folder, stdout, *words):
 	"""Records a program that waits until a line of progress was seen, or ends after a second. Returns what the terminal got."""
 	os.mkfifo(folder / "gate")
-	master, slave = os.openpty()
+	master, slave = open_terminal()
 	process = subprocess.Popen([CPPROF, "record", "-o", "a.data", *words, "sh", "-c", "read line < gate"], cwd=folder, stdin=subprocess.DEVNULL,
 		stdout=slave if stdout == "terminal" else subprocess.DEVNULL, stderr=slave, start_new_session=True)
-	os.close(slave)
 	seen = b""
 	if stdout != "terminal":
 		while b" lost; ^C ends the command" not in seen:
 			seen += os.read(master, 4096)
 	with open(folder / "gate", "w") as gate:
 		gate.write("go\n")
-	try:
-		while more := os.read(master, 4096):
-			seen += more
-	except OSError:
-		pass
-	os.close(master)
-	assert process.wait(SECONDS_ALLOWED) == 0
+	seen += read_to_the_end(process, master, slave)
+	assert process.returncode == 0
 	return seen.decode()
 
 
@@ -299,6 +286,24 @@ def test_recording_shows_its_progress(tmp_path):
 @needs_perf
 def test_a_command_has_its_terminal_for_itself(tmp_path):
 	assert "recording" not in progress_of(tmp_path, "terminal")
+
+
+@needs_perf
+@pytest.mark.parametrize("words", [["-p", None], pytest.param(["-a"], marks=pytest.mark.skipif(os.geteuid() != 0, reason="not root"))],
+	ids=["process", "machine"])
+def test_recording_what_runs_shows_its_progress(tmp_path, server, words):
+	"""It has no terminal of its own, so the line is shown wherever its standard output goes. ^C ends the recording, and nothing else."""
+	master, slave = open_terminal()
+	process = subprocess.Popen([CPPROF, "record", "-o", "a.data", *(word or str(server.pid) for word in words)], cwd=tmp_path,
+		stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, start_new_session=True)
+	seen = b""
+	while b" lost; ^C ends it\x1b[K" not in seen:
+		seen += os.read(master, 4096)
+	process.send_signal(signal.SIGINT)
+	seen = (seen + read_to_the_end(process, master, slave)).decode()
+	assert process.returncode == 0 and server.poll() is None, seen
+	assert re.search(r"\rrecording \.\.\. \d+ s, \d+ samples?, 0 lost; \^C ends it\x1b\[K", seen)
+	assert seen.rindex("\r\x1b[K") < seen.index("cpprof: ") # the line is erased before the closing line
 
 
 @needs_perf

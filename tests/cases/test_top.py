@@ -201,7 +201,7 @@ def test_sort_and_search(command):
 def test_attached(running, backend):
 	"""A process that runs already is shown, and goes on when top ends: by a key or a signal."""
 	for number in (None, signal.SIGTERM, signal.SIGKILL):
-		with Top("--backend", backend, "-p", running.pid) as top:
+		with Top("--backend", backend, "--no-kernel", "-p", running.pid) as top:
 			top.wait(" heavy$")
 			if number:
 				os.kill(top.pid, number)
@@ -274,13 +274,26 @@ def test_a_command_that_ends(tmp_path, backend):
 		assert "goes on" not in top.text()
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_functions_that_a_runtime_generates(tmp_path, backend):
+	"""Code that a run-time compiler generates has the names of its map and of its dump, which the program writes after it has begun."""
+	for program, names in (("jit_map.c", ["first", "second", "stale"]), ("jit_dump.c", ["inner", "third"])):
+		with Top("--backend", backend, "--no-kernel", "-o", tmp_path / "out", build(program), folder=tmp_path, rows=60) as top:
+			top.wait("ENDED")
+			top.wait_for(lambda: set(names) <= set(top.shares()), f"the names of {program}") # pylint: disable=cell-var-from-loop
+			assert "[anon]" not in top.shares(), top.text()
+			assert top.end("q") == 0
+		for path in re.findall(r"^(/tmp/perf-\d+\.map)$", (tmp_path / "out").read_text(), re.MULTILINE):
+			os.unlink(path)
+
+
 def test_resize(command):
 	with Top(*command, rows=24, columns=80) as top:
 		top.wait(" heavy$")
 		top.resize(10, 40)
 		os.kill(top.pid, signal.SIGWINCH)
 		top.refreshed()
-		assert top.lines()[9].startswith("Enter shows"), top.text()
+		assert top.lines()[9].startswith("Enter: its callees"), top.text()
 		top.end("q")
 
 
@@ -296,7 +309,7 @@ def test_a_process_that_ends(tmp_path):
 	"""The last seconds of a process that was attached to stay, and the screen says that it has ended."""
 	with open(tmp_path / "out", "wb") as out, subprocess.Popen([build("phases.c")], stdout=out, stderr=subprocess.DEVNULL) as process:
 		pid_in(tmp_path / "out")
-		with Top("-p", process.pid) as top:
+		with Top("-p", process.pid, "--no-kernel") as top:
 			top.wait(" heavy$")
 			process.kill()
 			process.wait()

@@ -38,7 +38,7 @@ TABLES = {
 	11: ("functions", "append", "name:strings linkage:strings module:modules? file:strings line:32 role:8 group:strings+"),
 	12: ("frames", "append", "function:functions file:strings line:32 inlined:flag kind:8+ discriminator:32+"),
 	LOCATION_FRAMES: ("locations", "fields", "first_frame:frames? frame_count:32"),
-	14: ("hits", "append", "time:time thread:threads? node:nodes resource:resources count:64"),
+	14: ("hits", "append", "time:time thread:threads? node:nodes resource:resources count:64 more_samples:32+"),
 	15: ("touches", "append", "time:time thread:threads? node:nodes resource:resources count:32 address:64"
 		" mapping:strings"),
 	16: ("labels", "append", "key:strings value:strings"),
@@ -295,8 +295,23 @@ class Profile:
 		first = place["first_frame"] if inlines else last
 		return [self.functions[self.frames[i]["function"]] for i in range(last, first - 1, -1)]
 
+	def is_interpreted(self, node):
+		place = self.locations[self.nodes[node]["location"]]
+		return place.get("first_frame") is not None and self.frames[place["first_frame"]]["kind"] == 3
+
+	def caller_of(self, node):
+		"""Returns the node that a node follows: an interpreted function follows the nearest one outside of the interpreter's file."""
+		caller = self.nodes[node]["parent"]
+		if caller == 0 or not self.is_interpreted(node):
+			return caller
+		file = self.locations[self.nodes[caller]["location"]]["module"]
+		is_file = self.modules[file]["kind"] == 0
+		while is_file and caller != 0 and self.locations[self.nodes[caller]["location"]]["module"] == file and not self.is_interpreted(caller):
+			caller = self.nodes[caller]["parent"]
+		return caller
+
 	def folded(self, resource=0, inlines=True, trim=True, stitch=True, chosen=lambda hit: True):
-		"""What `cpprof export --format folded` writes, of the `chosen` hits."""
+		"""Returns the lines that `cpprof export --format folded` writes for the `chosen` hits."""
 		hits = collections.Counter()
 		for hit in self.hits:
 			if hit["resource"] == resource and chosen(hit):
@@ -306,7 +321,7 @@ class Profile:
 			path = []
 			while node != 0:
 				path = self.frames_of(self.nodes[node]["location"], inlines) + path
-				node = self.nodes[node]["parent"]
+				node = self.caller_of(node)
 			path = definitions.shown(path, role_of, MARK, trim, stitch)
 			names = [f if isinstance(f, bytes) else self.strings[f["name"]] for f in path] or [b"[no stack]"]
 			lines[b";".join(name.translate(PLAIN) for name in names)] += count

@@ -23,9 +23,10 @@ static void write_string(struct buffer *json, const char *text)
 {
 	buffer_append_byte(json, '"');
 	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			buffer_append_byte(json, '\\');
-		buffer_append_byte(json, (uint8_t)*text);
+		char escaped[sizeof("\\u0000")] = { *text };
+		if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
+			snprintf(escaped, sizeof(escaped), "\\u%04x", (unsigned char)*text);
+		buffer_append_string(json, escaped);
 	}
 	buffer_append_byte(json, '"');
 }

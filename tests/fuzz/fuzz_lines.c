@@ -48,7 +48,7 @@ static int stop(void *context, uint64_t start, uint64_t end, uint32_t file, uint
 	return ERROR_LIMIT;
 }
 
-/* What a row says about the wanted addresses that it contains: the naive version of line_tables_find. */
+/* Finds what a row has for the wanted addresses that it contains: the naive version of line_tables_find. */
 static int assign(void *context, uint64_t start, uint64_t end, uint32_t file, uint32_t line)
 {
 	for (struct line_wanted *wanted = context; wanted->address != UINT64_MAX; wanted++)

@@ -37,7 +37,7 @@ def without_creation(stack, role_of):
 
 
 def shown(path, role_of, mark, trim=True, stitch=True):
-    """What is shown of a path in which marks stand where threads start."""
+    """Returns the shown part of a path in which marks stand where threads start."""
     stacks = [[]]
     for frame in path:
         if frame == mark:
@@ -92,7 +92,7 @@ def total(samples):
 
 
 def by_label(samples, key=None):
-    """Of samples (labels, hits), labels a dictionary: the hits by the labels that they have in common."""
+    """Returns the hits of samples (labels, hits), labels a dictionary, by the labels that they have in common."""
     result = Counter()
     for labels, hits in samples:
         common = labels if key is None else {key: labels[key]} if key in labels else {}

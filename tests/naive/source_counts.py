@@ -29,17 +29,20 @@ def path_of(profile, node):
 	return path
 
 
-def counts(profile, nesting, resource=0):
+def counts(profile, nesting, resource=0, chosen=lambda hit: True):
 	"""{context: [head, {position: [own, {callee: hits}]}]}. A context is a tuple (name, position, name, ...)."""
 	files = {base_name(profile.strings[function["linkage"]].decode()): function["file"] for function in profile.functions if function["line"]}
+	is_calls = profile.strings[profile.resources[resource]["unit"]] == b"call"
 	heads, calls, instructions = collections.Counter(), collections.Counter(), collections.Counter()
 	for hit in profile.hits:
-		if hit["resource"] != resource:
+		if hit["resource"] != resource or not chosen(hit):
 			continue
 		context = None  # of the caller, with its position as last element
 		seen = set()
 		for location, frame in path_of(profile, hit["node"]):
 			caller, context = context, None
+			if is_calls:
+				seen.clear()
 			if frame is None or frame.get("kind", 0) != 0:
 				continue
 			function = profile.functions[frame["function"]]
@@ -63,7 +66,7 @@ def counts(profile, nesting, resource=0):
 	result = {context: [head, {}] for context, head in heads.items()}
 
 	def line(at):
-		return result[at[:-1]][1].setdefault(at[-1], [0, {}])
+		return result.setdefault(at[:-1], [0, {}])[1].setdefault(at[-1], [0, {}])
 	for (at, _), hits in instructions.items():
 		line(at)[0] = max(line(at)[0], hits)
 	for (at, name), hits in calls.items():

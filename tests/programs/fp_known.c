@@ -310,7 +310,7 @@ NOINLINE static void three_tenths(void)
 	NOT_A_TAIL_CALL();
 }
 
-/* Of each ten turns, seven are the first function's, in an order that is drawn at random. */
+/* The first function gets seven of each ten turns, in an order that is drawn at random. */
 NOINLINE static void split(long times, long pause)
 {
 	unsigned long seed = (unsigned long)getpid();

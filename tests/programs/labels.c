@@ -1,8 +1,11 @@
 /* A server that labels its threads by tenant and kind of request, one of which costs three times the other; a
- * child that has the label of the thread that forked it; and work without a label. States the share of each label. */
+ * child that has the label of the thread that forked it; and work without a label. States each label's share of the
+ * processor time, by the clocks: where processors share a core, two threads at once take longer for the same work. */
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cpprof/runtime.h>
@@ -26,17 +29,37 @@ NOINLINE static void buy(void)
 struct tenant {
 	const char *name;
 	int requests;
+	double search_s, buy_s;
 };
+
+static double clock_s(clockid_t clock)
+{
+	struct timespec now;
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double children_s(void)
+{
+	struct rusage used;
+	getrusage(RUSAGE_CHILDREN, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
 
 NOINLINE static void *serve(void *argument)
 {
-	const struct tenant *tenant = argument;
+	struct tenant *tenant = argument;
 	cpprof_label("tenant", tenant->name);
 	for (int i = 0; i < tenant->requests; i++) {
+		double start = clock_s(CLOCK_THREAD_CPUTIME_ID);
 		cpprof_label("kind", "search");
 		search();
+		double middle = clock_s(CLOCK_THREAD_CPUTIME_ID);
 		cpprof_label("kind", "buy");
 		buy();
+		tenant->search_s += middle - start;
+		tenant->buy_s += clock_s(CLOCK_THREAD_CPUTIME_ID) - middle;
 	}
 	return NULL;
 }
@@ -57,7 +80,8 @@ NOINLINE static void batch(int rounds)
 int main(int argc, char **argv)
 {
 	int rounds = rounds_wanted(argc, argv, 150);
-	struct tenant tenants[] = { { "acme", 2 * rounds }, { "zeta", rounds } };
+	struct tenant tenants[] = { { .name = "acme", .requests = 2 * rounds },
+				    { .name = "zeta", .requests = rounds } };
 	pthread_t threads[2];
 	cpprof_label("phase", "start"); /* new threads do not have this label */
 	for (int i = 0; i < 2; i++)
@@ -67,10 +91,12 @@ int main(int argc, char **argv)
 	batch(rounds);
 	for (int i = 0; i < rounds; i++)
 		burn(4 * UNIT_US);
-	share("tenant=acme", 0.4);
-	share("tenant=zeta", 0.2);
-	share("kind=search", 0.45);
-	share("kind=buy", 0.15);
-	share("phase=batch", 0.2);
+	const struct tenant *acme = &tenants[0], *zeta = &tenants[1];
+	double all_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) + children_s();
+	share("tenant=acme", (acme->search_s + acme->buy_s) / all_s);
+	share("tenant=zeta", (zeta->search_s + zeta->buy_s) / all_s);
+	share("kind=search", (acme->search_s + zeta->search_s) / all_s);
+	share("kind=buy", (acme->buy_s + zeta->buy_s) / all_s);
+	share("phase=batch", children_s() / all_s);
 	return 0;
 }

@@ -1,4 +1,5 @@
 """Packages: the Debian package, the archive of the sources, and the removal of an installation."""
+import json
 import os
 import re
 import shutil
@@ -39,8 +40,10 @@ def installation(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
+    """The package that `make deb` makes, with the build under test as its own build."""
     folder = tmp_path_factory.mktemp("package")
-    name = done(REPOSITORY / "tools/make_deb", BUILD, folder).strip()
+    (folder / "deb").symlink_to(BUILD)
+    name = done("make", "-s", "-C", REPOSITORY, "deb", f"BUILD={folder}").strip().splitlines()[-1]
     assert Path(name).parent == folder
     return Path(name)
 
@@ -50,6 +53,18 @@ def unpacked(package, tmp_path_factory):
     folder = tmp_path_factory.mktemp("unpacked")
     done("dpkg-deb", "-x", package, folder)
     return folder
+
+
+@needs_debian
+def test_make_deb_configures_for_debian(tmp_path):
+    """The build of `make deb` installs into Debian's folders. It is configured here, and not compiled."""
+    commands = done("make", "-n", "-C", REPOSITORY, "deb", f"BUILD={tmp_path}").replace("\\\n", " ").splitlines()
+    setup, = [line for line in commands if " setup --prefix=" in line]
+    done("sh", "-c", setup, cwd=REPOSITORY)
+    installed = set(json.loads(done(MESON, "introspect", "--installed", tmp_path / "deb")).values())
+    folder = "/usr/lib/" + done("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
+    assert {"/usr/bin/cpprof", f"{folder}/libcpprof.so.0.1.0"} <= installed
+    assert all(path.startswith("/usr/") and not path.startswith("/usr/local/") for path in installed), installed
 
 
 def dependencies(package):

@@ -40,11 +40,11 @@ def machine(tmp_path):
         (tools / name).write_text(text)
         (tools / name).chmod(0o755)
 
-    def run(*words, missing="", user=0):
+    def run(*words, missing="", user=0, **more):
         add("id", f"#!/bin/sh\necho {user}\n")
         log = tmp_path / "log"
         log.write_text("")
-        environment = {"PATH": str(tools), "MISSING": missing, "LOG": str(log)}
+        environment = {"PATH": str(tools), "MISSING": missing, "LOG": str(log), **more}
         done = subprocess.run([TOOL, *words], capture_output=True, text=True, env=environment)
         return done, log.read_text().splitlines()
 
@@ -120,6 +120,28 @@ def test_elsewhere_than_on_debian_it_lists_what_is_needed(machine):
     assert done.returncode == 0
     assert "libdw-dev" in done.stderr
     assert log == []
+
+
+def test_npm_installs_the_validators_once(machine, tmp_path):
+    for name in ("mkdir", "cp", "cmp"):
+        (machine.tools / name).symlink_to(f"/usr/bin/{name}")
+    machine.add("npm", LOG)
+    folder = tmp_path / "npm"
+    assert machine("build", CPPROF_NPM=str(folder))[1] == []
+    done, log = machine("check", CPPROF_NPM=str(folder))
+    assert done.returncode == 0 and len(log) == 1 and log[0].startswith(f"npm ci --prefix {folder} ")
+    assert (folder / "package-lock.json").exists()
+    assert machine("check", CPPROF_NPM=str(folder))[1] == []
+    (folder / "done").write_text("an older list")
+    assert len(machine("check", missing="gdb scdoc", CPPROF_NPM=str(folder))[1]) == 3
+
+
+def test_without_a_registry_the_validators_are_left_out(machine, tmp_path):
+    for name in ("mkdir", "cp", "cmp"):
+        (machine.tools / name).symlink_to(f"/usr/bin/{name}")
+    machine.add("npm", "#!/bin/sh\nexit 1\n")
+    done, _ = machine("check", CPPROF_NPM=str(tmp_path / "npm"))
+    assert done.returncode == 0 and "skipped" in done.stderr
 
 
 def test_unknown_word(machine):

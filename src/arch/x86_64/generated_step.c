@@ -20,6 +20,7 @@ enum verdict { GOES_ON, HAS_FRAME, RETURNS, JUST_PUSHED };
 static void read_window(const struct arch_memory *code, uint64_t pc, struct scan *scan)
 {
 	uint64_t word;
+	scan->size = 0;
 	while (scan->size + sizeof(word) <= sizeof(scan->code) &&
 	       code->read(code->context, pc + scan->size, &word) == 0) {
 		memcpy(scan->code + scan->size, &word, sizeof(word));
@@ -60,14 +61,14 @@ static int register_of(const uint8_t *code, size_t left, uint8_t opcode)
 	return code[at] - opcode + (at ? REGISTERS : 0);
 }
 
-/* Follows one instruction. */
-static enum verdict follow(struct scan *scan, size_t at, const struct instruction *instruction)
+/* Follows one instruction; `is_first`: it is the one at the pc. */
+static enum verdict follow(struct scan *scan, size_t at, bool is_first, const struct instruction *instruction)
 {
 	enum { PUSH = 0x50, POP = 0x58, RBP = 5, LEAVE = 0xc9, RETURN = 0xc3, RETURN_MORE = 0xc2 };
 	const uint8_t *code = scan->code + at;
 	size_t left = scan->size - at;
 	if (begins(code, left, "\x48\x89\xe5", 3) || begins(code, left, "\x48\x8b\xec", 3)) /* mov %rsp, %rbp */
-		return at == 0 ? JUST_PUSHED : HAS_FRAME;
+		return is_first ? JUST_PUSHED : HAS_FRAME;
 	if (code[0] == LEAVE || begins(code, left, "\x48\x89\xec", 3) || begins(code, left, "\x48\x8b\xe5", 3))
 		return HAS_FRAME;
 	if (register_of(code, left, PUSH) == RBP)
@@ -87,23 +88,32 @@ static enum verdict follow(struct scan *scan, size_t at, const struct instructio
 	return instruction->flow == INSTRUCTION_CALL || instruction->flow == INSTRUCTION_END ? HAS_FRAME : GOES_ON;
 }
 
-/* Takes the branches that go on, because the code of calls and of slow cases is elsewhere. */
-static enum verdict scan_from(struct scan *scan, uint64_t pc)
+/* Takes the branches that go on, because the code of calls and of slow cases is elsewhere. Follows one jump that leads back or far away: a call
+ * in tail position, whose function makes its frame then. A second one is a loop. */
+static enum verdict scan_from(struct scan *scan, const struct arch_memory *code, uint64_t pc)
 {
 	size_t at = 0;
+	bool has_left = false;
 	for (int i = 0; i < INSTRUCTIONS_MOST; i++) {
 		struct instruction instruction;
 		if (at >= scan->size || !instruction_decode(scan->code + at, scan->size - at, pc + at, &instruction))
 			return HAS_FRAME;
-		enum verdict verdict = follow(scan, at, &instruction);
+		enum verdict verdict = follow(scan, at, i == 0, &instruction);
 		if (verdict != GOES_ON)
 			return verdict;
 		at += instruction.bytes;
 		if (instruction.flow == INSTRUCTION_JUMP) {
 			uint64_t target = instruction.target - pc;
-			if (target < at) /* back: a loop */
+			if (target >= at && target < scan->size) {
+				at = (size_t)target;
+				continue;
+			}
+			if (has_left)
 				return HAS_FRAME;
-			at = target < scan->size ? (size_t)target : scan->size;
+			has_left = true;
+			at = 0;
+			pc = instruction.target;
+			read_window(code, pc, scan);
 		}
 	}
 	return HAS_FRAME;
@@ -113,7 +123,7 @@ bool arch_generated_step(const struct arch_memory *code, const struct arch_memor
 {
 	struct scan scan = { 0 };
 	read_window(code, frame->pc, &scan);
-	enum verdict verdict = scan_from(&scan, frame->pc);
+	enum verdict verdict = scan_from(&scan, code, frame->pc);
 	if (verdict == HAS_FRAME)
 		return false;
 	if (verdict == JUST_PUSHED) {

@@ -18,9 +18,17 @@ static inline bool row_read(void *memory, uint64_t address, uint64_t *value)
 	return false;
 }
 
-static inline bool row_read_code(void *memory, uint64_t address, uint64_t *code)
+static inline bool row_read_beside(void *memory, uint64_t address, uint64_t *value)
 {
-	return row_read(memory, address, code);
+	return row_read(memory, address, value);
+}
+
+static inline bool row_read_goroutine(void *memory, int64_t offset, uint64_t *goroutine)
+{
+	const struct reading *reading = memory;
+	(void)offset; /* the thread pointer is not known here */
+	*goroutine = reading->memory->goroutine;
+	return *goroutine != 0;
 }
 
 #include "processor/lisp_row.h"

@@ -18,8 +18,8 @@ struct key {
 /* A block that has code of a line. */
 struct use {
 	uint32_t block;
-	uint32_t next; /* use of the same line at a higher address; FLOW_NONE: none */
-	bool is_last;  /* the block ends with this line */
+	uint32_t next;   /* use of the same line at a higher address; FLOW_NONE: none */
+	bool is_counted; /* the line is counted at this block */
 };
 
 struct counting {
@@ -28,7 +28,7 @@ struct counting {
 	struct key *keys;
 	struct use *uses;
 	bool *has_lines;   /* by block: it has code of at least one line */
-	uint32_t *marks;   /* by block: 1 + the last counted key that the block ends with */
+	uint32_t *marks;   /* by block: 1 + the last key that was counted at it */
 	uint32_t *visited; /* by block: number of the last search (is_loop) that reached it */
 	uint32_t *stack;   /* is_loop's; one entry per block */
 	uint32_t visit;
@@ -111,13 +111,15 @@ static bool is_way_back(const struct counting *counting, const struct flow_block
 	       line_rows_at(&counting->rows, counting->graph.blocks[loop].start)->line == row->line;
 }
 
-/* Whether a block of clang's code only leads to another one, by a jump or by copies of values that the next block,
- * which has a hook behind them, chooses from. */
+/* Whether a block of clang's code only leads to another one: by a jump, or by copies of values that the next block,
+ * which has a hook behind them, chooses from. clang also makes blocks on the edges of the graph that have only a hook. */
 static bool is_between(const struct counting *counting, const struct flow_block *block)
 {
 	const struct flow_graph *graph = &counting->graph;
-	if (block->is_hooked || block->first_out == FLOW_NONE)
+	if (block->first_out == FLOW_NONE)
 		return false;
+	if (block->is_hooked)
+		return block->body == block->jump;
 	const struct flow_edge *edge = &graph->edges[block->first_out];
 	const struct flow_block *next = &graph->blocks[edge->to];
 	return block->jump == block->start ||
@@ -139,12 +141,26 @@ static bool counts_for(const struct counting *counting, const struct flow_block 
 	return counting->graph.has_arguments || row->address < block->epilogue || block->epilogue == block->end;
 }
 
+/* The line that a block of gcc's code is counted for, which gcov chooses in the same way: the one with the greatest
+ * number in the file of its last row. A condition of several lines has blocks whose comparisons have the line of the
+ * previous operand. */
+struct chosen {
+	uint32_t key;
+	const struct line_row *row; /* NULL: none */
+};
+
+static void choose_line(struct chosen *chosen, uint32_t key, const struct line_row *row)
+{
+	if (!chosen->row || row->file != chosen->row->file || row->line >= chosen->row->line)
+		*chosen = (struct chosen){ .key = key, .row = row };
+}
+
 /* Adds the lines of one block. Moves *row to the last row that begins at or before the block. */
 static int add_lines(struct counting *counting, uint32_t number, size_t *row)
 {
 	const struct line_rows *rows = &counting->rows;
 	const struct flow_block *block = &counting->graph.blocks[number];
-	uint32_t last = FLOW_NONE;
+	struct chosen chosen = { 0 };
 	while (*row + 1 < rows->count && rows->rows[*row + 1].address <= block->start)
 		++*row;
 	for (size_t i = *row; i < rows->count && rows->rows[i].address < block->end; i++) {
@@ -162,10 +178,11 @@ static int add_lines(struct counting *counting, uint32_t number, size_t *row)
 			counting->keys[key].loop = loop;
 		else
 			counting->keys[key].has_code = true;
-		last = (uint32_t)key;
+		choose_line(&chosen, (uint32_t)key, &rows->rows[i]);
+		counting->uses[counting->keys[key].last].is_counted = counting->graph.has_arguments;
 	}
-	if (last != FLOW_NONE)
-		counting->uses[counting->keys[last].last].is_last = true;
+	if (chosen.row)
+		counting->uses[counting->keys[chosen.key].last].is_counted = true;
 	return 0;
 }
 
@@ -185,7 +202,7 @@ struct within {
 	bool is_all, is_known;
 };
 
-/* A block that ends with the marked line is within it. A block without a line passes on what it is reached by, `depth`
+/* A block with the mark is within the line. A block without a line passes on what it is reached by, `depth`
  * steps back at most; if it leads to several blocks, only where all of that comes from the line. */
 static struct within flow_within(const struct counting *counting, const struct flow_edge *edge, uint32_t mark,
 				 int depth)
@@ -254,18 +271,18 @@ static bool arrivals(struct counting *counting, uint32_t number, uint32_t mark, 
 	return true;
 }
 
-/* Counts a line at the blocks that end with it: control is at that line when it leaves them. If the flow between
- * them is not known, returns the count of the block that was executed most. */
+/* Counts a line at the blocks where it is counted. If the flow between them is not known, returns the count of the one that was executed
+ * most. */
 static uint64_t count_arrivals(struct counting *counting, uint32_t key)
 {
 	uint64_t sum = 0, most = 0;
 	bool is_known = true;
 	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next)
-		if (counting->uses[i].is_last)
+		if (counting->uses[i].is_counted)
 			counting->marks[counting->uses[i].block] = key + 1;
 	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next) {
 		uint64_t count = 0, block = counting->graph.blocks[counting->uses[i].block].count;
-		if (!counting->uses[i].is_last)
+		if (!counting->uses[i].is_counted)
 			continue;
 		is_known &= arrivals(counting, counting->uses[i].block, key + 1, &count);
 		sum += count;
@@ -288,20 +305,20 @@ static uint64_t fallen_into(const struct counting *counting, uint32_t loop, uint
 	return 0;
 }
 
-/* If control never arrived at the blocks that end with the line, but other blocks with it were executed, the line
- * counts as often as the one that was executed most. */
+/* If control never arrived at the blocks where the line is counted, but other blocks with it were executed, the line counts as often
+ * as the one that was executed most. */
 static void count_line(struct counting *counting, uint32_t key)
 {
 	struct block_line *line = &counting->keys[key].line;
 	uint64_t sum = 0, most = 0;
-	bool has_last = false;
+	bool has_counted = false;
 	for (uint32_t i = counting->keys[key].first; i != FLOW_NONE; i = counting->uses[i].next) {
 		uint64_t count = counting->graph.blocks[counting->uses[i].block].count;
-		has_last |= counting->uses[i].is_last;
+		has_counted |= counting->uses[i].is_counted;
 		sum += count;
 		most = count > most ? count : most;
 	}
-	line->count = has_last ? count_arrivals(counting, key) : sum;
+	line->count = has_counted ? count_arrivals(counting, key) : sum;
 	if (counting->keys[key].loop != FLOW_NONE && !counting->keys[key].has_code)
 		line->count += fallen_into(counting, counting->keys[key].loop, key + 1);
 	if (line->count == 0)

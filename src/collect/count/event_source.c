@@ -24,9 +24,11 @@ struct source {
 	/* The thread whose events are being read, or NULL. */
 	const struct count_thread *thread;
 	struct tally_events events;
-	bool *is_open;                 /* by path: its last `enter` has no `leave` yet */
-	uint32_t current;              /* path */
-	bool has_stayed;               /* the last event was a LEAVE to the path that was current already */
+	bool *is_open;       /* by path: its last `enter` has no `leave` yet, and it may go on */
+	uint32_t open_count; /* of them */
+	uint32_t entered;    /* the path of the last ENTER; calls that are open are on it, except after a jump */
+	uint32_t current;    /* path */
+	bool has_stayed;     /* the last event was a LEAVE to the path that was current already */
 	bool leaves, all_report_exits; /* the process has hooks that report exits; it has no other hooks */
 	struct leaving leaving;
 	bool is_entering; /* report that `current` was entered, after `leaving` */
@@ -108,6 +110,28 @@ static void leave_to(struct source *source, uint64_t ticks, uint32_t path)
 	source->leaving = (struct leaving){ .path = source->current, .until = path, .ticks = ticks };
 }
 
+static void set_open(struct source *source, uint32_t path, bool is_open)
+{
+	source->open_count += is_open;
+	source->open_count -= source->is_open[path];
+	source->is_open[path] = is_open;
+}
+
+/* Forgets the calls that have ended because the thread is in `path` now, without a report of their ends. */
+static void forget_ended(struct source *source, uint32_t path)
+{
+	const struct count_tree *tree = &source->thread->tree;
+	/* A parent has a smaller number than its children, so the two meet at their common ancestor. */
+	for (uint32_t ended = source->entered; ended != path;) {
+		if (ended < path) {
+			path = tree->paths[path].parent;
+			continue;
+		}
+		set_open(source, ended, false);
+		ended = tree->paths[ended].parent;
+	}
+}
+
 /* An ENTER ends the calls that are open below its caller, even if no hook reported their exits. */
 static void take_enter(struct source *source, const struct tally_event *raw)
 {
@@ -115,7 +139,9 @@ static void take_enter(struct source *source, const struct tally_event *raw)
 	uint32_t parent = tree->paths[raw->path].parent;
 	if (source->all_report_exits && parent != TALLY_NONE && is_below(tree, source->current, parent))
 		leave_to(source, raw->ticks, parent);
-	source->current = raw->path;
+	else if (!source->all_report_exits && parent != TALLY_NONE)
+		forget_ended(source, parent);
+	source->current = source->entered = raw->path;
 	source->has_stayed = false;
 	source->is_entering = true;
 	source->enter_ticks = raw->ticks;
@@ -142,14 +168,16 @@ static int report_change(struct source *source, struct event *event)
 		leaving->path = source->thread->tree.paths[left].parent;
 		if (!source->is_open[left])
 			continue;
-		source->is_open[left] = false;
+		set_open(source, left, false);
 		return set_path(source, EVENT_LEAVE, leaving->ticks, left, event);
 	}
 	if (!source->is_entering)
 		return 0;
 	source->is_entering = false;
-	source->is_open[source->current] = true;
-	return set_path(source, EVENT_ENTER, source->enter_ticks, source->current, event);
+	int status = set_path(source, EVENT_ENTER, source->enter_ticks, source->current, event);
+	event->depth = source->open_count;
+	set_open(source, source->current, true);
+	return status;
 }
 
 /* Processes an event of the thread. Returns 1 if it filled in `event`, 0 if the path changed (see report_change), or
@@ -188,7 +216,8 @@ static int begin_thread(struct source *source)
 		return status;
 	}
 	source->thread = thread;
-	source->current = COUNT_ROOT;
+	source->open_count = 0;
+	source->current = source->entered = COUNT_ROOT;
 	source->has_stayed = false;
 	source->leaves = hooks & (TALLY_HOOK_CYG | TALLY_HOOK_PROBE);
 	source->all_report_exits = source->leaves && !(hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY));

@@ -321,7 +321,7 @@ static void sum_up(struct counted_run *run, struct profile *profile)
 		finding_add(profile, FINDING_PROCESSES_STILL_RUNNING, run->still_running,
 			    "{# process|# processes} still {runs|run}, uncounted");
 	for (size_t i = 0; i < profile->hit_count; i++)
-		result->samples += profile->resources[profile->hits[i].resource].kind == RESOURCE_SAMPLED;
+		result->samples += profile_hit_samples(profile, &profile->hits[i]);
 }
 
 static void report_progress(void *context, size_t done, size_t total)

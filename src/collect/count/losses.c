@@ -11,6 +11,7 @@ struct losses {
 	uint64_t untimed;    /* 1: times were requested, but some hooks did not report exits */
 	uint64_t blockless;  /* 1: blocks were requested, but no hook of basic blocks was called */
 	uint64_t sandboxed;  /* 1: a seccomp filter forbids what ticks or further memory need */
+	uint64_t timerless;  /* 1: the kernel refused a timer, or the handler of its signal */
 	uint64_t mixed;      /* 1: libraries were mapped to addresses of earlier ones, or were too many */
 };
 
@@ -42,8 +43,10 @@ static struct losses find_losses(const struct tally *tally)
 	if (tally->header.processes > tally->process_count)
 		losses.processes_refused = tally->header.processes - tally->process_count;
 	losses.sandboxed = (hooks & TALLY_SANDBOXED) != 0;
+	losses.timerless = (hooks & TALLY_NO_TIMER) != 0;
 	losses.untimed = is_timed && hooks & (TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY);
-	losses.blockless = tally->header.measurement == TALLY_BLOCKS && hooks & ~(uint32_t)TALLY_SANDBOXED &&
+	losses.blockless = tally->header.measurement == TALLY_BLOCKS &&
+			   hooks & ~(uint32_t)(TALLY_SANDBOXED | TALLY_NO_TIMER) &&
 			   !(hooks & (TALLY_HOOK_BLOCK | TALLY_HOOK_GUARD));
 	for (size_t i = 0; i < tally->thread_count; i++) {
 		losses.folded += folded_calls(&tally->threads[i].tree);
@@ -96,6 +99,9 @@ static void add_limits(const struct losses *losses, struct profile *profile)
 	if (losses->sandboxed > 0)
 		finding_add(profile, FINDING_SANDBOXED, 0,
 			    "the program forbids itself system calls (seccomp) that the measurement needs");
+	else if (losses->timerless > 0)
+		finding_add(profile, FINDING_TIMER_SIGNAL_TAKEN, 0,
+			    "samples are missing: the kernel refused a timer, or the handler of its signal");
 	if (losses->unended > 0)
 		finding_add(profile, FINDING_PROCESSES_UNENDED, losses->unended,
 			    "{# process was|# processes were} killed, or still {runs|run}");

@@ -1,7 +1,7 @@
 /*
  * The bytes of a tally. They are read into memory of our own, never mapped: the program that writes the tally could
  * truncate it, and reading a mapping would end this process with SIGBUS. Its processes share no seals with us: they
- * make the file grow. What is read once does not change afterwards, though the program may still count.
+ * make the file grow. Bytes that were read do not change afterwards, though the program may still count.
  */
 #ifndef COLLECT_COUNT_SOURCE_H
 #define COLLECT_COUNT_SOURCE_H

@@ -11,7 +11,11 @@
 struct module_opened {
 	int fd;            /* -1: it could not be opened, or is not a file */
 	struct error *why; /* owned; NULL: not a file */
+	uint32_t pause,
+		wait; /* for the list of generated code: calls between the last two attempts, and until the next one */
 };
+
+enum { PAUSE_MOST = 32 };
 
 void module_files_init(struct module_files *files)
 {
@@ -46,11 +50,37 @@ static int open_one(struct module_opened *opened, uint32_t module, bool is_kerne
 	return 0;
 }
 
+/* Returns whether a module is generated code whose list, a perf map or a jitdump, was not there so far, and its next attempt is due.
+ * The pauses grow, because most processes never write a list. */
+static bool is_due(struct module_opened *opened, const struct profile_module *module)
+{
+	if (module->kind != MODULE_ANON || opened->fd >= 0)
+		return false;
+	if (opened->wait > 0) {
+		opened->wait--;
+		return false;
+	}
+	opened->pause = opened->pause < PAUSE_MOST / 2 ? 2 * opened->pause + 1 : PAUSE_MOST;
+	opened->wait = opened->pause;
+	return true;
+}
+
+static void open_lists(struct module_files *files, const struct profile *profile, const struct frames_options *names)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		struct error none;
+		if (!is_due(&files->items[i], &profile->modules[i]))
+			continue;
+		int fd = names->open_module(names->context, (uint32_t)i, &none);
+		pthread_mutex_lock(&files->lock);
+		files->items[i].fd = fd < 0 ? -1 : fd;
+		pthread_mutex_unlock(&files->lock);
+	}
+}
+
 int module_files_open(struct module_files *files, const struct profile *profile, const struct frames_options *names)
 {
 	int status = 0;
-	if (files->count == profile->module_count) /* this thread alone changes it */
-		return 0;
 	pthread_mutex_lock(&files->lock);
 	if (ARRAY_RESERVE(files->items, files->capacity, profile->module_count) < 0)
 		status = ERROR_MEMORY;
@@ -63,6 +93,7 @@ int module_files_open(struct module_files *files, const struct profile *profile,
 		files->count++;
 	}
 	pthread_mutex_unlock(&files->lock);
+	open_lists(files, profile, names);
 	return status;
 }
 

@@ -37,9 +37,14 @@ static int open_module(void *context, uint32_t module, struct error *error)
 	return module_files_get(context, module, error);
 }
 
+static struct frames_options options_of(struct namer *namer)
+{
+	return (struct frames_options){ .open_module = open_module, .context = namer->files };
+}
+
 static int search(struct namer *namer, uint64_t hits_min, struct error *error)
 {
-	const struct frames_options options = { .open_module = open_module, .context = namer->files };
+	const struct frames_options options = options_of(namer);
 	uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC), cpu_ns = cpu_time_ns();
 	int status = known_names_find(&namer->names, hits_min, &options, error);
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
@@ -51,6 +56,8 @@ static int search(struct namer *namer, uint64_t hits_min, struct error *error)
 struct profile *namer_name(struct namer *namer, struct profile_extract *extract, bool is_last, struct error *error)
 {
 	struct known_names_lack lack;
+	const struct frames_options options = options_of(namer);
+	known_names_renew(&namer->names, &options);
 	int status = known_names_ask(&namer->names, extract, &lack);
 	if (status < 0)
 		error_set(error, status, "cannot name the functions: %s", error_text(status));

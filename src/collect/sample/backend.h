@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "abi/interpreter.h"
 #include "base/error.h"
 #include "collect/sample/process_list.h"
 #include "resources/resources.h"
@@ -49,6 +50,12 @@ struct backend_sample {
 	 * addresses. NULL: the sample was taken in user mode, or the kernel's stack is not known. */
 	const uint64_t *kernel;
 	size_t kernel_count;
+
+	/* The frames of the process's interpreter (abi/interpreter.h). Count 0: it has none, or the thread runs none. */
+	const struct interpreted_frame *interpreted;
+	size_t interpreted_count;
+	uint8_t interpreted_end;        /* enum interpreted_end */
+	const uint64_t *stack_pointers; /* in each of `addresses`; NULL: not known */
 
 	/* The event, for observers of single events. */
 	uint64_t amount;        /* gticks of the event at which the boundary was crossed; 0: unknown */
@@ -90,6 +97,9 @@ struct backend_sink {
 	/* Defines the label set `number` (not 0) before the first sample that has it: "key=value" lines,
 	 * separated by '\n', not NUL-terminated. A number means the same set during the whole run. */
 	void (*labels)(void *context, uint32_t number, const char *text, size_t bytes);
+	/* Describes a function of an interpreted program of a process, before the first sample that has it: `bytes` of the
+	 * structure. */
+	void (*describes)(void *context, uint32_t pid, const struct interpreted_code *code, size_t bytes);
 	/* Sets the unit of a request's gtick. A program's own resource has a unit that becomes known only
 	 * while the program runs. */
 	void (*unit)(void *context, uint32_t request, const char *unit);
@@ -114,6 +124,7 @@ struct backend_request {
 	bool creations;                       /* report the stacks that start threads, where the backend can */
 	bool kernel_stacks;                   /* deliver the kernel's own stacks, where the backend can */
 	bool paused;                          /* count nothing until the program calls cpprof_start; only preload can */
+	bool experiments;                     /* there will be virtual speed-ups; only preload can */
 };
 
 /* One range of code of a process, for a backend that unwinds stacks itself. */
@@ -121,6 +132,26 @@ struct backend_code {
 	uint64_t start, end;              /* run-time addresses */
 	uint64_t bias;                    /* run-time address = ELF virtual address + bias */
 	const struct unwind_table *table; /* NULL: none; valid until the backend is closed */
+	uint32_t module;                  /* index in the profile's modules */
+	/* The interpreter in the file, with ELF virtual addresses; NULL: none. Valid as long as the table. */
+	const struct interpreter *interpreter;
+};
+
+/* A virtual speed-up of a call path (causal/director.h). */
+struct backend_experiment {
+	uint32_t pid;     /* of a process that runs the program */
+	uint32_t percent; /* 0 to 100 */
+	const struct backend_function {
+		uint64_t start, end; /* run-time addresses */
+	} * path;                    /* outermost first */
+	size_t frames;               /* at most BACKEND_EXPERIMENT_FRAMES */
+};
+enum { BACKEND_EXPERIMENT_FRAMES = 64 };
+
+/* The present state of experiments. */
+struct backend_progress {
+	uint64_t amount;   /* gticks of the request so far, up to the present moment */
+	uint64_t delay_ns; /* pauses that the present experiment has caused so far */
 };
 
 struct backend_counts {
@@ -136,9 +167,10 @@ struct profile;
 
 struct backend_vtable {
 	const char *name;
-	bool only_commands; /* it cannot attach to running processes */
-	bool has_labels;    /* it records the labels that programs set */
-	bool has_kernel;    /* it delivers the kernel's own stacks */
+	bool only_commands;    /* it cannot attach to running processes */
+	bool has_labels;       /* it records the labels that programs set */
+	bool has_kernel;       /* it delivers the kernel's own stacks */
+	bool has_interpreters; /* it notes the frames of interpreters */
 
 	/* Returns whether the backend could measure the resource here if everything were permitted. NULL:
 	 * it could measure every resource. */
@@ -201,6 +233,11 @@ struct backend_vtable {
 	/* Writes the names of the kernel's functions at `count` addresses to a descriptor, as /proc/kallsyms has them: a
 	 * line "ADDRESS t NAME" for each. Returns 0, or a negative error. NULL: the backend does not know them. */
 	int (*write_kernel_names)(struct backend *backend, const uint64_t *addresses, size_t count, int fd);
+
+	/* Begins a virtual speed-up in place of the present one; NULL: ends that. It lasts as long as the backend is
+	 * drained at least once a second. Returns false if the process is not known. NULL: the backend has no experiments. */
+	bool (*experiment)(struct backend *backend, const struct backend_experiment *experiment);
+	struct backend_progress (*progress)(const struct backend *backend, size_t request);
 
 	/* Releases the backend; accepts NULL. Required. */
 	void (*close)(struct backend *backend);

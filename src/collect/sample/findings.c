@@ -163,6 +163,34 @@ static void add_losses(struct run *run)
 			    "the code of a process could not be loaded into the kernel {# time|# times}");
 }
 
+/* Names the first interpreter whose functions are not shown. */
+static void add_interpreters(struct run *run)
+{
+	enum { MAJOR_SHIFT = 24, MINOR_SHIFT = 16 };
+	struct profile *profile = run->recorder.profile;
+	for (size_t i = 0; i < profile->module_count; i++) {
+		const struct module *module = modules_by_id(run->recorder.modules, (uint32_t)i);
+		if (!module || !module->language)
+			continue;
+		uint32_t version = module->interpreter_version;
+		if (!run->plan.vtable->has_interpreters)
+			finding_add(profile, FINDING_INTERPRETER_NOT_SHOWN, 0,
+				    "functions of %s programs are not shown by %s", module->language,
+				    run->plan.vtable->name);
+		else if (module->interpreter.kind == INTERPRETER_NONE && version)
+			finding_add(profile, FINDING_INTERPRETER_NOT_SHOWN, 0,
+				    "functions of %s %u.%u programs are not shown: cpprof does not know this version",
+				    module->language, version >> MAJOR_SHIFT, version >> MINOR_SHIFT & UINT8_MAX);
+		else if (module->interpreter.kind == INTERPRETER_NONE)
+			finding_add(profile, FINDING_INTERPRETER_NOT_SHOWN, 0,
+				    "functions of %s programs are not shown: cpprof does not know this version",
+				    module->language);
+		else
+			continue;
+		return;
+	}
+}
+
 static void add_restrictions(struct run *run)
 {
 	struct profile *profile = run->recorder.profile;
@@ -192,4 +220,5 @@ void run_add_findings(struct run *run)
 	add_costly(run);
 	add_losses(run);
 	add_restrictions(run);
+	add_interpreters(run);
 }

@@ -8,7 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/parallel.h"
 #include "collect/sample/attach.h"
+#include "collect/sample/causal/director.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/description.h"
 #include "collect/sample/destination.h"
@@ -74,6 +76,8 @@ static void warn_if_labels_are_lost(struct run *run)
 static int load_code(void *context, uint32_t pid, const struct backend_code *code, size_t count)
 {
 	const struct run *run = context;
+	if (run->options->director)
+		causal_director_code(run->options->director, pid, code, count);
 	return run->plan.vtable->load_code(run->backend, pid, code, count);
 }
 
@@ -96,8 +100,42 @@ static int open_backend(struct run *run, struct error *error)
 		choose_kernel_stacks(run);
 		run->backend = run->plan.vtable->open(&run->plan.request, error);
 	} while (!run->backend && plan_next(&run->plan, run->options, error));
-	if (!run->backend)
-		return error->code;
+	return run->backend ? 0 : error->code;
+}
+
+/* Reads the unwind rules of the command. */
+static int open_code(struct run *run, struct error *error)
+{
+	(void)error;
+	command_code_open(run->recorder.modules, run->path);
+	return 0;
+}
+
+struct opening {
+	int (*open)(struct run *run, struct error *error);
+	struct run *run;
+	struct error *error;
+	int result;
+};
+
+static void open_one(void *item)
+{
+	struct opening *opening = item;
+	opening->result = opening->open(opening->run, opening->error);
+}
+
+/* The kernel verifies the programs of a backend for about as long as we read the unwind rules of a command. Neither uses anything
+ * that the other changes, so both happen at the same time. */
+static int open_backend_and_code(struct run *run, struct error *error)
+{
+	const struct record_options *options = run->options;
+	struct opening openings[] = { { open_backend, run, error, 0 }, { open_code, run, error, 0 } };
+	bool loads_code = run->path && run->plan.vtable->load_code && !options->everything;
+	parallel_run(open_one, openings, loads_code ? 2 : 1, sizeof(openings[0]));
+	if (openings[0].result < 0)
+		return openings[0].result;
+	if (options->director)
+		causal_director_begins(options->director, run->recorder.profile, run->plan.vtable, run->backend);
 	if (run->plan.vtable->load_code)
 		recorder_set_code_loader(&run->recorder, load_code, run);
 	return 0;
@@ -151,7 +189,7 @@ static int prepare(struct run *run, struct error *error)
 		processes_merge_kernel_threads(run->recorder.processes);
 	run->sink = recorder_sink(&run->recorder);
 	raise_file_limit(run);
-	result = open_backend(run, error);
+	result = open_backend_and_code(run, error);
 	if (result == 0)
 		warn_if_labels_are_lost(run);
 	if (result == 0 && describe(run) < 0)
@@ -188,8 +226,6 @@ static int fork_command(struct run *run, struct error *error)
 
 static int start_command(struct run *run, struct error *error)
 {
-	if (run->plan.vtable->load_code)
-		command_code_open(run->recorder.modules, run->path);
 	int result = fork_command(run, error);
 	if (result < 0)
 		return result;

@@ -29,6 +29,7 @@
 #include "collect/sample/process_list.h"
 #include "resources/resources.h"
 
+struct causal_director;
 struct destination;
 struct profile;
 
@@ -50,10 +51,12 @@ struct record_options {
 	const char *backend; /* name of the backend to use; NULL: the best that is permitted */
 	/* Attach to these; empty: none. Not owned; record_run adds children. */
 	struct process_list *processes;
-	bool no_children;         /* leave out the processes that the target has started and will start */
-	bool no_kernel;           /* leave out the kernel's own functions */
-	bool everything;          /* record every process of the machine; with a command, while it runs */
-	bool paused;              /* count nothing until the program calls cpprof_start */
+	bool no_children; /* leave out the processes that the target has started and will start */
+	bool no_kernel;   /* leave out the kernel's own functions */
+	bool everything;  /* record every process of the machine; with a command, while it runs */
+	bool paused;      /* count nothing until the program calls cpprof_start */
+	/* Makes experiments with the target, by a backend that can (causal/director.h). Not owned; NULL: none. */
+	struct causal_director *director;
 	uint64_t duration_ns;     /* without a command: time to record; 0: until the process ends or a signal */
 	char *const *command;     /* arguments, NULL-terminated; NULL: no command */
 	char *const *environment; /* "NAME=value" entries that the command gets, NULL-terminated; NULL: none */
@@ -76,7 +79,7 @@ struct record_result {
 	uint64_t samples;
 	uint64_t lost;
 	const char *backend; /* the backend that measured */
-	bool incomplete;     /* a write failed and the file ends early; `error` has the reason */
+	bool incomplete;     /* a write failed or memory ran out, and samples are missing; `error` has the reason */
 	int status;          /* exit status of the command, as in a shell's $?; 0: no command, or it goes on */
 	pid_t left;          /* the process of the command, if it goes on; 0: it does not */
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
@@ -12,6 +13,7 @@
 #include "frames/frames.h"
 #include "frames/missing_names.h"
 #include "profile/findings.h"
+#include "profile/module_name.h"
 
 /* Sets a resource's note to "exact", or to the share of its total that was estimated, and the error of the total that
  * follows from the estimates' number and sizes. Only floating point exceptions need such a note: frequent ones are
@@ -70,10 +72,11 @@ static void take_counts(struct run *run)
 		lost_known &= counts.lost != UINT64_MAX;
 		profile->resources[i].lost = counts.lost == UINT64_MAX ? 0 : counts.lost;
 		lost_in_all += profile->resources[i].lost;
+		profile->resources[i].lost += run->recorder.forgotten_hits[i];
 	}
 	/* The kernel counts all lost samples of an event. A ring reports only losses after which it had
 	 * room again. */
-	lost_in_all += run->recorder.not_kept;
+	lost_in_all += run->recorder.not_kept + run->recorder.forgotten;
 	if (lost_known && lost_in_all > profile->lost)
 		profile->lost = lost_in_all;
 	for (size_t i = 0; i < run->plan.request.resource_count; i++)
@@ -127,6 +130,19 @@ static void name_addresses(struct run *run)
 	free(times);
 }
 
+/* Returns how generated code gets names. LuaJIT, as distributions build it, lists none. */
+static const char *remedy_of_generated(const struct run *run)
+{
+	const struct profile *profile = run->recorder.profile;
+	for (size_t i = 0; i < profile->module_count; i++) {
+		size_t length;
+		const char *name = module_name(profile_string(profile, profile->modules[i].path), &length);
+		if (profile->modules[i].kind == MODULE_FILE && memmem(name, length, "luajit", strlen("luajit")))
+			return " (LuaJIT does not list it; luajit -joff interprets)";
+	}
+	return run->options->environment ? "" : " (record --jit requests them)";
+}
+
 /* Counts the walks through generated code by its names. */
 static void settle_generated(struct run *run)
 {
@@ -138,8 +154,7 @@ static void settle_generated(struct run *run)
 	if (nameless == 0 || nameless * 100 < run->recorder.samples * NAMELESS_PERCENT)
 		return;
 	finding_add(profile, FINDING_GENERATED_NAMELESS, nameless,
-		    "{# sample is|# samples are} in generated code without names%s",
-		    run->options->environment ? "" : " (record --jit requests them)");
+		    "{# sample is|# samples are} in generated code without names%s", remedy_of_generated(run));
 }
 
 void run_finish(struct run *run, struct error *error)
@@ -172,6 +187,8 @@ void run_finish(struct run *run, struct error *error)
 	profile->ended = true;
 	if (run->write_error.code == 0)
 		destination->finish(destination->context, profile, &run->write_error);
+	if (run->recorder.forgotten > 0 && run->write_error.code == 0)
+		error_set(&run->write_error, ERROR_MEMORY, "memory ran out while recording");
 	if (run->write_error.code != 0) {
 		run->result->incomplete = true;
 		*error = run->write_error;

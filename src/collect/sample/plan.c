@@ -13,6 +13,8 @@ static int fits(const struct backend_vtable *vtable, const struct record_options
 {
 	if (!vtable->only_commands && options->paused)
 		return inside_refuse_pause(error);
+	if (options->director && !vtable->experiment)
+		return error_set(error, ERROR_UNSUPPORTED, "the %s backend cannot pause single threads", vtable->name);
 	bool attaches = !process_list_is_empty(options->processes);
 	if (vtable->only_commands && options->no_children)
 		return error_set(error, ERROR_UNSUPPORTED,
@@ -260,6 +262,7 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 		.no_children = options->no_children,
 		.everything = options->everything,
 		.paused = options->paused,
+		.experiments = options->director != NULL,
 		.creations = true,
 	};
 	for (size_t i = 0; i < plan->request.resource_count; i++)

@@ -85,11 +85,19 @@ static void notify_observer(struct recorder *recorder, const struct backend_samp
 	recorder->on_event(recorder->event_context, sample, &position);
 }
 
+/* Counts a sample for which there was no memory. */
+static void lose(struct recorder *recorder, const struct backend_sample *sample)
+{
+	recorder->profile->lost++;
+	recorder->forgotten++;
+	recorder->forgotten_hits[sample->request] += sample->hits;
+}
+
 static void on_sample(void *context, const struct backend_sample *sample)
 {
 	struct recorder *recorder = context;
 	if (recorder->out_of_memory) {
-		recorder->profile->lost++;
+		lose(recorder, sample);
 		return;
 	}
 	if (recorder->is_full) {
@@ -101,7 +109,7 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	int64_t node = thread ? stacks_add(recorder->stacks, thread, sample) : ERROR_MEMORY;
 	if (node < 0 || add_hit(recorder, sample, thread->id, (uint32_t)node) < 0) {
 		recorder->out_of_memory = true;
-		recorder->profile->lost++;
+		lose(recorder, sample);
 		return;
 	}
 	recorder->samples++;
@@ -225,6 +233,12 @@ static void on_labels(void *context, uint32_t number, const char *text, size_t b
 	note_failure(recorder, label_numbers_define(&recorder->labels, recorder->profile, number, text, bytes));
 }
 
+static void on_describes(void *context, uint32_t pid, const struct interpreted_code *code, size_t bytes)
+{
+	struct recorder *recorder = context;
+	note_failure(recorder, stacks_describe(recorder->stacks, pid, code, bytes));
+}
+
 /* The writer detects that the resource has changed, at whatever time this happens. */
 static void on_unit(void *context, uint32_t request, const char *unit)
 {
@@ -265,6 +279,7 @@ struct backend_sink recorder_sink(struct recorder *recorder)
 		.exit = on_thread_exit,
 		.creates = on_creates,
 		.labels = on_labels,
+		.describes = on_describes,
 		.unit = on_unit,
 		.lost = on_lost,
 		.lost_events = on_lost_events,

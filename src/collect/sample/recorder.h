@@ -46,8 +46,10 @@ struct recorder {
 	struct label_numbers labels;
 	uint32_t marker_location; /* of the nodes that mark the start of a thread; PROFILE_NONE: none yet */
 	bool out_of_memory;       /* no more samples are added */
-	bool is_full;             /* no samples are added while this is set: the disk is full */
-	uint64_t not_kept;        /* samples that were not added because of that */
+	uint64_t forgotten;       /* samples that were not added because of that, */
+	uint64_t forgotten_hits[RESOURCE_REQUESTS_MAX]; /* and their hits, by request */
+	bool is_full;                                   /* no samples are added while this is set: the disk is full */
+	uint64_t not_kept;                              /* samples that were not added because of that */
 };
 
 int recorder_init(struct recorder *recorder, struct error *error);

@@ -5,6 +5,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "collect/sample/causal/director.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
 #include "collect/sample/kernel_symbols.h"
@@ -187,7 +188,10 @@ int run_watch(struct run *run, struct error *error)
 	uint64_t start = clock_now_ns(CLOCK_MONOTONIC);
 	uint64_t next_flush = start + flush_ns, next_report = start + NS_PER_S;
 	uint64_t end = run->options->duration_ns ? start + run->options->duration_ns : UINT64_MAX;
-	uint64_t hurry_until = 0;
+	uint64_t hurry_until = 0, next_experiment = 0;
+	struct causal_director *director = run->options->director;
+	if (director)
+		causal_director_starts(director, start);
 	uint64_t rush_until = 0, owed = 0;
 	bool more = false; /* the backend has an event that should be delivered soon */
 	while (!run->done) {
@@ -195,11 +199,15 @@ int run_watch(struct run *run, struct error *error)
 		bool hurry = now < hurry_until;
 		uint64_t wait = now < rush_until || more ? RUSH_NS : hurry ? HURRY_NS : WAIT_NS;
 		uint64_t until = next_flush < end ? next_flush : end;
+		if (director && next_experiment < until)
+			until = next_experiment;
 		uint64_t left = until > now ? until - now : 0;
 		wait_for_work(run, wait < left ? wait : left);
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		uint64_t settle = hurry ? HURRY_SETTLE_NS : SETTLE_NS;
 		more = vtable->drain(run->backend, now - settle, &run->sink);
+		if (director)
+			next_experiment = causal_director_turn(director, clock_now_ns(CLOCK_MONOTONIC), run->done);
 		struct stacks_cut cut = stacks_cut_recently(run->recorder.stacks);
 		if (cut.stacks > 0)
 			hurry_until = now + HURRY_LASTS_NS;

@@ -256,7 +256,7 @@ static int install_jail_filter(void)
 	return install(&filter);
 }
 
-/* What a client of servers never needs, and what would lead from it into other processes. */
+/* System calls that a client of servers never needs, or that would lead from it into other processes. */
 static const int forbidden[] = {
 	SYS_execve,
 	SYS_execveat,

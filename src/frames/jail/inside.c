@@ -56,7 +56,7 @@ static int open_by(uint32_t kind, const void *bytes, size_t size)
 
 /* --- system calls that the filter traps --- */
 
-/* path_open_regular opens a descriptor of this process again. What the recorder opened for it is readable already. */
+/* path_open_regular opens a descriptor of this process again. The descriptors that the recorder opened for it are readable already. */
 static int open_own(const char *number)
 {
 	int fd = fcntl((int)strtol(number, NULL, 10), F_DUPFD_CLOEXEC, 0);

@@ -42,7 +42,7 @@ struct jail_input {
 	struct cursor request;
 };
 
-/* What is done with a file. Each is a constant, whose address is the same in both processes. */
+/* A kind of work with a file. Each is a constant, whose address is the same in both processes. */
 struct jail_task {
 	const char *doing; /* "naming the addresses of" */
 	/* Runs in the jail. `context` is the jail's, in the child's copy. Appends to `answer`, which is kept only if this

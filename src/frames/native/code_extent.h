@@ -14,7 +14,7 @@
 #include "frames/native/module_file.h"
 #include "frames/native/symbols.h"
 
-/* Of 1,543 such functions of libx264, the largest has 2,672 bytes. */
+/* The largest of 1,543 such functions of libx264 has 2,672 bytes. */
 enum { CODE_EXTENT_MOST = 4096 };
 
 /* The last results, since addresses ascend. {0}: none. */

@@ -24,6 +24,7 @@ struct wanted {
 	GElf_Word link_crc;
 	struct elf_image *found;
 	char **found_path;
+	bool lacks_memory; /* memory ran out for a file that may be the wanted one */
 };
 
 /* --- does it fit? --- */
@@ -65,9 +66,11 @@ static bool fits(const struct wanted *wanted, int fd, Elf *elf)
 /* --- places --- */
 
 /* Reads the file of a descriptor, which it closes. Takes ownership of `path`. */
-static bool accept_file(const struct wanted *wanted, int fd, char *path)
+static bool accept_file(struct wanted *wanted, int fd, char *path)
 {
-	bool accepted = fd >= 0 && !sparse_file(fd) && elf_image_open(wanted->found, fd, "", NULL) == 0;
+	int status = fd >= 0 && !sparse_file(fd) ? elf_image_open(wanted->found, fd, "", NULL) : ERROR_NOT_FOUND;
+	bool accepted = status == 0;
+	wanted->lacks_memory |= status == ERROR_MEMORY;
 	if (accepted && !fits(wanted, fd, wanted->found->elf)) {
 		elf_end(wanted->found->elf);
 		elf_image_release(wanted->found);
@@ -83,19 +86,21 @@ static bool accept_file(const struct wanted *wanted, int fd, char *path)
 }
 
 /* Tries the debug file `root`/`directory`/`middle`/`name`. */
-static bool try_file(const struct wanted *wanted, const char *file, const char *root, size_t directory_bytes,
+static bool try_file(struct wanted *wanted, const char *file, const char *root, size_t directory_bytes,
 		     const char *middle)
 {
 	char *path;
 	int bytes = asprintf(&path, "%s%.*s%s%s%s", root, (int)directory_bytes, file, middle,
 			     wanted->link ? wanted->link : path_basename(file), wanted->link ? "" : ".debug");
-	if (bytes < 0)
+	if (bytes < 0) {
+		wanted->lacks_memory = true;
 		return false;
+	}
 	/* A debug link may be the file's own name in its own directory. */
 	return accept_file(wanted, strcmp(path, file) == 0 ? -1 : path_open_regular(path), path);
 }
 
-static bool search_by_name(const struct wanted *wanted, const char *file)
+static bool search_by_name(struct wanted *wanted, const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	if (!slash)
@@ -122,18 +127,19 @@ char *debug_search_path(const uint8_t *id, size_t id_bytes)
 	return text;
 }
 
-static bool search_by_id(const struct wanted *wanted)
+static bool search_by_id(struct wanted *wanted)
 {
 	char *text = debug_search_path(wanted->id, wanted->id_bytes);
+	wanted->lacks_memory |= !text && wanted->id && wanted->id_bytes >= 2 && wanted->id_bytes <= BUILD_ID_MAX;
 	return text && accept_file(wanted, path_open_regular(text), text);
 }
 
-static bool search_servers(const struct wanted *wanted)
+static bool search_servers(struct wanted *wanted)
 {
 	return wanted->id && accept_file(wanted, debuginfod_open(wanted->id, wanted->id_bytes), NULL);
 }
 
-bool debug_search(Elf *module, const char *path, struct elf_image *found, char **found_path)
+bool debug_search(Elf *module, const char *path, struct elf_image *found, char **found_path, bool *lacks_memory)
 {
 	const void *id = NULL;
 	ssize_t id_bytes = dwelf_elf_gnu_build_id(module, &id);
@@ -150,11 +156,13 @@ bool debug_search(Elf *module, const char *path, struct elf_image *found, char *
 	char *real = realpath(path, NULL);
 	bool succeeded = real && strcmp(real, path) != 0 && search_by_name(&wanted, real);
 	free(real);
-	return succeeded || search_servers(&wanted);
+	succeeded = succeeded || search_servers(&wanted);
+	*lacks_memory |= !succeeded && wanted.lacks_memory;
+	return succeeded;
 }
 
 /* Tries the name in .gnu_debugaltlink, below the folder of `file` if it is relative. */
-static bool try_shared(const struct wanted *wanted, const char *name, const char *file)
+static bool try_shared(struct wanted *wanted, const char *name, const char *file)
 {
 	const char *slash = name[0] == '/' || !file ? NULL : strrchr(file, '/');
 	char *path;

@@ -15,8 +15,9 @@
 #include "elf/elf_image.h"
 
 /* Finds the debug information of a module whose path is `path`. Returns whether there is any. Then *found is its image,
- * and *found_path its path, which the caller frees; NULL if it has none. */
-bool debug_search(Elf *module, const char *path, struct elf_image *found, char **found_path);
+ * and *found_path its path, which the caller frees; NULL if it has none. Sets
+ * *lacks_memory if there is none, but memory ran out for a file that may have it; otherwise leaves it. */
+bool debug_search(Elf *module, const char *path, struct elf_image *found, char **found_path, bool *lacks_memory);
 
 /* Returns the path of the debug file with a build-id below /usr/lib/debug, which the caller frees; NULL: no such build-id, or no memory. */
 char *debug_search_path(const uint8_t *id, size_t id_bytes);

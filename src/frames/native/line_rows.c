@@ -118,7 +118,7 @@ static int add_units(struct starts *starts, struct module_file *file)
 	uint8_t type;
 	int status = 0;
 	if (!dwarf)
-		return 0;
+		return file->lacks_memory ? ERROR_MEMORY : 0;
 	starts->bias = bias - file->bias;
 	while (status == 0 && dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, &split) == 0)
 		status = add_unit(starts, type == DW_UT_skeleton && split.addr ? &split : &unit);

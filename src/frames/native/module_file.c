@@ -247,8 +247,10 @@ static struct module_part *debug_part(struct module_file *file)
 	if (file->debug_tried)
 		return part;
 	file->debug_tried = true;
-	if (debug_search(file->own.image.elf, file->own.path, &part->image, &path))
-		part_open(part, path, path ? path : file->own.path, NULL);
+	int status = 0;
+	if (debug_search(file->own.image.elf, file->own.path, &part->image, &path, &file->lacks_memory))
+		status = part_open(part, path, path ? path : file->own.path, NULL);
+	file->lacks_memory |= status == ERROR_MEMORY;
 	return part;
 }
 
@@ -290,14 +292,23 @@ static void link_shared(struct module_file *file, Dwarf *dwarf, const char *path
 	dwarf_setalt(dwarf, file->shared_dwarf);
 }
 
+/* Returns the debug information of a part, or NULL. libdwfl has no public code for a lack of memory. */
+static Dwarf *dwarf_of(struct module_file *file, const struct module_part *part, Dwarf_Addr *address)
+{
+	errno = 0;
+	Dwarf *dwarf = part->module ? dwfl_module_getdwarf(part->module, address) : NULL;
+	file->lacks_memory |= !dwarf && errno == ENOMEM;
+	return dwarf;
+}
+
 Dwarf *module_file_dwarf(struct module_file *file, uint64_t *bias)
 {
 	struct module_part *part = &file->own;
 	Dwarf_Addr address = 0;
-	Dwarf *dwarf = dwfl_module_getdwarf(part->module, &address);
+	Dwarf *dwarf = dwarf_of(file, part, &address);
 	if (!dwarf) {
 		part = debug_part(file);
-		dwarf = part->module ? dwfl_module_getdwarf(part->module, &address) : NULL;
+		dwarf = dwarf_of(file, part, &address);
 	}
 	if (dwarf)
 		link_shared(file, dwarf, part->path);

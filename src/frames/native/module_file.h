@@ -33,6 +33,7 @@ struct module_file {
 	Dwarf *shared_dwarf;      /* of `shared`, or of nothing */
 	Dwfl_Module *symbols;     /* NULL: not looked for yet */
 	bool debug_tried, shared_tried;
+	bool lacks_memory;          /* for the debug information, which may exist */
 	uint64_t bias;              /* ELF virtual address + bias = libdwfl's address */
 	struct elf_file *bytes;     /* NULL: a file of another machine */
 	struct unwind_table *table; /* made by the first query that needs it */
@@ -54,7 +55,7 @@ void module_file_close(struct module_file *file);
 
 /* Returns the module that has the symbols: of the file or, if that was stripped, of its separate debug information. */
 Dwfl_Module *module_file_symbols(struct module_file *file);
-/* Returns the debug information, or NULL if there is none. ELF virtual address + *bias = DWARF's address + file->bias. */
+/* Returns the debug information, or NULL if there is none, or if lacks_memory is set. ELF virtual address + *bias = DWARF's address + file->bias. */
 Dwarf *module_file_dwarf(struct module_file *file, uint64_t *bias);
 /* Returns the ELF file itself. */
 Elf *module_file_elf(struct module_file *file);

@@ -188,7 +188,7 @@ static int find(struct scopes *scopes, struct module_file *file, const uint64_t 
 								.scope = SCOPE_NONE };
 	progress_report(progress);
 	if (!dwarf)
-		return 0;
+		return is_worth_it && file->lacks_memory ? ERROR_MEMORY : 0;
 	struct hash_map known;
 	hash_map_init(&known);
 	int64_t missing = find_by_aranges(scopes, &known, dwarf);

@@ -242,6 +242,8 @@ int symbols_match(struct module_file *file, const uint64_t *addresses, size_t co
 	int symbol_count = dwfl_module_getsymtab(matcher.symbols);
 	if (count == 0)
 		return 0;
+	if (file->lacks_memory)
+		return ERROR_MEMORY;
 	int status = find_sections(&matcher);
 	uint32_t file_scope = 0;
 	for (int i = 0; i < symbol_count && status == 0; i++) {

@@ -5,30 +5,23 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "render/source_text.h"
-#include "ui/browse/browser.h"
+#include "ui/browse/source_files.h"
 
 enum { MARK_WIDTH = 2, ADDRESS_WIDTH = 9, LINE_BYTES = 256 };
-
-struct disassembly_file {
-	const char *path; /* of the list */
-	struct source_text text;
-};
 
 enum row_kind { ROW_RANGE, ROW_SOURCE, ROW_INSTRUCTION };
 
 struct disassembly_row {
 	enum row_kind kind;
-	size_t index;                        /* of the range, or of the instruction that it is, or follows */
-	const struct disassembly_file *file; /* ROW_SOURCE */
+	size_t index;                   /* of the range, or of the instruction that it is, or follows */
+	const struct source_file *file; /* ROW_SOURCE */
 };
 
 struct disassembly_page {
 	struct page page;
 	struct results results;
 	const struct instruction_list *list; /* NULL: no hits */
-	struct disassembly_file *files;      /* owned: as many as rows need */
-	size_t file_count;
+	struct source_files files;
 	struct disassembly_row *rows;
 	size_t count;
 	char line[LINE_BYTES]; /* the text of a row */
@@ -37,29 +30,14 @@ struct disassembly_page {
 static void release(struct page *page)
 {
 	struct disassembly_page *own = (struct disassembly_page *)page;
-	for (size_t i = 0; i < own->file_count; i++)
-		source_text_release(&own->files[i].text);
-	free(own->files);
+	source_files_release(&own->files);
 	free(own->rows);
 	results_release(&own->results);
 }
 
 /* --- rows --- */
 
-/* Returns the file, which is read when it first occurs. There is room for all. */
-static const struct disassembly_file *file_of(struct disassembly_page *own, const struct profile *profile,
-					      const char *path)
-{
-	for (size_t i = 0; i < own->file_count; i++)
-		if (strcmp(own->files[i].path, path) == 0)
-			return &own->files[i];
-	struct disassembly_file *file = &own->files[own->file_count++];
-	file->path = path;
-	if (source_text_open(&file->text, path, profile_note(profile, "directory")) < 0)
-		file->text = (struct source_text){ 0 };
-	return file;
-}
-
+/* Returns at least the number of files. */
 static size_t count_files(const struct code_list *code)
 {
 	size_t count = 0;
@@ -87,8 +65,8 @@ static void list_range(struct disassembly_page *own, const struct profile *profi
 		const struct code_instruction *instruction = &code->instructions[i];
 		if (has_line(instruction) &&
 		    (!last || last->line != instruction->line || strcmp(last->file, instruction->file) != 0)) {
-			own->rows[own->count++] =
-				(struct disassembly_row){ ROW_SOURCE, i, file_of(own, profile, instruction->file) };
+			const struct source_file *file = source_files_get(&own->files, profile, instruction->file);
+			own->rows[own->count++] = (struct disassembly_row){ ROW_SOURCE, i, file };
 			last = instruction;
 		}
 		own->rows[own->count++] = (struct disassembly_row){ ROW_INSTRUCTION, i, NULL };
@@ -111,9 +89,10 @@ static void find_hottest(struct disassembly_page *own)
 static int list_rows(struct disassembly_page *own, const struct profile *profile, struct error *error)
 {
 	const struct code_list *code = &own->list->code;
+	if (source_files_init(&own->files, count_files(code), error) < 0)
+		return error->code;
 	own->rows = calloc(2 * code->count + code->range_count + 1, sizeof(*own->rows));
-	own->files = calloc(count_files(code) + 1, sizeof(*own->files));
-	if (!own->rows || !own->files)
+	if (!own->rows)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	for (size_t i = 0; i < code->range_count; i++)
 		list_range(own, profile, i);
@@ -148,11 +127,6 @@ static size_t count(const struct page *page)
 
 /* --- drawing --- */
 
-static const char *source_of(const struct disassembly_row *row, uint32_t line)
-{
-	return line <= row->file->text.count ? row->file->text.lines[line - 1] : "";
-}
-
 /* The text is in the page, until the next call. */
 static const char *text(const struct page *page, size_t index)
 {
@@ -171,7 +145,7 @@ static const char *text(const struct page *page, size_t index)
 	const struct code_instruction *instruction = &code->instructions[row->index];
 	if (row->kind == ROW_SOURCE)
 		snprintf(own->line, sizeof(own->line), "%s:%" PRIu32 "  %s", path_basename(instruction->file),
-			 instruction->line, source_of(row, instruction->line));
+			 instruction->line, source_file_line(row->file, instruction->line));
 	else if (instruction->callee)
 		snprintf(own->line, sizeof(own->line), "%s  <%s>", instruction->text, instruction->callee);
 	else
@@ -182,8 +156,7 @@ static const char *text(const struct page *page, size_t index)
 static void head(const struct page *page, struct browser *browser, int row)
 {
 	(void)page;
-	int column = draw_right(browser, row, 0, SHARE_WIDTH, STYLE_FAINT, "own");
-	column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "with callees");
+	int column = draw_hits_head(browser, row);
 	column = draw_right(browser, row, column + MARK_WIDTH, ADDRESS_WIDTH, STYLE_FAINT, "address");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT,
 		      "instruction (> is jumped to)");
@@ -205,13 +178,7 @@ static void draw(const struct page *page, struct browser *browser, size_t index,
 	}
 	const struct code_instruction *instruction = &own->list->code.instructions[shown->index];
 	const struct instruction_hits *hits = &own->list->hits[shown->index];
-	unsigned painted = style;
-	if (hits->body > 0) {
-		painted |= share_style(view, hits->body);
-		draw_share(browser, row, 0, painted, view, hits->body, NULL);
-	}
-	if (hits->total > 0)
-		draw_share(browser, row, SHARE_WIDTH, style, view, hits->total, NULL);
+	unsigned painted = draw_hits(browser, row, style, view, hits->body, hits->total);
 	if (instruction->is_reached)
 		terminal_text(terminal, row, 2 * SHARE_WIDTH + 1, 1, style, ">");
 	snprintf(address, sizeof(address), "%" PRIx64, instruction->address);

@@ -177,5 +177,5 @@ const struct page_kind page_functions = {
 	.function = text,
 	.press = press,
 	.resume = resume,
-	.keys = "Enter shows its callees, o sorts",
+	.keys = "Enter: its callees, o sorts",
 };

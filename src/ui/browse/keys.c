@@ -114,10 +114,11 @@ static int back(struct browser *browser, struct error *error)
 	return 0;
 }
 
+/* On the page of keys, it only leaves that page, as in other programs: a reader of the help wants to go on. */
 static int quit(struct browser *browser, struct error *error)
 {
-	(void)error;
-	browser->is_over = true;
+	if (browser->page->kind != &page_help || !browser_back(browser, error))
+		browser->is_over = true;
 	return 0;
 }
 
@@ -267,7 +268,7 @@ const struct browse_key browse_keys[] = {
 	{ { 'R' }, "R", "choose a time range", ask_range },
 	{ { 'x' }, "x", "show the other profile", other_side },
 	{ { TERMINAL_BACKSPACE, TERMINAL_ESCAPE }, "Backspace, Esc", "the page before", back },
-	{ { 'q' }, "q", "end", quit },
+	{ { 'q' }, "q", "end; on the page of keys, the page before", quit },
 	{ { 0 }, NULL, NULL, NULL },
 };
 

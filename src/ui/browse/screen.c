@@ -1,4 +1,4 @@
-/* What is around the rows of every page, and the questions to the user; and the views and reports that pages show. */
+/* Draws the lines around the rows of every page, asks the user, and makes the views and reports that pages show. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,17 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/source_text.h"
-#include "ui/browse/browser.h"
+#include "ui/browse/source_files.h"
 
 enum { CONTEXT_LINES = 5, NUMBER_WIDTH = 7 };
-
-/* One file of the function. */
-struct source_file {
-	const char *path;
-	struct source_text text;
-	bool is_missing;
-};
 
 struct source_row {
 	const struct source_file *file;
@@ -25,8 +17,7 @@ struct source_page {
 	struct page page;
 	struct results results;
 	const struct line_list *lines; /* NULL: no hits */
-	struct source_file *files;
-	size_t file_count;
+	struct source_files files;
 	struct source_row *rows;
 	size_t count;
 };
@@ -98,27 +89,24 @@ static size_t list_file(const struct line_list *lines, size_t first, size_t end,
 	return count;
 }
 
+static const struct source_file *file_at(struct source_page *source, const struct profile *profile, size_t entry)
+{
+	return source_files_get(&source->files, profile, profile_string(profile, source->lines->entries[entry].file));
+}
+
 static int list_rows(struct source_page *source, const struct profile *profile, struct error *error)
 {
 	const struct line_list *lines = source->lines;
-	source->file_count = count_files(lines);
-	source->files = calloc(source->file_count + 1, sizeof(*source->files));
-	if (!source->files)
-		return error_set(error, ERROR_MEMORY, "out of memory");
-	size_t number = 0, count = 0;
-	for (size_t first = 0; first < lines->count; first = file_end(lines, first), number++) {
-		struct source_file *file = &source->files[number];
-		file->path = profile_string(profile, lines->entries[first].file);
-		file->is_missing = !file->path[0] ||
-				   source_text_open(&file->text, file->path, profile_note(profile, "directory")) < 0;
-		count += list_file(lines, first, file_end(lines, first), file, NULL);
-	}
+	size_t count = 0;
+	if (source_files_init(&source->files, count_files(lines), error) < 0)
+		return error->code;
+	for (size_t first = 0; first < lines->count; first = file_end(lines, first))
+		count += list_file(lines, first, file_end(lines, first), file_at(source, profile, first), NULL);
 	source->rows = calloc(count + 1, sizeof(*source->rows));
 	if (!source->rows)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	number = 0;
-	for (size_t first = 0; first < lines->count; first = file_end(lines, first), number++)
-		source->count += list_file(lines, first, file_end(lines, first), &source->files[number],
+	for (size_t first = 0; first < lines->count; first = file_end(lines, first))
+		source->count += list_file(lines, first, file_end(lines, first), file_at(source, profile, first),
 					   source->rows + source->count);
 	return 0;
 }
@@ -126,9 +114,7 @@ static int list_rows(struct source_page *source, const struct profile *profile, 
 static void release(struct page *page)
 {
 	struct source_page *source = (struct source_page *)page;
-	for (size_t i = 0; i < source->file_count; i++)
-		source_text_release(&source->files[i].text);
-	free(source->files);
+	source_files_release(&source->files);
 	free(source->rows);
 	results_release(&source->results);
 }
@@ -174,17 +160,13 @@ static const char *text(const struct page *page, size_t index)
 	const struct source_row *row = &((const struct source_page *)page)->rows[index];
 	if (!row->entry && row->line == 0)
 		return row->file->path[0] ? row->file->path : "an unknown source file";
-	if (row->file->is_missing || row->line == 0 || row->line > row->file->text.count)
-		return "";
-	return row->file->text.lines[row->line - 1];
+	return source_file_line(row->file, row->line);
 }
 
 static void head(const struct page *page, struct browser *browser, int row)
 {
 	(void)page;
-	int column = draw_right(browser, row, 0, SHARE_WIDTH, STYLE_FAINT, "own");
-	column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "with callees");
-	column = draw_right(browser, row, column, NUMBER_WIDTH, STYLE_FAINT, "line");
+	int column = draw_right(browser, row, draw_hits_head(browser, row), NUMBER_WIDTH, STYLE_FAINT, "line");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT, "source");
 }
 
@@ -202,12 +184,8 @@ static void draw(const struct page *page, struct browser *browser, size_t index,
 		return;
 	}
 	unsigned painted = style;
-	if (shown->entry && shown->entry->body > 0) {
-		painted |= share_style(view, shown->entry->body);
-		draw_share(browser, row, 0, painted, view, shown->entry->body, NULL);
-	}
 	if (shown->entry)
-		draw_share(browser, row, SHARE_WIDTH, style, view, shown->entry->total, NULL);
+		painted = draw_hits(browser, row, style, view, shown->entry->body, shown->entry->total);
 	if (shown->line)
 		snprintf(number, sizeof(number), "%u", shown->line);
 	int column = draw_right(browser, row, 2 * SHARE_WIDTH, NUMBER_WIDTH, style | STYLE_FAINT, number);

@@ -24,31 +24,47 @@ static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { ENDINGS = sizeof(ending) / sizeof(ending[0]) };
 static struct sigaction before[ENDINGS];
 static sigset_t mask_before;
-static volatile sig_atomic_t received;
+static const int job[] = { SIGTSTP, SIGCONT };
+enum { JOBS = sizeof(job) / sizeof(job[0]) };
+static struct sigaction job_before[JOBS];
+static volatile sig_atomic_t received, stop_requested, continued;
 
 static void note_signal(int number)
 {
-	received = number;
+	if (number == SIGTSTP)
+		stop_requested = 1;
+	else if (number == SIGCONT)
+		continued = 1;
+	else
+		received = number;
+}
+
+static void catch_unless_ignored(const int *numbers, size_t count, struct sigaction *saved)
+{
+	struct sigaction action = { .sa_handler = note_signal };
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < count; i++) {
+		sigaction(numbers[i], NULL, &saved[i]);
+		if (saved[i].sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
 }
 
 /* Signals that are ignored, as by nohup, stay so. The others come only while a key is awaited: none is overlooked
  * between a look at what came and the wait. */
 static void catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = note_signal };
 	sigset_t blocked;
-	sigemptyset(&action.sa_mask);
-	received = 0;
+	received = stop_requested = continued = 0;
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGWINCH);
 	for (size_t i = 0; i < ENDINGS; i++)
 		sigaddset(&blocked, ending[i]);
+	for (size_t i = 0; i < JOBS; i++)
+		sigaddset(&blocked, job[i]);
 	sigprocmask(SIG_BLOCK, &blocked, &mask_before);
-	for (size_t i = 0; i < ENDINGS; i++) {
-		sigaction(ending[i], NULL, &before[i]);
-		if (before[i].sa_handler != SIG_IGN)
-			sigaction(ending[i], &action, NULL);
-	}
+	catch_unless_ignored(ending, ENDINGS, before);
+	catch_unless_ignored(job, JOBS, job_before);
 }
 
 static void restore_signals(void)
@@ -56,9 +72,27 @@ static void restore_signals(void)
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 	for (size_t i = 0; i < ENDINGS; i++)
 		sigaction(ending[i], &before[i], NULL);
+	for (size_t i = 0; i < JOBS; i++)
+		sigaction(job[i], &job_before[i], NULL);
 }
 
-/* Waits until a key can be read, or SIGWINCH comes, or the descriptor `news` is readable, which sets *has_news. Returns false at one of
+/* Stops this process, as SIGTSTP does, until SIGCONT. */
+static void stop(void)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL }, ours;
+	sigset_t stopping, mask;
+	sigemptyset(&action.sa_mask);
+	sigemptyset(&stopping);
+	for (size_t i = 0; i < JOBS; i++)
+		sigaddset(&stopping, job[i]);
+	sigaction(SIGTSTP, &action, &ours);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stopping, &mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigaction(SIGTSTP, &ours, NULL);
+}
+
+/* Waits until a key can be read, or SIGWINCH or a signal of `job` comes, or the descriptor `news` is readable, which sets *has_news. Returns false at one of
  * the other signals, or if the input has ended. */
 static bool wait_for_input(int news, bool *has_news)
 {
@@ -178,6 +212,17 @@ static int32_t key_of_character(wint_t character)
 	return (int32_t)character;
 }
 
+/* Gives the terminal back while the process is stopped, if it is still to be stopped. Takes it again: a shell has changed its settings
+ * meanwhile, and written on it. */
+static void take_again(void)
+{
+	endwin();
+	if (stop_requested)
+		stop();
+	stop_requested = continued = 0;
+	refresh();
+}
+
 int32_t terminal_key(struct terminal *terminal)
 {
 	for (;;) {
@@ -194,6 +239,8 @@ int32_t terminal_key(struct terminal *terminal)
 			terminal->signal = received;
 			return TERMINAL_ENDED;
 		}
+		if (stop_requested || continued)
+			take_again();
 		if (has_news)
 			return TERMINAL_NEWS;
 	}
@@ -274,7 +321,7 @@ int terminal_text(struct terminal *terminal, int row, int column, int width, uns
 		width = terminal->columns - column;
 	if (row < 0 || row >= terminal->rows || column < 0 || width <= 0)
 		return column;
-	/* What does not fit into `safe` is far beyond the screen, and the stream leaves it out. */
+	/* The stream leaves out text that does not fit into `safe`: it would be far beyond the screen. */
 	FILE *out = fmemopen(safe, SAFE_BYTES, "w");
 	if (!out)
 		return column;

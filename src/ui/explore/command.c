@@ -9,9 +9,9 @@
 #include "ui/explore/explore.h"
 
 static const struct explore_command *const settings[] = {
-	&explore_threshold, &explore_limit,  &explore_by,      &explore_thread, &explore_process, &explore_cgroup,
-	&explore_label,     &explore_time,   &explore_inlines, &explore_kernel, &explore_trim,    &explore_stitch,
-	&explore_long,      &explore_export, &explore_info,    &explore_help,   &explore_quit,
+	&explore_threshold, &explore_limit, &explore_by,      &explore_thread, &explore_process, &explore_cgroup,
+	&explore_label,     &explore_time,  &explore_inlines, &explore_kernel, &explore_trim,    &explore_native,
+	&explore_stitch,    &explore_long,  &explore_export,  &explore_info,   &explore_help,    &explore_quit,
 };
 
 enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };

@@ -61,7 +61,7 @@ const struct explore_command *explore_command_find(const char *name, struct erro
 /* The rows that are not reports, by file: command_settings.c, command_others.c. */
 extern const struct explore_command explore_resource, explore_threshold, explore_limit, explore_by, explore_thread,
 	explore_process, explore_cgroup, explore_label, explore_time, explore_inlines, explore_kernel, explore_trim,
-	explore_stitch, explore_long;
+	explore_native, explore_stitch, explore_long;
 extern const struct explore_command explore_export, explore_info, explore_help, explore_quit;
 
 #endif

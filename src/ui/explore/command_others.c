@@ -57,6 +57,7 @@ static int export_to(struct session *session, const struct format *format, FILE 
 			  .kernel = options.kernel,
 			  .no_inlines = options.no_inlines,
 			  .untrimmed = options.untrimmed,
+			  .native_frames = options.native_frames,
 			  .no_stitch = options.no_stitch },
 	};
 	struct sink sink;

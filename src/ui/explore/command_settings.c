@@ -410,6 +410,22 @@ static int trim_run(struct session *session, const char *arguments, FILE *out, s
 	return switch_run("trim", &session->selection.untrimmed, arguments, out, error);
 }
 
+static int native_run(struct session *session, const char *arguments, FILE *out, struct error *error)
+{
+	bool off = !session->selection.native_frames;
+	int status = switch_run("native", &off, arguments, out, error);
+	session->selection.native_frames = !off;
+	return status;
+}
+
+const struct explore_command explore_native = {
+	.name = "native",
+	.arguments = "[on|off]",
+	.summary = "show the interpreter's own frames above the functions that it interprets",
+	.words = WORDS_SWITCH,
+	.run = native_run,
+};
+
 const struct explore_command explore_trim = {
 	.name = "trim",
 	.arguments = "[on|off]",

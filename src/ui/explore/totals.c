@@ -15,7 +15,7 @@ uint64_t *totals_new(const struct profile *profile, struct error *error)
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		bool sampled = profile->resources[hit->resource].kind == RESOURCE_SAMPLED;
-		totals[hit->resource] += sampled ? 1 : hit->count;
+		totals[hit->resource] += sampled ? profile_hit_samples(profile, hit) : hit->count;
 	}
 	return totals;
 }

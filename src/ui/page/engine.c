@@ -444,6 +444,27 @@ int64_t picture_search(struct picture *picture, const char *text, uint64_t *hits
 	return found;
 }
 
+char *picture_folded_path(const struct picture *picture, uint32_t node, struct error *error)
+{
+	size_t count = 0;
+	uint32_t *labels = flame_folded_path(picture->flame, node, &count);
+	struct buffer text;
+	buffer_init(&text);
+	for (size_t i = 0; labels && i < count; i++) {
+		if (i > 0)
+			buffer_append_byte(&text, ';');
+		buffer_append_string(&text, picture->view->labels[labels[i]].text);
+	}
+	buffer_append_byte(&text, 0);
+	bool is_made = labels && buffer_error(&text) == 0;
+	free(labels);
+	if (is_made)
+		return (char *)text.bytes;
+	buffer_release(&text);
+	error_set(error, ERROR_MEMORY, "out of memory");
+	return NULL;
+}
+
 /* --- time --- */
 
 struct timeline *engine_timeline(const struct engine *engine, const char *text, size_t periods,
@@ -456,6 +477,23 @@ struct timeline *engine_timeline(const struct engine *engine, const char *text, 
 	struct timeline *timeline = analyze_timeline(*side, &request.view, periods, error);
 	page_request_release(&request);
 	return timeline;
+}
+
+int engine_has_times(const struct engine *engine, const char *text, struct error *error)
+{
+	struct page_request request;
+	int status = page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error);
+	if (status < 0)
+		return status;
+	const struct profile *profile = engine->profiles[request.is_b];
+	bool has_times = false;
+	for (size_t i = 0; i < profile->hit_count && !has_times; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		has_times = hit->resource == request.view.resource && hit->thread != PROFILE_NONE &&
+			    hit->time_ns >= profile->start_ns;
+	}
+	page_request_release(&request);
+	return has_times;
 }
 
 char *engine_creator(const struct profile *profile, uint32_t mark, struct error *error)

@@ -65,6 +65,9 @@ void engine_short_lane_name(struct engine *engine, size_t name, size_t columns, 
 /* Returns the name of a function with code of this line, or NULL if there is none. The picture is by line. */
 const char *picture_function_at(const struct picture *picture, const char *file, uint32_t line);
 
+/* Returns the folded path of a box (flame.h), as names with ';' between them. The caller frees it. Returns NULL with `error` set. */
+char *picture_folded_path(const struct picture *picture, uint32_t node, struct error *error);
+
 /* Marks the labels whose texts contain `text`, without regard to the case of ASCII letters; "" marks none. Sets *hits to the hits of
  * the samples with such a label. Returns the number of marked labels, or ERROR_MEMORY. */
 int64_t picture_search(struct picture *picture, const char *text, uint64_t *hits);
@@ -72,6 +75,9 @@ int64_t picture_search(struct picture *picture, const char *text, uint64_t *hits
 /* Returns a timeline that the caller frees, and sets *side to its profile; or returns NULL with `error` set. */
 struct timeline *engine_timeline(const struct engine *engine, const char *text, size_t periods,
 				 const struct profile **side, struct error *error);
+
+/* Returns whether a hit of the request's resource has a time and a thread, whatever else is selected; or a negative error. */
+int engine_has_times(const struct engine *engine, const char *text, struct error *error);
 
 /* Returns the path that created the threads of a mark (timeline.h), as function names with ';' between them; "" for PROFILE_ROOT. The
  * caller frees it. NULL: out of memory, with `error` set. */

@@ -2,7 +2,7 @@
  * The functions that the page's script calls. This file is compiled to WebAssembly only; there is one engine, and one thread.
  *
  * Texts are UTF-8 and end with a NUL. A function that fails returns -1 (or 0 instead of an address), and page_error has the reason
- * until the next call. What a function returns the address of is valid until its next call.
+ * until the next call. The memory whose address a function returns is valid until its next call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +235,16 @@ int EXPORTED(page_parent)(unsigned slot, uint32_t node)
 	return picture ? (int)flame_parent(picture->flame, node) : -1;
 }
 
+/* Returns the path of a box for a what-if, "main;f;g": folded, as the downward profile has it. */
+const char *EXPORTED(page_folded_path)(unsigned slot, uint32_t node)
+{
+	const struct picture *picture = picture_at(slot);
+	failure = (struct error){ 0 };
+	free(answered);
+	answered = picture ? picture_folded_path(picture, node, &failure) : NULL;
+	return answered;
+}
+
 /* Describes one box, as page_boxes does. Returns its address, or 0. */
 const struct page_box *EXPORTED(page_box)(unsigned slot, uint32_t node)
 {
@@ -270,6 +280,14 @@ const double *EXPORTED(page_timeline)(const char *request, size_t periods)
 		memcpy(&timeline->hits[i], &hits, sizeof(hits));
 	}
 	return (const double *)(const void *)timeline->hits;
+}
+
+/* Returns 1 if a hit of the resource has a time and a thread, 0 if none has, or -1. */
+int EXPORTED(page_has_times)(const char *request)
+{
+	failure = (struct error){ 0 };
+	int has_times = engine_has_times(&engine, request, &failure);
+	return has_times < 0 ? -1 : has_times;
 }
 
 /* The ends of the last timeline in seconds: 0 the first, 1 the last; 2: the hits outside of it. */
@@ -322,19 +340,27 @@ double EXPORTED(page_lanes_left_out)(void)
 	return engine.lanes ? (double)engine.lanes->left_out : 0;
 }
 
-enum lane_fact { LANE_PROCESS, LANE_THREAD, LANE_CALLS, LANE_MARKS, LANE_DEPTHS };
+enum lane_fact { LANE_PROCESS, LANE_THREAD, LANE_DEPTHS };
 
 double EXPORTED(page_lane)(unsigned lane, int fact)
 {
 	if (!engine.lanes || lane >= engine.lanes->lane_count)
 		return 0;
 	const struct lane *of = &engine.lanes->lanes[lane];
-	const double facts[] = { [LANE_PROCESS] = of->process,
-				 [LANE_THREAD] = of->thread,
-				 [LANE_CALLS] = (double)of->call_count,
-				 [LANE_MARKS] = (double)of->mark_count,
-				 [LANE_DEPTHS] = (double)of->depth_count };
+	const double facts[] = {
+		[LANE_PROCESS] = of->process, [LANE_THREAD] = of->thread, [LANE_DEPTHS] = (double)of->depth_count
+	};
 	return fact >= 0 && (size_t)fact < sizeof(facts) / sizeof(*facts) ? facts[fact] : 0;
+}
+
+/* The calls (0) or the marks (1) of a lane in a range of time. */
+double EXPORTED(page_lane_count_within)(unsigned lane, double from, double to, int of_marks)
+{
+	size_t calls, marks;
+	if (!engine.lanes || lane >= engine.lanes->lane_count || from < 0 || to < from)
+		return 0;
+	lanes_count(&engine.lanes->lanes[lane], (uint64_t)from, (uint64_t)to, &calls, &marks);
+	return (double)(of_marks ? marks : calls);
 }
 
 const char *EXPORTED(page_lane_name)(uint32_t name)

@@ -206,14 +206,19 @@ static size_t first_mark(const struct lane_mark *marks, size_t first, size_t end
 	return first;
 }
 
+/* Returns the first call of a depth that ends after `time` or begins then or later. */
+static size_t first_reaching(const struct lane *lane, uint32_t depth, uint64_t time)
+{
+	/* Calls of one depth do not overlap, so only the last one that began before the time may reach beyond it. */
+	size_t at = first_call(lane->calls, lane->depths[depth], lane->depths[depth + 1], time);
+	return at > lane->depths[depth] && lane->calls[at - 1].end_ns > time ? at - 1 : at;
+}
+
 static void visit_depth(struct visit *visit, const struct lane *lane, uint32_t depth)
 {
 	const struct lane_call *calls = lane->calls;
 	size_t end = lane->depths[depth + 1];
-	/* Calls of one depth do not overlap, so only the last one that began before the range may reach into it. */
-	size_t at = first_call(calls, lane->depths[depth], end, visit->from_ns);
-	if (at > lane->depths[depth] && calls[at - 1].end_ns > visit->from_ns)
-		at--;
+	size_t at = first_reaching(lane, depth, visit->from_ns);
 	while (at < end && calls[at].start_ns < visit->to_ns) {
 		const struct lane_call *call = &calls[at];
 		size_t next = at + 1;
@@ -260,4 +265,15 @@ size_t lanes_visible(const struct lane *lane, uint64_t from_ns, uint64_t to_ns, 
 	for (uint32_t depth = 0; depth < lane->depth_count; depth++)
 		visit_depth(&visit, lane, depth);
 	return visit.found;
+}
+
+void lanes_count(const struct lane *lane, uint64_t from_ns, uint64_t to_ns, size_t *calls, size_t *marks)
+{
+	*calls = 0;
+	for (uint32_t depth = 0; depth < lane->depth_count && from_ns < to_ns; depth++) {
+		size_t first = first_reaching(lane, depth, from_ns);
+		*calls += first_call(lane->calls, first, lane->depths[depth + 1], to_ns) - first;
+	}
+	size_t first = first_mark(lane->marks, 0, lane->mark_count, from_ns);
+	*marks = first_mark(lane->marks, first, lane->mark_count, to_ns) - first;
 }

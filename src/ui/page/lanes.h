@@ -89,4 +89,7 @@ struct lane_box {
 size_t lanes_visible(const struct lane *lane, uint64_t from_ns, uint64_t to_ns, uint64_t narrow_ns,
 		     struct lane_box *boxes, size_t capacity);
 
+/* Counts the calls and the marks of a lane that overlap [from_ns, to_ns). */
+void lanes_count(const struct lane *lane, uint64_t from_ns, uint64_t to_ns, size_t *calls, size_t *marks);
+
 #endif

@@ -56,8 +56,16 @@ static bool has_room(struct writing *writing)
 	return false;
 }
 
+/* Ends calls from the innermost one up to number `first` of the open ones. */
+static void end_calls(struct written_lane *lane, size_t first, uint64_t end_ns)
+{
+	while (lane->open_count > first)
+		lane->calls[lane->open[--lane->open_count]].end_ns = end_ns;
+}
+
 static int enter(struct writing *writing, struct written_lane *lane, const struct event *event)
 {
+	end_calls(lane, event->depth, event->time_ns);
 	if (!has_room(writing)) {
 		lane->dropped++;
 		return 0;
@@ -72,13 +80,6 @@ static int enter(struct writing *writing, struct written_lane *lane, const struc
 								 .depth = (uint32_t)lane->open_count++,
 								 .is_open = true };
 	return 0;
-}
-
-/* Ends calls from the innermost one up to number `first` of the open ones. */
-static void end_calls(struct written_lane *lane, size_t first, uint64_t end_ns)
-{
-	while (lane->open_count > first)
-		lane->calls[lane->open[--lane->open_count]].end_ns = end_ns;
 }
 
 /* Ends the innermost call of the function. */

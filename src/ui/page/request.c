@@ -86,6 +86,11 @@ static int read_untrimmed(struct reading *reading, const char *value)
 	return options_read_switch(value, &reading->request->view.untrimmed, reading->error);
 }
 
+static int read_native_frames(struct reading *reading, const char *value)
+{
+	return options_read_switch(value, &reading->request->view.native_frames, reading->error);
+}
+
 static int read_no_inlines(struct reading *reading, const char *value)
 {
 	return options_read_switch(value, &reading->request->view.no_inlines, reading->error);
@@ -143,6 +148,7 @@ static int read_pair(struct reading *reading, const char *key, const char *value
 		{ "has", read_has },
 		{ "kernel", read_kernel },
 		{ "untrimmed", read_untrimmed },
+		{ "native_frames", read_native_frames },
 		{ "no_inlines", read_no_inlines },
 		{ "no_stitch", read_no_stitch },
 	};

@@ -1,5 +1,5 @@
 /*
- * What the page asks for, as text: lines "KEY=VALUE", in any order. The keys are those of the command line's options, so that
+ * A request of the page, as text: lines "KEY=VALUE", in any order. The keys are those of the command line's options, so that
  * both mean the same.
  *
  *   side        a (default) or b: which of two profiles
@@ -12,7 +12,7 @@
  *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, group, key
  *   term        a term of a what-if (may be repeated)
  *   kernel                                 show, hide or only
- *   untrimmed, no_inlines, no_stitch       on or off
+ *   untrimmed, native_frames, no_inlines, no_stitch   on or off
  */
 #ifndef UI_PAGE_REQUEST_H
 #define UI_PAGE_REQUEST_H

@@ -208,19 +208,28 @@ static void *be_one_of_many(void *barrier)
 	return NULL;
 }
 
-static void has_many_threads(void)
+static void has_threads(unsigned count)
 {
-	enum { MANY = 500 };
-	static pthread_t threads[MANY];
+	static pthread_t threads[2500];
 	pthread_barrier_t barrier;
 	pthread_attr_t small;
-	CHECK(pthread_barrier_init(&barrier, NULL, MANY + 1) == 0);
+	CHECK(pthread_barrier_init(&barrier, NULL, count + 1) == 0);
 	CHECK(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, 32768) == 0);
-	for (int i = 0; i < MANY; i++)
+	for (unsigned i = 0; i < count; i++)
 		CHECK(pthread_create(&threads[i], &small, be_one_of_many, &barrier) == 0);
 	pthread_barrier_wait(&barrier);
-	for (int i = 0; i < MANY; i++)
+	for (unsigned i = 0; i < count; i++)
 		CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+static void has_many_threads(void)
+{
+	has_threads(500);
+}
+
+static void has_thousands_of_threads(void)
+{
+	has_threads(2500);
 }
 
 /* A second copy of the C library and of the mathematics library, in a namespace of its own. */
@@ -271,6 +280,7 @@ int main(int argc, char **argv)
 		{ "rounding", changes_the_rounding },
 		{ "cancels", cancels_threads },
 		{ "many-threads", has_many_threads },
+		{ "thousands-of-threads", has_thousands_of_threads },
 		{ "namespace", loads_a_namespace },
 		{ "many-steps", ends_in_many_steps },
 		{ NULL, NULL },

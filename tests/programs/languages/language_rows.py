@@ -42,10 +42,11 @@ LANGUAGES = [
 	Language("Haskell (GHC)", "ghc", ("ghc", "--version"), ("shares.hs",), ("ghc", "-v0", "-O1", "-g", "-o", "shares", "shares.hs"),
 		("./shares",), r"Main_(?:zdw)?(\w+?)_info", "-g"),
 	Language("Erlang", "erlang-nox", ("erl", "-noshell", "-eval", 'io:put_chars(erlang:system_info(otp_release)),halt().'), ("shares.erl",),
-		("erlc", "shares.erl"), ("erl", "+JPperf", "true", "-noshell", "-run", "shares", "main"), r"\$shares:'?-?(\w+)/.*", "+JPperf true"),
+		("erlc", "shares.erl"), ("erl", "+JPperf", "true", "-noshell", "-run", "shares", "main"), r"\$?shares:'?-?(\w+)/.*", "+JPperf true"),
 	Language("LuaJIT", "luajit", ("luajit", "-v"), ("shares.lua",), (), ("luajit", "shares.lua"), r"(\w+)"),
 	Language("PHP", "php8.2-cli php8.2-opcache", ("php", "--version"), ("shares.php",), (),
-		("php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=64M", "-d", "opcache.jit=tracing", "-d", "opcache.jit_debug=16",
+		# opcache does not compile a file that is younger than 2 s, unless told to.
+		("php", "-d", "opcache.enable_cli=1", "-d", "opcache.file_update_protection=0", "-d", "opcache.jit_buffer_size=64M", "-d", "opcache.jit=tracing", "-d", "opcache.jit_debug=16",
 			"shares.php"), r"TRACE-\d+\$(\w+)\$.*", "opcache.jit_debug=16"),
 	Language("JavaScript (Node)", "nodejs", ("node", "--version"), ("shares.js",), (),
 		("node", "--perf-basic-prof", "--interpreted-frames-native-stack", "shares.js"), r"(\w+)",

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -168,6 +169,31 @@ static void jumps(void)
 	}
 }
 
+/* Jumps by one buffer after another was used, which is another one each time: the recorder must not mix up any two. */
+static NOT_INLINED void alternates(int n)
+{
+	static sigjmp_buf buffers[301];
+	COUNTED(alternates);
+	if (sigsetjmp(buffers[0], 1) == 0) {
+		CPPROF_REGION("first");
+		count("first");
+		if (sigsetjmp(buffers[n + 1], 1) == 0) {
+			CPPROF_REGION("second");
+			count("second");
+			siglongjmp(buffers[n + 1], 1);
+		}
+		sink = twice(n);
+		siglongjmp(buffers[0], 1);
+	}
+	sink = leaf(n);
+}
+
+static void buffers(void)
+{
+	for (int i = 0; i < 300; i++)
+		alternates(i);
+}
+
 /* --- handlers --- */
 
 static NOT_INLINED void in_handler(int n)
@@ -262,6 +288,33 @@ static void threads(void)
 	for (int i = 0; i < 4; i++)
 		pthread_create(&started[i], NULL, run, NULL);
 	for (int i = 0; i < 4; i++)
+		pthread_join(started[i], NULL);
+}
+
+static volatile pid_t last;
+
+static void *run_and_name(void *unused)
+{
+	for (clock_t start = clock(); clock() - start < CLOCKS_PER_SEC / 20;)
+		run(unused);
+	last = gettid();
+	return NULL;
+}
+
+/* Nothing that ThreadSanitizer observes orders a thread's end before the beginning of the next one. */
+static void threads_in_turn(void)
+{
+	pthread_t started[12];
+	for (int i = 0; i < 12; i++) {
+		char task[64];
+		last = 0;
+		pthread_create(&started[i], NULL, run_and_name, NULL);
+		do {
+			usleep(1000);
+			snprintf(task, sizeof(task), "/proc/self/task/%d", (int)last);
+		} while (!last || access(task, F_OK) == 0);
+	}
+	for (int i = 0; i < 12; i++)
 		pthread_join(started[i], NULL);
 }
 
@@ -375,9 +428,17 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = { { "plain", plain }, { "jumps", jumps },     { "handlers", handlers },
-		    { "storm", storm }, { "threads", threads }, { "stacks", stacks },
-		    { "forks", forks }, { "deeper", deeper },   { "frames", frames } };
+	} all[] = { { "plain", plain },
+		    { "jumps", jumps },
+		    { "handlers", handlers },
+		    { "storm", storm },
+		    { "threads", threads },
+		    { "stacks", stacks },
+		    { "forks", forks },
+		    { "deeper", deeper },
+		    { "frames", frames },
+		    { "buffers", buffers },
+		    { "threads_in_turn", threads_in_turn } };
 	CPPROF_FUNCTION;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (argc > 1 && strcmp(argv[1], all[i].name) == 0)

@@ -4,11 +4,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analyze/instructions.h"
 #include "support/alloc_fail.h"
 #include "support/paths_profile.h"
 #include "support/sample_profile.h"
@@ -301,7 +303,8 @@ static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind 
 		views[i] = paths_view(&sides[i], VIEW_FUNCTION);
 		lists[i] = paths_down(views[i], "main");
 	}
-	const struct diff_run runs[] = { { views[0], lists[0] }, { views[1], lists[1] } };
+	const struct diff_run runs[] = { { .view = views[0], .paths = lists[0] },
+					 { .view = views[1], .paths = lists[1] } };
 	struct diff_list *list = analyze_diff(runs, (size_t[]){ 1, 1 }, error);
 	if (list)
 		assert_int_equal(diff_mark(&list, 1), 0);
@@ -471,7 +474,8 @@ static void analyze_all(const struct paths *paths, enum view_by by)
 		return;
 	}
 	struct path_list *down = analyze_down(view, &first, &error), *up = analyze_up(view, &first, &error);
-	struct diff_list *diff = down && up ? analyze_diff((struct diff_run[]){ { view, down }, { view, up } },
+	struct diff_list *diff = down && up ? analyze_diff((struct diff_run[]){ { .view = view, .paths = down },
+										{ .view = view, .paths = up } },
 							   (size_t[]){ 1, 1 }, &error)
 					    : NULL;
 	path_list_free(analyze_functions(view, &error));
@@ -495,6 +499,44 @@ static void analyze_all(const struct paths *paths, enum view_by by)
 	path_list_free(up);
 	path_list_free(down);
 	view_free(view);
+}
+
+/* Two paths of equal hits and the same first function are in the order of the others, whichever is found first. */
+static void two_ties_are_sorted(void **state)
+{
+	(void)state;
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths_add(&paths, "a;y", 1); /* y is before z */
+	paths_add(&paths, "a;z;x", 1);
+	paths_add(&paths, "b;a;y;x", 1);
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	assert_string_equal(paths_text(view, paths_up(view, "x")), "2 x, 1 a y x, 1 a z x, 1 b a y x, 1 y x, 1 z x");
+	view_free(view);
+	paths_end(&paths);
+}
+
+/* An address that two paths reach is listed once. */
+static void addresses_are_distinct(void **state)
+{
+	(void)state;
+	struct paths paths;
+	struct error error;
+	struct code_address *addresses;
+	size_t count;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths_add(&paths, "main;f", 1);
+	paths_add(&paths, "g;f", 2);
+	paths_add(&paths, "main;h", 2);
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	uint32_t labels[] = { paths_label(view, "f"), paths_label(view, "h") };
+	const struct label_set wanted = { .labels = labels, .count = 2 };
+	assert_int_equal(analyze_code_addresses(view, &wanted, &addresses, &count, &error), 0);
+	assert_int_equal(count, 2);
+	assert_true(addresses[0].address < addresses[1].address);
+	free(addresses);
+	view_free(view);
+	paths_end(&paths);
 }
 
 static void memory_may_fail_anywhere(void **state)
@@ -530,6 +572,8 @@ int main(void)
 		cmocka_unit_test(differences_are_tested),
 		cmocka_unit_test(deep_recursion_is_fine),
 		cmocka_unit_test(deep_ties_are_sorted),
+		cmocka_unit_test(two_ties_are_sorted),
+		cmocka_unit_test(addresses_are_distinct),
 		cmocka_unit_test(memory_may_fail_anywhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -358,14 +358,63 @@ static void marks_of_the_first_module(void **state)
 	paths_end(&paths);
 }
 
+static void define_in(struct paths *paths, const char *name, uint32_t module, enum frame_kind kind)
+{
+	uint32_t function = paths_function(paths, name, module, "/src/x", 0, ROLE_NONE);
+	size_t first = paths->profile->frame_count;
+	paths_define(paths, name, module, &function, (uint32_t[]){ 0 }, 1);
+	for (size_t i = first; i < paths->profile->frame_count; i++)
+		paths->profile->frames[i].kind = (uint8_t)kind;
+}
+
+/* A function that is interpreted follows the nearest frame of another file; paths that end in the interpreter have all its frames. */
+static void interpreted_functions_follow_their_callers(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	uint32_t python = paths_module(&paths, "/usr/bin/python3.11"),
+		 numbers = paths_module(&paths, "/usr/lib/numbers.so");
+	uint32_t language = paths_module(&paths, "[Python]");
+	paths.profile->modules[language].kind = MODULE_NAMES;
+	static const char *const native[] = { "run", "eval", "sort" };
+	static const char *const interpreted[] = { "<module>", "work", "key" };
+	for (size_t i = 0; i < 3; i++) {
+		define_in(&paths, native[i], python, FRAME_NATIVE);
+		define_in(&paths, interpreted[i], language, FRAME_INTERPRETER);
+	}
+	define_in(&paths, "sum", numbers, FRAME_NATIVE);
+	paths_add(&paths, "_start;main;run;eval;<module>;work;sort;eval;key", 1);
+	paths_add(&paths, "_start;main;run;eval;<module>;work;sort", 2);
+	paths_add(&paths, "_start;main;run;eval;<module>;work;sum;eval;key", 4);
+	paths_add(&paths, "_start;main;run", 8);
+	paths_add(&paths, "_start;main;run;eval;<module>;eval;work", 16);
+	paths_add(&paths, "_start;main;pool;pthread_create;clone3;|;clone3;start_thread;run;eval;work", 32);
+	assert_int_equal(profile_check(paths.profile), 0);
+	assert_folded(&paths, (struct view_options){ 0 },
+		      "main;<module>;work 16\nmain;<module>;work;key 1\nmain;<module>;work;sort 2\n"
+		      "main;<module>;work;sum;key 4\nmain;pool;pthread_create;work 32\nmain;run 8\n");
+	assert_folded(&paths, (struct view_options){ .native_frames = true, .no_stitch = true },
+		      "main;run 8\nmain;run;eval;<module>;eval;work 16\nmain;run;eval;<module>;work;sort 2\n"
+		      "main;run;eval;<module>;work;sort;eval;key 1\nmain;run;eval;<module>;work;sum;eval;key "
+		      "4\nrun;eval;work 32\n");
+	assert_shown_paths(&paths);
+	paths_end(&paths);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(marks_of_the_first_module), cmocka_unit_test(threads_hang_below_their_creators),
-		cmocka_unit_test(threads_can_stand_apart),   cmocka_unit_test(marks_are_never_shown),
-		cmocka_unit_test(creators_need_no_names),    cmocka_unit_test(parts_of_locations_are_left_out),
-		cmocka_unit_test(lines_hold_threads),        cmocka_unit_test(own_lines_are_charged),
+		cmocka_unit_test(marks_of_the_first_module),
+		cmocka_unit_test(threads_hang_below_their_creators),
+		cmocka_unit_test(threads_can_stand_apart),
+		cmocka_unit_test(marks_are_never_shown),
+		cmocka_unit_test(creators_need_no_names),
+		cmocka_unit_test(parts_of_locations_are_left_out),
+		cmocka_unit_test(lines_hold_threads),
+		cmocka_unit_test(own_lines_are_charged),
 		cmocka_unit_test(memory_may_be_short),
+		cmocka_unit_test(interpreted_functions_follow_their_callers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

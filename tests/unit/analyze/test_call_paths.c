@@ -134,6 +134,25 @@ static void frames_are_lines(void **state)
 	paths_end(&paths);
 }
 
+/* A line of a function is another frame where it is inlined than where it is called. */
+static void inlined_frames_are_apart(void **state)
+{
+	(void)state;
+	struct paths paths;
+	start(&paths);
+	uint32_t of_a = paths_function(&paths, "parse", 1, "/src/a.c", 5, ROLE_NONE);
+	uint32_t in = paths_function(&paths, "in", 1, "/src/a.h", 1, ROLE_NONE);
+	paths_define(&paths, "a:20 alone", 1, &of_a, (uint32_t[]){ 20 }, 1);
+	paths_define(&paths, "in:3", 1, &in, (uint32_t[]){ 3 }, 1);
+	paths_add(&paths, "_start;main;a:20 alone;in:3", 16);
+	struct call_paths *found = made(&paths, (struct view_options){ .by = VIEW_FRAME, .resource = 1 });
+	assert_paths(found, true,
+		     "main(:0);parse@liba.so(/src/a.c:20);in(/src/a.h:3) 16\n"
+		     "main(:0);parse@liba.so(/src/a.c:20);in(/src/a.h:3 inlined) 8\n");
+	call_paths_free(found);
+	paths_end(&paths);
+}
+
 /* Hits are sorted by thread and time, in whatever order they were recorded. */
 static void hits_are_in_order(void **state)
 {
@@ -202,9 +221,8 @@ static void memory_may_be_short(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_are_functions),
-		cmocka_unit_test(frames_are_lines),
-		cmocka_unit_test(hits_are_in_order),
+		cmocka_unit_test(frames_are_functions),     cmocka_unit_test(frames_are_lines),
+		cmocka_unit_test(inlined_frames_are_apart), cmocka_unit_test(hits_are_in_order),
 		cmocka_unit_test(memory_may_be_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

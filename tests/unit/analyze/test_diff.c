@@ -32,7 +32,7 @@ static void quantiles_are_students(void **state)
 	}
 	assert_float_equal(statistics_student_tails(0, 3), 1, 1e-12);
 	assert_float_equal(statistics_student_tails(INFINITY, 3), 0, 0);
-	/* Of two degrees of freedom the distribution is known in closed form. */
+	/* The distribution of two degrees of freedom is known in closed form. */
 	for (double t = 0.1; t < 1e6; t *= 3)
 		assert_float_equal(statistics_student_tails(t, 2) / (2 / (2 + t * t + t * sqrt(2 + t * t))), 1, 1e-9);
 }
@@ -234,7 +234,7 @@ static struct diff_list *compare_runs(struct random *random, const size_t counts
 	size_t count = counts[DIFF_A] + counts[DIFF_B];
 	for (size_t i = 0; i < count; i++) {
 		record_run(&recordings[i], random, noise, i < counts[DIFF_A] ? -1 : changed, factor);
-		runs[i] = (struct diff_run){ recordings[i].view, recordings[i].list };
+		runs[i] = (struct diff_run){ .view = recordings[i].view, .paths = recordings[i].list };
 	}
 	struct diff_list *list = analyze_diff(runs, counts, &error);
 	assert_non_null(list);
@@ -330,7 +330,7 @@ static void totals_have_errors(void **state)
 		assert_int_equal(list->runs[DIFF_A], 3);
 		diff_list_free(list);
 	}
-	/* Of 200 intervals of 95 %, fewer than 171 are right with a probability of 1e-7. */
+	/* Fewer than 171 of 200 intervals of 95 % are right with a probability of 1e-7. */
 	assert_true(inside >= 171);
 }
 
@@ -348,7 +348,7 @@ static void exact_recordings_are_compared(void **state)
 		paths_add(&recordings[i].paths, "main;varies", 1000 + 50 * (i % 2));
 		recordings[i].view = paths_view(&recordings[i].paths, VIEW_FUNCTION);
 		recordings[i].list = paths_down(recordings[i].view, "main");
-		runs[i] = (struct diff_run){ recordings[i].view, recordings[i].list };
+		runs[i] = (struct diff_run){ .view = recordings[i].view, .paths = recordings[i].list };
 	}
 	struct diff_list *list = analyze_diff(runs, (size_t[]){ 2, 2 }, &error);
 	assert_non_null(list);

@@ -35,7 +35,7 @@ static struct diff_list *compare(const struct comparison *comparison, enum resou
 			if (comparison->hits[run][i] > 0)
 				paths_add(&paths[run], (char[]){ (char)('a' + i), 0 }, comparison->hits[run][i]);
 		views[run] = paths_view(&paths[run], VIEW_FUNCTION);
-		runs[run] = (struct diff_run){ views[run], analyze_body(views[run], &error) };
+		runs[run] = (struct diff_run){ .view = views[run], .paths = analyze_body(views[run], &error) };
 	}
 	struct diff_list *list = analyze_diff(runs, comparison->counts, &error);
 	assert_non_null(list);

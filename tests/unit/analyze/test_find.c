@@ -55,7 +55,7 @@ static void clones_are_found(void **state)
 	}
 }
 
-/* Of several functions with a name, those with hits in the selection are meant. If none has, all are. */
+/* A name of several functions means those with hits in the selection. If none has, all are. */
 static void functions_with_hits_are_preferred(void **state)
 {
 	(void)state;

@@ -235,7 +235,7 @@ static void graphs_are_their_definitions(void **state)
 	}
 }
 
-/* Of a stack with several marked frames, the hits count once. */
+/* The hits of a stack with several marked frames count once. */
 static void matches_are_their_definition(void **state)
 {
 	(void)state;
@@ -366,13 +366,43 @@ static void pairs_of_resources(void **state)
 	}
 }
 
+/* A label that is already on the path above folds it back to its first occurrence; the box's own label stays. */
+static void paths_are_folded_above_the_box(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *stack, *folded;
+	} rows[] = {
+		{ "main;f;g;f;h", "main f h" }, { "f;g;f;h", "f h" }, { "main;f;f", "main f f" }, { "main", "main" }
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct paths paths;
+		paths_start(&paths, RESOURCE_SAMPLED);
+		paths_add(&paths, rows[i].stack, 1);
+		struct view *view = paths_view(&paths, VIEW_FUNCTION);
+		struct flame *flame = flame_of_stacks(view, NULL);
+		assert_non_null(flame);
+		size_t count = 0;
+		uint32_t *labels = flame_folded_path(flame, (uint32_t)view->node_count - 1, &count);
+		assert_non_null(labels);
+		char text[64] = "";
+		for (size_t k = 0; k < count; k++)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", k ? " " : "",
+				 view->labels[labels[k]].text);
+		assert_string_equal(text, rows[i].folded);
+		free(labels);
+		flame_free(flame);
+		view_free(view);
+		paths_end(&paths);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(graphs_are_their_definitions),
-		cmocka_unit_test(matches_are_their_definition),
-		cmocka_unit_test(pairs_are_their_definition),
-		cmocka_unit_test(pairs_of_resources),
+		cmocka_unit_test(graphs_are_their_definitions),   cmocka_unit_test(matches_are_their_definition),
+		cmocka_unit_test(pairs_are_their_definition),     cmocka_unit_test(pairs_of_resources),
+		cmocka_unit_test(paths_are_folded_above_the_box),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void what_is_shown_is_found(void **state)
 	short_names_free(names);
 }
 
-/* Of many random names, each is found by what any width shows that does not cut it, and no two show the same. */
+/* Each of many random names is found by its form at any width that does not cut it, and no two show the same. */
 static void random_names_stay_distinct(void **state)
 {
 	(void)state;
@@ -154,6 +154,10 @@ static void code_is_own_or_of_libraries(void **state)
 		{ "crate_of_others", "/home/me/app", "/home/me/.cargo/registry/src/x/lib.rs", false },
 		{ "runtime.mallocgc", "/home/me/app", "/usr/local/go/src/runtime/malloc.go", false },
 		{ "standard", "/home/me/app", "/home/me/standard.cc", true },
+		{ "memcmp@plt", "/home/me/app", "", false },
+		{ "[plt]", "/home/me/app", "", false },
+		{ "@plt", "/home/me/app", "", true },
+		{ "memcmp@plt_", "/home/me/app", "", true },
 	};
 	struct paths paths;
 	paths_start(&paths, RESOURCE_SAMPLED);
@@ -179,6 +183,7 @@ static void library_code_is_charged_to_its_caller(void **state)
 	paths_add(&paths, "main;a;std::x", 2);
 	paths_add(&paths, "main;a;std::x;b", 1); /* called back */
 	paths_add(&paths, "main;std::y", 3);
+	paths_add(&paths, "main;std::z", 2);
 	paths_add(&paths, "main", 1);
 	paths_add(&paths, "std::y", 4); /* no own code */
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
@@ -188,7 +193,7 @@ static void library_code_is_charged_to_its_caller(void **state)
 	static const struct {
 		const char *name, *other;
 		uint64_t hits, other_hits;
-	} charged[] = { { "a", "std::y", 7, 5 }, { "main", "std::y", 4, 3 }, { "b", NULL, 1, 0 } };
+	} charged[] = { { "a", "std::y", 7, 5 }, { "main", "std::y", 6, 3 }, { "b", NULL, 1, 0 } };
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(own->charged[i].label, paths_label(view, charged[i].name));
 		assert_int_equal(own->charged[i].hits, charged[i].hits);
@@ -197,9 +202,13 @@ static void library_code_is_charged_to_its_caller(void **state)
 				 charged[i].other ? paths_label(view, charged[i].other) : PROFILE_NONE);
 	}
 	assert_int_equal(own->uncharged, 4);
-	assert_int_equal(own->library_count, 2);
+	assert_int_equal(own->library_count, 3);
 	const struct own_entry *y = own_code_library(own, paths_label(view, "std::y"));
 	assert_true(y && y->hits == 12 && y->other == paths_label(view, "a") && y->other_hits == 5);
+	/* Rows of equal hits are in the order of the names. */
+	const struct own_entry *x = own_code_library(own, paths_label(view, "std::x"));
+	const struct own_entry *z = own_code_library(own, paths_label(view, "std::z"));
+	assert_true(y == own->library && x == y + 1 && z == x + 1 && x->hits == 2 && z->hits == 2);
 	assert_null(own_code_library(own, paths_label(view, "main")));
 	own_code_free(own);
 	view_free(view);

@@ -101,6 +101,30 @@ static void test_recursion_counts_once(void **state)
 	profile_free(profile);
 }
 
+/* Counted calls belong to their callee alone, and each recursive one counts. */
+static void test_calls(void **state)
+{
+	(void)state;
+	struct profile *profile = make();
+	profile->resources[0].kind = RESOURCE_EXACT;
+	profile->resources[0].unit = text(profile, "call");
+	uint32_t f = function(profile, "f", "a.c", 10), g = function(profile, "g", "a.c", 20);
+	uint32_t outer = node(profile, PROFILE_ROOT, f, 12, 0), inner = node(profile, outer, f, 12, 0);
+	hits(profile, outer, 1);
+	hits(profile, inner, 5);
+	hits(profile, node(profile, inner, g, 20, 0), 7);
+	struct source_counts *counts = source_counts_new(profile, 0, NEST_ALL, NULL);
+	assert_non_null(counts);
+	assert_int_equal(counts->context_count, 2);
+	assert_int_equal(counts->contexts[0].head, 6);
+	assert_int_equal(counts->contexts[1].head, 7);
+	assert_int_equal(counts->call_count, 2);
+	assert_int_equal(counts->calls[0].count, 5);
+	assert_int_equal(counts->calls[1].count, 7);
+	source_counts_free(counts);
+	profile_free(profile);
+}
+
 /* A callee of another file begins anew by file, and continues with all calls. */
 static void test_files(void **state)
 {
@@ -167,6 +191,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_discriminators),
 		cmocka_unit_test(test_recursion_counts_once),
+		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_losses),
 		cmocka_unit_test(test_no_memory),

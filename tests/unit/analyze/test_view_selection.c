@@ -98,8 +98,10 @@ static void check_view(const struct profile *profile, const struct view_options 
 			continue;
 		hits[profile->hits[i].node] += profile->hits[i].count;
 		total += profile->hits[i].count;
-		squares += (double)profile->hits[i].count * (double)profile->hits[i].count;
-		rows++;
+		uint64_t samples = UINT64_C(1) + profile->hits[i].more_samples;
+		double size = (double)profile->hits[i].count / (double)samples;
+		squares += (double)samples * size * size;
+		rows += samples;
 	}
 	assert_memory_equal(view->node_hits, hits, profile->node_count * sizeof(*hits));
 	assert_int_equal(view->total, total);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,18 @@ static void test_hash_map(void **state)
 	hash_map_clear(&map);
 	assert_int_equal(map.count, 0);
 	assert_int_equal(hash_map_get(&map, 0), HASH_MAP_NONE);
+	uint32_t number;
+	assert_int_equal(hash_map_number(&map, 9, &number), 1);
+	assert_int_equal(number, 1);
+	assert_int_equal(hash_map_number(&map, 4, &number), 1);
+	assert_int_equal(number, 2);
+	assert_int_equal(hash_map_number(&map, 9, &number), 0);
+	assert_int_equal(number, 1);
+	hash_map_release(&map);
+	alloc_fail_start(1);
+	assert_int_equal(hash_map_number(&map, 9, &number), ERROR_MEMORY);
+	assert_true(alloc_fail_stop());
+	assert_int_equal(map.count, 0);
 	hash_map_release(&map);
 }
 
@@ -537,6 +550,27 @@ static void test_memory_limit(void **state)
 }
 
 /* The kernel enforces the limit, so a child process sets it. */
+static void test_memory_on_huge_pages(void **state)
+{
+	(void)state;
+	enum { MB = 1 << 20 };
+	static const size_t sizes[] = { 0, 1, MB - 1, MB, MB + 1, 2 * MB, 5 * MB + 3 };
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		unsigned char *memory = huge_pages_new(sizes[i]);
+		assert_non_null(memory);
+		for (size_t at = 0; at < sizes[i]; at += sizes[i] / 64 + 1)
+			assert_int_equal(memory[at], 0);
+		memset(memory, 1, sizes[i]);
+		if (sizes[i] >= MB)
+			assert_int_equal((uintptr_t)memory % (2 * MB), 0);
+		huge_pages_free(memory, sizes[i]);
+	}
+	huge_pages_free(NULL, 0);
+	huge_pages_free(NULL, 3 * MB);
+	assert_null(huge_pages_new(SIZE_MAX / 4));
+	assert_null(huge_pages_new(SIZE_MAX));
+}
+
 static void test_memory_beyond_the_limit(void **state)
 {
 	enum { MIB = 1 << 20 };
@@ -563,7 +597,7 @@ static void test_memory_beyond_the_limit(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* What a slice was called with. */
+/* The arguments of a slice. */
 struct sliced {
 	size_t next, calls;
 	bool is_back;
@@ -637,6 +671,7 @@ int main(void)
 		cmocka_unit_test(test_memory_limit),
 		cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_huge_pages_change_nothing),
+		cmocka_unit_test(test_memory_on_huge_pages),
 		cmocka_unit_test(test_memory_beyond_the_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ static void test_find(void **state)
 	assert_ptr_equal(formats[0], format_find(formats[0]->name));
 }
 
-/* What each format can do, which decides about the options of `import` and `export`. */
+/* The abilities of each format, which decide about the options of `import` and `export`. */
 static void test_rows(void **state)
 {
 	(void)state;
@@ -88,12 +88,20 @@ static void test_rows(void **state)
 	} rows[] = {
 		{ "folded", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_FUNCTION, false, false,
 		  true },
-		{ "llvm-profile", FORMAT_RESOURCE, 0, FORMAT_NO_PATHS, false, false, false },
-		{ "llvm-profile-flat", FORMAT_RESOURCE, 0, FORMAT_NO_PATHS, false, false, false },
-		{ "events", 0, FORMAT_NEEDS_TRACE, FORMAT_NO_PATHS, true, false, false },
-		{ "pprof", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_LINE, true, true, false },
-		{ "speedscope", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_LINE, true, false,
-		  false },
+		{ "gcc-profile", FORMAT_RESOURCE | FORMAT_SELECTION, 0, FORMAT_NO_PATHS, false, true, false },
+		{ "llvm-profile", FORMAT_RESOURCE | FORMAT_SELECTION, 0, FORMAT_NO_PATHS, false, false, false },
+		{ "llvm-profile-flat", FORMAT_RESOURCE | FORMAT_SELECTION, 0, FORMAT_NO_PATHS, false, false, false },
+		{ "events", FORMAT_EVENT_SELECTION, FORMAT_NEEDS_TRACE, FORMAT_NO_PATHS, true, false, false },
+		{ "pprof", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_LINE, true, true, true },
+		{ "callgrind", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_LINE, true, false,
+		  true },
+		{ "otlp", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, 0, FORMAT_BY_LINE, true, true, false },
+		{ "chrome", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, FORMAT_TAKES_TRACE, FORMAT_BY_LINE,
+		  true, false, true },
+		{ "firefox", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, FORMAT_TAKES_TRACE, FORMAT_BY_LINE,
+		  true, true, true },
+		{ "speedscope", FORMAT_RESOURCE | FORMAT_FRAMES | FORMAT_SELECTION, FORMAT_TAKES_TRACE, FORMAT_BY_LINE,
+		  true, false, true },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct format *format = format_find(rows[i].name);
@@ -105,6 +113,44 @@ static void test_rows(void **state)
 		assert_int_equal(format->is_binary, rows[i].is_binary);
 		assert_int_equal(format->import != NULL, rows[i].imports);
 		assert_non_null(format->export);
+	}
+}
+
+/* A format is known by the start of a file, and folded stacks only where no other format is. */
+static void test_recognised(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *start, *name;
+	} rows[] = {
+		{ "", "folded" },
+		{ "# a comment\n\nmain;f 1\n", "folded" },
+		{ "main;f 1.5\n", "folded" },
+		{ "main;f\n", NULL },
+		{ "12\n", NULL },
+		{ "{\"a\": 1}\n", NULL },
+		{ " \n{\"meta\": {}, \"threads\": []}", "firefox" },
+		{ "[{\"ph\": \"X\"}]", "chrome" },
+		{ "{\"x\": 1, \"traceEvents\": []}", "chrome" },
+		{ "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\"}", "speedscope" },
+		{ "# callgrind format\nversion: 1\n", "callgrind" },
+		{ "version: 1\nevents: Ir\n", "callgrind" },
+		{ "prog 4711 [001] 1.5: 250000 cpu-clock:\n", "perf-script" },
+		{ "4711 12:00:01 close(3) = 0\n", "strace" },
+		{ "strace: Process 4711 attached\n[pid  4711] close(3 <unfinished ...>\n", "strace" },
+		{ "% time     seconds  usecs/call     calls    errors syscall\n", "strace" },
+		{ "execve(\"/bin/true\", [\"tr", "strace" },
+		{ "close(3", NULL },
+		{ "main();f(int) 12\n", "folded" },
+		{ "v 10400 3\nX ./prog\n", "heaptrack" },
+		{ "v 10400\n", "folded" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct format *format =
+			format_recognise((const unsigned char *)rows[i].start, strlen(rows[i].start));
+		const char *name = format ? format->name : "none", *expected = rows[i].name ? rows[i].name : "none";
+		if (strcmp(name, expected) != 0)
+			fail_msg("'%s': %s, and not %s", rows[i].start, name, expected);
 	}
 }
 
@@ -528,7 +574,7 @@ static const struct event some_events[] = {
 
 static int export_events(struct list_of_events *list, FILE *out, struct error *error)
 {
-	struct format_input input = { .events = &list->source };
+	struct format_input input = { .events = &list->source, .view = { .thread = VIEW_ANY } };
 	struct sink sink;
 	sink_init(&sink, out);
 	return format_export(format_find("events"), &input, &sink, error);
@@ -609,6 +655,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_recognised),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_bad_lines),
 		cmocka_unit_test(test_imported_profile),

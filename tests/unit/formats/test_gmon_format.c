@@ -198,7 +198,7 @@ static void test_row(void **state)
 {
 	const struct format *format = format_find("gmon");
 	(void)state;
-	assert_int_equal(format->options, FORMAT_RESOURCE | FORMAT_OBJECT);
+	assert_int_equal(format->options, FORMAT_RESOURCE | FORMAT_OBJECT | FORMAT_SELECTION);
 	assert_int_equal(format->needs, FORMAT_NEEDS_IMAGE);
 	assert_int_equal(format->paths, FORMAT_NO_PATHS);
 	assert_true(format->has_several && format->is_binary);
@@ -402,7 +402,9 @@ static void test_build_id(void **state)
 
 static int export_bytes(const struct profile *profile, const char *object, struct buffer *bytes, struct error *error)
 {
-	struct format_input input = { .profile = profile, .object = object, .view.resource = PROFILE_NONE };
+	struct format_input input = { .profile = profile,
+				      .object = object,
+				      .view = { .resource = PROFILE_NONE, .thread = VIEW_ANY } };
 	struct sink sink;
 	char *text = NULL;
 	size_t size = 0;

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -77,7 +79,7 @@ static void lacks(struct known_names *names, const struct profile_extract *made,
 	assert_int_equal(lack.all_hits, all_hits);
 }
 
-/* What was not searched yet is in a function that says so; what was, is remembered, in whatever order later extracts have it. */
+/* A location that was not searched yet is in a function that says so; a searched one is remembered, in whatever order later extracts have it. */
 static void test_names_are_remembered(void **state)
 {
 	(void)state;
@@ -167,6 +169,55 @@ static void test_opens_the_modules_of_the_source(void **state)
 	profile_free(source);
 }
 
+/* Opens the list of generated code; NULL: there is none so far. */
+static int open_list(void *context, uint32_t module, struct error *error)
+{
+	FILE *const *list = context;
+	assert_int_equal(module, ANON);
+	return *list ? dup(fileno(*list)) : error_set(error, ERROR_NOT_FOUND, "it is not there");
+}
+
+/* Names both addresses of the generated code, of which so many lack a name, and compares them with what is expected. */
+static void names_generated(struct known_names *names, const struct profile *source,
+			    const struct frames_options *options, size_t lacking, const char *first, const char *second)
+{
+	struct profile_extract made;
+	struct error error = { 0 };
+	extract(&made, source, (const uint32_t[]){ node_of(ANON, 0), node_of(ANON, 1) }, 2);
+	known_names_renew(names, options);
+	lacks(names, &made, lacking, lacking == 2 ? 3 : lacking * 2, 3);
+	assert_int_equal(known_names_find(names, 0, options, &error), 0);
+	assert_int_equal(known_names_give(names, &made), 0);
+	assert_string_equal(name_of(made.profile, 0), first);
+	assert_string_equal(name_of(made.profile, 1), second);
+	profile_extract_release(&made);
+}
+
+/* A runtime's list of generated code grows: code without a name is looked for again, and only then. */
+static void test_names_of_a_list_that_grows(void **state)
+{
+	(void)state;
+	struct profile *source = new_source();
+	struct known_names names;
+	FILE *list = NULL;
+	const struct frames_options options = { .open_module = open_list, .context = &list };
+	assert_int_equal(known_names_init(&names), 0);
+	names_generated(&names, source, &options, 2, "[anon]", "[anon]");
+	names_generated(&names, source, &options, 0, "[anon]", "[anon]");
+	list = tmpfile();
+	assert_non_null(list);
+	assert_true(fprintf(list, "%x 1 first\n", 100) > 0);
+	assert_int_equal(fflush(list), 0);
+	names_generated(&names, source, &options, 2, "first", "[anon]");
+	names_generated(&names, source, &options, 0, "first", "[anon]");
+	assert_true(fprintf(list, "%x 1 second\n", 101) > 0);
+	assert_int_equal(fflush(list), 0);
+	names_generated(&names, source, &options, 1, "first", "second");
+	assert_int_equal(fclose(list), 0);
+	known_names_release(&names);
+	profile_free(source);
+}
+
 /* A search may be limited to modules with enough hits at or below addresses without a name: here 4 of 6 hits in one module, and 5 in
  * the other. */
 static void test_names_what_many_hits_need(void **state)
@@ -192,7 +243,7 @@ static void test_names_what_many_hits_need(void **state)
 	assert_string_equal(name_of(made.profile, 0), "[one: not named yet]");
 	assert_string_equal(name_of(made.profile, 1), "[anon]");
 	profile_extract_release(&made);
-	/* What is not in the newest extract anymore waits too, until all is searched. */
+	/* A location that is not in the newest extract anymore waits too, until all are searched. */
 	extract(&made, source, (const uint32_t[]){ node_of(ANON, 0) }, 1);
 	lacks(&names, &made, 0, 0, 1);
 	assert_int_equal(known_names_find(&names, 1, &(struct frames_options){ 0 }, &error), 0);
@@ -242,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_remembered),
 		cmocka_unit_test(test_what_needs_no_name),
 		cmocka_unit_test(test_opens_the_modules_of_the_source),
+		cmocka_unit_test(test_names_of_a_list_that_grows),
 		cmocka_unit_test(test_names_what_many_hits_need),
 		cmocka_unit_test(test_allocation_failures),
 	};

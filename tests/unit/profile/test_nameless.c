@@ -231,12 +231,12 @@ static void remedies(void **state)
 		const char *wanted;
 	} rows[] = {
 		{ "/usr/lib/a",
-		  { "a-dbgsym", "https://s", false },
+		  { "a-dbgsym", "https://s", false, false },
 		  "install a-dbgsym, or set DEBUGINFOD_URLS=https://s" },
-		{ "/usr/lib/b", { "b-dbgsym", NULL, false }, "install b-dbgsym" },
-		{ "/usr/lib/c", { NULL, "https://s", false }, "set DEBUGINFOD_URLS=https://s" },
-		{ "/usr/lib/d", { NULL, NULL, false }, "install its debug symbols" },
-		{ "/usr/lib/e", { NULL, "https://s", true }, "compile it with -g, and do not strip it" },
+		{ "/usr/lib/b", { "b-dbgsym", NULL, false, false }, "install b-dbgsym" },
+		{ "/usr/lib/c", { NULL, "https://s", false, false }, "set DEBUGINFOD_URLS=https://s" },
+		{ "/usr/lib/d", { NULL, NULL, false, false }, "install its debug symbols" },
+		{ "/usr/lib/e", { NULL, "https://s", true, false }, "compile it with -g, and do not strip it" },
 	};
 	struct profile *profile = profile_new();
 	static const char own[] = "compile it with -g, and do not strip it";

@@ -182,8 +182,15 @@ static void test_hits(void **state)
 	ASSERT_UNSOUND(profile->hits[0].thread, (uint32_t)profile->thread_count);
 	ASSERT_SOUND(profile->hits[0].thread, PROFILE_NONE);
 	ASSERT_UNSOUND(profile->hits[0].count, 0);
-	for (size_t i = 0; i < profile->hit_count; i++)
+	for (size_t i = 0; i < profile->hit_count; i++) {
 		profile->hits[i].count = 1;
+		profile->hits[i].more_samples = 0;
+	}
+	ASSERT_UNSOUND(profile->hits[0].more_samples, 1); /* half a hit for each */
+	ASSERT_SOUND(profile->hits[1].count, 6);
+	profile->hits[1].count = 6;
+	ASSERT_SOUND(profile->hits[1].more_samples, 2);
+	ASSERT_UNSOUND(profile->hits[1].more_samples, 3);
 	ASSERT_SOUND(profile->hits[1].count, PROFILE_HITS_MOST - (profile->hit_count - 1));
 	ASSERT_UNSOUND(profile->hits[1].count, PROFILE_HITS_MOST - (profile->hit_count - 2));
 	profile->hits[0].node = (uint32_t)profile->node_count;

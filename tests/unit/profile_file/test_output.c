@@ -556,7 +556,7 @@ static void test_writes_in_parts(void **state)
 	unlink(path);
 }
 
-/* Of a write that fails no byte stays in the file. */
+/* A write that fails leaves no byte in the file. */
 static void test_failed_writes(void **state)
 {
 	static const struct {

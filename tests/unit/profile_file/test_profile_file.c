@@ -56,8 +56,7 @@ static void move_hits(struct profile *all, struct profile *from)
 	for (size_t i = 0; i < from->hit_count; i++) {
 		const struct profile_hit *hit = &from->hits[i];
 		size_t at = all->hit_count;
-		assert_int_equal(profile_add_hit(all, hit->time_ns, hit->thread, hit->node, hit->resource, hit->count),
-				 0);
+		assert_int_equal(profile_add_hit_row(all, hit), 0);
 		assert_int_equal(profile_label_hits(all, at, profile_hit_labels(from, i)), 0);
 	}
 	for (size_t i = 0; i < from->touch_count; i++)
@@ -572,7 +571,7 @@ static void test_room_again(void **state)
 			}
 		}
 		assert_true(failed > 0);
-		/* What has not changed since is not written again. */
+		/* Tables that have not changed since are not written again. */
 		assert_int_equal(writer_flush(writer, profile, &error), 0);
 		uint64_t size = writer_size(writer);
 		assert_int_equal(writer_flush(writer, profile, &error), 0);

@@ -154,6 +154,24 @@ static void end(struct hand_made *made)
 	packer_release(&made->packer);
 }
 
+/* A block of more than FORMAT_RAW_MAX bytes is not made, and the packer can make the next one. */
+static void largest_blocks(void **state)
+{
+	(void)state;
+	struct packer packer;
+	assert_int_equal(packer_init(&packer, false), 0);
+	for (size_t more = 0; more <= 1; more++) {
+		uint8_t *bytes = buffer_extend(&packer.raw, FORMAT_RAW_MAX + more);
+		assert_non_null(bytes);
+		memset(bytes, 1, FORMAT_RAW_MAX + more);
+		assert_int_equal(packer_pack(&packer, BLOCK_HITS, 1, 0), more ? ERROR_LIMIT : 0);
+		assert_int_equal(packer.raw.size, 0);
+	}
+	buffer_append_byte(&packer.raw, 1);
+	assert_int_equal(packer_pack(&packer, BLOCK_HITS, 1, 0), 0);
+	packer_release(&packer);
+}
+
 /* The reader must refuse the file made so far. Then starts a new file. */
 static void assert_made_refused(struct hand_made *made)
 {
@@ -334,6 +352,11 @@ static void test_hostile_ids(void **state)
 		add_one_hit(&made, bad[i][0], bad[i][1], bad[i][2], bad[i][3]);
 		assert_made_refused(&made);
 	}
+	add_columns(&made, 1, (uint64_t[]){ 0, 0, 0, 0, 0, 0, 1, 0, 0 }, 9);
+	add_block(&made, BLOCK_RESOURCES, 1, 0);
+	add_columns(&made, 1, (uint64_t[]){ 0, 0, 0, 0, 7, 1 }, 6); /* two samples with equal shares of 7 hits */
+	add_block(&made, BLOCK_HITS, 1, 0);
+	assert_made_refused(&made);
 	add_columns(&made, 1, (uint64_t[]){ 0, 0 }, 2); /* a node without a location */
 	add_block(&made, BLOCK_NODES, 1, 1);
 	assert_made_refused(&made);
@@ -564,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_older_processes),
 		cmocka_unit_test(test_hostile_blocks),
 		cmocka_unit_test(test_hostile_sizes),
+		cmocka_unit_test(largest_blocks),
 		cmocka_unit_test(test_memory_that_small_blocks_need),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,7 +145,43 @@ static void waiting_is_answered(void **state)
 	assert_proposes(&paths, "cpprof record -r real ./server -x   ", true);
 	add_resource(&paths, "real", 30);
 	assert_proposes(&paths, "cpprof report -r real   it computes for 25 %", true);
+	add_resource(&paths, "blocked", 30);
+	assert_proposes(&paths, "cpprof report -r blocked   it computes for 25 %", true);
+	assert_proposes(&paths, "report -r real", false);
 	paths_end(&paths);
+}
+
+static void define_in(struct paths *paths, const char *name, uint32_t module)
+{
+	uint32_t line = 0, function = paths_function(paths, name, module, "", 0, ROLE_NONE);
+	paths_define(paths, name, module, &function, &line, 1);
+}
+
+/* The commands for waits name the library function that the program called, and no function of the kernel. */
+static void places_of_waits_are_answered(void **state)
+{
+	(void)state;
+	for (int waits = 0; waits < 2; waits++) {
+		struct paths paths;
+		paths_start(&paths, RESOURCE_SAMPLED);
+		paths.profile->resources[0].interval = NS_PER_S;
+		paths.profile->resources[0].name = id(profile_add_string(paths.profile, waits ? "blocked" : "cpu"));
+		paths.profile->ended = true;
+		uint32_t library = paths_module(&paths, "/lib/x86_64-linux-gnu/libc.so.6");
+		uint32_t kernel = paths_module(&paths, "[kernel]");
+		paths.profile->modules[kernel].kind = MODULE_KERNEL;
+		define_in(&paths, "pthread_join", library);
+		define_in(&paths, "futex_wait_common", library);
+		define_in(&paths, "__schedule", kernel);
+		paths_add(&paths, "main;pthread_join;futex_wait_common;__schedule", 47);
+		paths_add(&paths, "main;work;pthread_join", 20);
+		paths_add(&paths, "main;work;__schedule", 33); /* no library is on the way */
+		assert_proposes(&paths, "--up __schedule", false);
+		assert_proposes(&paths, "cpprof report --up pthread_join   47 % waits in pthread_join: who calls it",
+				waits);
+		assert_proposes(&paths, "cpprof report --up pthread_join   who calls it", !waits);
+		paths_end(&paths);
+	}
 }
 
 static void missing_symbols_are_answered(void **state)
@@ -188,6 +224,7 @@ int main(void)
 		cmocka_unit_test(broken_stacks_are_answered),
 		cmocka_unit_test(time_in_the_kernel_is_answered),
 		cmocka_unit_test(waiting_is_answered),
+		cmocka_unit_test(places_of_waits_are_answered),
 		cmocka_unit_test(missing_symbols_are_answered),
 		cmocka_unit_test(names_of_commands_are_those_of_the_rows),
 	};

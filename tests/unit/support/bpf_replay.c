@@ -55,6 +55,12 @@ static inline uint64_t walk_stack_start(void)
 	return replay->stack_start;
 }
 
+/* Stored stacks have no threads. */
+static inline uint64_t walk_thread_pointer(void)
+{
+	return 0;
+}
+
 /* --- the replay --- */
 
 void replay_walk(const struct replay *stored, const struct arch_registers *registers, struct replayed *replayed)
@@ -66,6 +72,7 @@ void replay_walk(const struct replay *stored, const struct arch_registers *regis
 	walk.now = arch_frame_of(registers);
 	walk.window_words = 0;
 	walk.is_caller = 0;
+	walk.left_stack = WALK_LEFT_NONE;
 	walk.is_generated = 0;
 	walk.count = 0;
 	walk.code.start = walk.code.end = 0;

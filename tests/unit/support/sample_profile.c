@@ -182,8 +182,13 @@ bool sample_profile_grow(struct profile *profile, struct random *random, size_t 
 		uint32_t node = (uint32_t)random_below(random, profile->node_count);
 		uint32_t resource = (uint32_t)random_below(random, profile->resource_count);
 		uint64_t count = random_below(random, 30) ? 1 : random_next(random) >> 30;
-		if (profile_add_hit(profile, hit_time_ns, thread, node, resource, count) < 0 ||
-		    (has_labels && !label_hits(profile, random, first)))
+		struct profile_hit row = {
+			.time_ns = hit_time_ns, .count = count, .node = node, .thread = thread, .resource = resource
+		};
+		if (profile->resources[resource].kind == RESOURCE_SAMPLED && random_below(random, 4) == 0)
+			row.more_samples = (uint32_t)random_below(random, 5);
+		row.count *= 1 + row.more_samples;
+		if (profile_add_hit_row(profile, &row) < 0 || (has_labels && !label_hits(profile, random, first)))
 			return false;
 	}
 	if (!add_touches(profile, random, hits / 3))

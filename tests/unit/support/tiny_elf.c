@@ -12,7 +12,7 @@ enum { EH_FRAME_HDR = 0x1c0, EH_FRAME = TINY_EH_FRAME - TINY_BASE };
 static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab\0.note.go.buildid";
 enum { NAME_EH_FRAME = 1, NAME_DEBUG_FRAME = 11, NAME_NAMES = 24, NAME_GO = 34, SECTIONS = 5, SEGMENTS = 2 };
 
-/* What a file contains besides its headers. */
+/* The contents of a file besides its headers. */
 struct contents {
 	const struct buffer *eh_frame, *debug_frame; /* NULL: none */
 	const void *code;

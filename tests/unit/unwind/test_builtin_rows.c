@@ -12,7 +12,7 @@
 #include "unwind/unwind.h"
 
 /* builtins.S: with as many bytes as V8's or with few, stripped or not, exporting a function of V8 or not. */
-static const char *large_path, *small_path, *stripped_path, *stripped_v8_path, *small_v8_path;
+static const char *large_path, *small_path, *stripped_path, *stripped_v8_path, *small_v8_path, *least_path, *less_path;
 
 static struct elf_file *open_path(const char *path)
 {
@@ -66,6 +66,18 @@ static void other_gaps_have_no_rule(void **state)
 	}
 }
 
+/* The gap has 256 KiB, or a byte less. */
+static void the_gap_has_a_least_size(void **state)
+{
+	(void)state;
+	struct unwind_table *table = table_of(least_path);
+	assert_int_equal(kind_at(table, 128), UNWIND_FRAME);
+	unwind_table_free(table);
+	table = table_of(less_path);
+	assert_int_equal(kind_at(table, 128), UNWIND_NO_RULE);
+	unwind_table_free(table);
+}
+
 /* Without their symbols, all of the gap is taken for builtins. */
 static void stripped_builtins_have_frames(void **state)
 {
@@ -95,7 +107,7 @@ static void memory_may_run_out(void **state)
 
 int main(int argc, char **argv)
 {
-	enum { PATHS = 5 };
+	enum { PATHS = 7 };
 	if (argc <= PATHS)
 		return 2;
 	large_path = argv[1];
@@ -103,8 +115,11 @@ int main(int argc, char **argv)
 	stripped_path = argv[3];
 	stripped_v8_path = argv[4];
 	small_v8_path = argv[5];
+	least_path = argv[6];
+	less_path = argv[7];
 	const struct CMUnitTest tests[] = { cmocka_unit_test(builtins_have_frames),
 					    cmocka_unit_test(other_gaps_have_no_rule),
+					    cmocka_unit_test(the_gap_has_a_least_size),
 					    cmocka_unit_test(stripped_builtins_have_frames),
 					    cmocka_unit_test(memory_may_run_out) };
 	return cmocka_run_group_tests_name("builtin_rows", tests, NULL, NULL);

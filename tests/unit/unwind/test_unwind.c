@@ -404,6 +404,26 @@ static void every_allocation_may_fail(void **state)
 
 /* --- docs/unwinding.md --- */
 
+static void try_lisp(unsigned *built)
+{
+	struct unwind_table *table = unwind_table_of_lisp();
+	if (table) {
+		const struct unwind_row *row = unwind_table_row(table, 0x1000);
+		assert_true(row && row->kind == UNWIND_LISP);
+		++*built;
+	}
+	unwind_table_free(table);
+}
+
+/* The table of compiled Lisp has one row and no call frame information. */
+static void lisp_has_one_row(void **state)
+{
+	(void)state;
+	unsigned built = 0;
+	ALLOC_FAIL_EACH(try_lisp(&built));
+	assert_int_equal(built, 1);
+}
+
 static void causes_are_documented(void **state)
 {
 	(void)state;
@@ -423,9 +443,10 @@ static void causes_are_documented(void **state)
 #undef X
 	assert_false(unwind_cause_whole(UNWIND_CAUSE_COUNT));
 	assert_string_equal(unwind_cause_text(UNWIND_CAUSE_COUNT), "an unknown cause");
-	static const char *const kinds[] = { "UNWIND_SP",     "UNWIND_FP",  "UNWIND_FP_DEREF", "UNWIND_PLT",
-					     "UNWIND_SIGNAL", "UNWIND_END", "UNWIND_NO_RULE",  "UNWIND_SLOW",
-					     "UNWIND_SWITCH", "UNWIND_LISP" };
+	static const char *const kinds[] = { "UNWIND_SP",     "UNWIND_FP",   "UNWIND_FP_DEREF",  "UNWIND_PLT",
+					     "UNWIND_SIGNAL", "UNWIND_END",  "UNWIND_NO_RULE",   "UNWIND_SLOW",
+					     "UNWIND_SWITCH", "UNWIND_LISP", "UNWIND_GOROUTINE", "UNWIND_GROWING",
+					     "UNWIND_CLOCK" };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		snprintf(row, sizeof(row), "\n| `%s` |", kinds[i]);
 		if (!strstr(text, row))
@@ -448,6 +469,7 @@ int main(void)
 		cmocka_unit_test(damaged_functions),
 		cmocka_unit_test(empty_sections),
 		cmocka_unit_test(indirect_pointers),
+		cmocka_unit_test(lisp_has_one_row),
 		cmocka_unit_test(causes_are_documented),
 	};
 	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);

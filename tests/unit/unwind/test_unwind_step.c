@@ -80,7 +80,7 @@ static enum cfi_status step(struct cfi_frame *frame, const void *rules, size_t b
 	return status;
 }
 
-/* What a rule of one register gives. */
+/* The result of a rule of one register. */
 struct expected {
 	bool is_known;
 	uint64_t value;

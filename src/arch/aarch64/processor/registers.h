@@ -34,9 +34,10 @@ enum {
 	ARCH_SIGNAL_WORDS = 16, /* from sp in a signal's return code to its ucontext: a siginfo_t */
 	ARCH_FRAME_CFA = 2,     /* cfa and fp of the row of a frame with a frame pointer */
 	ARCH_FRAME_FP = 0,
-	ARCH_RETURN_GUESSES = 1,   /* positions that arch_guess_return tries */
-	ARCH_CALL_BYTES = 4,       /* length of the longest call instruction */
-	ARCH_SYSTEM_CALL_BYTES = 4 /* length of the instruction that enters the kernel */
+	ARCH_RETURN_GUESSES = 1,      /* positions that arch_guess_return tries */
+	ARCH_GOROUTINE_REGISTER = 28, /* Go keeps the present goroutine in x28 */
+	ARCH_CALL_BYTES = 4,          /* length of the longest call instruction */
+	ARCH_SYSTEM_CALL_BYTES = 4    /* length of the instruction that enters the kernel */
 };
 
 static inline struct arch_frame arch_frame_of(const struct arch_registers *registers)

@@ -40,6 +40,12 @@ static __always_inline uint64_t registers_argument(const struct pt_regs *registe
 	return *(volatile const uint64_t *)&arguments[number & 7];
 }
 
+/* Returns the address of a thread's control block, as it was when the thread last began to run. */
+static __always_inline uint64_t thread_pointer(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread.fsbase);
+}
+
 /* Returns the result at the return of a function. */
 static __always_inline uint64_t registers_result(const struct pt_regs *registers)
 {

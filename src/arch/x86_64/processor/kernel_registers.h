@@ -8,4 +8,9 @@ struct pt_regs {
 	unsigned long ip, cs, flags, sp, ss;
 };
 
+/* The registers that the kernel keeps for a thread that does not run. */
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 #endif

@@ -19,10 +19,10 @@
 #include "abi/unwind_row.h"
 #include "processor/registers.h"
 
-/* Provided by the includer: read a word of the stack, and 8 bytes of code. They return false if these are not readable. */
+/* Provided by the includer: read a word of the stack, and of other memory. They return false if these are not readable. */
 // NOLINTBEGIN(readability-redundant-declaration)
 static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
-static inline bool row_read_code(void *memory, uint64_t address, uint64_t *code);
+static inline bool row_read_beside(void *memory, uint64_t address, uint64_t *value);
 // NOLINTEND(readability-redundant-declaration)
 
 /* Instructions: a function's first one, and that of the stubs by which a function's name and foreign functions are called. */
@@ -59,10 +59,10 @@ static inline enum lisp_call lisp_call_at(void *memory, uint64_t pc, uint64_t re
 {
 	enum { ROUTINE_BYTES = 1024 };
 	uint64_t call, target, code;
-	if (!row_read_code(memory, return_address - 8, &call))
+	if (!row_read_beside(memory, return_address - 8, &call))
 		return LISP_NO_CALL;
 	if ((call >> 8 & 0xffffff) == 0x2514ff) { /* call *address: of a routine, by the runtime's table */
-		if (!row_read_code(memory, call >> 32, &target))
+		if (!row_read_beside(memory, call >> 32, &target))
 			return LISP_NO_CALL;
 	} else if ((call >> 24 & 0xff) == 0xe8) { /* call address */
 		target = return_address + (uint64_t)(int64_t)(int32_t)(call >> 32);
@@ -74,7 +74,7 @@ static inline enum lisp_call lisp_call_at(void *memory, uint64_t pc, uint64_t re
 	} else {
 		return LISP_NO_CALL;
 	}
-	if (pc - target >= ROUTINE_BYTES || !row_read_code(memory, target, &code))
+	if (pc - target >= ROUTINE_BYTES || !row_read_beside(memory, target, &code))
 		return LISP_NO_CALL;
 	return (code & 0xffffff) == POP_RETURN || (code & 0xffff) == JUMP_BY_SLOT ? LISP_NO_CALL : LISP_IN_ROUTINE;
 }
@@ -89,7 +89,7 @@ static inline bool lisp_leaf_row(void *memory, struct arch_frame *frame, struct 
 {
 	enum { RET = 0xc3, CLC_RET = 0xc3f8, PUSH_RBP = 0x55 };
 	uint64_t before, code, word;
-	if (!row_read_code(memory, frame->pc - 8, &before) || !row_read_code(memory, frame->pc, &code))
+	if (!row_read_beside(memory, frame->pc - 8, &before) || !row_read_beside(memory, frame->pc, &code))
 		return false;
 	*row = lisp_frameless;
 	if ((code & 0xff) == RET || (code & 0xffff) == CLC_RET ||
@@ -119,7 +119,7 @@ static inline bool lisp_caller_row(void *memory, const struct arch_frame *frame,
 {
 	enum { LEAVE = 0x5de58b48, WORD = 8 };
 	uint64_t code, rest;
-	if (!row_read_code(memory, frame->pc, &code) || !row_read_code(memory, frame->pc + 8, &rest))
+	if (!row_read_beside(memory, frame->pc, &code) || !row_read_beside(memory, frame->pc + 8, &rest))
 		return false;
 	if ((code & 0xffffffff) == LEAVE && (rest & 0xffffff) == 0xc48348 && (rest >> 32 & 0xff) == 0xc3) {
 		uint8_t words = (uint8_t)((rest >> 24 & 0xff) / WORD + 2);

@@ -26,9 +26,10 @@ enum {
 	ARCH_SIGNAL_WORDS = 0,  /* words from sp up to the ucontext in a signal's return code */
 	ARCH_FRAME_CFA = 2,     /* cfa and fp of the row of a frame with a frame pointer */
 	ARCH_FRAME_FP = -2,
-	ARCH_RETURN_GUESSES = 2,   /* positions that arch_guess_return tries */
-	ARCH_CALL_BYTES = 8,       /* the longest call */
-	ARCH_SYSTEM_CALL_BYTES = 2 /* the instruction that enters the kernel */
+	ARCH_RETURN_GUESSES = 2,      /* positions that arch_guess_return tries */
+	ARCH_GOROUTINE_REGISTER = 14, /* Go keeps the present goroutine in r14, since Go 1.17 */
+	ARCH_CALL_BYTES = 8,          /* the longest call */
+	ARCH_SYSTEM_CALL_BYTES = 2    /* the instruction that enters the kernel */
 };
 
 static inline struct arch_frame arch_frame_of(const struct arch_registers *registers)

@@ -1,6 +1,6 @@
 /*
  * The equations of compact unwind rows, for walks in user space, in the target and in the kernel. The includer
- * provides row_read.
+ * provides the functions that are declared below.
  *
  *   UNWIND_SP        CFA = rsp + 8 * cfa
  *   UNWIND_FP        CFA = rbp + 8 * cfa
@@ -10,6 +10,10 @@
  *   UNWIND_SIGNAL    all registers are in the ucontext at rsp + 8 * cfa
  *   UNWIND_SWITCH    CFA = 8 + *(rsp + 8 * cfa) or, if fp is not 0 and g = *(rsp + 8 * fp) is not 0, 8 + *(g + 8) -
  *                    *(rsp + 8 * cfa): Go saves the distance from the end of goroutine g's stack, which may be moved
+ *   UNWIND_GOROUTINE CFA = 8 + c.sched.sp, where g = *(fs + 8 * fp) is the present goroutine, m = g.m the thread, and c = *(m + 8 * cfa)
+ *                    the goroutine that runs on it. rsp must be where the thread's own stack begins: m.g0.sched.sp
+ *   UNWIND_GROWING   the same, but CFA = c.sched.sp, rip = c.sched.pc; without c there is no caller
+ *   UNWIND_CLOCK     CFA = *(m + 8 * cfa), where Go stores it for its own walks; rsp must be in the thread's own stack
  *
  * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP, UNWIND_FP and UNWIND_FRAME: the caller's rbp is at
  * CFA + 8 * fp, or unchanged if fp is 0.
@@ -20,10 +24,13 @@
 #include "abi/unwind_row.h"
 #include "processor/registers.h"
 
-/* Provided by the includer: reads the word at an address. Returns false if it is not readable. The declaration lets
- * this header compile alone. */
-// NOLINTNEXTLINE(readability-redundant-declaration)
+/* Provided by the includer: read a word of the stack, and of other memory; and Go's present goroutine, whose address is `offset` bytes from
+ * the thread pointer. They return false if it is not readable or not known. The declarations let this header compile alone. */
+// NOLINTBEGIN(readability-redundant-declaration)
 static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
+static inline bool row_read_beside(void *memory, uint64_t address, uint64_t *value);
+static inline bool row_read_goroutine(void *memory, int64_t offset, uint64_t *goroutine);
+// NOLINTEND(readability-redundant-declaration)
 
 /*
  * struct ucontext: uc_flags, uc_link, uc_stack (3 words), then uc_mcontext.gregs:
@@ -48,6 +55,42 @@ static inline bool row_switched_cfa(const struct unwind_row *row, void *memory, 
 	return true;
 }
 
+/*
+ * Go's struct g since Go 1.5: stack {lo 0, hi 8}, two limits, _panic, _defer, m 48, sched {sp 56, pc 64, ...}; and struct m: g0 0, the
+ * goroutine whose stack is the thread's own. A goroutine that leaves its stack stores where it left it in sched.
+ */
+enum { GOROUTINE_M = 48, GOROUTINE_SP = 56, GOROUTINE_PC = 64 };
+
+/* Steps to the goroutine that runs on this thread. Returns false if it is not known; the frame is unchanged then. */
+static inline bool row_goroutine_step(const struct unwind_row *row, void *memory, struct arch_frame *frame)
+{
+	uint64_t present, thread, own, own_thread, own_sp, word, sp, pc = 0;
+	if (!row_read_goroutine(memory, (int64_t)row->fp * ROW_WORD, &present) ||
+	    !row_read_beside(memory, present + GOROUTINE_M, &thread) || !row_read_beside(memory, thread, &own) ||
+	    !row_read_beside(memory, own + GOROUTINE_M, &own_thread) || own_thread != thread ||
+	    !row_read_beside(memory, own + GOROUTINE_SP, &own_sp) ||
+	    !row_read_beside(memory, thread + (uint64_t)((int64_t)row->cfa * ROW_WORD), &word))
+		return false;
+	if (row->kind == UNWIND_CLOCK) {
+		if (word < ROW_WORD || frame->sp > own_sp || !row_read_beside(memory, word - ROW_WORD, &pc) || pc == 0)
+			return false;
+		*frame = (struct arch_frame){ .pc = pc, .sp = word, .fp = frame->fp };
+		return true;
+	}
+	bool grows = row->kind == UNWIND_GROWING;
+	if (own_sp != frame->sp)
+		return false;
+	if (grows && word == 0) { /* the goroutine gave the thread up */
+		frame->pc = 0;
+		return true;
+	}
+	if (word == 0 || !row_read_beside(memory, word + GOROUTINE_SP, &sp) || sp == 0 ||
+	    !row_read_beside(memory, grows ? word + GOROUTINE_PC : sp, &pc) || pc == 0)
+		return false;
+	*frame = (struct arch_frame){ .pc = pc, .sp = grows ? sp : sp + ROW_WORD, .fp = frame->fp };
+	return true;
+}
+
 /* Steps to the caller by a row of the kinds above. Returns false if memory was not readable; the frame is unchanged
  * then. */
 static inline bool row_step(const struct unwind_row *row, void *memory, struct arch_frame *frame)
@@ -55,6 +98,10 @@ static inline bool row_step(const struct unwind_row *row, void *memory, struct a
 	uint64_t offset = (uint64_t)((int64_t)row->cfa * ROW_WORD);
 	uint64_t cfa, rip, rbp = frame->fp;
 	switch (row->kind) {
+	case UNWIND_GOROUTINE:
+	case UNWIND_GROWING:
+	case UNWIND_CLOCK:
+		return row_goroutine_step(row, memory, frame);
 	case UNWIND_SP:
 		cfa = frame->sp + offset;
 		break;

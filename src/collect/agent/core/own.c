@@ -100,7 +100,7 @@ static void report_other(const char *name)
 	runtime_leave(thread);
 }
 
-cpprof_counter *cpprof_resource(const char *name, const char *unit)
+static cpprof_counter *counter_of(const char *name, const char *unit)
 {
 	cpprof_runtime_begin();
 	uint32_t requests = runtime.channel && name ? requests_named(name) : 0;
@@ -114,6 +114,11 @@ cpprof_counter *cpprof_resource(const char *name, const char *unit)
 	report_unit(own, unit);
 	match(own);
 	return &own->counter;
+}
+
+cpprof_counter *cpprof_resource(const char *name, const char *unit)
+{
+	return counter_of(name, unit);
 }
 
 /* runtime_advance without a crossed boundary, the case of nearly all ticks. Returns false if a boundary or the end
@@ -173,4 +178,17 @@ void cpprof_tick_measured(cpprof_counter *counter, uint64_t amount)
 		advance_beyond(thread, at_boundary, amount);
 	else
 		runtime_leave(thread);
+}
+
+/* Called by cpprof/progress.h, whose programs look it up by its name. *point: NULL at first, then the point's counter. */
+__attribute__((visibility("default"))) void cpprof_progress_visit(void **point, const char *name);
+
+void cpprof_progress_visit(void **point, const char *name)
+{
+	cpprof_counter *counter = __atomic_load_n(point, __ATOMIC_ACQUIRE);
+	if (!counter) {
+		counter = counter_of(name, "visit");
+		__atomic_store_n(point, (void *)counter, __ATOMIC_RELEASE);
+	}
+	cpprof_tick(counter, 1);
 }

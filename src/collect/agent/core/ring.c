@@ -37,25 +37,40 @@ bool runtime_is_elsewhere(void)
 	return pid != runtime.pid;
 }
 
-bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t first_bytes, const void *second,
-			size_t second_bytes)
+uint64_t runtime_ring_room(const struct runtime_thread *thread)
+{
+	uint64_t used = thread->shared->head - __atomic_load_n(&thread->shared->tail, __ATOMIC_ACQUIRE);
+	return used < CHANNEL_RING_BYTES ? CHANNEL_RING_BYTES - used : 0;
+}
+
+bool runtime_ring_write_parts(struct runtime_thread *thread, const struct runtime_part *parts, size_t count)
 {
 	enum { BELL_AT = CHANNEL_RING_BYTES / 4 };
 	struct channel_thread *shared = thread->shared;
 	if (runtime.alone || runtime_is_elsewhere())
 		return true;
 	uint64_t head = shared->head;
-	uint64_t used = head - __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE);
-	uint64_t bytes = first_bytes + second_bytes;
-	if (used > CHANNEL_RING_BYTES || bytes > CHANNEL_RING_BYTES - used)
+	uint64_t room = runtime_ring_room(thread), used = CHANNEL_RING_BYTES - room;
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < count; i++)
+		bytes += parts[i].size;
+	if (bytes > room)
 		return false;
-	put(thread->ring, head, first, first_bytes);
-	if (second_bytes)
-		put(thread->ring, head + first_bytes, second, second_bytes);
+	uint64_t at = head;
+	for (size_t i = 0; i < count; at += parts[i++].size)
+		if (parts[i].size)
+			put(thread->ring, at, parts[i].bytes, parts[i].size);
 	__atomic_store_n(&shared->head, head + bytes, __ATOMIC_RELEASE);
 	if (used < BELL_AT && used + bytes >= BELL_AT)
 		runtime_ring_bell();
 	return true;
+}
+
+bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t first_bytes, const void *second,
+			size_t second_bytes)
+{
+	const struct runtime_part parts[] = { { first, first_bytes }, { second, second_bytes } };
+	return runtime_ring_write_parts(thread, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 void runtime_write_event(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,

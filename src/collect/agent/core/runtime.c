@@ -91,6 +91,7 @@ static void read_requests(void)
  * uses until the monitor has read of the fork; else 0. */
 static bool take_process(uint64_t code)
 {
+	const struct channel_process *parent = runtime.process;
 	struct channel *channel = runtime.channel;
 	for (uint32_t i = 0; i < CHANNEL_PROCESSES; i++) {
 		struct channel_process *process = &channel->processes[i];
@@ -106,10 +107,12 @@ static bool take_process(uint64_t code)
 		process->flush_wanted = process->flush_done = 0;
 		process->findings = 0;
 		process->threads_unwatched = 0;
+		process->threads_untimed = 0;
 		process->late_ticks = 0;
 		process->execs = 0;
 		process->stretch_max = 0;
 		process->order = __atomic_fetch_add(&channel->processes_taken, 1, __ATOMIC_RELAXED);
+		process->program = parent ? parent->program : process->order;
 		runtime.process = process;
 		runtime.process_number = i;
 		__atomic_store_n(&process->state, CHANNEL_LIVE, __ATOMIC_RELEASE);
@@ -255,6 +258,7 @@ static void begin_clocks(void)
 	read_requests();
 	if (tick_install() < 0 || (runtime.fp_kinds && fp_install() < 0))
 		__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_SIGNAL, __ATOMIC_RELAXED);
+	runtime.has_experiments = runtime.channel->experiment.is_wanted != 0;
 	runtime.on = !runtime.channel->starts_paused;
 	if (!runtime.on)
 		__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_WINDOWS, __ATOMIC_RELAXED);

@@ -5,6 +5,7 @@
  *   hooks/, probes/, control/   count calls in a tally: hooks.h, registry.h (hooks/none.c where there are no hooks)
  *   core/, ticks/, signals/     the process, its threads, their timers, and samples
  *   core/                       own.c start_stop.c labels.c: include/cpprof/runtime.h
+ *   causal/                     the pauses of virtual speed-ups
  *   fp/                         floating point exceptions
  *   interpose/                  calls that the preloaded libraries replace
  */
@@ -40,6 +41,7 @@ struct runtime {
 	int signal;                          /* the signal of the timers */
 	bool kernel_copies;                  /* process_vm_readv is permitted */
 	bool is_stopped;                     /* counting stays off: a filter of all threads forbids it */
+	bool has_experiments;                /* threads pause for virtual speed-ups: causal/causal.h */
 };
 extern struct runtime runtime;
 
@@ -97,9 +99,9 @@ struct runtime_thread {
 	int timer, cpu_timer; /* the kernel's numbers */
 	bool has_timer, has_cpu_timer;
 	bool is_idle;               /* the last tick found it waiting */
-	uint64_t interval_start_ns; /* tick.c: CPU time or CLOCK_MONOTONIC */
-	uint64_t target_ns;         /* ... and the target in that interval */
-	bool fell_due;              /* a tick came due in a wait that it is kept out of */
+	uint64_t interval_start_ns; /* of the present part of time, on the clock of targets (tick.c) */
+	uint64_t target_ns;         /* ... and the target in it, at which the timer expires */
+	uint64_t least_delay_ns;    /* ... and the least time from a target to the handler */
 	uint64_t idle_wait_ns;      /* mean time between ticks while it waits */
 	uint64_t real_ns, cpu_ns;   /* the clocks up to which time is counted */
 	uint64_t cpu_seen_ns;       /* its CPU time at the last tick */
@@ -119,7 +121,18 @@ struct runtime_thread {
 	uint64_t deep_until_ns; /* until then its stacks are not walked here, because one was too deep */
 	struct walk *walk;      /* has the frames of the last sample */
 
+	/* interpreted.c */
+	struct interpreted_memory *interpreted; /* NULL: not needed yet, or no memory */
+	uint64_t interpreter_thread;            /* address of the interpreter's structure of the thread; 0: not known */
+	uint64_t not_interpreted_until_ns;      /* until then it is not looked for again */
+
 	void *alternate_stack; /* ours, if the program had set none; NULL: none */
+
+	/* causal/causal.c, in ns of the turn `causal_turn` */
+	uint64_t causal_turn;
+	uint64_t paid_ns;    /* pauses that it has made, that it may skip, or that its own work has caused */
+	uint64_t ahead_ns;   /* it has slept so much longer than it owed */
+	uint64_t wait_frame; /* it waits in a call of the function with this frame; 0: it does not */
 
 	/* fp/ */
 	struct fp_thread *fp; /* NULL: none */
@@ -223,6 +236,9 @@ void runtime_sample_interrupted(struct runtime_thread *thread, uint32_t request,
 /* Walks that path without writing a sample. Returns whether runtime_sample_again can write samples of it. */
 bool runtime_walk_interrupted(struct runtime_thread *thread, const void *context);
 
+/* Returns whether the last walk reached the root and the outermost frames are in these functions, outermost first. */
+bool runtime_walk_is_below(const struct runtime_thread *thread, const struct channel_range *path, uint32_t frames);
+
 /* Copies memory that may not be mapped. Returns false if it is not. Async-signal-safe. */
 bool runtime_copy(void *to, size_t bytes, uint64_t address);
 
@@ -258,10 +274,20 @@ bool runtime_is_elsewhere(void);
 void runtime_write_event(struct runtime_thread *thread, enum channel_event event, uint32_t about, int64_t detail,
 			 const char *text, size_t text_bytes);
 
+/* Returns the bytes that the thread's ring has room for now. Async-signal-safe. */
+uint64_t runtime_ring_room(const struct runtime_thread *thread);
+
 /* Appends a record and the data behind it, in up to two parts (the second may be empty). Returns false if there is
  * no room. Async-signal-safe. */
 bool runtime_ring_write(struct runtime_thread *thread, const void *first, size_t first_bytes, const void *second,
 			size_t second_bytes);
+
+/* The same for a record in several parts. */
+struct runtime_part {
+	const void *bytes;
+	size_t size;
+};
+bool runtime_ring_write_parts(struct runtime_thread *thread, const struct runtime_part *parts, size_t count);
 
 /* --- clocks --- */
 

@@ -2,12 +2,10 @@
  * and writes a record into the ring. Async-signal-safe. */
 #include "collect/shared/row_walk.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 
 #include "collect/agent/core/channel.h"
+#include "collect/agent/core/interpreted.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "processor/agent/machine.h"
@@ -20,41 +18,7 @@ const size_t runtime_walk_bytes = sizeof(struct walk);
  * page directly, because no other thread unmaps the stack on which this one runs. The kernel copies all other memory
  * each time. */
 
-enum { PAGE = 4096, USER_BITS = 47, NEAR_BYTES = 8 * 1024 * 1024 };
-
-/* Returns the number of bytes copied, or -EPERM if a filter of the program forbids the call. */
-static long copy_by_kernel(void *to, size_t bytes, uint64_t address)
-{
-	const struct iovec here = { .iov_base = to, .iov_len = bytes };
-	const struct iovec there = { .iov_base = (void *)(uintptr_t)address, .iov_len = bytes };
-	return machine_syscall(SYS_process_vm_readv, runtime.pid, (long)&here, 1, (long)&there, 1, 0);
-}
-
-/* Used where a sandbox forbids process_vm_readv: rt_sigprocmask reads its argument before it rejects an invalid
- * `how`. */
-static bool is_there(uint64_t address)
-{
-	enum { NO_HOW = ~0, SET_BYTES = 8 };
-	uint64_t word = address & ~(uint64_t)(SET_BYTES - 1);
-	return machine_syscall(SYS_rt_sigprocmask, NO_HOW, (long)word, 0, SET_BYTES, 0, 0) == -EINVAL;
-}
-
-bool runtime_copy(void *to, size_t bytes, uint64_t address)
-{
-	if (bytes == 0)
-		return true;
-	uint64_t last = address + bytes - 1;
-	if (address >> USER_BITS || last >> USER_BITS)
-		return false;
-	long got = runtime.kernel_copies ? copy_by_kernel(to, bytes, address) : -EPERM;
-	if (got != -EPERM)
-		return got == (long)bytes;
-	for (uint64_t at = address; at <= last; at = (at | (PAGE - 1)) + 1)
-		if (!is_there(at))
-			return false;
-	memcpy(to, (const void *)(uintptr_t)address, bytes);
-	return true;
-}
+enum { PAGE = 4096, NEAR_BYTES = 8 * 1024 * 1024 };
 
 /* Returns whether a page of the stack is readable. Keeps the last two readable pages of this walk. */
 static bool page_is_there(struct runtime_thread *thread, uint64_t page)
@@ -175,6 +139,11 @@ static inline uint64_t walk_stack_start(void)
 	return 0;
 }
 
+static inline uint64_t walk_thread_pointer(void)
+{
+	return machine_thread_pointer();
+}
+
 /* --- the walk --- */
 
 /* Walks once. Returns false if the code tables changed meanwhile. */
@@ -183,10 +152,12 @@ static bool walk_once(struct walk *walk, const struct arch_registers *registers)
 	enum { COUNT_SHIFT = 32 };
 	uint64_t version = __atomic_load_n(&runtime.process->code_version, __ATOMIC_ACQUIRE);
 	uint64_t code = __atomic_load_n(&runtime.process->code, __ATOMIC_ACQUIRE);
+	walk->notes_sp = runtime.process->interpreter.kind != INTERPRETER_NONE;
 	walk->process = (struct walk_process){ .first = (uint32_t)code, .count = (uint32_t)(code >> COUNT_SHIFT) };
 	walk->now = arch_frame_of(registers);
 	walk->window_words = 0;
 	walk->is_caller = 0;
+	walk->left_stack = WALK_LEFT_NONE;
 	walk->is_generated = 0;
 	walk->count = 0;
 	walk->code.start = walk->code.end = 0;
@@ -208,12 +179,19 @@ static void walk_stack(struct runtime_thread *thread, const struct arch_register
 static void trim(struct walk *walk, uint64_t function)
 {
 	uint32_t kept = 0;
-	for (uint32_t i = 0; i < walk->count; i++)
-		if (walk->frames[i] - runtime.text_start >= runtime.text_end - runtime.text_start)
-			walk->frames[kept++] = walk->frames[i];
+	for (uint32_t i = 0; i < walk->count; i++) {
+		if (walk->frames[i] - runtime.text_start < runtime.text_end - runtime.text_start)
+			continue;
+		walk->frames[kept] = walk->frames[i];
+		if (walk->notes_sp)
+			walk->sps[kept] = walk->sps[i];
+		kept++;
+	}
 	if (function) {
 		kept = kept < WALK_FRAMES ? kept : WALK_FRAMES - 1;
 		memmove(walk->frames + 1, walk->frames, kept * sizeof(walk->frames[0]));
+		if (walk->notes_sp) /* the function has no frame: the part of the stack before its caller is its */
+			memmove(walk->sps + 1, walk->sps, kept * sizeof(walk->sps[0]));
 		walk->frames[0] = function;
 		kept++;
 	}
@@ -227,7 +205,14 @@ static void write_walked(struct runtime_thread *thread)
 	struct walk *walk = thread->walk;
 	struct sample_record *record = &walk->record;
 	record->frames = walk->count;
-	if (!runtime_ring_write(thread, record, sizeof(*record) + walk->count * sizeof(walk->frames[0]), NULL, 0))
+	const struct interpreted_frame *entries =
+		interpreted_entries(thread, &record->interpreted, &record->interpreted_end);
+	const struct runtime_part parts[] = {
+		{ record, sizeof(*record) + walk->count * sizeof(walk->frames[0]) },
+		{ walk->sps, record->interpreted ? walk->count * sizeof(walk->sps[0]) : 0 },
+		{ entries, record->interpreted * sizeof(*entries) },
+	};
+	if (!runtime_ring_write_parts(thread, parts, sizeof(parts) / sizeof(parts[0])))
 		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
 }
 
@@ -235,13 +220,12 @@ static void write_walked(struct runtime_thread *thread)
  * may be many times as long as all frames. Musl does not have it. */
 extern void *__libc_stack_end __attribute__((weak));
 
-/* Returns the number of readable bytes of a stack, at most SAMPLE_STACK_BYTES. The stack of a thread of the C
- * library ends below the thread's own block: the memory behind it may belong to another thread, which may unmap it
- * during the copy. */
-static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
+/* Returns the number of readable bytes of a stack, at most `most`. The stack of a thread of the C library ends below
+ * the thread's own block: the memory behind it may belong to another thread, which may unmap it during the copy. */
+static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from, uint64_t most)
 {
 	uint64_t at = from, block = machine_thread_pointer();
-	uint64_t end = block - from < SAMPLE_STACK_BYTES ? block : from + SAMPLE_STACK_BYTES;
+	uint64_t end = block - from < most ? block : from + most;
 	uint64_t frames_end = &__libc_stack_end ? (uint64_t)(uintptr_t)__libc_stack_end + sizeof(uint64_t) : 0;
 	if (from < frames_end && frames_end < end)
 		end = frames_end;
@@ -249,6 +233,14 @@ static size_t stack_bytes_at(struct runtime_thread *thread, uint64_t from)
 	while (at < end && page_is_there(thread, at / PAGE))
 		at = (at / PAGE + 1) * PAGE;
 	return (at < end ? at : end) - from;
+}
+
+/* Returns the largest copy of a stack that the ring may take now: a quarter of its room. An empty ring takes all of
+ * SAMPLE_STACK_BYTES; while the monitor is late, the copies become shorter, and some twenty samples fit, not four. */
+static uint64_t stack_bytes_to_copy(const struct runtime_thread *thread)
+{
+	uint64_t part = runtime_ring_room(thread) / 4;
+	return part < SAMPLE_STACK_BYTES ? part : SAMPLE_STACK_BYTES;
 }
 
 /* Writes a record for the user-space fallback: the registers replace the frames, and the stack is copied from its
@@ -259,13 +251,21 @@ static void write_fallback(struct runtime_thread *thread, const struct arch_regi
 	struct walk *walk = thread->walk;
 	struct sample_record *record = &walk->record;
 	uint64_t sp = registers->value[ARCH_SP_REGISTER];
-	size_t bytes = stack_bytes_at(thread, sp);
+	uint64_t most = stack_bytes_to_copy(thread);
+	size_t bytes = stack_bytes_at(thread, sp, most);
+	record->flags |= bytes == most && most < SAMPLE_STACK_BYTES ? SAMPLE_STACK_CUT : 0;
 	bytes -= bytes % ALIGNMENT;
 	memcpy(walk->frames, registers->value, sizeof(registers->value));
 	record->frames = 0;
 	record->stack_bytes = (uint32_t)bytes;
-	if (!runtime_ring_write(thread, record, sizeof(*record) + sizeof(registers->value), (const void *)(uintptr_t)sp,
-				bytes))
+	const struct interpreted_frame *entries =
+		interpreted_entries(thread, &record->interpreted, &record->interpreted_end);
+	const struct runtime_part parts[] = {
+		{ record, sizeof(*record) + sizeof(registers->value) },
+		{ (const void *)(uintptr_t)sp, bytes },
+		{ entries, record->interpreted * sizeof(*entries) },
+	};
+	if (!runtime_ring_write_parts(thread, parts, sizeof(parts) / sizeof(parts[0])))
 		thread->shared->lost[record->request % SAMPLE_REQUESTS]++;
 }
 
@@ -306,6 +306,7 @@ static void take_sample(struct runtime_thread *thread, const struct arch_registe
 	}
 	if (walk->end == WALK_DEPTH)
 		thread->deep_until_ns = record->time_ns + DEEP_LASTS_NS;
+	interpreted_walk(thread, record->time_ns);
 	set_end(walk);
 	record->kind = walk->end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
 	if (record->kind == SAMPLE_FALLBACK) {
@@ -355,10 +356,24 @@ bool runtime_walk_interrupted(struct runtime_thread *thread, const void *context
 	walk->record = new_record(thread, 0, 0, 0);
 	set_page(thread, 0);
 	walk_stack(thread, &registers);
+	interpreted_walk(thread, walk->record.time_ns);
 	set_end(walk);
 	walk->record.kind = walk->end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
 	trim(walk, 0);
 	return runtime_can_repeat(thread);
+}
+
+bool runtime_walk_is_below(const struct runtime_thread *thread, const struct channel_range *path, uint32_t frames)
+{
+	const struct walk *walk = thread->walk;
+	if (walk->end != WALK_ROOT || walk->count < frames)
+		return false;
+	for (uint32_t i = 0; i < frames; i++) {
+		uint64_t pc = walk->frames[walk->count - 1 - i];
+		if (pc < path[i].start || pc >= path[i].end)
+			return false;
+	}
+	return true;
 }
 
 bool runtime_can_repeat(const struct runtime_thread *thread)
@@ -388,6 +403,7 @@ __attribute__((noinline)) bool runtime_describe_creator(struct runtime_thread *t
 	walk->record = new_record(thread, SAMPLE_NO_REQUEST, 0, 0);
 	set_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE);
 	walk_stack(thread, &registers);
+	interpreted_forget(thread);
 	if (walk->end != WALK_ROOT) {
 		walk->record.kind = SAMPLE_FALLBACK; /* there is no path to repeat */
 		return false;

@@ -1,10 +1,11 @@
 /* The registered threads of this process: their memory, slots and alternate stacks. */
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "collect/agent/causal/causal.h"
 #include "collect/agent/core/channel.h"
+#include "collect/agent/core/interpreted.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/signals/signals.h"
@@ -165,21 +166,9 @@ size_t runtime_thread_bytes(void)
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-void *runtime_map(size_t bytes)
-{
-	enum { ERRORS = 4095 };
-	long mapped = machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return mapped < 0 && mapped >= -ERRORS ? NULL : (void *)mapped;
-}
-
-void runtime_unmap(void *memory, size_t bytes)
-{
-	machine_syscall(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
-}
-
 static void free_thread(struct runtime_thread *thread)
 {
+	interpreted_release(thread);
 	channel_unmap_ring(thread->ring);
 	runtime_unmap(thread, runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
 }
@@ -208,6 +197,7 @@ static void enlist(struct runtime_thread *thread)
 
 static void measure(struct runtime_thread *thread)
 {
+	causal_thread_begins(thread);
 	tick_create(thread);
 	if (runtime.on)
 		tick_start(thread);
@@ -292,6 +282,8 @@ void runtime_thread_forked(int64_t parent_pid, const struct sample_record *creat
 	thread->has_timer = thread->has_cpu_timer = false;
 	thread->busy = 0;
 	thread->alloc_lanes = 0;
+	thread->interpreter_thread = 0;
+	interpreted_forked();
 	seed(thread);
 	channel_unmap_ring(thread->ring);
 	if (!runtime.channel || !attach_slot(thread)) {
@@ -310,6 +302,7 @@ void runtime_thread_end(void)
 	sigset_t old;
 	if (!thread || runtime_is_elsewhere())
 		return;
+	causal_wakes(); /* a thread that joins this one */
 	runtime_block_ticks(&old);
 	has_ended = true;
 	thread->busy = RUNTIME_HELD;

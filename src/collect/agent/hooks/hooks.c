@@ -391,6 +391,8 @@ void hooks_measure_by(const struct hook_measurement *measurement)
 static void see_end(uint64_t end_ns)
 {
 	tally_see_time(hooks.process);
+	if (runtime.alone && runtime.process && runtime.process->findings & CHANNEL_FINDING_SIGNAL)
+		__atomic_or_fetch(&hooks.process->hooks, TALLY_NO_TIMER, __ATOMIC_RELAXED);
 	if (has_state(hook_thread))
 		hook_thread->shared->end_ns = end_ns;
 	hooks.process->end_ns = end_ns;

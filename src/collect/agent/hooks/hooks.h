@@ -91,7 +91,7 @@ struct hook_measurement {
 };
 extern const struct hook_measurement hooks_off, hooks_arcs, hooks_paths, hooks_paths_timed, hooks_trace, hooks_blocks;
 
-enum { HOOK_CACHE = 4096, HOOK_JUMPS = 64 };
+enum { HOOK_CACHE = 4096, HOOK_JUMP_SETS = 16, HOOK_JUMP_WAYS = 4 };
 
 /* A call of setjmp (hooks/jumps.c). */
 struct hook_jump {
@@ -144,7 +144,8 @@ struct hook_thread {
 	struct hook_edges *edges; /* hooks/edges.c: the further edges of nodes that have many; NULL: none yet */
 	struct hook_note *notes;  /* hooks/around.c: one for each frame, in private memory; NULL: none yet */
 	uint64_t notes_bytes;
-	struct hook_jump jumps[HOOK_JUMPS]; /* the index is a hash of the buffer's address */
+	/* The set is a hash of the buffer's address; in a set, the last remembered jump is the first. */
+	struct hook_jump jumps[HOOK_JUMP_SETS][HOOK_JUMP_WAYS];
 };
 
 /* Fills the thread's cache with &hooks_no_edge, if the measurement uses the cache. */

@@ -11,16 +11,25 @@
  *             ...                                      root | main | work
  *
  * By the time of the jump, the remembered frame may be that of another call: its node, return slot or call site then
- * differs. The buffer may have been copied: then it is unknown, or was filled in with another stack pointer. If two
- * buffers have the same slot, the last one gets it.
+ * differs. The buffer may have been copied: then it is unknown, or was filled in with another stack pointer. A set has room
+ * for a few buffers: those that were remembered last.
  */
 #include "collect/agent/hooks/paths.h"
 
-static uint32_t slot_of(const void *buffer)
+static struct hook_jump *set_of(struct hook_thread *thread, const void *buffer)
 {
 	const uint64_t golden = 0x9e3779b97f4a7c15;
 	enum { UPPER_HALF = 32 };
-	return (uint32_t)((uint64_t)(uintptr_t)buffer * golden >> UPPER_HALF) % HOOK_JUMPS;
+	return thread->jumps[(uint32_t)((uint64_t)(uintptr_t)buffer * golden >> UPPER_HALF) % HOOK_JUMP_SETS];
+}
+
+/* Returns the way of a set that has the buffer, or HOOK_JUMP_WAYS. */
+static unsigned way_of(const struct hook_jump *set, const void *buffer)
+{
+	unsigned way = 0;
+	while (way < HOOK_JUMP_WAYS && set[way].landing.buffer != buffer)
+		way++;
+	return way;
 }
 
 void hooks_remember(const struct hook_landing *landing)
@@ -29,16 +38,20 @@ void hooks_remember(const struct hook_landing *landing)
 	if (thread->measurement == &hooks_off || !thread->frames)
 		return;
 	const struct hook_frame *top = thread->top;
-	thread->jumps[slot_of(landing->buffer)] = (struct hook_jump){ *landing, (uint64_t)(top - thread->frames),
-								      top->node, top->return_slot, top->call_site };
+	struct hook_jump *set = set_of(thread, landing->buffer);
+	unsigned way = way_of(set, landing->buffer);
+	for (unsigned i = way < HOOK_JUMP_WAYS ? way : HOOK_JUMP_WAYS - 1; i > 0; i--)
+		set[i] = set[i - 1];
+	set[0] = (struct hook_jump){ *landing, (uint64_t)(top - thread->frames), top->node, top->return_slot,
+				     top->call_site };
 }
 
-struct hook_frame *hooks_frames_landing(const struct hook_thread *thread, struct hook_frame *top,
+struct hook_frame *hooks_frames_landing(struct hook_thread *thread, struct hook_frame *top,
 					const struct hook_landing *landing)
 {
-	const struct hook_jump *jump = &thread->jumps[slot_of(landing->buffer)];
-	if (!landing->buffer || jump->landing.buffer != landing->buffer ||
-	    jump->landing.stack_pointer != landing->stack_pointer || jump->depth >= (uint64_t)(top - thread->frames))
+	const struct hook_jump *set = set_of(thread, landing->buffer), *jump = set + way_of(set, landing->buffer);
+	if (!landing->buffer || jump == set + HOOK_JUMP_WAYS || jump->landing.stack_pointer != landing->stack_pointer ||
+	    jump->depth >= (uint64_t)(top - thread->frames))
 		return top;
 	struct hook_frame *found = thread->frames + jump->depth;
 	if (found->node != jump->node || found->return_slot != jump->return_slot || found->call_site != jump->call_site)

@@ -129,7 +129,7 @@ struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struc
 
 /* Returns the frame that was on top when the jump's setjmp was called, if it lies in the run of `top` and below
  * `top`; else `top`, which is the last frame above the landing's stack pointer. */
-struct hook_frame *hooks_frames_landing(const struct hook_thread *thread, struct hook_frame *top,
+struct hook_frame *hooks_frames_landing(struct hook_thread *thread, struct hook_frame *top,
 					const struct hook_landing *landing);
 
 /* Returns true if the hook of this call is not in the function's own code. */

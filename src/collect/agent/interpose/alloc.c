@@ -269,8 +269,8 @@ static const void *module_of(const void *function)
  * allocator in a library may serve operator new without the functions above. */
 static uint32_t find_own_allocators(void)
 {
-	void *first = dlsym(RTLD_DEFAULT, "malloc");
-	void *new = defined_somewhere("_Znwm", false) ? dlsym(RTLD_DEFAULT, "_Znwm") : NULL;
+	void *first = REAL(dlsym)(RTLD_DEFAULT, "malloc");
+	void *new = defined_somewhere("_Znwm", false) ? REAL(dlsym)(RTLD_DEFAULT, "_Znwm") : NULL;
 	uint32_t findings = first && module_of(first) != module_of((void *)count_slowly) ? CHANNEL_FINDING_MALLOC : 0;
 	if (new && !is_of_libc() && module_of(new) == module_of((void *)REAL(malloc)))
 		findings |= CHANNEL_FINDING_NEW;

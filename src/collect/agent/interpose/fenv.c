@@ -11,10 +11,10 @@
 /* Finds a function in a libm that only a plug-in of the program has loaded. */
 static void *in_libm(const char *name)
 {
-	void *libm = dlopen("libm.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	void *function = libm ? dlsym(libm, name) : NULL;
+	void *libm = REAL(dlopen)("libm.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	void *function = libm ? REAL(dlsym)(libm, name) : NULL;
 	if (libm)
-		dlclose(libm);
+		REAL(dlclose)(libm);
 	return function;
 }
 

@@ -22,7 +22,7 @@ struct creation {
 	uint64_t frames[WALK_FRAMES]; /* the creator's frames, directly behind its record */
 };
 
-/* What the child's first function needs. The child has a copy of its parent's memory, and so of this. */
+/* The arguments of the child's first function. The child has a copy of its parent's memory, and so of this. */
 struct cloned {
 	int (*run)(void *argument);
 	void *argument;

@@ -20,13 +20,18 @@
 #include "collect/agent/signals/waits.h"
 #include "processor/agent/machine.h"
 
-/* If a socket has a timeout, no tick may come while it waits. */
+/* If a socket has a timeout, no tick may come while it waits. A thread pays its pauses before a call that may wake
+ * another one; in the call it owes none. */
 #define REAL_CALL(name, arguments)                                                                          \
 	({                                                                                                  \
 		struct runtime_thread *waiting = waits_on_sockets ? waits_begin(REAL_ADDRESS(name)) : NULL; \
+		if (runtime.has_experiments)                                                                \
+			causal_waits(RUNTIME_HERE);                                                         \
 		__typeof__(REAL(name) arguments) returned = REAL(name) arguments;                           \
 		if (waiting)                                                                                \
 			waits_end(waiting);                                                                 \
+		if (runtime.has_experiments)                                                                \
+			causal_woken(runtime_thread);                                                       \
 		returned;                                                                                   \
 	})
 

@@ -181,7 +181,7 @@ static void exec_failed(void)
 
 /* These functions return only if they fail. */
 #define BECOMING(name, parameters, arguments_of, path, environment) \
-	INTERPOSED int name parameters                              \
+	static int own_##name parameters                            \
 	{                                                           \
 		announce_exec(path, environment);                   \
 		signals_before_exec();                              \
@@ -191,6 +191,10 @@ static void exec_failed(void)
 		errno = error;                                      \
 		exec_failed();                                      \
 		return result;                                      \
+	}                                                           \
+	INTERPOSED int name parameters                              \
+	{                                                           \
+		return own_##name arguments_of;                     \
 	}
 
 BECOMING(execv, (const char *path, char *const arguments[]), (path, arguments), path, environ)
@@ -240,6 +244,6 @@ static void fill(char **arguments, size_t count, const char *first, va_list *mor
 		return call;                                                       \
 	}
 
-IN_A_ROW(execl, , execv(path, arguments))
-IN_A_ROW(execlp, , execvp(path, arguments))
-IN_A_ROW(execle, char *const *environment = va_arg(more, char *const *), execve(path, arguments, environment))
+IN_A_ROW(execl, , own_execv(path, arguments))
+IN_A_ROW(execlp, , own_execvp(path, arguments))
+IN_A_ROW(execle, char *const *environment = va_arg(more, char *const *), own_execve(path, arguments, environment))

@@ -9,21 +9,28 @@
 #include <semaphore.h>
 #include <threads.h>
 
+#include "collect/agent/causal/causal.h"
 #include "collect/agent/core/real.h"
 
 /* The CPU clock is read before the other one here, and after it at the end. So reading the clocks does not count as
  * waiting. */
-struct lock_wait lock_wait_begins(void)
+struct lock_wait lock_wait_begins(uint64_t frame)
 {
 	struct lock_wait wait;
+	if (runtime.has_experiments)
+		causal_waits(frame);
 	wait.start_cpu_ns = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	wait.start_ns = runtime_now_ns(CLOCK_MONOTONIC);
 	return wait;
 }
 
-void lock_wait_ended(const struct lock_wait *wait, uint64_t function)
+void lock_wait_ended(const struct lock_wait *wait, uint64_t function, bool is_woken)
 {
 	int error = errno;
+	if (runtime.has_experiments && is_woken)
+		causal_woken(runtime_thread);
+	else if (runtime.has_experiments)
+		causal_goes_on(runtime_thread);
 	struct runtime_thread *thread = runtime_enter();
 	if (thread) {
 		uint64_t elapsed = runtime_now_ns(CLOCK_MONOTONIC) - wait->start_ns;
@@ -35,33 +42,36 @@ void lock_wait_ended(const struct lock_wait *wait, uint64_t function)
 	errno = error;
 }
 
+/* Whether another thread has ended the wait, rather than time or an error. */
+#define IS_WOKEN(result) ((result) == 0 || (result) == PTHREAD_BARRIER_SERIAL_THREAD)
+
 /* Interposes a function that always, or nearly always, waits. */
-#define WAITING_VERSION(type, name, version, parameters, arguments)   \
-	INTERPOSED type name parameters                               \
-	{                                                             \
-		if (!locks_are_watched())                             \
-			return REAL_VERSION(name, version) arguments; \
-		struct lock_wait wait = lock_wait_begins();           \
-		type result = REAL_VERSION(name, version) arguments;  \
-		lock_wait_ended(&wait, REAL_ADDRESS(name));           \
-		return result;                                        \
+#define WAITING_VERSION(type, name, version, parameters, arguments)           \
+	INTERPOSED type name parameters                                       \
+	{                                                                     \
+		if (!locks_are_watched())                                     \
+			return REAL_VERSION(name, version) arguments;         \
+		struct lock_wait wait = lock_wait_begins(RUNTIME_HERE);       \
+		type result = REAL_VERSION(name, version) arguments;          \
+		lock_wait_ended(&wait, REAL_ADDRESS(name), IS_WOKEN(result)); \
+		return result;                                                \
 	}
 #define WAITING(type, name, parameters, arguments) WAITING_VERSION(type, name, NULL, parameters, arguments)
 
 /* Interposes a function that takes a lock. `attempt` is the same without a wait. If its result is `busy`, the real
  * function is called, which waits or reports another error. Any other result is that of the real function. */
-#define LOCKING(name, parameters, arguments, attempt, busy) \
-	INTERPOSED int name parameters                      \
-	{                                                   \
-		if (!locks_are_watched())                   \
-			return REAL(name) arguments;        \
-		int result = attempt;                       \
-		if (result != (busy))                       \
-			return result;                      \
-		struct lock_wait wait = lock_wait_begins(); \
-		result = REAL(name) arguments;              \
-		lock_wait_ended(&wait, REAL_ADDRESS(name)); \
-		return result;                              \
+#define LOCKING(name, parameters, arguments, attempt, busy)                   \
+	INTERPOSED int name parameters                                        \
+	{                                                                     \
+		if (!locks_are_watched())                                     \
+			return REAL(name) arguments;                          \
+		int result = attempt;                                         \
+		if (result != (busy))                                         \
+			return result;                                        \
+		struct lock_wait wait = lock_wait_begins(RUNTIME_HERE);       \
+		result = REAL(name) arguments;                                \
+		lock_wait_ended(&wait, REAL_ADDRESS(name), IS_WOKEN(result)); \
+		return result;                                                \
 	}
 
 /* --- mutexes --- */
@@ -126,8 +136,8 @@ INTERPOSED int sem_wait(sem_t *semaphore)
 	if (REAL(sem_trywait)(semaphore) == 0)
 		return 0;
 	errno = error;
-	struct lock_wait wait = lock_wait_begins();
+	struct lock_wait wait = lock_wait_begins(RUNTIME_HERE);
 	int result = REAL(sem_wait)(semaphore);
-	lock_wait_ended(&wait, REAL_ADDRESS(sem_wait));
+	lock_wait_ended(&wait, REAL_ADDRESS(sem_wait), result == 0);
 	return result;
 }

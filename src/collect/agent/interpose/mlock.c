@@ -4,13 +4,14 @@
 #include "collect/agent/core/channel.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
+#include "collect/agent/interpose/mlock.h"
 
 static void unlock_ring(struct runtime_thread *thread)
 {
 	channel_unlock_ring(thread->ring);
 }
 
-INTERPOSED int mlockall(int flags)
+int mlock_all(int flags)
 {
 	int result = REAL(mlockall)(flags);
 	if (result == 0 && flags & MCL_CURRENT && runtime.channel && !runtime.alone) {
@@ -18,4 +19,9 @@ INTERPOSED int mlockall(int flags)
 		runtime_each_thread(unlock_ring);
 	}
 	return result;
+}
+
+INTERPOSED int mlockall(int flags)
+{
+	return mlock_all(flags);
 }

@@ -22,20 +22,19 @@ static int result_of(int error)
 
 /* --- the action of a signal --- */
 
-/* Other names of the C library for the usual functions; no header declares some of them. */
-int __sigaction(int number, const struct sigaction *action, struct sigaction *old);
-sighandler_t bsd_signal(int number, sighandler_t handler);
-int __sigsuspend(const sigset_t *mask);
-int __xpg_sigpause(int number);
+int __xpg_sigpause(int number); /* no header declares it */
+
+/* Other names of the C library for the usual functions. They are aliases: a call by name could reach a function of the program,
+ * which passes it on to us again (Erlang's virtual machine has a sigaction of its own). */
+INTERPOSED int __sigaction(int number, const struct sigaction *action, struct sigaction *old) ALIAS(sigaction);
+INTERPOSED sighandler_t bsd_signal(int number, sighandler_t handler) ALIAS(signal);
+INTERPOSED sighandler_t ssignal(int number, sighandler_t handler) ALIAS(signal);
+INTERPOSED sighandler_t sysv_signal(int number, sighandler_t handler) ALIAS(__sysv_signal);
+INTERPOSED int __sigsuspend(const sigset_t *mask) ALIAS(sigsuspend);
 
 INTERPOSED int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	return result_of(signals_action(number, action, old));
-}
-
-INTERPOSED int __sigaction(int number, const struct sigaction *action, struct sigaction *old)
-{
-	return sigaction(number, action, old);
 }
 
 static sighandler_t set_owned(int number, sighandler_t handler, int flags, bool blocks)
@@ -44,7 +43,7 @@ static sighandler_t set_owned(int number, sighandler_t handler, int flags, bool 
 	sigemptyset(&action.sa_mask);
 	if (blocks)
 		sigaddset(&action.sa_mask, number);
-	return sigaction(number, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
+	return result_of(signals_action(number, &action, &old)) < 0 ? SIG_ERR : old.sa_handler;
 }
 
 /* For a signal that is not ours, calls the real function, which applies the flag that siginterrupt has set. A
@@ -69,26 +68,11 @@ INTERPOSED sighandler_t signal(int number, sighandler_t handler)
 	return set_handler(number, handler, REAL(signal));
 }
 
-INTERPOSED sighandler_t bsd_signal(int number, sighandler_t handler)
-{
-	return signal(number, handler);
-}
-
-INTERPOSED sighandler_t ssignal(int number, sighandler_t handler)
-{
-	return signal(number, handler);
-}
-
 INTERPOSED sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
 	if (handler != SIG_ERR && signals_ours() && signals_is_owned(number))
 		return set_owned(number, handler, (int)(SA_RESETHAND | SA_NODEFER), false);
 	return set_handler(number, handler, REAL(__sysv_signal));
-}
-
-INTERPOSED sighandler_t sysv_signal(int number, sighandler_t handler)
-{
-	return __sysv_signal(number, handler);
 }
 
 /* The C library's deprecation warning is for programs, not for this definition. */
@@ -132,11 +116,6 @@ INTERPOSED int sigsuspend(const sigset_t *mask)
 	int result = REAL(sigsuspend)(mask);
 	waits_end(thread);
 	return result;
-}
-
-INTERPOSED int __sigsuspend(const sigset_t *mask)
-{
-	return sigsuspend(mask);
 }
 
 /* Waits with the current mask without `number`; our signal is blocked. */

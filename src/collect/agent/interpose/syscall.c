@@ -11,10 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/agent/causal/causal.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/interpose/locks.h"
+#include "collect/agent/interpose/mlock.h"
 #include "collect/agent/interpose/sandbox.h"
 #include "collect/agent/signals/signals.h"
 #include "collect/agent/signals/waits.h"
@@ -215,7 +217,7 @@ static long dispatch(long number, long arguments[ARGUMENTS])
 	if (number == SYS_prctl || number == SYS_seccomp)
 		return call_sandboxing(number, arguments);
 	if (number == SYS_mlockall)
-		return mlockall((int)arguments[0]);
+		return mlock_all((int)arguments[0]);
 	if (number == SYS_setsockopt && waits_is_timeout((int)arguments[1], (int)arguments[2]))
 		__atomic_store_n(&waits_on_sockets, true, __ATOMIC_RELAXED);
 	return never_restarts(number, arguments) ? call_waiting(number, arguments) : call(number, arguments);
@@ -229,10 +231,13 @@ INTERPOSED long syscall(long number, ...)
 	for (int i = 0; i < ARGUMENTS; i++)
 		arguments[i] = va_arg(list, long);
 	va_end(list);
-	if (!waits_for_lock(number, arguments) || !locks_are_watched())
+	if (!waits_for_lock(number, arguments) || !locks_are_watched()) {
+		if (number == SYS_futex || number == SYS_exit || number == SYS_exit_group)
+			causal_wakes();
 		return dispatch(number, arguments);
-	struct lock_wait wait = lock_wait_begins();
+	}
+	struct lock_wait wait = lock_wait_begins(RUNTIME_HERE);
 	long result = dispatch(number, arguments);
-	lock_wait_ended(&wait, REAL_ADDRESS(syscall));
+	lock_wait_ended(&wait, REAL_ADDRESS(syscall), result == 0);
 	return result;
 }

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <threads.h>
 
+#include "collect/agent/causal/causal.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
@@ -68,6 +69,7 @@ static struct starting *starting_of(void *(*run)(void *), void *argument)
 	/* The thread may run code that was loaded since the last check. */
 	if (__atomic_load_n(&loading_is_due, __ATOMIC_RELAXED))
 		loading_look();
+	causal_wakes();
 	struct starting *starting = runtime.channel ? starting_take() : NULL;
 	if (!starting)
 		return NULL;

@@ -30,6 +30,8 @@
 			waits_begin_masked(REAL_ADDRESS(function), &(mask), &waiting_room);     \
 		__typeof__(function(__VA_ARGS__)) waiting_result = REAL(function)(__VA_ARGS__); \
 		waits_end(waiting_thread);                                                      \
+		if (waiting_result > 0)                                                         \
+			causal_woken(waiting_thread);                                           \
 		waiting_result;                                                                 \
 	})
 
@@ -38,10 +40,11 @@
 /* No header declares these: those that _FORTIFY_SOURCE makes a program call, and second names of others. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t bytes);
-int __poll(struct pollfd *fds, nfds_t count, int timeout);
-int __select(int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *timeout);
-int __nanosleep(const struct timespec *time, struct timespec *left);
-int __connect(int fd, const struct sockaddr *to, socklen_t size);
+INTERPOSED int __poll(struct pollfd *fds, nfds_t count, int timeout) ALIAS(poll);
+INTERPOSED int __select(int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *timeout)
+	ALIAS(select);
+INTERPOSED int __nanosleep(const struct timespec *time, struct timespec *left) ALIAS(nanosleep);
+INTERPOSED int __connect(int fd, const struct sockaddr *to, socklen_t size) ALIAS(connect);
 
 static bool is_zero(const struct timespec *timeout)
 {
@@ -53,11 +56,6 @@ INTERPOSED int poll(struct pollfd *fds, nfds_t count, int timeout)
 	if (timeout == 0)
 		return REAL(poll)(fds, count, timeout);
 	return WAITING(poll, fds, count, timeout);
-}
-
-INTERPOSED int __poll(struct pollfd *fds, nfds_t count, int timeout)
-{
-	return poll(fds, count, timeout);
 }
 
 INTERPOSED int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes)
@@ -83,11 +81,6 @@ INTERPOSED int select(int count, fd_set *reads, fd_set *writes, fd_set *exceptio
 	if (timeout && timeout->tv_sec == 0 && timeout->tv_usec == 0)
 		return REAL(select)(count, reads, writes, exceptions, timeout);
 	return WAITING(select, count, reads, writes, exceptions, timeout);
-}
-
-INTERPOSED int __select(int count, fd_set *reads, fd_set *writes, fd_set *exceptions, struct timeval *timeout)
-{
-	return select(count, reads, writes, exceptions, timeout);
 }
 
 INTERPOSED int pselect(int count, fd_set *reads, fd_set *writes, fd_set *exceptions, const struct timespec *timeout,
@@ -151,11 +144,6 @@ INTERPOSED int connect(int fd, const struct sockaddr *to, socklen_t size)
 	return WAITING(connect, fd, to, size);
 }
 
-INTERPOSED int __connect(int fd, const struct sockaddr *to, socklen_t size)
-{
-	return connect(fd, to, size);
-}
-
 /* --- time --- */
 
 INTERPOSED int nanosleep(const struct timespec *time, struct timespec *left)
@@ -163,11 +151,6 @@ INTERPOSED int nanosleep(const struct timespec *time, struct timespec *left)
 	if (is_zero(time))
 		return REAL(nanosleep)(time, left);
 	return WAITING(nanosleep, time, left);
-}
-
-INTERPOSED int __nanosleep(const struct timespec *time, struct timespec *left)
-{
-	return nanosleep(time, left);
 }
 
 INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *left)
@@ -201,9 +184,9 @@ INTERPOSED int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
 	if (!locks_are_watched())
 		return WAITING(sem_timedwait, semaphore, until);
-	struct lock_wait wait = lock_wait_begins();
+	struct lock_wait wait = lock_wait_begins(RUNTIME_HERE);
 	int result = WAITING(sem_timedwait, semaphore, until);
-	lock_wait_ended(&wait, REAL_ADDRESS(sem_timedwait));
+	lock_wait_ended(&wait, REAL_ADDRESS(sem_timedwait), result == 0);
 	return result;
 }
 
@@ -211,9 +194,9 @@ INTERPOSED int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct tim
 {
 	if (!locks_are_watched())
 		return WAITING(sem_clockwait, semaphore, clock, until);
-	struct lock_wait wait = lock_wait_begins();
+	struct lock_wait wait = lock_wait_begins(RUNTIME_HERE);
 	int result = WAITING(sem_clockwait, semaphore, clock, until);
-	lock_wait_ended(&wait, REAL_ADDRESS(sem_clockwait));
+	lock_wait_ended(&wait, REAL_ADDRESS(sem_clockwait), result == 0);
 	return result;
 }
 

@@ -94,6 +94,7 @@ static void begin(struct runtime_thread *thread, uint64_t function, uint32_t how
 
 struct runtime_thread *waits_enter(uint64_t function)
 {
+	causal_wakes();
 	struct runtime_thread *thread = ticking();
 	if (thread)
 		begin(thread, function, signals_is_taken() ? WAITS_STOPPED : WAITS_BLOCKING);
@@ -102,6 +103,7 @@ struct runtime_thread *waits_enter(uint64_t function)
 
 struct runtime_thread *waits_enter_masked(uint64_t function, const sigset_t **mask, sigset_t *room)
 {
+	causal_wakes();
 	struct runtime_thread *thread = *mask ? ticking() : NULL;
 	if (!thread)
 		return *mask ? NULL : waits_enter(function);

@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/agent/causal/causal.h"
+
 struct runtime_thread;
 
 /* Makes the unwinder call us when it removes the frame of this function. The
@@ -59,12 +61,15 @@ void waits_find_sockets(void);
 /* Returns whether a socket's option is a timeout. */
 bool waits_is_timeout(long level, long name);
 
-/* Calls a function that waits. Its value is the function's result. */
+/* Calls a function that waits. Its value is the function's result. If that is positive, an event of the program has ended
+ * the wait, rather than time: descriptors are ready, a message has arrived. */
 #define WAITING(function, ...)                                                                  \
 	({                                                                                      \
 		struct runtime_thread *waiting_thread = waits_begin(REAL_ADDRESS(function));    \
 		__typeof__(function(__VA_ARGS__)) waiting_result = REAL(function)(__VA_ARGS__); \
 		waits_end(waiting_thread);                                                      \
+		if (waiting_result > 0)                                                         \
+			causal_woken(waiting_thread);                                           \
 		waiting_result;                                                                 \
 	})
 

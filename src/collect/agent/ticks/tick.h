@@ -1,4 +1,4 @@
-/* Shared by tick.c and ticks/timers.c. */
+/* Shared by the files of this folder. */
 #ifndef COLLECT_AGENT_TICKS_TICK_H
 #define COLLECT_AGENT_TICKS_TICK_H
 
@@ -7,12 +7,16 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "abi/counters.h"
+
 /* True: no tick comes during calls that the kernel does not restart (waits.h). False: all timers are of the thread's
  * CPU time. */
 extern const bool tick_waits_are_shielded;
 
 struct runtime_thread;
 
+/* The timers' signal has our handler. Without it, a timer would end the program. */
+extern bool tick_has_handler;
 /* Number of processors on which the process may run, as of the first timer. */
 extern uint32_t tick_processors;
 /* Number of threads of the process that have timers. */
@@ -31,5 +35,28 @@ void tick_spend(uint64_t now);
 /* Returns the distance of a waiting thread's ticks in place of `ns`: larger while the process exceeds its budget, but
  * at most the one at which the ticks of all threads take the budget. */
 uint64_t tick_stretched(uint64_t ns);
+
+/* Time off the CPU, in ns, that is not worth a system call. */
+enum { TICK_SHORT_NS = 50 * 1000 };
+
+/* Returns a random number of the thread; of the present thread below `limit`. */
+uint64_t tick_random(struct runtime_thread *thread);
+uint64_t tick_random_below(uint64_t limit);
+
+bool tick_measures_waits(void);
+/* Returns true if the thread has waited since the last call, rather than only lost the CPU to another one: the kernel's
+ * account has more voluntary switches than the waits that were charged already. */
+bool tick_has_waited(struct runtime_thread *thread);
+
+/* Charges the CPU time that no tick has charged yet, up to the thread's clock `cpu`, in ns. */
+void tick_charge_running(struct runtime_thread *thread, uint64_t cpu, bool in_syscall, const void *context);
+/* Charges time off the CPU since the last tick, in ns: that of a preemption (the thread has not `waited`) here, where
+ * the thread has returned to the CPU; other time when the next tick finds the thread waiting, or to the wait that the
+ * last tick found. */
+void tick_charge_absence(struct runtime_thread *thread, uint64_t ns, bool waited, const void *context);
+/* Charges `blocked_ns`: the time off the CPU that is not charged yet. */
+void tick_charge_blocked(struct runtime_thread *thread, const void *context);
+/* Charges the time of a wait without ticks, in ns, to the function that waited. */
+void tick_charge_shielded(struct runtime_thread *thread, enum counter counter, uint64_t ns);
 
 #endif

@@ -18,12 +18,18 @@ const bool tick_waits_are_shielded = false;
  * number. */
 static const char mono_tick, cpu_tick;
 
+static void note_refusal(void)
+{
+	__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_SIGNAL, __ATOMIC_RELAXED);
+}
+
 void tick_set_timer(int timer, int flags, uint64_t ns)
 {
 	static const uint64_t ns_per_s = 1000000000;
 	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ns / ns_per_s),
 						     .tv_nsec = (long)(ns % ns_per_s) } };
-	machine_syscall(SYS_timer_settime, timer, flags, (long)&at, 0, 0, 0);
+	if (machine_syscall(SYS_timer_settime, timer, flags, (long)&at, 0, 0, 0) < 0)
+		note_refusal();
 }
 
 bool tick_is_ours(const siginfo_t *info)
@@ -71,6 +77,8 @@ void tick_create(struct runtime_thread *thread)
 		tick_processors = count_processors();
 	if (runtime.channel->tick_ns == 0)
 		return;
+	if (!tick_has_handler) /* which was noted */
+		return;
 	if (!tick_waits_are_shielded) {
 		thread->has_timer = create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->timer);
 	} else {
@@ -78,10 +86,12 @@ void tick_create(struct runtime_thread *thread)
 		thread->has_cpu_timer = thread->has_timer &&
 					create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->cpu_timer);
 	}
-	if (thread->has_timer)
+	if (thread->has_timer) {
 		__atomic_add_fetch(&tick_threads, 1, __ATOMIC_RELAXED);
-	else
-		__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_add_fetch(&runtime.process->threads_untimed, 1, __ATOMIC_RELAXED);
+	note_refusal();
 }
 
 void tick_delete(struct runtime_thread *thread)

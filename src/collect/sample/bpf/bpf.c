@@ -13,59 +13,21 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/hash_map.h"
-#include "collect/sample/backend.h"
 #include "collect/sample/bpf/access.h"
+#include "collect/sample/bpf/backend_state.h"
 #include "collect/sample/bpf/code.h"
-#include "collect/sample/bpf/hooks.h"
-#include "collect/sample/bpf/kernel_names.h"
-#include "collect/sample/bpf/programs.h"
-#include "collect/sample/bpf/ring.h"
 #include "collect/sample/bpf/sources.h"
-#include "collect/sample/bpf/watched.h"
 #include "collect/sample/clock.h"
-#include "collect/sample/cpus.h"
 #include "collect/sample/inside.h"
 #include "collect/sample/perf/access.h"
-#include "collect/sample/perf/events.h"
 #include "collect/sample/probes/tracefs.h"
 #include "collect/sample/stacks/sample_decode.h"
-#include "collect/sample/state/side_events.h"
-#include "profile/findings.h"
-
-struct backend {
-	struct backend_request request;
-	struct resource_request resources[RESOURCE_REQUESTS_MAX];
-	struct cpus cpus;
-	struct programs *programs;
-	struct bpf_hooks hooks;
-	struct bpf_ring *ring;
-	struct bpf_kernel_names names;
-	struct code_loader *code;
-	struct side_events *side;
-	size_t side_bytes; /* the size of their rings */
-	bool has_side;     /* they are attached */
-	struct bpf_watched watched;
-	pid_t first;              /* the process that was attached first; 0: none yet */
-	bool is_wide;             /* functions are probed in all processes, not only in the first */
-	bool was_late;            /* ... but some had run before */
-	bool is_blind;            /* probing them failed */
-	struct hash_map attached; /* thread ids */
-	struct hash_map attached_processes;
-	struct perf_events counters; /* totals of resources that clocks sample: tag is the request */
-	bool stopped;
-	bool unfinished;            /* the totals lack the use of threads that still run */
-	struct bpf_results results; /* as of stop */
-	uint8_t *stack;             /* room for a stack that is read from the target */
-};
 
 /* --- probe --- */
 
@@ -332,6 +294,11 @@ static bool is_taken_by_tracing(const struct backend *backend, uint32_t request)
 static void deliver(struct backend *backend, const struct sample_record *record, const struct backend_sink *sink)
 {
 	struct backend_sample sample;
+	if (record->kind == SAMPLE_DESCRIPTION) {
+		sink->describes(sink->context, record->pid, (const struct interpreted_code *)(record + 1),
+				record->stack_bytes);
+		return;
+	}
 	decode_sample(record, record + 1, stack_asked(record), backend->stack, &sample);
 	if (record->request == SAMPLE_NO_REQUEST) {
 		sample.created_pid = record->hits ? record->about : 0;
@@ -342,6 +309,17 @@ static void deliver(struct backend *backend, const struct sample_record *record,
 			bpf_kernel_names_trim(&backend->names, &sample);
 		sink->sample(sink->context, &sample);
 	}
+}
+
+/* Returns the next sample. Where there was no memory to list all samples at once, those that were delivered make room. */
+static const struct sample_record *next_record(struct backend *backend, bool *complete)
+{
+	const struct sample_record *record = bpf_ring_peek(backend->ring);
+	if (!record && !*complete) {
+		*complete = bpf_ring_refresh(backend->ring);
+		record = bpf_ring_peek(backend->ring);
+	}
+	return record;
 }
 
 /*
@@ -368,7 +346,7 @@ static bool bpf_drain(struct backend *backend, uint64_t until_ns, const struct b
 	for (;;) {
 		uint64_t side_ns = UINT64_MAX;
 		bool has_side = side_events_peek(backend->side, &side_ns);
-		const struct sample_record *record = bpf_ring_peek(backend->ring);
+		const struct sample_record *record = next_record(backend, &complete);
 		bool side_first = has_side && (!record || side_ns <= record->time_ns);
 		if ((!has_side && !record) || (side_first ? side_ns : record->time_ns) > now)
 			return has_side || bpf_ring_has_stack(backend->ring);
@@ -423,111 +401,6 @@ static struct backend_counts bpf_counts(const struct backend *backend, size_t re
 	};
 }
 
-/* "1234 of 1250 stacks were unwound in the kernel; user-space fallback: 12 too deep, 4 ..." */
-static void add_walks(const struct backend *backend, struct profile *profile)
-{
-	static const char *const texts[] = {
-#define X(name, text) text,
-		WALK_LIST(X)
-#undef X
-	};
-	char text[512] = "";
-	size_t used = 0;
-	uint64_t in_all = 0, walked = 0;
-	for (int i = 0; i < WALK_END_COUNT; i++) {
-		in_all += backend->results.ends[i];
-		walked += i <= WALK_OTHER_ABI ? backend->results.ends[i] : 0;
-		if (i <= WALK_OTHER_ABI || backend->results.ends[i] == 0 || used >= sizeof(text))
-			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%" PRIu64 " %s",
-					 used == 0 ? "; user-space fallback: " : ", ", backend->results.ends[i],
-					 texts[i]);
-	}
-	if (in_all > 0)
-		finding_add(profile, FINDING_KERNEL_STACKS, in_all - walked,
-			    "%" PRIu64 " of %" PRIu64 " stack%s unwound in the kernel%s", walked, in_all,
-			    in_all == 1 ? " was" : "s were", text);
-}
-
-/* Returns whether a clock interrupts more often than this setting permits. The kernel then pauses the
- * clock without a report. */
-static bool is_clock_too_fast(const struct backend *backend, long most_per_second)
-{
-	enum { NS_PER_S = 1000 * 1000 * 1000 };
-	for (size_t i = 0; i < backend->request.resource_count; i++) {
-		const struct resource_request *request = &backend->resources[i];
-		if (counter_is_cpu_time(request->counter) || request->counter == COUNTER_REAL)
-			if (bpf_request_of(request).interval < (uint64_t)(NS_PER_S / most_per_second))
-				return true;
-	}
-	return false;
-}
-
-static void add_losses(const struct backend *backend, struct profile *profile)
-{
-	enum { KB = 1024 };
-	uint64_t threads = backend->results.lost_threads, creations = backend->results.lost_creations;
-	uint64_t missed = bpf_programs_missed(backend->programs);
-	long most = perf_access_max_sample_rate();
-	if (backend->side_bytes < SIDE_EVENTS_RING_BYTES)
-		finding_add(profile, FINDING_RINGS_SMALL, 0,
-			    "rings of only %zu KB for each CPU: locked memory is limited", backend->side_bytes / KB);
-	if (threads > 0)
-		finding_add(profile, FINDING_THREADS_NOT_RECORDED, threads,
-			    "{# thread was|# threads were} not recorded: no memory in the kernel");
-	if (creations > 0)
-		finding_add(profile, FINDING_STARTS_UNKNOWN, creations, "the start of {# thread|# threads} is unknown");
-	if (backend->results.signs_assumed > 0)
-		finding_add(profile, FINDING_SIGNS_ASSUMED, backend->results.signs_assumed,
-			    "{# value|# values} of 2^31 to 2^32 - 1 in an argument or return value of unknown type "
-			    "{was|were} taken for {a negative number|negative numbers}");
-	if (missed > 0)
-		finding_add(
-			profile, FINDING_EVENTS_MISSED, missed,
-			"{# event|# events} came while {its|their} eBPF program was busy, and {is|are} not counted");
-	if (backend->is_blind)
-		finding_add(
-			profile, FINDING_FUNCTIONS_UNOBSERVED, backend->is_blind,
-			"{# attempt|# attempts} to observe functions in the processes that the target started failed");
-	if (backend->unfinished)
-		finding_add(profile, FINDING_TOTALS_INCOMPLETE, backend->unfinished,
-			    "{# read|# reads} of the living threads' totals failed");
-	if (most > 0 && is_clock_too_fast(backend, most))
-		finding_add(profile, FINDING_SAMPLE_RATE_LIMITED, 0,
-			    "kernel.perf_event_max_sample_rate = %ld is below the requested rate", most);
-}
-
-/* A probe's trap belongs to the time of the function that it interrupts: to malloc's, for alloc-bytes. */
-static void add_probe_cost(const struct backend *backend, struct profile *profile)
-{
-	enum { TRAP_NS = 1000, TOLERATED_PERCENT = 1, CALLS_MIN = 1000 };
-	const uint64_t calls = backend->results.function_calls;
-	for (size_t i = 0; i < backend->request.resource_count; i++) {
-		enum counter counter = backend->resources[i].counter;
-		bool is_time = counter_is_cpu_time(counter) || counter == COUNTER_REAL;
-		uint64_t tolerated_ns = backend->results.totals[i] / 100 * TOLERATED_PERCENT;
-		if (!is_time || calls < CALLS_MIN || calls * TRAP_NS < tolerated_ns)
-			continue;
-		finding_add(profile, FINDING_PROBES_COSTLY, calls,
-			    "%s includes the probes' own time at {# call|# calls} of the functions they count",
-			    backend->resources[i].row->name);
-		return;
-	}
-}
-
-static void bpf_add_findings(const struct backend *backend, struct profile *profile)
-{
-	add_losses(backend, profile);
-	finding_add(profile, FINDING_UNWIND_ROWS, code_loader_rows(backend->code),
-		    "{# unwind row|# unwind rows} of 8 bytes and %" PRIu64 " bytes of index in the kernel",
-		    code_loader_index_bytes(backend->code));
-	add_walks(backend, profile);
-	add_probe_cost(backend, profile);
-	if (backend->was_late && backend->hooks.functions.count > 0)
-		finding_add(profile, FINDING_FIRST_CALLS_UNCOUNTED, 0,
-			    "calls of the first process that the target started are not counted in its first moments");
-}
-
 static int bpf_write_kernel_names(struct backend *backend, const uint64_t *addresses, size_t count, int fd)
 {
 	return bpf_kernel_names_write(&backend->names, addresses, count, fd);
@@ -536,6 +409,7 @@ static int bpf_write_kernel_names(struct backend *backend, const uint64_t *addre
 const struct backend_vtable backend_bpf = {
 	.name = "bpf",
 	.has_kernel = true,
+	.has_interpreters = true,
 	.serves = bpf_serves,
 	.probe = bpf_probe,
 	.open = bpf_open,

@@ -16,7 +16,7 @@
  * write position, and the data, twice, so that no record is cut at the end. A record has a header of 8
  * bytes: its length, with two flags in the upper bits, and a field of the kernel's own.
  */
-enum { HEADER_BYTES = 8 };
+enum { HEADER_BYTES = 8, ENTRIES_MIN = 64 };
 
 struct entry {
 	uint64_t time_ns;
@@ -56,7 +56,11 @@ static int make_wake_fd(int fd)
 static void *map_part(int fd, size_t bytes, int protection, size_t offset)
 {
 	void *memory = mmap(NULL, bytes, protection, MAP_SHARED, fd, (off_t)offset);
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	/* Only for speed: a fork would copy the entries of all these pages, and no child uses them. */
+	madvise(memory, bytes, MADV_DONTFORK);
+	return memory;
 }
 
 struct bpf_ring *bpf_ring_new(int fd, size_t bytes)
@@ -74,6 +78,12 @@ struct bpf_ring *bpf_ring_new(int fd, size_t bytes)
 		return NULL;
 	}
 	ring->data = (const uint8_t *)ring->producer + ring->page_bytes;
+	/* So that later records are listed in turns where there is no memory. */
+	if (ARRAY_RESERVE(ring->entries, ring->capacity, ENTRIES_MIN) < 0 ||
+	    ARRAY_RESERVE(ring->order, ring->order_capacity, ENTRIES_MIN) < 0) {
+		bpf_ring_free(ring);
+		return NULL;
+	}
 	return ring;
 }
 
@@ -105,12 +115,9 @@ static const struct sample_record *record_at(const struct bpf_ring *ring, uint64
 /* Returns whether the record's content fits into its length. The programs ensure that it does. */
 static bool is_whole(const struct sample_record *record, uint32_t length)
 {
-	if (length < sizeof(*record) || record->kind > SAMPLE_FALLBACK)
-		return false;
-	uint64_t more = sample_content_bytes(record);
-	if (record->kernel_frames)
-		more = sample_aligned(more) + record->kernel_frames * sizeof(uint64_t);
-	return more <= length - sizeof(*record);
+	bool is_known =
+		length >= sizeof(*record) && (record->kind <= SAMPLE_FALLBACK || record->kind == SAMPLE_DESCRIPTION);
+	return is_known && sample_all_bytes(record) <= length - sizeof(*record);
 }
 
 /* Removes the oldest entries, all of which are taken, and renumbers the others. */

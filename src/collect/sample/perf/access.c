@@ -123,13 +123,13 @@ static size_t power_of_two_below(size_t bytes)
 void perf_access_ring_sizes(size_t cpu_count, size_t side_wanted, size_t samples_wanted, size_t samples_min,
 			    size_t *side_bytes, size_t *sample_bytes)
 {
-	/* More CPUs share the memory of this many, so that it stays bounded. */
-	enum { FULL_SIZE_CPUS = 4 };
+	/* More CPUs share the memory of this many, so that it stays bounded, as long as that leaves a megabyte for each. */
+	enum { FULL_SIZE_CPUS = 4, SHARE_LEAST = 1024 * 1024 };
 	size_t share = cpu_count > FULL_SIZE_CPUS ? samples_wanted * FULL_SIZE_CPUS / cpu_count : samples_wanted;
 	*side_bytes = side_wanted;
 	*sample_bytes = power_of_two_below(share);
-	if (*sample_bytes < samples_wanted / 8)
-		*sample_bytes = samples_wanted / 8;
+	if (*sample_bytes < SHARE_LEAST)
+		*sample_bytes = SHARE_LEAST;
 	if (may_lock_memory() || perf_access_paranoid() == -1)
 		return;
 	enum { KB = 1024, DEFAULT_MLOCK_KB = 516, CONTROL_PAGES = 3 /* of the sample ring and up to two side rings */ };

@@ -36,6 +36,9 @@
 
 enum {
 	SAMPLE_RING_BYTES = 8 * 1024 * 1024,
+	/* With -a, programs are met for the first time while others are sampled: unwind rows of a compiler take some hundred
+	 * milliseconds, in which the rings fill. */
+	MACHINE_RING_BYTES = 64 * 1024 * 1024,
 	SAMPLE_RING_MIN_BYTES = 64 * 1024,
 	SAMPLE_RING_AMPLE_BYTES = 256 * 1024, /* smaller ones are reported */
 	/* Bytes of stack that are copied: nearly 64 KB for time (a record has at most 64 KB in all), and
@@ -239,8 +242,9 @@ static int make_rings(struct backend *backend, struct error *error)
 		return result;
 	size_t side_rings = backend->request.data_maps ? 2 : 1;
 	size_t side_bytes;
-	perf_access_ring_sizes(backend->cpus.count, SIDE_EVENTS_RING_BYTES * side_rings, SAMPLE_RING_BYTES,
-			       SAMPLE_RING_MIN_BYTES, &side_bytes, &backend->sample_ring_bytes);
+	size_t wanted = backend->request.everything ? MACHINE_RING_BYTES : SAMPLE_RING_BYTES;
+	perf_access_ring_sizes(backend->cpus.count, SIDE_EVENTS_RING_BYTES * side_rings, wanted, SAMPLE_RING_MIN_BYTES,
+			       &side_bytes, &backend->sample_ring_bytes);
 	side_bytes /= side_rings;
 	backend->rings = calloc(backend->cpus.count, sizeof(*backend->rings));
 	if (!backend->rings)
@@ -412,7 +416,7 @@ static void deliver_from(struct backend *backend, struct ring *ring, const struc
 	if (record->type == PERF_RECORD_SAMPLE)
 		deliver_sample(backend, record, sink);
 	else
-		perf_record_deliver(record, sink, true);
+		perf_record_deliver(record, perf_record_time(record), sink, true);
 	ring_next(ring);
 	/* Released at once: a burst may need the room. */
 	ring_release(ring);

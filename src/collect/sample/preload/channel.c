@@ -167,6 +167,8 @@ static void set_up(struct channel *memory, const struct backend_request *request
 	memory->monitor_pid = (uint32_t)getpid();
 	memory->request_count = (uint32_t)request->resource_count;
 	memory->starts_paused = request->paused;
+	memory->experiment.is_wanted = request->experiments;
+	memory->experiment.until_ns = UINT64_MAX; /* until the first drain */
 	memory->tick_ns = preload_tick_ns(request);
 	for (size_t i = 0; i < request->resource_count; i++)
 		memory->requests[i] = preload_request_of(&request->resources[i]);

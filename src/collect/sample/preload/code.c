@@ -17,10 +17,11 @@ static uint8_t *add_chunk(void *context, uint32_t number)
 }
 
 /* Sets the code of a process. The version is odd meanwhile: a walk during which it changed is repeated. */
-static void set_code(struct channel_process *process, uint64_t word)
+static void set_code(struct channel_process *process, uint64_t word, const struct interpreter *interpreter)
 {
 	uint64_t version = __atomic_load_n(&process->code_version, __ATOMIC_RELAXED) & ~UINT64_C(1);
 	__atomic_store_n(&process->code_version, version + 1, __ATOMIC_SEQ_CST);
+	process->interpreter = *interpreter;
 	__atomic_store_n(&process->code, word, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&process->code_version, version + 2, __ATOMIC_SEQ_CST);
 }
@@ -31,7 +32,7 @@ static int set_process(void *context, uint32_t pid, const struct walk_process *r
 	const struct preload_code *code = context;
 	struct channel_process *process = code->find(code->context, pid);
 	if (process)
-		set_code(process, run->first | (uint64_t)run->count << COUNT_SHIFT);
+		set_code(process, run->first | (uint64_t)run->count << COUNT_SHIFT, &run->interpreter);
 	return 0;
 }
 
@@ -40,7 +41,7 @@ static void drop_process(void *context, uint32_t pid)
 	const struct preload_code *code = context;
 	struct channel_process *process = code->find(code->context, pid);
 	if (process)
-		set_code(process, 0);
+		set_code(process, 0, &(struct interpreter){ 0 });
 }
 
 struct code_loader *preload_code_loader_new(struct channel *channel, preload_find_process *find, void *context,

@@ -307,6 +307,9 @@ static void report_next(struct preload_events *events, struct preload_thread *th
 		events->current->execs_ns = 0; /* the exec has failed */
 	if (record->kind == CHANNEL_EVENT)
 		report_event(events, thread, sink);
+	else if (record->kind == SAMPLE_DESCRIPTION)
+		sink->describes(sink->context, thread->pid, (const struct interpreted_code *)events->record.content,
+				record->stack_bytes);
 	else
 		report_sample(events, thread, sink);
 	events->current = NULL;

@@ -191,7 +191,10 @@ static size_t preload_descriptors(const struct backend *backend, struct pollfd *
  * times at which they were written. A later record rings the bell. */
 static bool preload_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
 {
+	static const uint64_t experiment_lasts_ns = 1000000000;
 	bool all = until_ns == UINT64_MAX;
+	struct channel_experiment *experiment = &preload_channel_memory(backend->channel)->experiment;
+	__atomic_store_n(&experiment->until_ns, clock_now_ns(CLOCK_MONOTONIC) + experiment_lasts_ns, __ATOMIC_RELAXED);
 	uint64_t lost_events = backend->sums.lost_events;
 	preload_channel_hear(backend->channel);
 	preload_events_drain(backend->events, all, sink);
@@ -211,6 +214,37 @@ static bool preload_wants_flush(const struct backend *backend)
 static void preload_flushed(struct backend *backend)
 {
 	preload_events_flushed(backend->events);
+}
+
+/* --- experiments --- */
+
+/* In this order, because threads of the target read at any time: see struct channel_experiment. */
+static bool preload_experiment(struct backend *backend, const struct backend_experiment *experiment)
+{
+	struct channel_experiment *shared = &preload_channel_memory(backend->channel)->experiment;
+	const struct preload_process *process = experiment ? preload_slots_find(backend->slots, experiment->pid) : NULL;
+	uint64_t delays = __atomic_load_n(&shared->delays, __ATOMIC_ACQUIRE);
+	__atomic_store_n(&shared->frames, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&shared->delays, ((delays >> CHANNEL_DELAY_BITS) + 1) << CHANNEL_DELAY_BITS, __ATOMIC_SEQ_CST);
+	if (!process)
+		return false;
+	shared->percent = experiment->percent;
+	shared->program = preload_slots_shared(backend->slots, process)->program;
+	for (size_t i = 0; i < experiment->frames; i++)
+		shared->path[i] =
+			(struct channel_range){ .start = experiment->path[i].start, .end = experiment->path[i].end };
+	__atomic_store_n(&shared->frames, (uint32_t)experiment->frames, __ATOMIC_RELEASE);
+	return true;
+}
+
+static struct backend_progress preload_progress(const struct backend *backend, size_t request)
+{
+	const struct channel *memory = preload_channel_memory(backend->channel);
+	const struct preload_sums sums = preload_slots_sums(backend->slots, clock_now_ns(CLOCK_MONOTONIC));
+	uint64_t delays = __atomic_load_n(&memory->experiment.delays, __ATOMIC_ACQUIRE);
+	return (struct backend_progress){ .amount = preload_gticks_of(backend->resources[request].row,
+								      sums.totals[request]),
+					  .delay_ns = delays & CHANNEL_DELAY_MASK };
 }
 
 /* --- the end --- */
@@ -280,6 +314,9 @@ static void add_no_room(const struct backend *backend, struct profile *profile)
 	if (threads > 0)
 		finding_add(profile, FINDING_THREADS_NOT_RECORDED, threads,
 			    "{# thread was|# threads were} not recorded: limit %d at a time", CHANNEL_THREADS);
+	if (backend->sums.untimed > 0)
+		finding_add(profile, FINDING_THREADS_NOT_RECORDED, backend->sums.untimed,
+			    "{# thread was|# threads were} not sampled: the kernel gave no timer (ulimit -i)");
 }
 
 /* Adds the ways in which the program itself impaired the measurement. */
@@ -338,6 +375,7 @@ const struct backend_vtable backend_preload = {
 	.name = "preload",
 	.only_commands = true,
 	.has_labels = true,
+	.has_interpreters = true,
 	.serves = preload_serves,
 	.probe = preload_probe,
 	.open = preload_open,
@@ -352,5 +390,7 @@ const struct backend_vtable backend_preload = {
 	.stop = preload_stop,
 	.counts = preload_counts,
 	.add_findings = preload_add_findings,
+	.experiment = preload_experiment,
+	.progress = preload_progress,
 	.close = preload_close,
 };

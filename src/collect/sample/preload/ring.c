@@ -27,12 +27,15 @@ static void copy_out(const struct preload_ring *ring, uint64_t at, void *to, siz
 /* Returns whether such a record is possible within `room` bytes. */
 static bool is_possible(const struct sample_record *record, uint64_t room)
 {
-	uint32_t stack_most = record->kind == SAMPLE_FALLBACK ? SAMPLE_STACK_BYTES
-			      : record->kind == CHANNEL_EVENT ? CHANNEL_TEXT_BYTES
-							      : 0;
-	if (record->kind > CHANNEL_EVENT || record->stack_bytes > stack_most || record->kernel_frames > 0)
+	uint32_t stack_most = record->kind == SAMPLE_FALLBACK      ? SAMPLE_STACK_BYTES
+			      : record->kind == CHANNEL_EVENT      ? CHANNEL_TEXT_BYTES
+			      : record->kind == SAMPLE_DESCRIPTION ? sizeof(struct interpreted_code)
+								   : 0;
+	if (record->kind > SAMPLE_DESCRIPTION || record->stack_bytes > stack_most || record->kernel_frames > 0)
 		return false;
 	if (record->frames > (record->kind == SAMPLE_WALKED ? WALK_FRAMES : 0))
+		return false;
+	if (record->interpreted > (record->kind <= SAMPLE_FALLBACK ? INTERPRETED_MOST : 0))
 		return false;
 	return preload_record_bytes(record) <= room;
 }

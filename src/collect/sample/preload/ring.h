@@ -14,12 +14,15 @@
 #include "collect/sample/stacks/sample_decode.h"
 #include "processor/registers.h"
 
-enum { PRELOAD_CONTENT_BYTES = WALK_FRAMES * sizeof(uint64_t) + sizeof(struct arch_registers) + SAMPLE_STACK_BYTES };
+enum {
+	PRELOAD_CONTENT_BYTES = 2 * WALK_FRAMES * sizeof(uint64_t) + sizeof(struct arch_registers) +
+				SAMPLE_STACK_BYTES + INTERPRETED_MOST * sizeof(struct interpreted_frame)
+};
 
 /* Returns the bytes of a record in its ring. The record's fields may have any values: the caller checks the bounds. */
 static inline uint64_t preload_record_bytes(const struct sample_record *record)
 {
-	return sizeof(*record) + sample_aligned(sample_content_bytes(record));
+	return sizeof(*record) + sample_aligned(sample_all_bytes(record));
 }
 
 /* A record that was taken out of the ring, and its content: frames; registers and stack; or a text. */

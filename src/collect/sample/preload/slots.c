@@ -444,6 +444,7 @@ static void add_process(struct preload_sums *sums, const struct preload_slots *s
 {
 	const struct channel_process *shared = preload_slots_shared(slots, process);
 	sums->unwatched += shared->threads_unwatched;
+	sums->untimed += shared->threads_untimed;
 	sums->late_ticks += shared->late_ticks;
 	sums->stretch = shared->stretch_max > sums->stretch ? shared->stretch_max : sums->stretch;
 	sums->flags |= shared->findings;

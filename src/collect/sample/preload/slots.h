@@ -67,7 +67,8 @@ struct preload_sums {
 	double estimated_squares[SAMPLE_REQUESTS];
 	uint64_t lost_events;
 	uint64_t broken_rings;
-	uint64_t unwatched; /* threads for which there was no slot or timer */
+	uint64_t unwatched; /* threads for which there was no slot */
+	uint64_t untimed;   /* threads to which the kernel gave no timer */
 	uint64_t late_ticks;
 	uint32_t stretch;       /* largest factor by which a process's waiting threads had fewer ticks; 0: none */
 	uint64_t not_connected; /* programs that were started and did not connect */

@@ -206,6 +206,19 @@ static int fill_run(struct code_loader *loader, const struct run *run, const str
 	return result;
 }
 
+/* Sets the first interpreter of a process's files, with run-time addresses. */
+static void set_interpreter(struct interpreter *interpreter, const struct backend_code *code, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!code[i].interpreter)
+			continue;
+		*interpreter = *code[i].interpreter;
+		interpreter->runtime += code[i].bias;
+		interpreter->code_type += code[i].bias;
+		return;
+	}
+}
+
 int code_loader_load(struct code_loader *loader, uint32_t pid, const struct backend_code *code, size_t count)
 {
 	struct run *old = run_of(loader, pid);
@@ -225,6 +238,7 @@ int code_loader_load(struct code_loader *loader, uint32_t pid, const struct back
 	}
 	result = count ? fill_run(loader, &run, code, count) : 0;
 	struct walk_process process = { .first = run.first, .count = (uint32_t)count };
+	set_interpreter(&process.interpreter, code, count);
 	int set = count ? loader->storage.set_process(loader->storage.context, pid, &process) : 0;
 	if (set < 0) {
 		give_up_run(loader, &run);

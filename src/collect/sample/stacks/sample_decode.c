@@ -47,7 +47,7 @@ static void fill_fallback(const struct sample_record *record, const void *conten
 	sample->has_registers = true;
 	sample->stack = (const uint8_t *)(words + ARCH_REGISTERS);
 	sample->stack_bytes = record->stack_bytes;
-	sample->stack_asked = stack_asked;
+	sample->stack_asked = record->flags & SAMPLE_STACK_CUT ? record->stack_bytes : stack_asked;
 	uint64_t sp = sample->registers.value[ARCH_SP_REGISTER];
 	if (record->end == WALK_ASLEEP) {
 		sample->stack = stack;
@@ -88,9 +88,17 @@ void decode_sample(const struct sample_record *record, const void *content, size
 		sample->address_count = record->frames;
 		sample->cause = cause_of(record);
 	}
+	const uint64_t *behind =
+		(const uint64_t *)content + sample_aligned(sample_content_bytes(record)) / sizeof(uint64_t);
 	if (record->kernel_frames) {
-		sample->kernel =
-			(const uint64_t *)content + sample_aligned(sample_content_bytes(record)) / sizeof(uint64_t);
+		sample->kernel = behind;
 		sample->kernel_count = record->kernel_frames;
 	}
+	if (record->interpreted) {
+		sample->stack_pointers = record->frames ? behind + record->kernel_frames : NULL;
+		sample->interpreted =
+			(const struct interpreted_frame *)(behind + record->kernel_frames + record->frames);
+		sample->interpreted_count = record->interpreted;
+	}
+	sample->interpreted_end = record->interpreted_end;
 }

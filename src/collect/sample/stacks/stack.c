@@ -6,9 +6,11 @@
 #include "base/array.h"
 #include "collect/sample/stacks/call_edges.h"
 #include "collect/sample/stacks/deep_stack.h"
+#include "collect/sample/stacks/interpreted.h"
 #include "collect/sample/stacks/kernel_path.h"
 #include "collect/sample/stacks/path_tree.h"
 #include "collect/sample/stacks/stack_memory.h"
+#include "collect/sample/stacks/walked_path.h"
 #include "profile/module_name.h"
 
 enum { FRAMES_MAX = 256 * 1024 };
@@ -34,6 +36,10 @@ struct stacks {
 	size_t first_outside;  /* index of the first frame found by a return address that was not copied; 0: none */
 
 	bool went_generated; /* the walk went through generated code */
+	struct interpreted *interpreted;
+	struct interpreted_path interpreted_path;
+	uint64_t *sps; /* of the native frames; owned */
+	size_t sp_capacity;
 
 	struct call_edges *edges;
 	struct walk_ends ends;
@@ -75,7 +81,9 @@ struct stacks *stacks_new(struct profile *profile, struct processes *processes, 
 	walk_ends_init(&stacks->ends);
 	stacks->frames = malloc(FRAMES_MAX * sizeof(*stacks->frames));
 	stacks->edges = call_edges_new(modules);
-	if (!stacks->frames || !stacks->edges || add_module(modules, MODULE_NAME_KERNEL, &stacks->kernel_module) < 0 ||
+	stacks->interpreted = interpreted_new(profile);
+	if (!stacks->frames || !stacks->edges || !stacks->interpreted ||
+	    add_module(modules, MODULE_NAME_KERNEL, &stacks->kernel_module) < 0 ||
 	    add_name(stacks, modules, "[kernel: exec or exit]", &stacks->kernel_location) < 0 ||
 	    add_name(stacks, modules, "[incomplete stack]", &stacks->incomplete_location) < 0 ||
 	    add_name(stacks, modules, "[unknown code]", &unknown_location) < 0) {
@@ -92,6 +100,8 @@ void stacks_free(struct stacks *stacks)
 		return;
 	stack_memory_release(&stacks->memory);
 	call_edges_free(stacks->edges);
+	interpreted_free(stacks->interpreted);
+	free(stacks->sps);
 	walk_ends_release(&stacks->ends);
 	path_tree_release(&stacks->tree);
 	free(stacks->frames);
@@ -103,6 +113,11 @@ struct stacks_cut stacks_cut_recently(struct stacks *stacks)
 	struct stacks_cut cut = stacks->cut_recently;
 	stacks->cut_recently = (struct stacks_cut){ 0 };
 	return cut;
+}
+
+int stacks_describe(struct stacks *stacks, uint32_t pid, const struct interpreted_code *code, size_t bytes)
+{
+	return interpreted_describe(stacks->interpreted, pid, code, bytes);
 }
 
 struct walk_ends *stacks_ends(struct stacks *stacks)
@@ -134,6 +149,9 @@ static bool joins(void *context, const struct unwind_frame *frame)
 {
 	struct stacks *stacks = context;
 	const struct deep_stack *deep = stacks->thread->deep;
+	/* Equal native frames may interpret other functions now. */
+	if (stacks->sample->interpreted_count > 0)
+		return false;
 	/* The stack of a signal handler may be above everything that was compared. */
 	if (frame->sp < stacks->memory.same_from || !deep || frame->sp >= deep->top)
 		return false;
@@ -150,6 +168,9 @@ static int64_t add_path(struct stacks *stacks, uint32_t node, size_t count, stru
 	for (size_t i = count; i > 0; i--) {
 		const struct unwind_frame *frame = &stacks->frames[i - 1];
 		int64_t added = path_tree_add(&stacks->tree, node, frame, 0);
+		if (added < 0)
+			return added;
+		added = interpreted_add(&stacks->interpreted_path, i - 1, (uint32_t)added);
 		if (added < 0)
 			return added;
 		node = (uint32_t)added;
@@ -229,7 +250,7 @@ static enum unwind_cause cause_of(const struct stacks *stacks, const struct unwi
 static uint64_t stack_start(void *context)
 {
 	struct stacks *stacks = context;
-	return processes_stack_start(stacks->process);
+	return processes_stack_start(stacks->processes, stacks->process);
 }
 
 /* Walks the stack. `distrust_live`: the target's memory was found to have changed. */
@@ -299,7 +320,7 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 	}
 	/* A return address of 0 is a root, but memory that was read late may contain zeros. The frame
 	 * itself is certain if its own return address was copied. */
-	bool is_zero = stacks->memory.zero_outside && unwind_cause_is_root(result->cause);
+	bool is_zero = stacks->memory.zero_outside && unwind_cause_is_root(result->cause) && !result->is_new_thread;
 	bool doubtful = stacks->first_outside || is_zero;
 	stacks->false_root = doubtful && !result->joined && !is_outermost(stacks, count - 1);
 	return stacks->false_root && stacks->first_outside ? count - 1 : count;
@@ -361,63 +382,51 @@ static int64_t add_broken_path(struct stacks *stacks, const struct unwind_result
 
 /* --- stacks that the backend unwound --- */
 
-static struct unwind_frame frame_at(struct stacks *stacks, uint64_t pc)
+/* Prepares to add the interpreter's frames to the path, by the stack pointers of the native ones. If they are not known, a whole
+ * path is not whole. Returns 0 or ERROR_MEMORY. */
+static int begin_interpreted(struct stacks *stacks, const uint64_t *sps, size_t frames, enum unwind_cause *cause)
 {
-	struct unwind_frame frame = { .pc = pc, .address = pc, .module = UINT32_MAX };
-	struct unwind_module module;
-	if (module_at(stacks, pc, &module) == 0) {
-		frame.address = pc - module.bias;
-		frame.module = module.id;
-	}
-	return frame;
+	const struct backend_sample *sample = stacks->sample;
+	stacks->interpreted_path = (struct interpreted_path){ 0 };
+	if (sample->interpreted_count == 0 && !interpreted_has_failed(sample))
+		return 0;
+	int result = sps && sample->interpreted_end == INTERPRETED_WHOLE
+			     ? interpreted_begin(stacks->interpreted, sample, sps, frames, &stacks->interpreted_path)
+			     : ERROR_CORRUPT;
+	if (result < 0 && unwind_cause_whole(*cause))
+		*cause = UNWIND_INTERPRETER;
+	return result == ERROR_MEMORY ? result : 0;
 }
 
-/* Adds the addresses [0, count), outermost last, below `node`. Sets *unknown if one of them is in no
- * module. */
-static int64_t add_addresses(struct stacks *stacks, uint32_t node, size_t count, bool *unknown)
+/* The same for a stack that was unwound here. */
+static int begin_unwound(struct stacks *stacks, size_t frames, enum unwind_cause *cause)
 {
-	uint32_t version = stacks->process->code_version;
-	for (size_t i = count; i > 0; i--) {
-		uint64_t pc = stacks->sample->addresses[i - 1];
-		uint32_t child = path_tree_follow(&stacks->tree, node, pc, version);
-		if (!child) {
-			struct unwind_frame frame = frame_at(stacks, pc);
-			bool known = frame.module != UINT32_MAX;
-			*unknown |= !known;
-			int64_t added = path_tree_add(&stacks->tree, node, &frame, known ? version : 0);
-			if (added < 0)
-				return added;
-			child = (uint32_t)added;
-		}
-		node = child;
-	}
-	return node;
-}
-
-/* Adds a broken path, up to and including the first address in no module. */
-static int64_t add_broken_addresses(struct stacks *stacks)
-{
-	size_t count = 0;
-	bool unknown = false;
-	while (!unknown && count < stacks->sample->address_count)
-		unknown = frame_at(stacks, stacks->sample->addresses[count++]).module == UINT32_MAX;
-	int64_t node = add_name_node(stacks, stacks->incomplete_location);
-	return node < 0 ? node : add_addresses(stacks, (uint32_t)node, count, &unknown);
+	if (ARRAY_RESERVE(stacks->sps, stacks->sp_capacity, frames) < 0)
+		return ERROR_MEMORY;
+	for (size_t i = 0; stacks->sample->interpreted_count > 0 && i < frames; i++)
+		stacks->sps[i] = stacks->frames[i].sp;
+	return begin_interpreted(stacks, stacks->sps, frames, cause);
 }
 
 static int64_t add_walked(struct stacks *stacks, enum unwind_cause *cause)
 {
+	struct walked_path path = {
+		.tree = &stacks->tree,
+		.processes = stacks->processes,
+		.process = stacks->process,
+		.base = stacks->thread->base_node,
+		.interpreted = &stacks->interpreted_path,
+	};
 	*cause = stacks->sample->cause;
+	int begun = begin_interpreted(stacks, stacks->sample->stack_pointers, stacks->sample->address_count, cause);
+	if (begun < 0)
+		return begun;
 	stacks->went_generated = *cause == UNWIND_ROOT_NAMELESS;
-	if (unwind_cause_whole(*cause)) {
-		bool unknown = false;
-		int64_t node =
-			add_addresses(stacks, stacks->thread->base_node, stacks->sample->address_count, &unknown);
-		if (!unknown)
-			return node;
-		*cause = UNWIND_NO_MODULE; /* the process has changed its maps since */
-	}
-	return add_broken_addresses(stacks);
+	int64_t node = walked_path_add_whole(&path, stacks->sample, cause);
+	if (unwind_cause_whole(*cause))
+		return node;
+	node = add_name_node(stacks, stacks->incomplete_location);
+	return node < 0 ? node : walked_path_add_broken(&path, (uint32_t)node, stacks->sample);
 }
 
 /* --- stacks that are unwound here --- */
@@ -425,12 +434,16 @@ static int64_t add_walked(struct stacks *stacks, enum unwind_cause *cause)
 static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 {
 	struct unwind_result result = walk_believably(stacks, cause);
+	int begun = begin_unwound(stacks, result.count, cause);
+	if (begun < 0)
+		return begun;
 	bool whole = unwind_cause_whole(*cause);
 	stacks->went_generated = result.used_generated || (result.joined && stacks->thread->deep->is_generated);
 	bool cut = stack_memory_went_outside(&stacks->memory);
 	stacks->cut_recently.stacks += cut;
 	stacks->cut_recently.too_late += cut && !whole;
-	uint32_t callers = whole ? PROFILE_NONE : recall_callers(stacks, &result);
+	bool is_interpreted = stacks->sample->interpreted_count > 0;
+	uint32_t callers = whole || is_interpreted ? PROFILE_NONE : recall_callers(stacks, &result);
 	if (callers != PROFILE_NONE)
 		*cause = UNWIND_ROOT_REMEMBERED;
 	if (*cause == UNWIND_NO_USER_STACK)

@@ -36,6 +36,9 @@ struct stacks;
 struct stacks *stacks_new(struct profile *profile, struct processes *processes, struct modules *modules);
 void stacks_free(struct stacks *stacks); /* NULL is fine */
 
+/* As backend_sink.describes. Returns 0 or a negative error. */
+int stacks_describe(struct stacks *stacks, uint32_t pid, const struct interpreted_code *code, size_t bytes);
+
 /* From now on, a sample that was taken in the kernel and has no stack of the kernel ends in the function "[kernel]". */
 void stacks_show_kernel(struct stacks *stacks, bool shows);
 

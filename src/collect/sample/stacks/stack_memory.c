@@ -174,7 +174,7 @@ void stack_memory_begin(struct stack_memory *memory, const struct backend_sample
 	memory->used_pages = false;
 	memory->zero_outside = false;
 	memory->same_from = UINT64_MAX;
-	target_memory_begin(&memory->target, (pid_t)sample->pid);
+	target_memory_begin(&memory->target, processes_are_past(memory->processes) ? 0 : (pid_t)sample->pid);
 	/* A thread with a deep stack will need the memory above. An early look makes changes less likely,
 	 * and most of the copy need not be walked either. */
 	if (deep && is_cut(sample)) {

@@ -33,7 +33,7 @@ static size_t read_target(pid_t pid, uint64_t address, void *bytes, size_t size)
 	struct iovec local = { .iov_base = bytes, .iov_len = size };
 	struct iovec remote = { .iov_base = (void *)(uintptr_t)address,
 				.iov_len = size }; /* NOLINT(performance-no-int-to-ptr) */
-	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	ssize_t got = pid == 0 ? 0 : process_vm_readv(pid, &local, 1, &remote, 1, 0);
 	return got < 0 ? 0 : (size_t)got;
 }
 

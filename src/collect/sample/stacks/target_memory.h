@@ -29,7 +29,7 @@ struct target_memory {
 void target_memory_init(struct target_memory *memory);
 void target_memory_release(struct target_memory *memory);
 
-/* Begins another sample, of process `pid`. */
+/* Begins another sample, of process `pid`; 0: it is gone, and no memory is readable. */
 void target_memory_begin(struct target_memory *memory, pid_t pid);
 
 /* Reads the span anew from `start`: `size` bytes, or as many as are readable. Returns their number, which

@@ -12,10 +12,13 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 #include "collect/sample/state/perf_map_file.h"
+#include "frames/interpreters/interpreters.h"
 
 struct modules {
 	struct profile *profile;
 	int64_t since_s;                    /* when the recording began, in seconds of CLOCK_REALTIME */
+	bool is_past;                       /* the processes are gone: only paths lead to files */
+	bool is_other_kernel;               /* ... and another kernel ran them */
 	struct perf_map_process *generated; /* the processes with generated code */
 	size_t generated_count, generated_capacity;
 	struct module *items;
@@ -54,6 +57,13 @@ void modules_free(struct modules *modules)
 	hash_map_release(&modules->by_key);
 	hash_map_release(&modules->by_inode);
 	free(modules);
+}
+
+void modules_set_past(struct modules *modules, int64_t since_s, bool is_other_kernel)
+{
+	modules->is_past = true;
+	modules->since_s = since_s;
+	modules->is_other_kernel = is_other_kernel;
 }
 
 static const char anonymous[] = "[anon]";
@@ -107,17 +117,28 @@ static void adopt(struct modules *modules, struct module *module, int fd, struct
 	module->why_no_file = *why;
 }
 
+/* Returns a mapping without its process, if that is gone. */
+static struct mapped_file reachable(const struct modules *modules, const struct mapped_file *mapped)
+{
+	struct mapped_file file = *mapped;
+	if (modules->is_past) {
+		file.pid = 0;
+		file.start = file.end = 0;
+	}
+	return file;
+}
+
 static void load(struct modules *modules, struct module *module, const struct mapped_file *at)
 {
 	const struct profile_module *shown = &modules->profile->modules[module->id];
-	struct mapped_file mapped = at ? *at : (struct mapped_file){ 0 };
+	struct mapped_file mapped = at ? reachable(modules, at) : (struct mapped_file){ 0 };
 	struct elf_file *elf = NULL;
 	struct error why = { 0 };
 	int fd = -1;
 	mapped.path = profile_string(modules->profile, shown->path);
 	mapped.build_id = shown->build_id_bytes ? shown->build_id : NULL;
 	mapped.build_id_bytes = shown->build_id_bytes;
-	if (module->kind == MODULE_VDSO)
+	if (module->kind == MODULE_VDSO && !modules->is_other_kernel)
 		elf = open_vdso();
 	else if (module->kind == MODULE_FILE)
 		fd = mapped_file_open(&mapped, &elf, &why);
@@ -165,7 +186,8 @@ static int64_t add_generated(struct modules *modules, uint32_t pid, const char *
 	int64_t index = add(modules, key_of_path(path, MODULE_ANON) ^ hash_u64(pid), path, MODULE_ANON, NULL, 0);
 	if (index >= 0 && modules->count > before) {
 		modules->items[index].generated = (uint32_t)modules->generated_count;
-		modules->generated[modules->generated_count++] = perf_map_process(pid, modules->since_s);
+		modules->generated[modules->generated_count++] =
+			perf_map_process(pid, modules->since_s, modules->is_past);
 	}
 	return index;
 }
@@ -189,7 +211,8 @@ static int take_jitdump(struct modules *modules, const struct mapped_file *mappe
 	struct module *module = index < 0 ? NULL : &modules->items[index];
 	if (!module || module->has_dump)
 		return index < 0 ? (int)index : 0;
-	int fd = mapped_file_open_any(mapped);
+	const struct mapped_file file = reachable(modules, mapped);
+	int fd = mapped_file_open_any(&file);
 	if (fd < 0)
 		return 0;
 	if (module->fd >= 0)
@@ -259,7 +282,8 @@ static int64_t add_inode(struct modules *modules, const struct mapped_file *mapp
 		return ERROR_MEMORY;
 	struct elf_file *elf;
 	struct error why = { 0 };
-	int fd = mapped_file_open(mapped, &elf, &why);
+	const struct mapped_file file = reachable(modules, mapped);
+	int fd = mapped_file_open(&file, &elf, &why);
 	if (fd >= 0 && !elf)
 		return add_lisp_core(modules, (uint32_t)mapped->pid, plain, fd);
 	int64_t index = add_opened(modules, mapped, file_key, elf);
@@ -307,6 +331,9 @@ struct module *modules_get(struct modules *modules, uint32_t index, const struct
 	if (module->file && !module->table_tried) {
 		module->table = unwind_table_new(module->file, NULL);
 		module->table_tried = true;
+		const struct interpreter_row *row =
+			interpreters_find(module->file, &module->interpreter, &module->interpreter_version);
+		module->language = row ? row->language : NULL;
 	}
 	return module;
 }

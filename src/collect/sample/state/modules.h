@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "abi/interpreter.h"
 #include "collect/sample/state/mapped_file.h"
 #include "elf/elf_file.h"
 #include "profile/profile.h"
@@ -30,11 +31,19 @@ struct module {
 	struct elf_file *file;      /* NULL: not readable */
 	struct error why_no_file;   /* code 0: no attempt to open it failed */
 	struct unwind_table *table; /* NULL: none */
+	/* The interpreter in the file, with ELF virtual addresses; kind INTERPRETER_NONE: none, or of an unknown version. */
+	struct interpreter interpreter;
+	const char *language;         /* of the interpreter; NULL: there is none */
+	uint32_t interpreter_version; /* as it states it; 0: it does not */
 };
 
 /* Returns NULL if memory ran out. Adds each module to `profile`, and does not own it. */
 struct modules *modules_new(struct profile *profile);
 void modules_free(struct modules *modules); /* NULL is fine */
+
+/* For the maps of an earlier recording, before the first one: files are opened by their paths. Perf maps of generated code count if they
+ * are not older than `since_s`, in seconds of CLOCK_REALTIME. `is_other_kernel`: the recording's vDSO is not ours. */
+void modules_set_past(struct modules *modules, int64_t since_s, bool is_other_kernel);
 
 /* Returns the index of the module of a mapped file, added if new, or ERROR_MEMORY. Files with the same path are one
  * module if they have the same build-id or, without one, the same device and inode. All memory of a process without a file

@@ -27,11 +27,13 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * ns_per_s + (uint64_t)now.tv_nsec;
 }
 
-struct perf_map_process perf_map_process(uint32_t pid, int64_t not_before_s)
+struct perf_map_process perf_map_process(uint32_t pid, int64_t not_before_s, bool is_past)
 {
-	struct perf_map_process process = { .pid = pid, .since_s = not_before_s, .pause_ns = FIRST_PAUSE_NS };
+	struct perf_map_process process = {
+		.pid = pid, .since_s = not_before_s, .is_past = is_past, .pause_ns = FIRST_PAUSE_NS
+	};
 	uint64_t ticks;
-	if (proc_stat_read(pid, PROC_STAT_START, &ticks))
+	if (!is_past && proc_stat_read(pid, PROC_STAT_START, &ticks))
 		process.since_s = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME) +
 				  (int64_t)(ticks / (uint64_t)sysconf(_SC_CLK_TCK));
 	return process;
@@ -63,11 +65,12 @@ static bool read_view(uint32_t pid, struct view *view)
 }
 
 /* Opens the root that a process sees, or ours if it has ended. */
-static int open_root(uint32_t pid, struct view *view)
+static int open_root(const struct perf_map_process *process, struct view *view)
 {
+	uint32_t pid = process->pid;
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
-	int root = read_view(pid, view) ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int root = !process->is_past && read_view(pid, view) ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (root >= 0)
 		return root;
 	*view = (struct view){ .user = geteuid(), .pid = pid };
@@ -91,7 +94,7 @@ int perf_map_open(struct perf_map_process *process, bool is_last)
 	process->pause_ns = process->pause_ns < LONGEST_PAUSE_NS / 2 ? process->pause_ns * 2 : LONGEST_PAUSE_NS;
 	struct view view;
 	char name[64];
-	int root = open_root(process->pid, &view);
+	int root = open_root(process, &view);
 	if (root < 0)
 		return -1;
 	snprintf(name, sizeof(name), "tmp/perf-%u.map", view.pid);

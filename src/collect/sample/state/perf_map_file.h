@@ -12,11 +12,12 @@
 struct perf_map_process {
 	uint32_t pid;
 	int64_t since_s; /* when it began, in seconds of CLOCK_REALTIME; older maps are those of another process with this number */
+	bool is_past; /* it is of an earlier recording: a process that has its number now is another one */
 	uint64_t next_ns, pause_ns; /* the next attempt, by CLOCK_MONOTONIC, and the pause before that */
 };
 
 /* Begins to look for the map of a process, which may have ended. `not_before_s`: it began after that if it has ended. */
-struct perf_map_process perf_map_process(uint32_t pid, int64_t not_before_s);
+struct perf_map_process perf_map_process(uint32_t pid, int64_t not_before_s, bool is_past);
 
 /* Opens the map. It must be a regular file of the process's user or of root. If the process has ended, it is searched in our
  * own root, and must belong to us or to root. Returns a descriptor that the caller closes, or -1: there is none so far, or

@@ -25,6 +25,7 @@ struct processes {
 	uint32_t code_versions; /* given out so far */
 	uint64_t maps_reported;
 	bool merges_kernel_threads;
+	bool is_past; /* they are gone; /proc may have others with their numbers */
 	struct kernel_threads kernel_threads;
 };
 
@@ -66,6 +67,16 @@ void processes_merge_kernel_threads(struct processes *processes)
 	processes->merges_kernel_threads = true;
 }
 
+void processes_set_past(struct processes *processes)
+{
+	processes->is_past = true;
+}
+
+bool processes_are_past(const struct processes *processes)
+{
+	return processes->is_past;
+}
+
 /* Returns whether the process is shown as one of the kernel threads. */
 static bool is_merged(struct processes *processes, uint32_t pid)
 {
@@ -76,11 +87,13 @@ static bool is_merged(struct processes *processes, uint32_t pid)
 
 /* Records the current control group of a process; keeps the old one if it
  * cannot be read. */
-static int note_cgroup(struct profile *profile, struct profile_process *shown)
+static int note_cgroup(const struct processes *processes, struct profile_process *shown)
 {
 	char path[1024];
+	if (processes->is_past)
+		return 0;
 	cgroup_read((pid_t)shown->pid, path, sizeof(path));
-	int64_t text = path[0] ? profile_add_string(profile, path) : shown->cgroup;
+	int64_t text = path[0] ? profile_add_string(processes->profile, path) : shown->cgroup;
 	if (text < 0)
 		return (int)text;
 	shown->cgroup = (uint32_t)text;
@@ -92,7 +105,7 @@ static int64_t add_process(struct processes *processes, uint32_t pid, uint32_t p
 	if (ARRAY_RESERVE(processes->items, processes->capacity, processes->count + 1) < 0)
 		return ERROR_MEMORY;
 	struct profile_process shown = { .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns };
-	int64_t id = note_cgroup(processes->profile, &shown);
+	int64_t id = note_cgroup(processes, &shown);
 	if (id == 0)
 		id = profile_add_process(processes->profile, &shown);
 	if (id < 0 || hash_map_put(&processes->by_pid, pid, (uint32_t)processes->count) < 0)
@@ -313,16 +326,23 @@ int processes_module_at(struct processes *processes, struct process *process, ui
 	return 0;
 }
 
+static const struct interpreter *interpreter_of(const struct processes *processes, uint32_t module)
+{
+	const struct module *found = modules_by_id(processes->modules, module);
+	return found && found->interpreter.kind != INTERPRETER_NONE ? &found->interpreter : NULL;
+}
+
 void processes_list_code(struct processes *processes, struct process *process, struct backend_code *list)
 {
 	for (size_t i = 0; i < process->code.count; i++) {
 		struct mapping *mapping = &process->code.items[i];
 		struct unwind_module module = module_of(processes, process, mapping);
-		list[i] =
-			(struct backend_code){ .start = mapping->start,
-					       .end = mapping->end,
-					       .bias = module.bias,
-					       .table = module.is_generated ? &unwind_table_generated : module.table };
+		list[i] = (struct backend_code){ .start = mapping->start,
+						 .end = mapping->end,
+						 .bias = module.bias,
+						 .table = module.is_generated ? &unwind_table_generated : module.table,
+						 .module = module.id,
+						 .interpreter = interpreter_of(processes, module.id) };
 	}
 }
 
@@ -353,7 +373,8 @@ static bool is_grown_stack(struct processes *processes, struct process *process,
 	struct rlimit limit;
 	if (process->stack_limit == 0) {
 		process->stack_limit = default_limit;
-		if (prlimit((pid_t)process->pid, RLIMIT_STACK, NULL, &limit) == 0 && limit.rlim_cur > default_limit)
+		if (!processes->is_past && prlimit((pid_t)process->pid, RLIMIT_STACK, NULL, &limit) == 0 &&
+		    limit.rlim_cur > default_limit)
 			process->stack_limit = limit.rlim_cur < highest_limit ? limit.rlim_cur : highest_limit;
 	}
 	return above->end - address <= process->stack_limit;
@@ -366,7 +387,7 @@ static uint32_t look_up(struct processes *processes, struct process *process, ui
 	enum { VAIN_MAX = 100 }; /* each takes a while, so their number is limited */
 	struct mapping mapping = { .order = processes->maps_reported };
 	char path[4096];
-	if (process->vain_lookups == VAIN_MAX)
+	if (processes->is_past || process->vain_lookups == VAIN_MAX)
 		return 0;
 	int64_t name = -1;
 	if (proc_maps_find((pid_t)process->pid, address, &mapping.start, &mapping.end, path, sizeof(path)))
@@ -392,9 +413,9 @@ uint32_t processes_name_of_memory(struct processes *processes, struct process *p
 	return look_up(processes, process, address);
 }
 
-uint64_t processes_stack_start(struct process *process)
+uint64_t processes_stack_start(const struct processes *processes, struct process *process)
 {
-	if (!process->has_stack_start) {
+	if (!processes->is_past && !process->has_stack_start) {
 		uint64_t start;
 		process->stack_start = proc_stat_read(process->pid, PROC_STAT_STACK, &start) ? start : 0;
 		process->has_stack_start = true;
@@ -465,7 +486,7 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		process->has_stack_start = false;
 		process->vain_lookups = 0;
 		set_base(thread, &no_start);
-		return note_cgroup(processes->profile, &processes->profile->processes[process->id]);
+		return note_cgroup(processes, &processes->profile->processes[process->id]);
 	}
 	return 0;
 }

@@ -56,6 +56,11 @@ void processes_free(struct processes *processes); /* NULL is fine */
  * threads. */
 void processes_merge_kernel_threads(struct processes *processes);
 
+/* For the events of an earlier recording, before the first event: nothing about these processes is read from /proc or from their memory,
+ * because other processes may have their numbers. */
+void processes_set_past(struct processes *processes);
+bool processes_are_past(const struct processes *processes);
+
 /* The events of a backend. Each returns 0 or ERROR_MEMORY. A thread that
  * executes a program (`is_exec`) remains alone, with its process's number. */
 int processes_map(struct processes *processes, const struct backend_map *map);
@@ -92,7 +97,7 @@ void processes_list_code(struct processes *processes, struct process *process, s
 uint32_t processes_name_of_memory(struct processes *processes, struct process *process, uint64_t address);
 
 /* Returns the address at which the kernel began the stack of the process's first thread, or 0 if it is unknown. */
-uint64_t processes_stack_start(struct process *process);
+uint64_t processes_stack_start(const struct processes *processes, struct process *process);
 
 /* Returns how many processes still run. */
 size_t processes_running(const struct processes *processes);

@@ -208,7 +208,7 @@ pid_t side_events_deliver(struct side_events *side, const struct backend_sink *s
 		return 0;
 	const struct perf_event_header *record = ring_peek(ring);
 	pid_t watched_twice = note_inherited(side, record);
-	perf_record_deliver(record, sink, false);
+	perf_record_deliver(record, time, sink, false);
 	ring_next(ring);
 	ring_release(ring);
 	return watched_twice;

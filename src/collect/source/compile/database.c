@@ -1,7 +1,6 @@
 #include "collect/source/compile/database.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,155 +11,23 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/json_text.h"
 #include "collect/source/compile/dependencies.h"
-
-enum { DEPTH_MAX = 64 };
 
 struct reading {
 	const char *name;
-	const char *start, *at, *end; /* *end is a NUL */
+	size_t number; /* of the entry, from 1 on */
 	struct error *error;
 };
 
 static int wrong(const struct reading *reading, const char *what)
 {
-	size_t line = 1;
-	for (const char *at = reading->start; at < reading->at; at++)
-		line += *at == '\n';
-	return error_set(reading->error, ERROR_FORMAT, "%s:%zu: %s", reading->name, line, what);
+	return error_set(reading->error, ERROR_FORMAT, "%s: entry %zu: %s", reading->name, reading->number, what);
 }
 
-static char next(struct reading *reading)
+static int no_memory(const struct reading *reading)
 {
-	while (reading->at < reading->end && strchr(" \t\r\n", *reading->at) && *reading->at)
-		reading->at++;
-	return *reading->at;
-}
-
-static bool take(struct reading *reading, char letter)
-{
-	if (next(reading) != letter || reading->at >= reading->end)
-		return false;
-	reading->at++;
-	return true;
-}
-
-/* --- values --- */
-
-static void append_utf8(struct buffer *text, unsigned code)
-{
-	if (code < 0x80) {
-		buffer_append_byte(text, (uint8_t)code);
-	} else if (code < 0x800) {
-		buffer_append_byte(text, (uint8_t)(0xc0 | code >> 6));
-		buffer_append_byte(text, (uint8_t)(0x80 | (code & 0x3f)));
-	} else if (code < 0x10000) {
-		buffer_append_byte(text, (uint8_t)(0xe0 | code >> 12));
-		buffer_append_byte(text, (uint8_t)(0x80 | (code >> 6 & 0x3f)));
-		buffer_append_byte(text, (uint8_t)(0x80 | (code & 0x3f)));
-	} else {
-		buffer_append_byte(text, (uint8_t)(0xf0 | code >> 18));
-		buffer_append_byte(text, (uint8_t)(0x80 | (code >> 12 & 0x3f)));
-		buffer_append_byte(text, (uint8_t)(0x80 | (code >> 6 & 0x3f)));
-		buffer_append_byte(text, (uint8_t)(0x80 | (code & 0x3f)));
-	}
-}
-
-/* Returns the value of the four digits of "\u00e9", or -1 if they are not hexadecimal digits. */
-static long take_hex(struct reading *reading)
-{
-	char digits[5] = "";
-	if (reading->end - reading->at < 4)
-		return -1;
-	memcpy(digits, reading->at, 4);
-	if (strspn(digits, "0123456789abcdefABCDEF") != 4)
-		return -1;
-	reading->at += 4;
-	return strtol(digits, NULL, 16);
-}
-
-static int take_escape(struct reading *reading, struct buffer *text)
-{
-	static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-	char letter = *reading->at++;
-	const char *found = letter ? strchr(letters, letter) : NULL;
-	if (found) {
-		buffer_append_byte(text, (uint8_t)bytes[found - letters]);
-		return 0;
-	}
-	long code = letter == 'u' ? take_hex(reading) : -1;
-	if (code >= 0xd800 && code < 0xdc00 && reading->at[0] == '\\' && reading->at[1] == 'u') {
-		reading->at += 2;
-		long low = take_hex(reading);
-		code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : -1;
-	}
-	if (code <= 0 || (code >= 0xd800 && code < 0xe000))
-		return wrong(reading, "no letter can be written so in a string");
-	append_utf8(text, (unsigned)code);
-	return 0;
-}
-
-/* Returns the string, which the caller frees, or NULL with the error set. */
-static char *take_string(struct reading *reading)
-{
-	if (!take(reading, '"')) {
-		wrong(reading, "a string is expected");
-		return NULL;
-	}
-	struct buffer text;
-	buffer_init(&text);
-	int code = 0;
-	while (code == 0 && reading->at < reading->end && *reading->at != '"') {
-		char letter = *reading->at++;
-		if (letter == '\\' && reading->at < reading->end)
-			code = take_escape(reading, &text);
-		else if (letter == 0)
-			code = wrong(reading, "a byte 0 in a string");
-		else
-			buffer_append_byte(&text, (uint8_t)letter);
-	}
-	if (code == 0 && reading->at >= reading->end)
-		code = wrong(reading, "a string does not end");
-	reading->at += code == 0;
-	buffer_append_byte(&text, 0);
-	if (code == 0 && buffer_error(&text))
-		code = error_set(reading->error, ERROR_MEMORY, "out of memory");
-	if (code == 0)
-		return (char *)text.bytes;
-	buffer_release(&text);
-	return NULL;
-}
-
-/* Skips a value of any kind. */
-static int skip_value(struct reading *reading, int depth)
-{
-	char letter = next(reading);
-	if (depth > DEPTH_MAX)
-		return wrong(reading, "values lie too deep in each other");
-	if (letter == '"') {
-		char *text = take_string(reading);
-		free(text);
-		return text ? 0 : ERROR_FORMAT;
-	}
-	if (letter != '[' && letter != '{') {
-		size_t length = strcspn(reading->at, ",]} \t\r\n");
-		reading->at += length;
-		return length && reading->at <= reading->end ? 0 : wrong(reading, "a value is expected");
-	}
-	reading->at++;
-	char closing = letter == '[' ? ']' : '}';
-	if (take(reading, closing))
-		return 0;
-	do {
-		int code = closing == '}' ? skip_value(reading, depth + 1) : 0;
-		if (code == 0 && closing == '}' && !take(reading, ':'))
-			code = wrong(reading, "':' is expected");
-		if (code == 0)
-			code = skip_value(reading, depth + 1);
-		if (code < 0)
-			return code;
-	} while (take(reading, ','));
-	return take(reading, closing) ? 0 : wrong(reading, "',' or the end of a list is expected");
+	return error_set(reading->error, ERROR_MEMORY, "out of memory");
 }
 
 /* --- commands --- */
@@ -175,13 +42,6 @@ static int add_word(struct database_entry *entry, char *word)
 	entry->words[entry->word_count++] = word;
 	entry->words[entry->word_count] = NULL;
 	return 0;
-}
-
-static void clear_words(struct database_entry *entry)
-{
-	for (size_t i = 0; i < entry->word_count; i++)
-		free(entry->words[i]);
-	entry->word_count = 0;
 }
 
 /* Splits a line as a shell does: blanks, both quotes, backslashes (not within
@@ -213,96 +73,76 @@ static int split(struct database_entry *entry, const char *line)
 	return code;
 }
 
-static int read_arguments(struct reading *reading, struct database_entry *entry)
+static int read_arguments(const struct reading *reading, struct database_entry *entry, const json_t *list)
 {
-	clear_words(entry); /* they are more precise than a command line */
-	if (!take(reading, '['))
-		return wrong(reading, "'arguments' is a list");
-	if (take(reading, ']'))
-		return 0;
-	do {
-		char *word = take_string(reading);
+	if (!json_is_array(list))
+		return wrong(reading, "'arguments' is no list");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *word = json_text_string(json_array_get(list, i));
 		if (!word)
-			return ERROR_FORMAT;
-		if (add_word(entry, word) < 0)
-			return error_set(reading->error, ERROR_MEMORY, "out of memory");
-	} while (take(reading, ','));
-	return take(reading, ']') ? 0 : wrong(reading, "',' or ']' is expected");
+			return wrong(reading, "an argument is no string");
+		if (add_word(entry, strdup(word)) < 0)
+			return no_memory(reading);
+	}
+	return 0;
 }
 
-static int read_command(struct reading *reading, struct database_entry *entry)
+static int read_command(const struct reading *reading, struct database_entry *entry, const json_t *value)
 {
-	char *line = take_string(reading);
+	const char *line = json_text_string(value);
 	if (!line)
-		return ERROR_FORMAT;
-	int code = entry->word_count ? 0 : split(entry, line);
-	free(line);
-	return code < 0 ? error_set(reading->error, code, "out of memory") : 0;
+		return wrong(reading, "'command' is no string");
+	return split(entry, line) < 0 ? no_memory(reading) : 0;
 }
 
 /* --- entries --- */
 
-static int read_member(struct reading *reading, struct database_entry *entry)
+/* Copies a string. An absent one stays NULL. */
+static int read_text(const struct reading *reading, const json_t *value, char **text)
 {
-	char *key = take_string(reading);
-	if (!key)
-		return ERROR_FORMAT;
-	char **text = strcmp(key, "directory") == 0 ? &entry->directory
-		      : strcmp(key, "file") == 0    ? &entry->file
-						    : NULL;
-	int code = take(reading, ':') ? 0 : wrong(reading, "':' is expected");
-	if (code == 0 && text) {
-		free(*text);
-		*text = take_string(reading);
-		code = *text ? 0 : ERROR_FORMAT;
-	} else if (code == 0 && strcmp(key, "arguments") == 0) {
-		code = read_arguments(reading, entry);
-	} else if (code == 0 && strcmp(key, "command") == 0) {
-		code = read_command(reading, entry);
-	} else if (code == 0) {
-		code = skip_value(reading, 0);
-	}
-	free(key);
-	return code;
+	const char *found = json_text_string(value);
+	if (!value)
+		return 0;
+	if (!found)
+		return wrong(reading, "'file' or 'directory' is no string");
+	*text = strdup(found);
+	return *text ? 0 : no_memory(reading);
 }
 
-static int read_entry(struct reading *reading, struct database *database)
+static int read_entry(const struct reading *reading, struct database *database, const json_t *object)
 {
-	if (!take(reading, '{'))
-		return wrong(reading, "'{' is expected: the database is a list of objects");
+	const json_t *arguments = json_object_get(object, "arguments"), *command = json_object_get(object, "command");
+	if (!json_is_object(object))
+		return wrong(reading, "it is no object");
 	if (ARRAY_RESERVE(database->entries, database->entry_capacity, database->entry_count + 1) < 0)
-		return error_set(reading->error, ERROR_MEMORY, "out of memory");
+		return no_memory(reading);
 	struct database_entry *entry = &database->entries[database->entry_count++];
 	*entry = (struct database_entry){ 0 };
-	int code = 0;
-	if (!take(reading, '}')) {
-		do
-			code = read_member(reading, entry);
-		while (code == 0 && take(reading, ','));
-		if (code == 0 && !take(reading, '}'))
-			code = wrong(reading, "',' or '}' is expected");
-	}
-	if (code == 0 && (!entry->file || !entry->word_count))
-		code = wrong(reading, "an entry without a 'file', or without 'command' or 'arguments'");
+	int code = read_text(reading, json_object_get(object, "file"), &entry->file);
+	if (code == 0)
+		code = read_text(reading, json_object_get(object, "directory"), &entry->directory);
+	if (code == 0 && arguments)
+		code = read_arguments(reading, entry, arguments);
+	/* Arguments are more precise than a command line. */
+	if (code == 0 && command && entry->word_count == 0)
+		code = read_command(reading, entry, command);
+	if (code == 0 && (!entry->file || entry->word_count == 0))
+		code = wrong(reading, "it has no 'file', or neither 'command' nor 'arguments'");
 	return code;
 }
 
 int database_parse(struct database *database, const char *name, const char *text, size_t size, struct error *error)
 {
-	struct reading reading = { .name = name, .start = text, .at = text, .end = text + size, .error = error };
+	struct reading reading = { .name = name, .number = 1, .error = error };
+	struct error found = { 0 };
 	*database = (struct database){ 0 };
-	if (!take(&reading, '['))
-		return wrong(&reading, "'[' is expected: the database is a list of objects");
-	int code = 0;
-	if (!take(&reading, ']')) {
-		do
-			code = read_entry(&reading, database);
-		while (code == 0 && take(&reading, ','));
-		if (code == 0 && !take(&reading, ']'))
-			code = wrong(&reading, "',' or ']' is expected");
-	}
-	if (code == 0 && (next(&reading), reading.at != reading.end))
-		code = wrong(&reading, "there is more behind its end");
+	json_t *list = json_text_read(text, size, JSON_TEXT_REALS, &found);
+	if (!list)
+		return error_set(error, found.code, "%s: %s", name, found.message);
+	int code = json_is_array(list) ? 0 : error_set(error, ERROR_FORMAT, "%s: it is no list of entries", name);
+	for (; code == 0 && reading.number <= json_array_size(list); reading.number++)
+		code = read_entry(&reading, database, json_array_get(list, reading.number - 1));
+	json_decref(list);
 	return code;
 }
 
@@ -326,7 +166,8 @@ int database_read(struct database *database, const char *path, struct error *err
 void database_release(struct database *database)
 {
 	for (size_t i = 0; i < database->entry_count; i++) {
-		clear_words(&database->entries[i]);
+		for (size_t n = 0; n < database->entries[i].word_count; n++)
+			free(database->entries[i].words[n]);
 		free(database->entries[i].words);
 		free(database->entries[i].directory);
 		free(database->entries[i].file);

@@ -24,10 +24,10 @@ struct database {
 };
 
 /* Reads the file, or the one in a folder. Returns 0, ERROR_FORMAT with
- * "FILE:LINE: reason", or an error as error_set_errno. The caller releases
+ * "FILE: reason", or an error as error_set_errno. The caller releases
  * *database in any case. */
 int database_read(struct database *database, const char *path, struct error *error);
-/* The same for a text that has a NUL at [size]. */
+/* The same for a text. */
 int database_parse(struct database *database, const char *name, const char *text, size_t size, struct error *error);
 void database_release(struct database *database);
 

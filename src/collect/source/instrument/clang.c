@@ -125,3 +125,36 @@ const struct clang *clang_load(struct error *error)
 	is_loaded = true;
 	return &clang;
 }
+
+/* --- parsing --- */
+
+CXTranslationUnit clang_parse(const struct clang *clang, CXIndex index, const char *path, const char *const *words,
+			      size_t word_count, struct CXUnsavedFile *unsaved, size_t unsaved_count,
+			      struct error *error)
+{
+	CXTranslationUnit unit = NULL;
+	enum CXErrorCode code = clang->parseTranslationUnit2(
+		index, path, words, (int)word_count, unsaved, (unsigned)unsaved_count,
+		CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &unit);
+	if (code == CXError_Success && unit)
+		return unit;
+	error_set(error, ERROR_FORMAT, code == CXError_Crashed ? "libclang crashed" : "libclang cannot parse it");
+	return NULL;
+}
+
+int clang_report(const struct clang *clang, CXDiagnostic diagnostic, struct error *error)
+{
+	CXFile file = NULL;
+	unsigned line = 0;
+	clang->getFileLocation(clang->getDiagnosticLocation(diagnostic), &file, &line, NULL, NULL);
+	CXString text = clang->getDiagnosticSpelling(diagnostic);
+	if (file) {
+		CXString name = clang->getFileName(file);
+		error_set(error, ERROR_FORMAT, "%s:%u: %s", clang->getCString(name), line, clang->getCString(text));
+		clang->disposeString(name);
+	} else {
+		error_set(error, ERROR_FORMAT, "%s", clang->getCString(text));
+	}
+	clang->disposeString(text);
+	return ERROR_FORMAT;
+}

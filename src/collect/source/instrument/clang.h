@@ -32,6 +32,7 @@
 	X(isCursorDefinition)         \
 	X(isInvalid)                  \
 	X(getCursorSpelling)          \
+	X(getCursorUSR)               \
 	X(getCursorDisplayName)       \
 	X(getCursorPrettyPrinted)     \
 	X(Cursor_getMangling)         \
@@ -73,6 +74,7 @@
 	X(getCursorResultType)        \
 	X(getCanonicalType)           \
 	X(getTypeSpelling)            \
+	X(getPointeeType)             \
 	X(isConstQualifiedType)       \
 	X(Type_visitFields)           \
 	X(Cursor_getNumArguments)     \
@@ -94,6 +96,15 @@ struct clang {
 /* Loads libclang at the first call. Returns NULL and sets ERROR_UNSUPPORTED, with the package to install, if it is
  * not installed or too old. */
 const struct clang *clang_load(struct error *error);
+
+/* Parses a file. `unsaved` [unsaved_count] are texts that replace those of files. Returns NULL and sets ERROR_FORMAT if
+ * libclang cannot; errors in the text are diagnostics of the unit. */
+CXTranslationUnit clang_parse(const struct clang *clang, CXIndex index, const char *path, const char *const *words,
+			      size_t word_count, struct CXUnsavedFile *unsaved, size_t unsaved_count,
+			      struct error *error);
+
+/* Sets ERROR_FORMAT with "file.c:12: text", and returns it. */
+int clang_report(const struct clang *clang, CXDiagnostic diagnostic, struct error *error);
 
 /* Returns whether a location is in the expansion of a macro. Values of libclang's enums differ between versions;
  * the bit of a location that marks macros does not. */

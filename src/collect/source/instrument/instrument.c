@@ -17,38 +17,7 @@
 static const char *kind_names[] = { "CPPROF_KIND_FUNCTION", "CPPROF_KIND_REGION", "CPPROF_KIND_LOOP",
 				    "CPPROF_KIND_CALL", "CPPROF_KIND_BLOCK" };
 
-/* --- parsing --- */
-
-static CXTranslationUnit parse(const struct source_points *points, CXIndex index, struct error *error)
-{
-	CXTranslationUnit unit = NULL;
-	enum CXErrorCode code = points->clang->parseTranslationUnit2(
-		index, points->source->path, points->words->items, (int)points->words->count, NULL, 0,
-		CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &unit);
-	if (code == CXError_Success && unit)
-		return unit;
-	error_set(error, ERROR_FORMAT, code == CXError_Crashed ? "libclang crashed" : "libclang cannot parse it");
-	return NULL;
-}
-
-/* Sets the error "file.c:12: text". */
-static int report_diagnostic(const struct source_points *points, CXDiagnostic diagnostic, struct error *error)
-{
-	const struct clang *clang = points->clang;
-	CXFile file = NULL;
-	unsigned line = 0;
-	clang->getFileLocation(clang->getDiagnosticLocation(diagnostic), &file, &line, NULL, NULL);
-	CXString text = clang->getDiagnosticSpelling(diagnostic);
-	if (file) {
-		CXString name = clang->getFileName(file);
-		error_set(error, ERROR_FORMAT, "%s:%u: %s", clang->getCString(name), line, clang->getCString(text));
-		clang->disposeString(name);
-	} else {
-		error_set(error, ERROR_FORMAT, "%s", clang->getCString(text));
-	}
-	clang->disposeString(text);
-	return ERROR_FORMAT;
-}
+/* --- errors --- */
 
 /* Evaluates one of clang's errors: an error within a function excludes only that function. */
 static int take_error(struct source_points *points, CXDiagnostic diagnostic, struct error *error)
@@ -74,7 +43,7 @@ static int take_error(struct source_points *points, CXDiagnostic diagnostic, str
 		if (!item->has_nested && !item->point.skipped)
 			item->point.skipped = INSTRUMENT_DOUBT;
 	}
-	return is_within ? 0 : report_diagnostic(points, diagnostic, error);
+	return is_within ? 0 : clang_report(clang, diagnostic, error);
 }
 
 static int take_errors(struct source_points *points, struct error *error)
@@ -86,7 +55,7 @@ static int take_errors(struct source_points *points, struct error *error)
 		CXDiagnostic diagnostic = clang->getDiagnostic(points->unit, i);
 		enum CXDiagnosticSeverity severity = clang->getDiagnosticSeverity(diagnostic);
 		if (severity == CXDiagnostic_Fatal)
-			code = report_diagnostic(points, diagnostic, error);
+			code = clang_report(clang, diagnostic, error);
 		else if (severity == CXDiagnostic_Error)
 			code = take_error(points, diagnostic, error);
 		clang->disposeDiagnostic(diagnostic);
@@ -297,7 +266,8 @@ static int parse_and_work(struct source_points *points, struct instrument_result
 	CXIndex index = points->clang->createIndex(0, 0);
 	if (!index)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	points->unit = parse(points, index, error);
+	points->unit = clang_parse(points->clang, index, points->source->path, points->words->items,
+				   points->words->count, NULL, 0, error);
 	int code = points->unit ? work(points, result, selection, error) : ERROR_FORMAT;
 	source_points_release(points);
 	if (points->unit)

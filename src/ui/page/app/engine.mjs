@@ -258,6 +258,15 @@ export class Picture {
 		return path;
 	}
 
+	/** The path of a box as reports have it: folded, where a function calls itself.
+	 *  @param {number} node @returns {string} names with ";" between them */
+	foldedPath(node) {
+		const at = functions.page_folded_path(this.slot, node);
+		if (!at)
+			throw new Error(failure());
+		return text(at);
+	}
+
 	/** @param {number} label @returns {string} */
 	name(label) {
 		let name = this.names.get(label);
@@ -338,6 +347,15 @@ export function forgetPictures() {
 	functions.page_forget();
 }
 
+/** Whether a hit of the request's resource has a time and a thread.
+ *  @param {Request} request */
+export function hasTimes(request) {
+	const found = withText(lines(request), (request) => functions.page_has_times(request));
+	if (found < 0)
+		throw new Error(failure());
+	return found > 0;
+}
+
 /** Returns the hits of each thread in each of several periods, and the path that created each thread.
  *  @param {Request} request @param {number} periods
  *  @param {number} threads */
@@ -354,7 +372,7 @@ export function timeline(request, periods, threads) {
 	};
 }
 
-/** @typedef {{index: number, process: number, thread: number, calls: number, marks: number, depths: number}} Lane */
+/** @typedef {{index: number, process: number, thread: number, depths: number}} Lane */
 /** @typedef {{start: number, end: number, name: number, count: number, depth: number, isOpen: boolean, isMark: boolean,
  *  isUser: boolean}} LaneBox */
 
@@ -363,11 +381,18 @@ export function timeline(request, periods, threads) {
 export function events() {
 	return {
 		lanes: Array.from({ length: functions.page_lane_count() }, (_, lane) => {
-			const [process, thread, calls, marks, depths] = [0, 1, 2, 3, 4].map((fact) => functions.page_lane(lane, fact));
-			return { index: lane, process, thread, calls, marks, depths };
+			const [process, thread, depths] = [0, 1, 2].map((fact) => functions.page_lane(lane, fact));
+			return { index: lane, process, thread, depths };
 		}),
 		end: functions.page_lanes_end(), leftOut: functions.page_lanes_left_out(),
 	};
+}
+
+/** The number of the calls and marks of a lane in a range of time.
+ *  @param {number} lane @param {number} from @param {number} to in ns @returns {{calls: number, marks: number}} */
+export function laneCounts(lane, from, to) {
+	const [calls, marks] = [0, 1].map((ofMarks) => functions.page_lane_count_within(lane, from, to, ofMarks));
+	return { calls, marks };
 }
 
 /** @param {number} lane @param {number} from @param {number} to in ns @param {number} narrow @returns {LaneBox[]} */

@@ -2,13 +2,14 @@
 // program's own events. The engine finds what a range of time shows.
 
 import { isDark } from "./colours.mjs";
-import { events, laneBoxes, laneName, shortLaneName } from "./engine.mjs";
+import { events, hasTimes, laneBoxes, laneCounts, laneName, shortLaneName } from "./engine.mjs";
 import { amount, canvasMost, count, counted, element, fitted, nothing, onWidth, safe, shortened } from "./format.mjs";
-import { choices, choose, info } from "./state.mjs";
+import { choices, choose, info, range, selection } from "./state.mjs";
 import { table } from "./tables.mjs";
 import { ticks } from "./timeline.mjs";
 
-/** @typedef {import("./engine.mjs").Lane} Lane */
+/** A lane with the number of its calls and marks in the selected range of time.
+ *  @typedef {import("./engine.mjs").Lane & {calls: number, marks: number}} Lane */
 /** @typedef {import("./engine.mjs").LaneBox} LaneBox */
 
 const ROW = 16;
@@ -34,8 +35,16 @@ function time(ns) {
 	return amount(ns, "ns");
 }
 
+/** The selected range of time, in ns; without one, that of all events.
+ *  @param {number} end of the last event @returns {[number, number]} */
+function selectedRange(end) {
+	hasTimes(selection()); // reports a range that is none, as every view does
+	const { from, to } = range();
+	return [from === "" ? 0 : Math.round(Number(from) * 1e9), to === "" ? end + 1 : Math.round(Number(to) * 1e9)];
+}
+
 /** The lanes of the chosen threads and processes.
- *  @param {Lane[]} all */
+ *  @param {import("./engine.mjs").Lane[]} all */
 function selected(all) {
 	const chosen = (/** @type {any[]} */ rows, /** @type {string} */ choice, /** @type {string} */ number) => choice === "" ? null
 		: rows.filter((row, index) => choice.split(",").some((each) => [`#${index + 1}`, String(row[number]), row.name].includes(each)));
@@ -58,17 +67,17 @@ function fitting(lanes) {
 
 /** The lanes on a canvas. */
 class Lanes {
-	/** @param {Lane[]} lanes */
-	constructor(lanes) {
-		const { end } = events();
+	/** @param {Lane[]} lanes each has events in the range @param {[number, number]} range in ns */
+	constructor(lanes, [start, stop]) {
 		this.lanes = lanes;
-		/** The first event, in ns.
+		/** The first moment in the range at which something happens, in ns.
 		 *  @type {number} */
-		this.first = lanes.reduce((first, lane) => laneBoxes(lane.index, 0, end + 1, end + 1).reduce((least, box) => Math.min(least, box.start), first),
-			end);
-		this.end = Math.max(end, this.first + SHORTEST);
+		this.first = Math.max(start, lanes.reduce((first, lane) => laneBoxes(lane.index, start, stop, stop - start)
+			.reduce((least, box) => Math.min(least, box.start), first), stop));
+		const { end } = events(), shortest = this.first + SHORTEST;
+		this.end = stop > end ? Math.max(end, shortest) : stop;
 		const [from, to] = this.chosen();
-		/** What is shown, in ns.
+		/** The shown span, in ns.
 		 *  @type {number} */
 		this.from = from;
 		/** @type {number} */
@@ -90,11 +99,12 @@ class Lanes {
 		onWidth(this.element, () => this.draw());
 	}
 
-	/** The range of the link, or all.
+	/** The part of the range to which the link zooms, or all.
 	 *  @returns {[number, number]} */
 	chosen() {
-		const [from, to] = choices.zoom.split("-").map((text) => Number(text) * 1e9);
-		return from >= 0 && to > from ? [from, Math.min(to, this.end)] : [this.first, this.end];
+		const [from, to] = choices.zoom.split("-").map((text) => Math.round(Number(text) * 1e9));
+		const first = Math.max(from, this.first), end = Math.min(to, this.end);
+		return from >= 0 && end > first ? [first, end] : [this.first, this.end];
 	}
 
 	tools() {
@@ -104,11 +114,11 @@ class Lanes {
 			button("earlier", () => this.move(-0.5)), button("later", () => this.move(0.5)), button("everything", () => this.show(this.first, this.end))]);
 	}
 
-	/** Shows a range of time.
+	/** Shows a range of time, in whole nanoseconds, so that the link has exactly what is shown.
 	 *  @param {number} from @param {number} to */
 	show(from, to) {
-		const span = Math.min(Math.max(to - from, SHORTEST), this.end - this.first);
-		this.from = Math.min(Math.max(from, this.first), this.end - span);
+		const span = Math.round(Math.min(Math.max(to - from, SHORTEST), this.end - this.first));
+		this.from = Math.round(Math.min(Math.max(from, this.first), this.end - span));
 		this.to = this.from + span;
 		const isAll = span >= this.end - this.first;
 		choose({ zoom: isAll ? "" : `${(this.from / 1e9).toFixed(9)}-${(this.to / 1e9).toFixed(9)}` }, true);
@@ -350,12 +360,13 @@ function describe(lane, box) {
 }
 
 export function showEvents() {
-	const { lanes: all, leftOut } = events();
-	const wanted = selected(all);
+	const { lanes: all, end, leftOut } = events();
+	const [from, to] = selectedRange(end);
+	const wanted = selected(all).map((lane) => ({ ...lane, ...laneCounts(lane.index, from, to) })).filter((lane) => lane.calls + lane.marks > 0);
 	const shown = fitting(wanted);
 	if (!shown.length)
-		return nothing("The chosen threads have no events.");
-	return element("div", {}, [new Lanes(shown).element,
+		return nothing(`The chosen threads have no events${choices.from || choices.to ? " in the selected range" : ""}.`);
+	return element("div", {}, [new Lanes(shown, [from, to]).element,
 		...(shown.length < wanted.length ? [nothing(`The first ${count(shown.length)} of ${count(wanted.length)} threads are shown; choose one above to see another.`)] : []),
 		...(leftOut ? [nothing(`${count(leftOut)} later calls and marks are not in this page; 'cpprof export --format events' prints all.`)] : [])]);
 }

@@ -390,15 +390,15 @@ function shareText(picture, hits) {
  *  @param {Picture} picture @param {Box} box */
 export function describe(picture, box) {
 	const row = resource();
+	const isAll = box.node === 0 && box.weight === picture.total; // by definition: such a share has no error
 	const own = box.own > 0 ? `, own ${shareText(picture, box.own)}` : "";
 	const other = picture.otherTotal ? `   ${picture.otherName}: ${percent(box.other / picture.otherTotal)}${box.changed ? " (changed)" : ""}` : "";
-	return `${safe(picture.name(box.label))}   ${shareText(picture, box.weight)}${own}   ${count(box.weight)} hits   ` +
+	return `${safe(picture.name(box.label))}   ${isAll ? percent(1) : shareText(picture, box.weight)}${own}   ${count(box.weight)} hits   ` +
 		`${amount(box.weight * row.interval, row.unit)}${other}`;
 }
 
 /** Remembers the picked path, for the what-if view.
  *  @param {Picture} picture @param {Box} box */
 export function remember(picture, box) {
-	const names = picture.path(box.node).map((each) => picture.name(each.label));
-	choose({ path: names.join(";") }, true);
+	choose({ path: picture.foldedPath(box.node) }, true);
 }

@@ -12,14 +12,16 @@ const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 /** @type {[number, string][]} */
 const SIZES = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "bytes"]];
 
-/** "1.25 s", "3 ms", "12 faults".
+/** "1.254 s", "3 ms", "12 faults": with the digits of the reports.
  *  @param {number} gticks @param {string} unit */
 export function amount(gticks, unit) {
-	const rows = unit === "ns" ? TIMES : unit === "byte" ? SIZES : null;
+	const time = TIMES.find(([, name]) => name.replace("µ", "u") === unit);
+	const rows = time ? TIMES : unit === "byte" ? SIZES : null;
 	if (!rows)
 		return `${Math.round(gticks).toLocaleString("en")} ${unit}${gticks === 1 ? "" : "s"}`;
-	const row = rows.find(([size]) => gticks >= size) ?? rows[rows.length - 1];
-	return `${Number((gticks / row[0]).toPrecision(3))} ${row[1]}`;
+	const size = gticks * (time?.[0] ?? 1);
+	const row = rows.find(([least]) => size >= least) ?? rows[rows.length - 1];
+	return `${Number((size / row[0]).toPrecision(4))} ${row[1]}`;
 }
 
 /** "12,345".

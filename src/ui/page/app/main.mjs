@@ -18,10 +18,10 @@ function fail(error) {
 function header() {
 	const about = info();
 	const row = resource();
-	const total = row ? amount(row.total || row.hits * row.interval, row.unit) : "";
+	const total = row ? amount(row.hits * row.interval, row.unit) : "";
 	const whole = about.stacks ? percent(about.whole / about.stacks) : "";
 	const warnings = about.findings.filter((/** @type {any} */ finding) => finding.severity !== "note").length;
-	document.title = `${about.command_line || "profile"} · cpprof`;
+	document.title = `${safe(about.command_line) || "profile"} · cpprof`;
 	return element("header", {}, [
 		element("h1", { title: safe(about.command_line) }, [shortened(about.command_line || "profile", 90)]),
 		element("p", {}, [`${row ? `${safe(row.title)}: ` : ""}${total} · ${row?.kind === "exact" ? "counted exactly" : counted(row?.samples ?? 0, "sample")} · ${whole ? `${whole} of the stacks whole · ` : ""}`,
@@ -37,7 +37,7 @@ function labelled(label, control) {
 
 /** @param {keyof typeof choices} key @param {[string, string][]} values */
 function select(key, values) {
-	const control = /** @type {HTMLSelectElement} */ (element("select", {
+	const control = /** @type {HTMLSelectElement} */ (element("select", { "data-choice": key,
 		onchange: () => choose({ [key]: control.value }) },
 		values.map(([value, text]) => element("option", { value, selected: choices[key] === value }, [text]))));
 	return control;
@@ -103,6 +103,15 @@ function tabs() {
 			onclick: () => choose({ view: name }) }, [view.title])));
 }
 
+/** The control that has the focus, as a selector; "": another element of the page; null: none has it. */
+function focusedChoice() {
+	const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+	if (!focused || !page.contains(focused))
+		return null;
+	const kind = ["view", "choice"].find((kind) => focused.dataset[kind]);
+	return kind ? `[data-${kind}="${focused.dataset[kind]}"]` : "";
+}
+
 /** The choices that were shown last. */
 let shown = "";
 
@@ -120,7 +129,10 @@ function show() {
 	} catch (error) {
 		content = element("p", { className: "failure", role: "alert" }, [safe(error instanceof Error ? error.message : String(error))]);
 	}
-	page.replaceChildren(header(), tabs(), filters(), element("main", {}, [content]));
+	const focused = focusedChoice();
+	page.replaceChildren(header(), tabs(), filters(), element("main", { tabIndex: -1 }, [content]));
+	if (focused !== null)
+		/** @type {HTMLElement | null} */ (page.querySelector(focused || "main"))?.focus({ preventScroll: true });
 	const found = /** @type {HTMLElement | null} */ (page.querySelector("output"));
 	if (choices.search && found)
 		showFound(choices.search, found);

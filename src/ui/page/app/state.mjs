@@ -1,4 +1,4 @@
-// What the page shows: the view, the selection, and the profile's description. The part behind the '#' of the URL holds all that
+// The state of the page: the view, the selection, and the profile's description. The part behind the '#' of the URL holds all that
 // a person chose, so a link restores it.
 
 import { ask, events, periods } from "./engine.mjs";

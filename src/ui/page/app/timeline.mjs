@@ -57,7 +57,7 @@ function creatorText(path) {
 
 /** The same selection for people without a mouse. */
 function rangeInputs() {
-	const input = (/** @type {"from" | "to"} */ key) => element("input", { type: "text", size: 8, value: range()[key],
+	const input = (/** @type {"from" | "to"} */ key) => element("input", { type: "text", size: 8, value: range()[key], "data-choice": key,
 		"aria-label": `${key} (seconds)`, placeholder: key,
 		onchange: (/** @type {any} */ event) => choose({ [key]: event.target.value.trim() }) });
 	return element("div", { className: "tools range" }, ["seconds ", input("from"), " to ", input("to")]);

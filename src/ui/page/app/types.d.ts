@@ -1,4 +1,4 @@
-// What browsers have and the library of this TypeScript version lacks.
+// Types that browsers have and that the library of this TypeScript version lacks.
 declare class DecompressionStream {
 	constructor(format: "deflate");
 	readonly readable: ReadableStream<Uint8Array>;

@@ -1,6 +1,6 @@
 // The views: each fills an element from the choices.
 
-import { Picture, ask, embeddedText, events, forgetPictures, functionAt, nameFunctions, shortName } from "./engine.mjs";
+import { Picture, ask, embeddedText, events, forgetPictures, functionAt, hasTimes, nameFunctions, shortName } from "./engine.mjs";
 import { showEvents } from "./events.mjs";
 import { Flame, describe, remember } from "./flame.mjs";
 import { amount, count, element, nothing, percent, safe, shortened } from "./format.mjs";
@@ -275,7 +275,7 @@ function showWhatIf() {
 	return element("section", { className: "what-if" }, [question, prediction, hint, flame]);
 }
 
-/** What the report of the chosen path says. */
+/** The result of the report of the chosen path. */
 function predicted() {
 	const answer = report({ report: "whatif", term: `${choices.path}=${choices.factor}`, threshold: null, limit: null });
 	const entry = answer.entries[0];
@@ -332,21 +332,31 @@ function showPages() {
 	]);
 }
 
-/** Whether a profile has what a report needs, by profile and report.
+/** Whether a profile has what a report or a view needs, by profile, report and resource.
  *  @type {Record<string, boolean>} */
 const known = {};
 
-/** @param {string} report such as "pages": touched addresses were recorded; "groups": the source declares groups */
+/** Whether the profile has what a report of the chosen resource needs.
+ *  @param {string} report such as "pages": touched addresses were recorded; "groups": the source declares groups */
 export function hasReport(report) {
-	const key = `${choices.side} ${report}`;
+	const shown = resource()?.name;
+	const key = `${choices.side} ${report} of ${shown}`;
 	if (!(key in known)) {
 		try {
-			ask({ side: choices.side, report, has: true });
+			ask({ side: choices.side, resource: shown, report, has: true });
 			known[key] = true;
 		} catch {
 			known[key] = false;
 		}
 	}
+	return known[key];
+}
+
+/** Whether the resource is sampled, at known times: those of an instrumented run are not. */
+function hasTimeline() {
+	const shown = resource();
+	const key = `${choices.side} times of ${shown?.name}`;
+	known[key] ??= shown?.kind === "sampled" && hasTimes({ side: choices.side, resource: shown.name });
 	return known[key];
 }
 
@@ -410,7 +420,7 @@ function showCompare() {
 	const sign = (/** @type {number} */ value) => `${value > 0 ? "+" : ""}${amountSigned(value, row.unit)}`;
 	return element("section", {}, [
 		element("p", { className: "big" }, [`${safe(row.title)}: ${amount(a, row.unit)} in A, ${amount(b, row.unit)} in B`,
-			...(result.change === null ? [] : [` (${b >= a ? "+" : ""}${percent(result.change, result.change_error)})`])]),
+			...(result.change === null ? [] : [` (${b >= a ? "+" : ""}${percent(result.change, result.change_error).replace("-", "−")})`])]),
 		...["a", "b"].map((side) => element("p", { className: "note" }, [
 			`${side.toUpperCase()}: ${shortened(infos[side].command_line || "profile", 90)}, recorded ${safe(infos[side].start)}`])),
 		element("div", { className: "tools" }, [...["a", "b"].map((side) => element("button", {
@@ -455,7 +465,31 @@ function showFindings() {
 		element("h2", {}, ["The recording"]),
 		element("table", { className: "facts" }, [element("caption", {}, ["What was recorded, and how completely"]), ...facts.map(([name, value]) =>
 			element("tr", {}, [element("th", { scope: "row" }, [name]), element("td", {}, [safe(String(value))])]))]),
+		element("h2", {}, ["The resources"]), resourceTable(answer.resources),
+		...(stacks ? [element("h2", {}, ["How the stacks ended"]), causeTable(answer.causes, stacks)] : []),
 	]);
+}
+
+/** @param {any[]} resources */
+function resourceTable(resources) {
+	return table({ caption: "How each resource was recorded", rows: resources, sorted: 0, columns: [
+		{ name: "resource", isText: true, text: (row) => safe(row.title), value: (row) => row.title },
+		{ name: "recorded", isText: true, value: (row) => row.interval,
+			text: (row) => row.kind === "exact" ? "counted exactly" : `every ${amount(row.interval, row.unit)}` },
+		{ name: "samples", text: (row) => count(row.samples), value: (row) => row.samples },
+		{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
+		{ name: "lost", text: (row) => count(row.lost), value: (row) => row.lost },
+		{ name: "by", isText: true, text: (row) => safe([row.backend, row.note].filter(Boolean).join("; ")), value: (row) => row.backend },
+	] });
+}
+
+/** @param {any[]} causes @param {number} stacks */
+function causeTable(causes, stacks) {
+	return table({ caption: "Where a path is not whole, its outer frames are missing or guessed", rows: causes, sorted: 1, columns: [
+		{ name: "cause", isText: true, text: (row) => safe(row.cause), value: (row) => row.cause },
+		{ name: "stacks", text: (row) => bar(row.count / stacks), value: (row) => row.count },
+		{ name: "number", text: (row) => count(row.count), value: (row) => row.count },
+	] });
 }
 
 /** Every view: its name, and whether this profile has it.
@@ -466,7 +500,7 @@ export const views = {
 	functions: { title: "Functions", show: showFunctions, has: () => true },
 	sandwich: { title: "Callers and callees", show: showSandwich, has: () => true },
 	tree: { title: "Call tree", show: showTree, has: () => true },
-	timeline: { title: "Timeline", show: showTimeline, has: () => resource()?.kind === "sampled" },
+	timeline: { title: "Timeline", show: showTimeline, has: hasTimeline },
 	events: { title: "Events", show: showEvents, has: () => events().lanes.length > 0 },
 	source: { title: "Source", show: showSource, has: () => true },
 	lines: { title: "Hot lines", show: showLines, has: () => hasReport("lines") },

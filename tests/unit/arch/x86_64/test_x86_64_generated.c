@@ -125,6 +125,38 @@ static void memory_may_be_missing(void **state)
 	assert_true(step(&generated[7], 256, SP + STACK_BYTES - 16, &frame)); /* both are the last words */
 }
 
+/* Erlang's loops are calls in tail position: the frame is removed, and the function begins again. */
+static void jumps_to_a_function_have_no_frame(void **state)
+{
+	(void)state;
+	static const struct {
+		struct generated code;
+		unsigned pc;
+		bool steps;
+	} rows[] = {
+		{ { "push %rbp; mov %rsp,%rbp; leave; jmp to the first",
+		    { 0x55, 0x48, 0x89, 0xe5, 0xc9, 0xeb, 0xf9 },
+		    7,
+		    0,
+		    0 },
+		  5,
+		  true },
+		{ { "mov %eax,%eax; jmp to the first: a loop", { 0x89, 0xc0, 0xeb, 0xfc }, 4, 0, 0 }, 2, false },
+		{ { "jmp to code that cannot be read", { 0xe9, 0, 0, 0xff, 0xff }, 5, 0, 0 }, 0, false },
+		{ { "mov %rsp,%rbp; jmp to it", { 0x48, 0x89, 0xe5, 0xeb, 0xfb }, 5, 0, 0 }, 3, false },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct memory memory = { .code = &rows[i].code, .readable = 256 };
+		const struct arch_memory code = { .read = read_code, .context = &memory };
+		const struct arch_memory stack = { .read = read_stack };
+		struct arch_frame frame = { .pc = PC + rows[i].pc, .sp = SP, .fp = 0x1234 };
+		if (arch_generated_step(&code, &stack, &frame) != rows[i].steps)
+			fail_msg("%s: steps %d", rows[i].code.instructions, !rows[i].steps);
+		if (rows[i].steps && (frame.pc != word_at(SP) || frame.sp != SP + WORD || frame.fp != 0x1234))
+			fail_msg("%s: pc at %lx", rows[i].code.instructions, (unsigned long)frame.sp - WORD);
+	}
+}
+
 /* --- both walks --- */
 
 #define IN_GENERATED(offset) (GENERATED + (offset))
@@ -182,6 +214,20 @@ static void leaves_leaves_without_frame_to_the_monitor(void **state)
 	ASSERT_FRAMES(WALK_NO_FRAME, IN_GENERATED(0x80));
 	assert_int_equal(world->user.count, 2);
 	assert_int_equal(world->frames[1].pc, call_in(OUTERMOST) - 1);
+	/* The first byte of the code, and the first one behind it, may be what a call returned to. */
+	static const struct {
+		uint64_t word;
+		size_t count;
+	} ends[] = { { IN_GENERATED(0), 2 },
+		     { IN_GENERATED(1), 3 },
+		     { IN_GENERATED(GENERATED_BYTES), 3 },
+		     { IN_GENERATED(GENERATED_BYTES + 1), 2 } };
+	world->generated[0x80] = 0xc3;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		world->stack[0] = ends[i].word;
+		walk_world_walk_as_user(world, IN_GENERATED(0x80), STACK, STACK + 20 * WORD);
+		assert_int_equal(world->user.count, ends[i].count);
+	}
 	/* rbp has just been pushed. */
 	memcpy(world->generated + 0x80, "\x48\x89\xe5", 3);
 	world->stack[0] = STACK + 20 * WORD;
@@ -226,15 +272,51 @@ static void ends_where_frame_pointers_do(void **state)
 	assert_int_equal(world->user.count, 2);
 }
 
+/* Erlang's code, on a stack of its own, calls C on the stack of the thread: rbp leads back, once, and to generated code only. rbp = 0 marks the
+ * outermost frame. */
+static void leads_from_one_stack_to_another(void **state)
+{
+	struct walk_world *world = *state;
+	memset(world->code, 0x90, sizeof(world->code));
+	memset(world->generated, 0x90, sizeof(world->generated));
+	world->stack[16] = IN_GENERATED(0x80);
+	world->stack[8] = STACK + 12 * WORD;
+	world->stack[9] = IN_GENERATED(0x40);
+	world->stack[12] = 0;
+	world->stack[13] = IN_GENERATED(0xc0);
+	walk_world_walk(world, call_in(LEAF), STACK + 16 * WORD, STACK + 8 * WORD);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), IN_GENERATED(0x80) - 1, IN_GENERATED(0x40) - 1, IN_GENERATED(0xc0) - 1);
+	assert_int_equal(world->user.cause, UNWIND_ROOT_NAMELESS);
+	assert_int_equal(world->user.count, 4);
+	/* A second time. */
+	world->stack[12] = STACK + 4 * WORD;
+	world->stack[5] = IN_GENERATED(0x40);
+	walk_world_walk_as_user(world, call_in(LEAF), STACK + 16 * WORD, STACK + 8 * WORD);
+	walk_world_walk_as_kernel(world);
+	ASSERT_FRAMES(WALK_NO_PROGRESS, call_in(LEAF), IN_GENERATED(0x80) - 1, IN_GENERATED(0x40) - 1,
+		      IN_GENERATED(0xc0) - 1);
+	assert_int_equal(world->user.cause, UNWIND_NO_FRAME);
+	assert_int_equal(world->user.count, 4);
+	/* To native code: rbp is no frame pointer. */
+	world->stack[9] = call_in(OUTERMOST);
+	walk_world_walk_as_user(world, call_in(LEAF), STACK + 16 * WORD, STACK + 8 * WORD);
+	walk_world_walk_as_kernel(world);
+	ASSERT_FRAMES(WALK_NO_PROGRESS, call_in(LEAF), IN_GENERATED(0x80) - 1);
+	assert_int_equal(world->user.cause, UNWIND_NO_FRAME);
+	assert_int_equal(world->user.count, 2);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, walk_world_set_up, walk_world_tear_down)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions_decide),
 		cmocka_unit_test(memory_may_be_missing),
+		cmocka_unit_test(jumps_to_a_function_have_no_frame),
 		T(steps_by_frame_pointers),
 		T(leaves_leaves_without_frame_to_the_monitor),
 		T(ends_where_frame_pointers_do),
+		T(leads_from_one_stack_to_another),
 	};
 	return cmocka_run_group_tests_name("x86_64_generated", tests, NULL, NULL);
 }

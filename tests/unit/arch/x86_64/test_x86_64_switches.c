@@ -115,18 +115,19 @@ static void other_programs_have_no_such_calls(void **state)
 /* Where the file ends soon behind the function, only calls are found that have ARCH_SWITCH_BYTES in the function. */
 static void function_at_the_end_of_the_file(void **state)
 {
+	enum { SIZE = 0x40 + ARCH_SWITCH_BYTES };
 	(void)state;
 	struct program *program = test_malloc(sizeof(*program));
 	for (size_t behind = 0; behind < ARCH_SWITCH_BYTES; behind++) {
 		begin(program);
-		add_function(program, 0, 0x80, BYTES(0));
-		add_call(program, 0x80 - ARCH_SWITCH_BYTES);
+		add_function(program, 0, SIZE, BYTES(0));
+		add_call(program, SIZE - ARCH_SWITCH_BYTES);
 		add_call(program, 0x50);
-		program->code_bytes = 0x80 + behind;
+		program->code_bytes = SIZE + behind;
 		assert_rows(program, behind < ARCH_SWITCH_BYTES - 1
-					     ? "1000 sp+8; 1040 switch+40; 1042 sp+8; 1080 none"
+					     ? "1000 sp+8; 1040 switch+40; 1042 sp+8; 10c0 none"
 					     : "1000 sp+8; 1040 switch+40; 1042 sp+8; 1050 switch+40; 1052 sp+8; "
-					       "1080 none");
+					       "10c0 none");
 	}
 	test_free(program);
 }
@@ -135,14 +136,15 @@ static void most_calls(void **state)
 {
 	(void)state;
 	struct program *program = test_malloc(sizeof(*program));
-	char expected[400] = "1000 sp+8";
+	enum { MOST = 24 }; /* SWITCHES_MAX of switch_rows.c */
+	char expected[60 * MOST] = "1000 sp+8";
 	begin(program);
-	add_function(program, 0, 0x200, BYTES(0));
-	for (unsigned i = 1; i <= 9; i++)
+	add_function(program, 0, 0x400, BYTES(0));
+	for (unsigned i = 1; i <= MOST + 1; i++)
 		add_call(program, i * 0x20);
-	for (unsigned i = 1; i <= 8; i++)
+	for (unsigned i = 1; i <= MOST; i++)
 		snprintf(expected + strlen(expected), 60, "; %x switch+40; %x sp+8%s", 0x1000 + i * 0x20,
-			 0x1002 + i * 0x20, i == 8 ? "; 1200 none" : "");
+			 0x1002 + i * 0x20, i == MOST ? "; 1400 none" : "");
 	assert_rows(program, expected);
 	test_free(program);
 }
@@ -163,7 +165,7 @@ static void several_pieces(void **state)
 	assert_rows(program, "1000 sp+16; 107e switch+40; 1080 none; 10f80 sp+24; 10ffe switch+40; 11000 sp+32; "
 			     "1107e switch+40; 11080 none; 20f81 sp+40; 20fff switch+40; 21001 sp+48; "
 			     "210ff switch+40; 21101 none");
-	/* Of a larger function, the first 64 KB are searched. */
+	/* The first 64 KB of a larger function are searched. */
 	begin(program);
 	add_function(program, 0, 0x10100, BYTES(0));
 	add_call(program, 0xfff0);

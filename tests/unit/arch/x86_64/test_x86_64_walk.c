@@ -308,6 +308,12 @@ static void recognises_the_call(void **state)
 	result = walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
 	assert_int_equal(result.count, 3);
+	/* The function that the call leads to has fewer than 4096 bytes. */
+	for (int32_t more = 0; more <= 1; more++) {
+		distance = (int32_t)(FUNCTION(NO_RULES) + 4 - 4096 - (FUNCTION(LEAF) + 0x20)) + more;
+		memcpy(world->code + 0x1c, &distance, sizeof(distance));
+		assert_int_equal(walk(world, FRAMES).cause, more ? UNWIND_ROOT_FRAME_POINTER : UNWIND_NO_RULE_AT_PC);
+	}
 }
 
 /* A call of a function by its address, and calls that are the last instruction of the module. */
@@ -539,6 +545,72 @@ static void leaves_for_another_stack(void **state)
 	assert_int_equal(frame.sp, STACK + 0x600);
 }
 
+/* Go's runtime on the thread's own stack, for the goroutine of the thread that r14 leads to. */
+static void returns_to_goroutine(void **state)
+{
+	struct world *world = *state;
+	enum {
+		PRESENT = 0x100,
+		THREAD = 0x200,
+		OWN_SP = STACK + 0x600,
+		LEFT_SP = STACK + 0x280,
+		CURRENT = 3,
+		CLOCK = 4
+	};
+	struct unwind_row row = { .cfa = CURRENT, .kind = UNWIND_GOROUTINE, .fp = -1 };
+	const struct arch_memory memory = { .read = read_word, .context = world, .goroutine = STACK + PRESENT };
+	const struct arch_frame start = { .pc = 1, .sp = OWN_SP, .fp = 0x1234 };
+	struct arch_frame frame = start;
+	uint64_t unreadable;
+	world->stack[(PRESENT + 48) / 8] = STACK + THREAD; /* g.m; this g is m.g0, too */
+	world->stack[THREAD / 8] = STACK + PRESENT;
+	world->stack[(PRESENT + 56) / 8] = OWN_SP;
+	world->stack[THREAD / 8 + CURRENT] = STACK + 0x400;
+	world->stack[(0x400 + 56) / 8] = LEFT_SP;
+	world->stack[(0x400 + 64) / 8] = 0x7777;
+	world->stack[0x280 / 8] = 0x5555;
+	assert_true(arch_step(&row, &memory, &frame, &unreadable));
+	assert_int_equal(frame.pc, 0x5555);
+	assert_int_equal(frame.sp, LEFT_SP + 8);
+	assert_int_equal(frame.fp, 0x1234);
+	/* A stack that grows continues at the stored pc; without a goroutine it has no caller. */
+	row.kind = UNWIND_GROWING;
+	frame = start;
+	assert_true(arch_step(&row, &memory, &frame, &unreadable));
+	assert_int_equal(frame.pc, 0x7777);
+	assert_int_equal(frame.sp, LEFT_SP);
+	world->stack[THREAD / 8 + CURRENT] = 0;
+	frame = start;
+	assert_true(arch_step(&row, &memory, &frame, &unreadable));
+	assert_int_equal(frame.pc, 0);
+	row.kind = UNWIND_GOROUTINE;
+	frame = start;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+	/* The clock is read on the thread's own stack or below, and the thread has the CFA. */
+	row = (struct unwind_row){ .cfa = CLOCK, .kind = UNWIND_CLOCK, .fp = -1 };
+	world->stack[THREAD / 8 + CLOCK] = LEFT_SP + 8;
+	frame.sp = OWN_SP - 0x20;
+	assert_true(arch_step(&row, &memory, &frame, &unreadable));
+	assert_int_equal(frame.pc, 0x5555);
+	assert_int_equal(frame.sp, LEFT_SP + 8);
+	frame.sp = OWN_SP + 8;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+	/* Not where the stack is another one, the goroutine has returned, or r14 is something else. */
+	world->stack[THREAD / 8 + CURRENT] = STACK + 0x400;
+	row = (struct unwind_row){ .cfa = CURRENT, .kind = UNWIND_GOROUTINE, .fp = -1 };
+	frame.sp = OWN_SP - 8;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+	assert_int_equal(frame.sp, OWN_SP - 8);
+	frame = start;
+	world->stack[(0x400 + 56) / 8] = 0;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+	world->stack[(0x400 + 56) / 8] = LEFT_SP;
+	const struct arch_memory unknown = { .read = read_word, .context = world };
+	assert_false(arch_step(&row, &unknown, &frame, &unreadable));
+	world->stack[(PRESENT + 48) / 8] = STACK + THREAD + 8;
+	assert_false(arch_step(&row, &memory, &frame, &unreadable));
+}
+
 /* A new thread has no caller in the system call that made it, and right behind it; the thread that made it has. */
 static void begins_threads(void **state)
 {
@@ -567,6 +639,16 @@ static void begins_threads(void **state)
 	assert_int_equal(walk(world, FRAMES).cause, UNWIND_ROOT);
 	world->code[0x100 * NO_RULES + 1] = 0x39; /* fork, whose child has the parent's stack */
 	assert_int_not_equal(walk(world, FRAMES).cause, UNWIND_ROOT);
+	/* Where the call has a rule, the stack that the new thread has not touched has a return address of 0. */
+	memcpy(world->code + 0x100 * LEAF, clone3, sizeof(clone3));
+	world->registers.value[ARCH_PC_REGISTER] = PC(FUNCTION(LEAF)) + 7;
+	for (uint64_t number = 0; number < 2; number++) {
+		world->registers.value[0] = number;
+		result = walk(world, FRAMES);
+		assert_int_equal(result.cause, UNWIND_ROOT);
+		assert_int_equal(result.count, 1);
+		assert_int_equal(result.is_new_thread, number == 0);
+	}
 }
 
 int main(void)
@@ -588,6 +670,7 @@ int main(void)
 		T(slow_rules_may_fail),
 		T(slow_rules_behind_signals),
 		T(leaves_for_another_stack),
+		T(returns_to_goroutine),
 		T(begins_threads),
 	};
 	return cmocka_run_group_tests_name("x86_64_walk", tests, NULL, NULL);

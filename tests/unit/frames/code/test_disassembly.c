@@ -1,4 +1,4 @@
-/* What the caller of the disassembly makes of answers, whole and cut, and of failing allocations. */
+/* The caller of the disassembly gets answers, whole and cut, and of failing allocations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -187,6 +188,92 @@ static void test_sparse_unwind_information(void **state)
 	module_file_close(&file);
 }
 
+/* --- the process in the jail --- */
+
+extern void __asan_init(void) __attribute__((weak));
+
+/* Its memory includes a copy of the recorder's. A reader that believes the 2 GB takes 2.1 GB, and 28 s. */
+enum { CHILD_MOST_KB = 128 << 10, CHILD_MOST_S = 10 };
+
+struct cost {
+	int status;
+	long kilobytes, seconds;
+};
+
+/* Names an address of a program in a process of its own, whose only child is the one in the jail. Returns that child's cost. */
+static struct cost cost_of_naming(const char *program, uint64_t address)
+{
+	int pipes[2];
+	struct cost cost = { .status = 1 };
+	struct profile *profile = lab_profile(program);
+	assert_int_equal(profile_add_location(profile, 0, address), 0);
+	assert_int_equal(pipe(pipes), 0);
+	alarm(PATIENCE_S);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct rusage usage;
+		struct error error = { 0 };
+		cost.status = frames_name_profile(profile, NULL, &error);
+		getrusage(RUSAGE_CHILDREN, &usage);
+		cost.kilobytes = usage.ru_maxrss;
+		cost.seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
+		_exit(write(pipes[1], &cost, sizeof(cost)) == sizeof(cost) ? 0 : 1);
+	}
+	close(pipes[1]);
+	assert_int_equal(read(pipes[0], &cost, sizeof(cost)), sizeof(cost));
+	alarm(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	close(pipes[0]);
+	profile_free(profile);
+	return cost;
+}
+
+static void expect_bounded(const char *program, uint64_t address, const char *what)
+{
+	const struct cost cost = cost_of_naming(program, address);
+	assert_int_equal(cost.status, 0);
+	assert_true(cost.kilobytes > 0); /* there was a child */
+	if (cost.kilobytes > CHILD_MOST_KB || cost.seconds > CHILD_MOST_S)
+		fail_msg("%s: %ld KB of memory, %ld s of CPU time", what, cost.kilobytes, cost.seconds);
+}
+
+static void test_child_is_bounded_by_sections(void **state)
+{
+	static const char *const sections[] = { ".debug_info",    ".debug_abbrev", ".debug_line", ".debug_str",
+						".debug_aranges", ".symtab",       ".strtab",     ".shstrtab",
+						".dynsym",        ".dynstr",       ".eh_frame",   ".text" };
+	(void)state;
+	if (__asan_init)
+		skip(); /* its own memory is larger */
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		lab_run("$CC -g -O2 $S/inlines.c -o hollow");
+		uint64_t address = lab_mark("hollow", 2).address;
+		hostile_hollow("hollow", sections[i]);
+		expect_bounded("hollow", address, sections[i]);
+	}
+}
+
+/* The parts of a file that ends early, by the lengths that its headers have. */
+static void test_child_is_bounded_by_ends(void **state)
+{
+	static const off_t sizes[] = { 1, 64, 100, 4096, 9000 };
+	(void)state;
+	if (__asan_init)
+		skip();
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		char what[64];
+		off_t size = sizes[i / 2];
+		snprintf(what, sizeof(what), "%lld bytes%s", (long long)size, i % 2 ? ", and a hole" : "");
+		lab_run("$CC -g -O2 $S/inlines.c -o cut");
+		uint64_t address = lab_mark("cut", 2).address;
+		assert_int_equal(truncate(lab_path("cut"), size), 0);
+		if (i % 2)
+			assert_int_equal(truncate(lab_path("cut"), (off_t)2 << 30), 0);
+		expect_bounded("cut", address, what);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +284,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_truncated_meanwhile, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_sparse_debug_information, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_sparse_unwind_information, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_child_is_bounded_by_sections, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_child_is_bounded_by_ends, lab_setup, lab_teardown),
 	};
 	return cmocka_run_group_tests_name("hostile files", tests, NULL, NULL);
 }

@@ -32,25 +32,30 @@ static int next_listed(struct event_source *source, struct event *event, struct 
 		.kind = (kind_), .time_ns = (at), .process = 7, .thread = 8, .function = (name) \
 	}
 
+#define ENTER(at, name, around)                                                                                        \
+	{                                                                                                              \
+		.kind = EVENT_ENTER, .time_ns = (at), .process = 7, .thread = 8, .function = (name), .depth = (around) \
+	}
+
 /* main calls f, which calls itself, then g, whose end is missing, and runs on; another thread has one call of no length. */
 static const struct event events[] = {
-	IN(EVENT_ENTER, 100, "main"),
-	IN(EVENT_ENTER, 200, "f"),
-	IN(EVENT_ENTER, 250, "f"),
+	ENTER(100, "main", 0),
+	ENTER(200, "f", 1),
+	ENTER(250, "f", 2),
 	IN(EVENT_SAMPLE, 260, "f"),
 	IN(EVENT_LEAVE, 300, "f"),
 	{ .kind = EVENT_USER, .time_ns = 310, .process = 7, .thread = 8, .id = 3, .value = 42 },
 	IN(EVENT_LEAVE, 400, "f"),
-	IN(EVENT_ENTER, 500, "g"),
+	ENTER(500, "g", 1),
 	IN(EVENT_LEAVE, 900, "main"),
 	IN(EVENT_LEAVE, 950, "none"),
 	{ .kind = EVENT_ENTER, .time_ns = 600, .process = 7, .thread = 9, .function = "f" },
 };
 enum { EVENTS = sizeof(events) / sizeof(*events) };
 
-static struct buffer written(size_t most)
+static struct buffer written_of(const struct event *given, size_t count, size_t most)
 {
-	struct listed listed = { .base = { .next = next_listed }, .events = events, .count = EVENTS };
+	struct listed listed = { .base = { .next = next_listed }, .events = given, .count = count };
 	struct buffer bytes;
 	struct error error;
 	buffer_init(&bytes);
@@ -58,15 +63,24 @@ static struct buffer written(size_t most)
 	return bytes;
 }
 
-static struct lanes *lanes_of(size_t most)
+static struct buffer written(size_t most)
+{
+	return written_of(events, EVENTS, most);
+}
+
+static struct lanes *read_back(struct buffer bytes)
 {
 	struct error error = { 0 };
-	struct buffer bytes = written(most);
 	struct lanes *lanes = lanes_read(bytes.bytes, bytes.size, &error);
 	if (!lanes)
 		fail_msg("%s", error.message);
 	buffer_release(&bytes);
 	return lanes;
+}
+
+static struct lanes *lanes_of(size_t most)
+{
+	return read_back(written(most));
 }
 
 static void assert_call(const struct lanes *lanes, const struct lane_call *call, const char *name, uint64_t start,
@@ -103,6 +117,24 @@ static void what_is_written_is_read(void **state)
 	lanes_free(lanes);
 }
 
+/* Hooks that report entries only: a call lasts until one begins that it does not contain. */
+static void calls_without_ends(void **state)
+{
+	(void)state;
+	static const struct event entries[] = { ENTER(100, "main", 0), ENTER(200, "f", 1), ENTER(300, "g", 2),
+						ENTER(400, "g", 1), ENTER(450, "f", 2) };
+	struct lanes *lanes = read_back(written_of(entries, sizeof(entries) / sizeof(*entries), 1000));
+	const struct lane *lane = &lanes->lanes[0];
+	assert_int_equal(lane->call_count, 5);
+	assert_int_equal(lane->depth_count, 3);
+	assert_call(lanes, &lane->calls[0], "main", 100, 450, true);
+	assert_call(lanes, &lane->calls[1], "f", 200, 400, true);
+	assert_call(lanes, &lane->calls[2], "g", 400, 450, true);
+	assert_call(lanes, &lane->calls[3], "g", 300, 400, true);
+	assert_call(lanes, &lane->calls[4], "f", 450, 450, true);
+	lanes_free(lanes);
+}
+
 static void events_above_the_limit_are_counted(void **state)
 {
 	(void)state;
@@ -135,6 +167,30 @@ static void pictures(void **state)
 	/* g is wide enough for a box of its own. */
 	assert_int_equal(lanes_visible(&lanes->lanes[0], 0, 1000, 350, boxes, 8), 5);
 	assert_int_equal(lanes_visible(&lanes->lanes[0], 0, 1000, 1, boxes, 0), 6);
+	lanes_free(lanes);
+}
+
+/* The counts of a range are those of its boxes, where each call and mark has one of its own. */
+static void counts_of_a_range(void **state)
+{
+	(void)state;
+	struct lanes *lanes = lanes_of(1000);
+	const struct lane *lane = &lanes->lanes[0];
+	struct lane_box boxes[8];
+	size_t calls, marks;
+	lanes_count(lane, 0, 1000, &calls, &marks);
+	assert_int_equal(calls, 4);
+	assert_int_equal(marks, 2);
+	lanes_count(lane, 260, 310, &calls, &marks); /* the first mark, not the second; main and both f */
+	assert_int_equal(calls, 3);
+	assert_int_equal(marks, 1);
+	for (uint64_t from = 0; from < 1000; from += 10)
+		for (uint64_t to = from; to < 1000; to += 10) {
+			lanes_count(lane, from, to, &calls, &marks);
+			assert_int_equal(calls + marks, from < to ? lanes_visible(lane, from, to, 0, boxes, 8) : 0);
+		}
+	lanes_count(&lanes->lanes[1], 600, 601, &calls, &marks); /* a call of no length is where it begins */
+	assert_int_equal(calls, 1);
 	lanes_free(lanes);
 }
 
@@ -182,8 +238,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(calls_without_ends),
 		cmocka_unit_test(events_above_the_limit_are_counted),
 		cmocka_unit_test(pictures),
+		cmocka_unit_test(counts_of_a_range),
 		cmocka_unit_test(damaged_bytes),
 		cmocka_unit_test(without_memory),
 	};

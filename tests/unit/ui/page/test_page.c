@@ -118,7 +118,7 @@ static void requests_that_are_refused(void **state)
 	buffer_release(&terms);
 }
 
-/* What a report needs is checked without making it. */
+/* A report's needs are checked without making it. */
 static void whether_a_report_can_be_made(void **state)
 {
 	(void)state;

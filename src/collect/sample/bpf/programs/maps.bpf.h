@@ -3,6 +3,11 @@
 #define COLLECT_SAMPLE_BPF_PROGRAMS_MAPS_BPF_H
 
 #include "collect/sample/bpf/programs/shared.h"
+
+/* A global function: the verifier checks it once in each program that calls it, and not anew in each state of its callers.
+ * With inlined or static functions, the start of a recording took three times as long. */
+#define WALK_FUNCTION __attribute__((noinline))
+#include "collect/shared/python_walk.h"
 #include "collect/shared/row_walk.h"
 #include "processor/registers.h"
 
@@ -83,15 +88,29 @@ struct {
 	__uint(max_entries, 4096); /* set when loaded */
 } ring SEC(".maps");
 
+/* Hashes of the functions of interpreted programs that the monitor has descriptions of, each at a place that depends on it; 0:
+ * none. An array costs a recording of other programs next to nothing. */
+enum { DESCRIBED = 8192 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DESCRIBED);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} described SEC(".maps");
+
 /* A buffer in which a record is assembled. A program may be interrupted by another one, or (a uprobe's) be
  * preempted, so each takes a buffer that no other program uses. */
 struct scratch {
 	uint32_t busy;
 	uint32_t kernel_count;
 	uint64_t kernel[SAMPLE_KERNEL_FRAMES]; /* the kernel's own stack */
+	struct python_walk python;
 	struct walk walk;
-	/* Room for registers and stack, which are longer than the frames, and for the kernel's frames behind them. */
-	uint8_t more[ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES - WALK_FRAMES * 8 + SAMPLE_KERNEL_FRAMES * 8];
+	/* Room for registers and stack, which are longer than the frames, and for the kernel's frames and the
+	 * interpreter's behind them. */
+	uint8_t more[ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES - WALK_FRAMES * 8 + SAMPLE_KERNEL_FRAMES * 8 +
+		     INTERPRETED_MOST * sizeof(struct interpreted_frame)];
 };
 
 struct {

@@ -3,6 +3,7 @@
 #define COLLECT_SAMPLE_BPF_PROGRAMS_SAMPLE_BPF_H
 
 #include "collect/sample/bpf/programs/maps.bpf.h"
+#include "collect/sample/bpf/programs/numbers.bpf.h"
 #include "processor/bpf_registers.h"
 
 uint64_t woken_ns; /* when a copied stack last woke the monitor */
@@ -12,10 +13,15 @@ enum { PROCESS_STEPS = 12, ROW_STEPS = 20 };
 
 /* --- functions for row_walk.h ---
  *
- * Always inlined: Linux 6.18's verifier fails ("verifier bug") where a callback of bpf_loop has another
- * function write into its stack before it has done so itself. */
+ * Linux 6.18's verifier fails ("verifier bug") where a callback of bpf_loop has another function write into its stack
+ * before it has done so itself. Such functions are always inlined. */
 
 static inline int walk_copy(void *to, uint32_t bytes, uint64_t address)
+{
+	return bpf_probe_read_user(to, bytes, (const void *)address);
+}
+
+static inline int interpreter_copy(void *to, uint32_t bytes, uint64_t address)
 {
 	return bpf_probe_read_user(to, bytes, (const void *)address);
 }
@@ -45,8 +51,10 @@ static long halve_codes(uint32_t step, void *context)
 	return 0;
 }
 
-static __always_inline bool walk_find_code(struct walk *walk, uint64_t pc)
+WALK_FUNCTION bool walk_find_code(struct walk *walk, uint64_t pc)
 {
+	if (!walk)
+		return false;
 	uint32_t first = walk->process.first;
 	struct search search = { .pc = pc, .low = first, .high = first + walk->process.count };
 	bpf_loop(PROCESS_STEPS, halve_codes, &search, 0);
@@ -57,16 +65,25 @@ static __always_inline bool walk_find_code(struct walk *walk, uint64_t pc)
 	return true;
 }
 
-/* Returns one 8-byte slot, or NULL. The first chunk has a map of its own, which is enough for most
+union slot {
+	uint64_t word;
+	struct unwind_row row;
+};
+
+/* Returns the word of a slot, or 0 if there is none. The first chunk has a map of its own, which is enough for most
  * programs. */
-static inline uint64_t *slot_at(uint32_t number)
+WALK_FUNCTION uint64_t slot_word(uint32_t number)
 {
 	uint32_t within = number & (CODE_CHUNK_SLOTS - 1);
 	uint32_t chunk_number = number >> CODE_CHUNK_SHIFT;
-	if (chunk_number == 0)
-		return bpf_map_lookup_elem(&first_chunk, &within);
-	void *chunk = bpf_map_lookup_elem(&chunks, &chunk_number);
-	return chunk ? bpf_map_lookup_elem(chunk, &within) : NULL;
+	const uint64_t *word = NULL;
+	if (chunk_number == 0) {
+		word = bpf_map_lookup_elem(&first_chunk, &within);
+	} else {
+		void *chunk = bpf_map_lookup_elem(&chunks, &chunk_number);
+		word = chunk ? bpf_map_lookup_elem(chunk, &within) : NULL;
+	}
+	return word ? *word : 0;
 }
 
 static long halve_rows(uint32_t step, void *context)
@@ -75,10 +92,8 @@ static long halve_rows(uint32_t step, void *context)
 	if (search->low >= search->high)
 		return 1;
 	uint32_t middle = search->low + (search->high - search->low + 1) / 2;
-	const struct unwind_row *row = (const struct unwind_row *)slot_at(middle);
-	if (!row)
-		return 1;
-	if (row->pc <= search->pc)
+	const union slot slot = { .word = slot_word(middle) };
+	if (slot.row.pc <= search->pc)
 		search->low = middle;
 	else
 		search->high = middle - 1;
@@ -88,13 +103,15 @@ static long halve_rows(uint32_t step, void *context)
 /* Returns the number of the row in force where a page begins. */
 static inline uint32_t page_start(uint32_t pages, uint32_t page)
 {
-	const uint32_t *pair = (const uint32_t *)slot_at(pages + page / 2);
-	return pair ? pair[page & 1] : 0;
+	uint64_t pair = slot_word(pages + page / 2);
+	return (uint32_t)(page & 1 ? pair >> 32 : pair);
 }
 
 /* Searches between the rows in force at the start of the pc's page and at the start of the next one. */
-static __always_inline bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
+WALK_FUNCTION bool walk_find_row(const struct walk *walk, uint32_t pc, struct unwind_row *row)
 {
+	if (!walk || !row)
+		return false;
 	uint32_t page = pc >> (walk->code.page_shift & 31);
 	uint32_t low = walk->code.row_count - 1;
 	uint32_t high = low;
@@ -104,10 +121,8 @@ static __always_inline bool walk_find_row(const struct walk *walk, uint32_t pc, 
 	}
 	struct search search = { .pc = pc, .low = walk->code.rows + low, .high = walk->code.rows + high };
 	bpf_loop(ROW_STEPS, halve_rows, &search, 0);
-	const struct unwind_row *found = (const struct unwind_row *)slot_at(search.low);
-	if (!found)
-		return false;
-	*row = *found;
+	const union slot slot = { .word = slot_word(search.low) };
+	*row = slot.row;
 	return row->pc <= pc;
 }
 
@@ -137,8 +152,10 @@ static long look_at_return(uint32_t index, void *context)
 	return search->found != 0;
 }
 
-static __always_inline bool walk_real_return(uint64_t slot, uint64_t *pc)
+WALK_FUNCTION bool walk_real_return(uint64_t slot, uint64_t *pc)
 {
+	if (!pc)
+		return false;
 	struct return_search search = { .pending = pending_returns(), .slot = slot };
 	bpf_loop(PENDING_MAX, look_at_return, &search, 0);
 	if (search.found)
@@ -149,6 +166,11 @@ static __always_inline bool walk_real_return(uint64_t slot, uint64_t *pc)
 static __always_inline uint64_t walk_stack_start(void)
 {
 	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, start_stack);
+}
+
+static __always_inline uint64_t walk_thread_pointer(void)
+{
+	return thread_pointer(bpf_get_current_task_btf());
 }
 
 /* --- the record --- */
@@ -183,10 +205,13 @@ static void add_lost(uint32_t request)
 /* Writes a record into the ring. The monitor is woken when a quarter of the ring is full, and for a copied
  * stack, because it may have to read the rest of the stack before that changes. Otherwise the monitor
  * polls. */
-static void submit(const struct scratch *scratch, uint64_t bytes)
+WALK_FUNCTION int submit(const struct scratch *scratch, uint64_t bytes)
 {
+	if (!scratch)
+		return 0;
 	enum {
-		MOST = sizeof(struct sample_record) + ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES + SAMPLE_KERNEL_FRAMES * 8
+		MOST = sizeof(struct sample_record) + ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES +
+		       SAMPLE_KERNEL_FRAMES * 8 + INTERPRETED_MOST * sizeof(struct interpreted_frame)
 	};
 	const struct sample_record *record = &scratch->walk.record;
 	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
@@ -201,6 +226,7 @@ static void submit(const struct scratch *scratch, uint64_t bytes)
 	uint64_t flags = is_urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 	if (bytes > MOST || bpf_ringbuf_output(&ring, (void *)record, bytes, flags) != 0)
 		add_lost(record->request);
+	return 0;
 }
 
 static long walk_once(uint32_t index, void *context)
@@ -223,8 +249,9 @@ static uint64_t real_pc(uint64_t pc)
 	return distance < SLOT_BYTES ? BPF_CORE_READ(task, vaddr) + distance : pc;
 }
 
-static void walk_stack(struct scratch *scratch, const struct pt_regs *registers, uint32_t pid)
+static __always_inline void walk_stack(struct scratch *scratch, uint32_t pid)
 {
+	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	struct walk *walk = &scratch->walk;
 	walk->now = registers_frame(registers);
 	walk->now.pc = real_pc(walk->now.pc);
@@ -233,11 +260,13 @@ static void walk_stack(struct scratch *scratch, const struct pt_regs *registers,
 		walk->now.pc -= ARCH_SYSTEM_CALL_BYTES;
 	walk->window_words = 0;
 	walk->is_caller = 0;
+	walk->left_stack = WALK_LEFT_NONE;
 	walk->count = 0;
 	walk->code.start = walk->code.end = 0;
 	struct walk_process *process = bpf_map_lookup_elem(&processes, &pid);
 	walk->process.first = process ? process->first : 0;
 	walk->process.count = process ? process->count : 0;
+	walk->notes_sp = process && process->interpreter.kind != INTERPRETER_NONE;
 	walk->end = WALK_END_COUNT;
 	bpf_loop(WALK_FRAMES, walk_once, &scratch, 0);
 	if (walk->end == WALK_END_COUNT)
@@ -276,7 +305,7 @@ static long restore_one(uint32_t index, void *context)
 struct copying {
 	struct scratch *scratch;
 	uint64_t from;
-	uint32_t at; /* the bytes that are done */
+	uint32_t first; /* the bytes in front of the first whole page */
 };
 
 /* A callback, not a loop: the verifier would check each turn, which takes as long as all other code of a sample. */
@@ -285,22 +314,25 @@ static long copy_page(uint32_t index, void *context)
 	struct copying *copying = context;
 	struct sample_record *record = &copying->scratch->walk.record;
 	uint8_t *stack = (uint8_t *)(copying->scratch->walk.frames + ARCH_REGISTERS);
-	uint32_t at = copying->at;
+	/* From the index, not from a sum: the verifier would check each turn, for the sum has other bounds then. */
+	uint32_t at = copying->first + (index & (SAMPLE_STACK_PAGES - 1)) * SAMPLE_PAGE_BYTES;
 	if (at > SAMPLE_STACK_BYTES - SAMPLE_PAGE_BYTES)
 		return 1;
 	long failed = bpf_probe_read_user(stack + at, SAMPLE_PAGE_BYTES, (const void *)(copying->from + at));
-	copying->at = at + SAMPLE_PAGE_BYTES;
 	if (failed)
 		record->absent |= 1u << ((index + 1) & 31);
 	else
-		record->stack_bytes = copying->at;
+		record->stack_bytes = at + SAMPLE_PAGE_BYTES;
 	return 0;
 }
 
 /* Copies the stack. Pages that were never touched or are swapped out are absent. The record's stack_bytes
  * go up to the end of the last page that is present. */
-static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
+WALK_FUNCTION int copy_stack(struct scratch *scratch)
 {
+	const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	if (!scratch)
+		return 0;
 	struct sample_record *record = &scratch->walk.record;
 	uint8_t *stack = (uint8_t *)(scratch->walk.frames + ARCH_REGISTERS);
 	uint64_t from = registers_frame(registers).sp;
@@ -315,13 +347,16 @@ static void copy_stack(struct scratch *scratch, const struct pt_regs *registers)
 	bpf_loop(SAMPLE_STACK_PAGES - 1, copy_page, &copying, 0);
 	struct restoring restoring = { pending_returns(), scratch, from };
 	bpf_loop(PENDING_MAX, restore_one, &restoring, 0);
+	return 0;
 }
 
 /* Returns how the walk of such a thread ends before it begins, or WALK_END_COUNT if it can begin. */
 static uint32_t no_walk(struct task_struct *task, const struct pt_regs *registers, struct bpf_thread *thread,
 			uint64_t now)
 {
-	if (!task->mm || (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve)))
+	/* Not task->mm: for each load of a pointer from a typed one, the verifier searches the names of all types. */
+	if (!BPF_CORE_READ(task, mm) ||
+	    (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve)))
 		return WALK_NO_STACK;
 	if (registers_are_32_bit(registers))
 		return WALK_OTHER_ABI;
@@ -329,8 +364,10 @@ static uint32_t no_walk(struct task_struct *task, const struct pt_regs *register
 }
 
 /* Appends the kernel's frames to a record whose other content ends at `bytes`. Returns where the record ends then. */
-static uint64_t append_kernel(struct scratch *scratch, uint64_t bytes)
+WALK_FUNCTION uint64_t append_kernel(struct scratch *scratch, uint64_t bytes)
 {
+	if (!scratch)
+		return 0;
 	enum { MOST = ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES };
 	uint32_t count = scratch->kernel_count;
 	uint64_t at = (bytes - sizeof(struct sample_record) + 7) / 8 * 8;
@@ -340,6 +377,155 @@ static uint64_t append_kernel(struct scratch *scratch, uint64_t bytes)
 		return bytes;
 	scratch->walk.record.kernel_frames = count;
 	return sizeof(struct sample_record) + at + count * 8;
+}
+
+/* --- the functions of interpreted programs --- */
+
+static long find_thread_once(uint32_t index, void *context)
+{
+	struct scratch *scratch = *(struct scratch **)context;
+	return python_find_step(&scratch->python) != 0;
+}
+
+static long interpreted_once(uint32_t index, void *context)
+{
+	struct scratch *scratch = *(struct scratch **)context;
+	uint32_t end = python_step(&scratch->python);
+	scratch->python.end = end;
+	return end != INTERPRETED_END_COUNT;
+}
+
+/* Notes the frames of the process's interpreter, if it has one, in the buffer. Returns false if it has none. */
+WALK_FUNCTION bool walk_interpreted(struct scratch *scratch)
+{
+	enum { NOT_AGAIN_NS = 10 * 1000 * 1000 };
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!scratch || !thread)
+		return false;
+	uint32_t pid = thread->pid;
+	struct walk_process *process = bpf_map_lookup_elem(&processes, &pid);
+	if (!process || process->interpreter.kind == INTERPRETER_NONE)
+		return false;
+	struct python_walk *python = &scratch->python;
+	python->of = process->interpreter;
+	python->tid = innermost_thread_number(task);
+	python->thread = thread->interpreted;
+	if (!python_begin(python)) {
+		uint64_t now = scratch->walk.record.time_ns;
+		if (thread->not_interpreted_until_ns > now)
+			return false;
+		python_find_begin(python);
+		bpf_loop(PYTHON_FIND_STEPS, find_thread_once, &scratch, 0);
+		thread->interpreted = python->thread;
+		thread->not_interpreted_until_ns = now + NOT_AGAIN_NS;
+		if (!python_begin(python))
+			return false;
+	}
+	bpf_loop(INTERPRETED_MOST, interpreted_once, &scratch, 0);
+	return true;
+}
+
+/* Sends the monitor the description of the function of one entry, if it does not have it. */
+WALK_FUNCTION int describe(struct scratch *scratch, uint32_t index)
+{
+	if (!scratch)
+		return 0;
+	const struct interpreted_frame frame = scratch->python.frames[index & (INTERPRETED_MOST - 1)];
+	const uint64_t golden = 0x9e3779b97f4a7c15;
+	uint64_t of_process = ((uint64_t)frame.check << 32 | scratch->walk.record.pid) * golden;
+	uint64_t hash = ((frame.code ^ of_process) * golden) | 1;
+	uint32_t place = hash >> 32 & (DESCRIBED - 1);
+	uint64_t *seen = bpf_map_lookup_elem(&described, &place);
+	if (frame.code == 0 || !seen || *seen == hash)
+		return 0;
+	uint32_t number = take_scratch();
+	struct scratch *other = bpf_map_lookup_elem(&scratches, &number);
+	if (!other)
+		return 0;
+	struct interpreted_code *code = (struct interpreted_code *)other->walk.frames;
+	if (python_describe(&scratch->python, &frame, code)) {
+		uint32_t bytes = INTERPRETED_FIXED_BYTES + (code->table_bytes & (INTERPRETED_TABLE_BYTES - 1));
+		other->walk.record = (struct sample_record){
+			.time_ns = scratch->walk.record.time_ns,
+			.pid = scratch->walk.record.pid,
+			.kind = SAMPLE_DESCRIPTION,
+			.request = SAMPLE_NO_REQUEST,
+			.stack_bytes = bytes,
+		};
+		if (bpf_ringbuf_output(&ring, &other->walk.record, sizeof(struct sample_record) + bytes,
+				       BPF_RB_NO_WAKEUP) == 0)
+			*seen = hash;
+	}
+	give_back(other);
+	return 0;
+}
+
+static long describe_once(uint32_t index, void *context)
+{
+	struct scratch *scratch = *(struct scratch **)context;
+	if (index >= scratch->python.count)
+		return 1;
+	describe(scratch, index);
+	return 0;
+}
+
+/* Appends the stack pointers of a walk, and the interpreter's entries, to a record whose other content ends at `bytes`.
+ * Returns where the record ends then. */
+WALK_FUNCTION uint64_t append_interpreted(struct scratch *scratch, uint64_t bytes)
+{
+	if (!scratch)
+		return 0;
+	enum { MOST = ARCH_REGISTERS * 8 + SAMPLE_STACK_BYTES + SAMPLE_KERNEL_FRAMES * 8 };
+	struct sample_record *record = &scratch->walk.record;
+	uint64_t at = (bytes - sizeof(struct sample_record) + 7) / 8 * 8;
+	uint32_t frames = record->frames, entries = scratch->python.count;
+	uint8_t *content = (uint8_t *)scratch->walk.frames;
+	if (frames > WALK_FRAMES || entries > INTERPRETED_MOST || entries == 0 || at > MOST - WALK_FRAMES * 8)
+		return bytes;
+	bpf_loop(INTERPRETED_MOST, describe_once, &scratch, 0);
+	if (frames > 0 && bpf_probe_read_kernel(content + at, frames * 8, scratch->walk.sps) != 0)
+		return bytes;
+	at += frames * 8;
+	if (at > MOST || bpf_probe_read_kernel(content + at, entries * sizeof(struct interpreted_frame),
+					       scratch->python.frames) != 0)
+		return bytes;
+	record->interpreted = entries;
+	return sizeof(struct sample_record) + at + entries * sizeof(struct interpreted_frame);
+}
+
+/* Writes the record of a walk that has ended. */
+WALK_FUNCTION int write_sample(struct scratch *scratch)
+{
+	if (!scratch)
+		return 0;
+	struct walk *walk = &scratch->walk;
+	struct sample_record *record = &walk->record;
+	uint32_t end = walk->end;
+	if (end < WALK_END_COUNT)
+		__sync_fetch_and_add(&results.ends[end], 1);
+	record->end = end;
+	record->kind = end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
+	if (walk->is_generated)
+		record->flags |= SAMPLE_GENERATED;
+	record->stack_bytes = 0;
+	record->frames = 0;
+	uint64_t bytes = sizeof(*record);
+	if (record->kind == SAMPLE_WALKED) {
+		record->frames = walk->count;
+		bytes += (uint64_t)walk->count * 8;
+	} else {
+		copy_registers(scratch, (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+		copy_stack(scratch);
+		bytes += ARCH_REGISTERS * 8 + record->stack_bytes;
+	}
+	bytes = append_kernel(scratch, bytes);
+	if (walk->notes_sp && walk_interpreted(scratch)) {
+		record->interpreted_end = scratch->python.end;
+		bytes = append_interpreted(scratch, bytes);
+	}
+	submit(scratch, bytes);
+	return 0;
 }
 
 /* Writes a record with the current thread's stack. `order` describes the event; the rest of the record is
@@ -372,29 +558,12 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order, uin
 	walk->count = 0;
 	walk->is_generated = 0;
 	walk->end = no_walk(task, registers, thread, record->time_ns);
+	walk->notes_sp = walk->end == WALK_KNOWN_DEEP; /* the interpreter's frames are wanted, if there are any */
 	if (walk->end == WALK_END_COUNT)
-		walk_stack(scratch, registers, thread->pid);
+		walk_stack(scratch, thread->pid);
 	if (walk->end == WALK_DEPTH)
 		thread->hand_over_until_ns = record->time_ns + DEEP_LASTS_NS;
-	uint32_t end = walk->end;
-	if (end < WALK_END_COUNT)
-		__sync_fetch_and_add(&results.ends[end], 1);
-	record->end = end;
-	record->kind = end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;
-	if (walk->is_generated)
-		record->flags |= SAMPLE_GENERATED;
-	record->stack_bytes = 0;
-	record->frames = 0;
-	uint64_t bytes = sizeof(*record);
-	if (record->kind == SAMPLE_WALKED) {
-		record->frames = walk->count;
-		bytes += (uint64_t)walk->count * 8;
-	} else {
-		copy_registers(scratch, registers);
-		copy_stack(scratch, registers);
-		bytes += ARCH_REGISTERS * 8 + record->stack_bytes;
-	}
-	submit(scratch, append_kernel(scratch, bytes));
+	write_sample(scratch);
 	give_back(scratch);
 	thread->is_sampled--;
 	return 0;

@@ -39,7 +39,9 @@ struct bpf_thread {
 	uint64_t waited;     /* ns of waiting that are not charged yet */
 	uint32_t is_sampled; /* its stack is being read: faults meanwhile are not its own */
 	uint32_t spare;
-	uint64_t hand_over_until_ns; /* until then its stacks are copied: they are too deep for the walk */
+	uint64_t hand_over_until_ns;       /* until then its stacks are copied: they are too deep for the walk */
+	uint64_t interpreted;              /* address of the interpreter's structure of the thread; 0: not known */
+	uint64_t not_interpreted_until_ns; /* until then it is not looked for again */
 	struct interval_clock clocks[SAMPLE_REQUESTS];
 };
 
@@ -134,7 +136,7 @@ enum bpf_task_pass {
 };
 
 /* Programs and monitor come from one build, but from two compilers. */
-_Static_assert(sizeof(struct bpf_thread) == 456 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
+_Static_assert(sizeof(struct bpf_thread) == 472 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
 		       sizeof(struct bpf_settings) == 56 && sizeof(struct bpf_results) == 392,
 	       "sizes of what programs and monitor share");
 

@@ -75,6 +75,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+	struct thread_struct thread;
 };
 
 struct bvec_iter {

@@ -337,7 +337,8 @@ static void test_waits(void **state)
 		/* A nap lasts at least as long as requested. The child also waits on its pipe before and after the
 		 * naps. */
 		assert_true(totals[0] >= NAPS * NAP_US);
-		assert_true(napping + 1 >= NAPS * NAP_US / INTERVAL_US);
+		/* A thread that loses the CPU between the start of its timer and its sleep sleeps for less time. */
+		assert_true(napping + 1 >= NAPS * NAP_US / INTERVAL_US * 3 / 4);
 		assert_in_range(hits_of(0) + 1, totals[0] / INTERVAL_US, totals[0] / INTERVAL_US + 2);
 		assert_int_equal(totals[1], 0);
 	}

@@ -382,6 +382,26 @@ static void test_out_of_memory(void **state)
 	}
 }
 
+/* While no memory is to be had, the records are listed in turns. */
+static void test_turns_without_memory(void **state)
+{
+	struct world *world = *state;
+	unsigned taken = 0;
+	enum { MANY_RECORDS = 500 };
+	for (unsigned i = 0; i < MANY_RECORDS; i++)
+		kernel_writes(world, i, 0, 0);
+	while (taken < MANY_RECORDS) {
+		unsigned before = taken;
+		alloc_fail_start(1);
+		bpf_ring_refresh(world->ring);
+		alloc_fail_stop();
+		for (; bpf_ring_peek(world->ring); taken++)
+			assert_next(world, taken, 0);
+		assert_true(taken > before);
+	}
+	assert_int_equal(consumed(world), world->written);
+}
+
 static void test_not_mapped(void **state)
 {
 	struct world *world = *state;
@@ -400,7 +420,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		T(test_order), T(test_room), T(test_busy),          T(test_discarded),  T(test_malformed),
-		T(test_wraps), T(test_many), T(test_out_of_memory), T(test_not_mapped),
+		T(test_wraps), T(test_many), T(test_out_of_memory), T(test_not_mapped), T(test_turns_without_memory),
 	};
 	return cmocka_run_group_tests_name("bpf_ring", tests, NULL, NULL);
 }

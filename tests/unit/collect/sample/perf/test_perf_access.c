@@ -73,12 +73,14 @@ static void test_refusal_of_everything(void **state)
 static void test_ring_sizes(void **state)
 {
 	(void)state;
-	enum { KB = 1024, SIDE = 256 * KB, SAMPLES = 8 * KB * KB, LEAST = 64 * KB };
-	for (size_t cpus = 1; cpus <= 1024; cpus *= 2) {
-		size_t side, samples;
-		perf_access_ring_sizes(cpus, SIDE, SAMPLES, LEAST, &side, &samples);
+	enum { KB = 1024, MB = KB * KB, SIDE = 256 * KB, LEAST = 64 * KB };
+	static const size_t wanted[] = { 8 * MB, 64 * MB };
+	for (size_t i = 0; i < 2 * 1024; i++) {
+		size_t side, samples, cpus = i / 2 + 1, most = wanted[i % 2];
+		perf_access_ring_sizes(cpus, SIDE, most, LEAST, &side, &samples);
 		assert_true(side >= LEAST / 4 && side <= SIDE);
-		assert_true(samples >= LEAST && samples <= SAMPLES);
+		assert_true(samples >= LEAST && samples <= most);
+		assert_true(samples * cpus <= 4 * most || samples <= MB);
 		assert_int_equal(side & (side - 1), 0); /* powers of two */
 		assert_int_equal(samples & (samples - 1), 0);
 	}

@@ -273,7 +273,7 @@ static void assert_printed(const struct perf_event_header *record, bool is_sampl
 					   .lost = print_lost,
 					   .lost_events = print_lost_events,
 					   .throttled = print_throttled };
-	perf_record_deliver(record, &sink, is_sample_ring);
+	perf_record_deliver(record, perf_record_time(record), &sink, is_sample_ring);
 	buffer_append_byte(&printed, 0);
 	assert_string_equal((const char *)printed.bytes, wanted);
 	buffer_release(&printed);

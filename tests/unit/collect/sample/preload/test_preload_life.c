@@ -168,6 +168,7 @@ static void test_death(void **state)
 	put_sample(9, 0, 2, 1000);
 	channel->threads[9].clocks[0].total = 9;
 	channel->processes[3].threads_unwatched = 4;
+	channel->processes[3].threads_untimed = 5;
 	channel->processes[3].late_ticks = 5;
 	channel->processes[3].stretch_max = 7;
 	channel->processes[3].findings = CHANNEL_FINDING_FPE;
@@ -179,6 +180,7 @@ static void test_death(void **state)
 	struct preload_sums sums = preload_slots_sums(slots, now_ns());
 	assert_int_equal(sums.totals[0], 9);
 	assert_int_equal(sums.unwatched, 4);
+	assert_int_equal(sums.untimed, 5);
 	assert_int_equal(sums.late_ticks, 5);
 	assert_int_equal(sums.stretch, 7);
 	assert_int_equal(sums.flags, CHANNEL_FINDING_FPE);

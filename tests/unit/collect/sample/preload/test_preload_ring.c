@@ -181,7 +181,7 @@ static void test_hostile(void **state)
 	const uint64_t enough = CHANNEL_RING_BYTES;
 	const struct sample_record fine = { .kind = SAMPLE_WALKED };
 	const struct sample_record impossible[] = {
-		{ .kind = CHANNEL_EVENT + 1 },
+		{ .kind = SAMPLE_DESCRIPTION + 1 },
 		{ .kind = 255 },
 		{ .kind = SAMPLE_WALKED, .frames = WALK_FRAMES + 1 },
 		{ .kind = SAMPLE_WALKED, .frames = UINT16_MAX },
@@ -192,6 +192,12 @@ static void test_hostile(void **state)
 		{ .kind = SAMPLE_FALLBACK, .frames = 1 },
 		{ .kind = CHANNEL_EVENT, .stack_bytes = CHANNEL_TEXT_BYTES + 1 },
 		{ .kind = CHANNEL_EVENT, .frames = 1 },
+		{ .kind = CHANNEL_EVENT, .interpreted = 1 },
+		{ .kind = SAMPLE_DESCRIPTION, .stack_bytes = sizeof(struct interpreted_code) + 1 },
+		{ .kind = SAMPLE_DESCRIPTION, .frames = 1 },
+		{ .kind = SAMPLE_DESCRIPTION, .interpreted = 1 },
+		{ .kind = SAMPLE_WALKED, .interpreted = INTERPRETED_MOST + 1 },
+		{ .kind = SAMPLE_FALLBACK, .interpreted = UINT16_MAX },
 	};
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++)
 		assert_broken(&impossible[i], enough);

@@ -533,6 +533,27 @@ static const struct profile_location *only_location(uint32_t node)
 	return &recorder.profile->locations[recorder.profile->nodes[node].location];
 }
 
+/* A walk of the interpreter's frames that failed before its first entry is no path without them. */
+static void test_interpreter_failed(void **state)
+{
+	(void)state;
+	const uint64_t pc = (uint64_t)(uintptr_t)test_interpreter_failed;
+	struct backend_sample sample = { .pid = (uint32_t)getpid(),
+					 .tid = (uint32_t)getpid(),
+					 .addresses = &pc,
+					 .address_count = 1,
+					 .cause = UNWIND_ROOT,
+					 .interpreted_end = INTERPRETED_NO_THREAD };
+	add(&sample);
+	assert_int_equal(count_of(UNWIND_INTERPRETER), 0);
+	static const uint8_t failures[] = { INTERPRETED_UNREADABLE, INTERPRETED_CHANGED, INTERPRETED_DEEP, UINT8_MAX };
+	for (size_t i = 0; i < sizeof(failures); i++) {
+		sample.interpreted_end = failures[i];
+		add(&sample);
+		assert_int_equal(count_of(UNWIND_INTERPRETER), i + 1);
+	}
+}
+
 static void test_no_stack(void **state)
 {
 	(void)state;
@@ -743,14 +764,23 @@ int main(void)
 	_Unwind_Backtrace(note_frame, NULL);
 #define RECORDED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
-		RECORDED(test_whole_copy),     RECORDED(test_completed_from_memory),
-		RECORDED(test_cut_anywhere),   RECORDED(test_changed_where_cut),
-		RECORDED(test_remembered),     RECORDED(test_replaced_frames),
-		RECORDED(test_zeros_above),    RECORDED(test_callers_recalled),
-		RECORDED(test_deep_recursion), RECORDED(test_no_stack),
-		RECORDED(test_unknown_code),   RECORDED(test_wild_registers),
-		RECORDED(test_below_a_start),  RECORDED(test_below_a_start_or_copied),
-		RECORDED(test_sink),           cmocka_unit_test(test_memory_runs_short),
+		RECORDED(test_whole_copy),
+		RECORDED(test_completed_from_memory),
+		RECORDED(test_cut_anywhere),
+		RECORDED(test_changed_where_cut),
+		RECORDED(test_remembered),
+		RECORDED(test_replaced_frames),
+		RECORDED(test_zeros_above),
+		RECORDED(test_callers_recalled),
+		RECORDED(test_deep_recursion),
+		RECORDED(test_no_stack),
+		RECORDED(test_interpreter_failed),
+		RECORDED(test_unknown_code),
+		RECORDED(test_wild_registers),
+		RECORDED(test_below_a_start),
+		RECORDED(test_below_a_start_or_copied),
+		RECORDED(test_sink),
+		cmocka_unit_test(test_memory_runs_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static int remove_map(void **state)
 /* Returns whether the map of a process can be opened now. */
 static bool opens(uint32_t pid, int64_t not_before_s)
 {
-	struct perf_map_process process = perf_map_process(pid, not_before_s);
+	struct perf_map_process process = perf_map_process(pid, not_before_s, false);
 	int fd = perf_map_open(&process, true);
 	if (fd >= 0)
 		close(fd);
@@ -59,7 +59,7 @@ static bool opens_own(void)
 static void test_a_map_that_comes_later(void **state)
 {
 	(void)state;
-	struct perf_map_process process = perf_map_process((uint32_t)getpid(), 0);
+	struct perf_map_process process = perf_map_process((uint32_t)getpid(), 0, false);
 	assert_int_equal(perf_map_open(&process, false), -1);
 	write_map((uint32_t)getpid());
 	process.next_ns = UINT64_MAX;
@@ -75,7 +75,7 @@ static void test_a_map_that_comes_later(void **state)
 static void test_pauses_become_longer(void **state)
 {
 	(void)state;
-	struct perf_map_process process = perf_map_process((uint32_t)getpid(), 0);
+	struct perf_map_process process = perf_map_process((uint32_t)getpid(), 0, false);
 	uint64_t before = process.pause_ns;
 	for (int i = 0; i < 20; i++) {
 		process.next_ns = 0;

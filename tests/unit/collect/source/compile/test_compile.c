@@ -193,12 +193,18 @@ static void test_database(void **state)
 	static const struct {
 		const char *text, *what;
 	} rows[] = {
-		{ "", "db.json:1: '[' is expected" },           { "{}", "'[' is expected" },
-		{ "[\n{]", "db.json:2: a string is expected" }, { "[{\"file\": \"a\"}]", "without" },
-		{ "[{\"file\": \"a", "does not end" },          { "[{\"file\": 1}]", "a string is expected" },
-		{ "[{\"x\": \"\\q\"}]", "no letter" },          { "[{\"x\": \"\\ud800\"}]", "no letter" },
-		{ "[{\"x\": \"\\u0000\"}]", "no letter" },      { "[{\"arguments\": [\"a\" 1]}]", "',' or ']'" },
-		{ "[{\"x\": }]", "a value is expected" },       { "[] []", "behind its end" },
+		{ "", "db.json: not JSON at byte " },
+		{ "{}", "db.json: it is no list of entries" },
+		{ "[1]", "db.json: entry 1: it is no object" },
+		{ "[{\"file\": \"a\", \"command\": \"cc\"}, {\"file\": \"a\"}]",
+		  "db.json: entry 2: it has no 'file', or neither 'command' nor 'arguments'" },
+		{ "[{\"command\": \"cc\"}]", "it has no 'file'" },
+		{ "[{\"file\": 1}]", "entry 1: 'file' or 'directory' is no string" },
+		{ "[{\"file\": \"a\\u0000\"}]", "'file' or 'directory' is no string" },
+		{ "[{\"command\": []}]", "'command' is no string" },
+		{ "[{\"arguments\": \"cc\"}]", "'arguments' is no list" },
+		{ "[{\"arguments\": [1]}]", "an argument is no string" },
+		{ "[] []", "db.json: not JSON at byte " },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int code = parse(&database, rows[i].text, &error);

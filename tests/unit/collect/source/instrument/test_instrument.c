@@ -67,6 +67,29 @@ static void test_an_edit_behind_the_end(void **state)
 	buffer_release(&copy);
 }
 
+static void test_replaced_parts(void **state)
+{
+	(void)state;
+	struct edits edits;
+	struct buffer copy;
+	edits_init(&edits);
+	edits_insert(&edits, 4, "<");
+	edits_replace(&edits, 4, 3, "g_1");
+	edits_replace(&edits, 0, 1, "");
+	assert_copy(&edits, "ab, old(c)", "b, <g_1(c)");
+	/* parts that overlap, and one that the text does not have */
+	static const uint32_t wrong[][2] = { { 2, 3 }, { 8, 4 } };
+	for (size_t i = 0; i < 2; i++) {
+		edits_init(&edits);
+		buffer_init(&copy);
+		edits_replace(&edits, 0, 3, "x");
+		edits_replace(&edits, wrong[i][0], wrong[i][1], "y");
+		assert_int_equal(edits_apply(&edits, "0123456789", 10, &copy), ERROR_CORRUPT);
+		edits_release(&edits);
+		buffer_release(&copy);
+	}
+}
+
 static int make_many_edits(void)
 {
 	struct edits edits;
@@ -287,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_inserted_first_is_outermost),
 		cmocka_unit_test(test_edits_in_any_order),
 		cmocka_unit_test(test_an_edit_behind_the_end),
+		cmocka_unit_test(test_replaced_parts),
 		cmocka_unit_test(test_edits_without_memory),
 		cmocka_unit_test(test_annotation),
 		cmocka_unit_test(test_annotation_that_is_none),

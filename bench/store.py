@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""
+The part `store`: rows of hits that `cpprof store add` takes in per CPU second, their bytes, and the time of a report, with SQLite and with
+ClickHouse on this machine. The recordings are made: a tree of 20,000 call paths of 500 functions, of which each recording has hits in 12,500.
+The CPU time of ClickHouse is that of its server and of cpprof together.
+
+	bench/store.py      prints the figures as JSON
+"""
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "tests/cases")]
+sys.dont_write_bytecode = True
+
+from imports import seconds # noqa: E402
+from peers import CPPROF # noqa: E402
+
+RECORDINGS, PATHS, ROWS = 16, 20000, 12500
+
+
+def make_recordings(folder):
+	"""Files with hits in ROWS paths each, which take turns."""
+	chance, paths = random.Random(17), ["main"]
+	known = set(paths)
+	while len(paths) <= PATHS:
+		above = chance.choice(paths)
+		path = f"{above};f{chance.randrange(500)}"
+		if above.count(";") < 40 and path not in known:
+			known.add(path)
+			paths.append(path)
+	for index in range(RECORDINGS):
+		text = "".join(f"{path} {chance.randint(1, 20)}\n" for path in chance.sample(paths, ROWS))
+		(folder / "one.folded").write_text(text)
+		subprocess.run([CPPROF, "import", "-o", folder / f"{index}.data", folder / "one.folded"], check=True, stderr=subprocess.DEVNULL)
+		yield folder / f"{index}.data"
+
+
+def cpu_of(process):
+	"""CPU seconds of a process that runs."""
+	fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+	return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(store, files, server, rounds):
+	"""{figure: value} of a store that does not exist yet."""
+	before = cpu_of(server) if server else 0
+	used, elapsed = seconds([CPPROF, "store", "add", "--store", store, *files])
+	if server:
+		used += cpu_of(server) - before
+		time.sleep(5) # the server merges
+	figures = {"rows per CPU s": RECORDINGS * ROWS / used, "rows per s": RECORDINGS * ROWS / elapsed}
+	stats = subprocess.run([CPPROF, "store", "stats", "--store", store], check=True, capture_output=True, text=True).stdout
+	figures["bytes per row"] = float(stats.rpartition(", ")[2].split()[0])
+	for report in ("--functions", "--down main"):
+		command = [CPPROF, "report", *report.split(), "--store", store]
+		figures[f"report {report}"] = statistics.median(seconds(command)[1] for _ in range(rounds))
+	return figures
+
+
+def all_figures(folder, rounds):
+	"""{kind: figures}; ClickHouse is left out where it is not installed."""
+	from clickhouse_support import SERVER, ClickHouse
+	files = list(make_recordings(folder))
+	figures = {"SQLite": measure(str(folder / "store.db"), files, None, rounds)}
+	if SERVER:
+		server = ClickHouse(folder / "server")
+		try:
+			figures["ClickHouse"] = measure(server.url("bench"), files, server.process, rounds)
+		finally:
+			server.kill()
+	return figures
+
+
+def bench_store(table, work, rounds):
+	with tempfile.TemporaryDirectory(dir=work) as folder:
+		figures = all_figures(Path(folder), rounds)
+	program = f"{RECORDINGS} recordings, {RECORDINGS * ROWS:,} rows"
+	for kind, values in figures.items():
+		table.add(f"{kind}: rows per CPU second", program, f"{values['rows per CPU s'] / 1e6:.2f} M", "", ">= 1 M", values["rows per CPU s"] >= 1e6)
+		table.add(f"{kind}: bytes per row", program, f"{values['bytes per row']:.1f}", "", "<= 10", values["bytes per row"] <= 10)
+		for report in ("--functions", "--down main"):
+			table.add(f"{kind}: report {report}", program, f"{values[f'report {report}']:.2f} s")
+
+
+if __name__ == "__main__":
+	with tempfile.TemporaryDirectory() as place:
+		print(json.dumps(all_figures(Path(place), 3), indent=1))

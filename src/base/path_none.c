@@ -1,0 +1,16 @@
+/* Files on a system without folders: the page's engine has none. */
+#include <errno.h>
+
+#include "base/path.h"
+
+bool path_is_confined(void)
+{
+	return false;
+}
+
+int path_open_regular(const char *path)
+{
+	(void)path;
+	errno = ENOSYS;
+	return -1;
+}

@@ -1,0 +1,212 @@
+/*
+ * The prediction is that of the model of call paths: all else costs as much as before. For the path f0 f1 ... fn, with the
+ * share s of the hits below (f0 f1) before the change, and t below (f0 f1_1) afterwards, the rest is equal:
+ *
+ *     (1 - s) total before = (1 - t) total after
+ *     predicted: total after / total before = (1 - s) / (1 - t)           measured: CPU times in turns
+ *
+ * Shares do not depend on the speed of the machine, which differs between two recordings.
+ */
+#include "cmd/contextualize_verify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/analyses.h"
+#include "analyze/lookup.h"
+#include "base/buffer.h"
+#include "cmd/optimize_samples.h"
+#include "cmd/optimize_turns.h"
+
+static const double deviations = 1.96; /* of a 95 % interval */
+
+struct counted {
+	double path, call; /* hits of the whole path, and of its first two functions */
+	double total;
+	double spread; /* hits of an independent sample */
+};
+
+struct ratio {
+	double value, error;
+};
+
+/* --- counts --- */
+
+/* Counts the hits of a path, "main;f;g". A path that no sample has met has none. */
+static int count_path(const struct view *view, const char *path, size_t length, double *hits, struct error *error)
+{
+	struct lookup_what_if terms = { 0 };
+	struct what_if_result result = { 0 };
+	struct error reason = { 0 };
+	char *term = NULL;
+	if (asprintf(&term, "%.*s=0", (int)length, path) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	int code = lookup_what_if_init(&terms, view, (const char *const *)&term, 1, &reason);
+	if (code == 0)
+		code = analyze_what_if(view, terms.paths, terms.count, &result, &reason);
+	*hits = result.affected ? (double)result.affected[0] : 0;
+	free(result.affected);
+	free(term);
+	lookup_what_if_release(&terms);
+	return code == 0 || code == ERROR_NOT_FOUND ? 0 : error_set(error, code, "%s", reason.message);
+}
+
+/* Returns the length of the first two functions of a path. */
+static size_t first_call(const char *path)
+{
+	size_t first = strcspn(path, ";") + 1;
+	return first + strcspn(path + first, ";");
+}
+
+static int count(const struct profile *profile, const char *path, struct counted *counted, struct error *error)
+{
+	const struct view_options options = { .resource = 0, .kernel = VIEW_KERNEL_SHOW, .thread = VIEW_ANY };
+	struct view *view = view_new(profile, &options, error);
+	if (!view)
+		return error->code;
+	*counted = (struct counted){ .total = (double)view->total,
+				     .spread = view->independent > 0 ? (double)view->total / view->independent : 1 };
+	int code = count_path(view, path, strlen(path), &counted->path, error);
+	if (code == 0)
+		code = count_path(view, path, first_call(path), &counted->call, error);
+	view_free(view);
+	return code;
+}
+
+/* Returns "main;ns::f_1;qsort_1", which the caller frees, or NULL. */
+static char *path_of_copies(const char *path, const struct contextualize_result *result)
+{
+	struct buffer text;
+	buffer_init(&text);
+	buffer_append(&text, path, strcspn(path, ";"));
+	for (size_t i = 0; i < result->copy_count; i++) {
+		const struct contextualize_copy *copy = &result->copies[i];
+		const char *last = strrchr(copy->function, ':');
+		int outer = last ? (int)(last + 1 - copy->function) : 0;
+		if (copy->on_path)
+			buffer_printf(&text, ";%.*s%s", outer, copy->function, copy->name);
+	}
+	buffer_append_byte(&text, 0);
+	char *copies = buffer_error(&text) < 0 ? NULL : strdup((const char *)text.bytes);
+	buffer_release(&text);
+	return copies;
+}
+
+/* --- prediction --- */
+
+static double variance_of(double share, const struct counted *counted)
+{
+	return share * (1 - share) * counted->spread / counted->total;
+}
+
+/* Propagates the errors of the two shares. Not finite if the path is all of the program. */
+static struct ratio predict(const struct counted *before, const struct counted *after)
+{
+	double s = before->call / before->total, t = after->call / after->total, value = (1 - s) / (1 - t);
+	double by_s = 1 / (1 - t), by_t = value / (1 - t);
+	double variance = by_s * by_s * variance_of(s, before) + by_t * by_t * variance_of(t, after);
+	return (struct ratio){ value, deviations * sqrt(variance) };
+}
+
+static struct ratio measured(const struct optimize_gain *gain)
+{
+	return (struct ratio){ 1 / gain->ratio, (1 / gain->low - 1 / gain->high) / 2 };
+}
+
+/* --- the result --- */
+
+static void print_copies(FILE *out, const struct contextualize_result *result)
+{
+	fputs("Copies     ", out);
+	for (size_t i = 0; i < result->copy_count; i++)
+		fprintf(out, "%s%s%s%s%s", i > 0 ? ", " : "", result->copies[i].name,
+			*result->copies[i].constants ? " (" : "", result->copies[i].constants,
+			*result->copies[i].constants ? ")" : "");
+	fputc('\n', out);
+}
+
+static void print_share(FILE *out, const char *name, const char *path, const struct counted *counted)
+{
+	double share = counted->path / counted->total;
+	double error = deviations * sqrt(variance_of(share, counted));
+	fprintf(out, "%s%.4f ±%.4f  %s\n", name, share, error, path);
+}
+
+static void print(FILE *out, const struct verification *verification, const struct optimize_gain *gain,
+		  const struct counted counts[2], const char *copies)
+{
+	struct ratio predicted = predict(&counts[0], &counts[1]), real = measured(gain);
+	double difference = fabs(predicted.value - real.value);
+	print_share(out, "Before     ", verification->path, &counts[0]);
+	print_share(out, "After      ", copies, &counts[1]);
+	if (counts[0].call < counts[0].total)
+		fprintf(out, "Bound      %.3f times as fast, if %.*s took no time\n",
+			counts[0].total / (counts[0].total - counts[0].call), (int)first_call(verification->path),
+			verification->path);
+	bool is_known = isfinite(predicted.value) && predicted.value > 0;
+	if (is_known)
+		fprintf(out,
+			"Predicted  %.4f ±%.4f of the time before: the first call of the path as its copy, all else as "
+			"before\n",
+			predicted.value, predicted.error);
+	else
+		fputs("Predicted  nothing: all samples are below the first call of the path, which leaves no rest to "
+		      "compare with\n",
+		      out);
+	fprintf(out, "Measured   %.4f ±%.4f of the time before (%.3f times as fast; %zu runs in turns)\n", real.value,
+		real.error, gain->ratio, verification->turns);
+	if (is_known)
+		fprintf(out, "Agreement  they %s within their errors\n",
+			difference <= hypot(predicted.error, real.error) ? "agree" : "do not agree");
+}
+
+static int measure(const struct verification *verification, const struct contextualize_result *result,
+		   const char *const paths[2], FILE *out, struct error *error)
+{
+	char before[PATH_MAX + 16], after[PATH_MAX + 16], data[2][PATH_MAX + 32];
+	const char *folder = verification->folder.path;
+	struct optimize_samples samples[2] = { { .any_code = true }, { .any_code = true } };
+	struct counted counts[2];
+	struct optimize_gain gain;
+	bool is_same = false;
+	snprintf(before, sizeof(before), "%s/before", folder);
+	snprintf(after, sizeof(after), "%s/after", folder);
+	snprintf(data[0], sizeof(data[0]), "%s/before.data", folder);
+	snprintf(data[1], sizeof(data[1]), "%s/after.data", folder);
+	int code = optimize_samples_take(&samples[0], before, verification->workload, data[0], error);
+	samples[1].runs = samples[0].runs;
+	if (code == 0)
+		code = optimize_samples_take(&samples[1], after, verification->workload, data[1], error);
+	for (size_t i = 0; i < 2 && code == 0; i++)
+		code = count(samples[i].profile, paths[i], &counts[i], error);
+	if (code == 0)
+		code = optimize_compare(before, after, verification->workload, &is_same, error);
+	if (code == 0)
+		code = optimize_measure(before, after, verification->workload, verification->turns, &gain, error);
+	if (code == 0) {
+		print_copies(out, result);
+		fprintf(out, "Output     %s\n", is_same ? "the same" : "NOT the same, or different in each run");
+		print(out, verification, &gain, counts, paths[1]);
+	}
+	profile_free(samples[0].profile);
+	profile_free(samples[1].profile);
+	return code;
+}
+
+int verification_run(const struct verification *verification, const struct contextualize_result *result, FILE *out,
+		     struct error *error)
+{
+	int code = optimize_build(&verification->folder, "before", verification->command, NULL, error);
+	if (code == 0)
+		code = optimize_build(&verification->folder, "after", verification->command,
+				      &(struct optimize_change){ .patch = verification->patch }, error);
+	if (code < 0)
+		return code;
+	char *copies = path_of_copies(verification->path, result);
+	if (!copies)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	code = measure(verification, result, (const char *const[2]){ verification->path, copies }, out, error);
+	free(copies);
+	return code;
+}

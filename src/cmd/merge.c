@@ -1,0 +1,133 @@
+/* `cpprof merge`: one profile of many, which are read one after the other. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory_limit.h"
+#include "base/plural.h"
+#include "cmd/message.h"
+#include "cmd/profile_open.h"
+#include "cmd/progress.h"
+#include "cmd/rows.h"
+#include "profile/quality.h"
+#include "profile_file/writer.h"
+#include "store/merge.h"
+
+enum { OPTION_OUTPUT = 1, OPTION_KEY };
+
+/* Returns the file's name without its folders and ".data", which the caller frees, or NULL. */
+static char *label_of(const char *path)
+{
+	static const char ending[] = ".data";
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t length = strlen(name), cut = sizeof(ending) - 1;
+	if (length > cut && strcmp(name + length - cut, ending) == 0)
+		length -= cut;
+	return strndup(name, length);
+}
+
+/* Returns EXIT_DONE, or another status after a message. */
+static int add_file(const struct invocation *invocation, struct merge *merge, const char *path)
+{
+	struct error error = { 0 };
+	const char *key = option_value(invocation, OPTION_KEY);
+	struct profile *profile = profile_open_file(invocation, path);
+	char *value = key ? label_of(path) : NULL;
+	const struct store_label label = { .key = key, .value = value };
+	const struct store_recording recording = { .profile = profile,
+						   .name = path,
+						   .labels = { .items = &label, .count = key != NULL } };
+	int status = EXIT_FAILED;
+	if (profile && key && !value)
+		failure(invocation, "cannot read '%s': out of memory", path);
+	else if (profile)
+		status = merge_add(merge, &recording, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+	profile_free(profile);
+	free(value);
+	return status;
+}
+
+/* Adds all files. Returns the sum, or NULL after a message. */
+static struct profile *add_files(const struct invocation *invocation)
+{
+	struct error error = { 0 };
+	struct merge *merge = merge_new(memory_limit(), &error);
+	int status = merge ? EXIT_DONE : failure_of(invocation, &error);
+	progress_begin("adding up recordings", PROGRESS_AFTER_MS);
+	for (size_t i = 0; i < invocation->argument_count && status == EXIT_DONE; i++) {
+		status = add_file(invocation, merge, invocation->arguments[i]);
+		progress_set(i + 1, invocation->argument_count);
+	}
+	progress_end();
+	if (status != EXIT_DONE) {
+		merge_free(merge);
+		return NULL;
+	}
+	struct profile *sum = merge_finish(merge, &error);
+	if (!sum)
+		failure_of(invocation, &error);
+	return sum;
+}
+
+static int write_sum(const struct invocation *invocation, struct writer *writer, const struct profile *profile)
+{
+	struct error error = { 0 };
+	if (writer_finish(writer, profile, &error) < 0 || writer_publish(writer, &error) < 0)
+		return failure_of(invocation, &error);
+	struct quality quality = quality_of(profile);
+	size_t paths = profile->node_count - 1;
+	notice(invocation, "%" PRIu64 " sample%s of %zu recording%s, %zu call path%s, %" PRIu64 " bytes written to %s",
+	       quality.samples, plural_ending("sample", (double)quality.samples), invocation->argument_count,
+	       plural_ending("recording", (double)invocation->argument_count), paths,
+	       plural_ending("path", (double)paths), writer_size(writer), option_value(invocation, OPTION_OUTPUT));
+	return EXIT_DONE;
+}
+
+static int run(struct invocation *invocation)
+{
+	const char *output = option_value(invocation, OPTION_OUTPUT), *key = option_value(invocation, OPTION_KEY);
+	struct error error = { 0 };
+	if (!output)
+		return usage_error(invocation, "missing option -o FILE (cpprof merge -o all.data run.*.data)");
+	if (key && !*key)
+		return usage_error(invocation, "the key of a label is empty (--label rank)");
+	struct writer *writer = writer_open(output, &error);
+	if (!writer)
+		return failure_of(invocation, &error);
+	struct profile *sum = add_files(invocation);
+	int status = sum ? write_sum(invocation, writer, sum) : EXIT_FAILED;
+	profile_free(sum);
+	writer_free(writer);
+	return status;
+}
+
+static const char *const usage[] = { "-o FILE [--label KEY] PROFILE...", NULL };
+
+static const struct command_option options[] = {
+	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the sum to FILE; an older one is kept as FILE.old", NULL },
+	{ OPTION_KEY, 0, "label", "KEY", "Give the hits of each profile the label KEY=NAME, with the name of its file",
+	  NULL },
+	ROW_MEMORY,
+	{ 0 },
+};
+
+static const struct command_example examples[] = {
+	{ "cpprof merge -o all.data run.1.data run.2.data", "one profile of two runs, without times and threads" },
+	{ "cpprof merge --label rank -o job.data rank*.data", "of the processes of a job, each with its label" },
+	{ "cpprof report --by-label rank job.data", "how much each of them used" },
+	{ 0 },
+};
+
+const struct command command_merge = {
+	.name = "merge",
+	.task = TASK_EXCHANGE,
+	.summary = "add up many profiles",
+	.usage = usage,
+	.options = options,
+	.examples = examples,
+	.argument_min = 1,
+	.argument_max = SIZE_MAX,
+	.run = run,
+};

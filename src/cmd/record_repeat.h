@@ -1,0 +1,29 @@
+/* `record --repeat N`: records a command N times, each in a process of its own, into numbered files. */
+#ifndef CMD_RECORD_REPEAT_H
+#define CMD_RECORD_REPEAT_H
+
+#include "cmd/command.h"
+#include "collect/sample/monitor.h"
+
+enum { REPEATS_MOST = 1000, RECORDED_NAME_BYTES = 48 };
+
+/* The figures of one complete recording. */
+struct recorded {
+	uint64_t samples, lost;
+	uint64_t total; /* gticks of the first resource; 0: not known */
+	char resource[RECORDED_NAME_BYTES], unit[RECORDED_NAME_BYTES];
+};
+
+/* Fills in the figures from a profile. */
+void recorded_set(struct recorded *recorded, const struct profile *profile, uint64_t samples, uint64_t lost);
+
+/* Makes one recording into `output`, and prints its closing line. Returns the exit status; sets *recorded if the profile is complete. */
+typedef int recording_maker(struct invocation *invocation, struct record_options *options, const char *output,
+			    struct recorded *recorded);
+
+/* Records as often as `count`, the value of --repeat, requests: OUTPUT "a.data" becomes "a-1.data", "a-2.data", ... Prints a summary. A
+ * recording that fails, or a signal such as ^C, ends them all. Returns the first exit status that is not 0, or 0. */
+int record_repeat(struct invocation *invocation, struct record_options *options, const char *output, const char *count,
+		  recording_maker *make);
+
+#endif

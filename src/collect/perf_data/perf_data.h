@@ -1,0 +1,22 @@
+/*
+ * Makes a profile of a perf.data file. Its records go the way of a recording's: the same recorder follows processes and maps, unwinds the
+ * stacks that `perf record --call-graph dwarf` has copied, and builds the tree of paths. Files are read by their paths, and count only if their
+ * build-id, or their device and inode, are those of the recording.
+ */
+#ifndef COLLECT_PERF_DATA_PERF_DATA_H
+#define COLLECT_PERF_DATA_PERF_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+/* Returns whether a file with these first bytes is a perf.data file. */
+bool perf_data_is(const void *start, size_t size);
+
+/* Returns a new profile whose addresses have names, or NULL with the reason in `error`. */
+struct profile *perf_data_read(FILE *in, const char *name, struct error *error);
+
+#endif

@@ -1,0 +1,418 @@
+#include "collect/source/contextualize/contextualize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "collect/source/contextualize/copy_plan.h"
+#include "collect/source/contextualize/copy_text.h"
+
+/* The place of a text in a file: copies of one function are at one offset, in the order of the clones. */
+struct place {
+	size_t file;
+	uint32_t offset;
+	size_t order; /* by the index of the clone; a library's function precedes its caller */
+};
+
+struct writing {
+	struct copy_plan *plan;
+	struct edits *edits;     /* [file_count] */
+	struct buffer *preludes; /* [clone_count]: declarations in front of a copy; of clone 0: of f0 */
+	int error;
+};
+
+/* --- places --- */
+
+/* Returns the clone next to which a copy is put: itself, or the caller of a library's function. */
+static size_t host_of(const struct copy_plan *plan, size_t clone)
+{
+	return copy_plan_function(plan, &plan->clones[clone])->file == PROGRAM_NONE ? plan->clones[clone].first_caller
+										    : clone;
+}
+
+/* Returns where a clone is defined; f0 is at its original place. */
+static struct place place_of(const struct copy_plan *plan, size_t clone)
+{
+	const struct program_function *function = copy_plan_function(plan, &plan->clones[host_of(plan, clone)]);
+	bool is_before = clone == 0 || host_of(plan, clone) == 0;
+	size_t order = host_of(plan, clone) != clone ? 2 * host_of(plan, clone) : 2 * clone + 1;
+	return (struct place){ function->file, is_before ? function->start : function->end, order };
+}
+
+static bool is_before(const struct place *a, const struct place *b)
+{
+	return a->offset != b->offset ? a->offset < b->offset : a->order < b->order;
+}
+
+/* Returns the start of the lines of comments that directly precede a line. */
+static uint32_t before_comment(const char *text, uint32_t line)
+{
+	while (line > 0) {
+		uint32_t end = line - 1, start = end;
+		while (start > 0 && text[start - 1] != '\n')
+			start--;
+		const char *first = text + start;
+		while (first < text + end && (*first == ' ' || *first == '\t'))
+			first++;
+		size_t left = (size_t)(text + end - first);
+		if (left >= 2 && memcmp(first, "//", 2) == 0) {
+			line = start;
+			continue;
+		}
+		if (left < 2 || memcmp(text + end - 2, "*/", 2) != 0)
+			break;
+		while (start > 0 && (start + 1 >= end || memcmp(text + start, "/*", 2) != 0)) {
+			if (text[start] == '\n' && memmem(text + start, end - start, "/*", 2))
+				break;
+			start--;
+		}
+		line = text[start] == '\n' ? start + 1 : start;
+		while (line > 0 && text[line - 1] != '\n')
+			line--;
+	}
+	return line;
+}
+
+static uint32_t line_start(const char *text, uint32_t offset)
+{
+	while (offset > 0 && text[offset - 1] != '\n')
+		offset--;
+	return offset;
+}
+
+/* Returns the white space at the start of the line of an offset. */
+static const char *indentation(const struct writing *writing, const struct program_file *file, uint32_t offset)
+{
+	uint32_t line = line_start(file->text, offset);
+	return instrument_arena_text(writing->plan->program->arena, file->text + line,
+				     strspn(file->text + line, " \t"));
+}
+
+static void insert(struct writing *writing, size_t file, uint32_t offset, const struct buffer *text)
+{
+	const char *kept = buffer_error(text) < 0 ? NULL
+						  : instrument_arena_text(writing->plan->program->arena,
+									  (const char *)text->bytes, text->size);
+	if (kept)
+		edits_insert(&writing->edits[file], offset, kept);
+	else
+		writing->error = ERROR_MEMORY;
+}
+
+/* --- declarations --- */
+
+/* Adds a declaration in front of a clone. */
+static void declare(struct writing *writing, size_t before, const char *declaration)
+{
+	struct buffer *prelude = &writing->preludes[before];
+	if (!declaration)
+		writing->error = ERROR_UNSUPPORTED;
+	else if (prelude->size == 0 || !memmem(prelude->bytes, prelude->size, declaration, strlen(declaration)))
+		buffer_printf(prelude, "%s;\n", declaration);
+}
+
+/* Declares a clone for the first of its callers in a file that the definition does not precede. */
+static void declare_clone(struct writing *writing, size_t index, size_t file)
+{
+	const struct copy_plan *plan = writing->plan;
+	struct program *program = plan->program;
+	const struct plan_clone *clone = &plan->clones[index];
+	const struct program_function *function = copy_plan_function(plan, clone);
+	struct place definition = place_of(plan, index);
+	size_t first = PROGRAM_NONE;
+	for (size_t i = 0; i < plan->clone_count; i++) {
+		const struct program_function *caller = copy_plan_function(plan, &plan->clones[i]);
+		struct place place = place_of(plan, i);
+		bool calls = false;
+		for (size_t k = 0; plan->clones[i].is_used && caller->file == file && k < caller->call_count; k++)
+			calls |= copy_plan_target(plan, &plan->clones[i], &caller->calls[k]) == index;
+		struct place best = first == PROGRAM_NONE ? place : place_of(plan, first);
+		if (calls && i != index && (definition.file != file || is_before(&place, &definition)) &&
+		    (first == PROGRAM_NONE || is_before(&place, &best)))
+			first = i;
+	}
+	if (first == PROGRAM_NONE)
+		return;
+	const struct program_function *caller = copy_plan_function(plan, &plan->clones[first]);
+	CXCursor found = function->cursor;
+	bool is_visible;
+	if (definition.file != file && program_defined(program, caller->unit, function->usr))
+		return; /* in a header that the caller includes */
+	if (definition.file != file &&
+	    !program_declared(program, caller->unit, function->usr, file, caller->start, &found, &is_visible))
+		writing->error = ERROR_UNSUPPORTED;
+	else
+		declare(writing, first,
+			copy_text_declaration(plan, clone, definition.file == file ? function->unit : caller->unit,
+					      found));
+}
+
+/* Declares a static member function in its class, if its definition is outside of it. Returns whether it is a member. */
+static bool declare_member(struct writing *writing, const struct plan_clone *clone)
+{
+	const struct copy_plan *plan = writing->plan;
+	struct program *program = plan->program;
+	const struct program_function *function = copy_plan_function(plan, clone);
+	if (!function->is_method)
+		return false;
+	CXCursor inside = program->clang->getCanonicalCursor(function->cursor);
+	if (program->clang->equalCursors(inside, function->cursor))
+		return true;
+	size_t file;
+	uint32_t start, end;
+	bool is_plain = program_range(program, function->unit, inside, &file, &start, &end);
+	const char *text = is_plain && file != PROGRAM_NONE ? program->files[file].text : NULL;
+	const char *semicolon = text ? memchr(text + end, ';', program->files[file].size - end) : NULL;
+	const char *declaration = copy_text_declaration(plan, clone, function->unit, inside);
+	if (!semicolon || !declaration) {
+		writing->error = ERROR_UNSUPPORTED;
+		return true;
+	}
+	struct buffer line;
+	buffer_init(&line);
+	buffer_printf(&line, "\n%s%s;", indentation(writing, &program->files[file], start), declaration);
+	insert(writing, file, (uint32_t)(semicolon + 1 - text), &line);
+	buffer_release(&line);
+	return true;
+}
+
+/* Returns whether an earlier clone of the same file has the same constant. */
+static bool is_declared_before(const struct copy_plan *plan, size_t index, const char *usr)
+{
+	struct place own = place_of(plan, index);
+	for (size_t i = 1; i < plan->clone_count; i++) {
+		const struct plan_clone *clone = &plan->clones[i];
+		struct place place = place_of(plan, i);
+		const struct program_function *function = copy_plan_function(plan, clone);
+		for (size_t k = 0; clone->is_used && function->file == own.file && k < function->parameter_count; k++)
+			if (clone->values[k].kind == VALUE_FUNCTION && strcmp(clone->values[k].usr, usr) == 0 &&
+			    is_before(&place, &own))
+				return true;
+	}
+	return false;
+}
+
+/* Declares functions that are constant arguments, where they are defined later. */
+static void declare_constants(struct writing *writing, size_t index)
+{
+	const struct copy_plan *plan = writing->plan;
+	struct program *program = plan->program;
+	const struct program_function *function = copy_plan_function(plan, &plan->clones[index]);
+	for (size_t i = 0; function->file != PROGRAM_NONE && i < function->parameter_count; i++) {
+		const struct plan_value *value = &plan->clones[index].values[i];
+		CXCursor found;
+		bool is_visible = true;
+		if (value->kind != VALUE_FUNCTION ||
+		    !program_declared(program, function->unit, value->usr, function->file, function->end, &found,
+				      &is_visible) ||
+		    is_visible || is_declared_before(plan, index, value->usr))
+			continue;
+		size_t other = program_find(program, value->usr);
+		if (other == PROGRAM_NONE) {
+			writing->error = ERROR_UNSUPPORTED;
+			continue;
+		}
+		const struct program_function *constant = &program->functions[other];
+		const char *text = program->files[constant->file].text;
+		size_t size = constant->open - constant->start;
+		while (size > 0 &&
+		       (text[constant->start + size - 1] == ' ' || text[constant->start + size - 1] == '\n' ||
+			text[constant->start + size - 1] == '\t'))
+			size--;
+		declare(writing, index, instrument_arena_text(program->arena, text + constant->start, size));
+	}
+}
+
+static void make_declarations(struct writing *writing)
+{
+	const struct copy_plan *plan = writing->plan;
+	for (size_t i = 1; i < plan->clone_count; i++) {
+		if (!plan->clones[i].is_used)
+			continue;
+		declare_constants(writing, i);
+		if (declare_member(writing, &plan->clones[i]))
+			continue;
+		for (size_t file = 0; file < plan->program->file_count; file++)
+			declare_clone(writing, i, file);
+	}
+}
+
+/* --- copies --- */
+
+static void insert_copy(struct writing *writing, size_t index)
+{
+	const struct copy_plan *plan = writing->plan;
+	const struct program_function *host = copy_plan_function(plan, &plan->clones[host_of(plan, index)]);
+	const struct program_file *file = &plan->program->files[host->file];
+	struct place place = place_of(plan, index);
+	const char *text = copy_text(plan, &plan->clones[index]);
+	const struct buffer *prelude = &writing->preludes[index];
+	bool is_in_front = place.offset == host->start;
+	const char *margin = indentation(writing, file, host->start);
+	struct buffer block;
+	if (!text || !margin) {
+		writing->error = ERROR_MEMORY;
+		return;
+	}
+	buffer_init(&block);
+	if (!is_in_front)
+		buffer_printf(&block, "\n\n%s", margin);
+	if (prelude->size > 0)
+		buffer_printf(&block, "%.*s\n%s", (int)prelude->size, (const char *)prelude->bytes, margin);
+	buffer_append_string(&block, text);
+	if (is_in_front)
+		buffer_append_string(&block, "\n\n");
+	insert(writing, host->file,
+	       is_in_front ? before_comment(file->text, line_start(file->text, place.offset)) : place.offset, &block);
+	buffer_release(&block);
+}
+
+/* Inserts the declarations in front of f0, and edits its calls. */
+static void edit_first(struct writing *writing)
+{
+	const struct copy_plan *plan = writing->plan;
+	const struct program_function *first = copy_plan_function(plan, &plan->clones[0]);
+	const char *text = plan->program->files[first->file].text;
+	struct buffer *prelude = &writing->preludes[0];
+	if (prelude->size > 0) {
+		buffer_append_byte(prelude, '\n');
+		insert(writing, first->file, before_comment(text, line_start(text, first->start)), prelude);
+	}
+	copy_text_calls(plan, &plan->clones[0], &writing->edits[first->file], 0);
+}
+
+/* A library's function is copied in front of its caller's copy, so its index must come first at that place. */
+static void insert_copies(struct writing *writing)
+{
+	const struct copy_plan *plan = writing->plan;
+	for (size_t i = 1; i < plan->clone_count; i++)
+		if (plan->clones[i].is_used && copy_plan_function(plan, &plan->clones[i])->file == PROGRAM_NONE)
+			insert_copy(writing, i);
+	for (size_t i = 1; i < plan->clone_count; i++)
+		if (plan->clones[i].is_used && copy_plan_function(plan, &plan->clones[i])->file != PROGRAM_NONE)
+			insert_copy(writing, i);
+}
+
+/* --- the result --- */
+
+static int apply(struct writing *writing, struct contextualize_result *result)
+{
+	struct program *program = writing->plan->program;
+	result->changes = instrument_arena_take(program->arena, (program->file_count + 1) * sizeof(*result->changes));
+	if (!result->changes)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < program->file_count; i++) {
+		const struct program_file *file = &program->files[i];
+		struct buffer text;
+		if (writing->edits[i].count == 0 && !writing->edits[i].error)
+			continue;
+		buffer_init(&text);
+		int code = edits_apply(&writing->edits[i], file->text, file->size, &text);
+		const char *after =
+			code < 0 ? NULL : instrument_arena_text(program->arena, (const char *)text.bytes, text.size);
+		result->changes[result->change_count++] = (struct contextualize_change){ .path = file->path,
+											 .before = file->text,
+											 .before_size = file->size,
+											 .after = after,
+											 .after_size = text.size };
+		buffer_release(&text);
+		if (!after)
+			return code < 0 ? code : ERROR_MEMORY;
+	}
+	return 0;
+}
+
+static int describe(struct writing *writing, struct contextualize_result *result)
+{
+	const struct copy_plan *plan = writing->plan;
+	struct program *program = plan->program;
+	result->copies = instrument_arena_take(program->arena, plan->clone_count * sizeof(*result->copies));
+	for (size_t i = 1; result->copies && i < plan->clone_count; i++) {
+		const struct plan_clone *clone = &plan->clones[i];
+		const struct program_function *function = copy_plan_function(plan, clone);
+		const char *constants = "";
+		for (size_t k = 0; k < function->parameter_count && constants; k++)
+			if (clone->values[k].kind == VALUE_FUNCTION)
+				constants = instrument_arena_format(
+					program->arena, "%s%s%s = %s", constants, *constants ? ", " : "",
+					function->parameters[k].name,
+					program_text(program,
+						     program->clang->getCursorSpelling(clone->values[k].function)));
+		if (clone->is_used && constants)
+			result->copies[result->copy_count++] =
+				(struct contextualize_copy){ function->qualified, clone->name, constants,
+							     clone->on_path };
+	}
+	return result->copies ? instrument_arena_error(program->arena) : ERROR_MEMORY;
+}
+
+/* Parses the units of changed files again. */
+static int check(struct program *program, const struct contextualize_result *result, struct error *error)
+{
+	struct CXUnsavedFile *texts =
+		instrument_arena_take(program->arena, (2 * result->change_count + 1) * sizeof(*texts));
+	bool *is_changed = instrument_arena_take(program->arena, program->unit_count + 1);
+	size_t count = 0;
+	int code = 0;
+	if (!texts || !is_changed)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	for (size_t i = 0; i < result->change_count; i++) {
+		const struct contextualize_change *change = &result->changes[i];
+		for (size_t k = 0; k < program->file_count; k++) {
+			if (strcmp(program->files[k].path, change->path) != 0)
+				continue;
+			is_changed[program->files[k].unit] = true;
+			texts[count++] = (struct CXUnsavedFile){
+				program_text(program, program->clang->getFileName(program->files[k].handle)),
+				change->after, change->after_size
+			};
+		}
+		texts[count++] = (struct CXUnsavedFile){ change->path, change->after, change->after_size };
+	}
+	for (size_t i = 0; i < program->unit_count && code == 0; i++)
+		if (is_changed[i])
+			code = program_check(program, i, texts, count, error);
+	if (code < 0) {
+		struct error reason = *error;
+		error_set(error, ERROR_UNSUPPORTED, "cannot contextualize: the changed source would not compile: %s",
+			  reason.message);
+	}
+	return code;
+}
+
+int contextualize(struct program *program, const char *const *names, size_t length, struct contextualize_result *result,
+		  struct error *error)
+{
+	struct copy_plan plan;
+	*result = (struct contextualize_result){ 0 };
+	int code = copy_plan_make(&plan, program, names, length, error);
+	struct writing writing = { .plan = &plan };
+	writing.edits = calloc(program->file_count + 1, sizeof(*writing.edits));
+	writing.preludes = calloc(plan.clone_count + 1, sizeof(*writing.preludes));
+	if (code == 0 && (!writing.edits || !writing.preludes))
+		code = error_set(error, ERROR_MEMORY, "out of memory");
+	if (code == 0) {
+		make_declarations(&writing);
+		edit_first(&writing);
+		insert_copies(&writing);
+		code = writing.error ? writing.error : apply(&writing, result);
+		if (code == 0)
+			code = describe(&writing, result);
+		if (code < 0)
+			error_set(error, code, "cannot contextualize: %s",
+				  code == ERROR_UNSUPPORTED
+					  ? "a declaration of a function on the path is not plain text"
+					  : error_text(code));
+	}
+	if (code == 0)
+		code = check(program, result, error);
+	for (size_t i = 0; writing.edits && i < program->file_count; i++)
+		edits_release(&writing.edits[i]);
+	for (size_t i = 0; writing.preludes && i < plan.clone_count; i++)
+		buffer_release(&writing.preludes[i]);
+	free(writing.edits);
+	free(writing.preludes);
+	copy_plan_release(&plan);
+	return code;
+}

@@ -1,0 +1,444 @@
+#include "collect/source/contextualize/copy_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "collect/source/instrument/lexing.h"
+
+const struct program_function *copy_plan_function(const struct copy_plan *plan, const struct plan_clone *clone)
+{
+	return &plan->program->functions[clone->function];
+}
+
+const char *copy_plan_callee(const struct copy_plan *plan, const struct plan_clone *clone,
+			     const struct program_call *call, CXCursor *declaration)
+{
+	*declaration = call->callee;
+	if (call->parameter == PROGRAM_NONE)
+		return call->usr;
+	const struct plan_value *value = &clone->values[call->parameter];
+	if (clone == plan->clones || value->kind != VALUE_FUNCTION)
+		return NULL;
+	*declaration = value->function;
+	return value->usr;
+}
+
+/* --- states --- */
+
+/* Returns k of fk, or PROGRAM_NONE. */
+static size_t position(const struct copy_plan *plan, const char *usr)
+{
+	for (size_t i = 0; i < plan->length; i++)
+		if (strcmp(copy_plan_function(plan, &plan->clones[i])->usr, usr) == 0)
+			return i;
+	return PROGRAM_NONE;
+}
+
+/* Returns whether a function may call one of f1 ... f[level] before it calls f0. `seen` [function_count]. */
+static bool returns_to_path(const struct copy_plan *plan, size_t function, size_t level, bool *seen)
+{
+	const struct program *program = plan->program;
+	if (seen[function])
+		return false;
+	seen[function] = true;
+	for (size_t i = 0; i < program->functions[function].call_count; i++) {
+		const char *usr = program->functions[function].calls[i].usr;
+		size_t k = usr ? position(plan, usr) : PROGRAM_NONE;
+		if (k != PROGRAM_NONE && k > 0 && k <= level)
+			return true;
+		size_t next = usr && k != 0 ? program_find(program, usr) : PROGRAM_NONE;
+		if (next != PROGRAM_NONE && returns_to_path(plan, next, level, seen))
+			return true;
+	}
+	return false;
+}
+
+static bool needs_copy(const struct copy_plan *plan, size_t function, size_t level)
+{
+	bool *seen = calloc(plan->program->function_count + 1, sizeof(*seen));
+	if (!seen) {
+		plan->program->error = ERROR_MEMORY;
+		return false;
+	}
+	bool needs = returns_to_path(plan, function, level, seen);
+	free(seen);
+	return needs;
+}
+
+static size_t off_path_clone(const struct copy_plan *plan, size_t function, size_t level)
+{
+	for (size_t i = plan->length; i < plan->clone_count; i++)
+		if (plan->clones[i].function == function && plan->clones[i].level == level)
+			return i;
+	return PROGRAM_NONE;
+}
+
+/* Returns the state behind a call: k of fk, or PROGRAM_NONE if the called function is not on the path there. */
+static size_t next_state(const struct copy_plan *plan, const struct plan_clone *clone, const char *usr)
+{
+	size_t k = position(plan, usr);
+	bool is_next = clone->on_path && k == clone->level + 1;
+	return k != PROGRAM_NONE && (k <= clone->level || is_next) ? k : PROGRAM_NONE;
+}
+
+size_t copy_plan_target(const struct copy_plan *plan, const struct plan_clone *clone, const struct program_call *call)
+{
+	CXCursor declaration;
+	const char *usr = copy_plan_callee(plan, clone, call, &declaration);
+	if (!usr)
+		return PROGRAM_NONE;
+	size_t k = next_state(plan, clone, usr);
+	if (k != PROGRAM_NONE)
+		return k == 0 ? PROGRAM_NONE : k;
+	size_t function = program_find(plan->program, usr);
+	return function == PROGRAM_NONE || clone->level == 0 ? PROGRAM_NONE
+							     : off_path_clone(plan, function, clone->level);
+}
+
+static int add_clone(struct copy_plan *plan, size_t function, size_t level, bool on_path)
+{
+	struct program *program = plan->program;
+	if (ARRAY_RESERVE(plan->clones, plan->clone_capacity, plan->clone_count + 1) < 0)
+		return ERROR_MEMORY;
+	struct plan_clone *clone = &plan->clones[plan->clone_count++];
+	*clone = (struct plan_clone){ .function = function, .level = level, .on_path = on_path };
+	clone->name = program->functions[function].name;
+	clone->values = instrument_arena_take(program->arena, (program->functions[function].parameter_count + 1) *
+								      sizeof(*clone->values));
+	return clone->values ? 0 : ERROR_MEMORY;
+}
+
+/* Adds the clone of a function off the path that a call needs, if it does not exist. Returns 1 if it was added. */
+static int add_needed(struct copy_plan *plan, size_t index, const struct program_call *call)
+{
+	const struct plan_clone *clone = &plan->clones[index];
+	size_t level = clone->level;
+	CXCursor declaration;
+	const char *usr = copy_plan_callee(plan, clone, call, &declaration);
+	if (!usr || level == 0 || next_state(plan, clone, usr) != PROGRAM_NONE)
+		return 0;
+	size_t function = program_find(plan->program, usr);
+	if (function == PROGRAM_NONE || off_path_clone(plan, function, level) != PROGRAM_NONE ||
+	    !needs_copy(plan, function, level))
+		return 0;
+	int code = add_clone(plan, function, level, false);
+	return code < 0 ? code : 1;
+}
+
+/* --- values of parameters --- */
+
+/* Returns whether a parameter can be replaced by a function. */
+static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone *clone, size_t index, const char *usr)
+{
+	const struct program *program = plan->program;
+	const struct program_function *function = copy_plan_function(plan, clone);
+	const struct program_parameter *parameter = &function->parameters[index];
+	CXCursor found;
+	bool is_visible;
+	if (function->file == PROGRAM_NONE) {
+		/* The copy of a library function precedes its caller. */
+		const struct program_function *caller = copy_plan_function(plan, &plan->clones[plan->length - 2]);
+		return program_declared(program, caller->unit, usr, caller->file, caller->end, &found, &is_visible) &&
+		       is_visible;
+	}
+	if (parameter->is_modified || parameter->in_macro)
+		return false;
+	/* In C, a declaration can be added in front of the copy. */
+	if (!program_declared(program, function->unit, usr, function->file, function->start, &found, &is_visible) ||
+	    (!is_visible && program->units[function->unit].is_cxx))
+		return false;
+	for (size_t i = 0; i < function->use_count && !parameter->can_be_local; i++) {
+		bool is_called = false;
+		for (size_t k = 0; k < function->call_count; k++)
+			is_called |= function->calls[k].at == function->uses[i].at && !function->calls[k].in_macro;
+		if (function->uses[i].parameter == index && !is_called)
+			return false;
+	}
+	return true;
+}
+
+static struct plan_value value_of(const struct copy_plan *plan, const struct plan_clone *caller,
+				  const struct program_argument *argument)
+{
+	static const struct plan_value other = { .kind = VALUE_OTHER };
+	if (argument->in_macro)
+		return other;
+	if (argument->usr)
+		return (struct plan_value){ VALUE_FUNCTION, argument->usr, argument->function };
+	if (argument->parameter == PROGRAM_NONE || caller == plan->clones)
+		return other;
+	return caller->values[argument->parameter];
+}
+
+/* Joins the arguments of a call into the values of the called clone. Returns whether one has changed. */
+static bool join(const struct copy_plan *plan, const struct plan_clone *caller, const struct program_call *call,
+		 struct plan_clone *target)
+{
+	const struct program_function *function = copy_plan_function(plan, target);
+	bool is_changed = false;
+	for (size_t i = 0; i < function->parameter_count; i++) {
+		struct plan_value *old = &target->values[i], new = { .kind = VALUE_OTHER };
+		if (function->parameters[i].is_pointer && call->argument_count == function->parameter_count)
+			new = value_of(plan, caller, &call->arguments[i]);
+		if (old->kind == VALUE_OTHER || new.kind == VALUE_UNSET)
+			continue;
+		if (new.kind == VALUE_FUNCTION &&
+		    (old->kind == VALUE_FUNCTION ? strcmp(old->usr, new.usr) != 0
+						 : !is_replaceable(plan, target, i, new.usr)))
+			new.kind = VALUE_OTHER;
+		if (old->kind == new.kind)
+			continue;
+		*old = new;
+		is_changed = true;
+	}
+	return is_changed;
+}
+
+/* Finds the clones off the path and the values of all parameters. */
+static int settle(struct copy_plan *plan)
+{
+	for (size_t i = 0; i < plan->clone_count; i++)
+		memset(plan->clones[i].values, 0,
+		       copy_plan_function(plan, &plan->clones[i])->parameter_count * sizeof(*plan->clones[i].values));
+	for (bool is_changed = true; is_changed;) {
+		is_changed = false;
+		for (size_t i = 0; i < plan->clone_count; i++) {
+			const struct program_function *function = copy_plan_function(plan, &plan->clones[i]);
+			for (size_t k = 0; k < function->call_count; k++) {
+				int added = add_needed(plan, i, &function->calls[k]);
+				if (added < 0)
+					return added;
+				size_t target = copy_plan_target(plan, &plan->clones[i], &function->calls[k]);
+				if (target != PROGRAM_NONE &&
+				    join(plan, &plan->clones[i], &function->calls[k], &plan->clones[target]))
+					is_changed = true;
+				is_changed |= added > 0;
+			}
+		}
+	}
+	return plan->program->error;
+}
+
+/* --- the path --- */
+
+/* Returns whether a name of a report means a function: "f", "ns::f", "ns::f(int)". */
+static bool is_named(const struct program_function *function, const char *name)
+{
+	size_t length = strcspn(name, "(");
+	while (length > 0 && name[length - 1] == ' ')
+		length--;
+	size_t full = strlen(function->qualified);
+	if (full < length || strncmp(function->qualified + full - length, name, length) != 0)
+		return false;
+	return full == length || function->qualified[full - length - 1] == ':';
+}
+
+static int find_first(const struct copy_plan *plan, const char *name, size_t *found, struct error *error)
+{
+	const struct program *program = plan->program;
+	size_t count = 0;
+	for (size_t i = 0; i < program->function_count; i++) {
+		if (program->functions[i].file == PROGRAM_NONE || !is_named(&program->functions[i], name))
+			continue;
+		*found = i;
+		count++;
+	}
+	if (count == 1)
+		return 0;
+	if (count == 0)
+		return error_set(error, ERROR_NOT_FOUND,
+				 "cannot contextualize: no source that was read defines '%s' (-p "
+				 "compile_commands.json, or its file's name)",
+				 name);
+	return error_set(error, ERROR_AMBIGUOUS,
+			 "cannot contextualize: %zu functions are called '%s' (begin the path with a caller of it)",
+			 count, name);
+}
+
+/* Returns whether a report may call a library's function so: "qsort", or "qsort_r" if it only jumps there. */
+static bool is_library_name(const char *function, const char *name)
+{
+	size_t length = strlen(function);
+	return strncmp(name, function, length) == 0 && (name[length] == 0 || name[length] == '_');
+}
+
+/* Finds the function that the last clone calls by this name. Adds a library function to the program. */
+static int find_next(struct copy_plan *plan, const char *name, bool is_last, size_t *found, struct error *error)
+{
+	struct program *program = plan->program;
+	const struct plan_clone *clone = &plan->clones[plan->length - 1];
+	const struct program_function caller = *copy_plan_function(plan, clone);
+	for (size_t i = 0; i < caller.call_count; i++) {
+		CXCursor declaration;
+		const char *usr = copy_plan_callee(plan, clone, &caller.calls[i], &declaration);
+		size_t function = usr ? program_find(program, usr) : PROGRAM_NONE;
+		CXString spelling = program->clang->getCursorSpelling(declaration);
+		bool is_library =
+			usr && function == PROGRAM_NONE && is_library_name(program->clang->getCString(spelling), name);
+		program->clang->disposeString(spelling);
+		if (is_library && !is_last)
+			return error_set(
+				error, ERROR_UNSUPPORTED,
+				"cannot contextualize: '%s' has no source here, so its calls cannot be changed", name);
+		if (is_library)
+			function = program_add_library(program, caller.unit, declaration);
+		if (function == PROGRAM_NONE || (!is_library && !is_named(&program->functions[function], name)))
+			continue;
+		*found = function;
+		return 0;
+	}
+	return error_set(error, ERROR_NOT_FOUND,
+			 "cannot contextualize: no call in '%s' is known to lead to '%s' (calls through pointers "
+			 "are, where the path passes the function as an argument)",
+			 caller.name, name);
+}
+
+static int resolve(struct copy_plan *plan, const char *const *names, size_t length, struct error *error)
+{
+	if (length < 2 || length > COPY_PATH_MAX)
+		return error_set(error, ERROR_USAGE, "a path to contextualize has from 2 to %d functions",
+				 COPY_PATH_MAX);
+	for (size_t i = 0; i < length; i++) {
+		size_t function = PROGRAM_NONE;
+		int code = i == 0 ? find_first(plan, names[0], &function, error)
+				  : find_next(plan, names[i], i + 1 == length, &function, error);
+		if (code < 0)
+			return code;
+		bool is_repeated = position(plan, plan->program->functions[function].usr) != PROGRAM_NONE;
+		if (is_repeated && i + 1 == length && plan->length >= 2)
+			return 0; /* a recursive call, which the copies of the path so far contain */
+		if (is_repeated)
+			return error_set(error, ERROR_USAGE,
+					 "cannot contextualize: '%s' is twice in the path (a recursive call returns "
+					 "to its first occurrence: leave out the functions in between)",
+					 names[i]);
+		plan->clone_count = plan->length; /* those off the path are found again */
+		code = add_clone(plan, function, i, true);
+		plan->length++;
+		if (code == 0)
+			code = settle(plan);
+		if (code < 0)
+			return error_set(error, code, "%s", error_text(code));
+	}
+	return 0;
+}
+
+/* --- checks and names --- */
+
+/* Marks the clones that f0 reaches, and sets the first caller of each. */
+static void mark_used(struct copy_plan *plan, size_t index)
+{
+	plan->clones[index].is_used = true;
+	const struct program_function *function = copy_plan_function(plan, &plan->clones[index]);
+	for (size_t i = 0; i < function->call_count; i++) {
+		size_t target = copy_plan_target(plan, &plan->clones[index], &function->calls[i]);
+		if (target == PROGRAM_NONE || plan->clones[target].is_used)
+			continue;
+		plan->clones[target].first_caller = index;
+		mark_used(plan, target);
+	}
+}
+
+static int check(const struct copy_plan *plan, struct error *error)
+{
+	for (size_t i = 0; i < plan->clone_count; i++) {
+		const struct plan_clone *clone = &plan->clones[i];
+		const struct program_function *function = copy_plan_function(plan, clone);
+		if (!clone->is_used)
+			continue;
+		if (i > 0 && function->refusal)
+			return error_set(error, ERROR_UNSUPPORTED,
+					 "cannot contextualize: no copy of '%s' is possible: %s", function->name,
+					 function->refusal);
+		for (size_t k = 0; k < function->call_count; k++)
+			if (function->calls[k].in_macro &&
+			    copy_plan_target(plan, clone, &function->calls[k]) != PROGRAM_NONE)
+				return error_set(error, ERROR_UNSUPPORTED,
+						 "cannot contextualize: a call in '%s' comes from a macro",
+						 function->name);
+	}
+	return 0;
+}
+
+static bool is_taken(const struct copy_plan *plan, const char *name)
+{
+	const struct program *program = plan->program;
+	for (size_t i = 0; i < program->file_count; i++)
+		if (lexing_find(program->files[i].text, program->files[i].text + program->files[i].size, name))
+			return true;
+	for (size_t i = 1; i < plan->clone_count; i++)
+		if (strcmp(plan->clones[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Names the clones of the path after one free number, and the others after the next free ones. */
+static int name_clones(struct copy_plan *plan)
+{
+	struct program *program = plan->program;
+	size_t number = 1;
+	for (size_t i = 1; i < plan->length; i++) {
+		const char *name = instrument_arena_format(program->arena, "%s_%zu",
+							   copy_plan_function(plan, &plan->clones[i])->name, number);
+		if (!name)
+			return ERROR_MEMORY;
+		if (is_taken(plan, name)) {
+			number++;
+			i = 0;
+		}
+	}
+	for (size_t i = 1; i < plan->clone_count; i++) {
+		struct plan_clone *clone = &plan->clones[i];
+		const char *original = copy_plan_function(plan, clone)->name, *name = NULL;
+		for (size_t k = number; !name || is_taken(plan, name); k++) {
+			name = instrument_arena_format(program->arena, "%s_%zu", original, k);
+			if (!name)
+				return ERROR_MEMORY;
+		}
+		clone->name = name;
+	}
+	return 0;
+}
+
+/* A copy that only its own file calls is static: the compiler may then inline it as if it were written there. */
+static void find_static(struct copy_plan *plan)
+{
+	for (size_t i = 1; i < plan->clone_count; i++)
+		plan->clones[i].is_static = true;
+	for (size_t i = 0; i < plan->clone_count; i++) {
+		const struct program_function *function = copy_plan_function(plan, &plan->clones[i]);
+		for (size_t k = 0; plan->clones[i].is_used && k < function->call_count; k++) {
+			size_t target = copy_plan_target(plan, &plan->clones[i], &function->calls[k]);
+			if (target == PROGRAM_NONE)
+				continue;
+			const struct program_function *callee = copy_plan_function(plan, &plan->clones[target]);
+			if (callee->file != PROGRAM_NONE && callee->file != function->file)
+				plan->clones[target].is_static = false;
+		}
+	}
+}
+
+int copy_plan_make(struct copy_plan *plan, struct program *program, const char *const *names, size_t length,
+		   struct error *error)
+{
+	*plan = (struct copy_plan){ .program = program };
+	int code = resolve(plan, names, length, error);
+	if (code < 0)
+		return code;
+	mark_used(plan, 0);
+	code = check(plan, error);
+	if (code < 0)
+		return code;
+	code = name_clones(plan);
+	if (code < 0)
+		return error_set(error, code, "%s", error_text(code));
+	find_static(plan);
+	return 0;
+}
+
+void copy_plan_release(struct copy_plan *plan)
+{
+	free(plan->clones);
+	*plan = (struct copy_plan){ 0 };
+}

@@ -1,0 +1,66 @@
+/*
+ * The copies of functions that make a call path a part of the program of its own, and the calls that lead to them.
+ *
+ * The program is in a state: the longest part of the path, from its first function on, that the folded stack begins with. A folded
+ * stack (docs/definitions.md) is cut back where a function on it is called again, so that a recursive call returns to an
+ * earlier state. For the path f0 f1 ... fn:
+ *
+ *     (f0) --f1--> (f0 f1) --f2--> ... --fn--> (f0 ... fn)          a copy of f1 ... fn for each state: f1_1 ... fn_1
+ *     (f0 ... fi) --fk, k <= i--> (f0 ... fk)                       recursion: fi_1 calls fk_1
+ *     (f0 ... fi) --g--> g, still with (f0 ... fi) below            a copy of g too, if g may call one of f1 ... fi again
+ *
+ * All other calls stay as they are. This is the renaming that keeps the call graph isomorphic (the 1993 paper, section 4.1).
+ * Only calls by name, and through parameters that are known, are followed.
+ */
+#ifndef COLLECT_SOURCE_CONTEXTUALIZE_COPY_PLAN_H
+#define COLLECT_SOURCE_CONTEXTUALIZE_COPY_PLAN_H
+
+#include "collect/source/contextualize/program.h"
+
+enum { COPY_PATH_MAX = 64 };
+
+enum plan_value_kind {
+	VALUE_UNSET,    /* no call found so far */
+	VALUE_FUNCTION, /* all calls pass this function */
+	VALUE_OTHER
+};
+
+struct plan_value {
+	enum plan_value_kind kind;
+	const char *usr;
+	CXCursor function;
+};
+
+struct plan_clone {
+	size_t function;           /* in program->functions */
+	size_t level;              /* i of the state (f0 ... fi) */
+	bool on_path;              /* it is fi itself; false: a function that may return to the path */
+	const char *name;          /* "qsort_1"; of clone 0 the original's */
+	struct plan_value *values; /* [parameter_count] */
+	bool is_used, is_static;
+	size_t first_caller; /* the clone that calls it first */
+};
+
+/* clones[0] is f0 itself, which is edited and not copied; clones[i] is fi_1 for i < length; the others are off the path. */
+struct copy_plan {
+	struct program *program;
+	size_t length;
+	struct plan_clone *clones;
+	size_t clone_count, clone_capacity;
+};
+
+/* Makes the plan for the functions with these names. Returns 0, ERROR_NOT_FOUND, ERROR_AMBIGUOUS, ERROR_UNSUPPORTED (a function
+ * cannot be copied, or a call not be redirected), ERROR_LIMIT or ERROR_MEMORY. Call copy_plan_release in any case. */
+int copy_plan_make(struct copy_plan *plan, struct program *program, const char *const *names, size_t length,
+		   struct error *error);
+void copy_plan_release(struct copy_plan *plan);
+
+/* Returns the called function's USR and sets *declaration, or NULL if it is not known. */
+const char *copy_plan_callee(const struct copy_plan *plan, const struct plan_clone *clone,
+			     const struct program_call *call, CXCursor *declaration);
+/* Returns the index of the clone that a call leads to, or PROGRAM_NONE if the call stays. */
+size_t copy_plan_target(const struct copy_plan *plan, const struct plan_clone *clone, const struct program_call *call);
+
+const struct program_function *copy_plan_function(const struct copy_plan *plan, const struct plan_clone *clone);
+
+#endif

@@ -1,0 +1,276 @@
+#include "collect/source/contextualize/copy_text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/buffer.h"
+
+/* --- lists of parameters and arguments --- */
+
+struct list_item {
+	uint32_t start, end;
+	bool is_removed;
+};
+
+/* Removes items with the commas between them and the others. */
+static void remove_items(struct edits *edits, uint32_t base, const struct list_item *items, size_t count)
+{
+	bool is_behind_kept = false;
+	for (size_t i = 0; i < count; i++) {
+		if (!items[i].is_removed) {
+			is_behind_kept = true;
+			continue;
+		}
+		uint32_t start = is_behind_kept ? items[i - 1].end : items[i].start;
+		uint32_t end = !is_behind_kept && i + 1 < count ? items[i + 1].start : items[i].end;
+		edits_replace(edits, start - base, end - start, "");
+	}
+}
+
+static bool is_constant(const struct plan_clone *clone, size_t parameter)
+{
+	return clone->values[parameter].kind == VALUE_FUNCTION;
+}
+
+static void remove_arguments(const struct copy_plan *plan, const struct plan_clone *target,
+			     const struct program_call *call, struct edits *edits, uint32_t base)
+{
+	struct list_item *items =
+		instrument_arena_take(plan->program->arena, (call->argument_count + 1) * sizeof(*items));
+	for (size_t i = 0; items && i < call->argument_count; i++)
+		items[i] = (struct list_item){ call->arguments[i].start, call->arguments[i].end,
+					       i < copy_plan_function(plan, target)->parameter_count &&
+						       is_constant(target, i) };
+	if (items)
+		remove_items(edits, base, items, call->argument_count);
+}
+
+/* Removes the constant parameters from a declaration. An empty list is `void` in C. */
+static void remove_parameters(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit,
+			      CXCursor declaration, struct edits *edits, uint32_t base)
+{
+	const struct program *program = plan->program;
+	size_t count = copy_plan_function(plan, clone)->parameter_count, removed = 0, file;
+	struct list_item *items = instrument_arena_take(program->arena, (count + 1) * sizeof(*items));
+	for (size_t i = 0; items && i < count; i++) {
+		program_range(program, unit, program->clang->Cursor_getArgument(declaration, (unsigned)i), &file,
+			      &items[i].start, &items[i].end);
+		items[i].is_removed = is_constant(clone, i);
+		removed += items[i].is_removed;
+	}
+	if (!items || removed == 0)
+		return;
+	if (removed < count)
+		remove_items(edits, base, items, count);
+	else
+		edits_replace(edits, items[0].start - base, items[count - 1].end - items[0].start,
+			      program->units[unit].is_cxx ? "" : "void");
+}
+
+/* --- calls --- */
+
+/* Returns "ns::f_1", for a place where the original was not named. */
+static const char *qualified_name(const struct copy_plan *plan, const struct plan_clone *clone)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	return instrument_arena_format(plan->program->arena, "%.*s%s",
+				       (int)(strlen(function->qualified) - strlen(function->name)), function->qualified,
+				       clone->name);
+}
+
+void copy_text_calls(const struct copy_plan *plan, const struct plan_clone *clone, struct edits *edits, uint32_t base)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	for (size_t i = 0; i < function->call_count; i++) {
+		const struct program_call *call = &function->calls[i];
+		size_t target = copy_plan_target(plan, clone, call);
+		CXCursor declaration;
+		if (call->in_macro)
+			continue;
+		if (target != PROGRAM_NONE) {
+			edits_replace(edits, call->at - base, call->size,
+				      call->parameter == PROGRAM_NONE ? plan->clones[target].name
+								      : qualified_name(plan, &plan->clones[target]));
+			remove_arguments(plan, &plan->clones[target], call, edits, base);
+		} else if (call->parameter != PROGRAM_NONE && copy_plan_callee(plan, clone, call, &declaration)) {
+			edits_replace(edits, call->at - base, call->size,
+				      program_qualified(plan->program, declaration));
+		}
+	}
+}
+
+/* --- the body --- */
+
+/* Returns whether the copy does not have this use of a parameter: the call has another name there, or no such argument. */
+static bool is_replaced(const struct copy_plan *plan, const struct plan_clone *clone, const struct program_use *use)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	for (size_t i = 0; i < function->call_count; i++) {
+		const struct program_call *call = &function->calls[i];
+		size_t target = copy_plan_target(plan, clone, call);
+		if (call->at == use->at && !call->in_macro)
+			return true;
+		for (size_t k = 0; target != PROGRAM_NONE && k < call->argument_count; k++)
+			if (k < copy_plan_function(plan, &plan->clones[target])->parameter_count &&
+			    is_constant(&plan->clones[target], k) && call->arguments[k].start <= use->at &&
+			    use->at < call->arguments[k].end)
+				return true;
+	}
+	return false;
+}
+
+/* Returns "\n\t", the text between the `{` and its first statement, or " " if both are in one line. */
+static const char *indentation(const struct copy_plan *plan, const struct program_function *function)
+{
+	const char *text = plan->program->files[function->file].text;
+	uint32_t at = function->open + 1, line = at;
+	for (; at < function->end && isspace((unsigned char)text[at]); at++)
+		if (text[at] == '\n')
+			line = at;
+	if (text[line] != '\n')
+		return " ";
+	return instrument_arena_text(plan->program->arena, text + line, at - line);
+}
+
+/* Declares variables for the constant parameters that the body still names. */
+static void add_variables(const struct copy_plan *plan, const struct plan_clone *clone, struct edits *edits)
+{
+	const struct program *program = plan->program;
+	const struct program_function *function = copy_plan_function(plan, clone);
+	const char *text = program->files[function->file].text;
+	for (size_t i = 0; i < function->parameter_count; i++) {
+		bool is_named = false;
+		for (size_t k = 0; k < function->use_count; k++)
+			is_named |= function->uses[k].parameter == i && !is_replaced(plan, clone, &function->uses[k]);
+		if (!is_constant(clone, i) || !is_named)
+			continue;
+		const struct program_parameter *parameter = &function->parameters[i];
+		edits_insert(edits, function->open + 1 - function->start,
+			     instrument_arena_format(program->arena, "%s%.*s = %s;", indentation(plan, function),
+						     (int)(parameter->end - parameter->start), text + parameter->start,
+						     program_qualified(program, clone->values[i].function)));
+	}
+}
+
+/* --- the texts --- */
+
+static const char *applied(const struct copy_plan *plan, struct edits *edits, const char *text, size_t size)
+{
+	struct buffer buffer;
+	buffer_init(&buffer);
+	const char *kept =
+		edits_apply(edits, text, size, &buffer) == 0
+			? instrument_arena_text(plan->program->arena, (const char *)buffer.bytes, buffer.size)
+			: NULL;
+	buffer_release(&buffer);
+	edits_release(edits);
+	return kept;
+}
+
+/* Appends a parameter, as "int (*f)(int)": its name is in the middle of some types. */
+static void append_parameter(struct buffer *text, const struct program_parameter *parameter, const char *name)
+{
+	const char *inner = strstr(parameter->type, "(*"), *array = strchr(parameter->type, '[');
+	size_t at = inner   ? (size_t)(inner - parameter->type) + 2
+		    : array ? (size_t)(array - parameter->type)
+			    : strlen(parameter->type);
+	bool is_glued = inner || (at > 0 && parameter->type[at - 1] == '*');
+	buffer_append(text, parameter->type, at);
+	buffer_printf(text, "%s%s%s", is_glued ? "" : " ", name, parameter->type + at);
+}
+
+/* Returns the name of a library's parameter, "base" for "__base", or "pN". */
+static const char *parameter_name(const struct copy_plan *plan, const struct program_parameter *parameter, size_t index)
+{
+	const char *name = parameter->name + strspn(parameter->name, "_");
+	return *name ? name : instrument_arena_format(plan->program->arena, "p%zu", index);
+}
+
+static bool is_void(const struct copy_plan *plan, const struct program_function *function)
+{
+	const struct clang *clang = plan->program->clang;
+	return clang->getCanonicalType(clang->getCursorResultType(function->cursor)).kind == CXType_Void;
+}
+
+/* Returns the copy of a function without a source: it calls the original, and can be replaced. */
+static const char *library_text(const struct copy_plan *plan, const struct plan_clone *clone)
+{
+	struct program *program = plan->program;
+	const struct program_function *function = copy_plan_function(plan, clone);
+	CXType result = program->clang->getCursorResultType(function->cursor);
+	const char *type = program_text(program, program->clang->getTypeSpelling(result));
+	size_t length = strlen(type), left = 0;
+	struct buffer text;
+	buffer_init(&text);
+	buffer_printf(&text, "static %s%s%s(", type, length > 0 && type[length - 1] == '*' ? "" : " ", clone->name);
+	for (size_t i = 0; i < function->parameter_count; i++) {
+		if (is_constant(clone, i))
+			continue;
+		buffer_append_string(&text, left++ > 0 ? ", " : "");
+		append_parameter(&text, &function->parameters[i], parameter_name(plan, &function->parameters[i], i));
+	}
+	buffer_append_string(&text, left == 0 && !program->units[function->unit].is_cxx ? "void" : "");
+	buffer_printf(&text, ")\n{\n\t%s%s(", is_void(plan, function) ? "" : "return ", function->name);
+	for (size_t i = 0; i < function->parameter_count; i++) {
+		const char *constant = is_constant(clone, i) ? program_qualified(program, clone->values[i].function)
+							     : parameter_name(plan, &function->parameters[i], i);
+		buffer_printf(&text, "%s%s", i > 0 ? ", " : "", constant);
+	}
+	buffer_append_string(&text, ");\n}");
+	const char *kept = buffer_error(&text) < 0
+				   ? NULL
+				   : instrument_arena_text(program->arena, (const char *)text.bytes, text.size);
+	buffer_release(&text);
+	return kept;
+}
+
+static void edit_head(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit, CXCursor declaration,
+		      struct edits *edits, uint32_t base)
+{
+	const struct program *program = plan->program;
+	const struct program_function *function = copy_plan_function(plan, clone);
+	unsigned at = 0;
+	program->clang->getFileLocation(program->clang->getCursorLocation(declaration), NULL, NULL, NULL, &at);
+	if (clone->is_static && !function->has_storage && !function->is_method)
+		edits_insert(edits, 0, "static ");
+	edits_replace(edits, at - base, (uint32_t)strlen(function->name), clone->name);
+	remove_parameters(plan, clone, unit, declaration, edits, base);
+}
+
+const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clone)
+{
+	const struct program_function *function = copy_plan_function(plan, clone);
+	struct edits edits;
+	if (function->file == PROGRAM_NONE)
+		return library_text(plan, clone);
+	edits_init(&edits);
+	edit_head(plan, clone, function->unit, function->cursor, &edits, function->start);
+	add_variables(plan, clone, &edits);
+	copy_text_calls(plan, clone, &edits, function->start);
+	return applied(plan, &edits, plan->program->files[function->file].text + function->start,
+		       function->end - function->start);
+}
+
+const char *copy_text_declaration(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit,
+				  CXCursor declaration)
+{
+	const struct program *program = plan->program;
+	CXSourceRange range = program->clang->getCursorExtent(declaration);
+	CXFile file = NULL, last = NULL;
+	unsigned start = 0, end = 0;
+	size_t size = 0;
+	struct edits edits;
+	program->clang->getFileLocation(program->clang->getRangeStart(range), &file, NULL, NULL, &start);
+	program->clang->getFileLocation(program->clang->getRangeEnd(range), &last, NULL, NULL, &end);
+	const char *text = file ? program->clang->getFileContents(program->units[unit].unit, file, &size) : NULL;
+	const struct program_function *function = copy_plan_function(plan, clone);
+	if (program->clang->isCursorDefinition(declaration) && function->file != PROGRAM_NONE)
+		end = function->open;
+	while (text && end > start && isspace((unsigned char)text[end - 1]))
+		end--;
+	if (!text || file != last || end > size || start >= end)
+		return NULL;
+	edits_init(&edits);
+	edit_head(plan, clone, unit, declaration, &edits, start);
+	return applied(plan, &edits, text + start, end - start);
+}

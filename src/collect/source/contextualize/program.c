@@ -1,0 +1,347 @@
+#include "collect/source/contextualize/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "collect/source/contextualize/calls.h"
+#include "collect/source/instrument/bodies.h"
+#include "collect/source/instrument/lexing.h"
+
+/* --- functions --- */
+
+/* Returns whether each #if in a text ends in it, and nothing else. */
+static bool is_balanced(const char *text, const char *end)
+{
+	int depth = 0;
+	for (const char *line = text; line < end; line++) {
+		const char *at = line;
+		while (at < end && (*at == ' ' || *at == '\t'))
+			at++;
+		if (at < end && *at == '#') {
+			at++;
+			while (at < end && (*at == ' ' || *at == '\t'))
+				at++;
+			size_t left = (size_t)(end - at);
+			if (left >= 2 && memcmp(at, "if", 2) == 0)
+				depth++;
+			else if (left >= 2 && memcmp(at, "el", 2) == 0 && depth == 0)
+				return false;
+			else if (left >= 5 && memcmp(at, "endif", 5) == 0 && --depth < 0)
+				return false;
+		}
+		line = memchr(line, '\n', (size_t)(end - line));
+		if (!line)
+			break;
+	}
+	return depth == 0;
+}
+
+/* Returns why the text of a function cannot be copied, or NULL. */
+static const char *text_refusal(const char *text, const char *end)
+{
+	static const char *const words[] = { "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__" };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (lexing_find(text, end, words[i]))
+			return "it uses its own name (__func__)";
+	if (lexing_has_attribute(text, end, "constructor") || lexing_has_attribute(text, end, "destructor"))
+		return "it runs when the program starts or ends";
+	return is_balanced(text, end) ? NULL : "it begins or ends within an #if";
+}
+
+static const char *refusal_of(const struct program *program, const struct program_function *function, int kind,
+			      bool in_one_file)
+{
+	const struct clang *clang = program->clang;
+	const char *text = program->files[function->file].text;
+	if (!in_one_file || function->open <= function->name_at || function->end <= function->open ||
+	    text[function->open] != '{' ||
+	    strncmp(text + function->name_at, function->name, strlen(function->name)) != 0)
+		return "its text comes from a macro";
+	if (kind == CXCursor_FunctionTemplate)
+		return "it is a template";
+	if (kind != CXCursor_FunctionDecl && !clang->CXXMethod_isStatic(function->cursor))
+		return "it is a member function of objects";
+	if (strcmp(function->name, "main") == 0)
+		return "a program has one main";
+	return text_refusal(text + function->start, text + function->end);
+}
+
+static void take_parameters(struct program *program, struct program_function *function)
+{
+	const struct clang *clang = program->clang;
+	int count = clang->Cursor_getNumArguments(function->cursor);
+	if (count <= 0)
+		return;
+	function->parameters = instrument_arena_take(program->arena, (size_t)count * sizeof(*function->parameters));
+	if (!function->parameters)
+		return;
+	function->parameter_count = (size_t)count;
+	for (size_t i = 0; i < function->parameter_count; i++) {
+		struct program_parameter *parameter = &function->parameters[i];
+		CXCursor cursor = clang->Cursor_getArgument(function->cursor, (unsigned)i);
+		CXType type = clang->getCursorType(cursor), real = clang->getCanonicalType(type);
+		size_t file;
+		parameter->name = program_text(program, clang->getCursorSpelling(cursor));
+		parameter->type = program_text(program, clang->getTypeSpelling(type));
+		parameter->in_macro =
+			!program_range(program, function->unit, cursor, &file, &parameter->start, &parameter->end) ||
+			clang_is_in_macro(clang->getRangeStart(clang->getCursorExtent(cursor)));
+		parameter->can_be_local = real.kind == CXType_Pointer;
+		if (parameter->can_be_local)
+			real = clang->getCanonicalType(clang->getPointeeType(real));
+		parameter->is_pointer = real.kind == CXType_FunctionProto || real.kind == CXType_FunctionNoProto;
+	}
+}
+
+struct program_walk {
+	struct program *program;
+	size_t unit;
+};
+
+/* Fills in the places of a definition. Returns false if it is not in one of the user's files, or known already. */
+static bool place(struct program *program, struct program_function *function, CXCursor body, bool *in_one_file)
+{
+	const struct clang *clang = program->clang;
+	CXFile file = NULL;
+	unsigned at = 0;
+	clang->getFileLocation(clang->getCursorLocation(function->cursor), &file, NULL, NULL, &at);
+	function->file = program_file(program, function->unit, file, true);
+	if (function->file == PROGRAM_NONE)
+		return false;
+	size_t range_file, body_file;
+	uint32_t body_end;
+	function->name_at = at;
+	*in_one_file = program_range(program, function->unit, function->cursor, &range_file, &function->start,
+				     &function->end) &&
+		       program_range(program, function->unit, body, &body_file, &function->open, &body_end) &&
+		       range_file == function->file && body_file == function->file && body_end == function->end &&
+		       function->end <= program->files[function->file].size &&
+		       !clang_is_in_macro(clang->getCursorLocation(function->cursor)) &&
+		       !clang_is_in_macro(clang->getRangeStart(clang->getCursorExtent(body)));
+	return program_find(program, function->usr) == PROGRAM_NONE;
+}
+
+static void take_function(struct program_walk *walk, CXCursor cursor, int kind)
+{
+	struct program *program = walk->program;
+	const struct clang *clang = program->clang;
+	struct program_function function = { .unit = walk->unit, .cursor = cursor };
+	CXCursor body;
+	bool in_one_file = false;
+	if (clang->Location_isInSystemHeader(clang->getCursorLocation(cursor)) || !bodies_find(clang, cursor, &body))
+		return;
+	function.usr = program_text(program, clang->getCursorUSR(cursor));
+	function.name = program_text(program, clang->getCursorSpelling(cursor));
+	if (!place(program, &function, body, &in_one_file))
+		return;
+	function.qualified = program_qualified(program, cursor);
+	function.is_method = kind == CXCursor_CXXMethod;
+	function.has_storage = clang->Cursor_getStorageClass(cursor) != CX_SC_None;
+	function.refusal = refusal_of(program, &function, kind, in_one_file);
+	take_parameters(program, &function);
+	calls_take(program, &function, body);
+	if (ARRAY_RESERVE(program->functions, program->function_capacity, program->function_count + 1) < 0) {
+		program->error = ERROR_MEMORY;
+		return;
+	}
+	program->functions[program->function_count++] = function;
+}
+
+static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct program_walk *walk = data;
+	(void)parent;
+	int kind = walk->program->clang->getCursorKind(cursor);
+	switch (kind) {
+	case CXCursor_FunctionDecl:
+	case CXCursor_CXXMethod:
+	case CXCursor_Constructor:
+	case CXCursor_Destructor:
+	case CXCursor_ConversionFunction:
+	case CXCursor_FunctionTemplate:
+		if (walk->program->clang->isCursorDefinition(cursor))
+			take_function(walk, cursor, kind);
+		return CXChildVisit_Continue;
+	case CXCursor_Namespace:
+	case CXCursor_LinkageSpec:
+	case CXCursor_UnexposedDecl: /* extern "C" in older versions */
+	case CXCursor_ClassDecl:
+	case CXCursor_StructDecl:
+		return CXChildVisit_Recurse;
+	default:
+		return CXChildVisit_Continue;
+	}
+}
+
+size_t program_find(const struct program *program, const char *usr)
+{
+	for (size_t i = 0; i < program->function_count; i++)
+		if (program->functions[i].file != PROGRAM_NONE && strcmp(program->functions[i].usr, usr) == 0)
+			return i;
+	return PROGRAM_NONE;
+}
+
+size_t program_add_library(struct program *program, size_t unit, CXCursor declaration)
+{
+	const struct clang *clang = program->clang;
+	struct program_function function = { .unit = unit, .file = PROGRAM_NONE, .cursor = declaration };
+	function.usr = program_text(program, clang->getCursorUSR(declaration));
+	function.name = program_text(program, clang->getCursorSpelling(declaration));
+	function.qualified = program_qualified(program, declaration);
+	if (clang->getCursorKind(declaration) != CXCursor_FunctionDecl)
+		function.refusal = "it has no source here, and is a member or a template";
+	else if (clang->isFunctionTypeVariadic(clang->getCursorType(declaration)))
+		function.refusal = "it has no source here, and takes any number of arguments";
+	take_parameters(program, &function);
+	if (ARRAY_RESERVE(program->functions, program->function_capacity, program->function_count + 1) < 0) {
+		program->error = ERROR_MEMORY;
+		return PROGRAM_NONE;
+	}
+	program->functions[program->function_count] = function;
+	return program->function_count++;
+}
+
+/* --- declarations --- */
+
+struct declaration_search {
+	const struct program *program;
+	size_t unit, file;
+	uint32_t offset;
+	const char *usr;
+	CXCursor *found;
+	bool is_found, is_visible;
+	bool needs_definition;
+};
+
+static enum CXChildVisitResult find_declaration(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct declaration_search *search = data;
+	const struct program *program = search->program;
+	(void)parent;
+	int kind = program->clang->getCursorKind(cursor);
+	if (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec || kind == CXCursor_ClassDecl ||
+	    kind == CXCursor_StructDecl)
+		return CXChildVisit_Recurse;
+	if (kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod)
+		return CXChildVisit_Continue;
+	CXString usr = program->clang->getCursorUSR(cursor);
+	bool is_same = strcmp(program->clang->getCString(usr), search->usr) == 0;
+	program->clang->disposeString(usr);
+	if (!is_same || (search->needs_definition && !program->clang->isCursorDefinition(cursor)))
+		return CXChildVisit_Continue;
+	size_t file;
+	uint32_t start, end;
+	program_range(program, search->unit, cursor, &file, &start, &end);
+	search->is_visible = file != search->file || start < search->offset;
+	if (!search->is_found || search->is_visible)
+		*search->found = cursor;
+	search->is_found = true;
+	return search->is_visible ? CXChildVisit_Break : CXChildVisit_Continue;
+}
+
+bool program_declared(const struct program *program, size_t unit, const char *usr, size_t file, uint32_t offset,
+		      CXCursor *found, bool *is_visible)
+{
+	struct declaration_search search = {
+		.program = program, .unit = unit, .file = file, .offset = offset, .usr = usr, .found = found
+	};
+	program->clang->visitChildren(program->clang->getTranslationUnitCursor(program->units[unit].unit),
+				      find_declaration, &search);
+	*is_visible = search.is_visible;
+	return search.is_found;
+}
+
+bool program_defined(const struct program *program, size_t unit, const char *usr)
+{
+	CXCursor found;
+	struct declaration_search search = { .program = program,
+					     .unit = unit,
+					     .file = PROGRAM_NONE,
+					     .usr = usr,
+					     .found = &found,
+					     .needs_definition = true };
+	program->clang->visitChildren(program->clang->getTranslationUnitCursor(program->units[unit].unit),
+				      find_declaration, &search);
+	return search.is_found;
+}
+
+/* --- units --- */
+
+static int check_diagnostics(const struct program *program, CXTranslationUnit unit, struct error *error)
+{
+	const struct clang *clang = program->clang;
+	unsigned count = clang->getNumDiagnostics(unit);
+	int code = 0;
+	for (unsigned i = 0; i < count && code == 0; i++) {
+		CXDiagnostic diagnostic = clang->getDiagnostic(unit, i);
+		if (clang->getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error)
+			code = clang_report(clang, diagnostic, error);
+		clang->disposeDiagnostic(diagnostic);
+	}
+	return code;
+}
+
+int program_init(struct program *program, struct error *error)
+{
+	*program = (struct program){ .clang = clang_load(error) };
+	if (!program->clang)
+		return error->code;
+	program->arena = instrument_arena_new();
+	program->index = program->arena ? program->clang->createIndex(0, 0) : NULL;
+	return program->index ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+int program_add(struct program *program, const struct instrument_source *source, struct error *error)
+{
+	if (ARRAY_RESERVE(program->units, program->unit_capacity, program->unit_count + 1) < 0)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	struct program_unit *unit = &program->units[program->unit_count];
+	*unit = (struct program_unit){ .path = source->path, .directory = source->directory };
+	int code = words_make(&unit->words, source, program->clang, program->arena, error);
+	if (code < 0)
+		return code;
+	unit->is_cxx = unit->words.is_cxx;
+	unit->unit = clang_parse(program->clang, program->index, unit->path, unit->words.items, unit->words.count, NULL,
+				 0, error);
+	if (!unit->unit)
+		return ERROR_FORMAT;
+	struct program_walk walk = { .program = program, .unit = program->unit_count++ };
+	code = check_diagnostics(program, unit->unit, error);
+	if (code < 0)
+		return code;
+	program->clang->visitChildren(program->clang->getTranslationUnitCursor(unit->unit), visit, &walk);
+	code = program->error ? program->error : instrument_arena_error(program->arena);
+	return code < 0 ? error_set(error, code, "%s", error_text(code)) : 0;
+}
+
+int program_check(struct program *program, size_t unit, struct CXUnsavedFile *texts, size_t count, struct error *error)
+{
+	const struct program_unit *row = &program->units[unit];
+	CXTranslationUnit again = clang_parse(program->clang, program->index, row->path, row->words.items,
+					      row->words.count, texts, count, error);
+	if (!again)
+		return ERROR_FORMAT;
+	int code = check_diagnostics(program, again, error);
+	program->clang->disposeTranslationUnit(again);
+	return code;
+}
+
+void program_release(struct program *program)
+{
+	for (size_t i = 0; i < program->function_count; i++) {
+		free(program->functions[i].calls);
+		free(program->functions[i].uses);
+	}
+	for (size_t i = 0; i < program->unit_count; i++)
+		program->clang->disposeTranslationUnit(program->units[i].unit);
+	if (program->index)
+		program->clang->disposeIndex(program->index);
+	free(program->units);
+	free(program->files);
+	free(program->functions);
+	if (program->arena)
+		instrument_arena_free(program->arena);
+	*program = (struct program){ 0 };
+}

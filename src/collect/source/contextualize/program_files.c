@@ -1,0 +1,84 @@
+/* The files of a program, and texts and ranges in them. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "collect/source/contextualize/program.h"
+
+const char *program_text(const struct program *program, CXString string)
+{
+	const char *text = program->clang->getCString(string);
+	const char *kept = instrument_arena_text(program->arena, text ? text : "", text ? strlen(text) : 0);
+	program->clang->disposeString(string);
+	return kept ? kept : "";
+}
+
+/* --- files --- */
+
+/* Returns the path without links, in the arena, or NULL. */
+static const char *real_path(const struct program *program, size_t unit, CXFile file)
+{
+	char joined[PATH_MAX], found[PATH_MAX];
+	const char *name = program_text(program, program->clang->getFileName(file));
+	const char *directory = program->units[unit].directory;
+	bool is_below = directory && name[0] != '/';
+	int length = snprintf(joined, sizeof(joined), "%s%s%s", is_below ? directory : "", is_below ? "/" : "", name);
+	if (length < 0 || length >= (int)sizeof(joined) || !realpath(joined, found))
+		return NULL;
+	return instrument_arena_text(program->arena, found, strlen(found));
+}
+
+size_t program_file(struct program *program, size_t unit, CXFile file, bool add)
+{
+	const char *path = file ? real_path(program, unit, file) : NULL;
+	size_t size = 0;
+	if (!path)
+		return PROGRAM_NONE;
+	for (size_t i = 0; i < program->file_count; i++)
+		if (strcmp(program->files[i].path, path) == 0)
+			return i;
+	const char *text = add ? program->clang->getFileContents(program->units[unit].unit, file, &size) : NULL;
+	if (!text)
+		return PROGRAM_NONE;
+	if (ARRAY_RESERVE(program->files, program->file_capacity, program->file_count + 1) < 0) {
+		program->error = ERROR_MEMORY;
+		return PROGRAM_NONE;
+	}
+	program->files[program->file_count] =
+		(struct program_file){ .path = path, .text = text, .size = size, .unit = unit, .handle = file };
+	return program->file_count++;
+}
+
+bool program_range(const struct program *program, size_t unit, CXCursor cursor, size_t *file, uint32_t *start,
+		   uint32_t *end)
+{
+	const struct clang *clang = program->clang;
+	CXSourceRange range = clang->getCursorExtent(cursor);
+	CXSourceLocation from = clang->getRangeStart(range), to = clang->getRangeEnd(range);
+	CXFile first = NULL, last = NULL;
+	unsigned begin = 0, stop = 0;
+	clang->getFileLocation(from, &first, NULL, NULL, &begin);
+	clang->getFileLocation(to, &last, NULL, NULL, &stop);
+	*start = begin;
+	*end = stop;
+	*file = first ? program_file((struct program *)program, unit, first, false) : PROGRAM_NONE;
+	return first && first == last && stop >= begin && !clang_is_in_macro(to);
+}
+
+const char *program_qualified(const struct program *program, CXCursor cursor)
+{
+	const struct clang *clang = program->clang;
+	const char *name = program_text(program, clang->getCursorSpelling(cursor));
+	for (CXCursor at = clang->getCursorSemanticParent(cursor); !clang->isInvalid(clang->getCursorKind(at));
+	     at = clang->getCursorSemanticParent(at)) {
+		int kind = clang->getCursorKind(at);
+		if (kind != CXCursor_Namespace && kind != CXCursor_ClassDecl && kind != CXCursor_StructDecl)
+			break;
+		const char *outer = program_text(program, clang->getCursorSpelling(at));
+		const char *joined = *outer ? instrument_arena_format(program->arena, "%s::%s", outer, name) : name;
+		name = joined ? joined : name;
+	}
+	return name;
+}

@@ -1,0 +1,107 @@
+#include "formats/json_import.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/quote.h"
+
+int json_import_open(struct json_import *import, const char *format, FILE *in, const char *name, struct error *error)
+{
+	*import = (struct json_import){ .format = format };
+	struct error found = { 0 };
+	int code = import_tree_open(&import->tree, name, error);
+	if (code < 0)
+		return code;
+	import->document = json_text_read_file(in, JSON_TEXT_REALS, &found);
+	if (import->document)
+		return 0;
+	if (found.code == ERROR_FORMAT)
+		return json_import_refuse(import, "%s", found.message);
+	return error_set(error, found.code, "cannot read %s%s%s: %s", quote_mark(name), name, quote_mark(name),
+			 found.message);
+}
+
+struct profile *json_import_close(struct json_import *import, int code)
+{
+	json_decref(import->document);
+	return import_tree_close(&import->tree, code);
+}
+
+int json_import_refuse(const struct json_import *import, const char *format, ...)
+{
+	char reason[256];
+	const char *name = import->tree.name, *mark = quote_mark(name);
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(reason, sizeof(reason), format, arguments);
+	va_end(arguments);
+	return error_set(import->tree.error, ERROR_FORMAT, "cannot read %s%s%s as %s: %s", mark, name, mark,
+			 import->format, reason);
+}
+
+int64_t json_import_resource(struct json_import *import, const char *name, const char *title, const char *unit,
+			     enum import_amounts amounts)
+{
+	struct profile *profile = import->tree.profile;
+	uint32_t known = profile_find_resource(profile, name);
+	if (known != PROFILE_NONE)
+		return known;
+	int64_t id = import_tree_resource(&import->tree, name, unit);
+	int64_t shown = id < 0 || !title ? 0 : profile_add_string(profile, title);
+	if (id < 0)
+		return id;
+	if (shown < 0)
+		return import_tree_fail(&import->tree, (int)shown);
+	if (title)
+		profile->resources[id].title = (uint32_t)shown;
+	int code = import_tree_amounts(&import->tree, (uint32_t)id, amounts);
+	return code < 0 ? code : id;
+}
+
+int64_t json_import_child(struct json_import *import, uint32_t node, const char *module,
+			  const struct import_frame *frame)
+{
+	int64_t id = import_tree_module(&import->tree, module);
+	int64_t location = id < 0 ? id : import_tree_location(&import->tree, (uint32_t)id, frame, 1);
+	if (location < 0)
+		return location;
+	int64_t child = profile_add_node(import->tree.profile, node, (uint32_t)location);
+	return child < 0 ? import_tree_fail(&import->tree, (int)child) : child;
+}
+
+bool json_import_amount(const json_t *number, long double factor, uint64_t *amount)
+{
+	if (!json_is_number(number))
+		return false;
+	long double value = roundl((long double)json_real_value(number) * factor);
+	if (!(value >= 0 && value <= (long double)PROFILE_HITS_MOST))
+		return false;
+	*amount = (uint64_t)value;
+	return true;
+}
+
+uint32_t json_import_index(const json_t *array, size_t index, size_t limit)
+{
+	uint32_t number = json_import_number(json_array_get(array, index), PROFILE_NONE);
+	return number < limit ? number : PROFILE_NONE;
+}
+
+uint32_t json_import_number(const json_t *value, uint32_t otherwise)
+{
+	double number = json_is_number(value) ? json_real_value(value) : -1;
+	return number >= 0 && number <= UINT32_MAX && number == floor(number) ? (uint32_t)number : otherwise;
+}
+
+bool json_import_begins(const unsigned char *start, size_t bytes, char bracket)
+{
+	size_t at = 0;
+	while (at < bytes && (start[at] == ' ' || start[at] == '\t' || start[at] == '\n' || start[at] == '\r'))
+		at++;
+	return at < bytes && start[at] == (unsigned char)bracket;
+}
+
+bool json_import_contains(const unsigned char *start, size_t bytes, const char *text)
+{
+	return memmem(start, bytes, text, strlen(text)) != NULL;
+}

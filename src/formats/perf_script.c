@@ -1,0 +1,376 @@
+/*
+ * The text that `perf script` prints: one paragraph per sample, a line about the sample and then its frames, innermost first.
+ *
+ *     prog 4711/4712 [001] 1234.567890:     250000 cpu-clock:uppp:
+ *             55d0c0de burn+0x1d (/path/prog)
+ *             55d0c111 helper (inlined)
+ *             55d0c111 main+0x2f (/path/prog)
+ *
+ * The line begins with the thread's name, which may contain blanks, and has its number, or those of process and thread. The CPU,
+ * the time in seconds and the period may be absent (`perf script -F`). A frame of code without a symbol is "[unknown]". The kind of an
+ * event becomes a resource of its name, without what follows the first ':'. The period becomes the hits of the sample.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/quote.h"
+#include "formats/format.h"
+#include "formats/import_tree.h"
+#include "formats/input_lines.h"
+#include "formats/input_text.h"
+
+enum { EVENT_BYTES = 128, RESOURCES_MOST = 256 };
+
+/* The line about a sample. */
+struct head {
+	const char *name; /* of the thread; not terminated */
+	size_t name_bytes;
+	uint32_t pid, tid;
+	uint64_t time_ns, period;
+	char event[EVENT_BYTES];
+	const char *rest; /* behind the event: a frame, if perf prints no call chain */
+};
+
+struct reader {
+	struct import_tree tree;
+	uint64_t line;
+	struct head head;
+	bool in_sample;
+	uint32_t thread, resource;
+	uint32_t *locations; /* of the sample, innermost first */
+	size_t location_count, location_capacity;
+	struct import_frame *frames; /* of the location that is read; their names lie in `texts` */
+	size_t frame_count, frame_capacity;
+	struct buffer texts; /* names of frames, each with its NUL */
+	size_t *text_at;     /* per frame: where its name begins */
+	size_t text_capacity;
+};
+
+static int no_memory(const struct reader *reader)
+{
+	return import_tree_fail(&reader->tree, ERROR_MEMORY);
+}
+
+static int refuse(const struct reader *reader, const char *what)
+{
+	return error_set(reader->tree.error, ERROR_FORMAT, "%s:%" PRIu64 ": expected %s, as 'perf script' prints it",
+			 reader->tree.name, reader->line, what);
+}
+
+/* --- the line about a sample --- */
+
+/* Reads "4711" or "4711/4712", followed by a blank. */
+static const char *read_ids(const char *text, struct head *head)
+{
+	uint64_t first, second;
+	const char *next = input_text_number(text, UINT32_MAX, &first);
+	if (!next)
+		return NULL;
+	second = first;
+	if (*next == '/') {
+		next = input_text_number(next + 1, UINT32_MAX, &second);
+		if (!next)
+			return NULL;
+	}
+	head->pid = (uint32_t)first;
+	head->tid = (uint32_t)second;
+	return input_text_is_blank(*next) ? input_text_skip_blanks(next) : NULL;
+}
+
+/* Reads "1234.567890:", in seconds with 6 or 9 digits behind the point. */
+static const char *read_time(const char *text, uint64_t *time_ns)
+{
+	const char *next = input_text_seconds(text, time_ns);
+	return next && *next == ':' ? input_text_skip_blanks(next + 1) : NULL;
+}
+
+/* Reads what follows the ids. Returns false if it is not about a sample. */
+static bool read_after_ids(const char *text, struct head *head)
+{
+	if (*text == '[') {
+		uint64_t cpu;
+		const char *end = input_text_number(text + 1, UINT32_MAX, &cpu);
+		if (!end || *end != ']')
+			return false;
+		text = input_text_skip_blanks(end + 1);
+	}
+	const char *after_time = read_time(text, &head->time_ns);
+	text = after_time ? after_time : text;
+	const char *after_period = input_text_number(text, PROFILE_HITS_MOST, &head->period);
+	if (after_period && input_text_is_blank(*after_period))
+		text = input_text_skip_blanks(after_period);
+	else
+		head->period = 1;
+	/* "cpu-clock:uppp:", "sched:sched_switch:", "cycles:" */
+	size_t length = strcspn(text, " \t");
+	if (length < 2 || text[length - 1] != ':')
+		return false;
+	head->rest = input_text_skip_blanks(text + length);
+	const char *colon = memchr(text, ':', length);
+	size_t kept = (size_t)(colon - text);
+	/* A tracepoint has its group in front of the colon, and modifiers are one word without '_'. */
+	const char *second = memchr(colon + 1, ':', length - kept - 1);
+	if (second && memchr(colon + 1, '_', (size_t)(second - colon - 1)))
+		kept = (size_t)(second - text);
+	if (kept == 0 || kept >= sizeof(head->event))
+		return false;
+	memcpy(head->event, text, kept);
+	head->event[kept] = 0;
+	return true;
+}
+
+/* The name ends at the first word that can be the ids, and after which the line goes on as one about a sample does. */
+static bool read_head(const char *line, struct head *head)
+{
+	const char *start = input_text_skip_blanks(line);
+	for (const char *at = start; *at; at++) {
+		if (at == start || !input_text_is_blank(at[-1]) || *at < '0' || *at > '9')
+			continue;
+		*head = (struct head){ .name = start, .name_bytes = (size_t)(at - start) };
+		while (head->name_bytes > 0 && input_text_is_blank(start[head->name_bytes - 1]))
+			head->name_bytes--;
+		const char *next = read_ids(at, head);
+		if (next && read_after_ids(next, head))
+			return true;
+	}
+	return false;
+}
+
+/* --- frames --- */
+
+static int add_frame(struct reader *reader, const char *name, size_t bytes, enum frame_kind kind)
+{
+	size_t index = reader->frame_count;
+	if (ARRAY_RESERVE(reader->frames, reader->frame_capacity, index + 1) < 0 ||
+	    ARRAY_RESERVE(reader->text_at, reader->text_capacity, index + 1) < 0)
+		return no_memory(reader);
+	reader->text_at[index] = reader->texts.size;
+	buffer_append(&reader->texts, name, bytes);
+	buffer_append_byte(&reader->texts, 0);
+	reader->frames[index] = (struct import_frame){ .function_bytes = bytes, .kind = kind };
+	reader->frame_count++;
+	return buffer_error(&reader->texts) < 0 ? no_memory(reader) : 0;
+}
+
+/* Makes a location of the frames since the last one. */
+static int end_location(struct reader *reader, const char *module_path)
+{
+	for (size_t i = 0; i < reader->frame_count; i++)
+		reader->frames[i].function = (const char *)reader->texts.bytes + reader->text_at[i];
+	int64_t module = import_tree_module(&reader->tree, module_path);
+	int64_t location =
+		module < 0 ? module
+			   : import_tree_location(&reader->tree, (uint32_t)module, reader->frames, reader->frame_count);
+	if (location < 0)
+		return (int)location;
+	if (ARRAY_RESERVE(reader->locations, reader->location_capacity, reader->location_count + 1) < 0)
+		return no_memory(reader);
+	reader->locations[reader->location_count++] = (uint32_t)location;
+	reader->frame_count = 0;
+	buffer_clear(&reader->texts);
+	return 0;
+}
+
+/* Reads "55d0c0de burn+0x1d (/path/prog)" or "55d0c111 helper (inlined)". The text is changed. */
+static int read_frame(struct reader *reader, char *text)
+{
+	static const char INLINED[] = "inlined";
+	size_t digits = strspn(text, "0123456789abcdef");
+	if (digits == 0 || !input_text_is_blank(text[digits]))
+		return refuse(reader, "an address and a name");
+	char *name = text + digits + strspn(text + digits, " \t");
+	size_t length = strlen(name);
+	/* The last " (" begins the module; a name of C++ has parentheses, too, but no blank in front of them at its end. */
+	char *open = NULL;
+	if (length > 0 && name[length - 1] == ')')
+		for (char *at = name; (at = strstr(at, "(")); at++)
+			if (at == name || input_text_is_blank(at[-1]))
+				open = at;
+	const char *module = "";
+	if (open) {
+		name[length - 1] = 0;
+		module = open + 1;
+		length = (size_t)(open - name);
+		while (length > 0 && input_text_is_blank(name[length - 1]))
+			length--;
+	}
+	bool is_inlined = strcmp(module, INLINED) == 0;
+	bool is_unknown = length == 9 && memcmp(name, "[unknown]", 9) == 0;
+	module = strcmp(module, "[unknown]") == 0 ? "" : module;
+	if (!is_inlined)
+		length = input_text_without_offset(name, length);
+	int code;
+	if (is_unknown || length == 0) {
+		char address[INPUT_TEXT_ADDRESS_BYTES];
+		size_t bytes = input_text_address(address, module, text, digits);
+		code = add_frame(reader, address, bytes, input_text_kind(module));
+	} else {
+		code = add_frame(reader, name, length, input_text_kind(module));
+	}
+	return code < 0 || is_inlined ? code : end_location(reader, module);
+}
+
+/* --- samples --- */
+
+static const char *unit_of(const char *event)
+{
+	static const char *const units[][2] = { { "cpu-clock", "ns" },
+						{ "task-clock", "ns" },
+						{ "page-faults", "fault" },
+						{ "minor-faults", "fault" },
+						{ "major-faults", "fault" },
+						{ "context-switches", "switch" },
+						{ "cpu-migrations", "migration" },
+						{ "cycles", "cycle" },
+						{ "instructions", "instruction" } };
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(units[i][0], event) == 0)
+			return units[i][1];
+	return "event";
+}
+
+static int64_t resource_of(struct reader *reader, const char *event)
+{
+	const struct profile *profile = reader->tree.profile;
+	uint32_t known = profile_find_resource(profile, event);
+	if (known != PROFILE_NONE)
+		return known;
+	if (profile->resource_count == RESOURCES_MOST)
+		return error_set(reader->tree.error, ERROR_LIMIT, "%s:%" PRIu64 ": more than %d kinds of events",
+				 reader->tree.name, reader->line, RESOURCES_MOST);
+	return import_tree_resource(&reader->tree, event, unit_of(event));
+}
+
+static int begin_sample(struct reader *reader)
+{
+	const struct head *head = &reader->head;
+	struct profile *profile = reader->tree.profile;
+	char name[64];
+	snprintf(name, sizeof(name), "%.*s",
+		 (int)(head->name_bytes < sizeof(name) ? head->name_bytes : sizeof(name) - 1), head->name);
+	int64_t thread = import_tree_thread(&reader->tree, head->pid, head->tid, name, name);
+	int64_t resource = thread < 0 ? thread : resource_of(reader, head->event);
+	if (resource < 0)
+		return (int)resource;
+	reader->thread = (uint32_t)thread;
+	reader->resource = (uint32_t)resource;
+	reader->location_count = 0;
+	reader->in_sample = true;
+	if (head->time_ns && (!profile->start_ns || head->time_ns < profile->start_ns))
+		profile->start_ns = head->time_ns;
+	if (head->time_ns > profile->end_ns)
+		profile->end_ns = head->time_ns;
+	return 0;
+}
+
+static int end_sample(struct reader *reader)
+{
+	uint32_t node = PROFILE_ROOT;
+	if (!reader->in_sample)
+		return 0;
+	int code =
+		reader->frame_count > 0 ? end_location(reader, "") : 0; /* the text was cut behind an inlined frame */
+	for (size_t i = reader->location_count; code == 0 && i > 0; i--) {
+		int64_t child = profile_add_node(reader->tree.profile, node, reader->locations[i - 1]);
+		if (child < 0)
+			return import_tree_fail(&reader->tree, (int)child);
+		node = (uint32_t)child;
+	}
+	reader->in_sample = false;
+	return code < 0 ? code
+			: import_tree_hit(&reader->tree, reader->head.time_ns, reader->thread, node, reader->resource,
+					  reader->head.period);
+}
+
+static int read_line(void *context, char *line, size_t length)
+{
+	struct reader *reader = context;
+	length = input_text_end(line, length);
+	if (memchr(line, 0, length))
+		return refuse(reader, "text");
+	bool is_indented = input_text_is_blank(line[0]);
+	char *text = line + strspn(line, " \t");
+	if (!*text)
+		return end_sample(reader);
+	if (line[0] == '#' && !reader->in_sample)
+		return 0;
+	if (reader->in_sample && is_indented)
+		return read_frame(reader, text);
+	int code = end_sample(reader);
+	if (code < 0)
+		return code;
+	if (!read_head(line, &reader->head))
+		return refuse(reader, "'COMMAND PID TIME: EVENT:'");
+	code = begin_sample(reader);
+	if (code == 0 && *reader->head.rest && strspn(reader->head.rest, "0123456789abcdef") > 7)
+		code = read_frame(reader, line + (reader->head.rest - line));
+	return code;
+}
+
+/* If all samples of a resource have the same period, it is the interval, and each sample has one hit. */
+static void set_intervals(struct profile *profile)
+{
+	uint64_t periods[RESOURCES_MOST] = { 0 };
+	bool differ[RESOURCES_MOST] = { false };
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		differ[hit->resource] |= periods[hit->resource] && periods[hit->resource] != hit->count;
+		periods[hit->resource] = hit->count;
+	}
+	for (size_t i = 0; i < profile->hit_count; i++)
+		if (!differ[profile->hits[i].resource])
+			profile->hits[i].count = 1;
+	for (size_t i = 0; i < profile->resource_count; i++)
+		if (!differ[i] && periods[i])
+			profile->resources[i].interval = periods[i];
+}
+
+static struct profile *perf_script_import(FILE *in, const char *name, const char *image, struct error *error)
+{
+	(void)image; /* names need no image */
+	struct reader reader = { 0 };
+	buffer_init(&reader.texts);
+	int code = import_tree_open(&reader.tree, name, error);
+	if (code == 0)
+		code = input_lines_read(in, name, &reader.line, read_line, &reader, error);
+	if (code == 0)
+		code = end_sample(&reader);
+	if (code == 0)
+		set_intervals(reader.tree.profile);
+	free(reader.locations);
+	free(reader.frames);
+	free(reader.text_at);
+	buffer_release(&reader.texts);
+	return import_tree_close(&reader.tree, code);
+}
+
+/* The first line that is neither empty nor a comment is about a sample. */
+static bool perf_script_recognise(const unsigned char *start, size_t bytes)
+{
+	enum { LINE_BYTES = 1024 };
+	char line[LINE_BYTES];
+	struct head head;
+	for (size_t at = 0, length; at < bytes; at += length + 1) {
+		const unsigned char *end = memchr(start + at, '\n', bytes - at);
+		length = end ? (size_t)(end - start) - at : bytes - at;
+		if (length == 0 || start[at] == '#')
+			continue;
+		if (length >= sizeof(line) || memchr(start + at, 0, length))
+			return false;
+		memcpy(line, start + at, length);
+		line[length] = 0;
+		return read_head(line, &head);
+	}
+	return false;
+}
+
+const struct format format_perf_script = {
+	.name = "perf-script",
+	.title = "perf script's text",
+	.ending = "txt",
+	.summary = "what 'perf script' prints of its recordings",
+	.recognise = perf_script_recognise,
+	.import = perf_script_import,
+};

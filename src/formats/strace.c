@@ -1,0 +1,692 @@
+/*
+ * The text of strace: a line per system call, behind it its stack (-k), and in front of it the number of its thread (-f), its name (-Y),
+ * the time (-t, -r), the call's number (-n) and its address (-i).
+ *
+ *     4711<prog> 12:00:01.250000 write(1, "x\n", 2) = 2 <0.000058>
+ *      > /usr/lib/libc.so.6(__write+0x4f) [0xf838f]
+ *      > /path/prog(main+0x2a) [0x12ea]
+ *     4711 futex(0x7fbb40b5f990, FUTEX_WAIT_BITSET <unfinished ...>
+ *     [pid  4712] clone3({flags=CLONE_VM|CLONE_THREAD, ...}, 88) = 4713
+ *     4711 <... futex resumed>)              = 0 <0.073795>
+ *     4711 exit_group(0)                     = ?
+ *     4711 +++ exited with 0 +++
+ *
+ * A call counts when it has returned, as in strace's own summary (-c), so that exit_group does not. Its path is the stack, and the call
+ * as a function of the kernel. A thread belongs to the process that created it with CLONE_THREAD, which may be known only after the
+ * thread's first calls: hits have the indexes of `threads`, and the profile gets these threads at the end, in this order.
+ *
+ * A file that has only the summary has calls without paths and threads.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "formats/format.h"
+#include "formats/import_tree.h"
+#include "formats/input_lines.h"
+#include "formats/input_text.h"
+#include "profile/module_name.h"
+
+static const uint64_t SECOND_NS = 1000000000;
+
+/* Times since 1970 (-ttt) are larger than those since the last line (-r). */
+static const uint64_t RELATIVE_MOST_NS = UINT64_C(100000000) * 1000000000;
+
+/* A thread of the log. Names are strings of the profile; 0 is none. */
+struct thread {
+	uint32_t tid;
+	uint32_t leader;  /* index of a thread of the same process; the process's first thread has its own */
+	uint32_t creator; /* index of the thread whose fork returned its number, or PROFILE_NONE */
+	uint32_t name;
+	uint32_t program;    /* of its last exec */
+	uint32_t executing;  /* the program of the exec that is unfinished */
+	bool creates_thread; /* a clone with CLONE_THREAD is unfinished */
+};
+
+/* The beginning of a line, in front of the call: "4711<prog> 12:00:01.250000 ". */
+struct head {
+	bool has_tid, has_time;
+	bool is_relative, is_of_day; /* the time */
+	uint32_t tid;
+	const char *comm; /* not terminated; NULL: none */
+	size_t comm_bytes;
+	uint64_t time_ns;
+	const char *rest;
+};
+
+/* "name(...) = value <0.000058>" */
+struct call {
+	const char *name; /* not terminated */
+	size_t name_bytes;
+	const char *arguments;
+	const char *value; /* behind "= "; NULL: the call is unfinished */
+	bool is_resumed, has_spent;
+	uint64_t spent_ns;
+};
+
+/* Calls of one path. */
+struct amounts {
+	uint64_t calls, spent_ns;
+	bool has_spent;
+};
+
+struct reader {
+	struct import_tree tree;
+	uint64_t line;
+	struct thread *threads;
+	size_t thread_count, thread_capacity;
+	struct hash_map by_tid;
+	/* The call that has returned, until its stack has been read. */
+	bool in_call;
+	struct buffer name;
+	struct amounts amounts;
+	uint32_t *stack; /* locations, innermost first */
+	size_t stack_count, stack_capacity;
+	/* The present line. */
+	uint32_t thread;           /* index in `threads`, or PROFILE_NONE */
+	uint64_t time_ns;          /* in the profile; 0: lines have no times */
+	uint64_t start_ns, now_ns; /* as printed, of the first line and of this one */
+	bool has_time;
+	bool has_calls;        /* a line had a call */
+	bool in_summary;       /* the table of -c or -C has begun */
+	struct buffer carried; /* the beginning of a line that a message interrupted */
+	uint64_t skipped;      /* lines that are not strace's */
+	uint32_t calls, spent; /* resources; PROFILE_NONE: not yet added */
+};
+
+static int no_memory(const struct reader *reader)
+{
+	return import_tree_fail(&reader->tree, ERROR_MEMORY);
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* --- what stands in front of a call --- */
+
+/* Reads "4711 ", "4711<prog> " or "[pid  4711] ". Returns what follows, or the text if there is none. */
+static const char *read_tid(const char *text, struct head *head)
+{
+	uint64_t tid;
+	bool in_brackets = begins(text, "[pid ");
+	const char *next = input_text_number(in_brackets ? input_text_skip_blanks(text + 4) : text, UINT32_MAX, &tid);
+	if (!next)
+		return text;
+	const char *end = in_brackets ? "] " : " ";
+	if (*next == '<') {
+		const char *close = strstr(next, in_brackets ? ">] " : "> ");
+		if (!close)
+			return text;
+		head->comm = next + 1;
+		head->comm_bytes = (size_t)(close - head->comm);
+		next = close + 1;
+	}
+	if (!begins(next, end))
+		return text;
+	head->has_tid = true;
+	head->tid = (uint32_t)tid;
+	return input_text_skip_blanks(next + 1);
+}
+
+/* Reads "12:00:01", with or without a fraction. Returns what follows, or NULL. */
+static const char *read_clock(const char *text, uint64_t *ns)
+{
+	enum { SIXTY = 60, HOURS = 24 };
+	uint64_t hours, minutes, seconds;
+	const char *next = input_text_number(text, HOURS, &hours);
+	next = next && *next == ':' ? input_text_number(next + 1, SIXTY, &minutes) : NULL;
+	if (!next || *next != ':')
+		return NULL;
+	const char *from = next + 1, *fraction = input_text_seconds(from, ns);
+	next = input_text_number(from, SIXTY, &seconds);
+	if (!next)
+		return NULL;
+	*ns = fraction ? *ns : seconds * SECOND_NS;
+	*ns += (hours * SIXTY + minutes) * SIXTY * SECOND_NS;
+	return fraction ? fraction : next;
+}
+
+/* Reads the time of -t, -tt, -ttt or -r, or of -r with one of the others: "12:00:01 (+     0.000034) ". */
+static const char *read_time(const char *text, struct head *head)
+{
+	text = input_text_skip_blanks(text);
+	const char *next = read_clock(text, &head->time_ns);
+	next = next ? next : input_text_seconds(text, &head->time_ns);
+	if (!next || *next != ' ')
+		return text;
+	head->has_time = true;
+	head->is_of_day = memchr(text, ':', (size_t)(next - text));
+	head->is_relative = !head->is_of_day && head->time_ns < RELATIVE_MOST_NS;
+	next = input_text_skip_blanks(next);
+	const char *close = begins(next, "(+") ? strchr(next, ')') : NULL;
+	return close ? input_text_skip_blanks(close + 1) : next;
+}
+
+static struct head read_head(const char *line)
+{
+	struct head head = { 0 };
+	const char *text = read_time(read_tid(line, &head), &head);
+	/* "[  59] [00007f4fba118ad7] " */
+	for (const char *close; *text == '[' && (close = strchr(text, ']'));)
+		text = input_text_skip_blanks(close + 1);
+	head.rest = text;
+	return head;
+}
+
+/* --- a call --- */
+
+/* Finds the last ") = ", behind which is the returned value: the texts among the arguments may have the same. */
+static const char *find_value(const char *text)
+{
+	for (const char *at = text + strlen(text); at > text; at--) {
+		const char *before = at - 1;
+		if (at[0] != '=' || (at[1] && at[1] != ' ') || !input_text_is_blank(*before))
+			continue;
+		while (before > text && input_text_is_blank(*before))
+			before--;
+		if (*before == ')')
+			return input_text_skip_blanks(at + 1);
+	}
+	return NULL;
+}
+
+/* Reads "<0.000058>" at the end of the line. */
+static bool read_spent(const char *value, uint64_t *ns)
+{
+	const char *open = strrchr(value, '<');
+	const char *end = open ? input_text_seconds(open + 1, ns) : NULL;
+	return end && strcmp(end, ">") == 0;
+}
+
+/* Reads a call, or the rest of one that another thread's line interrupted. Returns false if the text is neither. */
+static bool read_call(const char *text, struct call *call)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789", resumed[] = " resumed>";
+	*call = (struct call){ .is_resumed = begins(text, "<... ") };
+	const char *name = call->is_resumed ? text + strlen("<... ") : text;
+	size_t bytes = strspn(name, letters);
+	const char *end = name + bytes;
+	bool ends = call->is_resumed ? begins(end, resumed) : *end == '(';
+	if (bytes == 0 || !ends)
+		return false;
+	call->name = name;
+	call->name_bytes = bytes;
+	call->arguments = call->is_resumed ? end + strlen(resumed) : end + 1;
+	call->value = find_value(text);
+	if (ends_in(text, " <unfinished ...>") || ends_in(text, " <detached ...>")) {
+		call->value = NULL;
+		return true;
+	}
+	call->has_spent = call->value && read_spent(call->value, &call->spent_ns);
+	return call->value != NULL;
+}
+
+/* "?" alone is the value of a call that did not return; an interrupted one has an error behind it: "? ERESTARTSYS (...)". */
+static bool has_returned(const struct call *call)
+{
+	return call->value && (call->value[0] != '?' || begins(call->value, "? E"));
+}
+
+static bool is_named(const struct call *call, const char *name)
+{
+	return call->name_bytes == strlen(name) && memcmp(call->name, name, call->name_bytes) == 0;
+}
+
+/* --- threads --- */
+
+static int64_t thread_of(struct reader *reader, uint32_t tid)
+{
+	uint32_t known = hash_map_get(&reader->by_tid, tid);
+	if (known != HASH_MAP_NONE)
+		return known;
+	size_t index = reader->thread_count;
+	if (index >= PROFILE_NONE || hash_map_put(&reader->by_tid, tid, (uint32_t)index) < 0 ||
+	    ARRAY_RESERVE(reader->threads, reader->thread_capacity, index + 1) < 0)
+		return no_memory(reader);
+	reader->threads[reader->thread_count++] =
+		(struct thread){ .tid = tid, .leader = (uint32_t)index, .creator = PROFILE_NONE };
+	return (int64_t)index;
+}
+
+/* Returns the first thread of a thread's process, and shortens the way to it. */
+static uint32_t leader_of(struct reader *reader, uint32_t thread)
+{
+	struct thread *threads = reader->threads;
+	while (threads[thread].leader != thread) {
+		threads[thread].leader = threads[threads[thread].leader].leader;
+		thread = threads[thread].leader;
+	}
+	return thread;
+}
+
+/* Returns the string of the last component of the path that is the first argument, or 0. */
+static int64_t program_of(const struct reader *reader, const struct call *call)
+{
+	const char *start = call->arguments[0] == '"' ? call->arguments + 1 : NULL;
+	const char *end = start ? strchr(start, '"') : NULL;
+	if (!end)
+		return 0;
+	for (const char *at = start; at < end; at++)
+		start = *at == '/' ? at + 1 : start;
+	int64_t id = strings_add(&reader->tree.profile->strings, start, (size_t)(end - start));
+	return id < 0 ? import_tree_fail(&reader->tree, (int)id) : id;
+}
+
+static int add_child(struct reader *reader, uint32_t creator, uint32_t tid)
+{
+	int64_t child = thread_of(reader, tid);
+	if (child < 0)
+		return (int)child;
+	uint32_t own = leader_of(reader, creator), other = leader_of(reader, (uint32_t)child);
+	if (own == other)
+		return 0;
+	struct thread *row = &reader->threads[child];
+	if (reader->threads[creator].creates_thread) {
+		reader->threads[other].leader = own;
+	} else if (row->creator == PROFILE_NONE) {
+		row->creator = own;
+		row->program = row->program ? row->program : reader->threads[own].program;
+	}
+	return 0;
+}
+
+/* Follows the calls that make threads, processes and programs. */
+static int follow(struct reader *reader, uint32_t index, const struct call *call)
+{
+	struct thread *thread = &reader->threads[index];
+	bool is_exec = is_named(call, "execve");
+	bool is_clone = is_named(call, "clone") || is_named(call, "clone3") || is_named(call, "fork") ||
+			is_named(call, "vfork");
+	if (is_exec && !call->is_resumed) {
+		int64_t program = program_of(reader, call);
+		if (program < 0)
+			return (int)program;
+		thread->executing = (uint32_t)program;
+	}
+	if (is_exec && call->value && call->value[0] == '0' && thread->executing)
+		reader->threads[leader_of(reader, index)].program = thread->executing;
+	if (is_clone && !call->is_resumed)
+		thread->creates_thread = strstr(call->arguments, "CLONE_THREAD") != NULL;
+	uint64_t tid;
+	if (is_clone && call->value && input_text_number(call->value, UINT32_MAX, &tid) && tid > 0)
+		return add_child(reader, index, (uint32_t)tid);
+	return 0;
+}
+
+/* Adds all threads, in order, so that their indexes stay the same. */
+static int add_threads(struct reader *reader)
+{
+	struct profile *profile = reader->tree.profile;
+	for (uint32_t i = 0; i < reader->thread_count; i++) {
+		uint32_t first = leader_of(reader, i);
+		const struct thread *row = &reader->threads[i], *leader = &reader->threads[first];
+		const char *process = profile_string(profile, leader->name ? leader->name : leader->program);
+		const char *name = row->name ? profile_string(profile, row->name) : process;
+		int64_t id = import_tree_thread(&reader->tree, leader->tid, row->tid, process, name);
+		if (id < 0)
+			return (int)id;
+		if (leader->creator != PROFILE_NONE)
+			profile->processes[profile->threads[id].process].parent_pid =
+				reader->threads[leader_of(reader, leader->creator)].tid;
+	}
+	return 0;
+}
+
+/* --- paths and hits --- */
+
+static int64_t location_of(struct reader *reader, const char *module_path, const char *name, size_t bytes)
+{
+	const struct import_frame frame = { .function = name,
+					    .function_bytes = bytes,
+					    .kind = input_text_kind(module_path) };
+	int64_t module = import_tree_module(&reader->tree, module_path);
+	return module < 0 ? module : import_tree_location(&reader->tree, (uint32_t)module, &frame, 1);
+}
+
+static int add_to_stack(struct reader *reader, const char *module_path, const char *name, size_t bytes)
+{
+	int64_t location = location_of(reader, module_path, name, bytes);
+	if (location < 0)
+		return (int)location;
+	if (ARRAY_RESERVE(reader->stack, reader->stack_capacity, reader->stack_count + 1) < 0)
+		return no_memory(reader);
+	reader->stack[reader->stack_count++] = (uint32_t)location;
+	return 0;
+}
+
+/* Reads " > /path/prog(main+0x2a) [0x12ea]" or " > /path/prog() [0x4d6f6]". Anything else is the reason why strace's walk ended. */
+static int read_stack_line(struct reader *reader, char *text)
+{
+	static const char behind_name[] = ") [0x";
+	char address[INPUT_TEXT_ADDRESS_BYTES];
+	char *open = strchr(text, '('), *close = NULL;
+	while (open && open > text && open[-1] == ' ') /* "/path/prog (deleted)(main+0x2a)" */
+		open = strchr(open + 1, '(');
+	for (char *next = open ? strstr(open, behind_name) : NULL; next; next = strstr(next + 1, behind_name))
+		close = next;
+	if (!reader->in_call || !close)
+		return 0;
+	*open = 0;
+	size_t bytes = input_text_without_offset(open + 1, (size_t)(close - open - 1));
+	if (bytes > 0 && open[1] != '+')
+		return add_to_stack(reader, text, open + 1, bytes);
+	const char *digits = close + strlen(behind_name);
+	bytes = input_text_address(address, text, digits, strspn(digits, "0123456789abcdef"));
+	return add_to_stack(reader, text, address, bytes);
+}
+
+static int add_resource(struct reader *reader, const char *name, const char *unit, uint32_t *id)
+{
+	int64_t added = import_tree_resource(&reader->tree, name, unit);
+	if (added < 0)
+		return (int)added;
+	*id = (uint32_t)added;
+	return import_tree_amounts(&reader->tree, *id, IMPORT_EXACT);
+}
+
+/* Adds calls of a name from the stack, and the time in them. */
+static int add_calls(struct reader *reader, const char *name, size_t bytes, const struct amounts *amounts)
+{
+	int64_t location = location_of(reader, MODULE_NAME_KERNEL, name, bytes), node = location < 0 ? location : 0;
+	for (size_t i = reader->stack_count; node >= 0 && i > 0; i--)
+		node = profile_add_node(reader->tree.profile, (uint32_t)node, reader->stack[i - 1]);
+	if (node >= 0)
+		node = profile_add_node(reader->tree.profile, (uint32_t)node, (uint32_t)location);
+	if (node < 0)
+		return location < 0 ? (int)location : import_tree_fail(&reader->tree, (int)node);
+	int code = import_tree_hit(&reader->tree, reader->time_ns, reader->thread, (uint32_t)node, reader->calls,
+				   amounts->calls);
+	if (code == 0 && amounts->has_spent && reader->spent == PROFILE_NONE)
+		code = add_resource(reader, "syscall-time", "ns", &reader->spent);
+	if (code == 0 && amounts->has_spent)
+		code = import_tree_hit(&reader->tree, reader->time_ns, reader->thread, (uint32_t)node, reader->spent,
+				       amounts->spent_ns);
+	return code;
+}
+
+/* --- lines --- */
+
+/* The call's stack has ended. */
+static int end_call(struct reader *reader)
+{
+	if (!reader->in_call)
+		return 0;
+	reader->in_call = false;
+	return add_calls(reader, (const char *)reader->name.bytes, reader->name.size, &reader->amounts);
+}
+
+static int begin_call(struct reader *reader, const struct call *call)
+{
+	reader->in_call = true;
+	reader->stack_count = 0;
+	reader->amounts = (struct amounts){ .calls = 1, .has_spent = call->has_spent, .spent_ns = call->spent_ns };
+	buffer_clear(&reader->name);
+	buffer_append(&reader->name, call->name, call->name_bytes);
+	return buffer_error(&reader->name) < 0 ? no_memory(reader) : 0;
+}
+
+/* Advances the time to that of a line. Times of the day go on behind midnight. */
+static void set_time(struct reader *reader, const struct head *head)
+{
+	static const uint64_t day_ns = UINT64_C(24) * 60 * 60 * 1000000000;
+	uint64_t now = head->time_ns;
+	if (!head->has_time)
+		return;
+	if (head->is_relative)
+		now += reader->now_ns;
+	else if (head->is_of_day)
+		now += reader->now_ns / day_ns * day_ns + (now + day_ns / 2 < reader->now_ns % day_ns ? day_ns : 0);
+	now = now < PROFILE_HITS_MOST ? now : PROFILE_HITS_MOST;
+	if (!reader->has_time)
+		reader->start_ns = now;
+	reader->has_time = true;
+	reader->now_ns = now > reader->start_ns ? now : reader->start_ns;
+	reader->time_ns = IMPORT_START_NS + reader->now_ns - reader->start_ns;
+}
+
+static int set_thread(struct reader *reader, const struct head *head)
+{
+	reader->thread = PROFILE_NONE;
+	if (!head->has_tid)
+		return 0;
+	int64_t thread = thread_of(reader, head->tid);
+	if (thread < 0)
+		return (int)thread;
+	reader->thread = (uint32_t)thread;
+	int64_t name = head->comm ? strings_add(&reader->tree.profile->strings, head->comm, head->comm_bytes) : 0;
+	if (name < 0)
+		return import_tree_fail(&reader->tree, (int)name);
+	reader->threads[thread].name = name ? (uint32_t)name : reader->threads[thread].name;
+	return 0;
+}
+
+/* Returns whether strace prints such a line about something else than a call: signals, ends of processes, messages. */
+static bool is_remark(const char *text)
+{
+	static const char *const starts[] = { "+++ ", "--- ", "strace: ", "<unfinished ...>", "<detached ...>" };
+	bool is = !*text;
+	for (size_t i = 0; !is && i < sizeof(starts) / sizeof(starts[0]); i++)
+		is = begins(text, starts[i]);
+	return is;
+}
+
+static int read_text(struct reader *reader, const char *text)
+{
+	struct call call;
+	struct head head = read_head(text);
+	bool is_call = read_call(head.rest, &call);
+	if (!is_call && !is_remark(head.rest)) {
+		reader->skipped++;
+		return 0;
+	}
+	set_time(reader, &head);
+	int code = set_thread(reader, &head);
+	if (code == 0 && is_call && head.has_tid)
+		code = follow(reader, reader->thread, &call);
+	if (code == 0 && is_call && has_returned(&call))
+		code = begin_call(reader, &call);
+	return code;
+}
+
+/* strace prints the message about a new process within the line of the call that made it, if both are printed to one place. Keeps the
+ * call's part, to which the next line belongs. Returns whether the line is such. */
+static bool carry(struct reader *reader, char *line)
+{
+	char *message = strstr(line, "strace: Process ");
+	if (!message || message == line || reader->carried.size > 0)
+		return false;
+	buffer_append(&reader->carried, line, (size_t)(message - line));
+	return true;
+}
+
+static int read_joined(struct reader *reader, const char *line, size_t length)
+{
+	buffer_append(&reader->carried, line, length);
+	buffer_append_byte(&reader->carried, 0);
+	int code = buffer_error(&reader->carried) < 0 ? no_memory(reader)
+						      : read_text(reader, (const char *)reader->carried.bytes);
+	buffer_clear(&reader->carried);
+	return code;
+}
+
+/* --- the summary --- */
+
+/* Splits a line at blanks. Returns the number of words, at most `most`, with the rest in the last one. */
+static size_t split(char *line, char **words, size_t most)
+{
+	size_t count = 0;
+	for (char *at = line + strspn(line, " \t"); *at && count < most; at += strspn(at, " \t")) {
+		words[count++] = at;
+		at += strcspn(at, " \t");
+		if (*at)
+			*at++ = 0;
+	}
+	return count;
+}
+
+static int refuse_summary(const struct reader *reader)
+{
+	return error_set(reader->tree.error, ERROR_FORMAT,
+			 "%s:%" PRIu64
+			 ": expected the columns of 'strace -c': %% time, seconds, usecs/call, calls, errors, "
+			 "syscall",
+			 reader->tree.name, reader->line);
+}
+
+static int begin_summary(struct reader *reader, char *line)
+{
+	enum { COLUMNS = 7 };
+	static const char *const columns[COLUMNS] = {
+		"%", "time", "seconds", "usecs/call", "calls", "errors", "syscall"
+	};
+	char *words[COLUMNS + 1];
+	size_t count = split(line, words, COLUMNS + 1);
+	reader->in_summary = true;
+	reader->thread = PROFILE_NONE;
+	bool is_known = count == COLUMNS;
+	for (size_t i = 0; is_known && i < COLUMNS; i++)
+		is_known = strcmp(words[i], columns[i]) == 0;
+	return is_known || reader->has_calls ? 0 : refuse_summary(reader);
+}
+
+/* Reads " 31.37    0.004834        4834         1           futex", with or without errors behind the calls. A summary behind the calls
+ * themselves (-C) is left out. */
+static int read_summary(struct reader *reader, char *line)
+{
+	enum { SPENT = 1, CALLS = 3, WITHOUT_ERRORS = 5, WORDS };
+	struct amounts amounts = { .has_spent = true };
+	char *words[WORDS + 1];
+	size_t count = reader->has_calls || begins(line, "---") ? 0 : split(line, words, WORDS + 1);
+	if (count == 0)
+		return 0;
+	const char *name = words[count - 1];
+	if (strcmp(name, "total") == 0)
+		return 0;
+	const char *end =
+		count < WITHOUT_ERRORS || count > WORDS ? NULL : input_text_seconds(words[SPENT], &amounts.spent_ns);
+	end = end && !*end ? input_text_number(words[CALLS], PROFILE_HITS_MOST, &amounts.calls) : NULL;
+	if (!end || *end)
+		return refuse_summary(reader);
+	return add_calls(reader, name, strlen(name), &amounts);
+}
+
+static int read_line(void *context, char *line, size_t length)
+{
+	struct reader *reader = context;
+	length = input_text_end(line, length);
+	if (begins(line, " > "))
+		return read_stack_line(reader, line + strlen(" > "));
+	reader->has_calls |= reader->in_call;
+	int code = end_call(reader);
+	if (code < 0)
+		return code;
+	if (memchr(line, 0, length)) {
+		reader->skipped++;
+		return 0;
+	}
+	if (begins(line, "% time "))
+		return begin_summary(reader, line);
+	if (reader->in_summary)
+		return read_summary(reader, line);
+	if (carry(reader, line))
+		return 0;
+	return reader->carried.size > 0 ? read_joined(reader, line, length) : read_text(reader, line);
+}
+
+/* --- the file --- */
+
+/* States the lines that were left out. */
+static int add_note(struct reader *reader)
+{
+	char note[96];
+	if (reader->skipped == 0)
+		return 0;
+	snprintf(note, sizeof(note), "%" PRIu64 " line%s of the file %s not strace's and %s left out", reader->skipped,
+		 reader->skipped == 1 ? "" : "s", reader->skipped == 1 ? "is" : "are",
+		 reader->skipped == 1 ? "was" : "were");
+	int64_t text = profile_add_string(reader->tree.profile, note);
+	if (text < 0)
+		return import_tree_fail(&reader->tree, (int)text);
+	reader->tree.profile->resources[reader->calls].note = (uint32_t)text;
+	return 0;
+}
+
+static int finish(struct reader *reader)
+{
+	struct profile *profile = reader->tree.profile;
+	int code = end_call(reader);
+	if (code == 0)
+		code = add_threads(reader);
+	if (code == 0)
+		code = add_note(reader);
+	if (reader->has_time) {
+		profile->start_ns = IMPORT_START_NS;
+		profile->end_ns = reader->time_ns;
+		profile->start_unix_ns = reader->start_ns > RELATIVE_MOST_NS ? (int64_t)reader->start_ns : 0;
+	}
+	return code;
+}
+
+static struct profile *strace_import(FILE *in, const char *name, const char *image, struct error *error)
+{
+	(void)image; /* names need no image */
+	struct reader reader = { .thread = PROFILE_NONE, .spent = PROFILE_NONE };
+	buffer_init(&reader.name);
+	buffer_init(&reader.carried);
+	hash_map_init(&reader.by_tid);
+	int code = import_tree_open(&reader.tree, name, error);
+	if (code == 0)
+		code = add_resource(&reader, "syscalls", "call", &reader.calls);
+	if (code == 0)
+		code = input_lines_read(in, name, &reader.line, read_line, &reader, error);
+	if (code == 0)
+		code = finish(&reader);
+	free(reader.threads);
+	free(reader.stack);
+	hash_map_release(&reader.by_tid);
+	buffer_release(&reader.name);
+	buffer_release(&reader.carried);
+	return import_tree_close(&reader.tree, code);
+}
+
+/* The first line that is not a message is a call, or the head of the summary. The line may be longer than the bytes. */
+static bool strace_recognise(const unsigned char *start, size_t bytes)
+{
+	enum { LINE_BYTES = 4096 };
+	char line[LINE_BYTES + 1];
+	struct call call;
+	for (size_t at = 0, length; at < bytes; at += length + 1) {
+		const unsigned char *end = memchr(start + at, '\n', bytes - at);
+		length = end ? (size_t)(end - start) - at : bytes - at;
+		if (length > LINE_BYTES || memchr(start + at, 0, length))
+			return false;
+		memcpy(line, start + at, length);
+		line[length] = 0;
+		if (length == 0 || begins(line, "strace: "))
+			continue;
+		struct head head = read_head(line);
+		return begins(line, "% time ") || read_call(head.rest, &call) ||
+		       (!end && begins(head.rest, "execve(\""));
+	}
+	return false;
+}
+
+const struct format format_strace = {
+	.name = "strace",
+	.title = "strace's text",
+	.ending = "txt",
+	.summary =
+		"what strace prints: system calls, with -T their time, with -k their call paths; or its summary (-c)",
+	.has_several = true,
+	.recognise = strace_recognise,
+	.import = strace_import,
+};

@@ -1,0 +1,291 @@
+#include "store/assemble.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "profile_file/reader.h"
+#include "store/batch.h"
+
+/* A merge of files has a remedy of its own, and no store. */
+static const char *action_of(const struct assemble *assemble)
+{
+	return assemble->selection->remedy ? "add up the recordings" : "read the store";
+}
+
+int assemble_corrupt(const struct assemble *assemble, const char *what)
+{
+	return error_set(assemble->error, ERROR_CORRUPT, "cannot %s: it is damaged: %s", action_of(assemble), what);
+}
+
+int assemble_fail(const struct assemble *assemble, int code)
+{
+	return error_set(assemble->error, code, "cannot %s: %s", action_of(assemble), error_text(code));
+}
+
+int assemble_init(struct assemble *assemble, const struct store_selection *selection, int64_t bucket_ns,
+		  const struct assemble_source *source, struct error *error)
+{
+	*assemble =
+		(struct assemble){ .selection = selection, .source = source, .bucket_ns = bucket_ns, .error = error };
+	hash_map_init(&assemble->modules);
+	hash_map_init(&assemble->functions);
+	hash_map_init(&assemble->locations);
+	hash_map_init(&assemble->stacks);
+	assemble->profile = profile_new();
+	return assemble->profile ? 0 : assemble_fail(assemble, ERROR_MEMORY);
+}
+
+struct profile *assemble_finish(struct assemble *assemble, int status)
+{
+	struct profile *profile = assemble->profile;
+	hash_map_release(&assemble->modules);
+	hash_map_release(&assemble->functions);
+	hash_map_release(&assemble->locations);
+	hash_map_release(&assemble->stacks);
+	for (size_t i = 0; i < assemble->part_count; i++)
+		description_map_release(&assemble->parts[i].map);
+	free(assemble->parts);
+	free(assemble->chain);
+	free(assemble->frames);
+	free(assemble->chosen);
+	if (status == 0) {
+		profile->symbolized = true;
+		for (size_t i = 0; i < profile->resource_count && assemble->is_cut; i++)
+			profile->resources[i].total = 0;
+		if (profile_check(profile) < 0)
+			status = assemble_corrupt(assemble, "its tables do not fit together");
+	}
+	if (status == 0)
+		return profile;
+	profile_free(profile);
+	return NULL;
+}
+
+int assemble_check_found(const struct assemble *assemble, const char *store)
+{
+	const struct store_selection *selection = assemble->selection;
+	bool is_empty = assemble->part_count == 0 || (selection->labels.count > 0 && assemble->profile->hit_count == 0);
+	return is_empty ? error_set(assemble->error, ERROR_NOT_FOUND,
+				    "no recording of store '%s' matches the selection (cpprof store stats)", store)
+			: 0;
+}
+
+/* --- recordings --- */
+
+static bool set_has_label(const struct profile *profile, uint32_t set, const struct store_label *label)
+{
+	const struct profile_label_set *row = &profile->label_sets[set];
+	for (uint32_t i = 0; i < row->label_count; i++) {
+		const struct profile_label *own = &profile->labels[row->first_label + i];
+		if (strcmp(profile_string(profile, own->key), label->key) == 0)
+			return strcmp(profile_string(profile, own->value), label->value) == 0;
+	}
+	return false;
+}
+
+/* Finds which of the new label sets have the selection's labels. */
+static int choose_label_sets(struct assemble *assemble)
+{
+	const struct profile *profile = assemble->profile;
+	const struct store_labels *labels = &assemble->selection->labels;
+	bool *chosen = realloc(assemble->chosen, profile->label_set_count * sizeof(*chosen));
+	if (!chosen)
+		return assemble_fail(assemble, ERROR_MEMORY);
+	assemble->chosen = chosen;
+	for (; assemble->chosen_count < profile->label_set_count; assemble->chosen_count++) {
+		bool has_all = true;
+		for (size_t i = 0; i < labels->count && has_all; i++)
+			has_all = set_has_label(profile, (uint32_t)assemble->chosen_count, &labels->items[i]);
+		chosen[assemble->chosen_count] = has_all;
+	}
+	return 0;
+}
+
+bool assemble_chooses(const struct assemble *assemble, size_t recording, int64_t resource, int64_t label_set)
+{
+	const struct description_map *map = &assemble->parts[recording].map;
+	if (resource >= 0 && (uint64_t)resource < map->resource_count && map->resources[resource] == PROFILE_NONE)
+		return false;
+	return label_set >= 0 && (uint64_t)label_set < map->label_set_count &&
+	       assemble->chosen[map->label_sets[label_set]];
+}
+
+/* Sets the times of the sum to those of the recording, as far as the selection takes it. */
+static void add_times(struct assemble *assemble, const struct profile *description,
+		      const struct assembled_recording *recording)
+{
+	const struct store_selection *selection = assemble->selection;
+	struct profile *profile = assemble->profile;
+	bool is_first = assemble->part_count == 0;
+	int64_t start = recording->start_unix_ns, end = recording->end_unix_ns;
+	if (is_first) {
+		assemble->base_unix_ns = start;
+		assemble->base_ns = description->start_ns;
+		profile->start_unix_ns = description->start_unix_ns;
+		profile->start_ns = description->start_ns;
+		profile->ended = true;
+	}
+	assemble->is_cut = assemble->is_cut || start < selection->from_unix_ns || end > selection->to_unix_ns;
+	end = end > selection->to_unix_ns ? selection->to_unix_ns : end;
+	uint64_t end_ns = assemble->base_ns + (uint64_t)(end - assemble->base_unix_ns);
+	if (is_first && start < selection->from_unix_ns) {
+		uint64_t skipped_ns = (uint64_t)(selection->from_unix_ns - start);
+		profile->start_unix_ns += profile->start_unix_ns ? (int64_t)skipped_ns : 0;
+		profile->start_ns += profile->start_ns ? skipped_ns : 0;
+	}
+	if (end_ns > profile->end_ns)
+		profile->end_ns = end_ns;
+	profile->ended = profile->ended && recording->ended;
+}
+
+/* Sets *shift_ns to the difference of the recording's clock and that of the sum. Returns false if its times are out of range. */
+static bool shift_of(const struct assemble *assemble, const struct assembled_recording *recording,
+		     const struct profile *description, int64_t *shift_ns)
+{
+	bool is_first = assemble->part_count == 0;
+	int64_t duration_ns;
+	*shift_ns = 0;
+	if (recording->start_unix_ns < (is_first ? INT64_MIN : assemble->base_unix_ns) ||
+	    __builtin_sub_overflow(recording->end_unix_ns, recording->start_unix_ns, &duration_ns) || duration_ns < 0 ||
+	    description->start_ns > INT64_MAX)
+		return false;
+	return is_first || (!__builtin_sub_overflow(recording->start_unix_ns, assemble->base_unix_ns, shift_ns) &&
+			    !__builtin_add_overflow(*shift_ns, (int64_t)assemble->base_ns, shift_ns) &&
+			    !__builtin_sub_overflow(*shift_ns, (int64_t)description->start_ns, shift_ns));
+}
+
+static int add_description(struct assemble *assemble, const struct assembled_recording *recording,
+			   const struct profile *description)
+{
+	int64_t shift_ns;
+	if (!shift_of(assemble, recording, description, &shift_ns))
+		return assemble_corrupt(assemble, "a recording's times are out of range");
+	if (ARRAY_RESERVE(assemble->parts, assemble->part_capacity, assemble->part_count + 1) < 0)
+		return assemble_fail(assemble, ERROR_MEMORY);
+	add_times(assemble, description, recording);
+	struct assembled_part *part = &assemble->parts[assemble->part_count++];
+	part->first_bucket = recording->first_bucket;
+	part->start_unix_ns = recording->start_unix_ns;
+	int status = description_sum(&part->map, assemble->profile, description, shift_ns, &recording->labels,
+				     assemble->selection, assemble->error);
+	return status == 0 ? choose_label_sets(assemble) : status;
+}
+
+int64_t assemble_recording(struct assemble *assemble, const struct assembled_recording *recording)
+{
+	struct profile *description = reader_load_bytes(recording->description, recording->description_bytes,
+							recording->name, assemble->selection->memory, assemble->error);
+	if (!description)
+		return assemble->error->code == ERROR_MEMORY || assemble->error->code == ERROR_LIMIT
+			       ? assemble->error->code
+			       : assemble_corrupt(assemble, "a recording's description cannot be read");
+	int status = add_description(assemble, recording, description);
+	profile_free(description);
+	return status < 0 ? status : (int64_t)assemble->part_count - 1;
+}
+
+/* --- hits --- */
+
+static int64_t bucket_of(const struct assemble *assemble, const struct assembled_part *part, int64_t unix_ns)
+{
+	int64_t bucket = unix_ns / assemble->bucket_ns - (unix_ns % assemble->bucket_ns < 0);
+	return bucket - part->first_bucket;
+}
+
+void assemble_buckets(const struct assemble *assemble, size_t recording, int64_t *first, int64_t *end)
+{
+	const struct store_selection *selection = assemble->selection;
+	const struct assembled_part *part = &assemble->parts[recording];
+	bool has_start = part->start_unix_ns >= selection->from_unix_ns;
+	/* Hits without a time are at the start of their recording. */
+	*first = selection->from_unix_ns == INT64_MIN || has_start ? BATCH_NO_TIME
+								   : bucket_of(assemble, part, selection->from_unix_ns);
+	*end = selection->to_unix_ns == INT64_MAX ? INT64_MAX
+						  : bucket_of(assemble, part, selection->to_unix_ns - 1) + 1;
+}
+
+/* Sets the time of a bucket in the profile; 0: not known. Returns false if it is out of range. */
+static bool time_of(const struct assemble *assemble, const struct assembled_row *row, uint64_t *time_ns)
+{
+	const struct assembled_part *part = &assemble->parts[row->recording];
+	int64_t unix_ns, since_ns;
+	*time_ns = 0;
+	if (row->bucket == BATCH_NO_TIME)
+		return true;
+	if (row->bucket < 0 || __builtin_add_overflow(row->bucket, part->first_bucket, &unix_ns) ||
+	    __builtin_mul_overflow(unix_ns, assemble->bucket_ns, &unix_ns))
+		return false;
+	if (unix_ns < part->start_unix_ns)
+		unix_ns = part->start_unix_ns;
+	if (__builtin_sub_overflow(unix_ns, assemble->base_unix_ns, &since_ns))
+		return false;
+	*time_ns = assemble->base_ns + (uint64_t)since_ns;
+	if (*time_ns < assemble->profile->start_ns)
+		*time_ns = assemble->profile->start_ns;
+	*time_ns += *time_ns == 0;
+	return true;
+}
+
+static bool is_sound(const struct assemble *assemble, const struct assembled_row *row)
+{
+	const struct description_map *map = &assemble->parts[row->recording].map;
+	return row->resource >= 0 && (uint64_t)row->resource < map->resource_count &&
+	       map->resources[row->resource] != PROFILE_NONE && row->thread >= -1 &&
+	       (row->thread < 0 || (uint64_t)row->thread < map->thread_count) && row->labels >= 0 &&
+	       (uint64_t)row->labels < map->label_set_count && row->hits > 0 && row->samples >= 0;
+}
+
+static uint32_t thread_of(const struct assemble *assemble, const struct assembled_row *row)
+{
+	return row->thread < 0 ? PROFILE_NONE : assemble->parts[row->recording].map.threads[row->thread];
+}
+
+int assemble_hit(struct assemble *assemble, const struct assembled_row *row)
+{
+	struct profile *profile = assemble->profile;
+	uint64_t time_ns;
+	if (!is_sound(assemble, row) || !time_of(assemble, row, &time_ns) ||
+	    (uint64_t)row->hits > PROFILE_HITS_MOST - profile->hits_added)
+		return assemble_corrupt(assemble, "a row of hits is out of range");
+	uint32_t resource = assemble->parts[row->recording].map.resources[row->resource];
+	uint32_t labels = assemble->parts[row->recording].map.label_sets[row->labels];
+	struct profile_hit hit = { .count = (uint64_t)row->hits,
+				   .thread = thread_of(assemble, row),
+				   .node = row->node,
+				   .resource = resource };
+	if (profile->resources[resource].kind == RESOURCE_SAMPLED) {
+		if (row->samples == 0 || row->samples > UINT32_MAX || row->hits % row->samples)
+			return assemble_corrupt(assemble, "samples do not divide their hits");
+		hit.more_samples = (uint32_t)(row->samples - 1);
+	}
+	uint64_t memory = assemble->selection->memory;
+	if (memory && profile->hit_count + 1 > memory / sizeof(*profile->hits))
+		return error_set(assemble->error, ERROR_LIMIT,
+				 "cannot read the store: its samples need more than the allowed memory "
+				 "(--memory, or select fewer: --service, --host, --from)");
+	hit.time_ns = time_ns;
+	size_t first = profile->hit_count;
+	int status = profile_add_hit_row(profile, &hit);
+	if (status == 0 && labels != PROFILE_NO_LABELS)
+		status = profile_label_hits(profile, first, labels);
+	return status < 0 ? assemble_fail(assemble, status) : 0;
+}
+
+int assemble_touch(struct assemble *assemble, const struct assembled_row *row)
+{
+	struct profile *profile = assemble->profile;
+	uint64_t time_ns;
+	if (!is_sound(assemble, row) || !time_of(assemble, row, &time_ns) || row->hits > UINT32_MAX)
+		return assemble_corrupt(assemble, "a row of touches is out of range");
+	int64_t mapping = profile_add_string(profile, row->mapping);
+	const struct profile_touch touch = { .time_ns = time_ns,
+					     .address = (uint64_t)row->address,
+					     .node = row->node,
+					     .thread = thread_of(assemble, row),
+					     .resource = assemble->parts[row->recording].map.resources[row->resource],
+					     .count = (uint32_t)row->hits,
+					     .mapping = (uint32_t)mapping };
+	int64_t id = mapping < 0 ? mapping : profile_add_touch(profile, &touch);
+	return id < 0 ? assemble_fail(assemble, (int)id) : 0;
+}

@@ -1,0 +1,105 @@
+/* Shared by the files of the store on ClickHouse. */
+#ifndef STORE_CLICKHOUSE_H
+#define STORE_CLICKHOUSE_H
+
+#include "base/buffer.h"
+#include "http/http.h"
+#include "store/store.h"
+
+enum {
+	CLICKHOUSE_RETRIES = 4,
+	CLICKHOUSE_STALL_S = 600, /* the server sends nothing before a query's end */
+	CLICKHOUSE_NAME_BYTES = 65,
+	CLICKHOUSE_VALUES_MOST = 16,
+	/* A call path is stored in pieces of so many frames: a row has those below the last ancestor whose depth is a multiple of it. */
+	CLICKHOUSE_PIECE_FRAMES = 64,
+	/* Names that a recording adds are stored again if they were last stored before. Pruning keeps them twice as long. */
+	CLICKHOUSE_FRESH_S = 86400,
+};
+
+struct clickhouse_store {
+	struct store store; /* first */
+	struct http *http;  /* owned */
+	char *url;          /* owned; with user and password, without the database */
+	char shown[256];    /* for messages: without user and password */
+	char database[CLICKHOUSE_NAME_BYTES];
+	struct store_settings settings;
+	char cluster[CLICKHOUSE_NAME_BYTES]; /* "": none; settings.cluster points to it */
+};
+
+/* The rows that are sent or received, in the format RowBinary. */
+#define CLICKHOUSE_FORMAT " FORMAT RowBinary"
+
+/* A value of a row. Its type is a letter: b UInt8, d UInt32, q UInt64 or Int64, s String, i FixedString(16); arrays: B, D, Q, S. */
+struct clickhouse_value {
+	uint64_t number;
+	const uint8_t *bytes; /* of texts and arrays; not owned */
+	size_t size;          /* bytes of it */
+	size_t count;         /* elements of an array */
+};
+
+struct clickhouse_query {
+	const char *sql;   /* without its format */
+	const char *types; /* of the columns */
+	bool is_system;    /* about the server: the store's database need not exist */
+	/* A column `id` of the temporary table `ids`; NULL: none. */
+	const uint64_t *ids;
+	size_t id_count;
+	/* Takes a row, whose values are valid until it returns. Returns 0 or a negative error, with `error` of the call set. */
+	int (*take)(void *context, const struct clickhouse_value *row);
+	void *context;
+};
+
+/* Sends a query, and passes its rows on while they arrive. Returns 0 or a negative error. */
+int clickhouse_select(const struct clickhouse_store *store, const struct clickhouse_query *query, struct error *error);
+
+/* The same for a query whose answer is one row of numbers of type q. */
+int clickhouse_numbers(const struct clickhouse_store *store, const char *sql, uint64_t *numbers, size_t count,
+		       struct error *error);
+
+/* Executes SQL without results. With `database` false, the store's database need not exist. */
+int clickhouse_execute(const struct clickhouse_store *store, const char *sql, bool database, const char *verb,
+		       struct error *error);
+
+/* Inserts rows; `into` is "TABLE(COLUMN, ...)". With `is_once`, no row reaches the server twice; ERROR_UNREACHABLE then means that any
+ * part of them may have reached it. */
+int clickhouse_insert(const struct clickhouse_store *store, const char *into, const struct buffer *rows, bool is_once,
+		      struct error *error);
+
+/* Sets the error to "cannot VERB store 'URL': REASON". Returns `code`. */
+int clickhouse_fail(const struct clickhouse_store *store, const char *verb, int code, const char *reason,
+		    struct error *error);
+
+/* Appends a text as a literal of SQL. */
+void clickhouse_append_literal(struct buffer *sql, const char *text);
+
+/* Append values to rows. */
+void clickhouse_put_u8(struct buffer *rows, uint8_t value);
+void clickhouse_put_u32(struct buffer *rows, uint32_t value);
+void clickhouse_put_u64(struct buffer *rows, uint64_t value);
+void clickhouse_put_bytes(struct buffer *rows, const void *bytes, size_t size);
+void clickhouse_put_text(struct buffer *rows, const char *text);
+void clickhouse_put_count(struct buffer *rows, size_t count); /* of an array, before its elements */
+
+/* Reads a row at `at` into values. Returns its bytes, 0 if there are not enough, or ERROR_CORRUPT. */
+int64_t clickhouse_read_row(const char *types, const uint8_t *at, size_t size, struct clickhouse_value *row);
+
+/* The element of an array of type B, D or Q. */
+uint64_t clickhouse_element(const struct clickhouse_value *array, size_t element_bytes, size_t index);
+
+/* Steps to the next element of an array of type S, from *at = 0 on. Returns false after the last one. */
+bool clickhouse_next_text(const struct clickhouse_value *array, size_t *at, const uint8_t **text, size_t *size);
+
+/* SQL: the rows of `profiles` that count, one for each recording. More conditions, ORDER BY and LIVE_ONCE follow. */
+#define CLICKHOUSE_LIVE "removed = 0 AND batch GLOBAL NOT IN (SELECT batch FROM profiles WHERE removed = 1)"
+#define CLICKHOUSE_LIVE_ONCE " ORDER BY start_ns, batch LIMIT 1 BY identity"
+
+/* The functions of the kind that other files have. */
+int clickhouse_store_add(struct store *base, const struct store_recording *recording, struct error *error);
+struct profile *clickhouse_store_select(struct store *base, const struct store_selection *selection,
+					struct error *error);
+int clickhouse_store_stats(struct store *base, struct store_statistics *statistics, struct error *error);
+int clickhouse_store_prune(struct store *base, int64_t before_unix_ns, const char *service, uint64_t *removed,
+			   struct error *error);
+
+#endif

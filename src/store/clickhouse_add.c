@@ -1,0 +1,429 @@
+/*
+ * Adds a recording to a store on ClickHouse, which has no transactions:
+ *
+ *   1. The names that the server lacks. They mean the same in any number of copies, so that these insertions are repeated freely.
+ *   2. The hits, under a random number, the batch. An insertion whose outcome is not known is not repeated: all hits are sent once more
+ *      under another number. Nothing refers to the first one, and pruning removes it.
+ *   3. The row of `profiles`, with the batch and the number of its rows. It is repeated freely: equal rows count once.
+ *
+ * A writer that is killed before 3 has added nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/hash_map.h"
+#include "store/batch.h"
+#include "store/clickhouse.h"
+
+enum {
+	ROWS_BYTES = 32 << 20, /* of one insertion */
+	LONGEST_S = 3600,      /* less than the age of names and batches that pruning removes */
+	FIRST_WAIT_MS = 250,
+	NO_THREAD = UINT32_MAX, /* in the table */
+};
+
+struct adder {
+	struct clickhouse_store *store;
+	const struct store_recording *recording;
+	struct batch *batch;
+	struct error *error;
+	uint32_t *depths; /* of the nodes; owned */
+};
+
+static int out_of_memory(const struct adder *adder)
+{
+	return clickhouse_fail(adder->store, "write", ERROR_MEMORY, error_text(ERROR_MEMORY), adder->error);
+}
+
+static const char *string_of(const struct adder *adder, uint32_t id)
+{
+	return profile_string(adder->batch->profile, id);
+}
+
+/* --- names --- */
+
+/* A table of names: its rows by ids of the recording. */
+struct names {
+	const char *table, *columns;
+	const uint64_t *hashes; /* by id; 0: not needed */
+	size_t count;
+	bool (*is_stored)(const struct adder *adder, uint32_t id); /* NULL: all are */
+	void (*put)(const struct adder *adder, uint32_t id, struct buffer *rows);
+};
+
+static void put_module(const struct adder *adder, uint32_t id, struct buffer *rows)
+{
+	const struct profile_module *module = &adder->batch->profile->modules[id];
+	clickhouse_put_text(rows, string_of(adder, module->path));
+	clickhouse_put_u8(rows, module->kind);
+	clickhouse_put_bytes(rows, module->build_id, module->build_id_bytes);
+}
+
+static void put_function(const struct adder *adder, uint32_t id, struct buffer *rows)
+{
+	const struct profile_function *function = &adder->batch->profile->functions[id];
+	clickhouse_put_text(rows, string_of(adder, function->name));
+	clickhouse_put_text(rows, string_of(adder, function->linkage));
+	clickhouse_put_u64(rows, function->module == PROFILE_NONE ? 0 : adder->batch->modules[function->module]);
+	clickhouse_put_text(rows, string_of(adder, function->file));
+	clickhouse_put_u32(rows, function->line);
+	clickhouse_put_u8(rows, function->role);
+	clickhouse_put_text(rows, string_of(adder, function->group));
+}
+
+static void put_location(const struct adder *adder, uint32_t id, struct buffer *rows)
+{
+	const struct profile *profile = adder->batch->profile;
+	const struct profile_location *location = &profile->locations[id];
+	bool has_frames = location->first_frame != PROFILE_NONE;
+	size_t count = has_frames ? location->frame_count : 0;
+	const struct profile_frame *frames = has_frames ? &profile->frames[location->first_frame] : NULL;
+	clickhouse_put_u64(rows, adder->batch->modules[location->module]);
+	clickhouse_put_u64(rows, location->address);
+	clickhouse_put_u8(rows, location->by_frames);
+	clickhouse_put_count(rows, count);
+	for (size_t i = 0; i < count; i++)
+		clickhouse_put_u64(rows, adder->batch->functions[frames[i].function]);
+	clickhouse_put_count(rows, count);
+	for (size_t i = 0; i < count; i++)
+		clickhouse_put_text(rows, string_of(adder, frames[i].file));
+	clickhouse_put_count(rows, count);
+	for (size_t i = 0; i < count; i++)
+		clickhouse_put_u32(rows, frames[i].line);
+	clickhouse_put_count(rows, count);
+	for (size_t i = 0; i < count; i++)
+		clickhouse_put_u32(rows, frames[i].discriminator);
+	clickhouse_put_count(rows, count);
+	for (size_t i = 0; i < count; i++)
+		clickhouse_put_u8(rows, (uint8_t)(frames[i].kind << 1 | frames[i].inlined));
+}
+
+/* Stacks that hits refer to, and those where the pieces of deeper ones begin. */
+static bool is_stack_stored(const struct adder *adder, uint32_t node)
+{
+	const struct batch *batch = adder->batch;
+	return batch->same[node] == node &&
+	       (batch->has_rows[node] || adder->depths[node] % CLICKHOUSE_PIECE_FRAMES == 0);
+}
+
+static void put_stack(const struct adder *adder, uint32_t node, struct buffer *rows)
+{
+	const struct profile_node *nodes = adder->batch->profile->nodes;
+	uint32_t locations[CLICKHOUSE_PIECE_FRAMES], count = 0;
+	do {
+		locations[count++] = nodes[node].location;
+		node = nodes[node].parent;
+	} while (adder->depths[node] % CLICKHOUSE_PIECE_FRAMES != 0);
+	clickhouse_put_u64(rows, adder->batch->nodes[node]);
+	clickhouse_put_count(rows, count);
+	while (count > 0)
+		clickhouse_put_u64(rows, adder->batch->locations[locations[--count]]);
+}
+
+static int take_known(void *context, const struct clickhouse_value *row)
+{
+	return hash_map_put(context, row->number, 0);
+}
+
+/* Sets the hashes that the server has, as rows that pruning keeps for as long as this program may take. */
+static int find_known(const struct adder *adder, const struct names *names, struct hash_map *known)
+{
+	char sql[256];
+	uint64_t *ids = malloc((names->count + 1) * sizeof(*ids));
+	size_t count = 0;
+	if (!ids)
+		return out_of_memory(adder);
+	for (uint32_t i = 0; i < names->count; i++)
+		if (names->hashes[i] && (!names->is_stored || names->is_stored(adder, i)))
+			ids[count++] = names->hashes[i];
+	snprintf(sql, sizeof(sql), "SELECT DISTINCT hash FROM %s WHERE hash IN ids AND seen > now() - %d", names->table,
+		 CLICKHOUSE_FRESH_S);
+	const struct clickhouse_query query = {
+		.sql = sql, .types = "q", .ids = ids, .id_count = count, .take = take_known, .context = known
+	};
+	int status = count > 0 ? clickhouse_select(adder->store, &query, adder->error) : 0;
+	free(ids);
+	return status == ERROR_MEMORY ? out_of_memory(adder) : status;
+}
+
+/* Sends the rows if there are enough of them, and then removes them from the buffer. */
+static int flush_rows(const struct adder *adder, const char *into, struct buffer *rows, size_t enough, bool is_once)
+{
+	if (rows->size < enough && buffer_error(rows) == 0)
+		return 0;
+	int status = clickhouse_insert(adder->store, into, rows, is_once, adder->error);
+	buffer_clear(rows);
+	return status;
+}
+
+static int add_names(const struct adder *adder, const struct names *names)
+{
+	char into[192];
+	struct hash_map known;
+	struct buffer rows;
+	hash_map_init(&known);
+	buffer_init(&rows);
+	snprintf(into, sizeof(into), "%s(hash, %s)", names->table, names->columns);
+	int status = find_known(adder, names, &known);
+	for (uint32_t i = 0; i < names->count && status == 0; i++) {
+		uint64_t hash = names->hashes[i];
+		if (hash == 0 || (names->is_stored && !names->is_stored(adder, i)) ||
+		    hash_map_get(&known, hash) != HASH_MAP_NONE)
+			continue;
+		status = hash_map_put(&known, hash, 0) < 0 ? out_of_memory(adder) : 0;
+		clickhouse_put_u64(&rows, hash);
+		names->put(adder, i, &rows);
+		if (status == 0)
+			status = flush_rows(adder, into, &rows, ROWS_BYTES, false);
+	}
+	if (status == 0)
+		status = flush_rows(adder, into, &rows, 0, false);
+	hash_map_release(&known);
+	buffer_release(&rows);
+	return status;
+}
+
+static int add_all_names(const struct adder *adder)
+{
+	const struct batch *batch = adder->batch;
+	const struct profile *profile = batch->profile;
+	const struct names tables[] = {
+		{ "modules", "path, kind, build_id", batch->modules, profile->module_count, NULL, put_module },
+		{ "functions", "name, linkage, module, file, line, role, category", batch->functions,
+		  profile->function_count, NULL, put_function },
+		{ "locations", "module, address, by_frames, functions, files, lines, discriminators, kinds",
+		  batch->locations, profile->location_count, NULL, put_location },
+		{ "stacks", "parent, locations", batch->nodes, profile->node_count, is_stack_stored, put_stack },
+	};
+	int status = 0;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && status == 0; i++)
+		status = add_names(adder, &tables[i]);
+	return status;
+}
+
+/* --- hits --- */
+
+static int64_t bucket_s(const struct adder *adder)
+{
+	return adder->store->settings.bucket_ns / STORE_NS_PER_S;
+}
+
+static uint32_t time_of(const struct adder *adder, int64_t bucket)
+{
+	return (uint32_t)((adder->batch->first_bucket + (bucket == BATCH_NO_TIME ? 0 : bucket)) * bucket_s(adder));
+}
+
+/* The columns that hits and touches have in common. */
+#define ROW_COLUMNS "service, resource, time, batch, number, thread, labels, timed, stack, hits"
+
+static void put_row(const struct adder *adder, uint64_t id, uint32_t series_number, int64_t bucket, uint32_t node,
+		    uint64_t hits, struct buffer *rows)
+{
+	const struct batch_series *series = &adder->batch->series[series_number];
+	clickhouse_put_text(rows, adder->recording->service);
+	clickhouse_put_text(rows, string_of(adder, adder->batch->profile->resources[series->resource].name));
+	clickhouse_put_u32(rows, time_of(adder, bucket));
+	clickhouse_put_u64(rows, id);
+	clickhouse_put_u32(rows, series->resource);
+	clickhouse_put_u32(rows, series->thread == PROFILE_NONE ? (uint32_t)NO_THREAD : series->thread);
+	clickhouse_put_u32(rows, series->labels);
+	clickhouse_put_u8(rows, bucket != BATCH_NO_TIME);
+	clickhouse_put_u64(rows, adder->batch->nodes[node]);
+	clickhouse_put_u64(rows, hits);
+}
+
+static int add_hits(const struct adder *adder, uint64_t id)
+{
+	static const char into[] = "hits(" ROW_COLUMNS ", samples)";
+	const struct batch *batch = adder->batch;
+	struct buffer rows;
+	int status = 0;
+	buffer_init(&rows);
+	for (size_t i = 0; i < batch->hit_count && status == 0; i++) {
+		const struct batch_hit *hit = &batch->hits[i];
+		put_row(adder, id, hit->series, hit->bucket, hit->node, hit->hits, &rows);
+		clickhouse_put_u64(&rows, hit->samples);
+		status = flush_rows(adder, into, &rows, ROWS_BYTES, true);
+	}
+	if (status == 0)
+		status = flush_rows(adder, into, &rows, 0, true);
+	buffer_release(&rows);
+	return status;
+}
+
+static int add_touches(const struct adder *adder, uint64_t id)
+{
+	static const char into[] = "touches(" ROW_COLUMNS ", mapping, address)";
+	const struct batch *batch = adder->batch;
+	struct buffer rows;
+	int status = 0;
+	buffer_init(&rows);
+	for (size_t i = 0; i < batch->touch_count && status == 0; i++) {
+		const struct batch_touch *touch = &batch->touches[i];
+		put_row(adder, id, touch->series, touch->bucket, touch->node, touch->hits, &rows);
+		clickhouse_put_text(&rows, string_of(adder, touch->mapping));
+		clickhouse_put_u64(&rows, touch->address);
+		status = flush_rows(adder, into, &rows, ROWS_BYTES, true);
+	}
+	if (status == 0)
+		status = flush_rows(adder, into, &rows, 0, true);
+	buffer_release(&rows);
+	return status;
+}
+
+static void wait_ms(long milliseconds)
+{
+	struct timespec time = { .tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000 * 1000 };
+	while (nanosleep(&time, &time) < 0)
+		;
+}
+
+/* Sets *id to the batch under which the server has all rows. */
+static int add_rows(const struct adder *adder, uint64_t *id)
+{
+	int status = ERROR_UNREACHABLE;
+	for (unsigned attempt = 0; status == ERROR_UNREACHABLE && attempt <= CLICKHOUSE_RETRIES; attempt++) {
+		if (attempt > 0)
+			wait_ms((long)FIRST_WAIT_MS << (attempt - 1));
+		if (getrandom(id, sizeof(*id), 0) != sizeof(*id))
+			return error_set_errno(adder->error, "cannot write store '%s'", adder->store->shown);
+		status = add_hits(adder, *id);
+		if (status == 0)
+			status = add_touches(adder, *id);
+	}
+	return status;
+}
+
+/* --- the recording --- */
+
+static void put_labels(const struct adder *adder, struct buffer *rows)
+{
+	const struct store_labels *labels = &adder->recording->labels;
+	clickhouse_put_count(rows, labels->count);
+	for (size_t i = 0; i < labels->count; i++)
+		clickhouse_put_text(rows, labels->items[i].key);
+	clickhouse_put_count(rows, labels->count);
+	for (size_t i = 0; i < labels->count; i++)
+		clickhouse_put_text(rows, labels->items[i].value);
+}
+
+static int add_profile(const struct adder *adder, uint64_t id)
+{
+	const struct batch *batch = adder->batch;
+	const struct store_recording *recording = adder->recording;
+	const char *command = profile_note(batch->profile, "command"),
+		   *version = profile_note(batch->profile, "cpprof");
+	struct buffer row;
+	buffer_init(&row);
+	buffer_append(&row, recording->identity, sizeof(recording->identity));
+	clickhouse_put_u64(&row, id);
+	clickhouse_put_u8(&row, 0);
+	clickhouse_put_text(&row, recording->service);
+	clickhouse_put_text(&row, recording->host);
+	clickhouse_put_u64(&row, (uint64_t)batch->start_unix_ns);
+	clickhouse_put_u64(&row, (uint64_t)batch->end_unix_ns);
+	clickhouse_put_u64(&row, (uint64_t)batch->first_bucket);
+	clickhouse_put_u64(&row, batch->samples);
+	clickhouse_put_u64(&row, batch->profile->lost);
+	clickhouse_put_u8(&row, batch->profile->ended);
+	clickhouse_put_text(&row, command ? command : "");
+	clickhouse_put_text(&row, version ? version : "");
+	clickhouse_put_u64(&row, batch->hit_count);
+	clickhouse_put_u64(&row, batch->touch_count);
+	put_labels(adder, &row);
+	clickhouse_put_bytes(&row, batch->description.bytes, batch->description.size);
+	int status = clickhouse_insert(adder->store,
+				       "profiles(identity, batch, removed, service, host, start_ns, end_ns, "
+				       "first_bucket, samples, lost, ended, command, "
+				       "version, hit_rows, touch_rows, label_keys, label_values, description)",
+				       &row, false, adder->error);
+	buffer_release(&row);
+	return status;
+}
+
+/* --- all --- */
+
+/* Returns 1 if the store has the recording, 0 if not, or a negative error. */
+static int is_there(const struct adder *adder)
+{
+	struct buffer sql;
+	uint64_t count;
+	buffer_init(&sql);
+	buffer_append_string(&sql, "SELECT count() FROM profiles WHERE " CLICKHOUSE_LIVE " AND hex(identity) = '");
+	for (size_t i = 0; i < sizeof(adder->recording->identity); i++)
+		buffer_printf(&sql, "%02X", adder->recording->identity[i]);
+	buffer_append(&sql, "'", 2);
+	int status = buffer_error(&sql) < 0
+			     ? out_of_memory(adder)
+			     : clickhouse_numbers(adder->store, (const char *)sql.bytes, &count, 1, adder->error);
+	buffer_release(&sql);
+	return status < 0 ? status : count > 0;
+}
+
+static int64_t seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec;
+}
+
+/* Returns whether all times fit into the type DateTime: 1970 to 2106. */
+static bool has_time(const struct adder *adder)
+{
+	const struct batch *batch = adder->batch;
+	int64_t most = UINT32_MAX / bucket_s(adder) - batch->first_bucket;
+	bool has = batch->start_unix_ns >= 0 && batch->end_unix_ns / STORE_NS_PER_S < UINT32_MAX && most >= 0;
+	for (size_t i = 0; i < batch->hit_count && has; i++)
+		has = batch->hits[i].bucket <= most;
+	for (size_t i = 0; i < batch->touch_count && has; i++)
+		has = batch->touches[i].bucket <= most;
+	return has;
+}
+
+static int set_depths(struct adder *adder)
+{
+	const struct profile *profile = adder->batch->profile;
+	adder->depths = calloc(profile->node_count, sizeof(*adder->depths));
+	if (!adder->depths)
+		return out_of_memory(adder);
+	for (size_t i = 1; i < profile->node_count; i++)
+		adder->depths[i] = adder->depths[profile->nodes[i].parent] + 1;
+	return 0;
+}
+
+static int add_all(struct adder *adder)
+{
+	int64_t start_s = seconds_now();
+	uint64_t id;
+	if (!has_time(adder))
+		return error_set(adder->error, ERROR_LIMIT, "cannot add '%s': its times are not between 1970 and 2106",
+				 adder->recording->name);
+	int status = set_depths(adder);
+	if (status == 0)
+		status = add_all_names(adder);
+	if (status == 0)
+		status = add_rows(adder, &id);
+	if (status == 0 && seconds_now() - start_s > LONGEST_S)
+		status = clickhouse_fail(adder->store, "write", ERROR_UNREACHABLE,
+					 "it took more than an hour (try again)", adder->error);
+	return status == 0 ? add_profile(adder, id) : status;
+}
+
+int clickhouse_store_add(struct store *base, const struct store_recording *recording, struct error *error)
+{
+	struct batch batch;
+	struct adder adder = {
+		.store = (struct clickhouse_store *)base, .recording = recording, .batch = &batch, .error = error
+	};
+	int there = is_there(&adder);
+	if (there != 0)
+		return there < 0 ? there : 0;
+	int status = batch_init(&batch, recording, adder.store->settings.bucket_ns, error);
+	if (status == 0)
+		status = add_all(&adder);
+	batch_release(&batch);
+	free(adder.depths);
+	return status < 0 ? status : 1;
+}

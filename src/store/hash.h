@@ -1,0 +1,18 @@
+/*
+ * The 64-bit hashes by which a store finds equal modules, functions, locations and stacks: XXH64 of their content, with numbers in little
+ * endian and texts with their NUL. Other than identities (profile/identity.h), they depend on the names too, so that a recording comes
+ * back as it was added. No hash is 0.
+ */
+#ifndef STORE_HASH_H
+#define STORE_HASH_H
+
+#include "profile/profile.h"
+
+uint64_t store_hash_module(const struct profile *profile, uint32_t id);
+uint64_t store_hash_function(const struct profile *profile, uint32_t id);
+/* `functions`: the hashes of its frames' functions, by id. */
+uint64_t store_hash_location(const struct profile *profile, uint32_t id, uint64_t module, const uint64_t *functions);
+/* `parent` 0: the outermost frame. */
+uint64_t store_hash_stack(uint64_t parent, uint64_t location);
+
+#endif

@@ -1,0 +1,398 @@
+#include "store/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "profile/findings.h"
+#include "store/assemble.h"
+#include "store/batch.h"
+
+/* A row of hits that is added up: of one recording, or of the sum. */
+struct merge_row {
+	uint32_t node, resource, labels;
+	uint64_t size; /* hits of each sample; 0: not told apart */
+	uint64_t hits, samples;
+};
+
+struct merge_rows {
+	struct merge_row *items; /* owned */
+	size_t count, capacity;
+	uint64_t hits;         /* of all items */
+	struct hash_map index; /* numbers of items by their hash */
+};
+
+struct merge {
+	struct store_selection selection; /* everything */
+	struct assemble assemble;
+	struct assemble_source source;
+	struct error error; /* of the assembly */
+	struct merge_rows sum;
+	int64_t duration_ns;   /* of all recordings so far, which stand one behind the other */
+	int64_t first_unix_ns; /* the earliest start; 0: none is known */
+	bool lacks_duration;   /* one of them has none, so that of the sum is not known */
+	/* The present recording: its paths, and their ids by hash. */
+	const struct batch *batch;
+	struct hash_map modules, functions, locations, stacks;
+};
+
+/* --- rows --- */
+
+static uint64_t hash_of(const struct merge_row *row)
+{
+	uint64_t hash = hash_u64((uint64_t)row->node << 32 | row->resource);
+	return hash_u64(hash ^ row->size ^ (uint64_t)row->labels << 40);
+}
+
+static bool are_one_row(const struct merge_row *a, const struct merge_row *b)
+{
+	return a->node == b->node && a->resource == b->resource && a->labels == b->labels && a->size == b->size;
+}
+
+/* Adds to the equal row, or appends. Two rows with one hash are rare, and then both stay. */
+static int add_row(struct merge_rows *rows, const struct merge_row *row)
+{
+	if (row->hits > PROFILE_HITS_MOST - rows->hits)
+		return ERROR_LIMIT;
+	rows->hits += row->hits;
+	uint64_t hash = hash_of(row);
+	uint32_t found = hash_map_get(&rows->index, hash);
+	if (found != HASH_MAP_NONE && are_one_row(&rows->items[found], row)) {
+		rows->items[found].hits += row->hits;
+		rows->items[found].samples += row->samples;
+		return 0;
+	}
+	if (rows->count >= HASH_MAP_NONE || ARRAY_RESERVE(rows->items, rows->capacity, rows->count + 1) < 0)
+		return ERROR_MEMORY;
+	if (found == HASH_MAP_NONE && hash_map_put(&rows->index, hash, (uint32_t)rows->count) < 0)
+		return ERROR_MEMORY;
+	rows->items[rows->count++] = *row;
+	return 0;
+}
+
+static void release_rows(struct merge_rows *rows)
+{
+	free(rows->items);
+	hash_map_release(&rows->index);
+}
+
+/* Adds up the hits of a recording by their call paths. */
+static int sum_recording(const struct batch *batch, struct merge_rows *rows)
+{
+	const struct profile *profile = batch->profile;
+	int status = 0;
+	for (size_t i = 0; i < profile->hit_count && status == 0; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		struct merge_row row = { .node = batch->same[hit->node],
+					 .resource = hit->resource,
+					 .labels = profile_hit_labels(profile, i),
+					 .hits = hit->count,
+					 .samples = profile_hit_samples(profile, hit) };
+		if (profile->resources[hit->resource].kind == RESOURCE_SAMPLED)
+			row.size = row.hits / row.samples;
+		status = add_row(rows, &row);
+	}
+	return status;
+}
+
+/* --- the paths of the present recording, for the assembly --- */
+
+/* Returns the number of a thing of the recording. */
+static bool number_of(const struct hash_map *map, int64_t id, uint32_t *number)
+{
+	*number = hash_map_get(map, (uint64_t)id);
+	return *number != HASH_MAP_NONE;
+}
+
+static int read_module(void *context, int64_t id, struct assembled_module *row)
+{
+	const struct merge *merge = context;
+	const struct profile *profile = merge->batch->profile;
+	uint32_t number;
+	if (!number_of(&merge->modules, id, &number))
+		return 0;
+	const struct profile_module *module = &profile->modules[number];
+	*row = (struct assembled_module){ .path = profile_string(profile, module->path),
+					  .kind = module->kind,
+					  .build_id = module->build_id,
+					  .build_id_bytes = module->build_id_bytes };
+	return 1;
+}
+
+static int read_function(void *context, int64_t id, struct assembled_function *row)
+{
+	const struct merge *merge = context;
+	const struct profile *profile = merge->batch->profile;
+	uint32_t number;
+	if (!number_of(&merge->functions, id, &number))
+		return 0;
+	const struct profile_function *function = &profile->functions[number];
+	uint32_t module = function->module;
+	*row = (struct assembled_function){ .name = profile_string(profile, function->name),
+					    .linkage = profile_string(profile, function->linkage),
+					    .file = profile_string(profile, function->file),
+					    .group = profile_string(profile, function->group),
+					    .module =
+						    module == PROFILE_NONE ? 0 : (int64_t)merge->batch->modules[module],
+					    .line = function->line,
+					    .role = function->role };
+	return 1;
+}
+
+static int read_location(void *context, int64_t id, struct assembled_location *row)
+{
+	const struct merge *merge = context;
+	uint32_t number;
+	if (!number_of(&merge->locations, id, &number))
+		return 0;
+	const struct profile_location *location = &merge->batch->profile->locations[number];
+	*row = (struct assembled_location){ .module = (int64_t)merge->batch->modules[location->module],
+					    .address = location->address,
+					    .by_frames = location->by_frames };
+	return 1;
+}
+
+static int read_frame(void *context, int64_t id, size_t depth, struct assembled_frame *row)
+{
+	const struct merge *merge = context;
+	const struct profile *profile = merge->batch->profile;
+	uint32_t number;
+	if (!number_of(&merge->locations, id, &number))
+		return 0;
+	const struct profile_location *location = &profile->locations[number];
+	if (location->first_frame == PROFILE_NONE || depth >= location->frame_count)
+		return 0;
+	const struct profile_frame *frame = &profile->frames[location->first_frame + depth];
+	*row = (struct assembled_frame){ .function = (int64_t)merge->batch->functions[frame->function],
+					 .file = profile_string(profile, frame->file),
+					 .line = frame->line,
+					 .discriminator = frame->discriminator,
+					 .inlined = frame->inlined,
+					 .kind = frame->kind };
+	return 1;
+}
+
+static int read_stack(void *context, int64_t id, struct assembled_stack *row)
+{
+	const struct merge *merge = context;
+	const struct batch *batch = merge->batch;
+	uint32_t number;
+	if (!number_of(&merge->stacks, id, &number))
+		return 0;
+	const struct profile_node *node = &batch->profile->nodes[number];
+	*row = (struct assembled_stack){ .parent = (int64_t)batch->nodes[node->parent],
+					 .location = (int64_t)batch->locations[node->location] };
+	return 1;
+}
+
+/* Notes the ids of things whose hashes the assembly does not know yet. A hash of 0 marks what no hit needs. */
+static int index_new(struct hash_map *map, const struct hash_map *known, const uint64_t *hashes, size_t count)
+{
+	int status = 0;
+	hash_map_clear(map);
+	for (size_t i = 0; i < count && status == 0; i++)
+		if (hashes[i] && hash_map_get(known, hashes[i]) == HASH_MAP_NONE)
+			status = hash_map_put(map, hashes[i], (uint32_t)i);
+	return status;
+}
+
+static int index_recording(struct merge *merge, const struct batch *batch)
+{
+	const struct profile *profile = batch->profile;
+	const struct assemble *assemble = &merge->assemble;
+	merge->batch = batch;
+	int status = index_new(&merge->modules, &assemble->modules, batch->modules, profile->module_count);
+	if (status == 0)
+		status = index_new(&merge->functions, &assemble->functions, batch->functions, profile->function_count);
+	if (status == 0)
+		status = index_new(&merge->locations, &assemble->locations, batch->locations, profile->location_count);
+	return status == 0 ? index_new(&merge->stacks, &assemble->stacks, batch->nodes, profile->node_count) : status;
+}
+
+/* --- life cycle --- */
+
+static const struct assemble_source source_of_merge = { .module = read_module,
+							.function = read_function,
+							.location = read_location,
+							.frame = read_frame,
+							.stack = read_stack };
+
+struct merge *merge_new(uint64_t memory, struct error *error)
+{
+	struct merge *merge = calloc(1, sizeof(*merge));
+	if (!merge) {
+		error_set(error, ERROR_MEMORY, "out of memory");
+		return NULL;
+	}
+	merge->selection = (struct store_selection){ .from_unix_ns = INT64_MIN,
+						     .to_unix_ns = INT64_MAX,
+						     .memory = memory,
+						     .remedy = "merge recordings of equal options" };
+	merge->source = source_of_merge;
+	merge->source.context = merge;
+	if (assemble_init(&merge->assemble, &merge->selection, INT64_MAX, &merge->source, &merge->error) < 0) {
+		*error = merge->error;
+		merge_free(merge);
+		return NULL;
+	}
+	return merge;
+}
+
+void merge_free(struct merge *merge)
+{
+	if (!merge)
+		return;
+	if (merge->assemble.source)
+		profile_free(assemble_finish(&merge->assemble, ERROR_MEMORY));
+	release_rows(&merge->sum);
+	hash_map_release(&merge->modules);
+	hash_map_release(&merge->functions);
+	hash_map_release(&merge->locations);
+	hash_map_release(&merge->stacks);
+	free(merge);
+}
+
+/* Adds the rows of a recording to those of the sum. Returns 0 or a negative error. */
+static int add_rows(struct merge *merge, const struct merge_rows *rows, size_t recording)
+{
+	struct assemble *assemble = &merge->assemble;
+	const struct description_map *map = &assemble->parts[recording].map;
+	int status = 0;
+	for (size_t i = 0; i < rows->count && status == 0; i++) {
+		struct merge_row row = rows->items[i];
+		int64_t node = row.node == PROFILE_ROOT
+				       ? PROFILE_ROOT
+				       : assemble_stack(assemble, (int64_t)merge->batch->nodes[row.node]);
+		if (node < 0)
+			return (int)node;
+		row.node = (uint32_t)node;
+		row.resource = map->resources[row.resource];
+		row.labels = map->label_sets[row.labels];
+		status = add_row(&merge->sum, &row);
+	}
+	return status < 0 ? assemble_fail(assemble, status) : 0;
+}
+
+static int add_touches(struct merge *merge, size_t recording)
+{
+	const struct batch *batch = merge->batch;
+	int status = 0;
+	for (size_t i = 0; i < batch->touch_count && status == 0; i++) {
+		const struct batch_touch *touch = &batch->touches[i];
+		int64_t node = touch->node == PROFILE_ROOT
+				       ? PROFILE_ROOT
+				       : assemble_stack(&merge->assemble, (int64_t)batch->nodes[touch->node]);
+		uint32_t thread = batch->series[touch->series].thread; /* pages are those of a process */
+		const struct assembled_row row = { .recording = recording,
+						   .resource = batch->series[touch->series].resource,
+						   .thread = thread == PROFILE_NONE ? -1 : (int64_t)thread,
+						   .bucket = BATCH_NO_TIME,
+						   .node = (uint32_t)node,
+						   .hits = (int64_t)touch->hits,
+						   .address = (int64_t)touch->address,
+						   .mapping = profile_string(batch->profile, touch->mapping) };
+		status = node < 0 ? (int)node : assemble_touch(&merge->assemble, &row);
+	}
+	return status;
+}
+
+static void add_times(struct merge *merge, const struct profile *profile, int64_t end_ns)
+{
+	int64_t start = profile->start_unix_ns;
+	merge->lacks_duration = merge->lacks_duration || end_ns == merge->duration_ns;
+	merge->duration_ns = end_ns;
+	if (start != 0 && (merge->first_unix_ns == 0 || start < merge->first_unix_ns))
+		merge->first_unix_ns = start;
+}
+
+static int add_batch(struct merge *merge, const struct store_recording *recording, const struct batch *batch)
+{
+	int64_t duration_ns = batch->end_unix_ns - batch->start_unix_ns, end_ns;
+	if (__builtin_add_overflow(merge->duration_ns, duration_ns, &end_ns))
+		return assemble_fail(&merge->assemble, ERROR_LIMIT);
+	const struct assembled_recording described = { .description = batch->description.bytes,
+						       .description_bytes = batch->description.size,
+						       .start_unix_ns = merge->duration_ns,
+						       .end_unix_ns = end_ns,
+						       .ended = batch->profile->ended,
+						       .labels = recording->labels,
+						       .name = recording->name };
+	int64_t number = assemble_recording(&merge->assemble, &described);
+	if (number < 0)
+		return (int)number;
+	add_times(merge, batch->profile, end_ns);
+	struct merge_rows rows = { 0 };
+	hash_map_init(&rows.index);
+	int status = index_recording(merge, batch);
+	if (status == 0)
+		status = sum_recording(batch, &rows);
+	status = status < 0 ? assemble_fail(&merge->assemble, status) : add_rows(merge, &rows, (size_t)number);
+	release_rows(&rows);
+	return status == 0 ? add_touches(merge, (size_t)number) : status;
+}
+
+int merge_add(struct merge *merge, const struct store_recording *recording, struct error *error)
+{
+	struct profile profile = *recording->profile;
+	struct store_recording shown = *recording;
+	struct batch batch;
+	shown.profile = &profile;
+	if (profile.touch_count == 0) /* nothing else refers to them in the sum */
+		profile.process_count = profile.thread_count = 0;
+	int status = batch_init_without_hits(&batch, &shown, error);
+	if (status == 0 && (status = add_batch(merge, &shown, &batch)) < 0)
+		error_set(error, status, "cannot add '%s': %s", recording->name, merge->error.message);
+	batch_release(&batch);
+	return status;
+}
+
+/* Appends a row of the sum to the profile's hits. A row of the file holds at most 2^32 samples. */
+static int put_row(struct merge *merge, const struct merge_row *row)
+{
+	struct profile *profile = merge->assemble.profile;
+	struct profile_hit hit = { .node = row->node, .resource = row->resource, .thread = PROFILE_NONE };
+	uint64_t left = row->size ? row->samples : 1;
+	int status = 0;
+	while (left > 0 && status == 0) {
+		uint64_t samples = left < UINT32_MAX ? left : UINT32_MAX;
+		hit.count = row->size ? samples * row->size : row->hits;
+		hit.more_samples = (uint32_t)(samples - 1);
+		left -= samples;
+		size_t first = profile->hit_count;
+		status = profile_add_hit_row(profile, &hit);
+		if (status == 0 && row->labels != PROFILE_NO_LABELS)
+			status = profile_label_hits(profile, first, row->labels);
+	}
+	return status;
+}
+
+/* Sets the times of the sum. Removes the findings that readers derive from figures, which are those of the sum now. */
+static void set_facts(struct merge *merge)
+{
+	struct profile *profile = merge->assemble.profile;
+	profile->start_unix_ns = merge->first_unix_ns;
+	if (merge->lacks_duration)
+		profile->end_ns = profile->start_ns;
+	findings_remove(profile, FINDING_SAMPLES_LOST, "");
+	findings_remove(profile, FINDING_PATHS_BROKEN, "");
+}
+
+struct profile *merge_finish(struct merge *merge, struct error *error)
+{
+	struct assemble *assemble = &merge->assemble;
+	uint64_t memory = merge->selection.memory;
+	int status = 0;
+	for (size_t i = 0; i < merge->sum.count && status == 0; i++) {
+		bool has_room = memory == 0 || i < memory / sizeof(struct profile_hit);
+		status = has_room ? put_row(merge, &merge->sum.items[i]) : ERROR_LIMIT;
+	}
+	set_facts(merge);
+	if (status < 0)
+		assemble_fail(assemble, status);
+	struct profile *profile = assemble_finish(assemble, status);
+	assemble->source = NULL;
+	if (!profile)
+		*error = merge->error;
+	merge_free(merge);
+	return profile;
+}

@@ -1,0 +1,41 @@
+/* Shared by the files of the store on SQLite. */
+#ifndef STORE_SQLITE_H
+#define STORE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+enum { SQLITE_WAIT_MS = 60000 }; /* for other writers */
+
+struct sqlite_store {
+	struct store store; /* first */
+	sqlite3 *db;        /* owned */
+	char *path;         /* owned */
+	struct store_settings settings;
+};
+
+/* Sets the error to "cannot VERB store 'PATH': REASON", by the last error of SQLite. Returns its code. */
+int sqlite_fail(const struct sqlite_store *store, const char *verb, struct error *error);
+
+/* Returns a statement, which the caller finalizes, or NULL with `error` set. */
+sqlite3_stmt *sqlite_prepare(const struct sqlite_store *store, const char *sql, struct error *error);
+
+/* Executes SQL without results. Returns 0 or a negative error. */
+int sqlite_execute(const struct sqlite_store *store, const char *sql, const char *verb, struct error *error);
+
+/* Executes a bound statement without results, and makes it ready for the next values. Returns 0 or a negative error. */
+int sqlite_run(const struct sqlite_store *store, sqlite3_stmt *statement, const char *verb, struct error *error);
+
+/* Ends a transaction: commits it if `status` is 0, and otherwise removes all that it changed. Returns `status`, or the error of the
+ * commit. */
+int sqlite_end(const struct sqlite_store *store, int status, const char *verb, struct error *error);
+
+/* The functions of store_sqlite that other files have. */
+int sqlite_store_add(struct store *base, const struct store_recording *recording, struct error *error);
+struct profile *sqlite_store_select(struct store *base, const struct store_selection *selection, struct error *error);
+int sqlite_store_stats(struct store *base, struct store_statistics *statistics, struct error *error);
+int sqlite_store_prune(struct store *base, int64_t before_unix_ns, const char *service, uint64_t *removed,
+		       struct error *error);
+
+#endif

@@ -1,0 +1,294 @@
+/* Reads a selection of a store on SQLite into a profile. Call paths and names are looked up when a hit first needs them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "store/assemble.h"
+#include "store/sqlite.h"
+
+enum lookup { MODULE, FUNCTION, LOCATION, FRAMES, STACK, SERIES, HITS, TOUCHES, LABELS, LOOKUPS };
+
+static const char *const lookups[LOOKUPS] = {
+	"SELECT path, kind, build_id FROM modules WHERE id = ?",
+	"SELECT name, linkage, module, file, line, role, category FROM functions WHERE id = ?",
+	"SELECT module, address, by_frames FROM locations WHERE id = ?",
+	"SELECT function, file, line, discriminator, inlined, kind FROM frames WHERE location = ? ORDER BY depth",
+	"SELECT parent, location FROM stacks WHERE id = ?",
+	"SELECT id, number, thread, labels FROM series WHERE profile = ? ORDER BY id",
+	"SELECT bucket, stack, hits, samples FROM hits WHERE series = ? AND bucket >= ? AND bucket < ?",
+	"SELECT bucket, stack, hits, mapping, address FROM touches WHERE series = ? AND bucket >= ? AND bucket < ?",
+	"SELECT key, value FROM labels WHERE profile = ? ORDER BY key",
+};
+
+struct selector {
+	const struct sqlite_store *store;
+	struct assemble assemble;
+	struct error *error;
+	sqlite3_stmt *statements[LOOKUPS];
+};
+
+/* Returns the statement with its first value, ready for sqlite3_step. */
+static sqlite3_stmt *begin(const struct selector *selector, enum lookup lookup, int64_t id)
+{
+	sqlite3_stmt *statement = selector->statements[lookup];
+	sqlite3_reset(statement);
+	sqlite3_bind_int64(statement, 1, id);
+	return statement;
+}
+
+/* Steps to the next row. Returns 1, 0 if there are no more, or a negative error. */
+static int next(const struct selector *selector, sqlite3_stmt *statement)
+{
+	int step = sqlite3_step(statement);
+	if (step == SQLITE_ROW)
+		return 1;
+	int status = step == SQLITE_DONE ? 0 : sqlite_fail(selector->store, "read", selector->error);
+	sqlite3_reset(statement);
+	return status;
+}
+
+/* Reads the one row with this id. Returns as next. */
+static int find(const struct selector *selector, enum lookup lookup, int64_t id, sqlite3_stmt **row)
+{
+	*row = begin(selector, lookup, id);
+	return next(selector, *row);
+}
+
+/* Returns a text of the current row. NULL is "". */
+static const char *text_of(sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+	return text ? text : "";
+}
+
+/* --- names --- */
+
+static int read_module(void *context, int64_t id, struct assembled_module *module)
+{
+	sqlite3_stmt *row;
+	int got = find(context, MODULE, id, &row);
+	if (got > 0)
+		*module = (struct assembled_module){ .path = text_of(row, 0),
+						     .kind = sqlite3_column_int64(row, 1),
+						     .build_id = sqlite3_column_blob(row, 2),
+						     .build_id_bytes = (size_t)sqlite3_column_bytes(row, 2) };
+	return got;
+}
+
+static int read_function(void *context, int64_t id, struct assembled_function *function)
+{
+	sqlite3_stmt *row;
+	int got = find(context, FUNCTION, id, &row);
+	if (got > 0)
+		*function = (struct assembled_function){ .name = text_of(row, 0),
+							 .linkage = text_of(row, 1),
+							 .module = sqlite3_column_int64(row, 2),
+							 .file = text_of(row, 3),
+							 .line = sqlite3_column_int64(row, 4),
+							 .role = sqlite3_column_int64(row, 5),
+							 .group = text_of(row, 6) };
+	return got;
+}
+
+static int read_location(void *context, int64_t id, struct assembled_location *location)
+{
+	sqlite3_stmt *row;
+	int got = find(context, LOCATION, id, &row);
+	if (got > 0)
+		*location = (struct assembled_location){ .module = sqlite3_column_int64(row, 0),
+							 .address = (uint64_t)sqlite3_column_int64(row, 1),
+							 .by_frames = sqlite3_column_int(row, 2) != 0 };
+	return got;
+}
+
+/* The rows of a location come from one statement: the calls of depth 1 and more take its next ones. */
+static int read_frame(void *context, int64_t location, size_t depth, struct assembled_frame *frame)
+{
+	const struct selector *selector = context;
+	sqlite3_stmt *row = depth == 0 ? begin(selector, FRAMES, location) : selector->statements[FRAMES];
+	int got = next(selector, row);
+	if (got > 0)
+		*frame = (struct assembled_frame){ .function = sqlite3_column_int64(row, 0),
+						   .file = (const char *)sqlite3_column_text(row, 1),
+						   .line = sqlite3_column_int64(row, 2),
+						   .discriminator = sqlite3_column_int64(row, 3),
+						   .inlined = sqlite3_column_int(row, 4) != 0,
+						   .kind = sqlite3_column_int64(row, 5) };
+	return got;
+}
+
+static int read_stack(void *context, int64_t id, struct assembled_stack *stack)
+{
+	const struct selector *selector = context;
+	sqlite3_stmt *row;
+	int got = find(selector, STACK, id, &row);
+	if (got <= 0)
+		return got;
+	*stack = (struct assembled_stack){ .parent = sqlite3_column_int64(row, 0),
+					   .location = sqlite3_column_int64(row, 1) };
+	if (stack->parent < 0 || stack->parent >= id)
+		return assemble_corrupt(&selector->assemble, "a call path is circular");
+	return got;
+}
+
+/* --- hits --- */
+
+static int read_rows(struct selector *selector, enum lookup lookup, int64_t series, const struct assembled_row *of)
+{
+	struct assemble *assemble = &selector->assemble;
+	int64_t first, end;
+	int status;
+	assemble_buckets(assemble, of->recording, &first, &end);
+	sqlite3_stmt *row = begin(selector, lookup, series);
+	sqlite3_bind_int64(row, 2, first);
+	sqlite3_bind_int64(row, 3, end);
+	while ((status = next(selector, row)) > 0) {
+		struct assembled_row values = *of;
+		int64_t node = assemble_stack(assemble, sqlite3_column_int64(row, 1));
+		if (node < 0)
+			return (int)node;
+		values.bucket = sqlite3_column_int64(row, 0);
+		values.node = (uint32_t)node;
+		values.hits = sqlite3_column_int64(row, 2);
+		if (lookup == HITS) {
+			values.samples = sqlite3_column_int64(row, 3);
+			status = assemble_hit(assemble, &values);
+		} else {
+			values.mapping = text_of(row, 3);
+			values.address = sqlite3_column_int64(row, 4);
+			status = assemble_touch(assemble, &values);
+		}
+		if (status < 0)
+			return status;
+	}
+	return status;
+}
+
+static int read_series(struct selector *selector, int64_t profile, size_t recording)
+{
+	int status;
+	sqlite3_stmt *row = begin(selector, SERIES, profile);
+	while ((status = next(selector, row)) > 0) {
+		const struct assembled_row values = { .recording = recording,
+						      .resource = sqlite3_column_int64(row, 1),
+						      .thread = sqlite3_column_int64(row, 2),
+						      .labels = sqlite3_column_int64(row, 3) };
+		int64_t series = sqlite3_column_int64(row, 0);
+		if (!assemble_chooses(&selector->assemble, recording, values.resource, values.labels))
+			continue;
+		status = read_rows(selector, HITS, series, &values);
+		if (status == 0)
+			status = read_rows(selector, TOUCHES, series, &values);
+		if (status < 0)
+			return status;
+	}
+	return status;
+}
+
+/* --- recordings --- */
+
+/* Reads the labels of a recording into `items`, whose texts the caller frees. Returns 0 or a negative error. */
+static int read_labels(struct selector *selector, int64_t profile, struct store_label **items, size_t *count)
+{
+	size_t capacity = 0;
+	int status;
+	sqlite3_stmt *row = begin(selector, LABELS, profile);
+	while ((status = next(selector, row)) > 0) {
+		const char *key = (const char *)sqlite3_column_text(row, 0);
+		const char *value = (const char *)sqlite3_column_text(row, 1);
+		if (!key || !*key || !value)
+			return assemble_corrupt(&selector->assemble, "a label is empty");
+		struct store_label label = { .key = strdup(key), .value = strdup(value) };
+		if (!label.key || !label.value || ARRAY_RESERVE(*items, capacity, *count + 1) < 0) {
+			free((char *)label.key);
+			free((char *)label.value);
+			return error_set(selector->error, ERROR_MEMORY, "cannot read store '%s': out of memory",
+					 selector->store->path);
+		}
+		(*items)[(*count)++] = label;
+	}
+	return status;
+}
+
+static int read_recording(struct selector *selector, sqlite3_stmt *row)
+{
+	struct store_label *labels = NULL;
+	size_t count = 0;
+	int64_t profile = sqlite3_column_int64(row, 0);
+	int status = read_labels(selector, profile, &labels, &count);
+	const struct assembled_recording recording = {
+		.description = sqlite3_column_blob(row, 1),
+		.description_bytes = (size_t)sqlite3_column_bytes(row, 1),
+		.start_unix_ns = sqlite3_column_int64(row, 2),
+		.end_unix_ns = sqlite3_column_int64(row, 3),
+		.first_bucket = sqlite3_column_int64(row, 4),
+		.ended = sqlite3_column_int(row, 5) != 0,
+		.labels = { .items = labels, .count = count },
+		.name = selector->store->path,
+	};
+	int64_t number = status == 0 ? assemble_recording(&selector->assemble, &recording) : status;
+	status = number < 0 ? (int)number : read_series(selector, profile, (size_t)number);
+	for (size_t i = 0; i < count; i++) {
+		free((char *)labels[i].key);
+		free((char *)labels[i].value);
+	}
+	free(labels);
+	return status;
+}
+
+static int read_recordings(struct selector *selector, const struct store_selection *selection)
+{
+	sqlite3_stmt *row =
+		sqlite_prepare(selector->store,
+			       "SELECT id, description, start, end, first_bucket, ended FROM profiles WHERE (?1 IS "
+			       "NULL OR service = ?1) "
+			       "AND (?2 IS NULL OR host = ?2) AND start < ?4 AND end >= ?3 ORDER BY start, id",
+			       selector->error);
+	int status = row ? 1 : selector->error->code;
+	if (row) {
+		sqlite3_bind_text(row, 1, selection->service, -1, SQLITE_STATIC);
+		sqlite3_bind_text(row, 2, selection->host, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(row, 3, selection->from_unix_ns);
+		sqlite3_bind_int64(row, 4, selection->to_unix_ns);
+	}
+	while (status > 0 && (status = next(selector, row)) > 0) {
+		int read = read_recording(selector, row);
+		status = read < 0 ? read : 1;
+	}
+	sqlite3_finalize(row);
+	return status == 0 ? assemble_check_found(&selector->assemble, selector->store->path) : status;
+}
+
+static int select_all(struct selector *selector, const struct store_selection *selection,
+		      const struct assemble_source *source)
+{
+	int status = assemble_init(&selector->assemble, selection, selector->store->settings.bucket_ns, source,
+				   selector->error);
+	for (int i = 0; i < LOOKUPS && status == 0; i++) {
+		selector->statements[i] = sqlite_prepare(selector->store, lookups[i], selector->error);
+		status = selector->statements[i] ? 0 : selector->error->code;
+	}
+	/* One transaction, so that a writer changes nothing meanwhile. */
+	if (status == 0)
+		status = sqlite_execute(selector->store, "BEGIN", "read", selector->error);
+	if (status == 0)
+		status = read_recordings(selector, selection);
+	for (int i = 0; i < LOOKUPS; i++)
+		sqlite3_finalize(selector->statements[i]);
+	sqlite3_exec(selector->store->db, "ROLLBACK", NULL, NULL, NULL);
+	return status;
+}
+
+struct profile *sqlite_store_select(struct store *base, const struct store_selection *selection, struct error *error)
+{
+	struct error own = { 0 };
+	struct selector selector = { .store = (struct sqlite_store *)base, .error = error ? error : &own };
+	const struct assemble_source source = { .context = &selector,
+						.module = read_module,
+						.function = read_function,
+						.location = read_location,
+						.frame = read_frame,
+						.stack = read_stack };
+	int status = select_all(&selector, selection, &source);
+	return assemble_finish(&selector.assemble, status);
+}

@@ -1,0 +1,94 @@
+#include "store/store.h"
+
+#include <string.h>
+
+/* The first one is that of a plain path. */
+static const struct store_kind *const kinds[] = { &store_sqlite, &store_clickhouse };
+
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), SCHEMES = sizeof(kinds[0]->schemes) / sizeof(kinds[0]->schemes[0]) };
+
+/* Returns the kind with a scheme with which the text begins, or NULL. Sets *place behind "SCHEME://". */
+static const struct store_kind *kind_of(const char *text, const char **place)
+{
+	static const char mark[] = "://";
+	for (size_t i = 0; i < KINDS * SCHEMES; i++) {
+		const struct store_kind *kind = kinds[i / SCHEMES];
+		const char *scheme = kind->schemes[i % SCHEMES];
+		size_t length = scheme ? strlen(scheme) : 0;
+		if (length > 0 && strncmp(text, scheme, length) == 0 &&
+		    strncmp(text + length, mark, sizeof(mark) - 1) == 0) {
+			*place = text + length + sizeof(mark) - 1;
+			return kind;
+		}
+	}
+	return NULL;
+}
+
+bool store_is_url(const char *text)
+{
+	const char *place;
+	return kind_of(text, &place) != NULL;
+}
+
+static const struct store_kind *find_kind(const char *url, const char **place, struct error *error)
+{
+	const struct store_kind *kind = kind_of(url, place);
+	if (!kind && strstr(url, "://")) {
+		error_set(error, ERROR_USAGE,
+			  "'%s' is no URL of a store (sqlite:///PATH, a path, or http://HOST:8123/DATABASE)", url);
+		return NULL;
+	}
+	if (!kind) {
+		kind = kinds[0];
+		*place = url;
+	}
+	if (!**place) {
+		error_set(error, ERROR_USAGE, "'%s' has no path (sqlite:///PATH, http://HOST:8123/DATABASE)", url);
+		return NULL;
+	}
+	return kind;
+}
+
+int store_create(const char *url, const struct store_settings *settings, struct error *error)
+{
+	const char *place;
+	const struct store_kind *kind = find_kind(url, &place, error);
+	return kind ? kind->create(url, place, settings, error) : ERROR_USAGE;
+}
+
+struct store *store_open(const char *url, enum store_mode mode, struct error *error)
+{
+	const char *place;
+	const struct store_kind *kind = find_kind(url, &place, error);
+	struct store *store = kind ? kind->open(url, place, mode, error) : NULL;
+	if (store)
+		store->kind = kind;
+	return store;
+}
+
+void store_close(struct store *store)
+{
+	if (store)
+		store->kind->close(store);
+}
+
+int store_add(struct store *store, const struct store_recording *recording, struct error *error)
+{
+	return store->kind->add(store, recording, error);
+}
+
+struct profile *store_select(struct store *store, const struct store_selection *selection, struct error *error)
+{
+	return store->kind->select(store, selection, error);
+}
+
+int store_stats(struct store *store, struct store_statistics *statistics, struct error *error)
+{
+	return store->kind->stats(store, statistics, error);
+}
+
+int store_prune(struct store *store, int64_t before_unix_ns, const char *service, uint64_t *removed,
+		struct error *error)
+{
+	return store->kind->prune(store, before_unix_ns, service, removed, error);
+}

@@ -1,0 +1,433 @@
+"""Call paths with functions of their own in the source (`cpprof contextualize`)."""
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from json_support import valid_json
+from record_support import CPPROF, PROGRAMS, REPOSITORY, build, record_well, run_cpprof
+
+sys.path[:0] = [str(REPOSITORY / "tests/decoder"), str(REPOSITORY / "tests/naive")]
+import candidates  # noqa: E402
+import decode  # noqa: E402
+
+SOURCES = PROGRAMS / "contextualize"
+PROCESS_DB = REPOSITORY / "examples/process_db"
+COMPILERS = {".c": "gcc", ".cc": "g++", ".cpp": "g++"}
+RANK = re.compile(r"^ *([\d.]+) +([\d.]+) ±[ \d.]+ +([\d.]+) +([\d.]+|-) +(\S.*)$", re.MULTILINE)
+
+
+def edit(folder, path, *words, names, flags=()):
+	sources = [word for name in names for word in ("--source", name)]
+	return run_cpprof("contextualize", "--edit", *words, *sources, path, *(("--", *flags) if flags else ()), cwd=folder)
+
+
+def apply_patch(folder, text):
+	subprocess.run(["patch", "-p1", "-s", "-N", "-r", "-"], input=text, text=True, cwd=folder, check=True)
+
+
+def compiled(folder, names, output, *flags):
+	compiler = COMPILERS[names[0][names[0].rindex("."):]]
+	# An original that only the path called is unused now: the patch leaves it.
+	command = [compiler, "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", *flags, "-o", output, *names, "-lm", "-pthread"]
+	result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+	assert result.returncode == 0, result.stderr
+	return folder / output
+
+
+def output_of(program, *arguments):
+	result = subprocess.run([program, *arguments], capture_output=True, check=False)
+	return result.returncode, result.stdout
+
+
+# --- the copies ---
+
+CASES = {
+	"generic": (PROGRAMS, ["generic.c"], ["20"], {
+		"main;digest;each;fold;op_xor": ["digest_1", "each_1, where f = op_xor", "fold_1, where f = op_xor", "op_xor_1"],
+		"each;fold": ["fold_1"],
+		"sum;each": ["each_1, where f = op_add"],
+	}),
+	"recursive": (SOURCES, ["recursive.c"], [], {
+		"main;a;parse": ["a_1", "parse_1, where f = twice", "helper_1, where f = twice: leads back to the path",
+			"group_1, where f = twice: leads back to the path"],
+		"a;parse;twice": None,
+		"main;a;parse;helper;group": ["a_1", "parse_1, where f = twice", "helper_1, where f = twice", "group_1, where f = twice"],
+		"main;b;parse;plus": None,
+	}),
+	"members": (SOURCES, ["members.cc"], [], {
+		"main;ns::first(std::vector<int> const&);ns::Sorter::run;inside": ["first_1", "run_1, where less = less", "inside_1"],
+		"ns::second;run;more": ["run_1, where less = more", "more_1"],
+	}),
+	"files": (SOURCES / "files", ["main.c", "lib.c", "lib.h"], [], {
+		"main;twice;fold;add": ["twice_1, where f = add", "fold_1, where f = add", "add_1"],
+		"main;fold": ["fold_1"],
+	}),
+	"process_db": (PROCESS_DB, ["process_db.c", "employee.h"], ["db.txt"], {
+		"main;uniquify_db;qsort": ["uniquify_db_1", "qsort_1, where __compar = name_field_lt"],
+		"print_salary_stats;qsort_r": ["qsort_1, where __compar = integer_lt"],
+		"main;read_db;add_record;allocate": ["read_db_1", "add_record_1", "allocate_1"],
+	}),
+}
+
+
+@pytest.mark.parametrize(("case", "path"), [(case, path) for case, row in CASES.items() for path in row[3]])
+def test_patched_program_has_the_same_output(tmp_path, case, path):
+	"""The patch contains the expected copies, applies, compiles without a warning, and changes no output."""
+	folder, names, arguments, paths = CASES[case]
+	for name in names:
+		shutil.copy(folder / name, tmp_path)
+	if case == "process_db":
+		subprocess.run(["gcc", "-O1", "-o", tmp_path / "generate_db", PROCESS_DB / "generate_db.c"], check=True)
+		subprocess.run([tmp_path / "generate_db", "2000", tmp_path / "db.txt"], check=True)
+	inputs = [str(tmp_path / word) if word.endswith(".txt") else word for word in arguments]
+	sources = [name for name in names if not name.endswith(".h")]
+	before = output_of(compiled(tmp_path, sources, "before"), *inputs)
+	result = edit(tmp_path, path, names=sources)
+	assert result.returncode == 0, result.stderr
+	copies = re.findall(r"^  (.*)$", result.stdout.partition("\n---")[0], re.MULTILINE)
+	assert paths[path] is None or copies == paths[path]
+	apply_patch(tmp_path, result.stdout)
+	assert before[0] == 0
+	assert output_of(compiled(tmp_path, sources, "after"), *inputs) == before
+	text = "".join((tmp_path / name).read_text() for name in names)
+	for copy in copies:
+		assert re.search(rf"\b{re.match('[A-Za-z_0-9]+', copy)[0]}\(", text)
+
+
+def test_sources_of_a_database(tmp_path):
+	"""The commands of compile_commands.json are used, from another folder; a second patch takes the next free names."""
+	for name in CASES["files"][1]:
+		shutil.copy(SOURCES / "files" / name, tmp_path)
+	(tmp_path / "build").mkdir()
+	(tmp_path / "build/compile_commands.json").write_text(json.dumps([
+		{"directory": str(tmp_path / "build"), "file": f"../{name}", "command": f"gcc -DUNUSED=1 -c ../{name}"} for name in ("main.c", "lib.c")]))
+	before = output_of(compiled(tmp_path, ["main.c", "lib.c"], "before"))
+	for number in (1, 2):
+		result = run_cpprof("contextualize", "--edit", "-p", "build", "main;fold", cwd=tmp_path)
+		assert result.returncode == 0, result.stderr
+		assert f"  fold_{number}\n" in result.stdout
+		apply_patch(tmp_path, result.stdout)
+		assert output_of(compiled(tmp_path, ["main.c", "lib.c"], "after")) == before
+		# The second patch is for a call that the first one left.
+		(tmp_path / "main.c").write_text((tmp_path / "main.c").read_text().replace("fold_1(items, 3, mul)", "fold(items, 3, mul)"))
+
+
+def test_style_of_the_file_is_kept(tmp_path):
+	"""Where the file follows its .clang-format, the patched file does, too."""
+	(tmp_path / ".clang-format").write_text("BasedOnStyle: LLVM\nColumnLimit: 60\n")
+	text = "int inner(int first_value, int second_value, int third) {\n  return first_value + second_value + third;\n}\n\n" \
+		"int outer(int first_value, int second_value) {\n  return inner(first_value, second_value, second_value + 1);\n}\n\n" \
+		"int main(void) { return outer(1, 2) - 6; }\n"
+	(tmp_path / "style.c").write_text(text)
+	assert subprocess.run(["clang-format", "style.c"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout == text
+	apply_patch(tmp_path, edit(tmp_path, "main;outer;inner", names=["style.c"]).stdout)
+	patched = (tmp_path / "style.c").read_text()
+	assert "outer_1(1, 2)" in patched
+	assert subprocess.run(["clang-format", "style.c"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout == patched
+	assert output_of(compiled(tmp_path, ["style.c"], "after"))[0] == 0
+
+
+REFUSALS = {
+	"it has a static variable, 'calls'": "static int f(void) { static int calls; return ++calls; } int main(void) { return f(); }",
+	"it uses its own name (__func__)": "static const char *f(void) { return __func__; } int main(void) { return f()[0]; }",
+	"its text comes from a macro": "#define F(name) static int name(int x) { return x; }\nF(f)\nint main(void) { return f(0); }",
+	"a call in 'main' comes from a macro": "static int f(int x) { return x; }\n#define CALL f(0)\nint main(void) { return CALL; }",
+	"it has no source here, and takes any number of arguments": "int f(int, ...); int main(void) { return f(1); }",
+	"no call in 'main' is known to lead to 'f'": "int main(void) { return 0; }",
+	"it runs when the program starts or ends": "__attribute__((constructor)) static void f(void) {} int main(void) { f(); return 0; }",
+	"it begins or ends within an #if": "#if 1\nint f(void) {\n#else\nint f(int x) {\n#endif\nreturn 0; } int main(void) { return f(); }",
+	"cannot read 'a.c': a.c:1: ": "int main(void) { return f(; }",
+	"a path to contextualize has from 2 to": None,
+}
+
+
+@pytest.mark.parametrize("message", REFUSALS)
+def test_refusals_of_copies(tmp_path, message):
+	(tmp_path / "a.c").write_text(REFUSALS[message] or "int main(void) { return 0; }")
+	path = "main;f" if REFUSALS[message] else "main;" + ";".join(f"f{i}" for i in range(70))
+	result = edit(tmp_path, path, names=["a.c"])
+	assert result.returncode in (1, 2)
+	assert message in result.stderr
+	assert result.stdout == ""
+
+
+@pytest.mark.parametrize(("words", "message"), [
+	(["--edit", "main;f"], "missing the sources of the path"),
+	(["--edit", "--verify", "main;f"], "--edit cannot be combined with --verify"),
+	(["main;f"], "missing --edit or --verify"),
+	(["--edit", "x.data", "main"], "'main' is not a call path"),
+	(["--edit", "main;f", "main;g"], "one argument too many: 'main;g'"),
+	(["--turns", "3"], "need --verify"),
+	(["--format", "json", "--edit", "main;f"], "--format is for the list of paths (leave out --edit)"),
+	(["--output", "x"], "--output needs --edit"),
+	(["--verify", "main;f"], "missing the build command"),
+	(["--verify", "main;f", "--", "make"], "missing the workload"),
+	(["--verify", "--turns", "1", "--run", "./a", "main;f", "--", "make"], "'1' is not a number of runs"),
+])
+def test_usage_errors(words, message):
+	result = run_cpprof("contextualize", *words)
+	assert result.returncode == 2
+	assert message in result.stderr
+
+
+def test_patch_outside_of_the_working_folder_is_refused(tmp_path):
+	(tmp_path / "here").mkdir()
+	(tmp_path / "a.c").write_text("static int f(void) { return 0; }\nint main(void) { return f(); }\n")
+	result = edit(tmp_path / "here", "main;f", names=["../a.c"])
+	assert result.returncode == 1
+	assert "it is not below the working folder" in result.stderr
+
+
+# --- the programs of the tests ---
+
+PATHS = 8 # of each program: a path costs a run of the parser and of the compiler
+
+
+def paths_of(program, folder):
+	"""Call paths of a recording that begin at main and whose functions are bare names of C."""
+	recorded = record_well(folder, program)
+	result = run_cpprof("report", "--down", "main", "--format", "json", "--threshold", "0.02", recorded.path)
+	entries = json.loads(result.stdout)["results"][0]["entries"]
+	return [";".join(entry["path"]) for entry in entries if 2 <= len(entry["path"]) <= 5 and all(map(str.isidentifier, entry["path"]))][:PATHS]
+
+
+@pytest.mark.parametrize(("name", "arguments", "least"), [
+	("generic.c", ["600"], 6), ("recursion.c", ["once", "20"], 2), ("mixture.c", ["300"], 3), ("cloned.c", ["300"], 2)])
+def test_all_paths_of_a_program(tmp_path, name, arguments, least):
+	"""Every recorded path is either refused with a reason or copied; a copy changes no output."""
+	source = tmp_path / name
+	for header in PROGRAMS.glob("*.h"):
+		shutil.copy(header, tmp_path)
+	shutil.copy(PROGRAMS / name, source)
+	flags = ["-D_GNU_SOURCE", "-Wno-error"]
+	before = output_of(compiled(tmp_path, [name], "before", *flags), *arguments)
+	done = 0
+	for path in paths_of([tmp_path / "before", *arguments], tmp_path):
+		shutil.copy(PROGRAMS / name, source)
+		result = edit(tmp_path, path, names=[name], flags=flags[:1])
+		if result.returncode != 0:
+			assert "cannot contextualize" in result.stderr
+			continue
+		apply_patch(tmp_path, result.stdout)
+		assert output_of(compiled(tmp_path, [name], "after", *flags), *arguments) == before, path
+		done += 1
+	assert done >= least
+
+
+# --- ranks ---
+
+def ranked(path, *words):
+	result = run_cpprof("contextualize", *words, path)
+	assert result.returncode == 0, result.stderr
+	return [(row[4], float(row[0]), float(row[1]), float(row[2]), row[3]) for row in RANK.findall(result.stdout)]
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_ranks_agree_with_the_definition(tmp_path, compiler):
+	recorded = record_well(tmp_path, [build("generic.c", compiler=compiler), "4000"])
+	expected = candidates.ranked(decode.Profile(recorded.path.read_bytes()), 0.01)
+	found = ranked(recorded.path, "--limit", "0")
+	assert len(found) >= 4
+	assert {row[0] for row in found[:4]} == {f"{caller};each;fold" for caller in ("sum", "digest", "largest", "bits")}
+	assert [row[0] for row in found] == [row[0] for row in expected]
+	for row, (path, score, share, bits) in zip(found, expected, strict=True):
+		assert row[1:4] == pytest.approx((score, share, bits), abs=0.006), path
+
+
+def test_ranks_as_json_and_csv(tmp_path):
+	"""Both have the rows of the text, with all digits; --limit leaves out the same ones."""
+	recorded = record_well(tmp_path, [build("generic.c"), "2000"])
+	text = ranked(recorded.path, "--limit", "2")
+	document = valid_json(run_cpprof("contextualize", "--format", "json", "--limit", "2", recorded.path).stdout)
+	table = list(csv.DictReader(run_cpprof("contextualize", "--format", "csv", "--limit", "2", recorded.path).stdout.splitlines()))
+	everything = valid_json(run_cpprof("contextualize", "--format", "json", "--limit", "0", recorded.path).stdout)
+	assert document["omitted"] == len(everything["candidates"]) - 2 > 0
+	for row, entry, fields in zip(text, document["candidates"], table, strict=True):
+		assert row[0] == ";".join(entry["path"]) == fields["path"]
+		assert row[1:4] == pytest.approx((entry["score"], entry["fraction"], entry["bits"]), abs=0.006)
+		assert float(row[4]) == pytest.approx(entry["at_most"], abs=0.006)
+		assert {name: float(fields[name]) for name in fields if name != "path"} == pytest.approx({name: entry[name] for name in fields if name != "path"})
+
+
+FAILURES = {
+	"source": (["--edit", "--source", "missing.c", "digest;each;fold"], "missing.c"),
+	"database": (["--edit", "-p", "missing", "digest;each;fold"], "missing"),
+	"damaged": (["--edit", "-p", "damaged.json", "digest;each;fold"], "damaged.json"),
+	"output": (["--edit", "--source", "generic.c", "-o", "missing/x.patch", "digest;each;fold"], "cannot write 'missing/x.patch': No such file"),
+	"full": (["--edit", "--source", "generic.c", "-o", "/dev/full", "digest;each;fold"], "cannot write '/dev/full': No space left"),
+	"profile": (["missing.data"], "missing.data"),
+	"folder": (["--verify", "--source", "generic.c", "--run", "true", "-d", "missing/x", "digest;each;fold", "--", "true"], "missing/x"),
+	"build": (["--verify", "--source", "generic.c", "--run", "true", "digest;each;fold", "--", "false"], "the build 'before' failed"),
+	"patch": (["--verify", "--source", "generic.c", "--run", "./generic 9", "--patch", "missing.patch", "digest;each;fold", "--", "make"],
+		"cannot read the patch 'missing.patch': No such file"),
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+def test_failures(tmp_path, case):
+	"""Each failure is reported with its object; nothing is written beside that, and the source stays as it was."""
+	words, message = FAILURES[case]
+	shutil.copy(PROGRAMS / "generic.c", tmp_path)
+	(tmp_path / "damaged.json").write_text("[{")
+	result = run_cpprof("contextualize", *words, cwd=tmp_path)
+	assert result.returncode in (1, 2), result.stdout
+	assert message in result.stderr
+	assert result.stderr.startswith("cpprof contextualize: ")
+	assert (tmp_path / "generic.c").read_bytes() == (PROGRAMS / "generic.c").read_bytes()
+	assert not list(tmp_path.glob("*.patch"))
+
+
+@pytest.mark.parametrize("words", [[], ["--format", "json"], ["--format", "csv"]])
+def test_full_output(tmp_path, words):
+	recorded = record_well(tmp_path, [build("generic.c"), "1500"])
+	with open("/dev/full", "wb") as full:
+		result = subprocess.run([CPPROF, "contextualize", *words, recorded.path], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+	assert result.returncode == 1
+	assert "No space left" in result.stderr
+
+
+def test_bound_is_that_of_what_if(tmp_path):
+	recorded = record_well(tmp_path, [build("generic.c"), "2000"])
+	for path, _, _, _, bound in ranked(recorded.path):
+		result = run_cpprof("whatif", "-r", "cpu", "--format", "json", recorded.path, f"{path}=0")
+		assert float(bound) == pytest.approx(1 / json.loads(result.stdout)["results"][0]["predicted_total"], rel=0.01)
+
+
+def test_best_path_is_taken_without_one(tmp_path):
+	shutil.copy(PROGRAMS / "generic.c", tmp_path)
+	recorded = record_well(tmp_path, [build("generic.c"), "2000"])
+	best = ranked(recorded.path)[0][0]
+	result = run_cpprof("contextualize", "--edit", "--source", "generic.c", recorded.path, cwd=tmp_path)
+	assert result.returncode == 0, result.stderr
+	assert f"Copies for the call path {best}:" in result.stdout
+
+
+def test_program_without_contexts_has_no_candidate(tmp_path):
+	recorded = record_well(tmp_path, [build("recursion.c"), "once", "20"])
+	assert "No function works otherwise on one call path than on the others" in run_cpprof("contextualize", recorded.path).stdout
+
+
+# --- shares, and the verification ---
+
+@pytest.mark.measured("compares shares of two recordings")
+def test_copies_have_the_shares_of_the_originals(tmp_path):
+	shutil.copy(PROGRAMS / "generic.c", tmp_path)
+	before = record_well(tmp_path, [compiled(tmp_path, ["generic.c"], "before"), "3000"])
+	shares = {}
+	for path, recorded in (("main digest", before), ("main digest_1", None)):
+		if recorded is None:
+			# Without the constant parameter of the copies below, the code is the same.
+			apply_patch(tmp_path, edit(tmp_path, "main;digest", names=["generic.c"]).stdout)
+			recorded = record_well(tmp_path, [compiled(tmp_path, ["generic.c"], "after"), "3000"])
+		result = run_cpprof("report", "--down", "main", "-r", "cpu", "--format", "json", recorded.path)
+		entries = json.loads(result.stdout)["results"][0]["entries"]
+		shares[path] = next((entry["fraction"], entry["error"]) for entry in entries if " ".join(entry["path"]) == path)
+	(old, old_error), (new, new_error) = shares.values()
+	assert abs(old - new) <= 1.5 * (old_error + new_error)
+
+
+def verify(folder, path, name, run, *words):
+	return run_cpprof("contextualize", "--verify", "--source", name, "--run", run, *words, path, "--", "make", cwd=folder, timeout=600)
+
+
+def figures(text):
+	return {name: tuple(map(float, row)) for name, *row in re.findall(r"^(Before|After|Predicted|Measured) +([\d.]+) ±([\d.]+)", text, re.MULTILINE)}
+
+
+@pytest.mark.measured("compares CPU times of two builds")
+def test_prediction_agrees_with_the_measurement(tmp_path):
+	"""process_db as in the 1993 paper: its expensive sort gets a copy, and the copy a better algorithm."""
+	shutil.rmtree(tmp_path / "project", ignore_errors=True)
+	folder = tmp_path / "project"
+	folder.mkdir()
+	for name in ("process_db.c", "employee.h", "generate_db.c"):
+		shutil.copy(PROCESS_DB / name, folder)
+	(folder / "Makefile").write_text("process_db: process_db.c\n\t$(CC) -O2 -o $@ process_db.c\n")
+	subprocess.run(["gcc", "-O2", "-o", "generate_db", "generate_db.c"], cwd=folder, check=True)
+	subprocess.run(["./generate_db", "100000", "db.txt"], cwd=folder, check=True)
+	original = (folder / "process_db.c").read_text()
+	patch = edit(folder, "main;uniquify_db;qsort", names=["process_db.c"]).stdout
+	apply_patch(folder, patch)
+	copy = (folder / "process_db.c").read_text()
+	assert "\tqsort(base, nmemb, size, name_field_lt);\n" in copy
+	better = copy.replace("static void qsort_1(", SORT + "static void qsort_1(").replace(
+		"\tqsort(base, nmemb, size, name_field_lt);\n", "\t(void)size;\n\tsort_names(base, nmemb);\n")
+	(folder / "process_db.c").write_text(original)
+	(tmp_path / "better.c").write_text(better)
+	difference = subprocess.run(["diff", "-u", "--label", "a/process_db.c", "--label", "b/process_db.c", folder / "process_db.c",
+		tmp_path / "better.c"], capture_output=True, text=True, check=False)
+	(folder / "better.patch").write_text(difference.stdout)
+	result = verify(folder, "main;uniquify_db;qsort_r", "process_db.c", "./process_db db.txt", "--patch", "better.patch", "--turns", "8")
+	assert result.returncode == 0, result.stderr
+	assert "Output     the same" in result.stdout
+	found = figures(result.stdout)
+	assert found["Before"][0] > 1.1 * found["After"][0] # less where page faults are dear, which reading the file makes
+	assert found["Measured"][0] < 0.95, result.stdout
+	assert "they agree within their errors" in result.stdout, result.stdout
+
+
+# A merge sort whose comparison is inlined, and that finds the first bytes of a name beside the pointer.
+SORT = """struct entry {
+	uint64_t first, second;
+	struct employee *record;
+};
+
+static inline bool is_before(const struct entry *a, const struct entry *b)
+{
+	if (a->first != b->first)
+		return a->first < b->first;
+	if (a->second != b->second)
+		return a->second < b->second;
+	return name_field_lt(&a->record, &b->record) <= 0;
+}
+
+static void merge(const struct entry *from, struct entry *to, size_t begin, size_t middle, size_t end)
+{
+	for (size_t left = begin, right = middle, at = begin; at < end; at++)
+		to[at] = right == end || (left < middle && is_before(&from[left], &from[right])) ? from[left++] : from[right++];
+}
+
+static void sort_names(struct employee **pointers, size_t count)
+{
+	struct entry *from = allocate(count, sizeof(*from)), *to = allocate(count, sizeof(*to));
+	for (size_t i = 0; i < count; i++) {
+		uint64_t keys[2];
+		memcpy(keys, pointers[i]->name, sizeof(keys));
+		from[i] = (struct entry){ __builtin_bswap64(keys[0]), __builtin_bswap64(keys[1]), pointers[i] };
+	}
+	for (size_t width = 1; width < count; width *= 2) {
+		for (size_t i = 0; i < count; i += 2 * width)
+			merge(from, to, i, i + width < count ? i + width : count, i + 2 * width < count ? i + 2 * width : count);
+		struct entry *sorted = to;
+		to = from;
+		from = sorted;
+	}
+	for (size_t i = 0; i < count; i++)
+		pointers[i] = from[i].record;
+	free(from);
+	free(to);
+}
+
+"""
+
+
+@pytest.mark.measured("compares CPU times of two builds")
+def test_verify_of_generic_functions(tmp_path):
+	shutil.rmtree(tmp_path / "project", ignore_errors=True)
+	folder = tmp_path / "project"
+	folder.mkdir()
+	shutil.copy(PROGRAMS / "generic.c", folder)
+	(folder / "Makefile").write_text("generic: generic.c\n\t$(CC) -O2 -o $@ generic.c\n")
+	result = verify(folder, "digest;each;fold;op_xor", "generic.c", "./generic 3000", "--turns", "6")
+	assert result.returncode == 0, result.stderr
+	found = figures(result.stdout)
+	bound = re.search(r"^Bound +([\d.]+) times as fast, if digest;each took no time$", result.stdout, re.MULTILINE)
+	assert 1 / float(bound[1]) <= found["Predicted"][0] < 0.95, result.stdout
+	assert found["Measured"][0] < 1, result.stdout
+	# Without the calls on the path, the compiler also has fewer callers of the originals to care for: the gain may be larger.
+	measured, predicted = found["Measured"], found["Predicted"]
+	assert measured[0] <= predicted[0] + measured[1] + predicted[1], result.stdout

@@ -1,0 +1,350 @@
+"""A gate for changes: `record --repeat` makes the recordings, and `diff --fail-above` compares them."""
+import csv
+import io
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+
+import pytest
+from cli_support import CPPROF, check_failure, done, run
+from json_support import valid_json
+from record_support import build
+
+RECORD = ["record", "--backend", "preload"]
+SUMMARY = re.compile(r"cpprof: (\d+)(?: of (\d+))? recordings?, (\S+)(?: to (\S+))?: (\d+) samples?, (\d+) lost(?:, (.*))?")
+
+
+def folded(folder, name, lines):
+	(folder / "stacks").write_text(lines)
+	done("import", "--format", "folded", "-o", name, "stacks", directory=folder)
+
+
+def recordings(folder, side, amounts, rest=20000):
+	"""Makes profiles of main with its callees parse and store: parse has the given hits, one number a recording."""
+	for index, hits in enumerate(amounts, 1):
+		folded(folder, f"{side}-{index}.data", f"main;parse {hits}\nmain;parse;read {hits // 2}\nmain;store {rest}\n")
+	return [f"{side}-{index}.data" for index in range(1, len(amounts) + 1)]
+
+
+# Amounts that differ between runs by about 1 %.
+EQUAL = [2000, 2020, 1985, 2010, 1990]
+SLOWER = [2420, 2395, 2405, 2380, 2410]
+
+
+# --- record --repeat ---
+
+
+def test_repeat_makes_numbered_files(tmp_path):
+	result = run(*RECORD, "--repeat", 3, "-o", tmp_path / "a.b.data", "--", "sh", "-c", "echo $$", directory=tmp_path)
+	assert result.returncode == 0, result.stderr
+	assert len(set(result.stdout.split())) == 3
+	assert sorted(path.name for path in tmp_path.iterdir()) == ["a.b-1.data", "a.b-2.data", "a.b-3.data"]
+	lines = result.stderr.splitlines()
+	assert len(lines) == 4, lines
+	made, of, first, last, samples, lost, _ = SUMMARY.fullmatch(lines[-1]).groups()
+	assert (made, of, first, last) == ("3", None, str(tmp_path / "a.b-1.data"), str(tmp_path / "a.b-3.data"))
+	each = [re.match(r"cpprof: (\d+) samples?, (\d+) lost", line).groups() for line in lines[:3]]
+	assert (int(samples), int(lost)) == tuple(sum(map(int, column)) for column in zip(*each))
+
+
+@pytest.mark.parametrize("output, expected", [(None, "cpprof-1.data"), ("x", "x-1"), (".hidden", ".hidden-1"), ("d.e/x", "d.e/x-1")])
+def test_names_of_the_files(tmp_path, output, expected):
+	(tmp_path / "d.e").mkdir()
+	options = ["-o", output] if output else []
+	assert run(*RECORD, "--repeat", 1, *options, "--", "true", directory=tmp_path).returncode == 0
+	assert (tmp_path / expected).is_file()
+
+
+def test_repeat_with_hooks_counts_the_same(tmp_path):
+	program = build("forms.c", "-finstrument-functions")
+	result = run("record", "--instrumented=counts", "--repeat", 2, "--", program, "50", directory=tmp_path)
+	assert result.returncode == 0, result.stderr
+	# Exact counts of equal runs do not differ.
+	assert re.search(r"calls [\d,]+ calls each, ±0\.0 % \(standard deviation\)$", result.stderr.splitlines()[-1]), result.stderr
+	assert "gate: no change above +0 %" in done("diff", "-r", "calls", "--fail-above", 0, "cpprof-1.data", "cpprof-2.data", directory=tmp_path)
+
+
+def test_status_of_the_command(tmp_path):
+	"""All recordings are made; the status is the first that is not 0."""
+	count = "n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n; test $n = 1 || exit $((n + 4))"
+	result = run(*RECORD, "--repeat", 3, "--", "sh", "-c", count, directory=tmp_path)
+	assert result.returncode == 6, result.stderr
+	assert (tmp_path / "cpprof-3.data").exists()
+	assert result.stderr.splitlines()[-1].startswith("cpprof: 3 recordings,")
+
+
+def test_failed_recording_ends_all(tmp_path):
+	result = run(*RECORD, "--repeat", 3, "--", "./absent", directory=tmp_path)
+	assert result.returncode == 127
+	assert result.stderr.splitlines()[-1] == "cpprof: 0 of 3 recordings"
+	assert result.stderr.count("absent") == 1 and not list(tmp_path.iterdir())
+	result = run(*RECORD, "--repeat", 3, "-o", "absent/x.data", "--", "true", directory=tmp_path)
+	assert result.returncode == 1 and result.stderr.count("absent/x-1.data") == 1, result.stderr
+
+
+@pytest.mark.parametrize("to", ["group", "recorder"])
+@pytest.mark.parametrize("traps", [False, True])
+def test_interrupt_ends_all(tmp_path, to, traps):
+	"""Whether the command dies of the signal or ends well, no further recording begins. The terminal's signal reaches all processes."""
+	command = f"""
+import signal, sys, time
+if {traps}:
+	signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+else:
+	signal.signal(signal.SIGINT, signal.SIG_DFL)
+print("ready", flush=True)
+time.sleep(60)
+"""
+	recorder = subprocess.Popen([CPPROF, *RECORD, "--repeat", "3", "--", sys.executable, "-c", command], cwd=tmp_path, text=True,
+		stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+	assert recorder.stdout.readline() == "ready\n"
+	if to == "group":
+		os.killpg(recorder.pid, signal.SIGINT)
+	else:
+		recorder.send_signal(signal.SIGINT)
+	_, err = recorder.communicate(timeout=60)
+	assert recorder.returncode == 128 + signal.SIGINT, err
+	assert err.splitlines()[-1].startswith("cpprof: 1 of 3 recordings, cpprof-1.data: "), err
+	assert (tmp_path / "cpprof-1.data").exists() and not (tmp_path / "cpprof-2.data").exists()
+
+
+def test_repeat_without_descriptors(tmp_path):
+	result = subprocess.run([CPPROF, *RECORD, "--repeat", "2", "--", "true"], cwd=tmp_path, capture_output=True, text=True, check=False,
+		preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)))
+	assert result.returncode == 1 and "cpprof record: cannot make a pipe: Too many open files" in result.stderr, result.stderr
+	assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words, message", [
+	(["--repeat", "0", "--", "true"], "'0' is not a number of recordings (--repeat 5; at most 1000)"),
+	(["--repeat", "1001", "--", "true"], "'1001' is not a number of recordings"),
+	(["--repeat", "x", "--", "true"], "'x' is not a number of recordings"),
+	(["--repeat", "2", "-p", "1", "--duration", "1"], "--repeat needs a command"),
+])
+def test_repeat_refuses(tmp_path, words, message):
+	result = run(*RECORD, *words, directory=tmp_path)
+	assert result.returncode == 2 and message in result.stderr, result.stderr
+	assert not list(tmp_path.iterdir())
+
+
+# --- diff --fail-above ---
+
+
+def test_gate_finds_the_change(tmp_path):
+	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
+	result = run("diff", "--fail-above", 10, *a, "--", *b, directory=tmp_path)
+	assert result.returncode == 3, result.stderr
+	gate = result.stdout[result.stdout.index("\ngate: "):]
+	assert gate.startswith("\ngate: 4 changes above +10 %:\n")
+	causes = [re.fullmatch(r"  samples \+(\S+) % ±(\S+) % \((.*) -> (.*)\) (\S+)", line).groups() for line in gate.splitlines()[2:]]
+	assert sorted(cause[-1] for cause in causes) == ["main;parse", "main;parse;read", "parse", "read"]
+	for change, error, *_ in causes:
+		assert 18 < float(change) < 22 and 0 < float(error) < 6
+	# The limit is on the change: main grows by 3 %.
+	assert run("diff", "--fail-above", "25%", *a, "--", *b, directory=tmp_path).returncode == 0
+	assert "gate: 6 changes above +1 %" in run("diff", "--fail-above", 1, *a, "--", *b, directory=tmp_path).stdout
+	# A program that became faster passes.
+	assert run("diff", "--fail-above", 1, *b, "--", *a, directory=tmp_path).returncode == 0
+
+
+def test_gate_needs_significance(tmp_path):
+	"""The mean differs by 10 %, and the recordings of one side by 50 %: no alarm."""
+	a, b = recordings(tmp_path, "a", [1500, 2500, 2000]), recordings(tmp_path, "b", [1700, 2700, 2200])
+	result = run("diff", "--fail-above", 5, *a, "--", *b, directory=tmp_path)
+	assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "gate: no change above +5 %")
+
+
+def test_gate_of_equal_recordings(tmp_path):
+	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", EQUAL[::-1])
+	assert run("diff", "--fail-above", 0, *a, "--", *b, directory=tmp_path).returncode == 0
+
+
+def test_threshold_of_the_gate(tmp_path):
+	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
+	assert run("diff", "--body", "--fail-above", 10, "--threshold", 0.2, *a, "--", *b, directory=tmp_path).returncode == 0
+	assert run("diff", "--body", "--fail-above", 10, "--threshold", 0.05, "--limit", 1, *a, "--", *b, directory=tmp_path).returncode == 3
+
+
+def test_path_chooses_entries(tmp_path):
+	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
+
+	def compared(*words):
+		document = valid_json(run("diff", "--format", "json", "--fail-above", 10, *words, *a, "--", *b, directory=tmp_path).stdout)
+		return [(result["profile"], [row["path"] for row in result["entries"]]) for result in document["results"]], document["gate"]["exceeds"]
+
+	assert compared("--path", "store") == ([("Function Profile", [["store"]])], False)
+	assert compared("--path", "main;store") == ([("Downward Call Path Profile", [["main", "store"]])], False)
+	results, exceeds = compared("--path", "store", "--path", "parse")
+	assert exceeds and sorted(results[0][1]) == [["parse"], ["store"]] and len(results) == 1
+	assert compared("--down", "parse", "--path", "parse;read")[1] is True
+	assert compared("--body", "--path", "read")[1] is True
+
+
+def test_shares_are_compared_without_the_speed_of_the_machine(tmp_path):
+	"""The totals of equal runs differ by a fifth; the share of parse is 10 % larger in B."""
+	speeds = [1, 1.2, 0.9, 1.1, 0.95]
+
+	def side(name, part):
+		for index, speed in enumerate(speeds, 1):
+			folded(tmp_path, f"{name}-{index}.data", f"main;parse {round(part * 20000 * speed)}\nmain;store {round((1 - part) * 20000 * speed)}\n")
+		return [f"{name}-{index}.data" for index in range(1, 6)]
+
+	words = ["--body", "--fail-above", 5, *side("a", 0.1), "--", *side("b", 0.11)]
+	assert run("diff", *words, directory=tmp_path).returncode == 0
+	result = run("diff", "--shares", *words, directory=tmp_path)
+	assert result.returncode == 3 and "amounts: scaled so that each recording has the mean total of A" in result.stdout
+	assert re.search(r"^  samples \+10\.0 % ±\S+ % \(2060 samples -> 2266 samples\) parse$", result.stdout, re.MULTILINE), result.stdout
+	# The totals are those of the recordings, and a program that is slower everywhere has equal shares.
+	assert "total: 20600 samples -> 20600 samples, +0.0 %" in result.stdout
+	for index in range(1, 6):
+		folded(tmp_path, f"c-{index}.data", f"main;parse {3000 * speeds[index - 1]:.0f}\nmain;store {27000 * speeds[index - 1]:.0f}\n")
+	document = valid_json(done("diff", "--shares", "--format", "json", *words[:-6], "--", *[f"c-{index}.data" for index in range(1, 6)],
+		directory=tmp_path))
+	(section,) = document["results"]
+	assert section["shares"] is True and section["b"]["gticks"] == pytest.approx(1.5 * section["a"]["gticks"])
+	assert all(abs(row["change"]) < 1 for row in section["entries"])
+
+
+def test_fewer_tests_find_smaller_changes(tmp_path):
+	"""Among 400 entries with noise, a change with p of about 0.01 is not marked; alone, it is."""
+	def side(name, amounts):
+		for index, hits in enumerate(amounts, 1):
+			rest = "".join(f"main;f{k} {1000 + (k * 7919 * (index + ord(name)) % 97) - 48}\n" for k in range(400))
+			folded(tmp_path, f"{name}-{index}.data", f"main;parse {hits}\n{rest}")
+		return [f"{name}-{index}.data" for index in range(1, 4)]
+
+	a, b = side("a", [5000, 5080, 4930]), side("b", [5290, 5210, 5360])
+	words = ["diff", "--body", "--threshold", 0, "--fail-above", 2]
+	(row,) = valid_json(run(*words, "--path", "parse", "--format", "json", *a, "--", *b, directory=tmp_path).stdout)["results"][0]["entries"]
+	assert 0.0005 < row["p"] < 0.05 and row["exceeds"]
+	together = valid_json(run(*words, "--format", "json", "--limit", 0, *a, "--", *b, directory=tmp_path).stdout)["results"][0]["entries"]
+	assert [entry["exceeds"] for entry in together if entry["path"] == ["parse"]] == [False]
+
+
+def test_path_that_is_not_there(tmp_path):
+	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
+	check_failure(run("diff", "--path", "parsee", *a, "--", *b, directory=tmp_path), "no function 'parsee' (did you mean parse?)")
+	check_failure(run("diff", "--path", "parse", "--path", "parse;main", *a, "--", *b, directory=tmp_path),
+		"no compared list has the entry 'parse;main'")
+	# A function of one side alone is there.
+	folded(tmp_path, "c-1.data", "main;added 1000\nmain;store 20000\n")
+	folded(tmp_path, "c-2.data", "main;added 1010\nmain;store 20000\n")
+	result = run("diff", "--path", "added", "--fail-above", 5, *a, "--", "c-1.data", "c-2.data", directory=tmp_path)
+	assert result.returncode == 3 and re.search(r"^  samples new \(.* -> .*\) added$", result.stdout, re.MULTILINE), result.stdout
+
+
+def test_gate_refuses_single_recordings(tmp_path):
+	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
+	for words in ([a[0], b[0]], [*a, "--", b[0]]):
+		result = run("diff", "--fail-above", 5, *words, directory=tmp_path)
+		assert result.returncode == 2 and result.stdout == "", result.stderr
+		assert "resource 'samples' is sampled, and single recordings do not show how much equal programs differ (several" in result.stderr
+
+
+@pytest.mark.parametrize("percent", ["", "x", "5%%", "1.2.3", "1e3", "nan", "."])
+def test_wrong_percent(profiles, percent):
+	result = run("diff", f"--fail-above={percent}", "forms.data", "forms.data", directory=profiles)
+	assert result.returncode == 2 and f"'{percent}' is not a change in percent (--fail-above 5, or 0.5)" in result.stderr
+
+
+def test_exact_counts_as_a_gate(tmp_path):
+	"""One call more is found, with a single recording of each side."""
+	program = build("forms.c", "-finstrument-functions")
+	for name, count in (("a", 100), ("same", 100), ("more", 101)):
+		run("record", "--instrumented=counts", "-o", f"{name}.data", "--", program, count, directory=tmp_path)
+	assert run("diff", "-r", "calls", "--fail-above", 0, "a.data", "same.data", directory=tmp_path).returncode == 0
+	result = run("diff", "-r", "calls", "--fail-above", 0, "a.data", "more.data", directory=tmp_path)
+	assert result.returncode == 3 and "\n  calls +1.0 % (" in result.stdout, result.stdout
+	assert run("diff", "-r", "calls", "--fail-above", 2, "a.data", "more.data", directory=tmp_path).returncode == 0
+
+
+ALLOCATIONS = ["-r", "allocs/1", "-r", "alloc-bytes/1"]
+
+
+@pytest.mark.parametrize("way, flags", [(["--instrumented"], ["-finstrument-functions"]), (["--backend", "preload"], [])])
+def test_allocations_as_a_gate(tmp_path, way, flags):
+	"""One round more than 100 is 1 % more allocations and bytes. Single recordings that have every allocation are enough."""
+	program = build("allocations.c", *flags)
+
+	def recorded(name, rounds):
+		"""Records until nothing was lost: a machine with load may keep the recorder from emptying its buffers."""
+		for _ in range(5):
+			result = run("record", *way, *ALLOCATIONS, "-o", f"{name}.data", "--", program, rounds, directory=tmp_path)
+			assert result.returncode == 0, result.stderr
+			if " 0 lost" in result.stderr:
+				return
+		pytest.skip("each of 5 recordings lost samples")
+
+	for name, rounds in (("a", 100), ("same", 100), ("more", 101)):
+		recorded(name, rounds)
+	each = {"allocs": 9, "alloc-bytes": 100 + 3 * 40 + 500 + 70 + 48 + 8192 + 640 + 24 + 77}
+	for resource, amount in each.items():
+		words = ["diff", "-r", resource, "--format", "json"]
+		same = valid_json(done(*words, "--fail-above", 0, "a.data", "same.data", directory=tmp_path))
+		assert same["gate"] == {"limit": 0, "exceeds": False, "causes": []}
+		result = run(*words, "--fail-above", 0, "a.data", "more.data", directory=tmp_path)
+		assert result.returncode == 3, result.stderr
+		causes = valid_json(result.stdout)["gate"]["causes"]
+		assert all(cause["change"] == pytest.approx(0.01) for cause in causes if "heavy" in cause["path"] or "light" in cause["path"])
+		assert {("heavy",), ("main", "light")} <= {tuple(cause["path"]) for cause in causes}
+		below = [row for part in valid_json(result.stdout)["results"] for row in part["entries"] if row["path"] == ["heavy"]]
+		assert [(row["gticks_a"], row["gticks_b"]) for row in below] == [(300 * amount, 303 * amount)]
+		# The limit is on the change, and a program that allocates less passes.
+		assert run(*words, "--fail-above", 2, "a.data", "more.data", directory=tmp_path).returncode == 0
+		assert run(*words, "--fail-above", 0, "more.data", "a.data", directory=tmp_path).returncode == 0
+		# Several recordings agree.
+		result = run(*words, "--fail-above", 0, "a.data", "same.data", "--", "more.data", "more.data", directory=tmp_path)
+		assert result.returncode == 3 and all(cause["error"] < 1e-9 for cause in valid_json(result.stdout)["gate"]["causes"])
+
+
+def test_sampled_allocations_are_no_exact_gate(tmp_path):
+	program = build("allocations.c")
+	for name in "ab":
+		assert run("record", "--backend", "preload", "-r", "allocs/10", "-o", f"{name}.data", "--", program, 100, directory=tmp_path).returncode == 0
+	result = run("diff", "-r", "allocs", "--fail-above", 5, "a.data", "b.data", directory=tmp_path)
+	assert result.returncode == 2 and "resource 'allocs' is sampled, and single recordings do not show" in result.stderr
+
+
+def test_gate_in_json_and_csv(tmp_path):
+	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
+	words = ["diff", "--body", "--fail-above", 10, *a, "--", *b, "--format"]
+	result = run(*words[:4], "--format", "json", *words[4:-1], directory=tmp_path)
+	document = valid_json(result.stdout)
+	assert result.returncode == 3
+	causes = document["gate"].pop("causes")
+	assert document["gate"] == {"limit": 0.1, "exceeds": True}
+	assert [(cause["profile"], cause["resource"], cause["path"]) for cause in causes] == [
+		("Body Profile", "samples", ["parse"]), ("Body Profile", "samples", ["read"])]
+	rows = {row["path"][0]: row for row in document["results"][0]["entries"]}
+	for cause in causes:
+		row = rows[cause["path"][0]]
+		assert row["exceeds"] and cause["change"] == pytest.approx(row["change"] / row["gticks_a"])
+		assert cause["error"] == pytest.approx(row["error"] / row["gticks_a"], rel=1e-4)
+	assert not rows["store"]["exceeds"]
+	result = run(*words[:4], "--format", "csv", *words[4:-1], directory=tmp_path)
+	assert result.returncode == 3
+	assert {row["path"]: row["exceeds"] for row in csv.DictReader(io.StringIO(result.stdout))} == {
+		"parse": "true", "read": "true", "store": "false"}
+	assert "gate" not in valid_json(done("diff", "--format", "json", *a, "--", *b, directory=tmp_path))
+
+
+def test_markdown(tmp_path):
+	for side, hits in (("a", 1000), ("b", 1300)):
+		for index in range(3):
+			folded(tmp_path, f"{side}-{index}.data", f"main;op`er|<b>*_x {hits + index}\nmain;store {20000 + index}\n")
+	sides = ["a-0.data", "a-1.data", "a-2.data", "--", "b-0.data", "b-1.data", "b-2.data"]
+	result = run("diff", "--body", "--markdown", "--fail-above", 20, *sides, directory=tmp_path)
+	assert result.returncode == 3, result.stderr
+	lines = result.stdout.splitlines()
+	assert lines[0] == "### cpprof: 1 change above +20 %"
+	assert lines[2:4] == ["| total | A | B | change |", "|---|---:|---:|---:|"]
+	assert re.fullmatch(r"\| samples \| 21002 samples \| 21302 samples \| \+1\.4 % ±0\.0 % \|", lines[4]), lines[4]
+	assert lines[6:10] == ["Body Profile, samples:", "", "| changed | A | B | change |", "|---|---:|---:|---:|"]
+	assert re.fullmatch(r"\| `op'er\\\|<b>\*_x` \| 1001 samples \| 1301 samples \| \*\*\+30\.0 % ±\S+ %\*\* \|", lines[10]), lines[10]
+	plain = done("diff", "--body", "--markdown", *sides, directory=tmp_path)
+	assert plain.startswith("### cpprof: changes\n") and "**" not in plain
+	result = run("diff", "--markdown", "--format", "json", *sides, directory=tmp_path)
+	assert result.returncode == 2 and "--markdown cannot be combined with --format (give one of them)" in result.stderr

@@ -1,0 +1,309 @@
+"""Logs of strace and recordings of heaptrack, imported: the totals are those of the tools themselves."""
+import pathlib
+import re
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+from cli_support import check_failure, done, run
+from json_support import valid_json
+from record_support import build
+
+needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+needs_heaptrack = pytest.mark.skipif(not shutil.which("heaptrack"), reason="heaptrack is not installed")
+
+LOG = """\
+strace: Process 4711 attached
+4711<prog> 23:59:59.250000 execve("/usr/bin/prog", ["prog"], 0x7fff /* 3 vars */) = 0 <0.001000>
+4711<prog> 23:59:59.500000 write(1, "f(x) = 3\\n", 9) = 9 <0.000058>
+ > /usr/lib/libc.so.6(__write+0x4f) [0xf838f]
+ > /path/with (blank)/prog(std::map<int, int>::at(int const&)+0x1d) [0x12ea]
+ > /path/prog() [0x4d6f6]
+ > unexpected_backtracing_error [0x700]
+4711<prog> 23:59:59.600000 futex(0x7fbb40b5f990, FUTEX_WAIT <unfinished ...>
+4712<my prog> 00:00:00.250000 --- SIGCHLD {si_signo=SIGCHLD} ---
+4712<my prog> 00:00:00.500000 read(3, "...", 9) = -1 EAGAIN (Resource temporarily unavailable) <0.000002>
+4711<prog> 00:00:01.250000 <... futex resumed>) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.500000001>
+4711<prog> 00:00:01.300000 clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 4712 <0.000010>
+4711<prog> 00:00:01.400000 exit_group(0) = ?
+4711<prog> 00:00:01.500000 +++ exited with 0 +++
+ > /usr/lib/libc.so.6(_exit+0x29) [0xd4409]
+"""
+PATHS = {
+	"prog+0x4d6f6;std::map<int, int>::at(int const&);__write;write": (1, 58000),
+	"execve": (1, 1000000), "read": (1, 2000), "futex": (1, 500000001), "clone3": (1, 10000),
+}
+
+
+def folded(path, resource, *words):
+	lines = done("export", "--format", "folded", "-r", resource, *words, path).splitlines()
+	return {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines}
+
+
+def info(path):
+	return valid_json(done("info", "--format", "json", path))
+
+
+def imported(folder, text, name="log"):
+	(folder / name).write_text(text)
+	return log_of(folder, name)
+
+
+def log_of(folder, name):
+	done("import", "-o", f"{name}.data", name, directory=folder)
+	return folder / f"{name}.data"
+
+
+def by_call(path, resource):
+	"""{system call: its amount}"""
+	found = Counter()
+	for line, amount in folded(path, resource).items():
+		found[line.rpartition(";")[2].partition("@")[0]] += amount
+	return dict(found)
+
+
+# --- strace ---
+
+
+def test_strace(tmp_path):
+	path = imported(tmp_path, LOG)
+	assert folded(path, "syscalls") == {line: amounts[0] for line, amounts in PATHS.items()}
+	assert folded(path, "syscall-time") == {line: amounts[1] for line, amounts in PATHS.items()}
+	found = info(path)
+	assert [(row["tid"], row["name"], row["pid"]) for row in found["threads"]] == [(4711, "prog", 4711), (4712, "my prog", 4711)]
+	assert {(row["name"], row["unit"], row["kind"]) for row in found["resources"]} == {("syscalls", "call", "exact"), ("syscall-time", "ns", "exact")}
+	# Times of the day go on behind midnight.
+	assert folded(path, "syscalls", "--from", "1.2", "--to", "2") == {"read": 1}
+	assert folded(path, "syscalls", "--thread", "4712") == {"read": 1}
+	assert done("report", "--functions", "--kernel", "hide", "-r", "syscalls", path).count("futex") == 0
+
+
+@pytest.mark.parametrize("front", ["4711 ", "[pid  4711] ", "4711<prog> ", "[pid 4711<prog>] ", "4711 12:00:01 ", "4711  1795816315.272463 ", "4711      0.000034 ",
+	"4711 1795816315.12 (+     0.000034) ", "4711 [  59] ", "4711 [00007f4fba118ad7] ", "4711 [  59] [00007f4fba118ad7] ", "", "12:00:01.5 ", "     0.000034 "])
+def test_what_stands_in_front(tmp_path, front):
+	path = imported(tmp_path, "".join(f"{front}{call}\n" for call in ("write(1, \"x\", 1)     = 1", "close(3)      = 0")))
+	assert folded(path, "syscalls") == {"write": 1, "close": 1}
+	found = info(path)
+	assert [row["tid"] for row in found["threads"]] == ([4711] if "4711" in front else [])
+	assert [row["name"] for row in found["resources"]] == ["syscalls"]
+
+
+def test_relative_times_add_up(tmp_path):
+	path = imported(tmp_path, "7      0.000000 close(1) = 0\n7      0.500000 +++ stopped +++\n7      0.700000 close(2) = 0\n")
+	assert [sum(folded(path, "syscalls", *words).values()) for words in ((), ("--from", "1"), ("--from", "1.1", "--to", "1.3"), ("--to", "1"))] == [2, 1, 1, 1]
+
+
+def test_processes_and_programs(tmp_path):
+	"""A forked process has its creator's name until it executes a program; its first lines may stand before the result of its fork."""
+	path = imported(tmp_path, """\
+10 execve("./a", ["a"], 0x1 /* 1 var */) = 0
+10 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+11 close(3) = 0
+10 <... clone resumed>, child_tidptr=0x1) = 11
+10 fork() = 12
+12 close(3) = 0
+11 execve("/x/y", ["y"], 0x1 <unfinished ...>
+11 <... execve resumed>) = 0
+11 execve("/x/z", ["z"], 0x1) = -1 ENOENT (No such file or directory)
+11 clone3({flags=CLONE_VM <unfinished ...>
+13 clone(child_stack=0x1, flags=CLONE_THREAD|CLONE_VM) = 14
+11 <... clone3 resumed>, 88) = 13
+14 close(3) = 0
+""")
+	found = info(path)
+	assert {(row["pid"], row["name"], row["parent_pid"]) for row in found["processes"]} == {(10, "a", 0), (11, "y", 10), (12, "a", 10), (13, "y", 11)}
+	assert {(row["tid"], row["pid"]) for row in found["threads"]} == {(10, 10), (11, 11), (12, 12), (13, 13), (14, 13)}
+
+
+def test_lines_of_the_program_are_left_out(tmp_path):
+	path = imported(tmp_path, "close(1) = 0\nhello, world\nwrite(1\nclose(2) = 0\n")
+	assert folded(path, "syscalls") == {"close": 2}
+	assert "2 lines of the file are not strace's and were left out" in done("report", "-r", "syscalls", path)
+
+
+def test_bytes_that_are_no_text(tmp_path):
+	(tmp_path / "log").write_bytes(b"close(1) = 0\nclose(2)\0 = 0\n" + b"strace: Process x\n" + b"a(strace: Process 1\n" * 3 + b"close(2) = 0")
+	path = log_of(tmp_path, "log")
+	assert folded(path, "syscalls") == {"close": 1, "a": 1}
+
+
+def summary_of(text):
+	"""{system call: (seconds, calls)} of strace's own table"""
+	rows = [line.split() for line in text[text.index("% time"):].splitlines()[2:] if line.strip() and not line.startswith("---")]
+	return {row[-1]: (float(row[1]), int(row[3])) for row in rows}
+
+
+@needs_strace
+@pytest.mark.parametrize("words", [["-f"], ["-f", "-k", "-Y"], ["-f", "-tt", "-i", "-n"], ["-f", "-r", "-yy"], ["-f", "-ttt", "-v"]])
+def test_strace_counts_the_same(tmp_path, words):
+	"""The calls and the time of each system call are those of the summary that strace itself adds to the log."""
+	shell = f"{build('threads.c')} 8 400; for i in 1 2 3; do /bin/true & done; wait; ls /absent"
+	subprocess.run(["strace", *words, "-C", "-w", "-T", "-o", "log", "sh", "-c", shell], cwd=tmp_path, check=False, capture_output=True)
+	text = (tmp_path / "log").read_text(errors="replace")
+	expected = summary_of(text)
+	total_seconds, total = expected.pop("total")
+	path = log_of(tmp_path, "log")
+	assert by_call(path, "syscalls") == {name: calls for name, (_, calls) in expected.items()}
+	assert sum(folded(path, "syscalls").values()) == total > 300
+	spent = by_call(path, "syscall-time")
+	for name, (seconds, calls) in expected.items():
+		assert spent[name] / 1e9 == pytest.approx(seconds, abs=2e-6 * calls + 1e-6), name
+	found = info(path)
+	names = Counter(row["name"] for row in found["processes"])
+	assert names["true"] == 3 and names["threads"] == names["ls"] == 1
+	(program,) = (row["pid"] for row in found["processes"] if row["name"] == "threads")
+	assert len([row for row in found["threads"] if row["pid"] == program]) == 9
+	if "-k" in words:
+		assert re.search(r"^\d\.\d+ main \[", done("report", "--functions", "-r", "syscalls", path), re.MULTILINE)
+
+
+@needs_strace
+def test_log_among_the_messages(tmp_path):
+	"""On standard error, strace prints that it attached to a thread within the line of the call that made the thread."""
+	result = subprocess.run(["strace", "-f", "-C", "-T", build("threads.c"), "8", "400"], cwd=tmp_path, check=True, capture_output=True, text=True)
+	assert re.search(r"\(.*strace: Process \d+ attached", result.stderr)
+	path = imported(tmp_path, result.stderr)
+	expected = summary_of(result.stderr)
+	del expected["total"]
+	assert by_call(path, "syscalls") == {name: calls for name, (_, calls) in expected.items()}
+
+
+@needs_strace
+def test_summary_of_strace(tmp_path):
+	for words in (["-c"], ["-c", "-w", "-f"]):
+		subprocess.run(["strace", *words, "-o", "log", "sh", "-c", "ls /absent; true"], cwd=tmp_path, check=False, capture_output=True)
+		expected = summary_of((tmp_path / "log").read_text())
+		seconds, total = expected.pop("total")
+		path = log_of(tmp_path, "log")
+		assert folded(path, "syscalls") == {name: calls for name, (_, calls) in expected.items()}
+		assert sum(folded(path, "syscalls").values()) == total
+		assert folded(path, "syscall-time") == {name: round(seconds * 1e9) for name, (seconds, _) in expected.items() if seconds}
+
+
+def test_other_columns_of_the_summary(tmp_path):
+	(tmp_path / "log").write_text("% time     calls syscall\n------ --------- ------\n 50.0  3 close\n")
+	check_failure(run("import", "log", directory=tmp_path), "log:1: expected the columns of 'strace -c': % time, seconds")
+	(tmp_path / "log").write_text("% time     seconds  usecs/call     calls    errors syscall\n------ --------- ------\n 50.0  3 close\n")
+	check_failure(run("import", "log", directory=tmp_path), "log:3: expected the columns of 'strace -c'")
+
+
+# --- heaptrack ---
+
+RECORDING = """\
+v 10400 3
+X ./prog 12
+I 1000 5e2919
+s c /path/a prog
+s 4 main
+s 6 prog.c
+s 5 inner
+s 3 lib
+i 55ad479bf109 1 2 3 a
+t 1 0
+i 55ad479bf2ab 1 4 3 7 2 3 b
+t 2 1
+i 7f00aa29 5
+t 3 2
+i 7f00aa30 5 4
+t 4 1
+a 10 2
+a 3 3
++ 0
++ 1
+c 64
+R 3ea
++ 0
+- 1
+a ff 4
++ 2
++ 0
+c 70
+- 0
+
+# strings: 5
+"""
+
+
+def test_heaptrack(tmp_path):
+	path = imported(tmp_path, RECORDING)
+	assert folded(path, "allocs") == {"main;main;inner": 3, "main;main;inner;lib+0x7f00aa29": 1, "main;inner": 1}
+	assert folded(path, "alloc-bytes") == {"main;main;inner": 48, "main;main;inner;lib+0x7f00aa29": 3, "main;inner": 255}
+	assert folded(path, "leaked-bytes") == {"main;main;inner": 32, "main;inner": 255}
+	assert folded(path, "allocs", "--to", "0.1") == {"main;main;inner": 1, "main;main;inner;lib+0x7f00aa29": 1}
+	assert folded(path, "allocs", "--no-inlines", "--from", "0.1") == {"main;main": 2, "main;inner": 1}
+	found = info(path)
+	assert found["command_line"] == "./prog 12" and {module["path"] for module in found["modules"]} == {"/path/a prog", "lib"}
+	lines = valid_json(done("report", "--lines", "--limit", "0", "--threshold", "0", "--format", "json", "-r", "alloc-bytes", path))["results"][0]["entries"]
+	assert {(row["file"], row["line"]): row["body_hits"] for row in lines if row["body_hits"] and row["file"]} == {("prog.c", 7): 48}
+
+
+@pytest.mark.parametrize("old, new, message", [
+	("v 10400 3", "v 10400 4", ":1: version 4 of heaptrack's files is too new (3 is read)"),
+	("v 10400 3", "v 10400", ":1: expected the versions of heaptrack and of the file"),
+	("X ./prog 12", "x 6 ./prog", ":2: the recording is raw, without names of functions (pass it through heaptrack_interpret)"),
+	("s 4 main", "s 5 main", ":5: expected a string of the length before it"),
+	("s 4 main", "s 4 ma\0n", ":5: expected text"),
+	("i 55ad479bf109 1 2 3 a", "i 55ad479bf109 1 9 3 a", ":9: expected a function, a file and a line"),
+	("i 55ad479bf109 1 2 3 a", "i 55ad479bf109", ":9: expected an address and the index of its module"),
+	("t 1 0", "t 1 1", ":10: expected the indexes of an address and of a path above"),
+	("t 1 0", "t 0 0", ":10: expected the indexes of an address and of a path above"),
+	("a 10 2", "a 10 5", ":17: expected a number of bytes and the index of a path"),
+	("+ 0\n+ 1", "+ 2\n+ 1", ":19: expected the index of an allocation above"),
+	("c 64", "c -1", ":21: expected a time in ms"),
+	("c 64", "v 10400 3", ":21: expected one recording"),
+	("a 10 2", "a 3000000000000000 2", "its values add up to more than 2^62"),
+])
+def test_damaged_heaptrack(tmp_path, old, new, message):
+	(tmp_path / "log").write_text(RECORDING.replace(old, new, 1))
+	check_failure(run("import", "--format", "heaptrack", "log", directory=tmp_path), message)
+	assert not (tmp_path / "cpprof.data").exists()
+
+
+def test_strings_of_older_heaptracks(tmp_path):
+	"""Before version 3 of the file, strings have no length in front of them."""
+	text = re.sub(r"^s [0-9a-f]+ ", "s ", RECORDING, flags=re.MULTILINE).replace("v 10400 3", "v 10200 1")
+	assert folded(imported(tmp_path, text), "allocs") == folded(imported(tmp_path, RECORDING, "new"), "allocs")
+
+
+def test_long_recording_needs_little_memory(tmp_path):
+	"""The time between stamps grows with the number of hits: 300 hits in each of 40,000 ms are 24 millions, of which few are kept."""
+	text = ["v 10400 3\ns 1 f\ni 1 0 1\nt 1 0\n", *(f"a {size:x} 1\n" for size in range(1, 301))]
+	each = "".join(f"+ {index:x}\n" for index in range(300))
+	text += [f"c {ms:x}\n{each}" for ms in range(40000)]
+	path = imported(tmp_path, "".join(text))
+	assert folded(path, "allocs") == {"f": 300 * 40000} and folded(path, "alloc-bytes") == {"f": 40000 * 300 * 301 // 2}
+	assert path.stat().st_size < 30e6
+
+
+@needs_heaptrack
+def test_heaptrack_counts_the_same(tmp_path):
+	"""The totals are those of heaptrack_print, and the amounts of each path those that the program computes."""
+	rounds, threads = 50, 3
+	program = build("allocations.c")
+	result = subprocess.run(["heaptrack", "-o", "log", program, str(rounds), str(threads)], cwd=tmp_path, check=True, capture_output=True, text=True)
+	log = next(path.name for path in pathlib.Path(tmp_path).glob("log.*"))
+	printed = subprocess.run(["heaptrack_print", "-F", "flames", log], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+	path = log_of(tmp_path, log)
+	total = int(re.search(r"^calls to allocation functions: (\d+)", printed, re.MULTILINE)[1])
+	assert sum(folded(path, "allocs").values()) == total
+	assert total == int(re.search(r"\tallocations:\s+(\d+)", result.stdout + result.stderr)[1])
+	flames = [int(line.rpartition(" ")[2]) for line in (tmp_path / "flames").read_text().splitlines()]
+	assert sum(flames) == total
+	leaked, unit = re.search(r"^total memory leaked: ([\d.]+)(\w+)", printed, re.MULTILINE).groups()
+	suppressed = re.search(r"^suppressed leaks: ([\d.]+)(\w+)", printed, re.MULTILINE)
+	size = lambda number, name: float(number) * {"B": 1, "K": 1e3, "M": 1e6}[name[0]]
+	assert sum(folded(path, "leaked-bytes").values()) == pytest.approx(size(leaked, unit) + (size(*suppressed.groups()) if suppressed else 0), abs=30)
+	# heaptrack does not intercept memalign, and so sees 8 of the 9 allocations of a round.
+	for name, each in {"allocs": 8, "alloc-bytes": 100 + 3 * 40 + 500 + 70 + 48 + 8192 + 640 + 77}.items():
+		for caller, factor in (("heavy", 3), ("light", 1)):
+			amount = sum(amount for line, amount in folded(path, name).items() if caller in line.split(";"))
+			assert amount == each * factor * rounds * (1 + threads), (name, caller)
+	assert "allocations.c:" in done("report", "--lines", "-r", "allocs", path)
+
+
+@needs_heaptrack
+def test_raw_recording_of_heaptrack(tmp_path):
+	subprocess.run(["heaptrack", "--raw", "-o", "log", "/bin/true"], cwd=tmp_path, check=True, capture_output=True)
+	(log,) = tmp_path.glob("log*")
+	check_failure(run("import", log.name, directory=tmp_path), "the recording is raw, without names of functions (pass it through heaptrack_interpret)")

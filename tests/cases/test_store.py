@@ -1,0 +1,279 @@
+"""`cpprof store`, and reports of a store: their figures are those of the files that were added."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from cli_support import CPPROF, check_failure, done, run
+from json_support import valid_json
+from server_support import Server
+from store_support import add, large_recording, names, without_suffixes
+
+ALL = ("--limit", 0, "--threshold", 0)
+REPORTS = ["--functions", "--body", "--lines", "--modules", "--down main", "--up main", "--tree", "--threads", "--processes", "--pages",
+	"--by-label", "--by-label=tenant --down main", "--call-graph", "--counts", "--groups", "--source main", "--by line", "--kernel hide"]
+
+
+def recordings(store):
+	return int(re.search(r"recordings +([0-9]+)", done("store", "stats", "--store", store)).group(1))
+
+
+def in_order(gmon):
+	"""The arcs of a gmon.out file, 21 bytes each at its end, have no order."""
+	start = len(gmon)
+	while gmon[start - 21] == 1:
+		start -= 21
+	return gmon[:start], sorted(gmon[at:at + 21] for at in range(start, len(gmon), 21))
+
+
+def printed(result):
+	return result.returncode, without_suffixes(result.stdout)
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_every_report_prints_the_figures_of_the_file(profiles, filled_store, report):
+	"""As text and as JSON, of each kind of recording; an error is the same error."""
+	for name in names(profiles):
+		selection = ("--store", filled_store, "--service", name.removesuffix(".data"))
+		of_file = run("report", *report.split(), *ALL, name, directory=profiles)
+		of_store = run("report", *report.split(), *ALL, *selection, directory=profiles)
+		assert printed(of_store) == printed(of_file), name
+		if of_file.returncode == 0 and report != "--call-graph" and name in ("whole.data", "labels.data", "programs.data"):
+			words = ("report", *report.split(), *ALL, "--format", "json")
+			assert without_suffixes(done(*words, *selection, directory=profiles)) == \
+				without_suffixes(done(*words, name, directory=profiles)), name
+
+
+@pytest.mark.parametrize("command", ["whatif main=0.5", "explain --budget 64K", "export --format folded", "export --format callgrind -r cpu",
+	"export --format gmon -o -", "report --asm main"])
+def test_other_commands(profiles, store, command):
+	name, words = "whole.data", command.split()
+	at = 1 if words[0] == "whatif" else len(words)
+	add(profiles, store, name)
+	of_file = run(*words[:at], name, *words[at:], directory=profiles, text=False)
+	of_store = run(*words[:at], "--store", store, *words[at:], directory=profiles, text=False)
+	assert of_store.returncode == of_file.returncode, of_store.stderr
+	text = of_store.stdout.replace(store.url.encode(), name.encode())
+	assert (in_order if "gmon" in command else bytes)(text) == (in_order if "gmon" in command else bytes)(of_file.stdout)
+
+
+def test_page_and_explorer(profiles, store, tmp_path):
+	add(profiles, store, "whole.data")
+	done("html", "--store", store, "-o", tmp_path / "store.html", directory=profiles)
+	assert "<html" in (tmp_path / "store.html").read_text(errors="replace")
+	(of_store,), (of_file,) = (valid_json(done("report", "--body", "-r", "cpu", "--format", "json", name, directory=profiles))["results"]
+		for name in (store.url, "whole.data"))
+	assert of_store == of_file
+
+
+def test_info_explore_and_push(profiles, store):
+	add(profiles, store, "whole.data")
+	info = valid_json(done("info", "--format", "json", "--store", store))
+	of_file = valid_json(done("info", "--format", "json", "whole.data", directory=profiles))
+	assert [row["name"] for row in info["resources"]] == [row["name"] for row in of_file["resources"]]
+	questions = subprocess.run([CPPROF, "explore", "--store", str(store)], input="down main\n", capture_output=True, text=True)
+	assert (questions.returncode, questions.stdout.replace(store.url, "whole.data")) == (0, subprocess.run([CPPROF, "explore", "whole.data"], cwd=profiles, input="down main\n",
+		capture_output=True, text=True).stdout)
+	with Server() as server:
+		assert run("push", "--server", "otlp", "--store", store, server.url).returncode == 0
+	assert len(server.requests) == 1 and len(server.requests[0][2]) > 100
+
+
+def test_formats_of_a_trace_need_a_file(profiles, store, tmp_path):
+	add(profiles, store, "whole.data")
+	result = run("export", "--format", "events", "--store", store, directory=profiles)
+	assert result.returncode == 2 and "a store has no events (name a file)" in result.stderr
+
+
+def test_sums_of_two_recordings(profiles, store, tmp_path):
+	"""Two files that differ: their hits and samples add up."""
+	add(profiles, store, "whole.data", "lossy.data")
+	def bodies(*words):
+		found = {}
+		for result in valid_json(done("report", "--body", "--format", "json", *ALL, *words, directory=profiles))["results"]:
+			for entry in result["entries"]:
+				found[result["resource"], entry["path"][0]] = entry["hits"]
+			found[result["resource"], "samples"] = result.get("samples") or 0
+		return found
+	one, two = bodies("whole.data"), bodies("lossy.data")
+	assert bodies("--store", store) == {key: one.get(key, 0) + two.get(key, 0) for key in one | two}
+
+
+def test_added_twice_counts_once(profiles, store, tmp_path):
+	add(profiles, store, "whole.data")
+	shutil.copy(profiles / "whole.data", tmp_path / "copy.data")
+	before = done("export", "--store", store, "-r", "cpu")
+	result = run("store", "add", "--store", store, tmp_path / "copy.data")
+	assert result.returncode == 0 and "is in the store already" in result.stderr
+	assert recordings(store) == 1
+	assert done("export", "--store", store, "-r", "cpu") == before
+
+
+@pytest.fixture
+def dated(store, tmp_path):
+	"""A store with recordings of two services, two machines, two hours."""
+	for index, (service, host, version, function) in enumerate([("shop", "a", "1", "f"), ("shop", "b", "1", "g"), ("shop", "a", "2", "h"),
+			("mail", "a", "1", "i")]):
+		source, data = tmp_path / f"{index}.folded", tmp_path / f"{index}.data"
+		source.write_text(f"main;{function} {10 ** index}\n")
+		done("import", "--format", "folded", "-o", data, source)
+		os.utime(data, (1_800_000_000 + 3600 * index,) * 2)
+		add(tmp_path, store, data, service=service, host=host, label=f"version={version}")
+	return store
+
+
+@pytest.mark.parametrize("selection, functions", [
+	("", "fghi"), ("--service shop", "fgh"), ("--service mail", "i"), ("--host a", "fhi"), ("--host b --service shop", "g"),
+	("--label version=2", "h"), ("--label version=1 --host a", "fi"), ("--from @1800000000 --to @1800000001", "f"),
+	("--from @1800003590", "ghi"), ("--to @1800003600", "f"), ("--from 2027-01-15T09:00Z --to 2027-01-15T10:30Z", "gh"),
+	("--from @1800003600 --host a", "hi")])
+def test_selections(dated, tmp_path, selection, functions):
+	for words in (["export", "--format", "folded"], ["html", "-o", tmp_path / "page.html"], ["explain"]):
+		text = done(*words, "--store", dated, *selection.split(), TZ="Europe/Berlin")
+		if words[0] == "export":
+			assert {line.split(";")[1][0] for line in text.splitlines()} == set(functions)
+	url = f"{dated.url}?" + "&".join(word.replace(" ", "=") for word in re.findall(r"--(\S+ \S+)", selection))
+	assert done("export", url) == done("export", "--store", dated, *selection.split())
+
+
+def test_diff_of_two_selections(dated):
+	document = valid_json(done("diff", "--functions", "--format", "json", "--store", dated, "--service", "shop", *ALL, "host=a", "host=b"))
+	entries = {entry["path"][0] if "path" in entry else entry["name"]: entry for entry in document["results"][0]["entries"]}
+	assert {"f", "g", "h"} <= set(entries) and "i" not in entries
+	urls = [f"{dated.url}?service=shop&host={host}" for host in "ab"]
+	assert valid_json(done("diff", "--functions", "--format", "json", *ALL, *urls))["results"] == document["results"]
+
+
+@pytest.mark.parametrize("words, message", [
+	("--service none", "matches the selection (cpprof store stats)"), ("--label version=9", "matches the selection"),
+	("--label version", "is no label (--label KEY=VALUE)"), ("--from @7 --to @7", "range of time is empty"),
+	("--from yesterday", "'yesterday' is no time (now, -1h"), ("--from -1y", "'1y' is no age"), ("colour=red", "selects nothing of a store")])
+def test_wrong_selections(dated, words, message):
+	result = run("export", "--store", dated, *words.split())
+	assert result.returncode in (1, 2) and message in result.stderr and result.stdout == ""
+
+
+def test_selection_without_a_store(profiles):
+	for words in (["report", "--service", "x"], ["html", "--from", "-1h"], ["diff", "--host", "x", "a", "b"]):
+		result = run(*words, directory=profiles)
+		assert result.returncode == 2 and "needs a store (--store URL)" in result.stderr
+
+
+def test_labels_of_a_recording_and_of_the_program(profiles, store, tmp_path):
+	"""Hits have both; the program's own one counts where both have the key."""
+	add(profiles, store, "labels.data", label="datacentre=x")
+	assert "datacentre" in done("report", "--by-label", "--store", store)
+	words = ("report", "--by-label=tenant", *ALL)
+	assert done(*words, "--store", store) == done(*words, "labels.data", directory=profiles)
+	whole = done("report", "--body", "-r", "cpu", *ALL, "--store", store, "--label", "datacentre=x")
+	assert whole == done("report", "--body", "-r", "cpu", *ALL, "--store", store)
+
+
+def sizes(store):
+	"""All of `stats` but the times and the bytes."""
+	text = done("store", "stats", "--store", store)
+	return [line for line in text.splitlines() if line.split()[0] in ("recordings", "samples", "hit", "touch", "stacks")]
+
+
+def test_writers_at_the_same_time(profiles, store):
+	files = names(profiles)
+	writers = [subprocess.Popen([CPPROF, "store", "add", "--store", str(store), *order], cwd=profiles, stderr=subprocess.PIPE, text=True)
+		for order in (files, files[::-1], files[3:] + files[:3])]
+	for writer in writers:
+		assert writer.wait() == 0, writer.stderr.read()
+		writer.stderr.close()
+	alone = store.another("alone")
+	add(profiles, alone, *files)
+	assert sizes(store) == sizes(alone) and recordings(store) == len(files)
+
+
+def test_killed_writer_leaves_whole_recordings(profiles, store, tmp_path):
+	"""At any moment: the recording is there in whole, or not at all, and the next writer goes on."""
+	data = large_recording(tmp_path)
+	add(profiles, store, "forms.data")
+	before = done("export", "--store", store)
+	for pause in (0.01, 0.05, 0.1, 0.2, 0.3):
+		writer = subprocess.Popen([CPPROF, "store", "add", "--store", str(store), data], stderr=subprocess.DEVNULL)
+		time.sleep(pause)
+		writer.send_signal(signal.SIGKILL)
+		writer.wait()
+		if recordings(store) == 1:
+			assert done("export", "--store", store) == before
+	add(profiles, store, data)
+	alone = store.another("alone")
+	add(profiles, alone, "forms.data", data)
+	assert recordings(store) == 2
+	assert done("export", "--store", store) == done("export", "--store", alone)
+
+
+def test_intervals_that_differ_are_not_added_up(profiles, store, tmp_path):
+	"""A hit then stands for other amounts."""
+	add(profiles, store, "whole.data", service="one")
+	add(profiles, store, "server.data", service="other")
+	check_failure(run("export", "--store", store), "cannot add up 'page-faults': recordings have intervals of", "(select fewer: --service")
+	for resource, name in (("cpu", "whole.data"), ("real", "server.data")):
+		words = ("report", "--functions", "-r", resource, *ALL, "--format", "json")
+		of_store = re.sub(r"main@\w+", "main", done(*words, "--store", store)) # there are two programs
+		assert without_suffixes(of_store) == without_suffixes(done(*words, name, directory=profiles))
+	unknown = run("report", "-r", "xyzzy", "--store", store, "--service", "one")
+	assert "no resource 'xyzzy' in this profile; it has cpu" in unknown.stderr
+	assert done("export", "--store", store, "--service", "one") == done("export", "whole.data", directory=profiles)
+
+
+def test_prune(dated, tmp_path):
+	done("store", "prune", "--store", dated, "--older-than", "0s", "--service", "mail") # recordings of the future stay
+	assert recordings(dated) == 4
+	source, data = tmp_path / "old.folded", tmp_path / "old.data"
+	for service in ("mail", "shop"):
+		source.write_text(f"main;old_{service} 7\n")
+		done("import", "--format", "folded", "-o", data, source)
+		os.utime(data, (1_500_000_000,) * 2)
+		add(tmp_path, dated, data, service=service)
+	result = run("store", "prune", "--store", dated, "--older-than", "1d", "--service", "mail")
+	assert result.returncode == 0 and "removed 1 recording" in result.stderr
+	assert recordings(dated) == 5
+	result = run("store", "prune", "--store", dated, "--older-than", "1d")
+	assert result.returncode == 0 and "removed 1 recording" in result.stderr
+	assert {line.split(";")[1][0] for line in done("export", "--store", dated).splitlines()} == set("fghi")
+	check = run("store", "prune", "--store", dated)
+	assert check.returncode == 2 and "keeps everything for ever (--older-than 30d)" in check.stderr
+
+
+def test_retention_is_a_setting(profiles, store, tmp_path):
+	done("store", "init", "--store", store, "--retention", "1d")
+	add(profiles, store, "whole.data")
+	assert "retention    86400 s" in done("store", "stats", "--store", store)
+	done("store", "prune", "--store", store)
+	assert "recordings   0" in done("store", "stats", "--store", store)
+
+
+@pytest.mark.parametrize("words, message", [
+	("", "missing argument: init, add, stats or prune"), ("frob", "unknown verb 'frob'"), ("add", "missing argument FILE"), ("init --bucket 0s", "out of range"),
+	("init --bucket x", "is no age"), ("stats --older-than 1d", "cannot be combined with stats"), ("stats more", "one argument too many"),
+	("add --label x a.data", "is no label"), ("add --label a=1 --label a=2 a.data", "given twice"),
+	("stats --store ftp://x/", "is no URL of a store"), ("stats --store http://127.0.0.1/a-b", "has no name of a database"),
+	("stats --store http://127.0.0.1/a/b", "has no name of a database"), ("init --cluster x --store a.db", "a file is not distributed over a cluster"), ("stats --store sqlite://", "has no path")])
+def test_wrong_words(tmp_path, words, message):
+	result = run("store", *words.split(), directory=tmp_path)
+	assert result.returncode == 2 and message in result.stderr
+	assert not list(tmp_path.iterdir())
+
+
+def test_init_and_missing_files(profiles, store):
+	done("store", "init", "--store", store)
+	again = run("store", "init", "--store", store)
+	assert again.returncode == 2 and "it exists (cpprof store add FILE)" in again.stderr
+	result = run("store", "add", "--store", store, "none.data", profiles / "forms.data")
+	assert result.returncode == 1 and "none.data" in result.stderr
+	assert recordings(store) == 1
+
+
+def test_a_wrong_file_makes_no_store(tmp_path):
+	(tmp_path / "text").write_text("no profile\n")
+	for name, reason in (("text", "is not a cpprof profile"), ("absent.data", "No such file")):
+		refused = run("store", "add", name, directory=tmp_path)
+		assert refused.returncode == 1 and reason in refused.stderr, refused.stderr
+	assert [path.name for path in tmp_path.iterdir()] == ["text"]

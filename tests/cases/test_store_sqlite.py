@@ -1,0 +1,160 @@
+"""Stores on SQLite: what is in their file, and files that are damaged or somebody else's."""
+import re
+import shutil
+import sqlite3
+import subprocess
+
+import pytest
+from cli_support import CPPROF, check_failure, done, run
+from store_support import add, large_recording, names
+
+
+def rows(store, sql):
+	with sqlite3.connect(store) as connection:
+		return connection.execute(sql).fetchall()
+
+
+def test_equal_stacks_are_stored_once(profiles, tmp_path):
+	store, copy = tmp_path / "store.db", tmp_path / "other.folded"
+	copy.write_text("main;parse;read 3\nmain;parse 1\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", copy)
+	copy.write_text("main;parse;read 7\nmain;parse 2\n")
+	done("import", "--format", "folded", "-o", tmp_path / "b.data", copy)
+	tables = ("modules", "functions", "locations", "frames", "stacks")
+	add(tmp_path, store, "a.data")
+	before = [rows(store, f"SELECT count(*) FROM {table}") for table in tables]
+	add(tmp_path, store, "b.data")
+	assert [rows(store, f"SELECT count(*) FROM {table}") for table in tables] == before
+	assert rows(store, "SELECT count(*) FROM stacks") == [(3,)]
+	assert done("export", "--store", store, directory=tmp_path) == "main;parse 3\nmain;parse;read 10\n"
+
+
+def test_time_in_buckets(profiles, tmp_path):
+	"""Hits of one bucket, stack and thread are one row. The row's time is that of its bucket."""
+	store = tmp_path / "store.db"
+	done("store", "init", "--store", store, "--bucket", "1m")
+	add(profiles, store, "whole.data")
+	assert rows(store, "SELECT value FROM settings WHERE name = 'bucket_ns'") == [(60 * 10 ** 9,)]
+	assert rows(store, "SELECT DISTINCT bucket FROM hits WHERE bucket >= 0") == [(0,)]
+	assert rows(store, "SELECT sum(samples) FROM hits") == rows(store, "SELECT samples FROM profiles")
+
+
+def test_full_disk(profiles, tmp_path):
+	"""A limit on the size of files stands in for a full disk: nothing of the recording is added."""
+	store, data = tmp_path / "store.db", large_recording(tmp_path)
+	add(profiles, store, "forms.data")
+	before = done("export", "--store", store)
+	result = subprocess.run(f"trap '' XFSZ; ulimit -f 400; exec '{CPPROF}' store add --store '{store}' '{data}'", shell=True,
+		capture_output=True, text=True)
+	check_failure(result, "cannot write store")
+	assert rows(store, "SELECT count(*) FROM profiles") == [(1,)] and rows(store, "PRAGMA integrity_check") == [("ok",)]
+	assert done("export", "--store", store) == before
+
+
+def test_foreign_files_are_refused(profiles, tmp_path):
+	foreign = tmp_path / "foreign.db"
+	rows(foreign, "CREATE TABLE notes(text)")
+	for words in (["store", "add", "--store", foreign, "whole.data"], ["store", "stats", "--store", foreign],
+			["report", "--store", foreign], ["store", "init", "--store", foreign], ["store", "prune", "--store", foreign]):
+		check_failure(run(*words, directory=profiles), "it is the SQLite file of another program (name another file)")
+	check_failure(run("report", "--store", "whole.data", directory=profiles), "it is no file of SQLite")
+	check_failure(run("store", "add", "--store", "whole.data", "forms.data", directory=profiles), "it is no file of SQLite")
+	check_failure(run("report", "--store", tmp_path / "none.db"), "cannot open store", "No such file")
+	check_failure(run("report", "--store", tmp_path), "cannot open store", "Is a directory")
+	(tmp_path / "empty.db").touch()
+	check_failure(run("report", "--store", tmp_path / "empty.db"), "it is empty (cpprof store add makes one)")
+	assert rows(foreign, "SELECT count(*) FROM notes") == [(0,)]
+
+
+def test_wrong_versions_and_tables(profiles, tmp_path):
+	def changed(name, *statements):
+		store = tmp_path / name
+		add(profiles, store, "whole.data")
+		for sql in statements:
+			rows(store, sql)
+		return run("report", "--store", store)
+	check_failure(changed("newer.db", "PRAGMA user_version = 2"), "a newer cpprof made it (update cpprof)")
+	check_failure(changed("more.db", "CREATE TRIGGER t AFTER INSERT ON hits BEGIN DELETE FROM hits; END"), "its tables are not those of a store")
+	check_failure(changed("view.db", "DROP TABLE touches", "CREATE VIEW touches AS SELECT * FROM hits"), "its tables are not those of a store")
+	check_failure(changed("setting.db", "UPDATE settings SET value = 0"), "a setting is out of range")
+
+
+@pytest.mark.parametrize("sql, message", [
+	("DELETE FROM stacks", "a row is missing"), ("UPDATE stacks SET parent = id", "a call path is circular"),
+	("UPDATE stacks SET parent = id + 1", "a call path is circular"), ("DELETE FROM locations", "a row is missing"),
+	("DELETE FROM functions", "a row is missing"), ("DELETE FROM modules", "a row is missing"),
+	("DELETE FROM frames", "its tables do not fit together"), ("UPDATE frames SET line = -1", "a number is out of range"),
+	("UPDATE frames SET kind = 9", "its tables do not fit together"), ("UPDATE functions SET role = 99", "its tables do not fit together"),
+	("UPDATE modules SET kind = 99", "a module is out of range"), ("UPDATE modules SET build_id = zeroblob(99)", "a module is out of range"),
+	("UPDATE series SET thread = 99", "is out of range"), ("UPDATE series SET number = -5", "is out of range"),
+	("UPDATE hits SET hits = 0", "is out of range"), ("UPDATE hits SET hits = 9223372036854775807", "is out of range"),
+	("UPDATE hits SET samples = 0", "samples do not divide their hits"), ("UPDATE profiles SET description = x'00'", "description cannot be read"),
+	("UPDATE profiles SET start = 9223372036854775806", "is out of range"), ("UPDATE profiles SET first_bucket = 9223372036854775807", "out of range")])
+def test_damaged_rows(profiles, tmp_path, sql, message):
+	"""A store may come from anywhere: wrong rows are errors, and nothing is printed."""
+	store = tmp_path / "store.db"
+	add(profiles, store, "whole.data")
+	rows(store, sql)
+	result = run("report", "--functions", "--store", store)
+	if "start = " in sql:
+		assert result.returncode == 1
+	else:
+		check_failure(result, message)
+
+
+def test_rows_of_many_samples(profiles, tmp_path):
+	"""A row stands for many samples and takes the memory of one. More than a profile's row can stand for are damage."""
+	store = tmp_path / "store.db"
+	add(profiles, store, "whole.data")
+	rows(store, "UPDATE hits SET hits = 2000000000, samples = 1000000000 WHERE series = 1")
+	assert re.search(r"^4000000\d\d\d samples, 8000000\d\d\d hits, ", done("report", "--store", store, "--memory", "8M"), re.MULTILINE)
+	rows(store, "UPDATE hits SET hits = 1000000000000, samples = 1000000000000 WHERE series = 1")
+	check_failure(run("report", "--store", store), "it is damaged: samples do not divide their hits")
+
+
+def test_cut_and_overwritten_files(profiles, tmp_path):
+	whole = tmp_path / "whole.db"
+	add(profiles, whole, *names(profiles))
+	content = whole.read_bytes()
+	for at in range(0, len(content), 4096):
+		for damaged in (content[:at], content[:at] + b"\xff" * 4096 + content[at + 4096:]):
+			store = tmp_path / "damaged.db"
+			for path in tmp_path.glob("damaged.db*"):
+				path.unlink()
+			store.write_bytes(damaged)
+			assert run("report", "--functions", "--store", store).returncode in (0, 1, 2)
+
+
+def test_read_only_folder(profiles, tmp_path):
+	"""A store in a folder, or on a disk, that nobody may write to can be read."""
+	folder = tmp_path / "folder"
+	folder.mkdir()
+	store = folder / "store.db"
+	add(profiles, store, "whole.data")
+	expected = done("export", "--store", store, "-r", "cpu")
+	for path in folder.glob("store.db-*"):
+		path.unlink()
+	inner = f"mount --bind '{folder}' '{folder}' && mount -o remount,ro,bind '{folder}' && exec '{CPPROF}' "
+	if subprocess.run(["unshare", "-rm", "sh", "-c", inner + "--version"], capture_output=True).returncode != 0:
+		pytest.skip("this machine permits no mounts in a namespace")
+	of_store = subprocess.run(["unshare", "-rm", "sh", "-c", inner + f"export -r cpu --store '{store}'"], capture_output=True, text=True)
+	assert (of_store.returncode, of_store.stdout) == (0, expected), of_store.stderr
+	written = subprocess.run(["unshare", "-rm", "sh", "-c", inner + f"store add --store '{store}' '{profiles}/forms.data'"],
+		capture_output=True, text=True)
+	check_failure(written, "cannot open store")
+
+
+def test_a_new_store_is_its_owners(tmp_path):
+	done("store", "init", "--store", tmp_path / "store.db")
+	assert oct((tmp_path / "store.db").stat().st_mode & 0o777) == "0o600"
+
+
+def test_prune_removes_what_nothing_needs(profiles, tmp_path):
+	store = tmp_path / "store.db"
+	add(profiles, store, *names(profiles))
+	size = store.stat().st_size
+	add(profiles, store, large_recording(tmp_path))
+	assert "removed" in run("store", "prune", "--store", store, "--older-than", "0s").stderr
+	for table in ("profiles", "labels", "modules", "functions", "locations", "frames", "stacks", "series", "hits", "touches"):
+		assert rows(store, f"SELECT count(*) FROM {table}") == [(0,)], table
+	assert store.stat().st_size < size and rows(store, "PRAGMA integrity_check") == [("ok",)]
