@@ -77,7 +77,7 @@ def build(source, *flags, compiler="gcc", level="-O2", linkage="pie", name=None,
 		if level != "-O0":
 			command.append("-fomit-frame-pointer")
 	key = hashlib.sha256()
-	for part in [path, *sorted({PROGRAMS / "burn.h", *path.parent.glob("*.h")})]:
+	for part in [path, *sorted({PROGRAMS / "burn.h", PROGRAMS / "events.h", *path.parent.glob("*.h")})]:
 		key.update(part.read_bytes())
 	key.update(repr((command, flags, strip)).encode())
 	output = BUILD / "tests/programs" / key.hexdigest()[:16] / (name or path.stem)
@@ -306,3 +306,54 @@ def check_amounts(recorded, resource):
 
 def have(tool):
 	return shutil.which(tool) is not None
+
+
+# --- programs that count ---
+
+# How each backend samples each event of a program of tests/programs/events.h: how the program is compiled, and what is recorded.
+LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
+COUNTED = {
+	"perf": (["-DEVENTS=EVENTS_PAGES"], "page-faults/1"),
+	"bpf": (["-DEVENTS=EVENTS_CALLS"], "syscalls:getppid/1"),
+	"preload": (["-DEVENTS=EVENTS_TICKS", f"-I{REPOSITORY}/include", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}"], "own:event/1"),
+}
+# The backends as parameters of a test that counts.
+BACKENDS = [pytest.param("perf", marks=needs_perf), pytest.param("bpf", marks=needs_bpf), "preload"]
+
+
+def build_counted(backend, source, *flags, event_us=5, **options):
+	"""Compiles a program so that it makes one event of this backend where it would otherwise use `event_us` microseconds."""
+	return build(source, *flags, f"-DEVENT_US={event_us}", *COUNTED[backend][0], **options)
+
+
+def record_counted(backend, folder, command, *options, status=0, **settings):
+	"""Records each event of a program that counts. Requires that no sample is lost."""
+	recorded = record(folder, command, "--backend", backend, "-r", COUNTED[backend][1], *options, **settings)
+	assert recorded.status == status, recorded.err
+	assert recorded.closing()[1] == 0, recorded.err
+	return recorded
+
+
+def events_of(recorded, within=()):
+	"""Returns {path: events} of the program's events, without `countable_event` and what is below it. Other page faults end elsewhere.
+	`within`: only paths that contain these names, because other programs ran too."""
+	paths = {}
+	for path, count in recorded.paths().items():
+		if "countable_event" in path and holds(path, within):
+			path = path[:path.index("countable_event")]
+			paths[path] = paths.get(path, 0) + count
+	return paths
+
+
+def check_counted(recorded, events, within=(), may_break=()):
+	"""Checks that the program's events are so many, and that each path that it states has exactly its part of them. A path may be broken
+	only if it contains one of the names `may_break`: then its outermost frames may be missing, but no event and no other frame. Returns
+	the paths of the events."""
+	paths = events_of(recorded, within)
+	assert hits(paths) == events, f"{hits(paths)} events, not {events}\n{show(paths)}"
+	for path in paths:
+		assert path[0] != "[incomplete stack]" or set(path) & set(may_break), show(paths)
+	for names, fraction in truths(recorded.out):
+		found = hits(paths, *names) + hits(paths, "[incomplete stack]", *names[1:])
+		assert abs(found - fraction * events) < 0.1, f"{';'.join(names)}: {found} events, not {fraction * events:.1f}\n{show(paths)}"
+	return paths

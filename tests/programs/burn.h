@@ -8,6 +8,9 @@
  * varies.
  *
  * A line `amount RESOURCE A;B;C N` states the exact number of gticks of that resource that were used there.
+ *
+ * Compiled with -DEVENTS=... (events.h), the same program counts: where it otherwise uses N microseconds, it makes
+ * N / EVENT_US countable events. Its shares are then exact.
  */
 #ifndef BURN_H
 #define BURN_H
@@ -39,6 +42,22 @@ NOINLINE __attribute__((unused)) static void burn_turns(unsigned long turns)
 	for (unsigned long i = 0; i < turns; i++)
 		burn_sink += i;
 }
+
+#ifdef EVENTS
+
+#include "events.h"
+
+#ifndef EVENT_US
+#define EVENT_US 5
+#endif
+
+#define BURN_HERE(us)                                                                                      \
+	do {                                                                                               \
+		for (unsigned long burn_left = (unsigned long)(us) / EVENT_US; burn_left > 0; burn_left--) \
+			EVENT_HERE();                                                                      \
+	} while (0)
+
+#else
 
 /* Reads this thread's CPU time into `ns`. The system call is made inline, so it adds no frame of another function. */
 #define BURN_CLOCK(ns)                                                                \
@@ -90,6 +109,8 @@ NOINLINE __attribute__((unused)) static void burn_turns(unsigned long turns)
 			burn_used -= burn_start;                                                          \
 		}                                                                                         \
 	} while (0)
+
+#endif
 
 NOINLINE __attribute__((unused)) static void burn(unsigned us)
 {
