@@ -339,9 +339,9 @@ def events_of(recorded, within=()):
 	`within`: only paths that contain these names, because other programs ran too."""
 	paths = {}
 	for path, count in recorded.paths().items():
-		if "countable_event" in path and holds(path, within):
-			path = path[:path.index("countable_event")]
-			paths[path] = paths.get(path, 0) + count
+		last = next((at for at, frame in enumerate(path) if frame_is(frame, "countable_event")), None)
+		if last is not None and holds(path, within):
+			paths[path[:last]] = paths.get(path[:last], 0) + count
 	return paths
 
 
