@@ -4,9 +4,11 @@
 #   make demo       record the example program of the 1993 paper and show where its time goes
 #   make demo-source build Lua with a Profiler object in each function and show its calls
 #   make demo-optimize build a program anew from its call paths, and measure the gain
-#   make check      all checks: both compilers, tests, arm64, sanitizers, fuzzers, lint
+#   make check      the gate, in minutes: gcc without warnings, unit tests, exact command-line tests, lint
+#   make check-all  also clang, analyzer, arm64, sanitizers, fuzzers, clang-tidy, browsers, languages, faults, kill points
+#   make measure    the tests that compare times, shares of samples, rates or intervals; prints a table
 #   make quick      build, and test what changed since the last commit, in less than a minute
-#   make lint       format, clang-tidy, headers, includes, processors, cycles of calls, types of scripts
+#   make lint       format, headers, includes, processors, cycles of calls
 #   make format     apply clang-format
 #   make bench      measure cpprof and perf on the same programs; BENCH_FLAGS=--quick measures less
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
@@ -24,7 +26,7 @@ MESON = $(firstword $(wildcard /usr/bin/meson) meson)
 VERSION = $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: all setup demo demo-source demo-optimize check quick lint format bench install uninstall deb dist clean help
+.PHONY: all setup demo demo-source demo-optimize check check-all measure quick lint format bench install uninstall deb dist clean help
 
 all: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
@@ -49,10 +51,18 @@ demo-optimize: all
 
 check:
 	@tools/setup check
-	@tools/run_tests
+	@tools/run_tests check
+
+check-all:
+	@tools/setup check-all
+	@tools/run_tests check-all
+
+measure:
+	@tools/setup check-all
+	@tools/run_tests measure
 
 quick:
-	@tools/setup check
+	@tools/setup quick
 	@tools/quick
 
 lint:

@@ -4,26 +4,12 @@ import subprocess
 import time
 from pathlib import Path
 
-import pytest
 from cli_support import REPOSITORY
 
 NPM = Path(os.environ.get("CPPROF_NPM", REPOSITORY / "build/npm")).resolve() / "node_modules"
 PROFILER = NPM / "@firefox-devtools/profiler-cli/dist/profiler-cli.js"
 SPEEDSCOPE = NPM / "speedscope/dist/release"
-needs_speedscope = pytest.mark.skipif(not SPEEDSCOPE.exists(), reason="speedscope is not installed (tools/setup check)")
 SECONDS_ALLOWED = 120
-
-
-def runs():
-	if not PROFILER.exists():
-		return False
-	try:
-		return subprocess.run(["node", PROFILER, "--version"], capture_output=True, check=False).returncode == 0
-	except OSError:
-		return False
-
-
-needs_profiler = pytest.mark.skipif(not runs(), reason="profiler-cli is not installed, or not for this version of node (tools/setup check)")
 
 
 class Profiler:

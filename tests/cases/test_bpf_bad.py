@@ -177,6 +177,7 @@ def test_two_recorders_at_once(tmp_path):
 			check_amounts(recorded, resource)
 
 
+@pytest.mark.measured("the totals of two recordings of CPU time are compared")
 def test_two_recorders_of_one_process(tmp_path, server):
 	"""Two recorders attach to one process: their totals differ only by what happens between their starts and between their ends."""
 	command = [CPPROF, "record", *BPF, "-r", "calls:burn/1", "-r", "cpu/1ms", "-p", str(server.pid), "--duration", "1", "-o"]
@@ -201,7 +202,6 @@ def in_kernel():
 	return found
 
 
-@pytest.mark.skipif(not have("bpftool"), reason="bpftool is not installed")
 @pytest.mark.parametrize("attached", [False, True], ids=["command", "attached"])
 def test_killed_recorder_leaves_nothing(tmp_path, server, attached):
 	"""A killed recorder leaves no BPF program, map, link or probe behind, and the target keeps running."""

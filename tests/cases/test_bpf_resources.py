@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from measuring import between, near
 from record_support import (BUILD, PROGRAMS, Recorded, amounts, build, check_amounts, hits, needs_bpf, record,
 	record_well, run_cpprof, show, tolerance)
 
@@ -87,6 +88,7 @@ def check_close(recorded, resource, most):
 			assert 0 <= hits(paths, *names) - gticks <= most, f"{names}: {hits(paths, *names)}, not {gticks}\n{show(paths)}"
 
 
+@pytest.mark.measured("the file system writes blocks of its own at moments of its own")
 def test_disk_bytes(tmp_path):
 	place = BUILD / "tests/disk_bytes.tmp"
 	device = os.stat(place.parent).st_dev
@@ -99,7 +101,7 @@ def test_disk_bytes(tmp_path):
 		assert recorded.status == 0, recorded.err
 		paths = recorded.paths("disk-bytes")
 		for _, names, gticks in amounts(recorded.out):
-			assert abs(hits(paths, *names) * 512 - gticks) <= 512, f"{hits(paths, *names) * 512}, not {gticks}\n{show(paths)}"
+			near(hits(paths, *names) * 512, gticks, 512, f"{hits(paths, *names) * 512}, not {gticks}\n{show(paths)}")
 	finally:
 		place.unlink(missing_ok=True)
 
@@ -217,13 +219,13 @@ def test_shares_and_totals_at_an_interval(tmp_path, words):
 	reported, paths = recorded.resource(name), recorded.paths(name)
 	assert reported["hits"] == hits(paths)
 	processes = len(recorded.info()["threads"])
-	assert abs(reported["hits"] * reported["interval"] - reported["total"]) <= processes * reported["interval"], reported
+	near(reported["hits"] * reported["interval"], reported["total"], processes * reported["interval"], reported)
 	of = {tuple(names): gticks for stated, names, gticks in amounts(recorded.out) if stated == name}
-	assert 0 <= reported["total"] - sum(of.values()) <= 0.05 * reported["total"] + 20000, "startup and the end are little"
+	between(reported["total"] - sum(of.values()), 0, 0.05 * reported["total"] + 20000, "startup and the end are little")
 	for names, gticks in of.items():
 		fraction = gticks / reported["total"]
 		measured = hits(paths, *names) / hits(paths)
-		assert abs(measured - fraction) <= tolerance(fraction, reported["hits"]), f"{names}: {measured}, not {fraction}\n{show(paths)}"
+		near(measured, fraction, tolerance(fraction, reported["hits"]), f"{names}: {measured}, not {fraction}\n{show(paths)}")
 
 
 def functions_reported(recorded, resource, *options):
@@ -243,7 +245,7 @@ def test_reports_of_bytes(tmp_path):
 		by_function = float(re.search(rf"^([\d.]+) .*?\b{name} \[", functions, re.MULTILINE)[1])
 		from_main = float(re.search(rf"^([\d.]+) .*?\(main {name}\) \[", down, re.MULTILINE)[1])
 		for measured in (by_function, from_main):
-			assert abs(measured - fraction) <= tolerance(fraction, samples), f"{functions}\n{down}"
+			near(measured, fraction, tolerance(fraction, samples), f"{functions}\n{down}")
 
 
 def us_near(measured, expected, turns):
@@ -266,7 +268,7 @@ def test_waiting(tmp_path, interval):
 	for name, names, gticks in amounts(recorded.out):
 		found = hits(recorded.paths(name), *names) * units[name]
 		if "compute" in names: # time on the CPU is sampled by a clock, whose ticks come late on a busy machine
-			assert abs(found - gticks) <= 0.4 * gticks + 8000, f"{found} us, not {gticks}"
+			near(found, gticks, 0.4 * gticks + 8000, f"{found} us, not {gticks}")
 		else:
 			us_near(found, gticks, 10)
 	assert hits(recorded.paths("io-time"), "sleeper") == 0
@@ -281,7 +283,7 @@ def test_waiting(tmp_path, interval):
 		# On a busy machine ticks are sometimes late: allow a hundredth of the total for them.
 		late_us = reported["total"] / 100 if name == "real" else 0
 		most = threads * unit + 4 * (sampled_us * unit) ** 0.5 + 0.1 * sampled_us + late_us
-		assert abs(reported["hits"] * unit - reported["total"]) <= most, reported
+		near(reported["hits"] * unit, reported["total"], most, reported)
 
 
 @MEASURED
@@ -290,7 +292,7 @@ def test_real_time_is_running_and_waiting(tmp_path):
 	recorded = record_well(tmp_path, [build("waits.c"), "1"], *BPF, "-r", "real/100us", "-r", "blocked/100us", "-r", "cpu/100us")
 	real, blocked = (recorded.resource(name)["total"] for name in ("real", "blocked"))
 	cpu_us = recorded.resource("cpu")["total"] / 1000
-	assert abs(real - blocked - cpu_us) <= 0.25 * cpu_us + 20000, f"{real} - {blocked} us, and {cpu_us} us of CPU"
+	near(real - blocked, cpu_us, 0.25 * cpu_us + 20000, f"{real} - {blocked} us, and {cpu_us} us of CPU")
 
 
 @MEASURED
@@ -303,8 +305,8 @@ def test_still_waiting_when_the_recording_ends(tmp_path):
 		recorded = Recorded(run_cpprof("record", *options), path)
 		assert recorded.status == 0, recorded.err
 		for name in ("real", "blocked"):
-			assert 400 <= hits(recorded.paths(name)) <= 700, recorded.resource(name)
-			assert hits(recorded.paths(name), "main") > 0.9 * hits(recorded.paths(name)), show(recorded.paths(name))
+			between(hits(recorded.paths(name)), 400, 700, recorded.resource(name))
+			between(hits(recorded.paths(name), "main"), 0.9 * hits(recorded.paths(name)), None, show(recorded.paths(name)))
 			assert recorded.resource(name)["total"] >= 400000
 		assert target.poll() is None
 	finally:
@@ -315,6 +317,7 @@ def test_still_waiting_when_the_recording_ends(tmp_path):
 TOGETHER = ["page-faults", "syscalls", "read-bytes", "alloc-bytes"]
 
 
+@pytest.mark.measured("the totals of two recordings are compared")
 def test_all_in_one_run(tmp_path):
 	"""Six resources in one recording: each total equals that of a recording of this resource alone, and what the program states."""
 	command = [build("everything.c", "-fno-builtin"), "/proc/self/exe", "50"]
@@ -326,10 +329,10 @@ def test_all_in_one_run(tmp_path):
 		alone = record(tmp_path / resource, command, *BPF, "-r", resource)
 		# The positions of stack and heap vary between runs, and so do the pages at their ends.
 		most = 10 if resource == "page-faults" else 0
-		assert abs(alone.resource(resource)["total"] - together.resource(resource)["total"]) <= most, resource
+		near(alone.resource(resource)["total"], together.resource(resource)["total"], most, resource)
 	for resource in ("cpu", "real"):
 		assert together.resource(resource)["total"] > 0
-	assert together.resource("real")["total"] * 1000 > together.resource("cpu")["total"]
+	between(together.resource("real")["total"] * 1000, together.resource("cpu")["total"], None)
 
 
 @MEASURED

@@ -4,6 +4,7 @@ import re
 import subprocess
 
 import pytest
+from measuring import near
 from record_support import CPPROF, amounts, build, frame_is, holds, needs_bpf, run_cpprof
 
 MEASURED = pytest.mark.measured("the events of a moment are counted, and another process may delay the program")
@@ -97,7 +98,7 @@ def test_waits(tmp_path):
 	waits = [event for event in events if holds(event.path, ["lock_waiter", "take_lock"])]
 	assert len(waits) == 10
 	stated = next(gticks for resource, names, gticks in amounts(out) if resource == "lock-wait" and "take_lock" in names)
-	assert abs(sum(event.amount for event in waits) - stated) <= 0.03 * stated + 4000
+	near(sum(event.amount for event in waits), stated, 0.03 * stated + 4000)
 	assert {event.unit for event in waits} == {"us"}
 	assert {event.thread for event in waits} == {"waits"}
 

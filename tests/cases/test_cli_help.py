@@ -1,7 +1,6 @@
 """Help, manual pages and shell completion, which cpprof generates from the command table."""
 import functools
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -110,10 +109,8 @@ def interpreted(argv, lines=False):
 COMPLETED = {"bash": completed_by_bash, "zsh": completed_by_zsh, "fish": completed_by_fish}
 
 
-@pytest.fixture(params=COMPLETED)
+@pytest.fixture(params=["bash", *(pytest.param(name, marks=pytest.mark.needs(name)) for name in ("zsh", "fish"))])
 def completed(request):
-	if not shutil.which(request.param):
-		pytest.skip(f"{request.param} is not installed")
 	return COMPLETED[request.param]
 
 

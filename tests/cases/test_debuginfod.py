@@ -110,11 +110,10 @@ def await_file(url, build_id):
 	raise AssertionError("debuginfod does not find its file")
 
 
+@pytest.mark.needs("debuginfod")
 def test_a_server_of_elfutils(tmp_path, stripped):
 	"""The same with debuginfod itself."""
 	program = shutil.which("debuginfod")
-	if not program:
-		pytest.skip("debuginfod is not installed")
 	folder = tmp_path / "files"
 	folder.mkdir()
 	shutil.copy(stripped.debug_file, folder / "forms.debug")

@@ -298,7 +298,6 @@ def test_naming_process(tmp_path, inputs, calls, rest):
 	assert not results and reported, f"{len(results)} of {len(numbers)}\n" + "\n".join(results[:10])
 
 
-@pytest.mark.skipif(not shutil.which("strace"), reason="strace makes system calls fail")
 @pytest.mark.parametrize("calls", CALLS, ids=lambda calls: calls.split(",")[0])
 @pytest.mark.parametrize("name", NAMES)
 def test_system_calls(tmp_path, inputs, name, calls):

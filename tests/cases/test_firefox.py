@@ -5,7 +5,7 @@ import json
 import pytest
 from cli_support import done
 from json_support import valid_json
-from npm_support import Profiler, needs_profiler
+from npm_support import Profiler
 from trace_support import event_lines, inclusive_times, seconds, traced  # noqa: F401 (a fixture)
 
 ALL = ["--threshold", "0", "--limit", "0", "--format", "json"]
@@ -142,7 +142,7 @@ def agrees(shown, document, kind, expected):
 	assert sums == pytest.approx(expected, rel=1e-6)
 
 
-@needs_profiler
+@pytest.mark.needs("profiler-cli")
 @pytest.mark.parametrize("name", ["whole", "recursion"])
 def test_the_firefox_profiler_shows_the_same_figures(profiles, name, tmp_path):
 	path, output = profiles / f"{name}.data", tmp_path / "profile.json.gz"
@@ -153,7 +153,7 @@ def test_the_firefox_profiler_shows_the_same_figures(profiles, name, tmp_path):
 		agrees(shown, document, result["title"], {entry["path"][0]: entry["hits"] * result.get("interval", 1) / factor for entry in result["entries"] if entry["hits"]})
 
 
-@needs_profiler
+@pytest.mark.needs("profiler-cli")
 def test_the_firefox_profiler_shows_the_calls_of_a_trace(traced, tmp_path):
 	output = tmp_path / "profile.json.gz"
 	done("export", "--format", "firefox", "-o", output, traced)

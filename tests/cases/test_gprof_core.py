@@ -71,7 +71,6 @@ feeble: .skip 24, 0x90
 last: .skip 7, 0x90
 	.section .note.GNU-stack, "", @progbits
 """
-needs_gprof = pytest.mark.skipif(shutil.which("gprof") is None, reason="gprof is not installed")
 
 
 @pytest.fixture(name="folder")
@@ -101,7 +100,6 @@ def warnings(*words, status=0, **settings):
 # --- the same figures ---
 
 
-@needs_gprof
 @pytest.mark.parametrize("flags", [["-O0"], ["-O2", "-fno-inline"], ["-O3", "-no-pie"]], ids=["O0", "O2", "O3-no-pie"])
 def test_runs_and_their_sum(folder, flags):
 	"""Cycles, recursion, static functions, aliases and clones; two runs are added up. By line, the padding behind a clone
@@ -113,7 +111,6 @@ def test_runs_and_their_sum(folder, flags):
 		expect_same(*options, path, *runs)
 
 
-@needs_gprof
 def test_label_behind_all_code(folder):
 	"""Without data_start, etext is the last symbol: a bin that extends beyond it gives it no time."""
 	path = built(folder, "-O1", "-ffunction-sections", "-Wl,--gc-sections", sources=["program.c", "labels.S"])
@@ -122,7 +119,6 @@ def test_label_behind_all_code(folder):
 		expect_same(*options, path, gmon)
 
 
-@needs_gprof
 @pytest.mark.parametrize("seed", range(4))
 def test_symbols_of_all_kinds(folder, seed):
 	"""Calls and samples at all addresses: both gprofs agree on the name of each address, on symbols that are no functions, and

@@ -6,7 +6,6 @@ import shutil
 import pytest
 from gprof_support import Gmon, expect_same, made_up, our_gprof, program, real_gprof, run_of, symbols, text_range
 
-pytestmark = pytest.mark.skipif(shutil.which("gprof") is None, reason="gprof is not installed")
 
 BUILDS = {
 	"gcc": {},

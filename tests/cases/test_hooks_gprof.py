@@ -1,14 +1,13 @@
 """gmon.out files that cpprof writes: Debian's gprof and ours print the same figures from them, and the same figures as from the
 C library's runtime where that counts right."""
 import re
-import shutil
 import subprocess
 
 import pytest
+from measuring import near
 from gprof_support import DEBUG, expect_same, program, real_gprof, run_of
 from record_support import BUILD, run_cpprof
 
-pytestmark = pytest.mark.skipif(shutil.which("gprof") is None, reason="gprof is not installed")
 
 BUILDS = {
 	"gcc": {},
@@ -63,6 +62,7 @@ int main(void) { for (int i = 0; i < 4; i++) { sum += fib(30); work(30000000); }
 """
 
 
+@pytest.mark.measured("sampled times are compared with each other")
 def test_true_shares_are_of_all(tmp_path):
 	"""Inlined functions and the cost of counting have entries of their own, and the shares of all entries add up to 100 %."""
 	(tmp_path / "parts.c").write_text(PARTS)
@@ -74,9 +74,9 @@ def test_true_shares_are_of_all(tmp_path):
 		re.findall(r"^\[\d+\] +([\d.]+) +([\d.]+) +([\d.]+) .* (\S+) \[\d+\]$", text, re.MULTILINE)}
 	assert {"main", "work", "inlined", "fib", "[hooks]"} <= own.keys(), text
 	assert own["inlined"][1] > 0 and own["[hooks]"][1] > 0
-	assert abs(sum(time for _, time, _ in own.values()) - whole) < 0.01 * len(own)
+	near(sum(time for _, time, _ in own.values()), whole, 0.01 * len(own))
 	for share, time, below in own.values():
-		assert abs(share / 100 * whole - time - below) < 0.02
+		near(share / 100 * whole - time, below, 0.02)
 
 
 LOOP = """\

@@ -499,6 +499,7 @@ int main(void) { for (int i = 0; i < 50; i++) caller(3000000); return 0; }
 """
 
 
+@pytest.mark.measured("the program works for a time, not for an amount")
 @pytest.mark.parametrize("hook", ["-pg", "-finstrument-functions", "objects"])
 def test_unnamed_code_of_a_library_is_below_its_caller(hook, tmp_path):
 	"""The library is stripped. Its time is not the body's time of the function that called it, and not its own caller's."""

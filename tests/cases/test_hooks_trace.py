@@ -2,7 +2,6 @@
 end."""
 import os
 import re
-import shutil
 import signal
 import struct
 import subprocess
@@ -361,7 +360,6 @@ int main(int count, char **words)
 """
 
 
-@pytest.mark.skipif(not shutil.which("strace"), reason="strace counts system calls")
 def test_an_event_makes_no_system_call(tmp_path):
 	"""Its cost is that of a few stores: signals need not be blocked. The room for many events costs a few system calls."""
 	(tmp_path / "many.c").write_text(MANY)

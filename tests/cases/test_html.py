@@ -4,17 +4,11 @@ import re
 
 import pytest
 from cli_support import check_failure, done, run
-from page_support import browser, percent, results
+from page_support import percent, results
 from selenium.webdriver.common.keys import Keys
 
 HOSTILE = ["<script>document.title='run'</script>", "\"><img src=x onerror=\"document.title='run'\">", "</script><b id=bold>", "a\u202eb\u2066c",
 	"escape\x1b[31m", "${document.title='run'}", "q" * 100_000]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-	with browser() as opened:
-		yield opened
 
 
 @pytest.fixture(scope="module")

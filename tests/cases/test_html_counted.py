@@ -1,7 +1,7 @@
 """The page of `cpprof html` of programs whose calls are counted: exact figures, and the groups of the source."""
 import pytest
 from hooks_support import Counted, compile_once
-from page_support import browser, percent
+from page_support import percent
 from record_support import BUILD, PROGRAMS, run_cpprof
 
 LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
@@ -9,12 +9,6 @@ LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
 CALLS = 1673
 GROUPS = {"[no group]": 1673, "large": 1650, "small": 1050}
 LARGE = {"work": (1650, 150)}
-
-
-@pytest.fixture(scope="module")
-def chromium():
-	with browser() as opened:
-		yield opened
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 import pytest
 from cli_support import done
 from hooks_support import Counted, Program
-from page_support import browser, percent, results
+from page_support import percent, results
 from record_support import build, record_well
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -33,12 +33,6 @@ return [...document.querySelectorAll("main canvas")].every(canvas => {
 	return words.some(each => each !== words[0]);
 });
 """
-
-
-@pytest.fixture(scope="module")
-def chromium():
-	with browser() as opened:
-		yield opened
 
 
 def sampled(folder, *options):

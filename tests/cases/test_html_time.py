@@ -3,15 +3,9 @@ import re
 
 import pytest
 from hooks_support import Counted, Program
-from page_support import browser, percent, results
+from page_support import percent, results
 from record_support import run_cpprof
 from selenium.webdriver.common.keys import Keys
-
-
-@pytest.fixture(scope="module")
-def chromium():
-	with browser() as opened:
-		yield opened
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from cli_support import REPOSITORY, done
-from page_support import browser, percent, results
+from page_support import percent, results
 from record_support import build, record_well
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -31,13 +31,6 @@ for (let x = 0; x < row.length; x += 4) {
 }
 return Math.min(...found);
 """
-
-
-@pytest.fixture(scope="module")
-def chromium():
-	with browser() as opened:
-		opened.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "deny"})
-		yield opened
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@ of other writers, and damaged files."""
 import gzip
 import json
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -353,7 +352,6 @@ def test_callgrind_of_valgrind(tmp_path):
 	assert {(entry["path"][0]) for entry in valid_json(done("report", "--modules", *ALL, "-r", "Ir", path))["results"][0]["entries"]} == {"prog", "libc.so"}
 
 
-@pytest.mark.skipif(not shutil.which("valgrind"), reason="Valgrind is not installed")
 @pytest.mark.parametrize("options", [[], ["--dump-instr=yes", "--separate-recs=3", "--cache-sim=yes"], ["--dump-line=no", "--dump-instr=yes"], ["--compress-pos=no", "--compress-strings=no"]])
 def test_callgrind_itself(tmp_path, options):
 	"""The totals are those at the end of the file, and the costs of the program's functions those that callgrind_annotate prints."""

@@ -2,7 +2,6 @@
 import gzip
 import random
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -106,7 +105,7 @@ def test_pprof_again(profiles, tmp_path, name):
 		assert done("report", "--by-label", "tenant", tmp_path / "a.data").count("acme") == done("report", "--by-label", "tenant", profiles / "labels.data").count("acme")
 
 
-@pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
+@pytest.mark.needs("go")
 def test_pprof_of_go(tmp_path):
 	"""A profile that Go's own runtime wrote: the totals and functions are those of Go's tool."""
 	(tmp_path / "main.go").write_text("""package main

@@ -1,7 +1,6 @@
 """Logs of strace and recordings of heaptrack, imported: the totals are those of the tools themselves."""
 import pathlib
 import re
-import shutil
 import subprocess
 from collections import Counter
 
@@ -10,8 +9,6 @@ from cli_support import check_failure, done, run
 from json_support import valid_json
 from record_support import build
 
-needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
-needs_heaptrack = pytest.mark.skipif(not shutil.which("heaptrack"), reason="heaptrack is not installed")
 
 LOG = """\
 strace: Process 4711 attached
@@ -134,7 +131,6 @@ def summary_of(text):
 	return {row[-1]: (float(row[1]), int(row[3])) for row in rows}
 
 
-@needs_strace
 @pytest.mark.parametrize("words", [["-f"], ["-f", "-k", "-Y"], ["-f", "-tt", "-i", "-n"], ["-f", "-r", "-yy"], ["-f", "-ttt", "-v"]])
 def test_strace_counts_the_same(tmp_path, words):
 	"""The calls and the time of each system call are those of the summary that strace itself adds to the log."""
@@ -158,7 +154,6 @@ def test_strace_counts_the_same(tmp_path, words):
 		assert re.search(r"^\d\.\d+ main \[", done("report", "--functions", "-r", "syscalls", path), re.MULTILINE)
 
 
-@needs_strace
 def test_log_among_the_messages(tmp_path):
 	"""On standard error, strace prints that it attached to a thread within the line of the call that made the thread."""
 	result = subprocess.run(["strace", "-f", "-C", "-T", build("threads.c"), "8", "400"], cwd=tmp_path, check=True, capture_output=True, text=True)
@@ -169,7 +164,6 @@ def test_log_among_the_messages(tmp_path):
 	assert by_call(path, "syscalls") == {name: calls for name, (_, calls) in expected.items()}
 
 
-@needs_strace
 def test_summary_of_strace(tmp_path):
 	for words in (["-c"], ["-c", "-w", "-f"]):
 		subprocess.run(["strace", *words, "-o", "log", "sh", "-c", "ls /absent; true"], cwd=tmp_path, check=False, capture_output=True)
@@ -276,7 +270,7 @@ def test_long_recording_needs_little_memory(tmp_path):
 	assert path.stat().st_size < 30e6
 
 
-@needs_heaptrack
+@pytest.mark.needs("heaptrack")
 def test_heaptrack_counts_the_same(tmp_path):
 	"""The totals are those of heaptrack_print, and the amounts of each path those that the program computes."""
 	rounds, threads = 50, 3
@@ -302,7 +296,7 @@ def test_heaptrack_counts_the_same(tmp_path):
 	assert "allocations.c:" in done("report", "--lines", "-r", "allocs", path)
 
 
-@needs_heaptrack
+@pytest.mark.needs("heaptrack")
 def test_raw_recording_of_heaptrack(tmp_path):
 	subprocess.run(["heaptrack", "--raw", "-o", "log", "/bin/true"], cwd=tmp_path, check=True, capture_output=True)
 	(log,) = tmp_path.glob("log*")

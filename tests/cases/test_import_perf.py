@@ -8,8 +8,7 @@ import pytest
 from cli_support import CPPROF, check_failure, done, run
 from record_support import needs_perf
 
-needs_perf_record = pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed")
-pytestmark = [needs_perf, needs_perf_record]
+pytestmark = [needs_perf, pytest.mark.needs("perf")]
 
 PROGRAM = r"""
 #include <pthread.h>

@@ -146,7 +146,6 @@ def test_all_libraries_and_the_header_are_installed(installed):
 		assert [path.parent.name for path in root.rglob(header)] == ["cpprof"], header
 
 
-@pytest.mark.skipif(not have("pkg-config"), reason="pkg-config is not installed")
 def test_pkg_config(installed, tmp_path):
 	root, libraries = installed
 	prefix = prefix_of(root, libraries / "pkgconfig/cpprof.pc")
@@ -157,7 +156,6 @@ def test_pkg_config(installed, tmp_path):
 	check_installed_program(program, libraries)
 
 
-@pytest.mark.skipif(not have("pkg-config"), reason="pkg-config is not installed")
 def test_pkg_config_of_a_static_program(installed, tmp_path):
 	root, libraries = installed
 	prefix = prefix_of(root, libraries / "pkgconfig/cpprof.pc")
@@ -177,7 +175,7 @@ target_link_libraries(program PRIVATE cpprof::runtime)
 """
 
 
-@pytest.mark.skipif(not have("cmake"), reason="cmake is not installed")
+@pytest.mark.needs("cmake")
 def test_cmake_package(installed, tmp_path):
 	_, libraries = installed
 	(tmp_path / "CMakeLists.txt").write_text(CMAKE_PROJECT)
@@ -187,7 +185,7 @@ def test_cmake_package(installed, tmp_path):
 	check_installed_program(tmp_path / "build/program", libraries)
 
 
-@pytest.mark.skipif(not have("cmake"), reason="cmake is not installed")
+@pytest.mark.needs("cmake")
 @pytest.mark.parametrize("wanted", ["1.0", "0.99"])
 def test_cmake_refuses_a_newer_version(installed, tmp_path, wanted):
 	_, libraries = installed

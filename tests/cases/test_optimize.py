@@ -251,9 +251,8 @@ def test_gcc_profile_has_the_counts_of_the_other(tmp_path, compiler, form):
 	assert (found, heads) == without_discriminators(exported(recorded.path, "llvm-profile"))
 
 
+@pytest.mark.needs("dump_gcov")
 def test_dump_gcov_reads_the_older_form(tmp_path):
-	if not shutil.which("dump_gcov"):
-		pytest.skip("autofdo is not installed")
 	recorded = record_well(tmp_path, [build("generic.c"), "1500"])
 	path = tmp_path / "x.afdo"
 	assert run_cpprof("export", "--format", "gcc-profile-11", "-o", path, recorded.path).returncode == 0

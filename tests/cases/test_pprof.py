@@ -1,6 +1,5 @@
 """pprof profiles: an independent decoder and Go's own tool find the figures of `report`."""
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -11,7 +10,6 @@ from pprof_support import Pprof
 SAMPLED = ["whole", "server", "forms", "recursion"]
 ALL = ["--threshold", "0", "--limit", "0", "--format", "json"]
 UNITS = {"ns": "ns", "byte": "B"} # what Go's tool calls them
-needs_go = pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
 
 
 def exported(profiles, name, *words):
@@ -70,7 +68,7 @@ def test_selection(profiles):
 	assert refused.returncode == 2 and "--label cannot be combined with --format events" in refused.stderr
 
 
-@needs_go
+@pytest.mark.needs("go")
 @pytest.mark.parametrize("name", SAMPLED)
 def test_go_shows_the_same_figures(profiles, name, tmp_path):
 	path = tmp_path / "run.pb.gz"

@@ -5,6 +5,7 @@ import os
 import subprocess
 
 import pytest
+from measuring import between, near
 from record_support import amounts, bpf_refusal, build, check_amounts, check_truths, hits, perf_refusal, record_well, run_cpprof, show, tolerance, truths
 
 pytestmark = pytest.mark.measured("times of two recordings are compared, and another process may delay either")
@@ -68,7 +69,7 @@ def test_work_between_naps(tmp_path, turns, microseconds):
 	for backend, one in by_each(tmp_path, [*backends, "preload"], command, "-r", "cpu/200us").items():
 		paths = one.paths("cpu")
 		first, second = hits(paths, "main", "twice"), hits(paths, "main", "once")
-		assert abs(first / (first + second) - 2 / 3) <= tolerance(2 / 3, first + second) + 0.05, show(paths)
+		near(first / (first + second), 2 / 3, tolerance(2 / 3, first + second) + 0.05, show(paths))
 		shares[backend] = (first + second) / hits(paths)
 	assert "perf" not in shares or -0.2 < shares["preload"] - shares["perf"] < 0.45, shares
 
@@ -80,9 +81,9 @@ def test_work_between_naps_that_no_library_sees(tmp_path, burst, nap):
 	paths = recorded.paths("cpu")
 	stated = truths(recorded.out)
 	work = sum(hits(paths, *names) for names, _ in stated)
-	assert work > hits(paths) / 3, show(paths)
+	between(work, hits(paths) / 3, None, show(paths))
 	for names, fraction in stated:
-		assert abs(hits(paths, *names) / work - fraction) < 0.15, f"{names[-1]}: {fraction}\n{show(paths)}"
+		near(hits(paths, *names) / work, fraction, 0.15, f"{names[-1]}: {fraction}\n{show(paths)}")
 
 
 @needs_another
@@ -91,7 +92,7 @@ def test_user_and_system_time(tmp_path):
 	for backend in KERNEL:
 		for resource, function in (("user", "compute"), ("sys", "call_system")):
 			ours, theirs = recorded["preload"].paths(resource), recorded[backend].paths(resource)
-			assert abs(hits(ours, function) - hits(theirs, function)) <= 0.2 * hits(theirs, function) + 80, f"{show(ours)}\n{show(theirs)}"
+			near(hits(ours, function), hits(theirs, function), 0.2 * hits(theirs, function) + 80, f"{show(ours)}\n{show(theirs)}")
 
 
 @pytest.mark.parametrize("resource", ["read-bytes", "write-bytes", "io-bytes", "read-bytes:requested", "write-bytes:requested",
@@ -125,7 +126,7 @@ def test_weighted_allocations(tmp_path, resource):
 	recorded = by_each(tmp_path, ["bpf", "preload"], [program, "300", "2"], "-r", resource)
 	name = resource.partition("/")[0]
 	totals = [one.resource(name)["total"] for one in recorded.values()]
-	assert abs(totals[0] - totals[1]) <= 0.01 * totals[0] + 80_000, totals # allocations for threads and the standard output
+	near(totals[0], totals[1], 0.01 * totals[0] + 80_000, totals)
 	paths = [one.paths(name) for one in recorded.values()]
 	for names in (["heavy"], ["light"], ["worker"]):
 		alike(*paths, names)
@@ -142,7 +143,7 @@ def test_waits(tmp_path, resource):
 		for name, names, us in amounts(one.out):
 			if name == resource:
 				measured_us = hits(paths, *names) * interval_us
-				assert abs(measured_us - us) <= 0.1 * us + 20 * interval_us, f"{backend} {names}: {measured_us} us, not {us}\n{show(paths)}"
+				near(measured_us, us, 0.1 * us + 20 * interval_us, f"{backend} {names}: {measured_us} us, not {us}\n{show(paths)}")
 
 
 def test_real_is_the_whole_time_of_a_thread(tmp_path):
@@ -150,7 +151,8 @@ def test_real_is_the_whole_time_of_a_thread(tmp_path):
 	recorded = record_well(tmp_path, [build("forms.c"), "60"], "--backend", "preload", "-r", "cpu/500us", "-r", "real/500us")
 	real, cpu = (hits(recorded.paths(resource)) for resource in ("real", "cpu"))
 	elapsed = recorded.info()["duration_s"] / 500e-6
-	assert real >= 0.95 * cpu and abs(real - elapsed) <= 0.05 * elapsed + 100, run_cpprof("info", recorded.path).stdout
+	between(real, 0.95 * cpu, None, run_cpprof("info", recorded.path).stdout)
+	near(real, elapsed, 0.05 * elapsed + 100, run_cpprof("info", recorded.path).stdout)
 
 
 def test_shared_processor(tmp_path):
@@ -166,8 +168,8 @@ def test_shared_processor(tmp_path):
 			other.wait()
 	user, system = recorded.paths("user"), recorded.paths("sys")
 	computed = 10 * 30e-3 / 250e-6
-	assert abs(hits(user, "compute") - computed) <= 0.12 * computed, f"{show(user)}\n{show(system)}"
-	assert hits(system, "compute") <= 0.12 * computed, show(system)
+	near(hits(user, "compute"), computed, 0.12 * computed, f"{show(user)}\n{show(system)}")
+	between(hits(system, "compute"), None, 0.12 * computed, show(system))
 
 
 @pytest.mark.parametrize("backend", [*KERNEL, "preload"])

@@ -4,6 +4,7 @@ import re
 import subprocess
 
 import pytest
+from measuring import between, near
 from record_support import PROGRAMS, amounts, build, check_amounts, hits, needs_bpf, record, record_well, run_cpprof, show
 
 MEASURED = pytest.mark.measured("waiting times are compared with the clock of the program, which may be preempted between two readings")
@@ -72,10 +73,10 @@ def test_allocations_at_an_interval(tmp_path, words):
 	recorded = record_well(tmp_path, command, *PRELOAD, "-r", words)
 	reported, paths = recorded.resource(name), recorded.paths(name)
 	stated = sum(gticks for resource, _, gticks in amounts(recorded.out) if resource == name)
-	assert 0 <= reported["total"] - stated <= 20000
-	assert abs(reported["hits"] * reported["interval"] - reported["total"]) <= 5 * reported["interval"], reported
+	between(reported["total"] - stated, 0, 20000)
+	near(reported["hits"] * reported["interval"], reported["total"], 5 * reported["interval"], reported)
 	for caller, fraction in (("heavy", 0.75), ("light", 0.25)):
-		assert abs(hits(paths, caller) / hits(paths) - fraction) <= 4 * (fraction * (1 - fraction) / hits(paths)) ** 0.5
+		near(hits(paths, caller) / hits(paths), fraction, 4 * (fraction * (1 - fraction) / hits(paths)) ** 0.5)
 
 
 @pytest.mark.parametrize("ending", ["return", "_exit", "kill", "abort", "exec", "pthread_exit"])
@@ -128,7 +129,8 @@ def test_failing_vectors(tmp_path):
 		(tmp_path / name).mkdir()
 		recorded = record(tmp_path / name, command, *PRELOAD, "-r", *wanted)
 		took[name] = us_of_a_call(recorded.err)
-	assert took["moved"] < 3 * took["bare"] and took["requested"] < 20 * took["bare"], took
+	between(took["moved"], None, 3 * took["bare"], took)
+	between(took["requested"], None, 20 * took["bare"], took)
 
 
 @needs_bpf
@@ -161,7 +163,7 @@ def test_waiting(tmp_path, resource):
 	for name, names, us in amounts(recorded.out):
 		# A wait that has not returned when the program ends is not measured.
 		if name == resource and names != ["waits_on"]:
-			assert abs(hits(paths, *names) * 50 - us) <= 0.03 * us + 10 * 400, f"{names}: {us}\n{show(paths)}"
+			near(hits(paths, *names) * 50, us, 0.03 * us + 10 * 400, f"{names}: {us}\n{show(paths)}")
 			checked += 1
 	assert checked == 1
 	assert hits(paths, "sleeper", "sleep_long") == 0
@@ -183,7 +185,7 @@ def test_locks_of_other_makers(tmp_path):
 	recorded = record_well(tmp_path, [build("other_locks.c")], *PRELOAD, "-r", "lock-wait/50us")
 	paths = recorded.paths("lock-wait")
 	for _, names, us in amounts(recorded.out):
-		assert abs(hits(paths, *names) * 50 - us) <= 0.03 * us + 10 * 400, f"{names}: {us}\n{show(paths)}"
+		near(hits(paths, *names) * 50, us, 0.03 * us + 10 * 400, f"{names}: {us}\n{show(paths)}")
 
 
 # --- threads ---

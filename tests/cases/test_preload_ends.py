@@ -1,5 +1,6 @@
 """Waits and calls that are unfinished when the program ends are in the profile."""
 import pytest
+from measuring import between
 from record_support import build, hits, record, run_cpprof, show
 
 pytestmark = pytest.mark.measured("the samples of threads that end at once are counted")
@@ -12,10 +13,10 @@ def test_waits_that_do_not_end(tmp_path, resource):
 	recorded = record(tmp_path, [build("waits_at_end.c")], "--backend", "preload", "-r", f"{resource}/1ms")
 	assert recorded.status == 128 + 9, recorded.err
 	paths = recorded.paths()
-	assert 1980 <= hits(paths, "main", "waits", "poll") <= 2200, show(paths)
-	assert 990 <= hits(paths, "main", "ends", "poll") <= 1100, show(paths)
+	between(hits(paths, "main", "waits", "poll"), 1980, 2200, show(paths))
+	between(hits(paths, "main", "ends", "poll"), 990, 1100, show(paths))
 	reported = recorded.resource(resource)
-	assert 2.97 <= reported["total"] * 1e-6 <= 3.4, reported
+	between(reported["total"] * 1e-6, 2.97, 3.4, reported)
 
 
 def test_nothing_of_a_resource(tmp_path):

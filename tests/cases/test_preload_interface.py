@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from measuring import between, near
 from record_support import (BUILD, CPPROF, REPOSITORY, Recorded, agrees, amounts, build, check_amounts, hits, record, run_cpprof, show)
 
 MEASURED = pytest.mark.measured("the samples between two calls are counted, and another process may delay the program")
@@ -83,7 +84,7 @@ def test_intervals(tmp_path, way, threads, interval):
 	recorded = record_own(tmp_path, way, rounds, options=[*PRELOAD, "-r", f"own:orders/{interval}"])
 	reported = recorded.resource("own:orders")
 	assert reported["total"] == stated(recorded, "own:orders")
-	assert abs(reported["hits"] - reported["total"] / interval) <= threads, reported
+	near(reported["hits"], reported["total"] / interval, threads, reported)
 	agrees(recorded.paths("own:orders"), ["take_many", "take"], 0.75)
 
 
@@ -162,6 +163,7 @@ def test_flush_without_a_monitor(tmp_path):
 	assert "40000 orders" in out
 
 
+@pytest.mark.measured("elapsed times are compared with limits")
 def test_flush_soon_knows_a_killed_monitor(tmp_path):
 	"""A flush detects a killed recorder whose parent has not waited for it, so that its process id still exists. The second flush
 	returns at once."""
@@ -174,7 +176,8 @@ def test_flush_soon_knows_a_killed_monitor(tmp_path):
 		process.stdin.flush()
 		reported = [wait_for_line(process, "flush").split() for _ in range(2)]
 	assert [words[1] for words in reported] == ["-1", "-1"], reported
-	assert 0.5 <= float(reported[0][2]) <= 2.5 and float(reported[1][2]) < 0.5, reported
+	between(float(reported[0][2]), 0.5, 2.5, reported)
+	assert float(reported[1][2]) < 0.5, reported
 
 
 # --- labels ---

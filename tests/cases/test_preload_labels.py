@@ -4,6 +4,7 @@ import re
 import subprocess
 
 import pytest
+from measuring import near
 from record_support import BUILD, REPOSITORY, bpf_refusal, build, needs_bpf, record, record_well, run_cpprof, tolerance, truths
 
 MEASURED = pytest.mark.measured("the shares of labels are compared with elapsed time")
@@ -29,7 +30,7 @@ def test_shares(tmp_path):
 		key, value = label.split("=")
 		(table,) = report(recorded.path, f"--by-label={key}")
 		entries = {entry["labels"].get(key): entry["fraction"] for entry in table["entries"]}
-		assert abs(entries[value] - fraction) <= tolerance(fraction, table["total_hits"]), (label, entries)
+		near(entries[value], fraction, tolerance(fraction, table["total_hits"]), (label, entries))
 	# Threads begin without labels: a label that was set before a thread started is only on samples of the main thread.
 	both = report(recorded.path, "--by-label")[0]["entries"]
 	assert not [entry for entry in both if "phase" in entry["labels"] and "tenant" in entry["labels"]], both

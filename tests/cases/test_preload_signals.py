@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 import pytest
+from measuring import between, near
 from record_support import BUILD, build, hits, record, record_well, run_cpprof, show
 
 MEASURED = pytest.mark.measured("waiting times are compared with the clock of the program, which may be preempted between two readings")
@@ -60,8 +61,8 @@ def test_jumps_out_of_handlers_leave_nothing_undone(way, tmp_path):
 	"""A program makes 400 jumps, many out of our own code. Afterwards its 0.4 s of work and 1,000 calls are measured completely."""
 	recorded = record_well(tmp_path, [build("signals/jumps.c"), way], "--backend", "preload", "-r", f"cpu/{TICK_US}us", "-r", "io-calls/10")
 	cpu, calls = recorded.paths("cpu"), recorded.paths("io-calls")
-	assert abs(hits(cpu, "used_behind", "busy") * TICK_US / 1e6 - 0.4) < 0.06, show(cpu)
-	assert abs(hits(calls, "used_behind", "write") - 100) < 12, show(calls)
+	near(hits(cpu, "used_behind", "busy") * TICK_US / 1e6, 0.4, 0.06, show(cpu))
+	near(hits(calls, "used_behind", "write"), 100, 12, show(calls))
 
 
 @MEASURED
@@ -69,7 +70,7 @@ def test_cancelled_threads_clean_up_in_sight(tmp_path):
 	"""Five cancelled threads clean up for 150 ms each: the call in which each was cancelled no longer delays ticks."""
 	paths = record_well(tmp_path, [build("signals/cancelled.c")], *EVERYTHING).paths("cpu")
 	found = hits(paths, "clean_up") * TICK_US / 1e6
-	assert abs(found - 5 * 0.15) < 0.08, show(paths)
+	near(found, 5 * 0.15, 0.08, show(paths))
 
 
 @MEASURED
@@ -83,10 +84,10 @@ def test_waits_are_charged_to_their_calls(tmp_path):
 	real, blocked = recorded.paths("real"), recorded.paths("blocked")
 	for call, wanted in waited_us.items():
 		found = hits(real, "waits_to_the_end", call) * TICK_US
-		assert abs(found - wanted) < 0.12 * wanted, f"{call}: {found} us, not {wanted}\n{show(real, 40)}"
+		near(found, wanted, 0.12 * wanted, f"{call}: {found} us, not {wanted}\n{show(real, 40)}")
 		# blocked includes the time for which the thread waited for a processor before
 		found = hits(blocked, "waits_to_the_end", call) * TICK_US
-		assert found > 0.88 * wanted, f"blocked, {call}: {found} us, not {wanted}\n{show(blocked, 40)}"
+		between(found, 0.88 * wanted, None, f"blocked, {call}: {found} us, not {wanted}\n{show(blocked, 40)}")
 
 
 @MEASURED
@@ -97,6 +98,6 @@ def test_ticks_come_late_behind_handlers_on_small_stacks(tmp_path):
 	total = hits(paths)
 	handlers, handlers_with_room = 16 * 20, 6 * 20 # ms: the first one, on no stack, and those on the first stack
 	everything = handlers + 15 * 5 + 20
-	assert abs(hits(paths, "raise") / total - handlers / everything) < 0.1, show(paths)
-	assert abs(hits(paths, "use_stack") / total - handlers_with_room / everything) < 0.1, show(paths)
+	near(hits(paths, "raise") / total, handlers / everything, 0.1, show(paths))
+	near(hits(paths, "use_stack") / total, handlers_with_room / everything, 0.1, show(paths))
 	assert "ticks came late" in run_cpprof("info", recorded.path).stdout + recorded.err, recorded.err

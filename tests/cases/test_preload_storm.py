@@ -4,6 +4,7 @@ import subprocess
 import threading
 from pathlib import Path
 
+import pytest
 from record_support import CPPROF, Recorded, build, hits, run_cpprof, show
 
 SECONDS = 30
@@ -35,6 +36,7 @@ def number(text, name):
 	return int(re.search(rf"^{name} (\d+)$", text, re.MULTILINE)[1])
 
 
+@pytest.mark.measured("the total is compared with the CPU time that the program reads")
 def test_storm(tmp_path):
 	library = build("hostile/library.c", linkage="shared", name="library.so")
 	path = tmp_path / "out.data"

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from measuring import between
 from record_support import BUILD, CPPROF, Recorded, build, folded, hits, needs_bpf, needs_perf, record, run_cpprof
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
@@ -278,6 +279,7 @@ def paranoid(level):
 			PARANOID.write_text(before)
 
 
+@pytest.mark.measured("shares of sampled CPU time vary")
 @needs_perf
 def test_unprivileged_user_gets_user_time():
 	"""At paranoid 2 the default is `user`, and the closing line reports that."""
@@ -288,7 +290,7 @@ def test_unprivileged_user_gets_user_time():
 		assert recorded.closing()[0] > 10 # the kernel lowers the rate if its own samples take long
 		assert "user" in re.search(r"cpprof: \d+ samples.*", result.stderr, re.DOTALL).group(0), result.stderr
 		paths = recorded.paths()
-		assert hits(paths, "main", "compute") > 0.9 * hits(paths)
+		between(hits(paths, "main", "compute"), 0.9 * hits(paths), None)
 		info = run_cpprof("info", recorded.path).stdout
 		assert "user" in info
 		# Only root may use the tracepoint of thread starts.
@@ -374,6 +376,7 @@ def test_disk_full(tmp_path, program):
 		assert run_cpprof("report", disk / "out.data").returncode == 0
 
 
+@pytest.mark.measured("hits are compared with the CPU time that the kernel counts")
 @needs_perf
 def test_room_again(tmp_path, server):
 	"""When a full disk has room again, the recording goes on, and the samples meanwhile were kept in memory."""
@@ -428,6 +431,7 @@ def children(pid):
 	return []
 
 
+@pytest.mark.measured("hits are compared with the CPU time that the kernel counts")
 @pytest.mark.parametrize("backend", [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"])
 def test_recorder_killed(tmp_path, backend):
 	"""Killed at 20 moments, with SIGKILL: the file is readable and complete up to the last second."""
@@ -450,7 +454,7 @@ def test_recorder_killed(tmp_path, backend):
 		info = run_cpprof("info", path)
 		assert info.returncode == 0, f"killed after {moment} s: {info.stderr}"
 		recorded = hits(folded(path)) if used > 1.1 else 0
-		assert recorded >= 1000 * 0.9 * (used - 1.1), f"{recorded} samples of a process that used {used} s"
+		between(recorded, 1000 * 0.9 * (used - 1.1), None, f"{recorded} samples of a process that used {used} s")
 		report = run_cpprof("report", path)
 		assert report.returncode == 0 or recorded == 0, report.stderr
 

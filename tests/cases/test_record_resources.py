@@ -2,6 +2,7 @@
 import re
 
 import pytest
+from measuring import between, near
 from record_support import agrees, build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show
 
 pytestmark = [needs_perf, pytest.mark.measured("counts of the kernel are compared with those of the program, whose readings are not simultaneous")]
@@ -19,15 +20,15 @@ def test_page_faults(tmp_path, resource):
 	for function in ("touch_some", "touch_twice_as_many"):
 		expected = number(recorded.out, f"faults {function}") / 10
 		measured = hits(paths, "main", function)
-		assert abs(measured - expected) <= 0.05 * expected + 4, f"{function}: {measured}, not {expected}\n{show(paths)}"
+		near(measured, expected, 0.05 * expected + 4, f"{function}: {measured}, not {expected}\n{show(paths)}")
 
 
 def test_every_page_fault(tmp_path):
 	"""At interval 1 no count is estimated: the two functions have their faults, and a few of the calls around them."""
 	recorded = record_well(tmp_path, [build("page_faults.c"), "2000", "50"], "-r", "page-faults/1")
 	paths = recorded.paths("page-faults")
-	assert abs(hits(paths, "main", "touch_some") - 2000) <= 20, show(paths)
-	assert abs(hits(paths, "main", "touch_twice_as_many") - 4000) <= 20, show(paths)
+	near(hits(paths, "main", "touch_some"), 2000, 20, show(paths))
+	near(hits(paths, "main", "touch_twice_as_many"), 4000, 20, show(paths))
 
 
 def test_losses_are_counted(tmp_path):
@@ -37,16 +38,16 @@ def test_losses_are_counted(tmp_path):
 	_, lost, complete = recorded.closing()
 	faults = number(recorded.out, "rusage minor") + number(recorded.out, "rusage minor [0-9]+ major")
 	assert complete >= 99
-	assert abs(hits(recorded.paths("page-faults")) + lost - faults) <= 0.01 * faults
+	near(hits(recorded.paths("page-faults")) + lost, faults, 0.01 * faults)
 
 
 def test_context_switches(tmp_path):
 	recorded = record(tmp_path, [build("switches.c")], "-r", "context-switches/1")
 	paths, lost = recorded.paths("context-switches"), recorded.closing()[1]
 	measured, expected = hits(paths), number(recorded.out, "switches")
-	assert abs(measured + lost - expected) <= 0.02 * expected + 10
-	assert lost <= 0.2 * expected
-	assert hits(paths, "ping_pong", "pass") > 0.9 * measured, show(paths)
+	near(measured + lost, expected, 0.02 * expected + 10)
+	between(lost, None, 0.2 * expected)
+	between(hits(paths, "ping_pong", "pass"), 0.9 * measured, None, show(paths))
 
 
 def test_user_and_system_time(tmp_path):
@@ -54,9 +55,9 @@ def test_user_and_system_time(tmp_path):
 	user, system = recorded.paths("user"), recorded.paths("sys")
 	for paths, name in ((user, "user"), (system, "sys")):
 		seconds, expected = hits(paths) * 250e-6, number(recorded.out, name)
-		assert abs(seconds - expected) <= 0.2 * expected + 0.02, f"{name}: {seconds}, not {expected}"
-	assert hits(user, "main", "compute") > 0.8 * hits(user), show(user)
-	assert hits(system, "main", "call_system") > 0.8 * hits(system), show(system)
+		near(seconds, expected, 0.2 * expected + 0.02, f"{name}: {seconds}, not {expected}")
+	between(hits(user, "main", "compute"), 0.8 * hits(user), None, show(user))
+	between(hits(system, "main", "call_system"), 0.8 * hits(system), None, show(system))
 
 
 def test_several_resources_in_one_run(tmp_path):
@@ -90,8 +91,8 @@ def test_program_in_step_with_the_interval(tmp_path, period_us):
 	recorded = record_well(tmp_path, [build("lockstep.c"), str(period_us), "1.5"], "-r", "cpu/1ms")
 	paths = recorded.paths()
 	total = hits(paths)
-	assert abs(hits(paths, "main", "quarter") / total - 0.25) <= 0.10, show(paths)
-	assert abs(hits(paths, "main", "three_quarters") / total - 0.75) <= 0.10, show(paths)
+	near(hits(paths, "main", "quarter") / total, 0.25, 0.10, show(paths))
+	near(hits(paths, "main", "three_quarters") / total, 0.75, 0.10, show(paths))
 
 
 @pytest.mark.parametrize("options, interval", [
@@ -106,7 +107,7 @@ def test_mean_interval(tmp_path, options, interval):
 	recorded = record_well(tmp_path, [build("user_sys.c"), "15"], *options)
 	used = number(recorded.out, "user") + number(recorded.out, "sys")
 	measured = hits(recorded.paths()) * interval
-	assert abs(measured - used) <= 0.1 * used + 0.02, f"{measured} s, not {used}"
+	near(measured, used, 0.1 * used + 0.02, f"{measured} s, not {used}")
 
 
 def test_high_rate(tmp_path):

@@ -7,6 +7,7 @@ import os
 import subprocess
 
 import pytest
+from measuring import between
 from hooks_support import CXX, SYMBOLS, counted_calls
 from record_support import BUILD, CPPROF, PROGRAMS, REPOSITORY, folded
 from source_support import callgrind_calls, instrumented_functions
@@ -59,6 +60,7 @@ def test_counts_are_callgrinds(name, compiler, employees, tmp_path):
 	assert counted_calls(folders[1] / "out.data") == expected
 
 
+@pytest.mark.measured("shares of sampled CPU time vary")
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_what_counting_costs_is_the_hooks(compiler, tmp_path):
 	"""The cost of counting is charged to [hooks], including code that is inlined into the program's functions."""
@@ -70,5 +72,5 @@ def test_what_counting_costs_is_the_hooks(compiler, tmp_path):
 	# Paths below main, because samples may also hit the start or end of the process.
 	paths = {path: count for path, count in folded(tmp_path / "out.data", "cpu").items() if "main" in path}
 	others = {path: count for path, count in paths.items() if path[-1] not in ("[hooks]", "add", "main")}
-	assert sum(others.values()) <= 0.02 * sum(paths.values()), paths
+	between(sum(others.values()), None, 0.02 * sum(paths.values()), paths)
 	assert any(path[-1] == "[hooks]" for path in paths), paths

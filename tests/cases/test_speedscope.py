@@ -7,8 +7,7 @@ import re
 import jsonschema
 import pytest
 from cli_support import done
-from npm_support import SPEEDSCOPE, needs_speedscope
-from page_support import browser
+from npm_support import SPEEDSCOPE
 from trace_support import event_lines, inclusive_times, seconds, traced  # noqa: F401 (a fixture)
 
 ALL = ["--threshold", "0", "--limit", "0", "--format", "json"]
@@ -120,13 +119,7 @@ def shown_by_speedscope(chromium, document, folder):
 		yield profile, sums
 
 
-@pytest.fixture(scope="module")
-def chromium():
-	with browser() as opened:
-		yield opened
-
-
-@needs_speedscope
+@pytest.mark.needs("speedscope")
 def test_the_form_is_that_of_its_schema(profiles, traced):
 	schema = json.loads((SPEEDSCOPE / "file-format-schema.json").read_text())
 	for document in (exported(profiles, "whole"), exported(profiles, "labels"), json.loads(done("export", "--format", "speedscope", traced))):
@@ -139,7 +132,7 @@ def within(sums, expected):
 		assert sums[name][0] <= value <= sums[name][1], (name, value, sums[name])
 
 
-@needs_speedscope
+@pytest.mark.needs("speedscope")
 def test_speedscope_shows_the_same_figures(chromium, profiles, tmp_path):
 	document = exported(profiles, "whole")
 	frames, seen = document["shared"]["frames"], 0
@@ -153,7 +146,7 @@ def test_speedscope_shows_the_same_figures(chromium, profiles, tmp_path):
 	assert seen == len(document["profiles"]) > 3
 
 
-@needs_speedscope
+@pytest.mark.needs("speedscope")
 def test_speedscope_shows_the_calls_of_a_trace(chromium, traced, tmp_path):
 	document = json.loads(done("export", "--format", "speedscope", traced))
 	document["profiles"] = [profile for profile in document["profiles"] if profile["type"] == "evented"]

@@ -360,10 +360,9 @@ def test_bash_offers_functions(completions):
 	assert bash(completions, "record", "--resource", "page-f") == ["page-faults"]
 
 
+@pytest.mark.needs("fish")
 def test_fish_offers_functions(completions):
 	script = SHELLS["fish"].replace("$CPPROF", CPPROF)
-	if subprocess.run(["sh", "-c", "command -v fish"], stdout=subprocess.DEVNULL, check=False).returncode:
-		pytest.skip("fish is not installed")
 	result = subprocess.run(["fish", "--no-config", "-c", script, "cpprof report --down fir"], cwd=completions, capture_output=True, text=True,
 		timeout=SECONDS_ALLOWED, env={**os.environ, "PATH": f"{completions}:{os.environ.get('PATH', '/usr/bin:/bin')}", "HOME": str(completions)})
 	assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["first_one"], result.stderr

@@ -10,6 +10,7 @@ import termios
 import time
 
 import pytest
+from measuring import near
 from browse_support import Browser, percent
 from cli_support import CPPROF
 from record_support import build, needs_bpf, needs_perf, tolerance
@@ -88,6 +89,7 @@ def running(tmp_path):
 		process.kill()
 
 
+@pytest.mark.measured("shares of sampled CPU time vary")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_shares_of_functions(command, tmp_path, backend):
 	"""The functions have the shares of CPU time that the program states, and the command's output is in the file, not on the screen."""
@@ -103,7 +105,7 @@ def test_shares_of_functions(command, tmp_path, backend):
 		for path, fraction in re.findall(r"^share (\S+) (\S+)$", stated, re.MULTILINE):
 			name = path.split(";")[1]
 			allowed = 100 * tolerance(float(fraction), samples * total / 100) + 0.1
-			assert abs(100 * shares[name][1] / total - 100 * float(fraction)) <= allowed, top.text()
+			near(100 * shares[name][1] / total, 100 * float(fraction), allowed, top.text())
 		assert top.end("q") == 0
 		assert b"must not be" not in top.written and "this must not be on the screen" in stated
 		pid = pid_in(tmp_path / "out")

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import pytest
+from measuring import near
 from record_support import CPPROF, build, frame_is, holds, needs_perf, run_cpprof
 
 pytestmark = needs_perf
@@ -30,13 +31,14 @@ def trace(folder, *words, status=0):
 	return parse((folder / "events").read_text()), sums, result.stdout
 
 
+@pytest.mark.measured("faults of the C library and of the kernel are counted too")
 def test_each_fault(tmp_path):
 	"""There is one line for each touched page, at the function that touches it, ordered by time."""
 	events, sums, out = trace(tmp_path, "-r", "page-faults", "--", build("page_faults.c"), "100")
 	for function, pages in re.findall(r"^faults (\w+) (\d+)$", out, re.MULTILINE):
 		here = [event for event in events if holds(event["path"], ["main", function, "touch_pages"])]
 		# One more or less, because the stack's own page may be new.
-		assert abs(len(here) - int(pages)) <= 1, f"{function}: {len(here)}"
+		near(len(here), int(pages), 1, f"{function}: {len(here)}")
 		addresses = {int(event["address"], 16) // 4096 for event in here}
 		assert len(addresses) == len(here), "a page is touched for the first time once"
 	assert [float(event["time"]) for event in events] == sorted(float(event["time"]) for event in events)
@@ -46,11 +48,12 @@ def test_each_fault(tmp_path):
 	assert not any(frame_is(frame, "__libc_start_main") for event in events for frame in event["path"])
 
 
+@pytest.mark.measured("the number of samples at an interval varies")
 def test_interval(tmp_path):
 	"""A request's own interval is kept: every tenth fault is printed."""
 	events, sums, _ = trace(tmp_path, "-r", "page-faults/10", "--", build("page_faults.c"), "1000")
 	amount = sums["page-faults"][2]
-	assert abs(len(events) - amount / 10) <= 2
+	near(len(events), amount / 10, 2)
 	assert {event["amount"] for event in events} == {"10"}
 
 

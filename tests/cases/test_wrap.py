@@ -188,20 +188,9 @@ def test_cxx_threads(tmp_path):
 	assert called(counts, "pthread_create") == called(counts, "pthread_join") == 4
 
 
-def has_openmp():
-	"""Returns whether clang's OpenMP runtime is installed, which reports its regions to tools."""
-	try:
-		program("regions", "-fopenmp", compiler=["clang"])
-	except (OSError, subprocess.CalledProcessError):
-		return False
-	return True
-
-
-@pytest.mark.skipif(not shutil.which("clang"), reason="no clang here")
+@pytest.mark.needs("openmp")
 @pytest.mark.parametrize("measurement", ["paths", "paths-timed"])
 def test_openmp(measurement, tmp_path):
-	if not has_openmp():
-		pytest.skip("no OpenMP runtime of clang's here")
 	profile = record([program("regions", "-fopenmp", compiler=["clang"])], tmp_path, measurement=measurement)
 	counts = paths(profile)
 	assert (called(counts, "step"), called(counts, "tasked")) == (3 * 90 + 3 * 10 + 1, 3 * 10)

@@ -1,6 +1,8 @@
 """tools/run_tests counts correctly: a program that crashes, hangs or prints no results does not count as passed."""
 import importlib.machinery
 import importlib.util
+import itertools
+import json
 import signal
 import subprocess
 import xml.etree.ElementTree
@@ -52,11 +54,39 @@ def test_cases(runner, inner, expected):
     assert counts(tally) == expected
 
 
-def test_each_file_of_cases_runs_once(runner):
-    measuring, others = runner.files_that(are_measuring=True), runner.files_that(are_measuring=False)
-    assert sorted([*measuring, *others]) == sorted(path.relative_to(runner.ROOT) for path in (runner.ROOT / "tests/cases").glob("test_*.py"))
-    assert any(path.name == "test_record_forms.py" for path in measuring)
-    assert any(path.name == "test_cli_report.py" for path in others)
+@pytest.mark.parametrize("marks", itertools.product([False, True], repeat=3))
+def test_each_test_is_in_one_command(runner, marks):
+    """Whatever marks a test has, exactly one of the steps gcc, long and measure runs it; one without marks is in the gate."""
+    names = dict(zip(("measured", "needs", "long"), marks))
+    runs = [eval(expression, {}, names) for expression in (runner.GATE, runner.OTHERS, runner.MEASURED)]
+    assert runs.count(True) == 1 and runs[0] == (not any(marks))
+
+
+def test_commands_are_made_of_steps(runner):
+    assert all(step in runner.STEPS for steps in runner.COMMANDS.values() for step in steps)
+    assert {step for steps in runner.COMMANDS.values() for step in steps} == runner.STEPS.keys()
+    assert set(runner.COMMANDS["check"]) < set(runner.COMMANDS["check-all"])
+
+
+def test_record_of_a_run(runner, tmp_path, monkeypatch):
+    """last_run.json states the commit, whether the tree was clean, and each step; also before the run has finished."""
+    def in_repository(*words):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True, capture_output=True)
+
+    in_repository("init")
+    in_repository("commit", "--allow-empty", "-m", "first")
+    monkeypatch.setattr(runner, "ROOT", tmp_path)
+    monkeypatch.setattr(runner, "CHECK", tmp_path)
+    tally, record = runner.Tally(), runner.Record("check")
+    tally.count("a")
+    tally.count("b", failed="status 3")
+    record.step("gcc", 1.26, (0, 0, 0), tally)
+    read = json.loads((tmp_path / "last_run.json").read_text())
+    assert read == {"command": "check", "commit": runner.git("rev-parse", "HEAD"), "clean": True, "finished": False, "passed": 1, "failed": 1, "skipped": 0,
+                    "failures": ["b: status 3"], "steps": [{"name": "gcc", "seconds": 1.3, "passed": 1, "failed": 1, "skipped": 0}]}
+    record.write(tally, finished=True)
+    assert json.loads((tmp_path / "last_run.json").read_text())["finished"]
+    assert not runner.Record("check").run["clean"], "last_run.json itself is new here"
 
 
 def test_last_line(runner, capsys):

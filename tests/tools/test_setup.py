@@ -1,5 +1,8 @@
 """tools/setup installs exactly the missing packages. dpkg, dpkg-query, apt-get and sudo are replaced by stand-ins."""
+import importlib.machinery
+import importlib.util
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -56,14 +59,14 @@ def machine(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("words", [[], ["build"], ["demo"], ["deb"], ["check"], ["bench"]])
+@pytest.mark.parametrize("words", [[], ["build"], ["demo"], ["deb"], ["check"], ["quick"], ["check-all"], ["bench"]])
 def test_silent_when_nothing_is_missing(machine, words):
     done, log = machine(*words)
     assert (done.returncode, done.stdout, done.stderr, log) == (0, "", "", [])
 
 
 def test_installs_only_what_is_missing(machine):
-    done, log = machine("check", missing="libdw-dev scdoc gdb")
+    done, log = machine("check-all", missing="libdw-dev scdoc gdb")
     assert done.returncode == 0
     assert len(log) == 2
     assert log[0].endswith(" update")
@@ -71,7 +74,7 @@ def test_installs_only_what_is_missing(machine):
 
 
 def test_libraries_of_another_architecture(machine):
-    done, log = machine("check", missing="libelf-dev:arm64")
+    done, log = machine("check-all", missing="libelf-dev:arm64")
     assert done.returncode == 0
     assert log[0] == "dpkg --add-architecture arm64"
     assert log[1].endswith(" update")
@@ -83,7 +86,8 @@ def test_another_architectures_library_is_not_this_machines(machine):
 
 
 def test_each_word_asks_for_its_own(machine):
-    for package, without, needing in [("libcmocka-dev", "build", "check"), ("dpkg-dev", "build", "deb"), ("linux-perf", "check", "bench")]:
+    for package, without, needing in [("libcmocka-dev", "build", "check"), ("dpkg-dev", "build", "deb"), ("clang-tidy", "check", "quick"),
+                                      ("openjdk-17-jdk-headless", "quick", "check-all"), ("libelf-dev:arm64", "check", "check-all"), ("ghc", "check-all", "bench")]:
         assert machine(without, missing=package)[1] == []
         assert machine(needing, missing=package)[1] != []
 
@@ -103,7 +107,7 @@ def test_says_what_to_do_without_root_or_sudo(machine):
 
 
 def test_says_which_architecture_to_add(machine):
-    done, log = machine("check", missing="libelf-dev:arm64", user=1000)
+    done, log = machine("check-all", missing="libelf-dev:arm64", user=1000)
     assert done.returncode == 1
     assert "dpkg --add-architecture arm64" in done.stderr
     assert log == []
@@ -127,20 +131,20 @@ def test_npm_installs_the_validators_once(machine, tmp_path):
         (machine.tools / name).symlink_to(f"/usr/bin/{name}")
     machine.add("npm", LOG)
     folder = tmp_path / "npm"
-    assert machine("build", CPPROF_NPM=str(folder))[1] == []
-    done, log = machine("check", CPPROF_NPM=str(folder))
+    assert machine("check", CPPROF_NPM=str(folder))[1] == []
+    done, log = machine("check-all", CPPROF_NPM=str(folder))
     assert done.returncode == 0 and len(log) == 1 and log[0].startswith(f"npm ci --prefix {folder} ")
     assert (folder / "package-lock.json").exists()
-    assert machine("check", CPPROF_NPM=str(folder))[1] == []
+    assert machine("check-all", CPPROF_NPM=str(folder))[1] == []
     (folder / "done").write_text("an older list")
-    assert len(machine("check", missing="gdb scdoc", CPPROF_NPM=str(folder))[1]) == 3
+    assert len(machine("check-all", missing="gdb scdoc", CPPROF_NPM=str(folder))[1]) == 3
 
 
 def test_without_a_registry_the_validators_are_left_out(machine, tmp_path):
     for name in ("mkdir", "cp", "cmp"):
         (machine.tools / name).symlink_to(f"/usr/bin/{name}")
     machine.add("npm", "#!/bin/sh\nexit 1\n")
-    done, _ = machine("check", CPPROF_NPM=str(tmp_path / "npm"))
+    done, _ = machine("check-all", CPPROF_NPM=str(tmp_path / "npm"))
     assert done.returncode == 0 and "skipped" in done.stderr
 
 
@@ -148,3 +152,14 @@ def test_unknown_word(machine):
     done, _ = machine("everything")
     assert done.returncode == 2
     assert "usage" in done.stderr
+
+
+def test_marked_tests_find_their_packages():
+    """What tests with the mark `needs` need is installed for check-all and not for check."""
+    loader = importlib.machinery.SourceFileLoader("marks", str(TOOL.parents[1] / "tests" / "conftest.py"))
+    marks = importlib.util.module_from_spec(importlib.util.spec_from_loader("marks", loader))
+    loader.exec_module(marks)
+    lists = dict(re.findall(r"^(\w+)='([^']*)'", TOOL.read_text(), re.MULTILINE))
+    needed = {package for packages, _ in marks.NEEDS.values() for package in packages.split()}
+    assert needed <= {*lists["others"].split(), *lists["arm64"].split()}
+    assert not needed & {*lists["build"].split(), *lists["check"].split()}
