@@ -1,179 +1,195 @@
 """`cpprof record -p` and --comm: several processes, those that they have started before, and those that they start later."""
-import itertools
-import os
 import re
-import signal
+import shutil
 import subprocess
-import time
-from pathlib import Path
 
 import pytest
-from record_support import CPPROF, Recorded, bpf_refusal, build, hits, perf_refusal, run_cpprof, show
+from attach_support import EACH, EVENT_US, Running, attach, begin, end
+from record_support import BACKENDS, COUNTED, build_counted, events_of, hits, needs_bpf, needs_perf, record_counted, run_cpprof, show
 
-REFUSALS = {"perf": perf_refusal(), "bpf": bpf_refusal()}
-DUTIES = ["child_duty", "grandchild_duty", "later_duty"]
-
-
-@pytest.fixture(params=list(REFUSALS))
-def backend(request):
-	if REFUSALS[request.param]:
-		pytest.skip(str(REFUSALS[request.param]))
-	return request.param
-
-
-def started(*program):
-	process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-	assert process.stdout.readline() == "ready\n"
-	return process
+of_backends = pytest.mark.parametrize("backend", BACKENDS[:2])
 
 
 @pytest.fixture
-def start():
-	"""Starts programs that run until their input ends, and ends them after the test."""
-	processes = []
+def start(backend):
+	"""Starts programs that run until the test ends."""
+	programs = []
 
-	def start_one(*program):
-		processes.append(started(*program))
-		return processes[-1]
+	def start_one(how):
+		programs.append(Running(build_counted(backend, "attached.c", event_us=EVENT_US), how))
+		return programs[-1]
 
 	yield start_one
-	for process in processes:
-		process.stdin.close()
-		process.wait(timeout=60)
-		process.stdout.close()
+	for program in programs:
+		program.__exit__()
 
 
-def begin(folder, *words):
-	"""Starts a recording, and returns when it has begun."""
-	path = folder / "out.data"
-	recorder = subprocess.Popen([CPPROF, "record", "-o", path, *map(str, words)], cwd=folder, stderr=subprocess.PIPE, text=True)
-	while not path.exists():
-		assert recorder.poll() is None, recorder.stderr.read()
-		time.sleep(0.005)
-	return recorder, path
+# Where each function has its events. The creator of threads that run already is not known.
+PATHS = {
+	"first_duty": "first_thread;serve",
+	"second_duty": "second_thread;serve",
+	"passing_duty": "main;threads;start_thread;passing_thread",
+	"lonely_duty": "left_alone",
+	"child_duty": "main;processes;family;serve",
+	"grandchild_duty": "main;processes;family;serve",
+	"later_duty": "main;processes",
+}
 
 
-def end(recorder, path):
-	"""Waits for the end of a recording, and returns it."""
-	_, err = recorder.communicate(timeout=60)
-	assert recorder.returncode == 0, err
-	return Recorded(subprocess.CompletedProcess([], 0, "", err), path)
+def check_events(recorded, **turns):
+	"""Checks that these functions, and no others, have the events of so many turns, on whole paths."""
+	found = {";".join(frame for frame in path if frame != "pthread_create"): count for path, count in events_of(recorded).items()}
+	assert found == {f"{PATHS[name]};{name};burn": number * EACH for name, number in turns.items()}, found
 
 
-def pass_children(*servers):
-	"""Waits until each server has started some children from now on, and these have ended: its other children ran, too."""
-	now, wanted = time.monotonic_ns(), 3
-	for server in servers:
-		starts = (int(line.split()[1]) for line in iter(server.stdout.readline, ""))
-		assert len(list(itertools.islice((start for start in starts if start > now), wanted))) == wanted
+# --- one process ---
+
+@of_backends
+def test_attach(tmp_path, backend, start):
+	"""The threads of the process, and those that it starts later. The process is not disturbed."""
+	server = start("threads")
+	recorder, path = begin(tmp_path, "--backend", backend, "-r", COUNTED[backend][1], "-p", server.pid)
+	server.turn(3)
+	check_events(end(recorder, path), first_duty=3, second_duty=3, passing_duty=3)
+	server.turn()
+	assert server.end() == 5
 
 
-def use_cpu(process, seconds=0.1):
-	"""Waits until the process has used so much more CPU time, with its threads."""
-	def used():
-		fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-		return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-	before = used()
-	while used() < before + seconds:
-		time.sleep(0.01)
-
-
-def attach(folder, backend, *words, until):
-	recorder, path = begin(folder, "--backend", backend, "-r", "cpu/500us", *words)
-	until()
-	recorder.send_signal(signal.SIGINT)
-	return end(recorder, path)
+@pytest.mark.parametrize("backend", [pytest.param("perf", marks=[needs_perf, pytest.mark.xfail(strict=False,
+	reason="a thread that starts between the openings of its creator's events is watched twice (perf.c, perf_attach)")]), BACKENDS[1]])
+def test_attach_while_threads_come_and_go(tmp_path, backend, start):
+	"""The server ends and starts threads during the attachment: each one that remains is recorded, once, with its maps."""
+	for attempt in range(6):
+		server = start("crowd")
+		recorded = attach(tmp_path, backend, "-p", server.pid, until=server.turn, name=f"{attempt}.data")
+		paths = events_of(recorded)
+		assert {path[-4:]: hits(paths, *path[-4:]) for path in paths} == {("crowd_thread", "serve", "crowd_duty", "burn"): 32 * EACH // 4}, show(paths)
+		assert server.end() == 5
 
 
+@of_backends
+def test_attach_when_the_first_thread_has_ended(tmp_path, backend, start):
+	server = start("leaderless")
+	recorder, path = begin(tmp_path, "--backend", backend, "-r", COUNTED[backend][1], "-p", server.pid)
+	server.turn(4)
+	check_events(end(recorder, path), lonely_duty=4)
+
+
+@of_backends
+def test_attach_to_one_that_ends(tmp_path, backend, start):
+	"""The recording ends with the process, not with the duration."""
+	server = start("threads")
+	recorder, path = begin(tmp_path, "--backend", backend, "-r", COUNTED[backend][1], "-p", server.pid, "--duration", 1000)
+	server.turn(2)
+	assert server.end() == 5
+	check_events(end(recorder, path, interrupt=False), first_duty=2, second_duty=2, passing_duty=2)
+
+
+@of_backends
+def test_attach_for_a_while(tmp_path, backend, start):
+	"""The recording ends after the duration, and the process goes on."""
+	server = start("threads")
+	end(*begin(tmp_path, "--backend", backend, "-p", server.pid, "--duration", "0.1"), interrupt=False)
+	server.turn()
+	assert server.end() == 5
+
+
+@of_backends
+def test_two_recorders_of_one_process(tmp_path, backend, start):
+	"""Each has all events. (Of two events of perf that count the same page faults, Linux 6.18 samples one.)"""
+	server = start("threads")
+	kinds = {"one": COUNTED[backend][1], "two": COUNTED[backend][1].replace("page-faults", "minor-faults")}
+	recorders = [begin(tmp_path, "--backend", backend, "-r", kind, "-p", server.pid, name=name) for name, kind in kinds.items()]
+	server.turn()
+	for recorder in recorders:
+		check_events(end(*recorder), first_duty=1, second_duty=1, passing_duty=1)
+	assert server.end() == 5
+
+
+# --- several processes ---
+
+@of_backends
 def test_children_that_run_already(tmp_path, backend, start):
-	server = start(build("prefork.c"))
-	recorded = attach(tmp_path, backend, "-p", server.pid, until=lambda: pass_children(server))
-	paths = recorded.paths()
-	for duty in DUTIES:
-		assert hits(paths, "main", duty) > 0, f"{duty}\n{show(paths)}\n{recorded.err}"
-	assert hits(paths, "[incomplete stack]") <= 0.05 * hits(paths), show(paths)
-	# No thread may be watched twice: by inheritance, and by itself.
-	cpu = recorded.resource("cpu")
-	assert cpu["hits"] * 0.5e6 < 1.3 * cpu["total"] + 20 * 0.5e6, cpu
+	"""The events of the processes that run already are counted once: they are not watched by inheritance, and by themselves."""
+	server = start("processes")
+	recorded = attach(tmp_path, backend, "-p", server.pid, until=lambda: server.turn(3))
+	check_events(recorded, child_duty=3, grandchild_duty=3, later_duty=3)
 
 
+@of_backends
 def test_without_children(tmp_path, backend, start):
 	"""The server only waits and forks. A recording without samples is not called complete."""
-	server = start(build("prefork.c"))
-	recorded = attach(tmp_path, backend, "-p", server.pid, "--no-children", until=lambda: pass_children(server))
-	paths = recorded.paths() if "0 samples" not in recorded.err else {}
-	assert not any(hits(paths, duty) for duty in DUTIES), show(paths)
+	server = start("processes")
+	recorded = attach(tmp_path, backend, "-p", server.pid, "--no-children", until=lambda: server.turn(2))
+	assert "0 samples" in recorded.err or not events_of(recorded), recorded.err
 	assert run_cpprof("info", recorded.path).stdout.count("--no-children") == 1
 
 
-def test_threads_without_children(tmp_path, backend, server):
+@of_backends
+def test_threads_without_children(tmp_path, backend, start):
 	"""Threads that start later are part of the process."""
-	recorded = attach(tmp_path, backend, "-p", server.pid, "--no-children", until=lambda: use_cpu(server))
-	for duty in ("first_duty", "second_duty", "passing_duty"):
-		assert hits(recorded.paths(), duty) > 0, show(recorded.paths())
+	server = start("threads")
+	recorded = attach(tmp_path, backend, "-p", server.pid, "--no-children", until=server.turn)
+	check_events(recorded, first_duty=1, second_duty=1, passing_duty=1)
 
 
+@of_backends
 def test_command_without_children(tmp_path, backend):
-	path = tmp_path / "out.data"
-	words = ["record", "--backend", backend, "--no-children", "-r", "page-faults/1", "-o", path]
-	result = run_cpprof(*words, "--", build("page_faults.c"), "300")
-	assert result.returncode == 0 and hits(Recorded(result, path).paths(), "main") >= 300, result.stderr
-	result = run_cpprof(*words, "--", "sh", "-c", f"{build('page_faults.c')} 300; exit 3")
-	paths = Recorded(result, path).paths()
-	assert result.returncode == 3 and hits(paths) > 0 and not any("page_faults" in frame for path in paths for frame in path), show(paths)
+	program = build_counted(backend, "spawn.c", event_us=2000)
+	recorded = record_counted(backend, tmp_path, [program, "fork"], "--no-children")
+	assert events_of(recorded) == {("main", "parent_work", "burn"): 50}
+	recorded = record_counted(backend, tmp_path, ["sh", "-c", f"{program} fork; exit 3"], "--no-children", status=3)
+	assert "0 samples" in recorded.err or not events_of(recorded), recorded.err
 
 
-def test_no_sample_is_not_complete(tmp_path, backend, start):
-	waiting = subprocess.Popen(["sleep", "60"])
-	try:
-		recorded = attach(tmp_path, backend, "-p", waiting.pid, until=lambda: None)
-	finally:
-		waiting.kill()
-		waiting.wait()
+@of_backends
+def test_no_sample_is_not_complete(tmp_path, backend):
+	with subprocess.Popen(["sleep", "60"]) as waiting:
+		try:
+			recorded = attach(tmp_path, backend, "-p", waiting.pid, until=lambda: None)
+		finally:
+			waiting.kill()
 	assert re.match(r"cpprof: 0 samples, 0 lost, \d+ ", recorded.err) and "% complete" not in recorded.err, recorded.err
 
 
+@of_backends
 def test_several_processes(tmp_path, backend, start):
 	"""Both are recorded, and the recording ends when both have ended."""
-	first, second = start(build("server.c")), start(build("prefork.c"))
-	recorder, path = begin(tmp_path, "--backend", backend, "-r", "cpu/500us", "-p", first.pid, "-p", second.pid, "-p", first.pid)
-	pass_children(second)
-	use_cpu(first)
-	second.stdin.close()
-	second.wait(timeout=60)
-	time.sleep(0.1)
-	assert recorder.poll() is None, "the first process still runs"
-	first.stdin.close()
-	paths = end(recorder, path).paths()
-	for duty in ("first_duty", "second_duty", *DUTIES):
-		assert hits(paths, duty) > 0, f"{duty}\n{show(paths)}"
+	first, second = start("threads"), start("processes")
+	recorder, path = begin(tmp_path, "--backend", backend, "-r", COUNTED[backend][1], "-p", first.pid, "-p", second.pid, "-p", first.pid)
+	first.turn()
+	second.turn(2)
+	assert second.end() == 5
+	first.turn()
+	assert first.end() == 5
+	recorded = end(recorder, path, interrupt=False)
+	check_events(recorded, first_duty=2, second_duty=2, passing_duty=2, child_duty=2, grandchild_duty=2, later_duty=2)
 	info = run_cpprof("info", path).stdout
 	assert f"-p {first.pid} -p {second.pid}" in info, info
 
 
+@of_backends
 def test_by_name(tmp_path, backend, start):
 	"""All processes with the name, and their children; the kernel keeps 15 bytes of a name."""
-	name = "cpprof-prefork-of-this-test"
-	servers = [start(build("prefork.c", name=name)) for _ in range(2)]
-	other = start(build("server.c"))
-	recorded = attach(tmp_path, backend, "--comm", name, until=lambda: pass_children(*servers))
-	info = recorded.info()
-	pids = {process["pid"] for process in info["processes"]}
-	assert {server.pid for server in servers} <= pids and other.pid not in pids, pids
-	paths = recorded.paths()
-	assert hits(paths, "child_duty") > 0 and hits(paths, "first_duty") == 0, show(paths)
+	named = tmp_path / f"{tmp_path.stat().st_ino}-of-this-test-alone"
+	shutil.copy(build_counted(backend, "attached.c", event_us=EVENT_US), named)
+	other = start("threads")
+	with Running(named, "processes") as one, Running(named, "processes") as two:
+		recorded = attach(tmp_path, backend, "--comm", named.name, until=lambda: (one.turn(), other.turn(), two.turn(2)))
+	check_events(recorded, child_duty=3, grandchild_duty=3, later_duty=3)
+	pids = {process["pid"] for process in recorded.info()["processes"]}
+	assert {one.pid, two.pid} <= pids and other.pid not in pids, pids
 
 
-def test_calls_in_several_processes(tmp_path, start):
+@needs_bpf
+@pytest.mark.parametrize("backend", ["bpf"])
+def test_calls_in_several_processes(tmp_path, backend, start):
 	"""A function of one of the programs, called in a process that is not the first, and in its children."""
-	if REFUSALS["bpf"]:
-		pytest.skip(str(REFUSALS["bpf"]))
-	first, second = start(build("server.c")), start(build("prefork.c"))
+	first, second = start("threads"), start("processes")
 	recorder, path = begin(tmp_path, "-r", "calls:later_duty/1", "-p", first.pid, "-p", second.pid)
-	pass_children(second)
-	recorder.send_signal(signal.SIGINT)
-	assert hits(end(recorder, path).paths(), "main", "later_duty") > 0
+	second.turn(3)
+	paths = end(recorder, path).paths()
+	assert hits(paths, "main", "later_duty") == hits(paths) == 3, show(paths)
 
 
 def test_nobody_has_the_name(tmp_path):
