@@ -114,8 +114,8 @@ class Recorded:
 		samples, lost, *shares = found[-1]
 		return int(samples.replace(",", "")), int(lost.replace(",", "")), *(float(share or 0) for share in shares)
 
-	def paths(self, resource=None):
-		return folded(self.path, resource)
+	def paths(self, resource=None, *selection):
+		return folded(self.path, resource, *selection)
 
 	def info(self):
 		result = run_cpprof("info", "--format", "json", self.path)
@@ -168,9 +168,9 @@ def record_well(folder, command, *options, status=0, **settings):
 	return recorded
 
 
-def folded(path, resource=None):
-	"""Returns {(outermost function, ..., innermost): hits}, from `cpprof export`."""
-	options = ["-r", resource] if resource else []
+def folded(path, resource=None, *selection):
+	"""Returns {(outermost function, ..., innermost): hits}, from `cpprof export` with the options of a selection."""
+	options = [*selection, *(["-r", resource] if resource else [])]
 	result = run_cpprof("export", "--format", "folded", *options, path)
 	assert result.returncode == 0, result.stderr
 	paths = {}
@@ -341,11 +341,11 @@ def record_counted(backend, folder, command, *options, status=0, **settings):
 	return recorded
 
 
-def events_of(recorded, within=()):
+def events_of(recorded, *selection, within=()):
 	"""Returns {path: events} of the program's events, without `countable_event` and what is below it. Other page faults end elsewhere.
-	`within`: only paths that contain these names, because other programs ran too."""
+	`selection`: options of `cpprof export`. `within`: only paths that contain these names, because other programs ran too."""
 	paths = {}
-	for path, count in recorded.paths().items():
+	for path, count in recorded.paths(None, *selection).items():
 		last = next((at for at, frame in enumerate(path) if frame_is(frame, "countable_event")), None)
 		if last is not None and holds(path, within):
 			paths[path[:last]] = paths.get(path[:last], 0) + count
@@ -356,7 +356,7 @@ def check_counted(recorded, events, within=(), may_break=()):
 	"""Checks that the program's events are so many, and that each path that it states has exactly its part of them. A path may be broken
 	only if it contains one of the names `may_break`: then its outermost frames may be missing, but no event and no other frame. Returns
 	the paths of the events."""
-	paths = events_of(recorded, within)
+	paths = events_of(recorded, within=within)
 	assert hits(paths) == events, f"{hits(paths)} events, not {events}\n{show(paths)}"
 	for path in paths:
 		assert path[0] != "[incomplete stack]" or set(path) & set(may_break), show(paths)
