@@ -61,8 +61,8 @@ def end(recorder, path, interrupt=True):
 	return recorded
 
 
-def attach(folder, backend, *words, until, **options):
+def attach(folder, backend, *words, until, resource=None, **options):
 	"""Records the events of running programs while `until` runs."""
-	recorder, path = begin(folder, "--backend", backend, "-r", COUNTED[backend][1], *words, **options)
+	recorder, path = begin(folder, "--backend", backend, "-r", resource or COUNTED[backend][1], *words, **options)
 	until()
 	return end(recorder, path)

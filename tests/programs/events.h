@@ -5,6 +5,7 @@
  *   EVENTS_PAGES   the first touch of a page:       page-faults/1
  *   EVENTS_CALLS   a system call, getppid:          syscalls:getppid/1
  *   EVENTS_TICKS   a tick of a resource of its own: own:event/1, linked with libcpprof
+ *   EVENTS_MOVES   a move to another processor:     migrations/1, the only ones that are rare on a whole machine
  *
  * The number of events at a path does not depend on a clock, a scheduler, or the processor's speed.
  */
@@ -14,6 +15,7 @@
 #define EVENTS_PAGES 1
 #define EVENTS_CALLS 2
 #define EVENTS_TICKS 3
+#define EVENTS_MOVES 4
 
 #if EVENTS == EVENTS_PAGES
 
@@ -35,9 +37,8 @@ __attribute__((constructor(101))) static void event_prepare(void)
 }
 
 /* Has no frame, so that the touched page is its only page fault: `call` writes the return address for its caller. */
-__attribute__((naked, noinline, unused)) static void countable_event(char *page)
+__attribute__((naked, noinline, unused)) static void countable_event(__attribute__((unused)) char *page)
 {
-	(void)page;
 	__asm__("movb $1, (%rdi)\n\tret");
 }
 
@@ -79,8 +80,42 @@ __attribute__((noinline, unused)) static void countable_event(void)
 
 #define EVENT_HERE() countable_event()
 
+#elif EVENTS == EVENTS_MOVES
+
+#include <sched.h>
+#include <stdlib.h>
+
+static cpu_set_t event_places[2];
+
+__attribute__((constructor(101))) static void event_prepare(void)
+{
+	cpu_set_t allowed;
+	int found = 0;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		abort();
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+		if (CPU_ISSET(cpu, &allowed))
+			CPU_SET(cpu, &event_places[found++]);
+	if (found < 2)
+		abort();
+}
+
+__attribute__((naked, noinline, unused)) static void countable_event(__attribute__((unused)) const cpu_set_t *place)
+{
+	__asm__("movq %rdi, %rdx\n\txorl %edi, %edi\n\tmovl $128, %esi\n\tmovl $203, %eax\n\tsyscall\n\tret"); /* sched_setaffinity */
+}
+
+/* The thread is on the first processor before, wherever it was. */
+#define EVENT_HERE()                                                                 \
+	do {                                                                         \
+		if (sched_setaffinity(0, sizeof(event_places[0]), &event_places[0])) \
+			abort();                                                     \
+		countable_event(&event_places[1]);                                   \
+	} while (0)
+
 #else
-#error "EVENTS is one of EVENTS_PAGES, EVENTS_CALLS, EVENTS_TICKS"
+#error "EVENTS is one of EVENTS_PAGES, EVENTS_CALLS, EVENTS_TICKS, EVENTS_MOVES"
 #endif
 
 #endif

@@ -1,15 +1,19 @@
 /*
- * Uses CPU time in FUNCTION until it is ended. A test deletes its file meanwhile, or replaces it by a build with
- * another FUNCTION and with AHEAD, code that moves the functions behind it to other addresses.
+ * Prints "ready", and for each byte of its standard input makes LENGTH_US / EVENT_US events in FUNCTION and prints
+ * "done". A test deletes its file meanwhile, or replaces it by a build with another FUNCTION and with AHEAD, code that
+ * moves the functions behind it to other addresses.
  *
- *   replaced            computes in its own FUNCTION
- *   replaced LIBRARY    computes in the library's
+ *   replaced            in its own FUNCTION
+ *   replaced LIBRARY    in the library's
  *
- * As a library (-shared), it has the function `work`, which calls FUNCTION for about a millisecond.
+ * As a library (-shared), it has the function `work`, which calls FUNCTION.
  */
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "burn.h"
+
+enum { LENGTH_US = 20000 };
 
 #ifdef AHEAD
 NOINLINE static void AHEAD(void)
@@ -25,8 +29,8 @@ NOINLINE static void AHEAD(void)
 
 NOINLINE static void FUNCTION(void)
 {
-	for (unsigned long i = 0; i < 1000 * 1000; i++)
-		burn_sink += i;
+	BURN_HERE(LENGTH_US);
+	NOT_A_TAIL_CALL();
 }
 
 void work(void);
@@ -48,6 +52,10 @@ int main(int argc, char **argv)
 		return 1;
 	puts("ready");
 	fflush(stdout);
-	for (;;)
+	for (char byte; read(STDIN_FILENO, &byte, 1) == 1;) {
 		library_work();
+		puts("done");
+		fflush(stdout);
+	}
+	return 0;
 }
