@@ -1,21 +1,24 @@
 """`cpprof record -a` records every process of the machine: those that run already and those that start."""
-import csv
+import functools
 import os
 import re
 import shutil
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
+from attach_support import EACH, EVENT_US, Running, attach
 from json_support import valid_json
-from record_support import CPPROF, build, folded, hits, needs_perf, run_cpprof
+from record_support import (CPPROF, MOVES, Recorded, build, build_counted, check_counted, events_of, needs_perf, needs_two_processors, record_counted,
+	reported, run_cpprof, show)
 
 pytestmark = needs_perf
 
 BACKENDS = ["perf", "bpf"]
+MEASURED = pytest.mark.measured("other processes delay the recorder, which then loses samples")
 
 
+@functools.cache
 def refusal(backend):
 	"""Returns the reason why -a is refused here, or None."""
 	result = run_cpprof("record", "--backend", backend, "-a", "--duration", "0.01", "-o", "/dev/null")
@@ -38,21 +41,20 @@ def record_all(folder, backend, *words):
 	return path, result
 
 
-def of_process(path, process):
-	"""Returns {function: inclusive hits} of one process of many, because other processes may have functions with the same names."""
-	result = run_cpprof("report", "--functions", "--format", "csv", "--process", process, path)
-	assert result.returncode == 0, result.stderr
-	return {row["path"].split("@")[0]: int(row["hits"]) for row in csv.DictReader(result.stdout.splitlines())}
-
-
 @pytest.fixture
 def server():
-	"""A process that runs before the recording, and computes in threads."""
-	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-	assert process.stdout.readline() == "ready\n"
-	yield process
-	assert process.poll() is None, "what is only watched goes on"
-	process.communicate(timeout=60)
+	"""A process that runs before the recording, with threads."""
+	with Running(build("attached.c", f"-DEVENT_US={EVENT_US}", *MOVES[0]), "threads") as running:
+		yield running
+		assert running.end() == 5, "what is only watched goes on"
+
+
+def check_server(recorded, server, turns):
+	paths = events_of(recorded, "--process", server.pid)
+	assert {path[-2]: count for path, count in paths.items()} == \
+		{duty: turns * EACH for duty in ("first_duty", "second_duty", "passing_duty")}, show(paths)
+	for function in ("first_thread", "second_thread", "main"):
+		assert [path for path in paths if path[0] == function], show(paths)
 
 
 @pytest.fixture
@@ -67,6 +69,7 @@ def crowd():
 		process.stdin.close()
 
 
+@MEASURED
 def test_busy_machine(tmp_path, backend, crowd):
 	"""Beside two busy loops and 500 threads that switch all the time, no more than one sample of a thousand is lost."""
 	path, result = record_all(tmp_path, backend, "--duration", "0.8")
@@ -75,6 +78,7 @@ def test_busy_machine(tmp_path, backend, crowd):
 	assert lost <= samples / 1000, result.stderr
 
 
+@MEASURED
 def test_new_programs_on_a_busy_machine(tmp_path, backend):
 	"""While the recorder makes the unwind rules of large programs that it meets for the first time, no samples of others are lost."""
 	compiler = Path(subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip())
@@ -86,7 +90,7 @@ def test_new_programs_on_a_busy_machine(tmp_path, backend):
 	starts = "; ".join(f"{copy} -quiet -o /dev/null empty.c; {copy} -quiet -o /dev/null empty.c; sleep 0.1" for copy in copies)
 	path, result = record_all(tmp_path, backend, "--", "sh", "-c", f"{loops}; {starts}; kill $A $B")
 	samples, lost = map(int, re.search(r"cpprof: (\d+) samples?, (\d+) lost", result.stderr).groups())
-	assert samples > 500 and of_process(path, "cc1-3"), result.stderr
+	assert samples > 500 and reported(path, "--functions", "--process", "cc1-3"), result.stderr
 	assert lost <= samples / 1000, result.stderr
 
 
@@ -101,44 +105,48 @@ def is_kernel_thread(pid):
 def test_kernel_threads_are_one_process(tmp_path, backend):
 	if not is_kernel_thread(2):
 		pytest.skip("kernel threads are not visible here")
-	path, _ = record_all(tmp_path, backend, "--duration", "0.1")
+	path, _ = record_all(tmp_path, backend, "--", "true")
 	info = valid_json(run_cpprof("info", "--format", "json", path).stdout)
 	assert [process["pid"] for process in info["processes"] if process["name"] == "[kernel threads]"] == [0]
 	assert [thread["tid"] for thread in info["threads"] if thread["pid"] == 0] == [0]
 	assert not [process for process in info["processes"] if process["pid"] and is_kernel_thread(process["pid"])]
 
 
+@needs_two_processors
 def test_while_a_command_runs(tmp_path, backend, server):
 	"""The recording has the older process with its maps and names, the command, and the processes that the command starts."""
-	path, result = record_all(tmp_path, backend, "--", "sh", "-c", f"'{build('forms.c')}' 40; exit 7")
-	assert result.returncode == 7
-	assert of_process(path, str(server.pid))["first_duty"] > 5
-	assert of_process(path, "server")["second_duty"] > 5
-	forms = of_process(path, "forms")
-	assert forms["db_read_record"] > 0.1 * forms["main"] > 5
+	path = tmp_path / "all.data"
+	program = build("fork_tree.c", f"-DEVENT_US={EVENT_US}", *MOVES[0])
+	words = [CPPROF, "record", "--backend", backend, "-a", "-r", MOVES[1], "-o", path, "--", "sh", "-c", f"{program} 3; echo ready; read line; exit 7"]
+	recorder = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	processes = [line.split()[1] for line in iter(recorder.stdout.readline, "ready\n") if line.startswith("process ")]
+	server.turn(2)
+	_, err = recorder.communicate("\n", timeout=60)
+	assert recorder.returncode == 7 and ", 0 lost" in err, err
+	recorded = Recorded(subprocess.CompletedProcess([], 7, "", err), path)
+	check_server(recorded, server, 2)
+	own = [events_of(recorded, "--process", process) for process in processes]
+	assert own == [{("main", f"{generation}_generation", "burn"): EACH} for generation in ("even", "odd", "even")], own
 
 
-def test_for_a_while(tmp_path, backend, server):
-	path, result = record_all(tmp_path, backend, "--duration", "1")
-	assert of_process(path, str(server.pid))["first_duty"] > 5
-	info = run_cpprof("info", path).stdout
-	seconds = float(re.search(r"duration:\s+([\d.]+) s", info).group(1))
-	assert 0.9 < seconds < 10
+def test_for_a_while(tmp_path, backend):
+	path, result = record_all(tmp_path, backend, "--duration", "0.1")
+	assert result.returncode == 0
+	assert valid_json(run_cpprof("info", "--format", "json", path).stdout)["duration_s"] >= 0.1
 	assert "not sampled" not in result.stderr
 
 
+@needs_two_processors
 def test_until_an_interrupt(tmp_path, backend, server):
-	path = tmp_path / "all.data"
-	recorder = subprocess.Popen([CPPROF, "record", "--backend", backend, "-a", "-o", path], stderr=subprocess.PIPE, text=True)
-	while not path.exists():
-		assert recorder.poll() is None
-	run_cpprof("record", "-o", tmp_path / "other.data", "--", build("forms.c"), "20")
-	recorder.send_signal(signal.SIGINT)
-	_, err = recorder.communicate(timeout=60)
-	assert recorder.returncode == 0, err
-	assert hits(folded(path), "first_duty") > 0
-	assert of_process(path, "forms")["main"] > 0
-	assert hits(folded(tmp_path / "other.data"), "main") > 0, "two recorders do not disturb each other"
+	"""Another recorder, which records a program meanwhile, is not disturbed, and does not disturb."""
+	program = build_counted(backend, "threads.c", event_us=1000)
+
+	def meanwhile():
+		server.turn()
+		check_counted(record_counted(backend, tmp_path, [program, "30"]), 120)
+		server.turn()
+
+	check_server(attach(tmp_path, backend, "-a", resource=MOVES[1], until=meanwhile, name="all.data"), server, 2)
 
 
 def test_memory_of_many_processes(tmp_path, backend):
