@@ -12,7 +12,11 @@
 
 #include "burn.h"
 
-enum { FUNCTION_BYTES = 64, FUNCTIONS = 3, ROUNDS = 100, PAGE = 4096, INLINED = 0x63707266 };
+#ifndef ROUNDS
+#define ROUNDS 100
+#endif
+
+enum { FUNCTION_BYTES = 64, FUNCTIONS = 3, PAGE = 4096, INLINED = 0x63707266 };
 
 /* Calls the function whose address it receives. */
 static const unsigned char code[] = {

@@ -2,7 +2,7 @@
  * Spends its time in functions that it generates at run time, and lists them in a perf map, as run-time compilers do: 50 % in
  * `first`, which exists in two tiers, 30 % in a function whose memory another one had before, 20 % in one that only an
  * older line of the map contains. Prints the path of its map, which the caller removes. `jit_map nameless`
- * computes in generated code and writes no map.
+ * touches pages in generated code and writes no map.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +10,11 @@
 
 #include "burn.h"
 
-enum { FUNCTION_BYTES = 64, FUNCTIONS = 4, ROUNDS = 100 };
+#ifndef ROUNDS
+#define ROUNDS 100
+#endif
+
+enum { FUNCTION_BYTES = 64, FUNCTIONS = 4 };
 
 /* Calls the function whose address it receives. */
 static const unsigned char code[] = {
@@ -21,12 +25,14 @@ static const unsigned char code[] = {
 	0xc3,             /* ret */
 };
 
-/* Counts down from 1,000,000. */
-static const unsigned char spin[] = {
-	0xb8, 0x40, 0x42, 0x0f, 0x00, /* mov $1000000, %eax */
-	0xff, 0xc8,                   /* dec %eax */
-	0x75, 0xfc,                   /* jnz, to dec */
-	0xc3,                         /* ret */
+/* Touches 500 pages. */
+static const unsigned char touches[] = {
+	0xb9, 0xf4, 0x01, 0x00, 0x00,             /* mov $500, %ecx */
+	0xc6, 0x07, 0x01,                         /* movb $1, (%rdi) */
+	0x48, 0x81, 0xc7, 0x00, 0x10, 0x00, 0x00, /* add $4096, %rdi */
+	0xff, 0xc9,                               /* dec %ecx */
+	0x75, 0xf2,                               /* jnz, to movb */
+	0xc3,                                     /* ret */
 };
 
 typedef void (*generated)(void (*)(void));
@@ -37,13 +43,17 @@ NOINLINE static void work(void)
 	NOT_A_TAIL_CALL();
 }
 
-static int compute_nameless(unsigned char *memory)
+static int touch_nameless(unsigned char *memory)
 {
-	memcpy(memory, spin, sizeof(spin));
+	enum { BYTES = 500 * 4096 };
+	char *fresh = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (fresh == MAP_FAILED || madvise(fresh, BYTES, MADV_NOHUGEPAGE))
+		return 1;
+	memcpy(memory, touches, sizeof(touches));
 	if (mprotect(memory, 4096, PROT_READ | PROT_EXEC))
 		return 1;
-	for (int i = 0; i < 500; i++)
-		((void (*)(void))memory)();
+	((void (*)(char *))memory)(fresh);
 	return 0;
 }
 
@@ -57,7 +67,7 @@ int main(int argc, char **argv)
 	if (memory == MAP_FAILED)
 		return 1;
 	if (argc > 1)
-		return compute_nameless(memory);
+		return touch_nameless(memory);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 	FILE *map = fopen(path, "w");
 	if (!map)
