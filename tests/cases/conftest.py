@@ -36,6 +36,19 @@ def chromium():
 		yield opened
 
 
+@pytest.fixture(scope="module")
+def pages(profiles, tmp_path_factory):
+	"""Makes the page of profiles, once each."""
+	folder, made = tmp_path_factory.mktemp("pages"), {}
+
+	def page(*names):
+		if names not in made:
+			made[names] = folder / f"{'-'.join(names)}.html"
+			done("html", *[f"{name}.data" for name in names], "-o", made[names], directory=profiles)
+		return made[names]
+	return page
+
+
 @pytest.fixture(scope="session")
 def clickhouse(tmp_path_factory):
 	"""A server of ClickHouse."""

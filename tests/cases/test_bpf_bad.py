@@ -3,15 +3,14 @@ cpprof leaves no objects in the kernel behind."""
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
 from record_support import (CPPROF, Recorded, build, check_amounts, have, hits, needs_bpf, record, run_cpprof, show)
+from user_support import only_root, open_folder, unprivileged
 
 pytestmark = needs_bpf
 
@@ -137,26 +136,14 @@ def test_no_description_of_the_kernels_types(tmp_path, witness):
 	refused(result, "BTF")
 
 
-@pytest.fixture
-def reachable():
-	"""A folder with a copy of cpprof, which an unprivileged user can access."""
-	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
-		folder = Path(name)
-		folder.chmod(0o777)
-		shutil.copy(CPPROF, folder / "cpprof")
-		yield folder
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become an unprivileged user")
+@only_root
 @pytest.mark.parametrize("options", [["-r", "syscalls"], [*BPF, "-r", "syscalls"], [*BPF, "-r", "user"], ["-r", "traps", "-r", "user"],
 	["-r", "calls:main"]], ids=" ".join)
-def test_unprivileged_user(reachable, options):
+def test_unprivileged_user(options):
 	"""The message names the missing capabilities. The target is not run."""
-	command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", reachable / "cpprof", "record", *options, "--",
-		"touch", "ran"]
-	result = subprocess.run(command, cwd=reachable, capture_output=True, text=True, check=False, timeout=60)
-	refused(result, "root", "cap_bpf", "cap_perfmon")
-	assert os.listdir(reachable) == ["cpprof"]
+	with open_folder() as folder:
+		refused(unprivileged(folder, "record", *options, "--", "touch", "ran"), "root", "cap_bpf", "cap_perfmon")
+		assert os.listdir(folder / "own") == []
 
 
 def test_two_recorders_at_once(tmp_path):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from record_support import BUILD, PROGRAMS, REPOSITORY, SECONDS_ALLOWED, folded, run_cpprof
+from user_support import as_user, is_root, only_root, open_folder, unprivileged
 
 FOLDER = PROGRAMS / "source"
 RUNTIME = BUILD / "src/collect/agent"
@@ -365,8 +366,9 @@ def test_who_cannot_be_controlled(program, tmp_path):
 		assert "unknown verb 'bla' (list, on, off" in run.control("bla").stderr
 		assert "missing argument PATTERN (on 'parse_*')" in run.control("on").stderr
 		assert "a level is a number" in run.control("level", "x").stderr
-		nobody = run_cpprof("control", run.pid, before=["setpriv", "--reuid", "65534", "--clear-groups"]) if os.geteuid() == 0 else None
-		if nobody:
+		if is_root:
+			with open_folder() as folder:
+				nobody = unprivileged(folder, "control", run.pid)
 			assert nobody.returncode == 1
 			assert f"cannot control process {run.pid}: it belongs to user root" in nobody.stderr
 	assert "'12x' is not a process id" in control("12x").stderr
@@ -386,25 +388,21 @@ def test_a_stopped_program_is_said_to_be(program, tmp_path):
 		os.kill(run.pid, signal.SIGCONT)
 
 
-def test_somebody_else_s_folder_is_not_used(program, tmp_path):
-	if os.geteuid() != 0:
-		pytest.skip("only root can make a folder that is somebody else's")
+@only_root
+def test_somebody_else_s_folder_is_not_used(program):
 	user = 54321
 	folder = Path(f"/tmp/cpprof-{user}")
 	shutil.rmtree(folder, ignore_errors=True)
 	folder.mkdir(mode=0o700)
-	(tmp_path / "out").mkdir()
-	os.chown(tmp_path / "out", user, user)
-	for path in [tmp_path, *tmp_path.parents]:
-		if path.stat().st_uid == 0 and path != Path("/"):
-			path.chmod(path.stat().st_mode | 0o011)
 	try:
-		commands = ["setpriv", "--reuid", str(user), "--clear-groups", program]
-		environment = {**os.environ, "CPPROF_OUTPUT": str(tmp_path / "out/out.data")}
-		result = subprocess.run(commands, input="work 10\n", env=environment, text=True, capture_output=True, check=True, cwd="/")
-		assert result.stdout == "ready\ndone\n"
-		assert list(folder.iterdir()) == []
-		assert calls(tmp_path / "out/out.data")["tiny"] == 20
+		with open_folder(program) as reached:
+			os.chown(reached / "own", user, user)
+			environment = {**os.environ, "CPPROF_OUTPUT": str(reached / "own/out.data"), "LD_LIBRARY_PATH": str(reached / "bin")}
+			result = subprocess.run([*as_user(user), reached / "bin" / program.name], input="work 10\n", env=environment, text=True, capture_output=True,
+				check=True, cwd="/")
+			assert result.stdout == "ready\ndone\n"
+			assert list(folder.iterdir()) == []
+			assert calls(reached / "own/out.data")["tiny"] == 20
 	finally:
 		folder.rmdir()
 

@@ -1,15 +1,14 @@
 """Programs that are linked statically, with libcpprof.a: their hooks count when the programs run alone and when they are
 recorded. Also tests what the library adds to these programs."""
 import os
-import shutil
 import stat
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
 from hooks_support import HOOKS, Callgrind, Counted, Program, by_base_name, counted_calls, differences
 from record_support import BUILD
+from user_support import as_user, only_root, open_folder
 
 RUNTIME = BUILD / "src/collect/agent"
 LIBRARY, SHARED = RUNTIME / "libcpprof.a", RUNTIME / "libcpprof.so"
@@ -58,17 +57,16 @@ def test_writes_where_it_is_asked_to(tmp_path):
 	assert not (tmp_path / "cpprof.data").exists() and not (tmp_path / "gmon.out").exists()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run programs as two users")
+@only_root
 def test_counts_beside_another_users_file():
 	"""A file of another user, which only that user can read, may be in use: it is left alone."""
-	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
-		folder = Path(name)
+	with open_folder(static_program("steps", "mcount", "static").path) as folder:
 		folder.chmod(0o1777)
-		program = shutil.copy(static_program("steps", "mcount", "static").path, folder / "steps")
+		program = folder / "bin/steps"
 		environment = {**os.environ, "CPPROF_OUTPUT": str(folder / "out"), "CPPROF_MEASURE": "arcs"}
 		for user in (0, 65534):
-			subprocess.run(["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", program, "1", "10"], env=environment, check=True)
-		files = sorted(file for file in folder.iterdir() if file.name != "steps")
+			subprocess.run([*as_user(user), program, "1", "10"], env=environment, check=True)
+		files = sorted(file for file in folder.iterdir() if file.is_file())
 		assert [file.stat().st_uid for file in files] == [0, 65534] and files[0].name == "out", files
 		assert all(by_base_name(counted_calls(file))["step"] == 10 for file in files)
 

@@ -3,48 +3,18 @@ import json
 import re
 
 import pytest
-from cli_support import check_failure, done, run
+from cli_support import done, run
 from page_support import percent, results
 from selenium.webdriver.common.keys import Keys
+
+pytestmark = pytest.mark.long("the tests of all views in a browser take minutes; test_page.py is in the gate")
 
 HOSTILE = ["<script>document.title='run'</script>", "\"><img src=x onerror=\"document.title='run'\">", "</script><b id=bold>", "a\u202eb\u2066c",
 	"escape\x1b[31m", "${document.title='run'}", "q" * 100_000]
 
 
-@pytest.fixture(scope="module")
-def pages(profiles, tmp_path_factory):
-	"""Makes the page of profiles, once each."""
-	folder, made = tmp_path_factory.mktemp("pages"), {}
-
-	def page(*names):
-		if names not in made:
-			made[names] = folder / f"{'-'.join(names)}.html"
-			done("html", *[f"{name}.data" for name in names], "-o", made[names], directory=profiles)
-		return made[names]
-	return page
-
-
 def report(profiles, name, *words):
 	return results(done("report", "--format", "json", "--threshold", "0", "--limit", "0", *words, f"{name}.data", directory=profiles))
-
-
-def test_functions_are_those_of_report(chromium, pages, profiles):
-	chromium.open(pages("whole"), view="functions", resource="cpu")
-	functions, = report(profiles, "whole", "--functions", "-r", "cpu")
-	bodies, = report(profiles, "whole", "--body", "-r", "cpu")
-	body = {entry["path"][0]: entry for entry in bodies["entries"]}
-	expected = []
-	for entry in functions["entries"]:
-		own = body.get(entry["path"][0], {"fraction": 0, "error": 0, "hits": 0})
-		expected.append([entry["path"][0], percent(entry["fraction"], entry["error"]), percent(own["fraction"], own["error"]),
-			f"{entry['hits']:,}", f"{own['hits']:,}"])
-	shown = chromium.rows()
-	assert sorted(shown) == sorted(expected) and len(shown) > 2
-	hits = [int(row[3].replace(",", "")) for row in shown]
-	assert hits == sorted(hits, reverse=True)
-	chromium.button("hits of the body").click()
-	own = [int(row[4].replace(",", "")) for row in chromium.rows()]
-	assert own == sorted(own, reverse=True) and own != hits
 
 
 def test_names_are_short_and_full_on_demand(chromium, tmp_path):
@@ -541,14 +511,3 @@ def test_source_text_is_embedded_or_not(chromium, profiles, tmp_path):
 	assert any(row[3].strip() for row in with_text.values())
 	chromium.open(tmp_path / "without.html", view="source", root="main", resource="cpu")
 	assert "does not contain its text" in chromium.one("caption").text
-
-
-def test_what_cannot_be_written(profiles, tmp_path):
-	check_failure(run("html", "whole.data", "-o", tmp_path / "none/page.html", directory=profiles), "cannot write", "none/page.html")
-	check_failure(run("html", "whole.data", "nosuch.data", "-o", tmp_path / "p.html", directory=profiles), "nosuch.data")
-	assert not (tmp_path / "p.html").exists()
-	result = run("html", "--open", "whole.data", "-o", "-", directory=profiles)
-	assert result.returncode == 2 and "--open" in result.stderr
-	check_failure(run("html", "whole.data", "-o", "/dev/full", directory=profiles), "No space left")
-	result = run("html", "--open", "whole.data", "-o", tmp_path / "p.html", directory=profiles, PATH=str(tmp_path))
-	assert result.returncode == 1 and "cannot run xdg-open" in result.stderr and (tmp_path / "p.html").exists()

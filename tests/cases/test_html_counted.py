@@ -4,6 +4,8 @@ from hooks_support import Counted, compile_once
 from page_support import percent
 from record_support import BUILD, PROGRAMS, run_cpprof
 
+pytestmark = pytest.mark.long("opens many pages in a browser")
+
 LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
 # tests/programs/source/regions.c: calls of each group's functions, with what they call, and without.
 CALLS = 1673

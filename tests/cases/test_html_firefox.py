@@ -5,6 +5,8 @@ from firefox_support import firefox
 from page_support import browser
 from record_support import build, record_well
 
+pytestmark = pytest.mark.needs("firefox")
+
 VIEWS = ["flame", "functions", "sandwich", "tree", "timeline", "source", "lines", "whatif", "modules", "findings"]
 TEXT = "return [...document.body.children].filter(each => each.tagName !== 'SCRIPT').map(each => each.textContent).join()"
 # Whether each picture has several colours.

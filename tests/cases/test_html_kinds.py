@@ -7,6 +7,8 @@ from record_support import build, record_well
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+pytestmark = pytest.mark.long("opens many pages in a browser")
+
 ALWAYS = ["Flame graph", "Functions", "Callers and callees", "Call tree", "Source", "What if", "Findings"]
 SAMPLED = ["Timeline", "Hot lines", "Modules"]
 # The texts of a view that lie on one another, each with the next one in its row: a cell is wider than its column.

@@ -7,6 +7,8 @@ from page_support import percent, results
 from record_support import run_cpprof
 from selenium.webdriver.common.keys import Keys
 
+pytestmark = pytest.mark.long("opens many pages in a browser")
+
 
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory):

@@ -14,6 +14,8 @@ from record_support import build, record_well
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+pytestmark = pytest.mark.long("opens many pages in a browser")
+
 HOSTILE = ["<script>document.title='run'</script>", "\"><img src=x onerror=\"document.title='run'\">", "a\u202eb\u2066c", "end\uffff", "]]>&amp;<b>",
 	"q" * 100_000]
 SVG = "{http://www.w3.org/2000/svg}"

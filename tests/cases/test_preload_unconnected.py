@@ -6,6 +6,7 @@ import tempfile
 
 import pytest
 from record_support import CPPROF, build, record, run_cpprof
+from user_support import as_user
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can")
 
@@ -16,7 +17,7 @@ WAYS = {
 	"channel": (["env", "-u", "CPPROF_CHANNEL"], "CPPROF_CHANNEL is gone"),
 	"recorder": ([CPPROF, "record", "-o", "inner.data", "--backend", "preload"], "another cpprof records it"),
 	"namespace": (["unshare", "-p", "--fork"], "in another pid namespace"),
-	"user": (["setpriv", "--reuid", "65534", "--clear-groups"], "another user's"),
+	"user": (as_user(), "another user's"),
 }
 
 
@@ -34,7 +35,7 @@ def said_of(tmp_path, command, reason, resource):
 @pytest.mark.parametrize("way", [pytest.param(way, marks=as_root) if way in ("namespace", "user") else way for way in WAYS])
 def test_programs_that_are_not_watched(tmp_path, way):
 	launcher, reason = WAYS[way]
-	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder: # a folder that another user can reach
+	with tempfile.TemporaryDirectory(prefix="cpprof-test-", dir="/tmp") as folder: # a folder that another user can reach
 		os.chmod(folder, 0o755)
 		said_of(tmp_path, [*launcher, shutil.copy(build("forms.c"), folder), "60"], reason, "cpu")
 

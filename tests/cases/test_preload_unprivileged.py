@@ -3,73 +3,35 @@ Where the kernel permits neither perf events nor eBPF, as in a container, cpprof
 preload cannot do before the target runs. However target or recorder end, the profile has all samples and the target is not
 affected.
 """
-import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
+import user_support
 from measuring import between, near
 from record_support import BUILD, CPPROF, Recorded, build, check_truths, hits, record, run_cpprof, show
+from user_support import is_root, open_folder, paranoid
 
 MEASURED = pytest.mark.measured("CPU time is compared with the clock of the program")
 
-PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
-NOBODY = 65534
 FINE_NS = 500_000
 PRELOAD = ["--backend", "preload"]
-RUNTIME = "libcpprof-preload.so"
-
-is_root = os.geteuid() == 0
-
-
-@contextlib.contextmanager
-def paranoid(level):
-	"""Changes the kernel's setting, and restores it in any case."""
-	before = PARANOID.read_text()
-	try:
-		PARANOID.write_text(f"{level}\n")
-	except OSError as error:
-		pytest.skip(f"perf_event_paranoid cannot be set here: {error}")
-	try:
-		yield
-	finally:
-		PARANOID.write_text(before)
 
 
 @pytest.fixture
 def reached():
-	"""Returns a folder that every user can reach, with copies of cpprof, its agent and the programs; its subfolder `own` belongs
-	to the user nobody."""
-	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
-		folder = Path(name)
-		folder.chmod(0o755)
-		(folder / "bin").mkdir(mode=0o755)
-		for program in (CPPROF, build("forms.c"), build("deny_perf.c"), shutil.which("touch")):
-			shutil.copy(program, folder / "bin")
-		for library in (BUILD / "src/collect/agent").glob(f"{RUNTIME}*"):
-			if library.is_file():
-				shutil.copy(library, folder / "bin", follow_symlinks=False)
-		(folder / "own").mkdir()
-		if is_root:
-			os.chown(folder / "own", NOBODY, NOBODY)
+	with open_folder(build("forms.c"), build("deny_perf.c"), shutil.which("touch")) as folder:
 		yield folder
 
 
 def unprivileged(folder, *words, denied=True, **options):
-	"""
-	Runs the copied cpprof as the user nobody, or as the current user if that is not root. `denied`: perf_event_open is refused,
-	as by the filters of containers and by kernels that support a perf_event_paranoid above 2.
-	"""
-	drop = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] if is_root else []
-	launcher = [str(folder / "bin/deny_perf")] if denied else []
-	command = [*drop, *launcher, str(folder / "bin/cpprof"), *map(str, words)]
-	return subprocess.run(command, cwd=folder / "own", capture_output=True, text=True, check=False, timeout=60, **options)
+	"""`denied`: perf_event_open is refused, as by the filters of containers and by kernels that support a perf_event_paranoid above 2."""
+	return user_support.unprivileged(folder, *words, launcher=[folder / "bin/deny_perf"] if denied else [], **options)
 
 
 def refused(result, *words):

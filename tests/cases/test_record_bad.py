@@ -3,22 +3,17 @@ import contextlib
 import os
 import random
 import re
-import shutil
 import signal
 import stat
 import struct
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
 from measuring import between
 from record_support import BUILD, CPPROF, Recorded, build, folded, hits, needs_bpf, needs_perf, record, run_cpprof
-
-PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
-NOBODY = 65534
-is_root = os.geteuid() == 0
+from user_support import PARANOID, is_root, open_folder, paranoid, unprivileged
 
 
 @pytest.fixture
@@ -232,28 +227,6 @@ def test_output_not_writable(tmp_path, witness, output):
 	only(tmp_path, "file", "folder")
 
 
-@contextlib.contextmanager
-def open_folder():
-	"""A folder that an unprivileged user can reach, with copies of the programs that run there."""
-	with tempfile.TemporaryDirectory(prefix="cpprof-test-") as name:
-		folder = Path(name)
-		folder.chmod(0o755)
-		(folder / "bin").mkdir(mode=0o755)
-		for program in (CPPROF, BUILD / "src/collect/agent/libcpprof-preload.so", build("user_sys.c"), build("deny_perf.c")):
-			shutil.copy(program, folder / "bin")
-		(folder / "own").mkdir()
-		if is_root:
-			os.chown(folder / "own", NOBODY, NOBODY)
-		yield folder
-
-
-def unprivileged(folder, *words, launcher=()):
-	"""Runs the copied cpprof as the user nobody, or as the current user if that is not root."""
-	drop = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] if is_root else []
-	command = [*drop, *launcher, str(folder / "bin/cpprof"), *map(str, words)]
-	return subprocess.run(command, cwd=folder / "own", capture_output=True, text=True, check=False, timeout=60)
-
-
 @needs_perf
 def test_output_in_read_only_folder():
 	with open_folder() as folder:
@@ -265,25 +238,11 @@ def test_output_in_read_only_folder():
 		only(folder / "own")
 
 
-@contextlib.contextmanager
-def paranoid(level):
-	before = PARANOID.read_text()
-	if int(before) != level:
-		if not is_root:
-			pytest.skip(f"perf_event_paranoid is {before.strip()}, and only root may set it to {level}")
-		PARANOID.write_text(f"{level}\n")
-	try:
-		yield
-	finally:
-		if int(before) != level:
-			PARANOID.write_text(before)
-
-
 @pytest.mark.measured("shares of sampled CPU time vary")
 @needs_perf
 def test_unprivileged_user_gets_user_time():
 	"""At paranoid 2 the default is `user`, and the closing line reports that."""
-	with open_folder() as folder, paranoid(2):
+	with open_folder(build("user_sys.c")) as folder, paranoid(2):
 		result = unprivileged(folder, "record", "--", folder / "bin/user_sys", "5")
 		assert result.returncode == 0, result.stderr
 		recorded = Recorded(result, folder / "own/cpprof.data")
@@ -302,7 +261,7 @@ def test_unprivileged_user_gets_user_time():
 def test_unprivileged_user_asks_for_kernel_time(resource):
 	"""Kernel time is never silently replaced by user time. perf refuses with a remedy; without --backend, cpprof chooses preload,
 	which measures both."""
-	with open_folder() as folder, paranoid(2):
+	with open_folder(build("user_sys.c")) as folder, paranoid(2):
 		result = unprivileged(folder, "record", "--backend", "perf", "-r", resource, "--", "touch", "ran")
 		refused(result, resource, "perf_event_paranoid", status=(1,))
 		only(folder / "own")
@@ -312,14 +271,14 @@ def test_unprivileged_user_asks_for_kernel_time(resource):
 
 def test_perf_events_not_permitted():
 	"""The message gives the setting, its value and a remedy. The target does not run, and no file is created."""
-	with open_folder() as folder:
+	with open_folder(build("deny_perf.c")) as folder:
 		result = unprivileged(folder, "record", "--backend", "perf", "--", "touch", "ran", launcher=[folder / "bin/deny_perf"])
 		refused(result, "perf_event_paranoid", PARANOID.read_text().strip(), status=(1,))
 		only(folder / "own")
 
 
 def test_perf_events_not_permitted_to_attach():
-	with open_folder() as folder:
+	with open_folder(build("deny_perf.c")) as folder:
 		result = unprivileged(folder, "record", "-p", os.getpid(), launcher=[folder / "bin/deny_perf"])
 		refused(result, status=(1,))
 		only(folder / "own")

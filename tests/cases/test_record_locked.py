@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from record_support import Recorded, build, hits, needs_perf
-from test_record_bad import NOBODY, is_root, open_folder, paranoid
+from user_support import as_user, open_folder, paranoid
 
 pytestmark = needs_perf
 
-AS_NOBODY = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] if is_root else []
+AS_NOBODY = as_user()
 
 
 def in_namespace(*words):

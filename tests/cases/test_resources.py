@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 from record_support import needs_perf, run_cpprof
+from user_support import as_user, only_root, open_folder, paranoid, unprivileged
 
 NAMES = ["cpu", "user", "sys", "page-faults", "minor-faults", "major-faults", "context-switches", "migrations", "cycles",
 	"instructions", "cache-misses", "branch-misses", "real", "blocked", "io-time", "lock-wait", "syscalls[:NAME]",
@@ -13,8 +14,11 @@ NAMES = ["cpu", "user", "sys", "page-faults", "minor-faults", "major-faults", "c
 	"fp-divzero", "fp-overflow", "fp-underflow", "fp-denormal", "fp-inexact", "own:NAME"]
 
 
-def rows(*command, **options):
-	result = run_cpprof("resources", *command, **options)
+def rows(**options):
+	return rows_of(run_cpprof("resources", **options))
+
+
+def rows_of(result):
 	assert result.returncode == 0, result.stderr
 	return {line.split()[0]: line.split(None, 4) for line in result.stdout.splitlines()[1:]}
 
@@ -66,12 +70,10 @@ def test_says_why_not():
 
 
 @needs_perf
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become an unprivileged user")
+@only_root
 def test_of_an_unprivileged_user():
-	with open("/proc/sys/kernel/perf_event_paranoid") as file:
-		if int(file.read()) != 2:
-			pytest.skip("kernel.perf_event_paranoid is not 2")
-	shown = rows(before=["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
+	with open_folder() as folder, paranoid(2):
+		shown = rows_of(unprivileged(folder, "resources"))
 	assert "here perf measures user mode only" in shown["cpu"][4]
 	assert shown["sys"][3] == "preload"
 	assert shown["context-switches"][3] == "-" and "perf_event_paranoid" in shown["context-switches"][4]
@@ -94,8 +96,9 @@ def test_tracepoints_need_their_list(is_mounted):
 		pytest.skip(of_root["signals"][4])
 	assert of_root[name][3] == "bpf"
 	capabilities = "+bpf,+perfmon,+dac_read_search,+sys_ptrace"
-	shown = rows(before=[*in_own_mounts, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-		"--inh-caps", capabilities, "--ambient-caps", capabilities])
+	with open_folder() as folder:
+		command = [*in_own_mounts, *as_user(), "--inh-caps", capabilities, "--ambient-caps", capabilities, folder / "bin/cpprof", "resources"]
+		shown = rows_of(subprocess.run(command, capture_output=True, text=True, check=False))
 	assert shown["signals"][3] == "bpf", shown["signals"]
 	if not is_mounted:
 		assert shown[name][3] == "-" and "mount -t tracefs tracefs /sys/kernel/tracing" in shown[name][4]

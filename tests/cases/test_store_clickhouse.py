@@ -11,6 +11,8 @@ from cli_support import CPPROF, check_failure, done, run
 from server_support import Server
 from store_support import add, names, without_suffixes
 
+pytestmark = pytest.mark.needs("clickhouse-server")
+
 ALL = ("--limit", 0, "--threshold", 0)
 KILLS = int(os.environ.get("CPPROF_STORE_KILLS", "6"))
 NAMES = ("modules", "functions", "locations", "stacks")

@@ -13,7 +13,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("CPPROF_BUILD", REPOSITORY / "build")).resolve()
 MESON = "/usr/bin/meson"
 
-needs_debian = pytest.mark.skipif(not shutil.which("dpkg-shlibdeps"), reason="dpkg-shlibdeps is not installed")
+needs_debian = pytest.mark.needs("dpkg-shlibdeps")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="not root")
 
 
