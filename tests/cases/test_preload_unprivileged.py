@@ -15,7 +15,7 @@ import pytest
 import user_support
 from measuring import between, near
 from record_support import BUILD, CPPROF, Recorded, build, check_truths, hits, record, run_cpprof, show
-from user_support import is_root, open_folder, paranoid
+from user_support import is_root, only_root, open_folder, paranoid
 
 MEASURED = pytest.mark.measured("CPU time is compared with the clock of the program")
 
@@ -81,6 +81,19 @@ def test_nothing_is_said_where_perf_serves(reached):
 		pytest.skip(f"perf events are refused to unprivileged users here: {result.stderr.strip()}")
 	assert result.returncode == 0, result.stderr
 	assert Recorded(result, reached / "own/cpprof.data").resource("user")["backend"] == "perf"
+
+
+@only_root
+@pytest.mark.parametrize("hidden", ["libcpprof-preload.so", "."])
+def test_library_that_the_user_cannot_open(reached, hidden):
+	"""A library that is there but cannot be opened is not called missing: the message names it, and the target does not run."""
+	(reached / "lib").mkdir()
+	(reached / "bin/libcpprof-preload.so").rename(reached / "lib/libcpprof-preload.so")
+	(reached / "bin/libcpprof-preload.so").symlink_to("../lib/libcpprof-preload.so")
+	(reached / "lib" / hidden).chmod(0o600)
+	result = unprivileged(reached, "record", *PRELOAD, "--", reached / "bin/touch", "ran")
+	refused(result, f"cannot open {reached}/bin/./libcpprof-preload.so, which the preload backend needs: Permission denied (")
+	assert os.listdir(reached / "own") == []
 
 
 @pytest.mark.parametrize("backend, words", [("perf", ["perf_event_paranoid"]), ("bpf", ["cap_bpf", "root"])])

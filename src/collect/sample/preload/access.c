@@ -1,5 +1,6 @@
 #include "collect/sample/preload/access.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -44,9 +45,19 @@ static const struct library jvm_library = { .name = "libcpprof-jvm.so", .who = "
 
 /* --- the library --- */
 
-static bool is_there(const char *path)
+/* Returns whether `near` is a file that this user can read, and copies its real path to `path`. Copies `near` to
+ * `refused` if only a permission is missing and `refused` is still empty. */
+static bool is_readable(const char *near, char *path, size_t bytes, char *refused)
 {
-	return access(path, R_OK) == 0;
+	char *real = realpath(near, NULL);
+	bool readable = real && access(real, R_OK) == 0;
+	if (!readable && errno == EACCES && !refused[0])
+		snprintf(refused, PATH_MAX, "%s", near);
+	bool found = readable && strlen(real) < bytes;
+	if (found)
+		snprintf(path, bytes, "%s", real);
+	free(real);
+	return found;
 }
 
 static int find_library(const struct library *library, const char *program, char *path, size_t bytes,
@@ -54,20 +65,22 @@ static int find_library(const struct library *library, const char *program, char
 {
 	static const char *const from_program[] = { ".", "../collect/agent", ("../" CPPROF_LIBDIR_NAME) };
 	int folder = (int)(path_basename(program) - program);
+	char near[PATH_MAX], refused[PATH_MAX] = "";
 	bool found = false;
 	for (size_t i = 0; i < sizeof(from_program) / sizeof(from_program[0]) && !found; i++) {
-		char near[PATH_MAX];
 		snprintf(near, sizeof(near), "%.*s%s/%s", folder, program, from_program[i], library->name);
-		char *real = realpath(near, NULL);
-		found = real && is_there(real) && strlen(real) < bytes;
-		if (found)
-			snprintf(path, bytes, "%s", real);
-		free(real);
+		found = is_readable(near, path, bytes, refused);
 	}
 	if (!found) {
-		snprintf(path, bytes, CPPROF_LIBDIR "/%s", library->name);
-		found = is_there(path);
+		snprintf(near, sizeof(near), CPPROF_LIBDIR "/%s", library->name);
+		found = is_readable(near, path, bytes, refused);
 	}
+	if (!found && refused[0])
+		return error_set(
+			error, ERROR_PERMISSION,
+			"cannot open %s, which %s needs: Permission denied (let this user read it and enter its "
+			"folders, or install cpprof: 'make install')",
+			refused, library->who);
 	if (!found)
 		return error_set(error, ERROR_NOT_FOUND,
 				 "%s needs the library %s, which is neither beside this program nor in " CPPROF_LIBDIR
