@@ -1,6 +1,6 @@
 /*
- * Works in the kernel by known shares: `often` requests three times as many random bytes as `seldom`, `waits` sleeps, and
- * `faults` lets the kernel write into memory that was never touched.
+ * Works in the kernel a known number of times: `often` requests random bytes three times, and `seldom` once, each into a
+ * page that was not touched, `waits` sleeps, and `kernel_touches` lets the kernel write into such pages.
  *
  *   kernel_work random ROUNDS | wait ROUNDS | fault PAGES
  */
@@ -8,25 +8,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BYTES = 256, PAGE = 4096, OFTEN = 3 };
+enum { BYTES = 256, PAGE = 4096, OFTEN = 3, PAGES = 1024 };
 
-static char bytes[BYTES];
+static char *fresh(long pages)
+{
+	char *memory = mmap(NULL, (size_t)(pages * PAGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED || madvise(memory, (size_t)(pages * PAGE), MADV_NOHUGEPAGE) != 0)
+		abort();
+	return memory;
+}
 
+static char *next_page(void)
+{
+	static char *memory;
+	static long used;
+
+	if (!memory)
+		memory = fresh(PAGES);
+	if (used == PAGES && madvise(memory, (size_t)PAGES * PAGE, MADV_DONTNEED) != 0)
+		abort();
+	used %= PAGES;
+	return memory + used++ * PAGE;
+}
+
+/* By system call: newer C libraries make random bytes without the kernel. */
 static __attribute__((noinline)) void often(void)
 {
 	for (int i = 0; i < OFTEN; i++)
-		if (getrandom(bytes, BYTES, 0) != BYTES)
+		if (syscall(SYS_getrandom, next_page(), BYTES, 0) != BYTES)
 			abort();
 	__asm__ volatile("");
 }
 
 static __attribute__((noinline)) void seldom(void)
 {
-	if (getrandom(bytes, BYTES, 0) != BYTES)
+	if (syscall(SYS_getrandom, next_page(), BYTES, 0) != BYTES)
 		abort();
 	__asm__ volatile("");
 }
@@ -51,14 +71,6 @@ static __attribute__((noinline)) void program_touches(char *memory, long pages)
 	for (long i = 0; i < pages; i++)
 		memory[i * PAGE] = 1;
 	__asm__ volatile("");
-}
-
-static char *fresh(long pages)
-{
-	char *memory = mmap(NULL, (size_t)(pages * PAGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED || madvise(memory, (size_t)(pages * PAGE), MADV_NOHUGEPAGE) != 0)
-		abort();
-	return memory;
 }
 
 int main(int count, char **arguments)
