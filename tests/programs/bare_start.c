@@ -1,6 +1,6 @@
 /*
  * A program whose start code has no unwind information and uses the frame pointer as an ordinary register, as that of
- * musl. It has no C library. Its frames are program, outer, inner.
+ * musl. It has no C library. Its frames are program, outer, inner. The first touch of each page is an event.
  */
 
 /* Ends by exit_group(0). */
@@ -20,24 +20,26 @@ __asm__(".text\n"
 	"	xor %edi, %edi\n"
 	"	syscall\n");
 
-static volatile unsigned long sum;
+enum { PAGE_BYTES = 4096, PAGES = 50 };
 
-__attribute__((noipa)) void inner(unsigned long rounds)
+static _Alignas(PAGE_BYTES) volatile char pages[2 * PAGES][PAGE_BYTES];
+
+__attribute__((noipa)) void inner(int from, int to)
 {
-	for (unsigned long i = 0; i < rounds; i++)
-		sum += i;
+	for (int i = from; i < to; i++)
+		pages[i][0] = 1;
 }
 
-__attribute__((noipa)) void outer(unsigned long rounds)
+__attribute__((noipa)) void outer(int first)
 {
-	inner(rounds);
-	inner(rounds / 2);
+	inner(first, first + PAGES / 2);
+	inner(first + PAGES / 2, first + PAGES);
 	__asm__ volatile("");
 }
 
 __attribute__((noipa)) void program(void)
 {
-	outer(400000000);
-	outer(200000000);
+	outer(0);
+	outer(PAGES);
 	__asm__ volatile("");
 }

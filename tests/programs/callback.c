@@ -3,24 +3,27 @@
 
 #include "burn.h"
 
+static int compared;
+
 NOINLINE static int compare(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 
 	burn(5);
+	compared++;
 	return (x > y) - (x < y);
 }
 
 NOINLINE static void sort_them(void)
 {
-	static int32_t values[1000];
+	static int32_t values[100];
 	uint32_t random = 1;
 
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 100; i++) {
 		random = random * 1103515245 + 12345;
 		values[i] = (int32_t)(random >> 8);
 	}
-	qsort(values, 1000, sizeof(values[0]), compare);
+	qsort(values, 100, sizeof(values[0]), compare);
 	NOT_A_TAIL_CALL();
 }
 
@@ -28,5 +31,7 @@ int main(int argc, char **argv)
 {
 	for (int i = 0, rounds = rounds_wanted(argc, argv, 12); i < rounds; i++)
 		sort_them();
+	printf("compared %d\n", compared);
+	share("main;sort_them;compare;burn", 1);
 	return 0;
 }

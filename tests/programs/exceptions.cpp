@@ -1,8 +1,25 @@
-/* Throws through 40 frames with destructors many times: most time is spent while exceptions are in flight. */
+/*
+ * Throws through 41 frames with destructors. The program is linked with --wrap=__gxx_personality_v0: the unwinder calls
+ * the routine for each frame that it visits, while the exception is in flight.
+ */
 #include <cstdio>
 #include <cstdlib>
+#include <unwind.h>
 
 #include "burn.h"
+
+#define PERSONALITY_PARAMETERS                                                                      \
+	int version, _Unwind_Action actions, _Unwind_Exception_Class kind, _Unwind_Exception *what, \
+		_Unwind_Context *context
+
+extern "C" _Unwind_Reason_Code __real___gxx_personality_v0(PERSONALITY_PARAMETERS);
+extern "C" _Unwind_Reason_Code __wrap___gxx_personality_v0(PERSONALITY_PARAMETERS);
+
+extern "C" _Unwind_Reason_Code __wrap___gxx_personality_v0(PERSONALITY_PARAMETERS)
+{
+	BURN_HERE(5);
+	return __real___gxx_personality_v0(version, actions, kind, what, context);
+}
 
 namespace
 {
@@ -46,7 +63,7 @@ int main(int argc, char **argv)
 {
 	int caught = 0;
 
-	for (int i = 0, rounds = rounds_wanted(argc, argv, 15000); i < rounds; i++)
+	for (int i = 0, rounds = rounds_wanted(argc, argv, 3); i < rounds; i++)
 		caught += attempt();
 	std::printf("caught %d released %d\n", caught, released);
 	return 0;

@@ -1,49 +1,43 @@
 /*
- * A function with a frame of 100 KB, larger than any copy of a stack. At first only `usual_caller` calls it. Then
- * `new_caller` calls it too, three times as long, in short turns with the other, so that an earlier caller is
- * often wrong.
+ * A function with a frame of 100 KB, larger than any copy of a stack, and two callers. It holds each time before it
+ * returns. At first only `usual_caller` has called it, so that an earlier caller is wrong for `new_caller`.
  */
 #include "burn.h"
+#include "hold.h"
 
-NOINLINE static void leaf(unsigned us)
+NOINLINE static void leaf(void)
 {
-	burn(us);
-	NOT_A_TAIL_CALL();
+	burn(10000);
+	hold();
 }
 
-NOINLINE static void large(unsigned us)
+NOINLINE static void large(void)
 {
 	volatile char bytes[100 * 1024];
 
 	bytes[0] = 1;
 	bytes[sizeof(bytes) - 1] = 1;
-	leaf(us);
+	leaf();
 	bytes[0] = bytes[sizeof(bytes) - 1];
 }
 
-NOINLINE static void usual_caller(unsigned us)
+NOINLINE static void usual_caller(void)
 {
-	large(us);
+	large();
 	NOT_A_TAIL_CALL();
 }
 
-NOINLINE static void new_caller(unsigned us)
+NOINLINE static void new_caller(void)
 {
-	large(us);
+	large();
 	NOT_A_TAIL_CALL();
 }
 
 int main(void)
 {
-	enum { ALONE = 500, TURNS = 500, US = 400 };
-
-	for (int i = 0; i < ALONE; i++)
-		usual_caller(US);
-	for (int i = 0; i < TURNS; i++) {
-		usual_caller(US);
-		new_caller(3 * US);
-	}
-	share("main;usual_caller;large;leaf", 0.4);
-	share("main;new_caller;large;leaf", 0.6);
+	usual_caller();
+	new_caller();
+	share("main;usual_caller;large;leaf", 0.5);
+	share("main;new_caller;large;leaf", 0.5);
 	return 0;
 }

@@ -145,5 +145,7 @@ int main(int argc, char **argv)
 		snprintf(path, sizeof(path), "main;%s;leaf;burn", names[i]);
 		share(path, 1.0 / KINDS);
 	}
+	if (variable) /* always: no other function ever gets the place of main's frame */
+		exit(0);
 	return 0;
 }

@@ -1,44 +1,50 @@
 /*
- * `plt LIBRARY`: half of the rounds bind 64 calls lazily, with the dynamic linker's resolver above the caller. The
- * other half make bound calls to empty functions, so that samples fall on every instruction of the PLT stubs.
+ * `plt LIBRARY`: binds 64 calls lazily, with the dynamic linker's resolver above the caller, and then makes them again.
+ * Before each of these, the page of the PLT stubs is unmapped, so that the stub's first instruction is a page fault.
  */
 #include <dlfcn.h>
+#include <stdint.h>
+#include <sys/mman.h>
 
 #include "burn.h"
 
-NOINLINE static void use(const char *path, int times)
-{
-	void *handle = dlopen(path, RTLD_LAZY);
+typedef int (*call_all_function)(int, void (*between)(void *stub));
 
-	if (!handle) {
-		fprintf(stderr, "%s\n", dlerror());
+static void nothing(void *stub)
+{
+	(void)stub;
+}
+
+static void unmap(void *stub)
+{
+	if (madvise((void *)((uintptr_t)stub & ~(uintptr_t)4095), 4096, MADV_DONTNEED))
 		exit(1);
-	}
-	int (*call_all)(int, int) = (int (*)(int, int))dlsym(handle, "call_all");
-	burn_sink += (unsigned long)call_all(1, times);
-	dlclose(handle);
 }
 
-NOINLINE static void bind_lazily(const char *path)
+NOINLINE static void bind_lazily(call_all_function call_all)
 {
-	for (int i = 0; i < 30; i++)
-		use(path, 1);
-	NOT_A_TAIL_CALL();
+	burn_sink += (unsigned long)call_all(1, nothing);
 }
 
-NOINLINE static void call_bound(const char *path)
+NOINLINE static void call_bound(call_all_function call_all)
 {
-	use(path, 40000);
-	NOT_A_TAIL_CALL();
+	burn_sink += (unsigned long)call_all(1, unmap);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc < 2)
-		return 2;
-	for (int i = 0; i < 60; i++) {
-		bind_lazily(argv[1]);
-		call_bound(argv[1]);
+	for (int i = 0; i < 2 && argc > 1; i++) {
+		void *handle = dlopen(argv[1], RTLD_LAZY);
+
+		if (!handle) {
+			fprintf(stderr, "%s\n", dlerror());
+			return 1;
+		}
+		call_all_function call_all = (call_all_function)dlsym(handle, "call_all");
+		bind_lazily(call_all);
+		call_bound(call_all);
+		dlclose(handle);
 	}
+	share("main;bind_lazily;call_all;choose", 1);
 	return 0;
 }

@@ -3,18 +3,25 @@
  *   recursion once      descends once and uses CPU time at the bottom
  *   recursion updown    descends and returns repeatedly, and uses a little CPU time on every level
  *   recursion callers   descends below one outer function and then below another, alternately
+ *   recursion held      uses CPU time at the bottom, half way up, and at the bottom below another outer function, and
+ *                       holds each time, before the stack changes
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "burn.h"
+#include "hold.h"
 
 static unsigned bottom_depth = 10000;
 
 static volatile unsigned long on_each_level, at_bottom_us;
+static volatile bool is_held, is_held_half_way;
 
 NOINLINE static void bottom(void)
 {
 	burn((unsigned)at_bottom_us);
+	if (is_held)
+		hold();
 	NOT_A_TAIL_CALL();
 }
 
@@ -28,6 +35,10 @@ NOINLINE static void descend(unsigned depth)
 		descend(depth + 1);
 	for (unsigned long i = 0; i < on_each_level; i++)
 		burn_sink += i;
+	if (is_held_half_way && depth == bottom_depth / 2) {
+		burn((unsigned)at_bottom_us);
+		hold();
+	}
 	NOT_A_TAIL_CALL();
 }
 
@@ -66,6 +77,15 @@ int main(int argc, char **argv)
 		}
 		share("main;first_caller;descend", 0.5);
 		share("main;second_caller;descend", 0.5);
+	} else if (!strcmp(how, "held")) {
+		at_bottom_us = 10000;
+		is_held = is_held_half_way = true;
+		first_caller();
+		is_held_half_way = false;
+		second_caller();
+		share("main;first_caller;descend;bottom", 1.0 / 3);
+		share("main;first_caller;descend;burn", 2.0 / 3);
+		share("main;second_caller;descend;bottom", 1.0 / 3);
 	} else {
 		return 2;
 	}

@@ -1,12 +1,15 @@
 /*
  * Spends half of the time below code that it has mapped a second time from its own file, by mmap. The C library
  * does not register that mapping, and the code keeps no frame pointer: only a reader that identifies the mapped
- * file has its unwind rows.
+ * file has its unwind rows. It is linked with libcpprof.
  */
 #include <fcntl.h>
 #include <link.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <cpprof/runtime.h>
 
 #include "burn.h"
 
@@ -16,11 +19,16 @@ NOINLINE static void called_back(void)
 	NOT_A_TAIL_CALL();
 }
 
-/* While this runs, walks reach the new code, and the recorder reads it. */
+/* Walks reach the new code, and the recorder reads it, until standard input has a byte or ends. */
 NOINLINE static void at_first(void)
 {
-	BURN_HERE(200000);
-	NOT_A_TAIL_CALL();
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	do {
+		BURN_HERE(1000);
+		if (cpprof_flush())
+			exit(1);
+	} while (poll(&input, 1, 10) == 0);
 }
 
 NOINLINE static void directly(void)

@@ -1,53 +1,85 @@
 /*
- * A CPU time timer interrupts `victim` 80 times, at any instruction. Its handler uses 2 ms each time, on the normal
- * stack (`signals normal`) or on an alternate one (`signals alternate`).
+ * Signals interrupt three threads: one in a system call, one in the middle of a function, and one at the first
+ * instruction of a function, whose frame is its return address alone. The handlers run on the normal stacks (`signals
+ * normal`) or on alternate ones (`signals alternate`), and hold.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 #include "burn.h"
+#include "hold.h"
 
-static volatile sig_atomic_t handled;
+enum { TRAP_BYTES = 2, STACK_BYTES = 256 * 1024 };
+
+static int is_alternate;
 
 NOINLINE static void handler_work(void)
 {
-	burn(2000);
+	burn(10000);
 	NOT_A_TAIL_CALL();
 }
 
-static void handler(int signal_number)
+static void handler(int signal_number, siginfo_t *info, void *context)
 {
-	(void)signal_number;
+	(void)info;
 	handler_work();
-	handled++;
+	hold();
+	if (signal_number == SIGILL)
+		((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += TRAP_BYTES;
 }
 
-NOINLINE static void victim(void)
+NOINLINE static void in_a_call(void)
 {
-	while (handled < 80)
-		burn(20);
+	syscall(SYS_tgkill, getpid(), gettid(), SIGPROF);
 	NOT_A_TAIL_CALL();
+}
+
+NOINLINE static void in_the_middle(void)
+{
+	burn_sink++;
+	__asm__ volatile("ud2" ::: "memory");
+	burn_sink++;
+}
+
+__attribute__((naked, noinline)) static void at_first_instruction(void)
+{
+	__asm__("ud2\n\tret");
+}
+
+static void *victim(void *function)
+{
+	if (is_alternate) {
+		stack_t stack = { .ss_size = STACK_BYTES, .ss_sp = malloc(STACK_BYTES) };
+
+		if (!stack.ss_sp || sigaltstack(&stack, NULL))
+			exit(1);
+	}
+	((void (*)(void))function)();
+	return NULL;
 }
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
-	struct itimerval every = { .it_interval = { .tv_usec = 4000 }, .it_value = { .tv_usec = 4000 } };
-	struct itimerval never = { .it_interval = { .tv_usec = 0 } };
+	static void (*const functions[])(void) = { in_a_call, in_the_middle, at_first_instruction };
+	enum { THREADS = sizeof(functions) / sizeof(functions[0]) };
+	pthread_t threads[THREADS];
+	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 
-	if (argc > 1 && !strcmp(argv[1], "alternate")) {
-		stack_t stack = { .ss_size = 256 * 1024 };
-
-		stack.ss_sp = malloc(stack.ss_size);
-		if (!stack.ss_sp || sigaltstack(&stack, NULL))
-			return 1;
+	is_alternate = argc > 1 && !strcmp(argv[1], "alternate");
+	if (is_alternate)
 		action.sa_flags |= SA_ONSTACK;
-	}
 	sigaction(SIGPROF, &action, NULL);
-	setitimer(ITIMER_PROF, &every, NULL);
-	victim();
-	setitimer(ITIMER_PROF, &never, NULL);
-	share("main;victim", 1.0);
+	sigaction(SIGILL, &action, NULL);
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, victim, (void *)functions[i]))
+			return 1;
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	share("victim;in_a_call;syscall;handler;handler_work", 1.0 / THREADS);
+	share("victim;in_the_middle;handler;handler_work", 1.0 / THREADS);
+	share("victim;at_first_instruction;handler;handler_work", 1.0 / THREADS);
 	return 0;
 }

@@ -1,12 +1,14 @@
 /*
  * Calls functions on the thread's stack from code on a stack of its own, as Go's runtime calls C from goroutines: by
  * the instructions of runtime.asmcgocall, whose call frame information omits the change of stacks. The outermost
- * function on the own stack returns to the second byte of `leave`, as goroutines return to runtime.goexit.
+ * function on the own stack returns to the second byte of `leave`, as goroutines return to runtime.goexit. It holds on
+ * the thread's stack.
  */
 #include <stdint.h>
 #include <sys/mman.h>
 
 #include "burn.h"
+#include "hold.h"
 
 /* Only Go's programs have this note. */
 __asm__(".pushsection .note.go.buildid, \"a\", @note\n"
@@ -81,13 +83,13 @@ __asm__(".pushsection .text\n"
 
 NOINLINE static void on_thread(void)
 {
-	burn(1000);
-	NOT_A_TAIL_CALL();
+	burn(20000);
+	hold();
 }
 
 NOINLINE static void on_own_stack(void)
 {
-	burn(1000);
+	burn(20000);
 	NOT_A_TAIL_CALL();
 }
 
@@ -99,10 +101,9 @@ NOINLINE static void calls_thread(void)
 
 NOINLINE static void goroutine(void)
 {
-	for (int i = 0; i < 150; i++) {
-		calls_thread();
-		on_own_stack();
-	}
+	calls_thread();
+	on_own_stack();
+	NOT_A_TAIL_CALL();
 }
 
 int main(void)

@@ -1,12 +1,11 @@
 /* A function in assembler without unwind information, whose code cannot be followed: it jumps to an address that it computes. It keeps
- * a frame pointer. All time is spent below it. */
-#include <stdio.h>
-
+ * a frame pointer. */
 #include "burn.h"
 
 __attribute__((noinline, used)) void below(void)
 {
 	burn(600 * 1000);
+	NOT_A_TAIL_CALL();
 }
 
 void unknown(void);
@@ -27,5 +26,6 @@ __asm__(".text\n"
 int main(void)
 {
 	unknown();
+	share("main;unknown;below;burn", 1);
 	return 0;
 }

@@ -36,7 +36,7 @@ NOINLINE static void directly(void)
 
 int main(void)
 {
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 100; i++) {
 		untyped(called_back);
 		directly();
 	}

@@ -1,0 +1,450 @@
+"""Real programs, each with one form of stack: every event has its exact path, with each backend."""
+import functools
+import hashlib
+import itertools
+import os
+import re
+import subprocess
+import time
+
+import pytest
+from record_support import (BACKENDS, BUILD, COUNTED, CPPROF, PROGRAMS, SECONDS_ALLOWED, Recorded, agrees, build, build_counted, check_counted,
+	events_of, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, record_counted, record_well, run_cpprof, show, truths)
+
+LEVELS = ["-O0", "-O1", "-O2", "-O3"]
+COMPILERS = ["gcc", "clang"]
+# perf walks in the monitor, which reads the unwind information of each form. bpf and preload walk by the same rows.
+FORMS = [*itertools.product(COMPILERS, LEVELS, ["pie", "no-pie", "static"]), ("gcc", "-O2", "static-pie")]
+WALKED = [("gcc", "-O0", "pie"), ("gcc", "-O1", "no-pie"), ("gcc", "-O2", "pie"), ("gcc", "-O3", "pie"), ("gcc", "-O2", "static"),
+	("gcc", "-O2", "static-pie"), ("clang", "-O0", "pie"), ("clang", "-O2", "pie"), ("clang", "-O3", "no-pie")]
+# preload is in no static program.
+DYNAMIC = [form for form in WALKED if "static" not in form[2]]
+# The backends whose events are page faults of the kernel, wherever they happen.
+KERNEL = BACKENDS[:2]
+# What the copied stack may be too short for, after pages of the frame that are never touched.
+LARGE = {"perf": ("frame_20k", "frame_100k")}
+
+
+def on(backend, forms):
+	marks = {"perf": needs_perf, "bpf": needs_bpf}.get(backend, ())
+	return [pytest.param(backend, *(form if isinstance(form, tuple) else (form,)), marks=marks) for form in forms]
+
+
+def record_held(backend, folder, command, *conditions):
+	"""Records a program that holds (hold.h), and lets it go on each time that the events in its profile fulfil the next condition:
+	then the recorder has read the stack, and what is above the copy of it, as they were."""
+	path = folder / "out.data"
+	recorder = subprocess.Popen([CPPROF, "record", "-o", path, "--backend", backend, "-r", COUNTED[backend][1], "--", *command], cwd=folder,
+		stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	recorded = Recorded(subprocess.CompletedProcess(command, None), path)
+	limit = time.monotonic() + SECONDS_ALLOWED
+	for condition in conditions:
+		while not (run_cpprof("export", "--format", "folded", path).returncode == 0 and condition(events_of(recorded))):
+			assert time.monotonic() < limit and recorder.poll() is None, f"{command}: it does not hold"
+			time.sleep(0.05)
+		recorder.stdin.write("\n")
+		recorder.stdin.flush()
+	out, err = recorder.communicate(timeout=SECONDS_ALLOWED)
+	recorded = Recorded(subprocess.CompletedProcess(command, recorder.returncode, out, err), path)
+	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
+	return recorded
+
+
+def record_still(backend, folder, command, *totals):
+	"""The same, each time that there are so many events. The other backends walk at the event, and need not hold."""
+	if backend != "perf":
+		return record_counted(backend, folder, command, stdin=subprocess.DEVNULL)
+	return record_held(backend, folder, command, *(lambda paths, total=total: hits(paths) == total for total in totals))
+
+
+# --- kinds of frames and of unwind information ---
+
+@pytest.mark.parametrize("backend, compiler, level, linkage", [*on("perf", FORMS), *on("bpf", WALKED), *on("preload", DYNAMIC)])
+def test_kinds_of_frames(tmp_path, backend, compiler, level, linkage):
+	program = build_counted(backend, "mixture.c", event_us=400, compiler=compiler, level=level, linkage=linkage)
+	check_counted(record_counted(backend, tmp_path, [program, "10"]), 9 * 10, may_break=LARGE.get(backend, ()))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("flags", [
+	["-fno-asynchronous-unwind-tables", "-gdwarf-4"],
+	["-gdwarf-5", "-gz=zlib", "-fno-asynchronous-unwind-tables"],
+], ids=["debug_frame", "compressed_debug_frame"])
+def test_debug_frame(tmp_path, backend, flags):
+	"""Without .eh_frame the unwind rules come from .debug_frame."""
+	program = build_counted(backend, "mixture.c", *flags, event_us=400)
+	check_counted(record_counted(backend, tmp_path, [program, "10"]), 9 * 10, may_break=LARGE.get(backend, ()))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("flags", [["-fno-omit-frame-pointer"], ["-fomit-frame-pointer"], ["-Os"]], ids=["fp", "sp", "Os"])
+def test_without_unwind_information(tmp_path, backend, flags):
+	"""Code without unwind information gets rows from its instructions, except a function that realigns a stack of variable length: its
+	paths do not count as whole."""
+	program = build_counted(backend, "mixture.c", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-g0", *flags, event_us=400)
+	recorded = record_counted(backend, tmp_path, [program, "10"])
+	paths = events_of(recorded)
+	for names, _ in truths(recorded.out):
+		broken = hits(paths, "[incomplete stack]", *names[1:]) if names[1] in LARGE.get(backend, ()) else 0
+		assert "realigned_variable" in names or hits(paths, *names) + broken == 10, show(paths)
+	assert hits(paths) == 9 * 10
+	info = recorded.info()
+	assert backend == "perf" or info["whole"] == 8 * 10, info
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_guessed_paths_are_not_whole(tmp_path, backend):
+	"""A walk by frame pointers through code of which nothing is known may miss a frame: such paths are a share of their own."""
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "unknown_frame.c", event_us=20000)])
+	check_counted(recorded, 30)
+	_, _, whole, guessed, broken = recorded.closing_shares()
+	info = recorded.info()
+	assert info["guessed"] == 30 and info["whole"] + info["guessed"] + info["broken"] == info["stacks"], info
+	assert abs(guessed - 100 * 30 / info["stacks"]) < 0.02 and abs(whole + guessed + broken - 100) < 0.001, recorded.err
+	assert f"guessed:      {guessed:.2f} % (" in run_cpprof("info", recorded.path).stdout
+	for cause in info["causes"]:
+		assert cause["guessed"] == ("without unwind rules" in cause["cause"]) and not (cause["whole"] and cause["guessed"]), cause
+
+
+@pytest.mark.parametrize("backend", KERNEL)
+def test_start_code_without_rules(tmp_path, backend):
+	"""Start code without unwind information, as musl's, is the root: it is known by its place, where the stack begins. The kernel's work
+	at exec has no user stack."""
+	recorded = record(tmp_path, [build("bare_start.c", "-nostdlib", linkage="static")], "--backend", backend, "-r", "page-faults/1")
+	assert recorded.status == 0, recorded.err
+	paths = recorded.paths()
+	assert paths[("start_code", "program", "outer", "inner")] == 100, show(paths)
+	assert {path[0] for path in paths} <= {"start_code", "_start", "[kernel: exec or exit]"}, show(paths)
+	assert recorded.closing_shares()[2] == 100, recorded.err
+	if backend == "bpf":
+		walked, stacks = re.search(r"(\d+) of (\d+) stacks were unwound in the kernel", run_cpprof("info", recorded.path).stdout).groups()
+		assert int(stacks) - int(walked) <= hits(paths, "[kernel: exec or exit]")
+
+
+LIBRARY_USERS = ["sorts", "prints", "allocates", "computes", "compares"]
+
+
+@pytest.mark.needs("musl-gcc")
+@pytest.mark.measured("samples fall on any instruction of the C library, and a few of these have no row")
+@pytest.mark.parametrize("backend", KERNEL)
+@pytest.mark.parametrize("strip", [False, True], ids=["symbols", "stripped"])
+@pytest.mark.parametrize("linkage", ["pie", "static"])
+def test_code_without_unwind_information(tmp_path, linkage, strip, backend):
+	"""musl's functions have none: their rows follow from their code. Each path reaches the root through our own functions."""
+	program = build("library_code.c", "-lm", compiler="musl-gcc", linkage=linkage, strip=strip)
+	recorded = record(tmp_path, [program], "-r", "cpu/1ms", "--backend", backend)
+	assert recorded.status == 0, recorded.err
+	samples, lost, whole, _, broken = recorded.closing_shares()
+	assert samples > 200 and lost == 0, recorded.err
+	assert (100 - whole) / 100 * samples <= most_by_chance(0.01, samples), f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
+	assert broken / 100 * samples <= most_by_chance(0.002, samples), recorded.err
+	paths = recorded.paths()
+	below = sum(hits(paths, "main", user) for user in LIBRARY_USERS)
+	assert strip or below >= 0.95 * hits(paths), show(paths)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_conventions_of_assembler(tmp_path, backend):
+	"""Where assembler keeps a register that the ABI lets a callee change, its caller is verified: by a direct call exactly, otherwise partly."""
+	resource = "fp-divzero/1" if backend == "preload" else "page-faults/1"
+	recorded = record(tmp_path, [build("own_convention.c")], "--backend", backend, "-r", resource)
+	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
+	paths = {path: count for path, count in recorded.paths().items() if path[-1] == "routine"}
+	assert paths == {("main", caller, "assembler", "routine"): 100 for caller in ("directly", "by_pointer")}, show(paths)
+	assert recorded.info()["guessed"] == 100, recorded.err
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_assembler_without_types(tmp_path, backend):
+	"""A global symbol without a type begins a function; one in the middle of it does no harm."""
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "untyped.c", event_us=1000)])
+	check_counted(recorded, 200)
+	assert recorded.info()["guessed"] == 0, recorded.err
+
+
+@pytest.mark.parametrize("how", ["framed", "bare"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_code_without_unwind_rules(tmp_path, backend, how):
+	"""Code made at run time has no unwind rows: its work is charged to the functions that it calls, and paths through it are partly guessed,
+	by its frame pointers, or broken."""
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "jit.c", event_us=1000), how])
+	paths = events_of(recorded)
+	assert paths.pop(("main", "directly", "burn")) == 150, show(paths)
+	roots = ("main",) if how == "framed" else ("main", "[incomplete stack]")
+	assert hits(paths) == 150, show(paths)
+	for path in paths:
+		assert path[0] in roots and path[1:] in (("[anon]", "called_back", "burn"), ("[unknown code]", "called_back", "burn")), show(paths)
+	assert how == "bare" or recorded.info()["guessed"] == 150, recorded.err
+
+
+def test_code_that_the_program_maps_itself(tmp_path):
+	"""The preload backend finds code that the program maps without a call that it interposes, when a walk reaches it."""
+	program = build_counted("preload", "remapped.c", event_us=1000)
+	recorded = record_held("preload", tmp_path, [program], lambda paths: hits(paths, "main", "calls_back", "at_first"))
+	paths = events_of(recorded)
+	at_first = hits(paths, "at_first")
+	assert hits(paths) == at_first + 300, show(paths)
+	assert {path: count for path, count in paths.items() if "at_first" not in path} == {
+		("main", "calls_back", "called_back", "burn"): 150, ("main", "directly", "burn"): 150}, show(paths)
+
+
+# --- large and deep stacks ---
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_large_frame_of_two_callers(tmp_path, backend):
+	"""Frames above a frame that is larger than the stack copy are read from the process, and never guessed from earlier callers."""
+	program = build_counted(backend, "large_frame.c", event_us=1000)
+	check_counted(record_still(backend, tmp_path, [program], 10, 20), 20)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_holes_in_the_stack(tmp_path, backend):
+	"""A stack with pages that were never touched: the copy ends at the first of them, once."""
+	recorded = record_still(backend, tmp_path, [build_counted(backend, "holes.c", event_us=1000)], 10)
+	check_counted(recorded, 20)
+	completed = sum(cause["count"] for cause in recorded.info()["causes"] if "completed" in cause["cause"])
+	assert 10 <= completed < 20 if backend == "perf" else completed == 0, recorded.err
+
+
+NO_TAILS = ["-fno-optimize-sibling-calls", "-fno-inline"]
+
+
+def check_depths(paths, *depths):
+	"""Checks how many frames of the recursion the paths have."""
+	assert sorted(path.count("descend") for path in paths) == sorted(depths), show(paths)
+
+
+@pytest.mark.parametrize("backend, depth", [*on("perf", [200]), *on("bpf", [500, 1000]), *on("preload", [500, 1000])])
+def test_recursion(tmp_path, backend, depth):
+	program = build_counted(backend, "recursion.c", *NO_TAILS, event_us=2500)
+	check_depths(check_counted(record_counted(backend, tmp_path, [program, "callers", str(depth)]), 200), depth, depth)
+
+
+@pytest.mark.parametrize("backend, level", [*on("perf", ["-O0", "-O2"]), *on("bpf", ["-O2"]), *on("preload", ["-O2"])])
+def test_deep_recursion(tmp_path, backend, level):
+	"""A stack that is deeper than a copy, and than a walk where the event is, is completed from the target's memory. What is remembered of an
+	earlier one does not replace it."""
+	program = build_counted(backend, "recursion.c", *NO_TAILS, event_us=1000, level=level)
+	recorded = record_held(backend, tmp_path, [program, "held"], *(lambda paths, total=total: hits(paths) == total for total in (10, 20, 30)))
+	check_depths(check_counted(recorded, 30), 10000, 5000, 10000)
+	assert "completed" in run_cpprof("info", recorded.path).stdout
+
+
+# --- transfers of control ---
+
+@pytest.mark.parametrize("stack", ["normal", "alternate"])
+@pytest.mark.parametrize("backend, compiler, level", [*on("perf", itertools.product(COMPILERS, ["-O0", "-O2"])),
+	*on("bpf", itertools.product(COMPILERS, ["-O2"])), *on("preload", itertools.product(COMPILERS, ["-O2"]))])
+def test_signal_handler(tmp_path, backend, compiler, level, stack):
+	"""A handler's path goes on through what it interrupted: a system call, the middle of a function, or its first instruction."""
+	program = build_counted(backend, "signals.c", event_us=1000, compiler=compiler, level=level)
+	check_counted(record_still(backend, tmp_path, [program, stack], 30), 30)
+
+
+@pytest.mark.parametrize("backend, compiler, level, linkage", [*on("perf", itertools.product(COMPILERS, ["-O0", "-O2"], ["pie", "static"])),
+	*on("bpf", [("gcc", "-O2", "pie"), ("gcc", "-O2", "static")]), *on("preload", [("gcc", "-O2", "pie")])])
+def test_exceptions_in_flight(tmp_path, backend, compiler, level, linkage):
+	"""While an exception is in flight, the unwinder runs below the deepest frame, and then below each frame whose destructors have just run."""
+	program = build_counted(backend, "exceptions.cpp", "-Wl,--wrap=__gxx_personality_v0", compiler=compiler, level=level, linkage=linkage)
+	recorded = record_counted(backend, tmp_path, [program, "2"])
+	assert recorded.out == "caught 2 released 80\n"
+	raised, resumed = {}, {}
+	for path, count in events_of(recorded).items():
+		depth = sum("descend" in frame for frame in path)
+		assert holds(path[:2], ["main", "attempt"]) and all("descend" in frame for frame in path[2:2 + depth]), path
+		into = raised if "_Unwind_RaiseException" in path else resumed
+		assert into is raised or "_Unwind_Resume" in path, path
+		into[depth] = into.get(depth, 0) + count
+	# First the unwinder visits all frames below `main`. Then it visits the frame that throws or resumes, if that called a function which may
+	# do so, and its caller.
+	assert raised == {41: 2 * (42 + 1)} and resumed == {depth: 2 * 2 for depth in range(1, 42)}, (raised, resumed)
+
+
+def plt_caller(callee):
+	return build("plt_caller.c", "-Wl,-z,lazy", "-fplt", callee, linkage="shared", name="libplt_caller.so")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_lazy_binding(tmp_path, backend):
+	"""The dynamic linker binds a function at its first call, with its resolver above the caller."""
+	callee = build_counted(backend, "plt_callee.c", linkage="shared", name="libplt_callee.so")
+	paths = check_counted(record_counted(backend, tmp_path, [build_counted(backend, "plt.c"), plt_caller(callee)]), 128)
+	assert all(path[:3] == ("main", "bind_lazily", "call_all") and "_dl_fixup" in path for path in paths), show(paths)
+
+
+@pytest.mark.parametrize("backend", KERNEL)
+def test_plt_stub(tmp_path, backend):
+	"""At the first instruction of a PLT stub, its path goes on with the caller's frame."""
+	callee = build_counted(backend, "plt_callee.c", linkage="shared", name="libplt_callee.so")
+	recorded = record(tmp_path, [build_counted(backend, "plt.c"), plt_caller(callee)], "--backend", backend, "-r", "page-faults/1")
+	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
+	paths = {path: count for path, count in recorded.paths().items() if path[-1].endswith("@plt") and "call_bound" in path}
+	assert paths == {("main", "call_bound", "call_all", f"callee_{i // 8}{i % 8}@plt"): 2 for i in range(64)}, show(paths)
+
+
+@pytest.mark.parametrize("backend", KERNEL)
+def test_vdso(tmp_path, backend):
+	recorded = record(tmp_path, [build("vdso.c")], "--backend", backend, "-r", "page-faults/1")
+	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
+	paths = {path: count for path, count in recorded.paths().items() if "read_clock" in path}
+	# The C library's wrapper, and the vDSO below it.
+	assert [(path[:3], len(path), count) for path, count in paths.items()] == [(("main", "read_clock", "clock_gettime"), 4, 100)], show(paths)
+
+
+@pytest.mark.parametrize("backend, compiler", [*on("perf", COMPILERS), *on("bpf", ["gcc"]), *on("preload", ["gcc"])])
+def test_callback(tmp_path, backend, compiler):
+	"""A comparator's path goes on through the frames of the C library that calls it."""
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "callback.c", compiler=compiler), "1"])
+	paths = check_counted(recorded, int(re.search(r"compared (\d+)", recorded.out)[1]))
+	assert all(path.index("compare") - path.index("sort_them") > 1 for path in paths), show(paths)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_library_replaced_at_the_same_address(tmp_path, backend):
+	"""Code is unloaded and replaced at the same address: the unwind rows of the old code are not used for the new."""
+	plugins = [build_counted(backend, "plugin.c", f"-DNAME={name}", event_us=2500, linkage="shared", name=f"{name}.so") for name in ("alpha", "bravo")]
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "dlclose.c", event_us=2500), *plugins])
+	assert "same 30 of 30" in recorded.out, "the libraries must come to the same address for this test to say anything"
+	check_counted(recorded, 30 * (2 + 4))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_coroutine(tmp_path, backend):
+	"""A coroutine's first function was never called: its return address is the start of another function."""
+	check_counted(record_counted(backend, tmp_path, [build_counted(backend, "coroutine.c", event_us=500), "80"]), 160)
+
+
+@pytest.mark.parametrize("backend", KERNEL)
+def test_starts_of_threads(tmp_path, backend):
+	"""A new thread has no caller until it has left the system call that made it: its path is whole, and that of its creator too."""
+	recorded = record(tmp_path, [build("many_starts.c")], "--backend", backend, "-r", "page-faults/1", "--no-kernel")
+	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
+	paths = {path: count for path, count in recorded.paths().items() if path[-1] in ("clone", "__clone")}
+	assert sorted(paths.values()) == [40, 40] and all(path[:2] == ("main", "start") for path in paths), show(paths)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_other_stack_of_a_call(tmp_path, backend):
+	"""A call that changes stacks as Go's calls of C do: the callee's path begins on the first stack."""
+	paths = check_counted(record_still(backend, tmp_path, [build_counted(backend, "switched.c", event_us=1000)], 20), 40)
+	assert {path[0] for path in paths} == {"leave"}, show(paths)
+
+
+@pytest.mark.parametrize("backend", KERNEL)
+def test_exec_and_start(tmp_path, backend):
+	"""The kernel's work at exec has no user stack, and the dynamic linker's first instruction has no caller."""
+	record_well(tmp_path, ["/bin/true"], "--backend", backend, "-r", "page-faults/1")
+
+
+# --- names ---
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_stripped(tmp_path, backend):
+	"""A stripped function is still one function, named by module and start. The paths are as complete as with symbols."""
+	programs = [build_counted(backend, "forms.c", event_us=100, name=name, strip=name == "bare") for name in ("forms", "bare")]
+	plain, stripped = (record_counted(backend, tmp_path, [program, "2"]).paths() for program in programs)
+	symbols = subprocess.run(["nm", programs[0]], capture_output=True, text=True, check=True).stdout
+	names = {f"bare+0x{int(address, 16):x}": name for address, name in re.findall(r"^(\w+) [tT] (\w+)$", symbols, re.MULTILINE)}
+	# main is named because the C library's start code calls it.
+	named = {tuple(names.get(frame, frame) for frame in path): count for path, count in stripped.items()}
+	plain, named = (of_work(paths, ["countable_event"]) for paths in (plain, named))
+	assert named == plain and hits(plain, "main", "db_read_record") == hits(plain) == 2 * 116, f"{show(stripped)}\n{show(plain)}"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_cpp_names_and_inlines(tmp_path, backend):
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "names.cpp", event_us=500), "50"])
+	paths = events_of(recorded)
+	for names in ["render", "draw", "burn"], ["holds_inlined", "inlined_once", "inlined_twice"], ["call", "operator()", "burn"]:
+		assert hits(paths, "main", *names) == 50, show(paths)
+	everything = {frame for path in paths for frame in path}
+	assert any("shapes::circle::draw" in frame for frame in everything), everything
+	assert any("shapes::render<shapes::circle>" in frame for frame in everything), everything
+	assert not any(frame.startswith("_Z") for frame in everything), everything
+	without = run_cpprof("report", "--functions", "--no-inlines", "--threshold", 0, recorded.path).stdout
+	assert "holds_inlined" in without and "inlined_twice" not in without, without
+
+
+@pytest.mark.needs("rustc")
+@pytest.mark.parametrize("backend", KERNEL)
+def test_rust_names(tmp_path, backend):
+	recorded = record(tmp_path, [build("names.rs", name="names_rs")], "--backend", backend, "-r", "page-faults/1")
+	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
+	paths = of_work(recorded.paths(), ["draw"])
+	assert hits(paths, "main", "render", "draw") == hits(paths, "main", "call", "draw") == hits(paths) / 2 == 50, show(paths)
+	everything = {frame for path in paths for frame in path}
+	assert any("names::main" in frame or "names_rs::main" in frame for frame in everything), everything
+	assert any("shapes::Circle" in frame and "draw" in frame for frame in everything), everything
+	assert not any(frame.startswith("_ZN") or frame.startswith("_R") for frame in everything), everything
+	# Names contain no hash of the old mangling scheme.
+	assert not any(re.search(r"::h[0-9a-f]{16}$", frame) for frame in everything), everything
+
+
+# --- Go ---
+
+MEASURED_IN_GO = pytest.mark.measured("shares of samples in a runtime that changes stacks, collects garbage and moves goroutines when it wants")
+
+
+@functools.cache
+def build_go(name="main.go", *flags):
+	"""Builds a program of tests/programs/cgo once for each text and list of flags."""
+	source = PROGRAMS / "cgo" / name
+	output = BUILD / "tests/programs" / hashlib.sha256(source.read_bytes() + repr(flags).encode()).hexdigest()[:16] / "cgo"
+	if not output.exists():
+		output.parent.mkdir(parents=True, exist_ok=True)
+		partial = output.with_name(f"cgo.{os.getpid()}")
+		subprocess.run(["go", "build", *flags, "-o", partial, source], check=True,
+			env={**os.environ, "GOCACHE": str(BUILD / "tests/go-cache"), "GO111MODULE": "off", "CGO_ENABLED": "1"})
+		partial.rename(output)
+	return str(output)
+
+
+@pytest.mark.needs("go")
+@MEASURED_IN_GO
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_c_below_goroutines(tmp_path, backend):
+	"""C below Go, Go below that C, Go below a thread of C, and the runtime's work on the thread's own stack."""
+	recorded = record(tmp_path, [build_go()], "-r", "cpu/1ms", "--backend", backend)
+	assert recorded.status == 0, recorded.err
+	paths = recorded.paths()
+	below_c = hits(paths, "c_work")
+	whole = hits(paths, "runtime.goexit.abi0", "main.worker", "main.caller", "runtime.cgocall", "runtime.asmcgocall.abi0", "c_outer", "c_work")
+	assert below_c > 20 and whole >= (0.5 if backend == "perf" else 0.99) * below_c, show(paths)
+	# Go's runtime continues on the goroutine's stack, so that the C frames between two Go frames are not on it.
+	back = hits(paths, "main.goBack", "main.goWork")
+	of_goroutine = hits(paths, "runtime.goexit.abi0", "main.worker", "runtime.cgocall", "runtime.cgocallback.abi0", "main.goBack", "main.goWork")
+	of_thread = hits(paths, "runtime.goexit.abi0", "c_on_own_thread", "runtime.cgocallback.abi0", "main.goBack", "main.goWork")
+	assert min(of_goroutine - of_thread, of_thread) > 15 and of_goroutine >= (0.5 if backend == "perf" else 0.99) * back, show(paths)
+
+
+@pytest.mark.needs("go")
+@MEASURED_IN_GO
+@pytest.mark.parametrize("flags", [(), ("-buildmode=pie",)], ids=["exe", "pie"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_go_runtime_on_the_threads_stack(tmp_path, backend, flags):
+	"""Go's runtime leaves the stack of a goroutine for its own work and for the clock: the paths begin with the goroutine's functions. Where
+	stacks are unwound later (perf), the goroutine may run again: then the path is broken with that cause, not wrong."""
+	recorded = record(tmp_path, [build_go("stacks.go", *flags)], "-r", "cpu/1ms", "--backend", backend)
+	assert recorded.status == 0, recorded.err
+	paths = {}
+	for path, count in recorded.paths().items(): # without the path that made the thread
+		root = max((i for i, frame in enumerate(path) if frame == "runtime.goexit.abi0"), default=0)
+		paths[path[root:]] = paths.get(path[root:], 0) + count
+	for work in (["main.large", "runtime.systemstack.abi0"], ["main.clock", "time.now"]):
+		below = {path: count for path, count in paths.items() if holds(path, work)}
+		assert all(path[0] == "runtime.goexit.abi0" for path in below if path[0] != "[incomplete stack]"), show(below)
+	# The clock is read in known shares; the function that collects garbage is chance. With perf, so is how many paths are whole.
+	if backend != "perf" or hits(below) > 50:
+		agrees(below, ["main.often", *work], 0.75)
+	switched = {path: count for path, count in paths.items() if {"runtime.systemstack.abi0", "time.now"} & set(path)}
+	assert hits(switched, "runtime.goexit.abi0") >= (0.5 if backend == "perf" else 0.98) * hits(switched), show(switched)
+	# The other backends unwind a stack later only where the walk meets memory that is not there.
+	later = most_by_chance(0.001, hits(paths))
+	assert backend == "perf" or hits(paths, "[unknown code]", "runtime.systemstack.abi0") <= later, show(paths)
+	growing = {path: count for path, count in paths.items() if holds(path, ["runtime.newstack", "runtime.copystack"])}
+	others = hits(growing) - hits(growing, "main.deep", "runtime.morestack.abi0")
+	assert backend == "perf" or others <= most_by_chance(0.05, hits(growing)), show(growing)
+	broken = {cause["cause"]: cause["count"] for cause in recorded.info()["causes"] if not cause["whole"]}
+	expected = ("Go's runtime, for a goroutine that is not known", "the copied stack is too short") if backend == "perf" else ()
+	unexpected = sum(count for cause, count in broken.items() if cause not in expected)
+	assert unexpected <= most_by_chance(0.02, recorded.closing_shares()[0]), broken
