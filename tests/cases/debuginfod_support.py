@@ -27,7 +27,7 @@ class Server(http.server.ThreadingHTTPServer):
 		return f"http://127.0.0.1:{self.server_address[1]}"
 
 	def __enter__(self):
-		self.thread = threading.Thread(target=self.serve_forever)
+		self.thread = threading.Thread(target=self.serve_forever, args=[0.01])
 		self.thread.start()
 		return self
 
@@ -70,9 +70,9 @@ def build_id_of(path):
 class Stripped:
 	"""A program without symbols, and the debug file that has them, at a place where nobody finds it."""
 
-	def __init__(self, folder):
+	def __init__(self, folder, program=None):
 		self.program, self.debug_file = folder / "forms", folder / "elsewhere"
-		shutil.copy(build("forms.c"), self.program)
+		shutil.copy(program or build("forms.c"), self.program)
 		subprocess.run(["objcopy", "--only-keep-debug", self.program, self.debug_file], check=True)
 		subprocess.run(["strip", self.program], check=True)
 		self.build_id = build_id_of(self.program)
