@@ -12,6 +12,7 @@ from record_support import BUILD, CPPROF, PROGRAMS, Recorded, agrees, most_by_ch
 
 BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"]
 MEASURED = pytest.mark.measured("where a processor is shared, the ticks of the preload backend can keep in step with the turns of the program")
+NODE, JAVA = pytest.mark.needs("node"), pytest.mark.needs("java")
 SECONDS = "1.5"
 AGENT = BUILD / "src/collect/agent/libcpprof-jvm.so"
 
@@ -25,16 +26,11 @@ MAP_OPTIONS = ["-XX:+PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions", "-
 
 def node():
 	"""Returns a command. Inlined functions are no frames in a perf map, so V8 is asked not to inline."""
-	if not shutil.which("node"):
-		pytest.skip("there is no node (nodejs)")
 	return ["node", "--no-turbo-inlining", PROGRAMS / "jit/paths.js", SECONDS]
 
 
 def java(*options, separate="*"):
 	"""Returns a command that runs Paths.java, which is compiled here. `separate`: the methods that are not inlined."""
-	for tool in ("java", "javac"):
-		if not shutil.which(tool):
-			pytest.skip(f"there is no {tool} (openjdk-17-jdk-headless)")
 	folder = BUILD / "tests/programs/jit"
 	if not (folder / "Paths.class").exists():
 		folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +76,7 @@ def check_whole(recorded):
 
 @MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("command, names", [(node, NODE_NAMES), (with_agent, AGENT_NAMES)], ids=["node", "java"])
+@pytest.mark.parametrize("command, names", [pytest.param(node, NODE_NAMES, marks=NODE), pytest.param(with_agent, AGENT_NAMES, marks=JAVA)], ids=["node", "java"])
 def test_paths_are_whole_and_named(tmp_path, backend, command, names):
 	"""A chain of calls, a recursion, and a callback of the runtime's own code have their shares; nearly all walks are whole."""
 	recorded = record(tmp_path, command(), "--jit", "--backend", backend, "-r", "cpu/1ms", env=own_dumps(tmp_path))
@@ -90,6 +86,7 @@ def test_paths_are_whole_and_named(tmp_path, backend, command, names):
 	check_whole(recorded)
 
 
+@JAVA
 @MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_perf_map_of_java(tmp_path, backend):
@@ -100,6 +97,7 @@ def test_perf_map_of_java(tmp_path, backend):
 	check_whole(recorded)
 
 
+@NODE
 @MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_jitdump_of_node(tmp_path, backend):
@@ -112,6 +110,8 @@ def test_jitdump_of_node(tmp_path, backend):
 	check_whole(recorded)
 
 
+@JAVA
+@MEASURED
 @needs_bpf
 def test_inlined_methods_are_frames(tmp_path):
 	"""The virtual machine inlines all methods but the one that computes, whose copies would differ in speed; its debug information has the
@@ -158,7 +158,7 @@ def running(command, folder, **environment):
 
 @MEASURED
 @pytest.mark.parametrize("backend", BACKENDS[:2])
-@pytest.mark.parametrize("runtime", ["node", "java"])
+@pytest.mark.parametrize("runtime", [pytest.param("node", marks=NODE), pytest.param("java", marks=JAVA)])
 def test_attaching(tmp_path, backend, runtime):
 	"""A program that lists its code already when the recording begins, with the variables that --jit sets."""
 	command, names = (node(), NODE_NAMES) if runtime == "node" else (with_agent(), AGENT_NAMES)
@@ -176,7 +176,8 @@ def test_attaching(tmp_path, backend, runtime):
 
 # --- without names ---
 
-@pytest.mark.parametrize("command", [node, java], ids=["node", "java"])
+@MEASURED
+@pytest.mark.parametrize("command", [pytest.param(node, marks=NODE), pytest.param(java, marks=JAVA)], ids=["node", "java"])
 def test_code_without_names_is_no_whole_path(tmp_path, command):
 	"""Without --jit, no walk through generated code counts as whole, and a finding names the flag."""
 	recorded = record(tmp_path, command(), "-r", "cpu/1ms")
@@ -195,6 +196,7 @@ def test_code_without_names_is_no_whole_path(tmp_path, command):
 	assert re.search(r"; \d+ samples are in generated code without names \(record --jit requests them\)", recorded.err), recorded.err
 
 
+@JAVA
 def test_the_agent_without_a_place_for_its_dump(tmp_path):
 	"""The program runs on, and its code has no names."""
 	with_agent()
@@ -206,11 +208,11 @@ def test_the_agent_without_a_place_for_its_dump(tmp_path):
 	assert result.stdout.startswith("pid ")
 
 
+@JAVA
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_the_agent_on_a_full_disk(tmp_path):
 	"""The program runs on; the dump is a prefix."""
 	with_agent()
-	if os.geteuid() != 0:
-		pytest.skip("only root may mount a small file system")
 	command = [*map(str, java()[:-1]), "0.3"]
 	script = f"mount -t tmpfs -o size=65536 none {tmp_path} && \"$@\" && stat -c %s {tmp_path}/jit-*.dump"
 	options = {**own_dumps(tmp_path), "JAVA_TOOL_OPTIONS": f"-agentpath:{AGENT}"}

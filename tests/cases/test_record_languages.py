@@ -5,13 +5,23 @@ import sys
 from pathlib import Path
 
 import pytest
-from record_support import BUILD, PROGRAMS, REPOSITORY, agrees, amounts, have, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, run_cpprof, show
+from record_support import BUILD, PROGRAMS, REPOSITORY, agrees, amounts, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, run_cpprof, show
 
 sys.path.insert(0, str(PROGRAMS / "languages"))
 import language_rows as languages # noqa: E402
 
 BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf), "preload"]
 BUILT = BUILD / "tests/languages"
+MEASURED = pytest.mark.measured("shares of samples of CPU time are compared")
+LISP = pytest.mark.needs("sbcl")
+# What the programs of a language need, as tests/conftest.py calls it; a test of any other language skips itself.
+NEEDS = {"Rust": "rustc", "Go": "go", "OCaml": "ocaml", "Common Lisp": "sbcl", "JavaScript": "node", "Java": "java"}
+
+
+def named(*names):
+	"""Returns languages as parameters of a test, each with its mark."""
+	needs = [(name, NEEDS.get(name.partition(" (")[0])) for name in names]
+	return [pytest.param(name, marks=pytest.mark.needs(need) if need else ()) for name, need in needs]
 
 
 def forget_maps():
@@ -24,8 +34,6 @@ def forget_maps():
 
 def record_lisp(tmp_path, name, backend, *options):
 	"""Records a Lisp program of tests/programs/languages."""
-	if not have("sbcl"):
-		pytest.skip("sbcl is not installed")
 	program = ["sbcl", "--noinform", "--non-interactive", "--load", languages.PERF_MAP, "--load", PROGRAMS / "languages" / name]
 	recorded = record(tmp_path, program, "--backend", backend, *options)
 	assert recorded.status == 0, recorded.err
@@ -33,12 +41,17 @@ def record_lisp(tmp_path, name, backend, *options):
 	return recorded
 
 
-def record_language(tmp_path, name, backend, *options, rounds=None, without=()):
-	"""Records a language's program. Returns (row, recorded, {path in the words of its source: hits})."""
+def runnable(name):
 	row = languages.language(name)
 	missing = languages.missing_tool(row)
 	if missing:
 		pytest.skip(f"{missing} is not installed (it is in Debian's {row.packages})")
+	return row
+
+
+def record_language(tmp_path, name, backend, *options, rounds=None, without=()):
+	"""Records a language's program. Returns (row, recorded, {path in the words of its source: hits})."""
+	row = runnable(name)
 	recorded = record(tmp_path, [*(word for word in row.run if word not in without), *([str(rounds)] if rounds else [])], "--backend", backend, "-r", "cpu/1ms", *options, cwd=languages.build(row, BUILT))
 	assert recorded.status == 0, recorded.err
 	forget_maps()
@@ -61,14 +74,16 @@ def check_whole(recorded):
 	assert (100 - whole) / 100 * samples <= most_by_chance(0.01, samples), f"{recorded.err}\n{run_cpprof('info', recorded.path).stdout}"
 
 
+@MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ["Rust", "Go", "OCaml", "Common Lisp"])
+@pytest.mark.parametrize("name", named("Rust", "Go", "OCaml", "Common Lisp"))
 def test_whole_paths(tmp_path, name, backend):
 	_, recorded, paths = record_language(tmp_path, name, backend)
 	check_shares(paths)
 	check_whole(recorded)
 
 
+@MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_whole_paths_of_erlang(tmp_path, backend):
 	"""Erlang's code runs on stacks of its own, and the C code that it calls on the thread's: a walk where the sample is taken goes from one to the
@@ -92,6 +107,7 @@ ENDS = {
 LISTS_CODE = ["+JPperf", "true"] # by which Erlang keeps frame pointers, too
 
 
+@MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", ENDS)
 def test_broken_paths_name_their_cause(tmp_path, name, backend):
@@ -107,20 +123,20 @@ def test_broken_paths_name_their_cause(tmp_path, name, backend):
 		assert hits(paths, "work") > 0.9 * broken, show(paths)
 
 
-def test_each_program_runs():
-	"""Each program that can be built here prints the shares that its source is written for."""
-	expected = [";".join(names) + f" {fraction}" for names, fraction in languages.SHARES]
-	for row in languages.LANGUAGES:
-		if languages.missing_tool(row):
-			continue
-		result = subprocess.run([*row.run, "2"], cwd=languages.build(row, BUILT), capture_output=True, text=True, check=True, timeout=120)
-		assert re.findall(r"^share (.*)$", result.stdout, re.MULTILINE) == expected, (row.name, result.stdout)
+@pytest.mark.parametrize("name", named(*(row.name for row in languages.LANGUAGES)))
+def test_each_program_runs(name):
+	"""Each program prints the shares that its source is written for."""
+	row = runnable(name)
+	result = subprocess.run([*row.run, "2"], cwd=languages.build(row, BUILT), capture_output=True, text=True, check=True, timeout=120)
+	assert re.findall(r"^share (.*)$", result.stdout, re.MULTILINE) == [";".join(names) + f" {fraction}" for names, fraction in languages.SHARES]
 
 
 LISP_PATHS = [["OUTER"], ["OUTER", "MIDDLE"], ["OUTER", "MIDDLE", "INNER"], ["OUTER", "MIDDLE", "ADDS"]]
 ROUTINE = "SB-VM::GENERIC"
 
 
+@LISP
+@MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_calls_of_lisp(tmp_path, backend):
 	"""Where a sample is in the middle of a call or a return, its path is the same as elsewhere."""
@@ -140,6 +156,7 @@ def test_calls_of_lisp(tmp_path, backend):
 	assert min(below[path] for path in allowed) > 20, below
 
 
+@LISP
 @needs_bpf
 def test_resources_of_lisp(tmp_path):
 	"""Page faults and allocations by C have the path of the Lisp functions that caused them."""
@@ -151,6 +168,8 @@ def test_resources_of_lisp(tmp_path):
 		assert gticks <= found <= 1.02 * gticks, (resource, names, found)
 
 
+@LISP
+@MEASURED
 @needs_bpf
 def test_functions_of_the_collector(tmp_path):
 	"""Garbage collection is C code with a name, below Lisp's function GC."""
@@ -159,10 +178,9 @@ def test_functions_of_the_collector(tmp_path):
 	assert hits(recorded.paths(), "GC", "collect_garbage") > 50, show(recorded.paths())
 
 
+@LISP
 def test_process_db_in_lisp(tmp_path):
 	"""The paper's example prints the same in Lisp as in C."""
-	if not have("sbcl"):
-		pytest.skip("sbcl is not installed")
 	examples = BUILD / "examples"
 	subprocess.run([examples / "generate_db", "5000", tmp_path / "employees.tsv"], check=True)
 	expected = subprocess.run([examples / "process_db", "employees.tsv"], cwd=tmp_path, capture_output=True, text=True, check=True)
