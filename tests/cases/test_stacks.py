@@ -37,11 +37,15 @@ def record_held(backend, folder, command, *conditions):
 	recorder = subprocess.Popen([CPPROF, "record", "-o", path, "--backend", backend, "-r", COUNTED[backend][1], "--", *command], cwd=folder,
 		stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	recorded = Recorded(subprocess.CompletedProcess(command, None), path)
-	limit = time.monotonic() + SECONDS_ALLOWED
+	limit, read = time.monotonic() + SECONDS_ALLOWED, 0
+	is_held = lambda condition: run_cpprof("export", "--format", "folded", path).returncode == 0 and condition(events_of(recorded))
 	for condition in conditions:
-		while not (run_cpprof("export", "--format", "folded", path).returncode == 0 and condition(events_of(recorded))):
+		while True:
+			before, read = read, path.stat().st_size if path.exists() else 0
+			if read != before and is_held(condition):
+				break
 			assert time.monotonic() < limit and recorder.poll() is None, f"{command}: it does not hold"
-			time.sleep(0.05)
+			time.sleep(0.02)
 		recorder.stdin.write("\n")
 		recorder.stdin.flush()
 	out, err = recorder.communicate(timeout=SECONDS_ALLOWED)
@@ -216,17 +220,18 @@ def check_depths(paths, *depths):
 
 @pytest.mark.parametrize("backend, depth", [*on("perf", [200]), *on("bpf", [500, 1000]), *on("preload", [500, 1000])])
 def test_recursion(tmp_path, backend, depth):
-	program = build_counted(backend, "recursion.c", *NO_TAILS, event_us=2500)
-	check_depths(check_counted(record_counted(backend, tmp_path, [program, "callers", str(depth)]), 200), depth, depth)
+	program = build_counted(backend, "recursion.c", *NO_TAILS, event_us=5000)
+	check_depths(check_counted(record_counted(backend, tmp_path, [program, "callers", str(depth)]), 20), depth, depth)
 
 
 @pytest.mark.parametrize("backend, level", [*on("perf", ["-O0", "-O2"]), *on("bpf", ["-O2"]), *on("preload", ["-O2"])])
 def test_deep_recursion(tmp_path, backend, level):
 	"""A stack that is deeper than a copy, and than a walk where the event is, is completed from the target's memory. What is remembered of an
 	earlier one does not replace it."""
-	program = build_counted(backend, "recursion.c", *NO_TAILS, event_us=1000, level=level)
-	recorded = record_held(backend, tmp_path, [program, "held"], *(lambda paths, total=total: hits(paths) == total for total in (10, 20, 30)))
-	check_depths(check_counted(recorded, 30), 10000, 5000, 10000)
+	program = build_counted(backend, "recursion.c", *NO_TAILS, event_us=5000, level=level)
+	totals = [lambda paths, total=total: hits(paths) == total for total in (2, 4, 6)]
+	recorded = record_held(backend, tmp_path, [program, "held", "5000"], *totals)
+	check_depths(check_counted(recorded, 6), 5000, 2500, 5000)
 	assert "completed" in run_cpprof("info", recorded.path).stdout
 
 

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 		share("main;first_caller;descend", 1.0);
 	} else if (!strcmp(how, "callers")) {
 		at_bottom_us = 5000;
-		for (int i = 0; i < 50; i++) {
+		for (int i = 0; i < 10; i++) {
 			first_caller();
 			second_caller();
 		}
