@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from record_support import (BACKENDS, build, build_counted, check_counted, check_truths, needs_bpf, needs_perf, record, record_counted, reported, run_cpprof,
-	show)
+from record_support import (BACKENDS, build, build_counted, check_counted, check_truths, needs_bpf, needs_perf, record, record_counted, reported,
+	run_cpprof, show)
 
 ROUNDS = "-DROUNDS=20"
 EVENTS = 20 * 10
