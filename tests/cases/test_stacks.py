@@ -9,7 +9,7 @@ import time
 
 import pytest
 from record_support import (BACKENDS, BUILD, COUNTED, CPPROF, PROGRAMS, SECONDS_ALLOWED, Recorded, agrees, build, build_counted, check_counted,
-	events_of, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, record_counted, record_well, run_cpprof, show, truths)
+	events_of, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, record_counted, run_cpprof, show, truths)
 
 LEVELS = ["-O0", "-O1", "-O2", "-O3"]
 COMPILERS = ["gcc", "clang"]
@@ -21,8 +21,9 @@ WALKED = [("gcc", "-O0", "pie"), ("gcc", "-O1", "no-pie"), ("gcc", "-O2", "pie")
 DYNAMIC = [form for form in WALKED if "static" not in form[2]]
 # The backends whose events are page faults of the kernel, wherever they happen.
 KERNEL = BACKENDS[:2]
-# What the copied stack may be too short for, after pages of the frame that are never touched.
-LARGE = {"perf": ("frame_20k", "frame_100k")}
+IS_ROOT = os.geteuid() == 0
+# For these frames a copied stack may be too short. perf copies every stack, bpf those of a program that has just started.
+LARGE = {"perf": ("frame_20k", "frame_100k"), "bpf": ("frame_20k", "frame_100k")}
 
 
 def on(backend, forms):
@@ -30,19 +31,18 @@ def on(backend, forms):
 	return [pytest.param(backend, *(form if isinstance(form, tuple) else (form,)), marks=marks) for form in forms]
 
 
-def record_held(backend, folder, command, *conditions):
-	"""Records a program that holds (hold.h), and lets it go on each time that the events in its profile fulfil the next condition:
-	then the recorder has read the stack, and what is above the copy of it, as they were."""
+def record_held(backend, folder, command, *conditions, resource=None):
+	"""Records a program that holds (hold.h), and lets it go on each time that its profile fulfils the next condition: then the recorder has read
+	the stack, and what is above the copy of it, as they were."""
 	path = folder / "out.data"
-	recorder = subprocess.Popen([CPPROF, "record", "-o", path, "--backend", backend, "-r", COUNTED[backend][1], "--", *command], cwd=folder,
-		stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	words = ["record", "-o", path, "--backend", backend, "-r", resource or COUNTED[backend][1], "--", *command]
+	recorder = subprocess.Popen([CPPROF, *words], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	recorded = Recorded(subprocess.CompletedProcess(command, None), path)
 	limit, read = time.monotonic() + SECONDS_ALLOWED, 0
-	is_held = lambda condition: run_cpprof("export", "--format", "folded", path).returncode == 0 and condition(events_of(recorded))
 	for condition in conditions:
 		while True:
 			before, read = read, path.stat().st_size if path.exists() else 0
-			if read != before and is_held(condition):
+			if read != before and run_cpprof("export", "--format", "folded", path).returncode == 0 and condition(recorded):
 				break
 			assert time.monotonic() < limit and recorder.poll() is None, f"{command}: it does not hold"
 			time.sleep(0.02)
@@ -54,11 +54,25 @@ def record_held(backend, folder, command, *conditions):
 	return recorded
 
 
+def totals_of(*totals):
+	"""Conditions of record_held: the program has made so many events."""
+	return [lambda recorded, total=total: hits(events_of(recorded)) == total for total in totals]
+
+
 def record_still(backend, folder, command, *totals):
-	"""The same, each time that there are so many events. The other backends walk at the event, and need not hold."""
-	if backend != "perf":
+	"""The same, each time that there are so many events. preload walks at the event, and need not hold."""
+	if backend == "preload":
 		return record_counted(backend, folder, command, stdin=subprocess.DEVNULL)
-	return record_held(backend, folder, command, *(lambda paths, total=total: hits(paths) == total for total in totals))
+	return record_held(backend, folder, command, *totals_of(*totals))
+
+
+def completed(recorded):
+	"""Returns how many stacks were completed from memory outside the copy."""
+	return sum(cause["count"] for cause in recorded.info()["causes"] if "completed" in cause["cause"])
+
+
+def walked_in_kernel(recorded):
+	return int(re.search(r"(\d+) of \d+ stacks were unwound in the kernel", run_cpprof("info", recorded.path).stdout)[1])
 
 
 # --- kinds of frames and of unwind information ---
@@ -88,12 +102,12 @@ def test_without_unwind_information(tmp_path, backend, flags):
 	program = build_counted(backend, "mixture.c", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-g0", *flags, event_us=400)
 	recorded = record_counted(backend, tmp_path, [program, "10"])
 	paths = events_of(recorded)
+	broken = {kind: hits(paths, "[incomplete stack]", kind) for kind in LARGE.get(backend, ())}
 	for names, _ in truths(recorded.out):
-		broken = hits(paths, "[incomplete stack]", *names[1:]) if names[1] in LARGE.get(backend, ()) else 0
-		assert "realigned_variable" in names or hits(paths, *names) + broken == 10, show(paths)
+		assert "realigned_variable" in names or hits(paths, *names) + broken.get(names[1], 0) == 10, show(paths)
 	assert hits(paths) == 9 * 10
 	info = recorded.info()
-	assert backend == "perf" or info["whole"] == 8 * 10, info
+	assert backend == "perf" or info["whole"] + sum(broken.values()) == 8 * 10, info
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -114,15 +128,14 @@ def test_guessed_paths_are_not_whole(tmp_path, backend):
 def test_start_code_without_rules(tmp_path, backend):
 	"""Start code without unwind information, as musl's, is the root: it is known by its place, where the stack begins. The kernel's work
 	at exec has no user stack."""
-	recorded = record(tmp_path, [build("bare_start.c", "-nostdlib", linkage="static")], "--backend", backend, "-r", "page-faults/1")
-	assert recorded.status == 0, recorded.err
+	path = ("start_code", "program", "outer", "inner")
+	program = build("bare_start.c", "-nostdlib", linkage="static")
+	recorded = record_held(backend, tmp_path, [program], lambda recorded: recorded.paths().get(path) == 50, resource="page-faults/1")
 	paths = recorded.paths()
-	assert paths[("start_code", "program", "outer", "inner")] == 100, show(paths)
-	assert {path[0] for path in paths} <= {"start_code", "_start", "[kernel: exec or exit]"}, show(paths)
+	assert paths[path] == 100 and {path[0] for path in paths} <= {"start_code", "_start", "[kernel: exec or exit]"}, show(paths)
 	assert recorded.closing_shares()[2] == 100, recorded.err
-	if backend == "bpf":
-		walked, stacks = re.search(r"(\d+) of (\d+) stacks were unwound in the kernel", run_cpprof("info", recorded.path).stdout).groups()
-		assert int(stacks) - int(walked) <= hits(paths, "[kernel: exec or exit]")
+	if backend == "bpf": # The kernel has the rows at the latest when the monitor has walked.
+		assert walked_in_kernel(recorded) >= 50, recorded.err
 
 
 LIBRARY_USERS = ["sorts", "prints", "allocates", "computes", "compares"]
@@ -184,7 +197,7 @@ def test_code_without_unwind_rules(tmp_path, backend, how):
 def test_code_that_the_program_maps_itself(tmp_path):
 	"""The preload backend finds code that the program maps without a call that it interposes, when a walk reaches it."""
 	program = build_counted("preload", "remapped.c", event_us=1000)
-	recorded = record_held("preload", tmp_path, [program], lambda paths: hits(paths, "main", "calls_back", "at_first"))
+	recorded = record_held("preload", tmp_path, [program], lambda recorded: hits(recorded.paths(), "main", "calls_back", "at_first"))
 	paths = events_of(recorded)
 	at_first = hits(paths, "at_first")
 	assert hits(paths) == at_first + 300, show(paths)
@@ -206,33 +219,27 @@ def test_holes_in_the_stack(tmp_path, backend):
 	"""A stack with pages that were never touched: the copy ends at the first of them, once."""
 	recorded = record_still(backend, tmp_path, [build_counted(backend, "holes.c", event_us=1000)], 10)
 	check_counted(recorded, 20)
-	completed = sum(cause["count"] for cause in recorded.info()["causes"] if "completed" in cause["cause"])
-	assert 10 <= completed < 20 if backend == "perf" else completed == 0, recorded.err
+	assert backend != "perf" or 10 <= completed(recorded) < 20, recorded.err
 
 
 NO_TAILS = ["-fno-optimize-sibling-calls", "-fno-inline"]
 
 
-def check_depths(paths, *depths):
-	"""Checks how many frames of the recursion the paths have."""
-	assert sorted(path.count("descend") for path in paths) == sorted(depths), show(paths)
-
-
-@pytest.mark.parametrize("backend, depth", [*on("perf", [200]), *on("bpf", [500, 1000]), *on("preload", [500, 1000])])
-def test_recursion(tmp_path, backend, depth):
-	program = build_counted(backend, "recursion.c", *NO_TAILS, event_us=5000)
-	check_depths(check_counted(record_counted(backend, tmp_path, [program, "callers", str(depth)]), 20), depth, depth)
-
-
-@pytest.mark.parametrize("backend, level", [*on("perf", ["-O0", "-O2"]), *on("bpf", ["-O2"]), *on("preload", ["-O2"])])
-def test_deep_recursion(tmp_path, backend, level):
-	"""A stack that is deeper than a copy, and than a walk where the event is, is completed from the target's memory. What is remembered of an
-	earlier one does not replace it."""
+@pytest.mark.parametrize("backend, level, depth", [*on("perf", [("-O0", 5000), ("-O2", 5000)]), *on("bpf", [("-O2", 1000), ("-O2", 5000)]),
+	*on("preload", [("-O2", 1000), ("-O2", 5000)])])
+def test_deep_recursion(tmp_path, backend, level, depth):
+	"""bpf and preload walk 1000 frames at the event. A deeper stack than that, and than a copy, is completed from the target's memory. What is
+	remembered of an earlier one does not replace it."""
 	program = build_counted(backend, "recursion.c", *NO_TAILS, event_us=5000, level=level)
-	totals = [lambda paths, total=total: hits(paths) == total for total in (2, 4, 6)]
-	recorded = record_held(backend, tmp_path, [program, "held", "5000"], *totals)
-	check_depths(check_counted(recorded, 6), 5000, 2500, 5000)
-	assert "completed" in run_cpprof("info", recorded.path).stdout
+	recorded = record_held(backend, tmp_path, [program, "held", str(depth)], *totals_of(2, 4, 6))
+	paths = check_counted(recorded, 6)
+	assert sorted(path.count("descend") for path in paths) == [depth // 2, depth, depth], show(paths)
+	if depth == 5000:
+		assert completed(recorded) >= 4, recorded.err
+	elif backend == "bpf": # The kernel has the rows at the latest when the monitor has walked.
+		assert walked_in_kernel(recorded) >= 4, recorded.err
+	else:
+		assert completed(recorded) == 0, recorded.err
 
 
 # --- transfers of control ---
@@ -274,7 +281,8 @@ def test_lazy_binding(tmp_path, backend):
 	"""The dynamic linker binds a function at its first call, with its resolver above the caller."""
 	callee = build_counted(backend, "plt_callee.c", linkage="shared", name="libplt_callee.so")
 	paths = check_counted(record_counted(backend, tmp_path, [build_counted(backend, "plt.c"), plt_caller(callee)]), 128)
-	assert all(path[:3] == ("main", "bind_lazily", "call_all") and "_dl_fixup" in path for path in paths), show(paths)
+	# The resolver, the function that it calls, and `callee_NN`.
+	assert all(path[:3] == ("main", "bind_lazily", "call_all") and path[-1] == "choose" and len(path) >= 7 for path in paths), show(paths)
 
 
 @pytest.mark.parametrize("backend", KERNEL)
@@ -292,8 +300,9 @@ def test_vdso(tmp_path, backend):
 	recorded = record(tmp_path, [build("vdso.c")], "--backend", backend, "-r", "page-faults/1")
 	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
 	paths = {path: count for path, count in recorded.paths().items() if "read_clock" in path}
-	# The C library's wrapper, and the vDSO below it.
-	assert [(path[:3], len(path), count) for path, count in paths.items()] == [(("main", "read_clock", "clock_gettime"), 4, 100)], show(paths)
+	# The C library's wrapper has a frame, and the vDSO below it.
+	assert [(path[:3], count) for path, count in paths.items()] == [(("main", "read_clock", "clock_gettime"), 100)], show(paths)
+	assert all(len(path) > 3 for path in paths), show(paths)
 
 
 @pytest.mark.parametrize("backend, compiler", [*on("perf", COMPILERS), *on("bpf", ["gcc"]), *on("preload", ["gcc"])])
@@ -319,6 +328,7 @@ def test_coroutine(tmp_path, backend):
 	check_counted(record_counted(backend, tmp_path, [build_counted(backend, "coroutine.c", event_us=500), "80"]), 160)
 
 
+@pytest.mark.skipif(not IS_ROOT, reason="only root may see the kernel's own page faults")
 @pytest.mark.parametrize("backend", KERNEL)
 def test_starts_of_threads(tmp_path, backend):
 	"""A new thread has no caller until it has left the system call that made it: its path is whole, and that of its creator too."""
@@ -338,7 +348,14 @@ def test_other_stack_of_a_call(tmp_path, backend):
 @pytest.mark.parametrize("backend", KERNEL)
 def test_exec_and_start(tmp_path, backend):
 	"""The kernel's work at exec has no user stack, and the dynamic linker's first instruction has no caller."""
-	record_well(tmp_path, ["/bin/true"], "--backend", backend, "-r", "page-faults/1")
+	recorded = record(tmp_path, ["/bin/true"], "--backend", backend, "-r", "page-faults/1")
+	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
+	paths = recorded.paths()
+	assert ("_start",) in paths and (not IS_ROOT or "[kernel: exec or exit]" in {path[0] for path in paths}), show(paths)
+	# perf copies no stack if the page fault is one of the stack itself. What it read later may have changed.
+	broken = {path: count for path, count in paths.items() if path[0] == "[incomplete stack]"}
+	assert backend == "perf" or not broken, show(broken)
+	assert not any(len(path) == 1 or path[1] == "_start" for path in broken), show(broken)
 
 
 # --- names ---

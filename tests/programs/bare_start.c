@@ -1,6 +1,7 @@
 /*
  * A program whose start code has no unwind information and uses the frame pointer as an ordinary register, as that of
  * musl. It has no C library. Its frames are program, outer, inner. The first touch of each page is an event.
+ * Half way it holds (hold.h).
  */
 
 /* Ends by exit_group(0). */
@@ -37,9 +38,21 @@ __attribute__((noipa)) void outer(int first)
 	__asm__ volatile("");
 }
 
+static void hold(void)
+{
+	char byte;
+	long result;
+
+	do {
+		result = 0; /* read */
+		__asm__ volatile("syscall" : "+a"(result) : "D"(0l), "S"(&byte), "d"(1l) : "rcx", "r11", "memory");
+	} while (result < 0);
+}
+
 __attribute__((noipa)) void program(void)
 {
 	outer(0);
+	hold();
 	outer(PAGES);
 	__asm__ volatile("");
 }

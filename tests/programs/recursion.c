@@ -2,7 +2,6 @@
  * A recursion 10,000 deep, or as deep as the second argument specifies.
  *   recursion once      descends once and uses CPU time at the bottom
  *   recursion updown    descends and returns repeatedly, and uses a little CPU time on every level
- *   recursion callers   descends below one outer function and then below another, alternately
  *   recursion held      uses CPU time at the bottom, half way up, and at the bottom below another outer function, and
  *                       holds each time, before the stack changes
  */
@@ -69,14 +68,6 @@ int main(int argc, char **argv)
 		for (int i = 0; i < 150; i++)
 			first_caller();
 		share("main;first_caller;descend", 1.0);
-	} else if (!strcmp(how, "callers")) {
-		at_bottom_us = 5000;
-		for (int i = 0; i < 10; i++) {
-			first_caller();
-			second_caller();
-		}
-		share("main;first_caller;descend", 0.5);
-		share("main;second_caller;descend", 0.5);
 	} else if (!strcmp(how, "held")) {
 		at_bottom_us = 10000;
 		is_held = is_held_half_way = true;
