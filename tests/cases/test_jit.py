@@ -29,12 +29,12 @@ def test_names_of_a_perf_map(tmp_path, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS[:2])
 def test_names_of_a_jitdump(tmp_path, backend):
-	"""The code that an address had when it ran counts; moved code keeps its name, inlined functions are frames, and calls have lines."""
+	"""The code that an address had when it ran counts; moved code keeps its name and lines, inlined functions are frames, and calls have lines."""
 	recorded = record_counted(backend, tmp_path, [build_counted(backend, "jit_dump.c", ROUNDS, event_us=1000)])
 	paths = check_counted(recorded, EVENTS)
 	assert not any(name in path for path in paths for name in ("stale", "later")), paths
 	calls = run_cpprof("report", "--by", "callsite", "--functions", "-n", "0", "-t", "0", "--format", "csv", recorded.path).stdout
-	for call, events in (("work@app.lang:12", 100), ("work@app.lang:7", 60), ("inner@app.lang:21", 60)):
+	for call, events in (("work@app.lang:12", 140), ("work@app.lang:7", 60), ("inner@app.lang:21", 60)):
 		assert re.search(rf'"{call}",.*,{events}$', calls, re.MULTILINE), calls
 
 

@@ -147,6 +147,7 @@ int main(void)
 	put_load(start, 1, "first");
 	put_inlined(start + FUNCTION_BYTES);
 	put_load(start + FUNCTION_BYTES, 2, "second");
+	put_lines(start + 8 * FUNCTION_BYTES);
 	put_load(start + 8 * FUNCTION_BYTES, 3, "third");
 	put_record(1, 48);
 	put64(0);
