@@ -6,8 +6,8 @@
  *   attached leaderless   in a thread of a process whose first thread has exited
  *   attached crowd        in CROWD threads, which it replaces by others all the time until the first turn
  *
- * Each makes LENGTH_US / EVENT_US events in a turn, those of the crowd a quarter of it. Prints "ready" when all of them run. A byte of standard input begins
- * a turn, and "done" ends it. Exits with 5 when the input ends.
+ * Each makes LENGTH_US / EVENT_US events in a turn, those of the crowd a quarter of it. Prints "ready" when all of them
+ * run. A byte of standard input begins a turn, and "done" ends it. Exits with 5 when the input ends.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -18,34 +18,39 @@
 
 #include "burn.h"
 
-enum { LENGTH_US = 20000, CROWD = 32, ENDED = 5 };
+enum { LENGTH_US = 20000, CROWD = 32, ENDED = 5, HERE = 0, THERE = 1 };
 
-static int acknowledged[2];
+static int acknowledged[2]; /* a pipe */
+static int orders[CROWD][2], order_count;
 
-static void say(const char *line)
+static void check(int is_well)
 {
-	if (write(STDOUT_FILENO, line, strlen(line)) < 0)
+	if (!is_well)
 		exit(1);
 }
 
-static void pass(int from, int to)
+static void write_to(int fd, const char *bytes)
 {
-	char byte = 1;
-
-	if ((from >= 0 && read(from, &byte, 1) != 1) || (to >= 0 && write(to, &byte, 1) != 1))
-		exit(1);
+	check(write(fd, bytes, strlen(bytes)) > 0);
 }
 
-/* Does its duty when a byte arrives, and acknowledges this. Returns when no byte can arrive any more. */
-NOINLINE static void serve(int orders, void (*duty)(void))
+static void wait_for(int count)
+{
+	for (char byte; count > 0; count--)
+		check(read(acknowledged[HERE], &byte, 1) == 1);
+}
+
+/* Does its duty for each byte that arrives, and acknowledges it, until no byte can arrive any more. */
+NOINLINE static void serve(int from, void (*duty)(void))
 {
 	char byte;
 
-	pass(-1, acknowledged[1]);
-	while (read(orders, &byte, 1) == 1) {
+	write_to(acknowledged[THERE], "x");
+	while (read(from, &byte, 1) == 1) {
 		duty();
-		pass(-1, acknowledged[1]);
+		write_to(acknowledged[THERE], "x");
 	}
+	close(from);
 }
 
 #define DUTY(name, us)                  \
@@ -55,26 +60,24 @@ NOINLINE static void serve(int orders, void (*duty)(void))
 		NOT_A_TAIL_CALL();      \
 	}
 
+#define THREAD(name, duty)                        \
+	static void *name(void *from)             \
+	{                                         \
+		serve((int)(intptr_t)from, duty); \
+		return NULL;                      \
+	}
+
 DUTY(first_duty, LENGTH_US)
 DUTY(second_duty, LENGTH_US)
 DUTY(passing_duty, LENGTH_US)
 DUTY(child_duty, LENGTH_US)
 DUTY(grandchild_duty, LENGTH_US)
 DUTY(later_duty, LENGTH_US)
-DUTY(crowd_duty, LENGTH_US / 4)
 DUTY(lonely_duty, LENGTH_US)
-
-static void *first_thread(void *orders)
-{
-	serve((int)(intptr_t)orders, first_duty);
-	return NULL;
-}
-
-static void *second_thread(void *orders)
-{
-	serve((int)(intptr_t)orders, second_duty);
-	return NULL;
-}
+DUTY(crowd_duty, LENGTH_US / 4)
+THREAD(first_thread, first_duty)
+THREAD(second_thread, second_duty)
+THREAD(crowd_thread, crowd_duty)
 
 static void *passing_thread(void *unused)
 {
@@ -82,36 +85,24 @@ static void *passing_thread(void *unused)
 	return unused;
 }
 
-static void *crowd_thread(void *orders)
-{
-	serve((int)(intptr_t)orders, crowd_duty);
-	close((int)(intptr_t)orders);
-	return NULL;
-}
-
-static pthread_t start_thread(void *(*body)(void *), int orders)
+static pthread_t start_thread(void *(*body)(void *), int from)
 {
 	pthread_t id;
 
-	if (pthread_create(&id, NULL, body, (void *)(intptr_t)orders))
-		exit(1);
+	check(!pthread_create(&id, NULL, body, (void *)(intptr_t)from));
 	return id;
 }
 
-/* Returns the end of a new pipe to which the orders are written, and sets *orders to the other end. */
-static int new_orders(int *orders)
+/* Returns a thread that serves orders[place]. */
+static pthread_t start_server(void *(*body)(void *), int place)
 {
-	int ends[2];
-
-	if (pipe(ends))
-		exit(1);
-	*orders = ends[0];
-	return ends[1];
+	check(!pipe(orders[place]));
+	pthread_t id = start_thread(body, orders[place][HERE]);
+	wait_for(1);
+	return id;
 }
 
-static int order_ends[CROWD], order_count;
-
-/* Begins each turn by an order to each of those that serve. Returns false when the input has ended. */
+/* Lets all serve when a turn begins. Returns false when the input has ended. */
 static int turn_begins(void)
 {
 	char byte;
@@ -119,52 +110,37 @@ static int turn_begins(void)
 	if (read(STDIN_FILENO, &byte, 1) != 1)
 		return 0;
 	for (int i = 0; i < order_count; i++)
-		pass(-1, order_ends[i]);
-	for (int i = 0; i < order_count; i++)
-		pass(acknowledged[0], -1);
+		write_to(orders[i][THERE], "x");
+	wait_for(order_count);
 	return 1;
 }
 
 static void threads(void)
 {
-	int orders;
-
-	order_ends[order_count++] = new_orders(&orders);
-	start_thread(first_thread, orders);
-	pass(acknowledged[0], -1);
-	order_ends[order_count++] = new_orders(&orders);
-	start_thread(second_thread, orders);
-	pass(acknowledged[0], -1);
-	say("ready\n");
-	while (turn_begins()) {
+	start_server(first_thread, order_count++);
+	start_server(second_thread, order_count++);
+	for (write_to(STDOUT_FILENO, "ready\n"); turn_begins(); write_to(STDOUT_FILENO, "done\n"))
 		pthread_join(start_thread(passing_thread, 0), NULL);
-		say("done\n");
-	}
 }
 
-static void family(int orders, int orders_of_child)
+static void family(void)
 {
-	close(order_ends[0]);
-	close(order_ends[1]);
+	close(orders[0][THERE]);
+	close(orders[1][THERE]);
 	if (fork() == 0)
-		serve(orders_of_child, grandchild_duty);
+		serve(orders[1][HERE], grandchild_duty);
 	else
-		serve(orders, child_duty);
+		serve(orders[0][HERE], child_duty);
 	_exit(0);
 }
 
 static void processes(void)
 {
-	int orders, orders_of_child;
-
-	order_ends[order_count++] = new_orders(&orders);
-	order_ends[order_count++] = new_orders(&orders_of_child);
+	check(!pipe(orders[order_count++]) && !pipe(orders[order_count++]));
 	if (fork() == 0)
-		family(orders, orders_of_child);
-	pass(acknowledged[0], -1);
-	pass(acknowledged[0], -1);
-	say("ready\n");
-	while (turn_begins()) {
+		family();
+	wait_for(order_count);
+	for (write_to(STDOUT_FILENO, "ready\n"); turn_begins(); write_to(STDOUT_FILENO, "done\n")) {
 		pid_t later = fork();
 
 		if (later == 0) {
@@ -172,18 +148,14 @@ static void processes(void)
 			_exit(0);
 		}
 		waitpid(later, NULL, 0);
-		say("done\n");
 	}
 }
 
 static void *left_alone(void *first)
 {
 	pthread_join(*(pthread_t *)first, NULL);
-	say("ready\n");
-	while (turn_begins()) {
+	for (write_to(STDOUT_FILENO, "ready\n"); turn_begins(); write_to(STDOUT_FILENO, "done\n"))
 		lonely_duty();
-		say("done\n");
-	}
 	exit(ENDED);
 }
 
@@ -193,8 +165,7 @@ static void leaderless(void)
 	pthread_t id;
 
 	first = pthread_self();
-	if (pthread_create(&id, NULL, left_alone, &first))
-		exit(1);
+	check(!pthread_create(&id, NULL, left_alone, &first));
 	pthread_exit(NULL);
 }
 
@@ -203,39 +174,28 @@ static void crowd(void)
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	pthread_t ids[CROWD];
 
-	for (unsigned i = 0; i <= CROWD || poll(&input, 1, 0) == 0; i++) {
-		int orders, place = (int)(i % CROWD);
-
-		if (i >= CROWD) {
-			close(order_ends[place]);
-			pthread_join(ids[place], NULL);
-		}
-		order_ends[place] = new_orders(&orders);
-		ids[place] = start_thread(crowd_thread, orders);
-		pass(acknowledged[0], -1);
-		if (i == CROWD)
-			say("ready\n");
+	while (order_count < CROWD) {
+		ids[order_count] = start_server(crowd_thread, order_count);
+		order_count++;
 	}
-	order_count = CROWD;
+	write_to(STDOUT_FILENO, "ready\n");
+	for (int place = 0; poll(&input, 1, 0) == 0; place = (place + 1) % CROWD) {
+		close(orders[place][THERE]);
+		pthread_join(ids[place], NULL);
+		ids[place] = start_server(crowd_thread, place);
+	}
 	while (turn_begins())
-		say("done\n");
+		write_to(STDOUT_FILENO, "done\n");
 }
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} ways[] = {
-		{ "threads", threads }, { "processes", processes }, { "leaderless", leaderless }, { "crowd", crowd }
-	};
+	static void (*const ways[])(void) = { threads, processes, leaderless, crowd };
+	static const char *const names[] = { "threads", "processes", "leaderless", "crowd" };
 
-	if (pipe(acknowledged))
-		return 1;
+	check(argc > 1 && !pipe(acknowledged));
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
-		if (argc > 1 && !strcmp(argv[1], ways[i].name)) {
-			ways[i].run();
-			return ENDED;
-		}
-	return 2;
+		if (!strcmp(argv[1], names[i]))
+			ways[i]();
+	return ENDED;
 }

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BYTES = 256, PAGE = 4096, OFTEN = 3, PAGES = 1024 };
+enum { BYTES = 256, PAGE = 4096, OFTEN = 3 };
 
 static char *fresh(long pages)
 {
@@ -22,31 +22,29 @@ static char *fresh(long pages)
 	return memory;
 }
 
-static char *next_page(void)
+static char *fresh_page(void)
 {
-	static char *memory;
-	static long used;
+	static char *page;
 
-	if (!memory)
-		memory = fresh(PAGES);
-	if (used == PAGES && madvise(memory, (size_t)PAGES * PAGE, MADV_DONTNEED) != 0)
+	if (!page)
+		page = fresh(1);
+	if (madvise(page, PAGE, MADV_DONTNEED) != 0)
 		abort();
-	used %= PAGES;
-	return memory + used++ * PAGE;
+	return page;
 }
 
 /* By system call: newer C libraries make random bytes without the kernel. */
 static __attribute__((noinline)) void often(void)
 {
 	for (int i = 0; i < OFTEN; i++)
-		if (syscall(SYS_getrandom, next_page(), BYTES, 0) != BYTES)
+		if (syscall(SYS_getrandom, fresh_page(), BYTES, 0) != BYTES)
 			abort();
 	__asm__ volatile("");
 }
 
 static __attribute__((noinline)) void seldom(void)
 {
-	if (syscall(SYS_getrandom, next_page(), BYTES, 0) != BYTES)
+	if (syscall(SYS_getrandom, fresh_page(), BYTES, 0) != BYTES)
 		abort();
 	__asm__ volatile("");
 }
