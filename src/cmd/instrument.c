@@ -1,12 +1,10 @@
 /* `cpprof instrument`: writes copies of sources with Profiler objects, or a report of their probe points. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cmd/message.h"
 #include "cmd/probe_list.h"
@@ -37,7 +35,6 @@ struct work {
 	bool to_output;     /* the copy of the only file goes to standard output */
 	bool to_report;
 	struct probe_list list;
-	int here;     /* descriptor of the folder in which cpprof was started */
 	char **flags; /* the words behind `--`: an optional compiler and its options */
 	size_t flag_count;
 	int status;
@@ -104,9 +101,6 @@ static void instrument_one(struct work *work, const struct instrument_source *so
 	struct instrument_result result = { 0 };
 	struct error error = { 0 };
 	int code = instrument_file(source, &result, &error);
-	/* libclang has changed to the folder in which the file is compiled. */
-	if (source->directory && fchdir(work->here) < 0)
-		code = error_set_errno(&error, "cannot leave the folder '%s'", source->directory);
 	if (code < 0) {
 		if (work->to_report)
 			probe_list_add(&work->list, source->path, &result, error.message);
@@ -219,11 +213,6 @@ static int prepare(struct work *work)
 	int status = check(work);
 	if (status != EXIT_DONE)
 		return status;
-	work->here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (work->here < 0) {
-		error_set_errno(&error, "cannot open the current folder");
-		return failure_of(work->invocation, &error);
-	}
 	if (installed_find(&work->installed, &error) < 0)
 		return failure_of(work->invocation, &error);
 	return EXIT_DONE;
@@ -236,7 +225,6 @@ static int run(struct invocation *invocation)
 		.folder = option_value(invocation, OPTION_OUTPUT),
 		.to_report = option_given(invocation, OPTION_REPORT),
 		.list.out = stdout,
-		.here = -1,
 		.flags = invocation->arguments + invocation->separated,
 		.flag_count = invocation->argument_count - invocation->separated,
 	};
@@ -254,8 +242,6 @@ static int run(struct invocation *invocation)
 			probe_list_close(&work.list);
 		status = work.status;
 	}
-	if (work.here >= 0)
-		close(work.here);
 	database_release(&work.database);
 	selection_free(selection);
 	return status;

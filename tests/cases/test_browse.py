@@ -351,9 +351,10 @@ def test_a_signal_leaves_the_terminal_as_it_was(folder, number):
 
 @contextlib.contextmanager
 def on_a_terminal(folder):
-	"""Yields (process, function that reads until a text was written, function that returns the terminal's settings) of a browser on a terminal
-	that stays when it ends, like that of a shell."""
+	"""Yields (process, terminal, function that reads until a text was written, function that returns the terminal's settings, and the settings
+	before the start) of a browser on a terminal that stays when it ends, like that of a shell."""
 	master, slave = os.openpty()
+	before = termios.tcgetattr(slave)
 	with subprocess.Popen([CPPROF, "browse", "a.data"], cwd=folder, stdin=slave, stdout=slave, stderr=slave, preexec_fn=become_a_job,
 			env={**os.environ, "TERM": "xterm"}) as process:
 		def read_until(text):
@@ -364,7 +365,7 @@ def on_a_terminal(folder):
 			return found
 
 		try:
-			yield process, master, read_until, lambda: termios.tcgetattr(slave)
+			yield process, master, read_until, lambda: termios.tcgetattr(slave), before
 		finally:
 			process.kill()
 	os.close(master)
@@ -381,8 +382,7 @@ def become_a_job():
 @pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
 def test_the_terminal_has_its_settings_again(folder, number):
 	"""A shell of the terminal that runs browse has the settings of before, however browse ends."""
-	with on_a_terminal(folder) as (process, terminal, read_until, settings):
-		before = settings()
+	with on_a_terminal(folder) as (process, terminal, read_until, settings, before):
 		read_until(b"main")
 		assert settings() != before
 		if number:
@@ -397,8 +397,7 @@ def test_the_terminal_has_its_settings_again(folder, number):
 @pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
 def test_a_stopped_browser_goes_on(folder, number):
 	"""^Z gives the terminal back. After each kind of stop, the screen and its settings are there again; the end restores those of the shell."""
-	with on_a_terminal(folder) as (process, terminal, read_until, settings):
-		before = settings()
+	with on_a_terminal(folder) as (process, terminal, read_until, settings, before):
 		read_until(b"main")
 		during = settings()
 		for _ in range(2):

@@ -37,10 +37,11 @@ def test_signals_reach_the_command(measure, tmp_path):
 	"""A signal that is sent to the recorder alone is passed on, and is counted once."""
 	program = build("interrupted.c", "-finstrument-functions")
 	command = [*denied("both"), CPPROF, "record", *measure, "-o", tmp_path / "out.data", "--", program]
-	with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+	with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
 		assert process.stdout.readline() == "ready\n"
 		process.send_signal(signal.SIGINT)
-		out, err = process.communicate(timeout=SECONDS)
+		assert process.stdout.readline() == "taken\n"
+		out, err = process.communicate("\n", timeout=SECONDS)
 	assert out == "interrupts 1\n", err
 	assert process.returncode == 42, err
 

@@ -1,6 +1,8 @@
 #include "collect/source/instrument/clang.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -133,12 +135,26 @@ CXTranslationUnit clang_parse(const struct clang *clang, CXIndex index, const ch
 			      struct error *error)
 {
 	CXTranslationUnit unit = NULL;
+	int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (here < 0) {
+		error_set_errno(error, "cannot open the current folder");
+		return NULL;
+	}
 	enum CXErrorCode code = clang->parseTranslationUnit2(
 		index, path, words, (int)word_count, unsaved, (unsigned)unsaved_count,
 		CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &unit);
-	if (code == CXError_Success && unit)
+	/* Up to version 14 at least, libclang changes to the folder of -working-directory. */
+	bool is_back = fchdir(here) == 0;
+	if (!is_back)
+		error_set_errno(error, "cannot return to the current folder");
+	close(here);
+	if (code == CXError_Success && unit && is_back)
 		return unit;
-	error_set(error, ERROR_FORMAT, code == CXError_Crashed ? "libclang crashed" : "libclang cannot parse it");
+	if (is_back)
+		error_set(error, ERROR_FORMAT,
+			  code == CXError_Crashed ? "libclang crashed" : "libclang cannot parse it");
+	else if (unit)
+		clang->disposeTranslationUnit(unit);
 	return NULL;
 }
 
