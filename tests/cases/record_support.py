@@ -324,7 +324,7 @@ COUNTED = {
 	"bpf": (["-DEVENTS=EVENTS_CALLS"], "syscalls:getppid/1"),
 	"preload": (["-DEVENTS=EVENTS_TICKS", f"-I{REPOSITORY}/include", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}"], "own:event/1"),
 }
-# What either perf or bpf can sample of a whole machine, where page faults are frequent.
+# Events of a whole machine that perf or bpf can sample there, where page faults are frequent.
 MOVES = (["-DEVENTS=EVENTS_MOVES"], "migrations/1")
 needs_two_processors = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor alone")
 # The backends as parameters of a test that counts.

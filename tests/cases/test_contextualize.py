@@ -196,6 +196,7 @@ def paths_of(program, folder):
 	return [";".join(entry["path"]) for entry in entries if 2 <= len(entry["path"]) <= 5 and all(map(str.isidentifier, entry["path"]))][:PATHS]
 
 
+@pytest.mark.long("changes and compiles a program for each of its paths")
 @pytest.mark.parametrize(("name", "arguments", "least"), [
 	("generic.c", ["600"], 6), ("recursion.c", ["once", "20"], 2), ("mixture.c", ["300"], 3), ("cloned.c", ["300"], 2)])
 def test_all_paths_of_a_program(tmp_path, name, arguments, least):

@@ -127,6 +127,7 @@ def write_file(folder, step):
 	(folder / step.name).write_text(before + step.text)
 
 
+@pytest.mark.long("executes each command of the documents, and samples CPU time")
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_commands(document, clone, shell):
 	"""Each command ends with status 0 and prints lines of the shape that the document shows."""

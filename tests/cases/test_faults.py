@@ -18,6 +18,8 @@ from cli_support import CPPROF
 from pprof_support import encode_field as field, encode_varint as varint
 from record_support import PROGRAMS, SECONDS_ALLOWED, build, needs_bpf, needs_perf, record, run_cpprof
 
+pytestmark = pytest.mark.long("one system call or allocation fails at a time")
+
 ALL = os.environ.get("CPPROF_FAULTS") == "all"
 SAMPLE = {"record": 8, "report": 400, "others": 10, "naming": 30} # of the summary all: a part that is left out looks like a shorter summary
 

@@ -13,6 +13,8 @@ import subprocess
 import pytest
 from record_support import CPPROF, SECONDS_ALLOWED, build, folded, hits, run_cpprof
 
+pytestmark = pytest.mark.long("one system call fails at a time")
+
 
 ALL = os.environ.get("CPPROF_FAULTS") == "all"
 SAMPLE, OF_EACH = 10, 3 # of the calls of each kind, the first ones are candidates: later ones repeat them

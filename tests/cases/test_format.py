@@ -97,6 +97,7 @@ def test_killed(tmp_path):
 	assert not profile.ended and not profile.totals[0]["symbolized"]
 
 
+@pytest.mark.long("reads a file that is cut at each byte")
 def test_cut_anywhere(tmp_path):
 	whole, cut = tmp_path / "whole.data", tmp_path / "cut.data"
 	subprocess.run([WRITE_SAMPLE, "5", whole], check=True)

@@ -71,7 +71,10 @@ def differences_of(name, hook, compiler, level, measurement, folder):
 	return [f"{what}: {line}" for line in found]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+SLOW = {"many", "spawned", "vfork_exec"} # below callgrind
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long("takes seconds below callgrind")) if name in SLOW else name for name in PROGRAMS])
 def test_counts_are_callgrinds(name, tmp_path):
 	found = [line for build in builds(name) for line in differences_of(name, *build, tmp_path)]
 	assert not found, "\n".join(found)

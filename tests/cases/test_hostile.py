@@ -9,6 +9,8 @@ import pytest
 from hostile_support import HOSTILE, UNUSUAL, again
 from record_support import PROGRAMS, build, needs_bpf, needs_perf, record
 
+pytestmark = pytest.mark.long("records many hostile programs for a while")
+
 ALONE = ["thousands-of-threads"]
 COMMANDS = {name: lambda name=name: again(name, 2) for name in HOSTILE} | {
 	name: lambda source=source, name=name: [build("hostile/again.c"), "2", "0", build(f"hostile/{source}"), name]

@@ -102,6 +102,7 @@ def test_same_program_recorded_twice(tmp_path):
 	assert are_consistent(*profiles) >= 2  # the two functions that touch pages
 
 
+@pytest.mark.long("records a program for seconds")
 @needs_perf
 @pytest.mark.parametrize("other", ["preload", pytest.param("bpf", marks=needs_bpf)])
 def test_same_program_by_two_backends(tmp_path, other):

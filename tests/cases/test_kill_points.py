@@ -19,6 +19,8 @@ from record_support import SECONDS_ALLOWED, build, needs_bpf, needs_perf, run_cp
 sys.path.insert(0, str(REPOSITORY / "tests/decoder"))
 import decode # noqa: E402
 
+pytestmark = pytest.mark.long("processes are killed at many moments")
+
 MOMENTS = 40
 AT_ONCE = 5
 LATEST_S = 0.7 # the program works for 0.6 s

@@ -13,6 +13,7 @@ sys.path[:0] = [str(REPOSITORY / "tests/decoder"), str(REPOSITORY / "tests/naive
 import decode  # noqa: E402
 import source_counts  # noqa: E402
 
+
 FORMS = {"llvm-profile": "file", "llvm-profile-contexts": "all", "llvm-profile-flat": "inlined"}
 LOOP = "-fdebug-info-for-profiling"
 
@@ -69,6 +70,7 @@ def agree(path, least, *options, resource=0, chosen=lambda hit: True):
 	return found
 
 
+@pytest.mark.long("samples CPU time for seconds")
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize(("source", "arguments", "least"), [("generic.c", ["1500"], 5), ("recursion.c", ["once", "20"], 1)])
 def test_counts_agree_with_the_definition(tmp_path, compiler, source, arguments, least):
@@ -90,6 +92,7 @@ def test_counted_calls_are_heads(tmp_path, compiler, source, arguments, least):
 	agree(counted(tmp_path, source, compiler, *arguments), least, "-r", "calls")
 
 
+@pytest.mark.needs("llvm-profdata-19")
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_counted_calls_are_the_programs_own(tmp_path, compiler):
 	"""The counts of generic.c: 20 turns of 64 sweeps, with 16 rows of 16 columns each. LLVM reads them."""
@@ -111,6 +114,7 @@ def test_recursive_calls_count_each(tmp_path):
 	assert (heads["descend"], heads["bottom"]) == (20, 1)
 
 
+@pytest.mark.long("samples CPU time for seconds")
 def test_discriminators_distinguish_calls_in_one_line(tmp_path):
 	"""main of generic.c calls four functions in one line, which clang gives four discriminators."""
 	recorded = record_well(tmp_path, [build("generic.c", LOOP, compiler="clang"), "1500"])
@@ -121,6 +125,8 @@ def test_discriminators_distinguish_calls_in_one_line(tmp_path):
 	assert len({offset for offset, _ in calls}) == 1
 
 
+@pytest.mark.needs("llvm-profdata-14", "llvm-profdata-19", "clang-19")
+@pytest.mark.long("samples CPU time for seconds")
 @pytest.mark.parametrize("version", ["14", "19"])
 @pytest.mark.parametrize("form", FORMS)
 def test_llvm_reads_it_without_a_warning(tmp_path, version, form):
@@ -138,6 +144,7 @@ def test_llvm_reads_it_without_a_warning(tmp_path, version, form):
 	assert (compiled.returncode, compiled.stderr) == (0, "")
 
 
+@pytest.mark.long("samples CPU time for seconds")
 def test_selection(tmp_path):
 	"""The counts are those of the selected thread, label or time; gcc's format has the same."""
 	runtime = BUILD / "src/collect/agent"
@@ -161,6 +168,7 @@ def test_selection(tmp_path):
 	assert result.returncode == 1 and "cannot export: no hits in this selection" in result.stderr and not (tmp_path / "none").exists()
 
 
+@pytest.mark.long("samples CPU time for seconds")
 @pytest.mark.parametrize(("form", "remedy"), [("llvm-profile", "(build with -g -fdebug-info-for-profiling"), ("gcc-profile", "(build with -g,")])
 def test_profile_without_lines_is_refused(tmp_path, form, remedy):
 	recorded = record_well(tmp_path, [build("generic.c", "-g0", compiler="clang"), "1500"])
@@ -240,6 +248,7 @@ def without_discriminators(text):
 	return found, heads
 
 
+@pytest.mark.long("samples CPU time for seconds")
 @pytest.mark.parametrize("form", ["gcc-profile", "gcc-profile-11"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_gcc_profile_has_the_counts_of_the_other(tmp_path, compiler, form):
@@ -251,6 +260,7 @@ def test_gcc_profile_has_the_counts_of_the_other(tmp_path, compiler, form):
 	assert (found, heads) == without_discriminators(exported(recorded.path, "llvm-profile"))
 
 
+@pytest.mark.long("samples CPU time for seconds")
 @pytest.mark.needs("dump_gcov")
 def test_dump_gcov_reads_the_older_form(tmp_path):
 	recorded = record_well(tmp_path, [build("generic.c"), "1500"])
@@ -264,6 +274,7 @@ def test_dump_gcov_reads_the_older_form(tmp_path):
 	assert sum(map(len, found.values())) == len(re.findall(r"^ *\d+: \d+", result.stdout, re.MULTILINE))
 
 
+@pytest.mark.long("samples CPU time for seconds")
 def test_gcc_finds_the_functions_in_its_profile(tmp_path):
 	"""gcc warns of each function that the profile lacks: of the one that never ran, and of no other."""
 	recorded = record_well(tmp_path, [build("generic.c"), "1500"])
@@ -275,6 +286,7 @@ def test_gcc_finds_the_functions_in_its_profile(tmp_path):
 	assert "error" not in result.stderr
 
 
+@pytest.mark.long("builds and runs a program with its profile")
 def test_optimize_with_gcc(tmp_path):
 	"""gcc gains little by the profile here, also by its own instrumented one: only the loop is checked."""
 	folder = project(tmp_path)
@@ -307,6 +319,7 @@ def digest_of(folder):
 	return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.is_file()}
 
 
+@pytest.mark.needs("clang-19")
 @pytest.mark.measured("compares CPU times of two builds")
 @pytest.mark.parametrize("compiler", ["clang-14", "clang-19"])
 def test_generic_functions_become_faster(tmp_path, compiler):

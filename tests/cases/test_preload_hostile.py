@@ -10,6 +10,8 @@ from measuring import between
 from hostile_support import HOSTILE, again
 from record_support import hits, record, run_cpprof, show
 
+pytestmark = pytest.mark.long("records many hostile programs for a while")
+
 TIMES, FEW = 100, 10
 FINE_NS = 200_000
 FINE = ["-r", "cpu/200us"]

@@ -34,6 +34,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.long("lets a program run for seconds below ticks")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_sees_no_ticks(name, tmp_path):
 	status, least_seconds = PROGRAMS[name]

@@ -315,6 +315,7 @@ def small_disk(folder, size):
 		subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.long("fills a disk with samples of CPU time")
 @needs_perf
 @pytest.mark.parametrize("program", [["mixture.c", "500"], ["recursion.c", "updown"]], ids=["steady", "recursion"])
 def test_disk_full(tmp_path, program):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 
+import pytest
 from record_support import CPPROF, Recorded, SECONDS_ALLOWED, build, hits, needs_perf
 from test_record_bad import small_disk
 
@@ -25,6 +26,7 @@ def await_that(condition, recorder):
 		time.sleep(0.02)
 
 
+@pytest.mark.long("stops the recorder for seconds")
 @needs_perf
 def test_samples_are_recorded_again_after_losses(tmp_path):
 	disk = tmp_path / "disk"

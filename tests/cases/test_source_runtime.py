@@ -94,6 +94,7 @@ def test_statically_linked(tmp_path):
 	assert not wrong_counts(run_alone, [str(program), "plain"], tmp_path / "out.data", "paths")
 
 
+@pytest.mark.long("runs below the thread sanitizer")
 def test_thread_sanitizer_finds_nothing(tmp_path):
 	"""A new thread gets the memory of an ended one, which ThreadSanitizer could report as a race. (The program also contains a race
 	of its own.)"""

@@ -190,6 +190,7 @@ def test_writers_at_the_same_time(profiles, store):
 	assert sizes(store) == sizes(alone) and recordings(store) == len(files)
 
 
+@pytest.mark.long("kills writers at many moments")
 def test_killed_writer_leaves_whole_recordings(profiles, store, tmp_path):
 	"""At any moment: the recording is there in whole, or not at all, and the next writer goes on."""
 	data = large_recording(tmp_path)

@@ -212,6 +212,7 @@ def accesses(tmp_path_factory):
 	return {kind: {name: paths(profile, f"own:{name}-{kind}") for name in names} for kind in ("reads", "writes")}
 
 
+@pytest.mark.long("compiles the C++ library many times")
 @pytest.mark.parametrize("name, function, reads, writes", [
 	("vector", "vectors", 203, 103), ("reader", "readers", 110, 0), ("map", "keys", 10, 16), ("other", "others", 6, 6)])
 def test_collections(accesses, name, function, reads, writes):
@@ -221,6 +222,7 @@ def test_collections(accesses, name, function, reads, writes):
 		assert all(function in path for path, count in found.items() if count), found
 
 
+@pytest.mark.long("compiles the C++ library many times")
 @pytest.mark.parametrize("compiler", [COMPILERS[".cpp"], ["clang++", "-std=c++20", "-Wpedantic"]])
 def test_collections_behave_as_containers(compiler):
 	path = program("collections", compiler=compiler, libraries=("cpprof",))

@@ -13,6 +13,7 @@ sys.path.insert(0, str(REPOSITORY / "tests" / "cases"))
 from record_support import needs_perf  # noqa: E402
 
 
+@pytest.mark.long("samples CPU time for seconds")
 @needs_perf
 def test_demo_shows_both_profiles_and_a_command_that_works():
     done = subprocess.run([REPOSITORY / "tools" / "demo", BUILD], capture_output=True, text=True)

@@ -202,6 +202,7 @@ def test_uninstall_removes_what_was_installed(installation, tmp_path):
     assert not list(tmp_path.rglob("doc/cpprof")) and not list(tmp_path.rglob("include/cpprof"))
 
 
+@pytest.mark.long("configures a build")
 def test_archive_has_the_sources_and_can_be_configured(tmp_path):
     """`make dist` archives all files of the commit; meson configures them without git and outside of this folder."""
     name = done("make", "-s", "-C", REPOSITORY, "dist", f"BUILD={tmp_path}").strip().splitlines()[-1]

@@ -80,6 +80,7 @@ def test_changes(quick, tmp_path, monkeypatch):
     assert quick.changed_since("HEAD") == ["edited", "removed", "two words"]
 
 
+@pytest.mark.long("reads the inputs of each unit test")
 def test_unit_tests_of_a_change(quick):
     """A unit test is chosen for a change of a source, an indirectly included header or the test itself. A slow test is chosen
     only for changes in its own folder."""

@@ -155,7 +155,7 @@ def test_unknown_word(machine):
 
 
 def test_marked_tests_find_their_packages():
-    """What tests with the mark `needs` need is installed for check-all and not for check."""
+    """`check-all` installs the packages of the mark `needs`, and `check` does not."""
     loader = importlib.machinery.SourceFileLoader("marks", str(TOOL.parents[1] / "tests" / "conftest.py"))
     marks = importlib.util.module_from_spec(importlib.util.spec_from_loader("marks", loader))
     loader.exec_module(marks)
