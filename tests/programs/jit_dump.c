@@ -12,11 +12,7 @@
 
 #include "burn.h"
 
-#ifndef ROUNDS
-#define ROUNDS 100
-#endif
-
-enum { FUNCTION_BYTES = 64, FUNCTIONS = 3, PAGE = 4096, INLINED = 0x63707266 };
+enum { FUNCTION_BYTES = 64, FUNCTIONS = 3, ROUNDS = 20, PAGE = 4096, INLINED = 0x63707266 };
 
 /* Calls the function whose address it receives. */
 static const unsigned char code[] = {
@@ -31,7 +27,7 @@ typedef void (*generated)(void (*)(void));
 
 NOINLINE static void work(void)
 {
-	burn(1000);
+	burn(5000);
 	NOT_A_TAIL_CALL();
 }
 

@@ -10,11 +10,7 @@
 
 #include "burn.h"
 
-#ifndef ROUNDS
-#define ROUNDS 100
-#endif
-
-enum { FUNCTION_BYTES = 64, FUNCTIONS = 4 };
+enum { FUNCTION_BYTES = 64, FUNCTIONS = 4, ROUNDS = 20 };
 
 /* Calls the function whose address it receives. */
 static const unsigned char code[] = {
@@ -39,7 +35,7 @@ typedef void (*generated)(void (*)(void));
 
 NOINLINE static void work(void)
 {
-	burn(1000);
+	burn(5000);
 	NOT_A_TAIL_CALL();
 }
 
