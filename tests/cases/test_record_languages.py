@@ -14,7 +14,7 @@ BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=nee
 BUILT = BUILD / "tests/languages"
 MEASURED = pytest.mark.measured("shares of samples of CPU time are compared")
 LISP = pytest.mark.needs("sbcl")
-# What the programs of a language need, as tests/conftest.py calls it; a test of any other language skips itself.
+# {language: the name of its compiler in tests/conftest.py}. A test of any other language skips itself.
 NEEDS = {"Rust": "rustc", "Go": "go", "OCaml": "ocaml", "Common Lisp": "sbcl", "JavaScript": "node", "Java": "java"}
 
 
