@@ -9,6 +9,7 @@ import re
 import shutil
 import struct
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -309,6 +310,23 @@ def check_amounts(recorded, resource):
 	assert stated
 	for names, gticks in stated:
 		assert hits(paths, *names) == gticks, f"{resource} {';'.join(names)}: {hits(paths, *names)}, not {gticks}\n{show(paths)}"
+
+
+def await_program(process, name):
+	"""Waits until a descendant of a process executes the program of this name."""
+	end = time.monotonic() + SECONDS_ALLOWED
+	while name[:15] not in names_below(process.pid):
+		assert process.poll() is None and time.monotonic() < end, f"{name} does not run"
+		time.sleep(0.01)
+
+
+def names_below(pid):
+	"""Returns the names of all descendants of a process."""
+	try:
+		children = [int(word) for path in Path(f"/proc/{pid}/task").iterdir() for word in (path / "children").read_text().split()]
+		return {name for child in children for name in ((Path(f"/proc/{child}/comm").read_text().strip()), *names_below(child))}
+	except OSError: # one has just ended
+		return set()
 
 
 def have(tool):

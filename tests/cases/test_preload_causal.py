@@ -5,12 +5,13 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
-from measuring import between, near
 from cli_support import check_failure, done, run
 from json_support import valid_json
-from record_support import CPPROF, REPOSITORY, build
+from measuring import between, near
+from record_support import CPPROF, REPOSITORY, await_program, build
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "naive"))
 
@@ -194,7 +195,8 @@ def test_the_target_goes_on_without_pauses_if_the_recorder_is_killed(tmp_path):
 	with open(out, "wb") as stream:
 		recorder = subprocess.Popen([CPPROF, "causal", "--progress", "round", "--faster", "100", "--", "sh", "-c",
 			f"{build(TOYS)} barrier 300; echo ended"], stdout=stream, stderr=subprocess.DEVNULL)
-		time.sleep(0.5)
+		await_program(recorder, Path(build(TOYS)).name)
+		time.sleep(0.5) # experiments begin
 		recorder.send_signal(signal.SIGKILL)
 		recorder.wait()
 	for _ in range(600):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 from measuring import between, near
-from record_support import (BUILD, CPPROF, REPOSITORY, Recorded, agrees, amounts, build, check_amounts, hits, record, run_cpprof, show)
+from record_support import (BUILD, CPPROF, REPOSITORY, Recorded, agrees, amounts, await_program, build, check_amounts, hits, record, run_cpprof, show)
 
 MEASURED = pytest.mark.measured("the samples between two calls are counted, and another process may delay the program")
 
@@ -140,9 +140,7 @@ def test_flush_makes_the_profile_readable(tmp_path):
 	path = tmp_path / "out.data"
 	command = [CPPROF, "record", "-o", str(path), *EVERY_ONE, "--", linked("own.c"), "flush", "500"]
 	with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-		begin = time.monotonic()
 		assert wait_for_line(process, "flush") == "flush 0\n"
-		assert time.monotonic() - begin < 5
 		exported = run_cpprof("export", "--format", "folded", "-r", "own:orders", path)
 		assert exported.returncode == 0, exported.stderr
 		assert sum(int(line.rsplit(" ", 1)[1]) for line in exported.stdout.splitlines()) == 2000, exported.stdout
@@ -157,7 +155,7 @@ def test_flush_without_a_monitor(tmp_path):
 	path = tmp_path / "out.data"
 	command = [CPPROF, "record", "-o", str(path), *EVERY_ONE, "--", str(BUILD / "examples/orders"), "4000"]
 	with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-		time.sleep(0.5)
+		await_program(process, "orders")
 		process.kill()
 		out, _ = process.communicate(timeout=60)
 	assert "40000 orders" in out
