@@ -5,8 +5,8 @@ import time
 
 from record_support import COUNTED, CPPROF, Recorded
 
-EACH = 20 # the events of each thread or process of attached.c in a turn
-EVENT_US = 1000
+EACH = 5 # the events of each thread or process of attached.c in a turn
+EVENT_US = 4000
 
 
 class Running:

@@ -40,9 +40,9 @@ def test_counters(tmp_path, backend, resource):
 	"""Each event is counted, on its path, in each thread."""
 	flags = (MOVES if resource == "migrations" else COUNTED["perf"])[0]
 	program = build("threads.c", "-DEVENT_US=1000", *flags)
-	recorded = record(tmp_path, [program, "30"], "--backend", backend, "-r", f"{resource}/1")
+	recorded = record(tmp_path, [program, "15"], "--backend", backend, "-r", f"{resource}/1")
 	assert recorded.status == 0, recorded.err
-	check_counted(recorded, 30 * 4)
+	check_counted(recorded, 15 * 4)
 	counted = recorded.resource(resource)
 	assert counted["backend"] == backend and counted["lost"] == 0 and counted["total"] == counted["hits"] == hits(recorded.paths()), counted
 

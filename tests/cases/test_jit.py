@@ -8,7 +8,7 @@ import pytest
 from record_support import (BACKENDS, build, build_counted, check_counted, check_truths, needs_bpf, needs_perf, record, record_counted, reported,
 	run_cpprof, show)
 
-EVENTS = 20 * 10
+EVENTS = 10 * 10
 
 
 def forget(recorded):
@@ -19,7 +19,7 @@ def forget(recorded):
 @pytest.mark.parametrize("backend", BACKENDS[:2])
 def test_names_of_a_perf_map(tmp_path, backend):
 	"""Both tiers of a function are one function; where memory was used again, the last line counts."""
-	recorded = record_counted(backend, tmp_path, [build_counted(backend, "jit_map.c", event_us=5000)])
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "jit_map.c", event_us=10000)])
 	forget(recorded)
 	check_counted(recorded, EVENTS)
 	functions = reported(recorded.path, "--functions")
@@ -29,11 +29,11 @@ def test_names_of_a_perf_map(tmp_path, backend):
 @pytest.mark.parametrize("backend", BACKENDS[:2])
 def test_names_of_a_jitdump(tmp_path, backend):
 	"""The code that an address had when it ran counts; moved code keeps its name and lines, inlined functions are frames, and calls have lines."""
-	recorded = record_counted(backend, tmp_path, [build_counted(backend, "jit_dump.c", event_us=5000)])
+	recorded = record_counted(backend, tmp_path, [build_counted(backend, "jit_dump.c", event_us=10000)])
 	paths = check_counted(recorded, EVENTS)
 	assert not any(name in path for path in paths for name in ("stale", "later")), paths
 	calls = run_cpprof("report", "--by", "callsite", "--functions", "-n", "0", "-t", "0", "--format", "csv", recorded.path).stdout
-	for call, events in (("work@app.lang:12", 140), ("work@app.lang:7", 60), ("inner@app.lang:21", 60)):
+	for call, events in (("work@app.lang:12", 70), ("work@app.lang:7", 30), ("inner@app.lang:21", 30)):
 		assert re.search(rf'"{call}",.*,{events}$', calls, re.MULTILINE), calls
 
 
@@ -52,7 +52,7 @@ def test_names_by_preload(tmp_path, source):
 @pytest.mark.parametrize("source", ["jit_map.c", "jit_dump.c"])
 def test_numbers_of_a_container(tmp_path, source):
 	"""The map has the number that the process has in its own namespace, in its own root; the dump is where the process has mapped it."""
-	program = build_counted("bpf", source, event_us=5000)
+	program = build_counted("bpf", source, event_us=10000)
 	script = f"exec 3<{program} && mount -t tmpfs none /tmp && cd /tmp && cat <&3 >/tmp/own && chmod +x /tmp/own && exec /tmp/own"
 	recorded = record(tmp_path, ["unshare", "--pid", "--fork", "--mount", "sh", "-c", script], "--backend", "bpf", "-r", "syscalls:getppid/1")
 	if recorded.status != 0:
@@ -65,9 +65,9 @@ def test_numbers_of_a_container(tmp_path, source):
 def test_the_option_for_a_runtime_is_proposed(tmp_path):
 	"""A process's name tells its runtime."""
 	named = tmp_path / "node"
-	shutil.copy(build_counted("perf", "jit_map.c", event_us=5000), named)
+	shutil.copy(build_counted("perf", "jit_map.c", event_us=10000), named)
 	recorded = record_counted("perf", tmp_path, [named, "nameless"])
-	assert sum(count for path, count in recorded.paths().items() if path[-1] == "[anon]") == 500, show(recorded.paths())
+	assert sum(count for path, count in recorded.paths().items() if path[-1] == "[anon]") == 100, show(recorded.paths())
 	command = f"{named} nameless" if len(f"{named} nameless") <= 48 else "COMMAND"
 	proposed = f"  cpprof record --jit {command}   [anon] is generated code: with names\n"
 	assert proposed in run_cpprof("report", recorded.path).stdout

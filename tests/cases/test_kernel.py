@@ -15,7 +15,7 @@ BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=nee
 PATHS_SHOWN = ["-t", "0", "-n", "0", "--format", "json"]
 KERNEL = "[kernel]"
 FAULTS = ["-r", "page-faults/1"]
-ROUNDS = 50
+ROUNDS = 20
 
 
 def work(folder, what, *options, rounds=ROUNDS, **settings):

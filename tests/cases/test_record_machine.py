@@ -143,7 +143,7 @@ def test_until_an_interrupt(tmp_path, backend, server):
 
 	def meanwhile():
 		server.turn()
-		check_counted(record_counted(backend, tmp_path, [program, "30"]), 120)
+		check_counted(record_counted(backend, tmp_path, [program, "15"]), 60)
 		server.turn()
 
 	check_server(attach(tmp_path, backend, "-a", resource=MOVES[1], until=meanwhile, name="all.data"), server, 2)

@@ -12,7 +12,7 @@
 
 #include "burn.h"
 
-enum { FUNCTION_BYTES = 64, FUNCTIONS = 3, ROUNDS = 20, PAGE = 4096, INLINED = 0x63707266 };
+enum { FUNCTION_BYTES = 64, FUNCTIONS = 3, ROUNDS = 10, PAGE = 4096, INLINED = 0x63707266 };
 
 /* Calls the function whose address it receives. */
 static const unsigned char code[] = {
@@ -27,7 +27,7 @@ typedef void (*generated)(void (*)(void));
 
 NOINLINE static void work(void)
 {
-	burn(5000);
+	burn(10000);
 	NOT_A_TAIL_CALL();
 }
 

@@ -10,7 +10,7 @@
 
 #include "burn.h"
 
-enum { FUNCTION_BYTES = 64, FUNCTIONS = 4, ROUNDS = 20 };
+enum { FUNCTION_BYTES = 64, FUNCTIONS = 4, ROUNDS = 10 };
 
 /* Calls the function whose address it receives. */
 static const unsigned char code[] = {
@@ -21,9 +21,9 @@ static const unsigned char code[] = {
 	0xc3,             /* ret */
 };
 
-/* Touches 500 pages. */
+/* Touches 100 pages. */
 static const unsigned char touches[] = {
-	0xb9, 0xf4, 0x01, 0x00, 0x00,             /* mov $500, %ecx */
+	0xb9, 0x64, 0x00, 0x00, 0x00,             /* mov $100, %ecx */
 	0xc6, 0x07, 0x01,                         /* movb $1, (%rdi) */
 	0x48, 0x81, 0xc7, 0x00, 0x10, 0x00, 0x00, /* add $4096, %rdi */
 	0xff, 0xc9,                               /* dec %ecx */
@@ -35,13 +35,13 @@ typedef void (*generated)(void (*)(void));
 
 NOINLINE static void work(void)
 {
-	burn(5000);
+	burn(10000);
 	NOT_A_TAIL_CALL();
 }
 
 static int touch_nameless(unsigned char *memory)
 {
-	enum { BYTES = 500 * 4096 };
+	enum { BYTES = 100 * 4096 };
 	char *fresh = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (fresh == MAP_FAILED || madvise(fresh, BYTES, MADV_NOHUGEPAGE))
