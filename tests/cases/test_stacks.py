@@ -219,7 +219,8 @@ def test_holes_in_the_stack(tmp_path, backend):
 	"""A stack with pages that were never touched: the copy ends at the first of them, once."""
 	recorded = record_still(backend, tmp_path, [build_counted(backend, "holes.c", event_us=1000)], 10)
 	check_counted(recorded, 20)
-	assert backend != "perf" or 10 <= completed(recorded) < 20, recorded.err
+	# The first read above the copy touches the pages, so that later copies have them.
+	assert backend != "perf" or 0 < completed(recorded) < 20, recorded.err
 
 
 NO_TAILS = ["-fno-optimize-sibling-calls", "-fno-inline"]
