@@ -116,6 +116,7 @@ def test_runs_are_experiments_where_there_is_no_progress_point():
 	assert points_of(document, "first")[0]["gain"] > 0.2
 
 
+@disturbed
 def test_the_analysis_is_that_of_the_definition():
 	document = causal("--progress", "round", "--length", "0.02", "--", build(TOYS), "serial", "600")
 	points, slopes = naive.gains(document["trials"])
@@ -140,6 +141,7 @@ def test_progress_points_need_no_library_at_link_time(tmp_path, compiler, linkag
 	assert resource["hits"] == 20
 
 
+@disturbed
 def test_the_text_and_csv(tmp_path):
 	words = ["causal", "--progress", "round", "--length", "0.02", "--", build(TOYS), "serial", "500"]
 	text = done(*words)
@@ -151,6 +153,7 @@ def test_the_text_and_csv(tmp_path):
 	assert any(line.startswith('"main;serial;first",') for line in lines)
 
 
+@disturbed
 def test_without_progress_there_is_no_result():
 	program = build(TOYS)
 	check_failure(run("causal", "--progress", "nothing", "--length", "0.01", "--", program, "serial", "300"), "there was no progress", "choose")
@@ -158,6 +161,7 @@ def test_without_progress_there_is_no_result():
 	check_failure(run("causal", "--runs", "2", "--", program, "serial", "60"), "too few")
 
 
+@disturbed
 def test_a_program_with_one_path():
 	"""A path that has all time is tried where there is no other one."""
 	document = causal("--progress", "round", "--length", "0.02", "--", build(TOYS, "-DFASTER_second=100"), "serial", "400")
