@@ -362,6 +362,29 @@ def record_counted(backend, folder, command, *options, status=0, **settings):
 	return recorded
 
 
+def record_held(backend, folder, command, *conditions, resource=None):
+	"""Records a program that waits for input, as hold() of hold.h does, and lets it go on each time that its profile fulfils the next condition: then the
+	recorder has read the stack, and what is above the copy of it, as they were."""
+	path = folder / "out.data"
+	words = ["record", "-o", path, "--backend", backend, "-r", resource or COUNTED[backend][1], "--", *command]
+	recorder = subprocess.Popen([CPPROF, *words], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	recorded = Recorded(subprocess.CompletedProcess(command, None), path)
+	limit, read = time.monotonic() + SECONDS_ALLOWED, 0
+	for condition in conditions:
+		while True:
+			before, read = read, path.stat().st_size if path.exists() else 0
+			if read != before and run_cpprof("export", "--format", "folded", path).returncode == 0 and condition(recorded):
+				break
+			assert time.monotonic() < limit and recorder.poll() is None, f"{command}: it does not hold"
+			time.sleep(0.02)
+		recorder.stdin.write("\n")
+		recorder.stdin.flush()
+	out, err = recorder.communicate(timeout=SECONDS_ALLOWED)
+	recorded = Recorded(subprocess.CompletedProcess(command, recorder.returncode, out, err), path)
+	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
+	return recorded
+
+
 def events_of(recorded, *selection, within=()):
 	"""Returns {path: events} of the program's events, without `countable_event` and what is below it. Other page faults end elsewhere.
 	`selection`: options of `cpprof export`. `within`: only paths that contain these names, because other programs ran too."""

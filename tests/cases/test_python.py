@@ -1,20 +1,21 @@
-"""Functions of Python programs: names, lines and shares of paths that are known by construction, with each backend that shows them."""
+"""Functions of Python programs: names and lines of paths with a known number of events, with each backend that shows them."""
 import ast
 import json
-import math
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
 
 import pytest
-
-from record_support import CPPROF, PROGRAMS, record, run_cpprof
+from record_support import CPPROF, PROGRAMS, SECONDS_ALLOWED, needs_bpf, record, record_held, run_cpprof
 
 PYTHON = "/usr/bin/python3"
 SHARES = PROGRAMS / "python" / "shares.py"
-BACKENDS = ["bpf", "preload"]
+TURNS = 4 # as in shares.py
+ROUNDS = 10
+BACKENDS = [pytest.param("bpf", marks=needs_bpf), "preload"]
 
 
 def version():
@@ -35,15 +36,22 @@ def folded(path, *options):
 	return paths
 
 
-def recorded(tmp_path, backend, *arguments, options=()):
-	run = record(tmp_path, [PYTHON, SHARES, *arguments], "--backend", backend, *options)
-	assert run.status == 0, run.err
+def started(recorded):
+	"""Condition of record_held: the recorder knows the interpreter."""
+	return any("begin" in path for path in folded(recorded.path))
+
+
+def recorded(folder, backend, *arguments):
+	"""Records each event of shares.py."""
+	return record_held(backend, folder, [PYTHON, SHARES, *map(str, arguments)], started, resource="io-calls/1")
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def every_chain(request, tmp_path_factory):
+	"""The profile of one program with all chains."""
+	run = recorded(tmp_path_factory.mktemp("chains"), request.param, ROUNDS, "direct", "through_c", "through_exceptions", *CHAINS)
+	assert run.closing()[1:] == (0, 100), run.err
 	return run.path
-
-
-def quality(path):
-	result = run_cpprof("info", "--format", "json", path)
-	return json.loads(result.stdout)
 
 
 def below(paths, *names):
@@ -51,83 +59,62 @@ def below(paths, *names):
 	return sum(hits for path, hits in paths.items() if any(path[i:i + len(names)] == names for i in range(len(path))))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_shares_of_chains(tmp_path, backend):
-	paths = folded(recorded(tmp_path, backend, 40, "direct", "through_c", "through_exceptions"))
-	chains = {
-		("main", "direct", "work"): 0.5,
-		("main", "through_c", "Key.less", "work"): 0.3, # the C function between them led to it
-		("main", "through_exceptions", "raising", "work"): 0.2,
-	}
-	all_hits = below(paths, "work")
-	assert all_hits > 100
-	for names, share in chains.items():
-		hits = below(paths, *names)
-		error = 4 * math.sqrt(share * (1 - share) / all_hits)
-		assert abs(hits / all_hits - share) < error + 0.01, (names, hits, all_hits)
-	assert sum(below(paths, *names) for names in chains) == all_hits
-	whole = [path for path in paths if "[incomplete stack]" not in path]
-	assert sum(paths[path] for path in whole) >= 0.99 * sum(paths.values())
-
-
 CHAINS = {
 	"generator": ["main", "generator", "numbers", "work"],
 	"recursion": ["main", *["recursion"] * 201, "work"],
 	"comprehension": ["main", "comprehension", "comprehension.<locals>.<listcomp>", "work"],
+	"thread": ["Thread.run", "direct", "work"],
 	"unicode": ["main", "Ünïcode_名前", "work"],
 }
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("chain", CHAINS)
-def test_whole_chain(tmp_path, backend, chain):
-	paths = folded(recorded(tmp_path, backend, 40, chain))
-	assert below(paths, "work") > 10
-	assert below(paths, *CHAINS[chain]) == below(paths, "work"), paths
+def test_events_of_chains(every_chain):
+	paths = folded(every_chain)
+	chains = {
+		("main", "direct", "work"): 5,
+		("main", "through_c", "Key.less", "work"): 3, # the C function between them led to it
+		("main", "through_exceptions", "raising", "work"): 2,
+		**{tuple(names): 1 for names in CHAINS.values()},
+	}
+	for names, share in chains.items():
+		assert below(paths, *names) == TURNS * ROUNDS * share, (names, paths)
+	assert below(paths, "work") == TURNS * ROUNDS * sum(chains.values())
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_threads(tmp_path, backend):
-	paths = folded(recorded(tmp_path, backend, 40, "thread"))
-	assert below(paths, "work") > 10
-	assert below(paths, "Thread.run", "direct", "work") == below(paths, "work"), paths
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_lines(tmp_path, backend):
+def test_lines(every_chain):
 	"""Each line that a sample names is one of its function's, as Python's own parser finds it."""
-	path = recorded(tmp_path, backend, 100, "direct", "through_c")
 	extents = {node.name: (node.lineno, node.end_lineno) for node in ast.walk(ast.parse(SHARES.read_text())) if isinstance(node, ast.FunctionDef)}
-	result = run_cpprof("report", "--body", "--by", "line", "--format", "json", "-t", 0, "-n", 0, path)
+	result = run_cpprof("report", "--functions", "--by", "line", "--format", "json", "-t", 0, "-n", 0, every_chain)
 	lines = {}
 	for entry in json.loads(result.stdout)["results"][0]["entries"]:
 		name, _, line = entry["path"][0].rpartition(":")
 		if name in extents and line.isdigit():
 			lines.setdefault(name, []).append(int(line))
-	assert len(lines["work"]) > 1
+	event, = [number for number, text in enumerate(SHARES.read_text().splitlines(), 1) if "total += len(os.read(" in text]
+	assert lines["work"] == [event]
 	for name, found in lines.items():
 		low, high = extents[name]
 		assert low <= min(found) and max(found) <= high, (name, found)
-	hot = run_cpprof("report", "--lines", path).stdout
-	assert "shares.py:14" in hot and "total += 3" in hot
+	source = run_cpprof("report", "--source", "work", every_chain).stdout
+	assert re.search(rf" {TURNS * ROUNDS * (10 + len(CHAINS))} +{event}  \t\ttotal \+= len", source), source
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_too_many_frames(tmp_path, backend):
 	"""More frames than a walk notes: a path that is not whole, with its cause, in place of a part of the functions."""
-	program = "import sys; sys.setrecursionlimit(9999)\ndef deep(n):\n if n: return deep(n - 1)\n for _ in range(20000000): pass\ndeep(3000)"
-	run = record(tmp_path, [PYTHON, "-c", program], "--backend", backend)
-	assert "the interpreter's frames could not be read" in run_cpprof("info", run.path).stdout
-	assert run.closing_shares()[4] > 50 # the other samples are of its start, and of shallower calls
+	run = recorded(tmp_path, backend, 1, "too_deep")
+	causes = {cause["cause"]: cause["count"] for cause in run.info()["causes"] if not cause["whole"]}
+	assert causes == {"the interpreter's frames could not be read": TURNS}, run.err
 
 
+@needs_bpf
 def test_native_frames(tmp_path):
 	"""The interpreter's own frames are left out above the functions that it interprets, and kept on request."""
-	path = recorded(tmp_path, "bpf", 100, "through_c")
-	assert below(folded(path), "through_c", "Key.less") > 10
+	path = recorded(tmp_path, "bpf", ROUNDS, "through_c").path
+	assert below(folded(path), "through_c", "Key.less") == TURNS * ROUNDS * 3
 	native = folded(path, "--native-frames")
 	assert below(native, "through_c", "Key.less") == 0
-	assert below(native, "_PyEval_EvalFrameDefault", "Key.less") > 10
+	assert below(native, "_PyEval_EvalFrameDefault", "Key.less") == TURNS * ROUNDS * 3
 	assert sum(native.values()) == sum(folded(path).values())
 
 
@@ -138,45 +125,50 @@ def test_perf_says_that_it_shows_none(tmp_path):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_forked_process(tmp_path, backend):
-	program = "import os, sys; sys.path.insert(0, sys.argv[1]); import shares\nif os.fork() == 0:\n shares.CHAINS['direct'](20000)\n os._exit(0)\nos.wait()"
-	run = record(tmp_path, [PYTHON, "-c", program, SHARES.parent], "--backend", backend)
+	program = "import os, sys; sys.path.insert(0, sys.argv[1]); import shares; shares.begin()\n" \
+		"def child(): shares.begin(); shares.CHAINS['direct'](20)\nif os.fork() == 0: child(); os._exit(0)\nos.wait()"
+	run = record_held(backend, tmp_path, [PYTHON, "-c", program, str(SHARES.parent)], started, lambda so_far: below(folded(so_far.path), "child", "begin") > 0,
+		resource="io-calls/1")
 	paths = folded(run.path)
-	assert below(paths, "direct", "work") > 10
-	assert below(paths, "direct", "work") == below(paths, "work")
+	assert below(paths, "child", "direct", "work") == below(paths, "work") == 20, run.err
 
 
+@needs_bpf
 def test_killed_recorder(tmp_path):
 	"""The names are in each block of the file: a recorder that is killed leaves them."""
 	path = tmp_path / "killed.data"
-	command = [CPPROF, "record", "--backend", "bpf", "-o", path, "--", PYTHON, SHARES, "100000", "direct"]
+	command = [CPPROF, "record", "--backend", "bpf", "-o", path, "--", PYTHON, SHARES, "1000000000", "direct"]
+	end = time.monotonic() + SECONDS_ALLOWED
 	with subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL) as recorder:
 		try:
 			while not path.exists() or "work" not in run_cpprof("report", "--functions", path).stdout:
+				assert recorder.poll() is None and time.monotonic() < end
 				time.sleep(0.1) # it writes a block each second
 		finally:
 			os.killpg(recorder.pid, signal.SIGKILL)
 	assert below(folded(path), "main", "direct", "work") > 0
 
 
+@needs_bpf
 def test_attached_process(tmp_path):
 	program = "import sys; sys.path.insert(0, sys.argv[1]); import shares\ndef main():\n while True: shares.direct(100)\nprint(flush=True)\nmain()"
 	with subprocess.Popen([PYTHON, "-c", program, SHARES.parent], stdout=subprocess.PIPE) as process:
 		try:
 			process.stdout.readline()
-			result = run_cpprof("record", "--backend", "bpf", "-p", process.pid, "--duration", "2", "-o", tmp_path / "attached.data")
+			result = run_cpprof("record", "--backend", "bpf", "-p", process.pid, "-r", "io-calls/100", "--duration", "1", "-o", tmp_path / "attached.data")
 		finally:
 			process.kill()
 	assert result.returncode == 0, result.stderr
 	paths = folded(tmp_path / "attached.data")
-	assert below(paths, "main", "direct", "work") >= 0.9 * sum(paths.values()) > 10
+	assert below(paths, "main", "direct", "work") == sum(paths.values()) > 0, paths
 
 
+@needs_bpf
 def test_page_faults_and_allocations(tmp_path):
 	"""Resources other than time have paths of Python functions too."""
-	program = "def fill(n): return bytearray(n)\ndef main():\n for _ in range(50): fill(4 << 20)\nmain()"
-	run = record(tmp_path, [PYTHON, "-c", program], "--backend", "bpf", "-r", "page-faults/1")
-	paths = folded(run.path)
-	assert below(paths, "main", "fill") > 10
-	run = record(tmp_path, [PYTHON, "-c", program], "--backend", "preload", "-r", "alloc-bytes/65536")
-	paths = folded(run.path)
-	assert below(paths, "main", "fill") >= 0.9 * 50 * (4 << 20) / 65536
+	program = "import sys; sys.path.insert(0, sys.argv[1]); import shares; shares.begin()\n" \
+		"def fill(n): return bytearray(n)\ndef main():\n for _ in range(50): fill(4 << 20)\nmain()"
+	command = [PYTHON, "-c", program, str(SHARES.parent)]
+	assert below(folded(record_held("bpf", tmp_path, command, started, resource="page-faults/1").path), "main", "fill") > 10
+	paths = folded(record_held("preload", tmp_path, command, started, resource="alloc-bytes/65536").path)
+	assert abs(below(paths, "main", "fill") - 50 * (4 << 20) // 65536) <= 1 # one boundary, at a random position, in each 65,536 bytes

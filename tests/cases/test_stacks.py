@@ -9,7 +9,7 @@ import time
 
 import pytest
 from record_support import (BACKENDS, BUILD, COUNTED, CPPROF, PROGRAMS, SECONDS_ALLOWED, Recorded, agrees, build, build_counted, check_counted,
-	events_of, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, record_counted, run_cpprof, show, truths)
+	events_of, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, record_counted, record_held, run_cpprof, show, truths)
 
 LEVELS = ["-O0", "-O1", "-O2", "-O3"]
 COMPILERS = ["gcc", "clang"]
@@ -29,29 +29,6 @@ LARGE = {"perf": ("frame_20k", "frame_100k"), "bpf": ("frame_20k", "frame_100k")
 def on(backend, forms):
 	marks = {"perf": needs_perf, "bpf": needs_bpf}.get(backend, ())
 	return [pytest.param(backend, *(form if isinstance(form, tuple) else (form,)), marks=marks) for form in forms]
-
-
-def record_held(backend, folder, command, *conditions, resource=None):
-	"""Records a program that holds (hold.h), and lets it go on each time that its profile fulfils the next condition: then the recorder has read
-	the stack, and what is above the copy of it, as they were."""
-	path = folder / "out.data"
-	words = ["record", "-o", path, "--backend", backend, "-r", resource or COUNTED[backend][1], "--", *command]
-	recorder = subprocess.Popen([CPPROF, *words], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-	recorded = Recorded(subprocess.CompletedProcess(command, None), path)
-	limit, read = time.monotonic() + SECONDS_ALLOWED, 0
-	for condition in conditions:
-		while True:
-			before, read = read, path.stat().st_size if path.exists() else 0
-			if read != before and run_cpprof("export", "--format", "folded", path).returncode == 0 and condition(recorded):
-				break
-			assert time.monotonic() < limit and recorder.poll() is None, f"{command}: it does not hold"
-			time.sleep(0.02)
-		recorder.stdin.write("\n")
-		recorder.stdin.flush()
-	out, err = recorder.communicate(timeout=SECONDS_ALLOWED)
-	recorded = Recorded(subprocess.CompletedProcess(command, recorder.returncode, out, err), path)
-	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
-	return recorded
 
 
 def totals_of(*totals):

@@ -1,17 +1,23 @@
-"""Three chains of calls that use 50, 30 and 20 % of the time by construction: each works through a number of rounds of `work`.
+"""Chains of calls that make a known number of countable events: each round of `work` is one call of read.
 
-    python3 shares.py ROUNDS CHAIN...
+    python3 shares.py ROUNDS CHAIN...     makes TURNS * ROUNDS events in each chain, and some times as many in those of SHARES
+
+First it makes events and allocates memory in `begin` until its standard input has a byte or ends.
 """
+import os
+import select
 import sys
 import threading
 
+TURNS = 4
+ZERO = os.open("/dev/zero", os.O_RDONLY)
 SHARES = {"direct": 5, "through_c": 3, "through_exceptions": 2}
 
 
 def work(rounds):
 	total = 0
-	for _ in range(rounds * 1000):
-		total += 3
+	for _ in range(rounds):
+		total += len(os.read(ZERO, 1))
 	return total
 
 
@@ -63,6 +69,11 @@ def comprehension(rounds):
 	return [work(rounds // 10) for _ in range(10)]
 
 
+def too_deep(rounds):
+	sys.setrecursionlimit(9999)
+	recursion(rounds, 3000)
+
+
 def in_thread(rounds):
 	thread = threading.Thread(target=direct, args=[rounds])
 	thread.start()
@@ -75,13 +86,20 @@ def Ünïcode_名前(rounds):
 
 CHAINS = {
 	"direct": direct, "through_c": through_c, "through_exceptions": through_exceptions, "generator": generator,
-	"recursion": recursion, "comprehension": comprehension, "thread": in_thread, "unicode": Ünïcode_名前,
+	"recursion": recursion, "comprehension": comprehension, "thread": in_thread, "unicode": Ünïcode_名前, "too_deep": too_deep,
 }
+
+
+def begin():
+	while not select.select([0], [], [], 0.01)[0]:
+		bytearray(len(os.read(ZERO, 1)) << 20)
+	os.read(0, 1)
 
 
 def main():
 	rounds, names = int(sys.argv[1]), sys.argv[2:]
-	for _ in range(100):
+	begin()
+	for _ in range(TURNS):
 		for name in names:
 			CHAINS[name](rounds * SHARES.get(name, 1))
 
