@@ -55,11 +55,14 @@ NEEDS = {
     "debuginfod": ("debuginfod", None),
     "dpkg-shlibdeps": ("dpkg-dev", None),
     "dump_gcov": ("autofdo", None),
+    "erl": ("erlang-nox", None),
     "firefox": ("firefox-esr", lambda: shutil.which("firefox-esr")),
     "fish": ("fish", None),
+    "ghc": ("ghc", None),
     "go": ("golang-go", None),
     "heaptrack": ("heaptrack", None),
     "java": ("openjdk-17-jdk-headless", lambda: shutil.which("javac")),
+    "luajit": ("luajit", None),
     "llvm-profdata-14": ("llvm-14", None),
     "llvm-profdata-19": ("llvm-19", None),
     "musl-gcc": ("musl-tools", None),
@@ -67,6 +70,7 @@ NEEDS = {
     "ocaml": ("ocaml-nox", lambda: shutil.which("ocamlopt")),
     "openmp": ("libomp-dev", has_openmp),
     "perf": ("linux-perf", None),
+    "php": ("php8.2-cli php8.2-opcache", None),
     "profiler-cli": ("nodejs", lambda: has_npm(PROFILER, "node", NPM / PROFILER, "--version")),
     "rustc": ("rustc", None),
     "sbcl": ("sbcl", None),
@@ -78,7 +82,7 @@ NEEDS = {
 @functools.cache
 def is_missing(name):
     packages, find = NEEDS[name]
-    return not (find() if find else shutil.which(name)) and f"{name} is not installed (Debian: {packages}; tools/setup check-all)"
+    return not (find() if find else shutil.which(name)) and f"{name} is not installed (Debian: {packages})"
 
 
 def pytest_configure(config):

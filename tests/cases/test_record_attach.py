@@ -55,7 +55,7 @@ def test_attach(tmp_path, backend, start):
 	assert server.end() == 5
 
 
-@pytest.mark.parametrize("backend", [pytest.param("perf", marks=[needs_perf, pytest.mark.xfail(strict=False,
+@pytest.mark.parametrize("backend", [pytest.param("perf", marks=[needs_perf, pytest.mark.long("left the gate: it fails in half of the runs"), pytest.mark.xfail(strict=False,
 	reason="a thread that starts between the openings of its creator's events is watched twice (perf.c, perf_attach)")]), BACKENDS[1]])
 def test_attach_while_threads_come_and_go(tmp_path, backend, start):
 	"""The server ends and starts threads during the attachment: each one that remains is recorded, once, with its maps."""

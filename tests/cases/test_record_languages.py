@@ -14,8 +14,9 @@ BACKENDS = [pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=nee
 BUILT = BUILD / "tests/languages"
 MEASURED = pytest.mark.measured("shares of samples of CPU time are compared")
 LISP = pytest.mark.needs("sbcl")
-# {language: the name of its compiler in tests/conftest.py}. A test of any other language skips itself.
-NEEDS = {"Rust": "rustc", "Go": "go", "OCaml": "ocaml", "Common Lisp": "sbcl", "JavaScript": "node", "Java": "java"}
+# {language: the name of its compiler or runtime in tests/conftest.py}
+NEEDS = {"Rust": "rustc", "Go": "go", "OCaml": "ocaml", "Common Lisp": "sbcl", "JavaScript": "node", "Java": "java", "Haskell": "ghc", "Erlang": "erl",
+	"LuaJIT": "luajit", "PHP": "php"}
 
 
 def named(*names):
@@ -41,17 +42,9 @@ def record_lisp(tmp_path, name, backend, *options):
 	return recorded
 
 
-def runnable(name):
-	row = languages.language(name)
-	missing = languages.missing_tool(row)
-	if missing:
-		pytest.skip(f"{missing} is not installed (it is in Debian's {row.packages})")
-	return row
-
-
 def record_language(tmp_path, name, backend, *options, rounds=None, without=()):
 	"""Records a language's program. Returns (row, recorded, {path in the words of its source: hits})."""
-	row = runnable(name)
+	row = languages.language(name)
 	recorded = record(tmp_path, [*(word for word in row.run if word not in without), *([str(rounds)] if rounds else [])], "--backend", backend, "-r", "cpu/1ms", *options, cwd=languages.build(row, BUILT))
 	assert recorded.status == 0, recorded.err
 	forget_maps()
@@ -84,6 +77,7 @@ def test_whole_paths(tmp_path, name, backend):
 
 
 @MEASURED
+@pytest.mark.needs("erl")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_whole_paths_of_erlang(tmp_path, backend):
 	"""Erlang's code runs on stacks of its own, and the C code that it calls on the thread's: a walk where the sample is taken goes from one to the
@@ -109,7 +103,7 @@ LISTS_CODE = ["+JPperf", "true"] # by which Erlang keeps frame pointers, too
 
 @MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize("name", named(*ENDS))
 def test_broken_paths_name_their_cause(tmp_path, name, backend):
 	"""Where a language keeps no frames that can be verified, nearly all broken paths have the cause that states this."""
 	_, recorded, paths = record_language(tmp_path, name, backend, rounds=60, without=LISTS_CODE)
@@ -126,7 +120,7 @@ def test_broken_paths_name_their_cause(tmp_path, name, backend):
 @pytest.mark.parametrize("name", named(*(row.name for row in languages.LANGUAGES)))
 def test_each_program_runs(name):
 	"""Each program prints the shares that its source is written for."""
-	row = runnable(name)
+	row = languages.language(name)
 	result = subprocess.run([*row.run, "2"], cwd=languages.build(row, BUILT), capture_output=True, text=True, check=True, timeout=120)
 	assert re.findall(r"^share (.*)$", result.stdout, re.MULTILINE) == [";".join(names) + f" {fraction}" for names, fraction in languages.SHARES]
 

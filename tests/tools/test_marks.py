@@ -38,7 +38,7 @@ def pytest_of(folder, text, *words):
 def test_attempts_rows_and_needs(tmp_path):
     run = pytest_of(tmp_path, TESTS)
     assert run.returncode == 1 and "1 failed, 2 passed, 1 skipped" in run.stdout, run.stdout
-    assert "dump_gcov is not installed (Debian: autofdo; tools/setup check-all)" in run.stdout
+    assert "dump_gcov is not installed (Debian: autofdo)" in run.stdout
     rows = [line.split("  ") for line in run.stdout.splitlines() if line.startswith("test_it.py::")]
     rows = [[word.strip() for word in row if word] for row in rows]
     assert rows[:2] == [["test_it.py::test_at_the_second_try", "10 + 5 * (len(tries) == 1)", "10", "15", "± 2", "+2.50", "DEVIATES"],

@@ -155,11 +155,11 @@ def test_unknown_word(machine):
 
 
 def test_marked_tests_find_their_packages():
-    """`check-all` installs the packages of the mark `needs`, and `check` does not."""
+    """`check-all` or `bench` installs the packages of the mark `needs`, and `check` does not."""
     loader = importlib.machinery.SourceFileLoader("marks", str(TOOL.parents[1] / "tests" / "conftest.py"))
     marks = importlib.util.module_from_spec(importlib.util.spec_from_loader("marks", loader))
     loader.exec_module(marks)
     lists = dict(re.findall(r"^(\w+)='([^']*)'", TOOL.read_text(), re.MULTILINE))
     needed = {package for packages, _ in marks.NEEDS.values() for package in packages.split()}
-    assert needed <= {*lists["others"].split(), *lists["arm64"].split()}
+    assert needed <= {word for name in ("others", "arm64", "bench") for word in lists[name].split()}
     assert not needed & {*lists["build"].split(), *lists["check"].split()}
