@@ -20,6 +20,8 @@
 # A bare Debian 12 is enough: each target first installs the packages that are missing (tools/setup).
 
 PREFIX ?= /usr/local
+# Without PATH (env -i), programs are found in /bin first, where gcc does not find its parts.
+export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 BUILD = build
 # Debian's meson uses Debian's Python, even if another meson comes first in PATH.
 MESON = $(firstword $(wildcard /usr/bin/meson) meson)

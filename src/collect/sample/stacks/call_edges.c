@@ -81,7 +81,8 @@ static bool is_signal_frame(const struct module *module, uint64_t address)
 	return row && row->kind == UNWIND_SIGNAL;
 }
 
-/* Returns whether a function begins with a few instructions that end in a jump to another one: a tail call. */
+/* Returns whether a function begins with a few instructions that jump to another one: a tail call. Conditional branches
+ * inside of the function are passed over. */
 static bool jumps_to(const struct module *module, uint64_t start, uint64_t function)
 {
 	enum { INSTRUCTIONS_MAX = 8, CODE_BYTES = 16 };
@@ -91,9 +92,10 @@ static bool jumps_to(const struct module *module, uint64_t start, uint64_t funct
 		if (!elf_file_copy(module->file, start, code, sizeof(code)) ||
 		    !instruction_decode(code, sizeof(code), start, &instruction))
 			return false;
-		if (instruction.flow == INSTRUCTION_JUMP)
-			return instruction.has_target && function_of(module, instruction.target) == function;
-		if (instruction.flow != INSTRUCTION_NEXT)
+		bool jumps = instruction.flow == INSTRUCTION_JUMP || instruction.flow == INSTRUCTION_BRANCH;
+		if (jumps && instruction.has_target && function_of(module, instruction.target) == function)
+			return true;
+		if (instruction.flow != INSTRUCTION_NEXT && instruction.flow != INSTRUCTION_BRANCH)
 			return false;
 		start += instruction.bytes;
 	}
@@ -123,8 +125,9 @@ static bool code_fits(const struct call_edges *edges, const struct unwind_frame 
 		return true;
 	if (from == to && jumps_to(to, target, function_of(to, callee->address)))
 		return true;
+	/* A stub leads to another module, or to an exported function of the same one: such an edge has to be learnt. */
 	uint8_t stub[16];
-	return elf_file_copy(from->file, target, stub, sizeof(stub)) && arch_is_stub(stub, sizeof(stub));
+	return from != to && elf_file_copy(from->file, target, stub, sizeof(stub)) && arch_is_stub(stub, sizeof(stub));
 }
 
 bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)

@@ -77,6 +77,25 @@ static int end(void **state)
 	return 0;
 }
 
+/* Ends in a tail call behind a conditional branch, as glibc's raise does. */
+__asm__(".text\n"
+	".type jumps_to_callee, @function\n"
+	"jumps_to_callee:\n"
+	"	.cfi_startproc\n"
+	"	cmpl $100, %edi\n"
+	"	jbe 1f\n"
+	"	xorl %edi, %edi\n"
+	"1:	jmp callee\n"
+	"	.cfi_endproc\n"
+	".size jumps_to_callee, . - jumps_to_callee\n");
+unsigned jumps_to_callee(unsigned value);
+
+static __attribute__((noinline)) unsigned call_what_jumps(unsigned value)
+{
+	volatile unsigned result = jumps_to_callee(value);
+	return result + 1;
+}
+
 /* --- calls in the code --- */
 
 static void test_direct(void **state)
@@ -131,7 +150,8 @@ static int compare_and_trace(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* A call of another module's function goes through a PLT stub, from which any function can be called. */
+/* A call of another module's function goes through a PLT stub. It can reach any function of another module, and none
+ * of the caller's own unless that was learnt. */
 static void test_stub(void **state)
 {
 	(void)state;
@@ -149,8 +169,18 @@ static void test_stub(void **state)
 	struct unwind_frame caller = frame_before(trace[outer + 1]); /* this function */
 	assert_int_equal(caller.module, here.module);
 	assert_true(call_edges_fit(edges, &caller, &inside));
+	assert_false(call_edges_fit(edges, &caller, &here));
 	struct unwind_frame comparing = frame_in((unsigned (*)(unsigned))(uintptr_t)compare_and_trace);
 	assert_true(call_edges_fit(edges, &inside, &comparing)); /* lfind calls by a pointer */
+}
+
+static void test_tail_call(void **state)
+{
+	(void)state;
+	call_what_jumps(1);
+	struct unwind_frame caller = frame_before(return_address), inner = frame_in(callee), other = frame_in(stranger);
+	assert_true(call_edges_fit(edges, &caller, &inner));
+	assert_false(call_edges_fit(edges, &caller, &other));
 }
 
 /* --- learned calls --- */
@@ -233,8 +263,9 @@ int main(void)
 	backtrace(trace, 1);
 #define RECORDED(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
-		RECORDED(test_direct), RECORDED(test_pointer), RECORDED(test_no_call),           RECORDED(test_stub),
-		RECORDED(test_learns), RECORDED(test_recalls), RECORDED(test_memory_runs_short),
+		RECORDED(test_direct),  RECORDED(test_pointer),           RECORDED(test_no_call),
+		RECORDED(test_stub),    RECORDED(test_tail_call),         RECORDED(test_learns),
+		RECORDED(test_recalls), RECORDED(test_memory_runs_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
