@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from measuring import between
 from attach_support import EACH, EVENT_US, Running, attach
 from json_support import valid_json
 from record_support import (CPPROF, MOVES, Recorded, build, build_counted, check_counted, events_of, needs_perf, needs_two_processors, record_counted,
@@ -75,7 +76,7 @@ def test_busy_machine(tmp_path, backend, crowd):
 	path, result = record_all(tmp_path, backend, "--duration", "0.8")
 	samples, lost = map(int, re.search(r"cpprof: (\d+) samples?, (\d+) lost", result.stderr).groups())
 	assert samples > 200, result.stderr
-	assert lost <= samples / 1000, result.stderr
+	between(lost, None, samples / 1000, result.stderr)
 
 
 @MEASURED
@@ -91,7 +92,7 @@ def test_new_programs_on_a_busy_machine(tmp_path, backend):
 	path, result = record_all(tmp_path, backend, "--", "sh", "-c", f"{loops}; {starts}; kill $A $B")
 	samples, lost = map(int, re.search(r"cpprof: (\d+) samples?, (\d+) lost", result.stderr).groups())
 	assert samples > 500 and reported(path, "--functions", "--process", "cc1-3"), result.stderr
-	assert lost <= samples / 1000, result.stderr
+	between(lost, None, samples / 1000, result.stderr)
 
 
 def is_kernel_thread(pid):
