@@ -50,7 +50,7 @@ def bpf_refusal():
 	if not os.path.exists(CPPROF):
 		return None
 	result = subprocess.run([CPPROF, "resources"], capture_output=True, text=True, check=False)
-	refused = re.search(r"^syscalls\s+\S+\s+\S+\s+-\s+(.*)", result.stdout, re.MULTILINE)
+	refused = re.search(r"^syscalls\S*\s+\S+\s+\S+\s+-\s+(.*)", result.stdout, re.MULTILINE)
 	return refused.group(1) if refused else None
 
 
