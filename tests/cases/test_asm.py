@@ -10,7 +10,7 @@ import pytest
 from cli_support import REPOSITORY, check_failure, done, run
 from code_support import ANON, FILE, KERNEL, NAMES, VDSO, WRITE_CODE, Code, profile_of
 from json_support import valid_json
-from record_support import build, needs_perf, record
+from record_support import build, needs_whole_perf, record
 
 sys.path.insert(0, str(REPOSITORY / "tests/naive"))
 import definitions  # noqa: E402
@@ -219,7 +219,7 @@ def test_a_symbol_of_any_size_is_bounded(native, tmp_path):
 	check_failure(result, "cannot disassemble 'leaf': ")
 
 
-@needs_perf
+@needs_whole_perf
 def test_a_recorded_program(tmp_path):
 	"""All hits of a function's own code are at its instructions."""
 	path = record(tmp_path, [build("asm.c", level="-O1"), "60"]).path

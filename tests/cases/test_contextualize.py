@@ -9,7 +9,7 @@ import sys
 import pytest
 from measuring import between, near
 from json_support import valid_json
-from record_support import CPPROF, PROGRAMS, REPOSITORY, build, record_well, run_cpprof
+from record_support import CPPROF, PROGRAMS, REPOSITORY, build, needs_whole_perf, record_well, run_cpprof
 
 sys.path[:0] = [str(REPOSITORY / "tests/decoder"), str(REPOSITORY / "tests/naive")]
 import candidates  # noqa: E402
@@ -292,6 +292,7 @@ def test_full_output(tmp_path, words):
 	assert "No space left" in result.stderr
 
 
+@needs_whole_perf
 def test_bound_is_that_of_what_if(tmp_path):
 	recorded = record_well(tmp_path, [build("generic.c"), "2000"])
 	for path, _, _, _, bound in ranked(recorded.path):

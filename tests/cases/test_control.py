@@ -107,8 +107,8 @@ def test_probe_points_are_listed_and_switched(program, tmp_path):
 		run.command("work 10")
 		listed = run.control("list").stdout
 		assert states(listed) == {"main": "on", "work": "on", "work: row": "on", "tiny": "on", "grouped": "on"}
-		assert re.search(r"^on +1 +grouped +\{io\} +\S*steered\.c:\d+$", listed, re.M), listed
-		assert re.search(r"^on +2 +work: row +\S*steered\.c:\d+$", listed, re.M), listed
+		assert re.search(r"^on +1 +grouped +\{io\} +.*steered\.c:\d+$", listed, re.M), listed
+		assert re.search(r"^on +2 +work: row +.*steered\.c:\d+$", listed, re.M), listed
 		assert states(run.control("list", "ti*", "group:io").stdout) == {"tiny": "on", "grouped": "on"}
 		assert run.control("off", "tiny").stdout == "off tiny: 1 of 5 probe points, 1 switched\n"
 		run.command("work 10")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from record_support import build, needs_perf
+from record_support import build, needs_whole_perf
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "tests/decoder"))
@@ -134,7 +134,7 @@ def test_a_million_lines(tmp_path):
 	assert sorted(out.splitlines()) == sorted(source.read_bytes().splitlines())
 
 
-@needs_perf
+@needs_whole_perf
 def test_a_real_recording(tmp_path):
 	path = tmp_path / "real.data"
 	cpprof("record", "-r", "cpu", "-r", "page-faults/1", "-o", path, "--", build("forms.c"))

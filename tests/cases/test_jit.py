@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from record_support import (BACKENDS, build, build_counted, check_counted, check_truths, needs_bpf, needs_perf, record, record_counted, reported,
+from record_support import (BACKENDS, build, build_counted, check_counted, check_truths, needs_bpf, needs_whole_perf, record, record_counted, reported,
 	run_cpprof, show)
 
 EVENTS = 10 * 10
@@ -61,7 +61,7 @@ def test_numbers_of_a_container(tmp_path, source):
 	check_counted(recorded, EVENTS)
 
 
-@needs_perf
+@needs_whole_perf
 def test_the_option_for_a_runtime_is_proposed(tmp_path):
 	"""A process's name tells its runtime."""
 	named = tmp_path / "node"

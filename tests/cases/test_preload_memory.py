@@ -19,6 +19,7 @@ def sizes(output):
 	return {(when, what): int(kb) for when, what, kb in re.findall(r"^(\w+) (\w+):\s+(\d+) kB$", output, re.MULTILINE)}
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may lock so much memory")
 @pytest.mark.parametrize("way", ["function", "syscall"])
 def test_locks_only_what_is_used(way, tmp_path):
 	"""mlockall locks at most 1 MB of ours, not the 645 MB of the channel, and 1 MB for each later thread."""

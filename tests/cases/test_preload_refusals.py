@@ -3,7 +3,7 @@ import os
 import subprocess
 
 import pytest
-from record_support import CPPROF, build, record, run_cpprof
+from record_support import CPPROF, build, needs_bpf, record, run_cpprof
 
 is_root = os.geteuid() == 0
 
@@ -34,6 +34,7 @@ def test_static_programs():
 	assert "link the program dynamically" in said and "bpf" not in said
 
 
+@needs_bpf
 def test_what_only_others_see():
 	said = refusal("-r", "fp-inexact", "-r", "syscalls", "/bin/true")
 	assert "syscalls not by preload (the preload backend observes calls of the C library, not syscalls" in said, said

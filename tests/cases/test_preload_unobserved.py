@@ -12,7 +12,10 @@ MEASURED = pytest.mark.measured("the last transfers of a process may follow the 
 FILE_BYTES = 4 << 20
 SAID = re.compile(r"(\d+) % of the (.*?) were not observed")
 
-pytestmark = pytest.mark.skipif(not os.access("/proc/self/io", os.R_OK), reason="this kernel keeps no account of what processes transfer")
+pytestmark = [
+	pytest.mark.skipif(not os.access("/proc/self/io", os.R_OK), reason="this kernel keeps no account of what processes transfer"),
+	pytest.mark.skipif(os.geteuid() != 0, reason="only root may read the account of a process that has ended"),
+]
 
 
 @pytest.fixture(scope="module", name="content")

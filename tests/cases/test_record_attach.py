@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from attach_support import EACH, EVENT_US, Running, attach, begin, end
-from record_support import BACKENDS, COUNTED, build_counted, events_of, hits, needs_bpf, needs_perf, record_counted, run_cpprof, show
+from record_support import BACKENDS, COUNTED, build_counted, events_of, hits, needs_bpf, needs_whole_perf, record_counted, run_cpprof, show
 
 of_backends = pytest.mark.parametrize("backend", BACKENDS[:2])
 
@@ -55,7 +55,7 @@ def test_attach(tmp_path, backend, start):
 	assert server.end() == 5
 
 
-@pytest.mark.parametrize("backend", [pytest.param("perf", marks=[needs_perf, pytest.mark.long("left the gate: it fails in half of the runs"), pytest.mark.xfail(strict=False,
+@pytest.mark.parametrize("backend", [pytest.param("perf", marks=[needs_whole_perf, pytest.mark.long("left the gate: it fails in half of the runs"), pytest.mark.xfail(strict=False,
 	reason="a thread that starts between the openings of its creator's events is watched twice (perf.c, perf_attach)")]), BACKENDS[1]])
 def test_attach_while_threads_come_and_go(tmp_path, backend, start):
 	"""The server ends and starts threads during the attachment: each one that remains is recorded, once, with its maps."""

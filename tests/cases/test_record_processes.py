@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from measuring import between, near
-from record_support import (BACKENDS, COUNTED, CPPROF, Recorded, build, build_counted, check_counted, events_of, hits, needs_bpf, needs_perf,
+from record_support import (BACKENDS, COUNTED, CPPROF, Recorded, build, build_counted, check_counted, events_of, hits, needs_bpf, needs_perf, needs_whole_perf,
 	record, record_counted, record_well, reported, run_cpprof, show)
 
 MEASURED = pytest.mark.measured("other processes change how long a program runs and how many samples it has in a second")
@@ -130,7 +130,7 @@ def test_exit_status(tmp_path, backend, ending):
 	assert events_of(recorded) == {("main", "burn"): 20}
 
 
-@needs_perf
+@needs_whole_perf
 def test_faults_in_processes_shorter_than_the_interval(tmp_path):
 	"""A hundred faults each, at an interval of three hundred: they are not sampled, and a finding reports that."""
 	short = ["sh", "-c", 'for i in $(seq "$0"); do /bin/true; done']

@@ -10,7 +10,7 @@ import time
 import pytest
 from measuring import between
 from record_support import (BACKENDS, BUILD, COUNTED, CPPROF, PROGRAMS, SECONDS_ALLOWED, Recorded, agrees, build, build_counted, check_counted,
-	events_of, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, record_counted, record_held, run_cpprof, show, truths)
+	events_of, hits, holds, most_by_chance, needs_bpf, needs_whole_perf, of_work, record, record_counted, record_held, run_cpprof, show, truths)
 
 LEVELS = ["-O0", "-O1", "-O2", "-O3"]
 COMPILERS = ["gcc", "clang"]
@@ -28,7 +28,7 @@ LARGE = {"perf": ("frame_20k", "frame_100k"), "bpf": ("frame_20k", "frame_100k")
 
 
 def on(backend, forms):
-	marks = {"perf": needs_perf, "bpf": needs_bpf}.get(backend, ())
+	marks = {"perf": needs_whole_perf, "bpf": needs_bpf}.get(backend, ())
 	return [pytest.param(backend, *(form if isinstance(form, tuple) else (form,)), marks=marks) for form in forms]
 
 

@@ -7,9 +7,9 @@ import time
 
 import pytest
 from measuring import near
-from record_support import CPPROF, build, frame_is, holds, needs_perf, run_cpprof
+from record_support import CPPROF, build, frame_is, holds, needs_whole_perf, run_cpprof
 
-pytestmark = needs_perf
+pytestmark = needs_whole_perf
 
 LINE = re.compile(r"(?P<time>\d+\.\d{6}) (?P<tid>\d+)/(?P<thread>\S+) (?P<resource>\S+) (?P<amount>\d+) (?P<unit>\S+) "
 	r"(?:at (?P<address>0x[0-9a-f]+) )?\((?P<path>[^()]*)\)")
@@ -179,7 +179,7 @@ def test_system_calls_are_the_default(tmp_path):
 	assert os.listdir(tmp_path) == []
 
 
-@needs_perf
+@needs_whole_perf
 def test_missing_function_is_reported(tmp_path):
 	"""--path names a function that no event has: the trace reports it, with similar names."""
 	result = run_cpprof("trace", "--path", "db_read_recrod", "-r", "page-faults", "--", build("forms.c"), "5", cwd=tmp_path)

@@ -46,7 +46,8 @@ def unprivileged(folder, *words, launcher=(), **options):
 @contextlib.contextmanager
 def paranoid(level):
 	"""Sets kernel.perf_event_paranoid, and restores it in any case. Other tests that set it wait, also in another process."""
-	with open("/tmp/cpprof-test-paranoid.lock", "a") as lock:
+	# Another user's file cannot be opened for writing here.
+	with open(os.open("/tmp/cpprof-test-paranoid.lock", os.O_RDONLY | os.O_CREAT, 0o644), "rb") as lock:
 		fcntl.flock(lock, fcntl.LOCK_EX)
 		before = PARANOID.read_text()
 		if int(before) != level:

@@ -151,7 +151,7 @@ static void test_lines_of_an_image(void **state)
 	const struct image_options options = { 0 }, by_line = { .by_line = true };
 	struct image image;
 	struct error error;
-	lab_run("$CC -g -O1 $S/inlines.c -o lines && $CC -O1 $S/inlines.c -o bare");
+	lab_run("$CC -g -O1 \"$S/inlines.c\" -o lines && $CC -O1 \"$S/inlines.c\" -o bare");
 	assert_int_equal(image_open(&image, lab_path("lines"), &options, &error), 0);
 	size_t functions = image.symbol_count;
 	/* The last symbol is after the code and is empty. */
@@ -204,7 +204,7 @@ static int read_by_lines(const char *path)
 static void test_lines_without_memory(void **state)
 {
 	(void)state;
-	lab_run("$CC -g -O2 $S/clones.c -o few");
+	lab_run("$CC -g -O2 \"$S/clones.c\" -o few");
 	const char *path = lab_path("few");
 	/* Allocations inside elfutils do not fail here. A success is correct too: lines that cannot be read are
 	 * left out. */

@@ -624,7 +624,7 @@ static int setup(void **state)
 {
 	if (lab_setup(state) < 0)
 		return -1;
-	lab_run("$CC -g -O2 $S/inlines.c -o victim");
+	lab_run("$CC -g -O2 \"$S/inlines.c\" -o victim");
 	return 0;
 }
 

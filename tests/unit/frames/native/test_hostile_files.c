@@ -22,7 +22,7 @@ enum { PATIENCE_S = 30 };
 /* Makes a program whose debug information refers to a file that dwz made, which is at `where`. */
 static void make_linked(const char *program, const char *where)
 {
-	lab_run("$CC -g -O2 -Wl,--build-id=0x0102030405060708090a $S/inlines.c -o %s && "
+	lab_run("$CC -g -O2 -Wl,--build-id=0x0102030405060708090a \"$S/inlines.c\" -o %s && "
 		"printf '%s\\0\\001\\002\\003\\004\\005\\006\\007\\010' > link && "
 		"$OBJCOPY --add-section .gnu_debugaltlink=link %s",
 		program, where, program);
@@ -81,7 +81,7 @@ static void test_shared_file(void **state)
 	static const char *const ids[] = { "0x0102030405060708", "0x0102030405060709" };
 	make_linked("linked", "shared");
 	for (size_t i = 0; i < 2; i++) {
-		lab_run("$CC -g -Wl,--build-id=%s $S/clones.c -o shared", ids[i]);
+		lab_run("$CC -g -Wl,--build-id=%s \"$S/clones.c\" -o shared", ids[i]);
 		uint64_t bias;
 		struct module_file file = open_linked("linked");
 		Dwarf *dwarf = module_file_dwarf(&file, &bias);
@@ -96,7 +96,7 @@ static void test_shared_file(void **state)
 static void test_split_units(void **state)
 {
 	(void)state;
-	lab_run("mkdir build && cd build && $CC -c -g -O2 -gsplit-dwarf $S/inlines.c -o split.o && $CC split.o -o "
+	lab_run("mkdir build && cd build && $CC -c -g -O2 -gsplit-dwarf \"$S/inlines.c\" -o split.o && $CC split.o -o "
 		"../split");
 	const struct mark mark = lab_mark("split", 2);
 	static const struct {
@@ -123,7 +123,7 @@ static void test_truncated_meanwhile(void **state)
 	(void)state;
 	static const off_t sizes[] = { 0, 100, 5000 };
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		lab_run("$CC -g -O2 $S/inlines.c -o cut");
+		lab_run("$CC -g -O2 \"$S/inlines.c\" -o cut");
 		struct module_file file = open_linked("cut");
 		struct line_rows rows;
 		assert_int_equal(truncate(lab_path("cut"), sizes[i]), 0);
@@ -161,7 +161,7 @@ static long most_kilobytes(void)
 static void test_sparse_debug_information(void **state)
 {
 	(void)state;
-	lab_run("$CC -g -O2 $S/inlines.c -o hollow");
+	lab_run("$CC -g -O2 \"$S/inlines.c\" -o hollow");
 	uint64_t address = lab_mark("hollow", 2).address;
 	inflate("hollow", ".debug_info");
 	long before = most_kilobytes();
@@ -177,7 +177,7 @@ static void test_sparse_debug_information(void **state)
 static void test_sparse_unwind_information(void **state)
 {
 	(void)state;
-	lab_run("$CC -g -O2 $S/inlines.c -o hollow");
+	lab_run("$CC -g -O2 \"$S/inlines.c\" -o hollow");
 	uint64_t address = lab_mark("hollow", 2).address;
 	inflate("hollow", ".eh_frame");
 	long before = most_kilobytes();
@@ -247,7 +247,7 @@ static void test_child_is_bounded_by_sections(void **state)
 	if (__asan_init)
 		skip(); /* its own memory is larger */
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-		lab_run("$CC -g -O2 $S/inlines.c -o hollow");
+		lab_run("$CC -g -O2 \"$S/inlines.c\" -o hollow");
 		uint64_t address = lab_mark("hollow", 2).address;
 		hostile_hollow("hollow", sections[i]);
 		expect_bounded("hollow", address, sections[i]);
@@ -265,7 +265,7 @@ static void test_child_is_bounded_by_ends(void **state)
 		char what[64];
 		off_t size = sizes[i / 2];
 		snprintf(what, sizeof(what), "%lld bytes%s", (long long)size, i % 2 ? ", and a hole" : "");
-		lab_run("$CC -g -O2 $S/inlines.c -o cut");
+		lab_run("$CC -g -O2 \"$S/inlines.c\" -o cut");
 		uint64_t address = lab_mark("cut", 2).address;
 		assert_int_equal(truncate(lab_path("cut"), size), 0);
 		if (i % 2)

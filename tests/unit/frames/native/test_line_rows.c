@@ -105,11 +105,11 @@ static void check(const char *build, size_t known_min)
 static void test_as_addr2line(void **state)
 {
 	(void)state;
-	check("gcc -g -O0 $S/inlines.c", 200);
-	check("gcc -g -O2 -no-pie $S/inlines.c", 100);
-	check("clang -g -O2 $S/inlines.c", 100);
-	check("gcc -gdwarf-4 -O2 $S/clones.c", 60);
-	check("g++ -g -O1 $S/shapes.cpp", 200);
+	check("gcc -g -O0 \"$S/inlines.c\"", 200);
+	check("gcc -g -O2 -no-pie \"$S/inlines.c\"", 100);
+	check("clang -g -O2 \"$S/inlines.c\"", 100);
+	check("gcc -gdwarf-4 -O2 \"$S/clones.c\"", 60);
+	check("g++ -g -O1 \"$S/shapes.cpp\"", 200);
 }
 
 /* addr2line does not read split debug information. The reference is the same code with its debug information in
@@ -118,7 +118,7 @@ static void test_split_debug_information(void **state)
 {
 	(void)state;
 	struct image whole, split;
-	lab_run("gcc -g -O2 $S/inlines.c -o whole && gcc -g -O2 -gsplit-dwarf $S/inlines.c -o split");
+	lab_run("gcc -g -O2 \"$S/inlines.c\" -o whole && gcc -g -O2 -gsplit-dwarf \"$S/inlines.c\" -o split");
 	open_image(&whole, "whole");
 	open_image(&split, "split");
 	assert_int_equal(split.rows.count, whole.rows.count);
@@ -134,7 +134,7 @@ static void test_inlined_function(void **state)
 {
 	(void)state;
 	struct image image;
-	lab_run("gcc -g -O2 $S/inlines.c -o inlined");
+	lab_run("gcc -g -O2 \"$S/inlines.c\" -o inlined");
 	open_image(&image, "inlined");
 	size_t found = 0;
 	for (size_t i = 0; i < image.rows.count; i++)
@@ -147,7 +147,7 @@ static void test_no_debug_information(void **state)
 {
 	(void)state;
 	struct image image;
-	lab_run("gcc -O2 $S/inlines.c -o bare");
+	lab_run("gcc -O2 \"$S/inlines.c\" -o bare");
 	open_image(&image, "bare");
 	assert_int_equal(image.rows.count, 1);
 	assert_int_equal(image.rows.rows[0].line, 0);
@@ -160,7 +160,7 @@ static void test_part_of_a_range(void **state)
 {
 	(void)state;
 	struct image image;
-	lab_run("gcc -g -O1 $S/inlines.c -o part");
+	lab_run("gcc -g -O1 \"$S/inlines.c\" -o part");
 	open_image(&image, "part");
 	uint64_t middle = image.low + (image.high - image.low) / 2;
 	struct line_rows part;

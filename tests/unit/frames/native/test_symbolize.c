@@ -58,12 +58,12 @@ static void test_inlines(void **state)
 					     "-g -O2 -ffunction-sections" };
 	for (size_t c = 0; c < 2; c++)
 		for (size_t f = 0; f < sizeof(flags) / sizeof(flags[0]); f++) {
-			lab_run("%s %s $S/inlines.c -o inlines", compilers[c], flags[f]);
+			lab_run("%s %s \"$S/inlines.c\" -o inlines", compilers[c], flags[f]);
 			check_inlines("inlines");
 		}
-	lab_run("gcc -g -O2 -flto $S/inlines.c -o inlines");
+	lab_run("gcc -g -O2 -flto \"$S/inlines.c\" -o inlines");
 	check_inlines("inlines");
-	lab_run("gcc -g -O2 $S/inlines.c -o inlines && objcopy --compress-debug-sections inlines");
+	lab_run("gcc -g -O2 \"$S/inlines.c\" -o inlines && objcopy --compress-debug-sections inlines");
 	check_inlines("inlines");
 }
 
@@ -86,7 +86,7 @@ static void test_artificial_functions(void **state)
 	static const char *const compilers[] = { "g++", "clang++" };
 	uint32_t call = lab_line("wrappers.cpp", "/* call wrapper */");
 	for (size_t c = 0; c < 2; c++) {
-		lab_run("%s -g -O2 $S/wrappers.cpp -o wrappers", compilers[c]);
+		lab_run("%s -g -O2 \"$S/wrappers.cpp\" -o wrappers", compilers[c]);
 		/* gcc writes no linkage name for a function with internal linkage. */
 		const char *plain = c == 0 ? "plain" : "plain(int)";
 		assert_int_equal(outer_line(1, (const char *const[]){ plain, "caller" }, 2), call);
@@ -100,7 +100,7 @@ static void test_functions_are_distinct(void **state)
 {
 	(void)state;
 	struct mark marks[LAB_MARKS];
-	lab_run("gcc -g -O2 $S/inlines.c -o inlines");
+	lab_run("gcc -g -O2 \"$S/inlines.c\" -o inlines");
 	size_t count = lab_marks("inlines", marks);
 	struct profile *profile = lab_profile("inlines");
 	for (size_t i = 0; i < count; i++)
@@ -117,7 +117,7 @@ static void test_functions_are_distinct(void **state)
 static void test_agrees_with_addr2line(void **state)
 {
 	(void)state;
-	lab_run("gcc -g -O2 -fno-pie -no-pie $S/inlines.c -o oracle");
+	lab_run("gcc -g -O2 -fno-pie -no-pie \"$S/inlines.c\" -o oracle");
 	struct profile *profile = lab_profile("oracle");
 	uint64_t first = lab_symbol("oracle", "outer"), start = lab_symbol("oracle", "main");
 	for (uint64_t i = 0; i < 60; i++) {
@@ -166,7 +166,7 @@ static void test_cpp_names(void **state)
 	static const char *const compilers[] = { "g++ -gdwarf-4", "g++ -gdwarf-5", "clang++ -gdwarf-4",
 						 "clang++ -gdwarf-5" };
 	for (size_t c = 0; c < 4; c++) {
-		lab_run("%s -O1 $S/shapes.cpp -o shapes", compilers[c]);
+		lab_run("%s -O1 \"$S/shapes.cpp\" -o shapes", compilers[c]);
 		bool is_gcc = compilers[c][0] == 'g';
 		expect_shape(1, "geometry::(anonymous namespace)::hidden(int)");
 		/* gcc writes no linkage name for a function with internal linkage, so that its parameters are
@@ -179,9 +179,9 @@ static void test_cpp_names(void **state)
 		expect_shape(6, "plain");
 	}
 	/* A gcc lambda has a symbol only if it is not inlined. */
-	lab_run("g++ -g -O0 $S/shapes.cpp -o shapes");
+	lab_run("g++ -g -O0 \"$S/shapes.cpp\" -o shapes");
 	expect_shape(7, "main::{lambda(int)#1}::operator()(int) const");
-	lab_run("g++ -g -O2 $S/shapes.cpp -o shapes");
+	lab_run("g++ -g -O2 \"$S/shapes.cpp\" -o shapes");
 	expect_shape(7, "main::{lambda}::operator()");
 }
 
@@ -190,7 +190,7 @@ static void test_clones_are_their_original(void **state)
 	(void)state;
 	static const char *const flags[] = { "-O2", "-O2 -g" };
 	for (size_t f = 0; f < 2; f++) {
-		lab_run("gcc %s $S/clones.c -o clones", flags[f]);
+		lab_run("gcc %s \"$S/clones.c\" -o clones", flags[f]);
 		struct profile *profile = lab_profile("clones");
 		profile_add_location(profile, 0, lab_mark("clones", 1).address);
 		profile_add_location(profile, 0, lab_symbol("clones", "parse.cold"));
@@ -221,7 +221,7 @@ static void test_stripped_program(void **state)
 	(void)state;
 	static const char *const flags[] = { "gcc -O2", "gcc -O2 -no-pie", "clang -O1", "gcc -O2 -static" };
 	for (size_t f = 0; f < 4; f++) {
-		lab_run("%s $S/inlines.c -o stripped && cp stripped full && strip stripped", flags[f]);
+		lab_run("%s \"$S/inlines.c\" -o stripped && cp stripped full && strip stripped", flags[f]);
 		expect_nameless("stripped", lab_mark("full", 2).address, lab_symbol("full", "helper"));
 		struct profile *profile = lab_symbolized("stripped", lab_mark("full", 5).address);
 		lab_expect(profile, 0, "main", NULL, 0);
@@ -237,7 +237,7 @@ static void test_stripped_program(void **state)
 static void test_stripped_library(void **state)
 {
 	(void)state;
-	lab_run("gcc -O1 -fPIC -shared $S/library.c -o full.so && cp full.so lib.so && strip lib.so");
+	lab_run("gcc -O1 -fPIC -shared \"$S/library.c\" -o full.so && cp full.so lib.so && strip lib.so");
 	/* secret_too follows library_call or library_read, whose symbol must not be used for it. */
 	expect_nameless("lib.so", lab_mark("full.so", 2).address, lab_symbol("full.so", "secret"));
 	expect_nameless("lib.so", lab_mark("full.so", 3).address, lab_symbol("full.so", "secret_too"));
@@ -252,7 +252,7 @@ static void test_stripped_library(void **state)
 static void test_assembler(void **state)
 {
 	(void)state;
-	lab_run("gcc -shared -nostdlib $S/plain.s -o plain.so");
+	lab_run("gcc -shared -nostdlib \"$S/plain.s\" -o plain.so");
 	uint64_t first = lab_symbol("plain.so", "bare_first"), second = lab_symbol("plain.so", "bare_second");
 	struct profile *profile = lab_profile("plain.so");
 	profile_add_location(profile, 0, first + 2);
@@ -278,7 +278,7 @@ static void test_extents(void **state)
 	(void)state;
 	static const char *const hidden[] = { "hidden_first",  "hidden_second", "hidden_third",
 					      "hidden_fourth", "hidden_fifth",  "hidden_other" };
-	lab_run("$CC -shared -nostdlib $S/extents.S -o full.so && cp full.so lib.so && strip lib.so");
+	lab_run("$CC -shared -nostdlib \"$S/extents.S\" -o full.so && cp full.so lib.so && strip lib.so");
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
 		uint64_t start = lab_symbol("full.so", hidden[i]);
 		expect_name("full.so", start, hidden[i]);
@@ -307,7 +307,7 @@ static void test_extent_is_limited(void **state)
 {
 	(void)state;
 	enum { MOST = 4096 };
-	lab_run("$CC -shared -nostdlib $S/extents.S -o full.so");
+	lab_run("$CC -shared -nostdlib \"$S/extents.S\" -o full.so");
 	uint64_t far = lab_symbol("full.so", "far");
 	expect_name("full.so", far + MOST - 4, "far");
 	expect_nameless("full.so", far + MOST, far + MOST);
@@ -331,7 +331,7 @@ static void test_separate_debug_files(void **state)
 	(void)state;
 	static const char *const builds[] = { "-Wl,--build-id=none", "-Wl,--build-id=sha1" };
 	for (size_t i = 0; i < 2; i++) {
-		lab_run("rm -rf .debug other && gcc -g -O2 %s $S/inlines.c -o full", builds[i]);
+		lab_run("rm -rf .debug other && gcc -g -O2 %s \"$S/inlines.c\" -o full", builds[i]);
 		uint64_t address = lab_mark("full", 1).address;
 		lab_run("objcopy --only-keep-debug full part.debug && strip full -o part && "
 			"objcopy --add-gnu-debuglink=part.debug part");
@@ -342,7 +342,7 @@ static void test_separate_debug_files(void **state)
 		lab_run("mkdir other && ln -s ../part other/part");
 		expect_separate("other/part", address, true);
 		/* A debug file with this name that belongs to another program is not used. */
-		lab_run("gcc -g -O1 %s $S/clones.c -o wrong && objcopy --only-keep-debug wrong .debug/part.debug",
+		lab_run("gcc -g -O1 %s \"$S/clones.c\" -o wrong && objcopy --only-keep-debug wrong .debug/part.debug",
 			builds[i]);
 		expect_separate("part", address, false);
 	}
@@ -352,7 +352,7 @@ static void test_separate_debug_files(void **state)
 static void test_mini_debug_info(void **state)
 {
 	(void)state;
-	lab_run("gcc -O2 $S/inlines.c -o full && strip full -o mini && objcopy -S --keep-symbol=helper full names && "
+	lab_run("gcc -O2 \"$S/inlines.c\" -o full && strip full -o mini && objcopy -S --keep-symbol=helper full names && "
 		"xz -k names && objcopy --add-section .gnu_debugdata=names.xz mini");
 	struct profile *profile = lab_symbolized("mini", lab_mark("full", 2).address);
 	lab_expect(profile, 0, "helper", NULL, 0);
@@ -365,7 +365,7 @@ static void test_plt_stubs(void **state)
 	static const char *const flags[] = { "gcc -O2", "gcc -O2 -fcf-protection -Wl,-z,ibtplt", "gcc -O2 -no-pie",
 					     "gcc -O2 -Wl,-z,lazy", "clang -O2" };
 	for (size_t f = 0; f < sizeof(flags) / sizeof(flags[0]); f++) {
-		lab_run("%s $S/inlines.c -o plt", flags[f]);
+		lab_run("%s \"$S/inlines.c\" -o plt", flags[f]);
 		/* objdump prints the stubs' addresses. */
 		char *text = lab_output("objdump -d plt | sed -n 's/^\\([0-9a-f]*\\) <qsort@plt>:$/\\1/p'");
 		assert_true(text[0] != 0);
@@ -381,8 +381,8 @@ static void test_damaged_debug_info(void **state)
 	(void)state;
 	static const char *const sections[] = { ".debug_info",     ".debug_abbrev", ".debug_line",
 						".debug_rnglists", ".debug_str",    ".debug_aranges" };
-	lab_run("gcc -g -O2 $S/inlines.c -o whole && head -c 3000 /dev/zero | tr '\\0' '\\377' > ones && "
-		"head -c 3000 $S/inlines.c > text");
+	lab_run("gcc -g -O2 \"$S/inlines.c\" -o whole && head -c 3000 /dev/zero | tr '\\0' '\\377' > ones && "
+		"head -c 3000 \"$S/inlines.c\" > text");
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		static const char *const fillings[] = { "ones", "text" };
 		for (size_t f = 0; f < 2; f++) {
@@ -399,7 +399,7 @@ static void test_damaged_debug_info(void **state)
 static void test_flipped_bytes(void **state)
 {
 	(void)state;
-	lab_run("gcc -g -O2 $S/inlines.c -o whole");
+	lab_run("gcc -g -O2 \"$S/inlines.c\" -o whole");
 	uint64_t address = lab_mark("whole", 1).address, state_bits = 1;
 	uint64_t end, first = lab_section("whole", ".debug_aranges", &end);
 	for (int round = 0; round < 60; round++) {

@@ -144,7 +144,7 @@ static void test_file_that_is_no_elf(void **state)
 static void test_other_build_id(void **state)
 {
 	(void)state;
-	lab_run("$CC -g -Wl,--build-id=0x0102030405060708 $S/inlines.c -o dated");
+	lab_run("$CC -g -Wl,--build-id=0x0102030405060708 \"$S/inlines.c\" -o dated");
 	for (uint8_t last = 7; last <= 8; last++) {
 		struct profile *profile = lab_profile("dated");
 		profile->modules[0].build_id_bytes = 8;
@@ -166,7 +166,7 @@ static void test_other_build_id(void **state)
 static void test_what_is_named_stays(void **state)
 {
 	(void)state;
-	lab_run("$CC -g -O2 $S/inlines.c -o inlines");
+	lab_run("$CC -g -O2 \"$S/inlines.c\" -o inlines");
 	struct profile *profile = lab_profile("inlines");
 	struct profile_function function = { .name = add_string(profile, "outer"),
 					     .linkage = add_string(profile, "outer") };
@@ -210,7 +210,7 @@ static void test_options(void **state)
 {
 	(void)state;
 	struct progress progress = { 0 };
-	lab_run("$CC -g -O2 $S/inlines.c -o inlines");
+	lab_run("$CC -g -O2 \"$S/inlines.c\" -o inlines");
 	struct profile *profile = profile_new();
 	add_module(profile, "/in/a/container/inlines", MODULE_FILE);
 	profile_add_location(profile, 0, lab_mark("inlines", 2).address);
