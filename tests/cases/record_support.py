@@ -371,6 +371,7 @@ def record_held(backend, folder, command, *conditions, resource=None):
 	"""Records a program that waits for input, as hold() of hold.h does, and lets it go on each time that its profile fulfils the next condition: then the
 	recorder has read the stack, and what is above the copy of it, as they were."""
 	path = folder / "out.data"
+	assert not path.exists(), "an older profile would fulfil the conditions"
 	words = ["record", "-o", path, "--backend", backend, "-r", resource or COUNTED[backend][1], "--", *command]
 	recorder = subprocess.Popen([CPPROF, *words], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	recorded = Recorded(subprocess.CompletedProcess(command, None), path)

@@ -169,6 +169,8 @@ def test_page_faults_and_allocations(tmp_path):
 	program = "import sys; sys.path.insert(0, sys.argv[1]); import shares; shares.begin()\n" \
 		"def fill(n): return bytearray(n)\ndef main():\n for _ in range(50): fill(4 << 20)\nmain()"
 	command = [PYTHON, "-c", program, str(SHARES.parent)]
-	assert below(folded(record_held("bpf", tmp_path, command, started, resource="page-faults/1").path), "main", "fill") > 10
-	paths = folded(record_held("preload", tmp_path, command, started, resource="alloc-bytes/65536").path)
+	for backend in ("bpf", "preload"):
+		(tmp_path / backend).mkdir()
+	assert below(folded(record_held("bpf", tmp_path / "bpf", command, started, resource="page-faults/1").path), "main", "fill") > 10
+	paths = folded(record_held("preload", tmp_path / "preload", command, started, resource="alloc-bytes/65536").path)
 	assert abs(below(paths, "main", "fill") - 50 * (4 << 20) // 65536) <= 1 # one boundary, at a random position, in each 65,536 bytes

@@ -352,7 +352,8 @@ static void test_separate_debug_files(void **state)
 static void test_mini_debug_info(void **state)
 {
 	(void)state;
-	lab_run("gcc -O2 \"$S/inlines.c\" -o full && strip full -o mini && objcopy -S --keep-symbol=helper full names && "
+	lab_run("gcc -O2 \"$S/inlines.c\" -o full && strip full -o mini && objcopy -S --keep-symbol=helper full names "
+		"&& "
 		"xz -k names && objcopy --add-section .gnu_debugdata=names.xz mini");
 	struct profile *profile = lab_symbolized("mini", lab_mark("full", 2).address);
 	lab_expect(profile, 0, "helper", NULL, 0);
