@@ -63,6 +63,7 @@ NEEDS = {
     "heaptrack": ("heaptrack", None),
     "java": ("openjdk-17-jdk-headless", lambda: shutil.which("javac")),
     "luajit": ("luajit", None),
+    "llvm-cov-14": ("llvm-14", None),
     "llvm-profdata-14": ("llvm-14", None),
     "llvm-profdata-19": ("llvm-19", None),
     "musl-gcc": ("musl-tools", None),

@@ -106,6 +106,7 @@ def test_gcc_counts_lines_as_gcov_does(tmp_path, name):
 	assert [line for line, count in ours.items() if count == 0 and expected.get(line, 0) > 0] == []
 
 
+@pytest.mark.needs("llvm-cov-14")
 @pytest.mark.parametrize("hooks", ["clang", "clang-all-blocks"])
 def test_clang_counts_lines_as_one_of_the_gcovs_does(tmp_path, hooks):
 	"""The two gcovs differ in the part of a statement that they charge to a line."""
@@ -117,7 +118,7 @@ def test_clang_counts_lines_as_one_of_the_gcovs_does(tmp_path, hooks):
 	assert {text.strip() for _, _, text in different.values()} <= {"}", "c;", "if (r == 0)"}, different
 
 
-@pytest.mark.parametrize("hooks", HOOKS)
+@pytest.mark.parametrize("hooks", [pytest.param(hooks, marks=pytest.mark.needs("llvm-cov-14") if hooks.startswith("clang") else ()) for hooks in HOOKS])
 def test_lines_have_the_counts_that_they_state(tmp_path, hooks):
 	"""Loops without a condition or on one line, and conditions of several lines or with calls: the counts are those that the source states, and those of
 	the compiler's gcov."""
