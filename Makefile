@@ -104,6 +104,7 @@ dist:
 	@echo "$(BUILD)/cpprof-$(VERSION).tar.gz"
 
 clean:
+	@[ ! -L $(BUILD)/check ] || rm -rf "$$(readlink $(BUILD)/check)" # see prepare_folder in tools/run_tests
 	@rm -rf $(BUILD)
 
 help:

@@ -106,4 +106,4 @@ def pytest_collection_modifyitems(items):
             if mark.name in ("measured", "long"):
                 assert len(mark.args) == 1 and isinstance(mark.args[0], str), f"{item.nodeid}: the mark `{mark.name}` needs its reason"
             elif mark.name == "needs":
-                assert mark.args and set(mark.args) <= NEEDS.keys(), f"{item.nodeid}: `needs` knows {sorted(NEEDS)}"
+                assert mark.args and set(mark.args) <= NEEDS.keys(), f"{item.nodeid}: `needs` takes the names {sorted(NEEDS)}"

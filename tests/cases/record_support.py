@@ -45,7 +45,7 @@ def perf_refusal():
 needs_perf = pytest.mark.skipif(perf_refusal() is not None, reason=f"perf events are refused here: {perf_refusal()}")
 
 # A test that samples each event, or the kernel's: the rings of an unprivileged user are too small, and may not show what happens in the kernel.
-needs_whole_perf = pytest.mark.skipif(perf_refusal() is not None or os.geteuid() != 0, reason="perf has no limits for root alone")
+needs_whole_perf = pytest.mark.skipif(perf_refusal() is not None or os.geteuid() != 0, reason="perf limits the rings and the events of users other than root")
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from record_support import (CPPROF, Recorded, build, check_amounts, have, hits, needs_bpf, record, run_cpprof, show)
+from record_support import (CPPROF, Recorded, build, check_amounts, hits, needs_bpf, record, run_cpprof, show)
 from user_support import only_root, open_folder, unprivileged
 
 pytestmark = needs_bpf

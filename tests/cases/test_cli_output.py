@@ -8,7 +8,7 @@ import subprocess
 import termios
 
 import pytest
-from cli_support import CPPROF, SECONDS_ALLOWED, done, run
+from cli_support import CPPROF, SECONDS_ALLOWED, done
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")

@@ -3,7 +3,6 @@ recorded. Also tests what the library adds to these programs."""
 import os
 import stat
 import subprocess
-from pathlib import Path
 
 import pytest
 from hooks_support import HOOKS, Callgrind, Counted, Program, by_base_name, counted_calls, differences

@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from record_support import BUILD, PROGRAMS, REPOSITORY, have
+from record_support import BUILD, PROGRAMS, REPOSITORY
 
 LIBRARY = BUILD / "src/collect/agent/libcpprof.so"
 PRELOADED = BUILD / "src/collect/agent/libcpprof-preload.so"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import user_support
 from measuring import between, near
-from record_support import BUILD, CPPROF, Recorded, await_program, build, check_truths, hits, record, run_cpprof, show
+from record_support import CPPROF, Recorded, await_program, build, check_truths, hits, record, run_cpprof, show
 from user_support import is_root, only_root, open_folder, paranoid
 
 MEASURED = pytest.mark.measured("CPU time is compared with the clock of the program")

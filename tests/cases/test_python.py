@@ -37,7 +37,7 @@ def folded(path, *options):
 
 
 def started(recorded):
-	"""Condition of record_held: the recorder knows the interpreter."""
+	"""Condition of record_held: the recorder has recognized the interpreter."""
 	return any("begin" in path for path in folded(recorded.path))
 
 

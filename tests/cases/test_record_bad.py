@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from measuring import between
-from record_support import BUILD, CPPROF, Recorded, build, folded, hits, needs_bpf, needs_perf, record, run_cpprof
+from record_support import CPPROF, Recorded, build, folded, hits, needs_bpf, needs_perf, record, run_cpprof
 from user_support import PARANOID, is_root, open_folder, paranoid, unprivileged
 
 

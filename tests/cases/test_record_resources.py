@@ -3,7 +3,7 @@ import re
 
 import pytest
 from measuring import between, near
-from record_support import agrees, build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show
+from record_support import build, check_truths, hits, needs_perf, record, record_well, run_cpprof, show
 
 pytestmark = [needs_perf, pytest.mark.measured("counts of the kernel are compared with those of the program, whose readings are not simultaneous")]
 

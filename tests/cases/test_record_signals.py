@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from record_support import CPPROF, build
+from record_support import CPPROF
 
 SECONDS_ALLOWED = 60
 

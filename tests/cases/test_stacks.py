@@ -5,11 +5,10 @@ import itertools
 import os
 import re
 import subprocess
-import time
 
 import pytest
 from measuring import between
-from record_support import (BACKENDS, BUILD, COUNTED, CPPROF, PROGRAMS, SECONDS_ALLOWED, Recorded, agrees, build, build_counted, check_counted,
+from record_support import (BACKENDS, BUILD, PROGRAMS, agrees, build, build_counted, check_counted,
 	events_of, hits, holds, most_by_chance, needs_bpf, needs_whole_perf, of_work, record, record_counted, record_held, run_cpprof, show, truths)
 
 LEVELS = ["-O0", "-O1", "-O2", "-O3"]
@@ -207,8 +206,8 @@ NO_TAILS = ["-fno-optimize-sibling-calls", "-fno-inline"]
 @pytest.mark.parametrize("backend, level, depth", [*on("perf", [("-O0", 5000), ("-O2", 5000)]), *on("bpf", [("-O2", 1000), ("-O2", 5000)]),
 	*on("preload", [("-O2", 1000), ("-O2", 5000)])])
 def test_deep_recursion(tmp_path, backend, level, depth):
-	"""bpf and preload walk 1000 frames at the event. A deeper stack than that, and than a copy, is completed from the target's memory. What is
-	remembered of an earlier one does not replace it."""
+	"""bpf and preload walk 1000 frames at the event. A deeper stack than that, and than a copy, is completed from the target's memory, and
+	not from an earlier stack."""
 	program = build_counted(backend, "recursion.c", *NO_TAILS, event_us=5000, level=level)
 	recorded = record_held(backend, tmp_path, [program, "held", str(depth)], *totals_of(2, 4, 6))
 	paths = check_counted(recorded, 6)
@@ -331,7 +330,7 @@ def test_exec_and_start(tmp_path, backend):
 	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
 	paths = recorded.paths()
 	assert ("_start",) in paths and (not IS_ROOT or "[kernel: exec or exit]" in {path[0] for path in paths}), show(paths)
-	# perf copies no stack if the page fault is one of the stack itself. What it read later may have changed.
+	# perf copies no stack if the page fault is one of the stack itself. The memory that it reads later may have changed.
 	broken = {path: count for path, count in paths.items() if path[0] == "[incomplete stack]"}
 	assert backend == "perf" or not broken, show(broken)
 	assert not any(len(path) == 1 or path[1] == "_start" for path in broken), show(broken)

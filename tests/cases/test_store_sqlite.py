@@ -1,6 +1,5 @@
 """Stores on SQLite: what is in their file, and files that are damaged or somebody else's."""
 import re
-import shutil
 import sqlite3
 import subprocess
 

@@ -49,4 +49,4 @@ def test_attempts_rows_and_needs(tmp_path):
 def test_marks_without_reasons_are_refused(tmp_path):
     for text in ("@pytest.mark.long\ndef test_it(): pass", "@pytest.mark.needs('nothing known')\ndef test_it(): pass"):
         run = pytest_of(tmp_path, f"import pytest\n{text}\n")
-        assert run.returncode != 0 and "the mark `long` needs its reason" in run.stdout + run.stderr or "`needs` knows" in run.stdout + run.stderr, run.stdout
+        assert run.returncode != 0 and "the mark `long` needs its reason" in run.stdout + run.stderr or "`needs` takes the names" in run.stdout + run.stderr, run.stdout
