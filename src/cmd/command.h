@@ -69,6 +69,16 @@ enum { OPTION_MEMORY = 900 };
 			"Fail where more than SIZE of memory is needed (512M, 4G); 0: no limit", "1G" \
 	}
 
+/* A command that names addresses has this row; subject.h reads it. */
+enum { OPTION_NAMING_TIME = OPTION_MEMORY + 1 };
+#define ROW_NAMING_TIME                                                                                                \
+	{                                                                                                              \
+		OPTION_NAMING_TIME, 0, "naming-time", "S",                                                             \
+			"Spend at most S seconds of CPU time on names, beyond what files of their size need; ^C ends " \
+			"naming at once",                                                                              \
+			"10"                                                                                           \
+	}
+
 #define TASK_RECORD "Record"
 #define TASK_BUILD "Instrument sources"
 #define TASK_READ "Read"

@@ -4,6 +4,7 @@
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/rows.h"
+#include "cmd/subject.h"
 #include "frames/name_again.h"
 #include "profile/findings.h"
 #include "profile_file/writer.h"
@@ -36,7 +37,7 @@ static int write_profile(const struct invocation *invocation, const char *output
 static void say_findings(const struct invocation *invocation)
 {
 	static const enum finding_code codes[] = { FINDING_DOWNLOADS_FAILED, FINDING_DEBUG_FILES_LACKING,
-						   FINDING_NAMES_MISSING };
+						   FINDING_NAMING_INTERRUPTED, FINDING_NAMES_MISSING };
 	const struct profile *profile = invocation->profile;
 	for (size_t code = 0; code < sizeof(codes) / sizeof(codes[0]); code++)
 		for (size_t i = 0; i < profile->finding_count; i++)
@@ -68,12 +69,14 @@ static int report(const struct invocation *invocation, const struct name_again *
 
 static int run(struct invocation *invocation)
 {
-	const struct frames_options options = { .progress = show_naming, .download = progress_download };
+	struct frames_options options = { .progress = show_naming, .download = progress_download };
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	struct name_again result;
 	struct error error = { 0 };
 	if (!output && strcmp(invocation->profile_path, "-") == 0)
 		return usage_error(invocation, "a profile from standard input needs an output (-o FILE)");
+	if (take_naming_time(invocation, &options.limits.cpu_ns, &error) < 0)
+		return failure_of(invocation, &error);
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	int status = frames_name_again(invocation->profile, &options, &result, &error);
 	progress_end();
@@ -87,6 +90,7 @@ static const char *const usage[] = { "[-o FILE] [FILE]", NULL };
 static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  "the file that was read" },
+	ROW_NAMING_TIME,
 	ROW_MEMORY,
 	{ 0 },
 };

@@ -471,6 +471,7 @@ static const struct command_option options[] = {
 	  "With --instrumented: write gmon.out files too, beside the profile, one for each loaded object, for gprof",
 	  NULL },
 	SUBJECT_NO_KERNEL_OPTION,
+	ROW_NAMING_TIME,
 	SUBJECT_BACKEND_OPTION,
 	{ 0 },
 };

@@ -125,6 +125,17 @@ static int take_duration(const struct invocation *invocation, struct record_opti
 	return 0;
 }
 
+int take_naming_time(const struct invocation *invocation, uint64_t *cpu_ns, struct error *error)
+{
+	const double most_s = 1e6;
+	const char *word = option_value(invocation, OPTION_NAMING_TIME);
+	double seconds = word ? positive_number(word) : 0;
+	if (seconds < 0 || seconds > most_s)
+		return error_set(error, ERROR_USAGE, "'%s' is not a number of seconds (--naming-time 60)", word);
+	*cpu_ns = (uint64_t)(seconds * NS_PER_S);
+	return 0;
+}
+
 /* Reads the resources and the target: a command, processes, or the whole machine. */
 static int take_subject(const struct invocation *invocation, struct record_options *options, struct error *error)
 {
@@ -134,7 +145,8 @@ static int take_subject(const struct invocation *invocation, struct record_optio
 	options->no_kernel = option_given(invocation, SUBJECT_NO_KERNEL);
 	const char *how = option_given(invocation, SUBJECT_PID) ? "-p" : "--comm";
 	if (take_resources(invocation, options, error) < 0 || take_processes(invocation, options, error) < 0 ||
-	    take_duration(invocation, options, error) < 0)
+	    take_duration(invocation, options, error) < 0 ||
+	    take_naming_time(invocation, &options->naming.cpu_ns, error) < 0)
 		return error->code;
 	if (attaches(invocation) && options->command)
 		return error_set(error, ERROR_USAGE, "%s cannot be combined with a command (give one of them)", how);

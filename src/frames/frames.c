@@ -118,6 +118,16 @@ static int name_by_addresses(struct frames_naming *naming, enum frame_kind kind,
 	return status;
 }
 
+static void report_failure(struct profile *profile, const struct frames_failure *failure, size_t count)
+{
+	if (failure->cause->is_interruption)
+		finding_add(profile, FINDING_NAMING_INTERRUPTED, count,
+			    "naming was interrupted: {# address has|# addresses have} no name");
+	else
+		finding_add(profile, FINDING_FILE_UNREADABLE, count, "%s (%s)", failure->detail.message,
+			    failure->cause->remedy);
+}
+
 static int name_module(struct frames_naming *naming, struct naming_jail *jail, uint32_t module,
 		       const uint32_t *locations, size_t count)
 {
@@ -126,14 +136,11 @@ static int name_module(struct frames_naming *naming, struct naming_jail *jail, u
 		return name_as_one(naming, module, locations, count);
 	struct frames_failure failure = { 0 };
 	int status = naming_jail_name(jail, provider, module, locations, count, &failure);
-	if (status == 0 && failure.cause) {
-		finding_add(naming->profile, FINDING_FILE_UNREADABLE, count, "%s (%s)", failure.detail.message,
-			    failure.cause->remedy);
-		status = naming->profile->findings_error;
-	}
-	if (status == 0 && failure.cause)
-		status = name_by_addresses(naming, provider->kind, module, locations, count);
-	return status;
+	if (status < 0 || !failure.cause)
+		return status;
+	report_failure(naming->profile, &failure, count);
+	status = naming->profile->findings_error;
+	return status < 0 ? status : name_by_addresses(naming, provider->kind, module, locations, count);
 }
 
 static int name_modules(struct frames_naming *naming, struct naming_jail *jail, const struct unnamed *unnamed)

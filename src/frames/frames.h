@@ -14,10 +14,10 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* The limits of naming one module; 0: 2 GB, and 60 s of CPU time. */
+/* The limits of naming. */
 struct frames_limits {
-	uint64_t memory_bytes;
-	uint64_t cpu_ns;
+	uint64_t memory_bytes; /* for one module; 0: 2 GB */
+	uint64_t cpu_ns;       /* CPU time for all modules, beyond 100 ns for each byte of their files; 0: 10 s */
 };
 
 struct frames_options {

@@ -195,6 +195,7 @@ static void settle_frames(const struct again *again)
 static void forget(struct profile *profile)
 {
 	findings_remove(profile, FINDING_NAMES_MISSING, "");
+	findings_remove(profile, FINDING_NAMING_INTERRUPTED, "");
 	findings_remove(profile, FINDING_DOWNLOADS_FAILED, "");
 	findings_remove(profile, FINDING_DEBUG_FILES_LACKING, "");
 	nameless_forget_remedies(profile);

@@ -18,7 +18,8 @@
 
 /* A reason why a provider could not name a module. Each provider has one list of them. */
 struct frames_cause {
-	const char *remedy; /* advice for the user: "record again" */
+	const char *remedy;   /* advice for the user: "record again" */
+	bool is_interruption; /* the user asked to end: it concerns all files */
 };
 
 /* The naming of one profile, shared by the providers. */

@@ -57,6 +57,13 @@ static int split(struct reading *reading, size_t size)
 	}
 }
 
+/* Returns the next place that is in no hole of the file, or -1 if nothing follows. */
+static off_t data_from(int fd, off_t at)
+{
+	off_t data = lseek(fd, at, SEEK_DATA);
+	return data >= 0 || errno == ENXIO ? data : at; /* some file systems report no holes */
+}
+
 int text_lines_read(int fd, text_line_take *take, void *context)
 {
 	struct reading *reading = calloc(1, sizeof(*reading));
@@ -64,6 +71,9 @@ int text_lines_read(int fd, text_line_take *take, void *context)
 	if (reading)
 		*reading = (struct reading){ .take = take, .context = context };
 	for (off_t at = 0; status == 0;) {
+		at = data_from(fd, at);
+		if (at < 0)
+			break;
 		ssize_t got = pread(fd, reading->bytes, READ_BYTES, at);
 		if (got < 0 && errno == EINTR)
 			continue;

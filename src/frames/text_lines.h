@@ -9,7 +9,7 @@
 typedef int text_line_take(void *context, const char *line, size_t length);
 
 /* Passes the lines of a file to `take`, from the file's beginning, whatever the descriptor's position is. A line is cut after
- * 16 KB; a last line without a newline is left out. Returns 0, an error of `take`, ERROR_MEMORY, or ERROR_SYSTEM with errno
+ * 16 KB; a last line without a newline is left out, and so are holes of the file. Returns 0, an error of `take`, ERROR_MEMORY, or ERROR_SYSTEM with errno
  * set. */
 int text_lines_read(int fd, text_line_take *take, void *context);
 

@@ -157,6 +157,8 @@
 	/* readers */ \
 	X(FILE_UNREADABLE, "file-unreadable", WARNING, INFO, "address", \
 	  "The functions of this file have no names.") \
+	X(NAMING_INTERRUPTED, "naming-interrupted", WARNING, CLOSING, "address", \
+	  "A signal ended the recorder's last work; 'cpprof name' adds the names to the profile.") \
 	X(NAMES_MISSING, "names-missing", WARNING, CLOSING, "hit", \
 	  "The functions of this file are shown by their addresses. Once its debug symbols are there, 'cpprof name' adds their " \
 	  "names to the profile.") \

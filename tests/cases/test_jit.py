@@ -26,6 +26,15 @@ def test_names_of_a_perf_map(tmp_path, backend):
 	assert {name for name in functions if "first" in name or "second" in name or "stale" in name} == {"first", "second", "stale"}
 
 
+@needs_bpf
+def test_perf_map_with_a_hole(tmp_path):
+	"""A map of 4 TB, nearly all of which is a hole, costs no time; the lines behind the hole count."""
+	program = build_counted("bpf", "jit_map.c", "-DHOLE_BYTES=(1LL << 42)", event_us=10000)
+	recorded = record_counted("bpf", tmp_path, [program])
+	forget(recorded)
+	check_counted(recorded, EVENTS)
+
+
 @pytest.mark.parametrize("backend", BACKENDS[:2])
 def test_names_of_a_jitdump(tmp_path, backend):
 	"""The code that an address had when it ran counts; moved code keeps its name and lines, inlined functions are frames, and calls have lines."""

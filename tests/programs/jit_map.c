@@ -69,6 +69,11 @@ int main(int argc, char **argv)
 	if (!map)
 		return 1;
 	fprintf(map, "%lx %x stale\n", (unsigned long)memory, 4096);
+#ifdef HOLE_BYTES
+	if (fseeko(map, HOLE_BYTES, SEEK_CUR)) /* the file has no data there */
+		return 1;
+	fprintf(map, "\n");
+#endif
 	for (int i = 0; i < FUNCTIONS; i++) {
 		memcpy(memory + i * FUNCTION_BYTES, code, sizeof(code));
 		if (names[i])

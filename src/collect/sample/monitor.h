@@ -27,6 +27,7 @@
 
 #include "base/error.h"
 #include "collect/sample/process_list.h"
+#include "frames/frames.h"
 #include "resources/resources.h"
 
 struct causal_director;
@@ -65,6 +66,7 @@ struct record_options {
 	const struct record_apart *apart;
 	/* Reports the progress of naming addresses, for a terminal; may be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
+	struct frames_limits naming;
 	/* Reports that a debug file is downloaded: frames_options.download. NULL: none is. */
 	void (*download)(void *context, const char *path, uint64_t done, uint64_t total);
 	/* Reports, about once a second while the target runs, what was taken so far; may be NULL. */

@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 
 #include "collect/sample/clock.h"
 #include "collect/sample/destination.h"
 #include "collect/sample/kernel_symbols.h"
 #include "collect/sample/priority.h"
 #include "collect/sample/run.h"
+#include "collect/sample/target_signals.h"
 #include "frames/frames.h"
 #include "frames/missing_names.h"
 #include "profile/findings.h"
@@ -108,6 +110,14 @@ static void report_download(void *context, const char *path, uint64_t done, uint
 	run->options->download(run->options->context, path, done, total);
 }
 
+/* Takes the signals that came until now: they asked to end the recording. The next one asks to end the naming, too. */
+static void forget_signals(const struct run *run)
+{
+	struct signalfd_siginfo info;
+	while (run->signal_fd >= 0 && target_signals_next(run->signal_fd, &info))
+		;
+}
+
 /* Names the addresses while the files are still those that ran, so that reading the profile needs no
  * files. */
 static void name_addresses(struct run *run)
@@ -118,9 +128,11 @@ static void name_addresses(struct run *run)
 					.progress = report_progress,
 					.download = run->options->download ? report_download : NULL,
 					.context = run,
+					.limits = run->options->naming,
 					.times = times,
 					.time_count = times ? run->recorder.profile->location_count : 0 };
 	struct error error;
+	forget_signals(run);
 	int status = frames_name_profile(run->recorder.profile, &names, &error);
 	if (status == 0)
 		status = missing_names_add(run->recorder.profile, &run->leaf_hits);

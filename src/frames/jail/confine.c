@@ -107,12 +107,22 @@ static int set_limits(const struct confinement *confinement)
 /* The range in which systemd gives services users of their own. These are not stored anywhere. */
 enum { OWN_USER_FIRST = 61184, OWN_USERS = 4336 };
 
+/* The kernel's list of capabilities (capget). */
+static bool has_capability(int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	return syscall(SYS_capget, &header, data) == 0 &&
+	       (data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability));
+}
+
 /* Root becomes a user who owns nothing. Root of a user namespace may be its only user: then the capabilities are all that there is to
- * drop. */
+ * drop. So they are where root may not end processes of other users: the recorder must be able to end this one. */
 static int become_nobody(void)
 {
 	uid_t user = OWN_USER_FIRST + (uid_t)getpid() % OWN_USERS;
-	bool may_change = geteuid() == 0 && setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0;
+	bool may_change = geteuid() == 0 && has_capability(CAP_KILL) && setgroups(0, NULL) == 0 &&
+			  setresgid(user, user, user) == 0;
 	return may_change && setresuid(user, user, user) < 0 && errno != EINVAL ? -1 : 0;
 }
 
@@ -123,6 +133,9 @@ static int become_caller(void)
 	gid_t group;
 	if (!file_place_caller(&user, &group))
 		return 0;
+	errno = EPERM;
+	if (!has_capability(CAP_KILL))
+		return -1; /* nobody could end this process */
 	if (setgroups(0, NULL) < 0 || setresgid(group, group, group) < 0 || setresuid(user, user, user) < 0)
 		return -1;
 	const struct passwd *entry = getpwuid(user);

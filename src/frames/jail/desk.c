@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -39,7 +40,22 @@ static bool may_give(int fd)
 	       elf_image_read(fd, magic, sizeof(magic), 0) == sizeof(magic) && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-static int send_opened(int socket, int fd, int number)
+void desk_count(struct desk_files *files, int fd)
+{
+	enum { BLOCK_BYTES = 512, FILES_MAX = sizeof(files->seen) / sizeof(files->seen[0]) };
+	struct stat status;
+	if (fd < 0 || fstat(fd, &status) < 0 || files->count == FILES_MAX)
+		return;
+	for (size_t i = 0; i < files->count; i++)
+		if (files->seen[i].device == status.st_dev && files->seen[i].inode == status.st_ino)
+			return;
+	files->seen[files->count].device = status.st_dev;
+	files->seen[files->count++].inode = status.st_ino;
+	uint64_t stored = (uint64_t)status.st_blocks * BLOCK_BYTES, size = (uint64_t)status.st_size;
+	files->bytes += stored < size ? stored : size;
+}
+
+static int send_opened(struct desk *desk, int socket, int fd, int number)
 {
 	int32_t answer = fd >= 0 ? 0 : number;
 	if (fd >= 0 && !may_give(fd)) {
@@ -47,6 +63,7 @@ static int send_opened(int socket, int fd, int number)
 		fd = -1;
 		answer = EACCES;
 	}
+	desk_count(desk->files, fd);
 	int status = wire_send(socket, WIRE_OPENED, &answer, sizeof(answer), fd);
 	if (fd >= 0)
 		close(fd);
@@ -73,12 +90,12 @@ int desk_serve(struct desk *desk, int socket, const struct wire_message *request
 		if (!read_path(request, path))
 			return ERROR_CORRUPT;
 		fd = path_open_regular(path);
-		return send_opened(socket, fd, errno);
+		return send_opened(desk, socket, fd, errno);
 	case WIRE_OPEN_BUILD_ID:
 		if (!desk->download || desk->downloads++ >= DOWNLOADS_MAX)
-			return send_opened(socket, -1, ENOENT);
+			return send_opened(desk, socket, -1, ENOENT);
 		fd = download_get(desk->download, request->bytes, request->size);
-		return send_opened(socket, fd, ENOENT);
+		return send_opened(desk, socket, fd, ENOENT);
 	case WIRE_READ_LINK:
 		return read_path(request, path) ? send_link(socket, path) : ERROR_CORRUPT;
 	default:

@@ -3,13 +3,29 @@
 #define FRAMES_JAIL_DESK_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "frames/jail/download.h"
 #include "frames/jail/wire.h"
 
+/* The files of a jail: each counts once, however often it is opened. */
+struct desk_files {
+	uint64_t bytes; /* that they take on their disks: holes do not count */
+	size_t count;
+	struct {
+		dev_t device;
+		ino_t inode;
+	} seen[256]; /* further files do not count */
+};
+
+/* Counts a file; -1: none. */
+void desk_count(struct desk_files *files, int fd);
+
 struct desk {
 	size_t served;             /* requests of one module */
 	size_t downloads;          /* files among them that were requested of servers */
+	struct desk_files *files;  /* not owned */
 	struct download *download; /* not owned; NULL: nothing is downloaded */
 };
 

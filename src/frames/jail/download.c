@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "frames/jail/download_client.h"
+#include "frames/jail/interruption.h"
 #include "profile/findings.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -62,7 +63,7 @@ struct client {
 	int socket;
 	uint64_t started_ns, moved_ns; /* moved: when the last bytes arrived */
 	uint64_t done;
-	sigset_t pending; /* signals that were pending before */
+	struct interruption interruption;
 };
 
 static uint64_t now_ns(void)
@@ -156,24 +157,12 @@ static int receive(const struct client *client, struct download_message *message
 	return -1;
 }
 
-/* Returns whether somebody asks this process to end, by a signal that it holds back while it completes its work. */
-static bool is_asked_to_end(const struct client *client)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
-	sigset_t pending;
-	sigpending(&pending);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
-		if (sigismember(&pending, ending[i]) > 0 && sigismember(&client->pending, ending[i]) <= 0)
-			return true;
-	return false;
-}
-
 /* Returns why the download must end now, or NULL. */
 static const char *reason_to_end(const struct client *client, char *text, size_t bytes)
 {
 	const struct download_limits *limits = &client->download->limits;
 	uint64_t now = now_ns();
-	if (is_asked_to_end(client))
+	if (interruption_came(&client->interruption))
 		return "it was interrupted";
 	if (now - client->moved_ns > limits->stall_ns)
 		snprintf(text, bytes, "nothing arrived for %g s", (double)limits->stall_ns / (double)NS_PER_S);
@@ -255,7 +244,7 @@ int download_get(struct download *download, const uint8_t *build_id, size_t byte
 		return ERROR_NOT_FOUND;
 	if (download->is_over)
 		return fail(download, ERROR_UNSUPPORTED, true, download->reason);
-	sigpending(&client.pending);
+	interruption_begin(&client.interruption);
 	if (start(&client, &job) < 0)
 		return fail(download, ERROR_SYSTEM, true, strerror(errno));
 	int result = converse(&client);

@@ -19,12 +19,15 @@
 #include "frames/jail/wire.h"
 
 #define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
 
 enum {
-	CPU_S = 60,         /* for one file */
-	CHILD_CPU_S = 600,  /* for one child; a new one follows */
-	SHORTEST_CPU_S = 1, /* after files that exceeded the time */
-	SEND_S = 20,        /* the child must read within this time */
+	BUDGET_S = 10,
+	/* Naming takes this time for a file, and for each byte of it: with debug information about 20 ns on a machine of 2020. */
+	FILE_MS = 5,
+	BYTE_NS = 100,
+	CHILD_CPU_S = 600, /* for one child; a new one follows */
+	SEND_S = 20,       /* the child must read within this time */
 	/* The child may get a small part of a busy processor; then it must not sleep. */
 	WALL_PER_CPU = 20,
 	WALL_S = 60,
@@ -37,10 +40,11 @@ void jail_init(struct jail *jail, const struct frames_limits *limits, void *cont
 	*jail = (struct jail){
 		.context = context,
 		.socket = -1,
-		.cpu_ns = limits->cpu_ns ? limits->cpu_ns : CPU_S * NS_PER_S,
+		.budget_ns = limits->cpu_ns ? limits->cpu_ns : BUDGET_S * NS_PER_S,
 		.memory_bytes = limits->memory_bytes ? limits->memory_bytes : (uint64_t)MEMORY_MB << 20,
 	};
 	buffer_init(&jail->inbox);
+	interruption_begin(&jail->interruption);
 }
 
 /* Ends the child. Returns its status as of waitpid, or 0 if it had to be killed. */
@@ -89,7 +93,8 @@ struct conversation {
 	struct jail *jail;
 	bool is_ready; /* false: the child is being confined */
 	struct desk desk;
-	uint64_t cpu_end, wall_end;
+	uint64_t bytes_before; /* of the jail's files */
+	uint64_t cpu_began, wall_end;
 };
 
 static void show_progress(struct conversation *talk, const struct wire_message *message)
@@ -101,9 +106,29 @@ static void show_progress(struct conversation *talk, const struct wire_message *
 	talk->jail->progress(talk->jail->context, done);
 }
 
+static uint64_t used_ns(const struct conversation *talk)
+{
+	uint64_t now = cpu_of(talk->jail->child);
+	return now > talk->cpu_began ? now - talk->cpu_began : 0;
+}
+
+/* The time that the files of the task may take before it is charged to the budget. */
+static uint64_t due_ns(const struct conversation *talk)
+{
+	return FILE_MS * NS_PER_MS + BYTE_NS * (talk->jail->files.bytes - talk->bytes_before);
+}
+
 static bool is_over_time(const struct conversation *talk)
 {
-	return cpu_of(talk->jail->child) > talk->cpu_end || clock_ns(CLOCK_MONOTONIC) > talk->wall_end;
+	return used_ns(talk) > due_ns(talk) + talk->jail->budget_ns || clock_ns(CLOCK_MONOTONIC) > talk->wall_end;
+}
+
+static void charge(const struct conversation *talk)
+{
+	uint64_t used = used_ns(talk), due = due_ns(talk), over = used > due ? used - due : 0;
+	struct jail *jail = talk->jail;
+	jail->last_ns = due + jail->budget_ns;
+	jail->budget_ns -= over < jail->budget_ns ? over : jail->budget_ns;
 }
 
 /* The child's time does not pass while it waits for a download, which has a limit of its own. */
@@ -116,8 +141,8 @@ static int serve(struct conversation *talk, const struct wire_message *message)
 	return status;
 }
 
-/* Serves the child until it sends a message of this kind. Returns 0, ERROR_LIMIT (time), or the error of wire_poll or
- * ERROR_CORRUPT: it sent something that was not expected. */
+/* Serves the child until it sends a message of this kind. Returns 0, ERROR_LIMIT (time, or a signal that asks to end), the
+ * error of wire_poll, or ERROR_CORRUPT: it sent something that was not expected. */
 static int await(struct conversation *talk, uint32_t kind, struct wire_message *message)
 {
 	struct jail *jail = talk->jail;
@@ -125,7 +150,8 @@ static int await(struct conversation *talk, uint32_t kind, struct wire_message *
 		int status = wire_poll(jail->socket, &jail->inbox, message);
 		if (status < 0)
 			return status;
-		if (is_over_time(talk))
+		jail->is_interrupted |= talk->is_ready && interruption_came(&jail->interruption);
+		if (jail->is_interrupted || is_over_time(talk))
 			return ERROR_LIMIT;
 		if (status == 0) {
 			struct pollfd ready = { .fd = jail->socket, .events = POLLIN };
@@ -141,14 +167,18 @@ static int await(struct conversation *talk, uint32_t kind, struct wire_message *
 	}
 }
 
-static struct conversation talk_to(struct jail *jail, bool is_ready)
+/* `fd`: of the task's file; -1: it has none. */
+static struct conversation talk_to(struct jail *jail, bool is_ready, int fd)
 {
-	return (struct conversation){ .jail = jail,
-				      .is_ready = is_ready,
-				      .desk = { .download = jail->download },
-				      .cpu_end = cpu_of(jail->child) + jail->cpu_ns,
-				      .wall_end = clock_ns(CLOCK_MONOTONIC) + WALL_PER_CPU * jail->cpu_ns +
-						  WALL_S * NS_PER_S };
+	struct conversation talk = { .jail = jail,
+				     .is_ready = is_ready,
+				     .desk = { .download = jail->download, .files = &jail->files },
+				     .bytes_before = jail->files.bytes,
+				     .cpu_began = cpu_of(jail->child) };
+	desk_count(&jail->files, fd);
+	talk.wall_end =
+		clock_ns(CLOCK_MONOTONIC) + WALL_PER_CPU * (jail->budget_ns + due_ns(&talk)) + WALL_S * NS_PER_S;
+	return talk;
 }
 
 /* --- the child --- */
@@ -165,7 +195,7 @@ static int be_impossible(struct jail *jail, const char *step, int number)
 static int await_ready(struct jail *jail)
 {
 	struct wire_message message;
-	struct conversation talk = talk_to(jail, false);
+	struct conversation talk = talk_to(jail, false, -1);
 	int32_t number = EPROTO;
 	char step[96] = "confining a process";
 	int status = await(&talk, WIRE_READY, &message);
@@ -255,16 +285,14 @@ static uint64_t memory_of(const struct jail *jail)
 int jail_fail(struct jail *jail, const struct jail_request *request, int status, struct error *error)
 {
 	const char *doing = request->task->doing;
-	const uint64_t limit_ns = jail->cpu_ns;
 	if (status == ERROR_SYSTEM)
 		await_end(jail);
 	int ended = end_child(jail);
-	if (status == ERROR_LIMIT) {
-		if (jail->cpu_ns / 2 >= SHORTEST_CPU_S * NS_PER_S)
-			jail->cpu_ns /= 2;
-		return error_set(error, ERROR_LIMIT, "%s '%s' takes more than %g s of CPU time", doing, request->path,
-				 (double)limit_ns / (double)NS_PER_S);
-	}
+	if (status == ERROR_LIMIT && jail->is_interrupted)
+		return error_set(error, ERROR_LIMIT, "%s '%s' was interrupted", doing, request->path);
+	if (status == ERROR_LIMIT)
+		return error_set(error, ERROR_LIMIT, "%s '%s' takes more than %.3g s of CPU time", doing, request->path,
+				 (double)jail->last_ns / (double)NS_PER_S);
 	if (status == ERROR_MEMORY || (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_FAILURE))
 		return error_set(error, ERROR_LIMIT, "%s '%s' takes more than %llu MB of memory", doing, request->path,
 				 (unsigned long long)(memory_of(jail) >> 20));
@@ -289,13 +317,14 @@ static int read_status(struct cursor *answer, struct error *error, bool *is_wron
 int jail_run(struct jail *jail, const struct jail_request *request, struct cursor *answer, struct error *error)
 {
 	struct wire_message message;
-	struct conversation talk = talk_to(jail, true);
+	struct conversation talk = talk_to(jail, true, request->fd);
 	bool is_wrong;
 	int status = send_request(jail, request);
 	if (status == ERROR_MEMORY)
 		return error_set(error, status, "out of memory");
 	if (status == 0)
 		status = await(&talk, WIRE_DONE, &message);
+	charge(&talk);
 	if (status < 0)
 		return jail_fail(jail, request, status, error);
 	*answer = cursor_over(message.bytes, message.size);

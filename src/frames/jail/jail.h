@@ -18,7 +18,9 @@
  *
  * 1. Nothing that the child sends is trusted: each task checks its answer, as one reads a file from outside.
  * 2. A child that has erred is killed, and the next file gets a new one.
- * 3. The time for a file is halved each time that a file exceeds it.
+ * 3. Each file has the CPU time that a file of its size needs. A budget for all files of the jail has what some need beyond that: a hostile
+ *    file can use it up, and the others are still named.
+ * 4. A signal that asks the recorder to end ends the child's work.
  *
  * The tasks: jail/naming.h names the addresses of profiles; jail/once.h has the tasks on single files.
  */
@@ -34,7 +36,9 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "frames/frames.h"
+#include "frames/jail/desk.h"
 #include "frames/jail/download.h"
+#include "frames/jail/interruption.h"
 
 struct jail_input {
 	int fd;           /* of the file; -1: there is none. The task owns it */
@@ -67,7 +71,11 @@ struct jail {
 	pid_t child; /* 0: none */
 	int socket;
 	struct buffer inbox;
-	uint64_t cpu_ns; /* for the next file */
+	uint64_t budget_ns;      /* CPU time that is left for files beyond what their size permits */
+	uint64_t last_ns;        /* the limit of the last file */
+	struct desk_files files; /* that the child got */
+	struct interruption interruption;
+	bool is_interrupted;
 	uint64_t memory_bytes;
 	bool impossible;    /* there can be no child */
 	char obstacle[160]; /* why */
@@ -80,7 +88,7 @@ void jail_release(struct jail *jail);
 int jail_prepare(struct jail *jail);
 
 /* Runs a task in the child, which jail_prepare has made. Returns what the task returned, with its answer, which is
- * valid until the next call; or, with `error` set, ERROR_LIMIT (it exceeded a limit), ERROR_CORRUPT (the child ended,
+ * valid until the next call; or, with `error` set, ERROR_LIMIT (it exceeded a limit, or `is_interrupted`), ERROR_CORRUPT (the child ended,
  * or broke the rules of the conversation) or ERROR_MEMORY (of this process). */
 int jail_run(struct jail *jail, const struct jail_request *request, struct cursor *answer, struct error *error);
 

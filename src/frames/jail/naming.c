@@ -9,18 +9,26 @@
 #include "profile/findings.h"
 #include "profile/module_name.h"
 
-enum jail_cause { JAIL_LIMIT, JAIL_ENDED, JAIL_IMPOSSIBLE };
+enum jail_cause { JAIL_LIMIT, JAIL_ENDED, JAIL_IMPOSSIBLE, JAIL_INTERRUPTED };
 
 static const struct frames_cause causes[] = {
-	[JAIL_LIMIT] = { .remedy = "its functions stay addresses" },
+	[JAIL_LIMIT] = { .remedy = "--naming-time permits more" },
 	[JAIL_ENDED] = { .remedy = "the file may be damaged; its functions stay addresses" },
 	[JAIL_IMPOSSIBLE] = { .remedy = "its owner may name them: cpprof report" },
+	[JAIL_INTERRUPTED] = { .is_interruption = true },
 };
 
 static int fail(struct frames_failure *failure, enum jail_cause cause)
 {
 	failure->cause = &causes[cause];
 	return 0;
+}
+
+static enum jail_cause cause_of(const struct jail *jail, int status)
+{
+	if (status != ERROR_LIMIT)
+		return JAIL_ENDED;
+	return jail->is_interrupted ? JAIL_INTERRUPTED : JAIL_LIMIT;
 }
 
 /* The request: this, and the ids of the locations. */
@@ -176,12 +184,12 @@ static int name_in_jail(struct naming_jail *jail, const struct additions_request
 	if (status != ERROR_MEMORY && end_downloads(jail) < 0)
 		status = ERROR_MEMORY;
 	if (status < 0)
-		return status == ERROR_MEMORY ? status : fail(failure, status == ERROR_LIMIT ? JAIL_LIMIT : JAIL_ENDED);
+		return status == ERROR_MEMORY ? status : fail(failure, cause_of(&jail->jail, status));
 	status = additions_read(answer.next, cursor_left(&answer), jail->naming->profile, jail->copied, request,
 				failure);
 	if (status < 0 && status != ERROR_LIMIT) {
 		status = jail_fail(&jail->jail, &wanted, status, &failure->detail);
-		return fail(failure, status == ERROR_LIMIT ? JAIL_LIMIT : JAIL_ENDED);
+		return fail(failure, cause_of(&jail->jail, status));
 	}
 	if (status == 0 && !failure->cause)
 		jail->naming->progress.done += request->count;
@@ -249,6 +257,8 @@ int naming_jail_name(struct naming_jail *jail, const struct frames_provider *pro
 	const char *path = profile_string(profile, profile->modules[module].path);
 	bool needs_file = profile->modules[module].kind == MODULE_FILE || module_is_kernel_code(profile, module);
 	struct one_file file = { .fd = -1 };
+	if (jail->jail.is_interrupted)
+		return fail(failure, JAIL_INTERRUPTED);
 	if (needs_file)
 		open_file(jail, module, path, &file);
 	else if (profile->modules[module].kind == MODULE_ANON && jail->naming->options->open_module)

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
+#include <setjmp.h>
 #include <string.h>
 
 size_t name_plain_length(const char *linkage)
@@ -46,11 +47,35 @@ size_t name_base_length(const char *linkage)
 	}
 }
 
+/* A readable name while libiberty writes it. Each part of a mangled name may repeat earlier parts, so that a name of 100 bytes may stand
+ * for one of gigabytes. */
+struct readable {
+	jmp_buf too_long;
+	size_t length;
+	char text[NAME_READABLE_MOST + 1];
+};
+
+static void append(const char *text, size_t length, void *context)
+{
+	struct readable *readable = context;
+	if (length > NAME_READABLE_MOST - readable->length)
+		longjmp(readable->too_long, 1); /* libiberty has only memory of its stack here */
+	memcpy(readable->text + readable->length, text, length);
+	readable->length += length;
+}
+
 char *name_demangle(const char *base)
 {
+	enum { OPTIONS = DMGL_PARAMS | DMGL_ANSI };
+	struct readable readable;
 	if (base[0] != '_' || (base[1] != 'Z' && base[1] != 'R' && base[1] != 'G'))
 		return NULL;
-	return cplus_demangle(base, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);
+	readable.length = 0;
+	if (setjmp(readable.too_long) != 0)
+		return NULL;
+	bool is_done = rust_demangle_callback(base, OPTIONS, append, &readable) ||
+		       cplus_demangle_v3_callback(base, OPTIONS, append, &readable);
+	return is_done ? strndup(readable.text, readable.length) : NULL;
 }
 
 /* Legacy mangling: _ZN...17h0123456789abcdefE. Mangling v0: _R... */

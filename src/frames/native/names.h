@@ -12,8 +12,10 @@ size_t name_base_length(const char *linkage);
 /* Returns the length of a linkage name without its symbol version. */
 size_t name_plain_length(const char *linkage);
 
+enum { NAME_READABLE_MOST = 16 * 1024 };
+
 /* Returns the demangled name of a C++ or Rust function (without Rust's hash), which the caller frees; or NULL if the
- * name is not mangled or memory is exhausted. */
+ * name is not mangled, is longer than NAME_READABLE_MOST bytes, or memory is exhausted. */
 char *name_demangle(const char *base);
 
 /* Returns whether the Rust compiler mangled the name. Two such names are two functions even if they are displayed

@@ -152,7 +152,7 @@ static void test_limits(void **state)
 		naming_fn *naming;
 		uint64_t cpu_ns;
 		const char *text;
-	} bad[] = { { loop, SHORT_NS, "takes more than 0.1 s of CPU time" },
+	} bad[] = { { loop, SHORT_NS, "takes more than 0.1" },
 		    { hoard, 0, "takes more than 64 MB of memory" },
 		    { crash, 0, "ended by signal" } };
 	scene_init(&scene);
@@ -174,6 +174,74 @@ static void test_limits(void **state)
 	naming_jail_init(&scene.jail, &scene.naming);
 	name_by(&scene, crash);
 	expect_working(&scene);
+	scene_release(&scene);
+}
+
+/* Uses more time than a small file may and less than the budget, the first time that a child runs it. */
+static int dawdle(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
+		  struct frames_failure *failure)
+{
+	static int calls;
+	struct timespec now;
+	if (calls++ > 0)
+		return loop(naming, module, locations, count, failure);
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	while (now.tv_sec == 0 && now.tv_nsec < SHORT_NS);
+	return answer_text(naming, module, locations, "late");
+}
+
+/* One file uses the budget up; then another gets what files of its size need, and no more. */
+static void test_budget(void **state)
+{
+	(void)state;
+	struct scene scene;
+	scene_init(&scene);
+	scene.options.limits = (struct frames_limits){ .cpu_ns = 3 * (uint64_t)SHORT_NS };
+	naming_jail_init(&scene.jail, &scene.naming);
+	struct jail *jail = &scene.jail.jail;
+	assert_int_equal(name_by(&scene, dawdle), 0);
+	assert_null(scene.failure.cause);
+	scene.profile->locations[0].first_frame = PROFILE_NONE;
+	assert_in_range(jail->budget_ns, 1, 3 * (uint64_t)SHORT_NS - SHORT_NS / 2);
+	assert_int_equal(jail->files.count, 1);
+	assert_int_equal(name_by(&scene, dawdle), 0);
+	if (!strstr(scene.failure.detail.message, "takes more than 0.2"))
+		fail_msg("%s", scene.failure.detail.message);
+	assert_int_equal(jail->budget_ns, 0);
+	assert_int_equal(name_by(&scene, loop), 0);
+	assert_non_null(scene.failure.cause);
+	if (!strstr(scene.failure.detail.message, "takes more than 0.005 s of CPU time"))
+		fail_msg("%s: the file counts twice", scene.failure.detail.message);
+	scene_release(&scene);
+}
+
+/* A signal that this process holds back ends the naming of all files. */
+static void test_interruption(void **state)
+{
+	(void)state;
+	struct scene scene;
+	struct timespec none = { 0 };
+	sigset_t interrupt, before;
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, &before);
+	signal(SIGINT, SIG_DFL); /* a shell's background job ignores it */
+	scene_init(&scene);
+	naming_jail_init(&scene.jail, &scene.naming);
+	raise(SIGINT);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(name_by(&scene, loop), 0);
+		assert_non_null(scene.failure.cause);
+		assert_true(scene.failure.cause->is_interruption);
+		assert_int_equal(scene.jail.jail.child, 0);
+	}
+	naming_jail_release(&scene.jail);
+	/* The signal is pending still: who asked before the naming began did not mean the naming. */
+	naming_jail_init(&scene.jail, &scene.naming);
+	expect_working(&scene);
+	assert_int_equal(sigtimedwait(&interrupt, NULL, &none), SIGINT);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	scene_release(&scene);
 }
 
@@ -230,7 +298,7 @@ static void test_single_files(void **state)
 		int status;
 		const char *text;
 	} rows[] = {
-		{ LOOP, ERROR_LIMIT, "doing a deed in 'victim' takes more than 0.1 s of CPU time" },
+		{ LOOP, ERROR_LIMIT, "doing a deed in 'victim' takes more than 0.1" },
 		{ HOARD, ERROR_LIMIT, "doing a deed in 'victim' takes more than 64 MB of memory" },
 		{ CRASH, ERROR_CORRUPT, "the process for doing a deed in 'victim' ended by signal" },
 		{ REFUSE, ERROR_AMBIGUOUS, "two of victim" },
@@ -631,7 +699,8 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits),         cmocka_unit_test(test_single_files),
+		cmocka_unit_test(test_limits),         cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_interruption),   cmocka_unit_test(test_single_files),
 		cmocka_unit_test(test_ways_out),       cmocka_unit_test(test_privileges),
 		cmocka_unit_test(test_wrong_messages), cmocka_unit_test(test_status_of_the_provider),
 		cmocka_unit_test(test_answers),        cmocka_unit_test(test_without_jail),

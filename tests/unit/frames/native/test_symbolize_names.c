@@ -57,6 +57,18 @@ static void expect_demangled(const char *mangled, const char *name)
 	free(demangled);
 }
 
+/* Each pair of this function's argument repeats the earlier one twice: 2^30 times "int" in 200 bytes. */
+static void test_exponential_name(void **state)
+{
+	(void)state;
+	expect_demangled("_Z1f1PIiiE", "f(P<int, int>)");
+	expect_demangled(
+		"_Z1f1PIiiES_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_ES_IS7_S7_ES_IS8_S8_E"
+		"S_IS9_S9_ES_ISA_SA_ES_ISB_SB_ES_ISC_SC_ES_ISD_SD_ES_ISE_SE_ES_ISF_SF_ES_ISG_SG_ES_ISH_SH_ES_ISI_SI_E"
+		"S_ISJ_SJ_ES_ISK_SK_ES_ISL_SL_ES_ISM_SM_ES_ISN_SN_ES_ISO_SO_ES_ISP_SP_ES_ISQ_SQ_ES_ISR_SR_ES_ISS_SS_E",
+		NULL);
+}
+
 static void test_demangling(void **state)
 {
 	(void)state;
@@ -427,6 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_base_names),
 		cmocka_unit_test(test_demangling),
+		cmocka_unit_test(test_exponential_name),
 		cmocka_unit_test(test_modules_that_are_no_files),
 		cmocka_unit_test(test_missing_file),
 		cmocka_unit_test(test_file_that_is_no_elf),

@@ -1,0 +1,105 @@
+"""Recorders that lack a capability, descriptors or time: each recording ends, and is right or is refused with its reason."""
+import lzma
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from record_support import CPPROF, SECONDS_ALLOWED, Recorded, build_counted, events_of, hits, record, run_cpprof, show
+from user_support import only_root
+
+# Of one round of forms.c: each path that ends in this function has so many events.
+EVENTS = {"address_information": 40, "db_update_record": 11, "db_read_record": 61}
+
+
+def program():
+    return build_counted("perf", "forms.c", event_us=150)
+
+
+def capabilities():
+    """Returns the numbers of the capabilities that this process can have."""
+    bounding = int(re.search(r"^CapBnd:\s*(\w+)", Path("/proc/self/status").read_text(), re.MULTILINE).group(1), 16)
+    return [number for number in range(64) if bounding >> number & 1]
+
+
+def ends_well(folder, *before):
+    """Records page faults by whichever backend can. Returns whether that succeeded: then each path has its events. Otherwise the command was refused with one reason."""
+    result = run_cpprof("record", "-o", folder / "out.data", "-r", "page-faults/1", "--", program(), "1", before=before)
+    if result.returncode == 0:
+        events = events_of(Recorded(result, folder / "out.data"))
+        assert EVENTS == {name: hits(events, "main", name, *["db_read_record"][:name != "db_read_record"]) for name in EVENTS} and hits(events) == 61, show(events)
+        return True
+    last = result.stderr.splitlines()[-1]
+    assert re.match(r"cpprof record: cannot .*: .*|cpprof record: '/.* (.*)", last) and "fault" not in result.stdout, result.stderr
+    return False
+
+
+@only_root
+@pytest.mark.parametrize("number", capabilities())
+def test_each_capability_missing(tmp_path, number):
+    ends_well(tmp_path, "setpriv", "--bounding-set", f"-cap_{number}", "--inh-caps", f"-cap_{number}")
+
+
+@pytest.mark.parametrize("descriptors", [*range(4, 24), 32, 64, 128])
+def test_few_descriptors(tmp_path, descriptors):
+    ends_well(tmp_path, "prlimit", f"--nofile={descriptors}:{descriptors}")
+
+
+# --- naming ---
+
+def with_bomb(folder, megabytes):
+    """Makes a program without symbols, whose compressed ones (.gnu_debugdata) have so many megabytes of zeros."""
+    compressor, zeros = lzma.LZMACompressor(preset=0), bytes(1 << 20)
+    (folder / "zeros.xz").write_bytes(b"".join([*(compressor.compress(zeros) for _ in range(megabytes)), compressor.flush()]))
+    subprocess.run(["objcopy", "--strip-all", "--add-section", f".gnu_debugdata={folder / 'zeros.xz'}", program(), folder / "bomb"], check=True)
+    return folder / "bomb"
+
+
+def findings(path, code):
+    return [finding for finding in Recorded(subprocess.CompletedProcess([], 0), path).info()["findings"] if finding["code"] == code]
+
+
+def child_that_names(recorder):
+    """Stops the process in which a recorder names addresses. Returns its number, or None if the recorder ended before."""
+    limit = time.monotonic() + SECONDS_ALLOWED
+    assert any(line.startswith("share ") for line in recorder.stdout), "the program did nothing"
+    while recorder.poll() is None and time.monotonic() < limit:
+        children = [int(child) for child in Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()]
+        named = [child for child in children if Path(f"/proc/{child}/comm").read_text() == "cpprof\n"]
+        if named:
+            os.kill(named[0], signal.SIGSTOP)
+            return named[0]
+    return None
+
+
+def test_interrupted_naming(tmp_path):
+    """^C while the recorder names addresses ends that at once: the profile has all events, and `cpprof name` completes it."""
+    bomb, path = with_bomb(tmp_path, 100), tmp_path / "out.data"
+    words = ["record", "-o", path, "-r", "page-faults/1", "--naming-time", "1000", "--", bomb, "1"]
+    for _ in range(20):  # the first of them, unless this process gets no time
+        with subprocess.Popen([CPPROF, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as recorder:
+            if child_that_names(recorder):
+                recorder.send_signal(signal.SIGINT)
+                _, err = recorder.communicate(timeout=SECONDS_ALLOWED)
+                break
+    assert recorder.returncode == 0, err
+    [finding] = findings(path, "naming-interrupted")
+    assert finding["text"] in err and finding["count"] > 0, err
+    assert Recorded(subprocess.CompletedProcess([], 0), path).resource("page-faults")["hits"] >= 61
+    (tmp_path / "zeros.xz").unlink()
+    bomb.write_bytes(Path(program()).read_bytes())
+    assert run_cpprof("name", path).returncode == 0
+    assert not findings(path, "naming-interrupted")
+
+
+def test_file_that_takes_too_long(tmp_path):
+    """A file whose symbols take longer than the time for naming stays without names; the reason has the remedy."""
+    recorded = record(tmp_path, [with_bomb(tmp_path, 100), "1"], "-r", "page-faults/1", "--naming-time", "0.001")
+    assert recorded.status == 0, recorded.err
+    [text] = [finding["text"] for finding in findings(recorded.path, "file-unreadable") if "bomb" in finding["text"]]
+    assert re.fullmatch(r"naming the addresses of '.*/bomb' takes more than [\d.]+ s of CPU time \(--naming-time permits more\)", text)
+
