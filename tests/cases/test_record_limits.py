@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from record_support import CPPROF, SECONDS_ALLOWED, Recorded, build_counted, events_of, hits, record, run_cpprof, show
+from record_support import BACKENDS, COUNTED, CPPROF, SECONDS_ALLOWED, Recorded, build_counted, events_of, hits, record, run_cpprof, show
 from user_support import only_root
 
 # Of one round of forms.c: each path that ends in this function has so many events.
@@ -46,6 +46,17 @@ def test_each_capability_missing(tmp_path, number):
 @pytest.mark.parametrize("descriptors", [*range(4, 24), 32, 64, 128])
 def test_few_descriptors(tmp_path, descriptors):
     ends_well(tmp_path, "prlimit", f"--nofile={descriptors}:{descriptors}")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_more_files_than_descriptors(tmp_path, backend):
+    """A program maps 600 files, and the recorder may have 128 descriptors: it holds those open that it uses, also the program's that runs last."""
+    many, last = build_counted(backend, "many_files.c", event_us=1), build_counted(backend, "forms.c", event_us=150)
+    result = run_cpprof("record", "-o", tmp_path / "out.data", "--backend", backend, "-r", COUNTED[backend][1], "--", many, last, "1",
+                        before=["prlimit", "--nofile=128:128"])
+    assert result.returncode == 0, result.stderr
+    events = events_of(Recorded(result, tmp_path / "out.data"))
+    assert (hits(events), hits(events, "main", "work"), hits(events, "main", "db_read_record")) == (40 + 61, 40, 61), show(events)
 
 
 # --- naming ---

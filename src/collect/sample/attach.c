@@ -58,6 +58,7 @@ static unsigned report_maps(pid_t pid, pid_t tid, bool data_maps, const struct b
 		count++;
 	}
 	proc_maps_close(&maps);
+	sink->settled(sink->context);
 	return count;
 }
 

@@ -109,6 +109,8 @@ struct backend_sink {
 	void (*lost_events)(void *context, uint64_t events);
 	/* The kernel took too many samples, and paused sampling for up to a tick. */
 	void (*throttled)(void *context);
+	/* A batch of events is over: called by the monitor. */
+	void (*settled)(void *context);
 };
 
 struct backend_request {
@@ -192,7 +194,7 @@ struct backend_vtable {
 	int (*attach)(struct backend *backend, pid_t pid, pid_t tid, bool on_exec, struct error *error);
 
 	/* Receives all executable maps of a process as they are now, sorted; no maps mean that the process
-	 * has ended. Called after the sink has processed a map, a fork, an exec or an exit. Returns 0, or
+	 * has ended. Called when the sink is settled, after maps, forks, execs and exits. Returns 0, or
 	 * an error after which the backend cannot unwind the process's stacks, and counts them as such.
 	 * NULL: the backend does not use the maps. */
 	int (*load_code)(struct backend *backend, uint32_t pid, const struct backend_code *code, size_t count);

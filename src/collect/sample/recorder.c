@@ -8,6 +8,7 @@ int recorder_init(struct recorder *recorder, struct error *error)
 {
 	*recorder = (struct recorder){ .profile = profile_new(), .marker_location = PROFILE_NONE };
 	label_numbers_init(&recorder->labels);
+	hash_map_init(&recorder->changed);
 	if (recorder->profile)
 		recorder->modules = modules_new(recorder->profile);
 	if (recorder->modules)
@@ -27,6 +28,7 @@ void recorder_release(struct recorder *recorder)
 	modules_free(recorder->modules);
 	profile_free(recorder->profile);
 	free(recorder->code);
+	hash_map_release(&recorder->changed);
 	label_numbers_release(&recorder->labels);
 	*recorder = (struct recorder){ 0 };
 }
@@ -120,10 +122,18 @@ static void on_sample(void *context, const struct backend_sample *sample)
 		notify_observer(recorder, sample, thread->id, (uint32_t)node);
 }
 
+/* Notes that the code of a process has changed. */
+static void note_code(struct recorder *recorder, uint32_t pid)
+{
+	uint32_t number;
+	if (recorder->load_code && hash_map_number(&recorder->changed, pid, &number) < 0)
+		recorder->out_of_memory = true;
+}
+
 /* Passes the present code of a process to the backend. */
 static void pass_code(struct recorder *recorder, uint32_t pid)
 {
-	struct process *process = recorder->load_code ? processes_find(recorder->processes, pid) : NULL;
+	struct process *process = processes_find(recorder->processes, pid);
 	if (!process)
 		return;
 	size_t count = process->code.count;
@@ -136,12 +146,24 @@ static void pass_code(struct recorder *recorder, uint32_t pid)
 		recorder->codes_not_loaded++;
 }
 
+/* The code is passed once for all changes since the last time: a process may map thousands of files at once. */
+static void on_settled(void *context)
+{
+	struct recorder *recorder = context;
+	struct hash_map *changed = &recorder->changed;
+	for (size_t i = 0; i < changed->slot_count && changed->count > 0; i++)
+		if (changed->slots[i].value != HASH_MAP_NONE)
+			pass_code(recorder, (uint32_t)changed->slots[i].key);
+	if (changed->count > 0)
+		hash_map_clear(changed);
+}
+
 static void on_map(void *context, const struct backend_map *map)
 {
 	struct recorder *recorder = context;
 	note_failure(recorder, processes_map(recorder->processes, map));
 	if (!map->is_data)
-		pass_code(recorder, map->pid);
+		note_code(recorder, map->pid);
 }
 
 static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
@@ -149,7 +171,7 @@ static void on_name(void *context, uint32_t pid, uint32_t tid, const char *name,
 	struct recorder *recorder = context;
 	note_failure(recorder, processes_name(recorder->processes, pid, tid, name, is_exec, time_ns));
 	if (is_exec)
-		pass_code(recorder, pid);
+		note_code(recorder, pid);
 }
 
 static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns)
@@ -157,14 +179,14 @@ static void on_fork(void *context, uint32_t parent_pid, uint32_t pid, uint32_t t
 	struct recorder *recorder = context;
 	note_failure(recorder, processes_fork(recorder->processes, parent_pid, pid, tid, time_ns));
 	if (parent_pid != pid)
-		pass_code(recorder, pid);
+		note_code(recorder, pid);
 }
 
 static void on_thread_exit(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct recorder *recorder = context;
 	if (processes_exit(recorder->processes, pid, tid, time_ns))
-		pass_code(recorder, pid);
+		note_code(recorder, pid);
 }
 
 /* Returns the location of a name without an address, or a negative error. */
@@ -173,7 +195,7 @@ static int64_t add_name(struct recorder *recorder, const char *name, enum module
 	int64_t module = modules_add_name(recorder->modules, name, kind);
 	if (module < 0)
 		return module;
-	uint32_t id = modules_get(recorder->modules, (uint32_t)module, NULL)->id;
+	uint32_t id = modules_get(recorder->modules, (uint32_t)module, NULL, false)->id;
 	return profile_add_location(recorder->profile, id, 0);
 }
 
@@ -284,6 +306,7 @@ struct backend_sink recorder_sink(struct recorder *recorder)
 		.lost = on_lost,
 		.lost_events = on_lost_events,
 		.throttled = on_throttled,
+		.settled = on_settled,
 	};
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/hash_map.h"
 #include "collect/sample/backend.h"
 #include "collect/sample/stacks/stack.h"
 #include "collect/sample/state/label_numbers.h"
@@ -38,6 +39,7 @@ struct recorder {
 	uint64_t lost_events;
 	recorder_load_code *load_code; /* NULL: the backend does not use it */
 	void *load_context;
+	struct hash_map changed;   /* the processes whose code has changed since it was passed */
 	uint64_t codes_not_loaded; /* times that load_code failed */
 	struct backend_code *code; /* of one process, for load_code; owned */
 	size_t code_capacity;
@@ -58,7 +60,7 @@ void recorder_release(struct recorder *recorder);
 /* Returns the sink that feeds this recorder. */
 struct backend_sink recorder_sink(struct recorder *recorder);
 
-/* From now on, whenever a process's executable maps have changed, passes all of them to `load_code`. Their
+/* From now on, when the sink is settled, passes the executable maps of each process whose maps have changed to `load_code`. Their
  * unwind tables are valid until the recorder is released. */
 void recorder_set_code_loader(struct recorder *recorder, recorder_load_code *load_code, void *context);
 

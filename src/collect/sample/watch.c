@@ -206,6 +206,7 @@ int run_watch(struct run *run, struct error *error)
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		uint64_t settle = hurry ? HURRY_SETTLE_NS : SETTLE_NS;
 		more = vtable->drain(run->backend, now - settle, &run->sink);
+		run->sink.settled(run->sink.context);
 		if (director)
 			next_experiment = causal_director_turn(director, clock_now_ns(CLOCK_MONOTONIC), run->done);
 		struct stacks_cut cut = stacks_cut_recently(run->recorder.stacks);

@@ -94,6 +94,11 @@ static void on_unit(void *context, uint32_t number, const char *unit)
 	note("unit(%u %s) ", number, unit);
 }
 
+static void on_settled(void *context)
+{
+	(void)context;
+}
+
 const struct backend_sink sink = { .sample = on_sample,
 				   .map = on_map,
 				   .name = on_name,
@@ -101,7 +106,8 @@ const struct backend_sink sink = { .sample = on_sample,
 				   .exit = on_exit_reported,
 				   .creates = on_creates,
 				   .labels = on_labels,
-				   .unit = on_unit };
+				   .unit = on_unit,
+				   .settled = on_settled };
 
 /* --- the world --- */
 

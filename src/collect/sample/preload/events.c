@@ -72,9 +72,9 @@ static void update_code(struct preload_events *events, const struct preload_thre
 	uint32_t wanted = __atomic_load_n(&shared->code_wanted, __ATOMIC_ACQUIRE);
 	if (needs_reading && !process->is_replaced) {
 		process->maps_read_ns = clock_now_ns(CLOCK_MONOTONIC);
-		preload_maps_update(&process->maps, thread->pid, thread->tid, events->record.record.time_ns, sink,
-				    &events->holds_code);
+		preload_maps_update(&process->maps, thread->pid, thread->tid, events->record.record.time_ns, sink);
 	}
+	sink->settled(sink->context); /* the process needs its code */
 	let_go(events, process, wanted);
 }
 
@@ -117,12 +117,10 @@ static void on_started(const struct event *event)
 	const struct backend_sink *sink = event->sink;
 	uint32_t pid = event->thread->pid;
 	uint32_t parent = event->process->follows ? 0 : parent_of(pid);
-	event->events->holds_code = true;
 	if (parent && preload_slots_find(event->events->slots, parent))
 		sink->fork(sink->context, parent, pid, event->thread->tid, event->record->time_ns);
 	char name[32];
 	report_name(event, find_name(name, sizeof(name), event->thread) ? name : event->text, true);
-	event->events->holds_code = false;
 	/* The process still waits for its code, so it transfers nothing meanwhile. */
 	preload_slots_account(event->events->slots, event->process, false);
 	update_code(event->events, event->thread, sink, true);

@@ -21,7 +21,6 @@ struct preload_events {
 	uint64_t start_ns; /* start of the recording: no record is older */
 	uint64_t now_ns;
 	struct preload_process *current; /* the process whose record is being reported; NULL: none */
-	bool holds_code;                 /* more of its maps follow, so its code is not loaded yet */
 	bool wants_flush;
 };
 

@@ -99,7 +99,7 @@ static int read_all(struct reading *reading, const struct preload_maps *reported
 }
 
 int64_t preload_maps_update(struct preload_maps *maps, uint32_t pid, uint32_t tid, uint64_t time_ns,
-			    const struct backend_sink *sink, bool *more)
+			    const struct backend_sink *sink)
 {
 	struct reading reading = { 0 };
 	int result = read_all(&reading, maps, pid, tid);
@@ -113,10 +113,8 @@ int64_t preload_maps_update(struct preload_maps *maps, uint32_t pid, uint32_t ti
 						      .path = reading.fresh[i].name,
 						      .device = reading.fresh[i].device,
 						      .inode = reading.fresh[i].inode };
-		*more = i + 1 < reading.fresh_count;
 		sink->map(sink->context, &reported);
 	}
-	*more = false;
 	int64_t count = result < 0 ? result : (int64_t)reading.fresh_count;
 	if (result == 0 && reading.maps.count > 0) {
 		struct preload_maps old = *maps;

@@ -24,9 +24,8 @@ void preload_maps_release(struct preload_maps *maps);
 int preload_maps_copy(struct preload_maps *maps, const struct preload_maps *from);
 
 /* Reads the present executable maps of process `pid`, through its thread `tid`, and reports the new ones.
- * *more is true during each report except the last. Returns the number of new maps, or ERROR_MEMORY. For a
- * process that has ended, *maps stays as it is. */
+ * Returns the number of new maps, or ERROR_MEMORY. For a process that has ended, *maps stays as it is. */
 int64_t preload_maps_update(struct preload_maps *maps, uint32_t pid, uint32_t tid, uint64_t time_ns,
-			    const struct backend_sink *sink, bool *more);
+			    const struct backend_sink *sink);
 
 #endif

@@ -171,8 +171,6 @@ static int preload_start(struct backend *backend, struct error *error)
 
 static int preload_load(struct backend *backend, uint32_t pid, const struct backend_code *code, size_t count)
 {
-	if (backend->events->holds_code)
-		return 0;
 	return code_loader_load(backend->code, pid, code, count);
 }
 

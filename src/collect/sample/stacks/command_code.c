@@ -28,7 +28,7 @@ static void open_file(struct modules *modules, const char *path)
 	}
 	int64_t module = file ? modules_add(modules, &mapped) : -1;
 	if (module >= 0)
-		modules_get(modules, (uint32_t)module, NULL);
+		modules_get(modules, (uint32_t)module, NULL, false);
 	elf_file_free(file);
 	if (fd >= 0)
 		close(fd);

@@ -52,7 +52,7 @@ static int add_module(struct modules *modules, const char *name, uint32_t *id)
 {
 	int64_t module = modules_add_name(modules, name, MODULE_KERNEL);
 	if (module >= 0)
-		*id = modules_get(modules, (uint32_t)module, NULL)->id;
+		*id = modules_get(modules, (uint32_t)module, NULL, false)->id;
 	return module < 0 ? (int)module : 0;
 }
 

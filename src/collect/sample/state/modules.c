@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ struct modules {
 	size_t generated_count, generated_capacity;
 	struct module *items;
 	size_t count, capacity;
+	size_t open_count;               /* descriptors that modules have */
+	size_t hand;                     /* the module at which the next search for a file to close begins */
 	struct hash_map by_key;          /* hash of path and build-id, or of path, device and inode -> index */
 	struct hash_map by_inode;        /* hash of path, device and inode -> index */
 	struct unwind_table *lisp_table; /* NULL: not made yet */
@@ -101,6 +104,64 @@ static struct elf_file *open_vdso(void)
 	return elf_file_from_memory(vdso, size, "[vdso]", NULL);
 }
 
+/* --- descriptors --- */
+
+static void drop_file(struct modules *modules, struct module *module)
+{
+	elf_file_free(module->file);
+	module->file = NULL;
+	module->loaded = false;
+	close(module->fd);
+	module->fd = -1;
+	modules->open_count--;
+}
+
+static bool is_full(const struct modules *modules)
+{
+	enum { FEWEST = 8, PART = 4 }; /* elf_file has a descriptor of its own, so this is a half */
+	struct rlimit limit;
+	size_t most = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur / PART : FEWEST;
+	return modules->open_count >= (most > FEWEST ? most : FEWEST);
+}
+
+/* Closes a file that was not used since the last search (the clock algorithm), if there are as many as there may be. A jitdump stays: it
+ * is reachable only while it is mapped. */
+static void make_room(struct modules *modules)
+{
+	bool is_wanted = modules->open_count > 0 && is_full(modules);
+	for (size_t i = 0; is_wanted && i < 2 * modules->count; i++) {
+		struct module *module = &modules->items[modules->hand++ % modules->count];
+		bool is_held = module->fd < 0 || module->has_dump || module->was_used;
+		module->was_used = false;
+		if (is_held || fstat(module->fd, &module->closed) < 0)
+			continue;
+		drop_file(modules, module);
+		is_wanted = false;
+	}
+}
+
+/* Gives a module a descriptor; -1: none. */
+static void hold(struct modules *modules, struct module *module, int fd)
+{
+	if (fd >= 0)
+		make_room(modules);
+	modules->open_count += (fd >= 0) - (size_t)(module->fd >= 0);
+	if (module->fd >= 0)
+		close(module->fd);
+	module->fd = fd;
+	module->was_used = true;
+}
+
+/* Returns whether a file that was opened again is the one that was closed. */
+static bool is_the_closed(const struct module *module, int fd)
+{
+	struct stat now;
+	const struct stat *closed = &module->closed;
+	return closed->st_ino == 0 ||
+	       (fstat(fd, &now) == 0 && now.st_dev == closed->st_dev && now.st_ino == closed->st_ino &&
+		now.st_mtim.tv_sec == closed->st_mtim.tv_sec && now.st_mtim.tv_nsec == closed->st_mtim.tv_nsec);
+}
+
 /* Gives a module its opened file (fd -1: none, for the reason in `why`), and reads its build-id. */
 static void adopt(struct modules *modules, struct module *module, int fd, struct elf_file *elf, const struct error *why)
 {
@@ -111,8 +172,8 @@ static void adopt(struct modules *modules, struct module *module, int fd, struct
 		memcpy(shown->build_id, id, size);
 		shown->build_id_bytes = (uint8_t)size;
 	}
+	hold(modules, module, fd);
 	module->loaded = true;
-	module->fd = fd;
 	module->file = elf;
 	module->why_no_file = *why;
 }
@@ -142,7 +203,21 @@ static void load(struct modules *modules, struct module *module, const struct ma
 		elf = open_vdso();
 	else if (module->kind == MODULE_FILE)
 		fd = mapped_file_open(&mapped, &elf, &why);
+	if (fd >= 0 && !is_the_closed(module, fd)) {
+		elf_file_free(elf);
+		elf = NULL;
+		close(fd);
+		fd = error_set(&why, ERROR_NOT_FOUND, "'%s' was replaced while others were read", mapped.path);
+	}
 	adopt(modules, module, fd < 0 ? -1 : fd, elf, &why);
+}
+
+/* All files beyond MODULES_MAX. */
+static const char further[] = "[further files]";
+
+static uint64_t key_of_path(const char *path, uint8_t kind)
+{
+	return hash_bytes(path, strlen(path)) ^ kind;
 }
 
 /* Returns the index of the module with a key, added with the path and build-id shown if it is new. */
@@ -152,6 +227,8 @@ static int64_t add(struct modules *modules, uint64_t key, const char *path, uint
 	uint32_t found = hash_map_get(&modules->by_key, key);
 	if (found != HASH_MAP_NONE)
 		return found;
+	if (kind == MODULE_FILE && modules->count >= MODULES_MAX)
+		return add(modules, key_of_path(further, MODULE_KERNEL), further, MODULE_KERNEL, NULL, 0);
 	if (ARRAY_RESERVE(modules->items, modules->capacity, modules->count + 1) < 0 ||
 	    hash_map_reserve(&modules->by_key, modules->count + 1) < 0)
 		return ERROR_MEMORY;
@@ -169,11 +246,6 @@ static int64_t add(struct modules *modules, uint64_t key, const char *path, uint
 	hash_map_put(&modules->by_key, key, (uint32_t)modules->count);
 	modules->items[modules->count] = (struct module){ .id = (uint32_t)id, .kind = kind, .fd = -1 };
 	return (int64_t)modules->count++;
-}
-
-static uint64_t key_of_path(const char *path, uint8_t kind)
-{
-	return hash_bytes(path, strlen(path)) ^ kind;
 }
 
 /* One module represents all executable memory of a process that has no file, another one a core of SBCL that it maps. Their
@@ -215,9 +287,7 @@ static int take_jitdump(struct modules *modules, const struct mapped_file *mappe
 	int fd = mapped_file_open_any(&file);
 	if (fd < 0)
 		return 0;
-	if (module->fd >= 0)
-		close(module->fd);
-	module->fd = fd;
+	hold(modules, module, fd);
 	module->has_dump = module->loaded = true;
 	return 0;
 }
@@ -225,7 +295,7 @@ static int take_jitdump(struct modules *modules, const struct mapped_file *mappe
 /* Looks for the perf map of generated code. */
 static void seek_map(struct modules *modules, struct module *module, bool is_last)
 {
-	module->fd = perf_map_open(&modules->generated[module->generated], is_last);
+	hold(modules, module, perf_map_open(&modules->generated[module->generated], is_last));
 }
 
 /* A file with a build-id. The same build at two paths is two modules. */
@@ -276,7 +346,7 @@ static int64_t add_inode(struct modules *modules, const struct mapped_file *mapp
 	mapped_file_plain_path(mapped->path, plain);
 	uint64_t file_key = key_of_path(plain, MODULE_FILE) ^ hash_u64(hash_u64(mapped->inode) ^ mapped->device);
 	uint32_t known = hash_map_get(&modules->by_inode, file_key);
-	if (known != HASH_MAP_NONE)
+	if (known != HASH_MAP_NONE && modules->items[known].fd >= 0)
 		return known;
 	if (hash_map_reserve(&modules->by_inode, modules->by_inode.count + 1) < 0)
 		return ERROR_MEMORY;
@@ -321,10 +391,11 @@ int64_t modules_add_name(struct modules *modules, const char *name, enum module_
 	return add(modules, key_of_path(name, (uint8_t)kind), name, (uint8_t)kind, NULL, 0);
 }
 
-struct module *modules_get(struct modules *modules, uint32_t index, const struct mapped_file *mapped)
+struct module *modules_get(struct modules *modules, uint32_t index, const struct mapped_file *mapped, bool needs_file)
 {
 	struct module *module = &modules->items[index];
-	if (!module->loaded)
+	module->was_used = true;
+	if (!module->loaded && (needs_file || !module->table_tried))
 		load(modules, module, mapped);
 	if (module->kind == MODULE_ANON && module->fd < 0)
 		seek_map(modules, module, false);
@@ -364,9 +435,12 @@ const struct module *modules_by_id(const struct modules *modules, uint32_t id)
 int modules_open_for_names(void *context, uint32_t profile_module, struct error *error)
 {
 	struct modules *modules = context;
-	const struct module *module = modules_by_id(modules, profile_module);
+	const struct module *found = modules_by_id(modules, profile_module);
+	struct module *module = found ? &modules->items[found - modules->items] : NULL;
 	if (module && module->kind == MODULE_ANON && module->fd < 0)
-		seek_map(modules, &modules->items[module - modules->items], true);
+		seek_map(modules, module, true);
+	else if (module && module->kind == MODULE_FILE && module->closed.st_ino && module->fd < 0)
+		load(modules, module, NULL);
 	if (module && module->why_no_file.code) {
 		if (error)
 			*error = module->why_no_file;

@@ -2,12 +2,16 @@
  * The ELF files that samples fall into. Each file is opened once for all processes that map it: when its map is
  * reported without a build-id, otherwise when the first sample needs it, which also builds its unwind table. The descriptor stays open, so that addresses in a
  * file that is deleted or replaced later can still be named.
+ *
+ * A program may map ever new files. Half of the descriptors that this process may have are for files; beyond that, a file is closed that was
+ * not used for long, and opened again if it is needed and still there. After MODULES_MAX modules, further files are one module.
  */
 #ifndef COLLECT_SAMPLE_STATE_MODULES_H
 #define COLLECT_SAMPLE_STATE_MODULES_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "abi/interpreter.h"
@@ -17,6 +21,8 @@
 #include "unwind/unwind.h"
 
 struct modules;
+
+enum { MODULES_MAX = 1 << 16 };
 
 /* A view of one module; the tables belong to it. */
 struct module {
@@ -28,6 +34,8 @@ struct module {
 	uint32_t generated;         /* of MODULE_ANON: number of the process with this code */
 	bool has_dump;              /* of MODULE_ANON: fd is a jitdump */
 	int fd;                     /* of the file, or of MODULE_ANON's perf map or jitdump; -1: none */
+	bool was_used;              /* since the search for a file to close passed by */
+	struct stat closed;         /* the file that was closed; st_ino 0: none was */
 	struct elf_file *file;      /* NULL: not readable */
 	struct error why_no_file;   /* code 0: no attempt to open it failed */
 	struct unwind_table *table; /* NULL: none */
@@ -61,8 +69,9 @@ const struct unwind_table *modules_lisp_table(struct modules *modules);
 int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind);
 
 /* Returns a module by index. Opens its file at the first use, through the process and addresses in `mapped`, whose
- * other members are unused; NULL: through its path. Valid until the next modules_add. */
-struct module *modules_get(struct modules *modules, uint32_t index, const struct mapped_file *mapped);
+ * other members are unused; NULL: through its path. Unless the caller needs the file, one that was closed stays so: the table suffices.
+ * Valid until the next modules_add or modules_get. */
+struct module *modules_get(struct modules *modules, uint32_t index, const struct mapped_file *mapped, bool needs_file);
 
 /* Returns a module by its id in the profile, or NULL. Opens no file. */
 const struct module *modules_by_id(const struct modules *modules, uint32_t id);

@@ -307,7 +307,7 @@ static struct unwind_module module_of(struct processes *processes, const struct 
 				      struct mapping *mapping)
 {
 	const struct mapped_file at = { .pid = (pid_t)process->pid, .start = mapping->start, .end = mapping->end };
-	const struct module *module = modules_get(processes->modules, mapping->module, &at);
+	const struct module *module = modules_get(processes->modules, mapping->module, &at, !mapping->has_bias);
 	if (!mapping->has_bias)
 		find_bias(mapping, module);
 	bool is_lisp = process->runs_lisp && module->kind == MODULE_ANON;

@@ -62,6 +62,12 @@ static void print_map(void *context, const struct backend_map *map)
 		      (unsigned long long)map->start, (unsigned long long)map->size, map->path);
 }
 
+/* Each report of a process's maps ends with it. */
+static void note_settled(void *context)
+{
+	(void)context;
+}
+
 static void print_name(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns)
 {
 	assert_true(!is_exec && time_ns == 0);
@@ -72,7 +78,9 @@ static int attach(struct backend *backend, pid_t pid, struct buffer *printed, st
 {
 	buffer_init(printed);
 	*error = (struct error){ 0 };
-	const struct backend_sink sink = { .context = printed, .map = print_map, .name = print_name };
+	const struct backend_sink sink = {
+		.context = printed, .map = print_map, .name = print_name, .settled = note_settled
+	};
 	int result = attach_process(&vtable, backend, pid, false, &sink, error);
 	buffer_append_byte(printed, 0);
 	return result;
@@ -197,7 +205,9 @@ static void test_data_maps(void **state)
 	struct buffer printed;
 	struct error error;
 	struct backend backend = { .answer = 1 };
-	const struct backend_sink sink = { .context = &printed, .map = print_map, .name = print_name };
+	const struct backend_sink sink = {
+		.context = &printed, .map = print_map, .name = print_name, .settled = note_settled
+	};
 	buffer_init(&printed);
 	assert_int_equal(attach_process(&vtable, &backend, child, true, &sink, &error), 0);
 	buffer_append_byte(&printed, 0);
@@ -234,7 +244,9 @@ static void test_listed_processes(void **state)
 	struct buffer printed;
 	struct error error = { 0 };
 	struct backend backend = { .answer = 1 };
-	const struct backend_sink sink = { .context = &printed, .map = print_map, .name = print_name };
+	const struct backend_sink sink = {
+		.context = &printed, .map = print_map, .name = print_name, .settled = note_settled
+	};
 	size_t refused;
 	struct process_list list = { 0 };
 	assert_int_equal(process_list_add_named(&list, "a (b)", &error), ERROR_NOT_FOUND);
@@ -286,7 +298,9 @@ static void test_everything(void **state)
 	struct buffer printed;
 	struct error error;
 	struct backend backend = { .answer = 1 };
-	const struct backend_sink sink = { .context = &printed, .map = print_map, .name = print_name };
+	const struct backend_sink sink = {
+		.context = &printed, .map = print_map, .name = print_name, .settled = note_settled
+	};
 	buffer_init(&printed);
 	assert_int_equal(attach_everything(&vtable, &backend, false, &sink, &error), 0);
 	buffer_append_byte(&printed, 0);

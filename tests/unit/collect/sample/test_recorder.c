@@ -176,31 +176,42 @@ static void test_code_is_passed_on(void **state)
 	recorder_set_code_loader(&fed->recorder, note_code, &loaded);
 	struct backend_sink sink = fed->sink;
 	fed_map(fed, FED_PID, 0x8000, 0x9000, "/b", false);
+	sink.settled(sink.context);
 	assert_string_equal(loaded.text, "0: 8000-9000+8000 10000-11000+10000");
 	fed_map(fed, FED_PID, 0x40000, 0x50000, "/b", true);
+	sink.settled(sink.context);
 	assert_int_equal(loaded.times, 1);
 	fed_map(fed, FED_PID, 0x10400, 0x10800, "/c", false);
+	sink.settled(sink.context);
 	assert_string_equal(loaded.text, "0: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
 	sink.fork(sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 1);
+	sink.settled(sink.context);
 	assert_string_equal(loaded.text, "1: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
+	sink.settled(sink.context);
 	assert_int_equal(loaded.times, 3);
 	/* New threads and names are not reported. */
 	sink.fork(sink.context, FED_PID, FED_PID, FED_PID + 2, 2);
 	sink.name(sink.context, FED_PID, FED_PID + 2, "helper", false, 3);
+	sink.settled(sink.context);
 	assert_int_equal(loaded.times, 3);
 	sink.name(sink.context, FED_PID + 1, FED_PID + 1, "new", true, 4);
+	sink.settled(sink.context);
 	assert_string_equal(loaded.text, "1:");
 	fed_map(fed, FED_PID + 1, 0x1000, 0x2000, "/b", false);
+	sink.settled(sink.context);
 	assert_string_equal(loaded.text, "1: 1000-2000+1000");
 	/* The process ends with its last thread. */
 	sink.sample(sink.context, &(struct backend_sample){ .pid = FED_PID, .tid = FED_PID, .hits = 1 });
 	sink.exit(sink.context, FED_PID, FED_PID, 5);
+	sink.settled(sink.context);
 	assert_int_equal(loaded.times, 5);
 	sink.exit(sink.context, FED_PID, FED_PID + 2, 6);
+	sink.settled(sink.context);
 	assert_string_equal(loaded.text, "0:");
 	assert_int_equal(loaded.times, 6);
 	recorder_set_code_loader(&fed->recorder, NULL, NULL);
 	fed_map(fed, FED_PID, 0x1000, 0x2000, "/b", false);
+	sink.settled(sink.context);
 	assert_int_equal(loaded.times, 6);
 }
 
@@ -211,10 +222,12 @@ static void test_code_has_tables(void **state)
 	struct loaded loaded = { 0 };
 	recorder_set_code_loader(&fed->recorder, note_code, &loaded);
 	fed_map(fed, FED_PID, 0x20000, 0x21000, "/none", false);
+	fed->sink.settled(fed->sink.context);
 	assert_false(loaded.has_table);
 	char self[4096] = "";
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	fed_map(fed, (uint32_t)getpid(), 0x400000, 0x500000, self, false);
+	fed->sink.settled(fed->sink.context);
 	assert_true(loaded.has_table);
 	assert_int_equal(fed->recorder.codes_not_loaded, loaded.times); /* note_code returns an error */
 }

@@ -64,7 +64,7 @@ static void assert_maps(struct world *world, uint32_t pid, const char *wanted)
 	const struct process *process = processes_of(world->processes, processes_thread(world->processes, pid, pid));
 	for (size_t i = 0; i < process->code.count; i++) {
 		const struct mapping *mapping = &process->code.items[i];
-		const struct module *module = modules_get(world->modules, mapping->module, NULL);
+		const struct module *module = modules_get(world->modules, mapping->module, NULL, true);
 		buffer_printf(&text, "%s%llx-%llx@%llx %s", i ? "; " : "", (unsigned long long)mapping->start,
 			      (unsigned long long)mapping->end, (unsigned long long)mapping->file_offset,
 			      profile_string(world->profile, world->profile->modules[module->id].path));
@@ -189,10 +189,10 @@ static void test_modules(void **state)
 	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++)
 		assert_int_equal(add_module(world, generated[i], NULL, 0), anon);
 	int64_t unlinked = add_module(world, "/memfd:program (deleted)", one, sizeof(one));
-	assert_int_equal(modules_get(world->modules, (uint32_t)unlinked, NULL)->kind, MODULE_FILE);
-	assert_int_equal(modules_get(world->modules, (uint32_t)anon, NULL)->kind, MODULE_ANON);
+	assert_int_equal(modules_get(world->modules, (uint32_t)unlinked, NULL, true)->kind, MODULE_FILE);
+	assert_int_equal(modules_get(world->modules, (uint32_t)anon, NULL, true)->kind, MODULE_ANON);
 	int64_t name = modules_add_name(world->modules, "[kernel]", MODULE_KERNEL);
-	const struct module *kernel = modules_get(world->modules, (uint32_t)name, NULL);
+	const struct module *kernel = modules_get(world->modules, (uint32_t)name, NULL, true);
 	assert_int_equal(kernel->kind, MODULE_KERNEL);
 	assert_ptr_equal(modules_by_id(world->modules, kernel->id), kernel);
 	assert_null(modules_by_id(world->modules, 999));
@@ -204,11 +204,11 @@ static void test_modules_are_read_once(void **state)
 	struct world *world = *state;
 	const struct mapped_file ours = { .pid = getpid() };
 	int64_t index = add_module(world, self, NULL, 0);
-	const struct module *module = modules_get(world->modules, (uint32_t)index, &ours);
+	const struct module *module = modules_get(world->modules, (uint32_t)index, &ours, true);
 	assert_non_null(module->file);
 	assert_non_null(module->table);
 	assert_true(module->table->row_count > 100);
-	assert_ptr_equal(modules_get(world->modules, (uint32_t)index, &ours), module);
+	assert_ptr_equal(modules_get(world->modules, (uint32_t)index, &ours, true), module);
 	const struct profile_module *shown = &world->profile->modules[module->id];
 	assert_int_equal(shown->build_id_bytes, 20); /* no build-id was reported: it was read from the file */
 	int fd = modules_open_for_names(world->modules, module->id, NULL);
@@ -217,19 +217,19 @@ static void test_modules_are_read_once(void **state)
 	/* A file with another build-id at the same path is not used for the mapped one. */
 	uint8_t other[20] = { 1 };
 	index = add_module(world, self, other, sizeof(other));
-	assert_null(modules_get(world->modules, (uint32_t)index, NULL)->file);
+	assert_null(modules_get(world->modules, (uint32_t)index, NULL, true)->file);
 	/* A file with the same build-id is used, and a deleted file is read through /proc/PID/exe. */
 	uint8_t same[20];
 	memcpy(same, world->profile->modules[module->id].build_id, sizeof(same));
 	index = add_module(world, "/nowhere/deleted (deleted)", same, sizeof(same));
-	assert_non_null(modules_get(world->modules, (uint32_t)index, &ours)->file);
+	assert_non_null(modules_get(world->modules, (uint32_t)index, &ours, true)->file);
 	index = add_module(world, "/nowhere/never", NULL, 0);
-	assert_null(modules_get(world->modules, (uint32_t)index, &ours)->file);
+	assert_null(modules_get(world->modules, (uint32_t)index, &ours, true)->file);
 	index = add_module(world, "/dev", NULL, 0);
-	assert_null(modules_get(world->modules, (uint32_t)index, &ours)->file);
+	assert_null(modules_get(world->modules, (uint32_t)index, &ours, true)->file);
 	index = add_module(world, "[vdso]", NULL, 0);
-	assert_non_null(modules_get(world->modules, (uint32_t)index, &ours)->file);
-	assert_true(modules_get(world->modules, (uint32_t)index, &ours)->table->row_count > 0);
+	assert_non_null(modules_get(world->modules, (uint32_t)index, &ours, true)->file);
+	assert_true(modules_get(world->modules, (uint32_t)index, &ours, true)->table->row_count > 0);
 }
 
 /* Adds a file of the test's own folder as the kernel reports a map of it without build-id. */
@@ -263,7 +263,7 @@ static void test_modules_by_inode(void **state)
 	assert_int_equal(stat(path, &mapped), 0);
 	/* The same build with and without a build-id in the report: one module. */
 	int64_t index = add_inode(world, path, &mapped);
-	const struct module *module = modules_get(world->modules, (uint32_t)index, NULL);
+	const struct module *module = modules_get(world->modules, (uint32_t)index, NULL, true);
 	const struct profile_module *shown = &world->profile->modules[module->id];
 	assert_non_null(module->table);
 	assert_int_equal(shown->build_id_bytes, 20);
@@ -274,14 +274,14 @@ static void test_modules_by_inode(void **state)
 	/* Another file at the path of a mapped one that was not opened before, and none there. */
 	mapped.st_ino += UINT32_MAX;
 	index = add_inode(world, path, &mapped);
-	module = modules_get(world->modules, (uint32_t)index, NULL);
+	module = modules_get(world->modules, (uint32_t)index, NULL, true);
 	assert_null(module->file);
 	assert_int_equal(module->why_no_file.code, ERROR_NOT_FOUND);
 	assert_non_null(strstr(module->why_no_file.message, "it was replaced"));
 	assert_int_equal(unlink(path), 0);
 	mapped.st_ino += UINT32_MAX;
 	index = add_inode(world, path, &mapped);
-	module = modules_get(world->modules, (uint32_t)index, NULL);
+	module = modules_get(world->modules, (uint32_t)index, NULL, true);
 	assert_non_null(strstr(module->why_no_file.message, "it was deleted"));
 	struct error error = { 0 };
 	assert_int_equal(modules_open_for_names(world->modules, module->id, &error), ERROR_NOT_FOUND);
@@ -293,7 +293,7 @@ static void test_modules_by_inode(void **state)
 		.pid = getpid(), .path = other, .device = later.st_dev, .inode = later.st_ino
 	};
 	index = modules_add(world->modules, &marked);
-	assert_non_null(modules_get(world->modules, (uint32_t)index, NULL)->file);
+	assert_non_null(modules_get(world->modules, (uint32_t)index, NULL, true)->file);
 	assert_int_equal(unlink(other), 0);
 	assert_int_equal(rmdir(folder), 0);
 }
