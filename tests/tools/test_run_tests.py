@@ -68,6 +68,12 @@ def test_commands_are_made_of_steps(runner):
     assert set(runner.COMMANDS["check"]) < set(runner.COMMANDS["check-all"])
 
 
+def test_unknown_words_are_answered_with_all_choices():
+    refused = subprocess.run([PATH, "clnag"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and "no command or step clnag; there are: check, check-all, measure, gcc, " in refused.stderr
+    assert refused.stderr.count("measure") == 1, refused.stderr
+
+
 def test_record_of_a_run(runner, tmp_path, monkeypatch):
     """last_run.json states the commit, whether the tree was clean, and each step; also before the run has finished."""
     def in_repository(*words):
