@@ -155,17 +155,20 @@ __attribute__((__visibility__("default"))) void cpprof_probe_block(struct cpprof
 #if defined(__x86_64__) && !defined(__ILP32__)
 #include "x86_64.h"
 #else
-#define cpprof_enter_here(probe) cpprof_probe_enter(probe, __builtin_return_address(0), __builtin_dwarf_cfa())
+#define cpprof_enter_here(probe, state)  \
+	((state) == CPPROF_STATE_OFF ? 0 \
+				     : cpprof_probe_enter(probe, __builtin_return_address(0), __builtin_dwarf_cfa()))
 #define cpprof_leave_here(probe, entered) cpprof_probe_leave(probe, __builtin_return_address(0), __builtin_dwarf_cfa())
 #endif
 
-#define CPPROF_IS_OFF_(probe) (__atomic_load_n(&(probe)->state, __ATOMIC_RELAXED) == CPPROF_STATE_OFF)
+#define CPPROF_STATE_OF_(probe) __atomic_load_n(&(probe)->state, __ATOMIC_RELAXED)
+#define CPPROF_IS_OFF_(probe) (CPPROF_STATE_OF_(probe) == CPPROF_STATE_OFF)
 
 static CPPROF_HOT struct cpprof_entry cpprof_entered(struct cpprof_probe *probe)
 {
 	struct cpprof_entry entry;
 	entry.probe = probe;
-	entry.frame = __builtin_expect(!CPPROF_IS_OFF_(probe), 1) ? cpprof_enter_here(probe) : 0;
+	entry.frame = cpprof_enter_here(probe, CPPROF_STATE_OF_(probe));
 	return entry;
 }
 

@@ -102,12 +102,16 @@ CPPROF_ASIDE void cpprof_left_slowly(struct cpprof_probe *probe, void *const *fr
 	cpprof_probe_leave(probe, frame_address[-1], frame_address);
 }
 
-static CPPROF_HOT struct cpprof_frame *cpprof_enter_here(struct cpprof_probe *probe)
+/* Only the library sets CPPROF_STATE_ON. So this header does not access the thread's state before there is one: a resolver of an
+ * IFUNC symbol may run so early. */
+static CPPROF_HOT struct cpprof_frame *cpprof_enter_here(struct cpprof_probe *probe, __UINT32_TYPE__ state)
 {
 	struct cpprof_entry entry;
-	entry.frame = cpprof_enter_guessed(probe, (__UINT64_TYPE__)__builtin_return_address(0),
-					   CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()));
-	if (__builtin_expect(entry.frame == 0, 0))
+	entry.frame = 0;
+	if (__builtin_expect(state == CPPROF_STATE_ON, 1))
+		entry.frame = cpprof_enter_guessed(probe, (__UINT64_TYPE__)__builtin_return_address(0),
+						   CPPROF_SLOT_OF_CALL_(__builtin_dwarf_cfa()));
+	if (__builtin_expect(entry.frame == 0, 0) && state != CPPROF_STATE_OFF)
 		entry.frame = cpprof_entered_slowly(probe, (void *const *)__builtin_dwarf_cfa());
 	return entry.frame;
 }

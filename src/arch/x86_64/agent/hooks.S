@@ -44,6 +44,8 @@ name:                            \
 	.hidden hooks_trace_put_slowly
 	.hidden hooks_keep_vectors
 	.hidden hooks_no_edge
+	.hidden hooks_ready
+	.hidden hooks_become_ready
 	.text
 
 /* Bytes of the stack from the last pushed register to the return address. */
@@ -231,17 +233,28 @@ name:                            \
 	jmp	go_to_measurement
 .endm
 
-BEGIN(mcount)
-	HOOK	8, %rbp
-END(mcount)
+/* A hook of that name. Before hooks may run, it returns (hooks/hooks.h). */
+.macro DEFINE_HOOK name, slot, base, from_stack=0
+BEGIN(\name)
+	cmpb	$0, hooks_ready(%rip)
+	je	.Learly_\name
+.Lready_\name:
+	HOOK	\slot, \base, \from_stack
+.Learly_\name:
+	call	become_ready
+	cmpb	$0, hooks_ready(%rip)
+	jne	.Lready_\name
+	ret
+END(\name)
+.endm
+
+	DEFINE_HOOK mcount, 8, %rbp
 
 	.globl	_mcount
 	.type	_mcount, @function
 	.set	_mcount, mcount
 
-BEGIN(__fentry__)
-	HOOK	8, %rsp, 1
-END(__fentry__)
+	DEFINE_HOOK __fentry__, 8, %rsp, 1
 
 /* Calls the measurement, with the three registers above on the stack and the return slot in rcx. Then restores all
  * registers and returns for the hook. */
@@ -283,6 +296,21 @@ call_in_c:
 	ret
 	.cfi_endproc
 	.size	go_to_measurement, . - go_to_measurement
+
+/* Calls hooks_become_ready and restores all registers. */
+	.type	become_ready, @function
+	.balign	16
+become_ready:
+	.cfi_startproc
+	PUSH(%rax)
+	PUSH(%rcx)
+	PUSH(%rdx)
+	PUSH(%rsi)
+	PUSH(%rdi)
+	lea	hooks_become_ready(%rip), %rax
+	jmp	call_in_c
+	.cfi_endproc
+	.size	become_ready, . - become_ready
 
 /* rdi: the thread; rsi: the event without its time. */
 	.type	write_event_in_c, @function

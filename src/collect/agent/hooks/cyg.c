@@ -14,6 +14,8 @@ void __cyg_profile_func_exit(void *called, void *caller) __attribute__((visibili
  * much as one of them does. */
 HOOK_HOT void __cyg_profile_func_enter(void *called, void *caller)
 {
+	if (!hooks_are_ready())
+		return;
 	struct hook_thread *thread = hook_thread;
 	const struct hook_measurement *measurement = thread->measurement;
 	uint64_t function = (uint64_t)(uintptr_t)called, call_site = (uint64_t)(uintptr_t)caller;
@@ -31,6 +33,8 @@ HOOK_HOT void __cyg_profile_func_enter(void *called, void *caller)
 
 HOOK_HOT void __cyg_profile_func_exit(void *called, void *caller)
 {
+	if (!hooks_are_ready())
+		return;
 	struct hook_thread *thread = hook_thread;
 	const struct hook_measurement *measurement = thread->measurement;
 	uint64_t function = (uint64_t)(uintptr_t)called, call_site = (uint64_t)(uintptr_t)caller;

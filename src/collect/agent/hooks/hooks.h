@@ -167,6 +167,22 @@ uint64_t hooks_keep_vectors(uint64_t (*function)(void *, uint64_t), void *first,
 extern _Thread_local struct hook_thread *hook_thread __attribute__((tls_model("initial-exec")));
 extern struct hook_thread hooks_none;
 
+/* --- resolvers (ready.c) ---
+ *
+ * The resolver of an IFUNC symbol may run before the dynamic linker has relocated this library, before it has filled in the
+ * thread-local variables, and in a static program before there are any. Hooks return at once until then. */
+
+extern bool hooks_ready;
+/* Sets hooks_ready if hooks may run now. Keeps the vector registers. */
+void hooks_become_ready(void);
+
+static inline bool hooks_are_ready(void)
+{
+	if (__builtin_expect(!hooks_ready, 0))
+		hooks_become_ready();
+	return __builtin_expect(hooks_ready, 1);
+}
+
 /* --- the process (tally.c, hooks.c) --- */
 
 struct hooks {

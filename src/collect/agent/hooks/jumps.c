@@ -35,7 +35,7 @@ static unsigned way_of(const struct hook_jump *set, const void *buffer)
 void hooks_remember(const struct hook_landing *landing)
 {
 	struct hook_thread *thread = hook_thread;
-	if (thread->measurement == &hooks_off || !thread->frames)
+	if (!thread || thread->measurement == &hooks_off || !thread->frames)
 		return;
 	const struct hook_frame *top = thread->top;
 	struct hook_jump *set = set_of(thread, landing->buffer);

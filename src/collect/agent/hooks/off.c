@@ -4,7 +4,8 @@
 void hooks_rewind(const struct hook_landing *landing)
 {
 	struct hook_thread *thread = hook_thread;
-	thread->measurement->rewind(thread, landing);
+	if (thread) /* not in a resolver: see hooks.h */
+		thread->measurement->rewind(thread, landing);
 }
 
 void hooks_no_call(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot)

@@ -20,6 +20,8 @@ HOOK void __sanitizer_cov_pcs_init(const uintptr_t *start, const uintptr_t *end)
 
 static inline __attribute__((always_inline)) void count(uint64_t pc, enum tally_hook hook)
 {
+	if (!hooks_are_ready())
+		return;
 	struct hook_thread *thread = hook_thread;
 	if (__builtin_expect(thread->measurement != &hooks_blocks, 0)) {
 		if (thread->measurement != &hooks_off)

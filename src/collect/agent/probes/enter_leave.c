@@ -76,9 +76,9 @@ static inline __attribute__((always_inline)) struct cpprof_frame *enter(struct c
 									const void *caller, const void *frame_address,
 									uint64_t code)
 {
-	struct hook_thread *thread = hook_thread;
-	if (is_called_here(descriptor, caller))
+	if (!hooks_are_ready() || is_called_here(descriptor, caller))
 		return NULL;
+	struct hook_thread *thread = hook_thread;
 	if (is_traced(thread) && __atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) == CPPROF_STATE_ON) {
 		hooks_trace_enter(thread, (uint64_t)(uintptr_t)descriptor, (uint64_t)(uintptr_t)caller,
 				  return_slot_of(frame_address), code);

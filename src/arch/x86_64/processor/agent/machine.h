@@ -2,12 +2,14 @@
 #ifndef ARCH_X86_64_PROCESSOR_AGENT_MACHINE_H
 #define ARCH_X86_64_PROCESSOR_AGENT_MACHINE_H
 
+#include <asm/prctl.h>
 #include <assert.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "processor/registers.h"
@@ -164,6 +166,13 @@ static inline __attribute__((always_inline)) void machine_registers_here(struct 
 	__asm__ volatile("mov %%r12, %0\n\tmov %%r13, %1\n\tmov %%r14, %2\n\tmov %%r15, %3"
 			 : "=m"(value[MACHINE_R12]), "=m"(value[MACHINE_R12 + 1]), "=m"(value[MACHINE_R12 + 2]),
 			   "=m"(value[MACHINE_R12 + 3]));
+}
+
+/* Returns whether this thread has a control block already: a static program calls its resolvers before. Makes a system call. */
+static inline bool machine_has_thread_pointer(void)
+{
+	uint64_t value = 0;
+	return machine_call_of_program(SYS_arch_prctl, ARCH_GET_FS, (long)&value, 0, 0, 0, 0) == 0 && value != 0;
 }
 
 /* --- what a signal interrupted --- */
