@@ -35,10 +35,7 @@ PUBLIC void __monstartup(unsigned long low, unsigned long high)
 	was_cleaned = hooks.awaits_start = false;
 }
 
-PUBLIC void monstartup(unsigned long low, unsigned long high)
-{
-	__monstartup(low, high);
-}
+PUBLIC void monstartup(unsigned long low, unsigned long high) ALIAS(__monstartup);
 
 /* Returns 0, as in the C library. */
 PUBLIC int moncontrol(int mode)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "collect/agent/core/real.h"
 #include "collect/agent/hooks/around.h"
 #include "collect/agent/hooks/tally.h"
 #include "collect/agent/probes/registry.h"
@@ -51,8 +52,8 @@ static const char *begin(const struct cpprof_implementation *found)
 
 static void load(const char *path)
 {
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	const struct cpprof_implementation *found = library ? dlsym(library, "cpprof_implementation") : NULL;
+	void *library = REAL(dlopen)(path, RTLD_NOW | RTLD_LOCAL);
+	const struct cpprof_implementation *found = library ? REAL(dlsym)(library, "cpprof_implementation") : NULL;
 	const char *refusal = found ? begin(found) : NULL;
 	if (!library)
 		refusal = "it cannot be loaded";
