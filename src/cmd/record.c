@@ -263,7 +263,7 @@ static int report_counted(const struct invocation *invocation, const struct inst
 	int written = EXIT_DONE;
 	if (result->nothing[0]) {
 		failure(invocation, "%s", result->nothing);
-		return options->measurement == TALLY_OFF ? result->status : EXIT_FAILED;
+		return options->measurement == TALLY_OFF || result->was_killed ? result->status : EXIT_FAILED;
 	}
 	if (!result->profile)
 		return failure_of(invocation, error);
@@ -507,7 +507,7 @@ const struct command command_record = {
 		"command was not run: 127 if it does not exist, 126 if it is not executable, 2 for a usage "
 		"error, 1 if nothing could be recorded. Also 1, after a message, if the profile could not be "
 		"written completely, if memory ran out so that samples are missing, or if --instrumented counted "
-		"nothing. ^C is for the command: cpprof waits "
+		"nothing and no signal ended the command. ^C is for the command: cpprof waits "
 		"for it to end, and writes the profile. With --repeat, the first status that is not 0; ^C ends all "
 		"recordings.",
 	.needs = STOPS_AT_ARGUMENT,

@@ -34,6 +34,8 @@
 	  "The kernel takes no samples during a pause; raise kernel.perf_event_max_sample_rate, or the interval.") \
 	X(PROCESSES_STILL_RUNNING, "processes-still-running", WARNING, CLOSING, "process", \
 	  "The recording ended with the command; what these processes used later is missing.") \
+	X(COMMAND_KILLED, "command-killed", NOTE, CLOSING, "", \
+	  "The command did not end by itself; the profile has what it did until then.") \
 	X(EVENTS_LOST, "events-lost", WARNING, INFO, "event", \
 	  "Without these maps, forks and names, some samples may have wrong names.") \
 	X(LABELS_LOST, "labels-lost", WARNING, INFO, "sample", \

@@ -202,6 +202,20 @@ def test_no_library(program, tmp_path):
 	assert_refused(result, 1, "nothing was counted")
 
 
+def test_signal_before_the_first_hook(plain, tmp_path):
+	"""A command that a signal ended has no hooks to blame, and its status is that of a shell."""
+	result = count(tmp_path, "--instrumented", "sh", "-c", "kill -SEGV $$")
+	assert_refused(result, 128 + signal.SIGSEGV, "nothing was counted: signal 11 (Segmentation fault) ended 'sh'\n")
+	result = count(tmp_path, "--instrumented", "sh", "-c", "kill -INT $$") # as in a shell, where ^C is no news
+	assert_refused(result, 1, "nothing was counted: 'sh' has no code")
+
+
+def test_signal_after_hooks(program, tmp_path):
+	result = count(tmp_path, "--instrumented", "sh", "-c", f"{program}; kill -TERM $$")
+	assert (result.returncode, "; signal 15 (Terminated) ended the command" in result.stderr) == (128 + signal.SIGTERM, True), result.stderr
+	assert findings_of(tmp_path / "cpprof.data", "command-killed") == ["signal 15 (Terminated) ended the command"]
+
+
 def test_paused(program, tmp_path):
 	result = count(tmp_path, "--instrumented", "--paused", program)
 	assert_refused(result, 1, "did not call cpprof_start()")

@@ -227,6 +227,7 @@ static void wait_for_target(struct counted_run *run)
 	}
 	target_reap(&run->target);
 	run->result->status = run->target.status;
+	run->result->was_killed = run->target.killed_by != 0;
 }
 
 /* Waits up to a second for processes that the command left behind: some are about to exit, and some were started a
@@ -284,6 +285,9 @@ static void explain_nothing(const struct counted_run *run)
 	const struct profile_finding *refused = find_refusal(profile);
 	if (run->options->measurement == TALLY_OFF)
 		snprintf(text, bytes, "nothing was counted: the measurement is off");
+	else if (run->target.killed_by)
+		snprintf(text, bytes, "nothing was counted: signal %d (%s) ended '%s'", run->target.killed_by,
+			 strsignal(run->target.killed_by), command);
 	else if (instrumented_tally_processes(&run->tally) == 0)
 		snprintf(text, bytes,
 			 "nothing was counted: the hooks' library was never loaded (LD_PRELOAD or " TALLY_VARIABLE
@@ -317,6 +321,7 @@ static void sum_up(struct counted_run *run, struct profile *profile)
 	result->calls = total_of(profile, "calls");
 	result->blocks = total_of(profile, "blocks");
 	result->lost = profile->lost;
+	target_add_finding(&run->target, profile);
 	if (run->still_running > 0)
 		finding_add(profile, FINDING_PROCESSES_STILL_RUNNING, run->still_running,
 			    "{# process|# processes} still {runs|run}, uncounted");

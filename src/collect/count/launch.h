@@ -37,6 +37,7 @@ struct instrumented_result {
 	uint64_t calls, blocks, samples, lost;
 	uint64_t bytes;    /* size of the output */
 	char nothing[512]; /* why nothing was counted, and a remedy; "": something was counted */
+	bool was_killed;   /* by a signal that a shell reports */
 	bool incomplete;   /* `error` says which part of the output is missing, and where the tally is */
 	int status;        /* exit status of the command, as a shell reports it */
 };

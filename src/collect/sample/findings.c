@@ -216,6 +216,7 @@ void run_add_backend_findings(struct run *run)
 
 void run_add_findings(struct run *run)
 {
+	target_add_finding(&run->target, run->recorder.profile);
 	add_all_unsampled(run);
 	add_costly(run);
 	add_losses(run);

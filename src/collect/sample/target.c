@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "collect/sample/child_end.h"
 #include "processor/names.h"
+#include "profile/findings.h"
 
 /* --- finding --- */
 
@@ -271,8 +272,17 @@ void target_reap(struct target *target)
 	target->ended = true;
 	target->user_ns = ns_of(&usage.ru_utime);
 	target->system_ns = ns_of(&usage.ru_stime);
+	int signal = got == target->pid && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (got == target->pid)
-		target->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		target->status = signal ? 128 + signal : WEXITSTATUS(status);
+	target->killed_by = signal == SIGINT || signal == SIGPIPE ? 0 : signal;
+}
+
+void target_add_finding(const struct target *target, struct profile *profile)
+{
+	if (target->killed_by)
+		finding_add(profile, FINDING_COMMAND_KILLED, 0, "signal %d (%s) ended the command", target->killed_by,
+			    strsignal(target->killed_by));
 }
 
 void target_release(struct target *target)

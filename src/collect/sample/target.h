@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "profile/profile.h"
 
 struct target {
 	pid_t pid;
@@ -21,6 +22,7 @@ struct target {
 	bool ended;
 	uint64_t user_ns, system_ns; /* CPU time with the children that it waited for, once it has ended */
 	int status;                  /* as in a shell: 0 to 255, 128 + N for a signal */
+	int killed_by;               /* the signal; 0: none, or one that a shell does not report */
 };
 
 /* Finds the file of the command `name` (in PATH, as a shell does) and checks that it can be run and
@@ -52,6 +54,9 @@ int target_go(struct target *target, const char *path, struct error *error);
 
 /* Waits for the end of the target, and stores its exit status and CPU time. */
 void target_reap(struct target *target);
+
+/* Adds the signal that ended the target to the findings. */
+void target_add_finding(const struct target *target, struct profile *profile);
 
 /* Ends a target that was not let go, and closes the descriptors. */
 void target_release(struct target *target);
