@@ -134,6 +134,7 @@ enum channel_finding {
 	CHANNEL_FINDING_MALLOC = 16,  /* the program's malloc comes before ours: its calls are not observed */
 	CHANNEL_FINDING_WINDOWS = 32, /* not an error: the program chose the parts that are measured */
 	CHANNEL_FINDING_SANDBOX = 64, /* a seccomp filter of the program forbids system calls of the agent */
+	CHANNEL_FINDING_MEMORY = 128, /* the ring of a thread could not be mapped: the thread has no slot */
 };
 
 /* --- records ---
@@ -161,9 +162,10 @@ enum channel_event {
 
 /* Entries that are missing or differ in the environment of the executed program, or-ed. */
 enum channel_exec {
-	CHANNEL_EXEC_NO_LIBRARY = 1,   /* LD_PRELOAD with our library */
-	CHANNEL_EXEC_NO_CHANNEL = 2,   /* CHANNEL_VARIABLE */
-	CHANNEL_EXEC_OTHER_CHANNEL = 4 /* CHANNEL_VARIABLE names another channel */
+	CHANNEL_EXEC_NO_LIBRARY = 1,    /* LD_PRELOAD with our library */
+	CHANNEL_EXEC_NO_CHANNEL = 2,    /* CHANNEL_VARIABLE */
+	CHANNEL_EXEC_OTHER_CHANNEL = 4, /* CHANNEL_VARIABLE names another channel */
+	CHANNEL_EXEC_FILTERED = 8 /* a seccomp filter would end the program with our library, which was left out */
 };
 
 /* --- experiments (collect/agent/causal/causal.h) --- */

@@ -1,5 +1,8 @@
 """Programs that forbid themselves system calls by seccomp end and print as without us, whatever measures them from inside."""
+import os
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from record_support import build, hits, record, run_cpprof, show
@@ -63,3 +66,46 @@ def test_goes_on_with_hooks(way, measurement, tmp_path):
 	assert calls["main", "work_before"] == 1, show(calls)
 	if way != "strict" or measurement == "paths": # in strict mode there are no time stamps
 		assert hits(calls, "work_inside") > 1, show(calls)
+
+
+# --- programs that are executed under a filter ---
+
+OTHER_LIBRARY = "libm.so.6" # which the user preloads, and the new program still gets
+EXECUTING = ["execv", "execve", "execvpe", "execl", "execle", "fork", "posix_spawn", "system"]
+
+
+@pytest.mark.parametrize("where", ["process", "thread"])
+@pytest.mark.parametrize("way", EXECUTING)
+@pytest.mark.parametrize("how", ["--backend=preload", "--instrumented"])
+def test_filters_stay_over_exec(how, way, where, tmp_path):
+	"""The new program would not have the copies of its filters, and the agent's system calls would end it: it gets no library of ours."""
+	program = build("filtered_exec.c", *(HOOKS if how == "--instrumented" else []))
+	recorded = record(tmp_path, [program, way, where], how, env={**os.environ, "LD_PRELOAD": OTHER_LIBRARY})
+	assert (recorded.status, recorded.out) == (5, f"{OTHER_LIBRARY}\n"), recorded.err
+	assert FINDING in recorded.err
+	if how != "--instrumented" and way.startswith("exec"):
+		assert "was not recorded: a seccomp filter forbids system calls of the library" in recorded.err
+
+
+def test_filters_that_return_errors_harm_nothing(tmp_path):
+	recorded = record(tmp_path, [build("filtered_exec.c"), "execv", "errors"], "--backend=preload")
+	assert (recorded.status, recorded.out) == (5, "with the library\n"), recorded.err
+	assert FINDING in recorded.err and "ulimit" not in recorded.err and "limit 2048" not in recorded.err
+
+
+def calls_in(*paths):
+	"""The system calls that the agent makes by machine_syscall in these sources."""
+	return {name for path in paths for name in re.findall(r"\bmachine_syscall\(\s*(SYS_\w+)", path.read_text())}
+
+
+def test_examined_calls_are_all():
+	"""The tables of calls that a filter must not harm are those in the sources."""
+	agent = Path(__file__).parents[2] / "src/collect/agent"
+	listed = [set(re.findall(r"\{ (SYS_\w+)", (agent / name).read_text())) for name in ("interpose/successor.c", "hooks/calls.c")]
+	own = {"hooks", "probes", "control"}
+	folders = [folder for folder in agent.iterdir() if folder.is_dir() and folder.name not in {"wrap", "jvm", *own}]
+	processor = sorted((agent.parents[1] / "arch").glob("*/agent/*"))
+	of_all = calls_in(*processor, *(path for folder in folders for path in folder.glob("*.[ch]")))
+	of_hooks = calls_in(*(path for name in own for path in (agent / name).glob("*.[ch]")))
+	by_others = {"SYS_newfstatat", "SYS_rt_sigaction", "SYS_rt_sigreturn"} # which the C library and the kernel make
+	assert (listed[0], listed[1]) == (of_all | by_others, of_hooks - of_all - by_others)

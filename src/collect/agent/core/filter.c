@@ -180,29 +180,44 @@ static bool is_strictly_permitted(long number)
 	return number == SYS_read || number == SYS_write || number == SYS_exit || number == SYS_rt_sigreturn;
 }
 
-bool filter_permits(const struct machine_filter *filters, long number, const long arguments[FILTER_ARGUMENTS])
+/* Returns the action of all filters together: that with the highest precedence, which is the least signed number. */
+static uint32_t action_of(const struct machine_filter *filters, long number, const long arguments[FILTER_ARGUMENTS])
 {
 	struct seccomp_data call = { .nr = (int)number,
 				     .arch = MACHINE_AUDIT_ARCH,
 				     .instruction_pointer = (uint64_t)(uintptr_t)&filter_permits };
+	uint32_t action = SECCOMP_RET_ALLOW;
 	for (int i = 0; i < FILTER_ARGUMENTS; i++)
 		call.args[i] = (uint64_t)arguments[i];
 	for (const struct machine_filter *filter = filters; filter; filter = filter->next) {
-		if (filter->is_strict && !is_strictly_permitted(number))
-			return false;
-		uint32_t action =
-			filter->is_strict ? SECCOMP_RET_ALLOW : result_of(filter, &call) & SECCOMP_RET_ACTION_FULL;
-		if (action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG)
-			return false;
+		uint32_t own = !filter->is_strict              ? result_of(filter, &call) & SECCOMP_RET_ACTION_FULL
+			       : is_strictly_permitted(number) ? SECCOMP_RET_ALLOW
+							       : SECCOMP_RET_KILL_THREAD;
+		if ((int32_t)own < (int32_t)action)
+			action = own;
 	}
-	return true;
+	return action;
+}
+
+bool filter_permits(const struct machine_filter *filters, long number, const long arguments[FILTER_ARGUMENTS])
+{
+	uint32_t action = action_of(filters, number, arguments);
+	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
+}
+
+bool filter_harms(const struct machine_filter *filters, const struct filter_call *calls, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t action = action_of(filters, calls[i].number, calls[i].arguments);
+		if (action != SECCOMP_RET_ERRNO && action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG)
+			return true;
+	}
+	return false;
 }
 
 bool filter_permits_processes(const struct machine_filter *filters)
 {
-	static const struct {
-		long number, arguments[FILTER_ARGUMENTS];
-	} calls[] = {
+	static const struct filter_call calls[] = {
 		{ SYS_fork, { 0 } },        { SYS_vfork, { 0 } },
 		{ SYS_clone, { SIGCHLD } }, { SYS_clone, { CLONE_VM | CLONE_VFORK | SIGCHLD } },
 		{ SYS_clone3, { 0 } },

@@ -8,6 +8,7 @@
 
 #include <linux/filter.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { FILTER_ARGUMENTS = 6 };
@@ -24,6 +25,14 @@ struct machine_filter {
 /* Returns whether all filters of the list permit the call: their results are SECCOMP_RET_ALLOW or SECCOMP_RET_LOG.
  * NULL permits every call. Async-signal-safe, and uses only general registers. */
 bool filter_permits(const struct machine_filter *filters, long number, const long arguments[FILTER_ARGUMENTS]);
+
+struct filter_call {
+	long number, arguments[FILTER_ARGUMENTS];
+};
+
+/* Returns whether one of the calls would have another effect than an error: the filters end the program, send SIGSYS, or ask
+ * another process. */
+bool filter_harms(const struct machine_filter *filters, const struct filter_call *calls, size_t count);
 
 /* Returns whether all known filters of this thread permit it to start a process. */
 bool filter_permits_processes(const struct machine_filter *filters);

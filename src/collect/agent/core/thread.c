@@ -112,6 +112,7 @@ static bool attach_slot(struct runtime_thread *thread)
 		return true;
 	__atomic_store_n(&thread->shared->state, CHANNEL_FREE, __ATOMIC_RELEASE); /* it was not used */
 	__atomic_add_fetch(&runtime.process->threads_unwatched, 1, __ATOMIC_RELAXED);
+	__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_MEMORY, __ATOMIC_RELAXED);
 	return false;
 }
 

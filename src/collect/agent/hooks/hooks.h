@@ -232,6 +232,9 @@ void hooks_labels_forked(void);
 void hooks_go_on(void);
 /* A filter of the program forbids system calls of the agent: notes it in the tally. Makes no system call. */
 void hooks_sandboxed(void);
+/* Returns whether these filters would end a program by a system call that only the hooks make (hooks/calls.c). */
+struct machine_filter;
+bool hooks_are_harmed(const struct machine_filter *filters);
 /* Called before this thread enters the strict mode, in which the kernel permits it no time stamps either: stops the
  * measurements that need them. */
 void hooks_stop_stamps(void);

@@ -63,6 +63,12 @@ void hooks_sandboxed(void)
 {
 }
 
+bool hooks_are_harmed(const struct machine_filter *filters)
+{
+	(void)filters;
+	return false;
+}
+
 void hooks_stop_stamps(void)
 {
 }

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +20,9 @@
 #include "collect/agent/core/real.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
+#include "collect/agent/interpose/successor.h"
 #include "collect/agent/signals/signals.h"
+#include "processor/agent/machine.h"
 
 /* --- loaded objects --- */
 
@@ -152,18 +155,20 @@ static uint32_t find_lacks(char copy[CHANNEL_TEXT_BYTES], char *const environmen
 	return lacks;
 }
 
-static void announce_exec(const char *path, char *const environment[])
+static void announce_exec(const char *path, char *const environment[], bool is_filtered)
 {
 	char copy[CHANNEL_TEXT_BYTES];
 	int error = errno;
 	struct runtime_thread *thread = is_watched_process() ? runtime_enter() : NULL;
 	if (thread && path) {
-		uint32_t lacks = find_lacks(copy, environment);
+		uint32_t lacks = find_lacks(copy, environment) | (is_filtered ? CHANNEL_EXEC_FILTERED : 0);
 		size_t bytes = copy_text(copy, path);
 		runtime_write_event(thread, CHANNEL_EXECS, lacks, 0, copy, bytes);
 	}
 	if (thread)
 		runtime_leave(thread);
+	if (is_filtered)
+		hooks_sandboxed();
 	hooks_finish();
 	if (is_watched_process())
 		__atomic_add_fetch(&runtime.process->execs, 1, __ATOMIC_SEQ_CST);
@@ -179,34 +184,83 @@ static void exec_failed(void)
 	errno = error;
 }
 
-/* These functions return only if they fail. */
-#define BECOMING(name, parameters, arguments_of, path, environment) \
-	static int own_##name parameters                            \
-	{                                                           \
-		announce_exec(path, environment);                   \
-		signals_before_exec();                              \
-		int result = REAL(name) arguments_of;               \
-		int error = errno;                                  \
-		signals_after_exec();                               \
-		errno = error;                                      \
-		exec_failed();                                      \
-		return result;                                      \
-	}                                                           \
-	INTERPOSED int name parameters                              \
-	{                                                           \
-		return own_##name arguments_of;                     \
+/* Begins an exec, and passes on an environment without our libraries where they would end the program. */
+#define BEGIN_EXEC(path, environment)                                                     \
+	size_t room = successor_room(environment);                                        \
+	if (room)                                                                         \
+		environment = successor_environment(environment, __builtin_alloca(room)); \
+	announce_exec(path, environment, successor_dies(machine_filters));                \
+	signals_before_exec()
+
+/* Ends an exec, which has failed: it has returned. */
+static int end_exec(int result)
+{
+	int error = errno;
+	signals_after_exec();
+	errno = error;
+	exec_failed();
+	return result;
+}
+
+static int own_execve(const char *path, char *const arguments[], char *const environment[])
+{
+	BEGIN_EXEC(path, environment);
+	return end_exec(REAL(execve)(path, arguments, environment));
+}
+
+static int own_execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+	BEGIN_EXEC(file, environment);
+	return end_exec(REAL(execvpe)(file, arguments, environment));
+}
+
+INTERPOSED int execve(const char *path, char *const arguments[], char *const environment[])
+{
+	return own_execve(path, arguments, environment);
+}
+
+INTERPOSED int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+	return own_execvpe(file, arguments, environment);
+}
+
+INTERPOSED int execv(const char *path, char *const arguments[])
+{
+	return own_execve(path, arguments, environ);
+}
+
+INTERPOSED int execvp(const char *file, char *const arguments[])
+{
+	return own_execvpe(file, arguments, environ);
+}
+
+INTERPOSED int execveat(int folder, const char *path, char *const arguments[], char *const environment[], int flags)
+{
+	BEGIN_EXEC(path, environment);
+	return end_exec(REAL(execveat)(folder, path, arguments, environment, flags));
+}
+
+INTERPOSED int fexecve(int fd, char *const arguments[], char *const environment[])
+{
+	BEGIN_EXEC("", environment);
+	return end_exec(REAL(fexecve)(fd, arguments, environment));
+}
+
+/* --- programs in a new process --- */
+
+/* The child executes the program in the C library. */
+#define SPAWNING(name)                                                                                               \
+	INTERPOSED int name(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,                 \
+			    const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) \
+	{                                                                                                            \
+		size_t room = successor_room(environment);                                                           \
+		if (room)                                                                                            \
+			environment = successor_environment(environment, __builtin_alloca(room));                    \
+		return REAL(name)(pid, path, actions, attributes, arguments, environment);                           \
 	}
 
-BECOMING(execv, (const char *path, char *const arguments[]), (path, arguments), path, environ)
-BECOMING(execvp, (const char *file, char *const arguments[]), (file, arguments), file, environ)
-BECOMING(execve, (const char *path, char *const arguments[], char *const environment[]), (path, arguments, environment),
-	 path, environment)
-BECOMING(execvpe, (const char *file, char *const arguments[], char *const environment[]),
-	 (file, arguments, environment), file, environment)
-BECOMING(execveat, (int folder, const char *path, char *const arguments[], char *const environment[], int flags),
-	 (folder, path, arguments, environment, flags), path, environment)
-BECOMING(fexecve, (int fd, char *const arguments[], char *const environment[]), (fd, arguments, environment), "",
-	 environment)
+SPAWNING(posix_spawn)
+SPAWNING(posix_spawnp)
 
 /* --- exec with a list of arguments --- */
 
@@ -244,6 +298,6 @@ static void fill(char **arguments, size_t count, const char *first, va_list *mor
 		return call;                                                       \
 	}
 
-IN_A_ROW(execl, , own_execv(path, arguments))
-IN_A_ROW(execlp, , own_execvp(path, arguments))
+IN_A_ROW(execl, , own_execve(path, arguments, environ))
+IN_A_ROW(execlp, , own_execvpe(path, arguments, environ))
 IN_A_ROW(execle, char *const *environment = va_arg(more, char *const *), own_execve(path, arguments, environment))

@@ -10,6 +10,7 @@
 #include "collect/agent/core/filter.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
+#include "collect/agent/interpose/successor.h"
 #include "collect/agent/signals/signals.h"
 #include "processor/agent/machine.h"
 
@@ -17,20 +18,16 @@
 
 enum { NO_HOW = ~0 };
 
-struct needed {
-	long number, arguments[FILTER_ARGUMENTS];
-};
-
-static const struct needed for_counts[] = {
+static const struct filter_call for_counts[] = {
 	{ SYS_clock_gettime, { CLOCK_MONOTONIC } },
 	{ SYS_clock_gettime, { CLOCK_THREAD_CPUTIME_ID } },
 };
 /* One of them is needed to read memory that may be absent (core/sample.c). */
-static const struct needed for_copies[] = {
+static const struct filter_call for_copies[] = {
 	{ SYS_process_vm_readv, { 0 } },
 	{ SYS_rt_sigprocmask, { NO_HOW } },
 };
-static const struct needed for_ticks[] = {
+static const struct filter_call for_ticks[] = {
 	{ SYS_getpid, { 0 } },
 	{ SYS_rt_sigreturn, { 0 } },
 	{ SYS_timer_settime, { 0, 0 } },
@@ -43,7 +40,7 @@ static const struct needed for_ticks[] = {
 
 #define PERMITTED(filters, calls) permitted(filters, calls, sizeof(calls) / sizeof((calls)[0]))
 
-static size_t permitted(const struct machine_filter *filters, const struct needed *calls, size_t count)
+static size_t permitted(const struct machine_filter *filters, const struct filter_call *calls, size_t count)
 {
 	size_t found = 0;
 	for (size_t i = 0; i < count; i++)
@@ -51,7 +48,7 @@ static size_t permitted(const struct machine_filter *filters, const struct neede
 	return found;
 }
 
-static bool permits_all(const struct machine_filter *filters, const struct needed *calls, size_t count)
+static bool permits_all(const struct machine_filter *filters, const struct filter_call *calls, size_t count)
 {
 	return permitted(filters, calls, count) == count;
 }
@@ -60,7 +57,7 @@ static bool permits_all(const struct machine_filter *filters, const struct neede
 
 static bool permits_counts(const struct machine_filter *filters)
 {
-	static const struct needed own_number = { SYS_getpid, { 0 } };
+	static const struct filter_call own_number = { SYS_getpid, { 0 } };
 	return PERMITS_ALL(filters, for_counts) &&
 	       (permits_all(filters, &own_number, 1) || !filter_permits_processes(filters));
 }
@@ -236,6 +233,8 @@ void sandbox_begins(struct sandbox *sandbox, long number, const long arguments[3
 		return;
 	int error = errno;
 	sandbox->filter = find_filter(number, arguments, &sandbox->is_for_all);
+	if (sandbox->filter && successor_dies(sandbox->filter))
+		sandbox->entry = successor_prepare();
 	if (sandbox->filter && sandbox->is_for_all)
 		begin_for_all(sandbox, permits_ticks(sandbox->filter));
 	else if (sandbox->filter)
@@ -250,8 +249,10 @@ void sandbox_ended(struct sandbox *sandbox, long result)
 	struct machine_filter *filter = sandbox->filter;
 	if (!filter)
 		return;
+	bool is_installed = result == 0 || (result > 0 && !sandbox->is_for_all);
+	successor_prepared(sandbox->entry, is_installed);
 	bool is_stopped = sandbox->is_for_all ? runtime.is_stopped : sandbox->has_ended || sandbox->has_stopped_ticks;
-	if (result == 0 || (result > 0 && !sandbox->is_for_all)) {
+	if (is_installed) {
 		machine_filters = filter;
 		if (is_stopped && runtime.process)
 			__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_SANDBOX, __ATOMIC_RELAXED);

@@ -2,6 +2,7 @@
  * due. */
 #include "collect/agent/ticks/tick.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
 
 #include "collect/agent/core/runtime.h"
@@ -50,12 +51,23 @@ void tick_send(struct runtime_thread *thread)
 	machine_syscall(SYS_rt_tgsigqueueinfo, runtime.pid, thread->tid, runtime.signal, (long)&info, 0, 0);
 }
 
-static bool create_timer(struct runtime_thread *thread, clockid_t clock, const char *value, int *timer)
+/* Notes that a thread has no timer: by `ulimit -i`, or by a filter. */
+static void note_untimed(long error)
+{
+	if (error == -EAGAIN)
+		__atomic_add_fetch(&runtime.process->threads_untimed, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_SANDBOX, __ATOMIC_RELAXED);
+	note_refusal();
+}
+
+/* Returns 0 or -errno. */
+static long create_timer(struct runtime_thread *thread, clockid_t clock, const char *value, int *timer)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = runtime.signal };
 	event.sigev_value.sival_ptr = (void *)(uintptr_t)value;
 	event._sigev_un._tid = (pid_t)thread->tid;
-	return machine_syscall(SYS_timer_create, clock, (long)&event, (long)timer, 0, 0, 0) == 0;
+	return machine_syscall(SYS_timer_create, clock, (long)&event, (long)timer, 0, 0, 0);
 }
 
 uint32_t tick_processors;
@@ -79,19 +91,15 @@ void tick_create(struct runtime_thread *thread)
 		return;
 	if (!tick_has_handler) /* which was noted */
 		return;
-	if (!tick_waits_are_shielded) {
-		thread->has_timer = create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->timer);
-	} else {
-		thread->has_timer = create_timer(thread, CLOCK_MONOTONIC, &mono_tick, &thread->timer);
-		thread->has_cpu_timer = thread->has_timer &&
-					create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->cpu_timer);
-	}
-	if (thread->has_timer) {
+	long error = tick_waits_are_shielded ? create_timer(thread, CLOCK_MONOTONIC, &mono_tick, &thread->timer)
+					     : create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->timer);
+	thread->has_timer = error == 0;
+	thread->has_cpu_timer = thread->has_timer && tick_waits_are_shielded &&
+				create_timer(thread, CLOCK_THREAD_CPUTIME_ID, &cpu_tick, &thread->cpu_timer) == 0;
+	if (thread->has_timer)
 		__atomic_add_fetch(&tick_threads, 1, __ATOMIC_RELAXED);
-		return;
-	}
-	__atomic_add_fetch(&runtime.process->threads_untimed, 1, __ATOMIC_RELAXED);
-	note_refusal();
+	else
+		note_untimed(error);
 }
 
 void tick_delete(struct runtime_thread *thread)

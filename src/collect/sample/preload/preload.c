@@ -309,7 +309,11 @@ static void add_no_room(const struct backend *backend, struct profile *profile)
 	if (processes > 0)
 		finding_add(profile, FINDING_PROCESSES_NOT_RECORDED, processes,
 			    "{# process was|# processes were} not recorded: limit %d at a time", CHANNEL_PROCESSES);
-	if (threads > 0)
+	if (threads > 0 && backend->sums.flags & CHANNEL_FINDING_MEMORY)
+		finding_add(profile, FINDING_THREADS_NOT_RECORDED, threads,
+			    "{# thread was|# threads were} not recorded: no memory for {its|their} samples (ulimit -v, "
+			    "ulimit -l, seccomp)");
+	else if (threads > 0)
 		finding_add(profile, FINDING_THREADS_NOT_RECORDED, threads,
 			    "{# thread was|# threads were} not recorded: limit %d at a time", CHANNEL_THREADS);
 	if (backend->sums.untimed > 0)

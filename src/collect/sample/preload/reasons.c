@@ -53,15 +53,16 @@ static struct environment read_environment(uint32_t pid, const char *channel_pat
 
 static const char *reason_of_lacks(uint32_t lacks)
 {
-	return lacks & CHANNEL_EXEC_OTHER_CHANNEL ? "another cpprof records it"
-	       : lacks & CHANNEL_EXEC_NO_LIBRARY  ? "LD_PRELOAD is gone from its environment, or was replaced"
-	       : lacks & CHANNEL_EXEC_NO_CHANNEL  ? CHANNEL_VARIABLE " is gone from its environment"
-						  : NULL;
+	return lacks & CHANNEL_EXEC_FILTERED        ? "a seccomp filter forbids system calls of the library"
+	       : lacks & CHANNEL_EXEC_OTHER_CHANNEL ? "another cpprof records it"
+	       : lacks & CHANNEL_EXEC_NO_LIBRARY    ? "LD_PRELOAD is gone from its environment, or was replaced"
+	       : lacks & CHANNEL_EXEC_NO_CHANNEL    ? CHANNEL_VARIABLE " is gone from its environment"
+						    : NULL;
 }
 
 /* Examines the environment of a process. It also reads as empty if the process has ended; if the program
  * file is there, the process runs, and the environment is really empty. */
-static const char *reason_of_environment(uint32_t pid, const char *channel_path, bool has_program)
+static const char *reason_of_environment(uint32_t pid, const char *channel_path, bool has_program, bool is_filtered)
 {
 	const struct environment environment = read_environment(pid, channel_path);
 	uint32_t lacks = 0;
@@ -74,14 +75,18 @@ static const char *reason_of_environment(uint32_t pid, const char *channel_path,
 	lacks |= environment.has_channel && !environment.is_our_channel ? CHANNEL_EXEC_OTHER_CHANNEL : 0;
 	lacks |= environment.has_library ? 0 : CHANNEL_EXEC_NO_LIBRARY;
 	lacks |= environment.has_channel ? 0 : CHANNEL_EXEC_NO_CHANNEL;
+	/* The agent has left the library out, and nothing else. */
+	if (lacks == CHANNEL_EXEC_NO_LIBRARY && is_filtered)
+		lacks = CHANNEL_EXEC_FILTERED;
 	return reason_of_lacks(lacks);
 }
 
 /* --- the process --- */
 
 struct status {
-	unsigned user;  /* effective */
-	unsigned depth; /* of its pid namespace, below the namespace of /proc */
+	unsigned user;    /* effective */
+	unsigned depth;   /* of its pid namespace, below the namespace of /proc */
+	unsigned filters; /* of its system calls */
 	bool has_user;
 };
 
@@ -93,6 +98,7 @@ static struct status read_status(uint32_t pid)
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "Uid: %*u %u", &status.user) == 1)
 			status.has_user = true;
+		(void)sscanf(line, "Seccomp_filters: %u", &status.filters);
 		if (strncmp(line, "NSpid:", strlen("NSpid:")) == 0)
 			for (const char *at = line; *at; at++)
 				status.depth += *at == '\t';
@@ -125,7 +131,7 @@ const char *preload_reason_of(uint32_t pid, const char *channel_path)
 	const char *reason = reason_of_program(path, &has_program);
 	const struct status own = read_status((uint32_t)getpid()), status = read_status(pid);
 	if (!reason)
-		reason = reason_of_environment(pid, channel_path, has_program);
+		reason = reason_of_environment(pid, channel_path, has_program, status.filters > own.filters);
 	if (!reason && status.depth > own.depth)
 		reason = "it is in another pid namespace";
 	if (!reason && status.has_user && status.user != geteuid())

@@ -221,6 +221,33 @@ static void test_strict_mode(void **state)
 		     filter_permits(&strict.head, SYS_getpid, none));
 }
 
+static void test_only_errors_are_harmless(void **state)
+{
+	const uint32_t harmless[] = { SECCOMP_RET_ALLOW, SECCOMP_RET_LOG, SECCOMP_RET_ERRNO | 1 };
+	const uint32_t harmful[] = { SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD, SECCOMP_RET_TRAP,
+				     SECCOMP_RET_USER_NOTIF, SECCOMP_RET_TRACE };
+	const struct filter_call calls[] = { { SYS_getpid, { 0 } }, { SYS_getppid, { 0 } } };
+	(void)state;
+	assert_false(filter_harms(NULL, calls, 2));
+	for (size_t i = 0; i < 8; i++) {
+		bool is_harmful = i >= 3;
+		const struct sock_filter code[] = {
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+			BPF_STMT(BPF_RET | BPF_K, is_harmful ? harmful[i - 3] : harmless[i]),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		};
+		union filter filter, errors;
+		set(&filter, code, sizeof(code) / sizeof(code[0]));
+		assert_false(filter_harms(&filter.head, calls, 1));
+		assert_int_equal(filter_harms(&filter.head, calls, 2), is_harmful);
+		/* An error has precedence over the last two, as in the kernel. */
+		set(&errors, (const struct sock_filter[]){ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1) }, 1);
+		errors.head.next = &filter.head;
+		assert_int_equal(filter_harms(&errors.head, calls, 2), is_harmful && i < 6);
+	}
+}
+
 /* The kernel accepts none of these programs. They must neither permit anything nor read outside of them. */
 static void test_impossible_programs(void **state)
 {
@@ -249,7 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_the_kernel),           cmocka_unit_test(test_actions),
 		cmocka_unit_test(test_each_filter_must_permit), cmocka_unit_test(test_strict_mode),
-		cmocka_unit_test(test_impossible_programs),
+		cmocka_unit_test(test_impossible_programs),     cmocka_unit_test(test_only_errors_are_harmless),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
