@@ -14,8 +14,8 @@ TRIES, MOST_TIMES = 3, 12
 
 
 def budget_of_a_second():
-	"""As src/collect/agent/ticks/tick.c."""
-	return max(4000, 4 * len(os.sched_getaffinity(0)) * 1_000_000 // INTERVAL_US)
+	"""As src/collect/agent/ticks/budget.c."""
+	return max(4000, len(os.sched_getaffinity(0)) * min(4000, 4 * 1_000_000 // INTERVAL_US))
 
 
 @pytest.mark.measured("hits are compared with the CPU time that the kernel counts")
@@ -45,6 +45,16 @@ def test_a_crowd_takes_little_longer(tmp_path):
 		return min(float(re.search(r"^took ([\d.]+) s$", run, re.MULTILINE)[1]) for run in runs)
 	bare = seconds([])
 	assert seconds(command) < MOST_TIMES * bare
+
+
+def test_a_short_interval_takes_no_more(tmp_path):
+	"""The budget is one of the processors' time: with a tenth of the interval, the threads do not have ten times the ticks. They had 30 times
+	as many, because the program took 30 times as long."""
+	def samples(interval):
+		recorded = record_well(tmp_path, [build("thread_crowd.c"), "600", "3"], "--backend", "preload", "-r", f"real/{interval}us", timeout=SECONDS)
+		assert FINDING in recorded.err, recorded.err
+		return recorded.closing()[0]
+	assert samples(INTERVAL_US // 10) < 10 * samples(INTERVAL_US)
 
 
 def test_a_larger_crowd_ends(tmp_path):

@@ -4,18 +4,27 @@
 
 static const uint64_t NS_PER_S = 1000000000;
 
-enum { STRETCH_UNIT = 16, STRETCH_MAX = 4096 * STRETCH_UNIT, WINDOW_NS = 20 * 1000 * 1000, LEAST_BUDGET = 4000 };
+enum {
+	STRETCH_UNIT = 16,
+	STRETCH_MAX = 4096 * STRETCH_UNIT,
+	WINDOW_NS = 20 * 1000 * 1000,
+	LEAST_BUDGET = 4000,
+	/* Ticks of a second of a processor: each wakes a thread, which takes up to 20 us. */
+	MOST_OF_PROCESSOR = 4000
+};
 
-/* Ticks of the process since window_ns (CLOCK_MONOTONIC), and the factor of the distances, in 16ths. */
+/* Ticks of waiting threads since window_ns (CLOCK_MONOTONIC), and the factor of the distances, in 16ths. */
 static uint64_t window_ns;
 static uint32_t window_ticks, stretch = STRETCH_UNIT;
 
-/* Returns the ticks a second that a process may have: several for each one that its processors need. */
+/* Returns the ticks a second that the waiting threads of a process may have: several for each one of those that run, but at most a
+ * part of the processors' time, however short the interval is. */
 static uint64_t budget(void)
 {
 	enum { SHARE = 4 };
-	uint64_t of_processors = SHARE * (uint64_t)tick_processors * NS_PER_S / runtime.channel->tick_ns;
-	return of_processors > LEAST_BUDGET ? of_processors : LEAST_BUDGET;
+	uint64_t of_tick = SHARE * NS_PER_S / runtime.channel->tick_ns;
+	uint64_t ticks = tick_processors * (of_tick < MOST_OF_PROCESSOR ? of_tick : MOST_OF_PROCESSOR);
+	return ticks > LEAST_BUDGET ? ticks : LEAST_BUDGET;
 }
 
 /* Follows the rate of ticks down by halves, so that it does not swing. */

@@ -22,8 +22,8 @@
  * wake the thread, and whose ticks come while the thread runs. If waiting is measured, some other ticks continue, at
  * growing distances.
  *
- * Threads that run get as many ticks as there are processors. Those that wait could get any number, so a process has
- * a budget of ticks: above it, the distances of the ticks of waiting threads are stretched. Each tick charges all
+ * Threads that run get as many ticks as there are processors. Those that wait could get any number, so these have
+ * a budget: above it, the distances of the ticks of waiting threads are stretched. Each tick charges all
  * time since the last one, so hits keep their weight.
  */
 #include <errno.h>
@@ -151,7 +151,6 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	enum { IDLE_BELOW = 4 };
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	uint64_t cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
-	tick_spend(now);
 	uint64_t elapsed = runtime_less(now, thread->real_ns), ran = runtime_less(cpu, thread->cpu_seen_ns);
 	uint64_t off = runtime_less(elapsed, ran), charged = thread->cpu_ns;
 	enum machine_state state = machine_state_of(context);
@@ -161,6 +160,8 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 	bool asleep = state == MACHINE_WAITED && !by_cpu && waited;
 	bool rests = asleep ? waits || thread->is_idle : waits && (by_cpu ? waited : thread->is_idle);
 	thread->tick_samples = UINT64_MAX;
+	if (asleep || waits)
+		tick_spend(now);
 	bool late = is_late(thread, cpu);
 	if (late)
 		__atomic_add_fetch(&runtime.process->late_ticks, 1, __ATOMIC_RELAXED);

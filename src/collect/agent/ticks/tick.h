@@ -30,7 +30,7 @@ void tick_delete(struct runtime_thread *thread);
 /* Returns true if the timer of CPU time has sent this tick, which means that the thread was running. */
 bool tick_is_by_cpu(const siginfo_t *info);
 
-/* Counts a tick against the process's budget. `now`: CLOCK_MONOTONIC. */
+/* Counts a tick of a waiting thread against the process's budget. `now`: CLOCK_MONOTONIC. */
 void tick_spend(uint64_t now);
 /* Returns the distance of a waiting thread's ticks in place of `ns`: larger while the process exceeds its budget, but
  * at most the one at which the ticks of all threads take the budget. */
