@@ -7,7 +7,7 @@ import struct
 import subprocess
 
 import pytest
-from record_support import BUILD, CPPROF, build, record_well
+from record_support import BUILD, CPPROF, build, record, record_well
 
 LIBRARY = BUILD / "src/collect/agent/libcpprof-preload.so"
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
@@ -32,6 +32,20 @@ def test_locks_only_what_is_used(way, tmp_path):
 	assert found["first", "VmLck"] - wanted["first", "VmLck"] < mb, recorded.out
 	assert found["threads", "VmLck"] - wanted["threads", "VmLck"] < mb * (1 + threads), recorded.out
 	assert found["threads", "VmSize"] - wanted["threads", "VmSize"] < mb * (12 + threads), recorded.out
+
+
+@pytest.mark.parametrize("how", [["--backend", "preload"], ["--instrumented"]], ids=["preload", "hooks"])
+@pytest.mark.parametrize("mb, status", [(8, 0), (1, 1)])
+def test_locks_within_the_limit(mb, status, how, tmp_path):
+	"""A user may lock 8 MB. The kernel compares them with all mappings: ours must not count, and those of the program must."""
+	program = build("locked_memory.c", *(["-finstrument-functions"] if how == ["--instrumented"] else []))
+	before = ["setpriv", "--bounding-set", "-ipc_lock"] if os.geteuid() == 0 else []
+	user = [*before, "prlimit", f"--memlock={mb << 20}"]
+	alone = subprocess.run([*user, program, "current"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=SECONDS)
+	recorded = record(tmp_path, [*user, program, "current"], *how)
+	assert (recorded.status, alone.returncode) == (status, status), (alone.stderr, recorded.err)
+	assert alone.stderr.splitlines()[0] == recorded.err.splitlines()[0]
+	assert abs(sizes(recorded.out)["first", "VmLck"] - sizes(alone.stdout)["first", "VmLck"]) < 512, (alone.stdout, recorded.out)
 
 
 # --- a channel whose recorder has gone ---

@@ -1,6 +1,6 @@
 /*
  * Locks its present and future memory, starts threads afterwards, and prints the KB that are locked and mapped.
- * Arguments: "syscall" locks without the C library's function.
+ * Arguments: "syscall" locks without the C library's function, "current" only the present memory, and ends.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -38,6 +38,12 @@ int main(int argc, char **argv)
 	pthread_t threads[THREADS];
 	pthread_barrier_t barrier;
 	pthread_barrier_init(&barrier, NULL, THREADS + 1);
+	if (argc > 1 && strcmp(argv[1], "current") == 0) {
+		long locked = mlockall(MCL_CURRENT);
+		perror("mlockall");
+		print_sizes("first");
+		return locked < 0;
+	}
 	bool directly = argc > 1 && strcmp(argv[1], "syscall") == 0;
 	long result = directly ? syscall(SYS_mlockall, MCL_CURRENT | MCL_FUTURE) : mlockall(MCL_CURRENT | MCL_FUTURE);
 	if (result < 0) {

@@ -210,6 +210,8 @@ void runtime_each_thread(void (*visit)(struct runtime_thread *thread));
 void runtime_block_ticks(sigset_t *old);
 
 size_t runtime_thread_bytes(void);
+/* The same with its alternate stack. */
+size_t runtime_thread_all_bytes(void);
 
 /* Map private memory that is zero, or return NULL; unmap it. */
 void *runtime_map(size_t bytes);

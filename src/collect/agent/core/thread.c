@@ -167,16 +167,21 @@ size_t runtime_thread_bytes(void)
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
+size_t runtime_thread_all_bytes(void)
+{
+	return runtime_thread_bytes() + ALTERNATE_STACK_BYTES;
+}
+
 static void free_thread(struct runtime_thread *thread)
 {
 	interpreted_release(thread);
 	channel_unmap_ring(thread->ring);
-	runtime_unmap(thread, runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
+	runtime_unmap(thread, runtime_thread_all_bytes());
 }
 
 static struct runtime_thread *new_thread(void)
 {
-	struct runtime_thread *thread = runtime_map(runtime_thread_bytes() + ALTERNATE_STACK_BYTES);
+	struct runtime_thread *thread = runtime_map(runtime_thread_all_bytes());
 	if (!thread)
 		return NULL;
 	thread->walk = (struct walk *)(thread + 1);

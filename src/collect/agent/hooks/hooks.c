@@ -315,6 +315,15 @@ void hooks_refuse_thread(void)
 	hook_thread = &hooks_refused;
 }
 
+void hooks_leave_out(void (*leave_out)(const void *start, uint64_t bytes))
+{
+	for (struct hook_thread *thread = __atomic_load_n(&all, __ATOMIC_ACQUIRE); thread;
+	     thread = thread->owner.next) {
+		leave_out(thread, (uint64_t)((uint8_t *)thread->limit - (uint8_t *)thread));
+		leave_out(thread->notes, thread->notes_bytes);
+	}
+}
+
 void hooks_stop_thread(struct hook_thread *thread)
 {
 	if (__atomic_exchange_n(&thread->owner.has_stopped, 1, __ATOMIC_RELAXED))

@@ -232,6 +232,8 @@ void hooks_labels_forked(void);
 void hooks_go_on(void);
 /* A filter of the program forbids system calls of the agent: notes it in the tally. Makes no system call. */
 void hooks_sandboxed(void);
+/* Calls `leave_out` for the memory of the threads' states. */
+void hooks_leave_out(void (*leave_out)(const void *start, uint64_t bytes));
 /* Returns whether these filters would end a program by a system call that only the hooks make (hooks/calls.c). */
 struct machine_filter;
 bool hooks_are_harmed(const struct machine_filter *filters);

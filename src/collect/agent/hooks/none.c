@@ -63,6 +63,11 @@ void hooks_sandboxed(void)
 {
 }
 
+void hooks_leave_out(void (*leave_out)(const void *start, uint64_t bytes))
+{
+	(void)leave_out;
+}
+
 bool hooks_are_harmed(const struct machine_filter *filters)
 {
 	(void)filters;

@@ -35,6 +35,8 @@ static const struct filter_call calls[] = {
 	{ SYS_kill, { 1, 0 } },
 	{ SYS_mmap, { 0, 0, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE } },
 	{ SYS_mmap, { 0, 0, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS } },
+	{ SYS_mlock, { 0 } },
+	{ SYS_mlock2, { 0 } },
 	{ SYS_mremap, { 0 } },
 	{ SYS_munlock, { 0 } },
 	{ SYS_munmap, { 0 } },
@@ -42,7 +44,9 @@ static const struct filter_call calls[] = {
 	{ SYS_newfstatat, { 0 } }, /* the C library's fstat */
 	{ SYS_openat, { AT_FDCWD, 0, O_RDWR | O_CLOEXEC | O_NONBLOCK } },
 	{ SYS_prctl, { PR_GET_NAME } },
+	{ SYS_prlimit64, { 0 } },
 	{ SYS_process_vm_readv, { 0 } },
+	{ SYS_read, { 0 } },
 	{ SYS_readlink, { 0 } },
 	{ SYS_rt_sigaction, { SIGTRAP } },
 	{ SYS_rt_sigprocmask, { SIG_BLOCK } },
