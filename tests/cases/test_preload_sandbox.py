@@ -57,8 +57,7 @@ def test_goes_on_as_without_us(way, what, tmp_path):
 
 
 @pytest.mark.parametrize("measurement", ["paths", "paths-timed", "trace"])
-@pytest.mark.parametrize("way", ["strict", "kill", "trap", "no timers", "one thread",
-	pytest.param("all threads", marks=pytest.mark.long("left the gate on 2026-11-28: once the sandbox killed the program"))])
+@pytest.mark.parametrize("way", ["strict", "kill", "trap", "no timers", "one thread", "all threads"])
 def test_goes_on_with_hooks(way, measurement, tmp_path):
 	recorded = same_as_alone(build("sandboxes.c", *HOOKS), way, tmp_path, f"--instrumented={measurement}", "-r", "cpu/200us")
 	assert FINDING in recorded.err + run_cpprof("info", recorded.path).stdout, recorded.err

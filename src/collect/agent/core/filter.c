@@ -12,6 +12,10 @@ _Thread_local const struct machine_filter *machine_filters __attribute__((tls_mo
 
 const struct machine_filter *machine_filters_of_all;
 
+uint32_t machine_calls;
+
+_Thread_local bool filter_is_to_come __attribute__((tls_model("initial-exec")));
+
 enum { WORDS = sizeof(struct seccomp_data) / sizeof(uint32_t) };
 
 /* The state of a filter's program. */
@@ -231,8 +235,9 @@ bool filter_permits_processes(const struct machine_filter *filters)
 long machine_filtered_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	const long arguments[FILTER_ARGUMENTS] = { a, b, c, d, e, f };
+	const struct machine_filter *all = __atomic_load_n(&machine_filters_of_all, __ATOMIC_ACQUIRE);
 	if (filter_permits(machine_filters, number, arguments) &&
-	    filter_permits(__atomic_load_n(&machine_filters_of_all, __ATOMIC_ACQUIRE), number, arguments))
+	    (filter_is_to_come || filter_permits(all, number, arguments)))
 		return machine_call_of_program(number, a, b, c, d, e, f);
 	return -EPERM;
 }

@@ -231,6 +231,7 @@ static bool take_forked_process(uint64_t code)
 void runtime_cloned(const struct sample_record *creator)
 {
 	int64_t parent_pid = runtime.pid;
+	machine_calls = 0; /* those of threads that the child does not have */
 	hooks_forked();
 	if (!runtime.channel)
 		return;

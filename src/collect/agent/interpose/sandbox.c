@@ -10,6 +10,7 @@
 #include "collect/agent/core/filter.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
+#include "collect/agent/interpose/quiet.h"
 #include "collect/agent/interpose/successor.h"
 #include "collect/agent/signals/signals.h"
 #include "processor/agent/machine.h"
@@ -125,27 +126,6 @@ static struct machine_filter *find_filter(long number, const long arguments[3], 
 
 /* --- all threads --- */
 
-static uint32_t active;
-
-static void look_at(struct runtime_thread *thread)
-{
-	active += thread != runtime_thread && __atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE) != 0;
-}
-
-/* Waits until the agent is active in no other thread, but not long: a thread may have lost its processor. */
-static void await_others(void)
-{
-	enum { ROUNDS = 100, ROUND_NS = 200 * 1000 };
-	const struct timespec round = { .tv_nsec = ROUND_NS };
-	for (int i = 0; i < ROUNDS; i++) {
-		active = 0;
-		machine_syscall(SYS_nanosleep, (long)&round, 0, 0, 0, 0, 0);
-		runtime_each_thread(look_at);
-		if (active == 0)
-			return;
-	}
-}
-
 static void stop_all(struct sandbox *sandbox)
 {
 	sandbox->was_on = runtime.on;
@@ -156,8 +136,7 @@ static void stop_all(struct sandbox *sandbox)
 	runtime_each_thread(tick_stop);
 	if (runtime.fp_kinds)
 		fp_turn(runtime_thread);
-	await_others();
-	runtime_each_thread(tick_stop); /* those of threads that were just beginning */
+	quiet_await_work();
 }
 
 static void start_all(const struct sandbox *sandbox)
@@ -176,7 +155,14 @@ static void begin_for_all(struct sandbox *sandbox, bool goes_on)
 	if (!goes_on)
 		stop_all(sandbox);
 	sandbox->before = machine_filters_of_all;
-	__atomic_store_n(&machine_filters_of_all, sandbox->filter, __ATOMIC_RELEASE);
+	filter_is_to_come = true;
+	__atomic_store_n(&machine_filters_of_all, sandbox->filter, __ATOMIC_SEQ_CST);
+	quiet_await_calls();
+	if (!goes_on) {
+		runtime_each_thread(tick_pause); /* threads that were just beginning have timers, too */
+		quiet_await_ticks();
+	}
+	filter_is_to_come = false;
 }
 
 static void refused_for_all(const struct sandbox *sandbox, bool goes_on)

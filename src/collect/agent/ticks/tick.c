@@ -364,7 +364,8 @@ void tick_stop(struct runtime_thread *thread)
 
 void tick_pause(struct runtime_thread *thread)
 {
-	stop_ticking(thread);
+	if (thread->has_timer)
+		stop_ticking(thread);
 }
 
 void tick_resume(struct runtime_thread *thread)

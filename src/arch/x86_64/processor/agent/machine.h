@@ -41,12 +41,27 @@ extern const struct machine_filter *machine_filters_of_all;
 /* Makes the call if the filters permit it, otherwise returns -EPERM. */
 long machine_filtered_syscall(long number, long a, long b, long c, long d, long e, long f);
 
+/* Number of system calls that the agent's threads make now: they may have examined the filters already. A thread that sets a filter
+ * for all threads waits until there are none. */
+extern uint32_t machine_calls;
+
+/* Calls that may wait for long, or do not return, are not counted. */
+static inline bool machine_counts(long number)
+{
+	return number != SYS_accept4 && number != SYS_recvfrom && number != SYS_clock_nanosleep && number != SYS_exit;
+}
+
 /* Makes a system call of the agent. */
 static inline long machine_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (__builtin_expect(machine_filters || machine_filters_of_all, 0))
-		return machine_filtered_syscall(number, a, b, c, d, e, f);
-	return machine_call_of_program(number, a, b, c, d, e, f);
+	if (machine_counts(number))
+		__atomic_add_fetch(&machine_calls, 1, __ATOMIC_SEQ_CST);
+	long result = __builtin_expect(machine_filters || machine_filters_of_all, 0)
+			      ? machine_filtered_syscall(number, a, b, c, d, e, f)
+			      : machine_call_of_program(number, a, b, c, d, e, f);
+	if (machine_counts(number))
+		__atomic_sub_fetch(&machine_calls, 1, __ATOMIC_SEQ_CST);
+	return result;
 }
 
 #define MACHINE_AUDIT_ARCH AUDIT_ARCH_X86_64
