@@ -203,3 +203,12 @@ def test_the_library_calls_no_allocator_of_the_program(hook, tmp_path):
 		assert [line for line in output.splitlines() if "calloc" not in line and "take" not in line] == [
 			line for line in bare.splitlines() if "calloc" not in line and "take" not in line]
 	assert [calls[name] for name in ("malloc", "free", "take")] == [101, 100, 201]
+
+
+def test_run_by_the_dynamic_linker(tmp_path):
+	"""`ld.so ./program`: /proc/self/exe is ld.so, but the functions have the names of the program."""
+	interpreter = re.search(r"interpreter: (\S+)\]", subprocess.run(["readelf", "-lW", life()], capture_output=True, text=True, check=True).stdout)[1]
+	counted = Counted([interpreter, os.path.relpath(life(), tmp_path), "forks", "100"], tmp_path, measurement="paths")
+	assert counted.status == 0, counted.err
+	calls = by_base_name(counted.calls())
+	assert (calls["step"], calls["in_child"]) == (100, 20), calls

@@ -67,6 +67,18 @@ static size_t put(char *to, size_t at, size_t room, const char *text)
 	return at + bytes;
 }
 
+/* Returns the name of the program if the user runs it by the dynamic linker (ld.so ./program), which /proc/self/exe then names, or
+ * NULL. The dynamic linker corrects the auxiliary vector. */
+static const char *name_by_linker(const char *executable)
+{
+	const char *last = executable;
+	for (const char *at = executable; *at; at++)
+		if (*at == '/')
+			last = at + 1;
+	bool is_linker = strncmp(last, "ld-", 3) == 0 || strncmp(last, "ld.", 3) == 0;
+	return is_linker && getauxval(AT_BASE) == 0 ? (const char *)getauxval(AT_EXECFN) : NULL;
+}
+
 /* Writes the absolute path of a module; `name` is the dynamic linker's name for it. Returns its bytes without the
  * NUL. */
 static size_t write_path(char *to, size_t room, const char *name, bool is_vdso)
@@ -79,7 +91,11 @@ static size_t write_path(char *to, size_t room, const char *name, bool is_vdso)
 		long got = machine_syscall(SYS_readlink, (long)"/proc/self/exe", (long)to, (long)room - 1, 0, 0, 0);
 		bytes = got > 0 ? (size_t)got : 0;
 		to[bytes] = 0;
-		return bytes;
+		name = name_by_linker(to);
+		if (!name)
+			return bytes;
+		bytes = 0;
+		to[0] = 0;
 	}
 	if (name[0] != '/' && machine_syscall(SYS_getcwd, (long)to, (long)room, 0, 0, 0, 0) > 0) {
 		bytes = put(to, strnlen(to, room), room, "/");
