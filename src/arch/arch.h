@@ -144,6 +144,10 @@ uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, 
 enum { ARCH_THREAD_END_BYTES = 10 };
 bool arch_ends_thread(const uint8_t code[ARCH_THREAD_END_BYTES]);
 
+/* Returns the length of an instruction that changes vector registers only, and on which Linux cannot set a probe, or 0 if it is
+ * another one. Optional: returns 0. */
+size_t arch_vector_instruction(const uint8_t *code, size_t left);
+
 /* Returns the length of an instruction that calls a compiler's hook of basic blocks or prepares the call, or 0 if it
  * is another one. Optional: returns 0. */
 size_t arch_hook_instruction(const uint8_t *code, size_t left);

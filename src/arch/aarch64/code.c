@@ -150,6 +150,13 @@ bool arch_ends_thread(const uint8_t code[ARCH_THREAD_END_BYTES])
 	return instruction_at(code) == 0xd2800ba8 && instruction_at(code + BYTES) == 0xd4000001;
 }
 
+size_t arch_vector_instruction(const uint8_t *code, size_t left)
+{
+	(void)code;
+	(void)left;
+	return 0;
+}
+
 /* Recognizes bl hook and the instructions that prepare it: bti; adrp x0 and add x0, by which clang's hook gets the
  * block's number; stp x29, x30, [sp, #-n]! and mov x29, sp, which make a frame. */
 size_t arch_hook_instruction(const uint8_t *code, size_t left)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/instruction.h"
 
 const uint32_t arch_chosen_relocation = R_X86_64_IRELATIVE;
 
@@ -114,6 +115,23 @@ bool arch_ends_thread(const uint8_t code[ARCH_THREAD_END_BYTES])
 {
 	static const uint8_t end[ARCH_THREAD_END_BYTES] = { 0x48, 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
 	return memcmp(code, end, sizeof(end)) == 0 || memcmp(code, end + 1, sizeof(end) - 1) == 0;
+}
+
+/* With a prefix of VEX or EVEX, as the functions for AVX begin: loads, broadcasts and vpxor. */
+size_t arch_vector_instruction(const uint8_t *code, size_t left)
+{
+	enum { VEX2 = 0xc5, VEX3 = 0xc4, EVEX = 0x62, MAP_BITS = 7, MAP_0F = 1, MAP_0F38 = 2 };
+	static const uint8_t of_0f[] = { 0x10, 0x28, 0x57, 0x6e, 0x6f, 0xef };
+	static const uint8_t of_0f38[] = { 0x18, 0x58, 0x59, 0x78, 0x79, 0x7a, 0x7b, 0x7c };
+	struct instruction instruction;
+	size_t prefix = left == 0 ? 0 : code[0] == VEX2 ? 2 : code[0] == VEX3 ? 3 : code[0] == EVEX ? 4 : 0;
+	if (!prefix || prefix >= left || !instruction_decode(code, left, 0, &instruction))
+		return 0;
+	unsigned map = prefix == 2 ? MAP_0F : code[1] & MAP_BITS;
+	bool is_known = map == MAP_0F     ? memchr(of_0f, code[prefix], sizeof(of_0f)) != NULL
+			: map == MAP_0F38 ? memchr(of_0f38, code[prefix], sizeof(of_0f38)) != NULL
+					  : false;
+	return is_known ? instruction.bytes : 0;
 }
 
 /*

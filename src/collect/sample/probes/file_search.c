@@ -41,19 +41,15 @@ static int run(const struct jail_task *task, const char *path, uint32_t number, 
 
 /* --- functions --- */
 
-/* The answer: u8 is_exported | u8 is_indirect | implementations, NUL | each: u64 offset | u8 bytes | u8 is_signed */
+/* The answer: u8 is_exported | u8 is_indirect | each: u64 offset | u8 bytes | u8 is_signed */
 static int write_functions(struct module_file *file, const char *name, int value, struct buffer *answer)
 {
 	struct function_matches matches;
-	char text[sizeof(((struct found_functions *)NULL)->implementations)] = "";
 	int status = function_search(file, name, value > 0, &matches);
 	if (status < 0)
 		return status;
-	if (matches.is_indirect)
-		function_search_implementations(file, name, text, sizeof(text));
 	buffer_append_byte(answer, matches.is_exported);
 	buffer_append_byte(answer, matches.is_indirect);
-	append_text(answer, text);
 	for (size_t i = 0; i < matches.count && status == 0; i++) {
 		struct value_type type = { 0 };
 		if (value != FILE_SEARCH_NO_VALUE)
@@ -91,11 +87,9 @@ static int read_functions(struct cursor *answer, struct found_functions *found)
 	enum { FUNCTION_BYTES = 10 };
 	found->is_exported = cursor_u8(answer);
 	found->is_indirect = cursor_u8(answer);
-	const char *text = cursor_string(answer);
-	size_t bytes = answer->failed ? 0 : cursor_left(answer);
-	if (!text || strlen(text) >= sizeof(found->implementations) || bytes % FUNCTION_BYTES != 0)
+	size_t bytes = cursor_left(answer);
+	if (answer->failed || bytes % FUNCTION_BYTES != 0)
 		return ERROR_CORRUPT;
-	snprintf(found->implementations, sizeof(found->implementations), "%s", text);
 	found->items = calloc(bytes / FUNCTION_BYTES + 1, sizeof(*found->items));
 	if (!found->items)
 		return ERROR_MEMORY;

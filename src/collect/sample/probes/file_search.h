@@ -20,9 +20,7 @@ struct found_functions {
 	struct found_function *items; /* owned */
 	size_t count;
 	bool is_exported; /* at least one of them is exported */
-	bool is_indirect; /* one of them chooses the real function when the program starts */
-	/* "a, b": the names of the functions that an indirect one chooses from; "" if the file has no symbols for them */
-	char implementations[256];
+	bool is_indirect; /* as in struct function_matches */
 };
 
 /* Finds all functions of that name, as function_search does, and the types of their argument `value` (from 1 on), or of

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 #include "base/cxx_name.h"
 #include "frames/native/names.h"
@@ -192,8 +193,8 @@ static bool matches_mangled(const struct wanted *wanted, const char *linkage)
  * clone that is a whole function: not a cold half, nor a part. */
 static bool is_whole(const char *suffix, size_t length, bool for_arguments)
 {
-	static const char *const other_arguments[] = { "constprop", "isra" };
-	static const char *const same[] = { "lto_priv", "localalias" };
+	static const char *const same[] = { "lto_priv", "localalias", "__uniq", "llvm", NULL };
+	static const char *const other_arguments[] = { "constprop", "isra", NULL };
 	const char *const *lists[] = { same, other_arguments };
 	size_t next = 0;
 	for (const char *at = suffix; at < suffix + length; at += next) {
@@ -203,7 +204,7 @@ static bool is_whole(const char *suffix, size_t length, bool for_arguments)
 			next++;
 		bool known = next > 0 && strspn(at, "0123456789") >= next;
 		for (int list = 0; list < (for_arguments ? 1 : 2); list++)
-			for (int i = 0; i < 2; i++)
+			for (int i = 0; lists[list][i]; i++)
 				known = known ||
 					(strlen(lists[list][i]) == next && memcmp(lists[list][i], at, next) == 0);
 		if (!known)
@@ -228,15 +229,93 @@ static bool is_wanted(const struct wanted *wanted, const char *symbol)
 
 /* --- the search --- */
 
-static int add_match(struct function_matches *matches, const struct code_symbol *symbol)
+/* Returns the offset of the first instruction of a function on which a probe can be set. Those before it change neither arguments
+ * nor the stack. */
+static uint64_t offset_of_probe(struct module_file *file, const struct code_symbol *symbol)
+{
+	enum { INSTRUCTION_BYTES = 15, MOST = 4 };
+	uint64_t moved = 0;
+	for (int i = 0; i < MOST; i++) {
+		uint8_t code[INSTRUCTION_BYTES];
+		bool has = file->bytes && elf_file_copy(file->bytes, symbol->address + moved, code, sizeof(code));
+		size_t bytes = has ? arch_vector_instruction(code, sizeof(code)) : 0;
+		if (bytes == 0)
+			break;
+		moved += bytes;
+	}
+	return symbol->offset + moved;
+}
+
+static int add_match(struct module_file *file, struct function_matches *matches, const struct code_symbol *symbol)
 {
 	for (size_t i = 0; i < matches->count; i++)
 		if (matches->items[i].address == symbol->address)
 			return 0;
 	if (ARRAY_RESERVE(matches->items, matches->capacity, matches->count + 1) < 0)
 		return ERROR_MEMORY;
-	matches->items[matches->count++] = (struct function_match){ symbol->address, symbol->offset, symbol->size };
+	matches->items[matches->count++] =
+		(struct function_match){ symbol->address, offset_of_probe(file, symbol), symbol->size };
 	return 0;
+}
+
+/* --- indirect functions --- */
+
+static bool begins_with(const char *text, const char *start, size_t length)
+{
+	return strncmp(text, start, length) == 0;
+}
+
+/* Returns the length of an indirect function's name with which the name of one of its variants begins, behind the "__": as glibc
+ * names them, __strcmp_wide of strcmp. 0: none. */
+static size_t variant_of(const char *variant, const char *name, size_t length)
+{
+	bool is_one = variant[0] == '_' && variant[1] == '_' && begins_with(variant + 2, name, length) &&
+		      variant[2 + length] == '_' && !strstr(variant, "_chk");
+	return is_one ? length : 0;
+}
+
+/* Returns whether a symbol is a clone of the indirect function for some processors (target_clones): f.KIND.0, f.default.1. */
+static bool is_target_clone(const char *symbol, const char *name, size_t length)
+{
+	static const char *const others[] = { "resolver", "ifunc", "cold", "part", "constprop", "isra" };
+	if (!begins_with(symbol, name, length) || symbol[length] != '.')
+		return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strstr(symbol + length, others[i]))
+			return false;
+	return true;
+}
+
+/* Returns whether the variant belongs to an indirect function with a longer name: __strcasecmp_l_wide to strcasecmp_l. */
+static bool is_of_longer(struct module_file *file, int count, const char *variant, size_t length)
+{
+	for (int i = 0; i < count; i++) {
+		struct code_symbol symbol;
+		if (read_symbol(file, i, &symbol) && symbol.type == STT_GNU_IFUNC &&
+		    variant_of(variant, symbol.name, name_plain_length(symbol.name)) > length)
+			return true;
+	}
+	return false;
+}
+
+/* Adds the functions from which an indirect one chooses, as far as symbols name them. */
+static int add_variants(struct module_file *file, int count, const char *indirect, struct function_matches *matches)
+{
+	size_t length = name_plain_length(indirect);
+	char *name = strndup(indirect, length); /* the symbols that are read next may take its place */
+	int result = name ? 0 : ERROR_MEMORY;
+	for (int i = 0; i < count && result == 0; i++) {
+		struct code_symbol symbol;
+		if (!read_symbol(file, i, &symbol) || symbol.type != STT_FUNC)
+			continue;
+		bool is_one =
+			is_target_clone(symbol.name, name, length) ||
+			(variant_of(symbol.name, name, length) && !is_of_longer(file, count, symbol.name, length));
+		if (is_one && offset_of_code(file, symbol.address, &symbol.offset))
+			result = add_match(file, matches, &symbol);
+	}
+	free(name);
+	return result;
 }
 
 /* Searches the symbols of functions or, with `labels`, the labels of assembly. */
@@ -251,10 +330,9 @@ static int search_typed(struct module_file *file, const struct wanted *wanted, b
 		    !is_wanted(wanted, symbol.name) || !offset_of_code(file, symbol.address, &symbol.offset))
 			continue;
 		matches->is_exported = matches->is_exported || symbol.binding != STB_LOCAL;
-		if (symbol.type == STT_GNU_IFUNC)
-			matches->is_indirect = true;
-		else
-			result = add_match(matches, &symbol);
+		matches->is_indirect = matches->is_indirect || symbol.type == STT_GNU_IFUNC;
+		result = symbol.type == STT_GNU_IFUNC ? add_variants(file, count, symbol.name, matches)
+						      : add_match(file, matches, &symbol);
 	}
 	return result;
 }
@@ -284,24 +362,5 @@ void function_search_near(struct module_file *file, struct near_names *near)
 		char *bare = symbol.name[0] == '_' ? cplus_demangle(symbol.name, DMGL_AUTO | DMGL_ANSI) : NULL;
 		near_names_offer(near, bare ? bare : symbol.name);
 		free(bare);
-	}
-}
-
-void function_search_implementations(struct module_file *file, const char *name, char *text, size_t bytes)
-{
-	char start[128];
-	size_t used = 0;
-	int count = dwfl_module_getsymtab(module_file_symbols(file));
-	snprintf(start, sizeof(start), "__%s_", name);
-	text[0] = 0;
-	for (int i = 0; i < count && used < bytes; i++) {
-		struct code_symbol symbol;
-		if (!read_symbol(file, i, &symbol) || symbol.type != STT_FUNC ||
-		    strncmp(symbol.name, start, strlen(start)) != 0 || strstr(symbol.name, "_chk"))
-			continue;
-		size_t length = strlen(symbol.name) + 2;
-		if (used + length >= bytes)
-			break;
-		used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? ", " : "", symbol.name);
 	}
 }

@@ -14,7 +14,7 @@
 
 struct function_match {
 	uint64_t address; /* ELF virtual */
-	uint64_t offset;  /* in the file */
+	uint64_t offset;  /* in the file: of its first instruction on which a probe can be set */
 	uint64_t size;    /* in bytes; 0: unknown */
 };
 
@@ -23,7 +23,7 @@ struct function_matches {
 	size_t count;
 	size_t capacity;
 	bool is_exported; /* at least one of them is exported */
-	bool is_indirect; /* one of them chooses the real function when the program starts */
+	bool is_indirect; /* one of the names is of a function that is chosen at start (IFUNC): `items` has those to choose from */
 };
 
 /* Finds all functions of that name. Compilers make clones of a function
@@ -34,10 +34,6 @@ int function_search(struct module_file *file, const char *name, bool for_argumen
 
 /* Offers the names of the file's functions, as they read in the source. */
 void function_search_near(struct module_file *file, struct near_names *near);
-
-/* For an indirect function (memcpy), writes the names of its candidates, "a,
- * b", to `text`; "" if the file has no symbols for them. */
-void function_search_implementations(struct module_file *file, const char *name, char *text, size_t bytes);
 
 void function_matches_release(struct function_matches *matches); /* {0} is fine */
 

@@ -113,14 +113,13 @@ static int add_functions(struct search *search, const char *path, const struct f
 	return result < 0 ? no_memory(search) : 0;
 }
 
-static int refuse_indirect(struct search *search, const struct found_functions *found, const char *path)
+static int refuse_indirect(struct search *search, const char *path)
 {
-	const char *names = found->implementations, *name = search->request->target.name;
+	const char *name = search->request->target.name;
 	return error_set(search->error, ERROR_UNSUPPORTED,
-			 "%s: %s has several functions for %s and chooses one when it is loaded (IFUNC); count the "
-			 "chosen one, %s%s",
-			 search->request->name, path_basename(path), name, names[0] ? "one of " : "by its own name",
-			 names[0] ? names : " (only its debug symbols have it)");
+			 "%s: %s chooses one of several functions for %s when it is loaded (IFUNC), and has no symbols "
+			 "for them (install its debug symbols, or count the chosen one by its own name)",
+			 search->request->name, path_basename(path), name);
 }
 
 /* Finds the functions of that name in one file. Returns 1 if there are some, in *found, 0 if there are
@@ -132,8 +131,8 @@ static int search_file(struct search *search, const char *path, struct found_fun
 	int result = file_search_functions(path, target->name, value_of(target), found, &error);
 	if (result < 0)
 		return error_set(search->error, result, "%s: %s", search->request->name, error.message);
-	if (found->is_indirect) {
-		result = refuse_indirect(search, found, path);
+	if (found->is_indirect && found->count == 0) {
+		result = refuse_indirect(search, path);
 		found_functions_release(found);
 		return result;
 	}

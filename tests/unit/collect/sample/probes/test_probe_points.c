@@ -212,12 +212,47 @@ static void test_static_program(void **state)
 	probe_points_release(&points);
 }
 
+/* Finds each variant of an indirect function, and none of the function whose name is longer. */
 static void test_indirect(void **state)
 {
 	(void)state;
-	refused("calls:memcpy", "prog", ERROR_UNSUPPORTED, "chooses one when it is loaded (IFUNC)");
+	write_file(
+		"ifunc.c",
+		"#define F(name) __attribute__((noinline)) static int name(int x) { __asm__ volatile(\"\"); return x; "
+		"}\n"
+		"F(__picked_one) F(__picked_two_x) F(__picked_chk) F(__picked_l_one) F(__picked_l_two)\n"
+		"typedef int f(int);\n"
+		"static f *r(void) { return __picked_one(1) ? __picked_two_x : __picked_chk; }\n"
+		"static f *rl(void) { return __picked_l_one(1) ? __picked_l_two : 0; }\n"
+		"int picked(int) __attribute__((ifunc(\"r\")));\n"
+		"int picked_l(int) __attribute__((ifunc(\"rl\")));\n"
+		"__attribute__((target_clones(\"avx2\", \"default\"), noinline)) int cloned(int x) { return x + 1; }\n"
+		"int main(int c, char **v) { (void)v; return picked(c) + picked_l(c) + cloned(c); }\n");
+	lab_run("gcc -O1 -o ifunc ifunc.c && strip -o bare_ifunc ifunc");
+	struct probe_points points = found("calls:picked", "ifunc");
+	assert_int_equal(points.count, 2);
+	assert_true(has_offset(&points, lab_symbol("ifunc", "__picked_one")));
+	assert_true(has_offset(&points, lab_symbol("ifunc", "__picked_two_x")));
+	probe_points_release(&points);
+	points = found("calls:picked_l", "ifunc");
+	assert_int_equal(points.count, 2);
+	assert_true(has_offset(&points, lab_symbol("ifunc", "__picked_l_two")));
+	probe_points_release(&points);
+	points = found("calls:cloned", "ifunc");
+	assert_int_equal(points.count, 2);
+	probe_points_release(&points);
+	/* No probe can be set on an instruction with a prefix of VEX: those at the start are left out. */
+	write_file("vex.s",
+		   ".globl wide, main\n.type wide, @function\n.type main, @function\n"
+		   "wide: vpxor %xmm15, %xmm15, %xmm15\nvmovd %esi, %xmm0\nmov %edi, %eax\nret\n.size wide, . - wide\n"
+		   "main: xor %eax, %eax\nret\n.section .note.GNU-stack\n");
+	lab_run("gcc -o vex vex.s");
+	expect("calls:wide", "vex", "vex", lab_symbol("vex", "wide") + 9);
+	refused("calls:picked", "bare_ifunc", ERROR_NOT_FOUND, "no function 'picked'");
 	/* This program has symbols for the functions from which IFUNC chooses. */
-	refused("calls:memcpy", "whole", ERROR_UNSUPPORTED, "__memcpy_");
+	points = found("calls:memcpy", "whole");
+	assert_true(points.count > 1);
+	probe_points_release(&points);
 }
 
 static void test_separate_symbols(void **state)
@@ -242,6 +277,17 @@ static void test_clones(void **state)
 	expect("calls:scaled", "clone", "clone", lab_symbol("clone", "scaled.constprop.0"));
 	/* A clone has other arguments than the function. */
 	refused("uprobe:clone:scaled:arg2", "clone", ERROR_NOT_FOUND, "no function 'scaled'");
+	/* clang's names of static functions with -funique-internal-linkage-names, and of those that LTO made global. */
+	write_file("unique.c",
+		   "__attribute__((noinline)) static int local_work(int x) __asm__(\"local_work.__uniq.2773\");\n"
+		   "static int local_work(int x) { __asm__ volatile(\"\"); return x; }\n"
+		   "__attribute__((noinline)) int moved(int x) __asm__(\"_ZL5movedi.__uniq.17.llvm.99\");\n"
+		   "int moved(int x) { __asm__ volatile(\"\"); return x; }\n"
+		   "int main(int n, char **w) { (void)w; return local_work(n) + moved(n); }\n");
+	lab_run("gcc -O1 -o unique unique.c");
+	expect("calls:local_work", "unique", "unique", lab_symbol("unique", "local_work.__uniq.2773"));
+	expect("uprobe:unique:local_work:arg1", "unique", "unique", lab_symbol("unique", "local_work.__uniq.2773"));
+	expect("calls:moved", "unique", "unique", lab_symbol("unique", "_ZL5movedi.__uniq.17.llvm.99"));
 	expect("uprobe:clone:scaled.constprop.0:arg1", "clone", "clone", lab_symbol("clone", "scaled.constprop.0"));
 }
 
