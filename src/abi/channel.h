@@ -134,6 +134,7 @@ enum channel_finding {
 	CHANNEL_FINDING_MALLOC = 16,  /* the program's malloc comes before ours: its calls are not observed */
 	CHANNEL_FINDING_WINDOWS = 32, /* not an error: the program chose the parts that are measured */
 	CHANNEL_FINDING_SANDBOX = 64, /* a seccomp filter of the program forbids system calls of the agent */
+	CHANNEL_FINDING_APART = 256,  /* the program opened a library whose calls do not reach the agent */
 	CHANNEL_FINDING_MEMORY = 128, /* the ring of a thread could not be mapped: the thread has no slot */
 };
 

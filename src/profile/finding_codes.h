@@ -102,6 +102,8 @@
 	X(TRANSFERS_UNOBSERVED, "transfers-unobserved", WARNING, CLOSING, "", \
 	  "The C library transfers for its streams (fread, fgets, getline, printf...) itself, and the program may make " \
 	  "system calls directly; the bpf backend, as root, sees both.") \
+	X(CALLS_UNOBSERVED, "calls-unobserved", WARNING, CLOSING, "", \
+	  "The library calls the C library without the preload backend's library; the bpf backend sees these calls.") \
 	X(RESOURCE_UNDECLARED, "resource-undeclared", WARNING, CLOSING, "", \
 	  "No call of cpprof_resource had this name; its total is 0.") \
 	X(TICKS_LATE, "ticks-late", WARNING, INFO, "tick", \

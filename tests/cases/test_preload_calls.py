@@ -226,3 +226,15 @@ def test_search_paths_of_callers(tmp_path, watched):
 	assert recorded.status == 0, f"{recorded.out}{recorded.err}"
 	paths = recorded.paths("allocs")
 	assert hits(paths, "main", "allocate_beside", "plugin_allocate") == 4, show(paths)
+
+
+@pytest.mark.parametrize("way, is_seen", [("", True), ("base", True), ("deep", False), ("apart", False)])
+def test_libraries_that_call_past_us(way, is_seen, tmp_path):
+	"""A library in a namespace of its own, or with RTLD_DEEPBIND, does not call the agent's definitions: a finding says that calls are missing,
+	where calls are counted."""
+	finding = "calls of a library that was opened with RTLD_DEEPBIND or by dlmopen are missing"
+	command = [build("opens_apart.c"), way, build("allocating_plugin.c", "-fno-builtin", linkage="shared")]
+	recorded = record(tmp_path, command, *at(1, "allocs"))
+	assert recorded.status == 0, recorded.err
+	assert (hits(recorded.paths("allocs"), "plugin_allocate") == 1, finding in recorded.err) == (is_seen, not is_seen), recorded.err
+	assert finding not in record(tmp_path, command, *PRELOAD).err

@@ -62,16 +62,36 @@ static void *open_and_look(const char *file, int mode)
 	return handle;
 }
 
-void *loading_by_dlopen(const char *file)
+/* Returns whether a resource is requested that the agent counts in interposed calls. */
+static bool counts_calls(void)
 {
+	for (enum counter counter = COUNTER_NONE; counter < COUNTER_COUNT; counter++)
+		if (runtime.requests_of[counter] && !counter_needs_ticks(counter) && counter != COUNTER_FP &&
+		    counter != COUNTER_OWN)
+			return true;
+	return false;
+}
+
+/* The library's calls will not reach our definitions: it looks in itself and in its own libraries first, or has a C library of its
+ * own. */
+static void note_apart(bool is_apart)
+{
+	if (is_apart && runtime.process && counts_calls())
+		__atomic_or_fetch(&runtime.process->findings, CHANNEL_FINDING_APART, __ATOMIC_RELAXED);
+}
+
+void *loading_by_dlopen(const char *file, int mode)
+{
+	note_apart(file && mode & RTLD_DEEPBIND && !(mode & RTLD_NOLOAD));
 	if (file && strchr(file, '/') && !strchr(file, '$'))
 		return (void *)open_and_look;
 	__atomic_store_n(&loading_is_due, true, __ATOMIC_RELAXED);
 	return (void *)REAL(dlopen);
 }
 
-void *loading_by_dlmopen(void)
+void *loading_by_dlmopen(long space, const char *file, int mode)
 {
+	note_apart(file && (space != LM_ID_BASE || mode & RTLD_DEEPBIND) && !(mode & RTLD_NOLOAD));
 	__atomic_store_n(&loading_is_due, true, __ATOMIC_RELAXED);
 	return (void *)REAL(dlmopen);
 }

@@ -12,8 +12,8 @@ void loading_look(void);
 
 /* Return the function that dlopen, dlmopen and dlsym (the processor's caller_calls.c) jump to, with all their
  * arguments. The parameters are the arguments that matter here. */
-void *loading_by_dlopen(const char *file);
-void *loading_by_dlmopen(void);
+void *loading_by_dlopen(const char *file, int mode);
+void *loading_by_dlmopen(long space, const char *file, int mode);
 void *loading_by_dlsym(void);
 
 #endif

@@ -334,6 +334,8 @@ static void add_interference(const struct backend *backend, struct profile *prof
 		{ CHANNEL_FINDING_FPE, FINDING_FP_SIGNAL_TAKEN, "the program handles SIGFPE or SIGTRAP by itself" },
 		{ CHANNEL_FINDING_NEW, FINDING_OWN_OPERATOR_NEW, "the program has an operator new of its own" },
 		{ CHANNEL_FINDING_MALLOC, FINDING_OWN_MALLOC, "the program has a malloc of its own" },
+		{ CHANNEL_FINDING_APART, FINDING_CALLS_UNOBSERVED,
+		  "calls of a library that was opened with RTLD_DEEPBIND or by dlmopen are missing" },
 		{ CHANNEL_FINDING_SANDBOX, FINDING_SANDBOXED,
 		  "the program forbids itself system calls (seccomp) that the measurement needs" },
 		{ CHANNEL_FINDING_ESTIMATED, FINDING_FP_SAMPLED,
