@@ -238,3 +238,14 @@ def test_libraries_that_call_past_us(way, is_seen, tmp_path):
 	assert recorded.status == 0, recorded.err
 	assert (hits(recorded.paths("allocs"), "plugin_allocate") == 1, finding in recorded.err) == (is_seen, not is_seen), recorded.err
 	assert finding not in record(tmp_path, command, *PRELOAD).err
+
+
+# --- time ---
+
+@pytest.mark.parametrize("resource", ["real", "blocked"])
+def test_stopped_time_counts(resource, tmp_path):
+	"""No tick comes while a process is stopped (^Z): the time belongs to where it continues. The program is stopped for at least 300 ms."""
+	recorded = record(tmp_path, [build("stopped.c"), "300"], *at("1ms", resource))
+	assert recorded.status == 0, recorded.err
+	paths = recorded.paths(resource)
+	between(hits(paths, "main", "stop", "kill"), 250, None, show(paths))

@@ -9,6 +9,8 @@
  *             The place where a thread returns to the CPU is not a random one: it may be the same every time
  *   asleep    (the thread waits in a system call) the time off the CPU since the last tick of this kind is charged to
  *             the position where it waits; the CPU time waits for a later tick
+ *   stopped   (by ^Z, or in a wait that no signal ends: the tick comes afterwards) the time for which the tick was
+ *             pending is charged to the present position
  *   shielded  (waits.h: no tick comes) the wait is counted when it ends, by its clocks, like any counted call
  *
  * Targets in the thread's CPU time would need fewer ticks, but would sample a thread that pauses in step with its
@@ -145,6 +147,27 @@ static bool was_running(struct runtime_thread *thread, uint64_t now, uint64_t of
 	return delay <= (after_wait ? least : 2 * least + TICK_SHORT_NS) || off_ns < delay / 2;
 }
 
+/* Returns the part of the time off the CPU, `off_ns`, for which a tick was pending, if that is long; else 0. A thread that waits in a
+ * system call gets its tick at once. So this one was stopped (^Z), or was in a wait that no signal ends, and is still where it was
+ * then. */
+static uint64_t time_stopped(const struct runtime_thread *thread, uint64_t now, uint64_t off_ns)
+{
+	static const uint64_t least_ns = 20 * 1000 * 1000;
+	uint64_t delay = tick_waits_are_shielded ? runtime_less(now, thread->target_ns) : 0;
+	delay = delay < off_ns ? delay : off_ns;
+	return delay > least_ns && delay > 2 * runtime.channel->tick_ns ? delay : 0;
+}
+
+/* Charges time off the CPU of a thread that does not wait now. */
+static void charge_absence(struct runtime_thread *thread, uint64_t now, uint64_t off_ns, bool waited,
+			   const void *context)
+{
+	uint64_t stopped = time_stopped(thread, now, off_ns);
+	if (stopped)
+		tick_charge_absence(thread, stopped, false, context);
+	tick_charge_absence(thread, off_ns - stopped, waited, context);
+}
+
 /* `by_cpu`: the timer of the thread's CPU time has sent the tick, so the thread was running. */
 static void tick(struct runtime_thread *thread, const void *context, bool by_cpu)
 {
@@ -170,7 +193,7 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 		tick_charge_blocked(thread, context);
 	} else {
 		if (tick_measures_waits())
-			tick_charge_absence(thread, off, waited, context);
+			charge_absence(thread, now, off, waited, context);
 		if (by_cpu || late || was_running(thread, now, off, state != MACHINE_RUNS && waited))
 			tick_charge_running(thread, cpu, state != MACHINE_RUNS, context);
 	}
