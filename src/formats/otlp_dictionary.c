@@ -74,12 +74,22 @@ uint32_t otlp_number_attribute(struct otlp_dictionary *dictionary, const char *k
 
 /* --- stacks, locations, functions, mappings --- */
 
+/* Returns the index of a place's location, which it gets when the first stack has it. */
+static uint32_t location_of(struct otlp_dictionary *dictionary, uint32_t place)
+{
+	if (dictionary->location_of[place] == 0) {
+		dictionary->located[dictionary->location_count] = place;
+		dictionary->location_of[place] = ++dictionary->location_count;
+	}
+	return dictionary->location_of[place];
+}
+
 uint32_t otlp_stack(struct otlp_dictionary *dictionary, uint32_t path)
 {
 	if (path == 0 || dictionary->stack_of[path])
 		return path == 0 ? 0 : dictionary->stack_of[path];
-	for (uint32_t at = path; at != 0; at = places_caller(&dictionary->places, at))
-		buffer_append_varint(&dictionary->inner, dictionary->places.of_path[at] + UINT64_C(1));
+	for (uint32_t at = path; at != 0; at = dictionary->places.caller[at])
+		buffer_append_varint(&dictionary->inner, location_of(dictionary, dictionary->places.of_path[at]));
 	protobuf_message(&dictionary->message, OTLP_STACK_LOCATIONS, &dictionary->inner);
 	add_message(dictionary, DICTIONARY_STACK);
 	dictionary->stack_of[path] = ++dictionary->stack_count;
@@ -160,8 +170,8 @@ static void write_location(struct otlp_dictionary *dictionary, uint32_t index)
 
 int otlp_dictionary_end(struct otlp_dictionary *dictionary)
 {
-	for (uint32_t i = 0; i < dictionary->places.count && dictionary->status == 0; i++)
-		write_location(dictionary, i);
+	for (uint32_t i = 0; i < dictionary->location_count && dictionary->status == 0; i++)
+		write_location(dictionary, dictionary->located[i]);
 	for (uint32_t i = 0; i < dictionary->strings.count && dictionary->status == 0; i++)
 		protobuf_text(&dictionary->bytes, DICTIONARY_STRING, strings_get(&dictionary->strings, i));
 	fail(dictionary, buffer_error(&dictionary->bytes));
@@ -184,6 +194,9 @@ int otlp_dictionary_init(struct otlp_dictionary *dictionary, const struct call_p
 	dictionary->stack_of = calloc(paths->count + 1, sizeof(*dictionary->stack_of));
 	fail(dictionary, dictionary->stack_of ? 0 : ERROR_MEMORY);
 	fail(dictionary, places_init(&dictionary->places, paths));
+	dictionary->location_of = calloc(dictionary->places.count + 1, sizeof(*dictionary->location_of));
+	dictionary->located = calloc(dictionary->places.count + 1, sizeof(*dictionary->located));
+	fail(dictionary, dictionary->location_of && dictionary->located ? 0 : ERROR_MEMORY);
 	fail(dictionary, strings_init(&dictionary->strings));
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		add_message(dictionary, tables[i]);
@@ -201,4 +214,6 @@ void otlp_dictionary_release(struct otlp_dictionary *dictionary)
 	hash_map_release(&dictionary->mappings);
 	hash_map_release(&dictionary->attributes);
 	free(dictionary->stack_of);
+	free(dictionary->location_of);
+	free(dictionary->located);
 }

@@ -17,9 +17,12 @@ struct otlp_dictionary {
 	const struct call_paths *paths; /* not owned */
 	struct buffer bytes;            /* the message ProfilesDictionary */
 	struct buffer message, inner;   /* reused */
-	struct places places;           /* location n is place n - 1 */
-	struct strings strings;         /* the string table */
-	uint32_t *stack_of;             /* per path: its stack; 0: none yet */
+	struct places places;
+	uint32_t *location_of; /* per place: its location; 0: none, as of a place that is a part of others */
+	uint32_t *located;     /* location n is of the place located[n - 1] */
+	uint32_t location_count;
+	struct strings strings; /* the string table */
+	uint32_t *stack_of;     /* per path: its stack; 0: none yet */
 	uint32_t stack_count;
 	struct hash_map functions;  /* (name, file) -> function */
 	struct hash_map mappings;   /* path -> mapping */

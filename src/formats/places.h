@@ -22,7 +22,8 @@ struct places {
 	const struct call_paths *paths; /* not owned */
 	struct place *items;
 	size_t count, capacity;
-	uint32_t *of_path;        /* per path: its innermost place; that of path 0 is not defined */
+	uint32_t *of_path; /* per path: its innermost place; that of path 0 is not defined */
+	uint32_t *caller;  /* per path: the path of the caller of its innermost place; that of path 0 is not defined */
 	struct hash_map by_place; /* (outer, frame) -> place */
 };
 
@@ -30,7 +31,8 @@ struct places {
 int places_init(struct places *places, const struct call_paths *paths);
 void places_release(struct places *places);
 
-/* Returns the path of the caller of a path's innermost place: without the frames that are inlined into each other there. */
-uint32_t places_caller(const struct places *places, uint32_t path);
+/* Returns an array by place, which the caller frees: whether the paths of hits lead through it. The other places are parts of these. NULL:
+ * no memory. */
+bool *places_used(const struct places *places, const struct path_hit *hits, size_t count);
 
 #endif

@@ -144,10 +144,12 @@ static void write_program(struct pprof *pprof)
 }
 
 /* The lines of a location come innermost first. Functions and mappings are written before the location that has them. */
-static void write_locations(struct pprof *pprof)
+static void write_locations(struct pprof *pprof, const bool *used)
 {
 	const struct path_frame *frames = pprof->paths->frames;
 	for (uint32_t i = 0; i < pprof->places.count && pprof->status == 0; i++) {
+		if (!used[i])
+			continue;
 		struct buffer *lines = &pprof->deepest;
 		uint64_t mapping = mapping_of(pprof, &frames[pprof->places.items[i].frame]);
 		for (uint32_t at = i; at != PROFILE_NONE; at = pprof->places.items[at].outer) {
@@ -211,7 +213,7 @@ static void write_sample(struct pprof *pprof, const struct group *group, const u
 {
 	const struct call_paths *paths = pprof->paths;
 	const struct profile *profile = paths->profile;
-	for (uint32_t at = group->path; at != 0; at = places_caller(&pprof->places, at))
+	for (uint32_t at = group->path; at != 0; at = pprof->places.caller[at])
 		buffer_append_varint(&pprof->inner, pprof->places.of_path[at] + UINT64_C(1));
 	protobuf_message(&pprof->message, SAMPLE_LOCATIONS, &pprof->inner);
 	for (uint32_t i = 0; i < pprof->shown_count; i++) {
@@ -258,6 +260,7 @@ static struct path_hit *sort_by_group(const struct path_hit *hits, size_t count,
 	return sorted;
 }
 
+/* Writes the samples, and before them the locations of their paths. */
 static void write_samples(struct pprof *pprof)
 {
 	const struct call_paths *paths = pprof->paths;
@@ -266,7 +269,11 @@ static void write_samples(struct pprof *pprof)
 	struct path_hit *hits = by_time ? sort_by_group(by_time, count, paths->count) : NULL;
 	free(by_time);
 	uint64_t *sums = calloc(paths->resource_count + 1, sizeof(*sums));
-	if (!hits || !sums)
+	bool *used = hits ? places_used(&pprof->places, hits, count) : NULL;
+	if (used)
+		write_locations(pprof, used);
+	free(used);
+	if (!hits || !sums || !used)
 		fail(pprof, ERROR_MEMORY);
 	for (size_t i = 0, next; pprof->status == 0 && i < count && !sink_failed(pprof->gzip.out); i = next) {
 		memset(sums, 0, paths->resource_count * sizeof(*sums));
@@ -316,7 +323,6 @@ static int write_all(struct pprof *pprof)
 	pprof->shown_count = written_resources(pprof->paths, pprof->shown);
 	write_head(pprof);
 	write_program(pprof);
-	write_locations(pprof);
 	write_samples(pprof);
 	write_strings(pprof);
 	return pprof->status;

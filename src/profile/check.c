@@ -46,6 +46,16 @@ static bool things_are_sound(const struct profile *p)
 	return true;
 }
 
+/* Locations may share frames, but not so many that to go through the frames of all locations takes much longer than to read the file. */
+static bool frames_are_few(const struct profile *p)
+{
+	enum { SHARED_MOST = 16, SMALL = 1 << 20 };
+	uint64_t most = SMALL + (uint64_t)SHARED_MOST * (p->frame_count + p->location_count), count = 0;
+	for (size_t i = 0; i < p->location_count; i++)
+		count += p->locations[i].frame_count;
+	return count <= most;
+}
+
 static bool symbols_are_sound(const struct profile *p)
 {
 	for (size_t i = 0; i < p->function_count; i++) {
@@ -70,7 +80,7 @@ static bool symbols_are_sound(const struct profile *p)
 		if (l->first_frame == PROFILE_NONE && p->symbolized && p->modules[l->module].kind != MODULE_THREAD)
 			return false;
 	}
-	return true;
+	return frames_are_few(p);
 }
 
 static bool nodes_are_sound(const struct profile *p)
