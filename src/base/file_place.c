@@ -276,3 +276,128 @@ int file_place_create_temporary(const struct file_place *place, int flags, char 
 		(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
 }
+
+/* --- outputs --- */
+
+int file_place_check(const struct file_place *place, bool *exists, struct stat *status, struct error *error)
+{
+	*exists = place->name[0] && fstatat(place->folder, place->name, status, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!place->name[0] || (*exists && S_ISDIR(status->st_mode)))
+		return error_set(error, ERROR_USAGE, "cannot write '%s': it is a directory (-o FILE)", place->path);
+	if (*exists && S_ISBLK(status->st_mode))
+		return error_set(error, ERROR_USAGE, "cannot write '%s': it is a disk (-o FILE)", place->path);
+	if (*exists && S_ISFIFO(status->st_mode) && !file_place_is_ours(status->st_uid))
+		return error_set(error, ERROR_PERMISSION, "cannot write '%s': it is a FIFO of another user (-o FILE)",
+				 place->path);
+	return 0;
+}
+
+/* Gives a new file, which only its owner may read, the mode of our file that it replaces, or `mode`. */
+static void set_mode(int fd, const struct stat *old, mode_t mode)
+{
+	mode_t mask = umask(0);
+	umask(mask);
+	bool keeps = old && file_place_is_ours(old->st_uid);
+	if (fchmod(fd, keeps ? old->st_mode & 0777 : mode & ~mask) < 0)
+		return; /* a file system without modes */
+}
+
+static int open_at(const struct file_place *place, mode_t mode, char **temporary, struct error *error)
+{
+	struct stat old;
+	bool exists;
+	int code = file_place_check(place, &exists, &old, error);
+	if (code < 0)
+		return code;
+	int fd = -1;
+	if (!exists || S_ISREG(old.st_mode)) {
+		/* A file that may not be written is not replaced, either. */
+		if (!exists || faccessat(place->folder, place->name, W_OK, 0) == 0)
+			fd = file_place_create_temporary(place, O_WRONLY, temporary);
+		if (fd >= 0)
+			set_mode(fd, exists ? &old : NULL, mode);
+	} else {
+		fd = openat(place->folder, place->name, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+	}
+	return fd < 0 ? error_set_errno(error, "cannot write '%s'", place->path) : fd;
+}
+
+int file_place_open(struct file_place *place, const char *path, mode_t mode, char **temporary, struct error *error)
+{
+	*place = (struct file_place){ .folder = -1 };
+	*temporary = NULL;
+	if (file_place_is_descriptor(path)) {
+		int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+		return fd < 0 ? error_set_errno(error, "cannot write '%s'", path) : fd;
+	}
+	int code = file_place_find(place, path, error);
+	return code < 0 ? code : open_at(place, mode, temporary, error);
+}
+
+/* Returns whether another user may have made the file for us to write to. */
+static bool is_of_another(const struct file_place *place, int fd)
+{
+	struct stat file, folder;
+	return fstat(fd, &file) < 0 || fstat(place->folder, &folder) < 0 ||
+	       (S_ISREG(file.st_mode) && !file_place_is_ours(file.st_uid) && (folder.st_mode & S_IWOTH));
+}
+
+static int append_at(const struct file_place *place, mode_t mode, struct error *error)
+{
+	enum { TURNS = 10 };
+	struct stat old;
+	bool exists;
+	int code = file_place_check(place, &exists, &old, error), fd = -1;
+	if (code < 0)
+		return code;
+	/* Another process may create or remove the file between the calls. */
+	for (int turn = 0; turn < TURNS && fd < 0; turn++) {
+		fd = openat(place->folder, place->name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+		if (fd < 0 && errno != ENOENT)
+			break;
+		if (fd < 0 && (fd = file_place_create(place, place->name, O_WRONLY | O_APPEND)) >= 0)
+			set_mode(fd, NULL, mode);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (fd < 0)
+		return error_set_errno(error, "cannot write '%s'", place->path);
+	if (!is_of_another(place, fd))
+		return fd;
+	close(fd);
+	return error_set(error, ERROR_PERMISSION,
+			 "cannot write '%s': it belongs to another user, in a folder that everybody may write",
+			 place->path);
+}
+
+int file_place_append(const char *path, mode_t mode, struct error *error)
+{
+	struct file_place place;
+	if (file_place_is_descriptor(path)) {
+		int fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+		return fd < 0 ? error_set_errno(error, "cannot write '%s'", path) : fd;
+	}
+	int code = file_place_find(&place, path, error);
+	if (code < 0)
+		return code;
+	code = append_at(&place, mode, error);
+	file_place_release(&place);
+	return code;
+}
+
+int file_place_publish(const struct file_place *place, char **temporary)
+{
+	if (*temporary && renameat(place->folder, *temporary, place->folder, place->name) < 0)
+		return -1;
+	free(*temporary);
+	*temporary = NULL;
+	return 0;
+}
+
+void file_place_discard(const struct file_place *place, char **temporary)
+{
+	if (*temporary)
+		unlinkat(place->folder, *temporary, 0);
+	free(*temporary);
+	*temporary = NULL;
+}

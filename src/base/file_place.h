@@ -8,6 +8,7 @@
 #define BASE_FILE_PLACE_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -43,5 +44,32 @@ int file_place_create(const struct file_place *place, const char *name, int flag
  * the caller frees. Returns a descriptor, or -1 with errno set (EEXIST: too many are left there), after which *name is
  * NULL. */
 int file_place_create_temporary(const struct file_place *place, int flags, char **name);
+
+/*
+ * The rule of every file that a user names as an output (-o). Finds its place, and returns a descriptor to write to:
+ *
+ *   a regular file, or none   a new file under a temporary name, which *temporary gets; file_place_publish gives it its name
+ *   a device, a FIFO          it is opened as it is, unless it is a disk or a FIFO of another user; *temporary is NULL
+ *   /dev/stdout, /dev/fd/3    the same; they have no place
+ *
+ * `mode`: that of a new file, for the umask to limit: 0600 where its contents concern its owner alone, or 0666. A file of ours that is
+ * replaced gives its mode to the new one. Returns a descriptor or a negative error, with `error` set; the caller releases the place, also
+ * after an error.
+ */
+int file_place_open(struct file_place *place, const char *path, mode_t mode, char **temporary, struct error *error);
+
+/* The same for a file that several processes append to at the same time. It is never replaced; one of another user in a folder that
+ * everybody may write is refused. The place is only used within the call. */
+int file_place_append(const char *path, mode_t mode, struct error *error);
+
+/* Refuses a place whose output would go elsewhere than a user expects: a folder, a disk, a FIFO of another user. Sets *exists. */
+int file_place_check(const struct file_place *place, bool *exists, struct stat *status, struct error *error);
+
+/* Renames the file to its place's name, and frees *temporary, which becomes NULL; does nothing if that is NULL. Returns 0 or -1 with errno
+ * set. */
+int file_place_publish(const struct file_place *place, char **temporary);
+
+/* Removes the file instead, if there is one. */
+void file_place_discard(const struct file_place *place, char **temporary);
 
 #endif

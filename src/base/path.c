@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -121,6 +123,92 @@ int path_open_regular(const char *path)
 	if (is_confined)
 		return open_named(name_confined(path), NULL);
 	return open_named(open(path, O_PATH | O_CLOEXEC), path);
+}
+
+/* --- files for users who may have chosen the path --- */
+
+static bool is_of_kernel(int named)
+{
+	static const unsigned long kinds[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC,
+					       SECURITYFS_MAGIC };
+	struct statfs system;
+	if (fstatfs(named, &system) < 0)
+		return true;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if ((unsigned long)system.f_type == kinds[i])
+			return true;
+	return false;
+}
+
+static bool is_of_system(const char *path)
+{
+	static const char *const folders[] = { "/etc/", "/proc/", "/sys/", "/dev/", "/run/" };
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return true;
+	return false;
+}
+
+/* `bit`: S_IROTH or S_IXOTH. */
+static bool all_may(const struct stat *status, mode_t bit, const struct path_users *users)
+{
+	enum { OWNER_SHIFT = 6 };
+	uid_t own = geteuid();
+	bool may = !users->has_others || own != 0 || (status->st_mode & bit);
+	for (size_t i = 0; i < users->count && may; i++) {
+		uid_t user = users->ids[i];
+		/* What we may is decided when the file is opened. */
+		if (user != 0 && user != own)
+			may = status->st_mode & (user == status->st_uid ? bit << OWNER_SHIFT : bit);
+	}
+	return may;
+}
+
+/* Goes from the root along a path without links, and checks each folder. Returns whether it leads to the file `wanted`. */
+static bool all_reach(const char *path, const struct stat *wanted, const struct path_users *users)
+{
+	struct stat status;
+	int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool may = at >= 0;
+	while (may && *path) {
+		size_t length = strcspn(++path, "/");
+		char name[NAME_MAX + 1];
+		snprintf(name, sizeof(name), "%.*s", (int)length, path);
+		may = length <= NAME_MAX && fstat(at, &status) == 0 && all_may(&status, S_IXOTH, users);
+		int next = may ? openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+		close(at);
+		at = next;
+		may = at >= 0;
+		path += length;
+	}
+	may = may && fstat(at, &status) == 0 && status.st_dev == wanted->st_dev && status.st_ino == wanted->st_ino &&
+	      all_may(&status, S_IROTH, users);
+	if (at >= 0)
+		close(at);
+	return may;
+}
+
+static bool all_may_read(int named, const struct path_users *users)
+{
+	char self[64], path[PATH_MAX];
+	struct stat status;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", named);
+	ssize_t length = fstat(named, &status) == 0 ? readlink(self, path, sizeof(path) - 1) : -1;
+	if (length <= 0)
+		return false;
+	path[length] = 0;
+	return path[0] == '/' && !is_of_system(path) && !is_of_kernel(named) && all_reach(path, &status, users);
+}
+
+int path_open_for_users(const char *path, const struct path_users *users)
+{
+	int named = is_confined ? name_confined(path) : open(path, O_PATH | O_CLOEXEC);
+	if (named >= 0 && !all_may_read(named, users)) {
+		close(named);
+		errno = EACCES;
+		return -1;
+	}
+	return open_named(named, NULL);
 }
 
 int path_open_regular_below(int root, const char *path)

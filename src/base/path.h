@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/types.h>
 
 /* Returns the last component of a path, as a pointer into `path`; the whole path if it ends in '/'. */
 static inline const char *path_basename(const char *path)
@@ -21,7 +22,22 @@ char *path_search(const char *name);
  * opened. Returns a descriptor that the caller closes, or -1 with errno set. */
 int path_open_regular(const char *path);
 
-/* From now on, path_open_regular opens only files below the current folder: it refuses absolute paths, "..", and links, with EACCES,
+enum { PATH_USERS_MOST = 64 };
+
+/* The users who may have chosen a path. */
+struct path_users {
+	uid_t ids[PATH_USERS_MOST];
+	size_t count;
+	bool has_others; /* ... and users who are not known */
+};
+
+/* The same for a path that these users may have chosen, so that it must not show them more than they may read: refuses with EACCES a file
+ * that one of them cannot read or reach, by the owners and the mode bits of the file and of the folders on its path. Group bits count for
+ * nobody. A user who is not known may read what everybody may, or, where we are not root, what we may. Also refuses files below /etc, /proc,
+ * /sys, /dev and /run, wherever links lead from, and those of the kernel. Needs /proc. */
+int path_open_for_users(const char *path, const struct path_users *users);
+
+/* From now on, path_open_regular and path_open_for_users open only files below the current folder: it refuses absolute paths, "..", and links, with EACCES,
  * ELOOP, ENOTDIR or EINVAL. There is no way back. */
 void path_confine(void);
 /* Whether path_confine was called: then every file whose name comes from outside must be opened by path_open_regular. */

@@ -8,6 +8,13 @@ bool path_is_confined(void)
 	return false;
 }
 
+int path_open_for_users(const char *path, const struct path_users *users)
+{
+	(void)path, (void)users;
+	errno = ENOSYS;
+	return -1;
+}
+
 int path_open_regular(const char *path)
 {
 	(void)path;

@@ -59,18 +59,35 @@ static char *keep(struct strings *strings, const char *text, size_t length)
 	return copy;
 }
 
+/* Returns the id of a string, or HASH_MAP_NONE with *key set to the key that it would get. */
+static uint32_t find(const struct strings *strings, const char *text, size_t length, uint64_t *key)
+{
+	/* If another text has the same 64-bit hash, the next key is tried. */
+	*key = hash_bytes(text, length);
+	uint32_t id;
+	while ((id = hash_map_get(&strings->by_hash, *key)) != HASH_MAP_NONE) {
+		if (strings->lengths[id] == length && memcmp(strings->texts[id], text, length) == 0)
+			break;
+		(*key)++;
+	}
+	return id;
+}
+
+int64_t strings_find(const struct strings *strings, const char *text, size_t length)
+{
+	uint64_t key;
+	uint32_t id = find(strings, text, length, &key);
+	return id == HASH_MAP_NONE ? ERROR_NOT_FOUND : (int64_t)id;
+}
+
 int64_t strings_add(struct strings *strings, const char *text, size_t length)
 {
 	if (length > INT32_MAX || strings->count > INT32_MAX)
 		return ERROR_LIMIT;
-	/* If another text has the same 64-bit hash, the next key is tried. */
-	uint64_t key = hash_bytes(text, length);
-	uint32_t id;
-	while ((id = hash_map_get(&strings->by_hash, key)) != HASH_MAP_NONE) {
-		if (strings->lengths[id] == length && memcmp(strings->texts[id], text, length) == 0)
-			return id;
-		key++;
-	}
+	uint64_t key;
+	uint32_t id = find(strings, text, length, &key);
+	if (id != HASH_MAP_NONE)
+		return id;
 	if (ARRAY_RESERVE(strings->texts, strings->text_capacity, strings->count + 1) < 0 ||
 	    ARRAY_RESERVE(strings->lengths, strings->length_capacity, strings->count + 1) < 0)
 		return ERROR_MEMORY;

@@ -28,6 +28,9 @@ void strings_release(struct strings *strings);
  * of 2^31 bytes). */
 int64_t strings_add(struct strings *strings, const char *text, size_t length);
 
+/* Returns the id of a string, or ERROR_NOT_FOUND. */
+int64_t strings_find(const struct strings *strings, const char *text, size_t length);
+
 /* Returns the string of an id, or "" if the id does not exist. */
 static inline const char *strings_get(const struct strings *strings, uint32_t id)
 {

@@ -8,10 +8,10 @@
 #include <sys/random.h>
 
 #include "analyze/causal.h"
+#include "base/text_output.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
-#include "cmd/text_output.h"
 #include "cmd/view_options.h"
 #include "collect/sample/causal/director.h"
 #include "collect/sample/destination.h"
@@ -163,7 +163,7 @@ static int print(const struct job *job, const struct causal_result *result, cons
 		 struct error *error)
 {
 	struct text_output output;
-	int code = text_output_open(&output, option_value(job->invocation, OPTION_OUTPUT), error);
+	int code = text_output_open(&output, option_value(job->invocation, OPTION_OUTPUT), TEXT_OUTPUT_PRIVATE, error);
 	if (code < 0)
 		return code;
 	render_causal(output.stream, job->format, result, experiments, job->progress);

@@ -1,10 +1,10 @@
 /* The compiler wrapper: `cpprof cc -- gcc -c file.c`. collect/source/compile/build.h describes its work. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file_place.h"
 #include "cmd/message.h"
 #include "cmd/probe_list.h"
 #include "cmd/rows.h"
@@ -47,8 +47,11 @@ static void report(void *context, const char *source, const struct instrument_re
 		probe_list_add(&list, source, result, fallback);
 		fclose(list.out);
 	}
-	int fd = text ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : -1;
-	if (fd < 0 || write(fd, text, size) != (ssize_t)size)
+	struct error error = { 0 };
+	int fd = text ? file_place_append(path, 0600, &error) : error_set(&error, ERROR_MEMORY, "out of memory");
+	if (fd < 0)
+		warning(invocation, "%s", error.message);
+	else if (write(fd, text, size) != (ssize_t)size)
 		warning(invocation, "cannot write to '%s'", path);
 	if (fd >= 0)
 		close(fd);

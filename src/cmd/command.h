@@ -61,8 +61,9 @@ enum command_needs {
 	IS_HIDDEN = 1 << 3,
 };
 
-/* A command that reads files from outside has this row. The dispatcher limits the memory by it (base/memory_limit.h). */
-enum { OPTION_MEMORY = 900 };
+/* A command that reads files from outside has ROW_MEMORY or, if it is not one that waits for a user, ROWS_LIMITS. The dispatcher limits the
+ * memory and the CPU time by them (base/memory_limit.h, base/time_limit.h). */
+enum { OPTION_MEMORY = 900, OPTION_CPU_TIME, OPTION_NAMING_TIME };
 #define ROW_MEMORY                                                                                    \
 	{                                                                                             \
 		OPTION_MEMORY, 0, "memory", "SIZE",                                                   \
@@ -70,13 +71,19 @@ enum { OPTION_MEMORY = 900 };
 	}
 
 /* A command that names addresses has this row; subject.h reads it. */
-enum { OPTION_NAMING_TIME = OPTION_MEMORY + 1 };
 #define ROW_NAMING_TIME                                                                                                \
 	{                                                                                                              \
 		OPTION_NAMING_TIME, 0, "naming-time", "S",                                                             \
 			"Spend at most S seconds of CPU time on names, beyond what files of their size need; ^C ends " \
 			"naming at once",                                                                              \
 			"10"                                                                                           \
+	}
+
+#define ROWS_LIMITS                                                                                      \
+	ROW_MEMORY,                                                                                      \
+	{                                                                                                \
+		OPTION_CPU_TIME, 0, "cpu-time", "SECONDS", "End after SECONDS of CPU time; 0: no limit", \
+			"60, and 1 for each MB of the files"                                             \
 	}
 
 #define TASK_RECORD "Record"

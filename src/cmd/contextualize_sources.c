@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/text_output.h"
 #include "collect/source/compile/build.h"
 #include "collect/source/compile/scratch.h"
 
@@ -178,14 +179,16 @@ int sources_write_patch(const struct contextualize_result *result, const char *t
 	snprintf(patch, sizeof(patch), "%s/patch", scratch.path);
 	for (size_t i = 0; i < result->change_count && code == 0; i++)
 		code = append_diff(&result->changes[i], &scratch, patch, error);
-	FILE *out = code < 0 ? NULL : path ? fopen(path, "we") : stdout;
-	if (code == 0 && !out)
-		code = error_set_errno(error, "cannot write '%s'", path);
-	if (out) {
-		write_title(out, result, title);
-		code = copy_out(patch, out, error);
-		if (path && (ferror(out) | fclose(out)) && code == 0)
-			code = error_set_errno(error, "cannot write '%s'", path);
+	struct text_output output;
+	if (code == 0)
+		code = text_output_open(&output, path, TEXT_OUTPUT_SHARED, error);
+	if (code == 0) {
+		write_title(output.stream, result, title);
+		code = copy_out(patch, output.stream, error);
+		if (code == 0)
+			code = text_output_commit(&output, error);
+		else
+			text_output_discard(&output);
 	}
 	scratch_release(&scratch);
 	return code;

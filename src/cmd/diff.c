@@ -214,7 +214,7 @@ static const struct command_option own_options[] = {
 	ROWS_FRAMES,
 	ROW_FORMAT,
 	ROWS_TERMINAL,
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 0 },
 };
 

@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory_limit.h"
 #include "base/memory_size.h"
 #include "base/nearest.h"
+#include "base/time_limit.h"
 #include "cmd/command.h"
 #include "cmd/help.h"
 #include "cmd/message.h"
@@ -17,6 +19,7 @@
 #include "cmd/profile_open.h"
 #include "cmd/rows.h"
 #include "cmd/store_options.h"
+#include "cmd/subject.h"
 
 /* If a standard stream is closed, the next opened file would get its descriptor, and results would be written into
  * that file. This opens a replacement, which fails like a closed stream and which no child inherits. */
@@ -107,13 +110,55 @@ static int close_output(const struct invocation *invocation, int status)
 	return EXIT_FAILED;
 }
 
-/* Limits the memory of a command that reads files from outside: those with the option for it. */
-static int limit_memory(const struct invocation *invocation)
+/* Returns the row of an option, or NULL if the command has none. */
+static const struct command_option *row_of(const struct invocation *invocation, int id)
 {
 	const struct command_option *option = command_options(invocation->command);
-	while (option->name && option->id != OPTION_MEMORY)
+	while (option->name && option->id != id)
 		option++;
-	if (!option->name)
+	return option->name ? option : NULL;
+}
+
+/* Returns the seconds that are enough for any sound input. What is in a store has no size here. */
+static double usual_seconds(const struct invocation *invocation)
+{
+	const double least = 60, of_store = 600, bytes_per_s = 1e6;
+	double seconds = option_given(invocation, STORE_URL) ? of_store : least;
+	for (size_t i = 0; i <= invocation->argument_count; i++) {
+		const char *path = i < invocation->argument_count ? invocation->arguments[i] : invocation->profile_path;
+		struct stat status;
+		if (path && store_is_url(path))
+			seconds += of_store;
+		else if (path && stat(path, &status) == 0 && S_ISREG(status.st_mode))
+			seconds += (double)status.st_size / bytes_per_s;
+	}
+	return seconds;
+}
+
+/* Limits the CPU time of a command that reads files from outside. */
+static int limit_time(const struct invocation *invocation)
+{
+	const double most = 1e9;
+	const char *text = option_value(invocation, OPTION_CPU_TIME);
+	struct error error = { 0 };
+	char message[128];
+	if (!row_of(invocation, OPTION_CPU_TIME) || (text && strcmp(text, "0") == 0))
+		return EXIT_DONE;
+	double seconds = text ? positive_number(text) : usual_seconds(invocation);
+	if (!(seconds > 0 && seconds < most))
+		return usage_error(invocation, "'%s' is not a number of seconds (--cpu-time 600; 0: no limit)", text);
+	snprintf(
+		message, sizeof(message),
+		"cpprof %s: cannot finish: it takes more than %.4g s of CPU time (--cpu-time SECONDS raises the limit)",
+		invocation->command->name, seconds);
+	return time_limit_set(seconds, message, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;
+}
+
+/* Limits the memory of a command that reads files from outside. */
+static int limit_memory(const struct invocation *invocation)
+{
+	const struct command_option *option = row_of(invocation, OPTION_MEMORY);
+	if (!option)
 		return EXIT_DONE;
 	struct error error = { 0 };
 	uint64_t bytes;
@@ -142,6 +187,8 @@ static int run(struct invocation *invocation, int argc, char **argv)
 		status = store_options_check(invocation);
 	if (status == EXIT_DONE)
 		status = limit_memory(invocation);
+	if (status == EXIT_DONE)
+		status = limit_time(invocation);
 	if (status != EXIT_DONE)
 		return status;
 	if ((command->needs & NEEDS_PROFILE) && is_store) {

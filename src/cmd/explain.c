@@ -95,7 +95,7 @@ static const struct command_option options[] = {
 	ROWS_STORE,
 	ROWS_FRAMES,
 	ROW_FORMAT,
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 0 },
 };
 

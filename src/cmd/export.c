@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include "analyze/lookup.h"
+#include "base/text_output.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/store_options.h"
-#include "cmd/text_output.h"
 #include "cmd/view_options.h"
 #include "collect/count/event_source.h"
 #include "profile/companion.h"
@@ -45,7 +45,7 @@ static int write_output(const struct invocation *invocation, const struct format
 	struct text_output output;
 	struct sink sink;
 	struct error error = { 0 };
-	if (text_output_open(&output, option_value(invocation, OPTION_OUTPUT), &error) < 0)
+	if (text_output_open(&output, option_value(invocation, OPTION_OUTPUT), TEXT_OUTPUT_PRIVATE, &error) < 0)
 		return failure_of(invocation, &error);
 	sink_init(&sink, output.stream);
 	int result = format_export(format, input, &sink, &error);
@@ -167,7 +167,7 @@ static const struct command_option options[] = {
 	ROWS_SELECTION,
 	ROWS_STORE,
 	ROWS_FRAMES,
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 0 },
 };
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text_output.h"
 #include "cmd/call_graph.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
-#include "cmd/text_output.h"
 #include "gprof/annotate.h"
 #include "gprof/counts.h"
 #include "gprof/order.h"
@@ -297,7 +297,7 @@ static int write_sum(const struct gprof_run *run)
 {
 	struct text_output output;
 	struct error error = { 0 };
-	if (text_output_open(&output, SUM_FILE, &error) < 0)
+	if (text_output_open(&output, SUM_FILE, TEXT_OUTPUT_PRIVATE, &error) < 0)
 		return failure_of(run->invocation, &error);
 	struct sink sink;
 	sink_init(&sink, output.stream);
@@ -471,7 +471,7 @@ static const struct command_option options[] = {
 	{ GPROF_CLONES, 0, "clones", NULL, "Take a compiler's clones (parse.isra.0) for functions of their own", NULL },
 	{ GPROF_TRUE, 0, "true", NULL, "Print the call graph with the times of the call paths; GMON is a profile", NULL },
 	{ GPROF_RESOURCE, 0, "resource", "RES", "Of a profile, the resource that stands for time", "cpu" },
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 'v', 'v', "version", NULL, "Print the version", NULL },
 	{ 0 },
 };

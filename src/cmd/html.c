@@ -5,18 +5,18 @@
 #include <unistd.h>
 
 #include "base/plural.h"
+#include "base/text_output.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/rows.h"
 #include "cmd/store_options.h"
-#include "cmd/text_output.h"
 #include "cmd/view_options.h"
 #include "collect/count/event_source.h"
 #include "ui/page/write.h"
 
 #define OUTPUT_DEFAULT "cpprof.html"
 
-enum { OPTION_OUTPUT = OPTION_OWN, OPTION_NO_SOURCE, OPTION_OPEN };
+enum { OPTION_OUTPUT = OPTION_OWN, OPTION_SOURCE, OPTION_NO_SOURCE, OPTION_OPEN };
 
 /* Opens the page in the user's browser, as the desktop chooses it. */
 static int open_page(const struct invocation *invocation, const char *path)
@@ -42,6 +42,11 @@ static void print_written(const struct invocation *invocation, const char *path,
 		       sources->count, plural_ending("file", (double)sources->count));
 	else
 		notice(invocation, "wrote '%s'", path);
+	if (sources->foreign > 0)
+		notice(invocation,
+		       "left out %zu source file%s, which processes of other users executed (--source embeds %s)",
+		       sources->foreign, plural_ending("file", (double)sources->foreign),
+		       sources->foreign == 1 ? "it" : "them");
 	if (sources->left_out > 0)
 		notice(invocation, "%zu source file%s too large for the page", sources->left_out,
 		       sources->left_out == 1 ? " is" : "s are");
@@ -53,7 +58,7 @@ static int write_page(const struct invocation *invocation, const struct page_con
 	struct sink sink;
 	struct error error = { 0 };
 	struct page_sources sources;
-	if (text_output_open(&output, path, &error) < 0)
+	if (text_output_open(&output, path, TEXT_OUTPUT_PRIVATE, &error) < 0)
 		return failure_of(invocation, &error);
 	sink_init(&sink, output.stream);
 	sink.is_safe = false; /* the page escapes its own texts */
@@ -89,10 +94,13 @@ static int run(struct invocation *invocation)
 {
 	const char *path = option_value(invocation, OPTION_OUTPUT);
 	struct page_contents contents = { .profiles = { invocation->profile },
+					  .all_sources = option_given(invocation, OPTION_SOURCE),
 					  .no_source = option_given(invocation, OPTION_NO_SOURCE) };
 	struct profile *second = NULL;
 	if (!path)
 		path = OUTPUT_DEFAULT;
+	if (contents.all_sources && contents.no_source)
+		return usage_error(invocation, "--source cannot be combined with --no-source (choose one)");
 	if (option_given(invocation, OPTION_OPEN) && strcmp(path, "-") == 0)
 		return usage_error(invocation, "--open cannot be combined with -o - (name a file)");
 	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
@@ -119,9 +127,11 @@ static const char *const usage[] = { "[OPTION]... [FILE]", "[OPTION]... A B", NU
 static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the page to FILE; -: standard output", OUTPUT_DEFAULT },
 	{ OPTION_OPEN, 0, "open", NULL, "Open the page in a browser", NULL },
+	{ OPTION_SOURCE, 0, "source", NULL,
+	  "Also embed source files of processes of other users, or of users who are not known", NULL },
 	{ OPTION_NO_SOURCE, 0, "no-source", NULL, "Leave out the text of the source files", NULL },
 	ROWS_STORE_SELECTION,
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 0 },
 };
 

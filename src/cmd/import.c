@@ -198,7 +198,7 @@ static const struct command_option options[] = {
 	{ OPTION_IMAGE, 0, "image", "FILE", "The program or library that was run", NULL },
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  PROFILE_FILE_DEFAULT },
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 0 },
 };
 

@@ -33,7 +33,7 @@ static int run(struct invocation *invocation)
 
 static const char *const usage[] = { "[OPTION]... [FILE]", "[OPTION]... --store URL", NULL };
 
-static const struct command_option options[] = { ROWS_STORE_SELECTION, ROW_FORMAT, ROWS_TERMINAL, ROW_MEMORY, { 0 } };
+static const struct command_option options[] = { ROWS_STORE_SELECTION, ROW_FORMAT, ROWS_TERMINAL, ROWS_LIMITS, { 0 } };
 
 static const struct command_example examples[] = {
 	{ "cpprof info", "what was recorded, what was lost, and why stacks were cut" },

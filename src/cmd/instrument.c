@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text_output.h"
 #include "cmd/message.h"
 #include "cmd/probe_list.h"
 #include "cmd/rows.h"
@@ -74,14 +75,15 @@ static void write_copy(struct work *work, const struct instrument_copy *copy)
 	char path[PATH_MAX];
 	struct error error = { 0 };
 	snprintf(path, sizeof(path), "%s/%s", work->folder, inside(copy->path));
-	FILE *out = make_folders(path) < 0 ? NULL : fopen(path, "we");
-	bool is_written = out && fwrite(copy->text, 1, copy->size, out) == copy->size;
-	if (out && fclose(out) != 0)
-		is_written = false;
-	if (is_written)
-		return;
-	error_set_errno(&error, "cannot write '%s'", path);
-	work->status = failure_of(work->invocation, &error);
+	struct text_output output;
+	int code = make_folders(path) < 0 ? error_set_errno(&error, "cannot write '%s'", path)
+					  : text_output_open(&output, path, TEXT_OUTPUT_SHARED, &error);
+	if (code == 0) {
+		fwrite(copy->text, 1, copy->size, output.stream); /* text_output_commit reports errors */
+		code = text_output_commit(&output, &error);
+	}
+	if (code < 0)
+		work->status = failure_of(work->invocation, &error);
 }
 
 static void write_copies(struct work *work, const struct instrument_result *result)

@@ -109,7 +109,7 @@ static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the sum to FILE; an older one is kept as FILE.old", NULL },
 	{ OPTION_KEY, 0, "label", "KEY", "Give the hits of each profile the label KEY=NAME, with the name of its file",
 	  NULL },
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 0 },
 };
 

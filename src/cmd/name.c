@@ -91,7 +91,7 @@ static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the profile to FILE; an older one is kept as FILE.old",
 	  "the file that was read" },
 	ROW_NAMING_TIME,
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 0 },
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_output.h"
 #include "cmd/message.h"
 #include "cmd/optimize_build.h"
 #include "cmd/optimize_contexts.h"
@@ -33,14 +34,16 @@ struct job {
 static int write_profile(const struct job *job, const struct profile *profile, struct error *error)
 {
 	const struct format_input input = { .profile = profile, .view = { .resource = 0, .thread = VIEW_ANY } };
-	FILE *file = fopen(job->profile, "we");
-	if (!file)
-		return error_set_errno(error, "cannot write '%s'", job->profile);
+	struct text_output output;
 	struct sink sink;
-	sink_init(&sink, file);
-	int code = format_export(format_find(job->folder.kind->format), &input, &sink, error);
-	if (fclose(file) && code == 0)
-		code = error_set_errno(error, "cannot write '%s'", job->profile);
+	int code = text_output_open(&output, job->profile, TEXT_OUTPUT_SHARED, error);
+	if (code < 0)
+		return code;
+	sink_init(&sink, output.stream);
+	code = format_export(format_find(job->folder.kind->format), &input, &sink, error);
+	if (code == 0)
+		return text_output_commit(&output, error);
+	text_output_discard(&output);
 	return code;
 }
 

@@ -295,7 +295,7 @@ static const struct command_option options[] = {
 	ROWS_SELECTION,
 	ROWS_STORE,
 	ROWS_FRAMES,
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 0 },
 };
 

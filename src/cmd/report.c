@@ -130,10 +130,8 @@ static int print(const struct invocation *invocation, const struct render_option
 	if (status < 0)
 		return failure_of(invocation, &error);
 	if (document.absent_count > 0)
-		notice(invocation,
-		       "cannot show the text of '%s'%s: source file not found (run cpprof in the folder that the path "
-		       "starts in)",
-		       document.absent, document.absent_count > 1 ? " and others" : "");
+		notice(invocation, "cannot show the text of '%s'%s: %s", document.absent,
+		       document.absent_count > 1 ? " and others" : "", render_absence(&document));
 	return EXIT_DONE;
 }
 
@@ -207,7 +205,7 @@ static const struct command_option own_options[] = {
 	ROWS_FRAMES,
 	ROW_FORMAT,
 	ROWS_TERMINAL,
-	ROW_MEMORY,
+	ROWS_LIMITS,
 	{ 0 },
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file_place.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
@@ -64,12 +65,25 @@ static void close_streams(const int streams[3])
 static int open_streams(const char *path, int streams[3], struct error *error)
 {
 	const mode_t mode = 0666; /* and the umask, as for a shell's redirection */
+	struct file_place place;
+	char *temporary;
 	streams[1] = streams[2] = -1;
 	streams[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (streams[0] < 0)
 		return error_set_errno(error, "cannot read /dev/null");
-	streams[1] = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, mode)
-			  : open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (path) {
+		streams[1] = file_place_open(&place, path, mode, &temporary, error);
+		/* The command's output has its name while it grows. */
+		int result = streams[1] < 0 ? streams[1] : file_place_publish(&place, &temporary);
+		if (streams[1] >= 0 && result < 0)
+			error_set_errno(error, "cannot write '%s'", path);
+		file_place_discard(&place, &temporary);
+		file_place_release(&place);
+		if (result < 0)
+			return error->code;
+	} else {
+		streams[1] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	}
 	if (streams[1] >= 0)
 		streams[2] = fcntl(streams[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	return streams[2] < 0 ? error_set_errno(error, "cannot write '%s'", path ? path : "/dev/null") : 0;

@@ -162,34 +162,16 @@ static int print_events(struct trace_events *events, const struct profile *profi
 
 /* --- the output --- */
 
-/* Opens a regular file under a temporary name, and anything else as it is. Returns a descriptor, or -1 with errno. */
-static int open_in_place(struct trace_events *events)
-{
-	const struct file_place *place = &events->place;
-	struct stat status;
-	bool exists = fstatat(place->folder, place->name, &status, AT_SYMLINK_NOFOLLOW) == 0;
-	if (place->name[0] && (!exists || S_ISREG(status.st_mode)))
-		return file_place_create_temporary(place, O_WRONLY, &events->temporary);
-	return openat(place->folder, place->name[0] ? place->name : ".", O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-}
-
 /* Opens the output before the command runs, which then replaces an older file: publish_output. */
 static int open_output(void *context, struct error *error)
 {
 	enum { BUFFER_BYTES = 1 << 16 };
 	struct trace_events *events = context;
 	const char *path = events->path;
-	int fd;
-	if (!path) {
-		fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	} else if (file_place_is_descriptor(path)) {
-		fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-	} else {
-		int result = file_place_find(&events->place, path, error);
-		if (result < 0)
-			return result;
-		fd = open_in_place(events);
-	}
+	int fd = path ? file_place_open(&events->place, path, 0600, &events->temporary, error)
+		      : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (path && fd < 0)
+		return fd;
 	events->out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!events->out)
 		return error_set_errno(error, "cannot write '%s'", path ? path : "standard error");
@@ -200,13 +182,8 @@ static int open_output(void *context, struct error *error)
 static int publish_output(void *context, struct error *error)
 {
 	struct trace_events *events = context;
-	const struct file_place *place = &events->place;
-	if (!events->temporary)
-		return 0;
-	if (renameat(place->folder, events->temporary, place->folder, place->name) < 0)
+	if (file_place_publish(&events->place, &events->temporary) < 0)
 		return error_set_errno(error, "cannot write '%s'", events->path);
-	free(events->temporary);
-	events->temporary = NULL;
 	return 0;
 }
 
@@ -216,10 +193,7 @@ static void close_output(void *context)
 	if (events->out)
 		fclose(events->out);
 	events->out = NULL;
-	if (events->temporary)
-		unlinkat(events->place.folder, events->temporary, 0);
-	free(events->temporary);
-	events->temporary = NULL;
+	file_place_discard(&events->place, &events->temporary);
 	file_place_release(&events->place);
 }
 

@@ -64,7 +64,7 @@ static int run(struct invocation *invocation)
 static const char *const usage[] = { "[OPTION]... [FILE] 'FN;FN;FN=FACTOR'...", NULL };
 
 static const struct command_option options[] = {
-	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_STORE, ROWS_FRAMES, ROW_FORMAT, ROWS_TERMINAL, ROW_MEMORY, { 0 },
+	ROW_RESOURCES("all"), ROWS_SELECTION, ROWS_STORE, ROWS_FRAMES, ROW_FORMAT, ROWS_TERMINAL, ROWS_LIMITS, { 0 },
 };
 
 static const struct command_example examples[] = {

@@ -5,10 +5,10 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/path.h"
 #include "elf/elf_file.h"
 #include "frames/debug_package.h"
 #include "frames/jail/download.h"
+#include "profile/file_users.h"
 #include "profile/findings.h"
 #include "profile/module_name.h"
 #include "profile/nameless.h"
@@ -18,10 +18,11 @@ enum { MODULES_MOST = 3 };
 
 /* Whether the file at the module's path is the one that was recorded: in a container, the path is that of another file. Sets *is_haskell
  * for a file of GHC that was not stripped. */
-static bool is_here(const char *path, const struct profile_module *module, bool *is_haskell)
+static bool is_here(const struct profile *profile, const struct profile_module *module, bool *is_haskell)
 {
 	const uint8_t *id;
-	int fd = path_open_regular(path);
+	const char *path = profile_string(profile, module->path);
+	int fd = file_users_open_once(profile, path);
 	struct elf_file *file = fd >= 0 ? elf_file_open(fd, path, NULL) : NULL;
 	size_t bytes = file ? elf_file_build_id(file, &id) : 0;
 	bool is_same = bytes > 0 && bytes == module->build_id_bytes && memcmp(id, module->build_id, bytes) == 0;
@@ -38,7 +39,7 @@ static int note_remedy(struct profile *profile, const struct profile_module *mod
 	const char *path = profile_string(profile, module->path);
 	struct debug_package package;
 	bool is_haskell;
-	if (!is_here(path, module, &is_haskell))
+	if (!is_here(profile, module, &is_haskell))
 		return 0;
 	debug_package_find("", path, &package);
 	const struct nameless_source source = { .package = package.name[0] ? package.name : NULL,

@@ -11,6 +11,7 @@
 #include "frames/missing_names.h"
 #include "frames/native/debug_search.h"
 #include "profile/compact.h"
+#include "profile/file_users.h"
 #include "profile/findings.h"
 #include "profile/nameless.h"
 
@@ -27,6 +28,7 @@ struct again {
 	int *fds;               /* [module_count]: of a downloaded file; -1: none. Owned */
 	struct old_frames *old; /* [location_count]; owned */
 	struct download download;
+	struct file_users files;
 	const char *path; /* of the module whose file is downloaded */
 };
 
@@ -55,9 +57,9 @@ static bool has_build_id(int fd, const struct profile_module *module)
 }
 
 /* Opens the file of a module: the recorded one, or else its debug file, if that is installed. Returns a descriptor or -1. */
-static int open_installed(const struct profile *profile, const struct profile_module *module)
+static int open_installed(struct again *again, const struct profile_module *module)
 {
-	int fd = path_open_regular(profile_string(profile, module->path));
+	int fd = file_users_open(&again->files, again->profile, profile_string(again->profile, module->path));
 	if (fd >= 0 && has_build_id(fd, module))
 		return fd;
 	if (fd >= 0)
@@ -80,7 +82,7 @@ static bool find_file(struct again *again, uint32_t module)
 	const struct profile_module *info = &again->profile->modules[module];
 	if (info->build_id_bytes == 0)
 		return false; /* any file could be at its path now */
-	int fd = open_installed(again->profile, info);
+	int fd = open_installed(again, info);
 	if (fd >= 0) {
 		close(fd);
 		return true;
@@ -95,7 +97,7 @@ static int open_file(void *context, uint32_t module, struct error *error)
 {
 	struct again *again = context;
 	int fd = again->fds[module] >= 0 ? fcntl(again->fds[module], F_DUPFD_CLOEXEC, 0)
-					 : open_installed(again->profile, &again->profile->modules[module]);
+					 : open_installed(again, &again->profile->modules[module]);
 	return fd >= 0 ? fd : error_set(error, ERROR_NOT_FOUND, "the file was removed meanwhile");
 }
 
@@ -255,6 +257,7 @@ int frames_name_again(struct profile *profile, const struct frames_options *opti
 			close(again.fds[i]);
 	free(again.is_wanted);
 	free(again.is_improved);
+	file_users_release(&again.files);
 	free(again.fds);
 	free(again.old);
 	return status;

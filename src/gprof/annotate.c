@@ -319,16 +319,17 @@ static bool is_unused(const struct annotation *annotation)
 
 static int print_copy(struct annotation *annotation, FILE *in, const char *path, struct error *error)
 {
-	const char *name;
-	annotation->out = source_file_create_copy(&annotation->copies, path, &name);
-	if (!annotation->out)
-		return error_set_errno(error, "cannot write '%s'", name ? name : path);
-	int status = print_lines(annotation, in);
+	struct text_output copy;
+	int status = source_file_create_copy(&annotation->copies, path, &copy, error);
+	if (status < 0)
+		return status;
+	annotation->out = copy.stream;
+	status = print_lines(annotation, in);
 	print_top(annotation);
 	print_summary(annotation);
-	bool failed = ferror(annotation->out);
-	if ((fclose(annotation->out) != 0 || failed) && status == 0)
-		return error_set_errno(error, "cannot write '%s'", name);
+	if (status == 0)
+		return text_output_commit(&copy, error);
+	text_output_discard(&copy);
 	return status;
 }
 
@@ -340,7 +341,10 @@ static int print_file(struct annotation *annotation, size_t first, size_t end, b
 	if (status < 0 || (is_unused(annotation) && !options->all_symbols))
 		return status;
 	const char *path = symbol_of(annotation, first)->file;
-	FILE *in = source_file_open(path, options->folders);
+	const struct image *image = annotation->report->image;
+	struct path_users users;
+	source_file_users(&users, image ? image->path : NULL);
+	FILE *in = source_file_open(path, options->folders, &users);
 	int why = errno;
 	if (in && options->separate_files) {
 		status = print_copy(annotation, in, path, error);

@@ -1,9 +1,10 @@
 #include "gprof/file_kind.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/tally.h"
+#include "base/path.h"
 #include "profile_file/format.h"
 
 enum file_kind file_kind_of(const char *path)
@@ -19,10 +20,11 @@ enum file_kind file_kind_of(const char *path)
 		{ TALLY_MAGIC, sizeof(TALLY_MAGIC) - 1, FILE_PROFILE },
 	};
 	char bytes[FORMAT_MAGIC_BYTES] = "";
-	FILE *file = fopen(path, "re");
-	size_t count = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
-	if (file)
-		fclose(file);
+	int fd = path_open_regular(path);
+	ssize_t got = fd < 0 ? 0 : read(fd, bytes, sizeof(bytes));
+	size_t count = got > 0 ? (size_t)got : 0;
+	if (fd >= 0)
+		close(fd);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (count >= kinds[i].bytes && memcmp(bytes, kinds[i].magic, kinds[i].bytes) == 0)
 			return kinds[i].kind;

@@ -2,11 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "gprof/image.h"
 #include "gprof/object.h"
 #include "gprof/truth.h"
+#include "profile/file_users.h"
 
 enum {
 	MOST_BINS = 8 << 20,
@@ -277,12 +279,14 @@ static int read_object(struct making *making, const struct profile_module *modul
 {
 	static const struct image_options options = { .no_demangle = true };
 	const char *path = profile_string(making->profile, module->path);
-	int code = object_read(&making->object, path, NULL);
+	int fd = file_users_open_once(making->profile, path);
+	int code = fd < 0 ? ERROR_NOT_FOUND : object_read_from(&making->object, fd, path, NULL);
 	if (!is_that_build(&making->object, module))
 		making->object = (struct object){ 0 };
-	if (code < 0 || making->object.high == 0)
-		return code == ERROR_MEMORY ? code : 0;
-	code = image_open(&making->image, path, &options, NULL);
+	if (code == 0 && making->object.high != 0)
+		code = image_open_from(&making->image, fd, path, &options, NULL);
+	if (fd >= 0)
+		close(fd);
 	/* A file that exceeds a limit is an error: the jail was needed, and the figures would lack their functions. */
 	return code == ERROR_MEMORY || code == ERROR_LIMIT || code == ERROR_CORRUPT ? code : 0;
 }

@@ -82,11 +82,9 @@ static int write_in_place(const struct gmon *gmon, const struct file_place *plac
 	int code = write_stream(gmon, out, &why);
 	if (code < 0)
 		error_set(error, code, "'%s': %s", place->path, why.message);
-	else if (renameat(place->folder, temporary, place->folder, place->name) < 0)
+	else if (file_place_publish(place, &temporary) < 0)
 		code = error_set_errno(error, "cannot write '%s'", place->path);
-	if (code < 0)
-		unlinkat(place->folder, temporary, 0);
-	free(temporary);
+	file_place_discard(place, &temporary);
 	return code;
 }
 

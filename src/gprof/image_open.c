@@ -236,6 +236,15 @@ int image_open(struct image *image, const char *path, const struct image_options
 	int fd = path_open_regular(path);
 	if (fd < 0)
 		return error_set_errno(error, "cannot open '%s'", path);
+	int code = image_open_from(image, fd, path, options, error);
+	close(fd);
+	return code;
+}
+
+int image_open_from(struct image *image, int fd, const char *path, const struct image_options *options,
+		    struct error *error)
+{
+	*image = (struct image){ 0 };
 	image->path = strdup(path);
 	int code = image->path ? strings_init(&image->texts) : ERROR_MEMORY;
 	if (code < 0)
@@ -250,6 +259,5 @@ int image_open(struct image *image, const char *path, const struct image_options
 	} else {
 		image_close(image);
 	}
-	close(fd);
 	return code;
 }

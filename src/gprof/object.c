@@ -33,12 +33,19 @@ static void read_build_id(struct object *object, struct elf_file *file)
 int object_read(struct object *object, const char *path, struct error *error)
 {
 	*object = (struct object){ 0 };
-	struct error why = { 0 };
 	int fd = path_open_regular(path);
 	if (fd < 0)
 		return error_set_errno(error, "cannot read '%s'", path);
-	struct elf_file *file = elf_file_open(fd, path, &why);
+	int code = object_read_from(object, fd, path, error);
 	close(fd);
+	return code;
+}
+
+int object_read_from(struct object *object, int fd, const char *path, struct error *error)
+{
+	*object = (struct object){ 0 };
+	struct error why = { 0 };
+	struct elf_file *file = elf_file_open(fd, path, &why);
 	if (!file)
 		return error_set(error, why.code, "%s", why.message);
 	elf_file_text_range(file, &object->low, &object->high);

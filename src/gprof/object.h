@@ -20,4 +20,7 @@ struct object {
  * all fields 0. */
 int object_read(struct object *object, const char *path, struct error *error);
 
+/* The same for a file that is open; the caller closes it. */
+int object_read_from(struct object *object, int fd, const char *path, struct error *error);
+
 #endif

@@ -5,33 +5,41 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
+#include "base/file_place.h"
 #include "base/path.h"
 #include "gprof/image.h"
 
-/* Refuses a folder, which fopen opens, too, and which would read as an empty file. */
-static FILE *open_text(const char *path)
+void source_file_users(struct path_users *users, const char *program)
 {
-	FILE *file = fopen(path, "re");
 	struct stat status;
-	if (file && (fstat(fileno(file), &status) != 0 || S_ISDIR(status.st_mode))) {
-		fclose(file);
-		errno = ENOENT;
-		return NULL;
-	}
+	*users = (struct path_users){ 0 };
+	if (!program || stat(program, &status) < 0 || (status.st_mode & S_IWOTH))
+		users->has_others = true;
+	else if (!file_place_is_ours(status.st_uid))
+		users->ids[users->count++] = status.st_uid;
+}
+
+static FILE *open_text(const char *path, const struct path_users *users)
+{
+	int fd = path_open_for_users(path, users);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (fd >= 0 && !file)
+		close(fd);
 	return file;
 }
 
 /* The folder is the first `length` bytes of `folder`. */
-static FILE *open_below(const char *folder, size_t length, const char *path)
+static FILE *open_below(const char *folder, size_t length, const char *path, const struct path_users *users)
 {
 	for (const char *part = path; part;) {
 		char *candidate = NULL;
 		part += strspn(part, "/");
 		if (asprintf(&candidate, "%.*s/%s", (int)length, folder, part) < 0)
 			return NULL;
-		FILE *file = open_text(candidate);
+		FILE *file = open_text(candidate, users);
 		free(candidate);
 		if (file)
 			return file;
@@ -41,24 +49,24 @@ static FILE *open_below(const char *folder, size_t length, const char *path)
 }
 
 /* `list` contains folders: "/a:/b". */
-static FILE *open_below_any(const char *list, const char *path)
+static FILE *open_below_any(const char *list, const char *path, const struct path_users *users)
 {
 	FILE *file = NULL;
 	while (*list && !file) {
 		size_t length = strcspn(list, ":");
 		if (length > 0 && length <= INT_MAX)
-			file = open_below(list, length, path);
+			file = open_below(list, length, path, users);
 		list += length + (list[length] == ':');
 	}
 	return file;
 }
 
-FILE *source_file_open(const char *path, const char *const *folders)
+FILE *source_file_open(const char *path, const char *const *folders, const struct path_users *users)
 {
-	FILE *file = open_text(path);
+	FILE *file = open_text(path, users);
 	int first_error = errno;
 	for (size_t i = 0; !file && folders && folders[i]; i++)
-		file = open_below_any(folders[i], path);
+		file = open_below_any(folders[i], path, users);
 	if (!file)
 		errno = first_error;
 	return file;
@@ -81,22 +89,19 @@ static char *copy_name(const char *path, unsigned n)
 	return bytes < 0 ? NULL : name;
 }
 
-FILE *source_file_create_copy(struct source_names *used, const char *path, const char **name)
+int source_file_create_copy(struct source_names *used, const char *path, struct text_output *copy, struct error *error)
 {
 	char *candidate = copy_name(path, 1);
 	for (unsigned n = 2; candidate && is_used(used, candidate); n++) {
 		free(candidate);
 		candidate = copy_name(path, n);
 	}
-	*name = NULL;
 	if (!candidate || ARRAY_RESERVE(used->names, used->capacity, used->count + 1) < 0) {
 		free(candidate);
-		errno = ENOMEM;
-		return NULL;
+		return error_set(error, ERROR_MEMORY, "out of memory");
 	}
 	used->names[used->count++] = candidate;
-	*name = candidate;
-	return fopen(candidate, "we");
+	return text_output_open(copy, candidate, TEXT_OUTPUT_PRIVATE, error);
 }
 
 void source_names_release(struct source_names *used)

@@ -4,6 +4,13 @@
 
 #include <stdio.h>
 
+#include "base/path.h"
+#include "base/text_output.h"
+
+/* Sets the users who may have made a program, and so have chosen the paths of its sources: the owner of its file, if that is not one of ours.
+ * `program` NULL: not known. */
+void source_file_users(struct path_users *users, const char *program);
+
 /*
  * Opens a source file by its path in the debug information. If it is not there, searches each of the folders
  * (NULL-terminated, or NULL; each may be several, "/a:/b") for its path, then for fewer and fewer of the path's last
@@ -11,18 +18,18 @@
  *
  *	/build/x/src/fib.c, -I /home/me/x    /home/me/x/build/x/src/fib.c ... /home/me/x/src/fib.c, /home/me/x/fib.c
  *
- * Returns NULL if the file is not found or there is no memory; errno then is that of the path itself.
+ * Opens no file that one of the users may not read. Returns NULL if the file is not found or there is no memory; errno then is that of the
+ * path itself.
  */
-FILE *source_file_open(const char *path, const char *const *folders);
+FILE *source_file_open(const char *path, const char *const *folders, const struct path_users *users);
 
-/* Creates NAME-ann in the current folder, where NAME is the last component of `path`. If this run has created a copy
- * of that name already (`used`), the name becomes NAME-ann.2 and so on. Returns NULL with errno set if that fails.
- * *name is the name, which `used` owns; NULL: no memory. */
+/* Opens NAME-ann in the current folder, where NAME is the last component of `path`. If this run has created a copy
+ * of that name already (`used`), the name becomes NAME-ann.2 and so on. Returns 0 or a negative error, with `error` set. */
 struct source_names {
 	char **names; /* owned */
 	size_t count, capacity;
 };
-FILE *source_file_create_copy(struct source_names *used, const char *path, const char **name);
+int source_file_create_copy(struct source_names *used, const char *path, struct text_output *copy, struct error *error);
 void source_names_release(struct source_names *used);
 
 #endif

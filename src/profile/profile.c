@@ -81,6 +81,12 @@ int64_t profile_add_resource(struct profile *profile, const struct profile_resou
 	return APPEND(profile, resources, resource_count, resource_capacity, *resource);
 }
 
+void profile_set_users(struct profile *profile, uint32_t user)
+{
+	for (size_t i = 0; i < profile->process_count; i++)
+		profile->processes[i].user = user;
+}
+
 int64_t profile_add_process(struct profile *profile, const struct profile_process *process)
 {
 	return APPEND(profile, processes, process_count, process_capacity, *process);

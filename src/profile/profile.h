@@ -58,6 +58,9 @@ struct profile_process {
 	uint64_t start_ns;   /* 0: it began before the recording */
 	uint64_t end_ns;     /* 0: it was still running when the recording ended */
 	uint32_t cgroup;     /* string: path of its control group, "/system.slice/cron.service"; "": not known */
+	/* Its real user id here, plus 1; 0: not known, as of processes of another machine. Source files are opened only if this user may
+	 * read them (profile/file_users.h). */
+	uint32_t user;
 };
 
 struct profile_thread {
@@ -332,6 +335,9 @@ int profile_count_cause(struct profile *profile, const char *text, const struct 
 
 /* Removes the hits and touches after they were written to disk, and keeps the memory. */
 void profile_clear_hits(struct profile *profile);
+
+/* Sets the user of every process, as profile_process.user. */
+void profile_set_users(struct profile *profile, uint32_t user);
 
 /* Returns the id of the resource with that name, or PROFILE_NONE if there is none. */
 uint32_t profile_find_resource(const struct profile *profile, const char *name);

@@ -51,7 +51,7 @@
 enum {
 	FORMAT_MAGIC_BYTES = 8,
 	FORMAT_MAJOR = 1, /* readers refuse a higher version */
-	FORMAT_MINOR = 7, /* a higher version adds block types, and columns at the end of a payload */
+	FORMAT_MINOR = 8, /* a higher version adds block types, and columns at the end of a payload */
 
 	FORMAT_ROWS_MAX = 65536,           /* rows of one block */
 	FORMAT_RAW_MAX = 64 * 1024 * 1024, /* raw_bytes of one block */
@@ -132,7 +132,7 @@ enum format_block_type {
 	X(name, VALUE) X(title, VALUE) X(unit, VALUE) X(backend, VALUE) X(note, VALUE) X(kind, VALUE) \
 	X(interval, VALUE) X(total, VALUE) X(lost, VALUE)
 #define FORMAT_PROCESSES(X) X(pid, VALUE) X(parent_pid, VALUE) X(name, VALUE) X(start_ns, TIME) X(end_ns, TIME) \
-	X(cgroup, VALUE)
+	X(cgroup, VALUE) X(user, VALUE)
 #define FORMAT_THREADS(X) X(tid, VALUE) X(process, VALUE) X(name, VALUE) X(start_ns, TIME) X(end_ns, TIME)
 #define FORMAT_MODULES(X) \
 	X(path, VALUE) X(kind, VALUE) X(build_id_bytes, VALUE) X(build_id[0], BYTES) \

@@ -141,14 +141,10 @@ static int open_named(struct output *output, struct error *error)
 	if (code < 0)
 		return code;
 	const struct file_place *place = &output->place;
-	bool exists = place->name[0] && fstatat(place->folder, place->name, &status, AT_SYMLINK_NOFOLLOW) == 0;
-	if (!place->name[0] || (exists && S_ISDIR(status.st_mode)))
-		return error_set(error, ERROR_USAGE, "cannot write '%s': it is a directory (-o FILE)", output->path);
-	if (exists && S_ISBLK(status.st_mode))
-		return error_set(error, ERROR_USAGE, "cannot write '%s': it is a disk (-o FILE)", output->path);
-	if (exists && S_ISFIFO(status.st_mode) && !file_place_is_ours(status.st_uid))
-		return error_set(error, ERROR_PERMISSION, "cannot write '%s': it is a FIFO of another user (-o FILE)",
-				 output->path);
+	bool exists;
+	code = file_place_check(place, &exists, &status, error);
+	if (code < 0)
+		return code;
 	if (exists && !S_ISREG(status.st_mode))
 		return open_stream(output, place->folder, place->name, O_NOFOLLOW, error);
 	if (asprintf(&output->old, "%s.old", place->name) < 0) {

@@ -14,6 +14,7 @@
 #include "profile/findings.h"
 #include "profile_file/column.h"
 #include "profile_file/load.h"
+#include "profile_file/process_users.h"
 #include "profile_file/tables.h"
 
 /* --- the file header --- */
@@ -349,7 +350,11 @@ struct profile *reader_load(const char *path, uint64_t memory, struct error *err
 	struct load load = { .memory = memory };
 	if (source_open(&load.source, path, error) < 0)
 		return NULL;
-	return load_source(&load, error);
+	uint32_t owner = load.source.owner;
+	struct profile *profile = load_source(&load, error);
+	if (profile)
+		process_users_limit(profile, owner);
+	return profile;
 }
 
 struct profile *reader_load_bytes(const void *bytes, size_t size, const char *name, uint64_t memory,
@@ -357,5 +362,8 @@ struct profile *reader_load_bytes(const void *bytes, size_t size, const char *na
 {
 	struct load load = { .memory = memory };
 	source_open_bytes(&load.source, bytes, size, name);
-	return load_source(&load, error);
+	struct profile *profile = load_source(&load, error);
+	if (profile)
+		profile_set_users(profile, 0); /* no file, hence no owner */
+	return profile;
 }

@@ -79,10 +79,12 @@ int source_open(struct source *source, const char *path, struct error *error)
 	int code = 0;
 	if (S_ISDIR(status.st_mode))
 		code = error_set(error, ERROR_FORMAT, "%s is a directory, not a cpprof profile", source->name);
-	else if (S_ISREG(status.st_mode) && lseek(source->fd, 0, SEEK_CUR) == 0)
+	else if (S_ISREG(status.st_mode) && lseek(source->fd, 0, SEEK_CUR) == 0) {
 		source->size = (uint64_t)status.st_size;
-	else
+		source->owner = status.st_mode & S_IWOTH ? 0 : status.st_uid + 1;
+	} else {
 		code = read_pipe(source, error);
+	}
 	if (code < 0)
 		source_release(source);
 	return code;

@@ -16,7 +16,8 @@ struct source {
 	const uint8_t *bytes;         /* NULL: read from `fd` */
 	uint64_t size;                /* size at the open; the file may grow later */
 	int fd;                       /* owned; -1: none */
-	struct buffer owned;          /* the bytes of a pipe */
+	uint32_t owner;      /* user id of the file's owner, plus 1; 0: not known, or everybody may write the file */
+	struct buffer owned; /* the bytes of a pipe */
 };
 
 /* source_open opens a file; "-" is standard input. Returns 0 or a negative error, with `error` set.

@@ -72,7 +72,7 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 	[BLOCK_NOTES] = { TABLE(note), .rule = TABLE_REPLACE, COLUMNS(notes) },
 	[BLOCK_RESOURCES] = { TABLE(resource), .rule = TABLE_REPLACE, COLUMNS(resources) },
 	[BLOCK_PROCESSES] = { MEMBER(processes, process_count, process_capacity), .name = "processes",
-			      .rule = TABLE_REPLACE, COLUMNS(processes), .later = 1 },
+			      .rule = TABLE_REPLACE, COLUMNS(processes), .later = 2 },
 	[BLOCK_THREADS] = { TABLE(thread), .rule = TABLE_REPLACE, COLUMNS(threads) },
 	[BLOCK_MODULES] = { TABLE(module), .rule = TABLE_REPLACE, COLUMNS(modules) },
 	[BLOCK_CAUSES] = { TABLE(cause), .rule = TABLE_REPLACE, COLUMNS(causes), .later = 1 },

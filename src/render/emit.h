@@ -103,6 +103,7 @@ struct opened_sources {
 		struct source_text text; /* empty: not found */
 	} * files;
 	size_t count, capacity;
+	struct file_users access;
 	bool failed; /* memory was exhausted: a text is missing */
 };
 /* Returns the text of a line without its indent, or "" where it is not known. */

@@ -20,7 +20,7 @@ const char *line_text(struct opened_sources *opened, const struct profile *profi
 		}
 		struct opened_source *file = &opened->files[opened->count++];
 		*file = (struct opened_source){ .path = path };
-		int status = path[0] ? source_text_open(&file->text, path, profile_note(profile, "directory")) : 0;
+		int status = path[0] ? source_text_open(&file->text, &opened->access, profile, path) : 0;
 		opened->failed |= status == ERROR_MEMORY;
 		if (status < 0)
 			file->text = (struct source_text){ 0 };
@@ -35,6 +35,7 @@ void opened_sources_release(struct opened_sources *opened)
 	for (size_t i = 0; i < opened->count; i++)
 		source_text_release(&opened->files[i].text);
 	free(opened->files);
+	file_users_release(&opened->access);
 }
 
 enum { TEXT_INDENT = 8 };

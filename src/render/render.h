@@ -57,6 +57,7 @@ struct render_document {
 	/* Text only: the number of source files that were not found. Their lines are printed without text. */
 	size_t absent_count;
 	char absent[RENDER_PATH_BYTES]; /* path of the first of them */
+	bool absent_is_refused;         /* the users of the profile's processes may not read it */
 };
 
 /* The members that all JSON documents have. */
@@ -78,6 +79,8 @@ void render_begin(struct render_document *document, FILE *out, const struct rend
  * negative error. */
 int render_result(struct render_document *document, const struct result *result, struct error *error);
 void render_end(struct render_document *document);
+/* Returns why the file `absent` is not shown, and the remedy in parentheses. */
+const char *render_absence(const struct render_document *document);
 
 /* Prints what was recorded and the quality of the recording, as text or JSON. Returns 0 or ERROR_MEMORY. */
 int render_info(FILE *out, const struct profile *profile, const char *file_name, uint64_t file_bytes,

@@ -9,6 +9,14 @@ static size_t file_end(const struct line_list *lines, size_t first)
 	return end;
 }
 
+const char *render_absence(const struct render_document *document)
+{
+	return document->absent_is_refused ? "a user whose processes executed it may not read it, or the users are not "
+					     "known (read the profile as a "
+					     "user other than root, or let these users read the file)"
+					   : "source file not found (run cpprof in the folder that the path starts in)";
+}
+
 void source_files_print(struct render_document *document, const struct result *result,
 			void (*print)(FILE *out, const struct line_list *lines, size_t first, size_t end,
 				      const struct source_text *source, const struct render_options *options))
@@ -16,6 +24,7 @@ void source_files_print(struct render_document *document, const struct result *r
 	const struct profile *profile = result->view->profile;
 	const struct line_list *lines = result->lines;
 	FILE *out = document->out;
+	struct file_users access = { 0 };
 	for (size_t first = 0, end; first < lines->count; first = end) {
 		const char *path = profile_string(profile, lines->entries[first].file);
 		struct source_text source = { 0 };
@@ -24,12 +33,15 @@ void source_files_print(struct render_document *document, const struct result *r
 		fputs(" in ", out);
 		render_safe_text(out, path[0] ? path : "an unknown source file");
 		fputs(":\n", out);
-		int status = path[0] ? source_text_open(&source, path, profile_note(profile, "directory")) : 0;
+		int status = path[0] ? source_text_open(&source, &access, profile, path) : 0;
 		if (status == ERROR_MEMORY)
 			render_failed(&document->options);
-		else if (status < 0 && document->absent_count++ == 0)
+		else if (status < 0 && document->absent_count++ == 0) {
 			snprintf(document->absent, sizeof(document->absent), "%s", path);
+			document->absent_is_refused = status == ERROR_PERMISSION;
+		}
 		print(out, lines, first, end, &source, &document->options);
 		source_text_release(&source);
 	}
+	file_users_release(&access);
 }

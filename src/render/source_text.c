@@ -1,6 +1,6 @@
 #include "render/source_text.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,26 +13,34 @@
 
 enum { PATH_BYTES = 4096, SOURCE_BYTES_MAX = 256 << 20 };
 
-static int open_source(const char *path)
+/* The files that are tried for a path. */
+struct search {
+	struct path_users users;
+	int fd;
+	bool is_refused; /* there is one that the users may not read */
+};
+
+static bool try(struct search *search, const char *path)
 {
-	return path_is_confined() ? path_open_regular(path) : open(path, O_RDONLY | O_CLOEXEC);
+	search->fd = path_open_for_users(path, &search->users);
+	search->is_refused |= search->fd < 0 && errno == EACCES;
+	return search->fd >= 0;
 }
 
 /* Opens the file at the recorded path, in the directory where the program ran, or, for a tree that was moved or
  * built elsewhere, at shorter and shorter ends of its path below the current directory. */
-static int open_somewhere(const char *path, const char *directory)
+static void open_somewhere(struct search *search, const char *path, const char *directory)
 {
 	char joined[PATH_BYTES];
-	int fd = open_source(path);
-	if (fd < 0 && directory && path[0] != '/' &&
+	bool found = try(search, path);
+	if (!found && directory && path[0] != '/' &&
 	    snprintf(joined, sizeof(joined), "%s/%s", directory, path) < (int)sizeof(joined))
-		fd = open_source(joined);
-	for (const char *rest = strchr(path, '/'); fd < 0 && rest; rest = strchr(rest, '/')) {
+		found = try(search, joined);
+	for (const char *rest = strchr(path, '/'); !found && rest; rest = strchr(rest, '/')) {
 		rest++;
 		if (*rest && *rest != '/')
-			fd = open_source(rest);
+			found = try(search, rest);
 	}
-	return fd;
 }
 
 static int read_all(int fd, char **bytes, size_t *size)
@@ -73,15 +81,21 @@ static int split(struct source_text *source, size_t size)
 	return 0;
 }
 
-int source_text_open(struct source_text *source, const char *path, const char *directory)
+int source_text_open(struct source_text *source, struct file_users *access, const struct profile *profile,
+		     const char *path)
 {
 	*source = (struct source_text){ 0 };
-	int fd = path[0] ? open_somewhere(path, directory) : -1;
-	if (fd < 0)
+	struct search search = { .fd = -1 };
+	if (!path[0])
 		return ERROR_NOT_FOUND;
+	if (file_users_find(access, profile, path, &search.users) < 0)
+		return ERROR_MEMORY;
+	open_somewhere(&search, path, profile_note(profile, "directory"));
+	if (search.fd < 0)
+		return search.is_refused ? ERROR_PERMISSION : ERROR_NOT_FOUND;
 	size_t size = 0;
-	int result = read_all(fd, &source->bytes, &size);
-	close(fd);
+	int result = read_all(search.fd, &source->bytes, &size);
+	close(search.fd);
 	if (result == 0)
 		result = split(source, size);
 	if (result < 0)

@@ -1,5 +1,7 @@
 """Fixtures that several test files use."""
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 from cli_support import done, make_profiles
@@ -8,11 +10,14 @@ from record_support import build
 
 
 @pytest.fixture(scope="session")
-def profiles(tmp_path_factory):
-	"""A directory with the profiles that make_profiles() makes: NAME.data."""
-	directory = tmp_path_factory.mktemp("profiles")
-	make_profiles(directory)
-	return directory
+def profiles():
+	"""A directory with the profiles that make_profiles() makes: NAME.data. Everybody may read it, because the users of their processes are
+	not known, and root then reads only such sources."""
+	with tempfile.TemporaryDirectory(prefix="cpprof-test-", dir="/tmp") as name:
+		directory = Path(name)
+		directory.chmod(0o755)
+		make_profiles(directory)
+		yield directory
 
 
 @pytest.fixture

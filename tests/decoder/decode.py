@@ -29,7 +29,7 @@ TABLES = {
 	3: ("notes", "replace", "key:strings value:strings"),
 	4: ("resources", "replace", "name:strings title:strings unit:strings backend:strings note:strings kind:8"
 		" interval:64 total:64 lost:64"),
-	5: ("processes", "replace", "pid:32 parent_pid:32 name:strings start:time end:time cgroup:strings+"),
+	5: ("processes", "replace", "pid:32 parent_pid:32 name:strings start:time end:time cgroup:strings+ user:32+"),
 	6: ("threads", "replace", "tid:32 process:processes name:strings start:time end:time"),
 	7: ("modules", "replace", "path:strings kind:8 build_id_bytes:8 id0:64 id1:64 id2:64 id3:64"),
 	8: ("causes", "replace", "text:strings count:64 whole:flag completed:flag guessed:flag"),

@@ -74,7 +74,7 @@ static bool is_reported(int status)
 	       status == ERROR_UNSUPPORTED;
 }
 
-int block_file_lines(struct block_lines *lines, const char *path, const struct profile_module *module,
+int block_file_lines(struct block_lines *lines, int fd, const char *path, const struct profile_module *module,
 		     const struct flow_count *counts, size_t count, struct error *error)
 {
 	struct buffer request, answer;
@@ -85,7 +85,7 @@ int block_file_lines(struct block_lines *lines, const char *path, const struct p
 	buffer_append(&request, &id_bytes, sizeof(id_bytes));
 	buffer_append(&request, module->build_id, id_bytes);
 	buffer_append(&request, counts, count * sizeof(*counts));
-	int status = jail_run_once(&task, path, &request, &answer, error);
+	int status = fd < 0 ? ERROR_NOT_FOUND : jail_run_on(&task, fd, path, &request, NULL, &answer, error);
 	if (status == 0) {
 		struct cursor cursor = cursor_over(answer.bytes, answer.size);
 		status = read_lines(&cursor, lines);

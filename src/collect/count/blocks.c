@@ -7,10 +7,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "collect/count/block_file.h"
 #include "collect/count/tally.h"
+#include "profile/file_users.h"
 #include "profile/findings.h"
 
 /* The largest accepted sum of counts. A row of hits holds 32 bits, so that a corrupt file with larger counts would
@@ -137,7 +139,11 @@ static int find_lines_in(struct finding *finding, uint32_t number, const struct 
 	/* A missing file is reported where names are looked up. */
 	if (module->kind != MODULE_FILE)
 		return 0;
-	int status = block_file_lines(&lines, profile_string(profile, module->path), module, counts, count, &error);
+	const char *path = profile_string(profile, module->path);
+	int fd = file_users_open_once(profile, path);
+	int status = block_file_lines(&lines, fd, path, module, counts, count, &error);
+	if (fd >= 0)
+		close(fd);
 	if (status < 0 && status != ERROR_MEMORY) {
 		finding_add(profile, FINDING_LINES_UNREADABLE, count, "%s: its lines have no counts", error.message);
 		return profile->findings_error;

@@ -25,7 +25,8 @@ static int add_processes(struct tally *tally, struct profile *profile)
 						     .parent_pid = parent ? parent->shared->pid : 0,
 						     .name = (uint32_t)text,
 						     .start_ns = shared->start_ns,
-						     .end_ns = shared->end_ns };
+						     .end_ns = shared->end_ns,
+						     .user = tally->source.owner };
 		int64_t id = profile_add_process(profile, &row);
 		if (id < 0)
 			return (int)id;

@@ -16,6 +16,7 @@ struct count_source {
 	const uint8_t *memory; /* NULL: the bytes are in `fd` */
 	int fd;                /* owned; -1: none */
 	uint64_t size;         /* of the file when it was opened */
+	uint32_t owner;        /* user id of the file's owner, plus 1; 0: not known, or everybody may write the file */
 };
 
 /* Copies bytes. Returns false if the file does not have all of them (any more). */

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/hash_map.h"
-#include "base/path.h"
 #include "collect/count/parts.h"
 #include "elf/elf_file.h"
 #include "frames/frames.h"
+#include "profile/file_users.h"
 
 enum { TEXTS_MAX = 4, NOTES_MAX = 100 * 1000 };
 
@@ -34,6 +34,7 @@ struct reading {
 	struct hash_map taken;   /* set of the functions whose addresses were taken */
 	struct hash_map written; /* set of the notes */
 	size_t count;
+	struct file_users files;
 };
 
 /* Returns the text at *at and moves *at behind it, or NULL if there is none with a NUL at its end. */
@@ -89,7 +90,8 @@ static int read_module(struct reading *reading, uint32_t module, const struct fr
 {
 	const struct profile *profile = reading->profile;
 	const char *path = profile_string(profile, profile->modules[module].path);
-	int fd = options->open_module ? options->open_module(options->context, module, NULL) : path_open_regular(path);
+	int fd = options->open_module ? options->open_module(options->context, module, NULL)
+				      : file_users_open(&reading->files, profile, path);
 	struct elf_file *file = fd < 0 ? NULL : elf_file_open(fd, path, NULL);
 	const uint8_t *id;
 	int result = 0;
@@ -129,5 +131,6 @@ int tally_note_taken(const struct tally *tally, struct profile *profile, const s
 	}
 	hash_map_release(&reading.taken);
 	hash_map_release(&reading.written);
+	file_users_release(&reading.files);
 	return result;
 }

@@ -19,6 +19,7 @@
 #include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "collect/sample/stacks/command_code.h"
+#include "collect/sample/state/process_user.h"
 #include "collect/sample/target_signals.h"
 
 /* --- before anything runs --- */
@@ -219,6 +220,9 @@ static int fork_command(struct run *run, struct error *error)
 					  .files = &run->old_files,
 					  .streams = apart ? apart->command_streams : NULL };
 	int result = target_fork(&run->target, run->path, run->options->command, &how, error);
+	if (result == 0)
+		processes_set_command(run->recorder.processes, (uint32_t)run->target.pid,
+				      process_user_read(run->target.pid));
 	if (result >= 0)
 		priority_raise();
 	return result;

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/path.h"
 #include "base/quote.h"
 #include "frames/code/capstone_calls.h"
 #include "frames/jail/once.h"
+#include "profile/file_users.h"
 
 /* --- the answer --- */
 
@@ -127,9 +127,10 @@ static void write_request(struct buffer *request, const struct profile_module *m
 	buffer_append(request, addresses, count * sizeof(*addresses));
 }
 
-static int decode_file(const char *path, const struct buffer *request, struct buffer *answer, struct error *error)
+static int decode_file(const struct profile *profile, const char *path, const struct buffer *request,
+		       struct buffer *answer, struct error *error)
 {
-	int fd = path_open_regular(path);
+	int fd = file_users_open_once(profile, path);
 	if (fd < 0) {
 		error_set_errno(error, "cannot open %s", QUOTE(path));
 		char reason[sizeof(error->message)];
@@ -159,7 +160,7 @@ static int decode(void *context, const struct profile *profile, uint32_t module,
 	if (status < 0)
 		error_set(error, status, "out of memory");
 	else
-		status = decode_file(path, &request, &answer, error);
+		status = decode_file(profile, path, &request, &answer, error);
 	if (status == 0) {
 		status = disassembly_read(list, module, cursor_over(answer.bytes, answer.size));
 		if (status == ERROR_CORRUPT)

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/path.h"
 #include "frames/jail/inside.h"
 #include "profile/findings.h"
 #include "profile/module_name.h"
@@ -160,6 +159,7 @@ void naming_jail_init(struct naming_jail *jail, struct frames_naming *naming)
 void naming_jail_release(struct naming_jail *jail)
 {
 	jail_release(&jail->jail);
+	file_users_release(&jail->files);
 }
 
 static int name_in_jail(struct naming_jail *jail, const struct additions_request *request, int fd, const char *path,
@@ -230,12 +230,12 @@ static int name_here(struct naming_jail *jail, const struct additions_request *r
 	return status;
 }
 
-static void open_file(const struct naming_jail *jail, uint32_t module, const char *path, struct one_file *file)
+static void open_file(struct naming_jail *jail, uint32_t module, const char *path, struct one_file *file)
 {
 	const struct frames_options *options = jail->naming->options;
 	if (options->open_module)
 		file->fd = options->open_module(options->context, module, &file->why);
-	else if ((file->fd = path_open_regular(path)) < 0)
+	else if ((file->fd = file_users_open(&jail->files, jail->naming->profile, path)) < 0)
 		file->fd = error_set_errno(&file->why, "cannot read '%s'", path);
 }
 

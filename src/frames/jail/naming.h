@@ -11,6 +11,7 @@
 #include "frames/jail/additions.h"
 #include "frames/jail/jail.h"
 #include "frames/provider.h"
+#include "profile/file_users.h"
 
 struct naming_jail {
 	struct jail jail;
@@ -18,6 +19,7 @@ struct naming_jail {
 	size_t copied;                /* functions of the profile when the child was made */
 	size_t shown, count;          /* locations of the module: reported to the caller as done, and all */
 	struct download download;     /* of all modules */
+	struct file_users files;      /* whose processes executed the modules, where the caller opens no files itself */
 	const char *path;             /* of the module for which a file is downloaded; NULL: none is */
 	/* In the child */
 	struct additions_before before;

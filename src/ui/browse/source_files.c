@@ -14,6 +14,7 @@ void source_files_release(struct source_files *files)
 	for (size_t i = 0; i < files->count; i++)
 		source_text_release(&files->files[i].text);
 	free(files->files);
+	file_users_release(&files->access);
 	*files = (struct source_files){ 0 };
 }
 
@@ -24,7 +25,7 @@ const struct source_file *source_files_get(struct source_files *files, const str
 			return &files->files[i];
 	struct source_file *file = &files->files[files->count++];
 	file->path = path;
-	file->is_missing = !path[0] || source_text_open(&file->text, path, profile_note(profile, "directory")) < 0;
+	file->is_missing = source_text_open(&file->text, &files->access, profile, path) < 0;
 	if (file->is_missing)
 		file->text = (struct source_text){ 0 };
 	return file;

@@ -18,6 +18,7 @@ struct source_file {
 struct source_files {
 	struct source_file *files; /* owned */
 	size_t count;
+	struct file_users access;
 };
 
 /* Makes room for `limit` files. Returns 0 or ERROR_MEMORY. */

@@ -6,6 +6,7 @@
 
 #include "analyze/narrow.h"
 #include "base/quote.h"
+#include "base/text_output.h"
 #include "formats/format.h"
 #include "ui/explore/command.h"
 #include "ui/explore/words.h"
@@ -71,13 +72,14 @@ static int export_to_file(struct session *session, const struct format *format, 
 {
 	if (is_own_file(session, path))
 		return error_set(error, ERROR_USAGE, "%s is the profile being read", QUOTE(path));
-	FILE *file = fopen(path, "we");
-	if (!file)
-		return error_set_errno(error, "cannot write %s", QUOTE(path));
-	int status = export_to(session, format, file, error);
-	bool failed = ferror(file);
-	if ((fclose(file) || failed) && status == 0)
-		status = error_set_errno(error, "cannot write %s", QUOTE(path));
+	struct text_output output;
+	int status = text_output_open(&output, path, TEXT_OUTPUT_PRIVATE, error);
+	if (status < 0)
+		return status;
+	status = export_to(session, format, output.stream, error);
+	if (status == 0)
+		return text_output_commit(&output, error);
+	text_output_discard(&output);
 	return status;
 }
 

@@ -104,9 +104,9 @@ static int print_result(struct printing *printing, const struct result *result, 
 	printing->document.absent_count = 0;
 	int status = render_result(&printing->document, result, error);
 	if (status == 0 && printing->document.absent_count > 0) {
-		fputs("source not found: ", out);
+		fputs("cannot show the text of '", out);
 		render_safe_text(out, printing->document.absent);
-		fputc('\n', out);
+		fprintf(out, "': %s\n", render_absence(&printing->document));
 	}
 	if (status == 0 && result->note)
 		fprintf(out, "%s\n", result->note);

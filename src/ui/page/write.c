@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/file_place.h"
 #include "profile_file/writer.h"
 #include "render/render.h"
 #include "render/source_text.h"
@@ -35,36 +37,67 @@ static int embed_profile(struct sink *sink, const char *id, const struct profile
 
 /* --- source files --- */
 
-/* Marks the files of code that has hits. */
-static void mark_files(const struct profile *profile, bool *marks)
+/* Marks the locations on the paths of hits. */
+static void mark_locations(const struct profile *profile, bool *nodes, bool *locations)
+{
+	for (size_t i = 0; i < profile->hit_count; i++)
+		nodes[profile->hits[i].node] = true;
+	for (size_t i = profile->node_count; i-- > 1;) {
+		const struct profile_node *node = &profile->nodes[i];
+		if (nodes[i])
+			nodes[node->parent] = locations[node->location] = true;
+	}
+}
+
+/* Marks the files of code that has hits. Returns 0 or ERROR_MEMORY. */
+static int mark_files(const struct profile *profile, bool *marks)
 {
 	bool *nodes = calloc(profile->node_count, sizeof(*nodes));
-	for (size_t i = 0; nodes && i < profile->hit_count; i++)
-		nodes[profile->hits[i].node] = true;
-	for (size_t i = profile->node_count; nodes && i-- > 1;) {
-		const struct profile_node *node = &profile->nodes[i];
-		const struct profile_location *location = &profile->locations[node->location];
-		if (!nodes[i])
-			continue;
-		nodes[node->parent] = true;
-		for (uint32_t k = 0; location->first_frame != PROFILE_NONE && k < location->frame_count; k++)
+	bool *locations = calloc(profile->location_count + 1, sizeof(*locations));
+	bool has_memory = nodes && locations;
+	if (has_memory)
+		mark_locations(profile, nodes, locations);
+	for (size_t i = 0; has_memory && i < profile->location_count; i++) {
+		const struct profile_location *location = &profile->locations[i];
+		for (uint32_t k = 0; locations[i] && k < location->frame_count; k++)
 			marks[profile->frames[location->first_frame + k].file] = true;
 	}
 	free(nodes);
+	free(locations);
+	return has_memory ? 0 : ERROR_MEMORY;
 }
 
 /* The texts of files, as a JSON object. */
 struct texts {
 	FILE *out;
+	const struct profile *profile;
 	struct page_sources *sources;
+	struct file_users access;
+	bool has_all; /* also those of other users' processes */
 };
 
-static void add_file(struct texts *texts, const char *path, const char *directory)
+/* Returns whether only processes of the reader executed the file's code. Whoever gets the page can read the texts in it. */
+static bool is_own(struct texts *texts, const char *path)
+{
+	struct path_users users;
+	uid_t caller = geteuid();
+	gid_t group;
+	file_place_caller(&caller, &group);
+	return file_users_find(&texts->access, texts->profile, path, &users) == 0 && !users.has_others &&
+	       users.count == 1 && (users.ids[0] == geteuid() || users.ids[0] == caller);
+}
+
+static void add_file(struct texts *texts, const char *path)
 {
 	struct source_text source;
 	struct page_sources *sources = texts->sources;
-	if (source_text_open(&source, path, directory) < 0) {
+	if (source_text_open(&source, &texts->access, texts->profile, path) < 0) {
 		sources->absent++;
+		return;
+	}
+	if (!texts->has_all && !is_own(texts, path)) {
+		source_text_release(&source);
+		sources->foreign++;
 		return;
 	}
 	size_t bytes = 0;
@@ -87,17 +120,19 @@ static void add_file(struct texts *texts, const char *path, const char *director
 	source_text_release(&source);
 }
 
-static int add_files(struct texts *texts, const struct profile *profile)
+static int add_files(struct texts *texts)
 {
+	const struct profile *profile = texts->profile;
 	bool *marks = calloc(profile->strings.count + 1, sizeof(*marks));
 	if (!marks)
 		return ERROR_MEMORY;
-	mark_files(profile, marks);
-	for (uint32_t i = 1; i < profile->strings.count; i++)
+	int status = mark_files(profile, marks);
+	for (uint32_t i = 1; i < profile->strings.count && status == 0; i++)
 		if (marks[i])
-			add_file(texts, profile_string(profile, i), profile_note(profile, "directory"));
+			add_file(texts, profile_string(profile, i));
+	file_users_release(&texts->access);
 	free(marks);
-	return 0;
+	return status;
 }
 
 static int embed_sources(struct sink *sink, const struct page_contents *contents, struct page_sources *sources,
@@ -105,12 +140,15 @@ static int embed_sources(struct sink *sink, const struct page_contents *contents
 {
 	char *text = NULL;
 	size_t size = 0;
-	struct texts texts = { .out = open_memstream(&text, &size), .sources = sources };
+	struct texts texts = { .out = open_memstream(&text, &size),
+			       .profile = contents->profiles[0],
+			       .sources = sources,
+			       .has_all = contents->all_sources };
 	int status = texts.out ? 0 : ERROR_MEMORY;
 	if (status == 0) {
 		fputs("{", texts.out);
 		if (!contents->no_source)
-			status = add_files(&texts, contents->profiles[0]);
+			status = add_files(&texts);
 		fputs("}", texts.out);
 		if (ferror(texts.out) | fclose(texts.out))
 			status = ERROR_MEMORY;

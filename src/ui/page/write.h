@@ -16,13 +16,15 @@
 struct page_contents {
 	const struct profile *profiles[2]; /* [1] NULL: no comparison */
 	bool no_source;                    /* without the text of source files */
-	struct event_source *events;       /* of a trace; NULL: there are none */
+	bool all_sources; /* also of files whose code was executed by processes of other users than the reader */
+	struct event_source *events; /* of a trace; NULL: there are none */
 };
 
 /* The source files that the page contains. */
 struct page_sources {
 	size_t count;
-	size_t absent;   /* files that were not found */
+	size_t absent;   /* files that were not found, or that the users of the profile's processes may not read */
+	size_t foreign;  /* files of other users' processes */
 	size_t left_out; /* files for which there was no more room */
 	uint64_t bytes;
 };

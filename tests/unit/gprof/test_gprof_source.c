@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -29,7 +30,8 @@ static void write_text(const char *name, const char *text)
 static const char *found(const char *path, const char *const *folders)
 {
 	static char line[64];
-	FILE *file = source_file_open(path, folders);
+	const struct path_users users = { 0 };
+	FILE *file = source_file_open(path, folders, &users);
 	if (!file)
 		return NULL;
 	assert_non_null(fgets(line, sizeof(line), file));
@@ -65,6 +67,28 @@ static void test_source_files(void **state)
 	free(other);
 }
 
+/* The owner of a program chooses the paths of its sources. */
+static void test_sources_of_foreign_programs(void **state)
+{
+	(void)state;
+	struct path_users users;
+	write_text("program", "");
+	source_file_users(&users, lab_path("program"));
+	assert_int_equal(users.count, 0);
+	assert_false(users.has_others);
+	assert_int_equal(chmod(lab_path("program"), 0666), 0);
+	source_file_users(&users, lab_path("program"));
+	assert_true(users.has_others);
+	source_file_users(&users, NULL);
+	assert_true(users.has_others);
+	users = (struct path_users){ .ids = { 987654321 }, .count = 1 };
+	write_text("secret.c", "secret");
+	assert_int_equal(chmod(lab_path("secret.c"), 0600), 0);
+	assert_null(source_file_open(lab_path("secret.c"), NULL, &users));
+	lab_run("mkfifo fifo.c");
+	assert_null(source_file_open(lab_path("fifo.c"), NULL, &(struct path_users){ 0 })); /* and does not wait */
+}
+
 static void test_copies(void **state)
 {
 	(void)state;
@@ -73,11 +97,11 @@ static void test_copies(void **state)
 	const char *paths[] = { "/a/x.c", "y.c", "/b/x.c", "x.c" };
 	assert_int_equal(chdir(lab_path(".")), 0);
 	for (int i = 0; i < 4; i++) {
-		const char *name;
-		FILE *copy = source_file_create_copy(&used, paths[i], &name);
-		assert_non_null(copy);
-		assert_string_equal(name, expected[i]);
-		fclose(copy);
+		struct text_output copy;
+		struct error error = { 0 };
+		assert_int_equal(source_file_create_copy(&used, paths[i], &copy, &error), 0);
+		assert_string_equal(copy.path, expected[i]);
+		assert_int_equal(text_output_commit(&copy, &error), 0);
 	}
 	source_names_release(&used);
 }
@@ -222,9 +246,13 @@ static void test_lines_without_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_source_files),      cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_object_map),        cmocka_unit_test(test_object_map_without_memory),
-		cmocka_unit_test(test_lines_of_an_image), cmocka_unit_test(test_lines_without_memory),
+		cmocka_unit_test(test_source_files),
+		cmocka_unit_test(test_sources_of_foreign_programs),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_object_map),
+		cmocka_unit_test(test_object_map_without_memory),
+		cmocka_unit_test(test_lines_of_an_image),
+		cmocka_unit_test(test_lines_without_memory),
 	};
 	return cmocka_run_group_tests(tests, lab_setup, lab_teardown);
 }

@@ -11,6 +11,7 @@
 #include "collect/sample/state/kernel_threads.h"
 #include "collect/sample/state/proc_maps.h"
 #include "collect/sample/state/proc_stat.h"
+#include "collect/sample/state/process_user.h"
 
 struct processes {
 	struct profile *profile;
@@ -25,7 +26,9 @@ struct processes {
 	uint32_t code_versions; /* given out so far */
 	uint64_t maps_reported;
 	bool merges_kernel_threads;
-	bool is_past; /* they are gone; /proc may have others with their numbers */
+	bool is_past;                   /* they are gone; /proc may have others with their numbers */
+	uint32_t command, command_user; /* of processes_set_command; pid 0: none */
+	unsigned command_execs;         /* of it so far */
 	struct kernel_threads kernel_threads;
 };
 
@@ -72,6 +75,12 @@ void processes_set_past(struct processes *processes)
 	processes->is_past = true;
 }
 
+void processes_set_command(struct processes *processes, uint32_t pid, uint32_t user)
+{
+	processes->command = pid;
+	processes->command_user = user;
+}
+
 bool processes_are_past(const struct processes *processes)
 {
 	return processes->is_past;
@@ -85,13 +94,16 @@ static bool is_merged(struct processes *processes, uint32_t pid)
 
 /* --- adding --- */
 
-/* Records the current control group of a process; keeps the old one if it
- * cannot be read. */
-static int note_cgroup(const struct processes *processes, struct profile_process *shown)
+/* Records the current user and control group of a process. Keeps the old control group if it cannot be read; the old user may be one with
+ * more rights, which the process had before it executed a program. */
+static int note_owner(const struct processes *processes, struct profile_process *shown)
 {
 	char path[1024];
 	if (processes->is_past)
 		return 0;
+	shown->user = process_user_read((pid_t)shown->pid);
+	if (shown->user == 0 && shown->pid == processes->command && processes->command_execs <= 1)
+		shown->user = processes->command_user;
 	cgroup_read((pid_t)shown->pid, path, sizeof(path));
 	int64_t text = path[0] ? profile_add_string(processes->profile, path) : shown->cgroup;
 	if (text < 0)
@@ -105,7 +117,7 @@ static int64_t add_process(struct processes *processes, uint32_t pid, uint32_t p
 	if (ARRAY_RESERVE(processes->items, processes->capacity, processes->count + 1) < 0)
 		return ERROR_MEMORY;
 	struct profile_process shown = { .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns };
-	int64_t id = note_cgroup(processes, &shown);
+	int64_t id = note_owner(processes, &shown);
 	if (id == 0)
 		id = profile_add_process(processes->profile, &shown);
 	if (id < 0 || hash_map_put(&processes->by_pid, pid, (uint32_t)processes->count) < 0)
@@ -485,8 +497,9 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		process->stack_limit = 0;
 		process->has_stack_start = false;
 		process->vain_lookups = 0;
+		processes->command_execs += pid == processes->command;
 		set_base(thread, &no_start);
-		return note_cgroup(processes, &processes->profile->processes[process->id]);
+		return note_owner(processes, &processes->profile->processes[process->id]);
 	}
 	return 0;
 }
@@ -509,6 +522,8 @@ static int fork_process(struct processes *processes, uint32_t parent_pid, uint32
 	shown[to->id].name = shown[from->id].name;
 	if (shown[to->id].cgroup == 0) /* it ended before it could be read */
 		shown[to->id].cgroup = shown[from->id].cgroup;
+	if (shown[to->id].user == 0 && !processes->is_past)
+		shown[to->id].user = shown[from->id].user;
 	int64_t thread = add_thread(processes, (uint32_t)child, tid, time_ns);
 	return thread < 0 ? (int)thread : 0;
 }

@@ -8,9 +8,20 @@
 
 #include <cmocka.h>
 
+#include "base/path.h"
 #include "collect/count/block_file.h"
 #include "support/hostile_lab.h"
 #include "support/symbols_lab.h"
+
+static int lines_of(struct block_lines *lines, const char *path, const struct profile_module *module,
+		    const struct flow_count *counts, size_t count, struct error *error)
+{
+	int fd = path_open_regular(path);
+	int status = block_file_lines(lines, fd, path, module, counts, count, error);
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
 
 static const struct {
 	const char *name, *error; /* NULL: none */
@@ -49,7 +60,7 @@ static void test_lines(void **state)
 		assert_string_equal(hostile_kinds[i].name, outcomes[i].name);
 		hostile_build(&hostile_kinds[i]);
 		const struct flow_count count = { .pc = first_hook(), .count = 7 };
-		int status = block_file_lines(&lines, lab_path("hostile"), &module, &count, 1, &error);
+		int status = lines_of(&lines, lab_path("hostile"), &module, &count, 1, &error);
 		hostile_check(&hostile_kinds[i]);
 		assert_int_equal(status < 0, outcomes[i].error != NULL);
 		if (outcomes[i].error && !strstr(error.message, outcomes[i].error))
@@ -72,10 +83,10 @@ static void test_no_lines(void **state)
 	struct error error = { 0 };
 	hostile_build(&hostile_kinds[2]);
 	const struct flow_count count = { .pc = first_hook(), .count = 7 };
-	assert_int_equal(block_file_lines(&lines, lab_path("missing"), &module, &count, 1, &error), 0);
+	assert_int_equal(lines_of(&lines, lab_path("missing"), &module, &count, 1, &error), 0);
 	assert_int_equal(lines.count, 0);
 	block_lines_release(&lines);
-	assert_int_equal(block_file_lines(&lines, lab_path("hostile"), &module, &count, 1, &error), 0);
+	assert_int_equal(lines_of(&lines, lab_path("hostile"), &module, &count, 1, &error), 0);
 	assert_int_equal(lines.count, 0);
 	block_lines_release(&lines);
 	hostile_check(&hostile_kinds[2]);
