@@ -8,7 +8,7 @@
 #   make check-all  also clang, analyzer, arm64, sanitizers, fuzzers, clang-tidy, browsers, languages, faults, kill points
 #   make measure    the tests that compare times, shares of samples, rates or intervals; prints a table
 #   make quick      build, and test what changed since the last commit, in less than a minute
-#   make lint       format, headers, includes, processors, cycles of calls
+#   make lint       format, headers, includes, plain openings, processors, cycles of calls
 #   make format     apply clang-format
 #   make bench      measure cpprof and perf on the same programs; BENCH_FLAGS=--quick measures less
 #   make install    PREFIX=/usr/local, DESTDIR= for packagers
