@@ -17,6 +17,7 @@ struct walked {
 struct open_node {
 	uint32_t end; /* end of its subtree: the first node behind it */
 	uint32_t node;
+	uint32_t counted; /* the nearest function with counted calls on its path; TRUTH_NONE: there is none */
 };
 
 /* --- functions and arcs --- */
@@ -130,15 +131,12 @@ static void leave(struct descent *descent)
 		descent->arcs[arc]--;
 }
 
-/* Returns the nearest function of the path with counted calls; if there is none, the innermost function. */
-static uint32_t counted_function(const struct descent *descent)
+/* Returns the nearest function with counted calls on the path that the function continues. */
+static uint32_t counted_function(const struct descent *descent, uint32_t function)
 {
-	for (size_t i = descent->depth; i-- > 0;) {
-		uint32_t function = function_at(descent->walked, descent->open[i].node);
-		if (descent->truth->functions[function].calls > 0)
-			return function;
-	}
-	return function_at(descent->walked, descent->open[descent->depth - 1].node);
+	if (descent->truth->functions[function].calls > 0)
+		return function;
+	return descent->depth > 0 ? descent->open[descent->depth - 1].counted : TRUTH_NONE;
 }
 
 static void enter(struct descent *descent, uint32_t node)
@@ -147,11 +145,13 @@ static void enter(struct descent *descent, uint32_t node)
 	uint32_t function = function_at(descent->walked, node), arc = descent->walked->arc[node];
 	double own = (double)view->hits[node], all = (double)view->weight[node];
 	struct truth_function *figures = &descent->truth->functions[function];
-	descent->open[descent->depth++] = (struct open_node){ .end = view->end[node], .node = node };
+	uint32_t counted = counted_function(descent, function);
+	descent->open[descent->depth++] =
+		(struct open_node){ .end = view->end[node], .node = node, .counted = counted };
 	figures->self += own;
 	figures->below += (descent->functions[function]++ == 0 ? all : 0) - own;
 	if (own > 0)
-		descent->truth->folded[counted_function(descent)] += own;
+		descent->truth->folded[counted == TRUTH_NONE ? function : counted] += own;
 	if (arc == TRUTH_NONE)
 		return;
 	descent->truth->arcs[arc].self += own;

@@ -77,6 +77,12 @@ def chain(count):
 	return [table(10, 1 + i * ROWS, [*range(i * ROWS, i * ROWS + ROWS)], [0] * ROWS, delta=(0,)) for i in range(count)]
 
 
+def spread(count):
+	"""A hit at each node of such a path."""
+	return [table(14, i * ROWS, [*range(10**6 + i * ROWS, 10**6 + i * ROWS + ROWS)], [1] * ROWS, [*range(1 + i * ROWS, 1 + i * ROWS + ROWS)], [0] * ROWS,
+		[1] * ROWS, delta=(0, 2)) for i in range(count)]
+
+
 def inlined(count):
 	"""count * ROWS frames, each in a line of its own."""
 	return [table(12, i * ROWS, [0] * ROWS, [8] * ROWS, [*range(i * ROWS, i * ROWS + ROWS)], [1] * ROWS, delta=(2,)) for i in range(count)]
@@ -89,15 +95,14 @@ def bombs():
 	"""{name: the bytes of a small profile whose expanded form is large}."""
 	hit = table(14, 0, [10**6], [1], [1], [0], [1])
 	below = table(10, 1, [0], [0])
-	spread = table(14, 0, [*range(10**6, 10**6 + ROWS)], [1] * ROWS, [*range(1, ROWS + 1)], [0] * ROWS, [1] * ROWS, delta=(0, 2))
 	place = table(9, 0, [0], [0x1000])
 	return {
 		"inlined at one place": whole(place, below, hit, *inlined(1), table(13, 0, [1], [ROWS])),
-		"inlined at each place": whole(place, *chain(1), spread, *inlined(1), table(13, 0, [1], [ROWS])),
+		"inlined at each place": whole(place, *chain(1), *spread(1), *inlined(1), table(13, 0, [1], [ROWS])),
 		"a million inlined": whole(place, *chain(1), table(14, 0, [10**6], [1], [ROWS], [0], [1]), *inlined(16), table(13, 0, [1], [16 * ROWS])),
-		"shared frames": whole(table(9, 0, [0] * ROWS, [*range(ROWS)], delta=(1,)), table(10, 1, [0] * ROWS, [*range(ROWS)], delta=(1,)), spread,
+		"shared frames": whole(table(9, 0, [0] * ROWS, [*range(ROWS)], delta=(1,)), table(10, 1, [0] * ROWS, [*range(ROWS)], delta=(1,)), *spread(1),
 			*inlined(1), table(13, 0, [1] * ROWS, [ROWS] * ROWS)),
-		"deep": whole(place, *chain(1), spread, *ONE_FRAME),
+		"deep": whole(place, *chain(1), *spread(1), *ONE_FRAME),
 	}
 
 

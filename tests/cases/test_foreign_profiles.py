@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import CPPROF, check_failure, done, make_input, run
-from foreign_support import Watched, bombs, profile
+from foreign_support import ONE_FRAME, Watched, bombs, chain, profile, spread, table, whole
 from record_support import PROGRAMS, run_cpprof
 from user_support import NOBODY, is_root, only_root
 
@@ -310,6 +310,13 @@ def test_pages_of_many_inlined_frames_are_written(folder):
 	path = folder / "bomb.data"
 	path.write_bytes(bombs()["a million inlined"])
 	done("html", "--cpu-time", "20", "-o", "out", path, directory=folder)
+
+
+def test_call_graphs_of_deep_paths_are_printed(folder):
+	"""It took seconds for 65,536 nodes, and four times as long for twice as many: each node searched all above it."""
+	path = folder / "bomb.data"
+	path.write_bytes(whole(table(9, 0, [0], [0x1000]), *chain(4), *spread(4), *ONE_FRAME))
+	done("report", "--call-graph", "--cpu-time", "20", path)
 
 
 def test_frames_that_too_many_locations_share_are_damage(folder):
