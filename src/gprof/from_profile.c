@@ -1,5 +1,6 @@
 #include "gprof/from_profile.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -280,13 +281,18 @@ static int read_object(struct making *making, const struct profile_module *modul
 	static const struct image_options options = { .no_demangle = true };
 	const char *path = profile_string(making->profile, module->path);
 	int fd = file_users_open_once(making->profile, path);
-	int code = fd < 0 ? ERROR_NOT_FOUND : object_read_from(&making->object, fd, path, NULL);
+	int code = fd >= 0           ? object_read_from(&making->object, fd, path, NULL)
+		   : errno == ENOMEM ? ERROR_MEMORY
+				     : ERROR_NOT_FOUND;
 	if (!is_that_build(&making->object, module))
 		making->object = (struct object){ 0 };
-	if (code == 0 && making->object.high != 0)
+	bool has_code = code == 0 && making->object.high != 0;
+	if (has_code)
 		code = image_open_from(&making->image, fd, path, &options, NULL);
 	if (fd >= 0)
 		close(fd);
+	if (!has_code)
+		return code == ERROR_MEMORY ? code : 0;
 	/* A file that exceeds a limit is an error: the jail was needed, and the figures would lack their functions. */
 	return code == ERROR_MEMORY || code == ERROR_LIMIT || code == ERROR_CORRUPT ? code : 0;
 }

@@ -5,6 +5,7 @@
  *
  * A line that was never executed has a node below the root, without hits or children.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -141,6 +142,8 @@ static int find_lines_in(struct finding *finding, uint32_t number, const struct 
 		return 0;
 	const char *path = profile_string(profile, module->path);
 	int fd = file_users_open_once(profile, path);
+	if (fd < 0 && errno == ENOMEM)
+		return ERROR_MEMORY;
 	int status = block_file_lines(&lines, fd, path, module, counts, count, &error);
 	if (fd >= 0)
 		close(fd);

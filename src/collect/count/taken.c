@@ -3,6 +3,7 @@
  * wrote this into sections of the program's files (collect/source/instrument/taken.h), as records of texts, each with a
  * NUL at its end. Each record becomes a note of the profile.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,9 +93,9 @@ static int read_module(struct reading *reading, uint32_t module, const struct fr
 	const char *path = profile_string(profile, profile->modules[module].path);
 	int fd = options->open_module ? options->open_module(options->context, module, NULL)
 				      : file_users_open(&reading->files, profile, path);
+	int result = fd < 0 && !options->open_module && errno == ENOMEM ? ERROR_MEMORY : 0;
 	struct elf_file *file = fd < 0 ? NULL : elf_file_open(fd, path, NULL);
 	const uint8_t *id;
-	int result = 0;
 	if (file && elf_file_build_id(file, &id) == profile->modules[module].build_id_bytes &&
 	    memcmp(id, profile->modules[module].build_id, profile->modules[module].build_id_bytes) == 0) {
 		const struct elf_bytes section = elf_file_section(file, reading->kind->section);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -26,6 +27,8 @@ static int make_image(void **state)
 	tiny_elf(&bytes, NULL, NULL, true);
 	bool is_written = fd >= 0 && write(fd, bytes.bytes, bytes.size) == (ssize_t)bytes.size;
 	buffer_release(&bytes);
+	/* The users of the tests' profiles are not known: root then reads the programs that everybody may read. */
+	is_written = is_written && fchmod(fd, 0755) == 0;
 	return is_written ? close(fd) : -1;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -26,7 +27,8 @@ int lab_setup(void **state)
 	setenv("OBJCOPY", SYMBOLS_OBJCOPY, 1);
 	/* Tests must not query a debuginfod server. */
 	unsetenv("DEBUGINFOD_URLS");
-	return mkdtemp(folder) ? 0 : -1;
+	/* The users of the tests' profiles are not known: root then reads the programs that everybody may read. */
+	return mkdtemp(folder) && chmod(folder, 0755) == 0 ? 0 : -1;
 }
 
 int lab_teardown(void **state)
