@@ -368,6 +368,11 @@ def test_what_it_refuses(command, tmp_path):
 	assert status == 2 and "-o needs a command" in text
 	status, text = last_line("-o", tmp_path / "none/file", "true")
 	assert status == 1 and "cannot write" in text
+	if os.geteuid() == 0:
+		(tmp_path / "link").symlink_to(tmp_path / "target")
+		os.chown(tmp_path / "link", 54321, 54321, follow_symlinks=False)
+		status, text = last_line("-o", tmp_path / "link", "true")
+		assert status == 1 and "a symbolic link of another user" in text and not (tmp_path / "target").exists()
 	status, text = last_line(*command, TERM="no-such-terminal")
 	assert status == 1 and "the terminal's type 'no-such-terminal' is unknown (set TERM)" in text
 	result = subprocess.run([CPPROF, "top", "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

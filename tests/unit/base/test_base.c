@@ -201,6 +201,10 @@ static void test_strings(void **state)
 	assert_int_equal(strings_add(&strings, large, 1 << 20), 20001);
 	assert_int_equal(strings_add(&strings, large, (1 << 20) - 1), 20002); /* another */
 	assert_int_equal(strings_add(&strings, large, SIZE_MAX), ERROR_LIMIT);
+	assert_int_equal(strings_find(&strings, large, 1 << 20), 20001);
+	assert_int_equal(strings_find(&strings, "string 7", 8), 8);
+	assert_int_equal(strings_find(&strings, "string 7", 7), ERROR_NOT_FOUND);
+	assert_int_equal(strings_find(&strings, "", 0), 0);
 	free(large);
 	strings_release(&strings);
 }

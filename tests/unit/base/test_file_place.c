@@ -325,13 +325,116 @@ static void test_owner_under_sudo(void **state)
 	file_place_release(&place);
 }
 
+static mode_t mode_of(const char *name)
+{
+	struct stat status;
+	assert_int_equal(stat(in_top(name), &status), 0);
+	return status.st_mode & 0777;
+}
+
+/* Writes a file by the rule of outputs. Returns 0 or the error. */
+static int put(const char *name, mode_t mode, struct error *error)
+{
+	struct file_place place;
+	char *temporary;
+	int fd = file_place_open(&place, in_top(name), mode, &temporary, error);
+	if (fd >= 0) {
+		assert_int_equal(write(fd, "new", 3), 3);
+		close(fd);
+		assert_int_equal(file_place_publish(&place, &temporary), 0);
+		assert_null(temporary);
+	}
+	file_place_discard(&place, &temporary);
+	file_place_release(&place);
+	return fd < 0 ? fd : 0;
+}
+
+static void test_outputs(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	umask(022);
+	assert_int_equal(put("page", 0600, &error), 0);
+	assert_int_equal(mode_of("page"), 0600);
+	assert_int_equal(put("copy", 0666, &error), 0);
+	assert_int_equal(mode_of("copy"), 0644);
+	/* An older file of ours gives its mode. */
+	assert_int_equal(chmod(in_top("page"), 0640), 0);
+	assert_int_equal(put("page", 0600, &error), 0);
+	assert_int_equal(mode_of("page"), 0640);
+	umask(0);
+	assert_int_equal(put("a", 0600, &error), ERROR_USAGE);
+	assert_non_null(strstr(error.message, "is a directory"));
+	/* A device is written as it is. */
+	struct file_place place;
+	char *temporary;
+	int fd = file_place_open(&place, "/dev/null", 0600, &temporary, &error);
+	assert_true(fd >= 0);
+	assert_null(temporary);
+	close(fd);
+	file_place_release(&place);
+}
+
+static void test_outputs_that_others_prepared(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	if (geteuid() != 0)
+		skip(); /* only root can give files away */
+	assert_int_equal(mkfifo(in_top("fifo"), 0666), 0);
+	assert_int_equal(chown(in_top("fifo"), OTHER, OTHER), 0);
+	assert_int_equal(put("fifo", 0600, &error), ERROR_PERMISSION);
+	assert_int_equal(file_place_append(in_top("fifo"), 0600, &error), ERROR_PERMISSION);
+	make_link("a/target", "link", OTHER);
+	assert_int_equal(put("link", 0600, &error), ERROR_PERMISSION);
+	assert_int_equal(file_place_append(in_top("link"), 0600, &error), ERROR_PERMISSION);
+	int fd = open(in_top("old"), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	assert_true(fd >= 0 && fchown(fd, OTHER, OTHER) == 0 && fchmod(fd, 0666) == 0);
+	close(fd);
+	/* In a folder of ours, another user's file may be appended to; in one that everybody may write, it may be a trap. */
+	fd = file_place_append(in_top("old"), 0600, &error);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(chmod(top, 01777), 0);
+	assert_int_equal(file_place_append(in_top("old"), 0600, &error), ERROR_PERMISSION);
+	/* It gives no mode to the file that replaces it. */
+	assert_int_equal(put("old", 0600, &error), 0);
+	assert_int_equal(mode_of("old"), 0600);
+}
+
+static void test_appending(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	char text[16] = "";
+	for (int i = 0; i < 2; i++) {
+		int fd = file_place_append(in_top("log"), 0600, &error);
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, "line\n", 5), 5);
+		close(fd);
+	}
+	assert_int_equal(mode_of("log"), 0600);
+	int fd = open(in_top("log"), O_RDONLY | O_CLOEXEC);
+	assert_int_equal(read(fd, text, sizeof(text)), 10);
+	assert_string_equal(text, "line\nline\n");
+	close(fd);
+	assert_int_equal(file_place_append(in_top("a"), 0600, &error), ERROR_USAGE);
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_plain_paths),           TEST(test_own_links), TEST(test_links_of_others),
-		TEST(test_links_for_other_users), TEST(test_new_files), TEST(test_files_that_were_left),
+		TEST(test_plain_paths),
+		TEST(test_own_links),
+		TEST(test_links_of_others),
+		TEST(test_links_for_other_users),
+		TEST(test_new_files),
+		TEST(test_files_that_were_left),
 		TEST(test_owner_under_sudo),
+		TEST(test_outputs),
+		TEST(test_outputs_that_others_prepared),
+		TEST(test_appending),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,13 @@
 /* collect/sample/state/processes.c and collect/sample/stacks/deep_stack.c: threads, processes, their maps and
  * remembered stacks, also when memory runs short. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -14,6 +16,7 @@
 #include "collect/sample/stacks/deep_stack.h"
 #include "collect/sample/state/cgroup.h"
 #include "collect/sample/state/proc_stat.h"
+#include "collect/sample/state/process_user.h"
 #include "collect/sample/state/processes.h"
 #include "support/alloc_fail.h"
 
@@ -554,6 +557,54 @@ static void test_cgroups(void **state)
 	assert_string_equal(profile_string(profile, profile->processes[1].cgroup), own);
 }
 
+/* --- users --- */
+
+static void test_users(void **state)
+{
+	struct world *world = *state;
+	const struct profile *profile = world->profile;
+	enum { NO_PID = 1900000000, COMMAND = 1900000100 };
+	const uint32_t own = getuid() + 1;
+	assert_int_equal(process_user_read(getpid()), own);
+	assert_int_equal(process_user_read(NO_PID), 0);
+	assert_non_null(processes_thread(world->processes, (uint32_t)getpid(), 1));
+	assert_int_equal(profile->processes[0].user, own);
+	/* A child that has ended already has the user of its parent, until it executes a program: it may have changed its user before. */
+	assert_int_equal(processes_fork(world->processes, (uint32_t)getpid(), NO_PID, NO_PID, 1), 0);
+	assert_int_equal(profile->processes[1].user, own);
+	assert_int_equal(processes_name(world->processes, NO_PID, NO_PID, "new", true, 2), 0);
+	assert_int_equal(profile->processes[1].user, 0);
+	/* The recorder has made the command: its user is known up to its second exec. */
+	processes_set_command(world->processes, COMMAND, 1234);
+	assert_int_equal(processes_name(world->processes, COMMAND, COMMAND, "first", true, 3), 0);
+	assert_int_equal(profile->processes[2].user, 1234);
+	assert_int_equal(processes_name(world->processes, COMMAND, COMMAND, "second", true, 4), 0);
+	assert_int_equal(profile->processes[2].user, 0);
+}
+
+/* A process with another root has the user ids of another system, if it is a container. */
+static void test_users_of_containers(void **state)
+{
+	(void)state;
+	int ready[2];
+	char byte;
+	if (geteuid() != 0)
+		skip(); /* only root can change its root */
+	assert_int_equal(pipe(ready), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		if (chroot("/tmp") < 0 || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(process_user_read(child), 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+
 /* --- deep stacks --- */
 
 static void fill(uint8_t *bytes, uint64_t address, size_t size)
@@ -815,6 +866,8 @@ int main(void)
 		IN_WORLD(test_reported_twice),
 		IN_WORLD(test_unknown_threads),
 		IN_WORLD(test_cgroups),
+		IN_WORLD(test_users),
+		IN_WORLD(test_users_of_containers),
 		IN_WORLD(test_kernel_threads),
 		IN_WORLD(test_ordinary_processes),
 		cmocka_unit_test(test_proc_stat),
