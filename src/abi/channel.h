@@ -35,7 +35,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 9,        /* of this header, code_table.h and interval_clock.h */
+	CHANNEL_VERSION = 10,       /* of this header, code_table.h and interval_clock.h */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -92,7 +92,8 @@ struct channel_thread {
 	uint64_t head;
 	uint64_t tail __attribute__((aligned(64))); /* (m) */
 
-	/* Only the thread itself writes the following fields. */
+	/* Only the thread itself writes the following fields. Of time, an interval clock has the waits without ticks
+	 * (`used`, `mark`), and the total of all. */
 	struct interval_clock clocks[SAMPLE_REQUESTS] __attribute__((aligned(64)));
 	uint64_t lost[SAMPLE_REQUESTS]; /* samples for which the ring had no room */
 	uint64_t waits_since_ns; /* CLOCK_MONOTONIC, start of the present wait; 0: no wait, or ticks interrupt it */

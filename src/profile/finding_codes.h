@@ -28,6 +28,9 @@
 	  "This part of the resource was used where no sample was taken: in threads that ended before their first " \
 	  "interval, which a shorter interval samples, or in programs that the backend does not reach, which the bpf " \
 	  "backend samples.") \
+	X(OVERSAMPLED, "oversampled", WARNING, RECORDING, "sample", \
+	  "The hits stand for more than the counted total, and by more than chance explains: some code has more hits than " \
+	  "it used. Another backend shows which; the cause is a fault of cpprof or of the kernel.") \
 	X(SAMPLES_COSTLY, "samples-costly", WARNING, RECORDING, "sample a second of CPU time", \
 	  "Each sample takes some microseconds of the thread that it is taken in; -r RES/INTERVAL sets the interval.") \
 	X(SAMPLING_PAUSED, "sampling-paused", WARNING, CLOSING, "pause", \

@@ -1,4 +1,4 @@
-/* The monitor's findings about a run: use that was not sampled, losses, and the cost of sampling. */
+/* The monitor's findings about a run: hits that do not add up to the total, losses, and the cost of sampling. */
 #include "profile/findings.h"
 
 #include <inttypes.h>
@@ -21,65 +21,81 @@ uint64_t run_accounted(const struct run *run, const struct resource_row *row)
 	return sum;
 }
 
-/* --- use that was not sampled --- */
+/* --- use that was not sampled, or sampled too often --- */
 
-/* Returns the gticks that were used: as counted or as accounted, whichever is more. 0: unknown. */
+/* Returns the gticks that were used. The total of all modes is the account where that is more (outcome.c). 0: unknown. */
 static double used(const struct run *run, size_t request)
 {
+	const struct resource_row *row = run->plan.resources[request].row;
 	uint64_t counted = run->recorder.profile->resources[request].total;
-	uint64_t account = run_accounted(run, run->plan.resources[request].row);
+	uint64_t account = row->modes == RESOURCE_ALL_MODES ? 0 : run_accounted(run, row);
 	return (double)(counted > account ? counted : account);
 }
 
-struct unsampled {
-	double share;   /* of the resource's use; 0: none, or within chance */
-	double samples; /* that were expected and not taken */
+struct deviation {
+	double share;   /* of the resource's use; below 0: not sampled; 0: none, or within chance */
+	double samples; /* that were taken beyond those expected, or were expected and not taken */
 };
 
 /* Where an interval timer starts with its thread, use before the end of the first interval is never
  * sampled. The use of many short threads adds up, and the total includes it. */
-static struct unsampled unsampled_of(const struct run *run, size_t request)
+static struct deviation deviation_of(const struct run *run, size_t request)
 {
-	enum { TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
+	/* The account of one mode alone is a sample itself, taken by the kernel's ticks. */
+	enum { TOLERATED_PERCENT = 2, MODE_TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
 	const struct profile_resource *resource = &run->recorder.profile->resources[request];
+	bool is_whole = run->plan.resources[request].row->modes == RESOURCE_ALL_MODES;
+	double tolerated = is_whole ? TOLERATED_PERCENT : MODE_TOLERATED_PERCENT;
 	double expected = used(run, request) / (double)resource->interval;
-	double missing = expected - (double)run->recorder.hits[request] - (double)resource->lost;
-	if (expected <= 0)
-		return (struct unsampled){ 0 };
-	bool is_chance = missing < expected * TOLERATED_PERCENT / 100 || missing < STANDARD_ERRORS * sqrt(expected);
-	return is_chance ? (struct unsampled){ 0 } : (struct unsampled){ missing / expected, missing };
+	double beyond = (double)run->recorder.hits[request] + (double)resource->lost - expected;
+	double variance = expected;
+	if (counter_is_cpu_time(run->plan.resources[request].counter) && run->recorder.squares[request] > variance)
+		variance = run->recorder.squares[request];
+	if (expected <= 0 || fabs(beyond) < expected * tolerated / 100 ||
+	    fabs(beyond) < STANDARD_ERRORS * sqrt(variance))
+		return (struct deviation){ 0 };
+	return (struct deviation){ beyond / expected, fabs(beyond) };
 }
 
-static void add_unsampled(struct run *run, size_t request)
+/* Returns the probable place of use that was not sampled. */
+static const char *place_of_unsampled(const struct run *run)
 {
-	const struct unsampled unsampled = unsampled_of(run, request);
-	const char *where = run->plan.vtable->only_commands ? ": short threads, or programs while they start"
-							    : ": short threads, or set-user-ID programs";
-	if (unsampled.share == 0)
-		return;
 	if (finding_find(run->recorder.profile, FINDING_PROGRAMS_NOT_RECORDED))
-		where = ""; /* that finding gives the reason */
-	finding_add(run->recorder.profile, FINDING_UNSAMPLED, (uint64_t)unsampled.samples,
-		    "%.0f %% of %s not sampled%s", unsampled.share * 100, run->plan.resources[request].row->name,
-		    where);
+		return ""; /* that finding gives the reason */
+	if (run->plan.vtable->only_commands)
+		return ": short threads, or programs while they start";
+	/* The timers of the eBPF programs and of recordings of the whole machine outlive the threads: no
+	 * thread is too short for them. */
+	if (run->options->everything || run->plan.vtable->load_code)
+		return "";
+	return ": short threads, or set-user-ID programs";
+}
+
+static void add_deviation(struct run *run, size_t request)
+{
+	const struct deviation deviation = deviation_of(run, request);
+	const char *name = run->plan.resources[request].row->name;
+	double percent = fabs(deviation.share) * 100;
+	if (deviation.share < 0)
+		finding_add(run->recorder.profile, FINDING_UNSAMPLED, (uint64_t)deviation.samples,
+			    "%.0f %% of %s not sampled%s", percent, name, place_of_unsampled(run));
+	else if (deviation.share > 0)
+		finding_add(run->recorder.profile, FINDING_OVERSAMPLED, (uint64_t)deviation.samples,
+			    "%.0f %% more %s sampled than counted", percent, name);
 }
 
 /* Adds the largest share first, because the closing line shows one finding of each code. */
-static void add_all_unsampled(struct run *run)
+static void add_deviations(struct run *run)
 {
 	const size_t count = run->plan.request.resource_count;
 	size_t worst = 0;
-	/* The timers of the eBPF programs and of recordings of the whole machine outlive the threads: no
-	 * thread is too short for them. */
-	if (run->options->everything || (run->plan.vtable->load_code && !run->plan.vtable->only_commands))
-		return;
 	for (size_t i = 1; i < count; i++)
-		if (unsampled_of(run, i).share > unsampled_of(run, worst).share)
+		if (fabs(deviation_of(run, i).share) > fabs(deviation_of(run, worst).share))
 			worst = i;
-	add_unsampled(run, worst);
+	add_deviation(run, worst);
 	for (size_t i = 0; i < count; i++)
 		if (i != worst)
-			add_unsampled(run, i);
+			add_deviation(run, i);
 }
 
 /* --- the cost of sampling --- */
@@ -217,7 +233,7 @@ void run_add_backend_findings(struct run *run)
 void run_add_findings(struct run *run)
 {
 	target_add_finding(&run->target, run->recorder.profile);
-	add_all_unsampled(run);
+	add_deviations(run);
 	add_costly(run);
 	add_losses(run);
 	add_restrictions(run);

@@ -105,6 +105,7 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	if (recorder->is_full) {
 		recorder->profile->lost++;
 		recorder->not_kept++;
+		recorder->forgotten_hits[sample->request] += sample->hits;
 		return;
 	}
 	struct thread *thread = processes_thread(recorder->processes, sample->pid, sample->tid);
@@ -116,6 +117,7 @@ static void on_sample(void *context, const struct backend_sample *sample)
 	}
 	recorder->samples++;
 	recorder->hits[sample->request] += sample->hits;
+	recorder->squares[sample->request] += (double)sample->hits * (double)sample->hits;
 	if (sample->has_touched)
 		note_failure(recorder, add_touch(recorder, sample, thread, (uint32_t)node));
 	if (recorder->on_event)

@@ -34,7 +34,8 @@ struct recorder {
 	struct processes *processes;
 	struct stacks *stacks;
 	uint64_t samples;
-	uint64_t hits[RESOURCE_REQUESTS_MAX]; /* by request */
+	uint64_t hits[RESOURCE_REQUESTS_MAX];  /* by request */
+	double squares[RESOURCE_REQUESTS_MAX]; /* ... and the sums of their squares, over samples */
 	uint64_t throttled;
 	uint64_t lost_events;
 	recorder_load_code *load_code; /* NULL: the backend does not use it */
@@ -48,10 +49,10 @@ struct recorder {
 	struct label_numbers labels;
 	uint32_t marker_location; /* of the nodes that mark the start of a thread; PROFILE_NONE: none yet */
 	bool out_of_memory;       /* no more samples are added */
-	uint64_t forgotten;       /* samples that were not added because of that, */
-	uint64_t forgotten_hits[RESOURCE_REQUESTS_MAX]; /* and their hits, by request */
-	bool is_full;                                   /* no samples are added while this is set: the disk is full */
-	uint64_t not_kept;                              /* samples that were not added because of that */
+	uint64_t forgotten;       /* samples that were not added because of that */
+	bool is_full;             /* no samples are added while this is set: the disk is full */
+	uint64_t not_kept;        /* samples that were not added because of that */
+	uint64_t forgotten_hits[RESOURCE_REQUESTS_MAX]; /* of both, by request */
 };
 
 int recorder_init(struct recorder *recorder, struct error *error);

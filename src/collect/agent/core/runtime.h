@@ -105,6 +105,8 @@ struct runtime_thread {
 	uint64_t idle_wait_ns;      /* mean time between ticks while it waits */
 	uint64_t real_ns, cpu_ns;   /* the clocks up to which time is counted */
 	uint64_t cpu_seen_ns;       /* its CPU time at the last tick */
+	/* By request that needs ticks: the time that ticks have charged since the last full interval. */
+	uint64_t tick_used[SAMPLE_REQUESTS];
 	/* has_waited (ticks/tick.c): voluntary switches when it last looked, and shielded waits since */
 	uint64_t switches, charged_waits;
 	uint64_t blocked_ns;   /* time off the CPU that is not charged yet; a tick in a wait charges it */

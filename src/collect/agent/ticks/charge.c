@@ -40,26 +40,27 @@ void runtime_set_mark(struct runtime_thread *thread, uint32_t request)
 {
 	const struct channel_request *asked = &runtime.channel->requests[request];
 	struct interval_clock *clock = &thread->shared->clocks[request];
-	uint64_t random = tick_random(thread) >> 1;
 	uint64_t tick = runtime.channel->tick_ns;
-	if (!counter_needs_ticks(asked->counter))
-		clock->mark = asked->interval ? random % asked->interval : 0;
-	else if (tick && asked->interval) /* the first interval ends at a randomly drawn one of the first ticks */
-		clock->used = asked->interval - 1 - random % ((asked->interval + tick - 1) / tick) * tick;
+	clock->mark = asked->interval ? (tick_random(thread) >> 1) % asked->interval : 0;
+	if (counter_needs_ticks(asked->counter) && tick && asked->interval) {
+		/* the first interval of ticks ends at a randomly drawn one of the first ticks */
+		uint64_t ticks = (asked->interval + tick - 1) / tick;
+		thread->tick_used[request] = asked->interval - 1 - (tick_random(thread) >> 1) % ticks * tick;
+	}
 }
 
 /* --- charging --- */
 
-/* Charges time to a request. Returns the number of boundaries passed. Ticks come at random times already, so a
- * boundary is where an interval is full. */
+/* Charges time to a request at a tick. Returns the number of boundaries passed. Ticks come at random times already,
+ * so a boundary is where an interval is full. Only ticks may end such intervals: the first one ends at the first tick,
+ * and a wait without ticks would end it in each new thread. The interval clock is of waits alone (tick_wait_ends). */
 static uint64_t charge(struct runtime_thread *thread, uint32_t request, uint64_t ns)
 {
-	struct interval_clock *clock = &thread->shared->clocks[request];
 	uint64_t interval = runtime.channel->requests[request].interval;
-	clock->total += ns;
-	clock->used += ns;
-	uint64_t hits = interval ? clock->used / interval : 0;
-	clock->used -= hits * interval;
+	uint64_t used = thread->tick_used[request] + ns;
+	uint64_t hits = interval ? used / interval : 0;
+	thread->shared->clocks[request].total += ns;
+	thread->tick_used[request] = used - hits * interval;
 	return hits;
 }
 
@@ -146,14 +147,4 @@ void tick_charge_running(struct runtime_thread *thread, uint64_t cpu, bool in_sy
 	charge_here(thread, COUNTER_CPU, used, context);
 	charge_here(thread, in_syscall ? COUNTER_SYS : COUNTER_USER, used, context);
 	charge_here(thread, COUNTER_REAL, used, context);
-}
-
-void tick_charge_shielded(struct runtime_thread *thread, enum counter counter, uint64_t ns)
-{
-	for (uint32_t left = runtime.requests_of[counter]; left; left &= left - 1) {
-		uint32_t request = (uint32_t)__builtin_ctz(left);
-		uint64_t hits = charge(thread, request, ns);
-		if (hits)
-			runtime_sample_here(thread, request, hits, ns, thread->wait_function);
-	}
 }

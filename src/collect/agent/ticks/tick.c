@@ -11,7 +11,8 @@
  *             the position where it waits; the CPU time waits for a later tick
  *   stopped   (by ^Z, or in a wait that no signal ends: the tick comes afterwards) the time for which the tick was
  *             pending is charged to the present position
- *   shielded  (waits.h: no tick comes) the wait is counted when it ends, by its clocks, like any counted call
+ *   shielded  (waits.h: no tick comes) the wait is counted when it ends, by its clocks, like any counted call: with
+ *             interval clocks of its own, so that each of its nanoseconds is equally likely to be sampled
  *
  * Targets in the thread's CPU time would need fewer ticks, but would sample a thread that pauses in step with its
  * work at the wrong places: the thread often pauses before a target, and most often before the same ones.
@@ -255,10 +256,10 @@ void tick_wait_ends(struct runtime_thread *thread)
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC), cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t elapsed = runtime_less(now, began_ns), ran = runtime_less(cpu, thread->wait_cpu_ns);
 	tick_wait_forget(thread);
-	tick_charge_shielded(thread, COUNTER_CPU, ran);
-	tick_charge_shielded(thread, COUNTER_SYS, ran);
-	tick_charge_shielded(thread, COUNTER_REAL, elapsed);
-	tick_charge_shielded(thread, COUNTER_BLOCKED, runtime_less(elapsed, ran));
+	runtime_count(thread, COUNTER_CPU, ran, thread->wait_function);
+	runtime_count(thread, COUNTER_SYS, ran, thread->wait_function);
+	runtime_count(thread, COUNTER_REAL, elapsed, thread->wait_function);
+	runtime_count(thread, COUNTER_BLOCKED, runtime_less(elapsed, ran), thread->wait_function);
 	thread->charged_waits += runtime_less(elapsed, ran) > 0;
 	thread->cpu_ns += ran;
 	thread->cpu_seen_ns += ran;

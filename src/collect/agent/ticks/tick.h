@@ -56,7 +56,5 @@ void tick_charge_running(struct runtime_thread *thread, uint64_t cpu, bool in_sy
 void tick_charge_absence(struct runtime_thread *thread, uint64_t ns, bool waited, const void *context);
 /* Charges `blocked_ns`: the time off the CPU that is not charged yet. */
 void tick_charge_blocked(struct runtime_thread *thread, const void *context);
-/* Charges the time of a wait without ticks, in ns, to the function that waited. */
-void tick_charge_shielded(struct runtime_thread *thread, enum counter counter, uint64_t ns);
 
 #endif

@@ -21,12 +21,14 @@ void preload_waits_keep(struct preload_thread *thread, const struct preload_reco
 		memcpy(thread->waits_at, record, bytes);
 }
 
-/* Returns the part of the current interval that the thread had counted before its wait. The target can
- * write anything there, so the value is checked. */
-static uint64_t begun(const struct preload_thread *thread, size_t request, uint64_t interval)
+/* Returns the boundaries that the thread's clock of waits crosses in so many ns. All later intervals have their boundary
+ * where the present one has it, at a random position. The target can write anything there, so the values are checked. */
+static uint64_t boundaries(const struct preload_thread *thread, size_t request, uint64_t interval, uint64_t ns)
 {
-	uint64_t used = __atomic_load_n(&thread->ring.shared->clocks[request].used, __ATOMIC_RELAXED);
-	return used < interval ? used : 0;
+	const struct interval_clock *clock = &thread->ring.shared->clocks[request];
+	uint64_t used = __atomic_load_n(&clock->used, __ATOMIC_RELAXED) % interval;
+	uint64_t mark = __atomic_load_n(&clock->mark, __ATOMIC_RELAXED) % interval;
+	return (used + ns + interval - 1 - mark) / interval - (used > mark);
 }
 
 static void report_wait(const struct preload_thread *thread, const struct backend_request *request, size_t number,
@@ -59,7 +61,7 @@ void preload_waits_end(struct preload_slots *slots, const struct preload_thread 
 		if ((asked.counter != COUNTER_REAL && asked.counter != COUNTER_BLOCKED) || asked.interval == 0)
 			continue;
 		uint64_t waited_ns = end_ns - since_ns;
-		uint64_t hits = (begun(thread, i, asked.interval) + waited_ns) / asked.interval;
+		uint64_t hits = boundaries(thread, i, asked.interval, waited_ns);
 		slots->sums.totals[i] += waited_ns;
 		if (hits > 0 && thread->waits_at)
 			report_wait(thread, request, i, hits, waited_ns, end_ns, stack, sink);

@@ -192,11 +192,13 @@ static void test_death(void **state)
 
 enum { WAITED_MS = 300, NS_PER_MS = 1000000 };
 
-/* The thread wrote, WAITED_MS ago, where it waits. It had used half of an interval before. */
+/* The thread wrote, WAITED_MS ago, where it waits. It had waited half of an interval before, whose boundary is at its end. */
 static void begin_wait(uint32_t thread)
 {
+	uint64_t interval = preload_request_of(&request.resources[0]).interval;
 	put_sample(thread, 0, 0, 0);
-	channel->threads[thread].clocks[0].used = preload_request_of(&request.resources[0]).interval / 2;
+	channel->threads[thread].clocks[0].used = interval / 2;
+	channel->threads[thread].clocks[0].mark = interval - 1;
 	channel->threads[thread].clocks[0].total = 5;
 	channel->threads[thread].waits_since_ns = now_ns() - (uint64_t)WAITED_MS * NS_PER_MS;
 	events->start_ns = channel->threads[thread].waits_since_ns;
@@ -250,6 +252,33 @@ static void test_wait_until_the_end(void **state)
 	assert_wait_reported(channel->threads[0].waits_since_ns, "");
 }
 
+/* A wait crosses the boundaries at the random position that the thread's clock has, not one for its start: a thread that waits
+ * for a part of an interval has a hit in this part of the runs. */
+static void test_waits_from_each_position(void **state)
+{
+	enum { POSITIONS = 100 };
+	(void)state;
+	start_program(0);
+	assert_reported("exec(a) ");
+	uint64_t interval = preload_request_of(&request.resources[0]).interval, hits = 0, waited = 0;
+	for (uint64_t i = 0; i < POSITIONS; i++) {
+		unsigned tid;
+		unsigned long found = 0;
+		uint64_t before = preload_slots_sums(slots, now_ns()).totals[0];
+		begin_wait(0);
+		assert_reported("");
+		channel->threads[0].clocks[0].mark = interval / POSITIONS * i;
+		channel->threads[0].waits_since_ns -= interval * 3 / 10;
+		events->start_ns = channel->threads[0].waits_since_ns;
+		preload_events_drain(events, true, &sink);
+		(void)sscanf(reported_text, "sample(a.%u r0 x%lu", &tid, &found);
+		reported_text[0] = 0;
+		hits += found;
+		waited += preload_slots_sums(slots, now_ns()).totals[0] - before;
+	}
+	assert_in_range(hits * interval, waited - interval * 2, waited + interval * 2);
+}
+
 /* No sample is made of an impossible wait, which began before the recording or in the future. Without the path of
  * the wait, only the total grows. A thread that ended normally has already counted its waits. */
 static void test_odd_waits(void **state)
@@ -270,7 +299,7 @@ static void test_odd_waits(void **state)
 	assert_int_equal(preload_slots_sums(slots, now_ns()).totals[0], 5);
 	events->start_ns = since_ns;
 	channel->threads[0].waits_since_ns = since_ns;
-	channel->threads[0].clocks[0].used = UINT64_MAX; /* an impossible value, used as 0 */
+	channel->threads[0].clocks[0].used = channel->threads[0].clocks[0].mark = UINT64_MAX; /* impossible */
 	free(slots->threads[0].waits_at);
 	slots->threads[0].waits_at = NULL;
 	preload_events_drain(events, true, &sink);
@@ -509,6 +538,7 @@ int main(void)
 		T(test_death),
 		T(test_wait_until_death),
 		T(test_wait_until_the_end),
+		T(test_waits_from_each_position),
 		T(test_odd_waits),
 		T(test_late_child),
 		T(test_order),
