@@ -4,15 +4,12 @@ Measures how often the errors and the marks of cpprof are right.
 
 	bench/calibration.py intervals [--runs N] [--backend NAME]... [--ms MS] [--us US] [--rate HZ]
 	bench/calibration.py marks [--runs N]
-	bench/calibration.py exceptions [--runs N] [--dear US]
 	bench/calibration.py paths [--runs N]
 	bench/calibration.py gate [--runs N] [--repeat N] [--rounds N] [--gate-rate HZ] [--percent P]
 
 `intervals` records tests/programs/split.c, whose shares are known, with each backend, and prints how many of the 95 % intervals
 of the body profile contain the share. `marks` records sqlite3 (bench/setup builds it) again and again, compares equal runs with each
-other, and prints how many entries are marked. `exceptions` records tests/programs/fp_known.c, where 70 % of the divisions by zero are one
-function's and 30 % another's, and prints how many 95 % intervals contain these shares, and the ratio of the totals to the true ones;
-with signals that cost so many microseconds more. `paths` runs tests/programs/hook_paths.c with each hook and compiler, 20 runs a
+other, and prints how many entries are marked. `paths` runs tests/programs/hook_paths.c with each hook and compiler, 20 runs a
 recording, and prints how many recordings have a count of calls on a path that is not exact, while handlers interrupt the hooks.
 `gate` records tests/programs/planted.c, in which a path has 10 % of the time, and --percent more of it in a second build; it prints in how
 many tries `diff --fail-above` reports the second build, and how often a build that is equal to the first.
@@ -107,47 +104,6 @@ def measure_marks(args):
 				print_marks(f"{count} a side", [entries_of(names[:count], names[count:]) for names in chosen])
 
 
-# --- exceptions ---
-
-SHARES = {"seven_tenths": 0.7, "three_tenths": 0.3}
-
-
-def exceptions_run(command, count, profile):
-	"""Returns the ratio of the total to the true one, whether the interval of the total contains it within a factor of 2, the
-	independent samples, and for each function whether its interval contains its share."""
-	subprocess.run([CPPROF, "record", "--backend", "preload", "-r", "fp-divzero/1", "-o", profile, "--", *command, "split", str(count)],
-		stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-	(report,) = results_of("report", "--functions", "-r", "fp-divzero", profile)
-	entries = {entry["path"][0]: entry for entry in report["entries"]}
-	inside = [abs(entries[name]["fraction"] - share) <= entries[name]["error"] if name in entries else False
-		for name, share in SHARES.items()]
-	info = json.loads(subprocess.run([CPPROF, "info", "--format", "json", profile], stdout=subprocess.PIPE, check=True).stdout)
-	note, total = info["resources"][0]["note"], info["resources"][0]["total"]
-	error = re.search(r"±([\d.]+) %", note)
-	ratio, within = total / count, 1 + (float(error[1]) / 100 if error else 0)
-	return ratio, 1 / 2 / within <= ratio <= 2 * within, inside
-
-
-def measure_exceptions(args):
-	with tempfile.TemporaryDirectory() as name:
-		folder, include = Path(name), HERE.parent / "include"
-		library = BUILD / "src/collect/agent"
-		for program in ("fp_known", "dear_signals"):
-			subprocess.run(["gcc", "-O2", "-g", "-D_GNU_SOURCE", "-pthread", f"-I{include}", "-o", folder / program,
-				PROGRAMS / f"{program}.c", f"-L{library}", "-lcpprof", "-lm", f"-Wl,-rpath,{library}"], check=True)
-		command = [folder / "dear_signals", str(args.dear)] if args.dear else []
-		print("| exceptions | signals | runs | 70 % | 30 % | total within its error and a factor of 2 | total / true: median | 5 % to 95 % |")
-		print("|---|---|---|---|---|---|---|---|")
-		for count in (10000, 1000000, 20000000, 200000000):
-			runs = [exceptions_run([*command, folder / "fp_known"], count, folder / "fp.data") for _ in range(args.runs)]
-			ratios = sorted(ratio for ratio, _, _ in runs)
-			columns = [100 * sum(inside[i] for _, _, inside in runs) / len(runs) for i in range(len(SHARES))]
-			columns.append(100 * sum(within for _, within, _ in runs) / len(runs))
-			signals = f"{args.dear} us more" if args.dear else "usual"
-			print(f"| {count:,} | {signals} | {len(runs)} | {' | '.join(f'{column:.0f} %' for column in columns)} | "
-				f"{ratios[len(ratios) // 2]:.2f} | {ratios[len(ratios) // 20]:.2f} to {ratios[-1 - len(ratios) // 20]:.2f} |", flush=True)
-
-
 # --- paths ---
 
 HOOKS = {"mcount": ["-pg"], "__fentry__": ["-pg", "-mfentry"], "-finstrument-functions": ["-finstrument-functions"]}
@@ -234,7 +190,7 @@ def measure_gate(args):
 		print(f"| {gate} | {args.runs} | {hits} | {alarms} |")
 
 
-MEASUREMENTS = {"intervals": (measure_intervals, 200), "marks": (measure_marks, 40), "exceptions": (measure_exceptions, 100),
+MEASUREMENTS = {"intervals": (measure_intervals, 200), "marks": (measure_marks, 40),
 	"paths": (measure_paths, 10000), "gate": (measure_gate, 20)}
 
 
@@ -246,7 +202,6 @@ def main():
 	parser.add_argument("--ms", type=int, default=500, help="CPU time of a run of `intervals`")
 	parser.add_argument("--us", type=int, default=100, help="mean length of a turn of `intervals`")
 	parser.add_argument("--rate", type=int, default=1000, help="samples a second of CPU time of `intervals`")
-	parser.add_argument("--dear", type=int, default=0, metavar="US", help="additional cost of a signal of `exceptions`, in us")
 	parser.add_argument("--repeat", type=int, default=10, help="recordings of each side of `gate`")
 	parser.add_argument("--percent", type=int, default=5, help="planted change of `gate`")
 	parser.add_argument("--rounds", type=int, default=10000, help="rounds of 50 us in a run of `gate`")

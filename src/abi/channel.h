@@ -35,7 +35,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 10,       /* of this header, code_table.h and interval_clock.h */
+	CHANNEL_VERSION = 11,       /* of this header, code_table.h and interval_clock.h */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -98,10 +98,7 @@ struct channel_thread {
 	uint64_t lost[SAMPLE_REQUESTS]; /* samples for which the ring had no room */
 	uint64_t waits_since_ns; /* CLOCK_MONOTONIC, start of the present wait; 0: no wait, or ticks interrupt it */
 	uint64_t lost_events;    /* records other than samples for which the ring had no room */
-	uint64_t estimated[SAMPLE_REQUESTS]; /* gticks in clocks[].total that were estimated, not counted */
-	/* Sum of the squares of these estimates, which are independent of each other. Greater than 0 if the request was
-	 * not counted one by one for some time. */
-	double estimated_squares[SAMPLE_REQUESTS];
+	uint32_t bounded;        /* bit n: request n was not counted to the end, so its total is a lower bound */
 	struct channel_moved moved;
 };
 
@@ -128,10 +125,10 @@ struct channel_process {
 };
 
 enum channel_finding {
-	CHANNEL_FINDING_SIGNAL = 1, /* the program uses the timers' signal for itself */
-	CHANNEL_FINDING_FPE = 2,    /* the program handles SIGFPE or SIGTRAP (the present agent never sets it) */
-	CHANNEL_FINDING_NEW = 4,    /* the program's operator new: its calls are not observed */
-	CHANNEL_FINDING_ESTIMATED = 8,
+	CHANNEL_FINDING_SIGNAL = 1,   /* the program uses the timers' signal for itself */
+	CHANNEL_FINDING_FPE = 2,      /* the program handles SIGFPE or SIGTRAP (the present agent never sets it) */
+	CHANNEL_FINDING_NEW = 4,      /* the program's operator new: its calls are not observed */
+	CHANNEL_FINDING_FREQUENT = 8, /* floating point exceptions that are not all counted */
 	CHANNEL_FINDING_MALLOC = 16,  /* the program's malloc comes before ours: its calls are not observed */
 	CHANNEL_FINDING_WINDOWS = 32, /* not an error: the program chose the parts that are measured */
 	CHANNEL_FINDING_SANDBOX = 64, /* a seccomp filter of the program forbids system calls of the agent */
@@ -234,7 +231,7 @@ static inline bool channel_is_known(const struct channel *channel)
 #define CHANNEL_BYTES (CHANNEL_CHUNKS_AT + (uint64_t)CHANNEL_CHUNKS * CODE_CHUNK_SLOTS * CODE_SLOT_BYTES)
 
 /* Runtime and monitor may come from different builds: another size needs another CHANNEL_VERSION. */
-_Static_assert(sizeof(struct channel_request) == 80 && sizeof(struct channel_thread) == 960 &&
+_Static_assert(sizeof(struct channel_request) == 80 && sizeof(struct channel_thread) == 768 &&
 		       sizeof(struct channel_process) == 144 && offsetof(struct channel, processes) == 4096,
 	       "sizes of the channel's parts");
 

@@ -167,16 +167,6 @@ static bool has_unit(const struct view *view, const char *unit)
 	return strcmp(profile_string(view->profile, view->resource->unit), unit) == 0;
 }
 
-/* The error is printed around the fraction, and Wilson's interval has another centre. If windows are few, their half
- * width around the fraction contains the truth in 88 % of the cases (13 windows, fraction 0.7). With fewer samples it
- * contains it in 95 %; the difference disappears if windows are many (docs/definitions.md, "Errors"). */
-static double fewer_by_centre(double windows)
-{
-	static const double lost =
-		3 * 1.959963984540054 * 1.959963984540054; /* 3 z^2: from the frequency of coverage */
-	return windows * windows / (windows + lost);
-}
-
 /* Sets the numbers of samples of the selected rows. */
 static void count_samples(struct view *view, uint64_t samples, double squares)
 {
@@ -188,13 +178,10 @@ static void count_samples(struct view *view, uint64_t samples, double squares)
 	view->independent = (double)view->samples;
 	if (is_merged || squares <= 0)
 		return;
-	/* Several boundaries of CPU time that a late tick observes at once show one place only, and so do the exceptions that
-	 * a window stands for (collect/agent/fp/frequent.c): their number is the sample's weight (L. Kish, "Survey Sampling",
-	 * 1965, section 11.7). */
+	/* Several boundaries of CPU time that a late tick observes at once show one place only: their number is the
+	 * sample's weight (L. Kish, "Survey Sampling", 1965, section 11.7). */
 	if (has_unit(view, "ns"))
 		view->independent = total * total / squares;
-	else if (has_unit(view, "exception"))
-		view->independent = fewer_by_centre(total * total / squares);
 }
 
 /* Adds up all rows. A second thread adds up half of them if there are enough rows to pay for its own sums. */

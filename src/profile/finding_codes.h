@@ -120,9 +120,9 @@
 	  "the bpf backend measures the whole run.") \
 	X(FP_SIGNAL_TAKEN, "fp-signal-taken", WARNING, INFO, "", \
 	  "Floating point exceptions may be missing.") \
-	X(FP_SAMPLED, "fp-sampled", NOTE, CLOSING, "", \
-	  "One trap for each would take too long. Fractions have their error; the resource's line in info has the share that " \
-	  "was estimated and its error, to which the factor comes.") \
+	X(FP_FREQUENT, "fp-frequent", WARNING, CLOSING, "", \
+	  "A trap for each would take too long. Each thread counts 10,000 of a kind, and 10,000 a second; the fractions are " \
+	  "those of the exceptions that were counted.") \
 	X(OWN_OPERATOR_NEW, "own-operator-new", WARNING, INFO, "", \
 	  "The allocations of an allocator of the program's own are missing; the bpf backend sees them.") \
 	X(OWN_MALLOC, "own-malloc", WARNING, INFO, "", \

@@ -7,11 +7,12 @@
  *   forks     in a process, its child, and the child's child, which executes this program again ("leaf")
  *   avx       packed: an instruction is one event for each kind, independent of its elements
  *   blocked   in a thread that has blocked all signals, and in a handler that blocks all
- *   dense N   divisions only: each is inexact, and so is each sum
- *   sparse N  one division among a thousand other instructions
- *   threads N dense, in two threads
- *   split N   N divisions by zero, 70 % of them in one function and 30 % in another, which take turns at random
- *   pauses N  the same, with pauses without any exception between the turns
+ *   split N   N divisions by zero: of each thousand, in turns of a hundred, 700 in one function and 300 in another
+ *   threads N N inexact divisions and as many inexact sums in each of two threads
+ *   pause N   N divisions by zero, a pause of a second, and N more
+ *   kinds N   N inexact divisions and sums, and then 500 divisions by zero
+ *   x87 N     N inexact divisions of the legacy unit, and then 500 divisions by zero of the vector unit
+ *   again N   N divisions by zero from cpprof_start to cpprof_stop, and then 5,000 between another two
  */
 #include <fenv.h>
 #include <immintrin.h>
@@ -255,36 +256,19 @@ static void blocked(void)
 
 /* --- many --- */
 
-NOINLINE static double dense(long times)
+static long many;
+
+NOINLINE static double dense(void)
 {
 	double sum = 0;
-	for (long i = 1; i <= times; i++)
+	for (long i = 1; i <= many; i++)
 		sum += one / (double)(2 * i + 1);
 	return sum;
 }
 
-NOINLINE static unsigned long others(unsigned long seed)
-{
-	for (int i = 0; i < 250; i++)
-		seed = (seed ^ seed >> 7) * 3;
-	return seed;
-}
-
-NOINLINE static unsigned long sparse(long times)
-{
-	unsigned long seed = 1;
-	for (long i = 0; i < times; i++) {
-		seed = others(seed);
-		sink = one / three;
-	}
-	return seed;
-}
-
-static long many;
-
 NOINLINE static void *dense_thread(void *none)
 {
-	sink = dense(many);
+	sink = dense();
 	return none;
 }
 
@@ -292,11 +276,11 @@ static void threads(void)
 {
 	pthread_t thread;
 	pthread_create(&thread, NULL, dense_thread, NULL);
-	sink = dense(many);
+	sink = dense();
 	pthread_join(thread, NULL);
 }
 
-enum { TURN = 100, OF_TEN = 7, PAUSE = 20000 };
+enum { TURN = 100, TURNS = 10, OF_TEN = 7, FEW = 500, SECOND_TIME = 5000 };
 
 NOINLINE static void seven_tenths(void)
 {
@@ -310,26 +294,62 @@ NOINLINE static void three_tenths(void)
 	NOT_A_TAIL_CALL();
 }
 
-/* The first function gets seven of each ten turns, in an order that is drawn at random. */
-NOINLINE static void split(long times, long pause)
+NOINLINE static void split(void)
 {
-	unsigned long seed = (unsigned long)getpid();
-	long left = 0, left_first = 0, first = 0;
-	for (long i = 0; i < times; i += TURN) {
-		if (left == 0)
-			left = 10, left_first = OF_TEN;
-		seed = seed * 6364136223846793005UL + 1442695040888963407UL;
-		bool is_first = (long)((seed >> 33) % (unsigned long)left) < left_first;
-		if (is_first)
+	for (long i = 0; i < many / TURN; i++) {
+		if (i % TURNS < OF_TEN)
 			seven_tenths();
 		else
 			three_tenths();
-		left--, left_first -= is_first, first += is_first;
-		for (long turn = 0; turn < pause / 250; turn++)
-			burn_sink += others(burn_sink);
 	}
-	amount("fp-divzero", "seven_tenths", (unsigned long)(first * TURN));
-	amount("fp-divzero", "three_tenths", (unsigned long)(times - first * TURN));
+}
+
+static void pause_between(void)
+{
+	divide((int)many);
+	sleep(1);
+	divide((int)many);
+}
+
+NOINLINE static void few(void)
+{
+	divide(FEW);
+	NOT_A_TAIL_CALL();
+}
+
+static void kinds(void)
+{
+	sink = dense();
+	few();
+}
+
+NOINLINE static void divide_x87(void)
+{
+	static volatile long double first = 1, second = 3, result;
+	for (long i = 0; i < many; i++)
+		result = first / second;
+}
+
+static void x87(void)
+{
+	divide_x87();
+	few();
+}
+
+NOINLINE static void second_time(void)
+{
+	divide(SECOND_TIME);
+	NOT_A_TAIL_CALL();
+}
+
+static void again(void)
+{
+	cpprof_start();
+	divide((int)many);
+	cpprof_stop();
+	cpprof_start();
+	second_time();
+	cpprof_stop();
 }
 
 static int turn_to(const char *what, const char *self)
@@ -344,16 +364,18 @@ static int turn_to(const char *what, const char *self)
 		return avx();
 	else if (!strcmp(what, "blocked"))
 		blocked();
-	else if (!strcmp(what, "dense"))
-		sink = dense(many);
-	else if (!strcmp(what, "sparse"))
-		burn_sink = sparse(many);
+	else if (!strcmp(what, "split"))
+		split();
 	else if (!strcmp(what, "threads"))
 		threads();
-	else if (!strcmp(what, "split"))
-		split(many, 0);
-	else if (!strcmp(what, "pauses"))
-		split(many, PAUSE);
+	else if (!strcmp(what, "pause"))
+		pause_between();
+	else if (!strcmp(what, "kinds"))
+		kinds();
+	else if (!strcmp(what, "x87"))
+		x87();
+	else if (!strcmp(what, "again"))
+		again();
 	else
 		return 2;
 	return 0;

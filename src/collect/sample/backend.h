@@ -157,11 +157,10 @@ struct backend_progress {
 };
 
 struct backend_counts {
-	uint64_t total;           /* all gticks that were counted; 0: unknown */
-	uint64_t lost;            /* samples for which there was no room; UINT64_MAX: unknown for a single request */
-	uint64_t estimated;       /* gticks of the total that were estimated */
-	double estimated_squares; /* of the independent estimates, summed up; 0: all was counted one by one */
-	bool is_whole; /* the total has all use of the target: the kernel's account of its processes adds nothing */
+	uint64_t total; /* all gticks that were counted; 0: unknown */
+	uint64_t lost;  /* samples for which there was no room; UINT64_MAX: unknown for a single request */
+	bool is_bound;  /* the total is a lower bound: not all was counted */
+	bool is_whole;  /* the total has all use of the target: the kernel's account of its processes adds nothing */
 };
 
 struct backend;

@@ -17,22 +17,11 @@
 #include "profile/findings.h"
 #include "profile/module_name.h"
 
-/* Sets a resource's note to "exact", or to the share of its total that was estimated, and the error of the total that
- * follows from the estimates' number and sizes. Only floating point exceptions need such a note: frequent ones are
- * sampled. */
-static int qualify(struct profile *profile, size_t request, const struct backend_counts *counts)
+/* Sets a resource's note: whether its total is all that was raised. Only floating point exceptions need such a note:
+ * frequent ones are not all counted. */
+static int qualify(struct profile *profile, size_t request, bool is_bound)
 {
-	const double percent = 100, z = 1.96;
-	char text[64] = "exact";
-	if (counts->estimated > 0) {
-		double total = (double)counts->total;
-		double share = percent * fmin((double)counts->estimated / total, 1);
-		double error = percent * z * sqrt(counts->estimated_squares) / total;
-		snprintf(text, sizeof(text), "%.*f %% estimated, \u00b1%.*f %%", share < 1 ? 2 : 0, share,
-			 error < 1 ? 2 : 0, error);
-	} else if (counts->estimated_squares > 0) {
-		snprintf(text, sizeof(text), "sampled, none found");
-	}
+	const char *text = is_bound ? "at least so many: frequent, not counted further" : "exact";
 	int64_t id = profile_add_string(profile, text);
 	if (id >= 0)
 		profile->resources[request].note = (uint32_t)id;
@@ -66,7 +55,7 @@ static void take_counts(struct run *run)
 		const struct resource_row *row = run->plan.resources[i].row;
 		const struct backend_counts counts = run->plan.vtable->counts(run->backend, i);
 		uint64_t account = row->modes == RESOURCE_ALL_MODES ? run_accounted(run, row) : 0;
-		if (row->counter == COUNTER_FP && counts.total > 0 && qualify(profile, i, &counts) < 0)
+		if (row->counter == COUNTER_FP && counts.total > 0 && qualify(profile, i, counts.is_bound) < 0)
 			run->recorder.out_of_memory = true;
 		/* The account separates user from system time only by ticks, so it serves only for their
 		 * sum. */

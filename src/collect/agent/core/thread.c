@@ -127,8 +127,7 @@ static void fill_slot(struct runtime_thread *thread)
 	shared->head = __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE);
 	memset(shared->clocks, 0, sizeof(shared->clocks));
 	memset(shared->lost, 0, sizeof(shared->lost));
-	memset(shared->estimated, 0, sizeof(shared->estimated));
-	memset(shared->estimated_squares, 0, sizeof(shared->estimated_squares));
+	shared->bounded = 0;
 	shared->lost_events = 0;
 	shared->moved = (struct channel_moved){ 0 };
 	for (uint32_t i = 0; i < runtime.channel->request_count; i++)

@@ -5,8 +5,7 @@
  * Guarantees:
  *   - Results, flags, masks and signals are those of a run without the agent: the processor executes each instruction
  *     once, with the program's own masks.
- *   - Counts are exact, up to the rate at which a thread would spend a fourth of its time in traps; beyond, the
- *     frequent kinds are sampled (fp/frequent.c).
+ *   - Counts are exact. A kind that is frequent in a thread is counted up to a limit (fp/limit.c), and is reported.
  * Limits:
  *   - Instructions in the program's own code that store the words find our changes in them, and so do handlers that
  *     inspect the code that they interrupted.
@@ -137,6 +136,7 @@ void fp_count_here(uint32_t kinds, uint64_t function)
 	struct runtime_thread *thread = runtime_enter();
 	if (!thread)
 		return;
+	kinds &= ~(uint32_t)(thread->fp ? thread->fp->frequent : 0);
 	for (uint32_t left = runtime.requests_of[COUNTER_FP]; left; left &= left - 1) {
 		uint32_t request = (uint32_t)__builtin_ctz(left);
 		uint64_t amount = (uint64_t)__builtin_popcount(kinds & runtime.channel->requests[request].fp_kinds);
@@ -187,12 +187,6 @@ static void take_words(struct fp_thread *fp, ucontext_t *context)
 	fp->pc = machine_program_counter_of(context);
 }
 
-void fp_step(struct fp_thread *fp, ucontext_t *context)
-{
-	take_words(fp, context);
-	set_trap(fp, context);
-}
-
 /* Returns the flags that one instruction of a step has raised. Clears them in the words, and adds them to the saved
  * ones. */
 static uint32_t take_flags(struct fp_thread *fp, struct fp_words *words)
@@ -220,7 +214,7 @@ static void leave_step(struct fp_thread *fp, struct fp_words *words, ucontext_t 
 		close_signals(fp, context);
 		fp_trap_flag_set(context, false);
 	}
-	fp->is_stepping = fp->is_window = fp->loads_flags = fp->is_legacy = false;
+	fp->is_stepping = fp->loads_flags = fp->is_legacy = false;
 }
 
 /* --- steps below handlers --- */
@@ -240,7 +234,7 @@ void fp_suspend(struct fp_thread *fp)
 		.blocked_fpe = fp->blocked_fpe,
 		.blocked_trap = fp->blocked_trap,
 	};
-	fp->is_stepping = fp->is_window = fp->loads_flags = fp->is_legacy = false;
+	fp->is_stepping = fp->loads_flags = fp->is_legacy = false;
 }
 
 static void resume(struct fp_thread *fp)
@@ -323,8 +317,6 @@ static bool unhide(struct runtime_thread *thread, ucontext_t *context)
 	struct fp_thread *fp = thread ? thread->fp : NULL;
 	struct fp_words words = fp_words_of(context);
 	const struct fp_words old = words;
-	if (fp && fp->on)
-		fp_frequent_end(thread);
 	fp_show(fp ? fp : &none, &words);
 	fp_words_set(context, &words);
 	if (fp)
@@ -345,45 +337,42 @@ static bool is_ours(const struct fp_thread *fp, int trap, const struct fp_words 
 }
 
 /* Counts at the address of the instruction, not of the next one. */
-static bool count_step(struct runtime_thread *thread, uint32_t raised, ucontext_t *context)
+static void count_step(struct runtime_thread *thread, uint32_t raised, ucontext_t *context)
 {
 	uint64_t next = machine_program_counter_of(context);
 	uint64_t was_busy = thread->busy;
+	uint32_t kinds = fp_limit(thread, raised & runtime.fp_kinds);
+	if (was_busy)
+		return;
 	thread->busy = RUNTIME_HELD;
 	machine_program_counter_set(context, thread->fp->pc);
-	bool goes_on = fp_frequent_stepped(thread, was_busy ? 0 : raised & runtime.fp_kinds, context, next);
+	fp_count(thread, kinds, context);
 	machine_program_counter_set(context, next);
-	thread->busy = was_busy;
-	thread->fp->pc = next;
-	return goes_on;
+	thread->busy = 0;
 }
 
-/* Runs after each instruction of a step. */
+/* Runs after the instruction of a step. */
 static void finish_step(struct runtime_thread *thread, ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
 	struct fp_words words = fp_words_of(context);
 	uint32_t raised = take_flags(fp, &words);
 	/* If underflow is unmasked, an exact tiny result also raises the flag. */
-	if (!fp->is_window && !fp->is_legacy && !(raised & fp_unmasked(fp)) && !fp->vector_underflow)
+	if (!fp->is_legacy && !(raised & fp_unmasked(fp)) && !fp->vector_underflow)
 		fp->vector_flags &= (uint8_t)~FP_KIND_UNDERFLOW;
-	if (!count_step(thread, raised, context)) {
-		leave_step(fp, &words, context);
-		fp_hide(fp, &words);
-	} else if (!fp->is_stepping) {
-		set_trap(fp, context);
-	}
+	count_step(thread, raised, context);
+	leave_step(fp, &words, context);
+	fp_hide(fp, &words);
 	fp_words_set(context, &words);
 }
 
 static void step(struct runtime_thread *thread, int trap, ucontext_t *context)
 {
 	struct fp_thread *fp = thread->fp;
-	fp->entered_ns = runtime_now_ns(CLOCK_MONOTONIC);
 	fp->is_legacy = trap == FP_TRAP_LEGACY;
 	take_words(fp, context);
 	fp->loads_flags = fp->is_legacy && fp_loads_legacy_flags((const uint8_t *)(uintptr_t)fp->pc);
-	bool must_step = fp->loads_flags || fp->vector_unmasked || fp->legacy_unmasked || fp_frequent_measures(fp);
+	bool must_step = fp->loads_flags || fp->vector_unmasked || fp->legacy_unmasked;
 	if (!must_step && fp_execute(fp->area, context))
 		finish_step(thread, context);
 	else
@@ -477,7 +466,6 @@ void fp_tick(struct runtime_thread *thread, void *interrupted)
 		return;
 	}
 	if (!fp->on)
-		fp_frequent_reset(fp);
+		fp_limit_reset(fp);
 	restore(fp, context);
-	fp_frequent_tick(thread, context);
 }

@@ -50,41 +50,22 @@ struct fp_thread {
 
 	/* A step. */
 	bool is_stepping;
-	bool is_window;       /* of several instructions: fp/frequent.c */
 	bool loads_flags;     /* the instruction loads the legacy unit's flags and does not raise them */
 	bool is_legacy;       /* an instruction of the legacy unit */
 	uint8_t vector_flags; /* flags that were set before */
 	uint8_t legacy_flags;
 	bool blocked_fpe, blocked_trap;                  /* in the interrupted code */
 	uint64_t pc;                                     /* of the instruction */
-	uint64_t entered_ns;                             /* CLOCK_MONOTONIC: at the start of the step */
 	struct fp_suspended suspended[FP_SUSPENDED_MAX]; /* the latest is the last one */
 	uint32_t suspended_count;
 
 	void *area; /* for fp_execute; NULL: none */
 
-	/* fp/frequent.c: kinds that are too frequent to trap each time, and whether the legacy unit's instructions
-	 * are. */
+	/* fp/limit.c: kinds that are too frequent to trap each time, and whether the legacy unit's instructions are. On
+	 * CLOCK_MONOTONIC. */
 	uint8_t frequent;
 	bool legacy_frequent;
-	uint64_t level_ns; /* time in traps, less the time allowed for them since */
-	uint64_t level_at_ns;
-	uint64_t signal_ns;                 /* duration of a signal's delivery and return */
-	uint32_t traps;                     /* of all kinds */
-	uint32_t steps, legacy_steps;       /* since the level was 0 */
-	uint32_t exact_steps, exact_events; /* the thread's first traps, and those of them that raised something */
-	uint32_t raised[FP_KIND_COUNT];
-
-	uint64_t masked_at_ns;                 /* CPU time at the end of the last window */
-	uint64_t window_at_ns, window_cost_ns; /* CPU time at the begin of a window, and in the last one */
-	uint32_t window_steps, window_events;  /* instructions, and those of them that raised an estimated kind */
-	uint32_t window_raised[FP_KIND_COUNT];
-	uint32_t empty_windows; /* in a row */
-	uint32_t path_kinds;    /* kinds that the path in the walk directly behind this struct was seen to raise */
-	uint64_t owed[FP_KIND_COUNT]; /* estimated exceptions that are not credited yet */
-	double per_ns[FP_KIND_COUNT]; /* rate in the last window */
-	uint64_t random;
-	uint64_t code_page; /* a page of code that was read: it is mapped */
+	uint64_t due_ns[FP_KIND_COUNT], legacy_due_ns;
 };
 
 /* Number of calls of cpprof_start and cpprof_stop (fp/threads.c). */
@@ -101,10 +82,7 @@ void fp_show(const struct fp_thread *fp, struct fp_words *words);
 /* Changes the words to the hidden view, and saves what the program has in them. fp_show is the reverse. */
 void fp_hide(struct fp_thread *fp, struct fp_words *words);
 
-/* Makes the next instruction of interrupted code a step by the trap flag. */
-void fp_step(struct fp_thread *fp, ucontext_t *context);
-
-/* Keeps the present step, if there is one, for when the trap flag appears again. A window ends. */
+/* Keeps the present step, if there is one, for when the trap flag appears again. */
 void fp_suspend(struct fp_thread *fp);
 
 /* Show the present thread's words around a call that reads them. fp_show_here returns NULL if they are shown
@@ -117,23 +95,11 @@ void fp_hide_here(struct fp_thread *fp, bool sets_masks);
 void fp_count(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context);
 void fp_count_here(uint32_t kinds, uint64_t function);
 
-/* --- frequent kinds (fp/frequent.c) --- */
+/* --- the limit (fp/limit.c) --- */
 
-/* Returns whether the agent steps this trap by the trap flag, which measures the duration of a signal. */
-bool fp_frequent_measures(struct fp_thread *fp);
-
-/* Called after a step that raised `kinds`: counts them at `context`. Returns true if the step continues with the
- * instruction at `next_pc`. */
-bool fp_frequent_stepped(struct runtime_thread *thread, uint32_t kinds, const ucontext_t *context, uint64_t next_pc);
-/* Called at a tick, with hidden words. */
-void fp_frequent_tick(struct runtime_thread *thread, ucontext_t *context);
-
-/* Returns to exact counting. */
-void fp_frequent_reset(struct fp_thread *fp);
-/* The same, without estimates to credit. */
-void fp_frequent_forget(struct fp_thread *fp);
-/* Called when nothing traps any more: credits the masked time since the last window, and what is still owed, to the
- * kept path. The words must be shown. */
-void fp_frequent_end(struct runtime_thread *thread);
+/* Called after a step that raised these counted kinds. Returns those of them that are counted. */
+uint32_t fp_limit(struct runtime_thread *thread, uint32_t kinds);
+/* Begins anew: all kinds are counted. */
+void fp_limit_reset(struct fp_thread *fp);
 
 #endif

@@ -18,7 +18,7 @@ static void begin_here(struct fp_thread *fp)
 	bool is_handler = fp->on && !fp_are_hidden(fp, &words);
 	if (fp->on)
 		fp_show(fp, &words);
-	fp_frequent_reset(fp);
+	fp_limit_reset(fp);
 	if (!is_handler) {
 		fp_hide(fp, &words);
 		fp_words_set_here(&words);
@@ -32,17 +32,14 @@ static void end_here(struct runtime_thread *thread)
 	struct fp_words words = fp_words_here();
 	fp_show(fp, &words);
 	fp_words_set_here(&words);
-	if (fp->on)
-		fp_frequent_end(thread);
 	fp->on = false;
 }
 
 static struct fp_thread *new_fp(const struct runtime_thread *thread)
 {
 	struct fp_words words = fp_words_here();
-	size_t bytes = sizeof(struct fp_thread) + runtime_walk_bytes;
-	long memory =
-		machine_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long memory = machine_syscall(SYS_mmap, 0, sizeof(struct fp_thread), PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory < 0)
 		return NULL;
 	struct fp_thread *fp = (struct fp_thread *)memory; // NOLINT(performance-no-int-to-ptr)
@@ -60,8 +57,6 @@ void fp_start(struct runtime_thread *thread)
 {
 	if (!thread->fp)
 		thread->fp = new_fp(thread);
-	else
-		fp_frequent_forget(thread->fp); /* forked: the estimates are the parent's */
 	struct fp_thread *fp = thread->fp;
 	if (!fp)
 		return;
@@ -80,7 +75,7 @@ void fp_stop(struct runtime_thread *thread)
 	end_here(thread);
 	thread->fp = NULL;
 	fp_execute_free(fp->area);
-	machine_syscall(SYS_munmap, (long)fp, (long)(sizeof(*fp) + runtime_walk_bytes), 0, 0, 0, 0);
+	machine_syscall(SYS_munmap, (long)fp, sizeof(*fp), 0, 0, 0, 0);
 }
 
 /* Runs in the thread that ends the program. Other threads lose at most what they have raised since their last tick. */

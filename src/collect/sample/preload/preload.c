@@ -260,14 +260,12 @@ static void preload_stop(struct backend *backend)
 	}
 }
 
-/* Frequent floating point exceptions are sampled. */
 static struct backend_counts preload_counts(const struct backend *backend, size_t request)
 {
 	const struct resource_row *row = backend->resources[request].row;
 	return (struct backend_counts){ .total = preload_gticks_of(row, backend->sums.totals[request]),
 					.lost = backend->sums.lost[request],
-					.estimated = backend->sums.estimated[request],
-					.estimated_squares = backend->sums.estimated_squares[request] };
+					.is_bound = backend->sums.bounded >> request & 1 };
 }
 
 /* --- findings --- */
@@ -338,8 +336,8 @@ static void add_interference(const struct backend *backend, struct profile *prof
 		  "calls of a library that was opened with RTLD_DEEPBIND or by dlmopen are missing" },
 		{ CHANNEL_FINDING_SANDBOX, FINDING_SANDBOXED,
 		  "the program forbids itself system calls (seccomp) that the measurement needs" },
-		{ CHANNEL_FINDING_ESTIMATED, FINDING_FP_SAMPLED,
-		  "frequent floating point exceptions were sampled: their totals are right within a factor of 2" },
+		{ CHANNEL_FINDING_FREQUENT, FINDING_FP_FREQUENT,
+		  "frequent floating point exceptions were not counted further: there are more than the totals" },
 		{ CHANNEL_FINDING_WINDOWS, FINDING_PARTS_MEASURED,
 		  "the program chose which parts of its time were measured" },
 	};

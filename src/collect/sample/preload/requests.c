@@ -53,7 +53,7 @@ enum { SHORTEST_TICK_NS = 50000 };
 
 uint64_t preload_tick_ns(const struct backend_request *request)
 {
-	/* Where exceptions are too frequent to be counted one by one, each tick counts some of them. */
+	/* Instructions of the program may mask the exceptions: each tick unmasks them again. */
 	static const uint64_t fp_tick_ns = 1000000;
 	uint64_t tick_ns = 0;
 	for (size_t i = 0; i < request->resource_count; i++) {

@@ -422,9 +422,8 @@ static void add_thread(struct preload_sums *sums, const struct preload_thread *t
 	for (size_t i = 0; i < SAMPLE_REQUESTS; i++) {
 		sums->totals[i] += shared->clocks[i].total;
 		sums->lost[i] += shared->lost[i];
-		sums->estimated[i] += shared->estimated[i];
-		sums->estimated_squares[i] += shared->estimated_squares[i];
 	}
+	sums->bounded |= shared->bounded;
 	sums->lost_events += shared->lost_events;
 	preload_unobserved_add_seen(&sums->unobserved, &shared->moved);
 	sums->broken_rings += thread->ring.is_broken;

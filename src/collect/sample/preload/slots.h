@@ -63,8 +63,8 @@ struct preload_thread {
 
 /* The sums of threads that have ended, and the problems that occurred. */
 struct preload_sums {
-	uint64_t totals[SAMPLE_REQUESTS], lost[SAMPLE_REQUESTS], estimated[SAMPLE_REQUESTS];
-	double estimated_squares[SAMPLE_REQUESTS];
+	uint64_t totals[SAMPLE_REQUESTS], lost[SAMPLE_REQUESTS];
+	uint32_t bounded; /* bit n: the total of request n is a lower bound */
 	uint64_t lost_events;
 	uint64_t broken_rings;
 	uint64_t unwatched; /* threads for which there was no slot */
