@@ -35,7 +35,7 @@
 
 enum {
 	CHANNEL_MAGIC = 0x6c6e6863, /* "chnl" */
-	CHANNEL_VERSION = 11,       /* of this header, code_table.h and interval_clock.h */
+	CHANNEL_VERSION = 12,       /* of this header, code_table.h and interval_clock.h */
 	CHANNEL_PROCESSES = 1024,
 	CHANNEL_THREADS = 2048,
 	CHANNEL_RING_BYTES = 256 * 1024, /* a power of two */
@@ -85,7 +85,7 @@ struct channel_thread {
 	uint32_t state; /* enum channel_slot_state; (m): FREE */
 	uint32_t pid, tid;
 	uint32_t process;  /* index of its process's slot */
-	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_ns; /* the kernel's clock, as all times here: collect/shared/time_offset.h */
 
 	/* The ring: number of bytes ever written and ever read; positions are modulo its size. A record is a struct
 	 * sample_record and the data behind it, a multiple of 8 bytes, and may wrap around the end. */
@@ -96,9 +96,9 @@ struct channel_thread {
 	 * (`used`, `mark`), and the total of all. */
 	struct interval_clock clocks[SAMPLE_REQUESTS] __attribute__((aligned(64)));
 	uint64_t lost[SAMPLE_REQUESTS]; /* samples for which the ring had no room */
-	uint64_t waits_since_ns; /* CLOCK_MONOTONIC, start of the present wait; 0: no wait, or ticks interrupt it */
-	uint64_t lost_events;    /* records other than samples for which the ring had no room */
-	uint32_t bounded;        /* bit n: request n was not counted to the end, so its total is a lower bound */
+	uint64_t waits_since_ns;        /* start of the present wait; 0: no wait, or ticks interrupt it */
+	uint64_t lost_events;           /* records other than samples for which the ring had no room */
+	uint32_t bounded;               /* bit n: request n was not counted to the end, so its total is a lower bound */
 	struct channel_moved moved;
 };
 
@@ -180,7 +180,7 @@ struct channel_experiment {
 	uint32_t frames;    /* (m) of the path; 0: no experiment */
 	uint32_t percent;   /* (m) 0 to 100 */
 	uint32_t program;   /* (m) the program whose code has the path: channel_process.program */
-	uint64_t until_ns;  /* (m) CLOCK_MONOTONIC: no pauses after that, because the monitor has ended */
+	uint64_t until_ns;  /* (m) no pauses after that, because the monitor has ended */
 	/* The pauses that each thread owes since the turn began, in ns, below the number of the turn. Runtimes raise it. */
 	uint64_t delays;
 	struct channel_range {

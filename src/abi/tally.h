@@ -24,7 +24,7 @@
  * process begins chunks of its own. The runtime completes an object before it links it: a reader may read at any
  * time, and checks everything that it reads.
  *
- * Times are CLOCK_MONOTONIC in ns, or time stamps where noted: tally_process has pairs of both.
+ * Times are of the kernel's clock (collect/shared/time_offset.h) in ns, or time stamps where noted: tally_process has pairs of both.
  */
 #ifndef ABI_TALLY_H
 #define ABI_TALLY_H
@@ -179,7 +179,7 @@ struct tally_process {
 	uint32_t threads;                /* thread numbers given out so far; atomic */
 	uint64_t start_ns, end_ns;       /* end_ns 0: it was killed, or still runs */
 	uint64_t start_ticks, end_ticks; /* time stamps of these; end_ticks is renewed now and then, see seen_ns */
-	uint64_t seen_ns;                /* CLOCK_MONOTONIC at end_ticks */
+	uint64_t seen_ns;                /* the kernel's clock at end_ticks */
 	/* Losses: reports state each of them. Atomic. */
 	uint64_t threads_refused;   /* threads that could not be counted: no memory, or no room in the file */
 	uint64_t threads_stopped;   /* ... that counted until memory, disk space or room in the file ran out */

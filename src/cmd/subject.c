@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "cmd/message.h"
 #include "collect/sample/backends.h"
+#include "collect/sample/namespaces.h"
 #include "resources/resources.h"
 
 static const double NS_PER_S = 1e9;
@@ -96,7 +97,7 @@ static int take_processes(const struct invocation *invocation, struct record_opt
 /* Comes after all checks of the command line, because it searches the running processes. */
 static int take_names(const struct invocation *invocation, struct record_options *options, struct error *error)
 {
-	int result = 0;
+	int result = option_given(invocation, SUBJECT_COMM) ? namespaces_check(error) : 0;
 	for (size_t i = 0; i < invocation->use_count && result == 0; i++)
 		if (invocation->uses[i].option->id == SUBJECT_COMM)
 			result = take_comm(invocation->uses[i].value, options->processes, error);

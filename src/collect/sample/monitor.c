@@ -16,6 +16,7 @@
 #include "collect/sample/destination.h"
 #include "collect/sample/kernel_symbols.h"
 #include "collect/sample/label_use.h"
+#include "collect/sample/namespaces.h"
 #include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "collect/sample/stacks/command_code.h"
@@ -166,7 +167,9 @@ static int prepare(struct run *run, struct error *error)
 {
 	const struct record_options *options = run->options;
 	const struct destination *destination = options->destination;
-	int result = plan_make(&run->plan, options, error);
+	int result = namespaces_check(error);
+	if (result == 0)
+		result = plan_make(&run->plan, options, error);
 	if (result < 0)
 		return result;
 	if (options->command) {

@@ -17,7 +17,7 @@ static uint64_t delays_now(void)
 
 static bool is_over(void)
 {
-	return runtime_now_ns(CLOCK_MONOTONIC) >= __atomic_load_n(&experiment()->until_ns, __ATOMIC_RELAXED);
+	return runtime_stamp_ns() >= __atomic_load_n(&experiment()->until_ns, __ATOMIC_RELAXED);
 }
 
 /* Follows a new turn, in which no thread has paid anything yet. */

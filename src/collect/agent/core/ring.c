@@ -84,7 +84,7 @@ void runtime_write_event(struct runtime_thread *thread, enum channel_event event
 	if (text_bytes)
 		memcpy(copy, text, text_bytes);
 	const struct sample_record record = {
-		.time_ns = runtime_now_ns(CLOCK_MONOTONIC),
+		.time_ns = runtime_stamp_ns(),
 		.pid = runtime.pid,
 		.tid = thread->tid,
 		.kind = CHANNEL_EVENT,
@@ -98,7 +98,7 @@ void runtime_write_event(struct runtime_thread *thread, enum channel_event event
 	const struct timespec wait = { .tv_nsec = NS_PER_MS };
 	size_t padded = (text_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	while (!runtime_ring_write(thread, &record, sizeof(record), copy, padded)) {
-		uint64_t waited = runtime_now_ns(CLOCK_MONOTONIC) - record.time_ns;
+		uint64_t waited = runtime_stamp_ns() - record.time_ns;
 		if (waited > (uint64_t)LONGEST_MS * NS_PER_MS || runtime.channel->is_over) {
 			thread->shared->lost_events++;
 			return;

@@ -232,6 +232,8 @@ void runtime_cloned(const struct sample_record *creator)
 {
 	int64_t parent_pid = runtime.pid;
 	machine_calls = 0; /* those of threads that the child does not have */
+	if (runtime.channel || hooks.header)
+		runtime_find_time_offset();
 	hooks_forked();
 	if (!runtime.channel)
 		return;
@@ -276,6 +278,7 @@ static void init_process(void)
 static void connect(void)
 {
 	init_process();
+	runtime_find_time_offset();
 	if (!take_process(0)) {
 		runtime.channel = NULL;
 		return;

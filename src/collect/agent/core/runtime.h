@@ -42,6 +42,7 @@ struct runtime {
 	bool kernel_copies;                  /* process_vm_readv is permitted */
 	bool is_stopped;                     /* counting stays off: a filter of all threads forbids it */
 	bool has_experiments;                /* threads pause for virtual speed-ups: causal/causal.h */
+	int64_t time_offset_ns;              /* of CLOCK_MONOTONIC, in a time namespace: collect/shared/time_offset.h */
 };
 extern struct runtime runtime;
 
@@ -300,6 +301,21 @@ static inline uint64_t runtime_now_ns(clockid_t clock)
 	struct timespec time;
 	clock_gettime(clock, &time);
 	return (uint64_t)time.tv_sec * 1000000000ULL + (uint64_t)time.tv_nsec;
+}
+
+/* Finds the offset of the process's time namespace, before its first stamp: a process enters another one when it is forked
+ * or executes a program. Where a filter forbids to read it, the parent's remains. Async-signal-safe. */
+void runtime_find_time_offset(void);
+
+/* Return the kernel's own clock, for times that the recorder reads: now, and at a time of CLOCK_MONOTONIC. */
+static inline uint64_t runtime_stamp_of(uint64_t monotonic_ns)
+{
+	return monotonic_ns - (uint64_t)runtime.time_offset_ns;
+}
+
+static inline uint64_t runtime_stamp_ns(void)
+{
+	return runtime_stamp_of(runtime_now_ns(CLOCK_MONOTONIC));
 }
 
 /* Returns from - what, or 0 if `what` is larger: clocks are read one after the other. */

@@ -273,7 +273,7 @@ static struct sample_record new_record(const struct runtime_thread *thread, uint
 				       uint64_t amount)
 {
 	return (struct sample_record){
-		.time_ns = runtime_now_ns(CLOCK_MONOTONIC),
+		.time_ns = runtime_stamp_ns(),
 		.pid = runtime.pid,
 		.tid = thread->tid,
 		.request = (uint8_t)request,

@@ -123,7 +123,7 @@ static void fill_slot(struct runtime_thread *thread)
 	shared->pid = runtime.pid;
 	shared->tid = thread->tid;
 	shared->process = runtime.process_number;
-	shared->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	shared->start_ns = runtime_stamp_ns();
 	shared->head = __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE);
 	memset(shared->clocks, 0, sizeof(shared->clocks));
 	memset(shared->lost, 0, sizeof(shared->lost));
@@ -217,7 +217,7 @@ static void write_creator(struct runtime_thread *thread, const struct sample_rec
 		return;
 	struct sample_record record = *creator;
 	record.about = thread->tid;
-	record.time_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	record.time_ns = runtime_stamp_ns();
 	if (!runtime_ring_write(thread, &record, sizeof(record), creator + 1, record.frames * sizeof(uint64_t)))
 		thread->shared->lost_events++;
 }

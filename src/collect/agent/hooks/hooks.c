@@ -171,7 +171,7 @@ static bool begin_tables(struct hook_thread *thread)
 	shared->chunk.used = sizeof(*shared);
 	shared->tid = thread->owner.tid;
 	shared->creator_process = UINT32_MAX;
-	shared->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	shared->start_ns = runtime_stamp_ns();
 	machine_syscall(SYS_prctl, PR_GET_NAME, (long)shared->name, 0, 0, 0, 0);
 	tally_chunk_finish(&shared->chunk, TALLY_THREAD);
 	thread->shared = shared;
@@ -305,7 +305,7 @@ void hooks_thread_end(void)
 		return;
 	hooks.measurement->flush(thread);
 	machine_syscall(SYS_prctl, PR_GET_NAME, (long)thread->shared->name, 0, 0, 0, 0);
-	thread->shared->end_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	thread->shared->end_ns = runtime_stamp_ns();
 	tally_see_time(hooks.process);
 	__atomic_store_n(&thread->owner.has_ended, 1, __ATOMIC_RELEASE);
 }
@@ -424,7 +424,7 @@ void hooks_finish(void)
 		hooks.measurement->flush(hook_thread);
 	if (runtime.alone && runtime_thread)
 		tick_count_rest(runtime_thread);
-	see_end(runtime_now_ns(CLOCK_MONOTONIC));
+	see_end(runtime_stamp_ns());
 	errno = error;
 }
 

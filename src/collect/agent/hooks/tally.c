@@ -159,8 +159,10 @@ static struct tally_header *map_header(long fd)
 	struct tally_header *header = map_file(fd, 0, TALLY_HEADER_BYTES);
 	if (header && memcmp(header->magic, TALLY_MAGIC, sizeof(header->magic)) == 0 &&
 	    header->version == TALLY_VERSION && header->measurement < TALLY_MEASUREMENTS &&
-	    header->request_count <= TALLY_REQUESTS && !header->is_over)
+	    header->request_count <= TALLY_REQUESTS && !header->is_over) {
+		runtime_find_time_offset();
 		return header;
+	}
 	if (header)
 		machine_syscall(SYS_munmap, (long)header, TALLY_HEADER_BYTES, 0, 0, 0, 0);
 	return NULL;
@@ -187,7 +189,7 @@ static void fill_header(struct tally_header *header, enum tally_measurement meas
 	header->measurement = measurement;
 	header->used = TALLY_HEADER_BYTES;
 	header->limit = limit;
-	header->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	header->start_ns = runtime_stamp_ns();
 	header->start_unix_ns = (int64_t)runtime_now_ns(CLOCK_REALTIME);
 	if (measurement != TALLY_COUNTS) {
 		header->tick_ns = tick_ns;
@@ -281,6 +283,7 @@ static struct tally_header *map_new(long fd, enum tally_measurement measurement,
 {
 	long result = reserve(fd, 0, TALLY_HEADER_BYTES);
 	struct tally_header *header = result == 0 ? map_file(fd, 0, TALLY_HEADER_BYTES) : NULL;
+	runtime_find_time_offset();
 	if (header)
 		fill_header(header, measurement);
 	else

@@ -339,7 +339,7 @@ void tally_see_time(struct tally_process *process)
 {
 	if (__atomic_exchange_n(&is_seeing, 1, __ATOMIC_ACQUIRE))
 		return;
-	process->seen_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	process->seen_ns = runtime_stamp_ns();
 	process->end_ticks = machine_time_stamp();
 	__atomic_store_n(&is_seeing, 0, __ATOMIC_RELEASE);
 }
@@ -365,7 +365,7 @@ struct tally_process *tally_process_new(const struct tally_process *before)
 	is_adding = is_seeing = 0; /* set by a thread that does not exist after a fork */
 	process->pid = system_pid();
 	process->parent = before ? before->chunk.process : UINT32_MAX;
-	process->start_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	process->start_ns = runtime_stamp_ns();
 	process->start_ticks = machine_time_stamp();
 	tally_see_time(process);
 	process->chunk.used = sizeof(*process);

@@ -33,7 +33,7 @@ static uint64_t ns_of(uint64_t ticks)
 {
 	const struct tally_process *process = hooks.process;
 	enum { PARTS = 1024 };
-	uint64_t ns = runtime_now_ns(CLOCK_MONOTONIC) - process->start_ns;
+	uint64_t ns = runtime_stamp_ns() - process->start_ns;
 	uint64_t all = machine_time_stamp() - process->start_ticks;
 	return ticks / PARTS * (ns * PARTS / (all / PARTS + 1)) / PARTS;
 }

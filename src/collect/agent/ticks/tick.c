@@ -238,7 +238,7 @@ void tick_wait_begins(struct runtime_thread *thread, uint64_t function)
 	note_wait(thread, now);
 	thread->wait_cpu_ns = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	thread->wait_ns = now;
-	__atomic_store_n(&thread->shared->waits_since_ns, now, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->shared->waits_since_ns, runtime_stamp_of(now), __ATOMIC_RELEASE);
 }
 
 void tick_wait_forget(struct runtime_thread *thread)
