@@ -159,6 +159,7 @@ struct backend_progress {
 struct backend_counts {
 	uint64_t total; /* all gticks that were counted; 0: unknown */
 	uint64_t lost;  /* samples for which there was no room; UINT64_MAX: unknown for a single request */
+	uint64_t taken; /* samples that the kernel took, if the backend delivers only some of them; else 0 */
 	bool is_bound;  /* the total is a lower bound: not all was counted */
 	bool is_whole;  /* the total has all use of the target: the kernel's account of its processes adds nothing */
 };
@@ -214,6 +215,9 @@ struct backend_vtable {
 	 * backend that observes no event late may deliver up to the present time. The sink may call
 	 * load_code. Returns whether there is a later event that should be delivered soon. Required. */
 	bool (*drain)(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink);
+
+	/* Returns whether events fill the rings so fast that each drain should follow the clock closely. NULL: they do not. */
+	bool (*is_urgent)(const struct backend *backend);
 
 	/* Returns whether a program has requested that everything drained be written to disk, and waits
 	 * for it; when that is done, `flushed` is called. Either both members are set, or both are NULL:

@@ -123,10 +123,18 @@ static void add_costly(struct run *run)
 	 * process waited. */
 	static const double ns_min = 0.05 * NS_PER_S;
 	double ns = cpu_time(run);
-	double per_second = ns >= ns_min ? (double)run->recorder.samples * NS_PER_S / ns : 0;
-	if (run->recorder.samples >= SAMPLES_MIN && per_second > MOST_PER_SECOND)
+	if (ns < ns_min)
+		return;
+	uint64_t samples = run->recorder.samples, taken = 0;
+	for (size_t i = 0; i < run->plan.request.resource_count; i++)
+		taken += run->plan.vtable->counts(run->backend, i).taken;
+	uint64_t all = taken > samples ? taken : samples;
+	double per_second = (double)all * NS_PER_S / ns;
+	if (all >= SAMPLES_MIN && per_second > MOST_PER_SECOND)
 		finding_add(run->recorder.profile, FINDING_SAMPLES_COSTLY, (uint64_t)per_second,
-			    "# samples a second slow the program: longer intervals cost less");
+			    taken > samples ? "# samples a second slow the program: %s takes one of each event"
+					    : "# samples a second slow the program: longer intervals cost less",
+			    run->plan.vtable->name);
 }
 
 /* --- losses --- */

@@ -23,7 +23,7 @@ enum {
 	WAIT_NS = 100 * NS_PER_MS,
 	/* While stacks do not fit into samples, the monitor must read the target's memory before that
 	 * changes; it hurries more after it found that the memory had changed. Each mode lasts until there
-	 * was no such sample for HURRY_LASTS_NS. */
+	 * was no such sample for HURRY_LASTS_NS. It also hurries while each event of a resource is in the rings. */
 	HURRY_NS = NS_PER_MS,
 	RUSH_NS = NS_PER_MS / 5,
 	HURRY_SETTLE_NS = NS_PER_MS / 20,
@@ -194,9 +194,10 @@ int run_watch(struct run *run, struct error *error)
 		causal_director_starts(director, start);
 	uint64_t rush_until = 0, owed = 0;
 	bool more = false; /* the backend has an event that should be delivered soon */
+	bool urgent = vtable->is_urgent && vtable->is_urgent(run->backend);
 	while (!run->done) {
 		uint64_t now = clock_now_ns(CLOCK_MONOTONIC), began = now, cpu = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
-		bool hurry = now < hurry_until;
+		bool hurry = urgent || now < hurry_until;
 		uint64_t wait = now < rush_until || more ? RUSH_NS : hurry ? HURRY_NS : WAIT_NS;
 		uint64_t until = next_flush < end ? next_flush : end;
 		if (director && next_experiment < until)

@@ -40,15 +40,37 @@ bool perf_events_are_accepted(struct perf_event_attr *attr, pid_t tid, int cpu)
 	return fd >= 0;
 }
 
+/* Sets the attributes of an event that needs no privilege and counts nothing. */
+static void dummy_attributes(struct perf_event_attr *attr)
+{
+	perf_events_attributes(attr, 0, false);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->exclude_kernel = 1;
+}
+
+bool perf_events_leave_children(void)
+{
+	struct perf_event_attr attr;
+	dummy_attributes(&attr);
+	attr.inherit_thread = 1;
+	return perf_events_are_accepted(&attr, 0, -1);
+}
+
+bool perf_events_count_lost(void)
+{
+	struct perf_event_attr attr;
+	dummy_attributes(&attr);
+	attr.read_format = PERF_FORMAT_LOST;
+	return perf_events_are_accepted(&attr, 0, -1);
+}
+
 int perf_events_make_ring(struct ring *ring, pid_t tid, int cpu, size_t data_bytes, uint32_t wake_bytes,
 			  struct error *error)
 {
 	struct perf_event_attr attr;
-	perf_events_attributes(&attr, 0, false);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
+	dummy_attributes(&attr);
 	attr.inherit = 0;
-	attr.exclude_kernel = 1; /* this needs no privilege */
 	attr.wakeup_watermark = wake_bytes;
 	*ring = (struct ring){ .fd = -1 };
 	int fd = perf_events_open(&attr, tid, cpu);

@@ -42,6 +42,10 @@ int perf_events_open(struct perf_event_attr *attr, pid_t tid, int cpu);
 
 /* Returns whether this kernel supports everything that `attr` requests: tries it. */
 bool perf_events_are_accepted(struct perf_event_attr *attr, pid_t tid, int cpu);
+/* Return whether this kernel can leave out the processes that a thread starts (5.13), and counts the lost samples of each event
+ * (6.0). */
+bool perf_events_leave_children(void);
+bool perf_events_count_lost(void);
 
 /* Opens the ring of a CPU, to which events on that CPU can write. It belongs to an event that counts nothing, so that it
  * outlives every watched thread: of our own process (tid 0), or of all (PERF_EVENTS_EVERYTHING). The latter needs the

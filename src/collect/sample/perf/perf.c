@@ -3,6 +3,7 @@
  *
  *   (1) Every watched thread has, on each CPU, one event or a period pair (perf/period_pair.h) for
  *       each resource. Everything that the thread starts inherits them.
+ *       Of counted events the kernel takes each, and one of each interval is drawn (perf/draws.h).
  *   (2) Each CPU has one ring for samples. Maps, forks, names and exits have other rings
  *       (side_events.h), so that a burst of samples cannot displace what is needed to interpret them.
  *   (3) Where tracepoints are permitted, each thread has one more event on each CPU, at the start
@@ -25,6 +26,7 @@
 #include "collect/sample/cpus.h"
 #include "collect/sample/inside.h"
 #include "collect/sample/perf/access.h"
+#include "collect/sample/perf/draws.h"
 #include "collect/sample/perf/events.h"
 #include "collect/sample/perf/period_pair.h"
 #include "collect/sample/perf/record.h"
@@ -37,14 +39,14 @@
 enum {
 	SAMPLE_RING_BYTES = 8 * 1024 * 1024,
 	/* With -a, programs are met for the first time while others are sampled: unwind rows of a compiler take some hundred
-	 * milliseconds, in which the rings fill. */
+	 * milliseconds, in which the rings fill. Where events are drawn, each event is in a ring. */
 	MACHINE_RING_BYTES = 64 * 1024 * 1024,
 	SAMPLE_RING_MIN_BYTES = 64 * 1024,
 	SAMPLE_RING_AMPLE_BYTES = 256 * 1024, /* smaller ones are reported */
 	/* Bytes of stack that are copied: nearly 64 KB for time (a record has at most 64 KB in all), and
 	 * 16 KB for counted events, which come in bursts. That is the whole stack of most programs
-	 * (sqlite3's shell has 18 KB at most). The kernel copies only what exists. The rest is read from
-	 * the target (stack.h). */
+	 * (sqlite3's shell has 18 KB at most). Where events are drawn, more of them must fit into a ring: 8 KB.
+	 * The kernel copies only what exists. The rest is read from the target (stack.h). */
 	TIME_STACK_BYTES = 63 * 1024,
 	COUNT_STACK_BYTES = 16 * 1024,
 	STACK_BYTES_MIN = 8 * 1024,
@@ -67,7 +69,8 @@ struct backend {
 	struct cpus cpus;
 	struct ring *rings; /* of samples, one for each CPU */
 	size_t sample_ring_bytes;
-	double chance;     /* 0 to 1: determines the periods of this run (perf/period_pair.h) */
+	double chance; /* 0 to 1: determines the periods of this run (perf/period_pair.h) */
+	struct perf_draws draws;
 	bool reports_lost; /* the kernel counts lost samples per event (6.0) */
 	bool reports_creations;
 	struct new_task new_task; /* the tracepoint that reports creations */
@@ -88,7 +91,7 @@ static uint32_t tag_of(size_t request, unsigned event)
 static uint32_t stack_bytes(const struct backend *backend, const struct resource_request *resource)
 {
 	bool is_time = resource->row->is_time;
-	size_t wanted = is_time ? TIME_STACK_BYTES : COUNT_STACK_BYTES;
+	size_t wanted = is_time ? TIME_STACK_BYTES : perf_draws_from(resource) ? STACK_BYTES_MIN : COUNT_STACK_BYTES;
 	size_t samples = is_time ? RING_HOLDS_NS / resource->interval : 0;
 	size_t fits = backend->sample_ring_bytes / (samples > RING_SAMPLES_MIN ? samples : RING_SAMPLES_MIN);
 	if (fits < STACK_BYTES_MIN && backend->sample_ring_bytes >= STACK_BYTES_MIN * RING_SAMPLES_MIN)
@@ -186,26 +189,9 @@ static int perf_probe(const struct resource_request *request, bool *user_mode_on
 /* Returns 0, or an error if the kernel cannot leave out the processes that a thread starts (before 5.13). */
 static int check_children(const struct backend_request *request, struct error *error)
 {
-	struct perf_event_attr attr;
-	perf_events_attributes(&attr, 0, false);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.exclude_kernel = 1;
-	attr.inherit_thread = 1;
-	if (!request->no_children || perf_events_are_accepted(&attr, 0, -1))
+	if (!request->no_children || perf_events_leave_children())
 		return 0;
 	return error_set(error, ERROR_UNSUPPORTED, "--no-children with the perf backend needs Linux 5.13 or later");
-}
-
-static bool kernel_counts_lost(void)
-{
-	struct perf_event_attr attr;
-	perf_events_attributes(&attr, 0, false);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.exclude_kernel = 1;
-	attr.read_format = PERF_FORMAT_LOST;
-	return perf_events_are_accepted(&attr, 0, -1);
 }
 
 /* Returns how many bytes of samples wake the monitor. */
@@ -242,7 +228,8 @@ static int make_rings(struct backend *backend, struct error *error)
 		return result;
 	size_t side_rings = backend->request.data_maps ? 2 : 1;
 	size_t side_bytes;
-	size_t wanted = backend->request.everything ? MACHINE_RING_BYTES : SAMPLE_RING_BYTES;
+	size_t wanted = backend->request.everything || perf_draws_any(&backend->request) ? MACHINE_RING_BYTES
+											 : SAMPLE_RING_BYTES;
 	perf_access_ring_sizes(backend->cpus.count, SIDE_EVENTS_RING_BYTES * side_rings, wanted, SAMPLE_RING_MIN_BYTES,
 			       &side_bytes, &backend->sample_ring_bytes);
 	side_bytes /= side_rings;
@@ -287,12 +274,13 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 		perf_close(backend);
 		return NULL;
 	}
-	backend->reports_lost = kernel_counts_lost();
+	backend->reports_lost = perf_events_count_lost();
 	backend->reports_creations = request->creations && new_task_find(&backend->new_task);
 	uint32_t random = 0;
 	/* Without a random number, this run has the same periods as all others without one. */
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
 		backend->chance = (double)random / UINT32_MAX;
+	perf_draws_init(&backend->draws, &backend->request);
 	return backend;
 }
 
@@ -320,8 +308,8 @@ static int attach_cpu(struct backend *backend, pid_t tid, size_t cpu, bool on_ex
 	for (size_t i = 0; i < backend->request.resource_count; i++) {
 		const struct resource_request *resource = &backend->resources[i];
 		uint64_t periods[PERIODS_MAX];
-		unsigned count =
-			period_pair_plan(resource->interval, resource->row->is_hardware, backend->chance, periods);
+		uint64_t interval = perf_draws_from(resource) ? 1 : resource->interval;
+		unsigned count = period_pair_plan(interval, resource->row->is_hardware, backend->chance, periods);
 		for (unsigned event = 0; event < count; event++) {
 			sample_attributes(backend, resource, periods[event], tid, on_exec, &attr);
 			int result = add_event(backend, &attr, tid, cpu, tag_of(i, event), error);
@@ -404,18 +392,22 @@ static void deliver_sample(struct backend *backend, const struct perf_event_head
 		deliver_creation(backend, &sample, &origin, sink);
 	} else if (tag != HASH_MAP_NONE) {
 		sample.request = tag / PERIODS_MAX;
-		sample.hits = 1;
+		sample.hits = perf_draws_next(&backend->draws, &backend->request, sample.request);
 		sample.has_touched = counter_is_fault(backend->resources[sample.request].counter);
-		sink->sample(sink->context, &sample);
+		if (sample.hits > 0)
+			sink->sample(sink->context, &sample);
 	}
 }
 
 static void deliver_from(struct backend *backend, struct ring *ring, const struct backend_sink *sink)
 {
 	const struct perf_event_header *record = ring_peek(ring);
+	/* A lost event that would have been drawn from is a part of a sample: perf_counts has them. */
+	bool is_counted =
+		record->type == PERF_RECORD_LOST && backend->reports_lost && perf_draws_any(&backend->request);
 	if (record->type == PERF_RECORD_SAMPLE)
 		deliver_sample(backend, record, sink);
-	else
+	else if (!is_counted)
 		perf_record_deliver(record, perf_record_time(record), sink, true);
 	ring_next(ring);
 	/* Released at once: a burst may need the room. */
@@ -447,6 +439,11 @@ static bool perf_drain(struct backend *backend, uint64_t until_ns, const struct 
 	return false; /* waiting samples contain their stacks */
 }
 
+static bool perf_is_urgent(const struct backend *backend)
+{
+	return perf_draws_any(&backend->request);
+}
+
 static struct backend_counts perf_counts(const struct backend *backend, size_t request)
 {
 	struct backend_counts counts = { .lost = backend->reports_lost ? 0 : UINT64_MAX };
@@ -460,6 +457,10 @@ static struct backend_counts perf_counts(const struct backend *backend, size_t r
 		if (backend->reports_lost)
 			counts.lost += values[1];
 	}
+	if (perf_draws_from(&backend->resources[request]))
+		counts.taken = counts.total;
+	if (backend->reports_lost)
+		counts.lost = perf_draws_lost(&backend->resources[request], counts.lost);
 	/* The CPU clock counts time in all modes, whichever are sampled; for a whole CPU it also counts
 	 * idle time. Such a count is no total. */
 	if (backend->resources[request].row->is_time &&
@@ -490,6 +491,7 @@ const struct backend_vtable backend_perf = {
 	.start = perf_start,
 	.descriptors = perf_descriptors,
 	.drain = perf_drain,
+	.is_urgent = perf_is_urgent,
 	.stop = perf_stop,
 	.counts = perf_counts,
 	.add_findings = perf_add_findings,

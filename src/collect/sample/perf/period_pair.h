@@ -1,6 +1,6 @@
 /*
- * Jitter without randomness in the kernel. perf can only repeat one period, and a program that repeats in
- * step with it would always be sampled at the same position. So a resource is sampled by a period pair:
+ * Jitter of clocks without randomness in the kernel. perf can only repeat one period, and a program that repeats in
+ * step with it would always be sampled at the same position. So time is sampled by a period pair:
  * two events whose periods differ, by a share that is drawn for each run, and whose rates add up to the
  * requested one:
  *
@@ -24,8 +24,8 @@
 
 enum { PERIODS_MAX = 2 };
 
-/* Writes the periods, in gticks, and returns their number. It is 1 if the interval is 1 (every gtick is a
- * sample), or if `single` is set, because each event would occupy a hardware counter; otherwise 2.
+/* Writes the periods, in gticks, and returns their number. It is 1 if the interval is below 64 gticks, or if
+ * `single` is set, because each event would occupy a hardware counter; otherwise 2.
  * `chance` is a random number from 0 to 1. */
 unsigned period_pair_plan(uint64_t interval, bool single, double chance, uint64_t periods[PERIODS_MAX]);
 
