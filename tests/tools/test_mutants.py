@@ -28,6 +28,10 @@ def mutants():
 	("#define N 5\nenum { M = 6 };", ["6->"]),
 	("struct node *p; p->count++; p->count += 2;", ["++->", "+=->", "2->"]),
 	("ratio = 0.5;", []),
+	("x = calloc(n + 1, sizeof(*x)); y = f(1);", ["+->", "1->"]),
+	("return a < b ? -1 : a > b;", ["<->", ">->"]),
+	("return a < b ? -1 : 1;", ["<->"]),
+	("return a < b ? 5 : 1;", ["<->", "5->", "1->"]),
 ])
 def test_changes(mutants, line, changes):
 	found = mutants.mutants_of("a.c", line + "\n")
@@ -38,6 +42,12 @@ def test_changes(mutants, line, changes):
 @pytest.mark.parametrize("number, changed", [("0", "1"), ("9u", "10u"), ("0xff", "0x100"), ("010", "9"), ("1.5", None)])
 def test_numbers(mutants, number, changed):
 	assert mutants.changed_number(number) == changed
+
+
+def test_changed_lines(mutants, monkeypatch):
+	diff = "@@ -3 +3,2 @@ int f(void)\n-a\n+b\n+c\n@@ -9,2 +10,0 @@\n-d\n-e\n@@ -20 +19 @@\n-f\n+g\n"
+	monkeypatch.setattr(mutants.subprocess, "run", lambda *_, **__: type("Result", (), {"stdout": diff}))
+	assert mutants.lines_changed("HEAD", "src/a.c") == {3, 4, 19}
 
 
 def test_accepted(mutants):
