@@ -292,12 +292,12 @@ int file_place_check(const struct file_place *place, bool *exists, struct stat *
 	return 0;
 }
 
-/* Gives a new file, which only its owner may read, the mode of our file that it replaces, or `mode`. */
+/* Gives a new file, which only its owner may read so far, its mode: `mode`, or that of our file that it replaces, if others may read it. */
 static void set_mode(int fd, const struct stat *old, mode_t mode)
 {
 	mode_t mask = umask(0);
 	umask(mask);
-	bool keeps = old && file_place_is_ours(old->st_uid);
+	bool keeps = old && file_place_is_ours(old->st_uid) && (mode & (S_IRWXG | S_IRWXO));
 	if (fchmod(fd, keeps ? old->st_mode & 0777 : mode & ~mask) < 0)
 		return; /* a file system without modes */
 }

@@ -52,8 +52,8 @@ int file_place_create_temporary(const struct file_place *place, int flags, char 
  *   a device, a FIFO          it is opened as it is, unless it is a disk or a FIFO of another user; *temporary is NULL
  *   /dev/stdout, /dev/fd/3    the same; they have no place
  *
- * `mode`: that of a new file, for the umask to limit: 0600 where its contents concern its owner alone, or 0666. A file of ours that is
- * replaced gives its mode to the new one. Returns a descriptor or a negative error, with `error` set; the caller releases the place, also
+ * `mode`: that of the new file, for the umask to limit: 0600 where its contents concern its owner alone, or 0666. With 0666, a file of ours that
+ * is replaced gives its mode to the new one. Returns a descriptor or a negative error, with `error` set; the caller releases the place, also
  * after an error.
  */
 int file_place_open(struct file_place *place, const char *path, mode_t mode, char **temporary, struct error *error);

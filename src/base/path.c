@@ -157,7 +157,7 @@ static bool all_may(const struct stat *status, mode_t bit, const struct path_use
 	bool may = !users->has_others || own != 0 || (status->st_mode & bit);
 	for (size_t i = 0; i < users->count && may; i++) {
 		uid_t user = users->ids[i];
-		/* What we may is decided when the file is opened. */
+		/* The kernel decides what we may, when the file is opened. */
 		if (user != 0 && user != own)
 			may = status->st_mode & (user == status->st_uid ? bit << OWNER_SHIFT : bit);
 	}

@@ -81,3 +81,11 @@ def filled_store(request, tmp_path_factory, profiles):
 	for path in profiles.glob("*.data"):
 		done("store", "add", "--store", one, "--service", path.stem, path.name, directory=profiles)
 	return one
+
+
+@pytest.fixture
+def open_path():
+	"""A folder that every user can enter, for profiles whose users are not known: root then reads only the programs and sources in such folders."""
+	with tempfile.TemporaryDirectory(prefix="cpprof-test-", dir="/tmp") as name:
+		Path(name).chmod(0o755)
+		yield Path(name)

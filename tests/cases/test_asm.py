@@ -173,15 +173,15 @@ def test_one_module_without_code_does_not_hide_the_others(native, tmp_path):
 	assert re.search(r"^a part is missing: it was generated at run time", text, re.MULTILINE)
 
 
-def test_a_stripped_program_is_disassembled_by_its_unwind_information(native, tmp_path):
+def test_a_stripped_program_is_disassembled_by_its_unwind_information(native, open_path):
 	expected = native.instructions("caller")
-	stripped = tmp_path / "stripped"
+	stripped = open_path / "stripped"
 	subprocess.run(["strip", "-o", stripped, native.path], check=True)
-	path = profile_of(tmp_path / "p.data", Code(stripped), [([(expected[3][0], ["caller"])], 5)])
+	path = profile_of(open_path / "p.data", Code(stripped), [([(expected[3][0], ["caller"])], 5)])
 	assert [int(entry["address"], 16) for entry in entries(path, "caller")] == [start for start, _, _ in expected]
 
 
-def test_damaged_files_do_no_harm(native, tmp_path):
+def test_damaged_files_do_no_harm(native, open_path):
 	"""Whatever a file has become, the result is instructions or a reason."""
 	rng = random.Random(1)
 	good = open(native.path, "rb").read()
@@ -192,11 +192,11 @@ def test_damaged_files_do_no_harm(native, tmp_path):
 			damaged[rng.randrange(len(damaged) if rng.random() < 0.5 else 4096)] = rng.randrange(256)
 		if rng.random() < 0.3:
 			del damaged[rng.randrange(len(damaged)):]
-		path = tmp_path / "damaged"
+		path = open_path / "damaged"
 		path.write_bytes(damaged)
 		broken = Code(native.path)
 		broken.path = path
-		result = run("report", "--asm", "caller", "--format", "json", profile_of(tmp_path / "p.data", broken, [([(at, ["caller"])], 5)]))
+		result = run("report", "--asm", "caller", "--format", "json", profile_of(open_path / "p.data", broken, [([(at, ["caller"])], 5)]))
 		if result.returncode == 0:
 			valid_json(result.stdout)
 		else:

@@ -109,7 +109,7 @@ def test_fifo_of_another_user(public):
 
 @pytest.mark.skipif(not is_root, reason="only root can make the link of another user")
 def test_exported_text(tmp_path, public):
-	"""Reports in files follow the same rule for links, and keep the usual mode."""
+	"""Exports follow the same rules for links and modes."""
 	profile = tmp_path / "out.data"
 	assert run_cpprof("record", "--backend", "preload", "-o", profile, "--", build("forms.c"), "5").returncode == 0
 	(public / "out").symlink_to(tmp_path / "victim")
@@ -117,4 +117,4 @@ def test_exported_text(tmp_path, public):
 	result = run_cpprof("export", "--format", "folded", "-o", public / "out", profile)
 	assert result.returncode == 1 and "symbolic link of another user" in result.stderr, result.stderr
 	result = run_cpprof("export", "--format", "folded", "-o", public / "new", profile, umask=0o022)
-	assert result.returncode == 0 and stat.S_IMODE((public / "new").stat().st_mode) == 0o644, result.stderr
+	assert result.returncode == 0 and stat.S_IMODE((public / "new").stat().st_mode) == 0o600, result.stderr
