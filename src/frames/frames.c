@@ -13,6 +13,7 @@
 #include "frames/provider.h"
 #include "profile/findings.h"
 #include "profile/module_name.h"
+#include "profile/nameless.h"
 
 static const struct frames_provider *const providers[] = { &native_provider, &jit_provider, &kernel_provider };
 enum { PROVIDER_COUNT = sizeof(providers) / sizeof(providers[0]) };
@@ -118,14 +119,26 @@ static int name_by_addresses(struct frames_naming *naming, enum frame_kind kind,
 	return status;
 }
 
-static void report_failure(struct profile *profile, const struct frames_failure *failure, size_t count)
+/* Reports that a module could not be read: as a finding, and as the remedy for its functions without names. */
+static int add_failure(struct profile *profile, uint32_t module, size_t count, const struct frames_failure *failure)
 {
-	if (failure->cause->is_interruption)
+	struct buffer text;
+	if (failure->cause->is_interruption) {
 		finding_add(profile, FINDING_NAMING_INTERRUPTED, count,
 			    "naming was interrupted: {# address has|# addresses have} no name");
-	else
-		finding_add(profile, FINDING_FILE_UNREADABLE, count, "%s (%s)", failure->detail.message,
-			    failure->cause->remedy);
+		return profile->findings_error;
+	}
+	buffer_init(&text);
+	buffer_printf(&text, "%s (%s)", failure->detail.message, failure->cause->remedy);
+	buffer_append_byte(&text, 0);
+	int status = buffer_error(&text) ? ERROR_MEMORY : 0;
+	if (status == 0) {
+		const struct nameless_source source = { .failure = (const char *)text.bytes };
+		finding_add(profile, FINDING_FILE_UNREADABLE, count, "%s", source.failure);
+		status = nameless_note_remedy(profile, profile_string(profile, profile->modules[module].path), &source);
+	}
+	buffer_release(&text);
+	return status < 0 ? status : profile->findings_error;
 }
 
 static int name_module(struct frames_naming *naming, struct naming_jail *jail, uint32_t module,
@@ -138,8 +151,7 @@ static int name_module(struct frames_naming *naming, struct naming_jail *jail, u
 	int status = naming_jail_name(jail, provider, module, locations, count, &failure);
 	if (status < 0 || !failure.cause)
 		return status;
-	report_failure(naming->profile, &failure, count);
-	status = naming->profile->findings_error;
+	status = add_failure(naming->profile, module, count, &failure);
 	return status < 0 ? status : name_by_addresses(naming, provider->kind, module, locations, count);
 }
 

@@ -16,21 +16,23 @@
 
 enum { MODULES_MOST = 3 };
 
-/* Whether the file at the module's path is the one that was recorded: in a container, the path is that of another file. Sets *is_haskell
- * for a file of GHC that was not stripped. */
-static bool is_here(const struct profile *profile, const struct profile_module *module, bool *is_haskell)
+/* Whether the file at the module's path is the one that was recorded: in a container, the path is that of another file. Sets is_haskell
+ * for a file of GHC that was not stripped, and is_go for one of Go that has no symbols: its linker writes no build-id. */
+static bool is_here(const struct profile *profile, const struct profile_module *module, struct nameless_source *source)
 {
 	const uint8_t *id;
 	const char *path = profile_string(profile, module->path);
 	int fd = file_users_open_once(profile, path);
 	struct elf_file *file = fd >= 0 ? elf_file_open(fd, path, NULL) : NULL;
 	size_t bytes = file ? elf_file_build_id(file, &id) : 0;
-	bool is_same = bytes > 0 && bytes == module->build_id_bytes && memcmp(id, module->build_id, bytes) == 0;
-	*is_haskell = is_same && elf_file_section(file, ".symtab").bytes && unwind_is_haskell(file);
+	bool is_like = file && bytes == module->build_id_bytes && (!bytes || memcmp(id, module->build_id, bytes) == 0);
+	bool has_symbols = is_like && elf_file_section(file, ".symtab").bytes;
+	source->is_haskell = bytes > 0 && has_symbols && unwind_is_haskell(file);
+	source->is_go = is_like && !has_symbols && elf_file_section(file, ".note.go.buildid").bytes;
 	elf_file_free(file);
 	if (fd >= 0)
 		close(fd);
-	return is_same;
+	return is_like && (bytes > 0 || source->is_go);
 }
 
 /* Notes the remedy for a module, if the databases of this system can have one. */
@@ -38,14 +40,13 @@ static int note_remedy(struct profile *profile, const struct profile_module *mod
 {
 	const char *path = profile_string(profile, module->path);
 	struct debug_package package;
-	bool is_haskell;
-	if (!is_here(profile, module, &is_haskell))
+	struct nameless_source source = { .package = NULL };
+	if (!is_here(profile, module, &source))
 		return 0;
 	debug_package_find("", path, &package);
-	const struct nameless_source source = { .package = package.name[0] ? package.name : NULL,
-						.server = download_has_servers() ? NULL : package.server,
-						.is_own = package.is_searched && !package.name[0],
-						.is_haskell = is_haskell };
+	source.package = package.name[0] ? package.name : NULL;
+	source.server = download_has_servers() ? NULL : package.server;
+	source.is_own = package.is_searched && !package.name[0];
 	return nameless_note_remedy(profile, path, &source);
 }
 

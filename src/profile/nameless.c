@@ -104,7 +104,11 @@ static bool is_of_system(const char *path)
 
 void nameless_append_source(const char *path, const struct nameless_source *source, struct buffer *text)
 {
-	if (source && source->is_haskell)
+	if (source && source->failure)
+		buffer_append_string(text, source->failure);
+	else if (source && source->is_go)
+		buffer_append_string(text, "build it without -ldflags=-s, by which Go leaves its symbols out");
+	else if (source && source->is_haskell)
 		buffer_append_string(text, "GHC gives local functions none; its own profiling (ghc -prof) attributes "
 					   "costs by source");
 	else if (source ? source->is_own : !is_of_system(path))
@@ -125,9 +129,24 @@ void nameless_append_source(const char *path, const struct nameless_source *sour
 		buffer_append_string(text, "install its debug symbols");
 }
 
+/* Returns the remedy that was noted for a path, or NULL. */
+static const char *noted(const struct profile *profile, const char *path)
+{
+	size_t length = strlen(path);
+	for (size_t i = 0; i < profile->note_count; i++) {
+		const char *value = profile_string(profile, profile->notes[i].value);
+		if (strcmp(profile_string(profile, profile->notes[i].key), PROFILE_NOTE_REMEDY) == 0 &&
+		    strncmp(value, path, length) == 0 && value[length] == '\t')
+			return value + length + 1;
+	}
+	return NULL;
+}
+
 int nameless_note_remedy(struct profile *profile, const char *path, const struct nameless_source *source)
 {
 	struct buffer text;
+	if (noted(profile, path))
+		return 0;
 	buffer_init(&text);
 	buffer_printf(&text, "%s\t", path);
 	nameless_append_source(path, source, &text);
@@ -140,16 +159,11 @@ int nameless_note_remedy(struct profile *profile, const char *path, const struct
 
 void nameless_append_remedy(const struct profile *profile, const char *path, struct buffer *text)
 {
-	size_t length = strlen(path);
-	for (size_t i = 0; i < profile->note_count; i++) {
-		const char *value = profile_string(profile, profile->notes[i].value);
-		if (strcmp(profile_string(profile, profile->notes[i].key), PROFILE_NOTE_REMEDY) == 0 &&
-		    strncmp(value, path, length) == 0 && value[length] == '\t') {
-			buffer_append_string(text, value + length + 1);
-			return;
-		}
-	}
-	nameless_append_source(path, NULL, text);
+	const char *remedy = noted(profile, path);
+	if (remedy)
+		buffer_append_string(text, remedy);
+	else
+		nameless_append_source(path, NULL, text);
 }
 
 void nameless_forget_remedies(struct profile *profile)

@@ -33,9 +33,11 @@ struct nameless_source {
 	const char *server;  /* a debuginfod server that may have them; NULL: none */
 	bool is_own;         /* the file belongs to no package of the system */
 	bool is_haskell;     /* GHC compiled it, and it has its symbols */
+	bool is_go;          /* Go's linker wrote it without symbols */
+	const char *failure; /* why the file could not be read, and what helps; NULL: it could */
 };
 
-/* Stores the remedy for a module as a note. Returns 0 or a negative error. */
+/* Stores the remedy for a module as a note, unless there is one. Returns 0 or a negative error. */
 int nameless_note_remedy(struct profile *profile, const char *path, const struct nameless_source *source);
 /* Removes all such notes. */
 void nameless_forget_remedies(struct profile *profile);

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -208,6 +209,17 @@ def test_signal_before_the_first_hook(plain, tmp_path):
 	assert_refused(result, 128 + signal.SIGSEGV, "nothing was counted: signal 11 (Segmentation fault) ended 'sh'\n")
 	result = count(tmp_path, "--instrumented", "sh", "-c", "kill -INT $$") # as in a shell, where ^C is no news
 	assert_refused(result, 1, "nothing was counted: 'sh' has no code")
+
+
+def test_program_that_was_replaced(program, plain, tmp_path):
+	"""Debug information of the new file would not help: it is another one."""
+	shutil.copy(program, tmp_path / "it")
+	shutil.copy(plain, tmp_path / "new")
+	result = count(tmp_path, "--instrumented", "sh", "-c", "./it; mv new it")
+	assert result.returncode == 0, result.stderr
+	wanted = f"{tmp_path}/it was replaced since it was recorded (its build-id differs) (record again)"
+	assert findings_of(tmp_path / "cpprof.data", "names-missing") == [f"100 % of calls in it, without names of functions: {wanted}"]
+	assert findings_of(tmp_path / "cpprof.data", "file-unreadable") == [wanted]
 
 
 def test_signal_after_hooks(program, tmp_path):

@@ -64,6 +64,19 @@ def test_a_program_without_symbols(tmp_path, stripped):
 	assert "remedy" not in run_cpprof("info", recorded.path).stdout.partition("findings")[0]
 
 
+@pytest.mark.skipif(not shutil.which("go"), reason="go is not installed")
+def test_a_stripped_program_of_go(tmp_path):
+	"""Go's compiler has no -g, and its linker writes no build-id."""
+	(tmp_path / "work.go").write_text("package main\n\nimport \"os\"\n\nfunc main() {\n\tfor i := 0; i < 200; i++ {\n\t\t"
+		"os.Getwd()\n\t\tos.ReadFile(\"/proc/self/stat\")\n\t}\n}\n")
+	subprocess.run(["go", "build", "-ldflags=-s", "-o", "work", "work.go"], cwd=tmp_path, check=True,
+		env={**os.environ, "HOME": str(tmp_path), "GO111MODULE": "off"})
+	recorded = record(tmp_path, [tmp_path / "work"], "-r", "page-faults/1", env=environment(tmp_path))
+	texts = [finding["text"] for finding in findings_of(recorded.path) if finding["code"] == "names-missing"]
+	assert any(text.endswith("in work, without names of functions: build it without -ldflags=-s, by which Go leaves its symbols out")
+		for text in texts), texts
+
+
 def test_a_program_with_symbols(tmp_path):
 	recorded = record_counted("preload", tmp_path, [forms(), "1"])
 	assert "names-missing" not in [finding["code"] for finding in findings_of(recorded.path)]

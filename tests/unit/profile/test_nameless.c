@@ -231,12 +231,21 @@ static void remedies(void **state)
 		const char *wanted;
 	} rows[] = {
 		{ "/usr/lib/a",
-		  { "a-dbgsym", "https://s", false, false },
+		  { "a-dbgsym", "https://s", false, false, false, NULL },
 		  "install a-dbgsym, or set DEBUGINFOD_URLS=https://s" },
-		{ "/usr/lib/b", { "b-dbgsym", NULL, false, false }, "install b-dbgsym" },
-		{ "/usr/lib/c", { NULL, "https://s", false, false }, "set DEBUGINFOD_URLS=https://s" },
-		{ "/usr/lib/d", { NULL, NULL, false, false }, "install its debug symbols" },
-		{ "/usr/lib/e", { NULL, "https://s", true, false }, "compile it with -g, and do not strip it" },
+		{ "/usr/lib/b", { "b-dbgsym", NULL, false, false, false, NULL }, "install b-dbgsym" },
+		{ "/usr/lib/c", { NULL, "https://s", false, false, false, NULL }, "set DEBUGINFOD_URLS=https://s" },
+		{ "/usr/lib/d", { NULL, NULL, false, false, false, NULL }, "install its debug symbols" },
+		{ "/usr/lib/e",
+		  { NULL, "https://s", true, false, false, NULL },
+		  "compile it with -g, and do not strip it" },
+		{ "/home/me/go",
+		  { .is_own = true, .is_go = true },
+		  "build it without -ldflags=-s, by which Go leaves its symbols out" },
+		{ "/home/me/f",
+		  { .is_own = true, .failure = "/home/me/f was replaced (record again)" },
+		  "/home/me/f was replaced (record again)" },
+		{ "/home/me/f", { .is_own = true }, "/home/me/f was replaced (record again)" }, /* the first remains */
 	};
 	struct profile *profile = profile_new();
 	static const char own[] = "compile it with -g, and do not strip it";
