@@ -230,7 +230,7 @@ def test_search_paths_of_callers(tmp_path, watched):
 
 @pytest.mark.parametrize("way, is_seen", [("", True), ("base", True), ("deep", False), ("apart", False)])
 def test_libraries_that_call_past_us(way, is_seen, tmp_path):
-	"""A library in a namespace of its own, or with RTLD_DEEPBIND, does not call the agent's definitions: a finding says that calls are missing,
+	"""A library in a namespace of its own, or with RTLD_DEEPBIND, does not call the agent's definitions: a finding reports it,
 	where calls are counted."""
 	finding = "calls of a library that was opened with RTLD_DEEPBIND or by dlmopen are missing"
 	command = [build("opens_apart.c"), way, build("allocating_plugin.c", "-fno-builtin", linkage="shared")]
