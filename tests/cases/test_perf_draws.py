@@ -40,7 +40,7 @@ def test_one_event_of_each_interval(tmp_path, interval):
 @needs_whole_perf
 @pytest.mark.measured("events are lost where the recorder is late")
 def test_errors_hold(tmp_path):
-	"""Of 200 intervals of shares, at most 13 % do not contain the true one: with 95 %, more have a probability of 1e-6."""
+	"""At most 13 % of 200 intervals of shares do not contain the true one: with 95 %, more have a probability of 1e-6."""
 	missed = 0
 	for run in range(20):
 		(tmp_path / str(run)).mkdir()

@@ -98,7 +98,7 @@ def allowed(recorded, threads=1):
 
 
 def test_frequent_kinds_are_counted_up_to_the_limit(tmp_path):
-	"""Of a million exceptions, each counted one is on its path: 700 of each thousand in one function and 300 in the other."""
+	"""Each counted one of a million exceptions is on its path: 700 of each thousand in one function and 300 in the other."""
 	recorded = record_frequent(tmp_path, "split")
 	paths = recorded.paths("fp-divzero")
 	total = hits(paths)

@@ -3,7 +3,7 @@
  *
  *   (1) Every watched thread has, on each CPU, one event or a period pair (perf/period_pair.h) for
  *       each resource. Everything that the thread starts inherits them.
- *       Of counted events the kernel takes each, and one of each interval is drawn (perf/draws.h).
+ *       The kernel takes each counted event, and the backend draws one of each interval (perf/draws.h).
  *   (2) Each CPU has one ring for samples. Maps, forks, names and exits have other rings
  *       (side_events.h), so that a burst of samples cannot displace what is needed to interpret them.
  *   (3) Where tracepoints are permitted, each thread has one more event on each CPU, at the start
