@@ -498,7 +498,7 @@ def test_every_view_shows_something(chromium, pages):
 
 
 def test_source_text_is_embedded_or_not(chromium, profiles, tmp_path):
-	written = run("html", "whole.data", "-o", tmp_path / "with.html", directory=profiles)
+	written = run("html", "--source", "whole.data", "-o", tmp_path / "with.html", directory=profiles)
 	files, ending = re.search(r"with the text of (\d+) source file(s?) ", written.stderr).groups()
 	assert written.returncode == 0 and (files == "1") == (ending == "")
 	result = run("html", "--no-source", "whole.data", "-o", tmp_path / "without.html", directory=profiles)

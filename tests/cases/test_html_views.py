@@ -56,7 +56,7 @@ def made(profiles, tmp_path_factory):
 	def make(name):
 		if name not in pages:
 			pages[name] = folder / f"{name}.html"
-			done("html", "-o", pages[name], f"{name}.data", directory=profiles)
+			done("html", "--source", "-o", pages[name], f"{name}.data", directory=profiles)
 		return pages[name]
 	return make
 
@@ -349,19 +349,19 @@ def hostile_profile(folder, name, weights):
 	return f"{name}.data"
 
 
-def test_hostile_texts_in_every_view(chromium, tmp_path):
+def test_hostile_texts_in_every_view(chromium, open_path):
 	"""Names, file names and source lines with markup, escapes and characters that change the direction of text do nothing in any view. They are
 	shown in a safe form, and none is wider than its table's own area."""
-	files = [hostile_profile(tmp_path, name, [weight] * len(HOSTILE)) for name, weight in (("a", 10), ("b", 50))]
-	done("html", "-o", "page.html", *files, directory=tmp_path)
-	chromium.open(tmp_path / "page.html")
+	files = [hostile_profile(open_path, name, [weight] * len(HOSTILE)) for name, weight in (("a", 10), ("b", 50))]
+	done("html", "--source", "-o", "page.html", *files, directory=open_path)
+	chromium.open(open_path / "page.html")
 	views = [tab.get_attribute("data-view") for tab in chromium.all(".tabs button")]
 	assert {"compare", "flame", "functions", "sandwich", "tree", "source", "lines", "whatif", "findings"} <= set(views)
 	seen = {}
 	for view in views:
 		for name in HOSTILE if view in ("source", "sandwich", "whatif") else ["main"]:
 			path = f"main;{name}" if ";" not in name else "main" # a path has no way to write such a name
-			chromium.open(tmp_path / "page.html", view=view, side="b", root=quote(name, safe=""), path=quote(path, safe=""))
+			chromium.open(open_path / "page.html", view=view, side="b", root=quote(name, safe=""), path=quote(path, safe=""))
 			text = seen[view, name] = chromium.driver.execute_script("return document.body.innerText")
 			assert not chromium.all(".failure"), (view, text[:300])
 			assert chromium.driver.title.endswith("cpprof") and not chromium.all("main img, main script, main b"), view
