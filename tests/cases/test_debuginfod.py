@@ -11,6 +11,7 @@ import urllib.request
 import pytest
 from debuginfod_support import Server, Stripped, build_id_of, environment
 from record_support import CPPROF, SECONDS_ALLOWED, Recorded, build, hits, needs_perf, record, run_cpprof
+from user_support import NOBODY, open_folder
 
 pytestmark = needs_perf
 
@@ -228,14 +229,11 @@ def test_root_uses_no_cache_of_others(tmp_path, stripped, server):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be under sudo")
 def test_under_sudo_the_cache_is_the_callers(tmp_path, stripped, server):
-	cache = tmp_path / "cache"
-	cache.mkdir()
-	os.chown(cache, 65534, 65534)
-	for folder in [tmp_path, *[parent for parent in tmp_path.parents if parent.stat().st_mode & 0o7777 == 0o700]]:
-		folder.chmod(0o755)
-	recorded = record_with(tmp_path, stripped, server, SUDO_UID="65534", SUDO_GID="65534")
-	assert has_names(recorded.path), recorded.err
-	assert {path.stat().st_uid for path in cache.rglob("*")} == {65534}
+	with open_folder() as folder:
+		cache = folder / "own"
+		recorded = record_with(tmp_path, stripped, server, SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY), DEBUGINFOD_CACHE_PATH=str(cache))
+		assert has_names(recorded.path), recorded.err
+		assert {path.stat().st_uid for path in cache.rglob("*")} == {NOBODY}
 
 
 # --- waiting ---

@@ -14,7 +14,8 @@ LEVELS = ["-O0", "-O1", "-O2", "-O3"]
 MEASUREMENTS = ["paths", "arcs", "paths-timed", "blocks", "trace"]
 IS_FULL = os.environ.get("CPPROF_HOOKS_MATRIX") == "full"
 
-NOT_PROGRAMS = ["lambdas", "lives", "none", "short_threads", "steps", "thread_paths"]
+# Without what both count alike: hooks of a resolver of IFUNC count nothing.
+NOT_PROGRAMS = ["lambdas", "lives", "none", "resolvers", "short_threads", "steps", "thread_paths"]
 PROGRAMS = sorted({path.name.split(".")[0] for path in FOLDER.glob("*.c*")} - set(NOT_PROGRAMS))
 # Programs in GNU C, which clang does not compile.
 GCC_ALONE = ["nested_functions"]

@@ -1,4 +1,5 @@
 """Recorders that lack a capability, descriptors or time: each recording ends, and is right or is refused with its reason."""
+import contextlib
 import lzma
 import os
 import re
@@ -11,7 +12,7 @@ import pytest
 from record_support import BACKENDS, COUNTED, CPPROF, SECONDS_ALLOWED, Recorded, build_counted, events_of, hits, record, run_cpprof, show
 from user_support import only_root
 
-# Of one round of forms.c: each path that ends in this function has so many events.
+# {a function: the events of one round of forms.c below it}
 EVENTS = {"address_information": 40, "db_update_record": 11, "db_read_record": 61}
 
 
@@ -73,17 +74,17 @@ def findings(path, code):
     return [finding for finding in Recorded(subprocess.CompletedProcess([], 0), path).info()["findings"] if finding["code"] == code]
 
 
-def child_that_names(recorder):
-    """Stops the process in which a recorder names addresses. Returns its number, or None if the recorder ended before."""
+def stop_naming(recorder):
+    """Stops the process in which a recorder names addresses. Returns false if the recorder ended before."""
     limit = time.monotonic() + SECONDS_ALLOWED
     assert any(line.startswith("share ") for line in recorder.stdout), "the program did nothing"
     while recorder.poll() is None and time.monotonic() < limit:
-        children = [int(child) for child in Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()]
-        named = [child for child in children if Path(f"/proc/{child}/comm").read_text() == "cpprof\n"]
-        if named:
-            os.kill(named[0], signal.SIGSTOP)
-            return named[0]
-    return None
+        with contextlib.suppress(OSError):  # a child that has just ended
+            for child in Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split():
+                if Path(f"/proc/{child}/comm").read_text() == "cpprof\n":
+                    os.kill(int(child), signal.SIGSTOP)
+                    return True
+    return False
 
 
 def test_interrupted_naming(tmp_path):
@@ -93,10 +94,12 @@ def test_interrupted_naming(tmp_path):
     for _ in range(20):  # the first of them, unless this process gets no time
         with subprocess.Popen([CPPROF, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as recorder:
-            if child_that_names(recorder):
+            if stop_naming(recorder):
                 recorder.send_signal(signal.SIGINT)
                 _, err = recorder.communicate(timeout=SECONDS_ALLOWED)
                 break
+    else:
+        pytest.fail("the recorder named the addresses before this process saw it")
     assert recorder.returncode == 0, err
     [finding] = findings(path, "naming-interrupted")
     assert finding["text"] in err and finding["count"] > 0, err

@@ -150,7 +150,7 @@ static int await(struct conversation *talk, uint32_t kind, struct wire_message *
 		int status = wire_poll(jail->socket, &jail->inbox, message);
 		if (status < 0)
 			return status;
-		jail->is_interrupted |= talk->is_ready && interruption_came(&jail->interruption);
+		jail->is_interrupted |= interruption_came(&jail->interruption);
 		if (jail->is_interrupted || is_over_time(talk))
 			return ERROR_LIMIT;
 		if (status == 0) {
@@ -199,6 +199,10 @@ static int await_ready(struct jail *jail)
 	int32_t number = EPROTO;
 	char step[96] = "confining a process";
 	int status = await(&talk, WIRE_READY, &message);
+	if (jail->is_interrupted) {
+		end_child(jail);
+		return ERROR_LIMIT;
+	}
 	if (status < 0)
 		return be_impossible(jail, step, status == ERROR_LIMIT ? ETIMEDOUT : EPROTO);
 	if (message.size >= sizeof(number))

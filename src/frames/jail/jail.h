@@ -84,7 +84,8 @@ struct jail {
 void jail_init(struct jail *jail, const struct frames_limits *limits, void *context);
 void jail_release(struct jail *jail);
 
-/* Makes a child if there is none. Returns 0, or ERROR_UNSUPPORTED: there can be none, and `obstacle` has the reason. */
+/* Makes a child if there is none. Returns 0, ERROR_UNSUPPORTED: there can be none, and `obstacle` has the reason; or ERROR_LIMIT if
+ * `is_interrupted`. */
 int jail_prepare(struct jail *jail);
 
 /* Runs a task in the child, which jail_prepare has made. Returns what the task returned, with its answer, which is

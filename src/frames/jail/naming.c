@@ -268,6 +268,8 @@ int naming_jail_name(struct naming_jail *jail, const struct frames_provider *pro
 		status = name_here(jail, &request, &file, failure); /* fails, with the provider's reason */
 	else if (prepare(jail) == 0)
 		status = name_in_jail(jail, &request, file.fd, path, failure);
+	else if (jail->jail.is_interrupted)
+		status = fail(failure, JAIL_INTERRUPTED);
 	else if (file.fd < 0 || jail_trusts(file.fd))
 		status = name_here(jail, &request, &file, failure);
 	else {

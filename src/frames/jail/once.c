@@ -48,6 +48,8 @@ int jail_run_on(const struct jail_task *task, int fd, const char *path, const st
 	jail.download = &download;
 	if (jail_prepare(&jail) == 0)
 		status = run_inside(&jail, &all, answer, error);
+	else if (jail.is_interrupted)
+		status = error_set(error, ERROR_LIMIT, "%s '%s' was interrupted", task->doing, path);
 	else if (jail_trusts(fd))
 		status = run_here(&all, answer, error);
 	else
