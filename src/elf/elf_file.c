@@ -509,3 +509,9 @@ size_t elf_file_build_id(struct elf_file *file, const uint8_t **id)
 	struct elf_bytes section = elf_file_section(file, ".note.gnu.build-id");
 	return section.bytes ? build_id_in(section.bytes, section.size, 4, id) : 0;
 }
+
+bool elf_file_has_build_id(struct elf_file *file, const uint8_t *id, size_t bytes)
+{
+	const uint8_t *own;
+	return elf_file_build_id(file, &own) == bytes && (bytes == 0 || memcmp(own, id, bytes) == 0);
+}

@@ -47,6 +47,8 @@ struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address, uint64_t
 
 /* Returns the size of the build-id in bytes, or 0 if the file has none; *id is valid until elf_file_free. */
 size_t elf_file_build_id(struct elf_file *file, const uint8_t **id);
+/* Returns whether the file has this build-id; without bytes, whether it has none. */
+bool elf_file_has_build_id(struct elf_file *file, const uint8_t *id, size_t bytes);
 uint64_t elf_file_entry(const struct elf_file *file);
 
 /* Converts a file offset to an ELF virtual address, by the PT_LOAD segments. A mapping (start, file offset) thus

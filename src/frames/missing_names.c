@@ -20,14 +20,12 @@ enum { MODULES_MOST = 3 };
  * for a file of GHC that was not stripped, and is_go for one of Go that has no symbols: its linker writes no build-id. */
 static bool is_here(const struct profile *profile, const struct profile_module *module, struct nameless_source *source)
 {
-	const uint8_t *id;
 	const char *path = profile_string(profile, module->path);
 	int fd = file_users_open_once(profile, path);
 	struct elf_file *file = fd >= 0 ? elf_file_open(fd, path, NULL) : NULL;
-	size_t bytes = file ? elf_file_build_id(file, &id) : 0;
-	bool is_like = file && bytes == module->build_id_bytes && (!bytes || memcmp(id, module->build_id, bytes) == 0);
+	bool is_like = file && elf_file_has_build_id(file, module->build_id, module->build_id_bytes);
 	bool has_symbols = is_like && elf_file_section(file, ".symtab").bytes;
-	source->is_haskell = bytes > 0 && has_symbols && unwind_is_haskell(file);
+	source->is_haskell = module->build_id_bytes > 0 && has_symbols && unwind_is_haskell(file);
 	source->is_go = is_like && !has_symbols && elf_file_section(file, ".note.go.buildid").bytes;
 	elf_file_free(file);
 	if (fd >= 0)

@@ -48,10 +48,9 @@ static bool is_nameless(const struct profile *profile, size_t location)
 
 static bool has_build_id(int fd, const struct profile_module *module)
 {
-	const uint8_t *id;
 	struct elf_file *file = elf_file_open(fd, "", NULL);
-	size_t bytes = file ? elf_file_build_id(file, &id) : 0;
-	bool is_same = bytes > 0 && bytes == module->build_id_bytes && memcmp(id, module->build_id, bytes) == 0;
+	bool is_same = file && module->build_id_bytes > 0 &&
+		       elf_file_has_build_id(file, module->build_id, module->build_id_bytes);
 	elf_file_free(file);
 	return is_same;
 }

@@ -90,14 +90,13 @@ static int add_notes(struct reading *reading, const struct elf_bytes *section)
 static int read_module(struct reading *reading, uint32_t module, const struct frames_options *options)
 {
 	const struct profile *profile = reading->profile;
-	const char *path = profile_string(profile, profile->modules[module].path);
+	const struct profile_module *wanted = &profile->modules[module];
+	const char *path = profile_string(profile, wanted->path);
 	int fd = options->open_module ? options->open_module(options->context, module, NULL)
 				      : file_users_open(&reading->files, profile, path);
 	int result = fd < 0 && !options->open_module && errno == ENOMEM ? ERROR_MEMORY : 0;
 	struct elf_file *file = fd < 0 ? NULL : elf_file_open(fd, path, NULL);
-	const uint8_t *id;
-	if (file && elf_file_build_id(file, &id) == profile->modules[module].build_id_bytes &&
-	    memcmp(id, profile->modules[module].build_id, profile->modules[module].build_id_bytes) == 0) {
+	if (file && elf_file_has_build_id(file, wanted->build_id, wanted->build_id_bytes)) {
 		const struct elf_bytes section = elf_file_section(file, reading->kind->section);
 		result = section.bytes ? add_notes(reading, &section) : 0;
 	}

@@ -74,6 +74,8 @@ static void finds_parts(void **state)
 	assert_false(elf_file_address_of_offset(file, bytes.size, &address));
 	const uint8_t *id;
 	assert_int_equal(elf_file_build_id(file, &id), 0);
+	assert_true(elf_file_has_build_id(file, NULL, 0));
+	assert_false(elf_file_has_build_id(file, (const uint8_t *)"x", 1));
 	elf_file_free(file);
 	buffer_release(&bytes);
 }
@@ -273,6 +275,13 @@ static void reads_real_files(void **state)
 	elf_file_free(file);
 	file = open_path("/lib/" ARCH_MULTIARCH "/libc.so.6");
 	assert_int_equal(elf_file_build_id(file, &id), 20);
+	uint8_t copy[20];
+	memcpy(copy, id, sizeof(copy));
+	assert_true(elf_file_has_build_id(file, copy, sizeof(copy)));
+	assert_false(elf_file_has_build_id(file, copy, sizeof(copy) - 1));
+	assert_false(elf_file_has_build_id(file, NULL, 0));
+	copy[19] ^= 1;
+	assert_false(elf_file_has_build_id(file, copy, sizeof(copy)));
 	elf_file_free(file);
 }
 

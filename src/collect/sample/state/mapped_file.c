@@ -57,13 +57,6 @@ static bool is_same_inode(int fd, const struct mapped_file *mapped)
 	return same;
 }
 
-static bool is_same_build(struct elf_file *elf, const struct mapped_file *mapped)
-{
-	const uint8_t *id;
-	size_t size = elf ? elf_file_build_id(elf, &id) : 0;
-	return size > 0 && size == mapped->build_id_bytes && memcmp(id, mapped->build_id, size) == 0;
-}
-
 /* Returns whether a file is a core of SBCL: these begin with a word of letters (SBCL's src/runtime/coreparse.c). */
 static bool is_lisp_core(int fd)
 {
@@ -81,7 +74,8 @@ static bool take(struct search *search, int fd, bool is_mapping)
 	bool is_ours = mapped->inode == 0 || is_same_inode(fd, mapped);
 	struct elf_file *elf = is_ours && !search->takes_any ? elf_file_open(fd, mapped->path, &error) : NULL;
 	if (is_ours && mapped->build_id)
-		is_ours = is_same_build(elf, mapped);
+		is_ours = elf && mapped->build_id_bytes > 0 &&
+			  elf_file_has_build_id(elf, mapped->build_id, mapped->build_id_bytes);
 	if (is_ours && (elf || search->takes_any)) {
 		search->fd = fd;
 		search->elf = elf;
