@@ -39,15 +39,17 @@ void *real_dlsym(void)
 }
 
 /* False until constructors run. Before that, the C library builds its own table of objects: it allocates with the
- * program's malloc, if there is one, which may have hooks, and does not expect calls of _dl_find_object then. */
+ * program's malloc, if there is one, which may have hooks, and does not expect calls of _dl_find_object then. The
+ * accesses are atomic because clang executes a constructor of plain stores when it compiles. */
 static bool objects_are_known;
 
 __attribute__((constructor)) static void objects_become_known(void)
 {
-	objects_are_known = true;
+	__atomic_store_n(&objects_are_known, true, __ATOMIC_RELAXED);
 }
 
 bool real_find_object(uint64_t address, struct dl_find_object *found)
 {
-	return objects_are_known && _dl_find_object((void *)(uintptr_t)address, found) == 0;
+	return __atomic_load_n(&objects_are_known, __ATOMIC_RELAXED) &&
+	       _dl_find_object((void *)(uintptr_t)address, found) == 0;
 }
