@@ -1,482 +1,307 @@
-/* Completion for bash, zsh and fish. All words come from the command table: the commands, their options, and the words
- * that values and arguments can be. */
+/* Completion for bash, zsh and fish. The script of a shell passes the words of its line to `cpprof complete`, which answers from the command
+ * table: with the commands, their options, and the words that values and arguments can be. No answer means: names of files. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/completion_profile.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/rows.h"
 
-/* --- the words --- */
+/* --- the shells --- */
 
-/* Word number `index` of the option's value; NULL: past the last. */
-static const char *option_word(const struct command *command, const struct command_option *option, size_t index)
-{
-	static struct command_format format;
-	word_at *words = command->words ? command->words(option->id) : NULL;
-	if (words)
-		return words(index);
-	bool is_format = command->formats && strcmp(option->name, "format") == 0;
-	return is_format && command->formats(index, &format) ? format.name : NULL;
-}
+struct line {
+	const struct invocation *invocation;
+	const struct shell *shell;
+	char **words; /* behind "cpprof"; the last one is being typed */
+	size_t count;
+	const char *typed; /* the part of the last word that the offered words begin with: "m" of "--by=m" */
+	int prefix_bytes;  /* of the last word before it */
+};
 
-static void print_option_words(const struct command *command, const struct command_option *option)
-{
-	const char *word;
-	for (size_t i = 0; (word = option_word(command, option, i)); i++)
-		printf("%s%s", i ? " " : "", word);
-}
-
-/* The list out of the profile from which the option's value comes, for a command that reads one; or NULL. */
-static const char *profile_list(const struct command *command, const struct command_option *option)
-{
-	return command->needs & STOPS_AT_ARGUMENT ? NULL : completion_profile_of(option->value);
-}
-
-/* NULL: the command's arguments are not from a table. */
-static word_at *argument_words(const struct command *command)
-{
-	return command->words ? command->words(ARGUMENT_WORDS) : NULL;
-}
-
-static void print_words(word_at *words)
-{
-	for (size_t i = 0; words(i); i++)
-		printf("%s%s", i ? " " : "", words(i));
-}
-
-static bool is_optional(const struct command_option *option)
-{
-	return option->value && option->value[0] == '[';
-}
-
-static bool is_listed(const struct command *command)
-{
-	return !(command->needs & IS_HIDDEN);
-}
-
-static bool takes_next_word(const struct command_option *option)
-{
-	return option->value && !is_optional(option);
-}
-
-/* Prints the options that the next word belongs to: "--resource -r --output -o". */
-static void print_takers(const struct command *command)
-{
-	const char *gap = "";
-	for (const struct command_option *option = command_options(command); option->name; option++) {
-		if (!takes_next_word(option))
-			continue;
-		printf("%s--%s", gap, option->name);
-		gap = " ";
-		if (option->letter)
-			printf(" -%c", option->letter);
-	}
-}
-
-static bool stops_at_argument(const struct command *command)
-{
-	return is_listed(command) && (command->needs & STOPS_AT_ARGUMENT);
-}
-
-/* NULL: the command's second argument is not from a table. */
-static word_at *second_argument_words(const struct command *command)
-{
-	return command->words ? command->words(SECOND_ARGUMENT_WORDS) : NULL;
-}
-
-/* In single quotes, with `escape` before each of `special`. */
-static void print_quoted(const char *text, const char *special, const char *escape)
-{
-	putchar('\'');
-	for (; *text; text++) {
-		if (strchr(special, *text))
-			fputs(escape, stdout);
-		putchar(*text);
-	}
-	putchar('\'');
-}
-
-/* --- bash and zsh: patterns of `case` --- */
-
-/* ('report --format' | 'report --format=') values='text json csv' ;;
- * A value that may be left out stands behind a '=' only. */
-static void print_value_patterns(const struct command *command)
-{
-	for (const struct command_option *option = command_options(command); option->name; option++) {
-		const char *list = profile_list(command, option);
-		if (!option_word(command, option, 0) && !list)
-			continue;
-		printf("\t('%s --%s='", command->name, option->name);
-		if (!is_optional(option))
-			printf(" | '%s --%s'", command->name, option->name);
-		if (!is_optional(option) && option->letter)
-			printf(" | '%s -%c'", command->name, option->letter);
-		fputs(list ? ") list='" : ") values='", stdout);
-		if (list)
-			fputs(list, stdout);
-		else
-			print_option_words(command, option);
-		fputs("' ;;\n", stdout);
-	}
-}
-
-/* Calls `print_case` for each command that the help lists. */
-static void print_cases(void (*print_case)(const struct command *command))
-{
-	for (size_t i = 0; commands[i]; i++)
-		if (is_listed(commands[i]))
-			print_case(commands[i]);
-}
-
-static void print_values(void)
-{
-	fputs("\tcase \"$command $previous\" in\n", stdout);
-	print_cases(print_value_patterns);
-	fputs("\tesac\n"
-	      "\tif [[ -z $values ]]; then\n"
-	      "\t\tcase $command in\n",
-	      stdout);
-	for (size_t i = 0; commands[i]; i++) {
-		word_at *words = argument_words(commands[i]);
-		if (!words || !is_listed(commands[i]))
-			continue;
-		printf("\t\t(%s) values='", commands[i]->name);
-		print_words(words);
-		fputs("' ;;\n", stdout);
-	}
-	fputs("\t\tesac\n"
-	      "\tfi\n"
-	      "\tif [[ -n $list ]]; then # out of the profile on the command line, or the default one\n"
-	      "\t\tfor word in \"${typed[@]}\"; do\n"
-	      "\t\t\t[[ $word != -* && -f $word ]] && file=$word\n"
-	      "\t\tdone\n"
-	      "\tfi\n",
-	      stdout);
-}
-
-/* Sets `target` if the words from number `first` on contain the first argument of a command whose further words are not
- * its own: another program's. `words` names the array of words. In bash, a '=' is a word. */
-static void print_target(const char *words, const char *last, int first)
-{
-	fputs("\tcase $command in\n", stdout);
-	for (size_t i = 0; commands[i]; i++) {
-		if (!stops_at_argument(commands[i]))
-			continue;
-		printf("\t(%s) takers=' ", commands[i]->name);
-		print_takers(commands[i]);
-		fputs(" ' ;;\n", stdout);
-	}
-	printf("\tesac\n"
-	       "\tfor ((i = %d; i < %s; i++)); do\n"
-	       "\t\tword=${%s[i]}\n"
-	       "\t\t[[ $word == -- ]] && { target=$i; break; }\n"
-	       "\t\t[[ -n $takers ]] || continue\n"
-	       "\t\tif [[ $word == = ]]; then\n"
-	       "\t\t\ti=$((i + 1))\n"
-	       "\t\telif [[ $takers == *\" $word \"* ]]; then\n"
-	       "\t\t\t[[ ${%s[i+1]} == = ]] || i=$((i + 1))\n"
-	       "\t\telif [[ $word != -?* ]]; then\n"
-	       "\t\t\ttarget=$i\n"
-	       "\t\t\tbreak\n"
-	       "\t\tfi\n"
-	       "\tdone\n"
-	       "\tif [[ -n $target ]]; then # the words behind it are another program's\n"
-	       "\t\tcase \"$command $((%s - target))\" in\n",
-	       first, last, words, words, last);
-	for (size_t i = 0; commands[i]; i++) {
-		word_at *second = is_listed(commands[i]) ? second_argument_words(commands[i]) : NULL;
-		if (!second)
-			continue;
-		printf("\t\t('%s 1') values='", commands[i]->name);
-		print_words(second);
-		fputs("' ;;\n", stdout);
-	}
-	fputs("\t\tesac\n", stdout);
-}
-
-/* --- bash --- */
-
-static void print_bash_options(const struct command *command)
-{
-	printf("\t\t(%s) values='", command->name);
-	for (const struct command_option *option = command_options(command); option->name; option++)
-		printf("--%s ", option->name);
-	fputs("--help' ;;\n", stdout);
-}
-
-static void print_bash(void)
-{
-	fputs("# bash completion of cpprof, made by 'cpprof completion bash'\n"
-	      "_cpprof()\n"
-	      "{\n"
-	      "\tlocal current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n"
-	      "\tlocal command=${COMP_WORDS[1]} values= list= file= takers= target= word i\n"
-	      "\tlocal -a typed=(\"${COMP_WORDS[@]:2}\")\n"
-	      "\tif ((COMP_CWORD == 1)); then\n"
-	      "\t\tCOMPREPLY=($(compgen -W '",
-	      stdout);
-	print_words(command_word);
-	fputs(" --help --version' -- \"$current\"))\n"
-	      "\t\treturn\n"
-	      "\tfi\n",
-	      stdout);
-	print_target("COMP_WORDS", "COMP_CWORD", 2);
-	fputs("\t\t[[ -n $values ]] && COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
-	      "\t\treturn\n"
-	      "\tfi\n"
-	      "\tif [[ $current == = ]]; then # --by=\n"
-	      "\t\tcurrent= previous+==\n"
-	      "\telif [[ $previous == = ]]; then # --by=m\n"
-	      "\t\tprevious=${COMP_WORDS[COMP_CWORD-2]}=\n"
-	      "\tfi\n",
-	      stdout);
-	print_values();
-	fputs("\tif [[ -n $list ]]; then # a ':' is a word of bash's\n"
-	      "\t\tcurrent=${COMP_LINE:0:COMP_POINT}\n"
-	      "\t\tcurrent=${current##*[ =]}\n"
-	      "\t\twhile IFS= read -r word; do\n"
-	      "\t\t\t[[ $word == \"$current\"* ]] && COMPREPLY+=(\"${word#\"${current%\"${current##*:}\"}\"}\")\n"
-	      "\t\tdone < <(\"${COMP_WORDS[0]}\" completion $list $file 2>/dev/null)\n"
-	      "\t\treturn\n"
-	      "\tfi\n"
-	      "\tif [[ $current == -* ]]; then\n"
-	      "\t\tcase $command in\n",
-	      stdout);
-	print_cases(print_bash_options);
-	fputs("\t\tesac\n"
-	      "\tfi\n"
-	      "\t[[ -n $values ]] || return # a file's name: bash completes it\n"
-	      "\tCOMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
-	      "}\n"
-	      "complete -o default -F _cpprof cpprof\n",
-	      stdout);
-}
-
-/* --- zsh --- */
-
-/* 'name:description', for _describe */
-static void print_zsh_pair(const char *dashes, const char *name, const char *description)
-{
-	printf(" %s%s:", dashes, name);
-	print_quoted(description, "'", "'\\'");
-}
-
-static void print_zsh_options(const struct command *command)
-{
-	char help[COMMAND_HELP_BYTES];
-	printf("\t\t(%s) pairs=(", command->name);
-	for (const struct command_option *option = command_options(command); option->name; option++)
-		print_zsh_pair("--", option->name, command_option_help(command, option, help, sizeof(help)));
-	print_zsh_pair("--", command_help_option.name, command_help_option.help);
-	fputs(") ;;\n", stdout);
-}
-
-static void print_zsh(void)
-{
-	fputs("#compdef cpprof\n"
-	      "# zsh completion of cpprof, made by 'cpprof completion zsh'\n"
-	      "_cpprof()\n"
-	      "{\n"
-	      "\tlocal current=${words[CURRENT]} previous=${words[CURRENT-1]} command=${words[2]} values= takers= "
-	      "target= list= file= word i\n"
-	      "\tlocal -a pairs typed\n"
-	      "\ttyped=(\"${words[@]:2}\")\n"
-	      "\tif ((CURRENT == 2)); then\n"
-	      "\t\tpairs=(",
-	      stdout);
-	for (size_t i = 0; commands[i]; i++)
-		if (is_listed(commands[i]))
-			print_zsh_pair("", commands[i]->name, commands[i]->summary);
-	fputs(")\n"
-	      "\t\t_describe command pairs\n"
-	      "\t\tcompadd -- --help --version\n"
-	      "\t\treturn\n"
-	      "\tfi\n",
-	      stdout);
-	print_target("words", "CURRENT", 3);
-	fputs("\t\tif [[ -n $values ]]; then\n"
-	      "\t\t\tcompadd -- ${=values}\n"
-	      "\t\telse\n"
-	      "\t\t\t_files\n"
-	      "\t\tfi\n"
-	      "\t\treturn\n"
-	      "\tfi\n"
-	      "\tif [[ $current == --*=* ]]; then # --by=m\n"
-	      "\t\tprevious=${current%%=*}=\n"
-	      "\t\tcompset -P '*='\n"
-	      "\tfi\n",
-	      stdout);
-	print_values();
-	fputs("\tif [[ -n $list ]]; then\n"
-	      "\t\tcompadd -- ${(f)\"$(${words[1]} completion $list $file 2>/dev/null)\"}\n"
-	      "\t\treturn\n"
-	      "\tfi\n"
-	      "\tif [[ $current == -* && $current != *=* ]]; then\n"
-	      "\t\tcase $command in\n",
-	      stdout);
-	print_cases(print_zsh_options);
-	fputs("\t\tesac\n"
-	      "\t\t_describe -o option pairs\n"
-	      "\telif [[ -n $values ]]; then\n"
-	      "\t\tcompadd -- ${=values}\n"
-	      "\telse\n"
-	      "\t\t_files\n"
-	      "\tfi\n"
-	      "}\n"
-	      "if [[ ${funcstack[1]} == _cpprof ]]; then # autoloaded\n"
-	      "\t_cpprof \"$@\"\n"
-	      "else\n"
-	      "\tcompdef _cpprof cpprof\n"
-	      "fi\n",
-	      stdout);
-}
-
-/* --- fish --- */
-
-static void print_fish_option(const struct command *command, const struct command_option *option)
-{
-	char help[COMMAND_HELP_BYTES];
-	printf("complete -c cpprof -n '__cpprof_command %s' -l %s", command->name, option->name);
-	if (option->letter)
-		printf(" -s %c", option->letter);
-	if (option_word(command, option, 0)) {
-		fputs(is_optional(option) ? " -f -a '" : " -x -a '", stdout);
-		print_option_words(command, option);
-		putchar('\'');
-	} else if (profile_list(command, option)) {
-		printf(" -x -a '(__cpprof_list %s)'", profile_list(command, option));
-	} else if (option->value && !is_optional(option)) {
-		fputs(" -r", stdout);
-	}
-	fputs(" -d ", stdout);
-	print_quoted(command_option_help(command, option, help, sizeof(help)), "'\\", "\\");
-	putchar('\n');
-}
-
-static void print_fish_command(const struct command *command)
-{
-	word_at *words = argument_words(command), *second = second_argument_words(command);
-	printf("complete -c cpprof -n __cpprof_no_command -f -a %s -d ", command->name);
-	print_quoted(command->summary, "'\\", "\\");
-	putchar('\n');
-	for (const struct command_option *option = command_options(command); option->name; option++)
-		print_fish_option(command, option);
-	print_fish_option(command, &command_help_option);
-	if (second) {
-		printf("complete -c cpprof -n '__cpprof_second %s' -f -a '", command->name);
-		print_words(second);
-		fputs("'\n", stdout);
-	}
-	if (!words)
-		return;
-	printf("complete -c cpprof -n '__cpprof_command %s' -f -a '", command->name);
-	print_words(words);
-	fputs("'\n", stdout);
-}
-
-static void print_fish(void)
-{
-	fputs("# fish completion of cpprof, made by 'cpprof completion fish'\n"
-	      "function __cpprof_list # out of the profile on the command line, or the default one\n"
-	      "\tset -l typed (commandline -opc)\n"
-	      "\tset -l file\n"
-	      "\tfor word in $typed[3..]\n"
-	      "\t\tif not string match -q -- '-*' $word; and test -f $word\n"
-	      "\t\t\tset file $word\n"
-	      "\t\tend\n"
-	      "\tend\n"
-	      "\t$typed[1] completion $argv[1] $file 2>/dev/null\n"
-	      "end\n"
-	      "function __cpprof_no_command\n"
-	      "\ttest (count (commandline -opc)) -eq 1\n"
-	      "end\n"
-	      "function __cpprof_command # behind --, words are another program's\n"
-	      "\tset -l typed (commandline -opc)\n"
-	      "\ttest (count $typed) -ge 2\n"
-	      "\tand test $typed[2] = $argv[1]\n"
-	      "\tand not contains -- -- $typed\n"
-	      "\tor return\n"
-	      "\tset -l takers # options that the next word belongs to\n"
-	      "\tswitch $argv[1]\n",
-	      stdout);
-	for (size_t i = 0; commands[i]; i++) {
-		if (!stops_at_argument(commands[i]))
-			continue;
-		printf("\tcase %s\n\t\tset takers ", commands[i]->name);
-		print_takers(commands[i]);
-		putchar('\n');
-	}
-	fputs("\tcase '*'\n"
-	      "\t\treturn 0\n"
-	      "\tend\n"
-	      "\tset -l is_value no\n"
-	      "\tfor word in $typed[3..]\n"
-	      "\t\tif test $is_value = yes\n"
-	      "\t\t\tset is_value no\n"
-	      "\t\telse if contains -- $word $takers\n"
-	      "\t\t\tset is_value yes\n"
-	      "\t\telse if not string match -q -- '-?*' $word\n"
-	      "\t\t\treturn 1 # behind it, words are another program's\n"
-	      "\t\tend\n"
-	      "\tend\n"
-	      "end\n"
-	      "function __cpprof_second\n"
-	      "\tset -l typed (commandline -opc)\n"
-	      "\ttest (count $typed) -eq 3\n"
-	      "\tand test $typed[2] = $argv[1]\n"
-	      "end\n"
-	      "complete -c cpprof -n __cpprof_no_command -l version -d 'Print the version'\n"
-	      "complete -c cpprof -n __cpprof_no_command -l help -s h -d 'List the commands'\n",
-	      stdout);
-	for (size_t i = 0; commands[i]; i++)
-		if (is_listed(commands[i]))
-			print_fish_command(commands[i]);
-}
-
-/* --- the command --- */
-
-static const struct {
+struct shell {
 	const char *name;
-	void (*print)(void);
-} shells[] = { { "bash", print_bash }, { "zsh", print_zsh }, { "fish", print_fish } };
+	const char *script;
+	void (*print)(const struct line *line, const char *word, const char *help);
+	bool splits; /* "=" and ":" are words of its own */
+};
+
+static const char *last_word(const struct line *line)
+{
+	return line->words[line->count - 1];
+}
+
+/* bash replaces what is behind the last ':' or '='. */
+static void print_bash(const struct line *line, const char *word, const char *help)
+{
+	(void)help;
+	const char *colon = strrchr(line->typed, ':');
+	puts(word + (colon ? colon + 1 - line->typed : 0));
+}
+
+static void print_zsh(const struct line *line, const char *word, const char *help)
+{
+	printf("%.*s", line->prefix_bytes, last_word(line));
+	for (; *word; word++)
+		printf(*word == ':' || *word == '\\' ? "\\%c" : "%c", *word);
+	printf(":%s\n", help);
+}
+
+static void print_fish(const struct line *line, const char *word, const char *help)
+{
+	printf("%.*s%s\t%s\n", line->prefix_bytes, last_word(line), word, help);
+}
+
+static const struct shell shells[] = {
+	{ "bash",
+	  "# bash completion of cpprof, made by 'cpprof completion bash'\n"
+	  "_cpprof()\n"
+	  "{\n"
+	  "\tlocal IFS=$'\\n'\n"
+	  "\tCOMPREPLY=($(\"${COMP_WORDS[0]}\" complete bash \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null))\n"
+	  "}\n"
+	  "complete -o default -F _cpprof cpprof\n",
+	  print_bash, true },
+	{ "zsh",
+	  "#compdef cpprof\n"
+	  "# zsh completion of cpprof, made by 'cpprof completion zsh'\n"
+	  "_cpprof()\n"
+	  "{\n"
+	  "\tlocal -a offered\n"
+	  "\toffered=(\"${(@f)$(${words[1]} complete zsh \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
+	  "\tif [[ -n ${offered[1]} ]]; then\n"
+	  "\t\t_describe cpprof offered\n"
+	  "\telse\n"
+	  "\t\t_files\n"
+	  "\tfi\n"
+	  "}\n"
+	  "if [[ ${funcstack[1]} == _cpprof ]]; then # autoloaded\n"
+	  "\t_cpprof \"$@\"\n"
+	  "else\n"
+	  "\tcompdef _cpprof cpprof\n"
+	  "fi\n",
+	  print_zsh, false },
+	{ "fish",
+	  "# fish completion of cpprof, made by 'cpprof completion fish'\n"
+	  "function __cpprof\n"
+	  "\tset -l typed (commandline -opc) (commandline -ct)\n"
+	  "\tset -l offered ($typed[1] complete fish $typed[2..] 2>/dev/null)\n"
+	  "\tif set -q offered[1]\n"
+	  "\t\tprintf '%s\\n' $offered\n"
+	  "\telse\n"
+	  "\t\t__fish_complete_path (commandline -ct)\n"
+	  "\tend\n"
+	  "end\n"
+	  "complete -c cpprof -f -a '(__cpprof)'\n",
+	  print_fish, false },
+};
 
 static const char *shell_word(size_t index)
 {
 	return index < sizeof(shells) / sizeof(shells[0]) ? shells[index].name : NULL;
 }
 
+static const struct shell *shell_of(const struct invocation *invocation)
+{
+	char list[64];
+	const char *name = invocation->arguments[0];
+	for (size_t i = 0; shell_word(i); i++)
+		if (strcmp(name, shell_word(i)) == 0)
+			return &shells[i];
+	usage_error(invocation, "unknown shell '%s' (%s)", name, words_list(shell_word, list, sizeof(list)));
+	return NULL;
+}
+
+/* --- the answer --- */
+
+static void offer(void *context, const char *word, const char *help)
+{
+	const struct line *line = context;
+	if (strncmp(word, line->typed, strlen(line->typed)) == 0)
+		line->shell->print(line, word, help);
+}
+
+static void offer_words(struct line *line, word_at *words)
+{
+	for (size_t i = 0; words && words(i); i++)
+		offer(line, words(i), "");
+}
+
+static void offer_commands(struct line *line)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (!(commands[i]->needs & IS_HIDDEN))
+			offer(line, commands[i]->name, commands[i]->summary);
+	offer(line, "--help", "List the commands");
+	offer(line, "--version", "Print the version");
+}
+
+static void offer_option(struct line *line, const struct command *command, const struct command_option *option)
+{
+	char name[64], help[COMMAND_HELP_BYTES];
+	snprintf(name, sizeof(name), "--%s", option->name);
+	offer(line, name, command_option_help(command, option, help, sizeof(help)));
+}
+
+/* The profile on the line, or the default one. */
+static const char *profile_path(const struct line *line)
+{
+	const char *path = PROFILE_FILE_DEFAULT;
+	for (size_t i = 1; i + 1 < line->count; i++)
+		if (line->words[i][0] != '-' && access(line->words[i], R_OK) == 0)
+			path = line->words[i];
+	return path;
+}
+
+/* The values of an option: of a table, formats, or names out of the profile, for a command that reads one. */
+static int offer_values(struct line *line, const struct command *command, const struct command_option *option)
+{
+	struct command_format format;
+	word_at *words = command->words ? command->words(option->id) : NULL;
+	bool is_format = !words && command->formats && strcmp(option->name, "format") == 0;
+	offer_words(line, words);
+	for (size_t i = 0; is_format && command->formats(i, &format); i++)
+		offer(line, format.name, format.summary);
+	if (words || is_format || command->needs & STOPS_AT_ARGUMENT)
+		return EXIT_DONE;
+	return completion_profile_each(line->invocation, option->value, profile_path(line), offer, line);
+}
+
+/* Returns the option "--name" or "-n" of this length, or NULL. */
+static const struct command_option *option_of(const struct command *command, const char *word, size_t length)
+{
+	for (const struct command_option *option = command_options(command); option->name; option++) {
+		bool is_letter = length == 2 && word[0] == '-' && word[1] == option->letter && option->letter;
+		if (is_letter || (length > 2 && strncmp(word, "--", 2) == 0 && strlen(option->name) == length - 2 &&
+				  memcmp(word + 2, option->name, length - 2) == 0))
+			return option;
+	}
+	return NULL;
+}
+
+/* Returns the option whose value is the next word, or NULL. */
+static const struct command_option *taker(const struct command *command, const char *word)
+{
+	const struct command_option *option = option_of(command, word, strlen(word));
+	return option && option->value && option->value[0] != '[' ? option : NULL;
+}
+
+/* Returns the number of the word from which on the words are another program's, or 0. */
+static size_t find_target(const struct line *line, const struct command *command)
+{
+	for (size_t i = 1; i + 1 < line->count; i++) {
+		const char *word = line->words[i];
+		if (strcmp(word, "--") == 0)
+			return i;
+		if (taker(command, word))
+			i++;
+		else if ((command->needs & STOPS_AT_ARGUMENT) && (word[0] != '-' || !word[1]))
+			return i;
+	}
+	return 0;
+}
+
+static int answer_for(struct line *line, const struct command *command)
+{
+	const char *last = last_word(line), *equals = strncmp(last, "--", 2) == 0 ? strchr(last, '=') : NULL;
+	const struct command_option *option = line->count > 2 ? taker(command, line->words[line->count - 2]) : NULL;
+	size_t target = find_target(line, command);
+	if (target) {
+		if (line->count - 1 - target == 1 && command->words)
+			offer_words(line, command->words(SECOND_ARGUMENT_WORDS));
+		return EXIT_DONE;
+	}
+	if (equals) {
+		line->typed = equals + 1;
+		line->prefix_bytes = (int)(equals + 1 - last);
+		option = option_of(command, last, (size_t)(equals - last));
+		return option && option->value ? offer_values(line, command, option) : EXIT_DONE;
+	}
+	if (option)
+		return offer_values(line, command, option);
+	if (last[0] == '-') {
+		for (option = command_options(command); option->name; option++)
+			offer_option(line, command, option);
+		offer_option(line, command, &command_help_option);
+	} else if (command->words) {
+		offer_words(line, command->words(ARGUMENT_WORDS));
+	}
+	return EXIT_DONE;
+}
+
+/* Joins the words that the shell has split at '=' and ':'. Returns their number. */
+static size_t join(char **words, size_t count, char *text)
+{
+	size_t joined = 0;
+	bool follows = false; /* the word belongs to the one before */
+	for (size_t i = 0; i < count; i++) {
+		bool splits = words[i][0] && strspn(words[i], "=:") == strlen(words[i]);
+		const char *word = words[i];
+		if (joined == 0 || (!splits && !follows))
+			words[joined++] = text;
+		else
+			text--; /* over the end of the word before */
+		text = stpcpy(text, word) + 1;
+		follows = splits;
+	}
+	return joined;
+}
+
+static int answer(struct line *line)
+{
+	line->typed = last_word(line);
+	if (line->count == 1)
+		offer_commands(line);
+	for (size_t i = 0; commands[i] && line->count > 1; i++)
+		if (strcmp(commands[i]->name, line->words[0]) == 0)
+			return answer_for(line, commands[i]);
+	return EXIT_DONE;
+}
+
+static int run_complete(struct invocation *invocation)
+{
+	struct line line = { .invocation = invocation,
+			     .shell = shell_of(invocation),
+			     .words = invocation->arguments + 1,
+			     .count = invocation->argument_count - 1 };
+	size_t bytes = 1;
+	if (!line.shell || line.count == 0)
+		return line.shell ? EXIT_DONE : EXIT_WORDS;
+	for (size_t i = 0; i < line.count; i++)
+		bytes += strlen(line.words[i]) + 1;
+	char *text = malloc(bytes);
+	if (!text)
+		return failure(invocation, "out of memory");
+	if (line.shell->splits)
+		line.count = join(line.words, line.count, text);
+	int status = answer(&line);
+	free(text);
+	return status;
+}
+
+/* --- the commands --- */
+
 static word_at *words(int id)
 {
 	return id == ARGUMENT_WORDS ? shell_word : NULL;
 }
 
-static int run(struct invocation *invocation)
+static int run_completion(struct invocation *invocation)
 {
-	const char *name = invocation->arguments[0], *path = invocation->arguments[1];
-	char list[64];
-	for (size_t i = 0; completion_profile_word(i); i++)
-		if (strcmp(name, completion_profile_word(i)) == 0)
-			return completion_profile_print(invocation, name, path ? path : PROFILE_FILE_DEFAULT);
-	if (path)
-		return usage_error(invocation, "one argument too many: '%s'", path);
-	for (size_t i = 0; shell_word(i); i++) {
-		if (strcmp(name, shell_word(i)) == 0) {
-			shells[i].print();
-			return EXIT_DONE;
-		}
-	}
-	return usage_error(invocation, "unknown shell '%s' (%s)", name, words_list(shell_word, list, sizeof(list)));
+	const struct shell *shell = shell_of(invocation);
+	if (shell)
+		fputs(shell->script, stdout);
+	return shell ? EXIT_DONE : EXIT_WORDS;
 }
 
-static const char *const usage[] = { "bash|zsh|fish", "functions|resources [FILE]", NULL };
-static const struct command_option options[] = { ROW_MEMORY, { 0 } };
+static const char *const usage[] = { "bash|zsh|fish", NULL };
+static const struct command_option no_options[] = { { 0 } };
 static const struct command_example examples[] = {
 	{ "source <(cpprof completion bash)", "complete in this bash" },
 	{ "cpprof completion zsh > ~/.zfunc/_cpprof", "complete in each new zsh whose fpath has ~/.zfunc" },
 	{ "cpprof completion fish > ~/.config/fish/completions/cpprof.fish", "complete in each new fish" },
-	{ "cpprof completion functions run.data", "the names that the scripts offer for --down and the like" },
 	{ 0 },
 };
 
@@ -485,10 +310,26 @@ const struct command command_completion = {
 	.task = TASK_HELP,
 	.summary = "print the completion script for a shell",
 	.usage = usage,
-	.options = options,
+	.options = no_options,
 	.examples = examples,
 	.words = words,
 	.argument_min = 1,
-	.argument_max = 2,
-	.run = run,
+	.argument_max = 1,
+	.run = run_completion,
+};
+
+static const char *const usage_of_answers[] = { "bash|zsh|fish [WORD]...", NULL };
+static const struct command_option options[] = { ROW_MEMORY, { 0 } };
+
+const struct command command_complete = {
+	.name = "complete",
+	.needs = IS_HIDDEN | STOPS_AT_ARGUMENT,
+	.task = TASK_HELP,
+	.summary = "print what the last word of a command line can become, for a shell's completion",
+	.usage = usage_of_answers,
+	.options = options,
+	.words = words,
+	.argument_min = 1,
+	.argument_max = SIZE_MAX,
+	.run = run_complete,
 };

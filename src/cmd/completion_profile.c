@@ -18,8 +18,8 @@ static bool needs_no_quotes(const char *text, size_t size)
 	return size > 0;
 }
 
-/* Prints the names without parameters and template arguments, which lookups accept, each once. Those that need quotes are left out. */
-static int print_functions(const struct profile *profile)
+/* Offers the names without parameters and template arguments, which lookups accept, each once. Those that need quotes are left out. */
+static int offer_functions(const struct profile *profile, completion_offer *offer, void *context)
 {
 	struct strings names;
 	size_t longest = 0;
@@ -35,59 +35,47 @@ static int print_functions(const struct profile *profile)
 		const char *text = profile_string(profile, profile->functions[i].name);
 		struct cxx_name parts = cxx_name_parse(text, strlen(text));
 		size_t size = cxx_name_plain(text + parts.start, parts.end - parts.start, plain);
-		size_t known = names.count;
+		size_t before = names.count;
+		plain[size] = 0;
 		if (!needs_no_quotes(plain, size))
 			continue;
 		if (strings_add(&names, plain, size) < 0)
 			status = ERROR_MEMORY;
-		else if (names.count > known)
-			printf("%.*s\n", (int)size, plain);
+		else if (names.count > before)
+			offer(context, plain, "");
 	}
 	free(plain);
 	strings_release(&names);
 	return status;
 }
 
-static int print_resources(const struct profile *profile)
+static int offer_resources(const struct profile *profile, completion_offer *offer, void *context)
 {
 	for (size_t i = 0; i < profile->resource_count; i++) {
 		const char *name = profile_string(profile, profile->resources[i].name);
 		if (needs_no_quotes(name, strlen(name)))
-			printf("%s\n", name);
+			offer(context, name, "");
 	}
 	return 0;
 }
 
 static const struct {
-	const char *name;
 	const char *value; /* of the options, in their help */
-	int (*print)(const struct profile *profile);
-} lists[] = { { "functions", "FN", print_functions }, { "resources", "RES", print_resources } };
+	int (*offer)(const struct profile *profile, completion_offer *offer, void *context);
+} lists[] = { { "FN", offer_functions }, { "RES", offer_resources } };
 
-enum { LISTS = sizeof(lists) / sizeof(lists[0]) };
-
-const char *completion_profile_word(size_t index)
+int completion_profile_each(const struct invocation *invocation, const char *value, const char *path,
+			    completion_offer *offer, void *context)
 {
-	return index < LISTS ? lists[index].name : NULL;
-}
-
-const char *completion_profile_of(const char *value)
-{
-	for (size_t i = 0; i < LISTS && value; i++)
-		if (strcmp(lists[i].value, value) == 0)
-			return lists[i].name;
-	return NULL;
-}
-
-int completion_profile_print(const struct invocation *invocation, const char *name, const char *path)
-{
-	size_t i = 0;
-	while (strcmp(lists[i].name, name) != 0)
-		i++;
-	struct profile *profile = profile_open(invocation, path);
-	if (!profile)
-		return EXIT_FAILED;
-	int status = lists[i].print(profile);
-	profile_free(profile);
-	return status < 0 ? failure(invocation, "out of memory") : EXIT_DONE;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		if (strcmp(lists[i].value, value) != 0)
+			continue;
+		struct profile *profile = profile_open(invocation, path);
+		if (!profile)
+			return EXIT_FAILED;
+		int status = lists[i].offer(profile, offer, context);
+		profile_free(profile);
+		return status < 0 ? failure(invocation, "out of memory") : EXIT_DONE;
+	}
+	return EXIT_DONE;
 }

@@ -4,13 +4,11 @@
 
 #include "cmd/command.h"
 
-/* "functions", "resources"; NULL past the last. */
-const char *completion_profile_word(size_t index);
+typedef void completion_offer(void *context, const char *word, const char *help);
 
-/* Returns the list of words from which the value of an option comes, by the value's name in help; NULL: none. */
-const char *completion_profile_of(const char *value);
-
-/* Prints the list with that name, one word a line, of a profile. Returns the exit status. */
-int completion_profile_print(const struct invocation *invocation, const char *name, const char *path);
+/* Offers the words of a profile that the value of an option can be, by the value's name in help; none for other values. Returns the exit
+ * status. */
+int completion_profile_each(const struct invocation *invocation, const char *value, const char *path,
+			    completion_offer *offer, void *context);
 
 #endif

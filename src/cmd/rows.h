@@ -10,6 +10,6 @@ extern const struct command command_report, command_html, command_browse, comman
 extern const struct command command_gprof;
 extern const struct command command_instrument, command_cc, command_cxx, command_optimize, command_contextualize;
 extern const struct command command_import, command_export, command_push, command_store, command_merge;
-extern const struct command command_help, command_man, command_completion;
+extern const struct command command_help, command_man, command_completion, command_complete;
 
 #endif

@@ -1,10 +1,11 @@
 """Help, manual pages and shell completion, which cpprof generates from the command table."""
 import functools
+import os
 import re
 import subprocess
 
 import pytest
-from cli_support import COMMANDS, REPOSITORY, SECONDS_ALLOWED, done, make_input, run
+from cli_support import COMMANDS, CPPROF, REPOSITORY, SECONDS_ALLOWED, done, make_input, run
 
 
 def test_help_lists_every_command():
@@ -78,20 +79,17 @@ def completed_by_bash(*words):
 
 
 def completed_by_zsh(*words):
-	"""The completions that zsh offers. zsh's completion functions need a terminal, so functions that print replace them, and the
-	prefix is matched here."""
+	"""The completions that zsh offers. zsh's completion functions need a terminal, so functions that print replace them."""
 	script = """
 		compdef() {}
 		_files() {}
-		_describe() { local pair; for pair in "${(@P)${@[-1]}}"; do print -r -- "${pair%%:*}"; done }
-		compset() {}
-		compadd() { shift; print -rl -- "$@" }
+		_describe() { print -rl -- "${(@P)${@[-1]}}" }
 		""" + done("completion", "zsh") + """
 		words=("$@") CURRENT=$#
 		_cpprof
 		"""
-	offered = interpreted(["zsh", "-f", "-c", script, "zsh", "cpprof", *words])
-	return [word for word in offered if word.startswith(words[-1].rpartition("=")[2])]
+	lines = interpreted(["zsh", "-f", "-c", script, "zsh", "cpprof", *words], lines=True)
+	return [re.match(r"(?:[^\\:]|\\.)*", line)[0].rpartition("=")[2] for line in lines]
 
 
 def completed_by_fish(*words):
@@ -101,7 +99,8 @@ def completed_by_fish(*words):
 
 
 def interpreted(argv, lines=False):
-	result = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS_ALLOWED)
+	path = f"{os.path.dirname(CPPROF)}:{os.environ['PATH']}"
+	result = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS_ALLOWED, env={**os.environ, "PATH": path})
 	assert (result.returncode, result.stderr) == (0, "")
 	return result.stdout.splitlines() if lines else result.stdout.split()
 
@@ -153,15 +152,22 @@ def test_completion_offers_values(completed):
 	assert completed("help", "wh") == ["whatif"]
 
 
-@pytest.mark.parametrize("shell", COMPLETED)
-def test_completion_follows_the_tables(profiles, shell):
-	"""The script offers the same values as the usage errors list, because both come from the same tables."""
-	script = done("completion", shell)
+def test_completion_follows_the_tables(profiles):
+	"""The same values are offered as the usage errors list, because both come from the same tables."""
 	for words in (["report", "--by", "?"], ["report", "--format", "?"], ["export", "--format", "?"], ["import", "--format", "?", "-"]):
 		message = run(*words, *([] if words[0] == "import" else ["whole.data"]), directory=profiles).stderr
 		listed = re.findall(r"[a-z0-9-]+", message.partition("(")[2])
 		assert len(listed) > 1, message
-		assert " ".join(word for word in listed if word != "or") in script
+		assert done("complete", "bash", *words[:2], "").split() == [word for word in listed if word != "or"]
+
+
+def test_completion_of_split_words(profiles):
+	"""bash splits words at '=' and ':', and replaces the last part."""
+	assert done("complete", "bash", "report", "--by", "=", directory=profiles).split() == done("complete", "bash", "report", "--by", "", directory=profiles).split()
+	assert done("complete", "bash", "report", "--by", "=", "g").split() == ["group"]
+	assert done("complete", "bash", "record", "-r", "syscalls", ":", "").split() == []
+	assert done("complete", "fish", "report", "--by=g") == "--by=group\t\n"
+	assert done("complete", "zsh", "report", "--by=g") == "--by=group:\n"
 
 
 def test_completion_names_its_shells():

@@ -338,11 +338,15 @@ def completions(tmp_path_factory):
 
 
 def test_words_of_a_profile(completions):
-	assert sorted(done("completion", "functions", directory=completions).split("\n")) == ["", "first_one", "main", "ns::Klass::second", "ns::first"]
-	assert done("completion", "functions", "other.data", directory=completions) == "other_main\n"
-	assert done("completion", "resources", directory=completions) == "samples\n"
-	assert run("completion", "functions", "none.data", directory=completions).returncode == 1
-	assert run("completion", "bash", "other.data", directory=completions).returncode == 2
+	def offered(*words, folder=completions):
+		return sorted(done("complete", "fish", *words, directory=folder).split("\t\n"))
+	assert offered("report", "--down", "") == ["", "first_one", "main", "ns::Klass::second", "ns::first"]
+	assert offered("report", "--down", "ns::K") == ["", "ns::Klass::second"]
+	assert offered("report", "other.data", "--down", "") == ["", "other_main"]
+	assert offered("report", "-r", "") == ["", "samples"]
+	(completions / "empty").mkdir()
+	assert run("complete", "fish", "report", "--down", "", directory=completions / "empty").returncode == 1
+	assert done("complete", "zsh", "report", "--down", "ns::f", directory=completions) == "ns\\:\\:first:\n"
 
 
 def bash(folder, *words):
@@ -366,8 +370,3 @@ def test_fish_offers_functions(completions):
 	result = subprocess.run(["fish", "--no-config", "-c", script, "cpprof report --down fir"], cwd=completions, capture_output=True, text=True,
 		timeout=SECONDS_ALLOWED, env={**os.environ, "PATH": f"{completions}:{os.environ.get('PATH', '/usr/bin:/bin')}", "HOME": str(completions)})
 	assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["first_one"], result.stderr
-
-
-def test_zsh_has_the_same_lists(completions):
-	script = done("completion", "zsh")
-	assert "'report --down'" in script and "list='functions'" in script and "completion $list $file" in script

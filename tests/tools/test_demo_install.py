@@ -40,7 +40,7 @@ def test_install(tmp_path):
     assert len([*tmp_path.rglob("man/man3/cpprof_runtime.3")]) == 1
     for file, line in (("bash-completion/completions/cpprof.bash", "complete -o default -F _cpprof cpprof"),
                        ("zsh/site-functions/_cpprof", "#compdef cpprof"),
-                       ("fish/vendor_completions.d/cpprof.fish", "complete -c cpprof -n __cpprof_no_command")):
+                       ("fish/vendor_completions.d/cpprof.fish", "complete -c cpprof -f -a '(__cpprof)'")):
         completion, = tmp_path.rglob(file)
         assert line in completion.read_text()
 
