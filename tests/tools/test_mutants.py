@@ -2,6 +2,7 @@
 import concurrent.futures
 import importlib.machinery
 import importlib.util
+import time
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,24 @@ def test_equal(mutants, tmp_path):
 	(tmp_path / "a.c").write_text(text)
 	same = mutants.Mutant("a.c", 4, 5, " a ", 1)
 	assert mutants.verdict(OneFile(tmp_path / "a.c", lambda text: True, lambda text: False), text, same) == "equal"
+
+
+@pytest.mark.parametrize("suites, is_long", [([], False), (["cpprof"], False), (["cpprof:long"], True)])
+def test_unit_tests_of_the_gate(mutants, suites, is_long):
+	assert mutants.is_long({"name": "a", "suite": suites}) == is_long
+
+
+@pytest.mark.parametrize("marks, seconds, passes", [
+	("", 60, False), ("@pytest.mark.measured('time')", 60, True), ("@pytest.mark.long('time')", 60, True), ("@pytest.mark.needs('go')", 60, True), ("", -1, True)])
+def test_cases_of_the_gate(mutants, tmp_path, marks, seconds, passes):
+	"""A test that fails kills a mutant only if `make check` runs it, and if it starts in time."""
+	project = mutants.Project.__new__(mutants.Project)
+	project.folder, project.build_folder = tmp_path, tmp_path
+	project.runner = mutants.quick_of(REPOSITORY).run_tests()
+	(tmp_path / "tests").mkdir()
+	(tmp_path / "tests" / "deadline.py").write_text((REPOSITORY / "tests" / "deadline.py").read_text())
+	(tmp_path / "test_a.py").write_text(f"import pytest\n{marks}\ndef test_a():\n\tassert False\n")
+	assert project.case_passes("test_a.py", time.monotonic() + seconds) == passes
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 7])
