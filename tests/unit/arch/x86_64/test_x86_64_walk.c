@@ -5,155 +5,20 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "support/tiny_table.h"
-#include "unwind/cfi.h"
-
-/* The module is loaded BIAS above its ELF addresses; each function has 0x100 bytes. */
-enum { STACK = 0x10000, STACK_WORDS = 256, CODE_BYTES = 0x2000, FRAMES = 64 };
-#define BIAS UINT64_C(0x7f0000000000)
-#define PC(address) (BIAS + (address))
-#define FUNCTION(number) ((uint64_t)TINY_BASE + 0x1000 + 0x100 * (uint64_t)(number))
-
-/* Functions of the module. */
-enum {
-	LEAF,      /* CFA = rsp + 8 */
-	PUSHED,    /* CFA = rsp + 32, rbp at CFA - 16 */
-	FRAMED,    /* CFA = rbp + 16, rbp at CFA - 16 */
-	BY_R12,    /* CFA = r12 + 8: a slow rule that needs a fourth register */
-	SAVES_R12, /* CFA = rsp + 32, r12 at CFA - 24 */
-	ODD,       /* CFA = rsp + 20: slow, but needs only rip, rsp and rbp */
-	BY_RAX,    /* CFA = rax + 8: rax is not preserved across calls */
-	BY_R13,    /* CFA = r13 + 8 */
-	OUTERMOST, /* return address undefined */
-	SIGNAL,    /* ucontext at rsp */
-	NO_RULES,  /* no FDE from here on */
-	SIGRETURN, /* mov $15, %rax; syscall; without an FDE */
-	FUNCTIONS
-};
-
-struct world {
-	uint64_t stack[STACK_WORDS];
-	uint8_t code[CODE_BYTES]; /* at FUNCTION(0) */
-	struct unwind_table *table;
-	struct arch_registers registers;
-	struct unwind_frame frames[FRAMES];
-	unsigned reads;
-	uint64_t join_at;
-	uint64_t stack_start;
-	uint64_t end; /* of the module; 0: of the text */
-	bool no_table;
-};
-
-static int module_at(void *context, uint64_t pc, struct unwind_module *module)
-{
-	struct world *world = context;
-	if (pc < PC(TINY_BASE) || pc >= (world->end ? world->end : PC(TINY_BASE) + TINY_TEXT_BYTES))
-		return -1;
-	*module = (struct unwind_module){ .table = world->no_table ? NULL : world->table, .bias = BIAS, .id = 3 };
-	return 0;
-}
-
-static int read_word(void *context, uint64_t address, uint64_t *value)
-{
-	struct world *world = context;
-	world->reads++;
-	if (address >= STACK && address <= STACK + sizeof(world->stack) - sizeof(*value))
-		memcpy(value, (const uint8_t *)world->stack + (address - STACK), sizeof(*value));
-	else if (address >= PC(FUNCTION(0)) && address <= PC(FUNCTION(0)) + CODE_BYTES - sizeof(*value))
-		memcpy(value, world->code + (address - PC(FUNCTION(0))), sizeof(*value));
-	else
-		return -1;
-	return 0;
-}
-
-static bool joins(void *context, const struct unwind_frame *frame)
-{
-	const struct world *world = context;
-	return frame->pc == world->join_at;
-}
-
-static uint64_t stack_start(void *context)
-{
-	const struct world *world = context;
-	return world->stack_start;
-}
-
-static struct unwind_table *make_table(void)
-{
-	struct buffer section;
-	buffer_init(&section);
-	size_t cie = tiny_cie(&section, true, "z", BYTES(0x0c, 7, 8, 0x90, 1));
-	tiny_fde(&section, true, cie, FUNCTION(LEAF), 0x100, BYTES(0));
-	tiny_fde(&section, true, cie, FUNCTION(PUSHED), 0x100, BYTES(0x0e, 32, 0x86, 2));
-	tiny_fde(&section, true, cie, FUNCTION(FRAMED), 0x100, BYTES(0x0c, 6, 16, 0x86, 2));
-	tiny_fde(&section, true, cie, FUNCTION(BY_R12), 0x100, BYTES(0x0c, 12, 8));
-	tiny_fde(&section, true, cie, FUNCTION(SAVES_R12), 0x100, BYTES(0x0e, 32, 0x8c, 3));
-	tiny_fde(&section, true, cie, FUNCTION(ODD), 0x100, BYTES(0x0e, 20));
-	tiny_fde(&section, true, cie, FUNCTION(BY_RAX), 0x100, BYTES(0x0c, 0, 8));
-	tiny_fde(&section, true, cie, FUNCTION(BY_R13), 0x100, BYTES(0x0c, 13, 8));
-	tiny_fde(&section, true, cie, FUNCTION(OUTERMOST), 0x100, BYTES(0x07, 16));
-	size_t signal = tiny_cie(&section, true, "zS",
-				 BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 16, 3, 0x77, 0xa8,
-				       1, 0x10, 12, 3, 0x77, 0xc8, 0));
-	tiny_fde(&section, true, signal, FUNCTION(SIGNAL) - 1, 0x101, BYTES(0));
-	struct unwind_table *table = tiny_table(&section, NULL, true);
-	buffer_release(&section);
-	return table;
-}
-
-static int set_up(void **state)
-{
-	struct world *world = calloc(1, sizeof(*world));
-	assert_non_null(world);
-	world->table = make_table();
-	memcpy(world->code + 0x100 * SIGRETURN, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
-	*state = world;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct world *world = *state;
-	unwind_table_free(world->table);
-	free(world);
-	return 0;
-}
-
-/* Returns the return address of a call inside function `number`. */
-static uint64_t call_in(unsigned number)
-{
-	return PC(FUNCTION(number)) + 0x20;
-}
-
-static void start(struct world *world, uint64_t rip, uint64_t rsp, uint64_t rbp)
-{
-	world->registers.value[ARCH_PC_REGISTER] = rip;
-	world->registers.value[ARCH_SP_REGISTER] = rsp;
-	world->registers.value[ARCH_FP_REGISTER] = rbp;
-}
-
-static struct unwind_result walk(struct world *world, size_t limit)
-{
-	struct unwind_source source = {
-		.module_at = module_at, .read = read_word, .joins = joins, .stack_start = stack_start, .context = world
-	};
-	return unwind_walk(&source, &world->registers, world->frames, limit);
-}
+#include "cfi_world.h"
 
 /* --- the ends of walks --- */
 
 static void reaches_the_root(void **state)
 {
-	struct world *world = *state;
-	start(world, PC(FUNCTION(LEAF)), STACK, STACK + 0x58);
+	struct cfi_world *world = *state;
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK, STACK + 0x58);
 	world->stack[0] = call_in(PUSHED); /* rsp 0x08 */
 	world->stack[3] = 0x4444;          /* CFA - 16: its caller's rbp */
 	world->stack[4] = call_in(OUTERMOST);
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 3);
 	assert_int_equal(world->frames[0].pc, PC(FUNCTION(LEAF)));
@@ -168,74 +33,75 @@ static void reaches_the_root(void **state)
 	assert_int_equal(world->reads, 3);
 	/* A return address of 0 is also the root. */
 	world->stack[4] = 0;
-	result = walk(world, FRAMES);
+	result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 2);
 }
 
 static void says_why_not(void **state)
 {
-	struct world *world = *state;
-	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	struct cfi_world *world = *state;
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK, 1);
 	world->stack[0] = call_in(LEAF);
 	world->stack[1] = call_in(LEAF);
 	world->stack[2] = 0x1234;
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_NO_MODULE);
 	assert_int_equal(result.count, 4);
 	assert_int_equal(world->frames[3].module, UINT32_MAX);
-	assert_int_equal(walk(world, 2).cause, UNWIND_DEPTH);
-	assert_int_equal(walk(world, 2).count, 2);
+	assert_int_equal(cfi_world_walk(world, 2).cause, UNWIND_DEPTH);
+	assert_int_equal(cfi_world_walk(world, 2).count, 2);
 	world->stack[2] = call_in(NO_RULES);
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
 	world->no_table = true;
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_TABLE);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_TABLE);
 	world->no_table = false;
-	start(world, PC(FUNCTION(LEAF)), 0x50, 1);
-	result = walk(world, FRAMES);
+	cfi_world_start(world, PC(FUNCTION(LEAF)), 0x50, 1);
+	result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_UNREADABLE);
 	assert_int_equal(result.unreadable, 0x50);
 	assert_int_equal(result.count, 1);
 	/* rbp is below rsp, so that the stack would shrink. */
-	start(world, PC(FUNCTION(FRAMED)), STACK + 0x80, STACK + 8);
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_PROGRESS);
+	cfi_world_start(world, PC(FUNCTION(FRAMED)), STACK + 0x80, STACK + 8);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_PROGRESS);
 	/* rbp = 0 marks the outermost frame, but only in a caller. */
-	start(world, PC(FUNCTION(LEAF)), STACK + 16, 0);
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK + 16, 0);
 	world->stack[2] = call_in(NO_RULES);
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_ROOT);
-	start(world, PC(FUNCTION(NO_RULES)), STACK + 16, 0);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_ROOT);
+	cfi_world_start(world, PC(FUNCTION(NO_RULES)), STACK + 16, 0);
 	world->stack[2] = 0;
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
 }
 
 /* A caller without a rule is start code if it is as close to the start of the stack as only start code can be. */
 static void start_code_without_rules(void **state)
 {
-	struct world *world = *state;
+	struct cfi_world *world = *state;
 	enum { CALLER_SP = STACK + 8, MOST = 64 };
 	world->stack[0] = call_in(NO_RULES);
 	for (uint64_t above = 0; above <= MOST + 8; above += 8) {
 		world->stack_start = CALLER_SP + above;
-		start(world, PC(FUNCTION(LEAF)), STACK, 1);
-		assert_int_equal(walk(world, FRAMES).cause, above <= MOST ? UNWIND_ROOT : UNWIND_NO_RULE_AT_PC);
+		cfi_world_start(world, PC(FUNCTION(LEAF)), STACK, 1);
+		assert_int_equal(cfi_world_walk(world, FRAMES).cause,
+				 above <= MOST ? UNWIND_ROOT : UNWIND_NO_RULE_AT_PC);
 		/* Only a caller is: here it is the function that executes. */
-		start(world, PC(FUNCTION(NO_RULES)), CALLER_SP, 1);
-		assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+		cfi_world_start(world, PC(FUNCTION(NO_RULES)), CALLER_SP, 1);
+		assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
 	}
 	world->stack_start = CALLER_SP - 8;
-	start(world, PC(FUNCTION(LEAF)), STACK, 1);
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
 }
 
 /* makecontext makes a function return to the start of another one: no call is before it. */
 static void returns_to_the_start_of_a_function(void **state)
 {
-	struct world *world = *state;
-	start(world, PC(FUNCTION(PUSHED)), STACK, 1);
+	struct cfi_world *world = *state;
+	cfi_world_start(world, PC(FUNCTION(PUSHED)), STACK, 1);
 	world->stack[3] = PC(FUNCTION(LEAF));   /* before it is a gap */
 	world->stack[4] = PC(FUNCTION(PUSHED)); /* before it is LEAF */
 	world->stack[1] = world->stack[2] = 0;
-	struct unwind_result result = walk(world, 3);
+	struct unwind_result result = cfi_world_walk(world, 3);
 	assert_int_equal(result.count, 3);
 	assert_int_equal(world->frames[1].pc, PC(FUNCTION(LEAF)));
 	assert_int_equal(world->frames[1].address, FUNCTION(LEAF));
@@ -246,17 +112,17 @@ static void returns_to_the_start_of_a_function(void **state)
 
 static void stops_where_it_joins(void **state)
 {
-	struct world *world = *state;
-	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	struct cfi_world *world = *state;
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK, 1);
 	world->stack[0] = call_in(LEAF);
 	world->stack[1] = call_in(OUTERMOST);
 	world->join_at = call_in(LEAF) - 1;
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_true(result.joined);
 	assert_int_equal(result.count, 2);
 	/* A walk never joins at the leaf. */
 	world->join_at = PC(FUNCTION(LEAF));
-	result = walk(world, FRAMES);
+	result = cfi_world_walk(world, FRAMES);
 	assert_false(result.joined);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 }
@@ -265,89 +131,90 @@ static void stops_where_it_joins(void **state)
 
 static void follows_frame_pointers(void **state)
 {
-	struct world *world = *state;
-	start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x40);
+	struct cfi_world *world = *state;
+	cfi_world_start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x40);
 	world->stack[8] = STACK + 0x80; /* the caller's rbp */
 	world->stack[9] = call_in(FRAMED);
 	memcpy(world->code + 0x100 * FRAMED + 0x1b, "\xe8\0\0\0\0", 5);
 	world->stack[16] = 0;
 	world->stack[17] = call_in(OUTERMOST);
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
 	assert_true(result.used_frame_pointer);
 	assert_int_equal(result.count, 3);
 	/* Not if there is no call before the saved address, */
 	memset(world->code + 0x100 * FRAMED + 0x1b, 0x90, 5);
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
 	/* or if no module contains the address. */
 	world->stack[9] = 0x1234;
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
-	start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x44);
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	cfi_world_start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x44);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
 }
 
 static void recognises_the_call(void **state)
 {
-	struct world *world = *state;
+	struct cfi_world *world = *state;
 	int32_t distance = (int32_t)(FUNCTION(NO_RULES) - (FUNCTION(LEAF) + 0x20));
 	world->code[0x1b] = 0xe8;
 	memcpy(world->code + 0x1c, &distance, sizeof(distance));
-	start(world, PC(FUNCTION(NO_RULES)) + 4, STACK, 1);
+	cfi_world_start(world, PC(FUNCTION(NO_RULES)) + 4, STACK, 1);
 	world->stack[0] = call_in(LEAF);
 	world->stack[1] = call_in(OUTERMOST);
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
 	assert_int_equal(result.count, 3);
 	/* A call to another function does not prove this frame. */
 	distance += 0x800;
 	memcpy(world->code + 0x1c, &distance, sizeof(distance));
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_NO_RULE_AT_PC);
 	/* But for a stub: jmp *x(%rip) at the target. */
 	static const uint8_t stub[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1, 2, 3, 4 };
 	memcpy(world->code + (FUNCTION(NO_RULES) + 0x800 - FUNCTION(0)), stub, sizeof(stub));
-	result = walk(world, FRAMES);
+	result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
 	assert_int_equal(result.count, 3);
 	/* The function that the call leads to has fewer than 4096 bytes. */
 	for (int32_t more = 0; more <= 1; more++) {
 		distance = (int32_t)(FUNCTION(NO_RULES) + 4 - 4096 - (FUNCTION(LEAF) + 0x20)) + more;
 		memcpy(world->code + 0x1c, &distance, sizeof(distance));
-		assert_int_equal(walk(world, FRAMES).cause, more ? UNWIND_ROOT_FRAME_POINTER : UNWIND_NO_RULE_AT_PC);
+		assert_int_equal(cfi_world_walk(world, FRAMES).cause,
+				 more ? UNWIND_ROOT_FRAME_POINTER : UNWIND_NO_RULE_AT_PC);
 	}
 }
 
 /* A call of a function by its address, and calls that are the last instruction of the module. */
 static void recognises_other_calls(void **state)
 {
-	struct world *world = *state;
+	struct cfi_world *world = *state;
 	memcpy(world->code + 0x1e, "\xff\xd0", 2); /* call *%rax */
-	start(world, PC(FUNCTION(NO_RULES)) + 4, STACK, 1);
+	cfi_world_start(world, PC(FUNCTION(NO_RULES)) + 4, STACK, 1);
 	world->stack[0] = call_in(LEAF);
 	world->stack[1] = call_in(OUTERMOST);
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_ROOT_FRAME_POINTER);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_ROOT_FRAME_POINTER);
 	world->end = PC(FUNCTION(SIGRETURN)) + 0x90;
 	memcpy(world->code + 0x100 * SIGRETURN + 0x8e, "\xff\xd0", 2);
 	world->stack[0] = world->end;
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_NO_RULE_AT_PC);
 	assert_int_equal(result.count, 2);
 	assert_int_equal(world->frames[1].pc, world->end - 1);
 	/* The same by the frame pointer. */
-	start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x40);
+	cfi_world_start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x40);
 	world->stack[0] = 0;
 	world->stack[8] = STACK + 0x80;
 	world->stack[9] = world->end;
-	result = walk(world, FRAMES);
+	result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.count, 2);
 	assert_int_equal(world->frames[1].pc, world->end - 1);
 	world->stack[9] = world->end + 1; /* outside */
-	assert_int_equal(walk(world, FRAMES).count, 1);
+	assert_int_equal(cfi_world_walk(world, FRAMES).count, 1);
 }
 
 static void knows_calls(void **state)
 {
-	struct world *world = *state;
-	const struct arch_memory memory = { .read = read_word, .context = world };
+	struct cfi_world *world = *state;
+	const struct arch_memory memory = { .read = cfi_world_read, .context = world };
 	static const struct {
 		uint8_t code[8];
 		enum arch_call call;
@@ -376,23 +243,15 @@ static void knows_calls(void **state)
 
 /* --- signals --- */
 
-static void put_ucontext(struct world *world, unsigned word, uint64_t rip, uint64_t rsp, uint64_t rbp, uint64_t r12)
-{
-	world->stack[word + 72 / 8] = r12;
-	world->stack[word + 120 / 8] = rbp;
-	world->stack[word + 160 / 8] = rsp;
-	world->stack[word + 168 / 8] = rip;
-}
-
 static void steps_out_of_signals(void **state)
 {
-	struct world *world = *state;
+	struct cfi_world *world = *state;
 	/* A handler on an alternate stack above the interrupted one. */
-	start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
 	world->stack[0x80] = PC(FUNCTION(SIGNAL));
-	put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK, 0x77, 0);
+	cfi_world_put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK, 0x77, 0);
 	world->stack[0] = call_in(OUTERMOST);
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 4);
 	assert_int_equal(world->frames[1].pc, PC(FUNCTION(SIGNAL)));
@@ -401,22 +260,22 @@ static void steps_out_of_signals(void **state)
 	assert_int_equal(world->frames[2].fp, 0x77);
 	/* Without unwind information, the walk recognises the frame by its instructions. */
 	world->stack[0x80] = PC(FUNCTION(SIGRETURN));
-	result = walk(world, FRAMES);
+	result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 4);
 	assert_int_equal(world->frames[2].pc, PC(FUNCTION(LEAF)));
 	assert_int_equal(world->frames[2].sp, STACK);
 	assert_int_equal(world->frames[2].fp, 0x77);
 	/* Its ucontext is unreadable. */
-	start(world, PC(FUNCTION(SIGRETURN)), 0x50, 1);
-	result = walk(world, FRAMES);
+	cfi_world_start(world, PC(FUNCTION(SIGRETURN)), 0x50, 1);
+	result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_UNREADABLE);
 	assert_in_range(result.unreadable, 0x50, 0x50 + 1000);
-	start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
 	/* A signal frame that returns to itself ends at the limit. */
 	world->stack[0x80] = PC(FUNCTION(SIGNAL));
-	put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK + 0x400, 0x77, 0);
-	result = walk(world, FRAMES);
+	cfi_world_put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK + 0x400, 0x77, 0);
+	result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_DEPTH);
 	assert_int_equal(result.count, FRAMES);
 }
@@ -425,9 +284,9 @@ static void steps_out_of_signals(void **state)
 
 static void slow_rules_get_all_registers(void **state)
 {
-	struct world *world = *state;
+	struct cfi_world *world = *state;
 	/* The frames: leaf, SAVES_R12, BY_R12 (with the restored r12), ODD, SAVES_R12, BY_R12, OUTERMOST. */
-	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK, 1);
 	world->registers.value[12] = 0xbad;
 	world->stack[0] = call_in(SAVES_R12); /* rsp 0x08, CFA 0x28 */
 	world->stack[2] = STACK + 0x38;       /* r12 */
@@ -440,15 +299,15 @@ static void slow_rules_get_all_registers(void **state)
 	next = call_in(BY_R12);
 	memcpy((uint8_t *)world->stack + 0x6c, &next, 8); /* CFA 0x98 */
 	world->stack[0x90 / 8] = call_in(OUTERMOST);
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 7);
 	assert_int_equal(world->frames[3].sp, STACK + 0x40);
 	assert_int_equal(world->frames[6].sp, STACK + 0x98);
 	/* At the leaf, all registers are known. */
-	start(world, PC(FUNCTION(BY_RAX)), STACK + 8, 1);
+	cfi_world_start(world, PC(FUNCTION(BY_RAX)), STACK + 8, 1);
 	world->registers.value[0] = STACK + 0x90;
-	result = walk(world, FRAMES);
+	result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 2);
 }
@@ -456,8 +315,8 @@ static void slow_rules_get_all_registers(void **state)
 /* The registers of a slow step are kept for the next one: r13 is that of the leaf, and r12 is lost meanwhile. */
 static void slow_steps_continue(void **state)
 {
-	struct world *world = *state;
-	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	struct cfi_world *world = *state;
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK, 1);
 	world->registers.value[12] = 0xbad;
 	world->registers.value[13] = STACK + 0x60;
 	world->stack[0] = call_in(SAVES_R12); /* rsp 0x08, CFA 0x28 */
@@ -467,7 +326,7 @@ static void slow_steps_continue(void **state)
 	uint64_t next = call_in(BY_R13);
 	memcpy((uint8_t *)world->stack + 0x4c, &next, 8); /* CFA 0x68 */
 	world->stack[12] = call_in(OUTERMOST);
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 6);
 	assert_int_equal(world->frames[4].sp, STACK + 0x54);
@@ -476,30 +335,30 @@ static void slow_steps_continue(void **state)
 
 static void slow_rules_may_fail(void **state)
 {
-	struct world *world = *state;
-	start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	struct cfi_world *world = *state;
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK, 1);
 	world->registers.value[0] = STACK + 0x90;
 	world->stack[0] = call_in(BY_RAX);
 	world->stack[0x12] = call_in(OUTERMOST);
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_BAD_RULE);
-	start(world, PC(FUNCTION(BY_R12)), STACK, 1);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_BAD_RULE);
+	cfi_world_start(world, PC(FUNCTION(BY_R12)), STACK, 1);
 	world->registers.value[12] = 0x60;
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_UNREADABLE);
 	assert_int_equal(result.unreadable, 0x60);
 }
 
 static void slow_rules_behind_signals(void **state)
 {
-	struct world *world = *state;
+	struct cfi_world *world = *state;
 	/* The ucontext has the interrupted code's r12. */
 	for (unsigned way = SIGNAL; way <= SIGRETURN; way += SIGRETURN - SIGNAL) {
-		start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
+		cfi_world_start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
 		world->stack[0x80] = PC(FUNCTION(way));
-		put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK, 0x77, STACK + 0x50);
+		cfi_world_put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK, 0x77, STACK + 0x50);
 		world->stack[0] = call_in(BY_R12);
 		world->stack[10] = call_in(OUTERMOST);
-		struct unwind_result result = walk(world, FRAMES);
+		struct unwind_result result = cfi_world_walk(world, FRAMES);
 		assert_int_equal(result.cause, UNWIND_ROOT);
 		assert_int_equal(result.count, 5);
 		assert_int_equal(world->frames[2].pc, PC(FUNCTION(LEAF)));
@@ -512,9 +371,9 @@ static void slow_rules_behind_signals(void **state)
 /* A call from a goroutine: its stack may be below the thread's, and the saved distance counts from its end. */
 static void leaves_for_another_stack(void **state)
 {
-	struct world *world = *state;
+	struct cfi_world *world = *state;
 	enum { GOROUTINE = STACK + 0x400, END = STACK + 0x300, DISTANCE = 0x80, SAVED = STACK + 0x200 };
-	const struct arch_memory memory = { .read = read_word, .context = world };
+	const struct arch_memory memory = { .read = cfi_world_read, .context = world };
 	const struct unwind_row row = { .cfa = 5, .kind = UNWIND_SWITCH, .fp = 6 };
 	struct arch_frame frame = { .pc = 1, .sp = STACK + 0x600, .fp = 0x1234 };
 	uint64_t unreadable;
@@ -548,7 +407,7 @@ static void leaves_for_another_stack(void **state)
 /* Go's runtime on the thread's own stack, for the goroutine of the thread that r14 leads to. */
 static void returns_to_goroutine(void **state)
 {
-	struct world *world = *state;
+	struct cfi_world *world = *state;
 	enum {
 		PRESENT = 0x100,
 		THREAD = 0x200,
@@ -558,7 +417,7 @@ static void returns_to_goroutine(void **state)
 		CLOCK = 4
 	};
 	struct unwind_row row = { .cfa = CURRENT, .kind = UNWIND_GOROUTINE, .fp = -1 };
-	const struct arch_memory memory = { .read = read_word, .context = world, .goroutine = STACK + PRESENT };
+	const struct arch_memory memory = { .read = cfi_world_read, .context = world, .goroutine = STACK + PRESENT };
 	const struct arch_frame start = { .pc = 1, .sp = OWN_SP, .fp = 0x1234 };
 	struct arch_frame frame = start;
 	uint64_t unreadable;
@@ -605,7 +464,7 @@ static void returns_to_goroutine(void **state)
 	world->stack[(0x400 + 56) / 8] = 0;
 	assert_false(arch_step(&row, &memory, &frame, &unreadable));
 	world->stack[(0x400 + 56) / 8] = LEFT_SP;
-	const struct arch_memory unknown = { .read = read_word, .context = world };
+	const struct arch_memory unknown = { .read = cfi_world_read, .context = world };
 	assert_false(arch_step(&row, &unknown, &frame, &unreadable));
 	world->stack[(PRESENT + 48) / 8] = STACK + THREAD + 8;
 	assert_false(arch_step(&row, &memory, &frame, &unreadable));
@@ -614,10 +473,10 @@ static void returns_to_goroutine(void **state)
 /* A new thread has no caller in the system call that made it, and right behind it; the thread that made it has. */
 static void begins_threads(void **state)
 {
-	struct world *world = *state;
+	struct cfi_world *world = *state;
 	static const uint8_t clone3[] = { 0xb8, 0xb3, 0x01, 0,    0,    0x0f, 0x05, 0x48,
 					  0x85, 0xc0, 0x7c, 0x10, 0x74, 0x01, 0xc3 };
-	const struct arch_memory memory = { .read = read_word, .context = world };
+	const struct arch_memory memory = { .read = cfi_world_read, .context = world };
 	uint64_t start = PC(FUNCTION(NO_RULES));
 	memcpy(world->code + 0x100 * NO_RULES, clone3, sizeof(clone3));
 	for (uint64_t at = 0; at < sizeof(clone3); at++) {
@@ -631,20 +490,20 @@ static void begins_threads(void **state)
 	world->registers.value[0] = 0;
 	world->registers.value[ARCH_PC_REGISTER] = start + 7;
 	world->registers.value[ARCH_SP_REGISTER] = STACK;
-	struct unwind_result result = walk(world, FRAMES);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 1);
 	world->code[0x100 * NO_RULES + 1] = 0x38; /* clone */
 	world->code[0x100 * NO_RULES + 2] = 0;
-	assert_int_equal(walk(world, FRAMES).cause, UNWIND_ROOT);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_ROOT);
 	world->code[0x100 * NO_RULES + 1] = 0x39; /* fork, whose child has the parent's stack */
-	assert_int_not_equal(walk(world, FRAMES).cause, UNWIND_ROOT);
+	assert_int_not_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_ROOT);
 	/* Where the call has a rule, the stack that the new thread has not touched has a return address of 0. */
 	memcpy(world->code + 0x100 * LEAF, clone3, sizeof(clone3));
 	world->registers.value[ARCH_PC_REGISTER] = PC(FUNCTION(LEAF)) + 7;
 	for (uint64_t number = 0; number < 2; number++) {
 		world->registers.value[0] = number;
-		result = walk(world, FRAMES);
+		result = cfi_world_walk(world, FRAMES);
 		assert_int_equal(result.cause, UNWIND_ROOT);
 		assert_int_equal(result.count, 1);
 		assert_int_equal(result.is_new_thread, number == 0);
@@ -653,7 +512,7 @@ static void begins_threads(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define T(name) cmocka_unit_test_setup_teardown(name, cfi_world_set_up, cfi_world_tear_down)
 	const struct CMUnitTest tests[] = {
 		T(reaches_the_root),
 		T(says_why_not),
