@@ -91,11 +91,9 @@ static bool run_cfa(struct cfi_machine *machine, uint8_t operation)
 		cfa->value = operation == DW_CFA_def_cfa_offset ? (int64_t)cursor_varint(cursor)
 								: scaled(machine, (uint64_t)cursor_sleb128(cursor));
 		return true;
-	case DW_CFA_def_cfa_expression:
+	default: /* DW_CFA_def_cfa_expression */
 		*cfa = read_expression(machine, CFI_VAL_EXPRESSION);
 		return true;
-	default:
-		return false;
 	}
 }
 

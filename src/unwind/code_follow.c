@@ -261,7 +261,7 @@ bool code_follow_function(struct code_analysis *analysis, uint32_t start)
 	if (is_function && analysis->jumps_by_table)
 		follow_cases(analysis);
 	if (is_function && analysis->returns && !analysis->no_memory) {
-		analysis->functions++;
+		analysis->has_functions = true;
 		return true;
 	}
 	forget(analysis, 0);

@@ -47,7 +47,7 @@ struct code_analysis {
 	bool is_known_start; /* by a symbol, a call or its address */
 	bool returns, jumps_by_table;
 	struct code_state at_table;
-	uint64_t functions; /* that got states */
+	bool has_functions; /* that got states */
 	bool no_memory;
 };
 

@@ -262,7 +262,7 @@ int code_rows_add(struct unwind_table *table, struct elf_file *file)
 		bool is_stripped = !elf_file_section(file, ".symtab").bytes;
 		for (size_t i = 0; is_stripped && i < analysis.gap_count; i++)
 			follow_rest(&analysis, &analysis.gaps[i]);
-		status = analysis.no_memory ? ERROR_MEMORY : analysis.functions ? merge(table, &analysis) : 0;
+		status = analysis.no_memory ? ERROR_MEMORY : analysis.has_functions ? merge(table, &analysis) : 0;
 	}
 	release(&analysis);
 	elf_file_forget(file, &text);

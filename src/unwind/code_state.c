@@ -42,10 +42,11 @@ static bool pop_fp(struct code_state *state)
 	return true;
 }
 
-static void save_fp(struct code_state *state, int32_t slot)
+/* Stores the frame pointer at sp + amount. Without a frame, sp is known. */
+static void save_fp(struct code_state *state, int32_t amount)
 {
 	if (state->saved == 0 && state->frame == 0)
-		state->saved = slot;
+		state->saved = state->sp - amount;
 }
 
 bool code_state_apply(struct code_state *state, const struct stack_effect *effect)
@@ -59,8 +60,7 @@ bool code_state_apply(struct code_state *state, const struct stack_effect *effec
 		break;
 	case STACK_PUSHES_FP:
 		state->sp += state->sp == CODE_STATE_UNKNOWN ? 0 : WORD;
-		if (state->sp != CODE_STATE_UNKNOWN)
-			save_fp(state, state->sp);
+		save_fp(state, 0);
 		break;
 	case STACK_POPS_FP:
 		return pop_fp(state) && state->sp >= WORD;
@@ -68,8 +68,7 @@ bool code_state_apply(struct code_state *state, const struct stack_effect *effec
 		state->sp = state->frame;
 		return state->frame != 0 && pop_fp(state) && state->sp >= WORD;
 	case STACK_STORES_FP:
-		if (state->sp != CODE_STATE_UNKNOWN)
-			save_fp(state, state->sp - effect->amount);
+		save_fp(state, effect->amount);
 		break;
 	case STACK_LOADS_FP:
 		return state->sp != CODE_STATE_UNKNOWN && load_fp(state, state->sp - effect->amount);

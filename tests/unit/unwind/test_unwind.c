@@ -49,6 +49,9 @@ static void functions_are_sorted_and_cut(void **state)
 	assert_null(unwind_table_row(table, FUNCTION - 1));
 	assert_null(unwind_table_row(table, (uint64_t)TINY_BASE + TINY_TEXT_BYTES));
 	assert_int_equal(unwind_table_row(table, FUNCTION + 0x10f)->cfa, 2);
+	const struct unwind_row *last = &table->rows[table->row_count - 1];
+	assert_ptr_equal(unwind_table_row(table, FUNCTION + 0x110), last);
+	assert_ptr_equal(unwind_table_row(table, (uint64_t)TINY_BASE + TINY_TEXT_BYTES - 1), last);
 	unwind_table_free(table);
 	buffer_release(&section);
 }

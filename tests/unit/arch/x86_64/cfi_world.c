@@ -55,6 +55,7 @@ static struct unwind_table *make_table(void)
 	tiny_fde(&section, true, cie, FUNCTION(ODD), 0x100, BYTES(0x0e, 20));
 	tiny_fde(&section, true, cie, FUNCTION(BY_RAX), 0x100, BYTES(0x0c, 0, 8));
 	tiny_fde(&section, true, cie, FUNCTION(BY_R13), 0x100, BYTES(0x0c, 13, 8));
+	tiny_fde(&section, true, cie, FUNCTION(FP_IN_R12), 0x100, BYTES(0x09, 6, 12));
 	tiny_fde(&section, true, cie, FUNCTION(OUTERMOST), 0x100, BYTES(0x07, 16));
 	size_t signal = tiny_cie(&section, true, "zS",
 				 BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 16, 3, 0x77, 0xa8,

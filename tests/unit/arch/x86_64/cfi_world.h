@@ -21,6 +21,7 @@ enum {
 	ODD,       /* CFA = rsp + 20: slow, but needs only rip, rsp and rbp */
 	BY_RAX,    /* CFA = rax + 8: rax is not preserved across calls */
 	BY_R13,    /* CFA = r13 + 8 */
+	FP_IN_R12, /* CFA = rsp + 8, rbp in r12: slow */
 	OUTERMOST, /* return address undefined */
 	SIGNAL,    /* ucontext at rsp */
 	NO_RULES,  /* no FDE from here on */

@@ -333,6 +333,20 @@ static void slow_steps_continue(void **state)
 	assert_int_equal(world->frames[5].sp, STACK + 0x68);
 }
 
+/* rip, rsp and rbp give the CFA, but not the caller's rbp. */
+static void slow_rules_need_all_registers_for_rbp(void **state)
+{
+	struct cfi_world *world = *state;
+	world->registers.value[12] = 0x4444;
+	world->stack[0] = call_in(FP_IN_R12);
+	world->stack[1] = call_in(OUTERMOST);
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK, 1);
+	struct unwind_result result = cfi_world_walk(world, FRAMES);
+	assert_int_equal(result.cause, UNWIND_ROOT);
+	assert_int_equal(result.count, 3);
+	assert_int_equal(world->frames[2].fp, 0x4444);
+}
+
 static void slow_rules_may_fail(void **state)
 {
 	struct cfi_world *world = *state;
@@ -526,6 +540,7 @@ int main(void)
 		T(slow_steps_continue),
 		T(start_code_without_rules),
 		T(returns_to_the_start_of_a_function),
+		T(slow_rules_need_all_registers_for_rbp),
 		T(slow_rules_may_fail),
 		T(slow_rules_behind_signals),
 		T(leaves_for_another_stack),
