@@ -251,14 +251,18 @@ static void pointers_to_cies(void **state)
 	unwind_table_free(table);
 	tiny_cie(&debug, false, "", USUAL);
 	add_pointing(&debug, 0, 0);
+	/* To a function whose bytes would be a CIE, and to the addresses at, before and behind the end of the section. */
+	uint32_t function = (uint32_t)debug.size;
+	add_pointing(&debug, 0, (uint64_t)TINY_BASE + 1 - FUNCTION);
+	add_pointing(&debug, function, 0x20);
 	uint32_t end = (uint32_t)debug.size + 3 * 26;
 	add_pointing(&debug, end, 0x20);
 	add_pointing(&debug, end - 1, 0x20);
 	add_pointing(&debug, end + 1, 0x20);
 	assert_int_equal(debug.size, end);
 	table = tiny_table(NULL, &debug, true);
-	assert_string_equal(tiny_rows_text(table), "1000 sp+8; 1010 none");
-	assert_int_equal(table->skipped, 3);
+	assert_string_equal(tiny_rows_text(table), "1 sp+8; 11 none; 1000 sp+8; 1010 none");
+	assert_int_equal(table->skipped, 4);
 	unwind_table_free(table);
 	buffer_release(&eh);
 	buffer_release(&debug);

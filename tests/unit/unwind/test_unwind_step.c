@@ -171,7 +171,7 @@ static void foreign_registers(void **state)
 	assert_int_equal(step(&frame, BYTES(0x05, NEXT, 2, 0x0b)), CFI_BAD); /* no state was remembered */
 }
 
-/* The table keeps what the rules of a CIE refer to, also behind the last function. */
+/* The table keeps what the rules of each CIE refer to, also behind the last function. */
 static void rules_behind_the_functions(void **state)
 {
 	(void)state;
@@ -179,9 +179,12 @@ static void rules_behind_the_functions(void **state)
 	const uint8_t rules[] = { RULES, 0x16, r, 2, 0x40, 0x1c };
 	struct buffer section;
 	buffer_init(&section);
+	size_t first = tiny_cie(&section, false, "", BYTES(RULES));
+	tiny_fde(&section, false, first, TINY_FUNCTION + TINY_FUNCTION_BYTES, TINY_FUNCTION_BYTES, BYTES(0));
+	size_t fde = section.size;
 	tiny_fde(&section, false, 0, TINY_FUNCTION, TINY_FUNCTION_BYTES, BYTES(0));
 	uint32_t behind = (uint32_t)section.size;
-	memcpy(section.bytes + sizeof(uint32_t), &behind, sizeof(behind));
+	memcpy(section.bytes + fde + sizeof(uint32_t), &behind, sizeof(behind));
 	tiny_cie(&section, false, "", rules, sizeof(rules));
 	struct unwind_table *table = tiny_table(NULL, &section, true);
 	struct cfi_frame frame = start(), old = frame;

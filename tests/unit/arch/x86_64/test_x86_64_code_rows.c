@@ -33,7 +33,7 @@ static void write_file(struct buffer *bytes, const void *code, size_t code_bytes
 	tiny_fde(&eh_frame, true, cie, TINY_BASE, CODE_OFFSET, BYTES(0));
 	if (end < text_bytes)
 		tiny_fde(&eh_frame, true, cie, TINY_BASE + end, text_bytes - end, BYTES(0));
-	tiny_elf_with_code(bytes, &eh_frame, code, code_bytes, false);
+	tiny_elf_with_code(bytes, &eh_frame, code, code_bytes, TINY_PLAIN);
 	set_text_bytes(bytes, text_bytes);
 	buffer_release(&eh_frame);
 }
@@ -122,6 +122,7 @@ static const struct code_rows cases[] = {
 
 	/* --- other functions --- */
 	CODE("jmp to another function, without a frame", "0 sp+8; 7 none", 0x89, 0xc0, 0xe9, FAR, 0xcc),
+	CODE("jmp to the function behind the gap", "0 sp+8; 7 none", 0x89, 0xc0, 0xe9, NEAR(1), 0xcc),
 	CODE("push %rbx; jmp to another function", "0 none", 0x53, 0xe9, FAR, 0xcc, 0xcc),
 	CODE("test; je to another function; ret", "0 sp+8; 9 none", 0x84, 0xc0, 0x0f, 0x84, FAR, 0xc3, 0xcc),
 	CODE("push %rbx; test; je to another function; pop %rbx; ret", "0 none", 0x53, 0x84, 0xc0, 0x0f, 0x84, FAR,
@@ -129,6 +130,8 @@ static const struct code_rows cases[] = {
 	CODE("jmp *%rax, where no call leads to it", "0 none", 0x89, 0xc0, 0xff, 0xe0, 0xcc, 0xcc, 0xcc, 0xcc),
 	CODE("call of jmp *%rax", "0 sp+8; 8 none", 0xe8, NEAR(1), 0xc3, 0xff, 0xe0, 0xcc),
 	CODE("call of jmp *(%rax), as Haskell's", "0 sp+8; 6 none", 0xe8, NEAR(1), 0xc3, 0xff, 0x20, 0xcc),
+	CODE("jmp over a byte that hides it: call of jmp *%rax", "0 sp+8; 2 none; 3 sp+8; b none", 0xeb, 1, 0xb8, 0xe8,
+	     NEAR(1), 0xc3, 0xff, 0xe0, 0xcc),
 	CODE("lea of a function; ret; jmp *%rax", "0 sp+8; a none", 0x48, 0x8d, 0x05, NEAR(1), 0xc3, 0xff, 0xe0, 0xcc),
 
 	/* --- calls that do not return --- */
@@ -150,6 +153,13 @@ static const struct code_rows cases[] = {
 
 	CODE("test; je to mov; ret; mov %eax,%eax; second: ret; call of the second; ret", "0 sp+8; e none", 0x84, 0xc0,
 	     0x74, 1, 0xc3, 0x89, 0xc0, 0xc3, 0xe8, 0xfa, 0xff, 0xff, 0xff, 0xc3, 0xcc),
+
+	/* The second is no function: it pops more than it pushes. */
+	CODE("push %rbx; second: pop %rbx; ret; call of the second; ret", "0 none; 3 sp+8; 9 none", 0x53, 0x5b, 0xc3,
+	     0xe8, 0xf9, 0xff, 0xff, 0xff, 0xc3, 0xcc),
+	CODE("test; je to call *%rax; ret; call *%rax; second: pop %rbx; ret; call of the second; ret",
+	     "0 sp+8; 7 none; 9 sp+8; f none", 0x84, 0xc0, 0x74, 1, 0xc3, 0xff, 0xd0, 0x5b, 0xc3, 0xe8, 0xf9, 0xff,
+	     0xff, 0xff, 0xc3, 0xcc),
 
 	/* --- jumps by a table --- */
 	CODE("sub 8; je to the end; jmp *%rax; case: add 8; ret; end: add 8; ret",
@@ -292,7 +302,7 @@ static void each_gap_has_rows(void **state)
 	size_t cie = tiny_cie(&eh_frame, true, "z", BYTES(0x0c, 7, 64, 0x90, 1));
 	tiny_fde(&eh_frame, true, cie, TINY_BASE, CODE_OFFSET, BYTES(0));
 	tiny_fde(&eh_frame, true, cie, TINY_CODE + sizeof(frame), sizeof(frame), BYTES(0));
-	tiny_elf_with_code(&bytes, &eh_frame, code, sizeof(code), false);
+	tiny_elf_with_code(&bytes, &eh_frame, code, sizeof(code), TINY_PLAIN);
 	struct unwind_table *table = from_file(&bytes);
 	assert_non_null(table);
 	assert_string_equal(rows_text(table, sizeof(code)), "0 sp+8; 1 sp+16 fp-16; 5 sp+8; 6 none; 10 sp+64; "

@@ -22,14 +22,14 @@ struct program {
 	size_t code_bytes;
 	struct buffer eh_frame;
 	size_t cie;
-	bool is_go;
+	enum tiny_runtime runtime;
 };
 
 static void begin(struct program *program)
 {
 	memset(program->code, 0x90, sizeof(program->code));
 	program->code_bytes = sizeof(program->code);
-	program->is_go = true;
+	program->runtime = TINY_GO;
 	buffer_init(&program->eh_frame);
 	program->cie = tiny_cie(&program->eh_frame, true, "z", BYTES(TEST_FIRST_RULES));
 }
@@ -48,7 +48,7 @@ static struct unwind_table *make_table(const struct program *program)
 {
 	struct buffer bytes;
 	buffer_init(&bytes);
-	tiny_elf_with_code(&bytes, &program->eh_frame, program->code, program->code_bytes, program->is_go);
+	tiny_elf_with_code(&bytes, &program->eh_frame, program->code, program->code_bytes, program->runtime);
 	struct elf_file *file = elf_file_from_memory(bytes.bytes, bytes.size, "tiny", NULL);
 	struct unwind_table *table = file ? unwind_table_new(file, NULL) : NULL;
 	elf_file_free(file);
@@ -107,7 +107,7 @@ static void other_programs_have_no_such_calls(void **state)
 	begin(program);
 	add_function(program, 0, 0x80, BYTES(0));
 	add_call(program, 0x10);
-	program->is_go = false;
+	program->runtime = TINY_PLAIN;
 	assert_rows(program, "1000 sp+8; 1080 none");
 	test_free(program);
 }
@@ -174,6 +174,89 @@ static void several_pieces(void **state)
 	test_free(program);
 }
 
+/* push %rbp; push %rbp; mov %rsp,%rbp; call *-3(%rax) */
+static const uint8_t lisp_call[] = { 0x55, 0x55, 0x48, 0x89, 0xe5, 0xff, 0x50, 0xfd };
+
+static void begin_lisp(struct program *program)
+{
+	begin(program);
+	program->runtime = TINY_LISP;
+}
+
+/* Puts a call, and what is before it, at an offset. Its row begins 5 bytes later and has 3 bytes. */
+static void add_lisp_call(struct program *program, size_t offset)
+{
+	memcpy(program->code + offset, lisp_call, sizeof(lisp_call));
+}
+
+/* SBCL's runtime calls Lisp in code without rules, and in functions with rules that need an expression. */
+static void calls_of_lisp(void **state)
+{
+	(void)state;
+	struct program *program = test_malloc(sizeof(*program));
+	begin_lisp(program);
+	add_function(program, 0, 0x80, BYTES(0));
+	add_function(program, 0x100, 0x80, BYTES(0x40, 0x0f, 1, 0x31));
+	add_function(program, 0x180, 0x80, BYTES(0x0e, 16));
+	add_lisp_call(program, 0x40);                      /* in a function with rules */
+	add_lisp_call(program, 0x80);                      /* behind it */
+	add_lisp_call(program, 0x110);                     /* in one with an expression */
+	add_lisp_call(program, 0x1c0);                     /* in one with rules */
+	add_lisp_call(program, 0x200);                     /* behind the last one */
+	add_lisp_call(program, 0x300 - sizeof(lisp_call)); /* and at the end */
+	assert_rows(program,
+		    "1000 sp+8; 1080 none; 1085 fp+16 fp-16; 1088 none; 1100 slow; 1115 fp+16 fp-16; 1118 slow; "
+		    "1180 sp+16; 1200 none; 1205 fp+16 fp-16; 1208 none; 12fd fp+16 fp-16; 1300 none");
+	/* Other programs have no such calls. */
+	begin(program);
+	add_function(program, 0, 0x80, BYTES(0));
+	add_lisp_call(program, 0x80);
+	assert_rows(program, "1000 sp+8; 1080 none");
+	test_free(program);
+}
+
+/* A gap of at least 32 bytes is searched. */
+static void small_gaps_have_no_calls_of_lisp(void **state)
+{
+	(void)state;
+	struct program *program = test_malloc(sizeof(*program));
+	for (size_t gap = 31; gap <= 32; gap++) {
+		begin_lisp(program);
+		add_function(program, 0, 0x80, BYTES(0));
+		add_function(program, 0x80 + gap, 0x80, BYTES(0x0e, 16));
+		add_lisp_call(program, 0x80);
+		assert_rows(program,
+			    gap < 32 ? "1000 sp+8; 1080 none; 109f sp+16; 111f none"
+				     : "1000 sp+8; 1080 none; 1085 fp+16 fp-16; 1088 none; 10a0 sp+16; 1120 none");
+	}
+	test_free(program);
+}
+
+/* A gap is searched in pieces of 64 KB, which have 256 bytes in common: a call is found wherever it is, once. */
+static void calls_of_lisp_in_each_piece(void **state)
+{
+	(void)state;
+	enum { PIECE = 1 << 16, COMMON = 256, GAP = 0x80 };
+	static const size_t offsets[] = { 0,     PIECE - COMMON - 4,    PIECE - COMMON, PIECE - 100, PIECE - 4,
+					  PIECE, 2 * PIECE - COMMON - 8 };
+	struct program *program = test_malloc(sizeof(*program));
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+		char expected[128];
+		unsigned at = 0x1000 + GAP + (unsigned)offsets[i] + 5;
+		begin_lisp(program);
+		add_function(program, 0, GAP, BYTES(0));
+		add_function(program, GAP + 2 * PIECE - COMMON, 0x80, BYTES(0x0e, 16));
+		add_lisp_call(program, GAP + offsets[i]);
+		snprintf(expected, sizeof(expected),
+			 "1000 sp+8; 1080 none; %x fp+16 fp-16; %x none; 20f80 sp+16; 21000 none", at, at + 3);
+		if (offsets[i] == 2 * PIECE - COMMON - 8)
+			snprintf(expected, sizeof(expected),
+				 "1000 sp+8; 1080 none; %x fp+16 fp-16; 20f80 sp+16; 21000 none", at);
+		assert_rows(program, expected);
+	}
+	test_free(program);
+}
+
 static void every_allocation_may_fail(void **state)
 {
 	(void)state;
@@ -184,7 +267,7 @@ static void every_allocation_may_fail(void **state)
 	add_call(program, 0x10);
 	struct buffer bytes;
 	buffer_init(&bytes);
-	tiny_elf_with_code(&bytes, &program->eh_frame, program->code, program->code_bytes, true);
+	tiny_elf_with_code(&bytes, &program->eh_frame, program->code, program->code_bytes, TINY_GO);
 	ALLOC_FAIL_EACH({
 		struct elf_file *file = elf_file_from_memory(bytes.bytes, bytes.size, "tiny", NULL);
 		struct error error = { 0 };
@@ -210,6 +293,9 @@ int main(void)
 		cmocka_unit_test(function_at_the_end_of_the_file),
 		cmocka_unit_test(most_calls),
 		cmocka_unit_test(several_pieces),
+		cmocka_unit_test(calls_of_lisp),
+		cmocka_unit_test(small_gaps_have_no_calls_of_lisp),
+		cmocka_unit_test(calls_of_lisp_in_each_piece),
 		cmocka_unit_test(every_allocation_may_fail),
 	};
 	return cmocka_run_group_tests_name("x86_64_switches", tests, NULL, NULL);
