@@ -107,10 +107,15 @@ static bool begins_with_padding(const struct elf_bytes *bytes)
 	return !instruction_decode(bytes->bytes, bytes->size, bytes->address, &first) || first.is_padding;
 }
 
+static bool is_gap(uint64_t start, uint64_t end)
+{
+	return end >= start + SMALLEST_GAP;
+}
+
 static int add_gap(struct code_analysis *analysis, struct elf_file *file, uint64_t start, uint64_t end,
 		   const struct elf_bytes *text)
 {
-	if (end <= start || end - start < SMALLEST_GAP)
+	if (!is_gap(start, end))
 		return 0;
 	struct elf_bytes found = bytes_of(file, analysis->base + start, end - start, text);
 	if (!found.bytes || found.size < SMALLEST_GAP || (found.size < ALIGNMENT && begins_with_padding(&found)))
@@ -141,7 +146,7 @@ static uint64_t size_of_gaps(const struct unwind_table *table)
 	uint64_t size = 0;
 	for (uint32_t i = 0, start; i <= table->function_count; i++) {
 		uint32_t end = bounds(table, i, &start);
-		size += end > start && end - start >= SMALLEST_GAP ? end - start : 0;
+		size += is_gap(start, end) ? end - start : 0;
 	}
 	return size;
 }

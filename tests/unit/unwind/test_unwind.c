@@ -143,6 +143,9 @@ static void pointers_and_augmentations(void **state)
 	/* ... unless the encoding of the pointers follows it, or the augmentation has no length. */
 	const uint8_t hidden[] = { 1, 'z', 'Q', 'R', 0, 1, 0x78, RA, 2, 0x03, 0x03, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, hidden, sizeof(hidden), BYTES(FDE_4, 0)), " skipped 1");
+	const uint8_t absolute_hidden[] = { 1, 'z', 'Q', 'R', 0, 1, 0x78, RA, 2, 0x00, 0x00, CIE_USUAL };
+	assert_string_equal(rows_of_entries(true, absolute_hidden, sizeof(absolute_hidden), BYTES(FDE_8, 0)),
+			    " skipped 1");
 	const uint8_t no_length[] = { 1, 'Q', 0, 1, 0x78, RA, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, no_length, sizeof(no_length), BYTES(FDE_8)), " skipped 1");
 	const uint8_t gcc2[] = { 1, 'e', 'h', 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0x78, RA, CIE_USUAL };
@@ -298,6 +301,10 @@ static void ends_of_sections(void **state)
 			/* Fewer bytes than a length are padding. */
 			bool is_cut = behind >= 4 && i < 4;
 			assert_int_equal(table->skipped, cases[i].skipped + is_cut);
+			unwind_table_free(table);
+			/* Without section headers, the size is unknown, and an entry of length 0 is the end. */
+			table = tiny_table(&section, NULL, false);
+			assert_string_equal(tiny_rows_text(table), i == 1 ? "1000 sp+8; 1010 none" : cases[i].rows);
 			unwind_table_free(table);
 			buffer_release(&section);
 		}

@@ -49,7 +49,7 @@ static struct unwind_table *make_table(void)
 	size_t cie = tiny_cie(&section, true, "z", BYTES(0x0c, 7, 8, 0x90, 1));
 	tiny_fde(&section, true, cie, FUNCTION(LEAF), 0x100, BYTES(0));
 	tiny_fde(&section, true, cie, FUNCTION(PUSHED), 0x100, BYTES(0x0e, 32, 0x86, 2));
-	tiny_fde(&section, true, cie, FUNCTION(FRAMED), 0x100, BYTES(0x0c, 6, 16, 0x86, 2));
+	tiny_fde(&section, true, cie, FUNCTION(FRAMED), 0x100, BYTES(0x0c, 6, 16, 0x86, 2, 0x8c, 3));
 	tiny_fde(&section, true, cie, FUNCTION(BY_R12), 0x100, BYTES(0x0c, 12, 8));
 	tiny_fde(&section, true, cie, FUNCTION(SAVES_R12), 0x100, BYTES(0x0e, 32, 0x8c, 3));
 	tiny_fde(&section, true, cie, FUNCTION(ODD), 0x100, BYTES(0x0e, 20));

@@ -15,7 +15,7 @@ enum { STACK = 0x10000, STACK_WORDS = 256, CODE_BYTES = 0x2000, FRAMES = 64 };
 enum {
 	LEAF,      /* CFA = rsp + 8 */
 	PUSHED,    /* CFA = rsp + 32, rbp at CFA - 16 */
-	FRAMED,    /* CFA = rbp + 16, rbp at CFA - 16 */
+	FRAMED,    /* CFA = rbp + 16, rbp at CFA - 16, r12 at CFA - 24 */
 	BY_R12,    /* CFA = r12 + 8: a slow rule that needs a fourth register */
 	SAVES_R12, /* CFA = rsp + 32, r12 at CFA - 24 */
 	ODD,       /* CFA = rsp + 20: slow, but needs only rip, rsp and rbp */

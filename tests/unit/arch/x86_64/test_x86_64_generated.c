@@ -208,6 +208,12 @@ static void leaves_leaves_without_frame_to_the_monitor(void **state)
 	assert_int_equal(world->user.count, 3);
 	assert_int_equal(world->frames[1].pc, IN_GENERATED(0x40) - 1);
 	assert_int_equal(world->user.cause, UNWIND_ROOT_NAMELESS);
+	/* rbp = 0 marks an outermost frame only if a frame pointer led to it. */
+	memcpy(world->generated + 0x40, "\x48\x83\xc4\x10\xc3", 5);
+	world->stack[3] = call_in(OUTERMOST);
+	walk_world_walk_as_user(world, IN_GENERATED(0x80), STACK, 0);
+	assert_int_equal(world->user.count, 3);
+	assert_int_equal(world->frames[2].pc, call_in(OUTERMOST) - 1);
 	/* A word that an earlier call has left there: the code has a frame. */
 	world->generated[0x80] = 0xc9;
 	walk_world_walk(world, IN_GENERATED(0x80), STACK, STACK + 20 * WORD);

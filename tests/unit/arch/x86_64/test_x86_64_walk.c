@@ -333,6 +333,25 @@ static void slow_steps_continue(void **state)
 	assert_int_equal(world->frames[5].sp, STACK + 0x68);
 }
 
+/* A step without a rule loses all registers but rip, rsp and rbp, by which the next frame restores r12. */
+static void slow_rules_behind_frames_without_rules(void **state)
+{
+	struct cfi_world *world = *state;
+	for (unsigned i = 0; i < 2; i++) {
+		world->stack[8] = STACK + 0x80;
+		world->stack[9] = call_in(i ? FRAMED : SAVES_R12); /* rsp 0x50, CFA 0x90 or 0x70 */
+		world->stack[i ? 15 : 11] = STACK + 0xa0;          /* r12 */
+		world->stack[i ? 17 : 13] = call_in(BY_R12);
+		world->stack[20] = call_in(OUTERMOST);
+		memcpy(world->code + 0x100 * (i ? FRAMED : SAVES_R12) + 0x1b, "\xe8\0\0\0\0", 5);
+		cfi_world_start(world, PC(FUNCTION(NO_RULES)), STACK, STACK + 0x40);
+		struct unwind_result result = cfi_world_walk(world, FRAMES);
+		assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
+		assert_int_equal(result.count, 4);
+		assert_int_equal(world->frames[3].sp, STACK + 0xa8);
+	}
+}
+
 /* rip, rsp and rbp give the CFA, but not the caller's rbp. */
 static void slow_rules_need_all_registers_for_rbp(void **state)
 {
@@ -541,6 +560,7 @@ int main(void)
 		T(start_code_without_rules),
 		T(returns_to_the_start_of_a_function),
 		T(slow_rules_need_all_registers_for_rbp),
+		T(slow_rules_behind_frames_without_rules),
 		T(slow_rules_may_fail),
 		T(slow_rules_behind_signals),
 		T(leaves_for_another_stack),
