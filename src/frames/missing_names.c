@@ -30,7 +30,7 @@ static bool is_here(const struct profile *profile, const struct profile_module *
 	elf_file_free(file);
 	if (fd >= 0)
 		close(fd);
-	return is_like && (bytes > 0 || source->is_go);
+	return is_like && (module->build_id_bytes > 0 || source->is_go);
 }
 
 /* Notes the remedy for a module, if the databases of this system can have one. */
