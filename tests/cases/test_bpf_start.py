@@ -65,7 +65,8 @@ def verified_programs(folder):
 	"""Returns {name of an eBPF program: (instructions that the verifier checked, instructions)} of a recorder."""
 	recorded = record(folder, ["sh", "-c", LIST_PROGRAMS], "--backend", "bpf")
 	descriptors, programs = recorded.out.split("[{", 1)
-	verified = dict(re.findall(r"^prog_id:\s+(\d+)$(?:\n.*?)*?\nverified_insns:\s+(\d+)$", descriptors, re.M))
+	# A link's description has the program's number, too, but not what was verified.
+	verified = dict(re.findall(r"^prog_id:\s+(\d+)\n(?:(?!prog_id).*\n)*?verified_insns:\s+(\d+)$", descriptors, re.M))
 	return {program["name"]: (int(verified[str(program["id"])]), program["bytes_xlated"] // INSTRUCTION_BYTES)
 		for program in json.loads("[{" + programs) if str(program["id"]) in verified}
 
