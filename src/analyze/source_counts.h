@@ -64,7 +64,7 @@ struct source_call {
 
 /* Hits in no line, by the reason. */
 struct source_losses {
-	uint64_t without_lines; /* in code without debug information */
+	uint64_t without_lines; /* in code without line numbers, or in functions without linkage names */
 	uint64_t line_zero;     /* in code that the compiler assigned to no line */
 	uint64_t above_start;   /* in lines above the first line of the function */
 	uint64_t names;         /* functions whose name is shared by other functions */

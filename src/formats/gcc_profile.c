@@ -228,7 +228,7 @@ static int export(const struct format_input *input, bool is_padded, struct sink 
 	source_counts_free(counts);
 	if (status == ERROR_NOT_FOUND)
 		return error_set(error, status,
-				 "cannot export: the profile has no hits in code with line numbers "
+				 "cannot export: the profile has no hits in code with line numbers and linkage names "
 				 "(build with -g, and record again)");
 	return status < 0 ? error_set(error, status, "cannot export: %s", error_text(status)) : 0;
 }

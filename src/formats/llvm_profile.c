@@ -160,7 +160,7 @@ static void write_losses(const struct writing *writing)
 		uint64_t count;
 		const char *what;
 	} rows[] = {
-		{ losses->without_lines, "hits in code without line numbers" },
+		{ losses->without_lines, "hits in code without line numbers or linkage names" },
 		{ losses->line_zero, "hits in code that belongs to no line" },
 		{ losses->above_start, "hits in lines above their function" },
 		{ losses->names, "names of several functions each, whose counts are added up" },
@@ -188,7 +188,7 @@ static int export(const struct format_input *input, enum source_nesting nesting,
 	source_counts_free(counts);
 	if (status == ERROR_NOT_FOUND)
 		return error_set(error, status,
-				 "cannot export: the profile has no hits in code with line numbers "
+				 "cannot export: the profile has no hits in code with line numbers and linkage names "
 				 "(build with -g -fdebug-info-for-profiling, and record again)");
 	return status < 0 ? error_set(error, status, "cannot export: %s", error_text(status)) : 0;
 }

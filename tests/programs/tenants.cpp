@@ -12,7 +12,7 @@ struct tenant {
 	unsigned turns;
 };
 
-static inline unsigned mix(unsigned state)
+inline unsigned mix(unsigned state)
 {
 	state ^= state << 13;
 	state ^= state >> 17;
