@@ -196,7 +196,8 @@ int cfi_reader_next(struct cfi_reader *reader, struct cfi_fde *fde)
 			reader->skipped += reader->section.size - reader->next >= sizeof(uint32_t);
 			break;
 		}
-		if (cursor_left(&entry.rest) == 0 && !entry.rest.failed && reader->next - entry.offset == sizeof(uint32_t)) {
+		if (cursor_left(&entry.rest) == 0 && !entry.rest.failed &&
+		    reader->next - entry.offset == sizeof(uint32_t)) {
 			if (reader->section.ends_at_zero)
 				break;
 			continue;

@@ -24,6 +24,17 @@ struct code_gap *code_gap_at(const struct code_analysis *analysis, uint64_t pc)
 
 /* --- states --- */
 
+/* Adds the key of the next state, and makes room for it. */
+static bool add_key(struct code_analysis *analysis, uint64_t key)
+{
+	if (ARRAY_RESERVE(analysis->states, analysis->state_capacity, analysis->state_count + 1) < 0 ||
+	    hash_map_put(&analysis->by_state, key, (uint32_t)analysis->state_count) < 0) {
+		analysis->no_memory = true;
+		return false;
+	}
+	return true;
+}
+
 /* Returns the number of a state plus 1, or 0 if there is no room for another one. */
 static uint16_t number_of(struct code_analysis *analysis, const struct code_state *state)
 {
@@ -32,13 +43,8 @@ static uint16_t number_of(struct code_analysis *analysis, const struct code_stat
 	uint32_t found = hash_map_get(&analysis->by_state, key);
 	if (found != HASH_MAP_NONE)
 		return code_state_equal(&analysis->states[found], state) ? (uint16_t)(found + 1) : 0;
-	if (analysis->state_count == STATES_MAX)
+	if (analysis->state_count == STATES_MAX || !add_key(analysis, key))
 		return 0;
-	if (ARRAY_RESERVE(analysis->states, analysis->state_capacity, analysis->state_count + 1) < 0 ||
-	    hash_map_put(&analysis->by_state, key, (uint32_t)analysis->state_count) < 0) {
-		analysis->no_memory = true;
-		return 0;
-	}
 	analysis->states[analysis->state_count] = *state;
 	return (uint16_t)++analysis->state_count;
 }

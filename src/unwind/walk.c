@@ -166,6 +166,12 @@ static bool is_start_code(const struct walk *walk)
 	return unwind_is_start_code(walk->now.sp, start);
 }
 
+/* Enters the caller that a step without a rule has found. Such steps search from the stack pointer upwards. */
+static int enter_above(struct walk *walk, const struct arch_frame *caller)
+{
+	return enter(walk, caller, false, false);
+}
+
 static int step_no_rule(struct walk *walk)
 {
 	struct arch_frame caller = walk->now;
@@ -183,7 +189,7 @@ static int step_no_rule(struct walk *walk)
 		return root(walk);
 	if (step_by_call_site(walk, &caller) || step_by_frame_pointer(walk, &caller)) {
 		walk->result.used_frame_pointer = true;
-		return enter(walk, &caller, false, false);
+		return enter_above(walk, &caller);
 	}
 	if (!walk->has_module)
 		return UNWIND_NO_MODULE;
@@ -247,7 +253,7 @@ static int step_generated(struct walk *walk)
 	walk->result.used_generated = true;
 	if (may_lack_frame(walk) && arch_generated_step(&walk->code, &walk->memory, &caller) &&
 	    is_credible_caller(walk, caller.pc))
-		return enter(walk, &caller, false, false);
+		return enter_above(walk, &caller);
 	caller = walk->now;
 	if (arch_frame_pointer_step(&walk->memory, &caller) && is_credible_caller(walk, caller.pc))
 		return enter_by_frame(walk, &caller, false);
@@ -256,7 +262,7 @@ static int step_generated(struct walk *walk)
 		return enter_by_frame(walk, &caller, true);
 	caller = walk->now;
 	if (arch_generated_step(&walk->code, &walk->memory, &caller) && is_credible_caller(walk, caller.pc))
-		return enter(walk, &caller, false, false);
+		return enter_above(walk, &caller);
 	return walk->is_caller && walk->now.fp == 0 ? root(walk) : UNWIND_NO_FRAME;
 }
 
