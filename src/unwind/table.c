@@ -18,7 +18,7 @@
  */
 static struct cfi_section eh_frame_by_header(struct elf_file *file)
 {
-	struct cfi_section none = { .is_eh_frame = true };
+	struct cfi_section none = { .bytes = NULL };
 	struct elf_bytes header = elf_file_eh_frame_hdr(file);
 	struct cursor cursor = cursor_over(header.bytes, header.size);
 	struct cfi_section data = { .bytes = header.bytes, .size = header.size, .address = header.address };

@@ -20,12 +20,16 @@ before:
 	.type Builtins_First, STT_FUNC
 Builtins_First:
 	.skip 0x20000
+#ifndef HAS_NO_SIZES
 	.size Builtins_First, . - Builtins_First
+#endif
 
 	.type Builtins_Last, STT_FUNC
 Builtins_Last:
 	.skip BUILTIN_BYTES
+#ifndef HAS_NO_SIZES
 	.size Builtins_Last, . - Builtins_Last
+#endif
 
 	.skip 64
 

@@ -12,7 +12,8 @@
 #include "unwind/unwind.h"
 
 /* builtins.S: with as many bytes as V8's or with few, stripped or not, exporting a function of V8 or not. */
-static const char *large_path, *small_path, *stripped_path, *stripped_v8_path, *small_v8_path, *least_path, *less_path;
+static const char *large_path, *small_path, *stripped_path, *stripped_v8_path, *small_v8_path, *least_path, *less_path,
+	*sizeless_path;
 
 static struct elf_file *open_path(const char *path)
 {
@@ -78,7 +79,7 @@ static void the_gap_has_a_least_size(void **state)
 	unwind_table_free(table);
 }
 
-/* Without their symbols, all of the gap is taken for builtins. */
+/* Without their symbols, or without the sizes of these, all of the gap is taken for builtins. */
 static void stripped_builtins_have_frames(void **state)
 {
 	(void)state;
@@ -88,6 +89,9 @@ static void stripped_builtins_have_frames(void **state)
 	assert_int_equal(kind_at(table, 64), UNWIND_FRAME);
 	assert_int_equal(kind_at(table, end - 1), UNWIND_FRAME);
 	assert_int_equal(kind_at(table, end), UNWIND_SP);
+	unwind_table_free(table);
+	table = table_of(sizeless_path);
+	assert_int_equal(kind_at(table, 128), UNWIND_FRAME);
 	unwind_table_free(table);
 }
 
@@ -107,7 +111,7 @@ static void memory_may_run_out(void **state)
 
 int main(int argc, char **argv)
 {
-	enum { PATHS = 7 };
+	enum { PATHS = 8 };
 	if (argc <= PATHS)
 		return 2;
 	large_path = argv[1];
@@ -117,6 +121,7 @@ int main(int argc, char **argv)
 	small_v8_path = argv[5];
 	least_path = argv[6];
 	less_path = argv[7];
+	sizeless_path = argv[8];
 	const struct CMUnitTest tests[] = { cmocka_unit_test(builtins_have_frames),
 					    cmocka_unit_test(other_gaps_have_no_rule),
 					    cmocka_unit_test(the_gap_has_a_least_size),

@@ -294,6 +294,11 @@ static void leads_from_one_stack_to_another(void **state)
 	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), IN_GENERATED(0x80) - 1, IN_GENERATED(0x40) - 1, IN_GENERATED(0xc0) - 1);
 	assert_int_equal(world->user.cause, UNWIND_ROOT_NAMELESS);
 	assert_int_equal(world->user.count, 4);
+	/* The outermost frame is the last one, even if its instructions lead out of it. */
+	memcpy(world->generated + 0xc0, "\x48\x83\xc4\x10\xc3", 5);
+	walk_world_walk(world, call_in(LEAF), STACK + 16 * WORD, STACK + 8 * WORD);
+	assert_int_equal(world->user.count, 4);
+	memset(world->generated, 0x90, sizeof(world->generated));
 	/* Its first byte is what a call returned to, or its last one. */
 	for (uint64_t end = 0; end < 2; end++) {
 		world->stack[9] = IN_GENERATED(end ? GENERATED_BYTES : 1);

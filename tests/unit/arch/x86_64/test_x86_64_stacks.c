@@ -238,6 +238,22 @@ static void new_threads_have_no_caller(void **state)
 	}
 }
 
+/* --- signals --- */
+
+/* A signal frame whose ucontext is two words above the stack pointer: r12 is the interrupted code's. */
+static void registers_of_signals_are_above_the_stack_pointer(void **state)
+{
+	struct cfi_world *world = *state;
+	set_row(world, SIGNAL, UNWIND_SIGNAL, 2);
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
+	put(world, STACK + 0x400, PC(FUNCTION(SIGNAL)));
+	cfi_world_put_ucontext(world, 0x83, PC(FUNCTION(LEAF)), STACK, 0x77, STACK + 0x50);
+	put(world, STACK, call_in(BY_R12));
+	put(world, STACK + 0x50, call_in(OUTERMOST));
+	assert_walk(world, UNWIND_ROOT, 5);
+	assert_int_equal(world->frames[4].sp, STACK + 0x58);
+}
+
 /* --- modules --- */
 
 /* A walk searches a module once, as long as its frames are in the module's text. */
@@ -277,8 +293,13 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, cfi_world_set_up, cfi_world_tear_down)
 	const struct CMUnitTest tests[] = {
-		T(calls_of_c_switch_stacks),  T(own_stacks_lead_to_goroutines), T(lisp_depends_on_the_callee),
-		T(assembler_keeps_registers), T(new_threads_have_no_caller),    T(frames_share_a_module),
+		T(calls_of_c_switch_stacks),
+		T(own_stacks_lead_to_goroutines),
+		T(lisp_depends_on_the_callee),
+		T(assembler_keeps_registers),
+		T(registers_of_signals_are_above_the_stack_pointer),
+		T(new_threads_have_no_caller),
+		T(frames_share_a_module),
 		T(haskell_has_no_rules),
 	};
 	return cmocka_run_group_tests_name("x86_64_stacks", tests, NULL, NULL);

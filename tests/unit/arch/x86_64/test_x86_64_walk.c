@@ -255,6 +255,7 @@ static void steps_out_of_signals(void **state)
 	assert_int_equal(result.cause, UNWIND_ROOT);
 	assert_int_equal(result.count, 4);
 	assert_int_equal(world->frames[1].pc, PC(FUNCTION(SIGNAL)));
+	assert_int_equal(world->frames[1].address, FUNCTION(SIGNAL));
 	assert_int_equal(world->frames[2].pc, PC(FUNCTION(LEAF))); /* exact: its first instruction */
 	assert_int_equal(world->frames[2].sp, STACK);
 	assert_int_equal(world->frames[2].fp, 0x77);
