@@ -143,7 +143,7 @@ static void pointers_and_augmentations(void **state)
 	/* ... unless the encoding of the pointers follows it, or the augmentation has no length. */
 	const uint8_t hidden[] = { 1, 'z', 'Q', 'R', 0, 1, 0x78, RA, 2, 0x03, 0x03, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, hidden, sizeof(hidden), BYTES(FDE_4, 0)), " skipped 1");
-	const uint8_t absolute_hidden[] = { 1, 'z', 'Q', 'R', 0, 1, 0x78, RA, 2, 0x00, 0x00, CIE_USUAL };
+	const uint8_t absolute_hidden[] = { 1, 'z', 'Q', 'R', 0, 1, 0x78, RA, 6, 0x03, 1, 2, 3, 4, 0x00, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, absolute_hidden, sizeof(absolute_hidden), BYTES(FDE_8, 0)),
 			    " skipped 1");
 	const uint8_t no_length[] = { 1, 'Q', 0, 1, 0x78, RA, CIE_USUAL };
@@ -269,6 +269,58 @@ static void pointers_to_cies(void **state)
 	unwind_table_free(table);
 	buffer_release(&eh);
 	buffer_release(&debug);
+}
+
+/* A section has at most 65536 CIEs. */
+static void number_of_cies_is_limited(void **state)
+{
+	(void)state;
+	enum { CIES_MAX = 1 << 16, FUNCTION_BYTES = 8 };
+	struct buffer section;
+	buffer_init(&section);
+	for (uint64_t i = 0; i <= CIES_MAX; i++) {
+		size_t cie = tiny_cie(&section, true, "z", USUAL);
+		tiny_fde(&section, true, cie, FUNCTION + i * FUNCTION_BYTES, FUNCTION_BYTES, BYTES(0));
+	}
+	struct unwind_table *table = tiny_table(&section, NULL, true);
+	assert_int_equal(table->function_count, CIES_MAX);
+	assert_int_equal(table->skipped, 1);
+	unwind_table_free(table);
+	buffer_release(&section);
+}
+
+/* CIEs that contain each other: they are read until their bytes are more than four times those of the section. */
+static void bytes_of_cies_are_limited(void **state)
+{
+	(void)state;
+	enum { NESTED = 5, HEAD = 8, LEAST = 400, MOST = 1400 };
+	unsigned read = 0, refused = 0;
+	for (uint32_t bytes = LEAST; bytes < MOST; bytes++) {
+		struct buffer section;
+		uint64_t sum = 0;
+		buffer_init(&section);
+		for (uint32_t i = 0; i < NESTED; i++) {
+			const uint32_t head[] = { bytes - i * HEAD - (uint32_t)sizeof(uint32_t), UINT32_MAX };
+			put(&section, head, sizeof(head));
+			sum += bytes - (i + 1) * HEAD;
+		}
+		while (section.size < bytes)
+			buffer_append_byte(&section, 0);
+		for (uint32_t i = 0; i < NESTED; i++)
+			add_pointing(&section, i * HEAD, 0x20);
+		size_t good = tiny_cie(&section, false, "", USUAL);
+		sum += section.size - good - HEAD;
+		add_pointing(&section, (uint32_t)good, 0);
+		bool is_read = sum / 4 <= section.size;
+		struct unwind_table *table = tiny_table(NULL, &section, true);
+		assert_int_equal(table->function_count, is_read);
+		assert_int_equal(table->skipped, NESTED + !is_read);
+		read += is_read;
+		refused += !is_read;
+		unwind_table_free(table);
+		buffer_release(&section);
+	}
+	assert_true(read > 0 && refused > 0);
 }
 
 /* Entries of length 0, and bytes behind the last entry. */
@@ -479,6 +531,8 @@ int main(void)
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(sizes_of_functions),
 		cmocka_unit_test(pointers_to_cies),
+		cmocka_unit_test(number_of_cies_is_limited),
+		cmocka_unit_test(bytes_of_cies_are_limited),
 		cmocka_unit_test(ends_of_sections),
 		cmocka_unit_test(damaged_functions),
 		cmocka_unit_test(empty_sections),

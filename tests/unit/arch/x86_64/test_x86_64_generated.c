@@ -325,6 +325,33 @@ static void leads_from_one_stack_to_another(void **state)
 	assert_int_equal(world->user.count, 2);
 }
 
+/* Builtins of V8 are in a module whose other code has rules: generated code may return to them, as to other generated code, behind any
+ * instruction. */
+static void builtins_are_generated_code(void **state)
+{
+	struct walk_world *world = *state;
+	struct unwind_row rows[FUNCTIONS + 1];
+	memcpy(rows, world->table.rows, sizeof(rows));
+	rows[GAP].kind = UNWIND_FRAME;
+	rows[GAP].cfa = ARCH_FRAME_CFA;
+	rows[GAP].fp = ARCH_FRAME_FP;
+	world->table.rows = rows;
+	memset(world->code, 0x90, sizeof(world->code));
+	memset(world->generated, 0x90, sizeof(world->generated));
+	/* By a frame pointer, on one stack. */
+	world->stack[8] = STACK + 12 * WORD;
+	world->stack[9] = call_in(GAP);
+	world->stack[12] = 0;
+	world->stack[13] = IN_GENERATED(0xc0);
+	walk_world_walk(world, IN_GENERATED(0x40), STACK, STACK + 8 * WORD);
+	ASSERT_FRAMES(WALK_ROOT, IN_GENERATED(0x40), call_in(GAP) - 1, IN_GENERATED(0xc0) - 1);
+	/* To a lower stack. */
+	world->stack[16] = IN_GENERATED(0x80);
+	walk_world_walk(world, call_in(LEAF), STACK + 16 * WORD, STACK + 8 * WORD);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), IN_GENERATED(0x80) - 1, call_in(GAP) - 1, IN_GENERATED(0xc0) - 1);
+	assert_int_equal(world->user.count, 4);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, walk_world_set_up, walk_world_tear_down)
@@ -336,6 +363,7 @@ int main(void)
 		T(leaves_leaves_without_frame_to_the_monitor),
 		T(ends_where_frame_pointers_do),
 		T(leads_from_one_stack_to_another),
+		T(builtins_are_generated_code),
 	};
 	return cmocka_run_group_tests_name("x86_64_generated", tests, NULL, NULL);
 }
