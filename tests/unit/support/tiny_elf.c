@@ -9,25 +9,22 @@
 
 enum { EH_FRAME_HDR = 0x1c0, EH_FRAME = TINY_EH_FRAME - TINY_BASE };
 
-static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab\0.note.go.buildid\0.dynstr";
+static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab";
 enum {
 	NAME_EH_FRAME = 1,
 	NAME_DEBUG_FRAME = 11,
 	NAME_NAMES = 24,
-	NAME_GO = 34,
-	NAME_DYNSTR = 51,
-	SECTIONS = 6,
+	NAME_OTHER = sizeof(names),
+	SECTIONS = 5,
 	SEGMENTS = 2
 };
-/* By runtime. */
-static const char *const dynamic_names[] = { NULL, NULL, "call_into_lisp", "stg_upd_frame_info" };
 
 /* The contents of a file besides its headers. */
 struct contents {
 	const struct buffer *eh_frame, *debug_frame; /* NULL: none */
 	const void *code;
 	size_t code_bytes;
-	enum tiny_runtime runtime;
+	struct tiny_section other;
 	bool has_sections;
 };
 
@@ -52,12 +49,14 @@ static Elf64_Shdr section(uint32_t name, uint32_t type, uint64_t address, uint64
 static void put_section_headers(struct buffer *out, const struct contents *contents, size_t debug_offset)
 {
 	const struct buffer *eh_frame = contents->eh_frame, *debug_frame = contents->debug_frame;
-	const char *dynamic = dynamic_names[contents->runtime];
-	size_t names_bytes = dynamic ? sizeof(names) : NAME_DYNSTR, dynamic_bytes = dynamic ? strlen(dynamic) + 1 : 0;
-	size_t names_offset = out->size, dynamic_offset = names_offset + names_bytes;
-	buffer_append(out, names, names_bytes);
-	if (dynamic)
-		buffer_append(out, dynamic, dynamic_bytes);
+	const struct tiny_section *other = &contents->other;
+	size_t names_offset = out->size;
+	buffer_append(out, names, sizeof(names));
+	if (other->name)
+		buffer_append(out, other->name, strlen(other->name) + 1);
+	size_t names_bytes = out->size - names_offset, other_offset = out->size;
+	if (other->name)
+		buffer_append(out, other->bytes, other->size);
 	pad_to(out, (out->size + 7) & ~(size_t)7);
 	size_t headers_offset = out->size;
 	Elf64_Shdr headers[SECTIONS] = {
@@ -66,11 +65,10 @@ static void put_section_headers(struct buffer *out, const struct contents *conte
 			eh_frame ? eh_frame->size : 0),
 		section(NAME_DEBUG_FRAME, debug_frame ? SHT_PROGBITS : SHT_NOBITS, 0, debug_offset,
 			debug_frame ? debug_frame->size : 0),
-		section(NAME_GO, contents->runtime == TINY_GO ? SHT_NOTE : SHT_NOBITS, 0, names_offset, 1),
 		section(NAME_NAMES, SHT_STRTAB, 0, names_offset, names_bytes),
-		section(NAME_DYNSTR, SHT_STRTAB, 0, dynamic_offset, dynamic_bytes),
+		section(NAME_OTHER, other->type, 0, other_offset, other->size),
 	};
-	size_t count = dynamic ? SECTIONS : SECTIONS - 1;
+	size_t count = other->name ? SECTIONS : SECTIONS - 1;
 	buffer_append(out, headers, count * sizeof(headers[0]));
 	Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)out->bytes;
 	header->e_shoff = headers_offset;
@@ -138,12 +136,12 @@ void tiny_elf(struct buffer *out, const struct buffer *eh_frame, const struct bu
 }
 
 void tiny_elf_with_code(struct buffer *out, const struct buffer *eh_frame, const void *code, size_t code_bytes,
-			enum tiny_runtime runtime)
+			const struct tiny_section *other)
 {
 	put_file(out, &(struct contents){ .eh_frame = eh_frame,
 					  .code = code,
 					  .code_bytes = code_bytes,
-					  .runtime = runtime,
+					  .other = other ? *other : (struct tiny_section){ 0 },
 					  .has_sections = true });
 }
 

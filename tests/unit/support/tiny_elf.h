@@ -21,11 +21,17 @@ enum { TINY_CODE = TINY_BASE + 0x1000 };
  * .eh_frame through PT_GNU_EH_FRAME. */
 void tiny_elf(struct buffer *out, const struct buffer *eh_frame, const struct buffer *debug_frame, bool has_sections);
 
-/* Writes a file with section headers, with these bytes of code at TINY_CODE. A program of Go has Go's build id; the runtimes
- * of SBCL and GHC have a name in .dynstr. */
-enum tiny_runtime { TINY_PLAIN, TINY_GO, TINY_LISP, TINY_HASKELL };
+/* A section that is not loaded. */
+struct tiny_section {
+	const char *name; /* NULL: none */
+	uint32_t type;
+	const void *bytes;
+	size_t size;
+};
+
+/* Writes a file with section headers, with these bytes of code at TINY_CODE, and one more section. */
 void tiny_elf_with_code(struct buffer *out, const struct buffer *eh_frame, const void *code, size_t code_bytes,
-			enum tiny_runtime runtime);
+			const struct tiny_section *other); /* NULL: none */
 
 /* Append an entry with absolute 8-byte pointers. tiny_cie returns the offset of the CIE. */
 size_t tiny_cie(struct buffer *section, bool is_eh_frame, const char *augmentation, const void *instructions,

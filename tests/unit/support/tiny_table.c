@@ -25,8 +25,9 @@ struct unwind_table *tiny_table(const struct buffer *eh_frame, const struct buff
 
 const char *tiny_rows_text(const struct unwind_table *table)
 {
-	static const char *const kinds[] = { "none",   "sp",  "fp",   "deref",  "plt",
-					     "signal", "end", "slow", "switch", "lisp" };
+	static const char *const kinds[UNWIND_KINDS] = { "none",   "sp",        "fp",      "deref",  "plt",
+							 "signal", "end",       "slow",    "switch", "frame",
+							 "lisp",   "goroutine", "growing", "clock" };
 	static char text[1024];
 	size_t used = 0;
 	text[0] = 0;

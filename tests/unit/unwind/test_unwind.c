@@ -52,6 +52,28 @@ static void functions_are_sorted_and_cut(void **state)
 	const struct unwind_row *last = &table->rows[table->row_count - 1];
 	assert_ptr_equal(unwind_table_row(table, FUNCTION + 0x110), last);
 	assert_ptr_equal(unwind_table_row(table, (uint64_t)TINY_BASE + TINY_TEXT_BYTES - 1), last);
+	assert_int_equal(table->page_shift, 10); /* 5 rows in 0x1110 bytes */
+	assert_int_equal(table->page_count, 5);
+	unwind_table_free(table);
+	buffer_release(&section);
+}
+
+/* A page has 256 bytes, where so many rows are so close. */
+static void pages_are_small_where_rows_are(void **state)
+{
+	(void)state;
+	enum { MOST = 64, BYTES_EACH = 0x10 };
+	struct buffer section;
+	buffer_init(&section);
+	size_t cie = tiny_cie(&section, true, "z", USUAL);
+	for (uint8_t i = 0; i < MOST; i++)
+		tiny_fde(&section, true, cie, FUNCTION + (uint64_t)i * BYTES_EACH, BYTES_EACH,
+			 BYTES(0x0e, (uint8_t)(8 + 8 * (i % 8))));
+	struct unwind_table *table = tiny_table(&section, NULL, true);
+	assert_int_equal(table->page_shift, 8);
+	assert_int_equal(table->page_count, 0x15);
+	for (uint64_t at = 0; at < MOST * BYTES_EACH; at++)
+		assert_int_equal(unwind_table_row(table, FUNCTION + at)->cfa, 1 + at / BYTES_EACH % 8);
 	unwind_table_free(table);
 	buffer_release(&section);
 }
@@ -476,6 +498,7 @@ static void try_lisp(unsigned *built)
 	if (table) {
 		const struct unwind_row *row = unwind_table_row(table, 0x1000);
 		assert_true(row && row->kind == UNWIND_LISP);
+		assert_non_null(table->pages);
 		++*built;
 	}
 	unwind_table_free(table);
@@ -531,6 +554,7 @@ int main(void)
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(sizes_of_functions),
 		cmocka_unit_test(pointers_to_cies),
+		cmocka_unit_test(pages_are_small_where_rows_are),
 		cmocka_unit_test(number_of_cies_is_limited),
 		cmocka_unit_test(bytes_of_cies_are_limited),
 		cmocka_unit_test(ends_of_sections),

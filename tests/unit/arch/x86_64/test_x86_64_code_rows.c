@@ -33,7 +33,7 @@ static void write_file(struct buffer *bytes, const void *code, size_t code_bytes
 	tiny_fde(&eh_frame, true, cie, TINY_BASE, CODE_OFFSET, BYTES(0));
 	if (end < text_bytes)
 		tiny_fde(&eh_frame, true, cie, TINY_BASE + end, text_bytes - end, BYTES(0));
-	tiny_elf_with_code(bytes, &eh_frame, code, code_bytes, TINY_PLAIN);
+	tiny_elf_with_code(bytes, &eh_frame, code, code_bytes, NULL);
 	set_text_bytes(bytes, text_bytes);
 	buffer_release(&eh_frame);
 }
@@ -318,7 +318,7 @@ static void each_gap_has_rows(void **state)
 	size_t cie = tiny_cie(&eh_frame, true, "z", BYTES(0x0c, 7, 64, 0x90, 1));
 	tiny_fde(&eh_frame, true, cie, TINY_BASE, CODE_OFFSET, BYTES(0));
 	tiny_fde(&eh_frame, true, cie, TINY_CODE + sizeof(frame), sizeof(frame), BYTES(0));
-	tiny_elf_with_code(&bytes, &eh_frame, code, sizeof(code), TINY_PLAIN);
+	tiny_elf_with_code(&bytes, &eh_frame, code, sizeof(code), NULL);
 	struct unwind_table *table = from_file(&bytes);
 	assert_non_null(table);
 	assert_string_equal(rows_text(table, sizeof(code)), "0 sp+8; 1 sp+16 fp-16; 5 sp+8; 6 none; 10 sp+64; "

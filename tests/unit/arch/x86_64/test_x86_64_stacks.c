@@ -200,6 +200,16 @@ static void assembler_keeps_registers(void **state)
 	assert_walk(world, UNWIND_BAD_RULE, 3);
 	world->registers.value[RAX] = STACK + 0x200 * 8;
 	assert_walk(world, UNWIND_UNREADABLE, 3);
+	/* Code that a signal interrupted has other registers: r8 of its ucontext is unreadable, so that none is known. */
+	enum { UCONTEXT = STACK - 0x60, INTERRUPTED_SP = STACK + 0x100 };
+	cfi_world_start(world, PC(FUNCTION(SIGNAL)), UCONTEXT, 1);
+	put(world, UCONTEXT + 160, INTERRUPTED_SP);
+	put(world, UCONTEXT + 168, PC(FUNCTION(LEAF)));
+	put(world, INTERRUPTED_SP, call_in(BY_RAX));
+	put(world, SLOT + 0x100, call_in(OUTERMOST));
+	world->registers.value[RAX] = SLOT + 0x100;
+	put_call(world, OUTERMOST, FUNCTION(BY_RAX));
+	assert_walk(world, UNWIND_BAD_RULE, 3);
 }
 
 /* --- new threads --- */

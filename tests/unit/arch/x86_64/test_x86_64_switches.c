@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "processor/tests.h"
@@ -16,20 +18,23 @@ static const uint8_t call[] = { 0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 
 
 enum { CODE_BYTES = 0x21000, ROWS_MAX = 64 };
 
+static const struct tiny_section go = { ".note.go.buildid", SHT_NOTE, "x", 1 },
+				 lisp = { ".dynstr", SHT_STRTAB, "call_into_lisp", sizeof("call_into_lisp") };
+
 /* A program: code of nops, with calls at some offsets, and its functions. */
 struct program {
 	uint8_t code[CODE_BYTES];
 	size_t code_bytes;
 	struct buffer eh_frame;
 	size_t cie;
-	enum tiny_runtime runtime;
+	const struct tiny_section *runtime;
 };
 
 static void begin(struct program *program)
 {
 	memset(program->code, 0x90, sizeof(program->code));
 	program->code_bytes = sizeof(program->code);
-	program->runtime = TINY_GO;
+	program->runtime = &go;
 	buffer_init(&program->eh_frame);
 	program->cie = tiny_cie(&program->eh_frame, true, "z", BYTES(TEST_FIRST_RULES));
 }
@@ -107,7 +112,7 @@ static void other_programs_have_no_such_calls(void **state)
 	begin(program);
 	add_function(program, 0, 0x80, BYTES(0));
 	add_call(program, 0x10);
-	program->runtime = TINY_PLAIN;
+	program->runtime = NULL;
 	assert_rows(program, "1000 sp+8; 1080 none");
 	test_free(program);
 }
@@ -174,13 +179,64 @@ static void several_pieces(void **state)
 	test_free(program);
 }
 
+/* As in x86_64_rows: systemstack, morestack and nanotime1 of Go's runtime. */
+static const uint8_t systemstack[] = { 0xff, 0xd7, 0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff, 0x48,
+				       0x8b, 0x58, 0x30, 0x48, 0x8b, 0x83, 0xc0, 0,    0,    0,    0x64, 0x48,
+				       0x89, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff, 0x48, 0x8b, 0x60, 0x38 };
+static const uint8_t morestack[] = { 0x48, 0x8b, 0x63, 0x38, 0xe8, 1, 2, 3, 4, 0xe8 };
+static const uint8_t nanotime[] = { 0x48, 0x89, 0x93, 0x20, 0x03, 0,    0,    0x4c, 0x3b, 0xb3,
+				    0xc0, 0,    0,    0,    0x75, 0x07, 0x48, 0x8b, 0x13, 0x48,
+				    0x8b, 0x62, 0x38, 0x48, 0x83, 0xec, 0x10, 0x4c, 0x89, 0xe4 };
+
+/* Only systemstack has the offsets of the goroutine and of the thread's present one. The rows of the others get them from its row, or
+ * are none. */
+static void one_function_completes_the_others(void **state)
+{
+	(void)state;
+	struct program *program = test_malloc(sizeof(*program));
+	for (int is_complete = 0; is_complete < 2; is_complete++) {
+		begin(program);
+		add_function(program, 0, 0x400, BYTES(0));
+		add_call(program, 0x40);
+		memcpy(program->code + 0x80, morestack, sizeof(morestack));
+		memcpy(program->code + 0x180, nanotime, sizeof(nanotime));
+		if (is_complete)
+			memcpy(program->code, systemstack, sizeof(systemstack));
+		memcpy(program->code + 0x200, morestack, sizeof(morestack));
+		struct unwind_table *table = make_table(program);
+		assert_non_null(table);
+		const struct {
+			uint32_t pc;
+			struct unwind_row row; /* if it is complete */
+		} rows[] = { { 0x40, { .cfa = 5, .kind = UNWIND_SWITCH } },
+			     { 0x84, { .cfa = 24, .kind = UNWIND_GROWING, .fp = -1 } },
+			     { 0, { .cfa = 24, .kind = UNWIND_GOROUTINE, .fp = -1 } },
+			     { 0x180 + 23, { .cfa = 100, .kind = UNWIND_CLOCK, .fp = -1 } },
+			     { 0x204, { .cfa = 24, .kind = UNWIND_GROWING, .fp = -1 } } };
+		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+			const struct unwind_row *row = unwind_table_row(table, TINY_CODE + rows[i].pc);
+			struct unwind_row want = rows[i].row;
+			if (!is_complete && want.kind == UNWIND_GOROUTINE)
+				want = (struct unwind_row){ .cfa = 1, .kind = UNWIND_SP };
+			else if (!is_complete && want.kind != UNWIND_SWITCH)
+				want = (struct unwind_row){ 0 };
+			if (row->kind != want.kind || row->cfa != want.cfa || row->fp != want.fp)
+				fail_msg("%d, %zu: kind %d, cfa %d, fp %d", is_complete, i, row->kind, row->cfa,
+					 row->fp);
+		}
+		unwind_table_free(table);
+		buffer_release(&program->eh_frame);
+	}
+	test_free(program);
+}
+
 /* push %rbp; push %rbp; mov %rsp,%rbp; call *-3(%rax) */
 static const uint8_t lisp_call[] = { 0x55, 0x55, 0x48, 0x89, 0xe5, 0xff, 0x50, 0xfd };
 
 static void begin_lisp(struct program *program)
 {
 	begin(program);
-	program->runtime = TINY_LISP;
+	program->runtime = &lisp;
 }
 
 /* Puts a call, and what is before it, at an offset. Its row begins 5 bytes later and has 3 bytes. */
@@ -267,7 +323,7 @@ static void every_allocation_may_fail(void **state)
 	add_call(program, 0x10);
 	struct buffer bytes;
 	buffer_init(&bytes);
-	tiny_elf_with_code(&bytes, &program->eh_frame, program->code, program->code_bytes, TINY_GO);
+	tiny_elf_with_code(&bytes, &program->eh_frame, program->code, program->code_bytes, &go);
 	ALLOC_FAIL_EACH({
 		struct elf_file *file = elf_file_from_memory(bytes.bytes, bytes.size, "tiny", NULL);
 		struct error error = { 0 };
@@ -293,6 +349,7 @@ int main(void)
 		cmocka_unit_test(function_at_the_end_of_the_file),
 		cmocka_unit_test(most_calls),
 		cmocka_unit_test(several_pieces),
+		cmocka_unit_test(one_function_completes_the_others),
 		cmocka_unit_test(calls_of_lisp),
 		cmocka_unit_test(small_gaps_have_no_calls_of_lisp),
 		cmocka_unit_test(calls_of_lisp_in_each_piece),
