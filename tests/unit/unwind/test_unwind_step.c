@@ -229,6 +229,31 @@ static void unknown_registers(void **state)
 	assert_memory_equal(&same, &frame, sizeof(same));
 }
 
+/* A register that a callee may change, and that no rule mentions, may have the value that it had, if it is known. */
+static void assumed_registers(void **state)
+{
+	(void)state;
+	const uint64_t bit = UINT64_C(1) << SCRATCH;
+	static const struct {
+		bool is_known, is_assumed, is_undefined, expected;
+	} cases[] = { { true, false, false, true },
+		      { false, true, false, true },
+		      { false, false, false, false },
+		      { true, false, true, false },
+		      { false, true, true, false } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cfi_frame frame = start();
+		frame.known &= cases[i].is_known ? CFI_ALL_REGISTERS : ~bit;
+		frame.assumed = cases[i].is_assumed ? bit : 0;
+		int status = cases[i].is_undefined ? step(&frame, BYTES(0x07, SCRATCH)) : step(&frame, BYTES(0));
+		assert_int_equal(status, CFI_OK);
+		assert_int_equal(frame.assumed >> SCRATCH & 1, cases[i].expected);
+		assert_int_equal(frame.known >> SCRATCH & 1, 0);
+		if (cases[i].expected)
+			assert_int_equal(frame.registers.value[SCRATCH], value_of(SCRATCH));
+	}
+}
+
 static void return_addresses(void **state)
 {
 	(void)state;
@@ -320,10 +345,15 @@ static void rules_of_the_pc(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_rule),        cmocka_unit_test(foreign_registers),
-		cmocka_unit_test(slots_below_sp),   cmocka_unit_test(unknown_registers),
-		cmocka_unit_test(return_addresses), cmocka_unit_test(ways_to_the_cfa),
-		cmocka_unit_test(rules_of_the_pc),  cmocka_unit_test(rules_behind_the_functions),
+		cmocka_unit_test(each_rule),
+		cmocka_unit_test(foreign_registers),
+		cmocka_unit_test(slots_below_sp),
+		cmocka_unit_test(unknown_registers),
+		cmocka_unit_test(assumed_registers),
+		cmocka_unit_test(return_addresses),
+		cmocka_unit_test(ways_to_the_cfa),
+		cmocka_unit_test(rules_of_the_pc),
+		cmocka_unit_test(rules_behind_the_functions),
 	};
 	return cmocka_run_group_tests_name("unwind_step", tests, NULL, NULL);
 }

@@ -200,6 +200,15 @@ static void assembler_keeps_registers(void **state)
 	assert_walk(world, UNWIND_BAD_RULE, 3);
 	world->registers.value[RAX] = STACK + 0x200 * 8;
 	assert_walk(world, UNWIND_UNREADABLE, 3);
+	/* Code without rules, and Lisp, keep no register. */
+	put_call(world, OUTERMOST, FUNCTION(BY_RAX));
+	set_row(world, FRAMED, UNWIND_LISP, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		cfi_world_start(world, PC(FUNCTION(i ? FRAMED : NO_RULES)), STACK, STACK + 0x40);
+		world->registers.value[RAX] = SLOT;
+		put(world, STACK + 0x48, call_in(BY_RAX));
+		assert_walk(world, UNWIND_BAD_RULE, 2);
+	}
 	/* Code that a signal interrupted has other registers: r8 of its ucontext is unreadable, so that none is known. */
 	enum { UCONTEXT = STACK - 0x60, INTERRUPTED_SP = STACK + 0x100 };
 	cfi_world_start(world, PC(FUNCTION(SIGNAL)), UCONTEXT, 1);

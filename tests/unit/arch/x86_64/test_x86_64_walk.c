@@ -174,6 +174,13 @@ static void recognises_the_call(void **state)
 	result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_ROOT_FRAME_POINTER);
 	assert_int_equal(result.count, 3);
+	/* The stub may be the first code that can be read. */
+	memcpy(world->code, stub, sizeof(stub));
+	distance = (int32_t)(FUNCTION(LEAF) - (FUNCTION(LEAF) + 0x20));
+	memcpy(world->code + 0x1c, &distance, sizeof(distance));
+	cfi_world_start(world, PC(FUNCTION(LEAF) + 4096), STACK, 1);
+	assert_int_equal(cfi_world_walk(world, FRAMES).cause, UNWIND_ROOT_FRAME_POINTER);
+	cfi_world_start(world, PC(FUNCTION(NO_RULES)) + 4, STACK, 1);
 	/* The function that the call leads to has fewer than 4096 bytes. */
 	for (int32_t more = 0; more <= 1; more++) {
 		distance = (int32_t)(FUNCTION(NO_RULES) + 4 - 4096 - (FUNCTION(LEAF) + 0x20)) + more;
