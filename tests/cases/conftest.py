@@ -49,7 +49,7 @@ def pages(profiles, tmp_path_factory):
 	def page(*names):
 		if names not in made:
 			made[names] = folder / f"{'-'.join(names)}.html"
-			done("html", *[f"{name}.data" for name in names], "-o", made[names], directory=profiles)
+			done("html", "--source", *[f"{name}.data" for name in names], "-o", made[names], directory=profiles)
 		return made[names]
 	return page
 

@@ -23,15 +23,12 @@ def entries(path, function, *options):
 
 
 @pytest.fixture(scope="module", params=[pytest.param(name, marks=() if name == os.uname().machine else pytest.mark.needs(f"{TOOLS[name]}gcc")) for name in TOOLS])
-def code(request, tmp_path_factory):
+def code(request):
 	"""The program for each processor: a profile of another machine is disassembled like one of this."""
 	prefix = TOOLS[request.param]
 	if os.uname().machine == request.param:
 		return Code(build("asm.c", level="-O1"))
-	path = tmp_path_factory.mktemp("asm") / "asm"
-	source = REPOSITORY / "tests/programs/asm.c"
-	subprocess.run([f"{prefix}gcc", "-O1", "-g", "-D_GNU_SOURCE", "-Wl,--build-id", "-o", path, source], check=True)
-	return Code(path, prefix)
+	return Code(build("asm.c", "-Wl,--build-id", compiler=f"{prefix}gcc", level="-O1"), prefix)
 
 
 @pytest.fixture(scope="module")

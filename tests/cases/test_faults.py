@@ -61,7 +61,7 @@ COMMANDS = {
 	"contextualize": ["contextualize", "A"],
 	"copies": ["contextualize", "--edit", "--source", "generic.c", "main;digest;each;fold;op_xor"],
 	"mcp": ["mcp"],
-	"unfinished": ["report", "--lines", "K"],
+	"unfinished": ["report", "--lines", "--format", "csv", "K"],
 	"init": ["store", "init", "--store", "new.db"],
 	"add": ["store", "add", "--store", "store.db", "B"],
 	"stats": ["store", "stats", "--store", "store.db"],
