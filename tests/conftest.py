@@ -5,6 +5,8 @@
     long(reason)       takes longer than `make check` can wait for: `make check-all`
 
 A test without a mark is in `make check`: its result depends on no clock, no scheduler and no share of time.
+
+    unsanitized(reason)    the step `sanitize` of `make check-all` leaves it out, which runs all others that are neither measured nor long
 """
 import functools
 import os
@@ -21,6 +23,7 @@ MARKS = {
     "measured(reason)": "compares times, shares, rates or intervals (make measure)",
     "needs(name, ...)": "needs programs that make check-all installs",
     "long(reason)": "takes too long for make check (make check-all)",
+    "unsanitized(reason)": "cannot run where cpprof is built with sanitizers",
 }
 
 
@@ -103,7 +106,7 @@ def pytest_collection_modifyitems(items):
     """Each mark has its reason or its names."""
     for item in items:
         for mark in item.iter_markers():
-            if mark.name in ("measured", "long"):
+            if mark.name in ("measured", "long", "unsanitized"):
                 assert len(mark.args) == 1 and isinstance(mark.args[0], str), f"{item.nodeid}: the mark `{mark.name}` needs its reason"
             elif mark.name == "needs":
                 assert mark.args and set(mark.args) <= NEEDS.keys(), f"{item.nodeid}: `needs` takes the names {sorted(NEEDS)}"

@@ -1,8 +1,6 @@
 """Input profiles that are missing, damaged, truncated or lossy, and where the commands look for them."""
 import json
-import os
 import re
-
 import sys
 from pathlib import Path
 
@@ -152,7 +150,7 @@ def test_a_small_file_with_large_tables_is_not_compared(tmp_path):
 	check_failure(run("diff", "one.data", "hits.data", directory=tmp_path), "hits.data", "(--memory SIZE raises it)")
 
 
-@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="a sanitizer's allocator ends the process where memory is limited")
+@pytest.mark.unsanitized("a sanitizer's allocator ends the process where memory is limited")
 def test_memory_that_an_analysis_needs_counts(tmp_path):
 	(tmp_path / "chain.data").write_bytes(long_chain(4))
 	assert "main" in done("report", "chain.data", directory=tmp_path)

@@ -1,7 +1,6 @@
 """`cpprof merge`: the figures of the sum are those of all recordings together."""
 import collections
 import json
-import os
 import re
 import shutil
 
@@ -167,7 +166,7 @@ def test_usage():
 	assert result.returncode == 2 and "the key of a label is empty" in result.stderr
 
 
-@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="a sanitizer's allocator ends the process where memory is limited")
+@pytest.mark.unsanitized("a sanitizer's allocator ends the process where memory is limited")
 def test_memory(tmp_path):
 	files = [folded(tmp_path, f"large{i}", {f"main;f{i}_{j}": 1 for j in range(20000)}) for i in range(3)]
 	check_failure(run("merge", "--memory", "6M", "-o", tmp_path / "out.data", *files), "--memory")

@@ -150,6 +150,7 @@ def test_until_an_interrupt(tmp_path, backend, server):
 	check_server(attach(tmp_path, backend, "-a", resource=MOVES[1], until=meanwhile, name="all.data"), server, 2)
 
 
+@pytest.mark.unsanitized("a sanitizer keeps freed memory for a while")
 def test_memory_of_many_processes(tmp_path, backend):
 	"""The recorder keeps no maps of ended processes: thousands of them need little memory. Without -a, so that no other process
 	is recorded."""

@@ -379,7 +379,7 @@ def test_a_busy_server_is_asked_again(store, tmp_path):
 	assert len(server.requests) == 3
 
 
-@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="a sanitizer's allocator ends the process where memory is limited")
+@pytest.mark.unsanitized("a sanitizer's allocator ends the process where memory is limited")
 def test_an_endless_answer(tmp_path):
 	"""The limit on memory holds, and the answer is not read to its end."""
 	with Server((200, {}, "\xff\xff\x7f" * (40 << 20))) as server:

@@ -47,6 +47,7 @@ def test_attempts_rows_and_needs(tmp_path):
 
 
 def test_marks_without_reasons_are_refused(tmp_path):
-    for text in ("@pytest.mark.long\ndef test_it(): pass", "@pytest.mark.needs('nothing known')\ndef test_it(): pass"):
-        run = pytest_of(tmp_path, f"import pytest\n{text}\n")
-        assert run.returncode != 0 and "the mark `long` needs its reason" in run.stdout + run.stderr or "`needs` takes the names" in run.stdout + run.stderr, run.stdout
+    for mark, message in (("long", "the mark `long` needs its reason"), ("unsanitized()", "the mark `unsanitized` needs its reason"),
+                          ("needs('nothing known')", "`needs` takes the names")):
+        run = pytest_of(tmp_path, f"import pytest\n@pytest.mark.{mark}\ndef test_it(): pass\n")
+        assert run.returncode != 0 and message in run.stdout + run.stderr, run.stdout

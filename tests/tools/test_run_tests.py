@@ -54,12 +54,15 @@ def test_cases(runner, inner, expected):
     assert counts(tally) == expected
 
 
-@pytest.mark.parametrize("marks", itertools.product([False, True], repeat=3))
+@pytest.mark.parametrize("marks", itertools.product([False, True], repeat=4))
 def test_each_test_is_in_one_command(runner, marks):
-    """Whatever marks a test has, exactly one of the steps gcc, long and measure runs it; one without marks is in the gate."""
-    names = dict(zip(("measured", "needs", "long"), marks))
+    """Whatever marks a test has, exactly one of the steps gcc, long and measure runs it; one without marks is in the gate. The step sanitize runs each
+    test of the gate unless its own mark excludes the test."""
+    names = dict(zip(("measured", "needs", "long", "unsanitized"), marks))
     runs = [eval(expression, {}, names) for expression in (runner.GATE, runner.OTHERS, runner.MEASURED)]
-    assert runs.count(True) == 1 and runs[0] == (not any(marks))
+    assert runs.count(True) == 1 and runs[0] == (not any(marks[:3]))
+    is_sanitized = eval(runner.SANITIZED, {}, names)
+    assert is_sanitized == (not names["unsanitized"]) if runs[0] else not (is_sanitized and names["unsanitized"])
 
 
 def test_commands_are_made_of_steps(runner):
