@@ -302,6 +302,41 @@ static void set_mode(int fd, const struct stat *old, mode_t mode)
 		return; /* a file system without modes */
 }
 
+/* Returns whether another user may have made the file for us to write to. */
+static bool is_of_another(const struct file_place *place, int fd)
+{
+	struct stat file, folder;
+	if (fstat(fd, &file) < 0 || fstat(place->folder, &folder) < 0)
+		return true;
+	bool is_exposed = S_ISFIFO(file.st_mode) || (S_ISREG(file.st_mode) && (folder.st_mode & S_IWOTH));
+	return is_exposed && !file_place_is_ours(file.st_uid);
+}
+
+/* Opens what is at a place, by a descriptor that was examined: it may be another file by now, such as a FIFO that blocks. Sets
+ * *is_refused if another user may have made it. Returns a descriptor, or -1 with errno set. */
+static int open_existing(const struct file_place *place, int flags, bool *is_refused)
+{
+	char self[64];
+	int named = openat(place->folder, place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (named < 0)
+		return -1;
+	*is_refused = is_of_another(place, named);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", named);
+	errno = EACCES;
+	int fd = *is_refused ? -1 : open(self, O_WRONLY | O_NOCTTY | O_CLOEXEC | flags);
+	int number = errno;
+	close(named);
+	errno = number;
+	return fd;
+}
+
+static int refuse(const struct file_place *place, struct error *error)
+{
+	return error_set(error, ERROR_PERMISSION,
+			 "cannot write '%s': it belongs to another user, in a folder that everybody may write",
+			 place->path);
+}
+
 static int open_at(const struct file_place *place, mode_t mode, char **temporary, struct error *error)
 {
 	struct stat old;
@@ -317,7 +352,10 @@ static int open_at(const struct file_place *place, mode_t mode, char **temporary
 		if (fd >= 0)
 			set_mode(fd, exists ? &old : NULL, mode);
 	} else {
-		fd = openat(place->folder, place->name, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+		bool is_refused = false;
+		fd = open_existing(place, 0, &is_refused);
+		if (is_refused)
+			return refuse(place, error);
 	}
 	return fd < 0 ? error_set_errno(error, "cannot write '%s'", place->path) : fd;
 }
@@ -334,25 +372,17 @@ int file_place_open(struct file_place *place, const char *path, mode_t mode, cha
 	return code < 0 ? code : open_at(place, mode, temporary, error);
 }
 
-/* Returns whether another user may have made the file for us to write to. */
-static bool is_of_another(const struct file_place *place, int fd)
-{
-	struct stat file, folder;
-	return fstat(fd, &file) < 0 || fstat(place->folder, &folder) < 0 ||
-	       (S_ISREG(file.st_mode) && !file_place_is_ours(file.st_uid) && (folder.st_mode & S_IWOTH));
-}
-
 static int append_at(const struct file_place *place, mode_t mode, struct error *error)
 {
 	enum { TURNS = 10 };
 	struct stat old;
-	bool exists;
+	bool exists, is_refused = false;
 	int code = file_place_check(place, &exists, &old, error), fd = -1;
 	if (code < 0)
 		return code;
 	/* Another process may create or remove the file between the calls. */
 	for (int turn = 0; turn < TURNS && fd < 0; turn++) {
-		fd = openat(place->folder, place->name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+		fd = open_existing(place, O_APPEND, &is_refused);
 		if (fd < 0 && errno != ENOENT)
 			break;
 		if (fd < 0 && (fd = file_place_create(place, place->name, O_WRONLY | O_APPEND)) >= 0)
@@ -360,14 +390,9 @@ static int append_at(const struct file_place *place, mode_t mode, struct error *
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
-	if (fd < 0)
-		return error_set_errno(error, "cannot write '%s'", place->path);
-	if (!is_of_another(place, fd))
-		return fd;
-	close(fd);
-	return error_set(error, ERROR_PERMISSION,
-			 "cannot write '%s': it belongs to another user, in a folder that everybody may write",
-			 place->path);
+	if (is_refused)
+		return refuse(place, error);
+	return fd < 0 ? error_set_errno(error, "cannot write '%s'", place->path) : fd;
 }
 
 int file_place_append(const char *path, mode_t mode, struct error *error)

@@ -152,14 +152,16 @@ static bool is_of_system(const char *path)
 /* `bit`: S_IROTH or S_IXOTH. */
 static bool all_may(const struct stat *status, mode_t bit, const struct path_users *users)
 {
-	enum { OWNER_SHIFT = 6 };
+	enum { OWNER_SHIFT = 6, GROUP_SHIFT = 3 };
+	const mode_t all = bit | bit << GROUP_SHIFT; /* a group may be refused what others may */
 	uid_t own = geteuid();
-	bool may = !users->has_others || own != 0 || (status->st_mode & bit);
+	bool may = !users->has_others || own != 0 || (status->st_mode & all) == all;
 	for (size_t i = 0; i < users->count && may; i++) {
 		uid_t user = users->ids[i];
 		/* The kernel decides what we may, when the file is opened. */
 		if (user != 0 && user != own)
-			may = status->st_mode & (user == status->st_uid ? bit << OWNER_SHIFT : bit);
+			may = user == status->st_uid ? status->st_mode & (bit << OWNER_SHIFT)
+						     : (status->st_mode & all) == all;
 	}
 	return may;
 }

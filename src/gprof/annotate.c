@@ -343,7 +343,7 @@ static int print_file(struct annotation *annotation, size_t first, size_t end, b
 	const char *path = symbol_of(annotation, first)->file;
 	const struct image *image = annotation->report->image;
 	struct path_users users;
-	source_file_users(&users, image ? image->path : NULL);
+	source_file_users(&users, image);
 	FILE *in = source_file_open(path, options->folders, &users);
 	int why = errno;
 	if (in && options->separate_files) {

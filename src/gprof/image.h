@@ -59,6 +59,7 @@ struct image {
 	uint8_t build_id[64];
 	size_t build_id_bytes;    /* 0: it has none */
 	char *path;               /* owned */
+	uint64_t author;          /* file_author */
 	struct elf_file *bytes;   /* owned; the code; NULL: a file of another machine */
 	struct module_file *file; /* while its symbols are read; NULL otherwise */
 	struct strings texts;

@@ -1,3 +1,4 @@
+#include "base/file_author.h"
 #include "gprof/image.h"
 
 #include <stdlib.h>
@@ -246,6 +247,7 @@ int image_open_from(struct image *image, int fd, const char *path, const struct 
 {
 	*image = (struct image){ 0 };
 	image->path = strdup(path);
+	image->author = file_author(fd);
 	int code = image->path ? strings_init(&image->texts) : ERROR_MEMORY;
 	if (code < 0)
 		error_set(error, code, "%s: %s", path, error_text(code));

@@ -8,18 +8,15 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/file_place.h"
 #include "base/path.h"
 #include "gprof/image.h"
 
-void source_file_users(struct path_users *users, const char *program)
+void source_file_users(struct path_users *users, const struct image *image)
 {
-	struct stat status;
-	*users = (struct path_users){ 0 };
-	if (!program || stat(program, &status) < 0 || (status.st_mode & S_IWOTH))
-		users->has_others = true;
-	else if (!file_place_is_ours(status.st_uid))
-		users->ids[users->count++] = status.st_uid;
+	uint64_t author = image ? image->author : 0;
+	*users = (struct path_users){ .has_others = author == 0 };
+	if (author)
+		users->ids[users->count++] = (uid_t)(author - 1);
 }
 
 static FILE *open_text(const char *path, const struct path_users *users)

@@ -7,9 +7,10 @@
 #include "base/path.h"
 #include "base/text_output.h"
 
-/* Sets the users who may have made a program, and so have chosen the paths of its sources: the owner of its file, if that is not one of ours.
- * `program` NULL: not known. */
-void source_file_users(struct path_users *users, const char *program);
+struct image;
+
+/* Sets the users who may have made a program, and so have chosen the paths of its sources. NULL: not known. */
+void source_file_users(struct path_users *users, const struct image *image);
 
 /*
  * Opens a source file by its path in the debug information. If it is not there, searches each of the folders

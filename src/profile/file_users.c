@@ -97,6 +97,7 @@ int file_users_find(struct file_users *files, const struct profile *profile, con
 	int64_t file = strings_find(&profile->strings, path, strlen(path));
 	uint64_t bits = file < 0 || (size_t)file >= files->count ? 0 : files->of_path[file];
 	*users = files->users;
+	users->has_others |= users->count == 0; /* a profile without processes */
 	if (bits == 0)
 		return 0;
 	users->count = 0;

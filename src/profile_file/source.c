@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_author.h"
 #include "base/path.h"
 #include "profile_file/format.h"
 
@@ -81,7 +82,7 @@ int source_open(struct source *source, const char *path, struct error *error)
 		code = error_set(error, ERROR_FORMAT, "%s is a directory, not a cpprof profile", source->name);
 	else if (S_ISREG(status.st_mode) && lseek(source->fd, 0, SEEK_CUR) == 0) {
 		source->size = (uint64_t)status.st_size;
-		source->owner = status.st_mode & S_IWOTH ? 0 : status.st_uid + 1;
+		source->owner = file_author(source->fd);
 	} else {
 		code = read_pipe(source, error);
 	}

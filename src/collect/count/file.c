@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/file_author.h"
 #include "base/path.h"
 #include "collect/count/parts.h"
 
@@ -197,10 +198,9 @@ struct tally *tally_open(const char *path, struct error *error)
 	struct stat status = { 0 };
 	int fd = path_open_regular(path);
 	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
-		return open_source((struct count_source){ .fd = fd,
-							  .size = (uint64_t)status.st_size,
-							  .owner = status.st_mode & S_IWOTH ? 0 : status.st_uid + 1 },
-				   path, error);
+		return open_source(
+			(struct count_source){ .fd = fd, .size = (uint64_t)status.st_size, .owner = file_author(fd) },
+			path, error);
 	if (fd < 0 || status.st_size > 0)
 		error_set_errno(error, "cannot read '%s'", path);
 	else

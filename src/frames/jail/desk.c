@@ -17,6 +17,7 @@
 
 enum {
 	REQUESTS_MAX = 200000,
+	COUNTED_MOST = 1 << 30,
 	DOWNLOADS_MAX = 8, /* of one module: its debug file, and one that it shares with others */
 };
 
@@ -40,9 +41,26 @@ static bool may_give(int fd)
 	       elf_image_read(fd, magic, sizeof(magic), 0) == sizeof(magic) && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
+/* Returns the bytes of a file that were written: neither holes nor space that is only reserved. Both read as zeros. */
+static uint64_t data_of(int fd, uint64_t size)
+{
+	enum { PARTS_MOST = 4096 };
+	uint64_t bytes = 0;
+	off_t position = lseek(fd, 0, SEEK_CUR), begin = 0, end = 0;
+	for (int i = 0; i < PARTS_MOST && (begin = lseek(fd, end, SEEK_DATA)) >= 0; i++) {
+		end = lseek(fd, begin, SEEK_HOLE);
+		if (end <= begin)
+			break;
+		bytes += (uint64_t)(end - begin);
+	}
+	bool is_unknown = begin < 0 && errno != ENXIO; /* a file system that reports none */
+	lseek(fd, position, SEEK_SET);
+	return is_unknown ? size : bytes;
+}
+
 void desk_count(struct desk_files *files, int fd)
 {
-	enum { BLOCK_BYTES = 512, FILES_MAX = sizeof(files->seen) / sizeof(files->seen[0]) };
+	enum { FILES_MAX = sizeof(files->seen) / sizeof(files->seen[0]) };
 	struct stat status;
 	if (fd < 0 || fstat(fd, &status) < 0 || files->count == FILES_MAX)
 		return;
@@ -51,8 +69,8 @@ void desk_count(struct desk_files *files, int fd)
 			return;
 	files->seen[files->count].device = status.st_dev;
 	files->seen[files->count++].inode = status.st_ino;
-	uint64_t stored = (uint64_t)status.st_blocks * BLOCK_BYTES, size = (uint64_t)status.st_size;
-	files->bytes += stored < size ? stored : size;
+	uint64_t bytes = data_of(fd, (uint64_t)status.st_size);
+	files->bytes += bytes < COUNTED_MOST - files->bytes ? bytes : COUNTED_MOST - files->bytes;
 }
 
 static int send_opened(struct desk *desk, int socket, int fd, int number)

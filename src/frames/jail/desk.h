@@ -11,7 +11,7 @@
 
 /* The files of a jail: each counts once, however often it is opened. */
 struct desk_files {
-	uint64_t bytes; /* that they take on their disks: holes do not count */
+	uint64_t bytes; /* that were written to them, at most 1 GB in all */
 	size_t count;
 	struct {
 		dev_t device;

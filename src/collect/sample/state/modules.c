@@ -25,6 +25,7 @@ struct modules {
 	struct module *items;
 	size_t count, capacity;
 	size_t open_count;               /* descriptors that modules have */
+	size_t dump_count;               /* of them, those of jitdumps */
 	size_t hand;                     /* the module at which the next search for a file to close begins */
 	struct hash_map by_key;          /* hash of path and build-id, or of path, device and inode -> index */
 	struct hash_map by_inode;        /* hash of path, device and inode -> index */
@@ -116,19 +117,20 @@ static void drop_file(struct modules *modules, struct module *module)
 	modules->open_count--;
 }
 
-static bool is_full(const struct modules *modules)
+/* Returns how many descriptors modules may have. */
+static size_t most_open(void)
 {
 	enum { FEWEST = 8, PART = 4 }; /* elf_file has a descriptor of its own, so this is a half */
 	struct rlimit limit;
 	size_t most = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur / PART : FEWEST;
-	return modules->open_count >= (most > FEWEST ? most : FEWEST);
+	return most > FEWEST ? most : FEWEST;
 }
 
 /* Closes a file that was not used since the last search (the clock algorithm), if there are as many as there may be. A jitdump stays: it
  * is reachable only while it is mapped. */
 static void make_room(struct modules *modules)
 {
-	bool is_wanted = modules->open_count > 0 && is_full(modules);
+	bool is_wanted = modules->open_count > 0 && modules->open_count >= most_open();
 	for (size_t i = 0; is_wanted && i < 2 * modules->count; i++) {
 		struct module *module = &modules->items[modules->hand++ % modules->count];
 		bool is_held = module->fd < 0 || module->has_dump || module->was_used;
@@ -276,12 +278,13 @@ static bool is_jitdump(const char *path)
 	return digits > 0 && digits <= DIGITS_MOST && strncmp(rest, ".dump", strlen(".dump")) == 0;
 }
 
-/* Opens the jitdump of a process for its generated code, in place of a perf map. The first one counts. */
+/* Opens the jitdump of a process for its generated code, in place of a perf map. The first one counts, and so do the first
+ * ones of all processes: they take half of the descriptors for files at most. */
 static int take_jitdump(struct modules *modules, const struct mapped_file *mapped)
 {
 	int64_t index = add_generated(modules, (uint32_t)mapped->pid, anonymous);
 	struct module *module = index < 0 ? NULL : &modules->items[index];
-	if (!module || module->has_dump)
+	if (!module || module->has_dump || modules->dump_count >= most_open() / 2)
 		return index < 0 ? (int)index : 0;
 	const struct mapped_file file = reachable(modules, mapped);
 	int fd = mapped_file_open_any(&file);
@@ -289,6 +292,7 @@ static int take_jitdump(struct modules *modules, const struct mapped_file *mappe
 		return 0;
 	hold(modules, module, fd);
 	module->has_dump = module->loaded = true;
+	modules->dump_count++;
 	return 0;
 }
 

@@ -94,14 +94,22 @@ static bool is_merged(struct processes *processes, uint32_t pid)
 
 /* --- adding --- */
 
-/* Records the current user and control group of a process. Keeps the old control group if it cannot be read; the old user may be one with
- * more rights, which the process had before it executed a program. */
-static int note_owner(const struct processes *processes, struct profile_process *shown)
+/* A process has one user in the profile, for the code before and behind an exec. Root that becomes another user has that one's rights. After
+ * any other change the user is unknown: the code before must not count as that of a user with more rights. */
+static uint32_t user_after(uint32_t before, uint32_t now)
+{
+	enum { ROOT = 0 + 1 };
+	return before == now || before == ROOT ? now : 0;
+}
+
+/* Records the current user and control group of a process. Keeps the old control group if it cannot be read. */
+static int note_owner(const struct processes *processes, struct profile_process *shown, bool is_exec)
 {
 	char path[1024];
 	if (processes->is_past)
 		return 0;
-	shown->user = process_user_read((pid_t)shown->pid);
+	uint32_t user = process_user_read((pid_t)shown->pid);
+	shown->user = is_exec ? user_after(shown->user, user) : user;
 	if (shown->user == 0 && shown->pid == processes->command && processes->command_execs <= 1)
 		shown->user = processes->command_user;
 	cgroup_read((pid_t)shown->pid, path, sizeof(path));
@@ -117,7 +125,7 @@ static int64_t add_process(struct processes *processes, uint32_t pid, uint32_t p
 	if (ARRAY_RESERVE(processes->items, processes->capacity, processes->count + 1) < 0)
 		return ERROR_MEMORY;
 	struct profile_process shown = { .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns };
-	int64_t id = note_owner(processes, &shown);
+	int64_t id = note_owner(processes, &shown, false);
 	if (id == 0)
 		id = profile_add_process(processes->profile, &shown);
 	if (id < 0 || hash_map_put(&processes->by_pid, pid, (uint32_t)processes->count) < 0)
@@ -499,7 +507,7 @@ int processes_name(struct processes *processes, uint32_t pid, uint32_t tid, cons
 		process->vain_lookups = 0;
 		processes->command_execs += pid == processes->command;
 		set_base(thread, &no_start);
-		return note_owner(processes, &processes->profile->processes[process->id]);
+		return note_owner(processes, &processes->profile->processes[process->id], true);
 	}
 	return 0;
 }

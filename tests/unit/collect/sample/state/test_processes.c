@@ -574,6 +574,17 @@ static void test_users(void **state)
 	assert_int_equal(profile->processes[1].user, own);
 	assert_int_equal(processes_name(world->processes, NO_PID, NO_PID, "new", true, 2), 0);
 	assert_int_equal(profile->processes[1].user, 0);
+	/* Root may become another user; the code that another user executed never counts as root's. */
+	struct profile_process *changed = &world->profile->processes[0];
+	changed->user = 1;
+	assert_int_equal(processes_name(world->processes, (uint32_t)getpid(), (uint32_t)getpid(), "same", true, 2), 0);
+	assert_int_equal(changed->user, own);
+	changed->user = 4711 + 1;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			processes_name(world->processes, (uint32_t)getpid(), (uint32_t)getpid(), "other", true, 2), 0);
+		assert_int_equal(changed->user, 0);
+	}
 	/* The recorder has made the command: its user is known up to its second exec. */
 	processes_set_command(world->processes, COMMAND, 1234);
 	assert_int_equal(processes_name(world->processes, COMMAND, COMMAND, "first", true, 3), 0);
