@@ -40,9 +40,7 @@ static bool read_augmentation(struct cursor *cursor, const struct cfi_section *s
 {
 	uint64_t size = cursor_varint(cursor);
 	const uint8_t *bytes = cursor_bytes(cursor, size);
-	if (!bytes)
-		return false;
-	struct cursor data = { .next = bytes, .end = bytes + size };
+	struct cursor data = cursor_over(bytes, bytes ? size : 0);
 	bool understood = true;
 	cie->has_augmentation_data = true;
 	for (; *letters; letters++) {

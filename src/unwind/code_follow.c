@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "arch/instruction.h"
 #include "base/array.h"
 
 enum { STATES_MAX = UINT16_MAX };
@@ -20,6 +19,12 @@ struct code_gap *code_gap_at(const struct code_analysis *analysis, uint64_t pc)
 	}
 	bool is_in = low < analysis->gap_count && analysis->gaps[low].start <= pc;
 	return is_in ? &analysis->gaps[low] : NULL;
+}
+
+bool code_decode(const struct code_analysis *analysis, const struct code_gap *gap, uint64_t pc,
+		 struct instruction *instruction)
+{
+	return instruction_decode(gap->code + (pc - gap->start), gap->end - pc, analysis->base + pc, instruction);
 }
 
 /* --- states --- */
@@ -53,7 +58,7 @@ static uint16_t number_of(struct code_analysis *analysis, const struct code_stat
 
 void code_add_start(struct code_analysis *analysis, uint64_t pc)
 {
-	struct code_gap *gap = pc < UINT32_MAX ? code_gap_at(analysis, pc) : NULL;
+	struct code_gap *gap = code_gap_at(analysis, pc);
 	if (!gap || gap->marks[pc - gap->start] & IS_START)
 		return;
 	if (ARRAY_RESERVE(analysis->starts, analysis->start_capacity, analysis->start_count + 1) < 0) {
@@ -107,7 +112,7 @@ enum next { FOLLOW, STOP, REJECT };
 static bool jump(struct code_analysis *analysis, uint64_t target, const struct code_state *state)
 {
 	uint64_t pc = target - analysis->base;
-	if (pc < UINT32_MAX && code_gap_at(analysis, pc))
+	if (code_gap_at(analysis, pc))
 		return add_work(analysis, (uint32_t)pc, state);
 	analysis->returns |= code_state_is_outside(state);
 	return code_state_is_outside(state);
@@ -118,14 +123,14 @@ static bool never_returns(const struct code_analysis *analysis, uint64_t target)
 {
 	enum { INSTRUCTIONS_MAX = 4 };
 	uint64_t pc = target - analysis->base;
-	const struct code_gap *gap = pc < UINT32_MAX ? code_gap_at(analysis, pc) : NULL;
+	const struct code_gap *gap = code_gap_at(analysis, pc);
 	for (int i = 0; gap && i < INSTRUCTIONS_MAX && pc < gap->end; i++) {
 		struct instruction instruction;
-		const uint8_t *code = gap->code + (pc - gap->start);
-		if (!instruction_decode(code, gap->end - pc, target, &instruction))
+		if (!code_decode(analysis, gap, pc, &instruction))
 			return false;
 		if (instruction.flow != INSTRUCTION_NEXT)
-			return instruction.flow == INSTRUCTION_END && !is_return(code, instruction.bytes);
+			return instruction.flow == INSTRUCTION_END &&
+			       !is_return(gap->code + (pc - gap->start), instruction.bytes);
 		pc += instruction.bytes;
 	}
 	return false;
@@ -192,8 +197,7 @@ static bool follow(struct code_analysis *analysis, struct place place)
 		struct instruction instruction;
 		const uint8_t *code = gap->code + (pc - gap->start);
 		if (!number || analysis->steps_left == 0 || is_sigreturn(gap, pc) ||
-		    !instruction_decode(code, gap->end - pc, analysis->base + pc, &instruction) ||
-		    !add_followed(analysis, pc))
+		    !code_decode(analysis, gap, pc, &instruction) || !add_followed(analysis, pc))
 			return false;
 		analysis->steps_left--;
 		*known = number;
@@ -237,8 +241,7 @@ static void follow_cases(struct code_analysis *analysis)
 	struct code_gap *gap = code_gap_at(analysis, first);
 	for (uint32_t pc = first; gap && pc < last && pc < gap->end;) {
 		struct instruction instruction;
-		if (!instruction_decode(gap->code + (pc - gap->start), gap->end - pc, analysis->base + pc,
-					&instruction))
+		if (!code_decode(analysis, gap, pc, &instruction))
 			return;
 		uint16_t *known = &gap->states[pc - gap->start];
 		if (!*known && !instruction.is_padding) {

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/instruction.h"
 #include "base/hash_map.h"
 #include "unwind/code_state.h"
 
@@ -53,6 +54,10 @@ struct code_analysis {
 
 /* Returns the gap with an address minus the table's base, or NULL. */
 struct code_gap *code_gap_at(const struct code_analysis *analysis, uint64_t pc);
+
+/* Decodes the instruction at an address in a gap. Returns false if the code is not an instruction or is cut off. */
+bool code_decode(const struct code_analysis *analysis, const struct code_gap *gap, uint64_t pc,
+		 struct instruction *instruction);
 
 /* Adds the start of a function, if it is in a gap. */
 void code_add_start(struct code_analysis *analysis, uint64_t pc);

@@ -61,8 +61,7 @@ static void add_called(struct code_analysis *analysis, const struct code_gap *ga
 {
 	for (uint32_t pc = gap->start; pc < gap->end && !analysis->no_memory;) {
 		struct instruction instruction;
-		bool is_code = instruction_decode(gap->code + (pc - gap->start), gap->end - pc, analysis->base + pc,
-						  &instruction);
+		bool is_code = code_decode(analysis, gap, pc, &instruction);
 		if (is_code && instruction.flow == INSTRUCTION_CALL && instruction.has_target)
 			code_add_start(analysis, instruction.target - analysis->base);
 		pc += is_code ? instruction.bytes : 1;
@@ -75,8 +74,7 @@ static void follow_rest(struct code_analysis *analysis, const struct code_gap *g
 	bool may_begin = true;
 	for (uint32_t pc = gap->start; pc < gap->end && analysis->steps_left > 0 && !analysis->no_memory;) {
 		struct instruction instruction;
-		if (!instruction_decode(gap->code + (pc - gap->start), gap->end - pc, analysis->base + pc,
-					&instruction)) {
+		if (!code_decode(analysis, gap, pc, &instruction)) {
 			may_begin = false;
 			pc++;
 			continue;
@@ -191,7 +189,7 @@ static int add_gap_rows(const struct code_analysis *analysis, const struct code_
 		struct unwind_row row = { .pc = pc };
 		if (number) {
 			row = row_of(&analysis->states[number - 1], pc);
-			instruction_decode(gap->code + (pc - gap->start), gap->end - pc, 0, &instruction);
+			code_decode(analysis, gap, pc, &instruction);
 		}
 		if (list->count || row.kind != UNWIND_NO_RULE)
 			status = add_row(list, row);

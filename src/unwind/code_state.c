@@ -66,7 +66,7 @@ bool code_state_apply(struct code_state *state, const struct stack_effect *effec
 		return pop_fp(state) && state->sp >= WORD;
 	case STACK_LEAVES:
 		state->sp = state->frame;
-		return state->frame != 0 && pop_fp(state) && state->sp >= WORD;
+		return pop_fp(state) && state->sp >= WORD; /* not without a frame, which is 0 */
 	case STACK_STORES_FP:
 		save_fp(state, effect->amount);
 		break;

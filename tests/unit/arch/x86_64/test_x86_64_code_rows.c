@@ -328,6 +328,54 @@ static void each_gap_has_rows(void **state)
 	buffer_release(&eh_frame);
 }
 
+/* Calls in any gap show where functions begin: the first function ends in a call that does not return, in front of the second. */
+static void calls_in_each_gap_are_searched(void **state)
+{
+	(void)state;
+	static const uint8_t second[] = { 0x84, 0xc0, 0x74, 1,    0xc3, 0x53, 0xff, 0xd0,
+					  0xc3, 0xe8, 0xfa, 0xff, 0xff, 0xff, 0xc3, 0xcc };
+	uint8_t code[2 * sizeof(frame) + sizeof(second)];
+	struct buffer eh_frame, bytes;
+	memcpy(code, frame, sizeof(frame));
+	memcpy(code + sizeof(frame), frame, sizeof(frame));
+	memcpy(code + 2 * sizeof(frame), second, sizeof(second));
+	buffer_init(&eh_frame);
+	buffer_init(&bytes);
+	size_t cie = tiny_cie(&eh_frame, true, "z", BYTES(0x0c, 7, 64, 0x90, 1));
+	tiny_fde(&eh_frame, true, cie, TINY_BASE, CODE_OFFSET, BYTES(0));
+	tiny_fde(&eh_frame, true, cie, TINY_CODE + sizeof(frame), sizeof(frame), BYTES(0));
+	tiny_elf_with_code(&bytes, &eh_frame, code, sizeof(code), NULL);
+	struct unwind_table *table = from_file(&bytes);
+	assert_non_null(table);
+	assert_string_equal(rows_text(table, sizeof(code)), "0 sp+8; 1 sp+16 fp-16; 5 sp+8; 6 none; 10 sp+64; "
+							    "20 sp+8; 26 sp+16; 28 sp+8; 2f none");
+	unwind_table_free(table);
+	buffer_release(&bytes);
+	buffer_release(&eh_frame);
+}
+
+/* A function with so many rows that their list grows. */
+static void many_rows_need_memory(void **state)
+{
+	(void)state;
+	enum { PUSHES = 100, TAIL = 8 };
+	uint8_t code[PUSHES + TAIL];
+	unsigned built = 0;
+	struct buffer bytes;
+	memset(code, 0x50, PUSHES);                                  /* push %rax */
+	memcpy(code + PUSHES, "\x48\x81\xc4\x20\x03\0\0\xc3", TAIL); /* add $800,%rsp; ret */
+	write_file(&bytes, code, sizeof(code), sizeof(code), TINY_TEXT_BYTES);
+	ALLOC_FAIL_EACH({
+		struct unwind_table *table = from_file(&bytes);
+		built += table != NULL;
+		for (unsigned i = 0; table && i <= PUSHES; i++)
+			assert_int_equal(unwind_table_row(table, TINY_CODE + i)->cfa, 1 + i);
+		unwind_table_free(table);
+	});
+	assert_true(built >= 1);
+	buffer_release(&bytes);
+}
+
 static void every_allocation_may_fail(void **state)
 {
 	(void)state;
@@ -358,6 +406,8 @@ int main(void)
 		cmocka_unit_test(number_of_instructions_is_limited),
 		cmocka_unit_test(number_of_states_is_limited),
 		cmocka_unit_test(each_gap_has_rows),
+		cmocka_unit_test(calls_in_each_gap_are_searched),
+		cmocka_unit_test(many_rows_need_memory),
 		cmocka_unit_test(every_allocation_may_fail),
 	};
 	return cmocka_run_group_tests_name("x86_64_code_rows", tests, NULL, NULL);
