@@ -69,24 +69,20 @@ void code_add_start(struct code_analysis *analysis, uint64_t pc)
 	analysis->starts[analysis->start_count++] = (uint32_t)pc;
 }
 
-static bool add_work(struct code_analysis *analysis, uint32_t pc, const struct code_state *state)
+static void add_work(struct code_analysis *analysis, uint32_t pc, const struct code_state *state)
 {
-	if (ARRAY_RESERVE(analysis->work, analysis->work_capacity, analysis->work_count + 1) < 0) {
+	if (ARRAY_RESERVE(analysis->work, analysis->work_capacity, analysis->work_count + 1) < 0)
 		analysis->no_memory = true;
-		return false;
-	}
-	analysis->work[analysis->work_count++] = (struct place){ .pc = pc, .state = *state };
-	return true;
+	else
+		analysis->work[analysis->work_count++] = (struct place){ .pc = pc, .state = *state };
 }
 
-static bool add_followed(struct code_analysis *analysis, uint32_t pc)
+static void add_followed(struct code_analysis *analysis, uint32_t pc)
 {
-	if (ARRAY_RESERVE(analysis->followed, analysis->followed_capacity, analysis->followed_count + 1) < 0) {
+	if (ARRAY_RESERVE(analysis->followed, analysis->followed_capacity, analysis->followed_count + 1) < 0)
 		analysis->no_memory = true;
-		return false;
-	}
-	analysis->followed[analysis->followed_count++] = pc;
-	return true;
+	else
+		analysis->followed[analysis->followed_count++] = pc;
 }
 
 /* Returns whether the code may be the return from a signal handler, which has no caller by a return address. */
@@ -112,8 +108,10 @@ enum next { FOLLOW, STOP, REJECT };
 static bool jump(struct code_analysis *analysis, uint64_t target, const struct code_state *state)
 {
 	uint64_t pc = target - analysis->base;
-	if (code_gap_at(analysis, pc))
-		return add_work(analysis, (uint32_t)pc, state);
+	if (code_gap_at(analysis, pc)) {
+		add_work(analysis, (uint32_t)pc, state);
+		return true;
+	}
 	analysis->returns |= code_state_is_outside(state);
 	return code_state_is_outside(state);
 }
@@ -197,8 +195,9 @@ static bool follow(struct code_analysis *analysis, struct place place)
 		struct instruction instruction;
 		const uint8_t *code = gap->code + (pc - gap->start);
 		if (!number || analysis->steps_left == 0 || is_sigreturn(gap, pc) ||
-		    !code_decode(analysis, gap, pc, &instruction) || !add_followed(analysis, pc))
+		    !code_decode(analysis, gap, pc, &instruction))
 			return false;
+		add_followed(analysis, pc);
 		analysis->steps_left--;
 		*known = number;
 		struct stack_effect effect = arch_stack_effect(code, instruction.bytes);
@@ -247,7 +246,8 @@ static void follow_cases(struct code_analysis *analysis)
 		if (!*known && !instruction.is_padding) {
 			size_t before = analysis->followed_count;
 			struct code_state state = analysis->at_table;
-			if (!add_work(analysis, pc, &state) || !follow_all(analysis))
+			add_work(analysis, pc, &state);
+			if (!follow_all(analysis))
 				forget(analysis, before);
 			if (!*known)
 				return; /* other data or code */
@@ -266,7 +266,8 @@ bool code_follow_function(struct code_analysis *analysis, uint32_t start)
 	analysis->followed_count = analysis->work_count = 0;
 	analysis->returns = analysis->jumps_by_table = false;
 	analysis->is_known_start = *marks & IS_START;
-	bool is_function = add_work(analysis, start, &code_state_start) && follow_all(analysis);
+	add_work(analysis, start, &code_state_start);
+	bool is_function = follow_all(analysis);
 	if (is_function && analysis->jumps_by_table)
 		follow_cases(analysis);
 	if (is_function && analysis->returns && !analysis->no_memory) {

@@ -307,14 +307,18 @@ struct unwind_table *unwind_table_of_lisp(void)
 	return table;
 }
 
+static void free_part(struct cfi_part *part)
+{
+	free((void *)(uintptr_t)part->section.bytes);
+	free(part->cies);
+}
+
 static void free_cfi(struct unwind_cfi *cfi)
 {
 	if (!cfi)
 		return;
-	for (unsigned i = 0; i < 2; i++) {
-		free((void *)(uintptr_t)cfi->parts[i].section.bytes);
-		free(cfi->parts[i].cies);
-	}
+	free_part(&cfi->parts[0]);
+	free_part(&cfi->parts[1]);
 	free(cfi->positions);
 	free(cfi);
 }

@@ -24,7 +24,9 @@ Builtins_First:
 	.size Builtins_First, . - Builtins_First
 #endif
 
+#ifndef HAS_NO_SIZES
 	.type Builtins_Last, STT_FUNC
+#endif
 Builtins_Last:
 	.skip BUILTIN_BYTES
 #ifndef HAS_NO_SIZES

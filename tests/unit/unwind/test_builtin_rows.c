@@ -91,7 +91,7 @@ static void stripped_builtins_have_frames(void **state)
 	assert_int_equal(kind_at(table, end), UNWIND_SP);
 	unwind_table_free(table);
 	table = table_of(sizeless_path);
-	assert_int_equal(kind_at(table, 128), UNWIND_FRAME);
+	assert_int_equal(kind_at(table, 64), UNWIND_FRAME);
 	unwind_table_free(table);
 }
 

@@ -168,6 +168,11 @@ static void pointers_and_augmentations(void **state)
 	const uint8_t absolute_hidden[] = { 1, 'z', 'Q', 'R', 0, 1, 0x78, RA, 6, 0x03, 1, 2, 3, 4, 0x00, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, absolute_hidden, sizeof(absolute_hidden), BYTES(FDE_8, 0)),
 			    " skipped 1");
+	/* Instructions of the CIE that are damaged, or advance. */
+	const uint8_t damaged[] = { 1, 0, 1, 0x78, RA, CIE_USUAL, 0x3e };
+	assert_string_equal(rows_of_entries(true, damaged, sizeof(damaged), BYTES(FDE_8)), " skipped 1");
+	const uint8_t advances[] = { 1, 0, 1, 0x78, RA, CIE_USUAL, 0x41, 0 };
+	assert_string_equal(rows_of_entries(true, advances, sizeof(advances), BYTES(FDE_8)), " skipped 1");
 	const uint8_t no_length[] = { 1, 'Q', 0, 1, 0x78, RA, CIE_USUAL };
 	assert_string_equal(rows_of_entries(true, no_length, sizeof(no_length), BYTES(FDE_8)), " skipped 1");
 	const uint8_t gcc2[] = { 1, 'e', 'h', 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0x78, RA, CIE_USUAL };

@@ -338,17 +338,18 @@ static void builtins_are_generated_code(void **state)
 	world->table.rows = rows;
 	memset(world->code, 0x90, sizeof(world->code));
 	memset(world->generated, 0x90, sizeof(world->generated));
-	/* By a frame pointer, on one stack. */
+	/* By a frame pointer, on one stack. The return address is right behind the builtins. */
 	world->stack[8] = STACK + 12 * WORD;
-	world->stack[9] = call_in(GAP);
+	world->stack[9] = at(FIRST, ENTRY, 0);
 	world->stack[12] = 0;
 	world->stack[13] = IN_GENERATED(0xc0);
 	walk_world_walk(world, IN_GENERATED(0x40), STACK, STACK + 8 * WORD);
-	ASSERT_FRAMES(WALK_ROOT, IN_GENERATED(0x40), call_in(GAP) - 1, IN_GENERATED(0xc0) - 1);
+	ASSERT_FRAMES(WALK_ROOT, IN_GENERATED(0x40), at(FIRST, ENTRY, 0) - 1, IN_GENERATED(0xc0) - 1);
 	/* To a lower stack. */
 	world->stack[16] = IN_GENERATED(0x80);
 	walk_world_walk(world, call_in(LEAF), STACK + 16 * WORD, STACK + 8 * WORD);
-	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), IN_GENERATED(0x80) - 1, call_in(GAP) - 1, IN_GENERATED(0xc0) - 1);
+	ASSERT_FRAMES(WALK_ROOT, call_in(LEAF), IN_GENERATED(0x80) - 1, at(FIRST, ENTRY, 0) - 1,
+		      IN_GENERATED(0xc0) - 1);
 	assert_int_equal(world->user.count, 4);
 }
 
