@@ -110,6 +110,7 @@ static const struct code_rows cases[] = {
 	     0xcc),
 	CODE("nop; ud2: it never returns", "0 none", 0x90, 0x0f, 0x0b, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc),
 	CODE("nop; ret $8: its caller's frame is another one", "0 none", 0x89, 0xc0, 0xc2, 8, 0, 0xcc, 0xcc, 0xcc),
+	CODE("mov; ret $0xc300: its last byte is that of ret", "0 none", 0x89, 0xc0, 0xc2, 0, 0xc3, 0xcc, 0xcc, 0xcc),
 	CODE("mov %eax,%eax, up to the end of the gap", "0 none", 0x89, 0xc0, 0x89, 0xc0, 0x89, 0xc0, 0x89, 0xc0),
 	CODE("mov %eax,%eax; no instruction", "0 none", 0x89, 0xc0, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06),
 
@@ -259,36 +260,59 @@ static void small_gaps_of_large_text_have_no_rows(void **state)
 	assert_rows(16, 16, largest + 1, frame_rows);
 }
 
-/* Starts that lead to the same code, which is no function's, are tried one after the other: at most 4 instructions a byte are followed.
- * Each start is a jmp of 2 bytes, and takes 2 + `movs` instructions; the common code takes 1 + `movs` more, as the last start. The
- * function behind it has rows if its two instructions are within the limit. */
+/* Makes code of starts that lead to the same code, which is no function's; behind it is a function. Returns its size. Each start is a jmp of
+ * 2 bytes; the common code is `movs` times mov %eax,%eax, pop %rbp, ret; the function is ret. */
+enum { STARTS_MAX = 40, MOVS_MAX = 40, STARTS_TAIL = 3 };
+static size_t write_starts(uint8_t code[2 * STARTS_MAX + 2 * MOVS_MAX + STARTS_TAIL], unsigned starts, unsigned movs)
+{
+	size_t size = 0;
+	for (unsigned i = 0; i < starts; i++) {
+		code[size++] = 0xeb;
+		code[size++] = (uint8_t)(2 * (starts - 1 - i));
+	}
+	for (unsigned i = 0; i < movs; i++) {
+		code[size++] = 0x89;
+		code[size++] = 0xc0;
+	}
+	memcpy(code + size, "\x5d\xc3\xc3", STARTS_TAIL);
+	return size + STARTS_TAIL;
+}
+
+/* The starts are tried one after the other: at most 4 instructions a byte are followed. A start takes 2 + `movs` instructions; the common
+ * code takes 1 + `movs` more, as the last start. The function behind it has rows if its instruction is within the limit. */
 static void number_of_instructions_is_limited(void **state)
 {
 	(void)state;
-	enum { STARTS = 40, MOVS_MAX = 40, TAIL = 5 };
-	for (unsigned movs = 1; movs <= MOVS_MAX; movs++) {
-		uint8_t code[2 * STARTS + 2 * MOVS_MAX + TAIL];
-		size_t size = 0;
-		for (unsigned i = 0; i < STARTS; i++) {
-			code[size++] = 0xeb;
-			code[size++] = (uint8_t)(2 * (STARTS - 1 - i));
-		}
-		for (unsigned i = 0; i < movs; i++) {
-			code[size++] = 0x89;
-			code[size++] = 0xc0;
-		}
-		memcpy(code + size, "\x5d\xc3\x89\xc0\xc3", TAIL); /* pop %rbp; ret; function: mov %eax,%eax; ret */
-		size += TAIL;
-		unsigned steps = STARTS * (movs + 2) + movs + 1 + 2;
+	unsigned at_limit = 0;
+	for (unsigned i = 0; i < STARTS_MAX * MOVS_MAX; i++) {
+		unsigned starts = i / MOVS_MAX + 1, movs = i % MOVS_MAX + 1;
+		uint8_t code[2 * STARTS_MAX + 2 * MOVS_MAX + STARTS_TAIL];
+		size_t size = write_starts(code, starts, movs);
+		unsigned steps = starts * (movs + 2) + movs + 1 + 1;
+		if (size < 16)
+			continue;
 		struct unwind_table *table = table_of(code, size, size, TINY_TEXT_BYTES);
 		char expected[32] = "0 none";
 		if (steps <= 4 * size)
-			snprintf(expected, sizeof(expected), "0 none; %zx sp+8", size - 3);
+			snprintf(expected, sizeof(expected), "0 none; %zx sp+8", size - 1);
 		if (strcmp(rows_text(table, size), expected) != 0)
-			fail_msg("%u movs, %u steps, %zu bytes: %s, not %s", movs, steps, size, rows_text(table, size),
-				 expected);
+			fail_msg("%u starts, %u movs, %u steps, %zu bytes: %s, not %s", starts, movs, steps, size,
+				 rows_text(table, size), expected);
+		at_limit += steps == 4 * size;
 		unwind_table_free(table);
 	}
+	assert_true(at_limit > 0);
+}
+
+/* The file ends in the gap, with the function: behind it are no rows. */
+static void rows_end_with_the_file(void **state)
+{
+	(void)state;
+	enum { GAP = 0x40 };
+	static const uint8_t code[] = { 0x89, 0xc0, 0x89, 0xc0, 0x89, 0xc0, 0x89, 0xc0, 0xc3 };
+	struct unwind_table *table = table_of(code, sizeof(code), GAP, TINY_TEXT_BYTES);
+	assert_string_equal(rows_text(table, GAP), "0 sp+8; 9 none");
+	unwind_table_free(table);
 }
 
 /* A function of many pushes has a state for each of them, and at most 65535 in all. */
@@ -408,6 +432,7 @@ int main(void)
 		cmocka_unit_test(large_code_has_no_rows),
 		cmocka_unit_test(small_gaps_of_large_text_have_no_rows),
 		cmocka_unit_test(number_of_instructions_is_limited),
+		cmocka_unit_test(rows_end_with_the_file),
 		cmocka_unit_test(number_of_states_is_limited),
 		cmocka_unit_test(each_gap_has_rows),
 		cmocka_unit_test(calls_in_each_gap_are_searched),

@@ -59,6 +59,13 @@ static void calls_of_c_switch_stacks(void **state)
 	world->registers.value[R13] = CFA + 0x10;
 	assert_walk(world, UNWIND_ROOT, 4);
 	assert_int_equal(world->frames[3].sp, CFA + 0x18);
+	/* So has the return from a signal handler that has no rule, if the pc is exact. */
+	put(world, CFA - 8, PC(FUNCTION(SIGRETURN)));
+	cfi_world_put_ucontext(world, (CFA - STACK) / 8, PC(FUNCTION(LEAF)), STACK + 0x300, 1, STACK + 0x350);
+	put(world, STACK + 0x300, call_in(BY_R12));
+	put(world, STACK + 0x350, call_in(OUTERMOST));
+	assert_walk(world, UNWIND_ROOT, 6);
+	assert_int_equal(world->frames[5].sp, STACK + 0x358);
 	put(world, LEAF_SP + 8, NOWHERE);
 	struct unwind_result result = cfi_world_walk(world, FRAMES);
 	assert_int_equal(result.cause, UNWIND_UNREADABLE);
@@ -259,6 +266,26 @@ static void new_threads_have_no_caller(void **state)
 
 /* --- signals --- */
 
+/* A rule that only its own CFI describes leads to another stack from the innermost frame, and from a signal frame. */
+static void slow_rules_switch_stacks(void **state)
+{
+	struct cfi_world *world = *state;
+	world->registers.value[12] = STACK + 0x10;
+	put(world, STACK + 0x10, call_in(OUTERMOST));
+	cfi_world_start(world, PC(FUNCTION(BY_R12)), STACK + 0x100, 1);
+	assert_walk(world, UNWIND_ROOT, 2);
+	assert_int_equal(world->frames[1].sp, STACK + 0x18);
+	put(world, STACK + 0x100, call_in(BY_R12));
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK + 0x100, 1);
+	assert_walk(world, UNWIND_NO_PROGRESS, 2);
+	set_row(world, SIGNAL, UNWIND_SLOW, 0);
+	cfi_world_start(world, PC(FUNCTION(LEAF)), STACK + 0x400, 1);
+	put(world, STACK + 0x400, PC(FUNCTION(SIGNAL)));
+	cfi_world_put_ucontext(world, 0x81, PC(FUNCTION(LEAF)), STACK + 0x10, 0x77, 0);
+	assert_walk(world, UNWIND_ROOT, 4);
+	assert_int_equal(world->frames[2].pc, PC(FUNCTION(LEAF)));
+}
+
 /* A signal frame whose ucontext is two words above the stack pointer: r12 is the interrupted code's. */
 static void registers_of_signals_are_above_the_stack_pointer(void **state)
 {
@@ -312,13 +339,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, cfi_world_set_up, cfi_world_tear_down)
 	const struct CMUnitTest tests[] = {
-		T(calls_of_c_switch_stacks),
-		T(own_stacks_lead_to_goroutines),
-		T(lisp_depends_on_the_callee),
-		T(assembler_keeps_registers),
-		T(registers_of_signals_are_above_the_stack_pointer),
-		T(new_threads_have_no_caller),
-		T(frames_share_a_module),
+		T(calls_of_c_switch_stacks),   T(own_stacks_lead_to_goroutines),
+		T(lisp_depends_on_the_callee), T(assembler_keeps_registers),
+		T(slow_rules_switch_stacks),   T(registers_of_signals_are_above_the_stack_pointer),
+		T(new_threads_have_no_caller), T(frames_share_a_module),
 		T(haskell_has_no_rules),
 	};
 	return cmocka_run_group_tests_name("x86_64_stacks", tests, NULL, NULL);
