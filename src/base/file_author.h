@@ -1,4 +1,4 @@
-/* Who can have written an open file. */
+/* The author of an open file: the user who alone can have written it. */
 #ifndef BASE_FILE_AUTHOR_H
 #define BASE_FILE_AUTHOR_H
 
