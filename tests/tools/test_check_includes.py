@@ -24,7 +24,8 @@ HEADERS = ["base/base.h", "model/model.h", "model/other.h", "model/deep/deep.h",
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / "ARCHITECTURE.md").write_text(TABLE)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/internals.md").write_text(TABLE)
     for header in HEADERS:
         path = tmp_path / "src" / header
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +77,7 @@ def test_a_folder_without_a_row_is_found(project):
     write(project, "util/util.c", "")
     status, out, _ = check(project)
     assert status == 1
-    assert out == ["src/util/util.c:1: the folder has no row in the table of ARCHITECTURE.md"]
+    assert out == ["src/util/util.c:1: the folder has no row in the table of docs/internals.md"]
 
 
 def test_a_header_that_the_build_makes_belongs_to_the_folder_that_makes_it(project):
@@ -90,7 +91,7 @@ def test_a_header_that_the_build_makes_belongs_to_the_folder_that_makes_it(proje
 
 
 def test_a_processor_header_belongs_to_arch(project):
-    (project / "ARCHITECTURE.md").write_text(TABLE.replace("| `writer` |", "| `arch` | nothing more |\n| `writer` | `arch`,"))
+    (project / "docs/internals.md").write_text(TABLE.replace("| `writer` |", "| `arch` | nothing more |\n| `writer` | `arch`,"))
     (project / "src/arch/z80/processor").mkdir(parents=True)
     write(project, "arch/z80/processor/names.h", "")
     write(project, "writer/a.c", '#include "processor/names.h"')
@@ -103,7 +104,7 @@ def test_a_processor_header_belongs_to_arch(project):
 
 
 def test_a_row_without_a_folder_is_found(project):
-    (project / "ARCHITECTURE.md").write_text(TABLE.replace("| `runtime` | n", "| `gone` | nothing more |\n| `runtime` | n"))
+    (project / "docs/internals.md").write_text(TABLE.replace("| `runtime` | n", "| `gone` | nothing more |\n| `runtime` | n"))
     status, out, _ = check(project)
     assert status == 1
     assert "gone" in out[0]
@@ -116,7 +117,7 @@ def test_a_row_without_a_folder_is_found(project):
     ("everything but `runtime`", "everything except `runtime`", "not understood"),
 ])
 def test_a_table_that_cannot_be_read_is_an_error(project, before, after, complaint):
-    (project / "ARCHITECTURE.md").write_text(TABLE.replace(before, after))
+    (project / "docs/internals.md").write_text(TABLE.replace(before, after))
     status, _, err = check(project)
     assert status == 1
     assert complaint in err
