@@ -351,6 +351,22 @@ def test_stripped(tmp_path, backend):
 	assert named == plain and hits(plain, "main", "db_read_record") == hits(plain) == 2 * 116, f"{show(stripped)}\n{show(plain)}"
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("version", [4, 5])
+@pytest.mark.parametrize("linkage", ["pie", "no-pie"])
+def test_functions_that_the_linker_removed(tmp_path, compiler, version, linkage):
+	"""Their DWARF, which begins at address 0, gives neither names nor lines to the code that stays."""
+	program = build_counted("preload", "removed.c", PROGRAMS / "removed_rest.c", f"-gdwarf-{version}", "-ffunction-sections", "-Wl,--gc-sections",
+		compiler=compiler, linkage=linkage)
+	recorded = record_counted("preload", tmp_path, [program])
+	paths = check_counted(recorded, 1000)
+	assert {path[-3:] for path in paths} == {("main", "live", "live_inline")}, show(paths)
+	lines = run_cpprof("report", "--functions", "--by", "line", "--format", "csv", recorded.path).stdout
+	source = (PROGRAMS / "removed_rest.c").read_text().split("\n")
+	for function, code in [("live_inline", "BURN_HERE(5000);"), ("main", "live();")]:
+		assert f'"{function}:{source.index(chr(9) + code) + 1}"' in lines
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_cpp_names_and_inlines(tmp_path, backend):
 	recorded = record_counted(backend, tmp_path, [build_counted(backend, "names.cpp", event_us=500), "50"])

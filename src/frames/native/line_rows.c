@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "frames/native/die_names.h"
+#include "frames/native/live_code.h"
 
 /* Compilers do not write deeper trees; only damaged files have them. */
 enum { DEPTH_MAX = 400 };
@@ -19,6 +20,7 @@ struct starts {
 	uint64_t *addresses; /* ELF virtual */
 	size_t count, capacity;
 	uint64_t low, high;
+	uint64_t first_code; /* live_code_start */
 	uint64_t bias; /* DWARF's address + bias = ELF virtual address */
 	struct line_tables lines;
 };
@@ -69,11 +71,11 @@ static int add_lines(struct starts *starts, Dwarf_Die *unit)
 
 static int add_code_of(struct starts *starts, Dwarf_Die *die)
 {
-	Dwarf_Addr base, start, end;
+	struct live_ranges ranges = { .first_code = starts->first_code };
 	int status = 0;
-	for (ptrdiff_t at = 0; status == 0 && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;)
-		if ((status = add_start(starts, start)) == 0)
-			status = add_start(starts, end);
+	while (status == 0 && live_range_next(&ranges, die))
+		if ((status = add_start(starts, ranges.start)) == 0)
+			status = add_start(starts, ranges.end);
 	return status;
 }
 
@@ -99,10 +101,10 @@ static int add_functions(struct starts *starts, Dwarf_Die *parent, int depth)
 
 static int add_unit(struct starts *starts, Dwarf_Die *unit)
 {
-	Dwarf_Addr base, start, end;
+	struct live_ranges ranges = { .first_code = starts->first_code };
 	bool is_wanted = false, has_ranges = false;
-	for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0; has_ranges = true)
-		is_wanted |= start + starts->bias < starts->high && end + starts->bias > starts->low;
+	for (; live_range_next(&ranges, unit); has_ranges = true)
+		is_wanted |= ranges.start + starts->bias < starts->high && ranges.end + starts->bias > starts->low;
 	if (has_ranges && !is_wanted)
 		return 0;
 	int status = add_lines(starts, unit);
@@ -120,6 +122,7 @@ static int add_units(struct starts *starts, struct module_file *file)
 	if (!dwarf)
 		return file->lacks_memory ? ERROR_MEMORY : 0;
 	starts->bias = bias - file->bias;
+	starts->first_code = live_code_start(dwarf);
 	while (status == 0 && dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, &split) == 0)
 		status = add_unit(starts, type == DW_UT_skeleton && split.addr ? &split : &unit);
 	return status;

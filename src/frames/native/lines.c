@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "frames/native/live_code.h"
 
 void line_tables_init(struct line_tables *tables)
 {
@@ -51,7 +52,7 @@ static int64_t find_sections(struct line_tables *tables, Dwarf *dwarf)
 	if (ARRAY_RESERVE(tables->sections, tables->section_capacity, tables->section_count + 1) < 0)
 		return ERROR_MEMORY;
 	struct line_sections *sections = &tables->sections[tables->section_count];
-	*sections = (struct line_sections){ .dwarf = dwarf };
+	*sections = (struct line_sections){ .dwarf = dwarf, .first_code = live_code_start(dwarf) };
 	Elf *elf = dwarf_getelf(dwarf);
 	size_t names;
 	for (Elf_Scn *section = NULL;
@@ -91,6 +92,7 @@ int64_t line_tables_open(struct line_tables *tables, Dwarf_Die *unit)
 	if (!dwarf_attr(unit, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &offset) != 0)
 		return (int64_t)tables->table_count - 1;
 	int status = line_header_read(table, &tables->sections[sections], offset);
+	table->first_code = tables->sections[sections].first_code;
 	table->unit_directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 	if (status < 0)
 		table_release(table);
@@ -161,7 +163,7 @@ struct machine {
 	uint32_t file, line;
 	uint32_t discriminator; /* of the next row only */
 	bool in_sequence;       /* the sequence has a last row */
-	bool is_dropped;        /* the linker removed the function: the sequence begins at address 0 */
+	bool is_dropped;        /* the linker removed the function: live_code.h */
 	line_row_fn *row;       /* NULL: only the lines of the wanted addresses are needed */
 	void *context;
 	int status; /* negative: `row` failed, and the program ends */
@@ -193,7 +195,7 @@ static size_t first_from(const struct machine *machine, uint64_t address)
 static void emit(struct machine *machine)
 {
 	if (!machine->in_sequence)
-		machine->is_dropped = machine->address == 0;
+		machine->is_dropped = machine->address < machine->table->first_code;
 	if (!machine->in_sequence || machine->address < machine->row_address)
 		machine->next = first_from(machine, machine->address);
 	for (; machine->next < machine->count && machine->wanted[machine->next].address < machine->address;

@@ -29,6 +29,7 @@ struct line_table {
 	size_t directory_count, directory_capacity;
 	struct line_file *files; /* owned */
 	size_t file_count, file_capacity;
+	uint64_t first_code;        /* live_code_start */
 	const char *unit_directory; /* working directory of the compiler; may be NULL */
 	struct cursor program;
 	const uint8_t *operand_counts; /* numbers of operands of opcodes 1 to opcode_base - 1 */
@@ -46,6 +47,7 @@ struct line_tables {
 	struct hash_map by_unit; /* address of a unit's DIE in memory -> its table */
 	struct line_sections {
 		Dwarf *dwarf;
+		uint64_t first_code;
 		struct cursor lines, line_strings, strings;
 	} * sections;
 	size_t section_count, section_capacity;

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "frames/native/die_names.h"
+#include "frames/native/live_code.h"
 #include "frames/native/scopes.h"
 
 /* Compilers do not write deeper trees; only damaged files have them. */
@@ -50,11 +51,11 @@ static int claim(struct walk *walk, Dwarf_Die *die, uint32_t outer, struct slice
 		 struct slice *reached)
 {
 	struct scopes *scopes = walk->scopes;
-	Dwarf_Addr base, start, end;
+	struct live_ranges ranges = { .first_code = scopes->first_code };
 	*reached = (struct slice){ within.end, within.first };
 	*scope = SCOPE_NONE;
-	for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
-		struct slice slice = scopes_slice(scopes, within, start, end);
+	while (live_range_next(&ranges, die)) {
+		struct slice slice = scopes_slice(scopes, within, ranges.start, ranges.end);
 		for (size_t i = slice.first; i < slice.end; i++) {
 			if (scopes->addresses[i].scope != outer)
 				continue;
@@ -84,13 +85,12 @@ static int claim(struct walk *walk, Dwarf_Die *die, uint32_t outer, struct slice
 /* Returns whether a block may contain an address of the slice. It may if it has no ranges. */
 static bool may_contain(struct walk *walk, Dwarf_Die *die, struct slice within)
 {
-	Dwarf_Addr base, start, end;
-	ptrdiff_t at = 0;
+	struct live_ranges ranges = { .first_code = walk->scopes->first_code };
 	bool has_ranges = false;
 	if (walk->everywhere)
 		return true;
-	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		struct slice slice = scopes_slice(walk->scopes, within, start, end);
+	while (live_range_next(&ranges, die)) {
+		struct slice slice = scopes_slice(walk->scopes, within, ranges.start, ranges.end);
 		if (slice.first < slice.end)
 			return true;
 		has_ranges = true;

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "frames/native/live_code.h"
 
 /* clang gives the call of an inlined function a discriminator. elfutils' dwarf.h lacks the attribute. */
 enum { ATTRIBUTE_CALL_DISCRIMINATOR = 0x2136 }; /* DW_AT_GNU_discriminator */
@@ -35,9 +36,10 @@ static int64_t find_by_aranges(struct scopes *scopes, struct hash_map *known, Dw
 	int64_t missing = 0;
 	for (size_t i = 0; i < scopes->address_count; i++) {
 		Dwarf_Arange *range = dwarf_getarange_addr(ranges, scopes->addresses[i].address);
+		Dwarf_Addr start;
 		Dwarf_Off offset;
 		Dwarf_Die unit, skeleton, split;
-		if (!range || dwarf_getarangeinfo(range, NULL, NULL, &offset) != 0 ||
+		if (!range || dwarf_getarangeinfo(range, &start, NULL, &offset) != 0 || start < scopes->first_code ||
 		    !dwarf_offdie(dwarf, offset, &unit)) {
 			missing++;
 			continue;
@@ -64,9 +66,9 @@ static int find_by_units(struct scopes *scopes, struct hash_map *known, Dwarf *d
 	uint8_t type;
 	while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, &split) == 0) {
 		progress_tick(progress);
-		Dwarf_Addr base, start, end;
-		for (ptrdiff_t at = 0; (at = dwarf_ranges(&unit, at, &base, &start, &end)) > 0;) {
-			struct slice slice = scopes_slice(scopes, all, start, end);
+		struct live_ranges ranges = { .first_code = scopes->first_code };
+		while (live_range_next(&ranges, &unit)) {
+			struct slice slice = scopes_slice(scopes, all, ranges.start, ranges.end);
 			for (size_t i = slice.first; i < slice.end; i++) {
 				if (scopes->addresses[i].unit != SCOPE_NONE)
 					continue;
@@ -190,6 +192,7 @@ static int find(struct scopes *scopes, struct module_file *file, const uint64_t 
 	if (!dwarf)
 		return is_worth_it && file->lacks_memory ? ERROR_MEMORY : 0;
 	struct hash_map known;
+	scopes->first_code = live_code_start(dwarf);
 	hash_map_init(&known);
 	int64_t missing = find_by_aranges(scopes, &known, dwarf);
 	int status = missing < 0 ? (int)missing : 0;

@@ -50,6 +50,7 @@ struct scopes {
 	struct scope *scopes;
 	size_t scope_count, scope_capacity;
 	struct line_tables lines;
+	uint64_t first_code; /* live_code_start */
 };
 
 /* Finds the scopes of addresses, which are distinct and ascending. Without debug information, or where it is
