@@ -21,7 +21,7 @@ struct starts {
 	size_t count, capacity;
 	uint64_t low, high;
 	uint64_t first_code; /* live_code_start */
-	uint64_t bias; /* DWARF's address + bias = ELF virtual address */
+	uint64_t bias;       /* DWARF's address + bias = ELF virtual address */
 	struct line_tables lines;
 };
 
