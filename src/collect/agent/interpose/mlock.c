@@ -110,7 +110,7 @@ static uint64_t next_number(struct maps *maps)
 
 static bool is_program(const char *line)
 {
-	static const char *const others[] = { "/memfd:" CHANNEL_FILE, "/libcpprof", ".tally", "[vsyscall]" };
+	static const char *const others[] = { ("/memfd:" CHANNEL_FILE), "/libcpprof", ".tally", "[vsyscall]" };
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strstr(line, others[i]))
 			return false;
