@@ -192,3 +192,36 @@ def test_file_of_another_format(tmp_path, backend):
 		assert hits(paths, "main", "runtime.core+0x5", "called_back", "burn") == 150, show(paths)
 	texts = [finding["text"] for finding in recorded.info()["findings"] if finding["code"] == "file-unreadable"]
 	assert texts == [f"'{image}' is not an ELF file (its addresses have no names)"]
+
+
+def build_moved(backend):
+	"""The code that moves the text has a segment far away from it."""
+	return build_counted(backend, "moved_text.c", "-Wl,--section-start=apart=0x600000")
+
+
+def check_moved(recorded, turns=1):
+	paths = events_of(recorded)
+	assert {path[-2:]: count for path, count in paths.items()} == {("outer", "heavy"): 800 * turns, ("outer", "light"): 200 * turns}, show(paths)
+	assert all(path[-3] == "main" and path[0] != "[incomplete stack]" for path in paths), show(paths)
+
+
+@of_backends
+@pytest.mark.parametrize("how", ["copied", "moved"])
+def test_text_moved_to_anonymous_memory(tmp_path, backend, how):
+	"""Programs move their text to huge pages. It is the file's if it has the file's bytes."""
+	with Running(build_moved(backend), how) as running:
+		check_moved(attach(tmp_path, backend, "-p", running.pid, until=running.turn))
+
+
+@pytest.mark.parametrize("backend", [BACKENDS[0], BACKENDS[2]])
+@pytest.mark.parametrize("how", ["copied", "moved"])
+def test_command_that_moves_its_text(tmp_path, backend, how):
+	check_moved(record_counted(backend, tmp_path, [build_moved(backend), how], input="xx"), turns=2)
+
+
+@of_backends
+def test_other_code_in_place_of_text(tmp_path, backend):
+	"""Code that differs from the file's in a single byte is not the file's."""
+	with Running(build_moved(backend), "other") as running:
+		recorded = attach(tmp_path, backend, "-p", running.pid, until=running.turn)
+	assert hits(recorded.paths(), "heavy") == 0 and hits(recorded.paths(), "[anon]") >= 1000, show(recorded.paths())

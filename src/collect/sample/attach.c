@@ -35,6 +35,18 @@ static bool is_reported(const char *protection, bool data_maps, const char **nam
 	return protection[2] == 'x' || data_maps;
 }
 
+static struct backend_map map_of(pid_t pid, const struct proc_map *map)
+{
+	return (struct backend_map){ .is_data = map->protection[2] != 'x',
+				     .pid = (uint32_t)pid,
+				     .start = map->start,
+				     .size = map->end - map->start,
+				     .file_offset = map->file_offset,
+				     .device = map->device,
+				     .inode = map->inode,
+				     .path = map->path };
+}
+
 /* Reports the maps of a process, read through its thread `tid`. Returns how many it reported. */
 static unsigned report_maps(pid_t pid, pid_t tid, bool data_maps, const struct backend_sink *sink)
 {
@@ -46,14 +58,10 @@ static unsigned report_maps(pid_t pid, pid_t tid, bool data_maps, const struct b
 		const char *name = map.path;
 		if (!is_reported(map.protection, data_maps, &name))
 			continue;
-		struct backend_map reported = { .is_data = map.protection[2] != 'x',
-						.pid = (uint32_t)pid,
-						.start = map.start,
-						.size = map.end - map.start,
-						.file_offset = map.file_offset,
-						.device = map.device,
-						.inode = map.inode,
-						.path = name };
+		struct backend_map reported = map_of(pid, &map), before = map_of(pid, &maps.file_before);
+		reported.path = name;
+		if (map.inode == 0 && maps.file_before.end > 0)
+			reported.before = &before;
 		sink->map(sink->context, &reported);
 		count++;
 	}

@@ -95,6 +95,21 @@ static void lose(struct recorder *recorder, const struct backend_sample *sample)
 	recorder->forgotten_hits[sample->request] += sample->hits;
 }
 
+/* Notes that the code of a process has changed. */
+static void note_code(struct recorder *recorder, uint32_t pid)
+{
+	uint32_t number;
+	if (recorder->load_code && hash_map_number(&recorder->changed, pid, &number) < 0)
+		recorder->out_of_memory = true;
+}
+
+static void find_moved_text(struct recorder *recorder)
+{
+	uint32_t pid;
+	while (processes_find_moved_text(recorder->processes, &pid))
+		note_code(recorder, pid);
+}
+
 static void on_sample(void *context, const struct backend_sample *sample)
 {
 	struct recorder *recorder = context;
@@ -108,6 +123,7 @@ static void on_sample(void *context, const struct backend_sample *sample)
 		recorder->forgotten_hits[sample->request] += sample->hits;
 		return;
 	}
+	find_moved_text(recorder);
 	struct thread *thread = processes_thread(recorder->processes, sample->pid, sample->tid);
 	int64_t node = thread ? stacks_add(recorder->stacks, thread, sample) : ERROR_MEMORY;
 	if (node < 0 || add_hit(recorder, sample, thread->id, (uint32_t)node) < 0) {
@@ -122,14 +138,6 @@ static void on_sample(void *context, const struct backend_sample *sample)
 		note_failure(recorder, add_touch(recorder, sample, thread, (uint32_t)node));
 	if (recorder->on_event)
 		notify_observer(recorder, sample, thread->id, (uint32_t)node);
-}
-
-/* Notes that the code of a process has changed. */
-static void note_code(struct recorder *recorder, uint32_t pid)
-{
-	uint32_t number;
-	if (recorder->load_code && hash_map_number(&recorder->changed, pid, &number) < 0)
-		recorder->out_of_memory = true;
 }
 
 /* Passes the present code of a process to the backend. */
@@ -153,6 +161,7 @@ static void on_settled(void *context)
 {
 	struct recorder *recorder = context;
 	struct hash_map *changed = &recorder->changed;
+	find_moved_text(recorder);
 	for (size_t i = 0; i < changed->slot_count && changed->count > 0; i++)
 		if (changed->slots[i].value != HASH_MAP_NONE)
 			pass_code(recorder, (uint32_t)changed->slots[i].key);

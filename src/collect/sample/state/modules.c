@@ -83,7 +83,8 @@ static uint8_t kind_of_path(const char *path)
 	if (strcmp(path, "[vdso]") == 0)
 		return MODULE_VDSO;
 	if (path[0] == '/' && !is_in_memory(path) && strncmp(path, "//anon", 6) != 0 &&
-	    strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/SYSV", 5) != 0)
+	    strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/SYSV", 5) != 0 &&
+	    strncmp(path, "/anon_hugepage", 14) != 0)
 		return MODULE_FILE;
 	return MODULE_ANON;
 }

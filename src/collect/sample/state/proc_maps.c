@@ -12,9 +12,25 @@ void proc_maps_open(struct proc_maps *maps, pid_t pid, pid_t tid)
 	*maps = (struct proc_maps){ .file = fopen(path, "re") };
 }
 
+/* Keeps the last mapping if it is a file's, before the next line takes its buffer. */
+static void keep_file(struct proc_maps *maps)
+{
+	if (maps->last.inode == 0)
+		return;
+	char *line = maps->line;
+	size_t capacity = maps->capacity;
+	maps->file_before = maps->last;
+	maps->line = maps->file_line;
+	maps->capacity = maps->file_capacity;
+	maps->file_line = line;
+	maps->file_capacity = capacity;
+}
+
 /* "start-end rwxp offset device inode path" */
 bool proc_maps_next(struct proc_maps *maps, struct proc_map *map)
 {
+	keep_file(maps);
+	maps->last.inode = 0;
 	while (maps->file && getline(&maps->line, &maps->capacity, maps->file) > 0) {
 		int path_at = 0;
 		unsigned major, minor;
@@ -26,6 +42,9 @@ bool proc_maps_next(struct proc_maps *maps, struct proc_map *map)
 		maps->line[strcspn(maps->line, "\n")] = 0;
 		map->device = makedev(major, minor);
 		map->path = maps->line + path_at;
+		if (map->start != maps->last.end)
+			maps->file_before.end = 0;
+		maps->last = *map;
 		return true;
 	}
 	return false;
@@ -36,6 +55,7 @@ void proc_maps_close(struct proc_maps *maps)
 	if (maps->file)
 		fclose(maps->file);
 	free(maps->line);
+	free(maps->file_line);
 	*maps = (struct proc_maps){ 0 };
 }
 

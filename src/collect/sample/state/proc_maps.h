@@ -20,6 +20,11 @@ struct proc_maps {
 	FILE *file; /* NULL: the process has ended, or may not be read */
 	char *line; /* owned */
 	size_t capacity;
+	struct proc_map last;
+	/* The last file that was mapped before `last`; end is 0 if there was none, or if a gap is between them. */
+	struct proc_map file_before;
+	char *file_line; /* owned: has its path */
+	size_t file_capacity;
 };
 
 /* Opens the mappings of a process through any of its threads: the first thread's file is empty when that

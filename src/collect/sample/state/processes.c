@@ -9,6 +9,7 @@
 #include "collect/sample/stacks/deep_stack.h"
 #include "collect/sample/state/cgroup.h"
 #include "collect/sample/state/kernel_threads.h"
+#include "collect/sample/state/moved_text.h"
 #include "collect/sample/state/proc_maps.h"
 #include "collect/sample/state/proc_stat.h"
 #include "collect/sample/state/process_user.h"
@@ -30,6 +31,8 @@ struct processes {
 	uint32_t command, command_user; /* of processes_set_command; pid 0: none */
 	unsigned command_execs;         /* of it so far */
 	struct kernel_threads kernel_threads;
+	struct moved_texts moved;
+	size_t moved_next; /* of processes_find_moved_text */
 };
 
 struct processes *processes_new(struct profile *profile, struct modules *modules)
@@ -62,6 +65,7 @@ void processes_free(struct processes *processes)
 	hash_map_release(&processes->by_tid);
 	starts_release(&processes->starts);
 	kernel_threads_release(&processes->kernel_threads);
+	moved_texts_release(&processes->moved);
 	free(processes);
 }
 
@@ -242,15 +246,17 @@ int processes_starts(struct processes *processes, uint32_t tid, const struct sta
 
 /* --- maps --- */
 
+static const char anonymous_name[] = "[anon]";
+
 /* Returns the string with the name of memory that the kernel reports as mapped
  * from `path`. */
 static int64_t name_of_path(struct processes *processes, const char *path)
 {
-	static const char *const anonymous[] = { "//anon", "[anon", "[stack:", "/dev/zero" };
+	static const char *const anonymous[] = { "//anon", "[anon", "[stack:", "/dev/zero", "/anon_hugepage" };
 	bool is_anonymous = path[0] == 0;
 	for (size_t i = 0; i < sizeof(anonymous) / sizeof(anonymous[0]); i++)
 		is_anonymous |= strncmp(path, anonymous[i], strlen(anonymous[i])) == 0;
-	return profile_add_string(processes->profile, is_anonymous ? "[anon]" : path);
+	return profile_add_string(processes->profile, is_anonymous ? anonymous_name : path);
 }
 
 /* Marks the code of a process as changed. */
@@ -270,45 +276,6 @@ static void revive(struct processes *processes, struct process *process)
 	*end_ns = 0;
 	process->living = 1;
 	processes->profile->threads[processes->threads[found].id].end_ns = 0;
-}
-
-int processes_map(struct processes *processes, const struct backend_map *map)
-{
-	if (is_merged(processes, map->pid))
-		return 0; /* it prepares to execute a program */
-	int64_t index = find_process(processes, map->pid);
-	if (index < 0)
-		return (int)index;
-	struct process *process = &processes->items[index];
-	revive(processes, process);
-	struct mapping mapping = { .start = map->start,
-				   .file_offset = map->file_offset,
-				   .order = ++processes->maps_reported };
-	mapping.end = map->size > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->size;
-	if (mapping.end == mapping.start)
-		return 0;
-	int64_t name = name_of_path(processes, map->path);
-	if (name < 0)
-		return (int)name;
-	mapping.name = (uint32_t)name;
-	if (map->is_data)
-		return maps_insert(&process->data, &mapping);
-	const struct mapped_file file = { .pid = (pid_t)map->pid,
-					  .start = mapping.start,
-					  .end = mapping.end,
-					  .path = map->path,
-					  .device = map->device,
-					  .inode = map->inode,
-					  .build_id = map->build_id,
-					  .build_id_bytes = map->build_id_bytes };
-	int64_t module = modules_add(processes->modules, &file);
-	if (module < 0)
-		return (int)module;
-	mapping.module = (uint32_t)module;
-	process->runs_lisp |= modules_is_lisp_core(processes->modules, mapping.module);
-	process->between_programs = false;
-	renew_code(processes, process);
-	return maps_insert(&process->code, &mapping);
 }
 
 static void find_bias(struct mapping *mapping, const struct module *module)
@@ -335,6 +302,131 @@ static struct unwind_module module_of(struct processes *processes, const struct 
 				       .bias = mapping->bias,
 				       .id = module->id,
 				       .is_generated = module->kind == MODULE_ANON && !is_lisp };
+}
+
+static uint64_t end_of(const struct backend_map *map)
+{
+	return map->size > UINT64_MAX - map->start ? UINT64_MAX : map->start + map->size;
+}
+
+static int64_t add_module(struct processes *processes, const struct backend_map *map)
+{
+	const struct mapped_file file = { .pid = (pid_t)map->pid,
+					  .start = map->start,
+					  .end = end_of(map),
+					  .path = map->path,
+					  .device = map->device,
+					  .inode = map->inode,
+					  .build_id = map->build_id,
+					  .build_id_bytes = map->build_id_bytes };
+	return modules_add(processes->modules, &file);
+}
+
+/* Finds the file whose text may be in executable memory without a file, before that replaces other mappings. Returns whether there is one, or a
+ * negative error. */
+static int find_origin(struct processes *processes, struct process *process, const struct backend_map *map,
+		       const struct mapping *mapping, struct moved_text *text)
+{
+	if (processes->is_past || strcmp(profile_string(processes->profile, mapping->name), anonymous_name) != 0)
+		return 0;
+	struct mapping origin = { 0 };
+	size_t replaced = maps_first_above(&process->code, mapping->start);
+	int64_t before = map->before ? add_module(processes, map->before) : 0;
+	if (before < 0)
+		return (int)before;
+	if (replaced < process->code.count && process->code.items[replaced].start < mapping->end)
+		origin = process->code.items[replaced];
+	else if (map->before)
+		origin = (struct mapping){ .start = map->before->start,
+					   .end = end_of(map->before),
+					   .file_offset = map->before->file_offset,
+					   .module = (uint32_t)before };
+	else
+		return 0;
+	const struct mapped_file at = { .pid = (pid_t)process->pid, .start = origin.start, .end = origin.end };
+	const struct module *module = modules_get(processes->modules, origin.module, &at, true);
+	if (module->kind != MODULE_FILE || !module->file)
+		return 0;
+	if (!origin.has_bias)
+		find_bias(&origin, module);
+	uint64_t low, high;
+	elf_file_text_range(module->file, &low, &high);
+	*text = (struct moved_text){ .pid = process->pid,
+				     .module = origin.module,
+				     .start = mapping->start,
+				     .end = mapping->end,
+				     .order = mapping->order,
+				     .bias = origin.bias };
+	return mapping->start - origin.bias < high && mapping->end - origin.bias > low;
+}
+
+/* Makes memory code of the file if it has its bytes. Returns whether it has. */
+static bool take_moved(struct processes *processes, struct moved_text *text)
+{
+	struct process *process = processes_find(processes, text->pid);
+	struct mapping *mapping = process ? maps_at(&process->code, text->start) : NULL;
+	const struct module *module = modules_get(processes->modules, text->module, NULL, true);
+	text->tries++;
+	if (!mapping || mapping->order != text->order || !module->file)
+		text->tries = MOVED_TEXT_TRIES;
+	else if (moved_text_is_equal(text, module->file)) {
+		mapping->module = text->module;
+		mapping->bias = text->bias;
+		mapping->has_bias = true;
+		text->tries = MOVED_TEXT_TRIES;
+		renew_code(processes, process);
+		return true;
+	}
+	return false;
+}
+
+bool processes_find_moved_text(struct processes *processes, uint32_t *pid)
+{
+	while (processes->moved_next < processes->moved.count) {
+		struct moved_text *text = &processes->moved.items[processes->moved_next++];
+		*pid = text->pid;
+		if (take_moved(processes, text))
+			return true;
+	}
+	processes->moved_next = 0;
+	moved_texts_remove_tried(&processes->moved);
+	return false;
+}
+
+int processes_map(struct processes *processes, const struct backend_map *map)
+{
+	if (is_merged(processes, map->pid))
+		return 0; /* it prepares to execute a program */
+	int64_t index = find_process(processes, map->pid);
+	if (index < 0)
+		return (int)index;
+	struct process *process = &processes->items[index];
+	revive(processes, process);
+	struct mapping mapping = { .start = map->start,
+				   .file_offset = map->file_offset,
+				   .order = ++processes->maps_reported };
+	mapping.end = end_of(map);
+	if (mapping.end == mapping.start)
+		return 0;
+	int64_t name = name_of_path(processes, map->path);
+	if (name < 0)
+		return (int)name;
+	mapping.name = (uint32_t)name;
+	if (map->is_data)
+		return maps_insert(&process->data, &mapping);
+	int64_t module = add_module(processes, map);
+	if (module < 0)
+		return (int)module;
+	mapping.module = (uint32_t)module;
+	struct moved_text text;
+	int moved = find_origin(processes, process, map, &mapping, &text);
+	process->runs_lisp |= modules_is_lisp_core(processes->modules, mapping.module);
+	process->between_programs = false;
+	renew_code(processes, process);
+	int status = moved < 0 ? moved : maps_insert(&process->code, &mapping);
+	if (status < 0 || moved == 0 || take_moved(processes, &text))
+		return status;
+	return moved_texts_add(&processes->moved, &text);
 }
 
 int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found)

@@ -87,6 +87,10 @@ struct process *processes_of(struct processes *processes, const struct thread *t
 /* Finds the module at a run-time address of a process. Returns 0, or -1 if there is none. */
 int processes_module_at(struct processes *processes, struct process *process, uint64_t pc, struct unwind_module *found);
 
+/* Looks once more at executable memory that may have the text of a file: moved_text.h. Returns whether one has it since, and sets *pid to its process,
+ * whose code has changed. Call it until it returns false, when a batch of events is over. */
+bool processes_find_moved_text(struct processes *processes, uint32_t *pid);
+
 /* Copies `size` bytes of code at a run-time address from the module's file. Returns false if they are in
  * no file. */
 bool processes_code(struct processes *processes, struct process *process, uint64_t address, void *to, size_t size);
