@@ -73,6 +73,7 @@ struct backend_sample {
 /* Memory was mapped: executable memory or, with backend_request.data_maps, any other. */
 struct backend_map {
 	bool is_data;
+	bool is_gone; /* executable memory was unmapped; only pid, time, start and size are set. Some backends do not report this */
 	uint32_t pid;
 	uint64_t time_ns;
 	uint64_t start, size, file_offset;

@@ -98,6 +98,32 @@ static int read_all(struct reading *reading, const struct preload_maps *reported
 	return result;
 }
 
+/* Reports the parts of former maps that no present map covers. */
+static void report_gone(const struct preload_maps *former, const struct preload_maps *present, uint32_t pid,
+			uint64_t time_ns, const struct backend_sink *sink)
+{
+	size_t next = 0;
+	for (size_t i = 0; i < former->count; i++) {
+		uint64_t start = former->items[i].start, end = former->items[i].end;
+		while (next < present->count && present->items[next].end <= start)
+			next++;
+		for (size_t at = next; start < end; at++) {
+			bool is_last = at == present->count || present->items[at].start >= end;
+			uint64_t gap_end = is_last ? end : present->items[at].start;
+			if (gap_end > start) {
+				const struct backend_map gone = { .is_gone = true,
+								  .path = "",
+								  .pid = pid,
+								  .time_ns = time_ns,
+								  .start = start,
+								  .size = gap_end - start };
+				sink->map(sink->context, &gone);
+			}
+			start = is_last ? end : present->items[at].end;
+		}
+	}
+}
+
 int64_t preload_maps_update(struct preload_maps *maps, uint32_t pid, uint32_t tid, uint64_t time_ns,
 			    const struct backend_sink *sink)
 {
@@ -117,6 +143,7 @@ int64_t preload_maps_update(struct preload_maps *maps, uint32_t pid, uint32_t ti
 	}
 	int64_t count = result < 0 ? result : (int64_t)reading.fresh_count;
 	if (result == 0 && reading.maps.count > 0) {
+		report_gone(maps, &reading.maps, pid, time_ns, sink);
 		struct preload_maps old = *maps;
 		*maps = reading.maps;
 		reading.maps = old;

@@ -61,24 +61,32 @@ static void cut_front(struct mapping *mapping, uint64_t start)
 	mapping->start = start;
 }
 
+int maps_remove(struct maps *maps, uint64_t start, uint64_t end)
+{
+	if (ARRAY_RESERVE(maps->items, maps->capacity, maps->count + 1) < 0)
+		return ERROR_MEMORY;
+	size_t at = maps_first_above(maps, start);
+	if (at < maps->count && maps->items[at].start < start) {
+		struct mapping before = maps->items[at];
+		before.end = start;
+		insert_at(maps, at++, &before);
+		cut_front(&maps->items[at], start);
+	}
+	size_t covered = 0;
+	while (at + covered < maps->count && maps->items[at + covered].end <= end)
+		covered++;
+	memmove(&maps->items[at], &maps->items[at + covered], (maps->count - at - covered) * sizeof(*maps->items));
+	maps->count -= covered;
+	if (at < maps->count && maps->items[at].start < end)
+		cut_front(&maps->items[at], end);
+	return 0;
+}
+
 int maps_insert(struct maps *maps, const struct mapping *mapping)
 {
 	if (ARRAY_RESERVE(maps->items, maps->capacity, maps->count + 2) < 0)
 		return ERROR_MEMORY;
-	size_t at = maps_first_above(maps, mapping->start);
-	if (at < maps->count && maps->items[at].start < mapping->start) {
-		struct mapping before = maps->items[at];
-		before.end = mapping->start;
-		insert_at(maps, at++, &before);
-		cut_front(&maps->items[at], mapping->start);
-	}
-	size_t covered = 0;
-	while (at + covered < maps->count && maps->items[at + covered].end <= mapping->end)
-		covered++;
-	memmove(&maps->items[at], &maps->items[at + covered], (maps->count - at - covered) * sizeof(*maps->items));
-	maps->count -= covered;
-	if (at < maps->count && maps->items[at].start < mapping->end)
-		cut_front(&maps->items[at], mapping->end);
-	insert_at(maps, at, mapping);
+	maps_remove(maps, mapping->start, mapping->end);
+	insert_at(maps, maps_first_above(maps, mapping->start), mapping);
 	return 0;
 }

@@ -35,6 +35,9 @@ int maps_copy(struct maps *maps, const struct maps *from);
  * with no change. */
 int maps_insert(struct maps *maps, const struct mapping *mapping);
 
+/* Removes what is mapped in a range; the parts outside of it stay. Returns 0, or ERROR_MEMORY with no change. */
+int maps_remove(struct maps *maps, uint64_t start, uint64_t end);
+
 /* Returns the index of the first mapping that ends above `address`, or `count` if there is none. */
 size_t maps_first_above(const struct maps *maps, uint64_t address);
 

@@ -408,6 +408,10 @@ int processes_map(struct processes *processes, const struct backend_map *map)
 	mapping.end = end_of(map);
 	if (mapping.end == mapping.start)
 		return 0;
+	if (map->is_gone) {
+		renew_code(processes, process);
+		return maps_remove(&process->code, mapping.start, mapping.end);
+	}
 	int64_t name = name_of_path(processes, map->path);
 	if (name < 0)
 		return (int)name;
