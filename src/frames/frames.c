@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "frames/functions.h"
 #include "frames/jail/naming.h"
 #include "frames/jit/jit.h"
 #include "frames/kernel/kernel.h"
+#include "frames/naming_answer.h"
 #include "frames/native/native.h"
-#include "frames/progress.h"
-#include "frames/provider.h"
 #include "profile/findings.h"
 #include "profile/module_name.h"
 #include "profile/nameless.h"
@@ -62,62 +60,44 @@ static int unnamed_find(struct unnamed *unnamed, struct profile *profile, const 
 	return 0;
 }
 
-int frames_set_plain(struct frames_naming *naming, uint32_t location, enum frame_kind kind,
-		     const struct function_identity *identity)
-{
-	struct profile *profile = naming->profile;
-	int64_t function = functions_add(&naming->functions, identity);
-	if (function < 0)
-		return (int)function;
-	struct profile_frame frame = { .function = (uint32_t)function, .kind = (uint8_t)kind };
-	int64_t id = profile_add_frame(profile, &frame);
-	if (id < 0)
-		return (int)id;
-	profile->locations[location].first_frame = (uint32_t)id;
-	profile->locations[location].frame_count = 1;
-	return 0;
-}
+/* --- without a file --- */
 
 /* Gives all locations of a module without a provider the same function. */
-static int name_as_one(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count)
+static int name_as_one(const struct frames_request *request, struct naming_answer *answer)
 {
-	const struct profile_module *info = &naming->profile->modules[module];
-	const char *path = profile_string(naming->profile, info->path);
-	const struct function_identity identity = { .name = path[0] ? path : "[anon]", .module = module };
-	enum frame_kind kind = info->kind == MODULE_KERNEL ? FRAME_KERNEL : FRAME_NATIVE;
-	for (size_t i = 0; i < count; i++) {
-		int status = frames_set_plain(naming, locations[i], kind, &identity);
-		if (status < 0)
-			return status;
-	}
-	naming->progress.done += count;
-	return 0;
+	const struct profile *profile = request->profile;
+	const char *path = profile_string(profile, profile->modules[request->module].path);
+	const struct named_function function = { .name = path[0] ? path : "[anon]" };
+	int status = 0;
+	for (size_t i = 0; i < request->count && status == 0; i++)
+		status = naming_answer_plain(answer, &function);
+	return status;
 }
 
 /* Names each address of a module whose functions are unknown: "libfoo.so+0x1a41". */
-static int name_by_addresses(struct frames_naming *naming, enum frame_kind kind, uint32_t module,
-			     const uint32_t *locations, size_t count)
+static int name_by_addresses(const struct frames_request *request, struct naming_answer *answer)
 {
-	struct profile *profile = naming->profile;
+	const struct profile *profile = request->profile;
+	size_t length;
+	const char *name = module_name(profile_string(profile, profile->modules[request->module].path), &length);
 	struct buffer text;
 	int status = 0;
 	buffer_init(&text);
-	for (size_t i = 0; i < count && status == 0; i++) {
-		size_t length;
-		const char *name = module_name(profile_string(profile, profile->modules[module].path), &length);
+	for (size_t i = 0; i < request->count && status == 0; i++) {
 		buffer_clear(&text);
 		buffer_append(&text, name, length);
-		buffer_printf(&text, "+0x%llx", (unsigned long long)profile->locations[locations[i]].address);
+		buffer_printf(&text, "+0x%llx", (unsigned long long)frames_request_address(request, i));
 		buffer_append_byte(&text, 0);
 		status = buffer_error(&text);
-		struct function_identity identity = { .name = (const char *)text.bytes, .module = module };
+		const struct named_function function = { .name = (const char *)text.bytes };
 		if (status == 0)
-			status = frames_set_plain(naming, locations[i], kind, &identity);
+			status = naming_answer_plain(answer, &function);
 	}
 	buffer_release(&text);
-	naming->progress.done += count;
 	return status;
 }
+
+/* --- all modules --- */
 
 /* Reports that a module could not be read: as a finding, and as the remedy for its functions without names. */
 static int add_failure(struct profile *profile, uint32_t module, size_t count, const struct frames_failure *failure)
@@ -141,21 +121,26 @@ static int add_failure(struct profile *profile, uint32_t module, size_t count, c
 	return status < 0 ? status : profile->findings_error;
 }
 
-static int name_module(struct frames_naming *naming, struct naming_jail *jail, uint32_t module,
-		       const uint32_t *locations, size_t count)
+static int name_module(struct naming *naming, uint32_t module, const uint32_t *locations, size_t count)
 {
-	const struct frames_provider *provider = provider_of(naming->profile, module);
-	if (!provider)
-		return name_as_one(naming, module, locations, count);
-	struct frames_failure failure = { 0 };
-	int status = naming_jail_name(jail, provider, module, locations, count, &failure);
-	if (status < 0 || !failure.cause)
-		return status;
-	status = add_failure(naming->profile, module, count, &failure);
-	return status < 0 ? status : name_by_addresses(naming, provider->kind, module, locations, count);
+	const struct profile *profile = naming->profile;
+	const struct frames_provider *provider = provider_of(profile, module);
+	struct frames_provider plain = { .kind = FRAME_NATIVE, .name_module = name_as_one };
+	if (provider) {
+		struct frames_failure failure = { 0 };
+		int status = naming_name(naming, provider, module, locations, count, &failure);
+		if (status == 0 && failure.cause)
+			status = add_failure(naming->profile, module, count, &failure);
+		if (status < 0 || !failure.cause)
+			return status;
+		plain = (struct frames_provider){ .kind = provider->kind, .name_module = name_by_addresses };
+	} else if (profile->modules[module].kind == MODULE_KERNEL) {
+		plain.kind = FRAME_KERNEL;
+	}
+	return naming_name_here(naming, &plain, module, locations, count);
 }
 
-static int name_modules(struct frames_naming *naming, struct naming_jail *jail, const struct unnamed *unnamed)
+static int name_modules(struct naming *naming, const struct unnamed *unnamed)
 {
 	const struct profile *profile = naming->profile;
 	int status = 0;
@@ -165,9 +150,10 @@ static int name_modules(struct frames_naming *naming, struct naming_jail *jail, 
 		size_t count = 1;
 		while (first + count < unnamed->count && profile->locations[locations[count]].module == module)
 			count++;
-		status = name_module(naming, jail, module, locations, count);
-		progress_report(&naming->progress);
+		status = name_module(naming, module, locations, count);
 		first += count;
+		naming->progress.done = first;
+		progress_report(&naming->progress);
 	}
 	return status;
 }
@@ -187,24 +173,23 @@ int frames_name_profile(struct profile *profile, const struct frames_options *op
 	if (profile->symbolized)
 		return 0;
 	struct unnamed unnamed = { 0 };
-	struct frames_naming naming = { .profile = profile, .options = options ? options : &no_options };
-	int status = functions_init(&naming.functions, profile);
-	if (status == 0)
-		status = unnamed_find(&unnamed, profile, naming.options);
-	progress_init(&naming.progress, naming.options, unnamed.count);
-	struct naming_jail jail;
-	naming_jail_init(&jail, &naming);
-	if (status == 0)
-		status = name_modules(&naming, &jail, &unnamed);
-	naming_jail_release(&jail);
+	struct naming naming;
+	if (!options)
+		options = &no_options;
+	int status = unnamed_find(&unnamed, profile, options);
+	if (status == 0) {
+		status = naming_init(&naming, profile, options, unnamed.count);
+		if (status == 0)
+			status = name_modules(&naming, &unnamed);
+		naming_release(&naming);
+	}
 	if (status == 0)
 		status = frames_assign_roles(profile);
-	functions_release(&naming.functions);
 	free(unnamed.locations);
 	if (status < 0)
 		return error_set(error, status, "cannot name the functions: %s", error_text(status));
 	profile->symbolized = true;
-	if (naming.options->progress)
-		naming.options->progress(naming.options->context, unnamed.count, unnamed.count);
+	if (options->progress)
+		options->progress(options->context, unnamed.count, unnamed.count);
 	return 0;
 }

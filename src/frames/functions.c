@@ -64,15 +64,6 @@ void functions_release(struct functions *functions)
 	*functions = (struct functions){ 0 };
 }
 
-/* Returns the id of a string, 0 for NULL. Stores the error in *status on failure. */
-static uint32_t string_of(struct functions *functions, const char *text, int *status)
-{
-	int64_t id = text ? profile_add_string(functions->profile, text) : 0;
-	if (id < 0)
-		*status = (int)id;
-	return id < 0 ? 0 : (uint32_t)id;
-}
-
 /* A symbol's name replaces DWARF's name. Of several symbols (`parse`, `parse.cold`), the shortest is the function's
  * linkage name. */
 static void fill_in(struct profile *profile, uint32_t id, const struct profile_function *news)
@@ -92,26 +83,22 @@ static void fill_in(struct profile *profile, uint32_t id, const struct profile_f
 
 int64_t functions_add(struct functions *functions, const struct function_identity *identity)
 {
-	int status = 0;
-	struct profile_function function = {
-		.name = string_of(functions, identity->name, &status),
-		.linkage = string_of(functions, identity->linkage, &status),
-		.file = string_of(functions, identity->file, &status),
+	const struct profile_function function = {
+		.name = identity->name,
+		.linkage = identity->linkage,
+		.file = identity->file,
 		.line = identity->line,
 		.module = identity->module,
 		.role = identity->role,
 	};
-	struct function_key key = { .module = identity->module, .name = function.name };
-	if (identity->key)
-		key.name = string_of(functions, identity->key, &status);
+	struct function_key key = { .module = identity->module,
+				    .name = identity->key ? identity->key : identity->name };
 	if (identity->is_static && function.file != 0) {
 		key.file = function.file;
 		key.line = function.line;
 	} else if (identity->is_static) {
 		key.scope = identity->scope;
 	}
-	if (status < 0)
-		return status;
 	uint64_t hash;
 	uint32_t known = find(functions, &key, &hash);
 	if (known != PROFILE_NONE) {
@@ -122,6 +109,6 @@ int64_t functions_add(struct functions *functions, const struct function_identit
 	if (id < 0)
 		return id;
 	key.function = (uint32_t)id;
-	status = remember(functions, &key, hash);
+	int status = remember(functions, &key, hash);
 	return status < 0 ? status : id;
 }

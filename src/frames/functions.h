@@ -29,14 +29,12 @@ struct functions {
 	size_t key_count, key_capacity;
 };
 
+/* Texts are strings of the profile; 0: none. */
 struct function_identity {
-	const char *name;    /* displayed name */
-	const char *key;     /* distinguishes it from others in the module; NULL: the name does */
-	const char *linkage; /* NULL: none */
-	const char *file;    /* NULL: unknown */
-	uint32_t module;
-	uint32_t line;
-	uint32_t scope;
+	uint32_t name; /* displayed name */
+	uint32_t key;  /* distinguishes it from others in the module; 0: the name does */
+	uint32_t linkage, file;
+	uint32_t module, line, scope;
 	bool is_static;
 	uint8_t role;
 };

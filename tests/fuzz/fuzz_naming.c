@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "elf/elf_file.h"
+#include "frames/naming_answer.h"
 #include "frames/native/native.h"
-#include "frames/progress.h"
-#include "frames/provider.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -69,11 +68,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		0);
 	add_locations(profile, data, size, locations);
 	const struct frames_options options = { .open_module = open_module, .context = &fd };
-	struct frames_naming naming = { .profile = profile, .options = &options };
+	struct functions functions;
+	struct progress progress;
 	struct frames_failure failure = { 0 };
-	require(functions_init(&naming.functions, profile) == 0);
-	progress_init(&naming.progress, &options, profile->location_count);
-	int status = native_provider.name_module(&naming, 0, locations, profile->location_count, &failure);
+	struct buffer answer;
+	const struct frames_request request = { &native_provider,       profile, &options, &progress, 0, locations,
+						profile->location_count };
+	buffer_init(&answer);
+	progress_init(&progress, &options, profile->location_count);
+	require(functions_init(&functions, profile) == 0);
+	int status = naming_answer_make(&request, &answer);
+	if (status == 0)
+		status = naming_answer_read(answer.bytes, answer.size, &request, &functions, &failure);
 	require(status == 0 || status == ERROR_LIMIT);
 	if (failure.cause)
 		require(failure.detail.message[0] && profile->frame_count == 0);
@@ -81,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_frames(profile);
 	if (status == 0)
 		require(native_provider.assign_roles(profile) == 0);
-	functions_release(&naming.functions);
+	functions_release(&functions);
+	buffer_release(&answer);
 	profile_free(profile);
 	close(fd);
 	return 0;

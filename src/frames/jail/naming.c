@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "frames/jail/inside.h"
+#include "frames/naming_answer.h"
 #include "profile/findings.h"
 #include "profile/module_name.h"
 
@@ -30,174 +31,7 @@ static enum jail_cause cause_of(const struct jail *jail, int status)
 	return jail->is_interrupted ? JAIL_INTERRUPTED : JAIL_LIMIT;
 }
 
-/* The request: this, and the ids of the locations. */
-struct head {
-	const struct frames_provider *provider; /* the same address in both processes */
-	uint32_t module;
-	uint32_t count;
-};
-
-/* --- in the jail --- */
-
-static void send_progress(void *context, size_t done, size_t total)
-{
-	(void)context;
-	(void)total;
-	inside_progress(done);
-}
-
-static int give_input(void *context, uint32_t module, struct error *error)
-{
-	(void)module;
-	struct jail_input *input = ((struct naming_jail *)context)->inside_input;
-	int fd = input->fd;
-	input->fd = -1;
-	return fd >= 0 ? fd : error_set(error, ERROR_NOT_FOUND, "the recorder sent no file");
-}
-
-/* The first time, the profile is still as it was when the child was made. */
-static int begin(struct naming_jail *jail)
-{
-	struct frames_naming *naming = jail->naming;
-	struct additions_before *before = &jail->before;
-	if (before->copied)
-		return 0;
-	jail->inside = (struct frames_options){ .open_module = give_input,
-						.progress = naming->options->progress ? send_progress : NULL,
-						.context = jail,
-						.times = naming->options->times,
-						.time_count = naming->options->time_count };
-	naming->options = &jail->inside;
-	naming->progress.options = &jail->inside;
-	before->copied_count = naming->profile->function_count;
-	before->copied = calloc(before->copied_count + 1, sizeof(*before->copied));
-	if (!before->copied)
-		return ERROR_MEMORY;
-	if (before->copied_count)
-		memcpy(before->copied, naming->profile->functions, before->copied_count * sizeof(*before->copied));
-	return 0;
-}
-
-/* Names one module, and answers with what that adds to the profile. */
-static int run(void *context, struct jail_input *input, struct buffer *answer, struct error *error)
-{
-	struct naming_jail *jail = context;
-	struct frames_naming *naming = jail->naming;
-	struct profile *profile = naming->profile;
-	struct head head = { 0 };
-	const uint8_t *bytes = cursor_bytes(&input->request, sizeof(head));
-	if (bytes)
-		memcpy(&head, bytes, sizeof(head));
-	bytes = cursor_bytes(&input->request, head.count * sizeof(uint32_t));
-	uint32_t *locations = malloc((head.count + 1) * sizeof(*locations));
-	if (!bytes || !locations || begin(jail) < 0) {
-		free(locations);
-		return error_set(error, ERROR_MEMORY, "out of memory");
-	}
-	memcpy(locations, bytes, head.count * sizeof(*locations));
-	const struct additions_request request = {
-		.provider = head.provider, .module = head.module, .locations = locations, .count = head.count
-	};
-	struct frames_failure failure = { 0 };
-	jail->inside_input = input;
-	jail->before.function_count = profile->function_count;
-	jail->before.frame_count = profile->frame_count;
-	jail->before.note_count = profile->note_count;
-	naming->progress.done = 0;
-	int status = head.provider->name_module(naming, head.module, locations, head.count, &failure);
-	additions_write(answer, profile, &jail->before, &request, status, &failure);
-	if (input->fd >= 0)
-		close(input->fd);
-	free(locations);
-	return 0;
-}
-
-static const struct jail_task task = { .doing = "naming the addresses of", .run = run };
-
-/* --- in the recorder --- */
-
-static void show_progress(void *context, uint64_t done)
-{
-	struct naming_jail *jail = context;
-	const struct frames_naming *naming = jail->naming;
-	if (!naming->options->progress || done <= jail->shown || done > jail->count)
-		return;
-	jail->shown = (size_t)done;
-	naming->options->progress(naming->options->context, naming->progress.done + jail->shown,
-				  naming->progress.total);
-}
-
-static void show_download(void *context, uint64_t done, uint64_t total)
-{
-	struct naming_jail *jail = context;
-	const struct frames_options *options = jail->naming->options;
-	options->download(options->context, jail->path, done, total);
-}
-
-static int end_downloads(struct naming_jail *jail)
-{
-	struct profile *profile = jail->naming->profile;
-	const struct frames_options *options = jail->naming->options;
-	if (options->download)
-		options->download(options->context, NULL, 0, 0);
-	download_add_findings(&jail->download, profile);
-	return profile->findings_error;
-}
-
-void naming_jail_init(struct naming_jail *jail, struct frames_naming *naming)
-{
-	*jail = (struct naming_jail){ .naming = naming };
-	jail_init(&jail->jail, &naming->options->limits, jail);
-	jail->jail.progress = show_progress;
-	download_init(&jail->download);
-	jail->download.progress = show_download;
-	jail->download.context = jail;
-	if (naming->options->download)
-		jail->jail.download = &jail->download;
-}
-
-void naming_jail_release(struct naming_jail *jail)
-{
-	jail_release(&jail->jail);
-	file_users_release(&jail->files);
-}
-
-static int name_in_jail(struct naming_jail *jail, const struct additions_request *request, int fd, const char *path,
-			struct frames_failure *failure)
-{
-	const struct head head = { request->provider, request->module, (uint32_t)request->count };
-	struct buffer bytes;
-	struct cursor answer;
-	buffer_init(&bytes);
-	buffer_append(&bytes, &head, sizeof(head));
-	buffer_append(&bytes, request->locations, request->count * sizeof(*request->locations));
-	const struct jail_request wanted = {
-		.task = &task, .fd = fd, .path = path, .bytes = bytes.bytes, .size = bytes.size
-	};
-	jail->shown = 0;
-	jail->count = request->count;
-	jail->path = path;
-	int status = buffer_error(&bytes);
-	if (status == 0)
-		status = jail_run(&jail->jail, &wanted, &answer, &failure->detail);
-	buffer_release(&bytes);
-	if (status != ERROR_MEMORY && end_downloads(jail) < 0)
-		status = ERROR_MEMORY;
-	if (status < 0)
-		return status == ERROR_MEMORY ? status : fail(failure, cause_of(&jail->jail, status));
-	status = additions_read(answer.next, cursor_left(&answer), jail->naming->profile, jail->copied, request,
-				failure);
-	if (status < 0 && status != ERROR_LIMIT) {
-		status = jail_fail(&jail->jail, &wanted, status, &failure->detail);
-		return fail(failure, cause_of(&jail->jail, status));
-	}
-	if (status == 0 && !failure->cause)
-		jail->naming->progress.done += request->count;
-	return status;
-}
-
-/* --- without a jail --- */
-
+/* A file that is given to the provider once. */
 struct one_file {
 	int fd;           /* or a negative error: it cannot be opened */
 	struct error why; /* then the reason */
@@ -210,72 +44,208 @@ static int give_file(void *context, uint32_t module, struct error *error)
 	int fd = file->fd;
 	if (fd < 0 && error)
 		*error = file->why;
-	file->fd = file->why.code = ERROR_NOT_FOUND; /* it is given once */
+	file->fd = file->why.code = ERROR_NOT_FOUND;
 	return fd;
 }
 
-/* Names a module in this process, from this file alone. */
-static int name_here(struct naming_jail *jail, const struct additions_request *request, struct one_file *file,
-		     struct frames_failure *failure)
+/* --- in the jail --- */
+
+/* The request: this, and the ids of the locations. */
+struct head {
+	const struct frames_provider *provider; /* the same address in both processes */
+	uint32_t module;
+	uint32_t count;
+};
+
+static void send_progress(void *context, size_t done, size_t total)
 {
-	struct frames_naming *naming = jail->naming;
-	const struct frames_options *options = naming->options;
-	const struct frames_options here = {
-		.open_module = give_file, .context = file, .times = options->times, .time_count = options->time_count
-	};
-	naming->options = &here;
-	int status =
-		request->provider->name_module(naming, request->module, request->locations, request->count, failure);
-	naming->options = options;
+	(void)context;
+	(void)total;
+	inside_progress(done);
+}
+
+/* Names the locations of one module in the child's copy of the profile, which stays as it is. */
+static int run(void *context, struct jail_input *input, struct buffer *answer, struct error *error)
+{
+	const struct naming *naming = context;
+	struct one_file file = { .fd = input->fd };
+	const struct frames_options options = { .open_module = give_file,
+						.progress = naming->options->progress ? send_progress : NULL,
+						.context = &file,
+						.times = naming->options->times,
+						.time_count = naming->options->time_count };
+	struct progress progress;
+	struct head head = { 0 };
+	const uint8_t *bytes = cursor_bytes(&input->request, sizeof(head));
+	if (bytes)
+		memcpy(&head, bytes, sizeof(head));
+	bytes = cursor_bytes(&input->request, head.count * sizeof(uint32_t));
+	uint32_t *locations = malloc((head.count + 1) * sizeof(*locations));
+	int status = bytes && locations ? 0 : ERROR_MEMORY;
+	if (file.fd < 0)
+		file.fd = error_set(&file.why, ERROR_NOT_FOUND, "the recorder sent no file");
+	progress_init(&progress, &options, head.count);
+	if (status == 0) {
+		memcpy(locations, bytes, head.count * sizeof(*locations));
+		const struct frames_request request = { head.provider, naming->profile, &options,  &progress,
+							head.module,   locations,       head.count };
+		status = naming_answer_make(&request, answer);
+	}
+	if (file.fd >= 0)
+		close(file.fd);
+	free(locations);
+	if (status < 0)
+		error_set(error, status, "cannot name the addresses of '%s': %s", input->path, error_text(status));
 	return status;
 }
 
-static void open_file(struct naming_jail *jail, uint32_t module, const char *path, struct one_file *file)
+static const struct jail_task task = { .doing = "naming the addresses of", .run = run };
+
+/* --- in the recorder --- */
+
+static void show_progress(void *context, uint64_t done)
 {
-	const struct frames_options *options = jail->naming->options;
+	struct naming *naming = context;
+	if (!naming->options->progress || done <= naming->shown || done > naming->count)
+		return;
+	naming->shown = (size_t)done;
+	naming->options->progress(naming->options->context, naming->progress.done + naming->shown,
+				  naming->progress.total);
+}
+
+static void show_download(void *context, uint64_t done, uint64_t total)
+{
+	struct naming *naming = context;
+	naming->options->download(naming->options->context, naming->path, done, total);
+}
+
+static int end_downloads(struct naming *naming)
+{
+	if (naming->options->download)
+		naming->options->download(naming->options->context, NULL, 0, 0);
+	download_add_findings(&naming->download, naming->profile);
+	return naming->profile->findings_error;
+}
+
+int naming_init(struct naming *naming, struct profile *profile, const struct frames_options *options, size_t total)
+{
+	*naming = (struct naming){ .profile = profile, .options = options };
+	progress_init(&naming->progress, options, total);
+	jail_init(&naming->jail, &options->limits, naming);
+	naming->jail.progress = show_progress;
+	download_init(&naming->download);
+	naming->download.progress = show_download;
+	naming->download.context = naming;
+	if (options->download)
+		naming->jail.download = &naming->download;
+	return functions_init(&naming->functions, profile);
+}
+
+void naming_release(struct naming *naming)
+{
+	jail_release(&naming->jail);
+	file_users_release(&naming->files);
+	functions_release(&naming->functions);
+}
+
+static int name_in_jail(struct naming *naming, const struct frames_request *request, int fd, const char *path,
+			struct frames_failure *failure)
+{
+	const struct head head = { request->provider, request->module, (uint32_t)request->count };
+	struct buffer bytes;
+	struct cursor answer;
+	buffer_init(&bytes);
+	buffer_append(&bytes, &head, sizeof(head));
+	buffer_append(&bytes, request->locations, request->count * sizeof(*request->locations));
+	const struct jail_request wanted = {
+		.task = &task, .fd = fd, .path = path, .bytes = bytes.bytes, .size = bytes.size
+	};
+	naming->shown = 0;
+	naming->count = request->count;
+	naming->path = path;
+	int status = buffer_error(&bytes);
+	if (status == 0)
+		status = jail_run(&naming->jail, &wanted, &answer, &failure->detail);
+	buffer_release(&bytes);
+	if (status != ERROR_MEMORY && end_downloads(naming) < 0)
+		status = ERROR_MEMORY;
+	if (status < 0)
+		return status == ERROR_MEMORY ? status : fail(failure, cause_of(&naming->jail, status));
+	status = naming_answer_read(answer.next, cursor_left(&answer), request, &naming->functions, failure);
+	if (status != ERROR_CORRUPT)
+		return status;
+	status = jail_fail(&naming->jail, &wanted, status, &failure->detail);
+	return fail(failure, cause_of(&naming->jail, status));
+}
+
+/* --- in this process --- */
+
+static int name_here(struct naming *naming, const struct frames_request *request, struct one_file *file,
+		     struct frames_failure *failure)
+{
+	const struct frames_options options = { .open_module = give_file,
+						.context = file,
+						.times = naming->options->times,
+						.time_count = naming->options->time_count };
+	struct frames_request here = *request;
+	struct buffer answer;
+	buffer_init(&answer);
+	here.options = &options;
+	int status = naming_answer_make(&here, &answer);
+	if (status == 0)
+		status = naming_answer_read(answer.bytes, answer.size, request, &naming->functions, failure);
+	buffer_release(&answer);
+	return status;
+}
+
+int naming_name_here(struct naming *naming, const struct frames_provider *provider, uint32_t module,
+		     const uint32_t *locations, size_t count)
+{
+	const struct frames_request request = {
+		provider, naming->profile, naming->options, &naming->progress, module, locations, count
+	};
+	struct one_file no_file = { .fd = ERROR_NOT_FOUND };
+	struct frames_failure none = { 0 };
+	return name_here(naming, &request, &no_file, &none);
+}
+
+static void open_file(struct naming *naming, uint32_t module, const char *path, struct one_file *file)
+{
+	const struct frames_options *options = naming->options;
 	if (options->open_module)
 		file->fd = options->open_module(options->context, module, &file->why);
-	else if ((file->fd = file_users_open(&jail->files, jail->naming->profile, path)) < 0)
+	else if ((file->fd = file_users_open(&naming->files, naming->profile, path)) < 0)
 		file->fd = error_set_errno(&file->why, "cannot read '%s'", path);
 }
 
-/* Makes a child if there is none. It copies the profile as it is now. */
-static int prepare(struct naming_jail *jail)
+int naming_name(struct naming *naming, const struct frames_provider *provider, uint32_t module,
+		const uint32_t *locations, size_t count, struct frames_failure *failure)
 {
-	if (jail->jail.child == 0)
-		jail->copied = jail->naming->profile->function_count;
-	return jail_prepare(&jail->jail);
-}
-
-int naming_jail_name(struct naming_jail *jail, const struct frames_provider *provider, uint32_t module,
-		     const uint32_t *locations, size_t count, struct frames_failure *failure)
-{
-	const struct profile *profile = jail->naming->profile;
-	const struct additions_request request = {
-		.provider = provider, .module = module, .locations = locations, .count = count
-	};
+	const struct profile *profile = naming->profile;
+	const struct frames_request request = { provider,  profile, naming->options, &naming->progress, module,
+						locations, count };
 	const char *path = profile_string(profile, profile->modules[module].path);
 	bool needs_file = profile->modules[module].kind == MODULE_FILE || module_is_kernel_code(profile, module);
 	struct one_file file = { .fd = -1 };
-	if (jail->jail.is_interrupted)
+	if (naming->jail.is_interrupted)
 		return fail(failure, JAIL_INTERRUPTED);
 	if (needs_file)
-		open_file(jail, module, path, &file);
-	else if (profile->modules[module].kind == MODULE_ANON && jail->naming->options->open_module)
-		file.fd = jail->naming->options->open_module(jail->naming->options->context, module, &file.why);
+		open_file(naming, module, path, &file);
+	else if (profile->modules[module].kind == MODULE_ANON && naming->options->open_module)
+		file.fd = naming->options->open_module(naming->options->context, module, &file.why);
 	int status;
 	if (needs_file && file.fd < 0)
-		status = name_here(jail, &request, &file, failure); /* fails, with the provider's reason */
-	else if (prepare(jail) == 0)
-		status = name_in_jail(jail, &request, file.fd, path, failure);
-	else if (jail->jail.is_interrupted)
+		status = name_here(naming, &request, &file, failure); /* fails, with the provider's reason */
+	else if (jail_prepare(&naming->jail) == 0)
+		status = name_in_jail(naming, &request, file.fd, path, failure);
+	else if (naming->jail.is_interrupted)
 		status = fail(failure, JAIL_INTERRUPTED);
 	else if (file.fd < 0 || jail_trusts(file.fd))
-		status = name_here(jail, &request, &file, failure);
+		status = name_here(naming, &request, &file, failure);
 	else {
 		error_set(&failure->detail, ERROR_UNSUPPORTED,
 			  "cannot name the addresses of '%s', another user's, in a process without privileges: %s",
-			  path, jail->jail.obstacle);
+			  path, naming->jail.obstacle);
 		status = fail(failure, JAIL_IMPOSSIBLE);
 	}
 	if (file.fd >= 0)

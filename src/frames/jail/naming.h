@@ -1,37 +1,42 @@
 /*
- * Names the modules of a profile in a jail. Only the recorder writes the profile; it checks what the child sends
- * (jail/additions.h). If there can be no child, a module is named in this process only if its file belongs to root or to
+ * The naming of one profile. Providers run in a jail, and only the recorder writes the profile: it checks what the child answers
+ * (frames/naming_answer.h). If there can be no child, a provider runs in this process, but only on a file that belongs to root or to
  * our user.
  *
- * Life cycle: naming_jail_init, naming_jail_name for each module, naming_jail_release.
+ * Life cycle: naming_init, naming_name for each module, naming_release.
  */
 #ifndef FRAMES_JAIL_NAMING_H
 #define FRAMES_JAIL_NAMING_H
 
-#include "frames/jail/additions.h"
+#include "frames/functions.h"
 #include "frames/jail/jail.h"
 #include "frames/provider.h"
 #include "profile/file_users.h"
 
-struct naming_jail {
+struct naming {
+	struct profile *profile;
+	const struct frames_options *options; /* not NULL */
+	struct functions functions;
+	struct progress progress;
+	/* Private to naming.c */
 	struct jail jail;
-	struct frames_naming *naming; /* of the recorder */
-	size_t copied;                /* functions of the profile when the child was made */
-	size_t shown, count;          /* locations of the module: reported to the caller as done, and all */
-	struct download download;     /* of all modules */
-	struct file_users files;      /* whose processes executed the modules, where the caller opens no files itself */
-	const char *path;             /* of the module for which a file is downloaded; NULL: none is */
-	/* In the child */
-	struct additions_before before;
-	struct frames_options inside;
-	struct jail_input *inside_input; /* of the task that runs */
+	size_t shown, count;      /* locations of the module: reported to the caller as done, and all */
+	struct download download; /* of all modules */
+	struct file_users files;  /* whose processes executed the modules, where the caller opens no files itself */
+	const char *path;         /* of the module for which a file is downloaded; NULL: none is */
 };
 
-void naming_jail_init(struct naming_jail *jail, struct frames_naming *naming);
-void naming_jail_release(struct naming_jail *jail);
+/* `total`: the locations that will be named. Returns 0 or ERROR_MEMORY; call naming_release in any case. */
+int naming_init(struct naming *naming, struct profile *profile, const struct frames_options *options, size_t total);
+void naming_release(struct naming *naming);
 
-/* As frames_provider.name_module. */
-int naming_jail_name(struct naming_jail *jail, const struct frames_provider *provider, uint32_t module,
-		     const uint32_t *locations, size_t count, struct frames_failure *failure);
+/* Gives frames to `count` locations of one module, which are distinct and ascend by address. Returns ERROR_MEMORY, ERROR_LIMIT, or 0: either
+ * all have frames and `failure` is unchanged, or none has and `failure` has its cause set: one of the provider's or of the jail's. */
+int naming_name(struct naming *naming, const struct frames_provider *provider, uint32_t module,
+		const uint32_t *locations, size_t count, struct frames_failure *failure);
+
+/* The same in this process, by a provider that opens no files. */
+int naming_name_here(struct naming *naming, const struct frames_provider *provider, uint32_t module,
+		     const uint32_t *locations, size_t count);
 
 #endif

@@ -8,6 +8,7 @@
 #include "frames/jit/jitdump.h"
 #include "frames/jit/perf_map.h"
 #include "frames/jit/runtime_names.h"
+#include "frames/naming_answer.h"
 #include "profile/generated_code.h"
 
 enum jit_cause { JIT_UNREADABLE };
@@ -23,35 +24,34 @@ static bool serves(const struct profile *profile, uint32_t module)
 
 /* Fills in what a runtime's name states. `parts` keeps the texts. Code without a name is the runtime's stubs, or all code of a process whose
  * runtime lists none. */
-static struct function_identity identity_of(const char *text, size_t length, struct runtime_name *parts)
+static struct named_function function_of(const char *text, size_t length, struct runtime_name *parts)
 {
 	runtime_name_read(text, length, parts);
-	struct function_identity identity = { .name = length ? parts->name : GENERATED_CODE_NAMELESS };
+	struct named_function function = { .name = length ? parts->name : GENERATED_CODE_NAMELESS };
 	if (parts->file[0]) {
-		identity.file = parts->file;
-		identity.line = parts->line;
-		identity.is_static = true;
+		function.file = parts->file;
+		function.line = parts->line;
+		function.is_static = true;
 	}
-	return identity;
+	return function;
 }
 
 /* --- by a perf map --- */
 
-static int name_by_map(struct frames_naming *naming, uint32_t module, const uint32_t *locations,
-		       const uint64_t *addresses, size_t count, int fd)
+static int name_by_map(const struct frames_request *request, const uint64_t *addresses, int fd,
+		       struct naming_answer *answer)
 {
 	struct buffer names;
 	struct runtime_name *parts = malloc(sizeof(*parts));
-	struct perf_map_name *found = calloc(count + 1, sizeof(*found));
+	struct perf_map_name *found = calloc(request->count + 1, sizeof(*found));
 	buffer_init(&names);
 	int status = parts && found ? 0 : ERROR_MEMORY;
 	if (status == 0 && fd >= 0)
-		status = perf_map_read(fd, addresses, count, found, &names);
-	for (size_t i = 0; i < count && status == 0; i++) {
+		status = perf_map_read(fd, addresses, request->count, found, &names);
+	for (size_t i = 0; i < request->count && status == 0; i++) {
 		const char *text = found[i].length ? (const char *)names.bytes + found[i].at : "";
-		struct function_identity identity = identity_of(text, found[i].length, parts);
-		identity.module = module;
-		status = frames_set_plain(naming, locations[i], FRAME_JIT, &identity);
+		const struct named_function function = function_of(text, found[i].length, parts);
+		status = naming_answer_plain(answer, &function);
 	}
 	free(parts);
 	free(found);
@@ -61,75 +61,63 @@ static int name_by_map(struct frames_naming *naming, uint32_t module, const uint
 
 /* --- by a jitdump --- */
 
-/* Adds one frame, and its function. Returns its id, or a negative error. */
-static int64_t add_frame(struct frames_naming *naming, uint32_t module, const struct jitdump *dump,
-			 const struct jitdump_frame *frame, struct runtime_name *parts, bool is_inlined)
+/* Adds one frame, and its function. Returns 0 or a negative error. */
+static int add_frame(const struct jitdump *dump, const struct jitdump_frame *frame, struct runtime_name *parts,
+		     bool is_inlined, struct naming_answer *answer)
 {
 	const char *texts = (const char *)dump->texts.bytes, *name = texts + frame->name;
-	struct function_identity identity = { .name = name };
+	struct named_function function = { .name = name };
 	const char *of_line = frame->line ? texts + frame->file : NULL;
 	if (frame->is_whole)
-		identity.file = of_line;
-	else if (!frame->is_whole)
-		identity = identity_of(name, strlen(name), parts);
-	identity.module = module;
+		function.file = of_line;
+	else
+		function = function_of(name, strlen(name), parts);
 	/* V8's are wrong (code_lines.c). */
-	if (of_line && identity.file && runtime_name_is_v8(name, strlen(name)))
-		of_line = identity.file;
+	if (of_line && function.file && runtime_name_is_v8(name, strlen(name)))
+		of_line = function.file;
 	if (of_line && !of_line[0])
 		of_line = NULL;
-	int64_t function = functions_add(&naming->functions, &identity);
-	int64_t file = function < 0 || !of_line ? 0 : profile_add_string(naming->profile, of_line);
-	if (function < 0 || file < 0)
-		return function < 0 ? function : file;
-	const struct profile_frame added = { .function = (uint32_t)function,
-					     .file = (uint32_t)file,
-					     .line = of_line ? frame->line : 0,
-					     .inlined = is_inlined,
-					     .kind = FRAME_JIT };
-	return profile_add_frame(naming->profile, &added);
+	int64_t number = naming_answer_function(answer, &function);
+	const struct named_frame named = {
+		.function = (uint32_t)number, .file = of_line, .line = of_line ? frame->line : 0, .inlined = is_inlined
+	};
+	return number < 0 ? (int)number : naming_answer_frame(answer, &named);
 }
 
-static int set_frames(struct frames_naming *naming, uint32_t module, uint32_t location, const struct jitdump *dump,
-		      const struct jitdump_found *found, struct runtime_name *parts)
+static int add_frames(const struct jitdump *dump, const struct jitdump_found *found, struct runtime_name *parts,
+		      struct naming_answer *answer)
 {
-	struct profile_location *named = &naming->profile->locations[location];
-	for (size_t i = 0; i < found->count; i++) {
-		bool is_inlined = i + 1 < found->count;
-		int64_t id = add_frame(naming, module, dump, &dump->frames[found->first + i], parts, is_inlined);
-		if (id < 0)
-			return (int)id;
-		if (i == 0)
-			named->first_frame = (uint32_t)id;
-		named->frame_count++;
-	}
+	int status = 0;
+	for (size_t i = 0; i < found->count && status == 0; i++)
+		status = add_frame(dump, &dump->frames[found->first + i], parts, i + 1 < found->count, answer);
 	if (found->count > 0)
-		return 0;
-	const struct function_identity nameless = { .name = GENERATED_CODE_NAMELESS, .module = module };
-	return frames_set_plain(naming, location, FRAME_JIT, &nameless);
+		return status;
+	return naming_answer_plain(answer, &(struct named_function){ .name = GENERATED_CODE_NAMELESS });
 }
 
 /* Returns the times of the locations, which the caller frees, or NULL if they are unknown or memory ran out. */
-static uint64_t *times_of(const struct frames_naming *naming, const uint32_t *locations, size_t count)
+static uint64_t *times_of(const struct frames_request *request)
 {
-	const struct frames_options *options = naming->options;
-	uint64_t *times = options->times ? malloc((count + 1) * sizeof(*times)) : NULL;
-	for (size_t i = 0; i < count && times; i++)
-		times[i] = locations[i] < options->time_count ? options->times[locations[i]] : UINT64_MAX;
+	const struct frames_options *options = request->options;
+	uint64_t *times = options->times ? malloc((request->count + 1) * sizeof(*times)) : NULL;
+	for (size_t i = 0; i < request->count && times; i++) {
+		uint32_t location = request->locations[i];
+		times[i] = location < options->time_count ? options->times[location] : UINT64_MAX;
+	}
 	return times;
 }
 
-static int name_by_dump(struct frames_naming *naming, uint32_t module, const uint32_t *locations,
-			const uint64_t *addresses, size_t count, int fd)
+static int name_by_dump(const struct frames_request *request, const uint64_t *addresses, int fd,
+			struct naming_answer *answer)
 {
 	struct jitdump dump;
 	struct runtime_name *parts = malloc(sizeof(*parts));
-	uint64_t *times = times_of(naming, locations, count);
-	int status = jitdump_read(fd, addresses, times, count, &dump);
+	uint64_t *times = times_of(request);
+	int status = jitdump_read(fd, addresses, times, request->count, &dump);
 	if (status == 0 && !parts)
 		status = ERROR_MEMORY;
-	for (size_t i = 0; i < count && status == 0; i++)
-		status = set_frames(naming, module, locations[i], &dump, &dump.found[i], parts);
+	for (size_t i = 0; i < request->count && status == 0; i++)
+		status = add_frames(&dump, &dump.found[i], parts, answer);
 	jitdump_release(&dump);
 	free(times);
 	free(parts);
@@ -139,34 +127,31 @@ static int name_by_dump(struct frames_naming *naming, uint32_t module, const uin
 /* --- a module --- */
 
 /* fd -1: there is neither a map nor a dump. */
-static int name_all(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count, int fd,
-		    struct frames_failure *failure)
+static int name_all(const struct frames_request *request, int fd, struct naming_answer *answer)
 {
-	uint64_t *addresses = malloc((count + 1) * sizeof(*addresses));
+	uint64_t *addresses = malloc((request->count + 1) * sizeof(*addresses));
 	if (!addresses)
 		return ERROR_MEMORY;
-	for (size_t i = 0; i < count; i++)
-		addresses[i] = naming->profile->locations[locations[i]].address;
-	int status = fd >= 0 && jitdump_is(fd) ? name_by_dump(naming, module, locations, addresses, count, fd)
-					       : name_by_map(naming, module, locations, addresses, count, fd);
+	for (size_t i = 0; i < request->count; i++)
+		addresses[i] = frames_request_address(request, i);
+	int status = fd >= 0 && jitdump_is(fd) ? name_by_dump(request, addresses, fd, answer)
+					       : name_by_map(request, addresses, fd, answer);
 	if (status == ERROR_SYSTEM) {
-		error_set_errno(&failure->detail, "cannot read the list of generated code");
-		failure->cause = &causes[JIT_UNREADABLE];
+		error_set_errno(&answer->failure.detail, "cannot read the list of generated code");
+		answer->failure.cause = &causes[JIT_UNREADABLE];
 		status = 0;
-	} else {
-		naming->progress.done += count;
 	}
 	free(addresses);
 	return status;
 }
 
-static int name_module(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
-		       struct frames_failure *failure)
+static int name_module(const struct frames_request *request, struct naming_answer *answer)
 {
-	const struct frames_options *options = naming->options;
+	const struct frames_options *options = request->options;
 	struct error none;
-	int fd = options->open_module ? options->open_module(options->context, module, &none) : ERROR_NOT_FOUND;
-	int status = name_all(naming, module, locations, count, fd, failure);
+	int fd =
+		options->open_module ? options->open_module(options->context, request->module, &none) : ERROR_NOT_FOUND;
+	int status = name_all(request, fd, answer);
 	if (fd >= 0)
 		close(fd);
 	return status;

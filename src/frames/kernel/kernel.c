@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "frames/kernel/symbols.h"
+#include "frames/naming_answer.h"
 #include "profile/module_name.h"
 
 enum kernel_cause { KERNEL_UNREADABLE };
@@ -20,8 +21,8 @@ static bool serves(const struct profile *profile, uint32_t module)
 }
 
 /* Address 0 is all of the kernel, and an address that no symbol contains is somewhere in it: "[kernel]". */
-static int set_name(struct frames_naming *naming, uint32_t module, uint32_t location,
-		    const struct kernel_symbol *symbol, const struct buffer *names, struct buffer *text)
+static int add_name(struct naming_answer *answer, const struct kernel_symbol *symbol, const struct buffer *names,
+		    struct buffer *text)
 {
 	buffer_clear(text);
 	if (symbol->length)
@@ -31,34 +32,29 @@ static int set_name(struct frames_naming *naming, uint32_t module, uint32_t loca
 	buffer_append_byte(text, 0);
 	if (buffer_error(text) < 0)
 		return buffer_error(text);
-	const struct function_identity identity = { .name = (const char *)text->bytes, .module = module };
-	return frames_set_plain(naming, location, FRAME_KERNEL, &identity);
+	return naming_answer_plain(answer, &(struct named_function){ .name = (const char *)text->bytes });
 }
 
 /* `fd` -1: only the name of all of the kernel is needed. */
-static int name_all(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count, int fd,
-		    struct frames_failure *failure)
+static int name_all(const struct frames_request *request, int fd, struct naming_answer *answer)
 {
 	struct buffer names, text;
 	buffer_init(&names);
 	buffer_init(&text);
-	uint64_t *addresses = malloc((count + 1) * sizeof(*addresses));
-	struct kernel_symbol *found = malloc((count + 1) * sizeof(*found));
+	uint64_t *addresses = malloc((request->count + 1) * sizeof(*addresses));
+	struct kernel_symbol *found = calloc(request->count + 1, sizeof(*found));
 	int status = addresses && found ? 0 : ERROR_MEMORY;
-	for (size_t i = 0; i < count && status == 0; i++)
-		addresses[i] = naming->profile->locations[locations[i]].address;
-	if (status == 0 && fd < 0)
-		memset(found, 0, count * sizeof(*found));
-	else if (status == 0)
-		status = kernel_symbols_read(fd, addresses, count, found, &names);
+	for (size_t i = 0; i < request->count && status == 0; i++)
+		addresses[i] = frames_request_address(request, i);
+	if (status == 0 && fd >= 0)
+		status = kernel_symbols_read(fd, addresses, request->count, found, &names);
 	if (status == ERROR_SYSTEM) {
-		error_set_errno(&failure->detail, "cannot read the symbols of the kernel");
-		failure->cause = &causes[KERNEL_UNREADABLE];
+		error_set_errno(&answer->failure.detail, "cannot read the symbols of the kernel");
+		answer->failure.cause = &causes[KERNEL_UNREADABLE];
 		status = 0;
 	} else {
-		for (size_t i = 0; i < count && status == 0; i++)
-			status = set_name(naming, module, locations[i], &found[i], &names, &text);
-		naming->progress.done += count;
+		for (size_t i = 0; i < request->count && status == 0; i++)
+			status = add_name(answer, &found[i], &names, &text);
 	}
 	free(addresses);
 	free(found);
@@ -67,19 +63,17 @@ static int name_all(struct frames_naming *naming, uint32_t module, const uint32_
 	return status;
 }
 
-static int name_module(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
-		       struct frames_failure *failure)
+static int name_module(const struct frames_request *request, struct naming_answer *answer)
 {
-	const struct frames_options *options = naming->options; /* the jail sets open_module */
-	bool is_whole = count == 1 && naming->profile->locations[locations[0]].address == 0;
+	const struct frames_options *options = request->options; /* the jail sets open_module */
+	bool is_whole = request->count == 1 && frames_request_address(request, 0) == 0;
 	struct error why = { 0 };
-	int fd = is_whole ? -1 : options->open_module(options->context, module, &why);
+	int fd = is_whole ? -1 : options->open_module(options->context, request->module, &why);
 	if (fd < 0 && !is_whole) {
-		failure->detail = why;
-		failure->cause = &causes[KERNEL_UNREADABLE];
+		answer->failure = (struct frames_failure){ &causes[KERNEL_UNREADABLE], why };
 		return 0;
 	}
-	int status = name_all(naming, module, locations, count, fd, failure);
+	int status = name_all(request, fd, answer);
 	if (fd >= 0)
 		close(fd);
 	return status;

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "frames/naming_answer.h"
 #include "frames/native/code_extent.h"
 #include "frames/native/die_names.h"
 #include "frames/native/names.h"
@@ -17,11 +18,9 @@
 #include "profile/module_name.h"
 
 struct naming {
-	struct functions *functions;
-	struct profile *profile;
+	const struct frames_request *request;
+	struct naming_answer *answer;
 	struct module_file *file;
-	uint32_t module;
-	const uint32_t *locations;
 	size_t count;
 	uint64_t *addresses;
 	struct symbol_match *matches;
@@ -30,8 +29,7 @@ struct naming {
 	struct scopes scopes;
 	struct hash_map by_origin; /* abstract DIE of a function -> function */
 	struct die_parents parents;
-	struct buffer name; /* scratch texts of the function being made */
-	struct buffer linkage;
+	struct buffer name, linkage, note; /* scratch texts of the function being made */
 };
 
 static const char *text_of(struct buffer *buffer)
@@ -118,43 +116,44 @@ static char *key_of(struct die_name *die, const char *linkage, const char *shown
 	return NULL;
 }
 
-static int64_t add_function(struct naming *naming, const struct symbol *symbol, struct die_name *die)
+/* Sets naming->note to "function TAB function around it", or to nothing. */
+static int set_note(struct naming *naming, Dwarf_Die *host)
+{
+	struct die_name die = { 0 };
+	if (host && host->addr)
+		die_name_read(host, &naming->scopes.lines, &die);
+	buffer_clear(&naming->note);
+	if (die.name)
+		buffer_printf(&naming->note, "%s\t%s", (const char *)naming->name.bytes, die.name);
+	return text_of(&naming->note) ? 0 : ERROR_MEMORY;
+}
+
+/* `host`: the DIE of the function around a nested one, whose address may be NULL, or NULL. */
+static int64_t add_function(struct naming *naming, const struct symbol *symbol, struct die_name *die, Dwarf_Die *host)
 {
 	const char *linkage = symbol ? symbol->name : die->linkage;
 	bool is_static = die ? !die->is_external : symbol->scope != 0;
 	int status = symbol ? set_symbol_texts(naming, symbol->name) : set_die_texts(naming, die);
+	if (status == 0)
+		status = set_note(naming, host);
 	if (status < 0)
 		return status;
-	char *key = key_of(die, linkage, (const char *)naming->name.bytes, is_static);
-	struct function_identity identity = {
-		.name = (const char *)naming->name.bytes,
+	const char *name = (const char *)naming->name.bytes;
+	char *key = key_of(die, linkage, name, is_static);
+	const struct named_function function = {
+		.name = name,
 		.linkage = (const char *)naming->linkage.bytes,
 		.key = key,
-		.module = naming->module,
 		.file = die ? die->file : NULL,
 		.line = die ? die->line : 0,
+		.note = (const char *)naming->note.bytes,
 		.scope = symbol ? symbol->scope : 0,
 		.is_static = is_static,
+		.role = role_of_name(naming->file, name),
 	};
-	identity.role = role_of_name(naming->file, (const char *)naming->name.bytes);
-	int64_t id = functions_add(naming->functions, &identity);
+	int64_t number = naming_answer_function(naming->answer, &function);
 	free(key);
-	return id;
-}
-
-/* Adds the note that a function is nested in another one. */
-static int note_nesting(struct naming *naming, uint32_t function, struct scope *scope)
-{
-	struct die_name host;
-	die_name_read(&scope->host, &naming->scopes.lines, &host);
-	if (!host.name)
-		return 0;
-	buffer_clear(&naming->name);
-	buffer_printf(&naming->name, "%s\t%s",
-		      profile_string(naming->profile, naming->profile->functions[function].name), host.name);
-	const char *text = text_of(&naming->name);
-	int64_t id = text ? profile_add_note(naming->profile, PROFILE_NOTE_NESTED, text) : ERROR_MEMORY;
-	return id < 0 ? (int)id : 0;
+	return number;
 }
 
 /* Returns the function of a scope, found by its abstract DIE, or PROFILE_NONE if it has no name, or a negative
@@ -170,21 +169,18 @@ static int64_t function_of_scope(struct naming *naming, struct scope *scope, con
 	die_name_read(&scope->die, &naming->scopes.lines, &die);
 	if (!die.name && !symbol)
 		return PROFILE_NONE;
-	int64_t id = add_function(naming, symbol, &die);
-	if (id < 0 || known != HASH_MAP_NONE)
-		return id;
-	int status = hash_map_put(&naming->by_origin, key, (uint32_t)id);
-	if (status == 0 && scope->host.addr)
-		status = note_nesting(naming, (uint32_t)id, scope);
-	return status < 0 ? status : id;
+	int64_t number = add_function(naming, symbol, &die, known == HASH_MAP_NONE ? &scope->host : NULL);
+	if (number < 0 || known != HASH_MAP_NONE)
+		return number;
+	int status = hash_map_put(&naming->by_origin, key, (uint32_t)number);
+	return status < 0 ? status : number;
 }
 
 /* --- without symbol --- */
 
 static int64_t add_nameless(struct naming *naming, const char *name, uint8_t role)
 {
-	struct function_identity identity = { .name = name, .module = naming->module, .role = role };
-	return functions_add(naming->functions, &identity);
+	return naming_answer_function(naming->answer, &(struct named_function){ .name = name, .role = role });
 }
 
 static int64_t function_of_plt(struct naming *naming, const char *symbol)
@@ -213,8 +209,9 @@ static int64_t function_without_symbol(struct naming *naming, size_t index)
 	if ((file->is_c_library || file->is_static) && module_file_ends_thread(file, address + 1))
 		return add_nameless(naming, "clone3", ROLE_START);
 	size_t length;
+	const struct profile *profile = naming->request->profile;
 	const char *module =
-		module_name(profile_string(naming->profile, naming->profile->modules[naming->module].path), &length);
+		module_name(profile_string(profile, profile->modules[naming->request->module].path), &length);
 	buffer_clear(&naming->name);
 	buffer_append(&naming->name, module, length);
 	start = code_extent_start(&naming->extents, file, &naming->matches[index], address);
@@ -239,7 +236,7 @@ static int64_t outermost(struct naming *naming, size_t index)
 	if (scope != SCOPE_NONE)
 		id = function_of_scope(naming, &naming->scopes.scopes[scope], symbol);
 	else if (symbol)
-		id = add_function(naming, symbol, NULL);
+		id = add_function(naming, symbol, NULL, NULL);
 	return id == PROFILE_NONE ? function_without_symbol(naming, index) : id;
 }
 
@@ -247,22 +244,17 @@ static int add_frame(struct naming *naming, int64_t function, const struct sourc
 {
 	if (function < 0)
 		return (int)function;
-	int64_t file = place->file ? profile_add_string(naming->profile, place->file) : 0;
-	if (file < 0)
-		return (int)file;
-	struct profile_frame frame = { .function = (uint32_t)function,
-				       .file = (uint32_t)file,
-				       .line = place->line,
-				       .discriminator = place->discriminator,
-				       .inlined = inlined };
-	int64_t id = profile_add_frame(naming->profile, &frame);
-	return id < 0 ? (int)id : 0;
+	const struct named_frame frame = { .function = (uint32_t)function,
+					   .file = place->file,
+					   .line = place->line,
+					   .discriminator = place->discriminator,
+					   .inlined = inlined };
+	return naming_answer_frame(naming->answer, &frame);
 }
 
-static int set_frames(struct naming *naming, size_t index)
+static int add_frames(struct naming *naming, size_t index)
 {
 	struct scopes *scopes = &naming->scopes;
-	size_t first = naming->profile->frame_count;
 	const struct scoped_address *address = &scopes->addresses[index];
 	struct source_place place = { address->file, address->line, address->discriminator };
 	int status = 0;
@@ -277,16 +269,7 @@ static int set_frames(struct naming *naming, size_t index)
 			place = scope_call_place(scopes, scope);
 		i = scope->outer;
 	}
-	if (status == 0)
-		status = add_frame(naming, naming->outer[index], &place, false);
-	if (status < 0) {
-		naming->profile->frame_count = first;
-		return status;
-	}
-	struct profile_location *location = &naming->profile->locations[naming->locations[index]];
-	location->first_frame = (uint32_t)first;
-	location->frame_count = (uint32_t)(naming->profile->frame_count - first);
-	return 0;
+	return status < 0 ? status : add_frame(naming, naming->outer[index], &place, false);
 }
 
 static int naming_init(struct naming *naming)
@@ -296,13 +279,14 @@ static int naming_init(struct naming *naming)
 	die_parents_init(&naming->parents);
 	buffer_init(&naming->name);
 	buffer_init(&naming->linkage);
+	buffer_init(&naming->note);
 	naming->addresses = calloc(room, sizeof(*naming->addresses));
 	naming->matches = calloc(room, sizeof(*naming->matches));
 	naming->outer = calloc(room, sizeof(*naming->outer));
 	if (!naming->addresses || !naming->matches || !naming->outer)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < naming->count; i++)
-		naming->addresses[i] = naming->profile->locations[naming->locations[i]].address;
+		naming->addresses[i] = frames_request_address(naming->request, i);
 	return 0;
 }
 
@@ -316,10 +300,11 @@ static void naming_release(struct naming *naming)
 	die_parents_release(&naming->parents);
 	buffer_release(&naming->name);
 	buffer_release(&naming->linkage);
+	buffer_release(&naming->note);
 }
 
-/* Adds outermost frames first, so that a function with a symbol keeps the symbol's name where it is inlined. */
-static int set_all(struct naming *naming, struct progress *progress)
+/* Adds outermost functions first, so that a function with a symbol keeps the symbol's name where it is inlined. */
+static int add_all(struct naming *naming, struct progress *progress)
 {
 	for (size_t i = 0; i < naming->count; i++) {
 		int64_t function = outermost(naming, i);
@@ -329,7 +314,7 @@ static int set_all(struct naming *naming, struct progress *progress)
 		progress_tick(progress);
 	}
 	for (size_t i = 0; i < naming->count; i++) {
-		int status = set_frames(naming, i);
+		int status = add_frames(naming, i);
 		if (status < 0)
 			return status;
 		progress->done++;
@@ -338,24 +323,18 @@ static int set_all(struct naming *naming, struct progress *progress)
 	return 0;
 }
 
-int module_names_set(struct frames_naming *all, struct module_file *file, uint32_t module, const uint32_t *locations,
-		     size_t count)
+int module_names_add(const struct frames_request *request, struct module_file *file, struct naming_answer *answer)
 {
-	struct naming naming = { .functions = &all->functions,
-				 .profile = all->profile,
-				 .file = file,
-				 .module = module,
-				 .locations = locations,
-				 .count = count };
-	struct progress *progress = &all->progress;
+	struct naming naming = { .request = request, .answer = answer, .file = file, .count = request->count };
+	struct progress *progress = request->progress;
 	int status = naming_init(&naming);
 	if (status == 0)
-		status = symbols_match(file, naming.addresses, count, naming.matches);
+		status = symbols_match(file, naming.addresses, naming.count, naming.matches);
 	progress_report(progress);
 	if (status == 0)
-		status = scopes_find(&naming.scopes, file, naming.addresses, count, progress);
+		status = scopes_find(&naming.scopes, file, naming.addresses, naming.count, progress);
 	if (status == 0)
-		status = set_all(&naming, progress);
+		status = add_all(&naming, progress);
 	naming_release(&naming);
 	return status;
 }

@@ -8,9 +8,7 @@
 #include "frames/native/module_file.h"
 #include "frames/provider.h"
 
-/* Gives frames to `count` locations of a module from its open file. The locations are distinct and ascend by
- * address. Returns 0, ERROR_MEMORY or ERROR_LIMIT; on error, locations that have got frames keep them. */
-int module_names_set(struct frames_naming *all, struct module_file *file, uint32_t module, const uint32_t *locations,
-		     size_t count);
+/* Adds the frames of all locations of a request from the module's open file. Returns 0 or a negative error. */
+int module_names_add(const struct frames_request *request, struct module_file *file, struct naming_answer *answer);
 
 #endif

@@ -1,6 +1,7 @@
 #include "frames/native/native.h"
 
 #include "base/path.h"
+#include "frames/naming_answer.h"
 #include "frames/native/module_file.h"
 #include "frames/native/module_names.h"
 #include "frames/native/roles.h"
@@ -20,15 +21,15 @@ static bool serves(const struct profile *profile, uint32_t module)
 	return kind == MODULE_FILE || kind == MODULE_VDSO;
 }
 
-static int open_module(const struct frames_naming *naming, uint32_t module, struct module_file *file,
-		       struct error *error)
+static int open_module(const struct frames_request *request, struct module_file *file, struct error *error)
 {
-	const struct profile_module *info = &naming->profile->modules[module];
-	const struct frames_options *options = naming->options;
-	const char *path = profile_string(naming->profile, info->path);
+	const struct profile_module *info = &request->profile->modules[request->module];
+	const struct frames_options *options = request->options;
+	const char *path = profile_string(request->profile, info->path);
 	if (info->kind == MODULE_VDSO)
 		return module_file_open_vdso(file, error);
-	int fd = options->open_module ? options->open_module(options->context, module, error) : path_open_regular(path);
+	int fd = options->open_module ? options->open_module(options->context, request->module, error)
+				      : path_open_regular(path);
 	if (fd >= 0)
 		return module_file_open(file, fd, path, error);
 	return options->open_module ? fd : error_set_errno(error, "cannot read '%s'", path);
@@ -48,12 +49,12 @@ static const struct frames_cause *cause_of(int code)
 	}
 }
 
-static int name_module(struct frames_naming *naming, uint32_t module, const uint32_t *locations, size_t count,
-		       struct frames_failure *failure)
+static int name_module(const struct frames_request *request, struct naming_answer *answer)
 {
-	const struct profile_module *info = &naming->profile->modules[module];
+	const struct profile_module *info = &request->profile->modules[request->module];
+	struct frames_failure *failure = &answer->failure;
 	struct module_file file;
-	int status = open_module(naming, module, &file, &failure->detail);
+	int status = open_module(request, &file, &failure->detail);
 	if (status == ERROR_MEMORY)
 		return status;
 	if (status < 0) {
@@ -63,11 +64,11 @@ static int name_module(struct frames_naming *naming, uint32_t module, const uint
 	if (info->build_id_bytes && module_file_is_another(&file, info->build_id, info->build_id_bytes)) {
 		error_set(&failure->detail, ERROR_NOT_FOUND,
 			  "%s was replaced since it was recorded (its build-id differs)",
-			  profile_string(naming->profile, info->path));
+			  profile_string(request->profile, info->path));
 		failure->cause = &causes[NATIVE_REPLACED];
 		status = 0;
 	} else {
-		status = module_names_set(naming, &file, module, locations, count);
+		status = module_names_add(request, &file, answer);
 	}
 	module_file_close(&file);
 	return status;
