@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "profile/copy.h"
 #include "profile/findings.h"
 #include "profile/generated_code.h"
 #include "profile/module_name.h"
@@ -50,16 +51,11 @@ static int64_t take_module(struct known_names *names, const struct profile_extra
 		return ERROR_MEMORY;
 	if (names->modules[source] != PROFILE_NONE)
 		return names->modules[source];
-	struct profile_module row = extract->profile->modules[module];
-	int64_t path = profile_add_string(names->profile, profile_string(extract->profile, row.path));
-	if (path < 0)
-		return path;
-	row.path = (uint32_t)path;
 	if (ARRAY_RESERVE(names->sources, names->source_capacity, names->source_count + 1) < 0 ||
 	    ARRAY_RESERVE(names->lacking, names->lacking_capacity, names->source_count + 1) < 0 ||
 	    ARRAY_RESERVE(names->lists, names->list_capacity, names->source_count + 1) < 0)
 		return ERROR_MEMORY;
-	int64_t added = profile_add_module(names->profile, &row);
+	int64_t added = profile_copy_module(names->profile, extract->profile, extract->profile->modules[module]);
 	if (added < 0)
 		return added;
 	names->lacking[names->source_count] = 0;
@@ -244,15 +240,8 @@ static int64_t copy_function(struct giving *giving, uint32_t id, uint32_t module
 	if (giving->functions[id] != PROFILE_NONE)
 		return giving->functions[id];
 	struct profile_function row = giving->from->functions[id];
-	uint32_t *const texts[] = { &row.name, &row.linkage, &row.file, &row.group };
 	row.module = row.module == PROFILE_NONE ? PROFILE_NONE : module;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		int64_t text = profile_add_string(giving->to, profile_string(giving->from, *texts[i]));
-		if (text < 0)
-			return text;
-		*texts[i] = (uint32_t)text;
-	}
-	int64_t copy = profile_add_function(giving->to, &row);
+	int64_t copy = profile_copy_function(giving->to, giving->from, row);
 	if (copy >= 0)
 		giving->functions[id] = (uint32_t)copy;
 	return copy;
@@ -265,10 +254,8 @@ static int copy_frames(struct giving *giving, uint32_t location, const struct pr
 	for (uint32_t i = 0; i < known->frame_count; i++) {
 		struct profile_frame row = giving->from->frames[known->first_frame + i];
 		int64_t function = copy_function(giving, row.function, given->module);
-		int64_t file = profile_add_string(giving->to, profile_string(giving->from, row.file));
 		row.function = (uint32_t)function;
-		row.file = (uint32_t)file;
-		int64_t added = function < 0 ? function : file < 0 ? file : profile_add_frame(giving->to, &row);
+		int64_t added = function < 0 ? function : profile_copy_frame(giving->to, giving->from, row);
 		if (added < 0)
 			return (int)added;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "profile/copy.h"
 #include "profile/findings.h"
 
 /* The new ids by those of the source; PROFILE_NONE: not needed, or not copied yet. Node ids are marked with WANTED first. */
@@ -51,37 +52,11 @@ static void end(struct copying *copying)
 	free(copying->processes);
 }
 
-/* Returns the new id of a text. */
-static int64_t copy_text(struct copying *copying, uint32_t text)
-{
-	return profile_add_string(copying->to, profile_string(copying->from, text));
-}
-
-/* Copies the texts of a row, whose fields are replaced. Returns 0 or a negative error. */
-static int copy_texts(struct copying *copying, uint32_t *const *fields, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		int64_t text = copy_text(copying, *fields[i]);
-		if (text < 0)
-			return (int)text;
-		*fields[i] = (uint32_t)text;
-	}
-	return 0;
-}
-
-#define COPY_TEXTS(copying, ...)                                                      \
-	({                                                                            \
-		uint32_t *const fields_[] = { __VA_ARGS__ };                          \
-		copy_texts((copying), fields_, sizeof(fields_) / sizeof(fields_[0])); \
-	})
-
 static int64_t copy_process(struct copying *copying, uint32_t id)
 {
 	if (copying->processes[id] != PROFILE_NONE)
 		return copying->processes[id];
-	struct profile_process row = copying->from->processes[id];
-	int status = COPY_TEXTS(copying, &row.name, &row.cgroup);
-	int64_t copy = status < 0 ? status : profile_add_process(copying->to, &row);
+	int64_t copy = profile_copy_process(copying->to, copying->from, copying->from->processes[id]);
 	if (copy >= 0)
 		copying->processes[id] = (uint32_t)copy;
 	return copy;
@@ -93,9 +68,8 @@ static int64_t copy_thread(struct copying *copying, uint32_t id)
 		return id == PROFILE_NONE ? id : copying->threads[id];
 	struct profile_thread row = copying->from->threads[id];
 	int64_t process = copy_process(copying, row.process);
-	int status = process < 0 ? (int)process : COPY_TEXTS(copying, &row.name);
 	row.process = (uint32_t)process;
-	int64_t copy = status < 0 ? status : profile_add_thread(copying->to, &row);
+	int64_t copy = process < 0 ? process : profile_copy_thread(copying->to, copying->from, row);
 	if (copy >= 0)
 		copying->threads[id] = (uint32_t)copy;
 	return copy;
@@ -105,9 +79,7 @@ static int64_t copy_module(struct copying *copying, uint32_t id)
 {
 	if (copying->modules[id] != PROFILE_NONE)
 		return copying->modules[id];
-	struct profile_module row = copying->from->modules[id];
-	int status = COPY_TEXTS(copying, &row.path);
-	int64_t copy = status < 0 ? status : profile_add_module(copying->to, &row);
+	int64_t copy = profile_copy_module(copying->to, copying->from, copying->from->modules[id]);
 	if (copy >= 0) {
 		copying->modules[id] = (uint32_t)copy;
 		copying->extract->modules[copy] = id;
@@ -168,9 +140,7 @@ static int copy_hits(struct copying *copying, const struct profile_hit *hits, si
 static int copy_resources(struct copying *copying)
 {
 	for (size_t i = 0; i < copying->from->resource_count; i++) {
-		struct profile_resource row = copying->from->resources[i];
-		int status = COPY_TEXTS(copying, &row.name, &row.title, &row.unit, &row.backend, &row.note);
-		int64_t copy = status < 0 ? status : profile_add_resource(copying->to, &row);
+		int64_t copy = profile_copy_resource(copying->to, copying->from, copying->from->resources[i]);
 		if (copy < 0)
 			return (int)copy;
 	}

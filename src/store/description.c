@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "profile/copy.h"
 #include "profile/findings.h"
 
 struct adding {
@@ -24,24 +25,6 @@ void description_map_release(struct description_map *map)
 	free(map->label_sets);
 	*map = (struct description_map){ 0 };
 }
-
-/* Replaces the text ids of a row by those of the sum. Returns 0 or a negative error. */
-static int copy_texts(const struct adding *adding, uint32_t *const *fields, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		int64_t text = profile_add_string(adding->to, profile_string(adding->from, *fields[i]));
-		if (text < 0)
-			return (int)text;
-		*fields[i] = (uint32_t)text;
-	}
-	return 0;
-}
-
-#define COPY_TEXTS(adding, ...)                                                      \
-	({                                                                           \
-		uint32_t *const fields_[] = { __VA_ARGS__ };                         \
-		copy_texts((adding), fields_, sizeof(fields_) / sizeof(fields_[0])); \
-	})
 
 static uint64_t moved(const struct adding *adding, uint64_t time_ns)
 {
@@ -86,23 +69,21 @@ static bool is_needed(const struct adding *adding, const struct profile_resource
 
 static int add_resource(const struct adding *adding, uint32_t id)
 {
-	struct profile_resource row = adding->from->resources[id];
+	const struct profile_resource row = adding->from->resources[id];
 	if (!is_needed(adding, &row)) {
 		adding->map->resources[id] = PROFILE_NONE;
 		return 0;
 	}
-	int status = COPY_TEXTS(adding, &row.name, &row.title, &row.unit, &row.backend, &row.note);
-	if (status < 0)
-		return status;
-	uint32_t known = profile_find_resource(adding->to, profile_string(adding->to, row.name));
+	uint32_t known = profile_find_resource(adding->to, profile_string(adding->from, row.name));
 	if (known == PROFILE_NONE) {
-		int64_t added = profile_add_resource(adding->to, &row);
+		int64_t added = profile_copy_resource(adding->to, adding->from, row);
 		adding->map->resources[id] = (uint32_t)added;
 		return added < 0 ? (int)added : 0;
 	}
 	struct profile_resource *sum = &adding->to->resources[known];
 	adding->map->resources[id] = known;
-	if (sum->interval != row.interval || sum->kind != row.kind || sum->unit != row.unit)
+	if (sum->interval != row.interval || sum->kind != row.kind ||
+	    strcmp(profile_string(adding->to, sum->unit), profile_string(adding->from, row.unit)) != 0)
 		return refuse_resource(adding, sum, &row);
 	bool is_known = sum->total && row.total && !__builtin_add_overflow(sum->total, row.total, &sum->total);
 	if (!is_known)
@@ -122,8 +103,7 @@ static int add_processes(const struct adding *adding)
 		struct profile_process row = from->processes[i];
 		row.start_ns = moved(adding, row.start_ns);
 		row.end_ns = moved(adding, row.end_ns);
-		int status = COPY_TEXTS(adding, &row.name, &row.cgroup);
-		int64_t id = status < 0 ? status : profile_add_process(adding->to, &row);
+		int64_t id = profile_copy_process(adding->to, from, row);
 		if (id < 0)
 			return (int)id;
 	}
@@ -132,8 +112,7 @@ static int add_processes(const struct adding *adding)
 		row.process += (uint32_t)first;
 		row.start_ns = moved(adding, row.start_ns);
 		row.end_ns = moved(adding, row.end_ns);
-		int status = COPY_TEXTS(adding, &row.name);
-		int64_t id = status < 0 ? status : profile_add_thread(adding->to, &row);
+		int64_t id = profile_copy_thread(adding->to, from, row);
 		if (id < 0)
 			return (int)id;
 		adding->map->threads[i] = (uint32_t)id;
@@ -186,11 +165,12 @@ static int add_label_set(const struct adding *adding, uint32_t id, struct profil
 	}
 	/* The last of several labels with one key counts: the program's own. */
 	for (uint32_t i = 0; i < set->label_count; i++) {
-		room[count] = adding->from->labels[set->first_label + i];
-		int status = COPY_TEXTS(adding, &room[count].key, &room[count].value);
-		if (status < 0)
-			return status;
-		count++;
+		const struct profile_label *label = &adding->from->labels[set->first_label + i];
+		int64_t key = profile_copy_text(adding->to, adding->from, label->key);
+		int64_t value = key < 0 ? key : profile_copy_text(adding->to, adding->from, label->value);
+		if (value < 0)
+			return (int)value;
+		room[count++] = (struct profile_label){ .key = (uint32_t)key, .value = (uint32_t)value };
 	}
 	int64_t added = profile_add_label_set(adding->to, room, count);
 	adding->map->label_sets[id] = (uint32_t)added;

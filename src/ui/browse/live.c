@@ -3,28 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/copy.h"
 #include "profile/quality.h"
 #include "ui/browse/browser.h"
 
 /* --- the selection in the newer profile --- */
 
-/* Copies a text of the older profile. */
-static int64_t copy_text(struct profile *to, const struct profile *from, uint32_t text)
-{
-	return profile_add_string(to, profile_string(from, text));
-}
-
 /* Returns the process in the newer profile. One that has no samples there is added, so that it stays chosen. */
 static int64_t carry_process(struct profile *to, const struct profile *from, uint32_t process)
 {
-	struct profile_process row = from->processes[process];
+	const struct profile_process row = from->processes[process];
 	for (size_t i = 0; i < to->process_count; i++)
 		if (to->processes[i].pid == row.pid && to->processes[i].start_ns == row.start_ns)
 			return (int64_t)i;
-	int64_t name = copy_text(to, from, row.name), cgroup = copy_text(to, from, row.cgroup);
-	row.name = (uint32_t)name;
-	row.cgroup = (uint32_t)cgroup;
-	return name < 0 ? name : cgroup < 0 ? cgroup : profile_add_process(to, &row);
+	return profile_copy_process(to, from, row);
 }
 
 static int64_t carry_thread(struct profile *to, const struct profile *from, uint32_t thread)
@@ -34,10 +26,8 @@ static int64_t carry_thread(struct profile *to, const struct profile *from, uint
 	for (size_t i = 0; process >= 0 && i < to->thread_count; i++)
 		if (to->threads[i].tid == row.tid && to->threads[i].process == process)
 			return (int64_t)i;
-	int64_t name = copy_text(to, from, row.name);
-	row.name = (uint32_t)name;
 	row.process = (uint32_t)process;
-	return process < 0 ? process : name < 0 ? name : profile_add_thread(to, &row);
+	return process < 0 ? process : profile_copy_thread(to, from, row);
 }
 
 /* Carries the chosen processes over. Returns the array of the newer profile, or NULL: all are chosen, or memory ran out, and
