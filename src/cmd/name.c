@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "cmd/rows.h"
 #include "cmd/subject.h"
 #include "frames/name_again.h"
+#include "profile/file_users.h"
 #include "profile/findings.h"
 #include "profile_file/writer.h"
 
@@ -33,12 +35,14 @@ static int write_profile(const struct invocation *invocation, const char *output
 	return result < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
-/* Prints the findings that say why functions have no names. */
-static void say_findings(const struct invocation *invocation)
+/* Prints why functions have no names. */
+static void say_findings(const struct invocation *invocation, const struct name_again *result)
 {
 	static const enum finding_code codes[] = { FINDING_DOWNLOADS_FAILED, FINDING_DEBUG_FILES_LACKING,
 						   FINDING_NAMING_INTERRUPTED, FINDING_NAMES_MISSING };
 	const struct profile *profile = invocation->profile;
+	if (result->refused)
+		notice(invocation, "cannot read '%s': %s (%s)", result->refused, strerror(EACCES), FILE_USERS_REMEDY);
 	for (size_t code = 0; code < sizeof(codes) / sizeof(codes[0]); code++)
 		for (size_t i = 0; i < profile->finding_count; i++)
 			if (strcmp(profile_string(profile, profile->findings[i].code),
@@ -55,7 +59,7 @@ static int report(const struct invocation *invocation, const struct name_again *
 	if (result->named == 0) {
 		failure(invocation, "cannot name functions of %s: their debug symbols were not found",
 			invocation->profile_path);
-		say_findings(invocation);
+		say_findings(invocation, result);
 		return EXIT_FAILED;
 	}
 	int status = write_profile(invocation, output);
@@ -63,7 +67,7 @@ static int report(const struct invocation *invocation, const struct name_again *
 		return status;
 	notice(invocation, "%zu of %zu addresses without names have got one, in %zu file%s; %s was written",
 	       result->named, result->lacking, result->modules, result->modules == 1 ? "" : "s", output);
-	say_findings(invocation);
+	say_findings(invocation, result);
 	return EXIT_DONE;
 }
 

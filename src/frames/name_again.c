@@ -1,5 +1,6 @@
 #include "frames/name_again.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,10 +56,12 @@ static bool has_build_id(int fd, const struct profile_module *module)
 	return is_same;
 }
 
-/* Opens the file of a module: the recorded one, or else its debug file, if that is installed. Returns a descriptor or -1. */
-static int open_installed(struct again *again, const struct profile_module *module)
+/* Opens the file of a module: the recorded one, or else its debug file, if that is installed. Returns a descriptor or -1. Sets *is_refused if
+ * the recorded file may not be read. */
+static int open_installed(struct again *again, const struct profile_module *module, bool *is_refused)
 {
 	int fd = file_users_open(&again->files, again->profile, profile_string(again->profile, module->path));
+	*is_refused = fd < 0 && errno == EACCES;
 	if (fd >= 0 && has_build_id(fd, module))
 		return fd;
 	if (fd >= 0)
@@ -76,12 +79,13 @@ static void show_download(void *context, uint64_t done, uint64_t total)
 	again->options->download(again->options->context, again->path, done, total);
 }
 
-static bool find_file(struct again *again, uint32_t module)
+static bool find_file(struct again *again, uint32_t module, struct name_again *result)
 {
+	bool is_refused;
 	const struct profile_module *info = &again->profile->modules[module];
 	if (info->build_id_bytes == 0)
 		return false; /* any file could be at its path now */
-	int fd = open_installed(again, info);
+	int fd = open_installed(again, info, &is_refused);
 	if (fd >= 0) {
 		close(fd);
 		return true;
@@ -89,14 +93,17 @@ static bool find_file(struct again *again, uint32_t module)
 	again->path = profile_string(again->profile, info->path);
 	if (again->options->download)
 		again->fds[module] = download_get(&again->download, info->build_id, info->build_id_bytes);
+	if (again->fds[module] < 0 && is_refused)
+		result->refused = again->path;
 	return again->fds[module] >= 0;
 }
 
 static int open_file(void *context, uint32_t module, struct error *error)
 {
 	struct again *again = context;
+	bool is_refused;
 	int fd = again->fds[module] >= 0 ? fcntl(again->fds[module], F_DUPFD_CLOEXEC, 0)
-					 : open_installed(again, &again->profile->modules[module]);
+					 : open_installed(again, &again->profile->modules[module], &is_refused);
 	return fd >= 0 ? fd : error_set(error, ERROR_NOT_FOUND, "the file was removed meanwhile");
 }
 
@@ -128,7 +135,7 @@ static void choose_modules(struct again *again, struct name_again *result)
 			result->lacking++;
 		}
 	for (uint32_t i = 0; i < profile->module_count; i++)
-		again->is_wanted[i] = again->is_wanted[i] && find_file(again, i);
+		again->is_wanted[i] = again->is_wanted[i] && find_file(again, i, result);
 	if (again->options->download)
 		again->options->download(again->options->context, NULL, 0, 0);
 }

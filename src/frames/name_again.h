@@ -12,6 +12,8 @@ struct name_again {
 	size_t lacking; /* locations whose functions had no names */
 	size_t named;   /* those of them that have one now */
 	size_t modules; /* their modules */
+	/* A file that could have names, which was refused with EACCES (profile/file_users.h); NULL: none. A string of the profile. */
+	const char *refused;
 };
 
 /* Looks up the locations of all modules that have functions without names; a location keeps its frames if its function still has no name.

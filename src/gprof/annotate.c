@@ -358,7 +358,9 @@ static int print_file(struct annotation *annotation, size_t first, size_t end, b
 	print_text(annotation->report, path);
 	fputc(':', annotation->out);
 	if (!in) {
-		fprintf(annotation->out, " %s; -I names a folder that it is in\n", strerror(why));
+		fprintf(annotation->out, " %s; %s\n", strerror(why),
+			why == EACCES ? "you and the owner of the program must be permitted to read it"
+				      : "-I names a folder that it is in");
 		return 0;
 	}
 	fputc('\n', annotation->out);

@@ -147,6 +147,38 @@ def test_recording_notes_the_user_of_each_process(folder):
 		assert bool(page_of(folder / "out.data")) == is_shown
 
 
+@only_root
+def test_refused_programs_are_reported_with_the_reason(folder):
+	"""The remedy was to record again as root, who was the reader, or none."""
+	program = folder / "prog"
+	subprocess.run(["gcc", "-g", "-O1", "-Wl,--build-id=sha1", "-x", "c", "-o", program, "-"], input=b"int main(void) { return 0; }", check=True)
+	program.chmod(0o700)
+	why = f"cannot read '{program}': Permission denied (let the users of the recorded processes read it; root needs them to be known)"
+	path = write(folder / "foreign.data", sources=["a.c"], modules=[str(program)], user=NOBODY, symbolized=False)
+	assert [why] == [finding["text"] for finding in json.loads(done("info", "--format", "json", path))["findings"]
+		if finding["code"] == "file-unreadable"]
+	named = folder / "named.data"
+	done("merge", "-o", named, path)
+	check_failure(run("name", named), "their debug symbols were not found", why)
+
+
+@only_root
+def test_gprof_reports_why_a_source_is_refused(folder):
+	"""It was advised to name a folder, by -I, for a file that was found."""
+	(folder / "prog.c").write_text("int called(void) { return 0; }\nint main(void) { return called(); }\n")
+	subprocess.run(["gcc", "-pg", "-g", "prog.c", "-o", "prog"], cwd=folder, check=True)
+	subprocess.run([folder / "prog"], cwd=folder, check=True)
+	text = done("gprof", "-A", "-b", "prog", directory=folder)
+	assert "int called(void)" in text, text
+	os.chown(folder / "prog", NOBODY, NOBODY)
+	(folder / "prog.c").chmod(0o600)
+	text = done("gprof", "-A", "-b", "prog", directory=folder)
+	assert "prog.c: Permission denied; you and the owner of the program must be permitted to read it\n" in text, text
+	(folder / "prog.c").unlink()
+	text = done("gprof", "-A", "-b", "prog", directory=folder)
+	assert "prog.c: No such file or directory; -I names a folder that it is in\n" in text, text
+
+
 # --- which files are opened ---
 
 def commands(name, page):

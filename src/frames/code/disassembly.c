@@ -135,11 +135,9 @@ static int decode_file(const struct profile *profile, const char *path, const st
 		error_set_errno(error, "cannot open %s", QUOTE(path));
 		char reason[sizeof(error->message)];
 		snprintf(reason, sizeof(reason), "%s", error->message);
-		return error_set(
-			error, error->code, "%s (%s)", reason,
-			error->code == ERROR_PERMISSION
-				? "let the users of the recorded processes read it; root needs them to be known"
-				: "run this where the file with that build-id is");
+		return error_set(error, error->code, "%s (%s)", reason,
+				 error->code == ERROR_PERMISSION ? FILE_USERS_REMEDY
+								 : "run this where the file with that build-id is");
 	}
 	capstone_calls(); /* while it can be loaded; the task reports that it is missing */
 	int status = jail_run_on(&disassembly_task, fd, path, request, NULL, answer, error);

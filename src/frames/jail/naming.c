@@ -9,13 +9,14 @@
 #include "profile/findings.h"
 #include "profile/module_name.h"
 
-enum jail_cause { JAIL_LIMIT, JAIL_ENDED, JAIL_IMPOSSIBLE, JAIL_INTERRUPTED };
+enum jail_cause { JAIL_LIMIT, JAIL_ENDED, JAIL_IMPOSSIBLE, JAIL_INTERRUPTED, JAIL_REFUSED };
 
 static const struct frames_cause causes[] = {
 	[JAIL_LIMIT] = { .remedy = "--naming-time permits more" },
 	[JAIL_ENDED] = { .remedy = "the file may be damaged; its functions stay addresses" },
 	[JAIL_IMPOSSIBLE] = { .remedy = "its owner may name them: cpprof report" },
 	[JAIL_INTERRUPTED] = { .is_interruption = true },
+	[JAIL_REFUSED] = { .remedy = FILE_USERS_REMEDY },
 };
 
 static int fail(struct frames_failure *failure, enum jail_cause cause)
@@ -234,7 +235,10 @@ int naming_name(struct naming *naming, const struct frames_provider *provider, u
 	else if (profile->modules[module].kind == MODULE_ANON && naming->options->open_module)
 		file.fd = naming->options->open_module(naming->options->context, module, &file.why);
 	int status;
-	if (needs_file && file.fd < 0)
+	if (needs_file && file.fd == ERROR_PERMISSION && !naming->options->open_module) {
+		failure->detail = file.why;
+		status = fail(failure, JAIL_REFUSED);
+	} else if (needs_file && file.fd < 0)
 		status = name_here(naming, &request, &file, failure); /* fails, with the provider's reason */
 	else if (jail_prepare(&naming->jail) == 0)
 		status = name_in_jail(naming, &request, file.fd, path, failure);
