@@ -67,6 +67,11 @@ int error_set_errno(struct error *error, const char *format, ...)
 	return code;
 }
 
+int error_memory(struct error *error)
+{
+	return error_set(error, ERROR_MEMORY, "out of memory");
+}
+
 int error_set_code(struct error *error, int code)
 {
 	if (error)

@@ -48,6 +48,9 @@ int error_set(struct error *error, int code, const char *format, ...) __attribut
  * ERROR_NO_SPACE, ERROR_MEMORY or ERROR_SYSTEM. */
 int error_set_errno(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Fills in "out of memory". Returns ERROR_MEMORY. `error` may be NULL. */
+int error_memory(struct error *error);
+
 /* Replaces the code and keeps the message. Returns `code`. `error` may be NULL. */
 int error_set_code(struct error *error, int code);
 

@@ -173,7 +173,7 @@ int file_place_find(struct file_place *place, const char *path, struct error *er
 	if (place->path)
 		return 0;
 	file_place_release(place);
-	return error_set(error, ERROR_MEMORY, "out of memory");
+	return error_memory(error);
 }
 
 void file_place_release(struct file_place *place)

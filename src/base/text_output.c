@@ -21,14 +21,14 @@ static int open_named(struct text_output *output, const char *path, mode_t mode,
 {
 	output->path = strdup(path);
 	if (!output->path)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	int fd = file_place_open(&output->place, path, mode, &output->temporary, error);
 	if (fd < 0)
 		return fd;
 	output->stream = fdopen(fd, "w");
 	if (!output->stream)
 		close(fd);
-	return output->stream ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	return output->stream ? 0 : error_memory(error);
 }
 
 int text_output_open(struct text_output *output, const char *path, mode_t mode, struct error *error)

@@ -55,8 +55,8 @@ static int try(struct job *job, const char *path, struct error *error)
 	const char *names[COPY_PATH_MAX];
 	char *words = strdup(path);
 	size_t count = words ? sources_split_path(words, names, COPY_PATH_MAX) : 0;
-	int code = words ? contextualize(&job->sources.program, names, count, &job->result, error)
-			 : error_set(error, ERROR_MEMORY, "out of memory");
+	int code =
+		words ? contextualize(&job->sources.program, names, count, &job->result, error) : error_memory(error);
 	free(words);
 	return code;
 }
@@ -75,7 +75,7 @@ static int choose(struct job *job, struct error *error)
 		free(job->chosen);
 		job->chosen = candidates_path(&candidates, i);
 		if (!job->chosen)
-			code = error_set(error, ERROR_MEMORY, "out of memory");
+			code = error_memory(error);
 		else if (try(job, job->chosen, &reason) == 0)
 			is_done = true;
 		else
@@ -132,7 +132,7 @@ static int work(struct job *job)
 	int code = sources_read(&job->sources, option_value(invocation, OPTION_DATABASE), &error);
 	if (code == 0 && job->path) {
 		job->chosen = strdup(job->path);
-		code = job->chosen ? try(job, job->path, &error) : error_set(&error, ERROR_MEMORY, "out of memory");
+		code = job->chosen ? try(job, job->path, &error) : error_memory(&error);
 	} else if (code == 0) {
 		code = choose(job, &error);
 	}

@@ -132,7 +132,7 @@ static int append_diff(const struct contextualize_change *change, const struct s
 	word_list_add(&words, "%s", patch);
 	int status = words.error ? -1 : process_run(words.items, &streams);
 	if (words.error)
-		code = error_set(error, ERROR_MEMORY, "out of memory");
+		code = error_memory(error);
 	else if (status < 0)
 		code = error_set_errno(error, "cannot run 'sh'");
 	else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

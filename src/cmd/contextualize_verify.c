@@ -41,7 +41,7 @@ static int count_path(const struct view *view, const char *path, size_t length, 
 	struct error reason = { 0 };
 	char *term = NULL;
 	if (asprintf(&term, "%.*s=0", (int)length, path) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	int code = lookup_what_if_init(&terms, view, (const char *const *)&term, 1, &reason);
 	if (code == 0)
 		code = analyze_what_if(view, terms.paths, terms.count, &result, &reason);
@@ -205,7 +205,7 @@ int verification_run(const struct verification *verification, const struct conte
 		return code;
 	char *copies = path_of_copies(verification->path, result);
 	if (!copies)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	code = measure(verification, result, (const char *const[2]){ verification->path, copies }, out, error);
 	free(copies);
 	return code;

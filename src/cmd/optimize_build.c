@@ -30,7 +30,7 @@ static const char wrapper[] = "#!/bin/sh\n"
 static int run(struct word_list *words, const struct process_streams *streams, int *status, struct error *error)
 {
 	if (words->error)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	*status = process_run(words->items, streams);
 	return *status < 0 ? error_set_errno(error, "cannot run '%s'", words->items[0]) : 0;
 }

@@ -34,7 +34,7 @@ static int run(struct word_list *words, const char *folder, const char *workload
 	word_list_add(words, "%zu", runs);
 	int status = words->error ? -1 : process_run(words->items, &streams);
 	if (words->error)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	if (status < 0)
 		return error_set_errno(error, "cannot run '%s'", words->items[0]);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -100,7 +100,7 @@ int optimize_measure(const char *before, const char *after, const char *workload
 		     struct optimize_gain *gain, struct error *error)
 {
 	double *logs = calloc(turns, sizeof(*logs));
-	int code = logs ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	int code = logs ? 0 : error_memory(error);
 	*gain = (struct optimize_gain){ 0 };
 	for (size_t i = 0; i < turns && code == 0; i++) {
 		double old = 0, new = 0;
@@ -144,9 +144,7 @@ int optimize_compare(const char *before, const char *after, const char *workload
 	word_list_add(&words, "%s", after);
 	word_list_add(&words, "%s", workload);
 	int status = words.error ? -1 : process_run(words.items, &streams);
-	int code = words.error  ? error_set(error, ERROR_MEMORY, "out of memory")
-		   : status < 0 ? error_set_errno(error, "cannot run 'sh'")
-				: 0;
+	int code = words.error ? error_memory(error) : status < 0 ? error_set_errno(error, "cannot run 'sh'") : 0;
 	*is_same = status == 0;
 	word_list_release(&words);
 	return code;

@@ -240,7 +240,7 @@ static int find_module(const struct profile *profile, const char *name, uint32_t
 {
 	bool *counted = calloc(profile->module_count + 1, sizeof(*counted));
 	if (!counted)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	gmon_counted(profile, counted);
 	*found = PROFILE_NONE;
 	for (uint32_t i = 0; i < profile->module_count; i++) {

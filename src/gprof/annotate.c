@@ -401,7 +401,7 @@ int print_source(struct gprof_report *report, struct error *error)
 	if (status == 0)
 		status = print_files(&annotation, error);
 	if (status == ERROR_MEMORY)
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 	hash_map_release(&files);
 	source_names_release(&annotation.copies);
 	free(annotation.positions);

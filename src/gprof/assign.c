@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "gprof/graph.h"
 
 struct assigning {
@@ -67,15 +68,7 @@ static void describe(struct graph *graph, const struct gmon_histogram *histogram
 /* Returns the first function that ends behind an address. */
 static uint32_t first_behind(const struct graph *graph, uint64_t units)
 {
-	uint32_t low = 0, high = (uint32_t)graph->function_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (end_units(graph, middle) <= units)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)LOWER_BOUND(i, 0, graph->function_count, end_units(graph, (uint32_t)i) <= units);
 }
 
 static double bin_units(const struct gmon_histogram *histogram)

@@ -86,7 +86,7 @@ int print_counts(struct gprof_report *report, struct error *error)
 				 "gprof ./a.out gmon.out)");
 	struct counted *counted = calloc(report->image->symbol_count + 1, sizeof(*counted));
 	if (!counted)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	size_t count = collect(report, counted);
 	qsort(counted, count, sizeof(*counted), by_position);
 	print_page(report);

@@ -2,20 +2,13 @@
 
 #include "arch/arch.h"
 #include "arch/instruction.h"
+#include "base/lower_bound.h"
 #include "frames/native/module_file.h"
 
 /* Returns the index of the first block at or above an address. */
 static size_t first_block(const struct gmon *gmon, uint64_t address)
 {
-	size_t low = 0, high = gmon->block_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (gmon->blocks[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, gmon->block_count, gmon->blocks[i].address < address);
 }
 
 static bool has_blocks(const struct gprof_report *report)

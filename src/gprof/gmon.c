@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/lower_bound.h"
 
 void gmon_init(struct gmon *gmon)
 {
@@ -170,15 +171,7 @@ static void index_last(struct gmon *gmon)
 /* Returns how many histograms of a run begin below an address. */
 static size_t count_below(const struct gmon *gmon, const size_t *run, size_t width, uint64_t address)
 {
-	size_t low = 0, high = width;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (gmon->histograms[run[middle]].low < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, width, gmon->histograms[run[i]].low < address);
 }
 
 /* In each run only the last histogram that begins below `high` can overlap: the ones before it end where it begins,

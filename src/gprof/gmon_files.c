@@ -105,7 +105,7 @@ static int write_module(struct writing *writing, uint32_t module)
 	gmon_init(&gmon);
 	char *path = path_of(writing, module);
 	int code = path ? gmon_from_profile(writing->profile, module, PROFILE_NONE, &gmon, writing->error)
-			: error_set(writing->error, ERROR_MEMORY, "out of memory");
+			: error_memory(writing->error);
 	if (code == 0)
 		code = write_to(&gmon, path, writing->error);
 	if (code == 0 && writing->names) {
@@ -124,7 +124,7 @@ int gmon_files_write(const struct profile *profile, const char *directory, struc
 	struct writing writing = { .profile = profile, .directory = directory, .names = names, .error = error };
 	writing.counted = calloc(profile->module_count + 1, sizeof(*writing.counted));
 	if (!writing.counted)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	gmon_counted(profile, writing.counted);
 	writing.program = gmon_program(profile);
 	int code = 0;

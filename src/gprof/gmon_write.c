@@ -127,7 +127,7 @@ static int write_arcs(const struct gmon *gmon, struct sink *out, struct error *e
 {
 	const struct gmon_arc **arcs = gmon_arcs_in_order(gmon);
 	if (!arcs)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	int code = 0;
 	for (size_t i = 0; i < gmon->arc_count && code == 0; i++)
 		code = write_arc(arcs[i], out, error);

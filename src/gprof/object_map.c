@@ -69,7 +69,7 @@ int object_map_read(struct object_map *map, const char *path, struct error *erro
 	*map = (struct object_map){ 0 };
 	hash_map_init(&map->object_by_name);
 	if (strings_init(&map->objects) < 0 || strings_init(&map->functions) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	FILE *in = fopen(path, "re");
 	if (!in)
 		return error_set_errno(error, "cannot read '%s'", path);

@@ -168,7 +168,7 @@ int print_flat(struct gprof_report *report, struct error *error)
 	struct flat flat = { .report = report, .graph = report->graph, .total = report->graph->total_time };
 	flat.sorted = malloc((flat.graph->function_count + 1) * sizeof(*flat.sorted));
 	if (!flat.sorted)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	for (uint32_t i = 0; i < flat.graph->function_count; i++)
 		if (is_listed(&flat, i))
 			flat.sorted[flat.count++] = i;

@@ -72,7 +72,7 @@ int print_index(struct gprof_report *report, struct error *error)
 	uint32_t *names = malloc((graph->function_count + graph->cycle_count + 1) * sizeof(*names));
 	size_t count = 0;
 	if (!names)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	for (uint32_t i = 0; i < graph->function_count; i++)
 		if (!print_is_unused(report, i))
 			names[count++] = i;

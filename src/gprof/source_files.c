@@ -95,7 +95,7 @@ int source_file_create_copy(struct source_names *used, const char *path, struct 
 	}
 	if (!candidate || ARRAY_RESERVE(used->names, used->capacity, used->count + 1) < 0) {
 		free(candidate);
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	}
 	used->names[used->count++] = candidate;
 	return text_output_open(copy, candidate, TEXT_OUTPUT_PRIVATE, error);

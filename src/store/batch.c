@@ -49,7 +49,7 @@ static int make_description(struct batch *batch, struct error *error)
 	const struct store_selection all = { 0 };
 	struct description_map map = { 0 };
 	struct profile *description = profile_new();
-	int status = description ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	int status = description ? 0 : error_memory(error);
 	if (status == 0)
 		status = description_sum(&map, description, profile, 0, &(struct store_labels){ 0 }, &all, error);
 	if (status == 0) {

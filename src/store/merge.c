@@ -221,7 +221,7 @@ struct merge *merge_new(uint64_t memory, struct error *error)
 {
 	struct merge *merge = calloc(1, sizeof(*merge));
 	if (!merge) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	merge->selection = (struct store_selection){ .from_unix_ns = INT64_MIN,

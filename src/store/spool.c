@@ -55,7 +55,7 @@ static int make_file(struct buffer *file, const struct store_recording *recordin
 	writer_free(writer);
 	buffer_append(file, profile.bytes, profile.size);
 	if (status == 0 && (buffer_error(&profile) < 0 || buffer_error(file) < 0))
-		status = error_set(error, ERROR_MEMORY, "out of memory");
+		status = error_memory(error);
 	buffer_release(&profile);
 	return status;
 }

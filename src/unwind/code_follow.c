@@ -4,21 +4,14 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
+#include "base/lower_bound.h"
 
 enum { STATES_MAX = UINT16_MAX };
 
 struct code_gap *code_gap_at(const struct code_analysis *analysis, uint64_t pc)
 {
-	size_t low = 0, high = analysis->gap_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (analysis->gaps[middle].end <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool is_in = low < analysis->gap_count && analysis->gaps[low].start <= pc;
-	return is_in ? &analysis->gaps[low] : NULL;
+	size_t at = LOWER_BOUND(i, 0, analysis->gap_count, analysis->gaps[i].end <= pc);
+	return at < analysis->gap_count && analysis->gaps[at].start <= pc ? &analysis->gaps[at] : NULL;
 }
 
 bool code_decode(const struct code_analysis *analysis, const struct code_gap *gap, uint64_t pc,

@@ -1,20 +1,13 @@
 #include "unwind/row_insert.h"
 
+#include "base/lower_bound.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Returns the index of the row that is in force at a pc, or UINT32_MAX before the first row. */
 static uint32_t row_at(const struct unwind_table *table, uint32_t pc)
 {
-	uint32_t low = 0, high = table->row_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (table->rows[middle].pc <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
+	return (uint32_t)LOWER_BOUND(i, 0, table->row_count, table->rows[i].pc <= pc) - 1;
 }
 
 int row_insert(struct unwind_table *table, uint32_t start, uint32_t end, const struct unwind_row *row)

@@ -4,6 +4,7 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
+#include "base/lower_bound.h"
 #include "unwind/builtin_rows.h"
 #include "unwind/code_rows.h"
 #include "unwind/fde_list.h"
@@ -345,21 +346,6 @@ const struct unwind_table unwind_table_generated = { .rows = generated_rows, .ro
 
 /* --- look-ups --- */
 
-/* Returns the index of the last row whose pc is <= `pc`. `rows` is sorted by pc, rows[0].pc <= pc. */
-static uint32_t search(const struct unwind_row *rows, uint32_t count, uint32_t pc)
-{
-	uint32_t low = 0;
-	uint32_t high = count;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (rows[middle].pc <= pc)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint64_t address)
 {
 	uint64_t pc = address - table->base;
@@ -372,25 +358,16 @@ const struct unwind_row *unwind_table_row(const struct unwind_table *table, uint
 		return &table->rows[table->row_count - 1];
 	const struct unwind_row *first = &table->rows[table->pages[page]];
 	uint32_t count = table->pages[page + 1] - table->pages[page] + 1;
-	return &first[search(first, count, (uint32_t)pc)];
+	return &first[LOWER_BOUND(i, 1, count, first[i].pc <= pc) - 1];
 }
 
 /* Returns the index of the last function that begins at or before an address, or -1. */
 static int64_t last_function(const struct unwind_table *table, uint64_t address)
 {
 	uint64_t pc = address - table->base;
-	uint32_t low = 0;
-	uint32_t high = table->function_count;
-	if (high == 0 || pc >= table->text_size || pc < table->functions[0].start)
+	if (pc >= table->text_size)
 		return -1;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (table->functions[middle].start <= pc)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return (int64_t)LOWER_BOUND(i, 0, table->function_count, table->functions[i].start <= pc) - 1;
 }
 
 int64_t unwind_table_function_index(const struct unwind_table *table, uint64_t address)

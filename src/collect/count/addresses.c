@@ -1,6 +1,7 @@
 /* Adds the modules of all processes to the profile, and finds the location of an address in a process. */
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "collect/count/parts.h"
 #include "profile/module_name.h"
 
@@ -50,16 +51,16 @@ int tally_add_modules(struct tally *tally, struct profile *profile)
  * neither a file nor the vDSO. */
 static const struct count_module *module_at(const struct count_process *process, uint64_t address)
 {
-	size_t low = 0, high = process->module_count;
-	while (low < high) { /* the last one that begins at or below it */
-		size_t middle = low + (high - low) / 2;
-		if (process->modules[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct count_module *found = low > 0 ? &process->modules[low - 1] : NULL;
+	size_t begun = LOWER_BOUND(i, 0, process->module_count, process->modules[i].start <= address);
+	const struct count_module *found = begun > 0 ? &process->modules[begun - 1] : NULL;
 	return found && address < found->end && found->id != PROFILE_NONE ? found : NULL;
+}
+
+int64_t tally_add_name(struct profile *profile, const char *name, enum module_kind kind)
+{
+	int64_t text = profile_add_string(profile, name);
+	const struct profile_module row = { .path = (uint32_t)text, .kind = (uint8_t)kind };
+	return text < 0 ? text : profile_add_module(profile, &row);
 }
 
 int64_t tally_anonymous_module(struct profile *profile)
@@ -67,9 +68,7 @@ int64_t tally_anonymous_module(struct profile *profile)
 	for (size_t i = 0; i < profile->module_count; i++)
 		if (profile->modules[i].kind == MODULE_ANON)
 			return (int64_t)i;
-	int64_t text = profile_add_string(profile, "[anon]");
-	const struct profile_module row = { .path = (uint32_t)text, .kind = MODULE_ANON };
-	return text < 0 ? text : profile_add_module(profile, &row);
+	return tally_add_name(profile, "[anon]", MODULE_ANON);
 }
 
 uint32_t tally_module(const struct tally *tally, uint32_t process, uint64_t address, uint64_t *bias)

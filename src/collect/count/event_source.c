@@ -284,7 +284,7 @@ static int name_all(struct source *source, struct error *error)
 	if (status == 0)
 		status = frames_name_profile(source->names, NULL, error);
 	if (status == 0 && tally_name_probes(source->tally, source->names) < 0)
-		status = error_set(error, ERROR_MEMORY, "out of memory");
+		status = error_memory(error);
 	return status;
 }
 
@@ -306,7 +306,7 @@ struct event_source *tally_event_source_open(const char *path, struct error *err
 	struct source *source = calloc(1, sizeof(*source));
 	if (!source) {
 		tally_free(tally);
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	*source = (struct source){ .base = { .next = source_next, .close = source_close },
@@ -314,7 +314,7 @@ struct event_source *tally_event_source_open(const char *path, struct error *err
 				   .names = profile_new() };
 	buffer_init(&source->text);
 	if (!source->names)
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 	if (!source->names || name_all(source, error) < 0) {
 		source_close(&source->base);
 		return NULL;

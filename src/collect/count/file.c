@@ -119,7 +119,7 @@ static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, c
 	int status = header.kind < TALLY_CHUNK_KINDS ? add_chunk(tally, &header, offset, left) : 0;
 	if (status == ERROR_TRUNCATED)
 		return refuse_rest(name, error);
-	return status < 0 ? tally_out_of_memory(error) : (int64_t)header.bytes;
+	return status < 0 ? error_memory(error) : (int64_t)header.bytes;
 }
 
 /* Whether the file lacks a granule or more of what its header counts as used. This does not apply to the rest of a
@@ -165,7 +165,7 @@ static int read_all(struct tally *tally, const char *name, struct error *error)
 	if (result == 0)
 		result = tally_read_threads(tally, name, error);
 	if (result == 0)
-		result = tally_compensate(tally) < 0 ? tally_out_of_memory(error) : 0;
+		result = tally_compensate(tally) < 0 ? error_memory(error) : 0;
 	return result;
 }
 
@@ -175,7 +175,7 @@ static struct tally *open_source(struct count_source source, const char *name, s
 	struct tally *tally = calloc(1, sizeof(*tally));
 	if (!tally) {
 		count_source_release(&source);
-		tally_out_of_memory(error);
+		error_memory(error);
 		return NULL;
 	}
 	struct error unheard;

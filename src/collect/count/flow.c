@@ -11,6 +11,7 @@
 
 #include "arch/instruction.h"
 #include "base/array.h"
+#include "base/lower_bound.h"
 
 enum { TABLE_ENTRIES_MAX = 4096 };
 
@@ -146,15 +147,7 @@ static int add_table(struct reader *reader, const struct instruction *jump, uint
 /* Returns the first table whose jump is at or behind an address. Tables are sorted by their jumps. */
 static size_t first_table(const struct reader *reader, uint64_t jump)
 {
-	size_t low = 0, high = reader->table_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (reader->tables[middle].jump < jump)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, reader->table_count, reader->tables[i].jump < jump);
 }
 
 /* Reads the target of a table's entry. Returns false behind the table's last entry. */
@@ -380,15 +373,8 @@ static int read_blocks(struct reader *reader, const struct code *code)
 
 static uint32_t block_at(const struct flow_graph *graph, uint64_t start)
 {
-	size_t low = 0, high = graph->block_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (graph->blocks[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < graph->block_count && graph->blocks[low].start == start ? (uint32_t)low : FLOW_NONE;
+	size_t at = LOWER_BOUND(i, 0, graph->block_count, graph->blocks[i].start < start);
+	return at < graph->block_count && graph->blocks[at].start == start ? (uint32_t)at : FLOW_NONE;
 }
 
 static bool has_edge(const struct flow_graph *graph, uint32_t from, uint32_t to)

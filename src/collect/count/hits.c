@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "collect/count/placing.h"
+#include "collect/sample/state/starts.h"
 
 /* --- paths --- */
 
@@ -90,11 +91,7 @@ static int64_t mark_below(struct placing *placing, int64_t node)
 	if (node < 0)
 		return node;
 	if (placing->mark == PROFILE_NONE) {
-		int64_t text = profile_add_string(placing->profile, "[thread]");
-		if (text < 0)
-			return text;
-		const struct profile_module row = { .path = (uint32_t)text, .kind = MODULE_THREAD };
-		int64_t module = profile_add_module(placing->profile, &row);
+		int64_t module = tally_add_name(placing->profile, "[thread]", MODULE_THREAD);
 		int64_t location = module < 0 ? module : profile_add_location(placing->profile, (uint32_t)module, 0);
 		if (location < 0)
 			return location;
@@ -106,7 +103,6 @@ static int64_t mark_below(struct placing *placing, int64_t node)
 /* Returns the node below which a thread's paths are placed. Its creator has been placed before. */
 static int64_t base_node(struct placing *placing, uint32_t thread)
 {
-	enum { MARKERS_MAX = 16 }; /* bounds the tree if each thread creates its successor */
 	struct count_thread *at = &placing->tally->threads[thread];
 	at->markers = 0;
 	if (at->creator == TALLY_NONE || !placing->threads[at->creator].is_placed)
@@ -118,7 +114,7 @@ static int64_t base_node(struct placing *placing, uint32_t thread)
 	at->markers = creator->markers;
 	if (node == PROFILE_ROOT)
 		return node;
-	if (creator->markers >= MARKERS_MAX)
+	if (creator->markers >= THREAD_MARKERS_MAX)
 		return creator->base;
 	at->markers++;
 	return mark_below(placing, node);
@@ -280,17 +276,14 @@ static int add_samples(struct placing *placing, uint32_t thread, int64_t node, c
 /* All code of the hooks is one function: it shows the cost of counting. */
 static int64_t hooks_location(struct placing *placing)
 {
-	static const char name[] = "[hooks]";
 	struct profile *profile = placing->profile;
 	if (placing->hooks != PROFILE_NONE)
 		return placing->hooks;
-	int64_t text = profile_add_string(profile, name);
-	if (text < 0)
-		return text;
-	const struct profile_module module = { .path = (uint32_t)text, .kind = MODULE_NAMES };
-	int64_t in = profile_add_module(profile, &module);
-	const struct profile_function function = { .name = (uint32_t)text, .module = (uint32_t)in };
-	int64_t called = in < 0 ? in : profile_add_function(profile, &function);
+	int64_t in = tally_add_name(profile, "[hooks]", MODULE_NAMES);
+	if (in < 0)
+		return in;
+	const struct profile_function function = { .name = profile->modules[in].path, .module = (uint32_t)in };
+	int64_t called = profile_add_function(profile, &function);
 	const struct profile_frame frame = { .function = (uint32_t)called };
 	int64_t first = called < 0 ? called : profile_add_frame(profile, &frame);
 	int64_t location = first < 0 ? first : profile_add_location(profile, (uint32_t)in, 0);

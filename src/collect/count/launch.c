@@ -143,7 +143,7 @@ static int name_measurement(struct counted_run *run, struct error *error)
 	if (asprintf(&run->environment[MEASURE_VARIABLE], TALLY_MEASURE_VARIABLE "=%s", name) < 0)
 		run->environment[MEASURE_VARIABLE] = NULL;
 	free(path);
-	return run->environment[MEASURE_VARIABLE] ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	return run->environment[MEASURE_VARIABLE] ? 0 : error_memory(error);
 }
 
 static int make_environment(struct counted_run *run, struct error *error)
@@ -164,7 +164,7 @@ static int make_environment(struct counted_run *run, struct error *error)
 	else if (asprintf(&run->environment[TALLY_PATH_VARIABLE], TALLY_VARIABLE "=%s", run->tally.path) < 0)
 		run->environment[TALLY_PATH_VARIABLE] = NULL;
 	bool made = run->environment[PRELOAD_VARIABLE] && run->environment[TALLY_PATH_VARIABLE];
-	return made ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	return made ? 0 : error_memory(error);
 }
 
 /* Checks that the profile can be written, without leaving a file on the disk. */
@@ -357,7 +357,7 @@ static int load(struct counted_run *run, struct error *error)
 	run->result->profile = profile;
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (description_add(profile, run->options->record->command_line) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	sum_up(run, profile);
 	if (profile->findings_error < 0)
 		return error_set(error, profile->findings_error, "%s", error_text(profile->findings_error));

@@ -12,12 +12,12 @@ static int fill(struct profile *profile, struct tally *tally, const struct frame
 	if (result == 0)
 		result = tally_hits(tally, profile, error);
 	if (result == 0 && tally_note_taken(tally, profile, names ? names : &plain) < 0)
-		result = tally_out_of_memory(error);
+		result = error_memory(error);
 	/* For functions without names, the paths determine which of them start programs and threads. */
 	if (result == 0 && frames_assign_roles(profile) < 0)
-		result = error_set(error, ERROR_MEMORY, "out of memory");
+		result = error_memory(error);
 	if (result == 0 && missing_names_add_all(profile) < 0)
-		result = tally_out_of_memory(error);
+		result = error_memory(error);
 	return result;
 }
 
@@ -27,7 +27,7 @@ struct profile *tally_load(const char *path, const struct frames_options *names,
 	if (!tally)
 		return NULL;
 	struct profile *profile = profile_new();
-	int result = profile ? fill(profile, tally, names, error) : error_set(error, ERROR_MEMORY, "out of memory");
+	int result = profile ? fill(profile, tally, names, error) : error_memory(error);
 	tally_free(tally);
 	if (result == 0)
 		return profile;

@@ -52,7 +52,4 @@ int tally_add_resources(struct tally *tally, struct profile *profile);
 /* addresses.c: adds the modules of all processes. A file is one module, also if several processes map it. */
 int tally_add_modules(struct tally *tally, struct profile *profile);
 
-/* Sets `error` and returns ERROR_MEMORY. */
-int tally_out_of_memory(struct error *error);
-
 #endif

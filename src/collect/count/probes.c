@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/lower_bound.h"
 #include "collect/count/parts.h"
 
 struct texts {
@@ -103,7 +104,7 @@ int tally_read_probes(struct tally *tally, const char *name, struct error *error
 					 "'%s' is damaged: invalid probe points of its process %" PRIu32 "", name,
 					 process->number);
 		if (result < 0)
-			return tally_out_of_memory(error);
+			return error_memory(error);
 	}
 	for (size_t i = 0; i < tally->process_count; i++)
 		sort_probes(&tally->processes[i]);
@@ -113,13 +114,6 @@ int tally_read_probes(struct tally *tally, const char *name, struct error *error
 const struct count_probe *tally_probe_at(const struct tally *tally, uint32_t process, uint64_t address)
 {
 	const struct count_process *in = &tally->processes[process];
-	size_t low = 0, high = in->probe_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (in->probes[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < in->probe_count && in->probes[low].address == address ? &in->probes[low] : NULL;
+	size_t at = LOWER_BOUND(i, 0, in->probe_count, in->probes[i].address < address);
+	return at < in->probe_count && in->probes[at].address == address ? &in->probes[at] : NULL;
 }

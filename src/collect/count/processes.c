@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/lower_bound.h"
 #include "collect/count/parts.h"
 
 static int damaged(const char *name, const struct count_process *process, const char *what, struct error *error)
@@ -63,7 +64,7 @@ static int read_modules(struct count_process *process, uint64_t room, const char
 		if (bytes == 0)
 			break;
 		if (ARRAY_RESERVE(process->modules, process->module_capacity, process->module_count + 1) < 0)
-			return tally_out_of_memory(error);
+			return error_memory(error);
 		process->modules[process->module_count++] = module;
 		at += bytes;
 		left -= (uint64_t)bytes;
@@ -84,7 +85,7 @@ static int order_of_processes(const void *a, const void *b)
 static int add_process(struct tally *tally, const struct count_chunk *chunk, const char *name, struct error *error)
 {
 	if (ARRAY_RESERVE(tally->processes, tally->process_capacity, tally->process_count + 1) < 0)
-		return tally_out_of_memory(error);
+		return error_memory(error);
 	struct count_process *process = &tally->processes[tally->process_count++];
 	*process = (struct count_process){
 		.shared = (const struct tally_process *)chunk->bytes,
@@ -166,7 +167,7 @@ static int share_out(struct tally *tally, const char *name, struct error *error)
 	for (size_t i = 0; i < tally->chunk_count; i++) {
 		const struct count_chunk *chunk = &tally->chunks[i];
 		if (chunk->address != 0 && add_mapped(&tally->processes[chunk->process], chunk) < 0)
-			return tally_out_of_memory(error);
+			return error_memory(error);
 	}
 	return 0;
 }
@@ -225,15 +226,8 @@ int tally_read_processes(struct tally *tally, const char *name, struct error *er
 const void *tally_object(const struct tally *tally, const struct count_thread *thread, uint64_t address, size_t bytes)
 {
 	const struct count_process *process = &tally->processes[thread->process];
-	size_t low = 0, high = process->mapped_count;
-	while (low < high) { /* the last one that begins at or below the address */
-		size_t middle = low + (high - low) / 2;
-		if (process->mapped[middle]->address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct count_chunk *chunk = low > 0 ? process->mapped[low - 1] : NULL;
+	size_t begun = LOWER_BOUND(i, 0, process->mapped_count, process->mapped[i]->address <= address);
+	const struct count_chunk *chunk = begun > 0 ? process->mapped[begun - 1] : NULL;
 	if (!chunk || chunk->thread != thread->number || address % sizeof(uint64_t) != 0 ||
 	    (chunk->kind != TALLY_THREAD && chunk->kind != TALLY_OBJECTS))
 		return NULL;
@@ -241,4 +235,14 @@ const void *tally_object(const struct tally *tally, const struct count_thread *t
 	return offset >= sizeof(struct tally_chunk) && offset < chunk->size && chunk->size - offset >= bytes
 		       ? chunk->bytes + offset
 		       : NULL;
+}
+
+const struct count_chunk *tally_next_chunk(const struct tally *tally, const struct count_thread *thread, uint32_t kind,
+					   const struct count_chunk *after)
+{
+	const struct count_chunk *first = tally->chunks + thread->first_chunk, *end = first + thread->chunk_count;
+	for (const struct count_chunk *chunk = after ? after + 1 : first; chunk < end; chunk++)
+		if (chunk->kind == kind)
+			return chunk;
+	return NULL;
 }

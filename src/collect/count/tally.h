@@ -225,6 +225,8 @@ const struct count_chunk *tally_next_chunk(const struct tally *tally, const stru
 /* Converts time stamps of a process to ns. Returns 0 if the processes ran too briefly to give the rate of time
  * stamps. */
 uint64_t tally_ns(const struct count_process *process, uint64_t ticks);
+/* Adds a module that is no file: "[thread]". Returns its id, or a negative error. */
+int64_t tally_add_name(struct profile *profile, const char *name, enum module_kind kind);
 /* Returns the module of all code without a file, added if it is new, or a negative error. */
 int64_t tally_anonymous_module(struct profile *profile);
 /* Returns the location of an address, added if it is new, or a negative error. It is in the address's module, or in

@@ -88,7 +88,7 @@ static int create(struct instrumented_tally *tally, const char *output, struct e
 		result = create_as(tally, folder, name);
 	}
 	if (result < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	if (tally->fd >= 0) {
 		flock(tally->fd, LOCK_EX | LOCK_NB); /* without locks, a tally that is left stays where it is */
 		return 0;
@@ -209,7 +209,7 @@ int instrumented_tally_publish(struct instrumented_tally *tally, uint64_t *bytes
 	struct stat status;
 	char *old;
 	if (asprintf(&old, "%s.old", place->name) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	int result = 0;
 	*bytes = fstat(tally->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
 	if (renameat(place->folder, place->name, place->folder, old) < 0 && errno != ENOENT)

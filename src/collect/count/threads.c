@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/lower_bound.h"
 #include "collect/count/parts.h"
 
 /* --- the list --- */
@@ -48,7 +49,7 @@ static int read_list(struct tally *tally, const char *name, struct error *error)
 			described = &chunks[next];
 		}
 		if (described && add_thread(tally, described, (uint32_t)first, (uint32_t)(next - first)) < 0)
-			return tally_out_of_memory(error);
+			return error_memory(error);
 	}
 	return 0;
 }
@@ -79,21 +80,16 @@ static int order_of_threads(const void *a, const void *b)
 static uint32_t owner_of(const struct tally *tally, uint32_t process_number, uint64_t address)
 {
 	const struct count_process *process = tally_find_process(tally, process_number);
-	for (size_t low = 0, high = process ? process->mapped_count : 0; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		const struct count_chunk *chunk = process->mapped[middle];
-		if (address < chunk->address) {
-			high = middle;
-		} else if (address - chunk->address >= chunk->size) {
-			low = middle + 1;
-		} else {
-			const struct count_thread key = { .process = chunk->process, .number = chunk->thread };
-			const struct count_thread *found =
-				bsearch(&key, tally->threads, tally->thread_count, sizeof(key), order_of_threads);
-			return found ? (uint32_t)(found - tally->threads) : TALLY_NONE;
-		}
-	}
-	return TALLY_NONE;
+	size_t begun = process ? LOWER_BOUND(i, 0, process->mapped_count, process->mapped[i]->address <= address) : 0;
+	if (begun == 0)
+		return TALLY_NONE;
+	const struct count_chunk *chunk = process->mapped[begun - 1];
+	const struct count_thread key = { .process = chunk->process, .number = chunk->thread };
+	const struct count_thread *found =
+		address - chunk->address < chunk->size
+			? bsearch(&key, tally->threads, tally->thread_count, sizeof(key), order_of_threads)
+			: NULL;
+	return found ? (uint32_t)(found - tally->threads) : TALLY_NONE;
 }
 
 /* Lists which threads created which, sorted by the creator. Returns an array that the caller frees, or NULL if there
@@ -159,7 +155,7 @@ int tally_read_threads(struct tally *tally, const char *name, struct error *erro
 	if (result < 0)
 		return result;
 	struct creation *creations = list_creations(tally, &count);
-	result = creations ? read_trees(tally, creations, count, name, error) : tally_out_of_memory(error);
+	result = creations ? read_trees(tally, creations, count, name, error) : error_memory(error);
 	free(creations);
 	return result;
 }

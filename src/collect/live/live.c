@@ -263,7 +263,7 @@ static struct live *new_live(const struct live_options *options, struct error *e
 {
 	struct live *live = calloc(1, sizeof(*live));
 	if (!live) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	live->options = *options->record;
@@ -289,7 +289,7 @@ static struct live *new_live(const struct live_options *options, struct error *e
 	if (live->news_fd < 0 || live->apart.stop_fd < 0)
 		error_set_errno(error, "cannot make a descriptor for events");
 	else if (namer_init(&live->namer, &live->files) < 0)
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 	else
 		return live;
 	release(live);
@@ -329,7 +329,7 @@ struct live *live_start(const struct live_options *options, struct error *error)
 		return live;
 	struct live_end end;
 	if (live_stop(live, &end, error) == 0)
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 	return NULL;
 }
 

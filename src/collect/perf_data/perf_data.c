@@ -264,7 +264,7 @@ static int prepare(struct import *import, struct error *error)
 	modules_set_past(recorder->modules, import->file.modified_s - lasted_s - 1, import->is_other_kernel);
 	processes_set_past(recorder->processes);
 	import->sink = recorder_sink(recorder);
-	return describe(import) < 0 ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+	return describe(import) < 0 ? error_memory(error) : 0;
 }
 
 static int take_all(struct import *import, struct error *error)

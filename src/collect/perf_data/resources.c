@@ -70,7 +70,7 @@ int perf_data_resources_init(struct perf_data_resources *resources, const struct
 	*resources = (struct perf_data_resources){ .user_mode_only = true };
 	resources->of_event = calloc(file->event_count + 1, sizeof(*resources->of_event));
 	if (!resources->of_event)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	for (size_t i = 0; i < file->event_count; i++) {
 		const struct perf_data_event *event = &file->events[i];
 		resources->of_event[i] = UINT32_MAX;

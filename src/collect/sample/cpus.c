@@ -37,7 +37,7 @@ int cpus_find(struct cpus *cpus, struct error *error)
 	if (file)
 		fclose(file);
 	if (result < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	if (cpus->count == 0)
 		return error_set(error, ERROR_SYSTEM,
 				 "cannot list the CPUs: /sys/devices/system/cpu/online is unreadable");

@@ -197,7 +197,7 @@ static int prepare(struct run *run, struct error *error)
 	if (result == 0)
 		warn_if_labels_are_lost(run);
 	if (result == 0 && describe(run) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	return result;
 }
 
@@ -268,7 +268,7 @@ static int start_attached(struct run *run, struct error *error)
 	struct process_list *list = run->options->processes;
 	run->attached = calloc(list->count, sizeof(*run->attached));
 	if (!run->attached)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	int result = 0;
 	for (size_t i = 0; i < list->count && result == 0; i++)
 		result = observe_end(run, &list->items[i], error);

@@ -81,7 +81,7 @@ static int list_running(struct all_running *all, struct error *error)
 			all->items[all->count++] = running;
 	}
 	closedir(directory);
-	return result < 0 ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+	return result < 0 ? error_memory(error) : 0;
 }
 
 static bool is_listed(const struct process_list *list, pid_t pid)
@@ -95,7 +95,7 @@ static bool is_listed(const struct process_list *list, pid_t pid)
 static int add(struct process_list *list, pid_t pid, enum process_origin origin, struct error *error)
 {
 	if (ARRAY_RESERVE(list->items, list->capacity, list->count + 1) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	list->items[list->count++] = (struct listed_process){ .pid = pid, .origin = origin };
 	return 0;
 }

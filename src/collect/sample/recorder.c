@@ -18,7 +18,7 @@ int recorder_init(struct recorder *recorder, struct error *error)
 	if (recorder->stacks)
 		return 0;
 	recorder_release(recorder);
-	return error_set(error, ERROR_MEMORY, "out of memory");
+	return error_memory(error);
 }
 
 void recorder_release(struct recorder *recorder)
@@ -228,10 +228,8 @@ static int64_t add_marker(struct recorder *recorder, uint32_t node)
 static int64_t find_base(struct recorder *recorder, struct thread *creator, const struct backend_sample *sample,
 			 uint32_t *markers)
 {
-	/* Bounds the tree for a program in which each thread starts its successor, possibly without end. */
-	enum { MARKERS_MAX = 16 };
 	*markers = creator->base_markers;
-	if (creator->base_markers == MARKERS_MAX)
+	if (creator->base_markers == THREAD_MARKERS_MAX)
 		return creator->base_node;
 	int64_t node = stacks_add_uncounted(recorder->stacks, creator, sample);
 	if (node == PROFILE_ROOT) /* a broken path leads to no known start */

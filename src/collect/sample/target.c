@@ -84,7 +84,7 @@ char *target_find(const char *name, struct error *error)
 		return NULL;
 	}
 	if (!path) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	if (check_file(path, error) < 0) {
@@ -224,7 +224,7 @@ int target_fork(struct target *target, const char *path, char *const *arguments,
 	*target = (struct target){ .pid = -1, .pidfd = -1, .go_fd = -1, .fail_fd = -1 };
 	char **all = make_environment(how->environment, how->user_environment);
 	if (!all)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	struct target_start complete = *how;
 	complete.environment = all;
 	int result = fork_it(target, path, arguments, &complete, error);

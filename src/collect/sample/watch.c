@@ -121,7 +121,7 @@ static int list_descriptors(struct run *run, struct error *error)
 	size_t targets = run->path ? 1 : run->attached_count;
 	run->descriptors = calloc(1 + targets + rings, sizeof(*run->descriptors));
 	if (!run->descriptors)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	struct pollfd *next = run->descriptors;
 	const struct record_apart *apart = run->options->apart;
 	*next++ = (struct pollfd){ .fd = apart ? apart->stop_fd : run->signal_fd, .events = POLLIN };

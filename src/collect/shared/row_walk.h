@@ -41,6 +41,9 @@ struct walk {
 	uint64_t frames[WALK_FRAMES]; /* ... its frames, or registers and stack */
 };
 
+/* Where a stack was deeper than WALK_FRAMES, the thread's next stacks are not walked for this time, but handed over. */
+#define WALK_DEEP_LASTS_NS UINT64_C(200000000)
+
 /* The functions that an includer may compile as functions of their own: the eBPF programs do, because the verifier then checks
  * each once, for any arguments, and so wants their pointers tested. */
 #ifndef WALK_FUNCTION

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/hash_map.h"
 #include "base/huge_pages.h"
+#include "base/lower_bound.h"
 #include "base/memory_limit.h"
 #include "base/memory_size.h"
 #include "base/near_names.h"
@@ -232,6 +233,19 @@ static void test_strings_without_memory(void **state)
 	ALLOC_FAIL_EACH(try_strings());
 }
 
+static void test_lower_bound(void **state)
+{
+	(void)state;
+	static const uint32_t sorted[] = { 1, 3, 3, 7 };
+	static const size_t at_or_above[] = { 0, 0, 1, 1, 3, 3, 3, 3, 4 };
+	for (uint32_t wanted = 0; wanted < sizeof(at_or_above) / sizeof(*at_or_above); wanted++)
+		assert_int_equal(LOWER_BOUND(i, 0, 4, sorted[i] < wanted), at_or_above[wanted]);
+	/* A part of the sequence, and none of it. */
+	assert_int_equal(LOWER_BOUND(i, 2, 4, sorted[i] < 1), 2);
+	assert_int_equal(LOWER_BOUND(i, 0, 2, sorted[i] < 7), 2);
+	assert_int_equal(LOWER_BOUND(i, 3, 3, sorted[i] < 9), 3);
+}
+
 static void test_errors(void **state)
 {
 	(void)state;
@@ -239,6 +253,10 @@ static void test_errors(void **state)
 	assert_int_equal(error_set(&error, ERROR_FORMAT, "%s is odd", "it"), ERROR_FORMAT);
 	assert_string_equal(error.message, "it is odd");
 	assert_int_equal(error_set(NULL, ERROR_FORMAT, "nobody listens"), ERROR_FORMAT);
+	assert_int_equal(error_memory(NULL), ERROR_MEMORY);
+	assert_int_equal(error_memory(&error), ERROR_MEMORY);
+	assert_int_equal(error.code, ERROR_MEMORY);
+	assert_string_equal(error.message, "out of memory");
 	static const struct {
 		int number, code;
 	} pairs[] = { { ENOENT, ERROR_NOT_FOUND }, { EACCES, ERROR_PERMISSION }, { EROFS, ERROR_PERMISSION },
@@ -663,6 +681,7 @@ int main(void)
 		cmocka_unit_test(test_hash_map),
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_strings_without_memory),
+		cmocka_unit_test(test_lower_bound),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_near_names),

@@ -293,7 +293,6 @@ static void set_end(struct walk *walk)
 
 static void take_sample(struct runtime_thread *thread, const struct arch_registers *registers, uint64_t function)
 {
-	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
 	struct walk *walk = thread->walk;
 	struct sample_record *record = &walk->record;
 	thread->samples++;
@@ -305,7 +304,7 @@ static void take_sample(struct runtime_thread *thread, const struct arch_registe
 		walk_stack(thread, registers);
 	}
 	if (walk->end == WALK_DEPTH)
-		thread->deep_until_ns = record->time_ns + DEEP_LASTS_NS;
+		thread->deep_until_ns = record->time_ns + WALK_DEEP_LASTS_NS;
 	interpreted_walk(thread, record->time_ns);
 	set_end(walk);
 	record->kind = walk->end <= WALK_OTHER_ABI ? SAMPLE_WALKED : SAMPLE_FALLBACK;

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
 
@@ -144,15 +145,8 @@ static bool is_part(const uint8_t *fde)
 static const struct table_entry *find_entry(const struct table_head *head, uint64_t address)
 {
 	int64_t wanted = (int64_t)(address - (uint64_t)(uintptr_t)head);
-	uint32_t low = 0, high = head->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (head->entries[middle].start <= wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &head->entries[low - 1] : NULL;
+	size_t begun = LOWER_BOUND(i, 0, head->count, head->entries[i].start <= wanted);
+	return begun ? &head->entries[begun - 1] : NULL;
 }
 
 _Thread_local uint64_t hooks_asking __attribute__((tls_model("initial-exec")));

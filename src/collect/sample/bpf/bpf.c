@@ -131,7 +131,7 @@ static struct backend *bpf_open(const struct backend_request *request, struct er
 		backend->stack = malloc(SAMPLE_STACK_BYTES);
 	if (!backend || !backend->stack) {
 		free(backend);
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	backend->request = *request;
@@ -197,7 +197,7 @@ static int watch_process(struct backend *backend, pid_t pid, struct error *error
 	const uint32_t key = (uint32_t)pid;
 	bool inherits = bpf_watched_has(&backend->watched, key);
 	if (bpf_watched_add(&backend->watched, pid) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	if (bpf_map_update_elem(bpf_map__fd(backend->programs->maps.wanted), &key, &wanted, BPF_ANY) < 0)
 		return error_set_errno(error, "cannot observe process %d", (int)pid);
 	/* Side events first: no event of the process is missed from now on. */
@@ -231,7 +231,7 @@ static int bpf_attach(struct backend *backend, pid_t pid, pid_t tid, bool on_exe
 	bool is_new = hash_map_get(&backend->attached_processes, (uint64_t)pid) == HASH_MAP_NONE;
 	if (hash_map_put(&backend->attached, (uint64_t)tid, 1) < 0 ||
 	    (is_new && hash_map_put(&backend->attached_processes, (uint64_t)pid, 1) < 0))
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	if (backend->request.everything)
 		return attach_everything(backend, error);
 	int result = is_new ? watch_process(backend, pid, error) : 1;

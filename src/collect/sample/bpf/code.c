@@ -81,7 +81,7 @@ struct code_loader *bpf_code_loader_new(const struct bpf_code_maps *maps, struct
 {
 	struct bpf_code *code = calloc(1, sizeof(*code));
 	if (!code) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	code->maps = *maps;

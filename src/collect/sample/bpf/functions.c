@@ -47,7 +47,7 @@ int bpf_functions_attach(struct bpf_functions *functions, int program_fd, pid_t 
 		const struct bpf_group *group = &functions->groups[i];
 		int result = attach_group(functions, program_fd, group, group->cookies, pid);
 		if (result == ERROR_MEMORY)
-			return error_set(error, ERROR_MEMORY, "out of memory");
+			return error_memory(error);
 		if (result < 0)
 			return error_set_errno(error, "cannot attach probes to functions in %s", group->path);
 	}

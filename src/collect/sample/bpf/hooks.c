@@ -28,11 +28,6 @@ static int keep_link(struct bpf_hooks *hooks, struct bpf_link *link)
 	return 0;
 }
 
-static int out_of_memory(struct error *error)
-{
-	return error_set(error, ERROR_MEMORY, "out of memory");
-}
-
 void bpf_hooks_release(struct bpf_hooks *hooks)
 {
 	for (size_t i = 0; i < hooks->count; i++)
@@ -97,7 +92,7 @@ static int attach_clock(struct bpf_hooks *hooks, struct programs *programs, cons
 		int refusal;
 		int result = attach_event(hooks, programs->progs.on_clock, &attr, -1, cpu, number, &refusal);
 		if (result == ERROR_MEMORY)
-			return out_of_memory(error);
+			return error_memory(error);
 		if (result < 0)
 			return perf_access_refused(row, refusal, false, error);
 	}
@@ -117,7 +112,7 @@ static int attach_software_event(struct bpf_hooks *hooks, struct programs *progr
 	int refusal;
 	int result = attach_event(hooks, programs->progs.on_software_event, &attr, -1, cpu, number, &refusal);
 	if (result == ERROR_MEMORY)
-		return out_of_memory(error);
+		return error_memory(error);
 	return result < 0 ? perf_access_refused(request->row, refusal, false, error) : 0;
 }
 
@@ -190,7 +185,7 @@ static int add_group(struct bpf_hooks *hooks, struct programs *programs, const s
 	const struct probe_point *leader = &points->items[first];
 	struct bpf_group *group = bpf_functions_add(&hooks->functions, leader->path, leader->at_return);
 	if (!group)
-		return out_of_memory(error);
+		return error_memory(error);
 	while (first + group->count < points->count && group->count < BPF_GROUP_MAX) {
 		const struct probe_point *point = &points->items[first + group->count];
 		if (strcmp(point->path, leader->path) != 0 || point->at_return != leader->at_return)
@@ -213,7 +208,7 @@ static int attach_one(struct bpf_hooks *hooks, struct programs *programs, const 
 	struct bpf_link *link = attach_point(programs, request, point, cookie);
 	if (!link)
 		return error_set_errno(error, "cannot attach a probe to %s in %s", request->name, point->path);
-	return keep_link(hooks, link) < 0 ? out_of_memory(error) : 1;
+	return keep_link(hooks, link) < 0 ? error_memory(error) : 1;
 }
 
 static int attach_points(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
@@ -236,7 +231,7 @@ static int attach_to_functions(struct bpf_hooks *hooks, struct programs *program
 	size_t count = process_list_is_empty(request->processes) ? 0 : request->processes->count;
 	pid_t *pids = calloc(count + 1, sizeof(*pids));
 	if (!pids)
-		return out_of_memory(error);
+		return error_memory(error);
 	for (size_t i = 0; i < count; i++)
 		pids[i] = request->processes->items[i].pid;
 	const struct probe_scope scope = { .command = request->command, .pids = pids, .pid_count = count };
@@ -306,7 +301,7 @@ static int attach_to_tracepoint(struct bpf_hooks *hooks, struct programs *progra
 	/* One event, on any CPU: the program runs for the tracepoint on all CPUs. */
 	result = attach_event(hooks, programs->progs.on_tracepoint, &attr, -1, cpus->ids[0], cookie, &refusal);
 	if (result == ERROR_MEMORY)
-		return out_of_memory(error);
+		return error_memory(error);
 	errno = refusal;
 	return result < 0 ? error_set_errno(error, "cannot attach a probe to %s", request->name) : 0;
 }
@@ -326,7 +321,7 @@ static int attach_tracing(struct bpf_hooks *hooks, struct programs *programs, st
 		if (!link)
 			return error_set_errno(error, "cannot attach the eBPF program %s", bpf_program__name(program));
 		if (keep_link(hooks, link) < 0)
-			return out_of_memory(error);
+			return error_memory(error);
 	}
 	return 0;
 }

@@ -204,7 +204,7 @@ uint64_t causal_director_turn(struct causal_director *director, uint64_t now_ns,
 int causal_director_name(struct causal_director *director, const struct profile *profile, struct error *error)
 {
 	if (director->failed < 0 || causal_paths_name(&director->paths, profile) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	return 0;
 }
 
@@ -237,14 +237,14 @@ int causal_director_take(struct causal_director *director, struct experiments *e
 	*experiments = (struct experiments){ .hits = paths->hits };
 	experiments->paths = calloc(paths->count + 1, sizeof(experiments->paths[0]));
 	if (!experiments->paths)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	for (; experiments->path_count < paths->count; experiments->path_count++) {
 		struct experiment_path *to = &experiments->paths[experiments->path_count];
 		to->hits = paths->items[experiments->path_count].hits;
 		to->name = name_of(paths, (uint32_t)experiments->path_count);
 		if (!to->name) {
 			experiments_release(experiments);
-			return error_set(error, ERROR_MEMORY, "out of memory");
+			return error_memory(error);
 		}
 	}
 	experiments->items = director->items;

@@ -106,7 +106,7 @@ int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pi
 		    const struct ring *ring, uint32_t tag, struct error *error)
 {
 	if (ARRAY_RESERVE(events->events, events->capacity, events->count + 1) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	int fd = perf_events_open(attr, tid, cpu);
 	if (fd < 0)
 		return errno == ESRCH ? 0 : refused(tid, error);

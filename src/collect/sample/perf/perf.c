@@ -235,7 +235,7 @@ static int make_rings(struct backend *backend, struct error *error)
 	side_bytes /= side_rings;
 	backend->rings = calloc(backend->cpus.count, sizeof(*backend->rings));
 	if (!backend->rings)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	result = map_rings(backend, side_bytes, error);
 	while (result == ERROR_LIMIT && backend->sample_ring_bytes > SAMPLE_RING_MIN_BYTES) {
 		unmap_rings(backend);
@@ -263,7 +263,7 @@ static struct backend *perf_open(const struct backend_request *request, struct e
 {
 	struct backend *backend = calloc(1, sizeof(*backend));
 	if (!backend) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	backend->request = *request;
@@ -298,7 +298,7 @@ static int add_event(struct backend *backend, struct perf_event_attr *attr, pid_
 	if (ioctl(backend->events.events[backend->events.count - 1].fd, PERF_EVENT_IOC_ID, &id) < 0)
 		return error_set_errno(error, "cannot read the id of a perf event");
 	if (hash_map_put(&backend->tag_by_id, id, tag) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	return 1;
 }
 

@@ -179,7 +179,7 @@ struct preload_channel *preload_channel_new(const struct backend_request *reques
 {
 	struct preload_channel *channel = calloc(1, sizeof(*channel));
 	if (!channel) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	channel->file = channel->bell = -1;

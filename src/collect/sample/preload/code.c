@@ -49,7 +49,7 @@ struct code_loader *preload_code_loader_new(struct channel *channel, preload_fin
 {
 	struct preload_code *code = malloc(sizeof(*code));
 	if (!code) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	*code = (struct preload_code){ .memory = (uint8_t *)channel, .find = find, .context = context };

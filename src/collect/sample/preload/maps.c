@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "base/lower_bound.h"
 #include "collect/sample/state/proc_maps.h"
 
 void preload_maps_release(struct preload_maps *maps)
@@ -50,15 +51,8 @@ static uint64_t hash_of(const struct proc_map *map)
 
 static bool is_reported(const struct preload_maps *maps, const struct preload_map *map)
 {
-	size_t low = 0, high = maps->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (maps->items[middle].start < map->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < maps->count && memcmp(&maps->items[low], map, sizeof(*map)) == 0;
+	size_t at = LOWER_BOUND(i, 0, maps->count, maps->items[i].start < map->start);
+	return at < maps->count && memcmp(&maps->items[at], map, sizeof(*map)) == 0;
 }
 
 static int add(struct reading *reading, const struct preload_maps *reported, const struct proc_map *line)

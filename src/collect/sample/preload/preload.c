@@ -85,7 +85,7 @@ static int make_environment(struct backend *backend, struct error *error)
 			  preload_channel_inode(backend->channel)) < 0)
 		backend->environment[CHANNEL_PATH_VARIABLE] = NULL;
 	bool made = backend->environment[PRELOAD_VARIABLE] && backend->environment[CHANNEL_PATH_VARIABLE];
-	return made ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	return made ? 0 : error_memory(error);
 }
 
 /* Returns the slot of the process whose record is being reported, if it has that pid, otherwise of the
@@ -126,7 +126,7 @@ static int open_all(struct backend *backend, struct error *error)
 		 strchr(backend->environment[CHANNEL_PATH_VARIABLE], '=') + 1);
 	backend->events = preload_events_new(backend->slots, &backend->request);
 	if (!backend->events)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	backend->code = preload_code_loader_new(memory, find_process, backend, error);
 	return backend->code ? 0 : error->code;
 }
@@ -135,7 +135,7 @@ static struct backend *preload_open(const struct backend_request *request, struc
 {
 	struct backend *backend = calloc(1, sizeof(*backend));
 	if (!backend) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	backend->request = *request;

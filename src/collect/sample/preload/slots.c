@@ -14,7 +14,7 @@ struct preload_slots *preload_slots_new(struct channel *channel, struct error *e
 {
 	struct preload_slots *slots = calloc(1, sizeof(*slots));
 	if (!slots) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	slots->channel = channel;

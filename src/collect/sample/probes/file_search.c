@@ -20,11 +20,6 @@ static void append_text(struct buffer *buffer, const char *text)
 	buffer_append(buffer, text, strlen(text) + 1);
 }
 
-static int out_of_memory(struct error *error)
-{
-	return error_set(error, ERROR_MEMORY, "out of memory");
-}
-
 /* Runs a task whose request is a number and a text. */
 static int run(const struct jail_task *task, const char *path, uint32_t number, const char *text, struct buffer *answer,
 	       struct error *error)
@@ -73,7 +68,7 @@ static int run_functions(void *context, struct jail_input *input, struct buffer 
 		return status;
 	status = write_functions(&file, name, value, answer);
 	module_file_close(&file);
-	return status < 0 ? out_of_memory(error) : 0;
+	return status < 0 ? error_memory(error) : 0;
 }
 
 static bool is_type(const struct value_type *type)
@@ -118,7 +113,7 @@ int file_search_functions(const char *path, const char *name, int value, struct 
 		if (status < 0)
 			found_functions_release(found);
 		if (status == ERROR_MEMORY)
-			out_of_memory(error);
+			error_memory(error);
 		else if (status < 0)
 			jail_refuse_answer(&functions_task, path, error);
 	}
@@ -182,7 +177,7 @@ static int run_allocator(void *context, struct jail_input *input, struct buffer 
 		return status;
 	status = allocator_write(&file, answer);
 	module_file_close(&file);
-	return status < 0 ? out_of_memory(error) : 0;
+	return status < 0 ? error_memory(error) : 0;
 }
 
 static const struct jail_task allocator_task = { .doing = "searching the allocator in", .run = run_allocator };
@@ -196,7 +191,7 @@ int file_search_allocator(const char *path, bool bytes, struct probe_points *poi
 		struct cursor cursor = cursor_over(answer.bytes, answer.size);
 		status = allocator_read(&cursor, path, bytes, points, found);
 		if (status == ERROR_MEMORY)
-			out_of_memory(error);
+			error_memory(error);
 		else if (status < 0)
 			jail_refuse_answer(&allocator_task, path, error);
 	}

@@ -232,7 +232,7 @@ int libraries_of_command(struct libraries *libraries, const char *command, struc
 {
 	char *program = program_of(command);
 	if (!program)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	struct elf_needs needs;
 	int result = elf_needs_read(&needs, program, error);
 	bool asks = result == 0 && needs.interpreter && can_ask(needs.interpreter) && !is_set_id(program);

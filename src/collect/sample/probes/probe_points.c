@@ -22,11 +22,6 @@ struct search {
 	struct error *error;
 };
 
-static int no_memory(struct search *search)
-{
-	return error_set(search->error, ERROR_MEMORY, "out of memory");
-}
-
 /* Describes the searched files for messages: "ls and the 5 libraries that it needs". */
 static void say_where(const struct search *search, char *text, size_t bytes)
 {
@@ -62,7 +57,7 @@ static char *find_module(struct search *search, const char *module, int *result)
 		const struct library *library = &search->libraries.items[i];
 		if (library_is(library, module)) {
 			char *path = strdup(library->path);
-			*result = path ? 0 : no_memory(search);
+			*result = path ? 0 : error_memory(search->error);
 			return path;
 		}
 		near_names_offer(&near, path_basename(library->name));
@@ -110,7 +105,7 @@ static int add_functions(struct search *search, const char *path, const struct f
 		point.type = found->items[i].type;
 		result = points_add(search->points, path, &point);
 	}
-	return result < 0 ? no_memory(search) : 0;
+	return result < 0 ? error_memory(search->error) : 0;
 }
 
 static int refuse_indirect(struct search *search, const char *path)
@@ -215,7 +210,7 @@ static int find_anywhere(struct search *search)
 	struct found_functions matches = { 0 };
 	const char **paths = calloc(libraries->count + 1, sizeof(*paths));
 	size_t count = 0;
-	int result = paths ? 0 : no_memory(search);
+	int result = paths ? 0 : error_memory(search->error);
 	for (size_t i = 0; i < libraries->count && result == 0; i++) {
 		struct found_functions here;
 		result = search_file(search, libraries->items[i].path, &here);
@@ -323,7 +318,7 @@ static int find_static_probes(struct search *search)
 		struct probe_point point = point_of(target);
 		int result = check_argument(search, &notes);
 		if (result == 0 && points_add(search->points, path, &point) < 0)
-			result = no_memory(search);
+			result = error_memory(search->error);
 		if (result < 0)
 			return result;
 	}

@@ -84,7 +84,7 @@ static int read_sonames(struct process *process, struct error *error)
 {
 	process->sonames = calloc(process->mapped.count + 1, sizeof(*process->sonames));
 	if (!process->sonames)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	for (size_t i = 0; i < process->mapped.count; i++) {
 		struct elf_needs needs;
 		if (elf_needs_read(&needs, process->mapped.items[i].path, NULL) < 0)
@@ -144,7 +144,7 @@ static int add_program(struct libraries *libraries, const struct process *proces
 	name[length] = 0;
 	if (!find_visible(process->pid, name, link, path, sizeof(path)))
 		return error_set_errno(error, "cannot read '%s', the program of process %d", name, (int)process->pid);
-	return libraries_add(libraries, name, path) < 0 ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+	return libraries_add(libraries, name, path) < 0 ? error_memory(error) : 0;
 }
 
 static int add_ordered(struct libraries *libraries, const struct process *process)

@@ -49,7 +49,7 @@ struct code_loader *code_loader_new(const struct code_storage *storage, struct e
 	struct code_loader *loader = calloc(1, sizeof(*loader));
 	if (!loader) {
 		storage->release(storage->context);
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	loader->storage = *storage;

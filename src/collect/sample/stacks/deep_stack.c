@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/lower_bound.h"
 
 struct deep_stack *deep_stack_new(void)
 {
@@ -77,17 +78,9 @@ int deep_stack_grow(struct deep_stack *deep)
 size_t deep_stack_find(const struct deep_stack *deep, const struct unwind_frame *frame)
 {
 	/* From the outermost frame on, sp decreases. */
-	size_t low = 0;
-	size_t high = deep->frame_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (deep->frames[middle].sp > frame->sp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == deep->frame_count)
+	size_t at = LOWER_BOUND(i, 0, deep->frame_count, deep->frames[i].sp > frame->sp);
+	if (at == deep->frame_count)
 		return SIZE_MAX;
-	const struct deep_frame *found = &deep->frames[low];
-	return found->sp == frame->sp && found->pc == frame->pc && found->fp == frame->fp ? low : SIZE_MAX;
+	const struct deep_frame *found = &deep->frames[at];
+	return found->sp == frame->sp && found->pc == frame->pc && found->fp == frame->fp ? at : SIZE_MAX;
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/lower_bound.h"
 
 void maps_release(struct maps *maps)
 {
@@ -29,16 +30,7 @@ int maps_copy(struct maps *maps, const struct maps *from)
 
 size_t maps_first_above(const struct maps *maps, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = maps->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (maps->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return LOWER_BOUND(i, 0, maps->count, maps->items[i].end <= address);
 }
 
 struct mapping *maps_at(const struct maps *maps, uint64_t address)

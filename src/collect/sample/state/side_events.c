@@ -58,7 +58,7 @@ static int allocate(struct side_events *side, struct error *error)
 	side->ring_count = side->cpus.count * SIDE_KINDS;
 	side->rings = calloc(side->ring_count, sizeof(*side->rings));
 	if (!side->rings)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	for (size_t i = 0; i < side->ring_count && result == 0; i++) {
 		bool is_data = i % SIDE_KINDS == SIDE_DATA_MAPS;
 		uint32_t wake_bytes = side->prompt && !is_data ? 1 : (uint32_t)(side->ring_bytes / 4);
@@ -75,7 +75,7 @@ struct side_events *side_events_new(const struct backend_request *request, size_
 {
 	struct side_events *side = calloc(1, sizeof(*side));
 	if (!side) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	side->everything = request->everything;
@@ -133,7 +133,7 @@ int side_events_attach(struct side_events *side, pid_t tid, bool on_exec, struct
 	if (side_events_is_watched(side, tid))
 		return 0;
 	if (hash_map_put(&side->watched, (uint64_t)tid, WATCHED_DIRECTLY) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	side->started |= on_exec;
 	size_t first_event = side->events.count;
 	for (size_t i = 0; i < side->ring_count; i++) {

@@ -10,6 +10,10 @@
 
 #include "base/hash_map.h"
 
+/* The most thread starts on the way to a node. It bounds the tree of a program in which each thread starts its successor, possibly
+ * without end. */
+enum { THREAD_MARKERS_MAX = 16 };
+
 struct start {
 	uint32_t pid;     /* for the process of the new thread */
 	uint32_t node;    /* its paths begin below this node; PROFILE_ROOT: unknown */

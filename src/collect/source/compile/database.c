@@ -25,11 +25,6 @@ static int wrong(const struct reading *reading, const char *what)
 	return error_set(reading->error, ERROR_FORMAT, "%s: entry %zu: %s", reading->name, reading->number, what);
 }
 
-static int no_memory(const struct reading *reading)
-{
-	return error_set(reading->error, ERROR_MEMORY, "out of memory");
-}
-
 /* --- commands --- */
 
 /* Takes ownership of the word. */
@@ -82,7 +77,7 @@ static int read_arguments(const struct reading *reading, struct database_entry *
 		if (!word)
 			return wrong(reading, "an argument is no string");
 		if (add_word(entry, strdup(word)) < 0)
-			return no_memory(reading);
+			return error_memory(reading->error);
 	}
 	return 0;
 }
@@ -92,7 +87,7 @@ static int read_command(const struct reading *reading, struct database_entry *en
 	const char *line = json_text_string(value);
 	if (!line)
 		return wrong(reading, "'command' is no string");
-	return split(entry, line) < 0 ? no_memory(reading) : 0;
+	return split(entry, line) < 0 ? error_memory(reading->error) : 0;
 }
 
 /* --- entries --- */
@@ -106,7 +101,7 @@ static int read_text(const struct reading *reading, const json_t *value, char **
 	if (!found)
 		return wrong(reading, "'file' or 'directory' is no string");
 	*text = strdup(found);
-	return *text ? 0 : no_memory(reading);
+	return *text ? 0 : error_memory(reading->error);
 }
 
 static int read_entry(const struct reading *reading, struct database *database, const json_t *object)
@@ -115,7 +110,7 @@ static int read_entry(const struct reading *reading, struct database *database, 
 	if (!json_is_object(object))
 		return wrong(reading, "it is no object");
 	if (ARRAY_RESERVE(database->entries, database->entry_capacity, database->entry_count + 1) < 0)
-		return no_memory(reading);
+		return error_memory(reading->error);
 	struct database_entry *entry = &database->entries[database->entry_count++];
 	*entry = (struct database_entry){ 0 };
 	int code = read_text(reading, json_object_get(object, "file"), &entry->file);

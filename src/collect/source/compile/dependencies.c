@@ -145,7 +145,7 @@ int dependencies_restore(const char *path, const struct path_change *changes, si
 		}
 	}
 	char *restored = has_memory ? text_restore(text, size, named, count, &size) : NULL;
-	int code = restored ? write_file(path, restored, size, error) : error_set(error, ERROR_MEMORY, "out of memory");
+	int code = restored ? write_file(path, restored, size, error) : error_memory(error);
 	for (size_t i = 0; named && i < count; i++) {
 		free((char *)named[i].copy);
 		free((char *)named[i].original);

@@ -221,7 +221,7 @@ int overlay_make(struct overlay *overlay, const struct build *build, const char 
 		code = lay_include_folders(overlay, build->words, folder, result);
 	if (code < 0)
 		return error_set_errno(error, "cannot make a copy of '%s'", source);
-	return overlay->words.error ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+	return overlay->words.error ? error_memory(error) : 0;
 }
 
 void overlay_release(struct overlay *overlay)

@@ -282,8 +282,7 @@ static int instrument(struct unit *unit)
 		.headers = build->options->headers,
 	};
 	instrument_release(&unit->result);
-	int code = list.error ? error_set(&unit->error, ERROR_MEMORY, "out of memory")
-			      : instrument_file(&source, &unit->result, &unit->error);
+	int code = list.error ? error_memory(&unit->error) : instrument_file(&source, &unit->result, &unit->error);
 	word_list_release(&list);
 	return code;
 }

@@ -356,7 +356,7 @@ static int check(struct program *program, const struct contextualize_result *res
 	size_t count = 0;
 	int code = 0;
 	if (!texts || !is_changed)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	for (size_t i = 0; i < result->change_count; i++) {
 		const struct contextualize_change *change = &result->changes[i];
 		for (size_t k = 0; k < program->file_count; k++) {
@@ -391,7 +391,7 @@ int contextualize(struct program *program, const char *const *names, size_t leng
 	writing.edits = calloc(program->file_count + 1, sizeof(*writing.edits));
 	writing.preludes = calloc(plan.clone_count + 1, sizeof(*writing.preludes));
 	if (code == 0 && (!writing.edits || !writing.preludes))
-		code = error_set(error, ERROR_MEMORY, "out of memory");
+		code = error_memory(error);
 	if (code == 0) {
 		make_declarations(&writing);
 		edit_first(&writing);

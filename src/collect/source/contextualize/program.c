@@ -290,13 +290,13 @@ int program_init(struct program *program, struct error *error)
 		return error->code;
 	program->arena = instrument_arena_new();
 	program->index = program->arena ? program->clang->createIndex(0, 0) : NULL;
-	return program->index ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	return program->index ? 0 : error_memory(error);
 }
 
 int program_add(struct program *program, const struct instrument_source *source, struct error *error)
 {
 	if (ARRAY_RESERVE(program->units, program->unit_capacity, program->unit_count + 1) < 0)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	struct program_unit *unit = &program->units[program->unit_count];
 	*unit = (struct program_unit){ .path = source->path, .directory = source->directory };
 	int code = words_make(&unit->words, source, program->clang, program->arena, error);

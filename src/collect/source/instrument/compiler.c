@@ -68,7 +68,7 @@ static int run(char *const *arguments, struct buffer *output, struct error *erro
 		if (errno != EINTR)
 			break;
 	buffer_append_byte(output, 0);
-	return buffer_error(output) ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
+	return buffer_error(output) ? error_memory(error) : 0;
 }
 
 static long macro(const char *output, const char *name)
@@ -197,7 +197,7 @@ static struct compiler *ask(char *key, const char *command, const char *const *w
 	buffer_init(&output);
 	struct compiler *compiler = NULL;
 	if (!arguments) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 	} else {
 		arguments[0] = (char *)(uintptr_t)command;
 		if (count)
@@ -225,7 +225,7 @@ const struct compiler *compiler_ask(const char *command, const char *const *word
 	static struct compiler *known;
 	char *key = make_key(command, words, count, is_cxx);
 	if (!key) {
-		error_set(error, ERROR_MEMORY, "out of memory");
+		error_memory(error);
 		return NULL;
 	}
 	for (const struct compiler *compiler = known; compiler; compiler = compiler->next) {

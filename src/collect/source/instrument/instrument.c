@@ -265,7 +265,7 @@ static int parse_and_work(struct source_points *points, struct instrument_result
 {
 	CXIndex index = points->clang->createIndex(0, 0);
 	if (!index)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	points->unit = clang_parse(points->clang, index, points->source->path, points->words->items,
 				   points->words->count, NULL, 0, error);
 	int code = points->unit ? work(points, result, selection, error) : ERROR_FORMAT;
@@ -298,7 +298,7 @@ int instrument_file(const struct instrument_source *source, struct instrument_re
 	memset(result, 0, sizeof(*result));
 	result->arena = instrument_arena_new();
 	if (!result->arena)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	const struct clang *clang = clang_load(error);
 	if (!clang)
 		return error->code;
@@ -320,8 +320,7 @@ int instrument_file(const struct instrument_source *source, struct instrument_re
 					.loose_label = UINT32_MAX,
 					.level = selection ? selection_level(selection) : 0,
 					.needs_linker_names = selection && selection_needs_linker_names(selection) };
-	code = selection ? parse_and_work(&points, result, selection, error)
-			 : error_set(error, ERROR_MEMORY, "out of memory");
+	code = selection ? parse_and_work(&points, result, selection, error) : error_memory(error);
 	selection_free(defaults);
 	return code;
 }

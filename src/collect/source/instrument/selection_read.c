@@ -76,7 +76,7 @@ static int read_group(const struct selection_reading *reading, const char *verb,
 				       verb);
 	rule.group = strdup(group);
 	if (!rule.group)
-		return error_set(reading->error, ERROR_MEMORY, "out of memory");
+		return error_memory(reading->error);
 	return selection_take(reading, &rule, pattern, PATTERN_OWN);
 }
 
@@ -202,7 +202,7 @@ int selection_add(struct selection *selection, const char *line, struct error *e
 	struct selection_reading reading = { .selection = selection, .error = error };
 	char *copy = strdup(line);
 	if (!copy)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+		return error_memory(error);
 	int code = read_own(&reading, copy);
 	free(copy);
 	return code;

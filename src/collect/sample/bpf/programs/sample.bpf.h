@@ -533,7 +533,6 @@ WALK_FUNCTION int write_sample(struct scratch *scratch)
  * function, so that the verifier checks it once. */
 __attribute__((noinline)) int take_sample(const struct sample_record *order, uint32_t taken)
 {
-	enum { DEEP_LASTS_NS = 200 * 1000 * 1000 };
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct bpf_thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -562,7 +561,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order, uin
 	if (walk->end == WALK_END_COUNT)
 		walk_stack(scratch, thread->pid);
 	if (walk->end == WALK_DEPTH)
-		thread->hand_over_until_ns = record->time_ns + DEEP_LASTS_NS;
+		thread->hand_over_until_ns = record->time_ns + WALK_DEEP_LASTS_NS;
 	write_sample(scratch);
 	give_back(scratch);
 	thread->is_sampled--;
