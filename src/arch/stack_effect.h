@@ -1,6 +1,6 @@
 /*
  * The effect of one instruction on the stack pointer and the frame pointer, from which rows are computed for code without unwind
- * information (unwind/code_rows.h).
+ * information (unwind/parts.h).
  */
 #ifndef ARCH_STACK_EFFECT_H
 #define ARCH_STACK_EFFECT_H

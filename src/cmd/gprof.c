@@ -10,9 +10,7 @@
 #include "cmd/call_graph.h"
 #include "cmd/message.h"
 #include "cmd/rows.h"
-#include "gprof/annotate.h"
-#include "gprof/counts.h"
-#include "gprof/order.h"
+#include "gprof/print.h"
 #include "gprof/truth.h"
 
 #define SUM_FILE "gmon.sum"

@@ -1,4 +1,4 @@
-#include "formats/packing.h"
+#include "formats/import_stream.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "formats/import_tree.h"
 #include "formats/input_bytes.h"
 #include "formats/pprof_fields.h"
-#include "formats/protobuf_in.h"
+#include "formats/protobuf.h"
 
 enum { NAME_BYTES = 256 }; /* of an address, or of a number with its unit */
 

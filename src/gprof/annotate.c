@@ -1,4 +1,4 @@
-#include "gprof/annotate.h"
+#include "gprof/print.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "gprof/counts.h"
+#include "gprof/print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -47,7 +47,7 @@ struct image_options {
 	bool all_clones;     /* --clones: "fib.isra.0" and the like are separate functions */
 	bool no_demangle;
 	bool with_source; /* fill in file and line from debug information */
-	bool by_line;     /* -l: the lines of functions instead of functions (gprof/lines.h) */
+	bool by_line;     /* -l: the lines of functions instead of functions (lines.c) */
 };
 
 struct image {

@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "frames/native/names.h"
 #include "frames/native/scopes.h"
-#include "gprof/lines.h"
 
 /* One symbol table in the file. */
 struct table {

@@ -1,4 +1,4 @@
-#include "gprof/lines.h"
+#include "gprof/image_read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "gprof/order.h"
+#include "gprof/print.h"
 
 #include <stdlib.h>
 

@@ -72,4 +72,54 @@ void print_granularity(struct gprof_report *report, double samples, double secon
 /* Whether a function was neither called nor sampled, and -z is not given. */
 bool print_is_unused(const struct gprof_report *report, uint32_t node);
 
+/*
+ * -A: the source, with a count of executions in front of each line (annotate.c).
+ *
+ *	        1000 -> static int clamp(int value)        the function was called 1000 times
+ *	       ##### -> static int unused(void)            ... or never
+ *	    1000,998 -> 	for (...)                   -l: the count of each block that begins here
+ *	                	total += value;             no block begins here; -x: as above
+ *
+ * A table of the lines with the largest counts (-t) and a summary of the file follow. With arcs only, functions alone
+ * have counts, and these figures are those of gprof. If a file's blocks were counted (-l), every line has a count: that
+ * of its most executed block or, if no block begins at the line, that of the block that continues into it.
+ *
+ * For a file that is not found, a message replaces the source. Errors: ERROR_MEMORY, ERROR_USAGE (the input is a
+ * profile, which has no image) and, with -y, the error of writing a copy.
+ */
+print_function print_source;
+
+/*
+ * -C: the number of calls of each function and, with -l, the number of executions of each block (counts.c).
+ *
+ *	/src/fib.c:3: (fib:0x1139) 1000 executions
+ *	/src/fib.c:5: (fib:0x1150) 1597 executions
+ *
+ * Sorted by file, line and address. Lines without a file come before or after all others, a function before the blocks
+ * of its first line. A function's calls of itself are counted separately, as in the call graph, except with -b:
+ * "2 executions, and 12 by itself".
+ */
+print_function print_counts;
+
+/*
+ * -r: the order in which a linker would best arrange functions (order.c).
+ *
+ * Method: K. Pettis, R. C. Hansen, "Profile Guided Code Positioning", PLDI '90, "closest is best", but chains are
+ * never reversed. From the arc with the most calls to the one with the fewest, the chains of caller and callee are
+ * joined, in the order that leaves the two closer together. Then the chains are printed, sorted by their busiest
+ * arc; then functions that were called only from outside; then the rest, by address. (binutils' gprof uses a
+ * heuristic: its order differs.)
+ */
+print_function print_function_order;
+
+/*
+ * -R: the same for object files: the position of each is that of its first function. The map assigns functions to
+ * files, in the format of nm -o:
+ *
+ *	parse.o:0000000000001139 T parse_line
+ *
+ * Errors: ERROR_NOT_FOUND, ERROR_PERMISSION, ... if the map cannot be read; ERROR_FORMAT if no line of it has this form.
+ */
+print_function print_file_order;
+
 #endif

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "store/clickhouse_schema.h"
 
 #define DATABASE "cpprof"
 

@@ -5,7 +5,7 @@
  *
  * With a cluster, TABLE is a Distributed table over the tables TABLE_shard of all shards. Each server has both, and its own settings.
  */
-#include "store/clickhouse_schema.h"
+#include "store/clickhouse.h"
 
 #include <stdlib.h>
 #include <string.h>

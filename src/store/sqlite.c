@@ -13,7 +13,6 @@
 
 #include "base/buffer.h"
 #include "base/path.h"
-#include "store/sqlite_schema.h"
 
 static void close_store(struct store *base)
 {

@@ -38,4 +38,13 @@ int sqlite_store_stats(struct store *base, struct store_statistics *statistics, 
 int sqlite_store_prune(struct store *base, int64_t before_unix_ns, const char *service, uint64_t *removed,
 		       struct error *error);
 
+/* sqlite_schema.c: the tables of a store on SQLite: making them, and checking that a file has exactly these. */
+
+/* Makes the tables in an empty database, within the caller's transaction. */
+int sqlite_schema_make(struct sqlite_store *store, const struct store_settings *settings, struct error *error);
+
+/* Returns 1 if the database has no tables and no owner, 0 if it is a store, whose settings are then set, or a negative error: another
+ * program's file, another version, or changed tables. */
+int sqlite_schema_check(struct sqlite_store *store, struct error *error);
+
 #endif

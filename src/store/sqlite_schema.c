@@ -5,7 +5,7 @@
  * Rows have small numbers as ids instead of their hashes, because hits, most of a store, then need a few bytes each; they are in the
  * order in which they are added, so that pages fill up. A caller's stack has a smaller id than the stack itself.
  */
-#include "store/sqlite_schema.h"
+#include "store/sqlite.h"
 
 #include <string.h>
 

@@ -1,9 +1,7 @@
-#include "unwind/builtin_rows.h"
+#include "unwind/parts.h"
 
 #include <elf.h>
 #include <string.h>
-
-#include "unwind/row_insert.h"
 
 /* V8 has more than a thousand such functions, side by side: only a file with a gap of this size can have them. */
 enum { GAP_BYTES_LEAST = 256 * 1024 };

@@ -1,6 +1,6 @@
 /*
- * Follows functions without unwind information through their instructions, from their starts on (unwind/code_rows.h). Private to
- * code_rows.c, which owns the analysis, and code_follow.c.
+ * Follows functions without unwind information through their instructions, from their starts on (unwind/parts.h). Private to
+ * code_rows.c, which owns the analysis, code_follow.c and code_state.c.
  */
 #ifndef UNWIND_CODE_FOLLOW_H
 #define UNWIND_CODE_FOLLOW_H
@@ -10,8 +10,35 @@
 #include <stdint.h>
 
 #include "arch/instruction.h"
+#include "arch/stack_effect.h"
 #include "base/hash_map.h"
-#include "unwind/code_state.h"
+
+/* code_state.c: where a function's frame is at one of its instructions, in bytes from the CFA downwards, and how instructions change that. */
+
+enum { CODE_STATE_UNKNOWN = INT32_MAX };
+
+struct code_state {
+	int32_t sp;    /* CFA - stack pointer; CODE_STATE_UNKNOWN: only `frame` gives the CFA */
+	int32_t frame; /* CFA - frame pointer; 0: the frame pointer does not point into the frame */
+	int32_t saved; /* CFA - slot of the caller's frame pointer; 0: the register still has it */
+};
+
+/* The state at the start of a function: the return address is at the stack pointer. */
+extern const struct code_state code_state_start;
+
+bool code_state_equal(const struct code_state *a, const struct code_state *b);
+
+/* Returns whether the function has no frame: before it makes one, and where it returns. */
+bool code_state_is_outside(const struct code_state *state);
+
+/* Joins the state in which an instruction was reached with that of another way to it. Returns false if they do not fit. A frame pointer
+ * that is not the same in both does not point into the frame. */
+bool code_state_join(struct code_state *state, const struct code_state *other);
+
+/* Applies an instruction. Returns false if the state is then unknown, or not one of a function. */
+bool code_state_apply(struct code_state *state, const struct stack_effect *effect);
+
+/* --- the analysis --- */
 
 /* Code between functions that have unwind information. */
 struct code_gap {

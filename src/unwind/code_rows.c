@@ -1,4 +1,4 @@
-#include "unwind/code_rows.h"
+#include "unwind/parts.h"
 
 #include <elf.h>
 #include <stdlib.h>

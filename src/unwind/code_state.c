@@ -1,4 +1,4 @@
-#include "unwind/code_state.h"
+#include "unwind/code_follow.h"
 
 enum { WORD = 8 };
 

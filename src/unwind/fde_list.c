@@ -1,5 +1,5 @@
 /* Collects, sorts and separates the FDEs of a file. */
-#include "unwind/fde_list.h"
+#include "unwind/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "unwind/row_insert.h"
+#include "unwind/parts.h"
 
 #include "base/lower_bound.h"
 #include <stdlib.h>

@@ -1,10 +1,9 @@
-#include "unwind/switch_rows.h"
+#include "unwind/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/arch.h"
-#include "unwind/row_insert.h"
 
 /* A program has few such calls. */
 enum { SWITCHES_MAX = 24, PIECE_BYTES = 1 << 16 };

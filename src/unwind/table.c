@@ -5,10 +5,7 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/lower_bound.h"
-#include "unwind/builtin_rows.h"
-#include "unwind/code_rows.h"
-#include "unwind/fde_list.h"
-#include "unwind/switch_rows.h"
+#include "unwind/parts.h"
 
 /* --- finding the CFI --- */
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/source/instrument/annotations.h"
 #include "collect/source/instrument/lexing.h"
+#include "collect/source/instrument/parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

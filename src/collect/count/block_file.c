@@ -1,4 +1,4 @@
-#include "collect/count/block_file.h"
+#include "collect/count/block_lines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "collect/count/block_file.h"
+#include "collect/count/block_lines.h"
 #include "collect/count/tally.h"
 #include "profile/file_users.h"
 #include "profile/findings.h"

@@ -1,4 +1,4 @@
-#include "collect/live/naming_budget.h"
+#include "collect/live/namer.h"
 
 /* At first, and after a time without searches, so much CPU time may be used at once. */
 static const double CREDIT_MOST_NS = 500e6, CREDIT_FOR_ALL_NS = 250e6;

@@ -11,7 +11,6 @@
 #include "base/buffer.h"
 #include "base/cursor.h"
 #include "base/quote.h"
-#include "collect/perf_data/file_features.h"
 #include "collect/perf_data/layout.h"
 
 enum {

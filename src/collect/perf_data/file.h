@@ -14,9 +14,11 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/hash_map.h"
 #include "base/strings.h"
@@ -81,5 +83,16 @@ static inline const char *perf_data_string(const struct perf_data_file *file, ui
 {
 	return strings_get(&file->strings, id);
 }
+
+/* file_features.c: the features of a perf.data file: what the recording's machine was, and the build-ids of files. */
+
+enum { PERF_FEATURES = 256 };
+
+/* Takes the content of feature number `feature`; those that are not used are skipped. Returns 0 or a negative error: ERROR_CORRUPT,
+ * ERROR_MEMORY. */
+int perf_feature_take(struct perf_data_file *file, unsigned feature, struct cursor *in);
+
+/* Takes a build_id_event: a record of a pipe, or an item of the feature. */
+int perf_feature_take_build_id(struct perf_data_file *file, struct cursor *in);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collect/perf_data/file_features.h"
+#include "collect/perf_data/file.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/sample/state/proc_maps.h"
+#include "collect/sample/state/proc.h"
 
 enum { ROUNDS_MAX = 100, EVERYTHING = -1 };
 

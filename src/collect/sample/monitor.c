@@ -20,7 +20,7 @@
 #include "collect/sample/priority.h"
 #include "collect/sample/run.h"
 #include "collect/sample/stacks/command_code.h"
-#include "collect/sample/state/process_user.h"
+#include "collect/sample/state/proc.h"
 #include "collect/sample/target_signals.h"
 
 /* --- before anything runs --- */

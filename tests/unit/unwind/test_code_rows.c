@@ -1,5 +1,5 @@
 /*
- * Rows from code (unwind/code_rows.h) against the rows from unwind information: the libraries of this machine, once as they are and
+ * Rows from code (unwind/parts.h) against the rows from unwind information: the libraries of this machine, once as they are and
  * once with their unwind information hidden.
  */
 #include <setjmp.h>

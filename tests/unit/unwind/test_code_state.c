@@ -1,4 +1,4 @@
-/* The state of a function's frame (unwind/code_state.h) behind each effect of an instruction, and where two ways meet. */
+/* The state of a function's frame (unwind/code_follow.h) behind each effect of an instruction, and where two ways meet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "unwind/code_state.h"
+#include "unwind/code_follow.h"
 
 enum { UNKNOWN = CODE_STATE_UNKNOWN, LARGEST = 1 << 24 };
 

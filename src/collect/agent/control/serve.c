@@ -1,5 +1,5 @@
 /* Reads a request, and switches or lists probe points: see serve.h for the protocol. */
-#include "collect/agent/control/serve.h"
+#include "collect/agent/control/thread.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -6,7 +6,7 @@
  * socket and removes those to which no process listens. A process that ends before it listens leaves a socket, too
  * (see bind_and_listen): such sockets are removed when they are old.
  */
-#include "collect/agent/control/socket.h"
+#include "collect/agent/control/thread.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -27,8 +27,6 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "collect/agent/control/serve.h"
-#include "collect/agent/control/socket.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/hooks/system.h"
 #include "collect/agent/hooks/tally.h"

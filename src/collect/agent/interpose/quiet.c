@@ -1,4 +1,4 @@
-#include "collect/agent/interpose/quiet.h"
+#include "collect/agent/interpose/sandbox.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #include "collect/agent/core/filter.h"
 #include "collect/agent/core/runtime.h"
 #include "collect/agent/hooks/hooks.h"
-#include "collect/agent/interpose/quiet.h"
 #include "collect/agent/interpose/successor.h"
 #include "collect/agent/signals/signals.h"
 #include "processor/agent/machine.h"

@@ -1,4 +1,4 @@
-#include "collect/agent/jvm/dump.h"
+#include "collect/agent/jvm/parts.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/agent/jvm/dump.h"
-#include "collect/agent/jvm/methods.h"
+#include "collect/agent/jvm/parts.h"
 
 /* --- inlined methods --- */
 

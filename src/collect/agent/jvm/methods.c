@@ -1,4 +1,4 @@
-#include "collect/agent/jvm/methods.h"
+#include "collect/agent/jvm/parts.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

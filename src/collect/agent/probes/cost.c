@@ -14,7 +14,7 @@
  * extremes: a function that does nothing, one whose instructions wait for each other, and a caller of which that is true
  * between its calls. The tally has the least and the most.
  */
-#include "collect/agent/probes/cost.h"
+#include "collect/agent/probes/registry.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -16,7 +16,6 @@
 #include <sys/uio.h>
 
 #include "collect/agent/control/thread.h"
-#include "collect/agent/probes/cost.h"
 
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/hooks/system.h"

@@ -1,4 +1,4 @@
-#include "collect/sample/bpf/functions.h"
+#include "collect/sample/bpf/hooks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

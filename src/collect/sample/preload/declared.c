@@ -1,4 +1,4 @@
-#include "collect/sample/preload/declared.h"
+#include "collect/sample/preload/events.h"
 
 #include <stdio.h>
 #include <string.h>

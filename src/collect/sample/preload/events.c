@@ -7,9 +7,8 @@
 #include "collect/sample/clock.h"
 #include "collect/sample/preload/channel.h"
 #include "collect/sample/preload/requests.h"
-#include "collect/sample/preload/waits.h"
 #include "collect/sample/stacks/sample_decode.h"
-#include "collect/sample/state/proc_stat.h"
+#include "collect/sample/state/proc.h"
 
 struct preload_events *preload_events_new(struct preload_slots *slots, const struct backend_request *request)
 {

@@ -6,10 +6,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/channel.h"
 #include "collect/sample/backend.h"
-#include "collect/sample/preload/declared.h"
-#include "collect/sample/preload/order.h"
 #include "collect/sample/preload/slots.h"
+
+/* order.c: the threads, ordered by the time of their next record: a heap. */
+
+struct preload_order {
+	size_t count;
+	struct preload_turn {
+		uint64_t time_ns;
+		uint32_t thread; /* number of its slot */
+	} turns[CHANNEL_THREADS];
+};
+
+/* Adds a thread, which must not be in the heap already. */
+void preload_order_put(struct preload_order *order, uint64_t time_ns, uint32_t thread);
+/* Removes the thread with the earliest record, and returns its number. The heap must not be empty. */
+uint32_t preload_order_take(struct preload_order *order);
+
+/* declared.c: the resources of its own that the target declares (cpprof_resource): the
+ * requested ones, and the names of others. */
+
+enum { DECLARED_NAMES = 8 }; /* a finding names no more */
+
+struct preload_declared {
+	uint32_t requests; /* those whose resource was declared, or-ed */
+	uint32_t name_count;
+	char names[DECLARED_NAMES][CHANNEL_NAME_BYTES]; /* of other resources */
+};
+
+/* A process declared the resource of this request. */
+void preload_declared_request(struct preload_declared *declared, uint32_t request);
+/* A process declared a resource of this name, which was not requested. */
+void preload_declared_other(struct preload_declared *declared, const char *name);
+
+/* Adds a finding for each requested resource that no process declared. */
+void preload_declared_add_findings(const struct preload_declared *declared, const struct backend_request *request,
+				   struct profile *profile);
 
 struct preload_events {
 	struct preload_slots *slots; /* not owned; neither is: */
@@ -34,5 +68,24 @@ void preload_events_drain(struct preload_events *events, bool all, const struct 
 /* Called when everything is on disk that programs had recorded before they called cpprof_flush: lets them
  * continue. */
 void preload_events_flushed(struct preload_events *events);
+
+/*
+ * waits.c: counts waits that do not end. No tick comes during such a wait, and the agent counts a wait only when it
+ * is over. If a thread still waits when its process or the recording ends, the monitor counts the wait:
+ * the channel has its start, and a record that the thread wrote at the start has the stack.
+ */
+
+/* Returns whether a record is not a sample, but the stack in which its thread waits. */
+bool preload_waits_is_stack(const struct sample_record *record);
+
+/* Keeps the record instead of an older one. If memory runs out, none is kept. */
+void preload_waits_keep(struct preload_thread *thread, const struct preload_record *record);
+
+/* Ends the wait of a thread at `end_ns`: adds its time to the sums, and reports it with the stack, if that
+ * is known. No wait begins before `start_ns`. `stack` has room for SAMPLE_STACK_BYTES. Called at most once
+ * for a thread. */
+void preload_waits_end(struct preload_slots *slots, const struct preload_thread *thread,
+		       const struct backend_request *request, uint64_t start_ns, uint64_t end_ns, uint8_t *stack,
+		       const struct backend_sink *sink);
 
 #endif

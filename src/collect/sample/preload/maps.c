@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 #include "base/lower_bound.h"
-#include "collect/sample/state/proc_maps.h"
+#include "collect/sample/state/proc.h"
 
 void preload_maps_release(struct preload_maps *maps)
 {

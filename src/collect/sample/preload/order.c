@@ -1,4 +1,4 @@
-#include "collect/sample/preload/order.h"
+#include "collect/sample/preload/events.h"
 
 void preload_order_put(struct preload_order *order, uint64_t time_ns, uint32_t thread)
 {

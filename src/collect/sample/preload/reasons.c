@@ -1,4 +1,4 @@
-#include "collect/sample/preload/reasons.h"
+#include "collect/sample/preload/starts.h"
 
 #include <stdbool.h>
 #include <stdio.h>

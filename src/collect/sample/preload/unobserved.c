@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/sample/state/proc_stat.h"
+#include "collect/sample/state/proc.h"
 
 /* --- the kernel's accounts --- */
 

@@ -1,4 +1,4 @@
-#include "collect/sample/preload/waits.h"
+#include "collect/sample/preload/events.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/sample/backend.h"
 #include "profile/profile.h"
 #include "unwind/unwind.h"
 
@@ -39,5 +40,12 @@ static inline uint32_t path_tree_follow(const struct path_tree *tree, uint32_t n
 	const struct path_child *last = &tree->last[node];
 	return last->pc == pc && last->version == version ? last->node : 0;
 }
+
+/* Adds the kernel's own stack of a sample to the tree, below the path of user mode that entered the kernel. `module` is the id of the kernel's module in the profile. Returns the innermost node, `node` if the sample has no
+ * kernel stack, or a negative error. */
+int64_t kernel_path_add(struct path_tree *tree, uint32_t node, uint32_t module, const struct backend_sample *sample);
+
+/* Adds one node for all of the kernel. */
+int64_t kernel_path_add_whole(struct path_tree *tree, uint32_t node, uint32_t module);
 
 #endif

@@ -7,7 +7,6 @@
 #include "collect/sample/stacks/call_edges.h"
 #include "collect/sample/stacks/deep_stack.h"
 #include "collect/sample/stacks/interpreted.h"
-#include "collect/sample/stacks/kernel_path.h"
 #include "collect/sample/stacks/path_tree.h"
 #include "collect/sample/stacks/stack_memory.h"
 #include "collect/sample/stacks/walked_path.h"

@@ -1,5 +1,100 @@
 #include "collect/sample/stacks/walk_ends.h"
 
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "profile/generated_code.h"
+
+void generated_paths_init(struct generated_paths *paths)
+{
+	*paths = (struct generated_paths){ 0 };
+	hash_map_init(&paths->by_key);
+}
+
+void generated_paths_release(struct generated_paths *paths)
+{
+	hash_map_release(&paths->by_key);
+	free(paths->items);
+	*paths = (struct generated_paths){ 0 };
+}
+
+int generated_paths_add(struct generated_paths *paths, uint32_t node, enum unwind_cause cause, uint64_t time_ns)
+{
+	uint64_t key = (uint64_t)node << 8 | (uint64_t)cause;
+	uint32_t known = hash_map_get(&paths->by_key, key);
+	if (known != HASH_MAP_NONE) {
+		struct generated_path *path = &paths->items[known];
+		path->samples++;
+		path->first_ns = time_ns < path->first_ns ? time_ns : path->first_ns;
+		path->last_ns = time_ns > path->last_ns ? time_ns : path->last_ns;
+		return 0;
+	}
+	if (ARRAY_RESERVE(paths->items, paths->capacity, paths->count + 1) < 0 ||
+	    hash_map_put(&paths->by_key, key, (uint32_t)paths->count) < 0)
+		return ERROR_MEMORY;
+	paths->items[paths->count++] = (struct generated_path){
+		.node = node, .cause = (uint8_t)cause, .samples = 1, .first_ns = time_ns, .last_ns = time_ns
+	};
+	return 0;
+}
+
+/* The times of the samples of one location. */
+struct span {
+	uint64_t first_ns, last_ns;
+};
+
+uint64_t *generated_paths_times(const struct generated_paths *paths, const struct profile *profile)
+{
+	size_t count = profile->location_count;
+	struct span *spans = calloc(count + 1, sizeof(*spans));
+	uint64_t *times = malloc((count + 1) * sizeof(*times));
+	for (size_t i = 0; i < paths->count && spans && times; i++) {
+		const struct generated_path *path = &paths->items[i];
+		for (uint32_t node = path->node; node != PROFILE_ROOT; node = profile->nodes[node].parent) {
+			struct span *span = &spans[profile->nodes[node].location];
+			if (span->last_ns == 0 || path->first_ns < span->first_ns)
+				span->first_ns = path->first_ns;
+			if (path->last_ns > span->last_ns)
+				span->last_ns = path->last_ns;
+		}
+	}
+	for (size_t i = 0; i < count && spans && times; i++)
+		times[i] =
+			spans[i].last_ns ? spans[i].first_ns + (spans[i].last_ns - spans[i].first_ns) / 2 : UINT64_MAX;
+	bool is_made = spans && times;
+	free(spans);
+	if (!is_made)
+		free(times);
+	return is_made ? times : NULL;
+}
+
+/* The number of frames without a name on a path is remembered by no node: a path is as deep as its stack, and each is visited once. */
+static bool has_names(const struct profile *profile, uint32_t node)
+{
+	for (; node != PROFILE_ROOT; node = profile->nodes[node].parent)
+		if (generated_code_is_nameless(profile, profile->nodes[node].location))
+			return false;
+	return true;
+}
+
+uint64_t generated_paths_settle(struct generated_paths *paths, const struct profile *profile,
+				uint64_t causes[UNWIND_CAUSE_COUNT])
+{
+	uint64_t nameless = 0;
+	for (size_t i = 0; i < paths->count; i++) {
+		const struct generated_path *path = &paths->items[i];
+		bool is_rooted = unwind_cause_whole(path->cause);
+		causes[is_rooted && !has_names(profile, path->node) ? UNWIND_ROOT_NAMELESS : path->cause] +=
+			path->samples;
+		if (generated_code_is_nameless(profile, profile->nodes[path->node].location))
+			nameless += path->samples;
+	}
+	generated_paths_release(paths);
+	generated_paths_init(paths);
+	return nameless;
+}
+
 void walk_ends_init(struct walk_ends *ends)
 {
 	*ends = (struct walk_ends){ 0 };

@@ -1,6 +1,6 @@
 #include "collect/sample/state/kernel_threads.h"
 
-#include "collect/sample/state/proc_stat.h"
+#include "collect/sample/state/proc.h"
 
 void kernel_threads_init(struct kernel_threads *threads)
 {

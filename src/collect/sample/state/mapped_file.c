@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "collect/sample/state/proc_maps.h"
+#include "collect/sample/state/proc.h"
 
 /* The attempts to open one file. */
 struct search {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "collect/sample/state/proc_stat.h"
+#include "collect/sample/state/proc.h"
 
 enum { FIRST_PAUSE_NS = 10 * 1000 * 1000, LONGEST_PAUSE_NS = 1000 * 1000 * 1000 };
 

@@ -1,4 +1,4 @@
-#include "collect/sample/state/proc_maps.h"
+#include "collect/sample/state/proc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,12 +7,9 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 #include "collect/sample/stacks/deep_stack.h"
-#include "collect/sample/state/cgroup.h"
 #include "collect/sample/state/kernel_threads.h"
 #include "collect/sample/state/moved_text.h"
-#include "collect/sample/state/proc_maps.h"
-#include "collect/sample/state/proc_stat.h"
-#include "collect/sample/state/process_user.h"
+#include "collect/sample/state/proc.h"
 
 struct processes {
 	struct profile *profile;

@@ -89,4 +89,11 @@ int overlay_make(struct overlay *overlay, const struct build *build, const char 
 		 const struct instrument_result *result, struct error *error);
 void overlay_release(struct overlay *overlay);
 
+/* rejected.c: the probe points of a copy that the compiler rejects, by its messages. */
+
+/* Excludes what the errors in `messages`, which have the names of the originals, are about: the hooks of the probe
+ * points in their lines; where a line has no hook, the probe points; and if no line has a probe point, the functions
+ * that contain such lines. Returns true if it excluded any: another attempt may succeed. */
+bool rejected_points_except(struct selection *selection, const struct instrument_result *result, const char *messages);
+
 #endif

@@ -1,4 +1,4 @@
-#include "collect/source/compile/rejected.h"
+#include "collect/source/compile/build.h"
 
 #include <limits.h>
 #include <stdio.h>

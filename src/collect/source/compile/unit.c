@@ -11,7 +11,6 @@
 #include "base/path.h"
 #include "collect/source/compile/build.h"
 #include "collect/source/compile/dependencies.h"
-#include "collect/source/compile/rejected.h"
 
 enum { ATTEMPTS = 3 };
 

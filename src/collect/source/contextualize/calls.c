@@ -1,4 +1,4 @@
-#include "collect/source/contextualize/calls.h"
+#include "collect/source/contextualize/program.h"
 
 #include <ctype.h>
 #include <string.h>

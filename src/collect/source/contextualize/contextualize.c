@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "collect/source/contextualize/copy_plan.h"
-#include "collect/source/contextualize/copy_text.h"
 
 /* The place of a text in a file: copies of one function are at one offset, in the order of the clones. */
 struct place {

@@ -1,4 +1,4 @@
-#include "collect/source/contextualize/copy_text.h"
+#include "collect/source/contextualize/copy_plan.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "collect/source/contextualize/calls.h"
-#include "collect/source/instrument/bodies.h"
 #include "collect/source/instrument/lexing.h"
+#include "collect/source/instrument/parts.h"
 
 /* --- functions --- */
 

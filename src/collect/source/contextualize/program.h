@@ -132,4 +132,10 @@ const char *program_qualified(const struct program *program, CXCursor cursor);
 /* Returns a copy of a libclang string in the arena, and disposes of the string. */
 const char *program_text(const struct program *program, CXString string);
 
+/* calls.c: the calls in a function, and the uses of its parameters. */
+
+/* Fills in calls, uses, is_modified and, if a static variable of the function forbids a copy, the refusal. The code of
+ * lambdas is left out. Sets program->error. */
+void calls_take(struct program *program, struct program_function *function, CXCursor body);
+
 #endif

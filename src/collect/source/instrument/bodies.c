@@ -1,4 +1,4 @@
-#include "collect/source/instrument/bodies.h"
+#include "collect/source/instrument/parts.h"
 
 #include <ctype.h>
 #include <string.h>

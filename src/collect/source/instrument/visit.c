@@ -1,13 +1,10 @@
 /* The walk over the cursors of a file, which finds its functions and the probe points in them. */
 #include <string.h>
 
-#include "collect/source/instrument/annotations.h"
-#include "collect/source/instrument/bodies.h"
-#include "collect/source/instrument/branches.h"
 #include "collect/source/instrument/exits.h"
 #include "collect/source/instrument/lexing.h"
+#include "collect/source/instrument/parts.h"
 #include "collect/source/instrument/source_points.h"
-#include "collect/source/instrument/statements.h"
 
 static const size_t NOWHERE = SIZE_MAX;
 static const size_t AGAIN = SIZE_MAX - 1; /* the function was visited before */

@@ -1,4 +1,4 @@
-/* The rows of code without unwind information (unwind/code_rows.h), in a gap between two functions that have it. */
+/* The rows of code without unwind information (unwind/parts.h), in a gap between two functions that have it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

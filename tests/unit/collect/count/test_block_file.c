@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/path.h"
-#include "collect/count/block_file.h"
+#include "collect/count/block_lines.h"
 #include "support/hostile_lab.h"
 #include "support/symbols_lab.h"
 

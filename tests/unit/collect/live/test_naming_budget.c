@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "collect/live/naming_budget.h"
+#include "collect/live/namer.h"
 
 static const uint64_t S = 1000000000, MS = 1000000;
 

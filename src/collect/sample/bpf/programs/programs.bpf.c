@@ -23,6 +23,5 @@
 #include "collect/sample/bpf/programs/switch.bpf.h"
 #include "collect/sample/bpf/programs/syscall.bpf.h"
 #include "collect/sample/bpf/programs/tasks.bpf.h"
-#include "collect/sample/bpf/programs/usdt.bpf.h"
 
 char programs_license[] SEC("license") = "Dual BSD/GPL";

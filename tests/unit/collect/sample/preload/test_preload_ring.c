@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "collect/sample/preload/order.h"
+#include "collect/sample/preload/events.h"
 #include "collect/sample/preload/ring.h"
 
 enum { THREAD = 3, HEAD_BYTES = sizeof(struct sample_record) };

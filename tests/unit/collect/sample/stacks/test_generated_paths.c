@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "collect/sample/stacks/generated_paths.h"
+#include "collect/sample/stacks/walk_ends.h"
 #include "profile/generated_code.h"
 #include "support/alloc_fail.h"
 

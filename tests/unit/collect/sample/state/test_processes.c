@@ -14,9 +14,7 @@
 
 #include "base/buffer.h"
 #include "collect/sample/stacks/deep_stack.h"
-#include "collect/sample/state/cgroup.h"
-#include "collect/sample/state/proc_stat.h"
-#include "collect/sample/state/process_user.h"
+#include "collect/sample/state/proc.h"
 #include "collect/sample/state/processes.h"
 #include "support/alloc_fail.h"
 

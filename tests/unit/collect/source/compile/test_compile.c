@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
+#include "collect/source/compile/build.h"
 #include "collect/source/compile/database.h"
 #include "collect/source/compile/dependencies.h"
-#include "collect/source/compile/rejected.h"
 #include "collect/source/compile/words.h"
 
 static void read_line(struct compile_words *words, const char *line)

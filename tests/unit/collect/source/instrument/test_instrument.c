@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "collect/source/instrument/annotations.h"
 #include "collect/source/instrument/edits.h"
 #include "collect/source/instrument/instrument.h"
+#include "collect/source/instrument/parts.h"
 #include "support/alloc_fail.h"
 
 /* --- edits --- */

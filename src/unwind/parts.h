@@ -1,0 +1,71 @@
+/* Interfaces between the files that make the rows of a table (table.c). */
+#ifndef UNWIND_PARTS_H
+#define UNWIND_PARTS_H
+
+#include "elf/elf_file.h"
+#include "unwind/cfi.h"
+#include "unwind/unwind.h"
+
+/*
+ * fde_list.c: the FDEs of a file that make rows: those inside the text, sorted, without overlaps. Life cycle: zeroed,
+ * fde_list_read once for each section, fde_list_settle, fde_list_release.
+ */
+
+struct fde_item {
+	uint32_t start; /* minus base */
+	uint32_t size;
+	struct cfi_position position;
+};
+
+struct fde_list {
+	struct fde_item *items; /* owned */
+	size_t count;
+	size_t capacity;
+	uint64_t base; /* set by the caller: the text range */
+	uint64_t end;
+};
+
+void fde_list_release(struct fde_list *list);
+
+/* Adds the FDEs of a section to the list, with the number `part` of the section in unwind_cfi.parts. Counts damaged
+ * FDEs and those outside of the text in *skipped. Passes the section's CIEs to the caller in *cies, also on
+ * failure; the caller frees them. Returns 0 or ERROR_MEMORY. */
+int fde_list_read(struct fde_list *list, const struct cfi_section *section, unsigned part, struct cfi_cie **cies,
+		  size_t *cie_count, uint64_t *skipped);
+
+/* Sorts, and assigns each address to one FDE: .eh_frame precedes .debug_frame, and of two overlapping FDEs the one
+ * that starts later wins, as in the language runtimes' search of .eh_frame_hdr. Returns 0 or ERROR_MEMORY. */
+int fde_list_settle(struct fde_list *list);
+
+/* row_insert.c: rows for code that the CFI describes wrongly or not at all. */
+
+/* Puts a row for the code from `start` up to `end` (both minus the table's base) between the two parts of the row that covers it, in a table
+ * whose pages are not made yet. Does nothing if no single row covers it. Returns 0 or ERROR_MEMORY. */
+int row_insert(struct unwind_table *table, uint32_t start, uint32_t end, const struct unwind_row *row);
+
+/* switch_rows.c: rows for calls that CFI does not describe: those that change stacks in a Go program, and those of Lisp in SBCL's runtime. */
+
+/* Replaces the rows of these calls in a table whose rows are complete and whose pages are not made yet. Does nothing
+ * for programs without such calls. Returns 0 or ERROR_MEMORY. */
+int switch_rows_add(struct unwind_table *table, struct elf_file *file);
+
+/* builtin_rows.c: a row for the functions of JavaScript that V8's own compiler generates when V8 is built: they are in the program's file, without CFI, and keep
+ * frame pointers as the code does that it generates later. */
+
+/* Adds the row to a table whose rows are complete and whose pages are not made yet. Does nothing for other programs. Without the
+ * symbols of these functions, the large gaps in the call frame information of a file that exports V8 are taken for them. Returns 0 or ERROR_MEMORY. */
+int builtin_rows_add(struct unwind_table *table, struct elf_file *file);
+
+/*
+ * code_rows.c: rows for code without unwind information, such as musl's functions and hand-written assembler, from the code itself.
+ *
+ * From a function's start on, where the return address is at the stack pointer, its instructions are followed along all branches. Each
+ * has an effect on the stack pointer and the frame pointer (arch/stack_effect.h). A function gets rows only if that is consistent:
+ * all ways to an instruction lead to the same state, each return is reached with the stack pointer and the frame pointer of the
+ * beginning, and there is one. So its rows are as exact as unwind information. Other code gets none.
+ */
+
+/* Adds rows to a table whose rows are complete and whose pages are not made yet. Returns 0 or ERROR_MEMORY. */
+int code_rows_add(struct unwind_table *table, struct elf_file *file);
+
+#endif
