@@ -28,11 +28,10 @@ static int browse(const struct invocation *invocation, const struct profile *sec
 	struct browse_options options = {
 		.profiles = { invocation->profile, second },
 		.names = { invocation->profile_path, second ? invocation->arguments[0] : NULL },
-		.selection = request.view,
+		.selection = request.settings.view,
 		.code = &code_of_files,
 		.colour = wants_colour(),
 	};
-	options.selection.resource = request.resource_count ? request.resources[0] : 0;
 	int result = invocation->profile->resource_count ? browse_run(&options, &error)
 							 : lookup_no_resources(invocation->profile, &error);
 	view_request_release(&request);

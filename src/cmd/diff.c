@@ -122,12 +122,12 @@ static int build_and_print(const struct invocation *invocation, struct diff_requ
 	struct error error = { 0 }, uncompared = { 0 };
 	if (view_request_init(&view, invocation, request->profiles[0], &error) < 0)
 		return failure_of(invocation, &error);
-	request->view = view.view;
-	request->resources = view.resources;
-	request->resource_count = view.resource_count;
+	request->view = view.settings.view;
+	request->resources = view.settings.resources;
+	request->resource_count = view.settings.resource_count;
 	request->resources_named = option_given(invocation, OPTION_RESOURCE);
 	request->shares = option_given(invocation, OPTION_SHARES);
-	request->threshold = view.render.threshold;
+	request->threshold = view.settings.threshold;
 	int result = diff_build(request, &results, &uncompared, &error);
 	if (result == 0 && uncompared.code)
 		notice(invocation, "some resources were not compared: %s", uncompared.message);

@@ -28,12 +28,12 @@ static int build(struct report_request *request, const struct view_request *view
 		 struct error *error)
 {
 	/* The summary chooses one resource, and moves it to the front. */
-	uint32_t *resources = calloc(view->resource_count + 1, sizeof(*resources));
+	uint32_t *resources = calloc(view->settings.resource_count + 1, sizeof(*resources));
 	if (!resources)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	size_t count = view->resource_count;
+	size_t count = view->settings.resource_count;
 	for (size_t i = 0; i < count; i++)
-		resources[i] = view->resources[i];
+		resources[i] = view->settings.resources[i];
 	int status = report_prepare(request, error);
 	if (status == 0)
 		status = report_build_resource(request, request->resources[0], results, error);
@@ -53,12 +53,12 @@ static int build_and_print(struct invocation *invocation, struct view_request *v
 	struct report_request request = {
 		.report = report_find("summary"),
 		.profile = invocation->profile,
-		.view = view->view,
-		.resources = view->resources,
-		.resource_count = view->resource_count,
+		.view = view->settings.view,
+		.resources = view->settings.resources,
+		.resource_count = view->settings.resource_count,
 		.resources_named = option_given(invocation, OPTION_RESOURCE),
-		.threshold = view->render.threshold,
-		.limit = view->render.limit,
+		.threshold = view->settings.threshold,
+		.limit = view->settings.limit,
 	};
 	int status = build(&request, view, &results, &error);
 	view->render.file = invocation->profile_path;

@@ -124,7 +124,7 @@ static int export_view(struct invocation *invocation, const struct format *forma
 	struct error error = { 0 };
 	struct format_input input = {
 		.profile = invocation->profile,
-		.view = request->view,
+		.view = request->settings.view,
 		.object = option_value(invocation, OPTION_OBJECT),
 	};
 	input.view.resource = PROFILE_NONE;

@@ -221,7 +221,7 @@ static char *complete_url(const struct push *push, const char *url)
 static int make_body(struct push *push, const struct view_request *request, struct error *error)
 {
 	const char *name = option_value(push->invocation, OPTION_RESOURCE);
-	struct format_input input = { .profile = push->invocation->profile, .view = request->view };
+	struct format_input input = { .profile = push->invocation->profile, .view = request->settings.view };
 	if (name && lookup_resource(input.profile, name, &push->resource, error) < 0)
 		return error->code;
 	input.view.resource = push->resource;

@@ -143,9 +143,9 @@ static int build_and_print(const struct invocation *invocation, const struct rep
 	struct report_request request = {
 		.report = choice->report,
 		.profile = invocation->profile,
-		.view = view->view,
-		.resources = view->resources,
-		.resource_count = view->resource_count,
+		.view = view->settings.view,
+		.resources = view->settings.resources,
+		.resource_count = view->settings.resource_count,
 		.resources_named = option_given(invocation, OPTION_RESOURCE),
 		.root = choice->list ? choice->list->value : NULL,
 		.group = option_value(invocation, OPTION_GROUP),
@@ -153,8 +153,8 @@ static int build_and_print(const struct invocation *invocation, const struct rep
 		.is_divided = choice->list && choice->dividing,
 		.key = choice->dividing ? choice->dividing->value : NULL,
 		.code = &code_of_files,
-		.threshold = view->render.threshold,
-		.limit = view->render.limit,
+		.threshold = view->settings.threshold,
+		.limit = view->settings.limit,
 	};
 	int result = report_prepare(&request, &error);
 	if (result == 0)

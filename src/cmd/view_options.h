@@ -5,7 +5,7 @@
 #ifndef CMD_VIEW_OPTIONS_H
 #define CMD_VIEW_OPTIONS_H
 
-#include "analyze/view.h"
+#include "analyze/settings.h"
 #include "base/error.h"
 #include "cmd/command.h"
 #include "render/render.h"
@@ -76,12 +76,8 @@ word_at *document_option_words(int id);
 
 /* The values of the shared options. */
 struct view_request {
-	struct view_options view; /* its `resource` is set for each of the resources in turn */
+	struct settings settings; /* its view's `resource` is set for each of the resources in turn */
 	struct render_options render;
-	bool *processes;     /* view.processes; owned */
-	bool *label_sets;    /* view.label_sets; owned */
-	uint32_t *resources; /* owned */
-	size_t resource_count;
 };
 
 /* Reads the shared options of the invocation. Without --resource, all resources of the profile are chosen that are no companions

@@ -46,9 +46,9 @@ static int run(struct invocation *invocation)
 	struct report_request request = {
 		.report = report_find("whatif"),
 		.profile = invocation->profile,
-		.view = view.view,
-		.resources = view.resources,
-		.resource_count = view.resource_count,
+		.view = view.settings.view,
+		.resources = view.settings.resources,
+		.resource_count = view.settings.resource_count,
 		.terms = (const char *const *)invocation->arguments,
 		.term_count = invocation->argument_count,
 	};

@@ -69,7 +69,7 @@ static void release(struct browser *browser)
 	browser_release_pages(browser);
 	for (size_t side = 0; side < 2; side++) {
 		view_cache_release(&browser->views[side]);
-		free(browser->processes[side]);
+		settings_release(&browser->settings[side]);
 	}
 	free(browser->searched);
 	profile_free(browser->fed);
@@ -95,9 +95,9 @@ static void choose_second(struct browser *browser)
 {
 	struct error ignored = { 0 };
 	const struct profile *first = browser->profiles[0], *second = browser->profiles[1];
-	struct view_options *selection = &browser->selections[1];
-	*selection = (struct view_options){ .by = browser->selections[0].by, .thread = VIEW_ANY };
-	const char *name = profile_string(first, first->resources[browser->selections[0].resource].name);
+	struct view_options *selection = &browser->settings[1].view;
+	*selection = (struct view_options){ .by = browser->settings[0].view.by, .thread = VIEW_ANY };
+	const char *name = profile_string(first, first->resources[browser->settings[0].view.resource].name);
 	if (second && lookup_resource(second, name, &selection->resource, &ignored) < 0)
 		selection->resource = 0;
 }
@@ -107,7 +107,7 @@ int browse_run(const struct browse_options *options, struct error *error)
 	struct browser browser = { .profiles = { options->profiles[0], options->profiles[1] },
 				   .names = { options->names[0], options->names[1] },
 				   .code = options->code,
-				   .selections = { options->selection },
+				   .settings = { { .view = options->selection } },
 				   .feed = options->feed,
 				   .fed = options->feed ? (struct profile *)options->profiles[0] : NULL };
 	choose_second(&browser);

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/settings.h"
 #include "analyze/short_names.h"
-#include "analyze/view.h"
 #include "analyze/view_cache.h"
 #include "base/error.h"
 #include "profile/profile.h"
@@ -75,8 +75,7 @@ struct browser {
 	unsigned side; /* the profile that is shown */
 	const struct code_source *code;
 	struct terminal terminal;
-	struct view_options selections[2];
-	bool *processes[2]; /* owned: those of the selections, if chosen here */
+	struct settings settings[2]; /* their views may also have arrays that the caller owns */
 	struct view_cache views[2];
 	struct page *page; /* owned; never NULL while the loop runs */
 	struct place history[BROWSER_HISTORY];
@@ -110,7 +109,7 @@ static inline const struct profile *browser_profile(const struct browser *browse
 
 static inline struct view_options *browser_selection(struct browser *browser)
 {
-	return &browser->selections[browser->side];
+	return &browser->settings[browser->side].view;
 }
 
 /* Returns the view of the selection, which is valid until the next page is made; or NULL and sets `error`. */

@@ -28,7 +28,7 @@ static int build(struct browser *browser, struct changes_page *changes, struct e
 		.names = browser->names,
 		.counts = { 1, 1 },
 		.view = { .by = selection->by, .thread = VIEW_ANY },
-		.resources = &browser->selections[0].resource,
+		.resources = &browser->settings[0].view.resource,
 		.resource_count = 1,
 		.resources_named = true,
 		.sections = { { .report = report_find("body") } },

@@ -17,6 +17,7 @@ struct choice_row {
 struct choice_page {
 	struct page page;
 	const struct profile *profile;
+	const struct setting *setting;
 	const struct view *view; /* of all hits of the resource; NULL: the shares are exact */
 	struct choice_row *rows;
 	size_t count;
@@ -41,13 +42,14 @@ static int by_hits(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static struct choice_page *new_page(struct browser *browser, size_t capacity, struct error *error)
+static struct choice_page *new_page(struct browser *browser, const char *setting, size_t capacity, struct error *error)
 {
 	struct choice_page *choice = calloc(1, sizeof(*choice));
 	struct choice_row *rows = calloc(capacity + 2, sizeof(*rows));
 	if (choice && rows) {
 		choice->rows = rows;
 		choice->profile = browser_profile(browser);
+		choice->setting = setting_of_command(setting);
 		return choice;
 	}
 	free(choice);
@@ -89,9 +91,10 @@ static int count_hits(struct choice_page *choice, uint32_t resource, enum share_
 	return 0;
 }
 
-static struct page *make_by_thread(struct browser *browser, size_t entries, enum share_owner of, struct error *error)
+static struct page *make_by_thread(struct browser *browser, const char *setting, size_t entries, enum share_owner of,
+				   struct error *error)
 {
-	struct choice_page *choice = new_page(browser, entries, error);
+	struct choice_page *choice = new_page(browser, setting, entries, error);
 	if (!choice)
 		return NULL;
 	choice->count = entries + 1;
@@ -108,19 +111,19 @@ static struct page *make_by_thread(struct browser *browser, size_t entries, enum
 static struct page *make_threads(struct browser *browser, const char *root, struct error *error)
 {
 	(void)root;
-	return make_by_thread(browser, browser_profile(browser)->thread_count, SHARE_OF_THREAD, error);
+	return make_by_thread(browser, "thread", browser_profile(browser)->thread_count, SHARE_OF_THREAD, error);
 }
 
 static struct page *make_processes(struct browser *browser, const char *root, struct error *error)
 {
 	(void)root;
-	return make_by_thread(browser, browser_profile(browser)->process_count, SHARE_OF_PROCESS, error);
+	return make_by_thread(browser, "process", browser_profile(browser)->process_count, SHARE_OF_PROCESS, error);
 }
 
 static struct page *make_resources(struct browser *browser, const char *root, struct error *error)
 {
 	const struct profile *profile = browser_profile(browser);
-	struct choice_page *choice = new_page(browser, profile->resource_count, error);
+	struct choice_page *choice = new_page(browser, "resource", profile->resource_count, error);
 	(void)root;
 	if (!choice)
 		return NULL;
@@ -140,26 +143,23 @@ static struct page *make_resources(struct browser *browser, const char *root, st
 
 /* --- rows --- */
 
-static const char *resource_text(const struct page *page, size_t index)
+/* Returns the TID or PID; 0: all. */
+static uint32_t id_of(const struct page *page, size_t index)
 {
 	const struct choice_page *choice = (const struct choice_page *)page;
-	return profile_string(choice->profile, choice->profile->resources[choice->rows[index].index].name);
+	uint32_t row = choice->rows[index].index;
+	return row == PROFILE_NONE           ? 0
+	       : page->kind == &page_threads ? choice->profile->threads[row].tid
+					     : choice->profile->processes[row].pid;
 }
 
-static const char *thread_text(const struct page *page, size_t index)
+static const char *text(const struct page *page, size_t index)
 {
 	const struct choice_page *choice = (const struct choice_page *)page;
-	uint32_t thread = choice->rows[index].index;
-	return thread == PROFILE_NONE ? "all threads"
-				      : profile_string(choice->profile, choice->profile->threads[thread].name);
-}
-
-static const char *process_text(const struct page *page, size_t index)
-{
-	const struct choice_page *choice = (const struct choice_page *)page;
-	uint32_t process = choice->rows[index].index;
-	return process == PROFILE_NONE ? "all processes"
-				       : profile_string(choice->profile, choice->profile->processes[process].name);
+	uint32_t row = choice->rows[index].index;
+	return row != PROFILE_NONE           ? choice->setting->row_name(choice->profile, row)
+	       : page->kind == &page_threads ? "all threads"
+					     : "all processes";
 }
 
 static int draw_hits(const struct browser *browser, const struct choice_page *choice, size_t index, int row,
@@ -177,31 +177,14 @@ static int draw_hits(const struct browser *browser, const struct choice_page *ch
 	return draw_right(browser, row, 0, HITS_WIDTH, style, words);
 }
 
-static void draw_id(struct browser *browser, int row, int column, unsigned style, uint32_t id, const char *text)
+static void draw_id(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
 {
 	char words[32] = "";
-	if (id)
-		snprintf(words, sizeof(words), "%u", id);
+	int column = draw_hits(browser, (const struct choice_page *)page, index, row, style);
+	if (id_of(page, index))
+		snprintf(words, sizeof(words), "%u", id_of(page, index));
 	column = draw_right(browser, row, column, ID_WIDTH, style, words);
-	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, style, text);
-}
-
-static void draw_thread(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
-{
-	const struct choice_page *choice = (const struct choice_page *)page;
-	uint32_t thread = choice->rows[index].index;
-	int column = draw_hits(browser, choice, index, row, style);
-	draw_id(browser, row, column, style, thread == PROFILE_NONE ? 0 : choice->profile->threads[thread].tid,
-		thread_text(page, index));
-}
-
-static void draw_process(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
-{
-	const struct choice_page *choice = (const struct choice_page *)page;
-	uint32_t process = choice->rows[index].index;
-	int column = draw_hits(browser, choice, index, row, style);
-	draw_id(browser, row, column, style, process == PROFILE_NONE ? 0 : choice->profile->processes[process].pid,
-		process_text(page, index));
+	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, style, text(page, index));
 }
 
 static void draw_resource(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
@@ -209,8 +192,8 @@ static void draw_resource(const struct page *page, struct browser *browser, size
 	const struct choice_page *choice = (const struct choice_page *)page;
 	const struct profile_resource *resource = &choice->profile->resources[choice->rows[index].index];
 	int column = draw_hits(browser, choice, index, row, style);
-	column = terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, style,
-			       resource_text(page, index));
+	column =
+		terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, style, text(page, index));
 	column = terminal_text(&browser->terminal, row, column, browser->terminal.columns, style, "  ");
 	terminal_text(&browser->terminal, row, column, browser->terminal.columns, style | STYLE_FAINT,
 		      profile_string(choice->profile, resource->title));
@@ -241,62 +224,26 @@ static int return_chosen(struct browser *browser, struct error *error)
 	return 1;
 }
 
-static int press_resource(struct page *page, struct browser *browser, int32_t key, struct error *error)
+static int press(struct page *page, struct browser *browser, int32_t key, struct error *error)
 {
 	const struct choice_page *choice = (const struct choice_page *)page;
 	if (key != TERMINAL_ENTER || choice->count == 0)
 		return 0;
-	browser_selection(browser)->resource = choice->rows[page->cursor].index;
-	return return_chosen(browser, error);
+	char number[16];
+	uint32_t row = choice->rows[page->cursor].index;
+	snprintf(number, sizeof(number), "#%u", row + 1);
+	const char *value = page->kind == &page_resources ? text(page, page->cursor) : number;
+	int status = setting_read(choice->setting, &browser->settings[browser->side], choice->profile, &value,
+				  row != PROFILE_NONE, error);
+	return status < 0 ? status : return_chosen(browser, error);
 }
 
-static int press_thread(struct page *page, struct browser *browser, int32_t key, struct error *error)
+/* Finds the chosen row among those of a newer profile. */
+static int resume(struct page *page, const struct page *old)
 {
 	const struct choice_page *choice = (const struct choice_page *)page;
-	if (key != TERMINAL_ENTER || choice->count == 0)
-		return 0;
-	uint32_t thread = choice->rows[page->cursor].index;
-	browser_selection(browser)->thread = thread == PROFILE_NONE ? VIEW_ANY : thread;
-	return return_chosen(browser, error);
-}
-
-static int press_process(struct page *page, struct browser *browser, int32_t key, struct error *error)
-{
-	const struct choice_page *choice = (const struct choice_page *)page;
-	if (key != TERMINAL_ENTER || choice->count == 0)
-		return 0;
-	uint32_t process = choice->rows[page->cursor].index;
-	bool *chosen = NULL;
-	if (process != PROFILE_NONE) {
-		chosen = calloc(choice->profile->process_count, sizeof(*chosen));
-		if (!chosen)
-			return error_set(error, ERROR_MEMORY, "out of memory");
-		chosen[process] = true;
-	}
-	free(browser->processes[browser->side]);
-	browser->processes[browser->side] = chosen;
-	browser_selection(browser)->processes = chosen;
-	return return_chosen(browser, error);
-}
-
-/* --- the same rows of a newer profile --- */
-
-static int resume_thread(struct page *page, const struct page *old)
-{
-	const struct choice_page *choice = (const struct choice_page *)page, *before = (const struct choice_page *)old;
-	uint32_t chosen = before->rows[old->cursor].index;
-	for (size_t i = 1; old->cursor > 1 && chosen != PROFILE_NONE && i < choice->count; i++)
-		if (choice->profile->threads[choice->rows[i].index].tid == before->profile->threads[chosen].tid)
-			page->cursor = i;
-	return 0;
-}
-
-static int resume_process(struct page *page, const struct page *old)
-{
-	const struct choice_page *choice = (const struct choice_page *)page, *before = (const struct choice_page *)old;
-	uint32_t chosen = before->rows[old->cursor].index;
-	for (size_t i = 1; old->cursor > 1 && chosen != PROFILE_NONE && i < choice->count; i++)
-		if (choice->profile->processes[choice->rows[i].index].pid == before->profile->processes[chosen].pid)
+	for (size_t i = 1; old->cursor > 1 && id_of(old, old->cursor) && i < choice->count; i++)
+		if (id_of(page, i) == id_of(old, old->cursor))
 			page->cursor = i;
 	return 0;
 }
@@ -310,8 +257,8 @@ const struct page_kind page_resources = {
 	.count = count,
 	.head = head_resources,
 	.draw = draw_resource,
-	.text = resource_text,
-	.press = press_resource,
+	.text = text,
+	.press = press,
 	.keys = "Enter chooses",
 };
 
@@ -323,10 +270,10 @@ const struct page_kind page_threads = {
 	.release = release,
 	.count = count,
 	.head = head_ids,
-	.draw = draw_thread,
-	.text = thread_text,
-	.press = press_thread,
-	.resume = resume_thread,
+	.draw = draw_id,
+	.text = text,
+	.press = press,
+	.resume = resume,
 	.keys = "Enter chooses",
 };
 
@@ -338,9 +285,9 @@ const struct page_kind page_processes = {
 	.release = release,
 	.count = count,
 	.head = head_ids,
-	.draw = draw_process,
-	.text = process_text,
-	.press = press_process,
-	.resume = resume_process,
+	.draw = draw_id,
+	.text = text,
+	.press = press,
+	.resume = resume,
 	.keys = "Enter chooses",
 };

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/options_read.h"
-
 /* --- moving --- */
 
 enum { ROWS_ABOVE = 3, ROWS_AROUND = 4 }; /* the status, title, headings; and the last line */
@@ -200,7 +198,7 @@ static int ask_range(struct browser *browser, struct error *error)
 	char *to = strchr(text, '-');
 	if (to)
 		*to++ = '\0';
-	int status = options_read_time(text, to, selection, error);
+	int status = settings_read_time(text, to, selection, error);
 	free(text);
 	if (status == 0)
 		status = browser_renew(browser, error);
@@ -216,7 +214,7 @@ static int next_by(struct browser *browser, struct error *error)
 {
 	struct view_options *selection = browser_selection(browser);
 	selection->by = selection->by >= VIEW_MODULE ? VIEW_FUNCTION : selection->by + 1;
-	browser_say(browser, "frames are shown by %s", view_by_name(selection->by));
+	browser_say(browser, "frames are shown by %s", view_by_word(selection->by));
 	return browser_renew(browser, error);
 }
 

@@ -51,7 +51,7 @@ static bool *carry_processes(struct profile *to, const struct profile *from, con
 static int carry_selection(struct browser *browser, struct profile *to)
 {
 	const struct profile *from = browser->profiles[0];
-	struct view_options *selection = &browser->selections[0];
+	struct view_options *selection = &browser->settings[0].view;
 	int status = 0;
 	int64_t thread = selection->thread;
 	if (thread != VIEW_ANY)
@@ -61,8 +61,8 @@ static int carry_selection(struct browser *browser, struct profile *to)
 	if (thread < 0 || status < 0)
 		return thread < 0 ? (int)thread : status;
 	selection->thread = (uint32_t)thread;
-	free(browser->processes[0]);
-	selection->processes = browser->processes[0] = processes;
+	free(browser->settings[0].processes);
+	selection->processes = browser->settings[0].processes = processes;
 	return 0;
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyze/lookup.h"
-#include "analyze/options_read.h"
 #include "base/buffer.h"
 #include "base/path.h"
 #include "render/render.h"
@@ -121,7 +120,7 @@ static void draw_title(struct browser *browser)
 	snprintf(place, sizeof(place), "  row %zu of %zu", count ? page->cursor + 1 : 0, count);
 	column = terminal_text(terminal, 1, column, terminal->columns, STYLE_FAINT, place);
 	if (browser_selection(browser)->by != VIEW_FUNCTION && page->kind->function) {
-		snprintf(place, sizeof(place), ", by %s", view_by_name(browser_selection(browser)->by));
+		snprintf(place, sizeof(place), ", by %s", view_by_word(browser_selection(browser)->by));
 		terminal_text(terminal, 1, column, terminal->columns, STYLE_FAINT, place);
 	}
 }

@@ -2,42 +2,50 @@
 
 #include <string.h>
 
+#include "analyze/settings.h"
 #include "base/buffer.h"
 #include "base/nearest.h"
 #include "base/quote.h"
 #include "reports/report.h"
 #include "ui/explore/explore.h"
 
-static const struct explore_command *const settings[] = {
-	&explore_threshold, &explore_limit, &explore_by,      &explore_thread, &explore_process, &explore_cgroup,
-	&explore_label,     &explore_time,  &explore_inlines, &explore_kernel, &explore_trim,    &explore_native,
-	&explore_stitch,    &explore_long,  &explore_export,  &explore_info,   &explore_help,    &explore_quit,
-};
+enum { SETTINGS_MAX = 20, OTHERS = 4 };
 
-enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
+static struct explore_command command_of(const struct setting *setting)
+{
+	return (struct explore_command){ .name = setting->command,
+					 .arguments = setting->arguments,
+					 .summary = setting->summary,
+					 .detail = setting->detail,
+					 .setting = setting };
+}
 
 const struct explore_command *const *explore_commands(void)
 {
-	static struct explore_command report_commands[REPORTS_MAX];
-	static const struct explore_command *all[1 + REPORTS_MAX + SETTINGS + 1];
+	static struct explore_command made[REPORTS_MAX + SETTINGS_MAX];
+	static const struct explore_command *all[REPORTS_MAX + SETTINGS_MAX + OTHERS + 1];
+	static const struct explore_command *const others[OTHERS] = { &explore_export, &explore_info, &explore_help,
+								      &explore_quit };
 	size_t count = 0;
 	if (all[0])
 		return all;
-	all[count++] = &explore_resource;
-	for (size_t i = 0; reports[i]; i++) {
-		explore_report_command(reports[i], &report_commands[i]);
-		all[count++] = &report_commands[i];
-	}
-	for (size_t i = 0; i < SETTINGS; i++)
-		all[count++] = settings[i];
+	made[count++] = command_of(&settings_table[0]);
+	for (size_t i = 0; reports[i]; i++)
+		explore_report_command(reports[i], &made[count++]);
+	for (size_t i = 1; settings_table[i].command; i++)
+		made[count++] = command_of(&settings_table[i]);
+	for (size_t i = 0; i < count; i++)
+		all[i] = &made[i];
+	memcpy(all + count, others, sizeof(others));
 	return all;
 }
 
 int explore_command_run(const struct explore_command *command, struct session *session, const char *arguments,
 			FILE *out, struct error *error)
 {
-	return command->report ? explore_report_run(command, session, arguments, out, error)
-			       : command->run(session, arguments, out, error);
+	return command->report    ? explore_report_run(command, session, arguments, out, error)
+	       : command->setting ? explore_setting_run(command, session, arguments, out, error)
+				  : command->run(session, arguments, out, error);
 }
 
 static void command_missing(const char *name, struct error *error)

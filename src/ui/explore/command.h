@@ -16,17 +16,12 @@ enum explore_words {
 	WORDS_NONE,
 	WORDS_FUNCTION, /* one function name, which may contain spaces */
 	WORDS_TERMS,    /* function names separated by ';' */
-	WORDS_RESOURCE,
-	WORDS_BY,
-	WORDS_KERNEL,
-	WORDS_SWITCH,
-	WORDS_THREAD,
-	WORDS_PROCESS,
 	WORDS_FORMAT,
 	WORDS_COMMAND,
 };
 
 struct report;
+struct setting;
 
 struct explore_command {
 	const char *name;
@@ -35,14 +30,15 @@ struct explore_command {
 	const char *summary;   /* one line, no full stop */
 	const char *detail;    /* text that `help NAME` appends: lines that end in '\n'; or NULL */
 	enum explore_words words;
-	const struct report *report; /* the report that it prints (reports/report.h); NULL: `run` is called */
+	const struct report *report;   /* the report that it prints; or NULL */
+	const struct setting *setting; /* the setting that it changes; or NULL. Without both, `run` is called */
 	/* `arguments` has no white space around it. Prints reports to `out`. Returns 0, or a negative error and sets
 	 * `error`, which is not NULL. */
 	int (*run)(struct session *session, const char *arguments, FILE *out, struct error *error);
 };
 
-/* Returns all commands and NULL, in the order in which `help` shows them. The commands of reports come from the
- * table in reports/reports.c. */
+/* Returns all commands and NULL, in the order in which `help` shows them. The commands of reports and settings
+ * come from the tables in reports/reports.c and analyze/settings.c. */
 const struct explore_command *const *explore_commands(void);
 
 /* Runs a command, like `run` above. */
@@ -55,13 +51,14 @@ void explore_report_command(const struct report *report, struct explore_command 
 int explore_report_run(const struct explore_command *command, struct session *session, const char *arguments, FILE *out,
 		       struct error *error);
 
+/* Changes or prints the setting. */
+int explore_setting_run(const struct explore_command *command, struct session *session, const char *arguments,
+			FILE *out, struct error *error);
+
 /* Returns the command with that name, alias or unique prefix of a name, or NULL and sets `error`. */
 const struct explore_command *explore_command_find(const char *name, struct error *error);
 
-/* The rows that are not reports, by file: command_settings.c, command_others.c. */
-extern const struct explore_command explore_resource, explore_threshold, explore_limit, explore_by, explore_thread,
-	explore_process, explore_cgroup, explore_label, explore_time, explore_inlines, explore_kernel, explore_trim,
-	explore_native, explore_stitch, explore_long;
+/* The other rows: command_others.c. */
 extern const struct explore_command explore_export, explore_info, explore_help, explore_quit;
 
 #endif

@@ -44,8 +44,8 @@ static bool is_own_file(const struct session *session, const char *path)
 
 static int export_to(struct session *session, const struct format *format, FILE *out, struct error *error)
 {
-	struct view_options options = session->selection;
-	uint32_t resource = session->resource_count == 1 ? session->resources[0] : PROFILE_NONE;
+	struct view_options options = session->settings.view;
+	uint32_t resource = session->settings.resource_count == 1 ? session->settings.resources[0] : PROFILE_NONE;
 	options.resource = format->has_several ? PROFILE_NONE : resource;
 	struct profile narrow;
 	int status = narrow_init(&narrow, session->profile, &options, error);
@@ -90,7 +90,7 @@ static int export_words(struct session *session, const struct words *words, FILE
 	const struct format *format = find_format(words->items[0], error);
 	if (!format)
 		return error->code;
-	if (session->resource_count != 1 && !format->has_several)
+	if (session->settings.resource_count != 1 && !format->has_several)
 		return error_set(error, ERROR_USAGE, "export writes one resource; choose it with 'resource NAME'");
 	if (strcmp(words->items[1], "-") == 0)
 		return export_to(session, format, out, error);

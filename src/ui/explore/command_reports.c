@@ -55,7 +55,7 @@ static int roots_of_session(void *context, const struct view *view, const char *
 /* Refuses a selection that the report does not accept. */
 static int check_selection(const struct session *session, const struct explore_command *command, struct error *error)
 {
-	const struct view_options *selection = &session->selection;
+	const struct view_options *selection = &session->settings.view;
 	const struct {
 		bool is_set;
 		unsigned options;
@@ -80,12 +80,12 @@ static int copy_resources(struct report_request *request, const struct session *
 {
 	const struct profile *profile = session->profile;
 	bool all = request->report->choose && !session->resources_named;
-	request->resource_count = all ? profile->resource_count : session->resource_count;
+	request->resource_count = all ? profile->resource_count : session->settings.resource_count;
 	request->resources = calloc(request->resource_count + 1, sizeof(*request->resources));
 	if (!request->resources)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	for (size_t i = 0; i < request->resource_count; i++)
-		request->resources[i] = all ? (uint32_t)i : session->resources[i];
+		request->resources[i] = all ? (uint32_t)i : session->settings.resources[i];
 	return 0;
 }
 
@@ -194,10 +194,10 @@ int explore_report_run(const struct explore_command *command, struct session *se
 	struct report_request request = {
 		.report = command->report,
 		.profile = session->profile,
-		.view = session->selection,
+		.view = session->settings.view,
 		.resources_named = session->resources_named,
-		.threshold = session->render.threshold,
-		.limit = session->render.limit,
+		.threshold = session->settings.threshold,
+		.limit = session->settings.limit,
 		.code = session->options->code,
 	};
 	int status = check_selection(session, command, error);

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/options_read.h"
-#include "base/words.h"
+#include "analyze/settings.h"
 #include "formats/format.h"
 #include "ui/explore/command.h"
 #include "ui/explore/words.h"
@@ -43,10 +42,10 @@ static bool has_part(const char *name, const char *beginning)
 
 static void add_functions(struct completion *completion, struct session *session, const char *beginning)
 {
-	if (!session->resource_count)
+	if (!session->settings.resource_count)
 		return;
 	struct error error = { 0 };
-	const struct view *view = session_view(session, session->resources[0], &error);
+	const struct view *view = session_view(session, session->settings.resources[0], &error);
 	if (!view)
 		return;
 	for (size_t i = 0; i < view->label_count; i++) {
@@ -62,26 +61,15 @@ static void add_functions(struct completion *completion, struct session *session
 	}
 }
 
-static void add_words(struct completion *completion, const char *const *words, const char *beginning)
+static void add_values(struct completion *completion, const struct profile *profile, const struct setting *setting,
+		       const char *beginning)
 {
-	for (size_t i = 0; words[i]; i++)
-		add_if_begins(completion, words[i], beginning);
-}
-
-static void add_profile_names(struct completion *completion, const struct profile *profile, enum explore_words words,
-			      const char *beginning)
-{
-	add_if_begins(completion, "all", beginning);
-	if (words == WORDS_RESOURCE) {
-		for (size_t i = 0; i < profile->resource_count; i++)
-			add_if_begins(completion, profile_string(profile, profile->resources[i].name), beginning);
-	} else if (words == WORDS_THREAD) {
-		for (size_t i = 0; i < profile->thread_count; i++)
-			add_if_begins(completion, profile_string(profile, profile->threads[i].name), beginning);
-	} else {
-		for (size_t i = 0; i < profile->process_count; i++)
-			add_if_begins(completion, profile_string(profile, profile->processes[i].name), beginning);
-	}
+	for (size_t i = 0; setting->words && setting->words(i); i++)
+		add_if_begins(completion, setting->words(i), beginning);
+	if (setting->row_name)
+		add_if_begins(completion, "all", beginning);
+	for (size_t i = 0; setting->row_name && setting->row_name(profile, i); i++)
+		add_if_begins(completion, setting->row_name(profile, i), beginning);
 }
 
 static void add_formats(struct completion *completion, const char *beginning)
@@ -95,26 +83,10 @@ static void add_formats(struct completion *completion, const char *beginning)
 static void add_kind(struct completion *completion, struct session *session, enum explore_words words,
 		     const char *beginning)
 {
-	static const char *const switches[] = { "on", "off", NULL };
-	word_at *word;
 	switch (words) {
 	case WORDS_FUNCTION:
 	case WORDS_TERMS:
 		add_functions(completion, session, beginning);
-		break;
-	case WORDS_RESOURCE:
-	case WORDS_THREAD:
-	case WORDS_PROCESS:
-		add_profile_names(completion, session->profile, words, beginning);
-		break;
-	case WORDS_BY:
-	case WORDS_KERNEL:
-		word = words == WORDS_BY ? view_by_word : view_kernel_word;
-		for (size_t i = 0; word(i); i++)
-			add_if_begins(completion, word(i), beginning);
-		break;
-	case WORDS_SWITCH:
-		add_words(completion, switches, beginning);
 		break;
 	case WORDS_FORMAT:
 		add_formats(completion, beginning);
@@ -185,10 +157,15 @@ static void complete_line(struct completion *completion, struct session *session
 	completion->start = arguments_at + last_word;
 	/* Only resources and terms take more than one word that can be completed; the second argument of `export` is a
 	 * file name. */
-	if (last_word && command->words != WORDS_RESOURCE && command->words != WORDS_TERMS)
+	const struct setting *setting = command->setting;
+	bool is_list = setting && setting->row_name && setting->flags & SETTING_SPLITS;
+	if (last_word && !is_list && command->words != WORDS_TERMS)
 		return;
-	completion->space = command->words == WORDS_RESOURCE || command->words == WORDS_FORMAT;
-	add_kind(completion, session, command->words, line + completion->start);
+	completion->space = is_list || command->words == WORDS_FORMAT;
+	if (setting)
+		add_values(completion, session->profile, setting, line + completion->start);
+	else
+		add_kind(completion, session, command->words, line + completion->start);
 }
 
 void completion_init(struct completion *completion, struct session *session, const char *line, size_t length)

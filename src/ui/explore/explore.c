@@ -66,12 +66,14 @@ static int run_line(struct session *session, char *line, bool *gone, struct erro
 	if (!command)
 		return error->code;
 	struct output output;
-	int columns = parts.shell || session->is_long ? 0 : session->options->columns;
+	int columns = parts.shell || session->settings.is_long ? 0 : session->options->columns;
 	int status = explore_output_open(&output, session->options->out, parts.shell, columns, error);
 	if (status)
 		return status;
 	session->render.colour = session->options->colour && !output.is_pipe;
 	session->render.columns = columns;
+	session->render.threshold = session->settings.threshold;
+	session->render.limit = session->settings.limit;
 	status = explore_command_run(command, session, parts.arguments, output.stream, error);
 	struct error closing = { 0 };
 	if (explore_output_close(&output, gone, &closing) && status == 0) {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyze/lookup.h"
-#include "analyze/options_read.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "ui/explore/words.h"
@@ -15,15 +14,13 @@ int session_init(struct session *session, struct profile *profile, const struct 
 	*session = (struct session){
 		.profile = profile,
 		.options = options,
-		.selection = { .by = VIEW_FUNCTION, .thread = VIEW_ANY },
 		.render = { .format = RENDER_TEXT,
-			    .threshold = OPTIONS_THRESHOLD_DEFAULT,
-			    .limit = OPTIONS_LIMIT_DEFAULT,
 			    .colour = options->colour,
 			    .file = options->file,
 			    .hint = "'threshold 0' and 'limit 0' show all" },
 	};
-	return session_choose(session, &(uint32_t){ 0 }, profile->resource_count ? 1 : 0, error);
+	settings_init(&session->settings);
+	return settings_choose(&session->settings, &(uint32_t){ 0 }, profile->resource_count ? 1 : 0, error);
 }
 
 static void forget_candidates(struct session *session)
@@ -39,23 +36,8 @@ void session_release(struct session *session)
 {
 	view_cache_release(&session->views);
 	forget_candidates(session);
-	free(session->resources);
-	free(session->processes);
-	free(session->label_sets);
-	free(session->label_words);
+	settings_release(&session->settings);
 	*session = (struct session){ 0 };
-}
-
-int session_choose(struct session *session, const uint32_t *resources, size_t count, struct error *error)
-{
-	uint32_t *copy = malloc((count ? count : 1) * sizeof(*copy));
-	if (!copy)
-		return error_set(error, ERROR_MEMORY, "out of memory");
-	memcpy(copy, resources, count * sizeof(*copy));
-	free(session->resources);
-	session->resources = copy;
-	session->resource_count = count;
-	return 0;
 }
 
 const struct view *session_view_of(struct session *session, const struct view_options *options, struct error *error)
@@ -65,7 +47,7 @@ const struct view *session_view_of(struct session *session, const struct view_op
 
 const struct view *session_view(struct session *session, uint32_t resource, struct error *error)
 {
-	struct view_options options = session->selection;
+	struct view_options options = session->settings.view;
 	options.resource = resource;
 	return session_view_of(session, &options, error);
 }

@@ -1,5 +1,5 @@
 /*
- * The state of one run of the loop: the selection, a cache of views, and the list of candidates that `#2` refers to.
+ * The state of one run of the loop: the settings, a cache of views, and the list of candidates that `#2` refers to.
  * Commands (ui/explore/command.h) read and change it.
  */
 #ifndef UI_EXPLORE_SESSION_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/settings.h"
 #include "analyze/view_cache.h"
 #include "base/error.h"
 #include "profile/profile.h"
@@ -27,15 +28,10 @@ struct session {
 	struct profile *profile;               /* not owned */
 	const struct explore_options *options; /* not owned */
 
-	uint32_t *resources; /* [resource_count]: the chosen ones, in the profile's order; owned */
-	size_t resource_count;
-	bool resources_named;          /* the user named them */
-	struct view_options selection; /* its `resource` is set for each view */
-	bool *processes;               /* selection.processes; owned */
-	bool *label_sets;              /* selection.label_sets; owned */
-	char *label_words;             /* the user's text for label_sets; owned; NULL: all */
+	struct settings
+		settings;     /* its resources are in the profile's order; the view's resource is set for each view */
+	bool resources_named; /* the user named them */
 	struct render_options render;
-	bool is_long; /* names in full, rows of any length */
 
 	struct view_cache views;
 
@@ -53,9 +49,6 @@ struct session {
 int session_init(struct session *session, struct profile *profile, const struct explore_options *options,
 		 struct error *error);
 void session_release(struct session *session);
-
-/* Chooses the resources that `resources` [count] lists. Returns 0 or ERROR_MEMORY. */
-int session_choose(struct session *session, const uint32_t *resources, size_t count, struct error *error);
 
 /* Returns the view with these options, and makes it if it is not in the cache; or NULL and sets `error`. The session
  * owns the view, which is valid until VIEW_CACHE_VIEWS further calls. */

@@ -147,6 +147,17 @@ int words_split_terms(struct words *words, const char *text, struct error *error
 	return split(words, text, term_length, error);
 }
 
+int words_unquote(struct words *words, const char *text, struct error *error)
+{
+	size_t length;
+	*words = (struct words){ 0 };
+	text = quote_strip(text, strlen(text), &length);
+	if (add_word(words, text, length) == 0)
+		return 0;
+	words_release(words);
+	return error_set(error, ERROR_MEMORY, "out of memory");
+}
+
 size_t words_last_name(const char *terms)
 {
 	size_t start = strspn(terms, white);

@@ -23,7 +23,7 @@ struct line_parts {
 struct line_parts line_split(char *line);
 
 /* A list of words. White space separates words; quotes ('...' or "...") keep a word together. Life cycle:
- * words_split or words_split_terms, words_release. */
+ * words_split, words_split_terms or words_unquote, words_release. */
 struct words {
 	char **items; /* [count], then NULL; owned */
 	size_t count;
@@ -36,6 +36,9 @@ int words_split(struct words *words, const char *text, struct error *error);
 /* The same for the terms of a what-if: an unquoted term ends behind its "=FACTOR", so that "main;ns::f(int, char)=0
  * g=1" is two terms. */
 int words_split_terms(struct words *words, const char *text, struct error *error);
+
+/* Takes the whole text as one word, without the quotes around it. Returns 0 or ERROR_MEMORY. */
+int words_unquote(struct words *words, const char *text, struct error *error);
 
 /* Returns the offset of the last function name in unfinished what-if terms. */
 size_t words_last_name(const char *terms);

@@ -85,8 +85,8 @@ static int print_results(FILE *out, const struct page_request *request, const st
 			 const struct results *results, struct error *error)
 {
 	const struct render_options options = { .format = RENDER_JSON,
-						.threshold = request->threshold,
-						.limit = request->limit };
+						.threshold = request->settings.threshold,
+						.limit = request->settings.limit };
 	struct render_document document;
 	int status = 0;
 	render_begin(&document, out, &options, envelope);
@@ -104,11 +104,11 @@ static int answer_report(struct engine *engine, const struct page_request *asked
 		return error_set(error, ERROR_USAGE, "no report %s", QUOTE(asked->report ? asked->report : ""));
 	struct source context = { engine, profile };
 	const struct report_source source = { .view = cached_view, .roots = cached_roots, .context = &context };
-	uint32_t resource = asked->view.resource;
+	uint32_t resource = asked->settings.view.resource;
 	struct report_request request = {
 		.report = report,
 		.profile = profile,
-		.view = asked->view,
+		.view = asked->settings.view,
 		.resources = &resource,
 		.resource_count = 1,
 		.resources_named = true,
@@ -117,8 +117,8 @@ static int answer_report(struct engine *engine, const struct page_request *asked
 		.term_count = asked->term_count,
 		.group = asked->group,
 		.key = asked->key,
-		.threshold = asked->threshold,
-		.limit = asked->limit,
+		.threshold = asked->settings.threshold,
+		.limit = asked->settings.limit,
 		.source = &source,
 	};
 	struct results results = { 0 };
@@ -149,8 +149,8 @@ static int answer_diff(const struct engine *engine, const struct page_request *a
 		.profiles = profiles,
 		.names = names,
 		.counts = { 1, 1 },
-		.view = asked->view,
-		.resources = &asked->view.resource,
+		.view = asked->settings.view,
+		.resources = &asked->settings.view.resource,
 		.resource_count = 1,
 		.resources_named = true,
 		.sections = { { .report = report, .root = asked->root } },
@@ -245,7 +245,7 @@ static int make_changes(struct picture *picture, struct engine *engine, const ch
 	int status = page_request_read(&of_b, engine->profiles, PAGE_SIDE_B, text, error);
 	if (status < 0)
 		return status;
-	picture->second = view_cache_hold(picture->views, engine->profiles[PAGE_SIDE_B], &of_b.view, error);
+	picture->second = view_cache_hold(picture->views, engine->profiles[PAGE_SIDE_B], &of_b.settings.view, error);
 	page_request_release(&of_b);
 	return make_pair(picture, request->is_b, error);
 }
@@ -253,7 +253,7 @@ static int make_changes(struct picture *picture, struct engine *engine, const ch
 /* Shows the stacks of one resource, with their hits of another. */
 static int make_coloured(struct picture *picture, const struct page_request *request, struct error *error)
 {
-	struct view_options options = request->view;
+	struct view_options options = request->settings.view;
 	int status = lookup_resource(picture->own->profile, request->other, &options.resource, error);
 	if (status < 0)
 		return status;
@@ -272,7 +272,7 @@ static int make_picture(struct picture *picture, struct engine *engine, const ch
 	if (status < 0)
 		return status;
 	picture->own = view_cache_hold(picture->views, engine->profiles[has_changes ? PAGE_SIDE_A : (int)request->is_b],
-				       has_changes ? &of_a.view : &request->view, error);
+				       has_changes ? &of_a.settings.view : &request->settings.view, error);
 	page_request_release(&of_a);
 	if (!picture->own)
 		return error->code;
@@ -474,7 +474,7 @@ struct timeline *engine_timeline(const struct engine *engine, const char *text, 
 	if (page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error) < 0)
 		return NULL;
 	*side = engine->profiles[request.is_b];
-	struct timeline *timeline = analyze_timeline(*side, &request.view, periods, error);
+	struct timeline *timeline = analyze_timeline(*side, &request.settings.view, periods, error);
 	page_request_release(&request);
 	return timeline;
 }
@@ -489,7 +489,7 @@ int engine_has_times(const struct engine *engine, const char *text, struct error
 	bool has_times = false;
 	for (size_t i = 0; i < profile->hit_count && !has_times; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
-		has_times = hit->resource == request.view.resource && hit->thread != PROFILE_NONE &&
+		has_times = hit->resource == request.settings.view.resource && hit->thread != PROFILE_NONE &&
 			    hit->time_ns >= profile->start_ns;
 	}
 	page_request_release(&request);

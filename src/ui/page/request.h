@@ -17,7 +17,7 @@
 #ifndef UI_PAGE_REQUEST_H
 #define UI_PAGE_REQUEST_H
 
-#include "analyze/view.h"
+#include "analyze/settings.h"
 #include "base/error.h"
 #include "profile/profile.h"
 
@@ -30,11 +30,7 @@ struct page_request {
 	const char *terms[PAGE_TERMS_MAX];
 	size_t term_count;
 	bool is_b, has;
-	struct view_options view; /* its arrays are the two below */
-	bool *processes;          /* owned; NULL: all */
-	bool *label_sets;         /* owned; NULL: all */
-	double threshold;
-	size_t limit;
+	struct settings settings;
 };
 
 enum page_side { PAGE_SIDE_ASKED = -1, PAGE_SIDE_A, PAGE_SIDE_B };

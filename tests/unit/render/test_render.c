@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/options_read.h"
 #include "profile_file/reader.h"
 #include "render/render.h"
 #include "reports/report.h"
@@ -46,8 +45,8 @@ static char *golden_text(const char *name)
 
 /* As the command does if no option is given. */
 static const struct render_options defaults = {
-	.threshold = OPTIONS_THRESHOLD_DEFAULT,
-	.limit = OPTIONS_LIMIT_DEFAULT,
+	.threshold = 0.005,
+	.limit = 40,
 	.hint = "--threshold 0 --limit 0 shows all",
 };
 

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "analyze/lookup.h"
-#include "analyze/options_read.h"
 #include "base/quote.h"
 #include "ui/explore/words.h"
 
@@ -102,57 +101,6 @@ static void test_quote(void **state)
 	char *dots = strstr(shown, "...");
 	assert_non_null(dots);
 	assert_int_equal((unsigned char)dots[-1], 0xa9);
-}
-
-static void test_numbers(void **state)
-{
-	(void)state;
-	struct error error;
-	double threshold = -1;
-	assert_int_equal(options_read_threshold("0.25", &threshold, &error), 0);
-	assert_true(threshold == 0.25);
-	assert_int_equal(options_read_threshold("25%", &threshold, &error), 0);
-	assert_true(threshold == 0.25);
-	assert_int_equal(options_read_threshold("0", &threshold, &error), 0);
-	static const char *const bad[] = { "", "-1", "nan", "inf", "0x1", "1.5", "101%", "1%%", "abc", "0.1x", "." };
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_int_equal(options_read_threshold(bad[i], &threshold, &error), ERROR_USAGE);
-	assert_true(threshold == 0);
-
-	size_t limit = 7;
-	assert_int_equal(options_read_limit("0", &limit, &error), 0);
-	assert_int_equal(limit, 0);
-	assert_int_equal(options_read_limit("12", &limit, &error), 0);
-	assert_int_equal(options_read_limit("-1", &limit, &error), ERROR_USAGE);
-	assert_int_equal(options_read_limit("1.5", &limit, &error), ERROR_USAGE);
-	assert_int_equal(options_read_limit("99999999999999999999", &limit, &error), ERROR_USAGE);
-	assert_int_equal(limit, 12);
-
-	enum view_by by = VIEW_FUNCTION;
-	assert_int_equal(options_read_by("line", &by, &error), 0);
-	assert_int_equal(by, VIEW_LINE);
-	assert_int_equal(options_read_by("call", &by, &error), 0);
-	assert_int_equal(by, VIEW_CALLSITE);
-	assert_int_equal(options_read_by("", &by, &error), ERROR_USAGE);
-	assert_int_equal(options_read_by("lines", &by, &error), ERROR_USAGE);
-	assert_non_null(strstr(error.message, "callsite"));
-}
-
-static void test_time(void **state)
-{
-	(void)state;
-	struct error error;
-	struct view_options options = { 0 };
-	assert_int_equal(options_read_time("0.5", "200000us", &options, &error), ERROR_USAGE);
-	assert_int_equal(options_read_time("0.5", "1.25s", &options, &error), 0);
-	assert_int_equal(options.from_ns, 500000000);
-	assert_int_equal(options.to_ns, 1250000000);
-	assert_int_equal(options_read_time("1ms", NULL, &options, &error), 0);
-	assert_int_equal(options.from_ns, 1000000);
-	assert_int_equal(options.to_ns, 0);
-	assert_int_equal(options_read_time("1h", NULL, &options, &error), ERROR_USAGE);
-	assert_int_equal(options_read_time("1e300", NULL, &options, &error), ERROR_USAGE);
-	assert_int_equal(options_read_time("0", "0", &options, &error), ERROR_USAGE);
 }
 
 static struct profile *profile_of_threads(void)
@@ -292,9 +240,9 @@ static void test_resources(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_line),    cmocka_unit_test(test_words),     cmocka_unit_test(test_last_name),
-		cmocka_unit_test(test_quote),   cmocka_unit_test(test_numbers),   cmocka_unit_test(test_time),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_processes), cmocka_unit_test(test_resources),
+		cmocka_unit_test(test_line),      cmocka_unit_test(test_words),   cmocka_unit_test(test_last_name),
+		cmocka_unit_test(test_quote),     cmocka_unit_test(test_threads), cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_resources),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
