@@ -12,7 +12,7 @@
 #include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
-#include "render/diff_gate.h"
+#include "reports/diff_gate.h"
 
 enum { OPTION_FAIL_ABOVE = OPTION_OWN, OPTION_PATH, OPTION_SHARES, OPTION_MARKDOWN };
 

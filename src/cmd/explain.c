@@ -6,7 +6,7 @@
 #include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
-#include "render/digest.h"
+#include "reports/digest.h"
 #include "reports/report.h"
 
 enum { OPTION_BUDGET = OPTION_OWN };

@@ -79,37 +79,23 @@ static void print_sections_left_out(const struct render_document *document, cons
 
 int render_result(struct render_document *document, const struct result *result, struct error *error)
 {
-	static result_printer *const printers[RESULT_TYPES] = {
-		[RESULT_NAMES] = print_paths_result,
-		[RESULT_PATHS] = print_paths_result,
-		[RESULT_TREE] = print_tree_result,
-		[RESULT_LINES] = print_lines_result,
-		[RESULT_LINE_COUNTS] = print_line_counts_result,
-		[RESULT_INSTRUCTIONS] = print_instructions_result,
-		[RESULT_PAGES] = print_pages_result,
-		[RESULT_LABELS] = print_labels_result,
-		[RESULT_SUMMARY] = print_summary_result,
-		[RESULT_SHARES] = print_shares_result,
-		[RESULT_HOT_LINES] = print_hot_lines_result,
-		[RESULT_CALL_GRAPH] = print_call_graph_result,
-		[RESULT_WHAT_IF] = print_what_if_result,
-		[RESULT_DIFF] = print_diff_result,
-	};
 	enum render_format format = document->options.format;
+	result_printer *print = format == RENDER_TEXT ? result->type->text : result->type->table;
+	if (!print)
+		return error_set(error, ERROR_USAGE, "the summary is text: the other reports are also JSON and CSV");
 	if (format == RENDER_JSON)
 		fputs(document->count > 0 ? ",\n" : "\n", document->out);
 	else if (format == RENDER_TEXT && document->count > 0)
 		fputc('\n', document->out);
 	int failure = 0;
 	document->options.failure = &failure;
-	int status = printers[result->type](document, result, error);
+	print(document, result);
 	document->options.failure = NULL;
-	if (status == 0 && failure < 0)
-		status = error_set(error, failure, "out of memory");
 	document->count++;
-	if (status == 0)
-		print_sections_left_out(document, result);
-	return status;
+	if (failure < 0)
+		return error_set(error, failure, "%s", error_text(failure));
+	print_sections_left_out(document, result);
+	return 0;
 }
 
 void render_end(struct render_document *document)

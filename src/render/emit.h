@@ -1,5 +1,5 @@
 /*
- * Functions that the renderers of this folder share.
+ * Functions that the printers of results share (reports/), and those of other tables.
  *
  * JSON and CSV are both written through a `struct sheet`: a renderer opens it, adds rows of named fields and closes
  * it, without regard to the format. In CSV, the fields of a row must follow the order of the header that was passed
@@ -15,6 +15,7 @@ struct sheet {
 	FILE *out;
 	const struct profile *profile;
 	const struct label_group *section; /* the result's section; NULL: it is not a section */
+	const char *resource; /* the first field of each row in CSV, if its header begins with it; or NULL */
 	bool json;
 	bool safe; /* `out` is a terminal */
 	size_t rows;
@@ -34,6 +35,8 @@ void sheet_text(struct sheet *sheet, const char *name, const char *text);
 void sheet_count(struct sheet *sheet, const char *name, uint64_t count);
 /* A number that is not finite is null in JSON, and an empty field in CSV. */
 void sheet_number(struct sheet *sheet, const char *name, double number);
+/* The fields "fraction", "error" and "hits" of a row (row_error). */
+void sheet_share(struct sheet *sheet, const struct result *result, size_t row, uint64_t hits);
 /* A field of JSON only. */
 void sheet_json_number(struct sheet *sheet, const char *name, double number);
 /* Prints a finite number with all digits, so that whole numbers print as such. */
@@ -125,11 +128,5 @@ void source_files_print(struct render_document *document, const struct result *r
 
 /* Lets render_result return ERROR_MEMORY: a part of the output is missing. */
 void render_failed(const struct render_options *options);
-
-/* The printers, one for each type of result. Return 0 or a negative error. */
-typedef int result_printer(struct render_document *document, const struct result *result, struct error *error);
-result_printer print_paths_result, print_tree_result, print_lines_result, print_line_counts_result, print_pages_result,
-	print_summary_result, print_labels_result, print_shares_result, print_hot_lines_result, print_call_graph_result,
-	print_instructions_result, print_what_if_result, print_diff_result;
 
 #endif

@@ -19,7 +19,7 @@
 
 #include "base/json_string.h"
 #include "profile/profile.h"
-#include "reports/result.h"
+#include "render/result.h"
 
 /* The names are in render_format_word's order. Those from RENDER_CSV on are for tables alone. */
 enum render_format { RENDER_TEXT, RENDER_JSON, RENDER_CSV };

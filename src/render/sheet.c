@@ -119,7 +119,7 @@ static void json_members(struct sheet *sheet, const struct result *result)
 		labels_inside(sheet, &result->section);
 		fprintf(out, ", \"labels_left_out\": %zu", result->sections_left_out);
 	}
-	if (result->type == RESULT_DIFF) {
+	if (result->changes) {
 		json_sides(out, result->changes);
 		return;
 	}
@@ -130,9 +130,14 @@ static void json_members(struct sheet *sheet, const struct result *result)
 void sheet_begin(struct sheet *sheet, const struct render_document *document, const struct result *result,
 		 const char *csv_header)
 {
+	static const char first[] = "resource,";
 	*sheet = (struct sheet){ .out = document->out,
 				 .profile = result->view->profile,
 				 .section = result->is_section ? &result->section : NULL,
+				 .resource =
+					 strncmp(csv_header, first, strlen(first)) == 0
+						 ? profile_string(result->view->profile, result->view->resource->name)
+						 : NULL,
 				 .json = document->options.format == RENDER_JSON,
 				 .safe = is_terminal(document->out) };
 	if (sheet->json)
@@ -163,6 +168,8 @@ void sheet_row(struct sheet *sheet)
 	sheet->fields = 0;
 	if (sheet->section && !sheet->json)
 		sheet_labels(sheet, "labels", sheet->section);
+	if (sheet->resource && !sheet->json)
+		sheet_text(sheet, "resource", sheet->resource);
 }
 
 static void field(struct sheet *sheet, const char *name)
@@ -206,6 +213,13 @@ void sheet_number(struct sheet *sheet, const char *name, double number)
 	field(sheet, name);
 	if (sheet->json || isfinite(number))
 		json_number(sheet->out, number);
+}
+
+void sheet_share(struct sheet *sheet, const struct result *result, size_t row, uint64_t hits)
+{
+	sheet_number(sheet, "fraction", fraction_of(hits, result->view->total));
+	sheet_number(sheet, "error", row_error(result, row, hits));
+	sheet_count(sheet, "hits", hits);
 }
 
 void sheet_json_number(struct sheet *sheet, const char *name, double number)

@@ -1,4 +1,8 @@
 /* Prints source lines beside their figures, file by file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
 #include "render/emit.h"
 
 static size_t file_end(const struct line_list *lines, size_t first)
@@ -44,4 +48,34 @@ void source_files_print(struct render_document *document, const struct result *r
 		source_text_release(&source);
 	}
 	file_users_release(&access);
+}
+
+const char *line_text(struct opened_sources *opened, const struct profile *profile, const char *path, uint32_t number)
+{
+	size_t i = 0;
+	while (i < opened->count && strcmp(opened->files[i].path, path) != 0)
+		i++;
+	if (i == opened->count) {
+		if (ARRAY_RESERVE(opened->files, opened->capacity, opened->count + 1) < 0) {
+			opened->failed = true;
+			return "";
+		}
+		struct opened_source *file = &opened->files[opened->count++];
+		*file = (struct opened_source){ .path = path };
+		int status = path[0] ? source_text_open(&file->text, &opened->access, profile, path) : 0;
+		opened->failed |= status == ERROR_MEMORY;
+		if (status < 0)
+			file->text = (struct source_text){ 0 };
+	}
+	const struct source_text *text = &opened->files[i].text;
+	const char *line = number > 0 && number <= text->count ? text->lines[number - 1] : "";
+	return line + strspn(line, " \t");
+}
+
+void opened_sources_release(struct opened_sources *opened)
+{
+	for (size_t i = 0; i < opened->count; i++)
+		source_text_release(&opened->files[i].text);
+	free(opened->files);
+	file_users_release(&opened->access);
 }

@@ -13,5 +13,5 @@ const struct report report_body = {
 	.letter = 'b',
 	.help = "Each function without what it calls",
 	.summary = "each function without what it calls",
-	.parts = { { "Body Profile", RESULT_NAMES, build_body } },
+	.parts = { { "Body Profile", &result_names, build_body } },
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
 #include "analyze/path_errors.h"
 #include "base/name_list.h"
 #include "base/quote.h"

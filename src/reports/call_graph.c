@@ -1,5 +1,10 @@
+/* Prints each function between its callers and its callees. */
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "gprof/print.h"
+#include "gprof/truth.h"
+#include "render/emit.h"
 #include "reports/report.h"
 
 /* A call graph is of time, unless the user names another resource. */
@@ -26,11 +31,86 @@ static int build(const struct report_request *request, const struct label_set *r
 		free(truth);
 		return status;
 	}
-	result->truth = truth;
+	result->data = truth;
 	if (!truth->calls)
 		result->note = TRUTH_NO_CALLS;
 	return 0;
 }
+
+/* A row of a function (`parent` NULL), or of the calls of it by one caller. */
+struct row {
+	const char *parent, *name;
+	uint64_t calls;
+	double self, below;
+};
+
+static double error_of(const struct truth *truth, double hits)
+{
+	return analyze_error((uint64_t)hits, (uint64_t)truth->total, truth->independent);
+}
+
+static void print_row(struct sheet *sheet, const struct result *result, const struct row *row)
+{
+	const struct truth *truth = result->data;
+	const double total = truth->total;
+	sheet_row(sheet);
+	sheet_text(sheet, "entry", row->parent ? "call" : "function");
+	sheet_path_begin(sheet, "path");
+	if (row->parent)
+		sheet_path_name(sheet, 0, row->parent);
+	sheet_path_name(sheet, row->parent ? 1 : 0, row->name);
+	sheet_path_end(sheet);
+	sheet_count(sheet, "calls", row->calls);
+	sheet_number(sheet, "self_fraction", total > 0 ? row->self / total : 0);
+	sheet_json_number(sheet, "self_error", error_of(truth, row->self));
+	sheet_number(sheet, "below_fraction", total > 0 ? row->below / total : 0);
+	sheet_json_number(sheet, "below_error", error_of(truth, row->below));
+	sheet_amount(sheet, "self_hits", row->self);
+	sheet_amount(sheet, "below_hits", row->below);
+	sheet_row_end(sheet);
+}
+
+static void print_table(struct render_document *document, const struct result *result)
+{
+	const struct truth *truth = result->data;
+	struct sheet sheet;
+	sheet_open(&sheet, document, result,
+		   "resource,entry,path,calls,self_fraction,below_fraction,self_hits,below_hits");
+	for (size_t i = 0; i < truth->function_count; i++) {
+		const struct truth_function *function = &truth->functions[i];
+		const struct row row = { NULL, function->name, function->calls, function->self, function->below };
+		if (row.calls > 0 || row.self > 0 || row.below > 0)
+			print_row(&sheet, result, &row);
+	}
+	for (size_t i = 0; i < truth->arc_count; i++) {
+		const struct truth_arc *arc = &truth->arcs[i];
+		const struct row row = { truth->functions[arc->parent].name, truth->functions[arc->child].name,
+					 arc->calls, arc->self, arc->below };
+		print_row(&sheet, result, &row);
+	}
+	sheet_close(&sheet, 0);
+}
+
+/* Prints the text without gprof's explanations, like all other reports. */
+static void write_text(struct render_document *document, const struct result *result)
+{
+	enum { INDEX_WIDTH = 80 };
+	static const struct print_options options = { .brief = true, .width = INDEX_WIDTH };
+	struct error error = { 0 };
+	*document->options.failure = print_truth(result->data, document->out, &options, false, &error);
+}
+
+static void free_data(void *data)
+{
+	truth_release(data);
+	free(data);
+}
+
+static const struct result_type type = {
+	.text = write_text,
+	.table = print_table,
+	.free_data = free_data,
+};
 
 const struct report report_call_graph = {
 	.name = "call-graph",
@@ -41,5 +121,5 @@ const struct report report_call_graph = {
 	.refuses = { { REPORT_THRESHOLD | REPORT_LIMIT | REPORT_BY | REPORT_GROUP,
 		       "it shows all functions as gprof does" } },
 	.choose = choose,
-	.parts = { { "Call Graph Profile", RESULT_CALL_GRAPH, build } },
+	.parts = { { "Call Graph Profile", &type, build } },
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/lookup.h"
 #include "base/array.h"
 
 /* One resource of all profiles. The arrays have a place for each profile, those of A first. */
@@ -173,7 +174,7 @@ static int compare_part(struct comparison *comparison, const struct diff_section
 	struct result *result = results_add(results, error);
 	if (!result)
 		return error->code;
-	*result = (struct result){ .type = RESULT_DIFF, .heading = part->heading, .view = comparison->views[0] };
+	*result = (struct result){ .type = &result_changes, .heading = part->heading, .view = comparison->views[0] };
 	int status = compare_lists(comparison, section, part, result, &own);
 	if (status == 0 && ARRAY_RESERVE(comparison->lists, comparison->list_capacity, comparison->list_count + 1) < 0)
 		status = error_set(&own, ERROR_MEMORY, "out of memory");

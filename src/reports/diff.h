@@ -7,6 +7,9 @@
 
 enum { DIFF_SECTIONS = 2 };
 
+/* The type of its results. */
+extern const struct result_type result_changes;
+
 /* One list to compare. */
 struct diff_section {
 	const struct report *report; /* a report for which report_is_list is true */

@@ -16,5 +16,5 @@ const struct report report_down = {
 	.summary = "the call paths that start at a function",
 	.detail = "The function's name is the rest of the line: 'down ns::f(int, char)'. Enough of\n"
 		  "it to be unique will do: 'f', 'ns::f'. '#2' is the second of the last list.\n",
-	.parts = { { "Downward Call Path Profile", RESULT_PATHS, build } },
+	.parts = { { "Downward Call Path Profile", &result_paths, build } },
 };

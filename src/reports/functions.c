@@ -13,5 +13,5 @@ const struct report report_functions = {
 	.letter = 'f',
 	.help = "Each function with what it calls",
 	.summary = "each function with what it calls",
-	.parts = { { "Function Profile", RESULT_NAMES, build_functions } },
+	.parts = { { "Function Profile", &result_names, build_functions } },
 };

@@ -17,6 +17,6 @@ const struct report report_groups = {
 	.fixes_by = true,
 	.by = VIEW_GROUP,
 	.check = check,
-	.parts = { { "Group Profile", RESULT_NAMES, build_functions },
-		   { "Group Body Profile", RESULT_NAMES, build_body } },
+	.parts = { { "Group Profile", &result_names, build_functions },
+		   { "Group Body Profile", &result_names, build_body } },
 };

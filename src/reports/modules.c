@@ -7,6 +7,6 @@ const struct report report_modules = {
 	.refuses = { { REPORT_BY, "it shows modules" } },
 	.fixes_by = true,
 	.by = VIEW_MODULE,
-	.parts = { { "Module Profile", RESULT_NAMES, build_functions },
-		   { "Module Body Profile", RESULT_NAMES, build_body } },
+	.parts = { { "Module Profile", &result_names, build_functions },
+		   { "Module Body Profile", &result_names, build_body } },
 };

@@ -16,5 +16,5 @@ const struct report report_processes = {
 	.help = "The share of each process",
 	.summary = "the share of each process",
 	.refuses = { { REPORT_BY | REPORT_GROUP, "it shows processes" } },
-	.parts = { { "Process Profile", RESULT_SHARES, build } },
+	.parts = { { "Process Profile", &result_shares, build } },
 };

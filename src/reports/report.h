@@ -5,7 +5,7 @@
  * the row.
  *
  * Life cycle of a request: fill in a struct report_request, call report_prepare, then report_build, or
- * report_build_resource for one resource after the other. This folder prints nothing and opens no files: code comes from request->code.
+ * report_build_resource for one resource after the other. Builders print nothing and open no files: code comes from request->code.
  */
 #ifndef REPORTS_REPORT_H
 #define REPORTS_REPORT_H
@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "profile/code.h"
 #include "profile/profile.h"
-#include "reports/result.h"
+#include "render/result.h"
 
 /* Options that a report may refuse. */
 enum report_option {
@@ -54,7 +54,7 @@ enum report_needs {
 
 struct report_request;
 
-/* Fills in the members of `result` that its type names; type, heading, view and root are already set. `roots` are
+/* Fills in the members of `result` that its type prints; type, heading, view and root are already set. `roots` are
  * the labels of request->root in the view, empty if there are none. Returns 0, ERROR_NOT_FOUND if this resource does
  * not have the requested data, or another negative error. */
 typedef int report_builder(const struct report_request *request, const struct label_set *roots, struct result *result,
@@ -93,7 +93,7 @@ struct report {
 	/* One result is built for each resource and part. The list ends at a part without a heading. */
 	struct report_part {
 		const char *heading; /* "Function Profile" */
-		enum result_type type;
+		const struct result_type *type;
 		report_builder *build;
 	} parts[REPORT_PARTS];
 };
@@ -162,7 +162,8 @@ int report_build(const struct report_request *request, struct results *results, 
 size_t report_groups_shown(const struct view *view, const struct label_group_list *list, double threshold, size_t limit,
 			   size_t *reaching);
 
-/* Builders that several reports use. */
+/* Builders and types that several reports use: entries that are single names, or call paths; shares of threads or processes. */
 report_builder build_functions, build_body;
+extern const struct result_type result_names, result_paths, result_shares;
 
 #endif

@@ -54,7 +54,7 @@ const char *report_refuses(const struct report *report, unsigned options)
 bool report_is_list(const struct report *report)
 {
 	for (size_t i = 0; i < REPORT_PARTS && report->parts[i].heading; i++)
-		if (report->parts[i].type != RESULT_NAMES && report->parts[i].type != RESULT_PATHS)
+		if (report->parts[i].type != &result_names && report->parts[i].type != &result_paths)
 			return false;
 	return true;
 }

@@ -16,5 +16,5 @@ const struct report report_threads = {
 	.help = "The share of each thread",
 	.summary = "the share of each thread",
 	.refuses = { { REPORT_BY | REPORT_GROUP, "it shows threads" } },
-	.parts = { { "Thread Profile", RESULT_SHARES, build } },
+	.parts = { { "Thread Profile", &result_shares, build } },
 };

@@ -15,5 +15,5 @@ const struct report report_up = {
 	.help = "The call paths that end at function FN",
 	.summary = "the call paths that end at a function",
 	.detail = "Names are as for 'down'.\n",
-	.parts = { { "Upward Call Path Profile", RESULT_PATHS, build } },
+	.parts = { { "Upward Call Path Profile", &result_paths, build } },
 };

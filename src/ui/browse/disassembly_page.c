@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/instructions.h"
 #include "base/path.h"
 #include "ui/browse/source_files.h"
 
@@ -108,7 +109,7 @@ static struct page *make(struct browser *browser, const char *root, struct error
 		return NULL;
 	}
 	int status = browser_report(browser, "asm", root, &own->results, error);
-	own->list = status == 0 ? own->results.items[0].instructions : NULL;
+	own->list = status == 0 ? own->results.items[0].data : NULL;
 	if (status == 0 && own->list)
 		status = list_rows(own, browser_profile(browser), error);
 	if (status == 0 && own->list && own->list->obstacle.code)

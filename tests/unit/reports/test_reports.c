@@ -102,7 +102,7 @@ static void a_list_for_each_resource(void **state)
 	struct report_request request = request_of("body", resources);
 	assert_int_equal(build(&request, &results, &error), 0);
 	assert_int_equal(results.count, 3);
-	assert_int_equal(results.items[0].type, RESULT_NAMES);
+	assert_ptr_equal(results.items[0].type, &result_names);
 	assert_string_equal(results.items[0].heading, "Body Profile");
 	assert_int_equal(results.items[0].paths->count, 3);
 	assert_int_equal(results.items[1].paths->count, 1);
@@ -159,7 +159,7 @@ static void a_diff_keeps_common_resources(void **state)
 	};
 	assert_int_equal(diff_build(&request, &results, &uncompared, &error), 0);
 	assert_int_equal(results.count, 1);
-	assert_int_equal(results.items[0].type, RESULT_DIFF);
+	assert_ptr_equal(results.items[0].type, &result_changes);
 	assert_string_equal(uncompared.message, "'b.data' has no resource 'faults'");
 	results_release(&results);
 	request.resources_named = true;

@@ -1,6 +1,6 @@
 /* The rows of a digest, by section. Private to digest.c and digest_rows.c. */
-#ifndef RENDER_DIGEST_ROWS_H
-#define RENDER_DIGEST_ROWS_H
+#ifndef REPORTS_DIGEST_ROWS_H
+#define REPORTS_DIGEST_ROWS_H
 
 #include "analyze/short_names.h"
 #include "render/render.h"

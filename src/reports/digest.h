@@ -2,8 +2,8 @@
  * The digest of a profile for readers with little room: the facts of the first report in rows, the most important first, as many as fit
  * into a number of bytes.
  */
-#ifndef RENDER_DIGEST_H
-#define RENDER_DIGEST_H
+#ifndef REPORTS_DIGEST_H
+#define REPORTS_DIGEST_H
 
 #include "render/render.h"
 

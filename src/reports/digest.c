@@ -1,9 +1,9 @@
-#include "render/digest.h"
+#include "reports/digest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/digest_rows.h"
+#include "reports/digest_rows.h"
 
 enum { END_BYTES = 64 }; /* room for the row that ends the text, and for the member that ends the JSON */
 

@@ -1,4 +1,4 @@
-#include "render/summary_plan.h"
+#include "reports/summary_plan.h"
 
 #include <stdbool.h>
 

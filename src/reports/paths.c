@@ -4,6 +4,7 @@
 
 #include "render/emit.h"
 #include "render/names.h"
+#include "reports/report.h"
 
 /* Returns the name of an entry for the format line of the heading. */
 static const char *designator(const struct view *view, bool bare)
@@ -45,7 +46,7 @@ static bool is_folded(const struct result *result, size_t index, size_t shown)
 	const struct path_list *list = result->paths;
 	const struct path_entry *entry = &list->entries[index];
 	size_t first = index;
-	if (result->type == RESULT_NAMES)
+	if (result->type == &result_names)
 		return false;
 	while (first > 0 && list->entries[first - 1].hits == entry->hits)
 		first--;
@@ -61,7 +62,7 @@ static void print_entry(struct name_printer *names, const struct result *result,
 {
 	enum { FRACTION_WIDTH = 6, ERROR_WIDTH = 8, BRACKETS_WIDTH = 4, HITS_BYTES = 32 };
 	const struct path_entry *entry = &result->paths->entries[index];
-	bool bare = result->type == RESULT_NAMES;
+	bool bare = result->type == &result_names;
 	char hits[HITS_BYTES];
 	snprintf(hits, sizeof(hits), "[%" PRIu64 "]", entry->hits);
 	fraction_print(names->out, result->view, entry->hits, options);
@@ -77,13 +78,13 @@ static void print_entry(struct name_printer *names, const struct result *result,
 	fputc('\n', names->out);
 }
 
-static void print_text(const struct render_document *document, const struct result *result)
+static void print_text(struct render_document *document, const struct result *result)
 {
 	FILE *out = document->out;
 	const struct render_options *options = &document->options;
 	const struct view *view = result->view;
 	const struct path_list *list = result->paths;
-	bool bare = result->type == RESULT_NAMES;
+	bool bare = result->type == &result_names;
 	char format[96];
 	snprintf(format, sizeof(format), "usage_fraction %s%s [#%s]", has_errors(result) ? "±error " : "",
 		 designator(view, bare), raw_name(view));
@@ -106,7 +107,7 @@ static void print_text(const struct render_document *document, const struct resu
 	folded_print(out, folded, "paths are part of a longer one with as many hits", options);
 }
 
-static void print_table(const struct render_document *document, const struct result *result)
+static void print_table(struct render_document *document, const struct result *result)
 {
 	const struct view *view = result->view;
 	const struct path_list *list = result->paths;
@@ -117,23 +118,19 @@ static void print_table(const struct render_document *document, const struct res
 	for (size_t i = 0; i < shown; i++) {
 		const struct path_entry *entry = &list->entries[i];
 		sheet_row(&sheet);
-		if (!sheet.json)
-			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
 		sheet_path(&sheet, "path", view, path_labels(list, entry), entry->length);
-		sheet_number(&sheet, "fraction", fraction_of(entry->hits, view->total));
-		sheet_number(&sheet, "error", row_error(result, i, entry->hits));
-		sheet_count(&sheet, "hits", entry->hits);
+		sheet_share(&sheet, result, i, entry->hits);
 		sheet_row_end(&sheet);
 	}
 	sheet_close(&sheet, list->count - shown);
 }
 
-int print_paths_result(struct render_document *document, const struct result *result, struct error *error)
-{
-	(void)error;
-	if (document->options.format == RENDER_TEXT)
-		print_text(document, result);
-	else
-		print_table(document, result);
-	return 0;
-}
+const struct result_type result_names = {
+	.text = print_text,
+	.table = print_table,
+};
+
+const struct result_type result_paths = {
+	.text = print_text,
+	.table = print_table,
+};

@@ -3,8 +3,8 @@
  *
  * Life cycle: next_commands_init, next_commands_release (also after an error).
  */
-#ifndef RENDER_SUMMARY_NEXT_H
-#define RENDER_SUMMARY_NEXT_H
+#ifndef REPORTS_SUMMARY_NEXT_H
+#define REPORTS_SUMMARY_NEXT_H
 
 #include "render/emit.h"
 

@@ -1,6 +1,6 @@
 /* The end of a comparison with a gate, and a comparison as Markdown. */
-#ifndef RENDER_DIFF_GATE_H
-#define RENDER_DIFF_GATE_H
+#ifndef REPORTS_DIFF_GATE_H
+#define REPORTS_DIFF_GATE_H
 
 #include "render/render.h"
 

@@ -1,6 +1,6 @@
 /* Rows of the summary: the figures before a name, and the rows of the hot path. */
-#ifndef RENDER_SUMMARY_ROWS_H
-#define RENDER_SUMMARY_ROWS_H
+#ifndef REPORTS_SUMMARY_ROWS_H
+#define REPORTS_SUMMARY_ROWS_H
 
 #include "render/names.h"
 

@@ -1,6 +1,6 @@
 /* Divides the lines of a screen among the parts of the summary. */
-#ifndef RENDER_SUMMARY_PLAN_H
-#define RENDER_SUMMARY_PLAN_H
+#ifndef REPORTS_SUMMARY_PLAN_H
+#define REPORTS_SUMMARY_PLAN_H
 
 #include <stddef.h>
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "render/emit.h"
+#include "reports/report.h"
 
 static size_t reaching_of(const struct result *result, double threshold)
 {
@@ -32,7 +33,7 @@ static void print_owner(FILE *out, const struct profile *profile, enum share_own
 	}
 }
 
-static void print_text(const struct render_document *document, const struct result *result)
+static void print_text(struct render_document *document, const struct result *result)
 {
 	FILE *out = document->out;
 	const struct render_options *options = &document->options;
@@ -74,7 +75,7 @@ static void print_owner_fields(struct sheet *sheet, const struct profile *profil
 	sheet_text(sheet, of == SHARE_OF_THREAD ? "process" : "name", profile_string(profile, process->name));
 }
 
-static void print_table(const struct render_document *document, const struct result *result)
+static void print_table(struct render_document *document, const struct result *result)
 {
 	const struct render_options *options = &document->options;
 	const struct view *view = result->view;
@@ -87,23 +88,14 @@ static void print_table(const struct render_document *document, const struct res
 	for (size_t i = 0; i < shown; i++) {
 		uint64_t hits = list->shares[i].hits;
 		sheet_row(&sheet);
-		if (!sheet.json)
-			sheet_text(&sheet, "resource", profile_string(view->profile, view->resource->name));
 		print_owner_fields(&sheet, view->profile, list->of, list->shares[i].owner);
-		sheet_number(&sheet, "fraction", fraction_of(hits, view->total));
-		sheet_number(&sheet, "error", row_error(result, i, hits));
-		sheet_count(&sheet, "hits", hits);
+		sheet_share(&sheet, result, i, hits);
 		sheet_row_end(&sheet);
 	}
 	sheet_close(&sheet, list->count - shown);
 }
 
-int print_shares_result(struct render_document *document, const struct result *result, struct error *error)
-{
-	(void)error;
-	if (document->options.format == RENDER_TEXT)
-		print_text(document, result);
-	else
-		print_table(document, result);
-	return 0;
-}
+const struct result_type result_shares = {
+	.text = print_text,
+	.table = print_table,
+};

@@ -1,4 +1,4 @@
-#include "render/digest_rows.h"
+#include "reports/digest_rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "profile/quality.h"
 #include "render/emit.h"
 #include "render/info.h"
-#include "render/summary_next.h"
+#include "reports/summary_next.h"
 
 /* Bytes of texts from the profile, at most. */
 enum {

@@ -1,4 +1,4 @@
-#include "render/diff_gate.h"
+#include "reports/diff_gate.h"
 
 #include <math.h>
 #include <string.h>

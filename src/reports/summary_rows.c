@@ -1,4 +1,4 @@
-#include "render/summary_rows.h"
+#include "reports/summary_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

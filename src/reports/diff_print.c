@@ -8,6 +8,7 @@
 #include "base/cxx_name.h"
 #include "render/emit.h"
 #include "render/names.h"
+#include "reports/diff.h"
 
 static bool is_shown(const struct diff_entry *entry, const struct render_options *options)
 {
@@ -132,7 +133,7 @@ static struct short_names_item *items_of(const struct diff_list *list, size_t *c
 	return items;
 }
 
-static int print_text(const struct render_document *document, const struct result *result, struct error *error)
+static void print_text(struct render_document *document, const struct result *result)
 {
 	FILE *out = document->out;
 	const struct render_options *options = &document->options;
@@ -141,8 +142,10 @@ static int print_text(const struct render_document *document, const struct resul
 	size_t reaching = 0, shown = 0, count;
 	struct short_names_item *items = items_of(list, &count);
 	struct name_printer names;
-	if (!items)
-		return error_set(error, ERROR_MEMORY, "out of memory");
+	if (!items) {
+		render_failed(options);
+		return;
+	}
 	name_printer_init_texts(&names, out, items, count, options);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct diff_entry *entry = &list->entries[i];
@@ -161,7 +164,6 @@ static int print_text(const struct render_document *document, const struct resul
 	if (list->count == 0)
 		fputs("no samples in any profile\n", out);
 	left_out_print(out, list->count, options->limit > 0 ? reaching : shown, shown, options);
-	return 0;
 }
 
 static void print_row(struct sheet *sheet, const struct result *result, const struct diff_entry *entry)
@@ -193,7 +195,7 @@ static void print_row(struct sheet *sheet, const struct result *result, const st
 	sheet_row_end(sheet);
 }
 
-static void print_table(const struct render_document *document, const struct result *result)
+static void print_table(struct render_document *document, const struct result *result)
 {
 	const struct render_options *options = &document->options;
 	const struct diff_list *list = result->changes;
@@ -212,10 +214,7 @@ static void print_table(const struct render_document *document, const struct res
 	sheet_close(&sheet, list->count - shown);
 }
 
-int print_diff_result(struct render_document *document, const struct result *result, struct error *error)
-{
-	if (document->options.format == RENDER_TEXT)
-		return print_text(document, result, error);
-	print_table(document, result);
-	return 0;
-}
+const struct result_type result_changes = {
+	.text = print_text,
+	.table = print_table,
+};

@@ -1,50 +1,41 @@
 /*
- * Results: the typed data of a report, before an output format is chosen. render/ prints a result by its type; other
- * users read its fields.
+ * Results: the typed data of a report, before an output format is chosen. The functions of its type print it; other users
+ * read its fields.
  *
  * Life cycle: a `struct results` starts as {0}, grows by calls of reports/report.h and reports/diff.h, and ends with
  * results_release.
  */
-#ifndef REPORTS_RESULT_H
-#define REPORTS_RESULT_H
+#ifndef RENDER_RESULT_H
+#define RENDER_RESULT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "analyze/analyses.h"
-#include "analyze/instructions.h"
 #include "analyze/kernel_work.h"
 #include "analyze/label_groups.h"
-#include "analyze/lookup.h"
 #include "analyze/own_code.h"
-#include "analyze/pages.h"
 #include "analyze/shares.h"
 #include "analyze/view.h"
 #include "base/error.h"
-#include "gprof/truth.h"
 
-enum result_type {
-	RESULT_NAMES,        /* entries are single names: `paths` */
-	RESULT_PATHS,        /* entries are call paths: `paths` */
-	RESULT_TREE,         /* `tree` */
-	RESULT_LINES,        /* source lines with hits: `lines` */
-	RESULT_LINE_COUNTS,  /* source lines with executions: `lines` */
-	RESULT_INSTRUCTIONS, /* machine code with hits: `instructions` */
-	RESULT_PAGES,        /* touched memory: `pages` */
-	RESULT_LABELS,       /* shares of label sets: `labels` */
-	RESULT_SHARES,       /* shares of threads or processes: `shares` */
-	RESULT_HOT_LINES,    /* source lines of all files, most hits of their own first: `lines` */
-	RESULT_SUMMARY,      /* bodies in `paths`, own code in `own`, hot lines in `lines`, processes in `shares` */
-	RESULT_CALL_GRAPH,   /* functions, their callers and callees: `truth` */
-	RESULT_WHAT_IF,      /* `terms` and `prediction` */
-	RESULT_DIFF,         /* changes between recordings, the first of which is `view`: `changes` */
-	RESULT_TYPES,
+struct render_document;
+struct result;
+
+/* Prints a result. render_failed (render/emit.h) notes that memory is exhausted. */
+typedef void result_printer(struct render_document *document, const struct result *result);
+
+/* How results of one type are printed and freed. A report defines it beside the functions that build the result. */
+struct result_type {
+	result_printer *text;
+	result_printer *table;         /* as JSON and CSV, through a sheet (render/emit.h); NULL: it has only text */
+	void (*free_data)(void *data); /* NULL: it has none */
 };
 
 /* One result, for one resource and one selection. results_release frees all that it owns. `view` belongs
- * to the results or to the caller's report_source. Members that the type does not name are NULL. */
+ * to the results or to the caller's report_source. */
 struct result {
-	enum result_type type;
+	const struct result_type *type;
 	const char *heading; /* "Function Profile"; static */
 	const struct view *view;
 	char *root; /* owned: the function that the report is about; NULL: none */
@@ -63,21 +54,16 @@ struct result {
 	/* Owned: of a corrected resource (profile/companion.h), the error of each entry of `paths` or `shares`, or node of `tree`, in gticks. */
 	uint64_t *errors;
 
-	/* Owned. */
+	/* Owned: what several types of results have, or other users read. Members that a type does not have are NULL. */
 	struct path_list *paths;
 	const struct view *tree; /* `view` or `subtree`; not owned */
 	struct view *subtree;
-	struct line_list *lines;               /* may be NULL */
-	struct instruction_list *instructions; /* may be NULL */
-	struct page_list *pages;
-	struct label_group_list *labels;
+	struct line_list *lines; /* may be NULL */
 	struct share_list *shares;
 	struct own_code *own;
 	struct kernel_work *kernel;
-	struct truth *truth;
-	struct lookup_what_if terms;
-	struct what_if_result prediction;
 	struct diff_list *changes;
+	void *data; /* what only the type's own functions, and users that name its report, read; may be NULL */
 };
 
 struct results {

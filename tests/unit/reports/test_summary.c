@@ -1,4 +1,4 @@
-/* render/summary_next.c: each condition of the table proposes its command, and only then. */
+/* reports/summary_next.c: each condition of the table proposes its command, and only then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

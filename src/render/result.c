@@ -1,4 +1,4 @@
-#include "reports/result.h"
+#include "render/result.h"
 
 #include <stdlib.h>
 
@@ -34,18 +34,12 @@ static void result_release(struct result *result)
 	path_list_free(result->paths);
 	subtree_free(result->subtree);
 	line_list_free(result->lines);
-	instruction_list_free(result->instructions);
-	page_list_free(result->pages);
-	label_group_list_free(result->labels);
 	share_list_free(result->shares);
 	own_code_free(result->own);
 	kernel_work_free(result->kernel);
-	if (result->truth)
-		truth_release(result->truth);
-	free(result->truth);
-	lookup_what_if_release(&result->terms);
-	free(result->prediction.affected);
 	diff_list_free(result->changes);
+	if (result->data)
+		result->type->free_data(result->data);
 	free(result->root);
 }
 
