@@ -11,6 +11,7 @@
 
 #include "base/cursor.h"
 #include "base/huge_pages.h"
+#include "elf/elf_image.h"
 #include "elf/sparse.h"
 #include "processor/names.h"
 
@@ -231,7 +232,7 @@ void elf_file_free(struct elf_file *file)
 
 /* --- sections --- */
 
-/* Decompresses one section with libelf, which supports all compressions. */
+/* Decompresses one section with libelf, whatever its compression, except for that of zstd. */
 static struct elf_bytes decompress(struct elf_file *file, size_t section, Elf *elf)
 {
 	struct elf_bytes none = { 0 };
@@ -246,6 +247,19 @@ static struct elf_bytes decompress(struct elf_file *file, size_t section, Elf *e
 		return none;
 	memcpy(chunk->bytes, data->d_buf, data->d_size);
 	return (struct elf_bytes){ .bytes = chunk->bytes, .size = chunk->size };
+}
+
+static struct elf_bytes unpacked(struct elf_file *file, size_t section, const uint8_t *bytes, uint64_t size)
+{
+	struct elf_bytes none = { 0 };
+	struct elf_chunk *chunk = chunk_new(file, UINT64_MAX - section, size);
+	if (!chunk)
+		return none;
+	struct elf_bytes part = { .bytes = chunk->bytes, .size = chunk->size };
+	if (elf_image_unpack(bytes, file->sections[section].sh_size, chunk->bytes, chunk->size))
+		return part;
+	elf_file_forget(file, &part);
+	return none;
 }
 
 static struct elf_bytes compressed_section(struct elf_file *file, size_t section)
@@ -264,6 +278,8 @@ static struct elf_bytes compressed_section(struct elf_file *file, size_t section
 	if (compression.ch_size > MOST_DEBUG_FRAME_BYTES || compression.ch_size / ZLIB_BEST_RATIO > header->sh_size ||
 	    elf_version(EV_CURRENT) == EV_NONE)
 		return none;
+	if (compression.ch_type == ELFCOMPRESS_ZSTD)
+		return unpacked(file, section, bytes, compression.ch_size);
 	/* libelf does not write to memory that it only reads; its prototype predates const. */
 	Elf *elf = file->memory ? elf_memory((char *)(uintptr_t)file->memory, file->size)
 				: elf_begin(file->fd, ELF_C_READ, NULL);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "base/huge_pages.h"
 #include "elf/sparse.h"
@@ -127,6 +128,34 @@ static uint64_t align_up(uint64_t size)
 	return (size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
+/* Returns whether libelf, or we, would unpack a few bytes to gigabytes. */
+static bool is_bomb(const Elf64_Shdr *section, const Elf64_Chdr *compression)
+{
+	return compression->ch_size > GROWN_MAX && compression->ch_size / GROWTH_MAX > section->sh_size;
+}
+
+/* Reads how a section is compressed. Returns false if it is not. */
+static bool read_compression(const struct source *source, const Elf64_Shdr *section, Elf64_Chdr *compression)
+{
+	return (section->sh_flags & SHF_COMPRESSED) && section->sh_size >= sizeof(*compression) &&
+	       elf_image_read(source->fd, compression, sizeof(*compression), section->sh_offset) ==
+		       sizeof(*compression);
+}
+
+/* Returns the size of a section in the image. libelf unpacks zlib's format; older ones do not know that of zstd, which is unpacked into the
+ * image. A bomb is left out. */
+static uint64_t size_in_image(const struct source *source, Elf64_Shdr *section)
+{
+	Elf64_Chdr compression;
+	if (!read_compression(source, section, &compression))
+		return section->sh_size;
+	if (is_bomb(section, &compression)) {
+		section->sh_type = SHT_NOBITS;
+		return 0;
+	}
+	return compression.ch_type == ELFCOMPRESS_ZSTD ? compression.ch_size : section->sh_size;
+}
+
 /* Leaves out unneeded sections. Returns the size of the image, or 0 if the sections overlap: then they may be much
  * larger than the file. */
 static uint64_t choose_sections(struct source *source)
@@ -144,21 +173,11 @@ static uint64_t choose_sections(struct source *source)
 			continue;
 		}
 		contents += section->sh_size;
-		in_all += align_up(section->sh_size);
+		in_all += align_up(size_in_image(source, section));
 		if (contents > source->size)
 			return 0;
 	}
 	return in_all;
-}
-
-/* Returns whether libelf would unpack a few bytes to gigabytes. */
-static bool is_bomb(const Elf64_Shdr *section, const uint8_t *bytes)
-{
-	Elf64_Chdr compression;
-	if (!(section->sh_flags & SHF_COMPRESSED) || section->sh_size < sizeof(compression))
-		return false;
-	memcpy(&compression, bytes, sizeof(compression));
-	return compression.ch_size > GROWN_MAX && compression.ch_size / GROWTH_MAX > section->sh_size;
 }
 
 /* A read failed, or the file was truncated since its size was read. */
@@ -180,6 +199,46 @@ static int refuse_holes(const struct source *source, const char *name, struct er
 	return 0;
 }
 
+bool elf_image_unpack(const uint8_t *section, size_t size, uint8_t *to, size_t to_size)
+{
+	size_t head = sizeof(Elf64_Chdr);
+	size_t got = size < head ? 0 : ZSTD_decompress(to, to_size, section + head, size - head);
+	return got == to_size && to_size > 0;
+}
+
+/* Unpacks a section, whose header then describes the unpacked bytes. A damaged one is left out. */
+static void unpack(Elf64_Shdr *section, const Elf64_Chdr *compression, const uint8_t *packed, uint8_t *to, size_t room)
+{
+	if (compression->ch_size > room || !elf_image_unpack(packed, section->sh_size, to, compression->ch_size)) {
+		section->sh_type = SHT_NOBITS;
+		section->sh_size = 0;
+		return;
+	}
+	section->sh_flags &= ~(uint64_t)SHF_COMPRESSED;
+	section->sh_addralign = compression->ch_addralign;
+	section->sh_size = compression->ch_size;
+}
+
+static int copy_section(const struct source *source, Elf64_Shdr *section, uint8_t *to, size_t room, const char *name,
+			struct error *error)
+{
+	Elf64_Chdr compression;
+	size_t size = section->sh_size;
+	bool is_zstd = read_compression(source, section, &compression) && compression.ch_type == ELFCOMPRESS_ZSTD;
+	if (!is_zstd && size > room)
+		return refuse_rest(name, error); /* it was compressed by zstd when the room was chosen */
+	uint8_t *bytes = is_zstd ? malloc(size) : to;
+	if (!bytes)
+		return error_set(error, ERROR_MEMORY, "out of memory for %s", name);
+	bool is_whole = elf_image_read(source->fd, bytes, size, section->sh_offset) == size;
+	if (is_zstd) {
+		if (is_whole)
+			unpack(section, &compression, bytes, to, room);
+		free(bytes);
+	}
+	return is_whole ? 0 : refuse_rest(name, error);
+}
+
 static int copy_sections(struct elf_image *image, struct source *source, const char *name, struct error *error)
 {
 	if (refuse_holes(source, name, error) < 0)
@@ -198,12 +257,10 @@ static int copy_sections(struct elf_image *image, struct source *source, const c
 		Elf64_Shdr *section = &source->sections[i];
 		if (section->sh_type == SHT_NULL || section->sh_type == SHT_NOBITS)
 			continue;
-		size_t size = section->sh_size;
-		if (elf_image_read(source->fd, image->bytes + at, size, section->sh_offset) < size)
-			return refuse_rest(name, error);
+		int status = copy_section(source, section, image->bytes + at, image->size - at, name, error);
+		if (status < 0)
+			return status;
 		section->sh_offset = at;
-		if (is_bomb(section, image->bytes + at))
-			section->sh_type = SHT_NOBITS;
 		at += align_up(section->sh_size);
 	}
 	memcpy(headers, source->sections, source->section_count * sizeof(Elf64_Shdr));

@@ -14,6 +14,7 @@
 #define ELF_ELF_IMAGE_H
 
 #include <libelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,13 @@ int elf_image_open(struct elf_image *image, int fd, const char *name, struct err
 int elf_image_from_memory(struct elf_image *image, void *bytes, size_t size, const char *name, struct error *error);
 /* Frees the memory. The Elf must have been ended. */
 void elf_image_release(struct elf_image *image);
+
+/* How a section is compressed (Elf64_Chdr): elf.h of glibc 2.36 lacks it, and libelf of elfutils 0.188 cannot unpack it. */
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+/* Unpacks a section, with its Elf64_Chdr, that zstd compressed. Returns whether it has exactly `to_size` bytes, at least one. */
+bool elf_image_unpack(const uint8_t *section, size_t size, uint8_t *to, size_t to_size);
 
 /* Reads up to `size` bytes at an offset of a file. Returns how many there were. */
 size_t elf_image_read(int fd, void *to, size_t size, uint64_t offset);

@@ -16,9 +16,9 @@
 #include "processor/names.h"
 #include "support/tiny_elf.h"
 
-/* The same program, with a plain and with a compressed .debug_frame. */
+/* The same program, with a plain .debug_frame, and with one that zlib and zstd compressed. */
 static const char *plain_path;
-static const char *compressed_path;
+static const char *compressed_paths[2];
 
 static struct elf_file *open_path(const char *path)
 {
@@ -201,16 +201,18 @@ static void decompresses(void **state)
 {
 	(void)state;
 	struct elf_file *plain = open_path(plain_path);
-	struct elf_file *packed = open_path(compressed_path);
 	struct elf_bytes expected = elf_file_section(plain, ".debug_frame");
-	struct elf_bytes got = elf_file_section(packed, ".debug_frame");
 	assert_true(expected.size > 0);
-	assert_int_equal(got.size, expected.size);
-	assert_memory_equal(got.bytes, expected.bytes, got.size);
-	/* A second call returns the same decompressed bytes. */
-	assert_ptr_equal(elf_file_section(packed, ".debug_frame").bytes, got.bytes);
+	for (size_t i = 0; i < 2; i++) {
+		struct elf_file *packed = open_path(compressed_paths[i]);
+		struct elf_bytes got = elf_file_section(packed, ".debug_frame");
+		assert_int_equal(got.size, expected.size);
+		assert_memory_equal(got.bytes, expected.bytes, got.size);
+		/* A second call returns the same decompressed bytes. */
+		assert_ptr_equal(elf_file_section(packed, ".debug_frame").bytes, got.bytes);
+		elf_file_free(packed);
+	}
 	elf_file_free(plain);
-	elf_file_free(packed);
 }
 
 static void outlives_truncation(void **state)
@@ -287,12 +289,13 @@ static void reads_real_files(void **state)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3) {
-		fprintf(stderr, "usage: test_elf PLAIN COMPRESSED\n");
+	if (argc != 4) {
+		fprintf(stderr, "usage: test_elf PLAIN ZLIB ZSTD\n");
 		return 2;
 	}
 	plain_path = argv[1];
-	compressed_path = argv[2];
+	compressed_paths[0] = argv[2];
+	compressed_paths[1] = argv[3];
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_parts),
 		cmocka_unit_test(offsets_are_of_pages),

@@ -65,6 +65,8 @@ static void test_inlines(void **state)
 	check_inlines("inlines");
 	lab_run("gcc -g -O2 \"$S/inlines.c\" -o inlines && objcopy --compress-debug-sections inlines");
 	check_inlines("inlines");
+	lab_run("gcc -g -O2 \"$S/inlines.c\" -o inlines && objcopy --compress-debug-sections=zstd inlines");
+	check_inlines("inlines");
 }
 
 /* Checks the names of a mark's frames, the innermost first, and returns the line of the outermost. */
@@ -397,10 +399,8 @@ static void test_damaged_debug_info(void **state)
 
 /* Random bytes of the debug information and of the section headers are changed. Any frames are correct, but each
  * location must have at least one. */
-static void test_flipped_bytes(void **state)
+static void check_flipped_bytes(void)
 {
-	(void)state;
-	lab_run("gcc -g -O2 \"$S/inlines.c\" -o whole");
 	uint64_t address = lab_mark("whole", 1).address, state_bits = 1;
 	uint64_t end, first = lab_section("whole", ".debug_aranges", &end);
 	for (int round = 0; round < 60; round++) {
@@ -415,6 +415,15 @@ static void test_flipped_bytes(void **state)
 		fclose(file);
 		profile_free(lab_symbolized("flipped", address));
 	}
+}
+
+static void test_flipped_bytes(void **state)
+{
+	(void)state;
+	lab_run("gcc -g -O2 \"$S/inlines.c\" -o whole");
+	check_flipped_bytes();
+	lab_run("objcopy --compress-debug-sections=zstd whole");
+	check_flipped_bytes();
 }
 
 static void test_vdso(void **state)
