@@ -6,7 +6,7 @@
 #include "cmd/progress.h"
 #include "cmd/rows.h"
 #include "cmd/subject.h"
-#include "frames/name_again.h"
+#include "frames/rename_profile.h"
 #include "profile/file_users.h"
 #include "profile/findings.h"
 #include "profile_file/writer.h"
@@ -36,7 +36,7 @@ static int write_profile(const struct invocation *invocation, const char *output
 }
 
 /* Prints why functions have no names. */
-static void say_findings(const struct invocation *invocation, const struct name_again *result)
+static void say_findings(const struct invocation *invocation, const struct rename_result *result)
 {
 	static const enum finding_code codes[] = { FINDING_DOWNLOADS_FAILED, FINDING_DEBUG_FILES_LACKING,
 						   FINDING_NAMING_INTERRUPTED, FINDING_NAMES_MISSING };
@@ -50,7 +50,7 @@ static void say_findings(const struct invocation *invocation, const struct name_
 				notice(invocation, "%s", profile_string(profile, profile->findings[i].text));
 }
 
-static int report(const struct invocation *invocation, const struct name_again *result, const char *output)
+static int report(const struct invocation *invocation, const struct rename_result *result, const char *output)
 {
 	if (result->lacking == 0) {
 		notice(invocation, "every function of %s has a name", invocation->profile_path);
@@ -75,14 +75,14 @@ static int run(struct invocation *invocation)
 {
 	struct frames_options options = { .progress = show_naming, .download = progress_download };
 	const char *output = option_value(invocation, OPTION_OUTPUT);
-	struct name_again result;
+	struct rename_result result;
 	struct error error = { 0 };
 	if (!output && strcmp(invocation->profile_path, "-") == 0)
 		return usage_error(invocation, "a profile from standard input needs an output (-o FILE)");
 	if (take_naming_time(invocation, &options.limits.cpu_ns, &error) < 0)
 		return failure_of(invocation, &error);
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
-	int status = frames_name_again(invocation->profile, &options, &result, &error);
+	int status = frames_rename_profile(invocation->profile, &options, &result, &error);
 	progress_end();
 	if (status < 0)
 		return failure_of(invocation, &error);

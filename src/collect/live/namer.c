@@ -10,12 +10,12 @@ int namer_init(struct namer *namer, struct module_files *files)
 {
 	*namer = (struct namer){ .files = files };
 	naming_budget_init(&namer->budget);
-	return known_names_init(&namer->names);
+	return name_cache_init(&namer->names);
 }
 
 void namer_release(struct namer *namer)
 {
-	known_names_release(&namer->names);
+	name_cache_release(&namer->names);
 }
 
 static uint64_t ns_of(struct timeval time)
@@ -46,7 +46,7 @@ static int search(struct namer *namer, uint64_t hits_min, struct error *error)
 {
 	const struct frames_options options = options_of(namer);
 	uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC), cpu_ns = cpu_time_ns();
-	int status = known_names_find(&namer->names, hits_min, &options, error);
+	int status = name_cache_find(&namer->names, hits_min, &options, error);
 	uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
 	namer->took_ns = now - began_ns + 1;
 	naming_budget_use(&namer->budget, cpu_time_ns() - cpu_ns);
@@ -55,10 +55,10 @@ static int search(struct namer *namer, uint64_t hits_min, struct error *error)
 
 struct profile *namer_name(struct namer *namer, struct profile_extract *extract, bool is_last, struct error *error)
 {
-	struct known_names_lack lack;
+	struct name_cache_lack lack;
 	const struct frames_options options = options_of(namer);
-	known_names_renew(&namer->names, &options);
-	int status = known_names_ask(&namer->names, extract, &lack);
+	name_cache_renew(&namer->names, &options);
+	int status = name_cache_ask(&namer->names, extract, &lack);
 	if (status < 0)
 		error_set(error, status, "cannot name the functions: %s", error_text(status));
 	else
@@ -70,7 +70,7 @@ struct profile *namer_name(struct namer *namer, struct profile_extract *extract,
 		status = search(namer, is_last ? 0 : namer->hits_min, error);
 	namer->lacks = may_search && !searches;
 	if (status == 0) {
-		status = known_names_give(&namer->names, extract);
+		status = name_cache_give(&namer->names, extract);
 		if (status < 0)
 			error_set(error, status, "cannot name the functions: %s", error_text(status));
 	}

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "collect/live/module_files.h"
-#include "frames/known_names.h"
+#include "frames/name_cache.h"
 
 /*
  * naming_budget.c: the CPU time that searches of names may take while a recording goes on.
@@ -32,16 +32,16 @@ struct naming_budget {
 void naming_budget_init(struct naming_budget *budget);
 
 /* Gives the credit for the time until `now_ns`, in which this was lacking. */
-void naming_budget_grant(struct naming_budget *budget, const struct known_names_lack *lack, uint64_t now_ns);
+void naming_budget_grant(struct naming_budget *budget, const struct name_cache_lack *lack, uint64_t now_ns);
 
 /* Takes what a search used. */
 void naming_budget_use(struct naming_budget *budget, uint64_t cpu_ns);
 
 /* Returns whether a search may begin, and sets *hits_min to the hits without a name that a file must have. */
-bool naming_budget_permits(const struct naming_budget *budget, const struct known_names_lack *lack, uint64_t *hits_min);
+bool naming_budget_permits(const struct naming_budget *budget, const struct name_cache_lack *lack, uint64_t *hits_min);
 
 struct namer {
-	struct known_names names;
+	struct name_cache names;
 	struct module_files *files; /* not owned */
 	struct naming_budget budget;
 	uint64_t took_ns;  /* the last search took so long; 0: none yet */

@@ -14,7 +14,7 @@ void naming_budget_init(struct naming_budget *budget)
 	*budget = (struct naming_budget){ .credit_ns = CREDIT_MOST_NS, .extra_ns = EXTRA_MOST_NS };
 }
 
-void naming_budget_grant(struct naming_budget *budget, const struct known_names_lack *lack, uint64_t now_ns)
+void naming_budget_grant(struct naming_budget *budget, const struct name_cache_lack *lack, uint64_t now_ns)
 {
 	double passed_ns = budget->credited_ns ? (double)(now_ns - budget->credited_ns) : 0;
 	double unknown = lack->all_hits ? (double)lack->hits / (double)lack->all_hits : 0;
@@ -34,7 +34,7 @@ void naming_budget_use(struct naming_budget *budget, uint64_t cpu_ns)
 	budget->credit_ns -= (double)cpu_ns;
 }
 
-bool naming_budget_permits(const struct naming_budget *budget, const struct known_names_lack *lack, uint64_t *hits_min)
+bool naming_budget_permits(const struct naming_budget *budget, const struct name_cache_lack *lack, uint64_t *hits_min)
 {
 	*hits_min = budget->credit_ns >= CREDIT_FOR_ALL_NS ? 0 : (lack->all_hits + SHARE_OF_HITS - 1) / SHARE_OF_HITS;
 	if (budget->credit_ns <= 0 || lack->locations == 0)

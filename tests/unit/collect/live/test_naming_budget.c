@@ -11,14 +11,14 @@
 static const uint64_t S = 1000000000, MS = 1000000;
 
 /* One address of these hits is without a name. */
-static struct known_names_lack lack_of(uint64_t hits, uint64_t all_hits)
+static struct name_cache_lack lack_of(uint64_t hits, uint64_t all_hits)
 {
-	return (struct known_names_lack){ .locations = 1, .hits = hits, .most_hits = hits, .all_hits = all_hits };
+	return (struct name_cache_lack){ .locations = 1, .hits = hits, .most_hits = hits, .all_hits = all_hits };
 }
 
 static void check(const struct naming_budget *budget, uint64_t hits, bool permitted, uint64_t expected_min)
 {
-	const struct known_names_lack lack = lack_of(hits, 1000);
+	const struct name_cache_lack lack = lack_of(hits, 1000);
 	uint64_t hits_min = 0;
 	assert_int_equal(naming_budget_permits(budget, &lack, &hits_min), permitted);
 	if (permitted)
@@ -28,7 +28,7 @@ static void check(const struct naming_budget *budget, uint64_t hits, bool permit
 /* A budget whose first credit is used up, at 1 s. */
 static struct naming_budget used_up(void)
 {
-	const struct known_names_lack none = { .all_hits = 1000 };
+	const struct name_cache_lack none = { .all_hits = 1000 };
 	struct naming_budget budget;
 	naming_budget_init(&budget);
 	naming_budget_grant(&budget, &none, S);
@@ -42,7 +42,7 @@ static void test_first_search_is_of_all(void **state)
 	struct naming_budget budget;
 	naming_budget_init(&budget);
 	check(&budget, 1, true, 0);
-	const struct known_names_lack none = { .all_hits = 1000 };
+	const struct name_cache_lack none = { .all_hits = 1000 };
 	uint64_t hits_min;
 	assert_false(naming_budget_permits(&budget, &none, &hits_min));
 	naming_budget_use(&budget, 300 * MS);
@@ -57,7 +57,7 @@ static void test_steady_share(void **state)
 {
 	(void)state;
 	struct naming_budget budget = used_up();
-	const struct known_names_lack lack = lack_of(100, 1000);
+	const struct name_cache_lack lack = lack_of(100, 1000);
 	naming_budget_use(&budget, 50 * MS);
 	naming_budget_grant(&budget, &lack, 10 * S);
 	check(&budget, 100, false, 0);
@@ -74,7 +74,7 @@ static void test_more_for_unknown_hits(void **state)
 {
 	(void)state;
 	struct naming_budget budget = used_up();
-	const struct known_names_lack lack = lack_of(1000, 1000);
+	const struct name_cache_lack lack = lack_of(1000, 1000);
 	uint64_t now = S;
 	naming_budget_use(&budget, 200 * MS);
 	naming_budget_grant(&budget, &lack, now += S);
@@ -97,7 +97,7 @@ static void test_most(void **state)
 {
 	(void)state;
 	struct naming_budget budget = used_up();
-	const struct known_names_lack none = { .all_hits = 1000 };
+	const struct name_cache_lack none = { .all_hits = 1000 };
 	naming_budget_grant(&budget, &none, 10000 * S);
 	naming_budget_use(&budget, 499 * MS);
 	check(&budget, 1000, true, 10);

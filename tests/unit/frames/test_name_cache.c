@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "frames/known_names.h"
+#include "frames/name_cache.h"
 #include "support/alloc_fail.h"
 
 /* Modules that need no file: the vDSO-like "[one]" of the kernel, memory without a name, and the mark of a thread. */
@@ -69,11 +69,11 @@ static const char *name_of(const struct profile *profile, size_t hit)
 	return profile_string(profile, profile->functions[frame->function].name);
 }
 
-static void lacks(struct known_names *names, const struct profile_extract *made, size_t locations, uint64_t hits,
+static void lacks(struct name_cache *names, const struct profile_extract *made, size_t locations, uint64_t hits,
 		  uint64_t all_hits)
 {
-	struct known_names_lack lack;
-	assert_int_equal(known_names_ask(names, made, &lack), 0);
+	struct name_cache_lack lack;
+	assert_int_equal(name_cache_ask(names, made, &lack), 0);
 	assert_int_equal(lack.locations, locations);
 	assert_int_equal(lack.hits, hits);
 	assert_int_equal(lack.all_hits, all_hits);
@@ -84,33 +84,33 @@ static void test_names_are_remembered(void **state)
 {
 	(void)state;
 	struct profile *source = new_source();
-	struct known_names names;
+	struct name_cache names;
 	struct profile_extract made;
 	struct error error = { 0 };
-	assert_int_equal(known_names_init(&names), 0);
+	assert_int_equal(name_cache_init(&names), 0);
 	extract(&made, source, (const uint32_t[]){ node_of(ANON, 1) }, 1);
 	lacks(&names, &made, 1, 1, 1);
-	assert_int_equal(known_names_find(&names, 0, &(struct frames_options){ 0 }, &error), 0);
-	assert_int_equal(known_names_give(&names, &made), 0);
+	assert_int_equal(name_cache_find(&names, 0, &(struct frames_options){ 0 }, &error), 0);
+	assert_int_equal(name_cache_give(&names, &made), 0);
 	assert_true(made.profile->symbolized);
 	assert_string_equal(name_of(made.profile, 0), "[anon]");
 	profile_extract_release(&made);
 	extract(&made, source, (const uint32_t[]){ node_of(ONE, 0), node_of(ANON, 1), node_of(ONE, 1) }, 3);
 	lacks(&names, &made, 2, 4, 6);
-	assert_int_equal(known_names_give(&names, &made), 0);
+	assert_int_equal(name_cache_give(&names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), "[one: not named yet]");
 	assert_string_equal(name_of(made.profile, 1), "[anon]");
 	assert_string_equal(name_of(made.profile, 2), "[one: not named yet]");
 	assert_int_equal(made.profile->function_count, 2);
 	profile_extract_release(&made);
-	assert_int_equal(known_names_find(&names, 0, &(struct frames_options){ 0 }, &error), 0);
+	assert_int_equal(name_cache_find(&names, 0, &(struct frames_options){ 0 }, &error), 0);
 	extract(&made, source, (const uint32_t[]){ node_of(ONE, 1), node_of(ANON, 1) }, 2);
 	lacks(&names, &made, 0, 0, 3);
-	assert_int_equal(known_names_give(&names, &made), 0);
+	assert_int_equal(name_cache_give(&names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), "[one]");
 	assert_string_equal(name_of(made.profile, 1), "[anon]");
 	profile_extract_release(&made);
-	known_names_release(&names);
+	name_cache_release(&names);
 	profile_free(source);
 }
 
@@ -119,21 +119,21 @@ static void test_what_needs_no_name(void **state)
 {
 	(void)state;
 	struct profile *source = new_source();
-	struct known_names names;
+	struct name_cache names;
 	struct profile_extract made;
-	assert_int_equal(known_names_init(&names), 0);
+	assert_int_equal(name_cache_init(&names), 0);
 	extract(&made, source, (const uint32_t[]){ node_of(MARK, 0) }, 1);
 	lacks(&names, &made, 0, 0, 1);
-	assert_int_equal(known_names_give(&names, &made), 0);
+	assert_int_equal(name_cache_give(&names, &made), 0);
 	assert_int_equal(made.profile->locations[0].first_frame, PROFILE_NONE);
 	profile_extract_release(&made);
 	extract(&made, source, NULL, 0);
 	lacks(&names, &made, 0, 0, 0);
-	assert_int_equal(known_names_give(&names, &made), 0);
+	assert_int_equal(name_cache_give(&names, &made), 0);
 	assert_true(made.profile->symbolized);
 	assert_int_equal(made.profile->function_count, 0);
 	profile_extract_release(&made);
-	known_names_release(&names);
+	name_cache_release(&names);
 	profile_free(source);
 }
 
@@ -148,24 +148,24 @@ static void test_opens_the_modules_of_the_source(void **state)
 {
 	(void)state;
 	struct profile *source = new_source();
-	struct known_names names;
+	struct name_cache names;
 	struct profile_extract made;
 	struct error error = { 0 };
 	uint32_t opened = PROFILE_NONE;
 	int64_t module = add_module(source, "/lib/libnone.so", MODULE_FILE);
 	int64_t node =
 		profile_add_node(source, PROFILE_ROOT, (uint32_t)profile_add_location(source, (uint32_t)module, 0x40));
-	assert_int_equal(known_names_init(&names), 0);
+	assert_int_equal(name_cache_init(&names), 0);
 	extract(&made, source, (const uint32_t[]){ (uint32_t)node }, 1);
 	lacks(&names, &made, 1, 1, 1);
 	const struct frames_options options = { .open_module = note_module, .context = &opened };
-	assert_int_equal(known_names_find(&names, 0, &options, &error), 0);
+	assert_int_equal(name_cache_find(&names, 0, &options, &error), 0);
 	assert_int_equal(opened, module);
-	assert_int_equal(known_names_give(&names, &made), 0);
+	assert_int_equal(name_cache_give(&names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), "libnone.so+0x40");
 	assert_int_equal(made.profile->finding_count, 1);
 	profile_extract_release(&made);
-	known_names_release(&names);
+	name_cache_release(&names);
 	profile_free(source);
 }
 
@@ -178,16 +178,16 @@ static int open_list(void *context, uint32_t module, struct error *error)
 }
 
 /* Names both addresses of the generated code, of which so many lack a name, and compares them with what is expected. */
-static void names_generated(struct known_names *names, const struct profile *source,
+static void names_generated(struct name_cache *names, const struct profile *source,
 			    const struct frames_options *options, size_t lacking, const char *first, const char *second)
 {
 	struct profile_extract made;
 	struct error error = { 0 };
 	extract(&made, source, (const uint32_t[]){ node_of(ANON, 0), node_of(ANON, 1) }, 2);
-	known_names_renew(names, options);
+	name_cache_renew(names, options);
 	lacks(names, &made, lacking, lacking == 2 ? 3 : lacking * 2, 3);
-	assert_int_equal(known_names_find(names, 0, options, &error), 0);
-	assert_int_equal(known_names_give(names, &made), 0);
+	assert_int_equal(name_cache_find(names, 0, options, &error), 0);
+	assert_int_equal(name_cache_give(names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), first);
 	assert_string_equal(name_of(made.profile, 1), second);
 	profile_extract_release(&made);
@@ -198,10 +198,10 @@ static void test_names_of_a_list_that_grows(void **state)
 {
 	(void)state;
 	struct profile *source = new_source();
-	struct known_names names;
+	struct name_cache names;
 	FILE *list = NULL;
 	const struct frames_options options = { .open_module = open_list, .context = &list };
-	assert_int_equal(known_names_init(&names), 0);
+	assert_int_equal(name_cache_init(&names), 0);
 	names_generated(&names, source, &options, 2, "[anon]", "[anon]");
 	names_generated(&names, source, &options, 0, "[anon]", "[anon]");
 	list = tmpfile();
@@ -214,7 +214,7 @@ static void test_names_of_a_list_that_grows(void **state)
 	assert_int_equal(fflush(list), 0);
 	names_generated(&names, source, &options, 1, "first", "second");
 	assert_int_equal(fclose(list), 0);
-	known_names_release(&names);
+	name_cache_release(&names);
 	profile_free(source);
 }
 
@@ -224,59 +224,59 @@ static void test_names_what_many_hits_need(void **state)
 {
 	(void)state;
 	struct profile *source = new_source();
-	struct known_names names;
+	struct name_cache names;
 	struct profile_extract made;
-	struct known_names_lack lack;
+	struct name_cache_lack lack;
 	struct error error = { 0 };
 	uint32_t one = source->nodes[node_of(ONE, 1)].location;
 	int64_t below = profile_add_node(source, node_of(ANON, 0), one);
 	const struct profile_hit hits[] = { { .time_ns = 1, .node = node_of(ONE, 0), .count = 1 },
 					    { .time_ns = 1, .node = node_of(ANON, 0), .count = 2 },
 					    { .time_ns = 1, .node = (uint32_t)below, .count = 3 } };
-	assert_int_equal(known_names_init(&names), 0);
+	assert_int_equal(name_cache_init(&names), 0);
 	assert_int_equal(profile_extract(&made, source, hits, 3), 0);
-	assert_int_equal(known_names_ask(&names, &made, &lack), 0);
+	assert_int_equal(name_cache_ask(&names, &made, &lack), 0);
 	assert_int_equal(lack.hits, 6);
 	assert_int_equal(lack.most_hits, 5);
-	assert_int_equal(known_names_find(&names, 5, &(struct frames_options){ 0 }, &error), 0);
-	assert_int_equal(known_names_give(&names, &made), 0);
+	assert_int_equal(name_cache_find(&names, 5, &(struct frames_options){ 0 }, &error), 0);
+	assert_int_equal(name_cache_give(&names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), "[one: not named yet]");
 	assert_string_equal(name_of(made.profile, 1), "[anon]");
 	profile_extract_release(&made);
 	/* A location that is not in the newest extract anymore waits too, until all are searched. */
 	extract(&made, source, (const uint32_t[]){ node_of(ANON, 0) }, 1);
 	lacks(&names, &made, 0, 0, 1);
-	assert_int_equal(known_names_find(&names, 1, &(struct frames_options){ 0 }, &error), 0);
+	assert_int_equal(name_cache_find(&names, 1, &(struct frames_options){ 0 }, &error), 0);
 	profile_extract_release(&made);
 	extract(&made, source, (const uint32_t[]){ node_of(ONE, 0) }, 1);
 	lacks(&names, &made, 1, 1, 1);
-	assert_int_equal(known_names_find(&names, 0, &(struct frames_options){ 0 }, &error), 0);
+	assert_int_equal(name_cache_find(&names, 0, &(struct frames_options){ 0 }, &error), 0);
 	lacks(&names, &made, 0, 0, 1);
 	profile_extract_release(&made);
-	known_names_release(&names);
+	name_cache_release(&names);
 	profile_free(source);
 }
 
 static void name_once(const struct profile *source)
 {
-	struct known_names names;
+	struct name_cache names;
 	struct profile_extract made;
-	struct known_names_lack lack;
+	struct name_cache_lack lack;
 	struct error error = { 0 };
 	const uint32_t nodes[] = { node_of(ONE, 0), node_of(ANON, 0), node_of(MARK, 0) };
 	struct profile_hit hits[3];
 	for (size_t i = 0; i < 3; i++)
 		hits[i] = (struct profile_hit){ .time_ns = 1, .node = nodes[i], .count = 1 };
-	if (known_names_init(&names) < 0)
+	if (name_cache_init(&names) < 0)
 		return;
 	if (profile_extract(&made, source, hits, 3) == 0) {
-		if (known_names_ask(&names, &made, &lack) == 0 &&
-		    known_names_find(&names, 0, &(struct frames_options){ 0 }, &error) == 0 &&
-		    known_names_give(&names, &made) == 0)
+		if (name_cache_ask(&names, &made, &lack) == 0 &&
+		    name_cache_find(&names, 0, &(struct frames_options){ 0 }, &error) == 0 &&
+		    name_cache_give(&names, &made) == 0)
 			assert_string_equal(name_of(made.profile, 0), "[one]");
 		profile_extract_release(&made);
 	}
-	known_names_release(&names);
+	name_cache_release(&names);
 }
 
 static void test_allocation_failures(void **state)

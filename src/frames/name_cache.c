@@ -1,4 +1,4 @@
-#include "frames/known_names.h"
+#include "frames/name_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +12,19 @@
 #include "profile/generated_code.h"
 #include "profile/module_name.h"
 
-int known_names_init(struct known_names *names)
+int name_cache_init(struct name_cache *names)
 {
-	*names = (struct known_names){ .profile = profile_new() };
+	*names = (struct name_cache){ .profile = profile_new() };
 	return names->profile ? 0 : ERROR_MEMORY;
 }
 
-void known_names_release(struct known_names *names)
+void name_cache_release(struct name_cache *names)
 {
 	profile_free(names->profile);
 	free(names->locations);
 	free(names->modules);
-	free(names->sources);
-	free(names->lacking);
-	free(names->lists);
-	*names = (struct known_names){ 0 };
+	free(names->asked);
+	*names = (struct name_cache){ 0 };
 }
 
 /* --- asking --- */
@@ -44,29 +42,25 @@ static int reserve(uint32_t **map, size_t *count, size_t *capacity, uint32_t id)
 }
 
 /* Returns our id of a module of the source. */
-static int64_t take_module(struct known_names *names, const struct profile_extract *extract, uint32_t module)
+static int64_t take_module(struct name_cache *names, const struct profile_extract *extract, uint32_t module)
 {
 	uint32_t source = extract->modules[module];
 	if (reserve(&names->modules, &names->module_count, &names->module_capacity, source) < 0)
 		return ERROR_MEMORY;
 	if (names->modules[source] != PROFILE_NONE)
 		return names->modules[source];
-	if (ARRAY_RESERVE(names->sources, names->source_capacity, names->source_count + 1) < 0 ||
-	    ARRAY_RESERVE(names->lacking, names->lacking_capacity, names->source_count + 1) < 0 ||
-	    ARRAY_RESERVE(names->lists, names->list_capacity, names->source_count + 1) < 0)
+	if (ARRAY_RESERVE(names->asked, names->asked_capacity, names->asked_count + 1) < 0)
 		return ERROR_MEMORY;
 	int64_t added = profile_copy_module(names->profile, extract->profile, extract->profile->modules[module]);
 	if (added < 0)
 		return added;
-	names->lacking[names->source_count] = 0;
-	names->lists[names->source_count] = 0;
-	names->sources[names->source_count++] = source;
+	names->asked[names->asked_count++] = (struct name_cache_module){ .source = source };
 	names->modules[source] = (uint32_t)added;
 	return added;
 }
 
 /* Returns our id of a location of the extract. */
-static int64_t take_location(struct known_names *names, const struct profile_extract *extract, uint32_t location)
+static int64_t take_location(struct name_cache *names, const struct profile_extract *extract, uint32_t location)
 {
 	uint32_t source = extract->locations[location];
 	if (reserve(&names->locations, &names->location_count, &names->location_capacity, source) < 0)
@@ -81,14 +75,14 @@ static int64_t take_location(struct known_names *names, const struct profile_ext
 	return added;
 }
 
-static const struct profile_location *known_of(const struct known_names *names, const struct profile_extract *extract,
+static const struct profile_location *known_of(const struct name_cache *names, const struct profile_extract *extract,
 					       uint32_t location)
 {
 	return &names->profile->locations[names->locations[extract->locations[location]]];
 }
 
 /* Returns whether a location of the extract has frames, or needs none. */
-static bool is_known(const struct known_names *names, const struct profile_extract *extract, uint32_t location)
+static bool is_known(const struct name_cache *names, const struct profile_extract *extract, uint32_t location)
 {
 	const struct profile_location *known = known_of(names, extract, location);
 	return known->first_frame != PROFILE_NONE || names->profile->modules[known->module].kind == MODULE_THREAD;
@@ -96,8 +90,8 @@ static bool is_known(const struct known_names *names, const struct profile_extra
 
 /* Adds the weights of the nodes at addresses without a name to their modules: callers are shown too. `weights` has the hits at each node,
  * and gets those below it. */
-static void add_weights(struct known_names *names, const struct profile_extract *extract, uint64_t *weights,
-			struct known_names_lack *lack)
+static void add_weights(struct name_cache *names, const struct profile_extract *extract, uint64_t *weights,
+			struct name_cache_lack *lack)
 {
 	const struct profile *profile = extract->profile;
 	for (size_t i = profile->node_count; i-- > 0;) {
@@ -106,22 +100,21 @@ static void add_weights(struct known_names *names, const struct profile_extract 
 			weights[node->parent] += weights[i];
 		if (node->location == PROFILE_NONE || is_known(names, extract, node->location))
 			continue;
-		uint64_t *lacking = &names->lacking[known_of(names, extract, node->location)->module];
+		uint64_t *lacking = &names->asked[known_of(names, extract, node->location)->module].lacking;
 		*lacking += weights[i];
 		if (*lacking > lack->most_hits)
 			lack->most_hits = *lacking;
 	}
 }
 
-static int count_lacking(struct known_names *names, const struct profile_extract *extract,
-			 struct known_names_lack *lack)
+static int count_lacking(struct name_cache *names, const struct profile_extract *extract, struct name_cache_lack *lack)
 {
 	const struct profile *profile = extract->profile;
 	uint64_t *weights = calloc(profile->node_count + 1, sizeof(*weights));
 	if (!weights)
 		return ERROR_MEMORY;
-	for (size_t i = 0; i < names->source_count; i++)
-		names->lacking[i] = 0;
+	for (size_t i = 0; i < names->asked_count; i++)
+		names->asked[i].lacking = 0;
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		uint32_t node = profile->hits[i].node, location = profile->nodes[node].location;
 		weights[node] += profile->hits[i].count;
@@ -135,10 +128,10 @@ static int count_lacking(struct known_names *names, const struct profile_extract
 	return 0;
 }
 
-int known_names_ask(struct known_names *names, const struct profile_extract *extract, struct known_names_lack *lack)
+int name_cache_ask(struct name_cache *names, const struct profile_extract *extract, struct name_cache_lack *lack)
 {
 	const struct profile *profile = extract->profile;
-	*lack = (struct known_names_lack){ 0 };
+	*lack = (struct name_cache_lack){ 0 };
 	for (uint32_t i = 0; i < profile->location_count; i++) {
 		int64_t location = take_location(names, extract, i);
 		if (location < 0)
@@ -151,7 +144,7 @@ int known_names_ask(struct known_names *names, const struct profile_extract *ext
 /* --- finding --- */
 
 struct opener {
-	const struct known_names *names;
+	const struct name_cache *names;
 	const struct frames_options *options;
 	uint64_t hits_min;
 };
@@ -159,13 +152,13 @@ struct opener {
 static int open_of_source(void *context, uint32_t module, struct error *error)
 {
 	const struct opener *opener = context;
-	return opener->options->open_module(opener->options->context, opener->names->sources[module], error);
+	return opener->options->open_module(opener->options->context, opener->names->asked[module].source, error);
 }
 
 static bool is_wanted(void *context, uint32_t module)
 {
 	const struct opener *opener = context;
-	return opener->names->lacking[module] >= opener->hits_min;
+	return opener->names->asked[module].lacking >= opener->hits_min;
 }
 
 /* Returns 1 + the size of the list of generated code, or 0 if there is none. */
@@ -191,21 +184,21 @@ static void forget_nameless(struct profile *profile, uint32_t module)
 	}
 }
 
-void known_names_renew(struct known_names *names, const struct frames_options *options)
+void name_cache_renew(struct name_cache *names, const struct frames_options *options)
 {
 	struct opener opener = { names, options, 0 };
-	for (uint32_t i = 0; i < names->source_count && options->open_module; i++) {
+	for (uint32_t i = 0; i < names->asked_count && options->open_module; i++) {
 		if (names->profile->modules[i].kind != MODULE_ANON)
 			continue;
 		uint64_t size = list_size(&opener, i);
-		if (size > names->lists[i])
+		if (size > names->asked[i].list)
 			forget_nameless(names->profile, i);
-		names->lists[i] = size;
+		names->asked[i].list = size;
 	}
 }
 
-int known_names_find(struct known_names *names, uint64_t hits_min, const struct frames_options *options,
-		     struct error *error)
+int name_cache_find(struct name_cache *names, uint64_t hits_min, const struct frames_options *options,
+		    struct error *error)
 {
 	struct opener opener = { names, options, hits_min };
 	const struct frames_options own = {
@@ -301,7 +294,7 @@ static int give_pending(struct giving *giving, uint32_t location)
 	return 0;
 }
 
-static int give(struct giving *giving, const struct known_names *names, const struct profile_extract *extract)
+static int give(struct giving *giving, const struct name_cache *names, const struct profile_extract *extract)
 {
 	int status = 0;
 	for (uint32_t i = 0; i < giving->to->location_count && status == 0; i++) {
@@ -313,7 +306,7 @@ static int give(struct giving *giving, const struct known_names *names, const st
 	return status;
 }
 
-int known_names_give(const struct known_names *names, struct profile_extract *extract)
+int name_cache_give(const struct name_cache *names, struct profile_extract *extract)
 {
 	struct giving giving = {
 		.from = names->profile,

@@ -2,13 +2,13 @@
  * Names the functions of a finished profile that have no names: debug symbols were installed since, or a server has them. The file of a
  * module need not exist on this machine anymore, or ever: its debug file, found by the build-id, suffices.
  */
-#ifndef FRAMES_NAME_AGAIN_H
-#define FRAMES_NAME_AGAIN_H
+#ifndef FRAMES_RENAME_PROFILE_H
+#define FRAMES_RENAME_PROFILE_H
 
 #include "base/error.h"
 #include "frames/frames.h"
 
-struct name_again {
+struct rename_result {
 	size_t lacking; /* locations whose functions had no names */
 	size_t named;   /* those of them that have one now */
 	size_t modules; /* their modules */
@@ -19,7 +19,7 @@ struct name_again {
 /* Looks up the locations of all modules that have functions without names; a location keeps its frames if its function still has no name.
  * Replaces the findings about missing names and downloads. Of `options`, `progress`, `download`, `context` and `limits` are used. Returns 0,
  * ERROR_MEMORY or ERROR_LIMIT. */
-int frames_name_again(struct profile *profile, const struct frames_options *options, struct name_again *result,
-		      struct error *error);
+int frames_rename_profile(struct profile *profile, const struct frames_options *options, struct rename_result *result,
+			  struct error *error);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "elf/elf_file.h"
-#include "frames/name_again.h"
+#include "frames/rename_profile.h"
 #include "profile/findings.h"
 #include "profile/nameless.h"
 #include "support/alloc_fail.h"
@@ -53,10 +53,10 @@ static struct profile *nameless_profile(void)
 	return profile;
 }
 
-static int again(struct profile *profile, struct name_again *result)
+static int again(struct profile *profile, struct rename_result *result)
 {
 	struct error error = { 0 };
-	int status = frames_name_again(profile, &no_options, result, &error);
+	int status = frames_rename_profile(profile, &no_options, result, &error);
 	assert_true(profile->symbolized);
 	if (status == 0)
 		assert_int_equal(profile_check(profile), 0);
@@ -66,7 +66,7 @@ static int again(struct profile *profile, struct name_again *result)
 static void names_come_with_the_symbols(void **state)
 {
 	(void)state;
-	struct name_again result;
+	struct rename_result result;
 	make_programs();
 	struct profile *profile = nameless_profile();
 	finding_add(profile, FINDING_NAMES_MISSING, 1, "an old one");
@@ -105,7 +105,7 @@ static void names_come_with_the_symbols(void **state)
 static void other_files_give_no_names(void **state)
 {
 	(void)state;
-	struct name_again result;
+	struct rename_result result;
 	static const char *const changes[] = { "$CC -O0 -g -Wl,--build-id=sha1 -o again again.c", "rm again",
 					       "echo text > again", "rm again; mkfifo again" };
 	make_programs();
@@ -131,7 +131,7 @@ static void other_files_give_no_names(void **state)
 static void frames_that_are_identities_stay(void **state)
 {
 	(void)state;
-	struct name_again result;
+	struct rename_result result;
 	make_programs();
 	struct profile *profile = nameless_profile();
 	profile->locations[0].by_frames = true;
@@ -144,7 +144,7 @@ static void frames_that_are_identities_stay(void **state)
 
 static void try_again(struct profile *profile)
 {
-	struct name_again result;
+	struct rename_result result;
 	int status = again(profile, &result);
 	assert_true(status == 0 || status == ERROR_MEMORY);
 	for (size_t i = 0; i < profile->location_count; i++)
@@ -170,5 +170,5 @@ int main(void)
 		cmocka_unit_test(frames_that_are_identities_stay),
 		cmocka_unit_test(memory_may_run_out),
 	};
-	return cmocka_run_group_tests_name("name_again", tests, lab_setup, lab_teardown);
+	return cmocka_run_group_tests_name("rename_profile", tests, lab_setup, lab_teardown);
 }

@@ -1,0 +1,255 @@
+#include "frames/rename_profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "elf/elf_file.h"
+#include "frames/jail/download.h"
+#include "frames/missing_names.h"
+#include "frames/native/debug_search.h"
+#include "profile/compact.h"
+#include "profile/file_users.h"
+#include "profile/findings.h"
+#include "profile/nameless.h"
+
+struct renamed_module {
+	bool is_wanted;   /* it has functions without names, and a file */
+	bool is_improved; /* one of its functions has got a name */
+	int fd;           /* of a downloaded file; -1: none. Owned */
+};
+
+struct renaming {
+	struct profile *profile;
+	const struct frames_options *options;
+	struct rename_result *result;
+	struct renamed_module *modules; /* [module_count]; owned */
+	struct profile_location *old;   /* [location_count]: with the frames that they had; owned */
+	struct download download;
+	struct file_users files;
+	const char *path; /* of the module whose file is downloaded */
+};
+
+/* Returns whether the function of a location, as it is or was, has no name. */
+static bool is_nameless(const struct profile *profile, const struct profile_location *location)
+{
+	bool has_frames = location->first_frame != PROFILE_NONE && location->frame_count > 0;
+	uint32_t last = location->first_frame + location->frame_count - 1;
+	return nameless_is(profile, has_frames ? profile->frames[last].function : PROFILE_NONE);
+}
+
+/* --- files --- */
+
+static bool has_build_id(int fd, const struct profile_module *module)
+{
+	struct elf_file *file = elf_file_open(fd, "", NULL);
+	bool is_same = file && module->build_id_bytes > 0 &&
+		       elf_file_has_build_id(file, module->build_id, module->build_id_bytes);
+	elf_file_free(file);
+	return is_same;
+}
+
+/* Opens the file of a module: the recorded one, or else its debug file, if that is installed. Returns a descriptor or -1. Sets *is_refused if
+ * the recorded file may not be read. */
+static int open_installed(struct renaming *renaming, const struct profile_module *module, bool *is_refused)
+{
+	int fd = file_users_open(&renaming->files, renaming->profile, profile_string(renaming->profile, module->path));
+	*is_refused = fd < 0 && errno == EACCES;
+	if (fd >= 0 && has_build_id(fd, module))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	/* The jail compares its build-id. */
+	char *debug_path = debug_search_path(module->build_id, module->build_id_bytes);
+	fd = debug_path ? path_open_regular(debug_path) : -1;
+	free(debug_path);
+	return fd;
+}
+
+static void pass_download(void *context, const char *path, uint64_t done, uint64_t total)
+{
+	const struct renaming *renaming = context;
+	renaming->options->download(renaming->options->context, path, done, total);
+}
+
+static void show_download(void *context, uint64_t done, uint64_t total)
+{
+	pass_download(context, ((const struct renaming *)context)->path, done, total);
+}
+
+static bool find_file(struct renaming *renaming, uint32_t module)
+{
+	const struct profile_module *info = &renaming->profile->modules[module];
+	bool is_refused;
+	if (info->build_id_bytes == 0)
+		return false; /* any file could be at its path now */
+	int fd = open_installed(renaming, info, &is_refused);
+	if (fd >= 0) {
+		close(fd);
+		return true;
+	}
+	renaming->path = profile_string(renaming->profile, info->path);
+	if (renaming->options->download)
+		fd = download_get(&renaming->download, info->build_id, info->build_id_bytes);
+	if (fd < 0 && is_refused)
+		renaming->result->refused = renaming->path;
+	renaming->modules[module].fd = fd;
+	return fd >= 0;
+}
+
+static int open_file(void *context, uint32_t module, struct error *error)
+{
+	struct renaming *renaming = context;
+	int fd = renaming->modules[module].fd;
+	bool is_refused;
+	fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0)
+		     : open_installed(renaming, &renaming->profile->modules[module], &is_refused);
+	return fd >= 0 ? fd : error_set(error, ERROR_NOT_FOUND, "the file was removed meanwhile");
+}
+
+static bool wants(void *context, uint32_t module)
+{
+	return ((const struct renaming *)context)->modules[module].is_wanted;
+}
+
+static void pass_progress(void *context, size_t done, size_t total)
+{
+	const struct renaming *renaming = context;
+	renaming->options->progress(renaming->options->context, done, total);
+}
+
+/* --- locations --- */
+
+/* Returns whether a location is looked up again. Locations that share an address are distinguished by their frames, which stay. */
+static bool is_looked_up(const struct renaming *renaming, const struct profile_location *location)
+{
+	return renaming->modules[location->module].is_wanted && !location->by_frames;
+}
+
+static void choose_modules(struct renaming *renaming)
+{
+	const struct profile *profile = renaming->profile;
+	for (size_t i = 0; i < profile->location_count; i++) {
+		const struct profile_location *location = &profile->locations[i];
+		if (location->by_frames || !is_nameless(profile, location))
+			continue;
+		renaming->modules[location->module].is_wanted = true;
+		renaming->result->lacking++;
+	}
+	for (uint32_t i = 0; i < profile->module_count; i++)
+		renaming->modules[i].is_wanted = renaming->modules[i].is_wanted && find_file(renaming, i);
+	if (renaming->options->download)
+		renaming->options->download(renaming->options->context, NULL, 0, 0);
+}
+
+static void take_frames(struct renaming *renaming)
+{
+	struct profile *profile = renaming->profile;
+	for (size_t i = 0; i < profile->location_count; i++) {
+		renaming->old[i] = profile->locations[i];
+		if (is_looked_up(renaming, &profile->locations[i]))
+			profile->locations[i].first_frame = PROFILE_NONE;
+	}
+}
+
+static bool has_name(const struct renaming *renaming, size_t i)
+{
+	const struct profile_location *location = &renaming->profile->locations[i];
+	return is_looked_up(renaming, location) && location->first_frame != PROFILE_NONE &&
+	       !is_nameless(renaming->profile, location);
+}
+
+/* Finds the modules in which a function has got a name. */
+static void find_improved(struct renaming *renaming)
+{
+	struct profile *profile = renaming->profile;
+	for (size_t i = 0; i < profile->location_count; i++) {
+		struct renamed_module *module = &renaming->modules[profile->locations[i].module];
+		if (!has_name(renaming, i) || !is_nameless(profile, &renaming->old[i]))
+			continue;
+		renaming->result->named++;
+		renaming->result->modules += !module->is_improved;
+		module->is_improved = true;
+	}
+	for (size_t i = 0; i < profile->module_count; i++)
+		if (renaming->modules[i].is_improved)
+			findings_remove(profile, FINDING_FILE_UNREADABLE,
+					profile_string(profile, profile->modules[i].path));
+}
+
+/* Gives back the frames of locations that have no name now, and all frames of the other modules. */
+static void settle_frames(const struct renaming *renaming)
+{
+	struct profile *profile = renaming->profile;
+	for (size_t i = 0; i < profile->location_count; i++)
+		if (!renaming->modules[profile->locations[i].module].is_improved || !has_name(renaming, i))
+			profile->locations[i] = renaming->old[i];
+}
+
+/* --- all --- */
+
+static void forget(struct profile *profile)
+{
+	findings_remove(profile, FINDING_NAMES_MISSING, "");
+	findings_remove(profile, FINDING_NAMING_INTERRUPTED, "");
+	findings_remove(profile, FINDING_DOWNLOADS_FAILED, "");
+	findings_remove(profile, FINDING_DEBUG_FILES_LACKING, "");
+	nameless_forget_remedies(profile);
+}
+
+static int name(struct renaming *renaming, struct error *error)
+{
+	struct profile *profile = renaming->profile;
+	struct frames_options options = { .open_module = open_file,
+					  .wants_module = wants,
+					  .progress = renaming->options->progress ? pass_progress : NULL,
+					  .download = renaming->options->download ? pass_download : NULL,
+					  .context = renaming,
+					  .limits = renaming->options->limits };
+	forget(profile);
+	choose_modules(renaming);
+	if (renaming->download.is_over)
+		options.download = NULL; /* the servers are not asked a second time */
+	download_add_findings(&renaming->download, profile);
+	take_frames(renaming);
+	profile->symbolized = false;
+	int status = frames_name_profile(profile, &options, error);
+	find_improved(renaming);
+	settle_frames(renaming);
+	profile->symbolized = true;
+	if (status < 0)
+		return status;
+	status = profile_compact(profile);
+	if (status == 0)
+		status = frames_assign_roles(profile);
+	if (status == 0)
+		status = missing_names_add_all(profile);
+	return status < 0 ? error_set(error, status, "cannot name the functions: %s", error_text(status)) : 0;
+}
+
+int frames_rename_profile(struct profile *profile, const struct frames_options *options, struct rename_result *result,
+			  struct error *error)
+{
+	struct renaming renaming = { .profile = profile, .options = options, .result = result };
+	*result = (struct rename_result){ 0 };
+	download_init(&renaming.download);
+	renaming.download.progress = show_download;
+	renaming.download.context = &renaming;
+	renaming.modules = calloc(profile->module_count + 1, sizeof(*renaming.modules));
+	renaming.old = calloc(profile->location_count + 1, sizeof(*renaming.old));
+	int status = renaming.modules && renaming.old ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+	for (size_t i = 0; renaming.modules && i < profile->module_count; i++)
+		renaming.modules[i].fd = -1;
+	if (status == 0)
+		status = name(&renaming, error);
+	for (size_t i = 0; renaming.modules && i < profile->module_count; i++)
+		if (renaming.modules[i].fd >= 0)
+			close(renaming.modules[i].fd);
+	file_users_release(&renaming.files);
+	free(renaming.modules);
+	free(renaming.old);
+	return status;
+}
