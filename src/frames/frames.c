@@ -5,15 +5,16 @@
 
 #include "base/buffer.h"
 #include "frames/jail/naming.h"
-#include "frames/jit/jit.h"
-#include "frames/kernel/kernel.h"
 #include "frames/naming_answer.h"
-#include "frames/native/native.h"
 #include "profile/findings.h"
 #include "profile/module_name.h"
 #include "profile/nameless.h"
 
-static const struct frames_provider *const providers[] = { &native_provider, &jit_provider, &kernel_provider };
+static const struct frames_provider *const providers[] = {
+#define X(name) &name##_provider,
+	FRAMES_PROVIDERS(X)
+#undef X
+};
 enum { PROVIDER_COUNT = sizeof(providers) / sizeof(providers[0]) };
 
 static const struct frames_provider *provider_of(const struct profile *profile, uint32_t module)

@@ -1,5 +1,5 @@
 /*
- * The provider of frames for one kind of code. A provider is one constant struct and its row in frames.c.
+ * The provider of frames for one kind of code: a file frames/NAME/NAME.c with the constant struct NAME_provider, and NAME in this list.
  *
  * While a profile is named, frames.c makes one request for each module that a provider serves and that has locations
  * without frames. The provider answers by the functions of frames/naming_answer.h.
@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "frames/frames.h"
 #include "frames/progress.h"
+
+#define FRAMES_PROVIDERS(X) X(native) X(jit) X(kernel)
 
 struct naming_answer;
 
@@ -63,5 +65,9 @@ struct frames_provider {
 	/* Optional. See frames_assign_roles. */
 	int (*assign_roles)(struct profile *profile);
 };
+
+#define X(name) extern const struct frames_provider name##_provider;
+FRAMES_PROVIDERS(X)
+#undef X
 
 #endif

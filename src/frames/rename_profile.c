@@ -11,7 +11,6 @@
 #include "frames/jail/download.h"
 #include "frames/missing_names.h"
 #include "frames/native/debug_search.h"
-#include "profile/compact.h"
 #include "profile/file_users.h"
 #include "profile/findings.h"
 #include "profile/nameless.h"

@@ -1,9 +1,8 @@
-#include "profile/compact.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "profile/profile.h"
 
 /* Marks the functions of all locations' frames. Returns the number of these frames. */
 static size_t mark(const struct profile *profile, uint32_t *functions)

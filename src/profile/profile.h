@@ -342,6 +342,10 @@ void profile_set_users(struct profile *profile, uint32_t user);
 /* Returns the id of the resource with that name, or PROFILE_NONE if there is none. */
 uint32_t profile_find_resource(const struct profile *profile, const char *name);
 
+/* Removes the frames and functions that no location has anymore, after locations got other frames, and numbers the others anew: their order
+ * stays, except that the frames follow the order of the locations. Returns 0, or ERROR_MEMORY, after which the profile is unchanged. */
+int profile_compact(struct profile *profile);
+
 /* Checks that every id in every table refers to an existing row and that parents precede children. Readers call it
  * on data from outside. Returns 0 or ERROR_CORRUPT. */
 int profile_check(const struct profile *profile);

@@ -13,7 +13,6 @@
 
 #include "elf/elf_file.h"
 #include "frames/naming_answer.h"
-#include "frames/native/native.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
-#include "frames/jit/jit.h"
-
+/* The provider of names for generated code, from the perf map (frames/jit/perf_map.h) or the jitdump
+ * (frames/jit/jitdump.h) that its runtime writes. A recorder opens the file while the process runs. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

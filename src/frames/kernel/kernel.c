@@ -1,5 +1,4 @@
-#include "frames/kernel/kernel.h"
-
+/* The provider of names for the kernel's functions, from a list of its symbols (frames/kernel/symbols.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

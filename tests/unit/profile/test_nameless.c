@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "profile/compact.h"
 #include "profile/findings.h"
 #include "profile/leaf_hits.h"
 #include "profile/nameless.h"

@@ -31,7 +31,6 @@
 #include "frames/jail/once.h"
 #include "frames/jail/wire.h"
 #include "frames/naming_answer.h"
-#include "frames/native/native.h"
 #include "support/symbols_lab.h"
 
 enum { PATIENCE_S = 100 };
