@@ -17,6 +17,7 @@
 
 #include "collect/source/compile/installed.h"
 #include "collect/source/compile/scratch.h"
+#include "collect/source/compile/word_list.h"
 #include "collect/source/compile/words.h"
 #include "collect/source/instrument/instrument.h"
 #include "collect/source/instrument/selection.h"
@@ -55,14 +56,8 @@ struct build {
  * nothing to instrument, executes the compiler in this process and does not return. */
 int build_run(const struct build_options *options, const struct compile_words *words, char **argv);
 
-/* A list of words, NULL-terminated, which owns each word. For the files of this folder. */
-struct word_list {
-	char **items;
-	size_t count, capacity;
-	int error; /* 0 or ERROR_MEMORY */
-};
-void word_list_add(struct word_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void word_list_release(struct word_list *list);
+/* --- for the files of this folder --- */
+
 /* Shortens a command: if the original words came from an @file, writes the words behind the compiler into an @file
  * again. Returns 0, or a negative error like that of error_set_errno. */
 int word_list_shorten(struct word_list *list, const struct build *build, struct error *error);

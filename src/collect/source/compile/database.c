@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "base/json_text.h"
 #include "collect/source/compile/dependencies.h"
+#include "collect/source/compile/word_list.h"
 
 struct reading {
 	const char *name;
@@ -27,67 +28,32 @@ static int wrong(const struct reading *reading, const char *what)
 
 /* --- commands --- */
 
-/* Takes ownership of the word. */
-static int add_word(struct database_entry *entry, char *word)
+static int read_arguments(const struct reading *reading, struct word_list *words, const json_t *value)
 {
-	if (!word || ARRAY_RESERVE(entry->words, entry->word_capacity, entry->word_count + 2) < 0) {
-		free(word);
-		return ERROR_MEMORY;
-	}
-	entry->words[entry->word_count++] = word;
-	entry->words[entry->word_count] = NULL;
-	return 0;
-}
-
-/* Splits a line as a shell does: blanks, both quotes, backslashes (not within
- * '...'). */
-static int split(struct database_entry *entry, const char *line)
-{
-	int code = 0;
-	while (code == 0 && *(line += strspn(line, " \t\n"))) {
-		struct buffer word;
-		buffer_init(&word);
-		char quote = 0;
-		for (; *line && (quote || !strchr(" \t\n", *line)); line++) {
-			bool escapes =
-				*line == '\\' && line[1] && quote != '\'' && (!quote || strchr("\\\"$`", line[1]));
-			if (escapes)
-				buffer_append_byte(&word, (uint8_t) * ++line);
-			else if (quote ? *line == quote : *line == '\'' || *line == '"')
-				quote = quote ? 0 : *line;
-			else
-				buffer_append_byte(&word, (uint8_t)*line);
-		}
-		buffer_append_byte(&word, 0);
-		if (buffer_error(&word)) {
-			buffer_release(&word);
-			return ERROR_MEMORY;
-		}
-		code = add_word(entry, (char *)word.bytes);
-	}
-	return code;
-}
-
-static int read_arguments(const struct reading *reading, struct database_entry *entry, const json_t *list)
-{
-	if (!json_is_array(list))
+	if (!json_is_array(value))
 		return wrong(reading, "'arguments' is no list");
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *word = json_text_string(json_array_get(list, i));
+	for (size_t i = 0; i < json_array_size(value); i++) {
+		const char *word = json_text_string(json_array_get(value, i));
 		if (!word)
 			return wrong(reading, "an argument is no string");
-		if (add_word(entry, strdup(word)) < 0)
-			return error_memory(reading->error);
+		word_list_add(words, "%s", word);
 	}
 	return 0;
 }
 
-static int read_command(const struct reading *reading, struct database_entry *entry, const json_t *value)
+static int read_command(const struct reading *reading, struct word_list *words, const json_t *value)
 {
+	struct buffer word;
 	const char *line = json_text_string(value);
 	if (!line)
 		return wrong(reading, "'command' is no string");
-	return split(entry, line) < 0 ? error_memory(reading->error) : 0;
+	buffer_init(&word);
+	while (word_next(&line, QUOTED_FOR_SHELL, &word))
+		word_list_add(words, "%s", (const char *)word.bytes);
+	if (buffer_error(&word))
+		words->error = ERROR_MEMORY;
+	buffer_release(&word);
+	return 0;
 }
 
 /* --- entries --- */
@@ -112,15 +78,20 @@ static int read_entry(const struct reading *reading, struct database *database, 
 	if (ARRAY_RESERVE(database->entries, database->entry_capacity, database->entry_count + 1) < 0)
 		return error_memory(reading->error);
 	struct database_entry *entry = &database->entries[database->entry_count++];
+	struct word_list words = { 0 };
 	*entry = (struct database_entry){ 0 };
 	int code = read_text(reading, json_object_get(object, "file"), &entry->file);
 	if (code == 0)
 		code = read_text(reading, json_object_get(object, "directory"), &entry->directory);
 	if (code == 0 && arguments)
-		code = read_arguments(reading, entry, arguments);
+		code = read_arguments(reading, &words, arguments);
 	/* Arguments are more precise than a command line. */
-	if (code == 0 && command && entry->word_count == 0)
-		code = read_command(reading, entry, command);
+	if (code == 0 && command && words.count == 0)
+		code = read_command(reading, &words, command);
+	entry->words = words.items;
+	entry->word_count = words.count;
+	if (code == 0 && words.error)
+		code = error_memory(reading->error);
 	if (code == 0 && (!entry->file || entry->word_count == 0))
 		code = wrong(reading, "it has no 'file', or neither 'command' nor 'arguments'");
 	return code;

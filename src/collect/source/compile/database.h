@@ -15,7 +15,7 @@ struct database_entry {
 	char *directory; /* NULL: the current one */
 	char *file;      /* unchanged: relative to `directory` */
 	char **words;    /* [word_count], then NULL: the compiler and its arguments */
-	size_t word_count, word_capacity;
+	size_t word_count;
 };
 
 struct database {

@@ -8,6 +8,8 @@
 
 #include "base/array.h"
 #include "base/path.h"
+#include "collect/source/compile/word_list.h"
+#include "collect/source/instrument/options.h"
 #include "processor/names.h"
 
 static bool begins(const char *word, const char *start)
@@ -22,67 +24,6 @@ static bool is_one_of(const char *word, const char *const *list)
 			return true;
 	return false;
 }
-
-/* Options with a value that is the next word, unless it is attached. */
-static const char *const with_value[] = {
-	"-D",
-	"-U",
-	"-I",
-	"-A",
-	"-include",
-	"-imacros",
-	"-iquote",
-	"-isystem",
-	"-idirafter",
-	"-iprefix",
-	"-iwithprefix",
-	"-iwithprefixbefore",
-	"-isysroot",
-	"-imultilib",
-	"-imultiarch",
-	"-Xpreprocessor",
-	"-Xassembler",
-	"-Xclang",
-	"-aux-info",
-	"-dumpbase",
-	"-dumpbase-ext",
-	"-dumpdir",
-	"-wrapper",
-	"-specs",
-	"--specs",
-	"--param",
-	"-arch",
-	"-target",
-	"-mllvm",
-	"-B",
-	"-b",
-	"-V",
-	"-G",
-	"-F",
-	"-iframework",
-	"-ivfsoverlay",
-	"-cxx-isystem",
-	"-include-pch",
-	"-gcc-toolchain",
-	"--gcc-toolchain",
-	"--sysroot",
-	"-stdlib++-isystem",
-	"--define-macro",
-	"--undefine-macro",
-	"--include",
-	"--include-directory",
-	"--imacros",
-	"-iapinotes-modules",
-	"-fmodule-file",
-	"-working-directory",
-	"-Xcuda-ptxas",
-	"-Xopenmp-target",
-	"-meabi",
-	NULL,
-};
-/* The same for options of the linker, which keep their position. */
-static const char *const linker_with_value[] = { "-L",         "-l",      "-T",     "-u",      "-z", "-e", "-Xlinker",
-						 "-framework", "--entry", "-rpath", "-soname", "-h", NULL };
 
 /* Words that need no compilation, or produce no object. */
 static const char *const pass_words[] = { "-E",
@@ -138,21 +79,10 @@ static const struct {
 
 static const char *const launchers[] = { "ccache", "sccache", "distcc", "icecc", "env", NULL };
 
-/* Returns the language, or NULL if cpprof does not instrument such a file. */
-static const char *language_of(const char *path)
-{
-	static const char *const suffixes[] = { ".c", ".cc", ".cp", ".cxx", ".cpp", ".CPP", ".c++", ".C", NULL };
-	const char *dot = strrchr(path_basename(path), '.');
-	if (!dot || !is_one_of(dot, suffixes))
-		return NULL;
-	return strcmp(dot, ".c") == 0 ? "c" : "c++";
-}
-
 static int add_source(struct compile_words *words, size_t at, const char *language)
 {
 	const char *path = words->words[at];
-	bool is_ours = language ? strcmp(language, "c") == 0 || strcmp(language, "c++") == 0
-				: strcmp(path, "-") != 0 && language_of(path) != NULL;
+	bool is_ours = language ? strcmp(language, "c") == 0 || strcmp(language, "c++") == 0 : option_is_source(path);
 	if (!is_ours) {
 		words->roles[at] = ROLE_INPUT;
 		words->input_count++;
@@ -274,9 +204,7 @@ static int read_word(struct compile_words *words, size_t *at, const char **langu
 	} else if (begins(word, "-M")) {
 		read_dependencies(words, at);
 		read_flag(words, word);
-	} else if (is_one_of(word, with_value)) {
-		*at += words->words[*at + 1] != NULL;
-	} else if (is_one_of(word, linker_with_value)) {
+	} else if (option_takes_next(option_of(word), word)) {
 		*at += words->words[*at + 1] != NULL;
 		words->input_count += strcmp(word, "-l") == 0;
 	} else {
@@ -312,9 +240,10 @@ static void find_compiler(struct compile_words *words)
 static int read_words(struct compile_words *words)
 {
 	const char *language = NULL;
-	int code = ARRAY_RESERVE(words->roles, words->role_capacity, words->count + 1);
-	if (code < 0)
-		return code;
+	int code = 0;
+	words->roles = malloc(words->count + 1);
+	if (!words->roles)
+		return ERROR_MEMORY;
 	memset(words->roles, ROLE_KEPT, words->count + 1);
 	find_compiler(words);
 	for (size_t at = words->compiler + 1; at < words->count && code == 0; at++)
@@ -360,20 +289,20 @@ bool compile_words_link(const struct compile_words *words)
 
 int compile_words_read(struct compile_words *words, char **argv)
 {
+	struct word_list list = { 0 };
 	*words = (struct compile_words){ .mode = COMPILE_LINK };
-	int code = 0;
-	for (; *argv && code >= 0; argv++) {
-		code = 0;
-		if (words->count && (*argv)[0] == '@' && (*argv)[1])
-			code = compile_words_expand(words, *argv + 1, 0);
-		if (code == 0)
-			code = compile_words_add(words, *argv, strlen(*argv));
+	for (; *argv; argv++) {
+		if (list.count && word_list_expand(&list, *argv))
+			words->had_response_file = true;
+		else
+			word_list_add(&list, "%s", *argv);
 	}
-	if (code >= 0)
-		code = read_words(words);
-	if (code >= 0)
+	words->words = list.items;
+	words->count = list.count;
+	int code = list.error ? list.error : read_words(words);
+	if (code == 0)
 		judge(words);
-	return code < 0 ? code : 0;
+	return code;
 }
 
 void compile_words_release(struct compile_words *words)

@@ -42,7 +42,7 @@ struct compile_source {
 struct compile_words {
 	char **words;         /* NULL-terminated; [0] is the compiler, or a launcher before it */
 	unsigned char *roles; /* enum compile_role of each word */
-	size_t count, capacity, role_capacity;
+	size_t count;
 	size_t compiler; /* index of the compiler: not 0 behind a launcher such as ccache */
 	struct compile_source *sources;
 	size_t source_count, source_capacity;
@@ -71,10 +71,5 @@ bool compile_words_link(const struct compile_words *words);
 
 /* Returns whether a configure script compiles a trial program: then nothing is printed and nothing instrumented. */
 bool compile_words_is_probe(const struct compile_words *words);
-
-/* Replaces an @file in a list by its words; for words.c. Returns 1, 0 if it cannot be read (the compiler then treats
- * it as a file's name), or ERROR_MEMORY. */
-int compile_words_expand(struct compile_words *words, const char *path, int depth);
-int compile_words_add(struct compile_words *words, const char *text, size_t length);
 
 #endif

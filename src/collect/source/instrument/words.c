@@ -3,147 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/path.h"
 #include "collect/source/instrument/compiler.h"
-
-/* The treatment of a compiler's option. */
-enum use {
-	DROP,      /* for warnings, code generation, linking, ...: irrelevant for a parser */
-	KEEP,      /* passed to libclang unchanged */
-	ASK,       /* ... and to the compiler, when it is run to find its header folders */
-	ASK_ALONE, /* to the compiler only: header folders are passed on by name */
-	LANGUAGE,
-	STANDARD,
-	MODULES /* no copy can be made of modules */
-};
-
-struct rule {
-	const char *word;
-	enum use use;
-	bool is_prefix; /* further text may follow in the same word */
-	bool has_next;  /* the next word is its argument, unless one is attached */
-};
-
-/* The first match counts. */
-static const struct rule rules[] = {
-	{ "-include-pch", DROP, false, true },
-	{ "-include", KEEP, true, true },
-	{ "-imacros", KEEP, true, true },
-	{ "-iquote", KEEP, true, true },
-	{ "-isystem", KEEP, true, true },
-	{ "-idirafter", KEEP, true, true },
-	{ "-isysroot", ASK_ALONE, true, true },
-	{ "--sysroot=", ASK_ALONE, true, false },
-	{ "--sysroot", ASK_ALONE, false, true },
-	{ "-iprefix", ASK_ALONE, true, true },
-	{ "-iwithprefixbefore", ASK_ALONE, true, true },
-	{ "-iwithprefix", ASK_ALONE, true, true },
-	{ "-imultilib", ASK_ALONE, false, true },
-	{ "-B", ASK_ALONE, true, true },
-	{ "-specs=", ASK_ALONE, true, false },
-	{ "-I", KEEP, true, true },
-	{ "-D", KEEP, true, true },
-	{ "-U", KEEP, true, true },
-	{ "-undef", KEEP, false, false },
-	{ "-std=", STANDARD, true, false },
-	{ "--std=", STANDARD, true, false },
-	{ "-ansi", STANDARD, false, false },
-	{ "-x", LANGUAGE, true, true },
-	{ "-O", ASK, true, false },
-	{ "-nostdinc++", ASK_ALONE, false, false },
-	{ "-nostdinc", ASK_ALONE, false, false },
-	{ "-stdlib=", ASK_ALONE, true, false },
-	{ "-pthread", ASK, false, false },
-	{ "-trigraphs", KEEP, false, false },
-	{ "-fopenmp", KEEP, false, false },
-	{ "-fmodules-ts", MODULES, false, false },
-	{ "-fmodules", MODULES, false, false },
-	{ "-fexceptions", KEEP, false, false },
-	{ "-fno-exceptions", KEEP, false, false },
-	{ "-fno-rtti", KEEP, false, false },
-	{ "-fms-extensions", KEEP, false, false },
-	{ "-fpermissive", DROP, false, false },
-	{ "-funsigned-char", KEEP, false, false },
-	{ "-fsigned-char", KEEP, false, false },
-	{ "-fshort-enums", KEEP, false, false },
-	{ "-fshort-wchar", KEEP, false, false },
-	{ "-fchar8_t", KEEP, false, false },
-	{ "-fno-char8_t", KEEP, false, false },
-	{ "-fgnu89-inline", KEEP, false, false },
-	{ "-fno-gnu-keywords", KEEP, false, false },
-	{ "-fno-asm", KEEP, false, false },
-	{ "-fdollars-in-identifiers", KEEP, false, false },
-	{ "-fno-operator-names", KEEP, false, false },
-	{ "-fsized-deallocation", KEEP, false, false },
-	{ "-faligned-new", KEEP, false, false },
-	{ "-fwrapv", KEEP, false, false },
-	{ "-ffreestanding", KEEP, false, false },
-	{ "-fno-builtin", KEEP, false, false },
-	{ "-ffast-math", KEEP, false, false },
-	{ "-fblocks", KEEP, false, false },
-	{ "-fPIC", KEEP, false, false },
-	{ "-fpic", KEEP, false, false },
-	{ "-fPIE", KEEP, false, false },
-	{ "-fpie", KEEP, false, false },
-	{ "-ftemplate-depth=", KEEP, true, false },
-	{ "-fconstexpr-depth=", KEEP, true, false },
-	{ "-m32", ASK, false, false },
-	{ "-m64", ASK, false, false },
-	{ "-mx32", ASK, false, false },
-	{ "-march=", KEEP, true, false },
-	{ "-msse", KEEP, true, false },
-	{ "-mssse3", KEEP, false, false },
-	{ "-mavx", KEEP, true, false },
-	{ "-mfma", KEEP, false, false },
-	{ "-mf16c", KEEP, false, false },
-	{ "-mbmi", KEEP, true, false },
-	{ "-maes", KEEP, false, false },
-	{ "-mpclmul", KEEP, false, false },
-	{ "-mpopcnt", KEEP, false, false },
-	{ "-mlzcnt", KEEP, false, false },
-	{ "-msha", KEEP, false, false },
-	{ "-mrdrnd", KEEP, false, false },
-	{ "-mcx16", KEEP, false, false },
-	{ "--target=", ASK, true, false },
-	{ "-target", ASK, false, true },
-	/* Options with an argument, which is skipped: it could look like another option. */
-	{ "-o", DROP, true, true },
-	{ "-MF", DROP, true, true },
-	{ "-MT", DROP, true, true },
-	{ "-MQ", DROP, true, true },
-	{ "-MJ", DROP, true, true },
-	{ "-Xclang", DROP, false, true },
-	{ "-Xlinker", DROP, false, true },
-	{ "-Xassembler", DROP, false, true },
-	{ "-Xpreprocessor", DROP, false, true },
-	{ "-mllvm", DROP, false, true },
-	{ "-aux-info", DROP, false, true },
-	{ "-dumpdir", DROP, false, true },
-	{ "-dumpbase-ext", DROP, false, true },
-	{ "-dumpbase", DROP, false, true },
-	{ "--param", DROP, false, true },
-	{ "-L", DROP, true, true },
-	{ "-l", DROP, true, true },
-	{ "-T", DROP, true, true },
-	{ "-u", DROP, true, true },
-	{ "-z", DROP, true, true },
-	{ "-e", DROP, false, true },
-	{ "-arch", DROP, false, true },
-	{ "-wrapper", DROP, false, true },
-	{ "-G", DROP, false, true },
-	{ "-A", DROP, true, true },
-};
-
-static const struct rule *find_rule(const char *word)
-{
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		size_t length = strlen(rules[i].word);
-		if (strncmp(word, rules[i].word, length) == 0 && (rules[i].is_prefix || !word[length]))
-			return &rules[i];
-	}
-	return NULL;
-}
+#include "collect/source/instrument/options.h"
 
 /* The state of sorting a compiler's words. */
 struct sorting {
@@ -170,11 +32,13 @@ static void add(struct sorting *sorting, struct words *to, const char *word)
 }
 
 /* `next` is the argument of `word` if it is a separate word, otherwise NULL. */
-static void sort_word(struct sorting *sorting, const struct rule *rule, const char *word, const char *next)
+static void sort_word(struct sorting *sorting, const struct option_rule *rule, const char *word, const char *next)
 {
 	struct words *const to[] = {
-		rule->use == KEEP || rule->use == ASK ? sorting->words : NULL,
-		rule->use == ASK || rule->use == ASK_ALONE || rule->use == STANDARD ? &sorting->asked : NULL,
+		rule->use == OPTION_KEEP || rule->use == OPTION_ASK ? sorting->words : NULL,
+		rule->use == OPTION_ASK || rule->use == OPTION_ASK_ALONE || rule->use == OPTION_STANDARD
+			? &sorting->asked
+			: NULL,
 	};
 	for (size_t i = 0; i < 2; i++) {
 		if (to[i]) {
@@ -183,11 +47,11 @@ static void sort_word(struct sorting *sorting, const struct rule *rule, const ch
 				add(sorting, to[i], next);
 		}
 	}
-	if (rule->use == LANGUAGE)
+	if (rule->use == OPTION_LANGUAGE)
 		sorting->language = next ? next : word + strlen(rule->word);
-	if (rule->use == STANDARD)
+	if (rule->use == OPTION_STANDARD)
 		sorting->standard = strchr(word, '=') ? strchr(word, '=') + 1 : "c90";
-	if (rule->use == MODULES)
+	if (rule->use == OPTION_MODULES)
 		sorting->has_modules = true;
 }
 
@@ -195,41 +59,23 @@ static void sort_words(struct sorting *sorting, const struct instrument_source *
 {
 	for (size_t i = 0; i < source->word_count; i++) {
 		const char *word = source->words[i];
-		const struct rule *rule = find_rule(word);
+		const struct option_rule *rule = option_of(word);
 		if (!rule)
 			continue;
-		bool takes_next = rule->has_next && !word[strlen(rule->word)] && i + 1 < source->word_count;
+		bool takes_next = option_takes_next(rule, word) && i + 1 < source->word_count;
 		sort_word(sorting, rule, word, takes_next ? source->words[i + 1] : NULL);
 		i += takes_next;
 	}
 }
 
-enum language { NEITHER, C, CXX };
-
-static enum language language_by_name(const char *path, bool is_cxx_compiler)
+static enum option_language find_language(const char *given, const char *path, bool is_cxx_compiler)
 {
-	static const struct {
-		const char *ending;
-		enum language language;
-	} endings[] = {
-		{ "c", C },     { "h", C },     { "cc", CXX },  { "cp", CXX },  { "cxx", CXX }, { "cpp", CXX },
-		{ "CPP", CXX }, { "c++", CXX }, { "C", CXX },   { "H", CXX },   { "hh", CXX },  { "hpp", CXX },
-		{ "hxx", CXX }, { "h++", CXX }, { "tcc", CXX }, { "ipp", CXX }, { "inl", CXX },
-	};
-	const char *dot = strrchr(path_basename(path), '.');
-	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (strcmp(dot + 1, endings[i].ending) == 0)
-			return endings[i].language == C && is_cxx_compiler ? CXX : endings[i].language;
-	return NEITHER;
-}
-
-static enum language find_language(const char *given, const char *path, bool is_cxx_compiler)
-{
+	enum option_language by_name = option_language_of(path);
 	if (!given || strcmp(given, "none") == 0)
-		return language_by_name(path, is_cxx_compiler);
+		return by_name == LANGUAGE_C && is_cxx_compiler ? LANGUAGE_CXX : by_name;
 	if (strcmp(given, "c") == 0 || strcmp(given, "c-header") == 0)
-		return C;
-	return strcmp(given, "c++") == 0 || strcmp(given, "c++-header") == 0 ? CXX : NEITHER;
+		return LANGUAGE_C;
+	return strcmp(given, "c++") == 0 || strcmp(given, "c++-header") == 0 ? LANGUAGE_CXX : LANGUAGE_OTHER;
 }
 
 /* Whether a compiler is one of C++, by its name: "g++-12", "clang++", "c++". */
@@ -318,12 +164,13 @@ int words_make(struct words *words, const struct instrument_source *source, cons
 {
 	struct sorting sorting = { .words = words, .arena = arena };
 	sort_words(&sorting, source);
-	enum language language = find_language(sorting.language, source->path, is_cxx_compiler(source->compiler));
+	enum option_language language =
+		find_language(sorting.language, source->path, is_cxx_compiler(source->compiler));
 	if (sorting.has_modules)
 		return error_set(error, ERROR_UNSUPPORTED, "modules are not instrumented");
-	if (language == NEITHER)
+	if (language == LANGUAGE_OTHER)
 		return error_set(error, ERROR_UNSUPPORTED, "it is neither C nor C++");
-	words->is_cxx = language == CXX;
+	words->is_cxx = language == LANGUAGE_CXX;
 	const char *command = source->compiler ? source->compiler : words->is_cxx ? "c++" : "cc";
 	const struct compiler *compiler =
 		compiler_ask(command, sorting.asked.items, sorting.asked.count, words->is_cxx, error);

@@ -46,6 +46,8 @@ static void test_command_lines(void **state)
 		{ "env X=1 ccache g++ -c a.cpp", COMPILE_OBJECT, "a.cpp", NULL, NULL },
 		{ "gcc -include a.c -I b.c -D c.c -isystem d.c -MF e.c -MT f.c -Xlinker g.c --param h.c -c i.c",
 		  COMPILE_OBJECT, "i.c", NULL, NULL },
+		{ "gcc --include a.c --define-macro b.c -T c.c -z d.c -rpath e.c -Xclang f.c -specs g.c -l h.c -c i.c",
+		  COMPILE_OBJECT, "i.c", NULL, NULL },
 		{ "gcc -x c a.txt -x none b.o -o p", COMPILE_LINK, "a.txt", "p", NULL },
 		{ "gcc -xc++ - -c", COMPILE_OBJECT, "-", NULL, NULL },
 		{ "gcc -E a.c", COMPILE_PASS, "a.c", NULL, NULL },

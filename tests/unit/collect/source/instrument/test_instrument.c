@@ -267,6 +267,28 @@ static void test_copies(void **state)
 			    HEAD "#define B {\nvoid f(void) B }\nvoid g(void) <%CPPROF_TOOL_FUNCTION(1,1,3,0)  %>");
 }
 
+/* The long forms of -D, -U and -include take the next word, which must reach the parser with them. */
+static void test_long_options(void **state)
+{
+	(void)state;
+	static const char *const words[] = { "--define-macro", "TYPE=int", "--undefine-macro", "__linux__",
+					     "--include",      "stdint.h", "-Xopenmp-target",  "-DTYPE=nothing" };
+	static const char text[] = "#ifndef __linux__\nTYPE f(uint8_t x) { return x; }\n#endif\n";
+	struct instrument_result result;
+	struct error error = { 0 };
+	write_source(text);
+	const struct instrument_source source = { .path = source_path,
+						  .compiler = "cc",
+						  .words = words,
+						  .word_count = sizeof(words) / sizeof(words[0]),
+						  .profiler = "p.h" };
+	if (instrument_file(&source, &result, &error) != 0)
+		fail_msg("%s", error.message);
+	unlink(source_path);
+	assert_int_equal(result.point_count, 1);
+	instrument_release(&result);
+}
+
 static void test_source_that_does_not_parse(void **state)
 {
 	(void)state;
@@ -317,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_annotation_that_is_wrong),
 		cmocka_unit_test(test_where_annotations_are),
 		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_long_options),
 		cmocka_unit_test(test_source_that_does_not_parse),
 		cmocka_unit_test(test_without_memory),
 	};
