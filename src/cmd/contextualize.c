@@ -8,15 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/contextualize_list.h"
-#include "cmd/contextualize_sources.h"
-#include "cmd/contextualize_verify.h"
 #include "cmd/message.h"
-#include "cmd/optimize_turns.h"
+#include "cmd/optimize.h"
 #include "cmd/profile_open.h"
 #include "cmd/rows.h"
 #include "cmd/view_options.h"
 #include "collect/source/contextualize/copy_plan.h"
+#include "optimize/contextualize.h"
 #include "render/candidates.h"
 
 enum {

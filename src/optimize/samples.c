@@ -1,4 +1,4 @@
-#include "cmd/optimize_samples.h"
+#include "optimize/builds.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "analyze/source_counts.h"
-#include "cmd/optimize_turns.h"
 #include "profile_file/reader.h"
 
 /* With 1000 hits, a line with one percent of the time has about 10: its share is known to a third. */

@@ -1,4 +1,4 @@
-#include "cmd/optimize_build.h"
+#include "optimize/builds.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "cmd/optimize_contexts.h"
+#include "optimize/builds.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "cmd/optimize_turns.h"
+#include "optimize/builds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 
 #include "analyze/statistics.h"
-#include "cmd/subject.h"
 #include "collect/source/compile/build.h"
 #include "collect/source/compile/scratch.h"
 
@@ -20,7 +19,6 @@ static const char script[] = "cd \"$1\" || exit\n"
 
 static const char compare_script[] = "output() { (cd \"$1\" && eval \"$2\" </dev/null) | cksum; }\n"
 				     "[ \"$(output \"$1\" \"$3\")\" = \"$(output \"$2\" \"$3\")\" ]\n";
-enum { TURNS_MIN = 2, TURNS_MAX = 1000 };
 
 static int run(struct word_list *words, const char *folder, const char *workload, size_t runs, struct error *error)
 {
@@ -121,15 +119,6 @@ int optimize_measure(const char *before, const char *after, const char *workload
 		summarize(logs, turns, gain);
 	free(logs);
 	return code;
-}
-
-bool optimize_read_turns(const char *text, size_t *turns)
-{
-	double number = positive_number(text);
-	if (number < TURNS_MIN || number > TURNS_MAX || number != floor(number))
-		return false;
-	*turns = (size_t)number;
-	return true;
 }
 
 int optimize_compare(const char *before, const char *after, const char *workload, bool *is_same, struct error *error)

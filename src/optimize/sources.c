@@ -1,4 +1,4 @@
-#include "cmd/contextualize_sources.h"
+#include "optimize/contextualize.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  *
  * Shares do not depend on the speed of the machine, which differs between two recordings.
  */
-#include "cmd/contextualize_verify.h"
+#include "optimize/contextualize.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +16,7 @@
 #include "analyze/analyses.h"
 #include "analyze/lookup.h"
 #include "base/buffer.h"
-#include "cmd/optimize_samples.h"
-#include "cmd/optimize_turns.h"
+#include "optimize/builds.h"
 
 static const double deviations = 1.96; /* of a 95 % interval */
 

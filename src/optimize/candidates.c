@@ -1,4 +1,4 @@
-#include "cmd/contextualize_list.h"
+#include "optimize/contextualize.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,68 @@
+/* The steps of `cpprof contextualize`: it ranks call paths, reads sources, writes a patch, and measures its effect. */
+#ifndef OPTIMIZE_CONTEXTUALIZE_H
+#define OPTIMIZE_CONTEXTUALIZE_H
+
+#include <stdio.h>
+
+#include "analyze/candidates.h"
+#include "collect/source/compile/database.h"
+#include "collect/source/contextualize/contextualize.h"
+#include "optimize/builds.h"
+#include "profile/profile.h"
+
+/* --- the sources that it reads, and the patch that it writes (sources.c) --- */
+
+struct sources {
+	struct database database;
+	struct program program;
+	const char **paths; /* owned by the caller */
+	size_t path_count;
+	char **flags; /* an optional compiler and its options, for `paths`; not owned */
+	size_t flag_count;
+};
+
+/* Parses `paths` [path_count], or all sources of the database (NULL: none). Set the other members first. Returns 0 or a negative
+ * error; ERROR_USAGE if there is no source. Call sources_release in any case. */
+int sources_read(struct sources *sources, const char *database, struct error *error);
+void sources_release(struct sources *sources);
+
+/* Splits "main;uniquify_db;qsort" in place. Returns the number of names, or 0 if there are more than `max`. */
+size_t sources_split_path(char *path, const char **names, size_t max);
+
+/* Writes a unified diff of the changed files, whose names are below the working folder, to `path` (NULL: standard output).
+ * Where a file is formatted by the .clang-format that applies to it, and clang-format is installed, the changed file is formatted
+ * too. Returns 0 or a negative error. */
+int sources_write_patch(const struct contextualize_result *result, const char *title, const char *path,
+			struct error *error);
+
+/* --- the ranked call paths (candidates.c) --- */
+
+struct candidates {
+	struct view *view;
+	struct candidate_list *list;
+};
+
+/* Ranks the paths of the first resource. Returns 0 or a negative error. Call candidates_release in any case. */
+int candidates_find(struct candidates *candidates, const struct profile *profile, double threshold,
+		    struct error *error);
+void candidates_release(struct candidates *candidates);
+
+/* Returns "main;uniquify_db;qsort", which the caller frees, or NULL if there is no memory. */
+char *candidates_path(const struct candidates *candidates, size_t index);
+
+/* --- the effect of the copies: builds with and without them, the predicted total and the measured one (verify.c) --- */
+
+struct verification {
+	struct optimize_folder folder;
+	char *const *command; /* of the build */
+	const char *workload;
+	const char *patch;
+	const char *path; /* "main;uniquify_db;qsort" */
+	size_t turns;
+};
+
+/* Builds, runs, and prints the result. Returns 0 or a negative error. */
+int verification_run(const struct verification *verification, const struct contextualize_result *result, FILE *out,
+		     struct error *error);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * The loop of `cpprof optimize`, from a profile to a faster build:
+ *
+ *     build ("before") -> record the workload -> write the compiler's profile -> build with it ("after") -> run both in turns
+ */
+#ifndef OPTIMIZE_LOOP_H
+#define OPTIMIZE_LOOP_H
+
+#include <stdio.h>
+
+#include "optimize/builds.h"
+
+struct optimize_loop {
+	struct optimize_folder folder; /* made */
+	char *const *command;          /* of the build */
+	const char *workload;
+	size_t turns;
+};
+
+/* Builds, runs, and prints the result. Returns 0 or a negative error. */
+int optimize_loop_run(const struct optimize_loop *loop, FILE *out, struct error *error);
+
+#endif
