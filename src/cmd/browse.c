@@ -6,7 +6,6 @@
 #include "analyze/lookup.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "frames/code/disassembly.h"

@@ -10,7 +10,6 @@
 #include "analyze/causal.h"
 #include "base/text_output.h"
 #include "cmd/message.h"
-#include "cmd/rows.h"
 #include "cmd/subject.h"
 #include "cmd/view_options.h"
 #include "collect/sample/causal/director.h"

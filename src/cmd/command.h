@@ -1,6 +1,6 @@
 /*
  * The subcommands: one row and one file each. Help, manual pages, shell completion and the parsing of options all
- * come from the rows, so they cannot disagree. A new command is a new file, and its name in commands.c.
+ * come from the rows, so they cannot disagree.
  */
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
@@ -152,7 +152,18 @@ struct invocation {
 const char *option_value(const struct invocation *invocation, int id);
 bool option_given(const struct invocation *invocation, int id);
 
-extern const struct command *const commands[]; /* NULL-terminated, in the order of the help */
+/* The commands, in the order of the help. A new one is a file with one struct, and its name here. */
+/* clang-format off */
+#define COMMANDS(X) \
+	X(record) X(top) X(control) X(trace) X(resources) X(instrument) X(cc) X(cxx) X(optimize) \
+	X(contextualize) X(report) X(explain) X(html) X(browse) X(explore) X(info) X(name) X(gprof) \
+	X(whatif) X(causal) X(diff) X(import) X(export) X(push) X(store) X(merge) X(mcp) X(help) \
+	X(man) X(completion) X(complete)
+/* clang-format on */
+#define X(name) extern const struct command command_##name;
+COMMANDS(X)
+#undef X
+extern const struct command *const commands[]; /* NULL-terminated */
 
 /* Returns the command's options, ended by a row without a name. */
 const struct command_option *command_options(const struct command *command);

@@ -2,17 +2,12 @@
 #include <string.h>
 
 #include "cmd/command.h"
-#include "cmd/rows.h"
 
 const struct command *const commands[] = {
-	&command_record,    &command_top,           &command_control,  &command_trace,
-	&command_resources, &command_instrument,    &command_cc,       &command_cxx,
-	&command_optimize,  &command_contextualize, &command_report,   &command_explain,
-	&command_html,      &command_browse,        &command_explore,  &command_info,
-	&command_name,      &command_gprof,         &command_whatif,   &command_causal,
-	&command_diff,      &command_import,        &command_export,   &command_push,
-	&command_store,     &command_merge,         &command_mcp,      &command_help,
-	&command_man,       &command_completion,    &command_complete, NULL,
+#define X(name) &command_##name,
+	COMMANDS(X)
+#undef X
+		NULL,
 };
 
 const struct command_option *command_options(const struct command *command)

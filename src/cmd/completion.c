@@ -8,7 +8,6 @@
 #include "cmd/completion_profile.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
-#include "cmd/rows.h"
 
 /* --- the shells --- */
 

@@ -11,7 +11,6 @@
 #include "cmd/message.h"
 #include "cmd/optimize.h"
 #include "cmd/profile_open.h"
-#include "cmd/rows.h"
 #include "cmd/view_options.h"
 #include "collect/source/contextualize/copy_plan.h"
 #include "optimize/contextualize.h"

@@ -6,7 +6,6 @@
 
 #include "base/plural.h"
 #include "cmd/message.h"
-#include "cmd/rows.h"
 #include "collect/control/client.h"
 #include "render/render.h"
 

@@ -17,7 +17,6 @@
 #include "cmd/message.h"
 #include "cmd/options.h"
 #include "cmd/profile_open.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/subject.h"
 

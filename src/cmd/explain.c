@@ -3,7 +3,6 @@
 #include "base/memory_size.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "reports/digest.h"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "cmd/message.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "frames/code/disassembly.h"
 

@@ -7,7 +7,6 @@
 #include "base/text_output.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "collect/count/event_source.h"

@@ -9,7 +9,6 @@
 #include "base/text_output.h"
 #include "cmd/call_graph.h"
 #include "cmd/message.h"
-#include "cmd/rows.h"
 #include "gprof/print.h"
 #include "gprof/truth.h"
 

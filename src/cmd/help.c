@@ -4,7 +4,6 @@
 
 #include "cmd/message.h"
 #include "cmd/report_options.h"
-#include "cmd/rows.h"
 
 enum { OPTION_COLUMN = 26, LINE_WIDTH = 80, EXAMPLE_WIDTH = 42 };
 

@@ -8,7 +8,6 @@
 #include "base/text_output.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "collect/count/event_source.h"

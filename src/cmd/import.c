@@ -9,7 +9,6 @@
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
-#include "cmd/rows.h"
 #include "collect/count/tally.h"
 #include "formats/import_stream.h"
 #include "frames/frames.h"

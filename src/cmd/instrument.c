@@ -9,7 +9,6 @@
 #include "base/text_output.h"
 #include "cmd/message.h"
 #include "cmd/probe_list.h"
-#include "cmd/rows.h"
 #include "cmd/view_options.h"
 #include "collect/source/compile/database.h"
 #include "collect/source/compile/installed.h"

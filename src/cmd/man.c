@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "cmd/message.h"
 #include "cmd/report_options.h"
-#include "cmd/rows.h"
 
 /* Prints text in which characters that scdoc would interpret are escaped. */
 static void print_plain(const char *text)

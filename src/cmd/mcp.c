@@ -13,7 +13,6 @@
 
 #include "base/json_string.h"
 #include "cmd/message.h"
-#include "cmd/rows.h"
 
 enum { LINE_BYTES = 1 << 20 };
 

@@ -6,7 +6,6 @@
 #include "cmd/mcp.h"
 #include "cmd/profile_open.h"
 #include "cmd/report_options.h"
-#include "cmd/rows.h"
 #include "cmd/view_options.h"
 
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
-#include "cmd/rows.h"
 #include "profile/quality.h"
 #include "profile_file/writer.h"
 #include "store/merge.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "cmd/message.h"
-#include "cmd/rows.h"
 #include "cmd/subject.h"
 #include "optimize/loop.h"
 

@@ -12,7 +12,6 @@
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/report_options.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "collect/count/tally.h"
 #include "frames/frames.h"

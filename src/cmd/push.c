@@ -10,7 +10,6 @@
 #include "cmd/formats.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "formats/otlp_fields.h"

@@ -10,7 +10,6 @@
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
 #include "cmd/record_repeat.h"
-#include "cmd/rows.h"
 #include "cmd/runtime_variables.h"
 #include "cmd/subject.h"
 #include "collect/count/launch.h"

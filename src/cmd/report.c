@@ -4,7 +4,6 @@
 #include "cmd/pager_output.h"
 #include "cmd/profile_open.h"
 #include "cmd/report_options.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "frames/code/disassembly.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cmd/message.h"
-#include "cmd/rows.h"
 #include "cmd/view_options.h"
 #include "collect/sample/backends.h"
 

@@ -14,7 +14,6 @@
 #include "base/plural.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "http/http.h"
 #include "store/spool.h"

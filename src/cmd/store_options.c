@@ -9,7 +9,6 @@
 #include "base/memory_limit.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
-#include "cmd/rows.h"
 #include "cmd/view_options.h"
 #include "http/http.h"
 #include "store/times.h"

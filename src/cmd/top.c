@@ -8,7 +8,6 @@
 
 #include "base/file_place.h"
 #include "cmd/message.h"
-#include "cmd/rows.h"
 #include "cmd/subject.h"
 #include "cmd/view_options.h"
 #include "collect/live/live.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "cmd/message.h"
-#include "cmd/rows.h"
 #include "cmd/subject.h"
 #include "cmd/trace_events.h"
 #include "collect/sample/monitor.h"

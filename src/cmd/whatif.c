@@ -2,7 +2,6 @@
 
 #include "cmd/message.h"
 #include "cmd/pager_output.h"
-#include "cmd/rows.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "reports/report.h"

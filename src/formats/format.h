@@ -1,6 +1,5 @@
 /*
- * File formats of other tools. Each format is one file of this folder, which contains the format's row, and a name
- * in meson.build. The options, help, manual pages and completion of `cpprof import` and `cpprof export` come from
+ * File formats of other tools. Each format is one file of this folder, which contains the format's row. The options, help, manual pages and completion of `cpprof import` and `cpprof export` come from
  * the rows.
  *
  * An exporter gets either complete call paths, trimmed, stitched, with inlined functions and unique names
@@ -77,6 +76,16 @@ struct format {
 	int (*export)(const struct format_input *input, struct sink *out, struct error *error);
 };
 
+/* The formats, in the order of the help. A new one is a file with one struct, and its name here. */
+/* clang-format off */
+#define FORMATS(X) \
+	X(folded) X(perf_script) X(strace) X(heaptrack) X(gmon) X(events) X(pprof) X(speedscope) \
+	X(firefox) X(callgrind) X(chrome) X(otlp) X(gcc_profile) X(gcc_profile_11) X(llvm_profile) \
+	X(llvm_profile_contexts) X(llvm_profile_flat) X(perf_data)
+/* clang-format on */
+#define X(name) extern const struct format format_##name;
+FORMATS(X)
+#undef X
 extern const struct format *const formats[];        /* NULL-terminated */
 const struct format *format_find(const char *name); /* NULL: unknown */
 /* Returns the format that recognises a file by its first bytes, or NULL. */

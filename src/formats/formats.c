@@ -3,14 +3,12 @@
 #include "analyze/narrow.h"
 #include "formats/format.h"
 
-/* meson.build defines FORMAT_ROWS as ROW(folded) ROW(gmon) ... */
-#define ROW(name) extern const struct format format_##name;
-FORMAT_ROWS
-#undef ROW
-
-#define ROW(name) &format_##name,
-const struct format *const formats[] = { FORMAT_ROWS NULL };
-#undef ROW
+const struct format *const formats[] = {
+#define X(name) &format_##name,
+	FORMATS(X)
+#undef X
+		NULL,
+};
 
 const struct format *format_find(const char *name)
 {

@@ -1,4 +1,4 @@
-/* Prints function, body, downward and upward profiles. */
+/* Reports that list functions, modules or groups, or call paths. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -133,4 +133,105 @@ const struct result_type result_names = {
 const struct result_type result_paths = {
 	.text = print_text,
 	.table = print_table,
+};
+
+static int build_functions(const struct report_request *request, const struct label_set *roots, struct result *result,
+			   struct error *error)
+{
+	(void)request, (void)roots;
+	result->paths = analyze_functions(result->view, error);
+	return result->paths ? 0 : error->code;
+}
+
+const struct report report_functions = {
+	.name = "functions",
+	.letter = 'f',
+	.help = "Each function with what it calls",
+	.summary = "each function with what it calls",
+	.parts = { { "Function Profile", &result_names, build_functions } },
+};
+
+static int build_body(const struct report_request *request, const struct label_set *roots, struct result *result,
+		      struct error *error)
+{
+	(void)request, (void)roots;
+	result->paths = analyze_body(result->view, error);
+	return result->paths ? 0 : error->code;
+}
+
+const struct report report_body = {
+	.name = "body",
+	.letter = 'b',
+	.help = "Each function without what it calls",
+	.summary = "each function without what it calls",
+	.parts = { { "Body Profile", &result_names, build_body } },
+};
+
+static int build_down(const struct report_request *request, const struct label_set *roots, struct result *result,
+		      struct error *error)
+{
+	(void)request;
+	result->paths = analyze_down(result->view, roots, error);
+	return result->paths ? 0 : error->code;
+}
+
+const struct report report_down = {
+	.name = "down",
+	.letter = 'd',
+	.argument = REPORT_TAKES_FUNCTION,
+	.help = "The call paths that start at function FN, outermost first",
+	.summary = "the call paths that start at a function",
+	.detail = "The function's name is the rest of the line: 'down ns::f(int, char)'. Enough of\n"
+		  "it to be unique will do: 'f', 'ns::f'. '#2' is the second of the last list.\n",
+	.parts = { { "Downward Call Path Profile", &result_paths, build_down } },
+};
+
+static int build_up(const struct report_request *request, const struct label_set *roots, struct result *result,
+		    struct error *error)
+{
+	(void)request;
+	result->paths = analyze_up(result->view, roots, error);
+	return result->paths ? 0 : error->code;
+}
+
+const struct report report_up = {
+	.name = "up",
+	.letter = 'u',
+	.argument = REPORT_TAKES_FUNCTION,
+	.help = "The call paths that end at function FN",
+	.summary = "the call paths that end at a function",
+	.detail = "Names are as for 'down'.\n",
+	.parts = { { "Upward Call Path Profile", &result_paths, build_up } },
+};
+
+const struct report report_modules = {
+	.name = "modules",
+	.help = "Each program and library, with what it calls and without",
+	.summary = "each program and library, with what it calls and without",
+	.refuses = { { REPORT_BY, "it shows modules" } },
+	.fixes_by = true,
+	.by = VIEW_MODULE,
+	.parts = { { "Module Profile", &result_names, build_functions },
+		   { "Module Body Profile", &result_names, build_body } },
+};
+
+static int check_groups(const struct profile *profile, struct error *error)
+{
+	for (size_t i = 0; i < profile->function_count; i++)
+		if (profile_string(profile, profile->functions[i].group)[0])
+			return 0;
+	return error_set(error, ERROR_NOT_FOUND,
+			 "no function of this profile belongs to a group (the source declares groups: docs/source.md)");
+}
+
+const struct report report_groups = {
+	.name = "groups",
+	.help = "Each group of functions that the source declares, with what it calls and without",
+	.summary = "each group of functions, with what it calls and without",
+	.refuses = { { REPORT_BY | REPORT_GROUP, "it shows all groups" } },
+	.fixes_by = true,
+	.by = VIEW_GROUP,
+	.check = check_groups,
+	.parts = { { "Group Profile", &result_names, build_functions },
+		   { "Group Body Profile", &result_names, build_body } },
 };

@@ -1,5 +1,5 @@
 /*
- * The table of reports, one row each, in the order of reports.c. A row describes how a user requests the report (an
+ * The table of reports, one row each. A row describes how a user requests the report (an
  * option of `cpprof report`, a command of `explore`), which options it refuses and why, what it needs, and which
  * functions build its results. Help, manual page, completion, `explore`, `diff`, text, JSON and CSV are derived from
  * the row.
@@ -60,7 +60,7 @@ struct report_request;
 typedef int report_builder(const struct report_request *request, const struct label_set *roots, struct result *result,
 			   struct error *error);
 
-enum { REPORTS_MAX = 40, REPORT_PARTS = 2, REPORT_REFUSALS = 3 };
+enum { REPORT_PARTS = 2, REPORT_REFUSALS = 3 };
 
 struct report {
 	const char *name;    /* `report --NAME`, `explore` NAME */
@@ -98,6 +98,19 @@ struct report {
 	} parts[REPORT_PARTS];
 };
 
+/* The reports, in the order in which help shows them. A new one is a file with one struct, and its name here. */
+/* clang-format off */
+#define REPORTS(X) \
+	X(functions) X(summary) X(body) X(down) X(up) X(tree) X(source) X(lines) X(asm) X(counts) \
+	X(pages) X(call_graph) X(modules) X(processes) X(threads) X(by_label) X(groups) X(what_if)
+/* clang-format on */
+#define X(name) extern const struct report report_##name;
+REPORTS(X)
+#undef X
+#define X(name) +1
+enum { REPORTS_MAX = REPORTS(X) };
+#undef X
+
 /* The source of views and functions, for a caller that keeps views and caches lookups. */
 struct report_source {
 	/* Returns a view that the caller of the report owns, valid until the result is printed; or NULL and sets
@@ -133,8 +146,7 @@ struct report_request {
 	uint32_t label_key;                 /* set by report_prepare */
 };
 
-/* At most REPORTS_MAX reports, in the order in which help shows them, and NULL. */
-extern const struct report *const reports[];
+extern const struct report *const reports[]; /* NULL-terminated */
 
 /* Returns the report with that name, or NULL. */
 const struct report *report_find(const char *name);
@@ -162,8 +174,7 @@ int report_build(const struct report_request *request, struct results *results, 
 size_t report_groups_shown(const struct view *view, const struct label_group_list *list, double threshold, size_t limit,
 			   size_t *reaching);
 
-/* Builders and types that several reports use: entries that are single names, or call paths; shares of threads or processes. */
-report_builder build_functions, build_body;
-extern const struct result_type result_names, result_paths, result_shares;
+/* The types whose entries are single names, or call paths. */
+extern const struct result_type result_names, result_paths;
 
 #endif

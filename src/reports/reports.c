@@ -1,31 +1,6 @@
-/* The table of reports: one line for each report, which is defined in NAME.c. The build reads the names from here. */
-#include <string.h>
-
 #include "reports/report.h"
 
-#define REPORTS(X)    \
-	X(functions)  \
-	X(summary)    \
-	X(body)       \
-	X(down)       \
-	X(up)         \
-	X(tree)       \
-	X(source)     \
-	X(lines)      \
-	X(asm)        \
-	X(counts)     \
-	X(pages)      \
-	X(call_graph) \
-	X(modules)    \
-	X(processes)  \
-	X(threads)    \
-	X(by_label)   \
-	X(groups)     \
-	X(what_if)
-
-#define X(name) extern const struct report report_##name;
-REPORTS(X)
-#undef X
+#include <string.h>
 
 const struct report *const reports[] = {
 #define X(name) &report_##name,
@@ -33,7 +8,6 @@ const struct report *const reports[] = {
 #undef X
 		NULL,
 };
-_Static_assert(sizeof(reports) / sizeof(reports[0]) <= REPORTS_MAX + 1, "tables of REPORTS_MAX rows overflow");
 
 const struct report *report_find(const char *name)
 {

@@ -1,4 +1,4 @@
-/* Prints the share of each thread or process. */
+/* Reports of the share of each thread or process. */
 #include <inttypes.h>
 
 #include "render/emit.h"
@@ -98,4 +98,42 @@ static void print_table(struct render_document *document, const struct result *r
 const struct result_type result_shares = {
 	.text = print_text,
 	.table = print_table,
+};
+
+static int build_threads(const struct report_request *request, const struct label_set *roots, struct result *result,
+			 struct error *error)
+{
+	(void)request;
+	(void)roots;
+	result->shares = analyze_shares(result->view->profile, &result->view->options, SHARE_OF_THREAD, error);
+	return result->shares ? 0 : error->code;
+}
+
+/* The explorer has a setting named `thread`. */
+const struct report report_threads = {
+	.name = "threads",
+	.command = "by-thread",
+	.help = "The share of each thread",
+	.summary = "the share of each thread",
+	.refuses = { { REPORT_BY | REPORT_GROUP, "it shows threads" } },
+	.parts = { { "Thread Profile", &result_shares, build_threads } },
+};
+
+static int build_processes(const struct report_request *request, const struct label_set *roots, struct result *result,
+			   struct error *error)
+{
+	(void)request;
+	(void)roots;
+	result->shares = analyze_shares(result->view->profile, &result->view->options, SHARE_OF_PROCESS, error);
+	return result->shares ? 0 : error->code;
+}
+
+/* The explorer has a setting named `process`. */
+const struct report report_processes = {
+	.name = "processes",
+	.command = "by-process",
+	.help = "The share of each process",
+	.summary = "the share of each process",
+	.refuses = { { REPORT_BY | REPORT_GROUP, "it shows processes" } },
+	.parts = { { "Process Profile", &result_shares, build_processes } },
 };

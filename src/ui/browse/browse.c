@@ -7,6 +7,13 @@
 #include "ui/browse/browser.h"
 #include "ui/browse/keys.h"
 
+const struct page_kind *const page_kinds[] = {
+#define X(name) &page_##name,
+	PAGES(X)
+#undef X
+		NULL,
+};
+
 void browse_print_keys(FILE *out)
 {
 	keys_print(out);

@@ -1,5 +1,5 @@
 /*
- * The state of `cpprof browse`, and its pages. A page is one list of rows with a cursor. The table of pages (pages.c) has a row for each
+ * The state of `cpprof browse`, and its pages. A page is one list of rows with a cursor. The table of pages has a row for each
  * kind: its key, its name, and the functions that make and draw it. Keys, help and manual page follow from the table.
  *
  * Only the shown page exists. The others of the history are remembered as places, and made again when the user returns.
@@ -93,14 +93,17 @@ struct browser {
 	bool has_ended;                 /* there is no newer one */
 };
 
-extern const struct page_kind page_tree, page_callers, page_callees, page_functions, page_source, page_disassembly,
-	page_changes;
-extern const struct page_kind
-	page_absent; /* absent_page.c; not in the table: stands for a page that has no samples now */
-extern const struct page_kind page_resources, page_threads, page_processes, page_info, page_help;
-
-/* The kinds, ended by NULL. */
-extern const struct page_kind *const page_kinds[];
+/* The kinds of pages, in the order of the help. A new one is one struct, and its name here. */
+/* clang-format off */
+#define PAGES(X) \
+	X(tree) X(callers) X(functions) X(callees) X(source) X(disassembly) X(changes) X(threads) \
+	X(processes) X(resources) X(info) X(help)
+/* clang-format on */
+#define X(name) extern const struct page_kind page_##name;
+PAGES(X)
+#undef X
+extern const struct page_kind *const page_kinds[]; /* NULL-terminated */
+extern const struct page_kind page_absent;         /* not in the table: stands for a page that has no samples now */
 
 static inline const struct profile *browser_profile(const struct browser *browser)
 {
