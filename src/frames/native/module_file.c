@@ -346,6 +346,12 @@ uint64_t module_file_function_end(struct module_file *file, uint64_t address)
 	return table ? unwind_table_function_end(table, address) : 0;
 }
 
+const struct unwind_row *module_file_row(struct module_file *file, uint64_t address)
+{
+	const struct unwind_table *table = table_of(file);
+	return table ? unwind_table_row(table, address) : NULL;
+}
+
 bool module_file_is_stripped(struct module_file *file)
 {
 	/* All symbols for the dynamic linker are global, except the first, which is empty. */

@@ -60,15 +60,18 @@ static const char *symbol_of_index(struct module_file *file, uint32_t index)
 	return relocation_symbol(file, &relocation);
 }
 
+const char *plt_slot_symbol(struct module_file *file, uint64_t slot)
+{
+	const char *symbol = symbol_of_slot(file, ".rela.plt", slot);
+	return symbol ? symbol : symbol_of_slot(file, ".rela.dyn", slot);
+}
+
 static const char *symbol_of_stub(struct module_file *file, const uint8_t *stub, size_t size, uint64_t address)
 {
 	const struct arch_plt_jump jump = arch_plt_jump(stub, size, address);
 	if (jump.kind == ARCH_PLT_INDEX)
 		return symbol_of_index(file, jump.index);
-	if (jump.kind != ARCH_PLT_SLOT)
-		return NULL;
-	const char *symbol = symbol_of_slot(file, ".rela.plt", jump.slot);
-	return symbol ? symbol : symbol_of_slot(file, ".rela.dyn", jump.slot);
+	return jump.kind == ARCH_PLT_SLOT ? plt_slot_symbol(file, jump.slot) : NULL;
 }
 
 bool plt_find(struct module_file *file, uint64_t address, const char **symbol)

@@ -1,0 +1,422 @@
+#include "frames/native/tail_code.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "arch/instruction.h"
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "elf/dynamic_symbol.h"
+#include "frames/native/names.h"
+#include "frames/native/plt.h"
+
+enum { CODE_BYTES_MOST = 16 << 20, FUNCTION_BYTES_MOST = 1 << 20, RELOCATION_BYTES_MOST = 1 << 28 };
+
+struct code_symbol {
+	uint64_t start, end;
+	const char *name;
+	uint32_t scope; /* local symbols: number of the source file, from 1; global symbols: 0 */
+	bool is_chosen; /* its address is that of a function that returns another function's address */
+};
+
+/* A piece of code to read, which belongs to a function. */
+struct piece {
+	uint64_t start, end;
+	uint32_t function;
+	bool has_symbol;
+};
+
+struct reading {
+	struct tail_code *code;
+	struct module_file *file;
+	struct code_symbol *symbols; /* sorted by their start */
+	size_t symbol_count, symbol_capacity;
+	struct hash_map by_name; /* (name, scope) -> symbol, once has_names is set */
+	bool has_names;
+	struct hash_map by_start; /* start of a function -> its number */
+	struct hash_map by_piece; /* start of a piece that is in `pieces` */
+	struct hash_map by_stub;  /* address of a stub or slot -> id of its name plus 1; 0: it has none */
+	struct piece *pieces;
+	size_t piece_count, piece_capacity, read_count;
+	uint64_t entry;                         /* address of a function that is called; 0: none yet */
+	uint64_t bytes_left;                    /* of code */
+	uint64_t relocations, relocations_left; /* bytes of a search for a slot, and of all further ones */
+	uint8_t *bytes;                         /* of the present piece */
+	size_t bytes_capacity;
+};
+
+/* --- symbols --- */
+
+static int by_start_and_end(const void *left, const void *right)
+{
+	const struct code_symbol *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return (a->scope > b->scope) - (a->scope < b->scope);
+}
+
+/* Reads the symbols of the file itself. Where it has none, .eh_frame has the functions; separate files are not worth opening for this. */
+static int read_symbols(struct reading *reading)
+{
+	Dwfl_Module *module = reading->file->own.module;
+	int count = dwfl_module_getsymtab(module);
+	uint32_t scope = 0;
+	for (int i = 0; i < count; i++) {
+		GElf_Sym raw;
+		GElf_Addr address;
+		GElf_Word section;
+		const char *name = dwfl_module_getsym_info(module, i, &raw, &address, &section, NULL, NULL);
+		uint8_t type = GELF_ST_TYPE(raw.st_info);
+		if (!name)
+			continue;
+		scope += type == STT_FILE;
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || section == SHN_UNDEF || section == SHN_ABS ||
+		    raw.st_size == 0)
+			continue;
+		if (ARRAY_RESERVE(reading->symbols, reading->symbol_capacity, reading->symbol_count + 1) < 0)
+			return ERROR_MEMORY;
+		uint64_t start = address - reading->file->bias;
+		reading->symbols[reading->symbol_count++] =
+			(struct code_symbol){ .start = start,
+					      .end = start + raw.st_size,
+					      .name = name,
+					      .scope = GELF_ST_BIND(raw.st_info) == STB_LOCAL ? scope + 1 : 0,
+					      .is_chosen = type == STT_GNU_IFUNC };
+	}
+	if (reading->symbol_count > 0)
+		qsort(reading->symbols, reading->symbol_count, sizeof(*reading->symbols), by_start_and_end);
+	return 0;
+}
+
+/* Returns the symbol that covers an address: of several with one start, the first. */
+static const struct code_symbol *symbol_at(const struct reading *reading, uint64_t address)
+{
+	size_t low = 0, high = reading->symbol_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (reading->symbols[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address >= reading->symbols[low - 1].end)
+		return NULL;
+	const struct code_symbol *symbol = &reading->symbols[low - 1];
+	while (symbol > reading->symbols && symbol[-1].start == symbol->start)
+		symbol--;
+	return symbol;
+}
+
+static uint64_t name_key(const char *name, size_t length, uint32_t scope)
+{
+	return hash_bytes(name, length) ^ hash_u64(scope);
+}
+
+static int index_names(struct reading *reading)
+{
+	reading->has_names = true;
+	for (size_t i = 0; i < reading->symbol_count; i++) {
+		const struct code_symbol *symbol = &reading->symbols[i];
+		size_t length = name_plain_length(symbol->name);
+		if (name_base_length(symbol->name) == length &&
+		    hash_map_put(&reading->by_name, name_key(symbol->name, length, symbol->scope), (uint32_t)i) < 0)
+			return ERROR_MEMORY;
+	}
+	return 0;
+}
+
+/* Sets *start to that of the function of which a symbol is a part or clone. The original is in the same source file, or global. */
+static int find_original(struct reading *reading, const struct code_symbol *symbol, uint64_t *start)
+{
+	size_t length = name_base_length(symbol->name);
+	*start = symbol->start;
+	if (length == name_plain_length(symbol->name))
+		return 0;
+	if (!reading->has_names && index_names(reading) < 0)
+		return ERROR_MEMORY;
+	uint32_t found = hash_map_get(&reading->by_name, name_key(symbol->name, length, symbol->scope));
+	if (found == HASH_MAP_NONE)
+		found = hash_map_get(&reading->by_name, name_key(symbol->name, length, 0));
+	if (found != HASH_MAP_NONE)
+		*start = symbol_at(reading, reading->symbols[found].start)->start;
+	return 0;
+}
+
+/* --- functions --- */
+
+static int64_t function_number(struct reading *reading, uint64_t start)
+{
+	struct tail_code *code = reading->code;
+	uint32_t known = hash_map_get(&reading->by_start, start);
+	if (known != HASH_MAP_NONE)
+		return known;
+	if (ARRAY_RESERVE(code->starts, code->start_capacity, code->start_count + 1) < 0 ||
+	    hash_map_put(&reading->by_start, start, (uint32_t)code->start_count) < 0)
+		return ERROR_MEMORY;
+	code->starts[code->start_count] = start;
+	return (int64_t)code->start_count++;
+}
+
+/* Fills in the piece of code that contains an address. Returns 1, 0 if there is none, or ERROR_MEMORY. */
+static int find_piece(struct reading *reading, uint64_t address, struct piece *piece)
+{
+	const struct code_symbol *symbol = symbol_at(reading, address);
+	uint64_t original;
+	if (symbol) {
+		*piece = (struct piece){ .start = symbol->start, .end = symbol->end, .has_symbol = true };
+		if (symbol->is_chosen)
+			return 0;
+		if (find_original(reading, symbol, &original) < 0)
+			return ERROR_MEMORY;
+	} else {
+		uint64_t start = original = module_file_function(reading->file, address);
+		if (start == 0)
+			return 0;
+		*piece = (struct piece){ .start = start, .end = module_file_function_end(reading->file, start) };
+		if (address >= piece->end)
+			return 0;
+	}
+	int64_t function = function_number(reading, original);
+	piece->function = (uint32_t)function;
+	return function < 0 ? (int)function : 1;
+}
+
+static int add_piece(struct reading *reading, const struct piece *piece)
+{
+	if (hash_map_get(&reading->by_piece, piece->start) != HASH_MAP_NONE)
+		return 0;
+	if (ARRAY_RESERVE(reading->pieces, reading->piece_capacity, reading->piece_count + 1) < 0 ||
+	    hash_map_put(&reading->by_piece, piece->start, 0) < 0)
+		return ERROR_MEMORY;
+	reading->pieces[reading->piece_count++] = *piece;
+	return 0;
+}
+
+/* --- names of other files' functions --- */
+
+/* Stores the id of the name of the function to which a stub, or a slot of the GOT, leads. Returns 1, 0 if there is none, or
+ * ERROR_MEMORY. */
+static int name_at(struct reading *reading, uint64_t address, bool is_slot, uint32_t *name)
+{
+	uint32_t known = hash_map_get(&reading->by_stub, address);
+	*name = known - 1;
+	if (known != HASH_MAP_NONE)
+		return known != 0;
+	*name = TAIL_CODE_NONE;
+	if (reading->relocations > reading->relocations_left)
+		return 0;
+	reading->relocations_left -= reading->relocations;
+	const char *text = is_slot ? plt_slot_symbol(reading->file, address) : NULL;
+	if (!is_slot)
+		plt_find(reading->file, address, &text);
+	int64_t id = -1;
+	if (text && (id = strings_add(&reading->code->names, text, name_plain_length(text))) < 0)
+		return ERROR_MEMORY;
+	*name = (uint32_t)id;
+	if (hash_map_put(&reading->by_stub, address, (uint32_t)(id + 1)) < 0)
+		return ERROR_MEMORY;
+	return text != NULL;
+}
+
+/* --- instructions --- */
+
+static int add_jump(struct reading *reading, const struct tail_jump *jump)
+{
+	struct tail_code *code = reading->code;
+	if (ARRAY_RESERVE(code->jumps, code->jump_capacity, code->jump_count + 1) < 0)
+		return ERROR_MEMORY;
+	code->jumps[code->jump_count++] = *jump;
+	return 0;
+}
+
+static bool is_as_at_entry(struct reading *reading, uint64_t address)
+{
+	const struct unwind_row *entry = module_file_row(reading->file, reading->entry);
+	const struct unwind_row *here = module_file_row(reading->file, address);
+	return entry && here && entry->kind == here->kind && entry->cfa == here->cfa;
+}
+
+/* Returns whether a jump leaves a function: the stack is at both ends as where a function begins. Only asked of code without symbols,
+ * where parts of a function are not recognized by their names. */
+static bool leaves_function(struct reading *reading, uint64_t address, uint64_t target)
+{
+	return is_as_at_entry(reading, address) && is_as_at_entry(reading, target);
+}
+
+/* Adds a jump that leaves its piece of code, unless it stays in the function. */
+static int follow_jump(struct reading *reading, const struct piece *piece, uint64_t address,
+		       const struct instruction *instruction)
+{
+	struct tail_jump jump = { .from = piece->function,
+				  .to = TAIL_CODE_NONE,
+				  .name = TAIL_CODE_NONE,
+				  .address = address + instruction->bytes - 1 };
+	uint64_t target = instruction->has_target ? instruction->target : instruction->memory;
+	int status = name_at(reading, target, !instruction->has_target, &jump.name);
+	if (status != 0 || !instruction->has_target)
+		return status > 0 ? add_jump(reading, &jump) : status;
+	jump.name = TAIL_CODE_NONE;
+	struct piece next;
+	status = find_piece(reading, target, &next);
+	if (status <= 0)
+		return status;
+	bool is_part = next.function == piece->function;
+	if (!is_part && (target != next.start || (!piece->has_symbol && !leaves_function(reading, address, target))))
+		return 0;
+	status = add_piece(reading, &next);
+	if (status < 0 || is_part)
+		return status;
+	jump.to = next.function;
+	return add_jump(reading, &jump);
+}
+
+/* Finds the jumps out of a piece of code. */
+static int read_piece(struct reading *reading, const struct piece *piece)
+{
+	uint64_t size = piece->end - piece->start;
+	struct instruction instruction;
+	int status = 0;
+	if (size > FUNCTION_BYTES_MOST || size > reading->bytes_left)
+		return 0;
+	reading->bytes_left -= size;
+	if (ARRAY_RESERVE(reading->bytes, reading->bytes_capacity, size) < 0)
+		return ERROR_MEMORY;
+	if (!elf_file_copy(reading->file->bytes, piece->start, reading->bytes, size))
+		return 0;
+	for (uint64_t at = 0; at < size && status == 0; at += instruction.bytes) {
+		uint64_t address = piece->start + at;
+		if (!instruction_decode(reading->bytes + at, size - at, address, &instruction))
+			return 0;
+		bool is_direct = instruction.has_target &&
+				 (instruction.flow == INSTRUCTION_JUMP || instruction.flow == INSTRUCTION_BRANCH) &&
+				 (instruction.target < piece->start || instruction.target >= piece->end);
+		bool is_by_slot = instruction.flow == INSTRUCTION_INDIRECT && instruction.memory != 0 &&
+				  !instruction.indexes_by_8;
+		if (is_direct || is_by_slot)
+			status = follow_jump(reading, piece, address, &instruction);
+	}
+	return status;
+}
+
+/* --- queries --- */
+
+/* Returns the address that a call jumps to, or 0 if it is unknown. *is_slot: it is the address of a slot that has it. */
+static uint64_t target_of_call(struct reading *reading, uint64_t caller, bool *is_slot)
+{
+	uint8_t bytes[ARCH_CALL_BYTES];
+	uint64_t after = caller + 1, target = 0;
+	struct instruction instruction;
+	*is_slot = false;
+	if (!elf_file_copy(reading->file->bytes, after - sizeof(bytes), bytes, sizeof(bytes)) ||
+	    arch_call_in(bytes, after, &target) != ARCH_CALL || target != 0)
+		return target;
+	for (size_t length = sizeof(bytes); length > 0; length--)
+		if (instruction_decode(bytes + sizeof(bytes) - length, length, after - length, &instruction) &&
+		    instruction.bytes == length && instruction.flow == INSTRUCTION_CALL && instruction.memory != 0) {
+			*is_slot = true;
+			return instruction.memory;
+		}
+	return 0;
+}
+
+static int find_callee(struct reading *reading, uint64_t address, struct tail_found *found)
+{
+	struct piece piece;
+	int status = address ? find_piece(reading, address, &piece) : 0;
+	if (status > 0)
+		found->callee = piece.function;
+	return status < 0 ? status : 0;
+}
+
+static int find_target(struct reading *reading, const struct tail_query *query, const struct dynamic_symbols *exports,
+		       struct tail_found *found)
+{
+	struct dynamic_symbol symbol;
+	uint64_t target = 0;
+	bool is_slot = false;
+	if (query->caller)
+		target = target_of_call(reading, query->caller, &is_slot);
+	else if (exports && dynamic_symbols_find(exports, query->name, &symbol))
+		target = symbol.address;
+	if (target == 0)
+		return 0;
+	int status = query->caller ? name_at(reading, target, is_slot, &found->name) : 0;
+	if (status != 0 || is_slot)
+		return status < 0 ? status : 0;
+	found->name = TAIL_CODE_NONE;
+	struct piece piece;
+	status = find_piece(reading, target, &piece);
+	if (status <= 0 || piece.start != target)
+		return status < 0 ? status : 0;
+	found->target = piece.function;
+	reading->entry = target;
+	return found->target == found->callee ? 0 : add_piece(reading, &piece);
+}
+
+static int answer_all(struct reading *reading, const struct tail_query *queries, size_t count)
+{
+	struct dynamic_symbols exports;
+	bool has_exports = dynamic_symbols_open(&exports, reading->file->bytes);
+	int status = 0;
+	for (size_t i = 0; i < count && status == 0; i++) {
+		struct tail_found *found = &reading->code->found[i];
+		status = find_callee(reading, queries[i].callee, found);
+		if (status == 0)
+			status = find_target(reading, &queries[i], has_exports ? &exports : NULL, found);
+	}
+	dynamic_symbols_close(&exports, reading->file->bytes);
+	for (; status == 0 && reading->read_count < reading->piece_count; reading->read_count++) {
+		struct piece piece = reading->pieces[reading->read_count];
+		status = read_piece(reading, &piece);
+	}
+	return status;
+}
+
+static void reading_release(struct reading *reading)
+{
+	free(reading->symbols);
+	free(reading->pieces);
+	free(reading->bytes);
+	hash_map_release(&reading->by_name);
+	hash_map_release(&reading->by_start);
+	hash_map_release(&reading->by_piece);
+	hash_map_release(&reading->by_stub);
+}
+
+int tail_code_read(struct tail_code *code, struct module_file *file, const struct tail_query *queries, size_t count)
+{
+	struct reading reading = {
+		.code = code, .file = file, .bytes_left = CODE_BYTES_MOST, .relocations_left = RELOCATION_BYTES_MOST
+	};
+	*code = (struct tail_code){ .found = calloc(count + 1, sizeof(*code->found)), .found_count = count };
+	hash_map_init(&reading.by_name);
+	hash_map_init(&reading.by_start);
+	hash_map_init(&reading.by_piece);
+	hash_map_init(&reading.by_stub);
+	if (strings_init(&code->names) < 0 || !code->found)
+		return ERROR_MEMORY;
+	for (size_t i = 0; i < count; i++)
+		code->found[i] = (struct tail_found){ TAIL_CODE_NONE, TAIL_CODE_NONE, TAIL_CODE_NONE };
+	if (!file->bytes)
+		return 0; /* of another machine */
+	reading.relocations =
+		elf_file_section(file->bytes, ".rela.plt").size + elf_file_section(file->bytes, ".rela.dyn").size;
+	int status = read_symbols(&reading);
+	if (status == 0)
+		status = answer_all(&reading, queries, count);
+	reading_release(&reading);
+	return status;
+}
+
+void tail_code_release(struct tail_code *code)
+{
+	free(code->starts);
+	free(code->jumps);
+	free(code->found);
+	strings_release(&code->names);
+	*code = (struct tail_code){ 0 };
+}

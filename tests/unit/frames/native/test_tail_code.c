@@ -1,0 +1,264 @@
+/* Targets of calls, and tail calls, in the code of compiled programs. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frames/jail/tail_calls.h"
+#include "frames/native/tail_code.h"
+#include "support/symbols_lab.h"
+
+static const char source[] = "#define F __attribute__((noipa))\n"
+			     "#define OUT __attribute__((cold, noipa))\n"
+			     "extern int other(int);\n"
+			     "volatile int sink;\n"
+			     "F int burn(int n) { return sink = n; }\n"
+			     "F int direct(int n) { return burn(n + 1); }\n"
+			     "F int twice(int n) { return n & 1 ? burn(n * 3) : burn(n * 5); }\n"
+			     "F int through(int n) { return direct(n + 2); }\n"
+			     "F int away(int n) { return other(n + 1); }\n"
+			     "OUT int report(int n) { sink = n; return burn(n); }\n"
+			     "F int plain(int n) { int m = burn(n); sink = m; return m + 1; }\n"
+			     "F int calls(int n) { int s = through(n); sink = s; s += twice(n); sink = s; s += "
+			     "away(n); sink = s; s += other(n);\n"
+			     "sink = s; s += plain(n); sink = s; return s + report(n) + 1; }\n"
+			     "int main(void) { return calls(1) == 3; }\n";
+
+/* The builds of the source: position independent, with a PLT or without, static, without symbols, by another compiler. */
+static const struct build {
+	const char *name, *options;
+	bool is_stripped;
+} builds[] = {
+	{ "pie", "-fPIE -pie other.so", false },
+	{ "no-pie", "-fno-PIE -no-pie other.so", false },
+	{ "no-plt", "-fPIE -pie -fno-plt other.so", false },
+	{ "static", "-static other.o", false },
+	{ "stripped", "-fPIE -pie other.so", true },
+};
+
+static const char text_of_other[] = "int other(int n) { return n + 4; }\\n";
+
+static void build(const struct build *build)
+{
+	FILE *file = fopen(lab_path("source.c"), "w");
+	assert_non_null(file);
+	fputs(source, file);
+	fclose(file);
+	lab_run("printf '%s' > other.c && $CC -O2 -c other.c && $CC -O2 -fPIC -shared -o other.so other.c && "
+		"$CC -O2 -g -o full source.c %s && cp full %s && { [ %d = 0 ] || strip %s; }",
+		text_of_other, build->options, build->name, build->is_stripped, build->name);
+}
+
+static void open_file(struct module_file *file, const char *name)
+{
+	struct error error;
+	int fd = open(lab_path(name), O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(module_file_open(file, fd, lab_path(name), &error), 0);
+}
+
+/* Returns the address in each call of a function, in the order of the code. */
+static size_t calls_of(const char *function, uint64_t *calls, size_t most)
+{
+	char *text = lab_output("objdump -d --no-show-raw-insn --disassemble=%s full | "
+				"sed -n '/[[:space:]]call/{n;s/^ *\\([0-9a-f]*\\):.*/\\1/p}'",
+				function);
+	size_t count = 0;
+	for (char *line = text, *end; count < most; line = end) {
+		uint64_t after = strtoull(line, &end, 16);
+		if (end == line)
+			break;
+		calls[count++] = after - 1;
+	}
+	free(text);
+	return count;
+}
+
+/* Returns the number of a function, or TAIL_CODE_NONE. */
+static uint32_t number_of(const struct tail_code *code, const char *function)
+{
+	uint64_t start = lab_symbol("full", function);
+	for (uint32_t i = 0; i < code->start_count; i++)
+		if (code->starts[i] == start)
+			return i;
+	return TAIL_CODE_NONE;
+}
+
+/* Returns the number of jumps from one function to another one or, if `to` is NULL, to a name. */
+static size_t jumps(const struct tail_code *code, const char *from, const char *to, const char *name)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < code->jump_count; i++) {
+		const struct tail_jump *jump = &code->jumps[i];
+		if (jump->from != number_of(code, from))
+			continue;
+		if (to ? jump->to != TAIL_CODE_NONE && jump->to == number_of(code, to)
+		       : jump->name != TAIL_CODE_NONE && strcmp(strings_get(&code->names, jump->name), name) == 0)
+			count++;
+	}
+	return count;
+}
+
+static void check(const struct build *build_of, const struct tail_code *code, const struct tail_query *queries)
+{
+	const struct tail_found *found = code->found;
+	bool is_static = strcmp(build_of->name, "static") == 0;
+	(void)queries;
+	/* A callee that is not the target: the functions on the way are read. */
+	assert_int_equal(found[0].target, number_of(code, "through"));
+	assert_int_equal(found[0].callee, number_of(code, "burn"));
+	assert_int_equal(jumps(code, "through", "direct", NULL), 1);
+	assert_int_equal(jumps(code, "direct", "burn", NULL), 1);
+	assert_int_equal(found[1].target, number_of(code, "twice"));
+	assert_true(jumps(code, "twice", "burn", NULL) >= 1);
+	assert_int_equal(found[2].target, number_of(code, "away"));
+	assert_int_equal(found[2].callee, TAIL_CODE_NONE);
+	assert_int_equal(jumps(code, "away", is_static ? "other" : NULL, "other"), 1);
+	if (is_static) {
+		assert_int_equal(found[3].target, number_of(code, "other"));
+	} else {
+		assert_int_equal(found[3].target, TAIL_CODE_NONE);
+		assert_string_equal(strings_get(&code->names, found[3].name), "other");
+	}
+	/* A callee that is the target: nothing is read. */
+	assert_int_equal(found[4].target, number_of(code, "plain"));
+	assert_int_equal(found[4].target, found[4].callee);
+	assert_int_equal(jumps(code, "plain", "burn", NULL), 0);
+	assert_int_equal(found[5].target, number_of(code, "report"));
+	assert_int_equal(jumps(code, "report", "burn", NULL), 1);
+}
+
+static void ask(const char *name, const struct tail_query *queries, size_t count, struct tail_code *code)
+{
+	struct module_file file;
+	open_file(&file, name);
+	assert_int_equal(tail_code_read(code, &file, queries, count), 0);
+	module_file_close(&file);
+}
+
+static void test_builds(void **state)
+{
+	(void)state;
+	enum { CALLS = 6 };
+	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+		uint64_t calls[CALLS];
+		struct tail_code code;
+		struct tail_query queries[CALLS];
+		build(&builds[i]);
+		assert_int_equal(calls_of("calls", calls, CALLS), CALLS);
+		uint64_t burn = lab_symbol("full", "burn"), plain = lab_symbol("full", "plain");
+		const uint64_t callees[CALLS] = { burn, burn, 0, 0, plain + 1, burn };
+		for (size_t q = 0; q < CALLS; q++)
+			queries[q] = (struct tail_query){ .caller = calls[q], .callee = callees[q], .name = "" };
+		ask(builds[i].name, queries, CALLS, &code);
+		check(&builds[i], &code, queries);
+		tail_code_release(&code);
+	}
+}
+
+/* A function that another file calls is found by its name. */
+static void test_exports(void **state)
+{
+	(void)state;
+	struct tail_code code;
+	build(&builds[0]);
+	const uint64_t other = strtoull(lab_output("nm -D other.so | sed -n 's/ T other//p'"), NULL, 16);
+	const struct tail_query queries[] = {
+		{ .callee = other + 1, .name = "other" },
+		{ .name = "other" },
+		{ .name = "another" },
+		{ .callee = other + 1, .name = "" },
+	};
+	ask("other.so", queries, 4, &code);
+	assert_int_equal(code.starts[code.found[0].target], other);
+	assert_int_equal(code.found[0].target, code.found[0].callee);
+	assert_int_equal(code.found[1].target, code.found[0].target);
+	assert_int_equal(code.found[2].target, TAIL_CODE_NONE);
+	assert_int_equal(code.found[3].target, TAIL_CODE_NONE);
+	assert_int_equal(code.found[3].callee, code.found[0].target);
+	tail_code_release(&code);
+}
+
+/* Addresses that follow no call, or are in no code, have no target. */
+static void test_no_calls(void **state)
+{
+	(void)state;
+	struct tail_code code;
+	build(&builds[0]);
+	uint64_t burn = lab_symbol("full", "burn");
+	const struct tail_query queries[] = { { .caller = burn, .callee = burn, .name = "" },
+					      { .caller = 3, .callee = 1, .name = "" },
+					      { .caller = UINT64_MAX, .callee = UINT64_MAX, .name = "" } };
+	ask("full", queries, 3, &code);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(code.found[i].target, TAIL_CODE_NONE);
+	assert_int_equal(code.found[1].callee, TAIL_CODE_NONE);
+	tail_code_release(&code);
+}
+
+/* The answer of the jail is read as it was written; each of its prefixes, and what refers to things that it lacks, is refused. */
+static void test_answer(void **state)
+{
+	(void)state;
+	uint64_t starts[] = { 16, 32 };
+	struct tail_jump jump[] = { { 0, 1, TAIL_CODE_NONE, 20 }, { 1, TAIL_CODE_NONE, 1, 40 } };
+	struct tail_found found[] = { { 0, TAIL_CODE_NONE, 1 }, { TAIL_CODE_NONE, 1, TAIL_CODE_NONE } };
+	struct tail_code code = {
+		.starts = starts, .start_count = 2, .jumps = jump, .jump_count = 2, .found = found, .found_count = 2
+	};
+	struct tail_code read;
+	struct buffer answer;
+	buffer_init(&answer);
+	assert_int_equal(strings_init(&code.names), 0);
+	assert_int_equal(strings_add(&code.names, "other", 5), 1);
+	tail_calls_write(&answer, &code);
+	struct cursor cursor = cursor_over(answer.bytes, answer.size);
+	assert_int_equal(tail_calls_read(&cursor, 2, &read), 0);
+	assert_memory_equal(read.starts, starts, sizeof(starts));
+	assert_memory_equal(read.jumps, jump, sizeof(jump));
+	assert_memory_equal(read.found, found, sizeof(found));
+	assert_string_equal(strings_get(&read.names, 1), "other");
+	tail_code_release(&read);
+	for (size_t size = 0; size < answer.size; size++) {
+		cursor = cursor_over(answer.bytes, size);
+		assert_int_equal(tail_calls_read(&cursor, 2, &read), ERROR_CORRUPT);
+	}
+	cursor = cursor_over(answer.bytes, answer.size);
+	assert_int_equal(tail_calls_read(&cursor, 3, &read), ERROR_CORRUPT);
+	uint32_t *const wrong[] = { &jump[0].from,    &jump[0].to,      &jump[1].name,
+				    &found[0].target, &found[0].callee, &found[1].name };
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		uint32_t right = *wrong[i];
+		*wrong[i] = 2;
+		buffer_clear(&answer);
+		tail_calls_write(&answer, &code);
+		cursor = cursor_over(answer.bytes, answer.size);
+		assert_int_equal(tail_calls_read(&cursor, 2, &read), ERROR_CORRUPT);
+		*wrong[i] = right;
+	}
+	/* Nothing is known about no query. */
+	code = (struct tail_code){ .names = code.names };
+	code.names.count = 1;
+	buffer_clear(&answer);
+	tail_calls_write(&answer, &code);
+	cursor = cursor_over(answer.bytes, answer.size);
+	assert_int_equal(tail_calls_read(&cursor, 0, &read), 0);
+	tail_code_release(&read);
+	strings_release(&code.names);
+	buffer_release(&answer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_builds, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_exports, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_no_calls, lab_setup, lab_teardown),
+		cmocka_unit_test(test_answer),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

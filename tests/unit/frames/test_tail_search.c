@@ -1,0 +1,163 @@
+/* The search for the functions between a call and the function that runs, in small graphs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "frames/tail_search.h"
+
+/* Node i of the graph has the i-th of these letters. Names of other files are lower case. */
+static const char letters[] = "ABCDEFGHabcd";
+
+static void make_graph(struct tail_graph *graph, const char *jumps)
+{
+	assert_int_equal(tail_graph_init(graph), 0);
+	for (const char *letter = letters; *letter; letter++)
+		assert_int_equal(tail_graph_add_node(graph, *letter >= 'a'), letter - letters);
+	for (; *jumps; jumps += jumps[2] ? 3 : 2) {
+		uint32_t from = (uint32_t)(strchr(letters, jumps[0]) - letters);
+		uint32_t to = (uint32_t)(strchr(letters, jumps[1]) - letters);
+		assert_int_equal(tail_graph_add_jump(graph, from, to, 100 * from + to), 0);
+	}
+}
+
+static void write_step(const struct tail_chain *chain, const struct tail_step *step, struct buffer *text)
+{
+	if (step->node != TAIL_NONE) {
+		buffer_printf(text, "%c%s ", letters[step->node], step->several ? "*" : "");
+		return;
+	}
+	buffer_append_byte(text, '[');
+	for (uint32_t i = 0; i < step->alternatives; i++)
+		buffer_append_byte(text, (uint8_t)letters[chain->alternatives[step->first + i]]);
+	buffer_append_string(text, step->or_none ? "-] " : "] ");
+}
+
+/* Checks the steps from node A to node H: functions with `*` if several jumps leave them on the ways, alternatives in brackets, in the
+ * order in which they are found from the end, with `-` where there may be none of them. NULL: no way. */
+static void expect(const char *jumps, const char *steps)
+{
+	struct tail_graph graph;
+	struct tail_chain chain;
+	struct buffer text;
+	buffer_init(&text);
+	make_graph(&graph, jumps);
+	for (int again = 0; again < 2; again++) { /* a search leaves no traces */
+		bool found = tail_search(&graph, 0, 7, &chain);
+		assert_int_equal(found, steps != NULL);
+		buffer_clear(&text);
+		for (size_t i = 0; found && i < chain.count; i++)
+			write_step(&chain, &chain.steps[i], &text);
+		buffer_append_byte(&text, 0);
+		assert_string_equal(text.bytes, steps ? steps : "");
+	}
+	buffer_release(&text);
+	tail_graph_release(&graph);
+}
+
+static void test_unique(void **state)
+{
+	(void)state;
+	expect("AH", "A ");
+	expect("AB BH", "A B ");
+	expect("AB BC CD DE EH", "A B C D E ");
+	/* Ways that do not lead to the end do not matter, nor do those behind it. */
+	expect("AB BH AC CD BE HG GB", "A B ");
+}
+
+static void test_none(void **state)
+{
+	(void)state;
+	expect("", NULL);
+	expect("AB BC", NULL);
+	expect("BH HA", NULL);
+}
+
+static void test_ambiguous(void **state)
+{
+	(void)state;
+	expect("AB AC BH CH", "A* [CB] ");
+	expect("AB BH AH", "A* [B-] ");
+	/* Before and behind, functions are certain. */
+	expect("AB BC BD CE DE EH", "A B* [DC] E ");
+	expect("AB AC BD CD DE DF EH FH", "A* [CB] D* [FE] ");
+	/* One of several ways has two functions. */
+	expect("AB BC CH AD DH", "A* [DCB] ");
+}
+
+static void test_several_jumps(void **state)
+{
+	(void)state;
+	struct tail_graph graph;
+	struct tail_chain chain;
+	make_graph(&graph, "AH");
+	assert_int_equal(tail_graph_add_jump(&graph, 0, 7, 7), 0);
+	assert_true(tail_search(&graph, 0, 7, &chain));
+	assert_false(chain.steps[0].several);
+	assert_int_equal(tail_graph_add_jump(&graph, 0, 7, 3), 0);
+	assert_true(tail_search(&graph, 0, 7, &chain));
+	assert_true(chain.steps[0].several);
+	assert_int_equal(chain.steps[0].address, 3);
+	tail_graph_release(&graph);
+}
+
+/* A way has each function once: a recursion shows one turn. */
+static void test_recursion(void **state)
+{
+	(void)state;
+	expect("AB BA BH", "A B ");
+	expect("AB BA AH", "A ");
+	expect("AA AB BC CB CH", "A B C ");
+	expect("AB BC CA CH HA", "A B C ");
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	struct tail_graph graph;
+	struct tail_chain chain;
+	expect("Aa aH", "A ");
+	expect("Aa aB BH", "A B ");
+	expect("Aa aB aC BH CH", "A [CB] ");
+	expect("Aa ab bB BH", "A B ");
+	/* A call by name of the function that runs has no steps. */
+	make_graph(&graph, "aH bA AH");
+	assert_true(tail_search(&graph, 8, 7, &chain));
+	assert_int_equal(chain.count, 0);
+	assert_true(tail_search(&graph, 9, 7, &chain));
+	assert_int_equal(chain.count, 1);
+	tail_graph_release(&graph);
+}
+
+/* Limits: a chain of more steps than a result has, and more functions than a search visits. */
+static void test_limits(void **state)
+{
+	(void)state;
+	enum { LONG = 200 };
+	struct tail_graph graph;
+	struct tail_chain chain;
+	assert_int_equal(tail_graph_init(&graph), 0);
+	for (uint32_t i = 0; i < LONG; i++)
+		tail_graph_add_node(&graph, false);
+	for (uint32_t i = 0; i + 1 < LONG; i++)
+		assert_int_equal(tail_graph_add_jump(&graph, i, i + 1, i), 0);
+	assert_true(tail_search(&graph, 0, TAIL_STEPS_MOST, &chain));
+	assert_int_equal(chain.count, TAIL_STEPS_MOST);
+	assert_false(tail_search(&graph, 0, TAIL_STEPS_MOST + 1, &chain));
+	assert_false(tail_search(&graph, 0, LONG - 1, &chain));
+	assert_true(tail_search(&graph, LONG - 2, LONG - 1, &chain));
+	tail_graph_release(&graph);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unique),    cmocka_unit_test(test_none),
+		cmocka_unit_test(test_ambiguous), cmocka_unit_test(test_several_jumps),
+		cmocka_unit_test(test_recursion), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_limits),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
