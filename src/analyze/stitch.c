@@ -7,7 +7,8 @@
  *   main - start - pthread_create - clone3           hits of clone3 itself
  *                        `-------- worker
  *
- * It also leaves out the nodes of the kernel's functions, or all others, if the view's options say so; and the interpreter's
+ * It also leaves out the nodes of the kernel's functions, or all others, and those that were inserted for tail calls, if the view's
+ * options request it; and the interpreter's
  * own frames above a function that it interprets, which follows the nearest frame of other code:
  *
  *   main - PyObject_Call - eval - work - sort - eval - key        work - key
@@ -24,6 +25,7 @@
 #include "analyze/thread_creator.h"
 #include "base/array.h"
 #include "profile/interpreter.h"
+#include "profile/tail_calls.h"
 #include "profile/thread_mark.h"
 
 /* How much of a node's own stack, down to the node, is shown. */
@@ -109,6 +111,13 @@ static int64_t add_node(struct stitch *stitch, uint32_t parent, int64_t location
 	return (int64_t)stitch->count++;
 }
 
+static bool is_left_out(const struct stitch *stitch, uint32_t location)
+{
+	const struct view *view = stitch->build->view;
+	const struct profile_location *row = &view->profile->locations[location];
+	return stitch->is_hidden[row->module] || (row->is_tail && view->options.no_tail_calls);
+}
+
 /* Returns the node below which the thread that starts at `mark` is shown. */
 static int64_t creator_of(struct stitch *stitch, uint32_t mark)
 {
@@ -128,7 +137,7 @@ static int64_t creator_of(struct stitch *stitch, uint32_t mark)
 	uint32_t location = profile->nodes[creator.node].location;
 	const struct location_labels *labels = &build->locations[location];
 	uint32_t location_shown = stitch->nodes[node].location;
-	if (creator.frames == labels->count)
+	if (creator.frames == labels->count || is_left_out(stitch, location))
 		return node;
 	uint32_t left_out = labels->count - build->locations[location_shown].count;
 	return add_node(stitch, stitch->nodes[node].parent,
@@ -156,7 +165,7 @@ static int place_node(struct stitch *stitch, uint32_t id)
 	uint8_t extent = stitch->extent[caller];
 	bool is_start = labels->lead == labels->count;
 	int64_t shown;
-	if (stitch->is_hidden[build->profile->locations[node->location].module]) {
+	if (is_left_out(stitch, node->location)) {
 		stitch->extent[id] = extent;
 		stitch->shown[id] = parent;
 		return 0;
@@ -194,7 +203,8 @@ static bool is_as_recorded(const struct view_build *build)
 {
 	const struct profile *profile = build->profile;
 	if (build->view->options.kernel != VIEW_KERNEL_SHOW ||
-	    (!build->view->options.native_frames && interpreter_has_functions(profile)))
+	    (!build->view->options.native_frames && interpreter_has_functions(profile)) ||
+	    (build->view->options.no_tail_calls && tail_calls_any(profile)))
 		return false;
 	for (size_t i = 0; i < profile->module_count; i++)
 		if (profile->modules[i].kind == MODULE_THREAD)

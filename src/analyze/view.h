@@ -49,6 +49,7 @@ struct view_options {
 	bool untrimmed;       /* shows the C library's start code above main and thread starts */
 	bool keep_view_nodes; /* fills in view_node: for analyze_pages and call_paths.h */
 	bool native_frames;   /* shows the interpreter's own frames above the functions that it interprets */
+	bool no_tail_calls;   /* leaves out the functions that tail calls removed from stacks */
 	bool no_stitch;       /* paths begin where their thread begins, not with its creator */
 	/* [profile->process_count]: the processes whose hits count. NULL: all, and hits without a process too. The view
 	 * makes a copy. */

@@ -104,6 +104,19 @@ static bool touches_are_sound(const struct profile *p)
 	return true;
 }
 
+static bool tail_calls_are_sound(const struct profile *p)
+{
+	for (size_t i = 0; i < p->tail_call_count; i++) {
+		const struct profile_tail_call *call = &p->tail_calls[i];
+		if (call->caller >= p->location_count || call->callee >= p->function_count ||
+		    !is_or_none(call->location, p->location_count))
+			return false;
+		if (call->location != PROFILE_NONE && !p->locations[call->location].is_tail)
+			return false;
+	}
+	return true;
+}
+
 /* The sets' labels must follow each other without gaps, so that the check takes time in proportion to the number of
  * labels. */
 static bool labels_are_sound(const struct profile *p)
@@ -145,7 +158,7 @@ static bool hits_are_sound(const struct profile *p)
 int profile_check_tables(const struct profile *profile)
 {
 	bool sound = things_are_sound(profile) && symbols_are_sound(profile) && nodes_are_sound(profile) &&
-		     touches_are_sound(profile) && labels_are_sound(profile);
+		     touches_are_sound(profile) && tail_calls_are_sound(profile) && labels_are_sound(profile);
 	return sound ? 0 : ERROR_CORRUPT;
 }
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* Marks the functions of all locations' frames. Returns the number of these frames. */
+/* Marks the functions of all locations' frames, and those of tail calls. Returns the number of these frames. */
 static size_t mark(const struct profile *profile, uint32_t *functions)
 {
 	size_t frames = 0;
@@ -14,6 +14,8 @@ static size_t mark(const struct profile *profile, uint32_t *functions)
 		     at++, frames++)
 			functions[profile->frames[location->first_frame + at].function] = 1;
 	}
+	for (size_t i = 0; i < profile->tail_call_count; i++)
+		functions[profile->tail_calls[i].callee] = 1;
 	return frames;
 }
 
@@ -28,6 +30,8 @@ static void move_functions(struct profile *profile, uint32_t *functions)
 		functions[i] = kept++;
 	}
 	profile->function_count = kept;
+	for (size_t i = 0; i < profile->tail_call_count; i++)
+		profile->tail_calls[i].callee = functions[profile->tail_calls[i].callee];
 }
 
 static void move_frames(struct profile *profile, const uint32_t *functions, struct profile_frame *frames)

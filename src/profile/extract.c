@@ -95,6 +95,7 @@ static int64_t copy_location(struct copying *copying, uint32_t id)
 	int64_t module = copy_module(copying, row->module);
 	int64_t copy = module < 0 ? module : profile_add_location(copying->to, (uint32_t)module, row->address);
 	if (copy >= 0) {
+		copying->to->locations[copy].is_tail = row->is_tail;
 		copying->locations[id] = (uint32_t)copy;
 		copying->extract->locations[copy] = id;
 	}

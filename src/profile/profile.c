@@ -22,6 +22,7 @@ static void free_tables(struct profile *profile)
 	free(profile->nodes);
 	free(profile->hits);
 	free(profile->touches);
+	free(profile->tail_calls);
 	free(profile->causes);
 	free(profile->notes);
 	free(profile->findings);
@@ -110,6 +111,11 @@ int64_t profile_add_function(struct profile *profile, const struct profile_funct
 int64_t profile_add_frame(struct profile *profile, const struct profile_frame *frame)
 {
 	return APPEND(profile, frames, frame_count, frame_capacity, *frame);
+}
+
+int64_t profile_add_tail_call(struct profile *profile, const struct profile_tail_call *call)
+{
+	return APPEND(profile, tail_calls, tail_call_count, tail_call_capacity, *call);
 }
 
 int64_t profile_add_note(struct profile *profile, const char *key, const char *value)

@@ -142,6 +142,7 @@ struct profile_location {
 	uint32_t frame_count; /* frames first_frame..., innermost (inlined) first */
 	uint64_t address;     /* ELF virtual address in the module's file; of MODULE_ANON: in the process */
 	bool by_frames;       /* shares its address with other locations; its frames are part of its identity */
+	bool is_tail; /* a function that a tail call removed from stacks, at the last byte of its jump (profile/tail_calls.h) */
 };
 
 struct profile_node {
@@ -160,6 +161,15 @@ struct profile_hit {
 };
 
 #define PROFILE_HITS_MOST (UINT64_C(1) << 62)
+
+/* What belongs on a path between the location of a call and the outermost frame of the location that follows it there, because of tail
+ * calls (profile/tail_calls.h). */
+struct profile_tail_call {
+	uint32_t caller; /* index in locations */
+	uint32_t callee; /* index in functions */
+	uint32_t
+		location; /* index in locations of one with `is_tail`; PROFILE_NONE: a call of another function, for an unknown reason */
+};
 
 /* The memory that a page fault touched: one row for each sample of a resource of faults. */
 struct profile_touch {
@@ -218,6 +228,7 @@ struct profile {
 	uint64_t hits_added; /* sum of the counts by profile_add_hit */
 	struct profile_hit *hits;
 	struct profile_touch *touches;
+	struct profile_tail_call *tail_calls;
 	struct profile_cause *causes;
 	struct profile_note *notes;
 	struct profile_finding *findings;
@@ -228,11 +239,11 @@ struct profile {
 	uint32_t *hit_labels;
 
 	size_t resource_count, process_count, thread_count, module_count, function_count, frame_count, location_count,
-		node_count, hit_count, touch_count, cause_count, note_count, finding_count, label_count,
-		label_set_count, hit_label_count;
+		node_count, hit_count, touch_count, tail_call_count, cause_count, note_count, finding_count,
+		label_count, label_set_count, hit_label_count;
 	size_t resource_capacity, process_capacity, thread_capacity, module_capacity, function_capacity, frame_capacity,
-		location_capacity, node_capacity, hit_capacity, touch_capacity, cause_capacity, note_capacity,
-		finding_capacity, label_capacity, label_set_capacity, hit_label_capacity;
+		location_capacity, node_capacity, hit_capacity, touch_capacity, tail_call_capacity, cause_capacity,
+		note_capacity, finding_capacity, label_capacity, label_set_capacity, hit_label_capacity;
 
 	uint64_t start_ns;     /* CLOCK_MONOTONIC at the start of the recording; 0: not known */
 	uint64_t end_ns;       /* ... and at its end */
@@ -267,6 +278,7 @@ int64_t profile_add_thread(struct profile *profile, const struct profile_thread 
 int64_t profile_add_module(struct profile *profile, const struct profile_module *module);
 int64_t profile_add_function(struct profile *profile, const struct profile_function *function);
 int64_t profile_add_frame(struct profile *profile, const struct profile_frame *frame);
+int64_t profile_add_tail_call(struct profile *profile, const struct profile_tail_call *call);
 int64_t profile_add_note(struct profile *profile, const char *key, const char *value);
 /* Returns the first value of a key, or NULL if there is none. */
 const char *profile_note(const struct profile *profile, const char *key);

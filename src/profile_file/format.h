@@ -51,7 +51,7 @@
 enum {
 	FORMAT_MAGIC_BYTES = 8,
 	FORMAT_MAJOR = 1, /* readers refuse a higher version */
-	FORMAT_MINOR = 8, /* a higher version adds block types, and columns at the end of a payload */
+	FORMAT_MINOR = 9, /* a higher version adds block types, and columns at the end of a payload */
 
 	FORMAT_ROWS_MAX = 65536,           /* rows of one block */
 	FORMAT_RAW_MAX = 64 * 1024 * 1024, /* raw_bytes of one block */
@@ -113,6 +113,7 @@ enum format_block_type {
 	BLOCK_LABEL_SETS = 17,      /* append; set 0, the empty one, is not stored */
 	BLOCK_HIT_LABELS = 18,      /* fields, of hits; a hit without a row has no labels */
 	BLOCK_FINDINGS = 19,        /* replace; since 1.4 */
+	BLOCK_TAIL_CALLS = 20,      /* append; since 1.9 */
 	BLOCK_TYPE_COUNT
 };
 
@@ -138,7 +139,7 @@ enum format_block_type {
 	X(path, VALUE) X(kind, VALUE) X(build_id_bytes, VALUE) X(build_id[0], BYTES) \
 	X(build_id[8], BYTES) X(build_id[16], BYTES) X(build_id[24], BYTES)
 #define FORMAT_CAUSES(X) X(text, VALUE) X(count, VALUE) X(whole, FLAG) X(completed, FLAG) X(guessed, FLAG)
-#define FORMAT_LOCATIONS(X) X(module, VALUE) X(address, VALUE) X(by_frames, FLAG)
+#define FORMAT_LOCATIONS(X) X(module, VALUE) X(address, VALUE) X(by_frames, FLAG) X(is_tail, FLAG)
 #define FORMAT_NODES(X) X(parent, VALUE) X(location, VALUE)
 #define FORMAT_FUNCTIONS(X) \
 	X(name, VALUE) X(linkage, VALUE) X(module, ID) X(file, VALUE) X(line, VALUE) X(role, VALUE) X(group, VALUE)
@@ -151,6 +152,7 @@ enum format_block_type {
 	X(time_ns, TIME) X(thread, ID) X(node, VALUE) X(resource, VALUE) X(count, VALUE) X(address, VALUE) X(mapping, VALUE)
 #define FORMAT_LABELS(X) X(key, VALUE) X(value, VALUE)
 #define FORMAT_LABEL_SETS(X) X(first_label, VALUE) X(label_count, VALUE)
+#define FORMAT_TAIL_CALLS(X) X(caller, VALUE) X(callee, VALUE) X(location, ID)
 #define FORMAT_FINDINGS(X) X(severity, VALUE) X(code, VALUE) X(count, VALUE) X(text, VALUE)
 /* clang-format on */
 

@@ -12,6 +12,7 @@
 #include "base/huge_pages.h"
 #include "base/memory_size.h"
 #include "profile/findings.h"
+#include "profile/tail_calls.h"
 #include "profile_file/column.h"
 #include "profile_file/load.h"
 #include "profile_file/process_users.h"
@@ -318,7 +319,9 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct erro
 	if (profile_check_tables(load->profile) < 0)
 		return error_set(error, ERROR_CORRUPT, "%s is damaged: its tables do not fit together",
 				 load->source.name);
-	code = findings_convert_notes(load->profile);
+	code = tail_calls_insert(load->profile);
+	if (code == 0)
+		code = findings_convert_notes(load->profile);
 	if (code == 0) {
 		add_findings(load->profile, cut_bytes, unknown_blocks);
 		code = load->profile->findings_error;

@@ -53,6 +53,9 @@ static const struct table_column labels[] = { FORMAT_LABELS(X) };
 #define X(field, kind) COLUMN(profile_label_set, field, kind)
 static const struct table_column label_sets[] = { FORMAT_LABEL_SETS(X) };
 #undef X
+#define X(field, kind) COLUMN(profile_tail_call, field, kind)
+static const struct table_column tail_calls[] = { FORMAT_TAIL_CALLS(X) };
+#undef X
 #define X(field, kind) COLUMN(profile_finding, field, kind)
 static const struct table_column findings[] = { FORMAT_FINDINGS(X) };
 #undef X
@@ -76,7 +79,7 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 	[BLOCK_THREADS] = { TABLE(thread), .rule = TABLE_REPLACE, COLUMNS(threads) },
 	[BLOCK_MODULES] = { TABLE(module), .rule = TABLE_REPLACE, COLUMNS(modules) },
 	[BLOCK_CAUSES] = { TABLE(cause), .rule = TABLE_REPLACE, COLUMNS(causes), .later = 1 },
-	[BLOCK_LOCATIONS] = { TABLE(location), .rule = TABLE_APPEND, COLUMNS(locations), .later = 1 },
+	[BLOCK_LOCATIONS] = { TABLE(location), .rule = TABLE_APPEND, COLUMNS(locations), .later = 2 },
 	[BLOCK_NODES] = { TABLE(node), .rule = TABLE_APPEND, COLUMNS(nodes), .skipped = 1 },
 	[BLOCK_FUNCTIONS] = { TABLE(function), .rule = TABLE_APPEND, COLUMNS(functions), .later = 1 },
 	[BLOCK_FRAMES] = { TABLE(frame), .rule = TABLE_APPEND, COLUMNS(frames), .later = 2 },
@@ -90,6 +93,8 @@ const struct table format_tables[BLOCK_TYPE_COUNT] = {
 			       .rule = TABLE_APPEND, COLUMNS(label_sets), .skipped = 1 },
 	[BLOCK_HIT_LABELS] = { MEMBER(hit_labels, hit_label_count, hit_label_capacity), .name = "hits' labels",
 			       .rule = TABLE_FIELDS, COLUMNS(hit_labels) },
+	[BLOCK_TAIL_CALLS] = { MEMBER(tail_calls, tail_call_count, tail_call_capacity), .name = "tail calls",
+			       .rule = TABLE_APPEND, COLUMNS(tail_calls) },
 	[BLOCK_FINDINGS] = { TABLE(finding), .rule = TABLE_REPLACE, COLUMNS(findings) },
 };
 

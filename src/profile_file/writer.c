@@ -294,10 +294,10 @@ static int write_location_frames(struct writer *writer, const struct profile *pr
 
 static int write_all_tables(struct writer *writer, const struct profile *profile, bool finish)
 {
-	static const uint8_t order[] = { BLOCK_NOTES,   BLOCK_RESOURCES, BLOCK_PROCESSES, BLOCK_THREADS,
-					 BLOCK_MODULES, BLOCK_LOCATIONS, BLOCK_NODES,     BLOCK_FUNCTIONS,
-					 BLOCK_FRAMES,  BLOCK_CAUSES,    BLOCK_LABELS,    BLOCK_LABEL_SETS,
-					 BLOCK_FINDINGS };
+	static const uint8_t order[] = { BLOCK_NOTES,    BLOCK_RESOURCES, BLOCK_PROCESSES, BLOCK_THREADS,
+					 BLOCK_MODULES,  BLOCK_LOCATIONS, BLOCK_NODES,     BLOCK_FUNCTIONS,
+					 BLOCK_FRAMES,   BLOCK_CAUSES,    BLOCK_LABELS,    BLOCK_LABEL_SETS,
+					 BLOCK_FINDINGS, BLOCK_TAIL_CALLS };
 	int code = write_header(writer);
 	if (code == 0 && !profile->symbolized)
 		code = write_table(writer, BLOCK_TOTALS, profile);

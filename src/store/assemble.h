@@ -46,7 +46,7 @@ struct assembled_frame {
 struct assembled_location {
 	int64_t module;
 	uint64_t address;
-	bool by_frames;
+	int64_t marks; /* store_location_marks() */
 };
 
 struct assembled_stack {

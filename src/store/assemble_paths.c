@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "store/assemble.h"
+#include "store/hash.h"
 
 enum { DEPTH_MOST = 1 << 22 }; /* frames of a path */
 
@@ -120,14 +121,18 @@ static int64_t read_frames(struct assemble *assemble, int64_t id)
 }
 
 /* Adds a location. Recordings may have given one address different names: these are locations of their own. */
-static int64_t add_location(struct profile *profile, uint32_t module, uint64_t address, bool by_frames)
+static int64_t add_location(struct profile *profile, uint32_t module, uint64_t address, int64_t marks)
 {
 	size_t count = profile->location_count;
 	if (profile->modules[module].kind == MODULE_NAMES)
 		address = count; /* a number, which distinguishes it */
-	int64_t id = by_frames ? profile_append_location(profile, module, address)
-			       : profile_add_location(profile, module, address);
-	return id >= 0 && profile->location_count == count ? profile_append_location(profile, module, address) : id;
+	int64_t id = marks & STORE_BY_FRAMES ? profile_append_location(profile, module, address)
+					     : profile_add_location(profile, module, address);
+	if (id >= 0 && profile->location_count == count)
+		id = profile_append_location(profile, module, address);
+	if (id >= 0)
+		profile->locations[id].is_tail = (marks & STORE_TAIL) != 0;
+	return id;
 }
 
 static int64_t location_of(struct assemble *assemble, int64_t id)
@@ -148,7 +153,7 @@ static int64_t location_of(struct assemble *assemble, int64_t id)
 		if (frame < 0)
 			return assemble_fail(assemble, (int)frame);
 	}
-	int64_t location = add_location(profile, (uint32_t)module, row.address, row.by_frames);
+	int64_t location = add_location(profile, (uint32_t)module, row.address, row.marks);
 	if (location >= 0 && count > 0) {
 		profile->locations[location].first_frame = (uint32_t)first;
 		profile->locations[location].frame_count = (uint32_t)count;

@@ -16,6 +16,7 @@
 #include "base/hash_map.h"
 #include "store/batch.h"
 #include "store/clickhouse.h"
+#include "store/hash.h"
 
 enum {
 	ROWS_BYTES = 32 << 20, /* of one insertion */
@@ -82,7 +83,7 @@ static void put_location(const struct adder *adder, uint32_t id, struct buffer *
 	const struct profile_frame *frames = has_frames ? &profile->frames[location->first_frame] : NULL;
 	clickhouse_put_u64(rows, adder->batch->modules[location->module]);
 	clickhouse_put_u64(rows, location->address);
-	clickhouse_put_u8(rows, location->by_frames);
+	clickhouse_put_u8(rows, store_location_marks(location));
 	clickhouse_put_count(rows, count);
 	for (size_t i = 0; i < count; i++)
 		clickhouse_put_u64(rows, adder->batch->functions[frames[i].function]);

@@ -271,7 +271,7 @@ static int find_location(void *context, int64_t id, struct assembled_location *l
 	if (got > 0)
 		*location = (struct assembled_location){ .module = (int64_t)row[1].number,
 							 .address = row[2].number,
-							 .by_frames = row[3].number != 0 };
+							 .marks = (int64_t)row[3].number };
 	return got;
 }
 

@@ -60,7 +60,7 @@ uint64_t store_hash_location(const struct profile *profile, uint32_t id, uint64_
 	add_number(&hash, module);
 	/* Locations of names have no address, only a number that distinguishes them. */
 	add_number(&hash, is_named ? 0 : location->address);
-	add_number(&hash, location->by_frames);
+	add_number(&hash, store_location_marks(location));
 	for (uint32_t i = 0; location->first_frame != PROFILE_NONE && i < location->frame_count; i++) {
 		const struct profile_frame *frame = &profile->frames[location->first_frame + i];
 		add_number(&hash, functions[frame->function]);

@@ -8,6 +8,13 @@
 
 #include "profile/profile.h"
 
+/* A location's marks as a store keeps them, in the place where only `by_frames` was. */
+enum { STORE_BY_FRAMES = 1, STORE_TAIL = 2 };
+static inline uint8_t store_location_marks(const struct profile_location *location)
+{
+	return (uint8_t)((location->by_frames ? STORE_BY_FRAMES : 0) | (location->is_tail ? STORE_TAIL : 0));
+}
+
 uint64_t store_hash_module(const struct profile *profile, uint32_t id);
 uint64_t store_hash_function(const struct profile *profile, uint32_t id);
 /* `functions`: the hashes of its frames' functions, by id. */

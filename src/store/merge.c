@@ -7,6 +7,7 @@
 #include "profile/findings.h"
 #include "store/assemble.h"
 #include "store/batch.h"
+#include "store/hash.h"
 
 /* A row of hits that is added up: of one recording, or of the sum. */
 struct merge_row {
@@ -148,7 +149,7 @@ static int read_location(void *context, int64_t id, struct assembled_location *r
 	const struct profile_location *location = &merge->batch->profile->locations[number];
 	*row = (struct assembled_location){ .module = (int64_t)merge->batch->modules[location->module],
 					    .address = location->address,
-					    .by_frames = location->by_frames };
+					    .marks = store_location_marks(location) };
 	return 1;
 }
 

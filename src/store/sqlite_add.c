@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "store/batch.h"
+#include "store/hash.h"
 #include "store/sqlite.h"
 
 static const char VERB[] = "write";
@@ -146,7 +147,7 @@ static int64_t add_location(struct adder *adder, uint32_t id)
 	sqlite3_stmt *statement = adder->insert[LOCATIONS];
 	sqlite3_bind_int64(statement, 2, module);
 	sqlite3_bind_int64(statement, 3, (int64_t)location->address);
-	sqlite3_bind_int(statement, 4, location->by_frames);
+	sqlite3_bind_int(statement, 4, store_location_marks(location));
 	*known = insert(adder, LOCATIONS, hash);
 	for (uint32_t i = 0; *known > 0 && location->first_frame != PROFILE_NONE && i < location->frame_count; i++) {
 		int status = add_frame(adder, *known, i, &profile->frames[location->first_frame + i]);

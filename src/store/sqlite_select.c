@@ -97,7 +97,7 @@ static int read_location(void *context, int64_t id, struct assembled_location *l
 	if (got > 0)
 		*location = (struct assembled_location){ .module = sqlite3_column_int64(row, 0),
 							 .address = (uint64_t)sqlite3_column_int64(row, 1),
-							 .by_frames = sqlite3_column_int(row, 2) != 0 };
+							 .marks = sqlite3_column_int64(row, 2) };
 	return got;
 }
 

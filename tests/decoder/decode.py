@@ -21,6 +21,7 @@ MASK = (1 << 64) - 1
 # A name in a folded stack: what would end it or its line is written otherwise.
 PLAIN = bytes.maketrans(b";\n\r", b":  ")
 END, STRINGS, TOTALS, LOCATIONS, NODES, LOCATION_FRAMES, LABEL_SETS, FINDINGS = 0, 1, 2, 9, 10, 13, 17, 19
+TAIL_STEPS_MOST = 64
 
 # Block type: table, how rows join it, columns. A column is "name:kind", with the bits of a number's field; a "+" behind
 # it: not in files of 1.0.
@@ -33,7 +34,7 @@ TABLES = {
 	6: ("threads", "replace", "tid:32 process:processes name:strings start:time end:time"),
 	7: ("modules", "replace", "path:strings kind:8 build_id_bytes:8 id0:64 id1:64 id2:64 id3:64"),
 	8: ("causes", "replace", "text:strings count:64 whole:flag completed:flag guessed:flag"),
-	LOCATIONS: ("locations", "append", "module:modules address:64 by_frames:flag+"),
+	LOCATIONS: ("locations", "append", "module:modules address:64 by_frames:flag+ is_tail:flag+"),
 	NODES: ("nodes", "append", "parent:nodes location:locations"),
 	11: ("functions", "append", "name:strings linkage:strings module:modules? file:strings line:32 role:8 group:strings+"),
 	12: ("frames", "append", "function:functions file:strings line:32 inlined:flag kind:8+ discriminator:32+"),
@@ -45,6 +46,7 @@ TABLES = {
 	LABEL_SETS: ("label_sets", "append", "first_label:32 label_count:32"),
 	18: ("hits", "fields", "labels:label_sets"),
 	FINDINGS: ("findings", "replace", "severity:8 code:strings count:64 text:strings"),
+	20: ("tail_calls", "append", "caller:locations callee:functions location:locations?"),
 }
 
 Block = collections.namedtuple("Block", "offset type rows first stored raw payload")
@@ -178,6 +180,7 @@ class Profile:
 			else:
 				self.unknown += 1
 		self.check()
+		self.insert_tail_calls()
 
 	def add_strings(self, block):
 		need(block.first == len(self.strings), "strings do not follow")
@@ -221,8 +224,37 @@ class Profile:
 		for touch in self.touches:
 			need(touch["count"] > 0, "a touch of nothing")
 
+		need(all(row["location"] is None or self.locations[row["location"]].get("is_tail") for row in self.tail_calls), "a tail call")
 		need(all(finding["severity"] <= 2 for finding in self.findings), "severity of a finding")
 		self.check_labels()
+
+	def callee_at(self, location):
+		"""The function of a location that was called: the outermost one."""
+		row = self.locations[location]
+		first = row.get("first_frame")
+		return None if first is None else self.frames[first + row["frame_count"] - 1]["function"]
+
+	def insert_tail_calls(self):
+		"""Inserts the nodes that table 20 describes."""
+		rows = {(row["caller"], row["callee"]): row["location"] for row in self.tail_calls}
+		nodes, numbers, inserted = [self.nodes[0]], [0], {}
+		for node in self.nodes[1:]:
+			parent, callee = numbers[node["parent"]], self.callee_at(node["location"])
+			caller = self.nodes[node["parent"]]["location"]
+			for _ in range(TAIL_STEPS_MOST):
+				caller = rows.get((caller, callee))
+				if caller is None or node["parent"] == 0:
+					break
+				if (parent, caller) not in inserted:
+					inserted[parent, caller] = len(nodes)
+					nodes.append(dict(parent=parent, location=caller))
+				parent = inserted[parent, caller]
+			numbers.append(len(nodes))
+			nodes.append(dict(parent=parent, location=node["location"]))
+		need(len(nodes) <= 2 * len(self.nodes) + 65536, "too many tail calls")
+		self.nodes = nodes
+		for row in self.hits + self.touches:
+			row["node"] = numbers[row["node"]]
 
 	def all_findings(self):
 		"""(severity, code, count, text) of each, those of older files among them."""

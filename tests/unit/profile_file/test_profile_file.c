@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "profile/tail_calls.h"
 #include "profile_file/block.h"
 #include "profile_file/reader.h"
 #include "profile_file/writer.h"
@@ -87,6 +88,7 @@ static struct profile *write_random(uint64_t seed, int flushes, size_t hits, boo
 	}
 	if (finish) {
 		assert_true(sample_profile_symbolize(profile, &random));
+		assert_true(sample_profile_add_tail_calls(profile, &random));
 		assert_int_equal(writer_finish(writer, profile, &error), 0);
 	}
 	assert_int_equal(writer_publish(writer, &error), 0);
@@ -96,6 +98,7 @@ static struct profile *write_random(uint64_t seed, int flushes, size_t hits, boo
 	assert_string_equal(error.message, ""); /* a success sets no error */
 	writer_free(writer);
 	give_hits_back(all, profile);
+	assert_int_equal(tail_calls_insert(profile), 0);
 	return profile;
 }
 

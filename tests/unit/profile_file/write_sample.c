@@ -18,7 +18,8 @@ static int write_profile(struct profile *profile, struct writer *writer, struct 
 		code = writer_flush(writer, profile, error);
 		profile_clear_hits(profile);
 	}
-	if (code == 0 && !killed && !sample_profile_symbolize(profile, random))
+	if (code == 0 && !killed &&
+	    (!sample_profile_symbolize(profile, random) || !sample_profile_add_tail_calls(profile, random)))
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	if (code == 0 && !killed)
 		code = writer_finish(writer, profile, error);

@@ -231,6 +231,53 @@ bool sample_profile_symbolize(struct profile *profile, struct random *random)
 	return true;
 }
 
+/* Adds a location of a function that a tail call removed. */
+static int64_t add_tail(struct profile *profile, struct random *random, uint32_t module)
+{
+	struct profile_frame frame = { .function = (uint32_t)random_below(random, profile->function_count) };
+	int64_t first = profile_add_frame(profile, &frame);
+	int64_t location = profile_append_location(profile, module, random_below(random, 500000));
+	if (first < 0 || location < 0)
+		return ERROR_MEMORY;
+	profile->locations[location].first_frame = (uint32_t)first;
+	profile->locations[location].frame_count = 1;
+	profile->locations[location].is_tail = true;
+	return location;
+}
+
+/* Adds rows for the call of a node: one or several, seldom an endless chain, or a call of an unknown function. */
+static bool add_tail_calls(struct profile *profile, struct random *random, uint32_t node)
+{
+	const struct profile_location *location = &profile->locations[profile->nodes[node].location];
+	uint32_t parent = profile->nodes[node].parent, module = location->module;
+	if (parent == PROFILE_ROOT || location->first_frame == PROFILE_NONE)
+		return true;
+	struct profile_tail_call call = {
+		.caller = profile->nodes[parent].location,
+		.callee = profile->frames[location->first_frame + location->frame_count - 1].function,
+		.location = PROFILE_NONE,
+	};
+	for (uint64_t steps = random_below(random, 4); steps > 0; steps--) {
+		int64_t tail = add_tail(profile, random, module);
+		call.location = (uint32_t)tail;
+		if (tail < 0 || profile_add_tail_call(profile, &call) < 0)
+			return false;
+		call.caller = call.location;
+	}
+	return (call.location != PROFILE_NONE && random_below(random, 10) > 0) ||
+	       profile_add_tail_call(profile, &call) >= 0;
+}
+
+bool sample_profile_add_tail_calls(struct profile *profile, struct random *random)
+{
+	bool good = true;
+	for (int i = 0; i < 30 && good; i++) {
+		uint32_t node = (uint32_t)random_below(random, profile->node_count);
+		good = node == PROFILE_ROOT || add_tail_calls(profile, random, node);
+	}
+	return good;
+}
+
 /* --- comparing --- */
 
 #define SAME(field) (x->field == y->field)
@@ -284,7 +331,8 @@ static bool same_frame(const struct profile_frame *x, const struct profile_frame
 
 static bool same_location(const struct profile_location *x, const struct profile_location *y)
 {
-	return SAME(module) && SAME(address) && SAME(first_frame) && SAME(frame_count) && SAME(by_frames);
+	return SAME(module) && SAME(address) && SAME(first_frame) && SAME(frame_count) && SAME(by_frames) &&
+	       SAME(is_tail);
 }
 
 static bool same_node(const struct profile_node *x, const struct profile_node *y)
@@ -301,6 +349,11 @@ static bool same_touch(const struct profile_touch *x, const struct profile_touch
 {
 	return SAME(time_ns) && SAME(address) && SAME(node) && SAME(thread) && SAME(resource) && SAME(count) &&
 	       SAME(mapping);
+}
+
+static bool same_tail_call(const struct profile_tail_call *x, const struct profile_tail_call *y)
+{
+	return SAME(caller) && SAME(callee) && SAME(location);
 }
 
 static bool same_label(const struct profile_label *x, const struct profile_label *y)
@@ -341,6 +394,7 @@ static const char *tables_difference(const struct profile *a, const struct profi
 	TABLE(node, nodes, node_count)
 	TABLE(hit, hits, hit_count)
 	TABLE(touch, touches, touch_count)
+	TABLE(tail_call, tail_calls, tail_call_count)
 	TABLE(label, labels, label_count)
 	TABLE(label_set, label_sets, label_set_count)
 	for (size_t i = 0; i < a->hit_count; i++)

@@ -22,6 +22,9 @@ bool sample_profile_grow(struct profile *profile, struct random *random, size_t 
 /* Gives every location frames and sets `symbolized`. Returns false if memory is short. */
 bool sample_profile_symbolize(struct profile *profile, struct random *random);
 
+/* Adds rows of tail calls to a symbolized profile. Returns false if memory is short. */
+bool sample_profile_add_tail_calls(struct profile *profile, struct random *random);
+
 /* Returns the name of the first difference, or NULL if everything that a file stores is equal. */
 const char *sample_profile_difference(const struct profile *a, const struct profile *b);
 

@@ -1,0 +1,201 @@
+#include "profile/tail_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/hash_map.h"
+
+/* Rows that follow each other, and nodes that are inserted for rows of other profiles than ours. */
+enum { STEPS_MOST = 64, NODES_MORE = 1 << 16 };
+
+static uint64_t pair_key(uint32_t first, uint32_t second)
+{
+	return (uint64_t)first << 32 | second;
+}
+
+/* Returns the function that runs at a node's location and was called, or PROFILE_NONE. */
+static uint32_t callee_at(const struct profile *profile, uint32_t location)
+{
+	const struct profile_location *row = &profile->locations[location];
+	return row->first_frame == PROFILE_NONE ? PROFILE_NONE
+						: profile->frames[row->first_frame + row->frame_count - 1].function;
+}
+
+/* Makes a map from (caller, callee) to the row. */
+static int index_rows(const struct profile *profile, struct hash_map *rows)
+{
+	hash_map_init(rows);
+	for (size_t i = 0; i < profile->tail_call_count; i++) {
+		const struct profile_tail_call *row = &profile->tail_calls[i];
+		if (hash_map_put(rows, pair_key(row->caller, row->callee), (uint32_t)i) < 0)
+			return ERROR_MEMORY;
+	}
+	return 0;
+}
+
+/* Returns the row for a call from `caller`, a location, or NULL. */
+static const struct profile_tail_call *row_of(const struct profile *profile, const struct hash_map *rows,
+					      uint32_t caller, uint32_t callee)
+{
+	uint32_t found = hash_map_get(rows, pair_key(caller, callee));
+	return found == HASH_MAP_NONE ? NULL : &profile->tail_calls[found];
+}
+
+struct insertion {
+	struct profile *profile;
+	struct hash_map rows;
+	struct hash_map by_edge; /* (parent, location) -> inserted node */
+	struct profile_node *nodes;
+	uint32_t *numbers; /* of the old nodes */
+	size_t count, capacity, most;
+};
+
+static int64_t add_node(struct insertion *insertion, uint32_t parent, uint32_t location)
+{
+	if (insertion->count == insertion->most)
+		return ERROR_CORRUPT;
+	if (ARRAY_RESERVE(insertion->nodes, insertion->capacity, insertion->count + 1) < 0)
+		return ERROR_MEMORY;
+	insertion->nodes[insertion->count] = (struct profile_node){ .parent = parent, .location = location };
+	return (int64_t)insertion->count++;
+}
+
+static int64_t inserted_node(struct insertion *insertion, uint32_t parent, uint32_t location)
+{
+	uint64_t key = pair_key(parent, location);
+	uint32_t known = hash_map_get(&insertion->by_edge, key);
+	if (known != HASH_MAP_NONE)
+		return known;
+	int64_t node = add_node(insertion, parent, location);
+	return node >= 0 && hash_map_put(&insertion->by_edge, key, (uint32_t)node) < 0 ? ERROR_MEMORY : node;
+}
+
+/* Returns the new parent of a node: below its old one, what its tail calls removed. */
+static int64_t parent_of(struct insertion *insertion, const struct profile_node *node)
+{
+	const struct profile *profile = insertion->profile;
+	int64_t parent = insertion->numbers[node->parent];
+	uint32_t caller = profile->nodes[node->parent].location, callee = callee_at(profile, node->location);
+	if (node->parent == PROFILE_ROOT || callee == PROFILE_NONE)
+		return parent;
+	for (int i = 0; i < STEPS_MOST && parent >= 0; i++) {
+		const struct profile_tail_call *row = row_of(profile, &insertion->rows, caller, callee);
+		if (!row || row->location == PROFILE_NONE)
+			break;
+		caller = row->location;
+		parent = inserted_node(insertion, (uint32_t)parent, caller);
+	}
+	return parent;
+}
+
+static int copy_nodes(struct insertion *insertion)
+{
+	const struct profile *profile = insertion->profile;
+	int64_t id = add_node(insertion, PROFILE_NONE, PROFILE_NONE);
+	for (uint32_t i = 1; i < profile->node_count && id >= 0; i++) {
+		id = parent_of(insertion, &profile->nodes[i]);
+		if (id >= 0)
+			id = add_node(insertion, (uint32_t)id, profile->nodes[i].location);
+		insertion->numbers[i] = (uint32_t)id;
+	}
+	return id < 0 ? (int)id : 0;
+}
+
+/* Takes over the new nodes. */
+static void adopt(struct insertion *insertion)
+{
+	struct profile *profile = insertion->profile;
+	free(profile->nodes);
+	profile->nodes = insertion->nodes;
+	profile->node_count = insertion->count;
+	profile->node_capacity = insertion->capacity;
+	insertion->nodes = NULL;
+	hash_map_clear(&profile->node_by_edge);
+	profile->nodes_indexed = 0;
+	for (size_t i = 0; i < profile->hit_count; i++)
+		profile->hits[i].node = insertion->numbers[profile->hits[i].node];
+	for (size_t i = 0; i < profile->touch_count; i++)
+		profile->touches[i].node = insertion->numbers[profile->touches[i].node];
+}
+
+int tail_calls_insert(struct profile *profile)
+{
+	if (profile->tail_call_count == 0)
+		return 0;
+	struct insertion insertion = { .profile = profile,
+				       .numbers = calloc(profile->node_count, sizeof(*insertion.numbers)),
+				       .most = 2 * profile->node_count + NODES_MORE };
+	hash_map_init(&insertion.by_edge);
+	if (insertion.most > PROFILE_NONE)
+		insertion.most = PROFILE_NONE;
+	int status = index_rows(profile, &insertion.rows);
+	if (!insertion.numbers)
+		status = ERROR_MEMORY;
+	if (status == 0)
+		status = ARRAY_RESERVE(insertion.nodes, insertion.capacity, profile->node_count);
+	if (status == 0)
+		status = copy_nodes(&insertion);
+	if (status == 0 && insertion.count > profile->node_count)
+		adopt(&insertion);
+	free(insertion.nodes);
+	free(insertion.numbers);
+	hash_map_release(&insertion.rows);
+	hash_map_release(&insertion.by_edge);
+	return status;
+}
+
+bool tail_calls_any(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->location_count; i++)
+		if (profile->locations[i].is_tail)
+			return true;
+	return false;
+}
+
+enum mark { RESTORED = 1, AMBIGUOUS = 2, UNKNOWN = 4 };
+
+/* Returns the marks of a node without those of its parent. */
+static uint8_t marks_of(const struct profile *profile, const struct hash_map *rows, uint32_t node)
+{
+	const struct profile_node *row = &profile->nodes[node];
+	const struct profile_location *location = &profile->locations[row->location];
+	uint32_t callee = callee_at(profile, row->location);
+	if (callee == PROFILE_NONE)
+		return 0;
+	const char *name = profile_string(profile, profile->functions[callee].name);
+	if (location->is_tail)
+		return strncmp(name, TAIL_CALLS_AMBIGUOUS, strlen(TAIL_CALLS_AMBIGUOUS)) == 0 ? AMBIGUOUS : RESTORED;
+	const struct profile_tail_call *call =
+		row->parent == PROFILE_ROOT ? NULL
+					    : row_of(profile, rows, profile->nodes[row->parent].location, callee);
+	return call && call->location == PROFILE_NONE ? UNKNOWN : 0;
+}
+
+int tail_calls_count(const struct profile *profile, struct tail_calls_count *count)
+{
+	struct hash_map rows;
+	uint8_t *marks = calloc(profile->node_count, 1);
+	int status = index_rows(profile, &rows);
+	*count = (struct tail_calls_count){ 0 };
+	if (!marks)
+		status = ERROR_MEMORY;
+	for (uint32_t i = 1; i < profile->node_count && status == 0; i++)
+		marks[i] = marks[profile->nodes[i].parent] | marks_of(profile, &rows, i);
+	for (size_t i = 0; i < profile->hit_count && status == 0; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		uint64_t samples = profile->resources[hit->resource].kind == RESOURCE_MERGED
+					   ? hit->count
+					   : UINT64_C(1) + hit->more_samples;
+		if (marks[hit->node] & UNKNOWN)
+			count->unknown += samples;
+		else if (marks[hit->node] & AMBIGUOUS)
+			count->ambiguous += samples;
+		else if (marks[hit->node] & RESTORED)
+			count->restored += samples;
+	}
+	hash_map_release(&rows);
+	free(marks);
+	return status;
+}
