@@ -60,6 +60,9 @@ enum counter {
 	COUNTER_TRACEPOINT, /* of the kernel */
 	COUNTER_USDT,       /* a static probe in the program's source */
 
+	COUNTER_TEXT_FAULTS, /* page faults that fetched an instruction */
+	COUNTER_DATA_FAULTS, /* all others */
+
 	COUNTER_COUNT
 };
 
@@ -101,7 +104,8 @@ static inline bool counter_is_inside(enum counter counter)
 /* Page faults: the event carries the address that was accessed. */
 static inline bool counter_is_fault(enum counter counter)
 {
-	return counter >= COUNTER_PAGE_FAULTS && counter <= COUNTER_MAJOR_FAULTS;
+	return (counter >= COUNTER_PAGE_FAULTS && counter <= COUNTER_MAJOR_FAULTS) || counter == COUNTER_TEXT_FAULTS ||
+	       counter == COUNTER_DATA_FAULTS;
 }
 
 #endif

@@ -81,7 +81,7 @@ struct format {
 #define FORMATS(X) \
 	X(folded) X(perf_script) X(strace) X(heaptrack) X(gmon) X(events) X(pprof) X(speedscope) \
 	X(firefox) X(callgrind) X(chrome) X(otlp) X(gcc_profile) X(gcc_profile_11) X(llvm_profile) \
-	X(llvm_profile_contexts) X(llvm_profile_flat) X(perf_data)
+	X(llvm_profile_contexts) X(llvm_profile_flat) X(symbol_order) X(perf_data)
 /* clang-format on */
 #define X(name) extern const struct format format_##name;
 FORMATS(X)

@@ -13,6 +13,8 @@ enum {
 };
 
 #define SOFTWARE(config) .on_perf = true, .perf_type = PERF_TYPE_SOFTWARE, .perf_config = (config)
+/* The eBPF programs take a part of the events of perf. */
+#define PART_OF_SOFTWARE(config) .perf_type = PERF_TYPE_SOFTWARE, .perf_config = (config)
 #define HARDWARE(config) .is_hardware = true, .on_perf = true, .perf_type = PERF_TYPE_HARDWARE, .perf_config = (config)
 #define WAIT_TIME(which)                                                                                 \
 	.counter = (which), .gtick = "us", .is_time = true, .gtick_ns = NS_PER_US, .needs_kernel = true, \
@@ -75,6 +77,20 @@ const struct resource_row resource_rows[] = {
 	  .summary = "page faults that waited for a disk",
 	  .default_interval = 1,
 	  SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS_MAJ) },
+	{ .name = "text-faults",
+	  .counter = COUNTER_TEXT_FAULTS,
+	  .title = "Text Page Faults",
+	  .gtick = "fault",
+	  .summary = "page faults that fetched an instruction",
+	  .default_interval = 1,
+	  PART_OF_SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS) },
+	{ .name = "data-faults",
+	  .counter = COUNTER_DATA_FAULTS,
+	  .title = "Data Page Faults",
+	  .gtick = "fault",
+	  .summary = "page faults that read or wrote data",
+	  .default_interval = 10,
+	  PART_OF_SOFTWARE(PERF_COUNT_SW_PAGE_FAULTS) },
 	{ .name = "context-switches",
 	  .counter = COUNTER_SWITCHES,
 	  .title = "Context Switches",

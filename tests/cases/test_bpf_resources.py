@@ -378,3 +378,28 @@ def test_mappings_of_touched_pages(tmp_path, backend):
 	for function, count in touched(recorded.out).items():
 		path = " ".join(["main", *TOUCHING[function]])
 		assert {at: pages for (at, of), pages in found.items() if of == path} == {where[function]: count}, result.stdout
+
+
+def test_faults_of_text_and_of_data(tmp_path):
+	"""Each page fault is one or the other."""
+	recorded = record(tmp_path, [build("far_functions.c")], "-r", "page-faults/1", "-r", "text-faults/1", "-r", "data-faults/1", "--no-kernel")
+	assert recorded.status == 0, recorded.err
+	everything, text, data = (recorded.resource(name)["hits"] for name in ("page-faults", "text-faults", "data-faults"))
+	assert everything == text + data and data > 0
+	paths = recorded.paths("text-faults")
+	assert {name: hits(paths, "main", name) for name in ("first", "second", "third", "fourth", "fifth")} == {"first": 0, "second": 1, "third": 0, "fourth": 1, "fifth": 1}, show(paths)
+	assert hits(recorded.paths("data-faults"), "main", "second") == 0
+
+
+def test_order_of_first_faults(tmp_path):
+	"""A linker places the functions in the order in which they first had a page fault."""
+	flags = ["-ffunction-sections", "-fuse-ld=lld"]
+	recorded = record(tmp_path, [build("far_functions.c", *flags)], "-r", "text-faults/1", "--no-kernel")
+	result = run_cpprof("export", "--format", "symbol-order", "-o", tmp_path / "order", recorded.path)
+	assert result.returncode == 0, result.stderr
+	listed = (tmp_path / "order").read_text().split()
+	called = ["fourth", "second", "fifth"]
+	assert [name for name in listed if name in called] == called and len(listed) == len({*listed})
+	subprocess.run(["gcc", "-O2", "-o", tmp_path / "placed", PROGRAMS / "far_functions.c", *flags, f"-Wl,--symbol-ordering-file={tmp_path}/order", "-Wl,--no-warn-symbol-ordering"], check=True)
+	symbols = subprocess.run(["nm", "--numeric-sort", "--defined-only", tmp_path / "placed"], capture_output=True, text=True, check=True).stdout.split()
+	assert [name for name in symbols if name in {*called, "first", "third"}] == [*called, "first", "third"]

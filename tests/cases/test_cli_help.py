@@ -57,8 +57,8 @@ def test_help_and_manual_of_explore_list_its_commands(profiles):
 def test_formats_come_from_their_rows(profiles):
 	"""The help of an option that is not for all formats begins with the others. explore's help lists the formats that it writes."""
 	export, imported = " ".join(done("help", "export").split()), " ".join(done("help", "import").split())
-	assert "--object NAME gmon: Write of the program" in export
-	assert "llvm-profile-flat: Export resource RES" in export
+	assert "--object NAME gmon, symbol-order: Write of the program" in export
+	assert "symbol-order: Export resource RES" in export
 	assert "--untrimmed folded, pprof, speedscope, firefox, callgrind, chrome, otlp: Show also" in export
 	assert "-o, --output FILE Write to FILE" in export
 	assert "--image FILE gmon: The program or library" in imported
@@ -141,7 +141,7 @@ def test_completion_offers_values(completed):
 	assert completed("gprof", "--file-format", "m") == ["magic"]
 	assert completed("record", "--backend", "no") == ["none"]
 	assert sorted(completed("import", "--format", "")) == ["callgrind", "chrome", "firefox", "folded", "gmon", "heaptrack", "perf", "perf-script", "pprof", "speedscope", "strace"]
-	assert sorted(completed("export", "--format", "")) == ["callgrind", "chrome", "events", "firefox", "folded", "gcc-profile", "gcc-profile-11", "gmon", "llvm-profile", "llvm-profile-contexts", "llvm-profile-flat", "otlp", "pprof", "speedscope"]
+	assert sorted(completed("export", "--format", "")) == ["callgrind", "chrome", "events", "firefox", "folded", "gcc-profile", "gcc-profile-11", "gmon", "llvm-profile", "llvm-profile-contexts", "llvm-profile-flat", "otlp", "pprof", "speedscope", "symbol-order"]
 	assert sorted(completed("info", "--format", "")) == ["json", "text"]
 	assert completed("diff", "--format", "c") == ["csv"]
 	assert completed("report", "--by", "m") == ["module"]

@@ -6,7 +6,7 @@ import pytest
 from record_support import needs_perf, run_cpprof
 from user_support import as_user, only_root, open_folder, paranoid, unprivileged
 
-NAMES = ["cpu", "user", "sys", "page-faults", "minor-faults", "major-faults", "context-switches", "migrations", "cycles",
+NAMES = ["cpu", "user", "sys", "page-faults", "minor-faults", "major-faults", "text-faults", "data-faults", "context-switches", "migrations", "cycles",
 	"instructions", "cache-misses", "branch-misses", "real", "blocked", "io-time", "lock-wait", "syscalls[:NAME]",
 	"read-bytes[:requested]", "write-bytes[:requested]", "io-bytes[:requested]", "io-calls", "signals", "traps", "disk-bytes",
 	"calls:FUNCTION[@MODULE]", "alloc-bytes", "allocs", "tracepoint:SYSTEM:NAME[:FIELD]",

@@ -37,7 +37,7 @@ static void test_rows(void **state)
 		"alloc-bytes",  "allocs",       "tracepoint",   "uprobe",
 		"usdt",         "io-calls",     "own",          "fp-exceptions",
 		"fp-invalid",   "fp-divzero",   "fp-overflow",  "fp-underflow",
-		"fp-denormal",  "fp-inexact",
+		"fp-denormal",  "fp-inexact",   "text-faults",  "data-faults",
 	};
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		row_of(wanted[i]);

@@ -23,18 +23,36 @@ int on_clock(struct bpf_perf_event_data *context)
 	return 0;
 }
 
+/* Returns whether a page fault fetched an instruction, which may continue on the next page. */
+static __always_inline bool is_text_fault(struct bpf_perf_event_data *context)
+{
+	enum { INSTRUCTION_BYTES_MAX = 15 };
+	return context->addr - registers_frame(&context->regs).pc < INSTRUCTION_BYTES_MAX;
+}
+
+/* Returns whether a request counts this event: some count a part of the page faults. */
+static __always_inline bool takes_event(uint64_t request, struct bpf_perf_event_data *context)
+{
+	if (request >= SAMPLE_REQUESTS)
+		return false;
+	uint8_t counter = requests[request].counter;
+	bool is_part = counter == COUNTER_TEXT_FAULTS || counter == COUNTER_DATA_FAULTS;
+	return !is_part || is_text_fault(context) == (counter == COUNTER_TEXT_FAULTS);
+}
+
 /* A software event. A page fault has the address that was touched. */
 SEC("perf_event")
 int on_software_event(struct bpf_perf_event_data *context)
 {
+	uint64_t request = bpf_get_attach_cookie(context);
 	struct bpf_thread *thread = counting_thread(bpf_get_current_task_btf());
-	if (!thread)
+	if (!thread || !takes_event(request, context))
 		return 0;
 	charge_late_wait(thread);
 	struct sample_record order = nothing_known;
 	order.detail = context->addr;
 	order.flags = context->addr ? SAMPLE_TOUCHED : 0;
-	count_and_sample(thread, bpf_get_attach_cookie(context), 1, &order, context);
+	count_and_sample(thread, request, 1, &order, context);
 	return 0;
 }
 
