@@ -125,20 +125,23 @@ static int add_failure(struct profile *profile, uint32_t module, size_t count, c
 static int name_module(struct naming *naming, uint32_t module, const uint32_t *locations, size_t count)
 {
 	const struct profile *profile = naming->profile;
-	const struct frames_provider *provider = provider_of(profile, module);
 	struct frames_provider plain = { .kind = FRAME_NATIVE, .name_module = name_as_one };
-	if (provider) {
+	struct frames_request request = {
+		provider_of(profile, module), profile, naming->options, &naming->progress, module, locations, count
+	};
+	if (request.provider) {
 		struct frames_failure failure = { 0 };
-		int status = naming_name(naming, provider, module, locations, count, &failure);
+		int status = naming_name(naming, &request, &failure);
 		if (status == 0 && failure.cause)
 			status = add_failure(naming->profile, module, count, &failure);
 		if (status < 0 || !failure.cause)
 			return status;
-		plain = (struct frames_provider){ .kind = provider->kind, .name_module = name_by_addresses };
+		plain = (struct frames_provider){ .kind = request.provider->kind, .name_module = name_by_addresses };
 	} else if (profile->modules[module].kind == MODULE_KERNEL) {
 		plain.kind = FRAME_KERNEL;
 	}
-	return naming_name_here(naming, &plain, module, locations, count);
+	request.provider = &plain;
+	return naming_name_here(naming, &request);
 }
 
 static int name_modules(struct naming *naming, const struct unnamed *unnamed)

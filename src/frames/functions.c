@@ -81,18 +81,17 @@ static void fill_in(struct profile *profile, uint32_t id, const struct profile_f
 	}
 }
 
-int64_t functions_add(struct functions *functions, const struct function_identity *identity)
+static int64_t add_function(struct functions *functions, uint32_t module, const struct function_identity *identity)
 {
 	const struct profile_function function = {
 		.name = identity->name,
 		.linkage = identity->linkage,
 		.file = identity->file,
 		.line = identity->line,
-		.module = identity->module,
+		.module = module,
 		.role = identity->role,
 	};
-	struct function_key key = { .module = identity->module,
-				    .name = identity->key ? identity->key : identity->name };
+	struct function_key key = { .module = module, .name = identity->key ? identity->key : identity->name };
 	if (identity->is_static && function.file != 0) {
 		key.file = function.file;
 		key.line = function.line;
@@ -111,4 +110,14 @@ int64_t functions_add(struct functions *functions, const struct function_identit
 	key.function = (uint32_t)id;
 	int status = remember(functions, &key, hash);
 	return status < 0 ? status : id;
+}
+
+int64_t functions_add(struct functions *functions, uint32_t module, const struct function_identity *identity)
+{
+	struct profile *profile = functions->profile;
+	int64_t id = add_function(functions, module, identity);
+	if (id < 0 || identity->note == 0)
+		return id;
+	int64_t note = profile_add_note(profile, PROFILE_NOTE_NESTED, profile_string(profile, identity->note));
+	return note < 0 ? note : id;
 }

@@ -29,14 +29,14 @@ struct functions {
 	size_t key_count, key_capacity;
 };
 
-/* Texts are strings of the profile; 0: none. */
+/* A function as a provider describes it. Texts are numbers of strings: in the answer (naming_answer.h), then in the profile; 0: none. */
 struct function_identity {
 	uint32_t name; /* displayed name */
 	uint32_t key;  /* distinguishes it from others in the module; 0: the name does */
 	uint32_t linkage, file;
-	uint32_t module, line, scope;
-	bool is_static;
-	uint8_t role;
+	uint32_t note; /* a value for PROFILE_NOTE_NESTED */
+	uint32_t line, scope;
+	uint8_t is_static, role, unused[2];
 };
 
 /* Registers the functions that the profile has already. Returns 0 or ERROR_MEMORY; call functions_release in any
@@ -44,8 +44,8 @@ struct function_identity {
 int functions_init(struct functions *functions, struct profile *profile);
 void functions_release(struct functions *functions);
 
-/* Returns the function's id, or a negative error. Adds the function if it is new, and fills in what was unknown
- * about it. */
-int64_t functions_add(struct functions *functions, const struct function_identity *identity);
+/* Returns the id of a function of a module, or a negative error. Adds the function if it is new, and fills in what was unknown
+ * about it. Adds its note. */
+int64_t functions_add(struct functions *functions, uint32_t module, const struct function_identity *identity);
 
 #endif

@@ -15,76 +15,66 @@
 int name_cache_init(struct name_cache *names)
 {
 	*names = (struct name_cache){ .profile = profile_new() };
+	hash_map_init(&names->by_source);
 	return names->profile ? 0 : ERROR_MEMORY;
 }
 
 void name_cache_release(struct name_cache *names)
 {
 	profile_free(names->profile);
-	free(names->locations);
+	hash_map_release(&names->by_source);
 	free(names->modules);
-	free(names->asked);
+	free(names->known);
 	*names = (struct name_cache){ 0 };
 }
 
 /* --- asking --- */
 
-/* Makes room for an id of the source. */
-static int reserve(uint32_t **map, size_t *count, size_t *capacity, uint32_t id)
-{
-	uint32_t *entries = *map;
-	if (ARRAY_RESERVE(entries, *capacity, (size_t)id + 1) < 0)
-		return ERROR_MEMORY;
-	*map = entries;
-	for (; *count <= id; ++*count)
-		entries[*count] = PROFILE_NONE;
-	return 0;
-}
-
-/* Returns our id of a module of the source. */
+/* Returns our id of a module of the extract. */
 static int64_t take_module(struct name_cache *names, const struct profile_extract *extract, uint32_t module)
 {
-	uint32_t source = extract->modules[module];
-	if (reserve(&names->modules, &names->module_count, &names->module_capacity, source) < 0)
-		return ERROR_MEMORY;
-	if (names->modules[source] != PROFILE_NONE)
-		return names->modules[source];
-	if (ARRAY_RESERVE(names->asked, names->asked_capacity, names->asked_count + 1) < 0)
+	uint32_t source = extract->modules[module], known = hash_map_get(&names->by_source, source);
+	if (known != HASH_MAP_NONE)
+		return known;
+	if (ARRAY_RESERVE(names->modules, names->module_capacity, names->profile->module_count + 1) < 0 ||
+	    hash_map_reserve(&names->by_source, names->by_source.count + 1) < 0)
 		return ERROR_MEMORY;
 	int64_t added = profile_copy_module(names->profile, extract->profile, extract->profile->modules[module]);
 	if (added < 0)
 		return added;
-	names->asked[names->asked_count++] = (struct name_cache_module){ .source = source };
-	names->modules[source] = (uint32_t)added;
+	names->modules[added] = (struct name_cache_module){ .source = source };
+	hash_map_put(&names->by_source, source, (uint32_t)added);
 	return added;
 }
 
-/* Returns our id of a location of the extract. */
-static int64_t take_location(struct name_cache *names, const struct profile_extract *extract, uint32_t location)
+/* Finds our ids of the locations of the extract. */
+static int take_locations(struct name_cache *names, const struct profile_extract *extract)
 {
-	uint32_t source = extract->locations[location];
-	if (reserve(&names->locations, &names->location_count, &names->location_capacity, source) < 0)
+	const struct profile *profile = extract->profile;
+	if (ARRAY_RESERVE(names->known, names->known_capacity, profile->location_count) < 0)
 		return ERROR_MEMORY;
-	if (names->locations[source] != PROFILE_NONE)
-		return names->locations[source];
-	const struct profile_location *row = &extract->profile->locations[location];
-	int64_t module = take_module(names, extract, row->module);
-	int64_t added = module < 0 ? module : profile_add_location(names->profile, (uint32_t)module, row->address);
-	if (added >= 0)
-		names->locations[source] = (uint32_t)added;
-	return added;
+	for (size_t i = 0; i < profile->location_count; i++) {
+		const struct profile_location *row = &profile->locations[i];
+		int64_t module = take_module(names, extract, row->module);
+		int64_t added =
+			module < 0 ? module : profile_add_location(names->profile, (uint32_t)module, row->address);
+		if (added < 0)
+			return (int)added;
+		names->known[i] = (uint32_t)added;
+	}
+	return 0;
 }
 
-static const struct profile_location *known_of(const struct name_cache *names, const struct profile_extract *extract,
-					       uint32_t location)
+/* Returns what is known of a location of the extract. */
+static const struct profile_location *known_of(const struct name_cache *names, uint32_t location)
 {
-	return &names->profile->locations[names->locations[extract->locations[location]]];
+	return &names->profile->locations[names->known[location]];
 }
 
 /* Returns whether a location of the extract has frames, or needs none. */
-static bool is_known(const struct name_cache *names, const struct profile_extract *extract, uint32_t location)
+static bool is_known(const struct name_cache *names, uint32_t location)
 {
-	const struct profile_location *known = known_of(names, extract, location);
+	const struct profile_location *known = known_of(names, location);
 	return known->first_frame != PROFILE_NONE || names->profile->modules[known->module].kind == MODULE_THREAD;
 }
 
@@ -98,9 +88,9 @@ static void add_weights(struct name_cache *names, const struct profile_extract *
 		const struct profile_node *node = &profile->nodes[i];
 		if (node->parent != PROFILE_NONE)
 			weights[node->parent] += weights[i];
-		if (node->location == PROFILE_NONE || is_known(names, extract, node->location))
+		if (node->location == PROFILE_NONE || is_known(names, node->location))
 			continue;
-		uint64_t *lacking = &names->asked[known_of(names, extract, node->location)->module].lacking;
+		uint64_t *lacking = &names->modules[known_of(names, node->location)->module].lacking;
 		*lacking += weights[i];
 		if (*lacking > lack->most_hits)
 			lack->most_hits = *lacking;
@@ -113,13 +103,13 @@ static int count_lacking(struct name_cache *names, const struct profile_extract 
 	uint64_t *weights = calloc(profile->node_count + 1, sizeof(*weights));
 	if (!weights)
 		return ERROR_MEMORY;
-	for (size_t i = 0; i < names->asked_count; i++)
-		names->asked[i].lacking = 0;
+	for (size_t i = 0; i < names->profile->module_count; i++)
+		names->modules[i].lacking = 0;
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		uint32_t node = profile->hits[i].node, location = profile->nodes[node].location;
 		weights[node] += profile->hits[i].count;
 		lack->all_hits += profile->hits[i].count;
-		if (location != PROFILE_NONE && !is_known(names, extract, location))
+		if (location != PROFILE_NONE && !is_known(names, location))
 			lack->hits += profile->hits[i].count;
 	}
 	if (lack->locations > 0)
@@ -132,12 +122,11 @@ int name_cache_ask(struct name_cache *names, const struct profile_extract *extra
 {
 	const struct profile *profile = extract->profile;
 	*lack = (struct name_cache_lack){ 0 };
-	for (uint32_t i = 0; i < profile->location_count; i++) {
-		int64_t location = take_location(names, extract, i);
-		if (location < 0)
-			return (int)location;
-		lack->locations += !is_known(names, extract, i);
-	}
+	int status = take_locations(names, extract);
+	if (status < 0)
+		return status;
+	for (uint32_t i = 0; i < profile->location_count; i++)
+		lack->locations += !is_known(names, i);
 	return count_lacking(names, extract, lack);
 }
 
@@ -152,13 +141,13 @@ struct opener {
 static int open_of_source(void *context, uint32_t module, struct error *error)
 {
 	const struct opener *opener = context;
-	return opener->options->open_module(opener->options->context, opener->names->asked[module].source, error);
+	return opener->options->open_module(opener->options->context, opener->names->modules[module].source, error);
 }
 
 static bool is_wanted(void *context, uint32_t module)
 {
 	const struct opener *opener = context;
-	return opener->names->asked[module].lacking >= opener->hits_min;
+	return opener->names->modules[module].lacking >= opener->hits_min;
 }
 
 /* Returns 1 + the size of the list of generated code, or 0 if there is none. */
@@ -187,13 +176,13 @@ static void forget_nameless(struct profile *profile, uint32_t module)
 void name_cache_renew(struct name_cache *names, const struct frames_options *options)
 {
 	struct opener opener = { names, options, 0 };
-	for (uint32_t i = 0; i < names->asked_count && options->open_module; i++) {
+	for (uint32_t i = 0; i < names->profile->module_count && options->open_module; i++) {
 		if (names->profile->modules[i].kind != MODULE_ANON)
 			continue;
 		uint64_t size = list_size(&opener, i);
-		if (size > names->asked[i].list)
+		if (size > names->modules[i].list)
 			forget_nameless(names->profile, i);
-		names->asked[i].list = size;
+		names->modules[i].list = size;
 	}
 }
 
@@ -216,27 +205,19 @@ int name_cache_find(struct name_cache *names, uint64_t hits_min, const struct fr
 struct giving {
 	const struct profile *from;
 	struct profile *to;
-	uint32_t *functions; /* owned: by function of `from`; PROFILE_NONE: not copied yet */
-	uint32_t *pending; /* owned: by module of `to`, the function of what is not named yet; PROFILE_NONE: none yet */
+	uint32_t *functions; /* owned: by function of `from`, 1 + its copy; 0: none yet */
+	uint32_t *pending;   /* owned: by module of `to`, 1 + the function of what is not named yet; 0: none yet */
 };
-
-static uint32_t *new_map(size_t count)
-{
-	uint32_t *map = malloc((count + 1) * sizeof(*map));
-	if (map)
-		memset(map, 0xff, (count + 1) * sizeof(*map));
-	return map;
-}
 
 static int64_t copy_function(struct giving *giving, uint32_t id, uint32_t module)
 {
-	if (giving->functions[id] != PROFILE_NONE)
-		return giving->functions[id];
+	if (giving->functions[id] != 0)
+		return giving->functions[id] - 1;
 	struct profile_function row = giving->from->functions[id];
 	row.module = row.module == PROFILE_NONE ? PROFILE_NONE : module;
 	int64_t copy = profile_copy_function(giving->to, giving->from, row);
 	if (copy >= 0)
-		giving->functions[id] = (uint32_t)copy;
+		giving->functions[id] = 1 + (uint32_t)copy;
 	return copy;
 }
 
@@ -260,8 +241,8 @@ static int copy_frames(struct giving *giving, uint32_t location, const struct pr
 /* Returns the function that stands for what is not named yet in a module. */
 static int64_t pending_function(struct giving *giving, uint32_t module)
 {
-	if (giving->pending[module] != PROFILE_NONE)
-		return giving->pending[module];
+	if (giving->pending[module] != 0)
+		return giving->pending[module] - 1;
 	struct buffer text;
 	size_t length;
 	const char *name = module_name(profile_string(giving->to, giving->to->modules[module].path), &length);
@@ -277,7 +258,7 @@ static int64_t pending_function(struct giving *giving, uint32_t module)
 	const struct profile_function row = { .name = (uint32_t)id, .module = module };
 	int64_t added = profile_add_function(giving->to, &row);
 	if (added >= 0)
-		giving->pending[module] = (uint32_t)added;
+		giving->pending[module] = 1 + (uint32_t)added;
 	return added;
 }
 
@@ -294,11 +275,11 @@ static int give_pending(struct giving *giving, uint32_t location)
 	return 0;
 }
 
-static int give(struct giving *giving, const struct name_cache *names, const struct profile_extract *extract)
+static int give(struct giving *giving, const struct name_cache *names)
 {
 	int status = 0;
 	for (uint32_t i = 0; i < giving->to->location_count && status == 0; i++) {
-		const struct profile_location *known = known_of(names, extract, i);
+		const struct profile_location *known = known_of(names, i);
 		if (giving->to->modules[giving->to->locations[i].module].kind == MODULE_THREAD)
 			continue;
 		status = known->first_frame == PROFILE_NONE ? give_pending(giving, i) : copy_frames(giving, i, known);
@@ -311,10 +292,10 @@ int name_cache_give(const struct name_cache *names, struct profile_extract *extr
 	struct giving giving = {
 		.from = names->profile,
 		.to = extract->profile,
-		.functions = new_map(names->profile->function_count),
-		.pending = new_map(extract->profile->module_count),
+		.functions = calloc(names->profile->function_count + 1, sizeof(*giving.functions)),
+		.pending = calloc(extract->profile->module_count + 1, sizeof(*giving.pending)),
 	};
-	int status = giving.functions && giving.pending ? give(&giving, names, extract) : ERROR_MEMORY;
+	int status = giving.functions && giving.pending ? give(&giving, names) : ERROR_MEMORY;
 	free(giving.functions);
 	free(giving.pending);
 	if (status == 0)

@@ -2,8 +2,8 @@
  * The names of locations that were named before, for profiles that are made again and again from one recording: each address is
  * named once, however many profiles it is in.
  *
- * The profiles are extracts (profile/extract.h) of one growing source. This object remembers names by the ids of locations and
- * modules in that source.
+ * The profiles are extracts (profile/extract.h) of one growing source. This object remembers names by the ids of modules in that source,
+ * and by addresses.
  *
  *   name_cache_init -> (name_cache_renew -> name_cache_ask -> [name_cache_find] -> name_cache_give)... -> name_cache_release
  */
@@ -20,15 +20,15 @@
 
 struct name_cache {
 	struct profile *profile; /* owned: modules and locations that were asked for, and what is known of them */
-	uint32_t *locations;     /* owned: by location of the source, that of `profile`; PROFILE_NONE: none */
-	uint32_t *modules;       /* owned: ... by module */
-	size_t location_count, module_count, location_capacity, module_capacity;
 	struct name_cache_module {
 		uint32_t source;  /* its id in the source */
 		uint64_t lacking; /* hits at or below addresses without a name in the last extract */
 		uint64_t list;    /* of generated code: 1 + the size of the list that named it; 0: there was none */
-	} * asked;                /* owned: by module of `profile` */
-	size_t asked_count, asked_capacity;
+	} * modules;              /* owned: by module of `profile` */
+	size_t module_capacity;
+	struct hash_map by_source; /* module of the source -> module of `profile` */
+	uint32_t *known;           /* owned: by location of the last extract, that of `profile` */
+	size_t known_capacity;
 };
 
 int name_cache_init(struct name_cache *names);
@@ -54,7 +54,7 @@ int name_cache_ask(struct name_cache *names, const struct profile_extract *extra
 int name_cache_find(struct name_cache *names, uint64_t hits_min, const struct frames_options *options,
 		    struct error *error);
 
-/* Gives the extract's locations their frames. One that has no name yet is in a function that stands for its module: "[libfoo.so: not
+/* Gives the locations of the extract that was asked for last their frames. One that has no name yet is in a function that stands for its module: "[libfoo.so: not
  * named yet]". Returns 0 or a negative error. */
 int name_cache_give(const struct name_cache *names, struct profile_extract *extract);
 

@@ -11,12 +11,6 @@ struct head {
 	uint32_t cause, detail, strings, functions, frames;
 };
 
-struct function_record {
-	uint32_t name, key, linkage, file, note; /* strings; note 0: none */
-	uint32_t line, scope;
-	uint8_t is_static, role, unused[2];
-};
-
 struct frame_record {
 	uint32_t function;
 	uint32_t file; /* a string */
@@ -38,15 +32,15 @@ static uint32_t string_of(struct naming_answer *answer, const char *text, int *s
 int64_t naming_answer_function(struct naming_answer *answer, const struct named_function *function)
 {
 	int status = 0;
-	const struct function_record record = { .name = string_of(answer, function->name, &status),
-						.key = string_of(answer, function->key, &status),
-						.linkage = string_of(answer, function->linkage, &status),
-						.file = string_of(answer, function->file, &status),
-						.note = string_of(answer, function->note, &status),
-						.line = function->line,
-						.scope = function->scope,
-						.is_static = function->is_static,
-						.role = function->role };
+	const struct function_identity record = { .name = string_of(answer, function->name, &status),
+						  .key = string_of(answer, function->key, &status),
+						  .linkage = string_of(answer, function->linkage, &status),
+						  .file = string_of(answer, function->file, &status),
+						  .note = string_of(answer, function->note, &status),
+						  .line = function->line,
+						  .scope = function->scope,
+						  .is_static = function->is_static,
+						  .role = function->role };
 	struct buffer *records = &answer->functions;
 	size_t count = records->size / sizeof(record);
 	if (status < 0)
@@ -90,7 +84,7 @@ static int write_answer(struct naming_answer *answer, const struct frames_reques
 		head.detail = string_of(answer, failure->detail.message, &status);
 	}
 	head.strings = (uint32_t)answer->strings.count;
-	head.functions = (uint32_t)(answer->functions.size / sizeof(struct function_record));
+	head.functions = (uint32_t)(answer->functions.size / sizeof(struct function_identity));
 	head.frames = (uint32_t)(answer->frames.size / sizeof(struct frame_record));
 	buffer_append(to, &head, sizeof(head));
 	for (uint32_t i = 0; i < head.strings; i++)
@@ -125,9 +119,9 @@ struct parts {
 	const uint8_t *functions, *frames; /* records; not aligned */
 };
 
-static struct function_record function_at(const struct parts *parts, uint32_t i)
+static struct function_identity function_at(const struct parts *parts, uint32_t i)
 {
-	struct function_record record;
+	struct function_identity record;
 	memcpy(&record, parts->functions + i * sizeof(record), sizeof(record));
 	return record;
 }
@@ -153,7 +147,7 @@ static bool split(struct parts *parts, const uint8_t *bytes, size_t size)
 		if (text && strnlen(text, TEXT_MAX + 1) > TEXT_MAX)
 			return false;
 	}
-	parts->functions = cursor_bytes(&cursor, parts->head.functions * sizeof(struct function_record));
+	parts->functions = cursor_bytes(&cursor, parts->head.functions * sizeof(struct function_identity));
 	parts->frames = cursor_bytes(&cursor, parts->head.frames * sizeof(struct frame_record));
 	return !cursor.failed && cursor_left(&cursor) == 0;
 }
@@ -162,7 +156,7 @@ static bool functions_are_sound(const struct parts *parts)
 {
 	uint32_t strings = parts->head.strings;
 	for (uint32_t i = 0; i < parts->head.functions; i++) {
-		struct function_record function = function_at(parts, i);
+		struct function_identity function = function_at(parts, i);
 		if (function.name >= strings || function.key >= strings || function.linkage >= strings ||
 		    function.file >= strings || function.note >= strings || function.is_static > 1 ||
 		    function.role > ROLE_CREATE)
@@ -209,30 +203,19 @@ static int add_strings(struct adding *adding)
 	return 0;
 }
 
-static int64_t add_note(struct profile *profile, uint32_t value)
-{
-	return profile_add_note(profile, PROFILE_NOTE_NESTED, profile_string(profile, value));
-}
-
 static int add_functions(struct adding *adding)
 {
-	struct profile *profile = adding->functions->profile;
 	const uint32_t *strings = adding->strings;
 	for (uint32_t i = 0; i < adding->parts->head.functions; i++) {
-		struct function_record record = function_at(adding->parts, i);
-		const struct function_identity identity = { .name = strings[record.name],
-							    .key = strings[record.key],
-							    .linkage = strings[record.linkage],
-							    .file = strings[record.file],
-							    .module = adding->request->module,
-							    .line = record.line,
-							    .scope = record.scope,
-							    .is_static = record.is_static,
-							    .role = record.role };
-		int64_t id = functions_add(adding->functions, &identity);
-		int64_t note = id < 0 || record.note == 0 ? id : add_note(profile, strings[record.note]);
-		if (note < 0)
-			return (int)note;
+		struct function_identity function = function_at(adding->parts, i);
+		function.name = strings[function.name];
+		function.key = strings[function.key];
+		function.linkage = strings[function.linkage];
+		function.file = strings[function.file];
+		function.note = strings[function.note];
+		int64_t id = functions_add(adding->functions, adding->request->module, &function);
+		if (id < 0)
+			return (int)id;
 		adding->function_ids[i] = (uint32_t)id;
 	}
 	return 0;

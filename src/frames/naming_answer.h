@@ -4,7 +4,7 @@
  *
  *   u32 cause, or UINT32_MAX: none | u32 detail: a string | u32 strings | u32 functions | u32 frames
  *   strings: each a text and 0
- *   functions: each a struct function_record
+ *   functions: each a struct function_identity
  *   frames: each a struct frame_record
  *
  * Frames stand in the order of the request's locations, innermost first. The first frame that is not inlined is the outermost one of

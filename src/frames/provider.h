@@ -30,7 +30,7 @@ struct frames_failure {
 	struct error detail;              /* "cannot read /usr/bin/x: No such file or directory" */
 };
 
-/* The locations of one module, which are distinct and ascend by address. */
+/* The locations of one module, which are distinct and ascend by address, for a provider. */
 struct frames_request {
 	const struct frames_provider *provider;
 	const struct profile *profile;

@@ -12,7 +12,7 @@ struct copying {
 	const struct profile *from;
 	struct profile *to;
 	struct profile_extract *extract;
-	uint32_t *nodes, *locations, *modules, *threads, *processes; /* owned */
+	uint32_t *nodes, *modules, *threads, *processes; /* owned */
 };
 
 static const uint32_t WANTED = PROFILE_NONE - 1;
@@ -30,15 +30,13 @@ static int begin(struct copying *copying)
 	const struct profile *from = copying->from;
 	struct profile_extract *extract = copying->extract;
 	copying->nodes = new_map(from->node_count);
-	copying->locations = new_map(from->location_count);
 	copying->modules = new_map(from->module_count);
 	copying->threads = new_map(from->thread_count);
 	copying->processes = new_map(from->process_count);
-	extract->locations = new_map(from->location_count);
 	extract->modules = new_map(from->module_count);
 	copying->to = extract->profile = profile_new();
-	return copying->nodes && copying->locations && copying->modules && copying->threads && copying->processes &&
-			       extract->locations && extract->modules && extract->profile
+	return copying->nodes && copying->modules && copying->threads && copying->processes && extract->modules &&
+			       extract->profile
 		       ? 0
 		       : ERROR_MEMORY;
 }
@@ -46,7 +44,6 @@ static int begin(struct copying *copying)
 static void end(struct copying *copying)
 {
 	free(copying->nodes);
-	free(copying->locations);
 	free(copying->modules);
 	free(copying->threads);
 	free(copying->processes);
@@ -89,16 +86,11 @@ static int64_t copy_module(struct copying *copying, uint32_t id)
 
 static int64_t copy_location(struct copying *copying, uint32_t id)
 {
-	if (copying->locations[id] != PROFILE_NONE)
-		return copying->locations[id];
 	const struct profile_location *row = &copying->from->locations[id];
 	int64_t module = copy_module(copying, row->module);
 	int64_t copy = module < 0 ? module : profile_add_location(copying->to, (uint32_t)module, row->address);
-	if (copy >= 0) {
+	if (copy >= 0)
 		copying->to->locations[copy].is_tail = row->is_tail;
-		copying->locations[id] = (uint32_t)copy;
-		copying->extract->locations[copy] = id;
-	}
 	return copy;
 }
 
@@ -188,7 +180,6 @@ int profile_extract(struct profile_extract *extract, const struct profile *from,
 void profile_extract_release(struct profile_extract *extract)
 {
 	profile_free(extract->profile);
-	free(extract->locations);
 	free(extract->modules);
 	*extract = (struct profile_extract){ 0 };
 }

@@ -15,9 +15,7 @@
 
 struct profile_extract {
 	struct profile *profile; /* owned */
-	/* By location and module of `profile`: its id in the source. Owned. */
-	uint32_t *locations;
-	uint32_t *modules;
+	uint32_t *modules;       /* owned: by module of `profile`, its id in the source */
 };
 
 /* Extracts what `count` hits of the profile `from` need. Returns 0, ERROR_MEMORY or ERROR_LIMIT, after which `extract` is empty.

@@ -199,15 +199,11 @@ static int name_here(struct naming *naming, const struct frames_request *request
 	return status;
 }
 
-int naming_name_here(struct naming *naming, const struct frames_provider *provider, uint32_t module,
-		     const uint32_t *locations, size_t count)
+int naming_name_here(struct naming *naming, const struct frames_request *request)
 {
-	const struct frames_request request = {
-		provider, naming->profile, naming->options, &naming->progress, module, locations, count
-	};
-	struct one_file no_file = { .fd = ERROR_NOT_FOUND };
-	struct frames_failure none = { 0 };
-	return name_here(naming, &request, &no_file, &none);
+	struct one_file none = { .fd = ERROR_NOT_FOUND };
+	struct frames_failure failure = { 0 };
+	return name_here(naming, request, &none, &failure);
 }
 
 static void open_file(struct naming *naming, uint32_t module, const char *path, struct one_file *file)
@@ -219,12 +215,10 @@ static void open_file(struct naming *naming, uint32_t module, const char *path, 
 		file->fd = error_set_errno(&file->why, "cannot read '%s'", path);
 }
 
-int naming_name(struct naming *naming, const struct frames_provider *provider, uint32_t module,
-		const uint32_t *locations, size_t count, struct frames_failure *failure)
+int naming_name(struct naming *naming, const struct frames_request *request, struct frames_failure *failure)
 {
 	const struct profile *profile = naming->profile;
-	const struct frames_request request = { provider,  profile, naming->options, &naming->progress, module,
-						locations, count };
+	uint32_t module = request->module;
 	const char *path = profile_string(profile, profile->modules[module].path);
 	bool needs_file = profile->modules[module].kind == MODULE_FILE || module_is_kernel_code(profile, module);
 	struct one_file file = { .fd = -1 };
@@ -239,13 +233,13 @@ int naming_name(struct naming *naming, const struct frames_provider *provider, u
 		failure->detail = file.why;
 		status = fail(failure, JAIL_REFUSED);
 	} else if (needs_file && file.fd < 0)
-		status = name_here(naming, &request, &file, failure); /* fails, with the provider's reason */
+		status = name_here(naming, request, &file, failure); /* fails, with the provider's reason */
 	else if (jail_prepare(&naming->jail) == 0)
-		status = name_in_jail(naming, &request, file.fd, path, failure);
+		status = name_in_jail(naming, request, file.fd, path, failure);
 	else if (naming->jail.is_interrupted)
 		status = fail(failure, JAIL_INTERRUPTED);
 	else if (file.fd < 0 || jail_trusts(file.fd))
-		status = name_here(naming, &request, &file, failure);
+		status = name_here(naming, request, &file, failure);
 	else {
 		error_set(&failure->detail, ERROR_UNSUPPORTED,
 			  "cannot name the addresses of '%s', another user's, in a process without privileges: %s",

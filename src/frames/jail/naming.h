@@ -30,13 +30,11 @@ struct naming {
 int naming_init(struct naming *naming, struct profile *profile, const struct frames_options *options, size_t total);
 void naming_release(struct naming *naming);
 
-/* Gives frames to `count` locations of one module, which are distinct and ascend by address. Returns ERROR_MEMORY, ERROR_LIMIT, or 0: either
- * all have frames and `failure` is unchanged, or none has and `failure` has its cause set: one of the provider's or of the jail's. */
-int naming_name(struct naming *naming, const struct frames_provider *provider, uint32_t module,
-		const uint32_t *locations, size_t count, struct frames_failure *failure);
+/* Gives frames to the locations of a request for this profile. Returns ERROR_MEMORY, ERROR_LIMIT, or 0: either all have frames and `failure` is
+ * unchanged, or none has and `failure` has its cause set: one of the provider's or of the jail's. */
+int naming_name(struct naming *naming, const struct frames_request *request, struct frames_failure *failure);
 
-/* The same in this process, by a provider that opens no files. */
-int naming_name_here(struct naming *naming, const struct frames_provider *provider, uint32_t module,
-		     const uint32_t *locations, size_t count);
+/* The same in this process, by a provider that opens no files and does not fail. */
+int naming_name_here(struct naming *naming, const struct frames_request *request);
 
 #endif

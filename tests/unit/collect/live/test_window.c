@@ -91,7 +91,7 @@ static void test_slides(void **state)
 	assert_int_equal(made->processes[0].pid, 20);
 	assert_int_equal(made->location_count, 2);
 	assert_int_equal(made->locations[made->nodes[made->hits[0].node].location].address, 300);
-	assert_int_equal(extract.locations[made->nodes[made->hits[0].node].location], 2);
+	assert_int_equal(extract.modules[made->locations[made->nodes[made->hits[0].node].location].module], 0);
 	assert_int_equal(made->lost, 2);
 	assert_int_equal(quality_of(made).broken, 1);
 	assert_int_equal(quality_of(made).whole, 1);

@@ -68,20 +68,29 @@ static void scene_release(struct scene *scene)
 	profile_free(scene->profile);
 }
 
+static int name(struct scene *scene, const struct frames_provider *provider)
+{
+	struct naming *naming = &scene->naming;
+	const struct frames_request request = {
+		provider, naming->profile, naming->options, &naming->progress, 0, &scene->location, 1
+	};
+	return naming_name(naming, &request, &scene->failure);
+}
+
 static int name_by(struct scene *scene, naming_fn *naming)
 {
 	static const struct frames_cause causes[] = { { .remedy = "first" }, { .remedy = "second" } };
 	static struct frames_provider provider = { .causes = causes, .cause_count = 2 };
 	provider.name_module = naming;
 	scene->failure = (struct frames_failure){ 0 };
-	return naming_name(&scene->naming, &provider, 0, &scene->location, 1, &scene->failure);
+	return name(scene, &provider);
 }
 
 /* Names the program by its symbols: the jail still works, or a new one does. */
 static void expect_working(struct scene *scene)
 {
 	scene->failure = (struct frames_failure){ 0 };
-	assert_int_equal(naming_name(&scene->naming, &native_provider, 0, &scene->location, 1, &scene->failure), 0);
+	assert_int_equal(name(scene, &native_provider), 0);
 	assert_null(scene->failure.cause);
 	assert_string_equal(lab_name(scene->profile, 0, 0), "main");
 	assert_int_equal(profile_check(scene->profile), 0);
@@ -600,7 +609,7 @@ static int name_without_jail(void (*refuse)(void), const char *reason)
 		scene_init(&scene);
 		refuse();
 		scene_begin(&scene);
-		int status = naming_name(&scene.naming, &native_provider, 0, &scene.location, 1, &scene.failure);
+		int status = name(&scene, &native_provider);
 		bool refused = scene.failure.cause && strstr(scene.failure.detail.message, reason);
 		bool named = !scene.failure.cause && strcmp(lab_name(scene.profile, 0, 0), "main") == 0;
 		_exit(status == 0 && named ? 0 : status == 0 && refused ? 1 : 2);
