@@ -4,15 +4,12 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pwd.h>
 #include <sched.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +20,6 @@
 #include <unistd.h>
 
 #include "base/file_place.h"
-#include "processor/system_call.h"
 
 /* --- files and memory --- */
 
@@ -176,97 +172,67 @@ static const int trapped[] = {
 };
 
 /* Permitted if arguments have certain bits. */
-enum { TESTS = 2 };
 static const struct condition {
 	int call;
-	struct {
-		uint32_t argument, mask, value;
-	} tests[TESTS]; /* a mask of 0 always passes */
+	unsigned count;
+	struct scmp_arg_cmp tests[2]; /* argument, comparison, mask, value */
 } conditions[] = {
 	/* No file is mapped, and no memory is executable. */
-	{ SYS_mmap, { { 2, PROT_EXEC, 0 }, { 3, MAP_ANONYMOUS, MAP_ANONYMOUS } } },
-	{ SYS_mprotect, { { 2, PROT_EXEC, 0 } } },
-	{ SYS_fcntl, { { 1, UINT32_MAX, F_DUPFD_CLOEXEC } } },
+	{ SYS_mmap,
+	  2,
+	  { { 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0 }, { 3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS } } },
+	{ SYS_mprotect, 1, { { 2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0 } } },
+	{ SYS_fcntl, 1, { { 1, SCMP_CMP_MASKED_EQ, UINT32_MAX, F_DUPFD_CLOEXEC } } },
 	/* fstat of some C libraries */
-	{ SYS_newfstatat, { { 3, AT_EMPTY_PATH, AT_EMPTY_PATH } } },
+	{ SYS_newfstatat, 1, { { 3, SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH } } },
 };
 
-enum { FILTER_MAX = 128 };
-
-struct filter {
-	struct sock_filter steps[FILTER_MAX];
-	unsigned short count;
-};
-
-static void add(struct filter *filter, struct sock_filter step)
+/* Makes a filter that does this with calls without a rule, and ends the process at a call of another ABI. */
+static scmp_filter_ctx new_filter(uint32_t otherwise)
 {
-	if (filter->count < FILTER_MAX)
-		filter->steps[filter->count++] = step;
+	scmp_filter_ctx filter = seccomp_init(otherwise);
+	seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
+	return filter;
 }
 
-static void add_result(struct filter *filter, uint32_t result)
+/* The following return 0 or -errno. */
+static int add_rules(scmp_filter_ctx filter, uint32_t action, const int *calls, size_t count)
 {
-	add(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, result));
+	int status = 0;
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = seccomp_rule_add(filter, action, calls[i], 0);
+	return status;
 }
 
-static void add_load(struct filter *filter, size_t offset)
+static int add_conditions(scmp_filter_ctx filter)
 {
-	add(filter, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+	int status = 0;
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]) && status == 0; i++)
+		status = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, conditions[i].call, conditions[i].count,
+						conditions[i].tests);
+	return status;
 }
 
-/* Adds "if the loaded number is `value`, the result is `result`". */
-static void add_choice(struct filter *filter, uint32_t value, uint32_t result)
+/* Installs a filter if its rules were added, and releases it. Returns 0, or -1 with errno set. */
+static int install(scmp_filter_ctx filter, int status)
 {
-	add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
-	add_result(filter, result);
-}
-
-/* Arguments have 64 bits; those compared here use the lower half, which comes first. */
-static size_t offset_of_argument(uint32_t argument)
-{
-	return offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
-}
-
-static void add_condition(struct filter *filter, const struct condition *condition)
-{
-	enum { TEST_STEPS = 4, STEPS = TESTS * TEST_STEPS + 1 };
-	add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)condition->call, 0, STEPS));
-	for (size_t i = 0; i < TESTS; i++) {
-		add_load(filter, offset_of_argument(condition->tests[i].argument));
-		add(filter, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, condition->tests[i].mask));
-		add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, condition->tests[i].value, 1, 0));
-		add_result(filter, SECCOMP_RET_ERRNO | EPERM);
-	}
-	add_result(filter, SECCOMP_RET_ALLOW);
-}
-
-/* Begins a filter: it loads the number of the call. */
-static void begin(struct filter *filter)
-{
-	add_load(filter, offsetof(struct seccomp_data, arch));
-	add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0));
-	add_result(filter, SECCOMP_RET_KILL_PROCESS);
-	add_load(filter, offsetof(struct seccomp_data, nr));
-}
-
-static int install(struct filter *filter)
-{
-	const struct sock_fprog program = { .len = filter->count, .filter = filter->steps };
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+	if (status == 0)
+		status = seccomp_load(filter);
+	seccomp_release(filter);
+	errno = -status;
+	return status < 0 ? -1 : 0;
 }
 
 static int install_jail_filter(void)
 {
-	struct filter filter = { 0 };
-	begin(&filter);
-	for (size_t i = 0; i < sizeof(permitted) / sizeof(permitted[0]); i++)
-		add_choice(&filter, (uint32_t)permitted[i], SECCOMP_RET_ALLOW);
-	for (size_t i = 0; i < sizeof(trapped) / sizeof(trapped[0]); i++)
-		add_choice(&filter, (uint32_t)trapped[i], SECCOMP_RET_TRAP);
-	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
-		add_condition(&filter, &conditions[i]);
-	add_result(&filter, SECCOMP_RET_ERRNO | EPERM);
-	return install(&filter);
+	scmp_filter_ctx filter = new_filter(SCMP_ACT_ERRNO(EPERM));
+	int status = add_rules(filter, SCMP_ACT_ALLOW, permitted, sizeof(permitted) / sizeof(permitted[0]));
+	if (status == 0)
+		status = add_rules(filter, SCMP_ACT_TRAP, trapped, sizeof(trapped) / sizeof(trapped[0]));
+	if (status == 0)
+		status = add_conditions(filter);
+	return install(filter, status);
 }
 
 /* System calls that a client of servers never needs, or that would lead from it into other processes. */
@@ -291,12 +257,9 @@ static const int forbidden[] = {
 
 static int install_client_filter(void)
 {
-	struct filter filter = { 0 };
-	begin(&filter);
-	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++)
-		add_choice(&filter, (uint32_t)forbidden[i], SECCOMP_RET_ERRNO | EPERM);
-	add_result(&filter, SECCOMP_RET_ALLOW);
-	return install(&filter);
+	scmp_filter_ctx filter = new_filter(SCMP_ACT_ALLOW);
+	int status = add_rules(filter, SCMP_ACT_ERRNO(EPERM), forbidden, sizeof(forbidden) / sizeof(forbidden[0]));
+	return install(filter, status);
 }
 
 /* Takes away what the process shares with others. */

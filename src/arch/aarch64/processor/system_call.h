@@ -5,8 +5,6 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#define ARCH_AUDIT AUDIT_ARCH_AARCH64 /* of <linux/audit.h> */
-
 /* Returns argument 0 to 3. */
 static inline uint64_t system_call_argument(const ucontext_t *context, unsigned n)
 {

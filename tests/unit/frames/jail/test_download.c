@@ -21,6 +21,7 @@
 #include "frames/jail/cache_folder.h"
 #include "frames/jail/confine.h"
 #include "frames/jail/download.h"
+#include "processor/tests.h"
 #include "profile/findings.h"
 #include "profile/profile.h"
 #include "support/symbols_lab.h"
@@ -327,12 +328,10 @@ static int may_do(pid_t victim)
 	return EXIT_SUCCESS;
 }
 
-static void a_client_reaches_no_other_process(void **state)
+/* Returns the status of a client that runs this. */
+static int status_of_client(int (*run)(pid_t parent))
 {
-	(void)state;
 	int sockets[2], status;
-	if (__asan_init)
-		skip();
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
 	const struct confinement confinement = { .socket = sockets[0],
 						 .parent = getpid(),
@@ -342,13 +341,42 @@ static void a_client_reaches_no_other_process(void **state)
 	pid_t parent = getpid(), child = fork();
 	assert_true(child >= 0);
 	if (child == 0)
-		_exit(confine_client(&confinement) ? 1 : may_do(parent));
+		_exit(confine_client(&confinement) ? 1 : run(parent));
 	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
 	close(sockets[0]);
 	close(sockets[1]);
+	return status;
 }
+
+static void a_client_reaches_no_other_process(void **state)
+{
+	(void)state;
+	if (__asan_init)
+		skip();
+	int status = status_of_client(may_do);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#ifdef TEST_OTHER_ABI_CALL
+static int call_by_another_abi(pid_t parent)
+{
+	(void)parent;
+	syscall(TEST_OTHER_ABI_CALL);
+	return EXIT_SUCCESS;
+}
+
+/* In another ABI, the forbidden calls have other numbers: a call by one ends the process. */
+static void a_client_has_one_abi(void **state)
+{
+	(void)state;
+	if (__asan_init)
+		skip();
+	int status = status_of_client(call_by_another_abi);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSYS);
+}
+#endif
 
 int main(void)
 {
@@ -362,6 +390,9 @@ int main(void)
 		cmocka_unit_test(root_refuses_folders_of_others),
 		cmocka_unit_test(the_folder_is_that_of_the_client),
 		cmocka_unit_test(a_client_reaches_no_other_process),
+#ifdef TEST_OTHER_ABI_CALL
+		cmocka_unit_test(a_client_has_one_abi),
+#endif
 	};
 	return cmocka_run_group_tests_name("download", tests, lab_setup, lab_teardown);
 }
