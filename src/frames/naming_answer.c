@@ -5,7 +5,7 @@
 
 #include "base/cursor.h"
 
-enum { TEXT_MAX = 1 << 20, LOCATION_FRAMES_MAX = 1 << 12 };
+enum { TEXT_MAX = 1 << 20, LOCATION_FRAMES_MAX = 1 << 12, FUNCTION_TEXTS = 5 };
 
 struct head {
 	uint32_t cause, detail, strings, functions, frames;
@@ -72,16 +72,29 @@ int naming_answer_plain(struct naming_answer *answer, const struct named_functio
 	return number < 0 ? (int)number : naming_answer_frame(answer, &frame);
 }
 
-static int write_answer(struct naming_answer *answer, const struct frames_request *request, struct buffer *to)
+static int begin(struct naming_answer *answer)
+{
+	buffer_init(&answer->functions);
+	buffer_init(&answer->frames);
+	return strings_init(&answer->strings);
+}
+
+static void end(struct naming_answer *answer)
+{
+	strings_release(&answer->strings);
+	buffer_release(&answer->functions);
+	buffer_release(&answer->frames);
+}
+
+static int write_answer(struct naming_answer *answer, const struct frames_cause *causes, struct buffer *to)
 {
 	const struct frames_failure *failure = &answer->failure;
+	struct head head = { .cause = failure->cause ? (uint32_t)(failure->cause - causes) : UINT32_MAX };
 	int status = 0;
-	struct head head = { .cause = UINT32_MAX };
-	if (failure->cause) {
-		buffer_clear(&answer->functions);
-		buffer_clear(&answer->frames);
-		head.cause = (uint32_t)(failure->cause - request->provider->causes);
-		head.detail = string_of(answer, failure->detail.message, &status);
+	if (failure->cause) { /* what was added before the failure is left out */
+		end(answer);
+		status = begin(answer);
+		head.detail = status < 0 ? 0 : string_of(answer, failure->detail.message, &status);
 	}
 	head.strings = (uint32_t)answer->strings.count;
 	head.functions = (uint32_t)(answer->functions.size / sizeof(struct function_identity));
@@ -97,16 +110,12 @@ static int write_answer(struct naming_answer *answer, const struct frames_reques
 int naming_answer_make(const struct frames_request *request, struct buffer *bytes)
 {
 	struct naming_answer answer = { 0 };
-	buffer_init(&answer.functions);
-	buffer_init(&answer.frames);
-	int status = strings_init(&answer.strings);
+	int status = begin(&answer);
 	if (status == 0)
 		status = request->provider->name_module(request, &answer);
 	if (status == 0)
-		status = write_answer(&answer, request, bytes);
-	strings_release(&answer.strings);
-	buffer_release(&answer.functions);
-	buffer_release(&answer.frames);
+		status = write_answer(&answer, request->provider->causes, bytes);
+	end(&answer);
 	return status;
 }
 
@@ -141,6 +150,8 @@ static bool split(struct parts *parts, const uint8_t *bytes, size_t size)
 	if (!head)
 		return false;
 	memcpy(&parts->head, head, sizeof(parts->head));
+	if (parts->head.strings > 2 + FUNCTION_TEXTS * (uint64_t)parts->head.functions + parts->head.frames)
+		return false; /* more texts than "", the detail, and those of all records */
 	parts->strings = cursor;
 	for (uint32_t i = 0; i < parts->head.strings && !cursor.failed; i++) {
 		const char *text = cursor_string(&cursor);

@@ -171,6 +171,29 @@ static void test_damage(void **state)
 	buffer_release(&bytes);
 }
 
+/* An answer has no more texts than its functions and frames can need: a short one cannot cost much memory. */
+static void test_texts_without_use(void **state)
+{
+	(void)state;
+	enum { STRINGS_AT = 2 * sizeof(uint32_t), HEAD_BYTES = 5 * sizeof(uint32_t), MORE = 1000 };
+	struct buffer bytes = make(&both), longer;
+	uint32_t strings;
+	buffer_init(&longer);
+	for (uint32_t more = 1; more <= MORE; more += MORE - 1) {
+		memcpy(&strings, bytes.bytes + STRINGS_AT, sizeof(strings));
+		strings += more;
+		buffer_clear(&longer);
+		buffer_append(&longer, bytes.bytes, HEAD_BYTES);
+		memcpy(longer.bytes + STRINGS_AT, &strings, sizeof(strings));
+		for (uint32_t i = 0; i < more; i++)
+			buffer_append_byte(&longer, 0);
+		buffer_append(&longer, bytes.bytes + HEAD_BYTES, bytes.size - HEAD_BYTES);
+		assert_int_equal(refuses(longer.bytes, longer.size), more == MORE);
+	}
+	buffer_release(&longer);
+	buffer_release(&bytes);
+}
+
 /* No location has more than 4096 frames. */
 static int answer_deep(const struct frames_request *request, struct naming_answer *answer)
 {
@@ -203,9 +226,8 @@ static void test_depth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_failure),
-		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_frames), cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_damage), cmocka_unit_test(test_texts_without_use),
 		cmocka_unit_test(test_depth),
 	};
 	return cmocka_run_group_tests_name("naming_answer", tests, NULL, NULL);
