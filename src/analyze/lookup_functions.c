@@ -5,9 +5,10 @@
 
 #include "analyze/lookup.h"
 #include "base/buffer.h"
+#include "base/near_names.h"
 #include "base/quote.h"
 
-enum { NEAR_MAX = 5 };
+enum { FUNCTIONS_SHOWN = 5 };
 static const double FACTOR_MAX = 1e6;
 
 static bool function_exists(const struct profile *profile, const char *name)
@@ -47,33 +48,29 @@ static int label_missing(const struct view *view, const char *name, struct error
 				 QUOTE(name), view->labels[view->label[1]].text);
 	if (function_exists(view->profile, name))
 		return error_set(error, ERROR_NOT_FOUND, "function %s has no hits in this selection", QUOTE(name));
-	uint32_t near[NEAR_MAX];
-	size_t count = view_near(view, name, near, NEAR_MAX);
-	if (!count)
-		return error_set(error, ERROR_NOT_FOUND, "no %s %s", what, QUOTE(name));
-	struct buffer names;
-	buffer_init(&names);
-	append_labels(&names, view, near, count);
-	int status = error_set(error, ERROR_NOT_FOUND, "no %s %s (did you mean %s?)", what, QUOTE(name),
-			       buffer_error(&names) ? "..." : (const char *)names.bytes);
-	buffer_release(&names);
-	return status;
+	struct near_names near;
+	near_names_init(&near, name);
+	for (size_t i = 0; i < view->label_count; i++) {
+		const struct view_label *label = &view->labels[i];
+		near_names_offer_function(&near, label->text, label->name_length, label->owner);
+	}
+	return error_set(error, ERROR_NOT_FOUND, "no %s %s%s", what, QUOTE(name), near_names_text(&near));
 }
 
 /* The labels belong to several functions. */
 static int label_ambiguous(const struct view *view, const char *name, const struct label_set *labels,
 			   struct error *error)
 {
-	uint32_t firsts[NEAR_MAX];
-	int64_t count = view_functions(view, labels, firsts, NEAR_MAX);
+	uint32_t firsts[FUNCTIONS_SHOWN];
+	int64_t count = view_functions(view, labels, firsts, FUNCTIONS_SHOWN);
 	if (count < 0)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	struct buffer names;
 	buffer_init(&names);
-	append_labels(&names, view, firsts, count < NEAR_MAX ? (size_t)count : NEAR_MAX);
+	append_labels(&names, view, firsts, count < FUNCTIONS_SHOWN ? (size_t)count : FUNCTIONS_SHOWN);
 	int status = error_set(error, ERROR_AMBIGUOUS, "%s fits %lld %ss: %s%s", QUOTE(name), (long long)count,
 			       kind_of_label(view), buffer_error(&names) ? "..." : (const char *)names.bytes,
-			       count > NEAR_MAX ? ", ..." : "");
+			       count > FUNCTIONS_SHOWN ? ", ..." : "");
 	buffer_release(&names);
 	return status;
 }

@@ -164,8 +164,4 @@ int64_t view_functions(const struct view *view, const struct label_set *set, uin
  * all of them. */
 bool view_are_mains(const struct view *view, const struct label_set *set);
 
-/* Writes labels of up to `limit` functions that are similar to `name` (edit distance, common substring), nearest
- * first, one per function, for "did you mean". Returns how many it wrote. */
-size_t view_near(const struct view *view, const char *name, uint32_t *found, size_t limit);
-
 #endif

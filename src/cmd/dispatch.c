@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory_limit.h"
 #include "base/memory_size.h"
-#include "base/nearest.h"
+#include "base/near_names.h"
 #include "base/time_limit.h"
 #include "cmd/command.h"
 #include "cmd/help.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
+#include "base/near_names.h"
 
 struct reading {
 	struct invocation *invocation;
@@ -33,20 +33,15 @@ static const struct command_option *find_name(const struct command *command, con
 static int unknown_name(const struct reading *reading, const char *word, size_t length)
 {
 	char name[64];
-	const char *nearest = NULL;
-	size_t least = SIZE_MAX;
+	struct near_names near;
 	snprintf(name, sizeof(name), "%.*s", length > sizeof(name) ? (int)sizeof(name) - 1 : (int)length, word);
+	near_names_init(&near, name);
 	for (const struct command_option *option = command_options(reading->invocation->command); option->name;
-	     option++) {
-		size_t distance = text_distance(name, option->name);
-		if (distance < least && text_resembles(name, option->name)) {
-			least = distance;
-			nearest = option->name;
-		}
-	}
-	if (nearest)
+	     option++)
+		near_names_offer(&near, option->name);
+	if (near.count > 0)
 		return error_set(reading->error, ERROR_USAGE, "unknown option '--%s' (did you mean '--%s'?)", name,
-				 nearest);
+				 near.names[0]);
 	return error_set(reading->error, ERROR_USAGE, "unknown option '--%s'", name);
 }
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
+#include "base/near_names.h"
 #include "base/path.h"
 #include "cmd/command.h"
 #include "cmd/message.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/near_names.h"
 
 const struct backend_vtable *const record_backends[] = {
 	&backend_bpf,

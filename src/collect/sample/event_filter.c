@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/cxx_name.h"
-#include "base/near_function.h"
 
 int event_filter_min(struct event_filter *filter, const char *words, const struct resource_request *requests,
 		     size_t count, struct error *error)
@@ -81,13 +80,6 @@ static bool is_meant(const char *function, const char *wanted, char *scratch)
 	return cxx_name_ends_with(scratch, plain, wanted, strlen(wanted));
 }
 
-static void offer_name(struct near_names *near, const char *name, char *scratch)
-{
-	size_t score = near_function_score(near->typed, name, strlen(name), scratch);
-	if (score < NEAR_FUNCTION_TOO_FAR)
-		near_names_add(near, name, score);
-}
-
 int event_filter_learn(struct event_filter *filter, const struct profile *profile)
 {
 	if (filter->function_count == 0)
@@ -104,7 +96,7 @@ int event_filter_learn(struct event_filter *filter, const struct profile *profil
 			if (is_meant(name, filter->functions[i], scratch))
 				bits |= UINT32_C(1) << i;
 			else
-				offer_name(&filter->near[i], name, scratch);
+				near_names_offer_function(&filter->near[i], name, strlen(name), name);
 		}
 		filter->holds[filter->holds_count] = bits;
 		filter->found |= bits;

@@ -4,7 +4,7 @@
 
 #include "analyze/settings.h"
 #include "base/buffer.h"
-#include "base/nearest.h"
+#include "base/near_names.h"
 #include "base/quote.h"
 #include "reports/report.h"
 #include "ui/explore/explore.h"

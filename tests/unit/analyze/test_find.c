@@ -1,4 +1,4 @@
-/* analyze/find.c and near.c: the functions that a name means, and those whose names are similar. */
+/* analyze/find.c and lookup_functions.c: the functions that a name means, and those whose names are similar. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,8 @@
 #include <cmocka.h>
 
 #include "analyze/build.h"
-#include "base/near_function.h"
+#include "analyze/lookup.h"
+#include "base/near_names.h"
 #include "support/paths_profile.h"
 
 static struct view *view_of(const struct paths *paths, struct view_options options)
@@ -133,45 +134,44 @@ static void broken_names_are_survived(void **state)
 	paths_define(&paths, "nested", 0, &function, (uint32_t[]){ 0 }, 1);
 	paths_add(&paths, "nested", 1);
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
-	uint32_t found[4];
 	for (size_t i = 0; i < view->label_count; i++) {
 		struct label_set set;
+		struct near_names near;
 		assert_true(view_find(view, view->labels[i].text, &set) == 1 && set.labels[0] == i);
 		label_set_release(&set);
-		view_near(view, view->labels[i].text, found, 4);
+		near_names_init(&near, view->labels[i].text);
+		for (size_t k = 0; k < view->label_count; k++)
+			near_names_offer_function(&near, view->labels[k].text, view->labels[k].name_length,
+						  view->labels[k].text);
 	}
 	view_free(view);
 	paths_end(&paths);
 }
 
-/* Compares with the definition: the functions in the order of their scores, those of equal scores in the order of their labels. */
-static void assert_nearest(const struct view *view, const char *typed, size_t limit)
+/* Looks for a function that does not exist; `near` is what the error proposes, or "". */
+static void assert_near(const struct view *view, const char *typed, const char *near)
 {
-	uint32_t found[8], expected[8];
-	char scratch[64];
-	size_t count = 0;
-	for (size_t score = 0; score < 2000 && count < limit; score++) {
-		for (uint32_t i = 0; i < view->label_count && count < limit; i++) {
-			const struct view_label *label = &view->labels[i];
-			bool is_new = true;
-			for (size_t k = 0; k < count; k++)
-				is_new = is_new && view->labels[expected[k]].owner != label->owner;
-			if (is_new && near_function_score(typed, label->text, label->name_length, scratch) == score)
-				expected[count++] = i;
-		}
-	}
-	assert_int_equal(view_near(view, typed, found, limit), count);
-	for (size_t i = 0; i < count; i++)
-		assert_int_equal(found[i], expected[i]);
+	struct label_set set;
+	struct error error = { 0 };
+	char expected[256];
+	snprintf(expected, sizeof(expected), "no function '%s'%s%s%s", typed, *near ? " (did you mean " : "", near,
+		 *near ? "?)" : "");
+	assert_int_equal(lookup_functions(view, typed, &set, &error), ERROR_NOT_FOUND);
+	assert_string_equal(error.message, expected);
 }
 
+/* The most similar ones come first, of equally similar ones the first in the order of their texts; each function once. */
 static void near_names_are_in_order(void **state)
 {
 	(void)state;
 	struct paths paths;
 	static const char *const names[] = { "sort_rows",  "sort_row", "sort_rowz",   "sort_rowx",
 					     "qsort_rows", "sort",     "resort_rows", "sort_rowsx" };
-	static const char *const typed[] = { "sort_rowy", "sort_rows", "sortrows", "sort", "rows", "sorted" };
+	static const char *const typed[][2] = { { "sort_rowy",
+						  "sort_row, sort_rows, sort_rowx, sort_rowz, sort_rowsx" },
+						{ "sortrows", "sort_rows, sort_rowsx, qsort_rows, sort, sort_row" },
+						{ "rows", "sort_rows, qsort_rows, sort_rowsx, resort_rows" },
+						{ "sorted", "sort" } };
 	enum { NAMES = sizeof(names) / sizeof(names[0]) };
 	paths_start(&paths, RESOURCE_SAMPLED);
 	for (uint32_t i = 0; i < NAMES; i++) { /* each function with two lines */
@@ -188,23 +188,10 @@ static void near_names_are_in_order(void **state)
 		struct view *view = paths_view(&paths, kinds[k]);
 		assert_int_equal(view->label_count, (k + 1) * NAMES);
 		for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++)
-			for (size_t limit = 0; limit <= 8; limit++)
-				assert_nearest(view, typed[i], limit);
+			assert_near(view, typed[i][0], typed[i][1]);
 		view_free(view);
 	}
 	paths_end(&paths);
-}
-
-static void assert_near(const struct view *view, const char *name, const char *first)
-{
-	uint32_t found[3];
-	size_t count = view_near(view, name, found, 3);
-	if (!first) {
-		assert_int_equal(count, 0);
-		return;
-	}
-	assert_true(count > 0);
-	assert_string_equal(view->labels[found[0]].text, first);
 }
 
 static void near_names_are_offered(void **state)
@@ -223,9 +210,7 @@ static void near_names_are_offered(void **state)
 	assert_near(view, "comapre", "ns::Klass<int>::compare(int)");
 	assert_near(view, "statistics", "print_statistics");
 	assert_near(view, "mian", "main");
-	assert_near(view, "zzzzzz", NULL);
-	uint32_t found[1];
-	assert_int_equal(view_near(view, "main", found, 0), 0);
+	assert_near(view, "zzzzzz", "");
 	view_free(view);
 	paths_end(&paths);
 }

@@ -25,7 +25,6 @@
 #include "base/memory_limit.h"
 #include "base/memory_size.h"
 #include "base/near_names.h"
-#include "base/nearest.h"
 #include "base/path.h"
 #include "base/plural.h"
 #include "base/safe_text.h"
@@ -283,14 +282,15 @@ static void test_errors(void **state)
 static void test_nearest(void **state)
 {
 	(void)state;
-	assert_int_equal(text_distance("", ""), 0);
-	assert_int_equal(text_distance("report", "report"), 0);
-	assert_int_equal(text_distance("report", "reprot"), 1); /* two neighbouring letters exchanged */
-	assert_int_equal(text_distance("kitten", "sitting"), 3);
-	assert_int_equal(text_distance("", "abc"), 3);
 	assert_true(text_resembles("reprot", "report"));
 	assert_true(text_resembles("rep", "report"));
 	assert_false(text_resembles("xyz", "report"));
+	assert_true(text_resembles("abc", "acb")); /* two neighbouring letters exchanged: one edit of three letters */
+	assert_true(text_resembles("abcdef", "abXYef"));
+	assert_false(text_resembles("abcdef", "aXYZef"));
+	assert_false(text_resembles("kitten", "sitting"));
+	assert_false(text_resembles("", "abc"));
+	assert_false(text_resembles("a", "abcdef"));
 }
 
 static void test_regular_files(void **state)
@@ -491,6 +491,18 @@ static void test_near_names(void **state)
 	assert_string_equal(near_names_text(&near), " (did you mean read?)");
 	near_names_offer(&near, "raid");
 	assert_string_equal(near_names_text(&near), " (did you mean read, raid?)");
+	static const char *const functions[] = { "io::reader(int)", "read_all", "raed_x" };
+	near_names_init(&near, "raed");
+	for (size_t i = 0; i < 3; i++)
+		near_names_offer_function(&near, functions[i], strlen(functions[i]), functions[i]);
+	assert_string_equal(near_names_text(&near), " (did you mean raed_x, io::reader(int), read_all?)");
+	char name[200];
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	near_names_init(&near, name);
+	near_names_offer(&near, name);
+	assert_int_equal(strlen(near.names[0]), NEAR_NAME_BYTES - 1);
+	assert_string_equal(near.names[0] + NEAR_NAME_BYTES - 1 - 5, "xx...");
 }
 
 static void test_plural(void **state)
