@@ -111,40 +111,53 @@ bool cxx_name_encloses(const char *text, size_t length, size_t at)
 	return starts(text, length, at, "::");
 }
 
+enum token { TOKEN_OPERATOR, TOKEN_BRACKET, TOKEN_SCOPE, TOKEN_OTHER };
+
+/* Sets *token to what stands at `at`. Returns the position behind it: an operator, a bracket with all that it encloses, a "::", or one
+ * byte. */
+static size_t step(const char *text, size_t length, size_t at, enum token *token)
+{
+	size_t bytes = cxx_name_operator(text, length, at);
+	if (bytes > 0) {
+		*token = TOKEN_OPERATOR;
+		/* In the demangler's "operator< <int>" no return type ends at the blank. */
+		return at + bytes + starts(text, length, at + bytes, " <");
+	}
+	if (text[at] && strchr("([{<", text[at])) {
+		*token = TOKEN_BRACKET;
+		return cxx_name_brackets(text, length, at);
+	}
+	*token = starts(text, length, at, "::") ? TOKEN_SCOPE : TOKEN_OTHER;
+	return at + (*token == TOKEN_SCOPE ? 2 : 1);
+}
+
+size_t cxx_name_until(const char *text, size_t length, size_t at, char end)
+{
+	enum token token;
+	while (at < length && text[at] != end)
+		at = step(text, length, at, &token);
+	return at;
+}
+
 static struct cxx_name parse(const char *text, size_t length)
 {
 	struct cxx_name name = { .start = 0, .end = length };
 	bool component_starts = true;
-	for (size_t i = 0; i < length;) {
-		size_t bytes = cxx_name_operator(text, length, i);
-		if (bytes > 0) {
-			i += bytes;
-			/* In the demangler's "operator< <int>" no return type ends at the blank. */
-			if (starts(text, length, i, " <"))
-				i++;
-			component_starts = false;
-		} else if (text[i] == '(' && !component_starts) {
-			size_t next = cxx_name_brackets(text, length, i);
+	for (size_t i = 0, next; i < length; i = next) {
+		enum token token;
+		next = step(text, length, i, &token);
+		if (token == TOKEN_BRACKET && text[i] == '(' && !component_starts) {
 			if (!cxx_name_encloses(text, length, next)) {
 				name.end = i;
 				return name;
 			}
-			i = next;
-			while (!starts(text, length, i, "::"))
-				i++;
-		} else if (strchr("([{<", text[i])) {
-			i = cxx_name_brackets(text, length, i);
-			component_starts = false;
-		} else if (text[i] == ' ') {
-			name.start = ++i;
-			component_starts = true;
-		} else if (starts(text, length, i, "::")) {
-			i += 2;
-			component_starts = true;
-		} else {
-			i++;
-			component_starts = false;
+			while (!starts(text, length, next, "::"))
+				next++;
+			continue;
 		}
+		component_starts = token == TOKEN_SCOPE || (token == TOKEN_OTHER && text[i] == ' ');
+		if (component_starts && token == TOKEN_OTHER)
+			name.start = next;
 	}
 	return name;
 }
@@ -161,52 +174,32 @@ size_t cxx_name_plain(const char *name, size_t length, char *to)
 {
 	size_t size = 0;
 	bool component_starts = true;
-	for (size_t i = 0; i < length;) {
-		size_t bytes = cxx_name_operator(name, length, i);
-		bool turbofish = starts(name, length, i, "::<") && i > 0;
-		if (bytes > 0) {
-			memcpy(to + size, name + i, bytes);
-			size += bytes;
-			i += bytes;
-			if (starts(name, length, i, " <"))
-				i++;
-			component_starts = false;
-		} else if (turbofish) {
-			i = cxx_name_brackets(name, length, i + 2);
-		} else if (strchr("([{<", name[i])) {
-			size_t next = cxx_name_brackets(name, length, i);
-			bool closed = next > i + 1;
-			if (component_starts || !closed || name[i] == '(' || name[i] == '{') {
-				memcpy(to + size, name + i, next - i);
-				size += next - i;
-			}
-			i = next;
-			component_starts = false;
-		} else {
-			component_starts = starts(name, length, i, "::");
-			to[size++] = name[i++];
-			if (component_starts)
-				to[size++] = name[i++];
+	for (size_t i = 0, next; i < length; i = next) {
+		enum token token;
+		next = step(name, length, i, &token);
+		size_t bytes = next - i;
+		if (token == TOKEN_SCOPE && i > 0 && starts(name, length, next, "<")) { /* Rust's "::<...>" */
+			next = cxx_name_brackets(name, length, next);
+			continue;
 		}
+		if (token == TOKEN_OPERATOR)
+			bytes = cxx_name_operator(name, length, i);
+		else if (token == TOKEN_BRACKET && !component_starts && bytes > 1 && name[i] != '(' && name[i] != '{')
+			bytes = 0; /* template arguments, or an ABI tag */
+		memcpy(to + size, name + i, bytes);
+		size += bytes;
+		component_starts = token == TOKEN_SCOPE;
 	}
 	return size;
 }
 
 size_t cxx_name_component(const char *name, size_t length, size_t from)
 {
-	for (size_t i = from; i < length;) {
-		size_t bytes = cxx_name_operator(name, length, i);
-		if (bytes > 0) {
-			i += bytes;
-			if (starts(name, length, i, " <"))
-				i++;
-		} else if (strchr("([{<", name[i])) {
-			i = cxx_name_brackets(name, length, i);
-		} else if (starts(name, length, i, "::") && !starts(name, length, i, "::<")) {
-			return i + 2;
-		} else {
-			i++;
-		}
+	for (size_t i = from, next; i < length; i = next) {
+		enum token token;
+		next = step(name, length, i, &token);
+		if (token == TOKEN_SCOPE && !starts(name, length, next, "<"))
+			return next;
 	}
 	return length;
 }

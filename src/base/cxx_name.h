@@ -39,6 +39,9 @@ size_t cxx_name_last(const char *text, size_t length, char *to, size_t *start);
  * never closed. */
 size_t cxx_name_brackets(const char *text, size_t length, size_t at);
 
+/* Returns the position of the next `end` from `at` on that is not in brackets or an operator, or `length` if there is none. */
+size_t cxx_name_until(const char *text, size_t length, size_t at, char end);
+
 /* Returns the length of "operator" and its symbol at `at`, or 0 if there is none. */
 size_t cxx_name_operator(const char *text, size_t length, size_t at);
 

@@ -77,20 +77,12 @@ static size_t word_end(struct text text, size_t at)
 /* Sets *argument to the next of the arguments, from *at on, which moves behind it. Returns false at the end. */
 static bool next_argument(struct text inside, size_t *at, struct text *argument)
 {
-	size_t from = *at, i = from;
+	size_t from = *at;
 	if (from > inside.size || inside.size == 0)
 		return false;
-	while (i < inside.size && inside.bytes[i] != ',') {
-		size_t word = cxx_name_operator(inside.bytes, inside.size, i);
-		if (word > 0)
-			i += word;
-		else
-			i = strchr("([{<", inside.bytes[i]) && inside.bytes[i]
-				    ? cxx_name_brackets(inside.bytes, inside.size, i)
-				    : i + 1;
-	}
-	*argument = trimmed(part(inside, from, i));
-	*at = i + 1;
+	size_t end = cxx_name_until(inside.bytes, inside.size, from, ',');
+	*argument = trimmed(part(inside, from, end));
+	*at = end + 1;
 	return true;
 }
 

@@ -111,10 +111,7 @@ static size_t print_change(FILE *out, const struct result *result, const struct 
 /* Returns the length of the function's name in a name with suffixes: "main@gzip". */
 static uint32_t name_length(const char *text)
 {
-	size_t length = strlen(text), at = 0;
-	while (at < length && text[at] != '@')
-		at = strchr("([{<", text[at]) ? cxx_name_brackets(text, length, at) : at + 1;
-	return (uint32_t)(at < length ? at : length);
+	return (uint32_t)cxx_name_until(text, strlen(text), 0, '@');
 }
 
 /* Returns the names of the list, of which there are *count, or NULL if memory is exhausted; the caller frees the array. */

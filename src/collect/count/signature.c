@@ -81,16 +81,6 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Returns the length of a value, which ends at the separator (gcc ';', clang ',') outside of brackets, or at the end
- * of the text. */
-static size_t value_length(const char *text, size_t length, char separator)
-{
-	size_t i = 0;
-	while (i < length && text[i] != separator)
-		i = strchr("<([{", text[i]) ? cxx_name_brackets(text, length, i) : i + 1;
-	return i;
-}
-
 static bool is_identifier(struct part part)
 {
 	for (size_t i = 0; i < part.length; i++)
@@ -122,7 +112,7 @@ static void read_arguments(struct signature *signature, const char *text, size_t
 		if (!equal)
 			return;
 		size_t value = (size_t)(equal - text) + 3;
-		size_t bytes = value_length(text + value, length - value, is_gcc ? ';' : ',');
+		size_t bytes = cxx_name_until(text + value, length - value, 0, is_gcc ? ';' : ',');
 		signature->parameters[signature->count++] = make_parameter(
 			(struct part){ text + at, (size_t)(equal - text) - at }, (struct part){ text + value, bytes });
 		at = value + bytes;
