@@ -1,4 +1,4 @@
-#include "cmd/call_graph.h"
+#include "cmd/gprof.h"
 
 #include "base/plural.h"
 #include "cmd/message.h"

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "base/words.h"
 #include "profile/profile.h"
 #include "profile_file/reader.h"
@@ -186,5 +187,19 @@ int command_unknown(const struct invocation *invocation, const char *name);
 
 /* The whole of `cpprof`: finds the row, provides what it needs, and runs it. Returns the exit status. */
 int dispatch(int argc, char **argv);
+
+/* --- options.c: the parser for the options of all commands --- */
+
+/* Reads the `argc` words behind the command's name by the command's table: --name=value, --name value, -nvalue, -n
+ * value (not if the value is optional: only -nvalue), -abc, and `--`, behind which all words are arguments. Every
+ * command has -h and --help. The invocation points into argv; invocation_release frees what it owns. Returns 0,
+ * ERROR_USAGE or ERROR_MEMORY. */
+int options_parse(struct invocation *invocation, int argc, char **argv, struct error *error);
+void invocation_release(struct invocation *invocation);
+
+/* --- help.c --- */
+
+void help_print_overview(FILE *out);
+void help_print_command(FILE *out, const struct command *command);
 
 #endif

@@ -11,7 +11,6 @@
 #include "cmd/report_options.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
-#include "reports/diff_gate.h"
 
 enum { OPTION_FAIL_ABOVE = OPTION_OWN, OPTION_PATH, OPTION_SHARES, OPTION_MARKDOWN };
 

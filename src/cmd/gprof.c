@@ -7,7 +7,6 @@
 
 #include "base/array.h"
 #include "base/text_output.h"
-#include "cmd/call_graph.h"
 #include "cmd/message.h"
 #include "gprof/print.h"
 #include "gprof/truth.h"

@@ -3,6 +3,7 @@
 #ifndef CMD_GPROF_H
 #define CMD_GPROF_H
 
+#include "analyze/view.h"
 #include "cmd/command.h"
 #include "gprof/choices.h"
 #include "gprof/gmon.h"
@@ -44,5 +45,15 @@ int gprof_read_input(struct gprof_run *run);
 
 /* Prints warnings on standard error, one per line. The graph must be made. */
 void gprof_check(const struct gprof_run *run);
+
+/* Prints the call graph and its index to standard output. `has_output`: another report was printed before. Returns
+ * an exit status. */
+int call_graph_print(const struct invocation *invocation, const struct profile *profile,
+		     const struct view_options *options, const struct print_options *print, bool has_output);
+
+/* Prints one line on standard error: the largest error of gprof's assumption that all calls of a function cost the
+ * same. Prints nothing if calls were not counted. Returns an exit status. */
+int call_graph_judge(const struct invocation *invocation, const struct profile *profile,
+		     const struct view_options *options);
 
 #endif

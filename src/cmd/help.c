@@ -1,4 +1,4 @@
-#include "cmd/help.h"
+#include "cmd/command.h"
 
 #include <string.h>
 

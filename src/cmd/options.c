@@ -1,4 +1,4 @@
-#include "cmd/options.h"
+#include "cmd/command.h"
 
 #include <stdlib.h>
 #include <string.h>

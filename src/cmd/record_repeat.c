@@ -7,7 +7,7 @@
  * The command does not inherit the pipe. A signal that was sent to the parent alone is passed to the child, whose monitor passes it
  * to the command.
  */
-#include "cmd/record_repeat.h"
+#include "cmd/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

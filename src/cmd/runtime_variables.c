@@ -1,4 +1,4 @@
-#include "cmd/runtime_variables.h"
+#include "cmd/record.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "reports/diff_gate.h"
+#include "reports/diff.h"
 
 #include <math.h>
 #include <string.h>

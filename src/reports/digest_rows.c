@@ -11,7 +11,7 @@
 #include "profile/quality.h"
 #include "render/emit.h"
 #include "render/info.h"
-#include "reports/summary_next.h"
+#include "reports/summary.h"
 
 /* Bytes of texts from the profile, at most. */
 enum {

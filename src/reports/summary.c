@@ -11,9 +11,7 @@
 #include "render/info.h"
 #include "render/names.h"
 #include "reports/report.h"
-#include "reports/summary_next.h"
-#include "reports/summary_plan.h"
-#include "reports/summary_rows.h"
+#include "reports/summary.h"
 
 /* Shows the first resource that has hits, if the user named none. */
 static int choose(struct report_request *request, struct error *error)

@@ -1,6 +1,6 @@
 /* Prints the next commands of the summary: a table of conditions, the most urgent first. Each row looks at the profile and prints a command, or
  * nothing. */
-#include "reports/summary_next.h"
+#include "reports/summary.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "reports/summary_plan.h"
+#include "reports/summary.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "reports/summary_rows.h"
+#include "reports/summary.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ui/explore/completion.h"
+#include "ui/explore/io.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ui/explore/editor.h"
+#include "ui/explore/io.h"
 
 #include <errno.h>
 #include <histedit.h>
@@ -7,10 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
-
-#include "ui/explore/completion.h"
-#include "ui/explore/history_file.h"
-#include "ui/explore/signals.h"
 
 enum { HISTORY_LINES = 1000, LISTED_MAX = 100 };
 

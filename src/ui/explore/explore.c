@@ -6,10 +6,8 @@
 
 #include "base/memory_limit.h"
 #include "ui/explore/command.h"
-#include "ui/explore/input.h"
-#include "ui/explore/output.h"
+#include "ui/explore/io.h"
 #include "ui/explore/session.h"
-#include "ui/explore/signals.h"
 #include "ui/explore/totals.h"
 #include "ui/explore/words.h"
 

@@ -1,4 +1,4 @@
-#include "ui/explore/history_file.h"
+#include "ui/explore/io.h"
 
 #include <errno.h>
 #include <fcntl.h>

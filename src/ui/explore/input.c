@@ -1,10 +1,8 @@
-#include "ui/explore/input.h"
+#include "ui/explore/io.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include "ui/explore/signals.h"
 
 static const char prompt[] = "cpprof> ";
 

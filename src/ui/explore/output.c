@@ -1,11 +1,10 @@
-#include "ui/explore/output.h"
+#include "ui/explore/io.h"
 
 #include <errno.h>
 #include <stdio_ext.h>
 #include <sys/wait.h>
 
 #include "base/quote.h"
-#include "ui/explore/signals.h"
 
 /* The write function of the stream: writes to the target. stdio expects 0 on failure. */
 static ssize_t pass_on(void *cookie, const char *bytes, size_t size)

@@ -1,4 +1,4 @@
-#include "ui/explore/signals.h"
+#include "ui/explore/io.h"
 
 #include <errno.h>
 #include <poll.h>

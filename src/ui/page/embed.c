@@ -1,4 +1,4 @@
-#include "ui/page/embed.h"
+#include "ui/page/write.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

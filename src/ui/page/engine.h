@@ -1,6 +1,6 @@
 /*
- * The part of the page that computes: it holds the profiles and answers requests (ui/page/request.h), with the same functions and
- * the same JSON as `cpprof report --format json`. It prints nothing and knows no browser; exports.c makes it callable from one.
+ * The part of the page that computes: it holds the profiles and answers requests, with the same functions and
+ * the same JSON as `cpprof report --format json`. It prints nothing and has no code for a browser; exports.c makes it callable from one.
  *
  * Life cycle: engine_init, engine_load for one profile or two, questions, engine_release.
  */
@@ -8,14 +8,55 @@
 #define UI_PAGE_ENGINE_H
 
 #include "analyze/flame.h"
+#include "analyze/settings.h"
 #include "analyze/short_names.h"
 #include "analyze/timeline.h"
 #include "analyze/tree_pair.h"
 #include "analyze/view_cache.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "profile/profile.h"
 #include "ui/page/lanes.h"
-#include "ui/page/request.h"
+
+/* --- requests (request.c) --- */
+
+/* A request of the page, as text: lines "KEY=VALUE", in any order. The keys are those of the command line's options, so that
+ * both mean the same.
+ *
+ *   side        a (default) or b: which of two profiles
+ *   report      the name of a report (reports/report.h), "info", or "diff" for the report of `of`
+ *   has         on: is answered by {} if the profile has what the report needs, and refused otherwise
+ *   of          for a diff: the report whose lists it compares
+ *   shape       for a flame graph: stacks, callers, down, up, or changes: the stacks of both profiles; names: short names only
+ *   other       for the shape stacks: a second resource, which colours the boxes
+ *   root        the function of a report, of down and of up
+ *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, group, key
+ *   term        a term of a what-if (may be repeated)
+ *   kernel                                 show, hide or only
+ *   untrimmed, native_frames, no_inlines, no_stitch   on or off */
+
+enum { PAGE_TERMS_MAX = 32 };
+
+/* A request that was read. Its texts point into the text that was read. */
+struct page_request {
+	char *text; /* owned */
+	const char *report, *of, *shape, *other, *root, *group, *key;
+	const char *terms[PAGE_TERMS_MAX];
+	size_t term_count;
+	bool is_b, has;
+	struct settings settings;
+};
+
+enum page_side { PAGE_SIDE_ASKED = -1, PAGE_SIDE_A, PAGE_SIDE_B };
+
+/* Reads a request about one of the profiles (`profiles[1]` may be NULL), that of its key `side` or another. Returns 0 or a negative error with `error` set:
+ * ERROR_USAGE for an unknown key or value, those of analyze/lookup.h, ERROR_MEMORY. The caller releases a request that was
+ * read. */
+int page_request_read(struct page_request *request, struct profile *const profiles[2], enum page_side side,
+		      const char *text, struct error *error);
+void page_request_release(struct page_request *request);
+
+/* --- the engine (engine.c) --- */
 
 enum { ENGINE_SIDES = 2 };
 

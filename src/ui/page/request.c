@@ -1,4 +1,4 @@
-#include "ui/page/request.h"
+#include "ui/page/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

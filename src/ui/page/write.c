@@ -10,7 +10,6 @@
 #include "render/render.h"
 #include "render/source_text.h"
 #include "ui/page/compact.h"
-#include "ui/page/embed.h"
 #include "ui/page/lanes.h"
 #include "ui/page/template.h"
 

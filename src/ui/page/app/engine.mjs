@@ -31,7 +31,7 @@ function decoded(text) {
 	return bytes;
 }
 
-/** Inflates what an element of the page contains (ui/page/embed.h), part by part, so that there is no second copy of all data. The parts
+/** Inflates what an element of the page contains (ui/page/write.h), part by part, so that there is no second copy of all data. The parts
  *  leave the page, because they take as much memory as a profile.
  *  @param {HTMLElement} element @param {(bytes: Uint8Array) => void} take gets each part of the result */
 async function inflate(element, take) {
@@ -162,7 +162,7 @@ function withText(value, call) {
 	}
 }
 
-/** Writes a request as ui/page/request.h describes.
+/** Writes a request as ui/page/engine.h describes.
  *  @param {Request} request */
 function lines(request) {
 	const all = [];

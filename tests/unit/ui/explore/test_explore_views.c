@@ -12,8 +12,8 @@
 #include "analyze/narrow.h"
 #include "analyze/subtree.h"
 #include "formats/format.h"
-#include "ui/explore/completion.h"
 #include "ui/explore/explore.h"
+#include "ui/explore/io.h"
 
 static const char stacks[] = "main;a;qsort 10\n"
 			     "main;a;qsort;cmp 5\n"

@@ -12,7 +12,6 @@
 #include "profile_file/writer.h"
 #include "support/alloc_fail.h"
 #include "support/paths_profile.h"
-#include "ui/page/embed.h"
 #include "ui/page/engine.h"
 #include "ui/page/write.h"
 

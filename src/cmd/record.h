@@ -1,9 +1,12 @@
-/* `record --repeat N`: records a command N times, each in a process of its own, into numbered files. */
-#ifndef CMD_RECORD_REPEAT_H
-#define CMD_RECORD_REPEAT_H
+/* The parts of `cpprof record` beside record.c. */
+#ifndef CMD_RECORD_H
+#define CMD_RECORD_H
 
+#include "base/error.h"
 #include "cmd/command.h"
 #include "collect/sample/monitor.h"
+
+/* --- record --repeat N (record_repeat.c): records a command N times, each in a process of its own, into numbered files --- */
 
 enum { REPEATS_MOST = 1000, RECORDED_NAME_BYTES = 48 };
 
@@ -25,5 +28,16 @@ typedef int recording_maker(struct invocation *invocation, struct record_options
  * recording that fails, or a signal such as ^C, ends them all. Returns the first exit status that is not 0, or 0. */
 int record_repeat(struct invocation *invocation, struct record_options *options, const char *output, const char *count,
 		  recording_maker *make);
+
+/* --- record --jit (runtime_variables.c): the environment by which the runtimes of generated code list it (profile/runtimes.h) --- */
+
+struct runtime_variables {
+	char **entries; /* "NAME=value", NULL-terminated; owned */
+};
+
+/* Sets the variables of all runtimes, joined with the values that they have in our environment. The command may be a script or a build
+ * tool that starts any of them, and the others do not read a variable that is not theirs. Returns 0 or ERROR_MEMORY; release in any case. */
+int runtime_variables_init(struct runtime_variables *variables, struct error *error);
+void runtime_variables_release(struct runtime_variables *variables);
 
 #endif
