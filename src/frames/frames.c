@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "frames/jail/naming.h"
 #include "frames/naming_answer.h"
+#include "frames/tail_frames.h"
 #include "profile/findings.h"
 #include "profile/module_name.h"
 #include "profile/nameless.h"
@@ -171,22 +172,37 @@ int frames_assign_roles(struct profile *profile)
 	return status;
 }
 
+/* Names the locations. Where all modules get names, tail calls are found first, because they add locations. */
+static int name_all(struct profile *profile, const struct frames_options *options, struct unnamed *unnamed)
+{
+	struct naming naming;
+	struct tail_frames *tails = options->wants_module ? NULL : tail_frames_new(profile, options);
+	int status = tails || options->wants_module ? 0 : ERROR_MEMORY;
+	if (status == 0 && tails)
+		status = tail_frames_find(tails);
+	if (status == 0)
+		status = unnamed_find(unnamed, profile, options);
+	if (status == 0) {
+		status = naming_init(&naming, profile, options, unnamed->count);
+		if (status == 0)
+			status = name_modules(&naming, unnamed);
+		if (status == 0 && tails)
+			status = tail_frames_add(tails, &naming.functions);
+		naming_release(&naming);
+	}
+	tail_frames_free(tails);
+	return status;
+}
+
 int frames_name_profile(struct profile *profile, const struct frames_options *options, struct error *error)
 {
 	static const struct frames_options no_options;
 	if (profile->symbolized)
 		return 0;
 	struct unnamed unnamed = { 0 };
-	struct naming naming;
 	if (!options)
 		options = &no_options;
-	int status = unnamed_find(&unnamed, profile, options);
-	if (status == 0) {
-		status = naming_init(&naming, profile, options, unnamed.count);
-		if (status == 0)
-			status = name_modules(&naming, &unnamed);
-		naming_release(&naming);
-	}
+	int status = name_all(profile, options, &unnamed);
 	if (status == 0)
 		status = frames_assign_roles(profile);
 	free(unnamed.locations);
