@@ -8,6 +8,7 @@ bool dynamic_symbols_open(struct dynamic_symbols *symbols, struct elf_file *file
 	symbols->hash = elf_file_section(file, ".gnu.hash");
 	symbols->symbols = elf_file_section(file, ".dynsym");
 	symbols->names = elf_file_section(file, ".dynstr");
+	symbols->versions = elf_file_section(file, ".gnu.version");
 	return symbols->hash.bytes && symbols->symbols.bytes && symbols->names.bytes;
 }
 
@@ -16,6 +17,7 @@ void dynamic_symbols_close(const struct dynamic_symbols *symbols, struct elf_fil
 	elf_file_forget(file, &symbols->hash);
 	elf_file_forget(file, &symbols->symbols);
 	elf_file_forget(file, &symbols->names);
+	elf_file_forget(file, &symbols->versions);
 }
 
 static uint32_t hash_of(const char *name)
@@ -53,6 +55,16 @@ static bool is_named(const struct dynamic_symbols *symbols, uint32_t index, cons
 	return true;
 }
 
+/* Returns whether a symbol has a version that only programs get that were linked with it ("memcpy@GLIBC_2.2.5"). */
+static bool is_old(const struct dynamic_symbols *symbols, uint32_t index)
+{
+	enum { HIDDEN = 0x8000 };
+	uint16_t version = 0;
+	if ((index + UINT64_C(1)) * sizeof(version) <= symbols->versions.size)
+		memcpy(&version, symbols->versions.bytes + index * sizeof(version), sizeof(version));
+	return version & HIDDEN;
+}
+
 /* The table: a header of four words, a filter of 64-bit words, a first symbol for each bucket, and a hash for each
  * symbol from the first one in the table on. The lowest bit of a hash marks the last symbol of its bucket. */
 bool dynamic_symbols_find(const struct dynamic_symbols *symbols, const char *name, struct dynamic_symbol *symbol)
@@ -65,14 +77,18 @@ bool dynamic_symbols_find(const struct dynamic_symbols *symbols, const char *nam
 		return false;
 	uint64_t buckets_at = HEADER_BYTES + filter_words * (uint64_t)sizeof(uint64_t);
 	uint64_t hashes_at = buckets_at + buckets * (uint64_t)WORD;
+	bool found = false;
 	if (!word_at(table, buckets_at + hash % buckets * (uint64_t)WORD, &index) || index < first)
 		return false;
 	do {
 		if (!word_at(table, hashes_at + (index - first) * (uint64_t)WORD, &chained))
-			return false;
-		if ((chained | 1) == (hash | 1) && is_named(symbols, index, name, symbol))
-			return true;
+			return found;
+		if ((chained | 1) == (hash | 1) && is_named(symbols, index, name, symbol)) {
+			found = true;
+			if (!is_old(symbols, index))
+				return true;
+		}
 		index++;
 	} while (!(chained & 1));
-	return false;
+	return found;
 }

@@ -16,6 +16,7 @@ struct dynamic_symbol {
 /* The tables of one file, for several look-ups. */
 struct dynamic_symbols {
 	struct elf_bytes hash, symbols, names;
+	struct elf_bytes versions; /* may be missing */
 };
 
 /* Reads the tables. Returns false if the file lacks one of them: it exports nothing, or has no section headers. */
@@ -24,7 +25,7 @@ bool dynamic_symbols_open(struct dynamic_symbols *symbols, struct elf_file *file
 /* Releases the memory of the tables. */
 void dynamic_symbols_close(const struct dynamic_symbols *symbols, struct elf_file *file);
 
-/* Sets *symbol to a defined symbol. Returns false if there is none, or the tables have an error. */
+/* Sets *symbol to a defined symbol: of several versions, to the default one. Returns false if there is none, or the tables have an error. */
 bool dynamic_symbols_find(const struct dynamic_symbols *symbols, const char *name, struct dynamic_symbol *symbol);
 
 #endif

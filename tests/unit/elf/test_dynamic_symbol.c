@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,38 @@ static void found_where_the_linker_finds_them(void **state)
 	}
 }
 
+static const char *name_of(size_t index, Elf64_Sym *entry)
+{
+	memcpy(entry, symbols.symbols.bytes + index * sizeof(*entry), sizeof(*entry));
+	return (const char *)symbols.names.bytes + entry->st_name;
+}
+
+/* Functions of several versions: the linker gives a program that it links the default one. */
+static void the_default_version_is_found(void **state)
+{
+	(void)state;
+	size_t count = symbols.symbols.size / sizeof(Elf64_Sym), compared = 0;
+	for (size_t i = 0; i + 1 < count; i++) {
+		Elf64_Sym first, other;
+		struct dynamic_symbol symbol;
+		Dl_info info;
+		const char *name = name_of(i, &first);
+		size_t at = i + 1;
+		while (at < count && strcmp(name_of(at, &other), name) != 0)
+			at++;
+		if (at == count || first.st_value == other.st_value || ELF64_ST_TYPE(first.st_info) != STT_FUNC ||
+		    ELF64_ST_TYPE(other.st_info) != STT_FUNC)
+			continue;
+		void *address = dlsym(libc, name);
+		if (!address || !dladdr(address, &info))
+			continue;
+		assert_true(dynamic_symbols_find(&symbols, name, &symbol));
+		assert_int_equal((uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)info.dli_fbase, symbol.address);
+		compared++;
+	}
+	assert_true(compared > 0);
+}
+
 static void others_are_not_found(void **state)
 {
 	(void)state;
@@ -91,6 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(found_where_the_linker_finds_them, open_libc, close_libc),
+		cmocka_unit_test_setup_teardown(the_default_version_is_found, open_libc, close_libc),
 		cmocka_unit_test_setup_teardown(others_are_not_found, open_libc, close_libc),
 		cmocka_unit_test_setup_teardown(cut_tables_are_read_within_their_end, open_libc, close_libc),
 	};
