@@ -62,6 +62,7 @@ struct tail_frames {
 	size_t pair_count, pair_capacity, question_count, question_capacity, place_capacity, chain_count,
 		chain_capacity;
 	struct tail_graph graph;
+	uint32_t anywhere; /* node of the empty name: unknown functions */
 	struct strings names;
 	struct hash_map by_start; /* (module, start) -> node */
 	struct hash_map by_name;  /* name -> node */
@@ -364,7 +365,7 @@ static size_t names_within_reach(const struct tail_frames *frames, uint32_t from
 	queue[count++] = from;
 	for (size_t at = 0; at < count && found < NAMES_MOST; at++) {
 		const struct tail_node *node = &graph->nodes[queue[at]];
-		if (node->is_name)
+		if (node->is_name && queue[at] != frames->anywhere)
 			names[found++] = frames->places[queue[at]].name;
 		for (uint32_t i = node->first_out; i != TAIL_NONE && count < 4 * NAMES_MOST;
 		     i = graph->edges[i].next_out) {
@@ -463,14 +464,17 @@ static int set_step(struct tail_frames *frames, const struct tail_chain *found, 
 	return status;
 }
 
-/* Makes the steps between two nodes. Returns the chain's number, TAIL_NONE if no way was found, or a negative error. */
+/* Makes the steps between two nodes. Where only a jump to an unknown function can lead to the second one, they end with the function that
+ * has it.
+ * Returns the chain's number, TAIL_NONE if no way was found, or a negative error. */
 static int64_t make_chain(struct tail_frames *frames, uint32_t from, uint32_t to)
 {
 	struct tail_chain found;
 	uint32_t known = hash_map_get(&frames->by_ends, pair_key(from, to));
 	if (known != HASH_MAP_NONE)
 		return known;
-	if (!tail_search(&frames->graph, from, to, &found))
+	if (!tail_search(&frames->graph, from, to, &found) &&
+	    !tail_search(&frames->graph, from, frames->anywhere, &found))
 		return TAIL_NONE;
 	struct chain chain = { .steps = calloc(found.count + 1, sizeof(*chain.steps)) };
 	int status = chain.steps ? ARRAY_RESERVE(frames->chains, frames->chain_capacity, frames->chain_count + 1)
@@ -487,13 +491,28 @@ static int64_t make_chain(struct tail_frames *frames, uint32_t from, uint32_t to
 	return (int64_t)frames->chain_count++;
 }
 
+/* Lets names that no file exports lead to unknown functions. */
+static int settle_names(struct tail_frames *frames)
+{
+	int status = 0;
+	for (uint32_t i = 0; i < frames->graph.node_count && status == 0; i++)
+		if (frames->graph.nodes[i].is_name && frames->graph.nodes[i].first_out == TAIL_NONE &&
+		    i != frames->anywhere)
+			status = tail_graph_add_jump(&frames->graph, i, frames->anywhere, 0);
+	return status;
+}
+
 int tail_frames_find(struct tail_frames *frames)
 {
-	int status = find_pairs(frames);
+	int64_t anywhere = name_node(frames, "");
+	frames->anywhere = (uint32_t)anywhere;
+	int status = anywhere < 0 ? (int)anywhere : find_pairs(frames);
 	if (status == 0)
 		status = ask_pairs(frames);
 	if (status == 0)
 		status = ask_all_names(frames);
+	if (status == 0)
+		status = settle_names(frames);
 	jail_release(&frames->jail);
 	for (size_t i = 0; i < frames->pair_count && status == 0; i++) {
 		struct pair *pair = &frames->pairs[i];

@@ -12,6 +12,7 @@
 #include "frames/native/names.h"
 #include "frames/native/plt.h"
 
+enum { NO_STUB = 1 << 30 };
 enum { CODE_BYTES_MOST = 16 << 20, FUNCTION_BYTES_MOST = 1 << 20, RELOCATION_BYTES_MOST = 1 << 28 };
 
 struct code_symbol {
@@ -37,7 +38,7 @@ struct reading {
 	bool has_names;
 	struct hash_map by_start; /* start of a function -> its number */
 	struct hash_map by_piece; /* start of a piece that is in `pieces` */
-	struct hash_map by_stub;  /* address of a stub or slot -> id of its name plus 1; 0: it has none */
+	struct hash_map by_stub;  /* address -> NO_STUB or, of a stub or slot, the id of its name; 0: unknown */
 	struct piece *pieces;
 	size_t piece_count, piece_capacity, read_count;
 	uint64_t entry;                         /* address of a function that is called; 0: none yet */
@@ -198,28 +199,25 @@ static int add_piece(struct reading *reading, const struct piece *piece)
 
 /* --- names of other files' functions --- */
 
-/* Stores the id of the name of the function to which a stub, or a slot of the GOT, leads. Returns 1, 0 if there is none, or
- * ERROR_MEMORY. */
+/* Stores the id of the name of the function to which a stub, or a slot of the GOT, leads; TAIL_CODE_NONE: unknown. Returns 1, 0 if
+ * the address is of neither, or ERROR_MEMORY. */
 static int name_at(struct reading *reading, uint64_t address, bool is_slot, uint32_t *name)
 {
 	uint32_t known = hash_map_get(&reading->by_stub, address);
-	*name = known - 1;
-	if (known != HASH_MAP_NONE)
-		return known != 0;
-	*name = TAIL_CODE_NONE;
-	if (reading->relocations > reading->relocations_left)
-		return 0;
-	reading->relocations_left -= reading->relocations;
-	const char *text = is_slot ? plt_slot_symbol(reading->file, address) : NULL;
-	if (!is_slot)
-		plt_find(reading->file, address, &text);
-	int64_t id = -1;
-	if (text && (id = strings_add(&reading->code->names, text, name_plain_length(text))) < 0)
-		return ERROR_MEMORY;
-	*name = (uint32_t)id;
-	if (hash_map_put(&reading->by_stub, address, (uint32_t)(id + 1)) < 0)
-		return ERROR_MEMORY;
-	return text != NULL;
+	if (known == HASH_MAP_NONE) {
+		const char *text = NULL;
+		bool is_stub = is_slot || plt_find(reading->file, address, &text);
+		if (is_slot && reading->relocations <= reading->relocations_left) {
+			reading->relocations_left -= reading->relocations;
+			text = plt_slot_symbol(reading->file, address);
+		}
+		int64_t id = text ? strings_add(&reading->code->names, text, name_plain_length(text)) : 0;
+		known = is_stub ? (uint32_t)id : NO_STUB;
+		if (id < 0 || hash_map_put(&reading->by_stub, address, known) < 0)
+			return ERROR_MEMORY;
+	}
+	*name = known == 0 || known == NO_STUB ? TAIL_CODE_NONE : known;
+	return known != NO_STUB;
 }
 
 /* --- instructions --- */
@@ -257,9 +255,10 @@ static int follow_jump(struct reading *reading, const struct piece *piece, uint6
 				  .address = address + instruction->bytes - 1 };
 	uint64_t target = instruction->has_target ? instruction->target : instruction->memory;
 	int status = name_at(reading, target, !instruction->has_target, &jump.name);
-	if (status != 0 || !instruction->has_target)
+	if (jump.name == TAIL_CODE_NONE && status > 0)
+		jump.name = 0;
+	if (status != 0)
 		return status > 0 ? add_jump(reading, &jump) : status;
-	jump.name = TAIL_CODE_NONE;
 	struct piece next;
 	status = find_piece(reading, target, &next);
 	if (status <= 0)
@@ -274,11 +273,20 @@ static int follow_jump(struct reading *reading, const struct piece *piece, uint6
 	return add_jump(reading, &jump);
 }
 
-/* Finds the jumps out of a piece of code. */
+/* Adds a jump to an unknown function. */
+static int add_indirect(struct reading *reading, const struct piece *piece, uint64_t last_byte)
+{
+	const struct tail_jump jump = { .from = piece->function, .to = TAIL_CODE_NONE, .address = last_byte };
+	return add_jump(reading, &jump);
+}
+
+/* Finds the jumps out of a piece of code. An indirect jump leaves it if an instruction of the same block restores the caller's registers
+ * or stack; others may be those of a switch. */
 static int read_piece(struct reading *reading, const struct piece *piece)
 {
 	uint64_t size = piece->end - piece->start;
 	struct instruction instruction;
+	bool restores = false;
 	int status = 0;
 	if (size > FUNCTION_BYTES_MOST || size > reading->bytes_left)
 		return 0;
@@ -298,6 +306,9 @@ static int read_piece(struct reading *reading, const struct piece *piece)
 				  !instruction.indexes_by_8;
 		if (is_direct || is_by_slot)
 			status = follow_jump(reading, piece, address, &instruction);
+		else if (instruction.flow == INSTRUCTION_INDIRECT && restores)
+			status = add_indirect(reading, piece, address + instruction.bytes - 1);
+		restores = instruction.flow == INSTRUCTION_NEXT && (restores || instruction.restores);
 	}
 	return status;
 }
@@ -332,23 +343,22 @@ static int find_callee(struct reading *reading, uint64_t address, struct tail_fo
 	return status < 0 ? status : 0;
 }
 
-static int find_target(struct reading *reading, const struct tail_query *query, const struct dynamic_symbols *exports,
+/* Finds what is called. `target`: the address of the query's name, or 0. */
+static int find_target(struct reading *reading, const struct tail_query *query, uint64_t target,
 		       struct tail_found *found)
 {
-	struct dynamic_symbol symbol;
-	uint64_t target = 0;
 	bool is_slot = false;
 	if (query->caller)
 		target = target_of_call(reading, query->caller, &is_slot);
-	else if (exports && dynamic_symbols_find(exports, query->name, &symbol))
-		target = symbol.address;
 	if (target == 0)
 		return 0;
 	int status = query->caller ? name_at(reading, target, is_slot, &found->name) : 0;
-	if (status != 0 || is_slot)
+	if (status != 0)
 		return status < 0 ? status : 0;
-	found->name = TAIL_CODE_NONE;
 	struct piece piece;
+	const struct code_symbol *symbol = symbol_at(reading, target);
+	if (symbol && symbol->is_chosen)
+		found->name = 0;
 	status = find_piece(reading, target, &piece);
 	if (status <= 0 || piece.start != target)
 		return status < 0 ? status : 0;
@@ -357,18 +367,31 @@ static int find_target(struct reading *reading, const struct tail_query *query, 
 	return found->target == found->callee ? 0 : add_piece(reading, &piece);
 }
 
-static int answer_all(struct reading *reading, const struct tail_query *queries, size_t count)
+/* Finds the addresses of names. The tables are closed before another reader of the file opens and closes them. */
+static void find_exports(struct elf_file *file, const struct tail_query *queries, size_t count, uint64_t *targets)
 {
 	struct dynamic_symbols exports;
-	bool has_exports = dynamic_symbols_open(&exports, reading->file->bytes);
-	int status = 0;
+	struct dynamic_symbol symbol;
+	bool has_exports = dynamic_symbols_open(&exports, file);
+	for (size_t i = 0; has_exports && i < count; i++)
+		if (!queries[i].caller && dynamic_symbols_find(&exports, queries[i].name, &symbol))
+			targets[i] = symbol.address;
+	dynamic_symbols_close(&exports, file);
+}
+
+static int answer_all(struct reading *reading, const struct tail_query *queries, size_t count)
+{
+	uint64_t *targets = calloc(count + 1, sizeof(*targets));
+	int status = targets ? 0 : ERROR_MEMORY;
+	if (targets)
+		find_exports(reading->file->bytes, queries, count, targets);
 	for (size_t i = 0; i < count && status == 0; i++) {
 		struct tail_found *found = &reading->code->found[i];
 		status = find_callee(reading, queries[i].callee, found);
 		if (status == 0)
-			status = find_target(reading, &queries[i], has_exports ? &exports : NULL, found);
+			status = find_target(reading, &queries[i], targets[i], found);
 	}
-	dynamic_symbols_close(&exports, reading->file->bytes);
+	free(targets);
 	for (; status == 0 && reading->read_count < reading->piece_count; reading->read_count++) {
 		struct piece piece = reading->pieces[reading->read_count];
 		status = read_piece(reading, &piece);

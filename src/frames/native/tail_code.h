@@ -19,7 +19,8 @@ struct tail_query {
 	const char *name; /* "" unless caller is 0 */
 };
 
-/* What is called at a query's call site, by name if that is in another file, and the function that contains the callee's address. */
+/* What is called at a query's call site, by name if that is in another file, and the function that contains the callee's address. Name 0:
+ * a function that is chosen when the program starts. */
 struct tail_found {
 	uint32_t target, name, callee; /* TAIL_CODE_NONE: unknown */
 };
@@ -28,7 +29,7 @@ struct tail_found {
 struct tail_code {
 	uint64_t *starts; /* ELF virtual addresses. Parts and clones of a function are the function itself */
 	struct tail_jump {
-		uint32_t from, to, name; /* one of `to` and `name` is TAIL_CODE_NONE */
+		uint32_t from, to, name; /* one of `to` and `name` is TAIL_CODE_NONE; name 0: to an unknown function */
 		uint64_t address;        /* last byte of the instruction */
 	} * jumps;
 	struct tail_found *found; /* per query */

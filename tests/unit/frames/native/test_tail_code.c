@@ -12,22 +12,6 @@
 #include "frames/native/tail_code.h"
 #include "support/symbols_lab.h"
 
-static const char source[] = "#define F __attribute__((noipa))\n"
-			     "#define OUT __attribute__((cold, noipa))\n"
-			     "extern int other(int);\n"
-			     "volatile int sink;\n"
-			     "F int burn(int n) { return sink = n; }\n"
-			     "F int direct(int n) { return burn(n + 1); }\n"
-			     "F int twice(int n) { return n & 1 ? burn(n * 3) : burn(n * 5); }\n"
-			     "F int through(int n) { return direct(n + 2); }\n"
-			     "F int away(int n) { return other(n + 1); }\n"
-			     "OUT int report(int n) { sink = n; return burn(n); }\n"
-			     "F int plain(int n) { int m = burn(n); sink = m; return m + 1; }\n"
-			     "F int calls(int n) { int s = through(n); sink = s; s += twice(n); sink = s; s += "
-			     "away(n); sink = s; s += other(n);\n"
-			     "sink = s; s += plain(n); sink = s; return s + report(n) + 1; }\n"
-			     "int main(void) { return calls(1) == 3; }\n";
-
 /* The builds of the source: position independent, with a PLT or without, static, without symbols, by another compiler. */
 static const struct build {
 	const char *name, *options;
@@ -40,16 +24,13 @@ static const struct build {
 	{ "stripped", "-fPIE -pie other.so", true },
 };
 
-static const char text_of_other[] = "int other(int n) { return n + 4; }\\n";
+static const char text_of_other[] =
+	"int other(int n) { return n + 4; } int second(int n) { return n + 5; } int third(int n) { return n + 6; }";
 
 static void build(const struct build *build)
 {
-	FILE *file = fopen(lab_path("source.c"), "w");
-	assert_non_null(file);
-	fputs(source, file);
-	fclose(file);
 	lab_run("printf '%s' > other.c && $CC -O2 -c other.c && $CC -O2 -fPIC -shared -o other.so other.c && "
-		"$CC -O2 -g -o full source.c %s && cp full %s && { [ %d = 0 ] || strip %s; }",
+		"$CC -O2 -g -o full $S/tails.c %s && cp full %s && { [ %d = 0 ] || strip %s; }",
 		text_of_other, build->options, build->name, build->is_stripped, build->name);
 }
 
@@ -103,11 +84,10 @@ static size_t jumps(const struct tail_code *code, const char *from, const char *
 	return count;
 }
 
-static void check(const struct build *build_of, const struct tail_code *code, const struct tail_query *queries)
+static void check(const struct build *build_of, const struct tail_code *code)
 {
 	const struct tail_found *found = code->found;
 	bool is_static = strcmp(build_of->name, "static") == 0;
-	(void)queries;
 	/* A callee that is not the target: the functions on the way are read. */
 	assert_int_equal(found[0].target, number_of(code, "through"));
 	assert_int_equal(found[0].callee, number_of(code, "burn"));
@@ -128,7 +108,12 @@ static void check(const struct build *build_of, const struct tail_code *code, co
 	assert_int_equal(found[4].target, number_of(code, "plain"));
 	assert_int_equal(found[4].target, found[4].callee);
 	assert_int_equal(jumps(code, "plain", "burn", NULL), 0);
-	assert_int_equal(found[5].target, number_of(code, "report"));
+	/* An indirect jump at the end of a function, and one of a switch. */
+	assert_int_equal(found[5].target, number_of(code, "indirect"));
+	assert_int_equal(jumps(code, "indirect", NULL, ""), 1);
+	assert_int_equal(found[6].target, number_of(code, "chosen"));
+	assert_int_equal(jumps(code, "chosen", NULL, ""), 0);
+	assert_int_equal(found[7].target, number_of(code, "report"));
 	assert_int_equal(jumps(code, "report", "burn", NULL), 1);
 }
 
@@ -143,7 +128,7 @@ static void ask(const char *name, const struct tail_query *queries, size_t count
 static void test_builds(void **state)
 {
 	(void)state;
-	enum { CALLS = 6 };
+	enum { CALLS = 8 };
 	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
 		uint64_t calls[CALLS];
 		struct tail_code code;
@@ -151,11 +136,11 @@ static void test_builds(void **state)
 		build(&builds[i]);
 		assert_int_equal(calls_of("calls", calls, CALLS), CALLS);
 		uint64_t burn = lab_symbol("full", "burn"), plain = lab_symbol("full", "plain");
-		const uint64_t callees[CALLS] = { burn, burn, 0, 0, plain + 1, burn };
+		const uint64_t callees[CALLS] = { burn, burn, 0, 0, plain + 1, burn, burn, burn };
 		for (size_t q = 0; q < CALLS; q++)
 			queries[q] = (struct tail_query){ .caller = calls[q], .callee = callees[q], .name = "" };
 		ask(builds[i].name, queries, CALLS, &code);
-		check(&builds[i], &code, queries);
+		check(&builds[i], &code);
 		tail_code_release(&code);
 	}
 }
@@ -166,7 +151,9 @@ static void test_exports(void **state)
 	(void)state;
 	struct tail_code code;
 	build(&builds[0]);
-	const uint64_t other = strtoull(lab_output("nm -D other.so | sed -n 's/ T other//p'"), NULL, 16);
+	char *text = lab_output("nm -D other.so | sed -n 's/ T other//p'");
+	const uint64_t other = strtoull(text, NULL, 16);
+	free(text);
 	const struct tail_query queries[] = {
 		{ .callee = other + 1, .name = "other" },
 		{ .name = "other" },
@@ -180,6 +167,29 @@ static void test_exports(void **state)
 	assert_int_equal(code.found[2].target, TAIL_CODE_NONE);
 	assert_int_equal(code.found[3].target, TAIL_CODE_NONE);
 	assert_int_equal(code.found[3].callee, code.found[0].target);
+	tail_code_release(&code);
+}
+
+/* Names and addresses of a file without symbols of its own, whose functions are found in .eh_frame. */
+static void test_stripped_exports(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "other", "second", "third" };
+	struct tail_query queries[6];
+	struct tail_code code;
+	build(&builds[0]);
+	for (size_t i = 0; i < 3; i++) {
+		char *text = lab_output("nm -D other.so | sed -n 's/ T %s$//p'", names[i]);
+		queries[i] = (struct tail_query){ .name = names[i] };
+		queries[i + 3] = (struct tail_query){ .callee = strtoull(text, NULL, 16) + 1, .name = names[i] };
+		free(text);
+	}
+	lab_run("strip --strip-all other.so");
+	ask("other.so", queries, 6, &code);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(code.starts[code.found[i].target], queries[i + 3].callee - 1);
+		assert_int_equal(code.found[i + 3].target, code.found[i + 3].callee);
+	}
 	tail_code_release(&code);
 }
 
@@ -257,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_builds, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_exports, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_stripped_exports, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_no_calls, lab_setup, lab_teardown),
 		cmocka_unit_test(test_answer),
 	};
