@@ -35,7 +35,8 @@ static void find_nodes(struct marked_nodes *marked, const struct view *view, con
 		uint32_t above = nearest[profile->nodes[i].parent];
 		uint32_t location = profile->nodes[i].location;
 		uint64_t hits = view->node_hits[i];
-		if (is_marked[location]) {
+		bool is_shown = !view->options.no_tail_calls || !profile->locations[location].is_tail;
+		if (is_marked[location] && is_shown) {
 			marked->nodes[marked->count] = (struct marked_node){ .hits = hits,
 									     .location = location,
 									     .parent = above,

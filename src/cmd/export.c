@@ -65,13 +65,13 @@ static bool takes(const struct format *format, int id)
 		int id;
 		unsigned needed; /* one of these */
 	} some[] = {
-		{ OPTION_RESOURCE, FORMAT_RESOURCE }, { OPTION_OBJECT, FORMAT_OBJECT },
-		{ OPTION_KERNEL, FORMAT_FRAMES },     { OPTION_NO_INLINES, FORMAT_FRAMES },
-		{ OPTION_UNTRIMMED, FORMAT_FRAMES },  { OPTION_NATIVE_FRAMES, FORMAT_FRAMES },
-		{ OPTION_NO_STITCH, FORMAT_FRAMES },  { OPTION_LABEL, FORMAT_SELECTION },
-		{ OPTION_THREAD, by_hit_or_event },   { OPTION_PROCESS, by_hit_or_event },
-		{ OPTION_CGROUP, by_hit_or_event },   { OPTION_FROM, by_hit_or_event },
-		{ OPTION_TO, by_hit_or_event },
+		{ OPTION_RESOURCE, FORMAT_RESOURCE },    { OPTION_OBJECT, FORMAT_OBJECT },
+		{ OPTION_KERNEL, FORMAT_FRAMES },        { OPTION_NO_INLINES, FORMAT_FRAMES },
+		{ OPTION_UNTRIMMED, FORMAT_FRAMES },     { OPTION_NATIVE_FRAMES, FORMAT_FRAMES },
+		{ OPTION_NO_TAIL_CALLS, FORMAT_FRAMES }, { OPTION_NO_STITCH, FORMAT_FRAMES },
+		{ OPTION_LABEL, FORMAT_SELECTION },      { OPTION_THREAD, by_hit_or_event },
+		{ OPTION_PROCESS, by_hit_or_event },     { OPTION_CGROUP, by_hit_or_event },
+		{ OPTION_FROM, by_hit_or_event },        { OPTION_TO, by_hit_or_event },
 	};
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
 		if (some[i].id == id)

@@ -25,6 +25,7 @@ enum {
 	OPTION_NO_INLINES,
 	OPTION_UNTRIMMED,
 	OPTION_NATIVE_FRAMES,
+	OPTION_NO_TAIL_CALLS,
 	OPTION_NO_STITCH,
 	OPTION_FORMAT,
 	OPTION_LONG,
@@ -60,6 +61,8 @@ enum {
 	{ OPTION_UNTRIMMED, 0, "untrimmed", NULL, "Show also the frames of the C library above main and thread starts", \
 	  NULL }, \
 	{ OPTION_NATIVE_FRAMES, 0, "native-frames", NULL, "Show also the interpreter's own frames above the functions that it interprets", \
+	  NULL }, \
+	{ OPTION_NO_TAIL_CALLS, 0, "no-tail-calls", NULL, "Leave out functions that were found in the code because a tail call removed them from stacks", \
 	  NULL }, \
 	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Begin paths at their thread's start, not at the path that started the thread", NULL }
 #define ROWS_TERMINAL \

@@ -21,9 +21,9 @@
 
 /* Options of `cpprof export` that a format accepts, in addition to those of every format. */
 enum format_option {
-	FORMAT_RESOURCE = 1 << 0,        /* --resource */
-	FORMAT_OBJECT = 1 << 1,          /* --object */
-	FORMAT_FRAMES = 1 << 2,          /* --kernel, --no-inlines, --untrimmed, --native-frames, --no-stitch */
+	FORMAT_RESOURCE = 1 << 0, /* --resource */
+	FORMAT_OBJECT = 1 << 1,   /* --object */
+	FORMAT_FRAMES = 1 << 2, /* --kernel, --no-inlines, --untrimmed, --native-frames, --no-tail-calls, --no-stitch */
 	FORMAT_SELECTION = 1 << 3,       /* --thread, --process, --cgroup, --label, --from, --to */
 	FORMAT_EVENT_SELECTION = 1 << 4, /* the same without --label, which events do not have */
 };

@@ -594,9 +594,10 @@ static int64_t location_of_marker(struct tail_frames *frames, uint32_t like, con
 	write_alternatives(&text, names, count, or_none);
 	int64_t function = ERROR_MEMORY;
 	if (buffer_error(&text) == 0) {
-		const struct function_identity identity = { .name = (const char *)text.bytes,
-							    .module = frames->profile->locations[like].module };
-		function = functions_add(frames->functions, &identity);
+		int64_t name = profile_add_string(frames->profile, (const char *)text.bytes);
+		const struct function_identity identity = { .name = (uint32_t)name };
+		function = name < 0 ? name
+				    : functions_add(frames->functions, frames->profile->locations[like].module, &identity);
 	}
 	buffer_release(&text);
 	if (function < 0)

@@ -185,9 +185,7 @@ int tail_calls_count(const struct profile *profile, struct tail_calls_count *cou
 		marks[i] = marks[profile->nodes[i].parent] | marks_of(profile, &rows, i);
 	for (size_t i = 0; i < profile->hit_count && status == 0; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
-		uint64_t samples = profile->resources[hit->resource].kind == RESOURCE_MERGED
-					   ? hit->count
-					   : UINT64_C(1) + hit->more_samples;
+		uint64_t samples = profile_hit_samples(profile, hit);
 		if (marks[hit->node] & UNKNOWN)
 			count->unknown += samples;
 		else if (marks[hit->node] & AMBIGUOUS)

@@ -15,7 +15,7 @@ static int collect(struct info *info)
 	const struct profile *profile = info->profile;
 	info->label_keys = analyze_label_keys(profile, &info->label_key_count);
 	info->cgroups = malloc((profile->process_count + 1) * sizeof(*info->cgroups));
-	if (!info->label_keys || !info->cgroups)
+	if (!info->label_keys || !info->cgroups || tail_calls_count(profile, &info->tail_calls) < 0)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < profile->process_count; i++)
 		if (profile_string(profile, profile->processes[i].cgroup)[0])

@@ -3,6 +3,7 @@
 #define RENDER_INFO_H
 
 #include "profile/quality.h"
+#include "profile/tail_calls.h"
 #include "render/emit.h"
 
 struct info {
@@ -14,6 +15,7 @@ struct info {
 	uint32_t *cgroups; /* the path of each process that has one (numbers of strings), sorted by text */
 	size_t cgroup_count;
 	struct quality quality;
+	struct tail_calls_count tail_calls;
 };
 
 struct resource_sum {

@@ -173,6 +173,9 @@ void info_json(FILE *out, const struct info *info)
 	count_field(out, "completed", info->quality.completed);
 	count_field(out, "guessed", info->quality.guessed);
 	count_field(out, "broken", info->quality.broken);
+	count_field(out, "tail_calls_restored", info->tail_calls.restored);
+	count_field(out, "tail_calls_ambiguous", info->tail_calls.ambiguous);
+	count_field(out, "tail_calls_unknown", info->tail_calls.unknown);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		fprintf(out, ",\n\"%s\": [", parts[i].name);
 		parts[i].rows(out, info);

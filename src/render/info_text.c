@@ -75,6 +75,11 @@ static void print_quality(FILE *out, const struct info *info)
 	snprintf(text, sizeof(text), "%.2f %% (%" PRIu64 " begin with [incomplete stack])", shares.broken,
 		 quality->broken);
 	print_pair(out, "broken", text);
+	const struct tail_calls_count *tails = &info->tail_calls;
+	snprintf(text, sizeof(text), "%" PRIu64 " samples restored, %" PRIu64 " ambiguous, %" PRIu64 " unknown",
+		 tails->restored, tails->ambiguous, tails->unknown);
+	if (tails->restored + tails->ambiguous + tails->unknown > 0)
+		print_pair(out, "tail calls", text);
 }
 
 /* Prints "; total 512,345,678 bytes counted, 512,360,448 bytes by its hits". */

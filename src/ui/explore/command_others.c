@@ -59,6 +59,7 @@ static int export_to(struct session *session, const struct format *format, FILE 
 			  .no_inlines = options.no_inlines,
 			  .untrimmed = options.untrimmed,
 			  .native_frames = options.native_frames,
+			  .no_tail_calls = options.no_tail_calls,
 			  .no_stitch = options.no_stitch },
 	};
 	struct sink sink;

@@ -33,7 +33,7 @@
  *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, group, key
  *   term        a term of a what-if (may be repeated)
  *   kernel                                 show, hide or only
- *   untrimmed, native_frames, no_inlines, no_stitch   on or off */
+ *   untrimmed, native_frames, no_inlines, no_tail_calls, no_stitch   on or off */
 
 enum { PAGE_TERMS_MAX = 32 };
 
