@@ -51,7 +51,9 @@ static bool is_named(const struct dynamic_symbols *symbols, uint32_t index, cons
 	    symbols->names.size - entry.st_name < length ||
 	    memcmp(symbols->names.bytes + entry.st_name, name, length) != 0)
 		return false;
-	*symbol = (struct dynamic_symbol){ .address = entry.st_value, .size = entry.st_size };
+	*symbol = (struct dynamic_symbol){ .address = entry.st_value,
+					   .size = entry.st_size,
+					   .type = ELF64_ST_TYPE(entry.st_info) };
 	return true;
 }
 

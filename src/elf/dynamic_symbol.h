@@ -11,6 +11,7 @@
 struct dynamic_symbol {
 	uint64_t address; /* ELF virtual address */
 	uint64_t size;
+	uint8_t type; /* STT_... */
 };
 
 /* The tables of one file, for several look-ups. */

@@ -346,10 +346,9 @@ uint64_t module_file_function_end(struct module_file *file, uint64_t address)
 	return table ? unwind_table_function_end(table, address) : 0;
 }
 
-const struct unwind_row *module_file_row(struct module_file *file, uint64_t address)
+bool module_file_has_symbols(struct module_file *file)
 {
-	const struct unwind_table *table = table_of(file);
-	return table ? unwind_table_row(table, address) : NULL;
+	return has_symbols(file->own.image.elf);
 }
 
 bool module_file_is_stripped(struct module_file *file)

@@ -69,8 +69,8 @@ uint64_t module_file_function(struct module_file *file, uint64_t address);
 /* Returns the end of the last function of .eh_frame that begins before an address; 0: there is none. */
 uint64_t module_file_function_end(struct module_file *file, uint64_t address);
 
-/* Returns the row of .eh_frame for an address, or NULL if there is none. */
-const struct unwind_row *module_file_row(struct module_file *file, uint64_t address);
+/* Returns whether the file itself has other symbols than those for the dynamic linker. */
+bool module_file_has_symbols(struct module_file *file);
 
 /* Returns whether the file has no symbols but those for the dynamic linker, which are exported. */
 bool module_file_is_stripped(struct module_file *file);

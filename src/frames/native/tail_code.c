@@ -11,6 +11,7 @@
 #include "elf/dynamic_symbol.h"
 #include "frames/native/names.h"
 #include "frames/native/plt.h"
+#include "unwind/fde_search.h"
 
 enum { NO_STUB = 1 << 30 };
 enum { CODE_BYTES_MOST = 16 << 20, FUNCTION_BYTES_MOST = 1 << 20, RELOCATION_BYTES_MOST = 1 << 28 };
@@ -34,6 +35,7 @@ struct reading {
 	struct module_file *file;
 	struct code_symbol *symbols; /* sorted by their start */
 	size_t symbol_count, symbol_capacity;
+	struct fde_search fdes;
 	struct hash_map by_name; /* (name, scope) -> symbol, once has_names is set */
 	bool has_names;
 	struct hash_map by_start; /* start of a function -> its number */
@@ -60,11 +62,12 @@ static int by_start_and_end(const void *left, const void *right)
 	return (a->scope > b->scope) - (a->scope < b->scope);
 }
 
-/* Reads the symbols of the file itself. Where it has none, .eh_frame has the functions; separate files are not worth opening for this. */
+/* Reads the symbols of the file itself. Where it has only exported ones, .eh_frame has the functions; separate files are not worth
+ * opening for this. */
 static int read_symbols(struct reading *reading)
 {
 	Dwfl_Module *module = reading->file->own.module;
-	int count = dwfl_module_getsymtab(module);
+	int count = module_file_has_symbols(reading->file) ? dwfl_module_getsymtab(module) : 0;
 	uint32_t scope = 0;
 	for (int i = 0; i < count; i++) {
 		GElf_Sym raw;
@@ -174,12 +177,10 @@ static int find_piece(struct reading *reading, uint64_t address, struct piece *p
 		if (find_original(reading, symbol, &original) < 0)
 			return ERROR_MEMORY;
 	} else {
-		uint64_t start = original = module_file_function(reading->file, address);
-		if (start == 0)
+		*piece = (struct piece){ 0 };
+		if (!fde_search_range(&reading->fdes, address, &piece->start, &piece->end))
 			return 0;
-		*piece = (struct piece){ .start = start, .end = module_file_function_end(reading->file, start) };
-		if (address >= piece->end)
-			return 0;
+		original = piece->start;
 	}
 	int64_t function = function_number(reading, original);
 	piece->function = (uint32_t)function;
@@ -199,6 +200,18 @@ static int add_piece(struct reading *reading, const struct piece *piece)
 
 /* --- names of other files' functions --- */
 
+/* Returns whether one more search of the relocations for a slot is within the limit. */
+static bool use_relocations(struct reading *reading)
+{
+	if (reading->relocations == 0)
+		reading->relocations = elf_file_section(reading->file->bytes, ".rela.plt").size +
+				       elf_file_section(reading->file->bytes, ".rela.dyn").size;
+	if (reading->relocations > reading->relocations_left)
+		return false;
+	reading->relocations_left -= reading->relocations;
+	return true;
+}
+
 /* Stores the id of the name of the function to which a stub, or a slot of the GOT, leads; TAIL_CODE_NONE: unknown. Returns 1, 0 if
  * the address is of neither, or ERROR_MEMORY. */
 static int name_at(struct reading *reading, uint64_t address, bool is_slot, uint32_t *name)
@@ -207,10 +220,8 @@ static int name_at(struct reading *reading, uint64_t address, bool is_slot, uint
 	if (known == HASH_MAP_NONE) {
 		const char *text = NULL;
 		bool is_stub = is_slot || plt_find(reading->file, address, &text);
-		if (is_slot && reading->relocations <= reading->relocations_left) {
-			reading->relocations_left -= reading->relocations;
+		if (is_slot && use_relocations(reading))
 			text = plt_slot_symbol(reading->file, address);
-		}
 		int64_t id = text ? strings_add(&reading->code->names, text, name_plain_length(text)) : 0;
 		known = is_stub ? (uint32_t)id : NO_STUB;
 		if (id < 0 || hash_map_put(&reading->by_stub, address, known) < 0)
@@ -233,9 +244,9 @@ static int add_jump(struct reading *reading, const struct tail_jump *jump)
 
 static bool is_as_at_entry(struct reading *reading, uint64_t address)
 {
-	const struct unwind_row *entry = module_file_row(reading->file, reading->entry);
-	const struct unwind_row *here = module_file_row(reading->file, address);
-	return entry && here && entry->kind == here->kind && entry->cfa == here->cfa;
+	struct unwind_row entry, here;
+	return fde_search_row(&reading->fdes, reading->entry, &entry) &&
+	       fde_search_row(&reading->fdes, address, &here) && entry.kind == here.kind && entry.cfa == here.cfa;
 }
 
 /* Returns whether a jump leaves a function: the stack is at both ends as where a function begins. Only asked of code without symbols,
@@ -356,9 +367,6 @@ static int find_target(struct reading *reading, const struct tail_query *query, 
 	if (status != 0)
 		return status < 0 ? status : 0;
 	struct piece piece;
-	const struct code_symbol *symbol = symbol_at(reading, target);
-	if (symbol && symbol->is_chosen)
-		found->name = 0;
 	status = find_piece(reading, target, &piece);
 	if (status <= 0 || piece.start != target)
 		return status < 0 ? status : 0;
@@ -367,16 +375,26 @@ static int find_target(struct reading *reading, const struct tail_query *query, 
 	return found->target == found->callee ? 0 : add_piece(reading, &piece);
 }
 
-/* Finds the addresses of names. The tables are closed before another reader of the file opens and closes them. */
-static void find_exports(struct elf_file *file, const struct tail_query *queries, size_t count, uint64_t *targets)
+/* Finds the addresses of names, except those of functions that are chosen when the program starts. The tables are closed before another reader of the file opens and closes them. */
+static void find_exports(struct elf_file *file, const struct tail_query *queries, size_t count, uint64_t *targets,
+			 struct tail_found *found)
 {
 	struct dynamic_symbols exports;
 	struct dynamic_symbol symbol;
-	bool has_exports = dynamic_symbols_open(&exports, file);
-	for (size_t i = 0; has_exports && i < count; i++)
-		if (!queries[i].caller && dynamic_symbols_find(&exports, queries[i].name, &symbol))
+	size_t first = 0;
+	while (first < count && !queries[first].name[0])
+		first++;
+	bool has_exports = first < count && dynamic_symbols_open(&exports, file);
+	for (size_t i = first; has_exports && i < count; i++) {
+		if (!queries[i].name[0] || !dynamic_symbols_find(&exports, queries[i].name, &symbol))
+			continue;
+		if (symbol.type == STT_GNU_IFUNC)
+			found[i].name = 0;
+		else
 			targets[i] = symbol.address;
-	dynamic_symbols_close(&exports, file);
+	}
+	if (first < count)
+		dynamic_symbols_close(&exports, file);
 }
 
 static int answer_all(struct reading *reading, const struct tail_query *queries, size_t count)
@@ -384,7 +402,7 @@ static int answer_all(struct reading *reading, const struct tail_query *queries,
 	uint64_t *targets = calloc(count + 1, sizeof(*targets));
 	int status = targets ? 0 : ERROR_MEMORY;
 	if (targets)
-		find_exports(reading->file->bytes, queries, count, targets);
+		find_exports(reading->file->bytes, queries, count, targets, reading->code->found);
 	for (size_t i = 0; i < count && status == 0; i++) {
 		struct tail_found *found = &reading->code->found[i];
 		status = find_callee(reading, queries[i].callee, found);
@@ -426,8 +444,7 @@ int tail_code_read(struct tail_code *code, struct module_file *file, const struc
 		code->found[i] = (struct tail_found){ TAIL_CODE_NONE, TAIL_CODE_NONE, TAIL_CODE_NONE };
 	if (!file->bytes)
 		return 0; /* of another machine */
-	reading.relocations =
-		elf_file_section(file->bytes, ".rela.plt").size + elf_file_section(file->bytes, ".rela.dyn").size;
+	fde_search_init(&reading.fdes, file->bytes);
 	int status = read_symbols(&reading);
 	if (status == 0)
 		status = answer_all(&reading, queries, count);
