@@ -596,8 +596,9 @@ static int64_t location_of_marker(struct tail_frames *frames, uint32_t like, con
 	if (buffer_error(&text) == 0) {
 		int64_t name = profile_add_string(frames->profile, (const char *)text.bytes);
 		const struct function_identity identity = { .name = (uint32_t)name };
-		function = name < 0 ? name
-				    : functions_add(frames->functions, frames->profile->locations[like].module, &identity);
+		function =
+			name < 0 ? name
+				 : functions_add(frames->functions, frames->profile->locations[like].module, &identity);
 	}
 	buffer_release(&text);
 	if (function < 0)
