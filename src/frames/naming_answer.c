@@ -193,7 +193,7 @@ static bool frames_are_sound(const struct parts *parts, size_t count)
 	return locations == count && run == 0;
 }
 
-/* What is added to the profile. */
+/* An answer while it is added to the profile. */
 struct adding {
 	const struct parts *parts;
 	const struct frames_request *request;

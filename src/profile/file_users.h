@@ -24,7 +24,7 @@ struct file_users {
 int file_users_find(struct file_users *files, const struct profile *profile, const char *path,
 		    struct path_users *users);
 
-/* What a reader can do where a file is refused with EACCES. */
+/* The remedy where a file is refused with EACCES. */
 #define FILE_USERS_REMEDY "let the users of the recorded processes read it; root needs them to be known"
 
 /* Opens a file for reading that these users may read. Returns a descriptor, or -1 with errno set. */

@@ -49,6 +49,16 @@ static int give_file(void *context, uint32_t module, struct error *error)
 	return fd;
 }
 
+/* Makes the answer to a request, with this file alone. */
+static int make_answer(struct frames_request request, struct one_file *file, struct buffer *answer)
+{
+	struct frames_options options = *request.options;
+	options.open_module = give_file;
+	options.context = file;
+	request.options = &options;
+	return naming_answer_make(&request, answer);
+}
+
 /* --- in the jail --- */
 
 /* The request: this, and the ids of the locations. */
@@ -69,12 +79,8 @@ static void send_progress(void *context, size_t done, size_t total)
 static int run(void *context, struct jail_input *input, struct buffer *answer, struct error *error)
 {
 	const struct naming *naming = context;
+	const struct frames_options options = { .progress = naming->options->progress ? send_progress : NULL };
 	struct one_file file = { .fd = input->fd };
-	const struct frames_options options = { .open_module = give_file,
-						.progress = naming->options->progress ? send_progress : NULL,
-						.context = &file,
-						.times = naming->options->times,
-						.time_count = naming->options->time_count };
 	struct progress progress;
 	struct head head = { 0 };
 	const uint8_t *bytes = cursor_bytes(&input->request, sizeof(head));
@@ -88,9 +94,9 @@ static int run(void *context, struct jail_input *input, struct buffer *answer, s
 	progress_init(&progress, &options, head.count);
 	if (status == 0) {
 		memcpy(locations, bytes, head.count * sizeof(*locations));
-		const struct frames_request request = { head.provider, naming->profile, &options,  &progress,
+		const struct frames_request request = { head.provider, naming->profile, naming->options, &progress,
 							head.module,   locations,       head.count };
-		status = naming_answer_make(&request, answer);
+		status = make_answer(request, &file, answer);
 	}
 	if (file.fd >= 0)
 		close(file.fd);
@@ -184,15 +190,9 @@ static int name_in_jail(struct naming *naming, const struct frames_request *requ
 static int name_here(struct naming *naming, const struct frames_request *request, struct one_file *file,
 		     struct frames_failure *failure)
 {
-	const struct frames_options options = { .open_module = give_file,
-						.context = file,
-						.times = naming->options->times,
-						.time_count = naming->options->time_count };
-	struct frames_request here = *request;
 	struct buffer answer;
 	buffer_init(&answer);
-	here.options = &options;
-	int status = naming_answer_make(&here, &answer);
+	int status = make_answer(*request, file, &answer);
 	if (status == 0)
 		status = naming_answer_read(answer.bytes, answer.size, request, &naming->functions, failure);
 	buffer_release(&answer);
@@ -206,46 +206,54 @@ int naming_name_here(struct naming *naming, const struct frames_request *request
 	return name_here(naming, request, &none, &failure);
 }
 
-static void open_file(struct naming *naming, uint32_t module, const char *path, struct one_file *file)
+/* --- a module --- */
+
+/* Opens the file that the provider needs. Returns 0, also if there may be none, or why it cannot be opened. */
+static int open_file(struct naming *naming, uint32_t module, struct one_file *file)
 {
+	const struct profile *profile = naming->profile;
 	const struct frames_options *options = naming->options;
+	const char *path = profile_string(profile, profile->modules[module].path);
+	bool is_needed = profile->modules[module].kind == MODULE_FILE || module_is_kernel_code(profile, module);
+	file->fd = ERROR_NOT_FOUND;
+	if (!is_needed && profile->modules[module].kind != MODULE_ANON)
+		return 0;
 	if (options->open_module)
 		file->fd = options->open_module(options->context, module, &file->why);
-	else if ((file->fd = file_users_open(&naming->files, naming->profile, path)) < 0)
+	else if (is_needed && (file->fd = file_users_open(&naming->files, profile, path)) < 0)
 		file->fd = error_set_errno(&file->why, "cannot read '%s'", path);
+	return is_needed && file->fd < 0 ? file->fd : 0;
+}
+
+static int name_with(struct naming *naming, const struct frames_request *request, struct one_file *file,
+		     struct frames_failure *failure)
+{
+	const struct profile *profile = naming->profile;
+	const char *path = profile_string(profile, profile->modules[request->module].path);
+	if (jail_prepare(&naming->jail) == 0)
+		return name_in_jail(naming, request, file->fd, path, failure);
+	if (naming->jail.is_interrupted)
+		return fail(failure, JAIL_INTERRUPTED);
+	if (file->fd < 0 || jail_trusts(file->fd))
+		return name_here(naming, request, file, failure);
+	error_set(&failure->detail, ERROR_UNSUPPORTED,
+		  "cannot name the addresses of '%s', another user's, in a process without privileges: %s", path,
+		  naming->jail.obstacle);
+	return fail(failure, JAIL_IMPOSSIBLE);
 }
 
 int naming_name(struct naming *naming, const struct frames_request *request, struct frames_failure *failure)
 {
-	const struct profile *profile = naming->profile;
-	uint32_t module = request->module;
-	const char *path = profile_string(profile, profile->modules[module].path);
-	bool needs_file = profile->modules[module].kind == MODULE_FILE || module_is_kernel_code(profile, module);
-	struct one_file file = { .fd = -1 };
+	struct one_file file = { 0 };
 	if (naming->jail.is_interrupted)
 		return fail(failure, JAIL_INTERRUPTED);
-	if (needs_file)
-		open_file(naming, module, path, &file);
-	else if (profile->modules[module].kind == MODULE_ANON && naming->options->open_module)
-		file.fd = naming->options->open_module(naming->options->context, module, &file.why);
-	int status;
-	if (needs_file && file.fd == ERROR_PERMISSION && !naming->options->open_module) {
+	int status = open_file(naming, request->module, &file);
+	if (status == ERROR_PERMISSION && !naming->options->open_module) {
 		failure->detail = file.why;
-		status = fail(failure, JAIL_REFUSED);
-	} else if (needs_file && file.fd < 0)
-		status = name_here(naming, request, &file, failure); /* fails, with the provider's reason */
-	else if (jail_prepare(&naming->jail) == 0)
-		status = name_in_jail(naming, request, file.fd, path, failure);
-	else if (naming->jail.is_interrupted)
-		status = fail(failure, JAIL_INTERRUPTED);
-	else if (file.fd < 0 || jail_trusts(file.fd))
-		status = name_here(naming, request, &file, failure);
-	else {
-		error_set(&failure->detail, ERROR_UNSUPPORTED,
-			  "cannot name the addresses of '%s', another user's, in a process without privileges: %s",
-			  path, naming->jail.obstacle);
-		status = fail(failure, JAIL_IMPOSSIBLE);
+		return fail(failure, JAIL_REFUSED);
 	}
+	/* Without its file, the provider fails, with its reason. */
+	status = status < 0 ? name_here(naming, request, &file, failure) : name_with(naming, request, &file, failure);
 	if (file.fd >= 0)
 		close(file.fd);
 	return status;
