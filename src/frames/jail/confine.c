@@ -25,16 +25,14 @@
 
 static int keep_one_descriptor(int socket)
 {
+	/* First the socket: a later failure is reported by it. */
+	if (socket != CONFINED_SOCKET && dup3(socket, CONFINED_SOCKET, O_CLOEXEC) < 0)
+		return -1;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
 		return -1;
-	/* Both are moved away from the numbers that they get. */
-	int sent = fcntl(socket, F_DUPFD_CLOEXEC, CONFINED_SOCKET + 1);
-	int input = fcntl(null, F_DUPFD_CLOEXEC, CONFINED_SOCKET + 1);
-	if (sent < 0 || input < 0 || dup3(sent, CONFINED_SOCKET, O_CLOEXEC) < 0)
-		return -1;
 	for (int i = 0; i < CONFINED_SOCKET; i++)
-		if (dup2(input, i) < 0)
+		if (dup2(null, i) < 0)
 			return -1;
 	closefrom(CONFINED_SOCKET + 1);
 	return 0;

@@ -582,6 +582,19 @@ static void refuse_forks(void)
 	assert_int_equal(setresuid(ANOTHER_USER, ANOTHER_USER, ANOTHER_USER), 0);
 }
 
+/* Leaves this process the descriptors of the file and of the socket, and so its child none. */
+static void refuse_files(void)
+{
+	enum { FILES = 32, LEFT = 3 };
+	const struct rlimit few = { FILES, FILES };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	int last = 0;
+	for (int fd; (fd = dup(STDIN_FILENO)) >= 0;)
+		last = fd;
+	for (int i = 0; i < LEFT; i++)
+		assert_int_equal(close(last - i), 0);
+}
+
 /* Without a jail, a task runs here, but not on another user's file. Returns 0 if it ran, 1 if it was refused, or 2. */
 static int run_without_jail(void (*refuse)(void), const char *reason)
 {
@@ -630,6 +643,7 @@ static void test_without_jail(void **state)
 	assert_int_equal(name_without_jail(refuse_forks, ""), 0);
 	assert_int_equal(run_without_jail(refuse_filters, ""), 0);
 	assert_int_equal(chown(lab_path("victim"), 61001, 61001), 0);
+	assert_int_equal(run_without_jail(refuse_files, "closing files failed: Too many open files"), 1);
 	assert_int_equal(run_without_jail(refuse_filters, "installing a seccomp filter failed"), 1);
 	assert_int_equal(name_without_jail(refuse_filters, "installing a seccomp filter failed"), 1);
 	assert_int_equal(name_without_jail(refuse_forks, "fork failed"), 1);
