@@ -5,6 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "base/error.h"
 
 enum { FIRST_SLOTS = 32 };
@@ -95,4 +96,19 @@ int hash_map_number(struct hash_map *map, uint64_t key, uint32_t *number)
 	*number = (uint32_t)map->count + 1;
 	int status = hash_map_put(map, key, *number);
 	return status < 0 ? status : 1;
+}
+
+int64_t hash_map_item(struct hash_map *map, uint64_t key, void *items, size_t *capacity, size_t *count,
+		      size_t item_bytes, bool *is_new)
+{
+	uint32_t known = hash_map_get(map, key);
+	*is_new = false;
+	if (known != HASH_MAP_NONE)
+		return known;
+	if (*count >= HASH_MAP_NONE)
+		return ERROR_LIMIT;
+	if (array_reserve(items, capacity, *count + 1, item_bytes) < 0 || hash_map_put(map, key, (uint32_t)*count) < 0)
+		return ERROR_MEMORY;
+	*is_new = true;
+	return (int64_t)(*count)++;
 }

@@ -5,6 +5,7 @@
 #ifndef BASE_HASH_MAP_H
 #define BASE_HASH_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,15 @@ int hash_map_put(struct hash_map *map, uint64_t key, uint32_t value);
 /* For a map whose values are numbers from 1 on, in the order of their keys' first use. Stores the number of a key, after giving it
  * the next one if it had none. Returns 1 if the key is new, 0 if not, or ERROR_MEMORY with the map unchanged. */
 int hash_map_number(struct hash_map *map, uint64_t key, uint32_t *number);
+
+/* For an array whose items have keys; the map has their indexes. Returns the index of a key's item, which is added if it is new, not
+ * initialized and with *is_new set. Returns ERROR_MEMORY, or ERROR_LIMIT if there are too many items; then *is_new is false. */
+int64_t hash_map_item(struct hash_map *map, uint64_t key, void *items, size_t *capacity, size_t *count,
+		      size_t item_bytes, bool *is_new);
+
+/* HASH_MAP_ITEM(&owner->by_name, key, owner->items, owner->capacity, owner->count, &is_new) */
+#define HASH_MAP_ITEM(map, key, items, capacity, count, is_new) \
+	hash_map_item(map, key, (void *)&(items), &(capacity), &(count), sizeof(*(items)), is_new)
 
 /* Returns a well-mixed hash (the finalizer of splitmix64; Steele, Lea and Flood, OOPSLA 2014). */
 static inline uint64_t hash_u64(uint64_t key)

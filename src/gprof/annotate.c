@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/compare.h"
 #include "base/hash_map.h"
 #include "base/safe_text.h"
 #include "gprof/executions.h"
@@ -60,11 +61,7 @@ static const struct image_symbol *symbol_of(const struct annotation *annotation,
 static int by_position(const void *left, const void *right)
 {
 	const struct position *a = left, *b = right;
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+	return COMPARE(a->file, b->file) ?: COMPARE(a->line, b->line) ?: COMPARE(a->symbol, b->symbol);
 }
 
 static int collect_positions(struct annotation *annotation, struct hash_map *files)
@@ -273,9 +270,7 @@ static int print_lines(struct annotation *annotation, FILE *in)
 static int by_count(const void *left, const void *right)
 {
 	const struct code_line *a = left, *b = right;
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
+	return COMPARE(b->count, a->count) ?: COMPARE(a->line, b->line);
 }
 
 /* Prints the lines with the largest counts. Changes the order of the lines. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "gprof/executions.h"
 
 static bool is_shown(const struct gprof_report *report, uint64_t count)
@@ -48,14 +49,8 @@ struct counted {
 static int by_position(const void *left, const void *right)
 {
 	const struct counted *a = left, *b = right;
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	int order = a->group == IN_FILE && a->file != b->file ? strcmp(a->file, b->file) : 0;
-	if (order != 0)
-		return order;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+	return COMPARE(a->group, b->group) ?: (a->group == IN_FILE ? strcmp(a->file, b->file) : 0) ?:
+	       COMPARE(a->line, b->line) ?: COMPARE(a->symbol, b->symbol);
 }
 
 static size_t collect(const struct gprof_report *report, struct counted *counted)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 
 void gmon_init(struct gmon *gmon)
@@ -52,22 +53,16 @@ int gmon_add_block(struct gmon *gmon, uint64_t address, uint64_t count)
 	return 0;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_arcs(const void *one, const void *other)
 {
 	const struct gmon_arc *a = one, *b = other;
-	int order = compare_numbers(a->from, b->from);
-	return order ? order : compare_numbers(a->self, b->self);
+	return COMPARE(a->from, b->from) ?: COMPARE(a->self, b->self);
 }
 
 static int compare_blocks(const void *one, const void *other)
 {
 	const struct gmon_block *a = one, *b = other;
-	return compare_numbers(a->address, b->address);
+	return COMPARE(a->address, b->address);
 }
 
 static bool settle_arcs(struct gmon *gmon)
@@ -92,7 +87,7 @@ static bool settle_arcs(struct gmon *gmon)
 static int compare_orders(const void *one, const void *other)
 {
 	const struct gmon_arc *const *a = one, *const *b = other;
-	return compare_numbers((*a)->order, (*b)->order);
+	return COMPARE((*a)->order, (*b)->order);
 }
 
 const struct gmon_arc **gmon_arcs_in_order(const struct gmon *gmon)

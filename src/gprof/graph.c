@@ -52,23 +52,22 @@ uint32_t graph_find_arc(const struct graph *graph, uint32_t parent, uint32_t chi
 /* Inserts new arcs at the head of both lists: gprof searches cycles in this order, and sorts equal arcs by it. */
 int graph_add_arc(struct graph *graph, uint32_t parent, uint32_t child, uint64_t count)
 {
-	uint32_t found = graph_find_arc(graph, parent, child);
-	if (found != HASH_MAP_NONE) {
-		graph->arcs[found].count += count;
+	bool is_new;
+	int64_t arc = HASH_MAP_ITEM(&graph->arc_by_ends, ends_of(parent, child), graph->arcs, graph->arc_capacity,
+				    graph->arc_count, &is_new);
+	if (arc < 0)
+		return (int)arc;
+	if (!is_new) {
+		graph->arcs[arc].count += count;
 		return 0;
 	}
-	if (graph->arc_count >= GRAPH_NONE)
-		return ERROR_LIMIT;
-	if (ARRAY_RESERVE(graph->arcs, graph->arc_capacity, graph->arc_count + 1) < 0 ||
-	    hash_map_put(&graph->arc_by_ends, ends_of(parent, child), (uint32_t)graph->arc_count) < 0)
-		return ERROR_MEMORY;
 	struct graph_node *from = &graph->nodes[parent], *to = &graph->nodes[child];
-	graph->arcs[graph->arc_count] = (struct graph_arc){ .parent = parent,
-							    .child = child,
-							    .next_parent = to->first_parent,
-							    .next_child = from->first_child,
-							    .count = count };
-	to->first_parent = from->first_child = (uint32_t)graph->arc_count++;
+	graph->arcs[arc] = (struct graph_arc){ .parent = parent,
+					       .child = child,
+					       .next_parent = to->first_parent,
+					       .next_child = from->first_child,
+					       .count = count };
+	to->first_parent = from->first_child = (uint32_t)arc;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "frames/native/names.h"
 #include "frames/native/scopes.h"
 
@@ -211,7 +212,7 @@ static int read_symbols(struct image *image, const struct image_options *options
 static int compare_starts(const void *one, const void *other)
 {
 	const struct image_symbol *a = one, *b = other;
-	return (a->start > b->start) - (a->start < b->start);
+	return COMPARE(a->start, b->start);
 }
 
 /* Returns whether the later of two symbols at one address has the better name. */
@@ -254,7 +255,7 @@ static int sort_symbols(struct image *image)
 static int compare_labels(const void *one, const void *other)
 {
 	const struct image_label *a = one, *b = other;
-	return a->start != b->start ? (a->start > b->start) - (a->start < b->start) : strcmp(a->name, b->name);
+	return COMPARE(a->start, b->start) ?: strcmp(a->name, b->name);
 }
 
 static void sort_labels(struct image *image)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "gprof/object_map.h"
 
 /*
@@ -32,9 +33,7 @@ static int by_count(const void *left, const void *right, void *context)
 {
 	const struct graph_arc *arcs = context;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	if (arcs[a].count != arcs[b].count)
-		return arcs[a].count > arcs[b].count ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return COMPARE(arcs[b].count, arcs[a].count) ?: COMPARE(a, b);
 }
 
 static void sort_arcs(struct order *order)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/analyses.h"
+#include "base/compare.h"
 #include "gprof/print.h"
 
 /* The unit of times per call: the one in which the largest time has at most three digits before the decimal point. */
@@ -28,12 +29,8 @@ static int compare_lines(const void *one, const void *other, void *context)
 	const struct graph *graph = context;
 	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
 	const struct graph_node *left = &graph->nodes[a], *right = &graph->nodes[b];
-	if (left->time != right->time)
-		return left->time < right->time ? 1 : -1;
-	if (left->calls != right->calls)
-		return left->calls < right->calls ? 1 : -1;
-	int order = strcmp(graph_name(graph, a), graph_name(graph, b));
-	return order ? order : (a > b) - (a < b);
+	return COMPARE(right->time, left->time) ?: COMPARE(right->calls, left->calls) ?:
+	       strcmp(graph_name(graph, a), graph_name(graph, b)) ?: COMPARE(a, b);
 }
 
 static bool is_listed(const struct flat *flat, uint32_t node)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "gprof/print.h"
 
 enum { COLUMNS = 3, NUMBER_WIDTH = 5, TRADITIONAL_WIDTH = 19 };
@@ -15,8 +16,7 @@ struct index_page {
 static int compare_names(const void *one, const void *other, void *context)
 {
 	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
-	int order = strcmp(graph_name(context, a), graph_name(context, b));
-	return order ? order : (a > b) - (a < b);
+	return strcmp(graph_name(context, a), graph_name(context, b)) ?: COMPARE(a, b);
 }
 
 static void print_traditional(struct index_page *page, uint32_t number, const char *index)

@@ -2,21 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "gprof/graph.h"
 
 const char *graph_name(const struct graph *graph, uint32_t node)
 {
 	return graph->image ? graph->image->symbols[node].name : graph->names[node];
-}
-
-static int compare_times(double a, double b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_counts(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
 }
 
 /* --- entries --- */
@@ -28,18 +19,15 @@ static int compare_entries(const void *one, const void *other, void *context)
 	const struct graph *graph = context;
 	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
 	const struct graph_node *left = &graph->nodes[a], *right = &graph->nodes[b];
-	int order = compare_times((right->shown_time + right->shown_below) - (left->shown_time + left->shown_below), 0);
+	int order = COMPARE((right->shown_time + right->shown_below) - (left->shown_time + left->shown_below), 0);
 	if (order == 0)
 		order = graph_is_cycle(graph, b) - graph_is_cycle(graph, a);
 	if (order == 0 && !graph_is_cycle(graph, a)) {
 		const char *left_name = graph_name(graph, a), *right_name = graph_name(graph, b);
-		order = (left_name[0] == '_') - (right_name[0] == '_');
-		if (order == 0)
-			order = compare_counts(right->calls, left->calls);
-		if (order == 0)
-			order = strcmp(left_name, right_name);
+		order = (left_name[0] == '_') - (right_name[0] == '_') ?: COMPARE(right->calls, left->calls) ?:
+			strcmp(left_name, right_name);
 	}
-	return order ? order : compare_counts(a, b);
+	return order ?: COMPARE(a, b);
 }
 
 int graph_sort(struct graph *graph)
@@ -72,22 +60,20 @@ static int compare_arcs(const struct graph *graph, uint32_t a, uint32_t b)
 	const struct graph_arc *left = &graph->arcs[a], *right = &graph->arcs[b];
 	int rank = rank_of(graph, left), order = rank - rank_of(graph, right);
 	if (order == 0 && rank == 2)
-		order = compare_times(left->time + left->below, right->time + right->below);
-	return order ? order : compare_counts(left->count, right->count);
+		order = COMPARE(left->time + left->below, right->time + right->below);
+	return order ? order : COMPARE(left->count, right->count);
 }
 
 static int compare_parents(const void *one, const void *other, void *context)
 {
 	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
-	int order = compare_arcs(context, a, b);
-	return order ? order : compare_counts(a, b);
+	return compare_arcs(context, a, b) ?: COMPARE(a, b);
 }
 
 static int compare_children(const void *one, const void *other, void *context)
 {
 	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
-	int order = compare_arcs(context, b, a);
-	return order ? order : compare_counts(a, b);
+	return compare_arcs(context, b, a) ?: COMPARE(a, b);
 }
 
 size_t graph_parents(const struct graph *graph, uint32_t node, uint32_t *arcs)
@@ -118,10 +104,9 @@ static int compare_members(const void *one, const void *other, void *context)
 	const struct member_order *members = context;
 	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
 	const struct graph_node *left = &members->graph->nodes[a], *right = &members->graph->nodes[b];
-	int order = compare_times(right->shown_time + right->shown_below, left->shown_time + left->shown_below);
-	if (order == 0)
-		order = compare_counts(right->calls + right->self_calls, left->calls + left->self_calls);
-	return order ? order : compare_counts(members->position[a], members->position[b]);
+	return COMPARE(right->shown_time + right->shown_below, left->shown_time + left->shown_below) ?:
+	       COMPARE(right->calls + right->self_calls, left->calls + left->self_calls) ?:
+	       COMPARE(members->position[a], members->position[b]);
 }
 
 int64_t graph_members(const struct graph *graph, uint32_t cycle, uint32_t *members)

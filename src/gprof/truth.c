@@ -63,17 +63,12 @@ static int number_functions(struct truth *truth, struct walked *times, struct wa
 
 static int64_t add_arc(struct truth *truth, uint32_t parent, uint32_t child)
 {
-	uint64_t ends = (uint64_t)parent << 32 | child;
-	uint32_t found = hash_map_get(&truth->arc_by_ends, ends);
-	if (found != HASH_MAP_NONE)
-		return found;
-	if (truth->arc_count >= TRUTH_NONE)
-		return ERROR_LIMIT;
-	if (ARRAY_RESERVE(truth->arcs, truth->arc_capacity, truth->arc_count + 1) < 0 ||
-	    hash_map_put(&truth->arc_by_ends, ends, (uint32_t)truth->arc_count) < 0)
-		return ERROR_MEMORY;
-	truth->arcs[truth->arc_count] = (struct truth_arc){ .parent = parent, .child = child };
-	return (int64_t)truth->arc_count++;
+	bool is_new;
+	int64_t arc = HASH_MAP_ITEM(&truth->arc_by_ends, (uint64_t)parent << 32 | child, truth->arcs,
+				    truth->arc_capacity, truth->arc_count, &is_new);
+	if (is_new)
+		truth->arcs[arc] = (struct truth_arc){ .parent = parent, .child = child };
+	return arc;
 }
 
 static uint32_t function_at(const struct walked *walked, uint32_t node)

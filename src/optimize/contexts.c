@@ -8,6 +8,7 @@
 #include "analyze/source_counts.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/compare.h"
 
 enum { BEFORE, AFTER, PRINTED_MAX = 8 };
 
@@ -75,8 +76,7 @@ static double saved(const struct row *row)
 
 static int by_saving(const void *left, const void *right)
 {
-	double a = saved(left), b = saved(right);
-	return a != b ? (a > b ? -1 : 1) : by_path(left, right);
+	return COMPARE(saved(right), saved(left)) ?: by_path(left, right);
 }
 
 /* Adds up the rows of one path. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/hash_map.h"
 #include "profile_file/writer.h"
 #include "store/description.h"
@@ -168,27 +169,16 @@ static int hash_paths(struct batch *batch)
 
 /* --- hits --- */
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_series(const struct raw *a, const struct raw *b)
 {
-	int order = compare_numbers(a->resource, b->resource);
-	order = order ? order : compare_numbers(a->thread, b->thread);
-	return order ? order : compare_numbers(a->labels, b->labels);
+	return COMPARE(a->resource, b->resource) ?: COMPARE(a->thread, b->thread) ?: COMPARE(a->labels, b->labels);
 }
 
 static int compare(const void *left, const void *right)
 {
 	const struct raw *a = left, *b = right;
-	int order = compare_series(a, b);
-	order = order ? order : (a->bucket > b->bucket) - (a->bucket < b->bucket);
-	order = order ? order : compare_numbers(a->node, b->node);
-	order = order ? order : compare_numbers(a->size, b->size);
-	order = order ? order : compare_numbers(a->mapping, b->mapping);
-	return order ? order : compare_numbers(a->address, b->address);
+	return compare_series(a, b) ?: COMPARE(a->bucket, b->bucket) ?: COMPARE(a->node, b->node) ?:
+	       COMPARE(a->size, b->size) ?: COMPARE(a->mapping, b->mapping) ?: COMPARE(a->address, b->address);
 }
 
 /* Returns the number of the series of a sorted row, or a negative error. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "store/batch.h"
 #include "store/clickhouse.h"
 #include "store/clickhouse_names.h"
@@ -336,20 +337,9 @@ static int read_rows(struct selector *selector)
 static int compare(const void *left, const void *right)
 {
 	const struct selected_row *a = left, *b = right;
-#define BY(field)                 \
-	if (a->field != b->field) \
-	return a->field < b->field ? -1 : 1
-	BY(recording);
-	BY(resource);
-	BY(thread);
-	BY(labels);
-	BY(bucket);
-	BY(stack);
-	BY(hits);
-	BY(mapping);
-	BY(address);
-#undef BY
-	return 0;
+	return COMPARE(a->recording, b->recording) ?: COMPARE(a->resource, b->resource) ?: COMPARE(a->thread, b->thread) ?:
+	       COMPARE(a->labels, b->labels) ?: COMPARE(a->bucket, b->bucket) ?: COMPARE(a->stack, b->stack) ?:
+	       COMPARE(a->hits, b->hits) ?: COMPARE(a->mapping, b->mapping) ?: COMPARE(a->address, b->address);
 }
 
 /* Adds the rows in an order that does not depend on the server. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/compare.h"
 #include "store/batch.h"
 #include "store/hash.h"
 #include "store/sqlite.h"
@@ -263,13 +264,7 @@ static int compare_hits(const void *left, const void *right, void *context)
 {
 	const struct batch_hit *a = left, *b = right;
 	const int64_t *stacks = context;
-	if (a->series != b->series)
-		return a->series < b->series ? -1 : 1;
-	if (a->bucket != b->bucket)
-		return a->bucket < b->bucket ? -1 : 1;
-	if (a->node != b->node)
-		return stacks[a->node] < stacks[b->node] ? -1 : 1;
-	return (a->hits > b->hits) - (a->hits < b->hits);
+	return COMPARE(a->series, b->series) ?: COMPARE(a->bucket, b->bucket) ?: COMPARE(stacks[a->node], stacks[b->node]) ?: COMPARE(a->hits, b->hits);
 }
 
 /* Rows come in the order of the table, so that its pages fill up. */

@@ -46,21 +46,16 @@ static uint64_t hash_text(const char *text)
 static int64_t key_of(struct counting *counting, const struct line_row *row, uint64_t end, uint64_t function)
 {
 	uint64_t hash = hash_text(row->file) ^ hash_u64(hash_text(row->function) ^ row->line) ^ hash_u64(function);
-	uint32_t known = hash_map_get(&counting->by_line, hash);
-	if (known != HASH_MAP_NONE)
-		return known;
-	if (counting->key_count >= FLOW_NONE)
-		return ERROR_LIMIT;
-	if (ARRAY_RESERVE(counting->keys, counting->key_capacity, counting->key_count + 1) < 0 ||
-	    hash_map_put(&counting->by_line, hash, (uint32_t)counting->key_count) < 0)
-		return ERROR_MEMORY;
+	bool is_new;
+	int64_t id = HASH_MAP_ITEM(&counting->by_line, hash, counting->keys, counting->key_capacity,
+				   counting->key_count, &is_new);
 	/* Avoid the first address of a function: it identifies calls of that function. */
-	struct key key = { .line.address = row->address + (end - row->address > 1),
-			   .first = FLOW_NONE,
-			   .last = FLOW_NONE,
-			   .loop = FLOW_NONE };
-	counting->keys[counting->key_count] = key;
-	return (int64_t)counting->key_count++;
+	if (is_new)
+		counting->keys[id] = (struct key){ .line.address = row->address + (end - row->address > 1),
+						   .first = FLOW_NONE,
+						   .last = FLOW_NONE,
+						   .loop = FLOW_NONE };
+	return id;
 }
 
 static int add_use(struct counting *counting, uint32_t key, uint32_t block)

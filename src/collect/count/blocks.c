@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "collect/count/block_lines.h"
 #include "collect/count/tally.h"
 #include "profile/file_users.h"
@@ -108,9 +109,7 @@ static int add_block(struct finding *finding, const struct count_thread *thread,
 static int compare_found(const void *left, const void *right)
 {
 	const struct found *a = left, *b = right;
-	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	return a->count.pc < b->count.pc ? -1 : a->count.pc > b->count.pc;
+	return COMPARE(a->module, b->module) ?: COMPARE(a->count.pc, b->count.pc);
 }
 
 static int keep_lines(struct finding *finding, uint32_t module, const struct block_lines *lines)

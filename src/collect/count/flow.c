@@ -11,6 +11,7 @@
 
 #include "arch/instruction.h"
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 
 enum { TABLE_ENTRIES_MAX = 4096 };
@@ -65,7 +66,7 @@ static int add_address(struct addresses *addresses, uint64_t address)
 static int compare_addresses(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-	return a < b ? -1 : a > b;
+	return COMPARE(a, b);
 }
 
 static void sort_addresses(struct addresses *addresses)
@@ -282,7 +283,7 @@ static int compare_counts(const void *key, const void *item)
 {
 	uint64_t pc = *(const uint64_t *)key;
 	const struct flow_count *count = item;
-	return pc < count->pc ? -1 : pc > count->pc;
+	return COMPARE(pc, count->pc);
 }
 
 static void set_count(struct reader *reader, uint64_t pc)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 #include "collect/count/parts.h"
 
@@ -74,9 +75,7 @@ static int read_chunk(struct count_process *process, const struct count_chunk *c
 static int order_of_probes(const void *a, const void *b)
 {
 	const struct count_probe *first = a, *second = b;
-	if (first->address != second->address)
-		return first->address < second->address ? -1 : 1;
-	return first->name < second->name ? -1 : first->name > second->name;
+	return COMPARE(first->address, second->address) ?: COMPARE(first->name, second->name);
 }
 
 /* Sorts by address, and keeps only the last probe point of each address. */

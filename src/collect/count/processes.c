@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 #include "collect/count/parts.h"
 
@@ -18,7 +19,7 @@ static int damaged(const char *name, const struct count_process *process, const 
 static int order_of_modules(const void *a, const void *b)
 {
 	const struct count_module *first = a, *second = b;
-	return first->start < second->start ? -1 : first->start > second->start;
+	return COMPARE(first->start, second->start);
 }
 
 /* Reads the module at the start of `left` bytes. Returns its size in bytes, 0 if there are no more modules, or
@@ -79,7 +80,7 @@ static int read_modules(struct count_process *process, uint64_t room, const char
 static int order_of_processes(const void *a, const void *b)
 {
 	const struct count_process *first = a, *second = b;
-	return first->number < second->number ? -1 : first->number > second->number;
+	return COMPARE(first->number, second->number);
 }
 
 static int add_process(struct tally *tally, const struct count_chunk *chunk, const char *name, struct error *error)
@@ -127,18 +128,14 @@ struct count_process *tally_find_process(const struct tally *tally, uint32_t num
 static int order_of_chunks(const void *a, const void *b)
 {
 	const struct count_chunk *first = a, *second = b;
-	if (first->process != second->process)
-		return first->process < second->process ? -1 : 1;
-	if (first->thread != second->thread)
-		return first->thread < second->thread ? -1 : 1;
-	return first->bytes < second->bytes ? -1 : first->bytes > second->bytes;
+	return COMPARE(first->process, second->process) ?: COMPARE(first->thread, second->thread) ?: COMPARE(first->bytes, second->bytes);
 }
 
 static int order_of_mapped(const void *a, const void *b)
 {
 	const struct count_chunk *first = *(const struct count_chunk *const *)a;
 	const struct count_chunk *second = *(const struct count_chunk *const *)b;
-	return first->address < second->address ? -1 : first->address > second->address;
+	return COMPARE(first->address, second->address);
 }
 
 static int add_mapped(struct count_process *process, const struct count_chunk *chunk)

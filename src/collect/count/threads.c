@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/lower_bound.h"
 #include "collect/count/parts.h"
 
@@ -65,15 +66,13 @@ struct creation {
 static int order_of_creations(const void *a, const void *b)
 {
 	const struct creation *first = a, *second = b;
-	return first->creator < second->creator ? -1 : first->creator > second->creator;
+	return COMPARE(first->creator, second->creator);
 }
 
 static int order_of_threads(const void *a, const void *b)
 {
 	const struct count_thread *first = a, *second = b;
-	if (first->process != second->process)
-		return first->process < second->process ? -1 : 1;
-	return first->number < second->number ? -1 : first->number > second->number;
+	return COMPARE(first->process, second->process) ?: COMPARE(first->number, second->number);
 }
 
 /* Returns the thread whose chunks contain an address of a process, or TALLY_NONE if none do. */

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/compare.h"
 #include "base/cursor.h"
 #include "base/quote.h"
 #include "collect/perf_data/layout.h"
@@ -341,11 +342,7 @@ static int scan_records(struct scan *scan, uint64_t offset, uint64_t end)
 static int by_time(const void *left, const void *right)
 {
 	const struct perf_data_position *a = left, *b = right;
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	if (a->is_unpacked != b->is_unpacked)
-		return a->is_unpacked ? 1 : -1;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	return COMPARE(a->time_ns, b->time_ns) ?: a->is_unpacked - b->is_unpacked ?: COMPARE(a->offset, b->offset);
 }
 
 /* --- the header --- */

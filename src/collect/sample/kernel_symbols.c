@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "profile/module_name.h"
 
 bool kernel_symbols_are_shown(void)
@@ -25,7 +26,7 @@ bool kernel_symbols_are_shown(void)
 static int by_number(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-	return a < b ? -1 : a > b;
+	return COMPARE(a, b);
 }
 
 /* Returns the kernel's addresses in the profile that have no names yet, ascending; the caller frees them. NULL: no memory. */

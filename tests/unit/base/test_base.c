@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/compare.h"
 #include "base/cursor.h"
 #include "base/cxx_name.h"
 #include "base/error.h"
@@ -230,6 +231,54 @@ static void test_strings_without_memory(void **state)
 {
 	(void)state;
 	ALLOC_FAIL_EACH(try_strings());
+}
+
+static int fill_items(void)
+{
+	struct hash_map map;
+	uint64_t *items = NULL;
+	size_t capacity = 0, count = 0;
+	int64_t index = 0;
+	bool is_new;
+	hash_map_init(&map);
+	for (uint64_t i = 0; i < 300 && index >= 0; i++) {
+		uint64_t key = i % 100 * 7;
+		index = HASH_MAP_ITEM(&map, key, items, capacity, count, &is_new);
+		assert_int_equal(is_new, index >= 0 && i < 100);
+		if (is_new)
+			items[index] = key;
+		if (index >= 0)
+			assert_int_equal(items[index], key);
+	}
+	assert_true(index < 0 || count == 100);
+	free(items);
+	hash_map_release(&map);
+	return index < 0 ? (int)index : 0;
+}
+
+static void test_hash_map_items(void **state)
+{
+	(void)state;
+	assert_int_equal(fill_items(), 0);
+	ALLOC_FAIL_EACH(fill_items());
+	/* an array that is full */
+	struct hash_map map;
+	uint64_t *items = NULL;
+	size_t capacity = 0, count = HASH_MAP_NONE;
+	bool is_new = true;
+	hash_map_init(&map);
+	assert_int_equal(HASH_MAP_ITEM(&map, 1, items, capacity, count, &is_new), ERROR_LIMIT);
+	assert_false(is_new);
+	hash_map_release(&map);
+}
+
+static void test_compare(void **state)
+{
+	(void)state;
+	assert_int_equal(COMPARE(1u, 2u), -1);
+	assert_int_equal(COMPARE(UINT64_MAX, UINT64_C(1)), 1);
+	assert_int_equal(COMPARE(0.5, 0.5), 0);
+	assert_int_equal(COMPARE(3, 3) ?: COMPARE(2, 1) ?: COMPARE(0, 9), 1);
 }
 
 static void test_lower_bound(void **state)
@@ -693,6 +742,8 @@ int main(void)
 		cmocka_unit_test(test_hash_map),
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_strings_without_memory),
+		cmocka_unit_test(test_hash_map_items),
+		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_lower_bound),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_nearest),

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "collect/agent/core/interface.h"
 #include "collect/agent/hooks/hooks.h"
 
@@ -182,8 +183,7 @@ static void append_label(struct text *text, const char *key, size_t key_bytes, c
 
 static int compare_keys(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
-	int order = memcmp(a, b, a_bytes < b_bytes ? a_bytes : b_bytes);
-	return order ? order : (a_bytes > b_bytes) - (a_bytes < b_bytes);
+	return memcmp(a, b, a_bytes < b_bytes ? a_bytes : b_bytes) ?: COMPARE(a_bytes, b_bytes);
 }
 
 /* Writes the present set's text with this label instead of the key's old one. `value` NULL: without the key. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "collect/agent/jvm/parts.h"
 
 /* --- inlined methods --- */
@@ -40,7 +41,7 @@ static void append_frame(struct buffer *entries, struct methods *methods, jmetho
 static int by_pc(const void *left, const void *right)
 {
 	const PCStackInfo *a = left, *b = right;
-	return a->pc < b->pc ? -1 : a->pc > b->pc;
+	return COMPARE(a->pc, b->pc);
 }
 
 /* The virtual machine describes the code up to each pc, which is a return address or the last instruction of the code with the same methods. An
@@ -64,7 +65,7 @@ static uint64_t append_inlined(struct buffer *entries, struct methods *methods, 
 static int by_address(const void *left, const void *right)
 {
 	const jvmtiAddrLocationMap *a = left, *b = right;
-	return a->start_address < b->start_address ? -1 : a->start_address > b->start_address;
+	return COMPARE(a->start_address, b->start_address);
 }
 
 /* Without inlined methods, the virtual machine describes only the byte code of each address. */

@@ -130,15 +130,12 @@ static int64_t function_at(struct causal_paths *paths, const struct profile *pro
 		return PROFILE_NONE;
 	uint32_t module = paths->module_of[code->module];
 	uint64_t key = (uint64_t)module << START_BITS | start;
-	uint32_t known = hash_map_get(&paths->function_by_start, key);
-	if (known != HASH_MAP_NONE)
-		return known;
-	if (ARRAY_RESERVE(paths->functions, paths->function_capacity, paths->function_count + 1) < 0 ||
-	    hash_map_put(&paths->function_by_start, key, (uint32_t)paths->function_count) < 0)
-		return ERROR_MEMORY;
-	paths->functions[paths->function_count] =
-		(struct causal_function){ .module = module, .start = start, .size = size };
-	return (int64_t)paths->function_count++;
+	bool is_new;
+	int64_t function = HASH_MAP_ITEM(&paths->function_by_start, key, paths->functions, paths->function_capacity,
+					 paths->function_count, &is_new);
+	if (is_new)
+		paths->functions[function] = (struct causal_function){ .module = module, .start = start, .size = size };
+	return function;
 }
 
 /* --- paths --- */
@@ -146,20 +143,16 @@ static int64_t function_at(struct causal_paths *paths, const struct profile *pro
 /* Returns the path of a function that is called on the path `parent`, or ERROR_MEMORY. */
 static int64_t path_below(struct causal_paths *paths, uint32_t parent, uint32_t function)
 {
-	enum { PARENT_SHIFT = 32 };
-	uint64_t key = (uint64_t)parent << PARENT_SHIFT | function;
-	uint32_t known = hash_map_get(&paths->path_by_edge, key);
-	if (known != HASH_MAP_NONE)
-		return known;
-	if (ARRAY_RESERVE(paths->items, paths->capacity, paths->count + 1) < 0 ||
-	    hash_map_put(&paths->path_by_edge, key, (uint32_t)paths->count) < 0)
-		return ERROR_MEMORY;
-	paths->items[paths->count] =
-		(struct causal_path){ .parent = parent,
-				      .function = function,
-				      .depth = parent == PROFILE_NONE ? 1 : paths->items[parent].depth + 1,
-				      .node = PROFILE_NONE };
-	return (int64_t)paths->count++;
+	bool is_new;
+	int64_t path = HASH_MAP_ITEM(&paths->path_by_edge, (uint64_t)parent << 32 | function, paths->items,
+				     paths->capacity, paths->count, &is_new);
+	if (is_new)
+		paths->items[path] =
+			(struct causal_path){ .parent = parent,
+					      .function = function,
+					      .depth = parent == PROFILE_NONE ? 1 : paths->items[parent].depth + 1,
+					      .node = PROFILE_NONE };
+	return path;
 }
 
 /* Sets nodes[i] to the node of the sample's frame i. Returns false if nodes and frames do not fit together: the profile has

@@ -172,14 +172,12 @@ static void give_up_run(struct code_loader *loader, const struct run *run)
 /* Returns the run of a process, with room 0 if it has none, or NULL if memory ran out. */
 static struct run *run_of(struct code_loader *loader, uint32_t pid)
 {
-	uint32_t known = hash_map_get(&loader->run_by_pid, pid);
-	if (known != HASH_MAP_NONE)
-		return &loader->runs[known];
-	if (ARRAY_RESERVE(loader->runs, loader->run_capacity, loader->run_count + 1) < 0 ||
-	    hash_map_put(&loader->run_by_pid, pid, (uint32_t)loader->run_count) < 0)
-		return NULL;
-	loader->runs[loader->run_count] = (struct run){ 0 };
-	return &loader->runs[loader->run_count++];
+	bool is_new;
+	int64_t run =
+		HASH_MAP_ITEM(&loader->run_by_pid, pid, loader->runs, loader->run_capacity, loader->run_count, &is_new);
+	if (is_new)
+		loader->runs[run] = (struct run){ 0 };
+	return run < 0 ? NULL : &loader->runs[run];
 }
 
 static int fill_run(struct code_loader *loader, const struct run *run, const struct backend_code *code, size_t count)

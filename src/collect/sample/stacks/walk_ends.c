@@ -21,21 +21,19 @@ void generated_paths_release(struct generated_paths *paths)
 
 int generated_paths_add(struct generated_paths *paths, uint32_t node, enum unwind_cause cause, uint64_t time_ns)
 {
+	bool is_new;
 	uint64_t key = (uint64_t)node << 8 | (uint64_t)cause;
-	uint32_t known = hash_map_get(&paths->by_key, key);
-	if (known != HASH_MAP_NONE) {
-		struct generated_path *path = &paths->items[known];
-		path->samples++;
-		path->first_ns = time_ns < path->first_ns ? time_ns : path->first_ns;
-		path->last_ns = time_ns > path->last_ns ? time_ns : path->last_ns;
-		return 0;
-	}
-	if (ARRAY_RESERVE(paths->items, paths->capacity, paths->count + 1) < 0 ||
-	    hash_map_put(&paths->by_key, key, (uint32_t)paths->count) < 0)
-		return ERROR_MEMORY;
-	paths->items[paths->count++] = (struct generated_path){
-		.node = node, .cause = (uint8_t)cause, .samples = 1, .first_ns = time_ns, .last_ns = time_ns
-	};
+	int64_t id = HASH_MAP_ITEM(&paths->by_key, key, paths->items, paths->capacity, paths->count, &is_new);
+	if (id < 0)
+		return (int)id;
+	struct generated_path *path = &paths->items[id];
+	if (is_new)
+		*path = (struct generated_path){
+			.node = node, .cause = (uint8_t)cause, .first_ns = time_ns, .last_ns = time_ns
+		};
+	path->samples++;
+	path->first_ns = time_ns < path->first_ns ? time_ns : path->first_ns;
+	path->last_ns = time_ns > path->last_ns ? time_ns : path->last_ns;
 	return 0;
 }
 

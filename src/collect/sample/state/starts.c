@@ -20,14 +20,10 @@ void starts_release(struct starts *starts)
 
 int starts_put(struct starts *starts, uint32_t tid, const struct start *start)
 {
-	uint32_t index = hash_map_get(&starts->by_tid, tid);
-	if (index == HASH_MAP_NONE) {
-		index = (uint32_t)starts->count;
-		if (ARRAY_RESERVE(starts->items, starts->capacity, starts->count + 1) < 0 ||
-		    hash_map_put(&starts->by_tid, tid, index) < 0)
-			return ERROR_MEMORY;
-		starts->count++;
-	}
+	bool is_new;
+	int64_t index = HASH_MAP_ITEM(&starts->by_tid, tid, starts->items, starts->capacity, starts->count, &is_new);
+	if (index < 0)
+		return (int)index;
 	starts->items[index] = *start;
 	return 0;
 }

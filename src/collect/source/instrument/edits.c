@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/error.h"
 
 void edits_init(struct edits *edits)
@@ -47,9 +48,7 @@ void edits_wrap(struct edits *edits, uint32_t offset, const char *open, uint32_t
 static int by_offset(const void *left, const void *right)
 {
 	const struct edit *a = left, *b = right;
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
+	return COMPARE(a->offset, b->offset) ?: COMPARE(a->rank, b->rank);
 }
 
 int edits_apply(struct edits *edits, const char *text, size_t size, struct buffer *copy)
