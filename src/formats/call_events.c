@@ -246,3 +246,12 @@ int call_events_next(struct call_events *events, struct call_event *event, struc
 			return 1;
 	}
 }
+
+uint32_t call_event_thread(const struct profile *profile, const struct call_event *event)
+{
+	for (uint32_t i = 0; i < profile->thread_count; i++)
+		if (profile->threads[i].tid == event->thread &&
+		    profile->processes[profile->threads[i].process].pid == event->process)
+			return i;
+	return PROFILE_NONE;
+}

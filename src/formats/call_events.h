@@ -38,6 +38,9 @@ void call_events_free(struct call_events *events); /* accepts NULL */
 /* Returns 1 with `event` filled in, 0 if there are no more, or a negative error with `error` set. */
 int call_events_next(struct call_events *events, struct call_event *event, struct error *error);
 
+/* Returns the thread of the profile that an event is of, or PROFILE_NONE. */
+uint32_t call_event_thread(const struct profile *profile, const struct call_event *event);
+
 /* Returns the number of names in the events so far, and "", which is name 0. */
 uint32_t call_events_name_count(const struct call_events *events);
 const char *call_events_name(const struct call_events *events, uint32_t name);

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/hash_map.h"
 #include "base/strings.h"
 #include "formats/amount.h"
@@ -87,17 +88,14 @@ static void number_functions(struct callgrind *callgrind)
 
 static uint32_t level_at(struct callgrind *callgrind, uint32_t function, uint32_t number, uint32_t frame)
 {
-	uint64_t key = (uint64_t)function << 32 | number;
-	uint32_t known = hash_map_get(&callgrind->by_level, key);
-	if (known != HASH_MAP_NONE)
-		return known;
-	if (ARRAY_RESERVE(callgrind->levels, callgrind->level_capacity, callgrind->level_count + 1) < 0 ||
-	    hash_map_put(&callgrind->by_level, key, (uint32_t)callgrind->level_count) < 0) {
-		fail(callgrind, ERROR_MEMORY);
-		return 0;
-	}
-	callgrind->levels[callgrind->level_count] = (struct level){ function, number, frame };
-	return (uint32_t)callgrind->level_count++;
+	bool is_new;
+	int64_t level = HASH_MAP_ITEM(&callgrind->by_level, (uint64_t)function << 32 | number, callgrind->levels,
+				      callgrind->level_capacity, callgrind->level_count, &is_new);
+	if (level < 0)
+		fail(callgrind, (int)level);
+	if (is_new)
+		callgrind->levels[level] = (struct level){ function, number, frame };
+	return level < 0 ? 0 : (uint32_t)level;
 }
 
 /* Paths are in depth-first order, so the open ones are a stack. `open` counts the open paths of each function. */
@@ -119,20 +117,21 @@ static void find_levels(struct callgrind *callgrind, uint32_t *open)
 
 static struct cost *add_cost(struct callgrind *callgrind, struct hash_map *map, uint64_t key, const struct cost *fields)
 {
-	uint32_t known = hash_map_get(map, key);
-	if (known != HASH_MAP_NONE)
-		return &callgrind->costs[known];
-	size_t id = callgrind->cost_count, width = callgrind->shown_count;
-	if (ARRAY_RESERVE(callgrind->costs, callgrind->cost_capacity, id + 1) < 0 ||
-	    ARRAY_RESERVE(callgrind->amounts, callgrind->amount_capacity, (id + 1) * width) < 0 ||
-	    hash_map_put(map, key, (uint32_t)id) < 0) {
-		fail(callgrind, ERROR_MEMORY);
+	bool is_new;
+	size_t width = callgrind->shown_count;
+	int64_t id = ERROR_MEMORY;
+	if (ARRAY_RESERVE(callgrind->amounts, callgrind->amount_capacity, (callgrind->cost_count + 1) * width) == 0)
+		id = HASH_MAP_ITEM(map, key, callgrind->costs, callgrind->cost_capacity, callgrind->cost_count,
+				   &is_new);
+	if (id < 0) {
+		fail(callgrind, (int)id);
 		return NULL;
 	}
-	memset(callgrind->amounts + id * width, 0, width * sizeof(*callgrind->amounts));
-	callgrind->costs[id] = *fields;
-	callgrind->costs[id].id = (uint32_t)id;
-	callgrind->cost_count++;
+	if (is_new) {
+		memset(callgrind->amounts + (size_t)id * width, 0, width * sizeof(*callgrind->amounts));
+		callgrind->costs[id] = *fields;
+		callgrind->costs[id].id = (uint32_t)id;
+	}
 	return &callgrind->costs[id];
 }
 
@@ -208,12 +207,8 @@ static void find_costs(struct callgrind *callgrind)
 static int by_place(const void *left, const void *right)
 {
 	const struct cost *a = left, *b = right;
-	if (a->level != b->level)
-		return a->level < b->level ? -1 : 1;
-	if (a->frame != b->frame)
-		return a->frame < b->frame ? -1 : 1;
 	/* NO_CALLEE last, plus 1: first */
-	return a->callee + 1 < b->callee + 1 ? -1 : a->callee + 1 > b->callee + 1;
+	return COMPARE(a->level, b->level) ?: COMPARE(a->frame, b->frame) ?: COMPARE(a->callee + 1, b->callee + 1);
 }
 
 /* A text of one line. */
@@ -432,12 +427,13 @@ static void callgrind_release(struct callgrind *callgrind)
 
 static int callgrind_export(const struct format_input *input, struct sink *out, struct error *error)
 {
+	(void)error; /* format_export sets it */
 	struct callgrind callgrind = { .paths = input->paths, .out = out };
 	int status = callgrind_init(&callgrind);
 	if (status == 0)
 		status = write_all(&callgrind);
 	callgrind_release(&callgrind);
-	return status < 0 ? error_set(error, status, "cannot export: %s", error_text(status)) : 0;
+	return status;
 }
 
 const struct format format_callgrind = {

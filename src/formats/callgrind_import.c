@@ -55,11 +55,6 @@ static int refuse(const struct reader *reader, const char *what)
 			 reader->tree.name, reader->line, what);
 }
 
-static int no_memory(const struct reader *reader)
-{
-	return import_tree_fail(&reader->tree, ERROR_MEMORY);
-}
-
 static const char *skip_blanks(const char *text)
 {
 	return text + strspn(text, " \t");
@@ -102,7 +97,9 @@ static int read_name(struct reader *reader, enum name_kind kind, const char *tex
 	if (id < 0)
 		return import_tree_fail(&reader->tree, (int)id);
 	*name = (uint32_t)id;
-	return is_numbered && hash_map_put(&reader->numbered[kind], number, *name) < 0 ? no_memory(reader) : 0;
+	return is_numbered && hash_map_put(&reader->numbered[kind], number, *name) < 0
+		       ? import_tree_fail(&reader->tree, ERROR_MEMORY)
+		       : 0;
 }
 
 /* Reads a line that names a place, "fn=(1) parse". Returns 1 if it is one. */
@@ -294,7 +291,7 @@ static int read_event(struct reader *reader, char *text)
 	if (id < 0)
 		return (int)id;
 	if (shown < 0 || measured < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	profile->resources[id].title = (uint32_t)shown;
 	if (has_unit)
 		profile->resources[id].unit = (uint32_t)measured;
@@ -341,7 +338,7 @@ static int read_head(struct reader *reader, char *line)
 	if ((text = after(line, "creator:")))
 		reader->is_ours = strncmp(text, "cpprof ", strlen("cpprof ")) == 0;
 	else if ((text = after(line, "cmd:")) && *text && profile_add_note(reader->tree.profile, "command", text) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	/* The next part counts relative numbers from 0 again. */
 	else if (after(line, "part:"))
 		memset(reader->position, 0, sizeof(reader->position));

@@ -227,8 +227,7 @@ static int chrome_export(const struct format_input *input, struct sink *out, str
 	int written = json_out_end(&chrome.json);
 	if (status == 0)
 		status = written;
-	return status < 0 && error->code == 0 ? error_set(error, status, "cannot export: %s", error_text(status))
-					      : status;
+	return status;
 }
 
 const struct format format_chrome = {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "formats/chrome_import.h"
 
 /* A call, first with its beginning only. */
@@ -25,28 +26,17 @@ struct calls {
 	uint64_t since_ns; /* the time up to here has been added */
 };
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_thread_and_time(const void *left, const void *right)
 {
 	const struct chrome_event *a = left, *b = right;
-	int order = compare(a->thread, b->thread);
-	if (order == 0)
-		order = compare(a->time_ns, b->time_ns);
-	return order ? order : compare(a->order, b->order);
+	return COMPARE(a->thread, b->thread) ?: COMPARE(a->time_ns, b->time_ns) ?: COMPARE(a->order, b->order);
 }
 
 /* A caller comes before the calls in it. */
 static int by_start(const void *left, const void *right)
 {
 	const struct call *a = left, *b = right;
-	int order = compare(a->start_ns, b->start_ns);
-	if (order == 0)
-		order = compare(b->end_ns, a->end_ns);
-	return order ? order : compare(a->order, b->order);
+	return COMPARE(a->start_ns, b->start_ns) ?: COMPARE(b->end_ns, a->end_ns) ?: COMPARE(a->order, b->order);
 }
 
 /* --- calls of events --- */

@@ -105,14 +105,14 @@ static int64_t stack_of(struct reader *reader, const json_t *reference)
 	json_t *row = json_object_get(reader->frames, key ? key : number);
 	if (!json_is_object(row))
 		return json_import_refuse(&reader->import, "a stack refers to a frame that does not exist");
-	uint32_t known = hash_map_get(&reader->by_frame, (uint64_t)(uintptr_t)row);
-	if (known != HASH_MAP_NONE)
-		return known;
-	if (ARRAY_RESERVE(reader->stacks, reader->stack_capacity, reader->stack_count + 1) < 0 ||
-	    hash_map_put(&reader->by_frame, (uint64_t)(uintptr_t)row, (uint32_t)reader->stack_count) < 0)
-		return import_tree_fail(&reader->import.tree, ERROR_MEMORY);
-	reader->stacks[reader->stack_count] = (struct stack_frame){ row, PROFILE_NONE };
-	return (int64_t)reader->stack_count++;
+	bool is_new;
+	int64_t stack = HASH_MAP_ITEM(&reader->by_frame, (uintptr_t)row, reader->stacks, reader->stack_capacity,
+				      reader->stack_count, &is_new);
+	if (stack < 0)
+		return import_tree_fail(&reader->import.tree, (int)stack);
+	if (is_new)
+		reader->stacks[stack] = (struct stack_frame){ row, PROFILE_NONE };
+	return stack;
 }
 
 static int64_t make_node(struct reader *reader, uint32_t parent, const json_t *row)
@@ -321,9 +321,7 @@ static int read_all(struct reader *reader)
 		return json_import_refuse(&reader->import, "it has no list 'traceEvents'");
 	reader->frames = json_object_get(document, "stackFrames");
 	int code = read_events(reader, events, json_object_get(document, "samples"));
-	if (code == 0 && command && command[0] && profile_add_note(reader->import.tree.profile, "command", command) < 0)
-		code = import_tree_fail(&reader->import.tree, ERROR_MEMORY);
-	return code;
+	return code < 0 ? code : import_tree_command(&reader->import.tree, command);
 }
 
 struct profile *chrome_import(FILE *in, const char *name, const char *image, struct error *error)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/error.h"
 
 static int compare_contexts(const void *left, const void *right, void *context)
@@ -10,18 +11,14 @@ static int compare_contexts(const void *left, const void *right, void *context)
 	const struct source_counts *counts = context;
 	const struct source_context *a = &counts->contexts[*(const uint32_t *)left];
 	const struct source_context *b = &counts->contexts[*(const uint32_t *)right];
-	if (a->parent != b->parent)
-		return a->parent + 1 < b->parent + 1 ? -1 : 1; /* PROFILE_NONE first */
-	if (a->parent == PROFILE_NONE && a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	if (a->call.offset != b->call.offset)
-		return a->call.offset < b->call.offset ? -1 : 1;
-	if (a->call.discriminator != b->call.discriminator)
-		return a->call.discriminator < b->call.discriminator ? -1 : 1;
-	return strcmp(counts->functions[a->function].name, counts->functions[b->function].name);
+	/* PROFILE_NONE first */
+	return COMPARE(a->parent + 1, b->parent + 1) ?:
+	       (a->parent == PROFILE_NONE ? COMPARE(b->total, a->total) : 0) ?:
+	       COMPARE(a->call.offset, b->call.offset) ?: COMPARE(a->call.discriminator, b->call.discriminator) ?:
+	       strcmp(counts->functions[a->function].name, counts->functions[b->function].name);
 }
 
-int context_order_make(struct context_order *order, const struct source_counts *counts)
+static int sort(struct context_order *order, const struct source_counts *counts)
 {
 	size_t count = counts->context_count, line = 0, call = 0, child = 0;
 	order->contexts = malloc((count + 1) * sizeof(*order->contexts));
@@ -49,8 +46,24 @@ int context_order_make(struct context_order *order, const struct source_counts *
 	return 0;
 }
 
+int context_order_make(struct context_order *order, const struct format_input *input, enum source_nesting nesting,
+		       const char *options, struct error *error)
+{
+	*order = (struct context_order){ .counts = source_counts_new(input->profile, input->view.resource, nesting,
+								     error) };
+	if (!order->counts)
+		return error->code;
+	if (order->counts->line_count == 0)
+		return error_set(error, ERROR_NOT_FOUND,
+				 "cannot export: the profile has no hits in code with line numbers and linkage names "
+				 "(build with %s, and record again)",
+				 options);
+	return sort(order, order->counts);
+}
+
 void context_order_release(struct context_order *order)
 {
+	source_counts_free(order->counts);
 	free(order->contexts);
 	free(order->first_child);
 	free(order->first_line);

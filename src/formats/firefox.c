@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "formats/amount.h"
 #include "formats/firefox.h"
 #include "formats/json_import.h"
@@ -206,15 +207,6 @@ static void write_markers(struct firefox *firefox, const struct lane *lane)
 	json_out_text(json, "}}");
 }
 
-static uint32_t thread_of(const struct profile *profile, const struct call_event *event)
-{
-	for (uint32_t i = 0; i < profile->thread_count; i++)
-		if (profile->threads[i].tid == event->thread &&
-		    profile->processes[profile->threads[i].process].pid == event->process)
-			return i;
-	return PROFILE_NONE;
-}
-
 static int write_lanes(struct firefox *firefox, struct error *error)
 {
 	struct lane lane = { .stack = PROFILE_NONE };
@@ -225,7 +217,7 @@ static int write_lanes(struct firefox *firefox, struct error *error)
 		if (event.kind != CALL_THREAD_END)
 			continue;
 		if (lane.stretch_count + lane.marker_count > 0) {
-			begin_thread(firefox, thread_of(firefox->paths->profile, &event), "Trace");
+			begin_thread(firefox, call_event_thread(firefox->paths->profile, &event), "Trace");
 			write_stretches(&firefox->json, &lane);
 			write_markers(firefox, &lane);
 		}
@@ -297,18 +289,10 @@ static void write_samples(struct firefox *firefox, const struct path_hit *hits, 
 	write_markers(firefox, NULL);
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_thread_and_resource(const void *left, const void *right)
 {
 	const struct path_hit *a = left, *b = right;
-	int order = compare(a->thread, b->thread);
-	if (order == 0)
-		order = compare(a->resource, b->resource);
-	return order ? order : compare(a->time_ns, b->time_ns);
+	return COMPARE(a->thread, b->thread) ?: COMPARE(a->resource, b->resource) ?: COMPARE(a->time_ns, b->time_ns);
 }
 
 static int write_resources(struct firefox *firefox)
@@ -404,8 +388,7 @@ static int firefox_export(const struct format_input *input, struct sink *out, st
 	hash_map_release(&firefox.by_call);
 	call_events_free(firefox.events);
 	free(firefox.calls);
-	return status < 0 && error->code == 0 ? error_set(error, status, "cannot export: %s", error_text(status))
-					      : status;
+	return status;
 }
 
 const struct format format_firefox = {

@@ -363,9 +363,7 @@ static int read_all(struct reader *reader)
 	for (; reader->number < json_array_size(threads) && code == 0; reader->number++)
 		code = read_thread(reader, json_array_get(threads, reader->number));
 	profile->start_ns = profile->end_ns ? IMPORT_START_NS : 0;
-	if (code == 0 && product && product[0] && profile_add_note(profile, "command", product) < 0)
-		code = import_tree_fail(&reader->import.tree, ERROR_MEMORY);
-	return code;
+	return code < 0 ? code : import_tree_command(&reader->import.tree, product);
 }
 
 struct profile *firefox_import(FILE *in, const char *name, const char *image, struct error *error)

@@ -111,5 +111,7 @@ int format_export(const struct format *format, const struct format_input *input,
 		code = export_tables(format, input, out, error);
 	else
 		code = format->export(input, out, error);
+	if (code < 0 && error->code == 0)
+		error_set(error, code, "cannot export: %s", error_text(code));
 	return code < 0 ? code : sink_finish(out, format->title, error);
 }

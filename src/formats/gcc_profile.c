@@ -215,22 +215,15 @@ static int write_all(struct writing *writing, struct sink *out)
 
 static int export(const struct format_input *input, bool is_padded, struct sink *out, struct error *error)
 {
-	struct source_counts *counts = source_counts_new(input->profile, input->view.resource, NEST_FILE, error);
-	struct writing writing = { .counts = counts, .is_padded = is_padded };
-	if (!counts)
-		return error->code;
+	struct writing writing = { .is_padded = is_padded };
 	buffer_init(&writing.text);
-	int status = counts->line_count == 0 ? ERROR_NOT_FOUND : context_order_make(&writing.order, counts);
+	int status = context_order_make(&writing.order, input, NEST_FILE, "-g", error);
+	writing.counts = writing.order.counts;
 	if (status == 0)
 		status = write_all(&writing, out);
 	buffer_release(&writing.text);
 	context_order_release(&writing.order);
-	source_counts_free(counts);
-	if (status == ERROR_NOT_FOUND)
-		return error_set(error, status,
-				 "cannot export: the profile has no hits in code with line numbers and linkage names "
-				 "(build with -g, and record again)");
-	return status < 0 ? error_set(error, status, "cannot export: %s", error_text(status)) : 0;
+	return status;
 }
 
 static int export_bytes(const struct format_input *input, struct sink *out, struct error *error)

@@ -51,11 +51,6 @@ struct reader {
 	uint32_t count, bytes, leaked; /* resources */
 };
 
-static int no_memory(const struct reader *reader)
-{
-	return import_tree_fail(&reader->tree, ERROR_MEMORY);
-}
-
 static int refuse(const struct reader *reader, const char *what)
 {
 	return error_set(reader->tree.error, ERROR_FORMAT,
@@ -75,7 +70,7 @@ static int append_id(const struct reader *reader, uint32_t **ids, size_t *capaci
 	if (id < 0)
 		return (int)id;
 	if (ARRAY_RESERVE(*ids, *capacity, *count + 1) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	(*ids)[(*count)++] = (uint32_t)id;
 	return 0;
 }
@@ -137,7 +132,7 @@ static int read_address(struct reader *reader, const char *text)
 	reader->frame_count = 0;
 	do {
 		if (ARRAY_RESERVE(reader->frames, reader->frame_capacity, reader->frame_count + 1) < 0)
-			return no_memory(reader);
+			return import_tree_fail(&reader->tree, ERROR_MEMORY);
 		struct import_frame *frame = &reader->frames[reader->frame_count++];
 		*frame = (struct import_frame){ .function = address, .function_bytes = strlen(address) };
 		if (*next && !(next = read_frame(reader, next, address, frame)))
@@ -172,7 +167,7 @@ static int read_allocations(struct reader *reader, const char *text)
 	if (!text || *text)
 		return refuse(reader, "a number of bytes and the index of a path");
 	if (ARRAY_RESERVE(reader->allocations, reader->allocations_capacity, reader->allocations_count + 1) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	reader->allocations[reader->allocations_count++] =
 		(struct allocations){ .bytes = bytes, .node = path ? reader->nodes[path - 1] : PROFILE_ROOT };
 	return 0;
@@ -254,13 +249,10 @@ static int read_version(struct reader *reader, const char *text)
 	return 0;
 }
 
-static int add_command(const struct reader *reader, const char *text)
+static int add_command(struct reader *reader, const char *text)
 {
-	struct profile *profile = reader->tree.profile;
-	if (*text != ' ' || !text[1] || profile_note(profile, "command"))
-		return 0;
-	int64_t code = profile_add_note(profile, "command", text + 1);
-	return code < 0 ? import_tree_fail(&reader->tree, (int)code) : 0;
+	bool is_first = *text == ' ' && !profile_note(reader->tree.profile, "command");
+	return is_first ? import_tree_command(&reader->tree, text + 1) : 0;
 }
 
 static int read_line(void *context, char *line, size_t length)
@@ -307,21 +299,12 @@ static int read_line(void *context, char *line, size_t length)
 	}
 }
 
-static int add_resource(struct reader *reader, const char *name, const char *unit, uint32_t *id)
-{
-	int64_t added = import_tree_resource(&reader->tree, name, unit);
-	if (added < 0)
-		return (int)added;
-	*id = (uint32_t)added;
-	return import_tree_amounts(&reader->tree, *id, IMPORT_EXACT);
-}
-
 static int add_resources(struct reader *reader)
 {
-	int code = add_resource(reader, "allocs", "allocation", &reader->count);
+	int code = import_tree_counted(&reader->tree, "allocs", "allocation", &reader->count);
 	if (code == 0)
-		code = add_resource(reader, "alloc-bytes", "byte", &reader->bytes);
-	return code == 0 ? add_resource(reader, "leaked-bytes", "byte", &reader->leaked) : code;
+		code = import_tree_counted(&reader->tree, "alloc-bytes", "byte", &reader->bytes);
+	return code == 0 ? import_tree_counted(&reader->tree, "leaked-bytes", "byte", &reader->leaked) : code;
 }
 
 /* Adds the hits of the last time and of the memory that was not freed. */

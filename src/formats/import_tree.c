@@ -300,6 +300,23 @@ int import_tree_amounts(struct import_tree *tree, uint32_t resource, enum import
 	return (int)checked(tree, code);
 }
 
+int import_tree_counted(struct import_tree *tree, const char *name, const char *unit, uint32_t *id)
+{
+	int64_t added = import_tree_resource(tree, name, unit);
+	if (added < 0)
+		return (int)added;
+	*id = (uint32_t)added;
+	return import_tree_amounts(tree, *id, IMPORT_EXACT);
+}
+
+int import_tree_command(struct import_tree *tree, const char *command)
+{
+	bool has_command = command && command[0];
+	return has_command && profile_add_note(tree->profile, "command", command) < 0
+		       ? import_tree_fail(tree, ERROR_MEMORY)
+		       : 0;
+}
+
 int import_tree_hit(struct import_tree *tree, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
 		    uint64_t count)
 {

@@ -79,6 +79,12 @@ enum import_amounts {
 /* Sets the resource's kind and note. Returns 0 or a negative error. */
 int import_tree_amounts(struct import_tree *tree, uint32_t resource, enum import_amounts amounts);
 
+/* Adds a resource that was counted (IMPORT_EXACT). Returns 0 or a negative error. */
+int import_tree_counted(struct import_tree *tree, const char *name, const char *unit, uint32_t *id);
+
+/* Adds the note of the recorded command, unless that is NULL or empty. Returns 0 or a negative error. */
+int import_tree_command(struct import_tree *tree, const char *command);
+
 /* Adds hits of a path, whose thread may be PROFILE_NONE. Fails where the hits add up to more than PROFILE_HITS_MOST. */
 int import_tree_hit(struct import_tree *tree, uint64_t time_ns, uint32_t thread, uint32_t node, uint32_t resource,
 		    uint64_t count);

@@ -172,11 +172,9 @@ static void write_losses(const struct writing *writing)
 
 static int export(const struct format_input *input, enum source_nesting nesting, struct sink *out, struct error *error)
 {
-	struct source_counts *counts = source_counts_new(input->profile, input->view.resource, nesting, error);
-	struct writing writing = { .counts = counts, .out = out };
-	if (!counts)
-		return error->code;
-	int status = counts->line_count == 0 ? ERROR_NOT_FOUND : context_order_make(&writing.order, counts);
+	struct writing writing = { .out = out };
+	int status = context_order_make(&writing.order, input, nesting, "-g -fdebug-info-for-profiling", error);
+	writing.counts = writing.order.counts;
 	if (status == 0) {
 		write_losses(&writing);
 		if (nesting == NEST_ALL)
@@ -185,12 +183,7 @@ static int export(const struct format_input *input, enum source_nesting nesting,
 			write_all_nested(&writing);
 	}
 	context_order_release(&writing.order);
-	source_counts_free(counts);
-	if (status == ERROR_NOT_FOUND)
-		return error_set(error, status,
-				 "cannot export: the profile has no hits in code with line numbers and linkage names "
-				 "(build with -g -fdebug-info-for-profiling, and record again)");
-	return status < 0 ? error_set(error, status, "cannot export: %s", error_text(status)) : 0;
+	return status;
 }
 
 static int export_nested(const struct format_input *input, struct sink *out, struct error *error)

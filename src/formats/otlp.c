@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "formats/amount.h"
 #include "formats/format.h"
 #include "formats/otlp_dictionary.h"
@@ -22,30 +23,18 @@ struct otlp {
 	struct buffer process, scope, profile, sample, inner, values, times; /* messages that are being made; reused */
 };
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* The hits of a sample are equal in all but the time. */
 static int by_sample(const void *left, const void *right)
 {
 	const struct path_hit *a = left, *b = right;
-	int order = compare(a->process, b->process);
-	if (order == 0)
-		order = compare(a->resource, b->resource);
-	if (order == 0)
-		order = compare(a->path, b->path);
-	if (order == 0)
-		order = compare(a->thread, b->thread);
-	return order ? order : compare(a->label_set, b->label_set);
+	return COMPARE(a->process, b->process) ?: COMPARE(a->resource, b->resource) ?: COMPARE(a->path, b->path) ?:
+	       COMPARE(a->thread, b->thread) ?: COMPARE(a->label_set, b->label_set);
 }
 
 static int by_identity(const void *left, const void *right)
 {
-	int order = by_sample(left, right);
-	return order ? order
-		     : compare(((const struct path_hit *)left)->time_ns, ((const struct path_hit *)right)->time_ns);
+	const struct path_hit *a = left, *b = right;
+	return by_sample(a, b) ?: COMPARE(a->time_ns, b->time_ns);
 }
 
 /* --- samples --- */
@@ -204,6 +193,7 @@ static int write_all(struct otlp *otlp, struct sink *out)
 
 static int otlp_export(const struct format_input *input, struct sink *out, struct error *error)
 {
+	(void)error; /* format_export sets it */
 	struct otlp otlp = { .paths = input->paths };
 	struct buffer *const buffers[] = { &otlp.process, &otlp.scope,  &otlp.profile, &otlp.sample,
 					   &otlp.inner,   &otlp.values, &otlp.times };
@@ -217,7 +207,7 @@ static int otlp_export(const struct format_input *input, struct sink *out, struc
 	for (size_t i = 0; i < BUFFERS; i++)
 		buffer_release(buffers[i]);
 	free(otlp.hits);
-	return status < 0 ? error_set(error, status, "cannot export: %s", error_text(status)) : 0;
+	return status;
 }
 
 const struct format format_otlp = {

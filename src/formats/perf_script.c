@@ -48,11 +48,6 @@ struct reader {
 	size_t text_capacity;
 };
 
-static int no_memory(const struct reader *reader)
-{
-	return import_tree_fail(&reader->tree, ERROR_MEMORY);
-}
-
 static int refuse(const struct reader *reader, const char *what)
 {
 	return error_set(reader->tree.error, ERROR_FORMAT, "%s:%" PRIu64 ": expected %s, as 'perf script' prints it",
@@ -145,13 +140,13 @@ static int add_frame(struct reader *reader, const char *name, size_t bytes, enum
 	size_t index = reader->frame_count;
 	if (ARRAY_RESERVE(reader->frames, reader->frame_capacity, index + 1) < 0 ||
 	    ARRAY_RESERVE(reader->text_at, reader->text_capacity, index + 1) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	reader->text_at[index] = reader->texts.size;
 	buffer_append(&reader->texts, name, bytes);
 	buffer_append_byte(&reader->texts, 0);
 	reader->frames[index] = (struct import_frame){ .function_bytes = bytes, .kind = kind };
 	reader->frame_count++;
-	return buffer_error(&reader->texts) < 0 ? no_memory(reader) : 0;
+	return buffer_error(&reader->texts) < 0 ? import_tree_fail(&reader->tree, ERROR_MEMORY) : 0;
 }
 
 /* Makes a location of the frames since the last one. */
@@ -166,7 +161,7 @@ static int end_location(struct reader *reader, const char *module_path)
 	if (location < 0)
 		return (int)location;
 	if (ARRAY_RESERVE(reader->locations, reader->location_capacity, reader->location_count + 1) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	reader->locations[reader->location_count++] = (uint32_t)location;
 	reader->frame_count = 0;
 	buffer_clear(&reader->texts);

@@ -12,15 +12,12 @@ static bool is_inlined(const struct call_paths *paths, uint32_t path)
 
 static int64_t place_below(struct places *places, uint32_t outer, uint32_t frame)
 {
-	uint64_t key = (uint64_t)outer << 32 | frame;
-	uint32_t known = hash_map_get(&places->by_place, key);
-	if (known != HASH_MAP_NONE)
-		return known;
-	if (ARRAY_RESERVE(places->items, places->capacity, places->count + 1) < 0 ||
-	    hash_map_put(&places->by_place, key, (uint32_t)places->count) < 0)
-		return ERROR_MEMORY;
-	places->items[places->count] = (struct place){ outer, frame };
-	return (int64_t)places->count++;
+	bool is_new;
+	int64_t id = HASH_MAP_ITEM(&places->by_place, (uint64_t)outer << 32 | frame, places->items, places->capacity,
+				   places->count, &is_new);
+	if (is_new)
+		places->items[id] = (struct place){ outer, frame };
+	return id;
 }
 
 int places_init(struct places *places, const struct call_paths *paths)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/compare.h"
 #include "base/hash_map.h"
 #include "base/strings.h"
 #include "formats/amount.h"
@@ -229,11 +230,7 @@ static void write_sample(struct pprof *pprof, const struct group *group, const u
 static int by_group(const void *left, const void *right)
 {
 	const struct path_hit *a = left, *b = right;
-	if (a->path != b->path)
-		return a->path < b->path ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->label_set < b->label_set ? -1 : a->label_set > b->label_set;
+	return COMPARE(a->path, b->path) ?: COMPARE(a->thread, b->thread) ?: COMPARE(a->label_set, b->label_set);
 }
 
 /* Returns the hits in the order of by_group, or NULL without memory: first a counting sort by path, because most paths have few hits. */
@@ -330,6 +327,7 @@ static int write_all(struct pprof *pprof)
 
 static int pprof_export(const struct format_input *input, struct sink *out, struct error *error)
 {
+	(void)error; /* format_export sets it */
 	const struct call_paths *paths = input->paths;
 	struct pprof pprof = { .paths = paths };
 	buffer_init(&pprof.message);
@@ -355,7 +353,7 @@ static int pprof_export(const struct format_input *input, struct sink *out, stru
 	hash_map_release(&pprof.functions);
 	hash_map_release(&pprof.mappings);
 	free(pprof.shown);
-	return status < 0 ? error_set(error, status, "cannot export: %s", error_text(status)) : 0;
+	return status;
 }
 
 const struct format format_pprof = {

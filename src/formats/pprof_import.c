@@ -78,11 +78,6 @@ static int damaged(const struct reader *reader)
 	return refuse(reader, error_text(ERROR_CORRUPT));
 }
 
-static int no_memory(const struct reader *reader)
-{
-	return import_tree_fail(&reader->tree, ERROR_MEMORY);
-}
-
 static const char *text_at(const struct reader *reader, uint64_t number)
 {
 	return number < reader->text_count ? profile_string(reader->tree.profile, reader->texts[number]) : "";
@@ -98,7 +93,7 @@ static int add_text(struct reader *reader, const struct cursor *bytes)
 	if (id < 0)
 		return import_tree_fail(&reader->tree, (int)id);
 	if (ARRAY_RESERVE(reader->texts, reader->text_capacity, reader->text_count + 1) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	reader->texts[reader->text_count++] = (uint32_t)id;
 	return 0;
 }
@@ -119,7 +114,7 @@ static int read_type(const struct reader *reader, struct cursor message, struct 
 static int add_type(struct reader *reader, const struct cursor *message)
 {
 	if (ARRAY_RESERVE(reader->types, reader->type_capacity, reader->type_count + 1) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	return read_type(reader, *message, &reader->types[reader->type_count++]);
 }
 
@@ -160,7 +155,7 @@ static int64_t new_row(struct reader *reader, struct rows *rows, void *items, si
 {
 	if (array_reserve(items, &rows->capacity, rows->count + 1, item_bytes) < 0 ||
 	    hash_map_put(&rows->by_id, id, (uint32_t)rows->count) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	return (int64_t)rows->count++;
 }
 
@@ -296,7 +291,7 @@ static int64_t make_location(struct reader *reader, struct cursor message)
 			address = field.value;
 		} else if (field.number == LOCATION_LINE) {
 			if (ARRAY_RESERVE(reader->frames, reader->frame_capacity, count + 1) < 0)
-				return no_memory(reader);
+				return import_tree_fail(&reader->tree, ERROR_MEMORY);
 			reader->frames[count] = (struct import_frame){ .kind = FRAME_NATIVE };
 			count += read_line(reader, field.bytes, &reader->frames[count]);
 		}
@@ -318,11 +313,11 @@ struct owner {
 static int add_label(struct reader *reader, const char *key, const char *value)
 {
 	if (ARRAY_RESERVE(reader->labels, reader->label_capacity, reader->label_count + 1) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	int64_t key_id = profile_add_string(reader->tree.profile, key);
 	int64_t value_id = profile_add_string(reader->tree.profile, value);
 	if (key_id < 0 || value_id < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	reader->labels[reader->label_count++] =
 		(struct profile_label){ .key = (uint32_t)key_id, .value = (uint32_t)value_id };
 	return 0;
@@ -381,7 +376,7 @@ static int read_sample(struct reader *reader, struct cursor message, struct owne
 			code = read_label(reader, field.bytes, owner);
 	}
 	if (code == ERROR_MEMORY)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	if (code < 0 || message.failed)
 		return reader->tree.error->code < 0 ? reader->tree.error->code : damaged(reader);
 	if (reader->values.count != reader->type_count)
@@ -436,7 +431,7 @@ static int add_sample(struct reader *reader, const struct cursor *message)
 		return code;
 	int64_t set = profile_add_label_set(profile, reader->labels, reader->label_count);
 	if (set < 0 || profile_label_hits(profile, first, (uint32_t)set) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	return 0;
 }
 
@@ -530,7 +525,9 @@ static int describe(struct reader *reader)
 		profile->start_ns = 1; /* 0 would be "not known" */
 		profile->end_ns = 1 + reader->duration_ns;
 	}
-	return command[0] && profile_add_note(profile, "command", command) < 0 ? no_memory(reader) : 0;
+	return command[0] && profile_add_note(profile, "command", command) < 0
+		       ? import_tree_fail(&reader->tree, ERROR_MEMORY)
+		       : 0;
 }
 
 static int read_all(struct reader *reader, FILE *in)

@@ -90,15 +90,6 @@ static void begin_profile(struct writing *writing, const char *type, const char 
 
 /* --- the calls of a trace --- */
 
-static uint32_t thread_of(const struct profile *profile, const struct call_event *event)
-{
-	for (uint32_t i = 0; i < profile->thread_count; i++)
-		if (profile->threads[i].tid == event->thread &&
-		    profile->processes[profile->threads[i].process].pid == event->process)
-			return i;
-	return PROFILE_NONE;
-}
-
 static void write_call(struct writing *writing, const struct call_event *event, size_t *count)
 {
 	struct json_out *json = &writing->json;
@@ -120,7 +111,7 @@ static int write_calls(struct writing *writing, struct call_events *events, stru
 	while ((status = call_events_next(events, &event, error)) > 0 && !json_out_failed(json)) {
 		bool is_call = event.kind == CALL_ENTER || event.kind == CALL_LEAVE;
 		if (is_call && count == 0) {
-			uint32_t thread = thread_of(writing->paths->profile, &event);
+			uint32_t thread = call_event_thread(writing->paths->profile, &event);
 			begin_profile(writing, "evented", "Trace", thread, "nanoseconds");
 			json_out_text(json, ",\"startValue\":");
 			json_out_number(json, event.time_ns);
@@ -274,8 +265,7 @@ static int speedscope_export(const struct format_input *input, struct sink *out,
 	call_events_free(events);
 	free(writing.numbers);
 	free(writing.text);
-	return status < 0 && error->code == 0 ? error_set(error, status, "cannot export: %s", error_text(status))
-					      : status;
+	return status;
 }
 
 const struct format format_speedscope = {

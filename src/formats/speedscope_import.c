@@ -287,9 +287,7 @@ static int read_all(struct reader *reader)
 	find_start(reader, profiles);
 	for (; code == 0 && reader->number < json_array_size(profiles); reader->number++)
 		code = read_profile(reader, json_array_get(profiles, reader->number), title ? title : "imported");
-	if (code == 0 && title && title[0] && profile_add_note(reader->import.tree.profile, "command", title) < 0)
-		code = import_tree_fail(&reader->import.tree, ERROR_MEMORY);
-	return code;
+	return code < 0 ? code : import_tree_command(&reader->import.tree, title);
 }
 
 struct profile *speedscope_import(FILE *in, const char *name, const char *image, struct error *error)

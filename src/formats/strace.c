@@ -95,11 +95,6 @@ struct reader {
 	uint32_t calls, spent; /* resources; PROFILE_NONE: not yet added */
 };
 
-static int no_memory(const struct reader *reader)
-{
-	return import_tree_fail(&reader->tree, ERROR_MEMORY);
-}
-
 static bool begins(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
@@ -245,16 +240,15 @@ static bool is_named(const struct call *call, const char *name)
 
 static int64_t thread_of(struct reader *reader, uint32_t tid)
 {
-	uint32_t known = hash_map_get(&reader->by_tid, tid);
-	if (known != HASH_MAP_NONE)
-		return known;
-	size_t index = reader->thread_count;
-	if (index >= PROFILE_NONE || hash_map_put(&reader->by_tid, tid, (uint32_t)index) < 0 ||
-	    ARRAY_RESERVE(reader->threads, reader->thread_capacity, index + 1) < 0)
-		return no_memory(reader);
-	reader->threads[reader->thread_count++] =
-		(struct thread){ .tid = tid, .leader = (uint32_t)index, .creator = PROFILE_NONE };
-	return (int64_t)index;
+	bool is_new;
+	int64_t index = HASH_MAP_ITEM(&reader->by_tid, tid, reader->threads, reader->thread_capacity,
+				      reader->thread_count, &is_new);
+	if (index < 0)
+		return import_tree_fail(&reader->tree, (int)index);
+	if (is_new)
+		reader->threads[index] =
+			(struct thread){ .tid = tid, .leader = (uint32_t)index, .creator = PROFILE_NONE };
+	return index;
 }
 
 /* Returns the first thread of a thread's process, and shortens the way to it. */
@@ -358,7 +352,7 @@ static int add_to_stack(struct reader *reader, const char *module_path, const ch
 	if (location < 0)
 		return (int)location;
 	if (ARRAY_RESERVE(reader->stack, reader->stack_capacity, reader->stack_count + 1) < 0)
-		return no_memory(reader);
+		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	reader->stack[reader->stack_count++] = (uint32_t)location;
 	return 0;
 }
@@ -384,15 +378,6 @@ static int read_stack_line(struct reader *reader, char *text)
 	return add_to_stack(reader, text, address, bytes);
 }
 
-static int add_resource(struct reader *reader, const char *name, const char *unit, uint32_t *id)
-{
-	int64_t added = import_tree_resource(&reader->tree, name, unit);
-	if (added < 0)
-		return (int)added;
-	*id = (uint32_t)added;
-	return import_tree_amounts(&reader->tree, *id, IMPORT_EXACT);
-}
-
 /* Adds calls of a name from the stack, and the time in them. */
 static int add_calls(struct reader *reader, const char *name, size_t bytes, const struct amounts *amounts)
 {
@@ -406,7 +391,7 @@ static int add_calls(struct reader *reader, const char *name, size_t bytes, cons
 	int code = import_tree_hit(&reader->tree, reader->time_ns, reader->thread, (uint32_t)node, reader->calls,
 				   amounts->calls);
 	if (code == 0 && amounts->has_spent && reader->spent == PROFILE_NONE)
-		code = add_resource(reader, "syscall-time", "ns", &reader->spent);
+		code = import_tree_counted(&reader->tree, "syscall-time", "ns", &reader->spent);
 	if (code == 0 && amounts->has_spent)
 		code = import_tree_hit(&reader->tree, reader->time_ns, reader->thread, (uint32_t)node, reader->spent,
 				       amounts->spent_ns);
@@ -431,7 +416,7 @@ static int begin_call(struct reader *reader, const struct call *call)
 	reader->amounts = (struct amounts){ .calls = 1, .has_spent = call->has_spent, .spent_ns = call->spent_ns };
 	buffer_clear(&reader->name);
 	buffer_append(&reader->name, call->name, call->name_bytes);
-	return buffer_error(&reader->name) < 0 ? no_memory(reader) : 0;
+	return buffer_error(&reader->name) < 0 ? import_tree_fail(&reader->tree, ERROR_MEMORY) : 0;
 }
 
 /* Advances the time to that of a line. Times of the day go on behind midnight. */
@@ -512,7 +497,7 @@ static int read_joined(struct reader *reader, const char *line, size_t length)
 {
 	buffer_append(&reader->carried, line, length);
 	buffer_append_byte(&reader->carried, 0);
-	int code = buffer_error(&reader->carried) < 0 ? no_memory(reader)
+	int code = buffer_error(&reader->carried) < 0 ? import_tree_fail(&reader->tree, ERROR_MEMORY)
 						      : read_text(reader, (const char *)reader->carried.bytes);
 	buffer_clear(&reader->carried);
 	return code;
@@ -645,7 +630,7 @@ static struct profile *strace_import(FILE *in, const char *name, const char *ima
 	hash_map_init(&reader.by_tid);
 	int code = import_tree_open(&reader.tree, name, error);
 	if (code == 0)
-		code = add_resource(&reader, "syscalls", "call", &reader.calls);
+		code = import_tree_counted(&reader.tree, "syscalls", "call", &reader.calls);
 	if (code == 0)
 		code = input_lines_read(in, name, &reader.line, read_line, &reader, error);
 	if (code == 0)
