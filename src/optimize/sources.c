@@ -9,6 +9,7 @@
 
 #include "base/text_output.h"
 #include "collect/source/compile/build.h"
+#include "collect/source/compile/dependencies.h"
 #include "collect/source/compile/scratch.h"
 
 /* Arguments: the file's path, its name in the patch, the old and the new text, the patch. */
@@ -93,15 +94,6 @@ size_t sources_split_path(char *path, const char **names, size_t max)
 
 /* --- the patch --- */
 
-static int write_text(const char *path, const char *text, size_t size, struct error *error)
-{
-	FILE *file = fopen(path, "we");
-	bool is_written = file && fwrite(text, 1, size, file) == size;
-	if (file && fclose(file) != 0)
-		is_written = false;
-	return is_written ? 0 : error_set_errno(error, "cannot write '%s'", path);
-}
-
 static int append_diff(const struct contextualize_change *change, const struct scratch *scratch, const char *patch,
 		       struct error *error)
 {
@@ -116,9 +108,9 @@ static int append_diff(const struct contextualize_change *change, const struct s
 				 "cannot write a patch for '%s': it is not below the working folder (start cpprof "
 				 "in the project's folder)",
 				 change->path);
-	int code = write_text(old, change->before, change->before_size, error);
+	int code = text_write(old, change->before, change->before_size, error);
 	if (code == 0)
-		code = write_text(new, change->after, change->after_size, error);
+		code = text_write(new, change->after, change->after_size, error);
 	if (code < 0)
 		return code;
 	word_list_add(&words, "sh");

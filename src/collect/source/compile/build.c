@@ -18,23 +18,11 @@
 
 enum { STATUS_CANNOT_RUN = 127 };
 
-static void print_line(const struct build_options *options, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static void print_line(const struct build_options *options, const char *format, ...)
-{
-	char text[1024];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	options->printer.print_line(options->printer.context, text);
-}
-
 static int cannot_run(const struct build_options *options, const char *name)
 {
 	int number = errno;
 	bool is_missing = number == ENOENT && !strchr(name, '/');
-	print_line(options, "cannot run '%s': %s", name, is_missing ? "command not found" : strerror(number));
+	build_print_line(options, "cannot run '%s': %s", name, is_missing ? "command not found" : strerror(number));
 	return number == EACCES ? 126 : STATUS_CANNOT_RUN;
 }
 
@@ -205,8 +193,8 @@ static int compile(struct build *build)
 			error_set(&error, ERROR_SYSTEM, "instrumenting it crashed");
 	}
 	if (!build->options->quiet)
-		print_line(build->options, "%s: compiled without instrumentation: %s", build->words->sources[0].path,
-			   error.message);
+		build_print_line(build->options, "%s: compiled without instrumentation: %s",
+				 build->words->sources[0].path, error.message);
 	/* Other objects may need the library, if it can be found. */
 	if (compile_words_link(build->words) && build->installed.library[0])
 		return link_as_given(build);
@@ -221,8 +209,8 @@ int build_run(const struct build_options *options, const struct compile_words *w
 		return become(options, argv);
 	if (words->mode == COMPILE_PASS) {
 		for (size_t i = 0; i < words->source_count && words->why && !options->quiet; i++)
-			print_line(options, "%s: compiled without instrumentation: %s", words->sources[i].path,
-				   words->why);
+			build_print_line(options, "%s: compiled without instrumentation: %s", words->sources[i].path,
+					 words->why);
 		if (compile_words_link(words) && installed_find(&build.installed, NULL) == 0)
 			return link_as_given(&build);
 		return become(options, argv);
@@ -232,6 +220,6 @@ int build_run(const struct build_options *options, const struct compile_words *w
 	if (installed_find(&build.installed, &error) == 0)
 		return link_as_given(&build);
 	if (!options->quiet)
-		print_line(options, "linked without libcpprof: %s", error.message);
+		build_print_line(options, "linked without libcpprof: %s", error.message);
 	return become(options, argv);
 }

@@ -112,7 +112,7 @@ static char *drop(const char *text, const char *dropped, size_t *size)
 	return buffer_error(&out) ? (buffer_release(&out), NULL) : (char *)out.bytes;
 }
 
-static int write_file(const char *path, const char *text, size_t size, struct error *error)
+int text_write(const char *path, const char *text, size_t size, struct error *error)
 {
 	FILE *out = fopen(path, "we");
 	bool is_written = out && fwrite(text, 1, size, out) == size;
@@ -145,7 +145,7 @@ int dependencies_restore(const char *path, const struct path_change *changes, si
 		}
 	}
 	char *restored = has_memory ? text_restore(text, size, named, count, &size) : NULL;
-	int code = restored ? write_file(path, restored, size, error) : error_memory(error);
+	int code = restored ? text_write(path, restored, size, error) : error_memory(error);
 	for (size_t i = 0; named && i < count; i++) {
 		free((char *)named[i].copy);
 		free((char *)named[i].original);

@@ -27,4 +27,7 @@ char *text_restore(const char *text, size_t size, const struct path_change *chan
  * sets errno (ENOMEM: no memory). */
 char *text_read(const char *path, size_t *size);
 
+/* Writes a file. Returns 0, or an error as error_set_errno. */
+int text_write(const char *path, const char *text, size_t size, struct error *error);
+
 #endif

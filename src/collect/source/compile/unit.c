@@ -348,16 +348,14 @@ static int compile_copy(struct unit *unit, const char *errors)
 	return status;
 }
 
-static void print_line(const struct unit *unit, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_line(const struct unit *unit, const char *format, ...)
+void build_print_line(const struct build_options *options, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	const struct build_printer *printer = &unit->build->options->printer;
-	printer->print_line(printer->context, text);
+	options->printer.print_line(options->printer.context, text);
 }
 
 /* Compiles the copy and returns 0 after printing its messages; otherwise the
@@ -421,8 +419,8 @@ static void print_mistakes(const struct unit *unit)
 	for (size_t i = 0; i < unit->result.point_count; i++) {
 		const struct source_point *point = &unit->result.points[i];
 		if (point->mistake)
-			print_line(unit, "%s:%u: %s: %s", point->file, (unsigned)point->line, point->name,
-				   point->mistake);
+			build_print_line(unit->build->options, "%s:%u: %s: %s", point->file, (unsigned)point->line,
+					 point->name, point->mistake);
 	}
 }
 
@@ -437,15 +435,17 @@ static void report_result(const struct unit *unit, bool fell_back)
 		print_mistakes(unit);
 	if (fell_back && is_nothing) {
 		if (options->verbose)
-			print_line(unit, "%s: there is nothing to instrument in it", unit->source->path);
+			build_print_line(unit->build->options, "%s: there is nothing to instrument in it",
+					 unit->source->path);
 	} else if (fell_back) {
 		if (options->verbose || (!options->quiet && !unit->saved[0]))
-			print_line(unit, "%s: compiled without instrumentation: %s", unit->source->path,
-				   unit->error.message);
+			build_print_line(unit->build->options, "%s: compiled without instrumentation: %s",
+					 unit->source->path, unit->error.message);
 	} else if (options->verbose) {
 		size_t count = instrumented_count(&unit->result);
-		print_line(unit, "%s: %zu probe point%s instrumented, %zu skipped (%s)", unit->source->path, count,
-			   count == 1 ? "" : "s", unit->result.point_count - count, unit->result.libclang);
+		build_print_line(unit->build->options, "%s: %zu probe point%s instrumented, %zu skipped (%s)",
+				 unit->source->path, count, count == 1 ? "" : "s", unit->result.point_count - count,
+				 unit->result.libclang);
 	}
 }
 

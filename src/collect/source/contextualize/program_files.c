@@ -9,10 +9,7 @@
 
 const char *program_text(const struct program *program, CXString string)
 {
-	const char *text = program->clang->getCString(string);
-	const char *kept = instrument_arena_text(program->arena, text ? text : "", text ? strlen(text) : 0);
-	program->clang->disposeString(string);
-	return kept ? kept : "";
+	return clang_text(program->clang, program->arena, string);
 }
 
 /* --- files --- */

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/source/instrument/arena.h"
+
 enum { NEWEST = 29, OLDEST = 11, OTHER_SONAME = 13 };
 
 /* Finds the functions of an opened library. Returns 0, or -1 if it is an older one that lacks some of them. */
@@ -173,4 +175,12 @@ int clang_report(const struct clang *clang, CXDiagnostic diagnostic, struct erro
 	}
 	clang->disposeString(text);
 	return ERROR_FORMAT;
+}
+
+const char *clang_text(const struct clang *clang, struct instrument_arena *arena, CXString string)
+{
+	const char *text = clang->getCString(string);
+	const char *kept = instrument_arena_text(arena, text ? text : "", text ? strlen(text) : 0);
+	clang->disposeString(string);
+	return kept ? kept : "";
 }

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 
+struct instrument_arena;
+
 /* The functions of libclang that are called, without their prefix "clang_". */
 #define CLANG_CALLS(X)                \
 	X(createIndex)                \
@@ -102,6 +104,9 @@ const struct clang *clang_load(struct error *error);
 CXTranslationUnit clang_parse(const struct clang *clang, CXIndex index, const char *path, const char *const *words,
 			      size_t word_count, struct CXUnsavedFile *unsaved, size_t unsaved_count,
 			      struct error *error);
+
+/* Returns a copy of a string of libclang in the arena, or "" if there is no memory, and disposes of the string. */
+const char *clang_text(const struct clang *clang, struct instrument_arena *arena, CXString string);
 
 /* Sets ERROR_FORMAT with "file.c:12: text", and returns it. */
 int clang_report(const struct clang *clang, CXDiagnostic diagnostic, struct error *error);

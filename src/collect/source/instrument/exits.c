@@ -10,14 +10,6 @@ static const uint32_t ELSEWHERE = UINT32_MAX;
 
 /* --- the returned value --- */
 
-static const char *keep(struct source_points *points, CXString string)
-{
-	const char *text = points->clang->getCString(string);
-	const char *kept = instrument_arena_text(points->arena, text ? text : "", text ? strlen(text) : 0);
-	points->clang->disposeString(string);
-	return kept ? kept : "";
-}
-
 struct assigning {
 	const struct source_points *points;
 	bool is_refused; /* a part of the type is const */
@@ -110,7 +102,7 @@ void exits_describe(const struct source_points_function *function)
 	CXType type = clang->getCanonicalType(result);
 	if (type.kind == CXType_Void)
 		return;
-	const char *spelled = keep(points, clang->getTypeSpelling(result));
+	const char *spelled = clang_text(points->clang, points->arena, clang->getTypeSpelling(result));
 	const char *position = name_position(spelled);
 	item->value_behind = position;
 	item->value_before = without_qualifiers(points, spelled, (size_t)(position - spelled), *position == 0);

@@ -42,14 +42,6 @@ static bool is_function(enum CXCursorKind kind)
 	}
 }
 
-static const char *keep(struct source_points *points, CXString string)
-{
-	const char *text = points->clang->getCString(string);
-	const char *kept = instrument_arena_text(points->arena, text ? text : "", text ? strlen(text) : 0);
-	points->clang->disposeString(string);
-	return kept ? kept : "";
-}
-
 /* Returns "ns::C<T>::f", or "outer::lambda". For a lambda `function` is the function that contains it. */
 static const char *qualified_name(struct source_points *points, CXCursor cursor, size_t function)
 {
@@ -58,14 +50,14 @@ static const char *qualified_name(struct source_points *points, CXCursor cursor,
 		return function == NOWHERE ? "lambda"
 					   : instrument_arena_format(points->arena, "%s::lambda",
 								     points->items[function].point.name);
-	const char *name = keep(points, clang->getCursorSpelling(cursor));
+	const char *name = clang_text(points->clang, points->arena, clang->getCursorSpelling(cursor));
 	for (CXCursor parent = clang->getCursorSemanticParent(cursor);
 	     points->words->is_cxx && !clang->isInvalid(clang->getCursorKind(parent)) &&
 	     !clang->equalCursors(parent, clang->getTranslationUnitCursor(points->unit));
 	     parent = clang->getCursorSemanticParent(parent)) {
-		const char *outer = keep(points, clang->getCursorDisplayName(parent));
+		const char *outer = clang_text(points->clang, points->arena, clang->getCursorDisplayName(parent));
 		if (is_function(clang->getCursorKind(parent)))
-			outer = keep(points, clang->getCursorSpelling(parent));
+			outer = clang_text(points->clang, points->arena, clang->getCursorSpelling(parent));
 		if (*outer)
 			name = instrument_arena_format(points->arena, "%s::%s", outer, name ? name : "");
 	}
@@ -118,14 +110,15 @@ static void describe_names(const struct source_points_function *function, size_t
 	struct source_point *point = &function->item->point;
 	int kind = clang->getCursorKind(function->cursor);
 	point->name = qualified_name(points, function->cursor, outer);
-	point->signature = keep(points, clang->getCursorDisplayName(function->cursor));
+	point->signature = clang_text(points->clang, points->arena, clang->getCursorDisplayName(function->cursor));
 	if (points->needs_linker_names && points->words->is_cxx)
 		point->linker_names = linker_names(points, function->cursor);
 	if (kind == CXCursor_Constructor || kind == CXCursor_Destructor || kind == CXCursor_LambdaExpr)
 		return;
 	CXType result = clang->getCursorResultType(function->cursor);
-	point->results[0] = keep(points, clang->getTypeSpelling(result));
-	point->results[1] = keep(points, clang->getTypeSpelling(clang->getCanonicalType(result)));
+	point->results[0] = clang_text(points->clang, points->arena, clang->getTypeSpelling(result));
+	point->results[1] =
+		clang_text(points->clang, points->arena, clang->getTypeSpelling(clang->getCanonicalType(result)));
 }
 
 /* Moves the insertion behind declarations that must be the first ones of a block. */
@@ -224,7 +217,7 @@ static void take_elsewhere(struct source_points *points, CXCursor cursor, size_t
 	point->kind = PROBE_FUNCTION;
 	point->level = PROBE_LEVEL_FUNCTION;
 	point->name = qualified_name(points, cursor, outer);
-	point->signature = keep(points, clang->getCursorDisplayName(cursor));
+	point->signature = clang_text(points->clang, points->arena, clang->getCursorDisplayName(cursor));
 	point->file = file->path;
 	point->is_header = !file->is_main;
 	point->is_cxx = points->words->is_cxx;
