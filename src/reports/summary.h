@@ -7,7 +7,7 @@
 #include "render/emit.h"
 #include "render/names.h"
 
-/* --- the lines of a screen, divided among parts (summary_plan.c) --- */
+/* --- the lines of a screen, divided among parts (summary_rows.c) --- */
 
 /* A part is a title and rows. */
 struct plan_part {

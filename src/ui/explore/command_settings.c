@@ -5,7 +5,6 @@
 #include "analyze/settings.h"
 #include "base/quote.h"
 #include "ui/explore/command.h"
-#include "ui/explore/totals.h"
 #include "ui/explore/words.h"
 
 static bool is_chosen(const struct settings *settings, uint32_t resource)

@@ -8,7 +8,6 @@
 #include "ui/explore/command.h"
 #include "ui/explore/io.h"
 #include "ui/explore/session.h"
-#include "ui/explore/totals.h"
 #include "ui/explore/words.h"
 
 /* Prints the first line: "cpprof.data: process_db 100000; cpu 2676 samples, page-faults 311 samples; type help". */

@@ -65,4 +65,13 @@ int session_labels(struct session *session, const struct view *view, const char 
 /* Prints the list that the last ambiguous name left, once. */
 void session_print_candidates(struct session *session, FILE *out);
 
+/* --- the amount that was recorded of each resource, in one pass over the hits --- */
+
+/* Returns [resource_count] totals: samples, or gticks of an exact resource. The caller frees the array. Returns
+ * NULL: ERROR_MEMORY. */
+uint64_t *totals_new(const struct profile *profile, struct error *error);
+
+/* Prints "2676 samples" or "12 calls". */
+void totals_print(FILE *out, const struct profile *profile, uint32_t resource, uint64_t total);
+
 #endif

@@ -1,4 +1,4 @@
-/* Refused paths of what-if, errors without samples (wilson.c), and the functions of a path (shown_path.c). */
+/* Refused paths of what-if, errors without samples (statistics.c), and the functions of a path (shown_path.c). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
