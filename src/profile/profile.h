@@ -162,7 +162,7 @@ struct profile_hit {
 
 #define PROFILE_HITS_MOST (UINT64_C(1) << 62)
 
-/* What belongs on a path between the location of a call and the outermost frame of the location that follows it there, because of tail
+/* A function that belongs on a path between the location of a call and the outermost frame of the location that follows it there, because of tail
  * calls (profile/tail_calls.h). */
 struct profile_tail_call {
 	uint32_t caller; /* index in locations */

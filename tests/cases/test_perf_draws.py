@@ -6,7 +6,7 @@ from measuring import near
 from json_support import valid_json
 
 FUNCTIONS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-TURNS = 500 # all events fit into a ring: none is lost, however late the recorder is
+TURNS = 200 # all events fit into a ring: none is lost, however late the recorder is
 
 
 def record_turns(folder, interval, turns=TURNS):

@@ -81,7 +81,7 @@ struct backend_map {
 	uint64_t device, inode;  /* of the file, as stat(2) reports them; inode 0: unknown */
 	const uint8_t *build_id; /* NULL: unknown */
 	size_t build_id_bytes;
-	/* Of executable memory without a file: the file that is mapped directly before it; NULL: none, or unknown. */
+	/* The file that is mapped directly before executable memory without a file; NULL: none, or unknown. */
 	const struct backend_map *before;
 };
 

@@ -19,7 +19,7 @@ struct tail_query {
 	const char *name; /* "" unless caller is 0 */
 };
 
-/* What is called at a query's call site, by name if that is in another file, and the function that contains the callee's address. Name 0:
+/* The function that is called at a query's call site, by name if that is in another file, and the function that contains the callee's address. Name 0:
  * a function that is chosen when the program starts. */
 struct tail_found {
 	uint32_t target, name, callee; /* TAIL_CODE_NONE: unknown */
