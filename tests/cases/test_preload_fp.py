@@ -131,11 +131,12 @@ def test_a_frequent_kind_does_not_hide_others(tmp_path):
 
 
 def test_frequent_instructions_of_the_legacy_unit(tmp_path):
-	"""They trap whether or not they raise something. Nothing is known about the kinds that they raise later: each total is a lower bound."""
-	recorded = record_frequent(tmp_path, "x87", "-r", "fp-inexact/1", times=100000)
-	assert recorded.resource("fp-divzero")["total"] == 500
-	inexact = recorded.resource("fp-inexact")
-	assert inexact["note"] == FREQUENT and LIMIT <= inexact["total"] < 100000, inexact
+	"""They trap whether or not they raise something. Nothing is known about the kinds that they raise later: each total is a lower bound. On a
+	machine so slow that the unit's own limit, which is a rate, is not reached, the rare kind is exact."""
+	recorded = record_frequent(tmp_path, "x87", "-r", "fp-divzero/1", kind="inexact", times=100000)
+	rare, inexact = recorded.resource("fp-divzero"), recorded.resource("fp-inexact")
+	assert rare["total"] == 500 and rare["note"] in (FREQUENT, "exact"), rare
+	assert LIMIT <= inexact["total"] < 100000, inexact
 
 
 def test_each_start_begins_anew(tmp_path):
