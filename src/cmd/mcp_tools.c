@@ -104,14 +104,22 @@ static bool has_option(const struct mcp_tool *tool, const struct command_option 
 	return refines || (report->needs & REPORT_DIVIDES);
 }
 
-/* The name of the property for the value of the report's own option, or NULL. */
-static const char *report_property(const struct mcp_tool *tool)
+/* The property for the value of the report's own option. */
+struct property {
+	const char *name; /* NULL: there is none */
+	const char *help;
+	bool is_required;
+};
+
+static struct property report_property(const struct mcp_tool *tool)
 {
-	if (!tool->report)
-		return NULL;
-	return tool->report->argument == REPORT_TAKES_FUNCTION ? "function"
-	       : tool->report->argument == REPORT_TAKES_KEY    ? "key"
-							       : NULL;
+	static const struct property properties[] = {
+		[REPORT_TAKES_FUNCTION] = { "function", "A function, by its full or short name", true },
+		[REPORT_TAKES_PATH] = { "path", "Function names joined by ';', outermost first: main;parse", true },
+		[REPORT_TAKES_KEY] = { "key", "A key of labels", false },
+		[REPORT_TAKES_TERMS] = { NULL, NULL, false },
+	};
+	return tool->report ? properties[tool->report->argument] : (struct property){ 0 };
 }
 
 /* --- tools/list --- */
@@ -138,8 +146,7 @@ static void print_schema(FILE *out, const struct mcp_tool *tool)
 {
 	static const char text[] = "\"type\": \"string\"",
 			  list[] = "\"type\": \"array\", \"items\": {\"type\": \"string\"}, \"minItems\": 1";
-	const char *property = report_property(tool);
-	bool needs_property = property && tool->report->argument == REPORT_TAKES_FUNCTION;
+	const struct property property = report_property(tool);
 	size_t count = 0;
 	fputs("{\"type\": \"object\", \"properties\": {", out);
 	if (tool->subject == SUBJECT_SIDES) {
@@ -151,9 +158,8 @@ static void print_schema(FILE *out, const struct mcp_tool *tool)
 	if (tool->subject == SUBJECT_FILE_AND_TERMS)
 		print_property(out, &count, "terms", list,
 			       "Each a call path and the factor of its cost: main;parse=0.5");
-	if (property)
-		print_property(out, &count, property, text,
-			       needs_property ? "A function, by its full or short name" : "A key of labels");
+	if (property.name)
+		print_property(out, &count, property.name, text, property.help);
 	for (const struct command_option *option = command_options(tool->command); option->name; option++) {
 		char help[COMMAND_HELP_BYTES];
 		if (has_option(tool, option))
@@ -163,9 +169,10 @@ static void print_schema(FILE *out, const struct mcp_tool *tool)
 	fputs("}, \"required\": [", out);
 	fputs(tool->subject == SUBJECT_SIDES            ? "\"a\", \"b\""
 	      : tool->subject == SUBJECT_FILE_AND_TERMS ? "\"terms\""
-	      : needs_property                          ? "\"function\""
 							: "",
 	      out);
+	if (property.is_required)
+		json_string_write(out, property.name);
 	fputs("], \"additionalProperties\": false}", out);
 }
 
@@ -282,7 +289,7 @@ static int add_subject(struct mcp_words *words, const struct mcp_tool *tool, jso
 
 static bool is_subject(const struct mcp_tool *tool, const char *key)
 {
-	const char *property = report_property(tool);
+	const char *property = report_property(tool).name;
 	if (property && strcmp(key, property) == 0)
 		return true;
 	if (tool->subject == SUBJECT_SIDES)
@@ -315,12 +322,12 @@ static int add_options(struct mcp_words *words, const struct mcp_tool *tool, jso
 /* Appends the option of the report: "--down=main", "--by-label". */
 static int add_report(struct mcp_words *words, const struct mcp_tool *tool, json_t *arguments, struct error *error)
 {
-	const char *property = report_property(tool);
-	json_t *value = property ? json_object_get(arguments, property) : NULL;
+	const struct property property = report_property(tool);
+	json_t *value = property.name ? json_object_get(arguments, property.name) : NULL;
 	if (!tool->report)
 		return 0;
-	if (!value && property && tool->report->argument == REPORT_TAKES_FUNCTION)
-		return error_set(error, ERROR_USAGE, "%s needs the argument '%s'", tool->name, property);
+	if (!value && property.is_required)
+		return error_set(error, ERROR_USAGE, "%s needs the argument '%s'", tool->name, property.name);
 	return value ? add_value(words, tool->report->name, value, error)
 		     : add_word(words, "--", tool->report->name, "", error);
 }

@@ -6,6 +6,8 @@ static const char *option_value_name(const struct report *report)
 {
 	if (report->argument == REPORT_TAKES_KEY)
 		return "[KEY]";
+	if (report->argument == REPORT_TAKES_PATH)
+		return "PATH";
 	return report->argument == REPORT_TAKES_FUNCTION && !report->refines ? "FN" : NULL;
 }
 

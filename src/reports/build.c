@@ -109,7 +109,7 @@ static int find_roots(const struct report_request *request, struct result *resul
 {
 	const struct report_source *source = request->source;
 	const struct view *view = result->view;
-	if (!request->root)
+	if (!request->root || request->report->argument == REPORT_TAKES_PATH)
 		return 0;
 	int status = 0;
 	if (view->total > 0)

@@ -42,6 +42,7 @@ enum report_argument {
 	REPORT_TAKES_FUNCTION,
 	REPORT_TAKES_SUBTREE, /* `explore` only: an optional function */
 	REPORT_TAKES_KEY,     /* an optional key of labels */
+	REPORT_TAKES_PATH,    /* function names joined by ';' */
 	REPORT_TAKES_TERMS,   /* PATH=FACTOR...: in `explore` and a separate command, never an option */
 };
 
@@ -102,7 +103,7 @@ struct report {
 /* clang-format off */
 #define REPORTS(X) \
 	X(functions) X(summary) X(body) X(down) X(up) X(tree) X(source) X(lines) X(asm) X(counts) \
-	X(pages) X(call_graph) X(modules) X(processes) X(threads) X(by_label) X(groups) X(what_if)
+	X(pages) X(call_graph) X(modules) X(processes) X(threads) X(by_label) X(groups) X(path) X(what_if)
 /* clang-format on */
 #define X(name) extern const struct report report_##name;
 REPORTS(X)
@@ -132,7 +133,7 @@ struct report_request {
 	bool resources_named; /* the user named them */
 	bool is_raw;          /* report_prepare replaces corrected times by their COMPANION_RAW */
 
-	const char *root;         /* a function's name, or NULL */
+	const char *root;         /* a function's name, or the text of REPORT_TAKES_PATH; or NULL */
 	const char *const *terms; /* [term_count]: the terms of a what-if */
 	size_t term_count;
 	const char *group; /* pattern: only entries whose innermost function is in a matching group; NULL: all */

@@ -1,4 +1,4 @@
-/* Prints the predicted total if some paths had another cost. */
+/* Prints the share of a path, and the predicted total if some paths had another cost. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +35,19 @@ static int build(const struct report_request *request, const struct label_set *r
 			  : analyze_what_if(result->view, terms->paths, terms->count, &prediction->result, error);
 }
 
+static int build_path(const struct report_request *request, const struct label_set *roots, struct result *result,
+		      struct error *error)
+{
+	(void)roots;
+	struct prediction *prediction = result->data = calloc(1, sizeof(*prediction));
+	if (!prediction)
+		return error_memory(error);
+	struct lookup_what_if *terms = &prediction->terms;
+	int status = lookup_path_init(terms, result->view, request->root, error);
+	return status < 0 ? status
+			  : analyze_what_if(result->view, terms->paths, terms->count, &prediction->result, error);
+}
+
 static void print_total(FILE *out, const struct view *view, const struct what_if_result *result)
 {
 	const struct profile_resource *resource = view->resource;
@@ -59,7 +72,8 @@ static void step_print(FILE *out, const char *name, const struct render_options 
 	name_printer_release(&printer);
 }
 
-static void print_text(struct render_document *document, const struct result *result)
+/* Prints the paths, each with its factor if there are any. */
+static void print_paths(struct render_document *document, const struct result *result, bool has_factors)
 {
 	FILE *out = document->out;
 	const struct render_options *options = &document->options;
@@ -69,8 +83,8 @@ static void print_text(struct render_document *document, const struct result *re
 	const uint64_t *affected = prediction->result.affected;
 	char format[96];
 	bool exact = view->resource->kind == RESOURCE_EXACT;
-	snprintf(format, sizeof(format), "usage_fraction %s(call_path) [#%s] x factor", exact ? "" : "±error ",
-		 raw_name(view));
+	snprintf(format, sizeof(format), "usage_fraction %s(call_path) [#%s]%s", exact ? "" : "±error ", raw_name(view),
+		 has_factors ? " x factor" : "");
 	heading_print(out, result, format, options);
 	if (empty_print(out, view))
 		return;
@@ -81,12 +95,26 @@ static void print_text(struct render_document *document, const struct result *re
 			fputs(k ? " " : "", out);
 			step_print(out, paths[i].steps[k].name, options);
 		}
-		fprintf(out, ") [%" PRIu64 "] x %g\n", affected[i], paths[i].factor);
+		fprintf(out, ") [%" PRIu64 "]", affected[i]);
+		if (has_factors)
+			fprintf(out, " x %g", paths[i].factor);
+		fputc('\n', out);
 	}
-	print_total(out, view, &prediction->result);
+	if (has_factors)
+		print_total(out, view, &prediction->result);
 }
 
-static void print_row(struct sheet *sheet, const struct result *result, size_t index)
+static void print_prediction(struct render_document *document, const struct result *result)
+{
+	print_paths(document, result, true);
+}
+
+static void print_path(struct render_document *document, const struct result *result)
+{
+	print_paths(document, result, false);
+}
+
+static void print_row(struct sheet *sheet, const struct result *result, size_t index, bool has_factors)
 {
 	const struct prediction *prediction = result->data;
 	const struct what_if *path = &prediction->terms.paths[index];
@@ -96,9 +124,10 @@ static void print_row(struct sheet *sheet, const struct result *result, size_t i
 	for (size_t k = 0; k < path->length; k++)
 		sheet_path_name(sheet, k, path->steps[k].name);
 	sheet_path_end(sheet);
-	sheet_number(sheet, "factor", path->factor);
+	if (has_factors)
+		sheet_number(sheet, "factor", path->factor);
 	sheet_share(sheet, result, 0, affected);
-	if (!sheet->json)
+	if (has_factors && !sheet->json)
 		sheet_number(sheet, "predicted_total", prediction->result.predicted);
 	sheet_row_end(sheet);
 }
@@ -111,14 +140,39 @@ static void print_table(struct render_document *document, const struct result *r
 	sheet_json_number(&sheet, "predicted_total", prediction->result.predicted);
 	sheet_entries(&sheet);
 	for (size_t i = 0; i < prediction->terms.count; i++)
-		print_row(&sheet, result, i);
+		print_row(&sheet, result, i, true);
 	sheet_close(&sheet, 0);
 }
 
-static const struct result_type type = {
-	.text = print_text,
+static void print_path_table(struct render_document *document, const struct result *result)
+{
+	struct sheet sheet;
+	sheet_begin(&sheet, document, result, "resource,path,fraction,error,hits");
+	sheet_entries(&sheet);
+	print_row(&sheet, result, 0, false);
+	sheet_close(&sheet, 0);
+}
+
+static const struct result_type prediction_type = {
+	.text = print_prediction,
 	.table = print_table,
 	.free_data = free_data,
+};
+static const struct result_type path_type = {
+	.text = print_path,
+	.table = print_path_table,
+	.free_data = free_data,
+};
+
+const struct report report_path = {
+	.name = "path",
+	.argument = REPORT_TAKES_PATH,
+	.help = "The share of one call path, also if it has no hits: function names joined by ';', outermost first",
+	.summary = "the share of one call path",
+	.detail = "A path is function names joined by ';', outermost first: 'path main;read_db;qsort'.\n"
+		  "A path without hits has the share 0, with its error.\n",
+	.refuses = { { REPORT_THRESHOLD | REPORT_LIMIT, "it shows one path" }, { REPORT_GROUP, "it shows one path" } },
+	.parts = { { "Call Path", &path_type, build_path } },
 };
 
 const struct report report_what_if = {
@@ -127,5 +181,5 @@ const struct report report_what_if = {
 	.summary = "the total if call paths cost less",
 	.detail = "A path is function names joined by ';', outermost first, and FACTOR what its cost\n"
 		  "is multiplied by: 'whatif main;qsort=0 main;read_db=50%'.\n",
-	.parts = { { "What-If Prediction", &type, build } },
+	.parts = { { "What-If Prediction", &prediction_type, build } },
 };

@@ -29,3 +29,17 @@ def test_semicolon_in_a_name(profiles):
 	"""A name with a semicolon comes only from a recording: folded stacks cannot hold one."""
 	text = done("whatif", "programs.data", r"main;finish\;all=0", "-r", "cpu", directory=profiles)
 	assert "predicted total: 0.9000" in text and "(main finish;all@sort) [20] x 0" in text
+
+
+def test_share_of_one_path(tmp_path, profiles):
+	"""A path without hits is an answer: its share is 0. The figures of others are those of the downward profile."""
+	(tmp_path / "a.folded").write_text("main;a;b 3\nmain;a 1\nmain;c;a;b 4\nmain;c;d 2\n")
+	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
+	for path, line in (("main;a;b", "0.3000 ±0.2477 (main a b) [3]"), ("main;c;a", "0.4000 "), ("c;a;b", "0.4000 "), ("main;d", "0.0000 "), ("main;c;b", "0.0000 ")):
+		text = done("report", "--path", path, tmp_path / "a.data")
+		assert text.splitlines()[4].startswith(line) and len(text.splitlines()) == 5, text
+	explored = run("explore", tmp_path / "a.data", stdin=make_input("path main;a;b\npath main;d\n"))
+	assert "0.3000 ±0.2477 (main a b) [3]" in explored.stdout and "(main d) [0]" in explored.stdout
+	for path in ("main;x", "main;", ";", ""):
+		result = run("report", "--path", path, tmp_path / "a.data")
+		assert result.returncode != 0 and not result.stdout and result.stderr.startswith("cpprof report: "), result

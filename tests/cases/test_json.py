@@ -43,9 +43,9 @@ def validate_results(document, kind):
 
 
 def reports():
-	"""Returns [(option, whether it needs a function)]: the reports that `cpprof report --help` lists."""
+	"""Returns [(option, whether it needs a function or a call path)]: the reports that `cpprof report --help` lists."""
 	listed = run("report", "--help").stdout.split("\nreports:\n")[1].split("\n\n")[0]
-	return [(name, value == "FN") for name, value in re.findall(r"^  (?:-\w,|   ) --([\w-]+) ?(FN)?", listed, re.MULTILINE)]
+	return [(name, value != "") for name, value in re.findall(r"^  (?:-\w,|   ) --([\w-]+) ?(FN|PATH)?", listed, re.MULTILINE)]
 
 
 REPORTS = reports()

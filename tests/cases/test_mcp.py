@@ -77,7 +77,7 @@ def test_initialization(client):
 def test_tools_follow_from_the_tables(client, profiles):
 	tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
 	reports = {"functions", "body", "down", "up", "tree", "source", "lines", "asm", "pages", "call_graph", "modules", "processes", "threads",
-		"by_label", "groups"}
+		"by_label", "groups", "path"}
 	assert set(tools) == {"explain", "info", "diff", "whatif", *(f"report_{name}" for name in reports)}
 	for tool in tools.values():
 		jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
@@ -89,7 +89,8 @@ def test_tools_follow_from_the_tables(client, profiles):
 		if line.startswith("  -") or line.strip().startswith("--")}
 	properties = set(tools["explain"]["inputSchema"]["properties"])
 	assert properties == listed - {"format", "memory", "help"} | {"file"}
-	assert tools["report_down"]["inputSchema"]["required"] == ["function"] and tools["diff"]["inputSchema"]["required"] == ["a", "b"]
+	assert tools["report_down"]["inputSchema"]["required"] == ["function"] and tools["report_path"]["inputSchema"]["required"] == ["path"]
+	assert tools["diff"]["inputSchema"]["required"] == ["a", "b"]
 	assert "counts" in tools["report_source"]["inputSchema"]["properties"] and "counts" not in tools["report_down"]["inputSchema"]["properties"]
 	assert client.request("tools/list", cursor="x")["error"]["code"] == -32602
 
@@ -105,6 +106,7 @@ def test_every_tool_prints_what_the_command_prints(client, profiles):
 	same(["whatif", "forms.data", "main;invoice=0.5"], "whatif", file="forms.data", terms=["main;invoice=0.5"])
 	same(["report", "--down", "main", "-r", "cpu", "-r", "page-faults", "whole.data"], "report_down", file="whole.data", function="main",
 		resource=["cpu", "page-faults"])
+	same(["report", "--path", "main", "-r", "cpu", "whole.data"], "report_path", file="whole.data", path="main", resource="cpu")
 	same(["report", "--tree", "--limit", "3", "--no-inlines", "whole.data"], "report_tree", file="whole.data", limit=3, **{"no-inlines": True})
 	same(["report", "--tree", "whole.data"], "report_tree", file="whole.data", **{"no-inlines": False})
 	same(["report", "--by-label=kind", "labels.data"], "report_by_label", file="labels.data", key="kind")

@@ -27,6 +27,7 @@ void explore_report_command(const struct report *report, struct explore_command 
 		[REPORT_TAKES_FUNCTION] = { "FUNCTION", WORDS_FUNCTION },
 		[REPORT_TAKES_SUBTREE] = { "[FUNCTION]", WORDS_FUNCTION },
 		[REPORT_TAKES_KEY] = { "[KEY]", WORDS_NONE },
+		[REPORT_TAKES_PATH] = { "PATH", WORDS_TERMS },
 		[REPORT_TAKES_TERMS] = { "PATH=FACTOR...", WORDS_TERMS },
 	};
 	*command = (struct explore_command){
@@ -207,6 +208,8 @@ int explore_report_run(const struct explore_command *command, struct session *se
 		return error_set(error, ERROR_USAGE, "%s takes no argument", command->name);
 	if (argument == REPORT_TAKES_FUNCTION && !*arguments)
 		return error_set(error, ERROR_USAGE, "missing function name");
+	if (argument == REPORT_TAKES_PATH && !*arguments)
+		return error_set(error, ERROR_USAGE, "missing call path (as main;read_db;qsort)");
 	if (argument == REPORT_TAKES_TERMS)
 		return run_terms(session, &request, arguments, out, error);
 	if (argument == REPORT_TAKES_KEY)
