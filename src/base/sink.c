@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_string.h"
 #include "base/safe_text.h"
 
 void sink_init(struct sink *sink, FILE *stream)
@@ -34,16 +33,6 @@ void sink_write(struct sink *sink, const void *bytes, size_t size)
 void sink_text(struct sink *sink, const char *text)
 {
 	sink_write(sink, text, strlen(text));
-}
-
-void sink_json_string(struct sink *sink, const char *text)
-{
-	if (sink->failure)
-		return;
-	errno = 0;
-	json_string_write(sink->stream, text);
-	if (ferror(sink->stream))
-		keep_failure(sink);
 }
 
 void sink_printf(struct sink *sink, const char *format, ...)

@@ -21,8 +21,7 @@ struct sink {
 void sink_init(struct sink *sink, FILE *stream);
 
 void sink_write(struct sink *sink, const void *bytes, size_t size);
-void sink_text(struct sink *sink, const char *text);        /* without its NUL */
-void sink_json_string(struct sink *sink, const char *text); /* quoted and escaped: base/json_string.h */
+void sink_text(struct sink *sink, const char *text); /* without its NUL */
 void sink_printf(struct sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether a write failed: long loops end early then. */

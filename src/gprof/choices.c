@@ -35,14 +35,6 @@ void choices_release(struct choices *choices)
 	*choices = (struct choices){ 0 };
 }
 
-bool choices_need_source(const struct choices *choices)
-{
-	for (size_t i = 0; i < choices->count; i++)
-		if (strpbrk(choices->items[i].spec, ".:0123456789"))
-			return true;
-	return false;
-}
-
 /* --- specs --- */
 
 static bool is_text(const char *text, const char *wanted, size_t length)

@@ -49,9 +49,6 @@ int choices_add(struct choices *choices, enum choice_kind kind, bool excludes, c
 int choices_settle(struct choices *choices, const struct image *image);
 void choices_release(struct choices *choices);
 
-/* Whether some spec has a file or a line. */
-bool choices_need_source(const struct choices *choices);
-
 bool choices_include(const struct choices *choices, enum choice_kind kind, uint32_t symbol);
 bool choices_exclude(const struct choices *choices, enum choice_kind kind, uint32_t symbol);
 /* Whether a symbol is included; or, if the kind includes no symbols, whether it is not excluded. */

@@ -35,7 +35,8 @@ struct making {
 
 /* --- modules and resources --- */
 
-uint32_t gmon_same_file(const struct profile *profile, uint32_t module)
+/* Returns the first module of the same file, which usually is `module`. */
+static uint32_t same_file(const struct profile *profile, uint32_t module)
 {
 	const struct profile_module *wanted = &profile->modules[module];
 	for (uint32_t i = 0; i < module; i++) {
@@ -76,7 +77,7 @@ void gmon_counted(const struct profile *profile, bool *marks)
 			continue;
 		marks[i] = false;
 		if (profile->modules[i].kind == MODULE_FILE)
-			marks[gmon_same_file(profile, i)] = true;
+			marks[same_file(profile, i)] = true;
 	}
 }
 
@@ -119,7 +120,7 @@ uint32_t gmon_program(const struct profile *profile)
 		    profile->modules[module].kind != MODULE_FILE)
 			continue;
 		if (is_called(profile, module, name))
-			return gmon_same_file(profile, module);
+			return same_file(profile, module);
 		if (with_main == PROFILE_NONE)
 			with_main = module;
 	}
@@ -131,7 +132,7 @@ uint32_t gmon_program(const struct profile *profile)
 	for (uint32_t i = 0; i < profile->module_count && with_main == PROFILE_NONE; i++)
 		if (profile->modules[i].kind == MODULE_FILE)
 			with_main = i;
-	return with_main == PROFILE_NONE ? PROFILE_NONE : gmon_same_file(profile, with_main);
+	return with_main == PROFILE_NONE ? PROFILE_NONE : same_file(profile, with_main);
 }
 
 /* --- the histogram's shape --- */
@@ -257,12 +258,12 @@ static void round_bins(struct making *making)
 static int mark_inside(struct making *making)
 {
 	const struct profile *profile = making->profile;
-	uint32_t first = gmon_same_file(profile, making->module);
+	uint32_t first = same_file(profile, making->module);
 	bool *is_same = calloc(profile->module_count + 1, sizeof(*is_same));
 	making->is_inside = calloc(profile->location_count + 1, sizeof(*making->is_inside));
 	int code = is_same && making->is_inside ? 0 : ERROR_MEMORY;
 	for (uint32_t i = 0; i < profile->module_count && code == 0; i++)
-		is_same[i] = gmon_same_file(profile, i) == first;
+		is_same[i] = same_file(profile, i) == first;
 	for (size_t i = 0; i < profile->location_count && code == 0; i++)
 		making->is_inside[i] = is_same[profile->locations[i].module];
 	free(is_same);

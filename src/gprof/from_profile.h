@@ -44,7 +44,4 @@ uint32_t gmon_module(const struct profile *profile, const struct image *image, b
  * file, for the first. */
 void gmon_counted(const struct profile *profile, bool *marks);
 
-/* Returns the first module of the same file, which usually is `module`. */
-uint32_t gmon_same_file(const struct profile *profile, uint32_t module);
-
 #endif

@@ -5,19 +5,7 @@
 
 #include "base/array.h"
 
-int graph_init(struct graph *graph, const struct image *image)
-{
-	*graph = (struct graph){ .image = image, .function_count = image->symbol_count };
-	return graph_make_nodes(graph);
-}
-
-int graph_init_named(struct graph *graph, const char *const *names, size_t count)
-{
-	*graph = (struct graph){ .names = names, .function_count = count };
-	return graph_make_nodes(graph);
-}
-
-int graph_make_nodes(struct graph *graph)
+static int make_nodes(struct graph *graph)
 {
 	hash_map_init(&graph->arc_by_ends);
 	graph->nodes = calloc(graph->function_count + 1, sizeof(*graph->nodes));
@@ -28,6 +16,18 @@ int graph_make_nodes(struct graph *graph)
 		node->cycle = node->next_member = node->first_parent = node->first_child = GRAPH_NONE;
 	}
 	return 0;
+}
+
+int graph_init(struct graph *graph, const struct image *image)
+{
+	*graph = (struct graph){ .image = image, .function_count = image->symbol_count };
+	return make_nodes(graph);
+}
+
+int graph_init_named(struct graph *graph, const char *const *names, size_t count)
+{
+	*graph = (struct graph){ .names = names, .function_count = count };
+	return make_nodes(graph);
 }
 
 void graph_release(struct graph *graph)

@@ -87,7 +87,6 @@ int graph_make(struct graph *graph, const struct image *image, const struct gmon
 int graph_init(struct graph *graph, const struct image *image);
 /* The same for functions without addresses. The names must outlive the graph. */
 int graph_init_named(struct graph *graph, const char *const *names, size_t count);
-int graph_make_nodes(struct graph *graph); /* for graph_init and graph_init_named */
 void graph_release(struct graph *graph);
 
 /* Adds `count` to the arc, which is added if it is new. Returns 0, ERROR_MEMORY or ERROR_LIMIT (2^32 arcs). */

@@ -16,9 +16,9 @@
 #include "collect/count/tally_file.h"
 #include "collect/sample/clock.h"
 #include "collect/sample/description.h"
-#include "collect/sample/environments.h"
 #include "collect/sample/preload/access.h"
 #include "collect/sample/preload/requests.h"
+#include "collect/sample/process_list.h"
 #include "collect/sample/target.h"
 #include "collect/sample/target_signals.h"
 #include "frames/frames.h"
@@ -239,7 +239,7 @@ static void wait_for_others(struct counted_run *run)
 	struct pollfd signals = { .fd = run->signal_fd, .events = POLLIN };
 	const char *given = run->environment[TALLY_PATH_VARIABLE];
 	for (int i = 0, without = 0; i < STEPS; i++) {
-		bool goes_on = instrumented_tally_running(&run->tally) > 0 || environments_have(given);
+		bool goes_on = instrumented_tally_running(&run->tally) > 0 || processes_have_variable(given);
 		without = goes_on ? 0 : without + 1;
 		if (without == LOOKS || poll(&signals, 1, goes_on ? STEP_MS : 1) != 0)
 			break;

@@ -1,6 +1,6 @@
 /*
  * Reads which functions take the addresses of other functions, and which call these by their names. The instrumenter
- * wrote this into sections of the program's files (collect/source/instrument/taken.h), as records of texts, each with a
+ * wrote this into sections of the program's files (collect/source/instrument/taken.c), as records of texts, each with a
  * NUL at its end. Each record becomes a note of the profile.
  */
 #include <errno.h>

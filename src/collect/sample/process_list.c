@@ -156,3 +156,32 @@ void process_list_release(struct process_list *list)
 	free(list->items);
 	*list = (struct process_list){ 0 };
 }
+
+static bool has_entry(long pid, const char *entry)
+{
+	char path[64], *own = NULL;
+	size_t room = 0;
+	bool found = false;
+	snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
+	FILE *file = fopen(path, "re");
+	while (file && !found && getdelim(&own, &room, '\0', file) > 0)
+		found = strcmp(own, entry) == 0;
+	free(own);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+bool processes_have_variable(const char *entry)
+{
+	DIR *directory = opendir("/proc");
+	const struct dirent *process;
+	bool found = false;
+	while (directory && !found && (process = readdir(directory)) != NULL) {
+		long pid = strtol(process->d_name, NULL, 10);
+		found = pid > 0 && has_entry(pid, entry);
+	}
+	if (directory)
+		closedir(directory);
+	return found;
+}

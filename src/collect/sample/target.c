@@ -1,5 +1,4 @@
 #include "collect/sample/target.h"
-#include "collect/sample/child_end.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "collect/sample/child_end.h"
+#include "collect/sample/target_signals.h"
 #include "processor/names.h"
 #include "profile/findings.h"
 
@@ -208,7 +207,7 @@ static int fork_it(struct target *target, const char *path, char *const *argumen
 	target->go_fd = go[1];
 	target->fail_fd = fail[0];
 	if (target->pid > 0)
-		target->pidfd = child_end_open(target->pid);
+		target->pidfd = target_end_open(target->pid);
 	if (target->pid < 0 || target->pidfd < 0) {
 		errno = target->pid < 0 ? number : errno;
 		error_set_errno(error, "cannot start a process");

@@ -16,7 +16,7 @@
 
 struct target {
 	pid_t pid;
-	int pidfd;   /* readable or hung up when the process has ended (child_end.h) */
+	int pidfd;   /* readable or hung up when the process has ended (target_end_open) */
 	int go_fd;   /* a byte written here lets the process exec */
 	int fail_fd; /* delivers the errno of a failed exec */
 	bool ended;

@@ -1,5 +1,5 @@
 /*
- * Signals while a command runs. The terminal sends ^C to the target too, as it
+ * Signals while a command runs, and its end, as descriptors. The terminal sends ^C to the target too, as it
  * would without us. We read signals from a descriptor and pass on only those
  * that were sent to us alone.
  *
@@ -12,6 +12,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -26,5 +27,10 @@ void target_signals_leave(sigset_t *old);
 bool target_signals_next(int fd, struct signalfd_siginfo *signal);
 /* Sends the signal to a process, unless the terminal has sent it there already. */
 void target_signals_pass(const struct signalfd_siginfo *signal, pid_t pid);
+
+/* Returns a descriptor that is readable, or hung up, when the child has ended and until it is closed; the caller owns
+ * it. It is a pidfd or, where the kernel or a seccomp profile has none, a pipe that a thread closes. Returns -1 with
+ * errno if neither can be made. */
+int target_end_open(pid_t child);
 
 #endif

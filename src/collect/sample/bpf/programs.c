@@ -32,11 +32,6 @@ static int keep_complaint(enum libbpf_print_level level, const char *format, va_
 	return 0;
 }
 
-const char *bpf_programs_complaint(void)
-{
-	return complaint;
-}
-
 /* --- settings --- */
 
 /* The classes of system calls: the direction in which they move bytes, where they hold the requested

@@ -29,7 +29,4 @@ int bpf_programs_pass(struct programs *programs, enum bpf_task_pass pass);
  * the same CPU. Interrupts of clocks are not included. */
 uint64_t bpf_programs_missed(const struct programs *programs);
 
-/* Returns libbpf's last warning, or "" if there was none, for error messages. */
-const char *bpf_programs_complaint(void);
-
 #endif

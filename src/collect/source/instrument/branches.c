@@ -13,7 +13,8 @@ struct directives {
 	size_t depth;     /* open #ifs; if more than DEPTH, the innermost ones are not tracked */
 };
 
-bool branches_is_of_compiler(const char *condition, const char *end)
+/* Returns whether a condition, which ends at `end`, tests the compiler: "__GNUC__ >= 7". */
+static bool is_of_compiler(const char *condition, const char *end)
 {
 	static const char *const words[] = { "__clang__",          "__clang_major__", "__GNUC__",
 					     "__GNUC_MINOR__",     "__GNUG__",        "__has_builtin",
@@ -42,7 +43,7 @@ static void take_directive(struct directives *directives, const char *hash)
 		directives->asks[directives->depth - 1] = false;
 	if ((is_if || (word.size >= 4 && memcmp(word.start, "elif", 4) == 0)) && directives->depth &&
 	    directives->depth <= DEPTH)
-		directives->asks[directives->depth - 1] |= branches_is_of_compiler(word.start, end);
+		directives->asks[directives->depth - 1] |= is_of_compiler(word.start, end);
 	if (lexing_is(&word, "endif") && directives->depth)
 		directives->depth--;
 	directives->at = end;

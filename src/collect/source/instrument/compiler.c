@@ -1,4 +1,4 @@
-#include "collect/source/instrument/compiler.h"
+#include "collect/source/instrument/words.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,9 +10,9 @@
 
 #include "base/array.h"
 #include "collect/source/instrument/exits.h"
+#include "collect/source/instrument/parts.h"
 #include "collect/source/instrument/selection.h"
 #include "collect/source/instrument/source_points.h"
-#include "collect/source/instrument/taken.h"
 
 static const char *kind_names[] = { "CPPROF_KIND_FUNCTION", "CPPROF_KIND_REGION", "CPPROF_KIND_LOOP",
 				    "CPPROF_KIND_CALL", "CPPROF_KIND_BLOCK" };

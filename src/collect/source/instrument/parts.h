@@ -1,7 +1,8 @@
-/* Interfaces of the files to which visit.c passes the cursors of a file. */
+/* Interfaces of the files to which visit.c passes the cursors of a file, and of taken.c. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_PARTS_H
 #define COLLECT_SOURCE_INSTRUMENT_PARTS_H
 
+#include "base/buffer.h"
 #include "collect/source/instrument/source_points.h"
 
 /*
@@ -51,9 +52,6 @@ bool bodies_is_known(const struct source_points_function *function, size_t *shar
  * and that contains a `{`. */
 void branches_take(struct source_points *points);
 
-/* Returns whether a condition, which ends at `end`, tests the compiler: "__GNUC__ >= 7". */
-bool branches_is_of_compiler(const char *condition, const char *end);
-
 /*
  * statements.c: probe points within a function: loops, statements with calls, basic blocks. A loop or a statement is put into
  * braces with its object; a block is counted by a separate statement at its beginning:
@@ -66,5 +64,21 @@ bool branches_is_of_compiler(const char *condition, const char *end);
 /* Adds the probe points of one cursor in the function with the number `function` (in points->items), if it is one of
  * these. */
 void statements_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent);
+
+/*
+ * taken.c: functions with taken addresses: passed on, stored or compared. `cpprof report --lexical` shows them under the
+ * function that took them. The result is not an edit: it is appended to the copy, and becomes a section of the
+ * object file that no program loads, with NUL-terminated texts:
+ *
+ *     "compare" "ns::sort_rows" "src/rows.c" "31"      the function, and where: function, file, line
+ *
+ * Another section has the functions that are called by their names, which are not moved where that happens:
+ *
+ *     "on_event" "loop"                                the function and its caller
+ */
+
+/* Appends the addresses that instrumented functions of the main file have taken, and the functions that they call by
+ * name. Called after the decisions. */
+void taken_append(struct source_points *points, struct buffer *text);
 
 #endif

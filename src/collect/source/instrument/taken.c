@@ -1,4 +1,4 @@
-#include "collect/source/instrument/taken.h"
+#include "collect/source/instrument/parts.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "collect/source/instrument/compiler.h"
 #include "collect/source/instrument/options.h"
 
 /* The state of sorting a compiler's words. */
