@@ -235,37 +235,29 @@ static void put_row(const struct adder *adder, uint64_t id, uint32_t series_numb
 	clickhouse_put_u64(rows, hits);
 }
 
-static int add_hits(const struct adder *adder, uint64_t id)
+static void put_hit(const struct adder *adder, uint64_t id, size_t number, struct buffer *rows)
 {
-	static const char into[] = "hits(" ROW_COLUMNS ", samples)";
-	const struct batch *batch = adder->batch;
-	struct buffer rows;
-	int status = 0;
-	buffer_init(&rows);
-	for (size_t i = 0; i < batch->hit_count && status == 0; i++) {
-		const struct batch_hit *hit = &batch->hits[i];
-		put_row(adder, id, hit->series, hit->bucket, hit->node, hit->hits, &rows);
-		clickhouse_put_u64(&rows, hit->samples);
-		status = flush_rows(adder, into, &rows, ROWS_BYTES, true);
-	}
-	if (status == 0)
-		status = flush_rows(adder, into, &rows, 0, true);
-	buffer_release(&rows);
-	return status;
+	const struct batch_hit *hit = &adder->batch->hits[number];
+	put_row(adder, id, hit->series, hit->bucket, hit->node, hit->hits, rows);
+	clickhouse_put_u64(rows, hit->samples);
 }
 
-static int add_touches(const struct adder *adder, uint64_t id)
+static void put_touch(const struct adder *adder, uint64_t id, size_t number, struct buffer *rows)
 {
-	static const char into[] = "touches(" ROW_COLUMNS ", mapping, address)";
-	const struct batch *batch = adder->batch;
+	const struct batch_touch *touch = &adder->batch->touches[number];
+	put_row(adder, id, touch->series, touch->bucket, touch->node, touch->hits, rows);
+	clickhouse_put_text(rows, string_of(adder, touch->mapping));
+	clickhouse_put_u64(rows, touch->address);
+}
+
+static int send_rows(const struct adder *adder, uint64_t id, const char *into, size_t count,
+		     void (*put)(const struct adder *, uint64_t, size_t, struct buffer *))
+{
 	struct buffer rows;
 	int status = 0;
 	buffer_init(&rows);
-	for (size_t i = 0; i < batch->touch_count && status == 0; i++) {
-		const struct batch_touch *touch = &batch->touches[i];
-		put_row(adder, id, touch->series, touch->bucket, touch->node, touch->hits, &rows);
-		clickhouse_put_text(&rows, string_of(adder, touch->mapping));
-		clickhouse_put_u64(&rows, touch->address);
+	for (size_t i = 0; i < count && status == 0; i++) {
+		put(adder, id, i, &rows);
 		status = flush_rows(adder, into, &rows, ROWS_BYTES, true);
 	}
 	if (status == 0)
@@ -290,9 +282,10 @@ static int add_rows(const struct adder *adder, uint64_t *id)
 			wait_ms((long)FIRST_WAIT_MS << (attempt - 1));
 		if (getrandom(id, sizeof(*id), 0) != sizeof(*id))
 			return error_set_errno(adder->error, "cannot write store '%s'", adder->store->shown);
-		status = add_hits(adder, *id);
+		status = send_rows(adder, *id, "hits(" ROW_COLUMNS ", samples)", adder->batch->hit_count, put_hit);
 		if (status == 0)
-			status = add_touches(adder, *id);
+			status = send_rows(adder, *id, "touches(" ROW_COLUMNS ", mapping, address)",
+					   adder->batch->touch_count, put_touch);
 	}
 	return status;
 }

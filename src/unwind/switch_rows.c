@@ -18,12 +18,15 @@ struct calls {
 	size_t count;
 };
 
-/* Adds the calls in a piece of code, but those that begin in its last bytes, fewer than ARCH_SWITCH_BYTES. */
-static void find_in(struct calls *calls, const uint8_t *code, size_t size, uint32_t pc)
+/* arch_next_switch, or arch_next_lisp_call. */
+typedef bool next_call(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row);
+
+/* Adds the calls in a piece of code. A switch is not found if it begins in the last bytes, fewer than ARCH_SWITCH_BYTES. */
+static void find_in(struct calls *calls, next_call *next, const uint8_t *code, size_t size, uint32_t pc)
 {
 	struct unwind_row row;
 	size_t end;
-	for (size_t at = 0; calls->count < SWITCHES_MAX && arch_next_switch(code, size, &at, &end, &row); at = end)
+	for (size_t at = 0; calls->count < SWITCHES_MAX && next(code, size, &at, &end, &row); at = end)
 		calls->items[calls->count++] =
 			(struct call){ .start = pc + (uint32_t)at, .end = pc + (uint32_t)end, .row = row };
 }
@@ -54,22 +57,12 @@ static int find(struct calls *calls, const struct unwind_table *table, struct el
 		size_t size = piece_size(table, &i);
 		size_t more = size + ARCH_SWITCH_BYTES - 1; /* a call at the end is found by the code behind it */
 		if (elf_file_copy(file, table->base + start, code, more))
-			find_in(calls, code, more, start);
+			find_in(calls, arch_next_switch, code, more, start);
 		else if (elf_file_copy(file, table->base + start, code, size))
-			find_in(calls, code, size, start);
+			find_in(calls, arch_next_switch, code, size, start);
 	}
 	free(code);
 	return 0;
-}
-
-/* Adds the calls in a piece of code between functions. */
-static void find_lisp_in(struct calls *calls, const uint8_t *code, size_t size, uint32_t pc)
-{
-	struct unwind_row row;
-	size_t end;
-	for (size_t at = 0; calls->count < SWITCHES_MAX && arch_next_lisp_call(code, size, &at, &end, &row); at = end)
-		calls->items[calls->count++] =
-			(struct call){ .start = pc + (uint32_t)at, .end = pc + (uint32_t)end, .row = row };
 }
 
 /* Searches a range of code piece by piece, so that a call and the code before it are in one piece. */
@@ -85,7 +78,7 @@ static int find_lisp_between(struct calls *calls, const struct unwind_table *tab
 	for (;; start += PIECE_BYTES - COMMON_BYTES) {
 		size_t size = end - start < PIECE_BYTES ? end - start : PIECE_BYTES;
 		if (elf_file_copy(file, table->base + start, code, size))
-			find_lisp_in(calls, code, size, start);
+			find_in(calls, arch_next_lisp_call, code, size, start);
 		if (size < PIECE_BYTES)
 			break;
 	}
