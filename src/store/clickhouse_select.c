@@ -337,9 +337,10 @@ static int read_rows(struct selector *selector)
 static int compare(const void *left, const void *right)
 {
 	const struct selected_row *a = left, *b = right;
-	return COMPARE(a->recording, b->recording) ?: COMPARE(a->resource, b->resource) ?: COMPARE(a->thread, b->thread) ?:
-	       COMPARE(a->labels, b->labels) ?: COMPARE(a->bucket, b->bucket) ?: COMPARE(a->stack, b->stack) ?:
-	       COMPARE(a->hits, b->hits) ?: COMPARE(a->mapping, b->mapping) ?: COMPARE(a->address, b->address);
+	return COMPARE(a->recording, b->recording) ?: COMPARE(a->resource, b->resource) ?:
+	       COMPARE(a->thread, b->thread) ?: COMPARE(a->labels, b->labels) ?: COMPARE(a->bucket, b->bucket) ?:
+	       COMPARE(a->stack, b->stack) ?: COMPARE(a->hits, b->hits) ?: COMPARE(a->mapping, b->mapping) ?:
+	       COMPARE(a->address, b->address);
 }
 
 /* Adds the rows in an order that does not depend on the server. */

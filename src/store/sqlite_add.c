@@ -264,7 +264,8 @@ static int compare_hits(const void *left, const void *right, void *context)
 {
 	const struct batch_hit *a = left, *b = right;
 	const int64_t *stacks = context;
-	return COMPARE(a->series, b->series) ?: COMPARE(a->bucket, b->bucket) ?: COMPARE(stacks[a->node], stacks[b->node]) ?: COMPARE(a->hits, b->hits);
+	return COMPARE(a->series, b->series) ?: COMPARE(a->bucket, b->bucket) ?:
+	       COMPARE(stacks[a->node], stacks[b->node]) ?: COMPARE(a->hits, b->hits);
 }
 
 /* Rows come in the order of the table, so that its pages fill up. */

@@ -128,7 +128,8 @@ struct count_process *tally_find_process(const struct tally *tally, uint32_t num
 static int order_of_chunks(const void *a, const void *b)
 {
 	const struct count_chunk *first = a, *second = b;
-	return COMPARE(first->process, second->process) ?: COMPARE(first->thread, second->thread) ?: COMPARE(first->bytes, second->bytes);
+	return COMPARE(first->process, second->process) ?: COMPARE(first->thread, second->thread) ?:
+	       COMPARE(first->bytes, second->bytes);
 }
 
 static int order_of_mapped(const void *a, const void *b)
