@@ -178,6 +178,8 @@ static int read_seconds(const char *text, uint64_t *ns, struct error *error)
 	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
 	const char *end;
 	double number;
+	if (!*text)
+		return error_set(error, ERROR_USAGE, "missing time in seconds (as 1.5 or 200ms)");
 	if (number_read(text, &number, &end)) {
 		for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 			if (strcmp(end, units[i].suffix) == 0 && number * units[i].ns < 9e18) {
@@ -189,22 +191,40 @@ static int read_seconds(const char *text, uint64_t *ns, struct error *error)
 	return error_set(error, ERROR_USAGE, "%s is not a time in seconds (as 1.5 or 200ms)", QUOTE(text));
 }
 
+static int read_from(const struct setting_use *use)
+{
+	use->settings->view.from_ns = 0;
+	return use->count ? read_seconds(use->values[0], &use->settings->view.from_ns, use->error) : 0;
+}
+
+/* The start of the range was read before. */
+static int read_to(const struct setting_use *use)
+{
+	struct view_options *view = &use->settings->view;
+	uint64_t to_ns = 0;
+	int status = use->count ? read_seconds(use->values[0], &to_ns, use->error) : 0;
+	if (status == 0 && use->count && to_ns <= view->from_ns)
+		status = error_set(use->error, ERROR_USAGE,
+				   "the time range from %g s to %g s is empty (its end comes after its start)",
+				   (double)view->from_ns / 1e9, (double)to_ns / 1e9);
+	if (status == 0)
+		view->to_ns = to_ns;
+	return status;
+}
+
 int settings_read_time(const char *from, const char *to, struct view_options *view, struct error *error)
 {
-	uint64_t from_ns = 0, to_ns = 0;
-	bool ends = to && *to;
-	int status = from && *from ? read_seconds(from, &from_ns, error) : 0;
-	if (status == 0 && ends)
-		status = read_seconds(to, &to_ns, error);
-	if (status)
-		return status;
-	if (ends && to_ns <= from_ns)
-		return error_set(error, ERROR_USAGE,
-				 "the time range from %g s to %g s is empty (its end comes after its start)",
-				 (double)from_ns / 1e9, (double)to_ns / 1e9);
-	view->from_ns = from_ns;
-	view->to_ns = to_ns;
-	return 0;
+	struct settings settings = { 0 };
+	struct setting_use start = { .settings = &settings, .values = &from, .count = from && *from, .error = error };
+	struct setting_use end = { .settings = &settings, .values = &to, .count = to && *to, .error = error };
+	int status = read_from(&start);
+	if (status == 0)
+		status = read_to(&end);
+	if (status == 0) {
+		view->from_ns = settings.view.from_ns;
+		view->to_ns = settings.view.to_ns;
+	}
+	return status;
 }
 
 static int read_time(const struct setting_use *use)
@@ -406,6 +426,7 @@ static void show_labels(const struct setting_use *use)
 const struct setting settings_table[] = {
 	{ .option = "resource",
 	  .command = "resource",
+	  .bit = SETTING_RESOURCE,
 	  .arguments = "[NAME...|all]",
 	  .summary = "the resources; or those to report on",
 	  .detail = "With several chosen, each report is printed once for each of them.\n",
@@ -414,6 +435,7 @@ const struct setting settings_table[] = {
 	  .read = read_resources },
 	{ .option = "threshold",
 	  .command = "threshold",
+	  .bit = SETTING_THRESHOLD,
 	  .arguments = "[FRACTION]",
 	  .summary = "show only entries that reach this usage fraction",
 	  .detail = "As '0.01' or '1%'; 0 shows everything.\n",
@@ -421,6 +443,7 @@ const struct setting settings_table[] = {
 	  .show = show_threshold },
 	{ .option = "limit",
 	  .command = "limit",
+	  .bit = SETTING_LIMIT,
 	  .arguments = "[N]",
 	  .summary = "show at most so many entries",
 	  .detail = "0 shows all.\n",
@@ -428,12 +451,14 @@ const struct setting settings_table[] = {
 	  .show = show_limit },
 	{ .option = "by",
 	  .command = "by",
+	  .bit = SETTING_BY,
 	  .arguments = "[KIND]",
 	  .summary = "show frames by function, callsite, line, module or group",
 	  .kind_of_word = "kind of frame",
 	  WORD(view.by, view_by_word) },
 	{ .option = "thread",
 	  .command = "thread",
+	  .bit = SETTING_THREAD,
 	  .arguments = "[TID|NAME|all]",
 	  .summary = "select one thread",
 	  .row_name = thread_name,
@@ -441,6 +466,7 @@ const struct setting settings_table[] = {
 	  .show = show_thread },
 	{ .option = "process",
 	  .command = "process",
+	  .bit = SETTING_PROCESS,
 	  .arguments = "[PID|NAME|all]",
 	  .summary = "select one process, or those of one name",
 	  .row_name = process_name,
@@ -449,6 +475,7 @@ const struct setting settings_table[] = {
 	  .show = show_processes },
 	{ .option = "cgroup",
 	  .command = "cgroup",
+	  .bit = SETTING_CGROUP,
 	  .shown_as = "process",
 	  .arguments = "[PATTERN|all]",
 	  .summary = "select the processes of control groups",
@@ -458,6 +485,7 @@ const struct setting settings_table[] = {
 	  .show = show_processes },
 	{ .option = "label",
 	  .command = "label",
+	  .bit = SETTING_LABEL,
 	  .arguments = "[KEY=VALUE...|all]",
 	  .summary = "select the hits with these labels",
 	  .detail = "As the program set them: 'label tenant=acme kind=new'; 'label tenant' is any tenant. Of\n"
@@ -465,7 +493,8 @@ const struct setting settings_table[] = {
 	  .flags = SETTING_REPEATS | SETTING_SPLITS,
 	  .read = read_labels,
 	  .show = show_labels },
-	{ .command = "time", /* two options, from and to: settings_read_time */
+	{ .command = "time",
+	  .bit = SETTING_TIME,
 	  .arguments = "[FROM TO|all]",
 	  .summary = "select a range of seconds",
 	  .detail = "Seconds since the recording began: 'time 1.5 2', 'time 200ms end'.\n",
@@ -474,31 +503,37 @@ const struct setting settings_table[] = {
 	  .show = show_time },
 	{ .option = "no-inlines",
 	  .command = "inlines",
+	  .bit = SETTING_FRAMES,
 	  .summary = "inlined functions as frames of their own, or not",
 	  .flags = SETTING_INVERTS,
 	  SWITCH(view.no_inlines) },
 	{ .option = "kernel",
 	  .command = "kernel",
+	  .bit = SETTING_FRAMES,
 	  .arguments = "[show|hide|only]",
 	  .summary = "show the kernel's functions, leave them out, or show nothing else",
 	  .kind_of_word = "way to show the kernel",
 	  WORD(view.kernel, view_kernel_word) },
 	{ .option = "untrimmed",
 	  .command = "trim",
+	  .bit = SETTING_FRAMES,
 	  .summary = "leave out the frames of the C library above main",
 	  .flags = SETTING_INVERTS,
 	  SWITCH(view.untrimmed) },
 	{ .option = "native-frames",
 	  .command = "native",
+	  .bit = SETTING_FRAMES,
 	  .summary = "show the interpreter's own frames above the functions that it interprets",
 	  SWITCH(view.native_frames) },
 	{ .option = "no-tail-calls",
 	  .command = "tails",
+	  .bit = SETTING_FRAMES,
 	  .summary = "functions that tail calls removed from stacks, where they were found",
 	  .flags = SETTING_INVERTS,
 	  SWITCH(view.no_tail_calls) },
 	{ .option = "no-stitch",
 	  .command = "stitch",
+	  .bit = SETTING_FRAMES,
 	  .summary = "threads below the path that started them, or apart",
 	  .flags = SETTING_INVERTS,
 	  SWITCH(view.no_stitch) },
@@ -507,6 +542,8 @@ const struct setting settings_table[] = {
 	  .summary = "on a terminal: names in full, a row for each frame",
 	  .flags = SETTING_DRAWS,
 	  SWITCH(is_long) },
+	{ .option = "from", .bit = SETTING_TIME, .read = read_from },
+	{ .option = "to", .bit = SETTING_TIME, .read = read_to },
 	{ 0 },
 };
 
@@ -520,7 +557,7 @@ const struct setting *setting_of_command(const char *command)
 
 const struct setting *setting_of_option(const char *option)
 {
-	for (const struct setting *setting = settings_table; setting->command; setting++) {
+	for (const struct setting *setting = settings_table; setting->read; setting++) {
 		const char *name = setting->option, *text = option;
 		while (name && *name && (*name == *text || (*name == '-' && *text == '_')))
 			name++, text++;
@@ -565,7 +602,7 @@ int settings_read(struct settings *settings, const struct profile *profile, cons
 {
 	const char **values = calloc(count + 1, sizeof(*values));
 	int status = values ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
-	for (const struct setting *setting = settings_table; setting->command && status == 0; setting++) {
+	for (const struct setting *setting = settings_table; setting->read && status == 0; setting++) {
 		size_t found = 0;
 		for (size_t i = 0; i < count; i++)
 			if (texts[i].setting == setting)

@@ -30,6 +30,22 @@ struct settings {
 
 struct setting_use; /* settings.c */
 
+/* Sets of settings: those that a report refuses, and those that a format accepts. */
+enum setting_bit {
+	SETTING_RESOURCE = 1 << 0,
+	SETTING_THRESHOLD = 1 << 1,
+	SETTING_LIMIT = 1 << 2,
+	SETTING_BY = 1 << 3,
+	SETTING_THREAD = 1 << 4,
+	SETTING_PROCESS = 1 << 5,
+	SETTING_CGROUP = 1 << 6,
+	SETTING_LABEL = 1 << 7,
+	SETTING_TIME = 1 << 8,   /* both ends */
+	SETTING_FRAMES = 1 << 9, /* each of those that change which frames are shown */
+	SETTING_END = 1 << 10,   /* the first bit for options of a command's own */
+	SETTING_HITS = SETTING_THREAD | SETTING_PROCESS | SETTING_CGROUP | SETTING_LABEL | SETTING_TIME,
+};
+
 enum {
 	SETTING_REPEATS = 1 << 0, /* it takes several values */
 	SETTING_SPLITS = 1 << 1,  /* in `explore`, each word of the arguments is a value */
@@ -40,7 +56,8 @@ enum {
 struct setting {
 	const char *
 		option; /* its option on a command line; with '_' for '-', its key in a request of the page; NULL: none */
-	const char *command;   /* its command in `explore` */
+	const char *command;   /* its command in `explore`; NULL: none */
+	unsigned bit;          /* enum setting_bit; 0: none */
 	const char *shown_as;  /* the name that `explore` prints in front of its value; NULL: that of the command */
 	const char *arguments; /* "[on|off]", as the help of `explore` shows them */
 	const char *summary;   /* one line, no full stop */
@@ -56,7 +73,8 @@ struct setting {
 	void (*show)(const struct setting_use *use); /* appends its value; NULL: `explore` prints a list */
 };
 
-/* The table, in the order of the help of `explore`; it ends with a row without a command. The first row is that of the resources. */
+/* The table, in the order of the help of `explore`; rows without a command come last, and an empty one. The first row is that of the
+ * resources. */
 extern const struct setting settings_table[];
 
 const struct setting *setting_of_option(

@@ -108,9 +108,9 @@ struct command {
 	/* Sets *format to value number `index` of --format. Returns false if there are no more. NULL: the option's
 	 * `help` lists them, or there is no such option. */
 	bool (*formats)(size_t index, struct command_format *format);
-	/* Returns whether option `id` can be combined with a format of that name; NULL: each can. The help of an option
+	/* Returns whether the option can be combined with a format of that name; NULL: each can. The help of an option
 	 * begins with the formats, if it is not for all. */
-	bool (*format_takes)(const char *format, int id);
+	bool (*format_takes)(const char *format, const struct command_option *option);
 	/* Returns the list of words for the value of option `id`, or for an argument (ARGUMENT_WORDS, ...); NULL: any value.
 	 * If the member is NULL, all options accept any value. */
 	word_at *(*words)(int id);

@@ -36,7 +36,7 @@ static const char *formats_of_option(const struct command *command, const struct
 	bool is_for_all = true;
 	text[0] = 0;
 	for (size_t i = 0; command->format_takes && command->formats(i, &format); i++) {
-		if (!command->format_takes(format.name, option->id))
+		if (!command->format_takes(format.name, option))
 			is_for_all = false;
 		else if (used < bytes)
 			used += (size_t)snprintf(text + used, bytes - used, "%s%s", used ? ", " : "", format.name);

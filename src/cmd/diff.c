@@ -28,9 +28,9 @@ static int choose_sections(const struct invocation *invocation, struct diff_requ
 		chosen = use;
 		request->sections[request->section_count++] =
 			(struct diff_section){ .report = report, .root = use->value };
-		if (option_given(invocation, OPTION_BY) && report_refuses(report, REPORT_BY))
+		if (option_given(invocation, OPTION_BY) && report_refuses(report, SETTING_BY))
 			return usage_error(invocation, "--by cannot be combined with --%s: %s (leave out --by)",
-					   report->name, report_refuses(report, REPORT_BY));
+					   report->name, report_refuses(report, SETTING_BY));
 	}
 	if (!chosen) {
 		request->sections[request->section_count++] =

@@ -58,30 +58,16 @@ static int write_output(const struct invocation *invocation, const struct format
 }
 
 /* Returns whether the format accepts an option. */
-static bool takes(const struct format *format, int id)
+static bool takes(const struct format *format, const struct command_option *option)
 {
-	static const unsigned by_hit_or_event = FORMAT_SELECTION | FORMAT_EVENT_SELECTION;
-	const struct {
-		int id;
-		unsigned needed; /* one of these */
-	} some[] = {
-		{ OPTION_RESOURCE, FORMAT_RESOURCE },    { OPTION_OBJECT, FORMAT_OBJECT },
-		{ OPTION_KERNEL, FORMAT_FRAMES },        { OPTION_NO_INLINES, FORMAT_FRAMES },
-		{ OPTION_UNTRIMMED, FORMAT_FRAMES },     { OPTION_NATIVE_FRAMES, FORMAT_FRAMES },
-		{ OPTION_NO_TAIL_CALLS, FORMAT_FRAMES }, { OPTION_NO_STITCH, FORMAT_FRAMES },
-		{ OPTION_LABEL, FORMAT_SELECTION },      { OPTION_THREAD, by_hit_or_event },
-		{ OPTION_PROCESS, by_hit_or_event },     { OPTION_CGROUP, by_hit_or_event },
-		{ OPTION_FROM, by_hit_or_event },        { OPTION_TO, by_hit_or_event },
-	};
-	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
-		if (some[i].id == id)
-			return format->options & some[i].needed;
-	return true;
+	const struct setting *setting = view_setting(option);
+	unsigned bit = option->id == OPTION_OBJECT ? FORMAT_OBJECT : setting ? setting->bit : 0;
+	return bit == 0 || format->options & bit;
 }
 
-static bool format_takes(const char *format, int id)
+static bool format_takes(const char *format, const struct command_option *option)
 {
-	return takes(format_find(format), id);
+	return takes(format_find(format), option);
 }
 
 /* Returns EXIT_DONE, or the status of a usage error if the format does not accept an option. */
@@ -90,7 +76,7 @@ static int check_options(const struct invocation *invocation, const struct forma
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	for (size_t i = 0; i < invocation->use_count; i++) {
 		const struct command_option *option = invocation->uses[i].option;
-		if (!takes(format, option->id))
+		if (!takes(format, option))
 			return usage_error(invocation, "--%s cannot be combined with --format %s (leave out --%s)",
 					   option->name, format->name, option->name);
 	}

@@ -185,9 +185,9 @@ static int run(struct invocation *invocation)
 	return import(&request, output ? output : PROFILE_FILE_DEFAULT);
 }
 
-static bool format_takes(const char *format, int id)
+static bool format_takes(const char *format, const struct command_option *option)
 {
-	return id != OPTION_IMAGE || (format_find(format)->needs & FORMAT_NEEDS_IMAGE);
+	return option->id != OPTION_IMAGE || (format_find(format)->needs & FORMAT_NEEDS_IMAGE);
 }
 
 static const char *const usage[] = { "[--format FORMAT] [-o FILE] [--image FILE] INPUT|-", NULL };

@@ -24,30 +24,13 @@ struct report_choice {
 };
 
 /* Returns the bit with which a report can refuse an option, or 0 if none can. */
-static unsigned refusable(int option)
+static unsigned refusable(const struct command_option *option)
 {
-	static const struct {
-		int id;
-		enum report_option bit;
-	} rows[] = {
-		{ OPTION_THRESHOLD, REPORT_THRESHOLD },
-		{ OPTION_LIMIT, REPORT_LIMIT },
-		{ OPTION_BY, REPORT_BY },
-		{ OPTION_THREAD, REPORT_THREAD },
-		{ OPTION_PROCESS, REPORT_PROCESS },
-		{ OPTION_CGROUP, REPORT_CGROUP },
-		{ OPTION_LABEL, REPORT_LABEL },
-		{ OPTION_FROM, REPORT_TIME },
-		{ OPTION_TO, REPORT_TIME },
-		{ OPTION_GROUP, REPORT_GROUP },
-	};
-	const struct report *report = report_of_option(option);
+	const struct setting *setting = view_setting(option);
+	const struct report *report = report_of_option(option->id);
 	if (report && (report->needs & REPORT_DIVIDES))
 		return REPORT_BY_LABEL;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].id == option)
-			return rows[i].bit;
-	return 0;
+	return option->id == OPTION_GROUP ? REPORT_GROUP : setting ? setting->bit : 0;
 }
 
 /* Returns the report of a command line that names none: the summary; or the first of the table, if it is not for people, or has an
@@ -58,7 +41,7 @@ static const struct report *default_report(const struct invocation *invocation)
 	const char *format = option_value(invocation, OPTION_FORMAT);
 	bool is_for_people = !format || strcmp(format, render_format_word(RENDER_TEXT)) == 0;
 	for (size_t i = 0; i < invocation->use_count && is_for_people; i++)
-		is_for_people = !report_refuses(summary, refusable(invocation->uses[i].option->id));
+		is_for_people = !report_refuses(summary, refusable(invocation->uses[i].option));
 	return is_for_people ? summary : reports[0];
 }
 
@@ -97,7 +80,7 @@ static int check_options(const struct invocation *invocation, const struct repor
 	for (size_t i = 0; i < invocation->use_count; i++) {
 		const struct command_option *option = invocation->uses[i].option;
 		const char *reason =
-			report_of_option(option->id) == report ? NULL : report_refuses(report, refusable(option->id));
+			report_of_option(option->id) == report ? NULL : report_refuses(report, refusable(option));
 		if (reason)
 			return usage_error(invocation, "--%s cannot be combined with --%s: %s (leave out --%s)",
 					   option->name, report->name, reason, option->name);

@@ -41,7 +41,12 @@ word_at *document_option_words(int id)
 	return id == OPTION_FORMAT ? render_document_word : NULL;
 }
 
-/* Reads the settings of the command line. Those of a store have selected already (cmd/store_options.h). */
+const struct setting *view_setting(const struct command_option *option)
+{
+	return option->id < OPTION_OWN ? setting_of_option(option->name) : NULL;
+}
+
+/* Reads the settings of the command line. A store has selected by the times already. */
 static int read_settings(struct view_request *request, const struct invocation *invocation,
 			 const struct profile *profile, struct error *error)
 {
@@ -49,24 +54,14 @@ static int read_settings(struct view_request *request, const struct invocation *
 	size_t count = 0;
 	for (size_t i = 0; texts && i < invocation->use_count; i++) {
 		const struct option_use *use = &invocation->uses[i];
-		const struct setting *setting = setting_of_option(use->option->name);
-		if (setting && use->option->id < OPTION_OWN)
+		const struct setting *setting = view_setting(use->option);
+		if (setting && !(setting->bit == SETTING_TIME && option_given(invocation, STORE_URL)))
 			texts[count++] = (struct setting_text){ setting, use->option->value ? use->value : "on" };
 	}
 	int result = texts ? settings_read(&request->settings, profile, texts, count, error)
 			   : error_set(error, ERROR_MEMORY, "out of memory");
 	free(texts);
 	return result;
-}
-
-static int read_times(struct view_request *request, const struct invocation *invocation, struct error *error)
-{
-	const char *from = option_value(invocation, OPTION_FROM), *to = option_value(invocation, OPTION_TO);
-	if (option_given(invocation, STORE_URL))
-		return 0; /* the store has selected by them */
-	if ((from && !*from) || (to && !*to))
-		return error_set(error, ERROR_USAGE, "missing time in seconds (as 1.5 or 200ms)");
-	return settings_read_time(from, to, &request->settings.view, error);
 }
 
 /* A selection that begins behind the recording is empty. Tables in CSV and JSON do not show the reason. */
@@ -92,8 +87,6 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 	int result = format ? view_read_format(format, &request->render.format, error) : 0;
 	if (result == 0)
 		result = read_settings(request, invocation, profile, error);
-	if (result == 0)
-		result = read_times(request, invocation, error);
 	if (result == 0 && profile && request->settings.resource_count == 0)
 		result = setting_read(&settings_table[0], &request->settings, profile, NULL, 0, error);
 	if (result == 0 && profile && request->settings.resource_count == 0)

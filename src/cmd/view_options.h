@@ -77,6 +77,9 @@ enum {
 word_at *view_option_words(int id);
 word_at *document_option_words(int id);
 
+/* Returns the setting of a shared option, or NULL if it is none. */
+const struct setting *view_setting(const struct command_option *option);
+
 /* The values of the shared options. */
 struct view_request {
 	struct settings settings; /* its view's `resource` is set for each of the resources in turn */

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "analyze/call_paths.h"
-#include "analyze/view.h"
+#include "analyze/settings.h"
 #include "base/error.h"
 #include "base/sink.h"
 #include "profile/event_source.h"
@@ -21,11 +21,11 @@
 
 /* Options of `cpprof export` that a format accepts, in addition to those of every format. */
 enum format_option {
-	FORMAT_RESOURCE = 1 << 0, /* --resource */
-	FORMAT_OBJECT = 1 << 1,   /* --object */
-	FORMAT_FRAMES = 1 << 2, /* --kernel, --no-inlines, --untrimmed, --native-frames, --no-tail-calls, --no-stitch */
-	FORMAT_SELECTION = 1 << 3,       /* --thread, --process, --cgroup, --label, --from, --to */
-	FORMAT_EVENT_SELECTION = 1 << 4, /* the same without --label, which events do not have */
+	FORMAT_RESOURCE = SETTING_RESOURCE,
+	FORMAT_FRAMES = SETTING_FRAMES,
+	FORMAT_SELECTION = SETTING_HITS,
+	FORMAT_EVENT_SELECTION = SETTING_HITS & ~SETTING_LABEL, /* events have no labels */
+	FORMAT_OBJECT = SETTING_END,                            /* --object */
 };
 
 /* Requirements of a format. */

@@ -107,7 +107,7 @@ int format_export(const struct format *format, const struct format_input *input,
 	*error = (struct error){ 0 };
 	if (format->paths != FORMAT_NO_PATHS)
 		code = export_paths(format, input, out, error);
-	else if (format->options & FORMAT_SELECTION && !selects_all(&input->view))
+	else if (format->options & SETTING_LABEL && !selects_all(&input->view))
 		code = export_tables(format, input, out, error);
 	else
 		code = format->export(input, out, error);

@@ -130,7 +130,7 @@ const struct report report_counts = {
 	.summary = "how often each source line of a function was executed",
 	.detail = "Names are as for 'down'.\n",
 	.refines = "source",
-	.refuses = { { REPORT_THRESHOLD | REPORT_LIMIT | REPORT_BY | REPORT_GROUP | REPORT_BY_LABEL | REPORT_SELECTION,
+	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | REPORT_BY_LABEL | SETTING_HITS,
 		       "it shows all lines of a function, as all threads together executed them" } },
 	.fixes_by = true,
 	.by = VIEW_FUNCTION,

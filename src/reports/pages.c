@@ -214,7 +214,7 @@ const struct report report_pages = {
 	.help = "Which memory page faults touched, and on which paths",
 	.summary = "which memory page faults touched, and on which paths",
 	.needs = REPORT_NEEDS_ADDRESSES,
-	.refuses = { { REPORT_LABEL | REPORT_BY_LABEL, "touched memory has no labels" },
+	.refuses = { { SETTING_LABEL | REPORT_BY_LABEL, "touched memory has no labels" },
 		     { REPORT_GROUP, "it shows memory" } },
 	.choose = choose,
 	.parts = { { "Touched Page Profile", &type, build } },

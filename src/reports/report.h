@@ -14,27 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/view.h"
+#include "analyze/settings.h"
 #include "base/error.h"
 #include "profile/code.h"
 #include "profile/profile.h"
 #include "render/result.h"
 
-/* Options that a report may refuse. */
-enum report_option {
-	REPORT_THRESHOLD = 1 << 0,
-	REPORT_LIMIT = 1 << 1,
-	REPORT_BY = 1 << 2,
-	REPORT_THREAD = 1 << 3,
-	REPORT_PROCESS = 1 << 4,
-	REPORT_CGROUP = 1 << 5,
-	REPORT_LABEL = 1 << 6,
-	REPORT_TIME = 1 << 7,
-	REPORT_GROUP = 1 << 8,
-	REPORT_BY_LABEL = 1 << 9,
-	/* the options that select hits */
-	REPORT_SELECTION = REPORT_THREAD | REPORT_PROCESS | REPORT_CGROUP | REPORT_LABEL | REPORT_TIME,
-};
+/* Options that a report may refuse: settings (enum setting_bit), and these. */
+enum report_option { REPORT_GROUP = SETTING_END, REPORT_BY_LABEL = SETTING_END << 1 };
 
 /* The value that follows a report's name. */
 enum report_argument {
@@ -78,7 +65,7 @@ struct report {
 	const char *refines;
 	unsigned needs; /* enum report_needs */
 	struct {
-		unsigned options;   /* enum report_option */
+		unsigned options;   /* enum setting_bit, enum report_option */
 		const char *reason; /* "it shows all lines of a function" */
 	} refuses[REPORT_REFUSALS]; /* ended by options == 0 */
 	bool fixes_by;              /* frames are shown by `by`, and the request's value is ignored */

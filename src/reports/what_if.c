@@ -171,7 +171,7 @@ const struct report report_path = {
 	.summary = "the share of one call path",
 	.detail = "A path is function names joined by ';', outermost first: 'path main;read_db;qsort'.\n"
 		  "A path without hits has the share 0, with its error.\n",
-	.refuses = { { REPORT_THRESHOLD | REPORT_LIMIT, "it shows one path" }, { REPORT_GROUP, "it shows one path" } },
+	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | REPORT_GROUP, "it shows one path" } },
 	.parts = { { "Call Path", &path_type, build_path } },
 };
 

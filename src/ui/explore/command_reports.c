@@ -62,10 +62,10 @@ static int check_selection(const struct session *session, const struct explore_c
 		unsigned options;
 		const char *name;
 	} rows[] = {
-		{ selection->thread != VIEW_ANY, REPORT_THREAD, "thread" },
-		{ selection->processes, REPORT_PROCESS | REPORT_CGROUP, "process" },
-		{ selection->label_sets, REPORT_LABEL, "label" },
-		{ selection->from_ns || selection->to_ns, REPORT_TIME, "time" },
+		{ selection->thread != VIEW_ANY, SETTING_THREAD, "thread" },
+		{ selection->processes, SETTING_PROCESS | SETTING_CGROUP, "process" },
+		{ selection->label_sets, SETTING_LABEL, "label" },
+		{ selection->from_ns || selection->to_ns, SETTING_TIME, "time" },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *reason = rows[i].is_set ? report_refuses(command->report, rows[i].options) : NULL;

@@ -11,7 +11,6 @@ struct reading {
 	struct page_request *request;
 	struct setting_text *settings; /* [setting_count]; owned */
 	size_t setting_count, setting_capacity;
-	const char *from, *to;
 	struct error *error;
 };
 
@@ -22,9 +21,9 @@ static const char **text_of(struct reading *reading, const char *key)
 		const char *key;
 		const char **text;
 	} texts[] = {
-		{ "report", &request->report }, { "of", &request->of },     { "shape", &request->shape },
-		{ "root", &request->root },     { "key", &request->key },   { "group", &request->group },
-		{ "other", &request->other },   { "from", &reading->from }, { "to", &reading->to },
+		{ "report", &request->report }, { "of", &request->of },   { "shape", &request->shape },
+		{ "root", &request->root },     { "key", &request->key }, { "group", &request->group },
+		{ "other", &request->other },
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (strcmp(texts[i].key, key) == 0)
@@ -103,8 +102,6 @@ int page_request_read(struct page_request *request, struct profile *const profil
 		status = read_pairs(&reading, request->text);
 	if (status == 0)
 		status = settings_read(&request->settings, profile, reading.settings, reading.setting_count, error);
-	if (status == 0)
-		status = settings_read_time(reading.from, reading.to, &request->settings.view, error);
 	free(reading.settings);
 	if (status < 0)
 		page_request_release(request);

@@ -256,6 +256,29 @@ static void time_ranges_are_not_empty(void **state)
 	assert_int_equal(options.to_ns, 1);
 }
 
+/* On a command line, each end is an option, in any order. */
+static void times_are_two_options(void **state)
+{
+	const struct setting *from = setting_of_option("from"), *to = setting_of_option("to");
+	const struct setting_text good[] = { { to, "2" }, { from, "500ms" } };
+	const struct setting_text empty[] = { { to, "0" } };
+	const struct setting_text bad[] = { { to, "1" }, { from, "2" } };
+	const struct setting_text missing[] = { { from, "" } };
+	(void)state;
+	assert_int_equal(from->bit, setting_of_command("time")->bit);
+	settings_init(&settings);
+	assert_int_equal(settings_read(&settings, NULL, good, COUNT(good), &error), 0);
+	assert_int_equal(settings.view.from_ns, 500000000);
+	assert_int_equal(settings.view.to_ns, 2000000000);
+	assert_shown("time", "0.5 s to 2 s");
+	settings_init(&settings);
+	assert_int_equal(settings_read(&settings, NULL, empty, COUNT(empty), &error), ERROR_USAGE);
+	assert_int_equal(settings_read(&settings, NULL, bad, COUNT(bad), &error), ERROR_USAGE);
+	assert_string_equal(error.message, "the time range from 2 s to 1 s is empty (its end comes after its start)");
+	assert_int_equal(settings_read(&settings, NULL, missing, COUNT(missing), &error), ERROR_USAGE);
+	assert_string_equal(error.message, "missing time in seconds (as 1.5 or 200ms)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,7 +286,7 @@ int main(void)
 		cmocka_unit_test(kinds_of_frames_have_names),  cmocka_unit_test(switches_have_words),
 		cmocka_unit_test(options_may_invert_commands), cmocka_unit_test(all_uses_are_read),
 		cmocka_unit_test(processes_are_chosen),        cmocka_unit_test(times_have_units),
-		cmocka_unit_test(time_ranges_are_not_empty),
+		cmocka_unit_test(time_ranges_are_not_empty),   cmocka_unit_test(times_are_two_options),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,10 +85,10 @@ static void refusals_have_reasons(void **state)
 {
 	(void)state;
 	const struct report *source = report_find("source"), *functions = report_find("functions");
-	assert_non_null(report_refuses(source, REPORT_LIMIT));
-	assert_null(report_refuses(source, REPORT_THREAD));
+	assert_non_null(report_refuses(source, SETTING_LIMIT));
+	assert_null(report_refuses(source, SETTING_THREAD));
 	assert_null(report_refuses(functions, ~0U));
-	assert_non_null(report_refuses(report_find("counts"), REPORT_SELECTION));
+	assert_non_null(report_refuses(report_find("counts"), SETTING_HITS));
 	assert_true(report_is_list(functions) && report_is_list(report_find("groups")));
 	assert_false(report_is_list(source) || report_is_list(report_find("tree")));
 }
