@@ -26,6 +26,7 @@
 #include "base/error.h"
 #include "base/huge_pages.h"
 #include "base/slices.h"
+#include "profile/tail_calls.h"
 
 /* A profile node that has or is above a hit. The root has no record. */
 struct member {
@@ -61,6 +62,7 @@ struct tree {
 	size_t group_count;
 	size_t group_capacity;
 	size_t node_limit; /* upper bound of the number of view nodes */
+	bool has_tails;    /* functions were inserted for tail calls */
 };
 
 static inline const struct location_labels *location_of(const struct tree *tree, uint32_t node)
@@ -137,7 +139,7 @@ static int make_members(struct tree *tree)
 	if (!tree->members)
 		return ERROR_MEMORY;
 	huge_pages_advise(tree->members, members * sizeof(*tree->members));
-	if (tree->call_label || tree->view->options.keep_view_nodes) {
+	if (tree->call_label || tree->view->options.keep_view_nodes || tree->has_tails) {
 		tree->node = malloc((members + 1) * sizeof(*tree->node));
 		if (!tree->node)
 			return ERROR_MEMORY;
@@ -295,6 +297,15 @@ static int join_root(struct tree *tree)
 	return result;
 }
 
+static void mark_tail(struct tree *tree, uint32_t node, uint32_t member)
+{
+	const struct view_build *build = tree->build;
+	uint32_t location = location_origin(build, build->nodes[tree->node[member]].location);
+	bool is_tail =
+		build->profile->locations[location].is_tail && !tail_calls_are_ambiguous(build->profile, location);
+	tree->view->tails[node] |= is_tail ? VIEW_TAIL : VIEW_RECORDED;
+}
+
 /* Numbers the group on top of the stack and pushes its children. */
 static __attribute__((noinline)) int grow_node(struct tree *tree)
 {
@@ -319,6 +330,8 @@ static __attribute__((noinline)) int grow_node(struct tree *tree)
 		hits += member->hits;
 		if (tree->ends)
 			tree->ends[tree->node[i]] = node;
+		if (view->tails)
+			mark_tail(tree, node, i);
 		result = join_children(tree, *member, node, group.depth + 1);
 	}
 	view->parent[node] = group.parent;
@@ -335,9 +348,11 @@ static int grow(struct tree *tree)
 	view->parent = malloc(limit * sizeof(*view->parent));
 	view->label = malloc(limit * sizeof(*view->label));
 	view->hits = malloc(limit * sizeof(*view->hits));
+	view->tails = tree->has_tails ? calloc(limit, sizeof(*view->tails)) : NULL;
 	tree->stamp = malloc(labels * sizeof(*tree->stamp));
 	tree->slot = malloc(labels * sizeof(*tree->slot));
-	if (!view->parent || !view->label || !view->hits || !tree->stamp || !tree->slot)
+	if (!view->parent || !view->label || !view->hits || !tree->stamp || !tree->slot ||
+	    (tree->has_tails && !view->tails))
 		return ERROR_MEMORY;
 	huge_pages_advise(view->parent, limit * sizeof(*view->parent));
 	huge_pages_advise(view->label, limit * sizeof(*view->label));
@@ -448,6 +463,7 @@ static int keep_view_nodes(struct tree *tree)
 int tree_build(struct view_build *build)
 {
 	struct tree tree = { .build = build, .view = build->view };
+	tree.has_tails = !build->view->options.no_tail_calls && tail_calls_any(build->profile);
 	int result = count_members(&tree);
 	if (result == 0 && build->view->options.keep_view_nodes)
 		result = expect_view_nodes(&tree);

@@ -84,6 +84,7 @@ void view_free(struct view *view)
 	free(view->chosen_label_sets);
 	free(view->node_hits);
 	free(view->view_node);
+	free(view->tails);
 	free(view->function_label);
 	free(view);
 }

@@ -75,6 +75,9 @@ struct view_label {
 	uint32_t name_length;
 };
 
+/* The locations that end at a node: of a function that was inserted for tail calls, others, or both. */
+enum view_tail { VIEW_TAIL = 1, VIEW_RECORDED = 2 };
+
 struct view {
 	const struct profile *profile; /* not owned; must outlive the view */
 	struct view_options options;
@@ -111,6 +114,8 @@ struct view {
 	/* per node of the profile: the view's node that got its hits (PROFILE_NONE: none); NULL unless
 	 * keep_view_nodes */
 	uint32_t *view_node;
+	/* per node: enum view_tail; NULL: no function was inserted for a tail call */
+	uint8_t *tails;
 	/* per function of the profile: its label (PROFILE_NONE: on no path); NULL unless VIEW_FUNCTION */
 	uint32_t *function_label;
 };
@@ -119,6 +124,12 @@ struct view {
  * profile does not have. */
 struct view *view_new(const struct profile *profile, const struct view_options *options, struct error *error);
 void view_free(struct view *view); /* accepts NULL */
+
+/* Returns whether all frames of a node are of functions that a tail call removed from stacks. */
+static inline bool view_is_tail(const struct view *view, uint32_t node)
+{
+	return view->tails && view->tails[node] == VIEW_TAIL;
+}
 
 /* A set of a view's labels. As a root of an analysis, it holds the labels of one function (several by call site or
  * line), of the mains of several programs, or a single label. */

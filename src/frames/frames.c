@@ -184,6 +184,7 @@ static int name_all(struct profile *profile, const struct frames_options *option
 		status = unnamed_find(unnamed, profile, options);
 	if (status == 0) {
 		status = naming_init(&naming, profile, options, unnamed->count);
+		naming.jail.is_interrupted = tails && tail_frames_is_interrupted(tails);
 		if (status == 0)
 			status = name_modules(&naming, unnamed);
 		if (status == 0 && tails)

@@ -523,6 +523,11 @@ int tail_frames_find(struct tail_frames *frames)
 	return status;
 }
 
+bool tail_frames_is_interrupted(const struct tail_frames *frames)
+{
+	return frames->jail.is_interrupted;
+}
+
 /* --- rows --- */
 
 /* Returns the function that a location's code belongs to, not one that is inlined there; PROFILE_NONE: it has no name. */

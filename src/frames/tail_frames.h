@@ -22,4 +22,7 @@ void tail_frames_free(struct tail_frames *frames); /* NULL is fine */
 int tail_frames_find(struct tail_frames *frames);
 int tail_frames_add(struct tail_frames *frames, struct functions *functions);
 
+/* Returns whether a signal ended tail_frames_find: it asked to end the naming, too. */
+bool tail_frames_is_interrupted(const struct tail_frames *frames);
+
 #endif

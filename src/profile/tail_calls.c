@@ -154,19 +154,25 @@ bool tail_calls_any(const struct profile *profile)
 	return false;
 }
 
+bool tail_calls_are_ambiguous(const struct profile *profile, uint32_t location)
+{
+	uint32_t function = callee_at(profile, location);
+	return profile->locations[location].is_tail && function != PROFILE_NONE &&
+	       strncmp(profile_string(profile, profile->functions[function].name), TAIL_CALLS_AMBIGUOUS,
+		       strlen(TAIL_CALLS_AMBIGUOUS)) == 0;
+}
+
 enum mark { RESTORED = 1, AMBIGUOUS = 2, UNKNOWN = 4 };
 
 /* Returns the marks of a node without those of its parent. */
 static uint8_t marks_of(const struct profile *profile, const struct hash_map *rows, uint32_t node)
 {
 	const struct profile_node *row = &profile->nodes[node];
-	const struct profile_location *location = &profile->locations[row->location];
 	uint32_t callee = callee_at(profile, row->location);
 	if (callee == PROFILE_NONE)
 		return 0;
-	const char *name = profile_string(profile, profile->functions[callee].name);
-	if (location->is_tail)
-		return strncmp(name, TAIL_CALLS_AMBIGUOUS, strlen(TAIL_CALLS_AMBIGUOUS)) == 0 ? AMBIGUOUS : RESTORED;
+	if (profile->locations[row->location].is_tail)
+		return tail_calls_are_ambiguous(profile, row->location) ? AMBIGUOUS : RESTORED;
 	const struct profile_tail_call *call =
 		row->parent == PROFILE_ROOT ? NULL
 					    : row_of(profile, rows, profile->nodes[row->parent].location, callee);

@@ -23,6 +23,9 @@
  * unchanged. */
 int tail_calls_insert(struct profile *profile);
 
+/* Returns whether a location stands for one of several functions that tail calls removed. */
+bool tail_calls_are_ambiguous(const struct profile *profile, uint32_t location);
+
 /* Returns whether a profile has paths with inserted nodes. */
 bool tail_calls_any(const struct profile *profile);
 

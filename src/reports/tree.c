@@ -131,14 +131,15 @@ static void choose(struct walk *walk, size_t limit)
 	}
 }
 
-/* Extends a chain of `count` nodes while the last has one kept child, with as many hits. Puts that child's kept children into
+/* Extends a chain of `count` nodes while the last has one kept child, with as many hits. A mark of a tail call ends it. Puts that child's kept children into
  * walk->siblings, sets *children to their number, and returns the length of the chain. */
 static size_t extend_chain(const struct walk *walk, size_t *children)
 {
 	const uint64_t *weight = walk->view->weight;
 	size_t length = 1;
 	while ((*children = kept_children(walk, walk->chain[length - 1])) == 1 && walk->chain[0] != 0 &&
-	       weight[walk->siblings[0]] == weight[walk->chain[0]])
+	       weight[walk->siblings[0]] == weight[walk->chain[0]] &&
+	       !view_is_tail(walk->view, walk->chain[length - 1]))
 		walk->chain[length++] = walk->siblings[0];
 	return length;
 }
@@ -185,7 +186,8 @@ static void print_text_node(void *context, const uint32_t *nodes, size_t count, 
 	uint32_t last = nodes[count - 1];
 	char fraction[FIGURES_BYTES], hits[FIGURES_BYTES];
 	size_t indent = (size_t)depth * 2, most = printer->names.columns / 2;
-	int used = snprintf(fraction, sizeof(fraction), " (%.4f", fraction_of(view->weight[last], view->total));
+	int used = snprintf(fraction, sizeof(fraction), "%s (%.4f", view_is_tail(view, last) ? " (tail)" : "",
+			    fraction_of(view->weight[last], view->total));
 	if (has_errors(printer->result))
 		snprintf(fraction + used, sizeof(fraction) - (size_t)used, " ±%.4f",
 			 row_error(printer->result, last, view->weight[last]));
@@ -217,6 +219,8 @@ static void print_table_node(void *context, const uint32_t *nodes, size_t count,
 	sheet_number(sheet, "error", row_error(printer->result, node, view->weight[node]));
 	sheet_count(sheet, "hits", view->weight[node]);
 	sheet_count(sheet, "own_hits", view->hits[node]);
+	if (sheet->json && view_is_tail(view, node))
+		sheet_flag(sheet, "tail", true);
 	sheet_row_end(sheet);
 }
 

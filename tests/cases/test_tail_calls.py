@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from browse_support import Browser
 from record_support import BACKENDS, PROGRAMS, build, build_counted, check_counted, events_of, have, holds, hits, needs_bpf, record_counted, run_cpprof
+from terminal_support import on_terminal
 
 ROUNDS, EVENT_US = 3, 10
 EVENTS = ROUNDS * 63
@@ -105,6 +107,22 @@ def test_left_out(tmp_path):
 	assert "first" not in without and "first" in run_cpprof("report", "--tree", recorded.path).stdout
 	explored = run_cpprof("explore", recorded.path, input="tails off\ntree\nquit\n").stdout
 	assert "work" in explored and "first" not in explored
+
+
+def test_marks(tmp_path):
+	"""The tree marks frames that were found, also where a terminal would print several frames in one row."""
+	recorded = record_program("preload", tmp_path)
+	text = run_cpprof("report", "--tree", "--threshold", "0", recorded.path).stdout
+	assert "  first (tail) (" in text and "  library_entry (tail) (" in text
+	assert "work (tail)" not in text and "library_inner (tail)" not in text
+	tree = json.loads(run_cpprof("report", "--tree", "--threshold", "0", "--format", "json", recorded.path).stdout)
+	marked = {entry["name"] for entry in tree["results"][0]["entries"] if entry.get("tail")}
+	assert marked == {"first", "second", "third", "outer", "choice", "ping", "away", "library_entry"}
+	assert " first (tail) (" in on_terminal("report", "--tree", "--threshold", "0", str(recorded.path), folder=tmp_path)
+	with Browser(recorded.path) as browser:
+		browser.wait(r"▾ main$")
+		browser.wait(r"first \(tail\)$")
+		assert "work (tail)" not in browser.text() and browser.end("q") == 0
 
 
 def test_info(tmp_path):

@@ -169,8 +169,8 @@ int draw_share(const struct browser *browser, int row, int column, unsigned styl
 /* Draws the same hits as an amount of the resource: "1.25 s". */
 int draw_amount(const struct browser *browser, int row, int column, unsigned style, const struct view *view,
 		uint64_t hits);
-/* Draws a label's name up to the right edge of the screen, short (docs/names.md) or in full. */
-void draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label);
+/* Draws a label's name up to the right edge of the screen, short (docs/names.md) or in full. Returns the column behind it. */
+int draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label);
 /* Forgets the short names, before their view goes. */
 void browser_forget_names(struct browser *browser);
 /* Draws text right-aligned in so many columns. */

@@ -50,7 +50,7 @@ void browser_forget_names(struct browser *browser)
 	browser->named_view = NULL;
 }
 
-void draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label)
+int draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label)
 {
 	struct terminal *terminal = &browser->terminal;
 	int room = terminal->columns - column;
@@ -67,6 +67,7 @@ void draw_name(struct browser *browser, int row, int column, unsigned style, con
 		buffer_append_byte(&text, 0);
 		shown = buffer_error(&text) ? shown : (const char *)text.bytes;
 	}
-	terminal_text(terminal, row, column, terminal->columns, style, shown);
+	column = terminal_text(terminal, row, column, terminal->columns, style, shown);
 	buffer_release(&text);
+	return column;
 }

@@ -19,6 +19,7 @@ struct tree_page {
 	const struct view *view;
 	const uint64_t *errors; /* by node, of a corrected resource; NULL: none */
 	struct flame *flame;
+	bool is_of_stacks; /* the boxes of `flame` are the nodes of `view` */
 	struct tree_row *rows;
 	size_t count, capacity;
 	bool is_changed;         /* the user has opened or closed a row */
@@ -246,7 +247,9 @@ static void draw(const struct page *page, struct browser *browser, size_t index,
 			       terminal_sign(terminal, !shown->has_children ? SIGN_LEAF
 						       : shown->is_open     ? SIGN_OPEN
 									    : SIGN_CLOSED));
-	draw_name(browser, row, column + 1, style | share_style(view, shown->box.own), view, shown->box.label);
+	column = draw_name(browser, row, column + 1, style | share_style(view, shown->box.own), view, shown->box.label);
+	if (tree->is_of_stacks && view_is_tail(view, shown->box.node))
+		terminal_text(terminal, row, column, terminal->columns, style, " (tail)");
 }
 
 static int press(struct page *page, struct browser *browser, int32_t key, struct error *error)
@@ -374,6 +377,7 @@ static struct page *make_tree(struct browser *browser, const char *root, struct 
 		tree->view = result->tree;
 		tree->errors = result->errors;
 		tree->flame = flame_of_stacks(tree->view, error);
+		tree->is_of_stacks = true;
 	}
 	return finish(tree, error);
 }
