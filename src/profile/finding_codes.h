@@ -173,6 +173,8 @@
 	  "Functions of these files may have no names; 'cpprof name' tries again.") \
 	X(DEBUG_FILES_LACKING, "debug-files-lacking", NOTE, INFO, "debug file", \
 	  "Functions of these files may have no names.") \
+	X(SPLIT_FILES_LACKING, "split-files-lacking", NOTE, INFO, "", \
+	  "The program was compiled with -gsplit-dwarf. Without its .dwo files, functions that were inlined are not shown. Keep them where the compiler wrote them, or beside the program; .dwp files are not read.") \
 	X(LINES_UNREADABLE, "lines-unreadable", WARNING, INFO, "block", \
 	  "The lines of this file have no counts: reading its debug information exceeded a limit.") \
 	X(ADDRESSES_OUTSIDE, "addresses-outside", WARNING, INFO, "address", \

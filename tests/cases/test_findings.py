@@ -3,10 +3,11 @@ import json
 import os
 import re
 import signal
+import subprocess
 
-
+import pytest
 from hooks_support import Counted, compile_once
-from record_support import PROGRAMS, build, needs_bpf, needs_perf, record, run_cpprof
+from record_support import COUNTED, PROGRAMS, build, hits, needs_bpf, needs_perf, record, record_counted, run_cpprof
 
 
 def findings_of(path):
@@ -97,3 +98,27 @@ def test_reader(tmp_path):
 	assert findings["recording-cut"]["severity"] == "error"
 	assert findings["bytes-skipped"]["count"] == 20
 	assert "skipped 20 trailing bytes of an incomplete block" in shown.stderr
+
+
+SPLIT = """
+#include "burn.h"
+static inline __attribute__((always_inline)) void inlined(void) { BURN_HERE(5000); }
+NOINLINE static void plain(void) { inlined(); NOT_A_TAIL_CALL(); }
+int main(void) { plain(); return 0; }
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_split_debug_information(tmp_path, compiler):
+	"""The functions that were inlined are in .dwo files. Without them, the recording says so."""
+	flags = COUNTED["preload"][0]
+	(tmp_path / "split.c").write_text(SPLIT)
+	subprocess.run([compiler, "-O1", "-g", "-gsplit-dwarf", f"-I{PROGRAMS}", *flags[:2], "-DEVENT_US=5", "-c", "split.c"], cwd=tmp_path, check=True)
+	subprocess.run([compiler, "-o", "split", "split.o", *flags[2:]], cwd=tmp_path, check=True)
+	for is_there in (True, False):
+		if not is_there:
+			(tmp_path / "split.dwo").unlink()
+		recorded = record_counted("preload", tmp_path, [tmp_path / "split"])
+		lacking = [finding["text"] for finding in recorded.info()["findings"] if finding["code"] == "split-files-lacking"]
+		assert lacking == ([] if is_there else [f"{tmp_path}/split lacks files of its debug information, such as split.dwo"])
+		assert hits(recorded.paths(), "main", "plain", "inlined") == (1000 if is_there else 0) and hits(recorded.paths(), "main", "plain") == 1000

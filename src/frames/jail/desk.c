@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -88,6 +89,21 @@ static int send_opened(struct desk *desk, int socket, int fd, int number)
 	return status;
 }
 
+/* Notes whether a file of split debug information was found. The jail looks for each in several folders, one after the other. */
+static void note_split(struct desk_files *files, const char *path, bool is_there)
+{
+	static const char ending[] = ".dwo";
+	const char *name = path_basename(path);
+	size_t length = strlen(name), end = sizeof(ending) - 1;
+	if (length <= end || strcmp(name + length - end, ending) != 0)
+		return;
+	bool is_noted = strncmp(files->split_lacking, name, DESK_NAME_BYTES - 1) == 0;
+	if (is_there && is_noted)
+		files->split_lacking[0] = 0;
+	else if (!is_there && !files->split_lacking[0])
+		snprintf(files->split_lacking, DESK_NAME_BYTES, "%s", name);
+}
+
 static int send_link(int socket, const char *path)
 {
 	char answer[sizeof(int32_t) + PATH_MAX];
@@ -100,7 +116,7 @@ static int send_link(int socket, const char *path)
 int desk_serve(struct desk *desk, int socket, const struct wire_message *request)
 {
 	char path[PATH_MAX];
-	int fd;
+	int fd, status;
 	if (desk->served++ >= REQUESTS_MAX)
 		return ERROR_LIMIT;
 	switch (request->kind) {
@@ -108,7 +124,9 @@ int desk_serve(struct desk *desk, int socket, const struct wire_message *request
 		if (!read_path(request, path))
 			return ERROR_CORRUPT;
 		fd = path_open_regular(path);
-		return send_opened(desk, socket, fd, errno);
+		status = send_opened(desk, socket, fd, errno);
+		note_split(desk->files, path, fd >= 0);
+		return status;
 	case WIRE_OPEN_BUILD_ID:
 		if (!desk->download || desk->downloads++ >= DOWNLOADS_MAX)
 			return send_opened(desk, socket, -1, ENOENT);

@@ -10,7 +10,11 @@
 #include "frames/jail/wire.h"
 
 /* The files of a jail: each counts once, however often it is opened. */
+enum { DESK_NAME_BYTES = 128 };
 struct desk_files {
+	/* The first .dwo file of split debug information that is in none of the places where it was looked for; "": all are there. Its name without the folder,
+	 * cut to fit. */
+	char split_lacking[DESK_NAME_BYTES];
 	uint64_t bytes; /* that were written to them, at most 1 GB in all */
 	size_t count;
 	struct {

@@ -155,6 +155,16 @@ void naming_release(struct naming *naming)
 	functions_release(&naming->functions);
 }
 
+/* Adds a finding if a file of split debug information is missing. */
+static int add_split_finding(struct naming *naming, const char *path)
+{
+	const char *lacking = naming->jail.files.split_lacking;
+	if (lacking[0])
+		finding_add(naming->profile, FINDING_SPLIT_FILES_LACKING, 1,
+			    "%s lacks files of its debug information, such as %s", path, lacking);
+	return naming->profile->findings_error;
+}
+
 static int name_in_jail(struct naming *naming, const struct frames_request *request, int fd, const char *path,
 			struct frames_failure *failure)
 {
@@ -170,11 +180,12 @@ static int name_in_jail(struct naming *naming, const struct frames_request *requ
 	naming->shown = 0;
 	naming->count = request->count;
 	naming->path = path;
+	naming->jail.files.split_lacking[0] = 0;
 	int status = buffer_error(&bytes);
 	if (status == 0)
 		status = jail_run(&naming->jail, &wanted, &answer, &failure->detail);
 	buffer_release(&bytes);
-	if (status != ERROR_MEMORY && end_downloads(naming) < 0)
+	if (status != ERROR_MEMORY && (end_downloads(naming) < 0 || add_split_finding(naming, path) < 0))
 		status = ERROR_MEMORY;
 	if (status < 0)
 		return status == ERROR_MEMORY ? status : fail(failure, cause_of(&naming->jail, status));
