@@ -139,6 +139,15 @@ static bool fraction_read(const char *text, double *fraction)
 	return *end == '\0';
 }
 
+int settings_read_fraction(const char *text, double *fraction)
+{
+	double number;
+	if (!fraction_read(text, &number))
+		return ERROR_USAGE;
+	*fraction = number;
+	return 0;
+}
+
 static int read_threshold(const struct setting_use *use)
 {
 	const char *text = use->count ? use->values[0] : "0.005";

@@ -112,6 +112,9 @@ void setting_show(const struct setting *setting, struct settings *settings, cons
  * an empty range. Sets from_ns and to_ns (0: no end). Returns 0 or ERROR_USAGE. */
 int settings_read_time(const char *from, const char *to, struct view_options *view, struct error *error);
 
+/* Reads "0.5" or "50%". Returns 0 or ERROR_USAGE. */
+int settings_read_fraction(const char *text, double *fraction);
+
 /* Reads "on" or "off" (also yes, no, 1, 0). Returns 0 or ERROR_USAGE. */
 int settings_read_switch(const char *text, bool *on, struct error *error);
 

@@ -1,4 +1,6 @@
 /* `cpprof merge`: one profile of many, which are read one after the other. */
+#include "cmd/merge.h"
+
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,10 +30,9 @@ static char *label_of(const char *path)
 }
 
 /* Returns EXIT_DONE, or another status after a message. */
-static int add_file(const struct invocation *invocation, struct merge *merge, const char *path)
+static int add_file(const struct invocation *invocation, struct merge *merge, const char *path, const char *key)
 {
 	struct error error = { 0 };
-	const char *key = option_value(invocation, OPTION_KEY);
 	struct profile *profile = profile_open_file(invocation, path);
 	char *value = key ? label_of(path) : NULL;
 	const struct store_label label = { .key = key, .value = value };
@@ -49,15 +50,15 @@ static int add_file(const struct invocation *invocation, struct merge *merge, co
 }
 
 /* Adds all files. Returns the sum, or NULL after a message. */
-static struct profile *add_files(const struct invocation *invocation)
+static struct profile *add_files(const struct invocation *invocation, char *const *paths, size_t count, const char *key)
 {
 	struct error error = { 0 };
 	struct merge *merge = merge_new(memory_limit(), &error);
 	int status = merge ? EXIT_DONE : failure_of(invocation, &error);
 	progress_begin("adding up recordings", PROGRESS_AFTER_MS);
-	for (size_t i = 0; i < invocation->argument_count && status == EXIT_DONE; i++) {
-		status = add_file(invocation, merge, invocation->arguments[i]);
-		progress_set(i + 1, invocation->argument_count);
+	for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
+		status = add_file(invocation, merge, paths[i], key);
+		progress_set(i + 1, count);
 	}
 	progress_end();
 	if (status != EXIT_DONE) {
@@ -70,7 +71,8 @@ static struct profile *add_files(const struct invocation *invocation)
 	return sum;
 }
 
-static int write_sum(const struct invocation *invocation, struct writer *writer, const struct profile *profile)
+static int write_sum(const struct invocation *invocation, struct writer *writer, const struct profile *profile,
+		     size_t count, const char *output)
 {
 	struct error error = { 0 };
 	if (writer_finish(writer, profile, &error) < 0 || writer_publish(writer, &error) < 0)
@@ -78,28 +80,34 @@ static int write_sum(const struct invocation *invocation, struct writer *writer,
 	struct quality quality = quality_of(profile);
 	size_t paths = profile->node_count - 1;
 	notice(invocation, "%" PRIu64 " sample%s of %zu recording%s, %zu call path%s, %" PRIu64 " bytes written to %s",
-	       quality.samples, plural_ending("sample", (double)quality.samples), invocation->argument_count,
-	       plural_ending("recording", (double)invocation->argument_count), paths,
-	       plural_ending("path", (double)paths), writer_size(writer), option_value(invocation, OPTION_OUTPUT));
+	       quality.samples, plural_ending("sample", (double)quality.samples), count,
+	       plural_ending("recording", (double)count), paths, plural_ending("path", (double)paths),
+	       writer_size(writer), output);
 	return EXIT_DONE;
+}
+
+int merge_files(const struct invocation *invocation, char *const *paths, size_t count, const char *key,
+		const char *output)
+{
+	struct error error = { 0 };
+	struct writer *writer = writer_open(output, &error);
+	if (!writer)
+		return failure_of(invocation, &error);
+	struct profile *sum = add_files(invocation, paths, count, key);
+	int status = sum ? write_sum(invocation, writer, sum, count, output) : EXIT_FAILED;
+	profile_free(sum);
+	writer_free(writer);
+	return status;
 }
 
 static int run(struct invocation *invocation)
 {
 	const char *output = option_value(invocation, OPTION_OUTPUT), *key = option_value(invocation, OPTION_KEY);
-	struct error error = { 0 };
 	if (!output)
 		return usage_error(invocation, "missing option -o FILE (cpprof merge -o all.data run.*.data)");
 	if (key && !*key)
 		return usage_error(invocation, "the key of a label is empty (--label rank)");
-	struct writer *writer = writer_open(output, &error);
-	if (!writer)
-		return failure_of(invocation, &error);
-	struct profile *sum = add_files(invocation);
-	int status = sum ? write_sum(invocation, writer, sum) : EXIT_FAILED;
-	profile_free(sum);
-	writer_free(writer);
-	return status;
+	return merge_files(invocation, invocation->arguments, invocation->argument_count, key, output);
 }
 
 static const char *const usage[] = { "-o FILE [--label KEY] PROFILE...", NULL };

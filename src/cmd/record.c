@@ -28,7 +28,8 @@ enum {
 	OPTION_INSTRUMENTED,
 	OPTION_WRAP,
 	OPTION_GMON,
-	OPTION_REPEAT
+	OPTION_REPEAT,
+	OPTION_UNTIL
 };
 
 enum { NS_PER_S = 1000000000 };
@@ -394,7 +395,17 @@ static int run_with(struct invocation *invocation, struct record_options *option
 		return usage_error(invocation,
 				   "cannot write the profile to standard output: the command writes there (-o FILE)");
 	const char *repeat = option_value(invocation, OPTION_REPEAT);
+	const char *until = option_value(invocation, OPTION_UNTIL);
 	struct recorded recorded;
+	if (until && repeat)
+		return usage_error(invocation, "--until cannot be combined with --repeat: it chooses the number of "
+					       "recordings (leave out --repeat)");
+	if (until && option_given(invocation, OPTION_INSTRUMENTED))
+		return usage_error(
+			invocation,
+			"--until cannot be combined with --instrumented, whose counts are exact (leave out --until)");
+	if (until)
+		return record_until(invocation, options, output, until, record_as_asked);
 	return repeat ? record_repeat(invocation, options, output, repeat, record_as_asked)
 		      : record_as_asked(invocation, options, output, &recorded);
 }
@@ -416,7 +427,7 @@ static word_at *option_words(int id)
 
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--jit] [--] COMMAND [ARG...]",
-	"--repeat N [OPTION]... [--] COMMAND [ARG...]",
+	"{--repeat N | --until ERROR} [OPTION]... [--] COMMAND [ARG...]",
 	"--instrumented[=MEASUREMENT] [--wrap] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] {-p PID | --comm NAME}... [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
@@ -436,6 +447,10 @@ static const struct command_option options[] = {
 	  "Record COMMAND N times, one after the other, into numbered files: NAME-1.data, NAME-2.data, ... ('diff' "
 	  "compares "
 	  "several recordings a side)",
+	  NULL },
+	{ OPTION_UNTIL, 0, "until", "ERROR",
+	  "Record COMMAND again and again, until the share of each path with 5% or more has an error of at most ERROR, "
+	  "as 1% or 0.01; the recordings are added up",
 	  NULL },
 	SUBJECT_PROCESS_OPTIONS("Record", "recording"),
 	SUBJECT_CHILDREN_OPTIONS,
@@ -483,6 +498,7 @@ static const struct command_example examples[] = {
 	{ "cpprof record -a --duration 10", "ten seconds of the whole machine" },
 	{ "cpprof record --backend preload ./program", "from inside the program: needs no privilege" },
 	{ "cpprof record --repeat 5 -o new.data ./program", "five recordings, new-1.data to new-5.data, for 'diff'" },
+	{ "cpprof record --until 1% ./program", "as many runs as it takes until the shares are exact to 1 %" },
 	{ "cpprof record --jit node app.js", "the functions of a program in JavaScript; so for java, python3, ..." },
 	{ "cpprof record -r fp-invalid ./program", "where do the NaNs come from?" },
 	{ "cpprof record -r own:orders/100 -r cpu ./server", "what the program counts itself, and CPU time" },

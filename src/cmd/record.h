@@ -29,6 +29,11 @@ typedef int recording_maker(struct invocation *invocation, struct record_options
 int record_repeat(struct invocation *invocation, struct record_options *options, const char *output, const char *count,
 		  recording_maker *make);
 
+/* The same until the shares of all paths of the first resource that have 5 % or more have an error of at most `error`, the value of --until,
+ * in all recordings together; at most REPEATS_MOST times. Adds the recordings up into `output`, and removes them. */
+int record_until(struct invocation *invocation, struct record_options *options, const char *output, const char *error,
+		 recording_maker *make);
+
 /* --- record --jit (runtime_variables.c): the environment by which the runtimes of generated code list it (profile/runtimes.h) --- */
 
 struct runtime_variables {

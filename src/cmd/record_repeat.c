@@ -21,10 +21,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analyze/analyses.h"
+#include "analyze/settings.h"
 #include "base/buffer.h"
 #include "base/path.h"
 #include "base/whole_number.h"
+#include "cmd/merge.h"
 #include "cmd/message.h"
+#include "cmd/profile_open.h"
 #include "collect/sample/target_signals.h"
 #include "render/render.h"
 
@@ -41,8 +45,12 @@ struct repetition {
 	uint64_t count;
 	struct recorded *made; /* [made_count] */
 	size_t made_count;
-	int signal; /* that ends the recordings; 0: none arrived */
-	int status; /* the first that is not 0 */
+	char **names;      /* [made_count] of the complete recordings; owned */
+	double most_error; /* --until: the largest error of a share that is permitted; 0: --repeat */
+	double samples;    /* --until: independent ones, of all recordings */
+	double error;      /* --until: the largest one so far */
+	int signal;        /* that ends the recordings; 0: none arrived */
+	int status;        /* the first that is not 0 */
 };
 
 void recorded_set(struct recorded *recorded, const struct profile *profile, uint64_t samples, uint64_t lost)
@@ -140,7 +148,7 @@ static bool record_one(struct repetition *repetition, const char *output)
 	return is_complete;
 }
 
-/* --- all --- */
+/* --- the summary --- */
 
 /* Appends ", cpu 1.25 s each, ±0.8 % (standard deviation)". */
 static void append_spread(struct buffer *line, const struct repetition *repetition)
@@ -195,18 +203,95 @@ static int say_summary(const struct repetition *repetition)
 	return result;
 }
 
+/* --- until the errors are small --- */
+
+/* Returns the error of the share that is closest to one half, where errors are largest, of the paths that have 5 % or more. */
+static double largest_error(const struct view *view, double samples)
+{
+	static const double least_share = 0.05;
+	enum { PARTS = 1000000 };
+	double largest = 0;
+	for (size_t node = 1; node < view->node_count; node++) {
+		double share = (double)view->weight[node] / (double)view->total;
+		double error =
+			share < least_share ? 0 : analyze_error((uint64_t)llround(share * PARTS), PARTS, samples);
+		largest = error > largest ? error : largest;
+	}
+	return largest;
+}
+
+/* Determines the errors that the recordings have together, from the paths of the last one. Returns whether that was possible. */
+static bool determine_error(struct repetition *repetition)
+{
+	struct error error = { 0 };
+	const struct view_options first = { .thread = VIEW_ANY };
+	struct profile *profile =
+		profile_open_file(repetition->invocation, repetition->names[repetition->made_count - 1]);
+	struct view *view = profile && profile->resource_count ? view_new(profile, &first, &error) : NULL;
+	bool is_exact = view && view->resource->kind == RESOURCE_EXACT;
+	if (view && view->total > 0 && !is_exact) {
+		repetition->samples += view->independent;
+		repetition->error = largest_error(view, repetition->samples);
+	} else if (view && !is_exact) {
+		repetition->status = failure(repetition->invocation,
+					     "the command has no samples (choose a shorter interval: -r cpu/100us)");
+	} else if (profile && !view) {
+		repetition->status = failure_of(repetition->invocation, &error);
+	}
+	bool is_known = view && (view->total > 0 || is_exact);
+	view_free(view);
+	profile_free(profile);
+	if (!profile)
+		repetition->status = EXIT_FAILED;
+	return is_known;
+}
+
+/* Adds the recordings up, removes them, and prints the error. */
+static int add_up(struct repetition *repetition)
+{
+	const double percent = 100;
+	struct invocation *invocation = repetition->invocation;
+	if (repetition->made_count == 0)
+		return EXIT_FAILED;
+	int status = merge_files(invocation, repetition->names, repetition->made_count, NULL, repetition->output);
+	for (size_t i = 0; i < repetition->made_count && status == EXIT_DONE; i++)
+		unlink(repetition->names[i]);
+	if (status == EXIT_DONE)
+		notice(invocation, "the shares of paths with 5 %% or more have errors up to %.2g %%%s",
+		       percent * repetition->error,
+		       repetition->error <= repetition->most_error ? "" : ", more than was asked for");
+	return status;
+}
+
+/* --- all --- */
+
+/* Makes recording number `number`. Returns whether another one may follow. */
+static bool record_next(struct repetition *repetition, uint64_t number)
+{
+	struct buffer name;
+	buffer_init(&name);
+	append_name(&name, repetition->output, number);
+	bool is_named = buffer_error(&name) == 0;
+	if (!is_named)
+		repetition->status = failure(repetition->invocation, "out of memory");
+	char **kept = &repetition->names[repetition->made_count];
+	*kept = is_named ? (char *)name.bytes : NULL;
+	if (!is_named)
+		buffer_release(&name);
+	bool goes_on = is_named && record_one(repetition, *kept) && repetition->signal == 0;
+	if (goes_on && repetition->most_error > 0)
+		goes_on = determine_error(repetition) && repetition->error > repetition->most_error;
+	return goes_on;
+}
+
 static int record_all(struct repetition *repetition)
 {
 	bool goes_on = true;
-	for (uint64_t i = 1; i <= repetition->count && goes_on; i++) {
-		struct buffer name;
-		buffer_init(&name);
-		append_name(&name, repetition->output, i);
-		if (buffer_error(&name) < 0)
-			repetition->status = failure(repetition->invocation, "out of memory");
-		goes_on = buffer_error(&name) == 0 && record_one(repetition, (const char *)name.bytes) &&
-			  repetition->signal == 0;
-		buffer_release(&name);
+	for (uint64_t i = 1; i <= repetition->count && goes_on; i++)
+		goes_on = record_next(repetition, i);
+	if (repetition->most_error > 0) {
+		int status = add_up(repetition);
+		return repetition->status != EXIT_DONE ? repetition->status : status;
 	}
 	if (say_summary(repetition) < 0)
 		repetition->status = failure(repetition->invocation, "out of memory");
@@ -214,10 +299,28 @@ static int record_all(struct repetition *repetition)
 	return is_cut && repetition->status == EXIT_DONE ? STATUS_OF_SIGNAL + repetition->signal : repetition->status;
 }
 
+static int run(struct repetition *repetition)
+{
+	struct error error = { 0 };
+	struct invocation *invocation = repetition->invocation;
+	repetition->made = calloc(repetition->count, sizeof(*repetition->made));
+	repetition->names = calloc(repetition->count + 1, sizeof(*repetition->names));
+	int status = !repetition->made || !repetition->names ? failure(invocation, "out of memory")
+		     : target_signals_take(&repetition->signal_fd, &repetition->old_signals, &error) < 0
+			     ? failure_of(invocation, &error)
+			     : record_all(repetition);
+	if (repetition->signal_fd > 0)
+		close(repetition->signal_fd);
+	for (size_t i = 0; repetition->names && i < repetition->count; i++)
+		free(repetition->names[i]);
+	free(repetition->names);
+	free(repetition->made);
+	return status;
+}
+
 int record_repeat(struct invocation *invocation, struct record_options *options, const char *output, const char *count,
 		  recording_maker *make)
 {
-	struct error error = { 0 };
 	struct repetition repetition = { .invocation = invocation, .options = options, .output = output, .make = make };
 	if (!whole_number_read(count, &repetition.count) || repetition.count == 0 || repetition.count > REPEATS_MOST)
 		return usage_error(invocation, "'%s' is not a number of recordings (--repeat 5; at most %d)", count,
@@ -227,14 +330,21 @@ int record_repeat(struct invocation *invocation, struct record_options *options,
 				   "--repeat needs a command, which it starts again (record --repeat %s "
 				   "COMMAND)",
 				   count);
-	repetition.made = calloc(repetition.count, sizeof(*repetition.made));
-	if (!repetition.made)
-		return failure(invocation, "out of memory");
-	int status = target_signals_take(&repetition.signal_fd, &repetition.old_signals, &error) < 0
-			     ? failure_of(invocation, &error)
-			     : record_all(&repetition);
-	if (repetition.signal_fd > 0)
-		close(repetition.signal_fd);
-	free(repetition.made);
-	return status;
+	return run(&repetition);
+}
+
+int record_until(struct invocation *invocation, struct record_options *options, const char *output, const char *error,
+		 recording_maker *make)
+{
+	struct repetition repetition = {
+		.invocation = invocation, .options = options, .output = output, .make = make, .count = REPEATS_MOST
+	};
+	if (settings_read_fraction(error, &repetition.most_error) < 0 || repetition.most_error <= 0 ||
+	    repetition.most_error >= 1)
+		return usage_error(invocation,
+				   "'%s' is not an error of shares above 0 and below 1 (--until 1%%, or 0.01)", error);
+	if (!options->command)
+		return usage_error(invocation,
+				   "--until needs a command, which it starts again (record --until 1%% COMMAND)");
+	return run(&repetition);
 }

@@ -11,7 +11,7 @@ import sys
 import pytest
 from cli_support import CPPROF, check_failure, done, run
 from json_support import valid_json
-from record_support import build
+from record_support import build, build_counted
 
 RECORD = ["record", "--backend", "preload"]
 SUMMARY = re.compile(r"cpprof: (\d+)(?: of (\d+))? recordings?, (\S+)(?: to (\S+))?: (\d+) samples?, (\d+) lost(?:, (.*))?")
@@ -83,6 +83,37 @@ def test_failed_recording_ends_all(tmp_path):
 	assert result.stderr.count("absent") == 1 and not list(tmp_path.iterdir())
 	result = run(*RECORD, "--repeat", 3, "-o", "absent/x.data", "--", "true", directory=tmp_path)
 	assert result.returncode == 1 and result.stderr.count("absent/x-1.data") == 1, result.stderr
+
+
+# --- record --until ---
+
+
+def halves(times):
+	return ["-r", "own:event/1", "--", build_counted("preload", "halves.c"), str(times)]
+
+
+def test_until_the_errors_are_small(tmp_path):
+	"""Two halves of n samples have an error of 0.98/sqrt(n): 2400 samples are enough for 2 %, and 2000 are not. One profile is left."""
+	result = run(*RECORD, "--until", "2%", "-o", "a.data", *halves(200), directory=tmp_path)
+	assert result.returncode == 0, result.stderr
+	lines = result.stderr.splitlines()
+	assert [line.split(",")[0] for line in lines[:-2]] == ["cpprof: 400 samples"] * 6, lines
+	assert lines[-2].startswith("cpprof record: 2400 samples of 6 recordings, ")
+	assert lines[-1] == "cpprof record: the shares of paths with 5 % or more have errors up to 2 %"
+	assert [path.name for path in tmp_path.iterdir()] == ["a.data"]
+	rows = {row["path"]: row for row in csv.DictReader(io.StringIO(done("report", "--functions", "--format", "csv", "a.data", directory=tmp_path)))}
+	for name in ("left", "right"):
+		assert (float(rows[name]["fraction"]), int(rows[name]["hits"])) == (0.5, 1200) and float(rows[name]["error"]) <= 0.02
+
+
+def test_until_refuses(tmp_path):
+	for words in (["--until", "0", "--", "true"], ["--until", "100%", "--", "true"], ["--until", "x", "--", "true"], ["--until", "1%", "--repeat", 2, "--", "true"],
+		["--until", "1%", "--instrumented", "--", "true"], ["--until", "1%", "-p", os.getpid()]):
+		result = run("record", *words, directory=tmp_path)
+		assert result.returncode == 2 and "--until" in result.stderr and not list(tmp_path.iterdir()), result.stderr
+	result = run(*RECORD, "--until", "1%", *halves(0), directory=tmp_path)
+	assert result.returncode == 1 and "choose a shorter interval" in result.stderr, result.stderr
+	assert run(*RECORD, "--until", "1%", "--", "./absent", directory=tmp_path).returncode == 127
 
 
 @pytest.mark.parametrize("to", ["group", "recorder"])
