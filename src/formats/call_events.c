@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-#include "formats/event_choice.h"
 
 struct open_call {
 	uint32_t name;
@@ -254,4 +253,26 @@ uint32_t call_event_thread(const struct profile *profile, const struct call_even
 		    profile->processes[profile->threads[i].process].pid == event->process)
 			return i;
 	return PROFILE_NONE;
+}
+
+static bool has_process(const struct format_input *input, uint32_t pid)
+{
+	const struct profile *profile = input->profile;
+	if (!input->view.processes)
+		return true;
+	for (size_t i = 0; i < profile->process_count; i++)
+		if (input->view.processes[i] && profile->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
+bool event_is_chosen(const struct format_input *input, const struct event *event)
+{
+	const struct profile *profile = input->profile;
+	if (!has_process(input, event->process))
+		return false;
+	if (input->view.thread == VIEW_ANY)
+		return true;
+	const struct profile_thread *thread = &profile->threads[input->view.thread];
+	return thread->tid == event->thread && profile->processes[thread->process].pid == event->process;
 }

@@ -38,6 +38,9 @@ void call_events_free(struct call_events *events); /* accepts NULL */
 /* Returns 1 with `event` filled in, 0 if there are no more, or a negative error with `error` set. */
 int call_events_next(struct call_events *events, struct call_event *event, struct error *error);
 
+/* Whether an event of the trace is of a process and thread that input->view selects (--process, --cgroup, --thread). */
+bool event_is_chosen(const struct format_input *input, const struct event *event);
+
 /* Returns the thread of the profile that an event is of, or PROFILE_NONE. */
 uint32_t call_event_thread(const struct profile *profile, const struct call_event *event);
 

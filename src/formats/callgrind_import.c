@@ -21,7 +21,7 @@
 #include "base/hash_map.h"
 #include "base/quote.h"
 #include "formats/import_tree.h"
-#include "formats/input_lines.h"
+#include "formats/input.h"
 #include "formats/input_text.h"
 
 enum { EVENTS_MOST = 64, POSITIONS_MOST = 2 };

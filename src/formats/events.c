@@ -12,7 +12,7 @@
  */
 #include <inttypes.h>
 
-#include "formats/event_choice.h"
+#include "formats/call_events.h"
 #include "formats/format.h"
 
 static void write_event(struct sink *out, const struct event *event)

@@ -22,7 +22,7 @@
 #include "base/quote.h"
 #include "formats/format.h"
 #include "formats/import_stream.h"
-#include "formats/input_lines.h"
+#include "formats/input.h"
 
 /* The largest count of a line: no program runs that long. */
 static const uint64_t COUNT_LIMIT = UINT64_C(1) << 48;

@@ -23,7 +23,7 @@
 #include "base/array.h"
 #include "formats/format.h"
 #include "formats/import_tree.h"
-#include "formats/input_lines.h"
+#include "formats/input.h"
 #include "formats/input_text.h"
 
 enum { VERSION_MOST = 3, VERSION_SIZED = 3, STAMP_HITS = 1 << 20 };

@@ -18,7 +18,7 @@
 #include "base/quote.h"
 #include "formats/format.h"
 #include "formats/import_tree.h"
-#include "formats/input_lines.h"
+#include "formats/input.h"
 #include "formats/input_text.h"
 
 enum { EVENT_BYTES = 128, RESOURCES_MOST = 256 };

@@ -14,7 +14,7 @@
 #include "base/quote.h"
 #include "formats/format.h"
 #include "formats/import_tree.h"
-#include "formats/input_bytes.h"
+#include "formats/input.h"
 #include "formats/pprof_fields.h"
 #include "formats/protobuf.h"
 

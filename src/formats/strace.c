@@ -24,7 +24,7 @@
 #include "base/array.h"
 #include "formats/format.h"
 #include "formats/import_tree.h"
-#include "formats/input_lines.h"
+#include "formats/input.h"
 #include "formats/input_text.h"
 #include "profile/module_name.h"
 

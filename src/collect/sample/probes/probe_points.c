@@ -8,7 +8,6 @@
 #include "base/path.h"
 #include "collect/sample/probes/file_search.h"
 #include "collect/sample/probes/libraries.h"
-#include "collect/sample/probes/points.h"
 #include "collect/sample/probes/usdt_notes.h"
 
 /* --- where to look --- */

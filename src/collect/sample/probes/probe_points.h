@@ -60,4 +60,8 @@ struct tracepoint {
  * or ERROR_PERMISSION or ERROR_UNSUPPORTED, with the remedy, where tracefs cannot be read. */
 int tracepoint_find(const struct resource_request *request, struct tracepoint *found, struct error *error);
 
+/* For the files of probes/: adds a copy of `point` in the file `path`, unless there is one at that offset. Returns 0 or
+ * ERROR_MEMORY. */
+int points_add(struct probe_points *points, const char *path, const struct probe_point *point);
+
 #endif
