@@ -66,26 +66,28 @@ struct ways {
 	bool is_certain[TAIL_NODES_MOST];
 };
 
-/* Marks the nodes within reach, from the nearest on. Returns their number. */
-static uint32_t reach(struct tail_graph *graph, uint32_t from, uint32_t to)
+/* Marks the nodes from which the end is within reach, from the nearest on. Returns false if there are too many. */
+static bool reach(struct tail_graph *graph, uint32_t from, uint32_t to)
 {
 	uint32_t count = 0;
 	graph->visits++;
-	graph->nodes[from].visit = graph->visits;
-	graph->queue[count++] = from;
+	graph->nodes[to].visit = graph->visits;
+	graph->queue[count++] = to;
 	for (uint32_t at = 0; at < count; at++) {
 		const struct tail_node *node = &graph->nodes[graph->queue[at]];
-		for (uint32_t i = node->first_out; graph->queue[at] != to && i != TAIL_NONE;
-		     i = graph->edges[i].next_out) {
-			struct tail_node *next = &graph->nodes[graph->edges[i].to];
-			if (next->visit == graph->visits || count == TAIL_REACH_MOST)
+		for (uint32_t i = node->first_in; graph->queue[at] != from && i != TAIL_NONE;
+		     i = graph->edges[i].next_in) {
+			struct tail_node *next = &graph->nodes[graph->edges[i].from];
+			if (next->visit == graph->visits)
 				continue;
+			if (count == TAIL_REACH_MOST)
+				return false;
 			next->visit = graph->visits;
 			next->number = TAIL_NONE;
-			graph->queue[count++] = graph->edges[i].to;
+			graph->queue[count++] = graph->edges[i].from;
 		}
 	}
-	return count;
+	return true;
 }
 
 static bool add_to_ways(struct ways *ways, uint32_t node)
@@ -100,21 +102,20 @@ static bool add_to_ways(struct ways *ways, uint32_t node)
 	return true;
 }
 
-/* Finds the nodes from which the end is within reach. Returns false if there are too many, or none. */
+/* Finds the nodes on the ways. Returns false if there are too many, or none. */
 static bool find_ways(struct ways *ways, uint32_t from, uint32_t to)
 {
 	struct tail_graph *graph = ways->graph;
-	reach(graph, from, to);
-	if (graph->nodes[to].visit != graph->visits)
+	if (!reach(graph, from, to) || graph->nodes[from].visit != graph->visits)
 		return false;
-	graph->nodes[from].number = TAIL_NONE;
+	graph->nodes[to].number = TAIL_NONE;
 	bool fits = add_to_ways(ways, from) && add_to_ways(ways, to);
 	ways->from = 0;
 	ways->to = 1;
-	for (uint32_t at = 1; at < ways->count && fits; at++)
-		for (uint32_t i = graph->nodes[ways->nodes[at]].first_in; i != TAIL_NONE && fits;
-		     i = graph->edges[i].next_in)
-			fits = add_to_ways(ways, graph->edges[i].from);
+	for (uint32_t at = 0; at < ways->count && fits; at++)
+		for (uint32_t i = graph->nodes[ways->nodes[at]].first_out; at != ways->to && i != TAIL_NONE && fits;
+		     i = graph->edges[i].next_out)
+			fits = add_to_ways(ways, graph->edges[i].to);
 	return fits;
 }
 

@@ -212,7 +212,8 @@ static uint64_t from_of(const struct making *making, uint32_t parent)
 	uint32_t location = making->profile->nodes[parent].location;
 	if (location == PROFILE_NONE || !making->is_inside[location])
 		return making->object.outside;
-	return making->profile->locations[location].address + 1;
+	/* A jump has no return address. */
+	return making->profile->locations[location].address + !making->profile->locations[location].is_tail;
 }
 
 /* gprof assigns a unit that two functions share to the second one. So samples of the first function in that unit are
