@@ -18,6 +18,7 @@
 #include "frames/missing_names.h"
 #include "profile/findings.h"
 #include "profile/quality.h"
+#include "profile/tail_calls.h"
 #include "profile_file/reader.h"
 
 /* Returns whether the file is a tally: a trace, the file of a program that ran without cpprof, or one that a killed
@@ -95,13 +96,15 @@ static void show_naming(void *context, size_t done, size_t total)
 
 static bool name_addresses(const struct invocation *invocation, const char *path, struct profile *profile)
 {
-	struct frames_options options = { .progress = show_naming, .download = progress_download };
+	struct frames_options options = { .progress = show_naming,
+					  .download = progress_download,
+					  .finds_tail_calls = true };
 	struct error error = { 0 };
 	notice(invocation, "%s: naming %zu address%s that the recorder left without a name", path,
 	       profile->location_count, profile->location_count == 1 ? "" : "es");
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	int result = frames_name_profile(profile, &options, &error);
-	if (result == 0 && missing_names_add_all(profile) < 0)
+	if (result == 0 && (tail_calls_insert(profile) < 0 || missing_names_add_all(profile) < 0))
 		result = error_set(&error, ERROR_MEMORY, "out of memory");
 	progress_end();
 	if (result < 0)

@@ -172,19 +172,20 @@ int frames_assign_roles(struct profile *profile)
 	return status;
 }
 
-/* Names the locations. Where all modules get names, tail calls are found first, because they add locations. */
+/* Names the locations. Tail calls are found first, because they add locations. */
 static int name_all(struct profile *profile, const struct frames_options *options, struct unnamed *unnamed)
 {
 	struct naming naming;
-	struct tail_frames *tails = options->wants_module ? NULL : tail_frames_new(profile, options);
-	int status = tails || options->wants_module ? 0 : ERROR_MEMORY;
+	struct tail_frames *tails = options->finds_tail_calls ? tail_frames_new(profile, options) : NULL;
+	int status = options->finds_tail_calls && !tails ? ERROR_MEMORY : 0;
 	if (status == 0 && tails)
 		status = tail_frames_find(tails);
 	if (status == 0)
 		status = unnamed_find(unnamed, profile, options);
 	if (status == 0) {
 		status = naming_init(&naming, profile, options, unnamed->count);
-		naming.jail.is_interrupted = tails && tail_frames_is_interrupted(tails);
+		if (tails)
+			tail_frames_hand_over(tails, &naming.jail);
 		if (status == 0)
 			status = name_modules(&naming, unnamed);
 		if (status == 0 && tails)

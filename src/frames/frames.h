@@ -35,6 +35,8 @@ struct frames_options {
 	void (*download)(void *context, const char *path, uint64_t done, uint64_t total);
 	void *context;
 	struct frames_limits limits;
+	/* Finds what tail calls removed from the paths (frames/tail_frames.h), too. Only for a whole profile: it goes through all paths. */
+	bool finds_tail_calls;
 	/* When each of the first `time_count` locations was sampled, in ns of CLOCK_MONOTONIC, for code whose memory is used again; NULL:
 	 * unknown. */
 	const uint64_t *times;

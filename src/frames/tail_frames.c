@@ -523,9 +523,10 @@ int tail_frames_find(struct tail_frames *frames)
 	return status;
 }
 
-bool tail_frames_is_interrupted(const struct tail_frames *frames)
+void tail_frames_hand_over(const struct tail_frames *frames, struct jail *next)
 {
-	return frames->jail.is_interrupted;
+	next->budget_ns = frames->jail.budget_ns;
+	next->is_interrupted = frames->jail.is_interrupted;
 }
 
 /* --- rows --- */

@@ -11,6 +11,7 @@
 
 #include "frames/frames.h"
 #include "frames/functions.h"
+#include "frames/jail/jail.h"
 
 struct tail_frames;
 
@@ -22,7 +23,7 @@ void tail_frames_free(struct tail_frames *frames); /* NULL is fine */
 int tail_frames_find(struct tail_frames *frames);
 int tail_frames_add(struct tail_frames *frames, struct functions *functions);
 
-/* Returns whether a signal ended tail_frames_find: it asked to end the naming, too. */
-bool tail_frames_is_interrupted(const struct tail_frames *frames);
+/* Hands what is left of the time for all files to the next jail, and a signal that asked to end. */
+void tail_frames_hand_over(const struct tail_frames *frames, struct jail *next);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * Arbitrary bytes as a program or library whose addresses are named: symbols, also those of .gnu_debugdata, lines, inlined
  * functions. All this runs in this process, where the sanitizers and the fuzzer can see it. Each address must have frames
- * afterwards, unless the file was refused with a reason. Built for libFuzzer, or with replay.c.
+ * afterwards, unless the file was refused with a reason. Its tail calls are read, too, and the bytes as an answer about them. Built for
+ * libFuzzer, or with replay.c.
  *
  * elfutils reads these bytes too. Where it crashes, the jail contains it (tests/unit/frames/jail).
  */
@@ -12,7 +13,9 @@
 #include <unistd.h>
 
 #include "elf/elf_file.h"
+#include "frames/jail/tail_calls.h"
 #include "frames/naming_answer.h"
+#include "frames/native/tail_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,6 +57,35 @@ static void check_frames(const struct profile *profile)
 	require(profile_check(profile) == 0);
 }
 
+/* Reads the calls and tail calls of the file, as the jail does, and its answer, as the recorder does. */
+static void read_tails(int fd, const uint8_t *data, size_t size, const struct profile *profile)
+{
+	struct tail_query queries[ADDRESSES];
+	struct module_file file;
+	struct tail_code code, read;
+	struct buffer answer;
+	struct cursor cursor = cursor_over(data, size);
+	if (tail_calls_read(&cursor, size % ADDRESSES, &code) == 0)
+		tail_code_release(&code);
+	if (module_file_open(&file, dup(fd), "input", NULL) < 0)
+		return;
+	for (uint32_t i = 0; i < ADDRESSES; i++) {
+		uint64_t address = profile->locations[i % profile->location_count].address;
+		queries[i] = (struct tail_query){ .caller = i % 4 ? address + 4 : 0,
+						  .callee = i % 3 ? address : 0,
+						  .name = i % 4 ? "" : "main" };
+	}
+	buffer_init(&answer);
+	require(tail_code_read(&code, &file, queries, ADDRESSES) == 0);
+	tail_calls_write(&answer, &code);
+	cursor = cursor_over(answer.bytes, answer.size);
+	require(tail_calls_read(&cursor, ADDRESSES, &read) == 0);
+	tail_code_release(&read);
+	tail_code_release(&code);
+	buffer_release(&answer);
+	module_file_close(&file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint32_t locations[ADDRESSES];
@@ -86,6 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_frames(profile);
 	if (status == 0)
 		require(native_provider.assign_roles(profile) == 0);
+	read_tails(fd, data, size, profile);
 	functions_release(&functions);
 	buffer_release(&answer);
 	profile_free(profile);

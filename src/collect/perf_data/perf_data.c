@@ -238,6 +238,7 @@ static int name_addresses(struct import *import, struct error *error)
 	uint64_t *times = generated_paths_times(&ends->generated, profile);
 	const struct frames_options options = { .open_module = open_module,
 						.context = import,
+						.finds_tail_calls = true,
 						.times = times,
 						.time_count = times ? profile->location_count : 0 };
 	int result = frames_name_profile(profile, &options, error);

@@ -118,6 +118,7 @@ static void name_addresses(struct run *run)
 					.download = run->options->download ? report_download : NULL,
 					.context = run,
 					.limits = run->options->naming,
+					.finds_tail_calls = true,
 					.times = times,
 					.time_count = times ? run->recorder.profile->location_count : 0 };
 	struct error error;
