@@ -2,7 +2,8 @@
 import pytest
 from hooks_support import Counted, compile_once
 from page_support import percent
-from record_support import BUILD, PROGRAMS, run_cpprof
+from record_support import BUILD, PROGRAMS, build, build_counted, record_counted, run_cpprof
+from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.long("opens many pages in a browser")
 
@@ -53,3 +54,20 @@ def test_groups(chromium, page):
 def test_frames_by_group(chromium, page):
 	chromium.open(page, resource="calls", view="functions", by="group")
 	assert {row[0]: int(row[3].replace(",", "")) for row in chromium.rows()} == GROUPS
+
+
+def test_tail_calls_are_marked(chromium, tmp_path):
+	"""The text about a box states that a function was found in the code, because a tail call removed it from the stacks."""
+	program = build_counted("preload", "tail_calls.c", build("tail_calls_library.c", linkage="shared", name="libtail_calls.so"))
+	recorded = record_counted("preload", tmp_path, [program, 1])
+	made = run_cpprof("html", "-o", tmp_path / "page.html", recorded.path)
+	assert made.returncode == 0, made.stderr
+	chromium.open(tmp_path / "page.html")
+	canvas = chromium.one("canvas")
+	chromium.eventually(lambda: canvas.size["height"] > 30)
+	texts = set()
+	canvas.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+	for _ in range(12):
+		texts.add(chromium.one(".box-text").text.split("   ")[0])
+		canvas.send_keys(Keys.ARROW_RIGHT)
+	assert {"first (tail call)", "outer (tail call)"} <= texts, texts

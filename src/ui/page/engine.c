@@ -285,7 +285,8 @@ static int make_picture(struct picture *picture, struct engine *engine, const ch
 		return make_coloured(picture, request, error);
 	if (strcmp(shape, "down") == 0 || strcmp(shape, "up") == 0)
 		return make_rooted(picture, request, error);
-	if (strcmp(shape, "stacks") == 0)
+	picture->is_of_view = strcmp(shape, "stacks") == 0;
+	if (picture->is_of_view)
 		picture->flame = flame_of_stacks(picture->view, error);
 	else if (strcmp(shape, "callers") == 0)
 		picture->flame = flame_of_callers(picture->view, NULL, error);

@@ -87,6 +87,7 @@ struct picture {
 	struct tree_pair *pair;    /* owned; the boxes of both; NULL: there is no second view */
 	struct view *subtree;      /* owned; the boxes of shape "down"; NULL for the others */
 	struct flame *flame;       /* owned; NULL: the request has the shape "names" */
+	bool is_of_view;           /* the boxes are the nodes of `view` */
 	struct short_names *names; /* owned: of the view's labels; NULL: not asked for yet */
 	uint32_t *by_text; /* owned; [view->label_count]: labels in the order of their texts; NULL: not asked for yet */
 	bool *marks;       /* owned; [view->label_count]: labels that the search found; NULL: no search */

@@ -29,7 +29,7 @@ struct page_box {
 	uint32_t flags; /* enum box_flag */
 };
 
-enum box_flag { BOX_MARKED = 1, BOX_CHANGED = 2 };
+enum box_flag { BOX_MARKED = 1, BOX_CHANGED = 2, BOX_TAIL = 4 };
 
 static struct flame_box boxes[BOXES_MAX];
 static struct page_box shown[BOXES_MAX];
@@ -186,6 +186,7 @@ static struct page_box shown_box(const struct picture *picture, const struct fla
 	const struct tree_pair *pair = picture->pair;
 	bool is_marked = picture->marks && box->label != PROFILE_NONE && picture->marks[box->label];
 	bool is_changed = pair && pair->significant && pair->significant[box->node];
+	bool is_tail = picture->is_of_view && view_is_tail(picture->view, box->node);
 	return (struct page_box){
 		.start = (double)box->start,
 		.weight = (double)box->weight,
@@ -194,7 +195,7 @@ static struct page_box shown_box(const struct picture *picture, const struct fla
 		.node = box->node,
 		.label = box->label,
 		.depth = box->depth,
-		.flags = (is_marked ? BOX_MARKED : 0) | (is_changed ? BOX_CHANGED : 0),
+		.flags = (is_marked ? BOX_MARKED : 0) | (is_changed ? BOX_CHANGED : 0) | (is_tail ? BOX_TAIL : 0),
 	};
 }
 

@@ -1,12 +1,12 @@
 // The engine: cpprof's own C code as WebAssembly (ui/page/exports.c). All figures of the page come from it.
 
 /** @typedef {{start: number, weight: number, own: number, node: number, label: number, depth: number, marked: boolean,
- *  changed: boolean, other: number}} Box */
+ *  changed: boolean, isTail: boolean, other: number}} Box */
 /** @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Request */
 
 const BOX_BYTES = 48;
 export const BOX_DOUBLES = BOX_BYTES / 8, BOX_NUMBERS = BOX_BYTES / 4, BOX_FIRST = 8;
-export const BOX_MARKED = 1, BOX_CHANGED = 2;
+export const BOX_MARKED = 1, BOX_CHANGED = 2, BOX_TAIL = 4;
 const LANE_BOX_BYTES = 32;
 
 /** @type {WebAssembly.Instance} */
@@ -332,7 +332,7 @@ export class Boxes {
 		return {
 			start: doubles[d], weight: doubles[d + 1], own: doubles[d + 2], other: doubles[d + 3], node: numbers[n] | 0,
 			label: numbers[n + 1], depth: numbers[n + 2], marked: (numbers[n + 3] & BOX_MARKED) !== 0,
-			changed: (numbers[n + 3] & BOX_CHANGED) !== 0,
+			changed: (numbers[n + 3] & BOX_CHANGED) !== 0, isTail: (numbers[n + 3] & BOX_TAIL) !== 0,
 		};
 	}
 

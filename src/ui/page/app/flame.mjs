@@ -393,7 +393,8 @@ export function describe(picture, box) {
 	const isAll = box.node === 0 && box.weight === picture.total; // by definition: such a share has no error
 	const own = box.own > 0 ? `, own ${shareText(picture, box.own)}` : "";
 	const other = picture.otherTotal ? `   ${picture.otherName}: ${percent(box.other / picture.otherTotal)}${box.changed ? " (changed)" : ""}` : "";
-	return `${safe(picture.name(box.label))}   ${isAll ? percent(1) : shareText(picture, box.weight)}${own}   ${count(box.weight)} hits   ` +
+	const tail = box.isTail ? " (tail call)" : "";
+	return `${safe(picture.name(box.label))}${tail}   ${isAll ? percent(1) : shareText(picture, box.weight)}${own}   ${count(box.weight)} hits   ` +
 		`${amount(box.weight * row.interval, row.unit)}${other}`;
 }
 
