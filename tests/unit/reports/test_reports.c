@@ -176,8 +176,9 @@ static void build_any(const struct report *report)
 	struct results results = { 0 };
 	struct error error = { 0 };
 	struct report_request request = request_of(report->name, resources);
-	request.root =
-		report->argument == REPORT_TAKES_FUNCTION || report->argument == REPORT_TAKES_SUBTREE ? "main" : NULL;
+	bool has_root = report->argument == REPORT_TAKES_FUNCTION || report->argument == REPORT_TAKES_SUBTREE ||
+			report->argument == REPORT_TAKES_PATH;
+	request.root = has_root ? "main" : NULL;
 	request.terms = terms;
 	request.term_count = 1;
 	int status = build(&request, &results, &error);
