@@ -143,6 +143,9 @@ static int check_memory(struct load *load, struct error *error)
 	for (size_t i = 0; i < BLOCK_TYPE_COUNT; i++)
 		if (format_tables[i].items)
 			bytes += load->rows[i] * format_tables[i].item_bytes;
+	/* Nodes that are inserted for tail calls are at most about as many again, and all get new numbers. */
+	if (load->rows[BLOCK_TAIL_CALLS] > 0)
+		bytes += load->rows[BLOCK_NODES] * (2 * sizeof(struct profile_node) + sizeof(uint32_t));
 	bytes = bytes > raw_bytes ? bytes : raw_bytes;
 	if (load->memory == 0 || bytes <= load->memory)
 		return 0;

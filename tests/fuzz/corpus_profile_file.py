@@ -120,6 +120,11 @@ def inputs():
     yield "mark-with-frames", file_header() + b"".join(unnamed) + table(13, 0, [0, 0], [0, 5 * 10**8])
     yield "labels-of-no-hits", file_header() + table(18, 0xFFFFFFF0, [0] * 9)
     yield "labels-overlap", file_header() + b"".join(plain[:2]) + table(16, 0, [1, 2], [0, 0]) + table(17, 1, [0, 0], [2, 2])
+    # Two more locations, with frames: one row leads from the first location to the sixth, one in a circle, one nowhere.
+    tails = [table(9, 5, [0, 0], [0x3000, 0x3001], [1, 0], [1, 1]), table(12, 3, [1, 0], [0, 0], [0, 0], [0, 0]), table(13, 5, [4, 5], [1, 1]),
+             table(20, 0, [0, 5, 1], [1, 1, 0], [6, 6, 0])]
+    yield "tail-calls", file_header(minor=9) + b"".join([*plain[:-2], *tails, *plain[-2:]])
+    yield "tail-calls-of-others", file_header(minor=9) + b"".join([*plain[:-2], table(20, 0, [0], [1], [2]), *plain[-2:]])
     yield "perf", b"PERFILE2" + bytes(64)
     yield "gprof", b"gmon" + bytes(16)
     yield "empty", b""
