@@ -32,12 +32,18 @@ struct renaming {
 	const char *path; /* of the module whose file is downloaded */
 };
 
-/* Returns whether the function of a location, as it is or was, has no name. */
-static bool is_nameless(const struct profile *profile, const struct profile_location *location)
+/* Returns the function of a location's outermost frame, as it is or was, or PROFILE_NONE if it has no frames. */
+static uint32_t outermost(const struct profile *profile, const struct profile_location *location)
 {
 	bool has_frames = location->first_frame != PROFILE_NONE && location->frame_count > 0;
 	uint32_t last = location->first_frame + location->frame_count - 1;
-	return nameless_is(profile, has_frames ? profile->frames[last].function : PROFILE_NONE);
+	return has_frames ? profile->frames[last].function : PROFILE_NONE;
+}
+
+/* Returns whether the function of a location, as it is or was, has no name. */
+static bool is_nameless(const struct profile *profile, const struct profile_location *location)
+{
+	return nameless_is(profile, outermost(profile, location));
 }
 
 /* --- files --- */
@@ -188,6 +194,34 @@ static void settle_frames(const struct renaming *renaming)
 			profile->locations[i] = renaming->old[i];
 }
 
+/* Gives the new functions to what has no address of its own to look up: frames for one of several tail calls, and rows of tail calls. */
+static int follow_functions(const struct renaming *renaming)
+{
+	struct profile *profile = renaming->profile;
+	uint32_t *now = malloc((profile->function_count + 1) * sizeof(*now));
+	if (!now)
+		return ERROR_MEMORY;
+	for (uint32_t i = 0; i < profile->function_count; i++)
+		now[i] = i;
+	for (size_t i = 0; i < profile->location_count; i++) {
+		const struct profile_location *location = &profile->locations[i];
+		uint32_t before = outermost(profile, &renaming->old[i]), after = outermost(profile, location);
+		if (is_looked_up(renaming, location) && before != PROFILE_NONE && after != PROFILE_NONE)
+			now[before] = after;
+	}
+	for (size_t i = 0; i < profile->location_count; i++) {
+		const struct profile_location *location = &profile->locations[i];
+		if (!location->by_frames || !location->is_tail || location->first_frame == PROFILE_NONE)
+			continue;
+		struct profile_frame *frame = &profile->frames[location->first_frame];
+		frame->function = now[frame->function];
+	}
+	for (size_t i = 0; i < profile->tail_call_count; i++)
+		profile->tail_calls[i].callee = now[profile->tail_calls[i].callee];
+	free(now);
+	return 0;
+}
+
 /* --- all --- */
 
 static void forget(struct profile *profile)
@@ -221,7 +255,9 @@ static int name(struct renaming *renaming, struct error *error)
 	profile->symbolized = true;
 	if (status < 0)
 		return status;
-	status = profile_compact(profile);
+	status = follow_functions(renaming);
+	if (status == 0)
+		status = profile_compact(profile);
 	if (status == 0)
 		status = frames_assign_roles(profile);
 	if (status == 0)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from browse_support import Browser
+from debuginfod_support import Server, Stripped, environment
 from record_support import BACKENDS, PROGRAMS, build, build_counted, check_counted, events_of, have, holds, hits, needs_bpf, record_counted, run_cpprof
 from terminal_support import on_terminal
 
@@ -147,6 +148,21 @@ def test_other_files(tmp_path):
 		stored = run_cpprof("export", "--format", "folded", *selection, "--store", store).stdout
 		assert {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in twice.splitlines()} == {";".join(path): 2 * count for path, count in once.items()}
 		assert {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in stored.splitlines()} == {";".join(path): count for path, count in once.items()}
+
+
+def test_names_that_come_later(tmp_path):
+	"""`cpprof name` names the functions, too, also one that jumps from two places; without symbols, the paths were the same."""
+	stripped = Stripped(tmp_path, build_program("preload"))
+	recorded = record_counted("preload", tmp_path, [stripped.program, ROUNDS], env=environment(tmp_path))
+	nameless = recorded.paths()
+	assert hits(nameless) == EVENTS and not any("third" in path for path in nameless)
+	with Server(stripped.debug_file, stripped.build_id) as server:
+		named = run_cpprof("name", recorded.path, env=environment(tmp_path, DEBUGINFOD_URLS=server.url()))
+	assert named.returncode == 0, named.stderr
+	paths = below_main(events_of(recorded))
+	for function, count in ("first", 5), ("third", 2), ("indirect", 9):
+		assert paths["main", function, "work", "burn"] == ROUNDS * count, paths
+	assert sorted(recorded.paths().values()) == sorted(nameless.values())
 
 
 def test_analyses(tmp_path):
