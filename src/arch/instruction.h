@@ -24,7 +24,6 @@ struct instruction {
 	uint8_t flow;  /* enum instruction_flow */
 	bool has_target;
 	bool is_padding;          /* it does nothing, or traps: the space between two functions is filled with it */
-	bool by_pointer;          /* an indirect jump reads its target without an index: it is not that of a switch */
 	bool sets_first_argument; /* (count) it computes the first argument's register from only it and constants */
 	bool takes_address;       /* (count) it loads the address `memory` */
 	bool restores;            /* (count) it restores a register of the caller, as functions do at their end */

@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "unwind/cfi.h"
 
 /* A CIE and an FDE, with their lengths: others are not found. */
@@ -106,4 +107,27 @@ bool fde_search_range(const struct fde_search *search, uint64_t address, uint64_
 	*end = pair.fde.end;
 	cfi_reader_release(&pair.reader);
 	return true;
+}
+
+bool fde_search_row(const struct fde_search *search, uint64_t address, struct unwind_row *row)
+{
+	struct pair pair;
+	struct cfi_machine machine;
+	bool is_found = false;
+	if (!find(search, address, &pair))
+		return false;
+	const struct cfi_cie *cie = &pair.reader.cies[pair.fde.cie];
+	struct arch_function together = { 0 };
+	cfi_machine_init(&machine, &pair.section, cie, &pair.fde);
+	while (!is_found && cfi_machine_next(&machine) == 1) {
+		const struct cfi_row_input input = { .state = &machine.state,
+						     .section = pair.section.bytes,
+						     .return_register = cie->return_register,
+						     .is_signal = cie->is_signal };
+		*row = arch_row(&input);
+		arch_follow_row(&together, row);
+		is_found = address < machine.end;
+	}
+	cfi_reader_release(&pair.reader);
+	return is_found;
 }

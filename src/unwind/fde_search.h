@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/unwind_row.h"
 #include "elf/elf_file.h"
 
 struct fde_search {
@@ -27,5 +28,8 @@ void fde_search_init(struct fde_search *search, struct elf_file *file);
 
 /* Sets the range of the FDE that contains an ELF virtual address. Returns false if there is none. */
 bool fde_search_range(const struct fde_search *search, uint64_t address, uint64_t *start, uint64_t *end);
+
+/* Sets *row to the row for an address, with pc 0, as an unwind table has it. Returns false if there is none. */
+bool fde_search_row(const struct fde_search *search, uint64_t address, struct unwind_row *row);
 
 #endif

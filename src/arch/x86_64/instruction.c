@@ -360,7 +360,7 @@ static bool is_padding(const struct decoder *decoder)
 
 static void explain(const struct decoder *decoder, struct instruction *instruction)
 {
-	enum { LEA = 0x8d, TRAP = 0x0b, POINTER = 8, REGISTER_OPERAND = 3 };
+	enum { LEA = 0x8d, TRAP = 0x0b, POINTER = 8 };
 	if (decoder->map == MAP_ONE_BYTE)
 		explain_one_byte(decoder, instruction);
 	else if (is_branch(decoder))
@@ -368,8 +368,6 @@ static void explain(const struct decoder *decoder, struct instruction *instructi
 	else if (decoder->map == MAP_0F && !decoder->is_vector && decoder->opcode == TRAP)
 		instruction->flow = INSTRUCTION_END;
 	instruction->is_padding = is_padding(decoder);
-	instruction->by_pointer =
-		instruction->flow == INSTRUCTION_INDIRECT && decoder->mod != REGISTER_OPERAND && decoder->scale == 0;
 	instruction->restores = restores(decoder);
 	instruction->sets_first_argument = sets_first_argument(decoder);
 	if (decoder->relative)

@@ -43,6 +43,7 @@ struct reading {
 	struct hash_map by_stub;  /* address -> NO_STUB or, of a stub or slot, the id of its name; 0: unknown */
 	struct piece *pieces;
 	size_t piece_count, piece_capacity, read_count;
+	uint64_t entry;                         /* address of a function that is called; 0: none yet */
 	uint64_t bytes_left;                    /* of code */
 	uint64_t relocations, relocations_left; /* bytes of a search for a slot, and of all further ones */
 	uint8_t *bytes;                         /* of the present piece */
@@ -241,8 +242,21 @@ static int add_jump(struct reading *reading, const struct tail_jump *jump)
 	return 0;
 }
 
-/* Adds a jump that leaves its piece of code, unless it stays in the function. Code without symbols has parts that look like functions of
- * their own; jumps lead into their middle, too. */
+static bool is_as_at_entry(struct reading *reading, uint64_t address)
+{
+	struct unwind_row entry, here;
+	return fde_search_row(&reading->fdes, reading->entry, &entry) &&
+	       fde_search_row(&reading->fdes, address, &here) && entry.kind == here.kind && entry.cfa == here.cfa;
+}
+
+/* Returns whether a jump leaves a function: the stack is at both ends as where a function begins. Only asked of code without symbols,
+ * where parts of a function are not recognized by their names. */
+static bool leaves_function(struct reading *reading, uint64_t address, uint64_t target)
+{
+	return is_as_at_entry(reading, address) && is_as_at_entry(reading, target);
+}
+
+/* Adds a jump that leaves its piece of code, unless it stays in the function. */
 static int follow_jump(struct reading *reading, const struct piece *piece, uint64_t address,
 		       const struct instruction *instruction)
 {
@@ -261,7 +275,7 @@ static int follow_jump(struct reading *reading, const struct piece *piece, uint6
 	if (status <= 0)
 		return status;
 	bool is_part = next.function == piece->function;
-	if (!is_part && target != next.start && piece->has_symbol)
+	if (!is_part && (target != next.start || (!piece->has_symbol && !leaves_function(reading, address, target))))
 		return 0;
 	status = add_piece(reading, &next);
 	if (status < 0 || is_part)
@@ -278,7 +292,7 @@ static int add_indirect(struct reading *reading, const struct piece *piece, uint
 }
 
 /* Finds the jumps out of a piece of code. An indirect jump leaves it if an instruction of the same block restores the caller's registers
- * or stack, or if it needs no index; others may be those of a switch. */
+ * or stack; others may be those of a switch. */
 static int read_piece(struct reading *reading, const struct piece *piece)
 {
 	uint64_t size = piece->end - piece->start;
@@ -303,7 +317,7 @@ static int read_piece(struct reading *reading, const struct piece *piece)
 				  !instruction.indexes_by_8;
 		if (is_direct || is_by_slot)
 			status = follow_jump(reading, piece, address, &instruction);
-		else if (instruction.flow == INSTRUCTION_INDIRECT && (restores || instruction.by_pointer))
+		else if (instruction.flow == INSTRUCTION_INDIRECT && restores)
 			status = add_indirect(reading, piece, address + instruction.bytes - 1);
 		restores = instruction.flow == INSTRUCTION_NEXT && (restores || instruction.restores);
 	}
@@ -357,6 +371,7 @@ static int find_target(struct reading *reading, const struct tail_query *query, 
 	if (status <= 0 || piece.start != target)
 		return status < 0 ? status : 0;
 	found->target = piece.function;
+	reading->entry = target;
 	return found->target == found->callee ? 0 : add_piece(reading, &piece);
 }
 

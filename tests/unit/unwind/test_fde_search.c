@@ -1,5 +1,5 @@
 /*
- * Single FDEs by .eh_frame_hdr: the same ranges as those of the whole table, in the libraries of this system; and files
+ * Single FDEs by .eh_frame_hdr: the same ranges and rows as those of the whole table, in the libraries of this system; and files
  * without such a header. Usage: test_fde_search FILE...
  */
 #include <setjmp.h>
@@ -21,10 +21,16 @@ enum { MOST_FILES = 16, LOOKS_PER_FILE = 5000 };
 static void compare_at(const struct fde_search *search, const struct unwind_table *table, uint64_t address)
 {
 	uint64_t size = 0, start = 0, end = 0, wanted = unwind_table_function(table, address, &size);
+	const struct unwind_row *wanted_row = unwind_table_row(table, address);
+	struct unwind_row row = { 0 };
 	bool found = fde_search_range(search, address, &start, &end);
 	if (found != (wanted != 0) || start != wanted || end - start != size)
 		fail_msg("0x%" PRIx64 ": 0x%" PRIx64 " to 0x%" PRIx64 ", not 0x%" PRIx64 ", %" PRIu64 " bytes", address,
 			 start, end, wanted, size);
+	assert_int_equal(fde_search_row(search, address, &row), found);
+	if (found && (row.kind != wanted_row->kind || row.cfa != wanted_row->cfa || row.fp != wanted_row->fp))
+		fail_msg("0x%" PRIx64 ": kind %d, cfa %d, not kind %d, cfa %d", address, row.kind, row.cfa,
+			 wanted_row->kind, wanted_row->cfa);
 }
 
 static struct elf_file *open_file(const char *path)

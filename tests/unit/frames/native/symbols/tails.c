@@ -43,16 +43,6 @@ F int indirect(int n)
 	return table[m & 7](n + m);
 }
 
-struct operations {
-	int (*first)(int n), (*second)(int n);
-};
-struct operations *volatile operations;
-
-F int member(struct operations *of, int n)
-{
-	return of->second(n);
-}
-
 /* Its switch jumps through a table. */
 F int chosen(int n)
 {
@@ -103,7 +93,6 @@ F int calls(int n)
 	sink = plain(n);
 	sink = indirect(n);
 	sink = chosen(n);
-	sink = member(operations, n);
 	sink = report(n);
 	return sink;
 }
