@@ -36,7 +36,7 @@ struct chain {
 };
 
 struct step {
-	bool several, or_none;
+	bool several, or_none, or_unknown;
 	uint32_t *locations; /* owned: of a certain function its own one, else those of the alternatives */
 	size_t count;
 };
@@ -354,15 +354,16 @@ static int ask_name(struct tail_frames *frames, uint32_t module, uint32_t name, 
 	return add_question(frames, &question);
 }
 
-/* Writes the names that are within reach of a node. Returns their number. */
-static size_t names_within_reach(const struct tail_frames *frames, uint32_t from, uint32_t *names)
+/* Writes the names that are within reach of a node, and not behind the end. Returns their number. */
+static size_t names_within_reach(const struct tail_frames *frames, uint32_t from, uint32_t to, uint32_t *names)
 {
 	const struct tail_graph *graph = &frames->graph;
 	struct hash_map seen;
 	uint32_t queue[4 * NAMES_MOST];
 	size_t count = 0, found = 0;
 	hash_map_init(&seen);
-	queue[count++] = from;
+	if (hash_map_put(&seen, to, 0) == 0)
+		queue[count++] = from;
 	for (size_t at = 0; at < count && found < NAMES_MOST; at++) {
 		const struct tail_node *node = &graph->nodes[queue[at]];
 		if (node->is_name && queue[at] != frames->anywhere)
@@ -383,7 +384,7 @@ static int ask_names(struct tail_frames *frames, const struct pair *pair, const 
 {
 	const struct profile_location *callee = &frames->profile->locations[pair->callee];
 	uint32_t names[NAMES_MOST];
-	size_t count = names_within_reach(frames, pair->from, names);
+	size_t count = names_within_reach(frames, pair->from, pair->to, names);
 	int status = 0;
 	for (size_t i = 0; i < count && status == 0; i++) {
 		status = ask_name(frames, callee->module, names[i], pair->to, callee->address);
@@ -414,16 +415,26 @@ static bool is_open(const struct pair *pair)
 	return pair->from != TAIL_NONE && pair->to != TAIL_NONE && pair->from != pair->to;
 }
 
+/* Returns whether a name is called, and that of the function that runs. */
+static bool is_by_name(const struct tail_frames *frames, const struct pair *pair)
+{
+	const struct tail_graph *graph = &frames->graph;
+	uint32_t edge = graph->nodes[pair->from].is_name ? graph->nodes[pair->from].first_out : TAIL_NONE;
+	while (edge != TAIL_NONE && graph->edges[edge].to != pair->to)
+		edge = graph->edges[edge].next_out;
+	return edge != TAIL_NONE;
+}
+
+/* Asks for all names, also where a way is known: another one may lead past it. */
 static int ask_all_names(struct tail_frames *frames)
 {
 	uint32_t modules[MODULES_MOST];
 	size_t module_count = calling_modules(frames, modules);
-	struct tail_chain chain;
 	int status = 0;
 	for (int round = 0; round < ROUNDS_MOST && status == 0; round++) {
 		for (size_t i = 0; i < frames->pair_count && status == 0; i++) {
 			const struct pair *pair = &frames->pairs[i];
-			if (is_open(pair) && !tail_search(&frames->graph, pair->from, pair->to, &chain))
+			if (is_open(pair) && !is_by_name(frames, pair))
 				status = ask_names(frames, pair, modules, round == 0 ? 0 : module_count);
 		}
 		if (frames->question_count == 0)
@@ -451,6 +462,7 @@ static int set_step(struct tail_frames *frames, const struct tail_chain *found, 
 	size_t count = from->node == TAIL_NONE ? from->alternatives : 1;
 	step->several = from->several;
 	step->or_none = from->or_none;
+	step->or_unknown = from->or_unknown;
 	step->locations = calloc(count, sizeof(*step->locations));
 	if (!step->locations)
 		return ERROR_MEMORY;
@@ -513,6 +525,8 @@ int tail_frames_find(struct tail_frames *frames)
 		status = ask_all_names(frames);
 	if (status == 0)
 		status = settle_names(frames);
+	if (status == 0)
+		status = tail_graph_open(&frames->graph, frames->anywhere);
 	jail_release(&frames->jail);
 	for (size_t i = 0; i < frames->pair_count && status == 0; i++) {
 		struct pair *pair = &frames->pairs[i];
@@ -574,30 +588,30 @@ static int by_text(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* Writes "[tail calls: a, b or 3 others]". */
-static void write_alternatives(struct buffer *text, const char **names, size_t count, bool or_none)
+/* Writes "[tail calls: a, b or 3 others]". `others`: "none", "unknown", or NULL. */
+static void write_alternatives(struct buffer *text, const char **names, size_t count, const char *others)
 {
 	enum { SHOWN_MOST = 3 };
 	size_t shown = count <= SHOWN_MOST ? count : SHOWN_MOST - 1;
 	buffer_append_string(text, TAIL_CALLS_AMBIGUOUS);
 	for (size_t i = 0; i < shown; i++) {
-		bool is_last = i + 1 == shown && shown == count && !or_none;
+		bool is_last = i + 1 == shown && shown == count && !others;
 		buffer_append_string(text, i == 0 ? "" : is_last ? " or " : ", ");
 		buffer_append_string(text, names[i]);
 	}
 	if (count > shown)
-		buffer_printf(text, "%s%zu others", or_none ? ", " : " or ", count - shown);
-	buffer_append_string(text, or_none ? " or none]" : "]");
+		buffer_printf(text, "%s%zu others", others ? ", " : " or ", count - shown);
+	buffer_printf(text, "%s%s]", others ? " or " : "", others ? others : "");
 	buffer_append_byte(text, 0);
 }
 
 /* Returns a location that stands for one of several functions, with these names. */
 static int64_t location_of_marker(struct tail_frames *frames, uint32_t like, const char **names, size_t count,
-				  bool or_none)
+				  const char *others)
 {
 	struct buffer text;
 	buffer_init(&text);
-	write_alternatives(&text, names, count, or_none);
+	write_alternatives(&text, names, count, others);
 	int64_t function = ERROR_MEMORY;
 	if (buffer_error(&text) == 0) {
 		int64_t name = profile_add_string(frames->profile, (const char *)text.bytes);
@@ -642,7 +656,10 @@ static int64_t location_of_alternatives(struct tail_frames *frames, const struct
 			names[distinct++] = names[i];
 	if (distinct == 1 && !or_none)
 		return location_of_several(frames, like);
-	return location_of_marker(frames, like, names, distinct, or_none);
+	return location_of_marker(frames, like, names, distinct,
+				  step->or_unknown ? "unknown"
+				  : or_none        ? "none"
+						   : NULL);
 }
 
 /* Returns the location of a step, PROFILE_NONE if it is left out, or a negative error. */

@@ -8,7 +8,7 @@
 
 int tail_graph_init(struct tail_graph *graph)
 {
-	*graph = (struct tail_graph){ .queue = malloc(TAIL_REACH_MOST * sizeof(*graph->queue)) };
+	*graph = (struct tail_graph){ .queue = malloc(TAIL_REACH_MOST * sizeof(*graph->queue)), .unknown = TAIL_NONE };
 	return graph->queue ? 0 : ERROR_MEMORY;
 }
 
@@ -55,6 +55,27 @@ int tail_graph_add_jump(struct tail_graph *graph, uint32_t from, uint32_t to, ui
 	return 0;
 }
 
+int tail_graph_open(struct tail_graph *graph, uint32_t unknown)
+{
+	uint32_t *queue = malloc(graph->node_count * sizeof(*queue)), count = 0;
+	if (!queue)
+		return ERROR_MEMORY;
+	graph->unknown = unknown;
+	graph->nodes[unknown].is_open = true;
+	queue[count++] = unknown;
+	for (uint32_t at = 0; at < count; at++) {
+		for (uint32_t i = graph->nodes[queue[at]].first_in; i != TAIL_NONE; i = graph->edges[i].next_in) {
+			uint32_t next = graph->edges[i].from;
+			if (graph->nodes[next].is_open)
+				continue;
+			graph->nodes[next].is_open = true;
+			queue[count++] = next;
+		}
+	}
+	free(queue);
+	return 0;
+}
+
 /* The nodes on the ways, `from` first. All else is by their numbers. */
 struct ways {
 	struct tail_graph *graph;
@@ -64,6 +85,8 @@ struct ways {
 	uint32_t certain[TAIL_NODES_MOST]; /* on every way, in the order of the ways */
 	uint32_t certain_count;
 	bool is_certain[TAIL_NODES_MOST];
+	bool is_open
+		[TAIL_NODES_MOST]; /* it leads to the end through unknown functions, and past all others on the ways */
 };
 
 /* Marks the nodes from which the end is within reach, from the nearest on. Returns false if there are too many. */
@@ -93,6 +116,10 @@ static bool reach(struct tail_graph *graph, uint32_t from, uint32_t to)
 static bool add_to_ways(struct ways *ways, uint32_t node)
 {
 	struct tail_node *row = &ways->graph->nodes[node];
+	if (ways->graph->unknown == ways->nodes[ways->to] && row->is_open && row->visit != ways->graph->visits) {
+		row->visit = ways->graph->visits;
+		row->number = TAIL_NONE;
+	}
 	if (row->visit != ways->graph->visits || row->number != TAIL_NONE)
 		return true;
 	if (ways->count == TAIL_NODES_MOST)
@@ -102,20 +129,36 @@ static bool add_to_ways(struct ways *ways, uint32_t node)
 	return true;
 }
 
+/* Adds what a node on the ways leads to. A node beside the ways leads to none on them. Returns false if that is too much. */
+static bool add_next_to_ways(struct ways *ways, uint32_t at)
+{
+	const struct tail_graph *graph = ways->graph;
+	bool fits = true;
+	for (uint32_t i = graph->nodes[ways->nodes[at]].first_out; i != TAIL_NONE && fits;
+	     i = graph->edges[i].next_out) {
+		uint32_t next = graph->edges[i].to;
+		fits = add_to_ways(ways, next);
+		ways->is_open[at] |= graph->nodes[next].is_open && graph->nodes[next].visit != graph->visits;
+	}
+	return fits;
+}
+
 /* Finds the nodes on the ways. Returns false if there are too many, or none. */
 static bool find_ways(struct ways *ways, uint32_t from, uint32_t to)
 {
 	struct tail_graph *graph = ways->graph;
-	if (!reach(graph, from, to) || graph->nodes[from].visit != graph->visits)
+	bool is_unknown = to == graph->unknown;
+	graph->visits += is_unknown;
+	if (is_unknown ? !graph->nodes[from].is_open
+		       : !reach(graph, from, to) || graph->nodes[from].visit != graph->visits)
 		return false;
-	graph->nodes[to].number = TAIL_NONE;
-	bool fits = add_to_ways(ways, from) && add_to_ways(ways, to);
+	graph->nodes[from].number = graph->nodes[to].number = TAIL_NONE;
 	ways->from = 0;
 	ways->to = 1;
+	ways->nodes[ways->to] = to;
+	bool fits = add_to_ways(ways, from) && add_to_ways(ways, to);
 	for (uint32_t at = 0; at < ways->count && fits; at++)
-		for (uint32_t i = graph->nodes[ways->nodes[at]].first_out; at != ways->to && i != TAIL_NONE && fits;
-		     i = graph->edges[i].next_out)
-			fits = add_to_ways(ways, graph->edges[i].to);
+		fits = at == ways->to || add_next_to_ways(ways, at);
 	return fits;
 }
 
@@ -145,6 +188,16 @@ static void spread(const struct ways *ways, uint32_t start, bool forwards, const
 				continue;
 			marks[next] = true;
 			queue[count++] = next;
+		}
+		if (forwards && ways->is_open[queue[at]] && !marks[ways->to]) {
+			marks[ways->to] = true;
+			queue[count++] = ways->to;
+		}
+		for (uint32_t next = 0; !forwards && queue[at] == ways->to && next < ways->count; next++) {
+			if (ways->is_open[next] && !marks[next]) {
+				marks[next] = true;
+				queue[count++] = next;
+			}
 		}
 	}
 }
@@ -176,13 +229,16 @@ static void find_certain(struct ways *ways)
 		ways->is_certain[ways->certain[i]] = true;
 }
 
-/* Returns whether a way from a node leads to another one without a function between them. */
-static bool is_next(const struct ways *ways, uint32_t node, uint32_t next)
+/* Returns whether a way from a node leads to another one without a function of the ways between them. *is_open: it is one through unknown
+ * functions. */
+static bool is_next(const struct ways *ways, uint32_t node, uint32_t next, bool *is_open)
 {
 	bool closed[TAIL_NODES_MOST], marks[TAIL_NODES_MOST];
 	for (uint32_t i = 0; i < ways->count; i++)
 		closed[i] = !ways->graph->nodes[ways->nodes[i]].is_name;
 	spread(ways, node, true, closed, marks);
+	for (uint32_t i = 0; i < ways->count; i++)
+		*is_open |= next == ways->to && ways->is_open[i] && marks[i] && (i == node || !closed[i]);
 	return marks[next];
 }
 
@@ -200,6 +256,7 @@ static void set_jump(const struct ways *ways, uint32_t certain, const bool *betw
 		step->address = found && step->address < edge->address ? step->address : edge->address;
 		found = true;
 	}
+	step->several = step->several || ways->is_open[certain];
 }
 
 /* Adds the steps from a certain node to the next one, without that. Returns false if there are too many. */
@@ -226,7 +283,7 @@ static bool add_steps(const struct ways *ways, uint32_t certain, uint32_t next, 
 	step.alternatives = *alternatives - step.first;
 	if (step.alternatives == 0)
 		return true;
-	step.or_none = is_next(ways, certain, next);
+	step.or_none = is_next(ways, certain, next, &step.or_unknown);
 	if (chain->count == TAIL_STEPS_MOST)
 		return false;
 	chain->steps[chain->count++] = step;

@@ -8,7 +8,10 @@
  * functions was there.
  *
  * A node is a function, or the name of a function of other files, which leads to the functions with that name. An edge is a jump out of
- * a function. A way visits a node once: of a recursion by tail calls, one turn is found.
+ * a function. A way visits a node once: of a recursion by tail calls, one turn is found. The node of unknown functions may lead to any
+ * function. So a function that jumps there, and on to other functions, has a way past those:
+ *
+ *   a: ... jmp b;  jmp *pointer          b: ... jmp burn          the steps to burn: a, "b or unknown functions"
  */
 #ifndef FRAMES_TAIL_SEARCH_H
 #define FRAMES_TAIL_SEARCH_H
@@ -28,6 +31,7 @@ struct tail_graph {
 		uint32_t visit;               /* the last search that reached it */
 		uint32_t number;              /* in that search: its position on the ways, or TAIL_NONE */
 		bool is_name;
+		bool is_open; /* it leads to unknown functions: tail_graph_open */
 	} * nodes;
 	struct tail_edge {
 		uint32_t from, to, next_out, next_in;
@@ -36,7 +40,8 @@ struct tail_graph {
 	} * edges;
 	size_t node_count, node_capacity, edge_count, edge_capacity;
 	uint32_t visits;
-	uint32_t *queue; /* of searches; [TAIL_REACH_MOST] */
+	uint32_t unknown; /* node of unknown functions; TAIL_NONE: none */
+	uint32_t *queue;  /* of searches; [TAIL_REACH_MOST] */
 };
 
 /* A function of the result, or a place where one of several functions was. */
@@ -45,6 +50,7 @@ struct tail_step {
 	uint64_t address;      /* of a node: the last byte of the jump out of it */
 	bool several;          /* of a node: there are more jumps out of it, and `address` is that of the first */
 	bool or_none;          /* of alternatives: or none of them */
+	bool or_unknown;       /* of alternatives: or unknown functions */
 	uint32_t alternatives; /* of alternatives: their number in chain.alternatives, and the first of them */
 	uint32_t first;
 };
@@ -62,6 +68,10 @@ void tail_graph_release(struct tail_graph *graph);
 /* Each returns an id or 0, or ERROR_MEMORY or ERROR_LIMIT. */
 int64_t tail_graph_add_node(struct tail_graph *graph, bool is_name);
 int tail_graph_add_jump(struct tail_graph *graph, uint32_t from, uint32_t to, uint64_t address);
+
+/* Takes the graph's jumps as complete, and `unknown` as the node of unknown functions: marks the nodes that lead to it. Returns 0 or
+ * ERROR_MEMORY. */
+int tail_graph_open(struct tail_graph *graph, uint32_t unknown);
 
 /* Finds the steps from `from`, which is called, to `to`, which runs and is no step. Returns false if no way was found. */
 bool tail_search(struct tail_graph *graph, uint32_t from, uint32_t to, struct tail_chain *chain);

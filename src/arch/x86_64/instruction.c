@@ -61,6 +61,7 @@ static const uint8_t two_bytes[256] = {
 
 enum {
 	LENGTH_MAX = 15,
+	NOTRACK = 0x3e,
 	REX_W = 8,
 	MAP_ONE_BYTE = 0,
 	MAP_0F = 1,
@@ -75,7 +76,7 @@ struct decoder {
 	size_t left; /* at most LENGTH_MAX */
 	size_t at;
 	uint64_t address;
-	bool has_66, has_67, is_wide, is_vector;
+	bool has_66, has_67, is_notrack, is_wide, is_vector;
 	uint8_t map, opcode, rex;
 	uint8_t mod, reg, rm;
 	bool relative; /* the operand is at the instruction's end + `displacement` */
@@ -147,6 +148,7 @@ static void decode_opcode(struct decoder *decoder)
 	for (; is_prefix(value) && !is_cut(decoder); value = byte(decoder)) {
 		decoder->has_66 |= value == 0x66;
 		decoder->has_67 |= value == 0x67;
+		decoder->is_notrack |= value == NOTRACK;
 	}
 	if ((value & REX_MASK) == REX) {
 		decoder->rex = value;
@@ -347,6 +349,24 @@ static bool restores(const struct decoder *decoder)
 	}
 }
 
+/* Explains what the code of a switch consists of: add of registers, mov from memory, jmp to a register. */
+static void explain_registers(const struct decoder *decoder, struct instruction *instruction)
+{
+	enum { ADD = 0x01, ADD_TO_REG = 0x03, LOAD = 0x8b, JUMP = 0xff, REGISTER = 3, REX_B = 1, REX_R = 4, HIGH = 8 };
+	uint8_t reg = decoder->reg + 1 + (decoder->rex & REX_R ? HIGH : 0);
+	uint8_t rm = decoder->rm + 1 + (decoder->rex & REX_B ? HIGH : 0);
+	bool is_register = decoder->mod == REGISTER;
+	if (decoder->map != MAP_ONE_BYTE || decoder->is_vector)
+		return;
+	if (is_register && decoder->is_wide && (decoder->opcode == ADD || decoder->opcode == ADD_TO_REG))
+		instruction->gets_sum = decoder->opcode == ADD ? rm : reg;
+	else if (!is_register && decoder->is_wide && decoder->opcode == LOAD)
+		instruction->gets_memory = reg;
+	else if (is_register && decoder->opcode == JUMP && instruction->flow == INSTRUCTION_INDIRECT)
+		instruction->jumps_to = rm;
+	instruction->is_of_switch = instruction->flow == INSTRUCTION_INDIRECT && decoder->is_notrack;
+}
+
 /* Returns whether it is nop with any prefixes and operand, or int3. */
 static bool is_padding(const struct decoder *decoder)
 {
@@ -376,6 +396,7 @@ static void explain(const struct decoder *decoder, struct instruction *instructi
 		instruction->memory = (uint64_t)(int64_t)decoder->displacement;
 	instruction->takes_address = decoder->map == MAP_ONE_BYTE && decoder->opcode == LEA && decoder->relative;
 	instruction->indexes_by_8 = decoder->absolute && decoder->scale == POINTER;
+	explain_registers(decoder, instruction);
 }
 
 bool instruction_decode(const uint8_t *code, size_t left, uint64_t address, struct instruction *instruction)

@@ -37,6 +37,14 @@ static const char *relocation_symbol(struct module_file *file, const Elf64_Rela 
 	return name && offset == 0 ? name : NULL;
 }
 
+/* Returns whether an address is that of a slot, which only the dynamic linker writes, and not that of a variable. */
+static bool is_slot(struct module_file *file, uint64_t address)
+{
+	struct elf_bytes offsets = elf_file_section(file->bytes, ".got");
+	struct elf_bytes stubs = elf_file_section(file->bytes, ".got.plt");
+	return in_section(&offsets, address) || in_section(&stubs, address);
+}
+
 /* Returns the symbol whose address the dynamic linker stores in a GOT slot, or NULL. */
 static const char *symbol_of_slot(struct module_file *file, const char *table_name, uint64_t slot)
 {
@@ -62,8 +70,8 @@ static const char *symbol_of_index(struct module_file *file, uint32_t index)
 
 const char *plt_slot_symbol(struct module_file *file, uint64_t slot)
 {
-	const char *symbol = symbol_of_slot(file, ".rela.plt", slot);
-	return symbol ? symbol : symbol_of_slot(file, ".rela.dyn", slot);
+	const char *symbol = is_slot(file, slot) ? symbol_of_slot(file, ".rela.plt", slot) : NULL;
+	return symbol || !is_slot(file, slot) ? symbol : symbol_of_slot(file, ".rela.dyn", slot);
 }
 
 static const char *symbol_of_stub(struct module_file *file, const uint8_t *stub, size_t size, uint64_t address)

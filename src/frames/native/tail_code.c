@@ -39,7 +39,7 @@ struct reading {
 	struct hash_map by_name; /* (name, scope) -> symbol, once has_names is set */
 	bool has_names;
 	struct hash_map by_start; /* start of a function -> its number */
-	struct hash_map by_piece; /* start of a piece that is in `pieces` */
+	struct hash_map by_piece; /* start of a piece that is in `pieces` -> its function */
 	struct hash_map by_stub;  /* address -> NO_STUB or, of a stub or slot, the id of its name; 0: unknown */
 	struct piece *pieces;
 	size_t piece_count, piece_capacity, read_count;
@@ -192,10 +192,16 @@ static int add_piece(struct reading *reading, const struct piece *piece)
 	if (hash_map_get(&reading->by_piece, piece->start) != HASH_MAP_NONE)
 		return 0;
 	if (ARRAY_RESERVE(reading->pieces, reading->piece_capacity, reading->piece_count + 1) < 0 ||
-	    hash_map_put(&reading->by_piece, piece->start, 0) < 0)
+	    hash_map_put(&reading->by_piece, piece->start, piece->function) < 0)
 		return ERROR_MEMORY;
 	reading->pieces[reading->piece_count++] = *piece;
 	return 0;
+}
+
+/* Returns whether the jumps out of an added piece count as those of its function: the piece may belong to several ones. */
+static bool is_read_for(const struct reading *reading, const struct piece *piece)
+{
+	return hash_map_get(&reading->by_piece, piece->start) == piece->function;
 }
 
 /* --- names of other files' functions --- */
@@ -256,6 +262,13 @@ static bool leaves_function(struct reading *reading, uint64_t address, uint64_t 
 	return is_as_at_entry(reading, address) && is_as_at_entry(reading, target);
 }
 
+/* Adds a jump to an unknown function. */
+static int add_unknown(struct reading *reading, const struct piece *piece, uint64_t last_byte)
+{
+	const struct tail_jump jump = { .from = piece->function, .to = TAIL_CODE_NONE, .address = last_byte };
+	return add_jump(reading, &jump);
+}
+
 /* Adds a jump that leaves its piece of code, unless it stays in the function. */
 static int follow_jump(struct reading *reading, const struct piece *piece, uint64_t address,
 		       const struct instruction *instruction)
@@ -272,56 +285,101 @@ static int follow_jump(struct reading *reading, const struct piece *piece, uint6
 		return status > 0 ? add_jump(reading, &jump) : status;
 	struct piece next;
 	status = find_piece(reading, target, &next);
-	if (status <= 0)
+	if (status < 0)
 		return status;
-	bool is_part = next.function == piece->function;
-	if (!is_part && (target != next.start || (!piece->has_symbol && !leaves_function(reading, address, target))))
-		return 0;
+	if (status > 0 && !piece->has_symbol && !leaves_function(reading, address, target))
+		next.function = piece->function;
+	bool is_part = status > 0 && next.function == piece->function;
+	if (status == 0 || (!is_part && target != next.start))
+		return add_unknown(reading, piece, jump.address);
 	status = add_piece(reading, &next);
-	if (status < 0 || is_part)
+	if (status < 0 || (is_part && is_read_for(reading, &next)))
 		return status;
+	if (is_part)
+		return add_unknown(reading, piece, jump.address);
 	jump.to = next.function;
 	return add_jump(reading, &jump);
 }
 
-/* Adds a jump to an unknown function. */
-static int add_indirect(struct reading *reading, const struct piece *piece, uint64_t last_byte)
+/* The code of a block before its end, of which only parts matter. */
+struct block {
+	bool restores;  /* the caller's registers or stack */
+	uint32_t cases; /* registers that may have the address of a case, by bits */
+};
+
+/* Returns whether a table has addresses in a piece of code. */
+static bool is_table_of(struct reading *reading, const struct piece *piece, uint64_t table)
 {
-	const struct tail_jump jump = { .from = piece->function, .to = TAIL_CODE_NONE, .address = last_byte };
-	return add_jump(reading, &jump);
+	uint64_t first;
+	return elf_file_copy(reading->file->bytes, table, &first, sizeof(first)) && first >= piece->start &&
+	       first < piece->end;
 }
 
-/* Finds the jumps out of a piece of code. An indirect jump leaves it if an instruction of the same block restores the caller's registers
- * or stack; others may be those of a switch. */
+static void extend_block(struct reading *reading, const struct piece *piece, const struct instruction *instruction,
+			 struct block *block)
+{
+	uint32_t sum = UINT32_C(1) << instruction->gets_sum, loaded = UINT32_C(1) << instruction->gets_memory;
+	if (instruction->flow != INSTRUCTION_NEXT) {
+		*block = (struct block){ 0 };
+		return;
+	}
+	block->restores |= instruction->restores;
+	block->cases = (block->cases & ~loaded) | sum;
+	if (instruction->gets_memory && instruction->indexes_by_8 && is_table_of(reading, piece, instruction->memory))
+		block->cases |= loaded;
+}
+
+/* Returns whether an indirect jump may lead out of a function: it is not that of a switch. */
+static bool may_leave(struct reading *reading, const struct piece *piece, const struct instruction *instruction,
+		      const struct block *block)
+{
+	if (block->restores)
+		return true;
+	bool is_of_sum = instruction->jumps_to && block->cases >> instruction->jumps_to & 1;
+	return !instruction->is_of_switch && !is_of_sum &&
+	       !(instruction->indexes_by_8 && is_table_of(reading, piece, instruction->memory));
+}
+
+/* Finds the jumps out of the code at `at`. Returns the instruction's size, 0 if there is none, or ERROR_MEMORY. */
+static int read_instruction(struct reading *reading, const struct piece *piece, uint64_t at, struct block *block)
+{
+	struct instruction instruction;
+	uint64_t address = piece->start + at;
+	int status = 0;
+	if (!instruction_decode(reading->bytes + at, piece->end - address, address, &instruction))
+		return 0;
+	bool is_direct = instruction.has_target &&
+			 (instruction.flow == INSTRUCTION_JUMP || instruction.flow == INSTRUCTION_BRANCH) &&
+			 (instruction.target < piece->start || instruction.target >= piece->end);
+	bool is_by_slot =
+		instruction.flow == INSTRUCTION_INDIRECT && instruction.memory != 0 && !instruction.indexes_by_8;
+	if (is_direct || is_by_slot)
+		status = follow_jump(reading, piece, address, &instruction);
+	else if (instruction.flow == INSTRUCTION_INDIRECT && may_leave(reading, piece, &instruction, block))
+		status = add_unknown(reading, piece, address + instruction.bytes - 1);
+	extend_block(reading, piece, &instruction, block);
+	return status < 0 ? status : instruction.bytes;
+}
+
+/* Finds the jumps out of a piece of code. Code that cannot be read may have jumps to any function. */
 static int read_piece(struct reading *reading, const struct piece *piece)
 {
 	uint64_t size = piece->end - piece->start;
-	struct instruction instruction;
-	bool restores = false;
-	int status = 0;
+	struct block block = { 0 };
 	if (size > FUNCTION_BYTES_MOST || size > reading->bytes_left)
-		return 0;
+		return add_unknown(reading, piece, piece->end - 1);
 	reading->bytes_left -= size;
 	if (ARRAY_RESERVE(reading->bytes, reading->bytes_capacity, size) < 0)
 		return ERROR_MEMORY;
 	if (!elf_file_copy(reading->file->bytes, piece->start, reading->bytes, size))
-		return 0;
-	for (uint64_t at = 0; at < size && status == 0; at += instruction.bytes) {
-		uint64_t address = piece->start + at;
-		if (!instruction_decode(reading->bytes + at, size - at, address, &instruction))
-			return 0;
-		bool is_direct = instruction.has_target &&
-				 (instruction.flow == INSTRUCTION_JUMP || instruction.flow == INSTRUCTION_BRANCH) &&
-				 (instruction.target < piece->start || instruction.target >= piece->end);
-		bool is_by_slot = instruction.flow == INSTRUCTION_INDIRECT && instruction.memory != 0 &&
-				  !instruction.indexes_by_8;
-		if (is_direct || is_by_slot)
-			status = follow_jump(reading, piece, address, &instruction);
-		else if (instruction.flow == INSTRUCTION_INDIRECT && restores)
-			status = add_indirect(reading, piece, address + instruction.bytes - 1);
-		restores = instruction.flow == INSTRUCTION_NEXT && (restores || instruction.restores);
+		return add_unknown(reading, piece, piece->end - 1);
+	for (uint64_t at = 0; at < size;) {
+		int bytes = read_instruction(reading, piece, at, &block);
+		if (bytes <= 0)
+			return bytes < 0 ? bytes : add_unknown(reading, piece, piece->end - 1);
+		at += (uint64_t)bytes;
 	}
-	return status;
+	return 0;
 }
 
 /* --- queries --- */
@@ -345,10 +403,13 @@ static uint64_t target_of_call(struct reading *reading, uint64_t caller, bool *i
 	return 0;
 }
 
+/* Finds the function that contains an address. A stub is none: the function to which it leads does not run yet. */
 static int find_callee(struct reading *reading, uint64_t address, struct tail_found *found)
 {
 	struct piece piece;
-	int status = address ? find_piece(reading, address, &piece) : 0;
+	uint32_t name;
+	int is_stub = address ? name_at(reading, address, false, &name) : 1;
+	int status = is_stub == 0 ? find_piece(reading, address, &piece) : is_stub < 0 ? is_stub : 0;
 	if (status > 0)
 		found->callee = piece.function;
 	return status < 0 ? status : 0;

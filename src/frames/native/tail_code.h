@@ -37,8 +37,8 @@ struct tail_code {
 	size_t start_count, start_capacity, jump_count, jump_capacity, found_count;
 };
 
-/* Answers `count` queries. Jumps are those of the functions that a target which is not its callee leads to. Code beyond a limit of
- * bytes is not read: its jumps are missing. Returns 0 or ERROR_MEMORY; the caller releases the result in any case. */
+/* Answers `count` queries. Jumps are those of the functions that a target which is not its callee leads to. A jump whose target is
+ * unknown, and code that cannot be read or is beyond a limit of bytes, is a jump to an unknown function. Returns 0 or ERROR_MEMORY; the caller releases the result in any case. */
 int tail_code_read(struct tail_code *code, struct module_file *file, const struct tail_query *queries, size_t count);
 void tail_code_release(struct tail_code *code);
 

@@ -8,14 +8,14 @@
 #include "base/buffer.h"
 #include "frames/tail_search.h"
 
-/* Node i of the graph has the i-th of these letters. Names of other files are lower case. */
-static const char letters[] = "ABCDEFGHabcd";
+/* Node i of the graph has the i-th of these letters. Names of other files are lower case; `?` stands for unknown functions. */
+static const char letters[] = "ABCDEFGHabcd?";
 
 static void make_graph(struct tail_graph *graph, const char *jumps)
 {
 	assert_int_equal(tail_graph_init(graph), 0);
 	for (const char *letter = letters; *letter; letter++)
-		assert_int_equal(tail_graph_add_node(graph, *letter >= 'a'), letter - letters);
+		assert_int_equal(tail_graph_add_node(graph, *letter >= 'a' || *letter == '?'), letter - letters);
 	for (; *jumps; jumps += jumps[2] ? 3 : 2) {
 		uint32_t from = (uint32_t)(strchr(letters, jumps[0]) - letters);
 		uint32_t to = (uint32_t)(strchr(letters, jumps[1]) - letters);
@@ -34,11 +34,11 @@ static void write_step(const struct tail_chain *chain, const struct tail_step *s
 		for (uint32_t i = 0; i < step->alternatives; i++)
 			if (chain->alternatives[step->first + i] == node)
 				buffer_append_byte(text, (uint8_t)letters[node]);
-	buffer_append_string(text, step->or_none ? "-] " : "] ");
+	buffer_append_string(text, step->or_unknown ? "?] " : step->or_none ? "-] " : "] ");
 }
 
 /* Checks the steps from node A to node H: functions with `*` if several jumps leave them on the ways, alternatives in brackets,
- * with `-` where there may be none of them. NULL: no way. */
+ * with `-` where there may be none of them, and `?` where there may be unknown ones. NULL: no way. */
 static void expect(const char *jumps, const char *steps)
 {
 	struct tail_graph graph;
@@ -46,6 +46,7 @@ static void expect(const char *jumps, const char *steps)
 	struct buffer text;
 	buffer_init(&text);
 	make_graph(&graph, jumps);
+	assert_int_equal(tail_graph_open(&graph, (uint32_t)(strchr(letters, '?') - letters)), 0);
 	for (int again = 0; again < 2; again++) { /* a search leaves no traces */
 		bool found = tail_search(&graph, 0, 7, &chain);
 		assert_int_equal(found, steps != NULL);
@@ -133,6 +134,41 @@ static void test_names(void **state)
 	tail_graph_release(&graph);
 }
 
+/* A function that leads to unknown functions leads past all others. */
+static void test_unknown(void **state)
+{
+	(void)state;
+	expect("AB BH A?", "A* [B?] ");
+	expect("AB BH AC C?", "A* [B?] ");
+	expect("AB BH AC CD DC D?", "A* [B?] ");
+	expect("AB BH Aa a?", "A* [B?] ");
+	expect("AB BH B?", "A B* ");
+	expect("AH A?", "A* ");
+	expect("AB BC CH BD D?", "A B* [C?] ");
+	/* Each way has one of two functions, and one of them leads on to unknown functions. */
+	expect("AB AC BH CH C?", "A* [BC] ");
+	expect("AB BD AC CD DH C?", "A* [BCD] ");
+	/* What is behind the end, and what leads nowhere, does not matter. */
+	expect("AB BH H? AC CD", "A B ");
+}
+
+/* Unknown functions as the end. */
+static void test_to_unknown(void **state)
+{
+	(void)state;
+	struct tail_graph graph;
+	struct tail_chain chain;
+	uint32_t unknown = (uint32_t)(strchr(letters, '?') - letters);
+	make_graph(&graph, "AB BC BD C? D? AE");
+	assert_int_equal(tail_graph_open(&graph, unknown), 0);
+	assert_true(tail_search(&graph, 0, unknown, &chain));
+	assert_int_equal(chain.count, 3);
+	assert_int_equal(chain.steps[1].node, 1);
+	assert_int_equal(chain.steps[2].alternatives, 2);
+	assert_false(tail_search(&graph, 4, unknown, &chain));
+	tail_graph_release(&graph);
+}
+
 /* Limits: a chain of more steps than a result has, and more functions than a search visits. */
 static void test_limits(void **state)
 {
@@ -178,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_unique),    cmocka_unit_test(test_none),
 		cmocka_unit_test(test_ambiguous), cmocka_unit_test(test_several_jumps),
 		cmocka_unit_test(test_recursion), cmocka_unit_test(test_names),
+		cmocka_unit_test(test_unknown),   cmocka_unit_test(test_to_unknown),
 		cmocka_unit_test(test_limits),    cmocka_unit_test(test_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

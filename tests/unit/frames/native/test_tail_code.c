@@ -115,6 +115,15 @@ static void check(const struct build *build_of, const struct tail_code *code)
 	assert_int_equal(jumps(code, "chosen", NULL, ""), 0);
 	assert_int_equal(found[7].target, number_of(code, "report"));
 	assert_int_equal(jumps(code, "report", "burn", NULL), 1);
+	static const char *const unknown[] = { "pointed", "hooked", "one_of_both" };
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+		assert_int_equal(found[8 + i].target, number_of(code, unknown[i]));
+		assert_int_equal(jumps(code, unknown[i], NULL, ""), 1);
+		assert_int_equal(jumps(code, unknown[i], NULL, "other"), 0);
+	}
+	assert_int_equal(found[11].target, number_of(code, "leaf_switch"));
+	assert_int_equal(jumps(code, "leaf_switch", NULL, ""), 0);
+	assert_int_equal(jumps(code, "leaf_switch", "direct", NULL), 1);
 }
 
 static void ask(const char *name, const struct tail_query *queries, size_t count, struct tail_code *code)
@@ -128,7 +137,7 @@ static void ask(const char *name, const struct tail_query *queries, size_t count
 static void test_builds(void **state)
 {
 	(void)state;
-	enum { CALLS = 8 };
+	enum { CALLS = 12 };
 	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
 		uint64_t calls[CALLS];
 		struct tail_code code;
@@ -136,7 +145,9 @@ static void test_builds(void **state)
 		build(&builds[i]);
 		assert_int_equal(calls_of("calls", calls, CALLS), CALLS);
 		uint64_t burn = lab_symbol("full", "burn"), plain = lab_symbol("full", "plain");
-		const uint64_t callees[CALLS] = { burn, burn, 0, 0, plain + 1, burn, burn, burn };
+		const uint64_t callees[CALLS] = {
+			burn, burn, 0, 0, plain + 1, burn, burn, burn, burn, burn, burn, burn
+		};
 		for (size_t q = 0; q < CALLS; q++)
 			queries[q] = (struct tail_query){ .caller = calls[q], .callee = callees[q], .name = "" };
 		ask(builds[i].name, queries, CALLS, &code);
@@ -210,6 +221,28 @@ static void test_no_calls(void **state)
 	tail_code_release(&code);
 }
 
+/* A stub is no function: neither the one to which it leads, nor one with the other stubs. */
+static void test_in_stub(void **state)
+{
+	(void)state;
+	struct tail_code code;
+	uint64_t call = 0;
+	build(&builds[0]);
+	assert_int_equal(calls_of("through_stub", &call, 1), 1);
+	char *text = lab_output("objdump -d full | sed -n 's/^0*\\([0-9a-f]*\\) <other@plt>:.*/\\1/p'");
+	const uint64_t stub = strtoull(text, NULL, 16);
+	free(text);
+	const struct tail_query queries[] = { { .caller = call, .callee = stub, .name = "" },
+					      { .caller = call, .callee = stub + 4, .name = "" } };
+	assert_true(stub != 0);
+	ask("full", queries, 2, &code);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(strings_get(&code.names, code.found[i].name), "other");
+		assert_int_equal(code.found[i].callee, TAIL_CODE_NONE);
+	}
+	tail_code_release(&code);
+}
+
 /* The answer of the jail is read as it was written; each of its prefixes, and what refers to things that it lacks, is refused. */
 static void test_answer(void **state)
 {
@@ -269,6 +302,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_exports, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_stripped_exports, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_no_calls, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_in_stub, lab_setup, lab_teardown),
 		cmocka_unit_test(test_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

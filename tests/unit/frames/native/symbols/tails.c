@@ -83,6 +83,53 @@ F int plain(int n)
 	return m + 1;
 }
 
+/* Indirect jumps before anything is restored: through a pointer, a variable that begins as another file's function, and an array. */
+F int pointed(int (**go)(int))
+{
+	return (*go)(5);
+}
+
+int (*hook)(int) = other;
+
+F int hooked(int n)
+{
+	return hook(n);
+}
+
+static int (*const both[])(int) = { burn, direct };
+
+F int one_of_both(int n)
+{
+	return both[n & 1](n);
+}
+
+/* Its switch has no code before it that needs the stack. */
+F int leaf_switch(int n)
+{
+	switch (n) {
+	case 0:
+		return sink + 5;
+	case 1:
+		return sink * 3;
+	case 2:
+		return sink / 7;
+	case 3:
+		return sink ^ 5;
+	case 4:
+		return burn(3);
+	case 5:
+		return sink << 3;
+	case 6:
+		return direct(4);
+	}
+	return sink;
+}
+
+F int through_stub(int n)
+{
+	return other(n) + 1;
+}
+
 /* The test knows the order of these calls. */
 F int calls(int n)
 {
@@ -94,6 +141,10 @@ F int calls(int n)
 	sink = indirect(n);
 	sink = chosen(n);
 	sink = report(n);
+	sink = pointed(table);
+	sink = hooked(n);
+	sink = one_of_both(n);
+	sink = leaf_switch(n);
 	return sink;
 }
 
