@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/hash_map.h"
 
-/* Rows that follow each other, and nodes that are inserted for rows of other profiles than ours. */
-enum { STEPS_MOST = 64, NODES_MORE = 1 << 16 };
+/* Rows that follow each other. NODE_BYTES: an inserted node takes fewer, with its entry in a map. */
+enum { STEPS_MOST = 64, NODE_BYTES = 48 };
 
 static uint64_t pair_key(uint32_t first, uint32_t second)
 {
@@ -55,7 +55,7 @@ struct insertion {
 static int64_t add_node(struct insertion *insertion, uint32_t parent, uint32_t location)
 {
 	if (insertion->count == insertion->most)
-		return ERROR_CORRUPT;
+		return ERROR_LIMIT;
 	if (ARRAY_RESERVE(insertion->nodes, insertion->capacity, insertion->count + 1) < 0)
 		return ERROR_MEMORY;
 	insertion->nodes[insertion->count] = (struct profile_node){ .parent = parent, .location = location };
@@ -120,16 +120,16 @@ static void adopt(struct insertion *insertion)
 		profile->touches[i].node = insertion->numbers[profile->touches[i].node];
 }
 
-int tail_calls_insert(struct profile *profile)
+int tail_calls_insert(struct profile *profile, uint64_t memory)
 {
 	if (profile->tail_call_count == 0)
 		return 0;
 	struct insertion insertion = { .profile = profile,
 				       .numbers = calloc(profile->node_count, sizeof(*insertion.numbers)),
-				       .most = 2 * profile->node_count + NODES_MORE };
+				       .most = PROFILE_NONE };
 	hash_map_init(&insertion.by_edge);
-	if (insertion.most > PROFILE_NONE)
-		insertion.most = PROFILE_NONE;
+	if (memory > 0 && memory / NODE_BYTES < insertion.most - profile->node_count)
+		insertion.most = profile->node_count + memory / NODE_BYTES;
 	int status = index_rows(profile, &insertion.rows);
 	if (!insertion.numbers)
 		status = ERROR_MEMORY;

@@ -19,9 +19,9 @@
 #define TAIL_CALLS_AMBIGUOUS "[tail calls: "
 
 /* Inserts the nodes that the rows of profile->tail_calls describe, for paths that lack them, and gives new numbers to the nodes of hits
- * and touches. Returns 0, ERROR_MEMORY, or ERROR_CORRUPT if the rows describe more nodes than any program needs: then the profile is
- * unchanged. */
-int tail_calls_insert(struct profile *profile);
+ * and touches. Returns 0, ERROR_MEMORY, or ERROR_LIMIT if the new nodes take more than `memory` bytes, 0: no limit; then the profile
+ * is unchanged. */
+int tail_calls_insert(struct profile *profile, uint64_t memory);
 
 /* Returns whether a location stands for one of several functions that tail calls removed. */
 bool tail_calls_are_ambiguous(const struct profile *profile, uint32_t location);

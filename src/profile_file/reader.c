@@ -301,6 +301,18 @@ static void add_findings(struct profile *profile, uint64_t cut_bytes, uint64_t u
 			    "skipped {# block|# blocks} of unknown kinds (a newer cpprof reads them)");
 }
 
+static int insert_tail_calls(const struct load *load, struct error *error)
+{
+	int code = tail_calls_insert(load->profile, load->memory);
+	char limit[MEMORY_SIZE_TEXT_BYTES];
+	if (code == ERROR_LIMIT && load->memory > 0)
+		return error_set(error, code,
+				 "cannot read %s: its tail calls take more memory than the limit of %s "
+				 "(--memory SIZE raises it)",
+				 load->source.name, memory_size_text(load->memory, limit));
+	return code == 0 ? 0 : error_set(error, code, "cannot read %s: %s", load->source.name, error_text(code));
+}
+
 static int load_all(struct load *load, struct load_buffers *buffers, struct error *error)
 {
 	uint64_t cut_bytes = 0, unknown_blocks = 0;
@@ -322,9 +334,10 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct erro
 	if (profile_check_tables(load->profile) < 0)
 		return error_set(error, ERROR_CORRUPT, "%s is damaged: its tables do not fit together",
 				 load->source.name);
-	code = tail_calls_insert(load->profile);
-	if (code == 0)
-		code = findings_convert_notes(load->profile);
+	code = insert_tail_calls(load, error);
+	if (code < 0)
+		return code;
+	code = findings_convert_notes(load->profile);
 	if (code == 0) {
 		add_findings(load->profile, cut_bytes, unknown_blocks);
 		code = load->profile->findings_error;

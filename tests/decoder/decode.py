@@ -251,7 +251,6 @@ class Profile:
 				parent = inserted[parent, caller]
 			numbers.append(len(nodes))
 			nodes.append(dict(parent=parent, location=node["location"]))
-		need(len(nodes) <= 2 * len(self.nodes) + 65536, "too many tail calls")
 		self.nodes = nodes
 		for row in self.hits + self.touches:
 			row["node"] = numbers[row["node"]]

@@ -122,13 +122,13 @@ static void test_chains(void **state)
 	added(profile_add_touch(
 		profile, &(struct profile_touch){ .node = profile->hits[4].node, .thread = PROFILE_NONE, .count = 1 }));
 	size_t before = profile->node_count;
-	assert_int_equal(tail_calls_insert(profile), 0);
+	assert_int_equal(tail_calls_insert(profile, 0), 0);
 	assert_string_equal(paths(), wanted);
 	assert_int_equal(profile->node_count, before + 3);
 	assert_int_equal(profile->touches[0].node, profile->hits[4].node);
 	assert_int_equal(profile_check(profile), 0);
 	/* The paths have the nodes now. */
-	assert_int_equal(tail_calls_insert(profile), 0);
+	assert_int_equal(tail_calls_insert(profile, 0), 0);
 	assert_int_equal(profile->node_count, before + 3);
 	/* The tables for look-ups follow. */
 	uint32_t above = profile->nodes[profile->hits[2].node].parent;
@@ -143,7 +143,7 @@ static void test_shared(void **state)
 	node(at_a, burn2, 7);
 	row(site_a, burn, jump_a);
 	size_t before = profile->node_count;
-	assert_int_equal(tail_calls_insert(profile), 0);
+	assert_int_equal(tail_calls_insert(profile, 0), 0);
 	assert_int_equal(profile->node_count, before + 1);
 	assert_int_equal(profile->nodes[profile->hits[2].node].parent, profile->nodes[profile->hits[6].node].parent);
 }
@@ -153,25 +153,25 @@ static void test_nothing(void **state)
 {
 	(void)state;
 	const char *wanted = "main 1, main 2, main burn 3, main burn 4, main burn deep 5, main other 6";
-	assert_int_equal(tail_calls_insert(profile), 0);
+	assert_int_equal(tail_calls_insert(profile, 0), 0);
 	row(site_a, burn, PROFILE_NONE);
 	row(jump_a, burn, jump_b);
 	row(burn, burn, jump_b);
 	size_t before = profile->node_count;
-	assert_int_equal(tail_calls_insert(profile), 0);
+	assert_int_equal(tail_calls_insert(profile, 0), 0);
 	assert_string_equal(paths(), wanted);
 	assert_int_equal(profile->node_count, before);
 }
 
-/* Rows in a circle end, and so do more nodes than a program needs. */
+/* Rows in a circle end. The nodes of any program fit, and those of a file within the limit of memory. */
 static void test_circles(void **state)
 {
 	(void)state;
-	enum { STEPS = 64, NODES = 4000 };
+	enum { STEPS = 64, NODES = 4000, MEMORY = 1 << 20 };
 	row(site_a, burn, jump_a);
 	row(jump_a, burn, jump_a);
 	size_t before = profile->node_count;
-	assert_int_equal(tail_calls_insert(profile), 0);
+	assert_int_equal(tail_calls_insert(profile, 0), 0);
 	assert_int_equal(profile->node_count, before + STEPS);
 	for (int i = 0; i < NODES; i++) {
 		uint32_t caller = location("caller", false);
@@ -179,8 +179,11 @@ static void test_circles(void **state)
 		row(caller, burn, jump_a);
 	}
 	before = profile->node_count;
-	assert_int_equal(tail_calls_insert(profile), ERROR_CORRUPT);
+	assert_int_equal(tail_calls_insert(profile, MEMORY), ERROR_LIMIT);
 	assert_int_equal(profile->node_count, before);
+	assert_int_equal(profile_check(profile), 0);
+	assert_int_equal(tail_calls_insert(profile, 0), 0);
+	assert_int_equal(profile->node_count, before + STEPS * (NODES + 1));
 	assert_int_equal(profile_check(profile), 0);
 }
 
@@ -192,7 +195,7 @@ static void test_count(void **state)
 	row(site_a, burn, jump_a);
 	row(site_b, burn, unclear);
 	row(site_a, location("other", false), PROFILE_NONE);
-	assert_int_equal(tail_calls_insert(profile), 0);
+	assert_int_equal(tail_calls_insert(profile, 0), 0);
 	assert_int_equal(tail_calls_count(profile, &count), 0);
 	assert_int_equal(count.restored, 3 + 5);
 	assert_int_equal(count.ambiguous, 4);
@@ -206,7 +209,7 @@ static void test_no_memory(void **state)
 	row(site_b, burn, jump_b);
 	for (unsigned long n = 1;; n++) {
 		alloc_fail_start(n);
-		int status = tail_calls_insert(profile);
+		int status = tail_calls_insert(profile, 0);
 		bool failed = alloc_fail_stop();
 		if (!failed) {
 			assert_int_equal(status, 0);

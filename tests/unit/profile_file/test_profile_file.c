@@ -98,7 +98,7 @@ static struct profile *write_random(uint64_t seed, int flushes, size_t hits, boo
 	assert_string_equal(error.message, ""); /* a success sets no error */
 	writer_free(writer);
 	give_hits_back(all, profile);
-	assert_int_equal(tail_calls_insert(profile), 0);
+	assert_int_equal(tail_calls_insert(profile, 0), 0);
 	return profile;
 }
 
