@@ -7,7 +7,6 @@
 #include "base/file_place.h"
 #include "cmd/message.h"
 #include "cmd/probe_list.h"
-#include "cmd/subject.h"
 #include "collect/source/compile/build.h"
 
 enum {

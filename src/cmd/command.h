@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -71,7 +72,7 @@ enum { OPTION_MEMORY = 900, OPTION_CPU_TIME, OPTION_NAMING_TIME };
 			"Fail where more than SIZE of memory is needed (512M, 4G); 0: no limit", "1G" \
 	}
 
-/* A command that names addresses has this row; subject.h reads it. */
+/* A command that names addresses has this row; take_naming_time reads it. */
 #define ROW_NAMING_TIME                                                                                                \
 	{                                                                                                              \
 		OPTION_NAMING_TIME, 0, "naming-time", "S",                                                             \
@@ -152,17 +153,23 @@ struct invocation {
 /* Returns the last value of an option that has a value, or NULL if it was not given. */
 const char *option_value(const struct invocation *invocation, int id);
 bool option_given(const struct invocation *invocation, int id);
+/* Returns the number if the whole word is a positive number, or -1. */
+double positive_number(const char *word);
+/* Sets the CPU time of naming (ROW_NAMING_TIME); 0: the standard. Returns 0 or ERROR_USAGE. */
+int take_naming_time(const struct invocation *invocation, uint64_t *cpu_ns, struct error *error);
 
-/* The commands, in the order of the help. A new one is a file with one struct, and its name here. */
+/* The commands, in the order of the help. A new one is a file with one struct, and its name here. MEASURES: only builds
+ * with the collectors have it. */
 /* clang-format off */
-#define COMMANDS(X) \
-	X(record) X(top) X(control) X(trace) X(resources) X(instrument) X(cc) X(cxx) X(optimize) \
-	X(contextualize) X(report) X(explain) X(html) X(browse) X(explore) X(info) X(name) X(gprof) \
-	X(whatif) X(causal) X(diff) X(import) X(export) X(push) X(store) X(merge) X(mcp) X(help) \
-	X(man) X(completion) X(complete)
+#define COMMANDS(READS, MEASURES) \
+	MEASURES(record) MEASURES(top) MEASURES(control) MEASURES(trace) MEASURES(resources) \
+	MEASURES(instrument) MEASURES(cc) MEASURES(cxx) MEASURES(optimize) MEASURES(contextualize) \
+	READS(report) READS(explain) READS(html) READS(browse) READS(explore) READS(info) READS(name) \
+	READS(gprof) READS(whatif) MEASURES(causal) READS(diff) READS(import) READS(export) READS(push) \
+	READS(store) READS(merge) READS(mcp) READS(help) READS(man) READS(completion) READS(complete)
 /* clang-format on */
 #define X(name) extern const struct command command_##name;
-COMMANDS(X)
+COMMANDS(X, X)
 #undef X
 extern const struct command *const commands[]; /* NULL-terminated */
 

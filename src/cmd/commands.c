@@ -3,9 +3,15 @@
 
 #include "cmd/command.h"
 
+#ifdef HAS_COLLECTORS
+#define MEASURES(name) &command_##name,
+#else
+#define MEASURES(name)
+#endif
+
 const struct command *const commands[] = {
 #define X(name) &command_##name,
-	COMMANDS(X)
+	COMMANDS(X, MEASURES)
 #undef X
 		NULL,
 };

@@ -16,7 +16,6 @@
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/store_options.h"
-#include "cmd/subject.h"
 
 /* If a standard stream is closed, the next opened file would get its descriptor, and results would be written into
  * that file. This opens a replacement, which fails like a closed stream and which no child inherits. */

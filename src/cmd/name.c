@@ -4,7 +4,6 @@
 
 #include "cmd/message.h"
 #include "cmd/progress.h"
-#include "cmd/subject.h"
 #include "frames/rename_profile.h"
 #include "profile/file_users.h"
 #include "profile/findings.h"

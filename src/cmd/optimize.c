@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "cmd/message.h"
-#include "cmd/subject.h"
 #include "optimize/loop.h"
 
 enum { OPTION_RUN = 1, OPTION_DIRECTORY, OPTION_COMPILER, OPTION_TURNS };

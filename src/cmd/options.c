@@ -1,5 +1,7 @@
 #include "cmd/command.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -179,4 +181,24 @@ const char *option_value(const struct invocation *invocation, int id)
 		if (invocation->uses[i].option->id == id)
 			value = invocation->uses[i].value;
 	return value;
+}
+
+double positive_number(const char *word)
+{
+	char *end;
+	errno = 0;
+	double number = strtod(word, &end);
+	bool whole = end != word && *end == 0 && word[0] != ' ' && strpbrk(word, "xXnNpP") == NULL;
+	return whole && isfinite(number) && number > 0 ? number : -1;
+}
+
+int take_naming_time(const struct invocation *invocation, uint64_t *cpu_ns, struct error *error)
+{
+	const double most_s = 1e6, ns_per_s = 1e9;
+	const char *word = option_value(invocation, OPTION_NAMING_TIME);
+	double seconds = word ? positive_number(word) : 0;
+	if (seconds < 0 || seconds > most_s)
+		return error_set(error, ERROR_USAGE, "'%s' is not a number of seconds (--naming-time 60)", word);
+	*cpu_ns = (uint64_t)(seconds * ns_per_s);
+	return 0;
 }

@@ -1,8 +1,6 @@
 #include "cmd/subject.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -10,17 +8,6 @@
 #include "collect/sample/backends.h"
 #include "collect/sample/namespaces.h"
 #include "resources/resources.h"
-
-static const double NS_PER_S = 1e9;
-
-double positive_number(const char *word)
-{
-	char *end;
-	errno = 0;
-	double number = strtod(word, &end);
-	bool whole = end != word && *end == 0 && word[0] != ' ' && strpbrk(word, "xXnNpP") == NULL;
-	return whole && isfinite(number) && number > 0 ? number : -1;
-}
 
 static const char *resource_word(size_t index)
 {
@@ -111,6 +98,7 @@ static bool attaches(const struct invocation *invocation)
 
 static int take_duration(const struct invocation *invocation, struct record_options *options, struct error *error)
 {
+	const double ns_per_s = 1e9;
 	const char *duration = option_value(invocation, SUBJECT_DURATION);
 	double seconds = duration ? positive_number(duration) : 0;
 	if (seconds < 0 || seconds > 1e9)
@@ -122,18 +110,7 @@ static int take_duration(const struct invocation *invocation, struct record_opti
 				 "(leave out --duration)");
 	if (duration && !attaches(invocation) && !options->everything)
 		return error_set(error, ERROR_USAGE, "--duration needs a running target (-p PID, or record -a)");
-	options->duration_ns = (uint64_t)(seconds * NS_PER_S);
-	return 0;
-}
-
-int take_naming_time(const struct invocation *invocation, uint64_t *cpu_ns, struct error *error)
-{
-	const double most_s = 1e6;
-	const char *word = option_value(invocation, OPTION_NAMING_TIME);
-	double seconds = word ? positive_number(word) : 0;
-	if (seconds < 0 || seconds > most_s)
-		return error_set(error, ERROR_USAGE, "'%s' is not a number of seconds (--naming-time 60)", word);
-	*cpu_ns = (uint64_t)(seconds * NS_PER_S);
+	options->duration_ns = (uint64_t)(seconds * ns_per_s);
 	return 0;
 }
 

@@ -74,10 +74,4 @@ typedef int subject_action(struct invocation *invocation, struct record_options 
  * or prints why the words give none and returns that status. */
 int subject_run(struct invocation *invocation, subject_action *action);
 
-/* Returns the number if the whole word is a positive number, or -1. */
-double positive_number(const char *word);
-
-/* Sets the CPU time of naming (ROW_NAMING_TIME); 0: the standard. Returns 0 or ERROR_USAGE. */
-int take_naming_time(const struct invocation *invocation, uint64_t *cpu_ns, struct error *error);
-
 #endif

@@ -1,6 +1,7 @@
 /* perf.data, the file of `perf record`: a collector reads it (collect/perf_data), because its stacks are not unwound yet. */
-#include "collect/perf_data/perf_data.h"
+#include <string.h>
 
+#include "collect/perf_data/perf_data.h"
 #include "formats/format.h"
 
 static struct profile *perf_import(FILE *in, const char *name, const char *image, struct error *error)
@@ -11,7 +12,9 @@ static struct profile *perf_import(FILE *in, const char *name, const char *image
 
 static bool perf_is(const unsigned char *start, size_t bytes)
 {
-	return perf_data_is(start, bytes);
+	static const char magic[] = "PERFILE2", swapped[] = "2ELIFREP";
+	return bytes >= sizeof(magic) - 1 &&
+	       (memcmp(start, magic, sizeof(magic) - 1) == 0 || memcmp(start, swapped, sizeof(swapped) - 1) == 0);
 }
 
 const struct format format_perf_data = {

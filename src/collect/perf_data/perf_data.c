@@ -29,13 +29,6 @@ struct import {
 	bool is_other_kernel;
 };
 
-bool perf_data_is(const void *start, size_t size)
-{
-	static const char magic[] = "PERFILE2", swapped[] = "2ELIFREP";
-	return size >= sizeof(magic) - 1 &&
-	       (memcmp(start, magic, sizeof(magic) - 1) == 0 || memcmp(start, swapped, sizeof(swapped) - 1) == 0);
-}
-
 /* --- samples --- */
 
 /* Takes the path that perf found by frame pointers, or the sample's position alone. A caller's address is in its call. */

@@ -6,17 +6,12 @@
 #ifndef COLLECT_PERF_DATA_PERF_DATA_H
 #define COLLECT_PERF_DATA_PERF_DATA_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* Returns whether a file with these first bytes is a perf.data file. */
-bool perf_data_is(const void *start, size_t size);
-
-/* Returns a new profile whose addresses have names, or NULL with the reason in `error`. */
+/* Returns a new profile whose addresses have names, or NULL with the reason in `error`: ERROR_UNSUPPORTED without the collectors. */
 struct profile *perf_data_read(FILE *in, const char *name, struct error *error);
 
 #endif
