@@ -104,7 +104,7 @@ static bool name_addresses(const struct invocation *invocation, const char *path
 	       profile->location_count, profile->location_count == 1 ? "" : "es");
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	int result = frames_name_profile(profile, &options, &error);
-	if (result == 0 && (tail_calls_insert(profile) < 0 || missing_names_add_all(profile) < 0))
+	if (result == 0 && (tail_calls_insert(profile, memory_limit()) < 0 || missing_names_add_all(profile) < 0))
 		result = error_set(&error, ERROR_MEMORY, "out of memory");
 	progress_end();
 	if (result < 0)

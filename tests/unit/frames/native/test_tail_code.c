@@ -10,6 +10,7 @@
 
 #include "frames/jail/tail_calls.h"
 #include "frames/native/tail_code.h"
+#include "support/alloc_fail.h"
 #include "support/symbols_lab.h"
 
 /* The builds of the source: position independent, with a PLT or without, static, without symbols, by another compiler. */
@@ -243,6 +244,27 @@ static void test_in_stub(void **state)
 	tail_code_release(&code);
 }
 
+static void test_no_memory(void **state)
+{
+	(void)state;
+	uint64_t calls[2] = { 0 };
+	build(&builds[0]);
+	assert_int_equal(calls_of("calls", calls, 2), 2);
+	const struct tail_query queries[] = { { .caller = calls[0], .callee = lab_symbol("full", "burn"), .name = "" },
+					      { .name = "main" } };
+	struct module_file file;
+	struct tail_code code;
+	for (unsigned long number = 1, more = 1; more; number++) {
+		open_file(&file, "full");
+		alloc_fail_start(number);
+		int status = tail_code_read(&code, &file, queries, 2);
+		more = alloc_fail_stop();
+		assert_true(status == 0 || status == ERROR_MEMORY);
+		tail_code_release(&code);
+		module_file_close(&file);
+	}
+}
+
 /* The answer of the jail is read as it was written; each of its prefixes, and what refers to things that it lacks, is refused. */
 static void test_answer(void **state)
 {
@@ -303,6 +325,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stripped_exports, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_no_calls, lab_setup, lab_teardown),
 		cmocka_unit_test_setup_teardown(test_in_stub, lab_setup, lab_teardown),
+		cmocka_unit_test_setup_teardown(test_no_memory, lab_setup, lab_teardown),
 		cmocka_unit_test(test_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
