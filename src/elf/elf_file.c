@@ -37,6 +37,7 @@ struct elf_lines {
 struct elf_file {
 	const uint8_t *memory; /* NULL: the bytes are in `fd` */
 	int fd;
+	bool is_foreign;
 	uint64_t size;
 	uint64_t entry;
 	const Elf64_Phdr *segments;
@@ -148,7 +149,7 @@ static void read_sections(struct elf_file *file, const Elf64_Ehdr *header)
 	file->section_names_size = sections[names].sh_size;
 }
 
-static int read_headers(struct elf_file *file, const char *name, struct error *error)
+static int read_headers(struct elf_file *file, bool takes_foreign, const char *name, struct error *error)
 {
 	const Elf64_Ehdr *header = view_aligned(file, 0, sizeof(*header));
 	const uint8_t *magic = header ? header->e_ident : view(file, 0, SELFMAG);
@@ -156,8 +157,9 @@ static int read_headers(struct elf_file *file, const char *name, struct error *e
 		return error_set(error, ERROR_FORMAT, "'%s' is not an ELF file", name);
 	if (!header)
 		return error_set(error, ERROR_CORRUPT, "%s ends inside its ELF header", name);
+	file->is_foreign = header->e_machine != ARCH_ELF_MACHINE;
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header->e_machine != ARCH_ELF_MACHINE)
+	    (file->is_foreign && !takes_foreign))
 		return error_set(error, ERROR_UNSUPPORTED, "'%s' is for another machine than " ARCH_NAME, name);
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
 		return error_set(error, ERROR_UNSUPPORTED, "'%s' is neither a program nor a shared library", name);
@@ -172,7 +174,7 @@ static int read_headers(struct elf_file *file, const char *name, struct error *e
 	return 0;
 }
 
-static struct elf_file *open_source(struct elf_file source, const char *name, struct error *error)
+static struct elf_file *open_source(struct elf_file source, bool takes_foreign, const char *name, struct error *error)
 {
 	struct elf_file *file = malloc(sizeof(*file));
 	if (!file) {
@@ -182,14 +184,14 @@ static struct elf_file *open_source(struct elf_file source, const char *name, st
 		return NULL;
 	}
 	*file = source;
-	if (read_headers(file, name, error) < 0) {
+	if (read_headers(file, takes_foreign, name, error) < 0) {
 		elf_file_free(file);
 		return NULL;
 	}
 	return file;
 }
 
-struct elf_file *elf_file_open(int fd, const char *name, struct error *error)
+static struct elf_file *open_file(int fd, bool takes_foreign, const char *name, struct error *error)
 {
 	struct stat status;
 	if (fstat(fd, &status) < 0) {
@@ -205,14 +207,30 @@ struct elf_file *elf_file_open(int fd, const char *name, struct error *error)
 		error_set_errno(error, "cannot open '%s'", name);
 		return NULL;
 	}
-	return open_source((struct elf_file){ .fd = own, .size = (uint64_t)status.st_size }, name, error);
+	return open_source((struct elf_file){ .fd = own, .size = (uint64_t)status.st_size }, takes_foreign, name,
+			   error);
+}
+
+struct elf_file *elf_file_open(int fd, const char *name, struct error *error)
+{
+	return open_file(fd, false, name, error);
+}
+
+struct elf_file *elf_file_open_any(int fd, const char *name, struct error *error)
+{
+	return open_file(fd, true, name, error);
+}
+
+bool elf_file_is_foreign(const struct elf_file *file)
+{
+	return file->is_foreign;
 }
 
 struct elf_file *elf_file_from_memory(const void *bytes, size_t size, const char *name, struct error *error)
 {
 	static const uint8_t nothing[1];
 	return open_source((struct elf_file){ .memory = bytes ? bytes : nothing, .fd = -1, .size = bytes ? size : 0 },
-			   name, error);
+			   false, name, error);
 }
 
 void elf_file_free(struct elf_file *file)

@@ -27,6 +27,10 @@ struct elf_bytes {
  * ELF), ERROR_UNSUPPORTED (another class, machine or type of file), ERROR_CORRUPT, ERROR_MEMORY or the error of a
  * system call. */
 struct elf_file *elf_file_open(int fd, const char *name, struct error *error);
+/* The same for a file of any processor. Its headers, sections and build-id can be read; its code must not be decoded if it is foreign. */
+struct elf_file *elf_file_open_any(int fd, const char *name, struct error *error);
+/* Returns whether the file is for another processor. */
+bool elf_file_is_foreign(const struct elf_file *file);
 struct elf_file *elf_file_from_memory(const void *bytes, size_t size, const char *name, struct error *error);
 void elf_file_free(struct elf_file *file); /* NULL is fine */
 

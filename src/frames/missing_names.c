@@ -22,7 +22,7 @@ static bool is_here(const struct profile *profile, const struct profile_module *
 {
 	const char *path = profile_string(profile, module->path);
 	int fd = file_users_open_once(profile, path);
-	struct elf_file *file = fd >= 0 ? elf_file_open(fd, path, NULL) : NULL;
+	struct elf_file *file = fd >= 0 ? elf_file_open_any(fd, path, NULL) : NULL;
 	bool is_like = file && elf_file_has_build_id(file, module->build_id, module->build_id_bytes);
 	bool has_symbols = is_like && elf_file_section(file, ".symtab").bytes;
 	source->is_haskell = module->build_id_bytes > 0 && has_symbols && unwind_is_haskell(file);

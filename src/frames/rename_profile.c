@@ -50,7 +50,7 @@ static bool is_nameless(const struct profile *profile, const struct profile_loca
 
 static bool has_build_id(int fd, const struct profile_module *module)
 {
-	struct elf_file *file = elf_file_open(fd, "", NULL);
+	struct elf_file *file = elf_file_open_any(fd, "", NULL);
 	bool is_same = file && module->build_id_bytes > 0 &&
 		       elf_file_has_build_id(file, module->build_id, module->build_id_bytes);
 	elf_file_free(file);

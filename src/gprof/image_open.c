@@ -12,22 +12,36 @@
 
 /* --- the code --- */
 
-static void find_text(struct image *image)
+static void find_text(struct image *image, struct elf_file *file)
 {
-	struct elf_bytes text = image->bytes ? elf_file_section(image->bytes, ".text") : (struct elf_bytes){ 0 };
+	struct elf_bytes text = elf_file_section(file, ".text");
 	image->text_start = text.address;
 	image->text_end = text.address + text.size;
-	if (!text.bytes && image->bytes)
-		elf_file_text_range(image->bytes, &image->text_start, &image->text_end);
+	if (!text.bytes)
+		elf_file_text_range(file, &image->text_start, &image->text_end);
 }
 
-static void find_build_id(struct image *image)
+static void find_build_id(struct image *image, struct elf_file *file)
 {
 	const uint8_t *id = NULL;
-	size_t bytes = image->bytes ? elf_file_build_id(image->bytes, &id) : 0;
+	size_t bytes = elf_file_build_id(file, &id);
 	image->build_id_bytes = bytes <= sizeof(image->build_id) ? bytes : 0;
 	if (image->build_id_bytes)
 		memcpy(image->build_id, id, bytes);
+}
+
+/* Leaves image->bytes NULL for a file of another processor, because its code cannot be decoded. */
+static void find_code(struct image *image, int fd, const char *path)
+{
+	struct elf_file *file = elf_file_open_any(fd, path, NULL);
+	if (!file)
+		return;
+	find_text(image, file);
+	find_build_id(image, file);
+	if (elf_file_is_foreign(file))
+		elf_file_free(file);
+	else
+		image->bytes = file;
 }
 
 /* --- in the jail --- */
@@ -88,12 +102,12 @@ static int run(void *context, struct jail_input *input, struct buffer *answer, s
 	(void)context;
 	if (bytes)
 		memcpy(&options, bytes, sizeof(options));
+	find_code(&image, input->fd, input->path);
 	int status = module_file_open(&file, input->fd, input->path, error);
-	if (status < 0)
+	if (status < 0) {
+		elf_file_free(image.bytes);
 		return status;
-	image.bytes = file.bytes;
-	find_text(&image);
-	image.bytes = NULL;
+	}
 	status = strings_init(&image.texts);
 	if (status == 0)
 		status = image_read(&image, &options);
@@ -253,13 +267,9 @@ int image_open_from(struct image *image, int fd, const char *path, const struct 
 		error_set(error, code, "%s: %s", path, error_text(code));
 	else
 		code = read_in_jail(image, fd, options, error);
-	if (code == 0) {
-		/* NULL for a file of another machine; its symbols can still be read. */
-		image->bytes = elf_file_open(fd, path, NULL);
-		find_text(image);
-		find_build_id(image);
-	} else {
+	if (code == 0)
+		find_code(image, fd, path);
+	else
 		image_close(image);
-	}
 	return code;
 }

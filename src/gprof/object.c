@@ -45,7 +45,7 @@ int object_read_from(struct object *object, int fd, const char *path, struct err
 {
 	*object = (struct object){ 0 };
 	struct error why = { 0 };
-	struct elf_file *file = elf_file_open(fd, path, &why);
+	struct elf_file *file = elf_file_open_any(fd, path, &why);
 	if (!file)
 		return error_set(error, why.code, "%s", why.message);
 	elf_file_text_range(file, &object->low, &object->high);

@@ -95,7 +95,7 @@ static int read_module(struct reading *reading, uint32_t module, const struct fr
 	int fd = options->open_module ? options->open_module(options->context, module, NULL)
 				      : file_users_open(&reading->files, profile, path);
 	int result = fd < 0 && !options->open_module && errno == ENOMEM ? ERROR_MEMORY : 0;
-	struct elf_file *file = fd < 0 ? NULL : elf_file_open(fd, path, NULL);
+	struct elf_file *file = fd < 0 ? NULL : elf_file_open_any(fd, path, NULL);
 	if (file && elf_file_has_build_id(file, wanted->build_id, wanted->build_id_bytes)) {
 		const struct elf_bytes section = elf_file_section(file, reading->kind->section);
 		result = section.bytes ? add_notes(reading, &section) : 0;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "elf/elf_file.h"
@@ -156,6 +157,38 @@ static void refuses_what_is_foreign(void **state)
 	assert_int_equal(error.code, ERROR_SYSTEM);
 }
 
+/* A file of another processor is opened on request only: its sections and its build-id mean the same there. */
+static void reads_what_no_processor_changes(void **state)
+{
+	(void)state;
+	const uint8_t *id, *id_here;
+	struct elf_file *here = open_path(plain_path);
+	Elf64_Half machine = EM_68K;
+	int from = open(plain_path, O_RDONLY | O_CLOEXEC), fd = memfd_create("other", MFD_CLOEXEC);
+	char bytes[4096];
+	for (ssize_t got; (got = read(from, bytes, sizeof(bytes))) > 0;)
+		assert_int_equal(write(fd, bytes, (size_t)got), got);
+	assert_int_equal(pwrite(fd, &machine, sizeof(machine), offsetof(Elf64_Ehdr, e_machine)), sizeof(machine));
+	struct error error = { 0 };
+	assert_null(elf_file_open(fd, "other", &error));
+	assert_int_equal(error.code, ERROR_UNSUPPORTED);
+	struct elf_file *other = elf_file_open_any(fd, "other", NULL);
+	assert_non_null(other);
+	assert_true(elf_file_is_foreign(other));
+	assert_false(elf_file_is_foreign(here));
+	assert_int_equal(elf_file_section(other, ".text").size, elf_file_section(here, ".text").size);
+	size_t size = elf_file_build_id(here, &id_here);
+	assert_int_equal(elf_file_build_id(other, &id), size);
+	assert_memory_equal(id, id_here, size);
+	elf_file_free(other);
+	elf_file_free(here);
+	other = elf_file_open_any(from, plain_path, NULL);
+	assert_false(elf_file_is_foreign(other));
+	elf_file_free(other);
+	close(from);
+	close(fd);
+}
+
 /* Each damage to the section headers makes the sections unavailable; the program headers still work. */
 static void lives_without_sections(void **state)
 {
@@ -300,6 +333,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(finds_parts),
 		cmocka_unit_test(offsets_are_of_pages),
 		cmocka_unit_test(refuses_what_is_foreign),
+		cmocka_unit_test(reads_what_no_processor_changes),
 		cmocka_unit_test(lives_without_sections),
 		cmocka_unit_test(decompresses),
 		cmocka_unit_test(outlives_truncation),
