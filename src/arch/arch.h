@@ -51,9 +51,11 @@ struct arch_function {
 /* Adapts the function's next row. Optional: leaves it as it is. */
 void arch_follow_row(struct arch_function *function, struct unwind_row *row);
 
-/* Finds the next code, from the offset *at on, that Go's runtime executes on a thread's stack for code on another one: its CFI omits the
- * change of stacks. Also Go's return from a signal handler. Returns false if there is none; otherwise the code is from *at to *end, and
- * *row is its row, with pc 0: cfa and fp are 0 where another row has to supply them (unwind/switch_rows.c). Optional: returns false. */
+/* Finds the next code, from the offset *at on, that Go's runtime executes on a thread's stack
+ * for code on another one: its CFI omits the change of stacks. Also Go's return from a signal
+ * handler. Returns false if there is none; otherwise the code is from *at to *end, and *row is
+ * its row, with pc 0: cfa and fp are 0 where another row has to supply them
+ * (unwind/switch_rows.c). Optional: returns false. */
 enum { ARCH_SWITCH_BYTES = 128 }; /* such code, with that by which it is found, has at most as many */
 bool arch_next_switch(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row);
 
@@ -69,13 +71,14 @@ uint64_t arch_code_address(uint64_t value);
 
 /* --- steps --- */
 
-/* Applies a row whose kind has an equation (UNWIND_SP to UNWIND_SIGNAL, and those that leave a stack). Returns false if the memory at *unreadable
- * was not readable; the frame is unchanged then. */
+/* Applies a row whose kind has an equation (UNWIND_SP to UNWIND_SIGNAL, and those that leave a
+ * stack). Returns false if the memory at *unreadable was not readable; the frame is unchanged
+ * then. */
 bool arch_step(const struct unwind_row *row, const struct arch_memory *memory, struct arch_frame *frame,
 	       uint64_t *unreadable);
 
-/* Sets *row to the row of a kind with an equation by which to step from a frame whose row is UNWIND_LISP, and adapts the frame's fp
- * to it. Returns as arch_step. Optional: returns false. */
+/* Sets *row to the row of a kind with an equation by which to step from a frame whose row is
+ * UNWIND_LISP, and adapts the frame's fp to it. Returns as arch_step. Optional: returns false. */
 bool arch_lisp_row(const struct arch_memory *memory, enum unwind_from from, struct arch_frame *frame,
 		   struct unwind_row *row, uint64_t *unreadable);
 
@@ -87,8 +90,8 @@ bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, stru
  * ucontext is then at sp + 8 * ARCH_SIGNAL_WORDS. */
 bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc);
 
-/* Returns whether the registers are those of a new thread that is about to leave the system call that made it, clone or clone3, or has
- * just left it. It has no caller. Optional: returns false. */
+/* Returns whether the registers are those of a new thread that is about to leave the system call
+ * that made it, clone or clone3, or has just left it. It has no caller. Optional: returns false. */
 bool arch_begins_thread(const struct arch_memory *memory, const struct arch_registers *registers);
 
 /* For code without a rule (assembler, for example) near its entry or exit: its return address may be in one of
@@ -96,9 +99,9 @@ bool arch_begins_thread(const struct arch_memory *memory, const struct arch_regi
  * readable. */
 bool arch_guess_return(const struct arch_memory *memory, unsigned n, struct arch_frame *caller);
 
-/* Steps to the caller of generated code that has no frame at this pc, or removes it: decodes the instructions from there on, read by
- * `code`, up to the first one by which the frame is known. Returns false if there is a frame, or the instructions do not decide. Optional:
- * returns false. */
+/* Steps to the caller of generated code that has no frame at this pc, or removes it: decodes the
+ * instructions from there on, read by `code`, up to the first one by which the frame is known.
+ * Returns false if there is a frame, or the instructions do not decide. Optional: returns false. */
 bool arch_generated_step(const struct arch_memory *code, const struct arch_memory *memory, struct arch_frame *frame);
 
 /* Steps to the caller by the frame pointer, which points to the caller's frame pointer and the return address.
@@ -144,8 +147,8 @@ uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, 
 enum { ARCH_THREAD_END_BYTES = 10 };
 bool arch_ends_thread(const uint8_t code[ARCH_THREAD_END_BYTES]);
 
-/* Returns the length of an instruction that changes vector registers only, and on which Linux cannot set a probe, or 0 if it is
- * another one. Optional: returns 0. */
+/* Returns the length of an instruction that changes vector registers only, and on which Linux
+ * cannot set a probe, or 0 if it is another one. Optional: returns 0. */
 size_t arch_vector_instruction(const uint8_t *code, size_t left);
 
 /* Returns the length of an instruction that calls a compiler's hook of basic blocks or prepares the call, or 0 if it

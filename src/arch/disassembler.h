@@ -1,6 +1,7 @@
 /*
- * The settings of libcapstone for the code of one processor. Every build has the rows of all processors (the file `processors` lists
- * their folders), since a profile may come from a machine of another one.
+ * The settings of libcapstone for the code of one processor. Every build has the rows of all
+ * processors (the file `processors` lists their folders), since a profile may come from a machine
+ * of another one.
  */
 #ifndef ARCH_DISASSEMBLER_H
 #define ARCH_DISASSEMBLER_H

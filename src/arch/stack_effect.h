@@ -1,6 +1,6 @@
 /*
- * The effect of one instruction on the stack pointer and the frame pointer, from which rows are computed for code without unwind
- * information (unwind/parts.h).
+ * The effect of one instruction on the stack pointer and the frame pointer, from which rows are
+ * computed for code without unwind information (unwind/parts.h).
  */
 #ifndef ARCH_STACK_EFFECT_H
 #define ARCH_STACK_EFFECT_H
@@ -27,8 +27,8 @@ struct stack_effect {
 	int32_t amount;
 };
 
-/* Returns the effect of an instruction of `size` bytes. An instruction that this processor's part does not know loses the
- * stack pointer. Optional: all do. */
+/* Returns the effect of an instruction of `size` bytes. An instruction that this processor's
+ * part does not know loses the stack pointer. Optional: all do. */
 struct stack_effect arch_stack_effect(const uint8_t *code, size_t size);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "base/utf8.h"
 
-/* Sorted ranges of characters that do not take one column (Unicode's East_Asian_Width W and F, and general category Mn), in whole
- * blocks. */
+/* Sorted ranges of characters that do not take one column (Unicode's East_Asian_Width W and F,
+ * and general category Mn), in whole blocks. */
 static const struct {
 	uint32_t first, last;
 	size_t columns;

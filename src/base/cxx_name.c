@@ -28,7 +28,8 @@ static size_t symbol_length(const char *text, size_t length)
 	return 0;
 }
 
-/* A conversion ("operator bool", "operator std::string") counts up to its parameters, as does operator"" with its suffix. */
+/* A conversion ("operator bool", "operator std::string") counts up to its parameters, as does
+ * operator"" with its suffix. */
 size_t cxx_name_operator(const char *text, size_t length, size_t at)
 {
 	static const char word[] = "operator";

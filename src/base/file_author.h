@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Returns the number of the user who alone can have written it, plus 1; 0: others can, too. An ACL shows in the bits of the group. */
+/* Returns the number of the user who alone can have written it, plus 1; 0: others can, too. An
+ * ACL shows in the bits of the group. */
 static inline uint64_t file_author(int fd)
 {
 	struct stat status;

@@ -223,8 +223,8 @@ static bool is_of_ended(const struct file_place *place, const char *entry)
 	return strcmp(end, ".tmp") == 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Removes the temporary files that killed processes have left for this place. A file that is in use is locked: a process
- * of another container may have the number of none here. */
+/* Removes the temporary files that killed processes have left for this place. A file that is in
+ * use is locked: a process of another container may have the number of none here. */
 static void remove_left(const struct file_place *place)
 {
 	int folder = openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -270,8 +270,8 @@ int file_place_create_temporary(const struct file_place *place, int flags, char 
 		if (fd < 0 && errno != EEXIST)
 			return -1;
 	}
-	/* The lock shows that the file is in use: to remove_left, and to a recorded program that is linked with libcpprof and
-	 * has the same output. */
+	/* The lock shows that the file is in use: to remove_left, and to a recorded program that
+	 * is linked with libcpprof and has the same output. */
 	if (fd >= 0)
 		(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
@@ -292,7 +292,8 @@ int file_place_check(const struct file_place *place, bool *exists, struct stat *
 	return 0;
 }
 
-/* Gives a new file, which only its owner may read so far, its mode: `mode`, or that of our file that it replaces, if others may read it. */
+/* Gives a new file, which only its owner may read so far, its mode: `mode`, or that of our file
+ * that it replaces, if others may read it. */
 static void set_mode(int fd, const struct stat *old, mode_t mode)
 {
 	mode_t mask = umask(0);
@@ -312,8 +313,9 @@ static bool is_of_another(const struct file_place *place, int fd)
 	return is_exposed && !file_place_is_ours(file.st_uid);
 }
 
-/* Opens what is at a place, by a descriptor that was examined: it may be another file by now, such as a FIFO that blocks. Sets
- * *is_refused if another user may have made it. Returns a descriptor, or -1 with errno set. */
+/* Opens what is at a place, by a descriptor that was examined: it may be another file by now,
+ * such as a FIFO that blocks. Sets *is_refused if another user may have made it. Returns a
+ * descriptor, or -1 with errno set. */
 static int open_existing(const struct file_place *place, int flags, bool *is_refused)
 {
 	char self[64];

@@ -35,12 +35,14 @@ uint32_t hash_map_get(const struct hash_map *map, uint64_t key);
 /* Adds a key or replaces its value. Returns 0, or ERROR_MEMORY with the map unchanged. */
 int hash_map_put(struct hash_map *map, uint64_t key, uint32_t value);
 
-/* For a map whose values are numbers from 1 on, in the order of their keys' first use. Stores the number of a key, after giving it
- * the next one if it had none. Returns 1 if the key is new, 0 if not, or ERROR_MEMORY with the map unchanged. */
+/* For a map whose values are numbers from 1 on, in the order of their keys' first use. Stores
+ * the number of a key, after giving it the next one if it had none. Returns 1 if the key is new,
+ * 0 if not, or ERROR_MEMORY with the map unchanged. */
 int hash_map_number(struct hash_map *map, uint64_t key, uint32_t *number);
 
-/* For an array whose items have keys; the map has their indexes. Returns the index of a key's item, which is added if it is new, not
- * initialized and with *is_new set. Returns ERROR_MEMORY, or ERROR_LIMIT if there are too many items; then *is_new is false. */
+/* For an array whose items have keys; the map has their indexes. Returns the index of a key's
+ * item, which is added if it is new, not initialized and with *is_new set. Returns ERROR_MEMORY,
+ * or ERROR_LIMIT if there are too many items; then *is_new is false. */
 int64_t hash_map_item(struct hash_map *map, uint64_t key, void *items, size_t *capacity, size_t *count,
 		      size_t item_bytes, bool *is_new);
 

@@ -36,7 +36,8 @@ void *huge_pages_new(size_t bytes)
 		return calloc(1, bytes ? bytes : 1);
 	if (bytes > SIZE_MAX / 2)
 		return NULL;
-	/* Kernels before 6.7 do not align large mappings, so we map a huge page more and return what is outside of the whole ones. */
+	/* Kernels before 6.7 do not align large mappings, so we map a huge page more and return
+	 * what is outside of the whole ones. */
 	size_t size = whole_pages(bytes), all = size + HUGE_PAGE;
 	char *mapped = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapped == MAP_FAILED)

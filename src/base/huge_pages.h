@@ -4,13 +4,14 @@
 
 #include <stddef.h>
 
-/* Asks the kernel to back an array of malloc by huge pages, where they are whole within it. Called before the array is filled:
- * memory that is touched already keeps its pages. The kernel may refuse, and small arrays are left as they are; nothing but the
- * time changes. */
+/* Asks the kernel to back an array of malloc by huge pages, where they are whole within it.
+ * Called before the array is filled: memory that is touched already keeps its pages. The kernel
+ * may refuse, and small arrays are left as they are; nothing but the time changes. */
 void huge_pages_advise(void *memory, size_t bytes);
 
-/* Returns `bytes` zero bytes that are about to be filled, on huge pages from 1 MB on. Returns NULL without memory. The caller
- * frees it with huge_pages_free, which takes the same size and accepts NULL. */
+/* Returns `bytes` zero bytes that are about to be filled, on huge pages from 1 MB on. Returns
+ * NULL without memory. The caller frees it with huge_pages_free, which takes the same size and
+ * accepts NULL. */
 void *huge_pages_new(size_t bytes);
 void huge_pages_free(void *memory, size_t bytes);
 

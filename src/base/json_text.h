@@ -1,8 +1,9 @@
 /*
- * JSON (RFC 8259) from outside, read by libjansson into its tree, which the caller releases with json_decref. The library refuses text
- * behind the value, bytes that are not UTF-8, halves of surrogate pairs, NULs in keys, whole numbers outside of 64 bits, other
- * numbers outside of double, and more than 2048 levels. The number of values is bounded by the process's memory (base/memory_limit.h): a value
- * takes about 40 bytes, a member about 150.
+ * JSON (RFC 8259) from outside, read by libjansson into its tree, which the caller releases with
+ * json_decref. The library refuses text behind the value, bytes that are not UTF-8, halves of
+ * surrogate pairs, NULs in keys, whole numbers outside of 64 bits, other numbers outside of double,
+ * and more than 2048 levels. The number of values is bounded by the process's memory
+ * (base/memory_limit.h): a value takes about 40 bytes, a member about 150.
  */
 #ifndef BASE_JSON_TEXT_H
 #define BASE_JSON_TEXT_H
@@ -19,7 +20,8 @@ enum json_text_flag {
 		1 << 1, /* numbers are doubles, so that larger whole numbers than those of 64 bits are accepted */
 };
 
-/* `flags`: enum json_text_flag. Returns the value, or NULL, and then sets `error`: ERROR_FORMAT with "not JSON at byte N: REASON", or ERROR_MEMORY. */
+/* `flags`: enum json_text_flag. Returns the value, or NULL, and then sets `error`: ERROR_FORMAT
+ * with "not JSON at byte N: REASON", or ERROR_MEMORY. */
 json_t *json_text_read(const char *text, size_t size, unsigned flags, struct error *error);
 
 /* The same for the rest of a file. A failure of reading sets the error from errno. */

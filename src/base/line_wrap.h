@@ -1,6 +1,6 @@
 /*
- * Breaks lines of text that are wider than a terminal, at blanks where there are any, and indents what goes on by four columns more
- * than the line. Sequences "\x1b[...m" take no columns.
+ * Breaks lines of text that are wider than a terminal, at blanks where there are any, and indents
+ * what goes on by four columns more than the line. Sequences "\x1b[...m" take no columns.
  *
  * Life cycle: line_wrap_init, any number of line_wrap_write, line_wrap_end, line_wrap_release.
  */

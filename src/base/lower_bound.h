@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Returns the first `i` of first ... end - 1 for which `is_before`, an expression of i, is false, or `end` if it is true for all of
- * them. It must be true for no index behind one for which it is false. For example, this is the first mapping that ends behind an
- * address:
+/* Returns the first `i` of first ... end - 1 for which `is_before`, an expression of i, is false,
+ * or `end` if it is true for all of them. It must be true for no index behind one for which it is
+ * false. For example, this is the first mapping that ends behind an address:
  *
  *     size_t at = LOWER_BOUND(i, 0, maps->count, maps->items[i].end <= address);
  */

@@ -10,8 +10,8 @@
 
 static uint64_t limit_bytes; /* 0: none */
 
-/* Returns the bytes that the kernel counts for the limit already. A build with sanitizers maps terabytes at its start. Without
- * /proc, returns 0. */
+/* Returns the bytes that the kernel counts for the limit already. A build with sanitizers maps
+ * terabytes at its start. Without /proc, returns 0. */
 static uint64_t bytes_in_use(void)
 {
 	uint64_t pages = 0;

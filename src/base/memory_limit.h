@@ -1,7 +1,7 @@
 /*
- * A limit on the memory of this process, for commands that read files from outside: a small file may describe tables of many
- * gigabytes. The kernel enforces the limit (RLIMIT_DATA), so that it covers every allocation: beyond it, malloc returns NULL and the
- * command fails with ERROR_MEMORY.
+ * A limit on the memory of this process, for commands that read files from outside: a small file
+ * may describe tables of many gigabytes. The kernel enforces the limit (RLIMIT_DATA), so that it
+ * covers every allocation: beyond it, malloc returns NULL and the command fails with ERROR_MEMORY.
  */
 #ifndef BASE_MEMORY_LIMIT_H
 #define BASE_MEMORY_LIMIT_H

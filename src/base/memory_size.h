@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads "512M", "4G", "1.5GiB" or a number of bytes; the units are powers of 1,024. Returns false if the text is none of these. */
+/* Reads "512M", "4G", "1.5GiB" or a number of bytes; the units are powers of 1,024. Returns
+ * false if the text is none of these. */
 bool memory_size_read(const char *text, uint64_t *bytes);
 
 enum { MEMORY_SIZE_TEXT_BYTES = 32 };

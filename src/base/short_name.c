@@ -49,7 +49,8 @@ static size_t clone_suffix(const char *text, size_t length, size_t *row)
 	return 0;
 }
 
-/* Returns where the suffixes of clones begin that reach to the end of the name, or its length. Sets the bits of the kinds. */
+/* Returns where the suffixes of clones begin that reach to the end of the name, or its length.
+ * Sets the bits of the kinds. */
 static size_t clones_begin(const char *name, size_t length, unsigned *kinds)
 {
 	*kinds = 0;

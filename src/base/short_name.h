@@ -1,6 +1,7 @@
 /*
- * The rule by which names of functions become short enough to read (docs/names.md): C++, Rust, Go and C. Pure text, without regard to
- * what else has the same name; analyze/short_names.h keeps the names of one report distinct.
+ * The rule by which names of functions become short enough to read (docs/names.md): C++, Rust, Go
+ * and C. Pure text, without regard to what else has the same name; analyze/short_names.h keeps the
+ * names of one report distinct.
  *
  * The stages, each shorter than the one before, for
  * "void ns::sort<__gnu_cxx::__normal_iterator<Rec*, std::vector<Rec, std::allocator<Rec> > > >(int) [clone .part.0]":
@@ -35,11 +36,13 @@ enum short_name_stage {
 
 #define SHORT_NAME_MARK "…"
 
-/* Appends a name of `length` bytes, any bytes, as it is at that stage. The result takes at most as many columns as the name. Names
- * above 64 KiB are appended as they are. An error of memory is kept in the buffer. */
+/* Appends a name of `length` bytes, any bytes, as it is at that stage. The result takes at most
+ * as many columns as the name. Names above 64 KiB are appended as they are. An error of memory
+ * is kept in the buffer. */
 void short_name_append(struct buffer *to, const char *name, size_t length, enum short_name_stage stage);
 
-/* Appends the name at the first stage from BARE on that fits into `columns`, or cut. For a name without others beside it. */
+/* Appends the name at the first stage from BARE on that fits into `columns`, or cut. For a name
+ * without others beside it. */
 void short_name_fit(struct buffer *to, const char *name, size_t length, size_t columns);
 
 /* Cuts the text that begins at byte `from` of the buffer to `columns`: its middle becomes "…". */

@@ -1,6 +1,6 @@
 /*
- * Shortens C++ and Rust names. One pass copies the text and replaces what a row or a function below recognizes; template arguments are
- * texts of the same kind, one level deeper.
+ * Shortens C++ and Rust names. One pass copies the text and replaces what a row or a function below
+ * recognizes; template arguments are texts of the same kind, one level deeper.
  */
 #include "base/short_name_cxx.h"
 
@@ -131,8 +131,8 @@ static size_t needed_arguments(struct text inside)
 	return needed;
 }
 
-/* Returns what stands before the name of a class of characters: "basic_string<wchar_t, ...>" is "wstring"; or NULL if the
- * arguments are not the usual ones. */
+/* Returns what stands before the name of a class of characters: "basic_string<wchar_t, ...>" is
+ * "wstring"; or NULL if the arguments are not the usual ones. */
 static const char *prefix_of_characters(struct text inside)
 {
 	static const struct {
@@ -186,8 +186,9 @@ static void emit_at(struct emitter *emitter, struct text text, unsigned level)
 	emit(&inner, text);
 }
 
-/* "__gnu_cxx::__normal_iterator<Rec const*, std::vector<Rec> >" is "std::vector<Rec>::const_iterator", and a function object of
- * "__gnu_cxx::__ops" is what it calls. Returns the position behind it, or 0. */
+/* "__gnu_cxx::__normal_iterator<Rec const*, std::vector<Rec> >" is
+ * "std::vector<Rec>::const_iterator", and a function object of "__gnu_cxx::__ops" is what it
+ * calls. Returns the position behind it, or 0. */
 static size_t emit_iterator(struct emitter *emitter, struct text text, size_t at)
 {
 	static const char iterator[] = "__gnu_cxx::__normal_iterator<", object[] = "__gnu_cxx::__ops::_";
@@ -321,8 +322,8 @@ static size_t emit_bracket(struct emitter *emitter, struct text text, size_t at,
 
 /* --- words --- */
 
-/* The closures of clang: "$_0", and in its demangler's names "'lambda'(int)", "'lambda0'(int)". Returns the position behind it, or
- * 0. */
+/* The closures of clang: "$_0", and in its demangler's names "'lambda'(int)", "'lambda0'(int)".
+ * Returns the position behind it, or 0. */
 static size_t emit_closure(struct emitter *emitter, struct text text, size_t at)
 {
 	static const char quoted[] = "'lambda", call[] = "::operator()";

@@ -22,8 +22,8 @@ struct text_output {
 /* The modes of new files. Pages and exports contain command lines, names and sources: they concern their owner alone. */
 enum { TEXT_OUTPUT_PRIVATE = 0600, TEXT_OUTPUT_SHARED = 0666 };
 
-/* `path` NULL or "-" is standard output, whose errors the dispatcher reports. For the rule of other paths, and for `mode`, see
- * base/file_place.h. Returns 0 or a negative error. */
+/* `path` NULL or "-" is standard output, whose errors the dispatcher reports. For the rule of
+ * other paths, and for `mode`, see base/file_place.h. Returns 0 or a negative error. */
 int text_output_open(struct text_output *output, const char *path, mode_t mode, struct error *error);
 int text_output_commit(struct text_output *output, struct error *error);
 void text_output_discard(struct text_output *output);

@@ -26,8 +26,8 @@ struct elf_chunk {
 	uint8_t bytes[];
 };
 
-/* Bytes that were copied, direct-mapped by their place in the file: a walk over code without unwind rules reads the same few instructions
- * again for each sample. */
+/* Bytes that were copied, direct-mapped by their place in the file: a walk over code without
+ * unwind rules reads the same few instructions again for each sample. */
 enum { LINE_BYTES = 64, LINE_BITS = 6, LINES = 1 << LINE_BITS };
 struct elf_lines {
 	uint64_t ends[LINES]; /* the offset behind the line; 0: none */

@@ -1,8 +1,10 @@
 /*
- * Bounded, read-only view of one ELF file (64-bit, little-endian, for this processor) for the unwinder: bytes of
- * sections and segments, build-id, entry point. Every offset is checked against the file's size, so that a hostile
- * file causes an error. A part is missing if it is larger than 256 MB or has holes of more than 1 MB. Bad section headers only make the file one without sections, because programs run without
- * them. frames/native reads names and debug information, through elfutils.
+ * Bounded, read-only view of one ELF file (64-bit, little-endian, for this processor) for the
+ * unwinder: bytes of sections and segments, build-id, entry point. Every offset is checked against
+ * the file's size, so that a hostile file causes an error. A part is missing if it is larger than
+ * 256 MB or has holes of more than 1 MB. Bad section headers only make the file one without
+ * sections, because programs run without them. frames/native reads names and debug information,
+ * through elfutils.
  */
 #ifndef ELF_ELF_FILE_H
 #define ELF_ELF_FILE_H
@@ -36,15 +38,16 @@ void elf_file_free(struct elf_file *file); /* NULL is fine */
 
 /* Returns the section of that name, decompressed if it is compressed (SHF_COMPRESSED). */
 struct elf_bytes elf_file_section(struct elf_file *file, const char *name);
-/* Releases the memory of a part that elf_file_section returned, before elf_file_free does; its bytes are not valid any more. */
+/* Releases the memory of a part that elf_file_section returned, before elf_file_free does; its
+ * bytes are not valid any more. */
 void elf_file_forget(struct elf_file *file, const struct elf_bytes *part);
 /* Returns the bytes of PT_GNU_EH_FRAME, which files without section headers have, too. */
 struct elf_bytes elf_file_eh_frame_hdr(struct elf_file *file);
 /* Returns `size` bytes at an ELF virtual address of a PT_LOAD segment, valid until elf_file_free, or NULL if the
  * file does not have them. */
 const uint8_t *elf_file_at(struct elf_file *file, uint64_t address, size_t size);
-/* Copies them instead, and keeps only the last few parts of 64 bytes in memory: for a few bytes of code at a time. Returns false if the
- * file does not have them. */
+/* Copies them instead, and keeps only the last few parts of 64 bytes in memory: for a few bytes
+ * of code at a time. Returns false if the file does not have them. */
 bool elf_file_copy(struct elf_file *file, uint64_t address, void *to, size_t size);
 /* Returns the bytes from `address` to the end of its segment in the file, at most `most`. */
 struct elf_bytes elf_file_from(struct elf_file *file, uint64_t address, uint64_t most);

@@ -29,7 +29,8 @@ static inline bool is_written(const struct call_paths *paths, uint32_t resource)
 	return paths->resource_count == 1 || !companion_is(paths->profile, resource);
 }
 
-/* Writes the ids of the written resources to `resources`, which has room for paths->resource_count. Returns their number. */
+/* Writes the ids of the written resources to `resources`, which has room for
+ * paths->resource_count. Returns their number. */
 static inline uint32_t written_resources(const struct call_paths *paths, uint32_t *resources)
 {
 	uint32_t count = 0;

@@ -144,7 +144,8 @@ static int report_mark(struct call_events *events, const struct event *mark, str
 	return 1;
 }
 
-/* Processes the pending event, which is of the current thread. Returns 1 if it filled in `event`, 0 or a negative error. */
+/* Processes the pending event, which is of the current thread. Returns 1 if it filled in
+ * `event`, 0 or a negative error. */
 static int take(struct call_events *events, struct call_event *event)
 {
 	struct event *pending = &events->pending;

@@ -1,12 +1,13 @@
 /*
- * The events of a trace as formats with begin and end of calls need them: thread by thread, each call with an end, and only those
- * that the selection has.
+ * The events of a trace as formats with begin and end of calls need them: thread by thread, each
+ * call with an end, and only those that the selection has.
  *
  *     source     enter main   enter parse                 leave main        (the end of `parse` was not recorded)
  *     these      begin thread   enter main   enter parse   leave parse   leave main   end thread
  *
- * A call that was open before --from begins then, and one that is open at --to ends then. A call whose end was not recorded ends
- * where the next call begins that it does not contain, with its caller, or with the last event of its thread. Times of a thread do not decrease.
+ * A call that was open before --from begins then, and one that is open at --to ends then. A call
+ * whose end was not recorded ends where the next call begins that it does not contain, with its
+ * caller, or with the last event of its thread. Times of a thread do not decrease.
  */
 #ifndef FORMATS_CALL_EVENTS_H
 #define FORMATS_CALL_EVENTS_H
@@ -31,7 +32,8 @@ struct call_event {
 	uint64_t id, value;
 };
 
-/* Returns the events of input->events in the selection of input->view, or NULL if there is no memory. The input must outlive them. */
+/* Returns the events of input->events in the selection of input->view, or NULL if there is no
+ * memory. The input must outlive them. */
 struct call_events *call_events_new(const struct format_input *input);
 void call_events_free(struct call_events *events); /* accepts NULL */
 

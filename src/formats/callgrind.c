@@ -1,6 +1,7 @@
 /*
- * callgrind.out: the format of Valgrind's callgrind_annotate and of KCachegrind (valgrind.org, "Callgrind Format Specification").
- * It has no paths, but functions with the cost of each line, and calls with their inclusive cost:
+ * callgrind.out: the format of Valgrind's callgrind_annotate and of KCachegrind (valgrind.org,
+ * "Callgrind Format Specification"). It has no paths, but functions with the cost of each line, and
+ * calls with their inclusive cost:
  *
  *     fn=(1) parse                    the file is fl=, the module ob=
  *     12 4000 1                       line, then a cost for each resource

@@ -1,6 +1,7 @@
 /*
- * callgrind.out, read (valgrind.org, "Callgrind Format Specification"). The file has functions and calls, and no call paths. A path made
- * of its calls would divide the costs of a function among its callers by a guess. So the profile has no such paths:
+ * callgrind.out, read (valgrind.org, "Callgrind Format Specification"). The file has functions and
+ * calls, and no call paths. A path made of its calls would divide the costs of a function among its
+ * callers by a guess. So the profile has no such paths:
  *
  *     fn=(1) parse
  *     12 4000 1          a path of one frame, parse at line 12, with hits of each event. Totals and self costs are exact
@@ -8,8 +9,9 @@
  *     calls=3 40         the path parse, read with 3 hits of `calls`
  *     14 9000 0          the callee's inclusive costs, which are left out: the callee's own lines have them already
  *
- * Names may be numbered, "(1) parse" and then "(1)"; numbers of lines may be relative, "+3", "-2" and "*". Recursion levels ("parse'2")
- * are the function itself. As cpprof writes it, the function [root] is a path without frames, and the titles of events end in a unit.
+ * Names may be numbered, "(1) parse" and then "(1)"; numbers of lines may be relative, "+3", "-2"
+ * and "*". Recursion levels ("parse'2") are the function itself. As cpprof writes it, the function
+ * [root] is a path without frames, and the titles of events end in a unit.
  */
 #include "formats/callgrind_import.h"
 
@@ -67,7 +69,8 @@ static char *after(char *line, const char *key)
 	return strncmp(line, key, length) == 0 ? line + length + strspn(line + length, " \t") : NULL;
 }
 
-/* Reads a decimal number, or one of base 16 with 0x in front. Returns what follows it, or NULL if there is none, or one above 2^64 - 1. */
+/* Reads a decimal number, or one of base 16 with 0x in front. Returns what follows it, or NULL
+ * if there is none, or one above 2^64 - 1. */
 static const char *read_number(const char *text, uint64_t *number)
 {
 	bool is_hex = text[0] == '0' && text[1] == 'x';
@@ -165,8 +168,8 @@ static int64_t child_of(struct reader *reader, uint32_t node, const struct place
 	return child < 0 ? import_tree_fail(&reader->tree, (int)child) : child;
 }
 
-/* Adds the calls of `callee` from line `line` of the present function. cpprof writes its counts of calls as an event, too, and each
- * call as one if it has no counts. */
+/* Adds the calls of `callee` from line `line` of the present function. cpprof writes its counts
+ * of calls as an event, too, and each call as one if it has no counts. */
 static int add_calls(struct reader *reader, uint64_t line)
 {
 	if (reader->is_ours)

@@ -1,6 +1,6 @@
 /*
- * chrome: the trace events of Chromium, which Perfetto's viewer shows as lanes of threads ("Trace Event Format", Google). Times are
- * microseconds since the start of the recording.
+ * chrome: the trace events of Chromium, which Perfetto's viewer shows as lanes of threads ("Trace
+ * Event Format", Google). Times are microseconds since the start of the recording.
  *
  *   "B", "E"     a call of a trace begins, ends
  *   "i"          a mark in the lane: a sample, with its stack (sf), its resource (cat) and its amount; a tick of a trace; an event of

@@ -7,8 +7,8 @@
  *   "M"                names of processes and threads
  *   samples            beside the events: samples with weights
  *
- * Other events, which lie in no thread's stack (asynchronous ones, flows, counters, objects), are left out. Times are microseconds and
- * become nanoseconds since the first event.
+ * Other events, which lie in no thread's stack (asynchronous ones, flows, counters, objects), are
+ * left out. Times are microseconds and become nanoseconds since the first event.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /*
- * The calls of one thread of a Chrome trace: intervals of time that lie in each other. Private to chrome_import.c and chrome_calls.c.
+ * The calls of one thread of a Chrome trace: intervals of time that lie in each other. Private to
+ * chrome_import.c and chrome_calls.c.
  */
 #ifndef FORMATS_CHROME_IMPORT_H
 #define FORMATS_CHROME_IMPORT_H
@@ -15,9 +16,10 @@ struct chrome_event {
 	enum chrome_event_kind { CHROME_BEGIN, CHROME_END, CHROME_WHOLE } kind;
 };
 
-/* Adds the hits of `resource`: for each stretch of time of a thread in which the same calls are open, its length. Changes the order of the
- * events. A call that begins and does not end ends with its thread's last event; an end without a beginning is ignored; what a call
- * lasts beyond its caller is cut. Returns 0 or a negative error, with the error set. */
+/* Adds the hits of `resource`: for each stretch of time of a thread in which the same calls are
+ * open, its length. Changes the order of the events. A call that begins and does not end ends
+ * with its thread's last event; an end without a beginning is ignored; what a call lasts beyond
+ * its caller is cut. Returns 0 or a negative error, with the error set. */
 int chrome_add_calls(struct json_import *import, struct chrome_event *events, size_t count, uint32_t resource);
 
 #endif

@@ -6,9 +6,9 @@
  *     0.000032118 4711 4711 sample parse
  *     0.000033871 4711 4711 leave main
  *
- * The columns are seconds since the start of the recording, process, thread, kind of event, and function. An event
- * of the program (cpprof_event) has its id and value instead of a function. A range of time selects events, so a call may lack its
- * enter or its leave.
+ * The columns are seconds since the start of the recording, process, thread, kind of event, and
+ * function. An event of the program (cpprof_event) has its id and value instead of a function. A
+ * range of time selects events, so a call may lack its enter or its leave.
  */
 #include <inttypes.h>
 

@@ -1,12 +1,14 @@
 /*
- * firefox: the processed profile of profiler.firefox.com, JSON compressed by gzip. Times are milliseconds since the start.
+ * firefox: the processed profile of profiler.firefox.com, JSON compressed by gzip. Times are
+ * milliseconds since the start.
  *
  *   thread    a thread and a resource: samples with stack, time and weight (time in ms, bytes, or a count of the resource's unit); and
  *             for each thread of a trace its calls: a sample for each stretch of time in which the stack stays the same
  *   markers   the events of the program in a trace (cpprof_event), and its ticks
  *   shared    stacks, frames with lines and categories, functions, modules
  *
- * Samples without times, as imported profiles have them, are 1 ms apart, because the viewer shows nothing without a range of time.
+ * Samples without times, as imported profiles have them, are 1 ms apart, because the viewer shows
+ * nothing without a range of time.
  */
 #include <inttypes.h>
 #include <stdlib.h>

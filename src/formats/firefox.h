@@ -1,6 +1,7 @@
 /*
- * The Firefox Profiler's processed profile (firefox-devtools/profiler, src/types/profile.ts), in two parts: threads with their samples
- * and markers (firefox.c), and the tables that all threads share (firefox_tables.c). Private to these files.
+ * The Firefox Profiler's processed profile (firefox-devtools/profiler, src/types/profile.ts), in
+ * two parts: threads with their samples and markers (firefox.c), and the tables that all threads
+ * share (firefox_tables.c). Private to these files.
  */
 #ifndef FORMATS_FIREFOX_H
 #define FORMATS_FIREFOX_H

@@ -1,12 +1,14 @@
 /*
- * Firefox's processed profile, read. Its tables are columns: list `prefix` of the table of stacks has the caller of each stack, list
- * `frame` its frame, and so on. Since version 57 the threads share them; before, each thread has its own.
+ * Firefox's processed profile, read. Its tables are columns: list `prefix` of the table of stacks
+ * has the caller of each stack, list `frame` its frame, and so on. Since version 57 the threads
+ * share them; before, each thread has its own.
  *
  *   stacks    become nodes, each once for each table. A frame with inlineDepth above 0 is inlined into the frame of its prefix
  *   samples   become hits with their times. A thread with weights has a resource of its weight type: time, bytes or samples. As
  *             cpprof writes it, the thread's name ends in the resource: "prog: CPU Time"
  *
- * Times are milliseconds and become nanoseconds. Markers, counters, and the samples of allocations beside those of time are left out.
+ * Times are milliseconds and become nanoseconds. Markers, counters, and the samples of allocations
+ * beside those of time are left out.
  */
 #include <inttypes.h>
 #include <stdlib.h>

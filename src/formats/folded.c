@@ -337,8 +337,8 @@ static int compare_lines(const void *left, const void *right, void *texts)
 }
 
 /*
- * Adds up the hits of equal lines: functions with one bare name, and names that are written alike, are merged. A sum above
- * COUNT_LIMIT takes several lines.
+ * Adds up the hits of equal lines: functions with one bare name, and names that are written alike,
+ * are merged. A sum above COUNT_LIMIT takes several lines.
  */
 static void write_lines(const struct export *export, struct sink *out)
 {
@@ -370,8 +370,8 @@ static int folded_export(const struct format_input *input, struct sink *out, str
 	return code < 0 ? error_set(error, code, "cannot export: %s", error_text(code)) : 0;
 }
 
-/* The first line that is neither empty nor a comment ends in a count, or there is none. A line that is longer than the bytes that can be
- * seen must be text. */
+/* The first line that is neither empty nor a comment ends in a count, or there is none. A line
+ * that is longer than the bytes that can be seen must be text. */
 static bool folded_recognise(const unsigned char *start, size_t bytes)
 {
 	for (size_t at = 0, length; at < bytes; at += length + 1) {

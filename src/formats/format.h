@@ -47,8 +47,9 @@ struct format_input {
 	/* The resource, or PROFILE_NONE for all, if the format has_several; and how frames are shown. */
 	struct view_options view;
 	const char *object; /* the end of a path, such as "libfoo.so.1"; NULL: the program */
-	/* Not owned. NULL without FORMAT_NEEDS_TRACE; with FORMAT_TAKES_TRACE, also if the profile is not a trace, and if a
-	 * resource or labels are selected, which events do not have. */
+	/* Not owned. NULL without FORMAT_NEEDS_TRACE; with FORMAT_TAKES_TRACE, also if the
+	 * profile is not a trace, and if a resource or labels are selected, which events do not
+	 * have. */
 	struct event_source *events;
 	const struct call_paths *paths; /* format_export fills it in; NULL with FORMAT_NO_PATHS */
 };
@@ -64,8 +65,8 @@ struct format {
 	bool has_several; /* a file contains several resources, not only one */
 	bool is_binary;
 	bool is_unmarked; /* its files have no mark: it is recognised only if no other format is */
-	/* Returns whether a file that begins with these bytes (at most IMPORT_STREAM_START_BYTES; fewer: the whole file) is in the
-	 * format. NULL: never. */
+	/* Returns whether a file that begins with these bytes (at most
+	 * IMPORT_STREAM_START_BYTES; fewer: the whole file) is in the format. NULL: never. */
 	bool (*recognise)(const unsigned char *start, size_t bytes);
 	/* Either function may be NULL: the format cannot be read, or not written. The importer returns a new profile,
 	 * which the caller frees, or NULL and sets `error`. The profile's addresses need not be named yet
@@ -91,7 +92,8 @@ const struct format *format_find(const char *name); /* NULL: unknown */
 /* Returns the format that recognises a file by its first bytes, or NULL. */
 const struct format *format_recognise(const unsigned char *start, size_t bytes);
 
-/* Returns the word that formats have for a resource's unit: "nanoseconds" for "ns", "bytes" for "byte"; other units as they are. */
+/* Returns the word that formats have for a resource's unit: "nanoseconds" for "ns", "bytes" for
+ * "byte"; other units as they are. */
 const char *format_unit(const char *unit);
 /* The inverse. */
 const char *format_unit_read(const char *word);

@@ -11,9 +11,9 @@
  *     0xae000000  words  0 modules
  *     0xaf000000  words  128 working sets, which only AutoFDO's tools read: all zero
  *
- * gcc ignores discriminators, so that the positions of one line are one: it has the largest count, and all targets. Lengths of
- * sections are written, and no reader needs them. gcc 12 counts a name's bytes; earlier versions count words, which
- * they pad.
+ * gcc ignores discriminators, so that the positions of one line are one: it has the largest count,
+ * and all targets. Lengths of sections are written, and no reader needs them. gcc 12 counts a
+ * name's bytes; earlier versions count words, which they pad.
  */
 #include <inttypes.h>
 #include <string.h>

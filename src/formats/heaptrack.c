@@ -1,6 +1,7 @@
 /*
- * heaptrack's recording, as heaptrack and heaptrack_interpret write it: lines whose first letter states their kind. Numbers are
- * hexadecimal. Indexes count from 1, and 0 is none; those of allocations count from 0.
+ * heaptrack's recording, as heaptrack and heaptrack_interpret write it: lines whose first letter
+ * states their kind. Numbers are hexadecimal. Indexes count from 1, and 0 is none; those of
+ * allocations count from 0.
  *
  *     v 10400 3                          versions of heaptrack and of the file
  *     X ./prog 12                        the command
@@ -13,8 +14,8 @@
  *     - 1                                ... or freed
  *     c 17                               milliseconds since the start, of the lines below
  *
- * Allocations of one time and kind are one hit. The time between two stamps doubles with every STAMP_HITS hits, so that the length of a
- * run does not bound the memory that its profile needs.
+ * Allocations of one time and kind are one hit. The time between two stamps doubles with every
+ * STAMP_HITS hits, so that the length of a run does not bound the memory that its profile needs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -99,7 +100,8 @@ static const char *string_at(const struct reader *reader, uint64_t index)
 	return index ? profile_string(reader->tree.profile, reader->strings[index - 1]) : "";
 }
 
-/* Reads a function, a file and a line, or a function alone. Code without a function has the name of its address. Returns what follows, or NULL. */
+/* Reads a function, a file and a line, or a function alone. Code without a function has the name
+ * of its address. Returns what follows, or NULL. */
 static const char *read_frame(const struct reader *reader, const char *text, const char *address,
 			      struct import_frame *frame)
 {

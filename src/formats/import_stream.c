@@ -16,7 +16,8 @@ static bool refill(struct import_stream *stream)
 	return stream->part_bytes > 0;
 }
 
-/* Several compressed parts may follow each other. Bytes behind the last one that are no further part are ignored, as gzip does. */
+/* Several compressed parts may follow each other. Bytes behind the last one that are no further
+ * part are ignored, as gzip does. */
 static bool begins_next_part(struct import_stream *stream)
 {
 	return refill(stream) && stream->part[stream->part_used] == stream->packing->mark[0];

@@ -1,6 +1,6 @@
 /*
- * The input of an importer. It is decompressed if it is compressed (packing.c), and its first bytes, by which a format is
- * recognised, can be seen before it is read.
+ * The input of an importer. It is decompressed if it is compressed (packing.c), and its first
+ * bytes, by which a format is recognised, can be seen before it is read.
  *
  * Life cycle: import_stream_open, the reading of `in`, import_stream_close.
  */
@@ -14,8 +14,8 @@
 #include "base/error.h"
 
 /*
- * packing.c: ways in which files are compressed: gzip (RFC 1952) and zstd (RFC 8878), each one row. A file consists of one or more parts, each of
- * which begins with the row's mark.
+ * packing.c: ways in which files are compressed: gzip (RFC 1952) and zstd (RFC 8878), each one row.
+ * A file consists of one or more parts, each of which begins with the row's mark.
  *
  * Life cycle of the state: begin, any number of runs, end.
  */
@@ -33,8 +33,9 @@ struct packing {
 	const unsigned char *mark;
 	size_t mark_bytes;
 	void *(*begin)(void); /* NULL: out of memory */
-	/* Decompresses as many bytes as there are, or as there is room for, at most to the end of a part. `is_first`: at the beginning of
-	 * one. Returns 1, 0 at the end of a part, ERROR_CORRUPT or ERROR_MEMORY. */
+	/* Decompresses as many bytes as there are, or as there is room for, at most to the end
+	 * of a part. `is_first`: at the beginning of one. Returns 1, 0 at the end of a part,
+	 * ERROR_CORRUPT or ERROR_MEMORY. */
 	int (*run)(void *state, struct packing_run *run, bool is_first);
 	void (*end)(void *state);
 };
@@ -60,8 +61,8 @@ struct import_stream {
 	size_t part_bytes, part_used; /* of the compressed input */
 };
 
-/* Reads the first bytes of `file`, which must be at its start. A failure of reading is not reported here: `in` meets the same. Returns
- * 0 or ERROR_MEMORY. */
+/* Reads the first bytes of `file`, which must be at its start. A failure of reading is not
+ * reported here: `in` meets the same. Returns 0 or ERROR_MEMORY. */
 int import_stream_open(struct import_stream *stream, FILE *file);
 /* After import_stream_open has succeeded. Does not close the file. */
 void import_stream_close(struct import_stream *stream);

@@ -114,7 +114,8 @@ void import_tree_build_id(struct import_tree *tree, uint32_t module, const char 
 
 /* --- functions and locations --- */
 
-/* Stores the id of the key in tree->key in `*slot`. Returns 1 if the key is new, and the caller then sets tree->id_of[*slot]. */
+/* Stores the id of the key in tree->key in `*slot`. Returns 1 if the key is new, and the caller
+ * then sets tree->id_of[*slot]. */
 static int find_key(struct import_tree *tree, uint32_t *slot)
 {
 	size_t had = tree->keys.count;

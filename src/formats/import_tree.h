@@ -1,9 +1,9 @@
 /*
- * Builds a profile from call paths whose frames have names, as other tools' files have them. Equal functions become one function and
- * equal stacks of inlined frames one location.
+ * Builds a profile from call paths whose frames have names, as other tools' files have them. Equal
+ * functions become one function and equal stacks of inlined frames one location.
  *
- * Life cycle: import_tree_open, any number of the other calls, import_tree_close. Every call that can fail returns a negative error
- * and sets the tree's `error`: "cannot read 'NAME': ...".
+ * Life cycle: import_tree_open, any number of the other calls, import_tree_close. Every call that
+ * can fail returns a negative error and sets the tree's `error`: "cannot read 'NAME': ...".
  */
 #ifndef FORMATS_IMPORT_TREE_H
 #define FORMATS_IMPORT_TREE_H
@@ -42,17 +42,19 @@ struct import_frame {
 
 int import_tree_open(struct import_tree *tree, const char *name, struct error *error);
 
-/* Frees everything but the profile. Returns the profile, which the caller then owns, if `code` is 0. If not, frees it, too, and
- * returns NULL. */
+/* Frees everything but the profile. Returns the profile, which the caller then owns, if `code`
+ * is 0. If not, frees it, too, and returns NULL. */
 struct profile *import_tree_close(struct import_tree *tree, int code);
 
 /* Sets the error to "cannot read 'NAME': ..." with the code's text. Returns `code`. */
 int import_tree_fail(const struct import_tree *tree, int code);
 
-/* Returns whether the path is the name that perf and cpprof have for the kernel or one of its modules: "[kernel.kallsyms]", "[ext4]". */
+/* Returns whether the path is the name that perf and cpprof have for the kernel or one of its
+ * modules: "[kernel.kallsyms]", "[ext4]". */
 bool import_tree_is_kernel(const char *path);
 
-/* Returns the module's id. An empty path is that of code whose module is not known. The kernel and its modules are one module. */
+/* Returns the module's id. An empty path is that of code whose module is not known. The kernel
+ * and its modules are one module. */
 int64_t import_tree_module(struct import_tree *tree, const char *path);
 
 /* Sets the module's build-id from its hexadecimal text, unless the text is none. */
@@ -66,7 +68,8 @@ int64_t import_tree_location(struct import_tree *tree, uint32_t module, const st
 int64_t import_tree_thread(struct import_tree *tree, uint32_t pid, uint32_t tid, const char *process_name,
 			   const char *thread_name);
 
-/* Adds a resource of this name, whose interval is 1 and whose kind is RESOURCE_SAMPLED, without looking for an equal one. */
+/* Adds a resource of this name, whose interval is 1 and whose kind is RESOURCE_SAMPLED, without
+ * looking for an equal one. */
 int64_t import_tree_resource(struct import_tree *tree, const char *name, const char *unit);
 
 /* How the amounts of a resource were measured. */

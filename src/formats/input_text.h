@@ -31,14 +31,15 @@ const char *input_text_seconds(const char *text, uint64_t *ns);
 /* Returns the length of "name+0x1d" without the offset. */
 size_t input_text_without_offset(const char *text, size_t length);
 
-/* Returns the kind of the code in a module. perf reads the names of generated code from /tmp/perf-PID.map, and those of jitdump from
- * libraries of its own. */
+/* Returns the kind of the code in a module. perf reads the names of generated code from
+ * /tmp/perf-PID.map, and those of jitdump from libraries of its own. */
 enum frame_kind input_text_kind(const char *module);
 
 enum { INPUT_TEXT_ADDRESS_BYTES = 64 };
 
-/* Writes the name of code without a symbol: "prog+0x55d0c222", or the address alone if the module is "". `digits` are the address's
- * first `count` hexadecimal digits. Returns the name's length. */
+/* Writes the name of code without a symbol: "prog+0x55d0c222", or the address alone if the
+ * module is "". `digits` are the address's first `count` hexadecimal digits. Returns the name's
+ * length. */
 size_t input_text_address(char name[INPUT_TEXT_ADDRESS_BYTES], const char *module, const char *digits, size_t count);
 
 #endif

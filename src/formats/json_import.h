@@ -1,9 +1,10 @@
 /*
- * The parts that importers of JSON share, and these importers. The document is read whole, because its tables may follow what refers to
- * them.
+ * The parts that importers of JSON share, and these importers. The document is read whole, because
+ * its tables may follow what refers to them.
  *
- * Life cycle: json_import_open, any number of the other calls, json_import_close in any case. Every call that can fail returns a negative
- * error and sets the tree's `error`: "cannot read 'NAME' as FORMAT: ...".
+ * Life cycle: json_import_open, any number of the other calls, json_import_close in any case. Every
+ * call that can fail returns a negative error and sets the tree's `error`: "cannot read 'NAME' as
+ * FORMAT: ...".
  */
 #ifndef FORMATS_JSON_IMPORT_H
 #define FORMATS_JSON_IMPORT_H
@@ -40,7 +41,8 @@ int64_t json_import_child(struct json_import *import, uint32_t node, const char 
 /* Sets `*amount` to a number times `factor`, rounded. Returns false if it is no number, is negative or is above 2^62. */
 bool json_import_amount(const json_t *number, long double factor, uint64_t *amount);
 
-/* Returns element `index` of an array as an index below `limit`, or PROFILE_NONE if there is no such element or it is none. */
+/* Returns element `index` of an array as an index below `limit`, or PROFILE_NONE if there is no
+ * such element or it is none. */
 uint32_t json_import_index(const json_t *array, size_t index, size_t limit);
 
 /* Returns a number from 0 to 2^32 - 1, or `otherwise` if the value is none. */

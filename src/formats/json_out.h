@@ -1,6 +1,7 @@
 /*
- * Writes the JSON of other tools: numbers and strings into a buffer, which goes in parts to a sink or, compressed, to a gzip:
- * for files with millions of numbers, for which printf is too slow. The first error sticks.
+ * Writes the JSON of other tools: numbers and strings into a buffer, which goes in parts to a sink
+ * or, compressed, to a gzip: for files with millions of numbers, for which printf is too slow. The
+ * first error sticks.
  *
  * Life cycle: json_out_init, writes, json_out_end, which also releases it.
  */

@@ -1,9 +1,10 @@
 /*
- * The dictionary of an OTLP message: tables to which its profiles refer by index. Element 0 of each table is empty and means "none".
- * Elements of different tables may come in any order, so that one buffer takes them all.
+ * The dictionary of an OTLP message: tables to which its profiles refer by index. Element 0 of each
+ * table is empty and means "none". Elements of different tables may come in any order, so that one
+ * buffer takes them all.
  *
- * Life cycle: otlp_dictionary_init, the calls that return indexes, otlp_dictionary_end, otlp_dictionary_release. The first error sticks
- * in `status`.
+ * Life cycle: otlp_dictionary_init, the calls that return indexes, otlp_dictionary_end,
+ * otlp_dictionary_release. The first error sticks in `status`.
  */
 #ifndef FORMATS_OTLP_DICTIONARY_H
 #define FORMATS_OTLP_DICTIONARY_H

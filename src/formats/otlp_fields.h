@@ -1,7 +1,8 @@
 /*
- * The numbers of the fields of OTLP's profiles, package opentelemetry.proto.profiles.v1development, as in release 1.11 of
- * open-telemetry/opentelemetry-proto. The package is in development: a later release may change it, and then only this file and the
- * messages in the tests (tests/cases/otlp_support.py) change.
+ * The numbers of the fields of OTLP's profiles, package opentelemetry.proto.profiles.v1development,
+ * as in release 1.11 of open-telemetry/opentelemetry-proto. The package is in development: a later
+ * release may change it, and then only this file and the messages in the tests
+ * (tests/cases/otlp_support.py) change.
  */
 #ifndef FORMATS_OTLP_FIELDS_H
 #define FORMATS_OTLP_FIELDS_H

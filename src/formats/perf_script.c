@@ -1,14 +1,16 @@
 /*
- * The text that `perf script` prints: one paragraph per sample, a line about the sample and then its frames, innermost first.
+ * The text that `perf script` prints: one paragraph per sample, a line about the sample and then
+ * its frames, innermost first.
  *
  *     prog 4711/4712 [001] 1234.567890:     250000 cpu-clock:uppp:
  *             55d0c0de burn+0x1d (/path/prog)
  *             55d0c111 helper (inlined)
  *             55d0c111 main+0x2f (/path/prog)
  *
- * The line begins with the thread's name, which may contain blanks, and has its number, or those of process and thread. The CPU,
- * the time in seconds and the period may be absent (`perf script -F`). A frame of code without a symbol is "[unknown]". The kind of an
- * event becomes a resource of its name, without what follows the first ':'. The period becomes the hits of the sample.
+ * The line begins with the thread's name, which may contain blanks, and has its number, or those of
+ * process and thread. The CPU, the time in seconds and the period may be absent (`perf script -F`).
+ * A frame of code without a symbol is "[unknown]". The kind of an event becomes a resource of its
+ * name, without what follows the first ':'. The period becomes the hits of the sample.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -177,7 +179,8 @@ static int read_frame(struct reader *reader, char *text)
 		return refuse(reader, "an address and a name");
 	char *name = text + digits + strspn(text + digits, " \t");
 	size_t length = strlen(name);
-	/* The last " (" begins the module; a name of C++ has parentheses, too, but no blank in front of them at its end. */
+	/* The last " (" begins the module; a name of C++ has parentheses, too, but no blank in
+	 * front of them at its end. */
 	char *open = NULL;
 	if (length > 0 && name[length - 1] == ')')
 		for (char *at = name; (at = strstr(at, "(")); at++)

@@ -1,6 +1,7 @@
 /*
- * The locations of pprof and OTLP: a place is a frame, and the place of the frame that it is inlined into. A path is then a list of
- * places, and each place is a list of frames, innermost first:
+ * The locations of pprof and OTLP: a place is a frame, and the place of the frame that it is
+ * inlined into. A path is then a list of places, and each place is a list of frames, innermost
+ * first:
  *
  *     path     main   parse   (inlined) skip
  *     places   main   [skip, parse]
@@ -31,8 +32,8 @@ struct places {
 int places_init(struct places *places, const struct call_paths *paths);
 void places_release(struct places *places);
 
-/* Returns an array by place, which the caller frees: whether the paths of hits lead through it. The other places are parts of these. NULL:
- * no memory. */
+/* Returns an array by place, which the caller frees: whether the paths of hits lead through it.
+ * The other places are parts of these. NULL: no memory. */
 bool *places_used(const struct places *places, const struct path_hit *hits, size_t count);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * pprof, written: the profiles of Go's tools and of many services, a message of Protocol Buffers, compressed by gzip. The numbers of the
- * fields are those of profile.proto (github.com/google/pprof, proto/profile.proto).
+ * pprof, written: the profiles of Go's tools and of many services, a message of Protocol Buffers,
+ * compressed by gzip. The numbers of the fields are those of profile.proto
+ * (github.com/google/pprof, proto/profile.proto).
  *
  *   sample_type   a resource; a value is the hits times the interval
  *   sample        a path, innermost location first, with a value per resource and labels: process, thread and the program's own
@@ -233,7 +234,8 @@ static int by_group(const void *left, const void *right)
 	return COMPARE(a->path, b->path) ?: COMPARE(a->thread, b->thread) ?: COMPARE(a->label_set, b->label_set);
 }
 
-/* Returns the hits in the order of by_group, or NULL without memory: first a counting sort by path, because most paths have few hits. */
+/* Returns the hits in the order of by_group, or NULL without memory: first a counting sort by
+ * path, because most paths have few hits. */
 static struct path_hit *sort_by_group(const struct path_hit *hits, size_t count, size_t path_count)
 {
 	struct path_hit *sorted = malloc((count + 1) * sizeof(*sorted));

@@ -1,4 +1,5 @@
-/* The numbers of the fields of profile.proto (github.com/google/pprof, proto/profile.proto), and the reader of such profiles. */
+/* The numbers of the fields of profile.proto (github.com/google/pprof, proto/profile.proto), and
+ * the reader of such profiles. */
 #ifndef FORMATS_PPROF_FIELDS_H
 #define FORMATS_PPROF_FIELDS_H
 

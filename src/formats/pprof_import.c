@@ -1,9 +1,11 @@
 /*
- * pprof, read. The message is read whole, because its texts come last and samples refer to everything else. Numbers of texts are
- * indexes; those of functions, locations and mappings are ids of the writer's choice.
+ * pprof, read. The message is read whole, because its texts come last and samples refer to
+ * everything else. Numbers of texts are indexes; those of functions, locations and mappings are ids
+ * of the writer's choice.
  *
- * A resource whose sample type is the period type, and whose values are multiples of the period, has that interval. Of the others,
- * the file does not state how many samples its values are, so their kind is RESOURCE_EXACT, with a note.
+ * A resource whose sample type is the period type, and whose values are multiples of the period,
+ * has that interval. Of the others, the file does not state how many samples its values are, so
+ * their kind is RESOURCE_EXACT, with a note.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -588,7 +590,8 @@ static bool is_profile_field(const struct protobuf_field *field)
 	return is_known && (field->is_bytes == is_bytes[field->number] || field->number == PROFILE_COMMENT);
 }
 
-/* The first bytes are fields of a profile, and are no text: the key of a message with its length, or of a number of many bytes. */
+/* The first bytes are fields of a profile, and are no text: the key of a message with its
+ * length, or of a number of many bytes. */
 bool pprof_recognise(const unsigned char *start, size_t bytes)
 {
 	enum { FIELDS_TO_SEE = 3, BYTES_TO_SEE = 32 };

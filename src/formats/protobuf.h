@@ -1,6 +1,7 @@
 /*
- * Writes messages of Protocol Buffers (protobuf.dev, "Encoding") into buffers. Fields with their default value, 0 or empty, are left
- * out, as proto3 does. A message in a field is made in a buffer of its own first, because its length comes before it.
+ * Writes messages of Protocol Buffers (protobuf.dev, "Encoding") into buffers. Fields with their
+ * default value, 0 or empty, are left out, as proto3 does. A message in a field is made in a buffer
+ * of its own first, because its length comes before it.
  */
 #ifndef FORMATS_PROTOBUF_H
 #define FORMATS_PROTOBUF_H
@@ -74,7 +75,8 @@ static inline void protobuf_message(struct buffer *message, uint32_t field, stru
 	buffer_clear(inner);
 }
 
-/* Writes the message as a field of the outermost message, which the sink gets. Returns 0, or ERROR_MEMORY, also for the message's. */
+/* Writes the message as a field of the outermost message, which the sink gets. Returns 0, or
+ * ERROR_MEMORY, also for the message's. */
 static inline int protobuf_write(struct sink *out, uint32_t field, const struct buffer *message)
 {
 	struct buffer head;
@@ -91,8 +93,8 @@ static inline int protobuf_write(struct sink *out, uint32_t field, const struct 
 }
 
 /*
- * Reads messages of Protocol Buffers (protobuf.dev, "Encoding") that may be hostile, over a cursor: a damaged message sets `failed`,
- * and the caller checks it at the end of the message.
+ * Reads messages of Protocol Buffers (protobuf.dev, "Encoding") that may be hostile, over a cursor:
+ * a damaged message sets `failed`, and the caller checks it at the end of the message.
  */
 
 struct protobuf_field {

@@ -1,11 +1,13 @@
 /*
- * speedscope: the JSON of the viewer of this name (jlfwong/speedscope, src/lib/file-format-spec.ts). A list of frames, and profiles:
+ * speedscope: the JSON of the viewer of this name (jlfwong/speedscope,
+ * src/lib/file-format-spec.ts). A list of frames, and profiles:
  *
  *   evented   of each thread of a trace: its calls, as frames that open and close
  *   sampled   of each resource and thread: its samples, as lists of frames from the outermost on, in the order of their times, each
  *             with a weight, the hits times the interval
  *
- * The frames of the calls follow those of the paths. They are known when the calls have been written, so the list of frames comes last.
+ * The frames of the calls follow those of the paths. They are known when the calls have been
+ * written, so the list of frames comes last.
  */
 #include <inttypes.h>
 #include <stdlib.h>

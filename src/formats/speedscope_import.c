@@ -4,8 +4,9 @@
  *   sampled   a hit for each sample, of its weight
  *   evented   a hit for each stretch of time in which the stack stays the same
  *
- * Times become nanoseconds. A file of cpprof has the resource and the thread in the name of each profile: "CPU Time: prog 4711". In
- * files of others the name is the thread's, and the unit states the resource.
+ * Times become nanoseconds. A file of cpprof has the resource and the thread in the name of each
+ * profile: "CPU Time: prog 4711". In files of others the name is the thread's, and the unit states
+ * the resource.
  */
 #include <inttypes.h>
 #include <math.h>

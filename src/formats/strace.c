@@ -1,6 +1,7 @@
 /*
- * The text of strace: a line per system call, behind it its stack (-k), and in front of it the number of its thread (-f), its name (-Y),
- * the time (-t, -r), the call's number (-n) and its address (-i).
+ * The text of strace: a line per system call, behind it its stack (-k), and in front of it the
+ * number of its thread (-f), its name (-Y), the time (-t, -r), the call's number (-n) and its
+ * address (-i).
  *
  *     4711<prog> 12:00:01.250000 write(1, "x\n", 2) = 2 <0.000058>
  *      > /usr/lib/libc.so.6(__write+0x4f) [0xf838f]
@@ -11,9 +12,10 @@
  *     4711 exit_group(0)                     = ?
  *     4711 +++ exited with 0 +++
  *
- * A call counts when it has returned, as in strace's own summary (-c), so that exit_group does not. Its path is the stack, and the call
- * as a function of the kernel. A thread belongs to the process that created it with CLONE_THREAD, which may be known only after the
- * thread's first calls: hits have the indexes of `threads`, and the profile gets these threads at the end, in this order.
+ * A call counts when it has returned, as in strace's own summary (-c), so that exit_group does not.
+ * Its path is the stack, and the call as a function of the kernel. A thread belongs to the process
+ * that created it with CLONE_THREAD, which may be known only after the thread's first calls: hits
+ * have the indexes of `threads`, and the profile gets these threads at the end, in this order.
  *
  * A file that has only the summary has calls without paths and threads.
  */
@@ -225,7 +227,8 @@ static bool read_call(const char *text, struct call *call)
 	return call->value != NULL;
 }
 
-/* "?" alone is the value of a call that did not return; an interrupted one has an error behind it: "? ERESTARTSYS (...)". */
+/* "?" alone is the value of a call that did not return; an interrupted one has an error behind
+ * it: "? ERESTARTSYS (...)". */
 static bool has_returned(const struct call *call)
 {
 	return call->value && (call->value[0] != '?' || begins(call->value, "? E"));
@@ -357,7 +360,8 @@ static int add_to_stack(struct reader *reader, const char *module_path, const ch
 	return 0;
 }
 
-/* Reads " > /path/prog(main+0x2a) [0x12ea]" or " > /path/prog() [0x4d6f6]". Anything else is the reason why strace's walk ended. */
+/* Reads " > /path/prog(main+0x2a) [0x12ea]" or " > /path/prog() [0x4d6f6]". Anything else is the
+ * reason why strace's walk ended. */
 static int read_stack_line(struct reader *reader, char *text)
 {
 	static const char behind_name[] = ") [0x";
@@ -482,8 +486,9 @@ static int read_text(struct reader *reader, const char *text)
 	return code;
 }
 
-/* strace prints the message about a new process within the line of the call that made it, if both are printed to one place. Keeps the
- * call's part, to which the next line belongs. Returns whether the line is such. */
+/* strace prints the message about a new process within the line of the call that made it, if
+ * both are printed to one place. Keeps the call's part, to which the next line belongs. Returns
+ * whether the line is such. */
 static bool carry(struct reader *reader, char *line)
 {
 	char *message = strstr(line, "strace: Process ");

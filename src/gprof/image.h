@@ -67,8 +67,10 @@ struct image {
 
 #define IMAGE_NONE UINT32_MAX
 
-/* Opens an image, which may have no symbols. Returns 0, ERROR_NOT_FOUND, ERROR_SYSTEM, ERROR_FORMAT (not an ELF
- * file), ERROR_LIMIT or ERROR_CORRUPT (the jail exceeded a limit, or ended), ERROR_MEMORY or another negative error, with `error` set; after an error there is nothing to close. */
+/* Opens an image, which may have no symbols. Returns 0, ERROR_NOT_FOUND, ERROR_SYSTEM,
+ * ERROR_FORMAT (not an ELF file), ERROR_LIMIT or ERROR_CORRUPT (the jail exceeded a limit, or
+ * ended), ERROR_MEMORY or another negative error, with `error` set; after an error there is
+ * nothing to close. */
 int image_open(struct image *image, const char *path, const struct image_options *options, struct error *error);
 /* The same for a file that is open; the caller closes it. */
 int image_open_from(struct image *image, int fd, const char *path, const struct image_options *options,

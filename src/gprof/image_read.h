@@ -4,8 +4,8 @@
 
 #include "gprof/image.h"
 
-/* Fills in the symbols and labels from `image->file`. `texts`, `text_start` and `text_end` must have been set. Returns 0,
- * ERROR_MEMORY or ERROR_LIMIT. */
+/* Fills in the symbols and labels from `image->file`. `texts`, `text_start` and `text_end` must
+ * have been set. Returns 0, ERROR_MEMORY or ERROR_LIMIT. */
 int image_read(struct image *image, const struct image_options *options);
 
 /*
@@ -18,7 +18,8 @@ int image_read(struct image *image, const struct image_options *options);
  * function. An inlined line has the name of the function that it was written in.
  */
 
-/* Runs in a jail, while the image is read. Returns 0, ERROR_MEMORY or ERROR_LIMIT. Does not change an image without debug information. */
+/* Runs in a jail, while the image is read. Returns 0, ERROR_MEMORY or ERROR_LIMIT. Does not
+ * change an image without debug information. */
 int lines_split(struct image *image, const struct image_options *options);
 
 #endif

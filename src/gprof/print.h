@@ -116,9 +116,10 @@ print_function print_function_order;
  * -R: the same for object files: the position of each is that of its first function. The map assigns functions to
  * files, in the format of nm -o:
  *
- *	parse.o:0000000000001139 T parse_line
+ * 	parse.o:0000000000001139 T parse_line
  *
- * Errors: ERROR_NOT_FOUND, ERROR_PERMISSION, ... if the map cannot be read; ERROR_FORMAT if no line of it has this form.
+ * Errors: ERROR_NOT_FOUND, ERROR_PERMISSION, ... if the map cannot be read; ERROR_FORMAT if no line
+ * of it has this form.
  */
 print_function print_file_order;
 

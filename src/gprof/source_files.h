@@ -17,15 +17,16 @@ void source_file_users(struct path_users *users, const struct image *image);
  * (NULL-terminated, or NULL; each may be several, "/a:/b") for its path, then for fewer and fewer of the path's last
  * components:
  *
- *	/build/x/src/fib.c, -I /home/me/x    /home/me/x/build/x/src/fib.c ... /home/me/x/src/fib.c, /home/me/x/fib.c
+ * 	/build/x/src/fib.c, -I /home/me/x    /home/me/x/build/x/src/fib.c ... /home/me/x/src/fib.c, /home/me/x/fib.c
  *
- * Opens no file that one of the users may not read. Returns NULL if the file is not found or there is no memory; errno then is that of the
- * path itself.
+ * Opens no file that one of the users may not read. Returns NULL if the file is not found or there
+ * is no memory; errno then is that of the path itself.
  */
 FILE *source_file_open(const char *path, const char *const *folders, const struct path_users *users);
 
-/* Opens NAME-ann in the current folder, where NAME is the last component of `path`. If this run has created a copy
- * of that name already (`used`), the name becomes NAME-ann.2 and so on. Returns 0 or a negative error, with `error` set. */
+/* Opens NAME-ann in the current folder, where NAME is the last component of `path`. If this run
+ * has created a copy of that name already (`used`), the name becomes NAME-ann.2 and so on.
+ * Returns 0 or a negative error, with `error` set. */
 struct source_names {
 	char **names; /* owned */
 	size_t count, capacity;

@@ -49,8 +49,9 @@ struct optimize_change {
  * profiles. Returns 0 or a negative error. */
 int optimize_folder_make(struct optimize_folder *folder, const char *path, const char *compiler, struct error *error);
 
-/* Copies the working folder to `name` ("before"), applies the change (NULL: none) and runs the command there. Returns 0 or a
- * negative error: also if the patch does not apply, the command fails, or it compiles nothing by our programs. */
+/* Copies the working folder to `name` ("before"), applies the change (NULL: none) and runs the
+ * command there. Returns 0 or a negative error: also if the patch does not apply, the command
+ * fails, or it compiles nothing by our programs. */
 int optimize_build(const struct optimize_folder *folder, const char *name, char *const *command,
 		   const struct optimize_change *change, struct error *error);
 
@@ -63,8 +64,9 @@ struct optimize_samples {
 	uint64_t hits, used;     /* all, and those in lines of the build */
 };
 
-/* Records the workload in a folder: `runs` times or, if that is 0, as often as it takes to get enough samples. `data` is
- * written. Returns 0 or a negative error: ERROR_LIMIT if even many runs are too few. */
+/* Records the workload in a folder: `runs` times or, if that is 0, as often as it takes to get
+ * enough samples. `data` is written. Returns 0 or a negative error: ERROR_LIMIT if even many
+ * runs are too few. */
 int optimize_samples_take(struct optimize_samples *samples, const char *folder, const char *workload, const char *data,
 			  struct error *error);
 
@@ -74,7 +76,8 @@ int optimize_samples_take(struct optimize_samples *samples, const char *folder, 
  * workload fails. */
 int optimize_record(const char *folder, const char *workload, size_t runs, const char *profile, struct error *error);
 
-/* Runs the workload once in both folders. Sets *is_same to whether its outputs are equal. Returns 0 or a negative error. */
+/* Runs the workload once in both folders. Sets *is_same to whether its outputs are equal.
+ * Returns 0 or a negative error. */
 int optimize_compare(const char *before, const char *after, const char *workload, bool *is_same, struct error *error);
 
 struct optimize_gain {

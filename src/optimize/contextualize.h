@@ -21,17 +21,19 @@ struct sources {
 	size_t flag_count;
 };
 
-/* Parses `paths` [path_count], or all sources of the database (NULL: none). Set the other members first. Returns 0 or a negative
- * error; ERROR_USAGE if there is no source. Call sources_release in any case. */
+/* Parses `paths` [path_count], or all sources of the database (NULL: none). Set the other
+ * members first. Returns 0 or a negative error; ERROR_USAGE if there is no source. Call
+ * sources_release in any case. */
 int sources_read(struct sources *sources, const char *database, struct error *error);
 void sources_release(struct sources *sources);
 
 /* Splits "main;uniquify_db;qsort" in place. Returns the number of names, or 0 if there are more than `max`. */
 size_t sources_split_path(char *path, const char **names, size_t max);
 
-/* Writes a unified diff of the changed files, whose names are below the working folder, to `path` (NULL: standard output).
- * Where a file is formatted by the .clang-format that applies to it, and clang-format is installed, the changed file is formatted
- * too. Returns 0 or a negative error. */
+/* Writes a unified diff of the changed files, whose names are below the working folder, to
+ * `path` (NULL: standard output). Where a file is formatted by the .clang-format that applies to
+ * it, and clang-format is installed, the changed file is formatted too. Returns 0 or a negative
+ * error. */
 int sources_write_patch(const struct contextualize_result *result, const char *title, const char *path,
 			struct error *error);
 

@@ -59,8 +59,8 @@ static int report(struct job *job, const struct optimize_samples *before, struct
 	if (code < 0)
 		return code;
 	print_gain(job, &gain, before);
-	/* Without a gain, hits only moved from contexts to others: calls that are inlined, or are jumps no longer, change
-	 * the paths. */
+	/* Without a gain, hits only moved from contexts to others: calls that are inlined, or
+	 * are jumps no longer, change the paths. */
 	if (gain.low > 1)
 		code = optimize_print_contexts(job->out, before->profile, after.profile, error);
 	profile_free(after.profile);

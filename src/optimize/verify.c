@@ -1,6 +1,7 @@
 /*
- * The prediction is that of the model of call paths: all else costs as much as before. For the path f0 f1 ... fn, with the
- * share s of the hits below (f0 f1) before the change, and t below (f0 f1_1) afterwards, the rest is equal:
+ * The prediction is that of the model of call paths: all else costs as much as before. For the path
+ * f0 f1 ... fn, with the share s of the hits below (f0 f1) before the change, and t below (f0 f1_1)
+ * afterwards, the rest is equal:
  *
  *     (1 - s) total before = (1 - t) total after
  *     predicted: total after / total before = (1 - s) / (1 - t)           measured: CPU times in turns

@@ -1,10 +1,11 @@
 /*
- * Builds a profile from the rows of a store. The rows may come from anywhere: each call checks its row, and a row that does not fit
- * is an error of code ERROR_CORRUPT.
+ * Builds a profile from the rows of a store. The rows may come from anywhere: each call checks its
+ * row, and a row that does not fit is an error of code ERROR_CORRUPT.
  *
- * Life cycle: assemble_init; for each recording assemble_recording, and at any time after it its hits and touches; assemble_finish in any
- * case. Recordings come in the order of their starts. The names of call paths are read from the store when a hit first needs them:
- * assemble_stack calls a struct assemble_source.
+ * Life cycle: assemble_init; for each recording assemble_recording, and at any time after it its
+ * hits and touches; assemble_finish in any case. Recordings come in the order of their starts. The
+ * names of call paths are read from the store when a hit first needs them: assemble_stack calls a
+ * struct assemble_source.
  */
 #ifndef STORE_ASSEMBLE_H
 #define STORE_ASSEMBLE_H
@@ -22,7 +23,8 @@ struct assembled_recording {
 	const char *name; /* for messages */
 };
 
-/* Rows of names, by their ids in the store, which are not 0. Texts are not owned, and valid until the next call of the function. */
+/* Rows of names, by their ids in the store, which are not 0. Texts are not owned, and valid
+ * until the next call of the function. */
 struct assembled_module {
 	const char *path;
 	int64_t kind;
@@ -54,14 +56,15 @@ struct assembled_stack {
 	int64_t location;
 };
 
-/* A kind of store reads its rows. Each function returns 1, 0 if there is no such row, or a negative error with the error of
- * assemble_init set. */
+/* A kind of store reads its rows. Each function returns 1, 0 if there is no such row, or a
+ * negative error with the error of assemble_init set. */
 struct assemble_source {
 	void *context;
 	int (*module)(void *context, int64_t id, struct assembled_module *row);
 	int (*function)(void *context, int64_t id, struct assembled_function *row);
 	int (*location)(void *context, int64_t id, struct assembled_location *row);
-	/* Frames of a location, the innermost one first: `depth` is 0, 1 and so on, up to the first one that does not exist. */
+	/* Frames of a location, the innermost one first: `depth` is 0, 1 and so on, up to the
+	 * first one that does not exist. */
 	int (*frame)(void *context, int64_t location, size_t depth, struct assembled_frame *row);
 	int (*stack)(void *context, int64_t id, struct assembled_stack *row);
 };

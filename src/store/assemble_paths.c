@@ -163,7 +163,8 @@ static int64_t location_of(struct assemble *assemble, int64_t id)
 
 /* --- call paths --- */
 
-/* Writes the stacks from `id` up to the first known one, each with its location, to the chain. Sets *above to that one's node. */
+/* Writes the stacks from `id` up to the first known one, each with its location, to the chain.
+ * Sets *above to that one's node. */
 static int read_chain(struct assemble *assemble, int64_t id, uint32_t *above)
 {
 	assemble->chain_count = 0;

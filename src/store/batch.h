@@ -1,6 +1,7 @@
 /*
- * A recording as the rows of a store: the call paths that have hits, each with its 64-bit hash, and the hits added up in buckets.
- * Hashes depend on the content alone, so equal things of several recordings have the same hash.
+ * A recording as the rows of a store: the call paths that have hits, each with its 64-bit hash, and
+ * the hits added up in buckets. Hashes depend on the content alone, so equal things of several
+ * recordings have the same hash.
  *
  * Life cycle: batch_init, any reading, batch_release.
  */
@@ -19,8 +20,8 @@ struct batch_hit {
 	uint32_t node;
 	int64_t bucket; /* from that of the recording's start on; BATCH_NO_TIME: not known */
 	uint64_t hits, samples;
-	/* The hits of each sample, for samples that may have several: rows with another one are kept apart, because errors depend on
-	 * it. 0: not told apart. */
+	/* The hits of each sample, for samples that may have several: rows with another one are
+	 * kept apart, because errors depend on it. 0: not told apart. */
 	uint64_t size;
 };
 

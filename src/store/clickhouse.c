@@ -1,6 +1,7 @@
 /*
- * A store in a database of ClickHouse, over HTTP. The URL is http[s]://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]. Any number of
- * programs write and read at the same time: clickhouse_schema.c describes how.
+ * A store in a database of ClickHouse, over HTTP. The URL is
+ * http[s]://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]. Any number of programs write and read at the
+ * same time: clickhouse_schema.c describes how.
  */
 #include "store/clickhouse.h"
 

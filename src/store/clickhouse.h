@@ -11,9 +11,11 @@ enum {
 	CLICKHOUSE_STALL_S = 600, /* the server sends nothing before a query's end */
 	CLICKHOUSE_NAME_BYTES = 65,
 	CLICKHOUSE_VALUES_MOST = 16,
-	/* A call path is stored in pieces of so many frames: a row has those below the last ancestor whose depth is a multiple of it. */
+	/* A call path is stored in pieces of so many frames: a row has those below the last
+	 * ancestor whose depth is a multiple of it. */
 	CLICKHOUSE_PIECE_FRAMES = 64,
-	/* Names that a recording adds are stored again if they were last stored before. Pruning keeps them twice as long. */
+	/* Names that a recording adds are stored again if they were last stored before. Pruning
+	 * keeps them twice as long. */
 	CLICKHOUSE_FRESH_S = 86400,
 };
 
@@ -30,7 +32,8 @@ struct clickhouse_store {
 /* The rows that are sent or received, in the format RowBinary. */
 #define CLICKHOUSE_FORMAT " FORMAT RowBinary"
 
-/* A value of a row. Its type is a letter: b UInt8, d UInt32, q UInt64 or Int64, s String, i FixedString(16); arrays: B, D, Q, S. */
+/* A value of a row. Its type is a letter: b UInt8, d UInt32, q UInt64 or Int64, s String, i
+ * FixedString(16); arrays: B, D, Q, S. */
 struct clickhouse_value {
 	uint64_t number;
 	const uint8_t *bytes; /* of texts and arrays; not owned */
@@ -45,7 +48,8 @@ struct clickhouse_query {
 	/* A column `id` of the temporary table `ids`; NULL: none. */
 	const uint64_t *ids;
 	size_t id_count;
-	/* Takes a row, whose values are valid until it returns. Returns 0 or a negative error, with `error` of the call set. */
+	/* Takes a row, whose values are valid until it returns. Returns 0 or a negative error,
+	 * with `error` of the call set. */
 	int (*take)(void *context, const struct clickhouse_value *row);
 	void *context;
 };
@@ -61,8 +65,8 @@ int clickhouse_numbers(const struct clickhouse_store *store, const char *sql, ui
 int clickhouse_execute(const struct clickhouse_store *store, const char *sql, bool database, const char *verb,
 		       struct error *error);
 
-/* Inserts rows; `into` is "TABLE(COLUMN, ...)". With `is_once`, no row reaches the server twice; ERROR_UNREACHABLE then means that any
- * part of them may have reached it. */
+/* Inserts rows; `into` is "TABLE(COLUMN, ...)". With `is_once`, no row reaches the server twice;
+ * ERROR_UNREACHABLE then means that any part of them may have reached it. */
 int clickhouse_insert(const struct clickhouse_store *store, const char *into, const struct buffer *rows, bool is_once,
 		      struct error *error);
 
@@ -102,13 +106,14 @@ int clickhouse_store_stats(struct store *base, struct store_statistics *statisti
 int clickhouse_store_prune(struct store *base, int64_t before_unix_ns, const char *service, uint64_t *removed,
 			   struct error *error);
 
-/* clickhouse_schema.c: the tables of a store on ClickHouse: making them, and checking that a database has exactly these. */
+/* clickhouse_schema.c: the tables of a store on ClickHouse: making them, and checking that a
+ * database has exactly these. */
 
 /* Makes the database and the tables that are missing on this server, then the settings if there are none. */
 int clickhouse_schema_make(struct clickhouse_store *store, const struct store_settings *settings, struct error *error);
 
-/* Returns 1 if the database has no store, 0 if it has one, whose settings are then set, or a negative error: another program's
- * tables, or another version. */
+/* Returns 1 if the database has no store, 0 if it has one, whose settings are then set, or a
+ * negative error: another program's tables, or another version. */
 int clickhouse_schema_check(struct clickhouse_store *store, struct error *error);
 
 /* Checks that all servers of the store's cluster, if it has one, have the same settings. Returns 0 or a negative error. */

@@ -1,6 +1,7 @@
 /*
- * The sizes of a store on ClickHouse, and the removal of old recordings. A row of `profiles` with removed = 1 hides a batch at once. The
- * server then deletes rows in the background (ALTER TABLE ... DELETE), where this program waits for it:
+ * The sizes of a store on ClickHouse, and the removal of old recordings. A row of `profiles` with
+ * removed = 1 hides a batch at once. The server then deletes rows in the background (ALTER TABLE
+ * ... DELETE), where this program waits for it:
  *
  *   hits, touches   of hidden batches, and of those that no writer will complete anymore
  *   profiles        rows of hidden batches; those that hide them a week later

@@ -1,6 +1,6 @@
 /*
- * The names of a selection of a store on ClickHouse: they are read in a few large requests, each of which returns the rows that the rows
- * before need, and are then looked up one by one.
+ * The names of a selection of a store on ClickHouse: they are read in a few large requests, each of
+ * which returns the rows that the rows before need, and are then looked up one by one.
  *
  * Life cycle: clickhouse_names_init, clickhouse_names_read, any look-ups, clickhouse_names_release.
  */

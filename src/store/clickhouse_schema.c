@@ -1,9 +1,11 @@
 /*
- * Rows are keyed by hashes of their content, so that writers need no order among each other: equal rows of modules, functions,
- * locations and stacks become one when the server merges, and until then they say the same. A recording's hits are rows under a random
- * number, its batch; they count only with a row of `profiles` that names the batch, which is written last.
+ * Rows are keyed by hashes of their content, so that writers need no order among each other: equal
+ * rows of modules, functions, locations and stacks become one when the server merges, and until
+ * then they say the same. A recording's hits are rows under a random number, its batch; they count
+ * only with a row of `profiles` that names the batch, which is written last.
  *
- * With a cluster, TABLE is a Distributed table over the tables TABLE_shard of all shards. Each server has both, and its own settings.
+ * With a cluster, TABLE is a Distributed table over the tables TABLE_shard of all shards. Each
+ * server has both, and its own settings.
  */
 #include "store/clickhouse.h"
 
@@ -48,8 +50,9 @@ static const struct table {
 	/* The locations below the stack `parent` (0: none), the outermost one first. */
 	{ "stacks", "hash UInt64, parent UInt64, locations Array(UInt64), seen DateTime DEFAULT now()",
 	  "ReplacingMergeTree(seen)", "", "hash", "seen", 9 * DAY_S, "hash" },
-	/* number, thread, labels: ids in the profile's description; thread 4294967295: none. timed 0: hits without a time, which
-	 * are in the profile's first bucket. Samples of unequal hits are in several rows. */
+	/* number, thread, labels: ids in the profile's description; thread 4294967295: none.
+	 * timed 0: hits without a time, which are in the profile's first bucket. Samples of
+	 * unequal hits are in several rows. */
 	{ "hits",
 	  "service String, resource String, time DateTime, batch UInt64, number UInt32, thread UInt32, labels UInt32, "
 	  "timed UInt8, stack UInt64, hits UInt64, samples UInt64, written DateTime DEFAULT now()",

@@ -1,6 +1,7 @@
 /*
- * Reads a selection of a store on ClickHouse into a profile: its recordings, then their rows, then the names of the call paths that the
- * rows refer to. Requests have no common transaction. What a recording has does not change, and a removed one is found at the end.
+ * Reads a selection of a store on ClickHouse into a profile: its recordings, then their rows, then
+ * the names of the call paths that the rows refer to. Requests have no common transaction. What a
+ * recording has does not change, and a removed one is found at the end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -174,7 +175,8 @@ static bool is_in_time(const struct selector *selector, size_t recording, int64_
 	return bucket >= first && bucket < end;
 }
 
-/* Adds a row of hits or touches, if the selection chooses it. Columns: batch, number, thread, labels, timed, time, stack, hits. */
+/* Adds a row of hits or touches, if the selection chooses it. Columns: batch, number, thread,
+ * labels, timed, time, stack, hits. */
 static int add_row(struct selector *selector, const struct clickhouse_value *row, struct selected_rows *rows,
 		   uint64_t size, struct selected_row **added)
 {

@@ -1,7 +1,8 @@
 /*
- * The 64-bit hashes by which a store finds equal modules, functions, locations and stacks: XXH64 of their content, with numbers in little
- * endian and texts with their NUL. Other than identities (profile/identity.h), they depend on the names too, so that a recording comes
- * back as it was added. No hash is 0.
+ * The 64-bit hashes by which a store finds equal modules, functions, locations and stacks: XXH64 of
+ * their content, with numbers in little endian and texts with their NUL. Other than identities
+ * (profile/identity.h), they depend on the names too, so that a recording comes back as it was
+ * added. No hash is 0.
  */
 #ifndef STORE_HASH_H
 #define STORE_HASH_H

@@ -1,7 +1,8 @@
 /*
- * Adds up recordings in memory, one after the other: only the sum and the present recording are there at a time. Hits with the same
- * call path, resource and labels become one row, without its time and thread, so the sum grows with the number of different call
- * paths, not with that of the recordings. Figures are those of the recordings together, and so are the errors of shares.
+ * Adds up recordings in memory, one after the other: only the sum and the present recording are
+ * there at a time. Hits with the same call path, resource and labels become one row, without its
+ * time and thread, so the sum grows with the number of different call paths, not with that of the
+ * recordings. Figures are those of the recordings together, and so are the errors of shares.
  *
  * Life cycle: merge_new, merge_add for each recording, merge_finish or merge_free.
  */
@@ -16,8 +17,9 @@ struct merge;
 struct merge *merge_new(uint64_t memory, struct error *error);
 void merge_free(struct merge *merge); /* NULL is allowed */
 
-/* Returns 0 or a negative error, after which only merge_free is allowed: ERROR_USAGE where a resource cannot be added up because its
- * interval, kind or unit differs. The recording's service, host and identity are not used; its labels are given to its hits. */
+/* Returns 0 or a negative error, after which only merge_free is allowed: ERROR_USAGE where a
+ * resource cannot be added up because its interval, kind or unit differs. The recording's
+ * service, host and identity are not used; its labels are given to its hits. */
 int merge_add(struct merge *merge, const struct store_recording *recording, struct error *error);
 
 /* Returns the sum, which the caller frees, or NULL. Frees the merge. */

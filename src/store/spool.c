@@ -17,8 +17,9 @@
 #include "profile_file/writer.h"
 
 /*
- * The file: MAGIC; the identity; the start (u64); then texts, each with its bytes before it (LEB128): name, service, host; the number of
- * labels, with key and value of each; the rest is the profile's file.
+ * The file: MAGIC; the identity; the start (u64); then texts, each with its bytes before it
+ * (LEB128): name, service, host; the number of labels, with key and value of each; the rest is the
+ * profile's file.
  */
 static const char MAGIC[] = "cpprof spool 1\n";
 static const char ENDING[] = ".spool", NEW[] = ".new-";

@@ -1,7 +1,8 @@
 /*
- * A folder in which recordings wait for a store that cannot be reached: a file for each, IDENTITY.spool, with the profile and what
- * store_add needs. Files appear and disappear as a whole, and a recording that was sent twice is in the store once, so that programs may
- * be killed at any moment.
+ * A folder in which recordings wait for a store that cannot be reached: a file for each,
+ * IDENTITY.spool, with the profile and what store_add needs. Files appear and disappear as a whole,
+ * and a recording that was sent twice is in the store once, so that programs may be killed at any
+ * moment.
  */
 #ifndef STORE_SPOOL_H
 #define STORE_SPOOL_H
@@ -18,8 +19,9 @@ int spool_put(const char *folder, const struct store_recording *recording, struc
 /* Returns whether recordings wait in the folder. */
 bool spool_has(const char *folder);
 
-/* Adds the recordings of the folder to the store, and removes their files. Returns 0, or a negative error: the first one that the
- * store or a file had. Files of which the store refuses one are kept, and the others are sent, unless the store is away. */
+/* Adds the recordings of the folder to the store, and removes their files. Returns 0, or a
+ * negative error: the first one that the store or a file had. Files of which the store refuses
+ * one are kept, and the others are sent, unless the store is away. */
 int spool_send(const char *folder, struct store *store, struct spool_counts *counts, struct error *error);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * A store in a file of SQLite. Writers take turns, each with one transaction for a recording, and readers see whole recordings alone:
- * the journal is a write-ahead log (WAL). A writer that is killed leaves nothing.
+ * A store in a file of SQLite. Writers take turns, each with one transaction for a recording, and
+ * readers see whole recordings alone: the journal is a write-ahead log (WAL). A writer that is
+ * killed leaves nothing.
  */
 #include "store/sqlite.h"
 
@@ -22,7 +23,8 @@ static void close_store(struct store *base)
 	free(store);
 }
 
-/* Checks that the path is that of a file of SQLite, before SQLite opens it. Returns its number of bytes, or a negative error. */
+/* Checks that the path is that of a file of SQLite, before SQLite opens it. Returns its number
+ * of bytes, or a negative error. */
 static int64_t check_file(const char *path, struct error *error)
 {
 	static const char magic[] = "SQLite format 3";

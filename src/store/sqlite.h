@@ -27,8 +27,8 @@ int sqlite_execute(const struct sqlite_store *store, const char *sql, const char
 /* Executes a bound statement without results, and makes it ready for the next values. Returns 0 or a negative error. */
 int sqlite_run(const struct sqlite_store *store, sqlite3_stmt *statement, const char *verb, struct error *error);
 
-/* Ends a transaction: commits it if `status` is 0, and otherwise removes all that it changed. Returns `status`, or the error of the
- * commit. */
+/* Ends a transaction: commits it if `status` is 0, and otherwise removes all that it changed.
+ * Returns `status`, or the error of the commit. */
 int sqlite_end(const struct sqlite_store *store, int status, const char *verb, struct error *error);
 
 /* The functions of store_sqlite that other files have. */
@@ -43,8 +43,8 @@ int sqlite_store_prune(struct store *base, int64_t before_unix_ns, const char *s
 /* Makes the tables in an empty database, within the caller's transaction. */
 int sqlite_schema_make(struct sqlite_store *store, const struct store_settings *settings, struct error *error);
 
-/* Returns 1 if the database has no tables and no owner, 0 if it is a store, whose settings are then set, or a negative error: another
- * program's file, another version, or changed tables. */
+/* Returns 1 if the database has no tables and no owner, 0 if it is a store, whose settings are
+ * then set, or a negative error: another program's file, another version, or changed tables. */
 int sqlite_schema_check(struct sqlite_store *store, struct error *error);
 
 #endif

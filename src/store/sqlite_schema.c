@@ -1,9 +1,11 @@
 /*
- * application_id marks a store, user_version is the version of its tables. The text of each table is compared too: a file could have a
- * view or a trigger in its place, which would run somebody else's SQL.
+ * application_id marks a store, user_version is the version of its tables. The text of each table
+ * is compared too: a file could have a view or a trigger in its place, which would run somebody
+ * else's SQL.
  *
- * Rows have small numbers as ids instead of their hashes, because hits, most of a store, then need a few bytes each; they are in the
- * order in which they are added, so that pages fill up. A caller's stack has a smaller id than the stack itself.
+ * Rows have small numbers as ids instead of their hashes, because hits, most of a store, then need
+ * a few bytes each; they are in the order in which they are added, so that pages fill up. A
+ * caller's stack has a smaller id than the stack itself.
  */
 #include "store/sqlite.h"
 
@@ -37,7 +39,8 @@ static const char *const tables[] = {
 	/* number, thread, labels: ids in the profile's description; thread -1: none */
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, profile INTEGER NOT NULL, resource TEXT NOT NULL, "
 	"number INTEGER NOT NULL, thread INTEGER NOT NULL, labels INTEGER NOT NULL)",
-	/* bucket: from the profile's first_bucket on; -1: hits without a time. Samples of unequal hits are in several rows. */
+	/* bucket: from the profile's first_bucket on; -1: hits without a time. Samples of
+	 * unequal hits are in several rows. */
 	"CREATE TABLE hits(series INTEGER NOT NULL, bucket INTEGER NOT NULL, stack INTEGER NOT NULL, "
 	"hits INTEGER NOT NULL, samples INTEGER NOT NULL, PRIMARY KEY(series, bucket, stack, hits, samples)) "
 	"WITHOUT ROWID",

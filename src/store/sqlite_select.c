@@ -1,4 +1,5 @@
-/* Reads a selection of a store on SQLite into a profile. Call paths and names are looked up when a hit first needs them. */
+/* Reads a selection of a store on SQLite into a profile. Call paths and names are looked up when
+ * a hit first needs them. */
 #include <stdlib.h>
 #include <string.h>
 

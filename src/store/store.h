@@ -1,6 +1,7 @@
 /*
- * A store: many recordings in one place. Each call path and each name is stored once, hits are added up in buckets of time, and a
- * selection of recordings comes back as a profile, on which all analyses and reports work.
+ * A store: many recordings in one place. Each call path and each name is stored once, hits are
+ * added up in buckets of time, and a selection of recordings comes back as a profile, on which all
+ * analyses and reports work.
  *
  *   struct profile --store_add--> rows --store_select--> struct profile
  *
@@ -15,8 +16,8 @@
  *
  * Figures are the same as those of the recordings' files. Times are rounded down to buckets.
  *
- * A kind of store is a row in store.c. Life cycle: store_open, any number of calls, store_close. Every function that can fail returns a
- * negative error code, or NULL, with `error` set.
+ * A kind of store is a row in store.c. Life cycle: store_open, any number of calls, store_close.
+ * Every function that can fail returns a negative error code, or NULL, with `error` set.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -57,8 +58,9 @@ struct store_selection {
 	struct store_labels labels; /* hits must have all of them, from the program or its recording */
 	int64_t from_unix_ns;       /* INT64_MIN: open */
 	int64_t to_unix_ns;         /* exclusive; INT64_MAX: open */
-	/* Words for the resources that are needed: a name, its beginning, or a title. Hits of others are left out, except those by which
-	 * reports divide: calls and lines. 0: all are needed. */
+	/* Words for the resources that are needed: a name, its beginning, or a title. Hits of
+	 * others are left out, except those by which reports divide: calls and lines. 0: all are
+	 * needed. */
 	const char *const *resources;
 	size_t resource_count;
 	uint64_t memory;    /* limit of the bytes of a description, and of all hits; 0: none */
@@ -89,23 +91,25 @@ struct store;
 /* Makes a new store. Fails if there is one. */
 int store_create(const char *url, const struct store_settings *settings, struct error *error);
 
-/* Opens a store. With STORE_WRITE, makes it if it does not exist. An error of code ERROR_UNREACHABLE, here and in the calls below, may
- * pass: the server is away. */
+/* Opens a store. With STORE_WRITE, makes it if it does not exist. An error of code
+ * ERROR_UNREACHABLE, here and in the calls below, may pass: the server is away. */
 struct store *store_open(const char *url, enum store_mode mode, struct error *error);
 void store_close(struct store *store); /* NULL is allowed */
 
-/* Returns 1 if the recording was added, 0 if an equal one was there, or a negative error; then nothing was added. (Only after
- * ERROR_UNREACHABLE, a server may have added it whose confirmation got lost.) */
+/* Returns 1 if the recording was added, 0 if an equal one was there, or a negative error; then
+ * nothing was added. (Only after ERROR_UNREACHABLE, a server may have added it whose
+ * confirmation got lost.) */
 int store_add(struct store *store, const struct store_recording *recording, struct error *error);
 
-/* Returns a profile with all names, which the caller frees. Fails with ERROR_NOT_FOUND if the selection is empty, and with
- * ERROR_LIMIT if it needs more memory than it may. */
+/* Returns a profile with all names, which the caller frees. Fails with ERROR_NOT_FOUND if the
+ * selection is empty, and with ERROR_LIMIT if it needs more memory than it may. */
 struct profile *store_select(struct store *store, const struct store_selection *selection, struct error *error);
 
 int store_stats(struct store *store, struct store_statistics *statistics, struct error *error);
 
-/* Removes the recordings that ended before a time, then everything to which no recording refers, and returns the memory to the disk.
- * `service` NULL: of any. Sets *removed to the number of recordings. */
+/* Removes the recordings that ended before a time, then everything to which no recording refers,
+ * and returns the memory to the disk. `service` NULL: of any. Sets *removed to the number of
+ * recordings. */
 int store_prune(struct store *store, int64_t before_unix_ns, const char *service, uint64_t *removed,
 		struct error *error);
 

@@ -120,8 +120,8 @@ enum cfi_status {
 struct cfi_frame {
 	struct arch_registers registers;
 	uint64_t known; /* bit n: register n's value is known */
-	/* Bit n: a callee may change register n, but no rule states that: it has the value that it had in the callee, if that is assembler
-	 * which keeps it for its caller. */
+	/* Bit n: a callee may change register n, but no rule states that: it has the value that
+	 * it had in the callee, if that is assembler which keeps it for its caller. */
 	uint64_t assumed;
 	bool is_signal; /* set by cfi_step: it has left a signal frame, so pc is exact */
 	uint64_t unreadable;

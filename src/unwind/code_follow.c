@@ -170,7 +170,8 @@ static enum next go_on(struct code_analysis *analysis, const struct instruction 
 	}
 }
 
-/* Follows the code from one place on, up to its end or to code that was followed before. Returns false to reject the function. */
+/* Follows the code from one place on, up to its end or to code that was followed before. Returns
+ * false to reject the function. */
 static bool follow(struct code_analysis *analysis, struct place place)
 {
 	bool was_call = false;
@@ -221,8 +222,8 @@ static bool follow_all(struct code_analysis *analysis)
 	return !analysis->no_memory;
 }
 
-/* Follows the cases of a jump by a table: code between the function's parts that nothing else leads to. It has the state of the jump if
- * that is consistent with all that follows. */
+/* Follows the cases of a jump by a table: code between the function's parts that nothing else
+ * leads to. It has the state of the jump if that is consistent with all that follows. */
 static void follow_cases(struct code_analysis *analysis)
 {
 	uint32_t first = UINT32_MAX, last = 0;

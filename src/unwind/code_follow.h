@@ -1,6 +1,7 @@
 /*
- * Follows functions without unwind information through their instructions, from their starts on (unwind/parts.h). Private to
- * code_rows.c, which owns the analysis, code_follow.c and code_state.c.
+ * Follows functions without unwind information through their instructions, from their starts on
+ * (unwind/parts.h). Private to code_rows.c, which owns the analysis, code_follow.c and
+ * code_state.c.
  */
 #ifndef UNWIND_CODE_FOLLOW_H
 #define UNWIND_CODE_FOLLOW_H
@@ -13,7 +14,8 @@
 #include "arch/stack_effect.h"
 #include "base/hash_map.h"
 
-/* code_state.c: where a function's frame is at one of its instructions, in bytes from the CFA downwards, and how instructions change that. */
+/* code_state.c: where a function's frame is at one of its instructions, in bytes from the CFA
+ * downwards, and how instructions change that. */
 
 enum { CODE_STATE_UNKNOWN = INT32_MAX };
 
@@ -31,8 +33,9 @@ bool code_state_equal(const struct code_state *a, const struct code_state *b);
 /* Returns whether the function has no frame: before it makes one, and where it returns. */
 bool code_state_is_outside(const struct code_state *state);
 
-/* Joins the state in which an instruction was reached with that of another way to it. Returns false if they do not fit. A frame pointer
- * that is not the same in both does not point into the frame. */
+/* Joins the state in which an instruction was reached with that of another way to it. Returns
+ * false if they do not fit. A frame pointer that is not the same in both does not point into the
+ * frame. */
 bool code_state_join(struct code_state *state, const struct code_state *other);
 
 /* Applies an instruction. Returns false if the state is then unknown, or not one of a function. */
@@ -89,8 +92,8 @@ bool code_decode(const struct code_analysis *analysis, const struct code_gap *ga
 /* Adds the start of a function, if it is in a gap. */
 void code_add_start(struct code_analysis *analysis, uint64_t pc);
 
-/* Gives states to the instructions of the function that begins at an address in a gap, if they are consistent. Returns whether it has
- * states. */
+/* Gives states to the instructions of the function that begins at an address in a gap, if they
+ * are consistent. Returns whether it has states. */
 bool code_follow_function(struct code_analysis *analysis, uint32_t start);
 
 #endif

@@ -55,8 +55,8 @@ static void follow_untyped(struct code_analysis *analysis, struct elf_file *file
 	}
 }
 
-/* Calls show where functions begin. They are searched first, because code in front of a function may end in a call that does not
- * return, and would seem to go on in the function. */
+/* Calls show where functions begin. They are searched first, because code in front of a function
+ * may end in a call that does not return, and would seem to go on in the function. */
 static void add_called(struct code_analysis *analysis, const struct code_gap *gap)
 {
 	for (uint32_t pc = gap->start; pc < gap->end && !analysis->no_memory;) {
@@ -126,7 +126,8 @@ static int add_gap(struct code_analysis *analysis, struct elf_file *file, uint64
 	analysis->gaps[analysis->gap_count++] = gap;
 	if (!gap.states || !gap.marks)
 		return ERROR_MEMORY;
-	/* The C library ends its information before the system call that makes a thread, in the middle of a function without a frame. */
+	/* The C library ends its information before the system call that makes a thread, in the
+	 * middle of a function without a frame. */
 	if (arch_ends_in_system_call(gap.code))
 		code_add_start(analysis, start);
 	return 0;

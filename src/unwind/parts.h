@@ -39,30 +39,37 @@ int fde_list_settle(struct fde_list *list);
 
 /* row_insert.c: rows for code that the CFI describes wrongly or not at all. */
 
-/* Puts a row for the code from `start` up to `end` (both minus the table's base) between the two parts of the row that covers it, in a table
- * whose pages are not made yet. Does nothing if no single row covers it. Returns 0 or ERROR_MEMORY. */
+/* Puts a row for the code from `start` up to `end` (both minus the table's base) between the two
+ * parts of the row that covers it, in a table whose pages are not made yet. Does nothing if no
+ * single row covers it. Returns 0 or ERROR_MEMORY. */
 int row_insert(struct unwind_table *table, uint32_t start, uint32_t end, const struct unwind_row *row);
 
-/* switch_rows.c: rows for calls that CFI does not describe: those that change stacks in a Go program, and those of Lisp in SBCL's runtime. */
+/* switch_rows.c: rows for calls that CFI does not describe: those that change stacks in a Go
+ * program, and those of Lisp in SBCL's runtime. */
 
 /* Replaces the rows of these calls in a table whose rows are complete and whose pages are not made yet. Does nothing
  * for programs without such calls. Returns 0 or ERROR_MEMORY. */
 int switch_rows_add(struct unwind_table *table, struct elf_file *file);
 
-/* builtin_rows.c: a row for the functions of JavaScript that V8's own compiler generates when V8 is built: they are in the program's file, without CFI, and keep
- * frame pointers as the code does that it generates later. */
+/* builtin_rows.c: a row for the functions of JavaScript that V8's own compiler generates when V8
+ * is built: they are in the program's file, without CFI, and keep frame pointers as the code
+ * does that it generates later. */
 
-/* Adds the row to a table whose rows are complete and whose pages are not made yet. Does nothing for other programs. Without the
- * symbols of these functions, the large gaps in the call frame information of a file that exports V8 are taken for them. Returns 0 or ERROR_MEMORY. */
+/* Adds the row to a table whose rows are complete and whose pages are not made yet. Does nothing
+ * for other programs. Without the symbols of these functions, the large gaps in the call frame
+ * information of a file that exports V8 are taken for them. Returns 0 or ERROR_MEMORY. */
 int builtin_rows_add(struct unwind_table *table, struct elf_file *file);
 
 /*
- * code_rows.c: rows for code without unwind information, such as musl's functions and hand-written assembler, from the code itself.
+ * code_rows.c: rows for code without unwind information, such as musl's functions and hand-written
+ * assembler, from the code itself.
  *
- * From a function's start on, where the return address is at the stack pointer, its instructions are followed along all branches. Each
- * has an effect on the stack pointer and the frame pointer (arch/stack_effect.h). A function gets rows only if that is consistent:
- * all ways to an instruction lead to the same state, each return is reached with the stack pointer and the frame pointer of the
- * beginning, and there is one. So its rows are as exact as unwind information. Other code gets none.
+ * From a function's start on, where the return address is at the stack pointer, its instructions
+ * are followed along all branches. Each has an effect on the stack pointer and the frame pointer
+ * (arch/stack_effect.h). A function gets rows only if that is consistent: all ways to an
+ * instruction lead to the same state, each return is reached with the stack pointer and the frame
+ * pointer of the beginning, and there is one. So its rows are as exact as unwind information. Other
+ * code gets none.
  */
 
 /* Adds rows to a table whose rows are complete and whose pages are not made yet. Returns 0 or ERROR_MEMORY. */

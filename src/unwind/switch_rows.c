@@ -21,7 +21,8 @@ struct calls {
 /* arch_next_switch, or arch_next_lisp_call. */
 typedef bool next_call(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row);
 
-/* Adds the calls in a piece of code. A switch is not found if it begins in the last bytes, fewer than ARCH_SWITCH_BYTES. */
+/* Adds the calls in a piece of code. A switch is not found if it begins in the last bytes, fewer
+ * than ARCH_SWITCH_BYTES. */
 static void find_in(struct calls *calls, next_call *next, const uint8_t *code, size_t size, uint32_t pc)
 {
 	struct unwind_row row;
@@ -94,7 +95,8 @@ static bool is_lisp_runtime(struct elf_file *file)
 	return names.bytes && memmem(names.bytes, names.size, name, sizeof(name));
 }
 
-/* SBCL's runtime calls Lisp from assembler, in functions without CFI and in those whose CFI is an expression. Searches both. */
+/* SBCL's runtime calls Lisp from assembler, in functions without CFI and in those whose CFI is
+ * an expression. Searches both. */
 static int find_lisp(struct calls *calls, const struct unwind_table *table, struct elf_file *file)
 {
 	int status = 0;

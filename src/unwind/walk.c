@@ -200,7 +200,8 @@ static int step_no_rule(struct walk *walk)
 
 /* --- generated code --- */
 
-/* Returns whether the leaf may not have made its frame yet or have none any more: as walk_may_lack_frame (collect/shared/row_walk.h). */
+/* Returns whether the leaf may not have made its frame yet or have none any more: as
+ * walk_may_lack_frame (collect/shared/row_walk.h). */
 static bool may_lack_frame(const struct walk *walk)
 {
 	uint64_t word;
@@ -208,8 +209,8 @@ static bool may_lack_frame(const struct walk *walk)
 	       (word == walk->now.fp || is_known_code(walk, arch_code_address(word) - 1));
 }
 
-/* Returns whether a caller that the frame pointer led to can be one. Interpreters push return addresses that no call precedes, but they are
- * generated themselves. */
+/* Returns whether a caller that the frame pointer led to can be one. Interpreters push return
+ * addresses that no call precedes, but they are generated themselves. */
 static bool is_credible_caller(const struct walk *walk, uint64_t pc)
 {
 	struct unwind_module module;
@@ -220,8 +221,9 @@ static bool is_credible_caller(const struct walk *walk, uint64_t pc)
 	return (row && row->kind == UNWIND_FRAME) || arch_call_before(&walk->code, pc, &target) != ARCH_NO_CALL;
 }
 
-/* Steps from generated code that called C, which runs on a stack above that of the generated code, as Erlang's does: once in a walk, and
- * only to generated code (as walk_apply, collect/shared/row_walk.h). */
+/* Steps from generated code that called C, which runs on a stack above that of the generated
+ * code, as Erlang's does: once in a walk, and only to generated code (as walk_apply,
+ * collect/shared/row_walk.h). */
 static bool step_to_lower_stack(struct walk *walk, struct arch_frame *caller)
 {
 	struct unwind_module module;
@@ -329,8 +331,9 @@ static bool is_known(const struct cfi_frame *frame, unsigned number)
 	return frame->known >> number & 1;
 }
 
-/* Steps with registers that a callee may have changed by the ABI: assembler calls its own routines by rules of its own (OpenSSL's AES-GCM keeps
- * its CFA in one). The return address must be behind a call: of this function, or else the step is a guess. */
+/* Steps with registers that a callee may have changed by the ABI: assembler calls its own
+ * routines by rules of its own (OpenSSL's AES-GCM keeps its CFA in one). The return address must
+ * be behind a call: of this function, or else the step is a guess. */
 static enum cfi_status step_assuming(struct walk *walk, struct cfi_frame *frame)
 {
 	const struct unwind_frame *last = &walk->frames[walk->result.count - 1];

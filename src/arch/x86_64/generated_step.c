@@ -88,8 +88,9 @@ static enum verdict follow(struct scan *scan, size_t at, bool is_first, const st
 	return instruction->flow == INSTRUCTION_CALL || instruction->flow == INSTRUCTION_END ? HAS_FRAME : GOES_ON;
 }
 
-/* Takes the branches that go on, because the code of calls and of slow cases is elsewhere. Follows one jump that leads back or far away: a call
- * in tail position, whose function makes its frame then. A second one is a loop. */
+/* Takes the branches that go on, because the code of calls and of slow cases is elsewhere.
+ * Follows one jump that leads back or far away: a call in tail position, whose function makes
+ * its frame then. A second one is a loop. */
 static enum verdict scan_from(struct scan *scan, const struct arch_memory *code, uint64_t pc)
 {
 	size_t at = 0;

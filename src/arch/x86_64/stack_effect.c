@@ -1,5 +1,6 @@
-/* Method: each instruction that can write rsp or rbp is in one of the tables below (AMD64 manual, volume 3). Those with a
- * meaning for frames have an effect of their own, the others lose the register that they write. */
+/* Method: each instruction that can write rsp or rbp is in one of the tables below (AMD64
+ * manual, volume 3). Those with a meaning for frames have an effect of their own, the others
+ * lose the register that they write. */
 #include "arch/stack_effect.h"
 
 #include <stdbool.h>
@@ -342,7 +343,8 @@ static struct stack_effect two_bytes(const struct parts *parts)
 	}
 }
 
-/* The maps 0f 38 and 0f 3a have vector instructions, and general ones in their last two rows: crc32, movbe, bzhi, pext, andn. */
+/* The maps 0f 38 and 0f 3a have vector instructions, and general ones in their last two rows:
+ * crc32, movbe, bzhi, pext, andn. */
 static struct stack_effect three_bytes(const struct parts *parts)
 {
 	enum { GENERAL = 0xf0, EXTRACT_FIRST = 0x14, EXTRACT_LAST = 0x17 };

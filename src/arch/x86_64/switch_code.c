@@ -66,7 +66,8 @@ static bool read_call_of_c(const uint8_t *at, struct unwind_row *row)
 	return true;
 }
 
-/* Reads a displacement of 1 or 4 bytes behind a ModRM byte that is `by_byte` or `by_byte` + 0x40. Returns the length of both, or 0. */
+/* Reads a displacement of 1 or 4 bytes behind a ModRM byte that is `by_byte` or `by_byte` +
+ * 0x40. Returns the length of both, or 0. */
 static size_t read_displacement(const uint8_t *code, uint8_t by_byte, int32_t *displacement)
 {
 	enum { LONG_FORM = 0x40, SIGN = 0x80 };
@@ -77,8 +78,8 @@ static size_t read_displacement(const uint8_t *code, uint8_t by_byte, int32_t *d
 	return code[0] == by_byte + LONG_FORM ? 1 + sizeof(*displacement) : 0;
 }
 
-/* Reads the load of Go's present goroutine into rax: mov %fs:offset, %rax, or mov $offset, %rcx; mov %fs:(%rcx), %rax. Returns its length,
- * or 0 if it is another instruction. */
+/* Reads the load of Go's present goroutine into rax: mov %fs:offset, %rax, or mov $offset, %rcx;
+ * mov %fs:(%rcx), %rax. Returns its length, or 0 if it is another instruction. */
 static size_t read_present(const uint8_t *code, int32_t *offset)
 {
 	static const uint8_t by_offset[] = { 0x64, 0x48, 0x8b, 0x04, 0x25 }, to_cx[] = { 0x48, 0xc7, 0xc1 },
@@ -146,15 +147,16 @@ static bool read_sigreturn(const uint8_t *at, struct unwind_row *row)
 }
 
 /*
- * time.now, runtime.nanotime1 and runtime.walltime, which call the vDSO on the thread's stack and store their own CFA for Go's walks:
+ * time.now, runtime.nanotime1 and runtime.walltime, which call the vDSO on the thread's stack and
+ * store their own CFA for Go's walks:
  *
- *	mov %rdx, vdsoSP(%rbx)       in struct m
- *	cmp curg(%rbx), %r14
- *	jne 1f
- *	mov (%rbx), %rdx             g0
- *	mov 0x38(%rdx), %rsp         its sched.sp
+ * 	mov %rdx, vdsoSP(%rbx)       in struct m
+ * 	cmp curg(%rbx), %r14
+ * 	jne 1f
+ * 	mov (%rbx), %rdx             g0
+ * 	mov 0x38(%rdx), %rsp         its sched.sp
  *   1: ...                          the row's code begins
- *	mov %r12, %rsp               its last instruction
+ * 	mov %r12, %rsp               its last instruction
  */
 static size_t read_clock(const uint8_t *code, struct unwind_row *row)
 {
@@ -175,7 +177,8 @@ static size_t read_clock(const uint8_t *code, struct unwind_row *row)
 static const struct pattern {
 	uint8_t code[9];
 	uint8_t bytes, start, operand_bytes;
-	/* One of them: reads what follows the code and its operand, where the row ends; or all code, and returns where the row ends. */
+	/* One of them: reads what follows the code and its operand, where the row ends; or all
+	 * code, and returns where the row ends. */
 	bool (*read)(const uint8_t *after, struct unwind_row *row);
 	size_t (*read_all)(const uint8_t *code, struct unwind_row *row);
 } patterns[] = {

@@ -197,14 +197,14 @@ void arch_follow_row(struct arch_function *function, struct unwind_row *row)
 }
 
 /*
- * call_into_lisp_ and funcall_alien_callback (SBCL's src/runtime/x86-64-assem.S). They begin with push %rbp; mov %rsp, %rbp, and
- * Lisp restores that rbp:
+ * call_into_lisp_ and funcall_alien_callback (SBCL's src/runtime/x86-64-assem.S). They begin with
+ * push %rbp; mov %rsp, %rbp, and Lisp restores that rbp:
  *
- *	push %rbp
- *	push %rbp
- *	mov %rsp, %rbp        Lisp's first frame
- *	...
- *	call *-3(%rax)
+ * 	push %rbp
+ * 	push %rbp
+ * 	mov %rsp, %rbp        Lisp's first frame
+ * 	...
+ * 	call *-3(%rax)
  */
 bool arch_next_lisp_call(const uint8_t *code, size_t size, size_t *at, size_t *end, struct unwind_row *row)
 {

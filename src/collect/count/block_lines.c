@@ -266,8 +266,8 @@ static bool arrivals(struct counting *counting, uint32_t number, uint32_t mark, 
 	return true;
 }
 
-/* Counts a line at the blocks where it is counted. If the flow between them is not known, returns the count of the one that was executed
- * most. */
+/* Counts a line at the blocks where it is counted. If the flow between them is not known,
+ * returns the count of the one that was executed most. */
 static uint64_t count_arrivals(struct counting *counting, uint32_t key)
 {
 	uint64_t sum = 0, most = 0;
@@ -300,8 +300,8 @@ static uint64_t fallen_into(const struct counting *counting, uint32_t loop, uint
 	return 0;
 }
 
-/* If control never arrived at the blocks where the line is counted, but other blocks with it were executed, the line counts as often
- * as the one that was executed most. */
+/* If control never arrived at the blocks where the line is counted, but other blocks with it
+ * were executed, the line counts as often as the one that was executed most. */
 static void count_line(struct counting *counting, uint32_t key)
 {
 	struct block_line *line = &counting->keys[key].line;

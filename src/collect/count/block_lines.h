@@ -34,11 +34,13 @@ int block_lines_read(struct block_lines *lines, struct module_file *file, const 
 		     size_t count);
 void block_lines_release(struct block_lines *lines);
 
-/* block_file.c: the lines of one module's blocks, computed in a jail (frames/jail/once.h): its owner may have forged the file. */
+/* block_file.c: the lines of one module's blocks, computed in a jail (frames/jail/once.h): its
+ * owner may have forged the file. */
 
-/* As block_lines_read, for the file of a module, which the caller has opened as `fd` and closes. A file that could not be opened (-1), or has
- * another build-id than the module, has no lines. Returns 0, or with `error` set: ERROR_MEMORY; ERROR_LIMIT or ERROR_CORRUPT (the jail exceeded a
- * limit, or ended), or ERROR_UNSUPPORTED (there is no jail for another user's file). */
+/* As block_lines_read, for the file of a module, which the caller has opened as `fd` and closes.
+ * A file that could not be opened (-1), or has another build-id than the module, has no lines.
+ * Returns 0, or with `error` set: ERROR_MEMORY; ERROR_LIMIT or ERROR_CORRUPT (the jail exceeded
+ * a limit, or ended), or ERROR_UNSUPPORTED (there is no jail for another user's file). */
 int block_file_lines(struct block_lines *lines, int fd, const char *path, const struct profile_module *module,
 		     const struct flow_count *counts, size_t count, struct error *error);
 

@@ -22,9 +22,10 @@
 
 /* --- paths --- */
 
-/* Returns a node for two nodes whose locations, from the one of the path's caller on, have the same functions; it has no
- * line where they have different ones. `caller`: the path; `levels`: how far above the nodes to compare. Returns
- * PROFILE_NONE if there is no such node, or a negative error. */
+/* Returns a node for two nodes whose locations, from the one of the path's caller on, have the
+ * same functions; it has no line where they have different ones. `caller`: the path; `levels`:
+ * how far above the nodes to compare. Returns PROFILE_NONE if there is no such node, or a
+ * negative error. */
 static int64_t merged(struct placing *placing, uint32_t thread, uint32_t caller, int64_t a, int64_t b, uint32_t levels)
 {
 	const struct profile *profile = placing->profile;

@@ -12,7 +12,8 @@ struct count_process *tally_find_process(const struct tally *tally, uint32_t num
  * or no chunk of the thread contains the whole object. */
 const void *tally_object(const struct tally *tally, const struct count_thread *thread, uint64_t address, size_t bytes);
 
-/* labels.c: adds the label sets of each process to the profile; skips damaged ones. Returns 0, ERROR_MEMORY or ERROR_LIMIT. */
+/* labels.c: adds the label sets of each process to the profile; skips damaged ones. Returns 0,
+ * ERROR_MEMORY or ERROR_LIMIT. */
 int tally_read_labels(struct tally *tally, struct profile *profile);
 
 /* probes.c: reads the probe points that each process has reached from its chunks. */

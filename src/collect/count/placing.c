@@ -173,8 +173,9 @@ static uint32_t frame_in_host(const struct placing *placing, uint32_t thread, ui
 	return PROFILE_NONE;
 }
 
-/* Returns the path whose machine code a location is in, from `path` outward: the location's frames, innermost first, are
- * those of the paths, with functions without hooks between them. Returns PROFILE_NONE if they do not fit. */
+/* Returns the path whose machine code a location is in, from `path` outward: the location's
+ * frames, innermost first, are those of the paths, with functions without hooks between them.
+ * Returns PROFILE_NONE if they do not fit. */
 static uint32_t aligned_body(const struct placing *placing, uint32_t thread, uint32_t path, int64_t location)
 {
 	const struct profile *profile = placing->profile;

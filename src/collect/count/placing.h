@@ -44,11 +44,11 @@ uint32_t placing_function(const struct placing *placing, uint32_t thread, uint32
 /* Returns the outermost function at a location, or PROFILE_NONE if the location has no names. */
 uint32_t placing_outermost(const struct profile *profile, int64_t location);
 
-/* hosts.c: the location of the code around a function that is inlined, where it has called it; PROFILE_NONE if it is not
- * inlined; or a negative error. */
+/* hosts.c: the location of the code around a function that is inlined, where it has called it;
+ * PROFILE_NONE if it is not inlined; or a negative error. */
 int64_t placing_around(struct placing *placing, uint32_t thread, const struct count_call *call);
-/* Returns the host of a path that is its own body; PROFILE_NONE if the code is its own, PLACING_HOSTS if its calls do not
- * agree, or a negative error. */
+/* Returns the host of a path that is its own body; PROFILE_NONE if the code is its own,
+ * PLACING_HOSTS if its calls do not agree, or a negative error. */
 int64_t placing_host(struct placing *placing, uint32_t thread, uint32_t path);
 /* Returns a location with the same functions and without lines, or a negative error. */
 int64_t placing_without_lines(struct placing *placing, uint32_t location);

@@ -22,8 +22,9 @@ struct count_source {
 /* Copies bytes. Returns false if the file does not have all of them (any more). */
 bool count_source_copy(const struct count_source *source, uint64_t offset, void *to, size_t bytes);
 
-/* Reads up to *bytes bytes, at least `least`, and sets *bytes to their number: a hole of the file at the end is left out.
- * Returns 0, ERROR_TRUNCATED or ERROR_MEMORY. The caller calls count_source_unload. */
+/* Reads up to *bytes bytes, at least `least`, and sets *bytes to their number: a hole of the
+ * file at the end is left out. Returns 0, ERROR_TRUNCATED or ERROR_MEMORY. The caller calls
+ * count_source_unload. */
 int count_source_load(const struct count_source *source, uint64_t offset, uint64_t least, uint64_t *bytes,
 		      const uint8_t **loaded);
 void count_source_unload(const struct count_source *source, const uint8_t *loaded); /* NULL is fine */

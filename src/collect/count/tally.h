@@ -244,7 +244,8 @@ int64_t tally_entry_location(const struct tally *tally, struct profile *profile,
 uint64_t tally_hook_code(const struct tally *tally, uint32_t process, const struct count_call *call);
 /* Returns the probe point with its descriptor at that address, or NULL. */
 const struct count_probe *tally_probe_at(const struct tally *tally, uint32_t process, uint64_t address);
-/* Returns whether a function comes from cpprof/profiler.h or the processor's header beside it: they are inlined at probe points. */
+/* Returns whether a function comes from cpprof/profiler.h or the processor's header beside it:
+ * they are inlined at probe points. */
 bool tally_is_probe(const struct profile *profile, uint32_t function);
 /* Returns the profile's module of an address, or PROFILE_NONE if it has none, or none with a file. `bias` may be
  * NULL. */

@@ -33,8 +33,8 @@ static bool find_folder(const struct file_place *place, char folder[PATH_MAX])
 	return true;
 }
 
-/* Creates the file under this name beside the output. Returns 0 or ERROR_MEMORY; tally->fd is -1, with errno set, if the
- * file cannot be created. */
+/* Creates the file under this name beside the output. Returns 0 or ERROR_MEMORY; tally->fd is
+ * -1, with errno set, if the file cannot be created. */
 static int create_as(struct instrumented_tally *tally, const char *folder, const char *name)
 {
 	free(tally->path);

@@ -15,8 +15,9 @@
 #include "collect/sample/target_signals.h"
 
 static const uint64_t FLUSH_NS = 250 * UINT64_C(1000000);
-/* The interval of extracts. It is longer for a window with so many hits that the extracts would take more than their share of the
- * monitor's CPU time; names and the screen cost about the same again. */
+/* The interval of extracts. It is longer for a window with so many hits that the extracts would
+ * take more than their share of the monitor's CPU time; names and the screen cost about the same
+ * again. */
 static const uint64_t REFRESH_NS = 1000 * UINT64_C(1000000), REFRESH_MOST_NS = 10000 * UINT64_C(1000000);
 static const double EXTRACT_SHARE = 0.005;
 
@@ -116,8 +117,8 @@ static int pass(struct live *live, const struct profile *profile, bool is_last, 
 	return 0;
 }
 
-/* Returns when the next extract is due after one that took so much CPU time. A quarter of a second early is on time: flushes are not at
- * exact times. */
+/* Returns when the next extract is due after one that took so much CPU time. A quarter of a
+ * second early is on time: flushes are not at exact times. */
 static uint64_t next_refresh(uint64_t now_ns, uint64_t cpu_ns)
 {
 	double wanted_ns = (double)cpu_ns / EXTRACT_SHARE;

@@ -50,8 +50,9 @@ static int open_one(struct module_opened *opened, uint32_t module, bool is_kerne
 	return 0;
 }
 
-/* Returns whether a module is generated code whose list, a perf map or a jitdump, was not there so far, and its next attempt is due.
- * The pauses grow, because most processes never write a list. */
+/* Returns whether a module is generated code whose list, a perf map or a jitdump, was not there
+ * so far, and its next attempt is due. The pauses grow, because most processes never write a
+ * list. */
 static bool is_due(struct module_opened *opened, const struct profile_module *module)
 {
 	if (module->kind != MODULE_ANON || opened->fd >= 0)

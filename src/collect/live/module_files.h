@@ -1,6 +1,7 @@
 /*
- * The files of a recording's modules, opened when the module first occurs: they are still there when addresses get names, even if they
- * were deleted or replaced meanwhile. The monitor thread opens them, the naming thread reads them.
+ * The files of a recording's modules, opened when the module first occurs: they are still there
+ * when addresses get names, even if they were deleted or replaced meanwhile. The monitor thread
+ * opens them, the naming thread reads them.
  */
 #ifndef COLLECT_LIVE_MODULE_FILES_H
 #define COLLECT_LIVE_MODULE_FILES_H
@@ -21,8 +22,9 @@ struct module_files {
 void module_files_init(struct module_files *files);
 void module_files_release(struct module_files *files);
 
-/* Opens the files of the modules that the profile gained since the last call, by names->open_module, and lists of generated code that
- * were not there before. Returns 0 or ERROR_MEMORY. A file that cannot be opened is not an error here. */
+/* Opens the files of the modules that the profile gained since the last call, by
+ * names->open_module, and lists of generated code that were not there before. Returns 0 or
+ * ERROR_MEMORY. A file that cannot be opened is not an error here. */
 int module_files_open(struct module_files *files, const struct profile *profile, const struct frames_options *names);
 
 /* Returns a descriptor of a module's file, which the caller closes; or a negative error, with `error` set. */

@@ -1,6 +1,7 @@
 /*
- * Gives names to the profiles of a recording that goes on. Reading debug information costs more than all the rest, so the CPU time for it
- * has a budget (naming_budget.h), and addresses whose names were not searched yet are in a function that stands for their module.
+ * Gives names to the profiles of a recording that goes on. Reading debug information costs more
+ * than all the rest, so the CPU time for it has a budget (naming_budget.h), and addresses whose
+ * names were not searched yet are in a function that stands for their module.
  */
 #ifndef COLLECT_LIVE_NAMER_H
 #define COLLECT_LIVE_NAMER_H
@@ -15,8 +16,8 @@
 /*
  * naming_budget.c: the CPU time that searches of names may take while a recording goes on.
  *
- * A search costs about the same for one address of a file as for many: the file's symbols and debug information are read each time. So
- * files with few of the hits wait until time is left over:
+ * A search costs about the same for one address of a file as for many: the file's symbols and debug
+ * information are read each time. So files with few of the hits wait until time is left over:
  *
  *   no credit                    nothing is searched
  *   some credit                  the files with addresses without a name on the paths of at least 1 % of all hits
@@ -54,12 +55,13 @@ struct namer {
 int namer_init(struct namer *namer, struct module_files *files);
 void namer_release(struct namer *namer);
 
-/* Gives an extract the names that are known, and those that are found quickly; the last extract gets all. Takes the extract in any case.
- * Returns its profile, which the caller owns; or NULL with `error` set. */
+/* Gives an extract the names that are known, and those that are found quickly; the last extract
+ * gets all. Takes the extract in any case. Returns its profile, which the caller owns; or NULL
+ * with `error` set. */
 struct profile *namer_name(struct namer *namer, struct profile_extract *extract, bool is_last, struct error *error);
 
-/* Searches the names that the last profile lacks, if that would have taken too long before; sets has_found. Returns 0 or a negative
- * error. */
+/* Searches the names that the last profile lacks, if that would have taken too long before; sets
+ * has_found. Returns 0 or a negative error. */
 int namer_goes_on(struct namer *namer, struct error *error);
 
 #endif

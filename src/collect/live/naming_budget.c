@@ -2,9 +2,10 @@
 
 /* At first, and after a time without searches, so much CPU time may be used at once. */
 static const double CREDIT_MOST_NS = 500e6, CREDIT_FOR_ALL_NS = 250e6;
-/* The share of one processor for searching names: 0.5 %, and up to 20 % more if all hits are without a name. That much more lasts until it
- * was EXTRA_MOST_NS: where new programs start all the time, there are always hits without a name. A tenth of the hits gets nothing more,
- * because most of the screen has names then. */
+/* The share of one processor for searching names: 0.5 %, and up to 20 % more if all hits are
+ * without a name. That much more lasts until it was EXTRA_MOST_NS: where new programs start all
+ * the time, there are always hits without a name. A tenth of the hits gets nothing more, because
+ * most of the screen has names then. */
 static const double SHARE = 0.005, SHARE_FOR_UNKNOWN = 0.2, EXTRA_MOST_NS = 2e9, UNKNOWN_TOLERATED = 0.1;
 /* A file with fewer of the hits is hardly seen on the screen. */
 enum { SHARE_OF_HITS = 100 };

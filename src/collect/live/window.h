@@ -30,12 +30,14 @@ struct window {
 void window_init(struct window *window, uint64_t length_ns, size_t hits_most);
 void window_release(struct window *window);
 
-/* Adds all hits of the profile, whose ids stay the same from call to call, to the window, which ends at profile->end_ns from now on.
- * Returns 0 or ERROR_MEMORY, after which the hits are not in the window. */
+/* Adds all hits of the profile, whose ids stay the same from call to call, to the window, which
+ * ends at profile->end_ns from now on. Returns 0 or ERROR_MEMORY, after which the hits are not
+ * in the window. */
 int window_add(struct window *window, const struct profile *profile);
 
-/* Drops the hits that are older than the window, and makes a profile of the others (profile/extract.h). It has the losses and the causes of the window alone. Returns 0 or a negative
- * error. */
+/* Drops the hits that are older than the window, and makes a profile of the others
+ * (profile/extract.h). It has the losses and the causes of the window alone. Returns 0 or a
+ * negative error. */
 int window_extract(struct window *window, const struct profile *profile, struct profile_extract *extract);
 
 #endif

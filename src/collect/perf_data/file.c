@@ -228,7 +228,8 @@ static int begin_unpacking(struct scan *scan)
 	return scan->file->unpacked ? 0 : error_set_errno(scan->error, "cannot make a temporary file");
 }
 
-/* The compressed records of a file are one zstd stream. Its content is records, which may begin in one and end in another. */
+/* The compressed records of a file are one zstd stream. Its content is records, which may begin
+ * in one and end in another. */
 static int unpack(struct scan *scan, const uint8_t *bytes, size_t size)
 {
 	enum { PART = 128 * 1024 };
@@ -267,7 +268,8 @@ static int take_compressed(struct scan *scan, const struct perf_event_header *re
 				 : fail(scan->file, scan->error, ERROR_CORRUPT, "a compressed record is damaged");
 }
 
-/* Copies the bytes at `offset` that the input has, at most `size`, through a window of the file. Returns their number or a negative error. */
+/* Copies the bytes at `offset` that the input has, at most `size`, through a window of the file.
+ * Returns their number or a negative error. */
 static int64_t read_ahead(struct scan *scan, uint64_t offset, void *bytes, size_t size)
 {
 	enum { WINDOW_BYTES = 1 << 20 };
@@ -293,7 +295,8 @@ static int64_t read_ahead(struct scan *scan, uint64_t offset, void *bytes, size_
 	return (int64_t)size;
 }
 
-/* Reads the record at `offset` into the buffer of the file. Returns its size, 0 at the end of the input, or a negative error. */
+/* Reads the record at `offset` into the buffer of the file. Returns its size, 0 at the end of
+ * the input, or a negative error. */
 static int64_t read_record(struct scan *scan, uint64_t offset, uint64_t end)
 {
 	struct perf_data_file *file = scan->file;

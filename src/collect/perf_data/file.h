@@ -1,6 +1,6 @@
 /*
- * A perf.data file (Linux, tools/perf/Documentation/perf.data-file-format.txt): its events, its description, and a list of its records
- * in the order of time.
+ * A perf.data file (Linux, tools/perf/Documentation/perf.data-file-format.txt): its events, its
+ * description, and a list of its records in the order of time.
  *
  *   file:  magic "PERFILE2" | header 104 bytes | attributes and ids | records... | features, as the header's bits list them
  *   pipe:  magic "PERFILE2" | size 16 | records..., among them the attributes and features
@@ -88,8 +88,8 @@ static inline const char *perf_data_string(const struct perf_data_file *file, ui
 
 enum { PERF_FEATURES = 256 };
 
-/* Takes the content of feature number `feature`; those that are not used are skipped. Returns 0 or a negative error: ERROR_CORRUPT,
- * ERROR_MEMORY. */
+/* Takes the content of feature number `feature`; those that are not used are skipped. Returns 0
+ * or a negative error: ERROR_CORRUPT, ERROR_MEMORY. */
 int perf_feature_take(struct perf_data_file *file, unsigned feature, struct cursor *in);
 
 /* Takes a build_id_event: a record of a pipe, or an item of the feature. */

@@ -1,4 +1,5 @@
-/* Where the records of an event have their fields: PERF_SAMPLE_... in attr.sample_type lists them, in the kernel's order. */
+/* Where the records of an event have their fields: PERF_SAMPLE_... in attr.sample_type lists
+ * them, in the kernel's order. */
 #ifndef COLLECT_PERF_DATA_LAYOUT_H
 #define COLLECT_PERF_DATA_LAYOUT_H
 

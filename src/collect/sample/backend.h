@@ -93,15 +93,16 @@ struct backend_sink {
 	void (*name)(void *context, uint32_t pid, uint32_t tid, const char *name, bool is_exec, uint64_t time_ns);
 	void (*fork)(void *context, uint32_t parent_pid, uint32_t pid, uint32_t tid, uint64_t time_ns);
 	void (*exit)(void *context, uint32_t pid, uint32_t tid, uint64_t time_ns);
-	/* The thread of `sample` is about to start the thread `tid`, of its process or of a new one that does not begin
-	 * with a copy of the stack; the sample's stack shows where. Called before the new thread's first sample; `request` and `hits` are unused. Some
+	/* The thread of `sample` is about to start the thread `tid`, of its process or of a new
+	 * one that does not begin with a copy of the stack; the sample's stack shows where.
+	 * Called before the new thread's first sample; `request` and `hits` are unused. Some
 	 * backends do not report this. */
 	void (*creates)(void *context, const struct backend_sample *sample, uint32_t tid);
 	/* Defines the label set `number` (not 0) before the first sample that has it: "key=value" lines,
 	 * separated by '\n', not NUL-terminated. A number means the same set during the whole run. */
 	void (*labels)(void *context, uint32_t number, const char *text, size_t bytes);
-	/* Describes a function of an interpreted program of a process, before the first sample that has it: `bytes` of the
-	 * structure. */
+	/* Describes a function of an interpreted program of a process, before the first sample
+	 * that has it: `bytes` of the structure. */
 	void (*describes)(void *context, uint32_t pid, const struct interpreted_code *code, size_t bytes);
 	/* Sets the unit of a request's gtick. A program's own resource has a unit that becomes known only
 	 * while the program runs. */
@@ -219,7 +220,8 @@ struct backend_vtable {
 	 * load_code. Returns whether there is a later event that should be delivered soon. Required. */
 	bool (*drain)(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink);
 
-	/* Returns whether events fill the rings so fast that each drain should follow the clock closely. NULL: they do not. */
+	/* Returns whether events fill the rings so fast that each drain should follow the clock
+	 * closely. NULL: they do not. */
 	bool (*is_urgent)(const struct backend *backend);
 
 	/* Returns whether a program has requested that everything drained be written to disk, and waits
@@ -238,12 +240,14 @@ struct backend_vtable {
 	 * (profile/findings.h), within each severity the most important first. NULL: there are none. */
 	void (*add_findings)(const struct backend *backend, struct profile *profile);
 
-	/* Writes the names of the kernel's functions at `count` addresses to a descriptor, as /proc/kallsyms has them: a
-	 * line "ADDRESS t NAME" for each. Returns 0, or a negative error. NULL: the backend does not know them. */
+	/* Writes the names of the kernel's functions at `count` addresses to a descriptor, as
+	 * /proc/kallsyms has them: a line "ADDRESS t NAME" for each. Returns 0, or a negative
+	 * error. NULL: the backend does not know them. */
 	int (*write_kernel_names)(struct backend *backend, const uint64_t *addresses, size_t count, int fd);
 
-	/* Begins a virtual speed-up in place of the present one; NULL: ends that. It lasts as long as the backend is
-	 * drained at least once a second. Returns false if the process is not known. NULL: the backend has no experiments. */
+	/* Begins a virtual speed-up in place of the present one; NULL: ends that. It lasts as
+	 * long as the backend is drained at least once a second. Returns false if the process is
+	 * not known. NULL: the backend has no experiments. */
 	bool (*experiment)(struct backend *backend, const struct backend_experiment *experiment);
 	struct backend_progress (*progress)(const struct backend *backend, size_t request);
 

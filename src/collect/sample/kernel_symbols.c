@@ -29,7 +29,8 @@ static int by_number(const void *left, const void *right)
 	return COMPARE(a, b);
 }
 
-/* Returns the kernel's addresses in the profile that have no names yet, ascending; the caller frees them. NULL: no memory. */
+/* Returns the kernel's addresses in the profile that have no names yet, ascending; the caller
+ * frees them. NULL: no memory. */
 static uint64_t *unnamed(const struct profile *profile, size_t *count)
 {
 	uint64_t *addresses = calloc(profile->location_count + 1, sizeof(*addresses));

@@ -1,5 +1,6 @@
-/* The symbols of the kernel for the naming of a run's addresses: /proc/kallsyms, or a file in memory of the same form, with
- * names that the backend knows. Making all of /proc/kallsyms takes the kernel some 50 ms. */
+/* The symbols of the kernel for the naming of a run's addresses: /proc/kallsyms, or a file in
+ * memory of the same form, with names that the backend knows. Making all of /proc/kallsyms takes
+ * the kernel some 50 ms. */
 #ifndef COLLECT_SAMPLE_KERNEL_SYMBOLS_H
 #define COLLECT_SAMPLE_KERNEL_SYMBOLS_H
 
@@ -10,8 +11,8 @@
 /* Returns whether /proc/kallsyms has addresses for this process. Otherwise they are all 0 there. */
 bool kernel_symbols_are_shown(void);
 
-/* Returns a descriptor, which the caller closes, or a negative error with the reason in `error`. `backend` may be NULL: it is
- * closed. */
+/* Returns a descriptor, which the caller closes, or a negative error with the reason in `error`.
+ * `backend` may be NULL: it is closed. */
 int kernel_symbols_open(const struct profile *profile, const struct backend_vtable *vtable, struct backend *backend,
 			struct error *error);
 

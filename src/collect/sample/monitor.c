@@ -126,8 +126,8 @@ static void open_one(void *item)
 	opening->result = opening->open(opening->run, opening->error);
 }
 
-/* The kernel verifies the programs of a backend for about as long as we read the unwind rules of a command. Neither uses anything
- * that the other changes, so both happen at the same time. */
+/* The kernel verifies the programs of a backend for about as long as we read the unwind rules of
+ * a command. Neither uses anything that the other changes, so both happen at the same time. */
 static int open_backend_and_code(struct run *run, struct error *error)
 {
 	const struct record_options *options = run->options;

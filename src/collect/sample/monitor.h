@@ -34,13 +34,15 @@ struct causal_director;
 struct destination;
 struct profile;
 
-/* For a monitor that runs in a thread of a program with a screen of its own. That program receives the signals, and ends the
- * recording; the command, whose output must not reach the screen, then goes on. */
+/* For a monitor that runs in a thread of a program with a screen of its own. That program
+ * receives the signals, and ends the recording; the command, whose output must not reach the
+ * screen, then goes on. */
 struct record_apart {
 	int stop_fd;            /* readable: the recording ends */
 	int command_streams[3]; /* the command's standard input, output and error; the caller closes them */
-	/* The monitor wakes up less often, at least 10 times a second, if it would use more than this share of one processor: also
-	 * for maps of new processes and for stacks that are to be completed. 0: no limit. */
+	/* The monitor wakes up less often, at least 10 times a second, if it would use more than
+	 * this share of one processor: also for maps of new processes and for stacks that are to
+	 * be completed. 0: no limit. */
 	double cpu_share;
 };
 

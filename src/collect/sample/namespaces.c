@@ -24,8 +24,8 @@ static int check_proc(struct error *error)
 		shown[0] ? "shows another PID namespace" : "does not show this PID namespace");
 }
 
-/* A process may make a time namespace for those that it starts, and remain in its own. The offset that the kernel shows is
- * theirs. */
+/* A process may make a time namespace for those that it starts, and remain in its own. The
+ * offset that the kernel shows is theirs. */
 static int check_time(struct error *error)
 {
 	char own[64], theirs[64];

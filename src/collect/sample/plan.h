@@ -25,9 +25,10 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
  * the user chose the backend or there is none. Returns whether the plan's backend records labels. */
 bool plan_for_labels(struct plan *plan, const struct record_options *options);
 
-/* Chooses the next backend that accepts everything, after the chosen one failed to open because of `why`.
- * A backend that was chosen for labels gives way to the most preferred one. Returns false if there is none, if the user chose the backend, or if `why` is not a matter of permission
- * or support. */
+/* Chooses the next backend that accepts everything, after the chosen one failed to open because
+ * of `why`. A backend that was chosen for labels gives way to the most preferred one. Returns
+ * false if there is none, if the user chose the backend, or if `why` is not a matter of
+ * permission or support. */
 bool plan_next(struct plan *plan, const struct record_options *options, const struct error *why);
 
 #endif

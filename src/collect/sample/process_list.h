@@ -45,8 +45,9 @@ int process_list_add_children(struct process_list *list, struct error *error);
 /* Returns whether a process that exists has ended, and only its parent's wait for it is missing. */
 bool process_has_ended(pid_t pid);
 
-/* Returns whether a running process was started with the variable `entry`, "NAME=VALUE", in its environment. Processes that may not be
- * read do not count, and neither do those that have ended but were not waited for yet. */
+/* Returns whether a running process was started with the variable `entry`, "NAME=VALUE", in its
+ * environment. Processes that may not be read do not count, and neither do those that have ended
+ * but were not waited for yet. */
 bool processes_have_variable(const char *entry);
 
 /* NULL is an empty list. */

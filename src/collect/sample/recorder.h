@@ -61,8 +61,8 @@ void recorder_release(struct recorder *recorder);
 /* Returns the sink that feeds this recorder. */
 struct backend_sink recorder_sink(struct recorder *recorder);
 
-/* From now on, when the sink is settled, passes the executable maps of each process whose maps have changed to `load_code`. Their
- * unwind tables are valid until the recorder is released. */
+/* From now on, when the sink is settled, passes the executable maps of each process whose maps
+ * have changed to `load_code`. Their unwind tables are valid until the recorder is released. */
 void recorder_set_code_loader(struct recorder *recorder, recorder_load_code *load_code, void *context);
 
 /* From now on, calls `on_event` after each sample that was added. */

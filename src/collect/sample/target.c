@@ -159,8 +159,8 @@ static bool sets(char *const *entries, const char *other)
 	return false;
 }
 
-/* Returns our environment with both lists of entries added or replaced, or NULL if memory ran out. The caller frees the array, but not
- * the entries. */
+/* Returns our environment with both lists of entries added or replaced, or NULL if memory ran
+ * out. The caller frees the array, but not the entries. */
 static char **make_environment(char *const *entries, char *const *more)
 {
 	char *const *lists[] = { entries, more };

@@ -36,8 +36,8 @@ const char *target_hidden(const char *path);
 
 /* The environment and streams of the command. */
 struct target_start {
-	/* "NAME=value" entries, each list ended by NULL, that are added to its environment or replace variables there (NULL: none).
-	 * No name is in both lists. */
+	/* "NAME=value" entries, each list ended by NULL, that are added to its environment or
+	 * replace variables there (NULL: none). No name is in both lists. */
 	char *const *environment;
 	char *const *user_environment;
 	const sigset_t *signals;    /* its signal mask */

@@ -21,7 +21,8 @@ struct signalfd_siginfo;
 /* Blocks these signals, and those that a failed write raises. *fd, owned by the caller, is readable while
  * a signal waits; *old is the mask that a command gets back. Returns 0 or a negative error. */
 int target_signals_take(int *fd, sigset_t *old, struct error *error);
-/* Leaves these signals, and those that a screen handles (SIGWINCH, SIGTSTP), to the other threads of this process. *old is as above. */
+/* Leaves these signals, and those that a screen handles (SIGWINCH, SIGTSTP), to the other
+ * threads of this process. *old is as above. */
 void target_signals_leave(sigset_t *old);
 /* Returns whether another signal waits, and reads it into *signal. */
 bool target_signals_next(int fd, struct signalfd_siginfo *signal);

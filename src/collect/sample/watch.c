@@ -149,9 +149,10 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 	}
 }
 
-/* Makes a turn of the loop that used so much CPU time last so long that this is the share that the user permits. A busy machine reports
- * maps of new processes hundreds of times a second; each would be a turn. A turn of more than WAIT_NS would let rings overflow, so the
- * following turns make up for the rest: *owed_ns, up to OWED_MOST_NS. */
+/* Makes a turn of the loop that used so much CPU time last so long that this is the share that
+ * the user permits. A busy machine reports maps of new processes hundreds of times a second;
+ * each would be a turn. A turn of more than WAIT_NS would let rings overflow, so the following
+ * turns make up for the rest: *owed_ns, up to OWED_MOST_NS. */
 static void keep_share(const struct run *run, uint64_t began_ns, uint64_t cpu_ns, uint64_t *owed_ns)
 {
 	const double share = run->options->apart ? run->options->apart->cpu_share : 0;

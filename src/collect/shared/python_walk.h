@@ -5,8 +5,8 @@
  *   _PyRuntime -> interpreters -> threads                            found once for a thread
  *   thread -> cframe (on the stack) -> current frame -> previous ... each sample
  *
- * Each call of the function that interprets has a cframe in its native frame, and interprets one run of frames, up to one
- * that is marked as its entry.
+ * Each call of the function that interprets has a cframe in its native frame, and interprets one
+ * run of frames, up to one that is marked as its entry.
  *
  * Invariants:
  *   1. Each address is read by interpreter_copy, which fails where there is no memory. Nothing else is trusted: a frame's
@@ -42,8 +42,9 @@ static inline int interpreter_copy(void *to, uint32_t bytes, uint64_t address);
 
 enum { PYTHON_FIND_STEPS = 512 }; /* interpreters and threads that are looked at */
 
-/* The field at an offset in bytes. The compilers align each field to its size, so a field lies in one word; the bytes of the
- * word behind a shorter field are above it in the result. Both machines are little-endian. */
+/* The field at an offset in bytes. The compilers align each field to its size, so a field lies
+ * in one word; the bytes of the word behind a shorter field are above it in the result. Both
+ * machines are little-endian. */
 static inline uint64_t python_field(const uint64_t *words, uint32_t offset)
 {
 	return words[offset / sizeof(uint64_t)] >> (offset % sizeof(uint64_t) * 8);
@@ -100,8 +101,8 @@ WALK_FUNCTION uint32_t python_find_step(struct python_walk *walk)
 
 /* --- frames --- */
 
-/* Prepares to walk the frames of walk->thread, which may be 0 or have ended: it is the thread only if its number still is
- * that. Returns false if it is not. */
+/* Prepares to walk the frames of walk->thread, which may be 0 or have ended: it is the thread
+ * only if its number still is that. Returns false if it is not. */
 WALK_FUNCTION bool python_begin(struct python_walk *walk)
 {
 	uint64_t id = 0;

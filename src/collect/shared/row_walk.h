@@ -44,14 +44,15 @@ struct walk {
 /* Where a stack was deeper than WALK_FRAMES, the thread's next stacks are not walked for this time, but handed over. */
 #define WALK_DEEP_LASTS_NS UINT64_C(200000000)
 
-/* The functions that an includer may compile as functions of their own: the eBPF programs do, because the verifier then checks
- * each once, for any arguments, and so wants their pointers tested. */
+/* The functions that an includer may compile as functions of their own: the eBPF programs do,
+ * because the verifier then checks each once, for any arguments, and so wants their pointers
+ * tested. */
 #ifndef WALK_FUNCTION
 #define WALK_FUNCTION static inline
 #endif
 
-/* Whether a frame pointer has led from generated code to another stack, as where Erlang's code calls C: only once in a walk, and only to
- * generated code. */
+/* Whether a frame pointer has led from generated code to another stack, as where Erlang's code
+ * calls C: only once in a walk, and only to generated code. */
 enum walk_left { WALK_LEFT_NONE, WALK_LEFT_NOW, WALK_LEFT_BEFORE };
 
 /* The includer provides: */
@@ -105,8 +106,9 @@ static inline bool row_read(void *memory, uint64_t address, uint64_t *value)
 
 static inline bool walk_is_in_code(struct walk *walk, uint64_t pc);
 
-/* Returns whether the leaf, in generated code, may not have made its frame yet or have none any more: the word at sp is an address of code,
- * or the caller's frame pointer, which has just been pushed. */
+/* Returns whether the leaf, in generated code, may not have made its frame yet or have none any
+ * more: the word at sp is an address of code, or the caller's frame pointer, which has just been
+ * pushed. */
 static inline bool walk_may_lack_frame(struct walk *walk)
 {
 	uint64_t word;

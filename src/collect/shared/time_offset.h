@@ -5,7 +5,8 @@
  *   monotonic      100000         0          seconds, which may be negative, and nanoseconds
  *   boottime            0         0
  *
- * All times of a recording are by the kernel's clock: the recorder and the agent subtract the offsets of their namespaces.
+ * All times of a recording are by the kernel's clock: the recorder and the agent subtract the
+ * offsets of their namespaces.
  */
 #ifndef COLLECT_SHARED_TIME_OFFSET_H
 #define COLLECT_SHARED_TIME_OFFSET_H

@@ -3,8 +3,9 @@
 
 enum { REGISTERS = 0xc0, REG_SHIFT = 3, REG_MASK = 7 };
 
-/* Returns whether an instruction that runs can have this prefix before its opcode: operand and address size, repetition, segments
- * (es, cs, ss and ds are ignored in 64-bit code, but allowed), and REX. LOCK is allowed with none of the instructions below. */
+/* Returns whether an instruction that runs can have this prefix before its opcode: operand and
+ * address size, repetition, segments (es, cs, ss and ds are ignored in 64-bit code, but
+ * allowed), and REX. LOCK is allowed with none of the instructions below. */
 static bool is_prefix(uint8_t byte)
 {
 	enum { REX = 0x40, REX_MASK = 0xf0 };

@@ -58,8 +58,9 @@ static __always_inline int64_t registers_call(const struct pt_regs *registers)
 	return (int64_t)registers->orig_ax;
 }
 
-/* Returns whether the pc is behind the instruction that made the system call. That instruction leaves the address behind
- * it in rcx. The pc is elsewhere once the kernel has sent the thread to a signal's handler, or back to repeat the call. */
+/* Returns whether the pc is behind the instruction that made the system call. That instruction
+ * leaves the address behind it in rcx. The pc is elsewhere once the kernel has sent the thread
+ * to a signal's handler, or back to repeat the call. */
 static __always_inline bool registers_are_behind_call(const struct pt_regs *registers)
 {
 	return registers_call(registers) >= 0 && registers->cx == registers->ip;

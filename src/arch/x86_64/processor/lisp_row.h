@@ -1,6 +1,7 @@
 /*
- * The row for a pc in code that SBCL compiled (UNWIND_LISP). Each function keeps a frame pointer, but a call takes several
- * instructions, and one sees between them (SBCL's src/compiler/x86-64/call.lisp):
+ * The row for a pc in code that SBCL compiled (UNWIND_LISP). Each function keeps a frame pointer,
+ * but a call takes several instructions, and one sees between them (SBCL's
+ * src/compiler/x86-64/call.lisp):
  *
  *   caller   mov %rbp, (%rsp)     stores its frame pointer in the callee's frame, which begins at rsp
  *            mov %rsp, %rbp       or from another register
@@ -10,8 +11,9 @@
  *            pop %rbp
  *            ret                  here the return address is at rsp, and rbp is the caller's
  *
- * The runtime's routines in assembler have no frame: they are called with the rbp of their caller. Those that call others make a
- * usual frame (push %rbp; mov %rsp, %rbp). C functions call Lisp back through wrappers, which keep arguments above their saved rbp.
+ * The runtime's routines in assembler have no frame: they are called with the rbp of their caller.
+ * Those that call others make a usual frame (push %rbp; mov %rsp, %rbp). C functions call Lisp back
+ * through wrappers, which keep arguments above their saved rbp.
  */
 #ifndef ARCH_X86_64_PROCESSOR_LISP_ROW_H
 #define ARCH_X86_64_PROCESSOR_LISP_ROW_H
@@ -25,7 +27,8 @@ static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
 static inline bool row_read_beside(void *memory, uint64_t address, uint64_t *value);
 // NOLINTEND(readability-redundant-declaration)
 
-/* Instructions: a function's first one, and that of the stubs by which a function's name and foreign functions are called. */
+/* Instructions: a function's first one, and that of the stubs by which a function's name and
+ * foreign functions are called. */
 enum { POP_RETURN = 0x08458f, JUMP_BY_SLOT = 0x25ff };
 
 static const struct unwind_row lisp_normal = { .cfa = 2, .kind = UNWIND_FP, .fp = -2 };
@@ -53,7 +56,8 @@ static inline bool lisp_is_prepared(uint64_t before)
 	return lisp_takes_fp(before) && (before >> 24 & 0xff) == MOV_TO_EAX; /* its operand is the function to call */
 }
 
-/* Returns whether the word at rsp is the return address of a call that has just been made, or of a routine that has no frame. */
+/* Returns whether the word at rsp is the return address of a call that has just been made, or of
+ * a routine that has no frame. */
 enum lisp_call { LISP_NO_CALL, LISP_ENTERED, LISP_IN_ROUTINE };
 static inline enum lisp_call lisp_call_at(void *memory, uint64_t pc, uint64_t return_address)
 {
@@ -128,7 +132,8 @@ static inline bool lisp_caller_row(void *memory, const struct arch_frame *frame,
 	return true;
 }
 
-/* Sets the row of a kind with an equation that steps from this frame, whose fp is adapted to it. Returns false if memory was not readable. */
+/* Sets the row of a kind with an equation that steps from this frame, whose fp is adapted to it.
+ * Returns false if memory was not readable. */
 static inline bool lisp_row(void *memory, enum unwind_from from, struct arch_frame *frame, struct unwind_row *row)
 {
 	*row = lisp_normal;

@@ -15,8 +15,8 @@
  *   UNWIND_GROWING   the same, but CFA = c.sched.sp, rip = c.sched.pc; without c there is no caller
  *   UNWIND_CLOCK     CFA = *(m + 8 * cfa), where Go stores it for its own walks; rsp must be in the thread's own stack
  *
- * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP, UNWIND_FP and UNWIND_FRAME: the caller's rbp is at
- * CFA + 8 * fp, or unchanged if fp is 0.
+ * The return address is at CFA - 8 and the caller's rsp is the CFA. UNWIND_SP, UNWIND_FP and
+ * UNWIND_FRAME: the caller's rbp is at CFA + 8 * fp, or unchanged if fp is 0.
  */
 #ifndef ARCH_X86_64_PROCESSOR_ROW_STEP_H
 #define ARCH_X86_64_PROCESSOR_ROW_STEP_H
@@ -24,8 +24,9 @@
 #include "abi/unwind_row.h"
 #include "processor/registers.h"
 
-/* Provided by the includer: read a word of the stack, and of other memory; and Go's present goroutine, whose address is `offset` bytes from
- * the thread pointer. They return false if it is not readable or not known. The declarations let this header compile alone. */
+/* Provided by the includer: read a word of the stack, and of other memory; and Go's present
+ * goroutine, whose address is `offset` bytes from the thread pointer. They return false if it is
+ * not readable or not known. The declarations let this header compile alone. */
 // NOLINTBEGIN(readability-redundant-declaration)
 static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
 static inline bool row_read_beside(void *memory, uint64_t address, uint64_t *value);
@@ -56,8 +57,9 @@ static inline bool row_switched_cfa(const struct unwind_row *row, void *memory, 
 }
 
 /*
- * Go's struct g since Go 1.5: stack {lo 0, hi 8}, two limits, _panic, _defer, m 48, sched {sp 56, pc 64, ...}; and struct m: g0 0, the
- * goroutine whose stack is the thread's own. A goroutine that leaves its stack stores where it left it in sched.
+ * Go's struct g since Go 1.5: stack {lo 0, hi 8}, two limits, _panic, _defer, m 48, sched {sp 56,
+ * pc 64, ...}; and struct m: g0 0, the goroutine whose stack is the thread's own. A goroutine that
+ * leaves its stack stores where it left it in sched.
  */
 enum { GOROUTINE_M = 48, GOROUTINE_SP = 56, GOROUTINE_PC = 64 };
 

@@ -58,8 +58,8 @@ static uint64_t sleep_for(uint64_t ns)
 	return runtime_now_ns(CLOCK_MONOTONIC) - start;
 }
 
-/* Pays what the thread owes. The kernel wakes sleepers too late by its timers' slack, which later pauses make up for. It
- * may also run other threads first, which is no pause. */
+/* Pays what the thread owes. The kernel wakes sleepers too late by its timers' slack, which
+ * later pauses make up for. It may also run other threads first, which is no pause. */
 static void pay(struct runtime_thread *thread)
 {
 	enum { AHEAD_MOST_NS = 200 * 1000 };

@@ -26,8 +26,8 @@ void control_forked(void);
 /* Called when the process ends: removes the socket. */
 void control_end(void);
 
-/* socket.c: the socket to which `cpprof control` connects: /tmp/cpprof-UID/PID. The control thread calls these functions,
- * which use system calls only. */
+/* socket.c: the socket to which `cpprof control` connects: /tmp/cpprof-UID/PID. The control
+ * thread calls these functions, which use system calls only. */
 
 /* Less than the 108 bytes of sockaddr_un.sun_path. */
 enum { CONTROL_PATH_MAX = 64 };
@@ -50,8 +50,8 @@ long control_accept(long listener);
 void control_remove(const struct control_path *path);
 
 /*
- * serve.c: serves clients of `cpprof control`: a client sends a line, and the agent answers with a line, or for `list` with
- * several lines.
+ * serve.c: serves clients of `cpprof control`: a client sends a line, and the agent answers with a
+ * line, or for `list` with several lines.
  *
  *     list \t PATTERN ...            "ok KNOWN\n", then a line for each registered probe point that matches one of
  *                                    the patterns, or for each one if there is no pattern:

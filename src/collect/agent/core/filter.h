@@ -26,16 +26,16 @@ struct machine_filter {
  * NULL permits every call. Async-signal-safe, and uses only general registers. */
 bool filter_permits(const struct machine_filter *filters, long number, const long arguments[FILTER_ARGUMENTS]);
 
-/* This thread is about to set the filter of all threads, which other threads follow already: it may still make the calls that the
- * filter will forbid. */
+/* This thread is about to set the filter of all threads, which other threads follow already: it
+ * may still make the calls that the filter will forbid. */
 extern _Thread_local bool filter_is_to_come __attribute__((tls_model("initial-exec")));
 
 struct filter_call {
 	long number, arguments[FILTER_ARGUMENTS];
 };
 
-/* Returns whether one of the calls would have another effect than an error: the filters end the program, send SIGSYS, or ask
- * another process. */
+/* Returns whether one of the calls would have another effect than an error: the filters end the
+ * program, send SIGSYS, or ask another process. */
 bool filter_harms(const struct machine_filter *filters, const struct filter_call *calls, size_t count);
 
 /* Returns whether all known filters of this thread permit it to start a process. */

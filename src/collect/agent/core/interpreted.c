@@ -9,8 +9,8 @@ enum { PAGE = 4096, PAGES_SEEN = 64, CODES_SEEN = 8192, NS_PER_MS = 1000000 };
 /* The memory of the walks of one thread. */
 struct interpreted_memory {
 	struct python_walk python;
-	/* Pages that were readable in the present walk, by the lowest bits of their numbers: the thread's own frames and
-	 * functions stay while it is interrupted. */
+	/* Pages that were readable in the present walk, by the lowest bits of their numbers: the
+	 * thread's own frames and functions stay while it is interrupted. */
 	uint64_t pages[PAGES_SEEN];
 	/* The structures of other threads are read, which these may free at any time: the kernel copies them. */
 	bool reads_others;

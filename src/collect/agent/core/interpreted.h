@@ -4,8 +4,9 @@
 
 #include "collect/agent/core/runtime.h"
 
-/* Notes the frames of the thread's interpreter for a sample that was taken at `time_ns`, and writes descriptions of new functions into the ring. Does nothing where
- * the process has no interpreter. Async-signal-safe. */
+/* Notes the frames of the thread's interpreter for a sample that was taken at `time_ns`, and
+ * writes descriptions of new functions into the ring. Does nothing where the process has no
+ * interpreter. Async-signal-safe. */
 void interpreted_walk(struct runtime_thread *thread, uint64_t time_ns);
 
 /* Forgets the frames: the present walk is of no sample. */

@@ -65,8 +65,9 @@ bool real_find_object(uint64_t address, struct dl_find_object *found);
  * linked program. Async-signal-safe. */
 bool real_program_uses(const char *name);
 
-/* A definition of ours that comes before the C library's. The library's own code does not call it by this name: where the program
- * defines the function too and calls ours from there, as Erlang's sigaction does, the call would lead back to the program. */
+/* A definition of ours that comes before the C library's. The library's own code does not call
+ * it by this name: where the program defines the function too and calls ours from there, as
+ * Erlang's sigaction does, the call would lead back to the program. */
 #define INTERPOSED __attribute__((visibility("default")))
 /* Another name of a function that is defined in the same file. */
 #if __has_attribute(copy)

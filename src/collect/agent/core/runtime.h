@@ -57,8 +57,8 @@ void runtime_begin_alone(void);
 /* Called in the child of a fork, also of one for which the C library runs no fork handlers. Async-signal-safe where
  * hooks count. */
 void runtime_forked(void);
-/* The same for a child that begins on a stack of its own. `creator` is a record of runtime_describe_creator with its frames behind
- * it, or NULL. */
+/* The same for a child that begins on a stack of its own. `creator` is a record of
+ * runtime_describe_creator with its frames behind it, or NULL. */
 void runtime_cloned(const struct sample_record *creator);
 
 /* Reports to the monitor that code was mapped or unmapped, and waits until walks can use it: at most a second, and
@@ -303,8 +303,9 @@ static inline uint64_t runtime_now_ns(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000ULL + (uint64_t)time.tv_nsec;
 }
 
-/* Finds the offset of the process's time namespace, before its first stamp: a process enters another one when it is forked
- * or executes a program. Where a filter forbids to read it, the parent's remains. Async-signal-safe. */
+/* Finds the offset of the process's time namespace, before its first stamp: a process enters
+ * another one when it is forked or executes a program. Where a filter forbids to read it, the
+ * parent's remains. Async-signal-safe. */
 void runtime_find_time_offset(void);
 
 /* Return the kernel's own clock, for times that the recorder reads: now, and at a time of CLOCK_MONOTONIC. */

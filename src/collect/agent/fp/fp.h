@@ -19,9 +19,10 @@
  *   hidden ----------> stepping (shown) ------------> hidden
  *             step                        finish_step
  *
- * A signal of the program may be delivered in a step. Its handler runs without the trap flag; when the agent finds that, it
- * suspends the step, and resumes it when the trap flag appears again: the handler has returned. A handler that jumps out leaves a
- * suspended step behind, which the next ones replace.
+ * A signal of the program may be delivered in a step. Its handler runs without the trap flag; when
+ * the agent finds that, it suspends the step, and resumes it when the trap flag appears again: the
+ * handler has returned. A handler that jumps out leaves a suspended step behind, which the next
+ * ones replace.
  *
  * If the handler can execute the instruction itself (processor/agent/fp_execute.h), there is no second signal. A
  * second SIGFPE in a step is the program's own, of a kind that the program has unmasked.

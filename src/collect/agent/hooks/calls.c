@@ -1,5 +1,5 @@
-/* The system calls that the hooks, the probe points and their control make, in addition to those of the rest of the agent
- * (interpose/successor.c). A test compares them with the sources. */
+/* The system calls that the hooks, the probe points and their control make, in addition to those
+ * of the rest of the agent (interpose/successor.c). A test compares them with the sources. */
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

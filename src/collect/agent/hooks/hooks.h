@@ -169,8 +169,9 @@ extern struct hook_thread hooks_none;
 
 /* --- resolvers (ready.c) ---
  *
- * The resolver of an IFUNC symbol may run before the dynamic linker has relocated this library, before it has filled in the
- * thread-local variables, and in a static program before there are any. Hooks return at once until then. */
+ * The resolver of an IFUNC symbol may run before the dynamic linker has relocated this library,
+ * before it has filled in the thread-local variables, and in a static program before there are
+ * any. Hooks return at once until then. */
 
 extern bool hooks_ready;
 /* Sets hooks_ready if hooks may run now. Keeps the vector registers. */

@@ -10,9 +10,9 @@
  *             }
  *             ...                                      root | main | work
  *
- * By the time of the jump, the remembered frame may be that of another call: its node, return slot or call site then
- * differs. The buffer may have been copied: then it is unknown, or was filled in with another stack pointer. A set has room
- * for a few buffers: those that were remembered last.
+ * By the time of the jump, the remembered frame may be that of another call: its node, return slot
+ * or call site then differs. The buffer may have been copied: then it is unknown, or was filled in
+ * with another stack pointer. A set has room for a few buffers: those that were remembered last.
  */
 #include "collect/agent/hooks/paths.h"
 

@@ -15,8 +15,8 @@
  * A handler on another stack may come when a hook has read `top` and not yet written it. The bounds are then those of
  * the handler's stack, and `top` is a frame of the interrupted one, pushed over the base of the handler's run:
  *
- *	hook reads top:  main | work                    handler returns:  main | work | base | handler
- *	                                                hook writes top:  main | work | shallow           bounds: handler's
+ * 	hook reads top:  main | work                    handler returns:  main | work | base | handler
+ * 	                                                hook writes top:  main | work | shallow           bounds: handler's
  *
  * The hooks' usual path compares frames only, and works in this state. Code that needs the bounds of the stack of
  * `top` calls hooks_stack_turn, which sets both with signals blocked, or hooks_stack_of.

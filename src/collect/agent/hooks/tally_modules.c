@@ -67,8 +67,8 @@ static size_t put(char *to, size_t at, size_t room, const char *text)
 	return at + bytes;
 }
 
-/* Returns the name of the program if the user runs it by the dynamic linker (ld.so ./program), which /proc/self/exe then names, or
- * NULL. The dynamic linker corrects the auxiliary vector. */
+/* Returns the name of the program if the user runs it by the dynamic linker (ld.so ./program),
+ * which /proc/self/exe then names, or NULL. The dynamic linker corrects the auxiliary vector. */
 static const char *name_by_linker(const char *executable)
 {
 	const char *last = executable;

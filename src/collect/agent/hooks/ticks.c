@@ -1,6 +1,7 @@
 /*
- * Charges samples to call paths: each node has a list of (address, request, labels) -> hits. The end of a long list is not
- * searched, so an address may get a second entry; the reader adds the hits.
+ * Charges samples to call paths: each node has a list of (address, request, labels) -> hits. The
+ * end of a long list is not searched, so an address may get a second entry; the reader adds the
+ * hits.
  */
 #include "collect/agent/hooks/paths.h"
 #include "processor/agent/machine.h"

@@ -72,8 +72,8 @@ static bool counts_calls(void)
 	return false;
 }
 
-/* The library's calls will not reach our definitions: it looks in itself and in its own libraries first, or has a C library of its
- * own. */
+/* The library's calls will not reach our definitions: it looks in itself and in its own
+ * libraries first, or has a C library of its own. */
 static void note_apart(bool is_apart)
 {
 	if (is_apart && runtime.process && counts_calls())

@@ -16,8 +16,8 @@ static inline bool locks_are_watched(void)
 	return runtime_thread && runtime.on && (runtime.requests_of[COUNTER_LOCK_WAIT] || runtime.has_experiments);
 }
 
-/* Call them directly before and after the real call, if locks_are_watched. `is_woken`: another thread has ended the wait.
- * Keep errno. */
+/* Call them directly before and after the real call, if locks_are_watched. `is_woken`: another
+ * thread has ended the wait. Keep errno. */
 struct lock_wait lock_wait_begins(uint64_t frame);
 void lock_wait_ended(const struct lock_wait *wait, uint64_t function, bool is_woken);
 

@@ -1,8 +1,9 @@
 /*
  * mlockall: the program's memory is to be locked, not that of the channel.
  *
- * Without CAP_IPC_LOCK, the kernel refuses to lock the present memory if all mappings together exceed RLIMIT_MEMLOCK. The agent's
- * would then make a call fail that succeeds without it. So if it fails, the other mappings are counted and locked one by one.
+ * Without CAP_IPC_LOCK, the kernel refuses to lock the present memory if all mappings together
+ * exceed RLIMIT_MEMLOCK. The agent's would then make a call fail that succeeds without it. So if it
+ * fails, the other mappings are counted and locked one by one.
  */
 #include "collect/agent/interpose/mlock.h"
 
@@ -148,7 +149,8 @@ static void close_maps(const struct maps *maps)
 	machine_syscall(SYS_close, maps->fd, 0, 0, 0, 0, 0);
 }
 
-/* Calls `visit` for each part that is the program's. Returns false if one returned false, or if the maps cannot be read. */
+/* Calls `visit` for each part that is the program's. Returns false if one returned false, or if
+ * the maps cannot be read. */
 static bool each_part(bool (*visit)(const struct range *part, void *context), void *context)
 {
 	struct maps maps;

@@ -86,7 +86,8 @@ static uint64_t set_in(const char *text, size_t bytes, const char *line)
 	return set;
 }
 
-/* In its handler, a thread has all signals blocked. During a wait without ticks only ours is, with those of the program. */
+/* In its handler, a thread has all signals blocked. During a wait without ticks only ours is,
+ * with those of the program. */
 static void look_for_tick(struct runtime_thread *thread)
 {
 	char text[2048];

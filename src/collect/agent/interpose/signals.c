@@ -24,8 +24,9 @@ static int result_of(int error)
 
 int __xpg_sigpause(int number); /* no header declares it */
 
-/* Other names of the C library for the usual functions. They are aliases: a call by name could reach a function of the program,
- * which passes it on to us again (Erlang's virtual machine has a sigaction of its own). */
+/* Other names of the C library for the usual functions. They are aliases: a call by name could
+ * reach a function of the program, which passes it on to us again (Erlang's virtual machine has
+ * a sigaction of its own). */
 INTERPOSED int __sigaction(int number, const struct sigaction *action, struct sigaction *old) ALIAS(sigaction);
 INTERPOSED sighandler_t bsd_signal(int number, sighandler_t handler) ALIAS(signal);
 INTERPOSED sighandler_t ssignal(int number, sighandler_t handler) ALIAS(signal);

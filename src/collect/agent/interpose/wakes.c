@@ -1,6 +1,7 @@
 /*
- * Calls that may wake another thread: before them the present thread pays the pauses that it owes (causal/causal.h). Threads
- * that end, transfers of bytes and waits that give up a lock do so too, in the other files.
+ * Calls that may wake another thread: before them the present thread pays the pauses that it owes
+ * (causal/causal.h). Threads that end, transfers of bytes and waits that give up a lock do so too,
+ * in the other files.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,6 +1,7 @@
 /*
- * libcpprof-jvm.so, which a Java virtual machine loads (-agentpath:): writes a jitdump with the code that the virtual machine generates, its methods,
- * lines and inlined methods. It runs in the virtual machine's own threads, outside of signal handlers.
+ * libcpprof-jvm.so, which a Java virtual machine loads (-agentpath:): writes a jitdump with the
+ * code that the virtual machine generates, its methods, lines and inlined methods. It runs in the
+ * virtual machine's own threads, outside of signal handlers.
  */
 #include <errno.h>
 #include <jvmti.h>
@@ -44,8 +45,9 @@ static int by_pc(const void *left, const void *right)
 	return COMPARE(a->pc, b->pc);
 }
 
-/* The virtual machine describes the code up to each pc, which is a return address or the last instruction of the code with the same methods. An
- * entry is valid from its address on, which is therefore behind the pc before. Returns the number of entries. */
+/* The virtual machine describes the code up to each pc, which is a return address or the last
+ * instruction of the code with the same methods. An entry is valid from its address on, which is
+ * therefore behind the pc before. Returns the number of entries. */
 static uint64_t append_inlined(struct buffer *entries, struct methods *methods, const void *code,
 			       const jvmtiCompiledMethodLoadInlineRecord *record)
 {

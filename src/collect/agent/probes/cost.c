@@ -9,10 +9,11 @@
  * from the state's nodes where paths are timed, and from its events in a trace; the function's own time, which is
  * subtracted, comes from the calls without the probe point.
  *
- * A stamp waits until all instructions before it are executed. Whether the processor executes the rest of the probe while
- * they wait for each other, or after them, depends on the function and its caller. So the cost is measured for the
- * extremes: a function that does nothing, one whose instructions wait for each other, and a caller of which that is true
- * between its calls. The tally has the least and the most.
+ * A stamp waits until all instructions before it are executed. Whether the processor executes the
+ * rest of the probe while they wait for each other, or after them, depends on the function and its
+ * caller. So the cost is measured for the extremes: a function that does nothing, one whose
+ * instructions wait for each other, and a caller of which that is true between its calls. The tally
+ * has the least and the most.
  */
 #include "collect/agent/probes/registry.h"
 
@@ -188,8 +189,9 @@ static void insert(int64_t *sorted, int count, int64_t value)
 	sorted[count] = value;
 }
 
-/* Returns the range of a kind's rounds, without the lowest, and without the upper half, because other threads and handlers
- * interrupt rounds. `nothing`: the time of a function that does nothing, without the probe point. */
+/* Returns the range of a kind's rounds, without the lowest, and without the upper half, because
+ * other threads and handlers interrupt rounds. `nothing`: the time of a function that does
+ * nothing, without the probe point. */
 static struct cost cost_of(const struct round rounds[ROUNDS][KINDS], int kind, int64_t nothing)
 {
 	int64_t insides[ROUNDS], outsides[ROUNDS], bares[ROUNDS];

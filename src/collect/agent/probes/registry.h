@@ -98,8 +98,8 @@ void probes_report_refusal(const char *path, uint64_t line, const char *what);
 
 /* --- throttling (probes/throttle.c) --- */
 
-/* Enables throttling: a probe point with `calls` calls of less than `ns` each on average switches itself off. `calls` 0:
- * disables it. Locked. */
+/* Enables throttling: a probe point with `calls` calls of less than `ns` each on average
+ * switches itself off. `calls` 0: disables it. Locked. */
 void probes_throttle(uint64_t calls, uint64_t ns);
 /* Applies a probes_throttle that was called before the tally was open. */
 void probes_throttle_begin(void);

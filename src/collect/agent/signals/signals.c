@@ -302,8 +302,9 @@ static int find_go(struct dl_phdr_info *module, size_t bytes, void *unused)
 	return 0;
 }
 
-/* Whether the program's handlers may run on the alternate stack of this thread. Go's runtime looks for a stack by a system
- * call, takes the agent's for one of the C library, and requires that its handlers run there. */
+/* Whether the program's handlers may run on the alternate stack of this thread. Go's runtime
+ * looks for a stack by a system call, takes the agent's for one of the C library, and requires
+ * that its handlers run there. */
 static bool program_has_stacks(void)
 {
 	stack_t stack;

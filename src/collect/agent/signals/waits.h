@@ -61,8 +61,9 @@ void waits_find_sockets(void);
 /* Returns whether a socket's option is a timeout. */
 bool waits_is_timeout(long level, long name);
 
-/* Calls a function that waits. Its value is the function's result. If that is positive, an event of the program has ended
- * the wait, rather than time: descriptors are ready, a message has arrived. */
+/* Calls a function that waits. Its value is the function's result. If that is positive, an event
+ * of the program has ended the wait, rather than time: descriptors are ready, a message has
+ * arrived. */
 #define WAITING(function, ...)                                                                  \
 	({                                                                                      \
 		struct runtime_thread *waiting_thread = waits_begin(REAL_ADDRESS(function));    \

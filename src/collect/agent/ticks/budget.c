@@ -17,8 +17,9 @@ enum {
 static uint64_t window_ns;
 static uint32_t window_ticks, stretch = STRETCH_UNIT;
 
-/* Returns the ticks a second that the waiting threads of a process may have: several for each one of those that run, but at most a
- * part of the processors' time, however short the interval is. */
+/* Returns the ticks a second that the waiting threads of a process may have: several for each
+ * one of those that run, but at most a part of the processors' time, however short the interval
+ * is. */
 static uint64_t budget(void)
 {
 	enum { SHARE = 4 };

@@ -135,9 +135,10 @@ static void learn_delay(struct runtime_thread *thread, uint64_t delay)
 	thread->least_delay_ns = delay < least ? delay : least + least / GROWTH;
 }
 
-/* Returns true if the thread was on a CPU when its timer expired: the signal came without an unusual delay, or the delay
- * was not the time off the CPU since the last tick, `off_ns`, but a system call. At the end of a system call that has
- * waited, less delay is usual: the wait may have ended just after the target. A tick before the target is of tick_send. */
+/* Returns true if the thread was on a CPU when its timer expired: the signal came without an
+ * unusual delay, or the delay was not the time off the CPU since the last tick, `off_ns`, but a
+ * system call. At the end of a system call that has waited, less delay is usual: the wait may
+ * have ended just after the target. A tick before the target is of tick_send. */
 static bool was_running(struct runtime_thread *thread, uint64_t now, uint64_t off_ns, bool after_wait)
 {
 	if (now < thread->target_ns)
@@ -148,9 +149,9 @@ static bool was_running(struct runtime_thread *thread, uint64_t now, uint64_t of
 	return delay <= (after_wait ? least : 2 * least + TICK_SHORT_NS) || off_ns < delay / 2;
 }
 
-/* Returns the part of the time off the CPU, `off_ns`, for which a tick was pending, if that is long; else 0. A thread that waits in a
- * system call gets its tick at once. So this one was stopped (^Z), or was in a wait that no signal ends, and is still where it was
- * then. */
+/* Returns the part of the time off the CPU, `off_ns`, for which a tick was pending, if that is
+ * long; else 0. A thread that waits in a system call gets its tick at once. So this one was
+ * stopped (^Z), or was in a wait that no signal ends, and is still where it was then. */
 static uint64_t time_stopped(const struct runtime_thread *thread, uint64_t now, uint64_t off_ns)
 {
 	static const uint64_t least_ns = 20 * 1000 * 1000;

@@ -283,8 +283,8 @@ static size_t stack_asked(const struct sample_record *record)
 	return has_stack ? SAMPLE_STACK_BYTES - registers[ARCH_SP_REGISTER] % SAMPLE_PAGE_BYTES : 0;
 }
 
-/* Returns whether a program at a tracepoint takes the samples of a request. Otherwise the sample has the registers of the
- * code that was interrupted. */
+/* Returns whether a program at a tracepoint takes the samples of a request. Otherwise the sample
+ * has the registers of the code that was interrupted. */
 static bool is_taken_by_tracing(const struct backend *backend, uint32_t request)
 {
 	enum bpf_source source = bpf_source_of(backend->resources[request].counter);

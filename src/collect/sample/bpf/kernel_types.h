@@ -28,8 +28,9 @@ struct kernel_types *kernel_types_open(const char *path);
 
 void kernel_types_free(struct kernel_types *types); /* may be NULL */
 
-/* Adds a name that kernel_types_search looks for, of a function or of any other kind of type. Half of the kernel's types
- * are functions, whose names are read only until the wanted ones are found. Returns 0 or ERROR_MEMORY. */
+/* Adds a name that kernel_types_search looks for, of a function or of any other kind of type.
+ * Half of the kernel's types are functions, whose names are read only until the wanted ones are
+ * found. Returns 0 or ERROR_MEMORY. */
 int kernel_types_want(struct kernel_types *types, const char *name, bool is_function);
 
 /* Finds all types that have a wanted name. Returns 0, ERROR_MEMORY, or ERROR_FORMAT for a description that is not as

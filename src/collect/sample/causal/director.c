@@ -61,9 +61,9 @@ static uint64_t next_random(struct causal_director *director)
 
 /* --- choosing --- */
 
-/* Chooses a path and a percentage, which is 0 in each second experiment: each speed-up is compared with the experiments
- * directly before and after it, so that phases of the program and other load change both alike. Returns false if there is no
- * path yet. */
+/* Chooses a path and a percentage, which is 0 in each second experiment: each speed-up is
+ * compared with the experiments directly before and after it, so that phases of the program and
+ * other load change both alike. Returns false if there is no path yet. */
 static bool choose(struct causal_director *director)
 {
 	uint32_t path = causal_paths_choose(&director->paths, next_random(director));

@@ -1,6 +1,6 @@
 /*
- * Chooses experiments and makes them, while a backend records (collect/agent/causal/causal.h has the part in the target). The
- * director outlives the runs of the command.
+ * Chooses experiments and makes them, while a backend records (collect/agent/causal/causal.h has
+ * the part in the target). The director outlives the runs of the command.
  *
  *   new -> (begins -> starts -> (code | event | turn)... -> name)... -> take -> free        ^ one pair of brackets for each run
  *
@@ -50,7 +50,8 @@ recorder_on_event causal_director_event;
 /* Called after each drain. `is_done`: the command has ended. Returns when the next turn is due. */
 uint64_t causal_director_turn(struct causal_director *director, uint64_t now_ns, bool is_done);
 
-/* Called after each run with its profile, which has names. Returns 0, or ERROR_MEMORY if memory ran out now or during the run. */
+/* Called after each run with its profile, which has names. Returns 0, or ERROR_MEMORY if memory
+ * ran out now or during the run. */
 int causal_director_name(struct causal_director *director, const struct profile *profile, struct error *error);
 
 /* Moves the experiments of all runs to the caller. Returns 0 or ERROR_MEMORY. */

@@ -120,7 +120,8 @@ static const struct backend_code *code_at(const struct causal_code *code, uint64
 
 /* --- functions --- */
 
-/* Returns the number of the function at a run-time address, PROFILE_NONE if the code has no function there, or ERROR_MEMORY. */
+/* Returns the number of the function at a run-time address, PROFILE_NONE if the code has no
+ * function there, or ERROR_MEMORY. */
 static int64_t function_at(struct causal_paths *paths, const struct profile *profile, const struct backend_code *code,
 			   uint64_t pc)
 {
@@ -155,8 +156,8 @@ static int64_t path_below(struct causal_paths *paths, uint32_t parent, uint32_t 
 	return path;
 }
 
-/* Sets nodes[i] to the node of the sample's frame i. Returns false if nodes and frames do not fit together: the profile has
- * the kernel's frames, or the path was completed. */
+/* Sets nodes[i] to the node of the sample's frame i. Returns false if nodes and frames do not
+ * fit together: the profile has the kernel's frames, or the path was completed. */
 static bool nodes_of(const struct profile *profile, uint32_t node, size_t frames, uint32_t *nodes)
 {
 	for (size_t i = 0; i < frames; i++) {

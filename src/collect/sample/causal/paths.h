@@ -1,7 +1,7 @@
 /*
- * The call paths of a program by function, with their hits, over several runs: the candidates for experiments. A path is a node below
- * that of its caller. Functions are those of the unwind tables, so that run-time addresses suffice; inlined functions belong to the
- * function that has their code.
+ * The call paths of a program by function, with their hits, over several runs: the candidates for
+ * experiments. A path is a node below that of its caller. Functions are those of the unwind tables,
+ * so that run-time addresses suffice; inlined functions belong to the function that has their code.
  */
 #ifndef COLLECT_SAMPLE_CAUSAL_PATHS_H
 #define COLLECT_SAMPLE_CAUSAL_PATHS_H
@@ -67,12 +67,13 @@ int causal_paths_code(struct causal_paths *paths, uint32_t pid, const struct pro
 int causal_paths_add(struct causal_paths *paths, const struct profile *profile, const struct backend_sample *sample,
 		     uint32_t node);
 
-/* Returns a candidate at random, by its hits, or PROFILE_NONE if there is none. Candidates have at least a twentieth of all hits,
- * and no callee that has nearly all of theirs. `random` is uniform. */
+/* Returns a candidate at random, by its hits, or PROFILE_NONE if there is none. Candidates have
+ * at least a twentieth of all hits, and no callee that has nearly all of theirs. `random` is
+ * uniform. */
 uint32_t causal_paths_choose(const struct causal_paths *paths, uint64_t random);
 
-/* Finds the run-time addresses of the path's functions in a process. Returns their number, or 0 if the process does not have all of
- * these files. */
+/* Finds the run-time addresses of the path's functions in a process. Returns their number, or 0
+ * if the process does not have all of these files. */
 size_t causal_paths_locate(const struct causal_paths *paths, uint32_t path, uint32_t pid,
 			   struct backend_function functions[BACKEND_EXPERIMENT_FRAMES]);
 

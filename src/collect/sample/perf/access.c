@@ -123,7 +123,8 @@ static size_t power_of_two_below(size_t bytes)
 void perf_access_ring_sizes(size_t cpu_count, size_t side_wanted, size_t samples_wanted, size_t samples_min,
 			    size_t *side_bytes, size_t *sample_bytes)
 {
-	/* More CPUs share the memory of this many, so that it stays bounded, as long as that leaves a megabyte for each. */
+	/* More CPUs share the memory of this many, so that it stays bounded, as long as that
+	 * leaves a megabyte for each. */
 	enum { FULL_SIZE_CPUS = 4, SHARE_LEAST = 1024 * 1024 };
 	size_t share = cpu_count > FULL_SIZE_CPUS ? samples_wanted * FULL_SIZE_CPUS / cpu_count : samples_wanted;
 	*side_bytes = side_wanted;

@@ -42,20 +42,23 @@ int perf_events_open(struct perf_event_attr *attr, pid_t tid, int cpu);
 
 /* Returns whether this kernel supports everything that `attr` requests: tries it. */
 bool perf_events_are_accepted(struct perf_event_attr *attr, pid_t tid, int cpu);
-/* Return whether this kernel can leave out the processes that a thread starts (5.13), and counts the lost samples of each event
- * (6.0). */
+/* Return whether this kernel can leave out the processes that a thread starts (5.13), and counts
+ * the lost samples of each event (6.0). */
 bool perf_events_leave_children(void);
 bool perf_events_count_lost(void);
 
-/* Opens the ring of a CPU, to which events on that CPU can write. It belongs to an event that counts nothing, so that it
- * outlives every watched thread: of our own process (tid 0), or of all (PERF_EVENTS_EVERYTHING). The latter needs the
- * privilege, but not the milliseconds in which the kernel prepares all CPUs for the first event of a single thread.
- * Its descriptor becomes readable when `wake_bytes` were written. The caller unmaps it. Returns 0; ERROR_LIMIT if the memory may not be locked, so that a smaller ring may be possible;
- * or another negative error. */
+/* Opens the ring of a CPU, to which events on that CPU can write. It belongs to an event that
+ * counts nothing, so that it outlives every watched thread: of our own process (tid 0), or of
+ * all (PERF_EVENTS_EVERYTHING). The latter needs the privilege, but not the milliseconds in
+ * which the kernel prepares all CPUs for the first event of a single thread. Its descriptor
+ * becomes readable when `wake_bytes` were written. The caller unmaps it. Returns 0; ERROR_LIMIT
+ * if the memory may not be locked, so that a smaller ring may be possible; or another negative
+ * error. */
 int perf_events_make_ring(struct ring *ring, pid_t tid, int cpu, size_t data_bytes, uint32_t wake_bytes,
 			  struct error *error);
 
-/* Opens an event that writes to `ring`, which is of the same CPU (NULL: it only counts). `tag` is the caller's. Returns 1, 0 if the thread has ended, or a negative error. */
+/* Opens an event that writes to `ring`, which is of the same CPU (NULL: it only counts). `tag`
+ * is the caller's. Returns 1, 0 if the thread has ended, or a negative error. */
 int perf_events_add(struct perf_events *events, struct perf_event_attr *attr, pid_t tid, int cpu,
 		    const struct ring *ring, uint32_t tag, struct error *error);
 

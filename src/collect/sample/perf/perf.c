@@ -38,8 +38,9 @@
 
 enum {
 	SAMPLE_RING_BYTES = 8 * 1024 * 1024,
-	/* With -a, programs are met for the first time while others are sampled: unwind rows of a compiler take some hundred
-	 * milliseconds, in which the rings fill. Where events are drawn, each event is in a ring. */
+	/* With -a, programs are met for the first time while others are sampled: unwind rows of
+	 * a compiler take some hundred milliseconds, in which the rings fill. Where events are
+	 * drawn, each event is in a ring. */
 	MACHINE_RING_BYTES = 64 * 1024 * 1024,
 	SAMPLE_RING_MIN_BYTES = 64 * 1024,
 	SAMPLE_RING_AMPLE_BYTES = 256 * 1024, /* smaller ones are reported */

@@ -187,7 +187,8 @@ bool perf_record_map(const struct perf_event_header *record, uint64_t time_ns, s
 	return record->type == PERF_RECORD_MMAP2 ? read_file_map(record, map) : read_plain_map(record, map);
 }
 
-/* Our events report memory that is not executable as PERF_RECORD_MMAP, if it was requested, and again as PERF_RECORD_MMAP2. */
+/* Our events report memory that is not executable as PERF_RECORD_MMAP, if it was requested, and
+ * again as PERF_RECORD_MMAP2. */
 static void deliver_map(const struct perf_event_header *record, uint64_t time_ns, const struct backend_sink *sink)
 {
 	struct backend_map map;

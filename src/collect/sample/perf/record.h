@@ -46,8 +46,8 @@ struct ring *perf_record_earliest(struct ring *rings, size_t count, uint64_t *ti
 bool perf_record_sample(const struct perf_event_header *record, struct backend_sample *sample,
 			struct perf_record_origin *origin);
 
-/* Parts of a sample in the kernel's layout, for this reader and that of perf.data files. A malformed part sets in->failed. The
- * results point into the cursor's memory. */
+/* Parts of a sample in the kernel's layout, for this reader and that of perf.data files. A
+ * malformed part sets in->failed. The results point into the cursor's memory. */
 
 /* The call chain in user mode that the kernel found by frame pointers, innermost first, callers as return addresses. */
 struct perf_record_chain {
@@ -57,16 +57,16 @@ struct perf_record_chain {
 
 /* Sets the kernel's stack of the sample, and the user's chain. */
 void perf_record_call_chain(struct cursor *in, struct backend_sample *sample, struct perf_record_chain *user);
-/* `mask` has the registers that were requested, as asm/perf_regs.h numbers them. Without one that the unwinder needs, the sample has no
- * registers. */
+/* `mask` has the registers that were requested, as asm/perf_regs.h numbers them. Without one
+ * that the unwinder needs, the sample has no registers. */
 void perf_record_registers(struct cursor *in, uint64_t mask, struct backend_sample *sample);
 void perf_record_stack(struct cursor *in, struct backend_sample *sample);
 
 /* Decodes a PERF_RECORD_MMAP or PERF_RECORD_MMAP2. Returns false if it is malformed. The map points into the record. */
 bool perf_record_map(const struct perf_event_header *record, uint64_t time_ns, struct backend_map *map);
 
-/* Passes the content of any other record, which has the time `time_ns`, to the sink. `is_sample_ring`: the records that were
- * lost were samples. */
+/* Passes the content of any other record, which has the time `time_ns`, to the sink.
+ * `is_sample_ring`: the records that were lost were samples. */
 void perf_record_deliver(const struct perf_event_header *record, uint64_t time_ns, const struct backend_sink *sink,
 			 bool is_sample_ring);
 

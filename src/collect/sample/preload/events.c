@@ -268,7 +268,8 @@ static void report_sample(struct preload_events *events, struct preload_thread *
 		look_for_code(events, thread, sink);
 	decode_sample(record, events->record.content, SAMPLE_STACK_BYTES, events->stack, &sample);
 	if (is_creation) {
-		/* A process that did not begin with a copy of its creator's stack reports a path of the creator's process. */
+		/* A process that did not begin with a copy of its creator's stack reports a path
+		 * of the creator's process. */
 		if (creator_pid != thread->pid && preload_slots_find(events->slots, creator_pid)) {
 			sample.pid = creator_pid;
 			sample.created_pid = thread->pid;

@@ -21,8 +21,9 @@ void preload_waits_keep(struct preload_thread *thread, const struct preload_reco
 		memcpy(thread->waits_at, record, bytes);
 }
 
-/* Returns the boundaries that the thread's clock of waits crosses in so many ns. All later intervals have their boundary
- * where the present one has it, at a random position. The target can write anything there, so the values are checked. */
+/* Returns the boundaries that the thread's clock of waits crosses in so many ns. All later
+ * intervals have their boundary where the present one has it, at a random position. The target
+ * can write anything there, so the values are checked. */
 static uint64_t boundaries(const struct preload_thread *thread, size_t request, uint64_t interval, uint64_t ns)
 {
 	const struct interval_clock *clock = &thread->ring.shared->clocks[request];

@@ -11,7 +11,8 @@
 #include "collect/sample/probes/probe_points.h"
 #include "frames/native/module_file.h"
 
-/* Appends the module's allocating functions: nothing if it defines no malloc. Runs in a jail. Returns 0 or ERROR_MEMORY. */
+/* Appends the module's allocating functions: nothing if it defines no malloc. Runs in a jail.
+ * Returns 0 or ERROR_MEMORY. */
 int allocator_write(struct module_file *file, struct buffer *answer);
 
 /* Adds a point for each of these functions; `path` is their file. Sets *found to whether there are some. `bytes`: the

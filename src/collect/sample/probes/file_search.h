@@ -1,7 +1,7 @@
 /*
- * Functions and allocators in a file that a target may have forged: elfutils and libiberty read it in a jail
- * (frames/jail/once.h). A file at which the jail exceeds its limits or ends is an error with that reason, ERROR_LIMIT or
- * ERROR_CORRUPT. All `error` may be NULL.
+ * Functions and allocators in a file that a target may have forged: elfutils and libiberty read it
+ * in a jail (frames/jail/once.h). A file at which the jail exceeds its limits or ends is an error
+ * with that reason, ERROR_LIMIT or ERROR_CORRUPT. All `error` may be NULL.
  */
 #ifndef COLLECT_SAMPLE_PROBES_FILE_SEARCH_H
 #define COLLECT_SAMPLE_PROBES_FILE_SEARCH_H
@@ -33,9 +33,9 @@ void found_functions_release(struct found_functions *found); /* {0} is fine */
  * or a negative error. */
 int file_search_near(const char *path, struct near_names *near, bool *is_stripped, struct error *error);
 
-/* Adds a point for each of the allocating functions of a file, and sets *found, if it defines malloc. A request that one
- * of them passes on to another is counted once. `bytes`: the amount is the requested size; otherwise each call is 1.
- * Returns 0 or a negative error. */
+/* Adds a point for each of the allocating functions of a file, and sets *found, if it defines
+ * malloc. A request that one of them passes on to another is counted once. `bytes`: the amount
+ * is the requested size; otherwise each call is 1. Returns 0 or a negative error. */
 int file_search_allocator(const char *path, bool bytes, struct probe_points *points, bool *found, struct error *error);
 
 #endif

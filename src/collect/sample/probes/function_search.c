@@ -229,8 +229,8 @@ static bool is_wanted(const struct wanted *wanted, const char *symbol)
 
 /* --- the search --- */
 
-/* Returns the offset of the first instruction of a function on which a probe can be set. Those before it change neither arguments
- * nor the stack. */
+/* Returns the offset of the first instruction of a function on which a probe can be set. Those
+ * before it change neither arguments nor the stack. */
 static uint64_t offset_of_probe(struct module_file *file, const struct code_symbol *symbol)
 {
 	enum { INSTRUCTION_BYTES = 15, MOST = 4 };
@@ -265,8 +265,8 @@ static bool begins_with(const char *text, const char *start, size_t length)
 	return strncmp(text, start, length) == 0;
 }
 
-/* Returns the length of an indirect function's name with which the name of one of its variants begins, behind the "__": as glibc
- * names them, __strcmp_wide of strcmp. 0: none. */
+/* Returns the length of an indirect function's name with which the name of one of its variants
+ * begins, behind the "__": as glibc names them, __strcmp_wide of strcmp. 0: none. */
 static size_t variant_of(const char *variant, const char *name, size_t length)
 {
 	bool is_one = variant[0] == '_' && variant[1] == '_' && begins_with(variant + 2, name, length) &&
@@ -274,7 +274,8 @@ static size_t variant_of(const char *variant, const char *name, size_t length)
 	return is_one ? length : 0;
 }
 
-/* Returns whether a symbol is a clone of the indirect function for some processors (target_clones): f.KIND.0, f.default.1. */
+/* Returns whether a symbol is a clone of the indirect function for some processors
+ * (target_clones): f.KIND.0, f.default.1. */
 static bool is_target_clone(const char *symbol, const char *name, size_t length)
 {
 	static const char *const others[] = { "resolver", "ifunc", "cold", "part", "constprop", "isra" };

@@ -1,8 +1,8 @@
 /* Tracepoints by name, as the kernel describes them:
  *
- *	events/sched/sched_switch/id		372
- *	events/sched/sched_switch/format	field:pid_t prev_pid;	offset:24;	size:4;	signed:1;
- *		...				field:char prev_comm[16];	offset:8;	size:16;	signed:0;
+ * 	events/sched/sched_switch/id		372
+ * 	events/sched/sched_switch/format	field:pid_t prev_pid;	offset:24;	size:4;	signed:1;
+ * 		...				field:char prev_comm[16];	offset:8;	size:16;	signed:0;
  */
 #include <dirent.h>
 #include <errno.h>

@@ -81,8 +81,8 @@ static size_t encode(uint32_t character, char *to)
 	return bytes;
 }
 
-/* Adds a text in UTF-8 to the profile. A text that is longer than its room ends in "...". Returns the string or a negative
- * error. */
+/* Adds a text in UTF-8 to the profile. A text that is longer than its room ends in "...".
+ * Returns the string or a negative error. */
 static int64_t add_text(struct profile *profile, const struct interpreted_text *text, const uint8_t *content,
 			size_t room)
 {

@@ -1,6 +1,6 @@
 /*
- * The functions of interpreted programs: their descriptions, their locations in the profile, and the places of their frames in
- * a path.
+ * The functions of interpreted programs: their descriptions, their locations in the profile, and
+ * the places of their frames in a path.
  *
  * A path has the interpreter's native frames and, below each that interprets, the functions that it interprets:
  *
@@ -49,17 +49,18 @@ static inline bool interpreted_has_failed(const struct backend_sample *sample)
 	return sample->interpreted_end != INTERPRETED_WHOLE && sample->interpreted_end != INTERPRETED_NO_THREAD;
 }
 
-/* Prepares the path of a sample: finds the runs of its entries, and the native frame of each, which is the one whose part of the
- * stack has the run's place. `sps` are the stack pointers of the `frames` native frames, innermost first. One path at a
- * time. Returns 0, or a negative error and a path without runs: ERROR_CORRUPT if a run has no place, ERROR_NOT_FOUND if a
+/* Prepares the path of a sample: finds the runs of its entries, and the native frame of each,
+ * which is the one whose part of the stack has the run's place. `sps` are the stack pointers of
+ * the `frames` native frames, innermost first. One path at a time. Returns 0, or a negative
+ * error and a path without runs: ERROR_CORRUPT if a run has no place, ERROR_NOT_FOUND if a
  * function was not described, ERROR_MEMORY. */
 int interpreted_begin(struct interpreted *interpreted, const struct backend_sample *sample, const uint64_t *sps,
 		      size_t frames, struct interpreted_path *path);
 
 int64_t interpreted_add_run(struct interpreted_path *path, size_t native, uint32_t node);
 
-/* Adds the run of native frame number `native`, if it has one, below its node. Native frames come outermost first. Returns the
- * innermost node, or a negative error. */
+/* Adds the run of native frame number `native`, if it has one, below its node. Native frames
+ * come outermost first. Returns the innermost node, or a negative error. */
 static inline int64_t interpreted_add(struct interpreted_path *path, size_t native, uint32_t node)
 {
 	return path->left == 0 ? node : interpreted_add_run(path, native, node);

@@ -41,8 +41,9 @@ static inline uint32_t path_tree_follow(const struct path_tree *tree, uint32_t n
 	return last->pc == pc && last->version == version ? last->node : 0;
 }
 
-/* Adds the kernel's own stack of a sample to the tree, below the path of user mode that entered the kernel. `module` is the id of the kernel's module in the profile. Returns the innermost node, `node` if the sample has no
- * kernel stack, or a negative error. */
+/* Adds the kernel's own stack of a sample to the tree, below the path of user mode that entered
+ * the kernel. `module` is the id of the kernel's module in the profile. Returns the innermost
+ * node, `node` if the sample has no kernel stack, or a negative error. */
 int64_t kernel_path_add(struct path_tree *tree, uint32_t node, uint32_t module, const struct backend_sample *sample);
 
 /* Adds one node for all of the kernel. */

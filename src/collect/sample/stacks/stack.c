@@ -257,7 +257,8 @@ static struct unwind_result walk(struct stacks *stacks, bool distrust_live)
 {
 	const struct backend_sample *sample = stacks->sample;
 	stack_memory_begin(&stacks->memory, sample, stacks->process, stacks->thread->deep, distrust_live);
-	/* In a system call the pc is behind the instruction that is being executed, which may be its function's last one. */
+	/* In a system call the pc is behind the instruction that is being executed, which may be
+	 * its function's last one. */
 	struct arch_registers registers = sample->registers;
 	uint64_t *pc = &registers.value[ARCH_PC_REGISTER];
 	uint8_t code[ARCH_SYSTEM_CALL_BYTES];
@@ -381,8 +382,8 @@ static int64_t add_broken_path(struct stacks *stacks, const struct unwind_result
 
 /* --- stacks that the backend unwound --- */
 
-/* Prepares to add the interpreter's frames to the path, by the stack pointers of the native ones. If they are not known, a whole
- * path is not whole. Returns 0 or ERROR_MEMORY. */
+/* Prepares to add the interpreter's frames to the path, by the stack pointers of the native
+ * ones. If they are not known, a whole path is not whole. Returns 0 or ERROR_MEMORY. */
 static int begin_interpreted(struct stacks *stacks, const uint64_t *sps, size_t frames, enum unwind_cause *cause)
 {
 	const struct backend_sample *sample = stacks->sample;

@@ -67,7 +67,8 @@ uint64_t *generated_paths_times(const struct generated_paths *paths, const struc
 	return is_made ? times : NULL;
 }
 
-/* The number of frames without a name on a path is remembered by no node: a path is as deep as its stack, and each is visited once. */
+/* The number of frames without a name on a path is remembered by no node: a path is as deep as
+ * its stack, and each is visited once. */
 static bool has_names(const struct profile *profile, uint32_t node)
 {
 	for (; node != PROFILE_ROOT; node = profile->nodes[node].parent)

@@ -11,9 +11,10 @@
 #include "unwind/cause.h"
 
 /*
- * The samples whose walks went through generated code by frame pointers. Whether such a path is whole is known only when its code has names,
- * which runtimes list late: a frame of code that no runtime describes may have hidden another one. So the samples are counted by the node
- * of their path, until the names are known.
+ * The samples whose walks went through generated code by frame pointers. Whether such a path is
+ * whole is known only when its code has names, which runtimes list late: a frame of code that no
+ * runtime describes may have hidden another one. So the samples are counted by the node of their
+ * path, until the names are known.
  */
 
 struct generated_paths {
@@ -33,12 +34,13 @@ void generated_paths_release(struct generated_paths *paths);
 /* Counts a sample whose path ends at `node`. Returns 0 or ERROR_MEMORY. */
 int generated_paths_add(struct generated_paths *paths, uint32_t node, enum unwind_cause cause, uint64_t time_ns);
 
-/* Returns, for each location of the profile in generated code, the middle of the times at which it was sampled; for the others UINT64_MAX. The
- * caller frees it. NULL: memory ran out. */
+/* Returns, for each location of the profile in generated code, the middle of the times at which
+ * it was sampled; for the others UINT64_MAX. The caller frees it. NULL: memory ran out. */
 uint64_t *generated_paths_times(const struct generated_paths *paths, const struct profile *profile);
 
-/* Adds the samples to `causes`, by whether the generated code of their paths has names in the profile, and forgets them. Returns the
- * number of samples whose innermost frame is in generated code without a name. */
+/* Adds the samples to `causes`, by whether the generated code of their paths has names in the
+ * profile, and forgets them. Returns the number of samples whose innermost frame is in generated
+ * code without a name. */
 uint64_t generated_paths_settle(struct generated_paths *paths, const struct profile *profile,
 				uint64_t causes[UNWIND_CAUSE_COUNT]);
 
@@ -62,8 +64,9 @@ struct walk_end_place {
 /* Counts a walk. Returns 0 or ERROR_MEMORY. */
 int walk_ends_add(struct walk_ends *ends, enum unwind_cause cause, const struct walk_end_place *place);
 
-/* Counts the walks through generated code by the names that the code has now; before that, they are not published. Returns the number of
- * samples whose innermost frame is in generated code without a name. */
+/* Counts the walks through generated code by the names that the code has now; before that, they
+ * are not published. Returns the number of samples whose innermost frame is in generated code
+ * without a name. */
 uint64_t walk_ends_settle(struct walk_ends *ends, const struct profile *profile);
 
 /* Adds the counts since the last call to the profile's causes. Returns 0 or ERROR_MEMORY. */

@@ -11,8 +11,8 @@ static struct unwind_frame frame_at(const struct walked_path *path, uint64_t pc)
 	return frame;
 }
 
-/* Adds the addresses [0, count), outermost last, and the frames that they interpret, below `node`. Sets *unknown if one of them is in no
- * module. */
+/* Adds the addresses [0, count), outermost last, and the frames that they interpret, below
+ * `node`. Sets *unknown if one of them is in no module. */
 static int64_t add_addresses(const struct walked_path *path, uint32_t node, const uint64_t *addresses, size_t count,
 			     bool *unknown)
 {

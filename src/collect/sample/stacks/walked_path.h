@@ -19,8 +19,9 @@ struct walked_path {
 	struct interpreted_path *interpreted;
 };
 
-/* Adds the path of a sample whose cause is *cause. Returns its node or a negative error. If the walk did not reach the root, or an address
- * is in no module because the process has changed its maps since, *cause is not whole afterwards, and the result has no meaning. */
+/* Adds the path of a sample whose cause is *cause. Returns its node or a negative error. If the
+ * walk did not reach the root, or an address is in no module because the process has changed its
+ * maps since, *cause is not whole afterwards, and the result has no meaning. */
 int64_t walked_path_add_whole(const struct walked_path *path, const struct backend_sample *sample,
 			      enum unwind_cause *cause);
 

@@ -32,7 +32,8 @@ void mapped_file_plain_path(const char *path, char *plain);
  * if it cannot be reached any more, or the reason why it is no ELF file that we can read. */
 int mapped_file_open(const struct mapped_file *mapped, struct elf_file **elf, struct error *error);
 
-/* Opens the mapped file, whatever is in it. Its inode must be known. Returns a descriptor that the caller closes, or -1. */
+/* Opens the mapped file, whatever is in it. Its inode must be known. Returns a descriptor that
+ * the caller closes, or -1. */
 int mapped_file_open_any(const struct mapped_file *mapped);
 
 #endif

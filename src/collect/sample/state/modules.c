@@ -127,8 +127,8 @@ static size_t most_open(void)
 	return most > FEWEST ? most : FEWEST;
 }
 
-/* Closes a file that was not used since the last search (the clock algorithm), if there are as many as there may be. A jitdump stays: it
- * is reachable only while it is mapped. */
+/* Closes a file that was not used since the last search (the clock algorithm), if there are as
+ * many as there may be. A jitdump stays: it is reachable only while it is mapped. */
 static void make_room(struct modules *modules)
 {
 	bool is_wanted = modules->open_count > 0 && modules->open_count >= most_open();
@@ -251,8 +251,8 @@ static int64_t add(struct modules *modules, uint64_t key, const char *path, uint
 	return (int64_t)modules->count++;
 }
 
-/* One module represents all executable memory of a process that has no file, another one a core of SBCL that it maps. Their
- * addresses are those of the process, because a perf map has these. */
+/* One module represents all executable memory of a process that has no file, another one a core
+ * of SBCL that it maps. Their addresses are those of the process, because a perf map has these. */
 static int64_t add_generated(struct modules *modules, uint32_t pid, const char *path)
 {
 	size_t before = modules->count;
@@ -279,8 +279,9 @@ static bool is_jitdump(const char *path)
 	return digits > 0 && digits <= DIGITS_MOST && strncmp(rest, ".dump", strlen(".dump")) == 0;
 }
 
-/* Opens the jitdump of a process for its generated code, in place of a perf map. The first one counts, and so do the first
- * ones of all processes: they take half of the descriptors for files at most. */
+/* Opens the jitdump of a process for its generated code, in place of a perf map. The first one
+ * counts, and so do the first ones of all processes: they take half of the descriptors for files
+ * at most. */
 static int take_jitdump(struct modules *modules, const struct mapped_file *mapped)
 {
 	int64_t index = add_generated(modules, (uint32_t)mapped->pid, anonymous);

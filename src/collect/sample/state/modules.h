@@ -1,10 +1,12 @@
 /*
- * The ELF files that samples fall into. Each file is opened once for all processes that map it: when its map is
- * reported without a build-id, otherwise when the first sample needs it, which also builds its unwind table. The descriptor stays open, so that addresses in a
- * file that is deleted or replaced later can still be named.
+ * The ELF files that samples fall into. Each file is opened once for all processes that map it:
+ * when its map is reported without a build-id, otherwise when the first sample needs it, which also
+ * builds its unwind table. The descriptor stays open, so that addresses in a file that is deleted
+ * or replaced later can still be named.
  *
- * A program may map ever new files. Half of the descriptors that this process may have are for files; beyond that, a file is closed that was
- * not used for long, and opened again if it is needed and still there. After MODULES_MAX modules, further files are one module.
+ * A program may map ever new files. Half of the descriptors that this process may have are for
+ * files; beyond that, a file is closed that was not used for long, and opened again if it is needed
+ * and still there. After MODULES_MAX modules, further files are one module.
  */
 #ifndef COLLECT_SAMPLE_STATE_MODULES_H
 #define COLLECT_SAMPLE_STATE_MODULES_H
@@ -39,7 +41,8 @@ struct module {
 	struct elf_file *file;      /* NULL: not readable */
 	struct error why_no_file;   /* code 0: no attempt to open it failed */
 	struct unwind_table *table; /* NULL: none */
-	/* The interpreter in the file, with ELF virtual addresses; kind INTERPRETER_NONE: none, or of an unknown version. */
+	/* The interpreter in the file, with ELF virtual addresses; kind INTERPRETER_NONE: none,
+	 * or of an unknown version. */
 	struct interpreter interpreter;
 	const char *language;         /* of the interpreter; NULL: there is none */
 	uint32_t interpreter_version; /* as it states it; 0: it does not */
@@ -49,13 +52,15 @@ struct module {
 struct modules *modules_new(struct profile *profile);
 void modules_free(struct modules *modules); /* NULL is fine */
 
-/* For the maps of an earlier recording, before the first one: files are opened by their paths. Perf maps of generated code count if they
- * are not older than `since_s`, in seconds of CLOCK_REALTIME. `is_other_kernel`: the recording's vDSO is not ours. */
+/* For the maps of an earlier recording, before the first one: files are opened by their paths.
+ * Perf maps of generated code count if they are not older than `since_s`, in seconds of
+ * CLOCK_REALTIME. `is_other_kernel`: the recording's vDSO is not ours. */
 void modules_set_past(struct modules *modules, int64_t since_s, bool is_other_kernel);
 
-/* Returns the index of the module of a mapped file, added if new, or ERROR_MEMORY. Files with the same path are one
- * module if they have the same build-id or, without one, the same device and inode. All memory of a process without a file
- * is one module, "[anon]", and so is a core of SBCL in each of its processes. Paths are the kernel's: also "[vdso]" and "//anon". */
+/* Returns the index of the module of a mapped file, added if new, or ERROR_MEMORY. Files with
+ * the same path are one module if they have the same build-id or, without one, the same device
+ * and inode. All memory of a process without a file is one module, "[anon]", and so is a core of
+ * SBCL in each of its processes. Paths are the kernel's: also "[vdso]" and "//anon". */
 int64_t modules_add(struct modules *modules, const struct mapped_file *mapped);
 
 /* Returns whether a module is a core of SBCL: then all code without an ELF file in its process is compiled Lisp. */
@@ -68,16 +73,18 @@ const struct unwind_table *modules_lisp_table(struct modules *modules);
  * (MODULE_KERNEL), thread starts (MODULE_THREAD), ...; or ERROR_MEMORY. */
 int64_t modules_add_name(struct modules *modules, const char *name, enum module_kind kind);
 
-/* Returns a module by index. Opens its file at the first use, through the process and addresses in `mapped`, whose
- * other members are unused; NULL: through its path. Unless the caller needs the file, one that was closed stays so: the table suffices.
- * Valid until the next modules_add or modules_get. */
+/* Returns a module by index. Opens its file at the first use, through the process and addresses
+ * in `mapped`, whose other members are unused; NULL: through its path. Unless the caller needs
+ * the file, one that was closed stays so: the table suffices. Valid until the next modules_add
+ * or modules_get. */
 struct module *modules_get(struct modules *modules, uint32_t index, const struct mapped_file *mapped, bool needs_file);
 
 /* Returns a module by its id in the profile, or NULL. Opens no file. */
 const struct module *modules_by_id(const struct modules *modules, uint32_t id);
 
-/* Returns a descriptor of the file of a profile's module, or of the perf map of generated code, for frames_options, or a negative error if there is none.
- * The caller closes it. `context` is the modules. */
+/* Returns a descriptor of the file of a profile's module, or of the perf map of generated code,
+ * for frames_options, or a negative error if there is none. The caller closes it. `context` is
+ * the modules. */
 int modules_open_for_names(void *context, uint32_t profile_module, struct error *error);
 
 #endif

@@ -60,8 +60,9 @@ bool proc_stat_parse(const char *text, enum proc_stat_field field, uint64_t *val
 
 /* --- the user whose files a process may read --- */
 
-/* Returns the real user id of a process, plus 1. Returns 0 if it is not known, or if the process has another root or other mounts than we,
- * so that its paths and its privileges are not ours: root in a container is not root here. */
+/* Returns the real user id of a process, plus 1. Returns 0 if it is not known, or if the process
+ * has another root or other mounts than we, so that its paths and its privileges are not ours:
+ * root in a container is not root here. */
 uint32_t process_user_read(pid_t pid);
 
 /* --- the control group of a process: the unit, container or session that it belongs to --- */

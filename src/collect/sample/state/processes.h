@@ -40,8 +40,8 @@ struct thread {
 	uint32_t process;      /* index in processes */
 	uint32_t base_node;    /* complete paths begin below this node: the start of the thread, or PROFILE_ROOT */
 	uint32_t base_markers; /* thread starts on the way to it */
-	/* The base does not hold for stacks whose outermost frame is at this sp: they begin with a copy of the creator's.
-	 * 0: it holds for all. */
+	/* The base does not hold for stacks whose outermost frame is at this sp: they begin with
+	 * a copy of the creator's. 0: it holds for all. */
 	uint64_t base_copied;
 	struct deep_stack *deep; /* for a thread whose stack did not fit into a sample (stack.h); owned by stack.c */
 };
@@ -56,11 +56,12 @@ void processes_free(struct processes *processes); /* NULL is fine */
  * threads. */
 void processes_merge_kernel_threads(struct processes *processes);
 
-/* For the events of an earlier recording, before the first event: nothing about these processes is read from /proc or from their memory,
- * because other processes may have their numbers. */
+/* For the events of an earlier recording, before the first event: nothing about these processes
+ * is read from /proc or from their memory, because other processes may have their numbers. */
 void processes_set_past(struct processes *processes);
-/* The recorder has made this process, which waits for its first exec; `user` as profile_process.user. Its user stays known until a second exec, also
- * if it has ended before its events arrive. */
+/* The recorder has made this process, which waits for its first exec; `user` as
+ * profile_process.user. Its user stays known until a second exec, also if it has ended before
+ * its events arrive. */
 void processes_set_command(struct processes *processes, uint32_t pid, uint32_t user);
 bool processes_are_past(const struct processes *processes);
 

@@ -10,8 +10,8 @@
 
 #include "base/hash_map.h"
 
-/* The most thread starts on the way to a node. It bounds the tree of a program in which each thread starts its successor, possibly
- * without end. */
+/* The most thread starts on the way to a node. It bounds the tree of a program in which each
+ * thread starts its successor, possibly without end. */
 enum { THREAD_MARKERS_MAX = 16 };
 
 struct start {

@@ -1,6 +1,6 @@
 /*
- * Contextualizes a call path in the sources of a program (R. J. Hall, 1992): copies the functions along it, so that they can be
- * optimized for this path alone.
+ * Contextualizes a call path in the sources of a program (R. J. Hall, 1992): copies the functions
+ * along it, so that they can be optimized for this path alone.
  *
  *     program.h: functions and calls ---- copy_plan.h: which copies, which calls lead to them, which parameters are constant
  *          ---- the texts of the copies ---- the changed files, parsed again: an error in them is an error of ours
@@ -32,8 +32,9 @@ struct contextualize_result {
 	size_t copy_count;
 };
 
-/* Fills in the result. `names` are the functions of the path, outermost first, as reports print them. Returns 0 or the error
- * of copy_plan_make; ERROR_UNSUPPORTED if the changed files do not parse. */
+/* Fills in the result. `names` are the functions of the path, outermost first, as reports print
+ * them. Returns 0 or the error of copy_plan_make; ERROR_UNSUPPORTED if the changed files do not
+ * parse. */
 int contextualize(struct program *program, const char *const *names, size_t length, struct contextualize_result *result,
 		  struct error *error);
 

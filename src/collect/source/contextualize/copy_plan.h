@@ -1,16 +1,17 @@
 /*
  * The copies of functions that make a call path a part of the program of its own, and the calls that lead to them.
  *
- * The program is in a state: the longest part of the path, from its first function on, that the folded stack begins with. A folded
- * stack (docs/definitions.md) is cut back where a function on it is called again, so that a recursive call returns to an
- * earlier state. For the path f0 f1 ... fn:
+ * The program is in a state: the longest part of the path, from its first function on, that the
+ * folded stack begins with. A folded stack (docs/definitions.md) is cut back where a function on it
+ * is called again, so that a recursive call returns to an earlier state. For the path f0 f1 ... fn:
  *
  *     (f0) --f1--> (f0 f1) --f2--> ... --fn--> (f0 ... fn)          a copy of f1 ... fn for each state: f1_1 ... fn_1
  *     (f0 ... fi) --fk, k <= i--> (f0 ... fk)                       recursion: fi_1 calls fk_1
  *     (f0 ... fi) --g--> g, still with (f0 ... fi) below            a copy of g too, if g may call one of f1 ... fi again
  *
- * All other calls stay as they are. This is the renaming that keeps the call graph isomorphic (the 1993 paper, section 4.1).
- * Only calls by name, and through parameters that are known, are followed.
+ * All other calls stay as they are. This is the renaming that keeps the call graph isomorphic (the
+ * 1993 paper, section 4.1). Only calls by name, and through parameters that are known, are
+ * followed.
  */
 #ifndef COLLECT_SOURCE_CONTEXTUALIZE_COPY_PLAN_H
 #define COLLECT_SOURCE_CONTEXTUALIZE_COPY_PLAN_H
@@ -42,7 +43,8 @@ struct plan_clone {
 	size_t first_caller; /* the clone that calls it first */
 };
 
-/* clones[0] is f0 itself, which is edited and not copied; clones[i] is fi_1 for i < length; the others are off the path. */
+/* clones[0] is f0 itself, which is edited and not copied; clones[i] is fi_1 for i < length; the
+ * others are off the path. */
 struct copy_plan {
 	struct program *program;
 	size_t length;
@@ -50,8 +52,9 @@ struct copy_plan {
 	size_t clone_count, clone_capacity;
 };
 
-/* Makes the plan for the functions with these names. Returns 0, ERROR_NOT_FOUND, ERROR_AMBIGUOUS, ERROR_UNSUPPORTED (a function
- * cannot be copied, or a call not be redirected), ERROR_LIMIT or ERROR_MEMORY. Call copy_plan_release in any case. */
+/* Makes the plan for the functions with these names. Returns 0, ERROR_NOT_FOUND,
+ * ERROR_AMBIGUOUS, ERROR_UNSUPPORTED (a function cannot be copied, or a call not be redirected),
+ * ERROR_LIMIT or ERROR_MEMORY. Call copy_plan_release in any case. */
 int copy_plan_make(struct copy_plan *plan, struct program *program, const char *const *names, size_t length,
 		   struct error *error);
 void copy_plan_release(struct copy_plan *plan);
@@ -73,8 +76,8 @@ void copy_text_calls(const struct copy_plan *plan, const struct plan_clone *clon
 /* Returns the text of the whole copy, in the arena, or NULL (out of memory). */
 const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clone);
 
-/* Returns the text of a declaration of the clone, without a `;`, made of a declaration of the original in a unit. NULL: out of
- * memory, or the text is not that of one declaration. */
+/* Returns the text of a declaration of the clone, without a `;`, made of a declaration of the
+ * original in a unit. NULL: out of memory, or the text is not that of one declaration. */
 const char *copy_text_declaration(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit,
 				  CXCursor declaration);
 

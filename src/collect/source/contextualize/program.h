@@ -112,8 +112,8 @@ size_t program_find(const struct program *program, const char *usr);
 /* Adds a function of a library, which has only a declaration. Returns its index, or PROGRAM_NONE (program->error). */
 size_t program_add_library(struct program *program, size_t unit, CXCursor declaration);
 
-/* Finds a declaration of a function in a unit. Returns whether there is one; *is_visible is whether it precedes an offset of a
- * file. */
+/* Finds a declaration of a function in a unit. Returns whether there is one; *is_visible is
+ * whether it precedes an offset of a file. */
 bool program_declared(const struct program *program, size_t unit, const char *usr, size_t file, uint32_t offset,
 		      CXCursor *found, bool *is_visible);
 
@@ -123,8 +123,8 @@ size_t program_file(struct program *program, size_t unit, CXFile file, bool add)
 /* Returns whether a unit contains the definition of a function, as of one in a header. */
 bool program_defined(const struct program *program, size_t unit, const char *usr);
 
-/* Sets the range of a cursor. Returns whether it is in one file and not in a macro; *file is its index, or PROGRAM_NONE if no
- * function of the program is in it. */
+/* Sets the range of a cursor. Returns whether it is in one file and not in a macro; *file is its
+ * index, or PROGRAM_NONE if no function of the program is in it. */
 bool program_range(const struct program *program, size_t unit, CXCursor cursor, size_t *file, uint32_t *start,
 		   uint32_t *end);
 /* Returns the name of a function with its namespaces and classes: "ns::C::f". */

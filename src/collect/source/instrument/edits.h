@@ -36,8 +36,8 @@ void edits_replace(struct edits *edits, uint32_t offset, uint32_t size, const ch
 /* Inserts `open` at `offset`, and the corresponding `close` at `end`. */
 void edits_wrap(struct edits *edits, uint32_t offset, const char *open, uint32_t end, const char *close);
 
-/* Appends the edited original to `copy`. Sorts the list. Returns 0, ERROR_MEMORY, or ERROR_CORRUPT if an offset is not in
- * the text or in a replaced part. */
+/* Appends the edited original to `copy`. Sorts the list. Returns 0, ERROR_MEMORY, or
+ * ERROR_CORRUPT if an offset is not in the text or in a replaced part. */
 int edits_apply(struct edits *edits, const char *text, size_t size, struct buffer *copy);
 
 #endif

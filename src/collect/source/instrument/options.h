@@ -1,4 +1,5 @@
-/* The options of compilers, as gcc and clang have them: which of them matter to a parser, and which take the next word as their value. */
+/* The options of compilers, as gcc and clang have them: which of them matter to a parser, and
+ * which take the next word as their value. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_OPTIONS_H
 #define COLLECT_SOURCE_INSTRUMENT_OPTIONS_H
 

@@ -45,16 +45,17 @@ bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body);
  * to the index of the first one's item, and is left unchanged otherwise. */
 bool bodies_is_known(const struct source_points_function *function, size_t *shared);
 
-/* branches.c: branches of `#if` that test the compiler. gcc may compile other branches than clang, which parses the file: code
- * in those is not instrumented, and the report lists them. */
+/* branches.c: branches of `#if` that test the compiler. gcc may compile other branches than
+ * clang, which parses the file: code in those is not instrumented, and the report lists them. */
 
 /* Adds a skipped probe point for each branch of the main file that clang does not compile, that tests the compiler
  * and that contains a `{`. */
 void branches_take(struct source_points *points);
 
 /*
- * statements.c: probe points within a function: loops, statements with calls, basic blocks. A loop or a statement is put into
- * braces with its object; a block is counted by a separate statement at its beginning:
+ * statements.c: probe points within a function: loops, statements with calls, basic blocks. A loop
+ * or a statement is put into braces with its object; a block is counted by a separate statement at
+ * its beginning:
  *
  *     for (...) f();      {LOOP for (...) {BLOCK {CALL f();}}}
  *
@@ -66,9 +67,9 @@ void branches_take(struct source_points *points);
 void statements_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent);
 
 /*
- * taken.c: functions with taken addresses: passed on, stored or compared. `cpprof report --lexical` shows them under the
- * function that took them. The result is not an edit: it is appended to the copy, and becomes a section of the
- * object file that no program loads, with NUL-terminated texts:
+ * taken.c: functions with taken addresses: passed on, stored or compared. `cpprof report --lexical`
+ * shows them under the function that took them. The result is not an edit: it is appended to the
+ * copy, and becomes a section of the object file that no program loads, with NUL-terminated texts:
  *
  *     "compare" "ns::sort_rows" "src/rows.c" "31"      the function, and where: function, file, line
  *

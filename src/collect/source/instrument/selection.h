@@ -23,8 +23,8 @@ int selection_except(struct selection *selection, const char *file, uint32_t lin
 /* The same for the hook of that probe point. `mistake` is copied: a sentence for struct source_point. */
 int selection_except_hook(struct selection *selection, const char *file, uint32_t line, const char *mistake);
 
-/* Sets point->skipped and ->group by the rules, and removes an excluded hook. Probe points that the language forbids are skipped already, and
- * not changed. */
+/* Sets point->skipped and ->group by the rules, and removes an excluded hook. Probe points that
+ * the language forbids are skipped already, and not changed. */
 void selection_decide(const struct selection *selection, struct source_point *point);
 /* Returns the finest requested level: PROBE_LEVEL_FUNCTION by default. */
 int selection_level(const struct selection *selection);

@@ -41,8 +41,8 @@ extern const struct machine_filter *machine_filters_of_all;
 /* Makes the call if the filters permit it, otherwise returns -EPERM. */
 long machine_filtered_syscall(long number, long a, long b, long c, long d, long e, long f);
 
-/* Number of system calls that the agent's threads make now: they may have examined the filters already. A thread that sets a filter
- * for all threads waits until there are none. */
+/* Number of system calls that the agent's threads make now: they may have examined the filters
+ * already. A thread that sets a filter for all threads waits until there are none. */
 extern uint32_t machine_calls;
 
 /* Calls that may wait for long, or do not return, are not counted. */
@@ -68,9 +68,9 @@ static inline long machine_syscall(long number, long a, long b, long c, long d, 
 
 /* --- time --- */
 
-/* Returns a time stamp: ticks of a clock that runs evenly, independent of the processor's frequency. All instructions
- * before it have been executed; without that, a function that ends with loads that miss the caches leaves their time to its
- * caller. */
+/* Returns a time stamp: ticks of a clock that runs evenly, independent of the processor's
+ * frequency. All instructions before it have been executed; without that, a function that ends
+ * with loads that miss the caches leaves their time to its caller. */
 static inline uint64_t machine_time_stamp(void)
 {
 	uint32_t low, high;
@@ -183,7 +183,8 @@ static inline __attribute__((always_inline)) void machine_registers_here(struct 
 			   "=m"(value[MACHINE_R12 + 3]));
 }
 
-/* Returns whether this thread has a control block already: a static program calls its resolvers before. Makes a system call. */
+/* Returns whether this thread has a control block already: a static program calls its resolvers
+ * before. Makes a system call. */
 static inline bool machine_has_thread_pointer(void)
 {
 	uint64_t value = 0;

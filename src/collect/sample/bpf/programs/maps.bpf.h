@@ -4,8 +4,9 @@
 
 #include "collect/sample/bpf/programs/shared.h"
 
-/* A global function: the verifier checks it once in each program that calls it, and not anew in each state of its callers.
- * With inlined or static functions, the start of a recording took three times as long. */
+/* A global function: the verifier checks it once in each program that calls it, and not anew in
+ * each state of its callers. With inlined or static functions, the start of a recording took
+ * three times as long. */
 #define WALK_FUNCTION __attribute__((noinline))
 #include "collect/shared/python_walk.h"
 #include "collect/shared/row_walk.h"
@@ -88,8 +89,9 @@ struct {
 	__uint(max_entries, 4096); /* set when loaded */
 } ring SEC(".maps");
 
-/* Hashes of the functions of interpreted programs that the monitor has descriptions of, each at a place that depends on it; 0:
- * none. An array costs a recording of other programs next to nothing. */
+/* Hashes of the functions of interpreted programs that the monitor has descriptions of, each at
+ * a place that depends on it; 0: none. An array costs a recording of other programs next to
+ * nothing. */
 enum { DESCRIBED = 8192 };
 
 struct {
