@@ -31,6 +31,8 @@ static bool measures(const char *name)
 #define NOTHING(name)
 #define NAME(name) #name,
 	static const char *const names[] = { COMMANDS(NOTHING, NAME) };
+#undef NOTHING
+#undef NAME
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;

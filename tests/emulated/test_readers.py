@@ -2,6 +2,7 @@
 profiles that this machine recorded. The step of tools/run_tests names both builds and the emulator."""
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 OTHER = [os.environ["CPPROF_EMULATOR"], str(Path(os.environ["CPPROF_BUILD"]) / "src/cmd/cpprof")]
 NATIVE = [str(Path(os.environ["CPPROF_NATIVE"]) / "src/cmd/cpprof")]
+REPOSITORY = Path(__file__).resolve().parents[2]
 SECONDS_ALLOWED = 300
 
 # The hooks that it is compiled with count its calls, and each allocation is a sample.
@@ -98,6 +100,17 @@ def test_what_measures_is_refused(folder, name):
 	[(status, printed, error)] = outputs(OTHER, name, b"", folder)
 	assert (status, printed) == (1, b"")
 	assert error.startswith(f"cpprof: cannot run '{name}': this build of cpprof has no collectors".encode())
+
+
+def test_pages_are_those_of_its_commands(tmp_path):
+	"""An installation makes the manual pages of the commands that the build has."""
+	cpprof = tmp_path / "cpprof"
+	cpprof.write_text(f'#!/bin/sh\nexec {shlex.join(OTHER)} "$@"\n')
+	cpprof.chmod(0o755)
+	subprocess.run([REPOSITORY / "docs/install_pages", "man", cpprof, "cat", REPOSITORY / "docs/man", tmp_path / "man"], check=True, timeout=SECONDS_ALLOWED)
+	pages = {page.stem.removeprefix("cpprof-") for page in (tmp_path / "man/man1").iterdir()}
+	assert {"cpprof", "report", "html", "store"} <= pages
+	assert not pages & set(MEASURE)
 
 
 def test_perf_data_is_refused(folder):
