@@ -9,6 +9,7 @@
 int tail_graph_init(struct tail_graph *graph)
 {
 	*graph = (struct tail_graph){ .queue = malloc(TAIL_REACH_MOST * sizeof(*graph->queue)), .unknown = TAIL_NONE };
+	hash_map_init(&graph->by_ends);
 	return graph->queue ? 0 : ERROR_MEMORY;
 }
 
@@ -17,6 +18,7 @@ void tail_graph_release(struct tail_graph *graph)
 	free(graph->nodes);
 	free(graph->edges);
 	free(graph->queue);
+	hash_map_release(&graph->by_ends);
 	*graph = (struct tail_graph){ 0 };
 }
 
@@ -33,17 +35,18 @@ int64_t tail_graph_add_node(struct tail_graph *graph, bool is_name)
 
 int tail_graph_add_jump(struct tail_graph *graph, uint32_t from, uint32_t to, uint64_t address)
 {
-	for (uint32_t i = graph->nodes[from].first_out; i != TAIL_NONE; i = graph->edges[i].next_out) {
-		struct tail_edge *edge = &graph->edges[i];
-		if (edge->to != to)
-			continue;
+	uint64_t ends = (uint64_t)from << 32 | to;
+	uint32_t known = hash_map_get(&graph->by_ends, ends);
+	if (known != HASH_MAP_NONE) {
+		struct tail_edge *edge = &graph->edges[known];
 		edge->several = edge->several || edge->address != address;
 		edge->address = address < edge->address ? address : edge->address;
 		return 0;
 	}
 	if (graph->edge_count >= TAIL_NONE)
 		return ERROR_LIMIT;
-	if (ARRAY_RESERVE(graph->edges, graph->edge_capacity, graph->edge_count + 1) < 0)
+	if (ARRAY_RESERVE(graph->edges, graph->edge_capacity, graph->edge_count + 1) < 0 ||
+	    hash_map_put(&graph->by_ends, ends, (uint32_t)graph->edge_count) < 0)
 		return ERROR_MEMORY;
 	uint32_t id = (uint32_t)graph->edge_count++;
 	graph->edges[id] = (struct tail_edge){ .from = from,

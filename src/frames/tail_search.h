@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_map.h"
+
 #define TAIL_NONE UINT32_MAX
 
 /* Limits of one search: nodes within reach, nodes on ways, steps of its result. */
@@ -39,6 +41,7 @@ struct tail_graph {
 		bool several;     /* there are more jumps */
 	} * edges;
 	size_t node_count, node_capacity, edge_count, edge_capacity;
+	struct hash_map by_ends; /* (from, to) -> edge */
 	uint32_t visits;
 	uint32_t unknown; /* node of unknown functions; TAIL_NONE: none */
 	uint32_t *queue;  /* of searches; [TAIL_REACH_MOST] */

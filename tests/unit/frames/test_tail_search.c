@@ -208,14 +208,32 @@ static void test_many(void **state)
 	tail_graph_release(&graph);
 }
 
+/* A function with many jumps, as a hostile file has: each takes the same time to add. Within a second, or for hours. */
+static void test_many_jumps(void **state)
+{
+	(void)state;
+	enum { JUMPS = 3000000 };
+	struct tail_graph graph;
+	struct tail_chain chain;
+	assert_int_equal(tail_graph_init(&graph), 0);
+	for (uint32_t i = 0; i <= JUMPS; i++)
+		tail_graph_add_node(&graph, false);
+	for (uint32_t i = 1; i <= JUMPS; i++)
+		assert_int_equal(tail_graph_add_jump(&graph, 0, i, i), 0);
+	assert_true(tail_search(&graph, 0, JUMPS, &chain));
+	assert_int_equal(chain.steps[0].address, JUMPS);
+	tail_graph_release(&graph);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unique),    cmocka_unit_test(test_none),
-		cmocka_unit_test(test_ambiguous), cmocka_unit_test(test_several_jumps),
-		cmocka_unit_test(test_recursion), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_unknown),   cmocka_unit_test(test_to_unknown),
-		cmocka_unit_test(test_limits),    cmocka_unit_test(test_many),
+		cmocka_unit_test(test_unique),     cmocka_unit_test(test_none),
+		cmocka_unit_test(test_ambiguous),  cmocka_unit_test(test_several_jumps),
+		cmocka_unit_test(test_recursion),  cmocka_unit_test(test_names),
+		cmocka_unit_test(test_unknown),    cmocka_unit_test(test_to_unknown),
+		cmocka_unit_test(test_many_jumps), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
