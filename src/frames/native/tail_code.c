@@ -361,22 +361,29 @@ static int read_instruction(struct reading *reading, const struct piece *piece, 
 	return status < 0 ? status : instruction.bytes;
 }
 
-/* Finds the jumps out of a piece of code. Code that cannot be read may have jumps to any function. */
+/* Code that cannot be read may have jumps to any function, and from several places: its frame has no line. */
+static int add_unreadable(struct reading *reading, const struct piece *piece)
+{
+	int status = add_unknown(reading, piece, piece->start);
+	return status < 0 ? status : add_unknown(reading, piece, piece->end - 1);
+}
+
+/* Finds the jumps out of a piece of code. */
 static int read_piece(struct reading *reading, const struct piece *piece)
 {
 	uint64_t size = piece->end - piece->start;
 	struct block block = { 0 };
 	if (size > FUNCTION_BYTES_MOST || size > reading->bytes_left)
-		return add_unknown(reading, piece, piece->end - 1);
+		return add_unreadable(reading, piece);
 	reading->bytes_left -= size;
 	if (ARRAY_RESERVE(reading->bytes, reading->bytes_capacity, size) < 0)
 		return ERROR_MEMORY;
 	if (!elf_file_copy(reading->file->bytes, piece->start, reading->bytes, size))
-		return add_unknown(reading, piece, piece->end - 1);
+		return add_unreadable(reading, piece);
 	for (uint64_t at = 0; at < size;) {
 		int bytes = read_instruction(reading, piece, at, &block);
 		if (bytes <= 0)
-			return bytes < 0 ? bytes : add_unknown(reading, piece, piece->end - 1);
+			return bytes < 0 ? bytes : add_unreadable(reading, piece);
 		at += (uint64_t)bytes;
 	}
 	return 0;

@@ -125,6 +125,8 @@ static void check(const struct build *build_of, const struct tail_code *code)
 	assert_int_equal(found[11].target, number_of(code, "leaf_switch"));
 	assert_int_equal(jumps(code, "leaf_switch", NULL, ""), 0);
 	assert_int_equal(jumps(code, "leaf_switch", "direct", NULL), 1);
+	assert_int_equal(found[12].target, number_of(code, "unreadable"));
+	assert_int_equal(jumps(code, "unreadable", NULL, ""), 2);
 }
 
 static void ask(const char *name, const struct tail_query *queries, size_t count, struct tail_code *code)
@@ -138,7 +140,7 @@ static void ask(const char *name, const struct tail_query *queries, size_t count
 static void test_builds(void **state)
 {
 	(void)state;
-	enum { CALLS = 12 };
+	enum { CALLS = 13 };
 	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
 		uint64_t calls[CALLS];
 		struct tail_code code;
@@ -146,9 +148,8 @@ static void test_builds(void **state)
 		build(&builds[i]);
 		assert_int_equal(calls_of("calls", calls, CALLS), CALLS);
 		uint64_t burn = lab_symbol("full", "burn"), plain = lab_symbol("full", "plain");
-		const uint64_t callees[CALLS] = {
-			burn, burn, 0, 0, plain + 1, burn, burn, burn, burn, burn, burn, burn
-		};
+		const uint64_t callees[CALLS] = { burn, burn, 0,    0,    plain + 1, burn, burn,
+						  burn, burn, burn, burn, burn,      burn };
 		for (size_t q = 0; q < CALLS; q++)
 			queries[q] = (struct tail_query){ .caller = calls[q], .callee = callees[q], .name = "" };
 		ask(builds[i].name, queries, CALLS, &code);

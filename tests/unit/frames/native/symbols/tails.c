@@ -125,6 +125,14 @@ F int leaf_switch(int n)
 	return sink;
 }
 
+/* A byte that is no instruction. */
+F int unreadable(int n)
+{
+	if (n == -1)
+		__asm__ volatile(".byte 0x06");
+	return burn(n);
+}
+
 F int through_stub(int n)
 {
 	return other(n) + 1;
@@ -145,6 +153,7 @@ F int calls(int n)
 	sink = hooked(n);
 	sink = one_of_both(n);
 	sink = leaf_switch(n);
+	sink = unreadable(n);
 	return sink;
 }
 
