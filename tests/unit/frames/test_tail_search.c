@@ -148,7 +148,7 @@ static void test_unknown(void **state)
 	/* Each way has one of two functions, and one of them leads on to unknown functions. */
 	expect("AB AC BH CH C?", "A* [BC] ");
 	expect("AB BD AC CD DH C?", "A* [BCD] ");
-	/* What is behind the end, and what leads nowhere, does not matter. */
+	/* Functions behind the end, and those that lead nowhere, do not matter. */
 	expect("AB BH H? AC CD", "A B ");
 }
 
