@@ -94,21 +94,37 @@ static void show_naming(void *context, size_t done, size_t total)
 	progress_set(done, total);
 }
 
+/* Prints a warning if the functions of a file have no names because it cannot be read. */
+static void warn_of_files(const struct invocation *invocation, const char *path, const struct profile *profile)
+{
+	const struct profile_finding *unreadable = finding_find(profile, FINDING_FILE_UNREADABLE);
+	if (unreadable)
+		warning(invocation, "%s: %s", path, profile_string(profile, unreadable->text));
+}
+
 static bool name_addresses(const struct invocation *invocation, const char *path, struct profile *profile)
 {
+	/* The reader has inserted those that are there. */
+	bool finds_tail_calls = profile->tail_call_count == 0;
 	struct frames_options options = { .progress = show_naming,
 					  .download = progress_download,
-					  .finds_tail_calls = true };
+					  .finds_tail_calls = finds_tail_calls };
 	struct error error = { 0 };
 	notice(invocation, "%s: naming %zu address%s that the recorder left without a name", path,
 	       profile->location_count, profile->location_count == 1 ? "" : "es");
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);
 	int result = frames_name_profile(profile, &options, &error);
-	if (result == 0 && (tail_calls_insert(profile, memory_limit()) < 0 || missing_names_add_all(profile) < 0))
-		result = error_set(&error, ERROR_MEMORY, "out of memory");
+	if (result == 0 && finds_tail_calls)
+		result = tail_calls_insert(profile, memory_limit());
+	if (result == 0)
+		result = missing_names_add_all(profile);
+	if (result < 0 && !error.code)
+		error_set(&error, result, "cannot name the addresses: %s", error_text(result));
 	progress_end();
 	if (result < 0)
 		failure_of(invocation, &error);
+	else
+		warn_of_files(invocation, path, profile);
 	return result == 0;
 }
 
