@@ -5,7 +5,7 @@
  *   moved_text moved     mremap of a copy onto the text
  *   moved_text other     as `copied`, but with another byte in a function that is never called: other code
  *
- * The code that does so is in a page of its own. Prints "ready"; makes 1000 events for each byte of its input, and prints "done".
+ * The code that does so is in a page of its own. Prints "ready"; makes its events for each byte of its input, and prints "done".
  */
 #include <stdint.h>
 #include <string.h>
