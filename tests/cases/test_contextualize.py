@@ -364,7 +364,7 @@ def test_prediction_agrees_with_the_measurement(tmp_path):
 	difference = subprocess.run(["diff", "-u", "--label", "a/process_db.c", "--label", "b/process_db.c", folder / "process_db.c",
 		tmp_path / "better.c"], capture_output=True, text=True, check=False)
 	(folder / "better.patch").write_text(difference.stdout)
-	result = verify(folder, "main;uniquify_db;qsort_r", "process_db.c", "./process_db db.txt", "--patch", "better.patch", "--turns", "8")
+	result = verify(folder, "main;uniquify_db;qsort", "process_db.c", "./process_db db.txt", "--patch", "better.patch", "--turns", "8")
 	assert result.returncode == 0, result.stderr
 	assert "Output     the same" in result.stdout
 	found = figures(result.stdout)
