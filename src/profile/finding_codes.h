@@ -127,6 +127,9 @@
 	  "The allocations of an allocator of the program's own are missing; the bpf backend sees them.") \
 	X(OWN_MALLOC, "own-malloc", WARNING, INFO, "", \
 	  "The allocations of the program are missing; --backend bpf sees them.") \
+	X(ALLOCATORS_UNCOUNTED, "allocators-uncounted", WARNING, CLOSING, "library", \
+	  "A library that was loaded while the program ran exports malloc, but is not the process's allocator. What it allocates " \
+	  "by its own malloc (opened with RTLD_DEEPBIND, or linked with -Bsymbolic) is missing.") \
 	X(TIME_COARSE, "time-coarse", NOTE, CLOSING, "sample a second of time", \
 	  "Time is sampled less often than requested; each sample stands for as many hits as its time has intervals.") \
 	X(WAITS_COARSE, "waits-coarse", NOTE, CLOSING, "times as long a distance", \

@@ -97,6 +97,16 @@ def test_calls_by_32_bit_numbers(tmp_path):
 	assert recorded.resource("write-bytes:requested")["total"] < 10000
 
 
+@pytest.mark.parametrize("own, way, is_seen", [(False, "deep", True), (False, "apart", True), (True, "", True), (True, "deep", False)])
+def test_libraries_with_an_allocator(own, way, is_seen, tmp_path):
+	"""A library that the program loads later allocates by the watched malloc, or by its own: a finding reports that this is not counted."""
+	plugin = build("allocating_plugin.c", "-fno-builtin", *["-DOWN_MALLOC"] * own, linkage="shared")
+	recorded = record(tmp_path, [build("opens_apart.c"), way, plugin], *BPF, "-r", "allocs/1")
+	assert recorded.status == 0, recorded.err
+	assert hits(recorded.paths("allocs"), "plugin_allocate") == is_seen, recorded.err
+	assert (f"1 library has a malloc of its own, which is not counted: {Path(plugin).name}" in recorded.err) == own, recorded.err
+
+
 def test_exec_from_a_thread(tmp_path):
 	"""The new program runs as the first thread of its process, and its paths begin at its own main."""
 	recorded = record_each(tmp_path, "exec_from_thread", "syscalls:getppid")

@@ -106,6 +106,7 @@ void bpf_add_findings(const struct backend *backend, struct profile *profile)
 		    code_loader_index_bytes(backend->code));
 	add_walks(backend, profile);
 	add_probe_cost(backend, profile);
+	bpf_allocators_add_finding(&backend->hooks.allocators, profile);
 	if (backend->was_late && backend->hooks.functions.count > 0)
 		finding_add(profile, FINDING_FIRST_CALLS_UNCOUNTED, 0,
 			    "calls of the first process that the target started are not counted in its first moments");

@@ -33,6 +33,7 @@ void bpf_hooks_release(struct bpf_hooks *hooks)
 	for (size_t i = 0; i < hooks->count; i++)
 		bpf_link__destroy(hooks->links[i]);
 	bpf_functions_release(&hooks->functions);
+	bpf_allocators_release(&hooks->allocators);
 	free(hooks->links);
 	*hooks = (struct bpf_hooks){ 0 };
 }
@@ -240,6 +241,10 @@ static int attach_to_functions(struct bpf_hooks *hooks, struct programs *program
 	free(pids);
 	if (result == 0)
 		result = attach_points(hooks, programs, &request->resources[number], number, &points, error);
+	enum counter counter = request->resources[number].counter;
+	if (result == 0 && (counter == COUNTER_ALLOCS || counter == COUNTER_ALLOC_BYTES) &&
+	    bpf_allocators_add(&hooks->allocators, &points) < 0)
+		result = error_memory(error);
 	probe_points_release(&points);
 	return result;
 }

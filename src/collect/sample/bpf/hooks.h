@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "collect/sample/backend.h"
+#include "collect/sample/bpf/allocators.h"
 #include "collect/sample/cpus.h"
 
 /*
@@ -71,6 +72,7 @@ struct bpf_hooks {
 	size_t probe_count; /* uprobes and tracepoints so far */
 	struct bpf_attached_tracepoint tracepoints[RESOURCE_REQUESTS_MAX];
 	size_t tracepoint_count;
+	struct bpf_allocators allocators;
 };
 
 /* Attaches the loaded programs to all hooks that the request needs. Nothing is counted yet. Returns 0, or

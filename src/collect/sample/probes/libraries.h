@@ -53,6 +53,9 @@ bool library_is_libcpprof(const char *path);
  * it is a static program that contains it. Files that cannot be read count as those that do not. */
 bool libraries_call(const struct libraries *libraries, const char *name);
 
+/* Sets exported[i] to whether the file exports a symbol names[i]; false for a file that cannot be read. */
+void library_exports(int fd, const char *path, const char *const *names, size_t count, bool *exported);
+
 void libraries_release(struct libraries *libraries); /* {0} is fine */
 
 #endif

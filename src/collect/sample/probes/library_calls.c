@@ -1,4 +1,4 @@
-/* Which files call a function of libcpprof. */
+/* Which functions a file exports, and which files call a function of libcpprof. */
 #include <elf.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +41,14 @@ static bool file_has_symbol(const char *path, const char *name, bool is_static)
 	if (fd >= 0)
 		close(fd);
 	return found;
+}
+
+void library_exports(int fd, const char *path, const char *const *names, size_t count, bool *exported)
+{
+	struct elf_file *file = elf_file_open(fd, path, NULL);
+	for (size_t i = 0; i < count; i++)
+		exported[i] = file && has_symbol(file, ".dynsym", ".dynstr", names[i], true);
+	elf_file_free(file);
 }
 
 /* Only files that need the library, and static programs, are searched: few do. */
