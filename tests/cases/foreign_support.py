@@ -91,6 +91,22 @@ def inlined(count):
 ONE_FRAME = [table(12, 0, [0], [8], [3], [0]), table(13, 0, [1], [1])]
 
 
+def deep_path(count, is_recursion):
+	"""A path of count * ROWS nodes, each with a hit: all at one location, or each at a location and in a function of its own."""
+	if is_recursion:
+		return whole(table(9, 0, [0], [0x1000]), *chain(count), *spread(count), *ONE_FRAME)
+	rows = [range(i * ROWS, i * ROWS + ROWS) for i in range(count)]
+	names = [[b"f%d" % i for i in row] for row in rows]
+	texts = [block(1, ROWS, 9 + row[0], column([len(name) for name in some]) + b"".join(some)) for row, some in zip(rows, names)]
+	same = [0] * ROWS
+	functions = [table(11, 1 + row[0], [9 + i for i in row], same, [1] * ROWS, [8] * ROWS, [1] * ROWS, same, delta=(0,)) for row in rows]
+	locations = [table(9, row[0], same, [0x1000 + i for i in row], delta=(1,)) for row in rows]
+	nodes = [table(10, 1 + row[0], [*row], [*row], delta=(0, 1)) for row in rows]
+	frames = [table(12, row[0], [1 + i for i in row], [8] * ROWS, [1] * ROWS, same, delta=(0,)) for row in rows]
+	first_frames = [table(13, row[0], [1 + i for i in row], [1] * ROWS, delta=(0,)) for row in rows]
+	return whole(*texts, *functions, *locations, *nodes, *spread(count), *frames, *first_frames)
+
+
 def bombs():
 	"""{name: the bytes of a small profile whose expanded form is large}."""
 	hit = table(14, 0, [10**6], [1], [1], [0], [1])

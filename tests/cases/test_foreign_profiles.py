@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import CPPROF, check_failure, done, make_input, run
-from foreign_support import ONE_FRAME, Watched, bombs, chain, profile, spread, table, whole
+from foreign_support import ONE_FRAME, Watched, bombs, chain, deep_path, profile, spread, table, whole
 from record_support import PROGRAMS, run_cpprof
 from user_support import NOBODY, is_root, only_root
 
@@ -349,6 +349,25 @@ def test_call_graphs_of_deep_paths_are_printed(folder):
 	path = folder / "bomb.data"
 	path.write_bytes(whole(table(9, 0, [0], [0x1000]), *chain(4), *spread(4), *ONE_FRAME))
 	done("report", "--call-graph", "--cpu-time", "20", path)
+
+
+# These formats write each path whole: a path of N frames with a sample at each takes N^2 / 2 entries. The limits end them.
+WHOLE_PATHS = {"folded", "speedscope", "pprof", "otlp"}
+
+
+@pytest.mark.long("seconds of CPU time for each of many commands")
+@pytest.mark.parametrize("is_recursion", [True, False], ids=["recursion", "functions"])
+def test_readers_are_linear_in_the_depth_of_paths(folder, is_recursion):
+	"""131,072 nodes above one another, each with a hit. Whoever goes from each node to the root does 8.6 billion steps, and exceeds the limit."""
+	path = folder / "bomb.data"
+	path.write_bytes(deep_path(2, is_recursion))
+	for words in commands(path.name, "page.html"):
+		if words[0] == "export" and words[words.index("--format") + 1] in WHOLE_PATHS:
+			continue
+		limited = [] if words[0] == "explore" else ["--cpu-time", "8"]
+		result = subprocess.run([CPPROF, words[0], *limited, *words[1:]], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+			timeout=SECONDS_ENOUGH)
+		assert b"cannot finish" not in result.stderr and b"out of memory" not in result.stderr, (words, result.stderr[-500:])
 
 
 def test_frames_that_too_many_locations_share_are_damage(folder):
