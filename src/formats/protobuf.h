@@ -14,6 +14,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/sink.h"
+#include "base/utf8.h"
 
 enum protobuf_type { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_BYTES = 2 };
 
@@ -61,9 +62,26 @@ static inline void protobuf_bytes(struct buffer *message, uint32_t field, const 
 	buffer_append(message, bytes, size);
 }
 
+/* A field of type string. proto3 demands UTF-8, and decoders refuse a message with other bytes, which the names of threads
+ * (the kernel cuts them) and of files may have: each byte that is not part of a valid sequence becomes U+FFFD. */
 static inline void protobuf_text(struct buffer *message, uint32_t field, const char *text)
 {
-	protobuf_bytes(message, field, text, strlen(text));
+	static const char replacement[] = "\xef\xbf\xbd";
+	const unsigned char *bytes = (const unsigned char *)text;
+	size_t size = 0;
+	for (size_t at = 0, length; bytes[at]; at += length > 0 ? length : 1) {
+		length = utf8_sequence(bytes + at);
+		size += length > 0 ? length : sizeof(replacement) - 1;
+	}
+	protobuf_key(message, field, PROTOBUF_BYTES);
+	buffer_append_varint(message, size);
+	for (size_t at = 0, length; bytes[at]; at += length > 0 ? length : 1) {
+		length = utf8_sequence(bytes + at);
+		if (length > 0)
+			buffer_append(message, bytes + at, length);
+		else
+			buffer_append_string(message, replacement);
+	}
 }
 
 /* Adds the message in `inner`, which it then clears, and passes its error on. */

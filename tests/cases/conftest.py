@@ -21,6 +21,14 @@ def profiles():
 
 
 @pytest.fixture
+def folded_bytes(tmp_path):
+	"""A directory with bytes.data: two functions have names that are not UTF-8."""
+	(tmp_path / "bytes.folded").write_bytes(b"main;f\xff\xfeg;\xc3\xbc\xc3 3\n")
+	done("import", "-o", "bytes.data", "bytes.folded", directory=tmp_path)
+	return tmp_path
+
+
+@pytest.fixture
 def server():
 	"""A process that runs before cpprof attaches to it. A test may end it."""
 	process = subprocess.Popen([build("server.c")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -67,3 +67,7 @@ def test_labels_are_attributes(profiles):
 	for (name, key, value), amount in sums.items():
 		result = results(profiles, "labels", "--functions", "-r", name, "--label", f"{key}={value}")[0]
 		assert amount == result["total_hits"] * result.get("interval", 1)
+
+
+def test_strings_are_utf8(folded_bytes):
+	assert set(exported(folded_bytes, "bytes").inclusive("samples")) == {"main", "f\ufffd\ufffdg", "\u00fc\ufffd"}

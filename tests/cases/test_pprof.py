@@ -84,6 +84,11 @@ def test_go_shows_the_same_figures(profiles, name, tmp_path):
 			assert found[entry["path"][0]] == entry["hits"] * interval, (entry, shown.stdout)
 
 
+def test_strings_are_utf8(folded_bytes):
+	"""proto3 demands it: the decoder, as others do, refuses any other bytes. A name may have any, and a name of a thread may be cut."""
+	assert set(exported(folded_bytes, "bytes").inclusive(0)) == {"main", "f\ufffd\ufffdg", "\u00fc\ufffd"}
+
+
 def test_a_binary_format_is_not_for_a_terminal(profiles):
 	assert "pprof" in done("export", "--help")
 	profile = exported(profiles, "recursion")
