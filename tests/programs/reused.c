@@ -1,8 +1,11 @@
-/* `reused A.so`: runs the library's function, unloads the library, and runs generated code at the same address. It makes 10 events each. */
+/* `reused A.so [WAY]`: runs the library's function and then generated code at the same address, and makes 10 events each. The
+ * library is unloaded before that; with WAY, it stays, and memory takes the place of its code: "map", "protect" (it becomes
+ * executable when the code is written) or "move". */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "burn.h"
 
@@ -18,18 +21,28 @@ NOINLINE static void called_by_generated_code(void)
 
 int main(int argc, char **argv)
 {
-	void *handle = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	void *handle = argc >= 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
 	void (*run)(unsigned) = handle ? (void (*)(unsigned))dlsym(handle, "plugin_run") : NULL;
+	const char *way = argc == 3 ? argv[2] : "";
+	const int all = PROT_READ | PROT_WRITE | PROT_EXEC, anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
 
 	if (!run)
 		return 2;
 	run(EVENTS_US);
-	dlclose(handle);
-	uintptr_t page = (uintptr_t)run / PAGE_BYTES * PAGE_BYTES;
-	if (mmap((void *)page, PAGE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != (void *)page)
+	if (!*way)
+		dlclose(handle);
+	void *page = (void *)((uintptr_t)run / PAGE_BYTES * PAGE_BYTES);
+	int protection = strcmp(way, "protect") == 0 ? PROT_READ | PROT_WRITE : all;
+	int flags = *way ? MAP_FIXED : MAP_FIXED_NOREPLACE;
+	void *mapped = strcmp(way, "move") == 0
+			       ? mremap(mmap(NULL, PAGE_BYTES, all, anonymous, -1, 0), PAGE_BYTES, PAGE_BYTES,
+					MREMAP_MAYMOVE | MREMAP_FIXED, page)
+			       : mmap(page, PAGE_BYTES, protection, anonymous | flags, -1, 0);
+	if (mapped != page)
 		return 1;
 	memcpy((void *)run, calls_its_argument, sizeof(calls_its_argument));
+	if (protection != all && mprotect(page, PAGE_BYTES, PROT_READ | PROT_EXEC) != 0)
+		return 1;
 	((void (*)(void (*)(void)))run)(called_by_generated_code);
-	return 0;
+	_exit(0); /* the library's functions for the end of the process may be gone */
 }
