@@ -121,8 +121,13 @@ struct timeline *engine_timeline(const struct engine *engine, const char *text, 
 /* Returns whether a hit of the request's resource has a time and a thread, whatever else is selected; or a negative error. */
 int engine_has_times(const struct engine *engine, const char *text, struct error *error);
 
-/* Returns the path that created the threads of a mark (timeline.h), as function names with ';' between them; "" for PROFILE_ROOT. The
- * caller frees it. NULL: out of memory, with `error` set. */
-char *engine_creator(const struct profile *profile, uint32_t mark, struct error *error);
+/* Returns the path of a node as function names with ';' between them: of a mark (timeline.h) the path that created its threads; "" for
+ * PROFILE_ROOT. The caller frees it. NULL: out of memory, with `error` set. */
+char *engine_path(const struct profile *profile, uint32_t node, struct error *error);
+
+/* Finds the largest row of hits of a thread that a range of ns since the start of the recording meets. Sets *hit, and returns its path, as
+ * engine_path does; "": there is none. NULL with `error` set. */
+char *engine_timeline_path(const struct engine *engine, const char *text, uint32_t thread, const double within_ns[2],
+			   struct timeline_hit *hit, struct error *error);
 
 #endif

@@ -16,8 +16,10 @@ enum { PICTURES = 4, BOXES_MAX = 1 << 16 };
 
 static struct engine engine;
 static struct picture pictures[PICTURES];
+static const double ns_per_s = 1e9;
 static struct timeline *timeline;
 static const struct profile *timeline_side; /* that the timeline is of */
+static struct timeline_hit timeline_hit;
 static struct error failure;
 static char *answered;
 
@@ -291,15 +293,27 @@ int EXPORTED(page_has_times)(const char *request)
 	return has_times < 0 ? -1 : has_times;
 }
 
-/* The ends of the last timeline in seconds: 0 the first, 1 the last; 2: the hits outside of it. */
+/* The path of the largest row of hits of a thread that a range of seconds meets, as "main;f;pthread_mutex_lock"; "": there is none. */
+const char *EXPORTED(page_timeline_path)(const char *request, unsigned thread, double from, double to)
+{
+	const double within_ns[] = { from * ns_per_s, to * ns_per_s };
+	failure = (struct error){ 0 };
+	free(answered);
+	answered = engine_timeline_path(&engine, request, thread, within_ns, &timeline_hit, &failure);
+	return answered;
+}
+
+/* The ends of the last timeline in seconds: 0 the first, 1 the last; 2: the hits outside of it. 3 and 4: those of the last row of
+ * page_timeline_path. */
 double EXPORTED(page_timeline_end)(int which)
 {
-	const double ns_per_s = 1e9;
 	if (!timeline)
 		return 0;
 	return which == 0   ? (double)timeline->from_ns / ns_per_s
 	       : which == 1 ? (double)timeline->to_ns / ns_per_s
-			    : (double)timeline->outside;
+	       : which == 2 ? (double)timeline->outside
+	       : which == 3 ? (double)timeline_hit.from_ns / ns_per_s
+			    : (double)timeline_hit.to_ns / ns_per_s;
 }
 
 /* The path that created a thread of the last timeline, as "main;start_workers;pthread_create"; "": it is not known. */
@@ -309,7 +323,7 @@ const char *EXPORTED(page_thread_path)(size_t thread)
 		return NULL;
 	failure = (struct error){ 0 };
 	free(answered);
-	answered = engine_creator(timeline_side, timeline->marks[thread], &failure);
+	answered = engine_path(timeline_side, timeline->marks[thread], &failure);
 	return answered;
 }
 

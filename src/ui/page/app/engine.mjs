@@ -372,6 +372,14 @@ export function timeline(request, periods, threads) {
 	};
 }
 
+/** The largest row of hits of a thread in a range of time: where, and the seconds that it stands for. Without hits, the path is "".
+ *  @param {Record<string, string>} request @param {number} thread @param {number} from @param {number} to in seconds
+ *  @returns {{path: string, from: number, to: number}} */
+export function timelineHit(request, thread, from, to) {
+	const path = withText(lines(request), (request) => text(functions.page_timeline_path(request, thread, from, to)));
+	return { path, from: functions.page_timeline_end(3), to: functions.page_timeline_end(4) };
+}
+
 /** @typedef {{index: number, process: number, thread: number, depths: number}} Lane */
 /** @typedef {{start: number, end: number, name: number, count: number, depth: number, isOpen: boolean, isMark: boolean,
  *  isUser: boolean}} LaneBox */

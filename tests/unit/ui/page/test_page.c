@@ -240,6 +240,12 @@ static void timelines(void **state)
 	assert_non_null(timeline);
 	timeline_free(timeline);
 	assert_null(engine_timeline(&engine, "resource=none\n", 4, &side, &error));
+	const double all[] = { 0, 1e12 }, before[] = { -2, -1 };
+	struct timeline_hit hit;
+	assert_null(engine_timeline_path(&engine, "resource=none\n", 0, all, &hit, &error));
+	char *path = engine_timeline_path(&engine, "", 0, before, &hit, &error);
+	assert_string_equal(path, "");
+	free(path);
 }
 
 static void ask_all(void)
@@ -260,6 +266,8 @@ static void ask_all(void)
 		picture_release(&picture);
 	}
 	timeline_free(engine_timeline(&engine, "", 4, &side, &error));
+	struct timeline_hit hit;
+	free(engine_timeline_path(&engine, "", 0, (const double[]){ 0, 1e12 }, &hit, &error));
 }
 
 static void without_memory(void **state)
