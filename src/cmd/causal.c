@@ -132,7 +132,7 @@ static void on_warning(void *context, const char *sentence)
 static int run_once(struct job *job, int *status, struct error *error)
 {
 	struct record_result result;
-	int code = record_run(&job->record, &result, error);
+	int code = monitor_run(&job->record, &result, error);
 	if (code < 0)
 		return code;
 	*status = result.status;

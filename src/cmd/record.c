@@ -193,7 +193,7 @@ static int record(struct invocation *invocation, struct record_options *options,
 	/* A command that writes to the terminal shows its own progress there. */
 	if (!options->command || !isatty(STDOUT_FILENO))
 		options->running = on_running;
-	int status = record_run(options, &result, &error);
+	int status = monitor_run(options, &result, &error);
 	progress_line_end();
 	progress_end();
 	if (status < 0)

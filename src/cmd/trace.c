@@ -124,7 +124,7 @@ static int trace(struct invocation *invocation, struct record_options *options, 
 	options->destination = &destination;
 	options->warn = on_warning;
 	options->context = invocation;
-	if (record_run(options, &result, &error) < 0)
+	if (monitor_run(options, &result, &error) < 0)
 		return failure_of(invocation, &error);
 	say_result(events, &result);
 	if (result.profile)

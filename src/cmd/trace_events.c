@@ -25,7 +25,7 @@ static void drop(struct trace_events *events, uint32_t request)
 	events->sums[request].lost++;
 }
 
-static void on_event(void *context, const struct backend_sample *sample, const struct recorder_position *position)
+static void on_event(void *context, const struct backend_sample *sample, const struct sample_sink_position *position)
 {
 	struct trace_events *events = context;
 	const struct resource_request *request = &events->requests[sample->request];

@@ -172,7 +172,7 @@ static void *run_monitor(void *context)
 	struct live *live = context;
 	struct record_result result = { 0 };
 	struct error error = { 0 };
-	int status = record_run(&live->options, &result, &error);
+	int status = monitor_run(&live->options, &result, &error);
 	profile_free(result.profile);
 	result.profile = NULL;
 	pthread_mutex_lock(&live->lock);

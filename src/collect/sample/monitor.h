@@ -52,7 +52,7 @@ struct record_options {
 	uint64_t time_interval; /* ns, for the default resource; 0: its default */
 	const struct destination *destination;
 	const char *backend; /* name of the backend to use; NULL: the best that is permitted */
-	/* Attach to these; empty: none. Not owned; record_run adds children. */
+	/* Attach to these; empty: none. Not owned; monitor_run adds children. */
 	struct process_list *processes;
 	bool no_children; /* leave out the processes that the target has started and will start */
 	bool no_kernel;   /* leave out the kernel's own functions */
@@ -91,6 +91,6 @@ struct record_result {
 /* Records. Returns 0 if the target ran: `result` is filled in, its profile contains the findings of the
  * run, and if result->incomplete is set, `error` has the reason. Otherwise returns a negative error, and
  * there is no profile; the command did not run, unless memory ran out right after its start. */
-int record_run(const struct record_options *options, struct record_result *result, struct error *error);
+int monitor_run(const struct record_options *options, struct record_result *result, struct error *error);
 
 #endif

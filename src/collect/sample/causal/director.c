@@ -176,7 +176,8 @@ void causal_director_code(struct causal_director *director, uint32_t pid, const 
 		director->is_running = begin_in(director, pid);
 }
 
-void causal_director_event(void *context, const struct backend_sample *sample, const struct recorder_position *position)
+void causal_director_event(void *context, const struct backend_sample *sample,
+			   const struct sample_sink_position *position)
 {
 	struct causal_director *director = context;
 	if (sample->request == 0 && causal_paths_add(&director->paths, director->profile, sample, position->node) < 0)

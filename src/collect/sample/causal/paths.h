@@ -12,7 +12,7 @@
 
 #include "base/hash_map.h"
 #include "collect/sample/backend.h"
-#include "collect/sample/recorder.h"
+#include "collect/sample/sample_sink.h"
 #include "profile/profile.h"
 
 struct causal_path {

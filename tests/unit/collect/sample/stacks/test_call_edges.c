@@ -13,7 +13,7 @@
 #include "support/alloc_fail.h"
 #include "support/own_process.h"
 
-static struct recorder recorder;
+static struct sample_sink sink;
 static struct call_edges *edges;
 static void *volatile return_address; /* of the last call of callee() */
 
@@ -52,20 +52,20 @@ static uint64_t address_of(unsigned (*function)(unsigned))
 /* Returns the frame of a caller. Its pc is one byte before the return address, inside the call. */
 static struct unwind_frame frame_before(void *address)
 {
-	return own_process_frame(&recorder, (uint64_t)(uintptr_t)address - 1);
+	return own_process_frame(&sink, (uint64_t)(uintptr_t)address - 1);
 }
 
 /* Returns a frame inside a function. */
 static struct unwind_frame frame_in(unsigned (*function)(unsigned))
 {
-	return own_process_frame(&recorder, address_of(function) + 1);
+	return own_process_frame(&sink, address_of(function) + 1);
 }
 
 static int begin(void **state)
 {
 	(void)state;
-	int result = own_process_recorder(&recorder, NULL);
-	edges = result == 0 ? call_edges_new(recorder.modules) : NULL;
+	int result = own_process_sink(&sink, NULL);
+	edges = result == 0 ? call_edges_new(sink.modules) : NULL;
 	return edges ? 0 : -1;
 }
 
@@ -73,7 +73,7 @@ static int end(void **state)
 {
 	(void)state;
 	call_edges_free(edges);
-	recorder_release(&recorder);
+	sample_sink_release(&sink);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static void test_no_call(void **state)
 	(void)state;
 	struct unwind_frame right = frame_in(callee);
 	/* The bytes before a function are not a call of another one. */
-	struct unwind_frame caller = own_process_frame(&recorder, address_of(callee));
+	struct unwind_frame caller = own_process_frame(&sink, address_of(callee));
 	assert_false(call_edges_fit(edges, &caller, &right));
 	/* An address at which no code can be read. */
 	caller.address = UINT64_MAX;
@@ -233,7 +233,7 @@ static void test_recalls(void **state)
 
 static void learn_short_of_memory(void)
 {
-	struct call_edges *small = call_edges_new(recorder.modules);
+	struct call_edges *small = call_edges_new(sink.modules);
 	if (!small)
 		return;
 	struct unwind_frame caller = frame_before(return_address);
