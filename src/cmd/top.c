@@ -116,7 +116,7 @@ static int show(struct live *live, const struct record_options *options, double 
 					 .selection = { .thread = VIEW_ANY },
 					 .colour = wants_colour(),
 					 .feed = &feed,
-					 .first_page = options->everything ? "processes" : "functions" };
+					 .first_screen = options->everything ? "processes" : "functions" };
 	return browse_run(&browse, error);
 }
 

@@ -1,4 +1,4 @@
-/* The columns that several pages have. */
+/* The columns that several screens have. */
 #include "render/render.h"
 #include "ui/browse/browser.h"
 

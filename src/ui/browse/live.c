@@ -81,8 +81,8 @@ static int replace(struct browser *browser, struct profile *newer, struct error 
 	browser->profiles[0] = browser->fed = newer;
 	browser->views[0] = (struct view_cache){ 0 };
 	status = browser_follow(browser, error);
-	if (status < 0) /* the page shows the older profile, which ends here */
-		browser_release_pages(browser);
+	if (status < 0) /* the screen shows the older profile, which ends here */
+		browser_release_screens(browser);
 	view_cache_release(&views);
 	profile_free(older);
 	return status;

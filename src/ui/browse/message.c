@@ -1,4 +1,4 @@
-/* The message in the last row of the screen, until the next key. */
+/* The message in the last row of the terminal, until the next key. */
 #include <stdarg.h>
 #include <stdio.h>
 
