@@ -4,11 +4,11 @@
  *   selection_keep copies the chosen processes and label sets into the view
  *   selection_sum  adds up the hits of the selection, per profile node
  *   names_make     makes a text for each function and module, with a suffix where names clash
- *   labels_make    turns each location's frames into labels, outermost first
+ *   frame_labels_make    turns each location's frames into labels, outermost first
  *   stitch_make    moves the nodes of threads below those that started them
  *   tree_build     builds the merged tree of labels
  *
- * While labels are made, a label is the id of its text in the view's `texts`. labels_finish then numbers the labels
+ * While labels are made, a label is the id of its text in the view's `texts`. frame_labels_finish then numbers the labels
  * in the order of their texts.
  */
 #ifndef ANALYZE_BUILD_H
@@ -99,7 +99,7 @@ bool *selection_hidden_modules(const struct view *view);
 int selection_keep(struct view *view, struct error *error);
 int selection_sum(struct view *view, struct error *error);
 int names_make(struct view_build *build);
-int labels_make(struct view_build *build);
+int frame_labels_make(struct view_build *build);
 int stitch_make(struct view_build *build);
 int tree_build(struct view_build *build);
 
@@ -135,9 +135,9 @@ bool selection_has_hit(const struct selection *selection, size_t hit);
 
 /* For tree_build of a view by call site. Returns the label (text id) of the outermost frame of `location` when the
  * location `caller` calls it, or a negative error. */
-int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t caller);
+int64_t frame_labels_of_call(struct view_build *build, uint32_t location, uint32_t caller);
 /* Fills view->labels and label_of_text. */
-int labels_finish(struct view_build *build);
+int frame_labels_finish(struct view_build *build);
 /* Returns 0, or ERROR_NOT_FOUND if the set has a label that the view does not have. */
 int label_set_check(const struct view *view, const struct label_set *set, struct error *error);
 

@@ -173,7 +173,7 @@ static int label_calls(struct tree *tree)
 			start_only[i] = is_start_code(location_of(tree, i));
 			label = location_of(tree, i)->top;
 		} else {
-			label = labels_of_call(build, nodes[i].location, nodes[parent].location);
+			label = frame_labels_of_call(build, nodes[i].location, nodes[parent].location);
 		}
 		if (label < 0)
 			break;
@@ -470,7 +470,7 @@ int tree_build(struct view_build *build)
 	if (result == 0 && build->view->options.by == VIEW_CALLSITE)
 		result = label_calls(&tree);
 	if (result == 0)
-		result = labels_finish(build);
+		result = frame_labels_finish(build);
 	if (result == 0)
 		result = make_members(&tree);
 	if (result == 0)

@@ -30,7 +30,7 @@ static int build_view(struct view *view)
 	hash_map_init(&build.callsites);
 	int result = names_make(&build);
 	if (result == 0)
-		result = labels_make(&build);
+		result = frame_labels_make(&build);
 	if (result == 0)
 		result = stitch_make(&build);
 	if (result == 0)

@@ -39,9 +39,10 @@ struct tally_probes_off {
 struct tally_probes_off tally_probes_off(const struct tally *tally);
 
 struct frames_options;
-/* taken.c: adds notes about the functions whose addresses other functions take, from the files of modules with probe
+/* taken_addresses.c: adds notes about the functions whose addresses other functions take, from the files of modules with probe
  * points. Returns 0 or a negative error. */
-int tally_note_taken(const struct tally *tally, struct profile *profile, const struct frames_options *options);
+int tally_note_taken_addresses(const struct tally *tally, struct profile *profile,
+			       const struct frames_options *options);
 
 /* losses.c: adds findings for what was not counted, and those of probes_off.c. Returns 0, ERROR_MEMORY or
  * ERROR_LIMIT. */

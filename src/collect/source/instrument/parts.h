@@ -1,4 +1,4 @@
-/* Interfaces of the files to which visit.c passes the cursors of a file, and of taken.c. */
+/* Interfaces of the files to which visit.c passes the cursors of a file, and of taken_addresses.c. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_PARTS_H
 #define COLLECT_SOURCE_INSTRUMENT_PARTS_H
 
@@ -67,7 +67,7 @@ void branches_take(struct source_points *points);
 void statements_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent);
 
 /*
- * taken.c: functions with taken addresses: passed on, stored or compared. `cpprof report --lexical`
+ * taken_addresses.c: functions with taken addresses: passed on, stored or compared. `cpprof report --lexical`
  * shows them under the function that took them. The result is not an edit: it is appended to the
  * copy, and becomes a section of the object file that no program loads, with NUL-terminated texts:
  *
@@ -80,6 +80,6 @@ void statements_take(struct source_points *points, size_t function, CXCursor cur
 
 /* Appends the addresses that instrumented functions of the main file have taken, and the functions that they call by
  * name. Called after the decisions. */
-void taken_append(struct source_points *points, struct buffer *text);
+void taken_addresses_append(struct source_points *points, struct buffer *text);
 
 #endif

@@ -146,7 +146,7 @@ static enum CXChildVisitResult visit_outermost(CXCursor cursor, CXCursor parent,
 	return CXChildVisit_Continue;
 }
 
-void taken_append(struct source_points *points, struct buffer *text)
+void taken_addresses_append(struct source_points *points, struct buffer *text)
 {
 	struct walk walk = { .points = points, .text = text, .call = UINT32_MAX, .last_function = points->item_count };
 	for (size_t i = 0; i < points->file_count; i++)
