@@ -46,7 +46,7 @@ enum {
 };
 
 /* The versions of all layouts in the memory, in one word: a byte for the channel, one for its records and one for the
- * rows in its code tables. Runtime and monitor connect only if they have the same (channel_is_known). */
+ * rows in its code tables. Runtime and monitor connect only if they have the same (channel_has_our_layouts). */
 #define CHANNEL_WORD(channel, record, row) ((uint32_t)(channel) << 16 | (uint32_t)(record) << 8 | (uint32_t)(row))
 #define CHANNEL_VERSIONS CHANNEL_WORD(CHANNEL_VERSION, SAMPLE_RECORD_VERSION, UNWIND_ROW_VERSION)
 _Static_assert(CHANNEL_VERSION < 256 && SAMPLE_RECORD_VERSION < 256 && UNWIND_ROW_VERSION < 256,
@@ -217,7 +217,7 @@ struct channel { /* all fields are (m) except where noted */
 };
 
 /* Returns whether all layouts in the memory are those of this build. */
-static inline bool channel_is_known(const struct channel *channel)
+static inline bool channel_has_our_layouts(const struct channel *channel)
 {
 	return channel->magic == CHANNEL_MAGIC && channel->versions == CHANNEL_VERSIONS;
 }

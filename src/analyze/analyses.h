@@ -163,7 +163,7 @@ int diff_mark(struct diff_list *const *lists, size_t count);
 /* Keeps the entries whose path is one of these and removes the others, before the marks. `paths` [runs of both sides] has the same
  * number of paths for each recording; one without steps was not found in that recording's view. Labels of other recordings with the
  * same identities match too. Sets found[i] if an entry has path i, and leaves the others unchanged. */
-void diff_keep(struct diff_list *list, const struct lookup_what_if *paths, bool *found);
+void diff_select_paths(struct diff_list *list, const struct lookup_what_if *paths, bool *found);
 
 /* Sets `exceeds` of the marked entries whose amount in B is greater than that in A by more than `limit` (0.05: 5 %), and whose fraction
  * reaches `threshold` on a side. */

@@ -1,7 +1,7 @@
 /*
  * The steps of view_new, in their order. Internal to analyze/.
  *
- *   selection_keep copies the chosen processes and label sets into the view
+ *   selection_copy copies the chosen processes and label sets into the view
  *   selection_sum  adds up the hits of the selection, per profile node
  *   names_make     makes a text for each function and module, with a suffix where names clash
  *   frame_labels_make    turns each location's frames into labels, outermost first
@@ -94,9 +94,9 @@ struct view_build {
 /* Returns an array by module, which the caller frees: whether the view leaves out its frames. NULL: no memory. */
 bool *selection_hidden_modules(const struct view *view);
 
-/* Each returns 0 or a negative error. selection_keep and selection_sum also set `error`, for instance if the options
+/* Each returns 0 or a negative error. selection_copy and selection_sum also set `error`, for instance if the options
  * name a resource or thread that the profile does not have. The others fail with ERROR_MEMORY or ERROR_LIMIT only. */
-int selection_keep(struct view *view, struct error *error);
+int selection_copy(struct view *view, struct error *error);
 int selection_sum(struct view *view, struct error *error);
 int names_make(struct view_build *build);
 int frame_labels_make(struct view_build *build);

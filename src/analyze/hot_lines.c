@@ -18,7 +18,7 @@ static int by_body(const void *left, const void *right, void *context)
 }
 
 /* Keeps the lines with hits of their own, most first. */
-static void keep_hot(struct line_list *lines, const struct profile *profile)
+static void select_hot(struct line_list *lines, const struct profile *profile)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < lines->count; i++)
@@ -44,7 +44,7 @@ static struct line_list *find_hot(const struct view *view, bool is_own_code, str
 		is_own_code ? analyze_charged_lines(view, &functions, error) : analyze_lines(view, &functions, error);
 	free(functions.labels);
 	if (lines)
-		keep_hot(lines, view->profile);
+		select_hot(lines, view->profile);
 	return lines;
 }
 

@@ -444,7 +444,7 @@ static uint32_t end_at_top(const struct tree *tree, uint32_t node)
 	return PROFILE_NONE;
 }
 
-static int keep_view_nodes(struct tree *tree)
+static int map_view_nodes(struct tree *tree)
 {
 	const struct view_build *build = tree->build;
 	struct view *view = tree->view;
@@ -485,7 +485,7 @@ int tree_build(struct view_build *build)
 	if (result == 0)
 		result = finish(build->view);
 	if (result == 0 && tree.ends)
-		result = keep_view_nodes(&tree);
+		result = map_view_nodes(&tree);
 	free(tree.ends);
 	return result;
 }

@@ -52,7 +52,7 @@ struct view *view_new(const struct profile *profile, const struct view_options *
 	view->profile = profile;
 	view->options = *options;
 	view->texts = texts;
-	if (selection_keep(view, error) < 0 || selection_sum(view, error) < 0) {
+	if (selection_copy(view, error) < 0 || selection_sum(view, error) < 0) {
 		view_free(view);
 		return NULL;
 	}

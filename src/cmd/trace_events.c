@@ -147,7 +147,7 @@ static void print_event(struct trace_events *events, const struct profile *profi
 
 static int print_events(struct trace_events *events, const struct profile *profile)
 {
-	int result = event_filter_learn(&events->filter, profile);
+	int result = event_filter_add_functions(&events->filter, profile);
 	for (size_t i = 0; i < events->count && result == 0; i++) {
 		const struct trace_event *event = &events->items[i];
 		result = shown_path_set(&events->frames, profile, event->node);

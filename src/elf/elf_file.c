@@ -276,7 +276,7 @@ static struct elf_bytes unpacked(struct elf_file *file, size_t section, const ui
 	struct elf_bytes part = { .bytes = chunk->bytes, .size = chunk->size };
 	if (elf_image_unpack(bytes, file->sections[section].sh_size, chunk->bytes, chunk->size))
 		return part;
-	elf_file_forget(file, &part);
+	elf_file_release_part(file, &part);
 	return none;
 }
 
@@ -333,7 +333,7 @@ static bool is_header(const struct elf_file *file, const uint8_t *bytes)
 	       bytes == (const uint8_t *)file->section_names;
 }
 
-void elf_file_forget(struct elf_file *file, const struct elf_bytes *part)
+void elf_file_release_part(struct elf_file *file, const struct elf_bytes *part)
 {
 	if (!part->bytes || is_header(file, part->bytes))
 		return;

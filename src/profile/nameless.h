@@ -40,7 +40,7 @@ struct nameless_source {
 /* Stores the remedy for a module as a note, unless there is one. Returns 0 or a negative error. */
 int nameless_note_remedy(struct profile *profile, const char *path, const struct nameless_source *source);
 /* Removes all such notes. */
-void nameless_forget_remedies(struct profile *profile);
+void nameless_remove_remedies(struct profile *profile);
 
 /* Appends the remedy for the module with this path: the one that was noted or else a general one, "compile it with -g, and do not strip
  * it". */

@@ -100,7 +100,7 @@ static uint32_t rim_pop(const struct view *view, uint32_t *rim, size_t count)
 	return first;
 }
 
-static void keep_heaviest(struct walk *walk, size_t limit)
+static void select_heaviest(struct walk *walk, size_t limit)
 {
 	const struct view *view = walk->view;
 	uint32_t *rim = walk->siblings; /* not in use before printing */
@@ -127,7 +127,7 @@ static void choose(struct walk *walk, size_t limit)
 	}
 	if (limit > 0 && limit < walk->reaching) {
 		memset(walk->kept, 0, walk->view->node_count * sizeof(*walk->kept));
-		keep_heaviest(walk, limit);
+		select_heaviest(walk, limit);
 	}
 }
 

@@ -269,6 +269,6 @@ int code_rows_add(struct unwind_table *table, struct elf_file *file)
 		status = analysis.no_memory ? ERROR_MEMORY : analysis.has_functions ? merge(table, &analysis) : 0;
 	}
 	release(&analysis);
-	elf_file_forget(file, &text);
+	elf_file_release_part(file, &text);
 	return status;
 }

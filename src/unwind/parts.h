@@ -8,7 +8,7 @@
 
 /*
  * fde_list.c: the FDEs of a file that make rows: those inside the text, sorted, without overlaps. Life cycle: zeroed,
- * fde_list_read once for each section, fde_list_settle, fde_list_release.
+ * fde_list_read once for each section, fde_list_sort, fde_list_release.
  */
 
 struct fde_item {
@@ -35,7 +35,7 @@ int fde_list_read(struct fde_list *list, const struct cfi_section *section, unsi
 
 /* Sorts, and assigns each address to one FDE: .eh_frame precedes .debug_frame, and of two overlapping FDEs the one
  * that starts later wins, as in the language runtimes' search of .eh_frame_hdr. Returns 0 or ERROR_MEMORY. */
-int fde_list_settle(struct fde_list *list);
+int fde_list_sort(struct fde_list *list);
 
 /* row_insert.c: rows for code that the CFI describes wrongly or not at all. */
 

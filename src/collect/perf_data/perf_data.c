@@ -238,7 +238,7 @@ static int name_addresses(struct import *import, struct error *error)
 	free(times);
 	if (result < 0)
 		return result;
-	walk_ends_settle(ends, profile);
+	walk_ends_resolve(ends, profile);
 	result = walk_ends_publish(ends, profile);
 	if (result == 0)
 		result = missing_names_add_all(profile);

@@ -79,7 +79,7 @@ void run_flush(struct run *run)
 	struct error error = { 0 };
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (destination->names_itself)
-		walk_ends_settle(stacks_ends(run->sink.stacks), profile);
+		walk_ends_resolve(stacks_ends(run->sink.stacks), profile);
 	walk_ends_publish(stacks_ends(run->sink.stacks), profile);
 	if (run->write_error.code == 0 && destination->flush(destination->context, profile, &names, &error) == 0) {
 		note_room(run, profile->end_ns);
@@ -99,7 +99,7 @@ void run_flush(struct run *run)
 	profile_clear_hits(profile);
 }
 
-static void take_signal(struct run *run)
+static void handle_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
 	if (run->options->apart) {
@@ -139,7 +139,7 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 	if (ppoll(run->descriptors, run->descriptor_count, &wait, NULL) <= 0)
 		return;
 	if (run->descriptors[0].revents)
-		take_signal(run);
+		handle_signal(run);
 	for (size_t i = 1; i <= run->target_count; i++) {
 		if (run->descriptors[i].revents) {
 			run->descriptors[i].fd = -1;

@@ -151,7 +151,7 @@ static void count_generated(struct run *run)
 	enum { NAMELESS_PERCENT = 5 };
 	struct profile *profile = run->sink.profile;
 	struct walk_ends *ends = stacks_ends(run->sink.stacks);
-	uint64_t nameless = walk_ends_settle(ends, profile);
+	uint64_t nameless = walk_ends_resolve(ends, profile);
 	walk_ends_publish(ends, profile);
 	if (nameless == 0 || nameless * 100 < run->sink.samples * NAMELESS_PERCENT)
 		return;

@@ -240,7 +240,7 @@ static int start_command(struct run *run, struct error *error)
 	stamp_start(run);
 	if (result == 0) /* the child cannot have ended: it waits for us */
 		result = error_set(error, ERROR_SYSTEM, "the process of '%s' ended before it began", run->path);
-	return result > 0 ? target_go(&run->target, run->path, error) : result;
+	return result > 0 ? target_exec(&run->target, run->path, error) : result;
 }
 
 /* The recording ends when the processes that the user gave have ended. */
@@ -293,7 +293,7 @@ static int start_everything(struct run *run, struct error *error)
 	if (result == 0)
 		result = vtable->start(run->backend, error);
 	if (result == 0 && run->path)
-		result = target_go(&run->target, run->path, error);
+		result = target_exec(&run->target, run->path, error);
 	return result;
 }
 

@@ -34,14 +34,14 @@ static bool open_screen(struct browser *browser, int32_t key, struct error *erro
 		bool has_row = screen->kind->function && screen->kind->count(screen) > 0;
 		root = has_row ? screen->kind->function(screen, screen->cursor) : screen->root;
 		if (!root) {
-			browser_say(browser, "no function is chosen (t and f list functions)");
+			browser_set_message(browser, "no function is chosen (t and f list functions)");
 			return true;
 		}
 	}
 	if (kind == screen->kind && !root)
 		return true;
 	if (browser_open(browser, kind, root, error) < 0)
-		browser_say(browser, "%s", error->message);
+		browser_set_message(browser, "%s", error->message);
 	return true;
 }
 
@@ -59,7 +59,7 @@ static void press(struct browser *browser, int32_t key)
 	if (status == 0)
 		open_screen(browser, key, &error);
 	if (status < 0)
-		browser_say(browser, "%s", error.message);
+		browser_set_message(browser, "%s", error.message);
 }
 
 static int first_screen(struct browser *browser, const struct browse_options *options, struct error *error)

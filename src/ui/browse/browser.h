@@ -153,10 +153,10 @@ void browser_release_screens(struct browser *browser);
 void browser_show(struct browser *browser);
 
 /* Prints a line below the rows, until the next key. */
-void browser_say(struct browser *browser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void browser_set_message(struct browser *browser, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Asks for a line of text. Returns it, owned by the caller, or NULL if the user has cancelled. `initial` is put in first. */
-char *browser_ask(struct browser *browser, const char *question, const char *initial);
+char *browser_prompt(struct browser *browser, const char *question, const char *initial);
 
 /* --- columns --- */
 
@@ -172,7 +172,7 @@ int draw_amount(const struct browser *browser, int row, int column, unsigned sty
 /* Draws a label's name up to the right edge of the terminal, short (docs/names.md) or in full. Returns the column behind it. */
 int draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label);
 /* Forgets the short names, before their view goes. */
-void browser_forget_names(struct browser *browser);
+void browser_release_names(struct browser *browser);
 /* Draws text right-aligned in so many columns. */
 int draw_right(const struct browser *browser, int row, int column, int width, unsigned style, const char *text);
 /* The style of a share, by the limits of the reports in text. */

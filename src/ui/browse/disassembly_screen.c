@@ -113,7 +113,7 @@ static struct screen *make(struct browser *browser, const char *root, struct err
 	if (status == 0 && own->list)
 		status = list_rows(own, browser_profile(browser), error);
 	if (status == 0 && own->list && own->list->obstacle.code)
-		browser_say(browser, "%s", own->list->obstacle.message);
+		browser_set_message(browser, "%s", own->list->obstacle.message);
 	if (status == 0)
 		return &own->screen;
 	release(&own->screen);
@@ -211,7 +211,7 @@ static int press(struct screen *screen, struct browser *browser, int32_t key, st
 	if (key != TERMINAL_ENTER || count(screen) == 0)
 		return 0;
 	if (!follow(screen))
-		browser_say(browser, "this row does not jump to another one");
+		browser_set_message(browser, "this row does not jump to another one");
 	return 1;
 }
 

@@ -200,7 +200,7 @@ static void remove_character(struct buffer *text)
 }
 
 /* Shows the question with what was typed so far. Returns the next key. */
-static int32_t ask_key(struct browser *browser, const char *question, struct buffer *text)
+static int32_t read_key(struct browser *browser, const char *question, struct buffer *text)
 {
 	struct terminal *terminal = &browser->terminal;
 	int row = terminal->rows - 1;
@@ -215,14 +215,14 @@ static int32_t ask_key(struct browser *browser, const char *question, struct buf
 	return terminal_key(terminal);
 }
 
-char *browser_ask(struct browser *browser, const char *question, const char *initial)
+char *browser_prompt(struct browser *browser, const char *question, const char *initial)
 {
 	struct buffer text;
 	int32_t key;
 	buffer_init(&text);
 	buffer_append_string(&text, initial);
 	browser->message[0] = '\0';
-	while ((key = ask_key(browser, question, &text)) != TERMINAL_ENTER && key != TERMINAL_ESCAPE &&
+	while ((key = read_key(browser, question, &text)) != TERMINAL_ENTER && key != TERMINAL_ESCAPE &&
 	       key != TERMINAL_ENDED) {
 		if (key == TERMINAL_BACKSPACE)
 			remove_character(&text);

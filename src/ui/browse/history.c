@@ -15,7 +15,7 @@ static void release_screen(struct screen *screen)
 
 void browser_release_screens(struct browser *browser)
 {
-	browser_forget_names(browser);
+	browser_release_names(browser);
 	release_screen(browser->screen);
 	browser->screen = NULL;
 	while (browser->history_count > 0)
@@ -36,7 +36,7 @@ static int show(struct browser *browser, const struct screen_kind *kind, const c
 	char *copy = root ? strdup(root) : NULL;
 	if (root && !copy)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	browser_forget_names(browser);
+	browser_release_names(browser);
 	struct screen *screen = kind->make(browser, copy, error);
 	if (!screen) {
 		free(copy);
@@ -51,7 +51,8 @@ static int show(struct browser *browser, const struct screen_kind *kind, const c
 }
 
 /* Remembers a screen. The oldest place is forgotten if there are too many. */
-static void remember(struct browser *browser, const struct screen *screen, const struct screen_kind *kind, char *root)
+static void push_history(struct browser *browser, const struct screen *screen, const struct screen_kind *kind,
+			 char *root)
 {
 	if (browser->history_count == BROWSER_HISTORY) {
 		free(browser->history[0].root);
@@ -74,7 +75,7 @@ int browser_open(struct browser *browser, const struct screen_kind *kind, const 
 	}
 	int status = show(browser, kind, root, 0, error);
 	if (status == 0 && old.kind)
-		remember(browser, &old, old_kind, copy);
+		push_history(browser, &old, old_kind, copy);
 	else
 		free(copy);
 	return status;
@@ -96,7 +97,7 @@ int browser_renew(struct browser *browser, struct error *error)
 	if (other < 0)
 		*error = second;
 	else
-		browser_say(browser, "%s", error->message);
+		browser_set_message(browser, "%s", error->message);
 	return other;
 }
 
@@ -145,6 +146,6 @@ bool browser_back(struct browser *browser, struct error *error)
 	int status = show(browser, place->kind, place->root, place->cursor, error);
 	free(place->root);
 	if (status < 0)
-		browser_say(browser, "%s", error->message);
+		browser_set_message(browser, "%s", error->message);
 	return true;
 }

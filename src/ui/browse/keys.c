@@ -101,15 +101,15 @@ static int switch_mouse(struct browser *browser, struct error *error)
 {
 	(void)error;
 	terminal_use_mouse(&browser->terminal, !browser->terminal.has_mouse);
-	browser_say(browser, browser->terminal.has_mouse ? "the mouse chooses rows (m: it selects text)"
-							 : "the mouse selects text (m: it chooses rows)");
+	browser_set_message(browser, browser->terminal.has_mouse ? "the mouse chooses rows (m: it selects text)"
+								 : "the mouse selects text (m: it chooses rows)");
 	return 0;
 }
 
 static int back(struct browser *browser, struct error *error)
 {
 	if (!browser_back(browser, error))
-		browser_say(browser, "this is the first page (q ends)");
+		browser_set_message(browser, "this is the first page (q ends)");
 	return 0;
 }
 
@@ -147,20 +147,20 @@ static int search(struct browser *browser, bool forward)
 {
 	struct screen *screen = browser->screen;
 	if (!browser->searched) {
-		browser_say(browser, "nothing was searched yet (/ searches)");
+		browser_set_message(browser, "nothing was searched yet (/ searches)");
 		return 0;
 	}
 	bool found = screen->kind->search ? screen->kind->search(screen, browser, browser->searched, forward)
 					  : search_rows(screen, browser->searched, forward);
 	if (!found)
-		browser_say(browser, "no %s'%s'", screen->kind->search ? "more " : "", browser->searched);
+		browser_set_message(browser, "no %s'%s'", screen->kind->search ? "more " : "", browser->searched);
 	return 0;
 }
 
-static int ask_and_search(struct browser *browser, struct error *error)
+static int prompt_and_search(struct browser *browser, struct error *error)
 {
 	(void)error;
-	char *text = browser_ask(browser, "search: ", "");
+	char *text = browser_prompt(browser, "search: ", "");
 	if (!text)
 		return 0;
 	if (*text) {
@@ -186,14 +186,15 @@ static int search_before(struct browser *browser, struct error *error)
 
 /* --- the selection --- */
 
-static int ask_range(struct browser *browser, struct error *error)
+static int prompt_for_range(struct browser *browser, struct error *error)
 {
 	struct view_options *selection = browser_selection(browser), old = *selection;
 	if (browser->feed) {
-		browser_say(browser, "top shows its last seconds (cpprof record, then browse, shows any time range)");
+		browser_set_message(browser,
+				    "top shows its last seconds (cpprof record, then browse, shows any time range)");
 		return 0;
 	}
-	char *text = browser_ask(browser, "seconds FROM-TO, or nothing for all: ", "");
+	char *text = browser_prompt(browser, "seconds FROM-TO, or nothing for all: ", "");
 	if (!text)
 		return 0;
 	char *to = strchr(text, '-');
@@ -215,7 +216,7 @@ static int next_by(struct browser *browser, struct error *error)
 {
 	struct view_options *selection = browser_selection(browser);
 	selection->by = selection->by >= VIEW_MODULE ? VIEW_FUNCTION : selection->by + 1;
-	browser_say(browser, "frames are shown by %s", view_by_word(selection->by));
+	browser_set_message(browser, "frames are shown by %s", view_by_word(selection->by));
 	return browser_renew(browser, error);
 }
 
@@ -223,7 +224,7 @@ static int freeze(struct browser *browser, struct error *error)
 {
 	(void)error;
 	if (!browser->feed)
-		browser_say(browser, "this is a recorded profile (cpprof top shows a running program)");
+		browser_set_message(browser, "this is a recorded profile (cpprof top shows a running program)");
 	else
 		browser->is_frozen = !browser->is_frozen;
 	return 0;
@@ -232,7 +233,7 @@ static int freeze(struct browser *browser, struct error *error)
 static int other_side(struct browser *browser, struct error *error)
 {
 	if (!browser->profiles[1]) {
-		browser_say(browser, "there is no second profile (cpprof browse A B)");
+		browser_set_message(browser, "there is no second profile (cpprof browse A B)");
 		return 0;
 	}
 	browser->side = !browser->side;
@@ -243,7 +244,7 @@ static int long_names(struct browser *browser, struct error *error)
 {
 	(void)error;
 	browser->is_long = !browser->is_long;
-	browser_say(browser, browser->is_long ? "names are shown in full" : "names are shortened");
+	browser_set_message(browser, browser->is_long ? "names are shown in full" : "names are shortened");
 	return 0;
 }
 
@@ -258,13 +259,13 @@ const struct browse_key browse_keys[] = {
 	{ { TERMINAL_WHEEL_UP }, "wheel up", "three rows up", wheel_up },
 	{ { TERMINAL_WHEEL_DOWN }, "wheel down", "three rows down", wheel_down },
 	{ { 'm' }, "m", "let the mouse select text, or choose rows", switch_mouse },
-	{ { '/' }, "/", "search; in a tree also in closed rows, largest first", ask_and_search },
+	{ { '/' }, "/", "search; in a tree also in closed rows, largest first", prompt_and_search },
 	{ { 'n' }, "n", "the next match", search_next },
 	{ { 'N' }, "N", "the match before", search_before },
 	{ { 'b' }, "b", "show frames by function, call site, line, module", next_by },
 	{ { 'z' }, "z", "in top: freeze what is shown, or go on", freeze },
 	{ { 'L' }, "L", "show names in full, or shortened", long_names },
-	{ { 'R' }, "R", "choose a time range", ask_range },
+	{ { 'R' }, "R", "choose a time range", prompt_for_range },
 	{ { 'x' }, "x", "show the other profile", other_side },
 	{ { TERMINAL_BACKSPACE, TERMINAL_ESCAPE }, "Backspace, Esc", "the page before", back },
 	{ { 'q' }, "q", "end; on the page of keys, the page before", quit },

@@ -95,7 +95,7 @@ int live_refresh(struct browser *browser, struct error *error)
 	struct profile *newer = feed->take(feed->context);
 	browser->has_ended = feed->state(feed->context, warning, sizeof(warning));
 	if (warning[0])
-		browser_say(browser, "%s", warning);
+		browser_set_message(browser, "%s", warning);
 	return newer ? replace(browser, newer, error) : 0;
 }
 

@@ -4,7 +4,7 @@
 
 #include "ui/browse/browser.h"
 
-void browser_say(struct browser *browser, const char *format, ...)
+void browser_set_message(struct browser *browser, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);

@@ -184,7 +184,7 @@ static int answer(struct engine *engine, const struct page_request *request, FIL
 	return answer_report(engine, request, out, error);
 }
 
-char *engine_ask(struct engine *engine, const char *text, struct error *error)
+char *engine_answer(struct engine *engine, const char *text, struct error *error)
 {
 	struct page_request request;
 	view_cache_trim(&engine->views, KEPT_NODES_MOST);

@@ -76,7 +76,7 @@ int engine_load_events(struct engine *engine, const void *bytes, size_t size, st
 void engine_release(struct engine *engine); /* accepts {0} */
 
 /* Returns the answer to the request `text`, a JSON document that the caller frees, or NULL with `error` set. */
-char *engine_ask(struct engine *engine, const char *text, struct error *error);
+char *engine_answer(struct engine *engine, const char *text, struct error *error);
 
 /* A picture of a tree, with the view that its labels are of. */
 struct picture {

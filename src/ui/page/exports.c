@@ -62,7 +62,7 @@ const char *EXPORTED(page_ask)(const char *request)
 {
 	failure = (struct error){ 0 };
 	free(answered);
-	answered = engine_ask(&engine, request, &failure);
+	answered = engine_answer(&engine, request, &failure);
 	return answered;
 }
 
@@ -110,7 +110,7 @@ const char *EXPORTED(page_label)(unsigned slot, uint32_t label)
 }
 
 /* Ends a text, and keeps it until the next one. */
-static const char *kept(struct buffer *text)
+static const char *end_and_store(struct buffer *text)
 {
 	static char *last;
 	buffer_append_byte(text, 0);
@@ -135,7 +135,7 @@ const char *EXPORTED(page_short_label)(unsigned slot, uint32_t label, uint32_t c
 		return NULL;
 	buffer_init(&text);
 	picture_short_label(picture, label, columns, &text);
-	return kept(&text);
+	return end_and_store(&text);
 }
 
 /* The same for the label with this text. */
@@ -147,7 +147,7 @@ const char *EXPORTED(page_short_name)(unsigned slot, const char *name, uint32_t 
 		return NULL;
 	buffer_init(&text);
 	picture_short_name(picture, name, columns, &text);
-	return kept(&text);
+	return end_and_store(&text);
 }
 
 /* The name of a function with code of this line, of a picture by line. */
@@ -377,7 +377,7 @@ const char *EXPORTED(page_short_lane_name)(uint32_t name, uint32_t columns)
 		return NULL;
 	buffer_init(&text);
 	engine_short_lane_name(&engine, name, columns, &text);
-	return kept(&text);
+	return end_and_store(&text);
 }
 
 /* A box as the script reads it; times in ns. */

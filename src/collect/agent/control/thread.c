@@ -65,7 +65,7 @@ static bool has_own_descriptors(void)
 #define PERMIT(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 /* Returns false if the kernel refuses; the thread exits then. */
-static bool gives_up_rights(void)
+static bool drop_rights(void)
 {
 	enum { ALLOWED_MODE = 1 };
 	static const struct sock_filter rules[] = {
@@ -114,12 +114,12 @@ static void serve(void *argument)
 		listener = control_listen(&own->path);
 	bool is_served = listener >= 0;
 	__atomic_store_n(&own->is_listening, is_served, __ATOMIC_RELEASE);
-	is_served = is_served && gives_up_rights();
+	is_served = is_served && drop_rights();
 	while (is_served) {
 		long client = control_accept(listener);
 		is_served = client >= 0;
 		if (is_served)
-			control_serve(client);
+			control_answer(client);
 		machine_syscall(SYS_close, client, 0, 0, 0, 0, 0);
 	}
 	for (;;)

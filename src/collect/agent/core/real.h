@@ -24,7 +24,7 @@ struct real_slot {
 
 /* Looks all functions up. Returns the slot's function, or NULL if no object defines it or if this thread is already
  * in the look-up: the C library's dlsym may allocate, and continues without the memory if that fails. */
-void *real_look_up(struct real_slot *slot);
+void *real_resolve(struct real_slot *slot);
 
 #define REAL_SLOT(function_name, version_name)                                                                      \
 	static struct real_slot real_slot                                                                           \
@@ -35,7 +35,7 @@ void *real_look_up(struct real_slot *slot);
 	({                                                                                                           \
 		REAL_SLOT(function_name, version_name);                                                              \
 		(__typeof__(&function_name))(__builtin_expect(real_function != NULL, 1) ? real_function              \
-											: real_look_up(&real_slot)); \
+											: real_resolve(&real_slot)); \
 	})
 
 /* The same without a look-up: NULL if the function is not looked up yet. */

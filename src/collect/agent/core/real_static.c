@@ -14,7 +14,7 @@ static const struct {
 	{ "sigaction", (void *)sigaction },
 };
 
-void *real_look_up(struct real_slot *slot)
+void *real_resolve(struct real_slot *slot)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (strcmp(slot->name, functions[i].name) == 0)

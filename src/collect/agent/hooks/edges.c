@@ -281,7 +281,7 @@ struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node 
 	return (struct tally_edge *)(uintptr_t)hooks_keep_vectors(make, &wanted, has_child);
 }
 
-void hooks_forget_arcs(struct hook_thread *thread)
+void hooks_clear_arcs(struct hook_thread *thread)
 {
 	if (hooks.measurement != &hooks_arcs && hooks.measurement != &hooks_blocks)
 		return;

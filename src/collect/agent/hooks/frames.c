@@ -48,7 +48,7 @@ void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root)
 	thread->depth_unknown = 0;
 	if (thread->own_high != machine_thread_pointer())
 		thread->own_low = thread->own_high = 0;
-	hooks_forget_arcs(thread);
+	hooks_clear_arcs(thread);
 }
 
 void hooks_frame_push_again(struct hook_thread *thread, struct hook_frame *frame, struct tally_node *node,

@@ -32,7 +32,7 @@ static unsigned way_of(const struct hook_jump *set, const void *buffer)
 	return way;
 }
 
-void hooks_remember(const struct hook_landing *landing)
+void hooks_store_jump(const struct hook_landing *landing)
 {
 	struct hook_thread *thread = hook_thread;
 	if (!thread || thread->measurement == &hooks_off || !thread->frames)

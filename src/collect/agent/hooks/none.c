@@ -55,7 +55,7 @@ void hooks_finish(void)
 {
 }
 
-void hooks_go_on(void)
+void hooks_clear_end(void)
 {
 }
 

@@ -30,7 +30,7 @@ void lock_wait_ended(const struct lock_wait *wait, uint64_t function, bool is_wo
 	if (runtime.has_experiments && is_woken)
 		causal_woken(runtime_thread);
 	else if (runtime.has_experiments)
-		causal_goes_on(runtime_thread);
+		causal_timed_out(runtime_thread);
 	struct runtime_thread *thread = runtime_enter();
 	if (thread) {
 		uint64_t elapsed = runtime_now_ns(CLOCK_MONOTONIC) - wait->start_ns;

@@ -140,7 +140,7 @@ static uint64_t key_of(const char *name, bool is_function)
 	return hash_bytes(name, strlen(name)) ^ is_function;
 }
 
-int kernel_types_want(struct kernel_types *types, const char *name, bool is_function)
+int kernel_types_request(struct kernel_types *types, const char *name, bool is_function)
 {
 	uint64_t key = key_of(name, is_function);
 	if (hash_map_get(&types->wanted, key) != HASH_MAP_NONE)
@@ -221,7 +221,7 @@ static const struct btf_type *type_at(const struct kernel_types *types, size_t a
 	return type;
 }
 
-static int keep_mark(struct kernel_types *types, size_t at)
+static int add_mark(struct kernel_types *types, size_t at)
 {
 	if (ARRAY_RESERVE(types->marks, types->mark_capacity, types->mark_count + 1) < 0)
 		return ERROR_MEMORY;
@@ -229,7 +229,7 @@ static int keep_mark(struct kernel_types *types, size_t at)
 	return 0;
 }
 
-static int keep_found(struct kernel_types *types, const struct btf_type *type)
+static int add_found(struct kernel_types *types, const struct btf_type *type)
 {
 	types->functions_left -= BTF_INFO_KIND(type->info) == BTF_KIND_FUNC;
 	if (ARRAY_RESERVE(types->found, types->found_capacity, types->found_count + 1) < 0)
@@ -250,9 +250,9 @@ int kernel_types_search(struct kernel_types *types)
 		if (!type)
 			return ERROR_FORMAT;
 		if ((types->count++ & ((1u << MARK_SHIFT) - 1)) == 0)
-			result = keep_mark(types, at);
+			result = add_mark(types, at);
 		if (result == 0 && is_wanted(types, type))
-			result = keep_found(types, type);
+			result = add_found(types, type);
 	}
 	return result;
 }

@@ -53,6 +53,6 @@ bool stack_memory_went_outside(const struct stack_memory *memory);
 
 /* Keeps the bytes of a completed stack for the next sample: all of them or, if the walk joined the last
  * one, those below that point. Returns 0 or ERROR_MEMORY. */
-int stack_memory_remember(struct stack_memory *memory, struct deep_stack *deep, bool joined);
+int stack_memory_store(struct stack_memory *memory, struct deep_stack *deep, bool joined);
 
 #endif

@@ -33,8 +33,8 @@ int process_run(char *const *words, const struct process_streams *streams);
 int process_wait(pid_t pid);
 /* Block and unblock the signals that scratch handles, around a fork(), so that none arrives between the fork and the
  * record of the child. */
-void process_hold(void);
-void process_let_go(void);
+void process_block_signals(void);
+void process_unblock_signals(void);
 void process_set_child(pid_t child);
 
 /* Returns the exit status, or ends this process by the same signal. */

@@ -43,7 +43,7 @@ bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body);
  * each variable that is declared with it (struct { ... } a, b;), and templates also in their instances. Two
  * functions with one text, from a macro or from a file that is included twice, count as two: then *shared is set
  * to the index of the first one's item, and is left unchanged otherwise. */
-bool bodies_is_known(const struct source_points_function *function, size_t *shared);
+bool bodies_has_item(const struct source_points_function *function, size_t *shared);
 
 /* branches.c: branches of `#if` that test the compiler. gcc may compile other branches than
  * clang, which parses the file: code in those is not instrumented, and the report lists them. */

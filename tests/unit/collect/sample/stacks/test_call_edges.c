@@ -192,7 +192,7 @@ static void test_learns(void **state)
 	struct unwind_frame caller = frame_before(return_address);
 	struct unwind_frame reached = frame_in(stranger); /* as by a jump from callee() */
 	assert_false(call_edges_fit(edges, &caller, &reached));
-	call_edges_learn(edges, &caller, &reached);
+	call_edges_add(edges, &caller, &reached);
 	assert_true(call_edges_fit(edges, &caller, &reached));
 	/* Valid for any address in that function, but only for this call site. */
 	reached.address++;
@@ -208,25 +208,25 @@ static void test_recalls(void **state)
 {
 	(void)state;
 	struct unwind_frame inner = frame_in(callee);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), PROFILE_NONE);
-	call_edges_remember(edges, 1, &inner, 0x7000, 42);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), 42);
-	call_edges_remember(edges, 1, &inner, 0x7000, 42);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), PROFILE_NONE);
+	call_edges_store_callers(edges, 1, &inner, 0x7000, 42);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), 42);
+	call_edges_store_callers(edges, 1, &inner, 0x7000, 42);
 	inner.address++; /* elsewhere in the same function */
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), 42);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), 42);
 	/* Valid only for this thread, this address on the stack and this function. */
 	struct unwind_frame other = frame_in(stranger);
-	assert_int_equal(call_edges_recall(edges, 2, &inner, 0x7000), PROFILE_NONE);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7008), PROFILE_NONE);
-	assert_int_equal(call_edges_recall(edges, 1, &other, 0x7000), PROFILE_NONE);
-	call_edges_remember(edges, 2, &inner, 0x7000, 43);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), 42);
+	assert_int_equal(call_edges_find_callers(edges, 2, &inner, 0x7000), PROFILE_NONE);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7008), PROFILE_NONE);
+	assert_int_equal(call_edges_find_callers(edges, 1, &other, 0x7000), PROFILE_NONE);
+	call_edges_store_callers(edges, 2, &inner, 0x7000, 43);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), 42);
 	/* With two different callers, the entry is never used again. */
-	call_edges_remember(edges, 1, &inner, 0x7000, 44);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), PROFILE_NONE);
-	call_edges_remember(edges, 1, &inner, 0x7000, 42);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), PROFILE_NONE);
-	assert_int_equal(call_edges_recall(edges, 2, &inner, 0x7000), 43);
+	call_edges_store_callers(edges, 1, &inner, 0x7000, 44);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), PROFILE_NONE);
+	call_edges_store_callers(edges, 1, &inner, 0x7000, 42);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), PROFILE_NONE);
+	assert_int_equal(call_edges_find_callers(edges, 2, &inner, 0x7000), 43);
 }
 
 /* --- memory runs short --- */
@@ -240,11 +240,11 @@ static void learn_short_of_memory(void)
 	struct unwind_frame inner = frame_in(stranger);
 	for (uint32_t i = 0; i < 50; i++) {
 		/* An entry that cannot be stored is dropped. */
-		call_edges_remember(small, i, &inner, 0x7000, 7);
-		uint32_t node = call_edges_recall(small, i, &inner, 0x7000);
+		call_edges_store_callers(small, i, &inner, 0x7000, 7);
+		uint32_t node = call_edges_find_callers(small, i, &inner, 0x7000);
 		assert_true(node == 7 || node == PROFILE_NONE);
 		caller.address += 8;
-		call_edges_learn(small, &caller, &inner);
+		call_edges_add(small, &caller, &inner);
 	}
 	call_edges_free(small);
 }

@@ -614,7 +614,7 @@ static void test_unknown_code(void **state)
 	assert_string_equal(profile_string(sink.profile, sink.profile->modules[location->module].path), "[anon]");
 	assert_int_equal(location->address, 0x12345);   /* as in the process, and as in its perf map */
 	assert_int_equal(count_of(UNWIND_NO_FRAME), 0); /* until the names are known */
-	assert_int_equal(walk_ends_settle(stacks_ends(sink.stacks), sink.profile), 2);
+	assert_int_equal(walk_ends_resolve(stacks_ends(sink.stacks), sink.profile), 2);
 	assert_int_equal(count_of(UNWIND_NO_FRAME), 2);
 }
 
