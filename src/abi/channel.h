@@ -173,7 +173,7 @@ enum channel_exec {
  *
  *   frames = 0  ->  delays = TURN + 1, no ns  ->  path, percent  ->  frames = N        (m) the next experiment
  *
- * A runtime that has compared a stack with the path adds its delay only if the turn in `delays` is still the one that it
+ * A runtime that has compared a stack with the path adds its delay only if the turn in `delays` is still the turn that it
  * read before. */
 struct channel_experiment {
 	uint32_t is_wanted; /* (m) there will be experiments; set before the target starts */
@@ -216,7 +216,7 @@ struct channel { /* all fields are (m) except where noted */
 	struct channel_thread threads[CHANNEL_THREADS] __attribute__((aligned(4096)));
 };
 
-/* Returns whether all layouts in the memory are those of this build. */
+/* Returns whether all layouts in the memory are the layouts of this build. */
 static inline bool channel_has_our_layouts(const struct channel *channel)
 {
 	return channel->magic == CHANNEL_MAGIC && channel->versions == CHANNEL_VERSIONS;

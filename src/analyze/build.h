@@ -42,7 +42,7 @@ struct location_labels {
 	uint32_t count; /* labels in the run, without LABEL_END */
 	uint32_t label; /* the first label of the run */
 	uint32_t lead;  /* number of labels of start code, which are dropped at the outer end of a path */
-	/* label if the location is the outermost of a path: that of the first frame after `lead`, or of the
+	/* label if the location is the outermost of a path: the label of the first frame after `lead`, or of the
 	 * innermost if none is left */
 	uint32_t top;
 };
@@ -76,7 +76,7 @@ struct view_build {
 	uint32_t *frame_labels;
 	size_t frame_label_count, frame_label_capacity;
 
-	/* The input of tree_build: the arrays of the profile and the view, or own ones. */
+	/* The input of tree_build: the arrays of the profile and the view, or arrays of its own. */
 	const struct profile_node *nodes;
 	const uint64_t *node_hits;
 	size_t node_count;

@@ -162,7 +162,7 @@ static void find_labels(const struct view *view, const char *name, char *scratch
 	}
 }
 
-/* Reduces labels of several functions to those of functions that have hits in the selection. Keeps all if none has. */
+/* Reduces labels of several functions to the labels of functions that have hits in the selection. Keeps all if none has. */
 static int select_with_hits(const struct view *view, struct label_set *found)
 {
 	struct hash_map owners;

@@ -29,7 +29,7 @@ static void select_hot(struct line_list *lines, const struct profile *profile)
 		qsort_r(lines->entries, kept, sizeof(*lines->entries), by_body, (void *)profile);
 }
 
-/* Returns the hot lines of all functions by their own hits, or those of own code by the hits that are charged to them. */
+/* Returns the hot lines of all functions by their own hits, or the hot lines of own code by the hits that are charged to them. */
 static struct line_list *find_hot(const struct view *view, bool is_own_code, struct error *error)
 {
 	struct label_set functions = { .labels = calloc(view->label_count + 1, sizeof(*functions.labels)) };

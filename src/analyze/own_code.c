@@ -138,7 +138,7 @@ static void sum_kernel_calls(const struct view *view, const bool *is_own, uint32
 	}
 }
 
-/* Sets the row of the function with the most hits, of equal ones the first. */
+/* Sets the row of the function with the most hits, the first of several equal functions. */
 static int find_kernel_call(struct own_entry *most, const struct view *view, const bool *is_own, uint32_t *called)
 {
 	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));

@@ -1,4 +1,4 @@
-/* Selects the hits that a view counts: those of one resource, or of all, that the options choose. */
+/* Selects the hits that a view counts: of one resource or of all resources, as the options choose. */
 #include <stdlib.h>
 #include <string.h>
 

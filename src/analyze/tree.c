@@ -73,7 +73,7 @@ static inline const struct location_labels *location_of(const struct tree *tree,
 /* --- members --- */
 
 /* Counts the children of the nodes first ... end - 1 that have or lead to hits: n's at first[n + 2]. Children have
- * larger numbers than their parents, so those of a node are counted before the node. */
+ * larger numbers than their parents, so the children of a node are counted before the node. */
 static void count_children(void *context, size_t begin, size_t end)
 {
 	struct tree *tree = context;
@@ -390,7 +390,7 @@ static void add_weights(void *context, size_t begin, size_t end)
 	}
 }
 
-/* The list of n's children begins behind those of the nodes before n, whose last one is at child_start[n] - 1. */
+/* The list of n's children begins behind the children of the nodes before n, whose last one is at child_start[n] - 1. */
 static void list_children(void *context, size_t begin, size_t end)
 {
 	struct view *view = context;

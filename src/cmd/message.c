@@ -111,7 +111,7 @@ bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && !(no_colour && no_colour[0]) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-/* Returns a size of the terminal that standard output is: that of a variable of the environment, or the terminal's own, or `usual`; at least
+/* Returns a size of the terminal that standard output is: the size in a variable of the environment, or the terminal's own, or `usual`; at least
  * `least`. Returns 0 if it is none. */
 static int terminal_size(const char *variable, bool is_width, long usual, long least)
 {

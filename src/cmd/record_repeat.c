@@ -47,8 +47,8 @@ struct repetition {
 	size_t made_count;
 	char **names;      /* [made_count] of the complete recordings; owned */
 	double most_error; /* --until: the largest error of a share that is permitted; 0: --repeat */
-	double samples;    /* --until: independent ones, of all recordings */
-	double error;      /* --until: the largest one so far */
+	double samples;    /* --until: independent samples, of all recordings */
+	double error;      /* --until: the largest error so far */
 	int signal;        /* that ends the recordings; 0: none arrived */
 	int status;        /* the first that is not 0 */
 };

@@ -67,7 +67,7 @@ static int run_init(const struct invocation *invocation)
 struct adding {
 	const struct invocation *invocation;
 	struct store *store;        /* NULL: not opened yet */
-	const char *service, *host; /* NULL: those of the recording */
+	const char *service, *host; /* NULL: as in the recording */
 	struct store_labels labels;
 	const char *spool; /* NULL: none */
 	size_t added, kept;

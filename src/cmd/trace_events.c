@@ -227,7 +227,7 @@ static int write_events(struct trace_events *events, struct profile *profile, co
 	return fflush(events->out) == 0 && !ferror(events->out) ? 0 : error_set_errno(error, "cannot write the trace");
 }
 
-/* After an error, some of the events may have been written all the same: the lost ones are at most those counted. */
+/* After an error, some of the events may have been written all the same: at most the counted events are lost. */
 static int flush_events(void *context, struct profile *profile, const struct frames_options *names, struct error *error)
 {
 	struct trace_events *events = context;

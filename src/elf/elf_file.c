@@ -125,7 +125,7 @@ static const void *view_aligned(struct elf_file *file, uint64_t offset, uint64_t
 
 /* --- opening --- */
 
-/* A program runs without section headers, so a file with bad ones is opened as a file without sections. */
+/* A program runs without section headers, so a file with bad section headers is opened as a file without sections. */
 static void read_sections(struct elf_file *file, const Elf64_Ehdr *header)
 {
 	if (header->e_shoff == 0 || header->e_shentsize != sizeof(Elf64_Shdr))
@@ -250,7 +250,7 @@ void elf_file_free(struct elf_file *file)
 
 /* --- sections --- */
 
-/* Decompresses one section with libelf, whatever its compression, except for that of zstd. */
+/* Decompresses one section with libelf, whatever its compression, except zstd. */
 static struct elf_bytes decompress(struct elf_file *file, size_t section, Elf *elf)
 {
 	struct elf_bytes none = { 0 };

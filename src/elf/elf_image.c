@@ -72,7 +72,7 @@ static bool read_names(struct source *source)
 	return source->names && source->names[source->names_size - 1] == 0;
 }
 
-/* Reads the headers. Returns whether they are those of a file for this class of machines and are not damaged. */
+/* Reads the headers. Returns whether they belong to a file for this class of machines and are not damaged. */
 static bool read_headers(struct source *source)
 {
 	const Elf64_Ehdr *header = &source->header;
@@ -142,7 +142,7 @@ static bool read_compression(const struct source *source, const Elf64_Shdr *sect
 		       sizeof(*compression);
 }
 
-/* Returns the size of a section in the image. libelf unpacks zlib's format; older ones do not know that of zstd, which is unpacked into the
+/* Returns the size of a section in the image. libelf unpacks zlib's format; older versions cannot unpack zstd's format, which is unpacked into the
  * image. A bomb is left out. */
 static uint64_t size_in_image(const struct source *source, Elf64_Shdr *section)
 {

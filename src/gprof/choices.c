@@ -42,7 +42,7 @@ static bool is_text(const char *text, const char *wanted, size_t length)
 	return strlen(text) == length && memcmp(text, wanted, length) == 0;
 }
 
-/* Whether a symbol has a name: that of the symbol table, or that of reports, with or without its parameters. */
+/* Whether a symbol has a name: its name in the symbol table, or in reports, with or without its parameters. */
 static bool is_called(const struct image_symbol *symbol, const char *name, size_t length)
 {
 	return is_text(symbol->name, name, length) || is_text(symbol->readable, name, length) ||

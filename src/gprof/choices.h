@@ -3,7 +3,7 @@
  *
  * A SPEC is NAME, FILE.c, FILE.c:NAME, FILE.c:LINE or LINE; the caller warns about a SPEC that matches no symbol. If
  * a SPEC includes a symbol or arc of a kind, all others of that kind are excluded; otherwise all are included,
- * except the excluded ones.
+ * except what is excluded.
  *
  * Life cycle: zeroed, choices_add*, choices_resolve, questions, choices_release.
  */

@@ -167,7 +167,7 @@ static uint32_t choose_rate(struct making *making)
 	return rate ? (uint32_t)rate : 1;
 }
 
-/* Sets the object's range to that of its sampled addresses, for a file that cannot be read. */
+/* Sets the object's range to the range of its sampled addresses, for a file that cannot be read. */
 static void estimate_range(struct making *making)
 {
 	const struct profile *profile = making->profile;

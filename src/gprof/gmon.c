@@ -169,7 +169,7 @@ static size_t count_below(const struct gmon *gmon, const size_t *run, size_t wid
 	return LOWER_BOUND(i, 0, width, gmon->histograms[run[i]].low < address);
 }
 
-/* In each run only the last histogram that begins below `high` can overlap: the ones before it end where it begins,
+/* In each run only the last histogram that begins below `high` can overlap: the histograms before it end where it begins,
  * or earlier. */
 size_t gmon_find_histogram(const struct gmon *gmon, uint64_t low, uint64_t high)
 {

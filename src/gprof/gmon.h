@@ -65,7 +65,7 @@ void gmon_release(struct gmon *gmon);
  * unchanged. */
 int gmon_add_arc(struct gmon *gmon, uint64_t from, uint64_t self, uint64_t count);
 int gmon_add_block(struct gmon *gmon, uint64_t address, uint64_t count);
-/* Sorts arcs and blocks and sums equal ones. Returns 0, or ERROR_LIMIT if a sum would exceed 2^64 - 1; that sum then
+/* Sorts arcs and blocks and sums equal entries. Returns 0, or ERROR_LIMIT if a sum would exceed 2^64 - 1; that sum then
  * is 2^64 - 1. */
 int gmon_merge_equal(struct gmon *gmon);
 /* Returns the arcs in the order of their files, gmon->arc_count of them, as an array that the caller frees; NULL if

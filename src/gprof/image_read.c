@@ -193,7 +193,7 @@ static int read_table(struct image *image, const struct table *table, const stru
 	return code;
 }
 
-/* Reads the program's own symbol table or, if that was stripped, the one in its separate debug information. */
+/* Reads the program's own symbol table or, if that was stripped, the table in its separate debug information. */
 static int read_symbols(struct image *image, const struct image_options *options)
 {
 	GElf_Addr bias;

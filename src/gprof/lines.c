@@ -58,7 +58,7 @@ static int add_line(struct split *split, const struct line_row *row, const char 
 	return symbol->file && symbol->readable ? 0 : ERROR_MEMORY;
 }
 
-/* Adds a function's own symbol, which becomes that of its first line. */
+/* Adds a function's own symbol, which becomes the symbol of its first line. */
 static int add_function(struct split *split, const struct image_symbol *function)
 {
 	struct image_symbol *symbol = add(split);

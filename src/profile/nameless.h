@@ -1,5 +1,5 @@
 /*
- * Functions without names: those of files without symbols, which are named after their module and address ("libfoo.so+0x1a40"). A module
+ * Functions without names: functions of files without symbols, which are named after their module and address ("libfoo.so+0x1a40"). A module
  * in which much of a resource is used by such functions is hot.
  */
 #ifndef PROFILE_NAMELESS_H
@@ -42,7 +42,7 @@ int nameless_note_remedy(struct profile *profile, const char *path, const struct
 /* Removes all such notes. */
 void nameless_remove_remedies(struct profile *profile);
 
-/* Appends the remedy for the module with this path: the one that was noted or else a general one, "compile it with -g, and do not strip
+/* Appends the remedy for the module with this path: the noted remedy, or else the general remedy, "compile it with -g, and do not strip
  * it". */
 void nameless_append_remedy(const struct profile *profile, const char *path, struct buffer *text);
 

@@ -145,7 +145,7 @@ static int build_part(const struct report_request *request, const struct report_
 	return status;
 }
 
-/* Sets the errors of a result from that of the same part for the errors' view. */
+/* Sets the errors of a result from the result of the same part for the errors' view. */
 static int add_errors(const struct report_request *request, const struct report_part *part, const struct view *errors,
 		      struct result *result, struct error *error)
 {

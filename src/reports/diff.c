@@ -6,7 +6,7 @@
 #include "analyze/lookup.h"
 #include "base/array.h"
 
-/* One resource of all profiles. The arrays have a place for each profile, those of A first. */
+/* One resource of all profiles. The arrays have a place for each profile, the profiles of A first. */
 struct comparison {
 	const struct diff_request *request;
 	size_t count; /* profiles of both sides */

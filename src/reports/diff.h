@@ -19,7 +19,7 @@ struct diff_section {
 };
 
 struct diff_request {
-	const struct profile *const *profiles; /* those of A, then those of B; must outlive the results */
+	const struct profile *const *profiles; /* the profiles of A, then the profiles of B; must outlive the results */
 	const char *const *names;              /* of their files, for errors */
 	size_t counts[DIFF_SIDES];             /* profiles of A and of B, each positive */
 	struct view_options view;              /* its `resource` is set for each resource */

@@ -185,7 +185,7 @@ struct shown_rows {
 	size_t head, own, tail; /* own: in head ... tail; tail: none */
 };
 
-/* A row that counts frames has no place beside the one that counts those left out. */
+/* A row that counts frames has no place beside the row that counts the frames left out. */
 static struct shown_rows cut(const struct hot_path_rows *path, size_t head, size_t tail)
 {
 	head -= path->rows[head - 1].period == 0;
@@ -193,7 +193,7 @@ static struct shown_rows cut(const struct hot_path_rows *path, size_t head, size
 	return (struct shown_rows){ head, tail, tail };
 }
 
-/* Chooses at most `most` of more rows: the first and mostly the last ones, and if these are all of libraries, the last one of own code. */
+/* Chooses at most `most` of more rows: the first and mostly the last rows, and if these are all of libraries, the last row of own code. */
 static struct shown_rows choose_rows(const struct hot_path_rows *path, size_t most, const struct view *view)
 {
 	enum { HEAD_PART = 3, ROWS_WITH_OWN = 5 };

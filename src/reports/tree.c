@@ -34,7 +34,7 @@ struct walk {
 	uint32_t *siblings;    /* [node_count]: scratch; also the rim of the growing tree */
 	uint32_t *chain;       /* [node_count]: the nodes that are printed together */
 	uint32_t *labels;      /* [node_count]: scratch of the printer */
-	bool folds;            /* nodes of equal hits, each the only one below the one before, are printed together */
+	bool folds;            /* nodes of equal hits, each the only child of the node before, are printed together */
 	size_t reaching;       /* number of nodes that reach the threshold */
 	size_t with_hits;
 };

@@ -142,7 +142,7 @@ static enum next jump_indirectly(struct code_analysis *analysis, const struct co
 	return STOP;
 }
 
-/* Continues behind an instruction. *pc is its own, and then that of the next one. */
+/* Continues behind an instruction. *pc is its own, and then the address of the next instruction. */
 static enum next continue_behind(struct code_analysis *analysis, const struct instruction *instruction,
 				 const struct code_state *state, const uint8_t *code, uint32_t *pc)
 {

@@ -67,7 +67,7 @@ static bool is_sorted(const struct fde_item *items, size_t count)
 	return true;
 }
 
-/* Sorts by start, equal ones in the order of the file: a radix sort, low digits first. */
+/* Sorts by start, equal items in the order of the file: a radix sort, low digits first. */
 static int sort(struct fde_item *items, size_t count)
 {
 	enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PASSES = 3 };

@@ -140,7 +140,7 @@ static int make_rows(struct unwind_table *table, const struct fde_list *list)
 	return 0;
 }
 
-/* Makes pages of 256 bytes, or larger ones if the rows are far apart. */
+/* Makes pages of 256 bytes, or larger pages if the rows are far apart. */
 static int make_pages(struct unwind_table *table)
 {
 	enum { USUAL_SHIFT = 8, MOST_SHIFT = 31 };

@@ -8,7 +8,7 @@
 #include "collect/count/events.h"
 #include "frames/frames.h"
 
-/* Calls that end before the next event: the open ones from `path` outwards, up to its ancestor `until`, which stays
+/* Calls that end before the next event: the open calls from `path` outwards, up to its ancestor `until`, which stays
  * open. */
 struct leaving {
 	uint32_t path, until;

@@ -364,8 +364,8 @@ static int read_blocks(struct reader *reader, const struct code *code)
 		if (begins)
 			status = end_block(reader, code, &instruction, at, &is_open);
 	}
-	/* A jump whose targets are not known may lead to any hooked block: those are the ones that the compiler had
-	 * as blocks. */
+	/* A jump whose targets are not known may lead to any hooked block: the hooked blocks are the blocks that the compiler had
+	 * in its own graph. */
 	for (size_t i = first; is_open && i < graph->block_count; i++)
 		graph->blocks[i].is_open |= graph->blocks[i].is_hooked;
 	return status;

@@ -161,7 +161,7 @@ static int set_thread(struct path_nodes *nodes, uint32_t thread)
 	return 0;
 }
 
-/* Sets the nodes of creators before those of the threads that they created. In a corrupt file, where creators may form a circle, one of
+/* Sets the nodes of creators before the nodes of the threads that they created. In a corrupt file, where creators may form a circle, one of
  * them counts as a thread without a creator. */
 static int set_threads(struct path_nodes *nodes)
 {

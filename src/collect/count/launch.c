@@ -111,7 +111,7 @@ static int take_resources(struct counted_run *run, struct error *error)
 
 /* --- before it runs --- */
 
-/* Finds the libraries to preload: the one with the hooks and, in front of it, libcpprof-wrap.so if the options
+/* Finds the libraries to preload: the library with the hooks and, in front of it, libcpprof-wrap.so if the options
  * request it or the command is linked with it. */
 static int find_libraries(const struct counted_run *run, char *libraries, size_t bytes, struct error *error)
 {
@@ -156,7 +156,7 @@ static int make_environment(struct counted_run *run, struct error *error)
 		result = name_measurement(run, error);
 	if (result < 0)
 		return result;
-	/* Ours precede the libraries that the user preloads: the first definition of a function is the one that is
+	/* Ours precede the libraries that the user preloads: the first definition of a function is the definition that is
 	 * called. */
 	if (asprintf(&run->environment[PRELOAD_VARIABLE], "LD_PRELOAD=%s%s%s", libraries, has_others ? ":" : "",
 		     has_others ? others : "") < 0)

@@ -12,7 +12,7 @@ struct count_process *tally_find_process(const struct tally *tally, uint32_t num
  * or no chunk of the thread contains the whole object. */
 const void *tally_object(const struct tally *tally, const struct count_thread *thread, uint64_t address, size_t bytes);
 
-/* labels.c: adds the label sets of each process to the profile; skips damaged ones. Returns 0,
+/* labels.c: adds the label sets of each process to the profile; skips damaged sets. Returns 0,
  * ERROR_MEMORY or ERROR_LIMIT. */
 int tally_read_labels(struct tally *tally, struct profile *profile);
 
@@ -44,7 +44,7 @@ struct frames_options;
 int tally_note_taken_addresses(const struct tally *tally, struct profile *profile,
 			       const struct frames_options *options);
 
-/* losses.c: adds findings for what was not counted, and those of probes_off.c. Returns 0, ERROR_MEMORY or
+/* losses.c: adds findings for what was not counted, and the findings of probes_off.c. Returns 0, ERROR_MEMORY or
  * ERROR_LIMIT. */
 int tally_add_findings(const struct tally *tally, struct profile *profile);
 

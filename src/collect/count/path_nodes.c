@@ -12,7 +12,7 @@
  */
 #include "collect/count/path_nodes.h"
 
-/* Whether a function has a linkage name. Two functions with different ones are certainly two functions. */
+/* Whether a function has a linkage name. Two functions with different linkage names are certainly two functions. */
 static bool is_named(const struct profile *profile, uint32_t function)
 {
 	return function != PROFILE_NONE && profile->functions[function].linkage != 0;

@@ -18,7 +18,7 @@
 #include "profile/module_name.h"
 
 /* Sets a resource's note: whether its total is all that was raised. Only floating point exceptions need such a note:
- * frequent ones are not all counted. */
+ * frequent exceptions are not all counted. */
 static int note_exactness(struct profile *profile, size_t request, bool is_bound)
 {
 	const char *text = is_bound ? "at least so many: frequent, not counted further" : "exact";

@@ -11,7 +11,7 @@
 
 bool kernel_symbols_are_shown(void)
 {
-	/* The first symbols may be at small addresses, even at 0: those of the data of a processor. */
+	/* The first symbols may be at small addresses, even at 0: the addresses of the data of a processor. */
 	enum { LINES_MOST = 50000 };
 	FILE *symbols = fopen("/proc/kallsyms", "re");
 	uint64_t highest = 0;

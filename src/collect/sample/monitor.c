@@ -40,7 +40,7 @@ static void raise_file_limit(struct run *run)
 
 static void warn_if_hidden(const struct run *run)
 {
-	/* A backend that is loaded into its commands refuses unsuitable ones itself, when it opens. */
+	/* A backend that is loaded into its commands refuses unsuitable commands itself, when it opens. */
 	const char *why = run->plan.vtable->only_commands ? NULL : target_hidden(run->path);
 	char sentence[512];
 	snprintf(sentence, sizeof(sentence), "'%s' will not be recorded: %s", run->options->command[0], why ? why : "");

@@ -57,7 +57,7 @@ int run_open_module(void *context, uint32_t module, struct error *error);
  * set, `error` has the reason. */
 void run_finish(struct run *run, struct error *error);
 
-/* findings.c: adds the findings of the backend and, when the counts are known, those of the monitor. */
+/* findings.c: adds the findings of the backend and, when the counts are known, the findings of the monitor. */
 void run_add_backend_findings(struct run *run);
 void run_add_findings(struct run *run);
 /* Returns the gticks of the resource in the kernel's account of the target and of the children that it

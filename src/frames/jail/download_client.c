@@ -174,7 +174,7 @@ void download_client_run(const struct confinement *confinement, const struct dow
 		snprintf(reason, sizeof(reason), "%s failed: %s", failed_step, strerror(errno));
 		end(ERROR_SYSTEM, true, -1, reason);
 	}
-	if (cache_folder_prepare(&error) < 0) /* its codes are those of files, not of servers */
+	if (cache_folder_prepare(&error) < 0) /* its codes concern files, not servers */
 		end(error.code == ERROR_NOT_FOUND ? ERROR_SYSTEM : error.code, true, -1, error.message);
 	/* The client would write to standard error, which is closed. */
 	unsetenv("DEBUGINFOD_PROGRESS");

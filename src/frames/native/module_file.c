@@ -48,7 +48,7 @@ static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-/* Finds the addresses of a file's segments. The start is that from which libdwfl counts, so that its addresses are those
+/* Finds the addresses of a file's segments. The start is that from which libdwfl counts, so that its addresses are the addresses
  * of the file. */
 static void find_extent(Elf *elf, uint64_t *start, uint64_t *end)
 {

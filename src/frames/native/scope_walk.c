@@ -101,7 +101,7 @@ static bool may_contain(struct walk *walk, Dwarf_Die *die, struct slice within)
 static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth);
 static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth);
 
-/* Walks a type that is declared in a function. Its functions are not nested ones. */
+/* Walks a type that is declared in a function. Its functions are not nested functions. */
 static int walk_members(struct walk *walk, Dwarf_Die *type, int depth)
 {
 	Dwarf_Die *host = walk->host;

@@ -23,7 +23,7 @@ struct matcher {
 	const uint64_t *addresses;
 	size_t count;
 	struct symbol_match *matches;
-	struct code_section *sections; /* owned: the executable ones */
+	struct code_section *sections; /* owned: the executable sections */
 	size_t section_count;
 	size_t section_capacity;
 };

@@ -240,7 +240,7 @@ static int press(struct screen *screen, struct browser *browser, int32_t key, st
 	return status < 0 ? status : return_chosen(browser, error);
 }
 
-/* Finds the chosen row among those of a newer profile. */
+/* Finds the chosen row among the rows of a newer profile. */
 static int resume(struct screen *screen, const struct screen *old)
 {
 	const struct choice_screen *choice = (const struct choice_screen *)screen;

@@ -1,4 +1,4 @@
-/* Profiles that follow each other: the newest takes the place of the one that is shown, and the user's choices are carried over. */
+/* Profiles that follow each other: the newest takes the place of the shown profile, and the user's choices are carried over. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -148,8 +148,8 @@ static bool *matching_labels(const struct view *view, const char *text)
 	return marks;
 }
 
-/* Finds the next match of the whole tree: in the order of weight, the one behind (or before) the cursor's node. From a row that is no match,
- * it is the largest one (or the smallest). */
+/* Finds the next match of the whole tree: in the order of weight, the node behind (or before) the cursor's node. From a row that is no match,
+ * it is the largest match (or the smallest). */
 static uint32_t next_match(const struct view *view, const bool *marks, uint32_t from, bool forward)
 {
 	bool is_match = from > 0 && from < view->node_count && marks[view->label[from]];
@@ -233,7 +233,7 @@ static void draw(const struct screen *screen, struct browser *browser, size_t in
 	const struct view *view = tree->view;
 	const uint64_t *error = tree->errors ? &tree->errors[shown->box.node] : NULL;
 	int column = draw_share(browser, row, 0, style, view, shown->box.weight, error);
-	/* The errors of the tree are those of whole nodes. */
+	/* The errors of the tree belong to whole nodes. */
 	if (shown->box.own == 0)
 		column += SHARE_WIDTH;
 	else

@@ -66,7 +66,7 @@ const char *EXPORTED(page_ask)(const char *request)
 	return answered;
 }
 
-/* Makes picture number `slot`, in place of the one that is there. Returns the number of its labels. */
+/* Makes picture number `slot`, in place of the present picture. Returns the number of its labels. */
 int EXPORTED(page_picture)(unsigned slot, const char *request)
 {
 	failure = (struct error){ 0 };
@@ -175,7 +175,7 @@ const char *EXPORTED(page_module)(unsigned slot, uint32_t label)
 	return module == PROFILE_NONE ? NULL : profile_string(profile, profile->modules[module].path);
 }
 
-/* Returns which of a pair is not the one whose hits are the widths: 0 or 1. */
+/* Returns which view of a pair does not determine the widths: 0 or 1. */
 static int other_of(const struct tree_pair *pair)
 {
 	return pair->tree.weight == pair->weight[0];

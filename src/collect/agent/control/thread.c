@@ -4,10 +4,10 @@
  *     no access | stack ... | the thread's thread-local variables, below fs | block that fs points to, the rest
  *     4 KB      | 64 KB     | down to hook_thread, and 64 KB                | about 1 KB
  *
- * The thread-local variables are 0, except the one that disables hooks in this thread: the program may define
+ * The thread-local variables are 0, except the variable that disables hooks in this thread: the program may define
  * memcpy and similar functions itself, with hooks or probe points in them.
  *
- * Code that changes the rights of the process (the C library's setuid, for example) cannot change those of a
+ * Code that changes the rights of the process (the C library's setuid, for example) cannot change the rights of a
  * thread that it does not list. Therefore the thread gives up its rights: it keeps its user but no capability, and
  * a filter permits only the system calls that serve a client. An attacker who takes over the program gains no
  * rights through this thread.

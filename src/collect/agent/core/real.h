@@ -1,5 +1,5 @@
 /*
- * The functions that the program would call without this library: those of the C library, or of another library that
+ * The functions that the program would call without this library: the functions of the C library, or of another library that
  * interposes them.
  *
  *	return REAL(read)(fd, bytes, count);

@@ -46,7 +46,7 @@ struct runtime {
 };
 extern struct runtime runtime;
 
-/* Connects to the recorder if there is one. Only the first call has an effect: a constructor's, or that of code that
+/* Connects to the recorder if there is one. Only the first call has an effect: the call of a constructor, or of code that
  * runs earlier. */
 void cpprof_runtime_begin(void) __attribute__((visibility("default")));
 

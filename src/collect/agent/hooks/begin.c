@@ -77,7 +77,7 @@ static enum tally_measurement measurement_requested(void)
 	return TALLY_PATHS;
 }
 
-/* The directory in which a program without a recorder writes its file: the one in which it starts. */
+/* The directory in which a program without a recorder writes its file: its working directory when it starts. */
 static char folder[PATH_MAX];
 
 static void store_folder(void)

@@ -1,5 +1,5 @@
 /*
- * The child of a fork. The counts of its parent stay the parent's. The one thread that remains gets tables of its
+ * The child of a fork. The counts of its parent stay the parent's. The only thread that remains gets tables of its
  * own, in which the calls that have not returned appear as paths that were called 0 times.
  */
 #include <sys/mman.h>

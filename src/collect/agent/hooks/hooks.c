@@ -126,7 +126,7 @@ static bool is_gone(uint32_t tid, uint32_t here)
 }
 
 /* Defined in a program built with ThreadSanitizer, which observes the code of cpprof/profiler.h and our memset. It
- * would report a race between a thread and the one that adopts its state. */
+ * would report a race between a thread and the thread that adopts its state. */
 extern void __tsan_init(void) __attribute__((weak));
 
 /* Gives the state of an exited thread to the current one, `here`. Returns the state, or NULL if there is none. */

@@ -72,7 +72,7 @@ struct hook_measurement {
 	 * `return_slot`. */
 	void (*entered)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
 	/* __cyg_profile_func_enter and _exit, and probe points in the source (`function` is then the address of a
-	 * struct cpprof_probe). `code` is the hook's return address. It lies in the function, or in the one that the
+	 * struct cpprof_probe). `code` is the hook's return address. It lies in the function, or in the function that the
 	 * function is inlined into. */
 	void (*enter)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 		      uint64_t code);
@@ -196,7 +196,7 @@ struct hooks {
 };
 extern struct hooks hooks;
 
-/* Opens or makes the file and begins to count. Only the first call has an effect: that of a constructor, of
+/* Opens or makes the file and begins to count. Only the first call has an effect: the call of a constructor, of
  * __monstartup or of a hook. */
 void hooks_begin(void);
 

@@ -268,7 +268,7 @@ static uint32_t reserved_most(void)
 }
 
 /* Reserves the addresses of unloaded code, so that they keep one meaning. If a program has unloaded too many
- * modules, further ones are not reserved: the same library is then usually loaded at the same address again, and
+ * modules, the addresses of further modules are not reserved: the same library is then usually loaded at the same address again, and
  * is_loaded_again finds it. */
 static void reserve_unloaded(void)
 {

@@ -87,7 +87,7 @@ static uint64_t set_in(const char *text, size_t bytes, const char *line)
 }
 
 /* In its handler, a thread has all signals blocked. During a wait without ticks only ours is,
- * with those of the program. */
+ * together with the signals that the program has blocked. */
 static void check_for_tick(struct runtime_thread *thread)
 {
 	char text[2048];

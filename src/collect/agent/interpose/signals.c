@@ -179,7 +179,7 @@ static int await(const sigset_t *set, siginfo_t *info, const struct timespec *ti
 	if (taken.count)
 		requeue(&taken);
 	if (result > 0 && result == runtime.signal)
-		signals_thread.holds = false; /* further ones are held when they come */
+		signals_thread.holds = false; /* further signals are held when they come */
 	waits_end(thread);
 	if (result > 0 && info)
 		*info = got;

@@ -246,7 +246,7 @@ static struct probes_entry *add_probe(struct cpprof_probe *descriptor, uint64_t 
 	return probe;
 }
 
-/* Sets the flags of the present state, and keeps those of the kind. */
+/* Sets the flags of the present state, and keeps the flags of the kind. */
 static void set_flags(struct tally_probe *record, uint32_t flags)
 {
 	record->flags = (record->flags & TALLY_PROBE_WAITS) | flags;

@@ -136,7 +136,7 @@ bool signals_in_vfork_child(void)
 
 /* --- actions --- */
 
-/* Converts an action that the program has requested to the one for the kernel. */
+/* Converts an action that the program has requested to the action for the kernel. */
 static void make_real(int number, struct sigaction *action)
 {
 	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();
@@ -151,7 +151,7 @@ static void make_real(int number, struct sigaction *action)
 		action->sa_flags |= SA_ONSTACK;
 }
 
-/* Converts an action of the kernel to the one that the program sees. */
+/* Converts an action of the kernel to the action that the program sees. */
 static void make_program_view(int number, struct sigaction *action)
 {
 	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();

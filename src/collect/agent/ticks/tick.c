@@ -4,7 +4,7 @@
  * the target, the timer expires. Then the thread is in one of these states:
  *
  *   running   all CPU time since the last tick of this kind is charged to the present position: each moment at which
- *             the thread ran is equally likely to be the one that is sampled
+ *             the thread ran is sampled with the same probability
  *   preempted (the tick is late: the thread gets it when it returns to the CPU) the CPU time waits for a later tick.
  *             The place where a thread returns to the CPU is not a random one: it may be the same every time
  *   asleep    (the thread waits in a system call) the time off the CPU since the last tick of this kind is charged to
@@ -15,7 +15,7 @@
  *             interval clocks of its own, so that each of its nanoseconds is equally likely to be sampled
  *
  * Targets in the thread's CPU time would need fewer ticks, but would sample a thread that pauses in step with its
- * work at the wrong places: the thread often pauses before a target, and most often before the same ones.
+ * work at the wrong places: the thread often pauses before a target, and most often before the same targets.
  *
  * The library that programs are linked with does not interpose calls that wait (waits.h), so its timers must not
  * interrupt them. Therefore they are timers of the thread's CPU time, which stands still during a wait, and their

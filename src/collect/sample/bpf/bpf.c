@@ -4,7 +4,7 @@
  *
  *   (1) The kernel keeps the set of watched threads: a new thread inherits it from its creator.
  *       Side events (side_events.h) of the whole machine report maps, forks, names and exits;
- *       bpf/watched.h skips those of processes that are not watched.
+ *       bpf/watched.h skips the events of processes that are not watched.
  *   (2) The code of a process is loaded when its maps are reported (load_code). A stack that
  *       the kernel cannot unwind goes to the monitor with its registers (user-space fallback).
  *   (3) Samples and side events are merged by time, up to the present time.

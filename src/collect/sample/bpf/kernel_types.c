@@ -30,7 +30,7 @@ struct kernel_types {
 	size_t type_bytes;
 	const char *strings; /* end with a NUL */
 	size_t string_bytes;
-	struct buffer names;    /* wanted ones, each with its NUL */
+	struct buffer names;    /* wanted names, each with its NUL */
 	struct hash_map wanted; /* key_of a name -> its offset in `names` */
 	uint8_t starts[START_BITS / 8];
 	uint32_t functions_left; /* wanted functions that are not found */
@@ -398,7 +398,7 @@ int kernel_types_write(const struct kernel_types *types, struct buffer *out)
 	buffer_append_byte(&writing.strings, 0);
 	for (size_t i = 0; i < types->found_count; i++)
 		refer(&writing, types->found[i].number);
-	/* Each type may add further ones to the end. */
+	/* Each type may add further types to the end. */
 	for (size_t i = 0; i < writing.count && writing.error == 0; i++) {
 		const struct btf_type *type = type_numbered(types, writing.order[i]);
 		if (type) /* refer has found it */

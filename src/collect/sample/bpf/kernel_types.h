@@ -29,7 +29,7 @@ struct kernel_types *kernel_types_open(const char *path);
 void kernel_types_free(struct kernel_types *types); /* may be NULL */
 
 /* Adds a name that kernel_types_search looks for, of a function or of any other kind of type.
- * Half of the kernel's types are functions, whose names are read only until the wanted ones are
+ * Half of the kernel's types are functions, whose names are read only until the wanted functions are
  * found. Returns 0 or ERROR_MEMORY. */
 int kernel_types_request(struct kernel_types *types, const char *name, bool is_function);
 

@@ -23,8 +23,8 @@ struct causal_director {
 
 	bool is_running;           /* an experiment has begun in the target */
 	bool is_chosen;            /* by_run: `present` has the run's path and percentage */
-	struct experiment present; /* the one that runs */
-	uint64_t start_ns, due_ns; /* its start, or that of the run; the time of the next step */
+	struct experiment present; /* the experiment that runs */
+	uint64_t start_ns, due_ns; /* its start, or the start of the run; the time of the next step */
 	uint64_t start_amount;
 	int failed; /* ERROR_MEMORY, once memory ran out */
 };

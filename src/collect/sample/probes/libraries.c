@@ -51,7 +51,7 @@ bool library_is(const struct library *library, const char *module)
 
 /* --- a command --- */
 
-/* Returns the program that runs a script: the one behind "#!", or the one that env starts. NULL: it is no
+/* Returns the program that runs a script: the program behind "#!", or the program that env starts. NULL: it is no
  * script, or cannot be read. The caller frees it. */
 static char *interpreter_of(const char *path)
 {

@@ -383,7 +383,7 @@ static int64_t add_broken_path(struct stacks *stacks, const struct unwind_result
 /* --- stacks that the backend unwound --- */
 
 /* Prepares to add the interpreter's frames to the path, by the stack pointers of the native
- * ones. If they are not known, a whole path is not whole. Returns 0 or ERROR_MEMORY. */
+ * frames. If these are not known, a whole path is not whole. Returns 0 or ERROR_MEMORY. */
 static int begin_interpreted(struct stacks *stacks, const uint64_t *sps, size_t frames, enum unwind_cause *cause)
 {
 	const struct backend_sample *sample = stacks->sample;
@@ -473,7 +473,7 @@ static bool is_kernel_work(const struct stacks *stacks, bool walked)
 		return true;
 	if (walked)
 		return unwind_cause_whole(sample->cause) && sample->address_count == 0;
-	/* In exec the registers are still those of the old program, whose stack no longer exists. */
+	/* In exec the registers still belong to the old program, whose stack no longer exists. */
 	return !sample->has_registers || (sample->in_kernel && sample->stack_bytes == 0);
 }
 

@@ -1,6 +1,6 @@
 /*
  * The stack of one sample as memory: the bytes that were copied with it and, where these end too early,
- * those of the other sources (stack.h has the picture). Also finds the address from which up nothing has
+ * the bytes of the other sources (stack.h has the picture). Also finds the address from which up nothing has
  * changed since the thread's last deep walk.
  */
 #ifndef COLLECT_SAMPLE_STACKS_STACK_MEMORY_H

@@ -97,7 +97,7 @@ static bool is_merged(struct processes *processes, uint32_t pid)
 
 /* A process has one user in the profile, for the code before and behind an exec. Root that
  * becomes another user has that one's rights. After any other change the user is unknown: the
- * code before must not count as that of a user with more rights. */
+ * code before must not count as code of a user with more rights. */
 static uint32_t user_after(uint32_t before, uint32_t now)
 {
 	enum { ROOT = 0 + 1 };

@@ -1,5 +1,5 @@
-/* The temporary folder of one compilation, and the one process that runs in it
- * at a time. A signal that ends this process is first passed to that one; then
+/* The temporary folder of one compilation, and the only process that runs in it
+ * at a time. A signal that ends our process is first passed to that process; then
  * the folder is removed, and the signal takes its usual effect. There is one
  * folder at a time. */
 #ifndef COLLECT_SOURCE_COMPILE_SCRATCH_H
@@ -14,7 +14,7 @@ struct scratch {
 	char path[512]; /* absolute */
 };
 
-/* Creates the folder below TMPDIR, or /tmp. Returns 0, or a negative error like that of error_set_errno. */
+/* Creates the folder below TMPDIR, or /tmp. Returns 0, or a negative error as error_set_errno. */
 int scratch_init(struct scratch *scratch, struct error *error);
 void scratch_release(struct scratch *scratch);
 

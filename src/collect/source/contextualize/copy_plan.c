@@ -373,7 +373,7 @@ static bool is_taken(const struct copy_plan *plan, const char *name)
 	return false;
 }
 
-/* Names the clones of the path after one free number, and the others after the next free ones. */
+/* Names the clones of the path after one free number, and the others after the next free numbers. */
 static int name_clones(struct copy_plan *plan)
 {
 	struct program *program = plan->program;

@@ -10,7 +10,7 @@ enum { DEPTH = 64 };
 struct directives {
 	const char *at, *end;
 	bool asks[DEPTH]; /* by open #if: whether it or one of its #elif tests the compiler */
-	size_t depth;     /* open #ifs; if more than DEPTH, the innermost ones are not tracked */
+	size_t depth;     /* open #ifs; if more than DEPTH, the innermost #ifs are not tracked */
 };
 
 /* Returns whether a condition, which ends at `end`, tests the compiler: "__GNUC__ >= 7". */

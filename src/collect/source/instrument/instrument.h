@@ -35,7 +35,7 @@ struct source_point {
 	uint32_t end_line;               /* line of a function's `}` */
 	uint32_t offset;                 /* in bytes; directly behind the `{` (or `<%`) */
 	uint32_t end;                    /* in bytes; directly behind its `}` or `;` */
-	uint32_t statements;             /* statements in its body, including nested ones: for the size filter */
+	uint32_t statements;             /* statements in its body, including nested statements: for the size filter */
 	bool is_inline;                  /* declared inline, or defined in a class */
 	bool is_always_inline;
 	bool is_cxx;
@@ -62,7 +62,7 @@ struct instrument_source {
 	const struct selection *selection; /* NULL: selection_new()'s defaults */
 	bool is_bare;                      /* the main copy does not begin with `#include profiler` and #line */
 	bool is_explicit;                  /* in C, insert a statement at each exit: for compilers without cleanup */
-	bool headers;                      /* also edit the user's headers; those of the system are never edited */
+	bool headers;                      /* also edit the user's headers; headers of the system are never edited */
 };
 
 /* A file with insertions. The main file is the first one, and always exists. */
@@ -70,7 +70,7 @@ struct instrument_copy {
 	const char *path; /* path of the original, as the compiler would open it */
 	const char *text; /* `size` bytes and a NUL */
 	size_t size;
-	size_t point_count; /* instrumented probe points; 0: the text is that of the original */
+	size_t point_count; /* instrumented probe points; 0: the text is the original's */
 	bool is_main;
 };
 

@@ -36,7 +36,7 @@ void annotations_take(const struct source_points_function *function);
 
 /* bodies.c: finds the body of a function, and recognizes a body that was found before. */
 
-/* Finds the function's { ... }; for a function-try-block that of the try. Returns false if there is none. */
+/* Finds the function's { ... }; for a function-try-block, the block of the try. Returns false if there is none. */
 bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body);
 
 /* Returns whether the function is already one of point->items. libclang visits a class once as such, and again in

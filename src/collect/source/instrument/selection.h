@@ -7,7 +7,7 @@
 
 struct selection;
 
-/* Returns a filter with the defaults: all functions of the main file, except tiny and always_inline ones. NULL: no
+/* Returns a filter with the defaults: all functions of the main file, except tiny and always_inline functions. NULL: no
  * memory. */
 struct selection *selection_new(void);
 void selection_free(struct selection *selection);

@@ -121,7 +121,7 @@ static void describe_names(const struct source_points_function *function, size_t
 		clang_text(points->clang, points->arena, clang->getTypeSpelling(clang->getCanonicalType(result)));
 }
 
-/* Moves the insertion behind declarations that must be the first ones of a block. */
+/* Moves the insertion behind declarations that must come first in a block. */
 static void move_behind_first(const struct source_points_function *function)
 {
 	struct source_point *point = &function->item->point;

@@ -255,7 +255,7 @@ static __always_inline void walk_stack(struct scratch *scratch, uint32_t pid)
 	struct walk *walk = &scratch->walk;
 	walk->now = registers_frame(registers);
 	walk->now.pc = real_pc(walk->now.pc);
-	/* In a system call, the current instruction is the one that made the call. */
+	/* In a system call, the current instruction is the instruction that made the call. */
 	if (registers_are_behind_call(registers))
 		walk->now.pc -= ARCH_SYSTEM_CALL_BYTES;
 	walk->window_words = 0;
@@ -568,7 +568,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order, uin
 	return 0;
 }
 
-/* Takes a buffer and writes the kernel's own stack into it, as the program's context shows it: that of the code that
+/* Takes a buffer and writes the kernel's own stack into it, as the program's context shows it: the stack of the code that
  * was interrupted or that has reached the tracepoint; none if that is user code. Returns the buffer's number for
  * take_sample. Inlined into each program, because the kernel knows the type of a context only there. */
 static __always_inline uint32_t take_kernel_stack(void *context)
