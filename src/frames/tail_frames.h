@@ -9,9 +9,10 @@
 #ifndef FRAMES_TAIL_FRAMES_H
 #define FRAMES_TAIL_FRAMES_H
 
-#include "frames/frames.h"
 #include "frames/functions.h"
 #include "frames/jail/jail.h"
+#include "frames/options.h"
+#include "profile/profile.h"
 
 struct tail_frames;
 

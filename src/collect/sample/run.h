@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 
 #include "collect/sample/backend.h"
-#include "collect/sample/monitor.h"
 #include "collect/sample/plan.h"
+#include "collect/sample/record_options.h"
 #include "collect/sample/sample_sink.h"
 #include "collect/sample/target.h"
 #include "profile/leaf_hits.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "frames/jail/jail.h"
+#include "frames/jail/task.h"
 #include "frames/jail/wire.h"
 #include "frames/native/debuginfod.h"
 #include "processor/system_call.h"

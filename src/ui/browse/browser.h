@@ -17,9 +17,9 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "reports/report.h"
-#include "ui/browse/browse.h"
 #include "ui/browse/terminal.h"
 
+struct browse_feed; /* ui/browse/browse.h */
 struct browser;
 struct screen;
 

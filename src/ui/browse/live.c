@@ -5,6 +5,7 @@
 
 #include "profile/copy.h"
 #include "profile/quality.h"
+#include "ui/browse/browse.h"
 #include "ui/browse/browser.h"
 
 /* --- the selection in the newer profile --- */

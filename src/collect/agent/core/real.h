@@ -61,10 +61,6 @@ void *real_dlsym(void);
  * program's start. Async-signal-safe. */
 bool real_find_object(uint64_t address, struct dl_find_object *found);
 
-/* Returns whether the program's own file uses a function of another file, by its relocations. False in a statically
- * linked program. Async-signal-safe. */
-bool real_program_uses(const char *name);
-
 /* A definition of ours that comes before the C library's. The library's own code does not call
  * it by this name: where the program defines the function too and calls ours from there, as
  * Erlang's sigaction does, the call would lead back to the program. */

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collect/agent/core/defined.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/hooks/implementation.h"
@@ -155,8 +156,8 @@ static uint32_t beginner; /* the thread id */
  * calls monstartup itself: with the C library such a program counts from then on. */
 static bool will_start_itself(void)
 {
-	return real_program_uses("monstartup") && !real_program_uses("__monstartup") &&
-	       (real_program_uses("mcount") || real_program_uses("__fentry__"));
+	return defined_program_uses("monstartup") && !defined_program_uses("__monstartup") &&
+	       (defined_program_uses("mcount") || defined_program_uses("__fentry__"));
 }
 
 static void start(struct tally_header *header)

@@ -61,7 +61,7 @@ int build_run(const struct build_options *options, const struct compile_words *w
 void build_print_line(const struct build_options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Shortens a command: if the original words came from an @file, writes the words behind the compiler into an @file
+/* response_file.c: shortens a command: if the original words came from an @file, writes the words behind the compiler into an @file
  * again. Returns 0, or a negative error as error_set_errno. */
 int word_list_shorten(struct word_list *list, const struct build *build, struct error *error);
 

@@ -3,7 +3,8 @@
 #ifndef COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 #define COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 
-#include "collect/source/instrument/instrument.h"
+#include "base/error.h"
+#include "collect/source/instrument/source_point.h"
 
 struct selection;
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "collect/source/instrument/arena.h"
 #include "collect/source/instrument/clang.h"
-#include "collect/source/instrument/instrument.h"
+#include "collect/source/instrument/source_point.h"
 
 /* --- compiler.c: queries a compiler for its header folders and its default language standard --- */
 
