@@ -1,5 +1,5 @@
 /*
- * Distributions and tests. Internal to analyze/. DLMF is the NIST Digital Library of Mathematical Functions.
+ * Statistical distributions and tests. Internal to analyze/. DLMF is the NIST Digital Library of Mathematical Functions.
  */
 #ifndef ANALYZE_STATISTICS_H
 #define ANALYZE_STATISTICS_H

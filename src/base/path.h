@@ -1,4 +1,4 @@
-/* File names. */
+/* Paths: their last component, the search in PATH, and opening files whose paths come from a profile or another user. */
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 

@@ -12,7 +12,7 @@
  * function without counted calls (of a library that is not instrumented) cannot pass its time on there; its time
  * counts as its caller's own.
  *
- * Life cycle: truth_init, questions, truth_release.
+ * Life cycle: truth_init, any of the other functions, truth_release.
  */
 #ifndef GPROF_TRUTH_H
 #define GPROF_TRUTH_H

@@ -1,5 +1,5 @@
-/* Compares the profiles of two sides, one recording or several of each: for each resource that all have, matches the lists of
- * some reports entry by entry. */
+/* Compares the profiles of two sides, A and B, each with one recording or several. For each resource that all profiles have, some of the
+ * reports' lists are made for both sides, and the entries that are the same in both are compared. */
 #ifndef REPORTS_DIFF_H
 #define REPORTS_DIFF_H
 

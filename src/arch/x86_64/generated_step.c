@@ -1,4 +1,6 @@
-/* Steps out of code that a run-time compiler generated, where the code ahead shows that it has no frame. */
+/* Unwinds one step from code that a run-time compiler generated: decodes the code from the pc on. If the code returns, or begins to make
+ * its frame, before it removes a frame, the function has no frame at the pc. The changes of the stack pointer up to the return then give
+ * the position of the return address. */
 #include <string.h>
 
 #include "arch/arch.h"

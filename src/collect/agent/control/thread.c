@@ -1,4 +1,6 @@
 /*
+ * The thread in the target that serves the clients of `cpprof control`. It is made without the C library.
+ *
  * One mapping holds all memory of the thread. It stays mapped until the process ends.
  *
  *     no access | stack ... | the thread's thread-local variables, below fs | block that fs points to, the rest

@@ -1,5 +1,5 @@
 /*
- * The process and its threads, for hooks.
+ * The hooks' state of this process and of each of its threads: when a thread gets a state, and when another thread continues with it.
  *
  *	hooks_none --first event--> a state of its own --hooks_thread_end--> ... --thread exited--> the next thread's
  *	      \--no state possible--> hooks_refused
