@@ -162,8 +162,8 @@ static void find_labels(const struct view *view, const char *name, char *scratch
 	}
 }
 
-/* Reduces labels of several functions to those of functions that have hits in the selection. Keeps all if none has. */
-static int keep_hit(const struct view *view, struct label_set *found)
+/* Reduces labels of several functions to the labels of functions that have hits in the selection. Keeps all if none has. */
+static int select_with_hits(const struct view *view, struct label_set *found)
 {
 	struct hash_map owners;
 	hash_map_init(&owners);
@@ -211,7 +211,7 @@ int64_t view_find(const struct view *view, const char *name, struct label_set *f
 		int status = found->count == 0 ? find_shown(view, name, found) : 0;
 		count = status < 0 ? status : view_functions(view, found, NULL, 0);
 		if (count > 1)
-			count = keep_hit(view, found) < 0 ? ERROR_MEMORY : view_functions(view, found, NULL, 0);
+			count = select_with_hits(view, found) < 0 ? ERROR_MEMORY : view_functions(view, found, NULL, 0);
 	}
 	if (count > 0 && !(found->name = count == 1 ? common_name(view, found) : strdup(name)))
 		count = ERROR_MEMORY;

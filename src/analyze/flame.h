@@ -5,7 +5,7 @@
  *   stacks    the view's tree: a box is a call path, its weight the hits of the samples whose stacks begin with it. The tree of a
  *             subtree (subtree.h) shows what a function calls
  *   callers   the same stacks from their innermost frames outwards: a box at depth 1 is a function's body, its children are its
- *             callers. A box's own width is that of stacks that begin there. With roots, the stacks end at their innermost
+ *             callers. A box's own width is the width of the stacks that begin there. With roots, the stacks end at their innermost
  *             frame with a root's label, which is the box at depth 1, and stacks without such a frame are left out
  *
  * Paths are not folded: folded paths (the downward and the upward profile) share samples, and their boxes would not fit side by side.

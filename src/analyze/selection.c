@@ -1,4 +1,4 @@
-/* Selects the hits that a view counts: those of one resource, or of all, that the options choose. */
+/* Selects the hits that a view counts: of one resource or of all resources, as the options choose. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,7 +221,7 @@ static int check_options(const struct view *view, struct error *error)
 }
 
 /* Copies *chosen to *kept and redirects *chosen to the copy. Does nothing if *chosen is NULL. */
-static int keep(const bool **chosen, bool **kept, size_t count, struct error *error)
+static int copy_chosen(const bool **chosen, bool **kept, size_t count, struct error *error)
 {
 	if (!*chosen)
 		return 0;
@@ -234,7 +234,7 @@ static int keep(const bool **chosen, bool **kept, size_t count, struct error *er
 }
 
 /* Moves the hits of hidden code to the code that called it. Callers have smaller numbers. */
-static void give_to_callers(struct view *view, const bool *is_hidden)
+static void move_to_callers(struct view *view, const bool *is_hidden)
 {
 	const struct profile *profile = view->profile;
 	for (size_t i = profile->node_count; i-- > 1;) {
@@ -246,12 +246,13 @@ static void give_to_callers(struct view *view, const bool *is_hidden)
 	}
 }
 
-int selection_keep(struct view *view, struct error *error)
+int selection_copy(struct view *view, struct error *error)
 {
 	const struct profile *profile = view->profile;
-	int result = keep(&view->options.processes, &view->chosen_processes, profile->process_count, error);
+	int result = copy_chosen(&view->options.processes, &view->chosen_processes, profile->process_count, error);
 	return result < 0 ? result
-			  : keep(&view->options.label_sets, &view->chosen_label_sets, profile->label_set_count, error);
+			  : copy_chosen(&view->options.label_sets, &view->chosen_label_sets, profile->label_set_count,
+					error);
 }
 
 int selection_sum(struct view *view, struct error *error)
@@ -272,7 +273,7 @@ int selection_sum(struct view *view, struct error *error)
 		huge_pages_advise(view->node_hits, profile->node_count * sizeof(*view->node_hits));
 		sum_all(view, &selection);
 		if (view->options.kernel == VIEW_KERNEL_HIDE)
-			give_to_callers(view, is_hidden);
+			move_to_callers(view, is_hidden);
 	}
 	selection_end(&selection);
 	free(is_hidden);

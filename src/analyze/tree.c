@@ -73,7 +73,7 @@ static inline const struct location_labels *location_of(const struct tree *tree,
 /* --- members --- */
 
 /* Counts the children of the nodes first ... end - 1 that have or lead to hits: n's at first[n + 2]. Children have
- * larger numbers than their parents, so those of a node are counted before the node. */
+ * larger numbers than their parents, so the children of a node are counted before the node. */
 static void count_children(void *context, size_t begin, size_t end)
 {
 	struct tree *tree = context;
@@ -173,7 +173,7 @@ static int label_calls(struct tree *tree)
 			start_only[i] = is_start_code(location_of(tree, i));
 			label = location_of(tree, i)->top;
 		} else {
-			label = labels_of_call(build, nodes[i].location, nodes[parent].location);
+			label = frame_labels_of_call(build, nodes[i].location, nodes[parent].location);
 		}
 		if (label < 0)
 			break;
@@ -390,7 +390,7 @@ static void add_weights(void *context, size_t begin, size_t end)
 	}
 }
 
-/* The list of n's children begins behind those of the nodes before n, whose last one is at child_start[n] - 1. */
+/* The list of n's children begins behind the children of the nodes before n, whose last one is at child_start[n] - 1. */
 static void list_children(void *context, size_t begin, size_t end)
 {
 	struct view *view = context;
@@ -444,7 +444,7 @@ static uint32_t end_at_top(const struct tree *tree, uint32_t node)
 	return PROFILE_NONE;
 }
 
-static int keep_view_nodes(struct tree *tree)
+static int map_view_nodes(struct tree *tree)
 {
 	const struct view_build *build = tree->build;
 	struct view *view = tree->view;
@@ -470,7 +470,7 @@ int tree_build(struct view_build *build)
 	if (result == 0 && build->view->options.by == VIEW_CALLSITE)
 		result = label_calls(&tree);
 	if (result == 0)
-		result = labels_finish(build);
+		result = frame_labels_finish(build);
 	if (result == 0)
 		result = make_members(&tree);
 	if (result == 0)
@@ -485,7 +485,7 @@ int tree_build(struct view_build *build)
 	if (result == 0)
 		result = finish(build->view);
 	if (result == 0 && tree.ends)
-		result = keep_view_nodes(&tree);
+		result = map_view_nodes(&tree);
 	free(tree.ends);
 	return result;
 }

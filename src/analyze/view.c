@@ -30,7 +30,7 @@ static int build_view(struct view *view)
 	hash_map_init(&build.callsites);
 	int result = names_make(&build);
 	if (result == 0)
-		result = labels_make(&build);
+		result = frame_labels_make(&build);
 	if (result == 0)
 		result = stitch_make(&build);
 	if (result == 0)
@@ -52,7 +52,7 @@ struct view *view_new(const struct profile *profile, const struct view_options *
 	view->profile = profile;
 	view->options = *options;
 	view->texts = texts;
-	if (selection_keep(view, error) < 0 || selection_sum(view, error) < 0) {
+	if (selection_copy(view, error) < 0 || selection_sum(view, error) < 0) {
 		view_free(view);
 		return NULL;
 	}

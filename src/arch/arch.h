@@ -90,7 +90,7 @@ bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, stru
  * ucontext is then at sp + 8 * ARCH_SIGNAL_WORDS. */
 bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc);
 
-/* Returns whether the registers are those of a new thread that is about to leave the system call
+/* Returns whether the registers belong to a new thread that is about to leave the system call
  * that made it, clone or clone3, or has just left it. It has no caller. Optional: returns false. */
 bool arch_begins_thread(const struct arch_memory *memory, const struct arch_registers *registers);
 

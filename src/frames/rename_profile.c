@@ -115,7 +115,7 @@ static int open_file(void *context, uint32_t module, struct error *error)
 	return fd >= 0 ? fd : error_set(error, ERROR_NOT_FOUND, "the file was removed meanwhile");
 }
 
-static bool wants(void *context, uint32_t module)
+static bool needs_module(void *context, uint32_t module)
 {
 	return ((const struct renaming *)context)->modules[module].is_wanted;
 }
@@ -186,7 +186,7 @@ static void find_improved(struct renaming *renaming)
 }
 
 /* Gives back the frames of locations that have no name now, and all frames of the other modules. */
-static void settle_frames(const struct renaming *renaming)
+static void restore_frames(const struct renaming *renaming)
 {
 	struct profile *profile = renaming->profile;
 	for (size_t i = 0; i < profile->location_count; i++)
@@ -224,25 +224,25 @@ static int follow_functions(const struct renaming *renaming)
 
 /* --- all --- */
 
-static void forget(struct profile *profile)
+static void remove_old_findings(struct profile *profile)
 {
 	findings_remove(profile, FINDING_NAMES_MISSING, "");
 	findings_remove(profile, FINDING_NAMING_INTERRUPTED, "");
 	findings_remove(profile, FINDING_DOWNLOADS_FAILED, "");
 	findings_remove(profile, FINDING_DEBUG_FILES_LACKING, "");
-	nameless_forget_remedies(profile);
+	nameless_remove_remedies(profile);
 }
 
 static int name(struct renaming *renaming, struct error *error)
 {
 	struct profile *profile = renaming->profile;
 	struct frames_options options = { .open_module = open_file,
-					  .wants_module = wants,
+					  .wants_module = needs_module,
 					  .progress = renaming->options->progress ? pass_progress : NULL,
 					  .download = renaming->options->download ? pass_download : NULL,
 					  .context = renaming,
 					  .limits = renaming->options->limits };
-	forget(profile);
+	remove_old_findings(profile);
 	choose_modules(renaming);
 	if (renaming->download.is_over)
 		options.download = NULL; /* the servers are not asked a second time */
@@ -251,7 +251,7 @@ static int name(struct renaming *renaming, struct error *error)
 	profile->symbolized = false;
 	int status = frames_name_profile(profile, &options, error);
 	find_improved(renaming);
-	settle_frames(renaming);
+	restore_frames(renaming);
 	profile->symbolized = true;
 	if (status < 0)
 		return status;

@@ -10,7 +10,7 @@
 
 struct rename_result {
 	size_t lacking; /* locations whose functions had no names */
-	size_t named;   /* those of them that have one now */
+	size_t named;   /* of these, the locations that have a name now */
 	size_t modules; /* their modules */
 	/* A file that could have names, which was refused with EACCES (profile/file_users.h); NULL: none. A string of the profile. */
 	const char *refused;

@@ -164,7 +164,7 @@ bool tail_calls_are_ambiguous(const struct profile *profile, uint32_t location)
 
 enum mark { RESTORED = 1, AMBIGUOUS = 2, UNKNOWN = 4 };
 
-/* Returns the marks of a node without those of its parent. */
+/* Returns the marks of a node without the marks of its parent. */
 static uint8_t marks_of(const struct profile *profile, const struct hash_map *rows, uint32_t node)
 {
 	const struct profile_node *row = &profile->nodes[node];

@@ -33,7 +33,7 @@ bool tail_calls_any(const struct profile *profile);
 struct tail_calls_count {
 	uint64_t restored;  /* every function is known */
 	uint64_t ambiguous; /* somewhere, one of several functions was called */
-	uint64_t unknown;   /* ... or a call leads to another function than the one that runs */
+	uint64_t unknown;   /* ... or a call leads to another function than the function that runs */
 };
 
 /* Returns 0 or ERROR_MEMORY. */

@@ -34,7 +34,7 @@ struct walk {
 	uint32_t *siblings;    /* [node_count]: scratch; also the rim of the growing tree */
 	uint32_t *chain;       /* [node_count]: the nodes that are printed together */
 	uint32_t *labels;      /* [node_count]: scratch of the printer */
-	bool folds;            /* nodes of equal hits, each the only one below the one before, are printed together */
+	bool folds;            /* nodes of equal hits, each the only child of the node before, are printed together */
 	size_t reaching;       /* number of nodes that reach the threshold */
 	size_t with_hits;
 };
@@ -100,7 +100,7 @@ static uint32_t rim_pop(const struct view *view, uint32_t *rim, size_t count)
 	return first;
 }
 
-static void keep_heaviest(struct walk *walk, size_t limit)
+static void select_heaviest(struct walk *walk, size_t limit)
 {
 	const struct view *view = walk->view;
 	uint32_t *rim = walk->siblings; /* not in use before printing */
@@ -127,7 +127,7 @@ static void choose(struct walk *walk, size_t limit)
 	}
 	if (limit > 0 && limit < walk->reaching) {
 		memset(walk->kept, 0, walk->view->node_count * sizeof(*walk->kept));
-		keep_heaviest(walk, limit);
+		select_heaviest(walk, limit);
 	}
 }
 

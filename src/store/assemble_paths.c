@@ -28,7 +28,7 @@ static int64_t checked(const struct assemble *assemble, int64_t number)
 }
 
 /* Keeps the id in the profile under that of the store. `added` is what the profile returned. */
-static int64_t keep(const struct assemble *assemble, struct hash_map *map, int64_t id, int64_t added)
+static int64_t store_row(const struct assemble *assemble, struct hash_map *map, int64_t id, int64_t added)
 {
 	if (added >= 0 && hash_map_put(map, (uint64_t)id, (uint32_t)added) < 0)
 		added = ERROR_MEMORY;
@@ -55,7 +55,7 @@ static int64_t module_of(struct assemble *assemble, int64_t id)
 	if (path < 0)
 		return path;
 	module.path = (uint32_t)path;
-	return keep(assemble, &assemble->modules, id, profile_add_module(assemble->profile, &module));
+	return store_row(assemble, &assemble->modules, id, profile_add_module(assemble->profile, &module));
 }
 
 static int64_t function_of(struct assemble *assemble, int64_t id)
@@ -82,7 +82,7 @@ static int64_t function_of(struct assemble *assemble, int64_t id)
 						   .line = (uint32_t)line,
 						   .role = (uint8_t)(role > ROLE_CREATE ? ROLE_CREATE + 1 : role),
 						   .group = (uint32_t)group };
-	return keep(assemble, &assemble->functions, id, profile_add_function(assemble->profile, &function));
+	return store_row(assemble, &assemble->functions, id, profile_add_function(assemble->profile, &function));
 }
 
 static int make_frame(struct assemble *assemble, const struct assembled_frame *row, struct profile_frame *frame)
@@ -158,7 +158,7 @@ static int64_t location_of(struct assemble *assemble, int64_t id)
 		profile->locations[location].first_frame = (uint32_t)first;
 		profile->locations[location].frame_count = (uint32_t)count;
 	}
-	return keep(assemble, &assemble->locations, id, location);
+	return store_row(assemble, &assemble->locations, id, location);
 }
 
 /* --- call paths --- */
@@ -201,8 +201,8 @@ int64_t assemble_stack(struct assemble *assemble, int64_t id)
 		if (location < 0)
 			return location;
 		int64_t stack = assemble->chain[--assemble->chain_count];
-		int64_t child = keep(assemble, &assemble->stacks, stack,
-				     profile_add_node(assemble->profile, node, (uint32_t)location));
+		int64_t child = store_row(assemble, &assemble->stacks, stack,
+					  profile_add_node(assemble->profile, node, (uint32_t)location));
 		if (child < 0)
 			return child;
 		node = (uint32_t)child;

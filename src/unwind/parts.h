@@ -8,7 +8,7 @@
 
 /*
  * fde_list.c: the FDEs of a file that make rows: those inside the text, sorted, without overlaps. Life cycle: zeroed,
- * fde_list_read once for each section, fde_list_settle, fde_list_release.
+ * fde_list_read once for each section, fde_list_sort, fde_list_release.
  */
 
 struct fde_item {
@@ -33,9 +33,9 @@ void fde_list_release(struct fde_list *list);
 int fde_list_read(struct fde_list *list, const struct cfi_section *section, unsigned part, struct cfi_cie **cies,
 		  size_t *cie_count, uint64_t *skipped);
 
-/* Sorts, and assigns each address to one FDE: .eh_frame precedes .debug_frame, and of two overlapping FDEs the one
+/* Sorts, and assigns each address to one FDE: .eh_frame precedes .debug_frame, and of two overlapping FDEs the FDE
  * that starts later wins, as in the language runtimes' search of .eh_frame_hdr. Returns 0 or ERROR_MEMORY. */
-int fde_list_settle(struct fde_list *list);
+int fde_list_sort(struct fde_list *list);
 
 /* row_insert.c: rows for code that the CFI describes wrongly or not at all. */
 
@@ -44,8 +44,8 @@ int fde_list_settle(struct fde_list *list);
  * single row covers it. Returns 0 or ERROR_MEMORY. */
 int row_insert(struct unwind_table *table, uint32_t start, uint32_t end, const struct unwind_row *row);
 
-/* switch_rows.c: rows for calls that CFI does not describe: those that change stacks in a Go
- * program, and those of Lisp in SBCL's runtime. */
+/* switch_rows.c: rows for calls that CFI does not describe: the calls that change stacks in a Go
+ * program, and the calls of Lisp in SBCL's runtime. */
 
 /* Replaces the rows of these calls in a table whose rows are complete and whose pages are not made yet. Does nothing
  * for programs without such calls. Returns 0 or ERROR_MEMORY. */

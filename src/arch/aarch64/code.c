@@ -121,7 +121,7 @@ struct arch_plt_jump arch_plt_jump(const uint8_t *stub, size_t size, uint64_t ad
  *
  *	adrp x0, page; add x0, x0, #offset
  *
- * and the address may be that of a stub of one instruction, b main.
+ * and the address may be the address of a stub of one instruction, b main.
  */
 uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, uint64_t low, uint64_t high)
 {

@@ -53,7 +53,7 @@ bool arch_ends_in_system_call(const uint8_t code[ARCH_SYSTEM_CALL_BYTES])
 	return code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Stubs are 16 bytes. Those of .plt.got are 8, unless they begin with endbr64. */
+/* Stubs are 16 bytes. Stubs of .plt.got are 8, unless they begin with endbr64. */
 size_t arch_plt_stub(const char *section, const uint8_t *code, size_t code_size, size_t offset, size_t *size)
 {
 	enum { STUB_BYTES = 16, SHORT_STUB_BYTES = 8 };

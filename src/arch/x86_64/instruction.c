@@ -1,4 +1,5 @@
-/* Method: the opcode maps of the AMD64 manual, volume 3, appendix A. */
+/* Decodes an instruction: its length, where it leads, and the memory that it names. Method: the opcode maps of the AMD64 manual,
+ * volume 3, appendix A. */
 #include "arch/instruction.h"
 
 #include <string.h>

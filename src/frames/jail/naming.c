@@ -38,7 +38,7 @@ struct one_file {
 	struct error why; /* then the reason */
 };
 
-static int give_file(void *context, uint32_t module, struct error *error)
+static int hand_out_file(void *context, uint32_t module, struct error *error)
 {
 	(void)module;
 	struct one_file *file = context;
@@ -53,7 +53,7 @@ static int give_file(void *context, uint32_t module, struct error *error)
 static int make_answer(struct frames_request request, struct one_file *file, struct buffer *answer)
 {
 	struct frames_options options = *request.options;
-	options.open_module = give_file;
+	options.open_module = hand_out_file;
 	options.context = file;
 	request.options = &options;
 	return naming_answer_make(&request, answer);

@@ -37,7 +37,7 @@ static const char *relocation_symbol(struct module_file *file, const Elf64_Rela 
 	return name && offset == 0 ? name : NULL;
 }
 
-/* Returns whether an address is that of a slot, which only the dynamic linker writes, and not that of a variable. */
+/* Returns whether an address is the address of a slot, which only the dynamic linker writes, and not of a variable. */
 static bool is_slot(struct module_file *file, uint64_t address)
 {
 	struct elf_bytes offsets = elf_file_section(file->bytes, ".got");

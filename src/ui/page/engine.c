@@ -184,7 +184,7 @@ static int answer(struct engine *engine, const struct page_request *request, FIL
 	return answer_report(engine, request, out, error);
 }
 
-char *engine_ask(struct engine *engine, const char *text, struct error *error)
+char *engine_answer(struct engine *engine, const char *text, struct error *error)
 {
 	struct page_request request;
 	view_cache_trim(&engine->views, KEPT_NODES_MOST);
@@ -344,7 +344,7 @@ static int compare_labels(const void *left, const void *right, void *context)
 	return strcmp(labels[*(const uint32_t *)left].text, labels[*(const uint32_t *)right].text);
 }
 
-/* Makes the labels in the order of their texts, which those of a pair are not. Returns 0 or ERROR_MEMORY. */
+/* Makes the labels in the order of their texts; the labels of a pair are not in this order. Returns 0 or ERROR_MEMORY. */
 static int sort_labels(struct picture *picture)
 {
 	size_t count = picture->view->label_count;

@@ -20,7 +20,7 @@
 
 /* --- requests (request.c) --- */
 
-/* A request of the page, as text: lines "KEY=VALUE", in any order. The keys are those of the command line's options, so that
+/* A request of the page, as text: lines "KEY=VALUE", in any order. The keys are named like the command line's options, so that
  * both mean the same.
  *
  *   side        a (default) or b: which of two profiles
@@ -49,8 +49,8 @@ struct page_request {
 
 enum page_side { PAGE_SIDE_ASKED = -1, PAGE_SIDE_A, PAGE_SIDE_B };
 
-/* Reads a request about one of the profiles (`profiles[1]` may be NULL), that of its key `side` or another. Returns 0 or a negative error with `error` set:
- * ERROR_USAGE for an unknown key or value, those of analyze/lookup.h, ERROR_MEMORY. The caller releases a request that was
+/* Reads a request about one of the profiles (`profiles[1]` may be NULL): `side` overrides the request's own key. Returns 0 or a negative error with `error` set:
+ * ERROR_USAGE for an unknown key or value, the errors of analyze/lookup.h, ERROR_MEMORY. The caller releases a request that was
  * read. */
 int page_request_read(struct page_request *request, struct profile *const profiles[2], enum page_side side,
 		      const char *text, struct error *error);
@@ -76,12 +76,12 @@ int engine_load_events(struct engine *engine, const void *bytes, size_t size, st
 void engine_release(struct engine *engine); /* accepts {0} */
 
 /* Returns the answer to the request `text`, a JSON document that the caller frees, or NULL with `error` set. */
-char *engine_ask(struct engine *engine, const char *text, struct error *error);
+char *engine_answer(struct engine *engine, const char *text, struct error *error);
 
 /* A picture of a tree, with the view that its labels are of. */
 struct picture {
 	struct view_cache *views; /* the engine's; holds the next two */
-	const struct view *view;  /* whose labels the boxes have: the next one, or that of the pair */
+	const struct view *view;  /* whose labels the boxes have: `own`, or the view of the pair */
 	const struct view *own;
 	const struct view *second; /* of the other resource or profile; NULL: there is none */
 	struct tree_pair *pair;    /* owned; the boxes of both; NULL: there is no second view */

@@ -64,11 +64,11 @@ const char *EXPORTED(page_ask)(const char *request)
 {
 	failure = (struct error){ 0 };
 	free(answered);
-	answered = engine_ask(&engine, request, &failure);
+	answered = engine_answer(&engine, request, &failure);
 	return answered;
 }
 
-/* Makes picture number `slot`, in place of the one that is there. Returns the number of its labels. */
+/* Makes picture number `slot`, in place of the present picture. Returns the number of its labels. */
 int EXPORTED(page_picture)(unsigned slot, const char *request)
 {
 	failure = (struct error){ 0 };
@@ -112,7 +112,7 @@ const char *EXPORTED(page_label)(unsigned slot, uint32_t label)
 }
 
 /* Ends a text, and keeps it until the next one. */
-static const char *kept(struct buffer *text)
+static const char *end_and_store(struct buffer *text)
 {
 	static char *last;
 	buffer_append_byte(text, 0);
@@ -137,7 +137,7 @@ const char *EXPORTED(page_short_label)(unsigned slot, uint32_t label, uint32_t c
 		return NULL;
 	buffer_init(&text);
 	picture_short_label(picture, label, columns, &text);
-	return kept(&text);
+	return end_and_store(&text);
 }
 
 /* The same for the label with this text. */
@@ -149,7 +149,7 @@ const char *EXPORTED(page_short_name)(unsigned slot, const char *name, uint32_t 
 		return NULL;
 	buffer_init(&text);
 	picture_short_name(picture, name, columns, &text);
-	return kept(&text);
+	return end_and_store(&text);
 }
 
 /* The name of a function with code of this line, of a picture by line. */
@@ -177,7 +177,7 @@ const char *EXPORTED(page_module)(unsigned slot, uint32_t label)
 	return module == PROFILE_NONE ? NULL : profile_string(profile, profile->modules[module].path);
 }
 
-/* Returns which of a pair is not the one whose hits are the widths: 0 or 1. */
+/* Returns which view of a pair does not determine the widths: 0 or 1. */
 static int other_of(const struct tree_pair *pair)
 {
 	return pair->tree.weight == pair->weight[0];
@@ -391,7 +391,7 @@ const char *EXPORTED(page_short_lane_name)(uint32_t name, uint32_t columns)
 		return NULL;
 	buffer_init(&text);
 	engine_short_lane_name(&engine, name, columns, &text);
-	return kept(&text);
+	return end_and_store(&text);
 }
 
 /* A box as the script reads it; times in ns. */

@@ -260,7 +260,7 @@ static void remedies(void **state)
 	assert_remedy(profile, "/home/me/a", own);
 	assert_remedy(profile, "/library/a", own);
 	assert_true(profile_add_note(profile, "command", "c") >= 0);
-	nameless_forget_remedies(profile);
+	nameless_remove_remedies(profile);
 	assert_int_equal(profile->note_count, 1);
 	assert_string_equal(profile_note(profile, "command"), "c");
 	profile_free(profile);

@@ -68,7 +68,7 @@ static struct starting *starting_of(void *(*run)(void *), void *argument)
 {
 	/* The thread may run code that was loaded since the last check. */
 	if (__atomic_load_n(&loading_is_due, __ATOMIC_RELAXED))
-		loading_look();
+		loading_check();
 	causal_wakes();
 	struct starting *starting = runtime.channel ? starting_take() : NULL;
 	if (!starting)

@@ -195,7 +195,7 @@ export function nameFunctions(request) {
 		throw new Error(failure());
 }
 
-/** A function's name by the rule of docs/names.md: distinct among those of nameFunctions, or of the picture in a slot.
+/** A function's name by the rule of docs/names.md: distinct among the functions of nameFunctions, or of the picture in a slot.
  *  @param {string} name @param {number} columns @param {number} [slot] @returns {string} */
 export function shortName(name, columns, slot = NAMES_SLOT) {
 	return withText(name, (at) => text(functions.page_short_name(slot, at, columns)));
@@ -342,7 +342,7 @@ export class Boxes {
 	}
 }
 
-/** Frees all pictures: those of a view that is no longer shown. */
+/** Frees all pictures: the pictures of a view that is no longer shown. */
 export function forgetPictures() {
 	functions.page_forget();
 }

@@ -114,7 +114,7 @@ export class Flame {
 		this.showCrumbs();
 	}
 
-	/** The number of levels to draw: those that the window shows, and some more; 0: all. Scrolling draws further ones. */
+	/** The number of levels to draw: as many as the window shows, and some more; 0: all. Scrolling draws further levels. */
 	depthsWanted() {
 		if (this.options.upwards || matchMedia("print").matches)
 			return 0;
@@ -123,7 +123,7 @@ export class Flame {
 		return this.wanted;
 	}
 
-	/** Draws further levels if the window shows the last ones. */
+	/** Draws further levels if the window shows the last levels. */
 	scrolled() {
 		if (!this.element.isConnected)
 			removeEventListener("scroll", this.onScroll);
@@ -228,7 +228,7 @@ export class Flame {
 		return special ? this.paints.of(special) : this.paints.ofLabel(label, () => this.ownColour(label, style));
 	}
 
-	/** The colour of a box that does not have that of its label, or "".
+	/** The colour of a box that does not have the colour of its label, or "".
 	 *  @param {number} label @param {number} flags @param {() => Box} box @param {Styles} style */
 	special(label, flags, box, style) {
 		if (label === 0xffffffff)

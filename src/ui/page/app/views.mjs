@@ -352,7 +352,7 @@ export function hasReport(report) {
 	return known[key];
 }
 
-/** Whether the resource is sampled, at known times: those of an instrumented run are not. */
+/** Whether the resource is sampled, at known times: the times of an instrumented run are not. */
 function hasTimeline() {
 	const shown = resource();
 	const key = `${choices.side} times of ${shown?.name}`;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "frames/frames.h"
 #include "frames/native/line_rows.h"
 #include "profile/findings.h"
 #include "support/hostile_lab.h"

@@ -60,7 +60,7 @@ static int end(void **state)
 static void assert_answer(const char *request, const char *part)
 {
 	struct error error = { 0 };
-	char *answer = engine_ask(&engine, request, &error);
+	char *answer = engine_answer(&engine, request, &error);
 	if (!answer)
 		fail_msg("%s: %s", request, error.message);
 	if (!strstr(answer, part))
@@ -71,7 +71,7 @@ static void assert_answer(const char *request, const char *part)
 static void assert_refused(const char *request, int code, const char *part)
 {
 	struct error error = { 0 };
-	assert_null(engine_ask(&engine, request, &error));
+	assert_null(engine_answer(&engine, request, &error));
 	assert_int_equal(error.code, code);
 	if (!strstr(error.message, part))
 		fail_msg("%s: %s", request, error.message);
@@ -157,9 +157,9 @@ static void one_profile_has_no_second(void **state)
 	struct engine single = { 0 };
 	struct buffer bytes = make_profile(1);
 	assert_int_equal(engine_load(&single, 0, bytes.bytes, bytes.size, &error), 0);
-	assert_null(engine_ask(&single, "side=b\nreport=functions\n", &error));
+	assert_null(engine_answer(&single, "side=b\nreport=functions\n", &error));
 	assert_int_equal(error.code, ERROR_USAGE);
-	assert_null(engine_ask(&single, "report=diff\nof=functions\n", &error));
+	assert_null(engine_answer(&single, "report=diff\nof=functions\n", &error));
 	assert_true(engine_load(&single, 0, bytes.bytes, bytes.size / 2, &error) == 0 ||
 		    error.code == ERROR_CORRUPT); /* a cut file is read up to its last whole block */
 	assert_true(engine_load(&single, 0, "no profile", 10, &error) < 0);
@@ -253,7 +253,7 @@ static void ask_all(void)
 	struct error error = { 0 };
 	struct picture picture;
 	const struct profile *side;
-	char *answer = engine_ask(&engine, "report=functions\nthread=all\nprocess=#0\n", &error);
+	char *answer = engine_answer(&engine, "report=functions\nthread=all\nprocess=#0\n", &error);
 	assert_true(answer || error.code < 0);
 	free(answer);
 	if (picture_make(&picture, &engine, "shape=up\nroot=g\n", &error) == 0)
