@@ -17,7 +17,7 @@
 
 struct function_node {
 	uint64_t hits; /* of the profile node */
-	/* Of the profile nodes for which this is the innermost included node: itself, and nodes below it that are not included. */
+	/* The hits of the profile nodes for which this is the innermost included node: itself, and nodes below it that are not included. */
 	uint64_t charged;
 	uint64_t weight; /* of its subtree */
 	uint32_t location;

@@ -153,7 +153,7 @@ static int find_kernel_call(struct own_entry *most, const struct view *view, con
 	return 0;
 }
 
-/* Adds to the row of `label` the hits that it shares with `other`, which is no function of the same kind if it is not PROFILE_NONE. */
+/* Adds to the row of `label` the hits that it shares with `other`: a function of the other kind (own or library), or PROFILE_NONE. */
 static void add_to_row(struct own_entry *rows, uint32_t label, uint32_t other, uint64_t hits)
 {
 	struct own_entry *row = &rows[label];

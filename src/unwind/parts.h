@@ -51,13 +51,11 @@ int row_insert(struct unwind_table *table, uint32_t start, uint32_t end, const s
  * for programs without such calls. Returns 0 or ERROR_MEMORY. */
 int switch_rows_add(struct unwind_table *table, struct elf_file *file);
 
-/* builtin_rows.c: a row for the functions of JavaScript that V8's own compiler generates when V8
- * is built: they are in the program's file, without CFI, and keep frame pointers as the code
- * does that it generates later. */
+/* builtin_rows.c: a row for the part of its JavaScript library that V8 compiles when V8 is built. This code is in the program's
+ * file. It has no CFI, but keeps frame pointers. */
 
-/* Adds the row to a table whose rows are complete and whose pages are not made yet. Does nothing
- * for other programs. Without the symbols of these functions, the large gaps in the call frame
- * information of a file that exports V8 are taken for them. Returns 0 or ERROR_MEMORY. */
+/* Adds the row to a table whose rows are complete and whose pages are not made yet. Does nothing for programs without V8. In a
+ * stripped file that exports V8, every large gap in the CFI counts as such code. Returns 0 or ERROR_MEMORY. */
 int builtin_rows_add(struct unwind_table *table, struct elf_file *file);
 
 /*

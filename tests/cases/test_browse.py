@@ -352,7 +352,7 @@ def test_a_signal_leaves_the_terminal_as_it_was(folder, number):
 @contextlib.contextmanager
 def on_a_terminal(folder):
 	"""Yields (process, terminal, function that reads until a text was written, function that returns the terminal's settings, and the settings
-	before the start) of a browser on a terminal that stays when it ends, like that of a shell."""
+	before the start) of a browser on a terminal that stays when it ends, like a shell's terminal."""
 	master, slave = os.openpty()
 	before = termios.tcgetattr(slave)
 	with subprocess.Popen([CPPROF, "browse", "a.data"], cwd=folder, stdin=slave, stdout=slave, stderr=slave, preexec_fn=become_a_job,
@@ -396,7 +396,7 @@ def test_the_terminal_has_its_settings_again(folder, number):
 
 @pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
 def test_a_stopped_browser_goes_on(folder, number):
-	"""^Z gives the terminal back. After each kind of stop, the screen and its settings are there again; the end restores those of the shell."""
+	"""^Z gives the terminal back. After each kind of stop, the screen and its settings are there again; the end restores the settings of the shell."""
 	with on_a_terminal(folder) as (process, terminal, read_until, settings, before):
 		read_until(b"main")
 		during = settings()

@@ -252,7 +252,7 @@ def random_code(rng):
 
 
 def test_random_code():
-    """Recursion through the same instruction, by its own address and by that of a return into it, counts once."""
+    """Recursion through the same instruction, by its own address and by the address of a return into it, counts once."""
     rng = random.Random("code")
     cases, lines = [], []
     for _ in range(TREES):

@@ -1,4 +1,4 @@
-"""Functions that tail calls removed from stacks (docs/definitions.md): the paths are those of the same source that is compiled without
+"""Functions that tail calls removed from stacks (docs/definitions.md): the paths are as of the same source that is compiled without
 tail calls, and without the option the stacks as they were."""
 import json
 
@@ -37,7 +37,7 @@ def below_main(paths):
 
 
 def check_paths(recorded):
-	"""The exact paths, and those of an ambiguous function."""
+	"""The exact paths, and the paths of an ambiguous function."""
 	paths = below_main(check_counted(recorded, EVENTS))
 	choice = {path: count for path, count in paths.items() if "choice" in path}
 	assert choice == {("main", "choice", "[tail calls: left or right]", "work", "burn"): ROUNDS * 20}

@@ -198,7 +198,7 @@ def at(instructions, address):
 def instructions(samples, function, code):
     """({instruction: [body, total]}, hits at unknown code) of a function.
 
-    A sample is (stack, hits), the stack a tuple of (address, functions that are inlined there and the one that contains them).
+    A sample is (stack, hits), the stack a tuple of (address, functions that are inlined there and the function that contains them).
     """
     result, unplaced = {}, 0
     for stack, hits in samples:

@@ -23,7 +23,7 @@ uint64_t run_accounted(const struct run *run, const struct resource_row *row)
 
 /* --- use that was not sampled, or sampled too often --- */
 
-/* Returns the gticks that were used. The total of all modes is the account where that is more (outcome.c). 0: unknown. */
+/* Returns the gticks that were used. The total of all modes is the account where that is more (finish.c). 0: unknown. */
 static double used(const struct run *run, size_t request)
 {
 	const struct resource_row *row = run->plan.resources[request].row;

@@ -1,4 +1,4 @@
-/* What a recording is to do, and its result: for the monitor, its parts and the commands that record. */
+/* The options of a recording, and its result: for the monitor, its parts and the commands that record. */
 #ifndef COLLECT_SAMPLE_RECORD_OPTIONS_H
 #define COLLECT_SAMPLE_RECORD_OPTIONS_H
 

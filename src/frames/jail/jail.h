@@ -16,7 +16,7 @@
  *
  *   struct jail         no child  --jail_run-->  child  --it ends, errs, or exceeds a limit-->  no child
  *
- * 1. Nothing that the child sends is trusted: each task checks its answer, as one reads a file from outside.
+ * 1. Nothing that the child sends is trusted: each task validates its answer like an untrusted file.
  * 2. A child that has erred is killed, and the next file gets a new one.
  * 3. Each file has the CPU time that a file of its size needs. A budget for all files of the jail has what some need beyond that: a hostile
  *    file can use it up, and the others are still named.

@@ -137,7 +137,7 @@ static void test_what_needs_no_name(void **state)
 	profile_free(source);
 }
 
-/* The opener gets the ids of the recording, which are not those of the names: modules that were not asked for come first. */
+/* The opener gets the ids of the recording, which are not the ids of the names: modules that were not asked for come first. */
 static int note_module(void *context, uint32_t module, struct error *error)
 {
 	*(uint32_t *)context = module;

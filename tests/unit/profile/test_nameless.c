@@ -1,4 +1,4 @@
-/* Functions without names: which ones they are, the hits at them, the modules that are hot, and the remedies; and what changes when they
+/* Functions without names: which functions they are, the hits at them, the modules that are hot, and the remedies; and what changes when they
  * get names later: frames that nobody needs are removed, and so are findings. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * Single FDEs by .eh_frame_hdr: the same ranges and rows as those of the whole table, in the libraries of this system; and files
+ * Single FDEs by .eh_frame_hdr: the same ranges and rows as in the whole table, in the libraries of this system; and files
  * without such a header. Usage: test_fde_search FILE...
  */
 #include <setjmp.h>

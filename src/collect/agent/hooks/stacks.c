@@ -112,7 +112,7 @@ static struct hook_range first_threads(void)
 	return range;
 }
 
-static uint64_t of_keep(void *range, uint64_t unused)
+static uint64_t find_range(void *range, uint64_t unused)
 {
 	(void)unused;
 	struct hook_range *found = range;
@@ -130,7 +130,7 @@ static struct hook_range own_stack(struct hook_thread *thread)
 	/* In the child of a fork the parent's range is still right: the thread runs on its copy of the stack. */
 	if (range.high)
 		return range;
-	(void)hooks_keep_vectors(of_keep, &range, 0);
+	(void)hooks_keep_vectors(find_range, &range, 0);
 	if (!range.high)
 		range = (struct hook_range){ 1, 1 };
 	thread->own_low = range.low;

@@ -223,7 +223,7 @@ static void test_no_calls(void **state)
 	tail_code_release(&code);
 }
 
-/* A stub is no function: neither the one to which it leads, nor one with the other stubs. */
+/* A stub is no function: neither the function to which it leads, nor one with the other stubs. */
 static void test_in_stub(void **state)
 {
 	(void)state;

@@ -147,7 +147,7 @@ static uint64_t count_of(enum unwind_cause cause)
 
 /* --- the expected paths --- */
 
-/* Compares the innermost `frames` frames of a path with those of the snapshot. Returns the node above them. */
+/* Compares the innermost `frames` frames of a path with the frames of the snapshot. Returns the node above them. */
 static uint32_t climb(uint32_t node, int frames)
 {
 	for (int i = 0; i < frames; i++) {

@@ -287,7 +287,7 @@ static void test_modules_by_inode(void **state)
 	struct error error = { 0 };
 	assert_int_equal(modules_open_for_names(world->modules, module->id, &error), ERROR_NOT_FOUND);
 	assert_string_equal(error.message, module->why_no_file.message);
-	/* A file whose name ends like the mark of unlinked ones. */
+	/* A file whose name ends like the mark of unlinked files. */
 	copy_file(self, other);
 	assert_int_equal(stat(other, &later), 0);
 	const struct mapped_file marked = {
@@ -664,11 +664,11 @@ static void test_deep_bytes(void **state)
 	for (uint64_t at = 0x3f00; at > 0x400; at -= 0x100)
 		remember(deep, at, at + 0x200);
 	assert_remembered(deep, 0x500, 0x6000);
-	/* Changed bytes replace the old ones. */
+	/* Changed bytes replace the old bytes. */
 	const uint8_t changed[] = { 1, 2, 3 };
 	assert_int_equal(deep_stack_store(deep, 0x4100, changed, 3), 0);
 	assert_memory_equal(deep_stack_at(deep, 0x4100, &size), changed, 3);
-	/* Bytes of another stack, or bytes that do not adjoin the remembered ones, replace everything. */
+	/* Bytes of another stack, or bytes that do not adjoin the remembered bytes, replace everything. */
 	const struct deep_frame frame = { .pc = 1, .sp = 0x5000, .fp = 3, .node = 4 };
 	assert_int_equal(deep_stack_push(deep, &frame), 0);
 	remember(deep, 0x100, 0x200);
