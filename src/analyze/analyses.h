@@ -1,6 +1,6 @@
 /*
  * The analyses that docs/definitions.md defines. Each takes a view and returns a list of entries, one for each path
- * that has a hit. Entries are sorted by decreasing hits; those with equal hits by their paths: label texts are
+ * that has a hit; of a view with zeros, one for each path. Entries are sorted by decreasing hits; those with equal hits by their paths: label texts are
  * compared one after the other, outermost first, and a path precedes its extensions. The same profile therefore
  * always prints the same bytes. Thresholds and limits are applied by the printers.
  */

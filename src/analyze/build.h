@@ -79,9 +79,11 @@ struct view_build {
 	/* The input of tree_build: the arrays of the profile and the view, or arrays of its own. */
 	const struct profile_node *nodes;
 	const uint64_t *node_hits;
+	const bool *node_sampled; /* NULL: no zeros */
 	size_t node_count;
 	struct profile_node *own_nodes;
 	uint64_t *own_hits;
+	bool *own_sampled;
 	/* per node of the profile: index of the node in `nodes` that got its hits; NULL: the same index */
 	uint32_t *shown;
 

@@ -169,7 +169,7 @@ static int select_with_hits(const struct view *view, struct label_set *found)
 	hash_map_init(&owners);
 	int result = 0;
 	for (size_t i = 1; i < view->node_count && result == 0; i++)
-		if (label_set_has(found, view->label[i]))
+		if (view->weight[i] > 0 && label_set_has(found, view->label[i]))
 			result = hash_map_put(&owners, (uintptr_t)view->labels[view->label[i]].owner, 0);
 	size_t kept = 0;
 	for (size_t i = 0; i < found->count && result == 0 && owners.count > 0; i++)

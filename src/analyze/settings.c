@@ -454,6 +454,13 @@ const struct setting settings_table[] = {
 	  .detail = "0 shows all.\n",
 	  .read = read_limit,
 	  .show = show_limit },
+	{ .option = "zeros",
+	  .command = "zeros",
+	  .bit = SETTING_ZEROS,
+	  .summary = "list paths and functions without hits, too",
+	  .detail = "They have hits of another resource, or call functions that have. The threshold does\n"
+		    "not apply: a list has all its rows, up to the limit.\n",
+	  SWITCH(view.zeros) },
 	{ .option = "by",
 	  .command = "by",
 	  .bit = SETTING_BY,

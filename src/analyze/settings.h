@@ -42,7 +42,8 @@ enum setting_bit {
 	SETTING_LABEL = 1 << 7,
 	SETTING_TIME = 1 << 8,   /* both ends */
 	SETTING_FRAMES = 1 << 9, /* each of those that change which frames are shown */
-	SETTING_END = 1 << 10,   /* the first bit for options of a command's own */
+	SETTING_ZEROS = 1 << 10,
+	SETTING_END = 1 << 11, /* the first bit for options of a command's own */
 	SETTING_HITS = SETTING_THREAD | SETTING_PROCESS | SETTING_CGROUP | SETTING_LABEL | SETTING_TIME,
 };
 

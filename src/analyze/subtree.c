@@ -158,6 +158,7 @@ static struct view *subtree_with_room(const struct view *view, size_t count)
 	if (!subtree)
 		return NULL;
 	*subtree = *view;
+	subtree->sampled = NULL;
 	subtree->parent = calloc(count, sizeof(*subtree->parent));
 	subtree->label = calloc(count, sizeof(*subtree->label));
 	subtree->hits = calloc(count, sizeof(*subtree->hits));

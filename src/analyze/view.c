@@ -16,6 +16,7 @@ static void build_release(struct view_build *build)
 	free(build->frame_labels);
 	free(build->own_nodes);
 	free(build->own_hits);
+	free(build->own_sampled);
 	free(build->shown);
 	free(build->frame_line);
 	hash_map_release(&build->line_ids);
@@ -83,6 +84,8 @@ void view_free(struct view *view)
 	free(view->chosen_processes);
 	free(view->chosen_label_sets);
 	free(view->node_hits);
+	free(view->node_sampled);
+	free(view->sampled);
 	free(view->view_node);
 	free(view->tails);
 	free(view->function_label);

@@ -15,7 +15,7 @@ static bool same_view(const struct profile *profile, const struct view_options *
 	return (a->keep_view_nodes || !b->keep_view_nodes) && a->resource == b->resource &&
 	       a->every_resource == b->every_resource && a->by == b->by && a->kernel == b->kernel &&
 	       a->no_inlines == b->no_inlines && a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
-	       a->native_frames == b->native_frames && a->no_tail_calls == b->no_tail_calls &&
+	       a->native_frames == b->native_frames && a->no_tail_calls == b->no_tail_calls && a->zeros == b->zeros &&
 	       same_chosen(a->processes, b->processes, profile->process_count) &&
 	       same_chosen(a->label_sets, b->label_sets, profile->label_set_count) && a->thread == b->thread &&
 	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;

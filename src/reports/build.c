@@ -66,6 +66,8 @@ int report_prepare(struct report_request *request, struct error *error)
 		request->view.by = report->by;
 	if (report->needs & REPORT_NEEDS_ADDRESSES)
 		request->view.keep_view_nodes = true;
+	if (report_refuses(report, SETTING_ZEROS))
+		request->view.zeros = false;
 	int status = report->check ? report->check(request->profile, error) : 0;
 	if (status == 0 && request->group)
 		status = check_group(request->profile, request->group, error);

@@ -193,6 +193,7 @@ static int make_views(struct comparison *comparison, const struct report *report
 	for (size_t i = 0; i < comparison->count; i++) {
 		struct view_options options = comparison->request->view;
 		options.resource = comparison->resources[i];
+		options.zeros = false; /* a path that one side lacks counts as 0 */
 		if (report->fixes_by)
 			options.by = report->by;
 		struct view *view = view_new(comparison->request->profiles[i], &options, error);

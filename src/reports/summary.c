@@ -434,7 +434,8 @@ static const struct result_type type = {
 const struct report report_summary = {
 	.name = "summary",
 	.summary = "what was recorded, what is hot, and what to ask next",
-	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP, "it is one screen" } },
+	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | SETTING_ZEROS,
+		       "it is one screen" } },
 	.fixes_by = true,
 	.by = VIEW_FUNCTION,
 	.choose = choose,

@@ -97,6 +97,16 @@ def test_functions_are_those_of_report(profiles):
 		assert browser.end("q") == 0
 
 
+def test_functions_without_hits(profiles):
+	"""--zeros shows them in the list of functions."""
+	def names(*options):
+		with Browser(profiles / "whole.data", "-r", "page-faults", *options) as browser:
+			browser.press("f", until=r"^functions")
+			return [line.split("  ")[-1] for line in browser.lines()[3:-1] if line]
+	assert [set(names(*options)) for options in ([], ["--zeros"])] == [
+		{"main", "ns::sort", "print", "qsort"}, {"main", "ns::sort", "print", "qsort", "compare", "work"}]
+
+
 def test_callers_callees_and_the_way_back(folder):
 	with Browser("a.data", folder=folder) as browser:
 		browser.wait("▾ main")

@@ -126,9 +126,9 @@ def functions(samples):
     return result
 
 
-def body(samples):
-    """Only the innermost function."""
-    result = Counter()
+def body(samples, zeros=False):
+    """Only the innermost function. With zeros, every function has a row."""
+    result = Counter(dict.fromkeys(functions(samples), 0)) if zeros else Counter()
     for stack, hits in samples:
         result[(stack[-1],)] += hits
     return result

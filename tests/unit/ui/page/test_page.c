@@ -84,6 +84,7 @@ static void reports(void **state)
 	assert_answer("side=b\nreport=functions\n", "{\"path\": [\"f\"], \"fraction\": 0.9, ");
 	assert_answer("report=body\nlimit=1\n", "\"left_out\": 1}");
 	assert_answer("report=functions\nthreshold=80%\n", "\"left_out\": 2}");
+	assert_answer("report=functions\nzeros=on\nthreshold=80%\n", "\"left_out\": 0}");
 	assert_answer("report=down\nroot=g\n", "{\"path\": [\"g\", \"f\"], \"fraction\": 0.125, ");
 	assert_answer("report=whatif\nterm=main;g=0\n", "\"predicted_total\": 0.625");
 	assert_answer("report=info\n", "\"samples\": 7");
