@@ -136,8 +136,8 @@ struct arch_plt_jump {
 };
 struct arch_plt_jump arch_plt_jump(const uint8_t *stub, size_t size, uint64_t address);
 
-/* The type of relocation for which a function of the file itself returns the address (IFUNC). */
-extern const uint32_t arch_chosen_relocation;
+/* The types of relocation for which a function of the file itself returns the address (IFUNC), and for an address in the file. */
+extern const uint32_t arch_chosen_relocation, arch_relative_relocation;
 
 /* Returns the address of main that a program's entry code at `address` passes to the C library, if it is in [low,
  * high). Optional: returns 0, unknown. */

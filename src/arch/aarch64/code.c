@@ -6,6 +6,7 @@
 #include "arch/arch.h"
 
 const uint32_t arch_chosen_relocation = R_AARCH64_IRELATIVE;
+const uint32_t arch_relative_relocation = R_AARCH64_RELATIVE;
 
 enum { BYTES = 4 };
 

@@ -6,6 +6,7 @@
 #include "arch/instruction.h"
 
 const uint32_t arch_chosen_relocation = R_X86_64_IRELATIVE;
+const uint32_t arch_relative_relocation = R_X86_64_RELATIVE;
 
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
