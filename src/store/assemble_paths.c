@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "profile/tail_calls.h"
 #include "store/assemble.h"
 #include "store/hash.h"
 
@@ -158,6 +159,9 @@ static int64_t location_of(struct assemble *assemble, int64_t id)
 		profile->locations[location].first_frame = (uint32_t)first;
 		profile->locations[location].frame_count = (uint32_t)count;
 	}
+	if (location >= 0 && count > 0 && row.marks & STORE_UNKNOWN_CALL &&
+	    hash_map_put(&assemble->marked, (uint64_t)location, 0) < 0)
+		location = ERROR_MEMORY;
 	return store_row(assemble, &assemble->locations, id, location);
 }
 
@@ -190,6 +194,22 @@ static int read_chain(struct assemble *assemble, int64_t id, uint32_t *above)
 	return 0;
 }
 
+/* Adds a row of tail calls for the call that leads to a location below a node, if it is an unknown one. */
+static int add_unknown_call(struct assemble *assemble, uint32_t node, uint32_t location)
+{
+	struct profile *profile = assemble->profile;
+	if (node == PROFILE_ROOT || hash_map_get(&assemble->marked, location) == HASH_MAP_NONE)
+		return 0;
+	uint32_t caller = profile->nodes[node].location;
+	uint64_t pair = (uint64_t)caller << 32 | location;
+	if (hash_map_get(&assemble->unknown, pair) != HASH_MAP_NONE)
+		return 0;
+	int status = hash_map_put(&assemble->unknown, pair, 0);
+	if (status == 0)
+		status = tail_calls_add_unknown(profile, caller, location);
+	return status < 0 ? assemble_fail(assemble, status) : 0;
+}
+
 int64_t assemble_stack(struct assemble *assemble, int64_t id)
 {
 	uint32_t node;
@@ -198,8 +218,9 @@ int64_t assemble_stack(struct assemble *assemble, int64_t id)
 		return status;
 	while (assemble->chain_count > 0) {
 		int64_t location = location_of(assemble, assemble->chain[--assemble->chain_count]);
-		if (location < 0)
-			return location;
+		status = location < 0 ? (int)location : add_unknown_call(assemble, node, (uint32_t)location);
+		if (status < 0)
+			return status;
 		int64_t stack = assemble->chain[--assemble->chain_count];
 		int64_t child = store_row(assemble, &assemble->stacks, stack,
 					  profile_add_node(assemble->profile, node, (uint32_t)location));

@@ -1,6 +1,8 @@
 """Functions that tail calls removed from stacks (docs/definitions.md): the paths are as of the same source that is compiled without
 tail calls, and without the option the stacks as they were."""
+import contextlib
 import json
+import sqlite3
 
 import pytest
 
@@ -149,6 +151,46 @@ def test_other_files(tmp_path):
 		stored = run_cpprof("export", "--format", "folded", *selection, "--store", store).stdout
 		assert {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in twice.splitlines()} == {";".join(path): 2 * count for path, count in once.items()}
 		assert {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in stored.splitlines()} == {";".join(path): count for path, count in once.items()}
+
+
+def tail_calls_of(*words):
+	"""Returns the numbers of samples with restored, ambiguous and unknown tail calls."""
+	info = json.loads(run_cpprof("info", "--format", "json", *words).stdout)
+	return [info[f"tail_calls_{kind}"] for kind in ("restored", "ambiguous", "unknown")]
+
+
+def test_unknown_in_other_files(tmp_path, store):
+	"""A merged file and a store count the samples with unknown tail calls, also if they are merged and added again. Other calls of the same
+	function stay known."""
+	recorded = record_counted("preload", tmp_path, [build_counted("preload", "hidden_call.c", event_us=EVENT_US), ROUNDS])
+	check_counted(recorded, ROUNDS * 10)
+	merged, again = tmp_path / "merged.data", tmp_path / "again.data"
+	assert tail_calls_of(recorded.path) == [ROUNDS * 3, 0, ROUNDS * 4]
+	assert run_cpprof("merge", "-o", merged, recorded.path, recorded.path).returncode == 0
+	assert run_cpprof("merge", "-o", again, merged, recorded.path).returncode == 0
+	assert tail_calls_of(merged) == [2 * ROUNDS * 3, 0, 2 * ROUNDS * 4]
+	assert tail_calls_of(again) == [3 * ROUNDS * 3, 0, 3 * ROUNDS * 4]
+	for add in recorded.path, merged:
+		assert run_cpprof("store", "add", "--store", store, add).returncode == 0
+	assert tail_calls_of("--store", store) == [3 * ROUNDS * 3, 0, 3 * ROUNDS * 4]
+
+
+def test_old_store(tmp_path):
+	"""A store without the marks of unknown tail calls, as older ones are, is read and added to: its own recordings have none."""
+	store = tmp_path / "store.db"
+	program = build_counted("preload", "hidden_call.c", event_us=EVENT_US)
+	for folder in "old", "new":
+		(tmp_path / folder).mkdir()
+		recorded = record_counted("preload", tmp_path / folder, [program, ROUNDS])
+		assert run_cpprof("store", "add", "--store", store, "--service", folder, recorded.path).returncode == 0
+		if folder == "old":
+			with contextlib.closing(sqlite3.connect(store)) as database, database:
+				assert [marks for marks, in database.execute("SELECT by_frames FROM locations WHERE by_frames > 1 ORDER BY 1")] == [2, 4]
+				database.execute("UPDATE locations SET by_frames = 0, hash = hash + 1 WHERE by_frames = 4")
+				database.execute("UPDATE stacks SET hash = hash + 1")
+			assert tail_calls_of("--store", store) == [ROUNDS * 3, 0, 0]
+	assert tail_calls_of("--store", store, "--service", "old") == [ROUNDS * 3, 0, 0]
+	assert tail_calls_of("--store", store, "--service", "new") == [ROUNDS * 3, 0, ROUNDS * 4]
 
 
 def test_names_that_come_later(tmp_path):
