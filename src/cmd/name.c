@@ -50,11 +50,11 @@ static void print_findings(const struct invocation *invocation, const struct ren
 
 static int report(const struct invocation *invocation, const struct rename_result *result, const char *output)
 {
-	if (result->lacking == 0) {
+	if (result->lacking == 0 && result->tail_calls == 0) {
 		notice(invocation, "every function of %s has a name", invocation->profile_path);
 		return EXIT_DONE;
 	}
-	if (result->named == 0) {
+	if (result->named == 0 && result->tail_calls == 0) {
 		failure(invocation, "cannot name functions of %s: their debug symbols were not found",
 			invocation->profile_path);
 		print_findings(invocation, result);
@@ -63,8 +63,13 @@ static int report(const struct invocation *invocation, const struct rename_resul
 	int status = write_profile(invocation, output);
 	if (status != EXIT_DONE)
 		return status;
-	notice(invocation, "%zu of %zu addresses without names have got one, in %zu file%s; %s was written",
-	       result->named, result->lacking, result->modules, result->modules == 1 ? "" : "s", output);
+	if (result->tail_calls > 0)
+		notice(invocation, "found %zu tail call%s", result->tail_calls, result->tail_calls == 1 ? "" : "s");
+	if (result->named > 0)
+		notice(invocation, "%zu of %zu addresses without names have got one, in %zu file%s; %s was written",
+		       result->named, result->lacking, result->modules, result->modules == 1 ? "" : "s", output);
+	else
+		notice(invocation, "%s was written", output);
 	print_findings(invocation, result);
 	return EXIT_DONE;
 }

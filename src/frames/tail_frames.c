@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "frames/jail/tail_calls.h"
+#include "frames/tail_choice.h"
 #include "frames/tail_search.h"
 #include "profile/file_users.h"
 #include "profile/tail_calls.h"
@@ -584,35 +585,13 @@ static int64_t location_of_several(struct tail_frames *frames, uint32_t location
 	return append_location(frames, &frames->copies, location, location, &frame);
 }
 
-static int by_text(const void *left, const void *right)
-{
-	return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* Writes "[tail calls: a, b or 3 others]". `others`: "none", "unknown", or NULL. */
-static void write_alternatives(struct buffer *text, const char **names, size_t count, const char *others)
-{
-	enum { SHOWN_MOST = 3 };
-	size_t shown = count <= SHOWN_MOST ? count : SHOWN_MOST - 1;
-	buffer_append_string(text, TAIL_CALLS_AMBIGUOUS);
-	for (size_t i = 0; i < shown; i++) {
-		bool is_last = i + 1 == shown && shown == count && !others;
-		buffer_append_string(text, i == 0 ? "" : is_last ? " or " : ", ");
-		buffer_append_string(text, names[i]);
-	}
-	if (count > shown)
-		buffer_printf(text, "%s%zu others", others ? ", " : " or ", count - shown);
-	buffer_printf(text, "%s%s]", others ? " or " : "", others ? others : "");
-	buffer_append_byte(text, 0);
-}
-
 /* Returns a location that stands for one of several functions, with these names. */
 static int64_t location_of_marker(struct tail_frames *frames, uint32_t like, const char **names, size_t count,
 				  const char *others)
 {
 	struct buffer text;
 	buffer_init(&text);
-	write_alternatives(&text, names, count, others);
+	tail_choice_write(&text, names, count, 0, others);
 	int64_t function = ERROR_MEMORY;
 	if (buffer_error(&text) == 0) {
 		int64_t name = profile_add_string(frames->profile, (const char *)text.bytes);
@@ -638,7 +617,7 @@ static int64_t location_of_alternatives(struct tail_frames *frames, const struct
 	const struct profile *profile = frames->profile;
 	const char *names[TAIL_NODES_MOST];
 	uint32_t like = PROFILE_NONE;
-	size_t count = 0, distinct = 0;
+	size_t count = 0;
 	bool or_none = step->or_none;
 	for (size_t i = 0; i < step->count; i++) {
 		uint32_t function = function_at(profile, step->locations[i]);
@@ -651,10 +630,7 @@ static int64_t location_of_alternatives(struct tail_frames *frames, const struct
 	}
 	if (count == 0)
 		return PROFILE_NONE;
-	qsort(names, count, sizeof(names[0]), by_text);
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || strcmp(names[i], names[distinct - 1]) != 0)
-			names[distinct++] = names[i];
+	size_t distinct = tail_choice_unify(names, count);
 	if (distinct == 1 && !or_none)
 		return location_of_several(frames, like);
 	return location_of_marker(frames, like, names, distinct,

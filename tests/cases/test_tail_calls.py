@@ -2,7 +2,9 @@
 tail calls, and without the option the stacks as they were."""
 import contextlib
 import json
+import re
 import sqlite3
+import struct
 
 import pytest
 
@@ -38,23 +40,22 @@ def below_main(paths):
 	return found
 
 
+PATHS = {
+	("main", "first", "work", "burn"): ROUNDS * 5,
+	("main", "second", "work", "burn"): ROUNDS * 3,
+	("main", "third", "work", "burn"): ROUNDS * 2,
+	("main", "outer", "second", "work", "burn"): ROUNDS * 3,
+	("main", "ping", "work", "burn"): ROUNDS * 10,
+	("main", "away", "library_entry", "library_inner", "work", "burn"): ROUNDS * 10,
+	("main", "indirect", "work", "burn"): ROUNDS * 9,
+	("main", "indirect", "burn"): ROUNDS,
+	("main", "either", "[tail calls: left or unknown]", "work", "burn"): ROUNDS * 2,
+	("main", "choice", "[tail calls: left or right]", "work", "burn"): ROUNDS * 20,
+}
+
+
 def check_paths(recorded):
-	"""The exact paths, and the paths of an ambiguous function."""
-	paths = below_main(check_counted(recorded, EVENTS))
-	choice = {path: count for path, count in paths.items() if "choice" in path}
-	assert choice == {("main", "choice", "[tail calls: left or right]", "work", "burn"): ROUNDS * 20}
-	assert paths == {
-		("main", "first", "work", "burn"): ROUNDS * 5,
-		("main", "second", "work", "burn"): ROUNDS * 3,
-		("main", "third", "work", "burn"): ROUNDS * 2,
-		("main", "outer", "second", "work", "burn"): ROUNDS * 3,
-		("main", "ping", "work", "burn"): ROUNDS * 10,
-		("main", "away", "library_entry", "library_inner", "work", "burn"): ROUNDS * 10,
-		("main", "indirect", "work", "burn"): ROUNDS * 9,
-		("main", "indirect", "burn"): ROUNDS,
-		("main", "either", "[tail calls: left or unknown]", "work", "burn"): ROUNDS * 2,
-		**choice,
-	}
+	assert below_main(check_counted(recorded, EVENTS)) == PATHS
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -194,7 +195,8 @@ def test_old_store(tmp_path):
 
 
 def test_names_that_come_later(tmp_path):
-	"""`cpprof name` names the functions, too, also one that jumps from two places; without symbols, the paths were the same."""
+	"""`cpprof name` names the functions, too, also one that jumps from two places, and those of several; without symbols, the paths were the
+	same."""
 	stripped = Stripped(tmp_path, build_program("preload"))
 	recorded = record_counted("preload", tmp_path, [stripped.program, ROUNDS], env=environment(tmp_path))
 	nameless = recorded.paths()
@@ -202,10 +204,30 @@ def test_names_that_come_later(tmp_path):
 	with Server(stripped.debug_file, stripped.build_id) as server:
 		named = run_cpprof("name", recorded.path, env=environment(tmp_path, DEBUGINFOD_URLS=server.url()))
 	assert named.returncode == 0, named.stderr
-	paths = below_main(events_of(recorded))
-	for function, count in ("first", 5), ("third", 2), ("indirect", 9):
-		assert paths["main", function, "work", "burn"] == ROUNDS * count, paths
+	check_paths(recorded)
 	assert sorted(recorded.paths().values()) == sorted(nameless.values())
+
+
+def without_block(data, kind):
+	"""A profile file without the blocks of a kind."""
+	kept, at = data[:16], 16
+	while at < len(data):
+		type_, stored = struct.unpack_from("<H", data, at)[0], struct.unpack_from("<I", data, at + 8)[0]
+		kept += data[at:at + 40 + stored] if type_ != kind else b""
+		at += 40 + stored
+	return kept
+
+
+def test_tail_calls_that_come_later(tmp_path):
+	"""`cpprof name` finds the tail calls of a recording that has none, once."""
+	recorded = record_program("preload", tmp_path)
+	recorded.path.write_bytes(without_block(recorded.path.read_bytes(), 20))
+	assert ("main", "first", "work", "burn") not in below_main(events_of(recorded))
+	named = run_cpprof("name", recorded.path)
+	assert named.returncode == 0 and re.search(r"found \d+ tail calls\n.* was written\n$", named.stderr), named.stderr
+	check_paths(recorded)
+	again = run_cpprof("name", recorded.path)
+	assert again.returncode == 0 and again.stderr.endswith("has a name\n"), again.stderr
 
 
 def test_analyses(tmp_path):
