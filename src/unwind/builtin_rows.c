@@ -51,7 +51,9 @@ static int add_by_symbols(struct unwind_table *table, struct elf_file *file, boo
 	elf_file_release_part(file, &names);
 	if (!*is_found || low < table->base || high - table->base > table->text_size)
 		return 0;
-	return row_insert(table, (uint32_t)(low - table->base), (uint32_t)(high - table->base), &unwind_row_generated);
+	int status =
+		row_insert(table, (uint32_t)(low - table->base), (uint32_t)(high - table->base), &unwind_row_generated);
+	return status < 0 ? status : 1;
 }
 
 /* Returns whether a file exports functions of V8. */
@@ -83,5 +85,5 @@ int builtin_rows_add(struct unwind_table *table, struct elf_file *file)
 		table->rows[row] = unwind_row_generated;
 		table->rows[row].pc = start;
 	}
-	return 0;
+	return 1;
 }

@@ -55,7 +55,7 @@ int switch_rows_add(struct unwind_table *table, struct elf_file *file);
  * file. It has no CFI, but keeps frame pointers. */
 
 /* Adds the row to a table whose rows are complete and whose pages are not made yet. Does nothing for programs without V8. In a
- * stripped file that exports V8, every large gap in the CFI counts as such code. Returns 0 or ERROR_MEMORY. */
+ * stripped file that exports V8, every large gap in the CFI counts as such code. Returns whether the table has such rows now, or ERROR_MEMORY. */
 int builtin_rows_add(struct unwind_table *table, struct elf_file *file);
 
 /*

@@ -250,13 +250,12 @@ static int fill(struct unwind_table *table, struct elf_file *file, struct fde_li
 		status = fde_list_sort(list);
 	if (status == 0 && list->count > 0)
 		status = add_functions(table, sections, list);
-	uint32_t rows_of_functions = table->row_count;
 	if (status == 0)
 		status = builtin_rows_add(table, file);
 	/* Rows of V8's builtins are in the gaps that the next step would fill in. */
-	if (status == 0 && table->row_count == rows_of_functions)
-		status = code_rows_add(table, file);
 	if (status == 0)
+		status = code_rows_add(table, file);
+	if (status >= 0)
 		status = switch_rows_add(table, file);
 	return status < 0 || table->row_count == 0 ? status : make_pages(table);
 }
