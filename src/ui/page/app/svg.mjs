@@ -2,7 +2,7 @@
 
 import { styles } from "./colours.mjs";
 import { ROW, describe } from "./flame.mjs";
-import { element, lettersIn, safe } from "./format.mjs";
+import { element } from "./format.mjs";
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 1200;
@@ -31,13 +31,13 @@ export function svgOf(flame) {
 		root.setAttribute(key, value);
 	add(root, "rect", { width: WIDTH, height, fill: style.back });
 	for (const box of boxes) {
-		const { left, right, top } = flame.place(box, WIDTH, height);
+		const { left, right, top } = flame.placeOf(box, WIDTH, height);
 		const group = add(root, "g", {});
 		add(group, "title", {}, describe(picture, box));
 		add(group, "rect", { x: left.toFixed(2), y: top, width: Math.max(right - left - 0.5, 0.5).toFixed(2), height: ROW - 1,
 			fill: flame.colour(box, style) });
 		if (right - left >= NAME_WIDTH)
-			add(group, "text", { x: (left + 4).toFixed(2), y: top + 13 }, safe(picture.short(box.label, lettersIn(right - left - 6))));
+			add(group, "text", { x: (left + 4).toFixed(2), y: top + 13 }, flame.shortName(box, right - left - 6));
 	}
 	return new XMLSerializer().serializeToString(root);
 }
