@@ -121,7 +121,7 @@ uint32_t *flame_folded_path(const struct flame *flame, uint32_t node, size_t *co
 struct visit {
 	struct flame *flame;
 	const struct flame_window *window;
-	uint64_t narrow; /* boxes of less weight are joined */
+	uint64_t smallest; /* at least 1 */
 	struct flame_box *boxes;
 	size_t capacity, found;
 	struct level {
@@ -196,7 +196,7 @@ static bool take_group(struct visit *visit, struct level *level, struct flame_bo
 	for (; level->next < level->children.count && level->at < window->to; level->next++) {
 		uint32_t node = child_at(&level->children, level->next);
 		uint64_t weight = weight_of(visit->flame, node);
-		bool is_narrow = weight < visit->narrow;
+		bool is_narrow = weight < visit->smallest;
 		if (weight == 0 || level->at + weight <= window->from) {
 			level->at += weight;
 			continue;
@@ -222,10 +222,9 @@ int64_t flame_visible(struct flame *flame, const struct flame_window *window, st
 {
 	if (window->node >= box_count(flame))
 		return ERROR_NOT_FOUND;
-	uint64_t smallest = window->smallest > 0 ? window->smallest : 1;
 	struct visit visit = { .flame = flame,
 			       .window = window,
-			       .narrow = window->narrow > smallest ? window->narrow : smallest,
+			       .smallest = window->smallest > 0 ? window->smallest : 1,
 			       .boxes = boxes,
 			       .capacity = capacity };
 	size_t depth = 0; /* of the last level */
@@ -239,7 +238,7 @@ int64_t flame_visible(struct flame *flame, const struct flame_window *window, st
 			depth--;
 			continue;
 		}
-		if (group.weight < smallest)
+		if (group.weight < visit.smallest)
 			continue;
 		group.depth = (uint32_t)depth + 1;
 		if (group.joined > 1)

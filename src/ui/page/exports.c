@@ -13,7 +13,7 @@
 
 #define EXPORTED(name) __attribute__((export_name(#name), used)) name
 
-enum { PICTURES = 4, BOXES_MAX = 1 << 16 };
+enum { PICTURES = 4, BOXES_MAX = 1 << 18, LEVELS_TRIED = 4096 };
 
 static struct engine engine;
 static struct picture pictures[PICTURES];
@@ -37,6 +37,7 @@ enum box_flag { BOX_MARKED = 1, BOX_CHANGED = 2, BOX_TAIL = 4, BOX_HOLDS = 8 };
 
 static struct flame_box boxes[BOXES_MAX];
 static struct page_box shown[BOXES_MAX];
+static bool are_cut; /* they are not all of their window */
 
 void *EXPORTED(page_allocate)(size_t size)
 {
@@ -212,8 +213,8 @@ double EXPORTED(page_other_total)(unsigned slot)
 	return picture && picture->pair ? (double)picture->pair->total[other_of(picture->pair)] : 0;
 }
 
-/* Finds the boxes of a window; page_boxes_at has them. If there are too many, wider ones are joined as well, until there is room for all.
- * Returns their number. */
+/* Finds the boxes of a window; page_boxes_at has them. If there are too many, the deepest levels are left out, and page_boxes_are_cut
+ * returns 1. Returns their number. */
 int EXPORTED(page_boxes)(unsigned slot, uint32_t node, double from, double to, double smallest, uint32_t depths)
 {
 	const struct picture *picture = picture_at(slot);
@@ -223,18 +224,23 @@ int EXPORTED(page_boxes)(unsigned slot, uint32_t node, double from, double to, d
 				       .from = (uint64_t)from,
 				       .to = (uint64_t)to,
 				       .smallest = (uint64_t)smallest,
-				       .narrow = (uint64_t)smallest,
 				       .depths = depths,
 				       .marks = picture->marks };
 	int64_t found = flame_visible(picture->flame, &window, boxes, BOXES_MAX);
-	while (found > BOXES_MAX && window.narrow < picture->view->total) {
-		window.narrow = 2 * window.narrow + 1;
+	are_cut = found > BOXES_MAX;
+	while (found > BOXES_MAX && window.depths != 1) {
+		window.depths = window.depths == 0 ? LEVELS_TRIED : window.depths - (window.depths + 3) / 4;
 		found = flame_visible(picture->flame, &window, boxes, BOXES_MAX);
 	}
 	size_t count = found < BOXES_MAX ? (size_t)found : BOXES_MAX;
 	for (size_t i = 0; found > 0 && i < count; i++)
 		shown[i] = shown_box(picture, &boxes[i]);
 	return found < 0 ? -1 : (int)count;
+}
+
+int EXPORTED(page_boxes_are_cut)(void)
+{
+	return are_cut;
 }
 
 const struct page_box *EXPORTED(page_boxes_at)(void)

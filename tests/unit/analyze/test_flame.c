@@ -108,12 +108,9 @@ static void a_window_has_what_overlaps_it(void **state)
 	window.smallest = 6;
 	assert_string_equal(boxes_text(flame, view, window),
 			    "0:all@0+15/0 1:main@0+7/0 2:(2)@0+7/0 1:other@7+8/8");
-	window.narrow = 8;
-	assert_string_equal(boxes_text(flame, view, window),
-			    "0:all@0+15/0 1:main@0+7/0 2:(2)@0+7/0 1:other@7+8/8");
 	window.smallest = 8;
 	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:other@7+8/8");
-	window.narrow = 9;
+	window.smallest = 9;
 	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:(2)@0+15/0");
 	window = whole();
 	window.depths = 1;
@@ -215,7 +212,7 @@ static void marked_boxes(void **state)
 	struct flame_box boxes[BOXES];
 	bool marks[16] = { false };
 	struct flame_window window = whole();
-	window.smallest = window.narrow = 6;
+	window.smallest = 6;
 	window.marks = marks;
 	for (int is_marked = 0; is_marked < 2; is_marked++) {
 		marks[paths_label(view, "b")] = is_marked;

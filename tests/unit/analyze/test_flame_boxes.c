@@ -145,13 +145,13 @@ static void add_boxes(struct text *text, const struct tree *tree, uint32_t node,
 {
 	const struct node *at = &tree->nodes[node];
 	struct flame_box group = { .label = PROFILE_NONE, .depth = depth + 1 };
-	add_box(text, &(struct flame_box){ start, at->weight, at->own, 0, at->label, depth });
+	add_box(text, &(struct flame_box){ start, at->weight, at->own, 0, at->label, depth, 0, false });
 	if (window->depths > 0 && depth >= window->depths)
 		return;
 	for (uint32_t i = next_child(tree, node, 0); i != 0; i = next_child(tree, node, i)) {
 		uint64_t weight = tree->nodes[i].weight;
 		if (start + weight > window->from && start < window->to) {
-			bool is_narrow = weight < window->smallest || weight < window->narrow;
+			bool is_narrow = weight < window->smallest;
 			if (!is_narrow)
 				add_group(text, tree, &group, window);
 			if (group.joined++ == 0) {
@@ -229,7 +229,6 @@ static void check_windows(struct flame *flame, struct random *random)
 		window.from = random_below(random, width + 1);
 		window.to = window.from + 1 + random_below(random, width + 1);
 		window.smallest = random_below(random, 6);
-		window.narrow = random_below(random, 12);
 		window.depths = (uint32_t)random_below(random, 4);
 	}
 }

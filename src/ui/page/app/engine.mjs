@@ -234,7 +234,7 @@ export class Picture {
 	 *  @returns {Boxes} */
 	boxes(node, from, to, smallest, depths = 0) {
 		const count = functions.page_boxes(this.slot, node, from, to, smallest, depths);
-		return new Boxes(functions.page_boxes_at(), Math.max(count, 0));
+		return new Boxes(functions.page_boxes_at(), Math.max(count, 0), functions.page_boxes_are_cut() !== 0);
 	}
 
 	/** @param {number} node @returns {Box | null} */
@@ -328,8 +328,9 @@ export function interval(gticks, unit) {
 
 /** The boxes that a picture shows, as the engine wrote them (struct page_box), in a copy. */
 export class Boxes {
-	/** @param {number} at @param {number} count */
-	constructor(at, count) {
+	/** @param {number} at @param {number} count @param {boolean} areCut there was no room for deeper levels */
+	constructor(at, count, areCut = false) {
+		this.areCut = areCut;
 		const copy = memory.buffer.slice(at, at + count * BOX_BYTES);
 		this.count = count;
 		/** start, weight, own, other: BOX_DOUBLES to a box, which has other numbers behind these four */

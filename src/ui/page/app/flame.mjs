@@ -14,6 +14,7 @@ const DEPTHS_MORE = 8; // levels below the window that are drawn
 const NAME_WIDTH = 24; // in pixels: narrower boxes have no names
 const FITTED_MOST = 20000;
 const LINK_DELAY = 200; // ms from the last turn of the wheel to the change of the link
+export const CUT = "Deeper levels do not fit into the picture: click a box to see those below it.";
 const HINT = "Point at a box, or move with the arrow keys, to see its figures. A click zooms.";
 
 /** A flame graph in an element. */
@@ -54,7 +55,7 @@ export class Flame {
 		this.text = element("div", { className: "box-text", role: "status", "aria-live": "polite" }, [HINT]);
 		this.outline = element("div", { className: "outline", hidden: true });
 		this.tip = element("div", { className: "tip", hidden: true, "aria-hidden": "true" });
-		this.note = element("p", { className: "note", hidden: true }, ["Deeper levels do not fit into the picture: click a box to see those below it."]);
+		this.note = element("p", { className: "note", hidden: true }, [CUT]);
 		this.crumbs = element("nav", { className: "crumbs", "aria-label": "zoomed path" });
 		this.element = element("div", { className: "flame" }, [this.crumbs,
 			element("div", { className: "boxes" }, [this.canvas, this.outline, this.tip]), this.note, this.text]);
@@ -125,7 +126,7 @@ export class Flame {
 		this.boxes = this.picture.boxes(this.node, Math.floor(this.from), Math.ceil(this.to), this.span / width / 2,
 			this.depthsWanted());
 		const height = Math.min(this.depths(), rowsMost()) * ROW;
-		this.note.hidden = this.depths() <= rowsMost();
+		this.note.hidden = this.depths() <= rowsMost() && !this.boxes.areCut;
 		this.point(-1);
 		const scale = devicePixelRatio || 1;
 		if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(height * scale)) {

@@ -7,6 +7,8 @@ import { forgetTables, tables } from "./tables.mjs";
 import { showKeys } from "./keys.mjs";
 import { flames, followZoom, forgetFlames, hasReport, pageFindings, readSources, views } from "./views.mjs";
 
+document.documentElement.dataset.started = ""; // for incomplete.mjs
+
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 
 /** @param {unknown} error */
