@@ -466,11 +466,11 @@ function rowsMost() {
 	return Math.floor(canvasMost() / ROW);
 }
 
-/** Searches a picture: "matches 2 functions, 67.1 % ±1.8, 912 hits".
+/** Searches a picture: "matches 67.1 % ±1.8, 912 hits, 2 functions".
  *  @param {Picture} picture @param {string} wanted */
 export function foundText(picture, wanted) {
 	const { labels, hits } = picture.search(wanted);
-	return `matches ${counted(labels, choices.by)}, ${shareText(picture, hits)}, ${counted(hits, "hit")}`;
+	return `matches ${shareText(picture, hits)}, ${counted(hits, "hit")}, ${counted(labels, choices.by)}`;
 }
 
 /** The full name of a box: "sorts", or "others: 12 functions, 3.2 %" of those that are too narrow for boxes of their own.
