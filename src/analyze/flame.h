@@ -53,7 +53,7 @@ struct flame_box {
 struct flame_window {
 	uint32_t node;
 	uint64_t from, to; /* hits from the left edge of `node`: from < to */
-	uint64_t smallest; /* siblings of less weight are joined, and joined ones of less weight left out; 0 is like 1 */
+	uint64_t smallest; /* siblings of less weight are joined; if they still have less, left out; 0 is like 1 */
 	uint32_t depths;   /* how many levels below `node` are included; 0: all */
 	const bool *marks; /* [view->label_count]: labels that are marked; NULL: none */
 };

@@ -2,7 +2,7 @@
 
 #include <elf.h>
 
-#include "instruction_form.h"
+#include "arch/x86_64/instruction_form.h"
 
 static bool target(const cs_insn *instruction, uint64_t *target)
 {

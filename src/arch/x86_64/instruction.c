@@ -1,13 +1,14 @@
 /* The meaning of an instruction. */
 #include "arch/instruction.h"
 
-#include "instruction_form.h"
+#include "arch/x86_64/instruction_form.h"
 
 enum { REGISTER_DI = 7 };
 
 static void lead_to(const struct instruction_form *form, struct instruction *instruction, uint8_t flow, bool is_short)
 {
-	int64_t distance = is_short ? (int8_t)form->code[form->immediate] : instruction_form_word(form, form->immediate);
+	int64_t distance =
+		is_short ? (int8_t)form->code[form->immediate] : instruction_form_word(form, form->immediate);
 	instruction->flow = flow;
 	instruction->has_target = true;
 	instruction->target = form->address + form->at + (uint64_t)distance;
@@ -103,8 +104,8 @@ static bool restores(const struct instruction_form *form)
 	case ADD:
 		return form->mod == REGISTER && form->reg == 0 && form->rm == SP && form->is_wide;
 	case LOAD:
-		return form->is_wide && (form->mod == 1 || form->mod == 2) && form->rm == BP &&
-		       !(form->rex & REX_B) && (form->rex & REX_R ? form->reg >= SP : form->reg == BX);
+		return form->is_wide && (form->mod == 1 || form->mod == 2) && form->rm == BP && !(form->rex & REX_B) &&
+		       (form->rex & REX_R ? form->reg >= SP : form->reg == BX);
 	case MOVE:
 		return of_bx && form->reg == BX && form->rm == AX;
 	default:

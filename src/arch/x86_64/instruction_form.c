@@ -1,5 +1,5 @@
 /* Method: the opcode maps of the AMD64 manual, volume 3, appendix A. */
-#include "instruction_form.h"
+#include "arch/x86_64/instruction_form.h"
 
 #include <string.h>
 
@@ -223,7 +223,9 @@ bool instruction_form_is_branch(const struct instruction_form *form)
 
 bool instruction_form_read(struct instruction_form *form, const uint8_t *code, size_t left, uint64_t address)
 {
-	*form = (struct instruction_form){ .code = code, .left = left < LENGTH_MAX ? left : LENGTH_MAX, .address = address };
+	*form = (struct instruction_form){ .code = code,
+					   .left = left < LENGTH_MAX ? left : LENGTH_MAX,
+					   .address = address };
 	decode_opcode(form);
 	uint8_t shape = is_cut(form) ? X : shape_of(form);
 	if (shape == X)

@@ -14,7 +14,7 @@ enum instruction_map { MAP_ONE_BYTE = 0, MAP_0F = 1 };
 struct instruction_form {
 	const uint8_t *code;
 	size_t left; /* of the code; at most that of an instruction */
-	size_t at; /* its length */
+	size_t at;   /* its length */
 	uint64_t address;
 	bool has_66, has_67, is_notrack, is_wide, is_vector;
 	uint8_t map, opcode, rex;

@@ -92,7 +92,7 @@ struct picture {
 	struct short_names *names; /* owned: of the view's labels; NULL: not asked for yet */
 	uint32_t *by_text; /* owned; [view->label_count]: labels in the order of their texts; NULL: not asked for yet */
 	bool *marks;       /* owned; [view->label_count]: labels that the search found; NULL: no search */
-	uint32_t *marked;  /* owned; [nodes + 1]: the number of nodes before each that are marked; NULL: no search, or the boxes are callers */
+	uint32_t *marked;  /* owned; [nodes + 1]: marked nodes before each; NULL: no search, or boxes of callers */
 };
 
 /* Makes the flame graph of the request `text`. Returns 0 or a negative error, with `error` set; the caller releases a picture that was

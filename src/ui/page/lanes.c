@@ -244,7 +244,8 @@ static void visit_marks(struct visit *visit, const struct lane *lane)
 		const struct lane_mark *mark = &lane->marks[at];
 		size_t next = at + 1;
 		if (visit->window->narrow_ns > 0)
-			next = first_mark(lane->marks, next, lane->mark_count, mark->time_ns + visit->window->narrow_ns);
+			next = first_mark(lane->marks, next, lane->mark_count,
+					  mark->time_ns + visit->window->narrow_ns);
 		add_box(visit, &(struct lane_box){ .start_ns = mark->time_ns,
 						   .end_ns = lane->marks[next - 1].time_ns,
 						   .name = mark->name,

@@ -99,7 +99,8 @@ struct lane_window {
 
 /* Writes at most `capacity` boxes of a lane that overlap [from_ns, to_ns): marks, then calls by depth and time. Returns the number of all
  * such boxes. */
-size_t lanes_visible(const struct lane *lane, const struct lane_window *window, struct lane_box *boxes, size_t capacity);
+size_t lanes_visible(const struct lane *lane, const struct lane_window *window, struct lane_box *boxes,
+		     size_t capacity);
 
 /* Counts the calls and the marks of a lane that overlap [from_ns, to_ns). */
 void lanes_count(const struct lane *lane, uint64_t from_ns, uint64_t to_ns, size_t *calls, size_t *marks);

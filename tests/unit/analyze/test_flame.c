@@ -54,9 +54,8 @@ static const char *boxes_text(struct flame *flame, const struct view *view, stru
 	text[0] = 0;
 	for (int64_t i = 0; i < count; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u:%s@%llu+%llu/%llu", i ? " " : "",
-					 boxes[i].depth, box_name(view, &boxes[i]),
-					 (unsigned long long)boxes[i].start, (unsigned long long)boxes[i].weight,
-					 (unsigned long long)boxes[i].own);
+					 boxes[i].depth, box_name(view, &boxes[i]), (unsigned long long)boxes[i].start,
+					 (unsigned long long)boxes[i].weight, (unsigned long long)boxes[i].own);
 	return text;
 }
 
@@ -106,8 +105,7 @@ static void a_window_has_what_overlaps_it(void **state)
 	assert_string_equal(boxes_text(flame, view, window),
 			    "0:all@0+15/0 1:main@0+7/0 2:b@2+5/0 3:(2)@2+5/0 1:other@7+8/8");
 	window.smallest = 6;
-	assert_string_equal(boxes_text(flame, view, window),
-			    "0:all@0+15/0 1:main@0+7/0 2:(2)@0+7/0 1:other@7+8/8");
+	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:main@0+7/0 2:(2)@0+7/0 1:other@7+8/8");
 	window.smallest = 8;
 	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:other@7+8/8");
 	window.smallest = 9;
