@@ -61,7 +61,7 @@ def test_instructions_are_those_of_objdump(code, tmp_path):
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the bytes are code of x86_64")
 def test_unknown_instructions_have_their_bytes(tmp_path):
-	"""What libcapstone cannot decode is shown as its bytes, and the next instruction follows behind it, not inside."""
+	"""An instruction that libcapstone cannot decode is shown as its bytes, and the next one follows behind it, not inside."""
 	unknown = Code(build("unknown_x86_64.s"))
 	first, wild = (unknown.instructions(name)[0][0] for name in ("main", "wild"))
 	path = profile_of(tmp_path / "p.data", unknown, [([(first, ["main"])], 5), ([(wild + 7, ["wild"])], 2)])

@@ -21,7 +21,7 @@ struct page_contents {
 	struct event_source *events; /* of a trace; NULL: there are none */
 };
 
-/* What the page contains beside profiles: source files, and events of a trace. */
+/* The contents of a page beside its profiles: source files, and events of a trace. */
 struct page_written {
 	size_t count;
 	size_t absent;   /* files that were not found, or that the users of the profile's processes may not read */

@@ -5,7 +5,7 @@ import { isDark } from "./colours.mjs";
 import { amount, events, hasTimes, laneBoxes, laneCounts, laneName, shortLaneName } from "./engine.mjs";
 import { canvasMost, count, counted, element, fitted, nothing, onWidth, safe, shortened } from "./format.mjs";
 import { choices, choose, info, range, selection } from "./state.mjs";
-import { table } from "./tables.mjs";
+import { forgetTables, table } from "./tables.mjs";
 import { ticks } from "./timeline.mjs";
 
 /** A lane with the number of its calls and marks in the selected range of time.
@@ -344,6 +344,7 @@ class Lanes {
 	fillList() {
 		const calls = this.shown.filter(({ box }) => !box.isMark && box.count === 1)
 			.sort((a, b) => b.box.end - b.box.start - (a.box.end - a.box.start)).slice(0, LISTED);
+		forgetTables(); // the list of the range before
 		this.list.replaceChildren(table({ caption: `The longest calls in this range, ${time(this.to - this.from)} from ${(this.from / 1e9).toFixed(9)} s on; choose one to zoom to it`,
 			rows: calls, sorted: 3, onPick: (row) => this.pick(row), columns: [
 				{ name: "call", isText: true, text: (row) => element("span", { title: safe(laneName(row.box.name)) }, [safe(shortLaneName(row.box.name, 100))]), value: (row) => laneName(row.box.name) },

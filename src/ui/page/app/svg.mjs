@@ -24,7 +24,8 @@ function add(parent, tag, attributes, text = "") {
 export function svgOf(flame) {
 	const { picture } = flame;
 	const boxes = picture.boxes(flame.node, Math.floor(flame.from), Math.ceil(flame.to), flame.span / WIDTH / 2);
-	const height = (boxes.all().reduce((most, box) => Math.max(most, box.depth), 0) + 1) * ROW;
+	const all = boxes.all();
+	const height = (all.reduce((most, box) => Math.max(most, box.depth), 0) + 1) * ROW;
 	const style = styles(flame.element);
 	const root = document.createElementNS(SVG, "svg");
 	for (const [key, value] of Object.entries({ viewBox: `0 0 ${WIDTH} ${height + (boxes.areCut ? ROW : 0)}`, "font-family": "sans-serif", "font-size": "11", fill: style.text }))
@@ -32,7 +33,7 @@ export function svgOf(flame) {
 	add(root, "rect", { width: WIDTH, height, fill: style.back });
 	if (boxes.areCut)
 		add(root, "text", { x: 4, y: height + 13 }, CUT);
-	for (const box of boxes.all()) {
+	for (const box of all) {
 		const { left, right, top } = flame.placeOf(box, WIDTH, height);
 		const group = add(root, "g", {});
 		add(group, "title", {}, describe(picture, box));

@@ -217,13 +217,17 @@ function showSource() {
 	const found = report({ report: "source", root: choices.root, limit: 0, by: null });
 	/** @type {Map<string, Map<number, any>>} */
 	const files = new Map();
-	for (const entry of found.entries.filter((/** @type {any} */ entry) => entry.line > 0)) {
+	const withLines = found.entries.filter((/** @type {any} */ entry) => entry.line > 0);
+	const without = found.entries.filter((/** @type {any} */ entry) => entry.line === 0)
+		.reduce((/** @type {number} */ sum, /** @type {any} */ entry) => sum + entry.total_hits, 0);
+	for (const entry of withLines) {
 		const lines = files.get(entry.file) ?? new Map();
 		files.set(entry.file, lines.set(entry.line, entry));
 	}
 	if (!files.size)
 		return nothing(`The lines of ${safe(choices.root)} are not known: its code has no debug information (build it with -g).`);
-	return element("section", {}, [...files].map(([file, lines]) => sourceTable(file, lines)));
+	return element("section", {}, [...[...files].map(([file, lines]) => sourceTable(file, lines)),
+		...(without ? [nothing(`${count(without)} hits are in code of ${safe(choices.root)} whose lines are not known.`)] : [])]);
 }
 
 /** The lines of all files. */
@@ -470,7 +474,7 @@ function amountSigned(value, unit) {
 
 // --- findings ---
 
-/** What the page lacks of the recording, in the form of the recorder's findings. */
+/** The parts of the recording that the page lacks, in the form of the recorder's findings. */
 export function pageFindings() {
 	const { lanes, end, leftOut } = events();
 	const kept = leftOut ? lanes.map((lane) => laneCounts(lane.index, 0, end + 1)).reduce((sum, { calls, marks }) => sum + calls + marks, 0) : 0;
