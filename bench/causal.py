@@ -1,5 +1,5 @@
 """
-The part `causal`: gains that are predicted for toys whose threads wait for each other, beside the real ones and those of what-if; and the
+The part `causal`: gains that are predicted for toys whose threads wait for each other, beside the real gains and the gains of what-if; and the
 cost, beside Debian's coz.
 
 Coz works by line and does not distinguish callers: all parts of the toys spend their time in one inlined loop, whose line is one entry

@@ -1,4 +1,4 @@
-"""The cost of naming addresses in a jail: recordings in turns with those of a recorder that can make no jail, which names
+"""The cost of naming addresses in a jail: recordings in turns with recordings of a recorder that can make no jail, which names
 addresses itself. Both run below a filter of system calls, so that its cost is in both."""
 import re
 import statistics
@@ -11,7 +11,7 @@ from turns import BARE, cpu, in_turns, over_bare, wall
 
 HERE = Path(__file__).resolve().parent
 DENY = HERE / "work/deny_calls"
-SOCKETPAIR, NONE = 53, 9999 # x86-64's number of the call without which there is no jail; that of no call
+SOCKETPAIR, NONE = 53, 9999 # x86-64's number of the call without which there is no jail; the number of no call
 CLOSING = re.compile(r"^cpprof: [\d,]+ samples?, ", re.MULTILINE)
 JAILED, OUTSIDE = "in the jail", "outside of it"
 

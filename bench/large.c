@@ -216,7 +216,7 @@ static const struct shape *find_shape(const char *name)
 	return NULL;
 }
 
-/* The minimum of three random numbers prefers old nodes, which are the hot ones. 1 excludes the
+/* The minimum of three random numbers prefers old nodes, which are the hot nodes. 1 excludes the
  * root above main. */
 static uint32_t visit(const struct profile *profile)
 {

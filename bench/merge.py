@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 The part `merge`: elapsed time, CPU time and memory of `cpprof merge` with 1,000 files of about 0.9 MB, and beside it `go tool pprof -proto`,
-which adds up the same profiles in its own format: fewer of them, so figures are those of one file. The files are 1,000 names of four profiles that
+which adds up the same profiles in its own format: fewer of them, so figures are for one file. The files are 1,000 names of four profiles that
 `large generate` makes: 250,000 samples on 10,000 call paths each.
 
 	bench/merge.py      prints the figures as JSON

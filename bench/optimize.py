@@ -67,7 +67,7 @@ def gcc_builds(compiler):
 
 
 def ratios(runs, way):
-	"""Returns the median of -O2's time over that of a way in the same round, and the quartiles."""
+	"""Returns the median of -O2's time over the time of a way in the same round, and the quartiles."""
 	found = [cpu(bare) / cpu(run) for run, bare in zip(runs[way], runs[BARE])]
 	low, _, high = statistics.quantiles(found, n=4) if len(found) > 1 else found * 3
 	return statistics.median(found), low, high

@@ -1,7 +1,7 @@
 """
 The part `optimize-real`: programs that are not ours, built by clang with the profile of a workload, beside the compiler's instrumented profile
 of the same workload and beside one count for all callers (llvm-profile-flat), which is what AutoFDO makes. All builds run the workload in
-turns; figures are medians of the ratio to -O2 in the same round, with quartiles. The workload is the one that was profiled: the best case.
+turns; figures are medians of the ratio to -O2 in the same round, with quartiles. The workload is the profiled workload: the best case.
 """
 import os
 import shutil

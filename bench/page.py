@@ -134,7 +134,7 @@ def measure_page(path):
 		others = {pid: cpu_of(pid) for pid in renderers(driver)}
 		driver.get(f"file://{path}")
 		show(chromium, "flame")
-		# The page has a process of its own, the one with the most memory; the time since this process began is the page's.
+		# The page has a process of its own, the process with the most memory; the time since this process began is the page's.
 		pid = max(renderers(driver), key=memory_of)
 		figures["first"] = cpu_of(pid) - others.get(pid, 0)
 		figures["first_memory"] = memory_of(pid)

@@ -103,7 +103,7 @@ def sample_cost(frames, rounds):
 
 
 def tick_cost(rounds):
-	"""Returns the kernel's part of the cost, in us: that of a timer of the same kind whose handler only counts."""
+	"""Returns the kernel's part of the cost, in us: the cost of a timer of the same kind whose handler only counts."""
 	slow, fast = (words([WORK / "ticks", us, FRAMES_TURNS]) for us in (SLOW_US, FAST_US))
 	return more_cost(slow, fast, lambda run: int(re.search(r"^(\d+) ticks$", run.err, re.MULTILINE)[1]), rounds)[0]
 

@@ -2,7 +2,7 @@
 """
 The part `store`: rows of hits that `cpprof store add` takes in per CPU second, their bytes, and the time of a report, with SQLite and with
 ClickHouse on this machine. The recordings are made: a tree of 20,000 call paths of 500 functions, of which each recording has hits in 12,500.
-The CPU time of ClickHouse is that of its server and of cpprof together.
+The CPU time of ClickHouse is of its server and of cpprof together.
 
 	bench/store.py      prints the figures as JSON
 """

@@ -1,6 +1,6 @@
 """
 The part `top`: the CPU time of `cpprof top` itself beside perf top, while two loops keep two processors busy. Each runs in a terminal of
-its own, which is read all the time; the share is that of one processor, with the processes that search names.
+its own, which is read all the time; the share is of one processor, with the processes that search names.
 """
 import contextlib
 import fcntl
@@ -37,7 +37,7 @@ def busy_loops():
 
 
 def used_cpu(pid):
-	"""Returns the CPU seconds of a process and of those of its children that have ended."""
+	"""Returns the CPU seconds of a process and of its children that have ended."""
 	with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
 		fields = stat.read().rpartition(")")[2].split()
 	return sum(map(int, fields[11:15])) / TICKS

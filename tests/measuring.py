@@ -1,6 +1,6 @@
 """Tests with the mark `measured(reason)`: their comparisons, their repetition, and the table that `make measure` prints.
 
-Such a test compares times, or counts within a period, with those of another clock or another recording. A process that runs
+Such a test compares times, or counts within a period, with the times or counts of another clock or another recording. A process that runs
 meanwhile changes them by any amount, so no tolerance excludes it. The mark's reason states what is disturbed. On a machine that
 disturbs one recording in a hundred, three independent recordings are all disturbed in one of a million tests, whereas a defect of the
 product fails all three. Shares of samples need no repetition: record_support.py compares them with exact binomial tails.

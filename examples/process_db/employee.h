@@ -3,7 +3,7 @@
  *
  *     id  revision  salary  name  title  address
  *
- * An employee may have several records; the one with the highest revision is valid.
+ * An employee may have several records; the record with the highest revision is valid.
  */
 #ifndef EMPLOYEE_H
 #define EMPLOYEE_H

@@ -429,7 +429,7 @@ template <class Container> Container &&unwrapped(collection<Container> &&of, int
 	return std::move(of.base());
 }
 
-/* The result of a container's function, with its iterators replaced by counting ones. */
+/* The result of a container's function, with its iterators replaced by counting iterators. */
 template <class Container, class Result, class = void> struct wrapped {
 	using type = Result;
 	static Result wrap(Result &&result, const accesses &)

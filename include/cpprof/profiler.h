@@ -131,7 +131,7 @@ struct cpprof_entry {
 
 /* `caller` is the return address of the function that contains the probe point. `frame_address` is the CFA of that
  * function, where its caller's part of the stack begins: it is the same for all probe points in one call, also for
- * those of functions that are inlined there. cpprof_probe_enter returns the frame to store in struct cpprof_entry, or
+ * the probe points of functions that are inlined there. cpprof_probe_enter returns the frame to store in struct cpprof_entry, or
  * NULL if it does not count the call. */
 __attribute__((__visibility__("default"))) struct cpprof_frame *cpprof_probe_enter(struct cpprof_probe *probe,
 										   const void *caller,

@@ -26,7 +26,7 @@
  *   - Not counted: copying, comparing and swapping whole collections, and access through base(), the container itself,
  *     data() and c_str().
  *
- * The iterators are those of the container, and are valid as long as these. An iterator refers to a cpprof::element
+ * The iterators wrap the iterators of the container, and are valid as long as those. An iterator refers to a cpprof::element
  * that is stored in the iterator. C++11 and later.
  */
 #ifndef CPPROF_PROFILER_HPP
@@ -105,7 +105,7 @@ template <class Container> class collection
 	};
 
       public:
-	/* --- constructors, as those of the container --- */
+	/* --- constructors, as the container has --- */
 
 	collection() : inner(), counted(accesses::unnamed())
 	{

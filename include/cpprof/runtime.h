@@ -144,7 +144,7 @@ CPPROF_PUBLIC size_t cpprof_probes_list(void (*visit)(const struct cpprof_probe_
 
 /* Labels everything that this thread does from now on with `key` = `value`: a tenant, a kind of request. The label
  * stays until the same key gets another value, or NULL, which removes it. Each sample has the labels that its thread
- * has at that time. Threads start without labels, forked processes with those of the thread that forked. The library
+ * has at that time. Threads start without labels, forked processes with the labels of the thread that forked. The library
  * copies the texts in any encoding (reports show UTF-8) and replaces line breaks in a value by spaces.
  *
  * Returns 0, also without a recorder, or -1 if the label is not set; an older value of the key is then removed.

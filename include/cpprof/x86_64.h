@@ -50,7 +50,7 @@ static CPPROF_HOT void cpprof_charge(struct cpprof_thread *thread, struct cpprof
 			     : "rax", "rdx", "cc");
 }
 
-/* Counts the call if it is the one that the thread guessed as the next, because it came next before. Returns the
+/* Counts the call if the thread guessed it as its next call, because it came next before. Returns the
  * frame of the caller, or NULL if it is another call. hooks_paths_enter_fast of the library explains what an
  * interrupting handler finds. The caller's frame is in a structure, as in struct cpprof_entry: gcc would warn that a
  * variable might be clobbered, in functions that call setjmp. */

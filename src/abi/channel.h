@@ -46,7 +46,7 @@ enum {
 };
 
 /* The versions of all layouts in the memory, in one word: a byte for the channel, one for its records and one for the
- * rows in its code tables. Runtime and monitor connect only if they have the same (channel_is_known). */
+ * rows in its code tables. Runtime and monitor connect only if they have the same (channel_has_our_layouts). */
 #define CHANNEL_WORD(channel, record, row) ((uint32_t)(channel) << 16 | (uint32_t)(record) << 8 | (uint32_t)(row))
 #define CHANNEL_VERSIONS CHANNEL_WORD(CHANNEL_VERSION, SAMPLE_RECORD_VERSION, UNWIND_ROW_VERSION)
 _Static_assert(CHANNEL_VERSION < 256 && SAMPLE_RECORD_VERSION < 256 && UNWIND_ROW_VERSION < 256,
@@ -173,7 +173,7 @@ enum channel_exec {
  *
  *   frames = 0  ->  delays = TURN + 1, no ns  ->  path, percent  ->  frames = N        (m) the next experiment
  *
- * A runtime that has compared a stack with the path adds its delay only if the turn in `delays` is still the one that it
+ * A runtime that has compared a stack with the path adds its delay only if the turn in `delays` is still the turn that it
  * read before. */
 struct channel_experiment {
 	uint32_t is_wanted; /* (m) there will be experiments; set before the target starts */
@@ -216,8 +216,8 @@ struct channel { /* all fields are (m) except where noted */
 	struct channel_thread threads[CHANNEL_THREADS] __attribute__((aligned(4096)));
 };
 
-/* Returns whether all layouts in the memory are those of this build. */
-static inline bool channel_is_known(const struct channel *channel)
+/* Returns whether all layouts in the memory are the layouts of this build. */
+static inline bool channel_has_our_layouts(const struct channel *channel)
 {
 	return channel->magic == CHANNEL_MAGIC && channel->versions == CHANNEL_VERSIONS;
 }

@@ -2,7 +2,7 @@
  * The functions of interpreted programs, for walks where a sample is taken: in the kernel, or in the target.
  *
  * An interpreter keeps its own list of frames beside the stack. A walk notes them as a list of entries, innermost
- * first: those of each run, that is of one call of the function that interprets, and then the place of that call on the
+ * first: the frames of each run, which is one call of the function that interprets, and then the place of that call on the
  * stack. So the reader can put each run below its native frame. docs/interpreters.md describes the whole.
  */
 #ifndef ABI_INTERPRETER_H
@@ -40,7 +40,7 @@ struct python_layout {
 	uint8_t text_length;           /* PyASCIIObject.length */
 	uint8_t text_state;            /* PyASCIIObject.state */
 	uint8_t text_ascii;            /* sizeof(PyASCIIObject): the characters of a text of ASCII */
-	uint8_t text_other;            /* sizeof(PyCompactUnicodeObject): those of another text */
+	uint8_t text_other;            /* sizeof(PyCompactUnicodeObject): the characters of any other text */
 	uint8_t bytes_size;            /* PyVarObject.ob_size */
 	uint8_t bytes_content;         /* PyBytesObject.ob_sval */
 };
@@ -72,7 +72,7 @@ struct interpreted_frame {
 		uint64_t stack; /* of an end: an address in the native frame that interprets the run */
 		struct {
 			uint32_t check; /* of the code object: other values at its address mean another function */
-			uint32_t place; /* bytes from the start of the instructions to the one that executes */
+			uint32_t place; /* bytes from the start of the instructions to the instruction that executes */
 		};
 	};
 };

@@ -1,5 +1,5 @@
 /*
- * The records of jitdumps (Linux, tools/perf/Documentation/jitdump-specification.txt): libcpprof-jvm.so writes them, and frames/jit/ reads those
+ * The records of jitdumps (Linux, tools/perf/Documentation/jitdump-specification.txt): libcpprof-jvm.so writes them, and frames/jit/ reads the records
  * of all runtimes. A file begins with struct jitdump_header; each record begins with struct jitdump_record, and is followed by the texts
  * and entries that belong to it.
  */

@@ -213,7 +213,7 @@ enum { TALLY_NODES_MAX = 1 << 21 };
 enum tally_edge_flags {
 	TALLY_EDGE_FOREIGN = 1, /* the call site is not in the parent's code: something between is not instrumented */
 	TALLY_EDGE_INLINED =
-		2, /* the function is inlined into its parent: the call site is that of the parent's call */
+		2, /* the function is inlined into its parent: the call site is the call site of the parent's call */
 	TALLY_EDGE_WITHIN =
 		8, /* `function` is a probe point within its parent (a region, a loop), not a called function */
 	TALLY_EDGE_FOLDED =

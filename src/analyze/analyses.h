@@ -1,6 +1,6 @@
 /*
  * The analyses that docs/definitions.md defines. Each takes a view and returns a list of entries, one for each path
- * that has a hit. Entries are sorted by decreasing hits; those with equal hits by their paths: label texts are
+ * that has a hit; of a view with zeros, one for each path. Entries are sorted by decreasing hits; those with equal hits by their paths: label texts are
  * compared one after the other, outermost first, and a path precedes its extensions. The same profile therefore
  * always prints the same bytes. Thresholds and limits are applied by the printers.
  */
@@ -87,7 +87,7 @@ struct line_list {
  * including those that the view trims. Returns NULL on error: ERROR_MEMORY, ERROR_USAGE (not a by-function view) or
  * ERROR_NOT_FOUND (no such label). */
 struct line_list *analyze_lines(const struct view *view, const struct label_set *functions, struct error *error);
-/* The same, but `body` is the hits that are charged to the line: those of the samples whose innermost frame of one of these
+/* The same, but `body` is the hits that are charged to the line: the hits of the samples whose innermost frame of one of these
  * functions is at the line. */
 struct line_list *analyze_charged_lines(const struct view *view, const struct label_set *functions,
 					struct error *error);
@@ -141,7 +141,7 @@ struct diff_list {
 	const char **names;
 	struct strings *texts;
 	uint32_t **of_label;       /* owned, per recording and label of its view: an index in `names` */
-	const struct view **views; /* owned array: those of A, then those of B */
+	const struct view **views; /* owned array: the views of A, then the views of B */
 	size_t runs[DIFF_SIDES];   /* recordings of each side */
 	double totals[DIFF_SIDES]; /* mean gticks of the selections */
 	double total_error;        /* half width of the 95 % interval of totals[B] / totals[A] - 1; NAN: unknown */
@@ -152,18 +152,18 @@ struct diff_list {
 /* Returns totals[B] / totals[A] - 1, or NAN if A used nothing. */
 double diff_total_change(const struct diff_list *list);
 
-/* Compares recordings, `runs` [counts[A] + counts[B]], those of A first; both counts are positive. No entry is marked yet. Returns
+/* Compares recordings, `runs` [counts[A] + counts[B]], the recordings of A first; both counts are positive. No entry is marked yet. Returns
  * NULL on error: ERROR_MEMORY or ERROR_LIMIT. */
 struct diff_list *analyze_diff(const struct diff_run *runs, const size_t counts[DIFF_SIDES], struct error *error);
 
-/* Marks the significant entries of several lists together: those of exact data that differ, and of all others as many that at
+/* Marks the significant entries of several lists together: the entries of exact data that differ, and of all other entries as many that at
  * most one in 20 is expected to be marked by chance. Returns 0 or ERROR_MEMORY. */
 int diff_mark(struct diff_list *const *lists, size_t count);
 
 /* Keeps the entries whose path is one of these and removes the others, before the marks. `paths` [runs of both sides] has the same
  * number of paths for each recording; one without steps was not found in that recording's view. Labels of other recordings with the
  * same identities match too. Sets found[i] if an entry has path i, and leaves the others unchanged. */
-void diff_keep(struct diff_list *list, const struct lookup_what_if *paths, bool *found);
+void diff_select_paths(struct diff_list *list, const struct lookup_what_if *paths, bool *found);
 
 /* Sets `exceeds` of the marked entries whose amount in B is greater than that in A by more than `limit` (0.05: 5 %), and whose fraction
  * reaches `threshold` on a side. */

@@ -1,14 +1,14 @@
 /*
  * The steps of view_new, in their order. Internal to analyze/.
  *
- *   selection_keep copies the chosen processes and label sets into the view
+ *   selection_copy copies the chosen processes and label sets into the view
  *   selection_sum  adds up the hits of the selection, per profile node
  *   names_make     makes a text for each function and module, with a suffix where names clash
- *   labels_make    turns each location's frames into labels, outermost first
+ *   frame_labels_make    turns each location's frames into labels, outermost first
  *   stitch_make    moves the nodes of threads below those that started them
  *   tree_build     builds the merged tree of labels
  *
- * While labels are made, a label is the id of its text in the view's `texts`. labels_finish then numbers the labels
+ * While labels are made, a label is the id of its text in the view's `texts`. frame_labels_finish then numbers the labels
  * in the order of their texts.
  */
 #ifndef ANALYZE_BUILD_H
@@ -42,7 +42,7 @@ struct location_labels {
 	uint32_t count; /* labels in the run, without LABEL_END */
 	uint32_t label; /* the first label of the run */
 	uint32_t lead;  /* number of labels of start code, which are dropped at the outer end of a path */
-	/* label if the location is the outermost of a path: that of the first frame after `lead`, or of the
+	/* label if the location is the outermost of a path: the label of the first frame after `lead`, or of the
 	 * innermost if none is left */
 	uint32_t top;
 };
@@ -76,12 +76,14 @@ struct view_build {
 	uint32_t *frame_labels;
 	size_t frame_label_count, frame_label_capacity;
 
-	/* The input of tree_build: the arrays of the profile and the view, or own ones. */
+	/* The input of tree_build: the arrays of the profile and the view, or arrays of its own. */
 	const struct profile_node *nodes;
 	const uint64_t *node_hits;
+	const bool *node_sampled; /* NULL: no zeros */
 	size_t node_count;
 	struct profile_node *own_nodes;
 	uint64_t *own_hits;
+	bool *own_sampled;
 	/* per node of the profile: index of the node in `nodes` that got its hits; NULL: the same index */
 	uint32_t *shown;
 
@@ -94,12 +96,12 @@ struct view_build {
 /* Returns an array by module, which the caller frees: whether the view leaves out its frames. NULL: no memory. */
 bool *selection_hidden_modules(const struct view *view);
 
-/* Each returns 0 or a negative error. selection_keep and selection_sum also set `error`, for instance if the options
+/* Each returns 0 or a negative error. selection_copy and selection_sum also set `error`, for instance if the options
  * name a resource or thread that the profile does not have. The others fail with ERROR_MEMORY or ERROR_LIMIT only. */
-int selection_keep(struct view *view, struct error *error);
+int selection_copy(struct view *view, struct error *error);
 int selection_sum(struct view *view, struct error *error);
 int names_make(struct view_build *build);
-int labels_make(struct view_build *build);
+int frame_labels_make(struct view_build *build);
 int stitch_make(struct view_build *build);
 int tree_build(struct view_build *build);
 
@@ -135,9 +137,9 @@ bool selection_has_hit(const struct selection *selection, size_t hit);
 
 /* For tree_build of a view by call site. Returns the label (text id) of the outermost frame of `location` when the
  * location `caller` calls it, or a negative error. */
-int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t caller);
+int64_t frame_labels_of_call(struct view_build *build, uint32_t location, uint32_t caller);
 /* Fills view->labels and label_of_text. */
-int labels_finish(struct view_build *build);
+int frame_labels_finish(struct view_build *build);
 /* Returns 0, or ERROR_NOT_FOUND if the set has a label that the view does not have. */
 int label_set_check(const struct view *view, const struct label_set *set, struct error *error);
 

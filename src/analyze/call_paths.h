@@ -1,6 +1,6 @@
 /*
  * Complete call paths, ready to be written in another tool's format. They are trimmed and stitched and have inlined
- * functions and unique names like those of the reports, because both come from a view.
+ * functions and the same unique names as in the reports, because both come from a view.
  *
  *   frames   each distinct frame once, in the order of its name. Its index is a
  *            dense id, which tables of strings and of frames need.
@@ -26,7 +26,7 @@ struct path_frame {
 	const char *name;     /* unique among its namesakes: "parse@liba.so" */
 	const char *function; /* bare name: "parse", or "liba.so+0x1a40" if it has none */
 	const char *linkage;  /* the symbol's name, "_Z5parsePKc"; "": unknown */
-	/* the file that executes, or in a view by function the one that defines it; "": unknown */
+	/* the file that executes, or in a view by function the file that defines it; "": unknown */
 	const char *file;
 	const char *module;    /* path, "[vdso]", ...; "": unknown */
 	uint32_t line;         /* in `file`; 0: unknown */

@@ -101,7 +101,7 @@ static int add_hits(struct mixing *mixing, uint32_t context, uint32_t line, uint
 	return 0;
 }
 
-/* Adds a node's hits to its context's mix: those of its own, and those below each child. */
+/* Adds a node's hits to its context's mix: its own hits, and the hits below each child. */
 static int count_node(struct mixing *mixing, uint32_t node)
 {
 	const struct view *view = mixing->view;

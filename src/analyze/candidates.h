@@ -9,7 +9,7 @@ struct candidate {
 	uint32_t *path; /* labels of `view`, one of each function, outermost first; owned */
 	size_t length;
 	uint64_t hits;     /* below the path */
-	double divergence; /* of the path's mix from that of the function, in bits; above 0 */
+	double divergence; /* of the path's mix from the function's mix, in bits; above 0 */
 	double score;     /* share x divergence; of a function further in, if the path ends at library code before it */
 	uint32_t context; /* private to the analysis */
 	double bound;     /* total if the path cost nothing, as a fraction: what-if */

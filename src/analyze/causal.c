@@ -1,5 +1,5 @@
 /*
- * Each speed-up is compared with the experiments without one next to it. Their rate of progress is the one that the program
+ * Each speed-up is compared with the experiments beside it that have no speed-up. Their rate of progress is the rate that the program
  * would have had without the speed-up; so the changes of the program and of the machine are left out of the result.
  *
  *     expected progress = effective time (without the pauses) x rate of the neighbours

@@ -198,8 +198,8 @@ static bool is_path(const struct diff_list *list, const struct diff_entry *entry
 	return equal;
 }
 
-static bool is_kept(const struct diff_list *list, const struct diff_entry *entry, const struct lookup_what_if *paths,
-		    bool *found)
+static bool is_selected(const struct diff_list *list, const struct diff_entry *entry,
+			const struct lookup_what_if *paths, bool *found)
 {
 	bool is_any = false;
 	for (size_t run = 0; run < list->runs[DIFF_A] + list->runs[DIFF_B]; run++) {
@@ -212,11 +212,11 @@ static bool is_kept(const struct diff_list *list, const struct diff_entry *entry
 	return is_any;
 }
 
-void diff_keep(struct diff_list *list, const struct lookup_what_if *paths, bool *found)
+void diff_select_paths(struct diff_list *list, const struct lookup_what_if *paths, bool *found)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < list->count; i++)
-		if (is_kept(list, &list->entries[i], paths, found))
+		if (is_selected(list, &list->entries[i], paths, found))
 			list->entries[kept++] = list->entries[i];
 	list->count = kept;
 }

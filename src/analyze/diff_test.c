@@ -5,7 +5,7 @@
  * compared, which do not depend on the speed of the machine.
  *
  * Several recordings a side permit to compare amounts: amount = total x fraction. The variances of the total and of the fraction
- * are estimated from the recordings, that of the fraction with the help of all other entries (statistics.h). The variance of the
+ * are estimated from the recordings, the variance of the fraction with the help of all other entries (statistics.h). The variance of the
  * amount is the sum of both parts, each with its degrees of freedom, which add up as B. L. Welch showed (Biometrika 34 (1947),
  * 28-35).
  */
@@ -146,7 +146,7 @@ static void sum_entry(const struct testing *testing, struct diff_entry *entry)
 	entry->p = NAN;
 }
 
-/* The independent samples of a side, and those of them that an entry has. */
+/* The independent samples of a side, and how many of them an entry has. */
 struct samples {
 	double all[DIFF_SIDES], own[DIFF_SIDES];
 };

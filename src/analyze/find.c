@@ -162,14 +162,14 @@ static void find_labels(const struct view *view, const char *name, char *scratch
 	}
 }
 
-/* Reduces labels of several functions to those of functions that have hits in the selection. Keeps all if none has. */
-static int keep_hit(const struct view *view, struct label_set *found)
+/* Reduces labels of several functions to the labels of functions that have hits in the selection. Keeps all if none has. */
+static int select_with_hits(const struct view *view, struct label_set *found)
 {
 	struct hash_map owners;
 	hash_map_init(&owners);
 	int result = 0;
 	for (size_t i = 1; i < view->node_count && result == 0; i++)
-		if (label_set_has(found, view->label[i]))
+		if (view->weight[i] > 0 && label_set_has(found, view->label[i]))
 			result = hash_map_put(&owners, (uintptr_t)view->labels[view->label[i]].owner, 0);
 	size_t kept = 0;
 	for (size_t i = 0; i < found->count && result == 0 && owners.count > 0; i++)
@@ -211,7 +211,7 @@ int64_t view_find(const struct view *view, const char *name, struct label_set *f
 		int status = found->count == 0 ? find_shown(view, name, found) : 0;
 		count = status < 0 ? status : view_functions(view, found, NULL, 0);
 		if (count > 1)
-			count = keep_hit(view, found) < 0 ? ERROR_MEMORY : view_functions(view, found, NULL, 0);
+			count = select_with_hits(view, found) < 0 ? ERROR_MEMORY : view_functions(view, found, NULL, 0);
 	}
 	if (count > 0 && !(found->name = count == 1 ? common_name(view, found) : strdup(name)))
 		count = ERROR_MEMORY;

@@ -188,7 +188,7 @@ static int enter(struct visit *visit, uint32_t node, uint64_t start, size_t dept
 	return 0;
 }
 
-/* Takes the next child of a level, or several narrow ones that lie side by side. Returns false if there is none in the window. */
+/* Takes the next child of a level, or several narrow children that lie side by side. Returns false if there is none in the window. */
 static bool take_group(struct visit *visit, struct level *level, struct flame_box *group)
 {
 	const struct flame_window *window = visit->window;

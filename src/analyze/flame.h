@@ -5,7 +5,7 @@
  *   stacks    the view's tree: a box is a call path, its weight the hits of the samples whose stacks begin with it. The tree of a
  *             subtree (subtree.h) shows what a function calls. Siblings are in the order of their labels
  *   callers   the same stacks from their innermost frames outwards: a box at depth 1 is a function's body, its children are its
- *             callers. A box's own width is that of stacks that begin there. With roots, the stacks end at their innermost
+ *             callers. A box's own width is the width of the stacks that begin there. With roots, the stacks end at their innermost
  *             frame with a root's label, which is the box at depth 1, and stacks without such a frame are left out.
  *             Siblings are in the order of their weights, the heaviest first
  *
@@ -41,12 +41,12 @@ void flame_free(struct flame *flame); /* accepts NULL */
 struct flame_box {
 	uint64_t start;  /* its left edge, in hits from the left edge of the window's box */
 	uint64_t weight; /* its width in hits */
-	uint64_t own;    /* the part of it without children, in hits; 0 for joined ones */
-	uint32_t node;   /* its number, for a later window; that of the first joined one */
-	uint32_t label;  /* index in view->labels; PROFILE_NONE for the root and joined ones */
+	uint64_t own;    /* the part of it without children, in hits; 0 for joined boxes */
+	uint32_t node;   /* its number, for a later window; of joined boxes, the number of the first */
+	uint32_t label;  /* index in view->labels; PROFILE_NONE for the root and for joined boxes */
 	uint32_t depth;  /* below the window's box, which is at 0 */
 	uint32_t joined; /* the number of joined siblings; 0: it is one box */
-	bool is_marked;  /* its label is marked, or that of a joined one */
+	bool is_marked;  /* its label is marked, or the label of a joined box */
 };
 
 /* The contents of a picture: a box and all below it, between two positions. */

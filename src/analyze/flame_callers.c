@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Stacks with one frame in common: `node` of the view is that frame, and the frames inside of it are those of the box. */
+/* Stacks with one frame in common: `node` of the view is that frame, and the frames inside of it are the frames of the box. */
 struct stacks {
 	uint32_t label; /* of node */
 	uint32_t node;
@@ -37,7 +37,7 @@ static int add_stacks(struct flame_callers *callers, uint32_t node, uint64_t hit
 	return 0;
 }
 
-/* Sorts the stacks from number `from` on, and joins those of the same node. */
+/* Sorts the stacks from number `from` on, and joins the stacks of the same node. */
 static void join_stacks(struct flame_callers *callers, size_t from)
 {
 	struct stacks *stacks = callers->stacks;
@@ -88,7 +88,7 @@ static int add_children(struct flame_callers *callers, uint32_t parent, size_t f
 	return 0;
 }
 
-/* Adds the stacks of the samples below a root: each is that of the innermost frame with a root's label. innermost[n] becomes
+/* Adds the stacks of the samples below a root: each is the stack of the innermost frame with a root's label. innermost[n] becomes
  * the innermost root on the path to node n, which may be n. */
 static int add_below(struct flame_callers *callers, const struct label_set *roots, uint32_t top, uint32_t *innermost)
 {

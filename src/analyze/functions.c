@@ -3,14 +3,15 @@
 
 #include "analyze/path_trie.h"
 
-/* Makes one-label paths of all labels that have hits. */
-static struct path_list *list_labels(const struct view *view, const uint64_t *hits, struct error *error)
+/* Makes one-label paths of all labels with hits; of a view with zeros, of all labels on its paths. */
+static struct path_list *list_labels(const struct view *view, const uint64_t *hits, const bool *on_path,
+				     struct error *error)
 {
 	struct path_list *list = path_list_new(view->label_count, 1, error);
 	if (!list)
 		return NULL;
 	for (uint32_t label = 0; label < view->label_count; label++) {
-		if (hits[label] == 0)
+		if (hits[label] == 0 && !(view->options.zeros && on_path[label]))
 			continue;
 		list->entries[list->count++] =
 			(struct path_entry){ .hits = hits[label], .node = (uint32_t)list->node_count, .length = 1 };
@@ -32,34 +33,41 @@ struct path_list *analyze_functions(const struct view *view, struct error *error
 {
 	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));
 	uint32_t *inside = calloc(view->label_count + 1, sizeof(*inside));
+	bool *on_path = calloc(view->label_count + 1, sizeof(*on_path));
 	struct path_list *list = NULL;
-	if (hits && inside) {
+	if (hits && inside && on_path) {
 		for (uint32_t node = 1; node < view->node_count; node++) {
 			uint32_t label = view->label[node];
 			if (node < inside[label])
 				continue;
 			inside[label] = view->end[node];
 			hits[label] += view->weight[node];
+			on_path[label] = true;
 		}
-		list = list_labels(view, hits, error);
+		list = list_labels(view, hits, on_path, error);
 	} else {
 		error_set(error, ERROR_MEMORY, "out of memory for the function profile");
 	}
 	free(hits);
 	free(inside);
+	free(on_path);
 	return list;
 }
 
 struct path_list *analyze_body(const struct view *view, struct error *error)
 {
 	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));
-	if (!hits) {
-		error_set(error, ERROR_MEMORY, "out of memory for the body profile");
-		return NULL;
-	}
-	for (size_t node = 1; node < view->node_count; node++)
+	bool *on_path = calloc(view->label_count + 1, sizeof(*on_path));
+	struct path_list *list = NULL;
+	for (size_t node = 1; node < view->node_count && hits && on_path; node++) {
 		hits[view->label[node]] += view->hits[node];
-	struct path_list *list = list_labels(view, hits, error);
+		on_path[view->label[node]] = true;
+	}
+	if (hits && on_path)
+		list = list_labels(view, hits, on_path, error);
+	else
+		error_set(error, ERROR_MEMORY, "out of memory for the body profile");
 	free(hits);
+	free(on_path);
 	return list;
 }

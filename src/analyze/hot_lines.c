@@ -18,7 +18,7 @@ static int by_body(const void *left, const void *right, void *context)
 }
 
 /* Keeps the lines with hits of their own, most first. */
-static void keep_hot(struct line_list *lines, const struct profile *profile)
+static void select_hot(struct line_list *lines, const struct profile *profile)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < lines->count; i++)
@@ -29,7 +29,7 @@ static void keep_hot(struct line_list *lines, const struct profile *profile)
 		qsort_r(lines->entries, kept, sizeof(*lines->entries), by_body, (void *)profile);
 }
 
-/* Returns the hot lines of all functions by their own hits, or those of own code by the hits that are charged to them. */
+/* Returns the hot lines of all functions by their own hits, or the hot lines of own code by the hits that are charged to them. */
 static struct line_list *find_hot(const struct view *view, bool is_own_code, struct error *error)
 {
 	struct label_set functions = { .labels = calloc(view->label_count + 1, sizeof(*functions.labels)) };
@@ -44,7 +44,7 @@ static struct line_list *find_hot(const struct view *view, bool is_own_code, str
 		is_own_code ? analyze_charged_lines(view, &functions, error) : analyze_lines(view, &functions, error);
 	free(functions.labels);
 	if (lines)
-		keep_hot(lines, view->profile);
+		select_hot(lines, view->profile);
 	return lines;
 }
 

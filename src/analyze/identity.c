@@ -68,7 +68,7 @@ static int name_item(struct matching *matching, struct item *item)
 
 /* Makes the keys of this level for all items that have no level yet. An item gets this level if at most one label of
  * each view has its key; the last level is for all that are left. */
-static int settle(struct matching *matching, int level)
+static int make_keys(struct matching *matching, int level)
 {
 	for (size_t i = 0; i < matching->count; i++) {
 		struct item *item = &matching->items[i];
@@ -168,7 +168,7 @@ static int match(struct identities *identities, struct matching *matching, const
 	}
 	int result = 0;
 	for (int level = LEVEL_NAME; level < LEVELS && result == 0; level++)
-		result = settle(matching, level);
+		result = make_keys(matching, level);
 	return result < 0 ? result : number(identities, matching);
 }
 

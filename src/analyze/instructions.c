@@ -4,23 +4,23 @@
 #include <stdlib.h>
 
 #include "analyze/build.h"
-#include "analyze/marked_nodes.h"
+#include "analyze/nodes_of_function.h"
 
 #define NO_INSTRUCTION SIZE_MAX
 
-struct placing {
+struct counting {
 	const struct view *view;
 	struct instruction_list *list;
-	bool *is_marked;            /* per location: one of the functions is shown there */
-	size_t *instruction;        /* per location: in list->code, or NO_INSTRUCTION */
-	uint32_t *on_stack;         /* per instruction: how often it is in the present stack */
-	struct marked_nodes marked; /* the nodes at these locations */
+	bool *is_included;              /* per location: one of the functions is shown there */
+	size_t *instruction;            /* per location: in list->code, or NO_INSTRUCTION */
+	uint32_t *on_stack;             /* per instruction: how often it is in the present stack */
+	struct nodes_of_function nodes; /* the nodes at these locations */
 };
 
 static bool has_function(const struct view *view, const struct label_set *functions,
 			 const struct profile_location *location)
 {
-	uint32_t first, count = marked_frames(view, location, &first);
+	uint32_t first, count = location_shown_frames(view, location, &first);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t function = view->profile->frames[first + i].function;
 		if (label_set_has(functions, view->function_label[function]))
@@ -29,32 +29,32 @@ static bool has_function(const struct view *view, const struct label_set *functi
 	return false;
 }
 
-/* Marks the locations of the functions, and finds the nodes there. The caller releases `placing` in any case. */
-static int placing_init(struct placing *placing, const struct view *view, const struct label_set *functions,
-			struct error *error)
+/* Marks the locations of the functions, and finds the nodes there. The caller releases `counting` in any case. */
+static int counting_init(struct counting *counting, const struct view *view, const struct label_set *functions,
+			 struct error *error)
 {
 	const struct profile *profile = view->profile;
-	*placing = (struct placing){ .view = view };
+	*counting = (struct counting){ .view = view };
 	if (!view->function_label)
 		return error_set(error, ERROR_USAGE, "cannot show instructions: the view is not by function");
 	int status = label_set_check(view, functions, error);
 	if (status < 0)
 		return status;
-	placing->is_marked = calloc(profile->location_count + 1, sizeof(*placing->is_marked));
-	if (!placing->is_marked)
+	counting->is_included = calloc(profile->location_count + 1, sizeof(*counting->is_included));
+	if (!counting->is_included)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	for (size_t i = 0; i < profile->location_count; i++)
-		placing->is_marked[i] = has_function(view, functions, &profile->locations[i]);
-	status = marked_nodes_init(&placing->marked, view, placing->is_marked);
+		counting->is_included[i] = has_function(view, functions, &profile->locations[i]);
+	status = nodes_of_function_init(&counting->nodes, view, counting->is_included);
 	return status < 0 ? error_set(error, status, "out of memory") : 0;
 }
 
-static void placing_release(struct placing *placing)
+static void counting_release(struct counting *counting)
 {
-	free(placing->is_marked);
-	free(placing->instruction);
-	free(placing->on_stack);
-	marked_nodes_release(&placing->marked);
+	free(counting->is_included);
+	free(counting->instruction);
+	free(counting->on_stack);
+	nodes_of_function_release(&counting->nodes);
 }
 
 /* --- addresses --- */
@@ -73,13 +73,13 @@ static uint32_t container_of(const struct profile *profile, const struct profile
 	return profile->frames[location->first_frame + location->frame_count - 1].function;
 }
 
-/* Collects the addresses of the marked nodes with hits, each once. */
-static size_t list_addresses(const struct placing *placing, struct code_address *addresses)
+/* Collects the addresses of the nodes with hits, each once. */
+static size_t list_addresses(const struct counting *counting, struct code_address *addresses)
 {
-	const struct profile *profile = placing->view->profile;
+	const struct profile *profile = counting->view->profile;
 	size_t count = 0, kept = 0;
-	for (size_t i = 0; i < placing->marked.count; i++) {
-		const struct marked_node *node = &placing->marked.nodes[i];
+	for (size_t i = 0; i < counting->nodes.count; i++) {
+		const struct function_node *node = &counting->nodes.nodes[i];
 		const struct profile_location *location = &profile->locations[node->location];
 		if (node->weight > 0)
 			addresses[count++] = (struct code_address){ location->module, container_of(profile, location),
@@ -95,84 +95,84 @@ static size_t list_addresses(const struct placing *placing, struct code_address 
 int analyze_code_addresses(const struct view *view, const struct label_set *functions, struct code_address **addresses,
 			   size_t *count, struct error *error)
 {
-	struct placing placing;
+	struct counting counting;
 	*addresses = NULL;
 	*count = 0;
-	int status = placing_init(&placing, view, functions, error);
+	int status = counting_init(&counting, view, functions, error);
 	if (status == 0) {
-		*addresses = calloc(placing.marked.count + 1, sizeof(**addresses));
+		*addresses = calloc(counting.nodes.count + 1, sizeof(**addresses));
 		if (*addresses)
-			*count = list_addresses(&placing, *addresses);
+			*count = list_addresses(&counting, *addresses);
 		else
 			status = error_set(error, ERROR_MEMORY, "out of memory");
 	}
-	placing_release(&placing);
+	counting_release(&counting);
 	return status;
 }
 
 /* --- hits --- */
 
 /* Counts a node's weight for its instruction, unless a node above it has counted it already. */
-static void enter_node(void *context, const struct marked_node *node)
+static void enter_node(void *context, const struct function_node *node)
 {
-	struct placing *placing = context;
-	size_t instruction = placing->instruction[node->location];
+	struct counting *counting = context;
+	size_t instruction = counting->instruction[node->location];
 	if (instruction == NO_INSTRUCTION) {
-		placing->list->unplaced += node->hits;
+		counting->list->unplaced += node->hits;
 		return;
 	}
-	placing->list->hits[instruction].body += node->hits;
-	if (placing->on_stack[instruction]++ == 0)
-		placing->list->hits[instruction].total += node->weight;
+	counting->list->hits[instruction].body += node->hits;
+	if (counting->on_stack[instruction]++ == 0)
+		counting->list->hits[instruction].total += node->weight;
 }
 
-static void leave_node(void *context, const struct marked_node *node)
+static void leave_node(void *context, const struct function_node *node)
 {
-	struct placing *placing = context;
-	size_t instruction = placing->instruction[node->location];
+	struct counting *counting = context;
+	size_t instruction = counting->instruction[node->location];
 	if (instruction != NO_INSTRUCTION)
-		placing->on_stack[instruction]--;
+		counting->on_stack[instruction]--;
 }
 
-static void find_instructions(struct placing *placing)
+static void find_instructions(struct counting *counting)
 {
-	const struct profile *profile = placing->view->profile;
-	struct instruction_list *list = placing->list;
+	const struct profile *profile = counting->view->profile;
+	struct instruction_list *list = counting->list;
 	for (size_t i = 0; i < profile->location_count; i++) {
 		const struct profile_location *location = &profile->locations[i];
-		placing->instruction[i] = NO_INSTRUCTION;
-		if (!placing->is_marked[i])
+		counting->instruction[i] = NO_INSTRUCTION;
+		if (!counting->is_included[i])
 			continue;
 		size_t range = code_list_range(&list->code, location->module, location->address);
 		if (range == SIZE_MAX)
 			continue;
 		list->functions[range] = container_of(profile, location);
-		placing->instruction[i] = code_list_find(&list->code, location->module, location->address);
+		counting->instruction[i] = code_list_find(&list->code, location->module, location->address);
 	}
 }
 
-static int count_hits(struct placing *placing, struct error *error)
+static int count_hits(struct counting *counting, struct error *error)
 {
-	struct instruction_list *list = placing->list;
+	struct instruction_list *list = counting->list;
 	list->hits = calloc(list->code.count + 1, sizeof(*list->hits));
 	list->functions = calloc(list->code.range_count + 1, sizeof(*list->functions));
-	placing->instruction = calloc(placing->view->profile->location_count + 1, sizeof(*placing->instruction));
-	placing->on_stack = calloc(list->code.count + 1, sizeof(*placing->on_stack));
-	if (!list->hits || !list->functions || !placing->instruction || !placing->on_stack)
+	counting->instruction = calloc(counting->view->profile->location_count + 1, sizeof(*counting->instruction));
+	counting->on_stack = calloc(list->code.count + 1, sizeof(*counting->on_stack));
+	if (!list->hits || !list->functions || !counting->instruction || !counting->on_stack)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	list->total = placing->view->total;
-	list->independent = placing->view->independent;
+	list->total = counting->view->total;
+	list->independent = counting->view->independent;
 	for (size_t i = 0; i < list->code.range_count; i++)
 		list->functions[i] = PROFILE_NONE;
-	find_instructions(placing);
-	marked_nodes_walk(&placing->marked, enter_node, leave_node, placing);
+	find_instructions(counting);
+	nodes_of_function_walk(&counting->nodes, enter_node, leave_node, counting);
 	return 0;
 }
 
 struct instruction_list *analyze_instructions(const struct view *view, const struct label_set *functions,
 					      struct code_list *code, struct error *error)
 {
-	struct placing placing = { 0 };
+	struct counting counting = { 0 };
 	struct instruction_list *list = calloc(1, sizeof(*list));
 	if (!list) {
 		code_list_release(code);
@@ -181,11 +181,11 @@ struct instruction_list *analyze_instructions(const struct view *view, const str
 	}
 	list->code = *code;
 	*code = (struct code_list){ 0 };
-	int status = placing_init(&placing, view, functions, error);
-	placing.list = list;
+	int status = counting_init(&counting, view, functions, error);
+	counting.list = list;
 	if (status == 0)
-		status = count_hits(&placing, error);
-	placing_release(&placing);
+		status = count_hits(&counting, error);
+	counting_release(&counting);
 	if (status == 0)
 		return list;
 	instruction_list_free(list);

@@ -109,7 +109,7 @@ static bool is_scheduler(const struct view *view, uint32_t label)
 	return strstr(view->labels[label].text, "schedule");
 }
 
-/* The innermost function with half of the hits is the one with the fewest of them. */
+/* Among the functions with at least half of the hits, the innermost function has the fewest hits. */
 static void choose_work(struct kernel_work *work, const struct gathering *gathering)
 {
 	uint32_t depth = 0; /* of the function that is chosen so far */

@@ -208,7 +208,7 @@ static int64_t find_parent(struct lexical *lexical, uint32_t node)
 	bool is_taken = false;
 	for (size_t i = 0; i < lexical->count && !is_taken && name != PROFILE_NONE; i++)
 		is_taken = lexical->takings[i].function == name;
-	/* Direct calls stay below their caller, and so do recursive ones. */
+	/* Direct calls stay below their caller, and so do recursive calls. */
 	if (!is_taken || parent == PROFILE_ROOT || has_function(lexical, profile->nodes[parent].location, name) ||
 	    calls(lexical, profile->nodes[parent].location, name) ||
 	    is_neighbour(lexical, profile->nodes[parent].location, name))

@@ -7,7 +7,7 @@
 
 #include "analyze/analyses.h"
 #include "analyze/build.h"
-#include "analyze/marked_nodes.h"
+#include "analyze/nodes_of_function.h"
 #include "base/array.h"
 #include "base/hash_map.h"
 
@@ -28,7 +28,7 @@ struct lines {
 	struct hash_map by_line; /* (file, line) -> entry */
 	uint32_t *frame_entry;   /* per frame: its entry, or PROFILE_NONE if it is of another function */
 	bool *has_frame;         /* per location: it shows a frame of the function */
-	struct marked_nodes nodes;
+	struct nodes_of_function nodes;
 	uint32_t *on_stack; /* per entry: number of frames at that line in the current stack */
 };
 
@@ -73,7 +73,7 @@ static int mark_locations(struct lines *lines)
 	if (!lines->has_frame)
 		return ERROR_MEMORY;
 	for (size_t i = 0; i < profile->location_count; i++) {
-		uint32_t first, count = marked_frames(lines->view, &profile->locations[i], &first);
+		uint32_t first, count = location_shown_frames(lines->view, &profile->locations[i], &first);
 		for (uint32_t k = 0; k < count; k++)
 			if (lines->frame_entry[first + k] != PROFILE_NONE)
 				lines->has_frame[i] = true;
@@ -82,10 +82,10 @@ static int mark_locations(struct lines *lines)
 }
 
 /* Gives a line the node's weight if it is not on the stack yet, and its own or charged hits. */
-static void enter_node(void *context, const struct marked_node *node)
+static void enter_node(void *context, const struct function_node *node)
 {
 	struct lines *lines = context;
-	uint32_t first, count = marked_frames(lines->view, &lines->profile->locations[node->location], &first);
+	uint32_t first, count = location_shown_frames(lines->view, &lines->profile->locations[node->location], &first);
 	bool is_innermost = true;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t entry = lines->frame_entry[first + i];
@@ -101,10 +101,10 @@ static void enter_node(void *context, const struct marked_node *node)
 	}
 }
 
-static void leave_node(void *context, const struct marked_node *node)
+static void leave_node(void *context, const struct function_node *node)
 {
 	struct lines *lines = context;
-	uint32_t first, count = marked_frames(lines->view, &lines->profile->locations[node->location], &first);
+	uint32_t first, count = location_shown_frames(lines->view, &lines->profile->locations[node->location], &first);
 	for (uint32_t i = 0; i < count; i++)
 		if (lines->frame_entry[first + i] != PROFILE_NONE)
 			lines->on_stack[lines->frame_entry[first + i]]--;
@@ -150,15 +150,15 @@ static struct line_list *find_lines(const struct view *view, const struct label_
 	if (result == 0)
 		result = mark_locations(&lines);
 	if (result == 0)
-		result = marked_nodes_init(&lines.nodes, view, lines.has_frame);
+		result = nodes_of_function_init(&lines.nodes, view, lines.has_frame);
 	if (result == 0) {
-		marked_nodes_walk(&lines.nodes, enter_node, leave_node, &lines);
+		nodes_of_function_walk(&lines.nodes, enter_node, leave_node, &lines);
 		finish_list(&lines);
 	}
 	hash_map_release(&lines.by_line);
 	free(lines.frame_entry);
 	free(lines.has_frame);
-	marked_nodes_release(&lines.nodes);
+	nodes_of_function_release(&lines.nodes);
 	free(lines.on_stack);
 	if (result == 0)
 		return lines.list;

@@ -42,8 +42,8 @@ int lookup_label_sets(const struct profile *profile, const char *const *texts, s
 /* Finds a key of the profile's labels. Sets *key to its string id. */
 int lookup_label_key(const struct profile *profile, const char *text, uint32_t *key, struct error *error);
 
-/* Finds the labels of the function (module, group) with this name, by the rules of view_find. The labels are those
- * of one function, or of the mains of several programs. Removes surrounding quotes from the name first. An error is
+/* Finds the labels of the function (module, group) with this name, by the rules of view_find. The labels belong to
+ * one function, or to the mains of several programs. Removes surrounding quotes from the name first. An error is
  * like "no function 'qsrot' (did you mean qsort?)". The caller releases the set with label_set_release. */
 int lookup_functions(const struct view *view, const char *name, struct label_set *labels, struct error *error);
 

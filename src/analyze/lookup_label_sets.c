@@ -8,7 +8,7 @@
 #include "base/quote.h"
 
 /* One text: a key and a value (string ids), or ANY_VALUE. */
-struct wish {
+struct label_pattern {
 	uint32_t key, value;
 };
 static const uint32_t ANY_VALUE = PROFILE_NONE;
@@ -78,31 +78,32 @@ int lookup_label_key(const struct profile *profile, const char *text, uint32_t *
 	return 0;
 }
 
-static int read_wish(const struct profile *profile, const char *text, struct wish *wish, struct error *error)
+static int read_pattern(const struct profile *profile, const char *text, struct label_pattern *label_pattern,
+			struct error *error)
 {
 	const char *equals = strchr(text, '=');
-	wish->key = find_key(profile, text, equals ? (size_t)(equals - text) : strlen(text));
-	wish->value = ANY_VALUE;
-	if (wish->key == PROFILE_NONE)
+	label_pattern->key = find_key(profile, text, equals ? (size_t)(equals - text) : strlen(text));
+	label_pattern->value = ANY_VALUE;
+	if (label_pattern->key == PROFILE_NONE)
 		return key_missing(profile, text, error);
 	if (!equals)
 		return 0;
-	for (size_t i = 0; i < profile->label_count && wish->value == ANY_VALUE; i++) {
+	for (size_t i = 0; i < profile->label_count && label_pattern->value == ANY_VALUE; i++) {
 		const struct profile_label *label = &profile->labels[i];
-		if (label->key == wish->key && strcmp(profile_string(profile, label->value), equals + 1) == 0)
-			wish->value = label->value;
+		if (label->key == label_pattern->key && strcmp(profile_string(profile, label->value), equals + 1) == 0)
+			label_pattern->value = label->value;
 	}
-	return wish->value == ANY_VALUE ? value_missing(profile, text, wish->key, error) : 0;
+	return label_pattern->value == ANY_VALUE ? value_missing(profile, text, label_pattern->key, error) : 0;
 }
 
-static bool grants(const struct profile *profile, uint32_t set, const struct wish *wish)
+static bool grants(const struct profile *profile, uint32_t set, const struct label_pattern *label_pattern)
 {
-	uint32_t value = profile_label_value(profile, set, wish->key);
-	return value != PROFILE_NONE && (wish->value == ANY_VALUE || wish->value == value);
+	uint32_t value = profile_label_value(profile, set, label_pattern->key);
+	return value != PROFILE_NONE && (label_pattern->value == ANY_VALUE || label_pattern->value == value);
 }
 
 /* Returns whether the set matches, for each key among the wishes, at least one of the wishes with that key. */
-static bool grants_all(const struct profile *profile, uint32_t set, const struct wish *wishes, size_t count)
+static bool grants_all(const struct profile *profile, uint32_t set, const struct label_pattern *wishes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		bool granted = false;
@@ -117,13 +118,13 @@ static bool grants_all(const struct profile *profile, uint32_t set, const struct
 int lookup_label_sets(const struct profile *profile, const char *const *texts, size_t count, bool *chosen,
 		      struct error *error)
 {
-	struct wish *wishes = calloc(count + 1, sizeof(*wishes));
+	struct label_pattern *wishes = calloc(count + 1, sizeof(*wishes));
 	if (!wishes)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	int status = 0;
 	bool any = false;
 	for (size_t i = 0; i < count && status == 0; i++)
-		status = read_wish(profile, texts[i], &wishes[i], error);
+		status = read_pattern(profile, texts[i], &wishes[i], error);
 	for (uint32_t set = 0; set < profile->label_set_count && status == 0; set++) {
 		chosen[set] = grants_all(profile, set, wishes, count);
 		any = any || chosen[set];

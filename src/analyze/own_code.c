@@ -138,7 +138,7 @@ static void sum_kernel_calls(const struct view *view, const bool *is_own, uint32
 	}
 }
 
-/* Sets the row of the function with the most hits, of equal ones the first. */
+/* Sets the row of the function with the most hits, the first of several equal functions. */
 static int find_kernel_call(struct own_entry *most, const struct view *view, const bool *is_own, uint32_t *called)
 {
 	uint64_t *hits = calloc(view->label_count + 1, sizeof(*hits));
@@ -153,7 +153,7 @@ static int find_kernel_call(struct own_entry *most, const struct view *view, con
 	return 0;
 }
 
-/* Adds to the row of `label` the hits that it shares with `other`, which is no function of the same kind if it is not PROFILE_NONE. */
+/* Adds to the row of `label` the hits that it shares with `other`: a function of the other kind (own or library), or PROFILE_NONE. */
 static void add_to_row(struct own_entry *rows, uint32_t label, uint32_t other, uint64_t hits)
 {
 	struct own_entry *row = &rows[label];
@@ -174,7 +174,7 @@ static int compare_entries(const void *left, const void *right)
 }
 
 /* Keeps the rows with hits, in their order. Returns their number. */
-static size_t keep_rows(struct own_entry *rows, size_t count)
+static size_t select_with_hits(struct own_entry *rows, size_t count)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++)
@@ -208,8 +208,8 @@ static int fill(struct own_code *own, const struct sums *sums, const struct view
 		if (in_library)
 			add_to_row(own->library, pair->leaf, pair->own, pair->hits);
 	}
-	own->charged_count = keep_rows(own->charged, view->label_count);
-	own->library_count = keep_rows(own->library, view->label_count);
+	own->charged_count = select_with_hits(own->charged, view->label_count);
+	own->library_count = select_with_hits(own->library, view->label_count);
 	return 0;
 }
 

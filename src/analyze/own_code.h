@@ -2,9 +2,12 @@
  * The cost of the program's own code (docs/definitions.md): each sample is charged to the innermost frame of own code on its path, so
  * that what the program spends in libraries shows as a cost of those who called them.
  *
- * Library code is all code of the kernel and of shared libraries in the system's directories, what starts programs and threads, all code whose source file is in a
- * directory of the system or of a package manager, and, without a source file, all functions of the standard libraries by their names
- * (std::, core::, runtime. and others). All other code is own code, also where the program's file is in a directory of the system.
+ * Library code is:
+ *   - all code of the kernel, and of shared libraries in the system's directories;
+ *   - the code that starts programs and threads;
+ *   - code whose source file is in a directory of the system or of a package manager;
+ *   - code without a source file whose name is a standard library's (std::, core::, runtime. and others).
+ * All other code is own code, even if the program's file is in a directory of the system.
  */
 #ifndef ANALYZE_OWN_CODE_H
 #define ANALYZE_OWN_CODE_H

@@ -1,4 +1,5 @@
-/* Finds the rows of two results that have equal paths: a trie of the labels' texts has both, and the errors by its entries. */
+/* Finds the rows of two results that have equal paths: the paths of both are entered into one trie, by the texts of their labels. Rows
+ * with the same entry of the trie have equal paths. */
 #include "analyze/path_errors.h"
 
 #include <stdlib.h>

@@ -141,7 +141,7 @@ static int sort_pushed(struct trie_walk *walk, size_t from)
 	return 0;
 }
 
-/* Pushes an entry's children, the one with the smallest label last. */
+/* Pushes an entry's children, the child with the smallest label last. */
 static int push_children(struct trie_walk *walk, const struct trie_entry *entry)
 {
 	size_t from = walk->count;

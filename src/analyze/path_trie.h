@@ -43,7 +43,7 @@ void path_trie_release(struct path_trie *trie);
  * Unless `parent` is indexed already, the entry is then new and needs no lookup. */
 int64_t path_trie_child(struct path_trie *trie, uint32_t parent, uint32_t label, bool sole);
 
-/* Returns all entries but entry 0 as a sorted list; all of them have hits. `down`: a path's newest label is its
+/* Returns all entries but entry 0 as a sorted list; `down`: a path's newest label is its
  * innermost; `up`: its outermost. Returns NULL: ERROR_MEMORY or ERROR_LIMIT. */
 struct path_list *path_trie_list_down(const struct path_trie *trie, struct error *error);
 struct path_list *path_trie_list_up(const struct path_trie *trie, struct error *error);

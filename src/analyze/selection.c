@@ -1,4 +1,4 @@
-/* Selects the hits that a view counts: those of one resource, or of all, that the options choose. */
+/* Selects the hits that a view counts: of one resource or of all resources, as the options choose. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,7 +221,7 @@ static int check_options(const struct view *view, struct error *error)
 }
 
 /* Copies *chosen to *kept and redirects *chosen to the copy. Does nothing if *chosen is NULL. */
-static int keep(const bool **chosen, bool **kept, size_t count, struct error *error)
+static int copy_chosen(const bool **chosen, bool **kept, size_t count, struct error *error)
 {
 	if (!*chosen)
 		return 0;
@@ -233,25 +233,40 @@ static int keep(const bool **chosen, bool **kept, size_t count, struct error *er
 	return 0;
 }
 
-/* Moves the hits of hidden code to the code that called it. Callers have smaller numbers. */
-static void give_to_callers(struct view *view, const bool *is_hidden)
+/* Marks the nodes at which samples of any resource end. */
+static void mark_sampled(struct view *view, const struct selection *selection)
 {
 	const struct profile *profile = view->profile;
+	for (size_t i = 0; i < profile->hit_count; i++)
+		if (selection_has_hit(selection, i))
+			view->node_sampled[profile->hits[i].node] = true;
+}
+
+/* Moves the hits of hidden code to the code that called it. Callers have smaller numbers. */
+static void move_to_callers(struct view *view, const bool *is_hidden)
+{
+	const struct profile *profile = view->profile;
+	bool *sampled = view->node_sampled;
 	for (size_t i = profile->node_count; i-- > 1;) {
 		const struct profile_node *node = &profile->nodes[i];
-		if (!view->node_hits[i] || !is_hidden[profile->locations[node->location].module])
+		if (!is_hidden[profile->locations[node->location].module])
 			continue;
 		view->node_hits[node->parent] += view->node_hits[i];
 		view->node_hits[i] = 0;
+		if (sampled) {
+			sampled[node->parent] = sampled[node->parent] || sampled[i];
+			sampled[i] = false;
+		}
 	}
 }
 
-int selection_keep(struct view *view, struct error *error)
+int selection_copy(struct view *view, struct error *error)
 {
 	const struct profile *profile = view->profile;
-	int result = keep(&view->options.processes, &view->chosen_processes, profile->process_count, error);
+	int result = copy_chosen(&view->options.processes, &view->chosen_processes, profile->process_count, error);
 	return result < 0 ? result
-			  : keep(&view->options.label_sets, &view->chosen_label_sets, profile->label_set_count, error);
+			  : copy_chosen(&view->options.label_sets, &view->chosen_label_sets, profile->label_set_count,
+					error);
 }
 
 int selection_sum(struct view *view, struct error *error)
@@ -263,16 +278,20 @@ int selection_sum(struct view *view, struct error *error)
 	if (!view->options.every_resource)
 		view->resource = &profile->resources[view->options.resource];
 	view->node_hits = calloc(profile->node_count, sizeof(*view->node_hits));
+	if (view->options.zeros)
+		view->node_sampled = calloc(profile->node_count, sizeof(*view->node_sampled));
 	struct selection selection;
 	bool *is_hidden = selection_hidden_modules(view);
 	int status = selection_begin(&selection, view);
-	if (status < 0 || !view->node_hits || !is_hidden) {
+	if (status < 0 || !view->node_hits || !is_hidden || (view->options.zeros && !view->node_sampled)) {
 		result = error_set(error, ERROR_MEMORY, "out of memory while selecting hits");
 	} else {
 		huge_pages_advise(view->node_hits, profile->node_count * sizeof(*view->node_hits));
 		sum_all(view, &selection);
+		if (view->node_sampled)
+			mark_sampled(view, &selection);
 		if (view->options.kernel == VIEW_KERNEL_HIDE)
-			give_to_callers(view, is_hidden);
+			move_to_callers(view, is_hidden);
 	}
 	selection_end(&selection);
 	free(is_hidden);

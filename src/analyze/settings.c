@@ -7,6 +7,7 @@
 
 #include "analyze/lookup.h"
 #include "base/quote.h"
+#include "base/time_unit.h"
 #include "base/whole_number.h"
 #include "profile/companion.h"
 
@@ -181,20 +182,15 @@ static void show_limit(const struct setting_use *use)
 
 static int read_seconds(const char *text, uint64_t *ns, struct error *error)
 {
-	static const struct {
-		const char *suffix;
-		double ns;
-	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
 	const char *end;
 	double number;
 	if (!*text)
 		return error_set(error, ERROR_USAGE, "missing time in seconds (as 1.5 or 200ms)");
 	if (number_read(text, &number, &end)) {
-		for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-			if (strcmp(end, units[i].suffix) == 0 && number * units[i].ns < 9e18) {
-				*ns = (uint64_t)llround(number * units[i].ns);
-				return 0;
-			}
+		const double unit_ns = (double)time_unit_ns(*end ? end : "s");
+		if (unit_ns > 0 && number * unit_ns < 9e18) {
+			*ns = (uint64_t)llround(number * unit_ns);
+			return 0;
 		}
 	}
 	return error_set(error, ERROR_USAGE, "%s is not a time in seconds (as 1.5 or 200ms)", QUOTE(text));
@@ -458,6 +454,13 @@ const struct setting settings_table[] = {
 	  .detail = "0 shows all.\n",
 	  .read = read_limit,
 	  .show = show_limit },
+	{ .option = "zeros",
+	  .command = "zeros",
+	  .bit = SETTING_ZEROS,
+	  .summary = "list paths and functions without hits, too",
+	  .detail = "They have hits of another resource, or call functions that have. The threshold does\n"
+		    "not apply: a list has all its rows, up to the limit.\n",
+	  SWITCH(view.zeros) },
 	{ .option = "by",
 	  .command = "by",
 	  .bit = SETTING_BY,

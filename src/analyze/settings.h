@@ -42,7 +42,8 @@ enum setting_bit {
 	SETTING_LABEL = 1 << 7,
 	SETTING_TIME = 1 << 8,   /* both ends */
 	SETTING_FRAMES = 1 << 9, /* each of those that change which frames are shown */
-	SETTING_END = 1 << 10,   /* the first bit for options of a command's own */
+	SETTING_ZEROS = 1 << 10,
+	SETTING_END = 1 << 11, /* the first bit for options of a command's own */
 	SETTING_HITS = SETTING_THREAD | SETTING_PROCESS | SETTING_CGROUP | SETTING_LABEL | SETTING_TIME,
 };
 
@@ -58,7 +59,7 @@ struct setting {
 		option; /* its option on a command line; with '_' for '-', its key in a request of the page; NULL: none */
 	const char *command;   /* its command in `explore`; NULL: none */
 	unsigned bit;          /* enum setting_bit; 0: none */
-	const char *shown_as;  /* the name that `explore` prints in front of its value; NULL: that of the command */
+	const char *shown_as;  /* the name that `explore` prints in front of its value; NULL: the command's name */
 	const char *arguments; /* "[on|off]", as the help of `explore` shows them */
 	const char *summary;   /* one line, no full stop */
 	const char *detail;    /* text that follows in its help: lines that end in '\n'; or NULL */
@@ -73,7 +74,7 @@ struct setting {
 	void (*show)(const struct setting_use *use); /* appends its value; NULL: `explore` prints a list */
 };
 
-/* The table, in the order of the help of `explore`; rows without a command come last, and an empty one. The first row is that of the
+/* The table, in the order of the help of `explore`; rows without a command come last, and an empty row. The first row stands for the
  * resources. */
 extern const struct setting settings_table[];
 

@@ -5,7 +5,7 @@
 
 #include "analyze/build.h"
 
-/* Adds up the selected hits: those of owner i in hits[i], those without a thread in hits[count]. */
+/* Adds up the selected hits: the hits of owner i in hits[i], the hits without a thread in hits[count]. */
 static void add_up(const struct selection *selection, enum share_owner of, uint64_t *hits, size_t count)
 {
 	const struct view *view = selection->view;

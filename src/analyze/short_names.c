@@ -14,7 +14,7 @@ struct stage {
 	bool is_made;
 	uint64_t *hashes; /* [count]: of the texts */
 	/* [count]: from 1, among the names with this text, in the order of the set. Names that are equal at any stage are equal at the
-	 * last one, whose numbers are the ones that are shown. */
+	 * last one, whose numbers are shown. */
 	uint32_t *numbers;
 	struct hash_map by_hash; /* hash -> number of names with it */
 };
@@ -218,7 +218,7 @@ static size_t split_number(const char *text, size_t size, uint32_t *number)
 	return at - 1;
 }
 
-/* Finds the names whose stage has this text; with a number that is not 0, the one that has it among several. Returns their number or ERROR_MEMORY. */
+/* Finds the names whose stage has this text; with a number that is not 0, the name that has this number among several. Returns their number or ERROR_MEMORY. */
 static int64_t find_stage(struct short_names *names, enum short_name_stage stage, const char *text, size_t size,
 			  uint32_t number, uint32_t *found)
 {

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* The calls whose callee is a context below that of its caller. Another callee begins anew. */
+/* The calls whose callee is a context below the caller's context. Another callee begins anew. */
 enum source_nesting {
 	NEST_INLINED, /* calls that were inlined when the profile was recorded: each other function has one context */
 	NEST_FILE,    /* ... and calls of functions in the file of the outermost function: a compiler sees both */
@@ -44,7 +44,7 @@ struct source_context {
 	uint32_t function;           /* index in functions */
 	struct source_position call; /* in the function of the parent */
 	uint64_t head;               /* hits at or below the function in this context; calls of it */
-	uint64_t total;              /* sum of its lines and of those of the contexts below it */
+	uint64_t total;              /* sum of its lines and of the lines of the contexts below it */
 	uint64_t own;                /* sum of its lines */
 	uint64_t hits;               /* hits in its lines: of all instructions */
 };

@@ -1,5 +1,5 @@
 /*
- * Distributions and tests. Internal to analyze/. DLMF is the NIST Digital Library of Mathematical Functions.
+ * Statistical distributions and tests. Internal to analyze/. DLMF is the NIST Digital Library of Mathematical Functions.
  */
 #ifndef ANALYZE_STATISTICS_H
 #define ANALYZE_STATISTICS_H
@@ -13,7 +13,7 @@ double statistics_normal_tails(double t);
 double statistics_student_tails(double t, double freedom);
 
 /* Returns the probability that a binomial variable, of `trials` with this chance each, is at least as far from its mean as `hits`: twice
- * that of the side on which `hits` is, at most 1. The numbers need not be whole. */
+ * the probability of the side on which `hits` is, at most 1. The numbers need not be whole. */
 double statistics_binomial_tails(double hits, double trials, double chance);
 
 /* Returns the t beyond which, to both sides together, lies the probability `tails` (0 < tails < 1). */

@@ -39,6 +39,7 @@ struct stitch {
 	struct view_build *build;
 	struct profile_node *nodes;
 	uint64_t *hits;
+	bool *sampled; /* NULL: no zeros */
 	size_t count;
 	uint32_t *shown; /* build->shown: per profile node, the node with which its path ends */
 	uint8_t *extent; /* per profile node: enum extent */
@@ -185,6 +186,7 @@ static int place_all(struct stitch *stitch)
 {
 	const struct profile *profile = stitch->build->profile;
 	const uint64_t *hits = stitch->build->view->node_hits;
+	const bool *sampled = stitch->build->view->node_sampled;
 	stitch->nodes[0] = profile->nodes[0];
 	stitch->hits[0] = hits[0];
 	stitch->count = 1;
@@ -194,6 +196,8 @@ static int place_all(struct stitch *stitch)
 		result = thread_mark_is(profile, i) ? place_mark(stitch, i) : place_node(stitch, i);
 		if (result == 0)
 			stitch->hits[stitch->shown[i]] += hits[i];
+		if (result == 0 && sampled && sampled[i])
+			stitch->sampled[stitch->shown[i]] = true;
 	}
 	return result;
 }
@@ -217,6 +221,7 @@ int stitch_make(struct view_build *build)
 	const struct profile *profile = build->profile;
 	build->nodes = profile->nodes;
 	build->node_hits = build->view->node_hits;
+	build->node_sampled = build->view->node_sampled;
 	build->node_count = profile->node_count;
 	if (is_as_recorded(build))
 		return 0;
@@ -230,10 +235,13 @@ int stitch_make(struct view_build *build)
 	hash_map_init(&stitch.parts);
 	build->nodes = build->own_nodes = stitch.nodes = malloc(limit * sizeof(*stitch.nodes));
 	build->node_hits = build->own_hits = stitch.hits = calloc(limit, sizeof(*stitch.hits));
+	if (build->node_sampled)
+		build->node_sampled = build->own_sampled = stitch.sampled = calloc(limit, sizeof(*stitch.sampled));
 	build->shown = stitch.shown = calloc(profile->node_count, sizeof(*stitch.shown));
 	stitch.extent = calloc(profile->node_count, sizeof(*stitch.extent));
 	stitch.is_hidden = selection_hidden_modules(build->view);
-	bool has_room = stitch.nodes && stitch.hits && stitch.shown && stitch.extent && stitch.is_hidden;
+	bool has_room = stitch.nodes && stitch.hits && stitch.shown && stitch.extent && stitch.is_hidden &&
+			(stitch.sampled || !build->view->node_sampled);
 	int result = has_room ? place_all(&stitch) : ERROR_MEMORY;
 	build->node_count = stitch.count;
 	hash_map_release(&stitch.parts);

@@ -141,7 +141,7 @@ static void fill(struct view *subtree, const struct growth *growth)
 		subtree->end[position] = position + growth->size[node];
 	}
 	/* The children of n are counted at n + 2. After adding up, the start of n's children is at n + 1; storing the
-	 * children advances it to their end, which is the start of those of n + 1. */
+	 * children advances it to their end, which is the start of the children of n + 1. */
 	for (size_t node = 1; node < count; node++)
 		subtree->child_start[subtree->parent[node] + 2]++;
 	for (size_t node = 2; node <= count; node++)
@@ -158,6 +158,7 @@ static struct view *subtree_with_room(const struct view *view, size_t count)
 	if (!subtree)
 		return NULL;
 	*subtree = *view;
+	subtree->sampled = NULL;
 	subtree->parent = calloc(count, sizeof(*subtree->parent));
 	subtree->label = calloc(count, sizeof(*subtree->label));
 	subtree->hits = calloc(count, sizeof(*subtree->hits));

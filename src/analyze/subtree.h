@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 /* Makes a view whose paths start at the labels of `roots`: the merged subtrees of all their outermost occurrences.
- * Labels, total, samples and node_hits are those of `view`, which must outlive the subtree. The subtree can
+ * Labels, total, samples and node_hits are the view's, which must outlive the subtree. The subtree can
  * therefore be printed, but not be analyzed further. Returns NULL: ERROR_MEMORY. */
 struct view *subtree_new(const struct view *view, const struct label_set *roots, struct error *error);
 void subtree_free(struct view *subtree); /* accepts NULL; view_free must not be used */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/build.h"
+#include "base/time_unit.h"
 #include "profile/thread_mark.h"
 
 /* Returns the period of a time since the start of the recording, which is in the timeline's range. */
@@ -25,15 +26,59 @@ static uint32_t *marks_above(const struct profile *profile)
 	return marks;
 }
 
+/* Returns the ns that the hits of a row took, up to its time. A sample of time is taken at the end of a wait, or late, and
+ * then has all its hits at once. 0: it is no time. */
+static uint64_t span_of(const struct profile *profile, const struct profile_hit *hit)
+{
+	const struct profile_resource *resource = &profile->resources[hit->resource];
+	const uint64_t unit_ns = time_unit_ns(profile_string(profile, resource->unit));
+	const uint64_t hits = hit->count / ((uint64_t)hit->more_samples + 1);
+	const uint64_t since_ns = hit->time_ns - profile->start_ns;
+	if (hits < 2 || unit_ns == 0)
+		return 0;
+	const double ns = (double)hits * (double)resource->interval * (double)unit_ns;
+	return ns < (double)since_ns ? (uint64_t)ns : since_ns;
+}
+
+/* Returns how many of a row's hits belong to the first `ns` of its span. */
+static uint64_t hits_within(uint64_t hits, double ns, uint64_t span_ns)
+{
+	double part = ns <= 0 ? 0 : ns >= (double)span_ns ? 1 : ns / (double)span_ns;
+	uint64_t within = (uint64_t)(part * (double)hits);
+	return part >= 1 || within > hits ? hits : within;
+}
+
+/* Adds a row's hits to the periods that its span covers. */
+static void spread(struct timeline *timeline, uint64_t *periods, const struct profile_hit *hit, uint64_t since_ns,
+		   uint64_t span_ns)
+{
+	const double period_ns = (double)(timeline->to_ns - timeline->from_ns) / (double)timeline->period_count;
+	const uint64_t start_ns = since_ns - span_ns;
+	size_t last = period_of(timeline, since_ns);
+	size_t first = start_ns > timeline->from_ns ? period_of(timeline, start_ns) : 0;
+	uint64_t done = 0;
+	for (size_t i = first; i <= last; i++) {
+		double end_ns = (double)timeline->from_ns + (double)(i + 1) * period_ns - (double)start_ns;
+		uint64_t so_far = i == last ? hit->count : hits_within(hit->count, end_ns, span_ns);
+		periods[i] += so_far - done;
+		done = so_far;
+	}
+}
+
+static bool is_of_view(const struct selection *selection, size_t hit)
+{
+	const struct view *view = selection->view;
+	return (view->options.every_resource || view->profile->hits[hit].resource == view->options.resource) &&
+	       selection_has_hit(selection, hit);
+}
+
 /* A thread's first hits may be at its start in the kernel, or on a broken path, which have no mark. */
 static void count(struct timeline *timeline, const struct selection *selection, const uint32_t *marks)
 {
-	const struct view *view = selection->view;
-	const struct profile *profile = view->profile;
+	const struct profile *profile = selection->view->profile;
 	for (size_t i = 0; i < profile->hit_count; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
-		if ((!view->options.every_resource && hit->resource != view->options.resource) ||
-		    !selection_has_hit(selection, i))
+		if (!is_of_view(selection, i))
 			continue;
 		if (hit->thread != PROFILE_NONE && timeline->marks[hit->thread] == PROFILE_ROOT)
 			timeline->marks[hit->thread] = marks[hit->node];
@@ -42,8 +87,8 @@ static void count(struct timeline *timeline, const struct selection *selection, 
 		    since_ns > timeline->to_ns)
 			timeline->outside += hit->count;
 		else
-			timeline->hits[hit->thread * timeline->period_count + period_of(timeline, since_ns)] +=
-				hit->count;
+			spread(timeline, timeline->hits + hit->thread * timeline->period_count, hit, since_ns,
+			       span_of(profile, hit));
 	}
 }
 
@@ -80,6 +125,27 @@ struct timeline *analyze_timeline(const struct profile *profile, const struct vi
 	selection_end(&selection);
 	free(marks);
 	return timeline;
+}
+
+bool analyze_timeline_find(const struct profile *profile, const struct view_options *options, uint32_t thread,
+			   uint64_t from_ns, uint64_t to_ns, struct timeline_hit *found)
+{
+	const struct view view = { .profile = profile, .options = *options };
+	struct selection selection;
+	uint64_t most = 0;
+	bool is_ready = selection_begin(&selection, &view) == 0;
+	for (size_t i = 0; is_ready && i < profile->hit_count; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		if (hit->thread != thread || hit->time_ns < profile->start_ns || !is_of_view(&selection, i))
+			continue;
+		const uint64_t end_ns = hit->time_ns - profile->start_ns, start_ns = end_ns - span_of(profile, hit);
+		if (end_ns < from_ns || start_ns > to_ns || hit->count <= most)
+			continue;
+		most = hit->count;
+		*found = (struct timeline_hit){ .node = hit->node, .from_ns = start_ns, .to_ns = end_ns };
+	}
+	selection_end(&selection);
+	return most > 0;
 }
 
 void timeline_free(struct timeline *timeline)

@@ -1,7 +1,11 @@
-/* The hits of a selection over time: how busy each thread was in each of several equal periods. */
+/*
+ * The hits of a selection over time: how busy each thread was in each of several equal periods. A sample of time may have several
+ * hits: that of a wait is taken when the wait ends. Its hits belong evenly to the time before it that they stand for.
+ */
 #ifndef ANALYZE_TIMELINE_H
 #define ANALYZE_TIMELINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,8 +16,8 @@ struct timeline {
 	uint64_t from_ns, to_ns; /* since the start of the recording: the ends of the first and of the last period */
 	size_t period_count;
 	size_t thread_count; /* the profile's */
-	uint64_t
-		*hits; /* owned; [thread_count x period_count]: those of thread t in period p at t x period_count + p */
+	uint64_t *
+		hits; /* owned; [thread_count x period_count]: the hits of thread t in period p at t x period_count + p */
 	/* owned; [thread_count]: the node that marks where a thread was created (profile/thread_mark.h); PROFILE_ROOT: not known, or none
 	 * of its hits is selected */
 	uint32_t *marks;
@@ -25,5 +29,15 @@ struct timeline {
 struct timeline *analyze_timeline(const struct profile *profile, const struct view_options *options, size_t periods,
 				  struct error *error);
 void timeline_free(struct timeline *timeline); /* accepts NULL */
+
+/* A row of hits: where, and the time that it stands for, in ns since the start of the recording. */
+struct timeline_hit {
+	uint32_t node;
+	uint64_t from_ns, to_ns;
+};
+
+/* Finds the largest row of the selection in a thread that a range of time meets. Returns false if there is none, or no memory. */
+bool analyze_timeline_find(const struct profile *profile, const struct view_options *options, uint32_t thread,
+			   uint64_t from_ns, uint64_t to_ns, struct timeline_hit *found);
 
 #endif

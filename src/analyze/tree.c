@@ -28,7 +28,7 @@
 #include "base/slices.h"
 #include "profile/tail_calls.h"
 
-/* A profile node that has or is above a hit. The root has no record. */
+/* A profile node that has or is above a hit; with zeros, one of any resource. The root has no record. */
 struct member {
 	uint64_t hits;
 	uint32_t first; /* its children are the members first ... first + count - 1 */
@@ -44,6 +44,7 @@ struct group {
 	uint32_t parent;
 	uint32_t head; /* first member */
 	uint32_t depth;
+	bool is_sampled; /* with zeros: samples end here that have no member */
 };
 
 struct tree {
@@ -72,17 +73,22 @@ static inline const struct location_labels *location_of(const struct tree *tree,
 
 /* --- members --- */
 
+/* Returns whether samples end at a node. */
+static inline bool is_sampled(const struct view_build *build, size_t node)
+{
+	return build->node_hits[node] > 0 || (build->node_sampled && build->node_sampled[node]);
+}
+
 /* Counts the children of the nodes first ... end - 1 that have or lead to hits: n's at first[n + 2]. Children have
- * larger numbers than their parents, so those of a node are counted before the node. */
+ * larger numbers than their parents, so the children of a node are counted before the node. */
 static void count_children(void *context, size_t begin, size_t end)
 {
 	struct tree *tree = context;
 	const struct profile_node *nodes = tree->build->nodes;
-	const uint64_t *hits = tree->build->node_hits;
 	uint32_t *first = tree->first;
 	size_t limit = 0;
 	for (size_t i = end; i-- > begin;) {
-		if (i == PROFILE_ROOT || (hits[i] == 0 && first[i + 2] == 0))
+		if (i == PROFILE_ROOT || (!is_sampled(tree->build, i) && first[i + 2] == 0))
 			continue;
 		first[nodes[i].parent + 2]++;
 		limit += location_of(tree, (uint32_t)i)->count;
@@ -93,7 +99,7 @@ static void count_children(void *context, size_t begin, size_t end)
 /* Returns whether a node has or leads to hits. None of its children may be placed yet. */
 static inline bool is_member(const struct tree *tree, uint32_t node)
 {
-	return tree->build->node_hits[node] > 0 || tree->first[node + 2] > tree->first[node + 1];
+	return is_sampled(tree->build, node) || tree->first[node + 2] > tree->first[node + 1];
 }
 
 /* Makes the members of nodes. first[n + 1], the place of n's first child, advances to the place after its last one. */
@@ -139,7 +145,7 @@ static int make_members(struct tree *tree)
 	if (!tree->members)
 		return ERROR_MEMORY;
 	huge_pages_advise(tree->members, members * sizeof(*tree->members));
-	if (tree->call_label || tree->view->options.keep_view_nodes || tree->has_tails) {
+	if (tree->call_label || tree->view->options.keep_view_nodes || tree->has_tails || tree->build->node_sampled) {
 		tree->node = malloc((members + 1) * sizeof(*tree->node));
 		if (!tree->node)
 			return ERROR_MEMORY;
@@ -173,7 +179,7 @@ static int label_calls(struct tree *tree)
 			start_only[i] = is_start_code(location_of(tree, i));
 			label = location_of(tree, i)->top;
 		} else {
-			label = labels_of_call(build, nodes[i].location, nodes[parent].location);
+			label = frame_labels_of_call(build, nodes[i].location, nodes[parent].location);
 		}
 		if (label < 0)
 			break;
@@ -256,10 +262,15 @@ static int join_top(struct tree *tree, uint32_t member, const struct location_la
 		child->at = location->first + location->lead + 1;
 		return join(tree, 0, 1, member, location->top);
 	}
-	struct group *group = child->hits > 0 ? group_of(tree, 0, 1, location->top) : NULL;
-	if (group)
-		group->hits += child->hits;
-	return child->hits > 0 && !group ? ERROR_MEMORY : 0;
+	bool is_zero = tree->build->node_sampled && tree->build->node_sampled[tree->node[member]];
+	if (child->hits == 0 && !is_zero)
+		return 0;
+	struct group *group = group_of(tree, 0, 1, location->top);
+	if (!group)
+		return ERROR_MEMORY;
+	group->hits += child->hits;
+	group->is_sampled = group->is_sampled || is_zero;
+	return 0;
 }
 
 /* A run of members. */
@@ -318,6 +329,8 @@ static __attribute__((noinline)) int grow_node(struct tree *tree)
 	if (group.depth > view->depth)
 		view->depth = group.depth;
 	int result = 0;
+	if (view->sampled)
+		view->sampled[node] = group.is_sampled;
 	for (uint32_t i = group.head, next; i != PROFILE_NONE && result == 0; i = next) {
 		struct member *member = &tree->members[i];
 		uint32_t label = labels[member->at];
@@ -332,6 +345,8 @@ static __attribute__((noinline)) int grow_node(struct tree *tree)
 			tree->ends[tree->node[i]] = node;
 		if (view->tails)
 			mark_tail(tree, node, i);
+		if (view->sampled && tree->build->node_sampled[tree->node[i]])
+			view->sampled[node] = true;
 		result = join_children(tree, *member, node, group.depth + 1);
 	}
 	view->parent[node] = group.parent;
@@ -349,10 +364,11 @@ static int grow(struct tree *tree)
 	view->label = malloc(limit * sizeof(*view->label));
 	view->hits = malloc(limit * sizeof(*view->hits));
 	view->tails = tree->has_tails ? calloc(limit, sizeof(*view->tails)) : NULL;
+	view->sampled = view->node_sampled ? calloc(limit, sizeof(*view->sampled)) : NULL;
 	tree->stamp = malloc(labels * sizeof(*tree->stamp));
 	tree->slot = malloc(labels * sizeof(*tree->slot));
 	if (!view->parent || !view->label || !view->hits || !tree->stamp || !tree->slot ||
-	    (tree->has_tails && !view->tails))
+	    (tree->has_tails && !view->tails) || (view->node_sampled && !view->sampled))
 		return ERROR_MEMORY;
 	huge_pages_advise(view->parent, limit * sizeof(*view->parent));
 	huge_pages_advise(view->label, limit * sizeof(*view->label));
@@ -390,7 +406,7 @@ static void add_weights(void *context, size_t begin, size_t end)
 	}
 }
 
-/* The list of n's children begins behind those of the nodes before n, whose last one is at child_start[n] - 1. */
+/* The list of n's children begins behind the children of the nodes before n, whose last one is at child_start[n] - 1. */
 static void list_children(void *context, size_t begin, size_t end)
 {
 	struct view *view = context;
@@ -444,7 +460,7 @@ static uint32_t end_at_top(const struct tree *tree, uint32_t node)
 	return PROFILE_NONE;
 }
 
-static int keep_view_nodes(struct tree *tree)
+static int map_view_nodes(struct tree *tree)
 {
 	const struct view_build *build = tree->build;
 	struct view *view = tree->view;
@@ -470,7 +486,7 @@ int tree_build(struct view_build *build)
 	if (result == 0 && build->view->options.by == VIEW_CALLSITE)
 		result = label_calls(&tree);
 	if (result == 0)
-		result = labels_finish(build);
+		result = frame_labels_finish(build);
 	if (result == 0)
 		result = make_members(&tree);
 	if (result == 0)
@@ -485,7 +501,7 @@ int tree_build(struct view_build *build)
 	if (result == 0)
 		result = finish(build->view);
 	if (result == 0 && tree.ends)
-		result = keep_view_nodes(&tree);
+		result = map_view_nodes(&tree);
 	free(tree.ends);
 	return result;
 }

@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 struct tree_pair {
-	/* A view for flame.h: its labels are those of both, its weights those of `primary`. It has no node_hits, and cannot be
+	/* A view for flame.h: it has the labels of both views, and the weights of `primary`. It has no node_hits, and cannot be
 	 * analyzed further. */
 	struct view tree;
 	uint64_t *weight[2]; /* per node of the tree; owned */

@@ -25,14 +25,15 @@
 #define NO_STATE UINT32_MAX
 
 struct start {
-	uint64_t hits; /* of the samples whose innermost root is this node */
+	uint64_t hits;   /* of the samples whose innermost root is this node */
+	bool is_sampled; /* there are such samples */
 	uint32_t node;
 	uint32_t above; /* the next outer start, or UINT32_MAX */
 };
 
 struct state {
-	uint64_t weight; /* hits of the walks through it; set to 0 when it is locked out */
-	uint32_t entry;  /* the path that it hits */
+	uint64_t weight; /* hits of the walks through it */
+	uint32_t entry;  /* the path that it hits; set to TRIE_NONE when it is locked out */
 	uint32_t chains; /* the first of the chains that are attached here */
 };
 
@@ -73,17 +74,19 @@ static int find_starts(struct up *up, const struct label_set *roots)
 	const struct view *view = up->view;
 	uint32_t above = UINT32_MAX;
 	for (uint32_t node = 1; node < view->node_count; node++) {
-		if (!label_set_has(roots, view->label[node]))
-			continue;
 		while (above != UINT32_MAX && view->end[up->starts[above].node] <= node)
 			above = up->starts[above].above;
-		if (above != UINT32_MAX)
-			up->starts[above].hits -= view->weight[node];
-		if (ARRAY_RESERVE(up->starts, up->start_capacity, up->start_count + 1) < 0)
-			return ERROR_MEMORY;
-		up->starts[up->start_count] =
-			(struct start){ .hits = view->weight[node], .node = node, .above = above };
-		above = (uint32_t)up->start_count++;
+		if (label_set_has(roots, view->label[node])) {
+			if (above != UINT32_MAX)
+				up->starts[above].hits -= view->weight[node];
+			if (ARRAY_RESERVE(up->starts, up->start_capacity, up->start_count + 1) < 0)
+				return ERROR_MEMORY;
+			up->starts[up->start_count] =
+				(struct start){ .hits = view->weight[node], .node = node, .above = above };
+			above = (uint32_t)up->start_count++;
+		}
+		if (above != UINT32_MAX && view_has_samples(view, node))
+			up->starts[above].is_sampled = true;
 	}
 	return 0;
 }
@@ -165,7 +168,7 @@ static void hit_state(struct up *up, struct state *state)
 {
 	struct trie_entry *entry = &up->trie.entries[state->entry];
 	if (entry->lock) {
-		state->weight = 0;
+		state->entry = TRIE_NONE;
 		return;
 	}
 	entry->lock = 1;
@@ -176,7 +179,7 @@ static void unlock_chain(struct up *up, const struct chain *chain)
 {
 	for (uint32_t i = 0; i < chain->count; i++) {
 		const struct state *state = &up->states[chain->first + i];
-		if (state->weight > 0)
+		if (state->entry != TRIE_NONE)
 			up->trie.entries[state->entry].lock = 0;
 	}
 }
@@ -247,7 +250,7 @@ static int count_paths(struct up *up, const struct label_set *roots)
 	memset(up->memos, 0xff, view->node_count * sizeof(*up->memos));
 	result = find_starts(up, roots);
 	for (size_t i = 0; i < up->start_count && result == 0; i++)
-		if (up->starts[i].hits > 0)
+		if (up->starts[i].is_sampled)
 			result = walk_outwards(up, &up->starts[i]);
 	if (result < 0)
 		return result;

@@ -16,6 +16,7 @@ static void build_release(struct view_build *build)
 	free(build->frame_labels);
 	free(build->own_nodes);
 	free(build->own_hits);
+	free(build->own_sampled);
 	free(build->shown);
 	free(build->frame_line);
 	hash_map_release(&build->line_ids);
@@ -30,7 +31,7 @@ static int build_view(struct view *view)
 	hash_map_init(&build.callsites);
 	int result = names_make(&build);
 	if (result == 0)
-		result = labels_make(&build);
+		result = frame_labels_make(&build);
 	if (result == 0)
 		result = stitch_make(&build);
 	if (result == 0)
@@ -52,7 +53,7 @@ struct view *view_new(const struct profile *profile, const struct view_options *
 	view->profile = profile;
 	view->options = *options;
 	view->texts = texts;
-	if (selection_keep(view, error) < 0 || selection_sum(view, error) < 0) {
+	if (selection_copy(view, error) < 0 || selection_sum(view, error) < 0) {
 		view_free(view);
 		return NULL;
 	}
@@ -83,6 +84,8 @@ void view_free(struct view *view)
 	free(view->chosen_processes);
 	free(view->chosen_label_sets);
 	free(view->node_hits);
+	free(view->node_sampled);
+	free(view->sampled);
 	free(view->view_node);
 	free(view->tails);
 	free(view->function_label);

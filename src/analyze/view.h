@@ -7,7 +7,7 @@
  * The children of a view node have distinct labels. Nodes are in depth-first order: node 0 is the root above every
  * path and has no label, and the subtree of node n is n, n + 1, ... end[n] - 1. Most analyses are therefore one pass
  * without a stack, and "u is in the subtree of n" is n <= u < end[n]. Siblings are in the order of their labels.
- * Nodes without a hit in the selection are left out.
+ * Nodes without a hit in the selection are left out, unless the options request zeros.
  */
 #ifndef ANALYZE_VIEW_H
 #define ANALYZE_VIEW_H
@@ -51,6 +51,7 @@ struct view_options {
 	bool native_frames;   /* shows the interpreter's own frames above the functions that it interprets */
 	bool no_tail_calls;   /* leaves out the functions that tail calls removed from stacks */
 	bool no_stitch;       /* paths begin where their thread begins, not with its creator */
+	bool zeros;           /* has also the paths on which the selection has hits of other resources only */
 	/* [profile->process_count]: the processes whose hits count. NULL: all, and hits without a process too. The view
 	 * makes a copy. */
 	const bool *processes;
@@ -93,8 +94,9 @@ struct view {
 	uint32_t *parent; /* [0] is PROFILE_NONE */
 	uint32_t *label;  /* index in labels; [0] is PROFILE_NONE */
 	uint64_t *hits;   /* exclusive */
-	uint64_t *weight; /* hits of it and all descendants; 0 only for the root of an empty selection */
-	uint32_t *end;    /* one past the last node of the subtree */
+	uint64_t *
+		weight; /* hits of it and all descendants; without options.zeros, 0 only for the root of an empty selection */
+	uint32_t *end; /* one past the last node of the subtree */
 	size_t node_count;
 	size_t depth; /* nodes on the longest path, without the root */
 	/* Children of node n: child[child_start[n]] ... child[child_start[n+1] - 1]. */
@@ -111,6 +113,10 @@ struct view {
 	bool *chosen_label_sets; /* owned: options.label_sets; NULL: all */
 	struct strings *texts;   /* the labels' texts: owned */
 	uint64_t *node_hits;     /* per node of the profile: its hits in the selection */
+	/* per node of the profile, and per node: whether the selection has a sample of any resource that ends there;
+	 * NULL unless options.zeros */
+	bool *node_sampled;
+	bool *sampled;
 	/* per node of the profile: the view's node that got its hits (PROFILE_NONE: none); NULL unless
 	 * keep_view_nodes */
 	uint32_t *view_node;
@@ -124,6 +130,12 @@ struct view {
  * profile does not have. */
 struct view *view_new(const struct profile *profile, const struct view_options *options, struct error *error);
 void view_free(struct view *view); /* accepts NULL */
+
+/* Returns whether samples end at a node; with options.zeros, also those of other resources. */
+static inline bool view_has_samples(const struct view *view, uint32_t node)
+{
+	return view->hits[node] > 0 || (view->sampled && view->sampled[node]);
+}
 
 /* Returns whether all frames of a node are of functions that a tail call removed from stacks. */
 static inline bool view_is_tail(const struct view *view, uint32_t node)

@@ -15,7 +15,7 @@ static bool same_view(const struct profile *profile, const struct view_options *
 	return (a->keep_view_nodes || !b->keep_view_nodes) && a->resource == b->resource &&
 	       a->every_resource == b->every_resource && a->by == b->by && a->kernel == b->kernel &&
 	       a->no_inlines == b->no_inlines && a->untrimmed == b->untrimmed && a->no_stitch == b->no_stitch &&
-	       a->native_frames == b->native_frames && a->no_tail_calls == b->no_tail_calls &&
+	       a->native_frames == b->native_frames && a->no_tail_calls == b->no_tail_calls && a->zeros == b->zeros &&
 	       same_chosen(a->processes, b->processes, profile->process_count) &&
 	       same_chosen(a->label_sets, b->label_sets, profile->label_set_count) && a->thread == b->thread &&
 	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;
@@ -41,7 +41,7 @@ static void move_first(struct view_cache *cache, size_t at)
 }
 
 /* Frees the view at a place. */
-static void forget(struct view_cache *cache, size_t at)
+static void discard(struct view_cache *cache, size_t at)
 {
 	view_free(cache->views[at].view);
 	memmove(cache->views + at, cache->views + at + 1, (VIEW_CACHE_VIEWS - at - 1) * sizeof(*cache->views));
@@ -49,12 +49,12 @@ static void forget(struct view_cache *cache, size_t at)
 }
 
 /* Frees the view without a holder that was used longest ago. Returns false if there is none. */
-static bool forget_one(struct view_cache *cache)
+static bool discard_one(struct view_cache *cache)
 {
 	for (size_t at = VIEW_CACHE_VIEWS; at-- > 0;) {
 		if (!cache->views[at].view || cache->views[at].holders > 0)
 			continue;
-		forget(cache, at);
+		discard(cache, at);
 		return true;
 	}
 	return false;
@@ -69,7 +69,7 @@ const struct view *view_cache_get(struct view_cache *cache, const struct profile
 		return cache->views[0].view;
 	}
 	struct view *view = view_new(profile, options, error);
-	if (view && at == VIEW_CACHE_VIEWS && !forget_one(cache)) {
+	if (view && at == VIEW_CACHE_VIEWS && !discard_one(cache)) {
 		view_free(view);
 		error_set(error, ERROR_LIMIT, "more than %d views at a time", VIEW_CACHE_VIEWS);
 		return NULL;
@@ -106,7 +106,7 @@ void view_cache_trim(struct view_cache *cache, size_t nodes_most)
 		if (!cache->views[at].view || cache->views[at].holders > 0)
 			continue;
 		nodes -= cache->views[at].view->node_count;
-		forget(cache, at);
+		discard(cache, at);
 	}
 }
 

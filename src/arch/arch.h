@@ -90,7 +90,7 @@ bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, stru
  * ucontext is then at sp + 8 * ARCH_SIGNAL_WORDS. */
 bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc);
 
-/* Returns whether the registers are those of a new thread that is about to leave the system call
+/* Returns whether the registers belong to a new thread that is about to leave the system call
  * that made it, clone or clone3, or has just left it. It has no caller. Optional: returns false. */
 bool arch_begins_thread(const struct arch_memory *memory, const struct arch_registers *registers);
 
@@ -136,8 +136,8 @@ struct arch_plt_jump {
 };
 struct arch_plt_jump arch_plt_jump(const uint8_t *stub, size_t size, uint64_t address);
 
-/* The type of relocation for which a function of the file itself returns the address (IFUNC). */
-extern const uint32_t arch_chosen_relocation;
+/* The types of relocation for which a function of the file itself returns the address (IFUNC), and for an address in the file. */
+extern const uint32_t arch_chosen_relocation, arch_relative_relocation;
 
 /* Returns the address of main that a program's entry code at `address` passes to the C library, if it is in [low,
  * high). Optional: returns 0, unknown. */

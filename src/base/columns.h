@@ -1,5 +1,5 @@
 /* The columns that UTF-8 text takes on a terminal: two for wide characters (East Asian, emoji),
- * none for combining ones, one for all others and for each byte that is not UTF-8. */
+ * none for combining characters, one for all others and for each byte that is not UTF-8. */
 #ifndef BASE_COLUMNS_H
 #define BASE_COLUMNS_H
 

@@ -292,7 +292,7 @@ int file_place_check(const struct file_place *place, bool *exists, struct stat *
 	return 0;
 }
 
-/* Gives a new file, which only its owner may read so far, its mode: `mode`, or that of our file
+/* Gives a new file, which only its owner may read so far, its mode: `mode`, or the mode of our file
  * that it replaces, if others may read it. */
 static void set_mode(int fd, const struct stat *old, mode_t mode)
 {

@@ -16,7 +16,7 @@
 
 struct file_place {
 	int folder; /* a descriptor of the folder (O_PATH), for the calls with "at"; owned */
-	char *name; /* the file's name there, which is no link; "": the path is that of the folder. Owned */
+	char *name; /* the file's name there, which is no link; "": the path leads to the folder. Owned */
 	char *path; /* for messages: as given or, if it leads through a link, to where that leads. Owned */
 };
 
@@ -55,8 +55,8 @@ int file_place_create_temporary(const struct file_place *place, int flags, char 
  *   a device, a FIFO          it is opened as it is, unless it is a disk or a FIFO of another user; *temporary is NULL
  *   /dev/stdout, /dev/fd/3    the same; they have no place
  *
- * `mode`: that of the new file, for the umask to limit: 0600 where its contents concern its owner
- * alone, or 0666. With 0666, a file of ours that is replaced gives its mode to the new one. Returns
+ * `mode`: of the new file, for the umask to limit: 0600 where its contents concern its owner
+ * alone, or 0666. With 0666, a file of ours that is replaced gives its mode to the new file. Returns
  * a descriptor or a negative error, with `error` set; the caller releases the place, also after an
  * error.
  */

@@ -10,7 +10,7 @@ enum { HUGE_PAGE = 2 * 1024 * 1024, PAGES_LEAST = 2 };
 /* Clearing one huge page takes about as long as 256 page faults, and a tenth of that where faults are dear. */
 enum { NEW_LEAST = 1024 * 1024 };
 
-/* `memory` is aligned to huge pages, and `bytes` are whole ones. */
+/* `memory` is aligned to huge pages, and `bytes` are whole huge pages. */
 static void advise(char *memory, size_t bytes)
 {
 	int number = errno;
@@ -37,7 +37,7 @@ void *huge_pages_new(size_t bytes)
 	if (bytes > SIZE_MAX / 2)
 		return NULL;
 	/* Kernels before 6.7 do not align large mappings, so we map a huge page more and return
-	 * what is outside of the whole ones. */
+	 * what is outside of the whole huge pages. */
 	size_t size = whole_pages(bytes), all = size + HUGE_PAGE;
 	char *mapped = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mapped == MAP_FAILED)

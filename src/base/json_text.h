@@ -16,8 +16,7 @@
 
 enum json_text_flag {
 	JSON_TEXT_ONE_KEY = 1 << 0, /* equal keys of an object are an error; otherwise the last one counts */
-	JSON_TEXT_REALS =
-		1 << 1, /* numbers are doubles, so that larger whole numbers than those of 64 bits are accepted */
+	JSON_TEXT_REALS = 1 << 1,   /* numbers are doubles, so that whole numbers of more than 64 bits are accepted */
 };
 
 /* `flags`: enum json_text_flag. Returns the value, or NULL, and then sets `error`: ERROR_FORMAT

@@ -6,8 +6,8 @@
 #include "base/error.h"
 
 /* The indent of a text that does not fit is at most one part in INDENT_PART of the row, so that
- * the text keeps room: that of its first row if less than one part in ROOM_PART remains for it,
- * that of the others always. */
+ * the text keeps room: the indent of its first row if less than one part in ROOM_PART remains for it,
+ * the indent of the other rows always. */
 enum { INDENT = 4, INDENT_PART = 2, ROOM_PART = 4 };
 
 void line_wrap_init(struct line_wrap *wrap, FILE *to, size_t columns)

@@ -72,7 +72,7 @@ void near_names_init(struct near_names *near, const char *typed)
 	near->text[0] = 0;
 }
 
-static bool is_known(const struct near_names *near, const char *name)
+static bool is_listed(const struct near_names *near, const char *name)
 {
 	for (size_t i = 0; i < near->count; i++)
 		if (strcmp(near->names[i], name) == 0)
@@ -89,7 +89,7 @@ static void add(struct near_names *near, const char *name, size_t distance)
 		at--;
 	bool fits = strlen(name) < sizeof(shown);
 	snprintf(shown, sizeof(shown), "%.*s%s", NEAR_NAME_BYTES - (fits ? 1 : 4), name, fits ? "" : "...");
-	if (at == NEAR_NAMES || is_known(near, shown))
+	if (at == NEAR_NAMES || is_listed(near, shown))
 		return;
 	size_t moved = near->count - at - (near->count == NEAR_NAMES);
 	memmove(&near->distances[at + 1], &near->distances[at], moved * sizeof(near->distances[0]));

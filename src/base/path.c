@@ -89,7 +89,7 @@ bool path_is_confined(void)
 	return is_confined;
 }
 
-/* Returns a descriptor of O_PATH, reached without a link, or -1 with errno set. The last one may be that of a link. */
+/* Returns a descriptor of O_PATH, reached without a link, or -1 with errno set. The last descriptor may be a link's. */
 static int name_confined(const char *path)
 {
 	int folder = -1, number = *path == '/' ? EACCES : *path ? 0 : ENOENT;

@@ -1,4 +1,4 @@
-/* File names. */
+/* Paths: their last component, the search in PATH, and opening files whose paths come from a profile or another user. */
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 
@@ -36,7 +36,7 @@ struct path_users {
  * they may read: refuses with EACCES a file that one of them cannot read or reach, by the owners
  * and the mode bits of the file and of the folders on its path. Group bits count for nobody. A
  * user who is not known may read what everybody may, or, where we are not root, what we may.
- * Also refuses files below /etc, /proc, /sys, /dev and /run, wherever links lead from, and those
+ * Also refuses files below /etc, /proc, /sys, /dev and /run, wherever links lead from, and files
  * of the kernel. Needs /proc. */
 int path_open_for_users(const char *path, const struct path_users *users);
 

@@ -213,7 +213,7 @@ static size_t behind_package(const char *name, size_t length)
 	return dot && (!bracket || dot < bracket) && dot + 1 < name + length ? (size_t)(dot + 1 - name) : 0;
 }
 
-static void keep_last(struct buffer *to, size_t from, enum short_name_stage stage, bool is_of_go)
+static void cut_to_last(struct buffer *to, size_t from, enum short_name_stage stage, bool is_of_go)
 {
 	const char *name = (const char *)to->bytes + from;
 	size_t length = to->size - from, begin = 0;
@@ -249,7 +249,7 @@ static void append_text(struct buffer *to, const char *name, size_t length, enum
 		short_name_cxx(to, name, end, inner);
 	}
 	buffer_release(&decoded);
-	keep_last(to, from, stage, is_of_go);
+	cut_to_last(to, from, stage, is_of_go);
 	append_clones(to, kinds);
 }
 

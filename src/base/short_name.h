@@ -3,7 +3,7 @@
  * and C. Pure text, without regard to what else has the same name; analyze/short_names.h keeps the
  * names of one report distinct.
  *
- * The stages, each shorter than the one before, for
+ * The stages, each shorter than the stage before, for
  * "void ns::sort<__gnu_cxx::__normal_iterator<Rec*, std::vector<Rec, std::allocator<Rec> > > >(int) [clone .part.0]":
  *
  *   FULL      as recorded

@@ -120,7 +120,7 @@ static bool is_usual(struct text argument)
 	return false;
 }
 
-/* Returns the number of arguments without the usual ones at their end. The first one is always kept. */
+/* Returns the number of arguments without the usual arguments at their end. The first argument always stays. */
 static size_t needed_arguments(struct text inside)
 {
 	struct text argument;
@@ -132,7 +132,7 @@ static size_t needed_arguments(struct text inside)
 }
 
 /* Returns what stands before the name of a class of characters: "basic_string<wchar_t, ...>" is
- * "wstring"; or NULL if the arguments are not the usual ones. */
+ * "wstring"; or NULL if the arguments are not the usual arguments. */
 static const char *prefix_of_characters(struct text inside)
 {
 	static const struct {

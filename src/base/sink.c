@@ -12,7 +12,7 @@ void sink_init(struct sink *sink, FILE *stream)
 	*sink = (struct sink){ .stream = stream, .is_safe = is_terminal(stream) };
 }
 
-static void keep_failure(struct sink *sink)
+static void note_failure(struct sink *sink)
 {
 	sink->failure = errno ? errno : EIO;
 }
@@ -27,7 +27,7 @@ void sink_write(struct sink *sink, const void *bytes, size_t size)
 	else
 		fwrite(bytes, 1, size, sink->stream);
 	if (ferror(sink->stream))
-		keep_failure(sink);
+		note_failure(sink);
 }
 
 void sink_text(struct sink *sink, const char *text)
@@ -50,7 +50,7 @@ void sink_printf(struct sink *sink, const char *format, ...)
 		length = vfprintf(sink->stream, format, args);
 	va_end(args);
 	if (length < 0) {
-		keep_failure(sink);
+		note_failure(sink);
 		return;
 	}
 	if (sink->is_safe)
@@ -63,7 +63,7 @@ int sink_finish(struct sink *sink, const char *what, struct error *error)
 	if (!sink->failure) {
 		errno = 0;
 		if (fflush(sink->stream) != 0 || ferror(sink->stream))
-			keep_failure(sink);
+			note_failure(sink);
 	}
 	if (!sink->failure)
 		return 0;

@@ -12,7 +12,7 @@ typedef void slice_work(void *context, size_t begin, size_t end);
 
 /* Calls work(context, begin, end) for consecutive slices of the items 0 ... count - 1, from the first one on. */
 void slices_run(size_t count, slice_work *work, void *context);
-/* The same from the last slice on; within a slice, the order is that of `work`. */
+/* The same from the last slice on; within a slice, `work` chooses the order. */
 void slices_run_back(size_t count, slice_work *work, void *context);
 
 #endif

@@ -41,7 +41,7 @@ void strings_release(struct strings *strings)
 }
 
 /* Returns a copy of the text with a NUL behind it, in the newest chunk, or NULL if there is no memory. */
-static char *keep(struct strings *strings, const char *text, size_t length)
+static char *copy_text(struct strings *strings, const char *text, size_t length)
 {
 	struct strings_chunk *chunk = strings->chunk;
 	if (!chunk || chunk->capacity - chunk->used < length + 1) {
@@ -91,7 +91,7 @@ int64_t strings_add(struct strings *strings, const char *text, size_t length)
 	if (ARRAY_RESERVE(strings->texts, strings->text_capacity, strings->count + 1) < 0 ||
 	    ARRAY_RESERVE(strings->lengths, strings->length_capacity, strings->count + 1) < 0)
 		return ERROR_MEMORY;
-	const char *copy = keep(strings, text, length);
+	const char *copy = copy_text(strings, text, length);
 	if (!copy || hash_map_put(&strings->by_hash, key, (uint32_t)strings->count) < 0)
 		return ERROR_MEMORY;
 	strings->texts[strings->count] = copy;

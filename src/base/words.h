@@ -1,4 +1,4 @@
-/* The words of a table, such as the names of its rows, in the order of the rows. */
+/* Word lists for messages: the names of a table's rows, in the order of the rows, and "text, json or csv" made of them. */
 #ifndef BASE_WORDS_H
 #define BASE_WORDS_H
 

@@ -59,6 +59,7 @@ static const char *const usage[] = { "[OPTION]... [FILE]", "[OPTION]... A B", NU
 
 static const struct command_option options[] = {
 	{ OPTION_RESOURCE, 'r', "resource", "RES", "Begin with resource RES", "the first" },
+	ROW_ZEROS,
 	ROW_BY,
 	ROWS_SELECTION,
 	ROWS_STORE,

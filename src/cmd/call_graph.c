@@ -35,8 +35,8 @@ static void print_worst(const struct invocation *invocation, const struct truth 
 	       truth->is_time ? "" : plural_ending(truth->unit, real));
 }
 
-int call_graph_judge(const struct invocation *invocation, const struct profile *profile,
-		     const struct view_options *options)
+int call_graph_print_error(const struct invocation *invocation, const struct profile *profile,
+			   const struct view_options *options)
 {
 	struct truth truth;
 	struct truth_worst worst;

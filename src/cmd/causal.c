@@ -33,7 +33,7 @@ struct job {
 
 /* --- arguments --- */
 
-/* The paths are those of CPU time; the progress is counted and not sampled. */
+/* The paths are of CPU time; the progress is counted and not sampled. */
 static int take_progress(struct job *job, struct error *error)
 {
 	enum { PATHS, PROGRESS, REQUESTS };
@@ -128,11 +128,11 @@ static void on_warning(void *context, const char *sentence)
 	warning(context, "%s", sentence);
 }
 
-/* Returns 0 or a negative error. Sets *status to that of the command. */
+/* Returns 0 or a negative error. Sets *status to the exit status of the command. */
 static int run_once(struct job *job, int *status, struct error *error)
 {
 	struct record_result result;
-	int code = record_run(&job->record, &result, error);
+	int code = monitor_run(&job->record, &result, error);
 	if (code < 0)
 		return code;
 	*status = result.status;

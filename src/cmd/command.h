@@ -55,7 +55,7 @@ enum command_needs {
 	/* With NEEDS_PROFILE: an argument that contains a '=' and is not the name of a file is not the profile. The
 	 * profile may then also be the last argument. */
 	NEEDS_PROFILE_BEFORE_TERMS = 1 << 1,
-	/* With NEEDS_PROFILE: the profile is not the first but the last argument, behind the required ones. */
+	/* With NEEDS_PROFILE: the profile is not the first but the last argument, behind the required arguments. */
 	NEEDS_PROFILE_LAST = 1 << 4,
 	/* The first argument and all behind it are a separate command line. */
 	STOPS_AT_ARGUMENT = 1 << 2,

@@ -234,7 +234,7 @@ static int answer_for(struct line *line, const struct command *command)
 static size_t join(char **words, size_t count, char *text)
 {
 	size_t joined = 0;
-	bool follows = false; /* the word belongs to the one before */
+	bool follows = false; /* the word belongs to the word before */
 	for (size_t i = 0; i < count; i++) {
 		bool splits = words[i][0] && strspn(words[i], "=:") == strlen(words[i]);
 		const char *word = words[i];

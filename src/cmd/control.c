@@ -99,14 +99,14 @@ static void print_turned(const struct invocation *invocation, const char *line, 
 
 enum { LINE_MAX_BYTES = 1000 };
 
-static int ask(const struct invocation *invocation, const struct control_target *target, const char *line)
+static int send_line(const struct invocation *invocation, const struct control_target *target, const char *line)
 {
 	struct error error = { 0 };
 	struct buffer answer;
 	if (strlen(line) > LINE_MAX_BYTES || strpbrk(line, "\n\r"))
 		return usage_error(invocation, "the rule is not one line of at most %d bytes", LINE_MAX_BYTES);
 	buffer_init(&answer);
-	int result = control_ask(target, line, &answer, &error);
+	int result = control_request(target, line, &answer, &error);
 	if (result == 0 && strncmp(line, "list", strlen("list")) == 0)
 		print_probes((char *)answer.bytes);
 	else if (result == 0)
@@ -132,8 +132,8 @@ static bool join(char *const *words, size_t count, char separator, char **line)
 }
 
 /* Sends one line with all words, or for "on" and "off" one line for each pattern. */
-static int ask_words(const struct invocation *invocation, const struct control_target *target, char **words,
-		     size_t count)
+static int send_words(const struct invocation *invocation, const struct control_target *target, char **words,
+		      size_t count)
 {
 	static char list[] = "list";
 	static char *const only_list[] = { list };
@@ -144,14 +144,14 @@ static int ask_words(const struct invocation *invocation, const struct control_t
 		char *each[] = { words[0], words[i] }, *line;
 		if (!join(each, 2, ' ', &line))
 			return failure(invocation, "out of memory");
-		status = ask(invocation, target, line);
+		status = send_line(invocation, target, line);
 		free(line);
 	}
 	if (!is_each) {
 		char *line;
 		if (!join(count > 0 ? words : only_list, count > 0 ? count : 1, is_list ? '\t' : ' ', &line))
 			return failure(invocation, "out of memory");
-		status = ask(invocation, target, line);
+		status = send_line(invocation, target, line);
 		free(line);
 	}
 	return status;
@@ -203,7 +203,7 @@ static int run(struct invocation *invocation)
 		return status;
 	if (control_find(&target, pid, &error) < 0)
 		return failure_of(invocation, &error);
-	return ask_words(invocation, &target, words, count);
+	return send_words(invocation, &target, words, count);
 }
 
 static word_at *words_of(int id)

@@ -135,7 +135,7 @@ static int build_and_print(const struct invocation *invocation, struct diff_requ
 	return status;
 }
 
-/* Takes the names of the recordings: two, or those of A and those of B, with `--` between them. */
+/* Takes the names of the recordings: two, or the names of A and the names of B, with `--` between them. */
 static int choose_recordings(const struct invocation *invocation, struct diff_request *request)
 {
 	size_t count = invocation->argument_count, first = invocation->separated;

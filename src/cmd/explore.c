@@ -7,6 +7,7 @@
 #include "cmd/message.h"
 #include "cmd/store_options.h"
 #include "frames/code/disassembly.h"
+#include "ui/explore/command.h"
 
 static int run(struct invocation *invocation)
 {
@@ -47,7 +48,7 @@ const struct command command_explore = {
 	.usage = usage,
 	.options = options,
 	.examples = examples,
-	.print_commands = explore_print_commands,
+	.print_commands = commands_print,
 	.commands_heading = "commands, one a line",
 	.exit_status = "0; 1 if the profile cannot be read; with commands from a pipe or a file, 1 if any failed; 2 "
 		       "for a usage error",

@@ -363,7 +363,7 @@ static int report(struct gprof_run *run, unsigned outputs)
 	if (status != EXIT_DONE || run->profile_count == 0 || !(outputs & OUTPUT_GRAPH))
 		return status;
 	struct view_options view = true_view(run);
-	return view.resource == PROFILE_NONE ? status : call_graph_judge(run->invocation, run->profile, &view);
+	return view.resource == PROFILE_NONE ? status : call_graph_print_error(run->invocation, run->profile, &view);
 }
 
 /* Checks that --true has the call paths of exactly one profile, and no restriction of the output. */

@@ -53,7 +53,7 @@ int call_graph_print(const struct invocation *invocation, const struct profile *
 
 /* Prints one line on standard error: the largest error of gprof's assumption that all calls of a function cost the
  * same. Prints nothing if calls were not counted. Returns an exit status. */
-int call_graph_judge(const struct invocation *invocation, const struct profile *profile,
-		     const struct view_options *options);
+int call_graph_print_error(const struct invocation *invocation, const struct profile *profile,
+			   const struct view_options *options);
 
 #endif

@@ -21,7 +21,7 @@ enum { OPTION_FORMAT_NAME = 1, OPTION_OUTPUT, OPTION_IMAGE };
 /* The words of the command. */
 struct request {
 	const struct invocation *invocation;
-	const struct format *format; /* NULL: the one that is recognised */
+	const struct format *format; /* NULL: the recognised format */
 	const char *path, *image;
 };
 
@@ -44,7 +44,7 @@ static void refuse_unknown(const struct request *request, struct error *error)
 		  shown_name(request), mark, names);
 }
 
-/* Returns the format that was asked for, or else the one of the input, or NULL, and then sets the error. */
+/* Returns the requested format, or else the format of the input; or NULL, and then sets the error. */
 static const struct format *format_of(const struct request *request, const struct import_stream *stream,
 				      struct error *error)
 {

@@ -40,7 +40,7 @@ int message_rows(void)
 	return rows_taken;
 }
 
-static void say(const struct invocation *invocation, const char *kind, const char *text, const char *ending)
+static void print_message(const struct invocation *invocation, const char *kind, const char *text, const char *ending)
 {
 	take_rows((int)(strlen("cpprof: ") + (invocation->command ? strlen(invocation->command->name) + 1 : 0) +
 			strlen(kind) + strlen(text) + strlen(ending)));
@@ -55,7 +55,7 @@ static void say(const struct invocation *invocation, const char *kind, const cha
 int failure(const struct invocation *invocation, const char *format, ...)
 {
 	FORMAT_TEXT(text);
-	say(invocation, "", text, "");
+	print_message(invocation, "", text, "");
 	return EXIT_FAILED;
 }
 
@@ -76,7 +76,7 @@ int usage_error(const struct invocation *invocation, const char *format, ...)
 		snprintf(where, sizeof(where), "; try 'cpprof %s --help'", invocation->command->name);
 	else
 		snprintf(where, sizeof(where), "; try 'cpprof --help'");
-	say(invocation, "", text, where);
+	print_message(invocation, "", text, where);
 	return EXIT_WORDS;
 }
 
@@ -95,13 +95,13 @@ int failure_of(const struct invocation *invocation, const struct error *error)
 void warning(const struct invocation *invocation, const char *format, ...)
 {
 	FORMAT_TEXT(text);
-	say(invocation, "warning: ", text, "");
+	print_message(invocation, "warning: ", text, "");
 }
 
 void notice(const struct invocation *invocation, const char *format, ...)
 {
 	FORMAT_TEXT(text);
-	say(invocation, "", text, "");
+	print_message(invocation, "", text, "");
 }
 
 bool wants_colour(void)
@@ -111,7 +111,7 @@ bool wants_colour(void)
 	return isatty(STDOUT_FILENO) && !(no_colour && no_colour[0]) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-/* Returns a size of the terminal that standard output is: that of a variable of the environment, or the terminal's own, or `usual`; at least
+/* Returns a size of the terminal that standard output is: the size in a variable of the environment, or the terminal's own, or `usual`; at least
  * `least`. Returns 0 if it is none. */
 static int terminal_size(const char *variable, bool is_width, long usual, long least)
 {

@@ -34,7 +34,7 @@ static int write_profile(const struct invocation *invocation, const char *output
 }
 
 /* Prints why functions have no names. */
-static void say_findings(const struct invocation *invocation, const struct rename_result *result)
+static void print_findings(const struct invocation *invocation, const struct rename_result *result)
 {
 	static const enum finding_code codes[] = { FINDING_DOWNLOADS_FAILED, FINDING_DEBUG_FILES_LACKING,
 						   FINDING_NAMING_INTERRUPTED, FINDING_NAMES_MISSING };
@@ -50,22 +50,27 @@ static void say_findings(const struct invocation *invocation, const struct renam
 
 static int report(const struct invocation *invocation, const struct rename_result *result, const char *output)
 {
-	if (result->lacking == 0) {
+	if (result->lacking == 0 && result->tail_calls == 0) {
 		notice(invocation, "every function of %s has a name", invocation->profile_path);
 		return EXIT_DONE;
 	}
-	if (result->named == 0) {
+	if (result->named == 0 && result->tail_calls == 0) {
 		failure(invocation, "cannot name functions of %s: their debug symbols were not found",
 			invocation->profile_path);
-		say_findings(invocation, result);
+		print_findings(invocation, result);
 		return EXIT_FAILED;
 	}
 	int status = write_profile(invocation, output);
 	if (status != EXIT_DONE)
 		return status;
-	notice(invocation, "%zu of %zu addresses without names have got one, in %zu file%s; %s was written",
-	       result->named, result->lacking, result->modules, result->modules == 1 ? "" : "s", output);
-	say_findings(invocation, result);
+	if (result->tail_calls > 0)
+		notice(invocation, "found %zu tail call%s", result->tail_calls, result->tail_calls == 1 ? "" : "s");
+	if (result->named > 0)
+		notice(invocation, "%zu of %zu addresses without names have got one, in %zu file%s; %s was written",
+		       result->named, result->lacking, result->modules, result->modules == 1 ? "" : "s", output);
+	else
+		notice(invocation, "%s was written", output);
+	print_findings(invocation, result);
 	return EXIT_DONE;
 }
 

@@ -110,7 +110,7 @@ static bool is_unread(const struct pager_output *page, int reader)
 }
 
 /* Shows the text without the pager: what is in the pipe, and what follows. */
-static void go_without(struct pager_output *page, int reader)
+static void show_without_pager(struct pager_output *page, int reader)
 {
 	char bytes[4096];
 	ssize_t got;
@@ -149,7 +149,7 @@ static void end_pager(struct pager_output *page)
 	if (page->exit_status != 0)
 		take_signals_back(page);
 	if (page->exit_status != 0 && is_unread(page, reader))
-		go_without(page, reader);
+		show_without_pager(page, reader);
 	if (reader >= 0)
 		close(reader);
 }

@@ -61,7 +61,7 @@ static bool is_default_function(const char *name)
 	return found;
 }
 
-static void say_why_not(const struct invocation *invocation, const char *path, const struct error *error)
+static void print_open_error(const struct invocation *invocation, const char *path, const struct error *error)
 {
 	if (error->code == ERROR_NOT_FOUND && strcmp(path, PROFILE_FILE_DEFAULT) == 0)
 		failure(invocation, "cannot open '" PROFILE_FILE_DEFAULT
@@ -158,7 +158,7 @@ struct profile *profile_open_file(const struct invocation *invocation, const cha
 	struct profile *profile = reader_load(path, memory_limit(), &error);
 	progress_end();
 	if (!profile) {
-		say_why_not(invocation, path, &error);
+		print_open_error(invocation, path, &error);
 		return NULL;
 	}
 	warn_of_findings(invocation, path, profile);

@@ -16,11 +16,11 @@ void progress_begin(const char *what, long after_ms);
 /* Sets the progress, for work of a known amount. */
 void progress_set(size_t done, size_t total);
 /* Shows the download of a debug file in the line of the work that waits for it: "downloading the debug symbols of libfoo.so (3 of 17 MB)".
- * NULL: it is over. The parameters are those of frames_options.download. */
+ * NULL: it is over. The parameters are as for frames_options.download. */
 void progress_download(void *context, const char *path, uint64_t done, uint64_t total);
 void progress_end(void);
 
-/* Shows a line of its own on standard error, in place of the one before, if that is a terminal and this process is in its foreground. The
+/* Shows a line of its own on standard error, in place of the line before, if that is a terminal and this process is in its foreground. The
  * line ends at the right edge of the terminal. */
 void progress_line(const char *text);
 /* Erases it. */

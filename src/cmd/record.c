@@ -112,7 +112,7 @@ static void append_quality(struct buffer *line, const struct profile *profile)
 }
 
 /* Prints the closing line: what was measured, and the quality of the recording. */
-static void say_result(const struct file_destination *file, const struct record_result *result)
+static void print_result(const struct file_destination *file, const struct record_result *result)
 {
 	struct buffer line;
 	buffer_init(&line);
@@ -193,12 +193,12 @@ static int record(struct invocation *invocation, struct record_options *options,
 	/* A command that writes to the terminal shows its own progress there. */
 	if (!options->command || !isatty(STDOUT_FILENO))
 		options->running = on_running;
-	int status = record_run(options, &result, &error);
+	int status = monitor_run(options, &result, &error);
 	progress_line_end();
 	progress_end();
 	if (status < 0)
 		return failure_of(invocation, &error);
-	say_result(&file, &result);
+	print_result(&file, &result);
 	if (!result.incomplete)
 		recorded_set(recorded, result.profile, result.samples, result.lost);
 	profile_free(result.profile);
@@ -216,8 +216,8 @@ static void append_amount(struct buffer *line, uint64_t count, const char *what)
 	buffer_printf(line, "%" PRIu64 " %s%s, ", count, what, count == 1 ? "" : "s");
 }
 
-static void say_counted(const struct instrumented_options *options, const struct instrumented_result *result,
-			const char *gmon_files)
+static void print_counted(const struct instrumented_options *options, const struct instrumented_result *result,
+			  const char *gmon_files)
 {
 	struct buffer line;
 	buffer_init(&line);
@@ -273,7 +273,7 @@ static int report_counted(const struct invocation *invocation, const struct inst
 	if (result->incomplete)
 		written = failure_of(invocation, error);
 	else
-		say_counted(options, result, buffer_error(&names) ? "" : (const char *)names.bytes);
+		print_counted(options, result, buffer_error(&names) ? "" : (const char *)names.bytes);
 	buffer_release(&names);
 	return written == EXIT_DONE ? result->status : written;
 }
@@ -356,8 +356,8 @@ static int record_generated(struct invocation *invocation, struct record_options
 	return status;
 }
 
-static int record_as_asked(struct invocation *invocation, struct record_options *options, const char *output,
-			   struct recorded *recorded)
+static int record_by_options(struct invocation *invocation, struct record_options *options, const char *output,
+			     struct recorded *recorded)
 {
 	if (option_given(invocation, OPTION_INSTRUMENTED))
 		return record_counted(invocation, options, output, recorded);
@@ -405,9 +405,9 @@ static int run_with(struct invocation *invocation, struct record_options *option
 			invocation,
 			"--until cannot be combined with --instrumented, whose counts are exact (leave out --until)");
 	if (until)
-		return record_until(invocation, options, output, until, record_as_asked);
-	return repeat ? record_repeat(invocation, options, output, repeat, record_as_asked)
-		      : record_as_asked(invocation, options, output, &recorded);
+		return record_until(invocation, options, output, until, record_by_options);
+	return repeat ? record_repeat(invocation, options, output, repeat, record_by_options)
+		      : record_by_options(invocation, options, output, &recorded);
 }
 
 static int run(struct invocation *invocation)

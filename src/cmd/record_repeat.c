@@ -47,8 +47,8 @@ struct repetition {
 	size_t made_count;
 	char **names;      /* [made_count] of the complete recordings; owned */
 	double most_error; /* --until: the largest error of a share that is permitted; 0: --repeat */
-	double samples;    /* --until: independent ones, of all recordings */
-	double error;      /* --until: the largest one so far */
+	double samples;    /* --until: independent samples, of all recordings */
+	double error;      /* --until: the largest error so far */
 	int signal;        /* that ends the recordings; 0: none arrived */
 	int status;        /* the first that is not 0 */
 };
@@ -172,7 +172,7 @@ static void append_spread(struct buffer *line, const struct repetition *repetiti
 }
 
 /* Prints "cpprof: 5 recordings, a-1.data to a-5.data: 5230 samples, 0 lost, cpu 1.05 s each, ±0.8 % (standard deviation)". */
-static int say_summary(const struct repetition *repetition)
+static int print_summary(const struct repetition *repetition)
 {
 	struct buffer line;
 	uint64_t samples = 0, lost = 0;
@@ -293,7 +293,7 @@ static int record_all(struct repetition *repetition)
 		int status = add_up(repetition);
 		return repetition->status != EXIT_DONE ? repetition->status : status;
 	}
-	if (say_summary(repetition) < 0)
+	if (print_summary(repetition) < 0)
 		repetition->status = failure(repetition->invocation, "out of memory");
 	bool is_cut = repetition->signal != 0 && repetition->made_count < repetition->count;
 	return is_cut && repetition->status == EXIT_DONE ? STATUS_OF_SIGNAL + repetition->signal : repetition->status;

@@ -85,6 +85,9 @@ static int check_options(const struct invocation *invocation, const struct repor
 			return usage_error(invocation, "--%s cannot be combined with --%s: %s (leave out --%s)",
 					   option->name, report->name, reason, option->name);
 	}
+	if (option_given(invocation, OPTION_ZEROS) && option_given(invocation, OPTION_THRESHOLD))
+		return usage_error(invocation,
+				   "--zeros cannot be combined with --threshold: it lists all (leave out --threshold)");
 	return EXIT_DONE;
 }
 
@@ -181,6 +184,7 @@ static const struct command_option own_options[] = {
 	{ OPTION_RAW, 0, "raw", NULL, "Report times as measured, with the time that probes take", NULL },
 	ROW_THRESHOLD,
 	ROW_LIMIT,
+	ROW_ZEROS,
 	ROW_BY,
 	ROWS_SELECTION,
 	ROWS_STORE,

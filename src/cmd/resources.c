@@ -47,7 +47,7 @@ static void print_row(const struct resource_row *row, int width)
 	struct backends_answer answer;
 	print_name(name, sizeof(name), row);
 	print_interval(interval, sizeof(interval), row);
-	backends_ask(row, &answer);
+	backends_probe(row, &answer);
 	bool is_served = answer.names[0];
 	printf("%-*s %-11s %-9s %-*s %s", width, name, row->gtick, interval, BACKENDS_WIDTH,
 	       is_served ? answer.names : "-", is_served ? row->summary : answer.why_not.message);
@@ -95,7 +95,7 @@ static void print_json_row(const struct resource_row *row)
 	char usage[128];
 	struct backends_answer answer;
 	print_name(usage, sizeof(usage), row);
-	backends_ask(row, &answer);
+	backends_probe(row, &answer);
 	bool is_served = answer.names[0];
 	fputs(row == resource_rows ? "\n  {\"name\": " : ",\n  {\"name\": ", stdout);
 	json_string_write(stdout, row->name);

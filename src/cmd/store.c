@@ -67,7 +67,7 @@ static int run_init(const struct invocation *invocation)
 struct adding {
 	const struct invocation *invocation;
 	struct store *store;        /* NULL: not opened yet */
-	const char *service, *host; /* NULL: those of the recording */
+	const char *service, *host; /* NULL: as in the recording */
 	struct store_labels labels;
 	const char *spool; /* NULL: none */
 	size_t added, kept;
@@ -122,7 +122,7 @@ static int open_for_adding(struct adding *adding, struct error *error)
 
 /* Keeps a recording that the store has not taken, unless the recording is the reason. Returns EXIT_DONE if the store may take it
  * later. */
-static int keep(struct adding *adding, const struct store_recording *recording, const struct error *reason)
+static int spool_recording(struct adding *adding, const struct store_recording *recording, const struct error *reason)
 {
 	const struct invocation *invocation = adding->invocation;
 	struct error error = { 0 };
@@ -159,7 +159,7 @@ static int add_file(struct adding *adding, const char *path)
 	else if (status == 0)
 		notice(adding->invocation, "'%s' is in the store already", recording.name);
 	error.code = status < 0 ? status : 0;
-	int result = status < 0 ? keep(adding, &recording, &error) : EXIT_DONE;
+	int result = status < 0 ? spool_recording(adding, &recording, &error) : EXIT_DONE;
 	profile_free(profile);
 	return result;
 }

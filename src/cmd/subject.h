@@ -67,7 +67,7 @@ enum {
 /* struct command.words: the names of resources and backends. */
 word_at *subject_option_words(int id);
 
-/* The part of a command that records. The options are those of the words: resources, target, duration, backend and command line. */
+/* The part of a command that records. Its options come from the words: resources, target, duration, backend and command line. */
 typedef int subject_action(struct invocation *invocation, struct record_options *options);
 
 /* Runs `action` with the options that the words give; what they point to lasts until it returns. Returns its exit status,

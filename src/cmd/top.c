@@ -16,7 +16,7 @@
 enum { OPTION_WINDOW = SUBJECT_OPTIONS_END, OPTION_OUTPUT };
 enum { WINDOW_S = 10, WINDOW_MOST_S = 3600 };
 /* With -a, all processors together take 400 samples a second: 4,000 in the default window, whose fractions have an error of at most
- * 1.6 %. Samples of the whole machine cost more than those of a program, because many of its programs need the slow ways of unwinding. */
+ * 1.6 %. Samples of the whole machine cost more than samples of one program, because many of its programs need the slow ways of unwinding. */
 static const uint64_t ALL_INTERVAL_NS = 2500 * 1000;
 
 /* --- arguments --- */
@@ -116,7 +116,7 @@ static int show(struct live *live, const struct record_options *options, double 
 					 .selection = { .thread = VIEW_ANY },
 					 .colour = wants_colour(),
 					 .feed = &feed,
-					 .first_page = options->everything ? "processes" : "functions" };
+					 .first_screen = options->everything ? "processes" : "functions" };
 	return browse_run(&browse, error);
 }
 

@@ -63,7 +63,7 @@ static int take_words(const struct invocation *invocation, struct record_options
 /* --- the result --- */
 
 /* Prints the functions that --path names but that were on no traced path. */
-static void say_missing(struct event_filter *filter)
+static void print_missing(struct event_filter *filter)
 {
 	size_t next = 0;
 	for (struct near_names *missing; (missing = event_filter_missing(filter, &next));) {
@@ -75,7 +75,7 @@ static void say_missing(struct event_filter *filter)
 	}
 }
 
-static void say_result(struct trace_events *events, const struct record_result *result)
+static void print_result(struct trace_events *events, const struct record_result *result)
 {
 	for (size_t i = 0; i < events->request_count; i++) {
 		const struct resource_request *request = &events->requests[i];
@@ -91,7 +91,7 @@ static void say_result(struct trace_events *events, const struct record_result *
 			"cpprof: %" PRIu64
 			" event%s lost (a filter, as syscalls:read, or an interval, as syscalls/10, makes fewer)\n",
 			lost, lost == 1 ? "" : "s");
-	say_missing(&events->filter);
+	print_missing(&events->filter);
 	const uint64_t broken = quality_of(result->profile).broken;
 	if (broken > 0)
 		fprintf(stderr, "cpprof: %" PRIu64 " broken call path%s: the outer part is missing\n", broken,
@@ -124,9 +124,9 @@ static int trace(struct invocation *invocation, struct record_options *options, 
 	options->destination = &destination;
 	options->warn = on_warning;
 	options->context = invocation;
-	if (record_run(options, &result, &error) < 0)
+	if (monitor_run(options, &result, &error) < 0)
 		return failure_of(invocation, &error);
-	say_result(events, &result);
+	print_result(events, &result);
 	if (result.profile)
 		print_findings(result.profile);
 	profile_free(result.profile);

@@ -25,7 +25,7 @@ static void drop(struct trace_events *events, uint32_t request)
 	events->sums[request].lost++;
 }
 
-static void on_event(void *context, const struct backend_sample *sample, const struct recorder_position *position)
+static void on_event(void *context, const struct backend_sample *sample, const struct sample_sink_position *position)
 {
 	struct trace_events *events = context;
 	const struct resource_request *request = &events->requests[sample->request];
@@ -147,7 +147,7 @@ static void print_event(struct trace_events *events, const struct profile *profi
 
 static int print_events(struct trace_events *events, const struct profile *profile)
 {
-	int result = event_filter_learn(&events->filter, profile);
+	int result = event_filter_add_functions(&events->filter, profile);
 	for (size_t i = 0; i < events->count && result == 0; i++) {
 		const struct trace_event *event = &events->items[i];
 		result = shown_path_set(&events->frames, profile, event->node);
@@ -227,7 +227,7 @@ static int write_events(struct trace_events *events, struct profile *profile, co
 	return fflush(events->out) == 0 && !ferror(events->out) ? 0 : error_set_errno(error, "cannot write the trace");
 }
 
-/* After an error, some of the events may have been written all the same: the lost ones are at most those counted. */
+/* After an error, some of the events may have been written all the same: at most the counted events are lost. */
 static int flush_events(void *context, struct profile *profile, const struct frames_options *names, struct error *error)
 {
 	struct trace_events *events = context;

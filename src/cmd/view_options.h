@@ -14,6 +14,7 @@ enum {
 	OPTION_RESOURCE = 1,
 	OPTION_THRESHOLD,
 	OPTION_LIMIT,
+	OPTION_ZEROS,
 	OPTION_BY,
 	OPTION_THREAD,
 	OPTION_PROCESS,
@@ -41,6 +42,8 @@ enum {
 	{ OPTION_THRESHOLD, 't', "threshold", "F", "Leave out entries with a smaller usage fraction (0.01 or 1%)", "0.005" }
 #define ROW_LIMIT \
 	{ OPTION_LIMIT, 'n', "limit", "N", "Show at most N entries; 0: all", "40" }
+#define ROW_ZEROS \
+	{ OPTION_ZEROS, 0, "zeros", NULL, "List also paths and functions without hits of the resource, and all below the threshold", NULL }
 #define ROW_BY \
 	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its %s (callsite: function@file:line)", \
 	  "function" }

@@ -6,7 +6,7 @@
 #include "cmd/view_options.h"
 #include "reports/report.h"
 
-/* Prints the results, without those of resources that do not have the functions. */
+/* Prints the results of the resources that have the functions. */
 static int print(const struct invocation *invocation, const struct render_options *options,
 		 const struct results *results)
 {

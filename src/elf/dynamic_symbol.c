@@ -14,10 +14,10 @@ bool dynamic_symbols_open(struct dynamic_symbols *symbols, struct elf_file *file
 
 void dynamic_symbols_close(const struct dynamic_symbols *symbols, struct elf_file *file)
 {
-	elf_file_forget(file, &symbols->hash);
-	elf_file_forget(file, &symbols->symbols);
-	elf_file_forget(file, &symbols->names);
-	elf_file_forget(file, &symbols->versions);
+	elf_file_release_part(file, &symbols->hash);
+	elf_file_release_part(file, &symbols->symbols);
+	elf_file_release_part(file, &symbols->names);
+	elf_file_release_part(file, &symbols->versions);
 }
 
 static uint32_t hash_of(const char *name)

@@ -125,7 +125,7 @@ static const void *view_aligned(struct elf_file *file, uint64_t offset, uint64_t
 
 /* --- opening --- */
 
-/* A program runs without section headers, so a file with bad ones is opened as a file without sections. */
+/* A program runs without section headers, so a file with bad section headers is opened as a file without sections. */
 static void read_sections(struct elf_file *file, const Elf64_Ehdr *header)
 {
 	if (header->e_shoff == 0 || header->e_shentsize != sizeof(Elf64_Shdr))
@@ -250,7 +250,7 @@ void elf_file_free(struct elf_file *file)
 
 /* --- sections --- */
 
-/* Decompresses one section with libelf, whatever its compression, except for that of zstd. */
+/* Decompresses one section with libelf, whatever its compression, except zstd. */
 static struct elf_bytes decompress(struct elf_file *file, size_t section, Elf *elf)
 {
 	struct elf_bytes none = { 0 };
@@ -276,7 +276,7 @@ static struct elf_bytes unpacked(struct elf_file *file, size_t section, const ui
 	struct elf_bytes part = { .bytes = chunk->bytes, .size = chunk->size };
 	if (elf_image_unpack(bytes, file->sections[section].sh_size, chunk->bytes, chunk->size))
 		return part;
-	elf_file_forget(file, &part);
+	elf_file_release_part(file, &part);
 	return none;
 }
 
@@ -333,7 +333,7 @@ static bool is_header(const struct elf_file *file, const uint8_t *bytes)
 	       bytes == (const uint8_t *)file->section_names;
 }
 
-void elf_file_forget(struct elf_file *file, const struct elf_bytes *part)
+void elf_file_release_part(struct elf_file *file, const struct elf_bytes *part)
 {
 	if (!part->bytes || is_header(file, part->bytes))
 		return;

@@ -40,7 +40,7 @@ void elf_file_free(struct elf_file *file); /* NULL is fine */
 struct elf_bytes elf_file_section(struct elf_file *file, const char *name);
 /* Releases the memory of a part that elf_file_section returned, before elf_file_free does; its
  * bytes are not valid any more. */
-void elf_file_forget(struct elf_file *file, const struct elf_bytes *part);
+void elf_file_release_part(struct elf_file *file, const struct elf_bytes *part);
 /* Returns the bytes of PT_GNU_EH_FRAME, which files without section headers have, too. */
 struct elf_bytes elf_file_eh_frame_hdr(struct elf_file *file);
 /* Returns `size` bytes at an ELF virtual address of a PT_LOAD segment, valid until elf_file_free, or NULL if the

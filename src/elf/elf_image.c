@@ -72,7 +72,7 @@ static bool read_names(struct source *source)
 	return source->names && source->names[source->names_size - 1] == 0;
 }
 
-/* Reads the headers. Returns whether they are those of a file for this class of machines and are not damaged. */
+/* Reads the headers. Returns whether they belong to a file for this class of machines and are not damaged. */
 static bool read_headers(struct source *source)
 {
 	const Elf64_Ehdr *header = &source->header;
@@ -142,7 +142,7 @@ static bool read_compression(const struct source *source, const Elf64_Shdr *sect
 		       sizeof(*compression);
 }
 
-/* Returns the size of a section in the image. libelf unpacks zlib's format; older ones do not know that of zstd, which is unpacked into the
+/* Returns the size of a section in the image. libelf unpacks zlib's format; older versions cannot unpack zstd's format, which is unpacked into the
  * image. A bomb is left out. */
 static uint64_t size_in_image(const struct source *source, Elf64_Shdr *section)
 {
@@ -181,7 +181,7 @@ static uint64_t choose_sections(struct source *source)
 }
 
 /* A read failed, or the file was truncated since its size was read. */
-static int refuse_rest(const char *name, struct error *error)
+static int error_truncated(const char *name, struct error *error)
 {
 	return error_set(error, ERROR_TRUNCATED,
 			 "cannot read all of '%s': it was truncated meanwhile, or the disk failed", name);
@@ -226,7 +226,7 @@ static int copy_section(const struct source *source, Elf64_Shdr *section, uint8_
 	size_t size = section->sh_size;
 	bool is_zstd = read_compression(source, section, &compression) && compression.ch_type == ELFCOMPRESS_ZSTD;
 	if (!is_zstd && size > room)
-		return refuse_rest(name, error); /* it was compressed by zstd when the room was chosen */
+		return error_truncated(name, error); /* it was compressed by zstd when the room was chosen */
 	uint8_t *bytes = is_zstd ? malloc(size) : to;
 	if (!bytes)
 		return error_set(error, ERROR_MEMORY, "out of memory for %s", name);
@@ -236,7 +236,7 @@ static int copy_section(const struct source *source, Elf64_Shdr *section, uint8_
 			unpack(section, &compression, bytes, to, room);
 		free(bytes);
 	}
-	return is_whole ? 0 : refuse_rest(name, error);
+	return is_whole ? 0 : error_truncated(name, error);
 }
 
 static int copy_sections(struct elf_image *image, struct source *source, const char *name, struct error *error)
@@ -277,7 +277,8 @@ static int copy_whole(struct elf_image *image, const struct source *source, cons
 	image->bytes = huge_pages_new(image->size);
 	if (!image->bytes)
 		return error_set(error, ERROR_MEMORY, "out of memory for %s", name);
-	return elf_image_read(source->fd, image->bytes, image->size, 0) < image->size ? refuse_rest(name, error) : 0;
+	return elf_image_read(source->fd, image->bytes, image->size, 0) < image->size ? error_truncated(name, error)
+										      : 0;
 }
 
 static int view(struct elf_image *image, void *bytes, const char *name, struct error *error)

@@ -267,7 +267,7 @@ static int read_event(struct reader *reader, const json_t *event)
 /* --- the whole --- */
 
 /* Finds the names, which may follow what they name, and the first and the last time. */
-static int look_at_events(struct reader *reader, const json_t *lists[2])
+static int scan_events(struct reader *reader, const json_t *lists[2])
 {
 	long double end = 0;
 	bool has_times = false;
@@ -297,7 +297,7 @@ static int look_at_events(struct reader *reader, const json_t *lists[2])
 
 static int read_events(struct reader *reader, const json_t *events, const json_t *samples)
 {
-	int code = look_at_events(reader, (const json_t *[2]){ events, samples });
+	int code = scan_events(reader, (const json_t *[2]){ events, samples });
 	for (size_t i = 0; i < json_array_size(events) && code == 0; i++)
 		code = read_event(reader, json_array_get(events, i));
 	for (size_t i = 0; i < json_array_size(samples) && code == 0; i++) {

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/compare.h"
+#include "base/time_unit.h"
 #include "formats/amount.h"
 #include "formats/firefox.h"
 #include "formats/json_import.h"
@@ -236,14 +237,8 @@ static int write_lanes(struct firefox *firefox, struct error *error)
 /* Returns how many of a unit of time are a millisecond; 0: it is no unit of time. */
 static uint64_t parts_of_ms(const char *unit)
 {
-	static const struct {
-		const char *unit;
-		uint64_t parts;
-	} units[] = { { "ns", NS_IN_MS }, { "us", 1000 }, { "ms", 1 } };
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (strcmp(unit, units[i].unit) == 0)
-			return units[i].parts;
-	return 0;
+	const uint64_t ns = time_unit_ns(unit);
+	return ns > 0 ? NS_IN_MS / ns : 0;
 }
 
 static void write_weight(struct firefox *firefox, const struct path_hit *hit, uint64_t parts)

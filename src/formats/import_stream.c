@@ -65,7 +65,7 @@ static size_t read_some(struct import_stream *stream, unsigned char *to, size_t 
 }
 
 /* For fopencookie. */
-static ssize_t give(void *cookie, char *to, size_t size)
+static ssize_t read_bytes(void *cookie, char *to, size_t size)
 {
 	struct import_stream *stream = cookie;
 	size_t left = stream->start_bytes - stream->given;
@@ -113,7 +113,7 @@ int import_stream_open(struct import_stream *stream, FILE *file)
 		stream->in = file;
 		return 0;
 	}
-	stream->in = fopencookie(stream, "r", (cookie_io_functions_t){ .read = give });
+	stream->in = fopencookie(stream, "r", (cookie_io_functions_t){ .read = read_bytes });
 	if (!stream->in && stream->packing)
 		stream->packing->end(stream->unpacking);
 	return stream->in ? 0 : ERROR_MEMORY;

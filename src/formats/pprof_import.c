@@ -438,7 +438,7 @@ static int add_sample(struct reader *reader, const struct cursor *message)
 }
 
 /* Reads the values of a sample before the resources are added. */
-static int look_at_values(struct reader *reader, const struct cursor *message)
+static int read_values(struct reader *reader, const struct cursor *message)
 {
 	int code = read_sample(reader, *message, NULL);
 	for (size_t i = 0; code == 0 && i < reader->type_count; i++) {
@@ -542,7 +542,7 @@ static int read_all(struct reader *reader, FILE *in)
 	if (code == 0)
 		code = read_rows(reader);
 	if (code == 0)
-		code = visit_fields(reader, PROFILE_SAMPLE, look_at_values);
+		code = visit_fields(reader, PROFILE_SAMPLE, read_values);
 	if (code == 0)
 		code = add_resources(reader);
 	if (code == 0)

@@ -89,7 +89,7 @@ static const struct distribution *find_in_line(const char *text, const char *key
 
 static const struct distribution *distribution_of_system(const char *root)
 {
-	/* The servers of elfutils pass requests on to those of the distributions. */
+	/* The servers of elfutils pass requests on to the servers of the distributions. */
 	static const struct distribution unknown = { "", "https://debuginfod.elfutils.org/", false };
 	static const char *const files[] = { "/etc/os-release", "/usr/lib/os-release" };
 	const struct distribution *found = NULL;
@@ -143,7 +143,7 @@ static uint64_t now_s(void)
 	return (uint64_t)time.tv_sec;
 }
 
-/* Sets the name of the package with the debug symbols, by that of a list: "zlib1g:ARCHITECTURE.list". The C library's has another name. */
+/* Sets the name of the package with the debug symbols, by the name of a list: "zlib1g:ARCHITECTURE.list". The C library's has another name. */
 static void set_name(struct debug_package *package, const char *list)
 {
 	int length = (int)strcspn(list, ":");

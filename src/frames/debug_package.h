@@ -13,7 +13,7 @@ struct debug_package {
 	const char *server; /* of the distribution's debuginfod */
 };
 
-/* Searches below the folder `root` ("" but in tests): /etc/os-release, and dpkg's lists of files, for at most two seconds. `path` is that of
+/* Searches below the folder `root` ("" but in tests): /etc/os-release, and dpkg's lists of files, for at most two seconds. `path` is the path of
  * the file in the system. */
 void debug_package_find(const char *root, const char *path, struct debug_package *package);
 

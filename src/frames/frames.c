@@ -185,7 +185,7 @@ static int name_all(struct profile *profile, const struct frames_options *option
 	if (status == 0) {
 		status = naming_init(&naming, profile, options, unnamed->count);
 		if (tails)
-			tail_frames_hand_over(tails, &naming.jail);
+			tail_frames_pass_limits(tails, &naming.jail);
 		if (status == 0)
 			status = name_modules(&naming, unnamed);
 		if (status == 0 && tails)

@@ -31,7 +31,7 @@ static uint32_t find(const struct functions *functions, const struct function_ke
 	return PROFILE_NONE;
 }
 
-static int remember(struct functions *functions, const struct function_key *key, uint64_t hash)
+static int add_key(struct functions *functions, const struct function_key *key, uint64_t hash)
 {
 	if (ARRAY_RESERVE(functions->keys, functions->key_capacity, functions->key_count + 1) < 0 ||
 	    hash_map_put(&functions->by_key, hash, (uint32_t)functions->key_count) < 0)
@@ -51,7 +51,7 @@ int functions_init(struct functions *functions, struct profile *profile)
 					    .name = is_rust ? function->linkage : function->name,
 					    .function = (uint32_t)i };
 		uint64_t hash;
-		if (find(functions, &key, &hash) == PROFILE_NONE && remember(functions, &key, hash) < 0)
+		if (find(functions, &key, &hash) == PROFILE_NONE && add_key(functions, &key, hash) < 0)
 			return ERROR_MEMORY;
 	}
 	return 0;
@@ -108,7 +108,7 @@ static int64_t add_function(struct functions *functions, uint32_t module, const 
 	if (id < 0)
 		return id;
 	key.function = (uint32_t)id;
-	int status = remember(functions, &key, hash);
+	int status = add_key(functions, &key, hash);
 	return status < 0 ? status : id;
 }
 

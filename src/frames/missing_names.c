@@ -16,8 +16,8 @@
 
 enum { MODULES_MOST = 3 };
 
-/* Whether the file at the module's path is the one that was recorded: in a container, the path is that of another file. Sets is_haskell
- * for a file of GHC that was not stripped, and is_go for one of Go that has no symbols: its linker writes no build-id. */
+/* Whether the file at the module's path is the recorded file: in a container, the path leads to another file. Sets is_haskell
+ * for a file of GHC that was not stripped, and is_go for a file of Go that has no symbols: its linker writes no build-id. */
 static bool is_here(const struct profile *profile, const struct profile_module *module, struct nameless_source *source)
 {
 	const char *path = profile_string(profile, module->path);

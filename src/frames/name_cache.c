@@ -48,7 +48,7 @@ static int64_t take_module(struct name_cache *names, const struct profile_extrac
 }
 
 /* Finds our ids of the locations of the extract. */
-static int take_locations(struct name_cache *names, const struct profile_extract *extract)
+static int add_locations(struct name_cache *names, const struct profile_extract *extract)
 {
 	const struct profile *profile = extract->profile;
 	if (ARRAY_RESERVE(names->known, names->known_capacity, profile->location_count) < 0)
@@ -66,15 +66,15 @@ static int take_locations(struct name_cache *names, const struct profile_extract
 }
 
 /* Returns what is known of a location of the extract. */
-static const struct profile_location *known_of(const struct name_cache *names, uint32_t location)
+static const struct profile_location *cached_location(const struct name_cache *names, uint32_t location)
 {
 	return &names->profile->locations[names->known[location]];
 }
 
 /* Returns whether a location of the extract has frames, or needs none. */
-static bool is_known(const struct name_cache *names, uint32_t location)
+static bool is_cached(const struct name_cache *names, uint32_t location)
 {
-	const struct profile_location *known = known_of(names, location);
+	const struct profile_location *known = cached_location(names, location);
 	return known->first_frame != PROFILE_NONE || names->profile->modules[known->module].kind == MODULE_THREAD;
 }
 
@@ -88,9 +88,9 @@ static void add_weights(struct name_cache *names, const struct profile_extract *
 		const struct profile_node *node = &profile->nodes[i];
 		if (node->parent != PROFILE_NONE)
 			weights[node->parent] += weights[i];
-		if (node->location == PROFILE_NONE || is_known(names, node->location))
+		if (node->location == PROFILE_NONE || is_cached(names, node->location))
 			continue;
-		uint64_t *lacking = &names->modules[known_of(names, node->location)->module].lacking;
+		uint64_t *lacking = &names->modules[cached_location(names, node->location)->module].lacking;
 		*lacking += weights[i];
 		if (*lacking > lack->most_hits)
 			lack->most_hits = *lacking;
@@ -109,7 +109,7 @@ static int count_lacking(struct name_cache *names, const struct profile_extract 
 		uint32_t node = profile->hits[i].node, location = profile->nodes[node].location;
 		weights[node] += profile->hits[i].count;
 		lack->all_hits += profile->hits[i].count;
-		if (location != PROFILE_NONE && !is_known(names, location))
+		if (location != PROFILE_NONE && !is_cached(names, location))
 			lack->hits += profile->hits[i].count;
 	}
 	if (lack->locations > 0)
@@ -118,15 +118,15 @@ static int count_lacking(struct name_cache *names, const struct profile_extract 
 	return 0;
 }
 
-int name_cache_ask(struct name_cache *names, const struct profile_extract *extract, struct name_cache_lack *lack)
+int name_cache_request(struct name_cache *names, const struct profile_extract *extract, struct name_cache_lack *lack)
 {
 	const struct profile *profile = extract->profile;
 	*lack = (struct name_cache_lack){ 0 };
-	int status = take_locations(names, extract);
+	int status = add_locations(names, extract);
 	if (status < 0)
 		return status;
 	for (uint32_t i = 0; i < profile->location_count; i++)
-		lack->locations += !is_known(names, i);
+		lack->locations += !is_cached(names, i);
 	return count_lacking(names, extract, lack);
 }
 
@@ -162,7 +162,7 @@ static uint64_t list_size(struct opener *opener, uint32_t module)
 	return size;
 }
 
-static void forget_nameless(struct profile *profile, uint32_t module)
+static void clear_nameless(struct profile *profile, uint32_t module)
 {
 	for (size_t i = 0; i < profile->location_count; i++) {
 		struct profile_location *location = &profile->locations[i];
@@ -181,7 +181,7 @@ void name_cache_renew(struct name_cache *names, const struct frames_options *opt
 			continue;
 		uint64_t size = list_size(&opener, i);
 		if (size > names->modules[i].list)
-			forget_nameless(names->profile, i);
+			clear_nameless(names->profile, i);
 		names->modules[i].list = size;
 	}
 }
@@ -200,36 +200,36 @@ int name_cache_find(struct name_cache *names, uint64_t hits_min, const struct fr
 	return frames_name_profile(names->profile, &own, error);
 }
 
-/* --- giving --- */
+/* --- applying --- */
 
-struct giving {
+struct applying {
 	const struct profile *from;
 	struct profile *to;
 	uint32_t *functions; /* owned: by function of `from`, 1 + its copy; 0: none yet */
 	uint32_t *pending;   /* owned: by module of `to`, 1 + the function of what is not named yet; 0: none yet */
 };
 
-static int64_t copy_function(struct giving *giving, uint32_t id, uint32_t module)
+static int64_t copy_function(struct applying *applying, uint32_t id, uint32_t module)
 {
-	if (giving->functions[id] != 0)
-		return giving->functions[id] - 1;
-	struct profile_function row = giving->from->functions[id];
+	if (applying->functions[id] != 0)
+		return applying->functions[id] - 1;
+	struct profile_function row = applying->from->functions[id];
 	row.module = row.module == PROFILE_NONE ? PROFILE_NONE : module;
-	int64_t copy = profile_copy_function(giving->to, giving->from, row);
+	int64_t copy = profile_copy_function(applying->to, applying->from, row);
 	if (copy >= 0)
-		giving->functions[id] = 1 + (uint32_t)copy;
+		applying->functions[id] = 1 + (uint32_t)copy;
 	return copy;
 }
 
-static int copy_frames(struct giving *giving, uint32_t location, const struct profile_location *known)
+static int copy_frames(struct applying *applying, uint32_t location, const struct profile_location *known)
 {
-	struct profile_location *given = &giving->to->locations[location];
-	uint32_t first = (uint32_t)giving->to->frame_count;
+	struct profile_location *given = &applying->to->locations[location];
+	uint32_t first = (uint32_t)applying->to->frame_count;
 	for (uint32_t i = 0; i < known->frame_count; i++) {
-		struct profile_frame row = giving->from->frames[known->first_frame + i];
-		int64_t function = copy_function(giving, row.function, given->module);
+		struct profile_frame row = applying->from->frames[known->first_frame + i];
+		int64_t function = copy_function(applying, row.function, given->module);
 		row.function = (uint32_t)function;
-		int64_t added = function < 0 ? function : profile_copy_frame(giving->to, giving->from, row);
+		int64_t added = function < 0 ? function : profile_copy_frame(applying->to, applying->from, row);
 		if (added < 0)
 			return (int)added;
 	}
@@ -239,35 +239,35 @@ static int copy_frames(struct giving *giving, uint32_t location, const struct pr
 }
 
 /* Returns the function that stands for what is not named yet in a module. */
-static int64_t pending_function(struct giving *giving, uint32_t module)
+static int64_t pending_function(struct applying *applying, uint32_t module)
 {
-	if (giving->pending[module] != 0)
-		return giving->pending[module] - 1;
+	if (applying->pending[module] != 0)
+		return applying->pending[module] - 1;
 	struct buffer text;
 	size_t length;
-	const char *name = module_name(profile_string(giving->to, giving->to->modules[module].path), &length);
+	const char *name = module_name(profile_string(applying->to, applying->to->modules[module].path), &length);
 	buffer_init(&text);
 	/* "[kernel]" becomes "[kernel: not named yet]". */
 	bool has_brackets = length >= 2 && name[0] == '[' && name[length - 1] == ']';
 	buffer_printf(&text, "[%.*s: not named yet]", (int)(length - 2 * has_brackets), name + has_brackets);
 	buffer_append_byte(&text, 0);
-	int64_t id = buffer_error(&text) ? ERROR_MEMORY : profile_add_string(giving->to, (const char *)text.bytes);
+	int64_t id = buffer_error(&text) ? ERROR_MEMORY : profile_add_string(applying->to, (const char *)text.bytes);
 	buffer_release(&text);
 	if (id < 0)
 		return id;
 	const struct profile_function row = { .name = (uint32_t)id, .module = module };
-	int64_t added = profile_add_function(giving->to, &row);
+	int64_t added = profile_add_function(applying->to, &row);
 	if (added >= 0)
-		giving->pending[module] = 1 + (uint32_t)added;
+		applying->pending[module] = 1 + (uint32_t)added;
 	return added;
 }
 
-static int give_pending(struct giving *giving, uint32_t location)
+static int add_pending_name(struct applying *applying, uint32_t location)
 {
-	struct profile_location *given = &giving->to->locations[location];
-	int64_t function = pending_function(giving, given->module);
+	struct profile_location *given = &applying->to->locations[location];
+	int64_t function = pending_function(applying, given->module);
 	const struct profile_frame row = { .function = (uint32_t)function };
-	int64_t added = function < 0 ? function : profile_add_frame(giving->to, &row);
+	int64_t added = function < 0 ? function : profile_add_frame(applying->to, &row);
 	if (added < 0)
 		return (int)added;
 	given->first_frame = (uint32_t)added;
@@ -275,29 +275,30 @@ static int give_pending(struct giving *giving, uint32_t location)
 	return 0;
 }
 
-static int give(struct giving *giving, const struct name_cache *names)
+static int apply(struct applying *applying, const struct name_cache *names)
 {
 	int status = 0;
-	for (uint32_t i = 0; i < giving->to->location_count && status == 0; i++) {
-		const struct profile_location *known = known_of(names, i);
-		if (giving->to->modules[giving->to->locations[i].module].kind == MODULE_THREAD)
+	for (uint32_t i = 0; i < applying->to->location_count && status == 0; i++) {
+		const struct profile_location *known = cached_location(names, i);
+		if (applying->to->modules[applying->to->locations[i].module].kind == MODULE_THREAD)
 			continue;
-		status = known->first_frame == PROFILE_NONE ? give_pending(giving, i) : copy_frames(giving, i, known);
+		status = known->first_frame == PROFILE_NONE ? add_pending_name(applying, i)
+							    : copy_frames(applying, i, known);
 	}
 	return status;
 }
 
-int name_cache_give(const struct name_cache *names, struct profile_extract *extract)
+int name_cache_apply(const struct name_cache *names, struct profile_extract *extract)
 {
-	struct giving giving = {
+	struct applying applying = {
 		.from = names->profile,
 		.to = extract->profile,
-		.functions = calloc(names->profile->function_count + 1, sizeof(*giving.functions)),
-		.pending = calloc(extract->profile->module_count + 1, sizeof(*giving.pending)),
+		.functions = calloc(names->profile->function_count + 1, sizeof(*applying.functions)),
+		.pending = calloc(extract->profile->module_count + 1, sizeof(*applying.pending)),
 	};
-	int status = giving.functions && giving.pending ? give(&giving, names) : ERROR_MEMORY;
-	free(giving.functions);
-	free(giving.pending);
+	int status = applying.functions && applying.pending ? apply(&applying, names) : ERROR_MEMORY;
+	free(applying.functions);
+	free(applying.pending);
 	if (status == 0)
 		status = findings_copy(extract->profile, names->profile);
 	if (status == 0)

@@ -151,7 +151,7 @@ static bool split(struct parts *parts, const uint8_t *bytes, size_t size)
 		return false;
 	memcpy(&parts->head, head, sizeof(parts->head));
 	if (parts->head.strings > 2 + FUNCTION_TEXTS * (uint64_t)parts->head.functions + parts->head.frames)
-		return false; /* more texts than "", the detail, and those of all records */
+		return false; /* more texts than "", the detail, and the texts of all records */
 	parts->strings = cursor;
 	for (uint32_t i = 0; i < parts->head.strings && !cursor.failed; i++) {
 		const char *text = cursor_string(&cursor);
@@ -176,7 +176,7 @@ static bool functions_are_sound(const struct parts *parts)
 	return true;
 }
 
-/* Returns whether the frames are those of `count` locations. */
+/* Returns whether the frames belong to `count` locations. */
 static bool frames_are_sound(const struct parts *parts, size_t count)
 {
 	size_t locations = 0, run = 0;

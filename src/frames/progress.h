@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "frames/frames.h"
+#include "frames/options.h"
 
 struct progress {
 	const struct frames_options *options;

@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "frames/frames.h"
+#include "frames/options.h"
 #include "frames/progress.h"
+#include "profile/profile.h"
 
 #define FRAMES_PROVIDERS(X) X(native) X(jit) X(kernel)
 

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "frames/jail/tail_calls.h"
+#include "frames/tail_choice.h"
 #include "frames/tail_search.h"
 #include "profile/file_users.h"
 #include "profile/tail_calls.h"
@@ -259,7 +260,7 @@ static int open_file(struct tail_frames *frames, uint32_t module)
 }
 
 /* Asks for the answers of one module's file. A file that cannot be read, or whose answer makes no sense, has none. */
-static int ask_module(struct tail_frames *frames, const struct question *questions, size_t count)
+static int query_module(struct tail_frames *frames, const struct question *questions, size_t count)
 {
 	uint32_t module = questions[0].module;
 	struct tail_query *queries = calloc(count, sizeof(*queries));
@@ -274,7 +275,7 @@ static int ask_module(struct tail_frames *frames, const struct question *questio
 	int status = queries ? ERROR_NOT_FOUND : ERROR_MEMORY;
 	if (fd >= 0) {
 		const char *path = profile_string(frames->profile, frames->profile->modules[module].path);
-		status = tail_calls_ask(&frames->jail, fd, path, queries, count, &code);
+		status = tail_calls_query(&frames->jail, fd, path, queries, count, &code);
 		close(fd);
 	}
 	free(queries);
@@ -298,7 +299,7 @@ static int by_module(const void *left, const void *right)
 }
 
 /* Asks all questions, and forgets them. */
-static int ask_all(struct tail_frames *frames)
+static int send_questions(struct tail_frames *frames)
 {
 	int status = 0;
 	if (frames->question_count > 0)
@@ -310,14 +311,14 @@ static int ask_all(struct tail_frames *frames)
 				break;
 		if (frames->jail.is_interrupted)
 			break;
-		status = ask_module(frames, questions, count);
+		status = query_module(frames, questions, count);
 	}
 	frames->question_count = 0;
 	return status;
 }
 
 /* Asks what the call sites call, and which functions contain the callees. */
-static int ask_pairs(struct tail_frames *frames)
+static int request_pairs(struct tail_frames *frames)
 {
 	const struct profile *profile = frames->profile;
 	int status = 0;
@@ -337,13 +338,13 @@ static int ask_pairs(struct tail_frames *frames)
 		};
 		status = add_question(frames, &question);
 	}
-	return status < 0 ? status : ask_all(frames);
+	return status < 0 ? status : send_questions(frames);
 }
 
 /* --- names of other files --- */
 
 /* Asks a module for a name, once for each callee. `callee` 0: that is in another file. */
-static int ask_name(struct tail_frames *frames, uint32_t module, uint32_t name, uint32_t to, uint64_t callee)
+static int request_name(struct tail_frames *frames, uint32_t module, uint32_t name, uint32_t to, uint64_t callee)
 {
 	uint64_t key = hash_u64(hash_u64(pair_key(name, module)) + to);
 	if (hash_map_get(&frames->asked, key) != HASH_MAP_NONE)
@@ -380,17 +381,18 @@ static size_t names_within_reach(const struct tail_frames *frames, uint32_t from
 }
 
 /* Asks for the names by which a pair's callee may be reached: its own module first, and then all modules with calls. */
-static int ask_names(struct tail_frames *frames, const struct pair *pair, const uint32_t *modules, size_t module_count)
+static int request_names(struct tail_frames *frames, const struct pair *pair, const uint32_t *modules,
+			 size_t module_count)
 {
 	const struct profile_location *callee = &frames->profile->locations[pair->callee];
 	uint32_t names[NAMES_MOST];
 	size_t count = names_within_reach(frames, pair->from, pair->to, names);
 	int status = 0;
 	for (size_t i = 0; i < count && status == 0; i++) {
-		status = ask_name(frames, callee->module, names[i], pair->to, callee->address);
+		status = request_name(frames, callee->module, names[i], pair->to, callee->address);
 		for (size_t m = 0; m < module_count && status == 0; m++)
 			if (modules[m] != callee->module)
-				status = ask_name(frames, modules[m], names[i], TAIL_NONE, 0);
+				status = request_name(frames, modules[m], names[i], TAIL_NONE, 0);
 	}
 	return status;
 }
@@ -426,7 +428,7 @@ static bool is_by_name(const struct tail_frames *frames, const struct pair *pair
 }
 
 /* Asks for all names, also where a way is known: another one may lead past it. */
-static int ask_all_names(struct tail_frames *frames)
+static int request_all_names(struct tail_frames *frames)
 {
 	uint32_t modules[MODULES_MOST];
 	size_t module_count = calling_modules(frames, modules);
@@ -435,12 +437,12 @@ static int ask_all_names(struct tail_frames *frames)
 		for (size_t i = 0; i < frames->pair_count && status == 0; i++) {
 			const struct pair *pair = &frames->pairs[i];
 			if (is_open(pair) && !is_by_name(frames, pair))
-				status = ask_names(frames, pair, modules, round == 0 ? 0 : module_count);
+				status = request_names(frames, pair, modules, round == 0 ? 0 : module_count);
 		}
 		if (frames->question_count == 0)
 			break;
 		if (status == 0)
-			status = ask_all(frames);
+			status = send_questions(frames);
 	}
 	return status;
 }
@@ -504,7 +506,7 @@ static int64_t make_chain(struct tail_frames *frames, uint32_t from, uint32_t to
 }
 
 /* Lets names that no file exports lead to unknown functions. */
-static int settle_names(struct tail_frames *frames)
+static int resolve_names(struct tail_frames *frames)
 {
 	int status = 0;
 	for (uint32_t i = 0; i < frames->graph.node_count && status == 0; i++)
@@ -520,11 +522,11 @@ int tail_frames_find(struct tail_frames *frames)
 	frames->anywhere = (uint32_t)anywhere;
 	int status = anywhere < 0 ? (int)anywhere : find_pairs(frames);
 	if (status == 0)
-		status = ask_pairs(frames);
+		status = request_pairs(frames);
 	if (status == 0)
-		status = ask_all_names(frames);
+		status = request_all_names(frames);
 	if (status == 0)
-		status = settle_names(frames);
+		status = resolve_names(frames);
 	if (status == 0)
 		status = tail_graph_open(&frames->graph, frames->anywhere);
 	jail_release(&frames->jail);
@@ -537,7 +539,7 @@ int tail_frames_find(struct tail_frames *frames)
 	return status;
 }
 
-void tail_frames_hand_over(const struct tail_frames *frames, struct jail *next)
+void tail_frames_pass_limits(const struct tail_frames *frames, struct jail *next)
 {
 	next->budget_ns = frames->jail.budget_ns;
 	next->is_interrupted = frames->jail.is_interrupted;
@@ -583,35 +585,13 @@ static int64_t location_of_several(struct tail_frames *frames, uint32_t location
 	return append_location(frames, &frames->copies, location, location, &frame);
 }
 
-static int by_text(const void *left, const void *right)
-{
-	return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* Writes "[tail calls: a, b or 3 others]". `others`: "none", "unknown", or NULL. */
-static void write_alternatives(struct buffer *text, const char **names, size_t count, const char *others)
-{
-	enum { SHOWN_MOST = 3 };
-	size_t shown = count <= SHOWN_MOST ? count : SHOWN_MOST - 1;
-	buffer_append_string(text, TAIL_CALLS_AMBIGUOUS);
-	for (size_t i = 0; i < shown; i++) {
-		bool is_last = i + 1 == shown && shown == count && !others;
-		buffer_append_string(text, i == 0 ? "" : is_last ? " or " : ", ");
-		buffer_append_string(text, names[i]);
-	}
-	if (count > shown)
-		buffer_printf(text, "%s%zu others", others ? ", " : " or ", count - shown);
-	buffer_printf(text, "%s%s]", others ? " or " : "", others ? others : "");
-	buffer_append_byte(text, 0);
-}
-
 /* Returns a location that stands for one of several functions, with these names. */
 static int64_t location_of_marker(struct tail_frames *frames, uint32_t like, const char **names, size_t count,
 				  const char *others)
 {
 	struct buffer text;
 	buffer_init(&text);
-	write_alternatives(&text, names, count, others);
+	tail_choice_write(&text, names, count, 0, others);
 	int64_t function = ERROR_MEMORY;
 	if (buffer_error(&text) == 0) {
 		int64_t name = profile_add_string(frames->profile, (const char *)text.bytes);
@@ -637,7 +617,7 @@ static int64_t location_of_alternatives(struct tail_frames *frames, const struct
 	const struct profile *profile = frames->profile;
 	const char *names[TAIL_NODES_MOST];
 	uint32_t like = PROFILE_NONE;
-	size_t count = 0, distinct = 0;
+	size_t count = 0;
 	bool or_none = step->or_none;
 	for (size_t i = 0; i < step->count; i++) {
 		uint32_t function = function_at(profile, step->locations[i]);
@@ -650,10 +630,7 @@ static int64_t location_of_alternatives(struct tail_frames *frames, const struct
 	}
 	if (count == 0)
 		return PROFILE_NONE;
-	qsort(names, count, sizeof(names[0]), by_text);
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || strcmp(names[i], names[distinct - 1]) != 0)
-			names[distinct++] = names[i];
+	size_t distinct = tail_choice_unify(names, count);
 	if (distinct == 1 && !or_none)
 		return location_of_several(frames, like);
 	return location_of_marker(frames, like, names, distinct,

@@ -9,9 +9,10 @@
 #ifndef FRAMES_TAIL_FRAMES_H
 #define FRAMES_TAIL_FRAMES_H
 
-#include "frames/frames.h"
 #include "frames/functions.h"
 #include "frames/jail/jail.h"
+#include "frames/options.h"
+#include "profile/profile.h"
 
 struct tail_frames;
 
@@ -24,6 +25,6 @@ int tail_frames_find(struct tail_frames *frames);
 int tail_frames_add(struct tail_frames *frames, struct functions *functions);
 
 /* Hands what is left of the time for all files to the next jail, and a signal that asked to end. */
-void tail_frames_hand_over(const struct tail_frames *frames, struct jail *next);
+void tail_frames_pass_limits(const struct tail_frames *frames, struct jail *next);
 
 #endif

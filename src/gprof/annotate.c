@@ -133,7 +133,7 @@ static int collect_lines(struct annotation *annotation, size_t first, size_t end
 		add_position(annotation, last, i);
 	}
 	/* A function without counted blocks was executed as often as it was called. Without any blocks the figures
-	 * are those of gprof: calls. */
+	 * are gprof's: calls. */
 	for (size_t i = 0; i < annotation->line_count; i++) {
 		struct code_line *line = &annotation->lines[i];
 		if (line->count < line->calls)

@@ -1,4 +1,4 @@
-/* Turns the addresses of gmon.out into figures of functions. */
+/* Assigns the samples and calls of gmon.out, which have addresses, to functions of the call graph. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@ static bool is_behind_call(const struct image *image, uint64_t address, uint64_t
 	return code[INDIRECT - DIRECT] == 0xe8 || (code[0] == 0xff && code[1] == 0x15);
 }
 
-/* Returns whether a called address is a function's first address or that of a hook's call. The C library records the
+/* Returns whether a called address is a function's first address or the address of a hook's call. The C library records the
  * address to which the hook returns, cpprof's agent the last byte of the call. */
 static bool can_be_called(const struct image *image, uint64_t address)
 {

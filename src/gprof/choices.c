@@ -42,7 +42,7 @@ static bool is_text(const char *text, const char *wanted, size_t length)
 	return strlen(text) == length && memcmp(text, wanted, length) == 0;
 }
 
-/* Whether a symbol has a name: that of the symbol table, or that of reports, with or without its parameters. */
+/* Whether a symbol has a name: its name in the symbol table, or in reports, with or without its parameters. */
 static bool is_called(const struct image_symbol *symbol, const char *name, size_t length)
 {
 	return is_text(symbol->name, name, length) || is_text(symbol->readable, name, length) ||
@@ -113,7 +113,7 @@ static unsigned mark_of(enum choice_kind kind, bool excludes)
 	return 1U << (2 * (unsigned)kind + (excludes ? 1 : 0));
 }
 
-static void settle_symbols(struct choices *choices, struct choice *choice)
+static void resolve_symbols(struct choices *choices, struct choice *choice)
 {
 	const struct image *image = choices->image;
 	struct pattern pattern = read_pattern(image, choice->spec, strlen(choice->spec));
@@ -130,7 +130,7 @@ static void settle_symbols(struct choices *choices, struct choice *choice)
 
 /* Returns the symbols of one side of an arc, as bits, or NULL if there is no memory; an empty side has all symbols.
  * Sets *matched to their number. */
-static uint64_t *settle_side(const struct image *image, const char *spec, size_t length, size_t *matched)
+static uint64_t *resolve_side(const struct image *image, const char *spec, size_t length, size_t *matched)
 {
 	uint64_t *bits = calloc(image->symbol_count / 64 + 1, sizeof(*bits));
 	struct pattern pattern = read_pattern(image, spec, length);
@@ -144,12 +144,12 @@ static uint64_t *settle_side(const struct image *image, const char *spec, size_t
 	return bits;
 }
 
-static int settle_arcs(struct choices *choices, struct choice *choice)
+static int resolve_arcs(struct choices *choices, struct choice *choice)
 {
 	size_t from_length = strcspn(choice->spec, "/"), from = 0, to = 0;
 	const char *to_spec = choice->spec + from_length + (choice->spec[from_length] == '/');
-	choice->from = settle_side(choices->image, choice->spec, from_length, &from);
-	choice->to = settle_side(choices->image, to_spec, strlen(to_spec), &to);
+	choice->from = resolve_side(choices->image, choice->spec, from_length, &from);
+	choice->to = resolve_side(choices->image, to_spec, strlen(to_spec), &to);
 	if (!choice->from || !choice->to)
 		return ERROR_MEMORY;
 	choice->matched = from < to ? from : to;
@@ -171,7 +171,7 @@ static void exclude_runtime(struct choices *choices)
 						   mark_of(CHOICE_FLAT, true));
 }
 
-int choices_settle(struct choices *choices, const struct image *image)
+int choices_resolve(struct choices *choices, const struct image *image)
 {
 	choices->image = image;
 	choices->marks = calloc(image->symbol_count + 1, sizeof(*choices->marks));
@@ -181,9 +181,9 @@ int choices_settle(struct choices *choices, const struct image *image)
 	int code = 0;
 	for (size_t i = 0; i < choices->count && code == 0; i++) {
 		if (choices->items[i].kind == CHOICE_ARCS)
-			code = settle_arcs(choices, &choices->items[i]);
+			code = resolve_arcs(choices, &choices->items[i]);
 		else
-			settle_symbols(choices, &choices->items[i]);
+			resolve_symbols(choices, &choices->items[i]);
 	}
 	return code;
 }

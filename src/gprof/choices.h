@@ -3,9 +3,9 @@
  *
  * A SPEC is NAME, FILE.c, FILE.c:NAME, FILE.c:LINE or LINE; the caller warns about a SPEC that matches no symbol. If
  * a SPEC includes a symbol or arc of a kind, all others of that kind are excluded; otherwise all are included,
- * except the excluded ones.
+ * except what is excluded.
  *
- * Life cycle: zeroed, choices_add*, choices_settle, questions, choices_release.
+ * Life cycle: zeroed, choices_add*, choices_resolve, questions, choices_release.
  */
 #ifndef GPROF_CHOICES_H
 #define GPROF_CHOICES_H
@@ -46,7 +46,7 @@ struct choices {
 int choices_add(struct choices *choices, enum choice_kind kind, bool excludes, const char *spec);
 /* Looks up the specs. The image must have its source files if a spec has a file or a line. Returns 0 or
  * ERROR_MEMORY. */
-int choices_settle(struct choices *choices, const struct image *image);
+int choices_resolve(struct choices *choices, const struct image *image);
 void choices_release(struct choices *choices);
 
 bool choices_include(const struct choices *choices, enum choice_kind kind, uint32_t symbol);

@@ -5,7 +5,7 @@
  * row, and `heads` has the first function of each part found so far. An arc back to a function of the row joins all
  * parts from that function's part on.
  *
- * Members are linked in the order in which the parts were joined, which is that of gprof.
+ * Members are linked in the order in which the parts were joined, as gprof does.
  */
 #include <stdlib.h>
 

@@ -65,7 +65,7 @@ static bool decode(const struct gprof_report *report, uint64_t at, struct instru
 }
 
 /* Returns what the call of a recorded block's hook calls, and sets *behind to the address behind the call, or returns
- * 0. The block's address is that of the call's last byte, or the one behind it. */
+ * 0. The block's address is the address of the call's last byte, or the next address. */
 static uint64_t hook_of(const struct gprof_report *report, const struct gmon_block *block, uint64_t *behind)
 {
 	enum { DIRECT = 5, BY_SLOT = 6 };

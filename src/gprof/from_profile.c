@@ -167,8 +167,8 @@ static uint32_t choose_rate(struct making *making)
 	return rate ? (uint32_t)rate : 1;
 }
 
-/* Sets the object's range to that of its sampled addresses, for a file that cannot be read. */
-static void guess_range(struct making *making)
+/* Sets the object's range to the range of its sampled addresses, for a file that cannot be read. */
+static void estimate_range(struct making *making)
 {
 	const struct profile *profile = making->profile;
 	uint64_t low = UINT64_MAX, high = 0;
@@ -189,7 +189,7 @@ static int add_shape(struct making *making)
 {
 	struct object *object = &making->object;
 	if (object->low >= object->high)
-		guess_range(making);
+		estimate_range(making);
 	if (object->low >= object->high || object->high > UINT64_MAX / 2)
 		return 0;
 	uint64_t width = GMON_UNIT_BYTES; /* gprof's unit: bins must not be narrower */
@@ -311,7 +311,7 @@ static int make(struct making *making)
 		code = add_hit(making, &profile->hits[i]);
 	round_bins(making);
 	if (code == 0)
-		code = gmon_settle(making->gmon);
+		code = gmon_merge_equal(making->gmon);
 	free(making->is_inside);
 	image_close(&making->image);
 	return code;

@@ -36,7 +36,7 @@ int gmon_from_profile(const struct profile *profile, uint32_t module, uint32_t r
 /* Returns the module of the first process's program, or PROFILE_NONE if it has no file. */
 uint32_t gmon_program(const struct profile *profile);
 
-/* Returns the module that an image is: the one with its build-id, or the first one of its file name. PROFILE_NONE:
+/* Returns the module that an image is: the module with its build-id, or the first module of its file name. PROFILE_NONE:
  * there is none. Sets *is_other_build if the module has another build-id. */
 uint32_t gmon_module(const struct profile *profile, const struct image *image, bool *is_other_build);
 

@@ -65,7 +65,7 @@ static int compare_blocks(const void *one, const void *other)
 	return COMPARE(a->address, b->address);
 }
 
-static bool settle_arcs(struct gmon *gmon)
+static bool merge_equal_arcs(struct gmon *gmon)
 {
 	bool fits = true;
 	size_t kept = 0;
@@ -100,7 +100,7 @@ const struct gmon_arc **gmon_arcs_in_order(const struct gmon *gmon)
 	return arcs;
 }
 
-static bool settle_blocks(struct gmon *gmon)
+static bool merge_equal_blocks(struct gmon *gmon)
 {
 	bool fits = true;
 	size_t kept = 0;
@@ -116,9 +116,9 @@ static bool settle_blocks(struct gmon *gmon)
 	return fits;
 }
 
-int gmon_settle(struct gmon *gmon)
+int gmon_merge_equal(struct gmon *gmon)
 {
-	bool arcs = settle_arcs(gmon), blocks = settle_blocks(gmon);
+	bool arcs = merge_equal_arcs(gmon), blocks = merge_equal_blocks(gmon);
 	return arcs && blocks ? 0 : ERROR_LIMIT;
 }
 
@@ -169,7 +169,7 @@ static size_t count_below(const struct gmon *gmon, const size_t *run, size_t wid
 	return LOWER_BOUND(i, 0, width, gmon->histograms[run[i]].low < address);
 }
 
-/* In each run only the last histogram that begins below `high` can overlap: the ones before it end where it begins,
+/* In each run only the last histogram that begins below `high` can overlap: the histograms before it end where it begins,
  * or earlier. */
 size_t gmon_find_histogram(const struct gmon *gmon, uint64_t low, uint64_t high)
 {
@@ -277,7 +277,7 @@ int gmon_add(struct gmon *gmon, const struct gmon *other)
 	if (code == 0)
 		code = append(&sum, other);
 	if (code == 0)
-		code = gmon_settle(&sum);
+		code = gmon_merge_equal(&sum);
 	if (code < 0) {
 		gmon_release(&sum);
 		return code;

@@ -50,8 +50,8 @@ struct gmon_block {
 struct gmon {
 	struct gmon_histogram *histograms; /* in the order of their files; do not overlap */
 	size_t *by_low;                    /* index for gmon_find_histogram: see merge_runs */
-	struct gmon_arc *arcs;             /* each (from, self) once, sorted; before gmon_settle in any order */
-	struct gmon_block *blocks;         /* each address once, sorted; before gmon_settle in any order */
+	struct gmon_arc *arcs;             /* each (from, self) once, sorted; before gmon_merge_equal in any order */
+	struct gmon_block *blocks;         /* each address once, sorted; before gmon_merge_equal in any order */
 	size_t histogram_count, arc_count, block_count;
 	size_t histogram_capacity, by_low_capacity, arc_capacity, block_capacity;
 	uint64_t arc_order;        /* the order of the next arc */
@@ -61,13 +61,13 @@ struct gmon {
 void gmon_init(struct gmon *gmon);
 void gmon_release(struct gmon *gmon);
 
-/* Append an arc or a block, which gmon_settle later sorts and sums. Return 0, or ERROR_MEMORY with the gmon
+/* Append an arc or a block, which gmon_merge_equal later sorts and sums. Return 0, or ERROR_MEMORY with the gmon
  * unchanged. */
 int gmon_add_arc(struct gmon *gmon, uint64_t from, uint64_t self, uint64_t count);
 int gmon_add_block(struct gmon *gmon, uint64_t address, uint64_t count);
-/* Sorts arcs and blocks and sums equal ones. Returns 0, or ERROR_LIMIT if a sum would exceed 2^64 - 1; that sum then
+/* Sorts arcs and blocks and sums equal entries. Returns 0, or ERROR_LIMIT if a sum would exceed 2^64 - 1; that sum then
  * is 2^64 - 1. */
-int gmon_settle(struct gmon *gmon);
+int gmon_merge_equal(struct gmon *gmon);
 /* Returns the arcs in the order of their files, gmon->arc_count of them, as an array that the caller frees; NULL if
  * there is no memory. */
 const struct gmon_arc **gmon_arcs_in_order(const struct gmon *gmon);

@@ -183,7 +183,7 @@ static int read_records(struct reading *reading)
 		reading->gmon->record_counts[tag]++;
 		code = readers[tag](reading);
 	}
-	return code < 0 ? code : check_result(reading, gmon_settle(reading->gmon));
+	return code < 0 ? code : check_result(reading, gmon_merge_equal(reading->gmon));
 }
 
 /* --- the file --- */

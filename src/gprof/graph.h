@@ -41,7 +41,7 @@ struct graph_node {
 	uint32_t next_member;  /* the next member of its cycle; for a cycle: the first member */
 	uint32_t first_parent; /* arcs to it, linked by next_parent */
 	uint32_t first_child;  /* arcs from it, linked by next_child */
-	uint32_t order;        /* topological: larger than that of all callees outside of its cycle */
+	uint32_t order;        /* topological: larger than the order of all callees outside of its cycle */
 	uint32_t index;        /* [n] in the report, from 1 */
 	bool is_printed;       /* it has an entry in the call graph */
 };

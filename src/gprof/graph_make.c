@@ -4,7 +4,7 @@
 int graph_make(struct graph *graph, const struct image *image, const struct gmon *gmon, struct choices *choices,
 	       bool scans)
 {
-	int code = choices_settle(choices, image);
+	int code = choices_resolve(choices, image);
 	if (code == 0)
 		code = graph_init(graph, image);
 	if (code == 0)

@@ -210,7 +210,7 @@ static int read_labels(struct image *image, struct cursor *answer, const struct 
 	return 0;
 }
 
-/* The answer may be that of a hostile file: it is read within bounds, and must be sorted. */
+/* The answer may come from a hostile file: it is read within bounds, and must be sorted. */
 static int read_answer(struct image *image, struct cursor *answer)
 {
 	struct texts texts = { 0 };

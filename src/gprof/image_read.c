@@ -105,7 +105,7 @@ static bool is_taken(const struct table *table, const GElf_Sym *symbol, const ch
 
 /* --- reading symbols --- */
 
-static void look_for_types(struct table *table)
+static void find_types(struct table *table)
 {
 	GElf_Sym symbol;
 	for (int i = 1; !table->has_functions && gelf_getsym(table->symbols, i, &symbol); i++)
@@ -128,13 +128,13 @@ static int find_table(Elf *elf, struct table *table)
 		table->strings_end = (const char *)strings->d_buf + strings->d_size;
 		if (table->strings_end[-1] != '\0')
 			continue;
-		look_for_types(table);
+		find_types(table);
 		return 0;
 	}
 	return ERROR_NOT_FOUND;
 }
 
-static const char *keep_text(struct image *image, const char *text)
+static const char *store_text(struct image *image, const char *text)
 {
 	int64_t id = strings_add(&image->texts, text, strlen(text));
 	return id < 0 ? NULL : strings_get(&image->texts, (uint32_t)id);
@@ -147,8 +147,8 @@ static int add_symbol(struct image *image, const GElf_Sym *raw, const char *name
 	char *demangled = no_demangle ? NULL : name_demangle(name);
 	struct image_symbol symbol = {
 		.start = raw->st_value,
-		.name = keep_text(image, name),
-		.readable = keep_text(image, demangled ? demangled : name),
+		.name = store_text(image, name),
+		.readable = store_text(image, demangled ? demangled : name),
 		.is_static = GELF_ST_BIND(raw->st_info) == STB_LOCAL,
 		.is_function = is_function,
 	};
@@ -163,7 +163,7 @@ static int add_label(struct image *image, const GElf_Sym *raw, const char *name)
 {
 	if (ARRAY_RESERVE(image->labels, image->label_capacity, image->label_count + 1) < 0)
 		return ERROR_MEMORY;
-	struct image_label label = { raw->st_value, keep_text(image, name) };
+	struct image_label label = { raw->st_value, store_text(image, name) };
 	if (!label.name)
 		return ERROR_MEMORY;
 	image->labels[image->label_count++] = label;
@@ -193,7 +193,7 @@ static int read_table(struct image *image, const struct table *table, const stru
 	return code;
 }
 
-/* Reads the program's own symbol table or, if that was stripped, the one in its separate debug information. */
+/* Reads the program's own symbol table or, if that was stripped, the table in its separate debug information. */
 static int read_symbols(struct image *image, const struct image_options *options)
 {
 	GElf_Addr bias;
@@ -292,7 +292,7 @@ static int take_sources(struct image *image, const struct scopes *scopes)
 		if (!at->file || at->line == 0)
 			continue;
 		symbol->line = at->line;
-		symbol->file = keep_text(image, at->file);
+		symbol->file = store_text(image, at->file);
 		if (!symbol->file)
 			return ERROR_MEMORY;
 	}

@@ -20,16 +20,16 @@ struct split {
 	bool last_is_static;
 };
 
-static const char *keep(struct split *split, const char *text)
+static const char *store_text(struct split *split, const char *text)
 {
 	int64_t id = strings_add(&split->image->texts, text, strlen(text));
 	return id < 0 ? NULL : strings_get(&split->image->texts, (uint32_t)id);
 }
 
-static const char *keep_readable(struct split *split, const char *name)
+static const char *store_readable(struct split *split, const char *name)
 {
 	char *demangled = split->options->no_demangle ? NULL : name_demangle(name);
-	const char *readable = demangled ? keep(split, demangled) : name;
+	const char *readable = demangled ? store_text(split, demangled) : name;
 	free(demangled);
 	return readable;
 }
@@ -52,13 +52,13 @@ static int add_line(struct split *split, const struct line_row *row, const char 
 	symbol->start = row->address;
 	symbol->line = row->line;
 	symbol->is_static = is_static;
-	symbol->file = keep(split, row->file);
-	symbol->name = keep(split, function);
-	symbol->readable = symbol->name ? keep_readable(split, symbol->name) : NULL;
+	symbol->file = store_text(split, row->file);
+	symbol->name = store_text(split, function);
+	symbol->readable = symbol->name ? store_readable(split, symbol->name) : NULL;
 	return symbol->file && symbol->readable ? 0 : ERROR_MEMORY;
 }
 
-/* Adds a function's own symbol, which becomes that of its first line. */
+/* Adds a function's own symbol, which becomes the symbol of its first line. */
 static int add_function(struct split *split, const struct image_symbol *function)
 {
 	struct image_symbol *symbol = add(split);
@@ -69,7 +69,7 @@ static int add_function(struct split *split, const struct image_symbol *function
 	if (!row || !row->file || symbol->start >= split->image->text_end)
 		return 0;
 	symbol->line = row->line;
-	symbol->file = keep(split, row->file);
+	symbol->file = store_text(split, row->file);
 	return symbol->file ? 0 : ERROR_MEMORY;
 }
 

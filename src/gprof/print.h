@@ -81,8 +81,8 @@ bool print_is_unused(const struct gprof_report *report, uint32_t node);
  *	                	total += value;             no block begins here; -x: as above
  *
  * A table of the lines with the largest counts (-t) and a summary of the file follow. With arcs only, functions alone
- * have counts, and these figures are those of gprof. If a file's blocks were counted (-l), every line has a count: that
- * of its most executed block or, if no block begins at the line, that of the block that continues into it.
+ * have counts, and these figures are gprof's. If a file's blocks were counted (-l), every line has a count: the count
+ * of its most executed block or, if no block begins at the line, the count of the block that continues into it.
  *
  * For a file that is not found, a message replaces the source. Errors: ERROR_MEMORY, ERROR_USAGE (the input is a
  * profile, which has no image) and, with -y, the error of writing a copy.
@@ -105,7 +105,7 @@ print_function print_counts;
  * -r: the order in which a linker would best arrange functions (order.c).
  *
  * Method: K. Pettis, R. C. Hansen, "Profile Guided Code Positioning", PLDI '90, "closest is best", but chains are
- * never reversed. From the arc with the most calls to the one with the fewest, the chains of caller and callee are
+ * never reversed. From the arc with the most calls to the arc with the fewest, the chains of caller and callee are
  * joined, in the order that leaves the two closer together. Then the chains are printed, sorted by their busiest
  * arc; then functions that were called only from outside; then the rest, by address. (binutils' gprof uses a
  * heuristic: its order differs.)
@@ -113,7 +113,7 @@ print_function print_counts;
 print_function print_function_order;
 
 /*
- * -R: the same for object files: the position of each is that of its first function. The map assigns functions to
+ * -R: the same for object files: each stands at the position of its first function. The map assigns functions to
  * files, in the format of nm -o:
  *
  * 	parse.o:0000000000001139 T parse_line

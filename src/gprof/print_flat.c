@@ -7,7 +7,7 @@
 #include "base/compare.h"
 #include "gprof/print.h"
 
-/* The unit of times per call: the one in which the largest time has at most three digits before the decimal point. */
+/* The unit of times per call: the unit in which the largest time has at most three digits before the decimal point. */
 struct scale {
 	char prefix;
 	double factor;

@@ -49,7 +49,7 @@ int print_name_width(const struct gprof_report *report, uint32_t node)
 	return format_name(report, node, NULL, 0);
 }
 
-/* Replaces each character that is not safe for a terminal. Other bytes, such as those of
+/* Replaces each character that is not safe for a terminal. Other bytes, such as the bytes of
  * Latin-1, are printed as gprof prints them. */
 void print_text(struct gprof_report *report, const char *text)
 {

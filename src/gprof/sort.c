@@ -1,4 +1,4 @@
-/* The orders of the call graph's entries and lines. They are those of gprof, also among equals. */
+/* The orders of the call graph's entries and lines. They are gprof's orders, also among equals. */
 #include <stdlib.h>
 #include <string.h>
 

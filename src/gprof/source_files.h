@@ -20,7 +20,7 @@ void source_file_users(struct path_users *users, const struct image *image);
  * 	/build/x/src/fib.c, -I /home/me/x    /home/me/x/build/x/src/fib.c ... /home/me/x/src/fib.c, /home/me/x/fib.c
  *
  * Opens no file that one of the users may not read. Returns NULL if the file is not found or there
- * is no memory; errno then is that of the path itself.
+ * is no memory; errno then concerns the path itself.
  */
 FILE *source_file_open(const char *path, const char *const *folders, const struct path_users *users);
 

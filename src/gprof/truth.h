@@ -12,7 +12,7 @@
  * function without counted calls (of a library that is not instrumented) cannot pass its time on there; its time
  * counts as its caller's own.
  *
- * Life cycle: truth_init, questions, truth_release.
+ * Life cycle: truth_init, any of the other functions, truth_release.
  */
 #ifndef GPROF_TRUTH_H
 #define GPROF_TRUTH_H
@@ -54,7 +54,7 @@ struct truth {
 	struct truth_function *functions;
 	struct truth_arc *arcs; /* in the order of the view of times, then of calls */
 	const char **names;     /* [function_count] */
-	double *folded;         /* [function_count]: own time, including that of callees without counted calls */
+	double *folded;         /* [function_count]: own time, including the time of callees without counted calls */
 	size_t function_count, arc_count, arc_capacity;
 	struct hash_map arc_by_ends;
 	double rate;        /* samples per second; for a resource that is not a time: per unit */
@@ -66,7 +66,7 @@ struct truth {
 	uint64_t all_calls;
 };
 
-/* The error of gprof's assumption at the arc where it is largest. If several arcs have that error, it is the one
+/* The error of gprof's assumption at the arc where it is largest. If several arcs have that error, it is the arc
  * with the innermost callee, from which the others inherit the error. */
 struct truth_worst {
 	uint32_t parent; /* TRUTH_NONE, as is `child`: there is no difference */
@@ -88,7 +88,7 @@ bool truth_is_time(const struct profile *profile, uint32_t resource);
  * none. */
 uint32_t truth_resource(const struct profile *profile);
 
-/* Makes a graph for printing, solved and sorted. Its nodes are the functions; its names are those of `truth`, which
+/* Makes a graph for printing, solved and sorted. Its nodes are the functions; its names belong to `truth`, which
  * must outlive it. Averaged: gprof's estimate, with cycles. Otherwise: the true times of functions and arcs, without
  * cycles. Returns 0, ERROR_MEMORY or ERROR_LIMIT; after an error there is no graph. */
 int truth_graph(const struct truth *truth, bool averaged, struct graph *graph);

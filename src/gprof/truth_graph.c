@@ -1,4 +1,4 @@
-/* Makes the graphs for printing: the true one, and the one of gprof's estimate. */
+/* Makes the graphs for printing: the true graph, and the graph of gprof's estimate. */
 #include <math.h>
 #include <string.h>
 

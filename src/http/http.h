@@ -57,7 +57,7 @@ struct http *http_open(struct error *error);
 void http_close(struct http *http); /* NULL is allowed */
 
 /* Returns 0, if the server has accepted the request (2xx), or a negative error with `error` set: ERROR_UNREACHABLE if the last
- * attempt had a temporary failure, that of `take`, or ERROR_SYSTEM with the server's answer in the message. */
+ * attempt had a temporary failure, the error of `take`, or ERROR_SYSTEM with the server's answer in the message. */
 int http_send(struct http *http, const struct http_request *request, struct http_answer *answer, struct error *error);
 
 /* Writes the URL without user and password, for messages. Returns `text`. */

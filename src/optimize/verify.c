@@ -1,5 +1,5 @@
 /*
- * The prediction is that of the model of call paths: all else costs as much as before. For the path
+ * The prediction follows the model of call paths: all else costs as much as before. For the path
  * f0 f1 ... fn, with the share s of the hits below (f0 f1) before the change, and t below (f0 f1_1)
  * afterwards, the rest is equal:
  *

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* Marks the functions of all locations' frames, and those of tail calls. Returns the number of these frames. */
+/* Marks the functions of all locations' frames, and the functions of tail calls. Returns the number of these frames. */
 static size_t mark(const struct profile *profile, uint32_t *functions)
 {
 	size_t frames = 0;

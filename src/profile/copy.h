@@ -1,6 +1,6 @@
 /*
- * Copies rows from one profile to another, with their texts. Ids of other rows stay as they are in the row: the caller has replaced them
- * by ids of the other profile.
+ * Copies rows from one profile to another, with their texts. A row's ids of other rows (such as a frame's function) are copied as they are:
+ * the caller must have set them to ids of the other profile.
  */
 #ifndef PROFILE_COPY_H
 #define PROFILE_COPY_H

@@ -25,7 +25,7 @@ struct event {
 	uint32_t thread;      /* its tid */
 	const char *function; /* owned by the source, valid until the next `next`; not set for EVENT_USER */
 	uint64_t id, value;   /* for EVENT_USER */
-	/* For EVENT_ENTER: number of the thread's calls that go on around it. Deeper ones have ended, also those without EVENT_LEAVE. */
+	/* For EVENT_ENTER: number of the thread's calls that go on around it. Deeper calls have ended, also those without EVENT_LEAVE. */
 	uint32_t depth;
 };
 

@@ -7,7 +7,7 @@
 #include "profile/copy.h"
 #include "profile/findings.h"
 
-/* The new ids by those of the source; PROFILE_NONE: not needed, or not copied yet. Node ids are marked with WANTED first. */
+/* The new ids by the ids of the source; PROFILE_NONE: not needed, or not copied yet. Node ids are marked with WANTED first. */
 struct copying {
 	const struct profile *from;
 	struct profile *to;
@@ -94,7 +94,7 @@ static int64_t copy_location(struct copying *copying, uint32_t id)
 	return copy;
 }
 
-/* Copies the nodes on the ways from the root to those of the hits, in their order: a parent still precedes its children. */
+/* Copies the nodes on the ways from the root to the nodes of the hits, in their order: a parent still precedes its children. */
 static int copy_nodes(struct copying *copying, const struct profile_hit *hits, size_t count)
 {
 	const struct profile *from = copying->from;

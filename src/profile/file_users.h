@@ -1,6 +1,6 @@
 /*
  * The users whose processes chose the paths in a profile. The path of a source file is from debug information, so whoever made the program
- * chose it, and the path of a module is that of a file that the process could map. A reader opens such a file only if every user whose
+ * chose it, and the path of a module leads to a file that the process could map. A reader opens such a file only if every user whose
  * processes executed its code may read it (base/path.h).
  *
  * Life cycle: starts as {0}; file_users_find or file_users_open for each file; file_users_release. The first call goes through the whole

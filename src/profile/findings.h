@@ -86,8 +86,8 @@ struct finding_walk {
 const struct profile_finding *finding_next(const struct profile *profile, struct finding_walk *walk);
 
 /*
- * Selects the findings of the closing line: the most severe ones with FINDING_IN_CLOSING or
- * FINDING_IN_RECORDING, one of each code, at most
+ * Selects the findings of the closing line: the most severe findings with FINDING_IN_CLOSING or
+ * FINDING_IN_RECORDING, one finding of each code, at most
  * FINDINGS_CLOSING_MAX. Returns their number. Sets *more to the number of all other errors and warnings.
  */
 enum { FINDINGS_CLOSING_MAX = 4 };

@@ -14,7 +14,7 @@ size_t module_path_length(const char *path);
  * `path`, without " (deleted)". The result points into `path`; *length is its length. */
 const char *module_name(const char *path, size_t *length);
 
-/* Whether the file's name is that of the C library or a part of it, or that of its dynamic linker. */
+/* Whether the file's name is the name of the C library or a part of it, or of its dynamic linker. */
 bool module_name_is_c_library(const char *path);
 bool module_name_is_dynamic_linker(const char *path);
 
@@ -28,7 +28,7 @@ bool module_is_kernel_code(const struct profile *profile, uint32_t module);
 /* Whether a module is the kernel's: its code, or its work without a user stack. */
 bool module_is_kernel(const struct profile *profile, uint32_t module);
 
-/* Whether the file's name is that of libcpprof, which runs inside a measured process. */
+/* Whether the file's name is the name of libcpprof, which runs inside a measured process. */
 bool module_name_is_agent(const char *path);
 
 #endif

@@ -166,7 +166,7 @@ void nameless_append_remedy(const struct profile *profile, const char *path, str
 		nameless_append_source(path, NULL, text);
 }
 
-void nameless_forget_remedies(struct profile *profile)
+void nameless_remove_remedies(struct profile *profile)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < profile->note_count; i++)

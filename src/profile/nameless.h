@@ -1,5 +1,5 @@
 /*
- * Functions without names: those of files without symbols, which are named after their module and address ("libfoo.so+0x1a40"). A module
+ * Functions without names: functions of files without symbols, which are named after their module and address ("libfoo.so+0x1a40"). A module
  * in which much of a resource is used by such functions is hot.
  */
 #ifndef PROFILE_NAMELESS_H
@@ -40,9 +40,9 @@ struct nameless_source {
 /* Stores the remedy for a module as a note, unless there is one. Returns 0 or a negative error. */
 int nameless_note_remedy(struct profile *profile, const char *path, const struct nameless_source *source);
 /* Removes all such notes. */
-void nameless_forget_remedies(struct profile *profile);
+void nameless_remove_remedies(struct profile *profile);
 
-/* Appends the remedy for the module with this path: the one that was noted or else a general one, "compile it with -g, and do not strip
+/* Appends the remedy for the module with this path: the noted remedy, or else the general remedy, "compile it with -g, and do not strip
  * it". */
 void nameless_append_remedy(const struct profile *profile, const char *path, struct buffer *text);
 

@@ -173,7 +173,7 @@ struct profile_tail_call {
 
 /* The memory that a page fault touched: one row for each sample of a resource of faults. */
 struct profile_touch {
-	uint64_t time_ns; /* that of its hit */
+	uint64_t time_ns; /* the time of its hit */
 	uint64_t address; /* touched address */
 	uint32_t node;
 	uint32_t thread;

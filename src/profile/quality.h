@@ -20,7 +20,7 @@ struct quality quality_of(const struct profile *profile);
 /* Returns a percentage that is rounded down, so that 100 % means all of them. */
 double quality_percent(uint64_t part, uint64_t all);
 
-/* The shares of a profile's stacks, in percent. They add up to 100. Whole ones are rounded down and broken ones up, so
+/* The shares of a profile's stacks, in percent. They add up to 100. Whole stacks are rounded down and broken stacks up, so
  * that 100 % whole means all of them, and 0 % broken means none. */
 struct quality_shares {
 	double whole, guessed, broken;

@@ -162,33 +162,55 @@ bool tail_calls_are_ambiguous(const struct profile *profile, uint32_t location)
 		       strlen(TAIL_CALLS_AMBIGUOUS)) == 0;
 }
 
+bool *tail_calls_find_unknown(const struct profile *profile)
+{
+	struct hash_map rows;
+	bool *is_unknown = calloc(profile->node_count, sizeof(*is_unknown));
+	int status = index_rows(profile, &rows);
+	for (uint32_t i = 1; i < profile->node_count && is_unknown && rows.count > 0; i++) {
+		const struct profile_node *node = &profile->nodes[i];
+		uint32_t callee = callee_at(profile, node->location);
+		if (node->parent == PROFILE_ROOT || callee == PROFILE_NONE ||
+		    profile->locations[node->location].is_tail)
+			continue;
+		const struct profile_tail_call *row =
+			row_of(profile, &rows, profile->nodes[node->parent].location, callee);
+		is_unknown[i] = row && row->location == PROFILE_NONE;
+	}
+	hash_map_release(&rows);
+	if (status == 0)
+		return is_unknown;
+	free(is_unknown);
+	return NULL;
+}
+
+int tail_calls_add_unknown(struct profile *profile, uint32_t caller, uint32_t location)
+{
+	const struct profile_tail_call row = { .caller = caller,
+					       .callee = callee_at(profile, location),
+					       .location = PROFILE_NONE };
+	int64_t id = profile_add_tail_call(profile, &row);
+	return id < 0 ? (int)id : 0;
+}
+
 enum mark { RESTORED = 1, AMBIGUOUS = 2, UNKNOWN = 4 };
 
-/* Returns the marks of a node without those of its parent. */
-static uint8_t marks_of(const struct profile *profile, const struct hash_map *rows, uint32_t node)
+static uint8_t mark_of(const struct profile *profile, uint32_t node)
 {
-	const struct profile_node *row = &profile->nodes[node];
-	uint32_t callee = callee_at(profile, row->location);
-	if (callee == PROFILE_NONE)
+	uint32_t location = profile->nodes[node].location;
+	if (!profile->locations[location].is_tail || callee_at(profile, location) == PROFILE_NONE)
 		return 0;
-	if (profile->locations[row->location].is_tail)
-		return tail_calls_are_ambiguous(profile, row->location) ? AMBIGUOUS : RESTORED;
-	const struct profile_tail_call *call =
-		row->parent == PROFILE_ROOT ? NULL
-					    : row_of(profile, rows, profile->nodes[row->parent].location, callee);
-	return call && call->location == PROFILE_NONE ? UNKNOWN : 0;
+	return tail_calls_are_ambiguous(profile, location) ? AMBIGUOUS : RESTORED;
 }
 
 int tail_calls_count(const struct profile *profile, struct tail_calls_count *count)
 {
-	struct hash_map rows;
+	bool *is_unknown = tail_calls_find_unknown(profile);
 	uint8_t *marks = calloc(profile->node_count, 1);
-	int status = index_rows(profile, &rows);
+	int status = is_unknown && marks ? 0 : ERROR_MEMORY;
 	*count = (struct tail_calls_count){ 0 };
-	if (!marks)
-		status = ERROR_MEMORY;
 	for (uint32_t i = 1; i < profile->node_count && status == 0; i++)
-		marks[i] = marks[profile->nodes[i].parent] | marks_of(profile, &rows, i);
+		marks[i] = marks[profile->nodes[i].parent] | (is_unknown[i] ? UNKNOWN : mark_of(profile, i));
 	for (size_t i = 0; i < profile->hit_count && status == 0; i++) {
 		const struct profile_hit *hit = &profile->hits[i];
 		uint64_t samples = profile_hit_samples(profile, hit);
@@ -199,7 +221,7 @@ int tail_calls_count(const struct profile *profile, struct tail_calls_count *cou
 		else if (marks[hit->node] & RESTORED)
 			count->restored += samples;
 	}
-	hash_map_release(&rows);
+	free(is_unknown);
 	free(marks);
 	return status;
 }

@@ -26,6 +26,13 @@ int tail_calls_insert(struct profile *profile, uint64_t memory);
 /* Returns whether a location stands for one of several functions that tail calls removed. */
 bool tail_calls_are_ambiguous(const struct profile *profile, uint32_t location);
 
+/* Returns an array by node, which the caller frees: whether the call that leads to it is one of another function, for an unknown reason. NULL:
+ * no memory. */
+bool *tail_calls_find_unknown(const struct profile *profile);
+
+/* Adds a row for such a call, from a location to the outermost function of another one, which must have one. Returns 0, ERROR_MEMORY or ERROR_LIMIT. */
+int tail_calls_add_unknown(struct profile *profile, uint32_t caller, uint32_t location);
+
 /* Returns whether a profile has paths with inserted nodes. */
 bool tail_calls_any(const struct profile *profile);
 
@@ -33,7 +40,7 @@ bool tail_calls_any(const struct profile *profile);
 struct tail_calls_count {
 	uint64_t restored;  /* every function is known */
 	uint64_t ambiguous; /* somewhere, one of several functions was called */
-	uint64_t unknown;   /* ... or a call leads to another function than the one that runs */
+	uint64_t unknown;   /* ... or a call leads to another function than the function that runs */
 };
 
 /* Returns 0 or ERROR_MEMORY. */

@@ -123,7 +123,7 @@ enum format_block_type {
  *   TIME   CLOCK_MONOTONIC in microseconds on disk, ns in memory; 0: not known
  *   ID     id + 1 modulo 2^32 on disk, so that "none" is 0
  *   BYTES  8 bytes of an array, as one number
- * Columns that a minor version added are the last ones; tables.c has their number.
+ * Columns that a minor version added come last; tables.c has their number.
  */
 /* clang-format off */
 #define FORMAT_TOTALS(X) \

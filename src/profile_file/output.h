@@ -27,7 +27,7 @@ void output_free(struct output *output);                /* NULL is allowed; remo
 
 int output_publish(struct output *output, struct error *error);
 int output_write(struct output *output, const void *bytes, size_t size, struct error *error);
-/* Cuts the output back to its first `size` bytes, behind which the next ones are written. Returns false if that is
+/* Cuts the output back to its first `size` bytes, behind which the next bytes are written. Returns false if that is
  * impossible: it is a stream. */
 bool output_cut(struct output *output, uint64_t size);
 /* Closes the file, in order to report errors that only closing shows. */

@@ -32,7 +32,7 @@ void source_open_bytes(struct source *source, const void *bytes, size_t size, co
 	set_name(source, name);
 }
 
-/* Returns whether the first bytes are not those of a profile. The rest may be endless, as that of /dev/zero. */
+/* Returns whether the first bytes do not begin a profile. The rest may be endless, as in /dev/zero. */
 static bool is_foreign(const struct source *source)
 {
 	return source->owned.size >= FORMAT_MAGIC_BYTES &&

@@ -3,7 +3,7 @@
  *
  *   writer_open -> open --writer_flush--> open --writer_finish--> finished
  *                  |  ^
- *                  |  `--go_back-- a flush without room on the disk
+ *                  |  `--cut_back-- a flush without room on the disk
  *                  `------- any other failure -------> failed (keeps its error)
  *
  * Invariants:
@@ -334,7 +334,7 @@ static struct place place_of(const struct writer *writer)
 }
 
 /* Removes what was written since. Returns false if the output cannot be cut. */
-static bool go_back(struct writer *writer, const struct place *place)
+static bool cut_back(struct writer *writer, const struct place *place)
 {
 	if (!output_cut(writer->output, place->size))
 		return false;
@@ -357,7 +357,7 @@ static int flush(struct writer *writer, const struct profile *profile, bool fini
 	int code = write_all_tables(writer, profile, finish);
 	if (code == ERROR_NO_SPACE && !finish) {
 		fail(writer, code, error);
-		return go_back(writer, &place) ? code : fail(writer, code, error);
+		return cut_back(writer, &place) ? code : fail(writer, code, error);
 	}
 	if (code == 0 && finish)
 		code = write_block(writer, BLOCK_END, 0, 0);

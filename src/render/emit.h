@@ -1,5 +1,5 @@
 /*
- * Functions that the printers of results share (reports/), and those of other tables.
+ * Functions that the printers of results share (reports/), and the printers of other tables.
  *
  * JSON and CSV are both written through a `struct sheet`: a renderer opens it, adds rows of named fields and closes
  * it, without regard to the format. In CSV, the fields of a row must follow the order of the header that was passed
@@ -57,7 +57,7 @@ void sheet_row_end(struct sheet *sheet);
 void sheet_close(struct sheet *sheet, size_t left_out);
 
 /* Begins a table that is no result, in JSON or CSV: the array `name` of the document that the caller has begun, or
- * the header. Its rows are those of a result. Further members of the document may follow sheet_table_close. */
+ * the header. Its rows have the form of a result's rows. Further members of the document may follow sheet_table_close. */
 void sheet_table_open(struct sheet *sheet, FILE *out, enum render_format format, const char *name,
 		      const char *csv_header);
 void sheet_table_close(struct sheet *sheet);

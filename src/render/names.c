@@ -119,7 +119,7 @@ static void print_all(struct name_printer *printer, const uint32_t *names, size_
 	}
 }
 
-/* Prints a path that is too long: the first name, a mark, as many of the last ones as fit. */
+/* Prints a path that is too long: the first name, a mark, as many of the last names as fit. */
 static void print_cut(struct name_printer *printer, const uint32_t *names, size_t count, const char *separator,
 		      size_t columns)
 {

@@ -23,7 +23,7 @@ struct name_printer {
 /* The names are the labels of a view. If memory is exhausted, names are printed in full, and render_result fails. */
 void name_printer_init(struct name_printer *printer, FILE *out, const struct view *view,
 		       const struct render_options *options);
-/* The names are those of the items, which stay the caller's. */
+/* The names belong to the items, which stay the caller's. */
 void name_printer_init_texts(struct name_printer *printer, FILE *out, const struct short_names_item *items,
 			     size_t count, const struct render_options *options);
 void name_printer_release(struct name_printer *printer);

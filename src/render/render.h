@@ -64,8 +64,8 @@ struct render_document {
 struct render_envelope {
 	const char *command;           /* "report" */
 	const char *report;            /* the report's name, or NULL */
-	const struct profile *profile; /* its findings are printed; NULL: none, or those of a comparison */
-	/* of a comparison: the profiles of A, then those of B; their findings are printed */
+	const struct profile *profile; /* its findings are printed; NULL: none, or a comparison's */
+	/* of a comparison: the profiles of A, then the profiles of B; their findings are printed */
 	const struct profile *const *profiles;
 	size_t counts[DIFF_SIDES];
 };

@@ -1,4 +1,4 @@
-/* The lines of source files. */
+/* Reads a source file that a profile names, and splits it into lines. */
 #ifndef RENDER_SOURCE_TEXT_H
 #define RENDER_SOURCE_TEXT_H
 

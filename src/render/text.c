@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "base/safe_text.h"
+#include "base/time_unit.h"
 #include "render/emit.h"
 
 void render_safe_text(FILE *out, const char *text)
@@ -26,21 +27,15 @@ static void print_scaled(char *text, size_t bytes, double amount, const struct s
 	snprintf(text, bytes, "%.4g %s", amount / scale->from, scale->name);
 }
 
-/* Returns the ns in a unit of time, or 0 for other units. */
-static double ns_of(const char *unit)
-{
-	return strcmp(unit, "ns") == 0 ? 1 : strcmp(unit, "us") == 0 ? 1e3 : strcmp(unit, "ms") == 0 ? 1e6 : 0;
-}
-
 bool render_is_time(const char *unit)
 {
-	return ns_of(unit) > 0;
+	return time_unit_ns(unit) > 0;
 }
 
 char *render_amount(char *text, size_t bytes, double gticks, const char *unit)
 {
 	static const struct scale times[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" }, { 0, NULL } };
-	double ns = ns_of(unit);
+	double ns = (double)time_unit_ns(unit);
 	unit = safe_word(unit, "gtick");
 	static const struct scale sizes[] = {
 		{ 1073741824.0, "GiB" }, { 1048576.0, "MiB" }, { 1024.0, "KiB" }, { 0, NULL }

@@ -344,7 +344,7 @@ const struct report report_asm = {
 	.help = "The machine instructions of function FN, with the hits beside each",
 	.summary = "the machine instructions of a function and their hits",
 	.detail = "Names are as for 'down'. The file that was recorded must still be there.\n",
-	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP,
+	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | SETTING_ZEROS,
 		       "it shows all instructions of a function" } },
 	.fixes_by = true,
 	.by = VIEW_FUNCTION,

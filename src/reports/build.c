@@ -66,6 +66,8 @@ int report_prepare(struct report_request *request, struct error *error)
 		request->view.by = report->by;
 	if (report->needs & REPORT_NEEDS_ADDRESSES)
 		request->view.keep_view_nodes = true;
+	if (report_refuses(report, SETTING_ZEROS))
+		request->view.zeros = false;
 	int status = report->check ? report->check(request->profile, error) : 0;
 	if (status == 0 && request->group)
 		status = check_group(request->profile, request->group, error);
@@ -91,7 +93,7 @@ static bool is_of_group(const struct view *view, uint32_t label, const char *gro
 	return own[0] && fnmatch(group, own, 0) == 0;
 }
 
-static void keep_group(const struct view *view, struct path_list *list, const char *group)
+static void select_group(const struct view *view, struct path_list *list, const char *group)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < list->count; i++) {
@@ -134,7 +136,7 @@ static int build_part(const struct report_request *request, const struct report_
 	if (status == 0 || status == ERROR_NOT_FOUND)
 		status = part->build(request, &roots, result, &own);
 	if (status == 0 && request->group && result->paths)
-		keep_group(result->view, result->paths, request->group);
+		select_group(result->view, result->paths, request->group);
 	label_set_release(&roots);
 	if (status == ERROR_NOT_FOUND) {
 		result->missing = result->missing.code ? result->missing : own;
@@ -145,7 +147,7 @@ static int build_part(const struct report_request *request, const struct report_
 	return status;
 }
 
-/* Sets the errors of a result from that of the same part for the errors' view. */
+/* Sets the errors of a result from the result of the same part for the errors' view. */
 static int add_errors(const struct report_request *request, const struct report_part *part, const struct view *errors,
 		      struct result *result, struct error *error)
 {

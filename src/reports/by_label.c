@@ -73,6 +73,6 @@ const struct report report_by_label = {
 		"each",
 	.summary = "the share of each value of a label, or of each set of labels",
 	.needs = REPORT_NEEDS_LABELS | REPORT_DIVIDES,
-	.refuses = { { REPORT_GROUP, "it shows labels" } },
+	.refuses = { { REPORT_GROUP | SETTING_ZEROS, "it shows labels" } },
 	.parts = { { "Label Profile", &type, build } },
 };

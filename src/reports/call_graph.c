@@ -118,7 +118,7 @@ const struct report report_call_graph = {
 	.help = "Each function between its callers and what it called, as gprof prints it, with the times of the call "
 		"paths",
 	.summary = "each function between its callers and what it called",
-	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP,
+	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | SETTING_ZEROS,
 		       "it shows all functions as gprof does" } },
 	.choose = choose,
 	.parts = { { "Call Graph Profile", &type, build } },

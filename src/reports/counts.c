@@ -130,7 +130,8 @@ const struct report report_counts = {
 	.summary = "how often each source line of a function was executed",
 	.detail = "Names are as for 'down'.\n",
 	.refines = "source",
-	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | REPORT_BY_LABEL | SETTING_HITS,
+	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | SETTING_ZEROS | REPORT_BY_LABEL |
+			       SETTING_HITS,
 		       "it shows all lines of a function, as all threads together executed them" } },
 	.fixes_by = true,
 	.by = VIEW_FUNCTION,

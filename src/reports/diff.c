@@ -6,7 +6,7 @@
 #include "analyze/lookup.h"
 #include "base/array.h"
 
-/* One resource of all profiles. The arrays have a place for each profile, those of A first. */
+/* One resource of all profiles. The arrays have a place for each profile, the profiles of A first. */
 struct comparison {
 	const struct diff_request *request;
 	size_t count; /* profiles of both sides */
@@ -95,7 +95,7 @@ static int read_paths(struct comparison *comparison, size_t run, struct lookup_w
 }
 
 /* Keeps the entries with the requested paths. */
-static int keep_paths(struct comparison *comparison, struct diff_list *list, struct error *error)
+static int select_paths(struct comparison *comparison, struct diff_list *list, struct error *error)
 {
 	if (comparison->request->path_count == 0)
 		return 0;
@@ -106,7 +106,7 @@ static int keep_paths(struct comparison *comparison, struct diff_list *list, str
 	for (size_t run = 0; run < comparison->count && status == 0; run++)
 		status = read_paths(comparison, run, &paths[run], error);
 	if (status == 0)
-		diff_keep(list, paths, comparison->path_found);
+		diff_select_paths(list, paths, comparison->path_found);
 	for (size_t run = 0; run < comparison->count; run++)
 		lookup_what_if_release(&paths[run]);
 	free(paths);
@@ -160,7 +160,7 @@ static int compare_lists(struct comparison *comparison, const struct diff_sectio
 	}
 	if (status == 0) {
 		result->changes = analyze_diff(comparison->runs, comparison->request->counts, error);
-		status = result->changes ? keep_paths(comparison, result->changes, error) : error->code;
+		status = result->changes ? select_paths(comparison, result->changes, error) : error->code;
 	}
 	for (size_t i = 0; i < built; i++)
 		path_list_free(comparison->sides[i].paths);
@@ -193,6 +193,7 @@ static int make_views(struct comparison *comparison, const struct report *report
 	for (size_t i = 0; i < comparison->count; i++) {
 		struct view_options options = comparison->request->view;
 		options.resource = comparison->resources[i];
+		options.zeros = false; /* a path that one side lacks counts as 0 */
 		if (report->fixes_by)
 			options.by = report->by;
 		struct view *view = view_new(comparison->request->profiles[i], &options, error);

@@ -1,5 +1,5 @@
-/* Compares the profiles of two sides, one recording or several of each: for each resource that all have, matches the lists of
- * some reports entry by entry. */
+/* Compares the profiles of two sides, A and B, each with one recording or several. For each resource that all profiles have, some of the
+ * reports' lists are made for both sides, and the entries that are the same in both are compared. */
 #ifndef REPORTS_DIFF_H
 #define REPORTS_DIFF_H
 
@@ -19,7 +19,7 @@ struct diff_section {
 };
 
 struct diff_request {
-	const struct profile *const *profiles; /* those of A, then those of B; must outlive the results */
+	const struct profile *const *profiles; /* the profiles of A, then the profiles of B; must outlive the results */
 	const char *const *names;              /* of their files, for errors */
 	size_t counts[DIFF_SIDES];             /* profiles of A and of B, each positive */
 	struct view_options view;              /* its `resource` is set for each resource */

@@ -95,7 +95,7 @@ static void number_member(const struct line *line, const char *name, double numb
 	json_number(line->out, number);
 }
 
-/* Writes the short name of a label: the one that reports accept as a function. */
+/* Writes the short name of a label: the name that reports accept as a function. */
 static void write_name(const struct line *line, uint32_t label)
 {
 	struct buffer name;
@@ -253,7 +253,7 @@ static void make_functions(struct digest *digest)
 	}
 }
 
-/* One row for each node of the hot path whose weight differs from that of the node above, with the number of nodes that are left out
+/* One row for each node of the hot path whose weight differs from the weight of the node above, with the number of nodes that are left out
  * above it. */
 static void make_path(struct digest *digest)
 {

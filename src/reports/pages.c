@@ -215,7 +215,7 @@ const struct report report_pages = {
 	.summary = "which memory page faults touched, and on which paths",
 	.needs = REPORT_NEEDS_ADDRESSES,
 	.refuses = { { SETTING_LABEL | REPORT_BY_LABEL, "touched memory has no labels" },
-		     { REPORT_GROUP, "it shows memory" } },
+		     { REPORT_GROUP | SETTING_ZEROS, "it shows memory" } },
 	.choose = choose,
 	.parts = { { "Touched Page Profile", &type, build } },
 };

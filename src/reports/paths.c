@@ -21,10 +21,10 @@ static const char *designator(const struct view *view, bool bare)
 	return bare ? names[view->options.by].bare : names[view->options.by].path;
 }
 
-/* Entries are sorted, so those that reach the threshold come first. */
+/* Entries are sorted, so those that reach the threshold come first. With zeros, all are shown. */
 static size_t count_reaching(const struct view *view, const struct path_list *list, double threshold)
 {
-	size_t reaching = 0;
+	size_t reaching = view->options.zeros ? list->count : 0;
 	while (reaching < list->count && fraction_of(list->entries[reaching].hits, view->total) >= threshold)
 		reaching++;
 	return reaching;

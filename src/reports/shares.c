@@ -115,7 +115,7 @@ const struct report report_threads = {
 	.command = "by-thread",
 	.help = "The share of each thread",
 	.summary = "the share of each thread",
-	.refuses = { { SETTING_BY | REPORT_GROUP, "it shows threads" } },
+	.refuses = { { SETTING_BY | REPORT_GROUP | SETTING_ZEROS, "it shows threads" } },
 	.parts = { { "Thread Profile", &result_shares, build_threads } },
 };
 
@@ -134,6 +134,6 @@ const struct report report_processes = {
 	.command = "by-process",
 	.help = "The share of each process",
 	.summary = "the share of each process",
-	.refuses = { { SETTING_BY | REPORT_GROUP, "it shows processes" } },
+	.refuses = { { SETTING_BY | REPORT_GROUP | SETTING_ZEROS, "it shows processes" } },
 	.parts = { { "Process Profile", &result_shares, build_processes } },
 };

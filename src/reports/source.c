@@ -138,7 +138,7 @@ const struct report report_source = {
 	.help = "The source lines of function FN, with the hits beside each",
 	.summary = "the source lines of a function and their hits",
 	.detail = "Names are as for 'down'.\n",
-	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP,
+	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | SETTING_ZEROS,
 		       "it shows all lines of a function" } },
 	.fixes_by = true,
 	.by = VIEW_FUNCTION,

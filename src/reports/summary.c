@@ -78,7 +78,7 @@ static void print_title(FILE *out, const char *title, const struct render_option
 	fputc('\n', out);
 }
 
-/* Whether own code and library code both have hits: else all rows would repeat those of the bodies. */
+/* Whether own code and library code both have hits: else all rows would repeat the rows of the bodies. */
 static bool has_own_rows(const struct result *result)
 {
 	return result->own->charged_count > 0 && result->own->library_count > 0;
@@ -187,7 +187,7 @@ static void print_kernel_work(struct summary *summary, size_t rows)
 	}
 }
 
-/* Whether a line is listed: that of a function with debug information. */
+/* Whether a line is listed: a line of a function with debug information. */
 static bool is_listed(const struct summary *summary, const struct line_entry *entry)
 {
 	return entry->line > 0 && is_visible(summary, entry->body);
@@ -434,7 +434,8 @@ static const struct result_type type = {
 const struct report report_summary = {
 	.name = "summary",
 	.summary = "what was recorded, what is hot, and what to ask next",
-	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP, "it is one screen" } },
+	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | SETTING_ZEROS,
+		       "it is one screen" } },
 	.fixes_by = true,
 	.by = VIEW_FUNCTION,
 	.choose = choose,

@@ -52,8 +52,8 @@ struct hot_path_rows {
 int hot_path_rows_init(struct hot_path_rows *path, const struct view *view);
 void hot_path_rows_release(struct hot_path_rows *path);
 
-/* Prints at most `most` rows, at least three: the first ones and, mostly, the last ones, with the number of the frames between them; of
- * five and more rows, one is the last one of own code. */
+/* Prints at most `most` rows, at least three: the first rows and, mostly, the last rows, with the number of the frames between them; of
+ * five and more rows, one is the last row of own code. */
 void hot_path_rows_print(const struct hot_path_rows *path, size_t most, struct name_printer *names,
 			 const struct render_options *options);
 

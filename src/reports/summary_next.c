@@ -223,7 +223,7 @@ static const char *file_without_symbols(const struct view *view, uint32_t index)
 		       : NULL;
 }
 
-/* Looks at the functions with many hits of their own, and at those of own code that many are charged to. */
+/* Examines the functions with many hits of their own, and the functions of own code that many hits are charged to. */
 static bool suggest_symbols(const struct advice *advice)
 {
 	const struct path_list *list = advice->result->paths;
@@ -355,8 +355,8 @@ static bool is_kernel(const struct view *view, uint32_t label)
 	return module != PROFILE_NONE && view->profile->modules[module].kind == MODULE_KERNEL;
 }
 
-/* The callers of the hottest function that has some. Those of a kernel function are hardly the user's, and suggest_wait_place has
- * proposed those of a function that waits. */
+/* The callers of the hottest function that has some. Callers of a kernel function are hardly the user's code, and suggest_wait_place has
+ * proposed the callers of a function that waits. */
 static bool suggest_callers(const struct advice *advice)
 {
 	const struct path_list *list = advice->result->paths;

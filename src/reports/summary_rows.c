@@ -185,7 +185,7 @@ struct shown_rows {
 	size_t head, own, tail; /* own: in head ... tail; tail: none */
 };
 
-/* A row that counts frames has no place beside the one that counts those left out. */
+/* A row that counts frames has no place beside the row that counts the frames left out. */
 static struct shown_rows cut(const struct hot_path_rows *path, size_t head, size_t tail)
 {
 	head -= path->rows[head - 1].period == 0;
@@ -193,7 +193,7 @@ static struct shown_rows cut(const struct hot_path_rows *path, size_t head, size
 	return (struct shown_rows){ head, tail, tail };
 }
 
-/* Chooses at most `most` of more rows: the first and mostly the last ones, and if these are all of libraries, the last one of own code. */
+/* Chooses at most `most` of more rows: the first and mostly the last rows, and if these are all of libraries, the last row of own code. */
 static struct shown_rows choose_rows(const struct hot_path_rows *path, size_t most, const struct view *view)
 {
 	enum { HEAD_PART = 3, ROWS_WITH_OWN = 5 };
@@ -243,7 +243,7 @@ void hot_path_rows_print(const struct hot_path_rows *path, size_t most, struct n
 /* --- the lines of a screen --- */
 
 /* Gives a part one row more if that fits. Returns whether it did. */
-static bool give(struct plan_part *part, size_t gap, size_t *lines)
+static bool extend_part(struct plan_part *part, size_t gap, size_t *lines)
 {
 	if (part->shown >= part->rows)
 		return false;
@@ -262,12 +262,12 @@ void plan_rows(struct plan_part *parts, const unsigned char *order, size_t count
 	for (size_t i = 0; i < count; i++) {
 		struct plan_part *part = &parts[order[i]];
 		part->shown = 0;
-		while (part->shown < part->least && give(part, gap, &lines))
+		while (part->shown < part->least && extend_part(part, gap, &lines))
 			;
 	}
 	for (bool is_growing = true; is_growing;) {
 		is_growing = false;
 		for (size_t i = 0; i < count; i++)
-			is_growing |= parts[order[i]].shown > 0 && give(&parts[order[i]], gap, &lines);
+			is_growing |= parts[order[i]].shown > 0 && extend_part(&parts[order[i]], gap, &lines);
 	}
 }

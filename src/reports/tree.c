@@ -34,9 +34,8 @@ struct walk {
 	uint32_t *siblings;    /* [node_count]: scratch; also the rim of the growing tree */
 	uint32_t *chain;       /* [node_count]: the nodes that are printed together */
 	uint32_t *labels;      /* [node_count]: scratch of the printer */
-	bool folds;            /* nodes of equal hits, each the only one below the one before, are printed together */
+	bool folds;            /* nodes of equal hits, each the only child of the node before, are printed together */
 	size_t reaching;       /* number of nodes that reach the threshold */
-	size_t with_hits;
 };
 
 /* By decreasing weight, ties by text. */
@@ -65,7 +64,7 @@ static size_t kept_children(const struct walk *walk, uint32_t node)
 static bool reaches(const struct walk *walk, uint32_t node)
 {
 	uint64_t weight = walk->view->weight[node];
-	return weight > 0 && fraction_of(weight, walk->view->total) >= walk->threshold;
+	return walk->view->options.zeros || fraction_of(weight, walk->view->total) >= walk->threshold;
 }
 
 /* A binary heap of the rim, heaviest node first; among equal weights the smaller id is first. */
@@ -100,7 +99,7 @@ static uint32_t rim_pop(const struct view *view, uint32_t *rim, size_t count)
 	return first;
 }
 
-static void keep_heaviest(struct walk *walk, size_t limit)
+static void select_heaviest(struct walk *walk, size_t limit)
 {
 	const struct view *view = walk->view;
 	uint32_t *rim = walk->siblings; /* not in use before printing */
@@ -123,11 +122,10 @@ static void choose(struct walk *walk, size_t limit)
 	for (uint32_t node = 1; node < walk->view->node_count; node++) {
 		walk->kept[node] = reaches(walk, node);
 		walk->reaching += walk->kept[node];
-		walk->with_hits += walk->view->weight[node] > 0;
 	}
 	if (limit > 0 && limit < walk->reaching) {
 		memset(walk->kept, 0, walk->view->node_count * sizeof(*walk->kept));
-		keep_heaviest(walk, limit);
+		select_heaviest(walk, limit);
 	}
 }
 
@@ -229,7 +227,7 @@ static void print_table(struct tree_printer *printer, const struct render_docume
 {
 	sheet_open(&printer->sheet, document, result, "resource,depth,name,fraction,error,hits,own_hits");
 	walk_kept(walk, print_table_node, printer);
-	sheet_close(&printer->sheet, walk->with_hits - shown);
+	sheet_close(&printer->sheet, walk->view->node_count - 1 - shown);
 }
 
 static void print_text(struct tree_printer *printer, const struct result *result, const struct walk *walk, size_t shown)
@@ -244,7 +242,7 @@ static void print_text(struct tree_printer *printer, const struct result *result
 	name_printer_init(&printer->names, out, walk->view, printer->options);
 	walk_kept(walk, print_text_node, printer);
 	name_printer_release(&printer->names);
-	left_out_print(out, walk->with_hits, walk->reaching, shown, printer->options);
+	left_out_print(out, walk->view->node_count - 1, walk->reaching, shown, printer->options);
 	folded_print(out, printer->folded, "frames share the row of their only caller", printer->options);
 }
 

@@ -171,7 +171,7 @@ const struct report report_path = {
 	.summary = "the share of one call path",
 	.detail = "A path is function names joined by ';', outermost first: 'path main;read_db;qsort'.\n"
 		  "A path without hits has the share 0, with its error.\n",
-	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | REPORT_GROUP, "it shows one path" } },
+	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | REPORT_GROUP | SETTING_ZEROS, "it shows one path" } },
 	.parts = { { "Call Path", &path_type, build_path } },
 };
 
@@ -181,5 +181,6 @@ const struct report report_what_if = {
 	.summary = "the total if call paths cost less",
 	.detail = "A path is function names joined by ';', outermost first, and FACTOR what its cost\n"
 		  "is multiplied by: 'whatif main;qsort=0 main;read_db=50%'.\n",
+	.refuses = { { SETTING_ZEROS, "it shows the given paths" } },
 	.parts = { { "What-If Prediction", &prediction_type, build } },
 };

@@ -32,6 +32,8 @@ int assemble_init(struct assemble *assemble, const struct store_selection *selec
 	hash_map_init(&assemble->functions);
 	hash_map_init(&assemble->locations);
 	hash_map_init(&assemble->stacks);
+	hash_map_init(&assemble->marked);
+	hash_map_init(&assemble->unknown);
 	assemble->profile = profile_new();
 	return assemble->profile ? 0 : assemble_fail(assemble, ERROR_MEMORY);
 }
@@ -43,6 +45,8 @@ struct profile *assemble_finish(struct assemble *assemble, int status)
 	hash_map_release(&assemble->functions);
 	hash_map_release(&assemble->locations);
 	hash_map_release(&assemble->stacks);
+	hash_map_release(&assemble->marked);
+	hash_map_release(&assemble->unknown);
 	for (size_t i = 0; i < assemble->part_count; i++)
 		description_map_release(&assemble->parts[i].map);
 	free(assemble->parts);

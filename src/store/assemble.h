@@ -48,7 +48,7 @@ struct assembled_frame {
 struct assembled_location {
 	int64_t module;
 	uint64_t address;
-	int64_t marks; /* store_location_marks() */
+	int64_t marks; /* store/hash.h */
 };
 
 struct assembled_stack {
@@ -81,7 +81,9 @@ struct assemble {
 	const struct assemble_source *source;
 	int64_t bucket_ns;
 	struct hash_map modules, functions, locations, stacks; /* ids of the profile by those of the store */
-	int64_t *chain;                                        /* stacks from a hit up to the first known one; owned */
+	struct hash_map marked;  /* the profile's locations to which unknown tail calls lead */
+	struct hash_map unknown; /* (caller, callee), locations, of those that have their row */
+	int64_t *chain;          /* stacks from a hit up to the first known one; owned */
 	size_t chain_count, chain_capacity;
 	struct profile_frame *frames; /* of one location; owned */
 	size_t frame_capacity;

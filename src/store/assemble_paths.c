@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "profile/tail_calls.h"
 #include "store/assemble.h"
 #include "store/hash.h"
 
@@ -28,7 +29,7 @@ static int64_t checked(const struct assemble *assemble, int64_t number)
 }
 
 /* Keeps the id in the profile under that of the store. `added` is what the profile returned. */
-static int64_t keep(const struct assemble *assemble, struct hash_map *map, int64_t id, int64_t added)
+static int64_t store_row(const struct assemble *assemble, struct hash_map *map, int64_t id, int64_t added)
 {
 	if (added >= 0 && hash_map_put(map, (uint64_t)id, (uint32_t)added) < 0)
 		added = ERROR_MEMORY;
@@ -55,7 +56,7 @@ static int64_t module_of(struct assemble *assemble, int64_t id)
 	if (path < 0)
 		return path;
 	module.path = (uint32_t)path;
-	return keep(assemble, &assemble->modules, id, profile_add_module(assemble->profile, &module));
+	return store_row(assemble, &assemble->modules, id, profile_add_module(assemble->profile, &module));
 }
 
 static int64_t function_of(struct assemble *assemble, int64_t id)
@@ -82,7 +83,7 @@ static int64_t function_of(struct assemble *assemble, int64_t id)
 						   .line = (uint32_t)line,
 						   .role = (uint8_t)(role > ROLE_CREATE ? ROLE_CREATE + 1 : role),
 						   .group = (uint32_t)group };
-	return keep(assemble, &assemble->functions, id, profile_add_function(assemble->profile, &function));
+	return store_row(assemble, &assemble->functions, id, profile_add_function(assemble->profile, &function));
 }
 
 static int make_frame(struct assemble *assemble, const struct assembled_frame *row, struct profile_frame *frame)
@@ -158,7 +159,10 @@ static int64_t location_of(struct assemble *assemble, int64_t id)
 		profile->locations[location].first_frame = (uint32_t)first;
 		profile->locations[location].frame_count = (uint32_t)count;
 	}
-	return keep(assemble, &assemble->locations, id, location);
+	if (location >= 0 && count > 0 && row.marks & STORE_UNKNOWN_CALL &&
+	    hash_map_put(&assemble->marked, (uint64_t)location, 0) < 0)
+		location = ERROR_MEMORY;
+	return store_row(assemble, &assemble->locations, id, location);
 }
 
 /* --- call paths --- */
@@ -190,6 +194,22 @@ static int read_chain(struct assemble *assemble, int64_t id, uint32_t *above)
 	return 0;
 }
 
+/* Adds a row of tail calls for the call that leads to a location below a node, if it is an unknown one. */
+static int add_unknown_call(struct assemble *assemble, uint32_t node, uint32_t location)
+{
+	struct profile *profile = assemble->profile;
+	if (node == PROFILE_ROOT || hash_map_get(&assemble->marked, location) == HASH_MAP_NONE)
+		return 0;
+	uint32_t caller = profile->nodes[node].location;
+	uint64_t pair = (uint64_t)caller << 32 | location;
+	if (hash_map_get(&assemble->unknown, pair) != HASH_MAP_NONE)
+		return 0;
+	int status = hash_map_put(&assemble->unknown, pair, 0);
+	if (status == 0)
+		status = tail_calls_add_unknown(profile, caller, location);
+	return status < 0 ? assemble_fail(assemble, status) : 0;
+}
+
 int64_t assemble_stack(struct assemble *assemble, int64_t id)
 {
 	uint32_t node;
@@ -198,11 +218,12 @@ int64_t assemble_stack(struct assemble *assemble, int64_t id)
 		return status;
 	while (assemble->chain_count > 0) {
 		int64_t location = location_of(assemble, assemble->chain[--assemble->chain_count]);
-		if (location < 0)
-			return location;
+		status = location < 0 ? (int)location : add_unknown_call(assemble, node, (uint32_t)location);
+		if (status < 0)
+			return status;
 		int64_t stack = assemble->chain[--assemble->chain_count];
-		int64_t child = keep(assemble, &assemble->stacks, stack,
-				     profile_add_node(assemble->profile, node, (uint32_t)location));
+		int64_t child = store_row(assemble, &assemble->stacks, stack,
+					  profile_add_node(assemble->profile, node, (uint32_t)location));
 		if (child < 0)
 			return child;
 		node = (uint32_t)child;

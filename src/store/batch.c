@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/compare.h"
 #include "base/hash_map.h"
+#include "profile/tail_calls.h"
 #include "profile_file/writer.h"
 #include "store/description.h"
 #include "store/hash.h"
@@ -26,6 +27,8 @@ void batch_release(struct batch *batch)
 	free(batch->functions);
 	free(batch->locations);
 	free(batch->nodes);
+	free(batch->marked);
+	free(batch->node_locations);
 	free(batch->same);
 	free(batch->has_rows);
 	free(batch->series);
@@ -96,10 +99,25 @@ static int64_t bucket_of(const struct batch *batch, uint64_t time_ns, int64_t bu
 
 /* --- call paths --- */
 
+size_t batch_location_count(const struct batch *batch)
+{
+	return batch->profile->location_count + batch->marked_count;
+}
+
+const struct profile_location *batch_location(const struct batch *batch, uint32_t id, uint8_t *marks)
+{
+	size_t own = batch->profile->location_count;
+	const struct profile_location *location = &batch->profile->locations[id < own ? id : batch->marked[id - own]];
+	*marks = (uint8_t)((location->by_frames ? STORE_BY_FRAMES : 0) | (location->is_tail ? STORE_TAIL : 0) |
+			   (id < own ? 0 : STORE_UNKNOWN_CALL));
+	return location;
+}
+
 static void hash_location(struct batch *batch, uint32_t id)
 {
 	const struct profile *profile = batch->profile;
-	const struct profile_location *location = &profile->locations[id];
+	uint8_t marks;
+	const struct profile_location *location = batch_location(batch, id, &marks);
 	if (batch->locations[id])
 		return;
 	batch->modules[location->module] = store_hash_module(profile, location->module);
@@ -111,7 +129,34 @@ static void hash_location(struct batch *batch, uint32_t id)
 		if (!batch->functions[function])
 			batch->functions[function] = store_hash_function(profile, function);
 	}
-	batch->locations[id] = store_hash_location(profile, id, batch->modules[location->module], batch->functions);
+	batch->locations[id] =
+		store_hash_location(profile, location, marks, batch->modules[location->module], batch->functions);
+}
+
+/* Sets the locations of the nodes. */
+static int place_nodes(struct batch *batch)
+{
+	const struct profile *profile = batch->profile;
+	bool *is_unknown = tail_calls_find_unknown(profile);
+	struct hash_map marked; /* location -> number in batch->marked */
+	hash_map_init(&marked);
+	int status = is_unknown ? 0 : ERROR_MEMORY;
+	for (size_t i = 1; i < profile->node_count && status == 0; i++) {
+		uint32_t location = profile->nodes[i].location;
+		batch->node_locations[i] = location;
+		if (!is_unknown[i])
+			continue;
+		uint32_t number = hash_map_get(&marked, location);
+		if (number == HASH_MAP_NONE) {
+			number = (uint32_t)batch->marked_count;
+			status = hash_map_put(&marked, location, number);
+			batch->marked[batch->marked_count++] = location;
+		}
+		batch->node_locations[i] = (uint32_t)profile->location_count + number;
+	}
+	free(is_unknown);
+	hash_map_release(&marked);
+	return status;
 }
 
 /* Marks the nodes with hits or touches, and all above them. */
@@ -151,20 +196,24 @@ static int hash_paths(struct batch *batch)
 	bool *needed = calloc(profile->node_count, sizeof(*needed));
 	batch->modules = calloc(profile->module_count + 1, sizeof(*batch->modules));
 	batch->functions = calloc(profile->function_count + 1, sizeof(*batch->functions));
-	batch->locations = calloc(profile->location_count + 1, sizeof(*batch->locations));
+	batch->locations = calloc(2 * profile->location_count + 1, sizeof(*batch->locations));
+	batch->marked = calloc(profile->location_count + 1, sizeof(*batch->marked));
+	batch->node_locations = calloc(profile->node_count, sizeof(*batch->node_locations));
 	batch->nodes = calloc(profile->node_count, sizeof(*batch->nodes));
-	bool has_all = needed && batch->modules && batch->functions && batch->locations && batch->nodes;
-	if (has_all)
+	bool has_all = needed && batch->modules && batch->functions && batch->locations && batch->marked &&
+		       batch->node_locations && batch->nodes;
+	int status = has_all ? place_nodes(batch) : ERROR_MEMORY;
+	if (status == 0)
 		mark_needed(profile, needed);
-	for (size_t i = 1; has_all && i < profile->node_count; i++) {
-		const struct profile_node *node = &profile->nodes[i];
+	for (size_t i = 1; status == 0 && i < profile->node_count; i++) {
 		if (!needed[i])
 			continue;
-		hash_location(batch, node->location);
-		batch->nodes[i] = store_hash_stack(batch->nodes[node->parent], batch->locations[node->location]);
+		hash_location(batch, batch->node_locations[i]);
+		batch->nodes[i] = store_hash_stack(batch->nodes[profile->nodes[i].parent],
+						   batch->locations[batch->node_locations[i]]);
 	}
 	free(needed);
-	return has_all ? unify_nodes(batch) : ERROR_MEMORY;
+	return status == 0 ? unify_nodes(batch) : status;
 }
 
 /* --- hits --- */

@@ -40,10 +40,14 @@ struct batch {
 	int64_t start_unix_ns, end_unix_ns;
 	int64_t first_bucket;      /* since 1970 */
 	struct buffer description; /* a profile file: store/description.h */
-	/* By id, owned. A hash of 0 marks what no hit needs. */
+	/* By id, owned. A hash of 0 marks what no hit needs. Locations are the profile's, and behind them those to which unknown tail
+	 * calls lead (batch_location). */
 	uint64_t *modules, *functions, *locations, *nodes;
-	uint32_t *same; /* by node: the first one with its hash; owned */
-	bool *has_rows; /* by node: hits or touches refer to it; owned */
+	uint32_t *marked; /* the profile's locations of the latter ones; owned */
+	size_t marked_count;
+	uint32_t *node_locations; /* by node: its location of the batch; owned */
+	uint32_t *same;           /* by node: the first one with its hash; owned */
+	bool *has_rows;           /* by node: hits or touches refer to it; owned */
 	struct batch_series *series;
 	size_t series_count, series_capacity;
 	struct batch_hit *hits; /* sorted by series and bucket */
@@ -58,5 +62,9 @@ int batch_init(struct batch *batch, const struct store_recording *recording, int
 /* The same without hits, and with the touches in one bucket. */
 int batch_init_without_hits(struct batch *batch, const struct store_recording *recording, struct error *error);
 void batch_release(struct batch *batch);
+
+size_t batch_location_count(const struct batch *batch);
+/* Returns the profile's location of one of the batch, and sets *marks (store/hash.h). */
+const struct profile_location *batch_location(const struct batch *batch, uint32_t id, uint8_t *marks);
 
 #endif

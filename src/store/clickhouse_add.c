@@ -77,13 +77,14 @@ static void put_function(const struct adder *adder, uint32_t id, struct buffer *
 static void put_location(const struct adder *adder, uint32_t id, struct buffer *rows)
 {
 	const struct profile *profile = adder->batch->profile;
-	const struct profile_location *location = &profile->locations[id];
+	uint8_t marks;
+	const struct profile_location *location = batch_location(adder->batch, id, &marks);
 	bool has_frames = location->first_frame != PROFILE_NONE;
 	size_t count = has_frames ? location->frame_count : 0;
 	const struct profile_frame *frames = has_frames ? &profile->frames[location->first_frame] : NULL;
 	clickhouse_put_u64(rows, adder->batch->modules[location->module]);
 	clickhouse_put_u64(rows, location->address);
-	clickhouse_put_u8(rows, store_location_marks(location));
+	clickhouse_put_u8(rows, marks);
 	clickhouse_put_count(rows, count);
 	for (size_t i = 0; i < count; i++)
 		clickhouse_put_u64(rows, adder->batch->functions[frames[i].function]);
@@ -114,7 +115,7 @@ static void put_stack(const struct adder *adder, uint32_t node, struct buffer *r
 	const struct profile_node *nodes = adder->batch->profile->nodes;
 	uint32_t locations[CLICKHOUSE_PIECE_FRAMES], count = 0;
 	do {
-		locations[count++] = nodes[node].location;
+		locations[count++] = adder->batch->node_locations[node];
 		node = nodes[node].parent;
 	} while (adder->depths[node] % CLICKHOUSE_PIECE_FRAMES != 0);
 	clickhouse_put_u64(rows, adder->batch->nodes[node]);
@@ -195,7 +196,7 @@ static int add_all_names(const struct adder *adder)
 		{ "functions", "name, linkage, module, file, line, role, category", batch->functions,
 		  profile->function_count, NULL, put_function },
 		{ "locations", "module, address, by_frames, functions, files, lines, discriminators, kinds",
-		  batch->locations, profile->location_count, NULL, put_location },
+		  batch->locations, batch_location_count(batch), NULL, put_location },
 		{ "stacks", "parent, locations", batch->nodes, profile->node_count, is_stack_stored, put_stack },
 	};
 	int status = 0;

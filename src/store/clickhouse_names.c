@@ -60,7 +60,7 @@ static int damaged(const struct clickhouse_names *names, const char *what)
 
 /* --- reading --- */
 
-static int want(struct clickhouse_names *names, enum clickhouse_names_table table, uint64_t hash)
+static int request(struct clickhouse_names *names, enum clickhouse_names_table table, uint64_t hash)
 {
 	struct clickhouse_names_rows *rows = &names->tables[table];
 	if (hash == 0 || hash_map_get(&rows->wanted, hash) != HASH_MAP_NONE)
@@ -72,9 +72,9 @@ static int want(struct clickhouse_names *names, enum clickhouse_names_table tabl
 	return 0;
 }
 
-int clickhouse_names_want(struct clickhouse_names *names, uint64_t stack)
+int clickhouse_names_request(struct clickhouse_names *names, uint64_t stack)
 {
-	return want(names, NAMES_STACKS, stack);
+	return request(names, NAMES_STACKS, stack);
 }
 
 static int add_stack(struct clickhouse_names *names, uint64_t hash, uint64_t parent, uint64_t location)
@@ -86,14 +86,14 @@ static int add_stack(struct clickhouse_names *names, uint64_t hash, uint64_t par
 		return out_of_memory(names);
 	names->stack_rows[names->stack_count++] =
 		(struct assembled_stack){ .parent = (int64_t)parent, .location = (int64_t)location };
-	return want(names, NAMES_LOCATIONS, location);
+	return request(names, NAMES_LOCATIONS, location);
 }
 
 /* Adds a row of stacks, and all stacks between it and its parent: their hashes follow from those of their locations. */
 static int take_stack(struct clickhouse_names *names, const struct clickhouse_value *row)
 {
 	uint64_t hash = row[1].number;
-	int status = want(names, NAMES_STACKS, hash);
+	int status = request(names, NAMES_STACKS, hash);
 	if (row[2].count == 0 || row[2].count > CLICKHOUSE_PIECE_FRAMES)
 		return damaged(names, "a call path is too long or empty");
 	for (size_t i = 0; i < row[2].count && status == 0; i++) {
@@ -107,12 +107,12 @@ static int take_stack(struct clickhouse_names *names, const struct clickhouse_va
 static int take_location(struct clickhouse_names *names, const struct clickhouse_value *row)
 {
 	size_t count = row[4].count;
-	int status = want(names, NAMES_MODULES, row[1].number);
+	int status = request(names, NAMES_MODULES, row[1].number);
 	for (int i = 5; i < 9; i++)
 		if (row[i].count != count)
 			return damaged(names, "a location is incomplete");
 	for (size_t i = 0; i < count && status == 0; i++)
-		status = want(names, NAMES_FUNCTIONS, clickhouse_element(&row[4], sizeof(uint64_t), i));
+		status = request(names, NAMES_FUNCTIONS, clickhouse_element(&row[4], sizeof(uint64_t), i));
 	return status;
 }
 
@@ -125,7 +125,7 @@ static int follow(struct clickhouse_names *names, const struct clickhouse_value 
 	case NAMES_LOCATIONS:
 		return take_location(names, row);
 	case NAMES_FUNCTIONS:
-		return want(names, NAMES_MODULES, row[3].number);
+		return request(names, NAMES_MODULES, row[3].number);
 	default:
 		return 0;
 	}

@@ -40,7 +40,7 @@ void clickhouse_names_init(struct clickhouse_names *names, const struct clickhou
 void clickhouse_names_release(struct clickhouse_names *names);
 
 /* Adds a stack to those that are wanted. Returns 0 or a negative error. */
-int clickhouse_names_want(struct clickhouse_names *names, uint64_t stack);
+int clickhouse_names_request(struct clickhouse_names *names, uint64_t stack);
 
 /* Reads the wanted stacks, with all that they need. Returns 0 or a negative error. */
 int clickhouse_names_read(struct clickhouse_names *names);

@@ -42,7 +42,7 @@ static const struct table {
 	  "String, "
 	  "seen DateTime DEFAULT now()",
 	  "ReplacingMergeTree(seen)", "", "hash", "seen", 9 * DAY_S, "hash" },
-	/* The frames, the innermost one first; kinds: twice the kind, + 1 if inlined. */
+	/* by_frames: all marks (store/hash.h). The frames, the innermost one first; kinds: twice the kind, + 1 if inlined. */
 	{ "locations",
 	  "hash UInt64, module UInt64, address UInt64, by_frames UInt8, functions Array(UInt64), files Array(String), "
 	  "lines Array(UInt32), discriminators Array(UInt32), kinds Array(UInt8), seen DateTime DEFAULT now()",

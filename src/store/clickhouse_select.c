@@ -208,7 +208,7 @@ static int add_row(struct selector *selector, const struct clickhouse_value *row
 					 .resource = (uint32_t)row[1].number,
 					 .thread = (uint32_t)row[2].number,
 					 .labels = (uint32_t)row[3].number };
-	return clickhouse_names_want(&selector->names, row[6].number);
+	return clickhouse_names_request(&selector->names, row[6].number);
 }
 
 static int take_hit(void *context, const struct clickhouse_value *row)

@@ -51,16 +51,16 @@ uint64_t store_hash_function(const struct profile *profile, uint32_t id)
 	return finish(&hash);
 }
 
-uint64_t store_hash_location(const struct profile *profile, uint32_t id, uint64_t module, const uint64_t *functions)
+uint64_t store_hash_location(const struct profile *profile, const struct profile_location *location, uint8_t marks,
+			     uint64_t module, const uint64_t *functions)
 {
-	const struct profile_location *location = &profile->locations[id];
 	bool is_named = profile->modules[location->module].kind == MODULE_NAMES;
 	XXH64_state_t hash;
 	XXH64_reset(&hash, 0);
 	add_number(&hash, module);
 	/* Locations of names have no address, only a number that distinguishes them. */
 	add_number(&hash, is_named ? 0 : location->address);
-	add_number(&hash, store_location_marks(location));
+	add_number(&hash, marks);
 	for (uint32_t i = 0; location->first_frame != PROFILE_NONE && i < location->frame_count; i++) {
 		const struct profile_frame *frame = &profile->frames[location->first_frame + i];
 		add_number(&hash, functions[frame->function]);

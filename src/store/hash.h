@@ -9,17 +9,15 @@
 
 #include "profile/profile.h"
 
-/* A location's marks as a store keeps them, in the place where only `by_frames` was. */
-enum { STORE_BY_FRAMES = 1, STORE_TAIL = 2 };
-static inline uint8_t store_location_marks(const struct profile_location *location)
-{
-	return (uint8_t)((location->by_frames ? STORE_BY_FRAMES : 0) | (location->is_tail ? STORE_TAIL : 0));
-}
+/* The marks of a store's locations, in the column `by_frames`, which older stores use for that one only. A location to which unknown tail calls
+ * lead is a location of its own there. */
+enum { STORE_BY_FRAMES = 1, STORE_TAIL = 2, STORE_UNKNOWN_CALL = 4 };
 
 uint64_t store_hash_module(const struct profile *profile, uint32_t id);
 uint64_t store_hash_function(const struct profile *profile, uint32_t id);
 /* `functions`: the hashes of its frames' functions, by id. */
-uint64_t store_hash_location(const struct profile *profile, uint32_t id, uint64_t module, const uint64_t *functions);
+uint64_t store_hash_location(const struct profile *profile, const struct profile_location *location, uint8_t marks,
+			     uint64_t module, const uint64_t *functions);
 /* `parent` 0: the outermost frame. */
 uint64_t store_hash_stack(uint64_t parent, uint64_t location);
 

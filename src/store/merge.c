@@ -146,10 +146,11 @@ static int read_location(void *context, int64_t id, struct assembled_location *r
 	uint32_t number;
 	if (!number_of(&merge->locations, id, &number))
 		return 0;
-	const struct profile_location *location = &merge->batch->profile->locations[number];
+	uint8_t marks;
+	const struct profile_location *location = batch_location(merge->batch, number, &marks);
 	*row = (struct assembled_location){ .module = (int64_t)merge->batch->modules[location->module],
 					    .address = location->address,
-					    .marks = store_location_marks(location) };
+					    .marks = marks };
 	return 1;
 }
 
@@ -160,7 +161,8 @@ static int read_frame(void *context, int64_t id, size_t depth, struct assembled_
 	uint32_t number;
 	if (!number_of(&merge->locations, id, &number))
 		return 0;
-	const struct profile_location *location = &profile->locations[number];
+	uint8_t marks;
+	const struct profile_location *location = batch_location(merge->batch, number, &marks);
 	if (location->first_frame == PROFILE_NONE || depth >= location->frame_count)
 		return 0;
 	const struct profile_frame *frame = &profile->frames[location->first_frame + depth];
@@ -182,7 +184,7 @@ static int read_stack(void *context, int64_t id, struct assembled_stack *row)
 		return 0;
 	const struct profile_node *node = &batch->profile->nodes[number];
 	*row = (struct assembled_stack){ .parent = (int64_t)batch->nodes[node->parent],
-					 .location = (int64_t)batch->locations[node->location] };
+					 .location = (int64_t)batch->locations[batch->node_locations[number]] };
 	return 1;
 }
 
@@ -206,7 +208,8 @@ static int index_recording(struct merge *merge, const struct batch *batch)
 	if (status == 0)
 		status = index_new(&merge->functions, &assemble->functions, batch->functions, profile->function_count);
 	if (status == 0)
-		status = index_new(&merge->locations, &assemble->locations, batch->locations, profile->location_count);
+		status = index_new(&merge->locations, &assemble->locations, batch->locations,
+				   batch_location_count(batch));
 	return status == 0 ? index_new(&merge->stacks, &assemble->stacks, batch->nodes, profile->node_count) : status;
 }
 

@@ -134,7 +134,8 @@ static int add_frame(struct adder *adder, int64_t location, uint32_t depth, cons
 static int64_t add_location(struct adder *adder, uint32_t id)
 {
 	const struct profile *profile = adder->batch->profile;
-	const struct profile_location *location = &profile->locations[id];
+	uint8_t marks;
+	const struct profile_location *location = batch_location(adder->batch, id, &marks);
 	int64_t *known = &adder->ids[LOCATIONS][id];
 	uint64_t hash = adder->batch->locations[id];
 	if (*known)
@@ -148,7 +149,7 @@ static int64_t add_location(struct adder *adder, uint32_t id)
 	sqlite3_stmt *statement = adder->insert[LOCATIONS];
 	sqlite3_bind_int64(statement, 2, module);
 	sqlite3_bind_int64(statement, 3, (int64_t)location->address);
-	sqlite3_bind_int(statement, 4, store_location_marks(location));
+	sqlite3_bind_int(statement, 4, marks);
 	*known = insert(adder, LOCATIONS, hash);
 	for (uint32_t i = 0; *known > 0 && location->first_frame != PROFILE_NONE && i < location->frame_count; i++) {
 		int status = add_frame(adder, *known, i, &profile->frames[location->first_frame + i]);
@@ -166,7 +167,7 @@ static int add_stacks(struct adder *adder)
 		if (!batch->nodes[i])
 			continue;
 		int64_t id = find(adder, STACKS, batch->nodes[i]);
-		int64_t location = id ? 0 : add_location(adder, node->location);
+		int64_t location = id ? 0 : add_location(adder, batch->node_locations[i]);
 		if (id == 0 && location > 0) {
 			sqlite3_bind_int64(adder->insert[STACKS], 2, adder->ids[STACKS][node->parent]);
 			sqlite3_bind_int64(adder->insert[STACKS], 3, location);
@@ -314,8 +315,8 @@ static int add_touches(struct adder *adder)
 static int begin(struct adder *adder)
 {
 	const struct profile *profile = adder->batch->profile;
-	const size_t counts[TABLES] = { profile->module_count, profile->function_count, profile->location_count,
-					profile->node_count };
+	const size_t counts[TABLES] = { profile->module_count, profile->function_count,
+					batch_location_count(adder->batch), profile->node_count };
 	for (int i = 0; i < TABLES; i++) {
 		adder->ids[i] = calloc(counts[i] + 1, sizeof(*adder->ids[i]));
 		if (!adder->ids[i])

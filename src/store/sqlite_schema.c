@@ -27,6 +27,7 @@ static const char *const tables[] = {
 	"CREATE TABLE functions(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL UNIQUE, name TEXT NOT NULL, "
 	"linkage TEXT NOT NULL, module INTEGER NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL, "
 	"role INTEGER NOT NULL, category TEXT NOT NULL)",
+	/* by_frames: all marks (store/hash.h) */
 	"CREATE TABLE locations(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL UNIQUE, module INTEGER NOT NULL, "
 	"address INTEGER NOT NULL, by_frames INTEGER NOT NULL)",
 	/* file: NULL if it is that of the function */

@@ -47,8 +47,8 @@ static int add_by_symbols(struct unwind_table *table, struct elf_file *file, boo
 	uint64_t low, high;
 	struct elf_bytes symbols = elf_file_section(file, ".symtab"), names = elf_file_section(file, ".strtab");
 	*is_found = symbols.bytes && names.bytes && find_range(&symbols, &names, &low, &high);
-	elf_file_forget(file, &symbols);
-	elf_file_forget(file, &names);
+	elf_file_release_part(file, &symbols);
+	elf_file_release_part(file, &names);
 	if (!*is_found || low < table->base || high - table->base > table->text_size)
 		return 0;
 	return row_insert(table, (uint32_t)(low - table->base), (uint32_t)(high - table->base), &unwind_row_generated);
@@ -65,8 +65,8 @@ static bool is_v8(struct elf_file *file)
 		memcpy(&symbol, symbols.bytes + at, sizeof(symbol));
 		is_found = symbol.st_shndx != SHN_UNDEF && begins(&names, symbol.st_name, "_ZN2v88internal");
 	}
-	elf_file_forget(file, &symbols);
-	elf_file_forget(file, &names);
+	elf_file_release_part(file, &symbols);
+	elf_file_release_part(file, &names);
 	return is_found;
 }
 

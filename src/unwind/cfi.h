@@ -3,7 +3,7 @@
  * "Exception Frames") and .debug_frame.
  *
  * A section is a list of entries: CIEs (common information) and FDEs (one range of addresses each). The
- * instructions of an FDE, run after those of its CIE, describe for every pc of the range a state: how to compute
+ * instructions of an FDE, run after the instructions of its CIE, describe for every pc of the range a state: how to compute
  * the CFA, and where each register of the caller is. The table builder converts all states of an FDE to rows. The
  * slow step computes the state at one pc and evaluates it in full.
  */

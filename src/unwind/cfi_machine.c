@@ -47,7 +47,7 @@ static struct cfi_rule read_expression(struct cfi_machine *machine, enum cfi_rul
 				  .kind = (uint8_t)kind };
 }
 
-static bool remember(struct cfi_machine *machine)
+static bool push_state(struct cfi_machine *machine)
 {
 	if (machine->remembered_count == CFI_NESTED_STATES)
 		return false;
@@ -167,7 +167,7 @@ static bool run_extended(struct cfi_machine *machine, uint8_t operation, uint64_
 	case DW_CFA_set_loc:
 		return cfi_pointer(cursor, machine->section, machine->cie->pointer_encoding, location);
 	case DW_CFA_remember_state:
-		return remember(machine);
+		return push_state(machine);
 	case DW_CFA_restore_state:
 		return restore(machine);
 	case DW_CFA_GNU_args_size: /* pushed arguments: only landing pads need it */

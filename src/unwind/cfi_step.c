@@ -111,8 +111,8 @@ static enum cfi_status evaluate_return(const struct evaluation *evaluation, unsi
 }
 
 /* Keeps the value of a register that no rule mentions. */
-static void assume_kept(struct cfi_frame *caller, const struct cfi_frame *frame, unsigned number,
-			const struct cfi_rule *rule)
+static void assume_unchanged(struct cfi_frame *caller, const struct cfi_frame *frame, unsigned number,
+			     const struct cfi_rule *rule)
 {
 	uint64_t bit = UINT64_C(1) << number;
 	if (rule->kind != CFI_UNSPECIFIED || !((frame->known | frame->assumed) & bit))
@@ -140,7 +140,7 @@ static enum cfi_status evaluate(struct evaluation *evaluation, const struct cfi_
 		else if (status != CFI_UNKNOWN)
 			return status;
 		else
-			assume_kept(&caller, frame, i, &state->registers[i]);
+			assume_unchanged(&caller, frame, i, &state->registers[i]);
 	}
 	status = evaluate_return(evaluation, cie->return_register, pc, &caller.registers.value[ARCH_PC_REGISTER]);
 	if (status != CFI_OK)

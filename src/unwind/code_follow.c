@@ -142,9 +142,9 @@ static enum next jump_indirectly(struct code_analysis *analysis, const struct co
 	return STOP;
 }
 
-/* Continues behind an instruction. *pc is its own, and then that of the next one. */
-static enum next go_on(struct code_analysis *analysis, const struct instruction *instruction,
-		       const struct code_state *state, const uint8_t *code, uint32_t *pc)
+/* Continues behind an instruction. *pc is its own, and then the address of the next instruction. */
+static enum next continue_behind(struct code_analysis *analysis, const struct instruction *instruction,
+				 const struct code_state *state, const uint8_t *code, uint32_t *pc)
 {
 	*pc += instruction->bytes;
 	if (instruction->takes_address)
@@ -198,13 +198,13 @@ static bool follow(struct code_analysis *analysis, struct place place)
 		if (instruction.flow == INSTRUCTION_NEXT && !code_state_apply(&place.state, &effect))
 			return false;
 		was_call = instruction.flow == INSTRUCTION_CALL || (was_call && instruction.is_padding);
-		enum next next = go_on(analysis, &instruction, &place.state, code, &pc);
+		enum next next = continue_behind(analysis, &instruction, &place.state, code, &pc);
 		if (next != FOLLOW)
 			return next == STOP;
 	}
 }
 
-static void forget(struct code_analysis *analysis, size_t from)
+static void undo_from(struct code_analysis *analysis, size_t from)
 {
 	for (size_t i = from; i < analysis->followed_count; i++) {
 		struct code_gap *gap = code_gap_at(analysis, analysis->followed[i]);
@@ -242,7 +242,7 @@ static void follow_cases(struct code_analysis *analysis)
 			struct code_state state = analysis->at_table;
 			add_work(analysis, pc, &state);
 			if (!follow_all(analysis))
-				forget(analysis, before);
+				undo_from(analysis, before);
 			if (!*known)
 				return; /* other data or code */
 		}
@@ -268,6 +268,6 @@ bool code_follow_function(struct code_analysis *analysis, uint32_t start)
 		analysis->has_functions = true;
 		return true;
 	}
-	forget(analysis, 0);
+	undo_from(analysis, 0);
 	return false;
 }

@@ -33,7 +33,7 @@ bool code_state_equal(const struct code_state *a, const struct code_state *b);
 /* Returns whether the function has no frame: before it makes one, and where it returns. */
 bool code_state_is_outside(const struct code_state *state);
 
-/* Joins the state in which an instruction was reached with that of another way to it. Returns
+/* Joins the state in which an instruction was reached with the state of another way to it. Returns
  * false if they do not fit. A frame pointer that is not the same in both does not point into the
  * frame. */
 bool code_state_join(struct code_state *state, const struct code_state *other);

@@ -15,7 +15,8 @@ enum {
 	ALIGNMENT = 16,         /* a smaller gap is mostly padding in front of an aligned function */
 	WHOLE_TEXT = 4 << 20,   /* up to this size, the code is read at once, and the small gaps are looked at too */
 	LARGEST_CODE = 2 << 20, /* more code without information gets no rows */
-	STEPS_A_BYTE = 4, /* at most so many instructions are followed, with those of functions that are rejected */
+	STEPS_A_BYTE =
+		4, /* at most so many instructions are followed, including the instructions of functions that are rejected */
 };
 
 /* --- all functions --- */
@@ -269,6 +270,6 @@ int code_rows_add(struct unwind_table *table, struct elf_file *file)
 		status = analysis.no_memory ? ERROR_MEMORY : analysis.has_functions ? merge(table, &analysis) : 0;
 	}
 	release(&analysis);
-	elf_file_forget(file, &text);
+	elf_file_release_part(file, &text);
 	return status;
 }

@@ -67,7 +67,7 @@ static bool is_sorted(const struct fde_item *items, size_t count)
 	return true;
 }
 
-/* Sorts by start, equal ones in the order of the file: a radix sort, low digits first. */
+/* Sorts by start, equal items in the order of the file: a radix sort, low digits first. */
 static int sort(struct fde_item *items, size_t count)
 {
 	enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PASSES = 3 };
@@ -120,7 +120,7 @@ static bool touches(const struct fde_item *items, size_t count, size_t *at, cons
 	return *at < count && items[*at].start < (uint64_t)item->start + item->size;
 }
 
-int fde_list_settle(struct fde_list *list)
+int fde_list_sort(struct fde_list *list)
 {
 	/* The first section's items precede the second's. */
 	size_t first = 0;

@@ -8,7 +8,7 @@
 
 /*
  * fde_list.c: the FDEs of a file that make rows: those inside the text, sorted, without overlaps. Life cycle: zeroed,
- * fde_list_read once for each section, fde_list_settle, fde_list_release.
+ * fde_list_read once for each section, fde_list_sort, fde_list_release.
  */
 
 struct fde_item {
@@ -33,9 +33,9 @@ void fde_list_release(struct fde_list *list);
 int fde_list_read(struct fde_list *list, const struct cfi_section *section, unsigned part, struct cfi_cie **cies,
 		  size_t *cie_count, uint64_t *skipped);
 
-/* Sorts, and assigns each address to one FDE: .eh_frame precedes .debug_frame, and of two overlapping FDEs the one
+/* Sorts, and assigns each address to one FDE: .eh_frame precedes .debug_frame, and of two overlapping FDEs the FDE
  * that starts later wins, as in the language runtimes' search of .eh_frame_hdr. Returns 0 or ERROR_MEMORY. */
-int fde_list_settle(struct fde_list *list);
+int fde_list_sort(struct fde_list *list);
 
 /* row_insert.c: rows for code that the CFI describes wrongly or not at all. */
 
@@ -44,20 +44,18 @@ int fde_list_settle(struct fde_list *list);
  * single row covers it. Returns 0 or ERROR_MEMORY. */
 int row_insert(struct unwind_table *table, uint32_t start, uint32_t end, const struct unwind_row *row);
 
-/* switch_rows.c: rows for calls that CFI does not describe: those that change stacks in a Go
- * program, and those of Lisp in SBCL's runtime. */
+/* switch_rows.c: rows for calls that CFI does not describe: the calls that change stacks in a Go
+ * program, and the calls of Lisp in SBCL's runtime. */
 
 /* Replaces the rows of these calls in a table whose rows are complete and whose pages are not made yet. Does nothing
  * for programs without such calls. Returns 0 or ERROR_MEMORY. */
 int switch_rows_add(struct unwind_table *table, struct elf_file *file);
 
-/* builtin_rows.c: a row for the functions of JavaScript that V8's own compiler generates when V8
- * is built: they are in the program's file, without CFI, and keep frame pointers as the code
- * does that it generates later. */
+/* builtin_rows.c: a row for the part of its JavaScript library that V8 compiles when V8 is built. This code is in the program's
+ * file. It has no CFI, but keeps frame pointers. */
 
-/* Adds the row to a table whose rows are complete and whose pages are not made yet. Does nothing
- * for other programs. Without the symbols of these functions, the large gaps in the call frame
- * information of a file that exports V8 are taken for them. Returns 0 or ERROR_MEMORY. */
+/* Adds the row to a table whose rows are complete and whose pages are not made yet. Does nothing for programs without V8. In a
+ * stripped file that exports V8, every large gap in the CFI counts as such code. Returns 0 or ERROR_MEMORY. */
 int builtin_rows_add(struct unwind_table *table, struct elf_file *file);
 
 /*

@@ -140,7 +140,7 @@ static int make_rows(struct unwind_table *table, const struct fde_list *list)
 	return 0;
 }
 
-/* Makes pages of 256 bytes, or larger ones if the rows are far apart. */
+/* Makes pages of 256 bytes, or larger pages if the rows are far apart. */
 static int make_pages(struct unwind_table *table)
 {
 	enum { USUAL_SHIFT = 8, MOST_SHIFT = 31 };
@@ -199,7 +199,7 @@ static size_t used_bytes(const struct cfi_part *part, unsigned number, const str
 }
 
 /* Copies the used bytes of each part, because the table outlives the file. */
-static int keep_sections(struct unwind_cfi *cfi, const struct cfi_section *sections, const struct fde_list *list)
+static int copy_sections(struct unwind_cfi *cfi, const struct cfi_section *sections, const struct fde_list *list)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		size_t used = used_bytes(&cfi->parts[i], i, list);
@@ -217,7 +217,7 @@ static int keep_sections(struct unwind_cfi *cfi, const struct cfi_section *secti
 /* Adds what the CFI describes. */
 static int add_functions(struct unwind_table *table, const struct cfi_section *sections, const struct fde_list *list)
 {
-	int status = keep_sections(table->cfi, sections, list);
+	int status = copy_sections(table->cfi, sections, list);
 	if (status == 0)
 		status = make_functions(table, list);
 	return status < 0 ? status : make_rows(table, list);
@@ -230,7 +230,7 @@ bool unwind_is_haskell(struct elf_file *file)
 		return true;
 	struct elf_bytes names = elf_file_section(file, ".dynstr");
 	bool is_used = names.bytes && memmem(names.bytes, names.size, name, sizeof(name));
-	elf_file_forget(file, &names);
+	elf_file_release_part(file, &names);
 	return is_used;
 }
 
@@ -247,7 +247,7 @@ static int fill(struct unwind_table *table, struct elf_file *file, struct fde_li
 			status = fde_list_read(list, &sections[i], i, &part->cies, &part->cie_count, &table->skipped);
 	}
 	if (status == 0)
-		status = fde_list_settle(list);
+		status = fde_list_sort(list);
 	if (status == 0 && list->count > 0)
 		status = add_functions(table, sections, list);
 	uint32_t rows_of_functions = table->row_count;

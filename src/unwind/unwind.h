@@ -89,7 +89,7 @@ struct unwind_source {
 	/* Finds the module at a run-time pc. Returns 0 and fills in *module, or -1 if there is none. */
 	int (*module_at)(void *context, uint64_t pc, struct unwind_module *module);
 	/* Reads the 8 bytes at an address. Returns 0, or -1 if they are not readable. A walk calls it about twice
-	 * for each frame, so it must be cheap. Addresses are those of the stack or, where a rule is missing, of
+	 * for each frame, so it must be cheap. Addresses lie in the stack or, where a rule is missing, in
 	 * code; -1 for code does not end the walk, which then only verifies less. */
 	int (*read)(void *context, uint64_t address, uint64_t *value);
 	/* May be NULL: `read` is used. Reads as `read` does, in generated code. */

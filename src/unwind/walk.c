@@ -221,7 +221,7 @@ static bool is_credible_caller(const struct walk *walk, uint64_t pc)
 	return (row && row->kind == UNWIND_FRAME) || arch_call_before(&walk->code, pc, &target) != ARCH_NO_CALL;
 }
 
-/* Steps from generated code that called C, which runs on a stack above that of the generated
+/* Steps from generated code that called C, which runs on a stack above the stack of the generated
  * code, as Erlang's does: once in a walk, and only to generated code (as walk_apply,
  * collect/shared/row_walk.h). */
 static bool step_to_lower_stack(struct walk *walk, struct arch_frame *caller)

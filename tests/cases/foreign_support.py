@@ -144,7 +144,7 @@ class Watched:
 		return [kind for kind, name in self.opened if name == str(path) and kind != "name"]
 
 	def foreign(self, *own):
-		"""The files that it opened, except these and those of the system: its libraries, its languages, what the kernel writes about itself."""
+		"""The files that it opened, except these and the files of the system: its libraries, its languages, what the kernel writes about itself."""
 		system = ("/lib", "/usr/lib", "/usr/share/locale", "/etc/ld.so.", "/proc/self/", "/sys/devices/system/cpu", "/dev/null")
 		own = tuple(map(str, own))
 		return sorted({name for kind, name in self.opened if kind != "name" and not name.startswith((*system, *own))})

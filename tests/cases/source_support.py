@@ -32,7 +32,7 @@ def function_symbols(binary):
 
 
 def calling_enter(binary):
-	"""Returns the addresses of the functions whose code calls the library: at -O0 exactly the instrumented ones."""
+	"""Returns the addresses of the functions whose code calls the library: at -O0 exactly the instrumented functions."""
 	disassembly = subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", "-w", binary], stdout=subprocess.PIPE, text=True)
 	found, address = set(), None
 	for line in disassembly.stdout:
@@ -85,7 +85,7 @@ def add_callgrind_file(path, binary, calls):
 
 def callgrind_calls(run, binary, folder, functions, named=str):
 	"""Returns a Counter of the calls of these functions of a binary, {name as linked: name as shown}, by their shown names, from
-	any caller. `run` runs the program with the given command before it; `named` maps a linked name to the one in `functions`."""
+	any caller. `run` runs the program with the given command before it; `named` maps a linked name to the name in `functions`."""
 	folder = Path(tempfile.mkdtemp(prefix="callgrind", dir=folder))
 	result = run(["valgrind", "--tool=callgrind", "--demangle=no", f"--callgrind-out-file={folder}/%p", "--compress-strings=no", "--compress-pos=no",
 		"--main-stacksize=67108864"])

@@ -12,7 +12,7 @@ END = b"\0the end\0" # no program of the tests writes it
 
 
 def open_terminal(columns=80, rows=24):
-	"""Returns both ends of a terminal: the one to read from, and the one that a command writes to."""
+	"""Returns both ends of a terminal: the end to read from, and the end that a command writes to."""
 	master, slave = os.openpty()
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 	return master, slave

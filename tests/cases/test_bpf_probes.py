@@ -32,7 +32,7 @@ def test_negative_ints(tmp_path):
 
 
 def test_negative_ints_without_types(tmp_path):
-	"""Without debug information, numbers from 2^31 to 2^32 - 1 are taken for negative ones, and a finding says so."""
+	"""Without debug information, numbers from 2^31 to 2^32 - 1 are taken for negative numbers, and a finding says so."""
 	program = build("probed.c", "-g0")
 	resources = [f"uprobe:probed:take_int:{value}" for value in ("arg1", "ret")]
 	recorded = record(tmp_path, [program, "negative_ints"], *BPF, *(word for resource in resources for word in ("-r", f"{resource}/1")))

@@ -56,7 +56,7 @@ def test_bytes_of_each_system_call(tmp_path, resource):
 
 
 def test_system_calls(tmp_path):
-	"""Counts all system calls: those that fail, those of child processes, and returns from signal handlers."""
+	"""Counts all system calls: calls that fail, calls of child processes, and returns from signal handlers."""
 	check_exactly(tmp_path, [build("syscalls.c"), "50"])
 
 
@@ -134,7 +134,7 @@ def test_sizes_and_failures_count_as_from_inside(tmp_path):
 
 @LOSSES
 def test_allocations_of_an_allocator_of_its_own(tmp_path):
-	"""The program's own functions replace those of the C library, whose allocations call them too."""
+	"""The program's own functions replace the functions of the C library, whose allocations call them too."""
 	check_exactly(tmp_path, [build("allocations.c", "-fno-builtin", str(PROGRAMS / "own_allocator.c")), "20", "2"])
 
 
@@ -176,7 +176,7 @@ def test_fields_of_tracepoints(tmp_path):
 
 
 def test_several_resources_of_one_probe(tmp_path):
-	"""The events of a tracepoint and two of its fields, in one run, are those of separate runs; a function and a static probe are
+	"""The events of a tracepoint and two of its fields, in one run, are as in separate runs; a function and a static probe are
 	shared in the same way."""
 	event, result, enter, asked = (f"tracepoint:syscalls:sys_{name}" for name in
 		("exit_read", "exit_read:ret", "enter_read", "enter_read:count"))
@@ -319,7 +319,7 @@ TOGETHER = ["page-faults", "syscalls", "read-bytes", "alloc-bytes"]
 
 @pytest.mark.measured("the totals of two recordings are compared")
 def test_all_in_one_run(tmp_path):
-	"""Six resources in one recording: each total equals that of a recording of this resource alone, and what the program states."""
+	"""Six resources in one recording: each total equals the total of a recording of this resource alone, and what the program states."""
 	command = [build("everything.c", "-fno-builtin"), "/proc/self/exe", "50"]
 	together = record(tmp_path, command, *BPF, "-r", "cpu", "-r", "real", *at(1, *TOGETHER)[2:])
 	assert together.status == 0, together.err

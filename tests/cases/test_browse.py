@@ -97,6 +97,16 @@ def test_functions_are_those_of_report(profiles):
 		assert browser.end("q") == 0
 
 
+def test_functions_without_hits(profiles):
+	"""--zeros shows them in the list of functions."""
+	def names(*options):
+		with Browser(profiles / "whole.data", "-r", "page-faults", *options) as browser:
+			browser.press("f", until=r"^functions")
+			return [line.split("  ")[-1] for line in browser.lines()[3:-1] if line]
+	assert [set(names(*options)) for options in ([], ["--zeros"])] == [
+		{"main", "ns::sort", "print", "qsort"}, {"main", "ns::sort", "print", "qsort", "compare", "work"}]
+
+
 def test_callers_callees_and_the_way_back(folder):
 	with Browser("a.data", folder=folder) as browser:
 		browser.wait("▾ main")
@@ -352,7 +362,7 @@ def test_a_signal_leaves_the_terminal_as_it_was(folder, number):
 @contextlib.contextmanager
 def on_a_terminal(folder):
 	"""Yields (process, terminal, function that reads until a text was written, function that returns the terminal's settings, and the settings
-	before the start) of a browser on a terminal that stays when it ends, like that of a shell."""
+	before the start) of a browser on a terminal that stays when it ends, like a shell's terminal."""
 	master, slave = os.openpty()
 	before = termios.tcgetattr(slave)
 	with subprocess.Popen([CPPROF, "browse", "a.data"], cwd=folder, stdin=slave, stdout=slave, stderr=slave, preexec_fn=become_a_job,
@@ -396,7 +406,7 @@ def test_the_terminal_has_its_settings_again(folder, number):
 
 @pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
 def test_a_stopped_browser_goes_on(folder, number):
-	"""^Z gives the terminal back. After each kind of stop, the screen and its settings are there again; the end restores those of the shell."""
+	"""^Z gives the terminal back. After each kind of stop, the screen and its settings are there again; the end restores the settings of the shell."""
 	with on_a_terminal(folder) as (process, terminal, read_until, settings, before):
 		read_until(b"main")
 		during = settings()

@@ -304,7 +304,7 @@ def test_precompiled_header(project):
 
 @BOTH
 def test_warnings_about_how_it_is_written(project, compiler):
-	"""Compilers judge how lines are indented: a line with a Profiler object causes no such warning beside those of the original."""
+	"""Compilers judge how lines are indented: a line with a Profiler object causes no such warning beside the warnings of the original."""
 	(project / "src/a=b.c").write_text("int f(int x)\n{\n\tif (x)\n\t\tx++; x++;\n\treturn x;\n}\n")
 	(project / "src/mis.c").write_text((project / "src/a=b.c").read_text() + "const char *g(void)\n{\n\treturn __FILE__ __BASE_FILE__;\n}\n")
 	plain = run([compiler, "-Wall", "-g", "-c", "src/mis.c"], project)

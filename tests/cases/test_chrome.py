@@ -1,4 +1,4 @@
-"""Chrome's trace events: their form is that of its documentation, and their counts and amounts are those of `report` and `export --format events`."""
+"""Chrome's trace events: their form is as in its documentation, and their counts and amounts are as in `report` and `export --format events`."""
 import json
 from collections import Counter
 
@@ -88,7 +88,7 @@ def test_calls_of_a_trace(traced):
 
 
 def test_lists_of_events_follow_the_selection(traced):
-	"""Each selection has those of all events that match, in the same order."""
+	"""Each selection has the events that match, in the same order."""
 	lines = event_lines(traced)
 	times = sorted(line.time_ns for line in lines)
 	start, end = times[len(times) // 3], times[2 * len(times) // 3]

@@ -1,6 +1,8 @@
 """report: the functions, modules, threads, processes and control groups that an option selects."""
 import re
 
+import pytest
+
 from cli_support import check_failure, done, make_input, run
 
 
@@ -15,6 +17,59 @@ def test_unknown_function_gets_near_ones(profiles):
 	for option in ("--down", "--up", "--source"):
 		check_failure(run("report", option, "qsrot", "whole.data", directory=profiles), "'qsrot'", "qsort")
 	check_failure(run("whatif", "whole.data", "main;qsrot=0", directory=profiles), "'qsrot'", "qsort")
+
+
+ZEROS = {
+	"--functions": ["1.0000 main [70]", "0.8571 ns::sort(int*, int*) [60]", "0.8571 qsort [60]", "0.1429 print [10]", "0.0000 compare [0]", "0.0000 work [0]"],
+	"--body": ["0.8571 qsort [60]", "0.1429 print [10]", "0.0000 compare [0]", "0.0000 main [0]", "0.0000 ns::sort(int*, int*) [0]", "0.0000 work [0]"],
+	"--down main": ["1.0000 (main) [70]", "0.8571 (main ns::sort(int*, int*)) [60]", "0.8571 (main ns::sort(int*, int*) qsort) [60]",
+		"0.1429 (main print) [10]", "0.0000 (main ns::sort(int*, int*) compare) [0]", "0.0000 (main print qsort) [0]"],
+	"--up qsort": ["0.8571 (main ns::sort(int*, int*) qsort) [60]", "0.8571 (ns::sort(int*, int*) qsort) [60]", "0.8571 (qsort) [60]",
+		"0.0000 (main print qsort) [0]", "0.0000 (print qsort) [0]", "0.0000 (work qsort) [0]"],
+	"--up qsort --by callsite": ["0.8571 (main ns::sort(int*, int*)@demo.cpp:22 qsort@demo.cpp:12) [60]", "0.8571 (ns::sort(int*, int*)@demo.cpp:22 qsort@demo.cpp:12) [60]",
+		"0.8571 (qsort@demo.cpp:12) [60]", "0.0000 (main print@demo.cpp:23 qsort@demo.cpp:17) [0]", "0.0000 (print@demo.cpp:23 qsort@demo.cpp:17) [0]",
+		"0.0000 (qsort@demo.cpp:17) [0]", "0.0000 (qsort@demo.cpp:30) [0]", "0.0000 (work qsort@demo.cpp:30) [0]"],
+	"--tree": ["main (1.0000) [70]", "  ns::sort(int*, int*) (0.8571) [60]", "    qsort (0.8571) [60]", "    compare (0.0000) [0]",
+		"  print (0.1429) [10]", "    qsort (0.0000) [0]", "work (0.0000) [0]", "  qsort (0.0000) [0]"],
+}
+
+
+@pytest.mark.parametrize("words", ZEROS)
+def test_zeros(profiles, words):
+	"""With --zeros, a list has the rows without hits too, below the others, which do not change."""
+	options = ["-r", "page-faults", *words.split()]
+	rows = [re.sub(r" ±\d\.\d{4}", "", line) for line in done("report", *options, "--zeros", profiles / "whole.data").splitlines()[4:]]
+	assert rows == ZEROS[words]
+	usual = done("report", *options, "--threshold", 0, profiles / "whole.data").splitlines()[4:]
+	assert [re.sub(r" ±\d\.\d{4}", "", line) for line in usual] == [row for row in rows if not row.endswith(" [0]")]
+	explored = run("explore", profiles / "whole.data", stdin=make_input(f"resource page-faults\n{'by callsite' if '--by' in words else ''}\nzeros on\n"
+		f"{words.removeprefix('--').split(' --')[0]}\n")).stdout
+	assert [re.sub(r" ±\d\.\d{4}", "", line) for line in explored.splitlines()][-len(rows):] == rows
+
+
+def test_zeros_of_a_selection(profiles):
+	"""Rows without hits are those of the selected threads, processes, labels and times. A limit counts them."""
+	def zeros(*options):
+		text = done("report", "--functions", "--zeros", "--format", "csv", *options, profiles / "whole.data")
+		return [line.split('"')[3] for line in text.splitlines()[1:] if line.endswith(",0")]
+	assert zeros("-r", "page-faults") == ["compare", "work"]
+	assert zeros("-r", "page-faults", "--limit", 5) == ["compare"]
+	assert zeros("-r", "page-faults", "--process", "helper") == ["main"]
+	assert zeros("-r", "cpu", "--process", "helper") == []
+	assert zeros("-r", "migrations") == ["compare", "main", "ns::sort(int*, int*)", "print", "qsort", "work"]
+	assert "used less than one interval" in done("report", "--functions", "--zeros", "-r", "migrations", profiles / "whole.data")
+
+
+def test_zeros_are_refused_where_no_paths_are_listed(profiles):
+	for words in ["--lines"], ["--threads"], ["--path", "main"], ["--source", "qsort"], ["--threshold", "0.1"]:
+		result = run("report", "--zeros", *words, profiles / "whole.data")
+		assert result.returncode == 2 and f"--zeros cannot be combined with {words[0]}: " in result.stderr
+	text = done("report", "--zeros", "-r", "page-faults", profiles / "whole.data") # the summary has none
+	assert "work [0]" in text
+	# A session's setting changes nothing else.
+	words = "resource page-faults\n{}lines\nby-thread\nsource print\nsummary\nwhatif main;qsort=0\n"
+	without, zeros = (run("explore", profiles / "whole.data", stdin=make_input(words.format(setting))).stdout for setting in ("", "zeros on\n"))
+	assert zeros.replace("zeros: on\n", "") == without
 
 
 def test_near_names(tmp_path):

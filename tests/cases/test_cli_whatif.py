@@ -32,7 +32,7 @@ def test_semicolon_in_a_name(profiles):
 
 
 def test_share_of_one_path(tmp_path, profiles):
-	"""A path without hits is an answer: its share is 0. The figures of others are those of the downward profile."""
+	"""A path without hits is an answer: its share is 0. The figures of others are as in the downward profile."""
 	(tmp_path / "a.folded").write_text("main;a;b 3\nmain;a 1\nmain;c;a;b 4\nmain;c;d 2\n")
 	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")
 	for path, line in (("main;a;b", "0.3000 ±0.2477 (main a b) [3]"), ("main;c;a", "0.4000 "), ("c;a;b", "0.4000 "), ("main;d", "0.0000 "), ("main;c;b", "0.0000 ")):

@@ -241,7 +241,7 @@ def test_ranks_agree_with_the_definition(tmp_path, compiler):
 
 
 def test_ranks_as_json_and_csv(tmp_path):
-	"""Both have the rows of the text, with all digits; --limit leaves out the same ones."""
+	"""Both have the rows of the text, with all digits; --limit leaves out the same rows."""
 	recorded = record_well(tmp_path, [build("generic.c"), "2000"])
 	text = ranked(recorded.path, "--limit", "2")
 	document = valid_json(run_cpprof("contextualize", "--format", "json", "--limit", "2", recorded.path).stdout)

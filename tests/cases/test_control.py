@@ -270,7 +270,7 @@ def test_the_socket_is_private_and_goes_with_the_program(program, tmp_path):
 	with Steered(program, tmp_path) as run:
 		assert stat.S_IMODE(OWN_SOCKETS.stat().st_mode) == 0o700
 		assert stat.S_IMODE(run.socket.stat().st_mode) == 0o600
-		# The program sees no effect: it has its own three descriptors and that of the folder, and one thread.
+		# The program sees no effect: it has its own three descriptors and the descriptor of the folder, and one thread.
 		assert run.command("state") == "4 1"
 		run.end()
 		assert not run.socket.exists()

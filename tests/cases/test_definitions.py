@@ -99,20 +99,29 @@ def oracle(lines):
     return iter(answers)
 
 
+def with_other_resource(rng, samples, zeros):
+    """Adds samples of another resource, which have 0 hits. Returns all samples, and those that a view with or without zeros has."""
+    others = [(stack, 0) for stack, _ in random_samples(rng)] + [(stack[: rng.randint(1, len(stack))], 0) for stack, _ in samples]
+    every = samples + rng.sample(others, rng.randint(0, min(12, len(others))))
+    rng.shuffle(every)
+    return every, every if zeros else [(stack, hits) for stack, hits in every if hits]
+
+
+@pytest.mark.parametrize("zeros", ["", "zeros"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_trees(seed):
+def test_random_trees(seed, zeros):
     rng = random.Random(seed)
-    trees, lines = [], []
+    trees, lines = [], [f"O {zeros}"]
     for _ in range(TREES):
-        samples = random_samples(rng)
+        every, samples = with_other_resource(rng, random_samples(rng), zeros)
         roots = random_roots(rng, samples)
         changes = random_changes(rng, samples)
         trees.append((samples, roots, changes))
-        lines += ask(samples, changes, roots)
+        lines += ask(every, changes, roots)
     answers = oracle(lines)
     for samples, roots, changes in trees:
         assert next(answers) == expected_list(definitions.functions(samples)), samples
-        assert next(answers) == expected_list(definitions.body(samples)), samples
+        assert next(answers) == expected_list(definitions.body(samples, zeros)), samples
         for root in roots:
             assert next(answers) == expected_list(definitions.down(samples, root)), (root, samples)
         for root in roots:
@@ -151,12 +160,14 @@ KERNEL_OPTIONS = {"": lambda path: path, "kernel-hide": lambda path: definitions
 
 
 @pytest.mark.parametrize("kernel", KERNEL_OPTIONS)
-@pytest.mark.parametrize("options", ["", "untrimmed", "no-stitch", "untrimmed no-stitch"])
+@pytest.mark.parametrize("options", ["", "untrimmed", "no-stitch", "untrimmed no-stitch", "zeros", "untrimmed zeros"])
 def test_random_threads(options, kernel):
     rng = random.Random(f"threads {options} {kernel}")
     cases, lines = [], [f"O {options} {kernel}"]
     for _ in range(TREES):
         samples = random_threads(rng)
+        if "zeros" in options:
+            samples = [(stack, hits if rng.random() < 0.6 else 0) for stack, hits in samples]
         kept = [(KERNEL_OPTIONS[kernel](list(stack)), hits) for stack, hits in samples]
         shown = [
             (tuple(definitions.shown(path, role_of, "|", "untrimmed" not in options, "no-stitch" not in options)), hits)
@@ -170,7 +181,7 @@ def test_random_threads(options, kernel):
     answers = oracle(lines)
     for samples, shown, names in cases:
         assert next(answers) == expected_list(definitions.functions(shown)), samples
-        assert next(answers) == expected_list(definitions.body(shown)), samples
+        assert next(answers) == expected_list(definitions.body(shown, "zeros" in options)), samples
         if names:
             assert next(answers) == expected_list(definitions.down(shown, set(names))), samples
     assert next(answers, None) is None
@@ -252,7 +263,7 @@ def random_code(rng):
 
 
 def test_random_code():
-    """Recursion through the same instruction, by its own address and by that of a return into it, counts once."""
+    """Recursion through the same instruction, by its own address and by the address of a return into it, counts once."""
     rng = random.Random("code")
     cases, lines = [], []
     for _ in range(TREES):

@@ -67,9 +67,9 @@ COMMANDS = {
 	"stats": ["store", "stats", "--store", "store.db"],
 	"prune": ["store", "prune", "--store", "store.db", "--older-than", "0s"],
 }
-CHILDREN = {"copies"} # their work is that of a child
+CHILDREN = {"copies"} # a child does their work
 EXHAUSTED = COMMANDS if ALL else ["bpf", "perf", "preload", "instrumented", "trace", "events", "unfinished", "add"]
-LATE = {"events": 170} # of the allocations, the last ones are those while events arrive
+LATE = {"events": 170} # of the allocations, the last allocations happen while events arrive
 STORES = {"new.db": None, "store.db": "D"} # {file: what it is before each run}
 MARKS = {"bpf": needs_bpf, "perf": needs_perf, "events": needs_bpf}
 SCRIPT = """prog 100/101 [001] 12.5: 1000 cpu-clock:u:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long("one system call fails at a time")
 
 
 ALL = os.environ.get("CPPROF_FAULTS") == "all"
-SAMPLE, OF_EACH = 10, 3 # of the calls of each kind, the first ones are candidates: later ones repeat them
+SAMPLE, OF_EACH = 10, 3 # of the calls of each kind, the first calls are candidates: later ones repeat them
 MEASURES = {
 	"preload": ["--backend", "preload", "-r", "cpu/1ms", "-r", "allocs/1"],
 	"paths": ["--instrumented=paths"],

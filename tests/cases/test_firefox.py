@@ -98,7 +98,7 @@ def test_times_and_threads(profiles):
 
 
 def test_calls_and_events_of_a_trace(traced):
-	"""The time of each function is that of its calls; each event of the program and each tick is a marker."""
+	"""The time of each function is the time of its calls; each event of the program and each tick is a marker."""
 	found = exported(traced)
 	assert found.inclusive("Trace") == inclusive_times(traced)
 	lines = event_lines(traced)

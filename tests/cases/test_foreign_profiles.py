@@ -93,7 +93,7 @@ def test_a_file_that_everybody_may_write_has_no_author(folder):
 
 @only_root
 def test_merging_keeps_the_author(folder):
-	"""A profile that root makes of a foreign one is root's file, but the processes stay those of its author."""
+	"""A profile that root makes of a foreign one is root's file, but the processes stay the author's."""
 	foreign = write(folder / "foreign.data", sources=[str(folder / "secret.c")], user=0)
 	os.chown(foreign, NOBODY, NOBODY)
 	done("merge", "-o", folder / "merged.data", foreign, foreign)

@@ -228,7 +228,7 @@ def test_shares_are_compared_without_the_speed_of_the_machine(tmp_path):
 	result = run("diff", "--shares", *words, directory=tmp_path)
 	assert result.returncode == 3 and "amounts: scaled so that each recording has the mean total of A" in result.stdout
 	assert re.search(r"^  samples \+10\.0 % ±\S+ % \(2060 samples -> 2266 samples\) parse$", result.stdout, re.MULTILINE), result.stdout
-	# The totals are those of the recordings, and a program that is slower everywhere has equal shares.
+	# The totals are as in the recordings, and a program that is slower everywhere has equal shares.
 	assert "total: 20600 samples -> 20600 samples, +0.0 %" in result.stdout
 	for index in range(1, 6):
 		folded(tmp_path, f"c-{index}.data", f"main;parse {3000 * speeds[index - 1]:.0f}\nmain;store {27000 * speeds[index - 1]:.0f}\n")

@@ -226,7 +226,7 @@ def unused_arcs(text):
 
 @pytest.mark.parametrize("build", ["gcc", "clang"])
 def test_calls_that_the_code_has(build):
-	"""With -c ours finds the calls that gprof finds, and also those of functions at lower addresses than the caller. gprof
+	"""With -c ours finds the calls that gprof finds, and also the calls of functions at lower addresses than the caller. gprof
 	misses these, because it treats the distance as an unsigned number."""
 	path = built("expressions", build)
 	theirs = unused_arcs(real_gprof("-b", "-q", "-c", "-z", path, run_of(path)))

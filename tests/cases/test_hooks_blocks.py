@@ -82,7 +82,7 @@ def gcov_counts(folder, source, compiler):
 
 
 def unlike(source, ours, gcovs, compiler="gcc"):
-	"""The lines whose count is not that of any of the gcovs: {line: (ours, theirs, text)}. Skips labels and lines that the
+	"""The lines whose count is not the count of any of the gcovs: {line: (ours, theirs, text)}. Skips labels and lines that the
 	source marks, for all compilers or one."""
 	found = {}
 	for number, text in enumerate(source.read_text().splitlines(), 1):
@@ -120,7 +120,7 @@ def test_clang_counts_lines_as_one_of_the_gcovs_does(tmp_path, hooks):
 
 @pytest.mark.parametrize("hooks", [pytest.param(hooks, marks=pytest.mark.needs("llvm-cov-14") if hooks.startswith("clang") else ()) for hooks in HOOKS])
 def test_lines_have_the_counts_that_they_state(tmp_path, hooks):
-	"""Loops without a condition or on one line, and conditions of several lines or with calls: the counts are those that the source states, and those of
+	"""Loops without a condition or on one line, and conditions of several lines or with calls: the counts are as the source states, and as of
 	the compiler's gcov."""
 	source, compiler = FOLDER / "stated.c", hooks.split("-")[0]
 	profile, _ = counted(tmp_path, built("stated.c", hooks))

@@ -1,4 +1,4 @@
-"""Compares the calls that compiler hooks count with those of valgrind's callgrind, which observes each instruction. The programs
+"""Compares the calls that compiler hooks count with the calls of valgrind's callgrind, which observes each instruction. The programs
 show one behaviour each, and both compilers build them with each hook. The numbers must be equal, function by function.
 
 Each program runs with each hook, and the compilers, levels of optimization and measurements alternate. CPPROF_HOOKS_MATRIX=full in
@@ -47,7 +47,7 @@ def expected(program, name, compiler, stated, folder):
 		return stated, None
 	run = Callgrind(program.command, program.hook, folder)
 	counts, total = run.hooked(program.objects), run.total() if name not in OTHER_TOTALS else None
-	# An inlined function runs its hook in another function. The calls that the source contains are those of a build without
+	# An inlined function runs its hook in another function. The calls that the source contains are the calls of a build without
 	# optimization.
 	if program.hook == "cyg" and program.level != "-O0":
 		plain = Program(name, "cyg", compiler, "-O0")

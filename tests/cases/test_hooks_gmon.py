@@ -126,7 +126,7 @@ def test_unwritable(tmp_path):
 
 
 def test_selected_threads(tmp_path):
-	"""gmon.out of one thread has its calls and its time; those of all threads add up to the whole."""
+	"""gmon.out of one thread has its calls and its time; the files of all threads add up to the whole."""
 	run = Counted([build("threads.c", "-finstrument-functions"), "6", "20000"], tmp_path, "paths", options=["-r", "cpu"])
 	assert run.status == 0, run.err
 

@@ -56,7 +56,7 @@ def test_calls_are_on_their_paths(hook, compiler, words, tmp_path):
 @pytest.mark.parametrize("hook", HOOKS)
 def test_handlers_at_each_instruction_of_a_hook(hook, compiler, where, tmp_path):
 	"""Handlers that come in the middle of a hook, one or two of them, on the alternate stack or the current one, leave all later calls
-	on their paths. The instructions are drawn, always the same ones."""
+	on their paths. The instructions are drawn, always the same instructions."""
 	flags = ["-pthread", "-fno-optimize-sibling-calls", *HOOKS[hook], *(["-fno-omit-frame-pointer"] if hook != "cyg" else [])]
 	program = build("hook_interrupts.c", *flags, compiler=compiler, level="-O2")
 	counted = Counted([program, "7", "100", where], tmp_path, "paths")

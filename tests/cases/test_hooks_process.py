@@ -176,7 +176,7 @@ def test_where_nothing_can_be_written(tmp_path):
 	("/dev/null", None),
 ], ids=["name", "path", "limit", "below a file", "folder", "pipe", "device"])
 def test_reason_why_nothing_is_counted(output, reason, tmp_path):
-	"""The reason is on standard error, unless the name is that of a device, as /dev/null. The program runs as without cpprof."""
+	"""The reason is on standard error, unless the name is the name of a device, as /dev/null. The program runs as without cpprof."""
 	path, environment = alone()
 	(tmp_path / "file").write_text("")
 	(tmp_path / "folder").mkdir()

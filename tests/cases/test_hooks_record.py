@@ -204,7 +204,7 @@ def test_no_library(program, tmp_path):
 
 
 def test_signal_before_the_first_hook(plain, tmp_path):
-	"""A command that a signal ended has no hooks to blame, and its status is that of a shell."""
+	"""A command that a signal ended has no hooks to blame, and its status is as of a shell."""
 	result = count(tmp_path, "--instrumented", "sh", "-c", "kill -SEGV $$")
 	assert_refused(result, 128 + signal.SIGSEGV, "nothing was counted: signal 11 (Segmentation fault) ended 'sh'\n")
 	result = count(tmp_path, "--instrumented", "sh", "-c", "kill -INT $$") # as in a shell, where ^C is no news

@@ -334,7 +334,7 @@ def user_events_of(of_thread):
 
 def test_wherever_a_handler_interrupts_an_event_of_the_program(tmp_path):
 	"""A handler that fills the ring comes before each instruction of cpprof_event. No event is lost, written twice or damaged, and none
-	has an earlier time than the one before it."""
+	has an earlier time than the event before it."""
 	steps, handled = 130, 2200
 	program = build("hook_steps.c", "-DEVENTS", *HOOKS["mcount"], "-fno-omit-frame-pointer", level="-O2")
 	trace = Counted([program, str(steps), str(handled)], tmp_path, "trace")
@@ -361,7 +361,7 @@ int main(int count, char **words)
 
 
 def test_an_event_makes_no_system_call(tmp_path):
-	"""Its cost is that of a few stores: signals need not be blocked. The room for many events costs a few system calls."""
+	"""It costs a few stores: signals need not be blocked. The room for many events costs a few system calls."""
 	(tmp_path / "many.c").write_text(MANY)
 	program = compile_once(["gcc", "-O2", "-g", f"-Wl,-rpath,{RUNTIME}", f"-I{REPOSITORY}/include"], [tmp_path / "many.c"], "many", [RUNTIME / "libcpprof.so"])
 	def system_calls(events):

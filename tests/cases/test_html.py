@@ -1,4 +1,4 @@
-"""The page of `cpprof html`, in a browser: each figure is that of `report --format json`, hostile texts do nothing, damaged data is reported."""
+"""The page of `cpprof html`, in a browser: each figure is as in `report --format json`, hostile texts do nothing, damaged data is reported."""
 import json
 import re
 
@@ -110,7 +110,7 @@ def test_flame_graph_by_keyboard(chromium, pages, profiles, choices, words):
 
 
 def test_callers_of_bodies_by_keyboard(chromium, pages, profiles):
-	"""The other direction: the first boxes are those of the body report, and each further one has the hits of the bodies that it leads to."""
+	"""The other direction: the first boxes are as in the body report, and each further box has the hits of the bodies that it leads to."""
 	chromium.open(pages("whole"), resource="cpu", shape="callers")
 	tree, total = tree_of(profiles)
 	hits = {}
@@ -362,7 +362,7 @@ return found.length ? Math.min(...found) : 0;
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_names_can_be_read_on_their_boxes(chromium, tmp_path, scheme):
-	"""Text and boxes differ by the contrast of 4.5 that WCAG 2 demands (AA), for boxes of many names, found ones and those of a comparison."""
+	"""Text and boxes differ by the contrast of 4.5 that WCAG 2 demands (AA), for boxes of many names, found boxes and the boxes of a comparison."""
 	for side, hits in (("a", 900), ("b", 2000)):
 		lines = [f"main;f{i};g{i} {hits if i % 2 else 1500}" for i in range(40)]
 		(tmp_path / f"{side}.folded").write_text("\n".join(lines) + "\n")

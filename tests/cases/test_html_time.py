@@ -1,4 +1,4 @@
-"""The page of `cpprof html` of a trace, and its views over time: each figure is that of `export --format events` or of `report`."""
+"""The page of `cpprof html` of a trace, and its views over time: each figure is as in `export --format events` or `report`."""
 import re
 
 import pytest

@@ -1,4 +1,4 @@
-"""The page of `cpprof html` in use: nothing is left out without a word, amounts are those of reports, search sees the whole profile, keys and the
+"""The page of `cpprof html` in use: nothing is left out without a word, amounts are as in reports, search sees the whole profile, keys and the
 history of the browser lead where they should, and a file without its end is reported."""
 import json
 import re
@@ -83,7 +83,7 @@ def test_a_cut_trace_is_stated(chromium, page_of):
 	module = corpus()
 	page = with_lanes(page_of("main;f 3\n"), module.lanes(rows=[module.lane(module.CALLS, module.MARKS)], left_out=1234))
 	chromium.open(page)
-	text = "the page has the first 6 calls and marks of the trace; 1,234 later ones are left out"
+	text = "the page has the first 6 calls and marks of the trace; 1,234 later calls and marks are left out"
 	assert text in chromium.one("header").text and "1 finding" in chromium.one("header").text
 	chromium.button("1 finding").click()
 	chromium.eventually(lambda: text in chromium.one(".finding").text)
@@ -158,7 +158,7 @@ def test_amounts_are_those_of_report(chromium, tmp_path):
 # --- search ---
 
 def test_search_sees_all_functions(chromium, page_of):
-	"""Also those that are not among the first rows of the table; report has the same ones."""
+	"""Also the functions that are not among the first rows of the table; report has the same functions."""
 	wanted = [f"Legalize{name}" for name in ("Ops", "Types", "DAG", "Vector", "All")]
 	page = page_of("".join([f"main;f{i} {10 + i}\n" for i in range(1500)] + [f"main;f7;{name} 1\n" for name in wanted]))
 	chromium.open(page, view="functions")

@@ -167,6 +167,21 @@ def test_a_range_is_selected_by_dragging(chromium, made, profiles):
 	chromium.eventually(lambda: "from=" not in chromium.driver.current_url)
 
 
+def test_a_wait_is_a_bar(chromium, tmp_path):
+	"""A wait is charged when it ends; the timeline shows it from its begin, and the pointer shows what the thread waited in. The program sleeps
+	twice for half a second: that is nearly its whole run."""
+	recorded = record_well(tmp_path, [build("naps.c"), "1", "1", "500000"], "-r", "blocked/1ms")
+	done("html", "-o", tmp_path / "page.html", recorded.path)
+	chromium.open(tmp_path / "page.html", view="timeline", resource="blocked")
+	canvas = chromium.one("canvas.timeline")
+	chromium.eventually(lambda: canvas.size["height"] > 30)
+	text = chromium.one(".box-text")
+	ActionChains(chromium.driver).move_to_element_with_offset(canvas, -canvas.size["width"] // 4, 8 - canvas.size["height"] // 2).perform()
+	chromium.eventually(lambda: "main › " in text.text)
+	shown = re.search(r"^([0-9.]+) s: (.*), ([0-9.]+) s to ([0-9.]+) s$", text.text)
+	assert "nanosleep" in shown[2] and float(shown[3]) < float(shown[1]) < float(shown[4]) and float(shown[4]) - float(shown[3]) > 0.45
+
+
 def results_duration(text):
 	return float(re.search(r'"duration_s": ([0-9.]+)', text)[1])
 

@@ -52,7 +52,7 @@ def paths(profile, identities):
 
 
 def are_consistent(*profiles):
-	"""Checks that in all files equal paths have equal identities and different paths different ones. Returns the number of paths
+	"""Checks that in all files equal paths have equal identities and different paths different identities. Returns the number of paths
 	that all files share."""
 	merged, of_each = {}, [paths(*profile) for profile in profiles]
 	for found in of_each:

@@ -84,7 +84,7 @@ def test_again(profiles, tmp_path, name, format_name):
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_totals_of_reports(profiles, tmp_path, format_name):
-	"""The figures of `report` are those of the profile that was exported: by function, and with paths where the format has them."""
+	"""The figures of `report` are as in the exported profile: by function, and with paths where the format has them."""
 	exported(format_name, profiles / "whole.data", tmp_path / "a")
 	done("import", "-o", tmp_path / "a.data", tmp_path / "a")
 	report = "--body" if format_name == "callgrind" else "--functions"

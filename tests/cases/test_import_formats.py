@@ -107,7 +107,7 @@ def test_pprof_again(profiles, tmp_path, name):
 
 @pytest.mark.needs("go")
 def test_pprof_of_go(tmp_path):
-	"""A profile that Go's own runtime wrote: the totals and functions are those of Go's tool."""
+	"""A profile that Go's own runtime wrote: the totals and functions are as of Go's tool."""
 	(tmp_path / "main.go").write_text("""package main
 import ("os"; "runtime/pprof")
 var sink int

@@ -1,4 +1,4 @@
-"""Logs of strace and recordings of heaptrack, imported: the totals are those of the tools themselves."""
+"""Logs of strace and recordings of heaptrack, imported: the totals are as of the tools themselves."""
 import pathlib
 import re
 import subprocess
@@ -133,7 +133,7 @@ def summary_of(text):
 
 @pytest.mark.parametrize("words", [["-f"], ["-f", "-k", "-Y"], ["-f", "-tt", "-i", "-n"], ["-f", "-r", "-yy"], ["-f", "-ttt", "-v"]])
 def test_strace_counts_the_same(tmp_path, words):
-	"""The calls and the time of each system call are those of the summary that strace itself adds to the log."""
+	"""The calls and the time of each system call are as in the summary that strace itself adds to the log."""
 	shell = f"{build('threads.c')} 8 400; for i in 1 2 3; do /bin/true & done; wait; ls /absent"
 	subprocess.run(["strace", *words, "-C", "-w", "-T", "-o", "log", "sh", "-c", shell], cwd=tmp_path, check=False, capture_output=True)
 	text = (tmp_path / "log").read_text(errors="replace")
@@ -273,7 +273,7 @@ def test_long_recording_needs_little_memory(tmp_path):
 
 @pytest.mark.needs("heaptrack")
 def test_heaptrack_counts_the_same(tmp_path):
-	"""The totals are those of heaptrack_print, and the amounts of each path those that the program computes."""
+	"""The totals are as of heaptrack_print, and the amounts of each path as the program computes them."""
 	rounds, threads = 50, 3
 	program = build("allocations.c")
 	result = subprocess.run(["heaptrack", "-o", "log", program, str(rounds), str(threads)], cwd=tmp_path, check=True, capture_output=True, text=True)

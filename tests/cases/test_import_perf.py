@@ -1,4 +1,4 @@
-"""import of perf.data: files that perf record made here, and damaged ones."""
+"""import of perf.data: files that perf record made here, and damaged files."""
 import json
 import shutil
 import struct

@@ -6,7 +6,7 @@ import pytest
 from record_support import BUILD
 
 RUNTIME = BUILD / "src/collect/agent"
-# Functions of cpprof's own interface: the preloaded library takes the place of the one that the program is linked with.
+# Functions of cpprof's own interface: the preloaded library takes the place of the library that the program is linked with.
 OWN = "cpprof_"
 
 

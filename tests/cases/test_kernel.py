@@ -44,7 +44,7 @@ def below(recorded, resource, name):
 
 
 def assert_whole_paths(recorded, resource):
-	"""The kernel's frames follow those of the program, and nothing follows them."""
+	"""The kernel's frames follow the frames of the program, and nothing follows them."""
 	ours = kernel_functions(recorded, resource)
 	for path in recorded.paths(resource):
 		kinds = [frame in ours for frame in path]

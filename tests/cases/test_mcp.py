@@ -84,7 +84,7 @@ def test_tools_follow_from_the_tables(client, profiles):
 		assert tool["description"] and tool["annotations"]["readOnlyHint"] is True
 		for name, row in tool["inputSchema"]["properties"].items():
 			assert row["description"], (tool["name"], name)
-	# The properties are the options that --help prints, without those of the terminal.
+	# The properties are the options that --help prints, without the options of the terminal.
 	listed = {line.split("--")[1].split()[0].split("[")[0].split("=")[0] for line in done("explain", "--help", directory=profiles).splitlines()
 		if line.startswith("  -") or line.strip().startswith("--")}
 	properties = set(tools["explain"]["inputSchema"]["properties"])

@@ -1,4 +1,4 @@
-"""`cpprof merge`: the figures of the sum are those of all recordings together."""
+"""`cpprof merge`: the figures of the sum are for all recordings together."""
 import collections
 import json
 import re
@@ -150,7 +150,7 @@ def test_times_and_processes(profiles, tmp_path):
 
 
 def test_findings_of_the_sum(profiles, tmp_path):
-	"""Losses are those of the sum, in one line."""
+	"""Losses are of the sum, in one line."""
 	done("merge", "-o", tmp_path / "sum.data", *(profiles / f"{name}.data" for name in ("lossy", "lossy", "whole")))
 	lost = [json.loads(done("info", "--format", "json", path))["lost"] for path in (profiles / "lossy.data", tmp_path / "sum.data")]
 	info = json.loads(done("info", "--format", "json", tmp_path / "sum.data"))

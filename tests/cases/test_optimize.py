@@ -147,7 +147,7 @@ def test_llvm_reads_it_without_a_warning(tmp_path, version, form):
 
 @pytest.mark.long("samples CPU time for seconds")
 def test_selection(tmp_path):
-	"""The counts are those of the selected thread, label or time; gcc's format has the same."""
+	"""The counts are of the selected thread, label or time; gcc's format has the same."""
 	runtime = BUILD / "src/collect/agent"
 	program = build("tenants.cpp", f"-I{REPOSITORY}/include", f"-L{runtime}", f"-Wl,-rpath,{runtime}", "-Wl,--no-as-needed", "-lcpprof", name="chosen")
 	path = record_well(tmp_path, [program, "60"], "--backend", "preload", "-r", "cpu").path
@@ -278,7 +278,7 @@ def test_dump_gcov_reads_the_older_form(tmp_path):
 
 @pytest.mark.long("samples CPU time for seconds")
 def test_gcc_finds_the_functions_in_its_profile(tmp_path):
-	"""gcc warns of each function that the profile lacks: of the one that never ran, and of no other."""
+	"""gcc warns of each function that the profile lacks: of the function that never ran, and of no other."""
 	recorded = record_well(tmp_path, [build("generic.c"), "1500"])
 	assert run_cpprof("export", "--format", "gcc-profile", "-o", tmp_path / "x.afdo", recorded.path).returncode == 0
 	result = subprocess.run(["gcc", "-O2", "-g", f"-fauto-profile={tmp_path / 'x.afdo'}", "-Wmissing-profile", "-c", "-o", "/dev/null",

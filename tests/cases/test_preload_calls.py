@@ -67,7 +67,7 @@ def test_sizes_and_failures(tmp_path):
 @MEASURED
 @pytest.mark.parametrize("words", ["alloc-bytes/16KiB", "allocs/20"])
 def test_allocations_at_an_interval(tmp_path, words):
-	"""Totals equal those of interval 1 at any boundaries. Hits differ from them by less than an interval in each thread."""
+	"""Totals equal the totals of interval 1 at any boundaries. Hits differ from them by less than an interval in each thread."""
 	name = words.split("/", maxsplit=1)[0]
 	command = [build("allocations.c", "-fno-builtin"), "300", "3"]
 	recorded = record_well(tmp_path, command, *PRELOAD, "-r", words)

@@ -1,4 +1,4 @@
-"""cpprof causal: virtual speed-ups agree with real ones, also where threads wait for each other."""
+"""cpprof causal: virtual speed-ups agree with real speed-ups, also where threads wait for each other."""
 import os
 import signal
 import statistics
@@ -53,7 +53,7 @@ def real_gain(toy, rounds, name, turns=7):
 
 
 def compare(toy, rounds, names):
-	"""Compares the gains at 40 % with the real ones. Returns {name: (gain, what-if's gain)}."""
+	"""Compares the gains at 40 % with the real gains. Returns {name: (gain, what-if's gain)}."""
 	document = causal("--progress", "round", "--faster", "40", "--", build(TOYS), toy, str(rounds))
 	gains = {}
 	for name in names:

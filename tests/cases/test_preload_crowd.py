@@ -22,7 +22,7 @@ def budget_of_a_second():
 @pytest.mark.parametrize("resource", ["real", "blocked"])
 def test_ticks_have_a_budget(resource, tmp_path):
 	"""900 threads that wait at a barrier: the samples stay within twice the budget and six of each thread, which are taken before the
-	rate is known; one for each ms of each thread would be 900,000 a second. Their hits are those of the longer distances."""
+	rate is known; one for each ms of each thread would be 900,000 a second. Their hits are as of the longer distances."""
 	threads, meetings = 900, 60
 	program = [build("thread_crowd.c"), str(threads), str(meetings)]
 	recorded = record_well(tmp_path, program, "--backend", "preload", "-r", f"{resource}/{INTERVAL_US}us")

@@ -26,7 +26,7 @@ MAY_LOSE = {"recursion"}
 
 
 def output_of(name, times):
-	"""Returns the output that so many bare runs print: that of one run, repeated."""
+	"""Returns the output that so many bare runs print: the output of one run, repeated."""
 	bare = subprocess.run(again(name, 1), capture_output=True, text=True, timeout=60, check=False)
 	assert bare.returncode == 0, f"{bare.stdout}{bare.stderr}"
 	*said, tally = bare.stdout.splitlines()

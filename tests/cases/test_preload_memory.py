@@ -37,7 +37,7 @@ def test_locks_only_what_is_used(way, tmp_path):
 @pytest.mark.parametrize("how", [["--backend", "preload"], ["--instrumented"]], ids=["preload", "hooks"])
 @pytest.mark.parametrize("mb, status", [(8, 0), (1, 1)])
 def test_locks_within_the_limit(mb, status, how, tmp_path):
-	"""A user may lock 8 MB. The kernel compares them with all mappings: ours must not count, and those of the program must."""
+	"""A user may lock 8 MB. The kernel compares them with all mappings: ours must not count, and the program's mappings must."""
 	program = build("locked_memory.c", *(["-finstrument-functions"] if how == ["--instrumented"] else []))
 	before = ["setpriv", "--bounding-set", "-ipc_lock"] if os.geteuid() == 0 else []
 	user = [*before, "prlimit", f"--memlock={mb << 20}"]

@@ -60,7 +60,7 @@ def test_more_ticks_than_there_are(tmp_path):
 
 
 def test_profile_that_cannot_be_written():
-	"""The command has run; the exit status is the one that the help documents."""
+	"""The command has run; the exit status is as the help documents."""
 	result = run_cpprof("record", "-o", "/dev/full", "--", "/bin/echo", "ran")
 	assert result.returncode == 1 and result.stdout == "ran\n", result.stderr
 	assert "could not be written completely" in " ".join(run_cpprof("record", "--help").stdout.split())

@@ -9,7 +9,7 @@ import pytest
 from record_support import CPPROF, Recorded, SECONDS_ALLOWED, build, hits, needs_perf
 from test_record_bad import small_disk
 
-KEPT_MAX = 1 << 18 # as in src/collect/sample/watch.c
+KEPT_MAX = 1 << 18 # as in src/collect/sample/drain.c
 LOST, LATER = 3000, 2000
 
 

@@ -115,7 +115,7 @@ def test_jitdump_of_node(tmp_path, backend):
 @MEASURED
 @needs_bpf
 def test_inlined_methods_are_frames(tmp_path):
-	"""The virtual machine inlines all methods but the one that computes, whose copies would differ in speed; its debug information has the
+	"""The virtual machine inlines all methods but the method that computes, whose copies would differ in speed; its debug information has the
 	methods and the lines."""
 	with_agent()
 	recorded = record(tmp_path, java(separate="spin"), "--jit", "-r", "cpu/1ms", env=own_dumps(tmp_path))

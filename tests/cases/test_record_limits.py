@@ -63,7 +63,7 @@ def test_more_files_than_descriptors(tmp_path, backend):
 # --- naming ---
 
 def with_bomb(folder, megabytes):
-    """Makes a program without symbols, whose compressed ones (.gnu_debugdata) have so many megabytes of zeros."""
+    """Makes a program without symbols, whose compressed symbols (.gnu_debugdata) have so many megabytes of zeros."""
     compressor, zeros = lzma.LZMACompressor(preset=0), bytes(1 << 20)
     (folder / "zeros.xz").write_bytes(b"".join([*(compressor.compress(zeros) for _ in range(megabytes)), compressor.flush()]))
     subprocess.run(["objcopy", "--strip-all", "--add-section", f".gnu_debugdata={folder / 'zeros.xz'}", program(), folder / "bomb"], check=True)

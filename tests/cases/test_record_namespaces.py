@@ -68,7 +68,7 @@ REFUSED = "cannot record: /proc shows another PID namespace"
 @needs_pid
 @pytest.mark.parametrize("backend", ["preload", pytest.param("bpf", marks=needs_bpf), pytest.param("perf", marks=needs_perf)])
 def test_proc_of_another_pid_namespace(tmp_path, backend):
-	"""Its numbers are those of other processes."""
+	"""Its numbers belong to other processes."""
 	for words in (["true"], ["-p", "1"], ["--comm", "unshare"], ["-a", "true"]):
 		if backend == "preload" and words != ["true"]:
 			continue

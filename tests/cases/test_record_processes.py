@@ -40,7 +40,7 @@ def test_threads_of_cpp(tmp_path, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_chain_of_threads(tmp_path, backend):
-	"""100 threads, each created by the one before: a path holds as many creators as the longest path allows, below main."""
+	"""100 threads, each created by the thread before: a path holds as many creators as the longest path allows, below main."""
 	recorded = record_counted(backend, tmp_path, [build_counted(backend, "spawners.c", event_us=4000), "chain"])
 	[(path, count)] = events_of(recorded).items()
 	assert count == 50 and path[:4] == ("main", "chain", "start_chain", "start") and path[-2:] == ("work", "burn"), path
@@ -123,7 +123,7 @@ def test_exec_chain(tmp_path, backend):
 ])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_exit_status(tmp_path, backend, ending):
-	"""The status is that of the program, or 128 and its signal; no event is lost."""
+	"""The status is the program's, or 128 and its signal; no event is lost."""
 	how, number = ending.split()
 	status = int(number) + (128 if how == "signal" else 0)
 	recorded = record_counted(backend, tmp_path, [build_counted(backend, "ending.c", event_us=1000), how, number], status=status)
@@ -200,7 +200,7 @@ def test_input_and_output_pass_through(tmp_path):
 
 
 def test_target_inherits_the_same(tmp_path):
-	"""Descriptors, signal mask and dispositions, environment, folder and limits are those of a bare run."""
+	"""Descriptors, signal mask and dispositions, environment, folder and limits are as in a bare run."""
 	program = build("inherited.c")
 	options = {"cwd": tmp_path, "stdin": subprocess.DEVNULL, "env": {"PATH": os.environ["PATH"], "WORD": "two words"}}
 	bare = subprocess.run([program], capture_output=True, text=True, check=True, **options)
@@ -242,7 +242,7 @@ def has_taken(process, number):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_interrupt_reaches_the_target_once(tmp_path, backend):
-	"""^C on a terminal: the target receives it once and continues; its profile and status are those of a normal run."""
+	"""^C on a terminal: the target receives it once and continues; its profile and status are as in a normal run."""
 	program = build_counted(backend, "interrupted.c", event_us=1000)
 	path = tmp_path / "out.data"
 	child, terminal = pty.fork()

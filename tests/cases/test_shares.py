@@ -70,7 +70,7 @@ def test_processes_have_the_hits_of_their_threads(sample):
 
 
 def test_each_line_is_listed_once_with_the_figures_of_its_functions(profiles):
-	"""Within one function, the figures are those of --source; a line has the body hits of all its functions."""
+	"""Within one function, the figures are as with --source; a line has the body hits of all its functions."""
 	path = profiles / "whole.data"
 	functions = {entry["path"][0] for entry in results(path, "functions", "-r", "cpu")[0]["entries"]}
 	bodies = Counter()

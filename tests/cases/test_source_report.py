@@ -195,7 +195,7 @@ def tree_paths(path, *options):
 
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2"])
 def test_nested_functions_stand_in_their_host(level, tmp_path):
-	"""The debug information has the nesting of GNU C's functions, without cpprof cc. All paths are those of the definition."""
+	"""The debug information has the nesting of GNU C's functions, without cpprof cc. All paths are as defined."""
 	program = build_program("nested_functions.c", "-finstrument-functions", level=level)
 	counted = Counted([program], tmp_path, "paths")
 	assert counted.status == 0, counted.err

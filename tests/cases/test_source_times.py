@@ -48,7 +48,7 @@ def test_no_error_exceeds_its_time(recorded):
 
 @pytest.mark.parametrize("report", [["--functions"], ["--body"], ["--down", "next_round"], ["--up", "ns20"], ["--tree"]])
 def test_rows_have_their_errors(recorded, report):
-	"""The rows of a report of the errors are those of the same report of the times."""
+	"""The rows of a report of the errors are the rows of the same report of the times."""
 	def rows(resource):
 		result = run_cpprof("report", *report, "-t", 0, "-n", 0, "--format", "json", "-r", resource, recorded[1])
 		assert result.returncode == 0, result.stderr

@@ -22,7 +22,7 @@ DYNAMIC = [form for form in WALKED if "static" not in form[2]]
 # The backends whose events are page faults of the kernel, wherever they happen.
 KERNEL = BACKENDS[:2]
 IS_ROOT = os.geteuid() == 0
-# For these frames a copied stack may be too short. perf copies every stack, bpf those of a program that has just started.
+# For these frames a copied stack may be too short. perf copies every stack, bpf the stacks of a program that has just started.
 LARGE = {"perf": ("frame_20k", "frame_100k"), "bpf": ("frame_20k", "frame_100k")}
 
 
@@ -323,7 +323,7 @@ def test_coroutine(tmp_path, backend):
 @pytest.mark.skipif(not IS_ROOT, reason="only root may see the kernel's own page faults")
 @pytest.mark.parametrize("backend", KERNEL)
 def test_starts_of_threads(tmp_path, backend):
-	"""A new thread has no caller until it has left the system call that made it: its path is whole, and that of its creator too."""
+	"""A new thread has no caller until it has left the system call that made it: its path is whole, and the path of its creator too."""
 	recorded = record(tmp_path, [build("many_starts.c")], "--backend", backend, "-r", "page-faults/1", "--no-kernel")
 	assert recorded.status == 0 and recorded.closing()[1] == 0, recorded.err
 	paths = {path: count for path, count in recorded.paths().items() if path[-1] in ("clone", "__clone")}

@@ -1,4 +1,4 @@
-"""`cpprof store`, and reports of a store: their figures are those of the files that were added."""
+"""`cpprof store`, and reports of a store: their figures are as of the files that were added."""
 import os
 import re
 import shutil

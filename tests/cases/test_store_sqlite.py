@@ -29,7 +29,7 @@ def test_equal_stacks_are_stored_once(profiles, tmp_path):
 
 
 def test_time_in_buckets(profiles, tmp_path):
-	"""Hits of one bucket, stack and thread are one row. The row's time is that of its bucket."""
+	"""Hits of one bucket, stack and thread are one row. The row's time is its bucket's."""
 	store = tmp_path / "store.db"
 	done("store", "init", "--store", store, "--bucket", "1m")
 	add(profiles, store, "whole.data")

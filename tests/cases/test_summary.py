@@ -256,7 +256,7 @@ def test_hot_lines_are_those_of_the_program(tmp_path):
 
 
 def test_a_stripped_program_has_no_hot_lines(tmp_path):
-	"""The hottest functions have names, those of the C library. The program's own functions have none, and it is named."""
+	"""The hottest functions have names, in the C library. The program's own functions have none, and it is named."""
 	program = build("own_lines.c", strip=True)
 	record_well(tmp_path, [program])
 	text = done("report", "out.data", directory=tmp_path)

@@ -1,6 +1,10 @@
-"""Functions that tail calls removed from stacks (docs/definitions.md): the paths are those of the same source that is compiled without
+"""Functions that tail calls removed from stacks (docs/definitions.md): the paths are as of the same source that is compiled without
 tail calls, and without the option the stacks as they were."""
+import contextlib
 import json
+import re
+import sqlite3
+import struct
 
 import pytest
 
@@ -36,23 +40,22 @@ def below_main(paths):
 	return found
 
 
+PATHS = {
+	("main", "first", "work", "burn"): ROUNDS * 5,
+	("main", "second", "work", "burn"): ROUNDS * 3,
+	("main", "third", "work", "burn"): ROUNDS * 2,
+	("main", "outer", "second", "work", "burn"): ROUNDS * 3,
+	("main", "ping", "work", "burn"): ROUNDS * 10,
+	("main", "away", "library_entry", "library_inner", "work", "burn"): ROUNDS * 10,
+	("main", "indirect", "work", "burn"): ROUNDS * 9,
+	("main", "indirect", "burn"): ROUNDS,
+	("main", "either", "[tail calls: left or unknown]", "work", "burn"): ROUNDS * 2,
+	("main", "choice", "[tail calls: left or right]", "work", "burn"): ROUNDS * 20,
+}
+
+
 def check_paths(recorded):
-	"""The exact paths, and those of an ambiguous function."""
-	paths = below_main(check_counted(recorded, EVENTS))
-	choice = {path: count for path, count in paths.items() if "choice" in path}
-	assert choice == {("main", "choice", "[tail calls: left or right]", "work", "burn"): ROUNDS * 20}
-	assert paths == {
-		("main", "first", "work", "burn"): ROUNDS * 5,
-		("main", "second", "work", "burn"): ROUNDS * 3,
-		("main", "third", "work", "burn"): ROUNDS * 2,
-		("main", "outer", "second", "work", "burn"): ROUNDS * 3,
-		("main", "ping", "work", "burn"): ROUNDS * 10,
-		("main", "away", "library_entry", "library_inner", "work", "burn"): ROUNDS * 10,
-		("main", "indirect", "work", "burn"): ROUNDS * 9,
-		("main", "indirect", "burn"): ROUNDS,
-		("main", "either", "[tail calls: left or unknown]", "work", "burn"): ROUNDS * 2,
-		**choice,
-	}
+	assert below_main(check_counted(recorded, EVENTS)) == PATHS
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -151,8 +154,49 @@ def test_other_files(tmp_path):
 		assert {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in stored.splitlines()} == {";".join(path): count for path, count in once.items()}
 
 
+def tail_calls_of(*words):
+	"""Returns the numbers of samples with restored, ambiguous and unknown tail calls."""
+	info = json.loads(run_cpprof("info", "--format", "json", *words).stdout)
+	return [info[f"tail_calls_{kind}"] for kind in ("restored", "ambiguous", "unknown")]
+
+
+def test_unknown_in_other_files(tmp_path, store):
+	"""A merged file and a store count the samples with unknown tail calls, also if they are merged and added again. Other calls of the same
+	function stay known."""
+	recorded = record_counted("preload", tmp_path, [build_counted("preload", "hidden_call.c", event_us=EVENT_US), ROUNDS])
+	check_counted(recorded, ROUNDS * 10)
+	merged, again = tmp_path / "merged.data", tmp_path / "again.data"
+	assert tail_calls_of(recorded.path) == [ROUNDS * 3, 0, ROUNDS * 4]
+	assert run_cpprof("merge", "-o", merged, recorded.path, recorded.path).returncode == 0
+	assert run_cpprof("merge", "-o", again, merged, recorded.path).returncode == 0
+	assert tail_calls_of(merged) == [2 * ROUNDS * 3, 0, 2 * ROUNDS * 4]
+	assert tail_calls_of(again) == [3 * ROUNDS * 3, 0, 3 * ROUNDS * 4]
+	for add in recorded.path, merged:
+		assert run_cpprof("store", "add", "--store", store, add).returncode == 0
+	assert tail_calls_of("--store", store) == [3 * ROUNDS * 3, 0, 3 * ROUNDS * 4]
+
+
+def test_old_store(tmp_path):
+	"""A store without the marks of unknown tail calls, as older ones are, is read and added to: its own recordings have none."""
+	store = tmp_path / "store.db"
+	program = build_counted("preload", "hidden_call.c", event_us=EVENT_US)
+	for folder in "old", "new":
+		(tmp_path / folder).mkdir()
+		recorded = record_counted("preload", tmp_path / folder, [program, ROUNDS])
+		assert run_cpprof("store", "add", "--store", store, "--service", folder, recorded.path).returncode == 0
+		if folder == "old":
+			with contextlib.closing(sqlite3.connect(store)) as database, database:
+				assert [marks for marks, in database.execute("SELECT by_frames FROM locations WHERE by_frames > 1 ORDER BY 1")] == [2, 4]
+				database.execute("UPDATE locations SET by_frames = 0, hash = hash + 1 WHERE by_frames = 4")
+				database.execute("UPDATE stacks SET hash = hash + 1")
+			assert tail_calls_of("--store", store) == [ROUNDS * 3, 0, 0]
+	assert tail_calls_of("--store", store, "--service", "old") == [ROUNDS * 3, 0, 0]
+	assert tail_calls_of("--store", store, "--service", "new") == [ROUNDS * 3, 0, ROUNDS * 4]
+
+
 def test_names_that_come_later(tmp_path):
-	"""`cpprof name` names the functions, too, also one that jumps from two places; without symbols, the paths were the same."""
+	"""`cpprof name` names the functions, too, also one that jumps from two places, and those of several; without symbols, the paths were the
+	same."""
 	stripped = Stripped(tmp_path, build_program("preload"))
 	recorded = record_counted("preload", tmp_path, [stripped.program, ROUNDS], env=environment(tmp_path))
 	nameless = recorded.paths()
@@ -160,10 +204,30 @@ def test_names_that_come_later(tmp_path):
 	with Server(stripped.debug_file, stripped.build_id) as server:
 		named = run_cpprof("name", recorded.path, env=environment(tmp_path, DEBUGINFOD_URLS=server.url()))
 	assert named.returncode == 0, named.stderr
-	paths = below_main(events_of(recorded))
-	for function, count in ("first", 5), ("third", 2), ("indirect", 9):
-		assert paths["main", function, "work", "burn"] == ROUNDS * count, paths
+	check_paths(recorded)
 	assert sorted(recorded.paths().values()) == sorted(nameless.values())
+
+
+def without_block(data, kind):
+	"""A profile file without the blocks of a kind."""
+	kept, at = data[:16], 16
+	while at < len(data):
+		type_, stored = struct.unpack_from("<H", data, at)[0], struct.unpack_from("<I", data, at + 8)[0]
+		kept += data[at:at + 40 + stored] if type_ != kind else b""
+		at += 40 + stored
+	return kept
+
+
+def test_tail_calls_that_come_later(tmp_path):
+	"""`cpprof name` finds the tail calls of a recording that has none, once."""
+	recorded = record_program("preload", tmp_path)
+	recorded.path.write_bytes(without_block(recorded.path.read_bytes(), 20))
+	assert ("main", "first", "work", "burn") not in below_main(events_of(recorded))
+	named = run_cpprof("name", recorded.path)
+	assert named.returncode == 0 and re.search(r"found \d+ tail calls\n.* was written\n$", named.stderr), named.stderr
+	check_paths(recorded)
+	again = run_cpprof("name", recorded.path)
+	assert again.returncode == 0 and again.stderr.endswith("has a name\n"), again.stderr
 
 
 def test_analyses(tmp_path):

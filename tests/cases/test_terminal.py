@@ -109,7 +109,7 @@ def test_a_short_name_of_several_functions_is_refused(tmp_path):
 def test_chains_share_a_row(stacks):
 	tree = on_terminal("report", "--tree", "-n", "0", "in.data", folder=stacks)
 	assert re.search(r"^  deep0 → .*\.\.\. \d+ frames \.\.\. .*→ deep39 \(0\.2000 ±[\d.]+\) \[20\]$", tree, re.MULTILINE), tree
-	# deep0 to deep39, the two paths of two frames, and that of the wide characters
+	# deep0 to deep39, the two paths of two frames, and the path of the wide characters
 	assert "... 42 frames share the row of their only caller: --long" in tree.replace("\n    ", " ")
 	assert "→" not in on_terminal("report", "--tree", "--long", "in.data", folder=stacks)
 	assert "→" not in done("report", "--tree", "in.data", directory=stacks)
@@ -212,7 +212,7 @@ WAITS = sys.executable + """ -c 'import signal, time; signal.signal(2, signal.SI
 
 @pytest.mark.parametrize("pager", [f"exec {WAITS}", f"{WAITS}; exit 3"], ids=["program", "shell"])
 def test_interrupt_ends_a_pager_that_reads_nothing(stacks, many, pager):
-	"""^C is the pager's: its end is that of the command, and nothing is printed after it."""
+	"""^C is the pager's: its end is the command's end, and nothing is printed after it."""
 	for file in ("in.data", many):
 		pid, terminal = pty.fork()
 		if pid == 0:

@@ -231,7 +231,7 @@ def test_machine(running):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_the_terminal_as_it_was(command, tmp_path, number):
-	"""The screen is left, the settings are those of before, and the command goes on."""
+	"""The screen is left, the settings are as before, and the command goes on."""
 	master, slave = os.openpty()
 	before = termios.tcgetattr(slave)
 	with subprocess.Popen([CPPROF, "top", *map(str, command)], stdin=slave, stdout=slave, stderr=slave,

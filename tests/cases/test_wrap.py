@@ -93,7 +93,7 @@ def times(counts, rounds):
 def check_calls(profile, *options):
 	"""Checks a profile of calls.c, recorded in any way."""
 	counts = paths(profile, "calls", *options)
-	assert called_by(counts, "memory") == times(MEMORY, 2 * ROUNDS)  # those of the process and of its child
+	assert called_by(counts, "memory") == times(MEMORY, 2 * ROUNDS)  # the calls of the process and of its child
 	assert called_by(counts, "descriptors") == times(DESCRIPTORS, ROUNDS)
 	streams = called_by(counts, "streams")
 	assert {name: streams[name] for name in STREAMS} == times(STREAMS, ROUNDS)

@@ -1,4 +1,4 @@
-"""A decoder of the profile file, written from docs/format.md alone: the oracle for the one in src/profile_file/.
+"""A decoder of the profile file, written from docs/format.md alone: the oracle for the reader in src/profile_file/.
 
     decode.py FILE              the profile as folded stacks of its first resource
     decode.py --blocks FILE     each block: type, rows, bytes stored and raw
@@ -256,7 +256,7 @@ class Profile:
 			row["node"] = numbers[row["node"]]
 
 	def all_findings(self):
-		"""(severity, code, count, text) of each, those of older files among them."""
+		"""(severity, code, count, text) of each, the findings of older files among them."""
 		found = [(finding["severity"], self.strings[finding["code"]], finding["count"], self.strings[finding["text"]])
 			for finding in self.findings]
 		return found + [(1, b"warning", 0, self.strings[note["value"]]) for note in self.notes

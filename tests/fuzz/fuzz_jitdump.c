@@ -1,5 +1,5 @@
 /*
- * Arbitrary bytes as a jitdump: the frames of each address are among those of the dump, and their texts are strings. Built for libFuzzer, or
+ * Arbitrary bytes as a jitdump: the frames of each address are among the frames of the dump, and their texts are strings. Built for libFuzzer, or
  * with replay.c.
  */
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /*
- * Arbitrary bytes as a program or library whose addresses are named: symbols, also those of .gnu_debugdata, lines, inlined
+ * Arbitrary bytes as a program or library whose addresses are named: symbols, also the symbols of .gnu_debugdata, lines, inlined
  * functions. All this runs in this process, where the sanitizers and the fuzzer can see it. Each address must have frames
  * afterwards, unless the file was refused with a reason. Its tail calls are read, too, and the bytes as an answer about them. Built for
  * libFuzzer, or with replay.c.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collect/source/compile/database.h"
+#include "collect/source/instrument/selection.h"
 #include "collect/source/instrument/selection_rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -126,9 +126,9 @@ def functions(samples):
     return result
 
 
-def body(samples):
-    """Only the innermost function."""
-    result = Counter()
+def body(samples, zeros=False):
+    """Only the innermost function. With zeros, every function has a row."""
+    result = Counter(dict.fromkeys(functions(samples), 0)) if zeros else Counter()
     for stack, hits in samples:
         result[(stack[-1],)] += hits
     return result
@@ -198,7 +198,7 @@ def at(instructions, address):
 def instructions(samples, function, code):
     """({instruction: [body, total]}, hits at unknown code) of a function.
 
-    A sample is (stack, hits), the stack a tuple of (address, functions that are inlined there and the one that contains them).
+    A sample is (stack, hits), the stack a tuple of (address, functions that are inlined there and the function that contains them).
     """
     result, unplaced = {}, 0
     for stack, hits in samples:

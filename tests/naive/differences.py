@@ -136,7 +136,7 @@ def differences(entries, a, b):
 
 
 def marks(found):
-    """Returns the marked ones of [(entry, p)]."""
+    """Returns the marked entries of [(entry, p)]."""
     tested = sorted(((p, entry) for entry, p in found if p is not None), key=lambda row: row[0])
     last = max((rank for rank, (p, _) in enumerate(tested, 1) if p <= RATE * rank / len(tested)), default=0)
     return {entry for _, entry in tested[:last]}

@@ -12,7 +12,7 @@ def may_call_by_name(f, caller, called, nested):
 
 def lexical(path, taken, called, nested, functions):
 	"""Returns the lexical path of a path of one thread that no other one started. `taken`, `called`, `nested`: sets of pairs (f, g).
-	`functions`: those of the whole profile."""
+	`functions`: of the whole profile."""
 	paths = [] # of the frames up to each one
 	for index, f in enumerate(path):
 		above = paths[-1] if index else []

@@ -6,7 +6,7 @@
  *   attached leaderless   in a thread of a process whose first thread has exited
  *   attached crowd        in CROWD threads, which it replaces by others all the time until the first turn
  *
- * Each makes LENGTH_US / EVENT_US events in a turn, those of the crowd a quarter of it. Prints "ready" when all of them
+ * Each makes LENGTH_US / EVENT_US events in a turn, the threads of the crowd a quarter of it. Prints "ready" when all of them
  * run. A byte of standard input begins a turn, and "done" ends it. Exits with 5 when the input ends.
  */
 #include <poll.h>

@@ -1,5 +1,5 @@
 /*
- * A program whose start code has no unwind information and uses the frame pointer as an ordinary register, as that of
+ * A program whose start code has no unwind information and uses the frame pointer as an ordinary register, as the start code of
  * musl. It has no C library. Its frames are program, outer, inner. The first touch of each page is an event.
  * Half way it holds (hold.h).
  */

@@ -1,6 +1,6 @@
 /*
  * Starts processes by clone(2) with a stack of their own, and by fork, which copies the creator's stack; each uses the
- * same CPU time. The processes of clone begin at `cloned`, those of fork go on below `forks`.
+ * same CPU time. The processes of clone begin at `cloned`, the processes of fork go on below `forks`.
  */
 #include <sched.h>
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
  *   EVENTS_PAGES   the first touch of a page:       page-faults/1
  *   EVENTS_CALLS   a system call, getppid:          syscalls:getppid/1
  *   EVENTS_TICKS   a tick of a resource of its own: own:event/1, linked with libcpprof
- *   EVENTS_MOVES   a move to another processor:     migrations/1, the only ones that are rare on a whole machine
+ *   EVENTS_MOVES   a move to another processor:     migrations/1, the only events that are rare on a whole machine
  *
  * The number of events at a path does not depend on a clock, a scheduler, or the processor's speed.
  */

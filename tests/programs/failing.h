@@ -1,6 +1,6 @@
 /*
  * The core of libraries to preload, in which a call of some kind fails: call number FAIL_NTH (0: none), and with FAIL_REST all that
- * follow. They count the calls of the process that loads them first, or, with FAIL_CHILD, those of the processes that it forks. At
+ * follow. They count the calls of the process that loads them first, or, with FAIL_CHILD, the calls of the processes that it forks. At
  * its end this process writes the number of calls into the file FAIL_COUNT. Programs that it starts do not load the library.
  */
 #ifndef FAILING_H

@@ -1,4 +1,4 @@
-/* A chain of processes, each the child of the one before. Each uses the same CPU time and prints its PID. */
+/* A chain of processes, each the child of the process before. Each uses the same CPU time and prints its PID. */
 #include <sys/wait.h>
 #include <unistd.h>
 

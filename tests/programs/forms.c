@@ -17,7 +17,7 @@
 
 enum { SAMPLES = 614, UNIT_US = 20 };
 
-/* Where the program counts ticks, it waits until the recorder has them: no ring holds those of a round. */
+/* Where the program counts ticks, it waits until the recorder has them: no ring holds the ticks of a round. */
 #if defined(EVENTS) && EVENTS == EVENTS_TICKS
 #define DELIVER() cpprof_flush()
 #else

@@ -1,5 +1,5 @@
 /*
- * Four callers pass four functions through two generic ones, as sort routines, iterators and event loops do. The generic
+ * Four callers pass four functions through two generic functions, as sort routines, iterators and event loops do. The generic
  * functions check much that never happens, which makes them too large for a compiler to inline without a profile.
  * One check is made for each item, so that a compiler cannot replace the loops by vector instructions: a build gains
  * by direct calls that are inlined, and by nothing else.

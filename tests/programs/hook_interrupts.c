@@ -23,7 +23,7 @@ enum { TRAP_FLAG = 0x100, STACK_BYTES = 1 << 18, STEPS = 700, STEPS_BETWEEN = 40
 
 static volatile long sink, handled;
 static volatile long
-	until_signal[2]; /* traps until the next signal, and from it to the one behind; negative: there is none */
+	until_signal[2]; /* traps until the next signal, and from it to the signal behind; negative: there is none */
 static volatile int signals[2];
 
 HIDDEN static void check(int is_so, const char *what)

@@ -76,7 +76,7 @@ NOINLINE HIDDEN void wraps_both(int n)
 	sink += 3;
 }
 
-/* A function without hooks lies between two inlined ones with hooks. */
+/* A function without hooks lies between two inlined functions with hooks. */
 template <typename Called> INLINE HIDDEN void between(Called called)
 {
 	sink++;

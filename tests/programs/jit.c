@@ -1,7 +1,7 @@
 /*
  * Spends half of the time in code that it makes at run time, and for which there are no unwind rows. The code
  * keeps a frame pointer (`jit framed`) or only moves the stack pointer (`jit bare`). With `jit framed FILE`, the
- * code is in a file, as that of runtimes which map an image: the file has the code only, and is not ELF.
+ * code is in a file, as the code of runtimes that map an image: the file has the code only, and is not ELF.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * `raw_naps MS BURST_US NAP_US`: works for MS milliseconds, in bursts of BURST_US that it divides among half, three and two (50,
  * 30 and 20 % of a burst, in this order), and sleeps after each for NAP_US on average, by a system call of its own that no
- * library sees. The shares that it states are those of its CPU clock.
+ * library sees. The shares that it states are shares of its CPU clock.
  */
 #include <stdint.h>
 

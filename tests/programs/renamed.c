@@ -1,4 +1,4 @@
-/* Changes its own name and that of a thread at run time. */
+/* Changes its own name and the name of a thread at run time. */
 #include <pthread.h>
 #include <sys/prctl.h>
 

@@ -1,7 +1,7 @@
 /*
  * Signals interrupt three threads: one in a system call, one in the middle of a function, and one at the first
  * instruction of a function, whose frame is its return address alone. The handlers run on the normal stacks (`signals
- * normal`) or on alternate ones (`signals alternate`), and hold.
+ * normal`) or on alternate stacks (`signals alternate`), and hold.
  */
 #include <pthread.h>
 #include <signal.h>

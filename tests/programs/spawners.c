@@ -3,8 +3,8 @@
  *   spawners two         two functions start threads with the same body: three times the work below one of them
  *   spawners nested      a worker starts workers itself
  *   spawners detached    detached threads, whose creators have ended when they work
- *   spawners chain       100 threads, each started by the one before
- *   spawners waiting     threads that only wait until the working ones have ended
+ *   spawners chain       100 threads, each started by the thread before
+ *   spawners waiting     threads that only wait until the working threads have ended
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,6 +1,6 @@
 /*
  * `tail_calls [ROUNDS]`: functions that end with a call, which an optimizing compiler makes a jump. Their frames are not on the stack,
- * but each path here except those of `choice` and `either` is the only one from its call site to `work`. Linked with tail_calls_library.c.
+ * but each path here except the paths of `choice` and `either` is the only path from its call site to `work`. Linked with tail_calls_library.c.
  */
 #include "burn.h"
 

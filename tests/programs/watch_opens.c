@@ -4,7 +4,7 @@
  *
  *     watch_opens LOG COMMAND [ARGUMENT]...
  *
- * A filter of seccomp stops the command at these calls alone, so it runs at its usual speed. The exit status is that of the command, 128 and
+ * A filter of seccomp stops the command at these calls alone, so it runs at its usual speed. The exit status is the command's, 128 and
  * the signal's number after a signal, or 77 if processes cannot be watched here.
  */
 #define _GNU_SOURCE

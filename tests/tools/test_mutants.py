@@ -122,7 +122,7 @@ def test_cases_of_the_gate(mutants, tmp_path, marks, seconds, passes):
 @pytest.mark.parametrize("jobs", [1, 2, 7])
 @pytest.mark.parametrize("count, tried", [(3, "abcde"), (4, "abcdef"), (0, "abcdefgh"), (9, "abcdefgh")])
 def test_chosen_mutants(mutants, jobs, count, tried):
-	"""The chosen mutants are the first ones that count, however many jobs there are."""
+	"""The chosen mutants are the first mutants that count, however many jobs there are."""
 	results = dict(zip("abcdefgh", ["killed", "invalid", "equal", "survived", "killed", "killed", "invalid", "killed"]))
 	with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
 		found = dict(mutants.decided(lambda mutant: pool.submit(results.get, mutant), "abcdefgh", count, jobs))

@@ -135,7 +135,7 @@ def test_package_installs_with_dpkg(package, tmp_path):
 
 
 def installed_closure(names):
-    """Returns the packages of this machine that the named ones need, with themselves, as dpkg names them (libc6:amd64)."""
+    """Returns the packages of this machine that the named packages need, with these, as dpkg names them (libc6:amd64)."""
     fields = done("dpkg-query", "-W", "-f", "${Architecture}\t${Package}\t${binary:Package}\t${Provides}\t${Pre-Depends},${Depends}\n")
     architectures = {done("dpkg", "--print-architecture").strip(), "all"}
     needs, provider = {}, {}

@@ -6,6 +6,7 @@
 #include "arch/arch.h"
 
 const uint32_t arch_chosen_relocation = R_AARCH64_IRELATIVE;
+const uint32_t arch_relative_relocation = R_AARCH64_RELATIVE;
 
 enum { BYTES = 4 };
 
@@ -121,7 +122,7 @@ struct arch_plt_jump arch_plt_jump(const uint8_t *stub, size_t size, uint64_t ad
  *
  *	adrp x0, page; add x0, x0, #offset
  *
- * and the address may be that of a stub of one instruction, b main.
+ * and the address may be the address of a stub of one instruction, b main.
  */
 uint64_t arch_main_of_start(const uint8_t *code, size_t size, uint64_t address, uint64_t low, uint64_t high)
 {

@@ -69,7 +69,7 @@ bool arch_read_ucontext(const struct arch_memory *memory, uint64_t address, stru
 
 /* --- code without a rule --- */
 
-/* The pc may be that of either of the two instructions. */
+/* The pc may be at either of the two instructions. */
 bool arch_is_sigreturn(const struct arch_memory *memory, uint64_t pc)
 {
 	enum { INSTRUCTION_BYTES = 4 };

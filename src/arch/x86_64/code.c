@@ -6,6 +6,7 @@
 #include "arch/instruction.h"
 
 const uint32_t arch_chosen_relocation = R_X86_64_IRELATIVE;
+const uint32_t arch_relative_relocation = R_X86_64_RELATIVE;
 
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 
@@ -53,7 +54,7 @@ bool arch_ends_in_system_call(const uint8_t code[ARCH_SYSTEM_CALL_BYTES])
 	return code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Stubs are 16 bytes. Those of .plt.got are 8, unless they begin with endbr64. */
+/* Stubs are 16 bytes. Stubs of .plt.got are 8, unless they begin with endbr64. */
 size_t arch_plt_stub(const char *section, const uint8_t *code, size_t code_size, size_t offset, size_t *size)
 {
 	enum { STUB_BYTES = 16, SHORT_STUB_BYTES = 8 };

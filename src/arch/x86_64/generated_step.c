@@ -1,4 +1,6 @@
-/* Steps out of code that a run-time compiler generated, where the code ahead shows that it has no frame. */
+/* Unwinds one step from code that a run-time compiler generated: decodes the code from the pc on. If the code returns, or begins to make
+ * its frame, before it removes a frame, the function has no frame at the pc. The changes of the stack pointer up to the return then give
+ * the position of the return address. */
 #include <string.h>
 
 #include "arch/arch.h"
@@ -61,7 +63,7 @@ static int register_of(const uint8_t *code, size_t left, uint8_t opcode)
 	return code[at] - opcode + (at ? REGISTERS : 0);
 }
 
-/* Follows one instruction; `is_first`: it is the one at the pc. */
+/* Follows one instruction; `is_first`: it is the instruction at the pc. */
 static enum verdict follow(struct scan *scan, size_t at, bool is_first, const struct instruction *instruction)
 {
 	enum { PUSH = 0x50, POP = 0x58, RBP = 5, LEAVE = 0xc9, RETURN = 0xc3, RETURN_MORE = 0xc2 };

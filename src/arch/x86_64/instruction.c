@@ -1,4 +1,4 @@
-/* The meaning of an instruction. */
+/* Decodes an instruction: its length, where it leads, and the memory that it names. */
 #include "arch/instruction.h"
 
 #include "arch/x86_64/instruction_form.h"

@@ -1,4 +1,4 @@
-/* Method: the opcode maps of the AMD64 manual, volume 3, appendix A. */
+/* Reads the forms of instructions. Method: the opcode maps of the AMD64 manual, volume 3, appendix A. */
 #include "arch/x86_64/instruction_form.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@ enum instruction_map { MAP_ONE_BYTE = 0, MAP_0F = 1 };
 
 struct instruction_form {
 	const uint8_t *code;
-	size_t left; /* of the code; at most that of an instruction */
+	size_t left; /* bytes of the code, at most as many as an instruction can have */
 	size_t at;   /* its length */
 	uint64_t address;
 	bool has_66, has_67, is_notrack, is_wide, is_vector;

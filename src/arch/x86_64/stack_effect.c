@@ -343,7 +343,7 @@ static struct stack_effect two_bytes(const struct parts *parts)
 	}
 }
 
-/* The maps 0f 38 and 0f 3a have vector instructions, and general ones in their last two rows:
+/* The maps 0f 38 and 0f 3a have vector instructions, and general instructions in their last two rows:
  * crc32, movbe, bzhi, pext, andn. */
 static struct stack_effect three_bytes(const struct parts *parts)
 {

@@ -95,7 +95,7 @@ static size_t read_present(const uint8_t *code, int32_t *offset)
 }
 
 /*
- * runtime.systemstack, which calls a function on the thread's stack and then returns to that of the goroutine:
+ * runtime.systemstack, which calls a function on the thread's stack and then returns to the goroutine's stack:
  *
  *	call *%rdi
  *	mov %fs:..., %rax            g, the present goroutine
@@ -130,7 +130,7 @@ static bool read_mcall(const uint8_t *at, struct unwind_row *row)
 	return at[0] == POP_AX && (at[1] == JMP || at[1] == LEA);
 }
 
-/* runtime.morestack: the call of runtime.newstack, and that of runtime.abort, because the first one does not return. */
+/* runtime.morestack: the call of runtime.newstack, and the call of runtime.abort, because runtime.newstack does not return. */
 static bool read_morestack(const uint8_t *at, struct unwind_row *row)
 {
 	enum { CALL = 0xe8 };

@@ -158,7 +158,7 @@ static int take_answer(const struct control_target *target, const char *text, st
 			 (int)target->pid);
 }
 
-int control_ask(const struct control_target *target, const char *line, struct buffer *answer, struct error *error)
+int control_request(const struct control_target *target, const char *line, struct buffer *answer, struct error *error)
 {
 	struct buffer text;
 	int fd = connect_to(target, error);

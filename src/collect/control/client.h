@@ -23,6 +23,6 @@ int control_find(struct control_target *target, pid_t pid, struct error *error);
 /* Sends `line`, to which it adds the line end, and appends the answer behind "ok " to `answer`, with a NUL at its
  * end. Returns 0, or a negative error if the process does not listen, does not answer within 10 s, or refuses the
  * request. */
-int control_ask(const struct control_target *target, const char *line, struct buffer *answer, struct error *error);
+int control_request(const struct control_target *target, const char *line, struct buffer *answer, struct error *error);
 
 #endif

@@ -133,7 +133,7 @@ static uint32_t function_at(const struct profile *profile, uint32_t id)
  * call, as any return address. Other hooks pass the function's first byte; the byte before it belongs to another
  * function. If a process has both kinds of hooks, the address is taken as one behind a call if the names put it and
  * the byte before it in one function. A probe point has a location of its own once it has names; before, it gets
- * that of the code that reached it first. */
+ * the location of the code that reached it first. */
 int64_t tally_entry_location(const struct tally *tally, struct profile *profile, uint32_t process, uint64_t function)
 {
 	const struct count_probe *probe = tally_probe_at(tally, process, function);

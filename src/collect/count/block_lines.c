@@ -82,7 +82,7 @@ static bool is_entry(const struct flow_block *block, const struct line_row *row)
 }
 
 /* If a row is nothing but the jump that ends a block and leads back to the start of a loop without a condition, returns
- * the first block of the loop; else FLOW_NONE. The line of such a jump is that of the loop, or of its first statement;
+ * the first block of the loop; else FLOW_NONE. The line of such a jump is the line of the loop, or of its first statement;
  * a `continue;` or `goto` stands behind it. */
 static uint32_t loop_of(const struct counting *counting, const struct flow_block *block, const struct line_row *row)
 {
@@ -136,7 +136,7 @@ static bool counts_for(const struct counting *counting, const struct flow_block 
 	return counting->graph.has_arguments || row->address < block->epilogue || block->epilogue == block->end;
 }
 
-/* The line that a block of gcc's code is counted for, which gcov chooses in the same way: the one with the greatest
+/* The line that a block of gcc's code is counted for, which gcov chooses in the same way: the line with the greatest
  * number in the file of its last row. A condition of several lines has blocks whose comparisons have the line of the
  * previous operand. */
 struct chosen {
@@ -267,7 +267,7 @@ static bool arrivals(struct counting *counting, uint32_t number, uint32_t mark, 
 }
 
 /* Counts a line at the blocks where it is counted. If the flow between them is not known,
- * returns the count of the one that was executed most. */
+ * returns the count of the block that was executed most. */
 static uint64_t count_arrivals(struct counting *counting, uint32_t key)
 {
 	uint64_t sum = 0, most = 0;
@@ -301,7 +301,7 @@ static uint64_t fallen_into(const struct counting *counting, uint32_t loop, uint
 }
 
 /* If control never arrived at the blocks where the line is counted, but other blocks with it
- * were executed, the line counts as often as the one that was executed most. */
+ * were executed, the line counts as often as the block that was executed most. */
 static void count_line(struct counting *counting, uint32_t key)
 {
 	struct block_line *line = &counting->keys[key].line;

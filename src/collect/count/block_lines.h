@@ -28,7 +28,7 @@ struct block_lines {
 	size_t count;
 };
 
-/* Computes the lines' counts from those of blocks, which are sorted by pc, each pc once. A module without debug
+/* Computes the lines' counts from the counts of blocks, which are sorted by pc, each pc once. A module without debug
  * information has no lines. Returns 0, ERROR_MEMORY or ERROR_LIMIT. */
 int block_lines_read(struct block_lines *lines, struct module_file *file, const struct flow_count *counts,
 		     size_t count);

@@ -112,7 +112,7 @@ static int compare_found(const void *left, const void *right)
 	return COMPARE(a->module, b->module) ?: COMPARE(a->count.pc, b->count.pc);
 }
 
-static int keep_lines(struct finding *finding, uint32_t module, const struct block_lines *lines)
+static int store_lines(struct finding *finding, uint32_t module, const struct block_lines *lines)
 {
 	struct count_lines *kept = finding->tally->lines_found;
 	for (size_t i = 0; i < lines->count; i++) {
@@ -151,7 +151,7 @@ static int find_lines_in(struct finding *finding, uint32_t number, const struct 
 		return profile->findings_error;
 	}
 	if (status == 0)
-		status = keep_lines(finding, number, &lines);
+		status = store_lines(finding, number, &lines);
 	block_lines_release(&lines);
 	return status;
 }
@@ -226,7 +226,7 @@ static int add_lines(struct finding *finding)
 
 /* --- entry points --- */
 
-static int say(struct error *error, int status)
+static int set_error(struct error *error, int status)
 {
 	if (status == ERROR_CORRUPT)
 		return error_set(error, status, "the tally is damaged: its counts are impossibly high");
@@ -239,14 +239,14 @@ int tally_block_locations(struct tally *tally, struct profile *profile, struct e
 	int64_t blocks = tally_add_exact(profile, "blocks", "Basic Blocks", "execution");
 	int64_t lines = blocks < 0 ? blocks : tally_add_exact(profile, "lines", "Source Lines", "execution");
 	if (lines < 0)
-		return say(error, (int)lines);
+		return set_error(error, (int)lines);
 	tally->blocks = (uint32_t)blocks;
 	tally->lines = (uint32_t)lines;
 	int status = each_block(&finding, find_block);
 	if (status == 0)
 		status = find_lines(&finding);
 	free(finding.items);
-	return say(error, status);
+	return set_error(error, status);
 }
 
 int tally_block_hits(struct tally *tally, struct profile *profile, struct error *error)
@@ -255,7 +255,7 @@ int tally_block_hits(struct tally *tally, struct profile *profile, struct error 
 	int status = each_block(&finding, add_block);
 	if (status == 0)
 		status = add_lines(&finding);
-	return say(error, status);
+	return set_error(error, status);
 }
 
 void tally_block_release(struct tally *tally)

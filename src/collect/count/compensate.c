@@ -35,7 +35,7 @@ static uint64_t whole(double ns)
 	return ns <= 0 ? 0 : ns < (double)most ? (uint64_t)(ns + 0.5) : most;
 }
 
-/* If even the least is more than was measured, these probes took less than those of the calibration: then all of the
+/* If even the least is more than was measured, these probes took less than the probes of the calibration: then all of the
  * measured time may be theirs. */
 static void correct(struct tally *tally, struct count_path *path, const struct added *added)
 {

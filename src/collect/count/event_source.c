@@ -8,7 +8,7 @@
 #include "collect/count/events.h"
 #include "frames/frames.h"
 
-/* Calls that end before the next event: the open ones from `path` outwards, up to its ancestor `until`, which stays
+/* Calls that end before the next event: the open calls from `path` outwards, up to its ancestor `until`, which stays
  * open. */
 struct leaving {
 	uint32_t path, until;
@@ -118,7 +118,7 @@ static void set_open(struct source *source, uint32_t path, bool is_open)
 }
 
 /* Forgets the calls that have ended because the thread is in `path` now, without a report of their ends. */
-static void forget_ended(struct source *source, uint32_t path)
+static void drop_ended_calls(struct source *source, uint32_t path)
 {
 	const struct count_tree *tree = &source->thread->tree;
 	/* A parent has a smaller number than its children, so the two meet at their common ancestor. */
@@ -140,7 +140,7 @@ static void take_enter(struct source *source, const struct tally_event *raw)
 	if (source->all_report_exits && parent != TALLY_NONE && is_below(tree, source->current, parent))
 		leave_to(source, raw->ticks, parent);
 	else if (!source->all_report_exits && parent != TALLY_NONE)
-		forget_ended(source, parent);
+		drop_ended_calls(source, parent);
 	source->current = source->entered = raw->path;
 	source->has_stayed = false;
 	source->is_entering = true;

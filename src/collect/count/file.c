@@ -94,7 +94,7 @@ static bool is_whole(const struct tally_chunk *header, uint64_t left)
 	return (header->used < least ? least : header->used) <= left;
 }
 
-static int refuse_rest(const char *name, struct error *error)
+static int error_truncated(const char *name, struct error *error)
 {
 	return error_set(error, ERROR_TRUNCATED,
 			 "cannot read all of '%s': it was truncated meanwhile, or the disk failed", name);
@@ -106,7 +106,7 @@ static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, c
 {
 	struct tally_chunk header;
 	if (!count_source_copy(&tally->source, offset, &header, sizeof(header)))
-		return refuse_rest(name, error);
+		return error_truncated(name, error);
 	/* A chunk that was never finished may have any length. */
 	if (header.magic != TALLY_CHUNK_MAGIC || header.kind == TALLY_NOTHING)
 		return TALLY_GRANULE;
@@ -118,7 +118,7 @@ static int64_t read_chunk(struct tally *tally, uint64_t offset, uint64_t left, c
 				 offset + left, tally->header.used);
 	int status = header.kind < TALLY_CHUNK_KINDS ? add_chunk(tally, &header, offset, left) : 0;
 	if (status == ERROR_TRUNCATED)
-		return refuse_rest(name, error);
+		return error_truncated(name, error);
 	return status < 0 ? error_memory(error) : (int64_t)header.bytes;
 }
 

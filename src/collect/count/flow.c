@@ -112,7 +112,7 @@ static bool is_hook(const struct reader *reader, const struct instruction *instr
 }
 
 /* Registers a hook: the target of the call that ends at the address of a count. */
-static void learn_hook(struct reader *reader, uint64_t pc)
+static void register_hook(struct reader *reader, uint64_t pc)
 {
 	enum { DIRECT = 5, BY_SLOT = 6 };
 	for (uint64_t bytes = DIRECT; bytes <= BY_SLOT; bytes++) {
@@ -189,7 +189,8 @@ struct first_pass {
 	bool is_hooked;
 };
 
-static int meet(struct reader *reader, struct first_pass *pass, const struct instruction *instruction, uint64_t at)
+static int note_instruction(struct reader *reader, struct first_pass *pass, const struct instruction *instruction,
+			    uint64_t at)
 {
 	int status = 0;
 	if (is_hook(reader, instruction)) {
@@ -235,7 +236,7 @@ static int find_starts(struct reader *reader, const struct code *code)
 	struct instruction instruction;
 	int status = add_address(&reader->starts, code->start);
 	for (uint64_t at = code->start; status == 0 && decode(code, at, &instruction); at += instruction.bytes)
-		status = meet(reader, &pass, &instruction, at);
+		status = note_instruction(reader, &pass, &instruction, at);
 	if (status == 0 && pass.is_hooked)
 		status = add_table_targets(reader, code, tables);
 	if (status == 0 && !pass.is_hooked) {
@@ -363,8 +364,8 @@ static int read_blocks(struct reader *reader, const struct code *code)
 		if (begins)
 			status = end_block(reader, code, &instruction, at, &is_open);
 	}
-	/* A jump whose targets are not known may lead to any hooked block: those are the ones that the compiler had
-	 * as blocks. */
+	/* A jump whose targets are not known may lead to any hooked block: the hooked blocks are the blocks that the compiler had
+	 * in its own graph. */
 	for (size_t i = first; is_open && i < graph->block_count; i++)
 		graph->blocks[i].is_open |= graph->blocks[i].is_hooked;
 	return status;
@@ -445,7 +446,7 @@ int flow_graph_read(struct flow_graph *graph, struct elf_file *file, const struc
 	};
 	*graph = (struct flow_graph){ 0 };
 	for (size_t i = 0; i < count; i++)
-		learn_hook(&reader, counts[i].pc);
+		register_hook(&reader, counts[i].pc);
 	int status = read_functions(&reader);
 	free(reader.starts.items);
 	free(reader.tables);

@@ -3,7 +3,7 @@
  *
  * Not all code has a hook: a compiler omits it from blocks whose counts follow from others, and makes new blocks
  * after it inserted the hooks. So the code itself is decoded: its jumps make a graph, in which the flow into a block
- * equals the flow out of it. The counts of some blocks thus determine those of others, and of the jumps between
+ * equals the flow out of it. The counts of some blocks thus determine the counts of others, and of the jumps between
  * them.
  *
  *     4 [hook]  x < 0          4 [hook]
@@ -69,7 +69,7 @@ int flow_graph_read(struct flow_graph *graph, struct elf_file *file, const struc
 		    const struct flow_count *counts, size_t count);
 void flow_graph_release(struct flow_graph *graph);
 
-/* flow_solve.c: computes the counts and flows that follow from the known ones. A block whose count does not follow
+/* flow_solve.c: computes the counts and flows that follow from the known counts. A block whose count does not follow
  * has count 0. Returns 0 or ERROR_MEMORY. */
 int flow_graph_solve(struct flow_graph *graph);
 

@@ -40,7 +40,7 @@ static uint32_t next_edge(const struct flow_edge *edge, bool is_in)
 	return is_in ? edge->next_in : edge->next_out;
 }
 
-static void look_at(struct solver *solver, uint32_t number, bool is_in)
+static void solve_block(struct solver *solver, uint32_t number, bool is_in)
 {
 	struct flow_graph *graph = solver->graph;
 	struct flow_block *block = &graph->blocks[number];
@@ -78,9 +78,9 @@ static void solve(struct solver *solver)
 		solver->count--;
 		solver->is_queued[number] = false;
 		if (!block->is_open)
-			look_at(solver, number, true);
+			solve_block(solver, number, true);
 		if (!block->leaks || solver->assumes_returns)
-			look_at(solver, number, false);
+			solve_block(solver, number, false);
 	}
 }
 

@@ -111,7 +111,7 @@ static int take_resources(struct counted_run *run, struct error *error)
 
 /* --- before it runs --- */
 
-/* Finds the libraries to preload: the one with the hooks and, in front of it, libcpprof-wrap.so if the options
+/* Finds the libraries to preload: the library with the hooks and, in front of it, libcpprof-wrap.so if the options
  * request it or the command is linked with it. */
 static int find_libraries(const struct counted_run *run, char *libraries, size_t bytes, struct error *error)
 {
@@ -156,7 +156,7 @@ static int make_environment(struct counted_run *run, struct error *error)
 		result = name_measurement(run, error);
 	if (result < 0)
 		return result;
-	/* Ours precede the libraries that the user preloads: the first definition of a function is the one that is
+	/* Ours precede the libraries that the user preloads: the first definition of a function is the definition that is
 	 * called. */
 	if (asprintf(&run->environment[PRELOAD_VARIABLE], "LD_PRELOAD=%s%s%s", libraries, has_others ? ":" : "",
 		     has_others ? others : "") < 0)
@@ -211,7 +211,7 @@ static int start(struct counted_run *run, struct error *error)
 					  .signals = &run->old_signals,
 					  .files = &files };
 	int result = target_fork(&run->target, run->path, run->options->record->command, &how, error);
-	return result == 0 ? target_go(&run->target, run->path, error) : result;
+	return result == 0 ? target_exec(&run->target, run->path, error) : result;
 }
 
 static void wait_for_target(struct counted_run *run)
@@ -381,7 +381,7 @@ static int write_profile(struct counted_run *run, struct error *error)
 }
 
 /* Keeps the tally, so that the counts are not lost if they cannot be read or written now. */
-static void keep_tally(struct counted_run *run, struct error *error)
+static void report_kept_tally(struct counted_run *run, struct error *error)
 {
 	struct error why = *error;
 	run->result->incomplete = true;
@@ -406,7 +406,7 @@ static void finish(struct counted_run *run, struct error *error)
 		code = write_profile(run, error);
 	}
 	if (code < 0)
-		keep_tally(run, error);
+		report_kept_tally(run, error);
 	else if (result->profile && run->options->measurement == TALLY_TRACE)
 		instrumented_tally_release(&run->tally);
 	else

@@ -42,7 +42,7 @@ struct instrumented_result {
 	int status;        /* exit status of the command, as a shell reports it */
 };
 
-/* Sets the measurement with a name, or the implementation if the name is that of a library; an implementation is
+/* Sets the measurement with a name, or the implementation if the name names a library; an implementation is
  * used with the measurement `paths`. Returns 0, or ERROR_USAGE with a list of the measurements. */
 int instrumented_choose(const char *name, struct instrumented_options *options, struct error *error);
 

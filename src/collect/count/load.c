@@ -11,7 +11,7 @@ static int fill(struct profile *profile, struct tally *tally, const struct frame
 		result = frames_name_profile(profile, names ? names : &plain, error);
 	if (result == 0)
 		result = tally_hits(tally, profile, error);
-	if (result == 0 && tally_note_taken(tally, profile, names ? names : &plain) < 0)
+	if (result == 0 && tally_note_taken_addresses(tally, profile, names ? names : &plain) < 0)
 		result = error_memory(error);
 	/* For functions without names, the paths determine which of them start programs and threads. */
 	if (result == 0 && frames_assign_roles(profile) < 0)

@@ -6,13 +6,13 @@ struct losses {
 	uint64_t processes_refused, threads_refused, threads_stopped, events_lost, calls_uncounted;
 	uint64_t folded;     /* calls counted on a shorter path, because there were too many paths */
 	uint64_t unended;    /* processes without an end: killed, or still running */
-	uint64_t reused;     /* threads whose counts are merged with those of a later thread */
+	uint64_t reused;     /* threads whose counts are merged with the counts of a later thread */
 	uint64_t ends_early; /* 1: the file is shorter than its header says */
 	uint64_t untimed;    /* 1: times were requested, but some hooks did not report exits */
 	uint64_t blockless;  /* 1: blocks were requested, but no hook of basic blocks was called */
 	uint64_t sandboxed;  /* 1: a seccomp filter forbids what ticks or further memory need */
 	uint64_t timerless;  /* 1: the kernel refused a timer, or the handler of its signal */
-	uint64_t mixed;      /* 1: libraries were mapped to addresses of earlier ones, or were too many */
+	uint64_t mixed;      /* 1: libraries were mapped to addresses of earlier libraries, or were too many */
 };
 
 static uint64_t folded_calls(const struct count_tree *tree)
@@ -55,7 +55,7 @@ static struct losses find_losses(const struct tally *tally)
 	return losses;
 }
 
-/* Findings of losses precede those of what could not be measured. */
+/* Findings of losses precede the findings of what could not be measured. */
 static void add_losses(const struct losses *losses, struct profile *profile)
 {
 	if (losses->processes_refused > 0)

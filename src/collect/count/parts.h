@@ -12,7 +12,7 @@ struct count_process *tally_find_process(const struct tally *tally, uint32_t num
  * or no chunk of the thread contains the whole object. */
 const void *tally_object(const struct tally *tally, const struct count_thread *thread, uint64_t address, size_t bytes);
 
-/* labels.c: adds the label sets of each process to the profile; skips damaged ones. Returns 0,
+/* labels.c: adds the label sets of each process to the profile; skips damaged sets. Returns 0,
  * ERROR_MEMORY or ERROR_LIMIT. */
 int tally_read_labels(struct tally *tally, struct profile *profile);
 
@@ -39,11 +39,12 @@ struct tally_probes_off {
 struct tally_probes_off tally_probes_off(const struct tally *tally);
 
 struct frames_options;
-/* taken.c: adds notes about the functions whose addresses other functions take, from the files of modules with probe
+/* taken_addresses.c: adds notes about the functions whose addresses other functions take, from the files of modules with probe
  * points. Returns 0 or a negative error. */
-int tally_note_taken(const struct tally *tally, struct profile *profile, const struct frames_options *options);
+int tally_note_taken_addresses(const struct tally *tally, struct profile *profile,
+			       const struct frames_options *options);
 
-/* losses.c: adds findings for what was not counted, and those of probes_off.c. Returns 0, ERROR_MEMORY or
+/* losses.c: adds findings for what was not counted, and the findings of probes_off.c. Returns 0, ERROR_MEMORY or
  * ERROR_LIMIT. */
 int tally_add_findings(const struct tally *tally, struct profile *profile);
 

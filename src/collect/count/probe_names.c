@@ -82,7 +82,7 @@ static bool is_instance(const struct count_probe *probe)
 	return count_is_function(probe) && length > 0 && probe->signature[length - 1] == ']';
 }
 
-/* Whether a function is that of a probe point: by its name or, with `by_line`, by the line of its declaration. The
+/* Whether a function belongs to a probe point: by its name or, with `by_line`, by the line of its declaration. The
  * latter is for instances of templates, whose names may not follow from their signatures ("operator T"). */
 static bool is_of(const struct profile *profile, uint32_t function, const struct count_probe *probe, bool by_line)
 {

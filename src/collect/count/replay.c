@@ -13,7 +13,7 @@ struct replay {
 static void change_path(struct replay *replay, const struct tally_event *event)
 {
 	/* Time stamps may decrease: clocks of two processors differ by a few ticks, and a handler's events precede
-	 * the one that it interrupted. */
+	 * the event that it interrupted. */
 	if (replay->last && event->ticks > replay->last && replay->current != COUNT_ROOT)
 		replay->times[replay->current] += event->ticks - replay->last;
 	if (event->ticks > replay->last)

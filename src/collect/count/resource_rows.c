@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/time_unit.h"
 #include "collect/count/parts.h"
 #include "profile/companion.h"
 
@@ -16,14 +17,8 @@ const char *tally_measurement_name(uint32_t measurement)
 /* The runtime counts time in ns, whatever the resource's own gtick is. */
 static uint64_t ns_of_unit(const char *unit)
 {
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = { { "us", 1000 }, { "ms", 1000 * 1000 }, { "s", 1000 * 1000 * 1000 } };
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(unit, units[i].unit) == 0)
-			return units[i].ns;
-	return 1;
+	const uint64_t ns = time_unit_ns(unit);
+	return ns > 0 ? ns : 1;
 }
 
 /* Texts are in the order name, title, unit, backend, note. */

@@ -42,7 +42,7 @@ static size_t length_without_arguments(const char *text)
 	return length;
 }
 
-/* Whether a name is that of a lambda in gcc's form, "main()::<lambda(int)>". */
+/* Whether a name names a lambda in gcc's form, "main()::<lambda(int)>". */
 static bool is_lambda(const char *text, size_t length)
 {
 	static const char begin[] = "<lambda(";

@@ -14,7 +14,7 @@
 
 #include "base/buffer.h"
 
-/* Whether a symbol may be that of a signature or __func__: their last components are equal, without parameters and
+/* Whether a symbol may belong to a signature or __func__: their last components are equal, without parameters and
  * template arguments. */
 bool signature_is_of(const char *symbol, const char *signature);
 

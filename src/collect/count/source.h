@@ -1,7 +1,7 @@
 /*
- * The bytes of a tally. They are read into memory of our own, never mapped: the program that writes the tally could
- * truncate it, and reading a mapping would end this process with SIGBUS. Its processes share no seals with us: they
- * make the file grow. Bytes that were read do not change afterwards, though the program may still count.
+ * The bytes of a tally's file. They are copied into our memory, never mapped: the program that writes the tally could
+ * truncate the file, and reading a mapping would then end this process with SIGBUS. (The file cannot be sealed against that, because the
+ * program makes it grow.) The copied bytes do not change, even if the program still counts.
  */
 #ifndef COLLECT_COUNT_SOURCE_H
 #define COLLECT_COUNT_SOURCE_H

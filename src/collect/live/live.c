@@ -137,7 +137,7 @@ static bool lacks_names(struct live *live)
 	return lacks;
 }
 
-static int take_in(struct live *live, struct profile *profile, const struct frames_options *names, struct error *error)
+static int add_hits(struct live *live, struct profile *profile, const struct frames_options *names, struct error *error)
 {
 	int status = window_add(&live->window, profile);
 	if (status == 0)
@@ -156,7 +156,7 @@ static int take_in(struct live *live, struct profile *profile, const struct fram
 static int on_flush(void *context, struct profile *profile, const struct frames_options *names, struct error *error)
 {
 	struct live *live = context;
-	int status = take_in(live, profile, names, error);
+	int status = add_hits(live, profile, names, error);
 	if (status < 0)
 		raise_event(live->apart.stop_fd);
 	return status;
@@ -172,7 +172,7 @@ static void *run_monitor(void *context)
 	struct live *live = context;
 	struct record_result result = { 0 };
 	struct error error = { 0 };
-	int status = record_run(&live->options, &result, &error);
+	int status = monitor_run(&live->options, &result, &error);
 	profile_free(result.profile);
 	result.profile = NULL;
 	pthread_mutex_lock(&live->lock);
@@ -232,7 +232,7 @@ static void *run_naming(void *context)
 			publish(live, named);
 		else
 			on_warning(live, error.message);
-		if (namer_goes_on(&live->namer, &error) < 0)
+		if (namer_continue(&live->namer, &error) < 0)
 			on_warning(live, error.message);
 		pthread_mutex_lock(&live->lock);
 		live->lacks_names = live->namer.has_found;

@@ -2,7 +2,7 @@
  * A recording that is looked at while it goes on: profiles of the last seconds, one after the other.
  *
  *   monitor thread: drains the backend  --window, 4 a second-->  extract, 1 a second
- *   naming thread:  gives the extract the names that are known, finds new ones in a jail  -->  newest profile
+ *   naming thread:  gives the extract the names that are known, finds new names in a jail  -->  newest profile
  *   reader (the caller's thread): live_take, whenever live_descriptor is readable
  *
  * 1. Data flows in this direction alone. Each profile has one owner at a time: the monitor, the naming thread, the reader.

@@ -58,7 +58,7 @@ struct profile *namer_name(struct namer *namer, struct profile_extract *extract,
 	struct name_cache_lack lack;
 	const struct frames_options options = options_of(namer);
 	name_cache_renew(&namer->names, &options);
-	int status = name_cache_ask(&namer->names, extract, &lack);
+	int status = name_cache_request(&namer->names, extract, &lack);
 	if (status < 0)
 		error_set(error, status, "cannot name the functions: %s", error_text(status));
 	else
@@ -70,7 +70,7 @@ struct profile *namer_name(struct namer *namer, struct profile_extract *extract,
 		status = search(namer, is_last ? 0 : namer->hits_min, error);
 	namer->lacks = may_search && !searches;
 	if (status == 0) {
-		status = name_cache_give(&namer->names, extract);
+		status = name_cache_apply(&namer->names, extract);
 		if (status < 0)
 			error_set(error, status, "cannot name the functions: %s", error_text(status));
 	}
@@ -81,7 +81,7 @@ struct profile *namer_name(struct namer *namer, struct profile_extract *extract,
 	return status == 0 ? profile : NULL;
 }
 
-int namer_goes_on(struct namer *namer, struct error *error)
+int namer_continue(struct namer *namer, struct error *error)
 {
 	namer->has_found = false;
 	if (!namer->lacks)

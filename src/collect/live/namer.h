@@ -62,6 +62,6 @@ struct profile *namer_name(struct namer *namer, struct profile_extract *extract,
 
 /* Searches the names that the last profile lacks, if that would have taken too long before; sets
  * has_found. Returns 0 or a negative error. */
-int namer_goes_on(struct namer *namer, struct error *error);
+int namer_continue(struct namer *namer, struct error *error);
 
 #endif

@@ -76,7 +76,7 @@ static int copy_causes(const struct window_mark *before, const struct profile *f
 
 /* --- hits --- */
 
-/* Drops the hits before from_ns. The order in which samples arrive is nearly that of their times. */
+/* Drops the hits before from_ns. Samples arrive nearly in the order of their times. */
 static void drop_hits(struct window *window)
 {
 	size_t kept = 0;

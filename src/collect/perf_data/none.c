@@ -1,4 +1,4 @@
-/* A build without the collectors does not read perf.data: their recorder unwinds its stacks. */
+/* A build without the collectors cannot read perf.data: the stacks in such a file are unwound by code of collect/sample/. */
 #include "base/quote.h"
 #include "collect/perf_data/perf_data.h"
 

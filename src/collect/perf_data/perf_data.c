@@ -10,7 +10,7 @@
 #include "collect/perf_data/layout.h"
 #include "collect/perf_data/resources.h"
 #include "collect/sample/kernel_symbols.h"
-#include "collect/sample/recorder.h"
+#include "collect/sample/sample_sink.h"
 #include "frames/frames.h"
 #include "frames/missing_names.h"
 #include "profile/module_name.h"
@@ -20,8 +20,8 @@ static const int64_t NS_PER_S = 1000000000;
 struct import {
 	struct perf_data_file file;
 	struct perf_data_resources resources;
-	struct recorder recorder;
-	struct backend_sink sink;
+	struct sample_sink sink;
+	struct backend_sink backend_sink;
 	uint64_t *addresses; /* of a call chain */
 	size_t address_capacity;
 	uint64_t kernel_start; /* address of the kernel's symbol _text or _stext in the recording; 0: unknown */
@@ -61,7 +61,7 @@ static int take_sample(struct import *import, const struct perf_event_header *re
 {
 	enum { NO_LONGER_A_THREAD = UINT32_MAX };
 	if (event == UINT32_MAX) {
-		import->sink.lost(import->sink.context, 1);
+		import->backend_sink.lost(import->backend_sink.context, 1);
 		return 0;
 	}
 	const struct perf_event_attr *attr = &import->file.events[event].attr;
@@ -81,7 +81,7 @@ static int take_sample(struct import *import, const struct perf_event_header *re
 	int result = is_copied || sample.other_abi ? 0 : take_chain(import, &chain, ip, &sample);
 	sample.has_registers = is_copied;
 	if (result == 0)
-		import->sink.sample(import->sink.context, &sample);
+		import->backend_sink.sample(import->backend_sink.context, &sample);
 	return result;
 }
 
@@ -114,7 +114,7 @@ static int take_map(struct import *import, const struct perf_event_header *recor
 		map.inode = 0; /* the file may be a copy, on another machine */
 	}
 	if (!map.is_data)
-		import->sink.map(import->sink.context, &map);
+		import->backend_sink.map(import->backend_sink.context, &map);
 	return 0;
 }
 
@@ -131,8 +131,8 @@ static int take_record(struct import *import, size_t index, struct error *error)
 		result = take_map(import, record, position->time_ns);
 	/* perf itself writes a fork without a time for each thread that runs already; the thread's name follows. */
 	else if (record->type != PERF_RECORD_FORK || position->time_ns != 0)
-		perf_record_deliver(record, position->time_ns, &import->sink, true);
-	if (result == 0 && import->recorder.out_of_memory)
+		perf_record_deliver(record, position->time_ns, &import->backend_sink, true);
+	if (result == 0 && import->sink.out_of_memory)
 		result = ERROR_MEMORY;
 	return result < 0 ? error_set(error, result, "cannot read '%s': %s", import->file.name,
 				      result == ERROR_CORRUPT ? "a sample is damaged" : error_text(result))
@@ -144,7 +144,7 @@ static int take_record(struct import *import, size_t index, struct error *error)
 static int describe(struct import *import)
 {
 	const struct perf_data_file *file = &import->file;
-	struct profile *profile = import->recorder.profile;
+	struct profile *profile = import->sink.profile;
 	const struct {
 		const char *key;
 		uint32_t text;
@@ -163,13 +163,13 @@ static int describe(struct import *import)
 	const struct backend_request request = { .resources = import->resources.requests,
 						 .resource_count = import->resources.count,
 						 .user_mode_only = import->resources.user_mode_only };
-	return recorder_add_resources(&import->recorder, &request, "perf record");
+	return sample_sink_add_resources(&import->sink, &request, "perf record");
 }
 
 /* A recording begins with its first sample: perf waits for the command before that. */
 static void set_times(struct import *import)
 {
-	struct profile *profile = import->recorder.profile;
+	struct profile *profile = import->sink.profile;
 	const struct perf_data_file *file = &import->file;
 	size_t first = 0;
 	while (first < file->record_count && !(file->records[first].is_sample && file->records[first].time_ns))
@@ -215,9 +215,9 @@ static bool is_same_kernel(const struct import *import)
 static int open_module(void *context, uint32_t module, struct error *error)
 {
 	struct import *import = context;
-	const struct profile *profile = import->recorder.profile;
+	const struct profile *profile = import->sink.profile;
 	if (!module_is_kernel_code(profile, module))
-		return modules_open_for_names(import->recorder.modules, module, error);
+		return modules_open_for_names(import->sink.modules, module, error);
 	if (is_same_kernel(import))
 		return kernel_symbols_open(profile, NULL, NULL, error);
 	return error_set(error, ERROR_NOT_FOUND,
@@ -226,8 +226,8 @@ static int open_module(void *context, uint32_t module, struct error *error)
 
 static int name_addresses(struct import *import, struct error *error)
 {
-	struct profile *profile = import->recorder.profile;
-	struct walk_ends *ends = stacks_ends(import->recorder.stacks);
+	struct profile *profile = import->sink.profile;
+	struct walk_ends *ends = stacks_ends(import->sink.stacks);
 	uint64_t *times = generated_paths_times(&ends->generated, profile);
 	const struct frames_options options = { .open_module = open_module,
 						.context = import,
@@ -238,7 +238,7 @@ static int name_addresses(struct import *import, struct error *error)
 	free(times);
 	if (result < 0)
 		return result;
-	walk_ends_settle(ends, profile);
+	walk_ends_resolve(ends, profile);
 	result = walk_ends_publish(ends, profile);
 	if (result == 0)
 		result = missing_names_add_all(profile);
@@ -249,15 +249,15 @@ static int name_addresses(struct import *import, struct error *error)
 
 static int prepare(struct import *import, struct error *error)
 {
-	struct recorder *recorder = &import->recorder;
-	if (recorder_init(recorder, error) < 0)
+	struct sample_sink *sink = &import->sink;
+	if (sample_sink_init(sink, error) < 0)
 		return error->code;
 	set_times(import);
-	const struct profile *profile = recorder->profile;
+	const struct profile *profile = sink->profile;
 	int64_t lasted_s = (int64_t)(profile->end_ns - profile->start_ns) / NS_PER_S;
-	modules_set_past(recorder->modules, import->file.modified_s - lasted_s - 1, import->is_other_kernel);
-	processes_set_past(recorder->processes);
-	import->sink = recorder_sink(recorder);
+	modules_set_past(sink->modules, import->file.modified_s - lasted_s - 1, import->is_other_kernel);
+	processes_set_past(sink->processes);
+	import->backend_sink = sample_sink_for_backend(sink);
 	return describe(import) < 0 ? error_memory(error) : 0;
 }
 
@@ -271,7 +271,7 @@ static int take_all(struct import *import, struct error *error)
 	for (size_t i = 0; result == 0 && i < import->file.record_count; i++)
 		result = take_record(import, i, error);
 	if (result == 0 && import->file.is_cut)
-		import->sink.lost(import->sink.context, 1);
+		import->backend_sink.lost(import->backend_sink.context, 1);
 	if (result == 0)
 		result = name_addresses(import, error);
 	return result;
@@ -284,11 +284,11 @@ struct profile *perf_data_read(FILE *in, const char *name, struct error *error)
 	if (perf_data_open(&import.file, in, name, error) < 0)
 		return NULL;
 	if (take_all(&import, error) == 0) {
-		profile = import.recorder.profile;
+		profile = import.sink.profile;
 		profile->ended = true;
-		import.recorder.profile = NULL;
+		import.sink.profile = NULL;
 	}
-	recorder_release(&import.recorder);
+	sample_sink_release(&import.sink);
 	perf_data_resources_release(&import.resources);
 	free(import.addresses);
 	perf_data_close(&import.file);

@@ -1,8 +1,8 @@
 /*
- * Makes a profile of a perf.data file. Its records go the way of a recording's: the same recorder
- * follows processes and maps, unwinds the stacks that `perf record --call-graph dwarf` has copied,
+ * Makes a profile of a perf.data file. The records are reported to a sample sink (collect/sample/sample_sink.h), like the
+ * records of a backend: it follows processes and maps, unwinds the stacks that `perf record --call-graph dwarf` has copied,
  * and builds the tree of paths. Files are read by their paths, and count only if their build-id, or
- * their device and inode, are those of the recording.
+ * their device and inode, are as in the recording.
  */
 #ifndef COLLECT_PERF_DATA_PERF_DATA_H
 #define COLLECT_PERF_DATA_PERF_DATA_H

@@ -40,7 +40,7 @@ const struct backend_vtable *backend_find(const char *name, struct error *error)
 	return NULL;
 }
 
-void backends_ask(const struct resource_row *row, struct backends_answer *answer)
+void backends_probe(const struct resource_row *row, struct backends_answer *answer)
 {
 	struct resource_request request = {
 		.row = row,

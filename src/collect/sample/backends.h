@@ -22,7 +22,7 @@ struct backends_answer {
 	struct error why_not;
 };
 
-/* Asks each backend whether it can measure the resource with its default interval. */
-void backends_ask(const struct resource_row *row, struct backends_answer *answer);
+/* Probes for each backend whether it can measure the resource with its default interval. */
+void backends_probe(const struct resource_row *row, struct backends_answer *answer);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "collect/sample/backend.h"
-#include "collect/sample/recorder.h"
+#include "collect/sample/sample_sink.h"
 #include "frames/frames.h"
 #include "profile/profile.h"
 
@@ -29,7 +29,7 @@ struct destination {
 	/* Called when the target has started. NULL: not needed. */
 	int (*publish)(void *context, struct error *error);
 	/* Receives each sample and its position in the profile. NULL: not needed. */
-	recorder_on_event *event;
+	sample_sink_on_event *event;
 	/* Receives everything that the profile gained since the last flush; the hits are then cleared.
 	 * `names` opens the modules' files. After an error it is not called again, unless can_resume. */
 	int (*flush)(void *context, struct profile *profile, const struct frames_options *names, struct error *error);

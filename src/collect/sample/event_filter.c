@@ -80,7 +80,7 @@ static bool is_meant(const char *function, const char *wanted, char *scratch)
 	return cxx_name_ends_with(scratch, plain, wanted, strlen(wanted));
 }
 
-int event_filter_learn(struct event_filter *filter, const struct profile *profile)
+int event_filter_add_functions(struct event_filter *filter, const struct profile *profile)
 {
 	if (filter->function_count == 0)
 		return 0;

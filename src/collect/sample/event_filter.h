@@ -41,8 +41,8 @@ bool event_filter_passes(const struct event_filter *filter, size_t request, cons
 
 /* Reads the functions that the profile gained since the last call; called before event_filter_passes_path.
  * Returns 0 or ERROR_MEMORY. */
-int event_filter_learn(struct event_filter *filter, const struct profile *profile);
-/* Returns whether a path of functions contains all required ones. */
+int event_filter_add_functions(struct event_filter *filter, const struct profile *profile);
+/* Returns whether a path of functions contains all required functions. */
 bool event_filter_passes_path(const struct event_filter *filter, const uint32_t *functions, size_t count);
 /* Returns the next required function, from number *next, that no traced path contained, with similar names; NULL if
  * there is none. Advances *next, which begins as 0. The filter owns the result. */

@@ -12,7 +12,7 @@ uint64_t run_accounted(const struct run *run, const struct resource_row *row)
 {
 	uint64_t sum = 0;
 	if (!run->path || run->options->everything || !counter_is_cpu_time(row->counter) ||
-	    finding_find(run->recorder.profile, FINDING_PARTS_MEASURED))
+	    finding_find(run->sink.profile, FINDING_PARTS_MEASURED))
 		return 0;
 	if (row->modes != RESOURCE_KERNEL_MODE)
 		sum += run->target.user_ns;
@@ -23,11 +23,11 @@ uint64_t run_accounted(const struct run *run, const struct resource_row *row)
 
 /* --- use that was not sampled, or sampled too often --- */
 
-/* Returns the gticks that were used. The total of all modes is the account where that is more (outcome.c). 0: unknown. */
+/* Returns the gticks that were used. The total of all modes is the account where that is more (finish.c). 0: unknown. */
 static double used(const struct run *run, size_t request)
 {
 	const struct resource_row *row = run->plan.resources[request].row;
-	uint64_t counted = run->recorder.profile->resources[request].total;
+	uint64_t counted = run->sink.profile->resources[request].total;
 	uint64_t account = row->modes == RESOURCE_ALL_MODES ? 0 : run_accounted(run, row);
 	return (double)(counted > account ? counted : account);
 }
@@ -43,14 +43,14 @@ static struct deviation deviation_of(const struct run *run, size_t request)
 {
 	/* The account of one mode alone is a sample itself, taken by the kernel's ticks. */
 	enum { TOLERATED_PERCENT = 2, MODE_TOLERATED_PERCENT = 10, STANDARD_ERRORS = 4 };
-	const struct profile_resource *resource = &run->recorder.profile->resources[request];
+	const struct profile_resource *resource = &run->sink.profile->resources[request];
 	bool is_whole = run->plan.resources[request].row->modes == RESOURCE_ALL_MODES;
 	double tolerated = is_whole ? TOLERATED_PERCENT : MODE_TOLERATED_PERCENT;
 	double expected = used(run, request) / (double)resource->interval;
-	double beyond = (double)run->recorder.hits[request] + (double)resource->lost - expected;
+	double beyond = (double)run->sink.hits[request] + (double)resource->lost - expected;
 	double variance = expected;
-	if (counter_is_cpu_time(run->plan.resources[request].counter) && run->recorder.squares[request] > variance)
-		variance = run->recorder.squares[request];
+	if (counter_is_cpu_time(run->plan.resources[request].counter) && run->sink.squares[request] > variance)
+		variance = run->sink.squares[request];
 	if (expected <= 0 || fabs(beyond) < expected * tolerated / 100 ||
 	    fabs(beyond) < STANDARD_ERRORS * sqrt(variance))
 		return (struct deviation){ 0 };
@@ -60,7 +60,7 @@ static struct deviation deviation_of(const struct run *run, size_t request)
 /* Returns the probable place of use that was not sampled. */
 static const char *place_of_unsampled(const struct run *run)
 {
-	if (finding_find(run->recorder.profile, FINDING_PROGRAMS_NOT_RECORDED))
+	if (finding_find(run->sink.profile, FINDING_PROGRAMS_NOT_RECORDED))
 		return ""; /* that finding gives the reason */
 	if (run->plan.vtable->only_commands)
 		return ": short threads, or programs while they start";
@@ -77,10 +77,10 @@ static void add_deviation(struct run *run, size_t request)
 	const char *name = run->plan.resources[request].row->name;
 	double percent = fabs(deviation.share) * 100;
 	if (deviation.share < 0)
-		finding_add(run->recorder.profile, FINDING_UNSAMPLED, (uint64_t)deviation.samples,
+		finding_add(run->sink.profile, FINDING_UNSAMPLED, (uint64_t)deviation.samples,
 			    "%.0f %% of %s not sampled%s", percent, name, place_of_unsampled(run));
 	else if (deviation.share > 0)
-		finding_add(run->recorder.profile, FINDING_OVERSAMPLED, (uint64_t)deviation.samples,
+		finding_add(run->sink.profile, FINDING_OVERSAMPLED, (uint64_t)deviation.samples,
 			    "%.0f %% more %s sampled than counted", percent, name);
 }
 
@@ -104,7 +104,7 @@ static void add_deviations(struct run *run)
  * that it waited for, or the counted time, whichever is more. For other targets it is an upper bound. */
 static double cpu_time(const struct run *run)
 {
-	const struct profile *profile = run->recorder.profile;
+	const struct profile *profile = run->sink.profile;
 	uint64_t most = run->target.user_ns + run->target.system_ns;
 	/* The use of other processes is unknown. It is at most all processors all the time. */
 	if (!run->path || run->options->everything)
@@ -125,13 +125,13 @@ static void add_costly(struct run *run)
 	double ns = cpu_time(run);
 	if (ns < ns_min)
 		return;
-	uint64_t samples = run->recorder.samples, taken = 0;
+	uint64_t samples = run->sink.samples, taken = 0;
 	for (size_t i = 0; i < run->plan.request.resource_count; i++)
 		taken += run->plan.vtable->counts(run->backend, i).taken;
 	uint64_t all = taken > samples ? taken : samples;
 	double per_second = (double)all * NS_PER_S / ns;
 	if (all >= SAMPLES_MIN && per_second > MOST_PER_SECOND)
-		finding_add(run->recorder.profile, FINDING_SAMPLES_COSTLY, (uint64_t)per_second,
+		finding_add(run->sink.profile, FINDING_SAMPLES_COSTLY, (uint64_t)per_second,
 			    taken > samples ? "# samples a second slow the program: %s takes one of each event"
 					    : "# samples a second slow the program: longer intervals cost less",
 			    run->plan.vtable->name);
@@ -142,11 +142,11 @@ static void add_costly(struct run *run)
 static void add_full(struct run *run)
 {
 	static const double ns_per_s = 1e9;
-	struct profile *profile = run->recorder.profile;
+	struct profile *profile = run->sink.profile;
 	uint64_t ns = run->full_ns + (run->full_since_ns ? profile->end_ns - run->full_since_ns : 0);
 	double seconds = (double)ns / ns_per_s;
-	if (run->recorder.not_kept > 0)
-		finding_add(profile, FINDING_DISK_FULL, run->recorder.not_kept,
+	if (run->sink.dropped_disk_full > 0)
+		finding_add(profile, FINDING_DISK_FULL, run->sink.dropped_disk_full,
 			    "{# sample was|# samples were} lost while the disk was full, for %.1f s", seconds);
 	else if (ns > 0)
 		finding_add(profile, FINDING_DISK_WAS_FULL, 0, "the disk was full for %.1f s", seconds);
@@ -154,16 +154,16 @@ static void add_full(struct run *run)
 
 static void add_losses(struct run *run)
 {
-	const struct recorder *recorder = &run->recorder;
-	struct profile *profile = recorder->profile;
+	const struct sample_sink *sink = &run->sink;
+	struct profile *profile = sink->profile;
 	/* When the whole machine is recorded, most processes continue to run. */
 	bool is_ours = run->path && !run->options->everything;
-	size_t running = is_ours ? processes_running(recorder->processes) : 0;
-	if (recorder->out_of_memory)
+	size_t running = is_ours ? processes_running(sink->processes) : 0;
+	if (sink->out_of_memory)
 		finding_add(profile, FINDING_OUT_OF_MEMORY, 0, "memory ran out while recording");
 	add_full(run);
-	if (recorder->throttled > 0)
-		finding_add(profile, FINDING_SAMPLING_PAUSED, recorder->throttled,
+	if (sink->throttled > 0)
+		finding_add(profile, FINDING_SAMPLING_PAUSED, sink->throttled,
 			    "the kernel paused sampling {# time|# times}");
 	if (run->refused > 0)
 		finding_add(
@@ -173,17 +173,17 @@ static void add_losses(struct run *run)
 	if (running > 0)
 		finding_add(profile, FINDING_PROCESSES_STILL_RUNNING, running,
 			    "{# process|# processes} that the command started still {runs|run}, unrecorded");
-	if (recorder->lost_events > 0)
-		finding_add(profile, FINDING_EVENTS_LOST, recorder->lost_events,
+	if (sink->lost_events > 0)
+		finding_add(profile, FINDING_EVENTS_LOST, sink->lost_events,
 			    "{# event|# events} (maps, forks, names) {was|were} lost");
-	if (recorder->labels.unknown > 0)
-		finding_add(profile, FINDING_LABELS_LOST, recorder->labels.unknown,
+	if (sink->labels.unknown > 0)
+		finding_add(profile, FINDING_LABELS_LOST, sink->labels.unknown,
 			    "{# sample has|# samples have} lost {its|their} labels");
 	if (!run->plan.vtable->has_labels && (run->sets_labels || label_use_of_modules(profile)))
 		finding_add(profile, FINDING_LABELS_NOT_RECORDED, 0, "labels are not recorded by %s",
 			    run->plan.vtable->name);
-	if (recorder->codes_not_loaded > 0)
-		finding_add(profile, FINDING_CODE_NOT_LOADED, recorder->codes_not_loaded,
+	if (sink->codes_not_loaded > 0)
+		finding_add(profile, FINDING_CODE_NOT_LOADED, sink->codes_not_loaded,
 			    "the code of a process could not be loaded into the kernel {# time|# times}");
 }
 
@@ -191,9 +191,9 @@ static void add_losses(struct run *run)
 static void add_interpreters(struct run *run)
 {
 	enum { MAJOR_SHIFT = 24, MINOR_SHIFT = 16 };
-	struct profile *profile = run->recorder.profile;
+	struct profile *profile = run->sink.profile;
 	for (size_t i = 0; i < profile->module_count; i++) {
-		const struct module *module = modules_by_id(run->recorder.modules, (uint32_t)i);
+		const struct module *module = modules_by_id(run->sink.modules, (uint32_t)i);
 		if (!module || !module->language)
 			continue;
 		uint32_t version = module->interpreter_version;
@@ -217,7 +217,7 @@ static void add_interpreters(struct run *run)
 
 static void add_restrictions(struct run *run)
 {
-	struct profile *profile = run->recorder.profile;
+	struct profile *profile = run->sink.profile;
 	if (run->plan.passed_over[0])
 		finding_add(profile, FINDING_BACKEND_REFUSED, 0, "not by %s", run->plan.passed_over);
 	if (!run->plan.vtable->has_kernel && !run->options->no_kernel)
@@ -235,12 +235,12 @@ void run_add_backend_findings(struct run *run)
 {
 	const struct backend_vtable *vtable = run->plan.vtable;
 	if (vtable->add_findings)
-		vtable->add_findings(run->backend, run->recorder.profile);
+		vtable->add_findings(run->backend, run->sink.profile);
 }
 
 void run_add_findings(struct run *run)
 {
-	target_add_finding(&run->target, run->recorder.profile);
+	target_add_finding(&run->target, run->sink.profile);
 	add_deviations(run);
 	add_costly(run);
 	add_losses(run);

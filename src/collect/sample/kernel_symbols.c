@@ -11,7 +11,7 @@
 
 bool kernel_symbols_are_shown(void)
 {
-	/* The first symbols may be at small addresses, even at 0: those of the data of a processor. */
+	/* The first symbols may be at small addresses, even at 0: the addresses of the data of a processor. */
 	enum { LINES_MOST = 50000 };
 	FILE *symbols = fopen("/proc/kallsyms", "re");
 	uint64_t highest = 0;
@@ -46,7 +46,8 @@ static uint64_t *unnamed(const struct profile *profile, size_t *count)
 }
 
 /* Returns a file in memory with the names that the backend knows, or a negative error. */
-static int open_known(const struct profile *profile, const struct backend_vtable *vtable, struct backend *backend)
+static int open_backend_names(const struct profile *profile, const struct backend_vtable *vtable,
+			      struct backend *backend)
 {
 	size_t count;
 	uint64_t *addresses = unnamed(profile, &count);
@@ -63,7 +64,7 @@ static int open_known(const struct profile *profile, const struct backend_vtable
 int kernel_symbols_open(const struct profile *profile, const struct backend_vtable *vtable, struct backend *backend,
 			struct error *error)
 {
-	int fd = backend && vtable->write_kernel_names ? open_known(profile, vtable, backend) : ERROR_NOT_FOUND;
+	int fd = backend && vtable->write_kernel_names ? open_backend_names(profile, vtable, backend) : ERROR_NOT_FOUND;
 	if (fd < 0)
 		fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	return fd >= 0 ? fd : error_set_errno(error, "cannot read the symbols of the kernel, /proc/kallsyms");

@@ -1,6 +1,5 @@
-/* The symbols of the kernel for the naming of a run's addresses: /proc/kallsyms, or a file in
- * memory of the same form, with names that the backend knows. Making all of /proc/kallsyms takes
- * the kernel some 50 ms. */
+/* Lists the kernel's symbols, by which the kernel's addresses in a run get names: /proc/kallsyms, or a file in memory of the same form with
+ * the symbols that the backend can name. To write all of /proc/kallsyms takes the kernel some 50 ms. */
 #ifndef COLLECT_SAMPLE_KERNEL_SYMBOLS_H
 #define COLLECT_SAMPLE_KERNEL_SYMBOLS_H
 

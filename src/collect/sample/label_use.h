@@ -7,8 +7,8 @@
 
 struct profile;
 
-/* Return whether the code labels its work: that of the command's file and of the libraries that
- * it needs, and that which a process has mapped. Unreadable files, and libraries that are loaded
+/* Return whether the code labels its work: the code of the command's file and of the libraries that
+ * it needs, and the code that a process has mapped. Unreadable files, and libraries that are loaded
  * later, count as those that do not. */
 bool label_use_of_command(const char *path);
 bool label_use_of_process(pid_t pid);

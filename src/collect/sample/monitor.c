@@ -27,8 +27,8 @@
 
 static int describe(struct run *run)
 {
-	int result = recorder_add_resources(&run->recorder, &run->plan.request, run->plan.vtable->name);
-	return result < 0 ? result : description_add(run->recorder.profile, run->options->command_line);
+	int result = sample_sink_add_resources(&run->sink, &run->plan.request, run->plan.vtable->name);
+	return result < 0 ? result : description_add(run->sink.profile, run->options->command_line);
 }
 
 static void raise_file_limit(struct run *run)
@@ -40,7 +40,7 @@ static void raise_file_limit(struct run *run)
 
 static void warn_if_hidden(const struct run *run)
 {
-	/* A backend that is loaded into its commands refuses unsuitable ones itself, when it opens. */
+	/* A backend that is loaded into its commands refuses unsuitable commands itself, when it opens. */
 	const char *why = run->plan.vtable->only_commands ? NULL : target_hidden(run->path);
 	char sentence[512];
 	snprintf(sentence, sizeof(sentence), "'%s' will not be recorded: %s", run->options->command[0], why ? why : "");
@@ -91,7 +91,7 @@ static void choose_kernel_stacks(struct run *run)
 	bool have_names = are_wanted && (vtable->write_kernel_names || kernel_symbols_are_shown());
 	run->plan.request.kernel_stacks = have_names;
 	run->hides_kernel = are_wanted && !have_names;
-	stacks_show_kernel(run->recorder.stacks, run->hides_kernel);
+	stacks_show_kernel(run->sink.stacks, run->hides_kernel);
 }
 
 /* Opens the chosen backend. Some obstacles appear only here, such as an eBPF program that the kernel does
@@ -109,7 +109,7 @@ static int open_backend(struct run *run, struct error *error)
 static int open_code(struct run *run, struct error *error)
 {
 	(void)error;
-	command_code_open(run->recorder.modules, run->path);
+	command_code_open(run->sink.modules, run->path);
 	return 0;
 }
 
@@ -137,9 +137,9 @@ static int open_backend_and_code(struct run *run, struct error *error)
 	if (openings[0].result < 0)
 		return openings[0].result;
 	if (options->director)
-		causal_director_begins(options->director, run->recorder.profile, run->plan.vtable, run->backend);
+		causal_director_begins(options->director, run->sink.profile, run->plan.vtable, run->backend);
 	if (run->plan.vtable->load_code)
-		recorder_set_code_loader(&run->recorder, load_code, run);
+		sample_sink_set_code_loader(&run->sink, load_code, run);
 	return 0;
 }
 
@@ -184,14 +184,14 @@ static int prepare(struct run *run, struct error *error)
 	}
 	result = open_destination(run, error);
 	if (result == 0)
-		result = recorder_init(&run->recorder, error);
+		result = sample_sink_init(&run->sink, error);
 	if (result < 0)
 		return result;
 	if (destination->event)
-		recorder_set_observer(&run->recorder, destination->event, destination->context);
+		sample_sink_set_observer(&run->sink, destination->event, destination->context);
 	if (options->everything)
-		processes_merge_kernel_threads(run->recorder.processes);
-	run->sink = recorder_sink(&run->recorder);
+		processes_merge_kernel_threads(run->sink.processes);
+	run->backend_sink = sample_sink_for_backend(&run->sink);
 	raise_file_limit(run);
 	result = open_backend_and_code(run, error);
 	if (result == 0)
@@ -205,7 +205,7 @@ static int prepare(struct run *run, struct error *error)
 
 static void stamp_start(struct run *run)
 {
-	struct profile *profile = run->recorder.profile;
+	struct profile *profile = run->sink.profile;
 	profile->start_ns = clock_now_ns(CLOCK_MONOTONIC);
 	profile->start_unix_ns = (int64_t)clock_now_ns(CLOCK_REALTIME);
 }
@@ -224,7 +224,7 @@ static int fork_command(struct run *run, struct error *error)
 					  .streams = apart ? apart->command_streams : NULL };
 	int result = target_fork(&run->target, run->path, run->options->command, &how, error);
 	if (result == 0)
-		processes_set_command(run->recorder.processes, (uint32_t)run->target.pid,
+		processes_set_command(run->sink.processes, (uint32_t)run->target.pid,
 				      process_user_read(run->target.pid));
 	if (result >= 0)
 		priority_raise();
@@ -240,7 +240,7 @@ static int start_command(struct run *run, struct error *error)
 	stamp_start(run);
 	if (result == 0) /* the child cannot have ended: it waits for us */
 		result = error_set(error, ERROR_SYSTEM, "the process of '%s' ended before it began", run->path);
-	return result > 0 ? target_go(&run->target, run->path, error) : result;
+	return result > 0 ? target_exec(&run->target, run->path, error) : result;
 }
 
 /* The recording ends when the processes that the user gave have ended. */
@@ -274,7 +274,7 @@ static int start_attached(struct run *run, struct error *error)
 		result = observe_end(run, &list->items[i], error);
 	if (result == 0)
 		result = attach_processes(vtable, run->backend, list, !run->options->no_children,
-					  run->plan.request.data_maps, &run->sink, &run->refused, error);
+					  run->plan.request.data_maps, &run->backend_sink, &run->refused, error);
 	stamp_start(run);
 	return result == 0 ? vtable->start(run->backend, error) : result;
 }
@@ -286,14 +286,14 @@ static int start_everything(struct run *run, struct error *error)
 	/* Events arrive from now on, while each process's maps are read. */
 	if (!run->path)
 		priority_raise();
-	int result = attach_everything(vtable, run->backend, run->plan.request.data_maps, &run->sink, error);
+	int result = attach_everything(vtable, run->backend, run->plan.request.data_maps, &run->backend_sink, error);
 	if (result == 0 && run->path)
 		result = fork_command(run, error);
 	stamp_start(run);
 	if (result == 0)
 		result = vtable->start(run->backend, error);
 	if (result == 0 && run->path)
-		result = target_go(&run->target, run->path, error);
+		result = target_exec(&run->target, run->path, error);
 	return result;
 }
 
@@ -308,7 +308,7 @@ static int start(struct run *run, struct error *error)
 	return result;
 }
 
-int record_run(const struct record_options *options, struct record_result *result, struct error *error)
+int monitor_run(const struct record_options *options, struct record_result *result, struct error *error)
 {
 	const struct destination *destination = options->destination;
 	*result = (struct record_result){ 0 };
@@ -321,20 +321,20 @@ int record_run(const struct record_options *options, struct record_result *resul
 	if (status == 0)
 		status = start(&run, error);
 	if (status == 0)
-		status = run_watch(&run, error);
+		status = run_drain(&run, error);
 	if (status == 0)
 		run_finish(&run, error);
 	target_release(&run.target);
-	/* Close the backend first: it uses unwind tables that the recorder's modules own. */
+	/* Close the backend first: it uses unwind tables that the modules of the sink own. */
 	if (run.plan.vtable)
 		run.plan.vtable->close(run.backend);
 	if (destination->close)
 		destination->close(destination->context);
 	if (status == 0) {
-		result->profile = run.recorder.profile;
-		run.recorder.profile = NULL;
+		result->profile = run.sink.profile;
+		run.sink.profile = NULL;
 	}
-	recorder_release(&run.recorder);
+	sample_sink_release(&run.sink);
 	leaf_hits_release(&run.leaf_hits);
 	for (size_t i = 0; i < run.attached_count; i++)
 		close(run.attached[i]);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "collect/sample/backend.h"
-#include "collect/sample/monitor.h"
+#include "collect/sample/record_options.h"
 
 struct plan {
 	const struct backend_vtable *vtable;

@@ -1,5 +1,5 @@
-/* The state of one run of the monitor, shared by its parts: monitor.c (start and end), watch.c (the loop),
- * outcome.c (totals and names) and findings.c. Private to them. */
+/* The state of one run of the monitor, shared by its parts: monitor.c (start and end), drain.c (the loop),
+ * finish.c (totals and names) and findings.c. Private to them. */
 #ifndef COLLECT_SAMPLE_RUN_H
 #define COLLECT_SAMPLE_RUN_H
 
@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 
 #include "collect/sample/backend.h"
-#include "collect/sample/monitor.h"
 #include "collect/sample/plan.h"
-#include "collect/sample/recorder.h"
+#include "collect/sample/record_options.h"
+#include "collect/sample/sample_sink.h"
 #include "collect/sample/target.h"
 #include "profile/leaf_hits.h"
 
@@ -22,8 +22,8 @@ struct run {
 	struct record_result *result;
 	struct plan plan;
 	struct backend *backend;
-	struct recorder recorder;
-	struct backend_sink sink;
+	struct sample_sink sink;
+	struct backend_sink backend_sink;
 	struct target target; /* the command; without one, empty */
 	int *attached;        /* a pidfd for each attached process that the user gave; owned */
 	size_t attached_count;
@@ -34,7 +34,7 @@ struct run {
 	struct rlimit old_files;
 	struct pollfd *descriptors; /* of the signals, of the targets, of the rings */
 	size_t descriptor_count;
-	size_t target_count, targets_left; /* left: those that have not ended */
+	size_t target_count, targets_left; /* left: targets that have not ended */
 	struct leaf_hits leaf_hits;        /* of all hits that went to the destination */
 	bool sets_labels;                  /* the target labels its work */
 	bool done;
@@ -45,19 +45,19 @@ struct run {
 	uint64_t full_ns;         /* ... and was before that for so long */
 };
 
-/* watch.c: takes samples until the target ends, a signal arrives or the duration is over. Returns 0, or
+/* drain.c: takes samples until the target ends, a signal arrives or the duration is over. Returns 0, or
  * ERROR_MEMORY before the first sample. */
-int run_watch(struct run *run, struct error *error);
+int run_drain(struct run *run, struct error *error);
 /* Passes to the destination everything gained since the last flush. */
 void run_flush(struct run *run);
 /* Opens a module's file, for frames_options; `context` is the run. */
 int run_open_module(void *context, uint32_t module, struct error *error);
 
-/* outcome.c: ends the measurement, completes the profile and adds up the result. If result->incomplete is
+/* finish.c: ends the measurement, completes the profile and adds up the result. If result->incomplete is
  * set, `error` has the reason. */
 void run_finish(struct run *run, struct error *error);
 
-/* findings.c: adds the findings of the backend and, when the counts are known, those of the monitor. */
+/* findings.c: adds the findings of the backend and, when the counts are known, the findings of the monitor. */
 void run_add_backend_findings(struct run *run);
 void run_add_findings(struct run *run);
 /* Returns the gticks of the resource in the kernel's account of the target and of the children that it

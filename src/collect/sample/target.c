@@ -231,7 +231,7 @@ int target_fork(struct target *target, const char *path, char *const *arguments,
 	return result;
 }
 
-int target_go(struct target *target, const char *path, struct error *error)
+int target_exec(struct target *target, const char *path, struct error *error)
 {
 	if (write(target->go_fd, "g", 1) != 1)
 		return error_set_errno(error, "cannot start '%s'", path);

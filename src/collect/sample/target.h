@@ -50,7 +50,7 @@ int target_fork(struct target *target, const char *path, char *const *arguments,
 		struct error *error);
 
 /* Lets the process exec. Returns 0, or an error if the command could not be executed. */
-int target_go(struct target *target, const char *path, struct error *error);
+int target_exec(struct target *target, const char *path, struct error *error);
 
 /* Waits for the end of the target, and stores its exit status and CPU time. */
 void target_reap(struct target *target);

@@ -142,7 +142,7 @@ static int add_instruction(struct decoder *decoder, const cs_insn *instruction, 
 	return add_item(decoder, &item);
 }
 
-/* Adds an instruction that libcapstone does not know, as its version 4 those of newer processors: its bytes. */
+/* Adds an instruction that libcapstone does not know, as its version 4 does not know newer processors: its bytes. */
 static int add_unknown(struct decoder *decoder, const uint8_t *code, size_t bytes, uint64_t address)
 {
 	const struct decoded item = { .address = address, .bytes = (uint8_t)bytes, .text = decoder->texts.size };

@@ -1,5 +1,5 @@
 /*
- * Disassembles functions of modules: opens the file that a profile names, if it is still the one that was recorded, by its build-id,
+ * Disassembles functions of modules: opens the file that a profile names, if it is still the recorded file, by its build-id,
  * and decodes it in a jail (frames/jail/once.h), by libcapstone.
  */
 #ifndef FRAMES_CODE_DISASSEMBLY_H

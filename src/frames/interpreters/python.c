@@ -6,7 +6,7 @@
 /* Py_Version: 0x030b02f0 is 3.11.2 final. The layouts of a minor version do not change after its release. */
 enum { MINOR_SHIFT = 16 };
 
-/* The offsets are those of offsetof() in the headers of the version (Include/internal). */
+/* The offsets are the values of offsetof() in the headers of the version (Include/internal). */
 static const struct {
 	uint32_t minor; /* 0x030b: 3.11 */
 	struct python_layout layout;

@@ -30,7 +30,7 @@ static bool choose(char path[PATH_MAX])
 	return bytes < PATH_MAX;
 }
 
-/* Makes the folder and the one above it, such as ~/.cache. Those that exist are left as they are. */
+/* Makes the folder and the folder above it, such as ~/.cache. Folders that exist stay as they are. */
 static void make(char *path)
 {
 	char *slash = strrchr(path, '/');

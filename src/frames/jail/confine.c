@@ -23,7 +23,7 @@
 
 /* --- files and memory --- */
 
-static int keep_one_descriptor(int socket)
+static int close_other_descriptors(int socket)
 {
 	/* First the socket: a later failure is reported by it. */
 	if (socket != CONFINED_SOCKET && dup3(socket, CONFINED_SOCKET, O_CLOEXEC) < 0)
@@ -263,7 +263,7 @@ static int install_client_filter(void)
 /* Takes away what the process shares with others. */
 static const char *separate(const struct confinement *confinement)
 {
-	if (keep_one_descriptor(confinement->socket) < 0)
+	if (close_other_descriptors(confinement->socket) < 0)
 		return "closing files";
 	if (unmap_shared() < 0)
 		return "unmapping shared memory";

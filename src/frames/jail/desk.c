@@ -34,7 +34,7 @@ static bool read_path(const struct wire_message *request, char path[PATH_MAX])
 }
 
 /* Returns whether an open file may be given away: /proc/kcore is a regular ELF file, too. */
-static bool may_give(int fd)
+static bool may_pass_on(int fd)
 {
 	char magic[SELFMAG];
 	struct statfs system;
@@ -77,7 +77,7 @@ void desk_count(struct desk_files *files, int fd)
 static int send_opened(struct desk *desk, int socket, int fd, int number)
 {
 	int32_t answer = fd >= 0 ? 0 : number;
-	if (fd >= 0 && !may_give(fd)) {
+	if (fd >= 0 && !may_pass_on(fd)) {
 		close(fd);
 		fd = -1;
 		answer = EACCES;
@@ -113,7 +113,7 @@ static int send_link(int socket, const char *path)
 	return wire_send(socket, WIRE_LINK, answer, sizeof(number) + (bytes < 0 ? 0 : (size_t)bytes), -1);
 }
 
-int desk_serve(struct desk *desk, int socket, const struct wire_message *request)
+int desk_answer(struct desk *desk, int socket, const struct wire_message *request)
 {
 	char path[PATH_MAX];
 	int fd, status;

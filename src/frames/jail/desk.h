@@ -39,6 +39,6 @@ struct desk {
  *
  * Returns 0, ERROR_CORRUPT (not a request), ERROR_LIMIT (too many) or ERROR_SYSTEM (the answer cannot be sent).
  */
-int desk_serve(struct desk *desk, int socket, const struct wire_message *request);
+int desk_answer(struct desk *desk, int socket, const struct wire_message *request);
 
 #endif

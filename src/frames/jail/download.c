@@ -183,7 +183,7 @@ static void show_progress(struct client *client, const struct download_message *
 		download->progress(download->context, message->done, message->total);
 }
 
-/* Returns whether a descriptor of the child's is that of a file of a permitted size. */
+/* Returns whether a descriptor of the child's refers to a file of a permitted size. */
 static bool is_fine(const struct download *download, int fd)
 {
 	struct stat status;

@@ -42,7 +42,7 @@ struct download {
 	char reason[DOWNLOAD_REASON_BYTES]; /* of the last failure: "no answer within 30 s" */
 };
 
-/* Sets the limits: those of elfutils' variables DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME, or else 30 s and 600 s; 2 GB. */
+/* Sets the limits: from elfutils' variables DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME, or else 30 s and 600 s; 2 GB. */
 void download_init(struct download *download);
 
 /* Whether the user names a server. */

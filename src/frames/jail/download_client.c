@@ -130,7 +130,7 @@ static void set_signals(void)
 
 /* Removes the empty file by which the client notes that no server has a file: it makes it before it has an answer, and would not ask
  * again for some time. */
-static void forget_failure(const struct download_job *job)
+static void remove_failure_mark(const struct download_job *job)
 {
 	char path[PATH_MAX];
 	struct stat status;
@@ -148,7 +148,7 @@ static _Noreturn void end_by_number(const struct download_job *job, int number)
 {
 	char reason[DOWNLOAD_REASON_BYTES];
 	if (number != ENOENT || is_interrupted || is_too_large)
-		forget_failure(job);
+		remove_failure_mark(job);
 	if (is_interrupted)
 		end(ERROR_LIMIT, true, -1, "it was interrupted");
 	if (is_too_large || number == EFBIG) {
@@ -174,7 +174,7 @@ void download_client_run(const struct confinement *confinement, const struct dow
 		snprintf(reason, sizeof(reason), "%s failed: %s", failed_step, strerror(errno));
 		end(ERROR_SYSTEM, true, -1, reason);
 	}
-	if (cache_folder_prepare(&error) < 0) /* its codes are those of files, not of servers */
+	if (cache_folder_prepare(&error) < 0) /* its codes concern files, not servers */
 		end(error.code == ERROR_NOT_FOUND ? ERROR_SYSTEM : error.code, true, -1, error.message);
 	/* The client would write to standard error, which is closed. */
 	unsetenv("DEBUGINFOD_PROGRESS");

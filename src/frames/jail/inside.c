@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "frames/jail/jail.h"
+#include "frames/jail/task.h"
 #include "frames/jail/wire.h"
 #include "frames/native/debuginfod.h"
 #include "processor/system_call.h"
@@ -19,7 +19,7 @@
 static char file_path[PATH_MAX]; /* of the task's file */
 
 /* The recorder has gone, or there is no memory for a message. */
-static _Noreturn void give_up(void)
+static _Noreturn void exit_with_failure(void)
 {
 	_exit(EXIT_FAILURE);
 }
@@ -27,7 +27,7 @@ static _Noreturn void give_up(void)
 static void send_message(uint32_t kind, const void *bytes, size_t size)
 {
 	if (wire_send(CONFINED_SOCKET, kind, bytes, size, -1) < 0)
-		give_up();
+		exit_with_failure();
 }
 
 /* Requests something by a text. The answer begins with 0 or an errno, which is returned; the caller releases it. */
@@ -36,7 +36,7 @@ static int32_t request(uint32_t kind, const void *bytes, size_t size, uint32_t a
 	int32_t number = EPROTO;
 	send_message(kind, bytes, size);
 	if (wire_wait(CONFINED_SOCKET, answer) < 0 || answer->kind != answer_kind || answer->size < sizeof(number))
-		give_up();
+		exit_with_failure();
 	memcpy(&number, answer->bytes, sizeof(number));
 	return number;
 }
@@ -145,7 +145,7 @@ static void send_done(int32_t status, const struct error *error, const struct bu
 	if (status == 0)
 		buffer_append(&message, answer->bytes, answer->size);
 	if (buffer_error(&message))
-		give_up();
+		exit_with_failure();
 	send_message(WIRE_DONE, message.bytes, message.size);
 	buffer_release(&message);
 }
@@ -157,11 +157,11 @@ static void run(void *context, struct wire_message *message)
 	struct wire_run head;
 	const uint8_t *bytes = cursor_bytes(&cursor, sizeof(head));
 	if (message->kind != WIRE_RUN || !bytes)
-		give_up();
+		exit_with_failure();
 	memcpy(&head, bytes, sizeof(head));
 	bytes = cursor_bytes(&cursor, head.path_bytes);
 	if (!bytes)
-		give_up();
+		exit_with_failure();
 	snprintf(file_path, sizeof(file_path), "%.*s", (int)head.path_bytes, (const char *)bytes);
 	struct jail_input input = { .fd = message->fd, .path = file_path, .request = cursor };
 	message->fd = -1;
@@ -203,7 +203,7 @@ void inside_run(const struct confinement *confinement, void *context)
 	int number = errno;
 	send_ready(failed_step, number);
 	if (failed_step)
-		give_up();
+		exit_with_failure();
 	struct wire_message message;
 	while (wire_wait(CONFINED_SOCKET, &message) == 0) {
 		run(context, &message);

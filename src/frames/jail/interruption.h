@@ -1,6 +1,6 @@
 /*
  * A signal that asks this process to end while it completes its work. A recorder holds such signals back (it blocks them) until its
- * profile is written, so they show as pending ones.
+ * profile is written, so they show as pending signals.
  */
 #ifndef FRAMES_JAIL_INTERRUPTION_H
 #define FRAMES_JAIL_INTERRUPTION_H

@@ -132,10 +132,10 @@ static void charge(const struct conversation *talk)
 }
 
 /* The child's time does not pass while it waits for a download, which has a limit of its own. */
-static int serve(struct conversation *talk, const struct wire_message *message)
+static int answer_request(struct conversation *talk, const struct wire_message *message)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
-	int status = desk_serve(&talk->desk, talk->jail->socket, message);
+	int status = desk_answer(&talk->desk, talk->jail->socket, message);
 	if (message->kind == WIRE_OPEN_BUILD_ID)
 		talk->wall_end += clock_ns(CLOCK_MONOTONIC) - began_ns;
 	return status;
@@ -162,13 +162,13 @@ static int await(struct conversation *talk, uint32_t kind, struct wire_message *
 			return 0;
 		if (message->kind == WIRE_PROGRESS)
 			show_progress(talk, message);
-		else if (!talk->is_ready || serve(talk, message) < 0)
+		else if (!talk->is_ready || answer_request(talk, message) < 0)
 			return ERROR_CORRUPT;
 	}
 }
 
 /* `fd`: of the task's file; -1: it has none. */
-static struct conversation talk_to(struct jail *jail, bool is_ready, int fd)
+static struct conversation begin_conversation(struct jail *jail, bool is_ready, int fd)
 {
 	struct conversation talk = { .jail = jail,
 				     .is_ready = is_ready,
@@ -195,7 +195,7 @@ static int be_impossible(struct jail *jail, const char *step, int number)
 static int await_ready(struct jail *jail)
 {
 	struct wire_message message;
-	struct conversation talk = talk_to(jail, false, -1);
+	struct conversation talk = begin_conversation(jail, false, -1);
 	int32_t number = EPROTO;
 	char step[96] = "confining a process";
 	int status = await(&talk, WIRE_READY, &message);
@@ -321,7 +321,7 @@ static int read_status(struct cursor *answer, struct error *error, bool *is_wron
 int jail_run(struct jail *jail, const struct jail_request *request, struct cursor *answer, struct error *error)
 {
 	struct wire_message message;
-	struct conversation talk = talk_to(jail, true, request->fd);
+	struct conversation talk = begin_conversation(jail, true, request->fd);
 	bool is_wrong;
 	int status = send_request(jail, request);
 	if (status == ERROR_MEMORY)

@@ -16,7 +16,7 @@
  *
  *   struct jail         no child  --jail_run-->  child  --it ends, errs, or exceeds a limit-->  no child
  *
- * 1. Nothing that the child sends is trusted: each task checks its answer, as one reads a file from outside.
+ * 1. Nothing that the child sends is trusted: each task validates its answer like an untrusted file.
  * 2. A child that has erred is killed, and the next file gets a new one.
  * 3. Each file has the CPU time that a file of its size needs. A budget for all files of the jail has what some need beyond that: a hostile
  *    file can use it up, and the others are still named.
@@ -35,24 +35,11 @@
 #include "base/buffer.h"
 #include "base/cursor.h"
 #include "base/error.h"
-#include "frames/frames.h"
 #include "frames/jail/desk.h"
 #include "frames/jail/download.h"
 #include "frames/jail/interruption.h"
-
-struct jail_input {
-	int fd;           /* of the file; -1: there is none. The task owns it */
-	const char *path; /* of the file, for messages, and to find its debug files */
-	struct cursor request;
-};
-
-/* A kind of work with a file. Each is a constant, whose address is the same in both processes. */
-struct jail_task {
-	const char *doing; /* "naming the addresses of" */
-	/* Runs in the jail. `context` is the jail's, in the child's copy. Appends to `answer`, which is kept only if this
-	 * returns 0. Returns 0 or a negative error, with `error` set; both reach the caller of jail_run. */
-	int (*run)(void *context, struct jail_input *input, struct buffer *answer, struct error *error);
-};
+#include "frames/jail/task.h"
+#include "frames/options.h"
 
 struct jail_request {
 	const struct jail_task *task;

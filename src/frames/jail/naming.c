@@ -38,7 +38,7 @@ struct one_file {
 	struct error why; /* then the reason */
 };
 
-static int give_file(void *context, uint32_t module, struct error *error)
+static int hand_out_file(void *context, uint32_t module, struct error *error)
 {
 	(void)module;
 	struct one_file *file = context;
@@ -53,7 +53,7 @@ static int give_file(void *context, uint32_t module, struct error *error)
 static int make_answer(struct frames_request request, struct one_file *file, struct buffer *answer)
 {
 	struct frames_options options = *request.options;
-	options.open_module = give_file;
+	options.open_module = hand_out_file;
 	options.context = file;
 	request.options = &options;
 	return naming_answer_make(&request, answer);
@@ -155,13 +155,33 @@ void naming_release(struct naming *naming)
 	functions_release(&naming->functions);
 }
 
-/* Adds a finding if a file of split debug information is missing. */
+/* Returns whether a package of the files of split debug information is beside a file, or ERROR_MEMORY. */
+static int has_package(struct naming *naming, const char *path)
+{
+	struct buffer package;
+	buffer_init(&package);
+	buffer_printf(&package, "%s.dwp", path);
+	buffer_append_byte(&package, 0);
+	int status = buffer_error(&package);
+	int fd = status < 0 ? -1 : file_users_open(&naming->files, naming->profile, (const char *)package.bytes);
+	if (fd >= 0)
+		close(fd);
+	buffer_release(&package);
+	return status < 0 ? status : fd >= 0;
+}
+
+/* Adds a finding if a file of split debug information is missing. A package does not help: libdw 0.188 (Debian 12) reads none. */
 static int add_split_finding(struct naming *naming, const char *path)
 {
 	const char *lacking = naming->jail.files.split_lacking;
-	if (lacking[0])
-		finding_add(naming->profile, FINDING_SPLIT_FILES_LACKING, 1,
-			    "%s lacks files of its debug information, such as %s", path, lacking);
+	if (!lacking[0])
+		return 0;
+	int is_packed = has_package(naming, path);
+	if (is_packed < 0)
+		return is_packed;
+	finding_add(naming->profile, FINDING_SPLIT_FILES_LACKING, 1,
+		    "%s lacks files of its debug information, such as %s%s", path, lacking,
+		    is_packed ? "; its .dwp file is not read" : "");
 	return naming->profile->findings_error;
 }
 

@@ -17,7 +17,7 @@
  */
 int jail_run_once(const struct jail_task *task, const char *path, const struct buffer *request, struct buffer *answer,
 		  struct error *error);
-/* The same for a file that is open. Does not take ownership of the descriptor. `limits`: NULL for the usual ones. */
+/* The same for a file that is open. Does not take ownership of the descriptor. `limits`: NULL for the usual limits. */
 int jail_run_on(const struct jail_task *task, int fd, const char *path, const struct buffer *request,
 		const struct frames_limits *limits, struct buffer *answer, struct error *error);
 

@@ -185,8 +185,8 @@ static int run_here(int fd, const char *path, const struct buffer *request, stru
 	return status == 0 ? buffer_error(answer) : status;
 }
 
-int tail_calls_ask(struct jail *jail, int fd, const char *path, const struct tail_query *queries, size_t count,
-		   struct tail_code *code)
+int tail_calls_query(struct jail *jail, int fd, const char *path, const struct tail_query *queries, size_t count,
+		     struct tail_code *code)
 {
 	struct buffer request, here;
 	struct error error = { 0 };

@@ -16,9 +16,9 @@
 #include "frames/native/tail_code.h"
 
 /* Answers queries about an open file, which this does not close. Without a jail, the file is read in this process if it belongs to root
- * or to our user. Returns 0 or a negative error; ERROR_MEMORY is that of this process. The caller releases the result if it is 0. */
-int tail_calls_ask(struct jail *jail, int fd, const char *path, const struct tail_query *queries, size_t count,
-		   struct tail_code *code);
+ * or to our user. Returns 0 or a negative error; ERROR_MEMORY concerns this process. The caller releases the result if it is 0. */
+int tail_calls_query(struct jail *jail, int fd, const char *path, const struct tail_query *queries, size_t count,
+		     struct tail_code *code);
 
 /* Appends an answer; reads it like bytes from outside. Returns 0, or ERROR_CORRUPT, or ERROR_MEMORY: then there is nothing to release. */
 void tail_calls_write(struct buffer *answer, const struct tail_code *code);

@@ -9,7 +9,7 @@
 void code_line_at(struct dump_reader *reader, uint64_t at, uint64_t bytes, uint64_t address,
 		  struct jitdump_frame *frame, struct buffer *texts);
 
-/* Returns by how much the addresses of lines are larger than those of the code, by the form of its name: V8 counts them from the header of
+/* Returns by how much the addresses of lines are larger than the addresses of the code, by the form of its name: V8 counts them from the header of
  * the ELF file that perf makes of the code. */
 uint64_t code_lines_shift(const char *name);
 

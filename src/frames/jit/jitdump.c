@@ -34,7 +34,7 @@ enum { NO_CODE = UINT32_MAX };
 /* The code that an address has, as far as the file was read. */
 struct choice {
 	uint32_t code;
-	uint64_t moved_by; /* its present address minus that of its load */
+	uint64_t moved_by; /* its present address minus its address at its load */
 	uint64_t time;     /* of its load or move */
 };
 
@@ -84,8 +84,8 @@ bool jitdump_is(int fd)
 
 /* --- which code an address has --- */
 
-/* Gives code to the addresses in its range. It replaces older code, but not that of an earlier sample. Code may run some time before its
- * record is written: the first one counts also for samples before it. */
+/* Gives code to the addresses in its range. It replaces older code, but not the code of an earlier sample. Code may run some time before its
+ * record is written: the first record counts also for samples before it. */
 static void choose(struct reading *reading, uint32_t code, uint64_t start, uint64_t bytes, uint64_t time)
 {
 	size_t first = addresses_below(reading->addresses, reading->count, start);

@@ -4,8 +4,8 @@
  * records; those with unwinding information are not used, because the walks are over when the file is read.
  *
  * Other records are skipped, as the specification requires. Addresses are those in the process. A file states the time of each load and
- * move, so that the code that an address had at the time of a sample is known; in a file whose time stamps are those of another clock than
- * CLOCK_MONOTONIC, the last one counts.
+ * move, so that the code that an address had at the time of a sample is known; in a file whose time stamps come from another clock than
+ * CLOCK_MONOTONIC, the last load or move counts.
  */
 #ifndef FRAMES_JIT_JITDUMP_H
 #define FRAMES_JIT_JITDUMP_H
@@ -40,7 +40,7 @@ void jitdump_release(struct jitdump *dump);
 /* Returns whether a regular file begins as a jitdump of this machine's byte order. */
 bool jitdump_is(int fd);
 
-/* Reads the descriptions of `count` addresses, which ascend, from a jitdump. `times` are those of their samples, in ns of CLOCK_MONOTONIC;
+/* Reads the descriptions of `count` addresses, which ascend, from a jitdump. `times` are the times of their samples, in ns of CLOCK_MONOTONIC;
  * NULL: unknown. Reading ends at the first record that is cut or impossible. Returns 0, ERROR_MEMORY, or ERROR_SYSTEM with errno set; release
  * in any case. */
 int jitdump_read(int fd, const uint64_t *addresses, const uint64_t *times, size_t count, struct jitdump *dump);

@@ -10,7 +10,7 @@ enum { RUNTIME_NAME_BYTES = 4096 };
 
 /* The parts of a name: a function has one name, although its code exists in several tiers of optimization. */
 struct runtime_name {
-	char name[RUNTIME_NAME_BYTES]; /* longer ones are cut */
+	char name[RUNTIME_NAME_BYTES]; /* longer names are cut */
 	char file[RUNTIME_NAME_BYTES]; /* "": not stated */
 	uint32_t line;                 /* of the function's definition; 0: not stated */
 };

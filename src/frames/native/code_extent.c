@@ -96,7 +96,7 @@ static uint64_t end_of_symbol(struct code_extents *extents, struct module_file *
 }
 
 /* Returns where the code that has an extent ends before an address. */
-static uint64_t known_end(struct module_file *file, const struct symbol_match *match, uint64_t address)
+static uint64_t end_of_extents(struct module_file *file, const struct symbol_match *match, uint64_t address)
 {
 	uint64_t function_end = module_file_function_end(file, address);
 	return function_end > match->begin ? function_end : match->begin;
@@ -111,7 +111,7 @@ bool code_extent_names(struct code_extents *extents, struct module_file *file, c
 	uint64_t function = module_file_function(file, address);
 	if (function)
 		return function <= symbol->start;
-	return symbol->size == 0 && known_end(file, match, address) <= symbol->start &&
+	return symbol->size == 0 && end_of_extents(file, match, address) <= symbol->start &&
 	       address < end_of_symbol(extents, file, symbol);
 }
 
@@ -121,7 +121,7 @@ uint64_t code_extent_start(struct code_extents *extents, struct module_file *fil
 	uint64_t function = module_file_function(file, address);
 	if (function)
 		return function;
-	uint64_t begin = known_end(file, match, address);
+	uint64_t begin = end_of_extents(file, match, address);
 	const struct symbol *symbol = &match->nearest;
 	if (symbol->name && symbol->size == 0 && symbol->start >= begin &&
 	    end_of_symbol(extents, file, symbol) <= address)

@@ -3,7 +3,7 @@
  * there, and below /usr/lib/debug; from a server if DEBUGINFOD_URLS names one. A file found by name is accepted only if
  * it has the module's build-id or the CRC of .gnu_debuglink.
  *
- * Names in a file may be those of anything: only regular files are opened, so that a FIFO cannot stop us.
+ * Names in a file may lead anywhere: only regular files are opened, so that a FIFO cannot stop us.
  */
 #ifndef FRAMES_NATIVE_DEBUG_SEARCH_H
 #define FRAMES_NATIVE_DEBUG_SEARCH_H

@@ -28,7 +28,7 @@ Dwarf_Die die_origin(Dwarf_Die *die);
 /* Returns whether an inlined function is no frame of its own, but a part of the function that calls it. So is the part of
  * cpprof_tick that include/cpprof/runtime.h inlines into the program: its caller counts as the function that ticks. So
  * is each function with the attribute `artificial`, which gcc's manual describes as useful "for small inline wrappers that
- * if possible should appear during debugging as a unit". The C library declares those of _FORTIFY_SOURCE so; they have the
+ * if possible should appear during debugging as a unit". The C library declares the wrappers of _FORTIFY_SOURCE so; they have the
  * names of the functions that they call. The inlined code of probe points (include/cpprof/profiler.h) is artificial, too, but
  * stays frames: collect/count charges its time to [hooks]. */
 bool die_is_part_of_caller(Dwarf_Die *inlined);

@@ -15,7 +15,7 @@
 /* Returns the address at which the first executable section begins, or 1 if there is none. */
 uint64_t live_code_start(Dwarf *dwarf);
 
-/* A run over the ranges of a DIE, without those of removed functions:
+/* A run over the ranges of a DIE, without the ranges of removed functions:
  *
  *     struct live_ranges ranges = { .first_code = live_code_start(dwarf) };
  *     while (live_range_next(&ranges, die))

@@ -16,7 +16,7 @@
 #include "profile/module_name.h"
 
 /* Gives libdwfl the ELF file of a part, which it would map. */
-static int give_elf(Dwfl_Module *module, void **part, const char *name, Dwarf_Addr base, char **path, Elf **elf)
+static int pass_elf(Dwfl_Module *module, void **part, const char *name, Dwarf_Addr base, char **path, Elf **elf)
 {
 	(void)module;
 	(void)name;
@@ -43,12 +43,12 @@ static int find_nothing(Dwfl_Module *module, void **part, const char *name, Dwar
 }
 
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = give_elf,
+	.find_elf = pass_elf,
 	.find_debuginfo = find_nothing,
 	.section_address = dwfl_offline_section_address,
 };
 
-/* Finds the addresses of a file's segments. The start is that from which libdwfl counts, so that its addresses are those
+/* Finds the addresses of a file's segments. The start is that from which libdwfl counts, so that its addresses are the addresses
  * of the file. */
 static void find_extent(Elf *elf, uint64_t *start, uint64_t *end)
 {

@@ -37,7 +37,7 @@ static const char *relocation_symbol(struct module_file *file, const Elf64_Rela 
 	return name && offset == 0 ? name : NULL;
 }
 
-/* Returns whether an address is that of a slot, which only the dynamic linker writes, and not that of a variable. */
+/* Returns whether an address is the address of a slot, which only the dynamic linker writes, and not of a variable. */
 static bool is_slot(struct module_file *file, uint64_t address)
 {
 	struct elf_bytes offsets = elf_file_section(file->bytes, ".got");
@@ -45,17 +45,16 @@ static bool is_slot(struct module_file *file, uint64_t address)
 	return in_section(&offsets, address) || in_section(&stubs, address);
 }
 
-/* Returns the symbol whose address the dynamic linker stores in a GOT slot, or NULL. */
-static const char *symbol_of_slot(struct module_file *file, const char *table_name, uint64_t slot)
+/* Finds the relocation of a slot in a table. */
+static bool find_relocation(struct module_file *file, const char *table_name, uint64_t slot, Elf64_Rela *relocation)
 {
 	struct elf_bytes table = elf_file_section(file->bytes, table_name);
-	for (size_t at = 0; at + sizeof(Elf64_Rela) <= table.size; at += sizeof(Elf64_Rela)) {
-		Elf64_Rela relocation;
-		memcpy(&relocation, table.bytes + at, sizeof(relocation));
-		if (relocation.r_offset == slot)
-			return relocation_symbol(file, &relocation);
+	for (size_t at = 0; at + sizeof(*relocation) <= table.size; at += sizeof(*relocation)) {
+		memcpy(relocation, table.bytes + at, sizeof(*relocation));
+		if (relocation->r_offset == slot)
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 static const char *symbol_of_index(struct module_file *file, uint32_t index)
@@ -68,10 +67,20 @@ static const char *symbol_of_index(struct module_file *file, uint32_t index)
 	return relocation_symbol(file, &relocation);
 }
 
-const char *plt_slot_symbol(struct module_file *file, uint64_t slot)
+const char *plt_slot_symbol(struct module_file *file, uint64_t slot, uint64_t *address)
 {
-	const char *symbol = is_slot(file, slot) ? symbol_of_slot(file, ".rela.plt", slot) : NULL;
-	return symbol || !is_slot(file, slot) ? symbol : symbol_of_slot(file, ".rela.dyn", slot);
+	Elf64_Rela relocation;
+	*address = 0;
+	if (!is_slot(file, slot))
+		return NULL;
+	if (!find_relocation(file, ".rela.plt", slot, &relocation) &&
+	    !find_relocation(file, ".rela.dyn", slot, &relocation)) {
+		elf_file_copy(file->bytes, slot, address, sizeof(*address)); /* the linker has filled it */
+		return NULL;
+	}
+	if (ELF64_R_TYPE(relocation.r_info) == arch_relative_relocation)
+		*address = (uint64_t)relocation.r_addend;
+	return relocation_symbol(file, &relocation);
 }
 
 static const char *symbol_of_stub(struct module_file *file, const uint8_t *stub, size_t size, uint64_t address)
@@ -79,7 +88,8 @@ static const char *symbol_of_stub(struct module_file *file, const uint8_t *stub,
 	const struct arch_plt_jump jump = arch_plt_jump(stub, size, address);
 	if (jump.kind == ARCH_PLT_INDEX)
 		return symbol_of_index(file, jump.index);
-	return jump.kind == ARCH_PLT_SLOT ? plt_slot_symbol(file, jump.slot) : NULL;
+	uint64_t own;
+	return jump.kind == ARCH_PLT_SLOT ? plt_slot_symbol(file, jump.slot, &own) : NULL;
 }
 
 bool plt_find(struct module_file *file, uint64_t address, const char **symbol)

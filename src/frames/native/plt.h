@@ -11,7 +11,8 @@
  * to NULL for the common first stub and unknown targets. */
 bool plt_find(struct module_file *file, uint64_t address, const char **symbol);
 
-/* Returns the symbol whose address the dynamic linker stores in a slot of the GOT, or NULL. */
-const char *plt_slot_symbol(struct module_file *file, uint64_t slot);
+/* Returns the symbol whose address the dynamic linker stores in a slot of the GOT, or NULL. Then *address is an address in the file that it
+ * stores there, or that the linker has; 0: unknown. */
+const char *plt_slot_symbol(struct module_file *file, uint64_t slot, uint64_t *address);
 
 #endif

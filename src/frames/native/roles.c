@@ -69,7 +69,7 @@ enum {
 	IN_LIBRARY = 16, /* its module is the C library */
 };
 
-struct judge {
+struct role_search {
 	struct profile *profile;
 	uint8_t *marks; /* per function */
 	bool *is_start; /* per node: all its frames and all above are start functions */
@@ -99,9 +99,9 @@ static void mark_modules(const struct profile *profile, uint8_t *modules)
 }
 
 /* Returns 1 if there are candidates, 0 if not, or ERROR_MEMORY. */
-static int find_candidates(struct judge *judge)
+static int find_candidates(struct role_search *role_search)
 {
-	struct profile *profile = judge->profile;
+	struct profile *profile = role_search->profile;
 	uint8_t *modules = calloc(profile->module_count + 1, sizeof(*modules));
 	if (!modules)
 		return ERROR_MEMORY;
@@ -112,9 +112,9 @@ static int find_candidates(struct judge *judge)
 		if (function->module == PROFILE_NONE)
 			continue;
 		uint8_t module = modules[function->module];
-		judge->marks[i] = module & IN_LIBRARY;
+		role_search->marks[i] = module & IN_LIBRARY;
 		if (function->role == ROLE_NONE && module && is_nameless(profile, function)) {
-			judge->marks[i] |= CANDIDATE;
+			role_search->marks[i] |= CANDIDATE;
 			any = 1;
 		}
 	}
@@ -134,94 +134,95 @@ static uint32_t outermost(const struct profile *profile, uint32_t node)
 }
 
 /* Marks the nodes of pthread_create and those below it in the same stack, which are not start code. */
-static void find_creation(struct judge *judge)
+static void find_creation(struct role_search *role_search)
 {
-	const struct profile *profile = judge->profile;
+	const struct profile *profile = role_search->profile;
 	for (uint32_t i = 1; i < profile->node_count; i++) {
 		const struct profile_location *location = &profile->locations[profile->nodes[i].location];
 		if (thread_mark_is(profile, i))
 			continue; /* a stack begins here, and the mark has no frames */
-		bool creates = judge->creates[profile->nodes[i].parent];
+		bool creates = role_search->creates[profile->nodes[i].parent];
 		for (uint32_t f = 0; f < location->frame_count; f++) {
 			uint32_t function = profile->frames[location->first_frame + f].function;
 			creates = creates || profile->functions[function].role == ROLE_CREATE;
 		}
-		judge->creates[i] = creates;
+		role_search->creates[i] = creates;
 	}
 }
 
 /* Tests the frames of a node. Returns whether it disproved a candidate. */
-static bool disprove_at(struct judge *judge, uint32_t node)
+static bool disprove_at(struct role_search *role_search, uint32_t node)
 {
-	const struct profile *profile = judge->profile;
+	const struct profile *profile = role_search->profile;
 	const struct profile_location *location = &profile->locations[profile->nodes[node].location];
-	bool below_start = judge->is_start[profile->nodes[node].parent];
+	bool below_start = role_search->is_start[profile->nodes[node].parent];
 	bool all = below_start, changed = false;
 	for (uint32_t f = 0; f < location->frame_count; f++) {
 		uint32_t function = profile->frames[location->first_frame + f].function;
-		if (!below_start && (judge->marks[function] & CANDIDATE)) {
-			judge->marks[function] &= (uint8_t)~CANDIDATE;
+		if (!below_start && (role_search->marks[function] & CANDIDATE)) {
+			role_search->marks[function] &= (uint8_t)~CANDIDATE;
 			changed = true;
 		}
-		all = all && (profile->functions[function].role == ROLE_START || (judge->marks[function] & CANDIDATE));
+		all = all &&
+		      (profile->functions[function].role == ROLE_START || (role_search->marks[function] & CANDIDATE));
 	}
-	judge->is_start[node] = all;
+	role_search->is_start[node] = all;
 	return changed;
 }
 
 /* Disproves candidates that occur below a function that is not a start function. Each round may disprove further
  * candidates; the rounds end when one disproves none. */
-static void disprove(struct judge *judge)
+static void disprove(struct role_search *role_search)
 {
-	const struct profile *profile = judge->profile;
+	const struct profile *profile = role_search->profile;
 	bool changed = true;
-	judge->is_start[PROFILE_ROOT] = true;
+	role_search->is_start[PROFILE_ROOT] = true;
 	while (changed) {
 		changed = false;
 		for (uint32_t i = 1; i < profile->node_count; i++) {
 			if (thread_mark_is(profile, i))
-				judge->is_start[i] = true; /* a stack begins here */
-			else if (!judge->creates[i] && disprove_at(judge, i))
+				role_search->is_start[i] = true; /* a stack begins here */
+			else if (!role_search->creates[i] && disprove_at(role_search, i))
 				changed = true;
 		}
 	}
 }
 
 /* Finds the callees of candidates. Children have greater ids than their parents, so the loop visits them first. */
-static void see_calls(struct judge *judge)
+static void find_callees(struct role_search *role_search)
 {
-	struct profile *profile = judge->profile;
+	struct profile *profile = role_search->profile;
 	for (uint32_t i = (uint32_t)profile->node_count - 1; i > 0; i--) {
 		uint32_t parent_node = profile->nodes[i].parent;
-		if (parent_node == PROFILE_ROOT || judge->creates[i] || thread_mark_is(profile, i) ||
+		if (parent_node == PROFILE_ROOT || role_search->creates[i] || thread_mark_is(profile, i) ||
 		    thread_mark_is(profile, parent_node))
 			continue;
 		uint32_t callee = outermost(profile, i), caller = innermost(profile, parent_node);
-		uint8_t *marks = &judge->marks[caller];
-		if (judge->marks[callee] & CANDIDATE) {
+		uint8_t *marks = &role_search->marks[caller];
+		if (role_search->marks[callee] & CANDIDATE) {
 			const char *name = profile_string(profile, profile->functions[caller].name);
 			if (strcmp(name, "clone") == 0 || strcmp(name, "clone3") == 0)
-				judge->marks[callee] |= UNDER_CLONE;
+				role_search->marks[callee] |= UNDER_CLONE;
 		}
 		if (!(*marks & CANDIDATE))
 			continue;
 		if (profile->functions[callee].role == ROLE_MAIN)
 			*marks |= CALLS_OUT | CALLS_MAIN;
-		else if ((*marks & IN_LIBRARY) && !(judge->marks[callee] & IN_LIBRARY))
+		else if ((*marks & IN_LIBRARY) && !(role_search->marks[callee] & IN_LIBRARY))
 			*marks |= CALLS_OUT;
-		else if ((judge->marks[callee] & CANDIDATE) && (judge->marks[callee] & CALLS_OUT))
+		else if ((role_search->marks[callee] & CANDIDATE) && (role_search->marks[callee] & CALLS_OUT))
 			*marks |= CALLS_OUT;
 	}
 }
 
 /* If exactly one start function of the C library has the mark, gives it that name. */
-static int name_the_one(struct judge *judge, uint8_t mark, const char *name)
+static int name_the_one(struct role_search *role_search, uint8_t mark, const char *name)
 {
-	struct profile *profile = judge->profile;
+	struct profile *profile = role_search->profile;
 	uint32_t found = PROFILE_NONE;
 	for (uint32_t i = 0; i < profile->function_count; i++) {
 		const uint8_t wanted = CANDIDATE | CALLS_OUT | IN_LIBRARY;
-		if ((judge->marks[i] & (wanted | mark)) != (wanted | mark))
+		if ((role_search->marks[i] & (wanted | mark)) != (wanted | mark))
 			continue;
 		if (found != PROFILE_NONE)
 			return 0; /* two C libraries, or a wrong candidate */
@@ -238,26 +239,27 @@ static int name_the_one(struct judge *judge, uint8_t mark, const char *name)
 
 int roles_assign(struct profile *profile)
 {
-	struct judge judge = {
+	struct role_search role_search = {
 		.profile = profile,
-		.marks = calloc(profile->function_count + 1, sizeof(*judge.marks)),
-		.is_start = calloc(profile->node_count + 1, sizeof(*judge.is_start)),
-		.creates = calloc(profile->node_count + 1, sizeof(*judge.creates)),
+		.marks = calloc(profile->function_count + 1, sizeof(*role_search.marks)),
+		.is_start = calloc(profile->node_count + 1, sizeof(*role_search.is_start)),
+		.creates = calloc(profile->node_count + 1, sizeof(*role_search.creates)),
 	};
-	int status = judge.marks && judge.is_start && judge.creates ? find_candidates(&judge) : ERROR_MEMORY;
+	int status = role_search.marks && role_search.is_start && role_search.creates ? find_candidates(&role_search)
+										      : ERROR_MEMORY;
 	if (status > 0) {
-		find_creation(&judge);
-		disprove(&judge);
-		see_calls(&judge);
+		find_creation(&role_search);
+		disprove(&role_search);
+		find_callees(&role_search);
 		for (size_t i = 0; i < profile->function_count; i++)
-			if ((judge.marks[i] & CANDIDATE) && (judge.marks[i] & CALLS_OUT))
+			if ((role_search.marks[i] & CANDIDATE) && (role_search.marks[i] & CALLS_OUT))
 				profile->functions[i].role = ROLE_START;
-		status = name_the_one(&judge, CALLS_MAIN, "__libc_start_call_main");
+		status = name_the_one(&role_search, CALLS_MAIN, "__libc_start_call_main");
 		if (status == 0)
-			status = name_the_one(&judge, UNDER_CLONE, "start_thread");
+			status = name_the_one(&role_search, UNDER_CLONE, "start_thread");
 	}
-	free(judge.marks);
-	free(judge.is_start);
-	free(judge.creates);
+	free(role_search.marks);
+	free(role_search.is_start);
+	free(role_search.creates);
 	return status;
 }

@@ -14,12 +14,13 @@
 uint8_t role_of_name(const struct module_file *file, const char *name);
 
 /*
- * Finds start functions without names: Debian's C library has no names for its own. A nameless function of the C
- * library is a start function if, wherever it occurs in the profile, only start functions are above it, and it calls
- * code outside of the C library, itself or through another such function. (Nodes below pthread_create are not
- * considered: it starts the next stack with some of these functions.) Among them, the one that calls main is
- * __libc_start_call_main, and the one that clone calls is start_thread. In a program that contains a stripped C
- * library, a function is a start function only if main is below it. Returns 0 or ERROR_MEMORY.
+ * Finds start functions without names: Debian's C library has no names for its own. A function is a start function if
+ *   1. it is a nameless function of the C library,
+ *   2. wherever it occurs in the profile, only start functions are above it (nodes below pthread_create do not count, because
+ *      it starts the next stack with some of these functions), and
+ *   3. it calls code outside of the C library, itself or through another start function.
+ * In a program that contains a stripped C library, main must be below it, too. The start function that calls main is
+ * __libc_start_call_main, and the start function that clone calls is start_thread. Returns 0 or ERROR_MEMORY.
  */
 int roles_assign(struct profile *profile);
 

@@ -47,8 +47,8 @@ static bool next_sibling(Dwarf_Die *die)
 
 /* Makes the DIE the scope of those addresses in it whose scope is `outer`. Sets *reached to a slice that contains
  * these addresses, empty if there are none, and *scope to the new scope or SCOPE_NONE. */
-static int claim(struct walk *walk, Dwarf_Die *die, uint32_t outer, struct slice within, uint32_t *scope,
-		 struct slice *reached)
+static int assign_scope(struct walk *walk, Dwarf_Die *die, uint32_t outer, struct slice within, uint32_t *scope,
+			struct slice *reached)
 {
 	struct scopes *scopes = walk->scopes;
 	struct live_ranges ranges = { .first_code = scopes->first_code };
@@ -101,7 +101,7 @@ static bool may_contain(struct walk *walk, Dwarf_Die *die, struct slice within)
 static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth);
 static int walk_declarations(struct walk *walk, Dwarf_Die *parent, int depth);
 
-/* Walks a type that is declared in a function. Its functions are not nested ones. */
+/* Walks a type that is declared in a function. Its functions are not nested functions. */
 static int walk_members(struct walk *walk, Dwarf_Die *type, int depth)
 {
 	Dwarf_Die *host = walk->host;
@@ -123,7 +123,7 @@ static int walk_block(struct walk *walk, Dwarf_Die *parent, uint32_t outer, stru
 		struct slice reached;
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_inlined_subroutine:
-			status = claim(walk, &die, outer, within, &scope, &reached);
+			status = assign_scope(walk, &die, outer, within, &scope, &reached);
 			if (status == 0 && reached.first < reached.end)
 				status = walk_block(walk, &die, scope, reached, depth + 1);
 			break;
@@ -152,7 +152,7 @@ static int walk_subprogram(struct walk *walk, Dwarf_Die *die, int depth)
 	uint32_t scope;
 	struct slice reached;
 	progress_tick(walk->progress);
-	int status = claim(walk, die, SCOPE_NONE, walk->slice, &scope, &reached);
+	int status = assign_scope(walk, die, SCOPE_NONE, walk->slice, &scope, &reached);
 	if (status < 0 || depth > DEPTH_MAX)
 		return status;
 	Dwarf_Die *host = walk->host;

@@ -1,4 +1,4 @@
-/* Finds the units of the addresses, and their lines. */
+/* Finds the compilation unit of each address, and the source line of the address in it. */
 #include "frames/native/scopes.h"
 
 #include <dwarf.h>

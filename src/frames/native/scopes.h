@@ -63,7 +63,7 @@ int scopes_find_at_any_cost(struct scopes *scopes, struct module_file *file, con
 			    struct progress *progress);
 void scopes_release(struct scopes *scopes);
 
-/* A position in the source. `file` (NULL: unknown), like those of addresses, is valid until scopes_release. */
+/* A position in the source. `file` (NULL: unknown), like the files of addresses, is valid until scopes_release. */
 struct source_place {
 	const char *file;
 	uint32_t line; /* 0: unknown */

@@ -23,7 +23,7 @@ struct matcher {
 	const uint64_t *addresses;
 	size_t count;
 	struct symbol_match *matches;
-	struct code_section *sections; /* owned: the executable ones */
+	struct code_section *sections; /* owned: the executable sections */
 	size_t section_count;
 	size_t section_capacity;
 };
@@ -201,7 +201,7 @@ static void find_original(const struct hash_map *by_name, struct symbol_match *m
 	}
 }
 
-static int settle_clones(struct matcher *matcher, int symbol_count)
+static int resolve_clones(struct matcher *matcher, int symbol_count)
 {
 	struct hash_map by_name;
 	hash_map_init(&by_name);
@@ -253,7 +253,7 @@ int symbols_match(struct module_file *file, const uint64_t *addresses, size_t co
 	}
 	if (status == 0) {
 		carry_on(&matcher);
-		status = settle_clones(&matcher, symbol_count);
+		status = resolve_clones(&matcher, symbol_count);
 	}
 	free(matcher.sections);
 	return status;

@@ -13,7 +13,7 @@
 #include "frames/native/plt.h"
 #include "unwind/fde_search.h"
 
-enum { NO_STUB = 1 << 30 };
+enum { NO_STUB = 1 << 30, OWN_FUNCTION = 1 << 29 };
 enum { CODE_BYTES_MOST = 16 << 20, FUNCTION_BYTES_MOST = 1 << 20, RELOCATION_BYTES_MOST = 1 << 28 };
 
 struct code_symbol {
@@ -40,7 +40,10 @@ struct reading {
 	bool has_names;
 	struct hash_map by_start; /* start of a function -> its number */
 	struct hash_map by_piece; /* start of a piece that is in `pieces` -> its function */
-	struct hash_map by_stub;  /* address -> NO_STUB or, of a stub or slot, the id of its name; 0: unknown */
+	/* address -> NO_STUB or, of a stub or slot, the id of its name, 0: unknown; or OWN_FUNCTION + a number in own_addresses */
+	struct hash_map by_stub;
+	uint64_t *own_addresses; /* that slots have */
+	size_t own_count, own_capacity;
 	struct piece *pieces;
 	size_t piece_count, piece_capacity, read_count;
 	uint64_t entry;                         /* address of a function that is called; 0: none yet */
@@ -218,23 +221,42 @@ static bool use_relocations(struct reading *reading)
 	return true;
 }
 
-/* Stores the id of the name of the function to which a stub, or a slot of the GOT, leads; TAIL_CODE_NONE: unknown. Returns 1, 0 if
- * the address is of neither, or ERROR_MEMORY. */
-static int name_at(struct reading *reading, uint64_t address, bool is_slot, uint32_t *name)
+/* Returns what by_stub has for an address, or ERROR_MEMORY. */
+static int64_t read_stub(struct reading *reading, uint64_t address, bool is_slot)
 {
-	uint32_t known = hash_map_get(&reading->by_stub, address);
+	const char *text = NULL;
+	uint64_t own = 0;
+	if (is_slot && use_relocations(reading))
+		text = plt_slot_symbol(reading->file, address, &own);
+	else if (!is_slot && !plt_find(reading->file, address, &text))
+		return NO_STUB;
+	if (text)
+		return strings_add(&reading->code->names, text, name_plain_length(text));
+	if (own == 0)
+		return 0;
+	if (ARRAY_RESERVE(reading->own_addresses, reading->own_capacity, reading->own_count + 1) < 0)
+		return ERROR_MEMORY;
+	reading->own_addresses[reading->own_count] = own;
+	return OWN_FUNCTION + (int64_t)reading->own_count++;
+}
+
+/* Stores the id of the name of the function to which a stub, or a slot of the GOT, leads; TAIL_CODE_NONE: unknown. Returns 1, 0 if
+ * *address is of neither, or ERROR_MEMORY. If a slot has an address in this file, sets *address to that, and returns 0. */
+static int name_at(struct reading *reading, uint64_t *address, bool is_slot, uint32_t *name)
+{
+	uint32_t known = hash_map_get(&reading->by_stub, *address);
+	*name = TAIL_CODE_NONE;
 	if (known == HASH_MAP_NONE) {
-		const char *text = NULL;
-		bool is_stub = is_slot || plt_find(reading->file, address, &text);
-		if (is_slot && use_relocations(reading))
-			text = plt_slot_symbol(reading->file, address);
-		int64_t id = text ? strings_add(&reading->code->names, text, name_plain_length(text)) : 0;
-		known = is_stub ? (uint32_t)id : NO_STUB;
-		if (id < 0 || hash_map_put(&reading->by_stub, address, known) < 0)
+		int64_t found = read_stub(reading, *address, is_slot);
+		if (found < 0 || hash_map_put(&reading->by_stub, *address, (uint32_t)found) < 0)
 			return ERROR_MEMORY;
+		known = (uint32_t)found;
 	}
-	*name = known == 0 || known == NO_STUB ? TAIL_CODE_NONE : known;
-	return known != NO_STUB;
+	if (known & OWN_FUNCTION)
+		*address = reading->own_addresses[known - OWN_FUNCTION];
+	else if (known != 0 && known != NO_STUB)
+		*name = known;
+	return known != NO_STUB && !(known & OWN_FUNCTION);
 }
 
 /* --- instructions --- */
@@ -278,7 +300,7 @@ static int follow_jump(struct reading *reading, const struct piece *piece, uint6
 				  .name = TAIL_CODE_NONE,
 				  .address = address + instruction->bytes - 1 };
 	uint64_t target = instruction->has_target ? instruction->target : instruction->memory;
-	int status = name_at(reading, target, !instruction->has_target, &jump.name);
+	int status = name_at(reading, &target, !instruction->has_target, &jump.name);
 	if (jump.name == TAIL_CODE_NONE && status > 0)
 		jump.name = 0;
 	if (status != 0)
@@ -415,7 +437,7 @@ static int find_callee(struct reading *reading, uint64_t address, struct tail_fo
 {
 	struct piece piece;
 	uint32_t name;
-	int is_stub = address ? name_at(reading, address, false, &name) : 1;
+	int is_stub = address ? name_at(reading, &address, false, &name) : 1;
 	int status = is_stub == 0 ? find_piece(reading, address, &piece) : is_stub < 0 ? is_stub : 0;
 	if (status > 0)
 		found->callee = piece.function;
@@ -431,7 +453,7 @@ static int find_target(struct reading *reading, const struct tail_query *query, 
 		target = target_of_call(reading, query->caller, &is_slot);
 	if (target == 0)
 		return 0;
-	int status = query->caller ? name_at(reading, target, is_slot, &found->name) : 0;
+	int status = query->caller ? name_at(reading, &target, is_slot, &found->name) : 0;
 	if (status != 0)
 		return status < 0 ? status : 0;
 	struct piece piece;
@@ -490,6 +512,7 @@ static void reading_release(struct reading *reading)
 	free(reading->symbols);
 	free(reading->pieces);
 	free(reading->bytes);
+	free(reading->own_addresses);
 	hash_map_release(&reading->by_name);
 	hash_map_release(&reading->by_start);
 	hash_map_release(&reading->by_piece);

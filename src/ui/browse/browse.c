@@ -7,9 +7,9 @@
 #include "ui/browse/browser.h"
 #include "ui/browse/keys.h"
 
-const struct page_kind *const page_kinds[] = {
-#define X(name) &page_##name,
-	PAGES(X)
+const struct screen_kind *const screen_kinds[] = {
+#define X(name) &screen_##name,
+	SCREENS(X)
 #undef X
 		NULL,
 };
@@ -19,37 +19,37 @@ void browse_print_keys(FILE *out)
 	keys_print(out);
 }
 
-/* Opens the page of a key. Returns whether there is one. */
-static bool open_page(struct browser *browser, int32_t key, struct error *error)
+/* Opens the screen of a key. Returns whether there is one. */
+static bool open_screen(struct browser *browser, int32_t key, struct error *error)
 {
-	const struct page_kind *kind = NULL;
-	for (size_t i = 0; page_kinds[i] && !kind; i++)
-		if (page_kinds[i]->key == key)
-			kind = page_kinds[i];
+	const struct screen_kind *kind = NULL;
+	for (size_t i = 0; screen_kinds[i] && !kind; i++)
+		if (screen_kinds[i]->key == key)
+			kind = screen_kinds[i];
 	if (!kind)
 		return false;
-	struct page *page = browser->page;
+	struct screen *screen = browser->screen;
 	const char *root = NULL;
 	if (kind->takes_function) {
-		bool has_row = page->kind->function && page->kind->count(page) > 0;
-		root = has_row ? page->kind->function(page, page->cursor) : page->root;
+		bool has_row = screen->kind->function && screen->kind->count(screen) > 0;
+		root = has_row ? screen->kind->function(screen, screen->cursor) : screen->root;
 		if (!root) {
-			browser_say(browser, "no function is chosen (t and f list functions)");
+			browser_set_message(browser, "no function is chosen (t and f list functions)");
 			return true;
 		}
 	}
-	if (kind == page->kind && !root)
+	if (kind == screen->kind && !root)
 		return true;
 	if (browser_open(browser, kind, root, error) < 0)
-		browser_say(browser, "%s", error->message);
+		browser_set_message(browser, "%s", error->message);
 	return true;
 }
 
 static void press(struct browser *browser, int32_t key)
 {
 	struct error error = { 0 };
-	struct page *page = browser->page;
-	int status = page->kind->press ? page->kind->press(page, browser, key, &error) : 0;
+	struct screen *screen = browser->screen;
+	int status = screen->kind->press ? screen->kind->press(screen, browser, key, &error) : 0;
 	for (size_t i = 0; status == 0 && browse_keys[i].name; i++)
 		for (size_t k = 0; k < 3 && browse_keys[i].keys[k]; k++)
 			if (browse_keys[i].keys[k] == key) {
@@ -57,23 +57,23 @@ static void press(struct browser *browser, int32_t key)
 				status = result < 0 ? result : 1;
 			}
 	if (status == 0)
-		open_page(browser, key, &error);
+		open_screen(browser, key, &error);
 	if (status < 0)
-		browser_say(browser, "%s", error.message);
+		browser_set_message(browser, "%s", error.message);
 }
 
-static int first_page(struct browser *browser, const struct browse_options *options, struct error *error)
+static int first_screen(struct browser *browser, const struct browse_options *options, struct error *error)
 {
-	const struct page_kind *first = options->profiles[1] ? &page_changes : &page_tree;
-	for (size_t i = 0; options->first_page && page_kinds[i]; i++)
-		if (strcmp(page_kinds[i]->name, options->first_page) == 0)
-			first = page_kinds[i];
+	const struct screen_kind *first = options->profiles[1] ? &screen_changes : &screen_tree;
+	for (size_t i = 0; options->first_screen && screen_kinds[i]; i++)
+		if (strcmp(screen_kinds[i]->name, options->first_screen) == 0)
+			first = screen_kinds[i];
 	return browser_open(browser, first, NULL, error);
 }
 
 static void release(struct browser *browser)
 {
-	browser_release_pages(browser);
+	browser_release_screens(browser);
 	for (size_t side = 0; side < 2; side++) {
 		view_cache_release(&browser->views[side]);
 		settings_release(&browser->settings[side]);
@@ -118,7 +118,7 @@ int browse_run(const struct browse_options *options, struct error *error)
 				   .feed = options->feed,
 				   .fed = options->feed ? (struct profile *)options->profiles[0] : NULL };
 	choose_second(&browser);
-	int status = first_page(&browser, options, error);
+	int status = first_screen(&browser, options, error);
 	if (status == 0)
 		status = terminal_open(&browser.terminal, options->colour, error);
 	while (status == 0 && !browser.is_over) {

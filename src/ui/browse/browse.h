@@ -28,11 +28,11 @@ struct browse_options {
 	const struct profile *profiles[2]; /* the second is NULL, or compared with the first */
 	const char *names[2];              /* of their files */
 	struct view_options selection;     /* what is shown first */
-	const struct code_source *code;    /* of the disassembly page; NULL: there is none */
+	const struct code_source *code;    /* of the disassembly screen; NULL: there is none */
 	bool colour;
 	/* NULL: the profiles do not change. Otherwise the browser owns profiles[0] and shows the newest in its place. */
 	const struct browse_feed *feed;
-	const char *first_page; /* the name of the first page; NULL: the tree, or what changed */
+	const char *first_screen; /* the name of the first screen; NULL: the tree, or what changed */
 };
 
 /* Shows the profiles until the user ends it. Returns 0; or a negative error, ERROR_UNSUPPORTED for a terminal without a known type; or

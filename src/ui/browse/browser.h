@@ -1,8 +1,8 @@
 /*
- * The state of `cpprof browse`, and its pages. A page is one list of rows with a cursor. The table of pages has a row for each
+ * The state of `cpprof browse`, and its screens. A screen is one list of rows with a cursor. The table of screens has a row for each
  * kind: its key, its name, and the functions that make and draw it. Keys, help and manual page follow from the table.
  *
- * Only the shown page exists. The others of the history are remembered as places, and made again when the user returns.
+ * Only the shown screen exists. The others of the history are remembered as places, and made again when the user returns.
  */
 #ifndef UI_BROWSE_BROWSER_H
 #define UI_BROWSE_BROWSER_H
@@ -17,52 +17,52 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "reports/report.h"
-#include "ui/browse/browse.h"
 #include "ui/browse/terminal.h"
 
+struct browse_feed; /* ui/browse/browse.h */
 struct browser;
-struct page;
+struct screen;
 
-struct page_kind {
-	const char *name; /* "functions": title of the page */
+struct screen_kind {
+	const char *name; /* "functions": title of the screen */
 	const char *help; /* one line without a full stop */
 	int32_t key;      /* opens it; 0: none */
 	bool takes_function;
 	bool needs_two; /* profiles */
-	/* Makes the page, with its own part initialized; page->kind and page->root are set by the caller. Returns NULL and sets
+	/* Makes the screen, with its own part initialized; screen->kind and screen->root are set by the caller. Returns NULL and sets
 	 * `error`. `root` is a function's name, or NULL. */
-	struct page *(*make)(struct browser *browser, const char *root, struct error *error);
-	void (*release)(struct page *page); /* without page->root and the page itself */
-	size_t (*count)(const struct page *page);
+	struct screen *(*make)(struct browser *browser, const char *root, struct error *error);
+	void (*release)(struct screen *screen); /* without screen->root and the screen itself */
+	size_t (*count)(const struct screen *screen);
 	/* Draws the headings of the columns, from column 0 of a row on. */
-	void (*head)(const struct page *page, struct browser *browser, int row);
-	void (*draw)(const struct page *page, struct browser *browser, size_t index, int row, unsigned style);
+	void (*head)(const struct screen *screen, struct browser *browser, int row);
+	void (*draw)(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style);
 	/* Returns the text of a row, which is searched, or NULL. */
-	const char *(*text)(const struct page *page, size_t index);
+	const char *(*text)(const struct screen *screen, size_t index);
 	/* Returns the row's function, or NULL; NULL: no row has one. */
-	const char *(*function)(const struct page *page, size_t index);
-	/* Handles a key of the page's own. Returns 1 if it did, 0 if the key is not one, or a negative error. NULL: has none. */
-	int (*press)(struct page *page, struct browser *browser, int32_t key, struct error *error);
+	const char *(*function)(const struct screen *screen, size_t index);
+	/* Handles a key of the screen's own. Returns 1 if it did, 0 if the key is not one, or a negative error. NULL: has none. */
+	int (*press)(struct screen *screen, struct browser *browser, int32_t key, struct error *error);
 	/* Moves the cursor to a match behind or before it, with more than text() to search in. Returns false if there is none. NULL: the
 	 * rows are searched. */
-	bool (*search)(struct page *page, struct browser *browser, const char *text, bool forward);
-	/* Names the keys of its own, for the last line of the screen; NULL: none */
+	bool (*search)(struct screen *screen, struct browser *browser, const char *text, bool forward);
+	/* Names the keys of its own, for the last line of the terminal; NULL: none */
 	const char *keys;
-	/* Takes over from a page of the same kind and root what the user had opened, sorted and chosen there. `old` shows an older
+	/* Takes over from a screen of the same kind and root what the user had opened, sorted and chosen there. `old` shows an older
 	 * profile; its cursor was moved to the same row. Returns 0 or a negative error. NULL: only the cursor is taken over. */
-	int (*resume)(struct page *page, const struct page *old);
+	int (*resume)(struct screen *screen, const struct screen *old);
 };
 
-struct page {
-	const struct page_kind *kind;
+struct screen {
+	const struct screen_kind *kind;
 	char *root;    /* owned; NULL: none */
 	size_t cursor; /* a row, if there is any */
 	size_t top;    /* the first shown row */
 };
 
-/* A page that is not shown. */
+/* A screen that is not shown. */
 struct place {
-	const struct page_kind *kind;
+	const struct screen_kind *kind;
 	char *root; /* owned */
 	size_t cursor;
 };
@@ -77,12 +77,12 @@ struct browser {
 	struct terminal terminal;
 	struct settings settings[2]; /* their views may also have arrays that the caller owns */
 	struct view_cache views[2];
-	struct page *page; /* owned; never NULL while the loop runs */
+	struct screen *screen; /* owned; never NULL while the loop runs */
 	struct place history[BROWSER_HISTORY];
 	size_t history_count;
 	char *searched; /* owned; NULL: nothing yet */
 	bool is_long;   /* names are shown in full */
-	/* Owned: the short names of the page's view; NULL: not needed yet. They are forgotten when another page is made. */
+	/* Owned: the short names of the screen's view; NULL: not needed yet. They are forgotten when another screen is made. */
 	struct short_names *short_names;
 	const struct view *named_view;
 	char message[BROWSER_MESSAGE];
@@ -93,17 +93,17 @@ struct browser {
 	bool has_ended;                 /* there is no newer one */
 };
 
-/* The kinds of pages, in the order of the help. A new one is one struct, and its name here. */
+/* The kinds of screens, in the order of the help. A new one is one struct, and its name here. */
 /* clang-format off */
-#define PAGES(X) \
+#define SCREENS(X) \
 	X(tree) X(callers) X(functions) X(callees) X(source) X(disassembly) X(changes) X(threads) \
 	X(processes) X(resources) X(info) X(help)
 /* clang-format on */
-#define X(name) extern const struct page_kind page_##name;
-PAGES(X)
+#define X(name) extern const struct screen_kind screen_##name;
+SCREENS(X)
 #undef X
-extern const struct page_kind *const page_kinds[]; /* NULL-terminated */
-extern const struct page_kind page_absent;         /* not in the table: stands for a page that has no samples now */
+extern const struct screen_kind *const screen_kinds[]; /* NULL-terminated */
+extern const struct screen_kind screen_absent; /* not in the table: stands for a screen that has no samples now */
 
 static inline const struct profile *browser_profile(const struct browser *browser)
 {
@@ -115,21 +115,21 @@ static inline struct view_options *browser_selection(struct browser *browser)
 	return &browser->settings[browser->side].view;
 }
 
-/* Returns the view of the selection, which is valid until the next page is made; or NULL and sets `error`. */
+/* Returns the view of the selection, which is valid until the next screen is made; or NULL and sets `error`. */
 const struct view *browser_view(struct browser *browser, struct error *error);
 
 /* Builds a report of the selection. The caller releases `results` also on failure. Returns 0 or a negative error. */
 int browser_report(struct browser *browser, const char *name, const char *root, struct results *results,
 		   struct error *error);
 
-/* Shows another page, and remembers the present one. Returns 0 or a negative error, after which the present one stays. */
-int browser_open(struct browser *browser, const struct page_kind *kind, const char *root, struct error *error);
+/* Shows another screen, and remembers the present one. Returns 0 or a negative error, after which the present one stays. */
+int browser_open(struct browser *browser, const struct screen_kind *kind, const char *root, struct error *error);
 
-/* Makes the present page again, after the selection has changed. If that fails, shows the call tree. */
+/* Makes the present screen again, after the selection has changed. If that fails, shows the call tree. */
 int browser_renew(struct browser *browser, struct error *error);
 
-/* Makes the present page again from a newer profile, as it was: the same rows are open. A page that cannot be made of this profile, because
- * its function has no samples, becomes page_absent until there are some again. Returns 0 or ERROR_MEMORY; then the present page
+/* Makes the present screen again from a newer profile, as it was: the same rows are open. A screen that cannot be made of this profile, because
+ * its function has no samples, becomes screen_absent until there are some again. Returns 0 or ERROR_MEMORY; then the present screen
  * stays. */
 int browser_follow(struct browser *browser, struct error *error);
 
@@ -138,25 +138,25 @@ int browser_follow(struct browser *browser, struct error *error);
 int live_refresh(struct browser *browser, struct error *error);
 /* Appends what the status line has of a feed: ", last 10 s  3 lost, 0.2 % broken  frozen". */
 void live_status(const struct browser *browser, char *status, size_t bytes);
-/* The kind of the page that page_absent stands for; the kind of any other page. */
-const struct page_kind *absent_kind_of(const struct page *page);
-/* Makes page_absent in the place of this kind. Returns NULL and sets `error`. */
-struct page *absent_new(const struct page_kind *kind, struct error *error);
+/* The kind of the screen that screen_absent stands for; the kind of any other screen. */
+const struct screen_kind *absent_kind_of(const struct screen *screen);
+/* Makes screen_absent in the place of this kind. Returns NULL and sets `error`. */
+struct screen *absent_new(const struct screen_kind *kind, struct error *error);
 
-/* Returns to the page before. Returns false if there is none. */
+/* Returns to the screen before. Returns false if there is none. */
 bool browser_back(struct browser *browser, struct error *error);
 
-/* Releases all pages. */
-void browser_release_pages(struct browser *browser);
+/* Releases all screens. */
+void browser_release_screens(struct browser *browser);
 
-/* Draws the whole screen. */
+/* Draws the present screen, and the lines around its rows. */
 void browser_show(struct browser *browser);
 
 /* Prints a line below the rows, until the next key. */
-void browser_say(struct browser *browser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void browser_set_message(struct browser *browser, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Asks for a line of text. Returns it, owned by the caller, or NULL if the user has cancelled. `initial` is put in first. */
-char *browser_ask(struct browser *browser, const char *question, const char *initial);
+char *browser_prompt(struct browser *browser, const char *question, const char *initial);
 
 /* --- columns --- */
 
@@ -169,10 +169,10 @@ int draw_share(const struct browser *browser, int row, int column, unsigned styl
 /* Draws the same hits as an amount of the resource: "1.25 s". */
 int draw_amount(const struct browser *browser, int row, int column, unsigned style, const struct view *view,
 		uint64_t hits);
-/* Draws a label's name up to the right edge of the screen, short (docs/names.md) or in full. Returns the column behind it. */
+/* Draws a label's name up to the right edge of the terminal, short (docs/names.md) or in full. Returns the column behind it. */
 int draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label);
 /* Forgets the short names, before their view goes. */
-void browser_forget_names(struct browser *browser);
+void browser_release_names(struct browser *browser);
 /* Draws text right-aligned in so many columns. */
 int draw_right(const struct browser *browser, int row, int column, int width, unsigned style, const char *text);
 /* The style of a share, by the limits of the reports in text. */

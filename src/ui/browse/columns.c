@@ -1,4 +1,4 @@
-/* The columns that several pages have. */
+/* The columns that several screens have. */
 #include "render/render.h"
 #include "ui/browse/browser.h"
 
@@ -43,7 +43,7 @@ unsigned share_style(const struct view *view, uint64_t hits)
 	return share >= RENDER_SHARE_HOT ? STYLE_HOT : share >= RENDER_SHARE_WARM ? STYLE_WARM : STYLE_PLAIN;
 }
 
-void browser_forget_names(struct browser *browser)
+void browser_release_names(struct browser *browser)
 {
 	short_names_free(browser->short_names);
 	browser->short_names = NULL;
@@ -58,7 +58,7 @@ int draw_name(struct browser *browser, int row, int column, unsigned style, cons
 	struct buffer text;
 	buffer_init(&text);
 	if (!browser->is_long && room > 0 && browser->named_view != view) {
-		browser_forget_names(browser);
+		browser_release_names(browser);
 		browser->short_names = short_names_of_view(view);
 		browser->named_view = browser->short_names ? view : NULL;
 	}

@@ -1,70 +1,71 @@
-/* The pages that were shown before, and the making of pages. */
+/* The screens that were shown before, and the making of screens. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ui/browse/browser.h"
 
-static void release_page(struct page *page)
+static void release_screen(struct screen *screen)
 {
-	if (!page)
+	if (!screen)
 		return;
-	page->kind->release(page);
-	free(page->root);
-	free(page);
+	screen->kind->release(screen);
+	free(screen->root);
+	free(screen);
 }
 
-void browser_release_pages(struct browser *browser)
+void browser_release_screens(struct browser *browser)
 {
-	browser_forget_names(browser);
-	release_page(browser->page);
-	browser->page = NULL;
+	browser_release_names(browser);
+	release_screen(browser->screen);
+	browser->screen = NULL;
 	while (browser->history_count > 0)
 		free(browser->history[--browser->history_count].root);
 }
 
 /* Keeps the cursor on a row. */
-static void place_cursor(struct page *page, size_t cursor)
+static void place_cursor(struct screen *screen, size_t cursor)
 {
-	size_t count = page->kind->count(page);
-	page->cursor = cursor < count ? cursor : count > 0 ? count - 1 : 0;
+	size_t count = screen->kind->count(screen);
+	screen->cursor = cursor < count ? cursor : count > 0 ? count - 1 : 0;
 }
 
-/* Makes a page in the place of the present one, which stays if that fails. */
-static int show(struct browser *browser, const struct page_kind *kind, const char *root, size_t cursor,
+/* Makes a screen in the place of the present one, which stays if that fails. */
+static int show(struct browser *browser, const struct screen_kind *kind, const char *root, size_t cursor,
 		struct error *error)
 {
 	char *copy = root ? strdup(root) : NULL;
 	if (root && !copy)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	browser_forget_names(browser);
-	struct page *page = kind->make(browser, copy, error);
-	if (!page) {
+	browser_release_names(browser);
+	struct screen *screen = kind->make(browser, copy, error);
+	if (!screen) {
 		free(copy);
 		return error->code;
 	}
-	page->kind = kind;
-	page->root = copy;
-	place_cursor(page, cursor ? cursor : page->cursor);
-	release_page(browser->page);
-	browser->page = page;
+	screen->kind = kind;
+	screen->root = copy;
+	place_cursor(screen, cursor ? cursor : screen->cursor);
+	release_screen(browser->screen);
+	browser->screen = screen;
 	return 0;
 }
 
-/* Remembers a page. The oldest place is forgotten if there are too many. */
-static void remember(struct browser *browser, const struct page *page, const struct page_kind *kind, char *root)
+/* Remembers a screen. The oldest place is forgotten if there are too many. */
+static void push_history(struct browser *browser, const struct screen *screen, const struct screen_kind *kind,
+			 char *root)
 {
 	if (browser->history_count == BROWSER_HISTORY) {
 		free(browser->history[0].root);
 		memmove(browser->history, browser->history + 1, (BROWSER_HISTORY - 1) * sizeof(browser->history[0]));
 		browser->history_count--;
 	}
-	browser->history[browser->history_count++] = (struct place){ kind, root, page->cursor };
+	browser->history[browser->history_count++] = (struct place){ kind, root, screen->cursor };
 }
 
-int browser_open(struct browser *browser, const struct page_kind *kind, const char *root, struct error *error)
+int browser_open(struct browser *browser, const struct screen_kind *kind, const char *root, struct error *error)
 {
-	struct page old = browser->page ? *browser->page : (struct page){ 0 };
-	const struct page_kind *old_kind = browser->page ? absent_kind_of(browser->page) : NULL;
+	struct screen old = browser->screen ? *browser->screen : (struct screen){ 0 };
+	const struct screen_kind *old_kind = browser->screen ? absent_kind_of(browser->screen) : NULL;
 	char *copy = old.root ? strdup(old.root) : NULL;
 	if (old.root && !copy)
 		return error_set(error, ERROR_MEMORY, "out of memory");
@@ -74,7 +75,7 @@ int browser_open(struct browser *browser, const struct page_kind *kind, const ch
 	}
 	int status = show(browser, kind, root, 0, error);
 	if (status == 0 && old.kind)
-		remember(browser, &old, old_kind, copy);
+		push_history(browser, &old, old_kind, copy);
 	else
 		free(copy);
 	return status;
@@ -82,58 +83,58 @@ int browser_open(struct browser *browser, const struct page_kind *kind, const ch
 
 int browser_renew(struct browser *browser, struct error *error)
 {
-	struct page *page = browser->page;
-	char *root = page->root ? strdup(page->root) : NULL;
-	if (page->root && !root)
+	struct screen *screen = browser->screen;
+	char *root = screen->root ? strdup(screen->root) : NULL;
+	if (screen->root && !root)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	int status = show(browser, page->kind, root, page->cursor, error);
+	int status = show(browser, screen->kind, root, screen->cursor, error);
 	free(root);
 	if (status == 0)
 		return 0;
 	/* The function may have no hits in the new selection. */
 	struct error second = { 0 };
-	int other = show(browser, &page_tree, NULL, 0, &second);
+	int other = show(browser, &screen_tree, NULL, 0, &second);
 	if (other < 0)
 		*error = second;
 	else
-		browser_say(browser, "%s", error->message);
+		browser_set_message(browser, "%s", error->message);
 	return other;
 }
 
-/* Makes a page of the newer profile in the place of `old`. Returns NULL and sets `error`. */
-static struct page *make_again(struct browser *browser, const struct page *old, char *root, struct error *error)
+/* Makes a screen of the newer profile in the place of `old`. Returns NULL and sets `error`. */
+static struct screen *make_again(struct browser *browser, const struct screen *old, char *root, struct error *error)
 {
-	const struct page_kind *kind = absent_kind_of(old);
-	struct page *page = kind->make(browser, root, error);
-	if (!page && error->code != ERROR_MEMORY)
-		page = absent_new(kind, error);
-	else if (page)
-		page->kind = kind;
-	return page;
+	const struct screen_kind *kind = absent_kind_of(old);
+	struct screen *screen = kind->make(browser, root, error);
+	if (!screen && error->code != ERROR_MEMORY)
+		screen = absent_new(kind, error);
+	else if (screen)
+		screen->kind = kind;
+	return screen;
 }
 
 int browser_follow(struct browser *browser, struct error *error)
 {
-	const struct page *old = browser->page;
+	const struct screen *old = browser->screen;
 	char *root = old->root ? strdup(old->root) : NULL;
 	if (old->root && !root)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	struct page *page = make_again(browser, old, root, error);
-	if (!page) {
+	struct screen *screen = make_again(browser, old, root, error);
+	if (!screen) {
 		free(root);
 		return error->code;
 	}
-	page->root = root;
-	if (page->kind == old->kind) {
-		place_cursor(page, old->cursor);
-		page->top = old->top;
-		if (page->kind->resume && page->kind->resume(page, old) < 0) {
-			release_page(page);
+	screen->root = root;
+	if (screen->kind == old->kind) {
+		place_cursor(screen, old->cursor);
+		screen->top = old->top;
+		if (screen->kind->resume && screen->kind->resume(screen, old) < 0) {
+			release_screen(screen);
 			return error_set(error, ERROR_MEMORY, "out of memory");
 		}
 	}
-	release_page(browser->page);
-	browser->page = page;
+	release_screen(browser->screen);
+	browser->screen = screen;
 	return 0;
 }
 
@@ -145,6 +146,6 @@ bool browser_back(struct browser *browser, struct error *error)
 	int status = show(browser, place->kind, place->root, place->cursor, error);
 	free(place->root);
 	if (status < 0)
-		browser_say(browser, "%s", error->message);
+		browser_set_message(browser, "%s", error->message);
 	return true;
 }

@@ -16,13 +16,13 @@ static size_t rows_shown(const struct browser *browser)
 
 static void move_to(struct browser *browser, size_t row)
 {
-	size_t count = browser->page->kind->count(browser->page);
-	browser->page->cursor = row < count ? row : count > 0 ? count - 1 : 0;
+	size_t count = browser->screen->kind->count(browser->screen);
+	browser->screen->cursor = row < count ? row : count > 0 ? count - 1 : 0;
 }
 
 static void move_up(struct browser *browser, size_t rows)
 {
-	move_to(browser, browser->page->cursor > rows ? browser->page->cursor - rows : 0);
+	move_to(browser, browser->screen->cursor > rows ? browser->screen->cursor - rows : 0);
 }
 
 static int up(struct browser *browser, struct error *error)
@@ -35,7 +35,7 @@ static int up(struct browser *browser, struct error *error)
 static int down(struct browser *browser, struct error *error)
 {
 	(void)error;
-	move_to(browser, browser->page->cursor + 1);
+	move_to(browser, browser->screen->cursor + 1);
 	return 0;
 }
 
@@ -49,7 +49,7 @@ static int page_up(struct browser *browser, struct error *error)
 static int page_down(struct browser *browser, struct error *error)
 {
 	(void)error;
-	move_to(browser, browser->page->cursor + rows_shown(browser));
+	move_to(browser, browser->screen->cursor + rows_shown(browser));
 	return 0;
 }
 
@@ -79,20 +79,21 @@ static int wheel_up(struct browser *browser, struct error *error)
 static int wheel_down(struct browser *browser, struct error *error)
 {
 	(void)error;
-	move_to(browser, browser->page->cursor + ROWS_OF_WHEEL);
+	move_to(browser, browser->screen->cursor + ROWS_OF_WHEEL);
 	return 0;
 }
 
 /* Chooses the row; the chosen row is entered. */
 static int click(struct browser *browser, struct error *error)
 {
-	struct page *page = browser->page;
+	struct screen *screen = browser->screen;
 	int above = browser->terminal.mouse_row - ROWS_ABOVE;
-	if (above < 0 || (size_t)above >= rows_shown(browser) || page->top + (size_t)above >= page->kind->count(page))
+	if (above < 0 || (size_t)above >= rows_shown(browser) ||
+	    screen->top + (size_t)above >= screen->kind->count(screen))
 		return 0;
-	if (page->cursor == page->top + (size_t)above && page->kind->press)
-		return page->kind->press(page, browser, TERMINAL_ENTER, error);
-	page->cursor = page->top + (size_t)above;
+	if (screen->cursor == screen->top + (size_t)above && screen->kind->press)
+		return screen->kind->press(screen, browser, TERMINAL_ENTER, error);
+	screen->cursor = screen->top + (size_t)above;
 	return 0;
 }
 
@@ -100,42 +101,42 @@ static int switch_mouse(struct browser *browser, struct error *error)
 {
 	(void)error;
 	terminal_use_mouse(&browser->terminal, !browser->terminal.has_mouse);
-	browser_say(browser, browser->terminal.has_mouse ? "the mouse chooses rows (m: it selects text)"
-							 : "the mouse selects text (m: it chooses rows)");
+	browser_set_message(browser, browser->terminal.has_mouse ? "the mouse chooses rows (m: it selects text)"
+								 : "the mouse selects text (m: it chooses rows)");
 	return 0;
 }
 
 static int back(struct browser *browser, struct error *error)
 {
 	if (!browser_back(browser, error))
-		browser_say(browser, "this is the first page (q ends)");
+		browser_set_message(browser, "this is the first page (q ends)");
 	return 0;
 }
 
-/* On the page of keys, it only leaves that page, as in other programs: a reader of the help wants to go on. */
+/* On the screen of keys, it only leaves that screen, as in other programs: a reader of the help wants to go on. */
 static int quit(struct browser *browser, struct error *error)
 {
-	if (browser->page->kind != &page_help || !browser_back(browser, error))
+	if (browser->screen->kind != &screen_help || !browser_back(browser, error))
 		browser->is_over = true;
 	return 0;
 }
 
 /* --- searching --- */
 
-static bool has(const struct page *page, size_t row, const char *text)
+static bool has(const struct screen *screen, size_t row, const char *text)
 {
-	const char *found = page->kind->text(page, row);
+	const char *found = screen->kind->text(screen, row);
 	return found && strcasestr(found, text);
 }
 
 /* Moves the cursor to the next row with the text, around the end of the list. */
-static bool search_rows(struct page *page, const char *text, bool forward)
+static bool search_rows(struct screen *screen, const char *text, bool forward)
 {
-	size_t count = page->kind->count(page);
+	size_t count = screen->kind->count(screen);
 	for (size_t i = 1; i <= count; i++) {
-		size_t row = (page->cursor + (forward ? i : count - i)) % count;
-		if (has(page, row, text)) {
-			page->cursor = row;
+		size_t row = (screen->cursor + (forward ? i : count - i)) % count;
+		if (has(screen, row, text)) {
+			screen->cursor = row;
 			return true;
 		}
 	}
@@ -144,22 +145,22 @@ static bool search_rows(struct page *page, const char *text, bool forward)
 
 static int search(struct browser *browser, bool forward)
 {
-	struct page *page = browser->page;
+	struct screen *screen = browser->screen;
 	if (!browser->searched) {
-		browser_say(browser, "nothing was searched yet (/ searches)");
+		browser_set_message(browser, "nothing was searched yet (/ searches)");
 		return 0;
 	}
-	bool found = page->kind->search ? page->kind->search(page, browser, browser->searched, forward)
-					: search_rows(page, browser->searched, forward);
+	bool found = screen->kind->search ? screen->kind->search(screen, browser, browser->searched, forward)
+					  : search_rows(screen, browser->searched, forward);
 	if (!found)
-		browser_say(browser, "no %s'%s'", page->kind->search ? "more " : "", browser->searched);
+		browser_set_message(browser, "no %s'%s'", screen->kind->search ? "more " : "", browser->searched);
 	return 0;
 }
 
-static int ask_and_search(struct browser *browser, struct error *error)
+static int prompt_and_search(struct browser *browser, struct error *error)
 {
 	(void)error;
-	char *text = browser_ask(browser, "search: ", "");
+	char *text = browser_prompt(browser, "search: ", "");
 	if (!text)
 		return 0;
 	if (*text) {
@@ -185,14 +186,15 @@ static int search_before(struct browser *browser, struct error *error)
 
 /* --- the selection --- */
 
-static int ask_range(struct browser *browser, struct error *error)
+static int prompt_for_range(struct browser *browser, struct error *error)
 {
 	struct view_options *selection = browser_selection(browser), old = *selection;
 	if (browser->feed) {
-		browser_say(browser, "top shows its last seconds (cpprof record, then browse, shows any time range)");
+		browser_set_message(browser,
+				    "top shows its last seconds (cpprof record, then browse, shows any time range)");
 		return 0;
 	}
-	char *text = browser_ask(browser, "seconds FROM-TO, or nothing for all: ", "");
+	char *text = browser_prompt(browser, "seconds FROM-TO, or nothing for all: ", "");
 	if (!text)
 		return 0;
 	char *to = strchr(text, '-');
@@ -214,7 +216,7 @@ static int next_by(struct browser *browser, struct error *error)
 {
 	struct view_options *selection = browser_selection(browser);
 	selection->by = selection->by >= VIEW_MODULE ? VIEW_FUNCTION : selection->by + 1;
-	browser_say(browser, "frames are shown by %s", view_by_word(selection->by));
+	browser_set_message(browser, "frames are shown by %s", view_by_word(selection->by));
 	return browser_renew(browser, error);
 }
 
@@ -222,7 +224,7 @@ static int freeze(struct browser *browser, struct error *error)
 {
 	(void)error;
 	if (!browser->feed)
-		browser_say(browser, "this is a recorded profile (cpprof top shows a running program)");
+		browser_set_message(browser, "this is a recorded profile (cpprof top shows a running program)");
 	else
 		browser->is_frozen = !browser->is_frozen;
 	return 0;
@@ -231,7 +233,7 @@ static int freeze(struct browser *browser, struct error *error)
 static int other_side(struct browser *browser, struct error *error)
 {
 	if (!browser->profiles[1]) {
-		browser_say(browser, "there is no second profile (cpprof browse A B)");
+		browser_set_message(browser, "there is no second profile (cpprof browse A B)");
 		return 0;
 	}
 	browser->side = !browser->side;
@@ -242,7 +244,7 @@ static int long_names(struct browser *browser, struct error *error)
 {
 	(void)error;
 	browser->is_long = !browser->is_long;
-	browser_say(browser, browser->is_long ? "names are shown in full" : "names are shortened");
+	browser_set_message(browser, browser->is_long ? "names are shown in full" : "names are shortened");
 	return 0;
 }
 
@@ -257,13 +259,13 @@ const struct browse_key browse_keys[] = {
 	{ { TERMINAL_WHEEL_UP }, "wheel up", "three rows up", wheel_up },
 	{ { TERMINAL_WHEEL_DOWN }, "wheel down", "three rows down", wheel_down },
 	{ { 'm' }, "m", "let the mouse select text, or choose rows", switch_mouse },
-	{ { '/' }, "/", "search; in a tree also in closed rows, largest first", ask_and_search },
+	{ { '/' }, "/", "search; in a tree also in closed rows, largest first", prompt_and_search },
 	{ { 'n' }, "n", "the next match", search_next },
 	{ { 'N' }, "N", "the match before", search_before },
 	{ { 'b' }, "b", "show frames by function, call site, line, module", next_by },
 	{ { 'z' }, "z", "in top: freeze what is shown, or go on", freeze },
 	{ { 'L' }, "L", "show names in full, or shortened", long_names },
-	{ { 'R' }, "R", "choose a time range", ask_range },
+	{ { 'R' }, "R", "choose a time range", prompt_for_range },
 	{ { 'x' }, "x", "show the other profile", other_side },
 	{ { TERMINAL_BACKSPACE, TERMINAL_ESCAPE }, "Backspace, Esc", "the page before", back },
 	{ { 'q' }, "q", "end; on the page of keys, the page before", quit },
@@ -273,8 +275,8 @@ const struct browse_key browse_keys[] = {
 void keys_print(FILE *out)
 {
 	fputs("Pages\n", out);
-	for (size_t i = 0; page_kinds[i]; i++)
-		fprintf(out, "  %-16c%s\n", (int)page_kinds[i]->key, page_kinds[i]->help);
+	for (size_t i = 0; screen_kinds[i]; i++)
+		fprintf(out, "  %-16c%s\n", (int)screen_kinds[i]->key, screen_kinds[i]->help);
 	fputs("\nOn every page\n", out);
 	for (size_t i = 0; browse_keys[i].name; i++)
 		fprintf(out, "  %-16s%s\n", browse_keys[i].name, browse_keys[i].help);

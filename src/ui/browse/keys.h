@@ -1,4 +1,4 @@
-/* The keys that work on every page. Those that open a page are in the table of pages. */
+/* The keys that work on every screen. Those that open a screen are in the table of screens. */
 #ifndef UI_BROWSE_KEYS_H
 #define UI_BROWSE_KEYS_H
 

@@ -1,10 +1,11 @@
-/* Profiles that follow each other: the newest takes the place of the one that is shown, and the user's choices are carried over. */
+/* Profiles that follow each other: the newest takes the place of the shown profile, and the user's choices are carried over. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/copy.h"
 #include "profile/quality.h"
+#include "ui/browse/browse.h"
 #include "ui/browse/browser.h"
 
 /* --- the selection in the newer profile --- */
@@ -81,8 +82,8 @@ static int replace(struct browser *browser, struct profile *newer, struct error 
 	browser->profiles[0] = browser->fed = newer;
 	browser->views[0] = (struct view_cache){ 0 };
 	status = browser_follow(browser, error);
-	if (status < 0) /* the page shows the older profile, which ends here */
-		browser_release_pages(browser);
+	if (status < 0) /* the screen shows the older profile, which ends here */
+		browser_release_screens(browser);
 	view_cache_release(&views);
 	profile_free(older);
 	return status;
@@ -95,7 +96,7 @@ int live_refresh(struct browser *browser, struct error *error)
 	struct profile *newer = feed->take(feed->context);
 	browser->has_ended = feed->state(feed->context, warning, sizeof(warning));
 	if (warning[0])
-		browser_say(browser, "%s", warning);
+		browser_set_message(browser, "%s", warning);
 	return newer ? replace(browser, newer, error) : 0;
 }
 

@@ -1,10 +1,10 @@
-/* The message in the last row of the screen, until the next key. */
+/* The message in the last row of the terminal, until the next key. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "ui/browse/browser.h"
 
-void browser_say(struct browser *browser, const char *format, ...)
+void browser_set_message(struct browser *browser, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);

@@ -1,5 +1,5 @@
 /*
- * The source files whose lines a page shows, and the columns in front of these lines.
+ * The source files whose lines a screen shows, and the columns in front of these lines.
  *
  * Life cycle: source_files_init, source_files_get for each path, source_files_release. A zeroed struct may be released.
  */

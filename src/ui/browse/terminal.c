@@ -104,7 +104,7 @@ static bool wait_for_input(int news, bool *has_news)
 	return !has_failed && !received && !(ready > 0 && (inputs[0].revents & ~POLLIN));
 }
 
-/* --- the screen --- */
+/* --- ncurses --- */
 
 static const struct {
 	short foreground; /* NONE: no colour */
@@ -309,7 +309,7 @@ static size_t fitting(const wchar_t *characters, size_t count, int width, int *u
 	return fit;
 }
 
-/* The longest row of a screen has so many characters; text behind them is never visible. */
+/* The longest row of a terminal has so many characters; text behind them is never visible. */
 enum { CHARACTERS_MAX = 1024, SAFE_BYTES = CHARACTERS_MAX * 4 };
 
 int terminal_text(struct terminal *terminal, int row, int column, int width, unsigned style, const char *text)
@@ -321,7 +321,7 @@ int terminal_text(struct terminal *terminal, int row, int column, int width, uns
 		width = terminal->columns - column;
 	if (row < 0 || row >= terminal->rows || column < 0 || width <= 0)
 		return column;
-	/* The stream leaves out text that does not fit into `safe`: it would be far beyond the screen. */
+	/* The stream leaves out text that does not fit into `safe`: it would be far beyond the right edge. */
 	FILE *out = fmemopen(safe, SAFE_BYTES, "w");
 	if (!out)
 		return column;

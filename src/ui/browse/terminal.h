@@ -75,7 +75,7 @@ int32_t terminal_key(struct terminal *terminal);
 
 void terminal_clear(struct terminal *terminal);
 /* Writes text, made safe (base/safe_text.h; a tab is a blank), from (row, column) on, at most `width` columns: longer text ends in
- * SIGN_CUT. Returns the column behind it. Places outside the screen are left out. */
+ * SIGN_CUT. Returns the column behind it. Places outside the terminal are left out. */
 int terminal_text(struct terminal *terminal, int row, int column, int width, unsigned style, const char *text);
 /* Fills the rest of a row. */
 void terminal_fill(struct terminal *terminal, int row, int column, unsigned style);

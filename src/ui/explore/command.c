@@ -7,7 +7,6 @@
 #include "base/near_names.h"
 #include "base/quote.h"
 #include "reports/report.h"
-#include "ui/explore/explore.h"
 
 enum { SETTINGS_MAX = 20, OTHERS = 4 };
 
@@ -89,7 +88,7 @@ const struct explore_command *explore_command_find(const char *name, struct erro
 	return count == 1 ? found : NULL;
 }
 
-void explore_print_commands(FILE *out)
+void commands_print(FILE *out)
 {
 	const struct explore_command *const *all = explore_commands();
 	for (size_t i = 0; all[i]; i++) {

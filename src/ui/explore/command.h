@@ -61,4 +61,7 @@ const struct explore_command *explore_command_find(const char *name, struct erro
 /* The other rows: command_others.c. */
 extern const struct explore_command explore_export, explore_info, explore_help, explore_quit;
 
+/* Prints the table of commands, one per line: for the manual and --help. */
+void commands_print(FILE *out);
+
 #endif

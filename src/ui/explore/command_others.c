@@ -147,7 +147,7 @@ static int help_run(struct session *session, const char *arguments, FILE *out, s
 {
 	(void)session;
 	if (!*arguments) {
-		explore_print_commands(out);
+		commands_print(out);
 		fputs("\nA command may be shortened: 'd main'. 'COMMAND | less' pipes a report through a "
 		      "program.\n'help COMMAND' describes it. Commands may also come from a file or a pipe: the "
 		      "exit\nstatus is then 1 if any of them failed.\n",

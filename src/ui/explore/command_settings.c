@@ -15,7 +15,7 @@ static bool is_chosen(const struct settings *settings, uint32_t resource)
 	return false;
 }
 
-/* Prints all resources and marks the chosen ones. */
+/* Prints all resources and marks the chosen resources. */
 static int show_resources(struct session *session, FILE *out, struct error *error)
 {
 	const struct profile *profile = session->profile;

@@ -11,7 +11,7 @@
 #include "ui/explore/words.h"
 
 /* Prints the first line: "cpprof.data: process_db 100000; cpu 2676 samples, page-faults 311 samples; type help". */
-static int greet(struct session *session, struct error *error)
+static int print_first_line(struct session *session, struct error *error)
 {
 	const struct profile *profile = session->profile;
 	FILE *out = session->options->out;
@@ -123,7 +123,7 @@ int explore_run(struct profile *profile, const struct explore_options *options, 
 		return status;
 	struct explore_signals signals;
 	explore_signals_catch(&signals, options->interactive);
-	status = greet(&session, error);
+	status = print_first_line(&session, error);
 	if (status == 0) {
 		struct input input;
 		input_init(&input, &session);

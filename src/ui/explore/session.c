@@ -24,7 +24,7 @@ int session_init(struct session *session, struct profile *profile, const struct 
 	return settings_choose(&session->settings, &(uint32_t){ 0 }, profile->resource_count ? 1 : 0, error);
 }
 
-static void forget_candidates(struct session *session)
+static void clear_candidates(struct session *session)
 {
 	for (size_t i = 0; i < session->candidate_count; i++)
 		free(session->candidates[i].text);
@@ -36,7 +36,7 @@ static void forget_candidates(struct session *session)
 void session_release(struct session *session)
 {
 	view_cache_release(&session->views);
-	forget_candidates(session);
+	clear_candidates(session);
 	settings_release(&session->settings);
 	*session = (struct session){ 0 };
 }
@@ -63,13 +63,13 @@ static bool candidate_row(const char *name, size_t *row)
 }
 
 /* Stores a list of the functions that the labels belong to. Returns 0 or ERROR_MEMORY. */
-static int keep_candidates(struct session *session, const struct view *view, const struct label_set *labels)
+static int store_candidates(struct session *session, const struct view *view, const struct label_set *labels)
 {
 	uint32_t firsts[SESSION_CANDIDATES];
 	int64_t total = view_functions(view, labels, firsts, SESSION_CANDIDATES);
 	if (total < 0)
 		return ERROR_MEMORY;
-	forget_candidates(session);
+	clear_candidates(session);
 	for (size_t i = 0; i < (size_t)total && i < SESSION_CANDIDATES; i++) {
 		const struct view_label *label = &view->labels[firsts[i]];
 		char *text = strdup(label->owner);
@@ -97,7 +97,7 @@ static int labels_of_name(struct session *session, const struct view *view, cons
 		return 0;
 	if (count == 0)
 		return lookup_functions(view, name, labels, error); /* sets the error with similar names */
-	int status = count < 0 ? ERROR_MEMORY : keep_candidates(session, view, labels);
+	int status = count < 0 ? ERROR_MEMORY : store_candidates(session, view, labels);
 	label_set_release(labels);
 	if (status < 0)
 		return error_set(error, status, "out of memory");

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "render/render.h"
-#include "ui/explore/explore.h"
+#include "ui/explore/options.h"
 
 enum { SESSION_CANDIDATES = 20 };
 

@@ -3,7 +3,7 @@
  *
  * Hits. Times and nodes of hits in the order of time are almost random numbers. So the times of a profile with many hits are rounded: the
  * recording is divided into periods, and a hit has the time of the middle of its period. Within a period, hits are in the order of
- * their resources, threads, labels and nodes, so that the differences from hit to hit are small. All figures stay the same, also those of a
+ * their resources, threads, labels and nodes, so that the differences from hit to hit are small. All figures stay the same, also the figures of a
  * range of time that begins and ends where periods do; the page offers no other ranges.
  *
  * Nodes. The location of a node is almost a random number too, but a location has few callees. So locations are sorted by their addresses,
@@ -33,7 +33,7 @@ enum {
 
 /* A profile with other rows of hits and nodes. */
 struct compact {
-	struct profile profile; /* a copy that shares all tables but the next ones; not to be added to or freed */
+	struct profile profile; /* a copy that shares all tables but the following; not to be added to or freed */
 	uint64_t period_ns; /* 1, 2 or 5 times a power of ten; 0: the times are as recorded, and nothing was copied */
 	/* All owned. */
 	struct profile_hit *hits;

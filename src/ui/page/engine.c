@@ -211,7 +211,7 @@ static int answer(struct engine *engine, const struct page_request *request, FIL
 	return answer_report(engine, request, out, error);
 }
 
-char *engine_ask(struct engine *engine, const char *text, struct error *error)
+char *engine_answer(struct engine *engine, const char *text, struct error *error)
 {
 	struct page_request request;
 	view_cache_trim(&engine->views, KEPT_NODES_MOST);
@@ -372,7 +372,7 @@ static int compare_labels(const void *left, const void *right, void *context)
 	return strcmp(labels[*(const uint32_t *)left].text, labels[*(const uint32_t *)right].text);
 }
 
-/* Makes the labels in the order of their texts, which those of a pair are not. Returns 0 or ERROR_MEMORY. */
+/* Makes the labels in the order of their texts; the labels of a pair are not in this order. Returns 0 or ERROR_MEMORY. */
 static int sort_labels(struct picture *picture)
 {
 	size_t count = picture->view->label_count;
@@ -536,6 +536,22 @@ struct timeline *engine_timeline(const struct engine *engine, const char *text, 
 	return timeline;
 }
 
+char *engine_timeline_path(const struct engine *engine, const char *text, uint32_t thread, const double within_ns[2],
+			   struct timeline_hit *hit, struct error *error)
+{
+	struct page_request request;
+	if (page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error) < 0)
+		return NULL;
+	const struct profile *profile = engine->profiles[request.is_b];
+	bool is_found = within_ns[0] >= 0 && within_ns[1] <= (double)(UINT64_MAX / 2) &&
+			analyze_timeline_find(profile, &request.settings.view, thread, (uint64_t)within_ns[0],
+					      (uint64_t)within_ns[1], hit);
+	page_request_release(&request);
+	if (!is_found)
+		*hit = (struct timeline_hit){ .node = PROFILE_ROOT };
+	return engine_path(profile, hit->node, error);
+}
+
 int engine_has_times(const struct engine *engine, const char *text, struct error *error)
 {
 	struct page_request request;
@@ -553,12 +569,12 @@ int engine_has_times(const struct engine *engine, const char *text, struct error
 	return has_times;
 }
 
-char *engine_creator(const struct profile *profile, uint32_t mark, struct error *error)
+char *engine_path(const struct profile *profile, uint32_t node, struct error *error)
 {
 	struct shown_path path = { 0 };
 	struct buffer text;
 	buffer_init(&text);
-	int status = mark == PROFILE_ROOT ? 0 : shown_path_set(&path, profile, mark);
+	int status = node == PROFILE_ROOT ? 0 : shown_path_set(&path, profile, node);
 	for (size_t i = 0; status == 0 && i < path.count; i++) {
 		if (i > 0)
 			buffer_append_byte(&text, ';');

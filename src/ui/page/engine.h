@@ -20,7 +20,7 @@
 
 /* --- requests (request.c) --- */
 
-/* A request of the page, as text: lines "KEY=VALUE", in any order. The keys are those of the command line's options, so that
+/* A request of the page, as text: lines "KEY=VALUE", in any order. The keys are named like the command line's options, so that
  * both mean the same.
  *
  *   side        a (default) or b: which of two profiles
@@ -31,7 +31,7 @@
  *   search      keeps only the functions of a list whose names contain it, without regard to the case of ASCII letters
  *   other       for the shape stacks: a second resource, which colours the boxes
  *   root        the function of a report, of down and of up
- *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, group, key
+ *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, zeros (on or off), group, key
  *   term        a term of a what-if (may be repeated)
  *   kernel                                 show, hide or only
  *   untrimmed, native_frames, no_inlines, no_tail_calls, no_stitch   on or off */
@@ -50,8 +50,8 @@ struct page_request {
 
 enum page_side { PAGE_SIDE_ASKED = -1, PAGE_SIDE_A, PAGE_SIDE_B };
 
-/* Reads a request about one of the profiles (`profiles[1]` may be NULL), that of its key `side` or another. Returns 0 or a negative error with `error` set:
- * ERROR_USAGE for an unknown key or value, those of analyze/lookup.h, ERROR_MEMORY. The caller releases a request that was
+/* Reads a request about one of the profiles (`profiles[1]` may be NULL): `side` overrides the request's own key. Returns 0 or a negative error with `error` set:
+ * ERROR_USAGE for an unknown key or value, the errors of analyze/lookup.h, ERROR_MEMORY. The caller releases a request that was
  * read. */
 int page_request_read(struct page_request *request, struct profile *const profiles[2], enum page_side side,
 		      const char *text, struct error *error);
@@ -77,12 +77,12 @@ int engine_load_events(struct engine *engine, const void *bytes, size_t size, st
 void engine_release(struct engine *engine); /* accepts {0} */
 
 /* Returns the answer to the request `text`, a JSON document that the caller frees, or NULL with `error` set. */
-char *engine_ask(struct engine *engine, const char *text, struct error *error);
+char *engine_answer(struct engine *engine, const char *text, struct error *error);
 
 /* A picture of a tree, with the view that its labels are of. */
 struct picture {
 	struct view_cache *views; /* the engine's; holds the next two */
-	const struct view *view;  /* whose labels the boxes have: the next one, or that of the pair */
+	const struct view *view;  /* whose labels the boxes have: `own`, or the view of the pair */
 	const struct view *own;
 	const struct view *second; /* of the other resource or profile; NULL: there is none */
 	struct tree_pair *pair;    /* owned; the boxes of both; NULL: there is no second view */
@@ -126,8 +126,13 @@ struct timeline *engine_timeline(const struct engine *engine, const char *text, 
 /* Returns whether a hit of the request's resource has a time and a thread, whatever else is selected; or a negative error. */
 int engine_has_times(const struct engine *engine, const char *text, struct error *error);
 
-/* Returns the path that created the threads of a mark (timeline.h), as function names with ';' between them; "" for PROFILE_ROOT. The
- * caller frees it. NULL: out of memory, with `error` set. */
-char *engine_creator(const struct profile *profile, uint32_t mark, struct error *error);
+/* Returns the path of a node as function names with ';' between them: of a mark (timeline.h) the path that created its threads; "" for
+ * PROFILE_ROOT. The caller frees it. NULL: out of memory, with `error` set. */
+char *engine_path(const struct profile *profile, uint32_t node, struct error *error);
+
+/* Finds the largest row of hits of a thread that a range of ns since the start of the recording meets. Sets *hit, and returns its path, as
+ * engine_path does; "": there is none. NULL with `error` set. */
+char *engine_timeline_path(const struct engine *engine, const char *text, uint32_t thread, const double within_ns[2],
+			   struct timeline_hit *hit, struct error *error);
 
 #endif

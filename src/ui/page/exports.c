@@ -17,8 +17,10 @@ enum { PICTURES = 4, BOXES_MAX = 1 << 18, LEVELS_TRIED = 4096 };
 
 static struct engine engine;
 static struct picture pictures[PICTURES];
+static const double ns_per_s = 1e9;
 static struct timeline *timeline;
 static const struct profile *timeline_side; /* that the timeline is of */
+static struct timeline_hit timeline_hit;
 static struct error failure;
 static char *answered;
 static uint64_t searched_hits; /* of the last search */
@@ -67,11 +69,11 @@ const char *EXPORTED(page_ask)(const char *request)
 {
 	failure = (struct error){ 0 };
 	free(answered);
-	answered = engine_ask(&engine, request, &failure);
+	answered = engine_answer(&engine, request, &failure);
 	return answered;
 }
 
-/* Makes picture number `slot`, in place of the one that is there. Returns the number of its labels. */
+/* Makes picture number `slot`, in place of the present picture. Returns the number of its labels. */
 int EXPORTED(page_picture)(unsigned slot, const char *request)
 {
 	failure = (struct error){ 0 };
@@ -115,7 +117,7 @@ const char *EXPORTED(page_label)(unsigned slot, uint32_t label)
 }
 
 /* Ends a text, and keeps it until the next one. */
-static const char *kept(struct buffer *text)
+static const char *end_and_store(struct buffer *text)
 {
 	static char *last;
 	buffer_append_byte(text, 0);
@@ -140,7 +142,7 @@ const char *EXPORTED(page_short_label)(unsigned slot, uint32_t label, uint32_t c
 		return NULL;
 	buffer_init(&text);
 	picture_short_label(picture, label, columns, &text);
-	return kept(&text);
+	return end_and_store(&text);
 }
 
 /* The same for the label with this text. */
@@ -152,7 +154,7 @@ const char *EXPORTED(page_short_name)(unsigned slot, const char *name, uint32_t 
 		return NULL;
 	buffer_init(&text);
 	picture_short_name(picture, name, columns, &text);
-	return kept(&text);
+	return end_and_store(&text);
 }
 
 /* The name of a function with code of this line, of a picture by line. */
@@ -180,7 +182,7 @@ const char *EXPORTED(page_module)(unsigned slot, uint32_t label)
 	return module == PROFILE_NONE ? NULL : profile_string(profile, profile->modules[module].path);
 }
 
-/* Returns which of a pair is not the one whose hits are the widths: 0 or 1. */
+/* Returns which view of a pair does not determine the widths: 0 or 1. */
 static int other_of(const struct tree_pair *pair)
 {
 	return pair->tree.weight == pair->weight[0];
@@ -330,15 +332,27 @@ int EXPORTED(page_has_times)(const char *request)
 	return has_times < 0 ? -1 : has_times;
 }
 
-/* The ends of the last timeline in seconds: 0 the first, 1 the last; 2: the hits outside of it. */
+/* The path of the largest row of hits of a thread that a range of seconds meets, as "main;f;pthread_mutex_lock"; "": there is none. */
+const char *EXPORTED(page_timeline_path)(const char *request, unsigned thread, double from, double to)
+{
+	const double within_ns[] = { from * ns_per_s, to * ns_per_s };
+	failure = (struct error){ 0 };
+	free(answered);
+	answered = engine_timeline_path(&engine, request, thread, within_ns, &timeline_hit, &failure);
+	return answered;
+}
+
+/* The ends of the last timeline in seconds: 0 the first, 1 the last; 2: the hits outside of it. 3 and 4: those of the last row of
+ * page_timeline_path. */
 double EXPORTED(page_timeline_end)(int which)
 {
-	const double ns_per_s = 1e9;
 	if (!timeline)
 		return 0;
 	return which == 0   ? (double)timeline->from_ns / ns_per_s
 	       : which == 1 ? (double)timeline->to_ns / ns_per_s
-			    : (double)timeline->outside;
+	       : which == 2 ? (double)timeline->outside
+	       : which == 3 ? (double)timeline_hit.from_ns / ns_per_s
+			    : (double)timeline_hit.to_ns / ns_per_s;
 }
 
 /* The path that created a thread of the last timeline, as "main;start_workers;pthread_create"; "": it is not known. */
@@ -348,7 +362,7 @@ const char *EXPORTED(page_thread_path)(size_t thread)
 		return NULL;
 	failure = (struct error){ 0 };
 	free(answered);
-	answered = engine_creator(timeline_side, timeline->marks[thread], &failure);
+	answered = engine_path(timeline_side, timeline->marks[thread], &failure);
 	return answered;
 }
 
@@ -416,7 +430,7 @@ const char *EXPORTED(page_short_lane_name)(uint32_t name, uint32_t columns)
 		return NULL;
 	buffer_init(&text);
 	engine_short_lane_name(&engine, name, columns, &text);
-	return kept(&text);
+	return end_and_store(&text);
 }
 
 /* A box as the script reads it; times in ns. */
@@ -432,7 +446,7 @@ enum { LANE_BOXES_MAX = 1 << 15 };
 static struct lane_box lane_boxes[LANE_BOXES_MAX];
 static struct page_lane_box shown_lane_boxes[LANE_BOXES_MAX];
 
-/* Finds the boxes of a range of time of a lane, of its first `depths`; page_lane_boxes_at has them. If there are too many, wider ones are
+/* Finds the boxes of a range of time of a lane, of its first `depths`; page_lane_boxes_at has them. If there are too many, wider boxes are
  * joined as well, until there is room for all. Returns their number. */
 unsigned EXPORTED(page_lane_boxes)(unsigned lane, double from, double to, double narrow, uint32_t depths)
 {

@@ -17,8 +17,8 @@
  *   names: count, then texts
  *   the end of the last event in ns, the calls and marks that were left out, the number of lanes
  *   each lane: pid, tid, calls, marks
- *     each call, by depth and then by start: depth, name, start (from that of the call before it of the same depth), duration * 2 + open
- *     each mark: name * 2 + 0 (a sample) or 1 (an event of the program, whose name is "ID VALUE"), time (from that of the mark before it)
+ *     each call, by depth and then by start: depth, name, start (from the start of the call before it of the same depth), duration * 2 + open
+ *     each mark: name * 2 + 0 (a sample) or 1 (an event of the program, whose name is "ID VALUE"), time (from the time of the mark before it)
  */
 #ifndef UI_PAGE_LANES_H
 #define UI_PAGE_LANES_H
@@ -40,7 +40,7 @@ struct lanes_written {
 };
 
 /* Appends all events of the source to `bytes`, but no more than `most` calls and marks, and sets *written. Returns 0 or a negative error,
- * with `error` set: ERROR_MEMORY, those of the source. */
+ * with `error` set: ERROR_MEMORY, the errors of the source. */
 int lanes_write(struct event_source *source, size_t most, struct buffer *bytes, struct lanes_written *written,
 		struct error *error);
 
@@ -67,7 +67,7 @@ struct lane {
 };
 
 struct lanes {
-	char *texts;        /* owned; those of the names */
+	char *texts;        /* owned; the texts of the names */
 	const char **names; /* owned */
 	size_t name_count;
 	struct lane *lanes; /* owned */
@@ -80,10 +80,10 @@ struct lanes {
 struct lanes *lanes_read(const void *bytes, size_t size, struct error *error);
 void lanes_free(struct lanes *lanes); /* accepts NULL */
 
-/* A box of a lane's picture: a call, a mark, or several narrow ones beside each other. */
+/* A box of a lane's picture: a call, a mark, or several narrow calls or marks beside each other. */
 struct lane_box {
 	uint64_t start_ns, end_ns;
-	uint32_t name;  /* that of the first */
+	uint32_t name;  /* the name of the first */
 	uint32_t count; /* of calls or marks */
 	uint32_t depth;
 	bool is_open; /* the first one's end was not recorded */

@@ -56,7 +56,7 @@ static bool has_room(struct writing *writing)
 	return false;
 }
 
-/* Ends calls from the innermost one up to number `first` of the open ones. */
+/* Ends the open calls from the innermost up to number `first`. */
 static void end_calls(struct written_lane *lane, size_t first, uint64_t end_ns)
 {
 	while (lane->open_count > first)

@@ -89,7 +89,7 @@ int madvise(void *address, size_t bytes, int advice)
 	return 0;
 }
 
-/* Those of wasi-libc are loops; these are the instructions, for which the browser calls its own library. */
+/* The functions of wasi-libc are loops; these are the instructions, for which the browser calls its own library. */
 void *memset(void *to, int byte, size_t bytes)
 {
 	return __builtin_memset(to, byte, bytes);

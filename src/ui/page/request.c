@@ -60,7 +60,7 @@ static int read_pair(struct reading *reading, const char *key, const char *value
 		return add_term(request, value, reading->error);
 	else if (setting && !(setting->flags & SETTING_DRAWS))
 		return add_setting(reading, setting, value);
-	else if (strcmp(key, "side") != 0) /* asks_for_b */
+	else if (strcmp(key, "side") != 0) /* is_for_side_b */
 		return error_set(reading->error, ERROR_USAGE, "unknown key %s in a request", QUOTE(key));
 	return 0;
 }
@@ -82,7 +82,7 @@ static int read_pairs(struct reading *reading, char *text)
 }
 
 /* The side is read before all other keys: they need its profile. */
-static bool asks_for_b(const char *text)
+static bool is_for_side_b(const char *text)
 {
 	return strncmp(text, "side=b\n", 7) == 0 || strstr(text, "\nside=b\n");
 }
@@ -90,7 +90,7 @@ static bool asks_for_b(const char *text)
 int page_request_read(struct page_request *request, struct profile *const profiles[2], enum page_side side,
 		      const char *text, struct error *error)
 {
-	*request = (struct page_request){ .is_b = side == PAGE_SIDE_ASKED ? asks_for_b(text) : side == PAGE_SIDE_B,
+	*request = (struct page_request){ .is_b = side == PAGE_SIDE_ASKED ? is_for_side_b(text) : side == PAGE_SIDE_B,
 					  .text = strdup(text) };
 	settings_init(&request->settings);
 	if (!request->text)

@@ -72,7 +72,7 @@ struct texts {
 	const struct profile *profile;
 	struct page_written *sources;
 	struct file_users access;
-	bool has_all; /* also those of other users' processes */
+	bool has_all; /* also the paths of other users' processes */
 };
 
 /* Returns whether only processes of the reader executed the file's code. Whoever gets the page can read the texts in it. */

@@ -32,7 +32,7 @@ struct page_written {
 };
 
 /* Writes the page and sets *written. A profile goes in as its columns, deflated and in base64. Returns 0 or a negative error, with
- * `error` set: ERROR_MEMORY, those of the event source; the sink keeps the failure of a write. */
+ * `error` set: ERROR_MEMORY, the errors of the event source; the sink keeps the failure of a write. */
 int page_write(struct sink *sink, const struct page_contents *contents, struct page_written *written,
 	       struct error *error);
 

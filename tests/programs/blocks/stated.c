@@ -11,7 +11,7 @@ static int id(int n)
 	return n;
 }
 
-/* The jump back to the start has the line of the first statement, or that of the loop. */
+/* The jump back to the start has the line of the first statement, or the line of the loop. */
 static int once(int n)
 {
 	int r = n; /* 1 */

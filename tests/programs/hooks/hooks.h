@@ -21,7 +21,7 @@
 		unknown;                              \
 	})
 
-/* States calls that valgrind does not count, because no code of the program makes them: those of handlers. Writes
+/* States calls that valgrind does not count, because no code of the program makes them: the calls of handlers. Writes
  * them at once, because a forked child must not write them again. */
 __attribute__((unused, no_instrument_function)) static void states(const char *function, long calls)
 {

@@ -1,5 +1,5 @@
 // Lambdas of one function that are called in the same way, and the functions of a template for each: gcc gives the
-// three functions of one lambda the same names as those of the other.
+// three functions of one lambda the same names as the functions of the other.
 #include <cstdio>
 
 namespace

@@ -1,4 +1,4 @@
-/* A library is relocated before the libraries that were found before it: the one with the hooks may be among them. */
+/* A library is relocated before the libraries that were found before it: the library with the hooks may be among them. */
 typedef int function(int);
 
 static __attribute__((noinline)) int library_impl(int x)

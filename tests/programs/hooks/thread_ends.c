@@ -29,7 +29,7 @@ static NOINLINE void second_destructor(void *value)
 	__atomic_fetch_add(&destroyed, 1, __ATOMIC_RELAXED);
 }
 
-/* The function by which thread_local objects of C++ register their destructors, which run before those of the
+/* The function by which thread_local objects of C++ register their destructors, which run before the destructors of the
  * keys. */
 int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void *dso);
 extern void *__dso_handle;

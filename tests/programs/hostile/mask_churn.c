@@ -23,7 +23,7 @@ static bool same(const sigset_t *one, const sigset_t *other)
 	return true;
 }
 
-/* The reported mask must be the one that was set, except for SIGKILL and SIGSTOP, which cannot be blocked. */
+/* The reported mask must be the mask that was set, except for SIGKILL and SIGSTOP, which cannot be blocked. */
 NOINLINE static void block_all(void)
 {
 	sigset_t all, none, now, before;

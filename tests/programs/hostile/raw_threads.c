@@ -1,6 +1,6 @@
 /*
  * A thread of the same process, and a process that shares its memory, both made by clone alone, so that the C
- * library has no record of them. They have no thread-local data (they use that of the thread that made them) and
+ * library has no record of them. They have no thread-local data (they use the data of the thread that made them) and
  * only compute.
  */
 #include <linux/futex.h>

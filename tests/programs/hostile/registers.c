@@ -1,5 +1,5 @@
 /*
- * All registers must survive an interruption: 16 general ones that a loop depends on, 16 vectors of 32 bytes where
+ * All registers must survive an interruption: 16 general registers that a loop depends on, 16 vectors of 32 bytes where
  * the processor has them (of 16 bytes otherwise), the x87 stack, and the control words of both units.
  */
 #include "moment.h"

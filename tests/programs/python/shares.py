@@ -1,6 +1,6 @@
 """Chains of calls that make a known number of countable events: each round of `work` is one call of read.
 
-    python3 shares.py ROUNDS CHAIN...     makes TURNS * ROUNDS events in each chain, and some times as many in those of SHARES
+    python3 shares.py ROUNDS CHAIN...     makes TURNS * ROUNDS events in each chain, and some times as many in the chains of SHARES
 
 First it makes events and allocates memory in `begin` until its standard input has a byte or ends.
 """

@@ -1,4 +1,4 @@
-/* Signal masks: the kernel's calls must return the mask that was set, in this thread, in new ones, and after exec. */
+/* Signal masks: the kernel's calls must return the mask that was set, in this thread, in new threads, and after exec. */
 #include "check.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Signal actions: the old action must be the one that was set, also for the ticks' number, and handlers must run
+/* Signal actions: the old action must be the action that was set, also for the ticks' number, and handlers must run
  * as requested. */
 #include "check.h"
 

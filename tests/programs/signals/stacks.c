@@ -1,5 +1,5 @@
 /*
- * Alternate stacks: the program must see its own, and handlers on small ones must have room. The memory below each
+ * Alternate stacks: the program must see its own, and handlers on small stacks must have room. The memory below each
  * stack is filled and must not change.
  */
 #include "check.h"

@@ -12,7 +12,7 @@
 
 enum { CALLS = 1000, ROUNDS = 60 };
 
-/* Each step waits for the one before it: about 1 ns. */
+/* Each step waits for the step before it: about 1 ns. */
 #define STEPS(count)                                            \
 	do {                                                    \
 		for (int step = 0; step < (count); step++) {    \

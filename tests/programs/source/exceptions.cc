@@ -1,4 +1,4 @@
-/* Objects of cpprof/profiler.h in functions that an exception leaves: plain and inlined ones, regions, constructors, templates. */
+/* Objects of cpprof/profiler.h in functions that an exception leaves: plain and inlined functions, regions, constructors, templates. */
 #include <cpprof/profiler.h>
 
 #include <cstdio>

@@ -85,7 +85,7 @@ static void others()
 	sink = sum;
 }
 
-// Counted containers must hold the same values as plain ones after the same operations.
+// Counted containers must hold the same values as plain containers after the same operations.
 static bool agrees()
 {
 	std::vector<int> plain;

@@ -1,14 +1,14 @@
 /*
  * Answers questions about samples through analyze/, for tests/cases/test_definitions.py. Its input:
  *
- *     S main;f;g 12        a sample
+ *     S main;f;g 12        a sample; with 0 hits: one of another resource
  *     Q functions          -> "12 main", ..., "."
  *     Q body | down main | up g,f
  *     Q whatif main;f=0.5 main;g,h=0
  *                          -> the predicted total, then the hits of each path, "."
  *     Q instructions f,g 4:8:11 20:24
  *                          -> the addresses with hits; for each instruction with hits "4 BODY TOTAL", then "unplaced N", "."
- *     O untrimmed no-stitch   options of the view, from now on
+ *     O untrimmed no-stitch zeros   options of the view, from now on
  *     N                    deletes all samples
  *
  * Names joined by ',' are a set of labels. In a sample, names that begin with START or CREATE are functions of
@@ -49,6 +49,7 @@ static struct profile *new_profile(void)
 		die("out of memory");
 	struct profile_resource resource = { .kind = RESOURCE_MERGED, .interval = 1 };
 	struct profile_module module = { .kind = MODULE_NAMES };
+	need(profile_add_resource(profile, &resource));
 	need(profile_add_resource(profile, &resource));
 	need(profile_add_module(profile, &module));
 	module.kind = MODULE_THREAD;
@@ -128,7 +129,8 @@ static void add_sample(struct profile *profile, char *line)
 	uint32_t node = PROFILE_ROOT;
 	for (char *next = line, *name; (name = strsep(&next, ";"));)
 		node = (uint32_t)need(profile_add_node(profile, node, location_of(profile, name)));
-	need(profile_add_hit(profile, 0, PROFILE_NONE, node, 0, strtoull(space + 1, NULL, 10)));
+	uint64_t hits = strtoull(space + 1, NULL, 10);
+	need(profile_add_hit(profile, 0, PROFILE_NONE, node, hits ? 0 : 1, hits ? hits : 1));
 }
 
 static struct label_set labels_of(const struct view *view, char *names)
@@ -326,6 +328,7 @@ int main(void)
 		} else if (line[0] == 'O') {
 			options.untrimmed = strstr(line, "untrimmed");
 			options.no_stitch = strstr(line, "no-stitch");
+			options.zeros = strstr(line, "zeros");
 			options.kernel = strstr(line, "kernel-hide")   ? VIEW_KERNEL_HIDE
 					 : strstr(line, "kernel-only") ? VIEW_KERNEL_ONLY
 								       : VIEW_KERNEL_SHOW;

@@ -309,11 +309,12 @@ static void own_lines_are_charged(void **state)
 	paths_end(&paths);
 }
 
-static void try_view(const struct paths *paths, enum view_by by)
+static void try_view(const struct paths *paths, enum view_by by, bool zeros)
 {
 	struct error error;
 	struct view *view =
-		view_new(paths->profile, &(struct view_options){ ANY, .by = by, .keep_view_nodes = true }, &error);
+		view_new(paths->profile,
+			 &(struct view_options){ ANY, .by = by, .keep_view_nodes = true, .zeros = zeros }, &error);
 	struct page_list *list = view ? analyze_pages(view, &error) : NULL;
 	if (list)
 		assert_int_equal(list->hits, 5);
@@ -333,8 +334,8 @@ static void memory_may_be_short(void **state)
 	assert_true(profile_add_touch(paths.profile, &touch) >= 0);
 	touch.node = 1; /* not counted, since no hit of the resource ends at this node */
 	assert_true(profile_add_touch(paths.profile, &touch) >= 0);
-	ALLOC_FAIL_EACH(try_view(&paths, VIEW_FUNCTION));
-	ALLOC_FAIL_EACH(try_view(&paths, VIEW_CALLSITE));
+	ALLOC_FAIL_EACH(try_view(&paths, VIEW_FUNCTION, false));
+	ALLOC_FAIL_EACH(try_view(&paths, VIEW_CALLSITE, true));
 	paths_end(&paths);
 }
 

@@ -92,7 +92,7 @@ static void greater_slopes_come_first(void **state)
 	causal_result_release(&result);
 }
 
-/* The experiments without a speed-up beside number 21 ended at once: the next ones beyond them give the rate. */
+/* The experiments without a speed-up beside number 21 ended at once: the next experiments beyond them give the rate. */
 static void the_rate_is_that_of_the_nearest_with_progress(void **state)
 {
 	struct causal_result result;

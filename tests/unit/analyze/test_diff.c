@@ -141,7 +141,7 @@ static double trigamma_half(int k)
 	return sum;
 }
 
-/* The prior is the one whose moments are those of the ratios' logarithms. */
+/* The prior has the moments of the ratios' logarithms. */
 static void moments_are_exact(void **state)
 {
 	static const int freedoms[] = { 1, 2, 3, 8, 19, 20, 21, 24, 31, 60 };

@@ -142,7 +142,7 @@ static void ten_expected_samples_are_enough(void **state)
 	diff_list_free(list);
 }
 
-/* The names of the figures are those of docs/definitions.md. */
+/* The names of the figures are as in docs/definitions.md. */
 static void assert_several(const struct comparison *c)
 {
 	size_t m = c->counts[DIFF_A], runs = m + c->counts[DIFF_B];

@@ -160,7 +160,7 @@ static void assert_near(const struct view *view, const char *typed, const char *
 	assert_string_equal(error.message, expected);
 }
 
-/* The most similar ones come first, of equally similar ones the first in the order of their texts; each function once. */
+/* The most similar names come first, of equally similar names the first in the order of their texts; each function once. */
 static void near_names_are_in_order(void **state)
 {
 	(void)state;

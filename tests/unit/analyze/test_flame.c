@@ -1,4 +1,4 @@
-/* Flame graphs: their boxes are those of the view's tree, or of the same stacks from their inner ends, and a window finds those
+/* Flame graphs: their boxes are the boxes of the view's tree, or of the same stacks from their inner ends, and a window finds the boxes
  * that overlap it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
  * Random stacks as flame graphs, and pairs of them as one tree, against their definitions (analyze/flame.h, analyze/tree_pair.h):
- * all boxes, and those of random windows.
+ * all boxes, and the boxes of random windows.
  */
 #include <setjmp.h>
 #include <stdarg.h>

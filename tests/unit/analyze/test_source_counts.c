@@ -66,7 +66,7 @@ static void test_names(void **state)
 	assert_false(source_name_is_usable("-[Foo bar:]"));
 }
 
-/* The numbers are those of getBaseDiscriminatorFromDiscriminator in LLVM. */
+/* The numbers come from getBaseDiscriminatorFromDiscriminator in LLVM. */
 static void test_discriminators(void **state)
 {
 	(void)state;

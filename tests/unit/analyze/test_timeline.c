@@ -63,6 +63,38 @@ static void hits_by_thread_and_period(void **state)
 	timeline_free(NULL);
 }
 
+/* A wait of 400 ns ends at 1,950 with 4 hits of 100 ns: they belong to the time from 550 to 950. */
+static void a_wait_is_before_its_end(void **state)
+{
+	(void)state;
+	struct profile *profile = paths.profile;
+	profile->resources[0].unit = (uint32_t)profile_add_string(profile, "ns");
+	profile->resources[0].interval = 100;
+	profile->hit_count = 0;
+	paths.thread = 1;
+	paths.time_ns = 1950;
+	paths_add(&paths, "main;wait", 4);
+	paths.time_ns = 1100; /* more than there was since the start */
+	paths_add(&paths, "main;wait", 8);
+	const struct view_options options = { .thread = VIEW_ANY };
+	struct timeline *timeline = analyze_timeline(profile, &options, 10, NULL);
+	const uint64_t expected[10] = { [0] = 8, [6] = 1, [7] = 1, [8] = 1, [9] = 1 };
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(timeline->hits[10 + i], expected[i]);
+	timeline_free(timeline);
+	struct timeline_hit hit = { 0 };
+	assert_true(analyze_timeline_find(profile, &options, 1, 700, 710, &hit));
+	assert_int_equal(hit.node, profile->hits[0].node);
+	assert_int_equal(hit.from_ns, 550);
+	assert_int_equal(hit.to_ns, 950);
+	assert_true(analyze_timeline_find(profile, &options, 1, 50, 600, &hit));
+	assert_int_equal(hit.from_ns, 0);
+	assert_int_equal(hit.to_ns, 100);
+	assert_false(analyze_timeline_find(profile, &options, 1, 200, 500, &hit));
+	assert_false(analyze_timeline_find(profile, &options, 0, 0, 1000, &hit));
+	assert_false(analyze_timeline_find(profile, &options, 1, 951, 1000, &hit));
+}
+
 static void a_selected_range(void **state)
 {
 	(void)state;
@@ -129,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(hits_by_thread_and_period, start, end),
+		cmocka_unit_test_setup_teardown(a_wait_is_before_its_end, start, end),
 		cmocka_unit_test_setup_teardown(a_selected_range, start, end),
 		cmocka_unit_test_setup_teardown(a_selected_thread, start, end),
 		cmocka_unit_test_setup_teardown(an_unknown_resource, start, end),

@@ -57,7 +57,7 @@ static const bool *random_subset(struct random *random, bool *room, size_t count
 	return room;
 }
 
-/* Returns a time near that of a hit, counted from the start of the recording; often exactly that. */
+/* Returns a time near the time of a hit, counted from the start of the recording; often exactly that. */
 static uint64_t random_time(struct random *random, const struct profile *profile)
 {
 	uint64_t time_ns = profile->hits[random_below(random, profile->hit_count)].time_ns;
@@ -330,7 +330,7 @@ static void cache_of_views(void **state)
 	struct view_cache cache = { 0 };
 	struct view_options options[13];
 	static const bool processes[] = { true, false, false, true }, label_sets[] = { true };
-	const struct view *kept[VIEW_CACHE_VIEWS + 1] = { NULL }; /* the last ones first */
+	const struct view *kept[VIEW_CACHE_VIEWS + 1] = { NULL }; /* the last views first */
 	size_t keys[VIEW_CACHE_VIEWS + 1], count = 0;
 	paths_start(&paths, RESOURCE_SAMPLED);
 	const struct profile_process process = { .pid = 1 };

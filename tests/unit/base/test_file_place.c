@@ -251,7 +251,7 @@ static bool exists(const char *entry)
 	return access(in_top(path), F_OK) == 0;
 }
 
-/* Temporary files of ended processes are removed; others, locked ones and those of running processes stay. */
+/* Temporary files of ended processes are removed; others, locked files and files of running processes stay. */
 static void test_files_that_were_left(void **state)
 {
 	(void)state;

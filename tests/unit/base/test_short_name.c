@@ -301,7 +301,7 @@ static void long_lines_are_broken(void **state)
 	assert_string_equal(wrapped("  one two three\n", 10), "  one two\n     three\n");
 	assert_string_equal(wrapped("abcdefghij\n", 8), "abcdefgh\n    ij\n");
 	assert_string_equal(wrapped("\x1b[31mone two\x1b[0m three\n", 10), "\x1b[31mone two\x1b[0m\n    three\n");
-	/* An indent that leaves no room is cut, also that of the first row; one whose text fits stays. */
+	/* An indent that leaves no room is cut, also the indent of the first row; one whose text fits stays. */
 	assert_string_equal(wrapped("          one two\n", 12), "      one\n      two\n");
 	assert_string_equal(wrapped("              one\n", 12), "      one\n");
 	assert_string_equal(wrapped("          on\n", 12), "          on\n");

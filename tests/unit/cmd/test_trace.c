@@ -116,27 +116,27 @@ static void test_functions(void **state)
 	uint32_t path[] = { 0, 1, 2 };
 	add_frame("main", ROLE_MAIN);
 	add_frame("ns::Klass<int>::read(int)", ROLE_NONE);
-	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_int_equal(event_filter_add_functions(&filter, profile), 0);
 	assert_true(event_filter_passes_path(&filter, path, 0)); /* a filter without functions passes every path */
 	assert_int_equal(event_filter_function(&filter, "Klass::read", &error), 0);
-	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_int_equal(event_filter_add_functions(&filter, profile), 0);
 	assert_true(event_filter_passes_path(&filter, path, 2));
 	assert_false(event_filter_passes_path(&filter, path, 1));
 	event_filter_release(&filter);
 	/* A path must contain all of several functions. A function that appears later is found at the next
-	 * event_filter_learn. */
+	 * event_filter_add_functions. */
 	assert_int_equal(event_filter_function(&filter, "main", &error), 0);
 	assert_int_equal(event_filter_function(&filter, "late", &error), 0);
-	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_int_equal(event_filter_add_functions(&filter, profile), 0);
 	assert_false(event_filter_passes_path(&filter, path, 2));
 	add_frame("late", ROLE_NONE);
-	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_int_equal(event_filter_add_functions(&filter, profile), 0);
 	assert_true(event_filter_passes_path(&filter, path, 3));
 	assert_false(event_filter_passes_path(&filter, path + 1, 2));
 	event_filter_release(&filter);
 	/* A name must match whole components: "ad" does not match "Klass::read". */
 	assert_int_equal(event_filter_function(&filter, "ad", &error), 0);
-	assert_int_equal(event_filter_learn(&filter, profile), 0);
+	assert_int_equal(event_filter_add_functions(&filter, profile), 0);
 	assert_false(event_filter_passes_path(&filter, path, 3));
 	event_filter_release(&filter);
 }

@@ -267,7 +267,7 @@ static void outlives_truncation(void **state)
 	buffer_release(&bytes);
 }
 
-/* Copies of a few bytes, which come from lines that are kept, are those of the file: at every place and of every size, over the borders of
+/* Copies of a few bytes, which come from lines that are kept, are the bytes of the file: at every place and of every size, over the borders of
  * lines and up to the end of the segment, and again in any order. */
 static void copies_few_bytes(void **state)
 {

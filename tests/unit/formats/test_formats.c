@@ -252,7 +252,7 @@ static void test_unreadable(void **state)
 	fclose(in);
 }
 
-/* A line shares frames with the one before; words of eight bytes are compared at a time. */
+/* A line shares frames with the line before; words of eight bytes are compared at a time. */
 static void test_shared_frames(void **state)
 {
 	(void)state;

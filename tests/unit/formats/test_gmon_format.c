@@ -68,7 +68,7 @@ static struct buffer bytes_of(struct gmon *gmon)
 	FILE *out = open_memstream(&text, &size);
 	assert_non_null(out);
 	sink_init(&sink, out);
-	assert_int_equal(gmon_settle(gmon), 0);
+	assert_int_equal(gmon_merge_equal(gmon), 0);
 	assert_int_equal(gmon_write(gmon, &sink, &error), 0);
 	fclose(out);
 	gmon_release(gmon);

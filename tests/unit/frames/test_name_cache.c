@@ -73,7 +73,7 @@ static void lacks(struct name_cache *names, const struct profile_extract *made, 
 		  uint64_t all_hits)
 {
 	struct name_cache_lack lack;
-	assert_int_equal(name_cache_ask(names, made, &lack), 0);
+	assert_int_equal(name_cache_request(names, made, &lack), 0);
 	assert_int_equal(lack.locations, locations);
 	assert_int_equal(lack.hits, hits);
 	assert_int_equal(lack.all_hits, all_hits);
@@ -91,13 +91,13 @@ static void test_names_are_remembered(void **state)
 	extract(&made, source, (const uint32_t[]){ node_of(ANON, 1) }, 1);
 	lacks(&names, &made, 1, 1, 1);
 	assert_int_equal(name_cache_find(&names, 0, &(struct frames_options){ 0 }, &error), 0);
-	assert_int_equal(name_cache_give(&names, &made), 0);
+	assert_int_equal(name_cache_apply(&names, &made), 0);
 	assert_true(made.profile->symbolized);
 	assert_string_equal(name_of(made.profile, 0), "[anon]");
 	profile_extract_release(&made);
 	extract(&made, source, (const uint32_t[]){ node_of(ONE, 0), node_of(ANON, 1), node_of(ONE, 1) }, 3);
 	lacks(&names, &made, 2, 4, 6);
-	assert_int_equal(name_cache_give(&names, &made), 0);
+	assert_int_equal(name_cache_apply(&names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), "[one: not named yet]");
 	assert_string_equal(name_of(made.profile, 1), "[anon]");
 	assert_string_equal(name_of(made.profile, 2), "[one: not named yet]");
@@ -106,7 +106,7 @@ static void test_names_are_remembered(void **state)
 	assert_int_equal(name_cache_find(&names, 0, &(struct frames_options){ 0 }, &error), 0);
 	extract(&made, source, (const uint32_t[]){ node_of(ONE, 1), node_of(ANON, 1) }, 2);
 	lacks(&names, &made, 0, 0, 3);
-	assert_int_equal(name_cache_give(&names, &made), 0);
+	assert_int_equal(name_cache_apply(&names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), "[one]");
 	assert_string_equal(name_of(made.profile, 1), "[anon]");
 	profile_extract_release(&made);
@@ -124,12 +124,12 @@ static void test_what_needs_no_name(void **state)
 	assert_int_equal(name_cache_init(&names), 0);
 	extract(&made, source, (const uint32_t[]){ node_of(MARK, 0) }, 1);
 	lacks(&names, &made, 0, 0, 1);
-	assert_int_equal(name_cache_give(&names, &made), 0);
+	assert_int_equal(name_cache_apply(&names, &made), 0);
 	assert_int_equal(made.profile->locations[0].first_frame, PROFILE_NONE);
 	profile_extract_release(&made);
 	extract(&made, source, NULL, 0);
 	lacks(&names, &made, 0, 0, 0);
-	assert_int_equal(name_cache_give(&names, &made), 0);
+	assert_int_equal(name_cache_apply(&names, &made), 0);
 	assert_true(made.profile->symbolized);
 	assert_int_equal(made.profile->function_count, 0);
 	profile_extract_release(&made);
@@ -137,7 +137,7 @@ static void test_what_needs_no_name(void **state)
 	profile_free(source);
 }
 
-/* The opener gets the ids of the recording, which are not those of the names: modules that were not asked for come first. */
+/* The opener gets the ids of the recording, which are not the ids of the names: modules that were not asked for come first. */
 static int note_module(void *context, uint32_t module, struct error *error)
 {
 	*(uint32_t *)context = module;
@@ -161,7 +161,7 @@ static void test_opens_the_modules_of_the_source(void **state)
 	const struct frames_options options = { .open_module = note_module, .context = &opened };
 	assert_int_equal(name_cache_find(&names, 0, &options, &error), 0);
 	assert_int_equal(opened, module);
-	assert_int_equal(name_cache_give(&names, &made), 0);
+	assert_int_equal(name_cache_apply(&names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), "libnone.so+0x40");
 	assert_int_equal(made.profile->finding_count, 1);
 	profile_extract_release(&made);
@@ -187,7 +187,7 @@ static void names_generated(struct name_cache *names, const struct profile *sour
 	name_cache_renew(names, options);
 	lacks(names, &made, lacking, lacking == 2 ? 3 : lacking * 2, 3);
 	assert_int_equal(name_cache_find(names, 0, options, &error), 0);
-	assert_int_equal(name_cache_give(names, &made), 0);
+	assert_int_equal(name_cache_apply(names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), first);
 	assert_string_equal(name_of(made.profile, 1), second);
 	profile_extract_release(&made);
@@ -235,11 +235,11 @@ static void test_names_what_many_hits_need(void **state)
 					    { .time_ns = 1, .node = (uint32_t)below, .count = 3 } };
 	assert_int_equal(name_cache_init(&names), 0);
 	assert_int_equal(profile_extract(&made, source, hits, 3), 0);
-	assert_int_equal(name_cache_ask(&names, &made, &lack), 0);
+	assert_int_equal(name_cache_request(&names, &made, &lack), 0);
 	assert_int_equal(lack.hits, 6);
 	assert_int_equal(lack.most_hits, 5);
 	assert_int_equal(name_cache_find(&names, 5, &(struct frames_options){ 0 }, &error), 0);
-	assert_int_equal(name_cache_give(&names, &made), 0);
+	assert_int_equal(name_cache_apply(&names, &made), 0);
 	assert_string_equal(name_of(made.profile, 0), "[one: not named yet]");
 	assert_string_equal(name_of(made.profile, 1), "[anon]");
 	profile_extract_release(&made);
@@ -270,9 +270,9 @@ static void name_once(const struct profile *source)
 	if (name_cache_init(&names) < 0)
 		return;
 	if (profile_extract(&made, source, hits, 3) == 0) {
-		if (name_cache_ask(&names, &made, &lack) == 0 &&
+		if (name_cache_request(&names, &made, &lack) == 0 &&
 		    name_cache_find(&names, 0, &(struct frames_options){ 0 }, &error) == 0 &&
-		    name_cache_give(&names, &made) == 0)
+		    name_cache_apply(&names, &made) == 0)
 			assert_string_equal(name_of(made.profile, 0), "[one]");
 		profile_extract_release(&made);
 	}

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,8 +25,10 @@ static void make_programs(void)
 {
 	lab_run("printf 'static int __attribute__((noinline)) inner(int a) { return a * 3; }\\n"
 		"int __attribute__((noinline)) outer(int a) { return inner(a) + 1; }\\n"
-		"int main(int argc, char **argv) { (void)argv; return outer(argc); }\\n' > again.c && "
-		"$CC -O1 -g -fno-ipa-cp -Wl,--build-id=sha1 -o full again.c && cp full again && strip again");
+		"int __attribute__((noinline)) way(int a) { return inner(a + 1); }\\n"
+		"int main(int argc, char **argv) { (void)argv; return outer(argc) + way(argc); }\\n' > again.c && "
+		"$CC -O1 -foptimize-sibling-calls -g -fno-ipa-cp -Wl,--build-id=sha1 -o full again.c && cp full again "
+		"&& strip again");
 }
 
 /* Returns a named profile of the stripped program, with an address in inner, one in main, and a hit in the former. */
@@ -93,7 +96,7 @@ static void names_come_with_the_symbols(void **state)
 	assert_int_equal(lab_frame(profile, 0, 0)->line, 1);
 	/* main had a name, and has a line now. */
 	assert_string_equal(lab_name(profile, 1, 0), "main");
-	assert_int_equal(lab_frame(profile, 1, 0)->line, 3);
+	assert_int_equal(lab_frame(profile, 1, 0)->line, 4);
 	assert_int_equal(profile->function_count, functions);
 	assert_int_equal(profile->finding_count, 0);
 	assert_int_equal(again(profile, &result), 0);
@@ -142,12 +145,56 @@ static void frames_that_are_identities_stay(void **state)
 	profile_free(profile);
 }
 
-static void try_again(struct profile *profile)
+/* Adds a path from main's call of `way` to `inner`. Returns the location of the call. */
+static uint32_t add_call(struct profile *profile)
+{
+	char *text = lab_output("objdump -d --no-show-raw-insn --disassemble=main full | "
+				"sed -n '/call.*<way>/{n;s/^ *\\([0-9a-f]*\\):.*/\\1/p}'");
+	int64_t location = profile_add_location(profile, 0, strtoull(text, NULL, 16) - 1);
+	free(text);
+	int64_t node = profile_add_node(profile, PROFILE_ROOT, (uint32_t)location);
+	assert_true(profile_add_node(profile, (uint32_t)node, 0) > 0);
+	profile->symbolized = false;
+	lab_symbolize(profile);
+	return (uint32_t)location;
+}
+
+/* A path from main's call of `way` to `inner`, which way jumps to: the function is found, also without its symbol, and only once. */
+static void tail_calls_come_with_the_code(void **state)
+{
+	(void)state;
+	struct rename_result result;
+	static const char *const files[] = { "full", "again" };
+	for (size_t i = 0; i < 2; i++) {
+		make_programs();
+		struct profile *profile = nameless_profile();
+		uint32_t location = add_call(profile);
+		lab_run("cp %s again.new && mv again.new again", files[i]);
+		assert_int_equal(again(profile, &result), 0);
+		assert_int_equal(result.tail_calls, 1);
+		assert_int_equal(profile->tail_call_count, 1);
+		const struct profile_tail_call *row = &profile->tail_calls[0];
+		assert_int_equal(row->caller, location);
+		assert_int_equal(row->callee, lab_frame(profile, 0, 0)->function);
+		assert_true(profile->locations[row->location].is_tail);
+		assert_int_equal(nameless_is(profile, lab_frame(profile, row->location, 0)->function), i == 1);
+		lab_run("cp full again.new && mv again.new again");
+		assert_int_equal(again(profile, &result), 0);
+		assert_int_equal(result.tail_calls, 0);
+		assert_int_equal(profile->tail_call_count, 1);
+		row = &profile->tail_calls[0];
+		assert_int_equal(row->callee, lab_frame(profile, 0, 0)->function);
+		assert_string_equal(lab_name(profile, row->location, 0), "way");
+		profile_free(profile);
+	}
+}
+
+static void try_again(struct profile *profile, size_t count)
 {
 	struct rename_result result;
 	int status = again(profile, &result);
 	assert_true(status == 0 || status == ERROR_MEMORY);
-	for (size_t i = 0; i < profile->location_count; i++)
+	for (size_t i = 0; i < count; i++)
 		assert_int_not_equal(profile->locations[i].first_frame, PROFILE_NONE);
 }
 
@@ -157,7 +204,10 @@ static void memory_may_run_out(void **state)
 	make_programs();
 	struct profile *profile = nameless_profile();
 	lab_run("cp full again");
-	ALLOC_FAIL_EACH(try_again(profile));
+	add_call(profile);
+	const size_t count = profile->location_count;
+	ALLOC_FAIL_EACH(try_again(profile, count));
+	assert_int_equal(profile->tail_call_count, 1);
 	assert_string_equal(lab_name(profile, 0, 0), "inner");
 	profile_free(profile);
 }
@@ -168,6 +218,7 @@ int main(void)
 		cmocka_unit_test(names_come_with_the_symbols),
 		cmocka_unit_test(other_files_give_no_names),
 		cmocka_unit_test(frames_that_are_identities_stay),
+		cmocka_unit_test(tail_calls_come_with_the_code),
 		cmocka_unit_test(memory_may_run_out),
 	};
 	return cmocka_run_group_tests_name("rename_profile", tests, lab_setup, lab_teardown);

@@ -38,7 +38,7 @@ static void write_step(const struct tail_chain *chain, const struct tail_step *s
 }
 
 /* Checks the steps from node A to node H: functions with `*` if several jumps leave them on the ways, alternatives in brackets,
- * with `-` where there may be none of them, and `?` where there may be unknown ones. NULL: no way. */
+ * with `-` where there may be none of them, and `?` where there may be unknown functions. NULL: no way. */
 static void expect(const char *jumps, const char *steps)
 {
 	struct tail_graph graph;

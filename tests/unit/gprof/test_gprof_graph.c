@@ -229,7 +229,7 @@ static void test_specs(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct choices choices = { 0 };
 		assert_int_equal(choices_add(&choices, CHOICE_FLAT, false, cases[i].spec), 0);
-		assert_int_equal(choices_settle(&choices, &image), 0);
+		assert_int_equal(choices_resolve(&choices, &image), 0);
 		assert_int_equal(choices.items[0].matched, __builtin_popcount(cases[i].matched));
 		for (uint32_t j = 0; j < image.symbol_count; j++) {
 			assert_int_equal(choices_include(&choices, CHOICE_FLAT, j), cases[i].matched >> j & 1);
@@ -247,7 +247,7 @@ static void test_arc_specs(void **state)
 	(void)state;
 	assert_int_equal(choices_add(&choices, CHOICE_ARCS, true, "main/ns::f"), 0);
 	assert_int_equal(choices_add(&choices, CHOICE_ARCS, true, "/g.cold"), 0);
-	assert_int_equal(choices_settle(&choices, &image), 0);
+	assert_int_equal(choices_resolve(&choices, &image), 0);
 	assert_false(choices_allow_arc(&choices, 0, 1));
 	assert_true(choices_allow_arc(&choices, 1, 0));
 	assert_false(choices_allow_arc(&choices, 1, 2));
@@ -264,7 +264,7 @@ static int solve_all(void)
 	struct choices choices = { 0 };
 	int code = choices_add(&choices, CHOICE_ARCS, true, "main/g.cold");
 	if (code == 0)
-		code = choices_settle(&choices, &image);
+		code = choices_resolve(&choices, &image);
 	if (code == 0) {
 		code = graph_init(&graph, &image);
 		for (uint32_t i = 0; code == 0 && i < 3; i++)

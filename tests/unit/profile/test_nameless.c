@@ -1,4 +1,4 @@
-/* Functions without names: which ones they are, the hits at them, the modules that are hot, and the remedies; and what changes when they
+/* Functions without names: which functions they are, the hits at them, the modules that are hot, and the remedies; and what changes when they
  * get names later: frames that nobody needs are removed, and so are findings. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -260,7 +260,7 @@ static void remedies(void **state)
 	assert_remedy(profile, "/home/me/a", own);
 	assert_remedy(profile, "/library/a", own);
 	assert_true(profile_add_note(profile, "command", "c") >= 0);
-	nameless_forget_remedies(profile);
+	nameless_remove_remedies(profile);
 	assert_int_equal(profile->note_count, 1);
 	assert_string_equal(profile_note(profile, "command"), "c");
 	profile_free(profile);

@@ -26,7 +26,7 @@ static void test_new(void **state)
 	profile_free(NULL);
 }
 
-/* Equal locations and nodes get the same id, different ones get different ids. */
+/* Equal locations and nodes get the same id, different locations and nodes get different ids. */
 static void test_locations_and_nodes(void **state)
 {
 	(void)state;
@@ -295,7 +295,7 @@ static void test_read_label_sets_are_found(void **state)
 	struct profile_label label = label_of(profile, "tenant", "acme");
 	for (uint32_t i = 0; i < 40; i++)
 		read_label_set(profile, (struct profile_label){ .key = label.key, .value = i / 2 });
-	for (uint32_t i = 0; i < 40; i += 2) { /* the first of equal ones */
+	for (uint32_t i = 0; i < 40; i += 2) { /* the first of equal rows */
 		label.value = i / 2;
 		assert_int_equal(profile_add_label_set(profile, &label, 1), 1 + i);
 	}
@@ -316,7 +316,7 @@ static uint64_t hashed(struct profile_label label)
 	return UINT64_C(0x9e3779b97f4a7c15) + ((uint64_t)label.key << 32 | label.value);
 }
 
-/* Different label sets whose hashes are equal are told apart. The ids are not those of strings. */
+/* Different label sets whose hashes are equal are told apart. The ids are not ids of strings. */
 static void test_label_sets_with_equal_hashes(void **state)
 {
 	(void)state;

@@ -163,7 +163,7 @@ static void test_nothing(void **state)
 	assert_int_equal(profile->node_count, before);
 }
 
-/* Rows in a circle end. The nodes of any program fit, and those of a file within the limit of memory. */
+/* Rows in a circle end. The nodes of any program fit, and the nodes of a file within the limit of memory. */
 static void test_circles(void **state)
 {
 	(void)state;

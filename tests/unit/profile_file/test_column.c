@@ -121,7 +121,7 @@ static void test_exact_bytes(void **state)
 		0, 201, 401);
 }
 
-/* The width is that of the difference between the largest and the smallest number. */
+/* The width is the width of the difference between the largest and the smallest number. */
 static void test_widths(void **state)
 {
 	(void)state;
@@ -316,7 +316,7 @@ static void test_no_columns(void **state)
 	for (size_t size = 0; size < sizeof(whole) - 1; size++)
 		assert_false(decode_bytes(whole, size, 3));
 	assert_true(decode_bytes(widest, sizeof(widest) - 1, 1));
-	/* Each form but the 18 defined ones. */
+	/* Each form but the 18 defined forms. */
 	for (unsigned form = 0; form < 256; form++) {
 		uint8_t with[64] = { (uint8_t)form };
 		assert_int_equal(decode_bytes(with, sizeof(with), 2), (form & 0x7f) <= 8);

@@ -59,8 +59,8 @@ static struct {
 	bool is_terminal;             /* every descriptor */
 	uid_t user;                   /* effective user; 0: root */
 	bool has_user;                /* `user` is set */
-	mode_t type, folder_mode;     /* type of existing files, mode bits of folders; 0: the true ones */
-	uid_t file_user, folder_user; /* owners; 0: the true ones */
+	mode_t type, folder_mode;     /* type of existing files, mode bits of folders; 0: the true type and mode */
+	uid_t file_user, folder_user; /* owners; 0: the true owners */
 	void (*between)(void);        /* runs before the first renameat2, like another process */
 	short events;                 /* of the last poll */
 } plan;
@@ -80,7 +80,7 @@ static bool fails(enum call call)
 	return error != 0;
 }
 
-/* Makes calls fail from now on: those of `call` with these numbers. */
+/* Makes calls fail from now on: the calls of `call` with these numbers. */
 static void plan_errors(enum call call, int first, int second, int third)
 {
 	plan.is_planned = true;

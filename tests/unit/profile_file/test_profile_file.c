@@ -51,7 +51,7 @@ static struct profile *new_profile(void)
 	return profile;
 }
 
-/* Appends the hits of `from` to those of `all`, and clears them, as a recorder does. */
+/* Appends the hits of `from` to the hits of `all`, and clears them, as a recorder does. */
 static void move_hits(struct profile *all, struct profile *from)
 {
 	for (size_t i = 0; i < from->hit_count; i++) {
@@ -540,7 +540,7 @@ static void test_disk_fills_up(void **state)
 }
 
 /* While the disk is full, each flush leaves the file as it was. When there is room again, the next one writes what the
- * caller has kept: the same profile as that of a writer which always had room. */
+ * caller has kept: the same profile as of a writer that always had room. */
 static void test_room_again(void **state)
 {
 	(void)state;

@@ -316,7 +316,7 @@ static void test_unknown_blocks_are_skipped(void **state)
 	buffer_append_string(&made.packer.raw, "of a later version");
 	add_block(&made, 999, 12345678, 77);
 	add_one_hit(&made, 0, 0, 0, 3);
-	/* Columns of a later version follow the known ones. */
+	/* Columns of a later version follow the known columns. */
 	add_columns(&made, 1, (uint64_t[]){ 1, 2, 3, 4, 0, 17, 18 }, 7);
 	add_block(&made, BLOCK_TOTALS, 1, 0);
 	add_block(&made, BLOCK_END, 0, 0);

@@ -14,7 +14,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
-/* Allocations up to and including the one that fails; 0 or less: it has failed, or injection is off. */
+/* Allocations up to and including the allocation that fails; 0 or less: it has failed, or injection is off. */
 static atomic_long left;
 static atomic_bool failed;
 

@@ -16,35 +16,34 @@ static int pretend_to_attach(struct backend *backend, pid_t pid, pid_t tid, bool
 	return is_new;
 }
 
-static bool pretend_to_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *sink)
+static bool pretend_to_drain(struct backend *backend, uint64_t until_ns, const struct backend_sink *backend_sink)
 {
-	(void)backend, (void)until_ns, (void)sink;
+	(void)backend, (void)until_ns, (void)backend_sink;
 	return false;
 }
 
-int own_process_recorder(struct recorder *recorder, struct error *error)
+int own_process_sink(struct sample_sink *sink, struct error *error)
 {
 	static const struct backend_vtable pretender = { .name = "pretender",
 							 .attach = pretend_to_attach,
 							 .drain = pretend_to_drain };
-	int result = recorder_init(recorder, error);
+	int result = sample_sink_init(sink, error);
 	if (result < 0)
 		return result;
-	struct backend_sink sink = recorder_sink(recorder);
-	result = attach_process(&pretender, NULL, getpid(), false, &sink, error);
+	struct backend_sink backend_sink = sample_sink_for_backend(sink);
+	result = attach_process(&pretender, NULL, getpid(), false, &backend_sink, error);
 	if (result < 0)
-		recorder_release(recorder);
+		sample_sink_release(sink);
 	return result;
 }
 
-struct unwind_frame own_process_frame(struct recorder *recorder, uint64_t pc)
+struct unwind_frame own_process_frame(struct sample_sink *sink, uint64_t pc)
 {
 	uint32_t pid = (uint32_t)getpid();
 	struct unwind_frame frame = { .pc = pc, .address = pc, .module = UINT32_MAX };
-	struct thread *thread = processes_thread(recorder->processes, pid, pid);
+	struct thread *thread = processes_thread(sink->processes, pid, pid);
 	struct unwind_module module;
-	if (thread &&
-	    processes_module_at(recorder->processes, processes_of(recorder->processes, thread), pc, &module) == 0) {
+	if (thread && processes_module_at(sink->processes, processes_of(sink->processes, thread), pc, &module) == 0) {
 		frame.address = pc - module.bias;
 		frame.module = module.id;
 	}

@@ -1,5 +1,5 @@
 /*
- * The test program as the recorded process: attach_process reports its maps and its thread to a recorder, through
+ * The test program as the recorded process: attach_process reports its maps and its thread to a sample sink, through
  * a backend that records no samples.
  */
 #ifndef TESTS_OWN_PROCESS_H
@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "collect/sample/recorder.h"
+#include "collect/sample/sample_sink.h"
 
-/* Initializes the recorder. Returns 0, or a negative error after which the recorder is already released. */
-int own_process_recorder(struct recorder *recorder, struct error *error);
+/* Initializes the sink. Returns 0, or a negative error after which the sink is already released. */
+int own_process_sink(struct sample_sink *sink, struct error *error);
 
 /* Returns a frame for a run-time pc of this process, with the address in its module and the module's id
  * (UINT32_MAX if the pc is in no module). */
-struct unwind_frame own_process_frame(struct recorder *recorder, uint64_t pc);
+struct unwind_frame own_process_frame(struct sample_sink *sink, uint64_t pc);
 
 /* Copies up to `size` bytes from `address`. Returns the number of bytes copied. The kernel makes the copy, because
  * a sanitizer would report a read of the stack between variables. */

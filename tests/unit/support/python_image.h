@@ -23,7 +23,7 @@ struct python_image {
 	uint64_t cframes[2]; /* of the runs */
 };
 
-/* Fills in the image. `layout` is that of 3.11. */
+/* Fills in the image. `layout` is the layout of 3.11. */
 void python_image_make(struct python_image *image, const struct python_layout *layout);
 
 /* Copies from the image. Returns 0, or -1 if it does not have all bytes. */

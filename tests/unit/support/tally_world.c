@@ -152,7 +152,7 @@ tally_offset tally_world_root(tally_offset thread)
 	return thread + offsetof(struct tally_thread, root);
 }
 
-/* Appends a text to those of a probe, which have `bytes` bytes so far. Returns the offset at which it begins. */
+/* Appends a text to the texts of a probe, which have `bytes` bytes so far. Returns the offset at which it begins. */
 static uint32_t add_text(struct tally_probe *probe, uint32_t *bytes, const char *text)
 {
 	uint32_t at = *bytes;

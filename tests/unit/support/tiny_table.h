@@ -8,14 +8,14 @@
 /* Bytes, and how many they are: two arguments. */
 #define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 
-/* The arguments are those of tiny_elf. The test fails if there is no table. */
+/* The arguments are as for tiny_elf. The test fails if there is no table. */
 struct unwind_table *tiny_table(const struct buffer *eh_frame, const struct buffer *debug_frame, bool has_sections);
 
 /* "1000 sp+8; 1001 sp+16 fp-16; 1040 none", valid until the next call. The part about fp is
  * the processor's (processor/tests.h). */
 const char *tiny_rows_text(const struct unwind_table *table);
 
-/* The rows that instructions become. They are those of one function, behind a CIE's. */
+/* The rows that instructions become. They belong to one function, behind a CIE's. */
 struct tiny_rows {
 	const char *name;
 	const char *augmentation;

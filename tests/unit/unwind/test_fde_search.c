@@ -1,5 +1,5 @@
 /*
- * Single FDEs by .eh_frame_hdr: the same ranges and rows as those of the whole table, in the libraries of this system; and files
+ * Single FDEs by .eh_frame_hdr: the same ranges and rows as in the whole table, in the libraries of this system; and files
  * without such a header. Usage: test_fde_search FILE...
  */
 #include <setjmp.h>
@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "unwind/fde_search.h"
@@ -95,13 +97,71 @@ static void damaged_tables(void **state)
 	elf_file_free(file);
 }
 
+static void no_table(void **state)
+{
+	struct elf_file *file = open_file(*state);
+	const struct fde_search search = { .file = file, .count = 5 };
+	uint64_t start, end;
+	assert_false(fde_search_range(&search, 0, &start, &end));
+	assert_false(fde_search_range(&search, UINT64_MAX, &start, &end));
+	elf_file_free(file);
+}
+
+/* Returns the number of rows that a search has after the header's number of rows was changed by `more` in a copy of the file. */
+static size_t rows_of_a_copy(const char *path, uint32_t more)
+{
+	enum { AT_COUNT = 8 }; /* four encodings and the address of .eh_frame come before it */
+	struct error error = { 0 };
+	struct elf_file *file = open_file(path);
+	const struct elf_bytes header = elf_file_eh_frame_hdr(file);
+	int original = open(path, O_RDONLY | O_CLOEXEC), fd = memfd_create("copy", MFD_CLOEXEC);
+	off_t size = lseek(original, 0, SEEK_END);
+	uint8_t *bytes = malloc((size_t)size), *at;
+	assert_non_null(bytes);
+	assert_int_equal(pread(original, bytes, (size_t)size, 0), size);
+	at = memmem(bytes, (size_t)size, header.bytes, header.size);
+	assert_non_null(at);
+	uint32_t count;
+	memcpy(&count, at + AT_COUNT, sizeof(count));
+	count += more;
+	memcpy(at + AT_COUNT, &count, sizeof(count));
+	assert_int_equal(write(fd, bytes, (size_t)size), size);
+	free(bytes);
+	close(original);
+	elf_file_free(file);
+	struct elf_file *copy = elf_file_open(fd, "copy", &error);
+	close(fd);
+	assert_non_null(copy);
+	struct fde_search search;
+	fde_search_init(&search, copy);
+	assert_int_equal(search.table != NULL, search.count > 0);
+	elf_file_free(copy);
+	return search.count;
+}
+
+/* A header that states more rows than it has room for has no table. */
+static void too_many_rows(void **state)
+{
+	struct elf_file *file = open_file(*state);
+	struct fde_search search;
+	fde_search_init(&search, file);
+	size_t count = search.count;
+	elf_file_free(file);
+	assert_int_equal(rows_of_a_copy(*state, 0), count);
+	assert_int_equal(rows_of_a_copy(*state, (uint32_t)-1), count - 1);
+	assert_int_equal(rows_of_a_copy(*state, 1), 0);
+	assert_int_equal(rows_of_a_copy(*state, 1 << 30), 0);
+}
+
 int main(int argc, char **argv)
 {
-	struct CMUnitTest tests[MOST_FILES + 1];
+	struct CMUnitTest tests[MOST_FILES + 3];
 	size_t count = 0;
 	for (int i = 1; i < argc && count < MOST_FILES; i++)
 		if (access(argv[i], R_OK) == 0)
 			tests[count++] = (struct CMUnitTest){ argv[i], same_as_the_table, NULL, NULL, argv[i] };
 	tests[count++] = (struct CMUnitTest){ "damaged tables", damaged_tables, NULL, NULL, argv[1] };
+	tests[count++] = (struct CMUnitTest){ "no table", no_table, NULL, NULL, argv[1] };
+	tests[count++] = (struct CMUnitTest){ "too many rows", too_many_rows, NULL, NULL, argv[1] };
 	return _cmocka_run_group_tests("fde_search", tests, count, NULL, NULL);
 }

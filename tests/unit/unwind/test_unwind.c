@@ -316,7 +316,7 @@ static void number_of_cies_is_limited(void **state)
 	buffer_release(&section);
 }
 
-/* CIEs that contain each other: they are read until their bytes are more than four times those of the section. */
+/* CIEs that contain each other: they are read until their bytes are more than four times the bytes of the section. */
 static void bytes_of_cies_are_limited(void **state)
 {
 	(void)state;
@@ -409,7 +409,7 @@ static void damaged_functions(void **state)
 	buffer_release(&section);
 }
 
-/* A function with an indirect pointer is skipped, and has nothing of the one before it. */
+/* A function with an indirect pointer is skipped, and has nothing of the function before it. */
 static void indirect_pointers(void **state)
 {
 	(void)state;

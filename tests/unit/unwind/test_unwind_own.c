@@ -153,7 +153,7 @@ static NOINLINE void walk_both(void)
 	__asm__ volatile("" ::: "memory"); /* no tail call */
 }
 
-/* The frames agree, with these exceptions: the first ones are two calls of one function; the walks may differ
+/* The frames agree, with these exceptions: the first frames are two calls of one function; the walks may differ
  * by the outermost frame; and a frame that returns from a signal handler is at its pc in ours, as no call is in
  * front of it. */
 static void check_walks(size_t fewest, unsigned handlers)

@@ -1,6 +1,6 @@
 /*
  * Random functions in both sections: which of them an address belongs to, and so which row. The expected values come from the
- * definition: .eh_frame precedes .debug_frame; of functions that overlap, the one that starts later wins; of those with one start,
+ * definition: .eh_frame precedes .debug_frame; of functions that overlap, the function that starts later wins; of functions with one start,
  * the first in the file.
  */
 #include <setjmp.h>

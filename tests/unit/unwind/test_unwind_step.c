@@ -1,6 +1,6 @@
 /*
  * The slow step: each rule of call frame information gives the caller's value of a register, or leaves it unknown. All
- * registers of the result are compared. The call frame information is that of one function (tiny_elf.h).
+ * registers of the result are compared. The call frame information is for one function (tiny_elf.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>

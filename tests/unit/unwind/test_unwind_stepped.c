@@ -1,6 +1,6 @@
 /*
  * Checks the walk at every instruction. Small programs (stepped/) run one instruction at a time; at each stop the
- * walk must reach the root, and at every COMPARE_EVERY-th stop its frames must equal those of libdwfl. Usage:
+ * walk must reach the root, and at every COMPARE_EVERY-th stop its frames must equal the frames of libdwfl. Usage:
  * test_unwind_stepped PROGRAM...
  */
 #include <setjmp.h>

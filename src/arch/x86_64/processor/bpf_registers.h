@@ -18,14 +18,14 @@ static __always_inline void registers_copy(const struct pt_regs *registers, uint
 	to[16] = registers->ip;
 }
 
-/* Returns whether the registers are those of 32-bit code. */
+/* Returns whether the registers belong to 32-bit code. */
 static __always_inline bool registers_are_32_bit(const struct pt_regs *registers)
 {
 	enum { USER_CS_32 = 0x23 };
 	return registers->cs == USER_CS_32;
 }
 
-/* Returns whether the registers are those of the kernel's code, which is in the upper half of the addresses. */
+/* Returns whether the registers belong to the kernel's code, which is in the upper half of the addresses. */
 static __always_inline bool registers_are_kernels(const struct pt_regs *registers)
 {
 	return (int64_t)registers->ip < 0;

@@ -27,7 +27,7 @@ static inline bool row_read(void *memory, uint64_t address, uint64_t *value);
 static inline bool row_read_beside(void *memory, uint64_t address, uint64_t *value);
 // NOLINTEND(readability-redundant-declaration)
 
-/* Instructions: a function's first one, and that of the stubs by which a function's name and
+/* Instructions: a function's first instruction, and the first instruction of the stubs by which a function's name and
  * foreign functions are called. */
 enum { POP_RETURN = 0x08458f, JUMP_BY_SLOT = 0x25ff };
 
@@ -83,7 +83,7 @@ static inline enum lisp_call lisp_call_at(void *memory, uint64_t pc, uint64_t re
 	return (code & 0xffffff) == POP_RETURN || (code & 0xffff) == JUMP_BY_SLOT ? LISP_NO_CALL : LISP_IN_ROUTINE;
 }
 
-/* Where rbp is the callee's, which has no return address yet or has it at rsp: takes that of the caller. */
+/* Where rbp is the callee's, which has no return address yet or has it at rsp: takes the caller's. */
 static inline bool lisp_use_outer_fp(void *memory, struct arch_frame *frame)
 {
 	return row_read(memory, frame->fp, &frame->fp);

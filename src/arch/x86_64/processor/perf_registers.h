@@ -1,6 +1,6 @@
 /*
  * The registers that we request from perf, and the position of each in a sample. The kernel numbers them in
- * asm/perf_regs.h and writes those of the mask in rising order; the unwinder uses DWARF's numbers.
+ * asm/perf_regs.h and writes the registers of the mask in rising order; the unwinder uses DWARF's numbers.
  */
 #ifndef ARCH_X86_64_PROCESSOR_PERF_REGISTERS_H
 #define ARCH_X86_64_PROCESSOR_PERF_REGISTERS_H

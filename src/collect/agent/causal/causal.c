@@ -31,7 +31,7 @@ static void follow(struct runtime_thread *thread, uint64_t delays)
 	thread->ahead_ns = 0;
 }
 
-static void owe_nothing(struct runtime_thread *thread)
+static void cancel_pauses(struct runtime_thread *thread)
 {
 	uint64_t delays = delays_now(), owed = delays & CHANNEL_DELAY_MASK;
 	follow(thread, delays);
@@ -42,7 +42,7 @@ static void owe_nothing(struct runtime_thread *thread)
 void causal_thread_begins(struct runtime_thread *thread)
 {
 	if (runtime.has_experiments)
-		owe_nothing(thread);
+		cancel_pauses(thread);
 }
 
 /* --- pauses --- */
@@ -60,7 +60,7 @@ static uint64_t sleep_for(uint64_t ns)
 
 /* Pays what the thread owes. The kernel wakes sleepers too late by its timers' slack, which
  * later pauses make up for. It may also run other threads first, which is no pause. */
-static void pay(struct runtime_thread *thread)
+static void make_pauses(struct runtime_thread *thread)
 {
 	enum { AHEAD_MOST_NS = 200 * 1000 };
 	uint64_t delays = delays_now();
@@ -78,12 +78,12 @@ static void pay(struct runtime_thread *thread)
 	thread->ahead_ns = late < AHEAD_MOST_NS ? late : AHEAD_MOST_NS;
 }
 
-void causal_pay(void)
+void causal_make_pauses(void)
 {
 	struct runtime_thread *thread = runtime_enter();
 	if (!thread)
 		return;
-	pay(thread);
+	make_pauses(thread);
 	runtime_leave(thread);
 }
 
@@ -91,7 +91,7 @@ void causal_pay(void)
 
 void causal_waits(uint64_t frame)
 {
-	causal_pay();
+	causal_make_pauses();
 	if (runtime_thread)
 		runtime_thread->wait_frame = frame;
 }
@@ -101,10 +101,10 @@ void causal_woken(struct runtime_thread *thread)
 	if (!thread || !runtime.has_experiments)
 		return;
 	thread->wait_frame = 0;
-	owe_nothing(thread);
+	cancel_pauses(thread);
 }
 
-void causal_goes_on(struct runtime_thread *thread)
+void causal_timed_out(struct runtime_thread *thread)
 {
 	if (thread)
 		thread->wait_frame = 0;
@@ -152,5 +152,5 @@ void causal_tick(struct runtime_thread *thread, uint64_t ran_ns, bool asleep, co
 		add_delay(thread, ran_ns, context);
 	bool waits = thread->wait_frame && !runtime_is_gone(thread->wait_frame, machine_stack_pointer_of(context));
 	if (!asleep && !waits && !thread->waiting)
-		pay(thread);
+		make_pauses(thread);
 }

@@ -9,7 +9,7 @@
  *                    in the path at the same time do not pause each other. Then it pays what it owes
  *   causal_wakes     a thread pays before it may wake another one ...
  *   causal_woken     ... which then owes nothing for the time of its wait: its waker has paid for both
- *   causal_goes_on   a wait that time has ended: the thread owes the pauses, because a faster path does not shorten it
+ *   causal_timed_out   a wait that time has ended: the thread owes the pauses, because a faster path does not shorten it
  *
  * All functions keep errno and are async-signal-safe.
  */
@@ -28,19 +28,19 @@ void causal_thread_begins(struct runtime_thread *thread);
 void causal_tick(struct runtime_thread *thread, uint64_t ran_ns, bool asleep, const void *context);
 
 /* Pays what the present thread owes. */
-void causal_pay(void);
+void causal_make_pauses(void);
 
 /* Called before the present thread may wake another one. */
 static inline void causal_wakes(void)
 {
 	if (__builtin_expect(runtime.has_experiments, 0))
-		causal_pay();
+		causal_make_pauses();
 }
 
 /* Called before the present thread waits in the function with that frame, which may also wake another thread. */
 void causal_waits(uint64_t frame);
 /* Called after that, or after another wait. `thread` may be NULL. */
 void causal_woken(struct runtime_thread *thread);
-void causal_goes_on(struct runtime_thread *thread);
+void causal_timed_out(struct runtime_thread *thread);
 
 #endif

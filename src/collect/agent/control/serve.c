@@ -128,9 +128,9 @@ static void list(struct answer *answer, const char *patterns, size_t bytes)
 			put_probe(answer, probes_at(i)->record);
 }
 
-static void obey(struct answer *answer, const char *line, size_t bytes)
+static void apply_line(struct answer *answer, const char *line, size_t bytes)
 {
-	struct probes_turned turned = probes_obey(line, bytes);
+	struct probes_turned turned = probes_apply(line, bytes);
 	put_word(answer, turned.refusal ? "error " : "ok ");
 	if (turned.refusal) {
 		put_word(answer, turned.refusal);
@@ -161,7 +161,7 @@ static long read_request(const struct answer *answer, char request[REQUEST_MAX])
 	return -1;
 }
 
-void control_serve(long fd)
+void control_answer(long fd)
 {
 	static const char list_word[] = "list";
 	static const uint64_t ns_per_s = 1000000000;
@@ -179,6 +179,6 @@ void control_serve(long fd)
 	else if (bytes == 0)
 		put_word(&answer, "error empty request\n");
 	else
-		obey(&answer, request, (size_t)bytes);
+		apply_line(&answer, request, (size_t)bytes);
 	send_all(&answer);
 }

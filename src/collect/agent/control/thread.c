@@ -1,13 +1,15 @@
 /*
+ * The thread in the target that serves the clients of `cpprof control`. It is made without the C library.
+ *
  * One mapping holds all memory of the thread. It stays mapped until the process ends.
  *
  *     no access | stack ... | the thread's thread-local variables, below fs | block that fs points to, the rest
  *     4 KB      | 64 KB     | down to hook_thread, and 64 KB                | about 1 KB
  *
- * The thread-local variables are 0, except the one that disables hooks in this thread: the program may define
+ * The thread-local variables are 0, except the variable that disables hooks in this thread: the program may define
  * memcpy and similar functions itself, with hooks or probe points in them.
  *
- * Code that changes the rights of the process (the C library's setuid, for example) cannot change those of a
+ * Code that changes the rights of the process (the C library's setuid, for example) cannot change the rights of a
  * thread that it does not list. Therefore the thread gives up its rights: it keeps its user but no capability, and
  * a filter permits only the system calls that serve a client. An attacker who takes over the program gains no
  * rights through this thread.
@@ -65,7 +67,7 @@ static bool has_own_descriptors(void)
 #define PERMIT(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 /* Returns false if the kernel refuses; the thread exits then. */
-static bool gives_up_rights(void)
+static bool drop_rights(void)
 {
 	enum { ALLOWED_MODE = 1 };
 	static const struct sock_filter rules[] = {
@@ -114,12 +116,12 @@ static void serve(void *argument)
 		listener = control_listen(&own->path);
 	bool is_served = listener >= 0;
 	__atomic_store_n(&own->is_listening, is_served, __ATOMIC_RELEASE);
-	is_served = is_served && gives_up_rights();
+	is_served = is_served && drop_rights();
 	while (is_served) {
 		long client = control_accept(listener);
 		is_served = client >= 0;
 		if (is_served)
-			control_serve(client);
+			control_answer(client);
 		machine_syscall(SYS_close, client, 0, 0, 0, 0, 0);
 	}
 	for (;;)

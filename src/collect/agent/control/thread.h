@@ -64,6 +64,6 @@ void control_remove(const struct control_path *path);
 
 /* Reads one request from the connected client and answers it. Gives up a slow or invalid client after some
  * seconds. Called by the control thread. */
-void control_serve(long fd);
+void control_answer(long fd);
 
 #endif

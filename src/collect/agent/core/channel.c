@@ -169,7 +169,7 @@ static bool map_channel(int fd, const struct place *place)
 	runtime.channel = map(fd, 0, CHANNEL_RINGS, PROT_READ | PROT_WRITE);
 	runtime.code = map(fd, CHANNEL_CODES, CHANNEL_CHUNKS_AT - CHANNEL_CODES, PROT_READ);
 	const struct channel *found = runtime.channel;
-	if (found && runtime.code && channel_is_known(found) && found->monitor_pid == place->monitor &&
+	if (found && runtime.code && channel_has_our_layouts(found) && found->monitor_pid == place->monitor &&
 	    !found->is_over && (channel_chunk(0) || map_all(fd)))
 		return true;
 	unmap_all();

@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "collect/agent/core/real.h"
-
 struct hash_header {
 	uint32_t buckets, first_symbol, words, shift;
 };
@@ -118,7 +116,7 @@ bool defined_somewhere(const char *name, bool behind_us)
 	return false;
 }
 
-bool real_program_uses(const char *name)
+bool defined_program_uses(const char *name)
 {
 	enum { SYMBOL_SHIFT = 32 };
 	struct object_symbols object = symbols_of(_r_debug.r_map);

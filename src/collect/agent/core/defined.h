@@ -9,4 +9,8 @@
  * library. May return true if it is not certain. Must not run while another thread may load or unload objects. */
 bool defined_somewhere(const char *name, bool behind_us);
 
+/* Returns whether the program's own file uses a function of another file, by its relocations. False in a statically
+ * linked program. Async-signal-safe. */
+bool defined_program_uses(const char *name);
+
 #endif

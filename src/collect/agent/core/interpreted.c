@@ -113,7 +113,7 @@ static void describe(struct runtime_thread *thread, const struct interpreted_fra
 void interpreted_walk(struct runtime_thread *thread, uint64_t now)
 {
 	struct interpreter interpreter;
-	interpreted_forget(thread);
+	interpreted_clear(thread);
 	if (!get_interpreter(&interpreter))
 		return;
 	if (!thread->interpreted)
@@ -131,7 +131,7 @@ void interpreted_walk(struct runtime_thread *thread, uint64_t now)
 		describe(thread, &python->frames[i], now);
 }
 
-void interpreted_forget(struct runtime_thread *thread)
+void interpreted_clear(struct runtime_thread *thread)
 {
 	if (!thread->interpreted)
 		return;

@@ -10,7 +10,7 @@
 void interpreted_walk(struct runtime_thread *thread, uint64_t time_ns);
 
 /* Forgets the frames: the present walk is of no sample. */
-void interpreted_forget(struct runtime_thread *thread);
+void interpreted_clear(struct runtime_thread *thread);
 
 /* Returns the noted entries, and sets *count; *end is an enum interpreted_end. */
 const struct interpreted_frame *interpreted_entries(const struct runtime_thread *thread, uint16_t *count, uint8_t *end);

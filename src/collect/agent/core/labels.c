@@ -6,7 +6,7 @@
  *                        ^
  *   slots[hash of text] -+      published by compare-and-swap, never changed again
  *
- * To set a label, the thread copies the text of its present set with the one line changed, and looks the result up.
+ * To set a label, the thread copies the text of its present set with one line changed, and looks the result up.
  * A new set gets a number that is unique in the recording, and is written to the monitor before other threads can
  * find it here. Two threads that create the same set at the same time may both write it; then one of the two numbers
  * is never used.

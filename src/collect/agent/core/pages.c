@@ -19,7 +19,7 @@ void *runtime_map(size_t bytes)
 }
 
 /* Defined in a program built with ThreadSanitizer, which observes our calls of clock_gettime and memset. The memory may
- * become that of a new thread: its munmap forgets who wrote there, and the system call would leave it a race to report. */
+ * become the memory of a new thread: its munmap forgets who wrote there, and the system call would leave it a race to report. */
 extern void __tsan_init(void) __attribute__((weak));
 
 void runtime_unmap(void *memory, size_t bytes)

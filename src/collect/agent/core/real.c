@@ -33,7 +33,7 @@ void *real_dlsym(void)
 static bool has_failed;
 
 /* The real dlsym searches behind the object of its caller, which is this library. */
-static void *look_for(void *where, const struct real_slot *slot)
+static void *resolve(void *where, const struct real_slot *slot)
 {
 	void *(*look_up)(void *, const char *) = (void *(*)(void *, const char *))real_dlsym();
 	if (!defined_somewhere(slot->name, where == RTLD_NEXT))
@@ -51,21 +51,21 @@ static bool is_ours(const void *function)
 {
 	struct dl_find_object its, ours;
 	return _dl_find_object((void *)(uintptr_t)function, &its) == 0 &&
-	       _dl_find_object((void *)(uintptr_t)&look_for, &ours) == 0 && its.dlfo_link_map == ours.dlfo_link_map;
+	       _dl_find_object((void *)(uintptr_t)&resolve, &ours) == 0 && its.dlfo_link_map == ours.dlfo_link_map;
 }
 
 /* If this library is loaded behind the C library (as a library that a preloaded one needs is), RTLD_NEXT does not
  * find the C library's functions: then search from the start. Returns NULL if only our own function is found. */
 static void *next(const struct real_slot *slot)
 {
-	void *found = look_for(RTLD_NEXT, slot);
+	void *found = resolve(RTLD_NEXT, slot);
 	if (!found)
-		found = look_for(RTLD_DEFAULT, slot);
+		found = resolve(RTLD_DEFAULT, slot);
 	return found && !is_ours(found) ? found : NULL;
 }
 
 /* Several threads may do this at the same time: all find the same. */
-static void look_all_up(void)
+static void resolve_all(void)
 {
 	is_looking_up = true;
 	for (struct real_slot *slot = __start_cpprof_real; slot < __stop_cpprof_real; slot++) {
@@ -84,11 +84,11 @@ bool real_functions_are_known(void)
 	return __atomic_load_n(&was_looked_up, __ATOMIC_ACQUIRE);
 }
 
-void *real_look_up(struct real_slot *slot)
+void *real_resolve(struct real_slot *slot)
 {
 	if (!is_looking_up && !__atomic_load_n(&was_looked_up, __ATOMIC_ACQUIRE)) {
 		int error = errno;
-		look_all_up();
+		resolve_all();
 		errno = error;
 	}
 	return __atomic_load_n(&slot->function, __ATOMIC_RELAXED);
@@ -99,8 +99,8 @@ bool real_find_object(uint64_t address, struct dl_find_object *found)
 	return _dl_find_object((void *)(uintptr_t)address, found) == 0;
 }
 
-__attribute__((constructor)) static void look_up_before_handlers_do(void)
+__attribute__((constructor)) static void resolve_before_handlers(void)
 {
 	if (!was_looked_up)
-		(void)real_look_up(__start_cpprof_real);
+		(void)real_resolve(__start_cpprof_real);
 }

@@ -1,5 +1,5 @@
 /*
- * The functions that the program would call without this library: those of the C library, or of another library that
+ * The functions that the program would call without this library: the functions of the C library, or of another library that
  * interposes them.
  *
  *	return REAL(read)(fd, bytes, count);
@@ -24,7 +24,7 @@ struct real_slot {
 
 /* Looks all functions up. Returns the slot's function, or NULL if no object defines it or if this thread is already
  * in the look-up: the C library's dlsym may allocate, and continues without the memory if that fails. */
-void *real_look_up(struct real_slot *slot);
+void *real_resolve(struct real_slot *slot);
 
 #define REAL_SLOT(function_name, version_name)                                                                      \
 	static struct real_slot real_slot                                                                           \
@@ -35,7 +35,7 @@ void *real_look_up(struct real_slot *slot);
 	({                                                                                                           \
 		REAL_SLOT(function_name, version_name);                                                              \
 		(__typeof__(&function_name))(__builtin_expect(real_function != NULL, 1) ? real_function              \
-											: real_look_up(&real_slot)); \
+											: real_resolve(&real_slot)); \
 	})
 
 /* The same without a look-up: NULL if the function is not looked up yet. */
@@ -60,10 +60,6 @@ void *real_dlsym(void);
 /* Finds the loaded object that contains a code address. Returns false if there is none, or if it is too early in the
  * program's start. Async-signal-safe. */
 bool real_find_object(uint64_t address, struct dl_find_object *found);
-
-/* Returns whether the program's own file uses a function of another file, by its relocations. False in a statically
- * linked program. Async-signal-safe. */
-bool real_program_uses(const char *name);
 
 /* A definition of ours that comes before the C library's. The library's own code does not call
  * it by this name: where the program defines the function too and calls ours from there, as

@@ -2,6 +2,7 @@
  * real.h for libcpprof.a. In a statically linked program no definition comes before the C library's functions, and
  * there is no dlsym to find them. This file lists those that the library itself needs.
  */
+#include "collect/agent/core/defined.h"
 #include "collect/agent/core/real.h"
 
 #include <signal.h>
@@ -14,7 +15,7 @@ static const struct {
 	{ "sigaction", (void *)sigaction },
 };
 
-void *real_look_up(struct real_slot *slot)
+void *real_resolve(struct real_slot *slot)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (strcmp(slot->name, functions[i].name) == 0)
@@ -27,7 +28,7 @@ bool real_functions_are_known(void)
 	return true;
 }
 
-bool real_program_uses(const char *name)
+bool defined_program_uses(const char *name)
 {
 	(void)name;
 	return false;

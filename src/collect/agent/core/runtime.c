@@ -27,7 +27,7 @@ enum { NS_PER_MS = 1000000 };
 
 /* --- connecting --- */
 
-/* Returns whether our pid is also the one in /proc, which the monitor uses. In another pid namespace it belongs to
+/* Returns whether our pid is also the pid in /proc, which the monitor uses. In another pid namespace it belongs to
  * another process there. */
 static bool has_own_pid(void)
 {
@@ -231,7 +231,7 @@ static bool take_forked_process(uint64_t code)
 void runtime_cloned(const struct sample_record *creator)
 {
 	int64_t parent_pid = runtime.pid;
-	machine_calls = 0; /* those of threads that the child does not have */
+	machine_calls = 0; /* the calls of threads that the child does not have */
 	if (runtime.channel || hooks.header)
 		runtime_find_time_offset();
 	hooks_forked();

@@ -46,7 +46,7 @@ struct runtime {
 };
 extern struct runtime runtime;
 
-/* Connects to the recorder if there is one. Only the first call has an effect: a constructor's, or that of code that
+/* Connects to the recorder if there is one. Only the first call has an effect: the call of a constructor, or of code that
  * runs earlier. */
 void cpprof_runtime_begin(void) __attribute__((visibility("default")));
 
@@ -344,10 +344,10 @@ void tick_count_rest(struct runtime_thread *thread);
 void tick_send(struct runtime_thread *thread);
 
 /* Called around a wait that ticks are kept out of (signals/waits.c). `function` is the waiting function. If a jump
- * has left the wait, call tick_wait_forget: the next tick charges the time. */
+ * has left the wait, call tick_wait_clear: the next tick charges the time. */
 void tick_wait_begins(struct runtime_thread *thread, uint64_t function);
 void tick_wait_ends(struct runtime_thread *thread);
-void tick_wait_forget(struct runtime_thread *thread);
+void tick_wait_clear(struct runtime_thread *thread);
 /* Stop ticks for a while; the clocks go on. */
 void tick_pause(struct runtime_thread *thread);
 void tick_resume(struct runtime_thread *thread);

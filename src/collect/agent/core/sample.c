@@ -402,7 +402,7 @@ __attribute__((noinline)) bool runtime_describe_creator(struct runtime_thread *t
 	walk->record = new_record(thread, SAMPLE_NO_REQUEST, 0, 0);
 	set_page(thread, registers.value[ARCH_SP_REGISTER] / PAGE);
 	walk_stack(thread, &registers);
-	interpreted_forget(thread);
+	interpreted_clear(thread);
 	if (walk->end != WALK_ROOT) {
 		walk->record.kind = SAMPLE_FALLBACK; /* there is no path to repeat */
 		return false;

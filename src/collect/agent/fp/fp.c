@@ -3,7 +3,7 @@
  * instruction raises. fp.h describes the method.
  *
  * Guarantees:
- *   - Results, flags, masks and signals are those of a run without the agent: the processor executes each instruction
+ *   - Results, flags, masks and signals are as in a run without the agent: the processor executes each instruction
  *     once, with the program's own masks.
  *   - Counts are exact. A kind that is frequent in a thread is counted up to a limit (fp/limit.c), and is reported.
  * Limits:
@@ -188,7 +188,7 @@ static void take_words(struct fp_thread *fp, ucontext_t *context)
 }
 
 /* Returns the flags that one instruction of a step has raised. Clears them in the words, and adds them to the saved
- * ones. */
+ * flags. */
 static uint32_t take_flags(struct fp_thread *fp, struct fp_words *words)
 {
 	uint32_t raised = (words->vector | (fp->loads_flags ? 0 : words->status)) & FP_KINDS;

@@ -22,7 +22,7 @@
  * A signal of the program may be delivered in a step. Its handler runs without the trap flag; when
  * the agent finds that, it suspends the step, and resumes it when the trap flag appears again: the
  * handler has returned. A handler that jumps out leaves a suspended step behind, which the next
- * ones replace.
+ * steps replace.
  *
  * If the handler can execute the instruction itself (processor/agent/fp_execute.h), there is no second signal. A
  * second SIGFPE in a step is the program's own, of a kind that the program has unmasked.
@@ -98,7 +98,7 @@ void fp_count_here(uint32_t kinds, uint64_t function);
 
 /* --- the limit (fp/limit.c) --- */
 
-/* Called after a step that raised these counted kinds. Returns those of them that are counted. */
+/* Called after a step that raised these counted kinds. Returns the kinds among them that are counted. */
 uint32_t fp_limit(struct runtime_thread *thread, uint32_t kinds);
 /* Begins anew: all kinds are counted. */
 void fp_limit_reset(struct fp_thread *fp);

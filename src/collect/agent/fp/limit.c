@@ -9,7 +9,7 @@
  *          <-- used up already -->  <-- still allowed ---->
  *
  * A kind that exceeds this is masked and no longer counted in the thread, until the next cpprof_start: all counts
- * are exact, and those of the requests with that kind are lower bounds. All instructions of the legacy unit trap while
+ * are exact, and the counts of the requests with that kind are lower bounds. All instructions of the legacy unit trap while
  * it is observed, whether or not they raise anything: the unit has a limit of its own.
  */
 #include <string.h>

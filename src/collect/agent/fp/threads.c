@@ -100,7 +100,7 @@ static uint32_t unsettled;
 
 /* Counts threads that have not followed yet. A waiting thread gets its tick directly after the wait, before it runs
  * other code. */
-static void look_at(struct runtime_thread *thread)
+static void count_unsettled(struct runtime_thread *thread)
 {
 	if (thread != runtime_thread && thread->fp && !thread->waiting &&
 	    __atomic_load_n(&thread->fp_turn, __ATOMIC_ACQUIRE) != fp_turns)
@@ -119,7 +119,7 @@ void fp_turn(struct runtime_thread *thread)
 	runtime_each_thread(send_tick);
 	for (int i = 0; i < ROUNDS; i++) {
 		unsettled = 0;
-		runtime_each_thread(look_at);
+		runtime_each_thread(count_unsettled);
 		if (unsettled == 0)
 			return;
 		machine_syscall(SYS_nanosleep, (long)&round, 0, 0, 0, 0, 0);

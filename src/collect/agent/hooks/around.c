@@ -106,7 +106,7 @@ static void enter(struct hook_thread *thread, uint64_t function, uint64_t call_s
 	note->ticks = machine_time_stamp();
 }
 
-/* Moves the note of this call out of the frame. Returns false if the frame is not that of this call, or has no note. */
+/* Moves the note of this call out of the frame. Returns false if the frame is not this call's, or has no note. */
 static bool take_note(struct hook_thread *thread, const struct hook_frame *frame, uint64_t function,
 		      uint64_t return_slot, struct hook_note *taken)
 {

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collect/agent/core/defined.h"
 #include "collect/agent/core/real.h"
 #include "collect/agent/hooks/hooks.h"
 #include "collect/agent/hooks/implementation.h"
@@ -50,7 +51,7 @@ static void add_text(struct iovec *parts, int *count, const char *text)
 }
 
 /* Prints to standard error, in one write: without a recorder, no other process would report the error. */
-static void say_unknown(const char *asked)
+static void print_unknown(const char *asked)
 {
 	struct iovec parts[2 * TALLY_MEASUREMENTS + 3];
 	int count = 0;
@@ -66,28 +67,28 @@ static void say_unknown(const char *asked)
 
 /* Returns the measurement that the environment variable names; `paths` if it is not set. An unknown name is
  * reported, and means `paths`. The path of the user's own library also means `paths`. */
-static enum tally_measurement measurement_asked(void)
+static enum tally_measurement measurement_requested(void)
 {
 	const char *asked = hooks_environment_value(TALLY_MEASURE_VARIABLE);
 	for (int i = 0; asked && i < TALLY_MEASUREMENTS; i++)
 		if (strcmp(asked, measurement_names[i]) == 0)
 			return (enum tally_measurement)i;
 	if (asked && asked[0] && !implementation_is_named(asked))
-		say_unknown(asked);
+		print_unknown(asked);
 	return TALLY_PATHS;
 }
 
-/* The directory in which a program without a recorder writes its file: the one in which it starts. */
+/* The directory in which a program without a recorder writes its file: its working directory when it starts. */
 static char folder[PATH_MAX];
 
-static void remember_folder(void)
+static void store_folder(void)
 {
 	if (!folder[0] && machine_syscall(SYS_getcwd, (long)folder, sizeof(folder), 0, 0, 0, 0) <= 0)
 		folder[0] = 0;
 }
 
 /* Prints to standard error, in one write: the program counts nothing, and no other process would report it. */
-static void say_not_made(const char *name, int number)
+static void print_not_made(const char *name, int number)
 {
 	struct iovec parts[5];
 	int count = 0;
@@ -117,15 +118,15 @@ static struct tally_header *make_file(void)
 {
 	static char path[PATH_MAX];
 	const char *name = hooks_environment_value(TALLY_OUTPUT_VARIABLE);
-	enum tally_measurement measurement = measurement_asked();
+	enum tally_measurement measurement = measurement_requested();
 	if (measurement == TALLY_OFF)
 		return NULL;
 	int number = ENAMETOOLONG;
-	remember_folder();
+	store_folder();
 	name = name && name[0] ? name : "cpprof.data";
 	struct tally_header *header = make_path(path, name) ? tally_make(path, measurement, &number) : NULL;
 	if (!header && number)
-		say_not_made(name, number);
+		print_not_made(name, number);
 	return header;
 }
 
@@ -155,8 +156,8 @@ static uint32_t beginner; /* the thread id */
  * calls monstartup itself: with the C library such a program counts from then on. */
 static bool will_start_itself(void)
 {
-	return real_program_uses("monstartup") && !real_program_uses("__monstartup") &&
-	       (real_program_uses("mcount") || real_program_uses("__fentry__"));
+	return defined_program_uses("monstartup") && !defined_program_uses("__monstartup") &&
+	       (defined_program_uses("mcount") || defined_program_uses("__fentry__"));
 }
 
 static void start(struct tally_header *header)
@@ -204,7 +205,7 @@ void hooks_begin(void)
 void hooks_begin_recorded(void)
 {
 	if (runs_alone)
-		remember_folder();
+		store_folder();
 	hooks_will_end();
 	if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) == NOT_BEGUN && environment())
 		begin(false);

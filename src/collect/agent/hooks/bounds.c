@@ -152,7 +152,7 @@ static const struct table_entry *find_entry(const struct table_head *head, uint6
 _Thread_local uint64_t hooks_asking __attribute__((tls_model("initial-exec")));
 
 /* Queries the dynamic linker. Samples of the time that it takes are charged to cpprof. */
-static bool ask_linker(uint64_t address, struct dl_find_object *found)
+static bool query_linker(uint64_t address, struct dl_find_object *found)
 {
 	hooks_asking = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	bool is_known = real_find_object(address, found);
@@ -164,7 +164,7 @@ static bool ask_linker(uint64_t address, struct dl_find_object *found)
 static const uint8_t *find_fde(uint64_t address, uint64_t *start, uint64_t *end)
 {
 	struct dl_find_object found;
-	if (!ask_linker(address, &found) || !found.dlfo_eh_frame)
+	if (!query_linker(address, &found) || !found.dlfo_eh_frame)
 		return NULL;
 	const struct table_head *head = found.dlfo_eh_frame;
 	if (head->version != 1 || bytes_of(head->frame_encoding) != sizeof(head->frame) ||

@@ -1,4 +1,4 @@
-/* The system calls that the hooks, the probe points and their control make, in addition to those
+/* The system calls that the hooks, the probe points and their control make, in addition to the calls
  * of the rest of the agent (interpose/successor.c). A test compares them with the sources. */
 #include <sys/prctl.h>
 #include <sys/socket.h>

@@ -146,7 +146,7 @@ struct tally_edge *hooks_edge_find(const struct hook_thread *thread, const struc
 	return passed < NEAR_EDGES ? edge : look_up(thread->edges, node, call->call_site, call->function);
 }
 
-/* --- new ones --- */
+/* --- new edges --- */
 
 /* Returns the child that another edge of the node has for this function, or NULL if there is none. */
 static struct tally_node *find_child(const struct hook_thread *thread, const struct tally_node *node, uint64_t function)
@@ -233,7 +233,7 @@ struct wanted {
 };
 
 /* Records which hook reported the call, so that reports can state how the program was compiled. Among the hooks that
- * report entries only, __fentry__ is called by a function's first instruction, or the one behind a landing mark. */
+ * report entries only, __fentry__ is called by a function's first instruction, or by the instruction behind a landing mark. */
 static void note_hook(const struct hook_call *call)
 {
 	enum { ENTRIES = TALLY_HOOK_MCOUNT | TALLY_HOOK_FENTRY, FIRST_CALL_END = 10 };
@@ -281,7 +281,7 @@ struct tally_edge *hooks_edge_new(struct hook_thread *thread, struct tally_node 
 	return (struct tally_edge *)(uintptr_t)hooks_keep_vectors(make, &wanted, has_child);
 }
 
-void hooks_forget_arcs(struct hook_thread *thread)
+void hooks_clear_arcs(struct hook_thread *thread)
 {
 	if (hooks.measurement != &hooks_arcs && hooks.measurement != &hooks_blocks)
 		return;

@@ -1,5 +1,5 @@
 /*
- * The child of a fork. The counts of its parent stay the parent's. The one thread that remains gets tables of its
+ * The child of a fork. The counts of its parent stay the parent's. The only thread that remains gets tables of its
  * own, in which the calls that have not returned appear as paths that were called 0 times.
  */
 #include <sys/mman.h>
@@ -38,7 +38,7 @@ static struct tally_node *copy_node(struct hook_thread *thread, struct tally_nod
 }
 
 /* Clears the frames above `top`. They refer to the parent's nodes, and a later push might use them again. */
-static void forget_above(struct hook_thread *thread, const struct hook_frame *top)
+static void clear_above(struct hook_thread *thread, const struct hook_frame *top)
 {
 	static const uintptr_t page = 4096;
 	uintptr_t from = (uintptr_t)(top + 1), end = (uintptr_t)thread->limit;
@@ -68,6 +68,6 @@ bool hooks_copy_frames(struct hook_thread *thread, const struct hook_frame *top)
 		frame->guess = &hooks_no_edge;
 		thread->top = frame;
 	}
-	forget_above(thread, top);
+	clear_above(thread, top);
 	return true;
 }

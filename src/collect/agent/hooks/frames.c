@@ -9,8 +9,8 @@
  *	|                         <- return slot of f, if its hook reports the return as well (HOOK_FRAME_LEAVES)
  *	|  return address of g    <- return slot of g ...
  *
- *   1. The order of frames on one stack is that of their return slots. A run (hooks/stacks.c) has the frames of one
- *      stack only. Each lies below the one before it or, if it is inlined, at the same return slot.
+ *   1. The frames on one stack are in the order of their return slots. A run (hooks/stacks.c) has the frames of one
+ *      stack only. Each lies below the frame before it or, if it is inlined, at the same return slot.
  *   2. A call at return slot A is made by code whose stack pointer is above A. So frames at A or below have
  *      returned, or a jump has left them: they are dropped. Exception: an inlined function has the return slot and
  *      the call site of the function that it is inlined into (hooks_is_inlined).
@@ -21,9 +21,9 @@
  *   4. A slot is read only if it lies between the current stack pointer and the upper end of the stack, and only on
  *      a stack with known bounds.
  *   5. A slot of a dead frame still holds its return address until it is overwritten. So each edge has the distance
- *      from the call's return slot up to that of its caller. The distance is the same each time the call is made,
+ *      from the call's return slot up to the return slot of its caller. The distance is the same each time the call is made,
  *      except in functions that take more of the stack as they run (alloca). Among the frames of the caller's
- *      function, the one at this distance is the caller (hooks_frames_at_distance). hooks.S checks distances only.
+ *      function, the frame at this distance is the caller (hooks_frames_at_distance). hooks.S checks distances only.
  *      If a call has no edge yet, the unwind tables give the function that contains its call site; the frames above
  *      that function's frame are dead (hooks_frames_caller). If no frame's function contains the call site, the call
  *      is foreign, and the slots of all frames are checked each time it is made (hooks_frames_whole). A handler's
@@ -48,7 +48,7 @@ void hooks_frames_begin(struct hook_thread *thread, struct tally_node *root)
 	thread->depth_unknown = 0;
 	if (thread->own_high != machine_thread_pointer())
 		thread->own_low = thread->own_high = 0;
-	hooks_forget_arcs(thread);
+	hooks_clear_arcs(thread);
 }
 
 void hooks_frame_push_again(struct hook_thread *thread, struct hook_frame *frame, struct tally_node *node,
@@ -260,7 +260,7 @@ struct hook_frame *hooks_frames_inlining(const struct hook_thread *thread, struc
 	return top;
 }
 
-/* Returns true if a frame is inlined into the one before it. */
+/* Returns true if a frame is inlined into the frame before it. */
 static bool is_inlined_frame(const struct hook_frame *frame)
 {
 	const struct hook_frame *before = frame - 1;

@@ -1,5 +1,5 @@
 /*
- * The process and its threads, for hooks.
+ * The hooks' state of this process and of each of its threads: when a thread gets a state, and when another thread continues with it.
  *
  *	hooks_none --first event--> a state of its own --hooks_thread_end--> ... --thread exited--> the next thread's
  *	      \--no state possible--> hooks_refused
@@ -85,7 +85,7 @@ enum {
 };
 
 /* Returns fewer frames if the program's address space is limited. */
-static uint64_t frames_wanted(void)
+static uint64_t frames_to_reserve(void)
 {
 	struct rlimit limit;
 	long got = machine_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0);
@@ -108,7 +108,7 @@ static struct hook_thread *map_state(uint64_t frames)
 static struct hook_thread *new_state(uint32_t tid)
 {
 	struct hook_thread *thread = NULL;
-	for (uint64_t frames = frames_wanted(); !thread && frames >= FRAMES_LEAST; frames /= FRAMES_STEP)
+	for (uint64_t frames = frames_to_reserve(); !thread && frames >= FRAMES_LEAST; frames /= FRAMES_STEP)
 		thread = map_state(frames);
 	if (!thread)
 		return NULL;
@@ -126,7 +126,7 @@ static bool is_gone(uint32_t tid, uint32_t here)
 }
 
 /* Defined in a program built with ThreadSanitizer, which observes the code of cpprof/profiler.h and our memset. It
- * would report a race between a thread and the one that adopts its state. */
+ * would report a race between a thread and the thread that adopts its state. */
 extern void __tsan_init(void) __attribute__((weak));
 
 /* Gives the state of an exited thread to the current one, `here`. Returns the state, or NULL if there is none. */
@@ -306,7 +306,7 @@ void hooks_thread_end(void)
 	hooks.measurement->flush(thread);
 	machine_syscall(SYS_prctl, PR_GET_NAME, (long)thread->shared->name, 0, 0, 0, 0);
 	thread->shared->end_ns = runtime_stamp_ns();
-	tally_see_time(hooks.process);
+	tally_note_time(hooks.process);
 	__atomic_store_n(&thread->owner.has_ended, 1, __ATOMIC_RELEASE);
 }
 
@@ -370,7 +370,7 @@ void hooks_total(const struct runtime_thread *clocks)
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 	if (now - thread->owner.seen_ns > often_ns) {
 		thread->owner.seen_ns = now;
-		tally_see_time(hooks.process);
+		tally_note_time(hooks.process);
 	}
 }
 
@@ -397,9 +397,9 @@ void hooks_measure_by(const struct hook_measurement *measurement)
 		take_measurement(thread);
 }
 
-static void see_end(uint64_t end_ns)
+static void note_end(uint64_t end_ns)
 {
-	tally_see_time(hooks.process);
+	tally_note_time(hooks.process);
 	if (runtime.alone && runtime.process && runtime.process->findings & CHANNEL_FINDING_SIGNAL)
 		__atomic_or_fetch(&hooks.process->hooks, TALLY_NO_TIMER, __ATOMIC_RELAXED);
 	if (has_state(hook_thread))
@@ -424,14 +424,14 @@ void hooks_finish(void)
 		hooks.measurement->flush(hook_thread);
 	if (runtime.alone && runtime_thread)
 		tick_count_rest(runtime_thread);
-	see_end(runtime_stamp_ns());
+	note_end(runtime_stamp_ns());
 	errno = error;
 }
 
-void hooks_go_on(void)
+void hooks_clear_end(void)
 {
 	if (hooks.header && system_pid() == hooks.process->pid)
-		see_end(0);
+		note_end(0);
 }
 
 void hooks_sandboxed(void)
@@ -480,7 +480,7 @@ static void renew_tables(struct hook_thread *thread)
 	thread->edges = NULL;
 	thread->blocks = NULL;
 	thread->block_mask = thread->block_count = 0;
-	hooks_forget_arcs(thread);
+	hooks_clear_arcs(thread);
 	if (!begin_tables(thread) || !hooks_copy_frames(thread, top))
 		hooks_stop_thread(thread);
 	/* The thread's creator is a path of the parent process, as before. */

@@ -72,7 +72,7 @@ struct hook_measurement {
 	 * `return_slot`. */
 	void (*entered)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot);
 	/* __cyg_profile_func_enter and _exit, and probe points in the source (`function` is then the address of a
-	 * struct cpprof_probe). `code` is the hook's return address. It lies in the function, or in the one that the
+	 * struct cpprof_probe). `code` is the hook's return address. It lies in the function, or in the function that the
 	 * function is inlined into. */
 	void (*enter)(struct hook_thread *thread, uint64_t function, uint64_t call_site, uint64_t return_slot,
 		      uint64_t code);
@@ -107,7 +107,7 @@ struct hook_owner {
 	uint32_t tid;
 	uint32_t has_ended;              /* the thread runs its last destructors, or has exited */
 	uint32_t has_stopped;            /* memory, disk space or the limit is exhausted: it never counts again */
-	uint64_t seen_ns;                /* CLOCK_MONOTONIC at its last tally_see_time */
+	uint64_t seen_ns;                /* CLOCK_MONOTONIC at its last tally_note_time */
 	uint64_t totals[TALLY_REQUESTS]; /* the part of the clocks' totals that is in tally_thread.totals already */
 };
 
@@ -149,7 +149,7 @@ struct hook_thread {
 };
 
 /* Fills the thread's cache with &hooks_no_edge, if the measurement uses the cache. */
-void hooks_forget_arcs(struct hook_thread *thread);
+void hooks_clear_arcs(struct hook_thread *thread);
 
 /* Updates direct_low. Call it after `measurement` or `stack_low` has changed. */
 void hooks_allow_direct(struct hook_thread *thread);
@@ -196,7 +196,7 @@ struct hooks {
 };
 extern struct hooks hooks;
 
-/* Opens or makes the file and begins to count. Only the first call has an effect: that of a constructor, of
+/* Opens or makes the file and begins to count. Only the first call has an effect: the call of a constructor, of
  * __monstartup or of a hook. */
 void hooks_begin(void);
 
@@ -230,7 +230,7 @@ void hooks_labels_declared(uint32_t number, const char *text, size_t bytes);
 /* Records the sets that a forked process has from its parent. */
 void hooks_labels_forked(void);
 /* The exec failed: clears the end times that hooks_finish has set. */
-void hooks_go_on(void);
+void hooks_clear_end(void);
 /* A filter of the program forbids system calls of the agent: notes it in the tally. Makes no system call. */
 void hooks_sandboxed(void);
 /* Calls `leave_out` for the memory of the threads' states. */
@@ -254,7 +254,7 @@ void hooks_total(const struct runtime_thread *thread);
 /* Charges `hits` samples of a request: see hook_measurement.tick. */
 void hooks_tick(uint32_t request, uint64_t hits, const void *context);
 /* Records a call of setjmp. The landing has the stack pointer that a jump will restore. Async-signal-safe. */
-void hooks_remember(const struct hook_landing *landing);
+void hooks_store_jump(const struct hook_landing *landing);
 /* The current thread is about to jump to `landing`: see hook_measurement.rewind. Async-signal-safe. */
 void hooks_rewind(const struct hook_landing *landing);
 /* The current thread was not created by the C library: its hooks return at once until it exits. */

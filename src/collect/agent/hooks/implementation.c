@@ -73,7 +73,7 @@ bool implementation_is_named(const char *value)
 }
 
 /* Without a recorder, hooks_begin makes a file only if the program is linked with this library. */
-__attribute__((constructor)) static void load_if_asked(void)
+__attribute__((constructor)) static void load_if_requested(void)
 {
 	int error = errno;
 	cpprof_runtime_begin();

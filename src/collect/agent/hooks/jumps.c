@@ -1,5 +1,5 @@
 /*
- * Drops the probe points of one function that a jump within the function leaves. Their frames lie where that of the
+ * Drops the probe points of one function that a jump within the function leaves. Their frames lie where the frame of the
  * function lies, so the stack pointer does not distinguish them.
  *
  *     work()                                   frames  root | main | work
@@ -10,7 +10,7 @@
  *             }
  *             ...                                      root | main | work
  *
- * By the time of the jump, the remembered frame may be that of another call: its node, return slot
+ * By the time of the jump, the remembered frame may belong to another call: its node, return slot
  * or call site then differs. The buffer may have been copied: then it is unknown, or was filled in
  * with another stack pointer. A set has room for a few buffers: those that were remembered last.
  */
@@ -32,7 +32,7 @@ static unsigned way_of(const struct hook_jump *set, const void *buffer)
 	return way;
 }
 
-void hooks_remember(const struct hook_landing *landing)
+void hooks_store_jump(const struct hook_landing *landing)
 {
 	struct hook_thread *thread = hook_thread;
 	if (!thread || thread->measurement == &hooks_off || !thread->frames)

@@ -1,4 +1,4 @@
-/* Replaces the hooks where there are none (libcpprof-preload.so): the functions that the rest of the runtime calls. */
+/* Empty versions of the hooks' functions that the rest of the runtime calls: for libcpprof-preload.so, which has no hooks. */
 #include <cpprof/runtime.h>
 
 #include "collect/agent/hooks/hooks.h"
@@ -55,7 +55,7 @@ void hooks_finish(void)
 {
 }
 
-void hooks_go_on(void)
+void hooks_clear_end(void)
 {
 }
 

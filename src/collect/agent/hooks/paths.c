@@ -24,7 +24,7 @@ _Static_assert(sizeof(struct hook_frame) == FRAME_BYTES && (int)HOOK_CACHE == CA
 /* Sets the guess of a frame's next call: the call that followed the same call before. frame + 1 still holds the last
  * call that this frame, or an earlier frame of its node at this depth, has made. `edge` becomes the successor of
  * that call, or, if there is none, the node's first call. */
-static void learn(struct hook_thread *thread, struct hook_frame *frame, struct tally_edge *edge)
+static void set_guess(struct hook_thread *thread, struct hook_frame *frame, struct tally_edge *edge)
 {
 	struct tally_node *node = frame->node;
 	const struct hook_frame *callee = frame + 1;
@@ -63,7 +63,7 @@ static struct tally_node *count(struct hook_thread *thread, struct hook_frame *t
 	hooks_count(&edge->count);
 	if (top + 1 < thread->limit) {
 		struct tally_node *node = edge->child;
-		learn(thread, top, edge);
+		set_guess(thread, top, edge);
 		hooks_frame_push(thread, top, node, call->call_site, call->return_slot);
 		return node;
 	}

@@ -100,7 +100,7 @@ struct hook_frame *hooks_stack_turn(struct hook_thread *thread, uint64_t address
 bool hooks_stack_is_at(const struct hook_thread *thread, const struct hook_frame *top, struct hook_range stack);
 
 /* Returns the bounds of the stack of the frame `top`, empty if they are unknown or if it is a base. The thread's bounds
- * may be those of a handler that has interrupted a hook. */
+ * may be the bounds of a handler that has interrupted a hook. */
 struct hook_range hooks_stack_of(const struct hook_thread *thread, const struct hook_frame *top);
 
 /* Returns the last frame that is still active when a call at call->return_slot is made, according to the return
@@ -135,7 +135,7 @@ struct hook_frame *hooks_frames_landing(struct hook_thread *thread, struct hook_
 /* Returns true if the hook of this call is not in the function's own code. */
 bool hooks_is_inlined_code(const struct hook_call *call);
 
-/* Returns true if a call with the call site of `top` is that of a function that is inlined into the function of
+/* Returns true if a call with the call site of `top` calls a function that is inlined into the function of
  * `top`. */
 bool hooks_is_inlined(const struct hook_thread *thread, const struct hook_frame *top, const struct hook_call *call);
 
@@ -182,7 +182,7 @@ void hooks_paths_leave_slowly(struct hook_thread *thread, uint64_t function, uin
 void hooks_paths_rewind(struct hook_thread *thread, const struct hook_landing *landing);
 
 /* Returns true if the frame on top may be the caller of a function that is entered at `return_slot`: the slot lies
- * below that of the frame, or is equal to it and the function is inlined. */
+ * below the slot of the frame, or is equal to it and the function is inlined. */
 static inline __attribute__((always_inline)) bool hooks_is_below(const struct hook_frame *top,
 								 const struct tally_edge *edge, uint64_t return_slot)
 {
@@ -208,7 +208,7 @@ static inline __attribute__((always_inline)) bool hooks_paths_enter_fast(struct 
 	return false;
 }
 
-/* Returns true if a function that is left at `return_slot` may be that of `top`, although the slots differ.
+/* Returns true if a function that is left at `return_slot` may be the function of `top`, although the slots differ.
  * Compilers release a function's stack frame and then jump to the hook, where the call of the hook is the function's
  * last action. */
 static inline __attribute__((always_inline)) bool hooks_has_given_back(const struct hook_thread *thread,

@@ -1,7 +1,7 @@
 /*
  * Finds the stack of an address, and its bounds. There are three kinds:
  *
- *   the thread's own   the program's first one, or the one above which the C library keeps the thread's control block
+ *   the thread's own   the program's first stack, or the stack above which the C library keeps the thread's control block
  *   the alternate one  of handlers: the kernel reports it
  *   any other          a coroutine's, for example. Its bounds are unknown, and so is whether the memory above still
  *                      exists. So it is not read (thread->stack_high is 0, and all hooks take the slow way).
@@ -12,8 +12,8 @@
  * are dropped. So a handler's run ends when the handler has returned, and a coroutine's frames are dropped when it
  * switches to its caller's stack.
  *
- * A handler on another stack may come when a hook has read `top` and not yet written it. The bounds are then those of
- * the handler's stack, and `top` is a frame of the interrupted one, pushed over the base of the handler's run:
+ * A handler on another stack may come when a hook has read `top` and not yet written it. The bounds then belong to
+ * the handler's stack, and `top` is a frame of the interrupted stack, pushed over the base of the handler's run:
  *
  * 	hook reads top:  main | work                    handler returns:  main | work | base | handler
  * 	                                                hook writes top:  main | work | shallow           bounds: handler's
@@ -112,7 +112,7 @@ static struct hook_range first_threads(void)
 	return range;
 }
 
-static uint64_t of_keep(void *range, uint64_t unused)
+static uint64_t find_range(void *range, uint64_t unused)
 {
 	(void)unused;
 	struct hook_range *found = range;
@@ -130,7 +130,7 @@ static struct hook_range own_stack(struct hook_thread *thread)
 	/* In the child of a fork the parent's range is still right: the thread runs on its copy of the stack. */
 	if (range.high)
 		return range;
-	(void)hooks_keep_vectors(of_keep, &range, 0);
+	(void)hooks_keep_vectors(find_range, &range, 0);
 	if (!range.high)
 		range = (struct hook_range){ 1, 1 };
 	thread->own_low = range.low;
@@ -239,7 +239,7 @@ static bool is_on(struct hook_range stack, const struct hook_frame *frame)
 	return hooks_frame_is_base(frame) || hooks_is_in(stack, frame->return_slot);
 }
 
-/* Returns true if the thread's bounds and its top are those of the stack that contains `address`. Sets *top and *stack
+/* Returns true if the thread's bounds and its top belong to the stack that contains `address`. Sets *top and *stack
  * in any case. */
 static bool is_there(const struct hook_thread *thread, uint64_t address, struct hook_frame **top,
 		     struct hook_range *stack)

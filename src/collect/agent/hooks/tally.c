@@ -97,7 +97,7 @@ static long reserve(long fd, uint64_t at, uint64_t bytes)
 	return result;
 }
 
-static bool remember_path(const char *path)
+static bool store_path(const char *path)
 {
 	size_t bytes = strnlen(path, sizeof(tally_path));
 	if (path[0] != '/' || bytes == sizeof(tally_path))
@@ -125,7 +125,7 @@ static bool identify(long fd, struct tally_identity *found)
 	return true;
 }
 
-static void remember_file(long fd)
+static void store_identity(long fd)
 {
 	(void)identify(fd, &identity);
 	memcpy(older_path, tally_path, sizeof(older_path));
@@ -170,11 +170,11 @@ static struct tally_header *map_header(long fd)
 
 struct tally_header *tally_open(const char *path)
 {
-	long fd = remember_path(path) ? open_file(path, O_RDWR) : -1;
+	long fd = store_path(path) ? open_file(path, O_RDWR) : -1;
 	if (system_is_error(fd))
 		return NULL;
 	struct tally_header *header = map_header(fd);
-	remember_file(fd);
+	store_identity(fd);
 	close_file(fd);
 	return header;
 }
@@ -294,7 +294,7 @@ static struct tally_header *map_new(long fd, enum tally_measurement measurement,
 struct tally_header *tally_make(const char *path, enum tally_measurement measurement, int *number)
 {
 	*number = ENAMETOOLONG;
-	if (!remember_path(path))
+	if (!store_path(path))
 		return NULL;
 	if (is_no_file(tally_path, number))
 		return NULL;
@@ -305,7 +305,7 @@ struct tally_header *tally_make(const char *path, enum tally_measurement measure
 		*number = (int)-fd;
 		return NULL;
 	}
-	remember_file(fd);
+	store_identity(fd);
 	struct tally_header *header = map_new(fd, measurement, number);
 	close_file(fd);
 	if (!header)
@@ -329,7 +329,7 @@ static uint64_t take(uint64_t bytes)
 	return used;
 }
 
-static void give_back(uint64_t at, uint64_t bytes)
+static void return_bytes(uint64_t at, uint64_t bytes)
 {
 	uint64_t end = at + bytes;
 	(void)__atomic_compare_exchange_n(&hooks.header->used, &end, at, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -363,7 +363,7 @@ struct tally_chunk *tally_chunk_new_sparse(uint64_t bytes, uint64_t reserved, ui
 		fill_chunk(chunk, bytes, sizeof(*chunk), thread);
 		chunk->address = (uint64_t)(uintptr_t)chunk;
 	} else if (*at) {
-		give_back(*at, bytes);
+		return_bytes(*at, bytes);
 	}
 	return chunk;
 }
@@ -416,7 +416,7 @@ bool tally_write_events(uint32_t thread, const uint64_t *words, size_t count, ui
 		close_file(fd);
 	}
 	if (at && !written)
-		give_back(at, TALLY_GRANULE);
+		return_bytes(at, TALLY_GRANULE);
 	return written;
 }
 
@@ -457,6 +457,6 @@ void *tally_object_new(struct hook_thread *thread, size_t bytes)
 	object = take_object(chunk, bytes);
 	tally_chunk_finish(chunk, TALLY_OBJECTS);
 	thread->chunk = chunk;
-	tally_see_time(hooks.process);
+	tally_note_time(hooks.process);
 	return object;
 }

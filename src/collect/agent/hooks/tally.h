@@ -40,6 +40,6 @@ bool tally_reserve(uint64_t at, uint64_t bytes);
 struct tally_process *tally_process_new(const struct tally_process *before);
 
 /* Records the present time: seen_ns and end_ticks. Async-signal-safe. */
-void tally_see_time(struct tally_process *process);
+void tally_note_time(struct tally_process *process);
 
 #endif

@@ -42,7 +42,7 @@ static bool has_address(const struct known *entry, uint64_t address)
 	return address - entry->start < entry->end - entry->start && !entry->is_gone;
 }
 
-static bool is_known(uint64_t address)
+static bool is_registered(uint64_t address)
 {
 	static uint32_t last;
 	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
@@ -170,7 +170,7 @@ static void *take_bytes(struct tally_process *process, uint64_t bytes)
 }
 
 /* Returns true if the same module was loaded at the same addresses before; its entry is then valid again. */
-static bool comes_back(const struct extent *extent, const char *path)
+static bool is_loaded_again(const struct extent *extent, const char *path)
 {
 	for (uint32_t i = 0; i < known_count; i++) {
 		struct known *entry = &known[i];
@@ -210,7 +210,7 @@ static void write_module(struct tally_process *process, struct extent *extent, u
 	size_t path_bytes = write_path(path, sizeof(path), name, is_vdso) + 1;
 	if (extent->build_id_bytes > TALLY_BUILD_ID_MAX)
 		extent->build_id_bytes = 0;
-	if (comes_back(extent, path))
+	if (is_loaded_again(extent, path))
 		return;
 	uint64_t bytes = (sizeof(struct tally_module) + path_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	struct tally_module *module = known_count < MODULES_MAX ? take_bytes(process, bytes) : NULL;
@@ -246,13 +246,13 @@ static void end_adding(void)
 static void add(const char *name, uint64_t bias, const ElfW(Phdr) * segments, size_t count)
 {
 	struct extent extent = extent_of(bias, segments, count);
-	if (extent.start >= extent.end || is_known(extent.start))
+	if (extent.start >= extent.end || is_registered(extent.start))
 		return;
 	if (!begin_adding()) {
 		__atomic_store_n(&was_missed, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	if (!is_known(extent.start))
+	if (!is_registered(extent.start))
 		write_module(hooks.process, &extent, bias, name);
 	end_adding();
 }
@@ -260,20 +260,20 @@ static void add(const char *name, uint64_t bias, const ElfW(Phdr) * segments, si
 /* --- unloaded modules --- */
 
 /* Reserved addresses count towards the limit of the program's address space. */
-static uint32_t most_kept(void)
+static uint32_t reserved_most(void)
 {
 	struct rlimit addresses;
-	bool is_known = machine_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&addresses, 0, 0) == 0;
-	return is_known && addresses.rlim_cur == RLIM_INFINITY ? KEPT_MAX : KEPT_MAX_LIMITED;
+	bool is_registered = machine_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&addresses, 0, 0) == 0;
+	return is_registered && addresses.rlim_cur == RLIM_INFINITY ? KEPT_MAX : KEPT_MAX_LIMITED;
 }
 
 /* Reserves the addresses of unloaded code, so that they keep one meaning. If a program has unloaded too many
- * modules, further ones are not reserved: the same library is then usually loaded at the same address again, and
- * comes_back finds it. */
-static void keep_unloaded(void)
+ * modules, the addresses of further modules are not reserved: the same library is then usually loaded at the same address again, and
+ * is_loaded_again finds it. */
+static void reserve_unloaded(void)
 {
 	struct dl_find_object found;
-	uint32_t most = most_kept();
+	uint32_t most = reserved_most();
 	uint32_t count = __atomic_load_n(&known_count, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < count; i++) {
 		struct known *entry = &known[i];
@@ -306,7 +306,7 @@ void tally_modules_changed(void)
 {
 	int error = errno;
 	if (hooks.process) {
-		keep_unloaded();
+		reserve_unloaded();
 		__atomic_store_n(&was_missed, 0, __ATOMIC_RELAXED);
 		dl_iterate_phdr(add_loaded, NULL);
 		if (__atomic_load_n(&was_missed, __ATOMIC_RELAXED))
@@ -318,7 +318,7 @@ void tally_modules_changed(void)
 void tally_register_code(uint64_t address)
 {
 	struct dl_find_object found;
-	if (__builtin_expect(is_known(address), 1) || !real_find_object(address, &found) || !found.dlfo_link_map)
+	if (__builtin_expect(is_registered(address), 1) || !real_find_object(address, &found) || !found.dlfo_link_map)
 		return;
 	/* With all common linkers, a module's first page begins with its ELF header. In a statically linked program
 	 * the C library reports the code only; the program headers are those that the kernel reports. */
@@ -333,15 +333,15 @@ void tally_register_code(uint64_t address)
 
 /* --- the process --- */
 
-static uint32_t is_seeing;
+static uint32_t is_noting;
 
-void tally_see_time(struct tally_process *process)
+void tally_note_time(struct tally_process *process)
 {
-	if (__atomic_exchange_n(&is_seeing, 1, __ATOMIC_ACQUIRE))
+	if (__atomic_exchange_n(&is_noting, 1, __ATOMIC_ACQUIRE))
 		return;
 	process->seen_ns = runtime_stamp_ns();
 	process->end_ticks = machine_time_stamp();
-	__atomic_store_n(&is_seeing, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&is_noting, 0, __ATOMIC_RELEASE);
 }
 
 static void write_name(struct tally_process *process)
@@ -362,12 +362,12 @@ struct tally_process *tally_process_new(const struct tally_process *before)
 		return NULL;
 	process_at = at;
 	process_reserved = reserved;
-	is_adding = is_seeing = 0; /* set by a thread that does not exist after a fork */
+	is_adding = is_noting = 0; /* set by a thread that does not exist after a fork */
 	process->pid = system_pid();
 	process->parent = before ? before->chunk.process : UINT32_MAX;
 	process->start_ns = runtime_stamp_ns();
 	process->start_ticks = machine_time_stamp();
-	tally_see_time(process);
+	tally_note_time(process);
 	process->chunk.used = sizeof(*process);
 	if (before) {
 		uint64_t bytes = __atomic_load_n(&before->modules_bytes, __ATOMIC_ACQUIRE);

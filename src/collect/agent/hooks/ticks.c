@@ -67,7 +67,7 @@ static bool is_ours(uint64_t address)
 
 /* Returns true if the hooks have called the dynamic linker on this stack. A jump out of the linker leaves
  * hooks_asking set, so the distance is checked. */
-static bool is_asked(uint64_t stack_pointer)
+static bool is_in_linker(uint64_t stack_pointer)
 {
 	enum { TAKEN_BYTES = 1024 };
 	return hooks_asking - stack_pointer < TAKEN_BYTES;
@@ -92,7 +92,7 @@ void hooks_where(const void *context, uint64_t *pc, uint64_t *stack_pointer)
 	}
 	*pc = machine_program_counter_of(context);
 	*stack_pointer = machine_stack_pointer_of(context);
-	if (is_asked(*stack_pointer) && is_ours((uint64_t)(uintptr_t)&find_caller))
+	if (is_in_linker(*stack_pointer) && is_ours((uint64_t)(uintptr_t)&find_caller))
 		*pc = (uint64_t)(uintptr_t)&find_caller;
 	if (is_ours(*pc))
 		__atomic_add_fetch(&hooks.process->samples_elsewhere, 1, __ATOMIC_RELAXED);

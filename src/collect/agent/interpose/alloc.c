@@ -143,7 +143,7 @@ static inline void count(uint64_t bytes, void *function)
 
 /* --- calls within calls ---
  *
- * The C library's allocating functions do not call one another through these functions, except reallocarray; those
+ * The C library's allocating functions do not call one another through these functions, except reallocarray; the functions
  * of another allocator may. */
 struct outer_call {
 	struct runtime_thread *thread; /* NULL: outer_call_ended does nothing */

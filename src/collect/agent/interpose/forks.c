@@ -44,7 +44,7 @@ static struct creation *describe_creation(void)
 	return creation;
 }
 
-static void give_back(struct creation *creation)
+static void release_creation(struct creation *creation)
 {
 	if (creation)
 		runtime_unmap(creation, sizeof(*creation));
@@ -55,7 +55,7 @@ static __attribute__((noinline)) int cpprof_clone_main(void *context)
 {
 	const struct cloned *cloned = context;
 	runtime_cloned(cloned->creation ? &cloned->creation->creator : NULL);
-	give_back(cloned->creation);
+	release_creation(cloned->creation);
 	return cloned->run(cloned->argument);
 }
 
@@ -72,6 +72,6 @@ INTERPOSED int clone(int (*run)(void *), void *stack, int flags, void *argument,
 		return REAL(clone)(run, stack, flags, argument, parent_tid, tls, child_tid);
 	cloned.creation = describe_creation();
 	int pid = REAL(clone)(cpprof_clone_main, stack, flags, &cloned, parent_tid, tls, child_tid);
-	give_back(cloned.creation);
+	release_creation(cloned.creation);
 	return pid;
 }

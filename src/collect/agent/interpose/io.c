@@ -37,18 +37,18 @@
 
 /* Interposes a call that moves bytes. `asked` and `moved` are evaluated after the call and may use `result`; `asked`
  * is evaluated only if it is needed. */
-#define TRANSFER(direction, type, name, parameters, arguments, asked, moved)               \
-	INTERPOSED type name parameters                                                    \
-	{                                                                                  \
-		struct io_call call;                                                       \
-		if (!io_begins(&call))                                                     \
-			return REAL(name) arguments;                                       \
-		type result = REAL_CALL(name, arguments);                                  \
-		uint64_t wanted = 0;                                                       \
-		if ((direction) != IO_NEITHER && io_wants_asked(&call, direction, result)) \
-			wanted = (uint64_t)(asked);                                        \
-		io_ended(&call, direction, (ssize_t)(moved), wanted, REAL_ADDRESS(name));  \
-		return result;                                                             \
+#define TRANSFER(direction, type, name, parameters, arguments, asked, moved)                   \
+	INTERPOSED type name parameters                                                        \
+	{                                                                                      \
+		struct io_call call;                                                           \
+		if (!io_begins(&call))                                                         \
+			return REAL(name) arguments;                                           \
+		type result = REAL_CALL(name, arguments);                                      \
+		uint64_t wanted = 0;                                                           \
+		if ((direction) != IO_NEITHER && io_needs_requested(&call, direction, result)) \
+			wanted = (uint64_t)(asked);                                            \
+		io_ended(&call, direction, (ssize_t)(moved), wanted, REAL_ADDRESS(name));      \
+		return result;                                                                 \
 	}
 
 /* As TRANSFER, for a call that a tick may cut short. If so, and if `goes_on`, `more` calls the real function for the
@@ -62,7 +62,7 @@
 			return REAL(name) arguments;                               \
 		ssize_t result = REAL_CALL(name, arguments);                       \
 		uint64_t wanted = 0;                                               \
-		if (io_wants_asked(&call, direction, result))                      \
+		if (io_needs_requested(&call, direction, result))                  \
 			wanted = (uint64_t)(asked);                                \
 		while (io_was_cut_short(&call, result, wanted) && (goes_on)) {     \
 			int error = errno;                                         \
@@ -172,15 +172,15 @@ READING_ALL(read, (int fd, void *to, size_t bytes), (fd, to, bytes), REAL(read)(
 READING(ssize_t, pread, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at), bytes)
 READING(ssize_t, pread64, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at), bytes)
 READING(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count),
-	io_asked_of_vector(to, count, result))
+	io_requested_of_vector(to, count, result))
 READING(ssize_t, preadv, (int fd, const struct iovec *to, int count, off_t at), (fd, to, count, at),
-	io_asked_of_vector(to, count, result))
+	io_requested_of_vector(to, count, result))
 READING(ssize_t, preadv64, (int fd, const struct iovec *to, int count, off64_t at), (fd, to, count, at),
-	io_asked_of_vector(to, count, result))
+	io_requested_of_vector(to, count, result))
 READING(ssize_t, preadv2, (int fd, const struct iovec *to, int count, off_t at, int flags), (fd, to, count, at, flags),
-	io_asked_of_vector(to, count, result))
+	io_requested_of_vector(to, count, result))
 READING(ssize_t, preadv64v2, (int fd, const struct iovec *to, int count, off64_t at, int flags),
-	(fd, to, count, at, flags), io_asked_of_vector(to, count, result))
+	(fd, to, count, at, flags), io_requested_of_vector(to, count, result))
 
 ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room);
 ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t at, size_t room);
@@ -222,10 +222,10 @@ RECEIVING(__recvfrom_chk,
 	  (int fd, void *to, size_t bytes, size_t room, int flags, struct sockaddr *from, socklen_t *size),
 	  (fd, to, bytes, room, flags, from, size), bytes, REAL(recv)(fd, FROM(to), LEFT(bytes), flags))
 RECEIVING(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags),
-	  io_asked_of_message(message, result), message_rest(REAL(recvmsg), fd, message, flags, (size_t)result))
+	  io_requested_of_message(message, result), message_rest(REAL(recvmsg), fd, message, flags, (size_t)result))
 TRANSFER(IO_RECEIVES, int, recvmmsg,
 	 (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
-	 (fd, messages, count, flags, timeout), io_asked_of_messages(messages, count, result),
+	 (fd, messages, count, flags, timeout), io_requested_of_messages(messages, count, result),
 	 io_moved_by_messages(messages, result))
 
 /* --- writing and sending --- */
@@ -244,15 +244,15 @@ WRITING_ALL(write, (int fd, const void *from, size_t bytes), (fd, from, bytes), 
 WRITING(pwrite, (int fd, const void *from, size_t bytes, off_t at), (fd, from, bytes, at), bytes)
 WRITING(pwrite64, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at), bytes)
 WRITING_ALL(writev, (int fd, const struct iovec *from, int count), (fd, from, count),
-	    io_asked_of_vector(from, count, result), write_rest(fd, from, count, (size_t)result))
+	    io_requested_of_vector(from, count, result), write_rest(fd, from, count, (size_t)result))
 WRITING(pwritev, (int fd, const struct iovec *from, int count, off_t at), (fd, from, count, at),
-	io_asked_of_vector(from, count, result))
+	io_requested_of_vector(from, count, result))
 WRITING(pwritev64, (int fd, const struct iovec *from, int count, off64_t at), (fd, from, count, at),
-	io_asked_of_vector(from, count, result))
+	io_requested_of_vector(from, count, result))
 WRITING(pwritev2, (int fd, const struct iovec *from, int count, off_t at, int flags), (fd, from, count, at, flags),
-	io_asked_of_vector(from, count, result))
+	io_requested_of_vector(from, count, result))
 WRITING(pwritev64v2, (int fd, const struct iovec *from, int count, off64_t at, int flags), (fd, from, count, at, flags),
-	io_asked_of_vector(from, count, result))
+	io_requested_of_vector(from, count, result))
 SENDING(send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags), bytes,
 	REAL(send)(fd, FROM(from), LEFT(bytes), flags))
 SENDING(sendto, (int fd, const void *from, size_t bytes, int flags, const struct sockaddr *to, socklen_t size),
@@ -264,9 +264,9 @@ static ssize_t send_message(int fd, struct msghdr *message, int flags)
 }
 
 SENDING(sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags),
-	io_asked_of_message(message, result), message_rest(send_message, fd, message, flags, (size_t)result))
+	io_requested_of_message(message, result), message_rest(send_message, fd, message, flags, (size_t)result))
 TRANSFER(IO_SENDS, int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
-	 (fd, messages, count, flags), io_asked_of_messages(messages, count, result),
+	 (fd, messages, count, flags), io_requested_of_messages(messages, count, result),
 	 io_moved_by_messages(messages, result))
 COPYING(sendfile, (int fd, int from, off_t *at, size_t bytes), (fd, from, at, bytes), bytes,
 	REAL(sendfile)(fd, from, at, LEFT(bytes)))

@@ -32,13 +32,13 @@ void io_ended(const struct io_call *call, enum io_direction direction, ssize_t r
 
 /* Returns true if the bytes that the call requested must be determined: they are counted, or the call may have been
  * cut short. Not for IO_NEITHER. */
-bool io_wants_asked(const struct io_call *call, enum io_direction direction, ssize_t result);
+bool io_needs_requested(const struct io_call *call, enum io_direction direction, ssize_t result);
 
-/* Return the bytes that a vector, or that of a message, requests. Memory that cannot be read counts 0. */
-uint64_t io_asked_of_vector(const struct iovec *vector, int64_t count, ssize_t result);
-uint64_t io_asked_of_message(const struct msghdr *message, ssize_t result);
-/* ... those of the first 8 messages; and the bytes that the first `result` messages have transferred. */
-uint64_t io_asked_of_messages(const struct mmsghdr *messages, unsigned count, ssize_t result);
+/* Return the bytes that a vector, or the vector of a message, requests. Memory that cannot be read counts 0. */
+uint64_t io_requested_of_vector(const struct iovec *vector, int64_t count, ssize_t result);
+uint64_t io_requested_of_message(const struct msghdr *message, ssize_t result);
+/* ... of the first 8 messages; and the bytes that the first `result` messages have transferred. */
+uint64_t io_requested_of_messages(const struct mmsghdr *messages, unsigned count, ssize_t result);
 ssize_t io_moved_by_messages(const struct mmsghdr *messages, int result);
 
 /* Returns true if a transfer is short because of a tick. Without the agent it would have continued, so the caller

@@ -14,7 +14,7 @@ static const struct {
 	[IO_COPIES] = { COUNTER_WRITTEN, COUNTER_WRITE_REQUESTED },
 };
 
-bool io_wants_asked(const struct io_call *call, enum io_direction direction, ssize_t result)
+bool io_needs_requested(const struct io_call *call, enum io_direction direction, ssize_t result)
 {
 	return (result > 0 && call->thread->ticks != call->ticks) ||
 	       runtime.requests_of[counters_of[direction].asked] | runtime.requests_of[COUNTER_TRANSFER_REQUESTED];
@@ -115,7 +115,7 @@ static bool read_safely(void *copy, const void *at, size_t bytes, ssize_t result
 	return true;
 }
 
-uint64_t io_asked_of_vector(const struct iovec *vector, int64_t count, ssize_t result)
+uint64_t io_requested_of_vector(const struct iovec *vector, int64_t count, ssize_t result)
 {
 	enum { AT_MOST = 1024, AT_ONCE = 64 };
 	uint64_t sum = 0;
@@ -131,21 +131,21 @@ uint64_t io_asked_of_vector(const struct iovec *vector, int64_t count, ssize_t r
 	return sum;
 }
 
-uint64_t io_asked_of_message(const struct msghdr *message, ssize_t result)
+uint64_t io_requested_of_message(const struct msghdr *message, ssize_t result)
 {
 	struct msghdr copy;
 	if (!read_safely(&copy, message, sizeof(copy), result))
 		return 0;
-	return io_asked_of_vector(copy.msg_iov, (int64_t)copy.msg_iovlen, result);
+	return io_requested_of_vector(copy.msg_iov, (int64_t)copy.msg_iovlen, result);
 }
 
-uint64_t io_asked_of_messages(const struct mmsghdr *messages, unsigned count, ssize_t result)
+uint64_t io_requested_of_messages(const struct mmsghdr *messages, unsigned count, ssize_t result)
 {
 	enum { LOOKED_AT = 8 };
 	uint64_t sum = 0;
 	/* Only those that were transferred are known to be readable. */
 	for (unsigned i = 0; i < count && i < LOOKED_AT; i++)
-		sum += io_asked_of_message(&messages[i].msg_hdr, (ssize_t)i < result ? 0 : -1);
+		sum += io_requested_of_message(&messages[i].msg_hdr, (ssize_t)i < result ? 0 : -1);
 	return sum;
 }
 

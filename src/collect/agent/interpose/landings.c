@@ -1,4 +1,4 @@
-/* Calls of setjmp, where later jumps lead: hooks_remember records them, so that a jump ends the probe points that
+/* Calls of setjmp, where later jumps lead: hooks_store_jump records them, so that a jump ends the probe points that
  * the same function has entered since (hooks/jumps.c). In libcpprof-hooks.so only. */
 #include <setjmp.h>
 
@@ -12,7 +12,7 @@
 	void *landing_by_##function(const struct __jmp_buf_tag *buffer)                                             \
 	{                                                                                                           \
 		const struct hook_landing landing = { STANDS_BEFORE_STACK_POINTER(__builtin_dwarf_cfa()), buffer }; \
-		hooks_remember(&landing);                                                                           \
+		hooks_store_jump(&landing);                                                                         \
 		return (void *)(uintptr_t)REAL_ADDRESS(function);                                                   \
 	}
 

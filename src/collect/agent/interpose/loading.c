@@ -37,7 +37,7 @@ static int count_changes(struct dl_phdr_info *info, size_t bytes, void *changes)
 	return 1;
 }
 
-void loading_look(void)
+void loading_check(void)
 {
 	uint64_t changes = 0;
 	if (!runtime.channel)
@@ -48,17 +48,17 @@ void loading_look(void)
 		runtime_code_changed();
 }
 
-__attribute__((constructor)) static void see_what_there_is(void)
+__attribute__((constructor)) static void count_loaded(void)
 {
 	dl_iterate_phdr(count_changes, &changes_seen);
 }
 
 /* --- loading --- */
 
-static void *open_and_look(const char *file, int mode)
+static void *open_and_check(const char *file, int mode)
 {
 	void *handle = REAL(dlopen)(file, mode);
-	loading_look();
+	loading_check();
 	return handle;
 }
 
@@ -84,7 +84,7 @@ void *loading_by_dlopen(const char *file, int mode)
 {
 	note_apart(file && mode & RTLD_DEEPBIND && !(mode & RTLD_NOLOAD));
 	if (file && strchr(file, '/') && !strchr(file, '$'))
-		return (void *)open_and_look;
+		return (void *)open_and_check;
 	__atomic_store_n(&loading_is_due, true, __ATOMIC_RELAXED);
 	return (void *)REAL(dlopen);
 }
@@ -99,14 +99,14 @@ void *loading_by_dlmopen(long space, const char *file, int mode)
 void *loading_by_dlsym(void)
 {
 	if (__atomic_load_n(&loading_is_due, __ATOMIC_RELAXED))
-		loading_look();
+		loading_check();
 	return real_dlsym();
 }
 
 INTERPOSED int dlclose(void *handle)
 {
 	int result = REAL(dlclose)(handle);
-	loading_look();
+	loading_check();
 	return result;
 }
 
@@ -198,7 +198,7 @@ static void announce_exec(const char *path, char *const environment[], bool is_f
 static void exec_failed(void)
 {
 	int error = errno;
-	hooks_go_on();
+	hooks_clear_end();
 	if (is_watched_process())
 		__atomic_sub_fetch(&runtime.process->execs, 1, __ATOMIC_SEQ_CST);
 	errno = error;

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* True: code may have been loaded since the last loading_look. */
+/* True: code may have been loaded since the last loading_check. */
 extern bool loading_is_due;
 
 /* Informs the monitor if objects were loaded or unloaded since the last call. Not async-signal-safe. */
-void loading_look(void);
+void loading_check(void);
 
 /* Return the function that dlopen, dlmopen and dlsym (the processor's caller_calls.c) jump to, with all their
  * arguments. The parameters are the arguments that matter here. */

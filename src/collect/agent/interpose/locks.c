@@ -30,7 +30,7 @@ void lock_wait_ended(const struct lock_wait *wait, uint64_t function, bool is_wo
 	if (runtime.has_experiments && is_woken)
 		causal_woken(runtime_thread);
 	else if (runtime.has_experiments)
-		causal_goes_on(runtime_thread);
+		causal_timed_out(runtime_thread);
 	struct runtime_thread *thread = runtime_enter();
 	if (thread) {
 		uint64_t elapsed = runtime_now_ns(CLOCK_MONOTONIC) - wait->start_ns;
@@ -59,7 +59,7 @@ void lock_wait_ended(const struct lock_wait *wait, uint64_t function, bool is_wo
 #define WAITING(type, name, parameters, arguments) WAITING_VERSION(type, name, NULL, parameters, arguments)
 
 /* Interposes a function that takes a lock. `attempt` is the same without a wait. If its result is `busy`, the real
- * function is called, which waits or reports another error. Any other result is that of the real function. */
+ * function is called, which waits or reports another error. Any other result is returned as the real function's. */
 #define LOCKING(name, parameters, arguments, attempt, busy)                   \
 	INTERPOSED int name parameters                                        \
 	{                                                                     \

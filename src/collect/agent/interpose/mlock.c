@@ -1,5 +1,5 @@
 /*
- * mlockall: the program's memory is to be locked, not that of the channel.
+ * mlockall: locks the program's memory, but not the channel.
  *
  * Without CAP_IPC_LOCK, the kernel refuses to lock the present memory if all mappings together
  * exceed RLIMIT_MEMLOCK. The agent's would then make a call fail that succeeds without it. So if it
@@ -26,7 +26,7 @@ struct range {
 	uint64_t start, end;
 };
 
-/* A mapping, of which a part may be ours: the kernel joins anonymous ones. */
+/* A mapping, of which a part may be ours: the kernel joins anonymous mappings. */
 struct mapping {
 	struct range range;
 	bool is_program; /* its file is neither the agent's nor the kernel's */

@@ -22,7 +22,7 @@ static void pause_shortly(void)
 
 static uint32_t active;
 
-static void look_at(struct runtime_thread *thread)
+static void count_busy(struct runtime_thread *thread)
 {
 	active += thread != runtime_thread && __atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE) != 0;
 }
@@ -32,7 +32,7 @@ void quiet_await_work(void)
 	for (int i = 0; i < SHORT_ROUNDS; i++) {
 		active = 0;
 		pause_shortly();
-		runtime_each_thread(look_at);
+		runtime_each_thread(count_busy);
 		if (active == 0)
 			return;
 	}
@@ -87,8 +87,8 @@ static uint64_t set_in(const char *text, size_t bytes, const char *line)
 }
 
 /* In its handler, a thread has all signals blocked. During a wait without ticks only ours is,
- * with those of the program. */
-static void look_for_tick(struct runtime_thread *thread)
+ * together with the signals that the program has blocked. */
+static void check_for_tick(struct runtime_thread *thread)
 {
 	char text[2048];
 	if (thread == runtime_thread)
@@ -103,7 +103,7 @@ void quiet_await_ticks(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
 		active = 0;
-		runtime_each_thread(look_for_tick);
+		runtime_each_thread(check_for_tick);
 		if (active == 0)
 			return;
 		pause_shortly();

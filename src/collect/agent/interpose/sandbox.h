@@ -12,7 +12,7 @@ struct machine_filter;
 
 struct sandbox {
 	struct machine_filter *filter;       /* NULL: the call installs none */
-	const struct machine_filter *before; /* those of all threads */
+	const struct machine_filter *before; /* the filters of all threads */
 	char *entry;                         /* successor_prepare */
 	bool is_for_all;                     /* it applies to all threads of the process */
 	bool was_on;                         /* ... in which counting was on */

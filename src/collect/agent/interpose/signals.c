@@ -132,7 +132,7 @@ struct taken_ticks {
 	uint32_t count;
 };
 
-static void give_back(struct taken_ticks *taken)
+static void requeue(struct taken_ticks *taken)
 {
 	enum { TICKS = sizeof(taken->ticks) / sizeof(taken->ticks[0]) };
 	for (uint32_t i = 0; i < taken->count && i < TICKS; i++)
@@ -177,9 +177,9 @@ static int await(const sigset_t *set, siginfo_t *info, const struct timespec *ti
 	}
 	int error = errno;
 	if (taken.count)
-		give_back(&taken);
+		requeue(&taken);
 	if (result > 0 && result == runtime.signal)
-		signals_thread.holds = false; /* further ones are held when they come */
+		signals_thread.holds = false; /* further signals are held when they come */
 	waits_end(thread);
 	if (result > 0 && info)
 		*info = got;

@@ -11,7 +11,7 @@
 
 struct machine_filter;
 
-/* Returns whether these filters, or those of all threads, would end a program that loads our library. */
+/* Returns whether these filters, or the filters of all threads, would end a program that loads our library. */
 bool successor_dies(const struct machine_filter *filters);
 
 /* Returns the bytes that successor_environment needs, or 0 if the environment is to be passed on

@@ -168,7 +168,7 @@ static long change_mask(const long arguments[ARGUMENTS])
 	return -1;
 }
 
-/* Returns true for locks that do not use the C library's: those of Rust, and of C++'s atomics. */
+/* Returns true for locks that do not use the C library's: locks of Rust, and of C++'s atomics. */
 static bool waits_for_lock(long number, const long arguments[ARGUMENTS])
 {
 	if (number != SYS_futex)

@@ -3,9 +3,9 @@
  * It is watched until the last of its destructors has run.
  *
  *	creator                            new thread
- *	starting_take, describes itself
+ *	starting_new, describes itself
  *	real pthread_create  ------------> cpprof_thread_main: runtime_thread_begin(creator)
- *	  fails: starting_give               starting_give, the program's function
+ *	  fails: starting_free               starting_free, the program's function
  *	                                   destructors: thread_ends, runtime_thread_end
  */
 #include <errno.h>
@@ -42,7 +42,7 @@ struct starting {
 enum { STARTING_KEPT = 16 };
 static struct starting *kept[STARTING_KEPT];
 
-static struct starting *starting_take(void)
+static struct starting *starting_new(void)
 {
 	for (int i = 0; i < STARTING_KEPT; i++) {
 		struct starting *starting = __atomic_exchange_n(&kept[i], NULL, __ATOMIC_ACQ_REL);
@@ -52,7 +52,7 @@ static struct starting *starting_take(void)
 	return runtime_map(sizeof(struct starting));
 }
 
-static void starting_give(struct starting *starting)
+static void starting_free(struct starting *starting)
 {
 	for (int i = 0; i < STARTING_KEPT; i++) {
 		struct starting *none = NULL;
@@ -68,9 +68,9 @@ static struct starting *starting_of(void *(*run)(void *), void *argument)
 {
 	/* The thread may run code that was loaded since the last check. */
 	if (__atomic_load_n(&loading_is_due, __ATOMIC_RELAXED))
-		loading_look();
+		loading_check();
 	causal_wakes();
-	struct starting *starting = runtime.channel ? starting_take() : NULL;
+	struct starting *starting = runtime.channel ? starting_new() : NULL;
 	if (!starting)
 		return NULL;
 	starting->run = run;
@@ -131,7 +131,7 @@ static __attribute__((noinline)) void *cpprof_thread_main(void *context)
 	signals_thread.blocked_traps = starting->blocked_traps;
 	(void)runtime_thread_begin(starting->has_creator ? &starting->creator : NULL);
 	hooks_thread_created(starting->path);
-	starting_give(starting);
+	starting_free(starting);
 	request_thread_end();
 	return run(argument);
 }
@@ -143,7 +143,7 @@ INTERPOSED int pthread_create(pthread_t *id, const pthread_attr_t *attributes, v
 		return REAL(pthread_create)(id, attributes, run, argument);
 	int result = REAL(pthread_create)(id, attributes, cpprof_thread_main, starting);
 	if (result != 0)
-		starting_give(starting);
+		starting_free(starting);
 	return result;
 }
 
@@ -156,7 +156,7 @@ INTERPOSED int thrd_create(thrd_t *id, thrd_start_t run, void *argument)
 		return REAL(thrd_create)(id, run, argument);
 	int result = REAL(thrd_create)(id, (thrd_start_t)(void *)cpprof_thread_main, starting);
 	if (result != thrd_success)
-		starting_give(starting);
+		starting_free(starting);
 	return result;
 }
 

@@ -38,7 +38,7 @@ enum {
 
 /* --- the functions --- */
 
-/* A step of work, some 4 cycles: it needs the result of the one before. */
+/* A step of work, some 4 cycles: it needs the result of the step before. */
 static inline __attribute__((always_inline)) uint64_t step(uint64_t value)
 {
 	return value * 0x5851f42d4c957f2d + 1;
@@ -239,7 +239,7 @@ static void add_margin(struct tally_cost *range, int64_t ps)
 	range->most_ps += ps;
 }
 
-/* The code around a program's probe points differs from that of the library: the cost was up to a tenth of an empty
+/* The code around a program's probe points differs from the library's code: the cost was up to a tenth of an empty
  * function's probe beyond the range of the library's functions (docs/control.md). */
 static void publish(const struct cost costs[KINDS], uint64_t ps_of_1000)
 {

@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct cpprof_frame) == sizeof(struct hook_frame) && CPPRO
 	       "as in profiler.h");
 
 /* Returns the address of the return slot of the function that contains the object, with the bits of a probe point's
- * frame. The slot is below the caller's part of the stack, so the frame has its position between those of the other
+ * frame. The slot is below the caller's part of the stack, so the frame has its position between the frames of the other
  * hooks. */
 static uint64_t return_slot_of(const void *frame_address)
 {
@@ -39,8 +39,8 @@ static uint64_t return_slot_of(const void *frame_address)
 }
 
 /* For objects whose compiler provides neither caller nor frame (compilers other than gcc and clang). The stack
- * pointer at the call replaces the frame: it is below the frames of the function's callers, and above those of its
- * callees. The eight bytes above it are not a return slot of the function, so its slot stays above those of its
+ * pointer at the call replaces the frame: it is below the frames of the function's callers, and above the frames of its
+ * callees. The eight bytes above it are not a return slot of the function, so its slot stays above the slots of its
  * callees. */
 #define UNKNOWN_CALLER_S(stack_pointer) ((const char *)(stack_pointer) + sizeof(uint64_t))
 

@@ -246,7 +246,7 @@ static struct probes_entry *add_probe(struct cpprof_probe *descriptor, uint64_t 
 	return probe;
 }
 
-/* Sets the flags of the present state, and keeps those of the kind. */
+/* Sets the flags of the present state, and keeps the flags of the kind. */
 static void set_flags(struct tally_probe *record, uint32_t flags)
 {
 	record->flags = (record->flags & TALLY_PROBE_WAITS) | flags;
@@ -281,7 +281,7 @@ void probes_register(struct cpprof_probe *descriptor, uint64_t code)
 	if (__atomic_load_n(&descriptor->state, __ATOMIC_RELAXED) == CPPROF_STATE_NEW) {
 		uint32_t count = probe_count;
 		const struct probes_entry *probe = add_probe(descriptor, code);
-		bool on = probe && probes_wanted(probe->record);
+		bool on = probe && probes_is_on(probe->record);
 		if (probe)
 			set_flags(probe->record, on ? 0 : TALLY_PROBE_OFF);
 		else

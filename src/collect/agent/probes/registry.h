@@ -72,7 +72,7 @@ const char *probes_rule_read(struct probes_rule *rule, const char *line, size_t 
 /* Appends a rule. Returns false if there are too many. Locked. */
 bool probes_rule_add(const struct probes_rule *rule);
 /* Returns whether the rules switch a probe point on. Locked. */
-bool probes_wanted(const struct tally_probe *record);
+bool probes_is_on(const struct tally_probe *record);
 /* Returns whether a rule applies to this probe point, on or off. */
 bool probes_rule_matches(const struct probes_rule *rule, const struct tally_probe *record);
 /* Returns whether a pattern matches the probe point: `*`, `?`, and `file:PATTERN`, `group:PATTERN`. */
@@ -88,7 +88,7 @@ struct probes_turned {
 
 /* Adds the line as a rule and applies it. Async-signal-safe, for any thread, also for one that the C library has not
  * created. */
-struct probes_turned probes_obey(const char *line, size_t bytes);
+struct probes_turned probes_apply(const char *line, size_t bytes);
 
 /* Adds the rules of the file in CPPROF_PROBES. Locked, once in a process. Writes the first error into the tally. */
 void probes_rules_begin(void);

@@ -130,7 +130,7 @@ bool probes_rule_matches(const struct probes_rule *rule, const struct tally_prob
 
 /* --- the list --- */
 
-bool probes_wanted(const struct tally_probe *record)
+bool probes_is_on(const struct tally_probe *record)
 {
 	bool on = true;
 	for (uint32_t i = 0; i < rule_count; i++)
@@ -145,7 +145,7 @@ static bool is_about_the_same(const struct probes_rule *a, const struct probes_r
 }
 
 /* Removes rules that a new one replaces: one with the same pattern, or all if the pattern is `*`. */
-static void forget_replaced(const struct probes_rule *rule)
+static void remove_replaced(const struct probes_rule *rule)
 {
 	bool is_about_all = rule->kind == PROBES_TURN && strcmp(rule->pattern, "*") == 0;
 	uint32_t kept = 0;
@@ -164,7 +164,7 @@ bool probes_rule_add(const struct probes_rule *rule)
 		level = rule->number;
 	if (rule->kind != PROBES_TURN && rule->kind != PROBES_GROUP)
 		return true;
-	forget_replaced(rule);
+	remove_replaced(rule);
 	if (rule_count == PROBES_RULES_MAX)
 		return false;
 	rules[rule_count++] = *rule;

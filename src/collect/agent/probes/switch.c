@@ -25,7 +25,7 @@ static struct probes_turned apply(const struct probes_rule *rule)
 		if (!probe->record || (rule && !probes_rule_matches(rule, probe->record)))
 			continue;
 		turned.matching++;
-		bool wanted = probes_wanted(probe->record);
+		bool wanted = probes_is_on(probe->record);
 		if (wanted == !!(probe->record->flags & TALLY_PROBE_OFF))
 			turned.changed += probes_switch(probe, wanted, 0);
 	}
@@ -57,7 +57,7 @@ static struct probes_turned follow(const struct probes_rule *rule)
 	return turned;
 }
 
-struct probes_turned probes_obey(const char *line, size_t bytes)
+struct probes_turned probes_apply(const char *line, size_t bytes)
 {
 	struct probes_rule rule;
 	struct probes_turned turned = { .refusal = probes_rule_read(&rule, line, bytes) };
@@ -69,7 +69,7 @@ struct probes_turned probes_obey(const char *line, size_t bytes)
 enum { FILE_MOST = 1 << 20 };
 
 /* Appends as much of a text as fits. */
-static void say(const char *text)
+static void append_finding(const char *text)
 {
 	char *finding = hooks.header->rules_finding;
 	size_t used = strnlen(finding, sizeof(hooks.header->rules_finding) - 1);
@@ -77,7 +77,7 @@ static void say(const char *text)
 	memcpy(finding + used, text, bytes < room ? bytes : room);
 }
 
-static void say_number(uint64_t number)
+static void append_number(uint64_t number)
 {
 	enum { DECIMAL = 10, DIGITS = 20 };
 	char text[DIGITS + 1] = "";
@@ -85,20 +85,20 @@ static void say_number(uint64_t number)
 	do
 		text[--at] = (char)('0' + number % DECIMAL);
 	while (number /= DECIMAL);
-	say(text + at);
+	append_finding(text + at);
 }
 
 void probes_report_refusal(const char *path, uint64_t line, const char *what)
 {
 	if (hooks.header->rules_finding[0])
 		return;
-	say(path);
+	append_finding(path);
 	if (line) {
-		say(":");
-		say_number(line);
+		append_finding(":");
+		append_number(line);
 	}
-	say(": ");
-	say(what);
+	append_finding(": ");
+	append_finding(what);
 }
 
 static void read_lines(const char *path, const char *text, size_t bytes)

@@ -38,7 +38,7 @@ static uint64_t ns_of(uint64_t ticks)
 	return ticks / PARTS * (ns * PARTS / (all / PARTS + 1)) / PARTS;
 }
 
-static void look(struct probes_entry *probe)
+static void check_rate(struct probes_entry *probe)
 {
 	uint64_t signals;
 	probes_lock(&signals);
@@ -62,5 +62,5 @@ void probes_took(uint64_t address, uint64_t ticks)
 		return;
 	__atomic_add_fetch(&probe->ticks, ticks, __ATOMIC_RELAXED);
 	if (__atomic_add_fetch(&probe->calls, 1, __ATOMIC_RELAXED) >= wanted)
-		look(probe);
+		check_rate(probe);
 }

@@ -38,7 +38,7 @@ static void note_program_mask(int how, uint64_t set)
 }
 
 /* Sends this thread the signals again that arrived while the program had them blocked and that it has unblocked. */
-static void give_held(void)
+static void resend_held(void)
 {
 	struct signals_thread *thread = &signals_thread;
 	uint64_t due = thread->held_traps & ~thread->blocked_traps;
@@ -77,7 +77,7 @@ int signals_mask(int how, const void *set, void *old)
 	if (result == 0 && old)
 		set_word(old, (is_child ? was : was & ~ours) | (program_blocked ? ours : 0) | traps);
 	if (signals_thread.held_traps && !is_child)
-		give_held();
+		resend_held();
 	return (int)-result;
 }
 

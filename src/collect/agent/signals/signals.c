@@ -136,7 +136,7 @@ bool signals_in_vfork_child(void)
 
 /* --- actions --- */
 
-/* Converts an action that the program has requested to the one for the kernel. */
+/* Converts an action that the program has requested to the action for the kernel. */
 static void make_real(int number, struct sigaction *action)
 {
 	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();
@@ -151,7 +151,7 @@ static void make_real(int number, struct sigaction *action)
 		action->sa_flags |= SA_ONSTACK;
 }
 
-/* Converts an action of the kernel to the one that the program sees. */
+/* Converts an action of the kernel to the action that the program sees. */
 static void make_program_view(int number, struct sigaction *action)
 {
 	uint64_t mask = word_of(&action->sa_mask) & ~signals_ours();
@@ -161,7 +161,7 @@ static void make_program_view(int number, struct sigaction *action)
 		action->sa_flags |= SA_ONSTACK;
 }
 
-static void note_asked(int number, const struct sigaction *action)
+static void note_requested(int number, const struct sigaction *action)
 {
 	table.asked_blocking &= ~BIT(number);
 	table.asked_stack &= ~BIT(number);
@@ -181,7 +181,7 @@ static int act_unowned(int number, const struct sigaction *action, struct sigact
 	struct sigaction now = *action;
 	uint64_t asked_blocking = table.asked_blocking, asked_stack = table.asked_stack;
 	if (!is_child) {
-		note_asked(number, action);
+		note_requested(number, action);
 		make_real(number, &now);
 	}
 	if (real_sigaction(number, &now, NULL) == 0)
@@ -267,7 +267,7 @@ static void find_actions(void)
 			continue;
 		if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
 			continue;
-		note_asked(number, &action);
+		note_requested(number, &action);
 		make_real(number, &action);
 		real_sigaction(number, &action, NULL);
 	}

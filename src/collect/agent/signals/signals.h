@@ -12,7 +12,7 @@
  *                                     the kernel, the others in held_traps
  *   sets an alternate stack           uses the program's stack, and its own where the program has none
  *
- * All libraries contain these functions. In the preloaded ones, interpose/signals.c and interpose/waits.c
+ * All libraries contain these functions. In the preloaded libraries, interpose/signals.c and interpose/waits.c
  * interpose the calls. Sets of signals have the kernel's form: one word, in which signal n is bit n - 1. All
  * functions may be called in signal handlers, like the calls that they implement.
  */

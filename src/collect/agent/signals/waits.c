@@ -131,7 +131,7 @@ static void end(struct runtime_thread *thread, bool returns)
 	if (returns)
 		tick_wait_ends(thread);
 	else
-		tick_wait_forget(thread);
+		tick_wait_clear(thread);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	thread->waiting = WAITS_NOT;
 }

@@ -4,7 +4,7 @@
  * the target, the timer expires. Then the thread is in one of these states:
  *
  *   running   all CPU time since the last tick of this kind is charged to the present position: each moment at which
- *             the thread ran is equally likely to be the one that is sampled
+ *             the thread ran is sampled with the same probability
  *   preempted (the tick is late: the thread gets it when it returns to the CPU) the CPU time waits for a later tick.
  *             The place where a thread returns to the CPU is not a random one: it may be the same every time
  *   asleep    (the thread waits in a system call) the time off the CPU since the last tick of this kind is charged to
@@ -15,7 +15,7 @@
  *             interval clocks of its own, so that each of its nanoseconds is equally likely to be sampled
  *
  * Targets in the thread's CPU time would need fewer ticks, but would sample a thread that pauses in step with its
- * work at the wrong places: the thread often pauses before a target, and most often before the same ones.
+ * work at the wrong places: the thread often pauses before a target, and most often before the same targets.
  *
  * The library that programs are linked with does not interpose calls that wait (waits.h), so its timers must not
  * interrupt them. Therefore they are timers of the thread's CPU time, which stands still during a wait, and their
@@ -112,7 +112,7 @@ static void stop_ticking(struct runtime_thread *thread)
  * `cpu`, has used: if walks take longer than tick_ns, it would otherwise spend all its time in ticks. Time that the
  * kernel gave to other threads meanwhile does not count. A thread that `waits` most of the time follows the process's
  * budget. */
-static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t cpu, bool waits)
+static void schedule_next_tick(struct runtime_thread *thread, uint64_t now, uint64_t cpu, bool waits)
 {
 	uint64_t end = runtime_now_ns(CLOCK_MONOTONIC), tick_ns = runtime.channel->tick_ns;
 	uint64_t used = runtime_less(end, now), least = 0;
@@ -128,7 +128,7 @@ static void go_on(struct runtime_thread *thread, uint64_t now, uint64_t cpu, boo
 
 /* Follows the least delay from the target to the handler that this thread has seen, in ns, which differs tenfold among
  * machines. It grows slowly, so that one short delay does not count for ever. */
-static void learn_delay(struct runtime_thread *thread, uint64_t delay)
+static void note_delay(struct runtime_thread *thread, uint64_t delay)
 {
 	enum { GROWTH = 64 };
 	uint64_t least = thread->least_delay_ns;
@@ -145,7 +145,7 @@ static bool was_running(struct runtime_thread *thread, uint64_t now, uint64_t of
 		return false;
 	uint64_t delay = now - thread->target_ns, least = thread->least_delay_ns;
 	if (!after_wait)
-		learn_delay(thread, delay);
+		note_delay(thread, delay);
 	return delay <= (after_wait ? least : 2 * least + TICK_SHORT_NS) || off_ns < delay / 2;
 }
 
@@ -207,7 +207,7 @@ static void tick(struct runtime_thread *thread, const void *context, bool by_cpu
 		set_idle(thread, now, asleep);
 	} else {
 		thread->is_idle = false;
-		go_on(thread, now, cpu, waits);
+		schedule_next_tick(thread, now, cpu, waits);
 	}
 }
 
@@ -242,7 +242,7 @@ void tick_wait_begins(struct runtime_thread *thread, uint64_t function)
 	__atomic_store_n(&thread->shared->waits_since_ns, runtime_stamp_of(now), __ATOMIC_RELEASE);
 }
 
-void tick_wait_forget(struct runtime_thread *thread)
+void tick_wait_clear(struct runtime_thread *thread)
 {
 	thread->wait_ns = 0;
 	__atomic_store_n(&thread->shared->waits_since_ns, 0, __ATOMIC_RELEASE);
@@ -256,7 +256,7 @@ void tick_wait_ends(struct runtime_thread *thread)
 	int error = errno;
 	uint64_t now = runtime_now_ns(CLOCK_MONOTONIC), cpu = runtime_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t elapsed = runtime_less(now, began_ns), ran = runtime_less(cpu, thread->wait_cpu_ns);
-	tick_wait_forget(thread);
+	tick_wait_clear(thread);
 	runtime_count(thread, COUNTER_CPU, ran, thread->wait_function);
 	runtime_count(thread, COUNTER_SYS, ran, thread->wait_function);
 	runtime_count(thread, COUNTER_REAL, elapsed, thread->wait_function);
@@ -383,7 +383,7 @@ void tick_stop(struct runtime_thread *thread)
 	if (!thread->has_timer)
 		return;
 	count_rest(thread);
-	tick_wait_forget(thread);
+	tick_wait_clear(thread);
 	stop_ticking(thread);
 }
 

@@ -33,7 +33,7 @@ bool tick_is_by_cpu(const siginfo_t *info);
 /* Counts a tick of a waiting thread against the process's budget. `now`: CLOCK_MONOTONIC. */
 void tick_spend(uint64_t now);
 /* Returns the distance of a waiting thread's ticks in place of `ns`: larger while the process exceeds its budget, but
- * at most the one at which the ticks of all threads take the budget. */
+ * at most the distance at which the ticks of all threads take the budget. */
 uint64_t tick_stretched(uint64_t ns);
 
 /* Time off the CPU, in ns, that is not worth a system call. */
@@ -50,7 +50,7 @@ bool tick_has_waited(struct runtime_thread *thread);
 
 /* Charges the CPU time that no tick has charged yet, up to the thread's clock `cpu`, in ns. */
 void tick_charge_running(struct runtime_thread *thread, uint64_t cpu, bool in_syscall, const void *context);
-/* Charges time off the CPU since the last tick, in ns: that of a preemption (the thread has not `waited`) here, where
+/* Charges time off the CPU since the last tick, in ns: the time of a preemption (the thread has not `waited`) here, where
  * the thread has returned to the CPU; other time when the next tick finds the thread waiting, or to the wait that the
  * last tick found. */
 void tick_charge_absence(struct runtime_thread *thread, uint64_t ns, bool waited, const void *context);

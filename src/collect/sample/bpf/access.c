@@ -16,7 +16,7 @@
 #include "collect/sample/bpf/kernel_types.h"
 #include "collect/sample/bpf/kernel_version.h"
 
-static int say_nothing(enum libbpf_print_level level, const char *format, va_list arguments)
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	(void)level, (void)format, (void)arguments;
 	return 0;
@@ -51,7 +51,7 @@ static bool describes_itself(void)
 
 static int find_out(struct error *error)
 {
-	libbpf_set_print(say_nothing);
+	libbpf_set_print(print_nothing);
 	int refusal = try_program();
 	if (refusal == EPERM || refusal == EACCES)
 		return error_set(
@@ -98,7 +98,7 @@ bool bpf_access_has_tracepoint(const char *name)
 	char wanted[128];
 	snprintf(wanted, sizeof(wanted), "btf_trace_%s", name);
 	struct kernel_types *types = kernel_types_open(KERNEL_TYPES_PATH);
-	bool found = types && kernel_types_want(types, wanted, false) == 0 && kernel_types_search(types) == 0 &&
+	bool found = types && kernel_types_request(types, wanted, false) == 0 && kernel_types_search(types) == 0 &&
 		     kernel_types_find(types, BTF_KIND_TYPEDEF, wanted) != 0;
 	kernel_types_free(types);
 	return found;

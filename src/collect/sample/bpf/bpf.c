@@ -4,7 +4,7 @@
  *
  *   (1) The kernel keeps the set of watched threads: a new thread inherits it from its creator.
  *       Side events (side_events.h) of the whole machine report maps, forks, names and exits;
- *       bpf/watched.h skips those of processes that are not watched.
+ *       bpf/watched.h skips the events of processes that are not watched.
  *   (2) The code of a process is loaded when its maps are reported (load_code). A stack that
  *       the kernel cannot unwind goes to the monitor with its registers (user-space fallback).
  *   (3) Samples and side events are merged by time, up to the present time.
@@ -276,7 +276,7 @@ static uint64_t gticks_of(const struct backend *backend, uint32_t request, uint6
 }
 
 /* Returns how many bytes copy_stack in programs/sample.bpf.h copies at most: it begins within a page. */
-static size_t stack_asked(const struct sample_record *record)
+static size_t stack_requested(const struct sample_record *record)
 {
 	const uint64_t *registers = (const uint64_t *)(record + 1);
 	bool has_stack = record->kind == SAMPLE_FALLBACK;
@@ -285,7 +285,7 @@ static size_t stack_asked(const struct sample_record *record)
 
 /* Returns whether a program at a tracepoint takes the samples of a request. Otherwise the sample
  * has the registers of the code that was interrupted. */
-static bool is_taken_by_tracing(const struct backend *backend, uint32_t request)
+static bool is_sampled_by_tracing(const struct backend *backend, uint32_t request)
 {
 	enum bpf_source source = bpf_source_of(backend->resources[request].counter);
 	return source != BPF_SOURCE_CLOCK && source != BPF_SOURCE_EVENT;
@@ -299,13 +299,13 @@ static void deliver(struct backend *backend, const struct sample_record *record,
 				record->stack_bytes);
 		return;
 	}
-	decode_sample(record, record + 1, stack_asked(record), backend->stack, &sample);
+	decode_sample(record, record + 1, stack_requested(record), backend->stack, &sample);
 	if (record->request == SAMPLE_NO_REQUEST) {
 		sample.created_pid = record->hits ? record->about : 0;
 		sink->creates(sink->context, &sample, record->about);
 	} else if (record->request < backend->request.resource_count) {
 		sample.amount = gticks_of(backend, record->request, record->amount);
-		if (is_taken_by_tracing(backend, record->request))
+		if (is_sampled_by_tracing(backend, record->request))
 			bpf_kernel_names_trim(&backend->names, &sample);
 		sink->sample(sink->context, &sample);
 	}

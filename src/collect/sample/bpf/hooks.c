@@ -18,7 +18,7 @@
 #include "collect/sample/perf/period_pair.h"
 #include "collect/sample/probes/probe_points.h"
 
-static int keep_link(struct bpf_hooks *hooks, struct bpf_link *link)
+static int add_link(struct bpf_hooks *hooks, struct bpf_link *link)
 {
 	if (ARRAY_RESERVE(hooks->links, hooks->capacity, hooks->count + 1) < 0) {
 		bpf_link__destroy(link);
@@ -57,7 +57,7 @@ static int attach_event(struct bpf_hooks *hooks, struct bpf_program *program, st
 		close(fd);
 		return ERROR_SYSTEM;
 	}
-	return keep_link(hooks, link);
+	return add_link(hooks, link);
 }
 
 /* Returns a random number from 0 to 1, from which the periods of one CPU's clocks are derived. */
@@ -209,7 +209,7 @@ static int attach_one(struct bpf_hooks *hooks, struct programs *programs, const 
 	struct bpf_link *link = attach_point(programs, request, point, cookie);
 	if (!link)
 		return error_set_errno(error, "cannot attach a probe to %s in %s", request->name, point->path);
-	return keep_link(hooks, link) < 0 ? error_memory(error) : 1;
+	return add_link(hooks, link) < 0 ? error_memory(error) : 1;
 }
 
 static int attach_points(struct bpf_hooks *hooks, struct programs *programs, const struct resource_request *request,
@@ -325,7 +325,7 @@ static int attach_tracing(struct bpf_hooks *hooks, struct programs *programs, st
 		struct bpf_link *link = bpf_program__attach_trace(program);
 		if (!link)
 			return error_set_errno(error, "cannot attach the eBPF program %s", bpf_program__name(program));
-		if (keep_link(hooks, link) < 0)
+		if (add_link(hooks, link) < 0)
 			return error_memory(error);
 	}
 	return 0;

@@ -15,7 +15,7 @@
 /*
  * functions.c: functions that are watched by uprobes, file by file. A uprobe slows every process that calls the
  * function, so at first only the target's calls trap. When the target starts another process, the calls of
- * all processes trap, and the eBPF program skips those of processes that are not watched: a uprobe bound
+ * all processes trap, and the eBPF program skips the calls of processes that are not watched: a uprobe bound
  * to a child would be attached too late for most of its calls.
  */
 
@@ -80,7 +80,7 @@ struct bpf_hooks {
 int bpf_hooks_attach(struct bpf_hooks *hooks, struct programs *programs, const struct backend_request *request,
 		     const struct cpus *cpus, struct error *error);
 
-/* Traps the functions' calls of process `pid`, if the kernel can trap those of a single process; otherwise
+/* Traps the functions' calls of process `pid`, if the kernel can trap the calls of a single process; otherwise
  * bpf_hooks_attach has trapped all calls. Called before a command runs; repeated calls do nothing. Returns
  * 0 or a negative error. */
 int bpf_hooks_limit(struct bpf_hooks *hooks, struct programs *programs, pid_t pid, struct error *error);

@@ -18,7 +18,7 @@ struct bpf_kernel_names {
 void bpf_kernel_names_init(struct bpf_kernel_names *names, struct programs *programs);
 void bpf_kernel_names_release(struct bpf_kernel_names *names);
 
-/* Removes the innermost frames of a sample's kernel stack that are our program's and those of the code between it and
+/* Removes the innermost frames of a sample's kernel stack that belong to our program, and the frames of the code between it and
  * the tracepoint that called it. */
 void bpf_kernel_names_trim(struct bpf_kernel_names *names, struct backend_sample *sample);
 

@@ -30,7 +30,7 @@ struct kernel_types {
 	size_t type_bytes;
 	const char *strings; /* end with a NUL */
 	size_t string_bytes;
-	struct buffer names;    /* wanted ones, each with its NUL */
+	struct buffer names;    /* wanted names, each with its NUL */
 	struct hash_map wanted; /* key_of a name -> its offset in `names` */
 	uint8_t starts[START_BITS / 8];
 	uint32_t functions_left; /* wanted functions that are not found */
@@ -140,7 +140,7 @@ static uint64_t key_of(const char *name, bool is_function)
 	return hash_bytes(name, strlen(name)) ^ is_function;
 }
 
-int kernel_types_want(struct kernel_types *types, const char *name, bool is_function)
+int kernel_types_request(struct kernel_types *types, const char *name, bool is_function)
 {
 	uint64_t key = key_of(name, is_function);
 	if (hash_map_get(&types->wanted, key) != HASH_MAP_NONE)
@@ -221,7 +221,7 @@ static const struct btf_type *type_at(const struct kernel_types *types, size_t a
 	return type;
 }
 
-static int keep_mark(struct kernel_types *types, size_t at)
+static int add_mark(struct kernel_types *types, size_t at)
 {
 	if (ARRAY_RESERVE(types->marks, types->mark_capacity, types->mark_count + 1) < 0)
 		return ERROR_MEMORY;
@@ -229,7 +229,7 @@ static int keep_mark(struct kernel_types *types, size_t at)
 	return 0;
 }
 
-static int keep_found(struct kernel_types *types, const struct btf_type *type)
+static int add_found(struct kernel_types *types, const struct btf_type *type)
 {
 	types->functions_left -= BTF_INFO_KIND(type->info) == BTF_KIND_FUNC;
 	if (ARRAY_RESERVE(types->found, types->found_capacity, types->found_count + 1) < 0)
@@ -250,9 +250,9 @@ int kernel_types_search(struct kernel_types *types)
 		if (!type)
 			return ERROR_FORMAT;
 		if ((types->count++ & ((1u << MARK_SHIFT) - 1)) == 0)
-			result = keep_mark(types, at);
+			result = add_mark(types, at);
 		if (result == 0 && is_wanted(types, type))
-			result = keep_found(types, type);
+			result = add_found(types, type);
 	}
 	return result;
 }
@@ -398,7 +398,7 @@ int kernel_types_write(const struct kernel_types *types, struct buffer *out)
 	buffer_append_byte(&writing.strings, 0);
 	for (size_t i = 0; i < types->found_count; i++)
 		refer(&writing, types->found[i].number);
-	/* Each type may add further ones to the end. */
+	/* Each type may add further types to the end. */
 	for (size_t i = 0; i < writing.count && writing.error == 0; i++) {
 		const struct btf_type *type = type_numbered(types, writing.order[i]);
 		if (type) /* refer has found it */

@@ -6,7 +6,7 @@
  *
  *   header | types, one after the other; number n is the n-th from 1 on | strings
  *
- * Life cycle: kernel_types_open, kernel_types_want for each name, kernel_types_search, then kernel_types_find and
+ * Life cycle: kernel_types_open, kernel_types_request for each name, kernel_types_search, then kernel_types_find and
  * kernel_types_write; kernel_types_free. A negative result is an enum error_code.
  */
 #ifndef COLLECT_SAMPLE_BPF_KERNEL_TYPES_H
@@ -29,9 +29,9 @@ struct kernel_types *kernel_types_open(const char *path);
 void kernel_types_free(struct kernel_types *types); /* may be NULL */
 
 /* Adds a name that kernel_types_search looks for, of a function or of any other kind of type.
- * Half of the kernel's types are functions, whose names are read only until the wanted ones are
+ * Half of the kernel's types are functions, whose names are read only until the wanted functions are
  * found. Returns 0 or ERROR_MEMORY. */
-int kernel_types_want(struct kernel_types *types, const char *name, bool is_function);
+int kernel_types_request(struct kernel_types *types, const char *name, bool is_function);
 
 /* Finds all types that have a wanted name. Returns 0, ERROR_MEMORY, or ERROR_FORMAT for a description that is not as
  * expected. */

@@ -17,18 +17,18 @@
 
 /* --- libbpf's messages --- */
 
-static char complaint[256];
+static char last_warning[256];
 
 /* Keeps one line of libbpf's last warning, which names the obstacle. */
-static int keep_complaint(enum libbpf_print_level level, const char *format, va_list arguments)
+static int store_warning(enum libbpf_print_level level, const char *format, va_list arguments)
 {
-	char line[sizeof(complaint)];
+	char line[sizeof(last_warning)];
 	if (level != LIBBPF_WARN)
 		return 0;
 	vsnprintf(line, sizeof(line), format, arguments);
 	line[strcspn(line, "\n")] = 0;
 	const char *text = strncmp(line, "libbpf: ", 8) == 0 ? line + 8 : line;
-	snprintf(complaint, sizeof(complaint), "%s", text);
+	snprintf(last_warning, sizeof(last_warning), "%s", text);
 	return 0;
 }
 
@@ -176,9 +176,9 @@ static int refused(int result, struct error *error)
 		return error_set(error, ERROR_PERMISSION,
 				 "the kernel does not permit the eBPF programs: %s (run as root, or with CAP_BPF and "
 				 "CAP_PERFMON)",
-				 complaint);
+				 last_warning);
 	return error_set(error, ERROR_UNSUPPORTED,
-			 "the kernel refuses the eBPF programs: %s ('--backend perf' needs none)", complaint);
+			 "the kernel refuses the eBPF programs: %s ('--backend perf' needs none)", last_warning);
 }
 
 /* Gives all chunks the type of the first one. Otherwise libbpf makes a chunk of 2 MB only to show the type. */
@@ -221,7 +221,7 @@ static int try_to_load(const struct backend_request *request, const struct needs
 		       struct type_subset *subset, struct programs **programs)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = subset ? type_subset_path(subset) : NULL);
-	complaint[0] = 0;
+	last_warning[0] = 0;
 	*programs = programs__open_opts(&options);
 	if (!*programs)
 		return -errno;
@@ -255,7 +255,7 @@ static int load(const struct backend_request *request, const struct needs *needs
 
 struct programs *bpf_programs_load(const struct backend_request *request, size_t cpus, struct error *error)
 {
-	libbpf_set_print(keep_complaint);
+	libbpf_set_print(store_warning);
 	struct needs needs = needs_of(request);
 	struct programs *programs = NULL;
 	int result = load(request, &needs, cpus, &programs);

@@ -121,7 +121,7 @@ static bool is_whole(const struct sample_record *record, uint32_t length)
 }
 
 /* Removes the oldest entries, all of which are taken, and renumbers the others. */
-static void forget_oldest(struct bpf_ring *ring)
+static void remove_oldest(struct bpf_ring *ring)
 {
 	size_t left = 0;
 	for (size_t i = 0; i < ring->count; i++)
@@ -141,7 +141,7 @@ static int reserve(struct bpf_ring *ring)
 	if (ring->next == ring->count)
 		ring->count = ring->next = ring->oldest = 0;
 	else if (ring->oldest >= MANY)
-		forget_oldest(ring);
+		remove_oldest(ring);
 	int result = ARRAY_RESERVE(ring->entries, ring->capacity, ring->count + 1);
 	return result < 0 ? result : ARRAY_RESERVE(ring->order, ring->order_capacity, ring->count + 1);
 }
@@ -157,7 +157,7 @@ static void insert(struct bpf_ring *ring, const struct entry *entry)
 }
 
 /* Releases the room of the taken entries, from the oldest up to the first that is not taken. */
-static void give_back(struct bpf_ring *ring)
+static void release_room(struct bpf_ring *ring)
 {
 	while (ring->oldest < ring->count && ring->entries[ring->oldest].taken)
 		ring->oldest++;
@@ -185,7 +185,7 @@ bool bpf_ring_refresh(struct bpf_ring *ring)
 						      .has_stack = record->kind == SAMPLE_FALLBACK });
 		ring->gathered = end;
 	}
-	give_back(ring);
+	release_room(ring);
 	return ring->gathered >= written;
 }
 
@@ -199,7 +199,7 @@ void bpf_ring_next(struct bpf_ring *ring)
 	struct entry *entry = &ring->entries[ring->order[ring->next++]];
 	entry->taken = true;
 	ring->stacks -= entry->has_stack;
-	give_back(ring);
+	release_room(ring);
 }
 
 bool bpf_ring_has_stack(const struct bpf_ring *ring)

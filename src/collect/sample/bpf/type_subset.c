@@ -122,7 +122,7 @@ const char *type_subset_path(const struct type_subset *subset)
 
 /* The relocations are for types of the object that have the same name in the kernel, up to three underscores. All
  * named types are sought: only libbpf knows which of them have relocations. */
-static int want_types(struct kernel_types *types, const struct bpf_object *object)
+static int request_types(struct kernel_types *types, const struct bpf_object *object)
 {
 	const struct btf *own = bpf_object__btf(object);
 	int result = own ? 0 : ERROR_UNSUPPORTED;
@@ -138,19 +138,19 @@ static int want_types(struct kernel_types *types, const struct bpf_object *objec
 			return ERROR_UNSUPPORTED;
 		memcpy(base, name, length);
 		base[length] = 0;
-		result = kernel_types_want(types, base, false);
+		result = kernel_types_request(types, base, false);
 	}
 	return result;
 }
 
-static int want_targets(struct kernel_types *types, const struct bpf_object *object)
+static int request_targets(struct kernel_types *types, const struct bpf_object *object)
 {
 	struct bpf_program *program;
 	char name[NAME_BYTES];
 	bpf_object__for_each_program(program, object)
 	{
 		const struct section *section = bpf_program__autoload(program) ? target_of(program, name) : NULL;
-		if (section && kernel_types_want(types, name, section->kind == BTF_KIND_FUNC) < 0)
+		if (section && kernel_types_request(types, name, section->kind == BTF_KIND_FUNC) < 0)
 			return ERROR_MEMORY;
 	}
 	return 0;
@@ -188,9 +188,9 @@ int type_subset_fill(struct type_subset *subset, struct bpf_object *object)
 {
 	struct buffer bytes;
 	buffer_init(&bytes);
-	int result = want_types(subset->types, object);
+	int result = request_types(subset->types, object);
 	if (result == 0)
-		result = want_targets(subset->types, object);
+		result = request_targets(subset->types, object);
 	if (result == 0)
 		result = kernel_types_search(subset->types);
 	if (result == 0)

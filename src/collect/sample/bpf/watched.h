@@ -1,5 +1,5 @@
 /*
- * Filters the side events of the whole machine: passes on those of watched processes. Events that are
+ * Filters the side events of the whole machine: passes on the events of watched processes. Events that are
  * bound to a process end where it runs a set-user-ID program, and cost it time at each fork; events of the
  * whole machine do neither.
  */
@@ -15,7 +15,7 @@
 struct bpf_watched {
 	struct hash_map pids; /* pid -> 1: watched, 0: no longer watched */
 	bool everything;
-	bool no_children;                /* do not watch the processes that watched ones start */
+	bool no_children;                /* do not watch the processes that watched processes start */
 	bool has_children;               /* a watched process has started another */
 	const struct backend_sink *sink; /* of the current drain */
 };

@@ -23,8 +23,8 @@ struct causal_director {
 
 	bool is_running;           /* an experiment has begun in the target */
 	bool is_chosen;            /* by_run: `present` has the run's path and percentage */
-	struct experiment present; /* the one that runs */
-	uint64_t start_ns, due_ns; /* its start, or that of the run; the time of the next step */
+	struct experiment present; /* the experiment that runs */
+	uint64_t start_ns, due_ns; /* its start, or the start of the run; the time of the next step */
 	uint64_t start_amount;
 	int failed; /* ERROR_MEMORY, once memory ran out */
 };
@@ -98,7 +98,7 @@ static struct backend_progress progress(const struct causal_director *director)
 	return director->vtable->progress(director->backend, director->options.request);
 }
 
-static void keep(struct causal_director *director)
+static void store(struct causal_director *director)
 {
 	if (ARRAY_RESERVE(director->items, director->capacity, director->count + 1) < 0)
 		director->failed = ERROR_MEMORY;
@@ -129,7 +129,7 @@ static void end_present(struct causal_director *director, uint64_t now_ns)
 	director->vtable->experiment(director->backend, NULL);
 	director->is_running = false;
 	director->due_ns = now_ns + REST_NS;
-	keep(director);
+	store(director);
 	if (director->present.progress < FEWEST_VISITS && director->options.length_ns < LONGEST_NS)
 		director->options.length_ns *= 2;
 }
@@ -143,7 +143,7 @@ static void end_run(struct causal_director *director, uint64_t now_ns)
 		director->present.duration_ns = (double)(now_ns - director->start_ns);
 		director->present.delay_ns = (double)progress(director).delay_ns;
 		director->present.progress = 1;
-		keep(director);
+		store(director);
 	}
 	director->is_running = director->is_chosen = false;
 }
@@ -176,7 +176,8 @@ void causal_director_code(struct causal_director *director, uint32_t pid, const 
 		director->is_running = begin_in(director, pid);
 }
 
-void causal_director_event(void *context, const struct backend_sample *sample, const struct recorder_position *position)
+void causal_director_event(void *context, const struct backend_sample *sample,
+			   const struct sample_sink_position *position)
 {
 	struct causal_director *director = context;
 	if (sample->request == 0 && causal_paths_add(&director->paths, director->profile, sample, position->node) < 0)

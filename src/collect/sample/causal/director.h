@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "collect/sample/backend.h"
-#include "collect/sample/recorder.h"
+#include "collect/sample/sample_sink.h"
 #include "profile/experiment.h"
 #include "profile/profile.h"
 
@@ -46,7 +46,7 @@ void causal_director_starts(struct causal_director *director, uint64_t now_ns);
 void causal_director_code(struct causal_director *director, uint32_t pid, const struct backend_code *code,
 			  size_t count);
 /* For struct destination: `context` is the director. */
-recorder_on_event causal_director_event;
+sample_sink_on_event causal_director_event;
 /* Called after each drain. `is_done`: the command has ended. Returns when the next turn is due. */
 uint64_t causal_director_turn(struct causal_director *director, uint64_t now_ns, bool is_done);
 

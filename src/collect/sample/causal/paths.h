@@ -1,6 +1,6 @@
 /*
  * The call paths of a program by function, with their hits, over several runs: the candidates for
- * experiments. A path is a node below that of its caller. Functions are those of the unwind tables,
+ * experiments. A path is a node below the node of its caller. Functions are taken from the unwind tables,
  * so that run-time addresses suffice; inlined functions belong to the function that has their code.
  */
 #ifndef COLLECT_SAMPLE_CAUSAL_PATHS_H
@@ -12,7 +12,7 @@
 
 #include "base/hash_map.h"
 #include "collect/sample/backend.h"
-#include "collect/sample/recorder.h"
+#include "collect/sample/sample_sink.h"
 #include "profile/profile.h"
 
 struct causal_path {

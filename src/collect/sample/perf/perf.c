@@ -43,7 +43,7 @@ enum {
 	 * drawn, each event is in a ring. */
 	MACHINE_RING_BYTES = 64 * 1024 * 1024,
 	SAMPLE_RING_MIN_BYTES = 64 * 1024,
-	SAMPLE_RING_AMPLE_BYTES = 256 * 1024, /* smaller ones are reported */
+	SAMPLE_RING_AMPLE_BYTES = 256 * 1024, /* smaller rings are reported */
 	/* Bytes of stack that are copied: nearly 64 KB for time (a record has at most 64 KB in all), and
 	 * 16 KB for counted events, which come in bursts. That is the whole stack of most programs
 	 * (sqlite3's shell has 18 KB at most). Where events are drawn, more of them must fit into a ring: 8 KB.
@@ -100,7 +100,7 @@ static uint32_t stack_bytes(const struct backend *backend, const struct resource
 	return (uint32_t)(wanted < fits ? wanted : fits) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-/* The kernel's own stacks, or none. Our own unwinder makes those of user mode. */
+/* The kernel's own stacks, or none. Our own unwinder makes the stacks of user mode. */
 static void request_kernel_stacks(struct perf_event_attr *attr, bool wanted)
 {
 	attr->exclude_callchain_user = 1;

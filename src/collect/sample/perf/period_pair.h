@@ -1,6 +1,6 @@
 /*
- * Jitter of clocks without randomness in the kernel. perf can only repeat one period, and a program that repeats in
- * step with it would always be sampled at the same position. So time is sampled by a period pair:
+ * Random sampling times with perf, whose events can only repeat one period: a program that repeats in step with it would always
+ * be sampled at the same position. So time is sampled by a period pair:
  * two events whose periods differ, by a share that is drawn for each run, and whose rates add up to the
  * requested one:
  *

@@ -53,7 +53,7 @@ static size_t count_addresses(const uint64_t *words, size_t limit)
 	return count;
 }
 
-/* u64 count, then that many addresses; marks among them tell whose the following ones are. */
+/* u64 count, then that many addresses; marks among them state to whom the following addresses belong. */
 void perf_record_call_chain(struct cursor *in, struct backend_sample *sample, struct perf_record_chain *user)
 {
 	uint64_t count = cursor_u64(in);

@@ -46,7 +46,7 @@ struct ring *perf_record_earliest(struct ring *rings, size_t count, uint64_t *ti
 bool perf_record_sample(const struct perf_event_header *record, struct backend_sample *sample,
 			struct perf_record_origin *origin);
 
-/* Parts of a sample in the kernel's layout, for this reader and that of perf.data files. A
+/* Parts of a sample in the kernel's layout, for this reader and the reader of perf.data files. A
  * malformed part sets in->failed. The results point into the cursor's memory. */
 
 /* The call chain in user mode that the kernel found by frame pointers, innermost first, callers as return addresses. */

@@ -19,7 +19,7 @@
  * waits for descriptors, and cannot wait for a futex at the same time, so a separate thread waits for
  * the bell:
  *
- *   waiting --rung--> writes the eventfd --> notified --preload_channel_hear--> waiting
+ *   waiting --rung--> writes the eventfd --> notified --preload_channel_clear_bell--> waiting
  *
  * In the state `notified`, no agent needs to ring: the monitor will read everything that is there.
  *
@@ -63,7 +63,7 @@ static void notify_monitor(struct preload_channel *channel)
 		return; /* it is readable already */
 }
 
-static void *listen_to_bell(void *context)
+static void *wait_for_bell(void *context)
 {
 	struct preload_channel *channel = context;
 	struct channel *memory = channel->memory;
@@ -95,7 +95,7 @@ static int start_listening(struct preload_channel *channel)
 	sigset_t all, old;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int result = pthread_create(&channel->thread, NULL, listen_to_bell, channel);
+	int result = pthread_create(&channel->thread, NULL, wait_for_bell, channel);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	channel->has_thread = result == 0;
 	return result;
@@ -115,7 +115,7 @@ int preload_channel_bell(const struct preload_channel *channel)
 	return channel->bell;
 }
 
-void preload_channel_hear(struct preload_channel *channel)
+void preload_channel_clear_bell(struct preload_channel *channel)
 {
 	uint64_t times;
 	uint32_t notified = BELL_NOTIFIED;

@@ -26,10 +26,10 @@ int preload_channel_file(const struct preload_channel *channel);
 /* Returns the inode of the memory: after our end, another file may get our pid and the descriptor's number. */
 uint64_t preload_channel_inode(const struct preload_channel *channel);
 
-/* Returns a descriptor that is readable from the time when an agent rings until preload_channel_hear. */
+/* Returns a descriptor that is readable from the time when an agent rings until preload_channel_clear_bell. */
 int preload_channel_bell(const struct preload_channel *channel);
 /* Called before the memory is read: a later ring makes the descriptor readable again. */
-void preload_channel_hear(struct preload_channel *channel);
+void preload_channel_clear_bell(struct preload_channel *channel);
 
 /* Wakes all threads that wait for a futex of the channel; they test it again. */
 void preload_channel_wake(uint32_t *futex);

@@ -53,7 +53,7 @@ static uint32_t parent_of(uint32_t pid)
 /* --- code --- */
 
 /* Lets the threads continue that wait until the code of their process is loaded. */
-static void let_go(struct preload_events *events, struct preload_process *process, uint32_t wanted)
+static void release_threads(struct preload_events *events, struct preload_process *process, uint32_t wanted)
 {
 	struct channel_process *shared = preload_slots_shared(events->slots, process);
 	process->code_loaded = wanted;
@@ -74,14 +74,14 @@ static void update_code(struct preload_events *events, const struct preload_thre
 		preload_maps_update(&process->maps, thread->pid, thread->tid, events->record.record.time_ns, sink);
 	}
 	sink->settled(sink->context); /* the process needs its code */
-	let_go(events, process, wanted);
+	release_threads(events, process, wanted);
 }
 
 /* A walk reached code that no event has reported: it was generated at run time, or loaded by the C library
  * itself. Reads the maps, so that later walks have the code, and the user-space fallback for this stack
  * too. */
-static void look_for_code(struct preload_events *events, const struct preload_thread *thread,
-			  const struct backend_sink *sink)
+static void find_code(struct preload_events *events, const struct preload_thread *thread,
+		      const struct backend_sink *sink)
 {
 	static const uint64_t every_ns = 10 * 1000 * 1000;
 	const struct preload_process *process = events->current;
@@ -259,13 +259,13 @@ static void report_sample(struct preload_events *events, struct preload_thread *
 		return;
 	}
 	if (preload_waits_is_stack(record)) {
-		preload_waits_keep(thread, &events->record);
+		preload_waits_store(thread, &events->record);
 		return;
 	}
 	uint32_t creator_pid = record->pid;
 	record->pid = thread->pid;
 	if (record->kind == SAMPLE_FALLBACK && record->end == WALK_NO_CODE)
-		look_for_code(events, thread, sink);
+		find_code(events, thread, sink);
 	decode_sample(record, events->record.content, SAMPLE_STACK_BYTES, events->stack, &sample);
 	if (is_creation) {
 		/* A process that did not begin with a copy of its creator's stack reports a path
@@ -383,7 +383,7 @@ void preload_events_drain(struct preload_events *events, bool all, const struct 
 {
 	events->now_ns = clock_now_ns(CLOCK_MONOTONIC);
 	events->order.count = 0;
-	preload_slots_look(events->slots, events->now_ns);
+	preload_slots_update(events->slots, events->now_ns);
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
 		line_up(events, i, sink);
 	while (events->order.count > 0) {

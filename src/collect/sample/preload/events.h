@@ -79,7 +79,7 @@ void preload_events_flushed(struct preload_events *events);
 bool preload_waits_is_stack(const struct sample_record *record);
 
 /* Keeps the record instead of an older one. If memory runs out, none is kept. */
-void preload_waits_keep(struct preload_thread *thread, const struct preload_record *record);
+void preload_waits_store(struct preload_thread *thread, const struct preload_record *record);
 
 /* Ends the wait of a thread at `end_ns`: adds its time to the sums, and reports it with the stack, if that
  * is known. No wait begins before `start_ns`. `stack` has room for SAMPLE_STACK_BYTES. Called at most once

@@ -194,7 +194,7 @@ static bool preload_drain(struct backend *backend, uint64_t until_ns, const stru
 	struct channel_experiment *experiment = &preload_channel_memory(backend->channel)->experiment;
 	__atomic_store_n(&experiment->until_ns, clock_now_ns(CLOCK_MONOTONIC) + experiment_lasts_ns, __ATOMIC_RELAXED);
 	uint64_t lost_events = backend->sums.lost_events;
-	preload_channel_hear(backend->channel);
+	preload_channel_clear_bell(backend->channel);
 	preload_events_drain(backend->events, all, sink);
 	if (all) {
 		backend->sums = preload_slots_sums(backend->slots, clock_now_ns(CLOCK_MONOTONIC));

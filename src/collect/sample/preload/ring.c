@@ -55,7 +55,7 @@ static void find_next(struct preload_ring *ring)
 		ring->has_next = true;
 }
 
-void preload_ring_look(struct preload_ring *ring)
+void preload_ring_update(struct preload_ring *ring)
 {
 	uint64_t head = __atomic_load_n(&ring->shared->head, __ATOMIC_ACQUIRE);
 	if (head - ring->tail > CHANNEL_RING_BYTES || head % ALIGNMENT != 0 || head < ring->limit)

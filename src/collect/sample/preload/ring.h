@@ -45,7 +45,7 @@ struct preload_ring {
 void preload_ring_init(struct preload_ring *ring, struct channel *channel, uint32_t thread);
 
 /* Updates how far the ring is written. */
-void preload_ring_look(struct preload_ring *ring);
+void preload_ring_update(struct preload_ring *ring);
 
 /* Returns the next record up to there, without its content, or NULL if there is none. */
 const struct sample_record *preload_ring_peek(const struct preload_ring *ring);

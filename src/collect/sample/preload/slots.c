@@ -107,13 +107,13 @@ static bool read_own(const struct preload_slots *slots, const struct preload_pro
 	       syscall(SYS_pidfd_send_signal, process->pidfd, 0, NULL, 0) == 0;
 }
 
-static void look_at_account(struct preload_slots *slots, struct preload_process *process)
+static void update_account(struct preload_slots *slots, struct preload_process *process)
 {
 	struct preload_state state;
 	if (is_over(process) || !read_own(slots, process, &state))
 		return;
 	const struct preload_seen seen = seen_of(slots, process);
-	preload_account_look(&process->account, &state, &seen);
+	preload_account_update(&process->account, &state, &seen);
 }
 
 static void close_account(struct preload_slots *slots, struct preload_process *process)
@@ -133,10 +133,10 @@ void preload_slots_account(struct preload_slots *slots, struct preload_process *
 		preload_account_begin_forked(&process->account);
 	else
 		preload_account_begin(&process->account, process->pid);
-	look_at_account(slots, process);
+	update_account(slots, process);
 }
 
-static void look_for_deaths(struct preload_slots *slots, uint64_t now_ns)
+static void find_ended(struct preload_slots *slots, uint64_t now_ns)
 {
 	enum { AT_ONCE = 64 };
 	struct epoll_event events[AT_ONCE];
@@ -257,7 +257,7 @@ static bool is_gone(uint32_t pid)
 	return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-static void look_at_processes(struct preload_slots *slots)
+static void update_processes(struct preload_slots *slots)
 {
 	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
 		struct channel_process *shared = &slots->channel->processes[i];
@@ -295,7 +295,7 @@ static bool register_thread(struct preload_slots *slots, uint32_t number)
 	return true;
 }
 
-static void look_at_thread(struct preload_slots *slots, uint32_t number)
+static void update_thread(struct preload_slots *slots, uint32_t number)
 {
 	struct channel_thread *shared = &slots->channel->threads[number];
 	struct preload_thread *thread = &slots->threads[number];
@@ -313,7 +313,7 @@ static void look_at_thread(struct preload_slots *slots, uint32_t number)
 		return;
 	thread->has_ended |= state != CHANNEL_LIVE || tid != thread->tid || pid != thread->pid ||
 			     is_over(&slots->processes[thread->process]);
-	preload_ring_look(&thread->ring);
+	preload_ring_update(&thread->ring);
 }
 
 struct search {
@@ -331,7 +331,7 @@ static void on_child(void *context, uint32_t child)
 
 /* Looks from time to time for children that are not connected. Programs that run only briefly may be
  * overlooked. */
-static void look_for_strangers(struct preload_slots *slots, uint64_t now_ns)
+static void find_strangers(struct preload_slots *slots, uint64_t now_ns)
 {
 	static const uint64_t every_ns = 250 * 1000 * 1000;
 	struct search search = { .slots = slots, .now_ns = now_ns };
@@ -346,9 +346,9 @@ static void look_for_strangers(struct preload_slots *slots, uint64_t now_ns)
 }
 
 /* Determines why programs are not connected, while they run. */
-static void ask_strangers(struct preload_slots *slots, uint64_t now_ns)
+static void find_reasons(struct preload_slots *slots, uint64_t now_ns)
 {
-	preload_starts_ask(&slots->starts, now_ns);
+	preload_starts_find_reasons(&slots->starts, now_ns);
 	for (size_t i = 0; i < CHANNEL_PROCESSES; i++) {
 		struct preload_process *process = &slots->processes[i];
 		if (!process->is_known || is_over(process) || process->execs_ns == process->asked_ns ||
@@ -356,13 +356,13 @@ static void ask_strangers(struct preload_slots *slots, uint64_t now_ns)
 			continue;
 		process->asked_ns = process->execs_ns;
 		if (process->execs_ns)
-			preload_starts_ask_of(&slots->starts, process->pid);
+			preload_starts_find_reason_of(&slots->starts, process->pid);
 	}
 }
 
 /* Reads the accounts from time to time. For a process that its parent reaps at once, the last reading
  * remains. */
-static void look_at_accounts(struct preload_slots *slots, uint64_t now_ns)
+static void update_accounts(struct preload_slots *slots, uint64_t now_ns)
 {
 	static const uint64_t every_ns = 100 * 1000 * 1000;
 	if (!slots->keeps_accounts || now_ns < slots->accounts_ns + every_ns)
@@ -370,7 +370,7 @@ static void look_at_accounts(struct preload_slots *slots, uint64_t now_ns)
 	slots->accounts_ns = now_ns;
 	for (size_t i = 0; i < CHANNEL_PROCESSES; i++)
 		if (slots->processes[i].is_known && !is_over(&slots->processes[i]))
-			look_at_account(slots, &slots->processes[i]);
+			update_account(slots, &slots->processes[i]);
 }
 
 /* Closes the accounts of processes that have ended. For a process that runs, the state of the last reading
@@ -383,7 +383,7 @@ void preload_slots_close_accounts(struct preload_slots *slots)
 		if (process->is_known && !is_over(process) && has_died(process))
 			close_account(slots, process);
 		else if (process->is_known)
-			look_at_account(slots, process);
+			update_account(slots, process);
 	}
 }
 
@@ -402,16 +402,16 @@ static void note_ends(struct preload_slots *slots, uint64_t now_ns)
 	}
 }
 
-void preload_slots_look(struct preload_slots *slots, uint64_t now_ns)
+void preload_slots_update(struct preload_slots *slots, uint64_t now_ns)
 {
-	look_for_deaths(slots, now_ns);
-	look_at_processes(slots);
+	find_ended(slots, now_ns);
+	update_processes(slots);
 	note_ends(slots, now_ns);
 	for (uint32_t i = 0; i < CHANNEL_THREADS; i++)
-		look_at_thread(slots, i);
-	look_for_strangers(slots, now_ns);
-	ask_strangers(slots, now_ns);
-	look_at_accounts(slots, now_ns);
+		update_thread(slots, i);
+	find_strangers(slots, now_ns);
+	find_reasons(slots, now_ns);
+	update_accounts(slots, now_ns);
 }
 
 /* --- the end --- */

@@ -98,7 +98,7 @@ void preload_slots_free(struct preload_slots *slots); /* NULL is fine */
 bool preload_slots_lingers(const struct preload_process *process, uint64_t now_ns);
 
 /* Finds the processes and threads that have started or ended, and how far the rings are written. */
-void preload_slots_look(struct preload_slots *slots, uint64_t now_ns);
+void preload_slots_update(struct preload_slots *slots, uint64_t now_ns);
 
 /* Returns the process of that pid, or NULL if it is not connected. Of several programs in it, returns the
  * last that has begun. */

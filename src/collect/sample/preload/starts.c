@@ -13,7 +13,7 @@ static void take_name(char *name, size_t bytes, const char *path)
 	snprintf(name, bytes, "%s", slash ? slash + 1 : path);
 }
 
-static void forget(struct preload_start *start)
+static void clear_start(struct preload_start *start)
 {
 	close(start->pidfd); /* this removes it from the epoll */
 	*start = (struct preload_start){ 0 };
@@ -51,7 +51,7 @@ static void read_name(char *name, size_t bytes, uint32_t pid)
 		fclose(file);
 }
 
-static void ask(struct preload_absence *absence, const struct preload_starts *starts, uint32_t pid)
+static void find_reason(struct preload_absence *absence, const struct preload_starts *starts, uint32_t pid)
 {
 	absence->reason = preload_reason_of(pid, starts->channel_path);
 	read_name(absence->name, sizeof(absence->name), pid);
@@ -69,9 +69,9 @@ void preload_starts_add(struct preload_starts *starts, int deaths, uint32_t firs
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = first + (uint32_t)(start - starts->items) };
 	*start = (struct preload_start){ .pid = pid, .pidfd = pidfd, .seen_ns = now_ns };
 	if (epoll_ctl(deaths, EPOLL_CTL_ADD, pidfd, &event) < 0)
-		forget(start);
+		clear_start(start);
 	else
-		ask(&start->at_first, starts, pid);
+		find_reason(&start->at_first, starts, pid);
 	snprintf(starts->last, sizeof(starts->last), "%s", start->at_first.name);
 }
 
@@ -79,7 +79,7 @@ void preload_starts_connected(struct preload_starts *starts, uint32_t pid)
 {
 	for (size_t i = 0; i < PRELOAD_STARTS; i++)
 		if (starts->items[i].pid == pid && pid > 0)
-			forget(&starts->items[i]);
+			clear_start(&starts->items[i]);
 }
 
 static bool has_lived(const struct preload_start *start, uint64_t now_ns)
@@ -87,10 +87,10 @@ static bool has_lived(const struct preload_start *start, uint64_t now_ns)
 	return start->pid > 0 && now_ns > start->seen_ns + PRELOAD_LIVED_NS;
 }
 
-void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid)
+void preload_starts_find_reason_of(struct preload_starts *starts, uint32_t pid)
 {
 	struct preload_absence absence = { 0 };
-	ask(&absence, starts, pid);
+	find_reason(&absence, starts, pid);
 	if (absence.reason)
 		starts->absence = absence;
 }
@@ -103,14 +103,14 @@ struct preload_absence preload_starts_announced(struct preload_starts *starts, c
 	return absence;
 }
 
-void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns)
+void preload_starts_find_reasons(struct preload_starts *starts, uint64_t now_ns)
 {
 	for (size_t i = 0; i < PRELOAD_STARTS; i++) {
 		struct preload_start *start = &starts->items[i];
 		if (start->was_asked || !has_lived(start, now_ns))
 			continue;
 		start->was_asked = true;
-		preload_starts_ask_of(starts, start->pid);
+		preload_starts_find_reason_of(starts, start->pid);
 	}
 }
 
@@ -121,7 +121,7 @@ bool preload_starts_died(struct preload_starts *starts, uint32_t number, uint64_
 	if (lived && !start->was_asked && start->at_first.reason)
 		starts->absence = start->at_first;
 	if (starts->items[number].pid > 0)
-		forget(&starts->items[number]);
+		clear_start(&starts->items[number]);
 	return lived;
 }
 
@@ -137,5 +137,5 @@ void preload_starts_release(struct preload_starts *starts)
 {
 	for (size_t i = 0; i < PRELOAD_STARTS; i++)
 		if (starts->items[i].pid > 0)
-			forget(&starts->items[i]);
+			clear_start(&starts->items[i]);
 }

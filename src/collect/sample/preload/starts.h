@@ -53,9 +53,9 @@ void preload_starts_children(uint32_t pid, uint32_t tid, void (*found)(void *con
  * data is `first` plus the item's number. */
 void preload_starts_add(struct preload_starts *starts, int deaths, uint32_t first, uint32_t pid, uint64_t now_ns);
 /* Determines why the items that have run long enough are not connected, once for each. */
-void preload_starts_ask(struct preload_starts *starts, uint64_t now_ns);
+void preload_starts_find_reasons(struct preload_starts *starts, uint64_t now_ns);
 /* The same for one process that is no item. */
-void preload_starts_ask_of(struct preload_starts *starts, uint32_t pid);
+void preload_starts_find_reason_of(struct preload_starts *starts, uint32_t pid);
 /* Called when a process has announced that it will execute the program at `path`, with an environment that
  * lacks `lacks` (enum channel_exec). Returns why that program will not connect. */
 struct preload_absence preload_starts_announced(struct preload_starts *starts, const char *path, uint32_t lacks);

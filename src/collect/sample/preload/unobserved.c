@@ -68,8 +68,8 @@ static void compare(struct preload_account *account, const struct preload_state 
 	account->unobserved = preload_unobserved_of(&accounted, alone ? &seen->all.filed : &seen->main.filed);
 }
 
-void preload_account_look(struct preload_account *account, const struct preload_state *state,
-			  const struct preload_seen *seen)
+void preload_account_update(struct preload_account *account, const struct preload_state *state,
+			    const struct preload_seen *seen)
 {
 	if (account->has_looked)
 		compare(account, &account->looked, seen);

@@ -50,8 +50,8 @@ void preload_account_begin_forked(struct preload_account *account);
 /* Updates the account of a running process. `seen` was read after `state`. The agent notes a call some
  * time after the kernel has accounted it, so `state` is compared with what the agent has observed by the
  * next look. */
-void preload_account_look(struct preload_account *account, const struct preload_state *state,
-			  const struct preload_seen *seen);
+void preload_account_update(struct preload_account *account, const struct preload_state *state,
+			    const struct preload_seen *seen);
 /* Updates the account for the last time, and closes it. */
 void preload_account_close(struct preload_account *account, const struct preload_state *state,
 			   const struct preload_seen *seen);

@@ -11,7 +11,7 @@ bool preload_waits_is_stack(const struct sample_record *record)
 	return record->request != SAMPLE_NO_REQUEST && record->hits == 0;
 }
 
-void preload_waits_keep(struct preload_thread *thread, const struct preload_record *record)
+void preload_waits_store(struct preload_thread *thread, const struct preload_record *record)
 {
 	size_t bytes = offsetof(struct preload_record, content) + preload_record_bytes(&record->record) -
 		       sizeof(record->record);

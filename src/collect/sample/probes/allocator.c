@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "collect/sample/probes/function_search.h"
-#include "collect/sample/probes/probe_points.h"
+#include "collect/sample/probes/points.h"
 #include "frames/native/plt.h"
 
 /* glibc's own functions for aligned memory call malloc if its alignment suffices. */

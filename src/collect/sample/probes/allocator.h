@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/cursor.h"
-#include "collect/sample/probes/probe_points.h"
+#include "collect/sample/probes/points.h"
 #include "frames/native/module_file.h"
 
 /* Appends the module's allocating functions: nothing if it defines no malloc. Runs in a jail.

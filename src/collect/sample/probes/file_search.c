@@ -6,7 +6,7 @@
 
 #include "collect/sample/probes/allocator.h"
 #include "collect/sample/probes/function_search.h"
-#include "collect/sample/probes/probe_points.h"
+#include "collect/sample/probes/points.h"
 #include "frames/jail/once.h"
 
 /* An integer and the rest of a request or an answer are as the other process has them: both are the same program. */

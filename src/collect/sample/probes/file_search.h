@@ -7,7 +7,7 @@
 #define COLLECT_SAMPLE_PROBES_FILE_SEARCH_H
 
 #include "base/near_names.h"
-#include "collect/sample/probes/probe_points.h"
+#include "collect/sample/probes/points.h"
 
 enum { FILE_SEARCH_NO_VALUE = -1, FILE_SEARCH_RETURN_VALUE = 0 };
 

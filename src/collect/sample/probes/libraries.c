@@ -51,7 +51,7 @@ bool library_is(const struct library *library, const char *module)
 
 /* --- a command --- */
 
-/* Returns the program that runs a script: the one behind "#!", or the one that env starts. NULL: it is no
+/* Returns the program that runs a script: the program behind "#!", or the program that env starts. NULL: it is no
  * script, or cannot be read. The caller frees it. */
 static char *interpreter_of(const char *path)
 {
@@ -189,7 +189,7 @@ static int reap(pid_t pid, int64_t end_ms)
 }
 
 /* Returns 0, ERROR_UNSUPPORTED if the dynamic linker does not answer, or not in time, or ERROR_MEMORY. */
-static int ask_linker(struct libraries *libraries, const char *linker, const char *program)
+static int query_linker(struct libraries *libraries, const char *linker, const char *program)
 {
 	enum { TIME_MAX_MS = 5000 };
 	int64_t end_ms = now_ms() + TIME_MAX_MS;
@@ -220,7 +220,7 @@ static bool is_set_id(const char *path)
 
 /* Returns whether `path` may be run as the dynamic linker. A file can name any program there: only one with
  * the name of a dynamic linker is run, and by root only one that only root can have written. */
-static bool can_ask(const char *path)
+static bool may_run_linker(const char *path)
 {
 	struct stat status;
 	if (!module_name_is_dynamic_linker(path) || stat(path, &status) < 0 || !S_ISREG(status.st_mode))
@@ -235,13 +235,13 @@ int libraries_of_command(struct libraries *libraries, const char *command, struc
 		return error_memory(error);
 	struct elf_needs needs;
 	int result = elf_needs_read(&needs, program, error);
-	bool asks = result == 0 && needs.interpreter && can_ask(needs.interpreter) && !is_set_id(program);
+	bool asks = result == 0 && needs.interpreter && may_run_linker(needs.interpreter) && !is_set_id(program);
 	if (result == 0 && !asks) {
 		result = libraries_by_needs(libraries, program, error);
 	} else if (result == 0) {
 		result = libraries_add(libraries, program, program);
 		if (result == 0)
-			result = ask_linker(libraries, needs.interpreter, program);
+			result = query_linker(libraries, needs.interpreter, program);
 		if (result == ERROR_UNSUPPORTED) {
 			libraries_release(libraries);
 			result = libraries_by_needs(libraries, program, error);

@@ -46,7 +46,7 @@ int libraries_add(struct libraries *libraries, const char *name, const char *pat
  * that without the version: "libc.so.6", "libc.so", "libc". */
 bool library_is(const struct library *library, const char *module);
 
-/* Returns whether the file's name is that of libcpprof, the library for programs that use cpprof/runtime.h. */
+/* Returns whether the file's name is the name of libcpprof, the library for programs that use cpprof/runtime.h. */
 bool library_is_libcpprof(const char *path);
 
 /* Returns whether one of the files calls libcpprof's function `name`: it needs the library and imports the function, or

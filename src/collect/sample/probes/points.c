@@ -1,4 +1,4 @@
-#include "collect/sample/probes/probe_points.h"
+#include "collect/sample/probes/points.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@ struct search {
 };
 
 /* Describes the searched files for messages: "ls and the 5 libraries that it needs". */
-static void say_where(const struct search *search, char *text, size_t bytes)
+static void describe_files(const struct search *search, char *text, size_t bytes)
 {
 	const struct libraries *libraries = &search->libraries;
 	const char *first = libraries->count ? path_basename(libraries->items[0].name) : "";
@@ -155,7 +155,7 @@ static int no_function(struct search *search, const char *only)
 		/* Only the program, or the file that the user named: libraries are usually stripped. */
 		is_stripped = is_stripped || (i == 0 && here);
 	}
-	say_where(search, where, sizeof(where));
+	describe_files(search, where, sizeof(where));
 	const char *nearest = near_names_text(&near);
 	if (is_stripped)
 		return error_set(search->error, ERROR_NOT_FOUND,
@@ -282,7 +282,7 @@ static int find_allocator(struct search *search)
 	if (result < 0 || found)
 		return result;
 	char where[320];
-	say_where(search, where, sizeof(where));
+	describe_files(search, where, sizeof(where));
 	return error_set(search->error, ERROR_NOT_FOUND,
 			 "%s: no malloc in %s (calls:FUNCTION counts an allocator of another name)",
 			 search->request->name, where);
@@ -323,7 +323,7 @@ static int find_static_probes(struct search *search)
 	}
 	if (search->points->count > 0)
 		return 0;
-	say_where(search, where, sizeof(where));
+	describe_files(search, where, sizeof(where));
 	return error_set(search->error, ERROR_NOT_FOUND, "%s: no %s in %s%s%s", search->request->name,
 			 notes.others ? "such probe" : "static probe", where, near_names_text(&notes.near),
 			 search->pid ? "" : " (-p finds those of libraries that the program loads later)");

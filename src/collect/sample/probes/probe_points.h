@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "frames/native/value_type.h"
+#include "collect/sample/probes/points.h"
 #include "resources/resources.h"
 
 /* The files to search. */
@@ -22,31 +22,11 @@ struct probe_scope {
 	size_t pid_count;    /* 0: none */
 };
 
-/* One function to watch. Its amount is arguments[argument] * arguments[factor]. */
-struct probe_point {
-	char *path;             /* path of its file, as we see it; owned */
-	uint64_t offset;        /* in the file, of its first instruction; USDT: 0 */
-	uint8_t argument;       /* 1 to 6: the integer argument that is the amount; 0: 1 each */
-	uint8_t factor;         /* 1 to 6: an argument that multiplies the amount; 0: none */
-	bool at_return;         /* the amount is the return value; 1 each if `argument` is 0 */
-	struct value_type type; /* of the amount */
-	/* 1 to 6: a call counts only if arguments[guard] > guard_above (unsigned); 0: each
-	 * counts. glibc's realloc(NULL, n) is counted by the malloc that it jumps to. */
-	uint8_t guard;
-	uint32_t guard_above;
-};
-
-struct probe_points {
-	struct probe_point *items; /* owned */
-	size_t count;
-};
-
 /* Finds functions, the allocator's functions, and static probes (the files that contain the probe).
  * Returns 0; ERROR_NOT_FOUND with the nearest names and the searched files; ERROR_AMBIGUOUS; ERROR_MEMORY;
  * or another negative error. Functions that are inlined everywhere have no probe point. */
 int probe_points_find(const struct resource_request *request, const struct probe_scope *scope,
 		      struct probe_points *points, struct error *error);
-void probe_points_release(struct probe_points *points); /* {0} is fine */
 
 /* A tracepoint of the kernel. */
 struct tracepoint {
@@ -59,9 +39,5 @@ struct tracepoint {
 /* Finds the tracepoint of a request. Returns 0; ERROR_NOT_FOUND with the nearest systems, names or fields;
  * or ERROR_PERMISSION or ERROR_UNSUPPORTED, with the remedy, where tracefs cannot be read. */
 int tracepoint_find(const struct resource_request *request, struct tracepoint *found, struct error *error);
-
-/* For the files of probes/: adds a copy of `point` in the file `path`, unless there is one at that offset. Returns 0 or
- * ERROR_MEMORY. */
-int points_add(struct probe_points *points, const char *path, const struct probe_point *point);
 
 #endif

@@ -67,8 +67,8 @@ bool call_edges_is_made(const struct call_edges *edges, const struct unwind_fram
 	       caller->address + 1 == start + first.bytes;
 }
 
-static uint64_t learnt_key(const struct call_edges *edges, const struct unwind_frame *caller,
-			   const struct unwind_frame *callee)
+static uint64_t edge_key(const struct call_edges *edges, const struct unwind_frame *caller,
+			 const struct unwind_frame *callee)
 {
 	uint64_t function = function_of(module_of(edges, callee), callee->address);
 	uint64_t modules = (uint64_t)caller->module << 32 | callee->module;
@@ -144,16 +144,16 @@ bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller,
 	    recent->callee_module == pair.callee_module)
 		return recent->fits;
 	pair.fits = code_fits(edges, caller, callee) ||
-		    hash_map_get(&edges->learnt, learnt_key(edges, caller, callee)) != HASH_MAP_NONE;
+		    hash_map_get(&edges->learnt, edge_key(edges, caller, callee)) != HASH_MAP_NONE;
 	*recent = pair;
 	return pair.fits;
 }
 
-void call_edges_learn(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
+void call_edges_add(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee)
 {
 	if (call_edges_fit(edges, caller, callee))
 		return;
-	hash_map_put(&edges->learnt, learnt_key(edges, caller, callee), 1);
+	hash_map_put(&edges->learnt, edge_key(edges, caller, callee), 1);
 	uint64_t mixed = (caller->address * 31 + callee->address) * UINT64_C(0x9e3779b97f4a7c15);
 	edges->recent[mixed >> (64 - RECENT_BITS)].known = false;
 }
@@ -165,8 +165,8 @@ static uint64_t frame_key(const struct call_edges *edges, uint32_t thread, const
 	return hash_u64(cfa + hash_u64(function + hash_u64((uint64_t)thread << 32 | inner->module)));
 }
 
-void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa,
-			 uint32_t node)
+void call_edges_store_callers(struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa,
+			      uint32_t node)
 {
 	uint64_t key = frame_key(edges, thread, inner, cfa);
 	uint32_t known = hash_map_get(&edges->callers, key);
@@ -174,8 +174,8 @@ void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct
 		hash_map_put(&edges->callers, key, known == HASH_MAP_NONE ? node : SEVERAL);
 }
 
-uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
-			   uint64_t cfa)
+uint32_t call_edges_find_callers(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
+				 uint64_t cfa)
 {
 	uint32_t known = hash_map_get(&edges->callers, frame_key(edges, thread, inner, cfa));
 	return known == SEVERAL ? PROFILE_NONE : known;

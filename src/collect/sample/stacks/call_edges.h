@@ -28,18 +28,18 @@ bool call_edges_is_made(const struct call_edges *edges, const struct unwind_fram
 bool call_edges_fit(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee);
 
 /* Learns a pair that is certain. Forgets it if memory runs out. */
-void call_edges_learn(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee);
+void call_edges_add(struct call_edges *edges, const struct unwind_frame *caller, const struct unwind_frame *callee);
 
 /* --- callers that completed a stack --- */
 
 /* Remembers that the frame `inner`, whose return address (below `cfa`) was not copied, was called from the
  * path `node`. Forgets it if memory runs out. */
-void call_edges_remember(struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa,
-			 uint32_t node);
+void call_edges_store_callers(struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner, uint64_t cfa,
+			      uint32_t node);
 
 /* Returns the path from which the function of `inner` was called each time that it was observed with its
  * frame at that position, or PROFILE_NONE if there was none, or more than one. */
-uint32_t call_edges_recall(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
-			   uint64_t cfa);
+uint32_t call_edges_find_callers(const struct call_edges *edges, uint32_t thread, const struct unwind_frame *inner,
+				 uint64_t cfa);
 
 #endif

@@ -160,7 +160,7 @@ static int take_run(struct code_loader *loader, uint32_t count, struct run *run)
 }
 
 /* Frees a run. The caller has reserved the memory for that, so it cannot fail. */
-static void give_up_run(struct code_loader *loader, const struct run *run)
+static void release_run(struct code_loader *loader, const struct run *run)
 {
 	if (run->room == 0)
 		return;
@@ -230,7 +230,7 @@ int code_loader_load(struct code_loader *loader, uint32_t pid, const struct back
 		/* Without code its stacks need the user-space fallback; with old code they could be
 		 * unwound wrongly. */
 		loader->storage.drop_process(loader->storage.context, pid);
-		give_up_run(loader, old);
+		release_run(loader, old);
 		*old = run;
 		return result;
 	}
@@ -239,12 +239,12 @@ int code_loader_load(struct code_loader *loader, uint32_t pid, const struct back
 	set_interpreter(&process.interpreter, code, count);
 	int set = count ? loader->storage.set_process(loader->storage.context, pid, &process) : 0;
 	if (set < 0) {
-		give_up_run(loader, &run);
+		release_run(loader, &run);
 		return set;
 	}
 	if (!count)
 		loader->storage.drop_process(loader->storage.context, pid); /* exec may have dropped it already */
-	give_up_run(loader, old);
+	release_run(loader, old);
 	*old = run;
 	return result;
 }

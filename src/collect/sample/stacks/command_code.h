@@ -7,7 +7,7 @@
 
 #include "collect/sample/state/modules.h"
 
-/* Opens the file `path`, its dynamic linker, and those of its libraries that we use too, such as the C
+/* Opens the file `path`, its dynamic linker, and its libraries that we use too, such as the C
  * library. A file that cannot be read is no error; it is opened later. */
 void command_code_open(struct modules *modules, const char *path);
 

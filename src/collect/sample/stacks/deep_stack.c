@@ -52,7 +52,7 @@ static int grow(struct deep_stack *deep, size_t size)
 	return 0;
 }
 
-int deep_stack_remember(struct deep_stack *deep, uint64_t address, const uint8_t *bytes, size_t size)
+int deep_stack_store(struct deep_stack *deep, uint64_t address, const uint8_t *bytes, size_t size)
 {
 	uint64_t end = address + size;
 	if (deep->size == 0 || end > deep->top || end < deep->top - deep->size) {

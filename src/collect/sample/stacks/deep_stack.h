@@ -36,7 +36,7 @@ const uint8_t *deep_stack_at(const struct deep_stack *deep, uint64_t address, si
 /* Remembers `size` bytes at `address`. They must touch or overlap the present bytes and not exceed their
  * top; otherwise (another stack, or another top) everything else is forgotten. Returns 0, or ERROR_MEMORY,
  * after which nothing is remembered. */
-int deep_stack_remember(struct deep_stack *deep, uint64_t address, const uint8_t *bytes, size_t size);
+int deep_stack_store(struct deep_stack *deep, uint64_t address, const uint8_t *bytes, size_t size);
 
 /* Forgets bytes and frames. */
 void deep_stack_clear(struct deep_stack *deep);

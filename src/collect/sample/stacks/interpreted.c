@@ -271,7 +271,7 @@ static int64_t location_at(struct interpreted *interpreted, const struct code *c
 
 int64_t interpreted_add_run(struct interpreted_path *path, size_t native, uint32_t node)
 {
-	/* A broken path has no frames outside of the ones that were found. */
+	/* A broken path has no frames outside of the frames that were found. */
 	while (path->left > 0 && path->runs[path->left - 1].native > native)
 		path->left--;
 	if (path->left == 0 || path->runs[path->left - 1].native != native)

@@ -50,7 +50,7 @@ static inline bool interpreted_has_failed(const struct backend_sample *sample)
 }
 
 /* Prepares the path of a sample: finds the runs of its entries, and the native frame of each,
- * which is the one whose part of the stack has the run's place. `sps` are the stack pointers of
+ * whose part of the stack has the run's place. `sps` are the stack pointers of
  * the `frames` native frames, innermost first. One path at a time. Returns 0, or a negative
  * error and a path without runs: ERROR_CORRUPT if a run has no place, ERROR_NOT_FOUND if a
  * function was not described, ERROR_MEMORY. */

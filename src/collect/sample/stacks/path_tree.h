@@ -31,7 +31,7 @@ void path_tree_release(struct path_tree *tree);
  * pc, address and module of the frame. `version` is struct process's code_version, or 0. */
 int64_t path_tree_add(struct path_tree *tree, uint32_t node, const struct unwind_frame *frame, uint32_t version);
 
-/* Returns the child of `node` at a run-time address if it is the one that was last entered, otherwise 0:
+/* Returns the child of `node` at a run-time address if it is the child that was last entered, otherwise 0:
  * the caller then looks up the address and adds the child. */
 static inline uint32_t path_tree_follow(const struct path_tree *tree, uint32_t node, uint64_t pc, uint32_t version)
 {

@@ -212,7 +212,7 @@ static int64_t add_deep_path(struct stacks *stacks, const struct unwind_result *
 		node = deep->frames[stacks->join].node;
 		count--; /* the frame that joins has its node already */
 	}
-	if (stack_memory_remember(&stacks->memory, deep, result->joined) < 0)
+	if (stack_memory_store(&stacks->memory, deep, result->joined) < 0)
 		return ERROR_MEMORY;
 	deep->frame_count = result->joined ? stacks->join + 1 : 0;
 	deep->is_generated = stacks->went_generated;
@@ -300,7 +300,7 @@ static bool is_interrupted(const struct stacks *stacks, const struct unwind_fram
 
 /* Returns how many frames, from the innermost on, are credible. Pairs of frames whose return address was
  * copied are certain, and are learnt. All other pairs must fit. */
-static size_t believable(struct stacks *stacks, const struct unwind_result *result)
+static size_t count_plausible(struct stacks *stacks, const struct unwind_result *result)
 {
 	size_t count = result->count;
 	const struct unwind_frame *frames = stacks->frames;
@@ -314,7 +314,7 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 		if (!copied && stacks->first_outside == 0)
 			stacks->first_outside = i;
 		if (copied && i < TEACH_MAX)
-			call_edges_learn(stacks->edges, &frames[i], &frames[i - 1]);
+			call_edges_add(stacks->edges, &frames[i], &frames[i - 1]);
 		else if (!copied && !call_edges_fit(stacks->edges, &frames[i], &frames[i - 1]))
 			return i;
 	}
@@ -330,12 +330,12 @@ static size_t believable(struct stacks *stacks, const struct unwind_result *resu
 static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_cause *cause)
 {
 	struct unwind_result result = walk(stacks, false);
-	size_t count = believable(stacks, &result);
+	size_t count = count_plausible(stacks, &result);
 	bool changed = count < result.count || stacks->false_root ||
 		       (stacks->memory.above == ABOVE_LIVE && !unwind_cause_whole(cause_of(stacks, &result)));
 	if (changed && stacks->memory.above == ABOVE_LIVE && stacks->thread->deep) {
 		result = walk(stacks, true);
-		count = believable(stacks, &result);
+		count = count_plausible(stacks, &result);
 	}
 	*cause = cause_of(stacks, &result);
 	if (count < result.count || stacks->false_root) {
@@ -348,20 +348,20 @@ static struct unwind_result walk_believably(struct stacks *stacks, enum unwind_c
 /* Returns the assumed callers of the first frame whose return address was not copied, in a stack that
  * could not be completed: if the frame's function always had the same callers with a frame at that
  * position, it is taken to have them now. PROFILE_NONE: unknown. */
-static uint32_t recall_callers(struct stacks *stacks, const struct unwind_result *result)
+static uint32_t find_callers(struct stacks *stacks, const struct unwind_result *result)
 {
 	size_t outside = stacks->first_outside;
 	/* Only for a stack that is cut exactly there. `outside` is 0 if not even one return address could be
 	 * read. */
 	if (outside == 0 || result->count != outside)
 		return PROFILE_NONE;
-	return call_edges_recall(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
-				 stacks->frames[outside].sp);
+	return call_edges_find_callers(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
+				       stacks->frames[outside].sp);
 }
 
 /* Remembers, for later samples, the callers of the first frame whose return address was not copied, in a
  * complete stack. */
-static void remember_callers(struct stacks *stacks, const struct unwind_result *result, uint32_t node)
+static void store_callers(struct stacks *stacks, const struct unwind_result *result, uint32_t node)
 {
 	enum { CLIMB_MAX = 256 };
 	size_t outside = stacks->first_outside;
@@ -369,8 +369,8 @@ static void remember_callers(struct stacks *stacks, const struct unwind_result *
 		return;
 	for (size_t i = 0; i < outside; i++)
 		node = stacks->profile->nodes[node].parent;
-	call_edges_remember(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1], stacks->frames[outside].sp,
-			    node);
+	call_edges_store_callers(stacks->edges, stacks->thread->id, &stacks->frames[outside - 1],
+				 stacks->frames[outside].sp, node);
 }
 
 /* Adds a path that does not reach its root and cannot be completed. */
@@ -383,7 +383,7 @@ static int64_t add_broken_path(struct stacks *stacks, const struct unwind_result
 /* --- stacks that the backend unwound --- */
 
 /* Prepares to add the interpreter's frames to the path, by the stack pointers of the native
- * ones. If they are not known, a whole path is not whole. Returns 0 or ERROR_MEMORY. */
+ * frames. If these are not known, a whole path is not whole. Returns 0 or ERROR_MEMORY. */
 static int begin_interpreted(struct stacks *stacks, const uint64_t *sps, size_t frames, enum unwind_cause *cause)
 {
 	const struct backend_sample *sample = stacks->sample;
@@ -443,7 +443,7 @@ static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 	stacks->cut_recently.stacks += cut;
 	stacks->cut_recently.too_late += cut && !whole;
 	bool is_interpreted = stacks->sample->interpreted_count > 0;
-	uint32_t callers = whole || is_interpreted ? PROFILE_NONE : recall_callers(stacks, &result);
+	uint32_t callers = whole || is_interpreted ? PROFILE_NONE : find_callers(stacks, &result);
 	if (callers != PROFILE_NONE)
 		*cause = UNWIND_ROOT_REMEMBERED;
 	if (*cause == UNWIND_NO_USER_STACK)
@@ -456,7 +456,7 @@ static int64_t add_stack(struct stacks *stacks, enum unwind_cause *cause)
 	bool deep = stacks->memory.above == ABOVE_LIVE || stacks->memory.above == ABOVE_REMEMBERED;
 	int64_t node = deep ? add_deep_path(stacks, &result) : add_path(stacks, base_of(stacks), result.count, NULL);
 	if (node >= 0)
-		remember_callers(stacks, &result, (uint32_t)node);
+		store_callers(stacks, &result, (uint32_t)node);
 	return node;
 }
 
@@ -473,7 +473,7 @@ static bool is_kernel_work(const struct stacks *stacks, bool walked)
 		return true;
 	if (walked)
 		return unwind_cause_whole(sample->cause) && sample->address_count == 0;
-	/* In exec the registers are still those of the old program, whose stack no longer exists. */
+	/* In exec the registers still belong to the old program, whose stack no longer exists. */
 	return !sample->has_registers || (sample->in_kernel && sample->stack_bytes == 0);
 }
 

@@ -60,7 +60,7 @@ static void extend_same_into_copy(struct stack_memory *memory)
 						      (size_t)(memory->end - start));
 }
 
-static enum above look_above(struct stack_memory *memory)
+static enum above check_above(struct stack_memory *memory)
 {
 	const struct deep_stack *deep = memory->deep;
 	size_t window = (size_t)(memory->end - memory->start);
@@ -92,7 +92,7 @@ static bool is_cut(const struct backend_sample *sample)
 static int read_above(struct stack_memory *memory, uint64_t address, uint64_t *value)
 {
 	if (memory->above == ABOVE_NOT_ASKED)
-		memory->above = look_above(memory);
+		memory->above = check_above(memory);
 	const uint8_t *bytes = NULL;
 	size_t size = 0;
 	if (memory->above == ABOVE_LIVE && target_memory_extend(&memory->target, address + sizeof(*value)) == 0) {
@@ -144,7 +144,7 @@ int stack_memory_read_code(struct stack_memory *memory, uint64_t address, uint64
 	return target_memory_word(&memory->target, address, value);
 }
 
-int stack_memory_remember(struct stack_memory *memory, struct deep_stack *deep, bool joined)
+int stack_memory_store(struct stack_memory *memory, struct deep_stack *deep, bool joined)
 {
 	int result = 0;
 	if (memory->above == ABOVE_LIVE) {
@@ -152,12 +152,12 @@ int stack_memory_remember(struct stack_memory *memory, struct deep_stack *deep, 
 		if (!joined)
 			deep_stack_clear(deep);
 		if (end > memory->target.start)
-			result = deep_stack_remember(deep, memory->target.start, memory->target.span,
-						     (size_t)(end - memory->target.start));
+			result = deep_stack_store(deep, memory->target.start, memory->target.span,
+						  (size_t)(end - memory->target.start));
 	}
 	uint64_t end = joined && memory->same_from < memory->end ? memory->same_from : memory->end;
 	if (result == 0)
-		result = deep_stack_remember(deep, memory->start, memory->sample->stack, (size_t)(end - memory->start));
+		result = deep_stack_store(deep, memory->start, memory->sample->stack, (size_t)(end - memory->start));
 	return result;
 }
 
@@ -178,7 +178,7 @@ void stack_memory_begin(struct stack_memory *memory, const struct backend_sample
 	/* A thread with a deep stack will need the memory above. An early look makes changes less likely,
 	 * and most of the copy need not be walked either. */
 	if (deep && is_cut(sample)) {
-		memory->above = look_above(memory);
+		memory->above = check_above(memory);
 		extend_same_into_copy(memory);
 	}
 }

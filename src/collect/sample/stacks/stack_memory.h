@@ -1,7 +1,7 @@
 /*
- * The stack of one sample as memory: the bytes that were copied with it and, where these end too early,
- * those of the other sources (stack.h has the picture). Also finds the address from which up nothing has
- * changed since the thread's last deep walk.
+ * The stack of one sample, as memory that a walk reads: the bytes that were copied with the sample and, where these end too early, the
+ * bytes of other sources (stack.h has the picture). Also finds the lowest address above which the stack has not changed since the
+ * thread's last deep walk.
  */
 #ifndef COLLECT_SAMPLE_STACKS_STACK_MEMORY_H
 #define COLLECT_SAMPLE_STACKS_STACK_MEMORY_H
@@ -53,6 +53,6 @@ bool stack_memory_went_outside(const struct stack_memory *memory);
 
 /* Keeps the bytes of a completed stack for the next sample: all of them or, if the walk joined the last
  * one, those below that point. Returns 0 or ERROR_MEMORY. */
-int stack_memory_remember(struct stack_memory *memory, struct deep_stack *deep, bool joined);
+int stack_memory_store(struct stack_memory *memory, struct deep_stack *deep, bool joined);
 
 #endif

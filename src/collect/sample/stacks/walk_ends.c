@@ -77,8 +77,8 @@ static bool has_names(const struct profile *profile, uint32_t node)
 	return true;
 }
 
-uint64_t generated_paths_settle(struct generated_paths *paths, const struct profile *profile,
-				uint64_t causes[UNWIND_CAUSE_COUNT])
+uint64_t generated_paths_resolve(struct generated_paths *paths, const struct profile *profile,
+				 uint64_t causes[UNWIND_CAUSE_COUNT])
 {
 	uint64_t nameless = 0;
 	for (size_t i = 0; i < paths->count; i++) {
@@ -115,9 +115,9 @@ int walk_ends_add(struct walk_ends *ends, enum unwind_cause cause, const struct 
 	return generated_paths_add(&ends->generated, place->node, with_names, place->time_ns);
 }
 
-uint64_t walk_ends_settle(struct walk_ends *ends, const struct profile *profile)
+uint64_t walk_ends_resolve(struct walk_ends *ends, const struct profile *profile)
 {
-	return generated_paths_settle(&ends->generated, profile, ends->causes);
+	return generated_paths_resolve(&ends->generated, profile, ends->causes);
 }
 
 int walk_ends_publish(struct walk_ends *ends, struct profile *profile)

@@ -41,8 +41,8 @@ uint64_t *generated_paths_times(const struct generated_paths *paths, const struc
 /* Adds the samples to `causes`, by whether the generated code of their paths has names in the
  * profile, and forgets them. Returns the number of samples whose innermost frame is in generated
  * code without a name. */
-uint64_t generated_paths_settle(struct generated_paths *paths, const struct profile *profile,
-				uint64_t causes[UNWIND_CAUSE_COUNT]);
+uint64_t generated_paths_resolve(struct generated_paths *paths, const struct profile *profile,
+				 uint64_t causes[UNWIND_CAUSE_COUNT]);
 
 /* --- all walks --- */
 
@@ -67,7 +67,7 @@ int walk_ends_add(struct walk_ends *ends, enum unwind_cause cause, const struct 
 /* Counts the walks through generated code by the names that the code has now; before that, they
  * are not published. Returns the number of samples whose innermost frame is in generated code
  * without a name. */
-uint64_t walk_ends_settle(struct walk_ends *ends, const struct profile *profile);
+uint64_t walk_ends_resolve(struct walk_ends *ends, const struct profile *profile);
 
 /* Adds the counts since the last call to the profile's causes. Returns 0 or ERROR_MEMORY. */
 int walk_ends_publish(struct walk_ends *ends, struct profile *profile);

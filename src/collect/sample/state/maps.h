@@ -28,7 +28,7 @@ void maps_release(struct maps *maps);
 /* Forgets all mappings; the memory is kept. */
 void maps_clear(struct maps *maps);
 
-/* Replaces all mappings by those of `from`. Returns 0, or ERROR_MEMORY with no change. */
+/* Replaces all mappings by the mappings of `from`. Returns 0, or ERROR_MEMORY with no change. */
 int maps_copy(struct maps *maps, const struct maps *from);
 
 /* Adds a mapping, start < end; the parts of older mappings outside of it stay. Returns 0, or ERROR_MEMORY

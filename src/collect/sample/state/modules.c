@@ -25,7 +25,7 @@ struct modules {
 	struct module *items;
 	size_t count, capacity;
 	size_t open_count;               /* descriptors that modules have */
-	size_t dump_count;               /* of them, those of jitdumps */
+	size_t dump_count;               /* of them, the descriptors of jitdumps */
 	size_t hand;                     /* the module at which the next search for a file to close begins */
 	struct hash_map by_key;          /* hash of path and build-id, or of path, device and inode -> index */
 	struct hash_map by_inode;        /* hash of path, device and inode -> index */
@@ -155,7 +155,7 @@ static void hold(struct modules *modules, struct module *module, int fd)
 	module->was_used = true;
 }
 
-/* Returns whether a file that was opened again is the one that was closed. */
+/* Returns whether a file that was opened again is the file that was closed. */
 static bool is_the_closed(const struct module *module, int fd)
 {
 	struct stat now;
@@ -252,7 +252,7 @@ static int64_t add(struct modules *modules, uint64_t key, const char *path, uint
 }
 
 /* One module represents all executable memory of a process that has no file, another one a core
- * of SBCL that it maps. Their addresses are those of the process, because a perf map has these. */
+ * of SBCL that it maps. Their addresses are run-time addresses of the process, because a perf map has these. */
 static int64_t add_generated(struct modules *modules, uint32_t pid, const char *path)
 {
 	size_t before = modules->count;
@@ -267,7 +267,7 @@ static int64_t add_generated(struct modules *modules, uint32_t pid, const char *
 	return index;
 }
 
-/* Returns whether a path is that of a jitdump, "jit-PID.dump", which the process maps to show where it is. */
+/* Returns whether a path leads to a jitdump, "jit-PID.dump", which the process maps to show where it is. */
 static bool is_jitdump(const char *path)
 {
 	enum { DIGITS_MOST = 10 };
@@ -279,8 +279,8 @@ static bool is_jitdump(const char *path)
 	return digits > 0 && digits <= DIGITS_MOST && strncmp(rest, ".dump", strlen(".dump")) == 0;
 }
 
-/* Opens the jitdump of a process for its generated code, in place of a perf map. The first one
- * counts, and so do the first ones of all processes: they take half of the descriptors for files
+/* Opens the jitdump of a process for its generated code, in place of a perf map. The first jitdump
+ * counts, and so do the first jitdumps of all processes: they take half of the descriptors for files
  * at most. */
 static int take_jitdump(struct modules *modules, const struct mapped_file *mapped)
 {

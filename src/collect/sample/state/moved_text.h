@@ -1,6 +1,6 @@
 /*
  * Text that a program moved to anonymous memory at the same addresses, for huge pages (Node's --use-largepages, ClickHouse, HHVM). Such memory
- * counts as the file that was mapped there, or that is mapped directly before it, if its bytes are those of the file.
+ * counts as the file that was mapped there, or that is mapped directly before it, if its bytes are equal to the file's.
  *
  * A program maps the memory before it fills it, so memory that differs is compared again at the next samples, up to a limit.
  */

@@ -12,7 +12,7 @@
 /* A process whose map is looked for. */
 struct perf_map_process {
 	uint32_t pid;
-	int64_t since_s; /* when it began, in seconds of CLOCK_REALTIME; older maps are those of another process with this number */
+	int64_t since_s; /* when it began, in seconds of CLOCK_REALTIME; older maps belong to another process with this number */
 	bool is_past; /* it is of an earlier recording: a process that has its number now is another one */
 	uint64_t next_ns, pause_ns; /* the next attempt, by CLOCK_MONOTONIC, and the pause before that */
 };

@@ -13,7 +13,7 @@ void proc_maps_open(struct proc_maps *maps, pid_t pid, pid_t tid)
 }
 
 /* Keeps the last mapping if it is a file's, before the next line takes its buffer. */
-static void keep_file(struct proc_maps *maps)
+static void store_file_mapping(struct proc_maps *maps)
 {
 	if (maps->last.inode == 0)
 		return;
@@ -29,7 +29,7 @@ static void keep_file(struct proc_maps *maps)
 /* "start-end rwxp offset device inode path" */
 bool proc_maps_next(struct proc_maps *maps, struct proc_map *map)
 {
-	keep_file(maps);
+	store_file_mapping(maps);
 	maps->last.inode = 0;
 	while (maps->file && getline(&maps->line, &maps->capacity, maps->file) > 0) {
 		int path_at = 0;

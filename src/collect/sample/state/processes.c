@@ -97,7 +97,7 @@ static bool is_merged(struct processes *processes, uint32_t pid)
 
 /* A process has one user in the profile, for the code before and behind an exec. Root that
  * becomes another user has that one's rights. After any other change the user is unknown: the
- * code before must not count as that of a user with more rights. */
+ * code before must not count as code of a user with more rights. */
 static uint32_t user_after(uint32_t before, uint32_t now)
 {
 	enum { ROOT = 0 + 1 };
@@ -359,7 +359,7 @@ static int find_origin(struct processes *processes, struct process *process, con
 }
 
 /* Makes memory code of the file if it has its bytes. Returns whether it has. */
-static bool take_moved(struct processes *processes, struct moved_text *text)
+static bool add_moved(struct processes *processes, struct moved_text *text)
 {
 	struct process *process = processes_find(processes, text->pid);
 	struct mapping *mapping = process ? maps_at(&process->code, text->start) : NULL;
@@ -383,7 +383,7 @@ bool processes_find_moved_text(struct processes *processes, uint32_t *pid)
 	while (processes->moved_next < processes->moved.count) {
 		struct moved_text *text = &processes->moved.items[processes->moved_next++];
 		*pid = text->pid;
-		if (take_moved(processes, text))
+		if (add_moved(processes, text))
 			return true;
 	}
 	processes->moved_next = 0;
@@ -426,7 +426,7 @@ int processes_map(struct processes *processes, const struct backend_map *map)
 	process->between_programs = false;
 	renew_code(processes, process);
 	int status = moved < 0 ? moved : maps_insert(&process->code, &mapping);
-	if (status < 0 || moved == 0 || take_moved(processes, &text))
+	if (status < 0 || moved == 0 || add_moved(processes, &text))
 		return status;
 	return moved_texts_add(&processes->moved, &text);
 }
@@ -496,7 +496,7 @@ static bool is_grown_stack(struct processes *processes, struct process *process,
 
 /* Reads the mapping from /proc: the kernel does not report mremap, by which big arrays grow. If memory
  * runs out, the address stays unknown. */
-static uint32_t look_up(struct processes *processes, struct process *process, uint64_t address)
+static uint32_t read_mapping(struct processes *processes, struct process *process, uint64_t address)
 {
 	enum { VAIN_MAX = 100 }; /* each takes a while, so their number is limited */
 	struct mapping mapping = { .order = processes->maps_reported };
@@ -524,7 +524,7 @@ uint32_t processes_name_of_memory(struct processes *processes, struct process *p
 		return code->name;
 	if (is_grown_stack(processes, process, address))
 		return process->data.items[maps_first_above(&process->data, address)].name;
-	return look_up(processes, process, address);
+	return read_mapping(processes, process, address);
 }
 
 uint64_t processes_stack_start(const struct processes *processes, struct process *process)

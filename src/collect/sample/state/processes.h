@@ -59,7 +59,7 @@ void processes_merge_kernel_threads(struct processes *processes);
 /* For the events of an earlier recording, before the first event: nothing about these processes
  * is read from /proc or from their memory, because other processes may have their numbers. */
 void processes_set_past(struct processes *processes);
-/* The recorder has made this process, which waits for its first exec; `user` as
+/* The monitor has made this process, which waits for its first exec; `user` as
  * profile_process.user. Its user stays known until a second exec, also if it has ended before
  * its events arrive. */
 void processes_set_command(struct processes *processes, uint32_t pid, uint32_t user);

@@ -50,7 +50,7 @@ bool side_events_is_watched(const struct side_events *side, pid_t tid);
  * negative error. */
 int side_events_attach(struct side_events *side, pid_t tid, bool on_exec, struct error *error);
 
-/* Declares that all existing threads have been attached: no caller will test whether later ones are
+/* Declares that all existing threads have been attached: no caller will test whether later threads are
  * watched. Implied by an attach that is `on_exec`. */
 void side_events_start(struct side_events *side);
 

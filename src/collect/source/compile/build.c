@@ -153,16 +153,16 @@ static int compile_all(struct build *build)
  * compiles the original in this process. */
 static int compile_in_child(struct build *build)
 {
-	process_hold();
+	process_block_signals();
 	pid_t child = fork();
 	if (child == 0) {
 		scratch_disown();
-		process_let_go();
+		process_unblock_signals();
 		int status = compile_all(build);
 		_exit(status);
 	}
 	process_set_child(child);
-	process_let_go();
+	process_unblock_signals();
 	if (child < 0)
 		return -1;
 	return process_wait(child);

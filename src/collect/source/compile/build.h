@@ -61,8 +61,8 @@ int build_run(const struct build_options *options, const struct compile_words *w
 void build_print_line(const struct build_options *options, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Shortens a command: if the original words came from an @file, writes the words behind the compiler into an @file
- * again. Returns 0, or a negative error like that of error_set_errno. */
+/* response_file.c: shortens a command: if the original words came from an @file, writes the words behind the compiler into an @file
+ * again. Returns 0, or a negative error as error_set_errno. */
 int word_list_shorten(struct word_list *list, const struct build *build, struct error *error);
 
 /* Adds the options for libclang, which reads the text of a header instead of a precompiled one. */
@@ -74,14 +74,14 @@ int unit_compile(struct build *build, size_t source, const char *output);
 
 /* The copies of one source and its headers in the temporary folder, and the words with which a compiler finds them. */
 struct overlay {
-	struct path_change *changes; /* names of copies' folders to those of the originals'; owned */
+	struct path_change *changes; /* names of copies' folders to the names of the originals' folders; owned */
 	size_t change_count, change_capacity;
 	struct word_list words; /* to precede all other words */
 };
 /*
- * Writes the copies of a result into `folder`: the main file's, and those of headers, so that the compiler finds
+ * Writes the copies of a result into `folder`: the main file's, and the copies of headers, so that the compiler finds
  * them before the originals. `folder` replaces the source's folder; copies of other folders are made beside it.
- * Returns 0, ERROR_MEMORY, or a negative error like that of error_set_errno.
+ * Returns 0, ERROR_MEMORY, or a negative error as error_set_errno.
  */
 int overlay_make(struct overlay *overlay, const struct build *build, const char *source, const char *folder,
 		 const struct instrument_result *result, struct error *error);

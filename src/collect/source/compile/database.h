@@ -23,7 +23,7 @@ struct database {
 	size_t entry_count, entry_capacity;
 };
 
-/* Reads the file, or the one in a folder. Returns 0, ERROR_FORMAT with
+/* Reads the file, or compile_commands.json in a folder. Returns 0, ERROR_FORMAT with
  * "FILE: reason", or an error as error_set_errno. The caller releases
  * *database in any case. */
 int database_read(struct database *database, const char *path, struct error *error);

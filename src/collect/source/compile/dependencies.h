@@ -14,7 +14,7 @@ struct path_change {
 /*
  * Changes the names in a file of dependencies, and removes those in `dropped`, which ends with NULL: the Profiler's
  * headers, on which no build may depend. Does nothing if the file cannot be read. Returns 0, ERROR_MEMORY, or a
- * negative error like that of error_set_errno.
+ * negative error as error_set_errno.
  */
 int dependencies_restore(const char *path, const struct path_change *changes, size_t count, const char *const *dropped,
 			 struct error *error);

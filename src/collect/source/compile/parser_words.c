@@ -9,7 +9,7 @@
 #include "collect/source/compile/build.h"
 
 /* Returns whether a precompiled header is beside the header. libclang cannot read
- * it: it is gcc's, or that of another version of clang. */
+ * it: gcc made it, or another version of clang. */
 static bool is_precompiled(const char *header)
 {
 	char path[PATH_MAX + 8];

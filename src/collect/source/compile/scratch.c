@@ -66,16 +66,16 @@ int scratch_init(struct scratch *scratch, struct error *error)
 	if (!base || base[0] != '/' || strlen(base) > sizeof(scratch->path) - 64)
 		base = "/tmp";
 	snprintf(scratch->path, sizeof(scratch->path), "%s/cpprof-cc-XXXXXX", base);
-	process_hold();
+	process_block_signals();
 	if (!mkdtemp(scratch->path)) {
-		process_let_go();
+		process_unblock_signals();
 		error_set_errno(error, "cannot make a folder in '%s'", base);
 		scratch->path[0] = 0;
 		return error ? error->code : ERROR_SYSTEM;
 	}
 	memcpy(folder, scratch->path, sizeof(folder));
 	take_signals();
-	process_let_go();
+	process_unblock_signals();
 	return 0;
 }
 
@@ -104,7 +104,7 @@ void scratch_disown(void)
 
 /* --- processes --- */
 
-void process_hold(void)
+void process_block_signals(void)
 {
 	sigset_t set;
 	sigemptyset(&set);
@@ -113,7 +113,7 @@ void process_hold(void)
 	sigprocmask(SIG_BLOCK, &set, &before);
 }
 
-void process_let_go(void)
+void process_unblock_signals(void)
 {
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
@@ -144,7 +144,7 @@ int process_run(char *const *words, const struct process_streams *streams)
 		errno = number;
 		return -1;
 	}
-	process_hold();
+	process_block_signals();
 	if (streams->input)
 		number = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, streams->input, O_RDONLY, 0);
 	if (number == 0 && streams->errors)
@@ -160,7 +160,7 @@ int process_run(char *const *words, const struct process_streams *streams)
 	if (number == 0)
 		number = posix_spawnp(&pid, words[0], &actions, &attributes, words, environ);
 	child = number == 0 ? pid : 0;
-	process_let_go();
+	process_unblock_signals();
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	if (number == 0)

@@ -1,5 +1,5 @@
-/* The temporary folder of one compilation, and the one process that runs in it
- * at a time. A signal that ends this process is first passed to that one; then
+/* The temporary folder of one compilation, and the only process that runs in it
+ * at a time. A signal that ends our process is first passed to that process; then
  * the folder is removed, and the signal takes its usual effect. There is one
  * folder at a time. */
 #ifndef COLLECT_SOURCE_COMPILE_SCRATCH_H
@@ -14,7 +14,7 @@ struct scratch {
 	char path[512]; /* absolute */
 };
 
-/* Creates the folder below TMPDIR, or /tmp. Returns 0, or a negative error like that of error_set_errno. */
+/* Creates the folder below TMPDIR, or /tmp. Returns 0, or a negative error as error_set_errno. */
 int scratch_init(struct scratch *scratch, struct error *error);
 void scratch_release(struct scratch *scratch);
 
@@ -33,8 +33,8 @@ int process_run(char *const *words, const struct process_streams *streams);
 int process_wait(pid_t pid);
 /* Block and unblock the signals that scratch handles, around a fork(), so that none arrives between the fork and the
  * record of the child. */
-void process_hold(void);
-void process_let_go(void);
+void process_block_signals(void);
+void process_unblock_signals(void);
 void process_set_child(pid_t child);
 
 /* Returns the exit status, or ends this process by the same signal. */

@@ -197,7 +197,7 @@ static const char *dependency_file(const struct unit *unit, const struct word_li
 
 /* Returns the compiler's messages with the names of the originals, which the
  * caller frees, or NULL if they cannot be read. */
-static char *read_said(const struct unit *unit, const char *errors, size_t *size)
+static char *read_messages(const struct unit *unit, const char *errors, size_t *size)
 {
 	char *text = text_read(errors, size);
 	char *restored =
@@ -256,7 +256,7 @@ static int pass_on(struct unit *unit, const char *errors)
 static bool except_points(struct unit *unit, const char *errors)
 {
 	size_t size = 0;
-	char *text = read_said(unit, errors, &size);
+	char *text = read_messages(unit, errors, &size);
 	bool has_any = text && rejected_points_except(unit->build->options->selection, &unit->result, text);
 	free(text);
 	return has_any;

@@ -252,7 +252,7 @@ static int read_words(struct compile_words *words)
 }
 
 /* Decides from all words together whether the sources are instrumented. */
-static void judge(struct compile_words *words)
+static void decide_mode(struct compile_words *words)
 {
 	if (words->mode == COMPILE_PASS)
 		return;
@@ -301,7 +301,7 @@ int compile_words_read(struct compile_words *words, char **argv)
 	words->count = list.count;
 	int code = list.error ? list.error : read_words(words);
 	if (code == 0)
-		judge(words);
+		decide_mode(words);
 	return code;
 }
 

@@ -60,7 +60,7 @@ struct compile_words {
 	const char *wp_dependency_file;                  /* from -Wp,-MD,FILE */
 };
 
-/* Copies and reads the words, including those of @files. Returns 0 or ERROR_MEMORY; call compile_words_release in
+/* Copies and reads the words, including the words of @files. Returns 0 or ERROR_MEMORY; call compile_words_release in
  * any case. */
 int compile_words_read(struct compile_words *words, char **argv);
 void compile_words_release(struct compile_words *words);

@@ -196,7 +196,7 @@ static bool join(const struct copy_plan *plan, const struct plan_clone *caller, 
 }
 
 /* Finds the clones off the path and the values of all parameters. */
-static int settle(struct copy_plan *plan)
+static int resolve_values(struct copy_plan *plan)
 {
 	for (size_t i = 0; i < plan->clone_count; i++)
 		memset(plan->clones[i].values, 0,
@@ -317,7 +317,7 @@ static int resolve(struct copy_plan *plan, const char *const *names, size_t leng
 		code = add_clone(plan, function, i, true);
 		plan->length++;
 		if (code == 0)
-			code = settle(plan);
+			code = resolve_values(plan);
 		if (code < 0)
 			return error_set(error, code, "%s", error_text(code));
 	}
@@ -373,7 +373,7 @@ static bool is_taken(const struct copy_plan *plan, const char *name)
 	return false;
 }
 
-/* Names the clones of the path after one free number, and the others after the next free ones. */
+/* Names the clones of the path after one free number, and the others after the next free numbers. */
 static int name_clones(struct copy_plan *plan)
 {
 	struct program *program = plan->program;

@@ -77,7 +77,7 @@ void copy_text_calls(const struct copy_plan *plan, const struct plan_clone *clon
 const char *copy_text(const struct copy_plan *plan, const struct plan_clone *clone);
 
 /* Returns the text of a declaration of the clone, without a `;`, made of a declaration of the
- * original in a unit. NULL: out of memory, or the text is not that of one declaration. */
+ * original in a unit. NULL: out of memory, or the text is not one declaration. */
 const char *copy_text_declaration(const struct copy_plan *plan, const struct plan_clone *clone, size_t unit,
 				  CXCursor declaration);
 

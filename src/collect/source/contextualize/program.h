@@ -103,7 +103,7 @@ int program_init(struct program *program, struct error *error);
 int program_add(struct program *program, const struct instrument_source *source, struct error *error);
 void program_release(struct program *program);
 
-/* Parses a source of the program again, with these texts instead of those of files. Returns 0, or ERROR_FORMAT with
+/* Parses a source of the program again, with these texts instead of the texts of files. Returns 0, or ERROR_FORMAT with
  * clang's first error. */
 int program_check(struct program *program, size_t unit, struct CXUnsavedFile *texts, size_t count, struct error *error);
 

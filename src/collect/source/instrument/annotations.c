@@ -69,7 +69,7 @@ static struct part without_quotes(struct part part)
 	return part;
 }
 
-static const char *keep(struct instrument_arena *arena, struct part part)
+static const char *copy_text(struct instrument_arena *arena, struct part part)
 {
 	return instrument_arena_text(arena, part.at, (size_t)(part.end - part.at));
 }
@@ -102,7 +102,7 @@ static bool take_one(struct annotation *annotation, struct part word, struct par
 	if (word.at == word.end || !take_argument(rest, &argument))
 		return false;
 	if (is_word(word, "group") && is_printable(argument)) {
-		annotation->group = keep(arena, without_quotes(argument));
+		annotation->group = copy_text(arena, without_quotes(argument));
 		return true;
 	}
 	if (is_word(word, "level") && argument.end - argument.at == 1 && *argument.at >= '1' && *argument.at <= '4') {
@@ -110,7 +110,7 @@ static bool take_one(struct annotation *annotation, struct part word, struct par
 		return true;
 	}
 	if (is_word(word, "hook") && is_hook(argument)) {
-		annotation->hook = keep(arena, argument);
+		annotation->hook = copy_text(arena, argument);
 		return true;
 	}
 	return false;

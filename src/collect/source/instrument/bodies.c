@@ -79,7 +79,7 @@ static bool is_another(const struct source_points_function *function, const stru
 	return size && !is_same;
 }
 
-bool bodies_is_known(const struct source_points_function *function, size_t *shared)
+bool bodies_has_item(const struct source_points_function *function, size_t *shared)
 {
 	struct source_points *points = function->points;
 	size_t file = (size_t)(function->file - points->files);

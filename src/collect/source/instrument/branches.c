@@ -10,7 +10,7 @@ enum { DEPTH = 64 };
 struct directives {
 	const char *at, *end;
 	bool asks[DEPTH]; /* by open #if: whether it or one of its #elif tests the compiler */
-	size_t depth;     /* open #ifs; if more than DEPTH, the innermost ones are not tracked */
+	size_t depth;     /* open #ifs; if more than DEPTH, the innermost #ifs are not tracked */
 };
 
 /* Returns whether a condition, which ends at `end`, tests the compiler: "__GNUC__ >= 7". */
@@ -51,7 +51,7 @@ static void take_directive(struct directives *directives, const char *hash)
 
 /* Returns whether the #if that is open at `stop`, or one of its #elif, tests the compiler. `stop` is the position of
  * a directive; the search continues from its previous position. */
-static bool asks_for_compiler(struct directives *directives, const char *stop)
+static bool tests_compiler(struct directives *directives, const char *stop)
 {
 	while (directives->at <= stop && directives->at < directives->end) {
 		const char *at = directives->at + strspn(directives->at, " \t");
@@ -97,7 +97,7 @@ void branches_take(struct source_points *points)
 		uint32_t start = 0, end = 0;
 		source_points_offset(points, points->clang->getRangeStart(list->ranges[i]), &start);
 		source_points_offset(points, points->clang->getRangeEnd(list->ranges[i]), &end);
-		if (start >= end || end > file->size || !asks_for_compiler(&directives, file->text + start))
+		if (start >= end || end > file->size || !tests_compiler(&directives, file->text + start))
 			continue;
 		if (memchr(file->text + start, '{', end - start))
 			add(points, list->ranges[i], start, end);

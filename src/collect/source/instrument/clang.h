@@ -99,7 +99,7 @@ struct clang {
  * not installed or too old. */
 const struct clang *clang_load(struct error *error);
 
-/* Parses a file. `unsaved` [unsaved_count] are texts that replace those of files. Returns NULL and sets ERROR_FORMAT if
+/* Parses a file. `unsaved` [unsaved_count] are texts that replace the texts of files. Returns NULL and sets ERROR_FORMAT if
  * libclang cannot; errors in the text are diagnostics of the unit. */
 CXTranslationUnit clang_parse(const struct clang *clang, CXIndex index, const char *path, const char *const *words,
 			      size_t word_count, struct CXUnsavedFile *unsaved, size_t unsaved_count,

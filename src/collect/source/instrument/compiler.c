@@ -126,7 +126,7 @@ static void take_listed(struct compiler *compiler, const char *output)
 
 /* Queries the compiler for its header folders. Fills up with the system's usual folders if it lists fewer than
  * three. */
-static void ask_directories(struct compiler *compiler, const char *command)
+static void query_directories(struct compiler *compiler, const char *command)
 {
 	char *const arguments[] = { (char *)(uintptr_t)command, (char *)(uintptr_t) "-print-search-dirs", NULL };
 	static const char *const usual[] = { "/usr/local/include", ("/usr/include/" ARCH_MULTIARCH), "/usr/include" };
@@ -144,7 +144,7 @@ static void ask_directories(struct compiler *compiler, const char *command)
 
 /* Finds how the compiler expands macros in a file, only with -E. Returns NULL if that fails, or if the compiler
  * supports GNU C. */
-static struct compiler *ask_plainly(char *key, const char *command)
+static struct compiler *query_by_expansion(char *key, const char *command)
 {
 	static const char question[] = "cpprof_answers __STDC_VERSION__ __TINYC__ __GNUC__\n";
 	const char *folder = getenv("TMPDIR");
@@ -169,7 +169,7 @@ static struct compiler *ask_plainly(char *key, const char *command)
 		compiler->c_standard = strtol(answer + strlen("cpprof_answers "), &next, 10);
 		compiler->tiny_c = strtol(next, NULL, 10);
 		compiler->is_plain = true;
-		ask_directories(compiler, command);
+		query_directories(compiler, command);
 	}
 	buffer_release(&output);
 	return compiler;
@@ -188,8 +188,8 @@ static char *make_key(const char *command, const char *const *words, size_t coun
 	return text;
 }
 
-static struct compiler *ask(char *key, const char *command, const char *const *words, size_t count, bool is_cxx,
-			    struct error *error)
+static struct compiler *query(char *key, const char *command, const char *const *words, size_t count, bool is_cxx,
+			      struct error *error)
 {
 	const char *const more[] = { "-x", is_cxx ? "c++" : "c", "-E", "-v", "-dM", "/dev/null", NULL };
 	char **arguments = calloc(1 + count + sizeof(more) / sizeof(more[0]), sizeof(*arguments));
@@ -206,7 +206,7 @@ static struct compiler *ask(char *key, const char *command, const char *const *w
 		if (run(arguments, &output, error) == 0) {
 			compiler = understand(key, (const char *)output.bytes);
 			if (!compiler && !is_cxx)
-				compiler = ask_plainly(key, command);
+				compiler = query_by_expansion(key, command);
 			if (!compiler)
 				error_set(error, ERROR_FORMAT,
 					  "cannot find the header folders of %s: it does not print them, as gcc and "
@@ -219,8 +219,8 @@ static struct compiler *ask(char *key, const char *command, const char *const *w
 	return compiler;
 }
 
-const struct compiler *compiler_ask(const char *command, const char *const *words, size_t count, bool is_cxx,
-				    struct error *error)
+const struct compiler *compiler_query(const char *command, const char *const *words, size_t count, bool is_cxx,
+				      struct error *error)
 {
 	static struct compiler *known;
 	char *key = make_key(command, words, count, is_cxx);
@@ -234,7 +234,7 @@ const struct compiler *compiler_ask(const char *command, const char *const *word
 			return compiler;
 		}
 	}
-	struct compiler *compiler = ask(key, command, words, count, is_cxx, error);
+	struct compiler *compiler = query(key, command, words, count, is_cxx, error);
 	if (!compiler) {
 		free(key);
 		return NULL;

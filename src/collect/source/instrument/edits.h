@@ -4,7 +4,7 @@
  *     for (...) f();          the loop's object and the statement's, in the order of addition:
  *     {A for (...) {B f();}}  open A, open B; close B, close A
  *
- * At one offset, closing texts precede opening ones; of several opening texts the outer one, which was added first,
+ * At one offset, closing texts precede opening texts; of several opening texts the outer text, which was added first,
  * precedes.
  */
 #ifndef COLLECT_SOURCE_INSTRUMENT_EDITS_H

@@ -15,7 +15,7 @@ struct assigning {
 	bool is_refused; /* a part of the type is const */
 };
 
-static enum CXVisitorResult look_at_field(CXCursor cursor, CXClientData data)
+static enum CXVisitorResult check_field(CXCursor cursor, CXClientData data)
 {
 	struct assigning *assigning = data;
 	const struct clang *clang = assigning->points->clang;
@@ -27,7 +27,7 @@ static enum CXVisitorResult look_at_field(CXCursor cursor, CXClientData data)
 	clang->disposeString(spelling);
 	assigning->is_refused |= clang->isConstQualifiedType(type) || is_array_of_const;
 	if (type.kind == CXType_Record)
-		clang->Type_visitFields(type, look_at_field, assigning);
+		clang->Type_visitFields(type, check_field, assigning);
 	return assigning->is_refused ? CXVisit_Break : CXVisit_Continue;
 }
 
@@ -35,7 +35,7 @@ static bool can_be_assigned(const struct source_points *points, CXType type)
 {
 	struct assigning assigning = { points, false };
 	if (type.kind == CXType_Record)
-		points->clang->Type_visitFields(type, look_at_field, &assigning);
+		points->clang->Type_visitFields(type, check_field, &assigning);
 	return !assigning.is_refused;
 }
 
@@ -237,8 +237,8 @@ static bool is_written(const struct source_points_file *file, const struct sourc
 
 /* Returns the reason why a function's exits are not clear, or NULL if they are. Sets the item's last_return and
  * has_value. `seen`: the returns that clang has found. */
-static const char *doubt_of(const struct source_points *points, struct source_points_item *item,
-			    const struct source_points_return *seen, size_t seen_count)
+static const char *reason_unclear(const struct source_points *points, struct source_points_item *item,
+				  const struct source_points_return *seen, size_t seen_count)
 {
 	const struct source_points_file *file = &points->files[item->file];
 	uint32_t close = closing_brace(file, item);
@@ -263,7 +263,7 @@ static const char *doubt_of(const struct source_points *points, struct source_po
 }
 
 /* Returns the reason why control may leave braces around this text before their end, or NULL if it cannot. */
-static const char *doubt_within(const struct source_points *points, const struct source_points_item *item)
+static const char *reason_control_leaves(const struct source_points *points, const struct source_points_item *item)
 {
 	const struct source_points_file *file = &points->files[item->file];
 	const struct source_point *point = &item->point;
@@ -289,9 +289,9 @@ void exits_check(struct source_points *points)
 		if (item->point.skipped)
 			continue;
 		if (is_function)
-			item->point.skipped = doubt_of(points, item, points->returns + first, seen - first);
+			item->point.skipped = reason_unclear(points, item, points->returns + first, seen - first);
 		else if (item->point.kind != PROBE_BLOCK)
-			item->point.skipped = doubt_within(points, item);
+			item->point.skipped = reason_control_leaves(points, item);
 	}
 }
 

@@ -35,7 +35,7 @@ void exits_check(struct source_points *points);
 const char *exits_leave(const struct source_points *points, const struct source_points_item *item);
 /* Returns the declaration that must follow a function's object, or "" if it needs none. */
 const char *exits_declaration(const struct source_points *points, const struct source_points_item *item);
-/* Adds the edits at a function's exits. Call it after adding those of all probe points in the function, which are
+/* Adds the edits at a function's exits. Call it after adding the edits of all probe points in the function, which are
  * left before it. */
 void exits_insert(struct source_points *points, const struct source_points_item *item);
 

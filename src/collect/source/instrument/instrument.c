@@ -185,7 +185,7 @@ static int make_copy(struct source_points *points, struct source_points_file *fi
 		/* Append the taken addresses on a separate line, if there are any. */
 		buffer_append_byte(&text, '\n');
 		size_t behind = text.size;
-		taken_append(points, &text);
+		taken_addresses_append(points, &text);
 		code = buffer_error(&text);
 		text.size -= code == 0 && text.size == behind;
 	}

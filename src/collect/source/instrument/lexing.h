@@ -20,7 +20,7 @@ struct lexing_token lexing_next(const char *at, const char *end);
 bool lexing_is(const struct lexing_token *token, const char *word);
 
 /* Returns the position behind a comment or literal that begins at `at`, at most `end`, or `at` if none begins there.
- * Raw literals are not skipped: their first byte is that of a word. */
+ * Raw literals are not skipped: their first byte begins a word. */
 const char *lexing_skip(const char *at, const char *end);
 
 /* Returns the first position of a word, or NULL if it does not occur. */

@@ -1,4 +1,4 @@
-/* Interfaces of the files to which visit.c passes the cursors of a file, and of taken.c. */
+/* Interfaces of the files to which visit.c passes the cursors of a file, and of taken_addresses.c. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_PARTS_H
 #define COLLECT_SOURCE_INSTRUMENT_PARTS_H
 
@@ -36,14 +36,14 @@ void annotations_take(const struct source_points_function *function);
 
 /* bodies.c: finds the body of a function, and recognizes a body that was found before. */
 
-/* Finds the function's { ... }; for a function-try-block that of the try. Returns false if there is none. */
+/* Finds the function's { ... }; for a function-try-block, the block of the try. Returns false if there is none. */
 bool bodies_find(const struct clang *clang, CXCursor function, CXCursor *body);
 
 /* Returns whether the function is already one of point->items. libclang visits a class once as such, and again in
  * each variable that is declared with it (struct { ... } a, b;), and templates also in their instances. Two
  * functions with one text, from a macro or from a file that is included twice, count as two: then *shared is set
  * to the index of the first one's item, and is left unchanged otherwise. */
-bool bodies_is_known(const struct source_points_function *function, size_t *shared);
+bool bodies_has_item(const struct source_points_function *function, size_t *shared);
 
 /* branches.c: branches of `#if` that test the compiler. gcc may compile other branches than
  * clang, which parses the file: code in those is not instrumented, and the report lists them. */
@@ -67,7 +67,7 @@ void branches_take(struct source_points *points);
 void statements_take(struct source_points *points, size_t function, CXCursor cursor, CXCursor parent);
 
 /*
- * taken.c: functions with taken addresses: passed on, stored or compared. `cpprof report --lexical`
+ * taken_addresses.c: functions with taken addresses: passed on, stored or compared. `cpprof report --lexical`
  * shows them under the function that took them. The result is not an edit: it is appended to the
  * copy, and becomes a section of the object file that no program loads, with NUL-terminated texts:
  *
@@ -80,6 +80,6 @@ void statements_take(struct source_points *points, size_t function, CXCursor cur
 
 /* Appends the addresses that instrumented functions of the main file have taken, and the functions that they call by
  * name. Called after the decisions. */
-void taken_append(struct source_points *points, struct buffer *text);
+void taken_addresses_append(struct source_points *points, struct buffer *text);
 
 #endif

@@ -3,11 +3,12 @@
 #ifndef COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 #define COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 
-#include "collect/source/instrument/instrument.h"
+#include "base/error.h"
+#include "collect/source/instrument/source_point.h"
 
 struct selection;
 
-/* Returns a filter with the defaults: all functions of the main file, except tiny and always_inline ones. NULL: no
+/* Returns a filter with the defaults: all functions of the main file, except tiny and always_inline functions. NULL: no
  * memory. */
 struct selection *selection_new(void);
 void selection_free(struct selection *selection);

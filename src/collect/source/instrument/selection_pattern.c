@@ -82,7 +82,7 @@ static size_t append_set(struct buffer *expression, const char *text)
 
 /* Finds "<EXPRESSION>", which begins the pattern or follows a '/' or ':', and extends to the text's last '>', because
  * an expression may contain types. The '<' of "C<int>::f" does not begin an expression, because it follows a name.
- * Returns its offset and sets *end to that of the '>', or SIZE_MAX if there is none. */
+ * Returns its offset and sets *end to the offset of the '>', or SIZE_MAX if there is none. */
 static size_t find_expression(const char *text, size_t *end)
 {
 	const char *last = strrchr(text, '>');
@@ -159,7 +159,7 @@ static int compile_found(regex_t *compiled, const char *part, size_t length, con
 	return code;
 }
 
-/* "BEFORE<EXPRESSION>BEHIND": `start` is the offset of the '<', and `end` that of the '>'. */
+/* "BEFORE<EXPRESSION>BEHIND": `start` is the offset of the '<', and `end` the offset of the '>'. */
 static int compile_split(struct selection_pattern *pattern, const char *text, size_t start, size_t end,
 			 struct error *error)
 {

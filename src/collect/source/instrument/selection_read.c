@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "collect/source/instrument/selection.h"
 #include "collect/source/instrument/selection_rules.h"
 
 enum { FILE_BYTES_MAX = 16 << 20 };

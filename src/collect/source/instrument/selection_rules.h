@@ -4,7 +4,8 @@
 
 #include <regex.h>
 
-#include "collect/source/instrument/selection.h"
+#include "base/error.h"
+#include "collect/source/instrument/source_point.h"
 
 /* The list that a rule belongs to. Each list has its own way to decide; a function that one of them excludes is
  * excluded. */

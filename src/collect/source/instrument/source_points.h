@@ -10,7 +10,7 @@
 #include "collect/source/instrument/arena.h"
 #include "collect/source/instrument/clang.h"
 #include "collect/source/instrument/edits.h"
-#include "collect/source/instrument/instrument.h"
+#include "collect/source/instrument/source_point.h"
 #include "collect/source/instrument/words.h"
 
 /* A file that may be edited. */

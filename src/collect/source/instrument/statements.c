@@ -223,7 +223,7 @@ static void take_call(struct contents *contents, CXCursor cursor)
 	clang->disposeString(spelling);
 }
 
-static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientData data)
+static enum CXChildVisitResult inspect(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	(void)parent;
 	struct contents *contents = data;
@@ -238,25 +238,25 @@ static enum CXChildVisitResult look(CXCursor cursor, CXCursor parent, CXClientDa
 			       (contents->switches == 0 && (kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt));
 	if (kind == CXCursor_SwitchStmt) {
 		contents->switches++;
-		clang->visitChildren(cursor, look, contents);
+		clang->visitChildren(cursor, inspect, contents);
 		contents->switches--;
 		return CXChildVisit_Continue;
 	}
 	return CXChildVisit_Recurse;
 }
 
-static struct contents look_into(const struct statement *statement)
+static struct contents inspect_contents(const struct statement *statement)
 {
 	struct contents contents = { .points = statement->points };
 	const struct clang *clang = statement->points->clang;
 	if (statement->kind == CXCursor_CallExpr)
 		take_call(&contents, statement->cursor);
 	contents.switches = statement->kind == CXCursor_SwitchStmt;
-	clang->visitChildren(statement->cursor, look, &contents);
+	clang->visitChildren(statement->cursor, inspect, &contents);
 	return contents;
 }
 
-static const char *doubt_of(const struct statement *statement, const struct contents *contents)
+static const char *reason_against(const struct statement *statement, const struct contents *contents)
 {
 	if (statement->doubt)
 		return statement->doubt;
@@ -305,16 +305,16 @@ static struct source_points_item *add(const struct statement *statement, enum pr
 
 static void take_loop(const struct statement *statement)
 {
-	struct contents contents = look_into(statement);
+	struct contents contents = inspect_contents(statement);
 	struct source_points_item *item = add(statement, PROBE_LOOP, "loop");
 	if (item)
-		item->point.skipped = doubt_of(statement, &contents);
+		item->point.skipped = reason_against(statement, &contents);
 }
 
 /* Adds an expression, `return` or declaration that contains a call. */
 static void take_call_statement(const struct statement *statement)
 {
-	struct contents contents = look_into(statement);
+	struct contents contents = inspect_contents(statement);
 	if (!contents.has_call)
 		return;
 	char what[160];
@@ -322,7 +322,7 @@ static void take_call_statement(const struct statement *statement)
 	struct source_points_item *item = add(statement, PROBE_CALL, what);
 	if (!item)
 		return;
-	item->point.skipped = doubt_of(statement, &contents);
+	item->point.skipped = reason_against(statement, &contents);
 	if (!item->point.skipped && is_value(statement))
 		item->point.skipped = "it is the value of an expression";
 	if (statement->kind == CXCursor_DeclStmt)
@@ -346,8 +346,8 @@ static void take_block(const struct statement *statement)
 	} else if (is_label(statement->parent_kind) && !statement->is_loose) {
 		item->is_wrapped = false;
 	} else {
-		struct contents contents = look_into(statement);
-		item->point.skipped = doubt_of(statement, &contents);
+		struct contents contents = inspect_contents(statement);
+		item->point.skipped = reason_against(statement, &contents);
 	}
 }
 

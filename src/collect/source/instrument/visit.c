@@ -121,8 +121,8 @@ static void describe_names(const struct source_points_function *function, size_t
 		clang_text(points->clang, points->arena, clang->getTypeSpelling(clang->getCanonicalType(result)));
 }
 
-/* Moves the insertion behind declarations that must be the first ones of a block. */
-static void go_behind_first(const struct source_points_function *function)
+/* Moves the insertion behind declarations that must come first in a block. */
+static void move_behind_first(const struct source_points_function *function)
 {
 	struct source_point *point = &function->item->point;
 	const char *text = function->file->text, *start = text + point->offset;
@@ -166,7 +166,7 @@ static void describe(struct source_points_function *function, size_t outer)
 	else if (!same_file || end_offset < point->offset || end_offset > function->file->size)
 		point->skipped = "its body ends in another file";
 	else
-		go_behind_first(function);
+		move_behind_first(function);
 }
 
 /* Returns the declaration without its body. Only clang can expand the macros in it. */
@@ -249,7 +249,7 @@ static size_t take_function(struct source_points *points, CXCursor cursor, size_
 	if (file != function.file->file || function.start > function.open)
 		function.start = function.open;
 	size_t shared = NOWHERE;
-	if (bodies_is_known(&function, &shared))
+	if (bodies_has_item(&function, &shared))
 		return AGAIN;
 	size_t index = points->item_count;
 	function.item = source_points_add(points);

@@ -172,7 +172,7 @@ int words_make(struct words *words, const struct instrument_source *source, cons
 	words->is_cxx = language == LANGUAGE_CXX;
 	const char *command = source->compiler ? source->compiler : words->is_cxx ? "c++" : "cc";
 	const struct compiler *compiler =
-		compiler_ask(command, sorting.asked.items, sorting.asked.count, words->is_cxx, error);
+		compiler_query(command, sorting.asked.items, sorting.asked.count, words->is_cxx, error);
 	if (!compiler)
 		return error ? error->code : ERROR_NOT_FOUND;
 	words->is_clang = compiler->is_clang;

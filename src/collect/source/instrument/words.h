@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "collect/source/instrument/arena.h"
 #include "collect/source/instrument/clang.h"
-#include "collect/source/instrument/instrument.h"
+#include "collect/source/instrument/source_point.h"
 
 /* --- compiler.c: queries a compiler for its header folders and its default language standard --- */
 
@@ -30,8 +30,8 @@ struct compiler {
 /* Runs `command words... -x language -E -v -dM /dev/null`, once per process for the same words. The result is
  * valid until the process ends. Returns NULL on ERROR_SYSTEM, ERROR_NOT_FOUND, ERROR_MEMORY, or ERROR_FORMAT if
  * the command does not behave like gcc, clang or tcc. */
-const struct compiler *compiler_ask(const char *command, const char *const *words, size_t count, bool is_cxx,
-				    struct error *error);
+const struct compiler *compiler_query(const char *command, const char *const *words, size_t count, bool is_cxx,
+				      struct error *error);
 
 /* --- the options --- */
 
@@ -45,7 +45,7 @@ struct words {
 };
 
 /* Makes the options. Returns 0, ERROR_UNSUPPORTED (not C or C++, or modules), ERROR_MEMORY, or the error of
- * compiler_ask. */
+ * compiler_query. */
 int words_make(struct words *words, const struct instrument_source *source, const struct clang *clang,
 	       struct instrument_arena *arena, struct error *error);
 

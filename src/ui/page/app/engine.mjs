@@ -8,7 +8,7 @@
 const BOX_BYTES = 56;
 export const BOX_DOUBLES = BOX_BYTES / 8, BOX_NUMBERS = BOX_BYTES / 4, BOX_FIRST = 8;
 export const BOX_MARKED = 1, BOX_CHANGED = 2, BOX_TAIL = 4, BOX_HOLDS = 8;
-export const NO_LABEL = 0xffffffff; // of the box of all, and of joined ones
+export const NO_LABEL = 0xffffffff; // of the box of all, and of joined boxes
 const LANE_BOX_BYTES = 32;
 
 /** @type {WebAssembly.Instance} */
@@ -197,7 +197,7 @@ export function nameFunctions(request) {
 		throw new Error(failure());
 }
 
-/** A function's name by the rule of docs/names.md: distinct among those of nameFunctions, or of the picture in a slot.
+/** A function's name by the rule of docs/names.md: distinct among the functions of nameFunctions, or of the picture in a slot.
  *  @param {string} name @param {number} columns @param {number} [slot] @returns {string} */
 export function shortName(name, columns, slot = NAMES_SLOT) {
 	return withText(name, (at) => text(functions.page_short_name(slot, at, columns)));
@@ -359,7 +359,7 @@ export class Boxes {
 	}
 }
 
-/** Frees all pictures: those of a view that is no longer shown. */
+/** Frees all pictures: the pictures of a view that is no longer shown. */
 export function forgetPictures() {
 	functions.page_forget();
 }
@@ -387,6 +387,14 @@ export function timeline(request, periods, threads) {
 		outside: /** @type {number} */ (functions.page_timeline_end(2)),
 		creators: Array.from({ length: threads }, (_, thread) => text(functions.page_thread_path(thread))),
 	};
+}
+
+/** The largest row of hits of a thread in a range of time: where, and the seconds that it stands for. Without hits, the path is "".
+ *  @param {Record<string, string>} request @param {number} thread @param {number} from @param {number} to in seconds
+ *  @returns {{path: string, from: number, to: number}} */
+export function timelineHit(request, thread, from, to) {
+	const path = withText(lines(request), (request) => text(functions.page_timeline_path(request, thread, from, to)));
+	return { path, from: functions.page_timeline_end(3), to: functions.page_timeline_end(4) };
 }
 
 /** @typedef {{index: number, process: number, thread: number, depths: number}} Lane */

@@ -36,7 +36,7 @@ function time(ns) {
 	return amount(ns, "ns");
 }
 
-/** The selected range of time, in ns; without one, that of all events.
+/** The selected range of time, in ns; without one, the range of all events.
  *  @param {number} end of the last event @returns {[number, number]} */
 function selectedRange(end) {
 	hasTimes(selection()); // reports a range that is none, as every view does

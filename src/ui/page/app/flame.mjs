@@ -1,4 +1,4 @@
-// The flame graph: boxes on a canvas. The engine finds the boxes that are at least half a pixel wide, and joins narrower ones.
+// The flame graph: boxes on a canvas. The engine finds the boxes that are at least half a pixel wide, and joins narrower boxes.
 
 import { BOX_CHANGED, BOX_DOUBLES, BOX_FIRST, BOX_MARKED, BOX_NUMBERS, NO_LABEL, Picture, amount } from "./engine.mjs";
 import { Paints, colourOf, styles } from "./colours.mjs";
@@ -144,7 +144,7 @@ export class Flame {
 		this.showCrumbs();
 	}
 
-	/** The number of levels to draw: those that the window shows, and some more. Scrolling draws further ones. */
+	/** The number of levels to draw: as many as the window shows, and some more. Scrolling draws further levels. */
 	depthsWanted() {
 		if (this.options.upwards || matchMedia("print").matches)
 			return rowsMost();
@@ -153,7 +153,7 @@ export class Flame {
 		return Math.min(this.wanted, rowsMost());
 	}
 
-	/** Draws further levels if the window shows the last ones. */
+	/** Draws further levels if the window shows the last levels. */
 	scrolled() {
 		if (!this.element.isConnected)
 			removeEventListener("scroll", this.onScroll);
@@ -267,7 +267,7 @@ export class Flame {
 		return special ? this.paints.of(special) : this.paints.ofLabel(label, () => this.ownColour(label, style));
 	}
 
-	/** The colour of a box that does not have that of its label, or "".
+	/** The colour of a box that does not have the colour of its label, or "".
 	 *  @param {number} label @param {number} flags @param {() => Box} box @param {Styles} style */
 	special(label, flags, box, style) {
 		if (choices.search !== "")

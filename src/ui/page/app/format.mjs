@@ -79,7 +79,7 @@ export function lettersIn(width) {
 	return Math.floor(width / LETTER);
 }
 
-const CANVAS_MOST = 32000; // in the screen's pixels; larger ones remain empty in some browsers
+const CANVAS_MOST = 32000; // in the screen's pixels; larger canvases remain empty in some browsers
 
 /** The largest height of a canvas in CSS pixels. */
 export function canvasMost() {

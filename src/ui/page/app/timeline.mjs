@@ -1,6 +1,6 @@
 // The timeline: how busy each thread was, each below the path that created it; a range of it is a selection.
 
-import { nameFunctions, shortName, timeline } from "./engine.mjs";
+import { nameFunctions, shortName, timeline, timelineHit } from "./engine.mjs";
 import { canvasMost, count, element, nothing, onWidth, safe, shortened } from "./format.mjs";
 import { choices, choose, info, periodOf, range, selection } from "./state.mjs";
 
@@ -43,11 +43,22 @@ export function showTimeline() {
 			onclick: () => choose({ thread: `#${row.index + 1}` }) }, [`${shortened(row.thread.name, 24)} ${row.thread.tid}`])));
 	const holder = element("div", { className: "threads" }, [names, canvas]);
 	onWidth(holder, () => drawTimeline(canvas, rows, from, to));
-	drag(canvas, from, to, text);
+	const pathAt = (/** @type {number} */ now, /** @type {number} */ y) => {
+		const row = rows[Math.floor(y / THREAD_ROW)];
+		const half = (to - from) / periods / 2;
+		return row && typeof row !== "string" ? hitText(timelineHit({ ...selection(), from: "", to: "" }, row.index, Math.max(now - half, 0), now + half)) : "";
+	};
+	drag(canvas, from, to, text, pathAt);
 	const hidden = all.slice(rows.length).filter((row) => typeof row !== "string").length;
 	const notes = [...(hidden ? [`${count(hidden)} further threads are not shown; choose one above to see it.`] : []), ...(outside ? [`${count(outside)} hits have no time or no thread.`] : []),
 		...(step ? [`Ranges begin and end at multiples of ${step} s: this page has so many samples that it contains their times in these steps.`] : [])];
 	return element("section", {}, [text, rangeInputs(), holder, ...notes.map(nothing)]);
+}
+
+/** @param {{path: string, from: number, to: number}} hit */
+function hitText(hit) {
+	const length = hit.to > hit.from ? `, ${hit.from.toFixed(4)} s to ${hit.to.toFixed(4)} s` : "";
+	return hit.path && `: ${creatorText(hit.path)}${length}`;
 }
 
 /** @param {string} path */
@@ -120,8 +131,9 @@ export function ticks(from, to, width) {
 }
 
 /** Selects a range by dragging.
- *  @param {HTMLCanvasElement} canvas @param {number} from @param {number} to @param {HTMLElement} text */
-function drag(canvas, from, to, text) {
+ *  @param {HTMLCanvasElement} canvas @param {number} from @param {number} to @param {HTMLElement} text
+ *  @param {(now: number, y: number) => string} pathAt what a thread did at a time */
+function drag(canvas, from, to, text, pathAt) {
 	/** @type {number | null} */
 	let start = null;
 	const timeAt = (/** @type {MouseEvent} */ event) => {
@@ -134,7 +146,7 @@ function drag(canvas, from, to, text) {
 	});
 	canvas.addEventListener("pointermove", (event) => {
 		const now = timeAt(event);
-		text.textContent = start === null ? `${now.toFixed(4)} s` : `${Math.min(start, now).toFixed(4)} s to ${Math.max(start, now).toFixed(4)} s`;
+		text.textContent = start === null ? `${now.toFixed(4)} s${pathAt(now, event.offsetY)}` : `${Math.min(start, now).toFixed(4)} s to ${Math.max(start, now).toFixed(4)} s`;
 	});
 	canvas.addEventListener("pointerup", (event) => {
 		const now = timeAt(event);

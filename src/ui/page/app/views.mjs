@@ -148,7 +148,7 @@ function showSandwich() {
 
 const ROWS_OPENED = 300; // a search opens the paths to so many rows at most
 
-/** The rows below a box of the tree, largest first; of a search, those that lead to what it found.
+/** The rows below a box of the tree, largest first; during a search, the rows that lead to a match.
  *  @param {Picture} picture @param {number} node @param {number} weight */
 function treeChildren(picture, node, weight) {
 	return picture.boxes(node, 0, weight, 1, 1).all().slice(1).filter((box) => choices.search === "" || box.holds)
@@ -383,7 +383,7 @@ export function hasReport(report) {
 	return known[key];
 }
 
-/** Whether the resource is sampled, at known times: those of an instrumented run are not. */
+/** Whether the resource is sampled, at known times: the times of an instrumented run are not. */
 function hasTimeline() {
 	const shown = resource();
 	const key = `${choices.side} times of ${shown?.name}`;
@@ -478,7 +478,7 @@ function amountSigned(value, unit) {
 export function pageFindings() {
 	const { lanes, end, leftOut } = events();
 	const kept = leftOut ? lanes.map((lane) => laneCounts(lane.index, 0, end + 1)).reduce((sum, { calls, marks }) => sum + calls + marks, 0) : 0;
-	return leftOut ? [{ severity: "warning", text: `the page has the first ${count(kept)} calls and marks of the trace; ${count(leftOut)} later ones are left out`,
+	return leftOut ? [{ severity: "warning", text: `the page has the first ${count(kept)} calls and marks of the trace; ${count(leftOut)} later calls and marks are left out`,
 		meaning: "A page with all of them would be too large for a browser; 'cpprof export --format events' prints all." }] : [];
 }
 

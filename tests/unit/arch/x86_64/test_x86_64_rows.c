@@ -132,7 +132,7 @@ static void finds_switches(void **state)
 	}
 }
 
-/* Other code of Go's runtime, as of 1.19 (that of systemstack also in a position-independent program). */
+/* Other code of Go's runtime, as of 1.19 (the code of systemstack also in a position-independent program). */
 static void finds_code_on_the_threads_stack(void **state)
 {
 	(void)state;

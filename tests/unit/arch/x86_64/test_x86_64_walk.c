@@ -320,7 +320,7 @@ static void slow_rules_get_all_registers(void **state)
 	assert_int_equal(result.count, 2);
 }
 
-/* The registers of a slow step are kept for the next one: r13 is that of the leaf, and r12 is lost meanwhile. */
+/* The registers of a slow step are kept for the next step: r13 is the leaf's, and r12 is lost meanwhile. */
 static void slow_steps_continue(void **state)
 {
 	struct cfi_world *world = *state;

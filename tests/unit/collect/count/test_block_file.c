@@ -33,7 +33,7 @@ static const struct {
 	{ "nested", NULL, false },
 };
 
-/* Returns the address behind the first call in `work`: that of its first block's hook. */
+/* Returns the address behind the first call in `work`: the call of its first block's hook. */
 static uint64_t first_hook(void)
 {
 	enum { CALL = 0xe8, CALL_BYTES = 5, WORK_BYTES = 64 };

@@ -1,4 +1,4 @@
-/* Reading a tally (collect/count/tally.h): files as the runtime leaves them, and damaged ones. */
+/* Reading a tally (collect/count/tally.h): files as the runtime leaves them, and damaged files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Probe points in a tally (collect/count/probes.c, probe_names.c, placing.c, compensate.c, probes_off.c,
+/* Probe points in a tally (collect/count/probes.c, probe_names.c, path_nodes.c, compensate.c, probes_off.c,
  * signature.c). */
 #include <setjmp.h>
 #include <stdarg.h>

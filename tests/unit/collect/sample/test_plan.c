@@ -166,7 +166,7 @@ static void test_refused(void **state)
 	options.processes = &running;
 	assert_int_equal(plan_make(&plan, &options, &error), ERROR_PERMISSION);
 	assert_says(&error, "perf_event_paranoid");
-	/* The message is that of the last backend, which requires the least. */
+	/* The message comes from the last backend, which requires the least. */
 	assert_int_equal(make(&plan, "cpu", NULL, &error), ERROR_NOT_FOUND);
 	assert_says(&error, "inner is not there for cpu");
 }
@@ -193,7 +193,7 @@ static void test_inner(void **state)
 	assert_int_equal(make(&plan, NULL, NULL, &error), 0);
 	assert_ptr_equal(plan.vtable, &plain);
 	assert_true(plan.user_by_default);
-	/* For a resource that it cannot measure, the message is that of the other backends. */
+	/* For a resource that it cannot measure, the message comes from the other backends. */
 	assert_int_equal(make(&plan, "syscalls", NULL, &error), ERROR_PERMISSION);
 	assert_says(&error, "best says no to syscalls; try harder");
 	plain_has_faults = false;

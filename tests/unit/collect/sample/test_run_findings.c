@@ -26,15 +26,15 @@ static void begin(const struct backend_vtable *backend, const char *words, uint6
 	assert_int_equal(resource_parse(words, &run.plan.resources[0], &error), 0);
 	run.plan.request.resources = run.plan.resources;
 	run.plan.request.resource_count = 1;
-	assert_int_equal(recorder_init(&run.recorder, &error), 0);
-	assert_int_equal(recorder_add_resources(&run.recorder, &run.plan.request, backend->name), 0);
-	run.recorder.profile->resources[0].total = intervals * run.recorder.profile->resources[0].interval;
+	assert_int_equal(sample_sink_init(&run.sink, &error), 0);
+	assert_int_equal(sample_sink_add_resources(&run.sink, &run.plan.request, backend->name), 0);
+	run.sink.profile->resources[0].total = intervals * run.sink.profile->resources[0].interval;
 }
 
 static void take(uint64_t samples, uint64_t hits)
 {
-	run.recorder.hits[0] += samples * hits;
-	run.recorder.squares[0] += (double)samples * (double)(hits * hits);
+	run.sink.hits[0] += samples * hits;
+	run.sink.squares[0] += (double)samples * (double)(hits * hits);
 }
 
 /* Ends the run. Checks the texts of its findings about totals; NULL: none. */
@@ -44,15 +44,15 @@ static void expect(const char *unsampled, const char *oversampled)
 	const enum finding_code codes[] = { FINDING_UNSAMPLED, FINDING_OVERSAMPLED };
 	run_add_findings(&run);
 	for (int i = 0; i < 2; i++) {
-		const struct profile_finding *found = finding_find(run.recorder.profile, codes[i]);
+		const struct profile_finding *found = finding_find(run.sink.profile, codes[i]);
 		if (expected[i] && !found)
 			fail_msg("%s: no finding '%s'", run.plan.vtable->name, expected[i]);
 		else if (expected[i])
-			assert_string_equal(profile_string(run.recorder.profile, found->text), expected[i]);
+			assert_string_equal(profile_string(run.sink.profile, found->text), expected[i]);
 		else if (found)
-			fail_msg("%s: '%s'", run.plan.vtable->name, profile_string(run.recorder.profile, found->text));
+			fail_msg("%s: '%s'", run.plan.vtable->name, profile_string(run.sink.profile, found->text));
 	}
-	recorder_release(&run.recorder);
+	sample_sink_release(&run.sink);
 }
 
 /* A backend measures CPU time of a command, and of the whole machine. */
@@ -121,7 +121,7 @@ static void test_lost(void **state)
 	(void)state;
 	begin(record_backends[0], "cpu/1ms", 1000);
 	take(400, 1);
-	run.recorder.profile->resources[0].lost = 600;
+	run.sink.profile->resources[0].lost = 600;
 	expect(NULL, NULL);
 }
 

@@ -1,11 +1,11 @@
-/* Stitching: a thread's paths continue the path that created it (recorder.c, processes.c, starts.c). */
+/* Stitching: a thread's paths continue the path that created it (sink.c, processes.c, starts.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "support/fed_recorder.h"
+#include "support/fed_sink.h"
 
 enum { OTHER_PID = FED_PID + 500, TID = FED_PID + 1 };
 static const uint64_t S = 1000000000; /* ns */
@@ -16,17 +16,17 @@ static void create_at(struct fed *fed, uint32_t creator, uint32_t tid, uint64_t 
 	struct backend_sample sample = FED_STACK(FED_PID, creator, FED_CODE + offset, FED_CODE + 0x10);
 	sample.time_ns = time_ns;
 	sample.request = UINT32_MAX;
-	fed->sink.creates(fed->sink.context, &sample, tid);
+	fed->backend_sink.creates(fed->backend_sink.context, &sample, tid);
 }
 
 static void start(struct fed *fed, uint32_t tid, uint64_t time_ns)
 {
-	fed->sink.fork(fed->sink.context, FED_PID, FED_PID, tid, time_ns);
+	fed->backend_sink.fork(fed->backend_sink.context, FED_PID, FED_PID, tid, time_ns);
 }
 
 static void end(struct fed *fed, uint32_t tid, uint64_t time_ns)
 {
-	fed->sink.exit(fed->sink.context, FED_PID, tid, time_ns);
+	fed->backend_sink.exit(fed->backend_sink.context, FED_PID, tid, time_ns);
 }
 
 /* Returns the path of a sample of a thread, at /a+50, called by its outermost frame /a+40. */
@@ -58,11 +58,11 @@ static void test_reported_before_or_after(void **state)
 	start(fed, TID + 4, 10);
 	assert_string_equal(path_of(fed, TID + 4), alone);
 	/* The creation of a thread is not a sample. */
-	assert_int_equal(fed->recorder.samples, 6);
-	assert_int_equal(fed->recorder.profile->hit_count, 6);
+	assert_int_equal(fed->sink.samples, 6);
+	assert_int_equal(fed->sink.profile->hit_count, 6);
 	assert_int_equal(fed_cause(fed, UNWIND_ROOT), 6);
 	/* The mark is one location, in a module of its own kind. */
-	const struct profile *profile = fed->recorder.profile;
+	const struct profile *profile = fed->sink.profile;
 	size_t modules = 0, locations = 0;
 	for (size_t i = 0; i < profile->module_count; i++)
 		modules += profile->modules[i].kind == MODULE_THREAD;
@@ -78,8 +78,8 @@ static void test_never_reported(void **state)
 	struct fed *fed = *state;
 	start(fed, TID, 5);
 	assert_string_equal(path_of(fed, TID), alone);
-	for (size_t i = 0; i < fed->recorder.profile->module_count; i++)
-		assert_int_not_equal(fed->recorder.profile->modules[i].kind, MODULE_THREAD);
+	for (size_t i = 0; i < fed->sink.profile->module_count; i++)
+		assert_int_not_equal(fed->sink.profile->modules[i].kind, MODULE_THREAD);
 }
 
 static void test_chains(void **state)
@@ -97,14 +97,14 @@ static void test_chains(void **state)
 	}
 	const struct thread *threads[40];
 	for (uint32_t i = 0; i < 40; i++) {
-		threads[i] = processes_thread(fed->recorder.processes, FED_PID, TID + i);
+		threads[i] = processes_thread(fed->sink.processes, FED_PID, TID + i);
 		assert_int_equal(threads[i]->base_markers, i < 16 ? i + 1 : 16);
 	}
 	assert_int_equal(threads[39]->base_node, threads[15]->base_node);
 	assert_int_not_equal(threads[15]->base_node, threads[14]->base_node);
-	size_t nodes = fed->recorder.profile->node_count;
+	size_t nodes = fed->sink.profile->node_count;
 	create_at(fed, TID + 39, TID + 40, 0x30, 50);
-	assert_int_equal(fed->recorder.profile->node_count, nodes);
+	assert_int_equal(fed->sink.profile->node_count, nodes);
 }
 
 /* A creating stack that does not reach its root does not give the thread a base path. */
@@ -115,12 +115,12 @@ static void test_broken_creator(void **state)
 	/* A second creation of the same tid, before the thread starts, replaces the first. */
 	struct backend_sample broken = FED_STACK(FED_PID, FED_PID, FED_CODE + 0x20);
 	broken.cause = UNWIND_NO_RULE_AT_PC;
-	fed->sink.creates(fed->sink.context, &broken, TID);
+	fed->backend_sink.creates(fed->backend_sink.context, &broken, TID);
 	start(fed, TID, 1);
 	assert_string_equal(path_of(fed, TID), alone);
 	/* A creation without any stack gives no base path either. */
 	struct backend_sample none = { .pid = FED_PID, .tid = FED_PID, .time_ns = 1, .cause = UNWIND_NO_USER_STACK };
-	fed->sink.creates(fed->sink.context, &none, TID + 1);
+	fed->backend_sink.creates(fed->backend_sink.context, &none, TID + 1);
 	start(fed, TID + 1, 1);
 	assert_string_equal(path_of(fed, TID + 1), alone);
 	assert_int_equal(fed_cause(fed, UNWIND_NO_RULE_AT_PC), 0);
@@ -134,21 +134,21 @@ static void test_process(void **state)
 	struct backend_sample sample = FED_STACK(FED_PID, FED_PID, FED_CODE + 0x20, FED_CODE + 0x10);
 	sample.time_ns = 5;
 	sample.created_pid = OTHER_PID;
-	fed->sink.creates(fed->sink.context, &sample, OTHER_PID);
-	fed->sink.fork(fed->sink.context, FED_PID, OTHER_PID, OTHER_PID, 5);
+	fed->backend_sink.creates(fed->backend_sink.context, &sample, OTHER_PID);
+	fed->backend_sink.fork(fed->backend_sink.context, FED_PID, OTHER_PID, OTHER_PID, 5);
 	const struct backend_sample own = FED_STACK(OTHER_PID, OTHER_PID, FED_CODE + 0x50, FED_CODE + 0x40);
 	assert_string_equal(fed_path(fed, fed_sample(fed, own)), stitched);
 	/* If it may begin with a copy, and no stack pointer would show that, it stays alone. */
 	sample.created_pid = OTHER_PID + 1;
 	sample.may_be_copied = true;
-	fed->sink.creates(fed->sink.context, &sample, OTHER_PID + 1);
-	fed->sink.fork(fed->sink.context, FED_PID, OTHER_PID + 1, OTHER_PID + 1, 5);
+	fed->backend_sink.creates(fed->backend_sink.context, &sample, OTHER_PID + 1);
+	fed->backend_sink.fork(fed->backend_sink.context, FED_PID, OTHER_PID + 1, OTHER_PID + 1, 5);
 	const struct backend_sample copied = FED_STACK(OTHER_PID + 1, OTHER_PID + 1, FED_CODE + 0x50, FED_CODE + 0x40);
 	assert_string_equal(fed_path(fed, fed_sample(fed, copied)), alone);
 	/* A program that the process executes has none of these paths. */
-	fed->sink.name(fed->sink.context, OTHER_PID, OTHER_PID, "next", true, 6);
+	fed->backend_sink.name(fed->backend_sink.context, OTHER_PID, OTHER_PID, "next", true, 6);
 	const struct backend_map map = { .pid = OTHER_PID, .start = FED_CODE, .size = 0x1000, .path = "/a" };
-	fed->sink.map(fed->sink.context, &map);
+	fed->backend_sink.map(fed->backend_sink.context, &map);
 	assert_string_equal(fed_path(fed, fed_sample(fed, own)), alone);
 }
 
@@ -184,8 +184,8 @@ static void test_ids_used_again(void **state)
 	start(fed, TID + 1, 6 + 2 * S);
 	assert_string_equal(path_of(fed, TID + 1), alone);
 	create_at(fed, FED_PID, TID + 2, 0x20, 6);
-	fed->sink.fork(fed->sink.context, FED_PID, OTHER_PID, OTHER_PID, 7);
-	fed->sink.fork(fed->sink.context, OTHER_PID, OTHER_PID, TID + 2, 8);
+	fed->backend_sink.fork(fed->backend_sink.context, FED_PID, OTHER_PID, OTHER_PID, 7);
+	fed->backend_sink.fork(fed->backend_sink.context, OTHER_PID, OTHER_PID, TID + 2, 8);
 	uint32_t node = fed_sample(fed, FED_STACK(OTHER_PID, TID + 2, FED_CODE + 0x50, FED_CODE + 0x40));
 	assert_string_equal(fed_path(fed, node), alone);
 	/* The creation belongs to the new thread, not to an old one with this tid whose end was not reported. */
@@ -208,9 +208,9 @@ static void test_exec(void **state)
 	struct fed *fed = *state;
 	create_at(fed, FED_PID, TID, 0x20, 1);
 	start(fed, TID, 1);
-	fed->sink.name(fed->sink.context, FED_PID, TID, "renamed", false, 2);
+	fed->backend_sink.name(fed->backend_sink.context, FED_PID, TID, "renamed", false, 2);
 	assert_string_equal(path_of(fed, TID), stitched);
-	fed->sink.name(fed->sink.context, FED_PID, TID, "new", true, 3);
+	fed->backend_sink.name(fed->backend_sink.context, FED_PID, TID, "new", true, 3);
 	fed_map(fed, FED_PID, FED_CODE, FED_CODE + 0x1000, "/a", false);
 	assert_string_equal(path_of(fed, TID), alone);
 }

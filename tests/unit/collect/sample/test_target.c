@@ -165,7 +165,7 @@ static void run(struct target *target, char *const *arguments)
 {
 	struct error error = { 0 };
 	assert_int_equal(target_fork(target, arguments[0], arguments, &plain, &error), 0);
-	assert_int_equal(target_go(target, arguments[0], &error), 0);
+	assert_int_equal(target_exec(target, arguments[0], &error), 0);
 	struct pollfd ended = { .fd = target->pidfd, .events = POLLIN };
 	assert_int_equal(poll(&ended, 1, 60000), 1);
 	target_reap(target);
@@ -192,7 +192,7 @@ static void test_status(void **state)
 	assert_status("kill -KILL $$", 128 + SIGKILL);
 }
 
-/* The command does not run before target_go. If it is released instead, it ends without having run. */
+/* The command does not run before target_exec. If it is released instead, it ends without having run. */
 static void test_held(void **state)
 {
 	(void)state;
@@ -215,7 +215,7 @@ static void assert_exec_fails(const char *path, int code, const char *says)
 	struct target target;
 	struct error error = { 0 };
 	assert_int_equal(target_fork(&target, path, arguments, &plain, &error), 0);
-	assert_int_equal(target_go(&target, path, &error), code);
+	assert_int_equal(target_exec(&target, path, &error), code);
 	if (!strstr(error.message, says))
 		fail_msg("'%s' is not in: %s", says, error.message);
 	assert_true(target.ended);
@@ -247,7 +247,7 @@ static FILE *output_of(char *const *arguments, const sigset_t *signals, const st
 	dup2(old_out, STDOUT_FILENO);
 	close(old_out);
 	assert_int_equal(forked, 0);
-	assert_int_equal(target_go(&target, arguments[0], &error), 0);
+	assert_int_equal(target_exec(&target, arguments[0], &error), 0);
 	target_reap(&target);
 	assert_int_equal(target.status, 0);
 	target_release(&target);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "frames/frames.h"
 #include "frames/native/line_rows.h"
 #include "profile/findings.h"
 #include "support/hostile_lab.h"
@@ -200,7 +201,7 @@ struct cost {
 	long kilobytes, seconds;
 };
 
-/* Names an address of a program in a process of its own, whose only child is the one in the jail. Returns that child's cost. */
+/* Names an address of a program in a process of its own, whose only child is the process in the jail. Returns that child's cost. */
 static struct cost cost_of_naming(const char *program, uint64_t address)
 {
 	int pipes[2];

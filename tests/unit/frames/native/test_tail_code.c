@@ -13,16 +13,19 @@
 #include "support/alloc_fail.h"
 #include "support/symbols_lab.h"
 
-/* The builds of the source: position independent, with a PLT or without, static, without symbols, by another compiler. */
+/* The builds of the source: position independent, with a PLT or without, static, without symbols; and with other() in the same file, but called
+ * through a slot that the dynamic linker, or the linker, has filled. */
 static const struct build {
 	const char *name, *options;
-	bool is_stripped;
+	bool is_stripped, has_other;
 } builds[] = {
-	{ "pie", "-fPIE -pie other.so", false },
-	{ "no-pie", "-fno-PIE -no-pie other.so", false },
-	{ "no-plt", "-fPIE -pie -fno-plt other.so", false },
-	{ "static", "-static other.o", false },
-	{ "stripped", "-fPIE -pie other.so", true },
+	{ "pie", "-fPIE -pie other.so", false, false },
+	{ "no-pie", "-fno-PIE -no-pie other.so", false, false },
+	{ "no-plt", "-fPIE -pie -fno-plt other.so", false, false },
+	{ "static", "-static other.o", false, true },
+	{ "stripped", "-fPIE -pie other.so", true, false },
+	{ "own-slot", "-fPIE -pie -fno-plt -Wa,-mrelax-relocations=no other.o", false, true },
+	{ "static-slot", "-static -fno-plt -Wa,-mrelax-relocations=no other.o", false, true },
 };
 
 static const char text_of_other[] =
@@ -88,7 +91,6 @@ static size_t jumps(const struct tail_code *code, const char *from, const char *
 static void check(const struct build *build_of, const struct tail_code *code)
 {
 	const struct tail_found *found = code->found;
-	bool is_static = strcmp(build_of->name, "static") == 0;
 	/* A callee that is not the target: the functions on the way are read. */
 	assert_int_equal(found[0].target, number_of(code, "through"));
 	assert_int_equal(found[0].callee, number_of(code, "burn"));
@@ -98,8 +100,8 @@ static void check(const struct build *build_of, const struct tail_code *code)
 	assert_true(jumps(code, "twice", "burn", NULL) >= 1);
 	assert_int_equal(found[2].target, number_of(code, "away"));
 	assert_int_equal(found[2].callee, TAIL_CODE_NONE);
-	assert_int_equal(jumps(code, "away", is_static ? "other" : NULL, "other"), 1);
-	if (is_static) {
+	assert_int_equal(jumps(code, "away", build_of->has_other ? "other" : NULL, "other"), 1);
+	if (build_of->has_other) {
 		assert_int_equal(found[3].target, number_of(code, "other"));
 	} else {
 		assert_int_equal(found[3].target, TAIL_CODE_NONE);
@@ -223,7 +225,7 @@ static void test_no_calls(void **state)
 	tail_code_release(&code);
 }
 
-/* A stub is no function: neither the one to which it leads, nor one with the other stubs. */
+/* A stub is no function: neither the function to which it leads, nor one with the other stubs. */
 static void test_in_stub(void **state)
 {
 	(void)state;

@@ -68,7 +68,7 @@ static char *answer(const struct profile *profile, const char *request)
 {
 	struct engine engine = { .profiles = { (struct profile *)profile } };
 	struct error error = { 0 };
-	char *text = engine_ask(&engine, request, &error);
+	char *text = engine_answer(&engine, request, &error);
 	if (!text)
 		fail_msg("%s: %s", request, error.message);
 	view_cache_release(&engine.views);

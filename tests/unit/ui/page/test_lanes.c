@@ -184,7 +184,7 @@ static void pictures(void **state)
 	lanes_free(lanes);
 }
 
-/* The counts of a range are those of its boxes, where each call and mark has one of its own. */
+/* The counts of a range are the counts of its boxes, where each call and mark has one of its own. */
 static void counts_of_a_range(void **state)
 {
 	(void)state;

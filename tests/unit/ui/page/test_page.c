@@ -60,7 +60,7 @@ static int end(void **state)
 static void assert_answer(const char *request, const char *part)
 {
 	struct error error = { 0 };
-	char *answer = engine_ask(&engine, request, &error);
+	char *answer = engine_answer(&engine, request, &error);
 	if (!answer)
 		fail_msg("%s: %s", request, error.message);
 	if (!strstr(answer, part))
@@ -71,7 +71,7 @@ static void assert_answer(const char *request, const char *part)
 static void assert_refused(const char *request, int code, const char *part)
 {
 	struct error error = { 0 };
-	assert_null(engine_ask(&engine, request, &error));
+	assert_null(engine_answer(&engine, request, &error));
 	assert_int_equal(error.code, code);
 	if (!strstr(error.message, part))
 		fail_msg("%s: %s", request, error.message);
@@ -84,6 +84,7 @@ static void reports(void **state)
 	assert_answer("side=b\nreport=functions\n", "{\"path\": [\"f\"], \"fraction\": 0.9, ");
 	assert_answer("report=body\nlimit=1\n", "\"left_out\": 1}");
 	assert_answer("report=functions\nthreshold=80%\n", "\"left_out\": 2}");
+	assert_answer("report=functions\nzeros=on\nthreshold=80%\n", "\"left_out\": 0}");
 	assert_answer("report=down\nroot=g\n", "{\"path\": [\"g\", \"f\"], \"fraction\": 0.125, ");
 	assert_answer("report=whatif\nterm=main;g=0\n", "\"predicted_total\": 0.625");
 	/* A search keeps what it finds before the limit applies. */
@@ -162,9 +163,9 @@ static void one_profile_has_no_second(void **state)
 	struct engine single = { 0 };
 	struct buffer bytes = make_profile(1);
 	assert_int_equal(engine_load(&single, 0, bytes.bytes, bytes.size, &error), 0);
-	assert_null(engine_ask(&single, "side=b\nreport=functions\n", &error));
+	assert_null(engine_answer(&single, "side=b\nreport=functions\n", &error));
 	assert_int_equal(error.code, ERROR_USAGE);
-	assert_null(engine_ask(&single, "report=diff\nof=functions\n", &error));
+	assert_null(engine_answer(&single, "report=diff\nof=functions\n", &error));
 	assert_true(engine_load(&single, 0, bytes.bytes, bytes.size / 2, &error) == 0 ||
 		    error.code == ERROR_CORRUPT); /* a cut file is read up to its last whole block */
 	assert_true(engine_load(&single, 0, "no profile", 10, &error) < 0);
@@ -250,6 +251,12 @@ static void timelines(void **state)
 	assert_non_null(timeline);
 	timeline_free(timeline);
 	assert_null(engine_timeline(&engine, "resource=none\n", 4, &side, &error));
+	const double all[] = { 0, 1e12 }, before[] = { -2, -1 };
+	struct timeline_hit hit;
+	assert_null(engine_timeline_path(&engine, "resource=none\n", 0, all, &hit, &error));
+	char *path = engine_timeline_path(&engine, "", 0, before, &hit, &error);
+	assert_string_equal(path, "");
+	free(path);
 }
 
 static void ask_all(void)
@@ -257,7 +264,7 @@ static void ask_all(void)
 	struct error error = { 0 };
 	struct picture picture;
 	const struct profile *side;
-	char *answer = engine_ask(&engine, "report=functions\nthread=all\nprocess=#0\n", &error);
+	char *answer = engine_answer(&engine, "report=functions\nthread=all\nprocess=#0\n", &error);
 	assert_true(answer || error.code < 0);
 	free(answer);
 	if (picture_make(&picture, &engine, "shape=up\nroot=g\n", &error) == 0)
@@ -270,6 +277,8 @@ static void ask_all(void)
 		picture_release(&picture);
 	}
 	timeline_free(engine_timeline(&engine, "", 4, &side, &error));
+	struct timeline_hit hit;
+	free(engine_timeline_path(&engine, "", 0, (const double[]){ 0, 1e12 }, &hit, &error));
 }
 
 static void without_memory(void **state)

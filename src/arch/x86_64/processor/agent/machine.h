@@ -167,7 +167,7 @@ static inline uint64_t machine_stack_pointer_of_jump(const struct __jmp_buf_tag 
 	return (value >> TURNED_BITS | value << (64 - TURNED_BITS)) ^ guard;
 }
 
-/* Fills in the present registers; those that a call may change are 0. Always inlined, so that they are those of the
+/* Fills in the present registers; registers that a call may change are 0. Always inlined, so that they are the registers of the
  * includer's frame. */
 static inline __attribute__((always_inline)) void machine_registers_here(struct arch_registers *registers)
 {

@@ -1,11 +1,12 @@
 /*
- * Defines a function that comes before another one and leaves nothing on the stack: the caller's return address
- * stays where it is.
+ * Defines an interposing function that runs before the real function and leaves nothing on the stack: the real function finds the
+ * caller's return address where the caller has put it.
  *
  *	|  return address   |  <- stack pointer, before and afterwards
  *	|  first, second and third argument, while `asks` is called
  *
- * `asks` gets the arguments. Its result is the address to which the function then jumps, with the same arguments.
+ * The function calls `asks` with its arguments. `asks` returns the address of the real function, to which the function then jumps,
+ * with the same arguments.
  */
 #ifndef ARCH_X86_64_PROCESSOR_AGENT_STANDS_BEFORE_H
 #define ARCH_X86_64_PROCESSOR_AGENT_STANDS_BEFORE_H

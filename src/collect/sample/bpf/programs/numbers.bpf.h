@@ -38,7 +38,7 @@ static uint32_t process_number(struct task_struct *task)
 	return level == 0 ? task->tgid : number_in(BPF_CORE_READ(task, signal, pids[PIDTYPE_TGID]));
 }
 
-/* Returns the thread's number in its own namespace: the one that its own system calls return. */
+/* Returns the thread's number in its own namespace: the number that its own system calls return. */
 static uint32_t innermost_thread_number(struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);

@@ -140,7 +140,7 @@ struct return_search {
 	uint64_t found; /* 0: not yet */
 };
 
-static long look_at_return(uint32_t index, void *context)
+static long check_return_address(uint32_t index, void *context)
 {
 	struct return_search *search = context;
 	struct return_instance *pending = search->pending;
@@ -157,7 +157,7 @@ WALK_FUNCTION bool walk_real_return(uint64_t slot, uint64_t *pc)
 	if (!pc)
 		return false;
 	struct return_search search = { .pending = pending_returns(), .slot = slot };
-	bpf_loop(PENDING_MAX, look_at_return, &search, 0);
+	bpf_loop(PENDING_MAX, check_return_address, &search, 0);
 	if (search.found)
 		*pc = search.found;
 	return search.found != 0;
@@ -190,7 +190,7 @@ static uint32_t take_scratch(void)
 	return NO_SCRATCH;
 }
 
-static void give_back(struct scratch *scratch)
+static void release_scratch(struct scratch *scratch)
 {
 	__sync_lock_test_and_set(&scratch->busy, 0);
 }
@@ -255,7 +255,7 @@ static __always_inline void walk_stack(struct scratch *scratch, uint32_t pid)
 	struct walk *walk = &scratch->walk;
 	walk->now = registers_frame(registers);
 	walk->now.pc = real_pc(walk->now.pc);
-	/* In a system call, the current instruction is the one that made the call. */
+	/* In a system call, the current instruction is the instruction that made the call. */
 	if (registers_are_behind_call(registers))
 		walk->now.pc -= ARCH_SYSTEM_CALL_BYTES;
 	walk->window_words = 0;
@@ -457,7 +457,7 @@ WALK_FUNCTION int describe(struct scratch *scratch, uint32_t index)
 				       BPF_RB_NO_WAKEUP) == 0)
 			*seen = hash;
 	}
-	give_back(other);
+	release_scratch(other);
 	return 0;
 }
 
@@ -540,7 +540,7 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order, uin
 	struct scratch *scratch = bpf_map_lookup_elem(&scratches, &number);
 	if (!scratch || !order || !thread) {
 		if (scratch)
-			give_back(scratch);
+			release_scratch(scratch);
 		add_lost(order ? order->request : SAMPLE_NO_REQUEST);
 		return 0;
 	}
@@ -563,12 +563,12 @@ __attribute__((noinline)) int take_sample(const struct sample_record *order, uin
 	if (walk->end == WALK_DEPTH)
 		thread->hand_over_until_ns = record->time_ns + WALK_DEEP_LASTS_NS;
 	write_sample(scratch);
-	give_back(scratch);
+	release_scratch(scratch);
 	thread->is_sampled--;
 	return 0;
 }
 
-/* Takes a buffer and writes the kernel's own stack into it, as the program's context shows it: that of the code that
+/* Takes a buffer and writes the kernel's own stack into it, as the program's context shows it: the stack of the code that
  * was interrupted or that has reached the tracepoint; none if that is user code. Returns the buffer's number for
  * take_sample. Inlined into each program, because the kernel knows the type of a context only there. */
 static __always_inline uint32_t take_kernel_stack(void *context)
@@ -611,7 +611,7 @@ static void submit_asleep(struct task_struct *task, struct bpf_thread *thread, u
 	long bytes = settings.kernel_stacks ? bpf_get_task_stack(task, scratch->kernel, sizeof(scratch->kernel), 0) : 0;
 	scratch->kernel_count = bytes > 0 ? (uint32_t)bytes / 8 : 0;
 	submit(scratch, append_kernel(scratch, sizeof(struct sample_record) + ARCH_REGISTERS * 8));
-	give_back(scratch);
+	release_scratch(scratch);
 }
 
 #endif

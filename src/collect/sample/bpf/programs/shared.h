@@ -108,7 +108,7 @@ struct bpf_settings {
 	uint32_t self;       /* the monitor's pid */
 	uint32_t everything; /* watch every process */
 	uint32_t creations;  /* report the stacks that start threads */
-	uint32_t children;   /* watch the processes that watched ones start */
+	uint32_t children;   /* watch the processes that watched processes start */
 	uint32_t measures_waits;
 	uint32_t measures_cpu;     /* count the threads' time on a CPU */
 	uint32_t requests;         /* how many */

@@ -62,7 +62,7 @@ static uint64_t sum_of_message(uint64_t message)
 
 /* Returns the bytes that a call was requested to move. In a call with several messages, only the first 8
  * count. */
-static uint64_t bytes_asked(const struct pt_regs *registers, uint8_t class)
+static uint64_t bytes_requested(const struct pt_regs *registers, uint8_t class)
 {
 	enum { MESSAGES_LOOKED_AT = 8 };
 	uint64_t sum = 0;
@@ -127,7 +127,7 @@ static uint64_t amount_of(uint32_t request, const struct pt_regs *registers, lon
 	if (!(class & direction_of(counter)))
 		return 0;
 	bool requested = counter >= COUNTER_READ_REQUESTED && counter <= COUNTER_TRANSFER_REQUESTED;
-	return requested ? bytes_asked(registers, class) : bytes_moved(registers, result, class);
+	return requested ? bytes_requested(registers, class) : bytes_moved(registers, result, class);
 }
 
 /* Returns whether 32-bit code (or an interrupt) made the call: it has another list of numbers. */

@@ -1,4 +1,4 @@
-/* Unwind rows and maps in the kernel (collect/sample/stacks/code_loader.h): stored in maps like those of the eBPF
+/* Unwind rows and maps in the kernel (collect/sample/stacks/code_loader.h): stored in maps like the maps of the eBPF
  * programs, and looked up as these programs do (collect/sample/bpf/programs/sample.bpf.h). */
 #include <bpf/bpf.h>
 #include <fcntl.h>

@@ -48,7 +48,7 @@ static bool find_code(void *context, uint64_t pc, struct replay_code *code)
 	return true;
 }
 
-static unsigned looks, whole; /* all walks, and those of the kernel's code that reached the root */
+static unsigned looks, whole; /* all walks, and the walks of the kernel's code that reached the root */
 
 static void look(struct remote *remote, pid_t pid, pid_t tid)
 {

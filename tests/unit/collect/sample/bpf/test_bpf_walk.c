@@ -1,5 +1,5 @@
 /* The kernel's walk (collect/shared/row_walk.h), replayed in user space on stored registers, memory and rows. Its
- * frames must equal the expected ones and those of unwind_walk. */
+ * frames must equal the expected frames and the frames of unwind_walk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

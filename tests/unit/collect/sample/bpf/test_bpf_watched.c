@@ -31,7 +31,7 @@ static void count_lost(void *context, uint64_t events)
 	((struct counts *)context)->lost_events += events;
 }
 
-/* Forks CHILDREN times, each child from the one before. Returns what was reported. */
+/* Forks CHILDREN times, each child from the child before. Returns what was reported. */
 static struct counts fork_children(unsigned long failing_allocation)
 {
 	struct counts counts = { 0 };

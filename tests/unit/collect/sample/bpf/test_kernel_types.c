@@ -72,9 +72,9 @@ static struct kernel_types *search(const char *file, int *result)
 	struct kernel_types *types = kernel_types_open(file);
 	*result = types ? 0 : ERROR_FORMAT;
 	for (size_t i = 0; types && i < sizeof(wanted) / sizeof(wanted[0]) && *result == 0; i++)
-		*result = kernel_types_want(types, wanted[i], false);
+		*result = kernel_types_request(types, wanted[i], false);
 	if (*result == 0)
-		*result = kernel_types_want(types, "called", true);
+		*result = kernel_types_request(types, "called", true);
 	if (*result == 0)
 		*result = kernel_types_search(types);
 	return types;
@@ -201,8 +201,8 @@ static void agrees_about_the_kernel(void **state)
 	struct btf *all = btf__load_vmlinux_btf();
 	struct buffer bytes;
 	buffer_init(&bytes);
-	assert_int_equal(kernel_types_want(types, "task_struct", false), 0);
-	assert_int_equal(kernel_types_want(types, "bpf_iter_task", true), 0);
+	assert_int_equal(kernel_types_request(types, "task_struct", false), 0);
+	assert_int_equal(kernel_types_request(types, "bpf_iter_task", true), 0);
 	assert_int_equal(kernel_types_search(types), 0);
 	assert_int_equal(kernel_types_find(types, BTF_KIND_FUNC, "bpf_iter_task"),
 			 btf__find_by_name_kind(all, "bpf_iter_task", BTF_KIND_FUNC));

@@ -102,10 +102,10 @@ static void add_samples(void)
 		int64_t location = profile_add_location(profile, 0, addresses[i]);
 		int64_t below = location < 0 ? location : profile_add_node(profile, node, (uint32_t)location);
 		if (below < 0)
-			return; /* the recorder drops such a sample */
+			return; /* the sink drops such a sample */
 		node = (uint32_t)below;
 	}
-	const struct recorder_position at = { .node = node };
+	const struct sample_sink_position at = { .node = node };
 	struct backend_sample sample = {
 		.pid = PID, .hits = 100, .addresses = addresses, .address_count = 2, .cause = UNWIND_ROOT
 	};

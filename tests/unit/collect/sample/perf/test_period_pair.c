@@ -42,7 +42,7 @@ static void test_large_rates(void **state)
 	assert_true(one[0] != another[0] && one[1] != another[1]);
 }
 
-/* Counts the samples in `length` gticks from `start`, and those of them that are in the first `part` gticks of
+/* Counts the samples in `length` gticks from `start`, and how many of them are in the first `part` gticks of
  * every `cycle`. */
 static void simulate(const uint64_t periods[PERIODS_MAX], uint64_t start, uint64_t length, uint64_t cycle,
 		     uint64_t part, uint64_t *in_part, uint64_t *in_all)

@@ -164,7 +164,7 @@ static void test_settings(void **state)
 	assert_int_not_equal(ftruncate(file, (off_t)CHANNEL_BYTES * 2), 0);
 	const struct channel *memory = mmap(NULL, sizeof(*memory), PROT_READ, MAP_SHARED, file, 0);
 	assert_true(memory != MAP_FAILED);
-	assert_true(channel_is_known(memory));
+	assert_true(channel_has_our_layouts(memory));
 	assert_int_equal(memory->monitor_pid, getpid());
 	assert_int_equal(memory->is_over, 0);
 	assert_int_equal(memory->starts_paused, 1);
@@ -193,12 +193,12 @@ static void test_other_versions(void **state)
 	struct channel *memory = preload_channel_memory(channel);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		memory->versions = others[i];
-		assert_false(channel_is_known(memory));
+		assert_false(channel_has_our_layouts(memory));
 	}
 	memory->versions = CHANNEL_VERSIONS;
-	assert_true(channel_is_known(memory));
+	assert_true(channel_has_our_layouts(memory));
 	memory->magic++;
-	assert_false(channel_is_known(memory));
+	assert_false(channel_has_our_layouts(memory));
 	preload_channel_free(channel);
 }
 
@@ -232,13 +232,13 @@ static void test_bell(void **state)
 		assert_true(is_rung(channel, LONG_MS));
 		if (i % 2)
 			ring(memory); /* already signalled: has no effect, and is not lost */
-		preload_channel_hear(channel);
+		preload_channel_clear_bell(channel);
 	}
 	for (int i = 0; i < 2 && is_rung(channel, SHORT_MS); i++)
-		preload_channel_hear(channel);
+		preload_channel_clear_bell(channel);
 	assert_false(is_rung(channel, SHORT_MS));
-	/* preload_channel_hear without a ring before it. */
-	preload_channel_hear(channel);
+	/* preload_channel_clear_bell without a ring before it. */
+	preload_channel_clear_bell(channel);
 	ring(memory);
 	assert_true(is_rung(channel, LONG_MS));
 	preload_channel_free(channel);
@@ -256,7 +256,7 @@ static void test_hostile_bell(void **state)
 	for (uint32_t i = 0; i < 200; i++) {
 		memory->bell = i * 0x9e3779b9U;
 		memory->bell_wanted = i % 3;
-		preload_channel_hear(channel);
+		preload_channel_clear_bell(channel);
 	}
 	memory->bell_wanted = 1;
 	ring(memory);

@@ -69,18 +69,18 @@ static void test_records(void **state)
 	(void)state;
 	struct preload_ring ring;
 	preload_ring_init(&ring, channel, THREAD);
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	assert_null(preload_ring_peek(&ring));
 	put_walked(1, 5);
 	put_walked(2, 0);
 	assert_null(preload_ring_peek(&ring)); /* written after the last look */
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	put_walked(3, WALK_FRAMES);
 	assert_walked(&ring, 1, 5);
 	assert_int_equal(channel->threads[THREAD].tail, HEAD_BYTES + 5 * 8);
 	assert_walked(&ring, 2, 0);
 	assert_null(preload_ring_peek(&ring));
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	assert_walked(&ring, 3, WALK_FRAMES);
 	assert_int_equal(channel->threads[THREAD].tail, channel->threads[THREAD].head);
 	assert_false(ring.is_broken);
@@ -103,7 +103,7 @@ static void test_kinds(void **state)
 	put(&event, sizeof(event));
 	put("abc\0\0\0\0", 8);
 	put_walked(9, 1);
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	preload_ring_take(&ring, &taken);
 	assert_int_equal(taken.record.kind, SAMPLE_FALLBACK);
 	assert_memory_equal(taken.content, bytes, sizeof(bytes));
@@ -124,7 +124,7 @@ static void test_wraps(void **state)
 		preload_ring_init(&ring, channel, THREAD);
 		put_walked(before, 5);
 		put_walked(before + 1, 2);
-		preload_ring_look(&ring);
+		preload_ring_update(&ring);
 		assert_walked(&ring, before, 5);
 		assert_walked(&ring, before + 1, 2);
 		assert_null(preload_ring_peek(&ring));
@@ -134,7 +134,7 @@ static void test_wraps(void **state)
 		if (i == 0)
 			preload_ring_init(&ring, channel, THREAD);
 		put_walked(i, (uint32_t)(i % 100));
-		preload_ring_look(&ring);
+		preload_ring_update(&ring);
 		assert_walked(&ring, i, (uint32_t)(i % 100));
 	}
 	assert_false(ring.is_broken);
@@ -149,11 +149,11 @@ static void test_full(void **state)
 	size_t count = 0;
 	for (; channel->threads[THREAD].head + HEAD_BYTES + 8 <= CHANNEL_RING_BYTES; count++)
 		put_walked(count, 1);
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	for (size_t i = 0; i < count; i++)
 		assert_walked(&ring, i, 1);
 	channel->threads[THREAD].head += CHANNEL_RING_BYTES + 8;
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	assert_true(ring.is_broken);
 	assert_null(preload_ring_peek(&ring));
 }
@@ -165,13 +165,13 @@ static void assert_broken(const struct sample_record *record, uint64_t head)
 	preload_ring_init(&ring, channel, THREAD);
 	put(record, sizeof(*record));
 	channel->threads[THREAD].head = head;
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	assert_true(ring.is_broken);
 	assert_null(preload_ring_peek(&ring));
 	/* A broken ring stays broken. */
 	channel->threads[THREAD].head = 0;
 	put_walked(1, 0);
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	assert_null(preload_ring_peek(&ring));
 }
 
@@ -219,16 +219,16 @@ static void test_changed_meanwhile(void **state)
 	preload_ring_init(&ring, channel, THREAD);
 	put_walked(1, 2);
 	put_walked(2, 2);
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	((struct sample_record *)ring_bytes())->frames = UINT16_MAX;
 	((struct sample_record *)ring_bytes())->kind = SAMPLE_FALLBACK;
 	assert_walked(&ring, 1, 2);
 	assert_walked(&ring, 2, 2);
 	/* A head that moves backward is refused. */
 	put_walked(3, 2);
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	channel->threads[THREAD].head -= 8;
-	preload_ring_look(&ring);
+	preload_ring_update(&ring);
 	assert_null(preload_ring_peek(&ring));
 }
 
@@ -244,7 +244,7 @@ static void test_noise(void **state)
 		for (size_t i = 0; i < 4096; i++)
 			ring_bytes()[(shared->tail + i) % CHANNEL_RING_BYTES] = (uint8_t)(rand() % 4 ? 0 : rand());
 		preload_ring_init(&ring, channel, THREAD);
-		preload_ring_look(&ring);
+		preload_ring_update(&ring);
 		for (int i = 0; i < 10000 && preload_ring_peek(&ring); i++)
 			preload_ring_take(&ring, &taken);
 		assert_true(ring.is_broken || ring.tail == ring.limit || preload_ring_peek(&ring));

@@ -98,11 +98,11 @@ static void test_looks(void **state)
 	struct preload_seen seen = { 0 };
 	preload_account_begin_forked(&account);
 	now.all = now.main = (struct channel_amounts){ 50000, 0, 10 };
-	preload_account_look(&account, &now, &seen);
+	preload_account_update(&account, &now, &seen);
 	assert_int_equal(account.accounted.read, 0);
 	seen.all.filed = (struct channel_amounts){ 50000, 0, 10 };
 	now.all = now.main = (struct channel_amounts){ 90000, 0, 20 };
-	preload_account_look(&account, &now, &seen);
+	preload_account_update(&account, &now, &seen);
 	assert_int_equal(account.accounted.read, 50000);
 	assert_int_equal(account.unobserved.read, 0);
 	/* At the end, every accounted amount that was not observed is unobserved. */
@@ -126,8 +126,8 @@ static void test_children(void **state)
 	assert_int_equal(account.accounted.read, 6000);
 	assert_int_equal(account.unobserved.read, 1000);
 	preload_account_begin_forked(&account);
-	preload_account_look(&account, &alone, &seen);
-	preload_account_look(&account, &alone, &seen);
+	preload_account_update(&account, &alone, &seen);
+	preload_account_update(&account, &alone, &seen);
 	preload_account_close(&account, &little, &seen);
 	assert_int_equal(account.accounted.read, 9000);
 	assert_int_equal(account.unobserved.read, 2000);

@@ -163,7 +163,7 @@ static void test_by_path(void **state)
 static void test_statics_of_one_name(void **state)
 {
 	(void)state;
-	/* Both static functions of the program, and not the one of libtwo. */
+	/* Both static functions of the program, and not the function of libtwo. */
 	struct probe_points points = found("calls:same", "prog");
 	char *listed = lab_output("nm prog | grep -c ' t same$'");
 	assert_int_equal(points.count, strtol(listed, NULL, 10));

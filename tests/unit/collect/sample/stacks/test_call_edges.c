@@ -13,7 +13,7 @@
 #include "support/alloc_fail.h"
 #include "support/own_process.h"
 
-static struct recorder recorder;
+static struct sample_sink sink;
 static struct call_edges *edges;
 static void *volatile return_address; /* of the last call of callee() */
 
@@ -52,20 +52,20 @@ static uint64_t address_of(unsigned (*function)(unsigned))
 /* Returns the frame of a caller. Its pc is one byte before the return address, inside the call. */
 static struct unwind_frame frame_before(void *address)
 {
-	return own_process_frame(&recorder, (uint64_t)(uintptr_t)address - 1);
+	return own_process_frame(&sink, (uint64_t)(uintptr_t)address - 1);
 }
 
 /* Returns a frame inside a function. */
 static struct unwind_frame frame_in(unsigned (*function)(unsigned))
 {
-	return own_process_frame(&recorder, address_of(function) + 1);
+	return own_process_frame(&sink, address_of(function) + 1);
 }
 
 static int begin(void **state)
 {
 	(void)state;
-	int result = own_process_recorder(&recorder, NULL);
-	edges = result == 0 ? call_edges_new(recorder.modules) : NULL;
+	int result = own_process_sink(&sink, NULL);
+	edges = result == 0 ? call_edges_new(sink.modules) : NULL;
 	return edges ? 0 : -1;
 }
 
@@ -73,7 +73,7 @@ static int end(void **state)
 {
 	(void)state;
 	call_edges_free(edges);
-	recorder_release(&recorder);
+	sample_sink_release(&sink);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static void test_no_call(void **state)
 	(void)state;
 	struct unwind_frame right = frame_in(callee);
 	/* The bytes before a function are not a call of another one. */
-	struct unwind_frame caller = own_process_frame(&recorder, address_of(callee));
+	struct unwind_frame caller = own_process_frame(&sink, address_of(callee));
 	assert_false(call_edges_fit(edges, &caller, &right));
 	/* An address at which no code can be read. */
 	caller.address = UINT64_MAX;
@@ -192,7 +192,7 @@ static void test_learns(void **state)
 	struct unwind_frame caller = frame_before(return_address);
 	struct unwind_frame reached = frame_in(stranger); /* as by a jump from callee() */
 	assert_false(call_edges_fit(edges, &caller, &reached));
-	call_edges_learn(edges, &caller, &reached);
+	call_edges_add(edges, &caller, &reached);
 	assert_true(call_edges_fit(edges, &caller, &reached));
 	/* Valid for any address in that function, but only for this call site. */
 	reached.address++;
@@ -208,43 +208,43 @@ static void test_recalls(void **state)
 {
 	(void)state;
 	struct unwind_frame inner = frame_in(callee);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), PROFILE_NONE);
-	call_edges_remember(edges, 1, &inner, 0x7000, 42);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), 42);
-	call_edges_remember(edges, 1, &inner, 0x7000, 42);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), PROFILE_NONE);
+	call_edges_store_callers(edges, 1, &inner, 0x7000, 42);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), 42);
+	call_edges_store_callers(edges, 1, &inner, 0x7000, 42);
 	inner.address++; /* elsewhere in the same function */
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), 42);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), 42);
 	/* Valid only for this thread, this address on the stack and this function. */
 	struct unwind_frame other = frame_in(stranger);
-	assert_int_equal(call_edges_recall(edges, 2, &inner, 0x7000), PROFILE_NONE);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7008), PROFILE_NONE);
-	assert_int_equal(call_edges_recall(edges, 1, &other, 0x7000), PROFILE_NONE);
-	call_edges_remember(edges, 2, &inner, 0x7000, 43);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), 42);
+	assert_int_equal(call_edges_find_callers(edges, 2, &inner, 0x7000), PROFILE_NONE);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7008), PROFILE_NONE);
+	assert_int_equal(call_edges_find_callers(edges, 1, &other, 0x7000), PROFILE_NONE);
+	call_edges_store_callers(edges, 2, &inner, 0x7000, 43);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), 42);
 	/* With two different callers, the entry is never used again. */
-	call_edges_remember(edges, 1, &inner, 0x7000, 44);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), PROFILE_NONE);
-	call_edges_remember(edges, 1, &inner, 0x7000, 42);
-	assert_int_equal(call_edges_recall(edges, 1, &inner, 0x7000), PROFILE_NONE);
-	assert_int_equal(call_edges_recall(edges, 2, &inner, 0x7000), 43);
+	call_edges_store_callers(edges, 1, &inner, 0x7000, 44);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), PROFILE_NONE);
+	call_edges_store_callers(edges, 1, &inner, 0x7000, 42);
+	assert_int_equal(call_edges_find_callers(edges, 1, &inner, 0x7000), PROFILE_NONE);
+	assert_int_equal(call_edges_find_callers(edges, 2, &inner, 0x7000), 43);
 }
 
 /* --- memory runs short --- */
 
 static void learn_short_of_memory(void)
 {
-	struct call_edges *small = call_edges_new(recorder.modules);
+	struct call_edges *small = call_edges_new(sink.modules);
 	if (!small)
 		return;
 	struct unwind_frame caller = frame_before(return_address);
 	struct unwind_frame inner = frame_in(stranger);
 	for (uint32_t i = 0; i < 50; i++) {
 		/* An entry that cannot be stored is dropped. */
-		call_edges_remember(small, i, &inner, 0x7000, 7);
-		uint32_t node = call_edges_recall(small, i, &inner, 0x7000);
+		call_edges_store_callers(small, i, &inner, 0x7000, 7);
+		uint32_t node = call_edges_find_callers(small, i, &inner, 0x7000);
 		assert_true(node == 7 || node == PROFILE_NONE);
 		caller.address += 8;
-		call_edges_learn(small, &caller, &inner);
+		call_edges_add(small, &caller, &inner);
 	}
 	call_edges_free(small);
 }

@@ -77,13 +77,13 @@ static void names_decide(void **state)
 			assert_int_equal(
 				generated_paths_add(&paths, path(added[i].outer, added[i].inner), added[i].cause, i),
 				0);
-	assert_int_equal(generated_paths_settle(&paths, profile, causes), 7 + 40 + 100);
+	assert_int_equal(generated_paths_resolve(&paths, profile, causes), 7 + 40 + 100);
 	assert_int_equal(causes[UNWIND_ROOT_GENERATED], 3 + 4);
 	assert_int_equal(causes[UNWIND_ROOT_COMPLETED], 10 + 80);
 	assert_int_equal(causes[UNWIND_ROOT_NAMELESS], 5 + 7 + 20 + 100);
 	assert_int_equal(causes[UNWIND_NO_FRAME], 40);
 	/* Settled samples are forgotten. */
-	assert_int_equal(generated_paths_settle(&paths, profile, causes), 0);
+	assert_int_equal(generated_paths_resolve(&paths, profile, causes), 0);
 	assert_int_equal(causes[UNWIND_ROOT_GENERATED], 3 + 4);
 	generated_paths_release(&paths);
 }
@@ -95,7 +95,7 @@ static void try_paths(void)
 	generated_paths_init(&paths);
 	for (uint32_t node = 1; node < 40; node++)
 		counted += generated_paths_add(&paths, 1 + node % 2, UNWIND_NO_FRAME, node) == 0;
-	generated_paths_settle(&paths, profile, causes);
+	generated_paths_resolve(&paths, profile, causes);
 	assert_int_equal(causes[UNWIND_NO_FRAME], counted);
 	generated_paths_release(&paths);
 }

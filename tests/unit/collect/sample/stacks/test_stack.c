@@ -31,7 +31,7 @@ static struct snapshot {
 	size_t stack_bytes;
 } now;
 
-static struct recorder recorder;
+static struct sample_sink sink;
 static volatile unsigned zero; /* hides the value from the compiler */
 
 typedef void step(unsigned depth);
@@ -110,7 +110,7 @@ static __attribute__((noinline)) uint64_t behind_another_call(void)
 
 static struct thread *own_thread(void)
 {
-	return processes_thread(recorder.processes, (uint32_t)getpid(), (uint32_t)getpid());
+	return processes_thread(sink.processes, (uint32_t)getpid(), (uint32_t)getpid());
 }
 
 /* Returns a sample with the snapshot's registers and the first `bytes` bytes of its stack, as if this size had
@@ -130,15 +130,15 @@ static struct backend_sample sample_of(size_t bytes)
 
 static uint32_t add(const struct backend_sample *sample)
 {
-	int64_t node = stacks_add(recorder.stacks, own_thread(), sample);
-	assert_true(node > 0 && (size_t)node < recorder.profile->node_count);
+	int64_t node = stacks_add(sink.stacks, own_thread(), sample);
+	assert_true(node > 0 && (size_t)node < sink.profile->node_count);
 	return (uint32_t)node;
 }
 
 static uint64_t count_of(enum unwind_cause cause)
 {
-	assert_int_equal(walk_ends_publish(stacks_ends(recorder.stacks), recorder.profile), 0);
-	const struct profile *profile = recorder.profile;
+	assert_int_equal(walk_ends_publish(stacks_ends(sink.stacks), sink.profile), 0);
+	const struct profile *profile = sink.profile;
 	for (size_t i = 0; i < profile->cause_count; i++)
 		if (strcmp(profile_string(profile, profile->causes[i].text), unwind_cause_text(cause)) == 0)
 			return profile->causes[i].count;
@@ -147,19 +147,18 @@ static uint64_t count_of(enum unwind_cause cause)
 
 /* --- the expected paths --- */
 
-/* Compares the innermost `frames` frames of a path with those of the snapshot. Returns the node above them. */
+/* Compares the innermost `frames` frames of a path with the frames of the snapshot. Returns the node above them. */
 static uint32_t climb(uint32_t node, int frames)
 {
 	for (int i = 0; i < frames; i++) {
 		assert_true(node != PROFILE_ROOT);
-		const struct profile_location *location =
-			&recorder.profile->locations[recorder.profile->nodes[node].location];
-		struct unwind_frame wanted = own_process_frame(&recorder, (uint64_t)(uintptr_t)now.trace[i] - 1);
+		const struct profile_location *location = &sink.profile->locations[sink.profile->nodes[node].location];
+		struct unwind_frame wanted = own_process_frame(&sink, (uint64_t)(uintptr_t)now.trace[i] - 1);
 		assert_int_equal(location->module, wanted.module);
 		/* The innermost frame has executed more code since, so that only its module is compared. */
 		if (i > 0)
 			assert_int_equal(location->address, wanted.address);
-		node = recorder.profile->nodes[node].parent;
+		node = sink.profile->nodes[node].parent;
 	}
 	return node;
 }
@@ -171,10 +170,10 @@ static void assert_whole(uint32_t node)
 
 static const char *top_name(uint32_t node)
 {
-	while (recorder.profile->nodes[node].parent != PROFILE_ROOT)
-		node = recorder.profile->nodes[node].parent;
-	const struct profile_location *location = &recorder.profile->locations[recorder.profile->nodes[node].location];
-	return profile_string(recorder.profile, recorder.profile->modules[location->module].path);
+	while (sink.profile->nodes[node].parent != PROFILE_ROOT)
+		node = sink.profile->nodes[node].parent;
+	const struct profile_location *location = &sink.profile->locations[sink.profile->nodes[node].location];
+	return profile_string(sink.profile, sink.profile->modules[location->module].path);
 }
 
 /* Expects a path that is marked as incomplete and whose frames are correct. */
@@ -182,11 +181,11 @@ static void assert_broken(uint32_t node)
 {
 	assert_string_equal(top_name(node), "[incomplete stack]");
 	int depth = 0;
-	for (uint32_t at = node; at != PROFILE_ROOT; at = recorder.profile->nodes[at].parent)
+	for (uint32_t at = node; at != PROFILE_ROOT; at = sink.profile->nodes[at].parent)
 		depth++;
 	assert_true(depth > 2 && depth - 1 < now.count);
 	uint32_t above = climb(node, depth - 1);
-	assert_int_equal(recorder.profile->nodes[above].parent, PROFILE_ROOT);
+	assert_int_equal(sink.profile->nodes[above].parent, PROFILE_ROOT);
 }
 
 /* Returns the index of the first frame whose return slot is beyond the first `bytes` bytes. */
@@ -232,7 +231,7 @@ static int begin(void **state)
 {
 	(void)state;
 	struct error error = { 0 };
-	int result = own_process_recorder(&recorder, &error);
+	int result = own_process_sink(&sink, &error);
 	if (result < 0)
 		print_error("%s\n", error.message);
 	return result;
@@ -241,8 +240,8 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	assert_int_equal(profile_check(recorder.profile), 0);
-	recorder_release(&recorder);
+	assert_int_equal(profile_check(sink.profile), 0);
+	sample_sink_release(&sink);
 	return 0;
 }
 
@@ -254,7 +253,7 @@ static void whole_copy(unsigned depth)
 	assert_whole(node);
 	assert_int_equal(add(&sample), node);
 	assert_int_equal(count_of(UNWIND_ROOT), 2);
-	struct stacks_cut cut = stacks_cut_recently(recorder.stacks);
+	struct stacks_cut cut = stacks_cut_recently(sink.stacks);
 	assert_int_equal(cut.stacks, 0);
 	assert_null(own_thread()->deep);
 }
@@ -278,10 +277,10 @@ static void completed(unsigned depth)
 		assert_int_equal(add(&sample), whole);
 	assert_int_equal(count_of(UNWIND_ROOT), 1);
 	assert_int_equal(count_of(UNWIND_ROOT_COMPLETED), 3);
-	struct stacks_cut cut = stacks_cut_recently(recorder.stacks);
+	struct stacks_cut cut = stacks_cut_recently(sink.stacks);
 	assert_int_equal(cut.stacks, 3);
 	assert_int_equal(cut.too_late, 0);
-	assert_int_equal(stacks_cut_recently(recorder.stacks).stacks, 0);
+	assert_int_equal(stacks_cut_recently(sink.stacks).stacks, 0);
 }
 
 static void test_completed_from_memory(void **state)
@@ -320,7 +319,7 @@ static void changed_where_cut(unsigned depth)
 	assert_broken(add(&sample));
 	end_child(child);
 	assert_int_equal(count_of(UNWIND_STACK_SHORT), 1);
-	struct stacks_cut cut = stacks_cut_recently(recorder.stacks);
+	struct stacks_cut cut = stacks_cut_recently(sink.stacks);
 	assert_int_equal(cut.stacks, 1);
 	assert_int_equal(cut.too_late, 1);
 }
@@ -481,7 +480,7 @@ static void below_a_start_or_copied(unsigned depth)
 	(void)depth;
 	struct backend_sample sample = sample_of(0);
 	uint32_t alone = add(&sample);
-	uint64_t outermost = stacks_outermost_sp(recorder.stacks);
+	uint64_t outermost = stacks_outermost_sp(sink.stacks);
 	assert_true(outermost > sample.registers.value[ARCH_SP_REGISTER]);
 	own_thread()->base_node = alone;
 	own_thread()->base_copied = outermost;
@@ -489,7 +488,7 @@ static void below_a_start_or_copied(unsigned depth)
 	sample = sample_of(CUT_BYTES);
 	assert_int_equal(add(&sample), alone);
 	assert_int_equal(add(&sample), alone); /* joins the remembered stack */
-	assert_int_equal(stacks_outermost_sp(recorder.stacks), outermost);
+	assert_int_equal(stacks_outermost_sp(sink.stacks), outermost);
 	own_thread()->base_copied = outermost + 16;
 	sample = sample_of(0);
 	assert_int_equal(climb(add(&sample), now.count), alone);
@@ -529,8 +528,8 @@ static void test_deep_recursion(void **state)
 
 static const struct profile_location *only_location(uint32_t node)
 {
-	assert_int_equal(recorder.profile->nodes[node].parent, PROFILE_ROOT);
-	return &recorder.profile->locations[recorder.profile->nodes[node].location];
+	assert_int_equal(sink.profile->nodes[node].parent, PROFILE_ROOT);
+	return &sink.profile->locations[sink.profile->nodes[node].location];
 }
 
 /* A walk of the interpreter's frames that failed before its first entry is no path without them. */
@@ -568,15 +567,15 @@ static void test_no_stack(void **state)
 	assert_string_equal(top_name(node), "[incomplete stack]");
 	assert_int_equal(count_of(UNWIND_OTHER_ABI), 1);
 	/* A process without any reported map has a stack, but it cannot be walked. */
-	struct thread *empty = processes_thread(recorder.processes, INT_MAX, INT_MAX);
+	struct thread *empty = processes_thread(sink.processes, INT_MAX, INT_MAX);
 	sample = (struct backend_sample){ .pid = INT_MAX, .tid = INT_MAX, .has_registers = true };
-	int64_t added = stacks_add(recorder.stacks, empty, &sample);
+	int64_t added = stacks_add(sink.stacks, empty, &sample);
 	assert_true(added > 0);
 	assert_string_equal(top_name((uint32_t)added), "[incomplete stack]");
 	assert_int_equal(count_of(UNWIND_NO_USER_STACK), 1);
 	/* Between exec and the first map, there is no stack. */
-	assert_int_equal(processes_name(recorder.processes, INT_MAX, INT_MAX, "new", true, 1), 0);
-	added = stacks_add(recorder.stacks, empty, &sample);
+	assert_int_equal(processes_name(sink.processes, INT_MAX, INT_MAX, "new", true, 1), 0);
+	added = stacks_add(sink.stacks, empty, &sample);
 	assert_true(added > 0);
 	assert_string_equal(top_name((uint32_t)added), "[kernel: exec or exit]");
 	assert_int_equal(count_of(UNWIND_NO_USER_STACK), 2);
@@ -594,29 +593,28 @@ static void test_unknown_code(void **state)
 					 .stack_bytes = sizeof(stack),
 					 .stack_asked = 1000 };
 	const struct backend_map map = { .pid = INT_MAX, .start = 0x10000, .size = 0x10000, .path = "//anon" };
-	assert_int_equal(processes_map(recorder.processes, &map), 0);
+	assert_int_equal(processes_map(sink.processes, &map), 0);
 	sample.registers.value[ARCH_SP_REGISTER] = 0x7000000;
 	sample.registers.value[ARCH_PC_REGISTER] = 0x5000;
-	struct thread *thread = processes_thread(recorder.processes, INT_MAX, INT_MAX);
-	int64_t node = stacks_add(recorder.stacks, thread, &sample);
+	struct thread *thread = processes_thread(sink.processes, INT_MAX, INT_MAX);
+	int64_t node = stacks_add(sink.stacks, thread, &sample);
 	assert_true(node > 0);
 	assert_string_equal(top_name((uint32_t)node), "[incomplete stack]");
-	const struct profile_location *location = &recorder.profile->locations[recorder.profile->nodes[node].location];
-	assert_string_equal(profile_string(recorder.profile, recorder.profile->modules[location->module].path),
+	const struct profile_location *location = &sink.profile->locations[sink.profile->nodes[node].location];
+	assert_string_equal(profile_string(sink.profile, sink.profile->modules[location->module].path),
 			    "[unknown code]");
 	assert_int_equal(count_of(UNWIND_NO_MODULE), 1);
 	int64_t nodes[2];
 	for (uint64_t i = 0; i < 2; i++) {
 		sample.registers.value[ARCH_PC_REGISTER] = 0x12345 + i;
-		nodes[i] = stacks_add(recorder.stacks, thread, &sample);
+		nodes[i] = stacks_add(sink.stacks, thread, &sample);
 	}
 	assert_int_not_equal(nodes[0], nodes[1]);
-	location = &recorder.profile->locations[recorder.profile->nodes[nodes[0]].location];
-	assert_string_equal(profile_string(recorder.profile, recorder.profile->modules[location->module].path),
-			    "[anon]");
+	location = &sink.profile->locations[sink.profile->nodes[nodes[0]].location];
+	assert_string_equal(profile_string(sink.profile, sink.profile->modules[location->module].path), "[anon]");
 	assert_int_equal(location->address, 0x12345);   /* as in the process, and as in its perf map */
 	assert_int_equal(count_of(UNWIND_NO_FRAME), 0); /* until the names are known */
-	assert_int_equal(walk_ends_settle(stacks_ends(recorder.stacks), recorder.profile), 2);
+	assert_int_equal(walk_ends_resolve(stacks_ends(sink.stacks), sink.profile), 2);
 	assert_int_equal(count_of(UNWIND_NO_FRAME), 2);
 }
 
@@ -659,16 +657,16 @@ static void wild_registers(unsigned depth)
 			struct backend_sample sample = sample_of(CUT_BYTES);
 			sample.stack_asked += (size_t)whole;
 			sample.registers.value[ARCH_FP_REGISTER] = wild[i];
-			assert_true(stacks_add(recorder.stacks, own_thread(), &sample) > 0);
+			assert_true(stacks_add(sink.stacks, own_thread(), &sample) > 0);
 			for (int j = 0; j < COUNT; j++) {
 				sample.registers.value[ARCH_SP_REGISTER] = wild[j];
-				assert_true(stacks_add(recorder.stacks, own_thread(), &sample) > 0);
+				assert_true(stacks_add(sink.stacks, own_thread(), &sample) > 0);
 				sample.stack_bytes = 0;
-				assert_true(stacks_add(recorder.stacks, own_thread(), &sample) > 0);
+				assert_true(stacks_add(sink.stacks, own_thread(), &sample) > 0);
 				sample.stack_bytes = CUT_BYTES;
 			}
 			sample.registers.value[ARCH_PC_REGISTER] = wild[i];
-			assert_true(stacks_add(recorder.stacks, own_thread(), &sample) > 0);
+			assert_true(stacks_add(sink.stacks, own_thread(), &sample) > 0);
 		}
 	}
 }
@@ -679,19 +677,19 @@ static void test_wild_registers(void **state)
 	descend(30, 1000, wild_registers);
 }
 
-/* --- the recorder --- */
+/* --- the sample sink --- */
 
 static void through_the_sink(unsigned depth)
 {
 	(void)depth;
-	struct backend_sink sink = recorder_sink(&recorder);
+	struct backend_sink backend_sink = sample_sink_for_backend(&sink);
 	struct backend_sample sample = sample_of(0);
 	sample.hits = 3;
-	sink.sample(sink.context, &sample);
-	sink.sample(sink.context, &sample);
-	sink.lost(sink.context, 5);
-	sink.lost_events(sink.context, 6);
-	sink.throttled(sink.context);
+	backend_sink.sample(backend_sink.context, &sample);
+	backend_sink.sample(backend_sink.context, &sample);
+	backend_sink.lost(backend_sink.context, 5);
+	backend_sink.lost_events(backend_sink.context, 6);
+	backend_sink.throttled(backend_sink.context);
 }
 
 static void test_sink(void **state)
@@ -700,29 +698,29 @@ static void test_sink(void **state)
 	struct resource_request request;
 	assert_int_equal(resource_parse("cpu/1ms", &request, NULL), 0);
 	const struct backend_request asked = { .resources = &request, .resource_count = 1, .user_mode_only = true };
-	assert_int_equal(recorder_add_resources(&recorder, &asked, "test"), 0);
-	const struct profile_resource *resource = &recorder.profile->resources[0];
-	assert_string_equal(profile_string(recorder.profile, resource->name), "cpu");
-	assert_string_equal(profile_string(recorder.profile, resource->note), "user mode only");
+	assert_int_equal(sample_sink_add_resources(&sink, &asked, "test"), 0);
+	const struct profile_resource *resource = &sink.profile->resources[0];
+	assert_string_equal(profile_string(sink.profile, resource->name), "cpu");
+	assert_string_equal(profile_string(sink.profile, resource->note), "user mode only");
 	assert_int_equal(resource->interval, 1000000);
 	descend(5, 1000, through_the_sink);
-	assert_int_equal(recorder.samples, 2);
-	assert_int_equal(recorder.hits[0], 6);
-	assert_int_equal(recorder.profile->hit_count, 2);
-	assert_int_equal(recorder.profile->hits[0].count, 3);
-	assert_int_equal(recorder.profile->lost, 5);
-	assert_int_equal(recorder.lost_events, 6);
-	assert_int_equal(recorder.throttled, 1);
-	assert_false(recorder.out_of_memory);
+	assert_int_equal(sink.samples, 2);
+	assert_int_equal(sink.hits[0], 6);
+	assert_int_equal(sink.profile->hit_count, 2);
+	assert_int_equal(sink.profile->hits[0].count, 3);
+	assert_int_equal(sink.profile->lost, 5);
+	assert_int_equal(sink.lost_events, 6);
+	assert_int_equal(sink.throttled, 1);
+	assert_false(sink.out_of_memory);
 }
 
 /* --- memory runs short --- */
 
 static void record_short_of_memory(void)
 {
-	struct recorder small;
+	struct sample_sink small;
 	struct error error;
-	int result = own_process_recorder(&small, &error);
+	int result = own_process_sink(&small, &error);
 	if (result < 0) {
 		assert_int_equal(result, ERROR_MEMORY);
 		return;
@@ -730,11 +728,11 @@ static void record_short_of_memory(void)
 	struct resource_request request;
 	assert_int_equal(resource_parse("cpu/1ms", &request, NULL), 0);
 	const struct backend_request asked = { .resources = &request, .resource_count = 1 };
-	if (recorder_add_resources(&small, &asked, "test") == 0) {
-		struct backend_sink sink = recorder_sink(&small);
+	if (sample_sink_add_resources(&small, &asked, "test") == 0) {
+		struct backend_sink backend_sink = sample_sink_for_backend(&small);
 		const struct backend_sample samples[] = { sample_of(0), sample_of(CUT_BYTES), sample_of(CUT_BYTES) };
 		for (size_t i = 0; i < 3; i++)
-			sink.sample(sink.context, &samples[i]);
+			backend_sink.sample(backend_sink.context, &samples[i]);
 		/* Each sample is either recorded or counted as lost. After a loss, no more are recorded. */
 		assert_int_equal(small.samples + small.profile->lost, 3);
 		assert_int_equal(small.profile->hit_count, small.samples);
@@ -743,7 +741,7 @@ static void record_short_of_memory(void)
 		assert_true(result == 0 || result == ERROR_MEMORY);
 	}
 	assert_int_equal(profile_check(small.profile), 0);
-	recorder_release(&small);
+	sample_sink_release(&small);
 }
 
 static void short_of_memory(unsigned depth)

@@ -287,7 +287,7 @@ static void test_modules_by_inode(void **state)
 	struct error error = { 0 };
 	assert_int_equal(modules_open_for_names(world->modules, module->id, &error), ERROR_NOT_FOUND);
 	assert_string_equal(error.message, module->why_no_file.message);
-	/* A file whose name ends like the mark of unlinked ones. */
+	/* A file whose name ends like the mark of unlinked files. */
 	copy_file(self, other);
 	assert_int_equal(stat(other, &later), 0);
 	const struct mapped_file marked = {
@@ -642,7 +642,7 @@ static void remember(struct deep_stack *deep, uint64_t start, uint64_t end)
 {
 	uint8_t bytes[4096];
 	fill(bytes, start, (size_t)(end - start));
-	assert_int_equal(deep_stack_remember(deep, start, bytes, (size_t)(end - start)), 0);
+	assert_int_equal(deep_stack_store(deep, start, bytes, (size_t)(end - start)), 0);
 }
 
 static void test_deep_bytes(void **state)
@@ -664,11 +664,11 @@ static void test_deep_bytes(void **state)
 	for (uint64_t at = 0x3f00; at > 0x400; at -= 0x100)
 		remember(deep, at, at + 0x200);
 	assert_remembered(deep, 0x500, 0x6000);
-	/* Changed bytes replace the old ones. */
+	/* Changed bytes replace the old bytes. */
 	const uint8_t changed[] = { 1, 2, 3 };
-	assert_int_equal(deep_stack_remember(deep, 0x4100, changed, 3), 0);
+	assert_int_equal(deep_stack_store(deep, 0x4100, changed, 3), 0);
 	assert_memory_equal(deep_stack_at(deep, 0x4100, &size), changed, 3);
-	/* Bytes of another stack, or bytes that do not adjoin the remembered ones, replace everything. */
+	/* Bytes of another stack, or bytes that do not adjoin the remembered bytes, replace everything. */
 	const struct deep_frame frame = { .pc = 1, .sp = 0x5000, .fp = 3, .node = 4 };
 	assert_int_equal(deep_stack_push(deep, &frame), 0);
 	remember(deep, 0x100, 0x200);
@@ -835,7 +835,7 @@ static void deep_short_of_memory(void)
 	struct deep_stack *deep = deep_stack_new();
 	uint8_t bytes[1000] = { 0 };
 	for (uint64_t i = 0; deep && i < 40; i++) {
-		int result = deep_stack_remember(deep, 0x100000 - 1000 * i, bytes, sizeof(bytes));
+		int result = deep_stack_store(deep, 0x100000 - 1000 * i, bytes, sizeof(bytes));
 		assert_true(result == 0 || (result == ERROR_MEMORY && deep->size == 0));
 		const struct deep_frame frame = { .sp = 0x100000 - i };
 		size_t had = deep->frame_count;

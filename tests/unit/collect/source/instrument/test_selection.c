@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "collect/source/instrument/selection.h"
 #include "collect/source/instrument/selection_expression.h"
 #include "collect/source/instrument/selection_rules.h"
 #include "support/alloc_fail.h"

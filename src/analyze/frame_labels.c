@@ -275,7 +275,7 @@ static int number_lines(struct view_build *build)
 	return 0;
 }
 
-int labels_make(struct view_build *build)
+int frame_labels_make(struct view_build *build)
 {
 	const struct profile *profile = build->profile;
 	build->locations = calloc(profile->location_count + 1, sizeof(*build->locations));
@@ -288,7 +288,7 @@ int labels_make(struct view_build *build)
 	return result;
 }
 
-int64_t labels_of_call(struct view_build *build, uint32_t location, uint32_t caller)
+int64_t frame_labels_of_call(struct view_build *build, uint32_t location, uint32_t caller)
 {
 	const struct profile *profile = build->profile;
 	if (location_opens(build, location))
@@ -321,7 +321,7 @@ static int map_functions(struct view_build *build)
 	return 0;
 }
 
-int labels_finish(struct view_build *build)
+int frame_labels_finish(struct view_build *build)
 {
 	struct view *view = build->view;
 	size_t text_count = view->texts->count;

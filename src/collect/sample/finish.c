@@ -18,8 +18,8 @@
 #include "profile/module_name.h"
 
 /* Sets a resource's note: whether its total is all that was raised. Only floating point exceptions need such a note:
- * frequent ones are not all counted. */
-static int qualify(struct profile *profile, size_t request, bool is_bound)
+ * frequent exceptions are not all counted. */
+static int note_exactness(struct profile *profile, size_t request, bool is_bound)
 {
 	const char *text = is_bound ? "at least so many: frequent, not counted further" : "exact";
 	int64_t id = profile_add_string(profile, text);
@@ -35,39 +35,39 @@ static int qualify(struct profile *profile, size_t request, bool is_bound)
 static void add_unsampled_hits(struct run *run, size_t request)
 {
 	enum { TOLERATED_HITS = 5, TOLERATED_PERCENT = 2 };
-	const struct profile_resource *resource = &run->recorder.profile->resources[request];
+	const struct profile_resource *resource = &run->sink.profile->resources[request];
 	uint64_t expected = resource->total / resource->interval;
-	uint64_t taken = run->recorder.hits[request] + resource->lost;
+	uint64_t taken = run->sink.hits[request] + resource->lost;
 	if (!counter_is_cpu_time(run->plan.resources[request].counter) || expected <= taken)
 		return;
 	uint64_t missing = expected - taken;
 	if (missing > TOLERATED_HITS && missing > expected * TOLERATED_PERCENT / 100 &&
-	    recorder_add_unsampled(&run->recorder, (uint32_t)request, missing) < 0)
-		run->recorder.out_of_memory = true;
+	    sample_sink_add_unsampled(&run->sink, (uint32_t)request, missing) < 0)
+		run->sink.out_of_memory = true;
 }
 
-static void take_counts(struct run *run)
+static void read_counts(struct run *run)
 {
-	struct profile *profile = run->recorder.profile;
+	struct profile *profile = run->sink.profile;
 	uint64_t lost_in_all = 0;
 	bool lost_known = true;
 	for (size_t i = 0; i < run->plan.request.resource_count; i++) {
 		const struct resource_row *row = run->plan.resources[i].row;
 		const struct backend_counts counts = run->plan.vtable->counts(run->backend, i);
 		uint64_t account = row->modes == RESOURCE_ALL_MODES ? run_accounted(run, row) : 0;
-		if (row->counter == COUNTER_FP && counts.total > 0 && qualify(profile, i, counts.is_bound) < 0)
-			run->recorder.out_of_memory = true;
+		if (row->counter == COUNTER_FP && counts.total > 0 && note_exactness(profile, i, counts.is_bound) < 0)
+			run->sink.out_of_memory = true;
 		/* The account separates user from system time only by ticks, so it serves only for their
 		 * sum. */
 		profile->resources[i].total = account > counts.total && !counts.is_whole ? account : counts.total;
 		lost_known &= counts.lost != UINT64_MAX;
 		profile->resources[i].lost = counts.lost == UINT64_MAX ? 0 : counts.lost;
 		lost_in_all += profile->resources[i].lost;
-		profile->resources[i].lost += run->recorder.forgotten_hits[i];
+		profile->resources[i].lost += run->sink.dropped_hits[i];
 	}
 	/* The kernel counts all lost samples of an event. A ring reports only losses after which it had
 	 * room again. */
-	lost_in_all += run->recorder.not_kept + run->recorder.forgotten;
+	lost_in_all += run->sink.dropped_disk_full + run->sink.dropped_no_memory;
 	if (lost_known && lost_in_all > profile->lost)
 		profile->lost = lost_in_all;
 	for (size_t i = 0; i < run->plan.request.resource_count; i++)
@@ -75,12 +75,12 @@ static void take_counts(struct run *run)
 			add_unsampled_hits(run, i);
 }
 
-static void sum_up(struct run *run)
+static void fill_in_result(struct run *run)
 {
-	const struct profile *profile = run->recorder.profile;
+	const struct profile *profile = run->sink.profile;
 	struct record_result *result = run->result;
 	result->backend = run->plan.vtable->name;
-	result->samples = run->recorder.samples;
+	result->samples = run->sink.samples;
 	result->lost = profile->lost;
 	result->status = run->target.status;
 	result->left = run->path && !run->target.ended ? run->target.pid : 0;
@@ -100,7 +100,7 @@ static void report_download(void *context, const char *path, uint64_t done, uint
 }
 
 /* Takes the signals that came until now: they asked to end the recording. The next one asks to end the naming, too. */
-static void forget_signals(const struct run *run)
+static void discard_signals(const struct run *run)
 {
 	struct signalfd_siginfo info;
 	while (run->signal_fd >= 0 && target_signals_next(run->signal_fd, &info))
@@ -111,8 +111,8 @@ static void forget_signals(const struct run *run)
  * files. */
 static void name_addresses(struct run *run)
 {
-	const struct walk_ends *ends = stacks_ends(run->recorder.stacks);
-	uint64_t *times = generated_paths_times(&ends->generated, run->recorder.profile);
+	const struct walk_ends *ends = stacks_ends(run->sink.stacks);
+	uint64_t *times = generated_paths_times(&ends->generated, run->sink.profile);
 	struct frames_options names = { .open_module = run_open_module,
 					.progress = report_progress,
 					.download = run->options->download ? report_download : NULL,
@@ -120,12 +120,12 @@ static void name_addresses(struct run *run)
 					.limits = run->options->naming,
 					.finds_tail_calls = true,
 					.times = times,
-					.time_count = times ? run->recorder.profile->location_count : 0 };
+					.time_count = times ? run->sink.profile->location_count : 0 };
 	struct error error;
-	forget_signals(run);
-	int status = frames_name_profile(run->recorder.profile, &names, &error);
+	discard_signals(run);
+	int status = frames_name_profile(run->sink.profile, &names, &error);
 	if (status == 0)
-		status = missing_names_add(run->recorder.profile, &run->leaf_hits);
+		status = missing_names_add(run->sink.profile, &run->leaf_hits);
 	if (status < 0 && run->options->warn)
 		run->options->warn(run->options->context,
 				   "memory ran out while naming addresses: 'cpprof report' will do it");
@@ -135,7 +135,7 @@ static void name_addresses(struct run *run)
 /* Returns how generated code gets names. LuaJIT, as distributions build it, lists none. */
 static const char *remedy_of_generated(const struct run *run)
 {
-	const struct profile *profile = run->recorder.profile;
+	const struct profile *profile = run->sink.profile;
 	for (size_t i = 0; i < profile->module_count; i++) {
 		size_t length;
 		const char *name = module_name(profile_string(profile, profile->modules[i].path), &length);
@@ -146,14 +146,14 @@ static const char *remedy_of_generated(const struct run *run)
 }
 
 /* Counts the walks through generated code by its names. */
-static void settle_generated(struct run *run)
+static void count_generated(struct run *run)
 {
 	enum { NAMELESS_PERCENT = 5 };
-	struct profile *profile = run->recorder.profile;
-	struct walk_ends *ends = stacks_ends(run->recorder.stacks);
-	uint64_t nameless = walk_ends_settle(ends, profile);
+	struct profile *profile = run->sink.profile;
+	struct walk_ends *ends = stacks_ends(run->sink.stacks);
+	uint64_t nameless = walk_ends_resolve(ends, profile);
 	walk_ends_publish(ends, profile);
-	if (nameless == 0 || nameless * 100 < run->recorder.samples * NAMELESS_PERCENT)
+	if (nameless == 0 || nameless * 100 < run->sink.samples * NAMELESS_PERCENT)
 		return;
 	finding_add(profile, FINDING_GENERATED_NAMELESS, nameless,
 		    "{# sample is|# samples are} in generated code without names%s", remedy_of_generated(run));
@@ -163,19 +163,19 @@ void run_finish(struct run *run, struct error *error)
 {
 	const struct destination *destination = run->options->destination;
 	const struct backend_vtable *vtable = run->plan.vtable;
-	struct profile *profile = run->recorder.profile;
+	struct profile *profile = run->sink.profile;
 	vtable->stop(run->backend);
 	if (run->path && (!run->options->apart || run->targets_left == 0))
 		target_reap(&run->target);
-	vtable->drain(run->backend, UINT64_MAX, &run->sink);
+	vtable->drain(run->backend, UINT64_MAX, &run->backend_sink);
 	priority_lower();
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	run_add_backend_findings(run);
-	take_counts(run);
-	walk_ends_publish(stacks_ends(run->recorder.stacks), profile);
+	read_counts(run);
+	walk_ends_publish(stacks_ends(run->sink.stacks), profile);
 	run_add_findings(run);
 	/* Free the rings before the naming of addresses allocates memory. */
-	recorder_set_code_loader(&run->recorder, NULL, NULL);
+	sample_sink_set_code_loader(&run->sink, NULL, NULL);
 	struct error none;
 	run->kernel_symbols = kernel_symbols_open(profile, vtable, run->backend, &none);
 	vtable->close(run->backend);
@@ -183,17 +183,17 @@ void run_finish(struct run *run, struct error *error)
 	run_flush(run);
 	if (run->write_error.code == 0 && !destination->names_itself)
 		name_addresses(run);
-	settle_generated(run);
+	count_generated(run);
 	if (profile->findings_error < 0 && run->options->warn)
 		run->options->warn(run->options->context, "memory ran out: the profile lacks some of its findings");
 	profile->ended = true;
 	if (run->write_error.code == 0)
 		destination->finish(destination->context, profile, &run->write_error);
-	if (run->recorder.forgotten > 0 && run->write_error.code == 0)
+	if (run->sink.dropped_no_memory > 0 && run->write_error.code == 0)
 		error_set(&run->write_error, ERROR_MEMORY, "memory ran out while recording");
 	if (run->write_error.code != 0) {
 		run->result->incomplete = true;
 		*error = run->write_error;
 	}
-	sum_up(run);
+	fill_in_result(run);
 }

@@ -1,6 +1,6 @@
 /*
  * Reads which functions take the addresses of other functions, and which call these by their names. The instrumenter
- * wrote this into sections of the program's files (collect/source/instrument/taken.c), as records of texts, each with a
+ * wrote this into sections of the program's files (collect/source/instrument/taken_addresses.c), as records of texts, each with a
  * NUL at its end. Each record becomes a note of the profile.
  */
 #include <errno.h>
@@ -21,7 +21,7 @@ enum { TEXTS_MAX = 4, NOTES_MAX = 100 * 1000 };
 struct record_kind {
 	const char *section, *note;
 	size_t texts;
-	bool of_taken; /* only of functions whose address some function takes */
+	bool only_of_taken; /* only of functions whose address some function takes */
 };
 
 static const struct record_kind kinds[] = {
@@ -54,7 +54,7 @@ static int add_note(struct reading *reading, const char *const texts[TEXTS_MAX])
 {
 	char note[1024];
 	uint64_t function = hash_bytes(texts[0], strlen(texts[0]));
-	if (reading->kind->of_taken) {
+	if (reading->kind->only_of_taken) {
 		if (hash_map_get(&reading->taken, function) == HASH_MAP_NONE)
 			return 0;
 		snprintf(note, sizeof(note), "%.300s\t%.300s", texts[0], texts[1]);
@@ -116,7 +116,7 @@ static bool has_probe_points(const struct tally *tally, uint32_t module)
 	return false;
 }
 
-int tally_note_taken(const struct tally *tally, struct profile *profile, const struct frames_options *options)
+int tally_note_taken_addresses(const struct tally *tally, struct profile *profile, const struct frames_options *options)
 {
 	struct reading reading = { .profile = profile };
 	int result = 0;

@@ -1,4 +1,4 @@
-/* Pages of plain text: the profile's facts and losses, and the keys. */
+/* Screens of plain text: the profile's facts and losses, and the keys. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,22 +7,22 @@
 #include "ui/browse/browser.h"
 #include "ui/browse/keys.h"
 
-struct text_page {
-	struct page page;
+struct text_screen {
+	struct screen screen;
 	char *bytes;  /* owned; the lines end in NUL */
 	char **lines; /* owned */
 	size_t count;
 };
 
-static void release(struct page *page)
+static void release(struct screen *screen)
 {
-	struct text_page *text = (struct text_page *)page;
+	struct text_screen *text = (struct text_screen *)screen;
 	free(text->bytes);
 	free(text->lines);
 }
 
 /* Divides the text into lines. Returns 0 or ERROR_MEMORY. */
-static int divide(struct text_page *text)
+static int divide(struct text_screen *text)
 {
 	size_t capacity = 1;
 	for (const char *at = text->bytes; *at; at++)
@@ -41,18 +41,18 @@ static int divide(struct text_page *text)
 
 typedef int print_text(FILE *out, struct browser *browser);
 
-static struct page *make(struct browser *browser, print_text *print, struct error *error)
+static struct screen *make(struct browser *browser, print_text *print, struct error *error)
 {
-	struct text_page *text = calloc(1, sizeof(*text));
+	struct text_screen *text = calloc(1, sizeof(*text));
 	size_t size = 0;
 	FILE *out = text ? open_memstream(&text->bytes, &size) : NULL;
 	bool has_failed = !out || print(out, browser) < 0 || ferror(out);
 	if (out && fclose(out) != 0)
 		has_failed = true;
 	if (!has_failed && divide(text) == 0)
-		return &text->page;
+		return &text->screen;
 	if (text)
-		release(&text->page);
+		release(&text->screen);
 	free(text);
 	error_set(error, ERROR_MEMORY, "out of memory");
 	return NULL;
@@ -71,54 +71,54 @@ static int print_help(FILE *out, struct browser *browser)
 	return 0;
 }
 
-static struct page *make_info(struct browser *browser, const char *root, struct error *error)
+static struct screen *make_info(struct browser *browser, const char *root, struct error *error)
 {
 	(void)root;
 	return make(browser, print_info, error);
 }
 
-static struct page *make_help(struct browser *browser, const char *root, struct error *error)
+static struct screen *make_help(struct browser *browser, const char *root, struct error *error)
 {
 	(void)root;
 	return make(browser, print_help, error);
 }
 
-static size_t count(const struct page *page)
+static size_t count(const struct screen *screen)
 {
-	return ((const struct text_page *)page)->count;
+	return ((const struct text_screen *)screen)->count;
 }
 
-static const char *text(const struct page *page, size_t index)
+static const char *text(const struct screen *screen, size_t index)
 {
-	return ((const struct text_page *)page)->lines[index];
+	return ((const struct text_screen *)screen)->lines[index];
 }
 
-static void head(const struct page *page, struct browser *browser, int row)
+static void head(const struct screen *screen, struct browser *browser, int row)
 {
-	(void)page;
+	(void)screen;
 	(void)browser;
 	(void)row;
 }
 
-static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+static void draw(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
-	terminal_text(&browser->terminal, row, 0, browser->terminal.columns, style, text(page, index));
+	terminal_text(&browser->terminal, row, 0, browser->terminal.columns, style, text(screen, index));
 }
 
-#define TEXT_PAGE .release = release, .count = count, .head = head, .draw = draw, .text = text
+#define TEXT_SCREEN .release = release, .count = count, .head = head, .draw = draw, .text = text
 
-const struct page_kind page_info = {
+const struct screen_kind screen_info = {
 	.name = "info",
 	.help = "what was recorded and lost, and how whole the stacks are",
 	.key = 'i',
 	.make = make_info,
-	TEXT_PAGE,
+	TEXT_SCREEN,
 };
 
-const struct page_kind page_help = {
+const struct screen_kind screen_help = {
 	.name = "help",
 	.help = "the keys",
 	.key = '?',
 	.make = make_help,
-	TEXT_PAGE,
+	TEXT_SCREEN,
 };

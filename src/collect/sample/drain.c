@@ -34,12 +34,12 @@ static const uint64_t OWED_MOST_NS = 10 * (uint64_t)NS_PER_S;
 int run_open_module(void *context, uint32_t module, struct error *error)
 {
 	struct run *run = context;
-	if (module_is_kernel_code(run->recorder.profile, module)) {
+	if (module_is_kernel_code(run->sink.profile, module)) {
 		int fd = run->kernel_symbols;
 		run->kernel_symbols = -1;
-		return fd >= 0 ? fd : kernel_symbols_open(run->recorder.profile, run->plan.vtable, run->backend, error);
+		return fd >= 0 ? fd : kernel_symbols_open(run->sink.profile, run->plan.vtable, run->backend, error);
 	}
-	return modules_open_for_names(run->recorder.modules, module, error);
+	return modules_open_for_names(run->sink.modules, module, error);
 }
 
 static void warn(const struct run *run, const char *message, const char *consequence)
@@ -50,17 +50,17 @@ static void warn(const struct run *run, const char *message, const char *consequ
 		run->options->warn(run->options->context, sentence);
 }
 
-/* The disk is full. The hits are kept for the next flush, up to a limit: then the recorder adds no more until there is
+/* The disk is full. The hits are kept for the next flush, up to a limit: then the sink adds no more until there is
  * room. */
 static void note_full(struct run *run, const struct error *why, uint64_t now)
 {
 	enum { KEPT_MAX = 1 << 18 };
-	const struct profile *profile = run->recorder.profile;
+	const struct profile *profile = run->sink.profile;
 	if (!run->full_since_ns) {
 		warn(run, why->message, "the recording goes on when there is room");
 		run->full_since_ns = now;
 	}
-	run->recorder.is_full = profile->hit_count > KEPT_MAX || profile->touch_count > KEPT_MAX;
+	run->sink.is_full = profile->hit_count > KEPT_MAX || profile->touch_count > KEPT_MAX;
 }
 
 static void note_room(struct run *run, uint64_t now)
@@ -68,19 +68,19 @@ static void note_room(struct run *run, uint64_t now)
 	if (run->full_since_ns)
 		run->full_ns += now - run->full_since_ns;
 	run->full_since_ns = 0;
-	run->recorder.is_full = false;
+	run->sink.is_full = false;
 }
 
 void run_flush(struct run *run)
 {
 	const struct destination *destination = run->options->destination;
 	const struct frames_options names = { .open_module = run_open_module, .context = run };
-	struct profile *profile = run->recorder.profile;
+	struct profile *profile = run->sink.profile;
 	struct error error = { 0 };
 	profile->end_ns = clock_now_ns(CLOCK_MONOTONIC);
 	if (destination->names_itself)
-		walk_ends_settle(stacks_ends(run->recorder.stacks), profile);
-	walk_ends_publish(stacks_ends(run->recorder.stacks), profile);
+		walk_ends_resolve(stacks_ends(run->sink.stacks), profile);
+	walk_ends_publish(stacks_ends(run->sink.stacks), profile);
 	if (run->write_error.code == 0 && destination->flush(destination->context, profile, &names, &error) == 0) {
 		note_room(run, profile->end_ns);
 	} else if (run->write_error.code == 0 && destination->can_resume &&
@@ -95,11 +95,11 @@ void run_flush(struct run *run)
 	}
 	/* top shows no findings about names, and names more of them meanwhile. */
 	if (!destination->names_itself && leaf_hits_add(&run->leaf_hits, profile) < 0)
-		run->recorder.out_of_memory = true;
+		run->sink.out_of_memory = true;
 	profile_clear_hits(profile);
 }
 
-static void take_signal(struct run *run)
+static void handle_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
 	if (run->options->apart) {
@@ -139,7 +139,7 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
 	if (ppoll(run->descriptors, run->descriptor_count, &wait, NULL) <= 0)
 		return;
 	if (run->descriptors[0].revents)
-		take_signal(run);
+		handle_signal(run);
 	for (size_t i = 1; i <= run->target_count; i++) {
 		if (run->descriptors[i].revents) {
 			run->descriptors[i].fd = -1;
@@ -153,7 +153,7 @@ static void wait_for_work(struct run *run, uint64_t wait_ns)
  * the user permits. A busy machine reports maps of new processes hundreds of times a second;
  * each would be a turn. A turn of more than WAIT_NS would let rings overflow, so the following
  * turns make up for the rest: *owed_ns, up to OWED_MOST_NS. */
-static void keep_share(const struct run *run, uint64_t began_ns, uint64_t cpu_ns, uint64_t *owed_ns)
+static void limit_cpu_share(const struct run *run, uint64_t began_ns, uint64_t cpu_ns, uint64_t *owed_ns)
 {
 	const double share = run->options->apart ? run->options->apart->cpu_share : 0;
 	if (share <= 0)
@@ -175,11 +175,11 @@ static uint64_t report_running(const struct run *run, uint64_t now, uint64_t due
 {
 	if (now < due || !run->options->running)
 		return due;
-	run->options->running(run->options->context, run->recorder.samples, run->recorder.profile->lost);
+	run->options->running(run->options->context, run->sink.samples, run->sink.profile->lost);
 	return now + NS_PER_S;
 }
 
-int run_watch(struct run *run, struct error *error)
+int run_drain(struct run *run, struct error *error)
 {
 	if (list_descriptors(run, error) < 0)
 		return error->code;
@@ -207,26 +207,26 @@ int run_watch(struct run *run, struct error *error)
 		wait_for_work(run, wait < left ? wait : left);
 		now = clock_now_ns(CLOCK_MONOTONIC);
 		uint64_t settle = hurry ? HURRY_SETTLE_NS : SETTLE_NS;
-		more = vtable->drain(run->backend, now - settle, &run->sink);
-		run->sink.settled(run->sink.context);
+		more = vtable->drain(run->backend, now - settle, &run->backend_sink);
+		run->backend_sink.settled(run->backend_sink.context);
 		if (director)
 			next_experiment = causal_director_turn(director, clock_now_ns(CLOCK_MONOTONIC), run->done);
-		struct stacks_cut cut = stacks_cut_recently(run->recorder.stacks);
+		struct stacks_cut cut = stacks_cut_recently(run->sink.stacks);
 		if (cut.stacks > 0)
 			hurry_until = now + HURRY_LASTS_NS;
 		if (cut.too_late > 0)
 			rush_until = now + HURRY_LASTS_NS;
-		bool asked = vtable->wants_flush && vtable->wants_flush(run->backend);
-		if (now >= next_flush || asked) {
+		bool flush_is_due = vtable->wants_flush && vtable->wants_flush(run->backend);
+		if (now >= next_flush || flush_is_due) {
 			run_flush(run);
 			next_flush = now + flush_ns;
 		}
-		if (asked)
+		if (flush_is_due)
 			vtable->flushed(run->backend);
 		next_report = report_running(run, now, next_report);
 		if (now >= end)
 			run->done = true;
-		keep_share(run, began, cpu, &owed);
+		limit_cpu_share(run, began, cpu, &owed);
 	}
 	return 0;
 }

@@ -1,15 +1,15 @@
 /*
- * A recorder whose sink the test calls directly. Its processes and files do not exist; an address in a file is
+ * A sample sink that the test calls in the place of a backend. Its processes and files do not exist; an address in a file is
  * therefore an offset in it.
  */
-#ifndef TESTS_FED_RECORDER_H
-#define TESTS_FED_RECORDER_H
+#ifndef TESTS_FED_SINK_H
+#define TESTS_FED_SINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/sample/recorder.h"
+#include "collect/sample/sample_sink.h"
 
 enum {
 	FED_PID = 1900000000, /* larger than any real pid */
@@ -17,8 +17,8 @@ enum {
 };
 
 struct fed {
-	struct recorder recorder;
-	struct backend_sink sink;
+	struct sample_sink sink;
+	struct backend_sink backend_sink;
 	char text[4096]; /* returned by fed_path */
 };
 
@@ -32,7 +32,7 @@ void fed_map(struct fed *fed, uint32_t pid, uint64_t start, uint64_t end, const 
 struct backend_sample fed_stack(uint32_t pid, uint32_t tid, enum unwind_cause cause, const uint64_t *addresses);
 #define FED_STACK(pid, tid, ...) fed_stack(pid, tid, UNWIND_ROOT, (const uint64_t[]){ __VA_ARGS__, 0 })
 
-/* Feeds a sample. Returns the node of its hit, or PROFILE_NONE if the recorder did not add exactly one. */
+/* Feeds a sample. Returns the node of its hit, or PROFILE_NONE if the sink did not add exactly one. */
 uint32_t fed_sample(struct fed *fed, struct backend_sample sample);
 
 /* Returns the path of a node, outermost frame first: "/a+10 /a+2f [thread] /b+8". Valid until the next call. */

@@ -12,8 +12,8 @@ struct function_row {
 
 enum order { BY_TOTAL, BY_OWN, BY_NAME, ORDERS };
 
-struct functions_page {
-	struct page page;
+struct functions_screen {
+	struct screen screen;
 	struct results totals, owns;
 	const struct view *view;
 	struct function_row *rows;
@@ -32,13 +32,13 @@ static int compare(const void *left, const void *right, void *context)
 	return a->label < b->label ? -1 : a->label > b->label;
 }
 
-static void sort(struct functions_page *functions)
+static void sort(struct functions_screen *functions)
 {
 	qsort_r(functions->rows, functions->count, sizeof(*functions->rows), compare, &functions->order);
 }
 
 /* Joins the two lists by label: every function of the second is in the first. */
-static int join(struct functions_page *functions, struct error *error)
+static int join(struct functions_screen *functions, struct error *error)
 {
 	const struct result *totals = &functions->totals.items[0], *owns = &functions->owns.items[0];
 	const struct path_list *list = totals->paths;
@@ -68,17 +68,17 @@ static int join(struct functions_page *functions, struct error *error)
 	return 0;
 }
 
-static void release(struct page *page)
+static void release(struct screen *screen)
 {
-	struct functions_page *functions = (struct functions_page *)page;
+	struct functions_screen *functions = (struct functions_screen *)screen;
 	results_release(&functions->totals);
 	results_release(&functions->owns);
 	free(functions->rows);
 }
 
-static struct page *make(struct browser *browser, const char *root, struct error *error)
+static struct screen *make(struct browser *browser, const char *root, struct error *error)
 {
-	struct functions_page *functions = calloc(1, sizeof(*functions));
+	struct functions_screen *functions = calloc(1, sizeof(*functions));
 	(void)root;
 	if (!functions) {
 		error_set(error, ERROR_MEMORY, "out of memory");
@@ -88,27 +88,27 @@ static struct page *make(struct browser *browser, const char *root, struct error
 	    browser_report(browser, "body", NULL, &functions->owns, error) == 0 && join(functions, error) == 0) {
 		functions->order = BY_OWN;
 		sort(functions);
-		return &functions->page;
+		return &functions->screen;
 	}
-	release(&functions->page);
+	release(&functions->screen);
 	free(functions);
 	return NULL;
 }
 
-static size_t count(const struct page *page)
+static size_t count(const struct screen *screen)
 {
-	return ((const struct functions_page *)page)->count;
+	return ((const struct functions_screen *)screen)->count;
 }
 
-static const char *text(const struct page *page, size_t index)
+static const char *text(const struct screen *screen, size_t index)
 {
-	const struct functions_page *functions = (const struct functions_page *)page;
+	const struct functions_screen *functions = (const struct functions_screen *)screen;
 	return functions->view->labels[functions->rows[index].label].text;
 }
 
-static void head(const struct page *page, struct browser *browser, int row)
+static void head(const struct screen *screen, struct browser *browser, int row)
 {
-	enum order order = ((const struct functions_page *)page)->order;
+	enum order order = ((const struct functions_screen *)screen)->order;
 	const unsigned chosen = STYLE_TITLE;
 	int column = draw_right(browser, row, 0, SHARE_WIDTH, order == BY_OWN ? chosen : STYLE_FAINT, "own");
 	column =
@@ -118,9 +118,9 @@ static void head(const struct page *page, struct browser *browser, int row)
 		      order == BY_NAME ? chosen : STYLE_FAINT, "function");
 }
 
-static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+static void draw(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
-	const struct functions_page *functions = (const struct functions_page *)page;
+	const struct functions_screen *functions = (const struct functions_screen *)screen;
 	const struct function_row *shown = &functions->rows[index];
 	const struct view *view = functions->view;
 	unsigned painted = style | share_style(view, shown->own);
@@ -136,35 +136,35 @@ static void draw(const struct page *page, struct browser *browser, size_t index,
 	draw_name(browser, row, column + 2, painted, view, shown->label);
 }
 
-static int press(struct page *page, struct browser *browser, int32_t key, struct error *error)
+static int press(struct screen *screen, struct browser *browser, int32_t key, struct error *error)
 {
-	struct functions_page *functions = (struct functions_page *)page;
+	struct functions_screen *functions = (struct functions_screen *)screen;
 	if (key == TERMINAL_ENTER && functions->count > 0) {
-		int status = browser_open(browser, &page_callees, text(page, page->cursor), error);
+		int status = browser_open(browser, &screen_callees, text(screen, screen->cursor), error);
 		return status < 0 ? status : 1;
 	}
 	if (key != 'o')
 		return 0;
 	functions->order = (functions->order + 1) % ORDERS;
 	sort(functions);
-	page->cursor = 0;
+	screen->cursor = 0;
 	return 1;
 }
 
 /* The cursor stays on its function, unless it is on the first row: there the user looks at whatever is first. */
-static int resume(struct page *page, const struct page *old)
+static int resume(struct screen *screen, const struct screen *old)
 {
-	struct functions_page *functions = (struct functions_page *)page;
-	const struct functions_page *before = (const struct functions_page *)old;
+	struct functions_screen *functions = (struct functions_screen *)screen;
+	const struct functions_screen *before = (const struct functions_screen *)old;
 	functions->order = before->order;
 	sort(functions);
 	for (size_t i = 0; old->cursor > 0 && i < functions->count; i++)
-		if (strcmp(text(page, i), text(old, old->cursor)) == 0)
-			page->cursor = i;
+		if (strcmp(text(screen, i), text(old, old->cursor)) == 0)
+			screen->cursor = i;
 	return 0;
 }
 
-const struct page_kind page_functions = {
+const struct screen_kind screen_functions = {
 	.name = "functions",
 	.help = "each function: its own use, and with its callees",
 	.key = 'f',

@@ -13,8 +13,8 @@ struct source_row {
 	uint32_t line;                  /* 0: the row is the file's name, or of unknown lines */
 };
 
-struct source_page {
-	struct page page;
+struct source_screen {
+	struct screen screen;
 	struct results results;
 	const struct line_list *lines; /* NULL: no hits */
 	struct source_files files;
@@ -89,12 +89,12 @@ static size_t list_file(const struct line_list *lines, size_t first, size_t end,
 	return count;
 }
 
-static const struct source_file *file_at(struct source_page *source, const struct profile *profile, size_t entry)
+static const struct source_file *file_at(struct source_screen *source, const struct profile *profile, size_t entry)
 {
 	return source_files_get(&source->files, profile, profile_string(profile, source->lines->entries[entry].file));
 }
 
-static int list_rows(struct source_page *source, const struct profile *profile, struct error *error)
+static int list_rows(struct source_screen *source, const struct profile *profile, struct error *error)
 {
 	const struct line_list *lines = source->lines;
 	size_t count = 0;
@@ -111,28 +111,28 @@ static int list_rows(struct source_page *source, const struct profile *profile, 
 	return 0;
 }
 
-static void release(struct page *page)
+static void release(struct screen *screen)
 {
-	struct source_page *source = (struct source_page *)page;
+	struct source_screen *source = (struct source_screen *)screen;
 	source_files_release(&source->files);
 	free(source->rows);
 	results_release(&source->results);
 }
 
 /* The cursor begins at the line with the most hits of its own. */
-static void find_hottest(struct source_page *source)
+static void find_hottest(struct source_screen *source)
 {
 	uint64_t most = 0;
 	for (size_t i = 0; i < source->count; i++)
 		if (source->rows[i].entry && source->rows[i].entry->total > most) {
 			most = source->rows[i].entry->total;
-			source->page.cursor = i;
+			source->screen.cursor = i;
 		}
 }
 
-static struct page *make(struct browser *browser, const char *root, struct error *error)
+static struct screen *make(struct browser *browser, const char *root, struct error *error)
 {
-	struct source_page *source = calloc(1, sizeof(*source));
+	struct source_screen *source = calloc(1, sizeof(*source));
 	if (!source) {
 		error_set(error, ERROR_MEMORY, "out of memory");
 		return NULL;
@@ -143,42 +143,42 @@ static struct page *make(struct browser *browser, const char *root, struct error
 		status = list_rows(source, browser_profile(browser), error);
 	if (status == 0) {
 		find_hottest(source);
-		return &source->page;
+		return &source->screen;
 	}
-	release(&source->page);
+	release(&source->screen);
 	free(source);
 	return NULL;
 }
 
-static size_t count(const struct page *page)
+static size_t count(const struct screen *screen)
 {
-	return ((const struct source_page *)page)->count;
+	return ((const struct source_screen *)screen)->count;
 }
 
-static const char *text(const struct page *page, size_t index)
+static const char *text(const struct screen *screen, size_t index)
 {
-	const struct source_row *row = &((const struct source_page *)page)->rows[index];
+	const struct source_row *row = &((const struct source_screen *)screen)->rows[index];
 	if (!row->entry && row->line == 0)
 		return row->file->path[0] ? row->file->path : "an unknown source file";
 	return source_file_line(row->file, row->line);
 }
 
-static void head(const struct page *page, struct browser *browser, int row)
+static void head(const struct screen *screen, struct browser *browser, int row)
 {
-	(void)page;
+	(void)screen;
 	int column = draw_right(browser, row, draw_hits_head(browser, row), NUMBER_WIDTH, STYLE_FAINT, "line");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT, "source");
 }
 
-static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+static void draw(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
-	const struct source_page *source = (const struct source_page *)page;
+	const struct source_screen *source = (const struct source_screen *)screen;
 	const struct source_row *shown = &source->rows[index];
 	const struct view *view = source->results.items[0].view;
 	struct terminal *terminal = &browser->terminal;
 	char number[16] = "?";
 	if (!shown->entry && shown->line == 0) {
-		int end = terminal_text(terminal, row, 0, terminal->columns, style | STYLE_TITLE, text(page, index));
+		int end = terminal_text(terminal, row, 0, terminal->columns, style | STYLE_TITLE, text(screen, index));
 		if (shown->file->is_missing)
 			terminal_text(terminal, row, end, terminal->columns, style, " (its text was not found)");
 		return;
@@ -189,10 +189,10 @@ static void draw(const struct page *page, struct browser *browser, size_t index,
 	if (shown->line)
 		snprintf(number, sizeof(number), "%u", shown->line);
 	int column = draw_right(browser, row, 2 * SHARE_WIDTH, NUMBER_WIDTH, style | STYLE_FAINT, number);
-	terminal_text(terminal, row, column + 2, terminal->columns, painted, text(page, index));
+	terminal_text(terminal, row, column + 2, terminal->columns, painted, text(screen, index));
 }
 
-const struct page_kind page_source = {
+const struct screen_kind screen_source = {
 	.name = "source",
 	.help = "the source lines of a function, with their hits",
 	.key = 's',

@@ -1,4 +1,4 @@
-/* collect/sample/recorder.c: stacks that the backend walked, touched memory, and the code that is reported to the
+/* collect/sample/sample_sink.c: stacks that the backend walked, touched memory, and the code that is reported to the
  * backend. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "support/alloc_fail.h"
-#include "support/fed_recorder.h"
+#include "support/fed_sink.h"
 
 /* --- stacks that the backend walked --- */
 
@@ -23,16 +23,16 @@ static void test_walked(void **state)
 	/* The same path, a part of it, and another path. */
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20008, 0x10020, 0x10010)), node);
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10020, 0x10010)),
-			 fed->recorder.profile->nodes[node].parent);
+			 fed->sink.profile->nodes[node].parent);
 	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20009, 0x10020, 0x10010))),
 			    "/a+10 /a+20 /b+9");
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x20008, 0x10020, 0x10010)), node);
 	/* Another thread and a child process use the same tree. */
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID, FED_PID + 1, 0x20008, 0x10020, 0x10010)), node);
-	fed->sink.fork(fed->sink.context, FED_PID, FED_PID + 2, FED_PID + 2, 5);
+	fed->backend_sink.fork(fed->backend_sink.context, FED_PID, FED_PID + 2, FED_PID + 2, 5);
 	assert_int_equal(fed_sample(fed, FED_STACK(FED_PID + 2, FED_PID + 2, 0x20008, 0x10020, 0x10010)), node);
 	assert_int_equal(fed_cause(fed, UNWIND_ROOT), 7);
-	assert_int_equal(fed->recorder.samples, 7);
+	assert_int_equal(fed->sink.samples, 7);
 }
 
 /* After the maps have changed, an address has another meaning. */
@@ -50,7 +50,7 @@ static void test_walked_after_changes(void **state)
 		assert_string_equal(fed_path(fed, fed_sample(fed, other)), "/c+10 /c+800");
 		assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/a+10 /b+0");
 	}
-	fed->sink.name(fed->sink.context, FED_PID, FED_PID, "new", true, 7);
+	fed->backend_sink.name(fed->backend_sink.context, FED_PID, FED_PID, "new", true, 7);
 	fed_map(fed, FED_PID, 0x10000, 0x10900, "/c", false);
 	assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "/c+10 /c+800");
 }
@@ -97,7 +97,7 @@ static void test_walked_in_part(void **state)
 	assert_int_equal(fed_cause(fed, UNWIND_UNREADABLE), 1);
 }
 
-/* User-space fallback: the recorder walks the stack that the backend copied. */
+/* User-space fallback: the monitor walks the stack that the backend copied. */
 static void test_left_to_us(void **state)
 {
 	struct fed *fed = *state;
@@ -110,7 +110,7 @@ static void test_left_to_us(void **state)
 	sample.stack_asked = 100;
 	sample.registers.value[ARCH_PC_REGISTER] = 0x10040;
 	sample.registers.value[ARCH_SP_REGISTER] = 0x7000000;
-	/* The file cannot be read, so that the recorder cannot walk it either. */
+	/* The file cannot be read, so that the monitor cannot walk it either. */
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(fed_path(fed, fed_sample(fed, sample)), "[incomplete stack] /a+40");
 		sample.addresses = NULL;
@@ -139,7 +139,7 @@ static void test_no_stack(void **state)
 	assert_string_equal(fed_path(fed, fed_sample(fed, other)), "[incomplete stack]");
 	assert_int_equal(fed_cause(fed, UNWIND_OTHER_ABI), 1);
 	/* Between exec and its first code, the stack belongs to the old program. */
-	fed->sink.name(fed->sink.context, FED_PID, FED_PID, "new", true, 7);
+	fed->backend_sink.name(fed->backend_sink.context, FED_PID, FED_PID, "new", true, 7);
 	fed_map(fed, FED_PID, 0x30000, 0x31000, "[stack]", true);
 	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10010))),
 			    "[kernel: exec or exit]");
@@ -173,45 +173,46 @@ static void test_code_is_passed_on(void **state)
 {
 	struct fed *fed = *state;
 	struct loaded loaded = { 0 };
-	recorder_set_code_loader(&fed->recorder, note_code, &loaded);
-	struct backend_sink sink = fed->sink;
+	sample_sink_set_code_loader(&fed->sink, note_code, &loaded);
+	struct backend_sink backend_sink = fed->backend_sink;
 	fed_map(fed, FED_PID, 0x8000, 0x9000, "/b", false);
-	sink.settled(sink.context);
+	backend_sink.settled(backend_sink.context);
 	assert_string_equal(loaded.text, "0: 8000-9000+8000 10000-11000+10000");
 	fed_map(fed, FED_PID, 0x40000, 0x50000, "/b", true);
-	sink.settled(sink.context);
+	backend_sink.settled(backend_sink.context);
 	assert_int_equal(loaded.times, 1);
 	fed_map(fed, FED_PID, 0x10400, 0x10800, "/c", false);
-	sink.settled(sink.context);
+	backend_sink.settled(backend_sink.context);
 	assert_string_equal(loaded.text, "0: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
-	sink.fork(sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 1);
-	sink.settled(sink.context);
+	backend_sink.fork(backend_sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 1);
+	backend_sink.settled(backend_sink.context);
 	assert_string_equal(loaded.text, "1: 8000-9000+8000 10000-10400+10000 10400-10800+10400 10800-11000+10000");
-	sink.settled(sink.context);
+	backend_sink.settled(backend_sink.context);
 	assert_int_equal(loaded.times, 3);
 	/* New threads and names are not reported. */
-	sink.fork(sink.context, FED_PID, FED_PID, FED_PID + 2, 2);
-	sink.name(sink.context, FED_PID, FED_PID + 2, "helper", false, 3);
-	sink.settled(sink.context);
+	backend_sink.fork(backend_sink.context, FED_PID, FED_PID, FED_PID + 2, 2);
+	backend_sink.name(backend_sink.context, FED_PID, FED_PID + 2, "helper", false, 3);
+	backend_sink.settled(backend_sink.context);
 	assert_int_equal(loaded.times, 3);
-	sink.name(sink.context, FED_PID + 1, FED_PID + 1, "new", true, 4);
-	sink.settled(sink.context);
+	backend_sink.name(backend_sink.context, FED_PID + 1, FED_PID + 1, "new", true, 4);
+	backend_sink.settled(backend_sink.context);
 	assert_string_equal(loaded.text, "1:");
 	fed_map(fed, FED_PID + 1, 0x1000, 0x2000, "/b", false);
-	sink.settled(sink.context);
+	backend_sink.settled(backend_sink.context);
 	assert_string_equal(loaded.text, "1: 1000-2000+1000");
 	/* The process ends with its last thread. */
-	sink.sample(sink.context, &(struct backend_sample){ .pid = FED_PID, .tid = FED_PID, .hits = 1 });
-	sink.exit(sink.context, FED_PID, FED_PID, 5);
-	sink.settled(sink.context);
+	backend_sink.sample(backend_sink.context,
+			    &(struct backend_sample){ .pid = FED_PID, .tid = FED_PID, .hits = 1 });
+	backend_sink.exit(backend_sink.context, FED_PID, FED_PID, 5);
+	backend_sink.settled(backend_sink.context);
 	assert_int_equal(loaded.times, 5);
-	sink.exit(sink.context, FED_PID, FED_PID + 2, 6);
-	sink.settled(sink.context);
+	backend_sink.exit(backend_sink.context, FED_PID, FED_PID + 2, 6);
+	backend_sink.settled(backend_sink.context);
 	assert_string_equal(loaded.text, "0:");
 	assert_int_equal(loaded.times, 6);
-	recorder_set_code_loader(&fed->recorder, NULL, NULL);
+	sample_sink_set_code_loader(&fed->sink, NULL, NULL);
 	fed_map(fed, FED_PID, 0x1000, 0x2000, "/b", false);
-	sink.settled(sink.context);
+	backend_sink.settled(backend_sink.context);
 	assert_int_equal(loaded.times, 6);
 }
 
@@ -220,23 +221,23 @@ static void test_code_has_tables(void **state)
 {
 	struct fed *fed = *state;
 	struct loaded loaded = { 0 };
-	recorder_set_code_loader(&fed->recorder, note_code, &loaded);
+	sample_sink_set_code_loader(&fed->sink, note_code, &loaded);
 	fed_map(fed, FED_PID, 0x20000, 0x21000, "/none", false);
-	fed->sink.settled(fed->sink.context);
+	fed->backend_sink.settled(fed->backend_sink.context);
 	assert_false(loaded.has_table);
 	char self[4096] = "";
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	fed_map(fed, (uint32_t)getpid(), 0x400000, 0x500000, self, false);
-	fed->sink.settled(fed->sink.context);
+	fed->backend_sink.settled(fed->backend_sink.context);
 	assert_true(loaded.has_table);
-	assert_int_equal(fed->recorder.codes_not_loaded, loaded.times); /* note_code returns an error */
+	assert_int_equal(fed->sink.codes_not_loaded, loaded.times); /* note_code returns an error */
 }
 
 /* --- touched memory --- */
 
 static const char *touch(struct fed *fed, uint32_t pid, uint64_t address)
 {
-	const struct profile *profile = fed->recorder.profile;
+	const struct profile *profile = fed->sink.profile;
 	size_t had = profile->touch_count;
 	struct backend_sample sample = FED_STACK(pid, pid, 0x10010);
 	sample.has_touched = true;
@@ -282,7 +283,7 @@ static void test_touches(void **state)
 	assert_string_equal(fed_path(fed, fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x11000))),
 			    "[incomplete stack] [unknown code]");
 	/* A sample that touched nothing adds nothing. */
-	assert_int_equal(fed->recorder.profile->touch_count, 12);
+	assert_int_equal(fed->sink.profile->touch_count, 12);
 }
 
 /* If two mappings overlap, the newer one counts, whether it is code or data. */
@@ -296,9 +297,9 @@ static void test_touches_replaced(void **state)
 	assert_string_equal(touch(fed, FED_PID, 0x10000), "/b");
 	/* A child inherits the maps, a new program does not. */
 	fed_map(fed, FED_PID, 0x40000, 0x41000, "[heap]", true);
-	fed->sink.fork(fed->sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 5);
+	fed->backend_sink.fork(fed->backend_sink.context, FED_PID, FED_PID + 1, FED_PID + 1, 5);
 	assert_string_equal(touch(fed, FED_PID + 1, 0x40000), "[heap]");
-	fed->sink.name(fed->sink.context, FED_PID + 1, FED_PID + 1, "new", true, 7);
+	fed->backend_sink.name(fed->backend_sink.context, FED_PID + 1, FED_PID + 1, "new", true, 7);
 	assert_string_equal(touch(fed, FED_PID + 1, 0x40000), "");
 	assert_string_equal(touch(fed, FED_PID, 0x40000), "[heap]");
 }
@@ -354,12 +355,12 @@ static void test_touched_unreported(void **state)
 /* --- single events --- */
 
 struct seen {
-	struct recorder_position place;
+	struct sample_sink_position place;
 	uint32_t tid;
 	unsigned times;
 };
 
-static void note_event(void *context, const struct backend_sample *sample, const struct recorder_position *place)
+static void note_event(void *context, const struct backend_sample *sample, const struct sample_sink_position *place)
 {
 	struct seen *seen = context;
 	*seen = (struct seen){ .place = *place, .tid = sample->tid, .times = seen->times + 1 };
@@ -370,15 +371,15 @@ static void test_observer(void **state)
 	struct fed *fed = *state;
 	struct seen seen = { 0 };
 	fed_sample(fed, FED_STACK(FED_PID, FED_PID, 0x10010));
-	recorder_set_observer(&fed->recorder, note_event, &seen);
+	sample_sink_set_observer(&fed->sink, note_event, &seen);
 	uint32_t node = fed_sample(fed, FED_STACK(FED_PID, FED_PID + 1, 0x10020));
 	assert_int_equal(seen.times, 1);
 	assert_int_equal(seen.place.node, node);
 	assert_int_equal(seen.tid, FED_PID + 1);
-	assert_int_equal(fed->recorder.profile->threads[seen.place.thread].tid, FED_PID + 1);
+	assert_int_equal(fed->sink.profile->threads[seen.place.thread].tid, FED_PID + 1);
 	const struct backend_sample creator = FED_STACK(FED_PID, FED_PID, 0x10010);
-	fed->sink.creates(fed->sink.context, &creator, FED_PID + 3);
-	fed->sink.lost(fed->sink.context, 1);
+	fed->backend_sink.creates(fed->backend_sink.context, &creator, FED_PID + 3);
+	fed->backend_sink.lost(fed->backend_sink.context, 1);
 	assert_int_equal(seen.times, 1);
 }
 
@@ -390,14 +391,14 @@ static void define_labels(struct fed *fed, uint32_t number, const char *text)
 	size_t bytes = strlen(text);
 	memset(copy, 'x', sizeof(copy));
 	memcpy(copy, text, bytes);
-	fed->sink.labels(fed->sink.context, number, copy, bytes);
+	fed->backend_sink.labels(fed->backend_sink.context, number, copy, bytes);
 }
 
 /* Returns the labels of a sample with this label set number, "key=value key=value". */
 static const char *labels_of(struct fed *fed, uint32_t number)
 {
 	static char text[128];
-	const struct profile *profile = fed->recorder.profile;
+	const struct profile *profile = fed->sink.profile;
 	struct backend_sample sample = FED_STACK(FED_PID, FED_PID, 0x10010);
 	sample.labels = number;
 	fed_sample(fed, sample);
@@ -416,7 +417,7 @@ static void test_labels(void **state)
 {
 	struct fed *fed = *state;
 	struct seen seen = { 0 };
-	recorder_set_observer(&fed->recorder, note_event, &seen);
+	sample_sink_set_observer(&fed->sink, note_event, &seen);
 	define_labels(fed, 7, "tenant=acme\nkind=new");
 	define_labels(fed, UINT32_MAX - 1, "kind=new\ntenant=acme");
 	assert_string_equal(labels_of(fed, 0), "");
@@ -426,7 +427,7 @@ static void test_labels(void **state)
 	assert_int_equal(seen.place.label_set, 1);
 	assert_string_equal(labels_of(fed, 0), "");
 	assert_int_equal(seen.place.label_set, PROFILE_NO_LABELS);
-	assert_int_equal(fed->recorder.labels.unknown, 0);
+	assert_int_equal(fed->sink.labels.unknown, 0);
 }
 
 /* Unknown numbers and malformed labels are ignored. */
@@ -434,7 +435,7 @@ static void test_odd_labels(void **state)
 {
 	struct fed *fed = *state;
 	assert_string_equal(labels_of(fed, 9), "");
-	assert_int_equal(fed->recorder.labels.unknown, 1);
+	assert_int_equal(fed->sink.labels.unknown, 1);
 	define_labels(fed, 1, "");
 	assert_string_equal(labels_of(fed, 1), "");
 	define_labels(fed, 2, "\n\nno value\n=no key\nempty=\ntwo=a=b\n\n");
@@ -443,9 +444,10 @@ static void test_odd_labels(void **state)
 	assert_string_equal(labels_of(fed, 3), "twice=2");
 	define_labels(fed, 3, "kind=again");
 	assert_string_equal(labels_of(fed, 3), "kind=again");
-	fed->sink.labels(fed->sink.context, 4, "nul=\0x\nfine=1", strlen("nul=") + 2 + strlen("\nfine=1"));
+	fed->backend_sink.labels(fed->backend_sink.context, 4, "nul=\0x\nfine=1",
+				 strlen("nul=") + 2 + strlen("\nfine=1"));
 	assert_string_equal(labels_of(fed, 4), "fine=1");
-	assert_int_equal(fed->recorder.labels.unknown, 1);
+	assert_int_equal(fed->sink.labels.unknown, 1);
 }
 
 static void test_resources(void **state)
@@ -455,8 +457,8 @@ static void test_resources(void **state)
 	assert_int_equal(resource_parse("syscalls:read/7", &requests[0], NULL), 0);
 	assert_int_equal(resource_parse("cpu", &requests[1], NULL), 0);
 	const struct backend_request asked = { .resources = requests, .resource_count = 2, .user_mode_only = true };
-	assert_int_equal(recorder_add_resources(&fed->recorder, &asked, "some"), 0);
-	const struct profile *profile = fed->recorder.profile;
+	assert_int_equal(sample_sink_add_resources(&fed->sink, &asked, "some"), 0);
+	const struct profile *profile = fed->sink.profile;
 	const struct profile_resource *resource = &profile->resources[1];
 	assert_string_equal(profile_string(profile, resource->name), "syscalls:read");
 	assert_string_equal(profile_string(profile, resource->title), requests[0].title);
@@ -474,23 +476,23 @@ static void fed_short_of_memory(void)
 	struct error error;
 	struct loaded loaded = { 0 };
 	struct fed fed;
-	if (recorder_init(&fed.recorder, &error) < 0)
+	if (sample_sink_init(&fed.sink, &error) < 0)
 		return;
-	recorder_set_code_loader(&fed.recorder, note_code, &loaded);
-	fed.sink = recorder_sink(&fed.recorder);
+	sample_sink_set_code_loader(&fed.sink, note_code, &loaded);
+	fed.backend_sink = sample_sink_for_backend(&fed.sink);
 	fed_map(&fed, FED_PID, FED_CODE, FED_CODE + 0x1000, "/a", false);
 	fed_map(&fed, FED_PID, 0x20000, 0x21000, "[heap]", true);
 	for (uint64_t i = 1; i < 40; i++) {
 		struct backend_sample sample = FED_STACK(FED_PID, FED_PID, FED_CODE + 2 * i, FED_CODE + i);
 		sample.has_touched = true;
 		sample.touched = 0x20000 + i;
-		fed.sink.sample(fed.sink.context, &sample);
-		fed.sink.creates(fed.sink.context, &sample, FED_PID + (uint32_t)i);
-		fed.sink.fork(fed.sink.context, FED_PID, FED_PID + i % 2, FED_PID + (uint32_t)i, i);
+		fed.backend_sink.sample(fed.backend_sink.context, &sample);
+		fed.backend_sink.creates(fed.backend_sink.context, &sample, FED_PID + (uint32_t)i);
+		fed.backend_sink.fork(fed.backend_sink.context, FED_PID, FED_PID + i % 2, FED_PID + (uint32_t)i, i);
 	}
-	assert_int_equal(fed.recorder.samples + fed.recorder.profile->lost, 39);
-	assert_true(fed.recorder.out_of_memory || fed.recorder.samples == 39);
-	recorder_release(&fed.recorder);
+	assert_int_equal(fed.sink.samples + fed.sink.profile->lost, 39);
+	assert_true(fed.sink.out_of_memory || fed.sink.samples == 39);
+	sample_sink_release(&fed.sink);
 }
 
 static void test_memory_runs_short(void **state)
@@ -505,17 +507,17 @@ static void test_full(void **state)
 	struct fed *fed = *state;
 	const struct backend_sample sample = FED_STACK(FED_PID, FED_PID, 0x10020, 0x10010);
 	uint32_t node = fed_sample(fed, sample);
-	size_t nodes = fed->recorder.profile->node_count;
-	fed->recorder.is_full = true;
+	size_t nodes = fed->sink.profile->node_count;
+	fed->sink.is_full = true;
 	const struct backend_sample others[] = { sample, FED_STACK(FED_PID, FED_PID, 0x10040, 0x10010) };
 	for (size_t i = 0; i < 2; i++)
-		fed->sink.sample(fed->sink.context, &others[i]);
-	assert_int_equal(fed->recorder.not_kept, 2);
-	assert_int_equal(fed->recorder.profile->lost, 2);
-	assert_int_equal(fed->recorder.profile->node_count, nodes);
-	fed->recorder.is_full = false;
+		fed->backend_sink.sample(fed->backend_sink.context, &others[i]);
+	assert_int_equal(fed->sink.dropped_disk_full, 2);
+	assert_int_equal(fed->sink.profile->lost, 2);
+	assert_int_equal(fed->sink.profile->node_count, nodes);
+	fed->sink.is_full = false;
 	assert_int_equal(fed_sample(fed, sample), node);
-	assert_int_equal(fed->recorder.samples, 2);
+	assert_int_equal(fed->sink.samples, 2);
 	assert_int_equal(fed_cause(fed, UNWIND_ROOT), 2);
 }
 

@@ -9,18 +9,18 @@
 
 enum { CHANGE_WIDTH = 12, PERCENT_WIDTH = 9, HUNDRED = 100 };
 
-struct changes_page {
-	struct page page;
+struct changes_screen {
+	struct screen screen;
 	struct results results;
 	const struct diff_list *list;
 };
 
-static void release(struct page *page)
+static void release(struct screen *screen)
 {
-	results_release(&((struct changes_page *)page)->results);
+	results_release(&((struct changes_screen *)screen)->results);
 }
 
-static int build(struct browser *browser, struct changes_page *changes, struct error *error)
+static int build(struct browser *browser, struct changes_screen *changes, struct error *error)
 {
 	const struct view_options *selection = browser_selection(browser);
 	struct diff_request request = {
@@ -45,35 +45,35 @@ static int build(struct browser *browser, struct changes_page *changes, struct e
 	return 0;
 }
 
-static struct page *make(struct browser *browser, const char *root, struct error *error)
+static struct screen *make(struct browser *browser, const char *root, struct error *error)
 {
-	struct changes_page *changes = calloc(1, sizeof(*changes));
+	struct changes_screen *changes = calloc(1, sizeof(*changes));
 	(void)root;
 	if (!changes) {
 		error_set(error, ERROR_MEMORY, "out of memory");
 		return NULL;
 	}
 	if (build(browser, changes, error) == 0)
-		return &changes->page;
-	release(&changes->page);
+		return &changes->screen;
+	release(&changes->screen);
 	free(changes);
 	return NULL;
 }
 
-static size_t count(const struct page *page)
+static size_t count(const struct screen *screen)
 {
-	return ((const struct changes_page *)page)->list->count;
+	return ((const struct changes_screen *)screen)->list->count;
 }
 
-static const char *text(const struct page *page, size_t index)
+static const char *text(const struct screen *screen, size_t index)
 {
-	const struct diff_list *list = ((const struct changes_page *)page)->list;
+	const struct diff_list *list = ((const struct changes_screen *)screen)->list;
 	return list->names[path_labels(list->paths, &list->entries[index].path)[0]];
 }
 
-static void head(const struct page *page, struct browser *browser, int row)
+static void head(const struct screen *screen, struct browser *browser, int row)
 {
-	const struct diff_list *list = ((const struct changes_page *)page)->list;
+	const struct diff_list *list = ((const struct changes_screen *)screen)->list;
 	char total[64] = "";
 	int column = draw_right(browser, row, 0, PERCENT_WIDTH, STYLE_FAINT, "A");
 	column = draw_right(browser, row, column, PERCENT_WIDTH, STYLE_FAINT, "B");
@@ -85,9 +85,9 @@ static void head(const struct page *page, struct browser *browser, int row)
 	terminal_text(&browser->terminal, row, column, browser->terminal.columns, STYLE_FAINT, total);
 }
 
-static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+static void draw(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
-	const struct changes_page *changes = (const struct changes_page *)page;
+	const struct changes_screen *changes = (const struct changes_screen *)screen;
 	const struct diff_entry *entry = &changes->list->entries[index];
 	const struct view *view = changes->results.items[0].view;
 	const char *unit = profile_string(view->profile, view->resource->unit);
@@ -104,10 +104,10 @@ static void draw(const struct page *page, struct browser *browser, size_t index,
 		style |= change > 0 ? STYLE_HOT : STYLE_BETTER;
 	column = draw_right(browser, row, column, CHANGE_WIDTH, style, words);
 	terminal_text(&browser->terminal, row, column + 1, 1, style, entry->significant ? "*" : " ");
-	terminal_text(&browser->terminal, row, column + 3, browser->terminal.columns, style, text(page, index));
+	terminal_text(&browser->terminal, row, column + 3, browser->terminal.columns, style, text(screen, index));
 }
 
-const struct page_kind page_changes = {
+const struct screen_kind screen_changes = {
 	.name = "changes",
 	.help = "what changed from profile A to profile B, by function",
 	.key = 'd',

@@ -14,8 +14,8 @@ struct choice_row {
 	uint64_t hits;  /* of the chosen resource; for a resource its own */
 };
 
-struct choice_page {
-	struct page page;
+struct choice_screen {
+	struct screen screen;
 	const struct profile *profile;
 	const struct setting *setting;
 	const struct view *view; /* of all hits of the resource; NULL: the shares are exact */
@@ -24,14 +24,14 @@ struct choice_page {
 	uint64_t total;
 };
 
-static void release(struct page *page)
+static void release(struct screen *screen)
 {
-	free(((struct choice_page *)page)->rows);
+	free(((struct choice_screen *)screen)->rows);
 }
 
-static size_t count(const struct page *page)
+static size_t count(const struct screen *screen)
 {
-	return ((const struct choice_page *)page)->count;
+	return ((const struct choice_screen *)screen)->count;
 }
 
 static int by_hits(const void *left, const void *right)
@@ -42,9 +42,10 @@ static int by_hits(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static struct choice_page *new_page(struct browser *browser, const char *setting, size_t capacity, struct error *error)
+static struct choice_screen *new_screen(struct browser *browser, const char *setting, size_t capacity,
+					struct error *error)
 {
-	struct choice_page *choice = calloc(1, sizeof(*choice));
+	struct choice_screen *choice = calloc(1, sizeof(*choice));
 	struct choice_row *rows = calloc(capacity + 2, sizeof(*rows));
 	if (choice && rows) {
 		choice->rows = rows;
@@ -59,7 +60,7 @@ static struct choice_page *new_page(struct browser *browser, const char *setting
 }
 
 /* Sampled shares have an error. Returns 0 or a negative error. */
-static int take_view(struct choice_page *choice, struct browser *browser, struct error *error)
+static int take_view(struct choice_screen *choice, struct browser *browser, struct error *error)
 {
 	struct view_options all = *browser_selection(browser);
 	all.processes = NULL;
@@ -74,7 +75,7 @@ static int take_view(struct choice_page *choice, struct browser *browser, struct
 
 /* Fills in the hits of the chosen resource, whatever is selected of it, and sorts the rows by them. `rows` are by index, behind the
  * first, which is: all. */
-static int count_hits(struct choice_page *choice, uint32_t resource, enum share_owner of, struct error *error)
+static int count_hits(struct choice_screen *choice, uint32_t resource, enum share_owner of, struct error *error)
 {
 	const struct view_options options = { .resource = resource, .thread = VIEW_ANY };
 	struct share_list *list = analyze_shares(choice->profile, &options, of, error);
@@ -91,10 +92,10 @@ static int count_hits(struct choice_page *choice, uint32_t resource, enum share_
 	return 0;
 }
 
-static struct page *make_by_thread(struct browser *browser, const char *setting, size_t entries, enum share_owner of,
-				   struct error *error)
+static struct screen *make_by_thread(struct browser *browser, const char *setting, size_t entries, enum share_owner of,
+				     struct error *error)
 {
-	struct choice_page *choice = new_page(browser, setting, entries, error);
+	struct choice_screen *choice = new_screen(browser, setting, entries, error);
 	if (!choice)
 		return NULL;
 	choice->count = entries + 1;
@@ -102,28 +103,28 @@ static struct page *make_by_thread(struct browser *browser, const char *setting,
 		choice->rows[i + 1].index = (uint32_t)i;
 	if (take_view(choice, browser, error) == 0 &&
 	    count_hits(choice, browser_selection(browser)->resource, of, error) == 0)
-		return &choice->page;
-	release(&choice->page);
+		return &choice->screen;
+	release(&choice->screen);
 	free(choice);
 	return NULL;
 }
 
-static struct page *make_threads(struct browser *browser, const char *root, struct error *error)
+static struct screen *make_threads(struct browser *browser, const char *root, struct error *error)
 {
 	(void)root;
 	return make_by_thread(browser, "thread", browser_profile(browser)->thread_count, SHARE_OF_THREAD, error);
 }
 
-static struct page *make_processes(struct browser *browser, const char *root, struct error *error)
+static struct screen *make_processes(struct browser *browser, const char *root, struct error *error)
 {
 	(void)root;
 	return make_by_thread(browser, "process", browser_profile(browser)->process_count, SHARE_OF_PROCESS, error);
 }
 
-static struct page *make_resources(struct browser *browser, const char *root, struct error *error)
+static struct screen *make_resources(struct browser *browser, const char *root, struct error *error)
 {
 	const struct profile *profile = browser_profile(browser);
-	struct choice_page *choice = new_page(browser, "resource", profile->resource_count, error);
+	struct choice_screen *choice = new_screen(browser, "resource", profile->resource_count, error);
 	(void)root;
 	if (!choice)
 		return NULL;
@@ -131,38 +132,38 @@ static struct page *make_resources(struct browser *browser, const char *root, st
 		if (companion_is(profile, i))
 			continue;
 		if (i == browser_selection(browser)->resource)
-			choice->page.cursor = choice->count;
+			choice->screen.cursor = choice->count;
 		choice->rows[choice->count++].index = i;
 	}
 	for (size_t i = 0; i < profile->hit_count; i++)
 		for (size_t row = 0; row < choice->count; row++)
 			if (choice->rows[row].index == profile->hits[i].resource)
 				choice->rows[row].hits += profile->hits[i].count;
-	return &choice->page;
+	return &choice->screen;
 }
 
 /* --- rows --- */
 
 /* Returns the TID or PID; 0: all. */
-static uint32_t id_of(const struct page *page, size_t index)
+static uint32_t id_of(const struct screen *screen, size_t index)
 {
-	const struct choice_page *choice = (const struct choice_page *)page;
+	const struct choice_screen *choice = (const struct choice_screen *)screen;
 	uint32_t row = choice->rows[index].index;
-	return row == PROFILE_NONE           ? 0
-	       : page->kind == &page_threads ? choice->profile->threads[row].tid
-					     : choice->profile->processes[row].pid;
+	return row == PROFILE_NONE               ? 0
+	       : screen->kind == &screen_threads ? choice->profile->threads[row].tid
+						 : choice->profile->processes[row].pid;
 }
 
-static const char *text(const struct page *page, size_t index)
+static const char *text(const struct screen *screen, size_t index)
 {
-	const struct choice_page *choice = (const struct choice_page *)page;
+	const struct choice_screen *choice = (const struct choice_screen *)screen;
 	uint32_t row = choice->rows[index].index;
-	return row != PROFILE_NONE           ? choice->setting->row_name(choice->profile, row)
-	       : page->kind == &page_threads ? "all threads"
-					     : "all processes";
+	return row != PROFILE_NONE               ? choice->setting->row_name(choice->profile, row)
+	       : screen->kind == &screen_threads ? "all threads"
+						 : "all processes";
 }
 
-static int draw_hits(const struct browser *browser, const struct choice_page *choice, size_t index, int row,
+static int draw_hits(const struct browser *browser, const struct choice_screen *choice, size_t index, int row,
 		     unsigned style)
 {
 	char words[64];
@@ -177,78 +178,79 @@ static int draw_hits(const struct browser *browser, const struct choice_page *ch
 	return draw_right(browser, row, 0, HITS_WIDTH, style, words);
 }
 
-static void draw_id(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+static void draw_id(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
 	char words[32] = "";
-	int column = draw_hits(browser, (const struct choice_page *)page, index, row, style);
-	if (id_of(page, index))
-		snprintf(words, sizeof(words), "%u", id_of(page, index));
+	int column = draw_hits(browser, (const struct choice_screen *)screen, index, row, style);
+	if (id_of(screen, index))
+		snprintf(words, sizeof(words), "%u", id_of(screen, index));
 	column = draw_right(browser, row, column, ID_WIDTH, style, words);
-	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, style, text(page, index));
+	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, style, text(screen, index));
 }
 
-static void draw_resource(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+static void draw_resource(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
-	const struct choice_page *choice = (const struct choice_page *)page;
+	const struct choice_screen *choice = (const struct choice_screen *)screen;
 	const struct profile_resource *resource = &choice->profile->resources[choice->rows[index].index];
 	int column = draw_hits(browser, choice, index, row, style);
-	column =
-		terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, style, text(page, index));
+	column = terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, style,
+			       text(screen, index));
 	column = terminal_text(&browser->terminal, row, column, browser->terminal.columns, style, "  ");
 	terminal_text(&browser->terminal, row, column, browser->terminal.columns, style | STYLE_FAINT,
 		      profile_string(choice->profile, resource->title));
 }
 
-static void head_resources(const struct page *page, struct browser *browser, int row)
+static void head_resources(const struct screen *screen, struct browser *browser, int row)
 {
-	(void)page;
+	(void)screen;
 	int column = draw_right(browser, row, 0, HITS_WIDTH, STYLE_FAINT, "hits");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT, "resource");
 }
 
-static void head_ids(const struct page *page, struct browser *browser, int row)
+static void head_ids(const struct screen *screen, struct browser *browser, int row)
 {
-	(void)page;
+	(void)screen;
 	int column = draw_right(browser, row, 0, HITS_WIDTH, STYLE_FAINT, "share");
-	column = draw_right(browser, row, column, ID_WIDTH, STYLE_FAINT, page->kind == &page_threads ? "TID" : "PID");
+	column = draw_right(browser, row, column, ID_WIDTH, STYLE_FAINT,
+			    screen->kind == &screen_threads ? "TID" : "PID");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT, "name");
 }
 
 /* --- the choice --- */
 
-/* Returns to the page before, with the new selection. */
+/* Returns to the screen before, with the new selection. */
 static int return_chosen(struct browser *browser, struct error *error)
 {
 	if (!browser_back(browser, error))
-		return browser_open(browser, &page_tree, NULL, error) < 0 ? error->code : 1;
+		return browser_open(browser, &screen_tree, NULL, error) < 0 ? error->code : 1;
 	return 1;
 }
 
-static int press(struct page *page, struct browser *browser, int32_t key, struct error *error)
+static int press(struct screen *screen, struct browser *browser, int32_t key, struct error *error)
 {
-	const struct choice_page *choice = (const struct choice_page *)page;
+	const struct choice_screen *choice = (const struct choice_screen *)screen;
 	if (key != TERMINAL_ENTER || choice->count == 0)
 		return 0;
 	char number[16];
-	uint32_t row = choice->rows[page->cursor].index;
+	uint32_t row = choice->rows[screen->cursor].index;
 	snprintf(number, sizeof(number), "#%u", row + 1);
-	const char *value = page->kind == &page_resources ? text(page, page->cursor) : number;
+	const char *value = screen->kind == &screen_resources ? text(screen, screen->cursor) : number;
 	int status = setting_read(choice->setting, &browser->settings[browser->side], choice->profile, &value,
 				  row != PROFILE_NONE, error);
 	return status < 0 ? status : return_chosen(browser, error);
 }
 
-/* Finds the chosen row among those of a newer profile. */
-static int resume(struct page *page, const struct page *old)
+/* Finds the chosen row among the rows of a newer profile. */
+static int resume(struct screen *screen, const struct screen *old)
 {
-	const struct choice_page *choice = (const struct choice_page *)page;
+	const struct choice_screen *choice = (const struct choice_screen *)screen;
 	for (size_t i = 1; old->cursor > 1 && id_of(old, old->cursor) && i < choice->count; i++)
-		if (id_of(page, i) == id_of(old, old->cursor))
-			page->cursor = i;
+		if (id_of(screen, i) == id_of(old, old->cursor))
+			screen->cursor = i;
 	return 0;
 }
 
-const struct page_kind page_resources = {
+const struct screen_kind screen_resources = {
 	.name = "resources",
 	.help = "choose another resource",
 	.key = 'r',
@@ -262,7 +264,7 @@ const struct page_kind page_resources = {
 	.keys = "Enter chooses",
 };
 
-const struct page_kind page_threads = {
+const struct screen_kind screen_threads = {
 	.name = "threads",
 	.help = "choose a thread",
 	.key = 'T',
@@ -277,7 +279,7 @@ const struct page_kind page_threads = {
 	.keys = "Enter chooses",
 };
 
-const struct page_kind page_processes = {
+const struct screen_kind screen_processes = {
 	.name = "processes",
 	.help = "choose a process",
 	.key = 'P',

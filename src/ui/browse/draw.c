@@ -1,4 +1,4 @@
-/* Draws the lines around the rows of every page, asks the user, and makes the views and reports that pages show. */
+/* Draws the lines around the rows of every screen, asks the user, and makes the views and reports that screens show. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "render/render.h"
 #include "ui/browse/browser.h"
 
-/* --- what pages ask for --- */
+/* --- what screens ask for --- */
 
 static const struct view *view_of(void *context, const struct view_options *options, struct error *error)
 {
@@ -50,7 +50,7 @@ int browser_report(struct browser *browser, const char *name, const char *root, 
 	return status < 0 ? status : report_build(&request, results, error);
 }
 
-/* --- the screen --- */
+/* --- drawing --- */
 
 enum { ROWS_ABOVE = 3, ROWS_BELOW = 1, STATUS_BYTES = 512 };
 
@@ -108,18 +108,18 @@ static void draw_status(struct browser *browser)
 
 static void draw_title(struct browser *browser)
 {
-	const struct page *page = browser->page;
+	const struct screen *screen = browser->screen;
 	struct terminal *terminal = &browser->terminal;
 	char place[64];
-	size_t count = page->kind->count(page);
-	int column = terminal_text(terminal, 1, 0, terminal->columns, STYLE_TITLE, page->kind->name);
-	if (page->root)
+	size_t count = screen->kind->count(screen);
+	int column = terminal_text(terminal, 1, 0, terminal->columns, STYLE_TITLE, screen->kind->name);
+	if (screen->root)
 		column = terminal_text(terminal, 1, column, terminal->columns, STYLE_TITLE, " of ");
-	if (page->root)
-		column = terminal_text(terminal, 1, column, terminal->columns, STYLE_TITLE, page->root);
-	snprintf(place, sizeof(place), "  row %zu of %zu", count ? page->cursor + 1 : 0, count);
+	if (screen->root)
+		column = terminal_text(terminal, 1, column, terminal->columns, STYLE_TITLE, screen->root);
+	snprintf(place, sizeof(place), "  row %zu of %zu", count ? screen->cursor + 1 : 0, count);
 	column = terminal_text(terminal, 1, column, terminal->columns, STYLE_FAINT, place);
-	if (browser_selection(browser)->by != VIEW_FUNCTION && page->kind->function) {
+	if (browser_selection(browser)->by != VIEW_FUNCTION && screen->kind->function) {
 		snprintf(place, sizeof(place), ", by %s", view_by_word(browser_selection(browser)->by));
 		terminal_text(terminal, 1, column, terminal->columns, STYLE_FAINT, place);
 	}
@@ -127,23 +127,23 @@ static void draw_title(struct browser *browser)
 
 static void draw_rows(struct browser *browser)
 {
-	struct page *page = browser->page;
+	struct screen *screen = browser->screen;
 	struct terminal *terminal = &browser->terminal;
-	size_t count = page->kind->count(page);
+	size_t count = screen->kind->count(screen);
 	size_t rows = terminal->rows > ROWS_ABOVE + ROWS_BELOW ? (size_t)(terminal->rows - ROWS_ABOVE - ROWS_BELOW) : 0;
-	page->kind->head(page, browser, ROWS_ABOVE - 1);
-	if (page->cursor < page->top)
-		page->top = page->cursor;
-	if (rows > 0 && page->cursor >= page->top + rows)
-		page->top = page->cursor - rows + 1;
+	screen->kind->head(screen, browser, ROWS_ABOVE - 1);
+	if (screen->cursor < screen->top)
+		screen->top = screen->cursor;
+	if (rows > 0 && screen->cursor >= screen->top + rows)
+		screen->top = screen->cursor - rows + 1;
 	if (count == 0)
 		terminal_text(terminal, ROWS_ABOVE, 0, terminal->columns, STYLE_PLAIN,
 			      browser->feed ? "no samples in these seconds" : "nothing: no samples in this selection");
-	for (size_t i = 0; i < rows && page->top + i < count; i++) {
+	for (size_t i = 0; i < rows && screen->top + i < count; i++) {
 		int row = ROWS_ABOVE + (int)i;
-		unsigned style = page->top + i == page->cursor ? STYLE_CURSOR : STYLE_PLAIN;
+		unsigned style = screen->top + i == screen->cursor ? STYLE_CURSOR : STYLE_PLAIN;
 		terminal_fill(terminal, row, 0, style);
-		page->kind->draw(page, browser, page->top + i, row, style);
+		screen->kind->draw(screen, browser, screen->top + i, row, style);
 	}
 }
 
@@ -157,7 +157,7 @@ static void draw_all(struct browser *browser)
 	if (browser->message[0]) {
 		terminal_text(terminal, terminal->rows - 1, 0, terminal->columns, STYLE_TITLE, browser->message);
 	} else {
-		const char *keys = browser->page->kind->keys;
+		const char *keys = browser->screen->kind->keys;
 		int column = 0;
 		if (keys)
 			column = terminal_text(terminal, terminal->rows - 1, 0, terminal->columns, STYLE_FAINT, keys);
@@ -200,7 +200,7 @@ static void remove_character(struct buffer *text)
 }
 
 /* Shows the question with what was typed so far. Returns the next key. */
-static int32_t ask_key(struct browser *browser, const char *question, struct buffer *text)
+static int32_t read_key(struct browser *browser, const char *question, struct buffer *text)
 {
 	struct terminal *terminal = &browser->terminal;
 	int row = terminal->rows - 1;
@@ -215,14 +215,14 @@ static int32_t ask_key(struct browser *browser, const char *question, struct buf
 	return terminal_key(terminal);
 }
 
-char *browser_ask(struct browser *browser, const char *question, const char *initial)
+char *browser_prompt(struct browser *browser, const char *question, const char *initial)
 {
 	struct buffer text;
 	int32_t key;
 	buffer_init(&text);
 	buffer_append_string(&text, initial);
 	browser->message[0] = '\0';
-	while ((key = ask_key(browser, question, &text)) != TERMINAL_ENTER && key != TERMINAL_ESCAPE &&
+	while ((key = read_key(browser, question, &text)) != TERMINAL_ENTER && key != TERMINAL_ESCAPE &&
 	       key != TERMINAL_ENDED) {
 		if (key == TERMINAL_BACKSPACE)
 			remove_character(&text);

@@ -13,8 +13,8 @@ struct tree_row {
 	bool has_children, is_open;
 };
 
-struct tree_page {
-	struct page page;
+struct tree_screen {
+	struct screen screen;
 	struct results results; /* the sample tree; empty: callers */
 	const struct view *view;
 	const uint64_t *errors; /* by node, of a corrected resource; NULL: none */
@@ -38,7 +38,7 @@ static int by_weight(const void *left, const void *right)
 }
 
 /* Puts the children of a box into tree->boxes, largest first. Returns their number or ERROR_MEMORY. */
-static int64_t children_of(struct tree_page *tree, uint32_t node, uint64_t weight)
+static int64_t children_of(struct tree_screen *tree, uint32_t node, uint64_t weight)
 {
 	struct flame_window window = { .node = node, .from = 0, .to = weight, .depths = 1 };
 	int64_t count = flame_visible(tree->flame, &window, tree->boxes, tree->box_capacity);
@@ -56,7 +56,7 @@ static int64_t children_of(struct tree_page *tree, uint32_t node, uint64_t weigh
 }
 
 /* Inserts the children of a box behind row `at` - 1. */
-static int insert_children(struct tree_page *tree, size_t at, const struct flame_box *box, uint32_t depth)
+static int insert_children(struct tree_screen *tree, size_t at, const struct flame_box *box, uint32_t depth)
 {
 	int64_t count = children_of(tree, box->node, box->weight);
 	if (count < 0 || ARRAY_RESERVE(tree->rows, tree->capacity, tree->count + (size_t)count) < 0)
@@ -72,7 +72,7 @@ static int insert_children(struct tree_page *tree, size_t at, const struct flame
 	return 0;
 }
 
-static int open_row(struct tree_page *tree, size_t at)
+static int open_row(struct tree_screen *tree, size_t at)
 {
 	struct tree_row row = tree->rows[at];
 	if (!row.has_children || row.is_open)
@@ -83,7 +83,7 @@ static int open_row(struct tree_page *tree, size_t at)
 	return status;
 }
 
-static void close_row(struct tree_page *tree, size_t at)
+static void close_row(struct tree_screen *tree, size_t at)
 {
 	size_t end = at + 1;
 	while (end < tree->count && tree->rows[end].depth > tree->rows[at].depth)
@@ -94,7 +94,7 @@ static void close_row(struct tree_page *tree, size_t at)
 }
 
 /* Returns the row above in the tree, or the row itself if it is one of the first. */
-static size_t parent_row(const struct tree_page *tree, size_t at)
+static size_t parent_row(const struct tree_screen *tree, size_t at)
 {
 	size_t above = at;
 	while (above > 0 && tree->rows[above].depth >= tree->rows[at].depth)
@@ -104,7 +104,7 @@ static size_t parent_row(const struct tree_page *tree, size_t at)
 
 /* Opens the hot path (analyze/hot_path.h), also of callers: a row, and its largest child, and so on, while that child has most of the row's hits. Returns the last opened row, or
  * ERROR_MEMORY. */
-static int64_t open_hot(struct tree_page *tree, size_t at)
+static int64_t open_hot(struct tree_screen *tree, size_t at)
 {
 	for (;;) {
 		if (open_row(tree, at) < 0)
@@ -118,7 +118,7 @@ static int64_t open_hot(struct tree_page *tree, size_t at)
 /* --- the search in what is not open --- */
 
 /* Opens the rows above a node of the view and moves the cursor there. Returns 0 or ERROR_MEMORY. */
-static int reveal(struct tree_page *tree, uint32_t node)
+static int reveal(struct tree_screen *tree, uint32_t node)
 {
 	size_t at = 0;
 	while (at < tree->count) {
@@ -130,7 +130,7 @@ static int reveal(struct tree_page *tree, uint32_t node)
 		at++;
 	}
 	if (at < tree->count)
-		tree->page.cursor = at;
+		tree->screen.cursor = at;
 	return 0;
 }
 
@@ -148,8 +148,8 @@ static bool *matching_labels(const struct view *view, const char *text)
 	return marks;
 }
 
-/* Finds the next match of the whole tree: in the order of weight, the one behind (or before) the cursor's node. From a row that is no match,
- * it is the largest one (or the smallest). */
+/* Finds the next match of the whole tree: in the order of weight, the node behind (or before) the cursor's node. From a row that is no match,
+ * it is the largest match (or the smallest). */
 static uint32_t next_match(const struct view *view, const bool *marks, uint32_t from, bool forward)
 {
 	bool is_match = from > 0 && from < view->node_count && marks[view->label[from]];
@@ -165,58 +165,58 @@ static uint32_t next_match(const struct view *view, const bool *marks, uint32_t 
 	return found;
 }
 
-static bool search(struct page *page, struct browser *browser, const char *text, bool forward)
+static bool search(struct screen *screen, struct browser *browser, const char *text, bool forward)
 {
-	struct tree_page *tree = (struct tree_page *)page;
+	struct tree_screen *tree = (struct tree_screen *)screen;
 	(void)browser;
 	bool *marks = tree->count > 0 ? matching_labels(tree->view, text) : NULL;
 	if (!marks)
 		return false;
-	uint32_t found = next_match(tree->view, marks, tree->rows[page->cursor].box.node, forward);
+	uint32_t found = next_match(tree->view, marks, tree->rows[screen->cursor].box.node, forward);
 	free(marks);
 	return found != PROFILE_NONE && reveal(tree, found) == 0;
 }
 
-/* --- the page --- */
+/* --- the screen --- */
 
-static void release(struct page *page)
+static void release(struct screen *screen)
 {
-	struct tree_page *tree = (struct tree_page *)page;
+	struct tree_screen *tree = (struct tree_screen *)screen;
 	flame_free(tree->flame);
 	results_release(&tree->results);
 	free(tree->rows);
 	free(tree->boxes);
 }
 
-static size_t count(const struct page *page)
+static size_t count(const struct screen *screen)
 {
-	return ((const struct tree_page *)page)->count;
+	return ((const struct tree_screen *)screen)->count;
 }
 
-static const char *text(const struct page *page, size_t index)
+static const char *text(const struct screen *screen, size_t index)
 {
-	const struct tree_page *tree = (const struct tree_page *)page;
+	const struct tree_screen *tree = (const struct tree_screen *)screen;
 	return tree->view->labels[tree->rows[index].box.label].text;
 }
 
-static const char *function(const struct page *page, size_t index)
+static const char *function(const struct screen *screen, size_t index)
 {
-	const struct tree_page *tree = (const struct tree_page *)page;
+	const struct tree_screen *tree = (const struct tree_screen *)screen;
 	return tree->view->labels[tree->rows[index].box.label].owner;
 }
 
-static void head(const struct page *page, struct browser *browser, int row)
+static void head(const struct screen *screen, struct browser *browser, int row)
 {
-	(void)page;
+	(void)screen;
 	int column = draw_right(browser, row, 0, SHARE_WIDTH, STYLE_FAINT, "with callees");
 	column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "own");
 	column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT, "call path");
 }
 
-static void head_of_callers(const struct page *page, struct browser *browser, int row)
+static void head_of_callers(const struct screen *screen, struct browser *browser, int row)
 {
-	(void)page;
+	(void)screen;
 	int column = draw_right(browser, row, 0, SHARE_WIDTH, STYLE_FAINT, "on this path");
 	column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "begins here");
 	column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
@@ -224,16 +224,16 @@ static void head_of_callers(const struct page *page, struct browser *browser, in
 		      "function, and its callers below it");
 }
 
-static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+static void draw(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
 	enum { INDENT = 2, INDENT_PART = 2 };
-	const struct tree_page *tree = (const struct tree_page *)page;
+	const struct tree_screen *tree = (const struct tree_screen *)screen;
 	const struct tree_row *shown = &tree->rows[index];
 	struct terminal *terminal = &browser->terminal;
 	const struct view *view = tree->view;
 	const uint64_t *error = tree->errors ? &tree->errors[shown->box.node] : NULL;
 	int column = draw_share(browser, row, 0, style, view, shown->box.weight, error);
-	/* The errors of the tree are those of whole nodes. */
+	/* The errors of the tree belong to whole nodes. */
 	if (shown->box.own == 0)
 		column += SHARE_WIDTH;
 	else
@@ -252,29 +252,29 @@ static void draw(const struct page *page, struct browser *browser, size_t index,
 		terminal_text(terminal, row, column, terminal->columns, style, " (tail)");
 }
 
-static int press(struct page *page, struct browser *browser, int32_t key, struct error *error)
+static int press(struct screen *screen, struct browser *browser, int32_t key, struct error *error)
 {
-	struct tree_page *tree = (struct tree_page *)page;
+	struct tree_screen *tree = (struct tree_screen *)screen;
 	int64_t status = 1;
 	(void)browser;
 	if (tree->count == 0)
 		return 0;
-	const struct tree_row *row = &tree->rows[page->cursor];
+	const struct tree_row *row = &tree->rows[screen->cursor];
 	bool was_open = row->is_open;
 	if (key == TERMINAL_ENTER || key == ' ')
 		key = was_open ? TERMINAL_LEFT : TERMINAL_RIGHT;
 	if (key == TERMINAL_RIGHT || key == 'l') {
-		status = open_row(tree, page->cursor);
+		status = open_row(tree, screen->cursor);
 		if (was_open)
-			page->cursor++;
+			screen->cursor++;
 	} else if (key == TERMINAL_LEFT || key == 'h') {
 		if (was_open)
-			close_row(tree, page->cursor);
+			close_row(tree, screen->cursor);
 		else
-			page->cursor = parent_row(tree, page->cursor);
+			screen->cursor = parent_row(tree, screen->cursor);
 	} else if (key == 'e') {
-		status = open_hot(tree, page->cursor);
-		page->cursor = status > 0 ? (size_t)status : page->cursor;
+		status = open_hot(tree, screen->cursor);
+		screen->cursor = status > 0 ? (size_t)status : screen->cursor;
 	} else {
 		return 0;
 	}
@@ -285,23 +285,23 @@ static int press(struct page *page, struct browser *browser, int32_t key, struct
 /* --- the tree of a newer profile --- */
 
 /* Returns the row of this text below row `above` (SIZE_MAX: of the first rows), or SIZE_MAX. */
-static size_t child_row(const struct tree_page *tree, size_t above, const char *name)
+static size_t child_row(const struct tree_screen *tree, size_t above, const char *name)
 {
 	uint32_t depth = above == SIZE_MAX ? 0 : tree->rows[above].depth + 1;
 	for (size_t i = above + 1; i < tree->count && tree->rows[i].depth >= depth; i++)
-		if (tree->rows[i].depth == depth && strcmp(text(&tree->page, i), name) == 0)
+		if (tree->rows[i].depth == depth && strcmp(text(&tree->screen, i), name) == 0)
 			return i;
 	return SIZE_MAX;
 }
 
-static void close_all(struct tree_page *tree)
+static void close_all(struct tree_screen *tree)
 {
 	for (size_t i = tree->count; i-- > 0;)
 		if (tree->rows[i].depth == 0 && tree->rows[i].is_open)
 			close_row(tree, i);
 }
 
-static size_t row_of_node(const struct tree_page *tree, uint32_t node)
+static size_t row_of_node(const struct tree_screen *tree, uint32_t node)
 {
 	size_t row = 0;
 	while (row < tree->count && tree->rows[row].box.node != node)
@@ -312,17 +312,17 @@ static size_t row_of_node(const struct tree_page *tree, uint32_t node)
 /* Opens in `tree`, which is closed, what is open in an older one. Sets *cursor to the node on whose path the older cursor is; or the
  * nearest one above it. `above` has the row of the newer tree for each depth of the older one, SIZE_MAX - 1 if it is not there. An
  * ancestor of a row comes before it, so opening the row does not move them. */
-static int open_as(struct tree_page *tree, const struct tree_page *old, size_t *above, uint32_t *cursor)
+static int open_as(struct tree_screen *tree, const struct tree_screen *old, size_t *above, uint32_t *cursor)
 {
 	const size_t none = SIZE_MAX - 1;
 	for (size_t i = 0; i < old->count; i++) {
 		const struct tree_row *row = &old->rows[i];
-		if (!row->is_open && i != old->page.cursor)
+		if (!row->is_open && i != old->screen.cursor)
 			continue;
 		size_t parent = row->depth > 0 ? above[row->depth - 1] : SIZE_MAX;
-		size_t found = parent == none ? none : child_row(tree, parent, text(&old->page, i));
+		size_t found = parent == none ? none : child_row(tree, parent, text(&old->screen, i));
 		above[row->depth] = found == SIZE_MAX ? none : found;
-		for (uint32_t depth = row->depth + 1; i == old->page.cursor && depth-- > 0 && *cursor == FLAME_ROOT;)
+		for (uint32_t depth = row->depth + 1; i == old->screen.cursor && depth-- > 0 && *cursor == FLAME_ROOT;)
 			*cursor = above[depth] == none ? FLAME_ROOT : tree->rows[above[depth]].box.node;
 		if (row->is_open && above[row->depth] != none && open_row(tree, found) < 0)
 			return ERROR_MEMORY;
@@ -332,10 +332,10 @@ static int open_as(struct tree_page *tree, const struct tree_page *old, size_t *
 
 /* Opens what was open in an older tree. The cursor stays on its path. Until the user opens or closes a row, the hot path is open, as it
  * is now. */
-static int resume(struct page *page, const struct page *older)
+static int resume(struct screen *screen, const struct screen *older)
 {
-	struct tree_page *tree = (struct tree_page *)page;
-	const struct tree_page *old = (const struct tree_page *)older;
+	struct tree_screen *tree = (struct tree_screen *)screen;
+	const struct tree_screen *old = (const struct tree_screen *)older;
 	uint32_t deepest = 0, cursor = FLAME_ROOT;
 	if (!old->is_changed && older->cursor == 0)
 		return 0;
@@ -348,26 +348,26 @@ static int resume(struct page *page, const struct page *older)
 	close_all(tree);
 	int status = open_as(tree, old, above, &cursor);
 	free(above);
-	page->cursor = row_of_node(tree, cursor);
+	screen->cursor = row_of_node(tree, cursor);
 	return status;
 }
 
 /* Makes the first rows, and opens the hot path below them. */
-static struct page *finish(struct tree_page *tree, struct error *error)
+static struct screen *finish(struct tree_screen *tree, struct error *error)
 {
 	const struct flame_box root = { .node = FLAME_ROOT, .weight = UINT64_MAX };
 	if (tree->flame && insert_children(tree, 0, &root, 0) == 0 && (tree->count == 0 || open_hot(tree, 0) >= 0))
-		return &tree->page;
+		return &tree->screen;
 	if (tree->flame)
 		error_set(error, ERROR_MEMORY, "out of memory");
-	release(&tree->page);
+	release(&tree->screen);
 	free(tree);
 	return NULL;
 }
 
-static struct page *make_tree(struct browser *browser, const char *root, struct error *error)
+static struct screen *make_tree(struct browser *browser, const char *root, struct error *error)
 {
-	struct tree_page *tree = calloc(1, sizeof(*tree));
+	struct tree_screen *tree = calloc(1, sizeof(*tree));
 	if (!tree) {
 		error_set(error, ERROR_MEMORY, "out of memory");
 		return NULL;
@@ -382,10 +382,10 @@ static struct page *make_tree(struct browser *browser, const char *root, struct 
 	return finish(tree, error);
 }
 
-static struct page *make_callers(struct browser *browser, const char *root, struct error *error)
+static struct screen *make_callers(struct browser *browser, const char *root, struct error *error)
 {
 	struct label_set roots = { 0 };
-	struct tree_page *tree = calloc(1, sizeof(*tree));
+	struct tree_screen *tree = calloc(1, sizeof(*tree));
 	if (!tree) {
 		error_set(error, ERROR_MEMORY, "out of memory");
 		return NULL;
@@ -397,21 +397,21 @@ static struct page *make_callers(struct browser *browser, const char *root, stru
 	return finish(tree, error);
 }
 
-#define TREE_PAGE                                                                                             \
+#define TREE_SCREEN                                                                                           \
 	.release = release, .count = count, .draw = draw, .text = text, .function = function, .press = press, \
 	.resume = resume, .keys = "Enter opens, e the hot path"
 
-const struct page_kind page_tree = {
+const struct screen_kind screen_tree = {
 	.name = "tree",
 	.help = "the tree of all call paths",
 	.key = 't',
 	.make = make_tree,
 	.head = head,
 	.search = search,
-	TREE_PAGE,
+	TREE_SCREEN,
 };
 
-const struct page_kind page_callees = {
+const struct screen_kind screen_callees = {
 	.name = "callees",
 	.help = "what a function calls, all its calls taken together",
 	.key = 'c',
@@ -419,15 +419,15 @@ const struct page_kind page_callees = {
 	.make = make_tree,
 	.head = head,
 	.search = search,
-	TREE_PAGE,
+	TREE_SCREEN,
 };
 
-const struct page_kind page_callers = {
+const struct screen_kind screen_callers = {
 	.name = "callers",
 	.help = "who calls a function: the paths to it, outwards",
 	.key = 'u',
 	.takes_function = true,
 	.make = make_callers,
 	.head = head_of_callers,
-	TREE_PAGE,
+	TREE_SCREEN,
 };

@@ -80,7 +80,7 @@ static void write_called(struct walk *walk, CXCursor called, uint32_t offset)
 }
 
 /* A member function is called by its name in "object.f()". */
-static void look_at_member(struct walk *walk, CXCursor cursor)
+static void note_member(struct walk *walk, CXCursor cursor)
 {
 	const struct clang *clang = walk->points->clang;
 	CXCursor named = clang->getCursorReferenced(cursor);
@@ -91,7 +91,7 @@ static void look_at_member(struct walk *walk, CXCursor cursor)
 		write_called(walk, named, offset);
 }
 
-static void look(struct walk *walk, CXCursor cursor)
+static void note_reference(struct walk *walk, CXCursor cursor)
 {
 	const struct clang *clang = walk->points->clang;
 	CXCursor named = clang->getCursorReferenced(cursor);
@@ -118,9 +118,9 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 	enum CXCursorKind kind = clang->getCursorKind(cursor);
 	(void)parent;
 	if (kind == CXCursor_DeclRefExpr)
-		look(walk, cursor);
+		note_reference(walk, cursor);
 	if (kind == CXCursor_MemberRefExpr)
-		look_at_member(walk, cursor);
+		note_member(walk, cursor);
 	if (kind != CXCursor_CallExpr)
 		return CXChildVisit_Recurse;
 	CXCursor callee = walk->callee;
@@ -146,7 +146,7 @@ static enum CXChildVisitResult visit_outermost(CXCursor cursor, CXCursor parent,
 	return CXChildVisit_Continue;
 }
 
-void taken_append(struct source_points *points, struct buffer *text)
+void taken_addresses_append(struct source_points *points, struct buffer *text)
 {
 	struct walk walk = { .points = points, .text = text, .call = UINT32_MAX, .last_function = points->item_count };
 	for (size_t i = 0; i < points->file_count; i++)

@@ -18,8 +18,8 @@ struct disassembly_row {
 	const struct source_file *file; /* ROW_SOURCE */
 };
 
-struct disassembly_page {
-	struct page page;
+struct disassembly_screen {
+	struct screen screen;
 	struct results results;
 	const struct instruction_list *list; /* NULL: no hits */
 	struct source_files files;
@@ -28,9 +28,9 @@ struct disassembly_page {
 	char line[LINE_BYTES]; /* the text of a row */
 };
 
-static void release(struct page *page)
+static void release(struct screen *screen)
 {
-	struct disassembly_page *own = (struct disassembly_page *)page;
+	struct disassembly_screen *own = (struct disassembly_screen *)screen;
 	source_files_release(&own->files);
 	free(own->rows);
 	results_release(&own->results);
@@ -56,7 +56,7 @@ static bool has_line(const struct code_instruction *instruction)
 	return instruction->file && instruction->line > 0;
 }
 
-static void list_range(struct disassembly_page *own, const struct profile *profile, size_t number)
+static void list_range(struct disassembly_screen *own, const struct profile *profile, size_t number)
 {
 	const struct code_list *code = &own->list->code;
 	const struct code_range *range = &code->ranges[number];
@@ -75,19 +75,19 @@ static void list_range(struct disassembly_page *own, const struct profile *profi
 }
 
 /* The cursor begins at the instruction with the most hits of its own. */
-static void find_hottest(struct disassembly_page *own)
+static void find_hottest(struct disassembly_screen *own)
 {
 	uint64_t most = 0;
 	for (size_t i = 0; i < own->count; i++) {
 		const struct disassembly_row *row = &own->rows[i];
 		if (row->kind == ROW_INSTRUCTION && own->list->hits[row->index].body > most) {
 			most = own->list->hits[row->index].body;
-			own->page.cursor = i;
+			own->screen.cursor = i;
 		}
 	}
 }
 
-static int list_rows(struct disassembly_page *own, const struct profile *profile, struct error *error)
+static int list_rows(struct disassembly_screen *own, const struct profile *profile, struct error *error)
 {
 	const struct code_list *code = &own->list->code;
 	if (source_files_init(&own->files, count_files(code), error) < 0)
@@ -101,9 +101,9 @@ static int list_rows(struct disassembly_page *own, const struct profile *profile
 	return 0;
 }
 
-static struct page *make(struct browser *browser, const char *root, struct error *error)
+static struct screen *make(struct browser *browser, const char *root, struct error *error)
 {
-	struct disassembly_page *own = calloc(1, sizeof(*own));
+	struct disassembly_screen *own = calloc(1, sizeof(*own));
 	if (!own) {
 		error_set(error, ERROR_MEMORY, "out of memory");
 		return NULL;
@@ -113,25 +113,25 @@ static struct page *make(struct browser *browser, const char *root, struct error
 	if (status == 0 && own->list)
 		status = list_rows(own, browser_profile(browser), error);
 	if (status == 0 && own->list && own->list->obstacle.code)
-		browser_say(browser, "%s", own->list->obstacle.message);
+		browser_set_message(browser, "%s", own->list->obstacle.message);
 	if (status == 0)
-		return &own->page;
-	release(&own->page);
+		return &own->screen;
+	release(&own->screen);
 	free(own);
 	return NULL;
 }
 
-static size_t count(const struct page *page)
+static size_t count(const struct screen *screen)
 {
-	return ((const struct disassembly_page *)page)->count;
+	return ((const struct disassembly_screen *)screen)->count;
 }
 
 /* --- drawing --- */
 
-/* The text is in the page, until the next call. */
-static const char *text(const struct page *page, size_t index)
+/* The text is in the screen, until the next call. */
+static const char *text(const struct screen *screen, size_t index)
 {
-	struct disassembly_page *own = (struct disassembly_page *)page;
+	struct disassembly_screen *own = (struct disassembly_screen *)screen;
 	const struct disassembly_row *row = &own->rows[index];
 	const struct code_list *code = &own->list->code;
 	const struct profile *profile = own->results.items[0].view->profile;
@@ -154,18 +154,18 @@ static const char *text(const struct page *page, size_t index)
 	return own->line;
 }
 
-static void head(const struct page *page, struct browser *browser, int row)
+static void head(const struct screen *screen, struct browser *browser, int row)
 {
-	(void)page;
+	(void)screen;
 	int column = draw_hits_head(browser, row);
 	column = draw_right(browser, row, column + MARK_WIDTH, ADDRESS_WIDTH, STYLE_FAINT, "address");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT,
 		      "instruction (> is jumped to)");
 }
 
-static void draw(const struct page *page, struct browser *browser, size_t index, int row, unsigned style)
+static void draw(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
-	const struct disassembly_page *own = (const struct disassembly_page *)page;
+	const struct disassembly_screen *own = (const struct disassembly_screen *)screen;
 	const struct disassembly_row *shown = &own->rows[index];
 	const struct view *view = own->results.items[0].view;
 	struct terminal *terminal = &browser->terminal;
@@ -174,7 +174,7 @@ static void draw(const struct page *page, struct browser *browser, size_t index,
 	if (shown->kind != ROW_INSTRUCTION) {
 		unsigned faint = shown->kind == ROW_RANGE ? STYLE_TITLE : STYLE_FAINT;
 		terminal_text(terminal, row, shown->kind == ROW_RANGE ? 0 : code_column, terminal->columns,
-			      style | faint, text(page, index));
+			      style | faint, text(screen, index));
 		return;
 	}
 	const struct code_instruction *instruction = &own->list->code.instructions[shown->index];
@@ -184,14 +184,14 @@ static void draw(const struct page *page, struct browser *browser, size_t index,
 		terminal_text(terminal, row, 2 * SHARE_WIDTH + 1, 1, style, ">");
 	snprintf(address, sizeof(address), "%" PRIx64, instruction->address);
 	int column = draw_right(browser, row, code_column, ADDRESS_WIDTH, style | STYLE_FAINT, address);
-	terminal_text(terminal, row, column + 2, terminal->columns, painted, text(page, index));
+	terminal_text(terminal, row, column + 2, terminal->columns, painted, text(screen, index));
 }
 
 /* Moves the cursor to the instruction that a jump leads to. Returns whether there is one. */
-static bool follow(struct page *page)
+static bool follow(struct screen *screen)
 {
-	const struct disassembly_page *own = (const struct disassembly_page *)page;
-	const struct disassembly_row *row = &own->rows[page->cursor];
+	const struct disassembly_screen *own = (const struct disassembly_screen *)screen;
+	const struct disassembly_row *row = &own->rows[screen->cursor];
 	const struct code_list *code = &own->list->code;
 	const struct code_instruction *from = &code->instructions[row->index];
 	if (row->kind != ROW_INSTRUCTION || from->target == 0 || from->leaves_range)
@@ -199,23 +199,23 @@ static bool follow(struct page *page)
 	for (size_t i = 0; i < own->count; i++)
 		if (own->rows[i].kind == ROW_INSTRUCTION && code->instructions[own->rows[i].index].is_reached &&
 		    code->instructions[own->rows[i].index].address == from->target) {
-			page->cursor = i;
+			screen->cursor = i;
 			return true;
 		}
 	return false;
 }
 
-static int press(struct page *page, struct browser *browser, int32_t key, struct error *error)
+static int press(struct screen *screen, struct browser *browser, int32_t key, struct error *error)
 {
 	(void)error;
-	if (key != TERMINAL_ENTER || count(page) == 0)
+	if (key != TERMINAL_ENTER || count(screen) == 0)
 		return 0;
-	if (!follow(page))
-		browser_say(browser, "this row does not jump to another one");
+	if (!follow(screen))
+		browser_set_message(browser, "this row does not jump to another one");
 	return 1;
 }
 
-const struct page_kind page_disassembly = {
+const struct screen_kind screen_disassembly = {
 	.name = "disassembly",
 	.help = "the machine instructions of a function, with their hits",
 	.key = 'a',

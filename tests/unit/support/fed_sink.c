@@ -1,4 +1,4 @@
-#include "fed_recorder.h"
+#include "fed_sink.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@ int fed_begin(void **state)
 {
 	struct fed *fed = calloc(1, sizeof(*fed));
 	struct error error;
-	if (!fed || recorder_init(&fed->recorder, &error) < 0)
+	if (!fed || sample_sink_init(&fed->sink, &error) < 0)
 		return -1;
 	*state = fed;
-	fed->sink = recorder_sink(&fed->recorder);
+	fed->backend_sink = sample_sink_for_backend(&fed->sink);
 	struct resource_request request;
 	const struct backend_request asked = { .resources = &request, .resource_count = 1 };
 	if (resource_parse("page-faults", &request, &error) < 0 ||
-	    recorder_add_resources(&fed->recorder, &asked, "test") < 0)
+	    sample_sink_add_resources(&fed->sink, &asked, "test") < 0)
 		return -1;
 	fed_map(fed, FED_PID, FED_CODE, FED_CODE + 0x1000, "/a", false);
 	return 0;
@@ -25,8 +25,8 @@ int fed_begin(void **state)
 int fed_end(void **state)
 {
 	struct fed *fed = *state;
-	int result = profile_check(fed->recorder.profile);
-	recorder_release(&fed->recorder);
+	int result = profile_check(fed->sink.profile);
+	sample_sink_release(&fed->sink);
 	free(fed);
 	return result;
 }
@@ -36,7 +36,7 @@ void fed_map(struct fed *fed, uint32_t pid, uint64_t start, uint64_t end, const 
 	const struct backend_map map = {
 		.is_data = is_data, .pid = pid, .start = start, .size = end - start, .path = path
 	};
-	fed->sink.map(fed->sink.context, &map);
+	fed->backend_sink.map(fed->backend_sink.context, &map);
 }
 
 struct backend_sample fed_stack(uint32_t pid, uint32_t tid, enum unwind_cause cause, const uint64_t *addresses)
@@ -53,15 +53,15 @@ struct backend_sample fed_stack(uint32_t pid, uint32_t tid, enum unwind_cause ca
 
 uint32_t fed_sample(struct fed *fed, struct backend_sample sample)
 {
-	const struct profile *profile = fed->recorder.profile;
+	const struct profile *profile = fed->sink.profile;
 	size_t had = profile->hit_count;
-	fed->sink.sample(fed->sink.context, &sample);
+	fed->backend_sink.sample(fed->backend_sink.context, &sample);
 	return profile->hit_count == had + 1 ? profile->hits[had].node : PROFILE_NONE;
 }
 
 const char *fed_path(struct fed *fed, uint32_t node)
 {
-	const struct profile *profile = fed->recorder.profile;
+	const struct profile *profile = fed->sink.profile;
 	/* Writes from the end of the text backward, since a node refers to its parent only. */
 	char *at = fed->text + sizeof(fed->text) - 1;
 	*at = 0;
@@ -84,8 +84,8 @@ const char *fed_path(struct fed *fed, uint32_t node)
 
 uint64_t fed_cause(struct fed *fed, enum unwind_cause cause)
 {
-	const struct profile *profile = fed->recorder.profile;
-	if (walk_ends_publish(stacks_ends(fed->recorder.stacks), fed->recorder.profile) < 0)
+	const struct profile *profile = fed->sink.profile;
+	if (walk_ends_publish(stacks_ends(fed->sink.stacks), fed->sink.profile) < 0)
 		return UINT64_MAX;
 	for (size_t i = 0; i < profile->cause_count; i++)
 		if (strcmp(profile_string(profile, profile->causes[i].text), unwind_cause_text(cause)) == 0)

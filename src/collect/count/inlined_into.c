@@ -10,10 +10,10 @@
  *     hook's address  small:3  wrapper:2             path  main > small > burn
  *     nodes           main:1  wrapper:2  small  burn
  *
- * The outermost of these functions is the host: the path's code lies in it. The frames of the path's code end with the
- * host's, and the node of the path's caller has that one already.
+ * The path's code is inlined into the outermost of these functions. The frames of the path's code end with the frame of this
+ * function, which the node of the path's caller has already.
  */
-#include "collect/count/placing.h"
+#include "collect/count/path_nodes.h"
 
 /* Returns the index of the innermost frame at a location that has this function, or PROFILE_NONE. */
 static uint32_t innermost(const struct profile *profile, const struct profile_location *location, uint32_t function)
@@ -25,12 +25,12 @@ static uint32_t innermost(const struct profile *profile, const struct profile_lo
 }
 
 /* Returns a location for the same code with the frames from `first` outward only, with or without their lines. */
-static int64_t location_around(struct placing *placing, uint32_t location, uint32_t first, bool has_lines)
+static int64_t outer_location(struct path_nodes *nodes, uint32_t location, uint32_t first, bool has_lines)
 {
-	struct profile *profile = placing->profile;
+	struct profile *profile = nodes->profile;
 	const struct profile_location whole = profile->locations[location];
 	uint64_t key = hash_u64((uint64_t)location << 32 | first) + has_lines;
-	uint32_t known = hash_map_get(&placing->around, key), begin = PROFILE_NONE;
+	uint32_t known = hash_map_get(&nodes->outer_locations, key), begin = PROFILE_NONE;
 	if (known != HASH_MAP_NONE)
 		return known;
 	for (uint32_t i = first; i < whole.frame_count; i++) {
@@ -42,38 +42,38 @@ static int64_t location_around(struct placing *placing, uint32_t location, uint3
 		begin = i == first ? (uint32_t)added : begin;
 	}
 	int64_t id = profile_append_location(profile, whole.module, whole.address);
-	if (id < 0 || hash_map_put(&placing->around, key, (uint32_t)id) < 0)
+	if (id < 0 || hash_map_put(&nodes->outer_locations, key, (uint32_t)id) < 0)
 		return id < 0 ? id : ERROR_MEMORY;
 	profile->locations[id].first_frame = begin;
 	profile->locations[id].frame_count = whole.frame_count - first;
 	return id;
 }
 
-int64_t placing_around(struct placing *placing, uint32_t thread, const struct count_call *call)
+int64_t path_nodes_inlining_location(struct path_nodes *nodes, uint32_t thread, const struct count_call *call)
 {
-	const struct tally *tally = placing->tally;
+	const struct tally *tally = nodes->tally;
 	uint32_t process = tally->threads[thread].process;
 	uint64_t code = tally_hook_code(tally, process, call);
 	const struct count_probe *probe = tally_probe_at(tally, process, call->function);
 	if (code == 0 || call->child == TALLY_NONE || (probe && !count_is_function(probe)))
 		return PROFILE_NONE;
-	int64_t id = tally_call_site_location(tally, placing->profile, process, code);
+	int64_t id = tally_call_site_location(tally, nodes->profile, process, code);
 	if (id < 0)
 		return id;
-	const struct profile_location *location = &placing->profile->locations[id];
-	uint32_t function = placing_function(placing, thread, call->child);
-	uint32_t frame = function == PROFILE_NONE ? PROFILE_NONE : innermost(placing->profile, location, function);
+	const struct profile_location *location = &nodes->profile->locations[id];
+	uint32_t function = path_nodes_function(nodes, thread, call->child);
+	uint32_t frame = function == PROFILE_NONE ? PROFILE_NONE : innermost(nodes->profile, location, function);
 	if (frame == PROFILE_NONE || frame + 1 == location->frame_count)
 		return PROFILE_NONE;
-	return location_around(placing, (uint32_t)id, frame + 1, true);
+	return outer_location(nodes, (uint32_t)id, frame + 1, true);
 }
 
-int64_t placing_without_lines(struct placing *placing, uint32_t location)
+int64_t path_nodes_without_lines(struct path_nodes *nodes, uint32_t location)
 {
-	return location_around(placing, location, 0, false);
+	return outer_location(nodes, location, 0, false);
 }
 
-bool placing_have_same_functions(const struct profile *profile, uint32_t a, uint32_t b, bool *have_same_lines)
+bool path_nodes_have_same_functions(const struct profile *profile, uint32_t a, uint32_t b, bool *have_same_lines)
 {
 	const struct profile_location *first = &profile->locations[a], *second = &profile->locations[b];
 	if (first->first_frame == PROFILE_NONE || second->first_frame == PROFILE_NONE ||
@@ -89,19 +89,20 @@ bool placing_have_same_functions(const struct profile *profile, uint32_t a, uint
 	return true;
 }
 
-int64_t placing_host(struct placing *placing, uint32_t thread, uint32_t path)
+int64_t path_nodes_inlined_into(struct path_nodes *nodes, uint32_t thread, uint32_t path)
 {
-	const struct count_tree *tree = placing_tree(placing, thread);
+	const struct count_tree *tree = path_nodes_tree(nodes, thread);
 	uint32_t first = tree->paths[path].call;
-	int64_t host = PROFILE_NONE;
+	int64_t container = PROFILE_NONE;
 	for (uint32_t i = first; i != TALLY_NONE; i = tree->calls[i].next) {
-		int64_t around = placing_around(placing, thread, &tree->calls[i]);
+		int64_t around = path_nodes_inlining_location(nodes, thread, &tree->calls[i]);
 		if (around < 0)
 			return around;
-		uint32_t function = around == PROFILE_NONE ? PROFILE_NONE : placing_outermost(placing->profile, around);
-		if (i != first && host != function)
-			return PLACING_HOSTS;
-		host = function;
+		uint32_t function =
+			around == PROFILE_NONE ? PROFILE_NONE : path_nodes_outermost_function(nodes->profile, around);
+		if (i != first && container != function)
+			return INLINED_INTO_SEVERAL;
+		container = function;
 	}
-	return host;
+	return container;
 }

@@ -1,0 +1,16 @@
+#include "base/time_unit.h"
+
+#include <stddef.h>
+#include <string.h>
+
+uint64_t time_unit_ns(const char *unit)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000 * 1000 }, { "s", 1000 * 1000 * 1000 } };
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(unit, units[i].name) == 0)
+			return units[i].ns;
+	return 0;
+}
