@@ -131,7 +131,7 @@ struct view {
 struct view *view_new(const struct profile *profile, const struct view_options *options, struct error *error);
 void view_free(struct view *view); /* accepts NULL */
 
-/* Returns whether samples end at a node; with options.zeros, also those of other resources. */
+/* Returns whether samples end at a node; with options.zeros, also samples of other resources. */
 static inline bool view_has_samples(const struct view *view, uint32_t node)
 {
 	return view->hits[node] > 0 || (view->sampled && view->sampled[node]);

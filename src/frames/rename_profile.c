@@ -200,7 +200,7 @@ static void restore_frames(const struct renaming *renaming)
 
 /* --- functions --- */
 
-/* Makes an array by function, which the caller frees: the one that took its place. NULL: no memory. */
+/* Makes an array by function, which the caller frees: the function that took its place. NULL: no memory. */
 static uint32_t *find_successors(const struct renaming *renaming)
 {
 	const struct profile *profile = renaming->profile;
@@ -236,7 +236,7 @@ static int index_successors(const struct profile *profile, const uint32_t *now, 
 	return status;
 }
 
-/* Replaces the names in that of a frame for one of several functions. If one function is left, the frame is of that function. */
+/* Replaces the functions' names in the name of a frame for one of several functions. If one function is left, the frame is of that function. */
 static int rename_choice(struct profile *profile, struct profile_frame *frame, const struct hash_map *by_name)
 {
 	struct profile_function *function = &profile->functions[frame->function];

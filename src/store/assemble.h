@@ -82,7 +82,7 @@ struct assemble {
 	int64_t bucket_ns;
 	struct hash_map modules, functions, locations, stacks; /* ids of the profile by those of the store */
 	struct hash_map marked;  /* the profile's locations to which unknown tail calls lead */
-	struct hash_map unknown; /* (caller, callee), locations, of those that have their row */
+	struct hash_map unknown; /* (caller, callee), locations, of the calls that have their row */
 	int64_t *chain;          /* stacks from a hit up to the first known one; owned */
 	size_t chain_count, chain_capacity;
 	struct profile_frame *frames; /* of one location; owned */

@@ -40,7 +40,7 @@ struct batch {
 	int64_t start_unix_ns, end_unix_ns;
 	int64_t first_bucket;      /* since 1970 */
 	struct buffer description; /* a profile file: store/description.h */
-	/* By id, owned. A hash of 0 marks what no hit needs. Locations are the profile's, and behind them those to which unknown tail
+	/* By id, owned. A hash of 0 marks what no hit needs. Locations are the profile's, and behind them the locations to which unknown tail
 	 * calls lead (batch_location). */
 	uint64_t *modules, *functions, *locations, *nodes;
 	uint32_t *marked; /* the profile's locations of the latter ones; owned */

@@ -48,7 +48,7 @@ def test_zeros(profiles, words):
 
 
 def test_zeros_of_a_selection(profiles):
-	"""Rows without hits are those of the selected threads, processes, labels and times. A limit counts them."""
+	"""Rows without hits are of the selected threads, processes, labels and times. A limit counts them."""
 	def zeros(*options):
 		text = done("report", "--functions", "--zeros", "--format", "csv", *options, profiles / "whole.data")
 		return [line.split('"')[3] for line in text.splitlines()[1:] if line.endswith(",0")]

@@ -100,7 +100,7 @@ def oracle(lines):
 
 
 def with_other_resource(rng, samples, zeros):
-    """Adds samples of another resource, which have 0 hits. Returns all samples, and those that a view with or without zeros has."""
+    """Adds samples of another resource, which have 0 hits. Returns all samples, and the samples of a view with or without zeros."""
     others = [(stack, 0) for stack, _ in random_samples(rng)] + [(stack[: rng.randint(1, len(stack))], 0) for stack, _ in samples]
     every = samples + rng.sample(others, rng.randint(0, min(12, len(others))))
     rng.shuffle(every)

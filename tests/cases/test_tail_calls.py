@@ -195,7 +195,7 @@ def test_old_store(tmp_path):
 
 
 def test_names_that_come_later(tmp_path):
-	"""`cpprof name` names the functions, too, also one that jumps from two places, and those of several; without symbols, the paths were the
+	"""`cpprof name` names the functions, too, also one that jumps from two places, and frames for one of several; without symbols, the paths were the
 	same."""
 	stripped = Stripped(tmp_path, build_program("preload"))
 	recorded = record_counted("preload", tmp_path, [stripped.program, ROUNDS], env=environment(tmp_path))

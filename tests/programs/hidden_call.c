@@ -1,6 +1,6 @@
 /*
- * `hidden_call [ROUNDS]`: `hidden` is called, and `work` runs: it gets there by a return instead of a jump, so that nobody finds the way in
- * the code. `main` and `shown` call `work`, too: a tail call that is found, and no tail call.
+ * `hidden_call [ROUNDS]`: `hidden` is called, and `work` runs: it gets there by a return instead of a jump, which no reader of
+ * the code finds. `main` and `shown` call `work`, too: a tail call that is found, and no tail call.
  */
 #include "burn.h"
 

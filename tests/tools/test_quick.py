@@ -90,7 +90,7 @@ def test_unit_tests_of_a_change(quick):
     down = quick.unit_tests_for(build, ["src/analyze/down.c"])
     assert "analyze" in down and "elf" not in down and "base" not in down
     everybody = quick.unit_tests_for(build, ["src/base/array.h"])
-    assert {"analyze", "elf", "recorder"} <= set(everybody) and "symbolize" not in everybody
+    assert {"analyze", "elf", "sample_sink"} <= set(everybody) and "symbolize" not in everybody
     assert quick.unit_tests_for(build, ["tests/unit/elf/test_elf.c"]) == ["elf"]
     assert "symbolize" in quick.unit_tests_for(build, ["src/frames/native/lines.c"])
     assert quick.unit_tests_for(build, ["docs/format.md"]) == []

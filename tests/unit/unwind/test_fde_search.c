@@ -107,10 +107,9 @@ static void no_table(void **state)
 	elf_file_free(file);
 }
 
-/* Returns the number of rows that a search has after the header's number of rows was changed by `more` in a copy of the file. */
-static size_t rows_of_a_copy(const char *path, uint32_t more)
+/* Opens a copy of a file with another number of 4 bytes at an address in or behind .eh_frame_hdr. */
+static struct elf_file *open_changed(const char *path, uint64_t address, uint32_t number)
 {
-	enum { AT_COUNT = 8 }; /* four encodings and the address of .eh_frame come before it */
 	struct error error = { 0 };
 	struct elf_file *file = open_file(path);
 	const struct elf_bytes header = elf_file_eh_frame_hdr(file);
@@ -121,10 +120,7 @@ static size_t rows_of_a_copy(const char *path, uint32_t more)
 	assert_int_equal(pread(original, bytes, (size_t)size, 0), size);
 	at = memmem(bytes, (size_t)size, header.bytes, header.size);
 	assert_non_null(at);
-	uint32_t count;
-	memcpy(&count, at + AT_COUNT, sizeof(count));
-	count += more;
-	memcpy(at + AT_COUNT, &count, sizeof(count));
+	memcpy(at + (address - header.address), &number, sizeof(number));
 	assert_int_equal(write(fd, bytes, (size_t)size), size);
 	free(bytes);
 	close(original);
@@ -132,11 +128,20 @@ static size_t rows_of_a_copy(const char *path, uint32_t more)
 	struct elf_file *copy = elf_file_open(fd, "copy", &error);
 	close(fd);
 	assert_non_null(copy);
+	return copy;
+}
+
+/* Returns the number of rows that a search has if the header states so many. */
+static size_t rows_if_stated(const char *path, uint64_t header, size_t count)
+{
+	enum { AT_COUNT = 8 }; /* four encodings and the address of .eh_frame come before it */
+	struct elf_file *file = open_changed(path, header + AT_COUNT, (uint32_t)count);
 	struct fde_search search;
-	fde_search_init(&search, copy);
+	fde_search_init(&search, file);
 	assert_int_equal(search.table != NULL, search.count > 0);
-	elf_file_free(copy);
-	return search.count;
+	size_t rows = search.count;
+	elf_file_free(file);
+	return rows;
 }
 
 /* A header that states more rows than it has room for has no table. */
@@ -146,16 +151,52 @@ static void too_many_rows(void **state)
 	struct fde_search search;
 	fde_search_init(&search, file);
 	size_t count = search.count;
+	uint64_t header = search.base;
 	elf_file_free(file);
-	assert_int_equal(rows_of_a_copy(*state, 0), count);
-	assert_int_equal(rows_of_a_copy(*state, (uint32_t)-1), count - 1);
-	assert_int_equal(rows_of_a_copy(*state, 1), 0);
-	assert_int_equal(rows_of_a_copy(*state, 1 << 30), 0);
+	assert_int_equal(rows_if_stated(*state, header, count), count);
+	assert_int_equal(rows_if_stated(*state, header, count - 1), count - 1);
+	assert_int_equal(rows_if_stated(*state, header, count + 1), 0);
+	assert_int_equal(rows_if_stated(*state, header, count + (1 << 30)), 0);
+}
+
+/* Returns whether the first function is found if its FDE has another number `offset` bytes behind its start. A search before it finds
+ * the function, so that what that one left in memory must not count. */
+static bool is_found_if(const char *path, size_t offset, uint32_t number)
+{
+	struct elf_file *file = open_file(path);
+	struct fde_search search, changed;
+	uint64_t start, end;
+	int32_t row[2];
+	fde_search_init(&search, file);
+	memcpy(row, search.table, sizeof(row));
+	uint64_t function = search.base + (uint64_t)(int64_t)row[0], fde = search.base + (uint64_t)(int64_t)row[1];
+	struct elf_file *copy = open_changed(path, fde + offset, number);
+	fde_search_init(&changed, copy);
+	assert_true(fde_search_range(&search, function, &start, &end));
+	bool is_found = fde_search_range(&changed, function, &start, &end);
+	elf_file_free(copy);
+	elf_file_free(file);
+	return is_found;
+}
+
+/* A length of 0 to 3, or beyond the limit of 4,096 bytes with the length; a CIE at no distance, or where there is none. */
+static void damaged_entries(void **state)
+{
+	enum { AT_LENGTH = 0, AT_DISTANCE = 4 };
+	assert_true(is_found_if(*state, AT_LENGTH, 4092));
+	for (uint32_t more = 1; more <= 8; more++)
+		assert_false(is_found_if(*state, AT_LENGTH, 4092 + more));
+	assert_false(is_found_if(*state, AT_LENGTH, UINT32_MAX));
+	for (uint32_t length = 0; length < 8; length++)
+		assert_false(is_found_if(*state, AT_LENGTH, length));
+	assert_false(is_found_if(*state, AT_DISTANCE, 0));
+	assert_false(is_found_if(*state, AT_DISTANCE, 4));
+	assert_false(is_found_if(*state, AT_DISTANCE, 1 << 30));
 }
 
 int main(int argc, char **argv)
 {
-	struct CMUnitTest tests[MOST_FILES + 3];
+	struct CMUnitTest tests[MOST_FILES + 4];
 	size_t count = 0;
 	for (int i = 1; i < argc && count < MOST_FILES; i++)
 		if (access(argv[i], R_OK) == 0)
@@ -163,5 +204,6 @@ int main(int argc, char **argv)
 	tests[count++] = (struct CMUnitTest){ "damaged tables", damaged_tables, NULL, NULL, argv[1] };
 	tests[count++] = (struct CMUnitTest){ "no table", no_table, NULL, NULL, argv[1] };
 	tests[count++] = (struct CMUnitTest){ "too many rows", too_many_rows, NULL, NULL, argv[1] };
+	tests[count++] = (struct CMUnitTest){ "damaged entries", damaged_entries, NULL, NULL, argv[1] };
 	return _cmocka_run_group_tests("fde_search", tests, count, NULL, NULL);
 }

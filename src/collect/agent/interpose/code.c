@@ -17,7 +17,8 @@ static void note_change(const void *address, size_t bytes)
 {
 	struct dl_find_object found;
 	const uint64_t start = (uint64_t)(uintptr_t)address;
-	if (runtime.channel && bytes > 0 && (real_find_object(start, &found) || real_find_object(start + bytes - 1, &found)))
+	if (runtime.channel && bytes > 0 &&
+	    (real_find_object(start, &found) || real_find_object(start + bytes - 1, &found)))
 		runtime_code_changed();
 }
 
@@ -36,8 +37,8 @@ INTERPOSED void *mmap(void *address, size_t bytes, int protection, int flags, in
 {
 	__typeof__(&mmap) real = REAL_IF_KNOWN(mmap);
 	void *mapped = real ? real(address, bytes, protection, flags, fd, offset)
-			    : (void *)checked(machine_syscall(SYS_mmap, (long)(uintptr_t)address, (long)bytes, protection,
-							      flags, fd, offset));
+			    : (void *)checked(machine_syscall(SYS_mmap, (long)(uintptr_t)address, (long)bytes,
+							      protection, flags, fd, offset));
 	if (flags & MAP_FIXED && mapped != MAP_FAILED)
 		note_change(mapped, bytes);
 	return mapped;
@@ -48,8 +49,8 @@ INTERPOSED int mprotect(void *address, size_t bytes, int protection)
 {
 	__typeof__(&mprotect) real = REAL_IF_KNOWN(mprotect);
 	int result = real ? real(address, bytes, protection)
-			  : (int)checked(machine_syscall(SYS_mprotect, (long)(uintptr_t)address, (long)bytes, protection, 0,
-							 0, 0));
+			  : (int)checked(machine_syscall(SYS_mprotect, (long)(uintptr_t)address, (long)bytes,
+							 protection, 0, 0, 0));
 	if (protection & PROT_EXEC && result == 0)
 		note_change(address, bytes);
 	return result;

@@ -94,6 +94,7 @@ static void follows_stubs(void **state)
 	assert_false(arch_is_stub(CODE(NOP, NOP, NOP, NOP), 16));
 	assert_int_equal(arch_plt_jump(CODE(0x90000110, NOP), 8, 0).kind, ARCH_PLT_UNKNOWN);
 	assert_int_equal(arch_chosen_relocation, R_AARCH64_IRELATIVE);
+	assert_int_equal(arch_relative_relocation, R_AARCH64_RELATIVE);
 }
 
 static void finds_main(void **state)
