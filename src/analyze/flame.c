@@ -121,6 +121,7 @@ uint32_t *flame_folded_path(const struct flame *flame, uint32_t node, size_t *co
 struct visit {
 	struct flame *flame;
 	const struct flame_window *window;
+	uint64_t smallest; /* at least 1 */
 	struct flame_box *boxes;
 	size_t capacity, found;
 	struct level {
@@ -144,6 +145,25 @@ static int level_reserve(struct visit *visit, size_t count)
 	return 0;
 }
 
+static void add_box(struct visit *visit, const struct flame_box *box)
+{
+	if (visit->found < visit->capacity)
+		visit->boxes[visit->found] = *box;
+	visit->found++;
+}
+
+static bool is_marked(const struct visit *visit, uint32_t node)
+{
+	const bool *marks = visit->window->marks;
+	uint32_t label = label_of(visit->flame, node);
+	return marks && label != PROFILE_NONE && marks[label];
+}
+
+static uint32_t child_at(const struct children *children, size_t index)
+{
+	return children->ids ? children->ids[index] : children->first + (uint32_t)index;
+}
+
 /* Adds a box, and its children's level. */
 static int enter(struct visit *visit, uint32_t node, uint64_t start, size_t depth)
 {
@@ -156,46 +176,75 @@ static int enter(struct visit *visit, uint32_t node, uint64_t start, size_t dept
 	uint64_t weight = weight_of(visit->flame, node);
 	uint64_t own = weight;
 	for (size_t i = 0; i < level.children.count; i++)
-		own -= weight_of(visit->flame,
-				 level.children.ids ? level.children.ids[i] : level.children.first + (uint32_t)i);
-	if (visit->found < visit->capacity)
-		visit->boxes[visit->found] = (struct flame_box){ .start = start,
-								 .weight = weight,
-								 .own = own,
-								 .node = node,
-								 .label = label_of(visit->flame, node),
-								 .depth = (uint32_t)depth };
-	visit->found++;
+		own -= weight_of(visit->flame, child_at(&level.children, i));
+	add_box(visit, &(struct flame_box){ .start = start,
+					    .weight = weight,
+					    .own = own,
+					    .node = node,
+					    .label = label_of(visit->flame, node),
+					    .depth = (uint32_t)depth,
+					    .is_marked = is_marked(visit, node) });
 	visit->levels[depth] = level;
 	return 0;
+}
+
+/* Takes the next child of a level, or several narrow children that lie side by side. Returns false if there is none in the window. */
+static bool take_group(struct visit *visit, struct level *level, struct flame_box *group)
+{
+	const struct flame_window *window = visit->window;
+	*group = (struct flame_box){ .label = PROFILE_NONE };
+	for (; level->next < level->children.count && level->at < window->to; level->next++) {
+		uint32_t node = child_at(&level->children, level->next);
+		uint64_t weight = weight_of(visit->flame, node);
+		bool is_narrow = weight < visit->smallest;
+		if (weight == 0 || level->at + weight <= window->from) {
+			level->at += weight;
+			continue;
+		}
+		if (group->joined > 0 && !is_narrow)
+			break;
+		if (group->joined++ == 0) {
+			group->node = node;
+			group->start = level->at;
+		}
+		group->weight += weight;
+		group->is_marked |= is_marked(visit, node);
+		level->at += weight;
+		if (!is_narrow) {
+			level->next++;
+			break;
+		}
+	}
+	return group->joined > 0;
 }
 
 int64_t flame_visible(struct flame *flame, const struct flame_window *window, struct flame_box *boxes, size_t capacity)
 {
 	if (window->node >= box_count(flame))
 		return ERROR_NOT_FOUND;
-	struct visit visit = { .flame = flame, .window = window, .boxes = boxes, .capacity = capacity };
-	uint64_t smallest = window->smallest > 0 ? window->smallest : 1;
+	struct visit visit = { .flame = flame,
+			       .window = window,
+			       .smallest = window->smallest > 0 ? window->smallest : 1,
+			       .boxes = boxes,
+			       .capacity = capacity };
 	size_t depth = 0; /* of the last level */
 	int status = enter(&visit, window->node, 0, 0);
 	while (status == 0) {
-		struct level *level = &visit.levels[depth];
-		if (level->next == level->children.count || level->at >= window->to) {
+		struct flame_box group;
+		bool is_last = window->depths > 0 && depth >= window->depths;
+		if (is_last || !take_group(&visit, &visit.levels[depth], &group)) {
 			if (depth == 0)
 				break;
 			depth--;
 			continue;
 		}
-		uint32_t node = level->children.ids ? level->children.ids[level->next]
-						    : level->children.first + (uint32_t)level->next;
-		uint64_t start = level->at;
-		uint64_t weight = weight_of(flame, node);
-		level->next++;
-		level->at += weight;
-		bool is_deeper = window->depths > 0 && depth >= window->depths;
-		if (is_deeper || weight < smallest || start + weight <= window->from)
+		if (group.weight < visit.smallest)
 			continue;
-		status = enter(&visit, node, start, ++depth);
+		group.depth = (uint32_t)depth + 1;
+		if (group.joined > 1)
+			add_box(&visit, &group);
+		else
+			status = enter(&visit, group.node, group.start, ++depth);
 	}
 	free(visit.levels);
 	return status < 0 ? status : (int64_t)visit.found;

@@ -54,6 +54,14 @@ static void join_stacks(struct flame_callers *callers, size_t from)
 	callers->stack_count = kept;
 }
 
+static int by_weight(const void *left, const void *right)
+{
+	const struct callers_box *a = left, *b = right;
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return (a->label > b->label) - (a->label < b->label);
+}
+
 /* Makes a child of `parent` for each label of the stacks from number `from` on. */
 static int add_children(struct flame_callers *callers, uint32_t parent, size_t from)
 {
@@ -71,6 +79,8 @@ static int add_children(struct flame_callers *callers, uint32_t parent, size_t f
 		last->weight += stacks->hits;
 		last->stack_count++;
 	}
+	if (callers->box_count > first)
+		qsort(callers->boxes + first, callers->box_count - first, sizeof(*callers->boxes), by_weight);
 	struct callers_box *box = &callers->boxes[parent];
 	box->first = first;
 	box->count = (uint32_t)callers->box_count - first;

@@ -16,6 +16,9 @@ struct arch_disassembler {
 	cs_mode mode;
 	/* Returns whether the last operand of a decoded jump or call is an address, and sets *target to it. */
 	bool (*target)(const cs_insn *instruction, uint64_t *target);
+	/* Returns the length of the instruction at `code` [left], which libcapstone cannot decode, or the least length of an
+	 * instruction if the code is none. At least 1 and at most `left`. */
+	size_t (*length)(const uint8_t *code, size_t left);
 };
 
 /* Returns the row of a machine, or NULL if there is none. */

@@ -1,4 +1,6 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -17,13 +19,28 @@
 
 enum { OPTION_OUTPUT = OPTION_OWN, OPTION_SOURCE, OPTION_NO_SOURCE, OPTION_OPEN };
 
+/* Starts xdg-open, whose own messages go nowhere: it prints a line for each browser that it tries. Returns 0 or the number of an error. */
+static int start_opener(pid_t *child, const char *path)
+{
+	char *const arguments[] = { (char *)"xdg-open", (char *)path, NULL };
+	posix_spawn_file_actions_t actions;
+	int number = posix_spawn_file_actions_init(&actions);
+	if (number != 0)
+		return number;
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO && number == 0; fd++)
+		number = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
+	if (number == 0)
+		number = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return number;
+}
+
 /* Opens the page in the user's browser, as the desktop chooses it. */
 static int open_page(const struct invocation *invocation, const char *path)
 {
-	char *const arguments[] = { (char *)"xdg-open", (char *)path, NULL };
 	pid_t child;
 	int status = 0;
-	int number = posix_spawnp(&child, arguments[0], NULL, NULL, arguments, environ);
+	int number = start_opener(&child, path);
 	if (number != 0)
 		return failure(invocation, "cannot run xdg-open: %s (open '%s' in a browser)", strerror(number), path);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -34,21 +51,26 @@ static int open_page(const struct invocation *invocation, const char *path)
 }
 
 /* Prints what was written, and what it contains of other files. */
-static void print_written(const struct invocation *invocation, const char *path, const struct page_sources *sources)
+static void print_written(const struct invocation *invocation, const char *path, const struct page_written *written)
 {
-	if (sources->count > 0)
+	if (written->count > 0)
 		notice(invocation, "wrote '%s', with the text of %zu source file%s (--no-source leaves them out)", path,
-		       sources->count, plural_ending("file", (double)sources->count));
+		       written->count, plural_ending("file", (double)written->count));
 	else
 		notice(invocation, "wrote '%s'", path);
-	if (sources->foreign > 0)
+	if (written->foreign > 0)
 		notice(invocation,
 		       "left out %zu source file%s, which processes of other users executed (--source embeds %s)",
-		       sources->foreign, plural_ending("file", (double)sources->foreign),
-		       sources->foreign == 1 ? "it" : "them");
-	if (sources->left_out > 0)
-		notice(invocation, "%zu source file%s too large for the page", sources->left_out,
-		       sources->left_out == 1 ? " is" : "s are");
+		       written->foreign, plural_ending("file", (double)written->foreign),
+		       written->foreign == 1 ? "it" : "them");
+	if (written->events.left_out > 0)
+		notice(invocation,
+		       "left out %" PRIu64 " calls and marks after the first %" PRIu64
+		       " of the trace, for which a page has no room (cpprof export --format events prints all)",
+		       written->events.left_out, written->events.count);
+	if (written->left_out > 0)
+		notice(invocation, "%zu source file%s too large for the page", written->left_out,
+		       written->left_out == 1 ? " is" : "s are");
 }
 
 static int write_page(const struct invocation *invocation, const struct page_contents *contents, const char *path)
@@ -56,12 +78,12 @@ static int write_page(const struct invocation *invocation, const struct page_con
 	struct text_output output;
 	struct sink sink;
 	struct error error = { 0 };
-	struct page_sources sources;
+	struct page_written written;
 	if (text_output_open(&output, path, TEXT_OUTPUT_PRIVATE, &error) < 0)
 		return failure_of(invocation, &error);
 	sink_init(&sink, output.stream);
 	sink.is_safe = false; /* the page escapes its own texts */
-	int result = page_write(&sink, contents, &sources, &error);
+	int result = page_write(&sink, contents, &written, &error);
 	if (result == 0 && sink_failed(&sink)) {
 		errno = sink.failure;
 		result = error_set_errno(&error, "cannot write '%s'", path);
@@ -75,7 +97,7 @@ static int write_page(const struct invocation *invocation, const struct page_con
 	if (result < 0)
 		return failure_of(invocation, &error);
 	if (strcmp(path, "-") != 0)
-		print_written(invocation, path, &sources);
+		print_written(invocation, path, &written);
 	return EXIT_DONE;
 }
 

@@ -62,6 +62,19 @@ def pages(profiles, tmp_path_factory):
 	return page
 
 
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory):
+	"""Makes the page of folded stacks, or of two."""
+	def make(*texts):
+		folder = tmp_path_factory.mktemp("page")
+		for number, text in enumerate(texts):
+			(folder / f"{number}.folded").write_text(text)
+			done("import", "--format", "folded", "-o", folder / f"{number}.data", folder / f"{number}.folded")
+		done("html", "-o", folder / "page.html", *[folder / f"{number}.data" for number in range(len(texts))])
+		return folder / "page.html"
+	return make
+
+
 @pytest.fixture(scope="session")
 def clickhouse(tmp_path_factory):
 	"""A server of ClickHouse."""

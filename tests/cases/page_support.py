@@ -1,7 +1,11 @@
 """Opens pages of `cpprof html` in a headless Chromium."""
+import base64
 import contextlib
+import importlib.util
 import json
+import zlib
 
+from cli_support import REPOSITORY
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver.chrome.options import Options
@@ -115,3 +119,21 @@ def percent(fraction, error=0):
 
 def results(text):
 	return json.loads(text)["results"]
+
+
+def corpus():
+	"""The module that writes lanes as src/ui/page/lanes.h describes them."""
+	spec = importlib.util.spec_from_file_location("corpus_page", REPOSITORY / "tests/fuzz/corpus_page.py")
+	module = importlib.util.module_from_spec(spec)
+	spec.loader.exec_module(module)
+	return module
+
+
+def with_lanes(page, lanes):
+	"""Gives a page these lanes."""
+	text = page.read_text()
+	part = f'<script type="text/plain">{base64.b64encode(zlib.compress(lanes)).decode()}</script>'
+	data = f'<div hidden id="events" data-bytes="{len(lanes)}">{part}</div>\n'
+	at = text.rindex("<script>")
+	page.write_text(text[:at] + data + text[at:])
+	return page

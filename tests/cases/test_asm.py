@@ -59,6 +59,21 @@ def test_instructions_are_those_of_objdump(code, tmp_path):
 	assert next(number for number, line in enumerate(text, 1) if "sum += leaf(i)" in line) in lines
 
 
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the bytes are code of x86_64")
+def test_unknown_instructions_have_their_bytes(tmp_path):
+	"""An instruction that libcapstone cannot decode is shown as its bytes, and the next one follows behind it, not inside."""
+	unknown = Code(build("unknown_x86_64.s"))
+	first, wild = (unknown.instructions(name)[0][0] for name in ("main", "wild"))
+	path = profile_of(tmp_path / "p.data", unknown, [([(first, ["main"])], 5), ([(wild + 7, ["wild"])], 2)])
+	assert [(int(entry["address"], 16) - first, entry["bytes"], entry["instruction"]) for entry in entries(path, "main")] == [
+		(0, 5, "(unknown) c4 e1 fb 92 c0"), (5, 6, "vmovdqu8 zmm0, zmmword ptr [rsi]"), (11, 8, "(unknown) 62 f3 75 48 3f 46 01 00"),
+		(19, 8, "(unknown) 62 f5 74 48 58 44 24 01"), (27, 1, "(unknown) 06"), (28, 1, "ret"), (29, 1, "(unknown) 66"), (30, 15, "nop"),
+		(45, 1, "(unknown) c4"), (46, 1, "(unknown) e1")]
+	rows = entries(path, "wild")
+	assert len(rows) == 5000 and {(row["bytes"], row["instruction"]) for row in rows} == {(1, "(unknown) 06")}
+	assert [(int(row["address"], 16) - wild, row["body_hits"]) for row in rows if row["body_hits"]] == [(7, 2)]
+
+
 def test_a_call_through_the_plt_has_the_name_of_its_function(native, tmp_path):
 	path = profile_of(tmp_path / "p.data", native, [([(native.instructions("caller")[0][0], ["caller"])], 5)])
 	assert any(entry["callee"] == "rand@plt" for entry in entries(path, "caller"))

@@ -45,20 +45,37 @@ BOX = re.compile(r"(.+?)   ([\d.]+ %(?: ±[\d.]+)?)(?:, own ([\d.]+ %)(?: ±[\d.
 
 
 def boxes_of(chromium, canvas, deeper=Keys.ARROW_DOWN):
-	"""[(depth, name, share, own share, hits, amount)] of all boxes, as the arrow keys reach them: one key leads to the first box of the next
-	level, and the others to its neighbours."""
-	text = canvas.find_element("xpath", "following-sibling::*[contains(@class, 'box-text')]")
+	"""[(depth, name, share, own share, hits, amount)] of all boxes, as the arrow keys reach them: one key leads to the widest box of the next
+	level, and the others to its neighbours. Where that box has none below it, the walk goes down from each of its neighbours."""
+	text = canvas.find_element("xpath", "../following-sibling::*[contains(@class, 'box-text')]")
 	chromium.eventually(lambda: canvas.size["height"] > 30)
-	canvas.send_keys(deeper)
-	found, row = [], []
-	while not row or text.text != row[0]:
+	def press(key):
+		canvas.send_keys(key)
+		return text.text
+
+	def go_to_the_first():
+		before = ""
+		while before != text.text:
+			before = text.text
+			press(Keys.ARROW_LEFT)
+
+	def go_deeper(row):
+		go_to_the_first()
+		for _ in row:
+			before = text.text
+			if press(deeper) != before:
+				return True
+			press(Keys.ARROW_RIGHT)
+		return False
+
+	press(deeper)
+	found = []
+	while not found or go_deeper(found[-1]):
+		go_to_the_first()
 		row = [text.text]
-		canvas.send_keys(Keys.ARROW_RIGHT)
-		while text.text != row[-1]:
+		while press(Keys.ARROW_RIGHT) != row[-1]:
 			row.append(text.text)
-			canvas.send_keys(Keys.ARROW_RIGHT)
 		found.append(row)
-		canvas.send_keys(*[Keys.ARROW_LEFT] * (len(row) - 1), deeper)
 	return [(depth, *BOX.fullmatch(each).groups()) for depth, row in enumerate(found) for each in row]
 
 
@@ -119,7 +136,7 @@ def test_search_has_the_share_of_the_samples(chromium, tmp_path):
 	entry = next(entry for entry in functions["entries"] if entry["path"] == ["f"])
 	assert entry["hits"] == 8
 	chromium.one("input[type=search]").send_keys("F")
-	chromium.eventually(lambda: chromium.one("output").text == f"matches {percent(entry['fraction'], entry['error'])}")
+	chromium.eventually(lambda: chromium.one("output").text == f"matches {percent(entry['fraction'], entry['error'])}, 8 hits, 1 function")
 	assert "search=F" in chromium.driver.current_url
 	chromium.one("input[type=search]").send_keys(Keys.BACKSPACE)
 	chromium.eventually(lambda: chromium.one("output").text == "")
@@ -409,9 +426,9 @@ def test_tables_for_screen_readers(chromium, pages):
 
 
 def test_everything_is_reached_by_the_tab_key(chromium, pages):
-	"""The tab key visits each button, choice, field and picture of a view, and Enter on a tab shows it."""
+	"""The tab key visits each button, choice, field and picture of a view; of the tabs, the shown one. Enter on a tab shows it."""
 	chromium.open(pages("whole"), view="flame")
-	expected = chromium.driver.execute_script("return document.querySelectorAll('button, select, input, canvas').length")
+	expected = chromium.driver.execute_script("return [...document.querySelectorAll('button, select, input, canvas')].filter(each => each.tabIndex >= 0).length")
 	visited = set()
 	for _ in range(expected):
 		chromium.driver.switch_to.active_element.send_keys(Keys.TAB)

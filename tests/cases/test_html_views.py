@@ -1,15 +1,12 @@
 """The views of the page of `cpprof html` under selections, its pictures as SVG and on paper, and names in them."""
-import base64
-import importlib.util
 import json
 import re
-import zlib
 from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
-from cli_support import REPOSITORY, done
-from page_support import percent, results
+from cli_support import done
+from page_support import corpus, percent, results, with_lanes
 from record_support import build, record_well
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -33,19 +30,6 @@ for (let x = 0; x < row.length; x += 4) {
 }
 return Math.min(...found);
 """
-
-
-@pytest.fixture(scope="module")
-def page_of(tmp_path_factory):
-	"""Makes the page of folded stacks, or of two."""
-	def make(*texts):
-		folder = tmp_path_factory.mktemp("page")
-		for number, text in enumerate(texts):
-			(folder / f"{number}.folded").write_text(text)
-			done("import", "--format", "folded", "-o", folder / f"{number}.data", folder / f"{number}.folded")
-		done("html", "-o", folder / "page.html", *[folder / f"{number}.data" for number in range(len(texts))])
-		return folder / "page.html"
-	return make
 
 
 @pytest.fixture(scope="module")
@@ -252,24 +236,6 @@ def test_a_long_name_moves_nothing(chromium, page_of):
 		assert canvas.rect == before
 		assert chromium.one(".box-text").size["height"] < 0.35 * 900
 	assert len(chromium.one(".box-text").get_attribute("textContent")) > 3600
-
-
-def corpus():
-	"""The module that writes lanes as src/ui/page/lanes.h describes them."""
-	spec = importlib.util.spec_from_file_location("corpus_page", REPOSITORY / "tests/fuzz/corpus_page.py")
-	module = importlib.util.module_from_spec(spec)
-	spec.loader.exec_module(module)
-	return module
-
-
-def with_lanes(page, lanes):
-	"""Gives a page these lanes."""
-	text = page.read_text()
-	part = f'<script type="text/plain">{base64.b64encode(zlib.compress(lanes)).decode()}</script>'
-	data = f'<div hidden id="events" data-bytes="{len(lanes)}">{part}</div>\n'
-	at = text.rindex("<script>")
-	page.write_text(text[:at] + data + text[at:])
-	return page
 
 
 def test_hostile_names_of_events(chromium, page_of):

@@ -35,3 +35,13 @@ def test_what_cannot_be_written(profiles, tmp_path):
 	check_failure(run("html", "whole.data", "-o", "/dev/full", directory=profiles), "No space left")
 	result = run("html", "--open", "whole.data", "-o", tmp_path / "p.html", directory=profiles, PATH=str(tmp_path))
 	assert result.returncode == 1 and "cannot run xdg-open" in result.stderr and (tmp_path / "p.html").exists()
+
+
+def test_a_browser_that_does_not_open(profiles, tmp_path):
+	"""xdg-open prints a line for each browser that it tries; of these nothing is left but one line of cpprof."""
+	(tmp_path / "xdg-open").write_text("#!/bin/sh\necho trying a browser\necho no browser found >&2\nexit 3\n")
+	(tmp_path / "xdg-open").chmod(0o755)
+	result = run("html", "--open", "--no-source", "whole.data", "-o", tmp_path / "p.html", directory=profiles, PATH=f"{tmp_path}:/usr/bin:/bin")
+	assert result.returncode == 1 and result.stdout == ""
+	written, failed = result.stderr.splitlines()
+	assert "wrote" in written and failed.endswith(f"cannot open '{tmp_path}/p.html': xdg-open failed (open the file in a browser)")

@@ -35,7 +35,8 @@ static void picture(const struct lanes *lanes, const struct lane *lane)
 	struct lane_box boxes[BOXES];
 	const uint64_t narrow[] = { 0, 1, lanes->end_ns / WIDTH, UINT64_MAX };
 	for (size_t i = 0; i < sizeof(narrow) / sizeof(*narrow); i++) {
-		size_t found = lanes_visible(lane, lanes->end_ns / 4, lanes->end_ns, narrow[i], boxes, BOXES);
+		const struct lane_window window = { lanes->end_ns / 4, lanes->end_ns, narrow[i], 0 };
+		size_t found = lanes_visible(lane, &window, boxes, BOXES);
 		require(found <= lane->call_count + lane->mark_count);
 		for (size_t box = 0; box < found && box < BOXES; box++)
 			require(boxes[box].name < lanes->name_count && boxes[box].count > 0);

@@ -116,14 +116,21 @@ static bool read_bytes(struct decoder *decoder, const struct range *range, uint8
 
 /* --- instructions --- */
 
+static int add_item(struct decoder *decoder, const struct decoded *item)
+{
+	if (ARRAY_RESERVE(decoder->items, decoder->capacity, decoder->count + 1) < 0)
+		return ERROR_MEMORY;
+	decoder->items[decoder->count++] = *item;
+	return 0;
+}
+
 static int add_instruction(struct decoder *decoder, const cs_insn *instruction, const struct range *range)
 {
 	struct decoded item = { .address = instruction->address,
 				.bytes = (uint8_t)instruction->size,
 				.text = decoder->texts.size };
-	bool is_data = instruction->id == 0;
-	bool is_call = !is_data && decoder->calls->insn_group(decoder->capstone, instruction, CS_GRP_CALL);
-	bool is_jump = !is_data && decoder->calls->insn_group(decoder->capstone, instruction, CS_GRP_JUMP);
+	bool is_call = decoder->calls->insn_group(decoder->capstone, instruction, CS_GRP_CALL);
+	bool is_jump = decoder->calls->insn_group(decoder->capstone, instruction, CS_GRP_JUMP);
 	if ((is_call || is_jump) && decoder->row->target(instruction, &item.target) &&
 	    (is_call || item.target < range->start || item.target >= range->end))
 		item.flags |= DISASSEMBLY_LEAVES;
@@ -132,10 +139,18 @@ static int add_instruction(struct decoder *decoder, const cs_insn *instruction, 
 		buffer_append_byte(&decoder->texts, ' ');
 	buffer_append_string(&decoder->texts, instruction->op_str);
 	buffer_append_byte(&decoder->texts, 0);
-	if (ARRAY_RESERVE(decoder->items, decoder->capacity, decoder->count + 1) < 0)
-		return ERROR_MEMORY;
-	decoder->items[decoder->count++] = item;
-	return 0;
+	return add_item(decoder, &item);
+}
+
+/* Adds an instruction that libcapstone does not know, as its version 4 does not know newer processors: its bytes. */
+static int add_unknown(struct decoder *decoder, const uint8_t *code, size_t bytes, uint64_t address)
+{
+	const struct decoded item = { .address = address, .bytes = (uint8_t)bytes, .text = decoder->texts.size };
+	buffer_append_string(&decoder->texts, "(unknown)");
+	for (size_t i = 0; i < bytes; i++)
+		buffer_printf(&decoder->texts, " %02x", code[i]);
+	buffer_append_byte(&decoder->texts, 0);
+	return add_item(decoder, &item);
 }
 
 static int compare_addresses(const void *left, const void *right)
@@ -165,15 +180,21 @@ static int disassemble(struct decoder *decoder, const struct range *range, const
 	int status = instruction ? 0 : ERROR_MEMORY;
 	decoder->count = 0;
 	buffer_clear(&decoder->texts);
-	while (status == 0 && decoder->calls->disasm_iter(decoder->capstone, &bytes, &left, &address, instruction))
-		status = add_instruction(decoder, instruction, range);
+	while (status == 0 && left > 0) {
+		if (decoder->calls->disasm_iter(decoder->capstone, &bytes, &left, &address, instruction)) {
+			status = add_instruction(decoder, instruction, range);
+			continue;
+		}
+		size_t length = decoder->row->length(bytes, left);
+		status = add_unknown(decoder, bytes, length, address);
+		bytes += length;
+		left -= length;
+		address += length;
+	}
 	if (instruction)
 		decoder->calls->free(instruction, 1);
 	if (status == 0)
 		status = buffer_error(&decoder->texts);
-	/* libcapstone leaves out bytes at the end that are fewer than an instruction of this processor. */
-	if (status == 0 && left > 0)
-		status = decoder->count ? 0 : ERROR_CORRUPT;
 	if (status == 0)
 		mark_reached(decoder);
 	return status;
@@ -333,7 +354,6 @@ static int open_capstone(struct decoder *decoder, struct error *error)
 		return error_set(error, ERROR_UNSUPPORTED,
 				 "libcapstone is not prepared for this file's processor (use another disassembler)");
 	decoder->calls->option(decoder->capstone, CS_OPT_DETAIL, CS_OPT_ON);
-	decoder->calls->option(decoder->capstone, CS_OPT_SKIPDATA, CS_OPT_ON);
 	return 0;
 }
 

@@ -96,6 +96,31 @@ static int print_results(FILE *out, const struct page_request *request, const st
 	return status;
 }
 
+static bool contains(const struct view *view, struct path_list *paths, size_t entry, const char *text)
+{
+	const uint32_t *labels = path_labels(paths, &paths->entries[entry]);
+	for (size_t i = 0; i < paths->entries[entry].length; i++)
+		if (strcasestr(view->labels[labels[i]].text, text))
+			return true;
+	return false;
+}
+
+/* Removes the entries that the request does not search for. Their errors, if any, go with them. */
+static void keep_found(struct result *result, const char *text)
+{
+	struct path_list *paths = result->paths;
+	size_t kept = 0;
+	for (size_t i = 0; paths && i < paths->count; i++) {
+		if (!contains(result->view, paths, i, text))
+			continue;
+		if (result->errors)
+			result->errors[kept] = result->errors[i];
+		paths->entries[kept++] = paths->entries[i];
+	}
+	if (paths)
+		paths->count = kept;
+}
+
 static int answer_report(struct engine *engine, const struct page_request *asked, FILE *out, struct error *error)
 {
 	const struct profile *profile = engine->profiles[asked->is_b];
@@ -127,6 +152,8 @@ static int answer_report(struct engine *engine, const struct page_request *asked
 		return fputs("{}", out) < 0 ? error_set(error, ERROR_MEMORY, "out of memory") : 0;
 	if (status == 0)
 		status = report_build(&request, &results, error);
+	for (size_t i = 0; status == 0 && asked->search && i < results.count; i++)
+		keep_found(&results.items[i], asked->search);
 	if (status == 0)
 		status = print_results(
 			out, asked,
@@ -321,6 +348,7 @@ void picture_release(struct picture *picture)
 		view_cache_drop(picture->views, picture->own);
 	}
 	free(picture->marks);
+	free(picture->marked);
 	short_names_free(picture->names);
 	free(picture->by_text);
 	*picture = (struct picture){ 0 };
@@ -425,13 +453,41 @@ void engine_short_lane_name(struct engine *engine, size_t name, size_t columns, 
 
 /* --- search --- */
 
+/* Returns the tree whose nodes are the picture's boxes, or NULL: they are callers. */
+static const struct view *tree_of(const struct picture *picture)
+{
+	return picture->subtree ? picture->subtree : picture->is_of_view || picture->pair ? picture->view : NULL;
+}
+
+/* Counts the marked nodes before each. Returns 0 or ERROR_MEMORY. */
+static int count_marked(struct picture *picture)
+{
+	const struct view *tree = tree_of(picture);
+	if (!tree)
+		return 0;
+	picture->marked = calloc((size_t)tree->node_count + 1, sizeof(*picture->marked));
+	if (!picture->marked)
+		return ERROR_MEMORY;
+	for (uint32_t node = 0; node < tree->node_count; node++) /* the root has no label */
+		picture->marked[node + 1] = picture->marked[node] + (node > 0 && picture->marks[tree->label[node]]);
+	return 0;
+}
+
+bool picture_holds(const struct picture *picture, uint32_t node)
+{
+	const struct view *tree = tree_of(picture);
+	return picture->marked && node < tree->node_count && picture->marked[tree->end[node]] > picture->marked[node];
+}
+
 int64_t picture_search(struct picture *picture, const char *text, uint64_t *hits)
 {
 	const struct view *view = picture->view;
 	int64_t found = 0;
 	*hits = 0;
 	free(picture->marks);
+	free(picture->marked);
 	picture->marks = NULL;
+	picture->marked = NULL;
 	if (!*text)
 		return 0;
 	picture->marks = calloc(view->label_count + 1, sizeof(*picture->marks));
@@ -442,7 +498,7 @@ int64_t picture_search(struct picture *picture, const char *text, uint64_t *hits
 		found += picture->marks[i];
 	}
 	*hits = flame_matched(view, picture->marks);
-	return found;
+	return count_marked(picture) < 0 ? ERROR_MEMORY : found;
 }
 
 char *picture_folded_path(const struct picture *picture, uint32_t node, struct error *error)

@@ -28,6 +28,7 @@
  *   has         on: is answered by {} if the profile has what the report needs, and refused otherwise
  *   of          for a diff: the report whose lists it compares
  *   shape       for a flame graph: stacks, callers, down, up, or changes: the stacks of both profiles; names: short names only
+ *   search      keeps only the functions of a list whose names contain it, without regard to the case of ASCII letters
  *   other       for the shape stacks: a second resource, which colours the boxes
  *   root        the function of a report, of down and of up
  *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, zeros (on or off), group, key
@@ -40,7 +41,7 @@ enum { PAGE_TERMS_MAX = 32 };
 /* A request that was read. Its texts point into the text that was read. */
 struct page_request {
 	char *text; /* owned */
-	const char *report, *of, *shape, *other, *root, *group, *key;
+	const char *report, *of, *shape, *other, *root, *group, *key, *search;
 	const char *terms[PAGE_TERMS_MAX];
 	size_t term_count;
 	bool is_b, has;
@@ -91,6 +92,7 @@ struct picture {
 	struct short_names *names; /* owned: of the view's labels; NULL: not asked for yet */
 	uint32_t *by_text; /* owned; [view->label_count]: labels in the order of their texts; NULL: not asked for yet */
 	bool *marks;       /* owned; [view->label_count]: labels that the search found; NULL: no search */
+	uint32_t *marked;  /* owned; [nodes + 1]: marked nodes before each; NULL: no search, or boxes of callers */
 };
 
 /* Makes the flame graph of the request `text`. Returns 0 or a negative error, with `error` set; the caller releases a picture that was
@@ -113,6 +115,9 @@ char *picture_folded_path(const struct picture *picture, uint32_t node, struct e
 /* Marks the labels whose texts contain `text`, without regard to the case of ASCII letters; "" marks none. Sets *hits to the hits of
  * the samples with such a label. Returns the number of marked labels, or ERROR_MEMORY. */
 int64_t picture_search(struct picture *picture, const char *text, uint64_t *hits);
+
+/* Returns whether the label of a box, or of one below it, is marked. The boxes of callers are not known to be. */
+bool picture_holds(const struct picture *picture, uint32_t node);
 
 /* Returns a timeline that the caller frees, and sets *side to its profile; or returns NULL with `error` set. */
 struct timeline *engine_timeline(const struct engine *engine, const char *text, size_t periods,

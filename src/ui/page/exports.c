@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "analyze/analyses.h"
+#include "render/render.h"
 #include "ui/page/engine.h"
 
 #define EXPORTED(name) __attribute__((export_name(#name), used)) name
 
-enum { PICTURES = 4, BOXES_MAX = 1 << 16 };
+enum { PICTURES = 4, BOXES_MAX = 1 << 18, LEVELS_TRIED = 4096 };
 
 static struct engine engine;
 static struct picture pictures[PICTURES];
@@ -22,19 +23,23 @@ static const struct profile *timeline_side; /* that the timeline is of */
 static struct timeline_hit timeline_hit;
 static struct error failure;
 static char *answered;
+static uint64_t searched_hits; /* of the last search */
 
 /* A box as the script reads it. Hits are doubles: integers there have 53 bits. */
 struct page_box {
 	double start, weight, own;
 	double other; /* of a pair: the hits in the other one */
 	uint32_t node, label, depth;
-	uint32_t flags; /* enum box_flag */
+	uint32_t flags;  /* enum box_flag */
+	uint32_t joined; /* the number of siblings that were joined; 0: it is one box */
+	uint32_t reserved;
 };
 
-enum box_flag { BOX_MARKED = 1, BOX_CHANGED = 2, BOX_TAIL = 4 };
+enum box_flag { BOX_MARKED = 1, BOX_CHANGED = 2, BOX_TAIL = 4, BOX_HOLDS = 8 };
 
 static struct flame_box boxes[BOXES_MAX];
 static struct page_box shown[BOXES_MAX];
+static bool are_cut; /* they are not all of their window */
 
 void *EXPORTED(page_allocate)(size_t size)
 {
@@ -185,10 +190,10 @@ static int other_of(const struct tree_pair *pair)
 
 static struct page_box shown_box(const struct picture *picture, const struct flame_box *box)
 {
-	const struct tree_pair *pair = picture->pair;
-	bool is_marked = picture->marks && box->label != PROFILE_NONE && picture->marks[box->label];
+	const struct tree_pair *pair = box->joined > 0 ? NULL : picture->pair;
 	bool is_changed = pair && pair->significant && pair->significant[box->node];
-	bool is_tail = picture->is_of_view && view_is_tail(picture->view, box->node);
+	bool is_tail = box->joined == 0 && picture->is_of_view && view_is_tail(picture->view, box->node);
+	bool holds = box->joined > 0 ? box->is_marked : picture_holds(picture, box->node);
 	return (struct page_box){
 		.start = (double)box->start,
 		.weight = (double)box->weight,
@@ -197,7 +202,9 @@ static struct page_box shown_box(const struct picture *picture, const struct fla
 		.node = box->node,
 		.label = box->label,
 		.depth = box->depth,
-		.flags = (is_marked ? BOX_MARKED : 0) | (is_changed ? BOX_CHANGED : 0) | (is_tail ? BOX_TAIL : 0),
+		.flags = (box->is_marked ? BOX_MARKED : 0) | (is_changed ? BOX_CHANGED : 0) | (is_tail ? BOX_TAIL : 0) |
+			 (holds ? BOX_HOLDS : 0),
+		.joined = box->joined,
 	};
 }
 
@@ -208,22 +215,34 @@ double EXPORTED(page_other_total)(unsigned slot)
 	return picture && picture->pair ? (double)picture->pair->total[other_of(picture->pair)] : 0;
 }
 
-/* Finds the boxes of a window; page_boxes_at has them. Returns their number. */
+/* Finds the boxes of a window; page_boxes_at has them. If there are too many, the deepest levels are left out, and page_boxes_are_cut
+ * returns 1. Returns their number. */
 int EXPORTED(page_boxes)(unsigned slot, uint32_t node, double from, double to, double smallest, uint32_t depths)
 {
 	const struct picture *picture = picture_at(slot);
 	if (!picture || from < 0 || to < from)
 		return -1;
-	const struct flame_window window = { .node = node,
-					     .from = (uint64_t)from,
-					     .to = (uint64_t)to,
-					     .smallest = (uint64_t)smallest,
-					     .depths = depths };
+	struct flame_window window = { .node = node,
+				       .from = (uint64_t)from,
+				       .to = (uint64_t)to,
+				       .smallest = (uint64_t)smallest,
+				       .depths = depths,
+				       .marks = picture->marks };
 	int64_t found = flame_visible(picture->flame, &window, boxes, BOXES_MAX);
+	are_cut = found > BOXES_MAX;
+	while (found > BOXES_MAX && window.depths != 1) {
+		window.depths = window.depths == 0 ? LEVELS_TRIED : window.depths - (window.depths + 3) / 4;
+		found = flame_visible(picture->flame, &window, boxes, BOXES_MAX);
+	}
 	size_t count = found < BOXES_MAX ? (size_t)found : BOXES_MAX;
 	for (size_t i = 0; found > 0 && i < count; i++)
 		shown[i] = shown_box(picture, &boxes[i]);
 	return found < 0 ? -1 : (int)count;
+}
+
+int EXPORTED(page_boxes_are_cut)(void)
+{
+	return are_cut;
 }
 
 const struct page_box *EXPORTED(page_boxes_at)(void)
@@ -256,17 +275,37 @@ const struct page_box *EXPORTED(page_box)(unsigned slot, uint32_t node)
 	struct flame_box box;
 	if (!picture || flame_box(picture->flame, node, &box) < 0)
 		return NULL;
+	box.is_marked = picture->marks && box.label != PROFILE_NONE && picture->marks[box.label];
 	described = shown_box(picture, &box);
 	return &described;
 }
 
-/* Marks the labels that contain a text. Returns the hits of the samples with such a label, or -1. */
-double EXPORTED(page_search)(unsigned slot, const char *text)
+/* Marks the labels that contain a text. Returns their number, or -1. page_searched_hits has the hits of the samples with such a label. */
+int EXPORTED(page_search)(unsigned slot, const char *text)
 {
-	uint64_t hits = 0;
-	if (!picture_at(slot) || picture_search(&pictures[slot], text, &hits) < 0)
+	if (!picture_at(slot))
 		return -1;
-	return (double)hits;
+	int64_t found = picture_search(&pictures[slot], text, &searched_hits);
+	return found < 0 ? -1 : (int)found;
+}
+
+double EXPORTED(page_searched_hits)(void)
+{
+	return (double)searched_hits;
+}
+
+/* An amount of a unit as reports print it. */
+const char *EXPORTED(page_amount)(double gticks, const char *unit)
+{
+	static char text[64];
+	return render_amount(text, sizeof(text), gticks, unit);
+}
+
+/* The same for an interval. */
+const char *EXPORTED(page_interval)(double gticks, const char *unit)
+{
+	static char text[64];
+	return gticks < 0 ? NULL : render_interval(text, sizeof(text), (uint64_t)gticks, unit);
 }
 
 /* Counts hits over time. Returns the address of [threads x periods] doubles, or 0. */
@@ -407,13 +446,18 @@ enum { LANE_BOXES_MAX = 1 << 15 };
 static struct lane_box lane_boxes[LANE_BOXES_MAX];
 static struct page_lane_box shown_lane_boxes[LANE_BOXES_MAX];
 
-/* Finds the boxes of a range of time of a lane; page_lane_boxes_at has them. Returns their number. */
-unsigned EXPORTED(page_lane_boxes)(unsigned lane, double from, double to, double narrow)
+/* Finds the boxes of a range of time of a lane, of its first `depths`; page_lane_boxes_at has them. If there are too many, wider boxes are
+ * joined as well, until there is room for all. Returns their number. */
+unsigned EXPORTED(page_lane_boxes)(unsigned lane, double from, double to, double narrow, uint32_t depths)
 {
 	if (!engine.lanes || lane >= engine.lanes->lane_count || from < 0 || to < from)
 		return 0;
-	size_t found = lanes_visible(&engine.lanes->lanes[lane], (uint64_t)from, (uint64_t)to, (uint64_t)narrow,
-				     lane_boxes, LANE_BOXES_MAX);
+	struct lane_window window = { (uint64_t)from, (uint64_t)to, (uint64_t)narrow, depths };
+	size_t found = lanes_visible(&engine.lanes->lanes[lane], &window, lane_boxes, LANE_BOXES_MAX);
+	while (found > LANE_BOXES_MAX && window.narrow_ns < window.to_ns) {
+		window.narrow_ns = 2 * window.narrow_ns + 1;
+		found = lanes_visible(&engine.lanes->lanes[lane], &window, lane_boxes, LANE_BOXES_MAX);
+	}
 	size_t count = found < LANE_BOXES_MAX ? found : LANE_BOXES_MAX;
 	for (size_t i = 0; i < count; i++) {
 		const struct lane_box *box = &lane_boxes[i];

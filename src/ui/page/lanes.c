@@ -169,7 +169,7 @@ void lanes_free(struct lanes *lanes)
 /* --- what a picture shows --- */
 
 struct visit {
-	uint64_t from_ns, to_ns, narrow_ns;
+	const struct lane_window *window;
 	struct lane_box *boxes;
 	size_t capacity, found;
 };
@@ -218,14 +218,14 @@ static void visit_depth(struct visit *visit, const struct lane *lane, uint32_t d
 {
 	const struct lane_call *calls = lane->calls;
 	size_t end = lane->depths[depth + 1];
-	size_t at = first_reaching(lane, depth, visit->from_ns);
-	while (at < end && calls[at].start_ns < visit->to_ns) {
+	size_t at = first_reaching(lane, depth, visit->window->from_ns);
+	while (at < end && calls[at].start_ns < visit->window->to_ns) {
 		const struct lane_call *call = &calls[at];
 		size_t next = at + 1;
-		if (call->end_ns - call->start_ns < visit->narrow_ns)
-			next = first_call(calls, next, end, call->start_ns + visit->narrow_ns);
+		if (call->end_ns - call->start_ns < visit->window->narrow_ns)
+			next = first_call(calls, next, end, call->start_ns + visit->window->narrow_ns);
 		/* The last one may be wide: it gets a box of its own. */
-		if (next > at + 1 && calls[next - 1].end_ns - calls[next - 1].start_ns >= visit->narrow_ns)
+		if (next > at + 1 && calls[next - 1].end_ns - calls[next - 1].start_ns >= visit->window->narrow_ns)
 			next--;
 		add_box(visit, &(struct lane_box){ .start_ns = call->start_ns,
 						   .end_ns = calls[next - 1].end_ns,
@@ -239,12 +239,13 @@ static void visit_depth(struct visit *visit, const struct lane *lane, uint32_t d
 
 static void visit_marks(struct visit *visit, const struct lane *lane)
 {
-	size_t at = first_mark(lane->marks, 0, lane->mark_count, visit->from_ns);
-	while (at < lane->mark_count && lane->marks[at].time_ns < visit->to_ns) {
+	size_t at = first_mark(lane->marks, 0, lane->mark_count, visit->window->from_ns);
+	while (at < lane->mark_count && lane->marks[at].time_ns < visit->window->to_ns) {
 		const struct lane_mark *mark = &lane->marks[at];
 		size_t next = at + 1;
-		if (visit->narrow_ns > 0)
-			next = first_mark(lane->marks, next, lane->mark_count, mark->time_ns + visit->narrow_ns);
+		if (visit->window->narrow_ns > 0)
+			next = first_mark(lane->marks, next, lane->mark_count,
+					  mark->time_ns + visit->window->narrow_ns);
 		add_box(visit, &(struct lane_box){ .start_ns = mark->time_ns,
 						   .end_ns = lane->marks[next - 1].time_ns,
 						   .name = mark->name,
@@ -255,14 +256,11 @@ static void visit_marks(struct visit *visit, const struct lane *lane)
 	}
 }
 
-size_t lanes_visible(const struct lane *lane, uint64_t from_ns, uint64_t to_ns, uint64_t narrow_ns,
-		     struct lane_box *boxes, size_t capacity)
+size_t lanes_visible(const struct lane *lane, const struct lane_window *window, struct lane_box *boxes, size_t capacity)
 {
-	struct visit visit = {
-		.from_ns = from_ns, .to_ns = to_ns, .narrow_ns = narrow_ns, .boxes = boxes, .capacity = capacity
-	};
+	struct visit visit = { .window = window, .boxes = boxes, .capacity = capacity };
 	visit_marks(&visit, lane);
-	for (uint32_t depth = 0; depth < lane->depth_count; depth++)
+	for (uint32_t depth = 0; depth < lane->depth_count && (window->depths == 0 || depth < window->depths); depth++)
 		visit_depth(&visit, lane, depth);
 	return visit.found;
 }

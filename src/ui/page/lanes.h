@@ -34,9 +34,15 @@
 /* A page with so many calls and marks has about 10 MB. */
 enum { LANES_EVENTS_MOST = 2000000 };
 
-/* Appends all events of the source to `bytes`, but no more than `most` calls and marks; counts the others. Returns 0 or a negative error,
+/* How many calls and marks were written, and how many of them were not. */
+struct lanes_written {
+	uint64_t count, left_out;
+};
+
+/* Appends all events of the source to `bytes`, but no more than `most` calls and marks, and sets *written. Returns 0 or a negative error,
  * with `error` set: ERROR_MEMORY, the errors of the source. */
-int lanes_write(struct event_source *source, size_t most, struct buffer *bytes, struct error *error);
+int lanes_write(struct event_source *source, size_t most, struct buffer *bytes, struct lanes_written *written,
+		struct error *error);
 
 struct lane_call {
 	uint64_t start_ns, end_ns; /* since the start of the recording */
@@ -84,10 +90,17 @@ struct lane_box {
 	bool is_mark, is_user;
 };
 
-/* Writes at most `capacity` boxes of a lane that overlap [from_ns, to_ns): marks, then calls by depth and time. Calls and marks that begin
- * within `narrow_ns` and are shorter than that become one box. Returns the number of all such boxes. */
-size_t lanes_visible(const struct lane *lane, uint64_t from_ns, uint64_t to_ns, uint64_t narrow_ns,
-		     struct lane_box *boxes, size_t capacity);
+/* The contents of a picture of a lane. */
+struct lane_window {
+	uint64_t from_ns, to_ns;
+	uint64_t narrow_ns; /* calls and marks that begin within it and are shorter become one box */
+	uint32_t depths;    /* how many depths are included; 0: all */
+};
+
+/* Writes at most `capacity` boxes of a lane that overlap [from_ns, to_ns): marks, then calls by depth and time. Returns the number of all
+ * such boxes. */
+size_t lanes_visible(const struct lane *lane, const struct lane_window *window, struct lane_box *boxes,
+		     size_t capacity);
 
 /* Counts the calls and the marks of a lane that overlap [from_ns, to_ns). */
 void lanes_count(const struct lane *lane, uint64_t from_ns, uint64_t to_ns, size_t *calls, size_t *marks);

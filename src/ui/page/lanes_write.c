@@ -208,7 +208,8 @@ static void writing_release(struct writing *writing)
 	strings_release(&writing->names);
 }
 
-int lanes_write(struct event_source *source, size_t most, struct buffer *bytes, struct error *error)
+int lanes_write(struct event_source *source, size_t most, struct buffer *bytes, struct lanes_written *written,
+		struct error *error)
 {
 	struct writing writing = { .most = most };
 	struct event event;
@@ -226,6 +227,7 @@ int lanes_write(struct event_source *source, size_t most, struct buffer *bytes, 
 		append_all(bytes, &writing);
 	if (status == 0 && buffer_error(bytes))
 		status = error_set(error, ERROR_MEMORY, "out of memory while reading the trace");
+	*written = (struct lanes_written){ writing.events, writing.left_out };
 	writing_release(&writing);
 	return status;
 }

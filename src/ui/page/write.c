@@ -70,7 +70,7 @@ static int mark_files(const struct profile *profile, bool *marks)
 struct texts {
 	FILE *out;
 	const struct profile *profile;
-	struct page_sources *sources;
+	struct page_written *sources;
 	struct file_users access;
 	bool has_all; /* also the paths of other users' processes */
 };
@@ -89,7 +89,7 @@ static bool is_own(struct texts *texts, const char *path)
 static void add_file(struct texts *texts, const char *path)
 {
 	struct source_text source;
-	struct page_sources *sources = texts->sources;
+	struct page_written *sources = texts->sources;
 	if (source_text_open(&source, &texts->access, texts->profile, path) < 0) {
 		sources->absent++;
 		return;
@@ -134,7 +134,7 @@ static int add_files(struct texts *texts)
 	return status;
 }
 
-static int embed_sources(struct sink *sink, const struct page_contents *contents, struct page_sources *sources,
+static int embed_sources(struct sink *sink, const struct page_contents *contents, struct page_written *sources,
 			 struct error *error)
 {
 	char *text = NULL;
@@ -160,31 +160,32 @@ static int embed_sources(struct sink *sink, const struct page_contents *contents
 
 /* --- events --- */
 
-static int embed_events(struct sink *sink, const struct page_contents *contents, struct error *error)
+static int embed_events(struct sink *sink, const struct page_contents *contents, struct lanes_written *written,
+			struct error *error)
 {
 	struct buffer bytes;
 	if (!contents->events)
 		return 0;
 	buffer_init(&bytes);
-	int status = lanes_write(contents->events, LANES_EVENTS_MOST, &bytes, error);
+	int status = lanes_write(contents->events, LANES_EVENTS_MOST, &bytes, written, error);
 	if (status == 0)
 		status = page_embed(sink, "events", 0, bytes.bytes, bytes.size, error);
 	buffer_release(&bytes);
 	return status;
 }
 
-int page_write(struct sink *sink, const struct page_contents *contents, struct page_sources *sources,
+int page_write(struct sink *sink, const struct page_contents *contents, struct page_written *written,
 	       struct error *error)
 {
-	*sources = (struct page_sources){ 0 };
+	*written = (struct page_written){ 0 };
 	sink_write(sink, page_before, page_before_bytes);
 	int status = embed_profile(sink, "profile-a", contents->profiles[0], error);
 	if (status == 0 && contents->profiles[1])
 		status = embed_profile(sink, "profile-b", contents->profiles[1], error);
 	if (status == 0)
-		status = embed_sources(sink, contents, sources, error);
+		status = embed_sources(sink, contents, written, error);
 	if (status == 0)
-		status = embed_events(sink, contents, error);
+		status = embed_events(sink, contents, &written->events, error);
 	sink_write(sink, page_after, page_after_bytes);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include "base/sink.h"
 #include "profile/event_source.h"
 #include "profile/profile.h"
+#include "ui/page/lanes.h"
 
 /* The contents of the page. */
 struct page_contents {
@@ -20,18 +21,19 @@ struct page_contents {
 	struct event_source *events; /* of a trace; NULL: there are none */
 };
 
-/* The source files that the page contains. */
-struct page_sources {
+/* The contents of a page beside its profiles: source files, and events of a trace. */
+struct page_written {
 	size_t count;
 	size_t absent;   /* files that were not found, or that the users of the profile's processes may not read */
 	size_t foreign;  /* files of other users' processes */
 	size_t left_out; /* files for which there was no more room */
 	uint64_t bytes;
+	struct lanes_written events; /* calls and marks */
 };
 
-/* Writes the page and sets *sources. A profile goes in as its columns, deflated and in base64. Returns 0 or a negative error, with
+/* Writes the page and sets *written. A profile goes in as its columns, deflated and in base64. Returns 0 or a negative error, with
  * `error` set: ERROR_MEMORY, the errors of the event source; the sink keeps the failure of a write. */
-int page_write(struct sink *sink, const struct page_contents *contents, struct page_sources *sources,
+int page_write(struct sink *sink, const struct page_contents *contents, struct page_written *written,
 	       struct error *error);
 
 /* --- data in the page (embed.c) --- */

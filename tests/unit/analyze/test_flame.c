@@ -37,7 +37,14 @@ static int end(void **state)
 	return 0;
 }
 
-/* Writes the boxes of a window as "depth:name@start+weight/own", in their order. */
+static const char *box_name(const struct view *view, const struct flame_box *box)
+{
+	static char joined[32];
+	snprintf(joined, sizeof(joined), "(%u)", box->joined);
+	return box->joined > 0 ? joined : box->label == PROFILE_NONE ? "all" : view->labels[box->label].text;
+}
+
+/* Writes the boxes of a window as "depth:name@start+weight/own", in their order; "(2)" is a box of two. */
 static const char *boxes_text(struct flame *flame, const struct view *view, struct flame_window window)
 {
 	static char text[2048];
@@ -47,10 +54,8 @@ static const char *boxes_text(struct flame *flame, const struct view *view, stru
 	text[0] = 0;
 	for (int64_t i = 0; i < count; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u:%s@%llu+%llu/%llu", i ? " " : "",
-					 boxes[i].depth,
-					 boxes[i].label == PROFILE_NONE ? "all" : view->labels[boxes[i].label].text,
-					 (unsigned long long)boxes[i].start, (unsigned long long)boxes[i].weight,
-					 (unsigned long long)boxes[i].own);
+					 boxes[i].depth, box_name(view, &boxes[i]), (unsigned long long)boxes[i].start,
+					 (unsigned long long)boxes[i].weight, (unsigned long long)boxes[i].own);
 	return text;
 }
 
@@ -97,9 +102,14 @@ static void a_window_has_what_overlaps_it(void **state)
 	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:main@0+7/0 2:b@2+5/0 3:c@6+1/1");
 	window = whole();
 	window.smallest = 5;
-	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:main@0+7/0 2:b@2+5/0 1:other@7+8/8");
+	assert_string_equal(boxes_text(flame, view, window),
+			    "0:all@0+15/0 1:main@0+7/0 2:b@2+5/0 3:(2)@2+5/0 1:other@7+8/8");
 	window.smallest = 6;
-	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:main@0+7/0 1:other@7+8/8");
+	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:main@0+7/0 2:(2)@0+7/0 1:other@7+8/8");
+	window.smallest = 8;
+	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:other@7+8/8");
+	window.smallest = 9;
+	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:(2)@0+15/0");
 	window = whole();
 	window.depths = 1;
 	assert_string_equal(boxes_text(flame, view, window), "0:all@0+15/0 1:main@0+7/0 1:other@7+8/8");
@@ -115,8 +125,8 @@ static void callers_are_the_stacks_from_inside(void **state)
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
 	struct flame *flame = flame_of_callers(view, NULL, NULL);
 	/* a: 2 from main, 4 from a, whose caller is b */
-	const char *expected = "0:all@0+15/0 1:a@0+6/0 2:a@0+4/0 3:b@0+4/0 4:main@0+4/4 2:main@4+2/2 "
-			       "1:c@6+1/0 2:b@6+1/0 3:main@6+1/1 1:other@7+8/8";
+	const char *expected = "0:all@0+15/0 1:other@0+8/8 1:a@8+6/0 2:a@8+4/0 3:b@8+4/0 4:main@8+4/4 2:main@12+2/2 "
+			       "1:c@14+1/0 2:b@14+1/0 3:main@14+1/1";
 	assert_string_equal(boxes_text(flame, view, whole()), expected);
 	/* the boxes that were made stay the same */
 	assert_string_equal(boxes_text(flame, view, whole()), expected);
@@ -187,6 +197,28 @@ static void a_small_room(void **state)
 	assert_int_equal(flame_visible(flame, &window, boxes, 2), 8);
 	assert_string_equal(view->labels[boxes[1].label].text, "main");
 	assert_int_equal(boxes[2].node, 77);
+	flame_free(flame);
+	view_free(view);
+}
+
+/* A box is marked by its label, a joined one by a label of one of its siblings. */
+static void marked_boxes(void **state)
+{
+	(void)state;
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	struct flame *flame = flame_of_stacks(view, NULL);
+	struct flame_box boxes[BOXES];
+	bool marks[16] = { false };
+	struct flame_window window = whole();
+	window.smallest = 6;
+	window.marks = marks;
+	for (int is_marked = 0; is_marked < 2; is_marked++) {
+		marks[paths_label(view, "b")] = is_marked;
+		assert_int_equal(flame_visible(flame, &window, boxes, BOXES), 4);
+		assert_int_equal(boxes[2].joined, 2);
+		assert_int_equal(boxes[2].is_marked, is_marked);
+		assert_false(boxes[0].is_marked || boxes[1].is_marked || boxes[3].is_marked);
+	}
 	flame_free(flame);
 	view_free(view);
 }
@@ -383,6 +415,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rooted_graphs, start, end),
 		cmocka_unit_test_setup_teardown(single_boxes, start, end),
 		cmocka_unit_test_setup_teardown(a_small_room, start, end),
+		cmocka_unit_test_setup_teardown(marked_boxes, start, end),
 		cmocka_unit_test_setup_teardown(a_sample_matches_once, start, end),
 		cmocka_unit_test_setup_teardown(an_empty_selection, start, end),
 		cmocka_unit_test_setup_teardown(two_trees_as_one, start, end),

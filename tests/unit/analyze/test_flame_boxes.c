@@ -30,11 +30,13 @@ struct node {
 struct tree {
 	struct node nodes[BOXES];
 	size_t count;
+	bool has_heaviest_first; /* siblings are in the order of their weights, not of their labels */
 };
 
-static void start_tree(struct tree *tree)
+static void start_tree(struct tree *tree, bool has_heaviest_first)
 {
 	tree->count = 1;
+	tree->has_heaviest_first = has_heaviest_first;
 	tree->nodes[0] = (struct node){ .parent = PROFILE_NONE, .label = PROFILE_NONE };
 }
 
@@ -62,7 +64,7 @@ static void add_stack(struct tree *tree, const uint32_t *labels, size_t length, 
 /* Fills in the tree of callers: stacks from their innermost root (NULL: any frame) outwards. */
 static void make_callers(struct tree *tree, const struct view *view, const struct label_set *roots)
 {
-	start_tree(tree);
+	start_tree(tree, true);
 	for (uint32_t node = 1; node < view->node_count; node++) {
 		uint32_t labels[DEPTH + 1];
 		size_t length = 0;
@@ -77,7 +79,7 @@ static void make_callers(struct tree *tree, const struct view *view, const struc
 /* Fills in the tree of stacks, which begin at their outermost root (NULL: any frame). */
 static void make_stacks(struct tree *tree, const struct view *view, const struct label_set *roots)
 {
-	start_tree(tree);
+	start_tree(tree, false);
 	for (uint32_t node = 1; node < view->node_count; node++) {
 		uint32_t labels[DEPTH + 1], first = DEPTH + 1, outermost = PROFILE_NONE;
 		for (uint32_t at = node; at != 0; at = view->parent[at]) {
@@ -100,9 +102,41 @@ struct text {
 static void add_box(struct text *text, const struct flame_box *box)
 {
 	text->used += (size_t)snprintf(text->bytes + text->used, sizeof(text->bytes) - text->used,
-				       "%u:%u@%llu+%llu/%llu\n", box->depth, box->label, (unsigned long long)box->start,
-				       (unsigned long long)box->weight, (unsigned long long)box->own);
+				       "%u:%u*%u@%llu+%llu/%llu\n", box->depth, box->label, box->joined,
+				       (unsigned long long)box->start, (unsigned long long)box->weight,
+				       (unsigned long long)box->own);
 	assert_true(text->used < sizeof(text->bytes));
+}
+
+static bool is_before(const struct tree *tree, const struct node *a, const struct node *b)
+{
+	return tree->has_heaviest_first && a->weight != b->weight ? a->weight > b->weight : a->label < b->label;
+}
+
+/* Returns the sibling that follows `before` (0: the first one) below `node`, or 0. */
+static uint32_t next_child(const struct tree *tree, uint32_t node, uint32_t before)
+{
+	uint32_t next = 0;
+	for (uint32_t i = 1; i < tree->count; i++)
+		if (tree->nodes[i].parent == node &&
+		    (before == 0 || is_before(tree, &tree->nodes[before], &tree->nodes[i])) &&
+		    (next == 0 || is_before(tree, &tree->nodes[i], &tree->nodes[next])))
+			next = i;
+	return next;
+}
+
+static void add_boxes(struct text *text, const struct tree *tree, uint32_t node, uint64_t start, uint32_t depth,
+		      const struct flame_window *window);
+
+/* Adds narrow siblings, which are joined unless there is only one. */
+static void add_group(struct text *text, const struct tree *tree, struct flame_box *group,
+		      const struct flame_window *window)
+{
+	if (group->joined == 1 && group->weight >= window->smallest)
+		add_boxes(text, tree, group->node, group->start, group->depth, window);
+	else if (group->joined > 1 && group->weight >= window->smallest)
+		add_box(text, group);
+	*group = (struct flame_box){ .label = PROFILE_NONE, .depth = group->depth };
 }
 
 /* Adds the boxes of a node and below it that the window shows. */
@@ -110,22 +144,27 @@ static void add_boxes(struct text *text, const struct tree *tree, uint32_t node,
 		      const struct flame_window *window)
 {
 	const struct node *at = &tree->nodes[node];
-	add_box(text, &(struct flame_box){ start, at->weight, at->own, 0, at->label, depth });
-	for (uint32_t label = 0, left = 1; left > 0; label++) {
-		left = 0;
-		for (uint32_t i = 1; i < tree->count; i++) {
-			const struct node *child = &tree->nodes[i];
-			left += child->parent == node && child->label > label;
-			if (child->parent != node || child->label != label)
-				continue;
-			bool is_shown = start + child->weight > window->from && start < window->to &&
-					child->weight >= window->smallest &&
-					(window->depths == 0 || depth < window->depths);
-			if (is_shown)
-				add_boxes(text, tree, i, start, depth + 1, window);
-			start += child->weight;
+	struct flame_box group = { .label = PROFILE_NONE, .depth = depth + 1 };
+	add_box(text, &(struct flame_box){ start, at->weight, at->own, 0, at->label, depth, 0, false });
+	if (window->depths > 0 && depth >= window->depths)
+		return;
+	for (uint32_t i = next_child(tree, node, 0); i != 0; i = next_child(tree, node, i)) {
+		uint64_t weight = tree->nodes[i].weight;
+		if (start + weight > window->from && start < window->to) {
+			bool is_narrow = weight < window->smallest;
+			if (!is_narrow)
+				add_group(text, tree, &group, window);
+			if (group.joined++ == 0) {
+				group.node = i;
+				group.start = start;
+			}
+			group.weight += weight;
+			if (!is_narrow)
+				add_group(text, tree, &group, window);
 		}
+		start += weight;
 	}
+	add_group(text, tree, &group, window);
 }
 
 static struct text found, expected;
@@ -176,14 +215,17 @@ static void check_windows(struct flame *flame, struct random *random)
 		for (int64_t box = 0; box < count; box++) {
 			struct flame_box same;
 			assert_int_equal(flame_box(flame, boxes[box].node, &same), 0);
+			if (boxes[box].joined > 0)
+				continue;
 			assert_int_equal(same.weight, boxes[box].weight);
 			if (window.node == FLAME_ROOT)
 				assert_int_equal(same.depth, boxes[box].depth);
 		}
 		/* A window of the whole graph, or below one of the boxes that were shown. */
 		const struct flame_box *next = &boxes[random_below(random, (uint64_t)count)];
-		window = (struct flame_window){ .node = i % 2 ? FLAME_ROOT : next->node };
-		uint64_t width = i % 2 ? tree.nodes[0].weight : next->weight;
+		bool is_whole = i % 2 || next->joined > 0;
+		window = (struct flame_window){ .node = is_whole ? FLAME_ROOT : next->node };
+		uint64_t width = is_whole ? tree.nodes[0].weight : next->weight;
 		window.from = random_below(random, width + 1);
 		window.to = window.from + 1 + random_below(random, width + 1);
 		window.smallest = random_below(random, 6);

@@ -1,12 +1,14 @@
 // The engine: cpprof's own C code as WebAssembly (ui/page/exports.c). All figures of the page come from it.
 
 /** @typedef {{start: number, weight: number, own: number, node: number, label: number, depth: number, marked: boolean,
- *  changed: boolean, isTail: boolean, other: number}} Box */
+ *  holds: boolean, joined: number, changed: boolean, isTail: boolean, other: number}} Box holds: it or a box below it is marked; joined: the number of
+ *  siblings in it, which are too narrow for boxes of their own; 0: it is one */
 /** @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Request */
 
-const BOX_BYTES = 48;
+const BOX_BYTES = 56;
 export const BOX_DOUBLES = BOX_BYTES / 8, BOX_NUMBERS = BOX_BYTES / 4, BOX_FIRST = 8;
-export const BOX_MARKED = 1, BOX_CHANGED = 2, BOX_TAIL = 4;
+export const BOX_MARKED = 1, BOX_CHANGED = 2, BOX_TAIL = 4, BOX_HOLDS = 8;
+export const NO_LABEL = 0xffffffff; // of the box of all, and of joined boxes
 const LANE_BOX_BYTES = 32;
 
 /** @type {WebAssembly.Instance} */
@@ -232,7 +234,7 @@ export class Picture {
 	 *  @returns {Boxes} */
 	boxes(node, from, to, smallest, depths = 0) {
 		const count = functions.page_boxes(this.slot, node, from, to, smallest, depths);
-		return new Boxes(functions.page_boxes_at(), Math.max(count, 0));
+		return new Boxes(functions.page_boxes_at(), Math.max(count, 0), functions.page_boxes_are_cut() !== 0);
 	}
 
 	/** @param {number} node @returns {Box | null} */
@@ -271,7 +273,7 @@ export class Picture {
 	name(label) {
 		let name = this.names.get(label);
 		if (name === undefined) {
-			name = label === 0xffffffff ? "all" : text(functions.page_label(this.slot, label));
+			name = label === NO_LABEL ? "all" : text(functions.page_label(this.slot, label));
 			this.names.set(label, name);
 		}
 		return name;
@@ -283,7 +285,7 @@ export class Picture {
 		const key = label * 1024 + Math.min(Math.max(columns, 0), 1023);
 		let name = this.shorts.get(key);
 		if (name === undefined) {
-			name = label === 0xffffffff ? this.name(label) : text(functions.page_short_label(this.slot, label, key % 1024));
+			name = label === NO_LABEL ? this.name(label) : text(functions.page_short_label(this.slot, label, key % 1024));
 			this.shorts.set(key, name);
 		}
 		return name;
@@ -305,21 +307,35 @@ export class Picture {
 	}
 
 	/** Marks labels.
-	 *  @param {string} wanted @returns {number} the hits of samples with a marked label */
+	 *  @param {string} wanted @returns {{labels: number, hits: number}} the number of marked labels, and the hits of samples with one */
 	search(wanted) {
-		return withText(wanted, (at) => functions.page_search(this.slot, at));
+		const labels = withText(wanted, (at) => functions.page_search(this.slot, at));
+		return { labels, hits: functions.page_searched_hits() };
 	}
+}
+
+/** An amount of a unit as reports print it: "1.254 s", "3 ms", "12 faults".
+ *  @param {number} gticks @param {string} unit @returns {string} */
+export function amount(gticks, unit) {
+	return withText(unit, (at) => text(functions.page_amount(gticks, at)));
+}
+
+/** The same for an interval: "1 ms", "65,537 bytes".
+ *  @param {number} gticks @param {string} unit @returns {string} */
+export function interval(gticks, unit) {
+	return withText(unit, (at) => text(functions.page_interval(gticks, at)));
 }
 
 /** The boxes that a picture shows, as the engine wrote them (struct page_box), in a copy. */
 export class Boxes {
-	/** @param {number} at @param {number} count */
-	constructor(at, count) {
+	/** @param {number} at @param {number} count @param {boolean} areCut there was no room for deeper levels */
+	constructor(at, count, areCut = false) {
+		this.areCut = areCut;
 		const copy = memory.buffer.slice(at, at + count * BOX_BYTES);
 		this.count = count;
 		/** start, weight, own, other: BOX_DOUBLES to a box, which has other numbers behind these four */
 		this.doubles = new Float64Array(copy);
-		/** from BOX_FIRST on: node, label, depth, flags: BOX_NUMBERS to a box */
+		/** from BOX_FIRST on: node, label, depth, flags, joined: BOX_NUMBERS to a box */
 		this.numbers = new Uint32Array(copy);
 	}
 
@@ -333,6 +349,7 @@ export class Boxes {
 			start: doubles[d], weight: doubles[d + 1], own: doubles[d + 2], other: doubles[d + 3], node: numbers[n] | 0,
 			label: numbers[n + 1], depth: numbers[n + 2], marked: (numbers[n + 3] & BOX_MARKED) !== 0,
 			changed: (numbers[n + 3] & BOX_CHANGED) !== 0, isTail: (numbers[n + 3] & BOX_TAIL) !== 0,
+			holds: (numbers[n + 3] & BOX_HOLDS) !== 0, joined: numbers[n + 4],
 		};
 	}
 
@@ -403,9 +420,9 @@ export function laneCounts(lane, from, to) {
 	return { calls, marks };
 }
 
-/** @param {number} lane @param {number} from @param {number} to in ns @param {number} narrow @returns {LaneBox[]} */
-export function laneBoxes(lane, from, to, narrow) {
-	const count = functions.page_lane_boxes(lane, from, to, narrow);
+/** @param {number} lane @param {number} from @param {number} to in ns @param {number} narrow @param {number} depths @returns {LaneBox[]} */
+export function laneBoxes(lane, from, to, narrow, depths) {
+	const count = functions.page_lane_boxes(lane, from, to, narrow, depths);
 	const at = functions.page_lane_boxes_at();
 	const doubles = new Float64Array(memory.buffer, at, count * LANE_BOX_BYTES / 8);
 	const numbers = new Uint32Array(memory.buffer, at, count * LANE_BOX_BYTES / 4);

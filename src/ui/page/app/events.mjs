@@ -2,10 +2,10 @@
 // program's own events. The engine finds what a range of time shows.
 
 import { isDark } from "./colours.mjs";
-import { events, hasTimes, laneBoxes, laneCounts, laneName, shortLaneName } from "./engine.mjs";
-import { amount, canvasMost, count, counted, element, fitted, nothing, onWidth, safe, shortened } from "./format.mjs";
+import { amount, events, hasTimes, laneBoxes, laneCounts, laneName, shortLaneName } from "./engine.mjs";
+import { canvasMost, count, counted, element, fitted, nothing, onWidth, safe, shortened } from "./format.mjs";
 import { choices, choose, info, range, selection } from "./state.mjs";
-import { table } from "./tables.mjs";
+import { forgetTables, table } from "./tables.mjs";
 import { ticks } from "./timeline.mjs";
 
 /** A lane with the number of its calls and marks in the selected range of time.
@@ -18,6 +18,7 @@ const MARKS = 8;
 const AXIS = 20;
 const DEPTHS_MOST = 60; // of a lane
 const SHORTEST = 100; // ns that fill the picture at least
+const REST = 500; // ms without a turn of the wheel or a drag, after which the next one is another zoom
 const LISTED = 200; // calls in the table
 const HINT = "Drag to move, turn the wheel with Ctrl to zoom, click a call to zoom to it. Keys: + and -, arrows, Enter on the next call, Escape.";
 
@@ -72,7 +73,7 @@ class Lanes {
 		this.lanes = lanes;
 		/** The first moment in the range at which something happens, in ns.
 		 *  @type {number} */
-		this.first = Math.max(start, lanes.reduce((first, lane) => laneBoxes(lane.index, start, stop, stop - start)
+		this.first = Math.max(start, lanes.reduce((first, lane) => laneBoxes(lane.index, start, stop, stop - start, 1)
 			.reduce((least, box) => Math.min(least, box.start), first), stop));
 		const { end } = events(), shortest = this.first + SHORTEST;
 		this.end = stop > end ? Math.max(end, shortest) : stop;
@@ -92,6 +93,8 @@ class Lanes {
 			onwheel: (/** @type {WheelEvent} */ event) => this.wheel(event),
 			onmousemove: (/** @type {MouseEvent} */ event) => this.describe(this.at(event)),
 			onmouseleave: () => this.describe(null) }));
+		this.moves = false; // by the wheel or a drag, whose first step has an entry in the history
+		this.rests = 0; // the timer of its end
 		this.text = element("div", { className: "box-text", role: "status", "aria-live": "polite" }, [HINT]);
 		this.list = element("div");
 		this.element = element("section", {}, [this.tools(), element("div", { className: "lane-holder" }, [this.canvas, this.text]), this.list]);
@@ -115,25 +118,38 @@ class Lanes {
 	}
 
 	/** Shows a range of time, in whole nanoseconds, so that the link has exactly what is shown.
-	 *  @param {number} from @param {number} to */
-	show(from, to) {
+	 *  @param {number} from @param {number} to @param {boolean} [goesOn] the person still moves: the link has no entry of its own in the history */
+	show(from, to, goesOn = false) {
 		const span = Math.round(Math.min(Math.max(to - from, SHORTEST), this.end - this.first));
 		this.from = Math.round(Math.min(Math.max(from, this.first), this.end - span));
 		this.to = this.from + span;
 		const isAll = span >= this.end - this.first;
-		choose({ zoom: isAll ? "" : `${(this.from / 1e9).toFixed(9)}-${(this.to / 1e9).toFixed(9)}` }, true);
+		choose({ zoom: isAll ? "" : `${(this.from / 1e9).toFixed(9)}-${(this.to / 1e9).toFixed(9)}` }, goesOn && this.moves);
+		this.moves = goesOn;
+		clearTimeout(this.rests);
+		this.rests = setTimeout(() => this.moves = false, REST);
 		this.draw();
 	}
 
-	/** @param {number} factor @param {number} [at] */
-	zoom(factor, at = (this.from + this.to) / 2) {
-		this.show(at - (at - this.from) * factor, at + (this.to - at) * factor);
+	/** Shows what the link has, after the person went back. */
+	follow() {
+		const [from, to] = this.chosen();
+		if (from === this.from && to === this.to)
+			return;
+		this.from = from;
+		this.to = to;
+		this.draw();
 	}
 
-	/** @param {number} part of what is shown */
-	move(part) {
+	/** @param {number} factor @param {number} [at] @param {boolean} [goesOn] */
+	zoom(factor, at = (this.from + this.to) / 2, goesOn = false) {
+		this.show(at - (at - this.from) * factor, at + (this.to - at) * factor, goesOn);
+	}
+
+	/** @param {number} part of what is shown @param {boolean} [goesOn] */
+	move(part, goesOn = false) {
 		const by = (this.to - this.from) * part;
-		this.show(this.from + by, this.to + by);
+		this.show(this.from + by, this.to + by, goesOn);
 	}
 
 	/** @param {Lane} lane */
@@ -196,12 +212,10 @@ class Lanes {
 		context.fillStyle = style.getPropertyValue("--row");
 		context.fillRect(0, top, width, HEAD - 2);
 		context.fillStyle = ink;
-		context.fillText(`${threadName(lane)}   ${counted(lane.calls, "call")}${lane.marks ? `, ${counted(lane.marks, "mark")}` : ""}`,
+		context.fillText(`${threadName(lane)}   ${counted(lane.calls, "call")}${lane.marks ? `, ${counted(lane.marks, "mark")}` : ""}${lane.depths > DEPTHS_MOST ? `; calls at depth ${DEPTHS_MOST} and below are not drawn` : ""}`,
 			4, top + HEAD / 2);
 		const first = top + HEAD + (lane.marks ? MARKS : 0);
-		for (const box of laneBoxes(lane.index, Math.floor(this.from), Math.ceil(this.to), (this.to - this.from) / width)) {
-			if (!box.isMark && box.depth >= DEPTHS_MOST)
-				continue;
+		for (const box of laneBoxes(lane.index, Math.floor(this.from), Math.ceil(this.to), (this.to - this.from) / width, DEPTHS_MOST)) {
 			const left = Math.max(this.x(box.start, width), 0), right = Math.min(this.x(box.end, width), width);
 			const y = box.isMark ? top + HEAD : first + box.depth * ROW;
 			const height = box.isMark ? MARKS - 2 : ROW - 1;
@@ -254,9 +268,9 @@ class Lanes {
 		event.preventDefault();
 		const bounds = this.canvas.getBoundingClientRect();
 		if (event.ctrlKey)
-			this.zoom(Math.exp(event.deltaY / 200), this.from + (event.clientX - bounds.left) / bounds.width * (this.to - this.from));
+			this.zoom(Math.exp(event.deltaY / 200), this.from + (event.clientX - bounds.left) / bounds.width * (this.to - this.from), true);
 		else
-			this.move(event.deltaX / bounds.width);
+			this.move(event.deltaX / bounds.width, true);
 	}
 
 	/** @param {KeyboardEvent} event */
@@ -316,7 +330,7 @@ class Lanes {
 			start.moved = true;
 			const span = this.to - this.from;
 			const from = start.from - (event.clientX - start.x) / this.canvas.clientWidth * span;
-			this.show(from, from + span);
+			this.show(from, from + span, true);
 		});
 		this.canvas.addEventListener("pointerup", (event) => {
 			const shown = start && !start.moved ? this.at(event) : null;
@@ -330,6 +344,7 @@ class Lanes {
 	fillList() {
 		const calls = this.shown.filter(({ box }) => !box.isMark && box.count === 1)
 			.sort((a, b) => b.box.end - b.box.start - (a.box.end - a.box.start)).slice(0, LISTED);
+		forgetTables(); // the list of the range before
 		this.list.replaceChildren(table({ caption: `The longest calls in this range, ${time(this.to - this.from)} from ${(this.from / 1e9).toFixed(9)} s on; choose one to zoom to it`,
 			rows: calls, sorted: 3, onPick: (row) => this.pick(row), columns: [
 				{ name: "call", isText: true, text: (row) => element("span", { title: safe(laneName(row.box.name)) }, [safe(shortLaneName(row.box.name, 100))]), value: (row) => laneName(row.box.name) },
@@ -340,6 +355,16 @@ class Lanes {
 				{ name: "depth", text: (row) => String(row.box.depth), value: (row) => row.box.depth },
 			] }));
 	}
+}
+
+/** The lanes in the page now.
+ *  @type {Lanes | null} */
+let lanesShown = null;
+
+/** Shows the zoom of the link. */
+export function followEvents() {
+	if (lanesShown?.element.isConnected)
+		lanesShown.follow();
 }
 
 /** @param {Lane} lane */
@@ -366,7 +391,8 @@ export function showEvents() {
 	const shown = fitting(wanted);
 	if (!shown.length)
 		return nothing(`The chosen threads have no events${choices.from || choices.to ? " in the selected range" : ""}.`);
-	return element("div", {}, [new Lanes(shown, [from, to]).element,
+	lanesShown = new Lanes(shown, [from, to]);
+	return element("div", {}, [lanesShown.element,
 		...(shown.length < wanted.length ? [nothing(`The first ${count(shown.length)} of ${count(wanted.length)} threads are shown; choose one above to see another.`)] : []),
 		...(leftOut ? [nothing(`${count(leftOut)} later calls and marks are not in this page; 'cpprof export --format events' prints all.`)] : [])]);
 }

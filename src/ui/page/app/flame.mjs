@@ -1,8 +1,8 @@
-// The flame graph: boxes on a canvas. The engine finds the boxes that are at least half a pixel wide.
+// The flame graph: boxes on a canvas. The engine finds the boxes that are at least half a pixel wide, and joins narrower boxes.
 
-import { BOX_CHANGED, BOX_DOUBLES, BOX_FIRST, BOX_MARKED, BOX_NUMBERS, Picture } from "./engine.mjs";
+import { BOX_CHANGED, BOX_DOUBLES, BOX_FIRST, BOX_MARKED, BOX_NUMBERS, NO_LABEL, Picture, amount } from "./engine.mjs";
 import { Paints, colourOf, styles } from "./colours.mjs";
-import { amount, canvasMost, count, element, fitted, onWidth, percent, safe } from "./format.mjs";
+import { canvasMost, count, counted, element, fitted, lettersIn, onWidth, percent, safe, shortened } from "./format.mjs";
 import { choices, choose, resource } from "./state.mjs";
 
 /** @typedef {import("./engine.mjs").Box} Box */
@@ -14,6 +14,7 @@ const DEPTHS_MORE = 8; // levels below the window that are drawn
 const NAME_WIDTH = 24; // in pixels: narrower boxes have no names
 const FITTED_MOST = 20000;
 const LINK_DELAY = 200; // ms from the last turn of the wheel to the change of the link
+export const CUT = "Deeper levels do not fit into the picture: click a box to see those below it.";
 const HINT = "Point at a box, or move with the arrow keys, to see its figures. A click zooms.";
 
 /** A flame graph in an element. */
@@ -25,14 +26,10 @@ export class Flame {
 		this.options = options;
 		this.picture = new Picture(options.slot, options.request);
 		this.picture.otherName = options.otherName ?? "";
-		this.node = options.node ?? 0;
-		if (!this.picture.box(this.node))
-			this.node = 0;
+		this.node = 0;
 		this.from = 0;
-		this.to = this.picture.box(this.node)?.weight || 1;
-		const [from, to] = (options.span ?? "").split("-").map(Number);
-		if (from >= 0 && to > from && to <= this.to)
-			[this.from, this.to] = [from, to];
+		this.to = 1;
+		this.place(options.node ?? 0, options.span ?? "");
 		this.turned = 0; // the timer of the link
 		/** @type {Boxes} */
 		this.boxes = this.picture.boxes(0, 0, 0, 1, 1);
@@ -51,38 +48,69 @@ export class Flame {
 			"aria-label": `${options.label}. Arrow keys move, Enter zooms, Escape zooms out.`,
 			onclick: (/** @type {MouseEvent} */ event) => this.click(event),
 			onmousemove: (/** @type {MouseEvent} */ event) => this.hover(event),
-			onmouseleave: () => this.describe(-1),
+			onmouseleave: () => this.point(-1),
 			onwheel: (/** @type {WheelEvent} */ event) => this.wheel(event),
 			onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
 		}));
 		this.text = element("div", { className: "box-text", role: "status", "aria-live": "polite" }, [HINT]);
+		this.outline = element("div", { className: "outline", hidden: true });
+		this.tip = element("div", { className: "tip", hidden: true, "aria-hidden": "true" });
+		this.note = element("p", { className: "note", hidden: true }, [CUT]);
 		this.crumbs = element("nav", { className: "crumbs", "aria-label": "zoomed path" });
-		this.element = element("div", { className: "flame" }, [this.crumbs, this.canvas, this.text]);
+		this.element = element("div", { className: "flame" }, [this.crumbs,
+			element("div", { className: "boxes" }, [this.canvas, this.outline, this.tip]), this.note, this.text]);
 		onWidth(this.element, () => this.draw());
 	}
 
-	/** Zooms to a box.
-	 *  @param {number} node */
-	zoom(node) {
-		const box = this.picture.box(node);
-		if (!box)
-			return;
-		this.node = node;
+	/** Lets a box fill the width, or a part of it.
+	 *  @param {number} node @param {string} span "FROM-TO" in hits; "": all of the box */
+	place(node, span) {
+		this.node = this.picture.box(node) ? node : 0;
 		this.from = 0;
-		this.to = box.weight;
+		this.to = this.picture.box(this.node)?.weight || 1;
+		const [from, to] = span.split("-").map(Number);
+		if (from >= 0 && to > from && to <= this.to)
+			[this.from, this.to] = [from, to];
 		this.focused = -1;
-		clearTimeout(this.turned);
-		this.options.onZoom?.(node, "");
+	}
+
+	/** Shows what a link has, after the person went back.
+	 *  @param {number} node @param {string} span */
+	follow(node, span) {
+		if (node === this.node && span === this.spanText())
+			return;
+		this.place(node, span);
 		this.draw();
+	}
+
+	/** The part of the box that fills the width, as the link has it. */
+	spanText() {
+		const isWhole = this.span >= (this.picture.box(this.node)?.weight || 1);
+		return isWhole ? "" : `${this.from.toFixed(3)}-${this.to.toFixed(3)}`;
+	}
+
+	/** Zooms to a box, or to a part of it.
+	 *  @param {number} node @param {string} [span] */
+	zoom(node, span = "") {
+		if (!this.picture.box(node))
+			return;
+		this.place(node, span);
+		clearTimeout(this.turned);
+		this.options.onZoom?.(this.node, this.spanText());
+		this.draw();
+	}
+
+	/** Zooms out: to all of the box, then to the box above. */
+	zoomOut() {
+		this.zoom(this.spanText() ? this.node : Math.max(this.picture.parent(this.node), 0));
 	}
 
 	/** Writes the part that fills the width into the link once the wheel rests: browsers refuse hundreds of changes of a link. */
 	keepSpan() {
 		clearTimeout(this.turned);
 		this.turned = setTimeout(() => {
-			const isWhole = this.span >= (this.picture.box(this.node)?.weight ?? this.picture.total);
 			if (this.element.isConnected)
-				this.options.onZoom?.(this.node, isWhole ? "" : `${this.from.toFixed(3)}-${this.to.toFixed(3)}`);
+				this.options.onZoom?.(this.node, this.spanText());
 		}, LINK_DELAY);
 	}
 
@@ -97,7 +125,9 @@ export class Flame {
 			return;
 		this.boxes = this.picture.boxes(this.node, Math.floor(this.from), Math.ceil(this.to), this.span / width / 2,
 			this.depthsWanted());
-		const height = Math.min(this.depths(), Math.floor(canvasMost() / ROW)) * ROW;
+		const height = Math.min(this.depths(), rowsMost()) * ROW;
+		this.note.hidden = this.depths() <= rowsMost() && !this.boxes.areCut;
+		this.point(-1);
 		const scale = devicePixelRatio || 1;
 		if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(height * scale)) {
 			this.canvas.width = Math.round(width * scale);
@@ -114,13 +144,13 @@ export class Flame {
 		this.showCrumbs();
 	}
 
-	/** The number of levels to draw: as many as the window shows, and some more; 0: all. Scrolling draws further levels. */
+	/** The number of levels to draw: as many as the window shows, and some more. Scrolling draws further levels. */
 	depthsWanted() {
 		if (this.options.upwards || matchMedia("print").matches)
-			return 0;
+			return rowsMost();
 		const seen = Math.ceil((innerHeight - this.canvas.getBoundingClientRect().top) / ROW);
 		this.wanted = Math.max(this.wanted, seen + DEPTHS_MORE, DEPTHS_MORE);
-		return this.wanted;
+		return Math.min(this.wanted, rowsMost());
 	}
 
 	/** Draws further levels if the window shows the last levels. */
@@ -141,7 +171,7 @@ export class Flame {
 	}
 
 	/** @param {Box} box @param {number} width @param {number} height */
-	place(box, width, height) {
+	placeOf(box, width, height) {
 		const left = (box.start - this.from) / this.span * width;
 		const right = (box.start + box.weight - this.from) / this.span * width;
 		const top = this.options.upwards ? height - (box.depth + 1) * ROW : box.depth * ROW;
@@ -196,29 +226,38 @@ export class Flame {
 			if (doubles[d] < least && i !== this.focused)
 				continue;
 			const box = /** @type {Box} */ (this.boxes.get(i));
-			const { left, right, top } = this.place(box, width, height);
+			const { left, right, top } = this.placeOf(box, width, height);
 			if (i === this.focused) {
 				context.strokeStyle = style.text;
 				context.lineWidth = 2;
 				context.strokeRect(left + 1, top + 1, Math.max(right - left - 2.5, 0.5), ROW - 3);
 			}
 			if (right - left >= NAME_WIDTH)
-				context.fillText(this.fit(context, box.label, right - left - 6), left + 4, top + ROW / 2, right - left - 5);
+				context.fillText(this.fit(context, box, right - left - 6), left + 4, top + ROW / 2, right - left - 5);
 		}
 	}
 
-	/** The name of a label, as it was shortened to this width before, or now.
-	 *  @param {CanvasRenderingContext2D} context @param {number} label @param {number} width */
-	fit(context, label, width) {
-		const key = label * 4096 + Math.min(Math.floor(width), 4095);
+	/** The name of a box, as it was shortened to this width before, or now.
+	 *  @param {CanvasRenderingContext2D} context @param {Box} box @param {number} width */
+	fit(context, box, width) {
+		if (box.joined)
+			return fitted(context, (letters) => shortened(nameOf(this.picture, box), letters), width);
+		const key = box.label * 4096 + Math.min(Math.floor(width), 4095);
 		let text = this.fitted.get(key);
 		if (text === undefined) {
 			if (this.fitted.size > FITTED_MOST)
 				this.fitted.clear();
-			text = fitted(context, (letters) => safe(this.picture.short(label, letters)), width);
+			text = fitted(context, (letters) => safe(this.picture.short(box.label, letters)), width);
 			this.fitted.set(key, text);
 		}
 		return text;
+	}
+
+	/** The name of a box for a width, without a canvas.
+	 *  @param {Box} box @param {number} width */
+	shortName(box, width) {
+		const letters = lettersIn(width);
+		return box.joined ? shortened(nameOf(this.picture, box), letters) : safe(this.picture.short(box.label, letters));
 	}
 
 	/** The colour of a box as a pixel.
@@ -231,10 +270,10 @@ export class Flame {
 	/** The colour of a box that does not have the colour of its label, or "".
 	 *  @param {number} label @param {number} flags @param {() => Box} box @param {Styles} style */
 	special(label, flags, box, style) {
-		if (label === 0xffffffff)
-			return style.edge;
 		if (choices.search !== "")
 			return flags & BOX_MARKED ? style.found : style.edge;
+		if (label === NO_LABEL)
+			return style.edge;
 		if (this.options.request.shape === "changes")
 			return flags & BOX_CHANGED ? this.changeColour(box(), style) : style.edge;
 		return this.picture.otherTotal ? this.ratioColour(box(), style) : "";
@@ -276,7 +315,11 @@ export class Flame {
 		const x = event.clientX - bounds.left, y = event.clientY - bounds.top;
 		const depth = Math.floor((this.options.upwards ? bounds.height - y : y) / ROW);
 		const hits = this.from + x / bounds.width * this.span;
-		return this.find((box) => box.depth === depth && box.start <= hits && box.start + box.weight > hits);
+		const { doubles, numbers, count } = this.boxes;
+		for (let i = 0, d = 0, n = BOX_FIRST; i < count; i++, d += BOX_DOUBLES, n += BOX_NUMBERS)
+			if (numbers[n + 2] === depth && doubles[d] <= hits && doubles[d] + doubles[d + 1] > hits)
+				return i;
+		return -1;
 	}
 
 	/** The index of the first box that fits, or -1; with `from`, of the last one before that index.
@@ -298,20 +341,46 @@ export class Flame {
 
 	/** @param {Box} box */
 	pick(box) {
+		if (box.joined) // they become wide enough for boxes of their own
+			return this.zoom(this.node, `${box.start}-${box.start + box.weight}`);
 		this.options.onPick?.(this.picture, box);
 		this.zoom(box.node === this.node && this.node !== 0 ? Math.max(this.picture.parent(this.node), 0) : box.node);
 	}
 
 	/** @param {MouseEvent} event */
 	hover(event) {
-		this.describe(this.at(event));
+		const index = this.at(event), bounds = this.canvas.getBoundingClientRect();
+		this.point(index);
+		if (index < 0)
+			return;
+		const x = event.clientX - bounds.left, y = event.clientY - bounds.top;
+		this.tip.textContent = this.text.textContent;
+		this.tip.hidden = false;
+		const { width, height } = this.tip.getBoundingClientRect();
+		this.tip.style.left = `${Math.max(Math.min(x + 12, bounds.width - width), 0)}px`;
+		this.tip.style.top = `${event.clientY + 18 + height > innerHeight ? y - height - 6 : y + 18}px`;
+	}
+
+	/** Outlines and describes the box that a mouse points at; -1: none.
+	 *  @param {number} index */
+	point(index) {
+		const box = this.boxes.get(index);
+		this.outline.hidden = this.tip.hidden = true;
+		if (box) {
+			const { left, right, top } = this.placeOf(box, this.canvas.clientWidth, this.canvas.clientHeight);
+			Object.assign(this.outline.style, { left: `${left}px`, top: `${top}px`, width: `${Math.max(right - left, 2)}px`, height: `${ROW - 1}px` });
+			this.outline.hidden = false;
+		}
+		this.describe(index >= 0 ? index : this.focused);
 	}
 
 	/** Describes a box in the line below the canvas, which stays in the window.
 	 *  @param {number} index */
 	describe(index) {
 		const box = this.boxes.get(index);
-		this.text.textContent = box ? describe(this.picture, box) : HINT;
+		const text = box ? describe(this.picture, box) : HINT;
+		if (this.text.textContent !== text) // screen readers read a change
+			this.text.textContent = text;
 	}
 
 	/** @param {WheelEvent} event */
@@ -343,9 +412,9 @@ export class Flame {
 		if (event.key === "Enter" && box)
 			this.pick(box);
 		else if (event.key === "Escape")
-			this.zoom(Math.max(this.picture.parent(this.node), 0));
+			this.zoomOut();
 		else if (event.key === deeper)
-			next = box ? this.find((other) => other.depth === box.depth + 1 && other.start >= box.start) : 0;
+			next = box ? this.widestBelow(box) : 0;
 		else if (event.key === higher && box)
 			next = this.find((other) => other.depth === box.depth - 1 && other.start <= box.start, last);
 		else if (event.key === "ArrowRight" && box)
@@ -362,6 +431,19 @@ export class Flame {
 		}
 	}
 
+	/** The index of the widest box of the level below a box, or -1.
+	 *  @param {Box} box */
+	widestBelow(box) {
+		const { doubles, numbers, count } = this.boxes;
+		let widest = -1, most = 0;
+		for (let i = 0, d = 0, n = BOX_FIRST; i < count; i++, d += BOX_DOUBLES, n += BOX_NUMBERS)
+			if (numbers[n + 2] === box.depth + 1 && doubles[d] >= box.start && doubles[d] < box.start + box.weight && doubles[d + 1] > most) {
+				widest = i;
+				most = doubles[d + 1];
+			}
+		return widest;
+	}
+
 	showCrumbs() {
 		const path = this.picture.path(this.node);
 		const link = (/** @type {string} */ name, /** @type {string} */ short, /** @type {number} */ node) =>
@@ -371,12 +453,30 @@ export class Flame {
 				[" › ", link(this.picture.name(box.label), this.picture.short(box.label, 28), box.node)]));
 	}
 
-	/** @param {string} wanted @returns {string} the share of the samples that the search found */
+	/** @param {string} wanted @returns {string} how much the search found */
 	search(wanted) {
-		const hits = this.picture.search(wanted);
+		const found = foundText(this.picture, wanted);
 		this.draw();
-		return shareText(this.picture, hits);
+		return found;
 	}
+}
+
+/** The largest number of levels that a canvas has room for. */
+function rowsMost() {
+	return Math.floor(canvasMost() / ROW);
+}
+
+/** Searches a picture: "matches 67.1 % ±1.8, 912 hits, 2 functions".
+ *  @param {Picture} picture @param {string} wanted */
+export function foundText(picture, wanted) {
+	const { labels, hits } = picture.search(wanted);
+	return `matches ${shareText(picture, hits)}, ${counted(hits, "hit")}, ${counted(labels, choices.by)}`;
+}
+
+/** The full name of a box: "sorts", or "others: 12 functions, 3.2 %" of those that are too narrow for boxes of their own.
+ *  @param {Picture} picture @param {Box} box */
+export function nameOf(picture, box) {
+	return box.joined ? `others: ${counted(box.joined, choices.by)}, ${percent(box.weight / picture.total)}` : picture.name(box.label);
 }
 
 /** "67.1 % ±1.8": a share of a picture's hits, with the error that reports print.
@@ -394,6 +494,9 @@ export function describe(picture, box) {
 	const own = box.own > 0 ? `, own ${shareText(picture, box.own)}` : "";
 	const other = picture.otherTotal ? `   ${picture.otherName}: ${percent(box.other / picture.otherTotal)}${box.changed ? " (changed)" : ""}` : "";
 	const tail = box.isTail ? " (tail call)" : "";
+	if (box.joined)
+		return `others: ${counted(box.joined, choices.by)}, too narrow for boxes of their own   ${shareText(picture, box.weight)}   ` +
+			`${count(box.weight)} hits   ${amount(box.weight * row.interval, row.unit)}   A click shows them.`;
 	return `${safe(picture.name(box.label))}${tail}   ${isAll ? percent(1) : shareText(picture, box.weight)}${own}   ${count(box.weight)} hits   ` +
 		`${amount(box.weight * row.interval, row.unit)}${other}`;
 }

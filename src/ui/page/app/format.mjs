@@ -7,23 +7,6 @@ export function percent(fraction, error) {
 	return error ? `${text} ±${(error * 100).toFixed(1)}` : text;
 }
 
-/** @type {[number, string][]} */
-const TIMES = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-/** @type {[number, string][]} */
-const SIZES = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "bytes"]];
-
-/** "1.254 s", "3 ms", "12 faults": with the digits of the reports.
- *  @param {number} gticks @param {string} unit */
-export function amount(gticks, unit) {
-	const time = TIMES.find(([, name]) => name.replace("µ", "u") === unit);
-	const rows = time ? TIMES : unit === "byte" ? SIZES : null;
-	if (!rows)
-		return `${Math.round(gticks).toLocaleString("en")} ${unit}${gticks === 1 ? "" : "s"}`;
-	const size = gticks * (time?.[0] ?? 1);
-	const row = rows.find(([least]) => size >= least) ?? rows[rows.length - 1];
-	return `${Number((size / row[0]).toPrecision(4))} ${row[1]}`;
-}
-
 /** "12,345".
  *  @param {number} number */
 export function count(number) {

@@ -1,10 +1,13 @@
 // The page: header, filters, and the chosen view.
 
-import { start } from "./engine.mjs";
-import { amount, counted, element, percent, safe, shortened } from "./format.mjs";
+import { amount, start } from "./engine.mjs";
+import { counted, element, percent, safe, shortened } from "./format.mjs";
 import { choices, choose, info, infos, onChange, range, readInfos, resource } from "./state.mjs";
 import { forgetTables, tables } from "./tables.mjs";
-import { flames, forgetFlames, hasReport, readSources, views } from "./views.mjs";
+import { showKeys } from "./keys.mjs";
+import { flames, followZoom, forgetFlames, hasReport, pageFindings, readSources, views } from "./views.mjs";
+
+document.documentElement.dataset.started = ""; // for incomplete.mjs
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 
@@ -20,13 +23,15 @@ function header() {
 	const row = resource();
 	const total = row ? amount(row.hits * row.interval, row.unit) : "";
 	const whole = about.stacks ? percent(about.whole / about.stacks) : "";
-	const warnings = about.findings.filter((/** @type {any} */ finding) => finding.severity !== "note").length;
+	const missing = pageFindings();
+	const warnings = [...about.findings, ...missing].filter((/** @type {any} */ finding) => finding.severity !== "note").length;
 	document.title = `${safe(about.command_line) || "profile"} · cpprof`;
 	return element("header", {}, [
 		element("h1", { title: safe(about.command_line) }, [shortened(about.command_line || "profile", 90)]),
 		element("p", {}, [`${row ? `${safe(row.title)}: ` : ""}${total} · ${row?.kind === "exact" ? "counted exactly" : counted(row?.samples ?? 0, "sample")} · ${whole ? `${whole} of the stacks whole · ` : ""}`,
 			element("button", { className: warnings ? "link warning" : "link", onclick: () => choose({ view: "findings" }) },
 				[warnings ? counted(warnings, "finding") : "no losses"])]),
+		...missing.map((finding) => element("p", { className: "warning" }, [`Not all of the recording: ${finding.text}.`])),
 	]);
 }
 
@@ -74,7 +79,7 @@ function filters() {
 	if (choices.label)
 		controls.push(chip(safe(choices.label.replaceAll("\n", " ")), { label: "" }));
 	const found = element("output");
-	controls.push(labelled("search", element("input", { type: "search", value: choices.search, placeholder: "part of a name",
+	controls.push(labelled("search", element("input", { type: "search", value: choices.search, placeholder: "part of a name ( / )",
 		oninput: (/** @type {any} */ event) => search(event.target.value, found) })), found);
 	return element("div", { className: "filters" }, controls);
 }
@@ -88,7 +93,7 @@ function search(wanted, found) {
 
 /** @param {string} wanted @param {HTMLElement} found */
 function showFound(wanted, found) {
-	const notes = [...flames.map((flame) => `matches ${flame.search(wanted)}`), ...tables.map((find) => find(wanted))];
+	const notes = [...flames.map((flame) => flame.search(wanted)), ...tables.map((find) => find(wanted))];
 	found.textContent = wanted && notes.length ? notes[0] : "";
 }
 
@@ -97,11 +102,41 @@ function chosen() {
 	return Object.hasOwn(views, choices.view) && views[choices.view].has() ? views[choices.view] : views.flame;
 }
 
+/** The tabs are one stop of the tab key; arrow keys lead from one to the next. */
 function tabs() {
-	return element("nav", { className: "tabs", "aria-label": "views" }, Object.entries(views).filter(([, view]) => view.has())
-		.map(([name, view]) => element("button", { "aria-current": String(view === chosen()), "data-view": name,
-			onclick: () => choose({ view: name }) }, [view.title])));
+	const buttons = Object.entries(views).filter(([, view]) => view.has()).map(([name, view]) => element("button", {
+		"aria-current": String(view === chosen()), "data-view": name, tabIndex: view === chosen() ? 0 : -1,
+		onclick: () => choose({ view: name }) }, [view.title]));
+	/** @type {Record<string, (at: number) => number>} */
+	const steps = { ArrowRight: (at) => at + 1, ArrowLeft: (at) => at - 1, Home: () => 0, End: () => buttons.length - 1 };
+	return element("nav", { className: "tabs", "aria-label": "views, arrow keys move", onkeydown: (/** @type {KeyboardEvent} */ event) => {
+		const at = buttons.indexOf(/** @type {HTMLElement} */ (event.target)), to = steps[event.key]?.(at);
+		if (to === undefined || !buttons[to])
+			return;
+		event.preventDefault();
+		buttons[to].focus();
+	} }, buttons);
 }
+
+/** The first stop of the tab key, which leads past tabs and filters. */
+function skip() {
+	return element("button", { className: "skip", onclick: () => {
+		const main = /** @type {HTMLElement} */ (page.querySelector("main"));
+		/** @type {HTMLElement} */ (main.querySelector("canvas, summary, .scroll") ?? main).focus();
+	} }, [`go to: ${chosen().title}`]);
+}
+
+addEventListener("keydown", (event) => {
+	const at = event.target instanceof HTMLElement ? event.target : null;
+	if (event.ctrlKey || event.altKey || event.metaKey || at?.closest("input, select, textarea, dialog"))
+		return;
+	if (event.key === "/") {
+		event.preventDefault();
+		/** @type {HTMLElement | null} */ (page.querySelector("input[type=search]"))?.focus();
+	} else if (event.key === "?") {
+		showKeys();
+	}
+});
 
 /** The control that has the focus, as a selector; "": another element of the page; null: none has it. */
 function focusedChoice() {
@@ -118,8 +153,10 @@ let shown = "";
 function show() {
 	const { search: searched, path, factor, zoom, node, span, ...rest } = choices; // these change what a view shows in place
 	const wanted = JSON.stringify(rest);
-	if (wanted === shown)
+	if (wanted === shown) {
+		followZoom();
 		return;
+	}
 	shown = wanted;
 	forgetFlames();
 	forgetTables();
@@ -130,7 +167,7 @@ function show() {
 		content = element("p", { className: "failure", role: "alert" }, [safe(error instanceof Error ? error.message : String(error))]);
 	}
 	const focused = focusedChoice();
-	page.replaceChildren(header(), tabs(), filters(), element("main", { tabIndex: -1 }, [content]));
+	page.replaceChildren(skip(), header(), tabs(), filters(), element("main", { tabIndex: -1 }, [content]));
 	if (focused !== null)
 		/** @type {HTMLElement | null} */ (page.querySelector(focused || "main"))?.focus({ preventScroll: true });
 	const found = /** @type {HTMLElement | null} */ (page.querySelector("output"));

@@ -62,9 +62,9 @@ export function linkOf(changes) {
 export function choose(changes, replaces = false) {
 	if (!replaces && (choices.node !== "" || choices.span !== ""))
 		changes = { node: "", span: "", ...changes }; // a box of another picture has another number
-	const link = linkOf(changes);
+	const before = linkOf({}), link = linkOf(changes);
 	Object.assign(choices, changes);
-	if (replaces)
+	if (replaces || link === before)
 		history.replaceState(null, "", link);
 	else
 		history.pushState(null, "", link);

@@ -5,6 +5,7 @@ import { choices } from "./state.mjs";
 
 const ROWS_FIRST = 200; // a browser needs long for thousands of rows
 
+/** @typedef {{rows: any[], left: number}} Found the rows that have a text; left: how many more there are */
 /** @typedef {{name: string, text: (row: any) => string | Node, value: (row: any) => number | string, isText?: boolean}} Column */
 
 /** The tables in the page now: each takes a text, shows the rows whose first column contains it, and returns a note.
@@ -15,9 +16,24 @@ export function forgetTables() {
 	tables = [];
 }
 
+/** Adds what is searched beside tables.
+ *  @param {(wanted: string) => string} find */
+export function addSearched(find) {
+	tables.push(find);
+}
+
+/** "not shown: 12 more".
+ *  @param {number} left */
+function leftOut(left) {
+	return left > 0 ? `${count(left)} further entries are not shown; 'cpprof report --limit 0' prints them.` : "";
+}
+
 /** @param {{columns: Column[], rows: any[], sorted: number, caption: string, onPick?: (row: any) => void, canPick?: (row: any) => boolean,
- *  note?: string}} options */
+ *  left?: number, find?: (wanted: string) => Found}} options left: the number of entries that `rows` does not contain; then `find` searches all */
 export function table(options) {
+	let { rows, left = 0 } = options;
+	const all = rows.length + left;
+	const note = element("p", { className: "note" });
 	let sorted = options.sorted;
 	let shown = ROWS_FIRST;
 	/** @type {HTMLElement} */
@@ -25,7 +41,7 @@ export function table(options) {
 		shown = Infinity;
 		fill();
 	} });
-	let wanted = choices.search.toLowerCase();
+	let wanted = "";
 	let descending = !options.columns[sorted].isText;
 	const body = element("tbody");
 	const heads = options.columns.map((column, index) => element("th", { scope: "col", className: column.isText ? "" : "number" }, [
@@ -41,35 +57,41 @@ export function table(options) {
 	/** The rows whose first column contains the wanted text. */
 	function matching() {
 		const { value } = options.columns[0];
-		return options.rows.filter((row) => String(value(row)).toLowerCase().includes(wanted));
+		return rows.filter((row) => String(value(row)).toLowerCase().includes(wanted));
 	}
 
 	function fill() {
 		const { value } = options.columns[sorted];
-		const rows = matching().sort((a, b) => {
+		const sortedRows = matching().sort((a, b) => {
 			const left = value(a), right = value(b);
 			return (left < right ? -1 : left > right ? 1 : 0) * (descending ? -1 : 1);
 		});
 		heads.forEach((head, index) => head.setAttribute("aria-sort",
 			index === sorted ? (descending ? "descending" : "ascending") : "none"));
-		more.hidden = rows.length <= shown;
-		more.textContent = `show all ${count(rows.length)} rows`;
-		body.replaceChildren(...rows.slice(0, shown).map((row) => element("tr", {}, options.columns.map((column, index) =>
+		more.hidden = sortedRows.length <= shown;
+		more.textContent = `show all ${count(sortedRows.length)} rows`;
+		note.textContent = leftOut(left);
+		note.hidden = left === 0;
+		body.replaceChildren(...sortedRows.slice(0, shown).map((row) => element("tr", {}, options.columns.map((column, index) =>
 			element(index === 0 ? "th" : "td", { className: column.isText ? "name" : "number", ...(index === 0 ? { scope: "row" } : {}) }, [
 				index === 0 && options.onPick && (options.canPick?.(row) ?? true)
 					? element("button", { className: "link", onclick: () => options.onPick?.(row) }, [column.text(row)])
 					: column.text(row)])))));
 	}
 
-	fill();
-	tables.push((text) => {
+	/** @param {string} text */
+	function search(text) {
 		wanted = text.toLowerCase();
+		if (options.find && (options.left ?? 0) > 0)
+			({ rows, left } = text ? options.find(text) : { rows: options.rows, left: options.left ?? 0 });
 		fill();
-		return `${count(matching().length)} of ${count(options.rows.length)} rows`;
-	});
+		return `${count(matching().length + left)} of ${count(all)} rows`;
+	}
+
+	search(choices.search);
+	tables.push(search);
 	return element("div", { className: "scroll", tabIndex: 0 }, [
-		element("table", {}, [element("caption", {}, [options.caption]), element("thead", {}, [element("tr", {}, heads)]), body]), more,
-		...(options.note ? [element("p", { className: "note" }, [options.note])] : []),
+		element("table", {}, [element("caption", {}, [options.caption]), element("thead", {}, [element("tr", {}, heads)]), body]), more, note,
 	]);
 }
 

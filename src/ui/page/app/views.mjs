@@ -1,12 +1,12 @@
 // The views: each fills an element from the choices.
 
-import { Picture, ask, embeddedText, events, forgetPictures, functionAt, hasTimes, nameFunctions, shortName } from "./engine.mjs";
-import { showEvents } from "./events.mjs";
-import { Flame, describe, remember } from "./flame.mjs";
-import { amount, count, element, nothing, percent, safe, shortened } from "./format.mjs";
+import { Picture, amount, ask, embeddedText, events, forgetPictures, functionAt, hasTimes, interval, laneCounts, nameFunctions, shortName } from "./engine.mjs";
+import { followEvents, showEvents } from "./events.mjs";
+import { Flame, describe, foundText, nameOf, remember } from "./flame.mjs";
+import { count, element, nothing, percent, safe, shortened } from "./format.mjs";
 import { choices, choose, info, infos, linkOf, resource, selection } from "./state.mjs";
 import { svgButton } from "./svg.mjs";
-import { bar, pathText, table } from "./tables.mjs";
+import { addSearched, bar, pathText, table } from "./tables.mjs";
 import { showTimeline } from "./timeline.mjs";
 
 const ROWS = 1000;
@@ -18,6 +18,14 @@ export let flames = [];
 export function forgetFlames() {
 	flames = [];
 	forgetPictures();
+}
+
+/** Shows the zoom of the link, after the person went back. */
+export function followZoom() {
+	for (const flame of flames)
+		if (flame.options.onZoom)
+			flame.follow(Number(choices.node) || 0, choices.span);
+	followEvents();
 }
 
 /** @param {ConstructorParameters<typeof Flame>[0]} options */
@@ -33,7 +41,7 @@ function addFlame(options) {
  *  @param {ConstructorParameters<typeof Flame>[0]} options */
 function addOnlyFlame(options) {
 	return addFlame({ ...options, node: Number(choices.node) || 0, span: choices.span,
-		onZoom: (node, span) => choose({ node: node ? String(node) : "", span }, true) });
+		onZoom: (node, span) => choose({ node: node ? String(node) : "", span }) });
 }
 
 /** A button that saves one of the flame graphs.
@@ -54,10 +62,13 @@ function report(request) {
 	return ask({ ...selection(), threshold: "0", limit: ROWS, ...request }).results[0];
 }
 
-/** "not shown: 12 more".
- *  @param {number} left */
-function leftOut(left) {
-	return left > 0 ? `${count(left)} further entries are not shown; 'cpprof report --limit 0' prints them.` : undefined;
+/** The first rows of a report, and what finds rows among all of it: the engine, by the names of functions, or else this page.
+ *  @param {Record<string, any>} request @param {{isOfNames?: boolean, rows?: (answer: any) => any[]}} [options] */
+function rowsOf(request, options = {}) {
+	const { isOfNames = false, rows = (/** @type {any} */ answer) => answer.entries } = options;
+	const found = (/** @type {any} */ answer) => ({ rows: rows(answer), left: answer.left_out });
+	return { ...found(report(request)),
+		find: (/** @type {string} */ wanted) => found(report({ ...request, ...(isOfNames ? { search: wanted } : { limit: 0 }) })) };
 }
 
 // --- flame graph ---
@@ -100,13 +111,12 @@ function showFunctions() {
 	// A report takes a pattern, and here is a name.
 	nameFunctions(selection());
 	const group = hasReport("groups") ? choices.group.replace(/[*?[\]\\]/g, "\\$&") : null;
-	const all = report({ report: "functions", group });
-	const bodies = new Map(report({ report: "body", group }).entries.map((/** @type {any} */ entry) => [entry.path[0], entry]));
-	const rows = all.entries.map((/** @type {any} */ entry) => ({ ...entry, body: bodies.get(entry.path[0]) }));
+	const bodies = new Map(report({ report: "body", group, limit: 0 }).entries.map((/** @type {any} */ entry) => [entry.path[0], entry]));
+	const withBodies = (/** @type {any} */ answer) => answer.entries.map((/** @type {any} */ entry) => ({ ...entry, body: bodies.get(entry.path[0]) }));
 	return table({
 		caption: "A function has the hits of the samples whose stack contains it; its body those of the samples that end in it." +
 			(group ? ` Only functions of the group ${safe(choices.group)}.` : ""),
-		rows, sorted: 1, note: leftOut(all.left_out), onPick: (row) => choose({ view: "sandwich", root: row.path[0] }),
+		...rowsOf({ report: "functions", group }, { isOfNames: true, rows: withBodies }), sorted: 1, onPick: (row) => choose({ view: "sandwich", root: row.path[0] }),
 		columns: [
 			{ name: "function", text: (row) => named(row.path[0]), value: (row) => row.path[0], isText: true },
 			{ name: "with callees", text: (row) => bar(row.fraction, row.error), value: (row) => row.hits },
@@ -136,29 +146,42 @@ function showSandwich() {
 
 // --- call tree ---
 
+const ROWS_OPENED = 300; // a search opens the paths to so many rows at most
+
+/** The rows below a box of the tree, largest first; during a search, the rows that lead to a match.
+ *  @param {Picture} picture @param {number} node @param {number} weight */
+function treeChildren(picture, node, weight) {
+	return picture.boxes(node, 0, weight, 1, 1).all().slice(1).filter((box) => choices.search === "" || box.holds)
+		.sort((a, b) => b.weight - a.weight);
+}
+
 /** One row of the tree, which makes its children when it is opened.
- *  @param {Picture} picture @param {import("./engine.mjs").Box} box @param {number} depth @returns {HTMLElement} */
-function treeRow(picture, box, depth) {
-	const children = () => picture.boxes(box.node, 0, box.weight, 1, 1).all().slice(1).sort((a, b) => b.weight - a.weight);
-	const name = element("span", { className: "name", title: safe(picture.name(box.label)) }, [safe(picture.short(box.label, 100))]);
+ *  @param {Picture} picture @param {import("./engine.mjs").Box} box @param {number} depth @param {{left: number}} room for rows that a search opens
+ *  @returns {HTMLElement} */
+function treeRow(picture, box, depth, room) {
+	const name = element("span", { className: box.marked && choices.search !== "" ? "name found" : "name", title: safe(nameOf(picture, box)) },
+		[safe(box.joined ? nameOf(picture, box) : picture.short(box.label, 100))]);
 	name.style.paddingLeft = `min(${depth * 12}px, 40%)`; // figures stay in their columns, however deep the path
 	const row = resource();
 	const cells = [
 		bar(box.weight / picture.total, row.kind === "exact" ? 0 : picture.error(box.weight)),
 		element("span", { className: "number" }, [amount(box.weight * row.interval, row.unit)]), name,
 	];
-	if (box.own >= box.weight)
+	room.left--;
+	if (box.own >= box.weight || box.joined)
 		return element("div", { className: "leaf", role: "treeitem", "aria-level": depth + 1 }, cells);
-	const details = /** @type {HTMLDetailsElement} */ (element("details", { role: "treeitem", "aria-level": depth + 1 }, [element("summary", {}, cells)]));
-	details.addEventListener("toggle", () => {
-		if (details.open && details.childElementCount === 1)
+	const details = /** @type {HTMLDetailsElement} */ (element("details", { role: "treeitem", "aria-level": depth + 1 }, [
+		element("summary", { onclick: () => details.open || remember(picture, box) }, cells)]));
+	const fill = () => {
+		if (details.childElementCount === 1)
 			details.append(element("div", { className: "children", role: "group" },
-				children().map((child) => treeRow(picture, child, depth + 1))));
-		if (details.open)
-			remember(picture, box);
-	});
-	// Opens what most of the samples pass through.
-	details.open = depth < 40 && box.weight > picture.total / 2;
+				treeChildren(picture, box.node, box.weight).map((child) => treeRow(picture, child, depth + 1, room))));
+	};
+	details.addEventListener("toggle", () => details.open && fill());
+	// Opens what most of the samples pass through, or what leads to a match.
+	details.open = choices.search === "" ? depth < 40 && box.weight > picture.total / 2 : room.left > 0 && !box.marked;
+	if (details.open)
+		fill();
 	return details;
 }
 
@@ -166,8 +189,15 @@ function showTree() {
 	const picture = new Picture(0, { ...selection(), shape: choices.root ? "down" : "stacks", root: choices.root });
 	if (!picture.total)
 		return nothing("No hits are selected.");
-	const tops = picture.boxes(0, 0, picture.total, 1, 1).all().slice(1).sort((a, b) => b.weight - a.weight);
-	return element("div", { className: "tree", role: "tree", "aria-label": "Call tree" }, tops.map((box) => treeRow(picture, box, 0)));
+	const tree = element("div", { className: "tree", role: "tree", "aria-label": "Call tree" });
+	const search = (/** @type {string} */ wanted) => {
+		const found = foundText(picture, wanted), room = { left: ROWS_OPENED };
+		tree.replaceChildren(...treeChildren(picture, 0, picture.total).map((box) => treeRow(picture, box, 0, room)));
+		return found;
+	};
+	search(choices.search);
+	addSearched(search);
+	return tree;
 }
 
 // --- source ---
@@ -187,21 +217,24 @@ function showSource() {
 	const found = report({ report: "source", root: choices.root, limit: 0, by: null });
 	/** @type {Map<string, Map<number, any>>} */
 	const files = new Map();
-	for (const entry of found.entries) {
+	const withLines = found.entries.filter((/** @type {any} */ entry) => entry.line > 0);
+	const without = found.entries.filter((/** @type {any} */ entry) => entry.line === 0)
+		.reduce((/** @type {number} */ sum, /** @type {any} */ entry) => sum + entry.total_hits, 0);
+	for (const entry of withLines) {
 		const lines = files.get(entry.file) ?? new Map();
 		files.set(entry.file, lines.set(entry.line, entry));
 	}
 	if (!files.size)
 		return nothing(`The lines of ${safe(choices.root)} are not known: its code has no debug information (build it with -g).`);
-	return element("section", {}, [...files].map(([file, lines]) => sourceTable(file, lines)));
+	return element("section", {}, [...[...files].map(([file, lines]) => sourceTable(file, lines)),
+		...(without ? [nothing(`${count(without)} hits are in code of ${safe(choices.root)} whose lines are not known.`)] : [])]);
 }
 
 /** The lines of all files. */
 function showLines() {
-	const answer = report({ report: "lines", by: null });
 	const open = (/** @type {string} */ view, /** @type {any} */ row) => choose({ view, root: functionAt(selection(), row.file, row.line) });
 	const text = (/** @type {any} */ row) => safe((sources?.[row.file]?.[row.line - 1] ?? "").trim());
-	return table({ caption: "Hot lines of all source files", rows: answer.entries, sorted: 1, note: leftOut(answer.left_out),
+	return table({ caption: "Hot lines of all source files", ...rowsOf({ report: "lines", by: null }), sorted: 1,
 		canPick: (row) => row.line > 0, onPick: (row) => open("source", row), columns: [
 		{ name: "line", isText: true, value: (row) => row.file + ":" + String(row.line).padStart(9),
 			text: (row) => row.file ? `${shortened(row.file, 60)}:${row.line}` : "[code without known lines]" },
@@ -299,9 +332,7 @@ const SHARE_COLUMNS = [
 ];
 
 function showLabels() {
-	const answer = report({ report: "by-label" });
-	return table({ caption: "Label sets, as the program attached them to its threads", rows: answer.entries, sorted: 1,
-		note: leftOut(answer.left_out),
+	return table({ caption: "Label sets, as the program attached them to its threads", ...rowsOf({ report: "by-label" }), sorted: 1,
 		canPick: (row) => Object.keys(row.labels).length > 0, // there is no filter for threads without labels
 		onPick: (row) => choose({ label: Object.entries(row.labels).map(([key, value]) => `${key}=${value}`).join("\n") }),
 		columns: [
@@ -315,18 +346,18 @@ function showLabels() {
 /** The mappings, each with the paths that touched its pages. */
 function showPages() {
 	const answer = report({ report: "pages" });
+	const paths = (/** @type {any} */ answer) => answer.entries.filter((/** @type {any} */ row) => row.entry === "path");
 	nameFunctions(selection());
 	const path = (/** @type {any} */ row) => row.path.map((/** @type {string} */ name) => safe(shortName(name, 40))).join(" › ");
 	const range = (/** @type {any} */ row) => row.lowest ? `${row.lowest} to ${row.highest}` : "";
-	const all = (/** @type {string} */ entry) => answer.entries.filter((/** @type {any} */ row) => row.entry === entry);
 	const columns = [{ name: "mapping", isText: true, text: (/** @type {any} */ row) => safe(row.mapping), value: (/** @type {any} */ row) => row.mapping }];
 	const figures = [...SHARE_COLUMNS,
 		{ name: "pages", text: (/** @type {any} */ row) => count(row.pages), value: (/** @type {any} */ row) => row.pages }];
 	return element("section", {}, [
-		table({ caption: "Mappings whose pages were touched, with the lowest and the highest address", rows: all("mapping"), sorted: 2, columns: [
+		table({ caption: "Mappings whose pages were touched, with the lowest and the highest address", rows: answer.entries.filter((/** @type {any} */ row) => row.entry === "mapping"), sorted: 2, columns: [
 			...columns, { name: "addresses", isText: true, text: range, value: range }, ...figures] }),
 		element("h2", {}, ["Who touched them"]),
-		table({ caption: "Call paths that touched pages of a mapping", rows: all("path"), sorted: 2, note: leftOut(answer.left_out), columns: [
+		table({ caption: "Call paths that touched pages of a mapping", ...rowsOf({ report: "pages" }, { rows: paths }), sorted: 2, columns: [
 			...columns, { name: "call path", isText: true, text: (row) => element("span", { title: pathText(row.path) }, [path(row)]), value: path },
 			...figures] }),
 	]);
@@ -361,9 +392,8 @@ function hasTimeline() {
 }
 
 function showGroups() {
-	const answer = report({ report: "groups", by: null });
 	return table({ caption: "Groups of functions that the source declares, with what they call; choose one to see its functions",
-		rows: answer.entries, sorted: 1, note: leftOut(answer.left_out),
+		...rowsOf({ report: "groups", by: null }, { isOfNames: true }), sorted: 1,
 		canPick: (row) => row.path[0] !== "[no group]",
 		onPick: (row) => choose({ group: row.path[0], by: "function", view: "functions" }), columns: [
 			{ name: "group", isText: true, text: (row) => safe(row.path[0]), value: (row) => row.path[0] },
@@ -375,9 +405,7 @@ function showGroups() {
 // --- modules, processes and threads ---
 
 function showModules() {
-	const answer = report({ report: "modules", by: null });
-	return table({ caption: "Modules: the program, its libraries and the kernel, with what they call", rows: answer.entries, sorted: 1,
-		note: leftOut(answer.left_out), columns: [
+	return table({ caption: "Modules: the program, its libraries and the kernel, with what they call", ...rowsOf({ report: "modules", by: null }, { isOfNames: true }), sorted: 1, columns: [
 			{ name: "module", isText: true, text: (row) => safe(row.path[0]), value: (row) => row.path[0] }, ...SHARE_COLUMNS,
 		] });
 }
@@ -390,9 +418,8 @@ function selectorOf(all, wanted) {
 }
 
 function showProcesses() {
-	const answer = report({ report: "processes", by: null, process: null });
 	const selector = (/** @type {any} */ row) => selectorOf(info().processes, { pid: row.pid, name: row.name });
-	return table({ caption: "Processes; choose one to see only its hits", rows: answer.entries, sorted: 2, note: leftOut(answer.left_out),
+	return table({ caption: "Processes; choose one to see only its hits", ...rowsOf({ report: "processes", by: null, process: null }), sorted: 2,
 		canPick: (row) => selector(row) !== "", onPick: (row) => choose({ process: selector(row), view: "flame" }), columns: [
 			{ name: "process", isText: true, text: (row) => safe(row.name) || "?", value: (row) => row.name },
 			{ name: "PID", text: (row) => String(row.pid), value: (row) => row.pid }, ...SHARE_COLUMNS,
@@ -400,9 +427,8 @@ function showProcesses() {
 }
 
 function showThreads() {
-	const answer = report({ report: "threads", by: null, thread: null });
 	const selector = (/** @type {any} */ row) => selectorOf(info().threads, { tid: row.tid, pid: row.pid, name: row.name });
-	return table({ caption: "Threads; choose one to see only its hits", rows: answer.entries, sorted: 3, note: leftOut(answer.left_out),
+	return table({ caption: "Threads; choose one to see only its hits", ...rowsOf({ report: "threads", by: null, thread: null }), sorted: 3,
 		canPick: (row) => selector(row) !== "", onPick: (row) => choose({ thread: selector(row), view: "flame" }), columns: [
 			{ name: "thread", isText: true, text: (row) => safe(row.name) || "?", value: (row) => row.name },
 			{ name: "TID", text: (row) => String(row.tid), value: (row) => row.tid },
@@ -430,7 +456,7 @@ function showCompare() {
 		addOnlyFlame({ slot: 0, request: { ...selection(), shape: "changes" }, label: "Differential flame graph",
 			otherName: choices.side === "a" ? "in B" : "in A" }),
 		table({ caption: "Changes of functions; a mark is a change that is larger than chance", rows: result.entries, sorted: 1,
-			note: leftOut(result.left_out), onPick: (entry) => choose({ view: "sandwich", root: entry.path[0] }), columns: [
+			left: result.left_out, onPick: (entry) => choose({ view: "sandwich", root: entry.path[0] }), columns: [
 				{ name: "function", isText: true, text: (entry) => named(entry.path[0], 0), value: (entry) => entry.path[0] },
 				{ name: "change", value: (entry) => Math.abs(entry.change),
 					text: (entry) => element("span", { className: entry.significant ? (entry.change > 0 ? "worse" : "better") : "" },
@@ -448,6 +474,14 @@ function amountSigned(value, unit) {
 
 // --- findings ---
 
+/** The parts of the recording that the page lacks, in the form of the recorder's findings. */
+export function pageFindings() {
+	const { lanes, end, leftOut } = events();
+	const kept = leftOut ? lanes.map((lane) => laneCounts(lane.index, 0, end + 1)).reduce((sum, { calls, marks }) => sum + calls + marks, 0) : 0;
+	return leftOut ? [{ severity: "warning", text: `the page has the first ${count(kept)} calls and marks of the trace; ${count(leftOut)} later calls and marks are left out`,
+		meaning: "A page with all of them would be too large for a browser; 'cpprof export --format events' prints all." }] : [];
+}
+
 function showFindings() {
 	const answer = info();
 	const stacks = answer.stacks;
@@ -457,9 +491,10 @@ function showFindings() {
 		["duration", `${answer.duration_s?.toFixed(3)} s`], ["samples", count(answer.samples)], ["lost", count(answer.lost)],
 		...(stacks ? shares.map(([name, part]) => [name, percent(part / stacks)]) : [["whole stacks", "unknown: no stacks were taken"]]),
 	].filter(([, value]) => value);
+	const findings = [...answer.findings, ...pageFindings()];
 	return element("section", {}, [
 		element("h2", {}, ["What the recorder reports"]),
-		...(answer.findings.length ? answer.findings.map((/** @type {any} */ finding) => element("div", { className: `finding ${finding.severity}` }, [
+		...(findings.length ? findings.map((/** @type {any} */ finding) => element("div", { className: `finding ${finding.severity}` }, [
 			element("strong", {}, [safe(finding.severity)]), " ", safe(finding.text), element("p", {}, [safe(finding.meaning)])]))
 			: [nothing("Nothing: no losses, no incomplete stacks.")]),
 		element("h2", {}, ["The recording"]),
@@ -475,7 +510,7 @@ function resourceTable(resources) {
 	return table({ caption: "How each resource was recorded", rows: resources, sorted: 0, columns: [
 		{ name: "resource", isText: true, text: (row) => safe(row.title), value: (row) => row.title },
 		{ name: "recorded", isText: true, value: (row) => row.interval,
-			text: (row) => row.kind === "exact" ? "counted exactly" : `every ${amount(row.interval, row.unit)}` },
+			text: (row) => row.kind === "exact" ? "counted exactly" : `every ${interval(row.interval, row.unit)}` },
 		{ name: "samples", text: (row) => count(row.samples), value: (row) => row.samples },
 		{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
 		{ name: "lost", text: (row) => count(row.lost), value: (row) => row.lost },

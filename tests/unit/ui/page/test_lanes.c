@@ -53,13 +53,16 @@ static const struct event events[] = {
 };
 enum { EVENTS = sizeof(events) / sizeof(*events) };
 
+static struct lanes_written counts; /* of the last writing */
+
 static struct buffer written_of(const struct event *given, size_t count, size_t most)
 {
 	struct listed listed = { .base = { .next = next_listed }, .events = given, .count = count };
 	struct buffer bytes;
 	struct error error;
 	buffer_init(&bytes);
-	assert_int_equal(lanes_write(&listed.base, most, &bytes, &error), 0);
+	assert_int_equal(lanes_write(&listed.base, most, &bytes, &counts, &error), 0);
+	assert_true(counts.count <= most && (counts.left_out == 0 || counts.count == most));
 	return bytes;
 }
 
@@ -140,33 +143,44 @@ static void events_above_the_limit_are_counted(void **state)
 	(void)state;
 	struct lanes *lanes = lanes_of(2);
 	assert_int_equal(lanes->left_out, 5);
+	assert_int_equal(counts.left_out, 5);
+	assert_int_equal(counts.count, 2);
 	assert_int_equal(lanes->lanes[0].call_count, 2);
 	assert_call(lanes, &lanes->lanes[0].calls[1], "f", 200, 400,
 		    false); /* the end of the f that was left out is not its end */
 	lanes_free(lanes);
 }
 
+static struct lane_box boxes[8];
+
+static size_t visible(const struct lane *lane, uint64_t from_ns, uint64_t to_ns, uint64_t narrow_ns, size_t capacity)
+{
+	return lanes_visible(lane, &(struct lane_window){ from_ns, to_ns, narrow_ns, 0 }, boxes, capacity);
+}
+
 static void pictures(void **state)
 {
 	(void)state;
 	struct lanes *lanes = lanes_of(1000);
-	struct lane_box boxes[8];
-	assert_int_equal(lanes_visible(&lanes->lanes[0], 0, 1000, 1, boxes, 8), 6);
+	assert_int_equal(visible(&lanes->lanes[0], 0, 1000, 1, 8), 6);
 	assert_true(boxes[0].is_mark && boxes[1].is_user);
 	assert_int_equal(boxes[2].depth, 0);
 	/* A range inside of main, before g and behind the inner f. */
-	assert_int_equal(lanes_visible(&lanes->lanes[0], 320, 390, 1, boxes, 8), 2);
+	assert_int_equal(visible(&lanes->lanes[0], 320, 390, 1, 8), 2);
 	assert_int_equal(boxes[1].start_ns, 200);
 	/* f takes 200 ns and g 400: what is shorter than 450 and begins within it becomes one. */
-	size_t count = lanes_visible(&lanes->lanes[0], 0, 1000, 450, boxes, 8);
+	size_t count = visible(&lanes->lanes[0], 0, 1000, 450, 8);
 	assert_int_equal(count, 4);
 	assert_int_equal(boxes[0].count, 2);
 	assert_int_equal(boxes[2].depth, 1);
 	assert_int_equal(boxes[2].count, 2);
 	assert_int_equal(boxes[2].end_ns, 900);
 	/* g is wide enough for a box of its own. */
-	assert_int_equal(lanes_visible(&lanes->lanes[0], 0, 1000, 350, boxes, 8), 5);
-	assert_int_equal(lanes_visible(&lanes->lanes[0], 0, 1000, 1, boxes, 0), 6);
+	assert_int_equal(visible(&lanes->lanes[0], 0, 1000, 350, 8), 5);
+	assert_int_equal(visible(&lanes->lanes[0], 0, 1000, 1, 0), 6);
+	/* The marks and main, without what it calls. */
+	assert_int_equal(lanes_visible(&lanes->lanes[0], &(struct lane_window){ 0, 1000, 1, 1 }, boxes, 8), 3);
+	assert_int_equal(boxes[2].depth, 0);
 	lanes_free(lanes);
 }
 
@@ -176,7 +190,6 @@ static void counts_of_a_range(void **state)
 	(void)state;
 	struct lanes *lanes = lanes_of(1000);
 	const struct lane *lane = &lanes->lanes[0];
-	struct lane_box boxes[8];
 	size_t calls, marks;
 	lanes_count(lane, 0, 1000, &calls, &marks);
 	assert_int_equal(calls, 4);
@@ -187,7 +200,7 @@ static void counts_of_a_range(void **state)
 	for (uint64_t from = 0; from < 1000; from += 10)
 		for (uint64_t to = from; to < 1000; to += 10) {
 			lanes_count(lane, from, to, &calls, &marks);
-			assert_int_equal(calls + marks, from < to ? lanes_visible(lane, from, to, 0, boxes, 8) : 0);
+			assert_int_equal(calls + marks, from < to ? visible(lane, from, to, 0, 8) : 0);
 		}
 	lanes_count(&lanes->lanes[1], 600, 601, &calls, &marks); /* a call of no length is where it begins */
 	assert_int_equal(calls, 1);
@@ -208,9 +221,8 @@ static void damaged_bytes(void **state)
 		for (unsigned change = 1; change < 256; change += 3) {
 			bytes.bytes[at] ^= (uint8_t)change;
 			struct lanes *lanes = lanes_read(bytes.bytes, bytes.size, &error);
-			struct lane_box boxes[4];
 			for (size_t i = 0; lanes && i < lanes->lane_count; i++)
-				lanes_visible(&lanes->lanes[i], 0, 1000, 10, boxes, 4);
+				visible(&lanes->lanes[i], 0, 1000, 10, 4);
 			lanes_free(lanes);
 			bytes.bytes[at] ^= (uint8_t)change;
 		}
@@ -223,7 +235,7 @@ static void write_and_read(void)
 	struct buffer bytes;
 	struct error error;
 	buffer_init(&bytes);
-	if (lanes_write(&listed.base, 1000, &bytes, &error) == 0)
+	if (lanes_write(&listed.base, 1000, &bytes, &counts, &error) == 0)
 		lanes_free(lanes_read(bytes.bytes, bytes.size, &error));
 	buffer_release(&bytes);
 }

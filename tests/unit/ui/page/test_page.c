@@ -87,6 +87,11 @@ static void reports(void **state)
 	assert_answer("report=functions\nzeros=on\nthreshold=80%\n", "\"left_out\": 0}");
 	assert_answer("report=down\nroot=g\n", "{\"path\": [\"g\", \"f\"], \"fraction\": 0.125, ");
 	assert_answer("report=whatif\nterm=main;g=0\n", "\"predicted_total\": 0.625");
+	/* A search keeps what it finds before the limit applies. */
+	assert_answer("report=functions\nsearch=G\nlimit=1\n", "{\"path\": [\"g\"], ");
+	assert_answer("report=functions\nsearch=G\nlimit=1\n", "\"left_out\": 0}");
+	assert_answer("report=functions\nsearch=a\n", "{\"path\": [\"main\"], ");
+	assert_answer("report=functions\nsearch=none\n", "\"left_out\": 0}");
 	assert_answer("report=info\n", "\"samples\": 7");
 	assert_answer("report=diff\nof=functions\n", "\"hits_a\": 6, \"hits_b\": 18");
 }
@@ -174,13 +179,15 @@ static void pictures(void **state)
 	static const struct {
 		const char *request;
 		uint64_t weight; /* of all boxes */
-	} rows[] = { { "", 8 },
-		     { "shape=callers\n", 8 },
-		     { "shape=up\nroot=g\n", 3 },
-		     { "shape=down\nroot=f\n", 6 },
-		     { "shape=changes\n", 8 },
-		     { "side=b\nshape=changes\n", 20 },
-		     { "other=cpu\n", 8 } };
+		bool holds;      /* it is known that one of them is g */
+	} rows[] = { { "", 8, true },
+		     { "shape=callers\n", 8, false },
+		     { "shape=up\nroot=g\n", 3, false },
+		     { "shape=down\nroot=f\n", 6, false },
+		     { "shape=down\nroot=main\n", 8, true },
+		     { "shape=changes\n", 8, true },
+		     { "side=b\nshape=changes\n", 20, true },
+		     { "other=cpu\n", 8, true } };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct picture picture;
 		struct error error = { 0 };
@@ -191,8 +198,11 @@ static void pictures(void **state)
 		assert_int_equal(box.weight, rows[i].weight);
 		assert_int_equal(picture_search(&picture, "G", &hits), 1);
 		assert_int_equal(hits, 3);
+		assert_int_equal(picture_holds(&picture, FLAME_ROOT), rows[i].holds);
+		assert_false(picture_holds(&picture, 1000));
 		assert_int_equal(picture_search(&picture, "", &hits), 0);
 		assert_null(picture.marks);
+		assert_false(picture_holds(&picture, FLAME_ROOT));
 		picture_release(&picture);
 	}
 	static const char *const refused[] = { "shape=round\n", "shape=up\n",   "shape=down\nroot=none\n",
