@@ -30,6 +30,7 @@ enum {
 	OPTION_FORMAT,
 	OPTION_LONG,
 	OPTION_NO_PAGER,
+	OPTION_SPREAD,
 	OPTION_OWN, /* the first id of the options of a command */
 };
 
@@ -41,6 +42,10 @@ enum {
 	{ OPTION_THRESHOLD, 't', "threshold", "F", "Leave out entries with a smaller usage fraction (0.01 or 1%)", "0.005" }
 #define ROW_LIMIT \
 	{ OPTION_LIMIT, 'n', "limit", "N", "Show at most N entries; 0: all", "40" }
+#define ROW_SPREAD \
+	{ OPTION_SPREAD, 0, "spread", "F", \
+	  "With one recording of each side: assume that the totals of equal programs differ by F from run to run (standard deviation; 0.05 or 5%)", \
+	  "0.05" }
 #define ROW_BY \
 	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its %s (callsite: function@file:line)", \
 	  "function" }

@@ -30,6 +30,7 @@ static int build(struct browser *browser, struct changes_page *changes, struct e
 		.view = { .by = selection->by, .thread = VIEW_ANY },
 		.resources = &browser->settings[0].view.resource,
 		.resource_count = 1,
+		.spread = browser->settings[0].spread,
 		.resources_named = true,
 		.sections = { { .report = report_find("body") } },
 		.section_count = 1,
