@@ -15,7 +15,6 @@ static void release_page(struct page *page)
 
 void browser_release_pages(struct browser *browser)
 {
-	browser_forget_names(browser);
 	release_page(browser->page);
 	browser->page = NULL;
 	while (browser->history_count > 0)
@@ -36,7 +35,6 @@ static int show(struct browser *browser, const struct page_kind *kind, const cha
 	char *copy = root ? strdup(root) : NULL;
 	if (root && !copy)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	browser_forget_names(browser);
 	struct page *page = kind->make(browser, copy, error);
 	if (!page) {
 		free(copy);
