@@ -177,7 +177,7 @@ static void pictures(void **state)
 		     { "shape=callers\n", 8 },
 		     { "shape=up\nroot=g\n", 3 },
 		     { "shape=down\nroot=f\n", 6 },
-		     { "shape=changes\n", 8 },
+		     { "shape=changes\n", 20 }, /* the larger of both profiles */
 		     { "side=b\nshape=changes\n", 20 },
 		     { "other=cpu\n", 8 } };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
