@@ -115,6 +115,9 @@ struct diff_run {
 	/* The gticks that all amounts of all recordings are scaled to, so that only shares are compared; 0: they are not scaled. The same
 	 * for all recordings of a comparison. */
 	double scaled_to;
+	/* The stated standard deviation of the totals of equal programs from run to run, as a fraction (0.05). The same for all recordings.
+	 * It is used if single sampled recordings are compared, and not scaled. */
+	double spread;
 };
 
 struct diff_entry {
@@ -124,7 +127,7 @@ struct diff_entry {
 	double fraction[DIFF_SIDES]; /* mean over the recordings */
 	double gticks[DIFF_SIDES];   /* mean of hits x interval: comparable when intervals differ */
 	double error;                /* half width of the 95 % interval of the change of gticks; NAN: unknown */
-	double z; /* two-proportion test statistic of single recordings, or Student's t of several; 0 for exact data */
+	double z; /* change / its standard deviation: Student's t with several recordings; 0 for exact data */
 	/* the probability of at least this difference between equal programs; NAN: not tested, as all the hits together
 	 * are too few, or the data is exact */
 	double p;
@@ -147,6 +150,7 @@ struct diff_list {
 	double total_error;        /* half width of the 95 % interval of totals[B] / totals[A] - 1; NAN: unknown */
 	bool is_exact;             /* a recording of either side is, or all have every allocation */
 	double scaled_to;          /* diff_run.scaled_to; the totals are never scaled */
+	double spread;             /* diff_run.spread; NAN: it was not used */
 };
 
 /* Returns totals[B] / totals[A] - 1, or NAN if A used nothing. */

@@ -141,6 +141,7 @@ static struct diff_list *new_list(const struct diff_run *runs, const size_t coun
 	list->runs[DIFF_A] = counts[DIFF_A];
 	list->runs[DIFF_B] = counts[DIFF_B];
 	list->scaled_to = runs[0].scaled_to;
+	list->spread = runs[0].spread;
 	list->views = calloc(count, sizeof(*list->views));
 	list->texts = calloc(1, sizeof(*list->texts));
 	bool has_texts = list->texts && strings_init(list->texts) == 0;

@@ -1,13 +1,14 @@
 /*
  * docs/definitions.md, "Errors", has the formulas. In short:
  *
- * Single recordings have a known sampling error only. How much equal programs differ from run to run is not, so fractions are
- * compared, which do not depend on the speed of the machine.
+ * Amounts are compared: amount = total x fraction. The variance of an amount is the sum of two parts, one from the variance of the
+ * fraction, one from that of the total.
  *
- * Several recordings a side permit to compare amounts: amount = total x fraction. The variances of the total and of the fraction
- * are estimated from the recordings, the variance of the fraction with the help of all other entries (statistics.h). The variance of the
- * amount is the sum of both parts, each with its degrees of freedom, which add up as B. L. Welch showed (Biometrika 34 (1947),
- * 28-35).
+ * Single recordings show only what sampling contributes, the variance of the fraction. How much equal programs differ from run to run is
+ * not known, so the user states it, or a default holds.
+ *
+ * Several recordings a side show both variances. The variance of the fraction is estimated with the help of all other entries
+ * (statistics.h). Each part has its degrees of freedom, which add up as B. L. Welch showed (Biometrika 34 (1947), 28-35).
  */
 #include "analyze/diff_test.h"
 
@@ -23,15 +24,15 @@ static const double FALSE_DISCOVERY_RATE = 0.05; /* see diff_mark */
 /* An entry is not tested if its hits are too few to reach this p, on whichever side they are (R. E. Tarone, Biometrics 46 (1990),
  * 515-522). Otherwise thousands of such entries would hide the others. */
 static const double P_TO_REACH = 0.001;
-/* With fewer expected samples of an entry on a side, its test is exact. */
+/* With fewer expected samples of an entry on a side, the exact test of its samples must find the difference as well. */
 static const double EXPECTED_MIN = 10;
 
 struct testing {
 	struct diff_list *list;
 	const uint64_t *hits;
 	size_t runs;
-	double freedom;                /* of variances between recordings; 0: one a side */
-	double total_spread;           /* variance of a recording's total as a fraction of its side's mean */
+	double freedom;      /* of variances between recordings; 0: one a side */
+	double total_spread; /* variance of a recording's total as a fraction of its side's mean: measured, or stated */
 	struct statistics_prior prior; /* of the variances of fractions */
 	bool is_complete;              /* no recording is a sample: all of them are exact, or have every allocation */
 };
@@ -107,13 +108,21 @@ static void sum_totals(struct testing *testing)
 		double ratio = mean > 0 ? amount(list->views[run], list->views[run]->total) / mean : 1;
 		squares += (ratio - 1) * (ratio - 1);
 	}
-	list->total_error = NAN;
-	if (testing->freedom <= 0)
-		return;
-	testing->total_spread = squares / testing->freedom;
+	if (testing->freedom > 0 || list->is_exact || list->scaled_to > 0)
+		list->spread = NAN;
+	testing->total_spread = testing->freedom > 0  ? squares / testing->freedom
+				: isnan(list->spread) ? 0
+						      : list->spread * list->spread;
+}
+
+static void set_total_error(const struct testing *testing)
+{
+	struct diff_list *list = testing->list;
+	bool is_known = testing->freedom > 0 || !isnan(list->spread);
 	double ratio = list->totals[DIFF_A] > 0 ? list->totals[DIFF_B] / list->totals[DIFF_A] : NAN;
 	double error = sqrt(testing->total_spread * (1 / (double)list->runs[DIFF_A] + 1 / (double)list->runs[DIFF_B]));
-	list->total_error = ratio * error * statistics_student_quantile(TAILS, testing->freedom);
+	double freedom = testing->freedom > 0 ? testing->freedom : INFINITY;
+	list->total_error = is_known ? ratio * error * statistics_student_quantile(TAILS, freedom) : NAN;
 }
 
 double diff_total_change(const struct diff_list *list)
@@ -146,10 +155,17 @@ static void sum_entry(const struct testing *testing, struct diff_entry *entry)
 	entry->p = NAN;
 }
 
-/* The independent samples of a side, and how many of them an entry has. */
+/* The samples that an entry has, and those that a side takes of each gtick that is compared: one of each interval, unless hits are
+ * unequal. Equal amounts have samples in proportion to these rates. */
 struct samples {
-	double all[DIFF_SIDES], own[DIFF_SIDES];
+	double own[DIFF_SIDES], rate[DIFF_SIDES];
 };
+
+static double rate_of(const struct diff_list *list, const struct view *view)
+{
+	double total = list->scaled_to > 0 ? list->scaled_to : amount(view, view->total);
+	return view->total > 0 ? view->independent / total : 1 / (double)view->resource->interval;
+}
 
 static struct samples samples_of(const struct testing *testing, const struct diff_entry *entry)
 {
@@ -158,10 +174,21 @@ static struct samples samples_of(const struct testing *testing, const struct dif
 	struct samples samples = { 0 };
 	for (size_t run = 0; run < testing->runs; run++) {
 		const struct view *view = list->views[run];
-		samples.all[side_of(list, run)] += view->independent;
 		samples.own[side_of(list, run)] += fraction(view, hits[run]) * view->independent;
+		samples.rate[side_of(list, run)] += rate_of(list, view);
 	}
 	return samples;
+}
+
+/* Returns the part of an entry's samples that is expected on a side if its amounts are equal. */
+static double expected_part(const struct samples *samples, enum diff_sides side)
+{
+	return samples->rate[side] / (samples->rate[DIFF_A] + samples->rate[DIFF_B]);
+}
+
+static double smaller_part(const struct samples *samples)
+{
+	return fmin(expected_part(samples, DIFF_A), expected_part(samples, DIFF_B));
 }
 
 static bool has_enough_hits(const struct testing *testing, const struct diff_entry *entry)
@@ -169,28 +196,41 @@ static bool has_enough_hits(const struct testing *testing, const struct diff_ent
 	if (testing->list->is_exact)
 		return true;
 	struct samples samples = samples_of(testing, entry);
-	double least = fmin(samples.all[DIFF_A], samples.all[DIFF_B]);
-	double part = least / (samples.all[DIFF_A] + samples.all[DIFF_B]);
-	return part > 0 && pow(part, samples.own[DIFF_A] + samples.own[DIFF_B]) <= P_TO_REACH;
+	double least = smaller_part(&samples);
+	return least > 0 && pow(least, samples.own[DIFF_A] + samples.own[DIFF_B]) <= P_TO_REACH;
 }
 
-/* Pooled two-proportion z test on independent samples (Fleiss, "Statistical Methods for Rates and Proportions",
- * 1981, section 2.3). */
+/* Returns the variance of the change between single recordings. */
+static double single_variance(const struct testing *testing, const struct diff_entry *entry)
+{
+	const struct diff_list *list = testing->list;
+	double variance = 0;
+	for (int side = DIFF_A; side <= DIFF_B; side++) {
+		double total = list->scaled_to > 0 ? list->scaled_to : list->totals[side];
+		double samples = list->views[side]->independent, part = entry->fraction[side];
+		double of_fraction = samples > 0 ? part * (1 - part) / samples : 0;
+		variance +=
+			total * total * of_fraction + testing->total_spread * entry->gticks[side] * entry->gticks[side];
+	}
+	return variance;
+}
+
 static void test_single(const struct testing *testing, struct diff_entry *entry)
 {
-	struct samples samples = samples_of(testing, entry);
-	double n_a = samples.all[DIFF_A], n_b = samples.all[DIFF_B];
-	if (testing->list->is_exact || n_a <= 0 || n_b <= 0)
+	if (testing->list->is_exact)
 		return;
-	double own = samples.own[DIFF_A] + samples.own[DIFF_B];
-	double pooled = (entry->fraction[DIFF_A] * n_a + entry->fraction[DIFF_B] * n_b) / (n_a + n_b);
-	double variance = pooled * (1 - pooled) * (1 / n_a + 1 / n_b);
-	entry->z = variance > 0 ? (entry->fraction[DIFF_B] - entry->fraction[DIFF_A]) / sqrt(variance) : 0;
+	double change = entry->gticks[DIFF_B] - entry->gticks[DIFF_A];
+	double deviation = sqrt(single_variance(testing, entry));
+	entry->error = deviation * statistics_student_quantile(TAILS, INFINITY);
+	entry->z = deviation > 0 ? change / deviation : 0;
 	if (!has_enough_hits(testing, entry))
 		return;
-	bool are_few = own * fmin(n_a, n_b) / (n_a + n_b) < EXPECTED_MIN;
-	entry->p = are_few ? statistics_binomial_tails(samples.own[DIFF_B], own, n_b / (n_a + n_b))
-			   : statistics_normal_tails(entry->z);
+	struct samples samples = samples_of(testing, entry);
+	double own = samples.own[DIFF_A] + samples.own[DIFF_B];
+	entry->p = deviation > 0 ? statistics_normal_tails(entry->z) : change == 0;
+	if (own * smaller_part(&samples) < EXPECTED_MIN)
+		entry->p = fmax(entry->p,
+				statistics_binomial_tails(samples.own[DIFF_B], own, expected_part(&samples, DIFF_B)));
 }
 
 static struct fractions fractions_of(const struct testing *testing, const struct diff_entry *entry)
@@ -276,6 +316,7 @@ int diff_test(struct diff_list *list, const uint64_t *hits)
 	struct testing testing = { .list = list, .hits = hits, .runs = list->runs[DIFF_A] + list->runs[DIFF_B] };
 	testing.freedom = (double)testing.runs - DIFF_SIDES;
 	sum_totals(&testing);
+	set_total_error(&testing);
 	for (size_t i = 0; i < list->count; i++)
 		sum_entry(&testing, &list->entries[i]);
 	int result = testing.freedom > 0 ? fit_prior(&testing) : 0;

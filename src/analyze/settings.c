@@ -165,6 +165,17 @@ static void show_threshold(const struct setting_use *use)
 	buffer_printf(use->text, "%g", use->settings->threshold);
 }
 
+static int read_spread(const struct setting_use *use)
+{
+	const char *text = use->count ? use->values[0] : "0.05";
+	double fraction;
+	if (!fraction_read(text, &fraction) || fraction > 1)
+		return error_set(use->error, ERROR_USAGE, "spread %s is not a fraction from 0 to 1 (as 0.05 or 5%%)",
+				 QUOTE(text));
+	use->settings->spread = fraction;
+	return 0;
+}
+
 static int read_limit(const struct setting_use *use)
 {
 	const char *text = use->count ? use->values[0] : "40";
@@ -554,6 +565,7 @@ const struct setting settings_table[] = {
 	  .summary = "on a terminal: names in full, a row for each frame",
 	  .flags = SETTING_DRAWS,
 	  SWITCH(is_long) },
+	{ .option = "spread", .read = read_spread },
 	{ .option = "from", .bit = SETTING_TIME, .read = read_from },
 	{ .option = "to", .bit = SETTING_TIME, .read = read_to },
 	{ 0 },
@@ -586,6 +598,7 @@ void settings_init(struct settings *settings)
 	*settings = (struct settings){ .view = { .thread = VIEW_ANY } };
 	setting_read(setting_of_command("threshold"), settings, NULL, NULL, 0, NULL);
 	setting_read(setting_of_command("limit"), settings, NULL, NULL, 0, NULL);
+	setting_read(setting_of_option("spread"), settings, NULL, NULL, 0, NULL);
 }
 
 void settings_release(struct settings *settings)

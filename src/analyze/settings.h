@@ -25,6 +25,7 @@ struct settings {
 	size_t resource_count;
 	double threshold; /* entries with a smaller usage fraction are left out */
 	size_t limit;     /* at most so many entries are shown; 0: all */
+	double spread;    /* of a comparison: struct diff_run */
 	bool is_long;     /* on a terminal: names in full, and rows of any length */
 };
 

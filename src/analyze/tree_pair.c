@@ -154,13 +154,38 @@ static int allocate(struct merging *merging)
 	return has_all ? 0 : ERROR_MEMORY;
 }
 
-/* Marks the nodes whose shares differ, as analyze_diff marks the entries of a list. */
-static int mark(struct tree_pair *pair, const struct view *const views[2])
+/* Makes the weights of the layout of the larger. Children stand behind their parents. */
+static int lay_out(struct tree_pair *pair)
+{
+	struct view *tree = &pair->tree;
+	pair->larger = calloc(tree->node_count, sizeof(*pair->larger));
+	if (!pair->larger)
+		return ERROR_MEMORY;
+	for (size_t node = tree->node_count; node-- > 0;) {
+		uint64_t own[2] = { pair->weight[0][node], pair->weight[1][node] }, below = 0;
+		for (uint32_t i = tree->child_start[node]; i < tree->child_start[node + 1]; i++) {
+			uint32_t child = tree->child[i];
+			below += pair->larger[child];
+			for (int side = 0; side < 2; side++)
+				own[side] -= pair->weight[side][child];
+		}
+		for (int side = 0; side < 2; side++)
+			own[side] *= pair->interval[side];
+		pair->larger[node] = below + (own[0] > own[1] ? own[0] : own[1]);
+	}
+	tree->weight = pair->larger;
+	tree->total = pair->larger[0];
+	return 0;
+}
+
+/* Marks the nodes whose amounts differ, as analyze_diff marks the entries of a list. */
+static int mark(struct tree_pair *pair, const struct view *const views[2], double spread)
 {
 	size_t count = pair->tree.node_count;
 	struct diff_list list = { .entries = calloc(count, sizeof(*list.entries)),
 				  .views = (const struct view **)views,
-				  .runs = { 1, 1 } };
+				  .runs = { 1, 1 },
+				  .spread = spread };
 	uint64_t *hits = calloc(count, 2 * sizeof(*hits));
 	pair->significant = calloc(count, sizeof(*pair->significant));
 	int status = list.entries && hits && pair->significant ? 0 : ERROR_MEMORY;
@@ -187,7 +212,7 @@ static bool is_one_resource(const struct view *const views[2])
 		      profile_string(views[1]->profile, views[1]->resource->name)) == 0;
 }
 
-static int merge(struct merging *merging, int primary)
+static int merge(struct merging *merging, enum tree_pair_layout layout, double spread)
 {
 	struct tree_pair *pair = merging->pair;
 	const struct view *const *views = merging->views;
@@ -204,18 +229,23 @@ static int merge(struct merging *merging, int primary)
 	if (status < 0)
 		return status;
 	link_nodes(&pair->tree);
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++) {
 		pair->total[side] = views[side]->total;
-	pair->tree.profile = views[primary]->profile;
-	pair->tree.resource = views[primary]->resource;
-	pair->tree.total = views[primary]->total;
-	pair->tree.samples = views[primary]->samples;
-	pair->tree.independent = views[primary]->independent;
-	pair->tree.weight = pair->weight[primary];
-	return is_one_resource(views) ? mark(pair, views) : 0;
+		pair->interval[side] = views[side]->resource->interval;
+	}
+	pair->tree.profile = views[0]->profile;
+	pair->tree.resource = views[0]->resource;
+	pair->tree.total = views[0]->total;
+	pair->tree.samples = views[0]->samples;
+	pair->tree.independent = views[0]->independent;
+	pair->tree.weight = pair->weight[0];
+	if (layout == TREE_PAIR_LARGER)
+		status = lay_out(pair);
+	return status == 0 && is_one_resource(views) ? mark(pair, views, spread) : status;
 }
 
-struct tree_pair *tree_pair_new(const struct view *const views[2], int primary, struct error *error)
+struct tree_pair *tree_pair_new(const struct view *const views[2], enum tree_pair_layout layout, double spread,
+				struct error *error)
 {
 	struct merging merging = { .pair = calloc(1, sizeof(struct tree_pair)), .views = views };
 	struct strings *texts = calloc(1, sizeof(*texts));
@@ -225,7 +255,7 @@ struct tree_pair *tree_pair_new(const struct view *const views[2], int primary, 
 		status = identities_init(&merging.identities, views, 2, texts);
 	if (status == 0) {
 		merging.pair->tree.texts = texts;
-		status = merge(&merging, primary);
+		status = merge(&merging, layout, spread);
 		identities_release(&merging.identities);
 	} else {
 		if (has_texts)
@@ -257,6 +287,7 @@ void tree_pair_free(struct tree_pair *pair)
 	free(tree->child_start);
 	free(pair->weight[0]);
 	free(pair->weight[1]);
+	free(pair->larger);
 	free(pair->significant);
 	free(pair);
 }

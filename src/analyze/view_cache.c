@@ -43,6 +43,7 @@ static void move_first(struct view_cache *cache, size_t at)
 /* Frees the view at a place. */
 static void discard(struct view_cache *cache, size_t at)
 {
+	short_names_free(cache->views[at].names);
 	view_free(cache->views[at].view);
 	memmove(cache->views + at, cache->views + at + 1, (VIEW_CACHE_VIEWS - at - 1) * sizeof(*cache->views));
 	cache->views[VIEW_CACHE_VIEWS - 1] = (struct cached_view){ 0 };
@@ -97,6 +98,19 @@ void view_cache_drop(struct view_cache *cache, const struct view *view)
 			cache->views[at].holders--;
 }
 
+struct short_names *view_cache_names(struct view_cache *cache, const struct view *view)
+{
+	size_t at = 0;
+	while (at < VIEW_CACHE_VIEWS && cache->views[at].view && cache->views[at].view->labels != view->labels)
+		at++;
+	if (at == VIEW_CACHE_VIEWS || !cache->views[at].view)
+		return NULL;
+	struct cached_view *cached = &cache->views[at];
+	if (!cached->names)
+		cached->names = short_names_of_view(cached->view);
+	return cached->names;
+}
+
 void view_cache_trim(struct view_cache *cache, size_t nodes_most)
 {
 	size_t nodes = 0;
@@ -112,7 +126,9 @@ void view_cache_trim(struct view_cache *cache, size_t nodes_most)
 
 void view_cache_release(struct view_cache *cache)
 {
-	for (size_t i = 0; i < VIEW_CACHE_VIEWS; i++)
+	for (size_t i = 0; i < VIEW_CACHE_VIEWS; i++) {
+		short_names_free(cache->views[i].names);
 		view_free(cache->views[i].view);
+	}
 	*cache = (struct view_cache){ 0 };
 }

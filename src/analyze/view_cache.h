@@ -3,6 +3,7 @@
 #ifndef ANALYZE_VIEW_CACHE_H
 #define ANALYZE_VIEW_CACHE_H
 
+#include "analyze/short_names.h"
 #include "analyze/view.h"
 
 enum { VIEW_CACHE_VIEWS = 12 };
@@ -10,7 +11,8 @@ enum { VIEW_CACHE_VIEWS = 12 };
 /* Starts as {0}. */
 struct view_cache {
 	struct cached_view {
-		struct view *view; /* owned */
+		struct view *view;         /* owned */
+		struct short_names *names; /* owned: of its labels; NULL: not asked for yet */
 		unsigned holders;
 	} views[VIEW_CACHE_VIEWS]; /* most recently used first; {0} behind the last */
 };
@@ -23,6 +25,10 @@ const struct view *view_cache_get(struct view_cache *cache, const struct profile
 const struct view *view_cache_hold(struct view_cache *cache, const struct profile *profile,
 				   const struct view_options *options, struct error *error);
 void view_cache_drop(struct view_cache *cache, const struct view *view); /* accepts NULL */
+
+/* Returns the short names of the labels of a view in the cache, or of a subtree of one, which are valid as long as that view is; or NULL if
+ * there is no such view, or memory is exhausted. */
+struct short_names *view_cache_names(struct view_cache *cache, const struct view *view);
 
 /* Frees views without a holder, those used longest ago first, until all views together have at most `nodes_most` nodes. */
 void view_cache_trim(struct view_cache *cache, size_t nodes_most);

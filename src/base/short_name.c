@@ -28,12 +28,13 @@ static const struct {
 
 enum { CLONES = sizeof(clones) / sizeof(clones[0]) };
 
+static const char demangled_clone[] = " [clone "; /* stands before a suffix in a demangled name, and ']' behind it */
+
 /* Returns the length of the clone's suffix at the beginning of the text, with its number, and sets *row; or 0. */
 static size_t clone_suffix(const char *text, size_t length, size_t *row)
 {
-	static const char demangled[] = " [clone ";
-	bool is_demangled = begins(text, length, demangled);
-	size_t before = is_demangled ? strlen(demangled) : 0;
+	bool is_demangled = begins(text, length, demangled_clone);
+	size_t before = is_demangled ? strlen(demangled_clone) : 0;
 	for (size_t i = 0; i < CLONES; i++) {
 		if (!begins(text + before, length - before, clones[i].suffix))
 			continue;
@@ -49,12 +50,23 @@ static size_t clone_suffix(const char *text, size_t length, size_t *row)
 	return 0;
 }
 
+/* Returns where the first suffix of a clone can begin from byte `from` on, or `length`. Each has a '.', which most names do not. */
+static size_t next_clone(const char *name, size_t from, size_t length)
+{
+	const char *dot = memchr(name + from, '.', length - from);
+	if (!dot)
+		return length;
+	size_t at = (size_t)(dot - name), before = strlen(demangled_clone);
+	bool is_demangled = at >= from + before && begins(dot - before, before, demangled_clone);
+	return is_demangled ? at - before : at;
+}
+
 /* Returns where the suffixes of clones begin that reach to the end of the name, or its length.
  * Sets the bits of the kinds. */
 static size_t clones_begin(const char *name, size_t length, unsigned *kinds)
 {
 	*kinds = 0;
-	for (size_t i = 1; i < length;) {
+	for (size_t i = next_clone(name, 1, length); i < length;) {
 		size_t at = i, row, bytes;
 		unsigned found = 0;
 		while (at < length && (bytes = clone_suffix(name + at, length - at, &row)) > 0) {
@@ -66,7 +78,7 @@ static size_t clones_begin(const char *name, size_t length, unsigned *kinds)
 			return i;
 		}
 		/* Suffixes inside of this run end where it ends. */
-		i = at > i ? at : i + 1;
+		i = next_clone(name, at > i ? at : i + 1, length);
 	}
 	return length;
 }

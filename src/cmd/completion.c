@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/completion_profile.h"
+#include "cmd/completion_processes.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 
@@ -154,7 +154,7 @@ static const char *profile_path(const struct line *line)
 	return path;
 }
 
-/* The values of an option: of a table, formats, or names out of the profile, for a command that reads one. */
+/* The values of an option: of a table, formats, running processes, or names out of the profile, for a command that reads one. */
 static int offer_values(struct line *line, const struct command *command, const struct command_option *option)
 {
 	struct command_format format;
@@ -163,7 +163,7 @@ static int offer_values(struct line *line, const struct command *command, const 
 	offer_words(line, words);
 	for (size_t i = 0; is_format && command->formats(i, &format); i++)
 		offer(line, format.name, format.summary);
-	if (words || is_format || command->needs & STOPS_AT_ARGUMENT)
+	if (words || is_format || completion_processes_each(option, offer, line) || command->needs & STOPS_AT_ARGUMENT)
 		return EXIT_DONE;
 	return completion_profile_each(line->invocation, option->value, profile_path(line), offer, line);
 }

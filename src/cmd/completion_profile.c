@@ -1,6 +1,8 @@
 #include "cmd/completion_profile.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +11,7 @@
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 
-/* Whether a shell takes the word as it is. */
-static bool needs_no_quotes(const char *text, size_t size)
+bool completion_is_plain(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		if (!isalnum((unsigned char)text[i]) && !strchr("_:.@+-/~,=%", text[i]))
@@ -37,7 +38,7 @@ static int offer_functions(const struct profile *profile, completion_offer *offe
 		size_t size = cxx_name_plain(text + parts.start, parts.end - parts.start, plain);
 		size_t before = names.count;
 		plain[size] = 0;
-		if (!needs_no_quotes(plain, size))
+		if (!completion_is_plain(plain, size))
 			continue;
 		if (strings_add(&names, plain, size) < 0)
 			status = ERROR_MEMORY;
@@ -53,16 +54,70 @@ static int offer_resources(const struct profile *profile, completion_offer *offe
 {
 	for (size_t i = 0; i < profile->resource_count; i++) {
 		const char *name = profile_string(profile, profile->resources[i].name);
-		if (needs_no_quotes(name, strlen(name)))
+		if (completion_is_plain(name, strlen(name)))
 			offer(context, name, "");
 	}
 	return 0;
 }
 
+/* Offers a name once. */
+static int offer_name(struct strings *offered, const char *name, completion_offer *offer, void *context)
+{
+	size_t before = offered->count;
+	if (!completion_is_plain(name, strlen(name)))
+		return 0;
+	if (strings_add(offered, name, strlen(name)) < 0)
+		return ERROR_MEMORY;
+	if (offered->count > before)
+		offer(context, name, "");
+	return 0;
+}
+
+/* Offers a number, with the name that belongs to it as its help. */
+static void offer_number(uint32_t number, const char *name, completion_offer *offer, void *context)
+{
+	char text[16];
+	snprintf(text, sizeof(text), "%" PRIu32, number);
+	offer(context, text, name);
+}
+
+static int offer_threads(const struct profile *profile, completion_offer *offer, void *context)
+{
+	struct strings offered;
+	int status = strings_init(&offered);
+	if (status < 0)
+		return status;
+	for (size_t i = 0; i < profile->thread_count && status == 0; i++) {
+		const char *name = profile_string(profile, profile->threads[i].name);
+		status = offer_name(&offered, name, offer, context);
+		offer_number(profile->threads[i].tid, name, offer, context);
+	}
+	strings_release(&offered);
+	return status;
+}
+
+static int offer_processes(const struct profile *profile, completion_offer *offer, void *context)
+{
+	struct strings offered;
+	int status = strings_init(&offered);
+	if (status < 0)
+		return status;
+	for (size_t i = 0; i < profile->process_count && status == 0; i++) {
+		const char *name = profile_string(profile, profile->processes[i].name);
+		status = offer_name(&offered, name, offer, context);
+		offer_number(profile->processes[i].pid, name, offer, context);
+	}
+	strings_release(&offered);
+	return status;
+}
+
 static const struct {
 	const char *value; /* of the options, in their help */
 	int (*offer)(const struct profile *profile, completion_offer *offer, void *context);
-} lists[] = { { "FN", offer_functions }, { "RES", offer_resources } };
+} lists[] = { { "FN", offer_functions },
+	      { "RES", offer_resources },
+	      { "THREAD", offer_threads },
+	      { "PROCESS", offer_processes } };
 
 int completion_profile_each(const struct invocation *invocation, const char *value, const char *path,
 			    completion_offer *offer, void *context)

@@ -1,6 +1,9 @@
-/* Words for the completion that come out of a profile: the names of its functions and resources. */
+/* Words for the completion that come out of a profile: the names of its functions, resources, threads and processes. */
 #ifndef CMD_COMPLETION_PROFILE_H
 #define CMD_COMPLETION_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "cmd/command.h"
 
@@ -10,5 +13,8 @@ typedef void completion_offer(void *context, const char *word, const char *help)
  * status. */
 int completion_profile_each(const struct invocation *invocation, const char *value, const char *path,
 			    completion_offer *offer, void *context);
+
+/* Returns whether a shell takes the word as it is. Other words are not offered. */
+bool completion_is_plain(const char *text, size_t size);
 
 #endif

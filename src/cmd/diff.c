@@ -125,6 +125,7 @@ static int build_and_print(const struct invocation *invocation, struct diff_requ
 	request->resource_count = view.settings.resource_count;
 	request->resources_named = option_given(invocation, OPTION_RESOURCE);
 	request->shares = option_given(invocation, OPTION_SHARES);
+	request->spread = view.settings.spread;
 	request->threshold = view.settings.threshold;
 	int result = diff_build(request, &results, &uncompared, &error);
 	if (result == 0 && uncompared.code)
@@ -207,6 +208,7 @@ static const struct command_option own_options[] = {
 	ROW_RESOURCES("all of A"),
 	ROW_THRESHOLD,
 	ROW_LIMIT,
+	ROW_SPREAD,
 	ROW_BY,
 	ROWS_STORE_SELECTION,
 	ROWS_FRAMES,

@@ -349,7 +349,9 @@ static int record_generated(struct invocation *invocation, struct record_options
 		return failure_of(invocation, &error);
 	}
 	for (size_t i = 0; variables.entries[i]; i++)
-		fprintf(stderr, "cpprof: --jit sets %s\n", variables.entries[i]);
+		fprintf(stderr, "%s%.*s", i > 0 ? ", " : "cpprof: --jit sets ", (int)strcspn(variables.entries[i], "="),
+			variables.entries[i]);
+	fputc('\n', stderr);
 	options->environment = variables.entries;
 	int status = record(invocation, options, output, recorded);
 	runtime_variables_release(&variables);
@@ -364,6 +366,27 @@ static int record_by_options(struct invocation *invocation, struct record_option
 	if (option_given(invocation, OPTION_JIT))
 		return record_generated(invocation, options, output, recorded);
 	return record(invocation, options, output, recorded);
+}
+
+/* Prints the command that shows the recording, for a person at a terminal. */
+static void say_next(const char *output)
+{
+	bool is_plain =
+		output[strspn(output, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-")] == 0;
+	if (!isatty(STDERR_FILENO) || is_standard_output(output) || !is_plain)
+		return;
+	bool is_default = strcmp(output, PROFILE_FILE_DEFAULT) == 0;
+	fprintf(stderr, "next: cpprof report%s%s\n", is_default ? "" : " ", is_default ? "" : output);
+}
+
+/* Makes one recording. */
+static int record_once(struct invocation *invocation, struct record_options *options, const char *output)
+{
+	struct recorded recorded = { .total = 0 };
+	int status = record_by_options(invocation, options, output, &recorded);
+	if (recorded.total > 0)
+		say_next(output);
+	return status;
 }
 
 static int run_with(struct invocation *invocation, struct record_options *options)
@@ -396,7 +419,6 @@ static int run_with(struct invocation *invocation, struct record_options *option
 				   "cannot write the profile to standard output: the command writes there (-o FILE)");
 	const char *repeat = option_value(invocation, OPTION_REPEAT);
 	const char *until = option_value(invocation, OPTION_UNTIL);
-	struct recorded recorded;
 	if (until && repeat)
 		return usage_error(invocation, "--until cannot be combined with --repeat: it chooses the number of "
 					       "recordings (leave out --repeat)");
@@ -407,7 +429,7 @@ static int run_with(struct invocation *invocation, struct record_options *option
 	if (until)
 		return record_until(invocation, options, output, until, record_by_options);
 	return repeat ? record_repeat(invocation, options, output, repeat, record_by_options)
-		      : record_by_options(invocation, options, output, &recorded);
+		      : record_once(invocation, options, output);
 }
 
 static int run(struct invocation *invocation)

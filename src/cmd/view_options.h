@@ -31,6 +31,7 @@ enum {
 	OPTION_FORMAT,
 	OPTION_LONG,
 	OPTION_NO_PAGER,
+	OPTION_SPREAD,
 	OPTION_OWN, /* the first id of the options of a command */
 };
 
@@ -44,6 +45,10 @@ enum {
 	{ OPTION_LIMIT, 'n', "limit", "N", "Show at most N entries; 0: all", "40" }
 #define ROW_ZEROS \
 	{ OPTION_ZEROS, 0, "zeros", NULL, "List also paths and functions without hits of the resource, and all below the threshold", NULL }
+#define ROW_SPREAD \
+	{ OPTION_SPREAD, 0, "spread", "F", \
+	  "With one recording of each side: assume that the totals of equal programs differ by F from run to run (standard deviation; 0.05 or 5%)", \
+	  "0.05" }
 #define ROW_BY \
 	{ OPTION_BY, 0, "by", "KIND", "Show a frame as its %s (callsite: function@file:line)", \
 	  "function" }

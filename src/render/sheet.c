@@ -85,6 +85,8 @@ static void json_sides(FILE *out, const struct diff_list *list)
 	json_number(out, list->total_error);
 	if (list->scaled_to > 0)
 		fputs(", \"shares\": true", out);
+	if (!isnan(list->spread))
+		fprintf(out, ", \"spread\": %.17g", list->spread);
 }
 
 /* Prints {"tenant": "acme", "kind": "new"} in JSON, "tenant=acme;kind=new" in CSV. */

@@ -149,7 +149,8 @@ static int compare_lists(struct comparison *comparison, const struct diff_sectio
 		const struct view *view = comparison->views[built];
 		status = build_side(section, part, view, &comparison->sides[built], &lacking, error);
 		comparison->runs[built] = (struct diff_run){ view, comparison->sides[built].paths,
-							     comparison->request->shares ? mean_total(comparison) : 0 };
+							     comparison->request->shares ? mean_total(comparison) : 0,
+							     comparison->request->spread };
 		hits += view->total;
 	}
 	if (status == 0 && lacking == comparison->count && hits > 0) {

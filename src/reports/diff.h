@@ -26,6 +26,7 @@ struct diff_request {
 	const uint32_t *resources;             /* [resource_count]: indexes in the first profile */
 	size_t resource_count;
 	bool shares;          /* compare shares: amounts are scaled to the mean total of A */
+	double spread;        /* struct diff_run */
 	bool resources_named; /* the user named them: all profiles must have all of them */
 	struct diff_section sections[DIFF_SECTIONS];
 	size_t section_count;

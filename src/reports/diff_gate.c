@@ -168,6 +168,18 @@ static void print_totals(FILE *out, const struct results *results)
 	}
 }
 
+/* Prints what the marks assume, if a list has single recordings. */
+static void print_spread(FILE *out, const struct results *results)
+{
+	for (size_t i = 0; i < results->count; i++) {
+		if (isnan(results->items[i].changes->spread))
+			continue;
+		fprintf(out, "\nMarks assume a spread of %.3g %% between runs of equal programs.\n",
+			PERCENT * results->items[i].changes->spread);
+		return;
+	}
+}
+
 static void print_entry(FILE *out, const struct result *result, const struct diff_entry *entry)
 {
 	const struct diff_list *list = result->changes;
@@ -213,6 +225,7 @@ void render_diff_markdown(FILE *out, const struct results *results, double limit
 		print_verdict(out, render_exceeding(results), limit);
 	fputs("\n\n", out);
 	print_totals(out, results);
+	print_spread(out, results);
 	for (size_t i = 0; i < results->count; i++)
 		print_marked(out, &results->items[i], options);
 }

@@ -58,29 +58,36 @@ static void print_total(FILE *out, const struct result *result)
 	fputc('\n', out);
 }
 
+/* Prints what a mark means, and what it assumes. */
+static void print_mark(FILE *out, const struct diff_list *list)
+{
+	const double percent = 100;
+	fputs("        mark: * where the amount changes", out);
+	if (list->runs[DIFF_A] + list->runs[DIFF_B] > DIFF_SIDES)
+		fputs(" by more than equal programs differ; 1 of 20 marks is chance", out);
+	else if (!list->is_exact && isnan(list->spread))
+		fputs(" by more than sampling explains", out);
+	else if (!list->is_exact)
+		fprintf(out,
+			" by more than sampling and an assumed spread of %.3g %% between runs explain; several "
+			"recordings of A and of B measure the spread",
+			percent * list->spread);
+	fputc('\n', out);
+}
+
 static void print_heading(FILE *out, const struct result *result, const struct render_options *options)
 {
 	const struct diff_list *list = result->changes;
-	bool is_single = list->runs[DIFF_A] + list->runs[DIFF_B] == DIFF_SIDES;
+	bool has_errors = !list->is_exact || list->runs[DIFF_A] + list->runs[DIFF_B] > DIFF_SIDES;
 	title_print(out, "Difference of ", result, options);
 	print_total(out, result);
 	print_side(out, list, DIFF_A);
 	print_side(out, list, DIFF_B);
 	fprintf(out, "format: mark change%s (amount_A amount_B) (fraction_A fraction_B) call_path\n",
-		is_single ? "" : " ±error");
+		has_errors ? " ±error" : "");
 	if (list->scaled_to > 0)
 		fputs("        amounts: scaled so that each recording has the mean total of A\n", out);
-	if (!is_single)
-		fputs("        mark: * where the amount changes by more than equal programs differ; 1 of 20 marks is "
-		      "chance\n",
-		      out);
-	else if (list->is_exact)
-		fputs("        mark: * where the amount changes\n", out);
-	else
-		fputs("        mark: * where the fraction changes by more than sampling explains; several recordings "
-		      "of A and of "
-		      "B also show how runs differ\n",
-		      out);
+	print_mark(out, list);
 	fputs("-----------------------------------------------------\n", out);
 }
 

@@ -110,6 +110,13 @@ def in_own_mounts(script, *words, **options):
 	return result
 
 
+def test_sys_not_mounted(tmp_path):
+	"""The processors are then those of /proc/stat, and a backend that needs no file of /sys records."""
+	path = tmp_path / "out.data"
+	result = in_own_mounts("umount -l /sys; test ! -e /sys/devices", "record", "-o", path, "-r", "page-faults/1", "true")
+	assert result.returncode == 0 and "by perf; not by bpf: no /sys/kernel/btf/vmlinux" in result.stderr, result.stderr
+
+
 NO_TRACEFS = "umount -a -t tracefs; ! mount | grep -q tracefs"
 
 

@@ -291,11 +291,31 @@ def test_what_changed_between_two_profiles(folder):
 	assert "cmp" in significant
 	with Browser("a.data", "b.data", folder=folder) as browser:
 		browser.wait(r"^changes")
+		browser.wait(r" ns::f$")
+		browser.press("L", until="names are shown in full")
+		browser.wait(r" ns::f\(int, char\)$")
 		shown = {row[2]: bool(row[1].strip()) for line in browser.lines()[3:-1] if (row := re.match(r".{30} (.) (\S.*)$", line))}
 		assert {name for name, is_marked in shown.items() if is_marked} == significant
 		assert shown.keys() == {entry["path"][0] for entry in changes["results"][0]["entries"]}
 		browser.press("t", until=r"^A: a.data  samples 32 samples *$")
 		browser.press("x", until=r"^B: b.data  samples 5027 samples *$")
+		assert browser.end("q") == 0
+
+
+def test_a_narrow_screen_keeps_the_names(folder):
+	"""What a function used itself and its amount go first."""
+	with Browser("a.data", "b.data", folder=folder, columns=40) as browser:
+		browser.wait(r"^ +B - A  \*: significant")
+		browser.wait(r" \* cmp$")
+		browser.press("f", until=r"^  with callees  function$")
+		browser.wait(r"^.{14}  main$")
+		browser.press("t", until=r"^  with callees  call path$")
+		browser.wait(r"^.{16}▾ main$")
+		browser.resize(24, 56)
+		browser.wait(r"^  with callees     amount  call path$")
+		browser.press("u", until=r"^  on this path     amount  function, and its callers")
+		browser.resize(24, 60)
+		browser.wait(r"^  on this path   begins here     amount  function, an")
 		assert browser.end("q") == 0
 
 
@@ -450,6 +470,13 @@ def test_what_it_refuses(folder, tmp_path):
 		assert b"the terminal's type 'no-such-terminal' is unknown (set TERM)" in browser.written
 	with Browser(tmp_path / "absent.data") as browser:
 		assert browser.end() == 1 and b"cannot read" in browser.written
+
+
+def test_a_terminal_that_cannot_show_a_screen(folder):
+	with Browser("a.data", folder=folder, TERM="dumb") as browser:
+		assert browser.end() == 1
+		assert browser.written == (b"cpprof browse: cannot show a screen: a terminal of the type 'dumb' cannot move its cursor "
+			b"(set TERM, or use 'cpprof report')\r\n")
 
 
 def test_an_empty_profile(profiles):

@@ -1,8 +1,10 @@
 """Help, manual pages and shell completion, which cpprof generates from the command table."""
 import functools
+import json
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from cli_support import COMMANDS, CPPROF, REPOSITORY, SECONDS_ALLOWED, done, make_input, run
@@ -150,6 +152,20 @@ def test_completion_offers_values(completed):
 	assert completed("trace", "-r", "page-f") == ["page-faults"]
 	assert completed("completion", "f") == ["fish"]
 	assert completed("help", "wh") == ["whatif"]
+
+
+def test_completion_offers_threads_and_processes(profiles):
+	"""Those of a profile by name and number, and the running ones by number and name."""
+	listed = json.loads(done("info", "--format", "json", "programs.data", directory=profiles))
+	processes, threads = listed["processes"], listed["threads"]
+	offered = done("complete", "fish", "report", "programs.data", "--process", "", directory=profiles).splitlines()
+	assert sorted(offered) == sorted({f"{row['name']}\t" for row in processes} | {f"{row['pid']}\t{row['name']}" for row in processes})
+	offered = done("complete", "fish", "report", "programs.data", "--thread=", directory=profiles).splitlines()
+	assert sorted(offered) == sorted({f"--thread={row['name']}\t" for row in threads} | {f"--thread={row['tid']}\t{row['name']}" for row in threads})
+	name = Path(f"/proc/{os.getpid()}/comm").read_text().strip()
+	for words in (["record", "-p"], ["record", "--pid"], ["top", "-p"]):
+		assert f"{os.getpid()}\t{name}" in done("complete", "fish", *words, str(os.getpid())).splitlines()
+	assert done("complete", "bash", "record", "--comm", name).splitlines().count(name) == 1
 
 
 def test_completion_follows_the_tables(profiles):

@@ -433,11 +433,18 @@ def test_svg_escapes_names(chromium, page_of):
 
 
 def test_svg_of_callers_and_of_changes(chromium, page_of):
-	page = page_of("main;f 500\nmain;g 400\n", "main;f 900\nmain;g 400\n")
-	chromium.open(page, view="compare")
-	chromium.eventually(lambda: chromium.one("canvas").size["height"] > 30)
-	boxes = boxes_of(saved_svg(chromium))
-	assert boxes["f"]["fill"] != boxes["main"]["fill"] == boxes["all"]["fill"]
+	"""The boxes of A and B lie side by side: what is new or gone has its full width, and what is the same has that of one side and no colour."""
+	page = page_of("main;f 500\nmain;gone 200\nmain;same 300\n", "main;f 250\nmain;new 1000\nmain;same 300\n")
+	for side in ("a", "b"):
+		chromium.open(page, view="compare", side=side)
+		chromium.eventually(lambda: chromium.one("canvas").size["height"] > 30)
+		picture = saved_svg(chromium)
+		boxes = boxes_of(picture)
+		assert [text.text for text in ElementTree.fromstring(picture).iter(SVG + "text")] == ["all", "main", "f", "− gone", "+ new", "same"]
+		fills = {name: box["fill"] for name, box in boxes.items()}
+		assert fills["same"] == fills["all"] and fills["main"] == fills["new"] != fills["f"] == fills["gone"]
+		assert [round((float(boxes[name]["width"]) + 0.5) * 2000 / 1200) for name in ("main", "f", "new", "gone", "same")] == [2000, 500, 1000, 200, 300]
+	page = page_of("main;f 500\nmain;g 400\n")
 	chromium.open(page, view="sandwich", root="f")
 	chromium.eventually(lambda: all(canvas.size["height"] > 30 for canvas in chromium.all("canvas")[:1]))
 	assert "main" in boxes_of(saved_svg(chromium, 0)) and "main" not in boxes_of(saved_svg(chromium, 1))

@@ -276,6 +276,16 @@ def progress_of(folder, stdout, *words):
 	return seen.decode()
 
 
+def test_recording_names_the_next_command(tmp_path):
+	"""On a terminal only, and only if the command can be typed as it is shown."""
+	command = ["record", "--instrumented=counts"], ["--", build("forms.c", "-finstrument-functions"), "1"]
+	for words, following in (([], "cpprof report"), (["-o", "x.data"], "cpprof report x.data")):
+		shown = on_terminal(*command[0], *words, *command[1], folder=tmp_path)
+		assert re.search(rf"\ncpprof: \d+ calls, .*\nnext: {following}\n$", shown), shown
+	assert "next:" not in on_terminal(*command[0], "-o", "my x.data", *command[1], folder=tmp_path)
+	assert "next:" not in run(*command[0], *command[1], directory=tmp_path).stderr
+
+
 @needs_perf
 def test_recording_shows_its_progress(tmp_path):
 	seen = progress_of(tmp_path, "null")

@@ -9,6 +9,7 @@ from statistics import fmean, variance
 P_TO_REACH = 0.001
 EXPECTED_MIN = 10
 RATE = 0.05
+NORMAL_QUANTILE = 1.959963984540054
 
 
 class Recording:
@@ -50,20 +51,32 @@ def binomial_tails(hits, trials, chance):
     return min(1.0, 2 * min(sum(term[hits:]), sum(term[: hits + 1])))
 
 
+def rates(a, b):
+    """The samples of a gtick on each side."""
+    return [sum(recording.samples / recording.total for recording in side) for side in (a, b)]
+
+
 def is_tested(entry, a, b):
-    n_a, n_b = (sum(recording.samples for recording in side) for side in (a, b))
+    r_a, r_b = rates(a, b)
     own = sum(recording.fraction(entry) * recording.samples for recording in a + b)
-    return (min(n_a, n_b) / (n_a + n_b)) ** own <= P_TO_REACH
+    return (min(r_a, r_b) / (r_a + r_b)) ** own <= P_TO_REACH
 
 
-def p_of_single(entry, a, b):
-    p_a, p_b, n_a, n_b = a.fraction(entry), b.fraction(entry), a.samples, b.samples
-    own = a.hits.get(entry, 0) + b.hits.get(entry, 0)
-    if own * min(n_a, n_b) / (n_a + n_b) < EXPECTED_MIN:
-        return binomial_tails(b.hits.get(entry, 0), own, n_b / (n_a + n_b))
-    p = (p_a * n_a + p_b * n_b) / (n_a + n_b)
-    spread = math.sqrt(p * (1 - p) * (1 / n_a + 1 / n_b))
-    return normal_tails((p_b - p_a) / spread) if spread > 0 else 1.0
+def figures_of_single(entry, a, b, spread):
+    """Returns (error, p)."""
+    x_a, x_b = a.hits.get(entry, 0), b.hits.get(entry, 0)
+    r_a, r_b = rates([a], [b])
+    e2 = 0.0
+    for recording, x in ((a, x_a), (b, x_b)):
+        p = recording.fraction(entry)
+        e2 += recording.total**2 * p * (1 - p) / recording.samples + (spread * x) ** 2
+    e = math.sqrt(e2)
+    if not is_tested(entry, [a], [b]):
+        return e * NORMAL_QUANTILE, None
+    tails = normal_tails((x_b - x_a) / e) if e > 0 else float(x_a == x_b)
+    if (x_a + x_b) * min(r_a, r_b) / (r_a + r_b) < EXPECTED_MIN:
+        tails = max(tails, binomial_tails(x_b, x_a + x_b, r_b / (r_a + r_b)))
+    return e * NORMAL_QUANTILE, tails
 
 
 def parts(entry, a, b):
@@ -128,11 +141,11 @@ def figures_of_several(entries, a, b):
     return result
 
 
-def differences(entries, a, b):
-    """Returns {entry: (error or None, p or None)} of two sides, lists of recordings."""
+def differences(entries, a, b, spread=0.05):
+    """Returns {entry: (error, p or None)} of two sides, lists of recordings."""
     if len(a) + len(b) > 2:
         return figures_of_several(entries, a, b)
-    return {entry: (None, p_of_single(entry, a[0], b[0]) if is_tested(entry, a, b) else None) for entry in entries}
+    return {entry: figures_of_single(entry, a[0], b[0], spread) for entry in entries}
 
 
 def marks(found):

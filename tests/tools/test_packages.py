@@ -200,6 +200,8 @@ def test_uninstall_removes_what_was_installed(installation, tmp_path):
     assert files_below(tmp_path) == {file.relative_to(tmp_path).as_posix() for file in foreign}
     assert "share/cpprof/examples, which is not empty" in removed.stderr
     assert not list(tmp_path.rglob("doc/cpprof")) and not list(tmp_path.rglob("include/cpprof"))
+    kept = {folder for file in foreign for folder in file.parents if tmp_path in folder.parents}
+    assert {path for path in tmp_path.rglob("*") if path.is_dir()} == kept
 
 
 @pytest.mark.long("configures a build")

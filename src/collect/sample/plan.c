@@ -230,6 +230,31 @@ static int explain_default(struct plan *plan, const struct record_options *optio
 	return accept(plan, last, options, &refused, error);
 }
 
+/* Measures user time in the place of CPU time if a backend then accepts all resources: each of them is measured somewhere, and only the
+ * kernel's part of the time keeps them apart. Returns whether there is such a backend; the plan is unchanged if not. */
+static bool accept_user_time(struct plan *plan, const struct record_options *options)
+{
+	struct resource_request user;
+	struct error why;
+	if (resource_parse("user", &user, &why) < 0)
+		return false;
+	for (size_t i = 0; i < plan->request.resource_count; i++) {
+		struct resource_request cpu = plan->resources[i];
+		if (cpu.counter != COUNTER_CPU)
+			continue;
+		for (size_t k = 0; k < plan->request.resource_count; k++)
+			if (plan->resources[k].counter == user.counter)
+				return false; /* both were requested */
+		user.interval = cpu.interval;
+		plan->resources[i] = user;
+		plan->user_by_default = find_backend(plan, record_backends, options) != NULL;
+		if (!plan->user_by_default)
+			plan->resources[i] = cpu;
+		return plan->user_by_default;
+	}
+	return false;
+}
+
 /* Reports that each resource has a backend, but that no backend measures all of them. */
 static int explain_mixture(struct plan *plan, const struct record_options *options, struct error *error)
 {
@@ -277,9 +302,9 @@ int plan_make(struct plan *plan, const struct record_options *options, struct er
 	if (options->resource_count == 0)
 		return explain_default(plan, options, error);
 	size_t unmeasured = refused_by_all(plan, options);
-	return unmeasured < plan->request.resource_count
-		       ? explain_resource(&plan->resources[unmeasured], options, error)
-		       : explain_mixture(plan, options, error);
+	if (unmeasured < plan->request.resource_count)
+		return explain_resource(&plan->resources[unmeasured], options, error);
+	return accept_user_time(plan, options) ? 0 : explain_mixture(plan, options, error);
 }
 
 bool plan_for_labels(struct plan *plan, const struct record_options *options)

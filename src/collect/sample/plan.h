@@ -13,7 +13,7 @@ struct plan {
 	struct backend_request request; /* points to `resources`, so a plan must not be copied */
 	struct resource_request resources[RESOURCE_REQUESTS_MAX];
 	bool for_labels;       /* the backend was chosen because it records labels: see plan_for_labels */
-	bool user_by_default;  /* without -r, user time is measured because CPU time is not permitted */
+	bool user_by_default;  /* user time is measured because CPU time is not permitted: without -r, or with others */
 	char passed_over[320]; /* why a preferred backend was not used: "bpf: not permitted"; "" if it was */
 };
 

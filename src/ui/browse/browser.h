@@ -82,9 +82,6 @@ struct browser {
 	size_t history_count;
 	char *searched; /* owned; NULL: nothing yet */
 	bool is_long;   /* names are shown in full */
-	/* Owned: the short names of the screen's view; NULL: not needed yet. They are forgotten when another screen is made. */
-	struct short_names *short_names;
-	const struct view *named_view;
 	char message[BROWSER_MESSAGE];
 	bool is_over;
 	const struct browse_feed *feed; /* NULL: the profiles do not change */
@@ -160,7 +157,7 @@ char *browser_prompt(struct browser *browser, const char *question, const char *
 
 /* --- columns --- */
 
-enum { SHARE_WIDTH = 14, AMOUNT_WIDTH = 11 };
+enum { SHARE_WIDTH = 14, AMOUNT_WIDTH = 11, NAME_LEAST = 18 /* with the gap before it */ };
 
 /* Draws "67.1 % ±1.8" right-aligned from `column` on: the share of `hits` in the view, with its error, which `corrected` has in gticks
  * for a corrected resource (NULL: sampled, or exact). Returns the column behind it. */
@@ -169,10 +166,15 @@ int draw_share(const struct browser *browser, int row, int column, unsigned styl
 /* Draws the same hits as an amount of the resource: "1.25 s". */
 int draw_amount(const struct browser *browser, int row, int column, unsigned style, const struct view *view,
 		uint64_t hits);
-/* Draws a label's name up to the right edge of the terminal, short (docs/names.md) or in full. Returns the column behind it. */
+/* Whether a row of two shares, an amount and a name has room for its second share, and for its amount. A narrow screen leaves them out,
+ * in this order. */
+bool shows_own(const struct browser *browser);
+bool shows_amount(const struct browser *browser);
+/* Draws a label's name up to the right edge of the screen, short (docs/names.md) or in full. Returns the column behind it. */
 int draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label);
-/* Forgets the short names, before their view goes. */
-void browser_release_names(struct browser *browser);
+/* The same for a name of a set (NULL: it is shown in full) that is no view's. */
+int draw_short(struct browser *browser, int row, int column, unsigned style, struct short_names *names, uint32_t index,
+	       const char *full);
 /* Draws text right-aligned in so many columns. */
 int draw_right(const struct browser *browser, int row, int column, int width, unsigned style, const char *text);
 /* The style of a share, by the limits of the reports in text. */

@@ -3,21 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cxx_name.h"
 #include "render/render.h"
 #include "reports/diff.h"
 #include "ui/browse/browser.h"
 
-enum { CHANGE_WIDTH = 12, PERCENT_WIDTH = 9, HUNDRED = 100 };
+enum { CHANGE_WIDTH = 12, PERCENT_WIDTH = 9, MARK_WIDTH = 3, HUNDRED = 100 };
 
 struct changes_screen {
 	struct screen screen;
 	struct results results;
 	const struct diff_list *list;
+	struct short_names
+		*names; /* of the functions, in the order of the list; NULL: not needed yet, or memory is exhausted */
 };
 
 static void release(struct screen *screen)
 {
-	results_release(&((struct changes_screen *)screen)->results);
+	struct changes_screen *changes = (struct changes_screen *)screen;
+	short_names_free(changes->names);
+	results_release(&changes->results);
 }
 
 static int build(struct browser *browser, struct changes_screen *changes, struct error *error)
@@ -30,6 +35,7 @@ static int build(struct browser *browser, struct changes_screen *changes, struct
 		.view = { .by = selection->by, .thread = VIEW_ANY },
 		.resources = &browser->settings[0].view.resource,
 		.resource_count = 1,
+		.spread = browser->settings[0].spread,
 		.resources_named = true,
 		.sections = { { .report = report_find("body") } },
 		.section_count = 1,
@@ -71,12 +77,32 @@ static const char *text(const struct screen *screen, size_t index)
 	return list->names[path_labels(list->paths, &list->entries[index].path)[0]];
 }
 
+/* Whether a row has room for the shares in A and B. */
+static bool shows_sides(const struct browser *browser)
+{
+	return browser->terminal.columns >= DIFF_SIDES * PERCENT_WIDTH + CHANGE_WIDTH + MARK_WIDTH + NAME_LEAST;
+}
+
+/* Makes the short names of all rows. A suffix that tells functions apart stays: "main@gzip". */
+static void make_names(struct changes_screen *changes)
+{
+	const struct diff_list *list = changes->list;
+	struct short_names_item *items = calloc(list->count + 1, sizeof(*items));
+	for (size_t i = 0; i < list->count && items; i++) {
+		const char *name = text(&changes->screen, i);
+		items[i] = (struct short_names_item){ name, (uint32_t)cxx_name_until(name, strlen(name), 0, '@') };
+	}
+	changes->names = items ? short_names_new(items, list->count) : NULL;
+	free(items);
+}
+
 static void head(const struct screen *screen, struct browser *browser, int row)
 {
 	const struct diff_list *list = ((const struct changes_screen *)screen)->list;
 	char total[64] = "";
-	int column = draw_right(browser, row, 0, PERCENT_WIDTH, STYLE_FAINT, "A");
-	column = draw_right(browser, row, column, PERCENT_WIDTH, STYLE_FAINT, "B");
+	int column = 0;
+	for (int side = 0; side < DIFF_SIDES && shows_sides(browser); side++)
+		column = draw_right(browser, row, column, PERCENT_WIDTH, STYLE_FAINT, side == DIFF_A ? "A" : "B");
 	column = draw_right(browser, row, column, CHANGE_WIDTH, STYLE_FAINT, "B - A");
 	if (isfinite(diff_total_change(list)))
 		snprintf(total, sizeof(total), "; in all %+.1f %%", HUNDRED * diff_total_change(list));
@@ -87,14 +113,14 @@ static void head(const struct screen *screen, struct browser *browser, int row)
 
 static void draw(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
-	const struct changes_screen *changes = (const struct changes_screen *)screen;
+	struct changes_screen *changes = (struct changes_screen *)screen;
 	const struct diff_entry *entry = &changes->list->entries[index];
 	const struct view *view = changes->results.items[0].view;
 	const char *unit = profile_string(view->profile, view->resource->unit);
 	double change = entry->gticks[DIFF_B] - entry->gticks[DIFF_A];
 	char words[64], amount[48];
 	int column = 0;
-	for (int side = 0; side < DIFF_SIDES; side++) {
+	for (int side = 0; side < DIFF_SIDES && shows_sides(browser); side++) {
 		snprintf(words, sizeof(words), "%.1f %%", HUNDRED * entry->fraction[side]);
 		column = draw_right(browser, row, column, PERCENT_WIDTH, style, words);
 	}
@@ -104,7 +130,9 @@ static void draw(const struct screen *screen, struct browser *browser, size_t in
 		style |= change > 0 ? STYLE_HOT : STYLE_BETTER;
 	column = draw_right(browser, row, column, CHANGE_WIDTH, style, words);
 	terminal_text(&browser->terminal, row, column + 1, 1, style, entry->significant ? "*" : " ");
-	terminal_text(&browser->terminal, row, column + 3, browser->terminal.columns, style, text(screen, index));
+	if (!changes->names && !browser->is_long)
+		make_names(changes);
+	draw_short(browser, row, column + MARK_WIDTH, style, changes->names, (uint32_t)index, text(screen, index));
 }
 
 const struct screen_kind screen_changes = {

@@ -43,31 +43,36 @@ unsigned share_style(const struct view *view, uint64_t hits)
 	return share >= RENDER_SHARE_HOT ? STYLE_HOT : share >= RENDER_SHARE_WARM ? STYLE_WARM : STYLE_PLAIN;
 }
 
-void browser_release_names(struct browser *browser)
+bool shows_own(const struct browser *browser)
 {
-	short_names_free(browser->short_names);
-	browser->short_names = NULL;
-	browser->named_view = NULL;
+	return browser->terminal.columns >= SHARE_WIDTH + SHARE_WIDTH + AMOUNT_WIDTH + NAME_LEAST;
 }
 
-int draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label)
+bool shows_amount(const struct browser *browser)
+{
+	return browser->terminal.columns >= SHARE_WIDTH + AMOUNT_WIDTH + NAME_LEAST;
+}
+
+int draw_short(struct browser *browser, int row, int column, unsigned style, struct short_names *names, uint32_t index,
+	       const char *full)
 {
 	struct terminal *terminal = &browser->terminal;
 	int room = terminal->columns - column;
-	const char *shown = view->labels[label].text;
+	const char *shown = full;
 	struct buffer text;
 	buffer_init(&text);
-	if (!browser->is_long && room > 0 && browser->named_view != view) {
-		browser_release_names(browser);
-		browser->short_names = short_names_of_view(view);
-		browser->named_view = browser->short_names ? view : NULL;
-	}
-	if (!browser->is_long && room > 0 && browser->short_names) {
-		short_names_append(browser->short_names, label, (size_t)room, &text);
+	if (!browser->is_long && room > 0 && names) {
+		short_names_append(names, index, (size_t)room, &text);
 		buffer_append_byte(&text, 0);
-		shown = buffer_error(&text) ? shown : (const char *)text.bytes;
+		shown = buffer_error(&text) ? full : (const char *)text.bytes;
 	}
 	column = terminal_text(terminal, row, column, terminal->columns, style, shown);
 	buffer_release(&text);
 	return column;
+}
+
+int draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label)
+{
+	struct short_names *names = browser->is_long ? NULL : view_cache_names(&browser->views[browser->side], view);
+	return draw_short(browser, row, column, style, names, label, view->labels[label].text);
 }

@@ -110,10 +110,13 @@ static void head(const struct screen *screen, struct browser *browser, int row)
 {
 	enum order order = ((const struct functions_screen *)screen)->order;
 	const unsigned chosen = STYLE_TITLE;
-	int column = draw_right(browser, row, 0, SHARE_WIDTH, order == BY_OWN ? chosen : STYLE_FAINT, "own");
+	int column = 0;
+	if (shows_own(browser))
+		column = draw_right(browser, row, 0, SHARE_WIDTH, order == BY_OWN ? chosen : STYLE_FAINT, "own");
 	column =
 		draw_right(browser, row, column, SHARE_WIDTH, order == BY_TOTAL ? chosen : STYLE_FAINT, "with callees");
-	column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
+	if (shows_amount(browser))
+		column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns,
 		      order == BY_NAME ? chosen : STYLE_FAINT, "function");
 }
@@ -124,15 +127,14 @@ static void draw(const struct screen *screen, struct browser *browser, size_t in
 	const struct function_row *shown = &functions->rows[index];
 	const struct view *view = functions->view;
 	unsigned painted = style | share_style(view, shown->own);
-	int column = 0;
-	if (shown->own > 0)
-		column = draw_share(browser, row, 0, painted, view, shown->own,
-				    functions->is_corrected ? &shown->own_error : NULL);
-	else
-		column = SHARE_WIDTH;
+	if (shown->own > 0 && shows_own(browser))
+		draw_share(browser, row, 0, painted, view, shown->own,
+			   functions->is_corrected ? &shown->own_error : NULL);
+	int column = shows_own(browser) ? SHARE_WIDTH : 0;
 	column = draw_share(browser, row, column, style, view, shown->total,
 			    functions->is_corrected ? &shown->total_error : NULL);
-	column = draw_amount(browser, row, column, style, view, shown->total);
+	if (shows_amount(browser))
+		column = draw_amount(browser, row, column, style, view, shown->total);
 	draw_name(browser, row, column + 2, painted, view, shown->label);
 }
 

@@ -15,7 +15,6 @@ static void release_screen(struct screen *screen)
 
 void browser_release_screens(struct browser *browser)
 {
-	browser_release_names(browser);
 	release_screen(browser->screen);
 	browser->screen = NULL;
 	while (browser->history_count > 0)
@@ -36,7 +35,6 @@ static int show(struct browser *browser, const struct screen_kind *kind, const c
 	char *copy = root ? strdup(root) : NULL;
 	if (root && !copy)
 		return error_set(error, ERROR_MEMORY, "out of memory");
-	browser_release_names(browser);
 	struct screen *screen = kind->make(browser, copy, error);
 	if (!screen) {
 		free(copy);

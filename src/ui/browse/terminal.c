@@ -139,6 +139,15 @@ int terminal_open(struct terminal *terminal, bool wants_colour, struct error *er
 				 "cannot show a screen: the terminal's type '%s' is unknown (set TERM)",
 				 safe_word(type ? type : "", "?"));
 	}
+	if (!tigetstr("cup")) {
+		reset_shell_mode();
+		delscreen(terminal->screen);
+		restore_signals();
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot show a screen: a terminal of the type '%s' cannot move its cursor (set TERM, "
+				 "or use 'cpprof report')",
+				 safe_word(getenv("TERM"), "?"));
+	}
 	set_escdelay(ESCAPE_MS);
 	start_colours(wants_colour);
 	cbreak();

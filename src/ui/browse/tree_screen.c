@@ -209,8 +209,10 @@ static void head(const struct screen *screen, struct browser *browser, int row)
 {
 	(void)screen;
 	int column = draw_right(browser, row, 0, SHARE_WIDTH, STYLE_FAINT, "with callees");
-	column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "own");
-	column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
+	if (shows_own(browser))
+		column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "own");
+	if (shows_amount(browser))
+		column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT, "call path");
 }
 
@@ -218,8 +220,10 @@ static void head_of_callers(const struct screen *screen, struct browser *browser
 {
 	(void)screen;
 	int column = draw_right(browser, row, 0, SHARE_WIDTH, STYLE_FAINT, "on this path");
-	column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "begins here");
-	column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
+	if (shows_own(browser))
+		column = draw_right(browser, row, column, SHARE_WIDTH, STYLE_FAINT, "begins here");
+	if (shows_amount(browser))
+		column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT,
 		      "function, and its callers below it");
 }
@@ -234,12 +238,12 @@ static void draw(const struct screen *screen, struct browser *browser, size_t in
 	const uint64_t *error = tree->errors ? &tree->errors[shown->box.node] : NULL;
 	int column = draw_share(browser, row, 0, style, view, shown->box.weight, error);
 	/* The errors of the tree belong to whole nodes. */
-	if (shown->box.own == 0)
-		column += SHARE_WIDTH;
-	else
-		column = draw_share(browser, row, column, style | share_style(view, shown->box.own), view,
-				    shown->box.own, NULL);
-	column = draw_amount(browser, row, column, style, view, shown->box.weight) + 2;
+	if (shown->box.own > 0 && shows_own(browser))
+		draw_share(browser, row, column, style | share_style(view, shown->box.own), view, shown->box.own, NULL);
+	column += shows_own(browser) ? SHARE_WIDTH : 0;
+	if (shows_amount(browser))
+		column = draw_amount(browser, row, column, style, view, shown->box.weight);
+	column += 2;
 	/* Names stay visible at any depth: the indent is at most half of the rest of the row. */
 	int most = (terminal->columns - column) / INDENT_PART, indent = (int)shown->depth * INDENT;
 	column += indent < most ? indent : most > 0 ? most : 0;

@@ -179,6 +179,7 @@ static int answer_diff(const struct engine *engine, const struct page_request *a
 		.view = asked->settings.view,
 		.resources = &asked->settings.view.resource,
 		.resource_count = 1,
+		.spread = asked->settings.spread,
 		.resources_named = true,
 		.sections = { { .report = report, .root = asked->root } },
 		.section_count = 1,
@@ -251,12 +252,12 @@ static int make_rooted(struct picture *picture, const struct page_request *reque
 }
 
 /* Makes the boxes of two views. */
-static int make_pair(struct picture *picture, int primary, struct error *error)
+static int make_pair(struct picture *picture, enum tree_pair_layout layout, double spread, struct error *error)
 {
 	const struct view *const views[2] = { picture->own, picture->second };
 	if (!picture->second)
 		return error->code;
-	picture->pair = tree_pair_new(views, primary, error);
+	picture->pair = tree_pair_new(views, layout, spread, error);
 	if (!picture->pair)
 		return error->code;
 	picture->view = &picture->pair->tree;
@@ -264,7 +265,7 @@ static int make_pair(struct picture *picture, int primary, struct error *error)
 	return picture->flame ? 0 : error->code;
 }
 
-/* Shows the stacks of both profiles; the side of the request has the widths. */
+/* Shows the stacks of both profiles. */
 static int make_changes(struct picture *picture, struct engine *engine, const char *text,
 			const struct page_request *request, struct error *error)
 {
@@ -274,7 +275,7 @@ static int make_changes(struct picture *picture, struct engine *engine, const ch
 		return status;
 	picture->second = view_cache_hold(picture->views, engine->profiles[PAGE_SIDE_B], &of_b.settings.view, error);
 	page_request_release(&of_b);
-	return make_pair(picture, request->is_b, error);
+	return make_pair(picture, TREE_PAIR_LARGER, request->settings.spread, error);
 }
 
 /* Shows the stacks of one resource, with their hits of another. */
@@ -285,7 +286,7 @@ static int make_coloured(struct picture *picture, const struct page_request *req
 	if (status < 0)
 		return status;
 	picture->second = view_cache_hold(picture->views, picture->own->profile, &options, error);
-	return make_pair(picture, 0, error);
+	return make_pair(picture, TREE_PAIR_FIRST, 0, error);
 }
 
 static int make_picture(struct picture *picture, struct engine *engine, const char *text,
@@ -293,7 +294,7 @@ static int make_picture(struct picture *picture, struct engine *engine, const ch
 {
 	const char *shape = request->shape ? request->shape : "stacks";
 	bool has_changes = strcmp(shape, "changes") == 0;
-	/* A pair has A first, whichever side the widths are of. */
+	/* A pair has A first, whichever side the request is of. */
 	struct page_request of_a = { 0 };
 	int status = has_changes ? page_request_read(&of_a, engine->profiles, PAGE_SIDE_A, text, error) : 0;
 	if (status < 0)

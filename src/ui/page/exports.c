@@ -28,7 +28,7 @@ static uint64_t searched_hits; /* of the last search */
 /* A box as the script reads it. Hits are doubles: integers there have 53 bits. */
 struct page_box {
 	double start, weight, own;
-	double other; /* of a pair: the hits in the other one */
+	double first, other; /* of a pair: the gticks in both */
 	uint32_t node, label, depth;
 	uint32_t flags;  /* enum box_flag */
 	uint32_t joined; /* the number of siblings that were joined; 0: it is one box */
@@ -182,12 +182,6 @@ const char *EXPORTED(page_module)(unsigned slot, uint32_t label)
 	return module == PROFILE_NONE ? NULL : profile_string(profile, profile->modules[module].path);
 }
 
-/* Returns which view of a pair does not determine the widths: 0 or 1. */
-static int other_of(const struct tree_pair *pair)
-{
-	return pair->tree.weight == pair->weight[0];
-}
-
 static struct page_box shown_box(const struct picture *picture, const struct flame_box *box)
 {
 	const struct tree_pair *pair = box->joined > 0 ? NULL : picture->pair;
@@ -198,7 +192,8 @@ static struct page_box shown_box(const struct picture *picture, const struct fla
 		.start = (double)box->start,
 		.weight = (double)box->weight,
 		.own = (double)box->own,
-		.other = pair ? (double)pair->weight[other_of(pair)][box->node] : 0,
+		.first = pair ? (double)pair->weight[0][box->node] * (double)pair->interval[0] : 0,
+		.other = pair ? (double)pair->weight[1][box->node] * (double)pair->interval[1] : 0,
 		.node = box->node,
 		.label = box->label,
 		.depth = box->depth,
@@ -208,11 +203,12 @@ static struct page_box shown_box(const struct picture *picture, const struct fla
 	};
 }
 
-/* H of the other one of a pair; 0: there is none. */
+/* The total of the second one of a pair in gticks; 0: there is none. */
 double EXPORTED(page_other_total)(unsigned slot)
 {
 	const struct picture *picture = picture_at(slot);
-	return picture && picture->pair ? (double)picture->pair->total[other_of(picture->pair)] : 0;
+	const struct tree_pair *pair = picture ? picture->pair : NULL;
+	return pair ? (double)pair->total[1] * (double)pair->interval[1] : 0;
 }
 
 /* Finds the boxes of a window; page_boxes_at has them. If there are too many, the deepest levels are left out, and page_boxes_are_cut

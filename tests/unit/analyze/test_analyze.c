@@ -262,8 +262,8 @@ static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind 
 		views[i] = paths_view(&sides[i], VIEW_FUNCTION);
 		lists[i] = paths_down(views[i], "main");
 	}
-	const struct diff_run runs[] = { { .view = views[0], .paths = lists[0] },
-					 { .view = views[1], .paths = lists[1] } };
+	const struct diff_run runs[] = { { .view = views[0], .paths = lists[0], .spread = 0.05 },
+					 { .view = views[1], .paths = lists[1], .spread = 0.05 } };
 	struct diff_list *list = analyze_diff(runs, (size_t[]){ 1, 1 }, error);
 	if (list)
 		assert_int_equal(diff_mark(&list, 1), 0);
@@ -305,17 +305,18 @@ static void differences_are_tested(void **state)
 	assert_string_equal(diff_text(list, &list->entries[1]), "main f");
 	assert_string_equal(diff_text(list, &list->entries[2]), "main new");
 	assert_float_equal(diff_total_change(list), 200.0 / 400 - 1, 1e-12);
-	assert_true(isnan(list->total_error));
+	/* Computed by hand: 1.959964 times half of the root of 0.05^2 + 0.05^2. */
+	assert_float_equal(list->total_error, 0.0692952, 1e-6);
 	const struct diff_entry *f = diff_of(list, "main f");
 	assert_int_equal(f->hits[DIFF_A], 300);
 	assert_int_equal(f->hits[DIFF_B], 100);
 	assert_float_equal(f->fraction[DIFF_A], 0.75, 1e-12);
 	assert_float_equal(f->fraction[DIFF_B], 0.5, 1e-12);
-	/* Computed by hand: pooled p = 400/600, z = -0.25 / sqrt(2/9 (1/400 + 1/200)). */
-	assert_float_equal(f->z, -6.123724, 1e-5);
+	/* Computed by hand: 200 by the root of 75 + 50 (samples) and 0.05^2 (300^2 + 100^2) (runs). */
+	assert_float_equal(f->z, -10.327956, 1e-5);
 	assert_true(f->significant);
 	assert_int_equal(diff_of(list, "main old")->hits[DIFF_B], 0);
-	assert_false(diff_of(list, "main")->significant);
+	assert_true(diff_of(list, "main")->significant);
 	diff_list_free(list);
 
 	list = compare(300, 310, RESOURCE_MERGED, NULL);

@@ -189,6 +189,9 @@ static void false_discoveries_are_limited(void **state)
 
 enum { FUNCTIONS = 40, SIDE_MAX = 5, SAMPLES = 2000 };
 
+/* That of the totals of single runs below: their noise, and that of 2000 hits. */
+static const double SPREAD = 0.055;
+
 /* How the runs of a program differ. */
 struct noise {
 	double total, functions; /* standard deviations of the logarithms of the total, and of each function's time */
@@ -234,7 +237,8 @@ static struct diff_list *compare_runs(struct random *random, const size_t counts
 	size_t count = counts[DIFF_A] + counts[DIFF_B];
 	for (size_t i = 0; i < count; i++) {
 		record_run(&recordings[i], random, noise, i < counts[DIFF_A] ? -1 : changed, factor);
-		runs[i] = (struct diff_run){ .view = recordings[i].view, .paths = recordings[i].list };
+		runs[i] =
+			(struct diff_run){ .view = recordings[i].view, .paths = recordings[i].list, .spread = SPREAD };
 	}
 	struct diff_list *list = analyze_diff(runs, counts, &error);
 	assert_non_null(list);

@@ -19,6 +19,7 @@ struct comparison {
 	size_t counts[DIFF_SIDES];
 	uint64_t interval[RUNS_MAX];
 	uint64_t hits[RUNS_MAX][ENTRIES];
+	double spread;
 };
 
 static struct diff_list *compare(const struct comparison *comparison, enum resource_kind kind)
@@ -35,7 +36,9 @@ static struct diff_list *compare(const struct comparison *comparison, enum resou
 			if (comparison->hits[run][i] > 0)
 				paths_add(&paths[run], (char[]){ (char)('a' + i), 0 }, comparison->hits[run][i]);
 		views[run] = paths_view(&paths[run], VIEW_FUNCTION);
-		runs[run] = (struct diff_run){ .view = views[run], .paths = analyze_body(views[run], &error) };
+		runs[run] = (struct diff_run){ .view = views[run],
+					       .paths = analyze_body(views[run], &error),
+					       .spread = comparison->spread };
 	}
 	struct diff_list *list = analyze_diff(runs, comparison->counts, &error);
 	assert_non_null(list);
@@ -72,41 +75,44 @@ static double total_of(const struct comparison *c, size_t run)
 	return total;
 }
 
+/* Amounts are compared: the interval of B is 2, so an equal amount has half as many samples there. */
 static void single_recordings_are_compared(void **state)
 {
-	/* Few samples of an entry: 4 and 5 of A, which has a quarter of all samples, are the limit of a test. */
+	/* Few samples of an entry: 6 and 7, of which a third is expected in B, are the limit of a test. */
 	const struct comparison c = { .counts = { 1, 1 },
 				      .interval = { 1, 2 },
-				      .hits = { { 30, 61, 0, 0, 4, 5, 0, 0 }, { 60, 120, 99, 20, 0, 0, 1, 0 } } };
-	double n_a = 100, n_b = 300;
+				      .hits = { { 30, 61, 0, 0, 4, 6, 0, 0 }, { 60, 120, 99, 20, 0, 0, 7, 1 } },
+				      .spread = 0.1 };
+	double n_a = 101, n_b = 307, quantile = statistics_student_quantile(0.05, INFINITY);
 	(void)state;
 	struct diff_list *list = compare(&c, RESOURCE_MERGED);
-	assert_int_equal(list->count, 7);
+	assert_int_equal(list->count, 8);
 	assert_false(list->is_exact);
+	assert_near(list->spread, 0.1);
 	assert_near(list->totals[DIFF_A], n_a);
 	assert_near(list->totals[DIFF_B], 2 * n_b);
-	assert_near(list->total_error, NAN);
-	assert_near(diff_total_change(list), 5);
-	for (int i = 0; i < 7; i++) {
+	assert_near(list->total_error, 2 * n_b / n_a * 0.1 * sqrt(2) * quantile);
+	assert_near(diff_total_change(list), 2 * n_b / n_a - 1);
+	for (int i = 0; i < 8; i++) {
 		const struct diff_entry *entry = entry_of(list, i);
-		double a = (double)c.hits[0][i], b = (double)c.hits[1][i], pooled = (a + b) / (n_a + n_b);
-		double z = (b / n_b - a / n_a) / sqrt(pooled * (1 - pooled) * (1 / n_a + 1 / n_b));
+		double a = (double)c.hits[0][i], b = (double)c.hits[1][i];
+		double sampling = a * (1 - a / n_a) + 4 * b * (1 - b / n_b);
+		double deviation = sqrt(sampling + 0.01 * (a * a + 4 * b * b)), z = (2 * b - a) / deviation;
+		double exact = statistics_binomial_tails(b, a + b, 1 / 3.0);
+		bool is_tested = pow(1 / 3.0, a + b) <= 0.001, are_few = (a + b) / 3 < 10;
 		assert_near(entry->fraction[DIFF_A], a / n_a);
 		assert_near(entry->fraction[DIFF_B], b / n_b);
 		assert_near(entry->gticks[DIFF_A], a);
 		assert_near(entry->gticks[DIFF_B], 2 * b);
 		assert_int_equal(entry->hits[DIFF_B], b);
-		assert_near(entry->error, NAN);
+		assert_near(entry->error, deviation * quantile);
 		assert_near(entry->z, z);
-		bool is_tested = pow(n_a / (n_a + n_b), a + b) <= 0.001;
-		bool are_few = (a + b) * n_a / (n_a + n_b) < 10;
 		assert_near(entry->p, !is_tested ? NAN
-				      : are_few  ? statistics_binomial_tails(b, a + b, n_b / (n_a + n_b))
+				      : are_few  ? fmax(exact, statistics_normal_tails(z))
 						 : statistics_normal_tails(z));
 	}
-	assert_near(entry_of(list, 4)->p, NAN);
-	assert_near(entry_of(list, 5)->p, 2 * pow(0.25, 5));
-	assert_near(entry_of(list, 3)->p, 2 * pow(0.75, 20));
+	assert_near(entry_of(list, 5)->p, NAN);
+	assert_true(entry_of(list, 6)->p >= 2 * pow(1 / 3.0, 7));
 	double tested[ENTRIES];
 	size_t count = 0;
 	for (size_t i = 0; i < list->count; i++)
@@ -124,21 +130,22 @@ static void single_recordings_are_compared(void **state)
 	diff_list_free(list);
 }
 
-/* 40 samples of an entry, 10 of them expected in A, are enough for the normal distribution. */
+/* With 10 expected samples of an entry on each side, the normal distribution is enough. */
 static void ten_expected_samples_are_enough(void **state)
 {
 	const struct comparison c = { .counts = { 1, 1 },
 				      .interval = { 1, 1 },
-				      .hits = { { 60, 15, 25 }, { 236, 25, 39 } } };
+				      .hits = { { 60, 15, 25 }, { 236, 5, 39 } } };
 	(void)state;
 	struct diff_list *list = compare(&c, RESOURCE_MERGED);
 	assert_near(entry_of(list, 1)->p, statistics_normal_tails(entry_of(list, 1)->z));
 	diff_list_free(list);
 	const struct comparison fewer = { .counts = { 1, 1 },
 					  .interval = { 1, 1 },
-					  .hits = { { 60, 15, 25 }, { 236, 24, 40 } } };
+					  .hits = { { 60, 15, 25 }, { 236, 4, 40 } } };
 	list = compare(&fewer, RESOURCE_MERGED);
-	assert_near(entry_of(list, 1)->p, statistics_binomial_tails(24, 39, 0.75));
+	assert_near(entry_of(list, 1)->p, statistics_binomial_tails(4, 19, 0.5));
+	assert_true(entry_of(list, 1)->p > statistics_normal_tails(entry_of(list, 1)->z));
 	diff_list_free(list);
 }
 
@@ -147,14 +154,14 @@ static void assert_several(const struct comparison *c)
 {
 	size_t m = c->counts[DIFF_A], runs = m + c->counts[DIFF_B];
 	double f = (double)runs - 2, count[DIFF_SIDES] = { (double)m, (double)(runs - m) };
-	double total[DIFF_SIDES] = { 0 }, samples[DIFF_SIDES] = { 0 }, c2 = 0;
+	double total[DIFF_SIDES] = { 0 }, rate[DIFF_SIDES] = { 0 }, c2 = 0;
 	double amount[ENTRIES][DIFF_SIDES] = { 0 }, part[ENTRIES][DIFF_SIDES] = { 0 };
 	double s2[ENTRIES] = { 0 }, v[ENTRIES] = { 0 }, ratios[ENTRIES];
 	bool is_tested[ENTRIES];
 	size_t ratio_count = 0;
 	for (size_t run = 0; run < runs; run++) {
 		int side = run >= m;
-		samples[side] += total_of(c, run);
+		rate[side] += 1 / (double)c->interval[run];
 		total[side] += total_of(c, run) * (double)c->interval[run] / count[side];
 		for (int i = 0; i < ENTRIES; i++) {
 			amount[i][side] += (double)(c->hits[run][i] * c->interval[run]) / count[side];
@@ -173,7 +180,7 @@ static void assert_several(const struct comparison *c)
 		double own = 0;
 		for (size_t run = 0; run < runs; run++)
 			own += (double)c->hits[run][i];
-		is_tested[i] = pow(fmin(samples[0], samples[1]) / (samples[0] + samples[1]), own) <= 0.001;
+		is_tested[i] = pow(fmin(rate[0], rate[1]) / (rate[0] + rate[1]), own) <= 0.001;
 		if (is_tested[i])
 			ratios[ratio_count++] = s2[i] / v[i];
 	}
@@ -234,13 +241,13 @@ static void empty_recordings_are_compared(void **state)
 	(void)state;
 	struct diff_list *list = compare(&nothing_first, RESOURCE_MERGED);
 	assert_near(diff_total_change(list), NAN);
-	assert_near(entry_of(list, 0)->z, 0);
 	assert_near(entry_of(list, 0)->p, NAN);
+	assert_near(list->total_error, NAN);
 	assert_near(entry_of(list, 0)->fraction[DIFF_A], 0);
 	diff_list_free(list);
 	list = compare(&nothing_last, RESOURCE_MERGED);
 	assert_near(diff_total_change(list), -1);
-	assert_near(entry_of(list, 1)->z, 0);
+	assert_near(entry_of(list, 1)->z, -7 / sqrt(7 * (1 - 7 / 12.0)));
 	diff_list_free(list);
 	list = compare(&nothing, RESOURCE_MERGED);
 	assert_int_equal(list->count, 0);
@@ -249,7 +256,8 @@ static void empty_recordings_are_compared(void **state)
 	list = compare(&one,
 		       RESOURCE_MERGED); /* a total of one sample; the only entry has a share of 1 on both sides */
 	assert_near(diff_total_change(list), 3);
-	assert_near(entry_of(list, 0)->z, 0);
+	assert_near(entry_of(list, 0)->z, 0); /* all of the total, of which no spread is assumed: its deviation is 0 */
+	assert_near(entry_of(list, 0)->p, NAN);
 	diff_list_free(list);
 }
 

@@ -275,7 +275,7 @@ static void two_trees_as_one(void **state)
 	struct paths second;
 	start_second(&second);
 	const struct view *const views[2] = { paths_view(&paths, VIEW_FUNCTION), paths_view(&second, VIEW_FUNCTION) };
-	struct tree_pair *pair = tree_pair_new(views, 0, NULL);
+	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_FIRST, 0, NULL);
 	assert_int_equal(pair->tree.node_count, 9);
 	assert_int_equal(pair->tree.depth, 4);
 	assert_int_equal(pair->tree.end[0], 9);
@@ -287,19 +287,35 @@ static void two_trees_as_one(void **state)
 	assert_int_equal(other_weight(pair, flame, "b"), 60);
 	assert_int_equal(other_weight(pair, flame, "a"), 0);
 	assert_int_equal(other_weight(pair, flame, "other"), 80);
-	flame_free(flame);
-	tree_pair_free(pair);
-	/* the other way round */
-	pair = tree_pair_new(views, 1, NULL);
-	flame = flame_of_stacks(&pair->tree, NULL);
-	const struct flame_window window = { .to = 160 };
-	assert_string_equal(boxes_text(flame, &pair->tree, window),
-			    "0:all@0+160/0 1:main@0+80/0 2:b@0+60/0 3:c@0+60/60 2:new@60+20/20 1:other@80+80/80");
 	assert_int_equal(pair->total[0], 15);
 	assert_int_equal(pair->total[1], 160);
 	flame_free(flame);
 	tree_pair_free(pair);
 	tree_pair_free(NULL);
+	for (int side = 0; side < 2; side++)
+		view_free((struct view *)views[side]);
+	paths_end(&second);
+}
+
+/* A box's own width is the larger of its own amounts: what only one side has has its full width. */
+static void two_trees_side_by_side(void **state)
+{
+	(void)state;
+	struct paths second;
+	start_second(&second);
+	paths_add(&second, "main", 3);
+	second.profile->resources[0].interval = 2 * paths.profile->resources[0].interval;
+	const struct view *const views[2] = { paths_view(&paths, VIEW_FUNCTION), paths_view(&second, VIEW_FUNCTION) };
+	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_LARGER, 0, NULL);
+	struct flame *flame = flame_of_stacks(&pair->tree, NULL);
+	const struct flame_window window = { .to = 1000 };
+	assert_int_equal(views[0]->resource->interval, 1);
+	assert_string_equal(boxes_text(flame, &pair->tree, window),
+			    "0:all@0+332/0 1:main@0+172/6 2:a@0+2/2 2:b@2+124/0 3:a@2+4/0 4:a@2+4/4 3:c@6+120/120 "
+			    "2:new@126+40/40 1:other@172+160/160");
+	assert_int_equal(pair->tree.total, 332);
+	flame_free(flame);
+	tree_pair_free(pair);
 	for (int side = 0; side < 2; side++)
 		view_free((struct view *)views[side]);
 	paths_end(&second);
@@ -318,7 +334,7 @@ static void trees_without_a_common_path(void **state)
 			paths_add(&sides[side], stacks[side][i], 1);
 		views[side] = paths_view(&sides[side], VIEW_FUNCTION);
 	}
-	struct tree_pair *pair = tree_pair_new(views, 0, NULL);
+	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_FIRST, 0, NULL);
 	assert_int_equal(pair->tree.node_count, 7);
 	assert_int_equal(pair->tree.end[0], 7);
 	assert_int_equal(pair->tree.child_start[7], 6);
@@ -329,7 +345,7 @@ static void trees_without_a_common_path(void **state)
 	}
 }
 
-/* A share that differs by more than chance is marked, one that is equal is not. */
+/* An amount that differs by more than chance is marked, one that is equal is not. */
 static void check_marks(const char *grows, const char *falls, size_t box_count)
 {
 	struct paths sides[2];
@@ -340,7 +356,7 @@ static void check_marks(const char *grows, const char *falls, size_t box_count)
 			paths_add(&sides[side], i % 10 < (side ? 6 : 2) ? grows : falls, 1);
 		views[side] = paths_view(&sides[side], VIEW_FUNCTION);
 	}
-	struct tree_pair *pair = tree_pair_new(views, 0, NULL);
+	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_FIRST, 0, NULL);
 	struct flame *flame = flame_of_stacks(&pair->tree, NULL);
 	struct flame_box boxes[BOXES];
 	const struct flame_window window = { .to = 1000 };
@@ -371,7 +387,7 @@ static void pair_without_memory(void **state)
 	start_second(&second);
 	struct error error = { 0 };
 	const struct view *const views[2] = { paths_view(&paths, VIEW_FUNCTION), paths_view(&second, VIEW_FUNCTION) };
-	ALLOC_FAIL_EACH(tree_pair_free(tree_pair_new(views, 0, &error)));
+	ALLOC_FAIL_EACH(tree_pair_free(tree_pair_new(views, TREE_PAIR_LARGER, 0, &error)));
 	assert_int_equal(error.code, ERROR_MEMORY);
 	for (int side = 0; side < 2; side++)
 		view_free((struct view *)views[side]);
@@ -419,6 +435,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_sample_matches_once, start, end),
 		cmocka_unit_test_setup_teardown(an_empty_selection, start, end),
 		cmocka_unit_test_setup_teardown(two_trees_as_one, start, end),
+		cmocka_unit_test_setup_teardown(two_trees_side_by_side, start, end),
 		cmocka_unit_test(trees_without_a_common_path),
 		cmocka_unit_test(changes_are_marked),
 		cmocka_unit_test_setup_teardown(pair_without_memory, start, end),

@@ -351,8 +351,8 @@ static void pairs_are_their_definition(void **state)
 			random_stacks(&sides[side], &random, side ? "abcd" : "cdefg");
 			views[side] = paths_view(&sides[side], VIEW_FUNCTION);
 		}
-		int primary = (int)(round % 2);
-		struct tree_pair *pair = tree_pair_new(views, primary, NULL);
+		enum tree_pair_layout layout = round % 2 ? TREE_PAIR_LARGER : TREE_PAIR_FIRST;
+		struct tree_pair *pair = tree_pair_new(views, layout, 0, NULL);
 		size_t nodes[2] = { 0, 0 };
 		assert_non_null(pair);
 		check_tree(&pair->tree);
@@ -371,12 +371,12 @@ static void pairs_are_their_definition(void **state)
 			assert_int_equal(nodes[side], views[side]->node_count);
 			assert_int_equal(pair->total[side], views[side]->total);
 		}
-		assert_ptr_equal(pair->tree.weight, pair->weight[primary]);
-		assert_ptr_equal(pair->tree.profile, views[primary]->profile);
-		assert_ptr_equal(pair->tree.resource, views[primary]->resource);
-		assert_int_equal(pair->tree.total, views[primary]->total);
-		assert_int_equal(pair->tree.samples, views[primary]->samples);
-		assert_int_equal(pair->tree.independent, views[primary]->independent);
+		assert_ptr_equal(pair->tree.weight, layout ? pair->larger : pair->weight[0]);
+		assert_ptr_equal(pair->tree.profile, views[0]->profile);
+		assert_ptr_equal(pair->tree.resource, views[0]->resource);
+		assert_int_equal(pair->tree.total, layout ? pair->larger[0] : views[0]->total);
+		assert_int_equal(pair->tree.samples, views[0]->samples);
+		assert_int_equal(pair->tree.independent, views[0]->independent);
 		tree_pair_free(pair);
 		for (int side = 0; side < 2; side++) {
 			view_free((struct view *)views[side]);
@@ -399,7 +399,7 @@ static void pairs_of_resources(void **state)
 				(uint32_t)profile_add_string(sides[side].profile, "faults");
 		views[side] = paths_view(&sides[side], VIEW_FUNCTION);
 	}
-	struct tree_pair *pair = tree_pair_new(views, 0, NULL);
+	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_FIRST, 0, NULL);
 	assert_null(pair->significant);
 	tree_pair_free(pair);
 	for (int side = 0; side < 2; side++) {

@@ -1,12 +1,12 @@
 // The engine: cpprof's own C code as WebAssembly (ui/page/exports.c). All figures of the page come from it.
 
 /** @typedef {{start: number, weight: number, own: number, node: number, label: number, depth: number, marked: boolean,
- *  holds: boolean, joined: number, changed: boolean, isTail: boolean, other: number}} Box holds: it or a box below it is marked; joined: the number of
- *  siblings in it, which are too narrow for boxes of their own; 0: it is one */
+ *  holds: boolean, joined: number, changed: boolean, isTail: boolean, first: number, other: number}} Box holds: it or a box below it is marked;
+ *  joined: the number of siblings in it, which are too narrow for boxes of their own; 0: it is one; first, other: of a pair, the gticks in both */
 /** @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Request */
 
-const BOX_BYTES = 56;
-export const BOX_DOUBLES = BOX_BYTES / 8, BOX_NUMBERS = BOX_BYTES / 4, BOX_FIRST = 8;
+const BOX_BYTES = 64;
+export const BOX_DOUBLES = BOX_BYTES / 8, BOX_NUMBERS = BOX_BYTES / 4, BOX_FIRST = 10;
 export const BOX_MARKED = 1, BOX_CHANGED = 2, BOX_TAIL = 4, BOX_HOLDS = 8;
 export const NO_LABEL = 0xffffffff; // of the box of all, and of joined boxes
 const LANE_BOX_BYTES = 32;
@@ -220,7 +220,9 @@ export class Picture {
 			throw new Error(failure());
 		/** @type {number} */
 		this.total = functions.page_total(slot);
-		/** The total of the other one of a pair, or 0.
+		/** Whether the boxes are those of two profiles, and their weights the larger of both, in gticks. */
+		this.compares = request.shape === "changes";
+		/** The gticks of the second one of a pair, or 0.
 		 *  @type {number} */
 		this.otherTotal = functions.page_other_total(slot);
 		this.otherName = "";
@@ -333,7 +335,7 @@ export class Boxes {
 		this.areCut = areCut;
 		const copy = memory.buffer.slice(at, at + count * BOX_BYTES);
 		this.count = count;
-		/** start, weight, own, other: BOX_DOUBLES to a box, which has other numbers behind these four */
+		/** start, weight, own, first, other: BOX_DOUBLES to a box, which has other numbers behind these */
 		this.doubles = new Float64Array(copy);
 		/** from BOX_FIRST on: node, label, depth, flags, joined: BOX_NUMBERS to a box */
 		this.numbers = new Uint32Array(copy);
@@ -346,7 +348,7 @@ export class Boxes {
 		const d = index * BOX_DOUBLES, n = index * BOX_NUMBERS + BOX_FIRST;
 		const { doubles, numbers } = this;
 		return {
-			start: doubles[d], weight: doubles[d + 1], own: doubles[d + 2], other: doubles[d + 3], node: numbers[n] | 0,
+			start: doubles[d], weight: doubles[d + 1], own: doubles[d + 2], first: doubles[d + 3], other: doubles[d + 4], node: numbers[n] | 0,
 			label: numbers[n + 1], depth: numbers[n + 2], marked: (numbers[n + 3] & BOX_MARKED) !== 0,
 			changed: (numbers[n + 3] & BOX_CHANGED) !== 0, isTail: (numbers[n + 3] & BOX_TAIL) !== 0,
 			holds: (numbers[n + 3] & BOX_HOLDS) !== 0, joined: numbers[n + 4],

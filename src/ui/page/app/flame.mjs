@@ -242,6 +242,9 @@ export class Flame {
 	fit(context, box, width) {
 		if (box.joined)
 			return fitted(context, (letters) => shortened(nameOf(this.picture, box), letters), width);
+		const mark = this.picture.compares ? sideMark(box) : "";
+		if (mark)
+			return mark + fitted(context, (letters) => safe(this.picture.short(box.label, letters)), width - context.measureText(mark).width);
 		const key = box.label * 4096 + Math.min(Math.floor(width), 4095);
 		let text = this.fitted.get(key);
 		if (text === undefined) {
@@ -274,7 +277,7 @@ export class Flame {
 			return flags & BOX_MARKED ? style.found : style.edge;
 		if (label === NO_LABEL)
 			return style.edge;
-		if (this.options.request.shape === "changes")
+		if (this.picture.compares)
 			return flags & BOX_CHANGED ? this.changeColour(box(), style) : style.edge;
 		return this.picture.otherTotal ? this.ratioColour(box(), style) : "";
 	}
@@ -291,13 +294,13 @@ export class Flame {
 			this.ownColour(box.label, style);
 	}
 
-	/** The colour of a change that is larger than chance: red where B has more and green where A has more.
+	/** The colour of a change that is larger than chance: red where B has more and green where A has more; as strong as can be for what
+	 *  one of them does not have.
 	 *  @param {Box} box @param {Styles} style */
 	changeColour(box, style) {
-		const change = box.weight / this.picture.total - box.other / this.picture.otherTotal;
-		const grown = this.options.request.side === "b" ? change > 0 : change < 0;
-		const strength = Math.min(Math.abs(change) * 300, 28);
-		return `hsl(${grown ? 5 : 145}, 65%, ${style.dark ? 18 + strength / 3 : 86 - strength}%)`;
+		const change = box.other - box.first;
+		const strength = sideMark(box) ? 28 : Math.min(Math.abs(change) / this.picture.total * 300, 28);
+		return `hsl(${change > 0 ? 5 : 145}, 65%, ${style.dark ? 18 + strength / 3 : 86 - strength}%)`;
 	}
 
 	/** From blue, where the box has none of the other resource, over grey, where it has as large a share of it, to red.
@@ -482,23 +485,50 @@ export function nameOf(picture, box) {
 /** "67.1 % ±1.8": a share of a picture's hits, with the error that reports print.
  *  @param {Picture} picture @param {number} hits */
 function shareText(picture, hits) {
-	const error = resource().kind === "exact" ? 0 : picture.error(hits);
+	const error = resource().kind === "exact" || picture.compares ? 0 : picture.error(hits);
 	return percent(picture.total ? hits / picture.total : 0, error);
+}
+
+/** The mark of a changed box that only one of two profiles has: "+ " for one that is new in B, "− " for one that is gone.
+ *  @param {Pick<Box, "changed" | "first" | "other">} box */
+export function sideMark(box) {
+	if (!box.changed || box.first > 0 && box.other > 0)
+		return "";
+	return box.other > 0 ? "+ " : "− ";
+}
+
+/** "sorts  280 ms in A, 4 ms in B: −276 ms (changed)".
+ *  @param {Picture} picture @param {Box} box */
+function describeChange(picture, box) {
+	const { unit } = resource(), change = box.other - box.first;
+	const word = box.first === 0 ? "new in B" : box.other === 0 ? "gone in B" : "changed";
+	return `${safe(picture.name(box.label))}   ${amount(box.first, unit)} in A, ${amount(box.other, unit)} in B: ` +
+		`${change > 0 ? "+" : change < 0 ? "−" : ""}${amount(Math.abs(change), unit)}${box.changed ? ` (${word})` : ""}`;
 }
 
 /** "sorts  67.1 % ±1.8  912 hits  0.91 s".
  *  @param {Picture} picture @param {Box} box */
 export function describe(picture, box) {
 	const row = resource();
+	if (box.joined)
+		return describeJoined(picture, box);
+	if (picture.compares)
+		return describeChange(picture, box);
 	const isAll = box.node === 0 && box.weight === picture.total; // by definition: such a share has no error
 	const own = box.own > 0 ? `, own ${shareText(picture, box.own)}` : "";
-	const other = picture.otherTotal ? `   ${picture.otherName}: ${percent(box.other / picture.otherTotal)}${box.changed ? " (changed)" : ""}` : "";
+	const other = picture.otherTotal ? `   ${picture.otherName}: ${percent(box.other / picture.otherTotal)}` : "";
 	const tail = box.isTail ? " (tail call)" : "";
-	if (box.joined)
-		return `others: ${counted(box.joined, choices.by)}, too narrow for boxes of their own   ${shareText(picture, box.weight)}   ` +
-			`${count(box.weight)} hits   ${amount(box.weight * row.interval, row.unit)}   A click shows them.`;
 	return `${safe(picture.name(box.label))}${tail}   ${isAll ? percent(1) : shareText(picture, box.weight)}${own}   ${count(box.weight)} hits   ` +
 		`${amount(box.weight * row.interval, row.unit)}${other}`;
+}
+
+/** The weights of a comparison are gticks, all others hits.
+ *  @param {Picture} picture @param {Box} box */
+function describeJoined(picture, box) {
+	const { unit, interval } = resource();
+	const size = picture.compares ? amount(box.weight, unit)
+		: `${shareText(picture, box.weight)}   ${count(box.weight)} hits   ${amount(box.weight * interval, unit)}`;
+	return `others: ${counted(box.joined, choices.by)}, too narrow for boxes of their own   ${size}   A click shows them.`;
 }
 
 /** Remembers the picked path, for the what-if view.

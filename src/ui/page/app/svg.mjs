@@ -1,7 +1,7 @@
 // A flame graph as an SVG file, in the colours that the page shows.
 
 import { styles } from "./colours.mjs";
-import { CUT, ROW, describe } from "./flame.mjs";
+import { CUT, ROW, describe, sideMark } from "./flame.mjs";
 import { element } from "./format.mjs";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -40,7 +40,8 @@ export function svgOf(flame) {
 		add(group, "rect", { x: left.toFixed(2), y: top, width: Math.max(right - left - 0.5, 0.5).toFixed(2), height: ROW - 1,
 			fill: flame.colour(box, style) });
 		if (right - left >= NAME_WIDTH)
-			add(group, "text", { x: (left + 4).toFixed(2), y: top + 13 }, flame.shortName(box, right - left - 6));
+			add(group, "text", { x: (left + 4).toFixed(2), y: top + 13 },
+				(picture.compares && !box.joined ? sideMark(box) : "") + flame.shortName(box, right - left - 6));
 	}
 	return new XMLSerializer().serializeToString(root);
 }

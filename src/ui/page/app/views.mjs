@@ -451,20 +451,27 @@ function showCompare() {
 			`${side.toUpperCase()}: ${shortened(infos[side].command_line || "profile", 90)}, recorded ${safe(infos[side].start)}`])),
 		element("div", { className: "tools" }, [...["a", "b"].map((side) => element("button", {
 			"aria-pressed": String(choices.side === side), onclick: () => choose({ side }) }, [`other views show ${side.toUpperCase()}`])), saveButton()]),
-		element("p", { className: "note" }, [`Widths are those of ${choices.side.toUpperCase()}. Red boxes have a larger share in B, green ones a `,
-			"smaller; grey ones differ by no more than chance."]),
+		element("p", { className: "note" }, ["The part of a box that is its own is as wide as the larger of its amounts in A and B. Red boxes have ",
+			`more in B, green ones less; + is new in B, − is gone. ${chanceText(result, "Grey ones")}`]),
 		addOnlyFlame({ slot: 0, request: { ...selection(), shape: "changes" }, label: "Differential flame graph",
-			otherName: choices.side === "a" ? "in B" : "in A" }),
-		table({ caption: "Changes of functions; a mark is a change that is larger than chance", rows: result.entries, sorted: 1,
+			otherName: "in B" }),
+		table({ caption: `Changes of functions. ${chanceText(result, "Those without a mark")}`, rows: result.entries, sorted: 1,
 			left: result.left_out, onPick: (entry) => choose({ view: "sandwich", root: entry.path[0] }), columns: [
 				{ name: "function", isText: true, text: (entry) => named(entry.path[0], 0), value: (entry) => entry.path[0] },
 				{ name: "change", value: (entry) => Math.abs(entry.change),
 					text: (entry) => element("span", { className: entry.significant ? (entry.change > 0 ? "worse" : "better") : "" },
 						[sign(entry.change) + (entry.significant ? " *" : "")]) },
-				{ name: "in A", text: (entry) => bar(entry.fraction_a), value: (entry) => entry.hits_a },
-				{ name: "in B", text: (entry) => bar(entry.fraction_b), value: (entry) => entry.hits_b },
+				{ name: "in A", text: (entry) => amount(entry.gticks_a, row.unit), value: (entry) => entry.gticks_a },
+				{ name: "in B", text: (entry) => amount(entry.gticks_b, row.unit), value: (entry) => entry.gticks_b },
 			] }),
 	]);
+}
+
+/** What is assumed of changes that are not marked.
+ *  @param {any} result of a diff @param {string} which */
+function chanceText(result, which) {
+	return result.spread === undefined ? `${which} did not change.`
+		: `${which} changed by no more than sampling and an assumed spread of ${percent(result.spread)} between runs explain.`;
 }
 
 /** @param {number} value @param {string} unit */

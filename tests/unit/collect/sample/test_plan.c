@@ -296,6 +296,27 @@ static void test_mixture(void **state)
 	assert_says(&error, "syscalls not by plain (plain cannot measure syscalls)");
 }
 
+/* "inner" measures CPU time but no system calls, and "plain" only the user part of it: the mixture gets user time, with the same interval. */
+static void test_mixture_with_user_time(void **state)
+{
+	(void)state;
+	struct plan plan;
+	struct error error;
+	best_answer = ERROR_PERMISSION;
+	plain_user_only = true;
+	is_inner_there = true;
+	assert_int_equal(make(&plan, "cpu", NULL, &error), 0);
+	assert_ptr_equal(plan.vtable, &inner);
+	assert_false(plan.user_by_default);
+	assert_int_equal(make(&plan, "cpu/2ms", "migrations", &error), 0);
+	assert_ptr_equal(plan.vtable, &plain);
+	assert_true(plan.user_by_default);
+	assert_string_equal(plan.resources[0].name, "user");
+	assert_int_equal(plan.resources[0].interval, 2000000);
+	assert_string_equal(plan.resources[1].name, "migrations");
+	assert_string_equal(plan.passed_over, "best: best says no to cpu");
+}
+
 static void test_forced(void **state)
 {
 	(void)state;
@@ -340,11 +361,17 @@ static void test_not_opened(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_preferred, reset),   cmocka_unit_test_setup(test_next_best, reset),
-		cmocka_unit_test_setup(test_refused, reset),     cmocka_unit_test_setup(test_mixture, reset),
-		cmocka_unit_test_setup(test_forced, reset),      cmocka_unit_test_setup(test_not_opened, reset),
-		cmocka_unit_test_setup(test_inner, reset),       cmocka_unit_test_setup(test_only_commands, reset),
-		cmocka_unit_test_setup(test_no_children, reset), cmocka_unit_test_setup(test_labels, reset),
+		cmocka_unit_test_setup(test_preferred, reset),
+		cmocka_unit_test_setup(test_next_best, reset),
+		cmocka_unit_test_setup(test_refused, reset),
+		cmocka_unit_test_setup(test_mixture, reset),
+		cmocka_unit_test_setup(test_mixture_with_user_time, reset),
+		cmocka_unit_test_setup(test_forced, reset),
+		cmocka_unit_test_setup(test_not_opened, reset),
+		cmocka_unit_test_setup(test_inner, reset),
+		cmocka_unit_test_setup(test_only_commands, reset),
+		cmocka_unit_test_setup(test_no_children, reset),
+		cmocka_unit_test_setup(test_labels, reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

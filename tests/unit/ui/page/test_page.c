@@ -185,7 +185,7 @@ static void pictures(void **state)
 		     { "shape=up\nroot=g\n", 3, false },
 		     { "shape=down\nroot=f\n", 6, false },
 		     { "shape=down\nroot=main\n", 8, true },
-		     { "shape=changes\n", 8, true },
+		     { "shape=changes\n", 20, true }, /* the larger of both profiles */
 		     { "side=b\nshape=changes\n", 20, true },
 		     { "other=cpu\n", 8, true } };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
