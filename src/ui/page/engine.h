@@ -27,10 +27,12 @@
  *   report      the name of a report (reports/report.h), "info", or "diff" for the report of `of`
  *   has         on: is answered by {} if the profile has what the report needs, and refused otherwise
  *   of          for a diff: the report whose lists it compares
- *   shape       for a flame graph: stacks, callers, down, up, or changes: the stacks of both profiles; names: short names only
+ *   shape       for a flame graph: stacks, callers, down, up, or changes: the stacks of both profiles, as wide as the
+ *               larger (analyze/tree_pair.h); names: short names only
  *   other       for the shape stacks: a second resource, which colours the boxes
  *   root        the function of a report, of down and of up
- *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, group, key
+ *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, spread,
+ *   group, key
  *   term        a term of a what-if (may be repeated)
  *   kernel                                 show, hide or only
  *   untrimmed, native_frames, no_inlines, no_tail_calls, no_stitch   on or off */
