@@ -303,7 +303,7 @@ def test_what_changed_between_two_profiles(folder):
 
 
 def test_a_narrow_screen_keeps_the_names(folder):
-	"""What a function used itself and its amount go first."""
+	"""The columns of own use and of the amount go first."""
 	with Browser("a.data", "b.data", folder=folder, columns=40) as browser:
 		browser.wait(r"^ +B - A  \*: significant")
 		browser.wait(r" \* cmp$")

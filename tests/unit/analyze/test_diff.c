@@ -189,7 +189,7 @@ static void false_discoveries_are_limited(void **state)
 
 enum { FUNCTIONS = 40, SIDE_MAX = 5, SAMPLES = 2000 };
 
-/* That of the totals of single runs below: their noise, and that of 2000 hits. */
+/* The spread of the totals of single runs below: their noise, and the noise of 2000 hits. */
 static const double SPREAD = 0.055;
 
 /* How the runs of a program differ. */

@@ -467,7 +467,7 @@ function showCompare() {
 	]);
 }
 
-/** What is assumed of changes that are not marked.
+/** States why a change has no mark.
  *  @param {any} result of a diff @param {string} which */
 function chanceText(result, which) {
 	return result.spread === undefined ? `${which} did not change.`
