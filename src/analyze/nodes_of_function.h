@@ -1,8 +1,11 @@
 /*
- * The nodes of a profile that belong to a function, or to several functions, as a tree with the hits that a view selected. Analyses of
- * lines and addresses need them, because a view's own nodes have neither. The caller chooses the locations that belong to the functions.
- * A walk enters each node before the nodes below it, and leaves it after them. The nodes that were entered and not left are
- * therefore the present stack, in which the caller finds recursion, to count its hits once.
+ * The nodes of a profile whose locations belong to some functions, as a tree: the parent of a node is the next node outside of it that
+ * belongs to them, too. Each node has the number of hits that the view selects. Analyses of source lines and of addresses use this
+ * tree, because the nodes of a view have functions only. The caller chooses the locations.
+ *
+ * A walk enters each node before the nodes below it, and leaves it after them. So the nodes that were entered and not left yet are
+ * the calls of these functions on one stack. A recursive function is there more than once, and the caller then counts the hits of a
+ * line only once.
  *
  * Life cycle: nodes_of_function_init, nodes_of_function_walk, nodes_of_function_release.
  */

@@ -40,29 +40,20 @@ static uint64_t span_of(const struct profile *profile, const struct profile_hit 
 	return ns < (double)since_ns ? (uint64_t)ns : since_ns;
 }
 
-/* Returns how many of a row's hits belong to the first `ns` of its span. */
-static uint64_t hits_within(uint64_t hits, double ns, uint64_t span_ns)
-{
-	double part = ns <= 0 ? 0 : ns >= (double)span_ns ? 1 : ns / (double)span_ns;
-	uint64_t within = (uint64_t)(part * (double)hits);
-	return part >= 1 || within > hits ? hits : within;
-}
-
-/* Adds a row's hits to the periods that its span covers. */
-static void spread(struct timeline *timeline, uint64_t *periods, const struct profile_hit *hit, uint64_t since_ns,
+/* Adds a row's hits to the periods that its span covers: to each as many as it has of the span. */
+static void spread(struct timeline *timeline, double *periods, const struct profile_hit *hit, uint64_t since_ns,
 		   uint64_t span_ns)
 {
 	const double period_ns = (double)(timeline->to_ns - timeline->from_ns) / (double)timeline->period_count;
-	const uint64_t start_ns = since_ns - span_ns;
-	size_t last = period_of(timeline, since_ns);
-	size_t first = start_ns > timeline->from_ns ? period_of(timeline, start_ns) : 0;
-	uint64_t done = 0;
-	for (size_t i = first; i <= last; i++) {
-		double end_ns = (double)timeline->from_ns + (double)(i + 1) * period_ns - (double)start_ns;
-		uint64_t so_far = i == last ? hit->count : hits_within(hit->count, end_ns, span_ns);
+	const double hits = (double)hit->count, start = (double)(since_ns - span_ns) - (double)timeline->from_ns;
+	const size_t last = period_of(timeline, since_ns);
+	double done = start < 0 ? hits * -start / (double)span_ns : 0; /* before the first period */
+	for (size_t i = start > 0 ? period_of(timeline, since_ns - span_ns) : 0; i < last; i++) {
+		double so_far = hits * (((double)(i + 1) * period_ns - start) / (double)span_ns);
 		periods[i] += so_far - done;
 		done = so_far;
 	}
+	periods[last] += hits - done;
 }
 
 static bool is_of_view(const struct selection *selection, size_t hit)

@@ -16,8 +16,7 @@ struct timeline {
 	uint64_t from_ns, to_ns; /* since the start of the recording: the ends of the first and of the last period */
 	size_t period_count;
 	size_t thread_count; /* the profile's */
-	uint64_t *
-		hits; /* owned; [thread_count x period_count]: the hits of thread t in period p at t x period_count + p */
+	double *hits; /* owned; [thread_count x period_count]: the hits of thread t in period p at t x period_count + p */
 	/* owned; [thread_count]: the node that marks where a thread was created (profile/thread_mark.h); PROFILE_ROOT: not known, or none
 	 * of its hits is selected */
 	uint32_t *marks;

@@ -1,7 +1,7 @@
 /*
- * The Firefox Profiler's processed profile (firefox-devtools/profiler, src/types/profile.ts), in
- * two parts: threads with their samples and markers (firefox.c), and the tables that all threads
- * share (firefox_tables.c). Private to these files.
+ * Writes the Firefox Profiler's processed profile (firefox-devtools/profiler, src/types/profile.ts): firefox.c the threads with
+ * their samples and markers, firefox_tables.c the tables of stacks, frames, functions and strings that all threads share. Only these
+ * two files include this header; firefox_import.c reads the format.
  */
 #ifndef FORMATS_FIREFOX_H
 #define FORMATS_FIREFOX_H

@@ -1,13 +1,16 @@
 /*
- * Reads the calls and tail calls of one file in the jail (frames/native/tail_code.h), and checks the answer.
+ * The search for tail calls in the code of one file (frames/native/tail_code.h), in the jail: the process without privileges in which
+ * files of others are parsed. This file has both ends. In the jail it reads the request, searches, and writes the answer. Outside it
+ * writes the request, and checks the answer like bytes from outside. Fields are those of struct tail_query, tail_jump and
+ * tail_found, in the byte order of the machine:
  *
- *   request:  u32 queries | each: u64 caller | u64 callee | text name
- *   answer:   u32 functions | each: u64 start
- *             u32 jumps     | each: u32 from | u32 to | u32 name | u64 address
- *             each query:     u32 target | u32 name | u32 callee
- *             u32 names     | each: text name     numbers of names count from 1
+ *   request:  u32 number of queries, then for each: u64 caller, u64 callee, text name
+ *   answer:   u32 number of functions, then for each: u64 start
+ *             u32 number of jumps, then for each: u32 from, u32 to, u32 name, u64 address
+ *             for each query: u32 target, u32 name, u32 callee
+ *             u32 number of names, then for each: text
  *
- *   text = bytes, none of them 0 | 0
+ * Functions are numbered from 0, names from 1; TAIL_CODE_NONE is neither. A text ends with a byte 0.
  */
 #ifndef FRAMES_JAIL_TAIL_CALLS_H
 #define FRAMES_JAIL_TAIL_CALLS_H

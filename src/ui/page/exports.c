@@ -1,8 +1,10 @@
 /*
- * The functions that the page's script calls. This file is compiled to WebAssembly only; there is one engine, and one thread.
+ * The functions that the script of the HTML page calls: load the profiles, answer a request for a report, make flame graphs and find
+ * their boxes, count hits over time, read the events of a trace. They are a thin layer over ui/page/engine.h, which holds the
+ * profiles. This file is compiled to WebAssembly only. The page has one thread, so all state is global.
  *
- * Texts are UTF-8 and end with a NUL. A function that fails returns -1 (or 0 instead of an address), and page_error has the reason
- * until the next call. The memory whose address a function returns is valid until its next call.
+ * Texts are UTF-8 and end with a NUL. A function that fails returns -1 (or 0 instead of an address); page_error returns the reason until
+ * another function is called. Memory whose address a function returns is valid until the same function is called again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -310,14 +312,7 @@ const double *EXPORTED(page_timeline)(const char *request, size_t periods)
 	failure = (struct error){ 0 };
 	timeline_free(timeline);
 	timeline = periods > 0 ? engine_timeline(&engine, request, periods, &timeline_side, &failure) : NULL;
-	if (!timeline)
-		return NULL;
-	/* A double takes the place of each number. */
-	for (size_t i = 0; i < timeline->thread_count * periods; i++) {
-		double hits = (double)timeline->hits[i];
-		memcpy(&timeline->hits[i], &hits, sizeof(hits));
-	}
-	return (const double *)(const void *)timeline->hits;
+	return timeline ? timeline->hits : NULL;
 }
 
 /* Returns 1 if a hit of the resource has a time and a thread, 0 if none has, or -1. */

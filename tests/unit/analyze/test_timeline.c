@@ -55,9 +55,9 @@ static void hits_by_thread_and_period(void **state)
 	struct timeline *timeline = analyze_timeline(paths.profile, &options, 10, NULL);
 	assert_int_equal(timeline->from_ns, 0);
 	assert_int_equal(timeline->to_ns, 1000);
-	uint64_t expected[20] = { [0] = 1 + 2, [1] = 4, [19] = 8 + 16 };
+	double expected[20] = { [0] = 1 + 2, [1] = 4, [19] = 8 + 16 };
 	for (size_t i = 0; i < 20; i++)
-		assert_int_equal(timeline->hits[i], expected[i]);
+		assert_float_equal(timeline->hits[i], expected[i], 1e-9);
 	assert_int_equal(timeline->outside, 32 + 64);
 	timeline_free(timeline);
 	timeline_free(NULL);
@@ -78,9 +78,14 @@ static void a_wait_is_before_its_end(void **state)
 	paths_add(&paths, "main;wait", 8);
 	const struct view_options options = { .thread = VIEW_ANY };
 	struct timeline *timeline = analyze_timeline(profile, &options, 10, NULL);
-	const uint64_t expected[10] = { [0] = 8, [6] = 1, [7] = 1, [8] = 1, [9] = 1 };
+	const double expected[10] = { [0] = 8, [5] = 0.5, [6] = 1, [7] = 1, [8] = 1, [9] = 0.5 };
 	for (size_t i = 0; i < 10; i++)
-		assert_int_equal(timeline->hits[10 + i], expected[i]);
+		assert_float_equal(timeline->hits[10 + i], expected[i], 1e-9);
+	timeline_free(timeline);
+	const struct view_options later = { .thread = VIEW_ANY, .from_ns = 750, .to_ns = 950 };
+	timeline = analyze_timeline(profile, &later, 2, NULL);
+	assert_float_equal(timeline->hits[2], 1, 1e-9); /* the other 2 are before the range */
+	assert_float_equal(timeline->hits[3], 1, 1e-9);
 	timeline_free(timeline);
 	struct timeline_hit hit = { 0 };
 	assert_true(analyze_timeline_find(profile, &options, 1, 700, 710, &hit));
@@ -100,8 +105,8 @@ static void a_selected_range(void **state)
 	(void)state;
 	const struct view_options options = { .thread = VIEW_ANY, .from_ns = 99, .to_ns = 500 };
 	struct timeline *timeline = analyze_timeline(paths.profile, &options, 1, NULL);
-	assert_int_equal(timeline->hits[0], 2 + 4);
-	assert_int_equal(timeline->hits[1], 0);
+	assert_float_equal(timeline->hits[0], 2 + 4, 1e-9);
+	assert_float_equal(timeline->hits[1], 0, 1e-9);
 	assert_int_equal(timeline->outside, 0);
 	timeline_free(timeline);
 }
@@ -111,8 +116,8 @@ static void a_selected_thread(void **state)
 	(void)state;
 	const struct view_options options = { .thread = 1 };
 	struct timeline *timeline = analyze_timeline(paths.profile, &options, 1, NULL);
-	assert_int_equal(timeline->hits[0], 0);
-	assert_int_equal(timeline->hits[1], 8 + 16);
+	assert_float_equal(timeline->hits[0], 0, 1e-9);
+	assert_float_equal(timeline->hits[1], 8 + 16, 1e-9);
 	timeline_free(timeline);
 }
 

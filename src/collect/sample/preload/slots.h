@@ -1,17 +1,23 @@
 /*
- * The processes and threads that are connected to the channel. They are found, drained to their end and
- * summed up, and their slots are freed.
+ * The processes and threads of the program that have connected themselves to the channel: the memory that the preload library inside
+ * the program (the agent) shares with the recorder (abi/channel.h). Each has a slot there, and each thread a ring with its samples. This
+ * file finds new slots, reads each ring until its thread has ended and the ring is empty, adds the thread's counters to the totals of
+ * the recording, and frees the slots for others.
  *
- *   thread    FREE --agent--> TAKEN, LIVE --look--> known --ENDED, or its process--> ended
- *               ^                                                                      |
- *               `------------------------------ finish_thread, when its ring is empty -'
- *   process   known --ended, or another program began in it--> over --its last thread--> FREE
+ * The states in capitals are in the slot; the agent sets TAKEN and LIVE, one after the other, and ENDED. The other states are the
+ * recorder's own. Slots of threads and of processes are found by preload_slots_update.
+ *
+ *   thread    FREE -> TAKEN -> LIVE -> known -> ended -> FREE
+ *                                        |         `- preload_slots_finish_thread, when the ring is empty
+ *                                        `- the slot is ENDED, or the thread's process has ended
+ *   process   FREE -> TAKEN -> LIVE -> known -> over -> FREE
+ *                                        |        `- when its last thread was finished
+ *                                        `- it has ended, or has called exec: the new program takes a slot of its own
  *
  * Invariants:
- *   1. The identity of a slot's owner (pid, tid, process) is read once, when the owner becomes
- *      known. A slot that has another owner later counts as ended.
- *   2. The end of a thread or process is detected before its ring is read: nothing is added to
- *      the ring after that.
+ *   1. The numbers of a slot's owner are read once, when the owner becomes known, because the target may change them. A slot that
+ *      has other numbers later counts as ended.
+ *   2. The end of a thread or process is detected before its ring is read: nothing is added to the ring after that.
  */
 #ifndef COLLECT_SAMPLE_PRELOAD_SLOTS_H
 #define COLLECT_SAMPLE_PRELOAD_SLOTS_H

@@ -1,7 +1,8 @@
 /*
  * The files that contain the code of a target, in the order in which its dynamic linker searches them for
  * a function: the program first. For a command they are found before it runs; for a process they are those
- * that it has mapped. Libraries that a command will load with dlopen are not among them.
+ * that it has mapped. Libraries that a command will load with dlopen are not among them. The probes of a
+ * request (a function to count, the allocator) are looked up in them, in this order.
  */
 #ifndef COLLECT_SAMPLE_PROBES_LIBRARIES_H
 #define COLLECT_SAMPLE_PROBES_LIBRARIES_H

@@ -1,6 +1,8 @@
 /*
- * Executes one instruction of the code that a signal has interrupted, inside the handler. This is cheaper than to
- * return with the trap flag set and to be interrupted again, most of all in virtual machines.
+ * Counting floating point exceptions: an instruction that raises one traps, and must then be executed once with its traps off. This
+ * file does that inside the handler of SIGFPE: it copies the instruction between code that loads and stores all registers, and runs it
+ * there. The alternative, to return with the trap flag set and to come back by a second signal after the instruction, costs more, most
+ * of all in virtual machines. It remains for instructions that cannot be copied.
  */
 #ifndef ARCH_X86_64_PROCESSOR_AGENT_FP_EXECUTE_H
 #define ARCH_X86_64_PROCESSOR_AGENT_FP_EXECUTE_H
