@@ -197,6 +197,42 @@ static void append_go(struct buffer *to, const char *name, size_t length, enum s
 	}
 }
 
+/* --- text of other languages --- */
+
+/* Returns where a place "FILE:LINE" or "FILE:LINE:COLUMN" begins that is the last word of the name and not its first, or 0. */
+static size_t place_begin(const char *name, size_t length)
+{
+	const char *blank = memrchr(name, ' ', length);
+	size_t at = length;
+	if (!blank || blank == name)
+		return 0;
+	while (at > 0 && (isdigit((unsigned char)name[at - 1]) || name[at - 1] == ':'))
+		at--;
+	size_t begin = (size_t)(blank + 1 - name);
+	bool is_number = at < length && at > begin && name[at] == ':' && name[length - 1] != ':';
+	return is_number && !memmem(name + at, length - at, "::", 2) ? begin : 0;
+}
+
+/* Whether a name is none of C++, Rust or Go: "handle_request app.py:12", "garbage collection". A name of C++ has a blank only beside
+ * what these characters begin. */
+static bool is_text(const char *name, size_t length)
+{
+	if (place_begin(name, length) > 0)
+		return true;
+	return memchr(name, ' ', length) && !memchr(name, '(', length) && !memchr(name, '<', length) &&
+	       !memmem(name, length, "::", 2) && !memmem(name, length, "operator", strlen("operator"));
+}
+
+/* Appends the text. At the stages of the last components, the file of its place is without folders. */
+static void append_with_place(struct buffer *to, const char *name, size_t length, enum short_name_stage stage)
+{
+	size_t place = stage >= SHORT_NAME_LAST_TWO ? place_begin(name, length) : 0;
+	const char *slash = place > 0 ? memrchr(name + place, '/', length - place) : NULL;
+	size_t file = slash ? (size_t)(slash + 1 - name) : place;
+	buffer_append(to, name, place);
+	buffer_append(to, name + file, length - file);
+}
+
 /* --- the last components --- */
 
 /* Whether what stands at `at` belongs to the component before it: "main::{lambda#1}". */
@@ -246,10 +282,12 @@ static void append_text(struct buffer *to, const char *name, size_t length, enum
 	enum short_name_stage inner = stage < SHORT_NAME_OUTER ? stage : SHORT_NAME_OUTER;
 	unsigned kinds;
 	size_t from = to->size, end = without_hash(name, clones_begin(name, length, &kinds));
-	bool is_of_go = is_go(name, end);
+	bool is_of_go = is_go(name, end), is_other = is_text(name, end);
 	struct buffer decoded;
 	buffer_init(&decoded);
-	if (is_of_go) {
+	if (is_other) {
+		append_with_place(to, name, end, stage);
+	} else if (is_of_go) {
 		append_go(to, name, end, inner);
 	} else if (has_escapes(name, end)) {
 		decode(&decoded, name, end);
@@ -261,7 +299,8 @@ static void append_text(struct buffer *to, const char *name, size_t length, enum
 		short_name_cxx(to, name, end, inner);
 	}
 	buffer_release(&decoded);
-	cut_to_last(to, from, stage, is_of_go);
+	if (!is_other)
+		cut_to_last(to, from, stage, is_of_go);
 	append_clones(to, kinds);
 }
 

@@ -103,6 +103,22 @@ static const struct {
 	{ "slices.SortFunc[go.shape.[]main.Rec,go.shape.int]", SHORT_NAME_BARE, "slices.SortFunc[[]main.Rec,int]" },
 	{ "github.com/a/b.Map[github.com/x/y.Key,int].func1", SHORT_NAME_OUTER, "b.Map[…].func1" },
 	{ "main.main.func1", SHORT_NAME_LAST, "main.main.func1" },
+	/* Other languages: all but the folders of a place stays. */
+	{ "handle_request app.py:12", SHORT_NAME_LAST, "handle_request app.py:12" },
+	{ "handle_request /srv/app/app.py:12", SHORT_NAME_OUTER, "handle_request /srv/app/app.py:12" },
+	{ "handle_request /srv/app/app.py:12", SHORT_NAME_LAST_TWO, "handle_request app.py:12" },
+	{ "LazyCompile:*foo /home/u/app.js:10:3", SHORT_NAME_BARE, "LazyCompile:*foo /home/u/app.js:10:3" },
+	{ "LazyCompile:*foo /home/u/app.js:10:3", SHORT_NAME_LAST, "LazyCompile:*foo app.js:10:3" },
+	{ "<module> /srv/app/app.py:1", SHORT_NAME_LAST, "<module> app.py:1" },
+	{ "garbage collection", SHORT_NAME_LAST, "garbage collection" },
+	{ "a file:///x/y.mjs:3", SHORT_NAME_LAST, "a y.mjs:3" },
+	{ "ns::f(int) at::12", SHORT_NAME_LAST, "f" },
+	{ "word :12", SHORT_NAME_LAST, "word :12" },
+	{ "word a:12:", SHORT_NAME_LAST, "word a:12:" },
+	/* ... and C++ with blanks is no such name. */
+	{ "operator new [clone .cold]", SHORT_NAME_LAST, "operator new [cold]" },
+	{ "unsigned long max<unsigned long>(unsigned long, unsigned long)", SHORT_NAME_LAST, "max<…>" },
+	{ "non-virtual thunk to ns::A::f()", SHORT_NAME_LAST, "f" },
 	/* Names of other kinds stay as they are. */
 	{ "[kernel: exec or exit]", SHORT_NAME_LAST, "[kernel: exec or exit]" },
 	{ "libfoo.so+0x1a40", SHORT_NAME_LAST, "libfoo.so+0x1a40" },
