@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/build.h"
+#include "base/hash_map.h"
 
 /* Adds up the selected hits: the hits of owner i in hits[i], the hits without a thread in hits[count]. */
 static void add_up(const struct selection *selection, enum share_owner of, uint64_t *hits, size_t count)
@@ -29,7 +30,35 @@ static int compare(const void *left, const void *right)
 	return a->owner < b->owner ? -1 : a->owner > b->owner;
 }
 
-static struct share_list *make_list(const uint64_t *hits, size_t count, enum share_owner of)
+/* Adds the hits of processes of one name to those of the first. Returns how many have hits, by the first, an array that the caller frees;
+ * or NULL: out of memory. */
+static uint32_t *join_programs(const struct profile *profile, uint64_t *hits)
+{
+	struct hash_map first_of; /* name -> process */
+	uint32_t *members = calloc(profile->process_count + 1, sizeof(*members));
+	hash_map_init(&first_of);
+	int status = members ? 0 : ERROR_MEMORY;
+	for (uint32_t i = 0; i < profile->process_count && status == 0; i++) {
+		uint32_t first = hash_map_get(&first_of, profile->processes[i].name);
+		if (hits[i] == 0)
+			continue;
+		if (first == HASH_MAP_NONE)
+			status = hash_map_put(&first_of, profile->processes[i].name, first = i);
+		members[first]++;
+		if (first == i)
+			continue;
+		hits[first] += hits[i];
+		hits[i] = 0;
+	}
+	hash_map_release(&first_of);
+	if (status == 0)
+		return members;
+	free(members);
+	return NULL;
+}
+
+/* `members`: of programs, by their first process; NULL: 1 each. */
+static struct share_list *make_list(const uint64_t *hits, const uint32_t *members, size_t count, enum share_owner of)
 {
 	struct share_list *list = calloc(1, sizeof(*list));
 	struct share *shares = calloc(count + 1, sizeof(*shares));
@@ -41,7 +70,9 @@ static struct share_list *make_list(const uint64_t *hits, size_t count, enum sha
 	*list = (struct share_list){ .shares = shares, .of = of };
 	for (size_t i = 0; i <= count; i++)
 		if (hits[i] > 0)
-			shares[list->count++] = (struct share){ i < count ? (uint32_t)i : PROFILE_NONE, hits[i] };
+			shares[list->count++] = (struct share){ .owner = i < count ? (uint32_t)i : PROFILE_NONE,
+								.members = i < count && members ? members[i] : 1,
+								.hits = hits[i] };
 	qsort(shares, list->count, sizeof(*shares), compare);
 	return list;
 }
@@ -60,11 +91,15 @@ struct share_list *analyze_shares(const struct profile *profile, const struct vi
 	struct share_list *list = NULL;
 	struct selection selection;
 	int status = selection_begin(&selection, &view);
+	uint32_t *members = NULL;
 	if (hits && status == 0) {
 		add_up(&selection, of, hits, count);
-		list = make_list(hits, count, of);
+		members = of == SHARE_OF_PROGRAM ? join_programs(profile, hits) : NULL;
+		if (members || of != SHARE_OF_PROGRAM)
+			list = make_list(hits, members, count, of);
 	}
 	selection_end(&selection);
+	free(members);
 	free(hits);
 	if (!list)
 		error_set(error, ERROR_MEMORY, "out of memory while dividing hits");

@@ -1,4 +1,4 @@
-/* How the hits of a selection divide among threads or processes. */
+/* How the hits of a selection divide among threads, processes, or programs: the processes of one name. */
 #ifndef ANALYZE_SHARES_H
 #define ANALYZE_SHARES_H
 
@@ -8,11 +8,13 @@
 #include "analyze/view.h"
 #include "base/error.h"
 
-enum share_owner { SHARE_OF_THREAD, SHARE_OF_PROCESS };
+enum share_owner { SHARE_OF_THREAD, SHARE_OF_PROCESS, SHARE_OF_PROGRAM };
 
 struct share {
-	uint32_t owner; /* index in the profile's threads or processes; PROFILE_NONE: hits without a thread */
-	uint64_t hits;  /* > 0 */
+	/* Index in the profile's threads or processes; of a program, the first of its processes. PROFILE_NONE: hits without a thread */
+	uint32_t owner;
+	uint32_t members; /* the processes of a program that have hits; else 1 */
+	uint64_t hits;    /* > 0 */
 };
 
 struct share_list {

@@ -383,21 +383,25 @@ static void make_processes(struct digest *digest)
 	const struct result *summary = &digest->results->items[0];
 	const struct profile *profile = summary->view->profile;
 	for (size_t i = 0; i < summary->shares->count && summary->shares->count > 1; i++) {
-		uint32_t owner = summary->shares->shares[i].owner;
+		const struct share *share = &summary->shares->shares[i];
+		uint32_t owner = share->owner;
 		const char *name = owner == PROFILE_NONE ? "[no process]"
 							 : profile_string(profile, profile->processes[owner].name);
-		uint32_t pid = owner == PROFILE_NONE ? 0 : profile->processes[owner].pid;
+		uint32_t pid = owner == PROFILE_NONE || share->members > 1 ? 0 : profile->processes[owner].pid;
 		struct line line;
 		if (!begin(&line, digest, DIGEST_PROCESSES))
 			continue;
 		if (digest->json) {
 			text_member(&line, "", "name", name, NAME_BYTES);
-			fprintf(line.out, ", \"pid\": %" PRIu32, pid);
+			fprintf(line.out, ", \"pid\": %" PRIu32 ", \"processes\": %" PRIu32, pid, share->members);
 		}
-		write_share(&line, summary->view, summary->shares->shares[i].hits);
+		write_share(&line, summary->view, share->hits);
 		if (!digest->json) {
 			write_text(&line, name, NAME_BYTES);
-			fprintf(line.out, " (%" PRIu32 ")", pid);
+			if (share->members > 1)
+				fprintf(line.out, " (%" PRIu32 " processes)", share->members);
+			else
+				fprintf(line.out, " (%" PRIu32 ")", pid);
 		}
 		end(&line, DIGEST_PROCESSES);
 	}

@@ -41,7 +41,7 @@ static int build(const struct report_request *request, const struct label_set *r
 	(void)request;
 	(void)roots;
 	result->paths = analyze_body(view, error);
-	result->shares = analyze_shares(view->profile, &view->options, SHARE_OF_PROCESS, error);
+	result->shares = analyze_shares(view->profile, &view->options, SHARE_OF_PROGRAM, error);
 	result->own = analyze_own_code(view, error);
 	result->kernel = analyze_kernel_work(view, error);
 	bool has_own = result->own && result->own->charged_count > 0;
@@ -246,7 +246,7 @@ static size_t count_processes(const struct summary *summary)
 	return count > 1 ? count : 0;
 }
 
-/* The last row is "... 12 more" if there are more processes than rows. */
+/* Processes of one name are one row. The last row is "... 12 more" if there are more rows. */
 static void print_processes(struct summary *summary, size_t rows)
 {
 	FILE *out = summary->out;
@@ -262,7 +262,10 @@ static void print_processes(struct summary *summary, size_t rows)
 		}
 		const struct profile_process *process = &profile->processes[list->shares[i].owner];
 		render_safe_text(out, profile_string(profile, process->name));
-		fprintf(out, " (%" PRIu32 ")\n", process->pid);
+		if (list->shares[i].members > 1)
+			fprintf(out, " (%" PRIu32 " processes)\n", list->shares[i].members);
+		else
+			fprintf(out, " (%" PRIu32 ")\n", process->pid);
 	}
 	if (list->count > named)
 		fprintf(out, "%*s... %zu more\n", FIGURES_WIDTH, "", list->count - named);

@@ -54,6 +54,18 @@ def test_its_figures_are_those_of_the_lists(profiles):
 	assert "also recorded: page-faults 700 faults, calls 120012 calls (-r NAME)" in text
 
 
+@needs_bpf
+def test_processes_of_one_name_are_one_row(tmp_path):
+	recorded = record_well(tmp_path, ["sh", "-c", "for i in 1 2 3; do /bin/true; done; exit 0"], "-r", "page-faults/1", "--backend", "bpf")
+	text = done("report", recorded.path)
+	assert {ROW.match(line)[5].split(" (")[1] for line in part(text, "processes")} - {"3 processes)"} == {f"{min(pids_of(recorded))})"}
+	assert [row["processes"] for row in json.loads(done("explain", "--format", "json", recorded.path))["processes"] if row["name"] == "true"] == [3]
+
+
+def pids_of(recorded):
+	return [process["pid"] for process in recorded.info()["processes"]]
+
+
 def hot_path(entries):
 	"""The definition, on the rows of --tree: (depth, name, hits), parents before children."""
 	path, parent, children = [], None, [i for i, entry in enumerate(entries) if entry["depth"] == 0]

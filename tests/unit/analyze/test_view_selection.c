@@ -257,13 +257,58 @@ static void missing_resources_and_threads(void **state)
 static void errors_of_shares(void **state)
 {
 	(void)state;
-	struct share rows[] = { { 4, 90 }, { PROFILE_NONE, 50 }, { 0, 50 }, { 7, 1 } };
-	struct share errors[] = { { PROFILE_NONE, 9 }, { 4, 8 }, { 1, 7 }, { 7, 3 } };
+	struct share rows[] = { { .owner = 4, .hits = 90 },
+				{ .owner = PROFILE_NONE, .hits = 50 },
+				{ .hits = 50 },
+				{ .owner = 7, .hits = 1 } };
+	struct share errors[] = { { .owner = PROFILE_NONE, .hits = 9 },
+				  { .owner = 4, .hits = 8 },
+				  { .owner = 1, .hits = 7 },
+				  { .owner = 7, .hits = 3 } };
 	const struct share_list of_rows = { .shares = rows, .count = 4 }, of_errors = { .shares = errors, .count = 4 };
 	static const uint64_t expected[] = { 8, 9, 0, 3 };
 	uint64_t *found = share_errors(&of_rows, &of_errors, NULL);
 	assert_memory_equal(found, expected, sizeof(expected));
 	free(found);
+}
+
+/* Processes 0, 2 and 3 run `sh`, process 1 runs `true`; process 3 has no hits, one hit has no thread. */
+static void processes_of_one_name_are_one_program(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "sh", "true", "sh", "sh" };
+	struct paths paths;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	struct profile *profile = paths.profile;
+	profile->process_count = profile->thread_count = 0;
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct profile_process process = { .pid = 100 + i,
+							 .name = (uint32_t)profile_add_string(profile, names[i]) };
+		assert_int_equal(profile_add_process(profile, &process), i);
+		assert_int_equal(profile_add_thread(profile, &(struct profile_thread){ .tid = 100 + i, .process = i }),
+				 i);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		paths.thread = i;
+		paths_add(&paths, "f", 10 + i);
+	}
+	paths.thread = PROFILE_NONE;
+	paths_add(&paths, "f", 1);
+	const struct view_options options = { .thread = VIEW_ANY };
+	struct share_list *list = analyze_shares(profile, &options, SHARE_OF_PROGRAM, NULL);
+	assert_int_equal(list->count, 3);
+	const struct share expected[] = { { .owner = 0, .members = 2, .hits = 22 },
+					  { .owner = 1, .members = 1, .hits = 11 },
+					  { .owner = PROFILE_NONE, .members = 1, .hits = 1 } };
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(list->shares[i].owner, expected[i].owner);
+		assert_int_equal(list->shares[i].members, expected[i].members);
+		assert_int_equal(list->shares[i].hits, expected[i].hits);
+	}
+	share_list_free(list);
+	struct error error;
+	ALLOC_FAIL_EACH(share_list_free(analyze_shares(profile, &options, SHARE_OF_PROGRAM, &error)));
+	paths_end(&paths);
 }
 
 static void try_shares(const struct profile *profile)
@@ -390,9 +435,13 @@ static void cache_of_views(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_selections), cmocka_unit_test(ends_of_ranges),
-		cmocka_unit_test(many_hits),         cmocka_unit_test(missing_resources_and_threads),
-		cmocka_unit_test(errors_of_shares),  cmocka_unit_test(without_memory),
+		cmocka_unit_test(random_selections),
+		cmocka_unit_test(ends_of_ranges),
+		cmocka_unit_test(many_hits),
+		cmocka_unit_test(missing_resources_and_threads),
+		cmocka_unit_test(errors_of_shares),
+		cmocka_unit_test(without_memory),
+		cmocka_unit_test(processes_of_one_name_are_one_program),
 		cmocka_unit_test(cache_of_views),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
