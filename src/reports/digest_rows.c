@@ -393,7 +393,9 @@ static void make_processes(struct digest *digest)
 			continue;
 		if (digest->json) {
 			text_member(&line, "", "name", name, NAME_BYTES);
-			fprintf(line.out, ", \"pid\": %" PRIu32 ", \"processes\": %" PRIu32, pid, share->members);
+			fprintf(line.out, ", \"pid\": %" PRIu32, pid);
+			if (share->members > 1)
+				fprintf(line.out, ", \"processes\": %" PRIu32, share->members);
 		}
 		write_share(&line, summary->view, share->hits);
 		if (!digest->json) {

@@ -303,8 +303,8 @@ def test_library_replaced_at_the_same_address(tmp_path, backend):
 PLACED = ["", "map", "protect"]
 
 
-# The kernel reports no memory that mremap moves.
-@pytest.mark.parametrize("backend, way", [*on("perf", PLACED), *on("bpf", PLACED), *on("preload", [*PLACED, "move"])])
+# preload notices only what dlclose unloads.
+@pytest.mark.parametrize("backend, way", [*on("perf", PLACED), *on("bpf", PLACED), *on("preload", [""])])
 def test_generated_code_at_the_address_of_a_library(tmp_path, backend, way):
 	"""Code that a program generates where a library was, or is loaded, does not get the library's names."""
 	plugin = build_counted(backend, "plugin.c", "-DNAME=alpha", event_us=2500, linkage="shared", name="alpha.so")

@@ -1,6 +1,6 @@
 /* `reused A.so [WAY]`: runs the library's function and then generated code at the same address, and makes 10 events each. The
- * library is unloaded before that; with WAY, it stays, and memory takes the place of its code: "map", "protect" (it becomes
- * executable when the code is written) or "move". */
+ * library is unloaded before that; with WAY, it stays, and memory takes the place of its code: "map", or "protect" (it becomes
+ * executable when the code is written). */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
@@ -34,9 +34,7 @@ int main(int argc, char **argv)
 	void *page = (void *)((uintptr_t)run / PAGE_BYTES * PAGE_BYTES);
 	int protection = strcmp(way, "protect") == 0 ? PROT_READ | PROT_WRITE : all;
 	int flags = *way ? MAP_FIXED : MAP_FIXED_NOREPLACE;
-	void *mapped = strcmp(way, "move") == 0 ? mremap(mmap(NULL, PAGE_BYTES, all, anonymous, -1, 0), PAGE_BYTES,
-							 PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, page)
-						: mmap(page, PAGE_BYTES, protection, anonymous | flags, -1, 0);
+	void *mapped = mmap(page, PAGE_BYTES, protection, anonymous | flags, -1, 0);
 	if (mapped != page)
 		return 1;
 	memcpy((void *)run, calls_its_argument, sizeof(calls_its_argument));
