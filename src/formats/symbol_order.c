@@ -115,8 +115,10 @@ static int symbol_order_export(const struct format_input *input, struct sink *ou
 	size_t hit_count = 0;
 	struct path_hit *hits = call_paths_hits(paths, &hit_count);
 	order.symbols = calloc(paths->frame_count + 1, sizeof(*order.symbols));
-	int status = hits && order.symbols ? 0 : error_memory(error);
-	if (status == 0) {
+	int status = 0;
+	if (!hits || !order.symbols) {
+		status = error_memory(error);
+	} else {
 		add_hits(&order, hits, hit_count);
 		size_t count = merge(order.symbols, paths->frame_count);
 		qsort(order.symbols, count, sizeof(*order.symbols),
