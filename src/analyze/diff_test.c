@@ -2,7 +2,7 @@
  * docs/definitions.md, "Errors", has the formulas. In short:
  *
  * Amounts are compared: amount = total x fraction. The variance of an amount is the sum of two parts, one from the variance of the
- * fraction, one from that of the total.
+ * fraction, one from the variance of the total.
  *
  * Single recordings show only what sampling contributes, the variance of the fraction. How much equal programs differ from run to run is
  * not known, so the user states it, or a default holds.

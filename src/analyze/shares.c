@@ -30,8 +30,8 @@ static int compare(const void *left, const void *right)
 	return a->owner < b->owner ? -1 : a->owner > b->owner;
 }
 
-/* Adds the hits of processes of one name to those of the first. Returns how many have hits, by the first, an array that the caller frees;
- * or NULL: out of memory. */
+/* Gives the first process of each name the hits of all processes of that name. Returns, by this process, how many of them have
+ * hits, an array that the caller frees; or NULL: out of memory. */
 static uint32_t *join_programs(const struct profile *profile, uint64_t *hits)
 {
 	struct hash_map first_of; /* name -> process */

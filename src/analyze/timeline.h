@@ -1,6 +1,6 @@
 /*
  * The hits of a selection over time: how busy each thread was in each of several equal periods. A sample of time may have several
- * hits: that of a wait is taken when the wait ends. Its hits belong evenly to the time before it that they stand for.
+ * hits: the sample of a wait is taken when the wait ends. Its hits belong evenly to the time before it that they stand for.
  */
 #ifndef ANALYZE_TIMELINE_H
 #define ANALYZE_TIMELINE_H

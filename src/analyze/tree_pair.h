@@ -15,8 +15,9 @@
 /* The weights of the tree, which are the widths of boxes.
  *
  *   first     the hits of the first view
- *   larger    gticks: a node's own weight is the larger of its own amounts, and its weight is that of all nodes from it on. So what is
- *             new or gone has its full width, and what is the same on both sides has that of one:
+ *   larger    gticks: a node's own weight is the larger of its own amounts, and its weight is the sum of the own weights from
+ *             it on. So a function that is new or gone has its full width, and a function with equal amounts has the width
+ *             of one side:
  *
  *                 first:  main 20 { f 10, gone 10 }      second:  main 40 { f 10, new 30 }
  *                 larger: main 50 { f 10, gone 10, new 30 } */
@@ -35,7 +36,7 @@ struct tree_pair {
 	bool *significant;
 };
 
-/* `views` must outlive the pair. `spread` is that of struct diff_run. Returns NULL with `error` set: ERROR_MEMORY, ERROR_LIMIT for
+/* `views` must outlive the pair. `spread` is as in struct diff_run. Returns NULL with `error` set: ERROR_MEMORY, ERROR_LIMIT for
  * 2^32 nodes. */
 struct tree_pair *tree_pair_new(const struct view *const views[2], enum tree_pair_layout layout, double spread,
 				struct error *error);

@@ -7,7 +7,7 @@
  *   "M"                names of processes and threads
  *   samples            beside the events: samples with weights
  *
- * Other events, which lie in no thread's stack (asynchronous ones, flows, counters, objects), are
+ * Other events, which lie in no thread's stack (asynchronous events, flows, counters, objects), are
  * left out. Times are microseconds and become nanoseconds since the first event.
  */
 #include <inttypes.h>

@@ -19,7 +19,7 @@ struct context_order {
 };
 
 /* Counts the hits by source lines. Returns 0 or a negative error, with `error` set:
- * ERROR_NOT_FOUND if no code has lines and linkage names (then `options` are those of a build
+ * ERROR_NOT_FOUND if no code has lines and linkage names (then `options` are the options of a build
  * that has them). The caller releases the order in any case. */
 int context_order_make(struct context_order *order, const struct format_input *input, enum source_nesting nesting,
 		       const char *options, struct error *error);

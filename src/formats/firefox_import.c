@@ -8,7 +8,7 @@
  *             cpprof writes it, the thread's name ends in the resource: "prog: CPU Time"
  *
  * Times are milliseconds and become nanoseconds. Markers, counters, and the samples of allocations
- * beside those of time are left out.
+ * beside the samples of time are left out.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "formats/firefox.h"
 
-/* Their order is that of the list of categories in firefox.c. The call paths of a trace have the
+/* In the order of the list of categories in firefox.c. The call paths of a trace have the
  * category of native code. */
 enum category { CATEGORY_OTHER, CATEGORY_NATIVE, CATEGORY_KERNEL, CATEGORY_JIT, CATEGORY_INTERPRETER };
 enum { RESOURCE_LIBRARY = 1 };

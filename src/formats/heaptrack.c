@@ -1,7 +1,7 @@
 /*
  * heaptrack's recording, as heaptrack and heaptrack_interpret write it: lines whose first letter
- * states their kind. Numbers are hexadecimal. Indexes count from 1, and 0 is none; those of
- * allocations count from 0.
+ * states their kind. Numbers are hexadecimal. Indexes count from 1, and 0 is none; the indexes
+ * of allocations count from 0.
  *
  *     v 10400 3                          versions of heaptrack and of the file
  *     X ./prog 12                        the command

@@ -53,7 +53,7 @@ int import_tree_fail(const struct import_tree *tree, int code);
  * modules: "[kernel.kallsyms]", "[ext4]". */
 bool import_tree_is_kernel(const char *path);
 
-/* Returns the module's id. An empty path is that of code whose module is not known. The kernel
+/* Returns the module's id. Code whose module is not known has an empty path. The kernel
  * and its modules are one module. */
 int64_t import_tree_module(struct import_tree *tree, const char *path);
 

@@ -32,7 +32,7 @@ const char *input_text_seconds(const char *text, uint64_t *ns);
 size_t input_text_without_offset(const char *text, size_t length);
 
 /* Returns the kind of the code in a module. perf reads the names of generated code from
- * /tmp/perf-PID.map, and those of jitdump from libraries of its own. */
+ * /tmp/perf-PID.map, and the names of jitdump from libraries that it writes. */
 enum frame_kind input_text_kind(const char *module);
 
 enum { INPUT_TEXT_ADDRESS_BYTES = 64 };

@@ -7,8 +7,8 @@
  *             55d0c111 helper (inlined)
  *             55d0c111 main+0x2f (/path/prog)
  *
- * The line begins with the thread's name, which may contain blanks, and has its number, or those of
- * process and thread. The CPU, the time in seconds and the period may be absent (`perf script -F`).
+ * The line begins with the thread's name, which may contain blanks, and has its number, or the numbers
+ * of process and thread. The CPU, the time in seconds and the period may be absent (`perf script -F`).
  * A frame of code without a symbol is "[unknown]". The kind of an event becomes a resource of its
  * name, without what follows the first ':'. The period becomes the hits of the sample.
  */

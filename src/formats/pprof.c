@@ -1,6 +1,6 @@
 /*
  * pprof, written: the profiles of Go's tools and of many services, a message of Protocol Buffers,
- * compressed by gzip. The numbers of the fields are those of profile.proto
+ * compressed by gzip. The numbers of the fields are from profile.proto
  * (github.com/google/pprof, proto/profile.proto).
  *
  *   sample_type   a resource; a value is the hits times the interval

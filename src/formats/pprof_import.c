@@ -1,6 +1,6 @@
 /*
  * pprof, read. The message is read whole, because its texts come last and samples refer to
- * everything else. Numbers of texts are indexes; those of functions, locations and mappings are ids
+ * everything else. Numbers of texts are indexes; numbers of functions, locations and mappings are ids
  * of the writer's choice.
  *
  * A resource whose sample type is the period type, and whose values are multiples of the period,

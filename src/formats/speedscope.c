@@ -6,7 +6,7 @@
  *   sampled   of each resource and thread: its samples, as lists of frames from the outermost on, in the order of their times, each
  *             with a weight, the hits times the interval
  *
- * The frames of the calls follow those of the paths. They are known when the calls have been
+ * The frames of the calls follow the frames of the paths. They are known when the calls have been
  * written, so the list of frames comes last.
  */
 #include <inttypes.h>

@@ -20,7 +20,7 @@ struct tail_choice {
 	const char *others; /* "none", "unknown", or NULL */
 };
 
-/* Sorts names and removes equal ones. Returns their number. */
+/* Sorts names and removes equal names. Returns how many are left. */
 size_t tail_choice_unify(const char **names, size_t count);
 
 /* Appends the name, with a NUL, for these names and `more` others. */

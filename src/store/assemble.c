@@ -143,7 +143,7 @@ static void add_times(struct assemble *assemble, const struct profile *descripti
 	profile->ended = profile->ended && recording->ended;
 }
 
-/* Sets *shift_ns to the difference of the recording's clock and that of the sum. Returns false
+/* Sets *shift_ns to the difference between the recording's clock and the clock of the sum. Returns false
  * if its times are out of range. */
 static bool shift_of(const struct assemble *assemble, const struct assembled_recording *recording,
 		     const struct profile *description, int64_t *shift_ns)

@@ -43,7 +43,7 @@ struct batch {
 	/* By id, owned. A hash of 0 marks what no hit needs. Locations are the profile's, and behind them the locations to which unknown tail
 	 * calls lead (batch_location). */
 	uint64_t *modules, *functions, *locations, *nodes;
-	uint32_t *marked; /* the profile's locations of the latter ones; owned */
+	uint32_t *marked; /* the profile's location of each location to which such a call leads; owned */
 	size_t marked_count;
 	uint32_t *node_locations; /* by node: its location of the batch; owned */
 	uint32_t *same;           /* by node: the first one with its hash; owned */

@@ -1,7 +1,7 @@
 /*
  * The small tables of a profile, without its call paths, hits and touches: resources, processes,
  * threads, causes, notes, findings and label sets. A store keeps them as one profile file for each
- * recording, and adds up those of the recordings that it selects.
+ * recording, and adds up the descriptions of the recordings that it selects.
  */
 #ifndef STORE_DESCRIPTION_H
 #define STORE_DESCRIPTION_H
@@ -17,10 +17,10 @@ struct description_map {
 };
 
 /*
- * Adds the description of `from` to that of `to`. Resources of one name become one, whose totals
+ * Adds the description of `from` to the description of `to`. Resources of one name become one, whose totals
  * and losses add up; its total is not known (0) if one of them is not. Causes of one text become
  * one, and so do equal notes. Processes and threads are all kept. Their times move by `shift_ns`,
- * and a time that is not 0 stays above 0. Each label set gets those of the `labels` whose keys it
+ * and a time that is not 0 stays above 0. Each label set gets each of the `labels` whose key it
  * lacks. Resources that the selection does not need are left out.
  *
  * Returns 0, ERROR_MEMORY, ERROR_LIMIT, or ERROR_USAGE where two resources of one name cannot be

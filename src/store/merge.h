@@ -1,8 +1,8 @@
 /*
  * Adds up recordings in memory, one after the other: only the sum and the present recording are
  * there at a time. Hits with the same call path, resource and labels become one row, without its
- * time and thread, so the sum grows with the number of different call paths, not with that of the
- * recordings. Figures are those of the recordings together, and so are the errors of shares.
+ * time and thread, so the sum grows with the number of different call paths, not with the number of
+ * recordings. Figures are of all recordings together, and so are the errors of shares.
  *
  * Life cycle: merge_new, merge_add for each recording, merge_finish or merge_free.
  */

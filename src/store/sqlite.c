@@ -23,7 +23,7 @@ static void close_store(struct store *base)
 	free(store);
 }
 
-/* Checks that the path is that of a file of SQLite, before SQLite opens it. Returns its number
+/* Checks that the path leads to a file of SQLite, before SQLite opens it. Returns its number
  * of bytes, or a negative error. */
 static int64_t check_file(const char *path, struct error *error)
 {

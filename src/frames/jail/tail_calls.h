@@ -1,7 +1,7 @@
 /*
  * The search for tail calls in the code of one file (frames/native/tail_code.h), in the jail: the process without privileges in which
  * files of others are parsed. This file has both ends. In the jail it reads the request, searches, and writes the answer. Outside it
- * writes the request, and checks the answer like bytes from outside. Fields are those of struct tail_query, tail_jump and
+ * writes the request, and checks the answer like bytes from outside. The fields are the members of struct tail_query, tail_jump and
  * tail_found, in the byte order of the machine:
  *
  *   request:  u32 number of queries, then for each: u64 caller, u64 callee, text name

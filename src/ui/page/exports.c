@@ -333,7 +333,7 @@ const char *EXPORTED(page_timeline_path)(const char *request, unsigned thread, d
 	return answered;
 }
 
-/* The ends of the last timeline in seconds: 0 the first, 1 the last; 2: the hits outside of it. 3 and 4: those of the last row of
+/* The ends of the last timeline in seconds: 0 the first, 1 the last; 2: the hits outside of it. 3 and 4: the ends of the last row of
  * page_timeline_path. */
 double EXPORTED(page_timeline_end)(int which)
 {

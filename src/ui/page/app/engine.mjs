@@ -220,7 +220,7 @@ export class Picture {
 			throw new Error(failure());
 		/** @type {number} */
 		this.total = functions.page_total(slot);
-		/** Whether the boxes are those of two profiles, and their weights the larger of both, in gticks. */
+		/** Whether the boxes are of two profiles, and their weights the larger of both, in gticks. */
 		this.compares = request.shape === "changes";
 		/** The gticks of the second one of a pair, or 0.
 		 *  @type {number} */

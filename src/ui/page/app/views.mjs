@@ -452,7 +452,7 @@ function showCompare() {
 		element("div", { className: "tools" }, [...["a", "b"].map((side) => element("button", {
 			"aria-pressed": String(choices.side === side), onclick: () => choose({ side }) }, [`other views show ${side.toUpperCase()}`])), saveButton()]),
 		element("p", { className: "note" }, ["The part of a box that is its own is as wide as the larger of its amounts in A and B. Red boxes have ",
-			`more in B, green ones less; + is new in B, − is gone. ${chanceText(result, "Grey ones")}`]),
+			`more in B, green boxes less; + is new in B, − is gone. ${chanceText(result, "Grey boxes")}`]),
 		addOnlyFlame({ slot: 0, request: { ...selection(), shape: "changes" }, label: "Differential flame graph",
 			otherName: "in B" }),
 		table({ caption: `Changes of functions. ${chanceText(result, "Those without a mark")}`, rows: result.entries, sorted: 1,
