@@ -315,6 +315,7 @@ def test_signal_to_the_recorder_alone(tmp_path, name):
 		time.sleep(0.02)
 	number = getattr(signal, f"SIG{name}")
 	recorder.send_signal(number)
-	_, err = recorder.communicate(timeout=60)
-	assert recorder.returncode == 128 + number, err
+	# The test closes the command's input only after the end: cat must end by the signal, not by the end of its input.
+	assert recorder.wait(timeout=60) == 128 + number
+	_, err = recorder.communicate()
 	assert re.search(r"\d+ samples?,", err)
