@@ -1,4 +1,5 @@
 """Fixtures that several test files use."""
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -7,6 +8,10 @@ import pytest
 from cli_support import done, make_profiles
 from clickhouse_support import ClickHouse, ClickHouseStore, SqliteStore
 from record_support import build
+
+# Below nohup, a hangup must not end the tests, but the programs that they start must have the default: an ignored signal is inherited, a handler is not.
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+	signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.fixture(scope="session")
