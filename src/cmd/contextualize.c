@@ -113,8 +113,8 @@ static int verify(struct job *job, struct error *error)
 	verification->workload = option_value(job->invocation, OPTION_RUN);
 	if (given && access(given, R_OK) < 0)
 		return error_set_errno(error, "cannot read the patch '%s'", given);
-	int code = optimize_folder_make(&verification->folder, directory ? directory : "cpprof.contextualize",
-					compiler ? compiler : "gcc", error);
+	int code = optimize_folder_make(&verification->folder, directory ? directory : "cpprof.contextualize", compiler,
+					error);
 	snprintf(job->patch, sizeof(job->patch), "%s/patch", verification->folder.path);
 	verification->patch = given ? given : job->patch;
 	if (code == 0 && !given)
@@ -295,7 +295,10 @@ static const struct command_option options[] = {
 	{ OPTION_PATCH, 0, "patch", "FILE", "Use this patch, one of --edit in which you have changed the copies",
 	  NULL },
 	{ OPTION_DIRECTORY, 'd', "directory", "DIR", "Build in the new folder DIR", "cpprof.contextualize" },
-	{ OPTION_COMPILER, 0, "compiler", "NAME", "The compiler: gcc or clang; a version may follow: clang-19", "gcc" },
+	{ OPTION_COMPILER, 0, "compiler", "NAME",
+	  "Build with gcc or clang in place of the compilers that the build command names; a version may follow: "
+	  "clang-19",
+	  NULL },
 	{ OPTION_TURNS, 0, "turns", "N", "Run each build N times", "10" },
 	{ OPTION_THRESHOLD, 't', "threshold", "F", "Leave out paths with a smaller usage fraction (0.01 or 1%)",
 	  "0.01" },

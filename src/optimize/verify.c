@@ -168,7 +168,7 @@ static int measure(const struct verification *verification, const struct context
 	const char *folder = verification->folder.path;
 	struct optimize_samples samples[2] = { { .any_code = true }, { .any_code = true } };
 	struct counted counts[2];
-	struct optimize_gain gain;
+	struct optimize_times times = { .turns = verification->turns, .builds = 2 };
 	bool is_same = false;
 	snprintf(before, sizeof(before), "%s/before", folder);
 	snprintf(after, sizeof(after), "%s/after", folder);
@@ -183,14 +183,16 @@ static int measure(const struct verification *verification, const struct context
 	if (code == 0)
 		code = optimize_compare(before, after, verification->workload, &is_same, error);
 	if (code == 0)
-		code = optimize_measure(before, after, verification->workload, verification->turns, &gain, error);
+		code = optimize_measure((const char *const[]){ before, after }, verification->workload, &times, error);
 	if (code == 0) {
+		struct optimize_gain gain = optimize_gain_of(&times, 0, 1);
 		print_copies(out, result);
 		fprintf(out, "Output     %s\n", is_same ? "the same" : "NOT the same, or different in each run");
 		print(out, verification, &gain, counts, paths[1]);
 	}
 	profile_free(samples[0].profile);
 	profile_free(samples[1].profile);
+	free(times.seconds);
 	return code;
 }
 
