@@ -146,14 +146,111 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("message", REFUSALS)
-def test_refusals_of_copies(tmp_path, message):
-	(tmp_path / "a.c").write_text(REFUSALS[message] or "int main(void) { return 0; }")
-	path = "main;f" if REFUSALS[message] else "main;" + ";".join(f"f{i}" for i in range(70))
-	result = edit(tmp_path, path, names=["a.c"])
+def refuse(tmp_path, name, text, path, message):
+	(tmp_path / name).write_text(text)
+	result = edit(tmp_path, path, names=[name])
 	assert result.returncode in (1, 2)
 	assert message in result.stderr
 	assert result.stdout == ""
+	assert (tmp_path / name).read_text() == text
+
+
+@pytest.mark.parametrize("message", REFUSALS)
+def test_refusals_of_copies(tmp_path, message):
+	path = "main;f" if REFUSALS[message] else "main;" + ";".join(f"f{i}" for i in range(70))
+	refuse(tmp_path, "a.c", REFUSALS[message] or "int main(void) { return 0; }", path, message)
+
+
+# Each copy would differ from its original: {case: (message, the definition of f)}.
+UNSOUND = {
+	"struct": ("a static variable, 'row'", "int f(void) { static struct const_row { int n; } row; return row.n++; }"),
+	"macro": ("a static variable, 'done'", "#define ONCE(x) do { static int done; if (!done++) x; } while (0)\nint f(void) { ONCE(return 1); return 0; }"),
+	"names": ("a static variable, 'names'", 'int f(void) { static const char *names[] = { "a" }; return *names[0]++; }'),
+	"address": ("another address of the static variable 'x'", "const int *g(const int *); int f(void) { static const int x = 5; return g(&x) == &x; }"),
+	"element": ("another address of the static variable 't'", "const int *g(const int *); int f(void) { static const int t[2] = { 5 }; return g(&t[1]) == t; }"),
+	"thread": ("a static variable, 'n'", "int f() { thread_local int n; return ++n; }"),
+	"lambda": ("a static variable, 'n'", "int f() { auto l = [] { static int n; return n++; }; return l(); }"),
+	"initializer": ("a static variable, 'x'", "int g(); int f() { static const int x = g(); return x; }"),
+	"typeid": ("may differ at each occurrence", "#include <typeinfo>\nconst char *f() { struct s {}; return typeid(s).name(); }"),
+	"counter": ("may differ at each occurrence", "int f(void) { return __COUNTER__; }"),
+	"assembly": ("it has inline assembly", 'int f(void) { __asm__("label: nop"); return 0; }'),
+	"goto": ("the address of a label", "int f(void) { void *to = &&end; goto *to; end: return 0; }"),
+	"symbol": ("a name of its own (asm)", 'int f(void) __asm__("other"); int f(void) { return 0; }'),
+	"weak": ("another definition may replace it", "int f(void) __attribute__((weak)); int f(void) { return 0; }"),
+	"name": ("a macro in it uses its name", "#define LOG() g(__func__)\nint g(const char *); int f(void) { return LOG(); }"),
+	"try": ("or is a try block", "int f() try { return 0; } catch (int e) { return e; }"),
+}
+
+
+@pytest.mark.parametrize("case", UNSOUND)
+def test_unsound_copies_are_refused(tmp_path, case):
+	message, text = UNSOUND[case]
+	is_cxx = any(word in text for word in ("f()", "typeid"))
+	refuse(tmp_path, "a.cc" if is_cxx else "a.c", f"{text}\nint main(void) {{ f(); return 0; }}\n", "main;f", message)
+
+
+def test_functions_that_depend_on_their_caller_are_refused(tmp_path):
+	text = "#include <unistd.h>\nint main(void) { if (vfork() == 0) _exit(0); return 0; }\n"
+	refuse(tmp_path, "a.c", text, "main;vfork", "the result of 'vfork' depends on its caller")
+
+
+# {case: (path, text)}: `abs` or another function must be called where a careless copy calls `inc`.
+HARD = {
+	"parentheses.c": ("main;f;apply", "int apply(op o, int x) { (o) = abs; return o(x); } int f(int x) { return apply(inc, x); }"),
+	"macro.c": ("main;f;apply", "#define SET(a, b) a = b\nint apply(op o, int x) { SET(o, abs); return o(x); } int f(int x) { return apply(inc, x); }"),
+	"comment.c": ("main;f;apply", "int apply(op o, int x) { o /* = */ = abs; return o(x); } int f(int x) { return apply(inc, x); }"),
+	"local.c": ("main;f;apply", "int apply(op o, int x) { op inc = abs; return o(x) + 100 * inc(x); } int f(int x) { return apply(inc, x); }"),
+	"parameter.c": ("main;f;apply", "int apply(op o, op inc, int x) { return o(x) + 100 * inc(x); } int f(int x) { return apply(inc, abs, x); }"),
+	"own_name.c": ("main;f;apply", "int use(op o, int x) { return o(x); } int apply(op inc, int x) { return inc ? use(inc, x) : 0; } int f(int x) { return apply(inc, x); }"),
+	"compared.c": ("main;f;apply", "int apply(op o, int x) { return o == inc ? 100 : o(x); } int f(int x) { return apply(inc, x); }"),
+	"self.c": ("main;f", "op saved; int f(int x) { if (!saved) { saved = f; return f(x); } return saved == f; }"),
+	"swapped.c": ("main;f;apply", "int apply(op a, op b, int x) { return x < 0 ? a(apply(b, a, x + 1)) : b(x); } int f(int x) { return apply(inc, abs, x); }"),
+	"constants.c": ("main;f;g", "int g(int x) { static const int t[] = { 7, 8 }; return t[x < 0] + (int)sizeof(t); } int f(int x) { return g(x); }"),
+	"overload.cc": ("main;f;apply", "int inc(double x) { return (int)(x * 100); } int apply(op o, double x) { return o(x); } int f(int x) { return apply(inc, x + 0.5); }"),
+	"member.cc": ("main;f;k::apply", "struct k { static int inc(int x) { return x + 1000; } static int apply(op o, int x); };\n"
+		"int k::apply(op o, int x) { return o(x); } int f(int x) { return k::apply(inc, x); }"),
+	"space.cc": ("main;f;n::apply", "namespace n { int inc(int x) { return x + 1000; } int apply(op o, int x) { return o(x); } } int f(int x) { return n::apply(inc, x); }"),
+	"reference.cc": ("main;f;apply", "int apply(op o, int x) { op &r = o; r = abs; return o(x); } int f(int x) { return apply(inc, x); }"),
+	"lambda.cc": ("main;f;apply", "int apply(op o, int x) { auto l = [&] { o = abs; }; l(); return o && x ? o(x) : 0; } int f(int x) { return apply(inc, x); }"),
+	"later.cc": ("main;f;n::g", "namespace n { int g(int, int = 3); } int f(int x) { return n::g(x); }\nstruct late { int a; };\n"
+		"int n::g(int x, int y) { return late{x + y}.a; }"),
+	"default.cc": ("main;f;g", "int g(int, int = 3); int g(int x, int y) { return x + y; } int f(int x) { return g(x); }"),
+	"anonymous.cc": ("main;f;(anonymous namespace)::g(int)", "namespace { int g(int x) { return x + 1; } } int f(int x) { return g(x); }"),
+}
+HEAD = "#include <stdio.h>\n#include <stdlib.h>\ntypedef int (*op)(int);\nint inc(int x) { return x + 1; }\n"
+TAIL = '\nint main(void) { printf("%d", f(-3)); return 0; }\n'
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_hard_programs_keep_their_output(tmp_path, case):
+	path, text = HARD[case]
+	(tmp_path / case).write_text(HEAD + text + TAIL)
+	before = output_of(compiled(tmp_path, [case], "before", "-w"))
+	result = edit(tmp_path, path, names=[case])
+	assert result.returncode == 0, result.stderr
+	apply_patch(tmp_path, result.stdout)
+	assert path.rpartition(";")[2].split("::")[-1].split("(")[0] + "_1(" in (tmp_path / case).read_text()
+	assert output_of(compiled(tmp_path, [case], "after", "-w")) == before
+
+
+@pytest.mark.parametrize("attribute", ["[[gnu::noinline]] [[nodiscard]]", 'extern "C"', "// comment\n[[gnu::noinline]]"])
+def test_copy_of_a_library_function_precedes_attributes(tmp_path, attribute):
+	text = f"#include <cstdlib>\n\n{attribute}\nint f(int x) {{ return abs(x); }}\nint main() {{ return f(0); }}\n"
+	(tmp_path / "a.cc").write_text(text)
+	apply_patch(tmp_path, edit(tmp_path, "f;abs", names=["a.cc"]).stdout)
+	copy = "static int abs_1(int x)\n{\n\treturn abs(x);\n}\n\n"
+	assert (tmp_path / "a.cc").read_text() == text.replace(attribute, copy + attribute).replace("return abs(x); }\nint main", "return abs_1(x); }\nint main")
+
+
+def test_ends_of_lines_are_kept(tmp_path):
+	text = b"int f(int x)\r\n{\r\n\treturn x;\r\n}\r\nint main(void) { return f(0); }\r\n"
+	(tmp_path / "a.c").write_bytes(text)
+	result = edit(tmp_path, "main;f", "-o", "patch", names=["a.c"])
+	assert result.returncode == 0, result.stderr
+	subprocess.run(["patch", "--binary", "-p1", "-s", "-i", "patch"], cwd=tmp_path, check=True)
+	patched = (tmp_path / "a.c").read_bytes()
+	assert b"f_1(" in patched
+	assert patched.count(b"\n") == patched.count(b"\r\n")
 
 
 @pytest.mark.parametrize(("words", "message"), [
