@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "analyze/analyses.h"
-#include "analyze/lookup.h"
 #include "base/buffer.h"
 #include "optimize/builds.h"
 
@@ -33,25 +32,6 @@ struct ratio {
 
 /* --- counts --- */
 
-/* Counts the hits of a path, "main;f;g". A path that no sample has met has none. */
-static int count_path(const struct view *view, const char *path, size_t length, double *hits, struct error *error)
-{
-	struct lookup_what_if terms = { 0 };
-	struct what_if_result result = { 0 };
-	struct error reason = { 0 };
-	char *term = NULL;
-	if (asprintf(&term, "%.*s=0", (int)length, path) < 0)
-		return error_memory(error);
-	int code = lookup_what_if_init(&terms, view, (const char *const *)&term, 1, &reason);
-	if (code == 0)
-		code = analyze_what_if(view, terms.paths, terms.count, &result, &reason);
-	*hits = result.affected ? (double)result.affected[0] : 0;
-	free(result.affected);
-	free(term);
-	lookup_what_if_release(&terms);
-	return code == 0 || code == ERROR_NOT_FOUND ? 0 : error_set(error, code, "%s", reason.message);
-}
-
 /* Returns the length of the first two functions of a path. */
 static size_t first_call(const char *path)
 {
@@ -61,15 +41,18 @@ static size_t first_call(const char *path)
 
 static int count(const struct profile *profile, const char *path, struct counted *counted, struct error *error)
 {
-	const struct view_options options = { .resource = 0, .kernel = VIEW_KERNEL_SHOW, .thread = VIEW_ANY };
-	struct view *view = view_new(profile, &options, error);
-	if (!view)
-		return error->code;
-	*counted = (struct counted){ .total = (double)view->total,
-				     .spread = view->independent > 0 ? (double)view->total / view->independent : 1 };
-	int code = count_path(view, path, strlen(path), &counted->path, error);
+	struct view *view = recorded_view(profile, error);
+	char *call = strndup(path, first_call(path));
+	int code = !view ? error->code : call ? 0 : error_memory(error);
+	if (code == 0) {
+		*counted = (struct counted){ .total = (double)view->total,
+					     .spread = view->independent > 0 ? (double)view->total / view->independent
+									     : 1 };
+		code = recorded_hits(view, path, &counted->path, error);
+	}
 	if (code == 0)
-		code = count_path(view, path, first_call(path), &counted->call, error);
+		code = recorded_hits(view, call, &counted->call, error);
+	free(call);
 	view_free(view);
 	return code;
 }
@@ -178,6 +161,8 @@ static int measure(const struct verification *verification, const struct context
 	samples[1].runs = samples[0].runs;
 	if (code == 0)
 		code = optimize_samples_take(&samples[1], after, verification->workload, data[1], error);
+	if (code == 0)
+		code = recorded_check(samples[0].profile, data[0], paths[0], NULL, error);
 	for (size_t i = 0; i < 2 && code == 0; i++)
 		code = count(samples[i].profile, paths[i], &counts[i], error);
 	if (code == 0)

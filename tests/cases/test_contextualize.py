@@ -173,7 +173,8 @@ UNSOUND = {
 	"initializer": ("a static variable, 'x'", "int g(); int f() { static const int x = g(); return x; }"),
 	"typeid": ("may differ at each occurrence", "#include <typeinfo>\nconst char *f() { struct s {}; return typeid(s).name(); }"),
 	"counter": ("may differ at each occurrence", "int f(void) { return __COUNTER__; }"),
-	"assembly": ("it has inline assembly", 'int f(void) { __asm__("label: nop"); return 0; }'),
+	"assembly": ("it has inline assembly", 'int f(void) { __asm__("nop\\n\\tlabel: nop"); return 0; }'),
+	"directive": ("it has inline assembly", '#define A __asm__(".globl x")\nint f(void) { A; return 0; }'),
 	"goto": ("the address of a label", "int f(void) { void *to = &&end; goto *to; end: return 0; }"),
 	"symbol": ("a name of its own (asm)", 'int f(void) __asm__("other"); int f(void) { return 0; }'),
 	"weak": ("another definition may replace it", "int f(void) __attribute__((weak)); int f(void) { return 0; }"),
@@ -205,6 +206,7 @@ HARD = {
 	"compared.c": ("main;f;apply", "int apply(op o, int x) { return o == inc ? 100 : o(x); } int f(int x) { return apply(inc, x); }"),
 	"self.c": ("main;f", "op saved; int f(int x) { if (!saved) { saved = f; return f(x); } return saved == f; }"),
 	"swapped.c": ("main;f;apply", "int apply(op a, op b, int x) { return x < 0 ? a(apply(b, a, x + 1)) : b(x); } int f(int x) { return apply(inc, abs, x); }"),
+	"assembly.c": ("main;f;g", 'int g(int x) { __asm__ volatile("# 1:" "\\n1: nop\\nl%=: nop" ::: "memory"); return x; } int f(int x) { return g(x); }'),
 	"constants.c": ("main;f;g", "int g(int x) { static const int t[] = { 7, 8 }; return t[x < 0] + (int)sizeof(t); } int f(int x) { return g(x); }"),
 	"overload.cc": ("main;f;apply", "int inc(double x) { return (int)(x * 100); } int apply(op o, double x) { return o(x); } int f(int x) { return apply(inc, x + 0.5); }"),
 	"member.cc": ("main;f;k::apply", "struct k { static int inc(int x) { return x + 1000; } static int apply(op o, int x); };\n"
@@ -404,6 +406,27 @@ def test_best_path_is_taken_without_one(tmp_path):
 	result = run_cpprof("contextualize", "--edit", "--source", "generic.c", recorded.path, cwd=tmp_path)
 	assert result.returncode == 0, result.stderr
 	assert f"Copies for the call path {best}:" in result.stdout
+
+
+def test_profile_of_the_path_is_checked(tmp_path):
+	"""A named profile must have the path, and be one of a build of these sources."""
+	shutil.copy(PROGRAMS / "generic.c", tmp_path)
+	recorded = record_well(tmp_path, [build("generic.c"), "2000"])
+	words = ["contextualize", "--edit", "--source", "generic.c", recorded.path]
+	assert "where f = op_xor" in run_cpprof(*words, "digest;each;fold", cwd=tmp_path).stdout
+	for path in ("main;each;fold", "main;nowhere"):
+		result = run_cpprof(*words, path, cwd=tmp_path)
+		assert result.returncode == 1 and result.stdout == ""
+		assert f"no sample in '{recorded.path}' is on the path '{path}'" in result.stderr
+	text = (tmp_path / "generic.c").read_text()
+	(tmp_path / "generic.c").write_text("\n" + text)
+	for path in (["digest;each;fold"], []):
+		result = run_cpprof(*words, *path, cwd=tmp_path)
+		assert result.returncode == 1 and result.stdout == ""
+		line = next(number for number, row in enumerate(text.splitlines(), 1) if " digest(" in row)
+		if path:
+			assert f"'digest' began in line {line} there, and begins in line {line + 1} (build and record again)" in result.stderr
+		assert "is of another build" in result.stderr
 
 
 def test_program_without_contexts_has_no_candidate(tmp_path):

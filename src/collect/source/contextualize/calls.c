@@ -1,5 +1,6 @@
 #include "collect/source/contextualize/program.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -294,6 +295,47 @@ static bool is_assertion(const struct node *node)
 	return strcmp(name, "__assert_fail") == 0;
 }
 
+/* --- inline assembly --- */
+
+/* Returns whether a template has a label or a directive, as "loop: jmp loop" or ".globl f". Labels that are numbers, or
+ * end with %=, may occur several times. */
+static bool has_symbol(const char *text, const char *end)
+{
+	for (const char *at = text; at < end; at++) {
+		bool is_word = isalpha((unsigned char)*at) || *at == '_' || *at == '.';
+		bool is_first = at == text || strchr(" ;", at[-1]) ||
+				(at >= text + 2 && at[-2] == '\\' && strchr("nt", at[-1]));
+		if (!is_word || !is_first)
+			continue;
+		const char *behind =
+			at + strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$");
+		if (*at == '.' || *behind == ':')
+			return true;
+	}
+	return false;
+}
+
+/* A macro's assembly is only in the text that clang prints of the function: asm volatile ("nop" : : : "memory"). */
+static bool defines_symbol(const struct taking *taking)
+{
+	const struct clang *clang = taking->program->clang;
+	CXPrintingPolicy policy = clang->getCursorPrintingPolicy(taking->function->cursor);
+	const char *text =
+		program_text(taking->program, clang->getCursorPrettyPrinted(taking->function->cursor, policy));
+	const char *end = text + strlen(text);
+	clang->PrintingPolicy_dispose(policy);
+	size_t found = 0;
+	for (const char *at = text; (at = lexing_find(at, end, "asm")); at += 3) {
+		const char *open = strchr(at, '"'), *close = open ? open + 1 : NULL;
+		while (close && *close && *close != '"')
+			close += *close == '\\' && close[1] ? 2 : 1;
+		if (!close || has_symbol(open + 1, close))
+			return true;
+		found++;
+	}
+	return found == 0;
+}
+
 /* --- the body --- */
 
 static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
@@ -324,7 +366,9 @@ static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientD
 		break;
 	case CXCursor_GCCAsmStmt:
 	case CXCursor_MSAsmStmt:
-		refuse(taking, "it has inline assembly, which may define a symbol");
+		if (!taking->function->refusal && defines_symbol(taking))
+			refuse(taking,
+			       "it has inline assembly with a label or a directive, which a program can have once");
 		break;
 	case CXCursor_AddrLabelExpr:
 		refuse(taking, "it takes the address of a label (computed goto)");
