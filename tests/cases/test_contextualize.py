@@ -335,8 +335,15 @@ def test_ranks_agree_with_the_definition(tmp_path, compiler):
 	assert len(found) >= 4
 	assert {row[0] for row in found[:4]} == {f"{caller};each;fold" for caller in ("sum", "digest", "largest", "bits")}
 	assert [row[0] for row in found] == [row[0] for row in expected]
-	for row, (path, score, share, bits) in zip(found, expected, strict=True):
+	entries = json.loads(run_cpprof("contextualize", "--format", "json", "--limit", "0", recorded.path).stdout)["candidates"]
+	for row, entry, (path, score, share, bits, function, differences) in zip(found, entries, expected, strict=True):
 		assert row[1:4] == pytest.approx((score, share, bits), abs=0.006), path
+		name, _, line = entry["line"].rpartition(":")
+		assert name.partition("@")[0] == function
+		assert (entry["here"], entry["elsewhere"]) == pytest.approx(differences[int(line), entry["calls"] or None], abs=1e-6), path
+	operations = {"sum": "op_add", "digest": "op_xor", "largest": "op_max", "bits": "op_or"}
+	for entry in entries[:4]:
+		assert entry["calls"] in (operations[entry["path"][0]], "") # few samples may be in a short operation
 
 
 def test_ranks_as_json_and_csv(tmp_path):
@@ -351,7 +358,9 @@ def test_ranks_as_json_and_csv(tmp_path):
 		assert row[0] == ";".join(entry["path"]) == fields["path"]
 		assert row[1:4] == pytest.approx((entry["score"], entry["fraction"], entry["bits"]), abs=0.006)
 		assert float(row[4]) == pytest.approx(entry["at_most"], abs=0.006)
-		assert {name: float(fields[name]) for name in fields if name != "path"} == pytest.approx({name: entry[name] for name in fields if name != "path"})
+		numbers = fields.keys() - {"path", "line", "calls"}
+		assert (fields["line"], fields["calls"]) == (entry["line"], entry["calls"])
+		assert {name: float(fields[name]) for name in numbers} == pytest.approx({name: entry[name] for name in numbers})
 
 
 FAILURES = {
