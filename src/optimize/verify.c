@@ -116,6 +116,15 @@ static void print_share(FILE *out, const char *name, const char *path, const str
 	fprintf(out, "%s%.4f ±%.4f  %s\n", name, share, error, path);
 }
 
+/* Prints the what-if of the call that changes, with the factor 0. */
+static void print_bound(FILE *out, const char *path, const struct counted *counted)
+{
+	double rest = 1 - counted->call / counted->total;
+	if (rest > 0)
+		fprintf(out, "Bound      %.4f ±%.4f of the time before (%.3f times as fast), if %.*s took no time\n",
+			rest, deviations * sqrt(variance_of(rest, counted)), 1 / rest, (int)first_call(path), path);
+}
+
 static void print(FILE *out, const struct verification *verification, const struct optimize_gain *gain,
 		  const struct counted counts[2], const char *copies)
 {
@@ -123,10 +132,7 @@ static void print(FILE *out, const struct verification *verification, const stru
 	double difference = fabs(predicted.value - real.value);
 	print_share(out, "Before     ", verification->path, &counts[0]);
 	print_share(out, "After      ", copies, &counts[1]);
-	if (counts[0].call < counts[0].total)
-		fprintf(out, "Bound      %.3f times as fast, if %.*s took no time\n",
-			counts[0].total / (counts[0].total - counts[0].call), (int)first_call(verification->path),
-			verification->path);
+	print_bound(out, verification->path, &counts[0]);
 	bool is_known = isfinite(predicted.value) && predicted.value > 0;
 	if (is_known)
 		fprintf(out,

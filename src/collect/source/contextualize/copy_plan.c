@@ -309,7 +309,9 @@ static int find_next(struct copy_plan *plan, const char *name, bool is_last, siz
 		if (is_library && !is_last)
 			return error_set(
 				error, ERROR_UNSUPPORTED,
-				"cannot contextualize: '%s' has no source here, so its calls cannot be changed", name);
+				"cannot contextualize: '%s' has no source here, so its calls cannot be changed (end "
+				"the path with it, or read the project's own definition of it: --source FILE)",
+				name);
 		if (is_library && depends_on_caller(name))
 			return error_set(
 				error, ERROR_UNSUPPORTED,
