@@ -331,6 +331,45 @@ def test_all_paths_of_a_program(tmp_path, name, arguments, least):
 	assert done >= least
 
 
+LUA = ("local t = {} for i = 1, 200000 do t[i] = (i * 7919) % 1000003 end table.sort(t) local s = {}\n"
+	"for i = 1, 50000 do s[i] = string.format('%d:%s', t[i], ('x'):rep(i % 7)) end print(#table.concat(s), t[1], t[#t])\n"
+	"local n = 0 for w in table.concat(s, ' '):gmatch('%d+') do n = n + #w end print(n)\n"
+	"table.sort(s, function(a, b) return a > b end) print(s[1], s[#s])\n")
+
+
+@pytest.mark.long("builds Lua for each of its call paths")
+def test_ranked_paths_of_lua(tmp_path):
+	"""Each ranked path of Lua, a program of many files with computed goto and macros, is refused with a reason or copied without an effect."""
+	if subprocess.run(["bench/setup", "source", "lua5.4"], cwd=REPOSITORY, capture_output=True, check=False).returncode != 0:
+		pytest.skip("the source package of lua5.4 cannot be fetched")
+	archive = next((REPOSITORY / "bench/work/src").glob("lua5.4_*.orig.tar.gz"))
+	original = tmp_path / "original"
+	original.mkdir()
+	subprocess.run(["tar", "xf", archive, "-C", original, "--strip-components=2", "--wildcards", "*/src/*.[ch]"], check=True)
+	(original / "luac.c").unlink()
+	(original / "work.lua").write_text(LUA)
+	names = sorted(path.name for path in original.glob("*.c"))
+	flags = ["-DLUA_USE_LINUX", "-w", "-Wl,-E", "-ldl"]
+	before = output_of(compiled(original, names, "lua", *flags), original / "work.lua")
+	assert before[0] == 0
+	recorded = record_well(tmp_path, [original / "lua", original / "work.lua"])
+	entries = json.loads(run_cpprof("contextualize", "--format", "json", "--limit", "0", recorded.path).stdout)["candidates"]
+	assert "sort" in {entry["calls"] for entry in entries}
+	done = 0
+	for path in [";".join(entry["path"]) for entry in entries][:PATHS]:
+		folder = tmp_path / "changed"
+		shutil.rmtree(folder, ignore_errors=True)
+		shutil.copytree(original, folder)
+		result = edit(folder, path, recorded.path, names=names, flags=["gcc", "-DLUA_USE_LINUX"])
+		if result.returncode != 0:
+			assert "cannot contextualize" in result.stderr
+			continue
+		apply_patch(folder, result.stdout)
+		assert output_of(compiled(folder, names, "lua", *flags), folder / "work.lua") == before, path
+		done += 1
+	assert done >= 2
+
+
 # --- ranks ---
 
 def ranked(path, *words):
