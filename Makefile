@@ -4,6 +4,7 @@
 #   make demo       record the example program of the 1993 paper and show where its time goes
 #   make demo-source build Lua with a Profiler object in each function and show its calls
 #   make demo-optimize build a program anew from its call paths, and measure the gain
+#   make demo-contextualize  give a call path its own functions, predict the saving, and measure it
 #   make check      the gate, in minutes: gcc without warnings, unit tests, exact command-line tests, lint
 #   make check-all  also clang, analyzer, arm64, sanitizers, fuzzers, clang-tidy, browsers, languages, faults, kill points
 #   make measure    the tests that compare times, shares of samples, rates or intervals; prints a table
@@ -28,7 +29,7 @@ MESON = $(firstword $(wildcard /usr/bin/meson) meson)
 VERSION = $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 FORMATTED = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: all setup demo demo-source demo-optimize check check-all measure quick lint format bench install uninstall deb dist clean help
+.PHONY: all setup demo demo-source demo-optimize demo-contextualize check check-all measure quick lint format bench install uninstall deb dist clean help
 
 all: setup $(BUILD)/build.ninja
 	@if [ -t 1 ]; then ninja -C $(BUILD); else ninja -C $(BUILD) --quiet; fi
@@ -50,6 +51,10 @@ demo-source: all
 demo-optimize: all
 	@tools/setup demo
 	@tools/demo-optimize $(BUILD)
+
+demo-contextualize: all
+	@tools/setup demo
+	@tools/demo-contextualize $(BUILD)
 
 check:
 	@tools/setup check

@@ -36,6 +36,7 @@ struct mixing {
 	struct hash_map functions; /* label.owner -> number */
 	uint32_t function_count;
 	uint32_t *function_of; /* [label_count] */
+	uint32_t *label_of;    /* [function_count]: one of its labels; has room for label_count */
 	struct context *contexts;
 	size_t context_count, context_capacity;
 	struct key_index by_context; /* parent, function */
@@ -64,6 +65,7 @@ static int number_functions(struct mixing *mixing)
 				return ERROR_MEMORY;
 		}
 		mixing->function_of[i] = number;
+		mixing->label_of[number] = (uint32_t)i;
 	}
 	return 0;
 }
@@ -203,26 +205,52 @@ static int add_totals(struct mixing *mixing)
 
 /* Returns the Kullback-Leibler divergence of a context's mix [first, end) from its function's, in bits, less what chance
  * adds to it (Miller and Madow); 0 if chance explains all of it: its likelihood ratio is within two standard deviations
- * of the chi-square distribution. */
-static double divergence(struct mixing *mixing, size_t first, size_t end)
+ * of the chi-square distribution. Sets *most to the entry that adds most,
+ * among calls if one of them adds anything: a copy can change what is called. */
+static double divergence(struct mixing *mixing, size_t first, size_t end, size_t *most)
 {
 	const struct context *context = &mixing->contexts[mixing->entries[first].context];
 	const struct view *view = mixing->view;
-	double all = (double)mixing->function_hits[context->function], hits = (double)context->hits, sum = 0;
+	double all = (double)mixing->function_hits[context->function], hits = (double)context->hits, sum = 0,
+	       largest = -INFINITY;
 	size_t used = 0;
+	bool calls = false; /* a call adds to it */
 	for (size_t i = first; i < end; i++) {
 		if (mixing->entries[i].hits == 0)
 			continue; /* all were moved to frames further in */
 		used++;
 		double share = (double)mixing->entries[i].hits / hits;
 		double of_all = (double)mixing->totals[total_of(mixing, &mixing->entries[i])] / all;
-		sum += share * log2(share / of_all);
+		bool is_call = mixing->entries[i].callee != PROFILE_NONE;
+		double part = share * log2(share / of_all);
+		sum += part;
+		if (is_call && part > 0 && !calls) {
+			calls = true;
+			largest = 0;
+		}
+		if (part > largest && (is_call || !calls)) {
+			largest = part;
+			*most = i;
+		}
 	}
 	double samples = view->independent > 0 ? hits * view->independent / (double)view->total : 0;
 	if (samples == 0)
 		return sum; /* exact */
 	double freedom = (double)used - 1, unit = 1 / (2 * samples * M_LN2);
 	return sum > (freedom + 2 * sqrt(2 * freedom)) * unit ? sum - freedom * unit : 0;
+}
+
+static struct candidate_difference difference_of(struct mixing *mixing, const struct mix_entry *entry)
+{
+	const struct context *context = &mixing->contexts[entry->context];
+	double own = (double)entry->hits, hits = (double)context->hits;
+	double all = (double)mixing->totals[total_of(mixing, entry)];
+	double rest = (double)mixing->function_hits[context->function] - hits;
+	return (struct candidate_difference){ .line = entry->line,
+					      .callee = entry->callee == PROFILE_NONE ? PROFILE_NONE
+										      : mixing->label_of[entry->callee],
+					      .here = own / hits,
+					      .elsewhere = rest > 0 ? (all - own) / rest : 0 };
 }
 
 /* --- the path --- */
@@ -263,8 +291,9 @@ static uint32_t editable(const struct mixing *mixing, uint32_t context)
 	return found;
 }
 
-/* Returns whether the list has the path of a context with at least this score; a smaller score is raised. */
-static bool is_listed(const struct candidate_list *list, uint32_t context, double score, double bits)
+/* Returns whether the list has the path of a context; a smaller score is raised. */
+static bool is_listed(const struct candidate_list *list, uint32_t context, double score, double bits,
+		      const struct candidate_difference *difference)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->items[i].context != context)
@@ -272,14 +301,17 @@ static bool is_listed(const struct candidate_list *list, uint32_t context, doubl
 		if (list->items[i].score < score) {
 			list->items[i].score = score;
 			list->items[i].divergence = bits;
+			list->items[i].difference = *difference;
 		}
 		return true;
 	}
 	return false;
 }
 
-static int add_candidate(const struct mixing *mixing, uint32_t context, double bits, struct candidate_list *list)
+static int add_candidate(struct mixing *mixing, const struct mix_entry *most, double bits, struct candidate_list *list)
 {
+	uint32_t context = most->context;
+	struct candidate_difference difference = difference_of(mixing, most);
 	double total = (double)mixing->view->total;
 	double score = bits * (double)mixing->contexts[context].hits / total;
 	context = editable(mixing, context);
@@ -287,7 +319,7 @@ static int add_candidate(const struct mixing *mixing, uint32_t context, double b
 	size_t full = 0;
 	for (uint32_t at = context; at != PROFILE_NONE; at = mixing->contexts[at].parent)
 		full++;
-	if (full < 2 || is_listed(list, context, score, bits))
+	if (full < 2 || is_listed(list, context, score, bits, &difference))
 		return 0;
 	size_t length = shortest(mixing, context, full);
 	uint32_t *path = malloc(length * sizeof(*path));
@@ -302,6 +334,7 @@ static int add_candidate(const struct mixing *mixing, uint32_t context, double b
 							 .hits = row->hits,
 							 .divergence = bits,
 							 .score = score,
+							 .difference = difference,
 							 .bound = 1 - (double)row->hits / total };
 	return 0;
 }
@@ -337,9 +370,10 @@ static int choose(struct mixing *mixing, double threshold, struct candidate_list
 		if ((double)row->hits < threshold * (double)mixing->view->total ||
 		    mixing->contexts_of[row->function] < 2)
 			continue;
-		double bits = divergence(mixing, first, end);
+		size_t most = first;
+		double bits = divergence(mixing, first, end, &most);
 		if (bits > 0)
-			code = add_candidate(mixing, context, bits, list);
+			code = add_candidate(mixing, &mixing->entries[most], bits, list);
 	}
 	if (list->count > 0)
 		qsort(list->items, list->count, sizeof(*list->items), by_score);
@@ -355,6 +389,7 @@ static void mixing_release(struct mixing *mixing)
 	key_index_release(&mixing->by_entry);
 	key_index_release(&mixing->by_total);
 	free(mixing->function_of);
+	free(mixing->label_of);
 	free(mixing->contexts);
 	free(mixing->entries);
 	free(mixing->context_of);
@@ -368,8 +403,10 @@ struct candidate_list *analyze_candidates(const struct view *view, double thresh
 	struct mixing mixing = { .view = view };
 	struct candidate_list *list = calloc(1, sizeof(*list));
 	mixing.function_of = malloc((view->label_count + 1) * sizeof(*mixing.function_of));
+	mixing.label_of = malloc((view->label_count + 1) * sizeof(*mixing.label_of));
 	mixing.context_of = malloc(view->node_count * sizeof(*mixing.context_of));
-	int code = list && mixing.function_of && mixing.context_of ? number_functions(&mixing) : ERROR_MEMORY;
+	int code = list && mixing.function_of && mixing.label_of && mixing.context_of ? number_functions(&mixing)
+										      : ERROR_MEMORY;
 	if (code == 0)
 		code = walk(&mixing);
 	if (code == 0)

@@ -5,14 +5,21 @@
 
 #include "analyze/view.h"
 
+/* The category of a mix that adds most to its divergence: a call, if any call adds to it. */
+struct candidate_difference {
+	uint32_t line, callee;  /* labels: the line that executes, and what it calls; callee PROFILE_NONE: nothing */
+	double here, elsewhere; /* its share of the context, and of the function's other contexts */
+};
+
 struct candidate {
 	uint32_t *path; /* labels of `view`, one of each function, outermost first; owned */
 	size_t length;
 	uint64_t hits;     /* below the path */
 	double divergence; /* of the path's mix from the function's mix, in bits; above 0 */
-	double score;     /* share x divergence; of a function further in, if the path ends at library code before it */
-	uint32_t context; /* private to the analysis */
-	double bound;     /* total if the path cost nothing, as a fraction: what-if */
+	double score; /* share x divergence; of a function further in, if the path ends at library code before it */
+	struct candidate_difference difference; /* of the context with the score */
+	uint32_t context;                       /* private to the analysis */
+	double bound;                           /* total if the path cost nothing, as a fraction: what-if */
 };
 
 struct candidate_list {

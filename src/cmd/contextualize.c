@@ -34,7 +34,8 @@ static const double threshold_standard = 0.01;
 
 struct job {
 	const struct invocation *invocation;
-	const char *profile_path, *path; /* NULL: not given */
+	const char *profile_path, *path; /* path NULL: not given */
+	bool has_profile;                /* the command line names one */
 	double threshold;
 	struct render_options render; /* of the list */
 	struct sources sources;
@@ -58,6 +59,20 @@ static int try(struct job *job, const char *path, struct error *error)
 	return code;
 }
 
+/* Contextualizes the path of the command line, which the profile must have if one is named there. */
+static int take_path(struct job *job, struct error *error)
+{
+	struct profile *profile = job->has_profile ? profile_open(job->invocation, job->profile_path) : NULL;
+	if (job->has_profile && !profile)
+		return ERROR_USAGE; /* its message is printed */
+	job->chosen = strdup(job->path);
+	int code = job->chosen ? 0 : error_memory(error);
+	if (code == 0 && profile)
+		code = recorded_check(profile, job->profile_path, job->path, &job->sources.program, error);
+	profile_free(profile);
+	return code < 0 ? code : try(job, job->path, error);
+}
+
 /* Takes the first of the ranked paths for which it is possible. */
 static int choose(struct job *job, struct error *error)
 {
@@ -73,7 +88,8 @@ static int choose(struct job *job, struct error *error)
 		job->chosen = candidates_path(&candidates, i);
 		if (!job->chosen)
 			code = error_memory(error);
-		else if (try(job, job->chosen, &reason) == 0)
+		else if (recorded_check(profile, job->profile_path, job->chosen, &job->sources.program, &reason) == 0 &&
+			 try(job, job->chosen, &reason) == 0)
 			is_done = true;
 		else
 			notice(job->invocation, "%s: %s", job->chosen, reason.message);
@@ -113,8 +129,8 @@ static int verify(struct job *job, struct error *error)
 	verification->workload = option_value(job->invocation, OPTION_RUN);
 	if (given && access(given, R_OK) < 0)
 		return error_set_errno(error, "cannot read the patch '%s'", given);
-	int code = optimize_folder_make(&verification->folder, directory ? directory : "cpprof.contextualize",
-					compiler ? compiler : "gcc", error);
+	int code = optimize_folder_make(&verification->folder, directory ? directory : "cpprof.contextualize", compiler,
+					error);
 	snprintf(job->patch, sizeof(job->patch), "%s/patch", verification->folder.path);
 	verification->patch = given ? given : job->patch;
 	if (code == 0 && !given)
@@ -127,12 +143,8 @@ static int work(struct job *job)
 	struct error error = { 0 };
 	const struct invocation *invocation = job->invocation;
 	int code = sources_read(&job->sources, option_value(invocation, OPTION_DATABASE), &error);
-	if (code == 0 && job->path) {
-		job->chosen = strdup(job->path);
-		code = job->chosen ? try(job, job->path, &error) : error_memory(&error);
-	} else if (code == 0) {
-		code = choose(job, &error);
-	}
+	if (code == 0)
+		code = job->path ? take_path(job, &error) : choose(job, &error);
 	if (code == 0 && option_given(invocation, OPTION_VERIFY))
 		code = verify(job, &error);
 	else if (code == 0)
@@ -179,14 +191,16 @@ static int take_arguments(struct job *job)
 	for (size_t i = 0; i < invocation->separated; i++) {
 		const char *argument = invocation->arguments[i];
 		bool is_profile = i == 0 && (!strchr(argument, ';') || access(argument, F_OK) == 0);
-		if (is_profile)
+		if (is_profile) {
 			job->profile_path = argument;
-		else if (job->path)
+			job->has_profile = true;
+		} else if (job->path) {
 			return usage_error(invocation, "one argument too many: '%s'", argument);
-		else if (!strchr(argument, ';'))
+		} else if (!strchr(argument, ';')) {
 			return usage_error(invocation, "'%s' is not a call path ('main;f;g')", argument);
-		else
+		} else {
 			job->path = argument;
+		}
 	}
 	return EXIT_DONE;
 }
@@ -295,7 +309,10 @@ static const struct command_option options[] = {
 	{ OPTION_PATCH, 0, "patch", "FILE", "Use this patch, one of --edit in which you have changed the copies",
 	  NULL },
 	{ OPTION_DIRECTORY, 'd', "directory", "DIR", "Build in the new folder DIR", "cpprof.contextualize" },
-	{ OPTION_COMPILER, 0, "compiler", "NAME", "The compiler: gcc or clang; a version may follow: clang-19", "gcc" },
+	{ OPTION_COMPILER, 0, "compiler", "NAME",
+	  "Build with gcc or clang in place of the compilers that the build command names; a version may follow: "
+	  "clang-19",
+	  NULL },
 	{ OPTION_TURNS, 0, "turns", "N", "Run each build N times", "10" },
 	{ OPTION_THRESHOLD, 't', "threshold", "F", "Leave out paths with a smaller usage fraction (0.01 or 1%)",
 	  "0.01" },

@@ -48,7 +48,8 @@ static const struct command_option options[] = {
 	  "cpprof.optimize" },
 	{ OPTION_COMPILER, 0, "compiler", "NAME",
 	  "The compiler: clang, of version 14 or later, or gcc; a version may follow: clang-19", "clang" },
-	{ OPTION_TURNS, 0, "turns", "N", "Run each build N times to measure the gain", "10" },
+	{ OPTION_TURNS, 0, "turns", "N", "Run each build N times to choose one, and N times to measure its gain",
+	  "10" },
 	{ 0 },
 };
 

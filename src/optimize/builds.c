@@ -9,14 +9,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "collect/source/compile/build.h"
 #include "collect/source/compile/scratch.h"
 
 static const struct optimize_kind kinds[] = {
-	{ "clang", "clang++", "-g -fdebug-info-for-profiling", "-fprofile-sample-use=/dev/null",
-	  "-fprofile-sample-use=", " -Wno-unused-command-line-argument", "llvm-profile", "llvm.prof" },
-	{ "gcc", "g++", "-g", "-fno-auto-profile", "-fauto-profile=", "", "gcc-profile", "gcc.afdo" },
+	{ "clang",
+	  "clang++",
+	  "-g -fdebug-info-for-profiling",
+	  "-fprofile-sample-use=/dev/null",
+	  "-fprofile-sample-use=",
+	  " -Wno-unused-command-line-argument",
+	  { "llvm-profile", "llvm-profile-contexts", "llvm-profile-flat" } },
+	{ "gcc", "g++", "-g", "-fno-auto-profile", "-fauto-profile=", "", { "gcc-profile" } },
 };
+static const struct optimize_kind own_kind = { .flags = "-g", .use = "", .more = "" };
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* The variables have the rest of PATH, the log, and the profile. They are not in the text, so that no name needs
@@ -57,14 +64,22 @@ static int write_wrappers(const struct optimize_folder *folder, struct error *er
 	const struct {
 		const char *name, *compiler;
 	} rows[] = {
-		{ "cc", folder->compiler },      { "gcc", folder->compiler },     { "clang", folder->compiler },
-		{ "c++", folder->compiler_cxx }, { "g++", folder->compiler_cxx }, { "clang++", folder->compiler_cxx },
+		{ "cc", folder->compiler },
+		{ "gcc", folder->compiler },
+		{ "clang", folder->compiler },
+		{ "c++", folder->compiler_cxx },
+		{ "g++", folder->compiler_cxx },
+		{ "clang++", folder->compiler_cxx },
+		{ folder->compiler, folder->compiler },
+		{ folder->compiler ? folder->compiler_cxx : NULL, folder->compiler_cxx },
 	};
-	int code = write_wrapper(folder, folder->compiler, folder->compiler, error);
-	if (code == 0)
-		code = write_wrapper(folder, folder->compiler_cxx, folder->compiler_cxx, error);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && code == 0; i++)
-		code = write_wrapper(folder, rows[i].name, rows[i].compiler, error);
+	int code = 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && code == 0; i++) {
+		char *own = folder->compiler || !rows[i].name ? NULL : path_search(rows[i].name);
+		if (folder->compiler || own)
+			code = write_wrapper(folder, rows[i].name, own ? rows[i].name : rows[i].compiler, error);
+		free(own);
+	}
 	return code;
 }
 
@@ -93,6 +108,10 @@ static int check_compiler(const struct optimize_folder *folder, struct error *er
 static int choose_kind(struct optimize_folder *folder, const char *compiler, struct error *error)
 {
 	folder->compiler = compiler;
+	if (!compiler) {
+		folder->kind = &own_kind;
+		return 0;
+	}
 	for (size_t i = 0; i < KIND_COUNT; i++) {
 		size_t length = strlen(kinds[i].name);
 		if (strncmp(compiler, kinds[i].name, length) != 0 || strlen(compiler) > 32 ||
@@ -112,7 +131,7 @@ int optimize_folder_make(struct optimize_folder *folder, const char *path, const
 {
 	char bin[PATH_MAX + 8];
 	int code = choose_kind(folder, compiler, error);
-	if (code == 0)
+	if (code == 0 && compiler)
 		code = check_compiler(folder, error);
 	if (code < 0)
 		return code;
@@ -180,8 +199,10 @@ static void add_variables(struct word_list *words, const struct optimize_folder 
 	path = path ? path : "/usr/local/bin:/usr/bin:/bin";
 	word_list_add(words, "env");
 	word_list_add(words, "PATH=%s/bin:%s", folder->path, path);
-	word_list_add(words, "CC=%s", folder->compiler);
-	word_list_add(words, "CXX=%s", folder->compiler_cxx);
+	if (folder->compiler) {
+		word_list_add(words, "CC=%s", folder->compiler);
+		word_list_add(words, "CXX=%s", folder->compiler_cxx);
+	}
 	word_list_add(words, "CPPROF_OPTIMIZE_PATH=%s", path);
 	word_list_add(words, "CPPROF_OPTIMIZE_LOG=%s", log);
 	word_list_add(words, "CPPROF_OPTIMIZE_PROFILE=%s", profile ? profile : "");
@@ -192,7 +213,7 @@ static int check_build(int status, const char *name, const char *log, struct err
 	struct stat file;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return error_set(error, ERROR_NOT_FOUND, "the build '%s' failed", name);
-	if (stat(log, &file) < 0 || file.st_size == 0)
+	if (log && (stat(log, &file) < 0 || file.st_size == 0))
 		return error_set(error, ERROR_NOT_FOUND,
 				 "the build compiled nothing with the compiler that cpprof put in front of PATH "
 				 "(remove old objects, "
@@ -232,7 +253,9 @@ int optimize_build(const struct optimize_folder *folder, const char *name, char 
 		code = apply_patch(path, change->patch, error);
 	if (code < 0)
 		return code;
-	add_variables(&words, folder, log, change ? change->profile : NULL);
+	bool is_plain = change && change->is_plain;
+	if (!is_plain)
+		add_variables(&words, folder, log, change ? change->profile : NULL);
 	word_list_add(&words, "sh");
 	word_list_add(&words, "-c");
 	word_list_add(&words, "cd \"$1\" && shift && exec \"$@\" >&2");
@@ -242,5 +265,5 @@ int optimize_build(const struct optimize_folder *folder, const char *name, char 
 		word_list_add(&words, "%s", command[i]);
 	code = run(&words, &streams, &status, error);
 	word_list_release(&words);
-	return code < 0 ? code : check_build(status, name, log, error);
+	return code < 0 ? code : check_build(status, name, is_plain ? NULL : log, error);
 }

@@ -4,7 +4,7 @@
  *
  *     cpprof.optimize/bin/        programs cc, gcc, clang, c++, ... that pass their words to the compiler, with our flags
  *                     before/     a copy, built with line tables
- *                     after/      a copy, built with the profile too
+ *                     NAME/       a copy for each other build: with a profile, a patch, or by the command as it is
  *
  * The programs are found first because their folder is the first one of PATH. Each compilation adds a line to
  * NAME.compiled, which shows whether the build uses them.
@@ -21,15 +21,14 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* A kind of compiler that reads profiles. */
+/* A kind of compiler that reads profiles; or the compilers that the build command names, which read none. */
 struct optimize_kind {
 	const char *name, *name_cxx; /* "clang", "clang++"; a version may follow: "clang-14" */
-	const char *flags;           /* of both builds: line tables as the profile needs them */
+	const char *flags;           /* of all builds: line tables as the profile needs them */
 	const char *check;           /* an option that only compilers have that read such profiles */
 	const char *use;             /* the option that the profile's name follows */
 	const char *more;            /* options that the user's own build does not need */
-	const char *format;          /* of the profile: formats/format.h */
-	const char *file;            /* name of the profile in the folder */
+	const char *forms[4];        /* of the profile that it reads (formats/format.h), up to a NULL */
 };
 
 struct optimize_folder {
@@ -43,10 +42,11 @@ struct optimize_folder {
 struct optimize_change {
 	const char *profile; /* that the compiler uses; NULL: none */
 	const char *patch;   /* unified diff, with names in the working folder below a/ and b/; NULL: none */
+	bool is_plain;       /* the command runs as it is, without our programs */
 };
 
-/* Makes the folder and the programs in it. Refuses an existing folder, and a compiler that cannot use sample
- * profiles. Returns 0 or a negative error. */
+/* Makes the folder and the programs in it. `compiler` NULL: the programs run the compilers of their own names. Refuses an
+ * existing folder, and a compiler that cannot use sample profiles. Returns 0 or a negative error. */
 int optimize_folder_make(struct optimize_folder *folder, const char *path, const char *compiler, struct error *error);
 
 /* Copies the working folder to `name` ("before"), applies the change (NULL: none) and runs the
@@ -80,17 +80,29 @@ int optimize_record(const char *folder, const char *workload, size_t runs, const
  * Returns 0 or a negative error. */
 int optimize_compare(const char *before, const char *after, const char *workload, bool *is_same, struct error *error);
 
+enum { OPTIMIZE_TURNS_MIN = 2, OPTIMIZE_TURNS_MAX = 1000 };
+
+/* CPU times of runs. */
+struct optimize_times {
+	double *seconds; /* [turns][builds]; owned by the caller */
+	size_t turns, builds;
+};
+
 struct optimize_gain {
 	double before_s, after_s; /* mean CPU time of a run */
 	double ratio, low, high;  /* before / after, with its 95 % interval */
 };
 
-enum { OPTIMIZE_TURNS_MIN = 2, OPTIMIZE_TURNS_MAX = 1000 };
-
-/* Runs the workload in both folders, `turns` times each, the first one alternating. Returns 0 or a
+/* Runs the workload once in each folder [builds], `turns` times; each turn begins with another folder. Returns 0 or a
  * negative error. */
-int optimize_measure(const char *before, const char *after, const char *workload, size_t turns,
-		     struct optimize_gain *gain, struct error *error);
+int optimize_measure(const char *const *folders, const char *workload, struct optimize_times *times,
+		     struct error *error);
+
+/* Compares two builds by the ratios of their turns. */
+struct optimize_gain optimize_gain_of(const struct optimize_times *times, size_t before, size_t after);
+
+/* Returns the build to keep: the first one, or a later one that is faster than the build kept so far, by more than the error. */
+size_t optimize_choose(const struct optimize_times *times);
 
 /* --- the contexts whose hits differ between the recordings of two builds (contexts.c) --- */
 

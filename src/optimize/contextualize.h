@@ -52,6 +52,21 @@ void candidates_release(struct candidates *candidates);
 /* Returns "main;uniquify_db;qsort", which the caller frees, or NULL if there is no memory. */
 char *candidates_path(const struct candidates *candidates, size_t index);
 
+/* --- a call path in a profile (recorded.c) --- */
+
+/* Returns a view by function of the first resource, with the kernel's functions; NULL sets the error. */
+struct view *recorded_view(const struct profile *profile, struct error *error);
+
+/* Counts the hits of a path, "main;f;g". A path or a function that no sample has met has none. Returns 0 or a negative
+ * error. */
+int recorded_hits(const struct view *view, const char *path, double *hits, struct error *error);
+
+/* Refuses a path without hits. With a program, refuses a profile in which a function of the path begins in another line
+ * of its file than in the program's sources: it is a profile of another build. `file` is the profile's name, for
+ * messages. Returns 0 or a negative error. */
+int recorded_check(const struct profile *profile, const char *file, const char *path, const struct program *program,
+		   struct error *error);
+
 /* --- the effect of the copies: builds with and without them, the predicted total and the measured one (verify.c) --- */
 
 struct verification {

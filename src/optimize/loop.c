@@ -1,18 +1,39 @@
 #include "optimize/loop.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/text_output.h"
 #include "formats/format.h"
 
+/* "own" and "before", and one for each form of the profile. */
+enum { BUILDS_MAX = 2 + 3 };
+
+struct build {
+	const char *name; /* of its folder; with a profile, the profile's format */
+	char folder[PATH_MAX + 32];
+};
+
 struct job {
 	const struct optimize_loop *loop;
 	FILE *out;
-	char before[PATH_MAX + 16], after[PATH_MAX + 16]; /* folders of the builds */
-	char data[PATH_MAX + 16], data_after[PATH_MAX + 32], profile[PATH_MAX + 16];
+	struct build builds[BUILDS_MAX]; /* by increasing effort for the user: optimize_choose prefers the first */
+	size_t count, before;            /* `before` is the index of the build by the same compiler without a profile */
+	const char *failed[BUILDS_MAX];  /* builds whose command failed */
+	size_t failed_count;
+	char profile[PATH_MAX + 32];
 };
 
-static int write_profile(const struct job *job, const struct profile *profile, struct error *error)
+static void name_profile(struct job *job, const char *format)
+{
+	snprintf(job->profile, sizeof(job->profile), "%s/%s.profile", job->loop->folder.path, format);
+}
+
+/* --- builds --- */
+
+static int write_profile(const struct job *job, const struct profile *profile, const char *format, struct error *error)
 {
 	const struct format_input input = { .profile = profile, .view = { .resource = 0, .thread = VIEW_ANY } };
 	struct text_output output;
@@ -21,82 +42,206 @@ static int write_profile(const struct job *job, const struct profile *profile, s
 	if (code < 0)
 		return code;
 	sink_init(&sink, output.stream);
-	code = format_export(format_find(job->loop->folder.kind->format), &input, &sink, error);
+	code = format_export(format_find(format), &input, &sink, error);
 	if (code == 0)
 		return text_output_commit(&output, error);
 	text_output_discard(&output);
 	return code;
 }
 
+/* Adds a build. A build whose command fails is left out: a compiler may not
+ * support a form, and the user's own compiler may be missing. */
+static int add_build(struct job *job, const char *name, const struct optimize_change *change, struct error *error)
+{
+	struct error reason = { 0 };
+	int code = optimize_build(&job->loop->folder, name, job->loop->command, change, &reason);
+	if (code == ERROR_NOT_FOUND) {
+		job->failed[job->failed_count++] = name;
+		return 0;
+	}
+	if (code < 0)
+		return error_set(error, code, "%s", reason.message);
+	struct build *build = &job->builds[job->count++];
+	build->name = name;
+	snprintf(build->folder, sizeof(build->folder), "%s/%s", job->loop->folder.path, name);
+	return 0;
+}
+
+static int add_builds(struct job *job, const struct profile *profile, struct error *error)
+{
+	const char *const *forms = job->loop->folder.kind->forms;
+	int code = 0;
+	for (size_t i = 0; code == 0 && forms[i]; i++) {
+		name_profile(job, forms[i]);
+		code = write_profile(job, profile, forms[i], error);
+		if (code == 0)
+			code = add_build(job, forms[i], &(struct optimize_change){ .profile = job->profile }, error);
+	}
+	return code;
+}
+
+/* --- comparisons --- */
+
+static int measure(const struct job *job, const size_t *builds, struct optimize_times *times, struct error *error)
+{
+	const char *folders[BUILDS_MAX];
+	for (size_t i = 0; i < times->builds; i++)
+		folders[i] = job->builds[builds[i]].folder;
+	times->turns = job->loop->turns;
+	return optimize_measure(folders, job->loop->workload, times, error);
+}
+
+static void print_builds(const struct job *job, const struct optimize_times *times)
+{
+	fprintf(job->out, "\nBuilds (%zu runs of each in turns)\n    CPU time  times as fast\n", times->turns);
+	for (size_t i = 0; i < times->builds; i++) {
+		struct optimize_gain gain = optimize_gain_of(times, 0, i);
+		fprintf(job->out, "%10.3f s  ", gain.after_s);
+		if (i == 0)
+			fputs("1                       ", job->out);
+		else
+			fprintf(job->out, "%.3f (%.3f to %.3f)  ", gain.ratio, gain.low, gain.high);
+		fputs(job->builds[i].name, job->out);
+		if (strcmp(job->builds[i].name, "own") == 0)
+			fputs(": the build command as it is", job->out);
+		else if (strcmp(job->builds[i].name, "before") == 0)
+			fprintf(job->out, ": %s without a profile", job->loop->folder.compiler);
+		fputc('\n', job->out);
+	}
+	for (size_t i = 0; i < job->failed_count; i++)
+		fprintf(job->out, "           -  -                       %s: this build failed\n", job->failed[i]);
+}
+
 /* --- the result --- */
 
-static void print_gain(const struct job *job, const struct optimize_gain *gain, const struct optimize_samples *samples)
+static void print_gain(const struct job *job, size_t kept, const struct optimize_gain *gain)
 {
-	const char *verdict = gain->low > 1 ? "faster" : gain->high < 1 ? "slower" : "no difference beyond the error";
+	const char *reference = job->before > 0 ? "your own build" : "the build without a profile";
+	if (kept == 0) {
+		fprintf(job->out, "Gain       none beyond the error: %s is kept\n", reference);
+		return;
+	}
+	fprintf(job->out, "Gain       %.3f times as fast as %s, %.3f to %.3f with 95 %% confidence\n", gain->ratio,
+		reference, gain->low, gain->high);
+	fprintf(job->out, "CPU time   %.3f s before, %.3f s after (means of %zu runs in turns, after the choice)\n",
+		gain->before_s, gain->after_s, job->loop->turns);
+}
+
+static void print_samples(const struct job *job, const struct optimize_samples *samples)
+{
 	uint64_t hits = samples->hits, rest = samples->hits - samples->used;
-	fprintf(job->out, "Gain       %.3f times as fast, %.3f to %.3f with 95 %% confidence: %s\n", gain->ratio,
-		gain->low, gain->high, verdict);
-	fprintf(job->out, "CPU time   %.3f s before, %.3f s after (means of %zu runs in turns)\n", gain->before_s,
-		gain->after_s, job->loop->turns);
 	if (rest > 0)
 		fprintf(job->out,
 			"Bound      %.2f times as fast: %.1f %% of the hits are in code that the profile cannot "
 			"change\n",
 			(double)hits / (double)rest, 100 * (double)rest / (double)hits);
 	fprintf(job->out, "Samples    %" PRIu64 " of %zu run%s\n", hits, samples->runs, samples->runs == 1 ? "" : "s");
-	fprintf(job->out, "Profile    %s\n", job->profile);
-	fprintf(job->out, "Flags      %s %s %s%s\n", job->loop->folder.compiler, job->loop->folder.kind->flags,
-		job->loop->folder.kind->use, job->profile);
 }
 
-static int report(struct job *job, const struct optimize_samples *before, struct error *error)
+/* A build that is kept and has no profile is the one of another compiler. */
+static void print_kept(struct job *job, size_t kept)
 {
-	struct optimize_gain gain;
+	const struct optimize_folder *folder = &job->loop->folder;
+	fprintf(job->out, "Kept       %s (%s/best)\n", job->builds[kept].name, folder->path);
+	if (kept == job->before && kept > 0)
+		fprintf(job->out, "Compiler   %s, without a profile\n", folder->compiler);
+	if (kept <= job->before)
+		return;
+	name_profile(job, job->builds[kept].name);
+	fprintf(job->out, "Profile    %s\nFlags      %s %s %s%s\n", job->profile, folder->compiler, folder->kind->flags,
+		folder->kind->use, job->profile);
+}
+
+/* Without a gain, hits only moved from contexts to others: calls that are inlined, or are jumps no
+ * longer, change the paths. */
+static int print_contexts(const struct job *job, size_t kept, const struct optimize_samples *before,
+			  struct error *error)
+{
 	struct optimize_samples after = { .runs = before->runs };
-	int code = optimize_measure(job->before, job->after, job->loop->workload, job->loop->turns, &gain, error);
+	char data[PATH_MAX + 32];
+	snprintf(data, sizeof(data), "%s/after.data", job->loop->folder.path);
+	int code = optimize_samples_take(&after, job->builds[kept].folder, job->loop->workload, data, error);
 	if (code == 0)
-		code = optimize_samples_take(&after, job->after, job->loop->workload, job->data_after, error);
-	if (code < 0)
-		return code;
-	print_gain(job, &gain, before);
-	/* Without a gain, hits only moved from contexts to others: calls that are inlined, or
-	 * are jumps no longer, change the paths. */
-	if (gain.low > 1)
 		code = optimize_print_contexts(job->out, before->profile, after.profile, error);
 	profile_free(after.profile);
 	return code;
 }
 
+/* Makes the link `best` to the folder of the build that is kept. */
+static int link_best(const struct job *job, size_t kept, struct error *error)
+{
+	char path[PATH_MAX + 32];
+	snprintf(path, sizeof(path), "%s/best", job->loop->folder.path);
+	return symlink(job->builds[kept].name, path) < 0 ? error_set_errno(error, "cannot make the link '%s'", path)
+							 : 0;
+}
+
+/* Measures the chosen build again, in turns with the builds that need no profile: if no build gains, the fastest of
+ * several seems to gain by chance. Sets *kept to the build that gains again, and its gain. */
+static int confirm(const struct job *job, size_t *kept, struct optimize_gain *gain, struct error *error)
+{
+	size_t order[3] = { 0 };
+	struct optimize_times times = { .builds = 1 };
+	if (job->before > 0 && job->before < *kept)
+		order[times.builds++] = job->before;
+	order[times.builds++] = *kept;
+	int code = measure(job, order, &times, error);
+	if (code == 0) {
+		size_t chosen = optimize_choose(&times);
+		*gain = optimize_gain_of(&times, 0, chosen);
+		*kept = order[chosen];
+	}
+	free(times.seconds);
+	return code;
+}
+
+static int report(struct job *job, const struct optimize_samples *samples, struct error *error)
+{
+	static const size_t all[BUILDS_MAX] = { 0, 1, 2, 3, 4 };
+	struct optimize_times times = { .builds = job->count };
+	struct optimize_gain gain;
+	int code = measure(job, all, &times, error);
+	size_t kept = code == 0 ? optimize_choose(&times) : 0;
+	if (kept > 0)
+		code = confirm(job, &kept, &gain, error);
+	if (code == 0)
+		code = link_best(job, kept, error);
+	if (code == 0) {
+		print_gain(job, kept, &gain);
+		print_samples(job, samples);
+		print_kept(job, kept);
+		print_builds(job, &times);
+	}
+	free(times.seconds);
+	return code == 0 && kept > job->before ? print_contexts(job, kept, samples, error) : code;
+}
+
 static int build_and_measure(struct job *job, struct error *error)
 {
 	struct optimize_samples samples = { 0 };
-	int code = optimize_build(&job->loop->folder, "before", job->loop->command, NULL, error);
+	const struct optimize_loop *loop = job->loop;
+	char before[PATH_MAX + 32], data[PATH_MAX + 32];
+	snprintf(before, sizeof(before), "%s/before", loop->folder.path);
+	snprintf(data, sizeof(data), "%s/before.data", loop->folder.path);
+	int code = optimize_build(&loop->folder, "before", loop->command, NULL, error);
 	if (code == 0)
-		code = optimize_samples_take(&samples, job->before, job->loop->workload, job->data, error);
+		code = optimize_samples_take(&samples, before, loop->workload, data, error);
 	if (code == 0)
-		code = write_profile(job, samples.profile, error);
-	if (code == 0)
-		code = optimize_build(&job->loop->folder, "after", job->loop->command,
-				      &(struct optimize_change){ .profile = job->profile }, error);
+		code = add_build(job, "own", &(struct optimize_change){ .is_plain = true }, error);
+	if (code == 0) {
+		job->before = job->count;
+		job->builds[job->count++] = (struct build){ .name = "before" };
+		memcpy(job->builds[job->before].folder, before, sizeof(before));
+		code = add_builds(job, samples.profile, error);
+	}
 	if (code == 0)
 		code = report(job, &samples, error);
 	profile_free(samples.profile);
 	return code;
 }
 
-static void name_files(struct job *job)
-{
-	const char *path = job->loop->folder.path;
-	snprintf(job->before, sizeof(job->before), "%s/before", path);
-	snprintf(job->after, sizeof(job->after), "%s/after", path);
-	snprintf(job->data, sizeof(job->data), "%s/before.data", path);
-	snprintf(job->data_after, sizeof(job->data_after), "%s/after.data", path);
-	snprintf(job->profile, sizeof(job->profile), "%s/%s", path, job->loop->folder.kind->file);
-}
-
 int optimize_loop_run(const struct optimize_loop *loop, FILE *out, struct error *error)
 {
 	struct job job = { .loop = loop, .out = out };
-	name_files(&job);
 	return build_and_measure(&job, error);
 }

@@ -1,7 +1,8 @@
 /*
  * The loop of `cpprof optimize`, from a profile to a faster build:
  *
- *     build ("before") -> record the workload -> write the compiler's profile -> build with it ("after") -> run both in turns
+ *     build "before" -> record the workload -> write the profile in each form -> a build with each, and by the command as it is
+ *          -> run all in turns -> run the fastest one in turns with those without a profile -> keep it, if it gains again
  */
 #ifndef OPTIMIZE_LOOP_H
 #define OPTIMIZE_LOOP_H

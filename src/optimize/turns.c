@@ -78,47 +78,52 @@ static int time_run(const char *folder, const char *workload, double *seconds, s
 	return code;
 }
 
-/* The ratios of turns are compared by their logarithms: a gain and a loss of one factor are equally large. */
-static void summarize(const double *logs, size_t turns, struct optimize_gain *gain)
+int optimize_measure(const char *const *folders, const char *workload, struct optimize_times *times,
+		     struct error *error)
 {
-	static const double tails = 0.05;
-	double mean = 0, squares = 0;
-	for (size_t i = 0; i < turns; i++)
-		mean += logs[i] / (double)turns;
-	for (size_t i = 0; i < turns; i++)
-		squares += (logs[i] - mean) * (logs[i] - mean);
-	double freedom = (double)turns - 1;
-	double half = statistics_student_quantile(tails, freedom) * sqrt(squares / freedom / (double)turns);
-	gain->ratio = exp(mean);
-	gain->low = exp(mean - half);
-	gain->high = exp(mean + half);
+	int code = 0;
+	times->seconds = calloc(times->turns * times->builds, sizeof(*times->seconds));
+	if (!times->seconds)
+		return error_memory(error);
+	for (size_t turn = 0; turn < times->turns && code == 0; turn++)
+		for (size_t i = 0; i < times->builds && code == 0; i++) {
+			size_t build = (turn + i) % times->builds;
+			code = time_run(folders[build], workload, &times->seconds[turn * times->builds + build], error);
+		}
+	return code;
 }
 
-int optimize_measure(const char *before, const char *after, const char *workload, size_t turns,
-		     struct optimize_gain *gain, struct error *error)
+/* The ratios of turns are compared by their logarithms: a gain and a loss of one factor are equally large. */
+struct optimize_gain optimize_gain_of(const struct optimize_times *times, size_t before, size_t after)
 {
-	double *logs = calloc(turns, sizeof(*logs));
-	int code = logs ? 0 : error_memory(error);
-	*gain = (struct optimize_gain){ 0 };
-	for (size_t i = 0; i < turns && code == 0; i++) {
-		double old = 0, new = 0;
-		bool old_first = i % 2 == 0;
-		if (old_first)
-			code = time_run(before, workload, &old, error);
-		if (code == 0)
-			code = time_run(after, workload, &new, error);
-		if (code == 0 && !old_first)
-			code = time_run(before, workload, &old, error);
-		if (code < 0)
-			break;
-		logs[i] = log(old / new);
-		gain->before_s += old / (double)turns;
-		gain->after_s += new / (double)turns;
+	static const double tails = 0.05;
+	struct optimize_gain gain = { 0 };
+	double mean = 0, squares = 0, turns = (double)times->turns, freedom = turns - 1;
+	for (size_t i = 0; i < times->turns; i++) {
+		const double *turn = &times->seconds[i * times->builds];
+		mean += log(turn[before] / turn[after]) / turns;
+		gain.before_s += turn[before] / turns;
+		gain.after_s += turn[after] / turns;
 	}
-	if (code == 0)
-		summarize(logs, turns, gain);
-	free(logs);
-	return code;
+	for (size_t i = 0; i < times->turns; i++) {
+		const double *turn = &times->seconds[i * times->builds];
+		double difference = log(turn[before] / turn[after]) - mean;
+		squares += difference * difference;
+	}
+	double half = statistics_student_quantile(tails, freedom) * sqrt(squares / freedom / turns);
+	gain.ratio = exp(mean);
+	gain.low = exp(mean - half);
+	gain.high = exp(mean + half);
+	return gain;
+}
+
+size_t optimize_choose(const struct optimize_times *times)
+{
+	size_t kept = 0;
+	for (size_t i = 1; i < times->builds; i++)
+		if (optimize_gain_of(times, kept, i).low > 1)
+			kept = i;
+	return kept;
 }
 
 int optimize_compare(const char *before, const char *after, const char *workload, bool *is_same, struct error *error)

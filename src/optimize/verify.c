@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "analyze/analyses.h"
-#include "analyze/lookup.h"
 #include "base/buffer.h"
 #include "optimize/builds.h"
 
@@ -33,25 +32,6 @@ struct ratio {
 
 /* --- counts --- */
 
-/* Counts the hits of a path, "main;f;g". A path that no sample has met has none. */
-static int count_path(const struct view *view, const char *path, size_t length, double *hits, struct error *error)
-{
-	struct lookup_what_if terms = { 0 };
-	struct what_if_result result = { 0 };
-	struct error reason = { 0 };
-	char *term = NULL;
-	if (asprintf(&term, "%.*s=0", (int)length, path) < 0)
-		return error_memory(error);
-	int code = lookup_what_if_init(&terms, view, (const char *const *)&term, 1, &reason);
-	if (code == 0)
-		code = analyze_what_if(view, terms.paths, terms.count, &result, &reason);
-	*hits = result.affected ? (double)result.affected[0] : 0;
-	free(result.affected);
-	free(term);
-	lookup_what_if_release(&terms);
-	return code == 0 || code == ERROR_NOT_FOUND ? 0 : error_set(error, code, "%s", reason.message);
-}
-
 /* Returns the length of the first two functions of a path. */
 static size_t first_call(const char *path)
 {
@@ -61,15 +41,18 @@ static size_t first_call(const char *path)
 
 static int count(const struct profile *profile, const char *path, struct counted *counted, struct error *error)
 {
-	const struct view_options options = { .resource = 0, .kernel = VIEW_KERNEL_SHOW, .thread = VIEW_ANY };
-	struct view *view = view_new(profile, &options, error);
-	if (!view)
-		return error->code;
-	*counted = (struct counted){ .total = (double)view->total,
-				     .spread = view->independent > 0 ? (double)view->total / view->independent : 1 };
-	int code = count_path(view, path, strlen(path), &counted->path, error);
+	struct view *view = recorded_view(profile, error);
+	char *call = strndup(path, first_call(path));
+	int code = !view ? error->code : call ? 0 : error_memory(error);
+	if (code == 0) {
+		*counted = (struct counted){ .total = (double)view->total,
+					     .spread = view->independent > 0 ? (double)view->total / view->independent
+									     : 1 };
+		code = recorded_hits(view, path, &counted->path, error);
+	}
 	if (code == 0)
-		code = count_path(view, path, first_call(path), &counted->call, error);
+		code = recorded_hits(view, call, &counted->call, error);
+	free(call);
 	view_free(view);
 	return code;
 }
@@ -133,6 +116,15 @@ static void print_share(FILE *out, const char *name, const char *path, const str
 	fprintf(out, "%s%.4f ±%.4f  %s\n", name, share, error, path);
 }
 
+/* Prints the what-if of the call that changes, with the factor 0. */
+static void print_bound(FILE *out, const char *path, const struct counted *counted)
+{
+	double rest = 1 - counted->call / counted->total;
+	if (rest > 0)
+		fprintf(out, "Bound      %.4f ±%.4f of the time before (%.3f times as fast), if %.*s took no time\n",
+			rest, deviations * sqrt(variance_of(rest, counted)), 1 / rest, (int)first_call(path), path);
+}
+
 static void print(FILE *out, const struct verification *verification, const struct optimize_gain *gain,
 		  const struct counted counts[2], const char *copies)
 {
@@ -140,10 +132,7 @@ static void print(FILE *out, const struct verification *verification, const stru
 	double difference = fabs(predicted.value - real.value);
 	print_share(out, "Before     ", verification->path, &counts[0]);
 	print_share(out, "After      ", copies, &counts[1]);
-	if (counts[0].call < counts[0].total)
-		fprintf(out, "Bound      %.3f times as fast, if %.*s took no time\n",
-			counts[0].total / (counts[0].total - counts[0].call), (int)first_call(verification->path),
-			verification->path);
+	print_bound(out, verification->path, &counts[0]);
 	bool is_known = isfinite(predicted.value) && predicted.value > 0;
 	if (is_known)
 		fprintf(out,
@@ -168,7 +157,7 @@ static int measure(const struct verification *verification, const struct context
 	const char *folder = verification->folder.path;
 	struct optimize_samples samples[2] = { { .any_code = true }, { .any_code = true } };
 	struct counted counts[2];
-	struct optimize_gain gain;
+	struct optimize_times times = { .turns = verification->turns, .builds = 2 };
 	bool is_same = false;
 	snprintf(before, sizeof(before), "%s/before", folder);
 	snprintf(after, sizeof(after), "%s/after", folder);
@@ -178,19 +167,23 @@ static int measure(const struct verification *verification, const struct context
 	samples[1].runs = samples[0].runs;
 	if (code == 0)
 		code = optimize_samples_take(&samples[1], after, verification->workload, data[1], error);
+	if (code == 0)
+		code = recorded_check(samples[0].profile, data[0], paths[0], NULL, error);
 	for (size_t i = 0; i < 2 && code == 0; i++)
 		code = count(samples[i].profile, paths[i], &counts[i], error);
 	if (code == 0)
 		code = optimize_compare(before, after, verification->workload, &is_same, error);
 	if (code == 0)
-		code = optimize_measure(before, after, verification->workload, verification->turns, &gain, error);
+		code = optimize_measure((const char *const[]){ before, after }, verification->workload, &times, error);
 	if (code == 0) {
+		struct optimize_gain gain = optimize_gain_of(&times, 0, 1);
 		print_copies(out, result);
 		fprintf(out, "Output     %s\n", is_same ? "the same" : "NOT the same, or different in each run");
 		print(out, verification, &gain, counts, paths[1]);
 	}
 	profile_free(samples[0].profile);
 	profile_free(samples[1].profile);
+	free(times.seconds);
 	return code;
 }
 

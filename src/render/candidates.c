@@ -31,6 +31,19 @@ static const char *name_of(const struct view *view, uint32_t number, char *text,
 
 /* --- text --- */
 
+static void print_difference(FILE *out, const struct view *view, const struct candidate_difference *difference)
+{
+	enum { PATH_COLUMN = 42 };
+	char name[4096];
+	fprintf(out, "%*s", PATH_COLUMN, "");
+	render_safe_text(out, view->labels[difference->line].text);
+	if (difference->callee != PROFILE_NONE) {
+		fputs(" calls ", out);
+		render_safe_text(out, name_of(view, difference->callee, name, sizeof(name)));
+	}
+	fprintf(out, ": %.2f of the time here, %.2f elsewhere\n", difference->here, difference->elsewhere);
+}
+
 static void print_one(FILE *out, const struct view *view, const struct candidate *candidate)
 {
 	char name[4096];
@@ -45,6 +58,7 @@ static void print_one(FILE *out, const struct view *view, const struct candidate
 		render_safe_text(out, name_of(view, candidate->path[i], name, sizeof(name)));
 	}
 	fputc('\n', out);
+	print_difference(out, view, &candidate->difference);
 }
 
 static void print_text(FILE *out, const struct view *view, const struct candidate_list *list, size_t shown)
@@ -76,6 +90,13 @@ static void print_row(struct sheet *sheet, const struct view *view, const struct
 	sheet_number(sheet, "bits", candidate->divergence);
 	sheet_number(sheet, "at_most", most_of(candidate));
 	sheet_count(sheet, "hits", candidate->hits);
+	sheet_text(sheet, "line", view->labels[candidate->difference.line].text);
+	sheet_text(sheet, "calls",
+		   candidate->difference.callee == PROFILE_NONE
+			   ? ""
+			   : name_of(view, candidate->difference.callee, name, sizeof(name)));
+	sheet_number(sheet, "here", candidate->difference.here);
+	sheet_number(sheet, "elsewhere", candidate->difference.elsewhere);
 	sheet_row_end(sheet);
 }
 
@@ -86,7 +107,8 @@ static void print_table(FILE *out, enum render_format format, const struct view 
 	if (format == RENDER_JSON)
 		render_json_begin(out,
 				  &(struct render_envelope){ .command = "contextualize", .profile = view->profile });
-	sheet_table_open(&sheet, out, format, "candidates", "path,score,fraction,error,bits,at_most,hits");
+	sheet_table_open(&sheet, out, format, "candidates",
+			 "path,score,fraction,error,bits,at_most,hits,line,calls,here,elsewhere");
 	for (size_t i = 0; i < shown; i++)
 		print_row(&sheet, view, &list->items[i]);
 	sheet_table_close(&sheet);

@@ -25,7 +25,7 @@ def stacks(profile, resource=0):
 
 
 def ranked(profile, threshold):
-	"""[(path, score, share, bits)], the best first."""
+	"""[(path, score, share, bits, function, {(line, callee): (here, elsewhere)})], the best first; with the categories that differ most."""
 	mixes, hits, total = collections.defaultdict(collections.Counter), collections.Counter(), 0
 	for frames, count in stacks(profile):
 		total += count
@@ -55,11 +55,17 @@ def ranked(profile, threshold):
 		bits -= freedom * unit
 		score = bits * hits[context] / total
 		shown = context[:next((i + 1 for i, (_, own) in enumerate(context) if not own), len(context))]
+		parts = {category: n / hits[context] * math.log2(n / hits[context] / (functions[name][category] / whole)) for category, n in mix.items()}
+		calls = {category: part for category, part in parts.items() if category[1] is not None and part > 0}
+		most = max((calls or parts).values())
+		rest = whole - hits[context]
+		differences = {category: (mix[category] / hits[context], (functions[name][category] - mix[category]) / rest if rest else 0)
+			for category, part in (calls or parts).items() if part > most - 1e-9}
 		if len(shown) >= 2 and score > found.get(shown, (0,))[0]:
-			found[shown] = (score, bits)
+			found[shown] = (score, bits, name, differences)
 	rows = []
-	for context, (score, bits) in found.items():
+	for context, (score, bits, function, differences) in found.items():
 		length = next((n for n in range(2, len(context)) if not any(other[-n:] == context[-n:] for other in mixes if other != context)),
 			len(context))
-		rows.append((";".join(name for name, _ in context[-length:]), score, hits[context] / total, bits))
+		rows.append((";".join(name for name, _ in context[-length:]), score, hits[context] / total, bits, function, differences))
 	return sorted(rows, key=lambda row: (-row[1], row[0]))

@@ -27,6 +27,19 @@ def test_demo_shows_both_profiles_and_a_command_that_works():
     assert "(read_db " in explored.stdout
 
 
+@pytest.mark.long("builds, records and measures a program twice")
+@needs_perf
+def test_demo_of_contextualize_copies_the_path_and_keeps_the_output():
+    done = subprocess.run([REPOSITORY / "tools" / "demo-contextualize", BUILD], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert " calls name_field_lt: " in done.stdout
+    assert "Output     the same\n" in done.stdout
+    assert "main;uniquify_db_1;qsort_1" in done.stdout
+    for name in ("qsort_1", "uniquify_db_1"):
+        assert f"{name}(" in (BUILD / "demo-contextualize/better.patch").read_text()
+    assert " uniquify_db_1 qsort_1 sort_names" in done.stdout.rpartition("report --down main")[2]
+
+
 def test_install(tmp_path):
     installed = subprocess.run(["/usr/bin/meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", tmp_path],
                                capture_output=True, text=True)

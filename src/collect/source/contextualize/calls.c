@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "collect/source/instrument/lexing.h"
 
 struct taking {
 	struct program *program;
@@ -132,80 +133,256 @@ static void take_call(struct taking *taking, CXCursor cursor)
 		function->calls[function->call_count++] = call;
 }
 
-/* --- parameters --- */
+/* --- expressions around a name --- */
 
-/* Returns whether the text around a use may change the parameter: "f = g", "f++", "&f". A comparison may not. */
-static bool is_modification(const struct program_file *file, uint32_t at, size_t length)
+/* A cursor of the body, with the cursors that contain it. */
+struct node {
+	struct taking *taking;
+	CXCursor cursor;
+	const struct node *outer; /* NULL: the body */
+	bool in_lambda;
+};
+
+static int kind_of(const struct node *node)
 {
-	const char *text = file->text;
-	size_t before = at, behind = at + length;
-	while (before > 0 && isspace((unsigned char)text[before - 1]))
-		before--;
-	while (behind < file->size && isspace((unsigned char)text[behind]))
-		behind++;
-	if (before > 0 && text[before - 1] == '&' && !(before > 1 && text[before - 2] == '&'))
-		return true;
-	return behind + 1 < file->size && text[behind] == '=' && text[behind + 1] != '=';
+	return node ? (int)node->taking->program->clang->getCursorKind(node->cursor) : 0;
 }
 
-static void take_use(struct taking *taking, CXCursor cursor)
+/* Returns whether an expression is a load of a value: all implicit conversions are UnexposedExpr. */
+static bool is_loaded(const struct node *node)
 {
+	const struct clang *clang = node->taking->program->clang;
+	CXType type = clang->getCanonicalType(clang->getCursorType(node->cursor));
+	bool is_scalar = type.kind != CXType_Record && clang->getArrayElementType(type).kind == CXType_Invalid;
+	return is_scalar && kind_of(node->outer) == CXCursor_UnexposedExpr;
+}
+
+/* Returns whether only a value of a variable is read: the variable, its element t[i] or its field t.f. */
+static bool is_value(const struct node *node)
+{
+	for (const struct node *at = node; at; at = at->outer) {
+		if (is_loaded(at))
+			return true;
+		int outer = kind_of(at->outer), next = at->outer ? kind_of(at->outer->outer) : 0;
+		bool is_element = outer == CXCursor_UnexposedExpr && next == CXCursor_ArraySubscriptExpr;
+		if (outer == CXCursor_UnaryExpr)
+			return true; /* sizeof */
+		if (!is_element && outer != CXCursor_ArraySubscriptExpr && outer != CXCursor_MemberRefExpr &&
+		    outer != CXCursor_ParenExpr)
+			return false;
+	}
+	return false;
+}
+
+static void refuse(const struct taking *taking, const char *reason)
+{
+	if (!taking->function->refusal)
+		taking->function->refusal = reason;
+}
+
+/* --- variables and parameters --- */
+
+/* Returns whether a variable of a function lives longer than a call: copies would have one each. */
+static bool is_static(const struct clang *clang, CXCursor variable)
+{
+	if (clang->getCursorKind(variable) != CXCursor_VarDecl ||
+	    (clang->Cursor_getStorageClass(variable) != CX_SC_Static &&
+	     clang->getCursorTLSKind(variable) == CXTLS_None))
+		return false;
+	switch ((int)clang->getCursorKind(clang->getCursorSemanticParent(variable))) {
+	case CXCursor_FunctionDecl:
+	case CXCursor_CXXMethod:
+	case CXCursor_FunctionTemplate:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const char *about_variable(const struct taking *taking, const char *problem, CXCursor variable)
+{
+	return instrument_arena_format(
+		taking->program->arena, "%s '%s' (make it a variable of the file)", problem,
+		program_text(taking->program, taking->program->clang->getCursorSpelling(variable)));
+}
+
+/* A copy may have a constant of its own if its value is known when the program is built. */
+static void take_variable(const struct node *node)
+{
+	const struct taking *taking = node->taking;
+	const struct clang *clang = taking->program->clang;
+	if (!is_static(clang, node->cursor))
+		return;
+	CXType type = clang->getCanonicalType(clang->getCursorType(node->cursor));
+	bool is_constant = clang->isConstQualifiedType(type);
+	for (CXType element; (element = clang->getArrayElementType(type)).kind != CXType_Invalid;) {
+		type = clang->getCanonicalType(element);
+		is_constant |= clang->isConstQualifiedType(type);
+	}
+	bool is_object = taking->program->units[taking->function->unit].is_cxx && type.kind == CXType_Record;
+	if (!is_constant || is_object)
+		refuse(taking, about_variable(taking, "it has a static variable,", node->cursor));
+}
+
+/* Refuses a copy if the initializer of a static constant of C++ runs, or if the constant's address is used. */
+static void check_constant(const struct node *node, CXCursor variable)
+{
+	if (!is_static(node->taking->program->clang, variable))
+		return;
+	if (!is_value(node))
+		refuse(node->taking,
+		       about_variable(node->taking, "its copy would have another address of the static variable",
+				      variable));
+}
+
+static void check_initializer(const struct node *node)
+{
+	const struct taking *taking = node->taking;
+	bool is_cxx = taking->program->units[taking->function->unit].is_cxx;
+	for (const struct node *at = node->outer; is_cxx && at; at = at->outer)
+		if (is_static(taking->program->clang, at->cursor))
+			refuse(taking, about_variable(taking, "it has a static variable,", at->cursor));
+}
+
+/* A parameter that is not read may be modified: "f = g", "f++", "&f", a reference to it. */
+static void take_use(const struct node *node, CXCursor declaration)
+{
+	struct taking *taking = node->taking;
 	struct program *program = taking->program;
 	struct program_function *function = taking->function;
-	size_t parameter = parameter_of(taking, program->clang->getCursorReferenced(cursor));
+	size_t parameter = parameter_of(taking, declaration);
 	if (parameter == PROGRAM_NONE)
 		return;
-	CXSourceLocation location = program->clang->getCursorLocation(cursor);
+	CXSourceLocation location = program->clang->getCursorLocation(node->cursor);
 	unsigned at = 0;
 	program->clang->getFileLocation(location, NULL, NULL, NULL, &at);
 	struct program_use use = { parameter, at, clang_is_in_macro(location) };
-	struct program_parameter *row = &function->parameters[parameter];
-	if (!use.in_macro && is_modification(&program->files[function->file], at, strlen(row->name)))
-		row->is_modified = true;
+	if (node->in_lambda || kind_of(node->outer) != CXCursor_UnexposedExpr)
+		function->parameters[parameter].is_modified = true;
 	if (ARRAY_RESERVE(function->uses, function->use_capacity, function->use_count + 1) < 0)
 		program->error = ERROR_MEMORY;
 	else
 		function->uses[function->use_count++] = use;
 }
 
-/* A constant may be copied, a variable of all calls may not. */
-static void take_variable(struct taking *taking, CXCursor cursor)
+static void take_name(const struct node *node)
+{
+	const struct clang *clang = node->taking->program->clang;
+	CXCursor declaration = clang->getCursorReferenced(node->cursor);
+	take_use(node, declaration);
+	check_constant(node, declaration);
+	int kind = clang->getCursorKind(declaration);
+	if (kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl)
+		check_initializer(node);
+}
+
+/* The value of __func__, which a macro has named, is a literal. Where an assertion fails, the name of the copy is correct. */
+static void take_literal(const struct node *node)
+{
+	const struct taking *taking = node->taking;
+	const struct clang *clang = taking->program->clang;
+	if (!clang_is_in_macro(clang->getCursorLocation(node->cursor)))
+		return;
+	const char *text = program_text(taking->program, clang->getCursorSpelling(node->cursor));
+	if (lexing_find(text + (*text == '"'), text + strlen(text), taking->function->name))
+		refuse(taking, "a macro in it uses its name (__func__)");
+}
+
+static bool is_assertion(const struct node *node)
+{
+	const struct taking *taking = node->taking;
+	const char *name = program_text(taking->program, taking->program->clang->getCursorSpelling(node->cursor));
+	return strcmp(name, "__assert_fail") == 0;
+}
+
+/* --- inline assembly --- */
+
+/* Returns whether a template has a label or a directive, as "loop: jmp loop" or ".globl f". Labels that are numbers, or
+ * end with %=, may occur several times. */
+static bool has_symbol(const char *text, const char *end)
+{
+	for (const char *at = text; at < end; at++) {
+		bool is_word = isalpha((unsigned char)*at) || *at == '_' || *at == '.';
+		bool is_first = at == text || strchr(" ;", at[-1]) ||
+				(at >= text + 2 && at[-2] == '\\' && strchr("nt", at[-1]));
+		if (!is_word || !is_first)
+			continue;
+		const char *behind =
+			at + strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$");
+		if (*at == '.' || *behind == ':')
+			return true;
+	}
+	return false;
+}
+
+/* A macro's assembly is only in the text that clang prints of the function: asm volatile ("nop" : : : "memory"). */
+static bool defines_symbol(const struct taking *taking)
 {
 	const struct clang *clang = taking->program->clang;
-	if (clang->Cursor_getStorageClass(cursor) != CX_SC_Static || taking->function->refusal)
-		return;
-	const char *type = program_text(taking->program, clang->getTypeSpelling(clang->getCursorType(cursor)));
-	const char *star = strrchr(type, '*');
-	if (star ? !strstr(star, "const") : !strstr(type, "const"))
-		taking->function->refusal =
-			instrument_arena_format(taking->program->arena, "it has a static variable, '%s'",
-						program_text(taking->program, clang->getCursorSpelling(cursor)));
+	CXPrintingPolicy policy = clang->getCursorPrintingPolicy(taking->function->cursor);
+	const char *text =
+		program_text(taking->program, clang->getCursorPrettyPrinted(taking->function->cursor, policy));
+	const char *end = text + strlen(text);
+	clang->PrintingPolicy_dispose(policy);
+	size_t found = 0;
+	for (const char *at = text; (at = lexing_find(at, end, "asm")); at += 3) {
+		const char *open = strchr(at, '"'), *close = open ? open + 1 : NULL;
+		while (close && *close && *close != '"')
+			close += *close == '\\' && close[1] ? 2 : 1;
+		if (!close || has_symbol(open + 1, close))
+			return true;
+		found++;
+	}
+	return found == 0;
 }
+
+/* --- the body --- */
 
 static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-	struct taking *taking = data;
+	const struct node *outer = data;
+	struct taking *taking = outer->taking;
+	struct node node = { taking, cursor, outer, outer->in_lambda };
 	(void)parent;
-	switch ((int)taking->program->clang->getCursorKind(cursor)) {
+	switch (kind_of(&node)) {
 	case CXCursor_LambdaExpr:
-		return CXChildVisit_Continue;
+		node.in_lambda = true;
+		break;
 	case CXCursor_CallExpr:
-		take_call(taking, cursor);
+		if (is_assertion(&node))
+			return CXChildVisit_Continue;
+		if (!node.in_lambda)
+			take_call(taking, cursor);
+		check_initializer(&node);
 		break;
 	case CXCursor_DeclRefExpr:
-		take_use(taking, cursor);
+		take_name(&node);
 		break;
 	case CXCursor_VarDecl:
-		take_variable(taking, cursor);
+		take_variable(&node);
+		break;
+	case CXCursor_StringLiteral:
+		take_literal(&node);
+		break;
+	case CXCursor_GCCAsmStmt:
+	case CXCursor_MSAsmStmt:
+		if (!taking->function->refusal && defines_symbol(taking))
+			refuse(taking,
+			       "it has inline assembly with a label or a directive, which a program can have once");
+		break;
+	case CXCursor_AddrLabelExpr:
+		refuse(taking, "it takes the address of a label (computed goto)");
 		break;
 	default:
 		break;
 	}
-	return taking->program->error ? CXChildVisit_Break : CXChildVisit_Recurse;
+	taking->program->clang->visitChildren(cursor, visit, &node);
+	return taking->program->error ? CXChildVisit_Break : CXChildVisit_Continue;
 }
 
 void calls_take(struct program *program, struct program_function *function, CXCursor body)
 {
 	struct taking taking = { program, function };
-	program->clang->visitChildren(body, visit, &taking);
+	struct node node = { .taking = &taking, .cursor = body };
+	program->clang->visitChildren(body, visit, &node);
 }

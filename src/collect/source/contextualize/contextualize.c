@@ -1,5 +1,6 @@
 #include "collect/source/contextualize/contextualize.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,33 @@ static uint32_t line_start(const char *text, uint32_t offset)
 	return offset;
 }
 
+static bool ends_with(const char *text, uint32_t end, const char *word)
+{
+	size_t size = strlen(word);
+	return end >= size && memcmp(text + end - size, word, size) == 0;
+}
+
+/* Returns the start of the first line of a declaration and of its comment. libclang's range of it begins behind
+ * attributes ([[nodiscard]]) and extern "C", which may be in lines of their own. */
+static uint32_t first_line(const char *text, uint32_t start)
+{
+	for (uint32_t at = start;;) {
+		while (at > 0 && isspace((unsigned char)text[at - 1]))
+			at--;
+		if (ends_with(text, at, "]]")) {
+			while (at > 0 && !ends_with(text, at, "[["))
+				at--;
+			at -= at > 0 ? 2 : 0;
+		} else if (ends_with(text, at, "extern \"C\"")) {
+			at -= (uint32_t)strlen("extern \"C\"");
+		} else {
+			break;
+		}
+		start = at;
+	}
+	return before_comment(text, line_start(text, start));
+}
+
 /* Returns the white space at the start of the line of an offset. */
 static const char *indentation(const struct writing *writing, const struct program_file *file, uint32_t offset)
 {
@@ -88,11 +116,32 @@ static const char *indentation(const struct writing *writing, const struct progr
 				     strspn(file->text + line, " \t"));
 }
 
+static bool has_carriage_returns(const struct program_file *file)
+{
+	const char *end = memchr(file->text, '\n', file->size);
+	return end && end > file->text && end[-1] == '\r';
+}
+
+/* Appends a text with the ends of lines that the file has. */
+static void append_lines(struct buffer *lines, const struct buffer *text, bool has_returns)
+{
+	const char *bytes = (const char *)text->bytes;
+	for (size_t i = 0; i < text->size; i++) {
+		if (has_returns && bytes[i] == '\n' && (i == 0 || bytes[i - 1] != '\r'))
+			buffer_append_byte(lines, '\r');
+		buffer_append_byte(lines, (uint8_t)bytes[i]);
+	}
+}
+
 static void insert(struct writing *writing, size_t file, uint32_t offset, const struct buffer *text)
 {
-	const char *kept = buffer_error(text) < 0 ? NULL
-						  : instrument_arena_text(writing->plan->program->arena,
-									  (const char *)text->bytes, text->size);
+	struct instrument_arena *arena = writing->plan->program->arena;
+	struct buffer lines;
+	buffer_init(&lines);
+	append_lines(&lines, text, has_carriage_returns(&writing->plan->program->files[file]));
+	bool failed = buffer_error(text) < 0 || buffer_error(&lines) < 0;
+	const char *kept = failed ? NULL : instrument_arena_text(arena, (const char *)lines.bytes, lines.size);
+	buffer_release(&lines);
 	if (kept)
 		edits_insert(&writing->edits[file], offset, kept);
 	else
@@ -147,33 +196,49 @@ static void declare_clone(struct writing *writing, size_t index, size_t file)
 					      found));
 }
 
-/* Declares a static member function in its class, if its definition is outside of it. Returns whether it is a member. */
-static bool declare_member(struct writing *writing, const struct plan_clone *clone)
+/* Declares a clone directly behind a declaration of the original: names mean the same there. */
+static void declare_behind(struct writing *writing, const struct plan_clone *clone, size_t unit, CXCursor declaration)
 {
 	const struct copy_plan *plan = writing->plan;
 	struct program *program = plan->program;
-	const struct program_function *function = copy_plan_function(plan, clone);
-	if (!function->is_method)
-		return false;
-	CXCursor inside = program->clang->getCanonicalCursor(function->cursor);
-	if (program->clang->equalCursors(inside, function->cursor))
-		return true;
-	size_t file;
+	CXFile in = NULL;
 	uint32_t start, end;
-	bool is_plain = program_range(program, function->unit, inside, &file, &start, &end);
-	const char *text = is_plain && file != PROGRAM_NONE ? program->files[file].text : NULL;
+	size_t file;
+	program->clang->getFileLocation(program->clang->getCursorLocation(declaration), &in, NULL, NULL, NULL);
+	program_file(program, unit, in, true); /* a header may have only declarations */
+	bool is_plain = program_range(program, unit, declaration, &file, &start, &end) && file != PROGRAM_NONE;
+	const char *text = is_plain ? program->files[file].text : NULL;
 	const char *semicolon = text ? memchr(text + end, ';', program->files[file].size - end) : NULL;
-	const char *declaration = copy_text_declaration(plan, clone, function->unit, inside);
-	if (!semicolon || !declaration) {
+	const char *copy = copy_text_declaration(plan, clone, unit, declaration);
+	if (!semicolon || !copy) {
 		writing->error = ERROR_UNSUPPORTED;
-		return true;
+		return;
 	}
 	struct buffer line;
 	buffer_init(&line);
-	buffer_printf(&line, "\n%s%s;", indentation(writing, &program->files[file], start), declaration);
+	buffer_printf(&line, "\n%s%s;", indentation(writing, &program->files[file], start), copy);
 	insert(writing, file, (uint32_t)(semicolon + 1 - text), &line);
 	buffer_release(&line);
-	return true;
+}
+
+/* C++: names of namespaces and classes have declarations at their places. Those in other files are declarations of a
+ * header, or there is another one for each file. Returns false for C, where they are put in front of callers. */
+static bool declare_cxx(struct writing *writing, size_t index)
+{
+	const struct copy_plan *plan = writing->plan;
+	struct program *program = plan->program;
+	const struct plan_clone *clone = &plan->clones[index];
+	const struct program_function *function = copy_plan_function(plan, clone);
+	if (function->file == PROGRAM_NONE || !program->units[function->unit].is_cxx)
+		return false;
+	CXCursor first = program->clang->getCanonicalCursor(function->cursor);
+	if (program->clang->equalCursors(first, function->cursor))
+		return function->is_method || clone->is_static;
+	declare_behind(writing, clone, function->unit, first);
+	CXFile in = NULL;
+	program->clang->getFileLocation(program->clang->getCursorLocation(first), &in, NULL, NULL, NULL);
+	return clone->is_static || function->is_method ||
+	       program_file(program, function->unit, in, false) != function->file;
 }
 
 /* Returns whether an earlier clone of the same file has the same constant. */
@@ -230,7 +295,7 @@ static void make_declarations(struct writing *writing)
 		if (!plan->clones[i].is_used)
 			continue;
 		declare_constants(writing, i);
-		if (declare_member(writing, &plan->clones[i]))
+		if (declare_cxx(writing, i))
 			continue;
 		for (size_t file = 0; file < plan->program->file_count; file++)
 			declare_clone(writing, i, file);
@@ -262,8 +327,7 @@ static void insert_copy(struct writing *writing, size_t index)
 	buffer_append_string(&block, text);
 	if (is_in_front)
 		buffer_append_string(&block, "\n\n");
-	insert(writing, host->file,
-	       is_in_front ? before_comment(file->text, line_start(file->text, place.offset)) : place.offset, &block);
+	insert(writing, host->file, is_in_front ? first_line(file->text, place.offset) : place.offset, &block);
 	buffer_release(&block);
 }
 
@@ -276,7 +340,7 @@ static void edit_first(struct writing *writing)
 	struct buffer *prelude = &writing->preludes[0];
 	if (prelude->size > 0) {
 		buffer_append_byte(prelude, '\n');
-		insert(writing, first->file, before_comment(text, line_start(text, first->start)), prelude);
+		insert(writing, first->file, first_line(text, first->start), prelude);
 	}
 	copy_text_calls(plan, &plan->clones[0], &writing->edits[first->file], 0);
 }
@@ -374,7 +438,8 @@ static int check(struct program *program, const struct contextualize_result *res
 			code = program_check(program, i, texts, count, error);
 	if (code < 0) {
 		struct error reason = *error;
-		error_set(error, ERROR_UNSUPPORTED, "cannot contextualize: the changed source would not compile: %s",
+		error_set(error, ERROR_UNSUPPORTED,
+			  "cannot contextualize: the changed source would not compile: %s (take a shorter path)",
 			  reason.message);
 	}
 	return code;
@@ -387,7 +452,8 @@ int contextualize(struct program *program, const char *const *names, size_t leng
 	*result = (struct contextualize_result){ 0 };
 	int code = copy_plan_make(&plan, program, names, length, error);
 	struct writing writing = { .plan = &plan };
-	writing.edits = calloc(program->file_count + 1, sizeof(*writing.edits));
+	/* The declaration of a clone may add a file. */
+	writing.edits = calloc(program->file_count + plan.clone_count + 1, sizeof(*writing.edits));
 	writing.preludes = calloc(plan.clone_count + 1, sizeof(*writing.preludes));
 	if (code == 0 && (!writing.edits || !writing.preludes))
 		code = error_memory(error);

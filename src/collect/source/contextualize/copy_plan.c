@@ -128,7 +128,14 @@ static int add_needed(struct copy_plan *plan, size_t index, const struct program
 
 /* --- values of parameters --- */
 
-/* Returns whether a parameter can be replaced by a function. */
+static bool is_mentioned(const struct program *program, const struct program_function *function, const char *name)
+{
+	const char *text = program->files[function->file].text;
+	return lexing_find(text + function->start, text + function->end, name);
+}
+
+/* Returns whether a parameter can be replaced by a function: in C, calls through it name the function; in C++, where a
+ * name can mean several functions, a variable has it as its value. */
 static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone *clone, size_t index, const char *usr)
 {
 	const struct program *program = plan->program;
@@ -144,11 +151,18 @@ static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone
 	}
 	if (parameter->is_modified || parameter->in_macro)
 		return false;
+	bool is_cxx = program->units[function->unit].is_cxx;
 	/* In C, a declaration can be added in front of the copy. */
 	if (!program_declared(program, function->unit, usr, function->file, function->start, &found, &is_visible) ||
-	    (!is_visible && program->units[function->unit].is_cxx))
+	    (!is_visible && is_cxx))
 		return false;
-	for (size_t i = 0; i < function->use_count && !parameter->can_be_local; i++) {
+	if (is_cxx)
+		return parameter->can_be_local;
+	const char *name = program_text(program, program->clang->getCursorSpelling(found));
+	bool is_own_name = strcmp(name, parameter->name) == 0;
+	if (!is_own_name && is_mentioned(program, function, name))
+		return false; /* perhaps a variable */
+	for (size_t i = 0; i < function->use_count && (!parameter->can_be_local || is_own_name); i++) {
 		bool is_called = false;
 		for (size_t k = 0; k < function->call_count; k++)
 			is_called |= function->calls[k].at == function->uses[i].at && !function->calls[k].in_macro;
@@ -222,9 +236,12 @@ static int resolve_values(struct copy_plan *plan)
 
 /* --- the path --- */
 
-/* Returns whether a name of a report means a function: "f", "ns::f", "ns::f(int)". */
+/* Returns whether a name of a report means a function: "f", "ns::f", "ns::f(int)", "(anonymous namespace)::f". */
 static bool is_named(const struct program_function *function, const char *name)
 {
+	static const char anonymous[] = "(anonymous namespace)::";
+	for (const char *at; (at = strstr(name, anonymous));)
+		name = at + sizeof(anonymous) - 1;
 	size_t length = strcspn(name, "(");
 	while (length > 0 && name[length - 1] == ' ')
 		length--;
@@ -263,6 +280,18 @@ static bool is_library_name(const char *function, const char *name)
 	return strncmp(name, function, length) == 0 && (name[length] == 0 || name[length] == '_');
 }
 
+/* Returns whether a library's function depends on its caller's frame, or on which module calls it: a copy that only
+ * calls it would be its caller. */
+static bool depends_on_caller(const char *name)
+{
+	static const char *const names[] = { "vfork",      "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
+					     "getcontext", "alloca", "dlopen",  "dlsym",     "dlvsym" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 /* Finds the function that the last clone calls by this name. Adds a library function to the program. */
 static int find_next(struct copy_plan *plan, const char *name, bool is_last, size_t *found, struct error *error)
 {
@@ -280,7 +309,15 @@ static int find_next(struct copy_plan *plan, const char *name, bool is_last, siz
 		if (is_library && !is_last)
 			return error_set(
 				error, ERROR_UNSUPPORTED,
-				"cannot contextualize: '%s' has no source here, so its calls cannot be changed", name);
+				"cannot contextualize: '%s' has no source here, so its calls cannot be changed (end "
+				"the path with it, or read the project's own definition of it: --source FILE)",
+				name);
+		if (is_library && depends_on_caller(name))
+			return error_set(
+				error, ERROR_UNSUPPORTED,
+				"cannot contextualize: the result of '%s' depends on its caller, so no copy can "
+				"call it (end the path before it)",
+				name);
 		if (is_library)
 			function = program_add_library(program, caller.unit, declaration);
 		if (function == PROGRAM_NONE || (!is_library && !is_named(&program->functions[function], name)))

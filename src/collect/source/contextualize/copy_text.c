@@ -78,13 +78,25 @@ static const char *qualified_name(const struct copy_plan *plan, const struct pla
 				       clone->name);
 }
 
+/* Returns the constant function that a call through a parameter calls, if the copy names it there, or NULL. */
+static const char *direct_name(const struct copy_plan *plan, const struct plan_clone *clone,
+			       const struct program_call *call)
+{
+	const struct program *program = plan->program;
+	CXCursor declaration;
+	bool is_cxx = program->units[copy_plan_function(plan, clone)->unit].is_cxx;
+	if (call->parameter == PROGRAM_NONE || is_cxx || !copy_plan_callee(plan, clone, call, &declaration))
+		return NULL;
+	return program_qualified(program, declaration);
+}
+
 void copy_text_calls(const struct copy_plan *plan, const struct plan_clone *clone, struct edits *edits, uint32_t base)
 {
 	const struct program_function *function = copy_plan_function(plan, clone);
 	for (size_t i = 0; i < function->call_count; i++) {
 		const struct program_call *call = &function->calls[i];
 		size_t target = copy_plan_target(plan, clone, call);
-		CXCursor declaration;
+		const char *name = direct_name(plan, clone, call);
 		if (call->in_macro)
 			continue;
 		if (target != PROGRAM_NONE) {
@@ -92,9 +104,8 @@ void copy_text_calls(const struct copy_plan *plan, const struct plan_clone *clon
 				      call->parameter == PROGRAM_NONE ? plan->clones[target].name
 								      : qualified_name(plan, &plan->clones[target]));
 			remove_arguments(plan, &plan->clones[target], call, edits, base);
-		} else if (call->parameter != PROGRAM_NONE && copy_plan_callee(plan, clone, call, &declaration)) {
-			edits_replace(edits, call->at - base, call->size,
-				      program_qualified(plan->program, declaration));
+		} else if (name) {
+			edits_replace(edits, call->at - base, call->size, name);
 		}
 	}
 }
@@ -108,7 +119,8 @@ static bool is_replaced(const struct copy_plan *plan, const struct plan_clone *c
 	for (size_t i = 0; i < function->call_count; i++) {
 		const struct program_call *call = &function->calls[i];
 		size_t target = copy_plan_target(plan, clone, call);
-		if (call->at == use->at && !call->in_macro)
+		if (call->at == use->at && !call->in_macro &&
+		    (target != PROGRAM_NONE || direct_name(plan, clone, call)))
 			return true;
 		for (size_t k = 0; target != PROGRAM_NONE && k < call->argument_count; k++)
 			if (k < copy_plan_function(plan, &plan->clones[target])->parameter_count &&
@@ -146,8 +158,9 @@ static void add_variables(const struct copy_plan *plan, const struct plan_clone 
 			continue;
 		const struct program_parameter *parameter = &function->parameters[i];
 		edits_insert(edits, function->open + 1 - function->start,
-			     instrument_arena_format(program->arena, "%s%.*s = %s;", indentation(plan, function),
+			     instrument_arena_format(program->arena, "%s%.*s = %s%s;", indentation(plan, function),
 						     (int)(parameter->end - parameter->start), text + parameter->start,
+						     program->units[function->unit].is_cxx ? "::" : "",
 						     program_qualified(program, clone->values[i].function)));
 	}
 }

@@ -44,9 +44,48 @@ static const char *text_refusal(const char *text, const char *end)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (lexing_find(text, end, words[i]))
 			return "it uses its own name (__func__)";
+	if (lexing_find(text, end, "__COUNTER__") || lexing_find(text, end, "typeid"))
+		return "its value may differ at each occurrence (__COUNTER__, typeid)";
 	if (lexing_has_attribute(text, end, "constructor") || lexing_has_attribute(text, end, "destructor"))
 		return "it runs when the program starts or ends";
 	return is_balanced(text, end) ? NULL : "it begins or ends within an #if";
+}
+
+struct attributes {
+	const struct program *program;
+	const struct program_function *function;
+	const char *refusal;
+};
+
+/* libclang has a function's attributes also where another declaration has them. */
+static enum CXChildVisitResult check_attribute(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct attributes *attributes = data;
+	const struct clang *clang = attributes->program->clang;
+	int kind = clang->getCursorKind(cursor);
+	CXToken *token = kind == CXCursor_UnexposedAttr
+				 ? clang->getToken(attributes->program->units[attributes->function->unit].unit,
+						   clang->getCursorLocation(cursor))
+				 : NULL;
+	(void)parent;
+	if (kind == CXCursor_AsmLabelAttr)
+		attributes->refusal = "its symbol has a name of its own (asm)";
+	if (!token)
+		return CXChildVisit_Continue;
+	CXTranslationUnit unit = attributes->program->units[attributes->function->unit].unit;
+	const char *name = program_text(attributes->program, clang->getTokenSpelling(unit, *token));
+	if (strcmp(name, "weak") == 0 || strcmp(name, "__weak__") == 0)
+		attributes->refusal = "another definition may replace it when the program is linked (weak)";
+	clang->disposeTokens(unit, token, 1);
+	return CXChildVisit_Continue;
+}
+
+/* Returns why a copy may differ by the function's symbol, or NULL. */
+static const char *symbol_refusal(const struct program *program, const struct program_function *function)
+{
+	struct attributes attributes = { program, function, NULL };
+	program->clang->visitChildren(function->cursor, check_attribute, &attributes);
+	return attributes.refusal;
 }
 
 static const char *refusal_of(const struct program *program, const struct program_function *function, int kind,
@@ -57,14 +96,15 @@ static const char *refusal_of(const struct program *program, const struct progra
 	if (!in_one_file || function->open <= function->name_at || function->end <= function->open ||
 	    text[function->open] != '{' ||
 	    strncmp(text + function->name_at, function->name, strlen(function->name)) != 0)
-		return "its text comes from a macro";
+		return "its text comes from a macro, or is a try block";
 	if (kind == CXCursor_FunctionTemplate)
 		return "it is a template";
 	if (kind != CXCursor_FunctionDecl && !clang->CXXMethod_isStatic(function->cursor))
 		return "it is a member function of objects";
 	if (strcmp(function->name, "main") == 0)
 		return "a program has one main";
-	return text_refusal(text + function->start, text + function->end);
+	const char *refusal = text_refusal(text + function->start, text + function->end);
+	return refusal ? refusal : symbol_refusal(program, function);
 }
 
 static void take_parameters(struct program *program, struct program_function *function)
@@ -87,8 +127,11 @@ static void take_parameters(struct program *program, struct program_function *fu
 		parameter->in_macro =
 			!program_range(program, function->unit, cursor, &file, &parameter->start, &parameter->end) ||
 			clang_is_in_macro(clang->getRangeStart(clang->getCursorExtent(cursor)));
-		parameter->can_be_local = real.kind == CXType_Pointer;
-		if (parameter->can_be_local)
+		const char *text = function->file == PROGRAM_NONE ? NULL : program->files[function->file].text;
+		bool is_pointer = real.kind == CXType_Pointer;
+		parameter->can_be_local = is_pointer && text && !parameter->in_macro &&
+					  !memchr(text + parameter->start, '=', parameter->end - parameter->start);
+		if (is_pointer)
 			real = clang->getCanonicalType(clang->getPointeeType(real));
 		parameter->is_pointer = real.kind == CXType_FunctionProto || real.kind == CXType_FunctionNoProto;
 	}

@@ -55,8 +55,8 @@ struct program_parameter {
 	uint32_t start, end;
 	bool in_macro;
 	bool is_pointer;   /* to a function */
-	bool is_modified;  /* assigned, or its address taken */
-	bool can_be_local; /* its declaration can declare a variable */
+	bool is_modified;  /* perhaps: assigned, or its address taken */
+	bool can_be_local; /* its declaration, with a value behind it, can declare a variable */
 };
 
 /* A place where a parameter is named. */
@@ -134,8 +134,8 @@ const char *program_text(const struct program *program, CXString string);
 
 /* calls.c: the calls in a function, and the uses of its parameters. */
 
-/* Fills in calls, uses, is_modified and, if a static variable of the function forbids a copy, the refusal. The code of
- * lambdas is left out. Sets program->error. */
+/* Fills in calls, uses, is_modified and, if the function's code forbids a copy, the refusal. Calls in lambdas are left out.
+ * Sets program->error. */
 void calls_take(struct program *program, struct program_function *function, CXCursor body);
 
 #endif

@@ -67,6 +67,7 @@ struct instrument_arena;
 	X(getTokenLocation)           \
 	X(Cursor_isFunctionInlined)   \
 	X(Cursor_getStorageClass)     \
+	X(getCursorTLSKind)           \
 	X(getCursorLinkage)           \
 	X(getSkippedRanges)           \
 	X(disposeSourceRangeList)     \
@@ -77,6 +78,7 @@ struct instrument_arena;
 	X(getCanonicalType)           \
 	X(getTypeSpelling)            \
 	X(getPointeeType)             \
+	X(getArrayElementType)        \
 	X(isConstQualifiedType)       \
 	X(Type_visitFields)           \
 	X(Cursor_getNumArguments)     \
