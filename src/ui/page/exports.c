@@ -67,6 +67,16 @@ int EXPORTED(page_load)(int side, void *bytes, size_t size)
 	return status < 0 ? -1 : 0;
 }
 
+/* Reads the machine code of a side's profile from `bytes`, which it frees. */
+int EXPORTED(page_load_code)(int side, void *bytes, size_t size)
+{
+	failure = (struct error){ 0 };
+	int status =
+		side < 0 || side >= ENGINE_SIDES ? ERROR_USAGE : engine_load_code(&engine, side, bytes, size, &failure);
+	free(bytes);
+	return status < 0 ? -1 : 0;
+}
+
 const char *EXPORTED(page_ask)(const char *request)
 {
 	failure = (struct error){ 0 };
