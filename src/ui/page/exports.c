@@ -194,6 +194,16 @@ const char *EXPORTED(page_module)(unsigned slot, uint32_t label)
 	return module == PROFILE_NONE ? NULL : profile_string(profile, profile->modules[module].path);
 }
 
+/* The own hits of each module's code, and of code of no module: doubles, one more than the profile has modules. Or 0. */
+const double *EXPORTED(page_module_hits)(unsigned slot)
+{
+	static double *hits;
+	const struct picture *picture = picture_at(slot);
+	free(hits);
+	hits = picture ? picture_module_hits(picture) : NULL;
+	return hits;
+}
+
 static struct page_box shown_box(const struct picture *picture, const struct flame_box *box)
 {
 	const struct tree_pair *pair = box->joined > 0 ? NULL : picture->pair;

@@ -17,7 +17,7 @@
 #include "profile/code.h"
 
 /* Deflated, an instruction takes about 8 bytes. */
-enum { STORED_FUNCTIONS_MOST = 400, STORED_INSTRUCTIONS_MOST = 1 << 16 };
+enum { STORED_FUNCTIONS_MOST = 400, STORED_INSTRUCTIONS_MOST = 1 << 17 };
 
 struct stored_code_written {
 	size_t functions;

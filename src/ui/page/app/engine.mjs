@@ -318,6 +318,13 @@ export class Picture {
 		return text(functions.page_module(this.slot, label));
 	}
 
+	/** The own hits of the code of each module, in the order of `info`, and of code of no module.
+	 *  @param {number} modules their number @returns {number[]} */
+	moduleHits(modules) {
+		const at = functions.page_module_hits(this.slot);
+		return at ? [...new Float64Array(memory.buffer, at, modules + 1)] : [];
+	}
+
 	/** @param {number} hits @returns {number} half the width of the 95 % interval of the share */
 	error(hits) {
 		return functions.page_share_error(this.slot, hits);

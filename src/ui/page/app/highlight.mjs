@@ -65,7 +65,7 @@ export class Highlighter {
 		this.language = LANGUAGES.find((each) => each.ends.split(" ").includes(end));
 		this.pattern = this.language ? patternOf(this.language) : null;
 		this.words = new Set(this.language?.words.split(" "));
-		/** What is open at the beginning of each line that was read.
+		/** The comment or text that is open at the beginning of each line that was read.
 		 *  @type {Open[]} */
 		this.opened = [null];
 	}

@@ -1,9 +1,8 @@
-// What the colours of a flame graph mean.
+// The legend of the colours of a flame graph.
 
-import { ask } from "./engine.mjs";
 import { colourOf, isDark } from "./colours.mjs";
 import { element, onWidth, percent, safe, shortened } from "./format.mjs";
-import { choose, info, selection } from "./state.mjs";
+import { choose, info } from "./state.mjs";
 
 const MODULES = 8; // that are named
 
@@ -25,24 +24,21 @@ function legendOf(fill) {
 	return legend;
 }
 
-/** The path of a module; "": code of no module. Reports name modules by the last components of their paths where these are distinct.
- *  @param {string} name */
-function pathOf(name) {
-	return info().modules.find((/** @type {any} */ module) => module.path === name || module.path.endsWith(`/${name}`))?.path ?? "";
-}
-
-/** The modules with the most hits of their own, each with its colour. */
-export function moduleLegend() {
-	const { entries } = ask({ ...selection(), by: "module", report: "body", threshold: "0", limit: 0 }).results[0];
+/** The modules with the most hits of their own in a picture, each with its colour.
+ *  @param {import("./engine.mjs").Picture} picture */
+export function moduleLegend(picture) {
+	const paths = info().modules.map((/** @type {any} */ module) => module.path);
+	const nameOf = (/** @type {string} */ path) => path.slice(path.lastIndexOf("/") + 1);
+	const names = paths.map(nameOf);
+	const rows = picture.moduleHits(paths.length).map((hits, i) => ({ hits, path: paths[i] ?? "",
+		name: i === paths.length ? "[no module]" : names.indexOf(names[i]) === names.lastIndexOf(names[i]) ? names[i] : paths[i] }))
+		.filter((row) => row.hits > 0).sort((a, b) => b.hits - a.hits || (a.name < b.name ? -1 : 1));
 	return legendOf((legend) => {
 		legend.append(element("span", { className: "note" }, ["A colour is a module, its shades are functions: "]));
-		const paints = entries.slice(0, MODULES).map((/** @type {any} */ row) => {
-			const path = pathOf(row.path[0]);
-			return entry(legend, () => colourOf(path, "", isDark()), [element("span", { title: safe(path || row.path[0]) }, [shortened(row.path[0], 32)]),
-				element("span", { className: "note" }, [` ${percent(row.fraction)}`])]);
-		});
-		if (entries.length > MODULES)
-			legend.append(element("button", { className: "link", onclick: () => choose({ view: "modules" }) }, [`${entries.length - MODULES} more`]));
+		const paints = rows.slice(0, MODULES).map((row) => entry(legend, () => colourOf(row.path, "", isDark()), [
+			element("span", { title: safe(row.path) }, [shortened(row.name, 32)]), element("span", { className: "note" }, [` ${percent(row.hits / picture.total)}`])]));
+		if (rows.length > MODULES)
+			legend.append(element("button", { className: "link", onclick: () => choose({ view: "modules" }) }, [`${rows.length - MODULES} more`]));
 		return paints;
 	});
 }

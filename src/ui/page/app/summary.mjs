@@ -74,7 +74,7 @@ function viewOf(row) {
 		: report === "info" ? { view: "findings" } : null;
 }
 
-/** What to look at next: the proposals of the report that the page can show, each with its reason, and those for the shell.
+/** The next steps: the proposals of the report that the page can show, each with its reason, and those for the shell.
  *  @param {any[]} rows */
 function next(rows) {
 	const items = rows.filter((row) => !/^cpprof (browse|html)\b/.test(row.command)).map((row) => {

@@ -80,15 +80,14 @@ function showFlame() {
 	const callers = choices.shape === "callers";
 	const button = (/** @type {string} */ shape, /** @type {string} */ text) => element("button", {
 		"aria-pressed": String((shape === "callers") === callers), onclick: () => choose({ shape, node: "" }) }, [text]);
-	return element("section", {}, [
-		element("div", { className: "tools" }, [
-			button("stacks", "from main downwards"), button("callers", "from the hottest bodies to their callers"),
-			...(callers ? [] : colours()), saveButton(),
-		]),
-		callers || !choices.colour ? moduleLegend() : ratioLegend(),
-		addOnlyFlame({ slot: 0, request: { ...selection(), shape: callers ? "callers" : "stacks", other: callers ? null : choices.colour },
-			label: "Flame graph", onPick: callers ? undefined : remember, otherName: safe(titleOf(choices.colour)) }),
+	const tools = element("div", { className: "tools" }, [
+		button("stacks", "from main downwards"), button("callers", "from the hottest bodies to their callers"),
+		...(callers ? [] : colours()), saveButton(),
 	]);
+	const graph = addOnlyFlame({ slot: 0, request: { ...selection(), shape: callers ? "callers" : "stacks", other: callers ? null : choices.colour },
+		label: "Flame graph", onPick: callers ? undefined : remember, otherName: safe(titleOf(choices.colour)) });
+	const legend = !flames.length ? [] : callers || !choices.colour ? [moduleLegend(flames[0].picture)] : [ratioLegend()];
+	return element("section", {}, [tools, ...legend, graph]);
 }
 
 /** The title of a resource.
