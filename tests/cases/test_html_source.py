@@ -2,6 +2,7 @@
 directions, and the first report as rows that lead to other views."""
 import json
 import re
+from pathlib import Path
 
 import pytest
 from cli_support import done
@@ -196,6 +197,20 @@ def test_lines_and_instructions_are_linked(chromium, recorded):
 	chromium.eventually(lambda: marked(chromium) == [[str(other["line"])], of_other])
 	coded = marked(chromium, "coded")[0]
 	assert set(coded) <= {str(each["line"]) for each in instructions} and str(hot["line"]) in coded
+
+
+def test_code_without_lines_is_shown(chromium, tmp_path):
+	"""Nothing is marked, because no line is: the hottest instruction is in sight."""
+	run = record_well(tmp_path, [build("forms.c", "-g0"), "20"], "-r", "cpu/1ms")
+	done("html", "-o", tmp_path / "page.html", run.path)
+	entries = results(done("report", "--format", "json", "--body", run.path))[0]["entries"]
+	function = next(name for name in (entry["path"][0] for entry in entries) if name in (Path(__file__).parents[1] / "programs/forms.c").read_text())
+	chromium.open(tmp_path / "page.html", view="source", root=function)
+	instructions = report("--asm", function, run.path)
+	chromium.eventually(lambda: f"{len(instructions)} instructions" in chromium.one(".code-pane .pane-head").text)
+	assert "are not known: its code has no debug information" in chromium.text() and "inlined" not in chromium.one(".code-pane .pane-head").text
+	assert marked(chromium) == [[], []] and any(row[0] for row in listing(chromium, 1))
+	assert not any(each["line"] for each in instructions)
 
 
 def test_a_page_without_source_has_no_code(chromium, recorded, tmp_path):

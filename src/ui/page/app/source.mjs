@@ -183,8 +183,11 @@ class SourceView {
 		const answer = entriesOf({ report: "asm", root: this.root });
 		this.instructions = answer.entries;
 		this.instructions.forEach((instruction, index) => {
-			const key = this.keyOf(instruction.file, instruction.line);
-			this.byLine.set(key, [...(this.byLine.get(key) ?? []), index]);
+			const key = this.keyOf(instruction.file, instruction.line), others = this.byLine.get(key);
+			if (others)
+				others.push(index);
+			else if (key)
+				this.byLine.set(key, [index]);
 		});
 		if (!this.instructions.length) {
 			this.codePane.replaceChildren(nothing("No hits of the function are selected."));
@@ -202,8 +205,7 @@ class SourceView {
 
 	/** The functions that contain the code: the chosen one, or functions into which it was inlined. */
 	codeHead() {
-		const containers = [...new Set(this.instructions.map((instruction) => instruction.container))];
-		const inlined = containers.filter((name) => name !== this.root);
+		const inlined = [...new Set(this.instructions.filter((each) => each.container !== each.function).map((each) => each.container))];
 		const names = inlined.slice(0, 3).map((name) => shortName(name, 40)).join(", ") + (inlined.length > 3 ? ` and ${inlined.length - 3} more` : "");
 		return element("div", { className: "pane-head" }, [element("strong", { title: safe(this.root) }, [safe(shortName(this.root, 60))]),
 			element("span", { className: "note" }, [`${counted(this.instructions.length, "instruction")}${inlined.length ? `, inlined in ${safe(names)}` : ""}`])]);
