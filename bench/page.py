@@ -113,9 +113,9 @@ def memory_of(pid):
 # --- the page ---
 
 def page_sizes(path):
-	"""Returns (bytes of the profile and the sources, bytes of all else)."""
+	"""Returns (bytes of the profile, the sources and the machine code, bytes of all else)."""
 	text = path.read_text()
-	data = sum(len(part) for part in re.findall(r'(?s)<div hidden id="(?:profile-[ab]|sources|events)".*?</div>', text))
+	data = sum(len(part) for part in re.findall(r'(?s)<div hidden id="(?:profile-[ab]|sources|code-[ab]|events)".*?</div>', text))
 	return data, len(text) - data
 
 
@@ -133,11 +133,12 @@ def measure_page(path):
 		driver.get("about:blank")
 		others = {pid: cpu_of(pid) for pid in renderers(driver)}
 		driver.get(f"file://{path}")
-		show(chromium, "flame")
+		show(chromium, "summary")
 		# The page has a process of its own, the process with the most memory; the time since this process began is the page's.
 		pid = max(renderers(driver), key=memory_of)
 		figures["first"] = cpu_of(pid) - others.get(pid, 0)
 		figures["first_memory"] = memory_of(pid)
+		show(chromium, "flame", chosen=True)
 		start = cpu_of(pid)
 		driver.execute_async_script(TURNED, FRAMES)
 		figures["frame"] = (cpu_of(pid) - start) / FRAMES

@@ -13,6 +13,7 @@
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "collect/count/event_source.h"
+#include "frames/code/disassembly.h"
 #include "ui/page/write.h"
 
 #define OUTPUT_DEFAULT "cpprof.html"
@@ -58,6 +59,10 @@ static void print_written(const struct invocation *invocation, const char *path,
 		       written->count, plural_ending("file", (double)written->count));
 	else
 		notice(invocation, "wrote '%s'", path);
+	if (written->code.functions > 0)
+		notice(invocation, "with the machine code of %zu function%s%s", written->code.functions,
+		       plural_ending("function", (double)written->code.functions),
+		       written->code.left_out > 0 ? ", the hottest of those with hits" : "");
 	if (written->foreign > 0)
 		notice(invocation,
 		       "left out %zu source file%s, which processes of other users executed (--source embeds %s)",
@@ -118,6 +123,8 @@ static int run(struct invocation *invocation)
 					  .all_sources = option_given(invocation, OPTION_SOURCE),
 					  .no_source = option_given(invocation, OPTION_NO_SOURCE) };
 	struct profile *second = NULL;
+	if (!contents.no_source)
+		contents.code = &code_of_files;
 	if (!path)
 		path = OUTPUT_DEFAULT;
 	if (contents.all_sources && contents.no_source)
@@ -149,8 +156,8 @@ static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the page to FILE; -: standard output", OUTPUT_DEFAULT },
 	{ OPTION_OPEN, 0, "open", NULL, "Open the page in a browser", NULL },
 	{ OPTION_SOURCE, 0, "source", NULL,
-	  "Also embed source files of processes of other users, or of users who are not known", NULL },
-	{ OPTION_NO_SOURCE, 0, "no-source", NULL, "Leave out the text of the source files", NULL },
+	  "Also embed source files and code of processes of other users, or of users who are not known", NULL },
+	{ OPTION_NO_SOURCE, 0, "no-source", NULL, "Leave out the text of the source files and the machine code", NULL },
 	ROWS_STORE_SELECTION,
 	ROWS_LIMITS,
 	{ 0 },

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
+#include "base/cursor.h"
 #include "base/error.h"
 #include "base/strings.h"
 #include "profile/profile.h"
@@ -60,5 +62,22 @@ void code_list_release(struct code_list *list);
 size_t code_list_range(const struct code_list *list, uint32_t module, uint64_t address);
 /* Returns the index of the instruction that contains it, or SIZE_MAX. */
 size_t code_list_find(const struct code_list *list, uint32_t module, uint64_t address);
+
+/* --- as bytes: the answer of a process that decodes, and the code in a page ---
+ *
+ * u32 ranges | each: u64 start | u64 end | u32 instructions |
+ *                    each: u8 bytes | u8 flags | u64 target | u32 line | text NUL | file NUL | callee NUL
+ *
+ * "" is a text that is not known. Instructions follow each other without a gap. */
+
+/* Reads the ranges of a module and appends them to `list`. The bytes are checked as a file from outside. Returns 0, ERROR_CORRUPT or
+ * ERROR_MEMORY, with the ranges and instructions of `list` unchanged. */
+int code_list_read(struct code_list *list, uint32_t module, struct cursor bytes);
+/* Appends the beginning of a range, which `count` instructions follow. */
+void code_range_write(struct buffer *bytes, uint64_t start, uint64_t end, uint32_t count);
+/* Appends an instruction, which has at most 255 bytes. */
+void code_instruction_write(struct buffer *bytes, const struct code_instruction *instruction);
+/* Appends a range of the list, with its instructions. */
+void code_list_write_range(struct buffer *bytes, const struct code_list *list, size_t range);
 
 #endif

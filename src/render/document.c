@@ -81,8 +81,6 @@ int render_result(struct render_document *document, const struct result *result,
 {
 	enum render_format format = document->options.format;
 	result_printer *print = format == RENDER_TEXT ? result->type->text : result->type->table;
-	if (!print)
-		return error_set(error, ERROR_USAGE, "the summary is text: the other reports are also JSON and CSV");
 	if (format == RENDER_JSON)
 		fputs(document->count > 0 ? ",\n" : "\n", document->out);
 	else if (format == RENDER_TEXT && document->count > 0)

@@ -28,7 +28,7 @@ typedef void result_printer(struct render_document *document, const struct resul
 /* How results of one type are printed and freed. A report defines it beside the functions that build the result. */
 struct result_type {
 	result_printer *text;
-	result_printer *table;         /* as JSON and CSV, through a sheet (render/emit.h); NULL: it has only text */
+	result_printer *table;         /* as JSON and CSV, through a sheet (render/emit.h) */
 	void (*free_data)(void *data); /* NULL: it has none */
 };
 

@@ -318,9 +318,15 @@ static void print_table(struct render_document *document, const struct result *r
 {
 	const struct instruction_list *list = result->data;
 	struct sheet sheet;
-	sheet_open(&sheet, document, result,
-		   "resource,function,container,module,address,bytes,body_fraction,total_fraction,body_hits,total_hits,"
-		   "instruction,target,is_target,callee,file,line");
+	sheet_begin(
+		&sheet, document, result,
+		"resource,function,container,module,address,bytes,body_fraction,total_fraction,body_hits,total_hits,"
+		"instruction,target,is_target,callee,file,line");
+	if (sheet.json) {
+		sheet_count(&sheet, "unplaced_hits", list ? list->unplaced : 0);
+		sheet_optional_text(&sheet, "obstacle", list && list->obstacle.code ? list->obstacle.message : NULL);
+	}
+	sheet_entries(&sheet);
 	for (size_t range = 0; list && range < list->code.range_count; range++)
 		for (size_t i = 0; i < list->code.ranges[range].count; i++)
 			print_row(&sheet, result, range, list->code.ranges[range].first + i);

@@ -78,12 +78,6 @@ static void print_title(FILE *out, const char *title, const struct render_option
 	fputc('\n', out);
 }
 
-/* Whether own code and library code both have hits: else all rows would repeat the rows of the bodies. */
-static bool has_own_rows(const struct result *result)
-{
-	return result->own->charged_count > 0 && result->own->library_count > 0;
-}
-
 /* --- the parts: how many rows each can print, and those rows --- */
 
 static bool is_visible(const struct summary *summary, uint64_t hits)
@@ -95,7 +89,7 @@ static size_t count_own_code(const struct summary *summary)
 {
 	const struct own_code *own = summary->result->own;
 	size_t count = 0;
-	while (has_own_rows(summary->result) && count < own->charged_count &&
+	while (summary_has_own(summary->result) && count < own->charged_count &&
 	       is_visible(summary, own->charged[count].hits))
 		count++;
 	return count;
@@ -133,7 +127,7 @@ static size_t count_bodies(const struct summary *summary)
 static void print_bodies(struct summary *summary, size_t rows)
 {
 	const struct result *result = summary->result;
-	bool has_libraries = has_own_rows(result);
+	bool has_libraries = summary_has_own(result);
 	for (size_t i = 0; i < rows; i++) {
 		const struct path_entry *entry = &result->paths->entries[i];
 		uint32_t label = path_labels(result->paths, entry)[0];
@@ -161,12 +155,10 @@ static void print_path(struct summary *summary, size_t rows)
 
 static size_t count_kernel_work(const struct summary *summary)
 {
-	static const double share_min = 0.05;
 	const struct kernel_work *work = summary->result->kernel;
 	size_t count = 0;
-	if (fraction_of(work->hits, summary->result->view->total) < share_min)
-		return 0;
-	while (count < work->count && (count == 0 || is_visible(summary, work->entries[count].hits)))
+	while (summary_has_kernel(summary->result) && count < work->count &&
+	       (count == 0 || is_visible(summary, work->entries[count].hits)))
 		count++;
 	return count;
 }
@@ -310,7 +302,7 @@ static const unsigned char importance[PARTS] = { PART_OWN,   PART_PATH,      PAR
 static void print_parts(struct summary *summary, size_t gap, size_t lines)
 {
 	struct plan_part plan[PARTS];
-	bool has_own = has_own_rows(summary->result);
+	bool has_own = summary_has_own(summary->result);
 	for (size_t i = 0; i < PARTS; i++) {
 		size_t rows = part_rows[i].count(summary);
 		plan[i] = (struct plan_part){ .rows = rows < part_rows[i].most ? rows : part_rows[i].most,
@@ -432,6 +424,7 @@ static void print(struct render_document *document, const struct result *result)
 
 static const struct result_type type = {
 	.text = print,
+	.table = summary_print_table,
 };
 
 const struct report report_summary = {

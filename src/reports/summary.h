@@ -29,6 +29,11 @@ enum { FIGURES_WIDTH = 28 };
 void figures_print(FILE *out, const struct view *view, uint64_t hits, const uint64_t *error,
 		   const struct render_options *options);
 
+/* Whether own code and library code both have hits: else all rows of own code would repeat the rows of the bodies. */
+bool summary_has_own(const struct result *result);
+/* Whether so much is in the kernel that its rows are worth their place. */
+bool summary_has_kernel(const struct result *result);
+
 /*
  * The hot path. A repeated cycle of frames (recursion) has one row with the number of its repetitions. Frames between the first and the
  * last of a chain with equal hits are only counted, except for the last one of own code: mostly, they pass calls on.
@@ -66,8 +71,9 @@ void hot_path_rows_print(const struct hot_path_rows *path, size_t most, struct n
 enum { NEXT_COMMANDS_MOST = 4 };
 
 struct next_commands {
-	char *texts[NEXT_COMMANDS_MOST];    /* each with its end of line */
-	size_t heights[NEXT_COMMANDS_MOST]; /* lines of the terminal that each takes */
+	char *texts[NEXT_COMMANDS_MOST];     /* each with its end of line */
+	size_t heights[NEXT_COMMANDS_MOST];  /* lines of the terminal that each takes */
+	uint32_t labels[NEXT_COMMANDS_MOST]; /* the function that each is about; PROFILE_NONE: none */
 	size_t count;
 };
 
@@ -75,5 +81,9 @@ struct next_commands {
 int next_commands_init(struct next_commands *next, const struct result *result, const struct render_options *options,
 		       const char *separator);
 void next_commands_release(struct next_commands *next);
+
+/* --- the rows as JSON and CSV (summary_table.c) --- */
+
+void summary_print_table(struct render_document *document, const struct result *result);
 
 #endif

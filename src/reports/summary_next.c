@@ -31,6 +31,7 @@ struct advice {
 	const struct result *result;
 	const struct render_options *options;
 	const char *separator; /* between a command and its reason */
+	uint32_t *label;       /* set to the function that the command is about */
 };
 
 /* A command that fits this profile. Prints nothing and returns false if it does not fit. */
@@ -339,6 +340,7 @@ static bool suggest_wait_place(const struct advice *advice)
 		return false;
 	snprintf(why, sizeof(why), "%.0f %% waits in %s: who calls it",
 		 HUNDRED * fraction_of(most->hits, advice->result->view->total), word);
+	*advice->label = most->label;
 	print_command(advice, "report --up", word, why);
 	return true;
 }
@@ -368,6 +370,7 @@ static bool suggest_callers(const struct advice *advice)
 		uint32_t label = path_labels(list, &list->entries[i])[0];
 		if (is_main(view, label) || is_kernel(view, label) || !word_of(advice, label, word, sizeof(word)))
 			continue;
+		*advice->label = label;
 		print_command(advice, "report --up", word, "who calls it");
 		return true;
 	}
@@ -390,6 +393,7 @@ static bool suggest_source(const struct advice *advice)
 		uint32_t label = own->charged[i].label;
 		if (!has_line(view, label) || !word_of(advice, label, word, sizeof(word)))
 			continue;
+		*advice->label = label;
 		print_command(advice, "report --source", word, "its lines");
 		return true;
 	}
@@ -433,6 +437,8 @@ static int add(struct next_commands *next, suggestion *suggest, struct advice *a
 {
 	size_t size = 0;
 	char **text = &next->texts[next->count];
+	advice->label = &next->labels[next->count];
+	*advice->label = PROFILE_NONE;
 	advice->out = open_memstream(text, &size);
 	if (!advice->out)
 		return ERROR_MEMORY;

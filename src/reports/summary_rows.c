@@ -36,6 +36,19 @@ void figures_print(FILE *out, const struct view *view, uint64_t hits, const uint
 	fputs("  ", out);
 }
 
+/* --- which rows --- */
+
+bool summary_has_own(const struct result *result)
+{
+	return result->own->charged_count > 0 && result->own->library_count > 0;
+}
+
+bool summary_has_kernel(const struct result *result)
+{
+	static const double share_min = 0.05;
+	return fraction_of(result->kernel->hits, result->view->total) >= share_min;
+}
+
 /* --- the rows of the hot path --- */
 
 static int find_frames(struct hot_path_rows *path, const struct view *view)

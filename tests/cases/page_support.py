@@ -24,10 +24,10 @@ class Browser:
 	def __init__(self, driver):
 		self.driver = driver
 
-	def open(self, page, **choices):
-		"""Opens a page with these choices in its link, and waits until it shows them or reports a failure."""
+	def open(self, page, view="flame", **choices):
+		"""Opens a page with these choices in its link, and waits until it shows them or reports a failure. `view` None: the first view."""
 		self.driver.get("about:blank")
-		link = "&".join(f"{key}={value}" for key, value in choices.items())
+		link = "&".join(f"{key}={value}" for key, value in {"view": view, **choices}.items() if value is not None)
 		self.driver.get(f"file://{page}#{link}")
 		self.wait(lambda driver: driver.find_element(By.TAG_NAME, "body").get_attribute("data-ready") or self.all(".failure"))
 

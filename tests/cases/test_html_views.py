@@ -103,15 +103,6 @@ def test_the_opened_tree_is_that_of_report(chromium, made, profiles, name, choic
 	assert shown and (choices or max(row[0] for row in shown) > 1)
 
 
-def test_source_lines_are_those_of_report(chromium, made, profiles):
-	chromium.open(made("whole"), view="source", root="main", resource="cpu")
-	lines, = results(done("report", "--format", "json", "--source", "main", "-r", "cpu", "whole.data", directory=profiles))
-	shown = {row[2]: row[:2] for row in chromium.rows() if row[0]}
-	assert shown == {str(entry["line"]): [percent(entry["body_fraction"], entry["body_error"]),
-		percent(entry["total_fraction"], entry["total_error"])] for entry in lines["entries"]}
-	assert shown
-
-
 def figures_of(chromium, view):
 	"""The first column and the hits, or the shares, of the rows of a view."""
 	chromium.eventually(lambda: chromium.button(view))
@@ -204,7 +195,7 @@ def test_creators_of_threads(chromium, tmp_path):
 def test_changes_of_two_profiles(chromium, page_of):
 	"""The page of two profiles begins with their comparison, and names them."""
 	page = page_of("main;f(int) 500\nmain;f(char) 400\n", "main;f(int) 900\nmain;f(char) 400\n")
-	chromium.open(page)
+	chromium.open(page, view=None)
 	entries = results(done("diff", "--functions", "--format", "json", "--threshold", "0", "--limit", "0", page.parent / "0.data", page.parent / "1.data"))[0]["entries"]
 	sign = lambda change: "+" if change > 0 else "−" if change < 0 else ""
 	shown = {row[0]: row[1] for row in chromium.rows()}
@@ -244,7 +235,7 @@ def test_hostile_names_of_events(chromium, page_of):
 	make = corpus()
 	calls = [(0, number, 10 if number else 5, 8 * 2) for number in range(len(names))]
 	page = with_lanes(page_of("main 5\n"), make.lanes(names, 200, 0, [make.lane(calls, [])]))
-	chromium.open(page)
+	chromium.open(page, view=None)
 	chromium.eventually(lambda: len(chromium.all("tbody tr")) == len(names))
 	shown = [cell.text for cell in chromium.all("tbody th")]
 	assert len(set(shown)) == len(names) and {"f(int)", "f(char)", r"a\u202eb\u2066c", r"end\uffff"} <= set(shown)
@@ -335,7 +326,7 @@ def test_hostile_texts_in_every_view(chromium, open_path):
 	shown in a safe form, and none is wider than its table's own area."""
 	files = [hostile_profile(open_path, name, [weight] * len(HOSTILE)) for name, weight in (("a", 10), ("b", 50))]
 	done("html", "--source", "-o", "page.html", *files, directory=open_path)
-	chromium.open(open_path / "page.html")
+	chromium.open(open_path / "page.html", view=None)
 	views = [tab.get_attribute("data-view") for tab in chromium.all(".tabs button")]
 	assert {"compare", "flame", "functions", "sandwich", "tree", "source", "lines", "whatif", "findings"} <= set(views)
 	seen = {}

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the seeds of fuzz_disassembly: answers as src/frames/code/disassembly.h describes them, whole and damaged."""
+"""Writes the seeds of fuzz_disassembly: answers as src/profile/code.h describes them, whole and damaged."""
 import struct
 from pathlib import Path
 

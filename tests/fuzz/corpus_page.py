@@ -67,9 +67,33 @@ COMPACT = {
 }
 
 
+def ranges(*starts):
+    """Ranges of two instructions each, as src/profile/code.h describes them."""
+    one = struct.pack("<BBQI", 1, 0, 0, 7) + b"nop\0a.c\0\0"
+    return struct.pack("<I", len(starts)) + b"".join(struct.pack("<QQI", start, start + 2, 2) + 2 * one for start in starts)
+
+
+def code(*modules, functions=2, count=None):
+    return varints(functions, len(modules) if count is None else count) + b"".join(
+        varints(module) + reason + b"\0" + varints(len(data)) + data for module, reason, data in modules)
+
+
+STORED_CODE = {
+    "none": code(),
+    "whole": code((0, b"", ranges(0x1000, 0x2000)), (2, b"no such file", ranges())),
+    "module_beyond": code((3, b"", ranges(0x1000))),
+    "backwards": code((2, b"", ranges(0x1000)), (0, b"", ranges(0x1000))),
+    "twice": code((1, b"", ranges(0x1000)), (1, b"", ranges(0x3000))),
+    "overlap": code((0, b"", ranges(0x1000, 0x1001))),
+    "many": code(count=1 << 50),
+    "rest": code((0, b"", ranges(0x1000))) + b"x",
+    "cut": code((0, b"", ranges(0x1000)))[:-3],
+}
+
+
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus"
-    for fuzzer, inputs in (("lanes", LANES), ("compact", COMPACT)):
+    for fuzzer, inputs in (("lanes", LANES), ("compact", COMPACT), ("stored_code", STORED_CODE)):
         (folder / fuzzer).mkdir(parents=True, exist_ok=True)
         for name, data in inputs.items():
             (folder / fuzzer / name).write_bytes(data)

@@ -1,7 +1,7 @@
 /* The answer of the jail that disassembles a file: whatever it sends, the list has disjoint ranges without gaps. */
 #include <stdlib.h>
 
-#include "frames/code/disassembly.h"
+#include "profile/code.h"
 
 static void check(const struct code_list *list)
 {
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct code_list list;
 	if (code_list_init(&list) < 0)
 		return 0;
-	if (disassembly_read(&list, 0, cursor_over(bytes, size)) < 0 && (list.range_count || list.count))
+	if (code_list_read(&list, 0, cursor_over(bytes, size)) < 0 && (list.range_count || list.count))
 		abort();
 	check(&list);
 	code_list_release(&list);

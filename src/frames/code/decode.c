@@ -29,7 +29,8 @@ struct range {
 struct decoded {
 	uint64_t address, target;
 	size_t text; /* offset in decoder->texts */
-	uint8_t bytes, flags;
+	uint8_t bytes;
+	bool is_reached, leaves_range;
 };
 
 struct decoder {
@@ -42,7 +43,8 @@ struct decoder {
 	size_t range_count, range_capacity;
 	struct decoded *items; /* owned: of the present range */
 	size_t count, capacity;
-	struct buffer texts; /* of the present range */
+	struct buffer texts;  /* of the present range */
+	struct buffer callee; /* of the present instruction */
 };
 
 /* --- ranges --- */
@@ -133,7 +135,7 @@ static int add_instruction(struct decoder *decoder, const cs_insn *instruction, 
 	bool is_jump = decoder->calls->insn_group(decoder->capstone, instruction, CS_GRP_JUMP);
 	if ((is_call || is_jump) && decoder->row->target(instruction, &item.target) &&
 	    (is_call || item.target < range->start || item.target >= range->end))
-		item.flags |= DISASSEMBLY_LEAVES;
+		item.leaves_range = true;
 	buffer_append_string(&decoder->texts, instruction->mnemonic);
 	if (instruction->op_str[0])
 		buffer_append_byte(&decoder->texts, ' ');
@@ -163,12 +165,12 @@ static void mark_reached(struct decoder *decoder)
 {
 	for (size_t i = 0; i < decoder->count; i++) {
 		uint64_t target = decoder->items[i].target;
-		if (target == 0 || decoder->items[i].flags & DISASSEMBLY_LEAVES)
+		if (target == 0 || decoder->items[i].leaves_range)
 			continue;
 		struct decoded *reached =
 			bsearch(&target, decoder->items, decoder->count, sizeof(*decoder->items), compare_addresses);
 		if (reached)
-			reached->flags |= DISASSEMBLY_REACHED;
+			reached->is_reached = true;
 	}
 }
 
@@ -223,7 +225,7 @@ static int find_callees(struct decoder *decoder, struct callees *callees)
 		return ERROR_MEMORY;
 	size_t all = 0;
 	for (size_t i = 0; i < decoder->count; i++)
-		if (decoder->items[i].flags & DISASSEMBLY_LEAVES)
+		if (decoder->items[i].leaves_range)
 			callees->addresses[all++] = decoder->items[i].target;
 	qsort(callees->addresses, all, sizeof(uint64_t), by_value);
 	for (size_t i = 0; i < all; i++)
@@ -239,57 +241,58 @@ static void callees_release(struct callees *callees)
 }
 
 /* Appends a symbol's name as reports show it. */
-static void write_name(struct buffer *answer, const char *symbol)
+static void append_name(struct buffer *to, const char *symbol)
 {
 	char *base = strndup(symbol, name_base_length(symbol));
 	char *readable = base ? name_demangle(base) : NULL;
-	buffer_append_string(answer, readable ? readable : base ? base : symbol);
+	buffer_append_string(to, readable ? readable : base ? base : symbol);
 	free(readable);
 	free(base);
 }
 
-static void write_callee(struct decoder *decoder, const struct callees *callees, const struct decoded *item,
-			 struct buffer *answer)
+/* Sets decoder->callee to the name of the function that an instruction leads to; "": not known. */
+static void name_callee(struct decoder *decoder, const struct callees *callees, const struct decoded *item)
 {
 	const char *symbol = NULL;
 	const uint64_t *found = NULL;
-	if (item->flags & DISASSEMBLY_LEAVES)
+	struct buffer *name = &decoder->callee;
+	if (item->leaves_range)
 		found = bsearch(&item->target, callees->addresses, callees->count, sizeof(uint64_t), by_value);
 	const struct symbol_match *match = found ? &callees->matches[found - callees->addresses] : NULL;
+	buffer_clear(name);
 	if (match && match->covering.name) {
-		write_name(answer, match->covering.name);
+		append_name(name, match->covering.name);
 		if (item->target > match->covering.start)
-			buffer_printf(answer, "+0x%llx", (unsigned long long)(item->target - match->covering.start));
+			buffer_printf(name, "+0x%llx", (unsigned long long)(item->target - match->covering.start));
 	} else if (match && plt_find(decoder->file, item->target, &symbol) && symbol) {
-		write_name(answer, symbol);
-		buffer_append_string(answer, "@plt");
+		append_name(name, symbol);
+		buffer_append_string(name, "@plt");
 	} else if (match && match->nearest.name && match->nearest.start == item->target) {
-		write_name(answer, match->nearest.name);
+		append_name(name, match->nearest.name);
 	}
-	buffer_append_byte(answer, 0);
+	buffer_append_byte(name, 0);
 }
 
 /* --- the answer --- */
 
-static void write_number(struct buffer *answer, const void *number, size_t bytes)
-{
-	buffer_append(answer, number, bytes);
-}
-
-static void write_instruction(struct decoder *decoder, const struct decoded *item, const struct line_rows *lines,
-			      const struct callees *callees, struct buffer *answer)
+static int write_instruction(struct decoder *decoder, const struct decoded *item, const struct line_rows *lines,
+			     const struct callees *callees, struct buffer *answer)
 {
 	const struct line_row *row = line_rows_at(lines, item->address);
-	const uint32_t line = row ? row->line : 0;
-	const char *text = (const char *)decoder->texts.bytes + item->text;
-	buffer_append_byte(answer, item->bytes);
-	buffer_append_byte(answer, item->flags);
-	write_number(answer, &item->target, sizeof(item->target));
-	write_number(answer, &line, sizeof(line));
-	buffer_append(answer, text, strlen(text) + 1);
-	buffer_append_string(answer, row && row->file ? row->file : "");
-	buffer_append_byte(answer, 0);
-	write_callee(decoder, callees, item, answer);
+	name_callee(decoder, callees, item);
+	if (buffer_error(&decoder->callee))
+		return ERROR_MEMORY;
+	code_instruction_write(answer, &(struct code_instruction){
+					       .target = item->target,
+					       .text = (const char *)decoder->texts.bytes + item->text,
+					       .file = row ? row->file : NULL,
+					       .callee = (const char *)decoder->callee.bytes,
+					       .line = row ? row->line : 0,
+					       .bytes = item->bytes,
+					       .is_reached = item->is_reached,
+					       .leaves_range = item->leaves_range,
+				       });
+	return 0;
 }
 
 static int write_range(struct decoder *decoder, const struct range *range, struct buffer *answer)
@@ -297,16 +300,12 @@ static int write_range(struct decoder *decoder, const struct range *range, struc
 	struct line_rows lines;
 	struct callees callees = { 0 };
 	const struct decoded *last = &decoder->items[decoder->count - 1];
-	const uint64_t end = last->address + last->bytes;
-	const uint32_t count = (uint32_t)decoder->count;
 	int status = line_rows_read(&lines, decoder->file, range->start, range->end);
 	if (status == 0)
 		status = find_callees(decoder, &callees);
-	write_number(answer, &range->start, sizeof(range->start));
-	write_number(answer, &end, sizeof(end));
-	write_number(answer, &count, sizeof(count));
+	code_range_write(answer, range->start, last->address + last->bytes, (uint32_t)decoder->count);
 	for (size_t i = 0; i < decoder->count && status == 0; i++)
-		write_instruction(decoder, &decoder->items[i], &lines, &callees, answer);
+		status = write_instruction(decoder, &decoder->items[i], &lines, &callees, answer);
 	callees_release(&callees);
 	line_rows_release(&lines);
 	return status;
@@ -316,7 +315,7 @@ static int write_ranges(struct decoder *decoder, struct buffer *answer, struct e
 {
 	const uint32_t count = (uint32_t)decoder->range_count;
 	int status = 0;
-	write_number(answer, &count, sizeof(count));
+	buffer_append(answer, &count, sizeof(count));
 	for (size_t i = 0; i < decoder->range_count && status == 0; i++) {
 		const struct range *range = &decoder->ranges[i];
 		size_t size = range->end - range->start;
@@ -388,12 +387,14 @@ static int run(void *context, struct jail_input *input, struct buffer *answer, s
 		return status;
 	}
 	buffer_init(&decoder.texts);
+	buffer_init(&decoder.callee);
 	status = decode_file(&decoder, input, answer, error);
 	if (status < 0 && error->code == 0)
 		error_set(error, status, "%s", error_text(status));
 	if (decoder.capstone)
 		decoder.calls->close(&decoder.capstone);
 	buffer_release(&decoder.texts);
+	buffer_release(&decoder.callee);
 	free(decoder.items);
 	free(decoder.ranges);
 	module_file_close(&file);

@@ -3,91 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/quote.h"
 #include "frames/code/capstone_calls.h"
 #include "frames/jail/once.h"
 #include "profile/file_users.h"
-
-/* --- the answer --- */
-
-/* Sets *kept to the list's copy of the next text, or to NULL if it is empty. */
-static int read_text(struct code_list *list, struct cursor *answer, const char **kept)
-{
-	const char *text = cursor_string(answer);
-	*kept = NULL;
-	if (!text || !text[0])
-		return 0;
-	int64_t id = strings_add(&list->texts, text, strlen(text));
-	if (id < 0)
-		return (int)id;
-	*kept = strings_get(&list->texts, (uint32_t)id);
-	return 0;
-}
-
-static int read_instruction(struct code_list *list, struct cursor *answer, uint64_t address, uint64_t end)
-{
-	struct code_instruction instruction = { .address = address, .bytes = cursor_u8(answer) };
-	uint8_t flags = cursor_u8(answer);
-	instruction.is_reached = flags & DISASSEMBLY_REACHED;
-	instruction.leaves_range = flags & DISASSEMBLY_LEAVES;
-	instruction.target = cursor_u64(answer);
-	instruction.line = cursor_u32(answer);
-	int status = read_text(list, answer, &instruction.text);
-	if (status == 0)
-		status = read_text(list, answer, &instruction.file);
-	if (status == 0)
-		status = read_text(list, answer, &instruction.callee);
-	if (status < 0)
-		return status;
-	if (answer->failed || !instruction.text || instruction.bytes == 0 || instruction.bytes > end - address)
-		return ERROR_CORRUPT;
-	if (ARRAY_RESERVE(list->instructions, list->capacity, list->count + 1) < 0)
-		return ERROR_MEMORY;
-	list->instructions[list->count++] = instruction;
-	return 0;
-}
-
-static int read_range(struct code_list *list, uint32_t module, struct cursor *answer)
-{
-	struct code_range range = { .module = module, .first = list->count };
-	range.start = cursor_u64(answer);
-	range.end = cursor_u64(answer);
-	range.count = cursor_u32(answer);
-	const struct code_range *before = list->range_count ? &list->ranges[list->range_count - 1] : NULL;
-	if (answer->failed || range.start >= range.end || range.count == 0 ||
-	    (before && before->module == module && range.start < before->end))
-		return ERROR_CORRUPT;
-	uint64_t address = range.start;
-	for (size_t i = 0; i < range.count; i++) {
-		int status = address < range.end ? read_instruction(list, answer, address, range.end) : ERROR_CORRUPT;
-		if (status < 0)
-			return status;
-		address += list->instructions[list->count - 1].bytes;
-	}
-	if (address != range.end)
-		return ERROR_CORRUPT;
-	if (ARRAY_RESERVE(list->ranges, list->range_capacity, list->range_count + 1) < 0)
-		return ERROR_MEMORY;
-	list->ranges[list->range_count++] = range;
-	return 0;
-}
-
-int disassembly_read(struct code_list *list, uint32_t module, struct cursor answer)
-{
-	const size_t ranges = list->range_count, instructions = list->count;
-	uint32_t count = cursor_u32(&answer);
-	int status = 0;
-	for (uint32_t i = 0; i < count && status == 0; i++)
-		status = read_range(list, module, &answer);
-	if (status == 0 && (answer.failed || cursor_left(&answer)))
-		status = ERROR_CORRUPT;
-	if (status < 0) {
-		list->range_count = ranges;
-		list->count = instructions;
-	}
-	return status;
-}
 
 /* --- the request --- */
 
@@ -164,7 +83,7 @@ static int decode(void *context, const struct profile *profile, uint32_t module,
 	else
 		status = decode_file(profile, path, &request, &answer, error);
 	if (status == 0) {
-		status = disassembly_read(list, module, cursor_over(answer.bytes, answer.size));
+		status = code_list_read(list, module, cursor_over(answer.bytes, answer.size));
 		if (status == ERROR_CORRUPT)
 			jail_refuse_answer(&disassembly_task, path, error);
 		else if (status < 0)

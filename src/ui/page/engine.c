@@ -35,6 +35,18 @@ int engine_load(struct engine *engine, int side, const void *bytes, size_t size,
 	return 0;
 }
 
+int engine_load_code(struct engine *engine, int side, const void *bytes, size_t size, struct error *error)
+{
+	if (!engine->profiles[side])
+		return error_set(error, ERROR_USAGE, "the page has no profile for its machine code");
+	struct stored_code *code = stored_code_read(engine->profiles[side], bytes, size, error);
+	if (!code)
+		return error->code;
+	stored_code_free(engine->code[side]);
+	engine->code[side] = code;
+	return 0;
+}
+
 int engine_load_events(struct engine *engine, const void *bytes, size_t size, struct error *error)
 {
 	struct lanes *lanes = lanes_read(bytes, size, error);
@@ -50,8 +62,10 @@ int engine_load_events(struct engine *engine, const void *bytes, size_t size, st
 void engine_release(struct engine *engine)
 {
 	view_cache_release(&engine->views);
-	for (size_t i = 0; i < ENGINE_SIDES; i++)
+	for (size_t i = 0; i < ENGINE_SIDES; i++) {
 		profile_free(engine->profiles[i]);
+		stored_code_free(engine->code[i]);
+	}
 	lanes_free(engine->lanes);
 	short_names_free(engine->lane_names);
 	*engine = (struct engine){ 0 };
@@ -66,6 +80,7 @@ enum { KEPT_NODES_MOST = 1500000 };
 struct source {
 	struct engine *engine;
 	const struct profile *profile;
+	bool has_all_functions; /* as roots of the report */
 };
 
 static const struct view *cached_view(void *context, const struct view_options *options, struct error *error)
@@ -77,8 +92,16 @@ static const struct view *cached_view(void *context, const struct view_options *
 static int cached_roots(void *context, const struct view *view, const char *name, struct label_set *roots,
 			struct error *error)
 {
-	(void)context;
-	return lookup_functions(view, name, roots, error);
+	const struct source *source = context;
+	if (!source->has_all_functions)
+		return lookup_functions(view, name, roots, error);
+	struct label_set all = { .labels = calloc(view->label_count + 1, sizeof(*all.labels)) };
+	if (!all.labels)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	for (uint32_t i = 0; i < view->label_count; i++)
+		all.labels[all.count++] = i;
+	*roots = all;
+	return 0;
 }
 
 static int print_results(FILE *out, const struct page_request *request, const struct render_envelope *envelope,
@@ -121,14 +144,27 @@ static void keep_found(struct result *result, const char *text)
 		paths->count = kept;
 }
 
+/* Removes the lines of other files. */
+static void keep_file(const struct result *result, const char *file)
+{
+	struct line_list *lines = result->lines;
+	size_t kept = 0;
+	for (size_t i = 0; lines && i < lines->count; i++)
+		if (strcmp(profile_string(result->view->profile, lines->entries[i].file), file) == 0)
+			lines->entries[kept++] = lines->entries[i];
+	if (lines)
+		lines->count = kept;
+}
+
 static int answer_report(struct engine *engine, const struct page_request *asked, FILE *out, struct error *error)
 {
 	const struct profile *profile = engine->profiles[asked->is_b];
 	const struct report *report = asked->report ? report_find(asked->report) : NULL;
 	if (!report)
 		return error_set(error, ERROR_USAGE, "no report %s", QUOTE(asked->report ? asked->report : ""));
-	struct source context = { engine, profile };
+	struct source context = { engine, profile, asked->file != NULL };
 	const struct report_source source = { .view = cached_view, .roots = cached_roots, .context = &context };
+	const struct code_source code = { .decode = stored_code_decode, .context = engine->code[asked->is_b] };
 	uint32_t resource = asked->settings.view.resource;
 	struct report_request request = {
 		.report = report,
@@ -137,13 +173,14 @@ static int answer_report(struct engine *engine, const struct page_request *asked
 		.resources = &resource,
 		.resource_count = 1,
 		.resources_named = true,
-		.root = asked->root,
+		.root = asked->file ? asked->file : asked->root,
 		.terms = asked->terms,
 		.term_count = asked->term_count,
 		.group = asked->group,
 		.key = asked->key,
 		.threshold = asked->settings.threshold,
 		.limit = asked->settings.limit,
+		.code = &code,
 		.source = &source,
 	};
 	struct results results = { 0 };
@@ -154,6 +191,8 @@ static int answer_report(struct engine *engine, const struct page_request *asked
 		status = report_build(&request, &results, error);
 	for (size_t i = 0; status == 0 && asked->search && i < results.count; i++)
 		keep_found(&results.items[i], asked->search);
+	for (size_t i = 0; status == 0 && asked->file && i < results.count; i++)
+		keep_file(&results.items[i], asked->file);
 	if (status == 0)
 		status = print_results(
 			out, asked,

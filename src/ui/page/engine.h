@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "ui/page/lanes.h"
+#include "ui/page/stored_code.h"
 
 /* --- requests (request.c) --- */
 
@@ -30,6 +31,7 @@
  *   shape       for a flame graph: stacks, callers, down, up, or changes: the stacks of both profiles, as wide as the
  *               larger (analyze/tree_pair.h); names: short names only
  *   search      keeps only the functions of a list whose names contain it, without regard to the case of ASCII letters
+ *   file        for the report source, in place of a root: the lines of this file, of all functions
  *   other       for the shape stacks: a second resource, which colours the boxes
  *   root        the function of a report, of down and of up
  *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, spread,
@@ -43,7 +45,7 @@ enum { PAGE_TERMS_MAX = 32 };
 /* A request that was read. Its texts point into the text that was read. */
 struct page_request {
 	char *text; /* owned */
-	const char *report, *of, *shape, *other, *root, *group, *key, *search;
+	const char *report, *of, *shape, *other, *root, *group, *key, *search, *file;
 	const char *terms[PAGE_TERMS_MAX];
 	size_t term_count;
 	bool is_b, has;
@@ -65,6 +67,7 @@ enum { ENGINE_SIDES = 2 };
 
 struct engine {
 	struct profile *profiles[ENGINE_SIDES]; /* owned; [1] NULL: there is one profile */
+	struct stored_code *code[ENGINE_SIDES]; /* owned; NULL: the page has no machine code */
 	struct view_cache views;
 	struct lanes *lanes;            /* owned; the events of a trace; NULL: there are none */
 	struct short_names *lane_names; /* owned; of the names of the lanes; NULL: not asked for yet */
@@ -74,6 +77,8 @@ struct engine {
  * compressed. Returns 0 or a negative error, with
  * `error` set, like reader_load_bytes. */
 int engine_load(struct engine *engine, int side, const void *bytes, size_t size, struct error *error);
+/* The same for what stored_code_write wrote of the profile of a side that was loaded. */
+int engine_load_code(struct engine *engine, int side, const void *bytes, size_t size, struct error *error);
 /* The same for what lanes_write wrote. */
 int engine_load_events(struct engine *engine, const void *bytes, size_t size, struct error *error);
 void engine_release(struct engine *engine); /* accepts {0} */
@@ -108,6 +113,9 @@ void picture_short_label(struct picture *picture, size_t label, size_t columns, 
 void picture_short_name(struct picture *picture, const char *name, size_t columns, struct buffer *to);
 /* The same for a name of the engine's lanes. */
 void engine_short_lane_name(struct engine *engine, size_t name, size_t columns, struct buffer *to);
+/* Returns the own hits of the code of each module, which gives a box its colour, and behind them those of code of no module:
+ * [module_count + 1], for the caller to free; or NULL: out of memory. */
+double *picture_module_hits(const struct picture *picture);
 /* Returns the name of a function with code of this line, or NULL if there is none. The picture is by line. */
 const char *picture_function_at(const struct picture *picture, const char *file, uint32_t line);
 

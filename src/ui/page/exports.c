@@ -67,6 +67,16 @@ int EXPORTED(page_load)(int side, void *bytes, size_t size)
 	return status < 0 ? -1 : 0;
 }
 
+/* Reads the machine code of a side's profile from `bytes`, which it frees. */
+int EXPORTED(page_load_code)(int side, void *bytes, size_t size)
+{
+	failure = (struct error){ 0 };
+	int status =
+		side < 0 || side >= ENGINE_SIDES ? ERROR_USAGE : engine_load_code(&engine, side, bytes, size, &failure);
+	free(bytes);
+	return status < 0 ? -1 : 0;
+}
+
 const char *EXPORTED(page_ask)(const char *request)
 {
 	failure = (struct error){ 0 };
@@ -182,6 +192,16 @@ const char *EXPORTED(page_module)(unsigned slot, uint32_t label)
 	const struct profile *profile = picture->view->profile;
 	uint32_t module = picture->view->labels[label].module;
 	return module == PROFILE_NONE ? NULL : profile_string(profile, profile->modules[module].path);
+}
+
+/* The own hits of each module's code, and of code of no module: doubles, one more than the profile has modules. Or 0. */
+const double *EXPORTED(page_module_hits)(unsigned slot)
+{
+	static double *hits;
+	const struct picture *picture = picture_at(slot);
+	free(hits);
+	hits = picture ? picture_module_hits(picture) : NULL;
+	return hits;
 }
 
 static struct page_box shown_box(const struct picture *picture, const struct flame_box *box)

@@ -23,7 +23,7 @@ static const char **text_of(struct reading *reading, const char *key)
 	} texts[] = {
 		{ "report", &request->report }, { "of", &request->of },         { "shape", &request->shape },
 		{ "root", &request->root },     { "key", &request->key },       { "group", &request->group },
-		{ "other", &request->other },   { "search", &request->search },
+		{ "other", &request->other },   { "search", &request->search }, { "file", &request->file },
 	};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (strcmp(texts[i].key, key) == 0)

@@ -2,10 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/file_place.h"
 #include "profile_file/writer.h"
 #include "render/render.h"
 #include "render/source_text.h"
@@ -75,17 +73,6 @@ struct texts {
 	bool has_all; /* also the paths of other users' processes */
 };
 
-/* Returns whether only processes of the reader executed the file's code. Whoever gets the page can read the texts in it. */
-static bool is_own(struct texts *texts, const char *path)
-{
-	struct path_users users;
-	uid_t caller = geteuid();
-	gid_t group;
-	file_place_caller(&caller, &group);
-	return file_users_find(&texts->access, texts->profile, path, &users) == 0 && !users.has_others &&
-	       users.count == 1 && (users.ids[0] == geteuid() || users.ids[0] == caller);
-}
-
 static void add_file(struct texts *texts, const char *path)
 {
 	struct source_text source;
@@ -94,7 +81,7 @@ static void add_file(struct texts *texts, const char *path)
 		sources->absent++;
 		return;
 	}
-	if (!texts->has_all && !is_own(texts, path)) {
+	if (!texts->has_all && !page_is_own(&texts->access, texts->profile, path)) {
 		source_text_release(&source);
 		sources->foreign++;
 		return;
@@ -158,6 +145,25 @@ static int embed_sources(struct sink *sink, const struct page_contents *contents
 	return status;
 }
 
+/* --- machine code --- */
+
+static int embed_code(struct sink *sink, const char *id, const struct profile *profile,
+		      const struct page_contents *contents, struct stored_code_written *written, struct error *error)
+{
+	struct stored_code_written own;
+	struct buffer bytes;
+	if (!contents->code)
+		return 0;
+	buffer_init(&bytes);
+	int status = stored_code_write(profile, contents->code, contents->all_sources, &bytes, &own, error);
+	if (status == 0)
+		status = page_embed(sink, id, 0, bytes.bytes, bytes.size, error);
+	written->functions += own.functions;
+	written->left_out += own.left_out;
+	buffer_release(&bytes);
+	return status;
+}
+
 /* --- events --- */
 
 static int embed_events(struct sink *sink, const struct page_contents *contents, struct lanes_written *written,
@@ -184,6 +190,10 @@ int page_write(struct sink *sink, const struct page_contents *contents, struct p
 		status = embed_profile(sink, "profile-b", contents->profiles[1], error);
 	if (status == 0)
 		status = embed_sources(sink, contents, written, error);
+	if (status == 0)
+		status = embed_code(sink, "code-a", contents->profiles[0], contents, &written->code, error);
+	if (status == 0 && contents->profiles[1])
+		status = embed_code(sink, "code-b", contents->profiles[1], contents, &written->code, error);
 	if (status == 0)
 		status = embed_events(sink, contents, &written->events, error);
 	sink_write(sink, page_after, page_after_bytes);

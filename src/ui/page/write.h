@@ -9,27 +9,35 @@
 
 #include "base/error.h"
 #include "base/sink.h"
+#include "profile/code.h"
 #include "profile/event_source.h"
+#include "profile/file_users.h"
 #include "profile/profile.h"
 #include "ui/page/lanes.h"
+#include "ui/page/stored_code.h"
 
 /* The contents of the page. */
 struct page_contents {
 	const struct profile *profiles[2]; /* [1] NULL: no comparison */
 	bool no_source;                    /* without the text of source files */
 	bool all_sources; /* also of files whose code was executed by processes of other users than the reader */
-	struct event_source *events; /* of a trace; NULL: there are none */
+	const struct code_source *code; /* of the machine code; NULL: the page has none */
+	struct event_source *events;    /* of a trace; NULL: there are none */
 };
 
-/* The contents of a page beside its profiles: source files, and events of a trace. */
+/* The contents of a page beside its profiles: source files, machine code, and events of a trace. */
 struct page_written {
 	size_t count;
 	size_t absent;   /* files that were not found, or that the users of the profile's processes may not read */
 	size_t foreign;  /* files of other users' processes */
 	size_t left_out; /* files for which there was no more room */
 	uint64_t bytes;
-	struct lanes_written events; /* calls and marks */
+	struct stored_code_written code; /* of all profiles */
+	struct lanes_written events;     /* calls and marks */
 };
+
+/* Returns whether only processes of the reader executed the code of a file (own_files.c). Whoever gets the page can read what it contains of files. */
+bool page_is_own(struct file_users *users, const struct profile *profile, const char *path);
 
 /* Writes the page and sets *written. A profile goes in as its columns, deflated and in base64. Returns 0 or a negative error, with
  * `error` set: ERROR_MEMORY, the errors of the event source; the sink keeps the failure of a write. */

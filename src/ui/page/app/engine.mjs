@@ -91,6 +91,21 @@ export async function embeddedText(id) {
 	return read;
 }
 
+/** @type {Promise<void> | null} */
+let code = null;
+
+/** Reads the machine code of the page, once: views that show none need not wait for it. */
+export function readCode() {
+	code ??= (async () => {
+		for (const [side, id] of ["code-a", "code-b"].entries()) {
+			const bytes = await embedded(id);
+			if (bytes && functions.page_load_code(side, bytes.at, bytes.size) < 0)
+				throw new Error(failure());
+		}
+	})();
+	return code;
+}
+
 /** The engine needs no system: every call reports that there is no such file.
  *  @param {WebAssembly.Module} module */
 function imports(module) {
@@ -301,6 +316,13 @@ export class Picture {
 	/** @param {number} label @returns {string} */
 	module(label) {
 		return text(functions.page_module(this.slot, label));
+	}
+
+	/** The own hits of the code of each module, in the order of `info`, and of code of no module.
+	 *  @param {number} modules their number @returns {number[]} */
+	moduleHits(modules) {
+		const at = functions.page_module_hits(this.slot);
+		return at ? [...new Float64Array(memory.buffer, at, modules + 1)] : [];
 	}
 
 	/** @param {number} hits @returns {number} half the width of the 95 % interval of the share */

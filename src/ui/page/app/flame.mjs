@@ -307,8 +307,7 @@ export class Flame {
 	 *  @param {Box} box @param {Styles} style */
 	ratioColour(box, style) {
 		const share = box.weight / this.picture.total, other = box.other / this.picture.otherTotal;
-		const part = other / (share + other);
-		return `hsl(${part < 0.5 ? 215 : 5}, ${Math.round(Math.abs(part - 0.5) * 140)}%, ${style.dark ? 34 : 74}%)`;
+		return ratioColour(other / (share + other), style.dark);
 	}
 
 	/** The index of the box at a position, or -1.
@@ -462,6 +461,12 @@ export class Flame {
 		this.draw();
 		return found;
 	}
+}
+
+/** The colour of a box with this part of two shares: 0, it has none of the second resource; 1, it has nothing else.
+ *  @param {number} part @param {boolean} dark */
+export function ratioColour(part, dark) {
+	return `hsl(${part < 0.5 ? 215 : 5}, ${Math.round(Math.abs(part - 0.5) * 140)}%, ${dark ? 34 : 74}%)`;
 }
 
 /** The largest number of levels that a canvas has room for. */

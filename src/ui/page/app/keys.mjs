@@ -8,6 +8,7 @@ const KEYS = [
 	["/", "search"],
 	["?", "this list"],
 	["← →", "in the tabs: the next view; in a graph: the next box of the level"],
+	["↑ ↓", "in source and instructions: the row above or below"],
 	["↓", "the widest box of the next level (↑ where callers stand above)"],
 	["↑", "the box that holds this one"],
 	["Enter", "zoom to the chosen box"],

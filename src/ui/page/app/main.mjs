@@ -5,7 +5,8 @@ import { counted, element, percent, safe, shortened } from "./format.mjs";
 import { choices, choose, info, infos, onChange, range, readInfos, resource } from "./state.mjs";
 import { forgetTables, tables } from "./tables.mjs";
 import { showKeys } from "./keys.mjs";
-import { flames, followZoom, forgetFlames, hasReport, pageFindings, readSources, views } from "./views.mjs";
+import { readSources } from "./source.mjs";
+import { flames, followZoom, forgetFlames, hasReport, pageFindings, views } from "./views.mjs";
 
 document.documentElement.dataset.started = ""; // for incomplete.mjs
 
@@ -151,7 +152,7 @@ function focusedChoice() {
 let shown = "";
 
 function show() {
-	const { search: searched, path, factor, zoom, node, span, ...rest } = choices; // these change what a view shows in place
+	const { search: searched, path, factor, zoom, node, span, line, ...rest } = choices; // these change what a view shows in place
 	const wanted = JSON.stringify(rest);
 	if (wanted === shown) {
 		followZoom();

@@ -5,8 +5,8 @@ import { ask, events, periods } from "./engine.mjs";
 
 /** The choices, with their defaults. */
 const DEFAULTS = {
-	view: "flame", side: "a", resource: "", by: "function", kernel: "show", shape: "stacks", root: "", node: "",
-	thread: "", process: "", label: "", from: "", to: "", search: "", sort: "", path: "", group: "", factor: "0.5", colour: "", zoom: "", span: "",
+	view: "summary", side: "a", resource: "", by: "function", kernel: "show", shape: "stacks", root: "", node: "",
+	thread: "", process: "", label: "", from: "", to: "", search: "", sort: "", path: "", group: "", line: "", factor: "0.5", colour: "", zoom: "", span: "",
 };
 
 /** @typedef {typeof DEFAULTS} Choices */
@@ -26,7 +26,7 @@ export function readInfos() {
 	} catch {
 		infos.b = null; // the page has one profile
 	}
-	DEFAULTS.view = infos.b ? "compare" : events().lanes.length > 0 ? "events" : "flame";
+	DEFAULTS.view = infos.b ? "compare" : events().lanes.length > 0 ? "events" : "summary";
 	readLink();
 }
 
@@ -62,6 +62,8 @@ export function linkOf(changes) {
 export function choose(changes, replaces = false) {
 	if (!replaces && (choices.node !== "" || choices.span !== ""))
 		changes = { node: "", span: "", ...changes }; // a box of another picture has another number
+	if ("root" in changes)
+		changes = { line: "", ...changes }; // a line belongs to a function
 	const before = linkOf({}), link = linkOf(changes);
 	Object.assign(choices, changes);
 	if (replaces || link === before)

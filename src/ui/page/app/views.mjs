@@ -1,10 +1,13 @@
 // The views: each fills an element from the choices.
 
-import { Picture, amount, ask, embeddedText, events, forgetPictures, functionAt, hasTimes, interval, laneCounts, nameFunctions, shortName } from "./engine.mjs";
+import { Picture, amount, ask, events, forgetPictures, functionAt, hasTimes, interval, laneCounts, nameFunctions, shortName } from "./engine.mjs";
 import { followEvents, showEvents } from "./events.mjs";
-import { Flame, describe, foundText, nameOf, remember } from "./flame.mjs";
+import { Flame, describe, foundText, nameOf, ratioColour, remember } from "./flame.mjs";
 import { count, element, nothing, percent, safe, shortened } from "./format.mjs";
+import { fixedLegend, moduleLegend } from "./legend.mjs";
 import { choices, choose, info, infos, linkOf, resource, selection } from "./state.mjs";
+import { lineText, showSource } from "./source.mjs";
+import { showSummary } from "./summary.mjs";
 import { svgButton } from "./svg.mjs";
 import { addSearched, bar, pathText, table } from "./tables.mjs";
 import { showTimeline } from "./timeline.mjs";
@@ -77,14 +80,14 @@ function showFlame() {
 	const callers = choices.shape === "callers";
 	const button = (/** @type {string} */ shape, /** @type {string} */ text) => element("button", {
 		"aria-pressed": String((shape === "callers") === callers), onclick: () => choose({ shape, node: "" }) }, [text]);
-	return element("section", {}, [
-		element("div", { className: "tools" }, [
-			button("stacks", "from main downwards"), button("callers", "from the hottest bodies to their callers"),
-			...(callers ? [] : colours()), saveButton(),
-		]),
-		addOnlyFlame({ slot: 0, request: { ...selection(), shape: callers ? "callers" : "stacks", other: callers ? null : choices.colour },
-			label: "Flame graph", onPick: callers ? undefined : remember, otherName: safe(titleOf(choices.colour)) }),
+	const tools = element("div", { className: "tools" }, [
+		button("stacks", "from main downwards"), button("callers", "from the hottest bodies to their callers"),
+		...(callers ? [] : colours()), saveButton(),
 	]);
+	const graph = addOnlyFlame({ slot: 0, request: { ...selection(), shape: callers ? "callers" : "stacks", other: callers ? null : choices.colour },
+		label: "Flame graph", onPick: callers ? undefined : remember, otherName: safe(titleOf(choices.colour)) });
+	const legend = !flames.length ? [] : callers || !choices.colour ? [moduleLegend(flames[0].picture)] : [ratioLegend()];
+	return element("section", {}, [tools, ...legend, graph]);
 }
 
 /** The title of a resource.
@@ -101,8 +104,13 @@ function colours() {
 	const control = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => choose({ colour: control.value }) },
 		[["", "module"], ...others.map((/** @type {any} */ row) => [row.name, `share of ${row.title}`])].map(([value, text]) =>
 			element("option", { value, selected: choices.colour === value }, [text]))));
-	return [element("label", {}, ["colour by ", control]),
-		...(choices.colour ? [element("span", { className: "note" }, [`red: a larger share of ${safe(titleOf(choices.colour))} than of ${safe(resource().title)}; blue: a smaller one`])] : [])];
+	return [element("label", {}, ["colour by ", control])];
+}
+
+function ratioLegend() {
+	const other = safe(titleOf(choices.colour)), own = safe(resource().title);
+	return fixedLegend([[(dark) => ratioColour(0, dark), `no ${other}`], [(dark) => ratioColour(0.5, dark), `as large a share of ${other} as of ${own}`],
+		[(dark) => ratioColour(1, dark), `a larger share of ${other} than of ${own}`]]);
 }
 
 // --- functions ---
@@ -129,9 +137,13 @@ function showFunctions() {
 
 // --- sandwich ---
 
+function chooseFunction() {
+	return element("section", {}, [nothing("Choose a function:"), showFunctions()]);
+}
+
 function showSandwich() {
 	if (!choices.root)
-		return element("section", {}, [nothing("Choose a function:"), showFunctions()]);
+		return chooseFunction();
 	const request = { ...selection(), root: choices.root };
 	const tools = element("div", { className: "tools" }, [
 		element("strong", { className: "full-name" }, [safe(choices.root)]),
@@ -202,38 +214,14 @@ function showTree() {
 
 // --- source ---
 
-/** The texts of source files by path.
- *  @type {Record<string, string[]> | null} */
-let sources = null;
-
-export async function readSources() {
-	const text = await embeddedText("sources");
-	sources = text ? JSON.parse(text) : {};
-}
-
-function showSource() {
-	if (!choices.root)
-		return element("section", {}, [nothing("Choose a function:"), showFunctions()]);
-	const found = report({ report: "source", root: choices.root, limit: 0, by: null });
-	/** @type {Map<string, Map<number, any>>} */
-	const files = new Map();
-	const withLines = found.entries.filter((/** @type {any} */ entry) => entry.line > 0);
-	const without = found.entries.filter((/** @type {any} */ entry) => entry.line === 0)
-		.reduce((/** @type {number} */ sum, /** @type {any} */ entry) => sum + entry.total_hits, 0);
-	for (const entry of withLines) {
-		const lines = files.get(entry.file) ?? new Map();
-		files.set(entry.file, lines.set(entry.line, entry));
-	}
-	if (!files.size)
-		return nothing(`The lines of ${safe(choices.root)} are not known: its code has no debug information (build it with -g).`);
-	return element("section", {}, [...[...files].map(([file, lines]) => sourceTable(file, lines)),
-		...(without ? [nothing(`${count(without)} hits are in code of ${safe(choices.root)} whose lines are not known.`)] : [])]);
+function showSourceOrChoice() {
+	return choices.root || choices.line ? showSource() : chooseFunction();
 }
 
 /** The lines of all files. */
 function showLines() {
-	const open = (/** @type {string} */ view, /** @type {any} */ row) => choose({ view, root: functionAt(selection(), row.file, row.line) });
-	const text = (/** @type {any} */ row) => safe((sources?.[row.file]?.[row.line - 1] ?? "").trim());
+	const open = (/** @type {string} */ view, /** @type {any} */ row) => choose({ view, root: functionAt(selection(), row.file, row.line), line: `${row.file}:${row.line}` });
+	const text = (/** @type {any} */ row) => lineText(row.file, row.line);
 	return table({ caption: "Hot lines of all source files", ...rowsOf({ report: "lines", by: null }), sorted: 1,
 		canPick: (row) => row.line > 0, onPick: (row) => open("source", row), columns: [
 		{ name: "line", isText: true, value: (row) => row.file + ":" + String(row.line).padStart(9),
@@ -244,29 +232,6 @@ function showLines() {
 		{ name: "function", isText: true, value: () => "", text: (row) => row.line > 0
 			? element("button", { className: "link", onclick: () => open("sandwich", row) }, ["callers and callees"]) : "" },
 	] });
-}
-
-/** @param {string} file @param {Map<number, any>} lines */
-function sourceTable(file, lines) {
-	const text = sources?.[file];
-	const numbers = [...lines.keys()];
-	const first = Math.max(Math.min(...numbers) - 3, 1), last = Math.max(...numbers) + 3;
-	const shown = text ? Array.from({ length: Math.min(last, text.length) - first + 1 }, (_, i) => first + i)
-		: numbers.sort((a, b) => a - b);
-	const rows = shown.map((number) => {
-		const entry = lines.get(number);
-		return element("tr", { className: entry ? "" : "cold" }, [
-			element("td", { className: "number" }, entry ? [bar(entry.body_fraction, entry.body_error)] : []),
-			element("td", { className: "number" }, entry ? [bar(entry.total_fraction, entry.total_error)] : []),
-			element("th", { className: "number", scope: "row" }, [String(number)]),
-			element("td", { className: "code" }, [text ? safe((text[number - 1] ?? "").replaceAll("\t", "    ")) : ""]),
-		]);
-	});
-	return element("div", { className: "scroll", tabIndex: 0 }, [element("table", { className: "source" }, [
-		element("caption", {}, [safe(file) + (text ? "" : " (the page does not contain its text)")]),
-		element("thead", {}, [element("tr", {}, ["body", "with callees", "line", "source"].map((name) =>
-			element("th", { scope: "col" }, [name])))]),
-		element("tbody", {}, rows)])]);
 }
 
 // --- what-if ---
@@ -538,13 +503,14 @@ function causeTable(causes, stacks) {
  *  @type {Record<string, {title: string, show: () => HTMLElement, has: () => boolean}>} */
 export const views = {
 	compare: { title: "Comparison", show: showCompare, has: () => Boolean(infos.b) },
+	summary: { title: "First report", show: () => showSummary([...info().findings, ...pageFindings()]), has: () => true },
 	flame: { title: "Flame graph", show: showFlame, has: () => true },
 	functions: { title: "Functions", show: showFunctions, has: () => true },
 	sandwich: { title: "Callers and callees", show: showSandwich, has: () => true },
 	tree: { title: "Call tree", show: showTree, has: () => true },
 	timeline: { title: "Timeline", show: showTimeline, has: hasTimeline },
 	events: { title: "Events", show: showEvents, has: () => events().lanes.length > 0 },
-	source: { title: "Source", show: showSource, has: () => true },
+	source: { title: "Source", show: showSourceOrChoice, has: () => true },
 	lines: { title: "Hot lines", show: showLines, has: () => hasReport("lines") },
 	whatif: { title: "What if", show: showWhatIf, has: () => true },
 	labels: { title: "Labels", show: showLabels, has: () => info().labels.length > 0 },

@@ -123,6 +123,30 @@ static void requests_that_are_refused(void **state)
 	buffer_release(&terms);
 }
 
+/* The first report has rows of several kinds; the limit is of each kind. */
+static void first_report(void **state)
+{
+	(void)state;
+	assert_answer("report=summary\n", "{\"entry\": \"body\", \"function\": \"f\", \"fraction\": 0.75, ");
+	assert_answer("report=summary\nlimit=1\n", "{\"entry\": \"body\", \"function\": \"f\", ");
+	assert_answer("report=summary\n", "{\"entry\": \"path\", \"function\": \"main\", \"fraction\": 1, ");
+	assert_answer("report=summary\n", "\"command\": \"cpprof report --up f\", \"why\": \"who calls it\"");
+	struct error error = { 0 };
+	char *answer = engine_answer(&engine, "report=summary\nlimit=1\n", &error);
+	assert_non_null(answer);
+	assert_null(strstr(answer, "\"entry\": \"body\", \"function\": \"g\""));
+	free(answer);
+}
+
+/* A page without machine code states that; a file in place of a root selects its lines. */
+static void code_and_lines(void **state)
+{
+	(void)state;
+	assert_refused("report=asm\nroot=f\n", ERROR_NOT_FOUND,
+		       "cannot disassemble 'f': the page was made without machine code");
+	assert_answer("report=source\nfile=none.c\n", "\"entries\": [");
+}
+
 /* A report's needs are checked without making it. */
 static void whether_a_report_can_be_made(void **state)
 {
@@ -371,6 +395,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(reports, start, end),
+		cmocka_unit_test_setup_teardown(first_report, start, end),
+		cmocka_unit_test_setup_teardown(code_and_lines, start, end),
 		cmocka_unit_test_setup_teardown(requests_that_are_refused, start, end),
 		cmocka_unit_test_setup_teardown(whether_a_report_can_be_made, start, end),
 		cmocka_unit_test_setup_teardown(views_of_pictures_stay, start, end),

@@ -1,4 +1,4 @@
-/* The caller of the disassembly gets answers, whole and cut, and of failing allocations. */
+/* Machine code as bytes: whole, cut, written again, and of failing allocations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "frames/code/disassembly.h"
+#include "profile/code.h"
 #include "support/alloc_fail.h"
 
 static const uint8_t two_instructions[] =
@@ -28,7 +28,7 @@ static void test_answer(void **state)
 	struct code_list list;
 	(void)state;
 	assert_int_equal(code_list_init(&list), 0);
-	assert_int_equal(disassembly_read(&list, 3, answer()), 0);
+	assert_int_equal(code_list_read(&list, 3, answer()), 0);
 	assert_int_equal(list.range_count, 1);
 	assert_int_equal(list.count, 2);
 	const struct code_instruction *first = &list.instructions[0], *second = &list.instructions[1];
@@ -56,10 +56,27 @@ static void test_cut_answers(void **state)
 	(void)state;
 	assert_int_equal(code_list_init(&list), 0);
 	for (size_t size = 0; size < sizeof(two_instructions) - 1; size++) {
-		assert_int_equal(disassembly_read(&list, 3, cursor_over(two_instructions, size)), ERROR_CORRUPT);
+		assert_int_equal(code_list_read(&list, 3, cursor_over(two_instructions, size)), ERROR_CORRUPT);
 		assert_int_equal(list.range_count, 0);
 		assert_int_equal(list.count, 0);
 	}
+	code_list_release(&list);
+}
+
+/* The same ranges are the same bytes, whoever writes them. */
+static void test_written_again(void **state)
+{
+	struct code_list list;
+	struct buffer bytes;
+	(void)state;
+	buffer_init(&bytes);
+	assert_int_equal(code_list_init(&list), 0);
+	assert_int_equal(code_list_read(&list, 3, answer()), 0);
+	buffer_append(&bytes, "\1\0\0", 4);
+	code_list_write_range(&bytes, &list, 0);
+	assert_int_equal(bytes.size, sizeof(two_instructions) - 1);
+	assert_memory_equal(bytes.bytes, two_instructions, bytes.size);
+	buffer_release(&bytes);
 	code_list_release(&list);
 }
 
@@ -67,7 +84,7 @@ static void read_once(void)
 {
 	struct code_list list;
 	if (code_list_init(&list) == 0) {
-		int status = disassembly_read(&list, 3, answer());
+		int status = code_list_read(&list, 3, answer());
 		assert_true(status == 0 || status == ERROR_MEMORY);
 		assert_int_equal(list.count, status == 0 ? 2 : 0);
 	}
@@ -85,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answer),
 		cmocka_unit_test(test_cut_answers),
+		cmocka_unit_test(test_written_again),
 		cmocka_unit_test(test_failing_allocations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
