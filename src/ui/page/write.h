@@ -1,4 +1,4 @@
-/* Writes the page: one HTML file that contains one profile or two, the engine that computes their figures, and the script that
+/* Writes the page: one HTML file that contains one profile or the recordings of a comparison, the engine that computes their figures, and the script that
  * draws them. */
 #ifndef UI_PAGE_WRITE_H
 #define UI_PAGE_WRITE_H
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/analyses.h"
 #include "base/error.h"
 #include "base/sink.h"
 #include "profile/event_source.h"
@@ -15,8 +16,10 @@
 
 /* The contents of the page. */
 struct page_contents {
-	const struct profile *profiles[2]; /* [1] NULL: no comparison */
-	bool no_source;                    /* without the text of source files */
+	const struct profile *const *profiles; /* the recordings of A, then the recordings of B */
+	size_t counts[DIFF_SIDES];             /* of B 0: no comparison */
+	double spread;                         /* struct diff_run; the reader of the page can change it */
+	bool no_source;                        /* without the text of source files */
 	bool all_sources; /* also of files whose code was executed by processes of other users than the reader */
 	struct event_source *events; /* of a trace; NULL: there are none */
 };
