@@ -7,7 +7,7 @@
 
 #include "cmd/message.h"
 #include "cmd/pager_output.h"
-#include "cmd/profile_open.h"
+#include "cmd/recordings.h"
 #include "cmd/report_options.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
@@ -113,75 +113,64 @@ static int print(const struct invocation *invocation, const struct render_option
 	return request->is_gate && render_exceeding(results) > 0 ? EXIT_EXCEEDED : EXIT_DONE;
 }
 
-static int build_and_print(const struct invocation *invocation, struct diff_request *request)
+/* Sets the settings of all recordings, an array that the caller frees: the options of `diff` mean the same in each. */
+static int set_views(struct diff_request *request, const struct view_options *options, struct error *error)
+{
+	size_t count = request->counts[DIFF_A] + request->counts[DIFF_B];
+	struct view_options *views = calloc(count, sizeof(*views));
+	for (size_t i = 0; views && i < count; i++)
+		views[i] = *options;
+	request->views = views;
+	return views ? 0 : error_set(error, ERROR_MEMORY, "out of memory");
+}
+
+static int compare(const struct invocation *invocation, struct diff_request *request,
+		   const struct recordings *recordings)
 {
 	struct view_request view;
 	struct results results = { 0 };
 	struct error error = { 0 }, uncompared = { 0 };
+	request->profiles = recordings->profiles;
+	request->names = recordings->names;
+	for (int side = DIFF_A; side <= DIFF_B; side++)
+		request->counts[side] = recordings->counts[side];
 	if (view_request_init(&view, invocation, request->profiles[0], &error) < 0)
 		return failure_of(invocation, &error);
-	request->view = view.settings.view;
 	request->resources = view.settings.resources;
 	request->resource_count = view.settings.resource_count;
 	request->resources_named = option_given(invocation, OPTION_RESOURCE);
 	request->shares = option_given(invocation, OPTION_SHARES);
 	request->spread = view.settings.spread;
 	request->threshold = view.settings.threshold;
-	int result = diff_build(request, &results, &uncompared, &error);
+	int result = set_views(request, &view.settings.view, &error);
+	if (result == 0)
+		result = diff_build(request, &results, &uncompared, &error);
 	if (result == 0 && uncompared.code)
 		notice(invocation, "some resources were not compared: %s", uncompared.message);
 	int status = result < 0 ? failure_of(invocation, &error) : print(invocation, &view.render, request, &results);
 	results_release(&results);
 	view_request_release(&view);
+	free((void *)request->views);
 	return status;
-}
-
-/* Takes the names of the recordings: two, or the names of A and the names of B, with `--` between them. */
-static int choose_recordings(const struct invocation *invocation, struct diff_request *request)
-{
-	size_t count = invocation->argument_count, first = invocation->separated;
-	bool are_separated = first > 0 && first < count;
-	if (!are_separated && count > DIFF_SIDES)
-		return usage_error(invocation,
-				   "cannot find where the recordings of B begin (cpprof diff A1 A2 -- B1 B2)");
-	request->counts[DIFF_A] = are_separated ? first : 1;
-	request->counts[DIFF_B] = count - request->counts[DIFF_A];
-	request->names = (const char *const *)invocation->arguments;
-	return EXIT_DONE;
-}
-
-static int open_and_compare(const struct invocation *invocation, struct diff_request *request,
-			    struct profile **profiles)
-{
-	for (size_t i = 0; i < invocation->argument_count; i++) {
-		profiles[i] = profile_open(invocation, invocation->arguments[i]);
-		if (!profiles[i])
-			return EXIT_FAILED;
-	}
-	request->profiles = (const struct profile *const *)profiles;
-	return build_and_print(invocation, request);
 }
 
 static int run(struct invocation *invocation)
 {
 	struct diff_request request = { 0 };
+	struct recordings recordings = { 0 };
 	int status = choose_sections(invocation, &request);
 	if (status == EXIT_DONE && option_given(invocation, OPTION_MARKDOWN) && option_given(invocation, OPTION_FORMAT))
 		status = usage_error(invocation, "--markdown cannot be combined with --format (give one of them)");
 	if (status == EXIT_DONE)
 		status = read_gate(invocation, &request);
 	if (status == EXIT_DONE)
-		status = choose_recordings(invocation, &request);
-	if (status == EXIT_DONE)
 		status = read_paths(invocation, &request);
-	if (status != EXIT_DONE)
-		return status;
-	struct profile **profiles = calloc(invocation->argument_count, sizeof(*profiles));
-	status = profiles ? open_and_compare(invocation, &request, profiles) : failure(invocation, "out of memory");
-	for (size_t i = 0; profiles && i < invocation->argument_count; i++)
-		profile_free(profiles[i]);
+	if (status == EXIT_DONE)
+		status = recordings_open(invocation, &recordings);
+	if (status == EXIT_DONE)
+		status = compare(invocation, &request, &recordings);
+	recordings_release(&recordings);
 	free((void *)request.paths);
-	free(profiles);
 	return status;
 }
 

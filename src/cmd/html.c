@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@
 #include "base/plural.h"
 #include "base/text_output.h"
 #include "cmd/message.h"
-#include "cmd/profile_open.h"
+#include "cmd/recordings.h"
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 #include "collect/count/event_source.h"
@@ -116,13 +117,24 @@ static int open_events(const struct invocation *invocation, struct page_contents
 	return contents->events || error.code == ERROR_FORMAT ? EXIT_DONE : failure_of(invocation, &error);
 }
 
+/* Takes the spread that a comparison assumes. */
+static int set_spread(const struct invocation *invocation, struct page_contents *contents)
+{
+	struct view_request view;
+	struct error error = { 0 };
+	if (view_request_init(&view, invocation, NULL, &error) < 0)
+		return failure_of(invocation, &error);
+	contents->spread = view.settings.spread;
+	view_request_release(&view);
+	return EXIT_DONE;
+}
+
 static int run(struct invocation *invocation)
 {
 	const char *path = option_value(invocation, OPTION_OUTPUT);
-	struct page_contents contents = { .profiles = { invocation->profile },
-					  .all_sources = option_given(invocation, OPTION_SOURCE),
+	struct page_contents contents = { .all_sources = option_given(invocation, OPTION_SOURCE),
 					  .no_source = option_given(invocation, OPTION_NO_SOURCE) };
-	struct profile *second = NULL;
+	struct recordings recordings;
 	if (!contents.no_source)
 		contents.code = &code_of_files;
 	if (!path)
@@ -133,24 +145,27 @@ static int run(struct invocation *invocation)
 		return usage_error(invocation, "--open cannot be combined with -o - (name a file)");
 	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
 		return usage_error(invocation, "cannot write a page to a terminal (-o FILE)");
-	if (invocation->argument_count > 0) {
-		second = profile_open(invocation, invocation->arguments[0]);
-		if (!second)
-			return EXIT_FAILED;
-		contents.profiles[1] = second;
-	}
-	int status = open_events(invocation, &contents);
+	int status = set_spread(invocation, &contents);
+	if (status != EXIT_DONE)
+		return status;
+	status = recordings_open(invocation, &recordings);
+	contents.profiles = recordings.profiles;
+	for (int side = DIFF_A; side <= DIFF_B; side++)
+		contents.counts[side] = recordings.counts[side];
+	if (status == EXIT_DONE)
+		status = open_events(invocation, &contents);
 	if (status == EXIT_DONE)
 		status = write_page(invocation, &contents, path);
 	if (contents.events)
 		contents.events->close(contents.events);
-	profile_free(second);
+	recordings_release(&recordings);
 	if (status == EXIT_DONE && option_given(invocation, OPTION_OPEN))
 		status = open_page(invocation, path);
 	return status;
 }
 
-static const char *const usage[] = { "[OPTION]... [FILE]", "[OPTION]... A B", NULL };
+static const char *const usage[] = { "[OPTION]... [FILE]", "[OPTION]... A B", "[OPTION]... A1 A2... -- B1 B2...",
+				     NULL };
 
 static const struct command_option options[] = {
 	{ OPTION_OUTPUT, 'o', "output", "FILE", "Write the page to FILE; -: standard output", OUTPUT_DEFAULT },
@@ -158,6 +173,7 @@ static const struct command_option options[] = {
 	{ OPTION_SOURCE, 0, "source", NULL,
 	  "Also embed source files and code of processes of other users, or of users who are not known", NULL },
 	{ OPTION_NO_SOURCE, 0, "no-source", NULL, "Leave out the text of the source files and the machine code", NULL },
+	ROW_SPREAD,
 	ROWS_STORE_SELECTION,
 	ROWS_LIMITS,
 	{ 0 },
@@ -167,6 +183,8 @@ static const struct command_example examples[] = {
 	{ "cpprof html --open", "look at the profile in a browser" },
 	{ "cpprof html run.data -o run.html", "one file to send to a colleague; it needs no network" },
 	{ "cpprof html before.data after.data", "what a change of the program did, in pictures" },
+	{ "cpprof html a1.data a2.data a3.data -- b1.data b2.data b3.data",
+	  "the same from three recordings of each, whose differences from run to run are then known" },
 	{ 0 },
 };
 
@@ -178,6 +196,6 @@ const struct command command_html = {
 	.options = options,
 	.examples = examples,
 	.needs = NEEDS_PROFILE,
-	.argument_max = 1,
+	.argument_max = SIZE_MAX,
 	.run = run,
 };

@@ -31,6 +31,12 @@ static const char *resource_unit(const struct profile *profile, uint32_t resourc
 	return profile_string(profile, profile->resources[resource].unit);
 }
 
+static const char *name_of(const struct comparison *comparison, size_t recording)
+{
+	const struct diff_request *request = comparison->request;
+	return request->names ? request->names[recording] : recording < request->counts[DIFF_A] ? "A" : "B";
+}
+
 /* Sets `resources` to the indexes of this resource of the first profile in all profiles. Returns 0, or ERROR_NOT_FOUND with the
  * reason in `error`. */
 static int find_resource(struct comparison *comparison, uint32_t resource, struct error *error)
@@ -42,7 +48,8 @@ static int find_resource(struct comparison *comparison, uint32_t resource, struc
 		const struct profile *profile = request->profiles[i];
 		uint32_t other = i == 0 ? resource : profile_find_resource(profile, name);
 		if (other == PROFILE_NONE)
-			return error_set(error, ERROR_NOT_FOUND, "'%s' has no resource '%s'", request->names[i], name);
+			return error_set(error, ERROR_NOT_FOUND, "'%s' has no resource '%s'", name_of(comparison, i),
+					 name);
 		if (strcmp(resource_unit(first, resource), resource_unit(profile, other)) != 0)
 			return error_set(error, ERROR_NOT_FOUND,
 					 "resource '%s' is counted in '%s' in one profile and in '%s' in the other",
@@ -192,7 +199,7 @@ static int make_views(struct comparison *comparison, const struct report *report
 		      struct error *error)
 {
 	for (size_t i = 0; i < comparison->count; i++) {
-		struct view_options options = comparison->request->view;
+		struct view_options options = comparison->request->views[i];
 		options.resource = comparison->resources[i];
 		options.zeros = false; /* a path that one side lacks counts as 0 */
 		if (report->fixes_by)

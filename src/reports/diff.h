@@ -20,9 +20,9 @@ struct diff_section {
 
 struct diff_request {
 	const struct profile *const *profiles; /* the profiles of A, then the profiles of B; must outlive the results */
-	const char *const *names;              /* of their files, for errors */
+	const char *const *names;              /* of their files, for errors; NULL: A and B */
 	size_t counts[DIFF_SIDES];             /* profiles of A and of B, each positive */
-	struct view_options view;              /* its `resource` is set for each resource */
+	const struct view_options *views;      /* for each profile; their `resource` is set for each resource */
 	const uint32_t *resources;             /* [resource_count]: indexes in the first profile */
 	size_t resource_count;
 	bool shares;          /* compare shares: amounts are scaled to the mean total of A */

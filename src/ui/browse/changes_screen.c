@@ -28,11 +28,12 @@ static void release(struct screen *screen)
 static int build(struct browser *browser, struct changes_screen *changes, struct error *error)
 {
 	const struct view_options *selection = browser_selection(browser);
+	const struct view_options view = { .by = selection->by, .thread = VIEW_ANY };
 	struct diff_request request = {
 		.profiles = browser->profiles,
 		.names = browser->names,
 		.counts = { 1, 1 },
-		.view = { .by = selection->by, .thread = VIEW_ANY },
+		.views = (const struct view_options[DIFF_SIDES]){ view, view },
 		.resources = &browser->settings[0].view.resource,
 		.resource_count = 1,
 		.spread = browser->settings[0].spread,

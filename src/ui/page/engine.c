@@ -15,7 +15,22 @@
 #include "reports/report.h"
 #include "ui/page/compact.h"
 
-int engine_load(struct engine *engine, int side, const void *bytes, size_t size, struct error *error)
+/* Inserts a profile behind the others of its side. Returns 0 or ERROR_MEMORY. */
+static int add_profile(struct engine *engine, enum diff_sides side, struct profile *profile)
+{
+	size_t count = engine->counts[DIFF_A] + engine->counts[DIFF_B];
+	size_t at = side == DIFF_A ? engine->counts[DIFF_A] : count;
+	struct profile **profiles = realloc(engine->profiles, (count + 1) * sizeof(*profiles));
+	if (!profiles)
+		return ERROR_MEMORY;
+	memmove(profiles + at + 1, profiles + at, (count - at) * sizeof(*profiles));
+	profiles[at] = profile;
+	engine->profiles = profiles;
+	engine->counts[side]++;
+	return 0;
+}
+
+int engine_load(struct engine *engine, enum diff_sides side, const void *bytes, size_t size, struct error *error)
 {
 	static const char name[] = "the page's profile";
 	struct compact_table table;
@@ -26,25 +41,40 @@ int engine_load(struct engine *engine, int side, const void *bytes, size_t size,
 	if (!profile)
 		return error->code;
 	int status = compact_restore(&table, profile);
-	if (status < 0) {
-		profile_free(profile);
-		return error_set(error, status, "cannot read %s: %s", name, error_text(status));
-	}
-	profile_free(engine->profiles[side]);
-	engine->profiles[side] = profile;
-	return 0;
+	if (status == 0)
+		status = add_profile(engine, side, profile);
+	if (status == 0)
+		return 0;
+	profile_free(profile);
+	return error_set(error, status, "cannot read %s: %s", name, error_text(status));
 }
 
-int engine_load_code(struct engine *engine, int side, const void *bytes, size_t size, struct error *error)
+/* Returns the first recording of a side, or NULL. */
+static struct profile *first_of(const struct engine *engine, enum diff_sides side)
 {
-	if (!engine->profiles[side])
+	return engine->counts[side] > 0 ? engine->profiles[side == DIFF_A ? 0 : engine->counts[DIFF_A]] : NULL;
+}
+
+int engine_load_code(struct engine *engine, enum diff_sides side, const void *bytes, size_t size, struct error *error)
+{
+	const struct profile *profile = first_of(engine, side);
+	if (!profile)
 		return error_set(error, ERROR_USAGE, "the page has no profile for its machine code");
-	struct stored_code *code = stored_code_read(engine->profiles[side], bytes, size, error);
+	struct stored_code *code = stored_code_read(profile, bytes, size, error);
 	if (!code)
 		return error->code;
 	stored_code_free(engine->code[side]);
 	engine->code[side] = code;
 	return 0;
+}
+
+/* Returns the stored code of a profile; NULL: the page has none. */
+static struct stored_code *code_of(const struct engine *engine, const struct profile *profile)
+{
+	for (int side = 0; side < DIFF_SIDES; side++)
+		if (profile == first_of(engine, side))
+			return engine->code[side];
+	return NULL;
 }
 
 int engine_load_events(struct engine *engine, const void *bytes, size_t size, struct error *error)
@@ -62,10 +92,11 @@ int engine_load_events(struct engine *engine, const void *bytes, size_t size, st
 void engine_release(struct engine *engine)
 {
 	view_cache_release(&engine->views);
-	for (size_t i = 0; i < ENGINE_SIDES; i++) {
+	for (size_t i = 0; i < engine->counts[DIFF_A] + engine->counts[DIFF_B]; i++)
 		profile_free(engine->profiles[i]);
-		stored_code_free(engine->code[i]);
-	}
+	free(engine->profiles);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		stored_code_free(engine->code[side]);
 	lanes_free(engine->lanes);
 	short_names_free(engine->lane_names);
 	*engine = (struct engine){ 0 };
@@ -158,13 +189,13 @@ static void keep_file(const struct result *result, const char *file)
 
 static int answer_report(struct engine *engine, const struct page_request *asked, FILE *out, struct error *error)
 {
-	const struct profile *profile = engine->profiles[asked->is_b];
+	const struct profile *profile = asked->profile;
 	const struct report *report = asked->report ? report_find(asked->report) : NULL;
 	if (!report)
 		return error_set(error, ERROR_USAGE, "no report %s", QUOTE(asked->report ? asked->report : ""));
 	struct source context = { engine, profile, asked->file != NULL };
 	const struct report_source source = { .view = cached_view, .roots = cached_roots, .context = &context };
-	const struct code_source code = { .decode = stored_code_decode, .context = engine->code[asked->is_b] };
+	const struct code_source code = { .decode = stored_code_decode, .context = code_of(engine, profile) };
 	uint32_t resource = asked->settings.view.resource;
 	struct report_request request = {
 		.report = report,
@@ -202,21 +233,63 @@ static int answer_report(struct engine *engine, const struct page_request *asked
 	return status;
 }
 
-static int answer_diff(const struct engine *engine, const struct page_request *asked, FILE *out, struct error *error)
+/* --- all recordings --- */
+
+/* The request as each recording reads it: the numbers of processes, threads and label sets are its own. */
+struct read_requests {
+	struct page_request *of;    /* [count] */
+	struct view_options *views; /* [count]: their settings */
+	size_t count;
+};
+
+static void read_requests_release(struct read_requests *requests)
 {
-	static const char *const names[] = { "A", "B" };
+	for (size_t i = 0; i < requests->count; i++)
+		page_request_release(&requests->of[i]);
+	free(requests->of);
+	free(requests->views);
+}
+
+/* Reads the request for all recordings of a comparison. Returns 0 or a negative error with `error` set; then there is nothing to
+ * release. */
+static int read_for_all(struct read_requests *requests, const struct engine *engine, const char *text,
+			struct error *error)
+{
+	size_t count = engine->counts[DIFF_A] + engine->counts[DIFF_B];
+	int status = 0;
+	*requests = (struct read_requests){ 0 };
+	if (engine->counts[DIFF_A] == 0 || engine->counts[DIFF_B] == 0)
+		return error_set(error, ERROR_USAGE, "the page has no second profile");
+	requests->of = calloc(count, sizeof(*requests->of));
+	requests->views = calloc(count, sizeof(*requests->views));
+	if (!requests->of || !requests->views)
+		status = error_set(error, ERROR_MEMORY, "out of memory");
+	for (size_t i = 0; i < count && status == 0; i++) {
+		status = page_request_read(&requests->of[i], engine, engine->profiles[i], text, error);
+		if (status < 0)
+			break;
+		requests->views[i] = requests->of[i].settings.view;
+		requests->count++;
+	}
+	if (status < 0)
+		read_requests_release(requests);
+	return status;
+}
+
+static int answer_diff(const struct engine *engine, const struct page_request *asked, const char *text, FILE *out,
+		       struct error *error)
+{
 	const struct profile *const *profiles = (const struct profile *const *)engine->profiles;
 	const struct report *report = asked->of ? report_find(asked->of) : NULL;
-	if (!engine->profiles[1])
-		return error_set(error, ERROR_USAGE, "the page has no second profile");
-	if (!report || !report_is_list(report))
-		return error_set(error, ERROR_USAGE, "no list %s", QUOTE(asked->of ? asked->of : ""));
+	struct read_requests requests;
+	int status = read_for_all(&requests, engine, text, error);
+	if (status < 0)
+		return status;
 	struct diff_request request = {
 		.profiles = profiles,
-		.names = names,
-		.counts = { 1, 1 },
-		.view = asked->settings.view,
-		.resources = &asked->settings.view.resource,
+		.counts = { engine->counts[DIFF_A], engine->counts[DIFF_B] },
+		.views = requests.views,
+		.resources = &requests.views[0].resource,
 		.resource_count = 1,
 		.spread = asked->settings.spread,
 		.resources_named = true,
@@ -225,29 +298,36 @@ static int answer_diff(const struct engine *engine, const struct page_request *a
 	};
 	struct results results = { 0 };
 	struct error uncompared = { 0 };
-	int status = diff_build(&request, &results, &uncompared, error);
+	if (!report || !report_is_list(report))
+		status = error_set(error, ERROR_USAGE, "no list %s", QUOTE(asked->of ? asked->of : ""));
+	else
+		status = diff_build(&request, &results, &uncompared, error);
 	if (status == 0)
 		status = print_results(
 			out, asked,
-			&(struct render_envelope){ .command = "diff", .profiles = profiles, .counts = { 1, 1 } },
+			&(struct render_envelope){ .command = "diff",
+						   .profiles = profiles,
+						   .counts = { request.counts[DIFF_A], request.counts[DIFF_B] } },
 			&results, error);
 	results_release(&results);
+	read_requests_release(&requests);
 	return status;
 }
 
-static int answer_info(const struct engine *engine, const struct page_request *asked, FILE *out, struct error *error)
+static int answer_info(const struct page_request *asked, FILE *out, struct error *error)
 {
 	static const struct render_options options = { .format = RENDER_JSON };
-	int status = render_info(out, engine->profiles[asked->is_b], "", 0, &options);
+	int status = render_info(out, asked->profile, "", 0, &options);
 	return status < 0 ? error_set(error, status, "out of memory") : 0;
 }
 
-static int answer(struct engine *engine, const struct page_request *request, FILE *out, struct error *error)
+static int answer(struct engine *engine, const struct page_request *request, const char *text, FILE *out,
+		  struct error *error)
 {
 	if (request->report && strcmp(request->report, "info") == 0)
-		return answer_info(engine, request, out, error);
+		return answer_info(request, out, error);
 	if (request->report && strcmp(request->report, "diff") == 0)
-		return answer_diff(engine, request, out, error);
+		return answer_diff(engine, request, text, out, error);
 	return answer_report(engine, request, out, error);
 }
 
@@ -255,12 +335,12 @@ char *engine_answer(struct engine *engine, const char *text, struct error *error
 {
 	struct page_request request;
 	view_cache_trim(&engine->views, KEPT_NODES_MOST);
-	if (page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error) < 0)
+	if (page_request_read(&request, engine, NULL, text, error) < 0)
 		return NULL;
 	char *answered = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&answered, &size);
-	int status = out ? answer(engine, &request, out, error) : error_set(error, ERROR_MEMORY, "out of memory");
+	int status = out ? answer(engine, &request, text, out, error) : error_set(error, ERROR_MEMORY, "out of memory");
 	if (out && (ferror(out) | fclose(out)) && status == 0)
 		status = error_set(error, ERROR_MEMORY, "out of memory");
 	page_request_release(&request);
@@ -290,13 +370,11 @@ static int make_rooted(struct picture *picture, const struct page_request *reque
 	return picture->flame ? 0 : error->code;
 }
 
-/* Makes the boxes of two views. */
-static int make_pair(struct picture *picture, enum tree_pair_layout layout, double spread, struct error *error)
+/* Makes the boxes of several views. */
+static int make_pair(struct picture *picture, const struct view *const *views, const size_t counts[DIFF_SIDES],
+		     enum tree_pair_layout layout, double spread, struct error *error)
 {
-	const struct view *const views[2] = { picture->own, picture->second };
-	if (!picture->second)
-		return error->code;
-	picture->pair = tree_pair_new(views, layout, spread, error);
+	picture->pair = tree_pair_new(views, counts, layout, spread, error);
 	if (!picture->pair)
 		return error->code;
 	picture->view = &picture->pair->tree;
@@ -304,17 +382,26 @@ static int make_pair(struct picture *picture, enum tree_pair_layout layout, doub
 	return picture->flame ? 0 : error->code;
 }
 
-/* Shows the stacks of both profiles. */
+/* Shows the stacks of all recordings. */
 static int make_changes(struct picture *picture, struct engine *engine, const char *text,
 			const struct page_request *request, struct error *error)
 {
-	struct page_request of_b;
-	int status = page_request_read(&of_b, engine->profiles, PAGE_SIDE_B, text, error);
+	struct read_requests requests;
+	int status = read_for_all(&requests, engine, text, error);
 	if (status < 0)
 		return status;
-	picture->second = view_cache_hold(picture->views, engine->profiles[PAGE_SIDE_B], &of_b.settings.view, error);
-	page_request_release(&of_b);
-	return make_pair(picture, TREE_PAIR_LARGER, request->settings.spread, error);
+	picture->recordings = calloc(requests.count, sizeof(*picture->recordings));
+	if (!picture->recordings)
+		status = error_set(error, ERROR_MEMORY, "out of memory");
+	for (size_t i = 0; i < requests.count && status == 0; i++) {
+		picture->recordings[i] = view_new(engine->profiles[i], &requests.views[i], error);
+		status = picture->recordings[i] ? 0 : error->code;
+		picture->recording_count += status == 0;
+	}
+	read_requests_release(&requests);
+	return status < 0 ? status
+			  : make_pair(picture, (const struct view *const *)picture->recordings, engine->counts,
+				      TREE_PAIR_LARGER, request->settings.spread, error);
 }
 
 /* Shows the stacks of one resource, with their hits of another. */
@@ -325,29 +412,24 @@ static int make_coloured(struct picture *picture, const struct page_request *req
 	if (status < 0)
 		return status;
 	picture->second = view_cache_hold(picture->views, picture->own->profile, &options, error);
-	return make_pair(picture, TREE_PAIR_FIRST, 0, error);
+	if (!picture->second)
+		return error->code;
+	return make_pair(picture, (const struct view *const[]){ picture->own, picture->second },
+			 (const size_t[DIFF_SIDES]){ 1, 1 }, TREE_PAIR_FIRST, 0, error);
 }
 
 static int make_picture(struct picture *picture, struct engine *engine, const char *text,
 			const struct page_request *request, struct error *error)
 {
 	const char *shape = request->shape ? request->shape : "stacks";
-	bool has_changes = strcmp(shape, "changes") == 0;
-	/* A pair has A first, whichever side the request is of. */
-	struct page_request of_a = { 0 };
-	int status = has_changes ? page_request_read(&of_a, engine->profiles, PAGE_SIDE_A, text, error) : 0;
-	if (status < 0)
-		return status;
-	picture->own = view_cache_hold(picture->views, engine->profiles[has_changes ? PAGE_SIDE_A : (int)request->is_b],
-				       has_changes ? &of_a.settings.view : &request->settings.view, error);
-	page_request_release(&of_a);
+	if (strcmp(shape, "changes") == 0)
+		return make_changes(picture, engine, text, request, error);
+	picture->own = view_cache_hold(picture->views, request->profile, &request->settings.view, error);
 	if (!picture->own)
 		return error->code;
 	picture->view = picture->own;
 	if (strcmp(shape, "names") == 0)
 		return 0;
-	if (has_changes)
-		return make_changes(picture, engine, text, request, error);
 	if (strcmp(shape, "stacks") == 0 && request->other)
 		return make_coloured(picture, request, error);
 	if (strcmp(shape, "down") == 0 || strcmp(shape, "up") == 0)
@@ -368,7 +450,7 @@ int picture_make(struct picture *picture, struct engine *engine, const char *tex
 	struct page_request request;
 	*picture = (struct picture){ .views = &engine->views };
 	view_cache_trim(&engine->views, KEPT_NODES_MOST);
-	int status = page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error);
+	int status = page_request_read(&request, engine, NULL, text, error);
 	if (status < 0)
 		return status;
 	status = make_picture(picture, engine, text, &request, error);
@@ -383,6 +465,9 @@ void picture_release(struct picture *picture)
 	flame_free(picture->flame);
 	subtree_free(picture->subtree);
 	tree_pair_free(picture->pair);
+	for (size_t i = 0; i < picture->recording_count; i++)
+		view_free(picture->recordings[i]);
+	free(picture->recordings);
 	if (picture->views) {
 		view_cache_drop(picture->views, picture->second);
 		view_cache_drop(picture->views, picture->own);
@@ -568,9 +653,9 @@ struct timeline *engine_timeline(const struct engine *engine, const char *text, 
 				 const struct profile **side, struct error *error)
 {
 	struct page_request request;
-	if (page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error) < 0)
+	if (page_request_read(&request, engine, NULL, text, error) < 0)
 		return NULL;
-	*side = engine->profiles[request.is_b];
+	*side = request.profile;
 	struct timeline *timeline = analyze_timeline(*side, &request.settings.view, periods, error);
 	page_request_release(&request);
 	return timeline;
@@ -580,9 +665,9 @@ char *engine_timeline_path(const struct engine *engine, const char *text, uint32
 			   struct timeline_hit *hit, struct error *error)
 {
 	struct page_request request;
-	if (page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error) < 0)
+	if (page_request_read(&request, engine, NULL, text, error) < 0)
 		return NULL;
-	const struct profile *profile = engine->profiles[request.is_b];
+	const struct profile *profile = request.profile;
 	bool is_found = within_ns[0] >= 0 && within_ns[1] <= (double)(UINT64_MAX / 2) &&
 			analyze_timeline_find(profile, &request.settings.view, thread, (uint64_t)within_ns[0],
 					      (uint64_t)within_ns[1], hit);
@@ -595,10 +680,10 @@ char *engine_timeline_path(const struct engine *engine, const char *text, uint32
 int engine_has_times(const struct engine *engine, const char *text, struct error *error)
 {
 	struct page_request request;
-	int status = page_request_read(&request, engine->profiles, PAGE_SIDE_ASKED, text, error);
+	int status = page_request_read(&request, engine, NULL, text, error);
 	if (status < 0)
 		return status;
-	const struct profile *profile = engine->profiles[request.is_b];
+	const struct profile *profile = request.profile;
 	bool has_times = false;
 	for (size_t i = 0; i < profile->hit_count && !has_times; i++) {
 		const struct profile_hit *hit = &profile->hits[i];

@@ -2,11 +2,12 @@
  * The part of the page that computes: it holds the profiles and answers requests, with the same functions and
  * the same JSON as `cpprof report --format json`. It prints nothing and has no code for a browser; exports.c makes it callable from one.
  *
- * Life cycle: engine_init, engine_load for one profile or two, questions, engine_release.
+ * Life cycle: {0}, engine_load for each profile, questions, engine_release.
  */
 #ifndef UI_PAGE_ENGINE_H
 #define UI_PAGE_ENGINE_H
 
+#include "analyze/analyses.h"
 #include "analyze/flame.h"
 #include "analyze/settings.h"
 #include "analyze/short_names.h"
@@ -24,11 +25,11 @@
 /* A request of the page, as text: lines "KEY=VALUE", in any order. The keys are named like the command line's options, so that
  * both mean the same.
  *
- *   side        a (default) or b: which of two profiles
+ *   side        a (default) or b: the profile of A or B; with several recordings of a side, a2 is the second one of A
  *   report      the name of a report (reports/report.h), "info", or "diff" for the report of `of`
  *   has         on: is answered by {} if the profile has what the report needs, and refused otherwise
  *   of          for a diff: the report whose lists it compares
- *   shape       for a flame graph: stacks, callers, down, up, or changes: the stacks of both profiles, as wide as the
+ *   shape       for a flame graph: stacks, callers, down, up, or changes: the stacks of both sides, as wide as the
  *               larger (analyze/tree_pair.h); names: short names only
  *   search      keeps only the functions of a list whose names contain it, without regard to the case of ASCII letters
  *   file        for the report source, in place of a root: the lines of this file, of all functions
@@ -48,37 +49,38 @@ struct page_request {
 	const char *report, *of, *shape, *other, *root, *group, *key, *search, *file;
 	const char *terms[PAGE_TERMS_MAX];
 	size_t term_count;
-	bool is_b, has;
+	const struct profile *profile; /* of the side */
+	bool has;
 	struct settings settings;
 };
 
-enum page_side { PAGE_SIDE_ASKED = -1, PAGE_SIDE_A, PAGE_SIDE_B };
+struct engine;
 
-/* Reads a request about one of the profiles (`profiles[1]` may be NULL): `side` overrides the request's own key. Returns 0 or a negative error with `error` set:
- * ERROR_USAGE for an unknown key or value, the errors of analyze/lookup.h, ERROR_MEMORY. The caller releases a request that was
- * read. */
-int page_request_read(struct page_request *request, struct profile *const profiles[2], enum page_side side,
+/* Reads a request, about this profile of the engine: NULL: about the profile of its own key. Returns 0 or a negative error with
+ * `error` set: ERROR_USAGE for an unknown key or value, the errors of analyze/lookup.h, ERROR_MEMORY. The caller releases a request
+ * that was read. */
+int page_request_read(struct page_request *request, const struct engine *engine, const struct profile *profile,
 		      const char *text, struct error *error);
 void page_request_release(struct page_request *request);
 
 /* --- the engine (engine.c) --- */
 
-enum { ENGINE_SIDES = 2 };
-
 struct engine {
-	struct profile *profiles[ENGINE_SIDES]; /* owned; [1] NULL: there is one profile */
-	struct stored_code *code[ENGINE_SIDES]; /* owned; NULL: the page has no machine code */
+	struct profile **profiles; /* owned; the recordings of A, then the recordings of B */
+	size_t counts[DIFF_SIDES]; /* of B 0: there is no comparison */
+	struct stored_code *code
+		[DIFF_SIDES]; /* owned; of the first recording of each side; NULL: the page has no machine code of it */
 	struct view_cache views;
 	struct lanes *lanes;            /* owned; the events of a trace; NULL: there are none */
 	struct short_names *lane_names; /* owned; of the names of the lanes; NULL: not asked for yet */
 };
 
-/* Starts as {0}. Reads the profile from the bytes that page_write embeds (ui/page/compact.h): a file whose payloads are not
- * compressed. Returns 0 or a negative error, with
+/* Starts as {0}. Reads the next recording of a side from the bytes that page_write embeds (ui/page/compact.h): a file whose payloads are
+ * not compressed. Returns 0 or a negative error, with
  * `error` set, like reader_load_bytes. */
-int engine_load(struct engine *engine, int side, const void *bytes, size_t size, struct error *error);
-/* The same for what stored_code_write wrote of the profile of a side that was loaded. */
-int engine_load_code(struct engine *engine, int side, const void *bytes, size_t size, struct error *error);
+int engine_load(struct engine *engine, enum diff_sides side, const void *bytes, size_t size, struct error *error);
+/* The same for what stored_code_write wrote of the first recording of a side, which was loaded. */
+int engine_load_code(struct engine *engine, enum diff_sides side, const void *bytes, size_t size, struct error *error);
 /* The same for what lanes_write wrote. */
 int engine_load_events(struct engine *engine, const void *bytes, size_t size, struct error *error);
 void engine_release(struct engine *engine); /* accepts {0} */
@@ -88,11 +90,13 @@ char *engine_answer(struct engine *engine, const char *text, struct error *error
 
 /* A picture of a tree, with the view that its labels are of. */
 struct picture {
-	struct view_cache *views; /* the engine's; holds the next two */
-	const struct view *view;  /* whose labels the boxes have: `own`, or the view of the pair */
-	const struct view *own;
-	const struct view *second; /* of the other resource or profile; NULL: there is none */
-	struct tree_pair *pair;    /* owned; the boxes of both; NULL: there is no second view */
+	struct view_cache *views;  /* the engine's; holds the next two */
+	const struct view *view;   /* whose labels the boxes have: `own`, or the view of the pair */
+	const struct view *own;    /* NULL: the picture is of all recordings */
+	const struct view *second; /* of the other resource; NULL: there is none */
+	struct view **recordings;  /* owned: a view of each recording; NULL: the picture is of one */
+	size_t recording_count;
+	struct tree_pair *pair;    /* owned; the boxes of several views; NULL: there is one view */
 	struct view *subtree;      /* owned; the boxes of shape "down"; NULL for the others */
 	struct flame *flame;       /* owned; NULL: the request has the shape "names" */
 	bool is_of_view;           /* the boxes are the nodes of `view` */

@@ -30,7 +30,7 @@ static uint64_t searched_hits; /* of the last search */
 /* A box as the script reads it. Hits are doubles: integers there have 53 bits. */
 struct page_box {
 	double start, weight, own;
-	double first, other; /* of a pair: the gticks in both */
+	double first, other; /* of a pair: the gticks in A and B */
 	uint32_t node, label, depth;
 	uint32_t flags;  /* enum box_flag */
 	uint32_t joined; /* the number of siblings that were joined; 0: it is one box */
@@ -58,21 +58,24 @@ const char *EXPORTED(page_error)(void)
 	return failure.message;
 }
 
-/* Reads a profile from `bytes`, which it frees. */
+/* Reads the next recording of a side from `bytes`, which it frees. */
 int EXPORTED(page_load)(int side, void *bytes, size_t size)
 {
 	failure = (struct error){ 0 };
-	int status = side < 0 || side >= ENGINE_SIDES ? ERROR_USAGE : engine_load(&engine, side, bytes, size, &failure);
+	int status = side < 0 || side >= DIFF_SIDES
+			     ? ERROR_USAGE
+			     : engine_load(&engine, (enum diff_sides)side, bytes, size, &failure);
 	free(bytes);
 	return status < 0 ? -1 : 0;
 }
 
-/* Reads the machine code of a side's profile from `bytes`, which it frees. */
+/* Reads the machine code of the first recording of a side from `bytes`, which it frees. */
 int EXPORTED(page_load_code)(int side, void *bytes, size_t size)
 {
 	failure = (struct error){ 0 };
-	int status =
-		side < 0 || side >= ENGINE_SIDES ? ERROR_USAGE : engine_load_code(&engine, side, bytes, size, &failure);
+	int status = side < 0 || side >= DIFF_SIDES
+			     ? ERROR_USAGE
+			     : engine_load_code(&engine, (enum diff_sides)side, bytes, size, &failure);
 	free(bytes);
 	return status < 0 ? -1 : 0;
 }
@@ -108,11 +111,17 @@ static const struct picture *picture_at(unsigned slot)
 	return slot < PICTURES && pictures[slot].flame ? &pictures[slot] : NULL;
 }
 
+/* The whole numbers of a picture's tree in one hit, or in one gtick of a comparison. */
+static double scale_of(const struct picture *picture)
+{
+	return picture->pair ? (double)picture->pair->scale : 1;
+}
+
 /* H, the hits of a picture's selection. */
 double EXPORTED(page_total)(unsigned slot)
 {
 	const struct picture *picture = picture_at(slot);
-	return picture ? (double)picture->view->total : 0;
+	return picture ? (double)picture->view->total / scale_of(picture) : 0;
 }
 
 /* The error of a share of `hits`, as in reports. */
@@ -210,12 +219,13 @@ static struct page_box shown_box(const struct picture *picture, const struct fla
 	bool is_changed = pair && pair->significant && pair->significant[box->node];
 	bool is_tail = box->joined == 0 && picture->is_of_view && view_is_tail(picture->view, box->node);
 	bool holds = box->joined > 0 ? box->is_marked : picture_holds(picture, box->node);
+	double scale = scale_of(picture);
 	return (struct page_box){
-		.start = (double)box->start,
-		.weight = (double)box->weight,
-		.own = (double)box->own,
-		.first = pair ? (double)pair->weight[0][box->node] * (double)pair->interval[0] : 0,
-		.other = pair ? (double)pair->weight[1][box->node] * (double)pair->interval[1] : 0,
+		.start = (double)box->start / scale,
+		.weight = (double)box->weight / scale,
+		.own = (double)box->own / scale,
+		.first = pair ? pair->gticks[DIFF_A][box->node] : 0,
+		.other = pair ? pair->gticks[DIFF_B][box->node] : 0,
 		.node = box->node,
 		.label = box->label,
 		.depth = box->depth,
@@ -225,12 +235,12 @@ static struct page_box shown_box(const struct picture *picture, const struct fla
 	};
 }
 
-/* The total of the second one of a pair in gticks; 0: there is none. */
+/* The total of B, or of the second resource, in gticks; 0: there is none. */
 double EXPORTED(page_other_total)(unsigned slot)
 {
 	const struct picture *picture = picture_at(slot);
 	const struct tree_pair *pair = picture ? picture->pair : NULL;
-	return pair ? (double)pair->total[1] * (double)pair->interval[1] : 0;
+	return pair ? pair->total[DIFF_B] : 0;
 }
 
 /* Finds the boxes of a window; page_boxes_at has them. If there are too many, the deepest levels are left out, and page_boxes_are_cut
@@ -240,10 +250,11 @@ int EXPORTED(page_boxes)(unsigned slot, uint32_t node, double from, double to, d
 	const struct picture *picture = picture_at(slot);
 	if (!picture || from < 0 || to < from)
 		return -1;
+	double scale = scale_of(picture);
 	struct flame_window window = { .node = node,
-				       .from = (uint64_t)from,
-				       .to = (uint64_t)to,
-				       .smallest = (uint64_t)smallest,
+				       .from = (uint64_t)(from * scale),
+				       .to = (uint64_t)(to * scale),
+				       .smallest = (uint64_t)(smallest * scale),
 				       .depths = depths,
 				       .marks = picture->marks };
 	int64_t found = flame_visible(picture->flame, &window, boxes, BOXES_MAX);

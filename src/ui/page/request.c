@@ -60,7 +60,7 @@ static int read_pair(struct reading *reading, const char *key, const char *value
 		return add_term(request, value, reading->error);
 	else if (setting && !(setting->flags & SETTING_DRAWS))
 		return add_setting(reading, setting, value);
-	else if (strcmp(key, "side") != 0) /* is_for_side_b */
+	else if (strcmp(key, "side") != 0) /* side_of */
 		return error_set(reading->error, ERROR_USAGE, "unknown key %s in a request", QUOTE(key));
 	return 0;
 }
@@ -81,27 +81,50 @@ static int read_pairs(struct reading *reading, char *text)
 	return status;
 }
 
-/* The side is read before all other keys: they need its profile. */
-static bool is_for_side_b(const char *text)
+/* Returns the value of the key `side`, which ends at a line's end; "a\n" by default. It is read before all other keys, which need its
+ * profile. */
+static const char *side_of(const char *text)
 {
-	return strncmp(text, "side=b\n", 7) == 0 || strstr(text, "\nside=b\n");
+	static const char key[] = "side=";
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, strlen(key)) == 0)
+			return line + strlen(key);
+	}
+	return "a\n";
 }
 
-int page_request_read(struct page_request *request, struct profile *const profiles[2], enum page_side side,
+/* Returns the profile of "b", or of "b2"; NULL: there is none. */
+static const struct profile *profile_of_side(const struct engine *engine, const char *side)
+{
+	enum diff_sides of = *side == 'b' ? DIFF_B : DIFF_A;
+	size_t number = 1, digits = strspn(side + 1, "0123456789"), most = engine->counts[of];
+	if ((*side != 'a' && *side != 'b') || (side[1 + digits] && side[1 + digits] != '\n'))
+		return NULL;
+	if (digits > 0)
+		number = strtoul(side + 1, NULL, 10);
+	return number > 0 && number <= most ? engine->profiles[(of == DIFF_B ? engine->counts[DIFF_A] : 0) + number - 1]
+					    : NULL;
+}
+
+int page_request_read(struct page_request *request, const struct engine *engine, const struct profile *profile,
 		      const char *text, struct error *error)
 {
-	*request = (struct page_request){ .is_b = side == PAGE_SIDE_ASKED ? is_for_side_b(text) : side == PAGE_SIDE_B,
+	const char *side = side_of(text);
+	*request = (struct page_request){ .profile = profile ? profile : profile_of_side(engine, side),
 					  .text = strdup(text) };
 	settings_init(&request->settings);
 	if (!request->text)
 		return error_set(error, ERROR_MEMORY, "out of memory");
 	struct reading reading = { .request = request, .error = error };
-	const struct profile *profile = profiles[request->is_b];
-	int status = profile ? 0 : error_set(error, ERROR_USAGE, "the page has no second profile");
+	int status = request->profile ? 0
+				      : error_set(error, ERROR_USAGE, "the page has no profile %.*s",
+						  (int)strcspn(side, "\n"), side);
 	if (status == 0)
 		status = read_pairs(&reading, request->text);
 	if (status == 0)
-		status = settings_read(&request->settings, profile, reading.settings, reading.setting_count, error);
+		status = settings_read(&request->settings, request->profile, reading.settings, reading.setting_count,
+				       error);
 	free(reading.settings);
 	if (status < 0)
 		page_request_release(request);

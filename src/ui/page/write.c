@@ -1,5 +1,6 @@
 #include "ui/page/write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,21 @@ static int embed_profile(struct sink *sink, const char *id, const struct profile
 		status = page_embed(sink, id, compact.period_ns, bytes.bytes, bytes.size, error);
 	buffer_release(&bytes);
 	compact_release(&compact);
+	return status;
+}
+
+/* Writes all recordings: profile-a, profile-a2, ..., profile-b, ... */
+static int embed_profiles(struct sink *sink, const struct page_contents *contents, struct error *error)
+{
+	int status = 0;
+	for (size_t i = 0; i < contents->counts[DIFF_A] + contents->counts[DIFF_B] && status == 0; i++) {
+		bool is_b = i >= contents->counts[DIFF_A];
+		size_t number = i - (is_b ? contents->counts[DIFF_A] : 0);
+		char id[40];
+		snprintf(id, sizeof(id), number > 0 ? "profile-%c%zu" : "profile-%c", is_b ? 'b' : 'a', number + 1);
+		status = embed_profile(sink, id, contents->profiles[i], error);
+	}
+	sink_printf(sink, "<div hidden id=\"spread\">%.15g</div>\n", contents->spread);
 	return status;
 }
 
@@ -185,15 +201,14 @@ int page_write(struct sink *sink, const struct page_contents *contents, struct p
 {
 	*written = (struct page_written){ 0 };
 	sink_write(sink, page_before, page_before_bytes);
-	int status = embed_profile(sink, "profile-a", contents->profiles[0], error);
-	if (status == 0 && contents->profiles[1])
-		status = embed_profile(sink, "profile-b", contents->profiles[1], error);
+	int status = embed_profiles(sink, contents, error);
 	if (status == 0)
 		status = embed_sources(sink, contents, written, error);
 	if (status == 0)
 		status = embed_code(sink, "code-a", contents->profiles[0], contents, &written->code, error);
-	if (status == 0 && contents->profiles[1])
-		status = embed_code(sink, "code-b", contents->profiles[1], contents, &written->code, error);
+	if (status == 0 && contents->counts[DIFF_B] > 0)
+		status = embed_code(sink, "code-b", contents->profiles[contents->counts[DIFF_A]], contents,
+				    &written->code, error);
 	if (status == 0)
 		status = embed_events(sink, contents, &written->events, error);
 	sink_write(sink, page_after, page_after_bytes);

@@ -1,4 +1,4 @@
-/* Writes the page: one HTML file that contains one profile or two, the engine that computes their figures, and the script that
+/* Writes the page: one HTML file that contains one profile or the recordings of a comparison, the engine that computes their figures, and the script that
  * draws them. */
 #ifndef UI_PAGE_WRITE_H
 #define UI_PAGE_WRITE_H
@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/analyses.h"
 #include "base/error.h"
 #include "base/sink.h"
 #include "profile/code.h"
@@ -18,10 +19,12 @@
 
 /* The contents of the page. */
 struct page_contents {
-	const struct profile *profiles[2]; /* [1] NULL: no comparison */
-	bool no_source;                    /* without the text of source files */
+	const struct profile *const *profiles; /* the recordings of A, then the recordings of B */
+	size_t counts[DIFF_SIDES];             /* of B 0: no comparison */
+	double spread;                         /* struct diff_run; the reader of the page can change it */
+	bool no_source;                        /* without the text of source files */
 	bool all_sources; /* also of files whose code was executed by processes of other users than the reader */
-	const struct code_source *code; /* of the machine code; NULL: the page has none */
+	const struct code_source *code; /* of the first recording of each side; NULL: the page has no machine code */
 	struct event_source *events;    /* of a trace; NULL: there are none */
 };
 
@@ -32,7 +35,7 @@ struct page_written {
 	size_t foreign;  /* files of other users' processes */
 	size_t left_out; /* files for which there was no more room */
 	uint64_t bytes;
-	struct stored_code_written code; /* of all profiles */
+	struct stored_code_written code; /* of both sides */
 	struct lanes_written events;     /* calls and marks */
 };
 

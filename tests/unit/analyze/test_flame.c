@@ -254,6 +254,8 @@ static void an_empty_selection(void **state)
 	view_free(view);
 }
 
+static const size_t one_a_side[DIFF_SIDES] = { 1, 1 };
+
 /* A second profile: b and c have fewer hits, a has none, and there is a new path. */
 static void start_second(struct paths *second)
 {
@@ -266,7 +268,7 @@ static void start_second(struct paths *second)
 
 static uint64_t other_weight(const struct tree_pair *pair, struct flame *flame, const char *name)
 {
-	return pair->weight[1][box_of(flame, &pair->tree, name)];
+	return (uint64_t)pair->gticks[DIFF_B][box_of(flame, &pair->tree, name)];
 }
 
 static void two_trees_as_one(void **state)
@@ -275,7 +277,7 @@ static void two_trees_as_one(void **state)
 	struct paths second;
 	start_second(&second);
 	const struct view *const views[2] = { paths_view(&paths, VIEW_FUNCTION), paths_view(&second, VIEW_FUNCTION) };
-	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_FIRST, 0, NULL);
+	struct tree_pair *pair = tree_pair_new(views, one_a_side, TREE_PAIR_FIRST, 0, NULL);
 	assert_int_equal(pair->tree.node_count, 9);
 	assert_int_equal(pair->tree.depth, 4);
 	assert_int_equal(pair->tree.end[0], 9);
@@ -306,7 +308,7 @@ static void two_trees_side_by_side(void **state)
 	paths_add(&second, "main", 3);
 	second.profile->resources[0].interval = 2 * paths.profile->resources[0].interval;
 	const struct view *const views[2] = { paths_view(&paths, VIEW_FUNCTION), paths_view(&second, VIEW_FUNCTION) };
-	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_LARGER, 0, NULL);
+	struct tree_pair *pair = tree_pair_new(views, one_a_side, TREE_PAIR_LARGER, 0, NULL);
 	struct flame *flame = flame_of_stacks(&pair->tree, NULL);
 	const struct flame_window window = { .to = 1000 };
 	assert_int_equal(views[0]->resource->interval, 1);
@@ -319,6 +321,43 @@ static void two_trees_side_by_side(void **state)
 	for (int side = 0; side < 2; side++)
 		view_free((struct view *)views[side]);
 	paths_end(&second);
+}
+
+/* The amounts of a side are means. Two of three recordings are of A: the weights are in halves of a gtick. */
+static void trees_of_several_recordings(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *stack;
+		uint64_t hits;
+	} rows[][3] = { { { "main;f", 4 }, { "gone", 3 } },
+			{ { "main;f", 5 } },
+			{ { "main;f", 4 }, { "main;new", 1 } } };
+	struct paths recordings[3];
+	const struct view *views[3];
+	for (int i = 0; i < 3; i++) {
+		paths_start(&recordings[i], RESOURCE_EXACT);
+		for (int k = 0; rows[i][k].stack; k++)
+			paths_add(&recordings[i], rows[i][k].stack, rows[i][k].hits);
+		views[i] = paths_view(&recordings[i], VIEW_FUNCTION);
+	}
+	struct tree_pair *pair = tree_pair_new(views, (const size_t[]){ 2, 1 }, TREE_PAIR_LARGER, 0, NULL);
+	struct flame *flame = flame_of_stacks(&pair->tree, NULL);
+	const struct flame_window window = { .to = 1000 };
+	assert_int_equal(pair->scale, 2);
+	assert_string_equal(boxes_text(flame, &pair->tree, window),
+			    "0:all@0+14/0 1:gone@0+3/3 1:main@3+11/0 2:f@3+9/9 2:new@12+2/2");
+	assert_float_equal(pair->gticks[DIFF_A][box_of(flame, &pair->tree, "f")], 4.5, 0);
+	assert_float_equal(pair->gticks[DIFF_A][box_of(flame, &pair->tree, "gone")], 1.5, 0);
+	assert_float_equal(pair->gticks[DIFF_B][box_of(flame, &pair->tree, "f")], 4, 0);
+	assert_float_equal(pair->total[DIFF_A], 6, 0);
+	assert_float_equal(pair->total[DIFF_B], 5, 0);
+	flame_free(flame);
+	tree_pair_free(pair);
+	for (int i = 0; i < 3; i++) {
+		view_free((struct view *)views[i]);
+		paths_end(&recordings[i]);
+	}
 }
 
 /* Only the root is common, so the tree has as many nodes as there is room for. */
@@ -334,7 +373,7 @@ static void trees_without_a_common_path(void **state)
 			paths_add(&sides[side], stacks[side][i], 1);
 		views[side] = paths_view(&sides[side], VIEW_FUNCTION);
 	}
-	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_FIRST, 0, NULL);
+	struct tree_pair *pair = tree_pair_new(views, one_a_side, TREE_PAIR_FIRST, 0, NULL);
 	assert_int_equal(pair->tree.node_count, 7);
 	assert_int_equal(pair->tree.end[0], 7);
 	assert_int_equal(pair->tree.child_start[7], 6);
@@ -356,7 +395,7 @@ static void check_marks(const char *grows, const char *falls, size_t box_count)
 			paths_add(&sides[side], i % 10 < (side ? 6 : 2) ? grows : falls, 1);
 		views[side] = paths_view(&sides[side], VIEW_FUNCTION);
 	}
-	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_FIRST, 0, NULL);
+	struct tree_pair *pair = tree_pair_new(views, one_a_side, TREE_PAIR_FIRST, 0, NULL);
 	struct flame *flame = flame_of_stacks(&pair->tree, NULL);
 	struct flame_box boxes[BOXES];
 	const struct flame_window window = { .to = 1000 };
@@ -387,7 +426,7 @@ static void pair_without_memory(void **state)
 	start_second(&second);
 	struct error error = { 0 };
 	const struct view *const views[2] = { paths_view(&paths, VIEW_FUNCTION), paths_view(&second, VIEW_FUNCTION) };
-	ALLOC_FAIL_EACH(tree_pair_free(tree_pair_new(views, TREE_PAIR_LARGER, 0, &error)));
+	ALLOC_FAIL_EACH(tree_pair_free(tree_pair_new(views, one_a_side, TREE_PAIR_LARGER, 0, &error)));
 	assert_int_equal(error.code, ERROR_MEMORY);
 	for (int side = 0; side < 2; side++)
 		view_free((struct view *)views[side]);
@@ -436,6 +475,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_empty_selection, start, end),
 		cmocka_unit_test_setup_teardown(two_trees_as_one, start, end),
 		cmocka_unit_test_setup_teardown(two_trees_side_by_side, start, end),
+		cmocka_unit_test_setup_teardown(trees_of_several_recordings, start, end),
 		cmocka_unit_test(trees_without_a_common_path),
 		cmocka_unit_test(changes_are_marked),
 		cmocka_unit_test_setup_teardown(pair_without_memory, start, end),

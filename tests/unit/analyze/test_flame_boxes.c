@@ -352,7 +352,7 @@ static void pairs_are_their_definition(void **state)
 			views[side] = paths_view(&sides[side], VIEW_FUNCTION);
 		}
 		enum tree_pair_layout layout = round % 2 ? TREE_PAIR_LARGER : TREE_PAIR_FIRST;
-		struct tree_pair *pair = tree_pair_new(views, layout, 0, NULL);
+		struct tree_pair *pair = tree_pair_new(views, (const size_t[]){ 1, 1 }, layout, 0, NULL);
 		size_t nodes[2] = { 0, 0 };
 		assert_non_null(pair);
 		check_tree(&pair->tree);
@@ -362,19 +362,22 @@ static void pairs_are_their_definition(void **state)
 				uint32_t own = node_of_names(views[side], &pair->tree, node);
 				nodes[side] += own != PROFILE_NONE;
 				is_known = is_known || own != PROFILE_NONE;
-				assert_int_equal(pair->weight[side][node],
-						 own == PROFILE_NONE ? 0 : views[side]->weight[own]);
+				assert_float_equal(pair->gticks[side][node],
+						   own == PROFILE_NONE ? 0 : (double)views[side]->weight[own], 0);
 			}
 			assert_true(is_known);
 		}
 		for (int side = 0; side < 2; side++) {
 			assert_int_equal(nodes[side], views[side]->node_count);
-			assert_int_equal(pair->total[side], views[side]->total);
+			assert_float_equal(pair->total[side], (double)views[side]->total, 0);
 		}
-		assert_ptr_equal(pair->tree.weight, layout ? pair->larger : pair->weight[0]);
+		assert_ptr_equal(pair->tree.weight, pair->weight);
+		assert_int_equal(pair->scale, 1);
 		assert_ptr_equal(pair->tree.profile, views[0]->profile);
 		assert_ptr_equal(pair->tree.resource, views[0]->resource);
-		assert_int_equal(pair->tree.total, layout ? pair->larger[0] : views[0]->total);
+		assert_int_equal(pair->tree.total, pair->weight[0]);
+		if (layout == TREE_PAIR_FIRST)
+			assert_int_equal(pair->tree.total, views[0]->total);
 		assert_int_equal(pair->tree.samples, views[0]->samples);
 		assert_int_equal(pair->tree.independent, views[0]->independent);
 		tree_pair_free(pair);
@@ -399,7 +402,7 @@ static void pairs_of_resources(void **state)
 				(uint32_t)profile_add_string(sides[side].profile, "faults");
 		views[side] = paths_view(&sides[side], VIEW_FUNCTION);
 	}
-	struct tree_pair *pair = tree_pair_new(views, TREE_PAIR_FIRST, 0, NULL);
+	struct tree_pair *pair = tree_pair_new(views, (const size_t[]){ 1, 1 }, TREE_PAIR_FIRST, 0, NULL);
 	assert_null(pair->significant);
 	tree_pair_free(pair);
 	for (int side = 0; side < 2; side++) {

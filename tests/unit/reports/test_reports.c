@@ -151,7 +151,7 @@ static void a_diff_keeps_common_resources(void **state)
 		.profiles = (const struct profile *[]){ world.profile, other.profile },
 		.names = (const char *[]){ "a.data", "b.data" },
 		.counts = { 1, 1 },
-		.view = { .thread = VIEW_ANY },
+		.views = (const struct view_options[]){ { .thread = VIEW_ANY }, { .thread = VIEW_ANY } },
 		.resources = (uint32_t[]){ 0, 1, 2 },
 		.resource_count = 3,
 		.sections = { { .report = report_find("functions") } },
@@ -161,6 +161,10 @@ static void a_diff_keeps_common_resources(void **state)
 	assert_int_equal(results.count, 1);
 	assert_ptr_equal(results.items[0].type, &result_changes);
 	assert_string_equal(uncompared.message, "'b.data' has no resource 'faults'");
+	results_release(&results);
+	request.names = NULL;
+	assert_int_equal(diff_build(&request, &results, &uncompared, &error), 0);
+	assert_string_equal(uncompared.message, "'B' has no resource 'faults'");
 	results_release(&results);
 	request.resources_named = true;
 	assert_int_equal(diff_build(&request, &results, &uncompared, &error), ERROR_NOT_FOUND);

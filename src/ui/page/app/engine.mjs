@@ -2,7 +2,7 @@
 
 /** @typedef {{start: number, weight: number, own: number, node: number, label: number, depth: number, marked: boolean,
  *  holds: boolean, joined: number, changed: boolean, isTail: boolean, first: number, other: number}} Box holds: it or a box below it is marked;
- *  joined: the number of siblings in it, which are too narrow for boxes of their own; 0: it is one; first, other: of a pair, the gticks in both */
+ *  joined: the number of siblings in it, which are too narrow for boxes of their own; 0: it is one; first, other: of a pair, the gticks in A and B */
 /** @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Request */
 
 const BOX_BYTES = 64;
@@ -132,23 +132,30 @@ export async function start() {
 	functions = /** @type {Record<string, Function>} */ (/** @type {unknown} */ (instance.exports));
 	memory = /** @type {WebAssembly.Memory} */ (instance.exports.memory);
 	functions._initialize();
-	for (const [side, id] of ["profile-a", "profile-b"].entries()) {
-		const period = Number(document.getElementById(id)?.dataset.period ?? 0);
-		const bytes = await embedded(id);
-		if (!bytes && side === 0)
-			throw new Error("the page is incomplete: it has no profile");
-		if (bytes && functions.page_load(side, bytes.at, bytes.size) < 0)
-			throw new Error(failure());
-		periods.push(period);
-	}
+	for (const [number, letter] of ["a", "b"].entries())
+		for (let side = letter, next = 2; document.getElementById(`profile-${side}`); side = `${letter}${next++}`)
+			await load(number, side);
+	if (!("a" in periods))
+		throw new Error("the page is incomplete: it has no profile");
 	const events = await embedded("events");
 	if (events && functions.page_load_events(events.at, events.size) < 0)
 		throw new Error(failure());
 }
 
-/** The steps in ns to which the times of the hits are rounded, by profile; 0: they are as recorded (ui/page/compact.h).
- *  @type {number[]} */
-export const periods = [];
+/** The steps in ns to which the times of the hits are rounded, by side: "a" and "b", and "a2" of the second recording of A; 0: they are as
+ *  recorded (ui/page/compact.h).
+ *  @type {Record<string, number>} */
+export const periods = {};
+
+/** Loads the next recording of A (0) or B (1).
+ *  @param {number} number @param {string} side */
+async function load(number, side) {
+	const period = Number(document.getElementById(`profile-${side}`)?.dataset.period ?? 0);
+	const bytes = await embedded(`profile-${side}`);
+	if (bytes && functions.page_load(number, bytes.at, bytes.size) < 0)
+		throw new Error(failure());
+	periods[side] = period;
+}
 
 function failure() {
 	return text(functions.page_error()) || "the engine failed";
@@ -235,9 +242,9 @@ export class Picture {
 			throw new Error(failure());
 		/** @type {number} */
 		this.total = functions.page_total(slot);
-		/** Whether the boxes are of two profiles, and their weights the larger of both, in gticks. */
+		/** Whether the boxes are of two sides, and their weights the larger of both, in gticks. */
 		this.compares = request.shape === "changes";
-		/** The gticks of the second one of a pair, or 0.
+		/** The gticks of B or of the second resource, or 0.
 		 *  @type {number} */
 		this.otherTotal = functions.page_other_total(slot);
 		this.otherName = "";

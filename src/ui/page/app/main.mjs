@@ -2,7 +2,7 @@
 
 import { amount, start } from "./engine.mjs";
 import { counted, element, percent, safe, shortened } from "./format.mjs";
-import { choices, choose, info, infos, onChange, range, readInfos, resource } from "./state.mjs";
+import { choices, choose, info, infos, onChange, range, readInfos, resource, sideName } from "./state.mjs";
 import { forgetTables, tables } from "./tables.mjs";
 import { showKeys } from "./keys.mjs";
 import { readSources } from "./source.mjs";
@@ -55,7 +55,7 @@ function filters() {
 		.map((/** @type {any} */ row) => [row.name, row.title]);
 	const controls = [];
 	if (infos.b)
-		controls.push(labelled("profile", select("side", [["a", "A"], ["b", "B"]])));
+		controls.push(labelled("profile", select("side", Object.keys(infos).map((side) => [side, sideName(side)]))));
 	if (resources.length > 1)
 		controls.push(labelled("resource", select("resource", resources)));
 	/** @type {[string, string][]} */

@@ -7,25 +7,22 @@ import { ask, events, periods } from "./engine.mjs";
 const DEFAULTS = {
 	view: "summary", side: "a", resource: "", by: "function", kernel: "show", shape: "stacks", root: "", node: "",
 	thread: "", process: "", label: "", from: "", to: "", search: "", sort: "", path: "", group: "", line: "", factor: "0.5", colour: "", zoom: "", span: "",
+	spread: document.getElementById("spread")?.textContent ?? "",
 };
 
 /** @typedef {typeof DEFAULTS} Choices */
 
 /** @type {Choices} */
 export const choices = { ...DEFAULTS };
-/** The answers of `cpprof info --format json`, by side.
+/** The answers of `cpprof info --format json`, by side: "a", "b", and "a2" of the second recording of A.
  *  @type {Record<string, any>} */
 export const infos = {};
 /** @type {(() => void)[]} */
 const listeners = [];
 
 export function readInfos() {
-	infos.a = ask({ report: "info" });
-	try {
-		infos.b = ask({ report: "info", side: "b" });
-	} catch {
-		infos.b = null; // the page has one profile
-	}
+	for (const side of Object.keys(periods))
+		infos[side] = ask({ report: "info", side });
 	DEFAULTS.view = infos.b ? "compare" : events().lanes.length > 0 ? "events" : "summary";
 	readLink();
 }
@@ -85,9 +82,22 @@ addEventListener("popstate", () => {
 		listener();
 });
 
+/** The recordings of A or B.
+ *  @param {string} letter "a" or "b" */
+export function recordingsOf(letter) {
+	return Object.keys(infos).filter((side) => side[0] === letter);
+}
+
+/** "A", or "A1" where A has several recordings.
+ *  @param {string} side */
+export function sideName(side) {
+	const name = side.toUpperCase();
+	return side.length === 1 && recordingsOf(side).length > 1 ? name + "1" : name;
+}
+
 /** The step of the times in this profile, in ns; 0: as recorded. */
 export function periodOf() {
-	return periods[choices.side === "b" ? 1 : 0] ?? 0;
+	return periods[choices.side] ?? 0;
 }
 
 /** The chosen range of time in seconds, from step to step.

@@ -3,9 +3,9 @@
 import { Picture, amount, ask, events, forgetPictures, functionAt, hasTimes, interval, laneCounts, nameFunctions, shortName } from "./engine.mjs";
 import { followEvents, showEvents } from "./events.mjs";
 import { Flame, describe, foundText, nameOf, ratioColour, remember } from "./flame.mjs";
-import { count, element, nothing, percent, safe, shortened } from "./format.mjs";
+import { count, counted, element, nothing, percent, safe, shortened } from "./format.mjs";
 import { fixedLegend, moduleLegend } from "./legend.mjs";
-import { choices, choose, info, infos, linkOf, resource, selection } from "./state.mjs";
+import { choices, choose, info, infos, linkOf, recordingsOf, resource, selection, sideName } from "./state.mjs";
 import { lineText, showSource } from "./source.mjs";
 import { showSummary } from "./summary.mjs";
 import { svgButton } from "./svg.mjs";
@@ -404,7 +404,8 @@ function showThreads() {
 // --- comparison ---
 
 function showCompare() {
-	const answer = ask({ ...selection(), side: "a", report: "diff", of: "functions", threshold: "0", limit: ROWS });
+	const { spread } = choices;
+	const answer = ask({ ...selection(), side: "a", report: "diff", of: "functions", threshold: "0", limit: ROWS, spread });
 	const result = answer.results[0];
 	const row = resource();
 	const { gticks: a } = result.a, { gticks: b } = result.b;
@@ -413,12 +414,13 @@ function showCompare() {
 		element("p", { className: "big" }, [`${safe(row.title)}: ${amount(a, row.unit)} in A, ${amount(b, row.unit)} in B`,
 			...(result.change === null ? [] : [` (${b >= a ? "+" : ""}${percent(result.change, result.change_error).replace("-", "−")})`])]),
 		...["a", "b"].map((side) => element("p", { className: "note" }, [
-			`${side.toUpperCase()}: ${shortened(infos[side].command_line || "profile", 90)}, recorded ${safe(infos[side].start)}`])),
+			`${side.toUpperCase()}: ${shortened(infos[side].command_line || "profile", 90)}, recorded ${safe(infos[side].start)}${more(side)}`])),
 		element("div", { className: "tools" }, [...["a", "b"].map((side) => element("button", {
-			"aria-pressed": String(choices.side === side), onclick: () => choose({ side }) }, [`other views show ${side.toUpperCase()}`])), saveButton()]),
+			"aria-pressed": String(choices.side === side), onclick: () => choose({ side }) }, [`other views show ${sideName(side)}`])), saveButton(),
+			...(result.spread === undefined ? [] : [spreadField()])]),
 		element("p", { className: "note" }, ["The part of a box that is its own is as wide as the larger of its amounts in A and B. Red boxes have ",
 			`more in B, green boxes less; + is new in B, − is gone. ${chanceText(result, "Grey boxes")}`]),
-		addOnlyFlame({ slot: 0, request: { ...selection(), shape: "changes" }, label: "Differential flame graph",
+		addOnlyFlame({ slot: 0, request: { ...selection(), shape: "changes", spread }, label: "Differential flame graph",
 			otherName: "in B" }),
 		table({ caption: `Changes of functions. ${chanceText(result, "Those without a mark")}`, rows: result.entries, sorted: 1,
 			left: result.left_out, onPick: (entry) => choose({ view: "sandwich", root: entry.path[0] }), columns: [
@@ -432,9 +434,25 @@ function showCompare() {
 	]);
 }
 
+/** ", and 2 more recordings": amounts are means of all recordings of a side.
+ *  @param {string} side "a" or "b" */
+function more(side) {
+	const others = recordingsOf(side).length - 1;
+	return others > 0 ? `, and ${counted(others, "more recording")}: amounts are means` : "";
+}
+
+/** The spread of equal programs that is assumed, because single recordings do not show it. */
+function spreadField() {
+	const field = /** @type {HTMLInputElement} */ (element("input", { type: "number", min: 0, max: 100, step: "any", className: "spread",
+		value: String(Number((Number(choices.spread) * 100).toPrecision(12))), onchange: () => choose({ spread: String(Number(field.value) / 100) }) }));
+	return element("label", {}, ["spread between runs, in % ", field]);
+}
+
 /** States why a change has no mark.
  *  @param {any} result of a diff @param {string} which */
 function chanceText(result, which) {
+	if (recordingsOf("a").length + recordingsOf("b").length > 2)
+		return `${which} changed by no more than equal programs differ, as the recordings of each side show.`;
 	return result.spread === undefined ? `${which} did not change.`
 		: `${which} changed by no more than sampling and an assumed spread of ${percent(result.spread)} between runs explain.`;
 }

@@ -66,7 +66,8 @@ static struct buffer compact_bytes(size_t hits_most, uint64_t *period_ns)
 
 static char *answer(const struct profile *profile, const char *request)
 {
-	struct engine engine = { .profiles = { (struct profile *)profile } };
+	struct profile *profiles[] = { (struct profile *)profile };
+	struct engine engine = { .profiles = profiles, .counts = { 1, 0 } };
 	struct error error = { 0 };
 	char *text = engine_answer(&engine, request, &error);
 	if (!text)

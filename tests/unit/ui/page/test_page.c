@@ -96,6 +96,46 @@ static void reports(void **state)
 	assert_answer("report=diff\nof=functions\n", "\"hits_a\": 6, \"hits_b\": 18");
 }
 
+static void load(struct engine *to, enum diff_sides side, uint64_t hits)
+{
+	struct error error = { 0 };
+	struct buffer bytes = make_profile(hits);
+	assert_int_equal(engine_load(to, side, bytes.bytes, bytes.size, &error), 0);
+	buffer_release(&bytes);
+}
+
+/* Recordings of a side have numbers, in the order in which they are loaded; a comparison is of all of them. */
+static void several_recordings_a_side(void **state)
+{
+	(void)state;
+	load(&engine, DIFF_A, 6);
+	load(&engine, DIFF_B, 19);
+	load(&engine, DIFF_A, 7);
+	static const struct {
+		const char *side;
+		unsigned hits;
+	} rows[] = { { "a", 5 }, { "a1", 5 }, { "a2", 6 }, { "a3", 7 }, { "b", 17 }, { "b2", 19 } };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char request[64], part[64];
+		snprintf(request, sizeof(request), "report=functions\nside=%s\n", rows[i].side);
+		snprintf(part, sizeof(part), "\"total_hits\": %u", rows[i].hits + 3);
+		assert_answer(request, part);
+	}
+	assert_answer("report=diff\nof=functions\n", "\"hits_a\": 21, \"hits_b\": 38");
+	struct picture picture;
+	struct error error = { 0 };
+	assert_int_equal(picture_make(&picture, &engine, "side=b2\nshape=changes\n", &error), 0);
+	assert_float_equal(picture.pair->total[DIFF_A], 9, 0);
+	assert_float_equal(picture.pair->total[DIFF_B], 21, 0);
+	picture_release(&picture);
+	static const char *const refused[] = { "a0", "a4", "b3", "c", "", "a2x" };
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		char request[64];
+		snprintf(request, sizeof(request), "report=functions\nside=%s\n", refused[i]);
+		assert_refused(request, ERROR_USAGE, "the page has no profile");
+	}
+}
+
 static void requests_that_are_refused(void **state)
 {
 	(void)state;
@@ -300,6 +340,9 @@ static void ask_all(void)
 		buffer_release(&text);
 		picture_release(&picture);
 	}
+	if (picture_make(&picture, &engine, "shape=changes\n", &error) == 0)
+		picture_release(&picture);
+	free(engine_answer(&engine, "report=diff\nof=functions\n", &error));
 	timeline_free(engine_timeline(&engine, "", 4, &side, &error));
 	struct timeline_hit hit;
 	free(engine_timeline_path(&engine, "", 0, (const double[]){ 0, 1e12 }, &hit, &error));
@@ -397,6 +440,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reports, start, end),
 		cmocka_unit_test_setup_teardown(first_report, start, end),
 		cmocka_unit_test_setup_teardown(code_and_lines, start, end),
+		cmocka_unit_test_setup_teardown(several_recordings_a_side, start, end),
 		cmocka_unit_test_setup_teardown(requests_that_are_refused, start, end),
 		cmocka_unit_test_setup_teardown(whether_a_report_can_be_made, start, end),
 		cmocka_unit_test_setup_teardown(views_of_pictures_stay, start, end),
