@@ -15,7 +15,7 @@
 
 #include "analyze/analyses.h"
 #include "analyze/key_index.h"
-#include "analyze/own_code.h"
+#include "analyze/own_labels.h"
 #include "base/array.h"
 #include "base/hash_map.h"
 
@@ -37,6 +37,7 @@ struct mixing {
 	uint32_t function_count;
 	uint32_t *function_of; /* [label_count] */
 	uint32_t *label_of;    /* [function_count]: one of its labels; has room for label_count */
+	bool *is_own;          /* [label_count] */
 	struct context *contexts;
 	size_t context_count, context_capacity;
 	struct key_index by_context; /* parent, function */
@@ -281,12 +282,12 @@ static size_t shortest(const struct mixing *mixing, uint32_t context, size_t ful
 	return full;
 }
 
-/* Returns the context up to the outermost function of library code (own_code.h): only calls in own code can be changed. */
+/* Returns the context up to the outermost function of library code (own_labels.h): only calls in own code can be changed. */
 static uint32_t editable(const struct mixing *mixing, uint32_t context)
 {
 	uint32_t found = context;
 	for (uint32_t at = context; at != PROFILE_NONE; at = mixing->contexts[at].parent)
-		if (!own_code_has(mixing->view, mixing->contexts[at].label))
+		if (!mixing->is_own[mixing->contexts[at].label])
 			found = at;
 	return found;
 }
@@ -390,6 +391,7 @@ static void mixing_release(struct mixing *mixing)
 	key_index_release(&mixing->by_total);
 	free(mixing->function_of);
 	free(mixing->label_of);
+	free(mixing->is_own);
 	free(mixing->contexts);
 	free(mixing->entries);
 	free(mixing->context_of);
@@ -404,9 +406,10 @@ struct candidate_list *analyze_candidates(const struct view *view, double thresh
 	struct candidate_list *list = calloc(1, sizeof(*list));
 	mixing.function_of = malloc((view->label_count + 1) * sizeof(*mixing.function_of));
 	mixing.label_of = malloc((view->label_count + 1) * sizeof(*mixing.label_of));
+	mixing.is_own = own_labels_find(view);
 	mixing.context_of = malloc(view->node_count * sizeof(*mixing.context_of));
-	int code = list && mixing.function_of && mixing.label_of && mixing.context_of ? number_functions(&mixing)
-										      : ERROR_MEMORY;
+	bool has_memory = list && mixing.function_of && mixing.label_of && mixing.is_own && mixing.context_of;
+	int code = has_memory ? number_functions(&mixing) : ERROR_MEMORY;
 	if (code == 0)
 		code = walk(&mixing);
 	if (code == 0)

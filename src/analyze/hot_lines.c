@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyze/analyses.h"
-#include "analyze/own_code.h"
+#include "analyze/own_labels.h"
 
 static int by_body(const void *left, const void *right, void *context)
 {
@@ -33,13 +33,17 @@ static void select_hot(struct line_list *lines, const struct profile *profile)
 static struct line_list *find_hot(const struct view *view, bool is_own_code, struct error *error)
 {
 	struct label_set functions = { .labels = calloc(view->label_count + 1, sizeof(*functions.labels)) };
-	if (!functions.labels) {
+	bool *is_own = is_own_code ? own_labels_find(view) : NULL;
+	if (!functions.labels || (is_own_code && !is_own)) {
+		free(functions.labels);
+		free(is_own);
 		error_set(error, ERROR_MEMORY, "out of memory");
 		return NULL;
 	}
 	for (uint32_t i = 0; i < view->label_count; i++)
-		if (!is_own_code || own_code_has(view, i))
+		if (!is_own || is_own[i])
 			functions.labels[functions.count++] = i;
+	free(is_own);
 	struct line_list *lines =
 		is_own_code ? analyze_charged_lines(view, &functions, error) : analyze_lines(view, &functions, error);
 	free(functions.labels);

@@ -1,79 +1,10 @@
 #include "analyze/own_code.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyze/own_labels.h"
 #include "base/array.h"
-#include "base/cxx_name.h"
 #include "base/hash_map.h"
-#include "base/path.h"
-
-/* --- whose code --- */
-
-static bool begins_with_any(const char *text, const char *const *beginnings)
-{
-	for (size_t i = 0; beginnings[i]; i++)
-		if (strncmp(text, beginnings[i], strlen(beginnings[i])) == 0)
-			return true;
-	return false;
-}
-
-static bool is_library_file(const char *path)
-{
-	static const char *const folders[] = { "/usr/include/",       "/usr/lib/",      "/usr/share/",
-					       "/usr/src/",           "/lib/",          "/rustc/",
-					       "/usr/local/include/", "/usr/local/go/", NULL };
-	static const char *const parts[] = { "/include/c++/", "/.cargo/registry/", "/lib/rustlib/", "/go/pkg/mod/" };
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strstr(path, parts[i]))
-			return true;
-	return begins_with_any(path, folders);
-}
-
-static bool is_library_module(const struct profile_module *module, const char *path)
-{
-	static const char *const folders[] = { "/lib/",       "/lib32/",     "/lib64/", "/usr/lib/",
-					       "/usr/lib32/", "/usr/lib64/", NULL };
-	if (module->kind == MODULE_KERNEL || module->kind == MODULE_VDSO)
-		return true;
-	return module->kind == MODULE_FILE && begins_with_any(path, folders) && strstr(path_basename(path), ".so");
-}
-
-/* Returns whether code only jumps to a function of another module. */
-static bool is_linkage(const char *name, size_t length)
-{
-	static const char end[] = "@plt";
-	size_t end_length = sizeof(end) - 1;
-	return length > end_length && strcmp(name + length - end_length, end) == 0;
-}
-
-static bool is_library_name(const char *name)
-{
-	static const char *const beginnings[] = { "std::",           "__gnu_cxx::", "__cxxabiv1::", "operator new",
-						  "operator delete", "core::",      "alloc::",      "<core::",
-						  "<alloc::",        "<std::",      "runtime.",     NULL };
-	size_t length = strlen(name);
-	struct cxx_name parts = cxx_name_parse(name, length);
-	return name[0] == '[' || is_linkage(name, length) || begins_with_any(name + parts.start, beginnings) ||
-	       begins_with_any(name, beginnings);
-}
-
-bool own_code_has(const struct view *view, uint32_t index)
-{
-	const struct profile *profile = view->profile;
-	const struct view_label *label = &view->labels[index];
-	const struct profile_module *module = label->module == PROFILE_NONE ? NULL : &profile->modules[label->module];
-	if (module && is_library_module(module, profile_string(profile, module->path)))
-		return false;
-	const struct profile_function *function =
-		label->function == PROFILE_NONE ? NULL : &profile->functions[label->function];
-	if (function && (function->role == ROLE_START || function->role == ROLE_CREATE))
-		return false;
-	const char *file = function ? profile_string(profile, function->file) : "";
-	if (!file[0] && label->frame != PROFILE_NONE)
-		file = profile_string(profile, profile->frames[label->frame].file);
-	return file[0] ? !is_library_file(file) : !is_library_name(label->text);
-}
 
 /* --- the sums --- */
 
@@ -216,20 +147,18 @@ static int fill(struct own_code *own, const struct sums *sums, const struct view
 struct own_code *analyze_own_code(const struct view *view, struct error *error)
 {
 	struct own_code *own = calloc(1, sizeof(*own));
-	bool *is_own = calloc(view->label_count + 1, sizeof(*is_own));
 	uint32_t *charged = calloc(view->node_count + 1, sizeof(*charged));
 	struct sums sums = { 0 };
 	hash_map_init(&sums.by_labels);
-	for (uint32_t i = 0; i < view->label_count && is_own; i++)
-		is_own[i] = own_code_has(view, i);
-	int result = own && is_own && charged ? add_nodes(&sums, view, is_own, charged) : ERROR_MEMORY;
+	if (own)
+		own->has = own_labels_find(view);
+	int result = own && own->has && charged ? add_nodes(&sums, view, own->has, charged) : ERROR_MEMORY;
 	if (result == 0)
-		result = fill(own, &sums, view, is_own);
+		result = fill(own, &sums, view, own->has);
 	if (result == 0)
-		result = find_kernel_call(&own->kernel_call, view, is_own, charged);
+		result = find_kernel_call(&own->kernel_call, view, own->has, charged);
 	hash_map_release(&sums.by_labels);
 	free(sums.pairs);
-	free(is_own);
 	free(charged);
 	if (result == 0)
 		return own;
@@ -242,6 +171,7 @@ void own_code_free(struct own_code *own)
 {
 	if (!own)
 		return;
+	free(own->has);
 	free(own->charged);
 	free(own->library);
 	free(own);

@@ -1,13 +1,7 @@
 /*
  * The cost of the program's own code (docs/definitions.md): each sample is charged to the innermost frame of own code on its path, so
  * that what the program spends in libraries shows as a cost of those who called them.
- *
- * Library code is:
- *   - all code of the kernel, and of shared libraries in the system's directories;
- *   - the code that starts programs and threads;
- *   - code whose source file is in a directory of the system or of a package manager;
- *   - code without a source file whose name is a standard library's (std::, core::, runtime. and others).
- * All other code is own code, even if the program's file is in a directory of the system.
+ * own_labels.h states what own code is.
  */
 #ifndef ANALYZE_OWN_CODE_H
 #define ANALYZE_OWN_CODE_H
@@ -29,6 +23,7 @@ struct own_entry {
 };
 
 struct own_code {
+	bool *has; /* [label_count]: whether a label is of own code */
 	/* Functions of own code. `other`: the library function in which most of its charged samples were taken. */
 	struct own_entry *charged; /* [charged_count], by decreasing hits, ties by label */
 	size_t charged_count;
@@ -44,9 +39,6 @@ struct own_code {
 /* `view` is by function. Returns NULL on error: ERROR_MEMORY. */
 struct own_code *analyze_own_code(const struct view *view, struct error *error);
 void own_code_free(struct own_code *own); /* accepts NULL */
-
-/* Whether a label is of own code. */
-bool own_code_has(const struct view *view, uint32_t label);
 
 /* Returns the row of a library function, or NULL. */
 const struct own_entry *own_code_library(const struct own_code *own, uint32_t label);

@@ -145,7 +145,7 @@ static void print_bodies(struct summary *summary, size_t rows)
 
 static size_t count_path(const struct summary *summary)
 {
-	return summary->path.count;
+	return summary->path.count + summary->path.branch_count;
 }
 
 static void print_path(struct summary *summary, size_t rows)
@@ -412,7 +412,7 @@ static void print(struct render_document *document, const struct result *result)
 	if (empty_print(summary.out, result->view))
 		return;
 	name_printer_init(&summary.names, summary.out, result->view, options);
-	if (hot_path_rows_init(&summary.path, result->view) < 0 ||
+	if (hot_path_rows_init(&summary.path, result->view, result->own->has) < 0 ||
 	    next_commands_init(&summary.next, result, options, "   ") < 0)
 		render_failed(options);
 	else

@@ -36,7 +36,8 @@ bool summary_has_kernel(const struct result *result);
 
 /*
  * The hot path. A repeated cycle of frames (recursion) has one row with the number of its repetitions. Frames between the first and the
- * last of a chain with equal hits are only counted, except for the last one of own code: mostly, they pass calls on.
+ * last of a chain with equal hits are only counted, except for the last one of own code: mostly, they pass calls on. Where the path ends, its
+ * branches follow: the children of its last frame with 5 % of all hits or more.
  *
  * Life cycle: hot_path_rows_init, hot_path_rows_print, hot_path_rows_release (also after an error).
  */
@@ -51,14 +52,17 @@ struct hot_path_rows {
 	size_t frames;
 	struct hot_path_row *rows; /* [count]: count <= frames */
 	size_t count;
+	uint32_t *branches; /* [branch_count]: nodes at which the path could go on, by decreasing weight */
+	size_t branch_count;
+	const bool *is_own; /* [label_count]; not owned */
 };
 
-/* Returns 0 or ERROR_MEMORY. */
-int hot_path_rows_init(struct hot_path_rows *path, const struct view *view);
+/* `is_own`: of own_code.h, must outlive the rows. Returns 0 or ERROR_MEMORY. */
+int hot_path_rows_init(struct hot_path_rows *path, const struct view *view, const bool *is_own);
 void hot_path_rows_release(struct hot_path_rows *path);
 
-/* Prints at most `most` rows, at least three: the first rows and, mostly, the last rows, with the number of the frames between them; of
- * five and more rows, one is the last row of own code. */
+/* Prints at most `most` rows, at least three. A third of them may be branches. Of the path itself: the first rows and, mostly, the last rows, with
+ * the number of the frames between them; of five and more rows, one is the last row of own code. */
 void hot_path_rows_print(const struct hot_path_rows *path, size_t most, struct name_printer *names,
 			 const struct render_options *options);
 

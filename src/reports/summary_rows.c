@@ -4,11 +4,21 @@
 #include <string.h>
 
 #include "analyze/hot_path.h"
-#include "analyze/own_code.h"
 #include "base/columns.h"
 #include "render/emit.h"
 
-enum { ROW_BYTES = 64, SHARE_WIDTH = 14, AMOUNT_WIDTH = 11, PERIOD_MOST = 16, ROWS_LEAST = 3, INDENT = 2 };
+enum {
+	ROW_BYTES = 64,
+	SHARE_WIDTH = 14,
+	AMOUNT_WIDTH = 11,
+	PERIOD_MOST = 16,
+	ROWS_LEAST = 3,
+	INDENT = 2,
+	BRANCH_PART = 3,   /* of all rows, the part that branches may have */
+	BRANCH_COLUMNS = 2 /* of the mark before a branch */
+};
+
+static const double BRANCH_SHARE = 0.05;
 
 /* --- figures --- */
 
@@ -70,6 +80,30 @@ static int find_frames(struct hot_path_rows *path, const struct view *view)
 	return 0;
 }
 
+static int compare_branches(const void *left, const void *right, void *context)
+{
+	const struct view *view = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	if (view->weight[a] != view->weight[b])
+		return view->weight[a] < view->weight[b] ? 1 : -1;
+	return (a > b) - (a < b);
+}
+
+static int find_branches(struct hot_path_rows *path, const struct view *view)
+{
+	uint32_t last = path->frames > 0 ? path->nodes[path->frames - 1] : 0;
+	uint32_t first = view->child_start[last], end = view->child_start[last + 1];
+	path->branches = malloc((size_t)(end - first + 1) * sizeof(*path->branches));
+	if (!path->branches)
+		return ERROR_MEMORY;
+	for (uint32_t i = first; i < end; i++)
+		if (fraction_of(view->weight[view->child[i]], view->total) >= BRANCH_SHARE)
+			path->branches[path->branch_count++] = view->child[i];
+	if (path->branch_count > 0)
+		qsort_r(path->branches, path->branch_count, sizeof(*path->branches), compare_branches, (void *)view);
+	return 0;
+}
+
 /* Finds the cycle of at most PERIOD_MOST frames that begins at a frame and, repeated without a gap, covers most frames. Sets *period.
  * Returns the number of covered frames, at least twice the period; or 0. */
 static size_t find_cycle(const struct hot_path_rows *path, size_t at, size_t *period)
@@ -112,20 +146,20 @@ static void add_counted(struct hot_path_rows *path, size_t first, size_t end)
 }
 
 /* Returns the last frame of own code before the end of a chain, unless the chain's last frame or none is own code: then its first. */
-static size_t last_own(const struct hot_path_rows *path, const struct view *view, size_t first, size_t end)
+static size_t last_own(const struct hot_path_rows *path, size_t first, size_t end)
 {
 	size_t at = end - 1;
-	if (own_code_has(view, path->labels[at]))
+	if (path->is_own[path->labels[at]])
 		return first;
-	while (at > first && !own_code_has(view, path->labels[at]))
+	while (at > first && !path->is_own[path->labels[at]])
 		at--;
 	return at;
 }
 
 /* Adds a chain of frames of equal weight. */
-static void add_chain(struct hot_path_rows *path, const struct view *view, size_t first, size_t end)
+static void add_chain(struct hot_path_rows *path, size_t first, size_t end)
 {
-	size_t own = last_own(path, view, first, end);
+	size_t own = last_own(path, first, end);
 	add_row(path, first, 1, 1);
 	if (own > first) {
 		add_counted(path, first + 1, own);
@@ -137,10 +171,10 @@ static void add_chain(struct hot_path_rows *path, const struct view *view, size_
 	}
 }
 
-int hot_path_rows_init(struct hot_path_rows *path, const struct view *view)
+int hot_path_rows_init(struct hot_path_rows *path, const struct view *view, const bool *is_own)
 {
-	*path = (struct hot_path_rows){ 0 };
-	if (find_frames(path, view) < 0)
+	*path = (struct hot_path_rows){ .is_own = is_own };
+	if (find_frames(path, view) < 0 || find_branches(path, view) < 0)
 		return ERROR_MEMORY;
 	for (size_t at = 0, end, period; at < path->frames; at = end) {
 		size_t covered = find_cycle(path, at, &period);
@@ -148,7 +182,7 @@ int hot_path_rows_init(struct hot_path_rows *path, const struct view *view)
 		if (covered > 0)
 			add_row(path, at, covered, period);
 		else
-			add_chain(path, view, at, end);
+			add_chain(path, at, end);
 	}
 	return 0;
 }
@@ -158,6 +192,7 @@ void hot_path_rows_release(struct hot_path_rows *path)
 	free(path->nodes);
 	free(path->labels);
 	free(path->rows);
+	free(path->branches);
 	*path = (struct hot_path_rows){ 0 };
 }
 
@@ -207,13 +242,12 @@ static struct shown_rows cut(const struct hot_path_rows *path, size_t head, size
 }
 
 /* Chooses at most `most` of more rows: the first and mostly the last rows, and if these are all of libraries, the last row of own code. */
-static struct shown_rows choose_rows(const struct hot_path_rows *path, size_t most, const struct view *view)
+static struct shown_rows choose_rows(const struct hot_path_rows *path, size_t most)
 {
 	enum { HEAD_PART = 3, ROWS_WITH_OWN = 5 };
 	struct shown_rows shown = cut(path, most / HEAD_PART, path->count - (most - most / HEAD_PART - 1));
 	size_t own = path->count;
-	while (own > 0 &&
-	       (path->rows[own - 1].period == 0 || !own_code_has(view, path->labels[path->rows[own - 1].first])))
+	while (own > 0 && (path->rows[own - 1].period == 0 || !path->is_own[path->labels[path->rows[own - 1].first]]))
 		own--;
 	if (most < ROWS_WITH_OWN || own <= shown.head || own > shown.tail)
 		return shown;
@@ -234,14 +268,38 @@ static void print_between(const struct hot_path_rows *path, size_t first, size_t
 		print_row(path, &between, (*depth)++, names, options);
 }
 
+/* Returns how many of `most` rows are branches: a part of them, and those that the path leaves. */
+static size_t count_branches(const struct hot_path_rows *path, size_t most)
+{
+	size_t part = most / BRANCH_PART < most - ROWS_LEAST ? most / BRANCH_PART : most - ROWS_LEAST;
+	size_t left = most > path->count ? most - path->count : 0, room = left > part ? left : part;
+	return path->branch_count < room ? path->branch_count : room;
+}
+
+/* Prints the first `count` branches below the last row. */
+static void print_branches(const struct hot_path_rows *path, size_t count, size_t depth, struct name_printer *names,
+			   const struct render_options *options)
+{
+	size_t indent = depth * INDENT;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t node = path->branches[i];
+		figures_print(names->out, names->view, names->view->weight[node], NULL, options);
+		fprintf(names->out, "%*s%s ", (int)indent, "", i + 1 < count ? "├" : "└");
+		name_print(names, names->view->label[node], name_room(names, FIGURES_WIDTH + indent + BRANCH_COLUMNS));
+		fputc('\n', names->out);
+	}
+}
+
 void hot_path_rows_print(const struct hot_path_rows *path, size_t most, struct name_printer *names,
 			 const struct render_options *options)
 {
 	most = most < ROWS_LEAST ? ROWS_LEAST : most;
+	size_t branches = count_branches(path, most);
+	most -= branches;
 	struct shown_rows shown = { path->count, path->count, path->count };
 	size_t depth = 0;
 	if (path->count > most)
-		shown = choose_rows(path, most, names->view);
+		shown = choose_rows(path, most);
 	for (size_t i = 0; i < shown.head; i++)
 		print_row(path, &path->rows[i], depth++, names, options);
 	print_between(path, shown.head, shown.own, &depth, names, options);
@@ -251,6 +309,7 @@ void hot_path_rows_print(const struct hot_path_rows *path, size_t most, struct n
 	}
 	for (size_t i = shown.tail; i < path->count; i++)
 		print_row(path, &path->rows[i], depth++, names, options);
+	print_branches(path, branches, depth, names, options);
 }
 
 /* --- the lines of a screen --- */

@@ -54,6 +54,15 @@ def every_chain(request, tmp_path_factory):
 	return run.path
 
 
+def test_the_own_code_is_in_python(every_chain):
+	"""The first report charges the interpreter's work, and the library's, to the program's functions."""
+	text = run_cpprof("report", every_chain).stdout
+	rows = text.split("hottest in the program's own code, with what it calls in libraries\n")[1].split("\n\n")[0].splitlines()
+	names = [row[28:].split(": ")[0].split("@")[0] for row in rows]
+	assert names[0] == "work" and set(names) <= set(re.findall(r"def (\w+)", SHARES.read_text())) | {"<module>"}, text
+	assert "from work" in text, text
+
+
 def below(paths, *names):
 	"""Returns the hits of the paths that contain the names in this order, one directly below the other."""
 	return sum(hits for path, hits in paths.items() if any(path[i:i + len(names)] == names for i in range(len(path))))

@@ -87,6 +87,19 @@ def test_paths_are_whole_and_named(tmp_path, backend, command, names):
 	check_whole(recorded)
 
 
+@NODE
+@needs_bpf
+def test_own_code_is_in_the_language(tmp_path):
+	"""The first report charges the work of V8, of its builtins and of Node's own scripts to the functions of the program."""
+	recorded = record(tmp_path, node(), "--jit", "-r", "cpu/1ms", env=own_dumps(tmp_path))
+	assert recorded.status == 0, recorded.err
+	forget_map(recorded)
+	text = run_cpprof("report", recorded.path).stdout
+	rows = text.split("hottest in the program's own code, with what it calls in libraries\n")[1].split("\n\n")[0].splitlines()
+	functions = set(re.findall(r"function (\w+)", (PROGRAMS / "jit/paths.js").read_text())) | {"(anonymous)"}
+	assert {row[28:].split(": ")[0].split("@")[0] for row in rows} <= functions, text
+
+
 @JAVA
 @MEASURED
 @pytest.mark.parametrize("backend", BACKENDS)

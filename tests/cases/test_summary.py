@@ -66,6 +66,16 @@ def pids_of(recorded):
 	return [process["pid"] for process in recorded.info()["processes"]]
 
 
+BRANCH = re.compile(r"^[├└] ")
+
+
+def path_rows(text):
+	"""Returns the rows of the hot path itself, and those of its branches."""
+	rows = part(text, "the hot path")
+	branches = [row for row in rows if ROW.match(row) and BRANCH.match(ROW.match(row)[5])]
+	return [row for row in rows if row not in branches], branches
+
+
 def hot_path(entries):
 	"""The definition, on the rows of --tree: (depth, name, hits), parents before children."""
 	path, parent, children = [], None, [i for i, entry in enumerate(entries) if entry["depth"] == 0]
@@ -112,11 +122,24 @@ def test_the_hot_path_is_the_defined_one(seed, tmp_path):
 	tree = json.loads(done("report", "--tree", "--format", "json", "-t", "0", "-n", "0", "in.data", directory=tmp_path))
 	total = sum(stacks.values())
 	expected = [(rounded(entry["hits"] / total), entry["name"]) for entry in hot_path(tree["results"][0]["entries"])]
-	rows = part(done("report", "in.data", directory=tmp_path), "the hot path")
+	rows, branches = path_rows(done("report", "in.data", directory=tmp_path))
 	shown = expand(rows)
-	assert len(rows) <= 9 and len(shown) == len(expected) and shown[0] and shown[-1]
+	assert len(rows) + len(branches) <= 9 and len(shown) == len(expected) and shown[0] and shown[-1]
 	for row, frame in zip(shown, expected):
 		assert row is None or row[1] == frame[1] and row[0] in (None, frame[0])
+
+
+def test_the_hot_path_shows_where_it_parts(tmp_path):
+	imported(tmp_path, {"main;run;a;x": 30, "main;run;b": 40, "main;run;rare": 4, "main;run": 6, "main;run;c": 20})
+	rows = part(done("report", "in.data", directory=tmp_path), "the hot path")
+	assert [(ROW.match(row)[1], ROW.match(row)[5]) for row in rows] == [
+		("100.0", "main"), ("100.0", "run"), ("40.0", "├ b"), ("30.0", "├ a"), ("20.0", "└ c")], rows
+	# A third of the rows may be branches where the path itself has more rows than fit.
+	names = [f"f{i}" for i in range(12)]
+	stacks = {";".join(names[:i + 1]): 1 for i in range(12)}
+	imported(tmp_path, {**stacks, **{";".join([*names, f"leaf{i}"]): 20 - i for i in range(5)}})
+	rows, branches = path_rows(done("report", "in.data", directory=tmp_path))
+	assert [ROW.match(row)[5] for row in branches] == ["├ leaf0", "├ leaf1", "└ leaf2"] and len(rows) == 6 and rows[-1].endswith(" f11"), rows
 
 
 @pytest.mark.parametrize("cycle", ["a", "a;b", "a;b;c", ";".join("abcdefghijklmnop")])
@@ -141,7 +164,7 @@ def test_frames_that_pass_calls_on_are_counted(tmp_path):
 def hot_rows(folder, rows):
 	"""The rows of the hot path on a terminal, where no blank line follows them if it is small."""
 	lines = part(on_terminal("report", "in.data", folder=folder, rows=rows), "the hot path")
-	return list(itertools.takewhile(lambda line: line.startswith(" "), lines))
+	return [line for line in itertools.takewhile(lambda line: line.startswith(" "), lines) if not BRANCH.search(line.split("  ")[-1].strip())]
 
 
 def test_the_hot_path_shows_the_programs_own_code(tmp_path):

@@ -42,6 +42,8 @@ static void read_v8(const char *text, size_t length, struct runtime_name *name)
 		name->line = column;
 	size_t from = length > 4 && (memcmp(text, "get ", 4) == 0 || memcmp(text, "set ", 4) == 0) ? 4 : 0;
 	const char *space = has_place ? memchr(text + from, ' ', end - from) : NULL;
+	if (has_place && !space) /* a function of the name "get" or "set" */
+		space = memchr(text, ' ', end);
 	if (!space) {
 		copy(name->name, text, length);
 	} else {

@@ -129,50 +129,6 @@ static void random_names_stay_distinct(void **state)
 
 /* --- own code --- */
 
-static uint32_t function_in(struct paths *paths, const char *name, const char *module, const char *file)
-{
-	uint32_t function = paths_function(paths, name, paths_module(paths, module), file, 1, ROLE_NONE);
-	const uint32_t line = 1;
-	paths_define(paths, name, paths_module(paths, module), &function, &line, 1);
-	return function;
-}
-
-static void code_is_own_or_of_libraries(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *name, *module, *file;
-		bool is_own;
-	} rows[] = {
-		{ "main", "/usr/bin/app", "", true },
-		{ "work", "/home/me/build/libwork.so", "/home/me/work.c", true },
-		{ "malloc", "/usr/lib/x86_64-linux-gnu/libc.so.6", "./malloc/malloc.c", false },
-		{ "inlined", "/usr/bin/app", "/usr/include/c++/12/bits/stl_algo.h", false },
-		{ "std::sort<int*>(int*)", "/usr/bin/app", "", false },
-		{ "void std::fill<int>()", "/usr/bin/app", "", false },
-		{ "core::fmt::write", "/home/me/app", "", false },
-		{ "crate_of_others", "/home/me/app", "/home/me/.cargo/registry/src/x/lib.rs", false },
-		{ "runtime.mallocgc", "/home/me/app", "/usr/local/go/src/runtime/malloc.go", false },
-		{ "standard", "/home/me/app", "/home/me/standard.cc", true },
-		{ "memcmp@plt", "/home/me/app", "", false },
-		{ "[plt]", "/home/me/app", "", false },
-		{ "@plt", "/home/me/app", "", true },
-		{ "memcmp@plt_", "/home/me/app", "", true },
-	};
-	struct paths paths;
-	paths_start(&paths, RESOURCE_SAMPLED);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		function_in(&paths, rows[i].name, rows[i].module, rows[i].file);
-		paths_add(&paths, rows[i].name, 1);
-	}
-	struct view *view = paths_view(&paths, VIEW_FUNCTION);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (own_code_has(view, paths_label(view, rows[i].name)) != rows[i].is_own)
-			fail_msg("%s in %s", rows[i].name, rows[i].module);
-	view_free(view);
-	paths_end(&paths);
-}
-
 static void library_code_is_charged_to_its_caller(void **state)
 {
 	(void)state;
@@ -221,7 +177,6 @@ int main(void)
 		cmocka_unit_test(equal_short_names_are_distinguished),
 		cmocka_unit_test(what_is_shown_is_found),
 		cmocka_unit_test(random_names_stay_distinct),
-		cmocka_unit_test(code_is_own_or_of_libraries),
 		cmocka_unit_test(library_code_is_charged_to_its_caller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,7 @@ static void test_v8(void **state)
 	assert_read("JS:~sum /srv/a.js:7:13", "sum", "/srv/a.js", 7);
 	assert_read("LazyCompile:sum /srv/with space/a.js:7:13", "sum", "/srv/with space/a.js", 7);
 	assert_read("Function:^get size node:internal/url:812:11", "get size", "node:internal/url", 812);
+	assert_read("JS:^get node:internal/console:7:14", "get", "node:internal/console", 7);
 	assert_read("JS:* file:///srv/a.js:1:1", "(anonymous)", "file:///srv/a.js", 1);
 	assert_read("Script:~/srv/a.js", "/srv/a.js", "", 0);
 	assert_read("JS:*sum /srv/a.js:7", "sum", "/srv/a.js", 7);
