@@ -18,7 +18,7 @@
  *     cpprof report
  *
  * `cpprof cc -- gcc ...` inserts such objects into all functions of a program. In both cases CPPROF_MEASURE selects
- * at start what the library measures (docs/source.md), and `cpprof control` switches each probe point on and off
+ * at start what the library measures (docs/instrumented.md), and `cpprof control` switches each probe point on and off
  * while the program runs.
  *
  * This header includes only the part for the processor, which is installed beside it, and defines only names that

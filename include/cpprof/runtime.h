@@ -112,7 +112,7 @@ CPPROF_PUBLIC void cpprof_event(uint64_t id, uint64_t value);
 
 /* --- probe points --- */
 
-/* Switches the probe points that match `pattern` on or off (docs/control.md), as `cpprof control` does from outside
+/* Switches the probe points that match `pattern` on or off (docs/instrumented.md), as `cpprof control` does from outside
  * and the file in CPPROF_PROBES at start. Rules apply in their order, and also to probe points that are reached
  * later. `pattern` is a function's name, with or without qualification ("work", "C::work", "parse_*"), a signature
  * ("int C<*>::work(T)*"), "file:io.c" or "group:io"; * matches any text and ? any character. Returns the number of

@@ -3,7 +3,7 @@
  *
  * An interpreter keeps its own list of frames beside the stack. A walk notes them as a list of entries, innermost
  * first: the frames of each run, which is one call of the function that interprets, and then the place of that call on the
- * stack. So the reader can put each run below its native frame. docs/interpreters.md describes the whole.
+ * stack. So the reader can put each run below its native frame. docs/languages.md describes the whole.
  */
 #ifndef ABI_INTERPRETER_H
 #define ABI_INTERPRETER_H

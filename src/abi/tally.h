@@ -42,7 +42,7 @@
  * name of TALLY_MEASUREMENT_NAMES). */
 #define TALLY_OUTPUT_VARIABLE "CPPROF_OUTPUT"
 #define TALLY_MEASURE_VARIABLE "CPPROF_MEASURE"
-/* Path of a file of rules for probe points (docs/control.md). */
+/* Path of a file of rules for probe points (docs/instrumented.md). */
 #define TALLY_PROBES_VARIABLE "CPPROF_PROBES"
 
 #define TALLY_MAGIC \

@@ -1,6 +1,6 @@
 /*
  * The short names of a set of functions, such as the functions of one view: the rule of base/short_name.h, and what keeps two functions distinct
- * (docs/names.md). Each name is shown at the first stage from BARE on that fits and that no other name of the set has as well; where
+ * (docs/languages.md). Each name is shown at the first stage from BARE on that fits and that no other name of the set has as well; where
  * there is none, at a longer stage that fits; where there is none either, with its number among the names of equal text: "f<…>#2".
  *
  * Life cycle: short_names_new or short_names_of_view, any number of short_names_append, short_names_free. What a stage looks like for

@@ -1,5 +1,5 @@
 /*
- * The rule by which names of functions become short enough to read (docs/names.md): C++, Rust, Go
+ * The rule by which names of functions become short enough to read (docs/languages.md): C++, Rust, Go
  * and C. Pure text, without regard to what else has the same name; analyze/short_names.h keeps the
  * names of one report distinct.
  *

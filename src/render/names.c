@@ -1,4 +1,4 @@
-/* Prints names of functions, in full or as the rule of docs/names.md shortens them, and call paths that fit into a row. */
+/* Prints names of functions, in full or as the rule of docs/languages.md shortens them, and call paths that fit into a row. */
 #include "render/names.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * Names and call paths in rows of a terminal. With options->columns, names are shortened by the rule of docs/names.md and paths are cut in
+ * Names and call paths in rows of a terminal. With options->columns, names are shortened by the rule of docs/languages.md and paths are cut in
  * their middle; without, all is printed in full.
  *
  * Life cycle: name_printer_init or name_printer_init_texts, printing, name_printer_release.

@@ -220,8 +220,9 @@ static int check_groups(const struct profile *profile, struct error *error)
 	for (size_t i = 0; i < profile->function_count; i++)
 		if (profile_string(profile, profile->functions[i].group)[0])
 			return 0;
-	return error_set(error, ERROR_NOT_FOUND,
-			 "no function of this profile belongs to a group (the source declares groups: docs/source.md)");
+	return error_set(
+		error, ERROR_NOT_FOUND,
+		"no function of this profile belongs to a group (the source declares groups: docs/instrumented.md)");
 }
 
 const struct report report_groups = {

@@ -186,7 +186,7 @@ def test_a_compiler_that_does_not_exist(tmp_path):
 def test_group_that_the_profile_lacks(workplace):
 	result = run("report", "--group", "io", directory=workplace)
 	assert (result.returncode, result.stdout) == (1, "")
-	assert result.stderr == "cpprof report: no function of this profile belongs to a group (the source declares groups: docs/source.md)\n"
+	assert result.stderr == "cpprof report: no function of this profile belongs to a group (the source declares groups: docs/instrumented.md)\n"
 
 
 def test_one_of_each_is_singular(tmp_path):

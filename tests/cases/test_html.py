@@ -18,7 +18,7 @@ def report(profiles, name, *words):
 
 
 def test_names_are_short_and_full_on_demand(chromium, tmp_path):
-	"""The rule of docs/names.md, by the engine; the tooltip and the selection have the full name."""
+	"""The rule of docs/languages.md, by the engine; the tooltip and the selection have the full name."""
 	full = "std::vector<Rec, std::allocator<Rec> >::push_back(Rec&&)"
 	(tmp_path / "a.folded").write_text(f"main;{full} 5\n")
 	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")

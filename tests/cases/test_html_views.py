@@ -208,7 +208,7 @@ def test_changes_of_two_profiles(chromium, page_of):
 # --- names ---
 
 def test_names_in_tables_are_distinct(chromium, page_of):
-	"""Two functions that differ in their parameters only have them in tables (docs/names.md)."""
+	"""Two functions that differ in their parameters only have them in tables (docs/languages.md)."""
 	page = page_of("main;f(int) 5\nmain;f(char) 4\nmain;g(int) 3\n")
 	chromium.open(page, view="functions")
 	assert sorted(cell.text for cell in chromium.all("tbody th")) == ["f(char)", "f(int)", "g", "main"]

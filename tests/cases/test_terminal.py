@@ -1,5 +1,5 @@
 """The output on a terminal: reports that fit its width, names that can be read, the pager, progress, completion out of a
-profile. docs/names.md has the rules."""
+profile. docs/languages.md has the rules."""
 import json
 import os
 import pty

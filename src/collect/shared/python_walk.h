@@ -1,6 +1,6 @@
 /*
  * The walk of CPython's frames, where a sample is taken: in the kernel, or in the target. The includer provides
- * interpreter_copy. docs/interpreters.md describes the structures.
+ * interpreter_copy. docs/languages.md describes the structures.
  *
  *   _PyRuntime -> interpreters -> threads                            found once for a thread
  *   thread -> cframe (on the stack) -> current frame -> previous ... each sample

@@ -170,7 +170,7 @@ int draw_amount(const struct browser *browser, int row, int column, unsigned sty
  * in this order. */
 bool shows_own(const struct browser *browser);
 bool shows_amount(const struct browser *browser);
-/* Draws a label's name up to the right edge of the screen, short (docs/names.md) or in full. Returns the column behind it. */
+/* Draws a label's name up to the right edge of the screen, short (docs/languages.md) or in full. Returns the column behind it. */
 int draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label);
 /* The same for a name of a set (NULL: it is shown in full) that is no view's. */
 int draw_short(struct browser *browser, int row, int column, unsigned style, struct short_names *names, uint32_t index,

@@ -111,7 +111,7 @@ struct picture {
 int picture_make(struct picture *picture, struct engine *engine, const char *text, struct error *error);
 void picture_release(struct picture *picture); /* accepts {0} */
 
-/* Appends the text of a label of the picture's view in at most `columns`, by the rule of docs/names.md. */
+/* Appends the text of a label of the picture's view in at most `columns`, by the rule of docs/languages.md. */
 void picture_short_label(struct picture *picture, size_t label, size_t columns, struct buffer *to);
 /* The same for the label with this text; a text that is no label is shortened by itself. */
 void picture_short_name(struct picture *picture, const char *name, size_t columns, struct buffer *to);

@@ -154,7 +154,7 @@ static struct picture *named_at(unsigned slot)
 	return slot < PICTURES && pictures[slot].view ? &pictures[slot] : NULL;
 }
 
-/* A label's text in at most `columns` (docs/names.md). */
+/* A label's text in at most `columns` (docs/languages.md). */
 const char *EXPORTED(page_short_label)(unsigned slot, uint32_t label, uint32_t columns)
 {
 	struct picture *picture = named_at(slot);

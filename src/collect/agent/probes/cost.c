@@ -240,7 +240,7 @@ static void add_margin(struct tally_cost *range, int64_t ps)
 }
 
 /* The code around a program's probe points differs from the library's code: the cost was up to a tenth of an empty
- * function's probe beyond the range of the library's functions (docs/control.md). */
+ * function's probe beyond the range of the library's functions (docs/instrumented.md). */
 static void publish(const struct cost costs[KINDS], uint64_t ps_of_1000)
 {
 	struct tally_cost inside = { INT64_MAX, INT64_MIN }, outside = inside;

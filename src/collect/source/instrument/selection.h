@@ -1,5 +1,5 @@
 /* The instrumentation filter: chooses the functions of a program to instrument. It is read from a file in the form
- * of the 1993 tool's command file (docs/source.md), or from the lists of TAU and Score-P. */
+ * of the 1993 tool's command file (docs/instrumented.md), or from the lists of TAU and Score-P. */
 #ifndef COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 #define COLLECT_SOURCE_INSTRUMENT_SELECTION_H
 

@@ -1,5 +1,5 @@
 /*
- * Reads cpprof's own selection files, one rule per line (docs/source.md):
+ * Reads cpprof's own selection files, one rule per line (docs/instrumented.md):
  *
  *     include function parse*              # includes first ...
  *     include file src/core/<\.c$>

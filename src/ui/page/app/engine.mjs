@@ -219,7 +219,7 @@ export function nameFunctions(request) {
 		throw new Error(failure());
 }
 
-/** A function's name by the rule of docs/names.md: distinct among the functions of nameFunctions, or of the picture in a slot.
+/** A function's name by the rule of docs/languages.md: distinct among the functions of nameFunctions, or of the picture in a slot.
  *  @param {string} name @param {number} columns @param {number} [slot] @returns {string} */
 export function shortName(name, columns, slot = NAMES_SLOT) {
 	return withText(name, (at) => text(functions.page_short_name(slot, at, columns)));
@@ -303,7 +303,7 @@ export class Picture {
 		return name;
 	}
 
-	/** A label's name by the rule of docs/names.md.
+	/** A label's name by the rule of docs/languages.md.
 	 *  @param {number} label @param {number} columns @returns {string} */
 	short(label, columns) {
 		const key = label * 1024 + Math.min(Math.max(columns, 0), 1023);
@@ -468,7 +468,7 @@ export function laneName(name) {
 	return text(functions.page_lane_name(name));
 }
 
-/** The same by the rule of docs/names.md.
+/** The same by the rule of docs/languages.md.
  *  @param {number} name @param {number} columns @returns {string} */
 export function shortLaneName(name, columns) {
 	return text(functions.page_short_lane_name(name, columns));
