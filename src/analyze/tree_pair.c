@@ -198,7 +198,7 @@ static int mark(struct tree_pair *pair, const struct view *const views[2], doubl
 		status = diff_test(&list, hits);
 	}
 	if (status == 0)
-		status = diff_mark(&(struct diff_list *){ &list }, 1);
+		status = diff_mark(&(struct diff_list *){ &list }, 1, DIFF_CHANCE);
 	for (size_t i = 0; i < list.count && status == 0; i++)
 		pair->significant[list.entries[i].path.node] = list.entries[i].significant;
 	free(list.entries);

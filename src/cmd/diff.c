@@ -1,4 +1,4 @@
-#include "reports/diff.h"
+#include "cmd/diff.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -12,9 +12,9 @@
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 
-enum { OPTION_FAIL_ABOVE = OPTION_OWN, OPTION_PATH, OPTION_SHARES, OPTION_MARKDOWN };
+enum { OPTION_PATH = DIFF_OPTIONS_END, OPTION_SHARES, OPTION_MARKDOWN };
 
-static int choose_sections(const struct invocation *invocation, struct diff_request *request)
+int diff_choose_sections(const struct invocation *invocation, struct diff_request *request)
 {
 	const struct option_use *chosen = NULL;
 	for (size_t i = 0; i < invocation->use_count; i++) {
@@ -41,8 +41,7 @@ static int choose_sections(const struct invocation *invocation, struct diff_requ
 	return EXIT_DONE;
 }
 
-/* Reads "5" or "5%" as 0.05. */
-static int read_gate(const struct invocation *invocation, struct diff_request *request)
+int diff_read_limit(const struct invocation *invocation, struct diff_request *request)
 {
 	const char *text = option_value(invocation, OPTION_FAIL_ABOVE);
 	if (!text)
@@ -50,7 +49,6 @@ static int read_gate(const struct invocation *invocation, struct diff_request *r
 	char *end;
 	size_t digits = strspn(text, "0123456789.");
 	bool is_number = digits > 0 && (!text[digits] || strcmp(text + digits, "%") == 0);
-	request->is_gate = true;
 	request->limit = strtod(text, &end) / 100;
 	if (*end == '%')
 		end++;
@@ -164,12 +162,12 @@ static int open_and_compare(const struct invocation *invocation, struct diff_req
 
 static int run(struct invocation *invocation)
 {
-	struct diff_request request = { 0 };
-	int status = choose_sections(invocation, &request);
+	struct diff_request request = { .chance = DIFF_CHANCE, .is_gate = option_given(invocation, OPTION_FAIL_ABOVE) };
+	int status = diff_choose_sections(invocation, &request);
 	if (status == EXIT_DONE && option_given(invocation, OPTION_MARKDOWN) && option_given(invocation, OPTION_FORMAT))
 		status = usage_error(invocation, "--markdown cannot be combined with --format (give one of them)");
 	if (status == EXIT_DONE)
-		status = read_gate(invocation, &request);
+		status = diff_read_limit(invocation, &request);
 	if (status == EXIT_DONE)
 		status = choose_recordings(invocation, &request);
 	if (status == EXIT_DONE)
