@@ -151,7 +151,11 @@ struct diff_list {
 	bool is_exact;             /* a recording of either side is, or all have every allocation */
 	double scaled_to;          /* diff_run.scaled_to; the totals are never scaled */
 	double spread;             /* diff_run.spread; NAN: it was not used */
+	double chance;             /* the part of the marks that is expected to be due to chance; set by diff_mark */
 };
+
+/* The usual part of marks that are due to chance. */
+#define DIFF_CHANCE 0.05
 
 /* Returns totals[B] / totals[A] - 1, or NAN if A used nothing. */
 double diff_total_change(const struct diff_list *list);
@@ -161,17 +165,19 @@ double diff_total_change(const struct diff_list *list);
 struct diff_list *analyze_diff(const struct diff_run *runs, const size_t counts[DIFF_SIDES], struct error *error);
 
 /* Marks the significant entries of several lists together: the entries of exact data that differ, and of all other entries as many that at
- * most one in 20 is expected to be marked by chance. Returns 0 or ERROR_MEMORY. */
-int diff_mark(struct diff_list *const *lists, size_t count);
+ * most the part `chance` of them is expected to be marked by chance. Returns 0 or ERROR_MEMORY. */
+int diff_mark(struct diff_list *const *lists, size_t count, double chance);
 
 /* Keeps the entries whose path is one of these and removes the others, before the marks. `paths` [runs of both sides] has the same
  * number of paths for each recording; one without steps was not found in that recording's view. Labels of other recordings with the
  * same identities match too. Sets found[i] if an entry has path i, and leaves the others unchanged. */
 void diff_select_paths(struct diff_list *list, const struct lookup_what_if *paths, bool *found);
 
-/* Sets `exceeds` of the marked entries whose amount in B is greater than that in A by more than `limit` (0.05: 5 %), and whose fraction
+/* Returns their number, and sets `exceeds` of the marked entries whose amount in B is greater than that in A by more than `limit` (0.05: 5 %), and whose fraction
  * reaches `threshold` on a side. */
-void diff_gate(struct diff_list *list, double limit, double threshold);
+size_t diff_gate(struct diff_list *list, double limit, double threshold);
+/* Keeps the entries with `exceeds` and removes the others. */
+void diff_keep_exceeding(struct diff_list *list);
 void diff_list_free(struct diff_list *list); /* accepts NULL */
 
 #endif

@@ -18,12 +18,13 @@
 
 #include "analyze/statistics.h"
 
-static const double TAILS = 0.05;                /* of an interval of 95 % */
-static const double FALSE_DISCOVERY_RATE = 0.05; /* see diff_mark */
+static const double TAILS = 0.05; /* of an interval of 95 % */
 
 /* An entry is not tested if its hits are too few to reach this p, on whichever side they are (R. E. Tarone, Biometrics 46 (1990),
  * 515-522). Otherwise thousands of such entries would hide the others. */
 static const double P_TO_REACH = 0.001;
+/* Scaled amounts that are equal may differ by this part. */
+static const double ROUNDING = 1e-9;
 /* With fewer expected samples of an entry on a side, the exact test of its samples must find the difference as well. */
 static const double EXPECTED_MIN = 10;
 
@@ -301,7 +302,7 @@ static void test_several(const struct testing *testing, struct diff_entry *entry
 	double error = sqrt(a + b);
 	if (!(error > 0)) {
 		entry->error = 0;
-		entry->p = change != 0 ? 0 : 1;
+		entry->p = fabs(change) > ROUNDING * entry->gticks[DIFF_A] ? 0 : 1;
 		return;
 	}
 	double freedom = (a + b) * (a + b) / (a * a / by_fraction.freedom + b * b / testing->freedom);
@@ -331,7 +332,7 @@ int diff_test(struct diff_list *list, const uint64_t *hits)
 
 /* --- marks --- */
 
-int diff_mark(struct diff_list *const *lists, size_t count)
+int diff_mark(struct diff_list *const *lists, size_t count, double chance)
 {
 	size_t all = 0, tested = 0;
 	for (size_t i = 0; i < count; i++)
@@ -343,9 +344,10 @@ int diff_mark(struct diff_list *const *lists, size_t count)
 		for (size_t k = 0; k < lists[i]->count; k++)
 			if (!isnan(lists[i]->entries[k].p))
 				p[tested++] = lists[i]->entries[k].p;
-	double limit = statistics_false_discovery_limit(p, tested, FALSE_DISCOVERY_RATE);
+	double limit = statistics_false_discovery_limit(p, tested, chance);
 	free(p);
 	for (size_t i = 0; i < count; i++) {
+		lists[i]->chance = chance;
 		for (size_t k = 0; k < lists[i]->count; k++) {
 			struct diff_entry *entry = &lists[i]->entries[k];
 			bool differs = lists[i]->is_exact && entry->gticks[DIFF_A] != entry->gticks[DIFF_B];
@@ -355,12 +357,24 @@ int diff_mark(struct diff_list *const *lists, size_t count)
 	return 0;
 }
 
-void diff_gate(struct diff_list *list, double limit, double threshold)
+size_t diff_gate(struct diff_list *list, double limit, double threshold)
 {
+	size_t count = 0;
 	for (size_t i = 0; i < list->count; i++) {
 		struct diff_entry *entry = &list->entries[i];
 		bool is_shown = fmax(entry->fraction[DIFF_A], entry->fraction[DIFF_B]) >= threshold;
 		entry->exceeds =
 			is_shown && entry->significant && entry->gticks[DIFF_B] > entry->gticks[DIFF_A] * (1 + limit);
+		count += entry->exceeds;
 	}
+	return count;
+}
+
+void diff_keep_exceeding(struct diff_list *list)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->entries[i].exceeds)
+			list->entries[kept++] = list->entries[i];
+	list->count = kept;
 }

@@ -247,7 +247,7 @@ static int mark(struct merging *merging, double spread)
 	if (status == 0)
 		status = diff_test(&list, merging->hits);
 	if (status == 0)
-		status = diff_mark(&(struct diff_list *){ &list }, 1);
+		status = diff_mark(&(struct diff_list *){ &list }, 1, DIFF_CHANCE);
 	for (size_t i = 0; i < list.count && status == 0; i++)
 		pair->significant[list.entries[i].path.node] = list.entries[i].significant;
 	free(list.entries);

@@ -20,7 +20,7 @@ enum exit_status {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_WORDS = 2,    /* usage error */
-	EXIT_EXCEEDED = 3, /* diff --fail-above: a change exceeds the limit */
+	EXIT_EXCEEDED = 3, /* diff --fail-above, regress: a change exceeds the limit */
 	/* The values that shells use (POSIX, XCU 2.8.2). */
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NO_COMMAND = 127
@@ -165,7 +165,7 @@ int take_naming_time(const struct invocation *invocation, uint64_t *cpu_ns, stru
 	MEASURES(record) MEASURES(top) MEASURES(control) MEASURES(trace) MEASURES(resources) \
 	MEASURES(instrument) MEASURES(cc) MEASURES(cxx) MEASURES(optimize) MEASURES(contextualize) \
 	READS(report) READS(explain) READS(html) READS(browse) READS(explore) READS(info) READS(name) \
-	READS(gprof) READS(whatif) MEASURES(causal) READS(diff) READS(import) READS(export) READS(push) \
+	READS(gprof) READS(whatif) MEASURES(causal) READS(diff) READS(regress) READS(import) READS(export) READS(push) \
 	READS(store) READS(merge) READS(mcp) READS(help) READS(man) READS(completion) READS(complete)
 /* clang-format on */
 #define X(name) extern const struct command command_##name;

@@ -1,4 +1,4 @@
-#include "reports/diff.h"
+#include "cmd/diff.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -12,9 +12,9 @@
 #include "cmd/store_options.h"
 #include "cmd/view_options.h"
 
-enum { OPTION_FAIL_ABOVE = OPTION_OWN, OPTION_PATH, OPTION_SHARES, OPTION_MARKDOWN };
+enum { OPTION_PATH = DIFF_OPTIONS_END, OPTION_SHARES, OPTION_MARKDOWN };
 
-static int choose_sections(const struct invocation *invocation, struct diff_request *request)
+int diff_choose_sections(const struct invocation *invocation, struct diff_request *request)
 {
 	const struct option_use *chosen = NULL;
 	for (size_t i = 0; i < invocation->use_count; i++) {
@@ -41,8 +41,7 @@ static int choose_sections(const struct invocation *invocation, struct diff_requ
 	return EXIT_DONE;
 }
 
-/* Reads "5" or "5%" as 0.05. */
-static int read_gate(const struct invocation *invocation, struct diff_request *request)
+int diff_read_limit(const struct invocation *invocation, struct diff_request *request)
 {
 	const char *text = option_value(invocation, OPTION_FAIL_ABOVE);
 	if (!text)
@@ -50,7 +49,6 @@ static int read_gate(const struct invocation *invocation, struct diff_request *r
 	char *end;
 	size_t digits = strspn(text, "0123456789.");
 	bool is_number = digits > 0 && (!text[digits] || strcmp(text + digits, "%") == 0);
-	request->is_gate = true;
 	request->limit = strtod(text, &end) / 100;
 	if (*end == '%')
 		end++;
@@ -113,8 +111,7 @@ static int print(const struct invocation *invocation, const struct render_option
 	return request->is_gate && render_exceeding(results) > 0 ? EXIT_EXCEEDED : EXIT_DONE;
 }
 
-/* Sets the settings of all recordings, an array that the caller frees: the options of `diff` mean the same in each. */
-static int set_views(struct diff_request *request, const struct view_options *options, struct error *error)
+int diff_set_views(struct diff_request *request, const struct view_options *options, struct error *error)
 {
 	size_t count = request->counts[DIFF_A] + request->counts[DIFF_B];
 	struct view_options *views = calloc(count, sizeof(*views));
@@ -142,7 +139,7 @@ static int compare(const struct invocation *invocation, struct diff_request *req
 	request->shares = option_given(invocation, OPTION_SHARES);
 	request->spread = view.settings.spread;
 	request->threshold = view.settings.threshold;
-	int result = set_views(request, &view.settings.view, &error);
+	int result = diff_set_views(request, &view.settings.view, &error);
 	if (result == 0)
 		result = diff_build(request, &results, &uncompared, &error);
 	if (result == 0 && uncompared.code)
@@ -156,13 +153,13 @@ static int compare(const struct invocation *invocation, struct diff_request *req
 
 static int run(struct invocation *invocation)
 {
-	struct diff_request request = { 0 };
+	struct diff_request request = { .chance = DIFF_CHANCE, .is_gate = option_given(invocation, OPTION_FAIL_ABOVE) };
 	struct recordings recordings = { 0 };
-	int status = choose_sections(invocation, &request);
+	int status = diff_choose_sections(invocation, &request);
 	if (status == EXIT_DONE && option_given(invocation, OPTION_MARKDOWN) && option_given(invocation, OPTION_FORMAT))
 		status = usage_error(invocation, "--markdown cannot be combined with --format (give one of them)");
 	if (status == EXIT_DONE)
-		status = read_gate(invocation, &request);
+		status = diff_read_limit(invocation, &request);
 	if (status == EXIT_DONE)
 		status = read_paths(invocation, &request);
 	if (status == EXIT_DONE)

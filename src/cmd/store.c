@@ -15,6 +15,7 @@
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/store_options.h"
+#include "cmd/view_options.h"
 #include "http/http.h"
 #include "store/spool.h"
 #include "store/times.h"
@@ -322,17 +323,53 @@ static int run_prune(const struct invocation *invocation)
 	return status < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
+/* --- top --- */
+
+/* Prints `report --by-label=service` of the selection. */
+static int report_services(const struct invocation *invocation, const char *url, struct option_use *uses)
+{
+	const struct command_option *row = command_options(&command_report);
+	struct invocation report = *invocation;
+	while (row->name && strcmp(row->name, "by-label") != 0)
+		row++;
+	if (invocation->use_count > 0)
+		memcpy(uses, invocation->uses, invocation->use_count * sizeof(*uses));
+	uses[report.use_count++] = (struct option_use){ .option = row, .value = "service" };
+	report.uses = uses;
+	report.profile_path = url;
+	report.profile = profile_open(&report, url);
+	int status = report.profile ? command_report.run(&report) : EXIT_FAILED;
+	profile_free(report.profile);
+	return status;
+}
+
+static int run_top(const struct invocation *invocation)
+{
+	char *url = store_options_url_of(invocation, url_of(invocation), "");
+	struct option_use *uses = calloc(invocation->use_count + 1, sizeof(*uses));
+	int status = !url    ? EXIT_FAILED
+		     : !uses ? failure(invocation, "out of memory")
+			     : report_services(invocation, url, uses);
+	free(uses);
+	free(url);
+	return status;
+}
+
 /* --- the command line --- */
 
 static const struct verb {
 	const char *name;
 	int (*run)(const struct invocation *invocation);
-	int options[7]; /* ended by 0 */
+	int options[16]; /* ended by 0 */
 } verbs[] = {
 	{ "init", run_init, { STORE_URL, OPTION_BUCKET, OPTION_RETENTION, OPTION_CLUSTER } },
 	{ "add", run_add, { STORE_URL, STORE_SERVICE, STORE_HOST, STORE_LABEL, OPTION_SPOOL, OPTION_MEMORY } },
 	{ "stats", run_stats, { STORE_URL, OPTION_MEMORY } },
 	{ "prune", run_prune, { STORE_URL, STORE_SERVICE, OPTION_OLDER } },
+	{ "top",
+	  run_top,
+	  { STORE_URL, STORE_SERVICE, STORE_HOST, STORE_LABEL, STORE_FROM, STORE_TO, OPTION_RESOURCE, OPTION_THRESHOLD,
+	    OPTION_LIMIT, OPTION_FORMAT, OPTION_LONG, OPTION_NO_PAGER, OPTION_MEMORY } },
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
@@ -344,7 +381,7 @@ static const char *verb_word(size_t index)
 
 static word_at *words_of(int id)
 {
-	return id == ARGUMENT_WORDS ? verb_word : NULL;
+	return id == ARGUMENT_WORDS ? verb_word : view_option_words(id);
 }
 
 static int check_options(const struct invocation *invocation, const struct verb *verb)
@@ -384,6 +421,7 @@ static const char *const usage[] = {
 	"add [--store URL] [--service NAME] [--host NAME] [--label KEY=VALUE]... [--spool FOLDER] FILE...",
 	"stats [--store URL]",
 	"prune [--store URL] [--older-than AGE] [--service NAME]",
+	"top [--store URL] [--from TIME] [--to TIME] [-r RES] [--host NAME] [--label KEY=VALUE]... [--format FORMAT]",
 	NULL,
 };
 
@@ -392,10 +430,13 @@ static const struct command_option options[] = {
 	  "The store: sqlite:///PATH, a path, or http://HOST:8123/DATABASE of ClickHouse; add makes it if it does not "
 	  "exist",
 	  STORE_DEFAULT },
-	{ STORE_SERVICE, 0, "service", "NAME", "add: the service that was recorded; prune: remove of this one only",
+	{ STORE_SERVICE, 0, "service", "NAME",
+	  "add: the service that was recorded; prune: remove of this one only; top: show this one only",
 	  "the program's name" },
-	{ STORE_HOST, 0, "host", "NAME", "add: the machine", "that of the recording" },
-	{ STORE_LABEL, 0, "label", "KEY=VALUE", "add: give all hits this label; may be given several times", NULL },
+	{ STORE_HOST, 0, "host", "NAME", "add: the machine; top: count only hits of this one",
+	  "that of the recording" },
+	{ STORE_LABEL, 0, "label", "KEY=VALUE",
+	  "add: give all hits this label; top: count only hits with it; may be given several times", NULL },
 	{ OPTION_SPOOL, 0, "spool", "FOLDER",
 	  "add: keep recordings in this folder while the store cannot be reached, and send those that wait there",
 	  NULL },
@@ -408,6 +449,13 @@ static const struct command_option options[] = {
 	  NULL },
 	{ OPTION_OLDER, 0, "older-than", "AGE", "prune: remove recordings that ended before: 90s, 15m, 6h, 30d, 8w",
 	  "the store's retention" },
+	{ STORE_FROM, 0, "from", "TIME", "top: from this time on: -1h, @SECONDS or a date", NULL },
+	{ STORE_TO, 0, "to", "TIME", "top: up to this time", NULL },
+	ROW_RESOURCES("all"),
+	ROW_THRESHOLD,
+	ROW_LIMIT,
+	ROW_FORMAT,
+	ROWS_TERMINAL,
 	ROW_MEMORY,
 	{ 0 },
 };
@@ -418,6 +466,7 @@ static const struct command_example examples[] = {
 	  "several, with the service and a label" },
 	{ "cpprof report --store cpprof.db --service shop --from -1h", "the last hour of a service, on all machines" },
 	{ "cpprof store prune --older-than 30d", "what is older than 30 days" },
+	{ "cpprof store top --from -1h", "how much of each resource each service used in the last hour" },
 	{ 0 },
 };
 

@@ -9,6 +9,7 @@
 #include "base/memory_limit.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
+#include "cmd/report_options.h"
 #include "cmd/view_options.h"
 #include "http/http.h"
 #include "store/times.h"
@@ -43,7 +44,7 @@ int store_options_check(const struct invocation *invocation)
 	return EXIT_DONE;
 }
 
-static void append_escaped(struct buffer *url, const char *text)
+void store_options_append(struct buffer *url, const char *text)
 {
 	for (; *text; text++) {
 		if (iscntrl((unsigned char)*text) || strchr("%&?", *text))
@@ -61,7 +62,7 @@ static void append_options(const struct invocation *invocation, struct buffer *u
 			if (use->option->id != parts[part].options[0] && use->option->id != parts[part].options[1])
 				continue;
 			buffer_printf(url, "%c%s=", *mark, parts[part].key);
-			append_escaped(url, use->value);
+			store_options_append(url, use->value);
 			*mark = '&';
 		}
 	}
@@ -69,7 +70,11 @@ static void append_options(const struct invocation *invocation, struct buffer *u
 
 char *store_options_url(const struct invocation *invocation, const char *more)
 {
-	const char *store = option_value(invocation, STORE_URL);
+	return store_options_url_of(invocation, option_value(invocation, STORE_URL), more);
+}
+
+char *store_options_url_of(const struct invocation *invocation, const char *store, const char *more)
+{
 	struct buffer url;
 	buffer_init(&url);
 	if (!store_is_url(store) && !strstr(store, "://"))
@@ -187,11 +192,12 @@ static struct profile *select_needed(struct store *store, struct store_selection
 	return store_select(store, selection, error);
 }
 
-static struct profile *open_selection(char *url, const char *const *resources, size_t resource_count,
+static struct profile *open_selection(char *url, const char *const *resources, size_t resource_count, bool has_sources,
 				      struct error *error)
 {
 	struct query query = { .selection = { .from_unix_ns = INT64_MIN,
 					      .to_unix_ns = INT64_MAX,
+					      .has_sources = has_sources,
 					      .resources = resources,
 					      .resource_count = resource_count,
 					      .memory = memory_limit() },
@@ -218,22 +224,42 @@ static size_t named_resources(const struct invocation *invocation, const char **
 	return count;
 }
 
-struct profile *store_options_open(const struct invocation *invocation, char *url)
+/* Returns whether the command divides hits by their recordings' services or hosts. */
+static bool wants_sources(const struct invocation *invocation)
 {
-	struct error error = { 0 };
+	bool wants = invocation->command == &command_regress;
+	for (size_t i = 0; i < invocation->use_count && !wants; i++) {
+		const struct option_use *use = &invocation->uses[i];
+		const struct report *report = report_of_option(use->option->id);
+		wants = report && (report->needs & REPORT_DIVIDES) && use->value &&
+			(strcmp(use->value, "service") == 0 || strcmp(use->value, "host") == 0);
+	}
+	return wants;
+}
+
+struct profile *store_options_select(const struct invocation *invocation, const char *url, struct error *error)
+{
 	char *copy = strdup(url);
 	const char **words = calloc(invocation->use_count + 1, sizeof(*words));
 	struct profile *profile = NULL;
-	http_hide_user(url);
 	progress_begin("reading the store", PROGRESS_AFTER_MS);
 	if (copy && words)
-		profile = open_selection(copy, words, named_resources(invocation, words), &error);
+		profile = open_selection(copy, words, named_resources(invocation, words), wants_sources(invocation),
+					 error);
+	else
+		error_memory(error);
 	progress_end();
-	if (!copy || !words)
-		failure(invocation, "out of memory");
-	else if (!profile)
-		failure_of(invocation, &error);
 	free(copy);
 	free(words);
+	return profile;
+}
+
+struct profile *store_options_open(const struct invocation *invocation, char *url)
+{
+	struct error error = { 0 };
+	struct profile *profile = store_options_select(invocation, url, &error);
+	http_hide_user(url);
+	if (!profile)
+		failure_of(invocation, &error);
 	return profile;
 }

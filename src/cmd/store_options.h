@@ -9,6 +9,7 @@
 #ifndef CMD_STORE_OPTIONS_H
 #define CMD_STORE_OPTIONS_H
 
+#include "base/buffer.h"
 #include "cmd/command.h"
 #include "store/store.h"
 
@@ -42,6 +43,16 @@ int store_options_check(const struct invocation *invocation);
 /* Returns the URL that the options and the further query `more` ("", "from=-1h&to=now") make, which the caller frees; or NULL after a
  * message. */
 char *store_options_url(const struct invocation *invocation, const char *more);
+
+/* Appends the value of a query to a URL, with its special characters as %XX. */
+void store_options_append(struct buffer *url, const char *text);
+
+/* The same for a store that the options need not name. */
+char *store_options_url_of(const struct invocation *invocation, const char *store, const char *more);
+
+/* Reads a store's selection, of the URL without user and password in messages. Returns NULL and sets `error` if it cannot, with ERROR_NOT_FOUND
+ * also if nothing matches. The caller frees the profile. */
+struct profile *store_options_select(const struct invocation *invocation, const char *url, struct error *error);
 
 /* Reads a store's selection, and removes user and password from the URL. On failure, prints a message and returns NULL. The caller frees
  * the profile. */

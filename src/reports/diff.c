@@ -287,7 +287,7 @@ static int compare_all(struct comparison *comparison, struct results *results, s
 	for (size_t i = 0; i < request->resource_count && status == 0; i++)
 		if (find_resource(comparison, request->resources[i], NULL) == 0)
 			status = compare_resource(comparison, results, error);
-	if (status == 0 && diff_mark(comparison->lists, comparison->list_count) < 0)
+	if (status == 0 && diff_mark(comparison->lists, comparison->list_count, request->chance) < 0)
 		status = error_set(error, ERROR_MEMORY, "cannot compare the profiles: out of memory");
 	if (status == 0)
 		status = check_paths(comparison, error);

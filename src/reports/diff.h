@@ -36,6 +36,7 @@ struct diff_request {
 	/* A gate: the marked changes by more than `limit` (0.05: 5 %) of entries that reach `threshold` get `exceeds`. */
 	bool is_gate;
 	double limit, threshold;
+	double chance; /* the part of the marks that may be due to chance: DIFF_CHANCE */
 };
 
 /* Appends a result for each common resource, each section and each part of the section's report, and marks the entries of all of

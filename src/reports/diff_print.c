@@ -29,10 +29,22 @@ static void print_amount(FILE *out, const struct view *view, double gticks)
 	fputs(amount_text(amount, view, gticks), out);
 }
 
-/* Prints "A: 3 recordings: 2676 samples, ...". */
+enum { SIDE_LINES_MOST = 12 };
+
+/* Prints "A1: 2676 samples, ..." for each recording, or the sum of many: "A: 24 recordings, 264000 samples, 264000 hits". */
 static void print_side(FILE *out, const struct diff_list *list, enum diff_sides side)
 {
 	const struct view *const *views = list->views + (side == DIFF_A ? 0 : list->runs[DIFF_A]);
+	uint64_t samples = 0, hits = 0;
+	for (size_t i = 0; i < list->runs[side]; i++) {
+		samples += views[i]->samples;
+		hits += views[i]->total;
+	}
+	if (list->runs[side] > SIDE_LINES_MOST) {
+		fprintf(out, "%c: %zu recordings, %" PRIu64 " samples, %" PRIu64 " hits\n", "AB"[side],
+			list -> runs[side], samples, hits);
+		return;
+	}
 	for (size_t i = 0; i < list->runs[side]; i++) {
 		fprintf(out, "%c", "AB"[side]);
 		if (list->runs[side] > 1)
@@ -64,7 +76,7 @@ static void print_mark(FILE *out, const struct diff_list *list)
 	const double percent = 100;
 	fputs("        mark: * where the amount changes", out);
 	if (list->runs[DIFF_A] + list->runs[DIFF_B] > DIFF_SIDES)
-		fputs(" by more than equal programs differ; 1 of 20 marks is chance", out);
+		fprintf(out, " by more than equal programs differ; 1 of %.0f marks is chance", 1 / list->chance);
 	else if (!list->is_exact && isnan(list->spread))
 		fputs(" by more than sampling explains", out);
 	else if (!list->is_exact)

@@ -154,8 +154,12 @@ static int read_recordings(struct selector *selector)
 	buffer_init(&sql);
 	buffer_append_string(
 		&sql,
-		"SELECT batch, start_ns, end_ns, first_bucket, ended, hit_rows, touch_rows, identity, description, "
-		"label_keys, label_values FROM profiles WHERE " CLICKHOUSE_LIVE);
+		"SELECT batch, start_ns, end_ns, first_bucket, ended, hit_rows, touch_rows, identity, description, ");
+	/* The last label of a key counts. */
+	buffer_append_string(&sql, selection->has_sources ? "arrayConcat(['service', 'host'], label_keys), "
+							    "arrayConcat([service, host], label_values)"
+							  : "label_keys, label_values");
+	buffer_append_string(&sql, " FROM profiles WHERE " CLICKHOUSE_LIVE);
 	append_equal(&sql, "service", selection->service);
 	append_equal(&sql, "host", selection->host);
 	if (selection->from_unix_ns != INT64_MIN)

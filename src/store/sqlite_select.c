@@ -7,7 +7,7 @@
 #include "store/assemble.h"
 #include "store/sqlite.h"
 
-enum lookup { MODULE, FUNCTION, LOCATION, FRAMES, STACK, SERIES, HITS, TOUCHES, LABELS, LOOKUPS };
+enum lookup { MODULE, FUNCTION, LOCATION, FRAMES, STACK, SERIES, HITS, TOUCHES, LABELS, SOURCES, LOOKUPS };
 
 static const char *const lookups[LOOKUPS] = {
 	"SELECT path, kind, build_id FROM modules WHERE id = ?",
@@ -19,6 +19,10 @@ static const char *const lookups[LOOKUPS] = {
 	"SELECT bucket, stack, hits, samples FROM hits WHERE series = ? AND bucket >= ? AND bucket < ?",
 	"SELECT bucket, stack, hits, mapping, address FROM touches WHERE series = ? AND bucket >= ? AND bucket < ?",
 	"SELECT key, value FROM labels WHERE profile = ? ORDER BY key",
+	/* the same, behind the labels that a selection with sources adds: the last one of a key counts */
+	"SELECT 'service' AS key, service AS value, 0 AS rank FROM profiles WHERE id = ?1 UNION ALL "
+	"SELECT 'host', host, 0 FROM profiles WHERE id = ?1 UNION ALL "
+	"SELECT key, value, 1 FROM labels WHERE profile = ?1 ORDER BY rank, key",
 };
 
 struct selector {
@@ -193,7 +197,8 @@ static int read_labels(struct selector *selector, int64_t profile, struct store_
 {
 	size_t capacity = 0;
 	int status;
-	sqlite3_stmt *row = begin(selector, LABELS, profile);
+	bool has_sources = selector->assemble.selection->has_sources;
+	sqlite3_stmt *row = begin(selector, has_sources ? SOURCES : LABELS, profile);
 	while ((status = next(selector, row)) > 0) {
 		const char *key = (const char *)sqlite3_column_text(row, 0);
 		const char *value = (const char *)sqlite3_column_text(row, 1);

@@ -56,8 +56,9 @@ struct store_recording {
 struct store_selection {
 	const char *service, *host; /* NULL: any */
 	struct store_labels labels; /* hits must have all of them, from the program or its recording */
-	int64_t from_unix_ns;       /* INT64_MIN: open */
-	int64_t to_unix_ns;         /* exclusive; INT64_MAX: open */
+	bool has_sources; /* hits get the labels `service` and `host` of their recording, if they have no such keys */
+	int64_t from_unix_ns; /* INT64_MIN: open */
+	int64_t to_unix_ns;   /* exclusive; INT64_MAX: open */
 	/* Words for the resources that are needed: a name, its beginning, or a title. Hits of
 	 * others are left out, except those by which reports divide: calls and lines. 0: all are
 	 * needed. */

@@ -252,7 +252,7 @@ def test_retention_is_a_setting(profiles, store, tmp_path):
 
 
 @pytest.mark.parametrize("words, message", [
-	("", "missing argument: init, add, stats or prune"), ("frob", "unknown verb 'frob'"), ("add", "missing argument FILE"), ("init --bucket 0s", "out of range"),
+	("", "missing argument: init, add, stats, prune or top"), ("frob", "unknown verb 'frob'"), ("add", "missing argument FILE"), ("init --bucket 0s", "out of range"),
 	("init --bucket x", "is no age"), ("stats --older-than 1d", "cannot be combined with stats"), ("stats more", "one argument too many"),
 	("add --label x a.data", "is no label"), ("add --label a=1 --label a=2 a.data", "given twice"),
 	("stats --store ftp://x/", "is no URL of a store"), ("stats --store http://127.0.0.1/a-b", "has no name of a database"),

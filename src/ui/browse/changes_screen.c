@@ -37,6 +37,7 @@ static int build(struct browser *browser, struct changes_screen *changes, struct
 		.resources = &browser->settings[0].view.resource,
 		.resource_count = 1,
 		.spread = browser->settings[0].spread,
+		.chance = DIFF_CHANCE,
 		.resources_named = true,
 		.sections = { { .report = report_find("body") } },
 		.section_count = 1,

@@ -292,6 +292,7 @@ static int answer_diff(const struct engine *engine, const struct page_request *a
 		.resources = &requests.views[0].resource,
 		.resource_count = 1,
 		.spread = asked->settings.spread,
+		.chance = DIFF_CHANCE,
 		.resources_named = true,
 		.sections = { { .report = report, .root = asked->root } },
 		.section_count = 1,

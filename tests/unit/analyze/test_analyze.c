@@ -266,7 +266,7 @@ static struct diff_list *compare(uint64_t a_f, uint64_t b_f, enum resource_kind 
 					 { .view = views[1], .paths = lists[1], .spread = 0.05 } };
 	struct diff_list *list = analyze_diff(runs, (size_t[]){ 1, 1 }, error);
 	if (list)
-		assert_int_equal(diff_mark(&list, 1), 0);
+		assert_int_equal(diff_mark(&list, 1, DIFF_CHANCE), 0);
 	for (int i = 0; i < 2; i++) {
 		path_list_free(lists[i]);
 		view_free(views[i]);
@@ -455,7 +455,7 @@ static void analyze_all(const struct paths *paths, enum view_by by)
 	error.code = status == ERROR_NOT_FOUND ? 0 : error.code;
 	assert_true(error.code == 0 || error.code == ERROR_MEMORY || error.code == ERROR_USAGE);
 	if (diff)
-		diff_mark(&diff, 1);
+		diff_mark(&diff, 1, DIFF_CHANCE);
 	diff_list_free(diff);
 	path_list_free(up);
 	path_list_free(down);

@@ -242,7 +242,7 @@ static struct diff_list *compare_runs(struct random *random, const size_t counts
 	}
 	struct diff_list *list = analyze_diff(runs, counts, &error);
 	assert_non_null(list);
-	assert_int_equal(diff_mark(&list, 1), 0);
+	assert_int_equal(diff_mark(&list, 1, DIFF_CHANCE), 0);
 	for (size_t i = 0; i < count; i++) {
 		path_list_free(recordings[i].list);
 		view_free(recordings[i].view);
@@ -317,6 +317,22 @@ static void a_changed_function_is_marked(void **state)
 	assert_true(others * 6 <= all);
 }
 
+/* Of the marked entries, those that doubled exceed a limit of 50 %. */
+static void exceeding_entries_are_kept(void **state)
+{
+	static const struct noise noise = { 0.02, 0.02 };
+	struct random random = { .state = 7 };
+	(void)state;
+	struct diff_list *list = compare_runs(&random, (size_t[]){ 4, 4 }, &noise, 3, 2);
+	assert_true(list->count > 1);
+	assert_int_equal(diff_gate(list, 3, 0), 0);
+	assert_int_equal(diff_gate(list, 0.5, 0), 1);
+	diff_keep_exceeding(list);
+	assert_int_equal(list->count, 1);
+	assert_true(is_marked(list, "f3"));
+	diff_list_free(list);
+}
+
 /* The totals' interval contains the true change, a quarter less, in 95 of 100 comparisons. */
 static void totals_have_errors(void **state)
 {
@@ -356,7 +372,7 @@ static void exact_recordings_are_compared(void **state)
 	}
 	struct diff_list *list = analyze_diff(runs, (size_t[]){ 2, 2 }, &error);
 	assert_non_null(list);
-	assert_int_equal(diff_mark(&list, 1), 0);
+	assert_int_equal(diff_mark(&list, 1, DIFF_CHANCE), 0);
 	assert_false(is_marked(list, "same"));
 	assert_false(is_marked(list, "varies"));
 	assert_float_equal(diff_total_change(list), 1.0 / 1225, 1e-9);
@@ -365,11 +381,40 @@ static void exact_recordings_are_compared(void **state)
 		alloc_fail_start(number);
 		list = analyze_diff(runs, (size_t[]){ 2, 2 }, &error);
 		if (list)
-			diff_mark(&list, 1);
+			diff_mark(&list, 1, DIFF_CHANCE);
 		diff_list_free(list);
 		alloc_fail_stop();
 	}
 	for (size_t i = 0; i < 4; i++) {
+		path_list_free(recordings[i].list);
+		view_free(recordings[i].view);
+		paths_end(&recordings[i].paths);
+	}
+}
+
+/* Amounts that are scaled to one total differ by rounding only. */
+static void equal_shares_are_equal(void **state)
+{
+	struct recording recordings[6];
+	struct diff_run runs[6];
+	struct error error;
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		paths_start(&recordings[i].paths, RESOURCE_MERGED);
+		paths_add(&recordings[i].paths, "main;same", 1001 + 7 * (unsigned)i);
+		recordings[i].view = paths_view(&recordings[i].paths, VIEW_FUNCTION);
+		recordings[i].list = paths_down(recordings[i].view, "main");
+		runs[i] = (struct diff_run){ .view = recordings[i].view,
+					     .paths = recordings[i].list,
+					     .scaled_to = 1023.7 };
+	}
+	struct diff_list *list = analyze_diff(runs, (size_t[]){ 5, 1 }, &error);
+	assert_non_null(list);
+	assert_int_equal(diff_mark(&list, 1, DIFF_CHANCE), 0);
+	assert_false(is_marked(list, "same"));
+	assert_false(is_marked(list, "main"));
+	diff_list_free(list);
+	for (size_t i = 0; i < 6; i++) {
 		path_list_free(recordings[i].list);
 		view_free(recordings[i].view);
 		paths_end(&recordings[i].paths);
@@ -387,8 +432,10 @@ int main(void)
 		cmocka_unit_test(false_discoveries_are_limited),
 		cmocka_unit_test(equal_programs_are_rarely_marked),
 		cmocka_unit_test(a_changed_function_is_marked),
+		cmocka_unit_test(exceeding_entries_are_kept),
 		cmocka_unit_test(totals_have_errors),
 		cmocka_unit_test(exact_recordings_are_compared),
+		cmocka_unit_test(equal_shares_are_equal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

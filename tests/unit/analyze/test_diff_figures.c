@@ -42,7 +42,7 @@ static struct diff_list *compare(const struct comparison *comparison, enum resou
 	}
 	struct diff_list *list = analyze_diff(runs, comparison->counts, &error);
 	assert_non_null(list);
-	assert_int_equal(diff_mark(&list, 1), 0);
+	assert_int_equal(diff_mark(&list, 1, DIFF_CHANCE), 0);
 	for (size_t run = 0; run < count; run++) {
 		path_list_free((struct path_list *)runs[run].paths);
 		view_free(views[run]);

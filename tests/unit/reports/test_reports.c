@@ -156,6 +156,7 @@ static void a_diff_keeps_common_resources(void **state)
 		.resource_count = 3,
 		.sections = { { .report = report_find("functions") } },
 		.section_count = 1,
+		.chance = DIFF_CHANCE,
 	};
 	assert_int_equal(diff_build(&request, &results, &uncompared, &error), 0);
 	assert_int_equal(results.count, 1);

@@ -1,0 +1,379 @@
+/*
+ * `cpprof regress`: what the services of a store use more than before. A is a baseline and B what followed it, both in windows of equal
+ * length, each of which is one recording for the comparison of `diff`:
+ *
+ *   --baseline ... [a3] [a2] [a1] --since ... [b2] [b1] --to
+ *
+ * Of more windows than are needed, some are chosen at equal distances.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buffer.h"
+#include "base/plural.h"
+#include "base/strings.h"
+#include "cmd/diff.h"
+#include "cmd/message.h"
+#include "cmd/pager_output.h"
+#include "cmd/report_options.h"
+#include "cmd/store_options.h"
+#include "store/times.h"
+
+enum { OPTION_BASELINE = DIFF_OPTIONS_END, OPTION_WINDOW, OPTION_SINCE, OPTION_UNTIL, OPTION_AMOUNTS };
+
+/* With more windows, the noise of A and B becomes known better, but changes are not found much sooner: 24 windows of an hour, each seventh
+ * one of a week, have each hour of the day once. */
+enum { WINDOWS_MOST = 24, WINDOWS_LEAST = 3, WEEK_S = 7 * 86400 };
+
+struct regress {
+	const struct invocation *invocation;
+	struct diff_request request; /* what is the same for all services */
+	int64_t baseline_s, since_s, to_s, window_s;
+	/* Of the present service: the windows of A, then the windows of B. */
+	struct profile *profiles[DIFF_SIDES * WINDOWS_MOST];
+	char *names[DIFF_SIDES * WINDOWS_MOST];
+	size_t count;
+	/* The document, which is begun with the first service. */
+	struct pager_output page;
+	struct render_document document;
+	bool is_begun;
+	size_t services, compared, exceeding;
+};
+
+/* --- times --- */
+
+static int read_time(const struct invocation *invocation, int option, int64_t now_s, int64_t *seconds,
+		     struct error *error)
+{
+	const char *text = option_value(invocation, option);
+	int64_t unix_ns;
+	if (!text)
+		return 0;
+	int status = store_time_read(text, now_s, &unix_ns, error);
+	*seconds = status == 0 ? unix_ns / STORE_NS_PER_S : 0;
+	return status;
+}
+
+static int read_times(struct regress *regress, struct error *error)
+{
+	const struct invocation *invocation = regress->invocation;
+	const char *window = option_value(invocation, OPTION_WINDOW);
+	int64_t now_s = time(NULL);
+	regress->to_s = now_s;
+	regress->window_s = store_age_read(window ? window : "1h", error);
+	int status = regress->window_s < 0 ? (int)regress->window_s
+					   : read_time(invocation, OPTION_UNTIL, now_s, &regress->to_s, error);
+	if (status < 0)
+		return status;
+	if (regress->window_s == 0)
+		return error_set(error, ERROR_USAGE, "--window %s is out of range (1s or more)", window);
+	regress->since_s = regress->to_s - regress->window_s;
+	regress->baseline_s = regress->to_s - WEEK_S;
+	status = read_time(invocation, OPTION_SINCE, now_s, &regress->since_s, error);
+	if (status == 0)
+		status = read_time(invocation, OPTION_BASELINE, now_s, &regress->baseline_s, error);
+	if (status < 0)
+		return status;
+	if (regress->to_s - regress->since_s < regress->window_s)
+		return error_set(error, ERROR_USAGE,
+				 "less than one window is left between --since and --to (--window 10m)");
+	if ((regress->since_s - regress->baseline_s) / regress->window_s < WINDOWS_LEAST)
+		return error_set(error, ERROR_USAGE,
+				 "the baseline has fewer than %d windows (--baseline -7d --window 1h)", WINDOWS_LEAST);
+	return 0;
+}
+
+/* --- selections --- */
+
+/* Reads what a service has used in a span of time; NULL: all services. Returns NULL and sets `error` if there is nothing. */
+static struct profile *select_span(const struct regress *regress, const char *service, int64_t from_s, int64_t to_s,
+				   char **name, struct error *error)
+{
+	struct buffer more;
+	buffer_init(&more);
+	buffer_printf(&more, "from=@%" PRId64 "&to=@%" PRId64, from_s, to_s);
+	if (service) {
+		buffer_append_string(&more, "&service=");
+		store_options_append(&more, service);
+	}
+	buffer_append_byte(&more, 0);
+	char *url = buffer_error(&more) == 0 ? store_options_url(regress->invocation, (const char *)more.bytes) : NULL;
+	buffer_release(&more);
+	struct profile *profile = NULL;
+	if (url)
+		profile = store_options_select(regress->invocation, url, error);
+	else
+		error_memory(error);
+	if (profile && name)
+		*name = url;
+	else
+		free(url);
+	return profile;
+}
+
+/* Reads the windows between two times. Returns 0 or a negative error. */
+static int select_windows(struct regress *regress, const char *service, int64_t from_s, int64_t to_s,
+			  struct error *error)
+{
+	int64_t all = (to_s - from_s) / regress->window_s, chosen = all < WINDOWS_MOST ? all : WINDOWS_MOST;
+	for (int64_t i = chosen - 1; i >= 0; i--) {
+		int64_t end_s = to_s - i * all / chosen * regress->window_s;
+		struct error own = { 0 };
+		struct profile *profile = select_span(regress, service, end_s - regress->window_s, end_s,
+						      &regress->names[regress->count], &own);
+		if (profile)
+			regress->profiles[regress->count++] = profile;
+		else if (own.code != ERROR_NOT_FOUND)
+			return error_set(error, own.code, "%s", own.message);
+	}
+	return 0;
+}
+
+/* Lists the services that have recordings in B. */
+static int list_services(const struct regress *regress, struct strings *services, struct error *error)
+{
+	const char *only = option_value(regress->invocation, STORE_SERVICE);
+	if (only)
+		return strings_add(services, only, strlen(only)) < 0 ? error_memory(error) : 0;
+	struct profile *profile = select_span(regress, NULL, regress->since_s, regress->to_s, NULL, error);
+	if (!profile)
+		return error->code;
+	int status = 0;
+	for (size_t i = 0; i < profile->label_count && status == 0; i++) {
+		const char *value = profile_string(profile, profile->labels[i].value);
+		if (strcmp(profile_string(profile, profile->labels[i].key), "service") == 0 &&
+		    strings_add(services, value, strlen(value)) < 0)
+			status = error_memory(error);
+	}
+	profile_free(profile);
+	return status;
+}
+
+/* --- the comparison of a service --- */
+
+/* Returns the label of the hits that the service has in a profile. */
+static struct label_group label_of(const struct profile *profile, const char *service)
+{
+	struct label_group group = { 0 };
+	for (size_t i = 0; i < profile->label_count && group.label_count == 0; i++)
+		if (strcmp(profile_string(profile, profile->labels[i].key), "service") == 0 &&
+		    strcmp(profile_string(profile, profile->labels[i].value), service) == 0)
+			group = (struct label_group){ .labels = &profile->labels[i], .label_count = 1 };
+	return group;
+}
+
+/* Prints the lists that have an entry which exceeds the limit. */
+static int print_results(struct regress *regress, const char *service, struct results *results, struct error *error)
+{
+	int status = 0;
+	for (size_t i = 0; i < results->count && status == 0; i++) {
+		struct result *result = &results->items[i];
+		if (result->missing.code ||
+		    diff_gate(result->changes, regress->request.limit, regress->request.threshold) == 0)
+			continue;
+		diff_keep_exceeding(result->changes);
+		regress->exceeding += result->changes->count;
+		result->is_section = true;
+		result->section = label_of(result->view->profile, service);
+		status = render_result(&regress->document, result, error);
+	}
+	return status;
+}
+
+static int begin_document(struct regress *regress, const struct render_options *options, struct error *error)
+{
+	bool wants_pager = !option_given(regress->invocation, OPTION_NO_PAGER);
+	if (regress->is_begun)
+		return 0;
+	int status = pager_output_open(&regress->page, options, wants_pager, error);
+	regress->is_begun = status == 0;
+	if (status == 0)
+		render_begin(&regress->document, regress->page.stream, options,
+			     &(struct render_envelope){ .command = "regress" });
+	return status;
+}
+
+/* Compares the windows that were read. */
+static int compare(struct regress *regress, const char *service, struct error *error)
+{
+	struct view_request view;
+	struct results results = { 0 };
+	struct error uncompared = { 0 };
+	struct diff_request *request = &regress->request;
+	int status = view_request_init(&view, regress->invocation, regress->profiles[0], error);
+	if (status < 0)
+		return status;
+	request->profiles = (const struct profile *const *)regress->profiles;
+	request->names = (const char *const *)regress->names;
+	request->resources = view.settings.resources;
+	request->resource_count = view.settings.resource_count;
+	request->spread = view.settings.spread;
+	request->threshold = view.settings.threshold;
+	status = diff_set_views(request, &view.settings.view, error);
+	if (status == 0)
+		status = diff_build(request, &results, &uncompared, error);
+	if (status == 0)
+		status = begin_document(regress, &view.render, error);
+	if (status == 0)
+		status = print_results(regress, service, &results, error);
+	regress->compared += status == 0;
+	results_release(&results);
+	view_request_release(&view);
+	free((void *)request->views);
+	return status;
+}
+
+static void release_windows(struct regress *regress)
+{
+	for (size_t i = 0; i < regress->count; i++) {
+		profile_free(regress->profiles[i]);
+		free(regress->names[i]);
+	}
+	regress->count = 0;
+}
+
+/* Compares a service. One with too few windows, or without the resource, is left out with a notice. */
+static int compare_service(struct regress *regress, const char *service, struct error *error)
+{
+	size_t *counts = regress->request.counts;
+	int status = select_windows(regress, service, regress->baseline_s, regress->since_s, error);
+	counts[DIFF_A] = regress->count;
+	if (status == 0)
+		status = select_windows(regress, service, regress->since_s, regress->to_s, error);
+	counts[DIFF_B] = regress->count - counts[DIFF_A];
+	if (status == 0 && (counts[DIFF_A] < WINDOWS_LEAST || counts[DIFF_B] == 0)) {
+		notice(regress->invocation,
+		       "left out '%s': it has recordings in %zu windows of the baseline and in %zu after it (at least "
+		       "%d and 1)",
+		       service, counts[DIFF_A], counts[DIFF_B], WINDOWS_LEAST);
+	} else if (status == 0) {
+		struct error own = { 0 };
+		status = compare(regress, service, &own);
+		bool is_left_out = status == ERROR_NOT_FOUND && regress->services > 1;
+		if (is_left_out)
+			notice(regress->invocation, "left out '%s': %s", service, own.message);
+		else if (status < 0)
+			*error = own;
+		status = is_left_out ? 0 : status;
+	}
+	release_windows(regress);
+	return status;
+}
+
+static int compare_services(struct regress *regress, struct error *error)
+{
+	struct strings services;
+	if (strings_init(&services) < 0)
+		return error_memory(error);
+	int status = list_services(regress, &services, error);
+	/* At most one mark in 20, and one false alarm a week where each window is compared once, is due to chance: in all services together. */
+	regress->services = services.count - 1; /* string 0 is "" */
+	regress->request.chance =
+		fmin(DIFF_CHANCE, (double)regress->window_s / WEEK_S) / fmax(1, (double)regress->services);
+	for (uint32_t i = 1; i < services.count && status == 0; i++)
+		status = compare_service(regress, strings_get(&services, i), error);
+	if (status == 0 && regress->compared == 0)
+		status = error_set(error, ERROR_NOT_FOUND,
+				   "no service has enough recordings (--baseline -7d --window 1h)");
+	strings_release(&services);
+	return status;
+}
+
+/* --- the command --- */
+
+static void end_document(struct regress *regress)
+{
+	if (regress->document.options.format == RENDER_TEXT)
+		fprintf(regress->page.stream, "%s%zu change%s above +%.4g %%, in %zu service%s\n",
+			regress->document.count > 0 ? "\n" : "", regress->exceeding,
+			plural_ending("change", (double)regress->exceeding), 100 * regress->request.limit,
+			regress->compared, plural_ending("service", (double)regress->compared));
+	render_end(&regress->document);
+}
+
+static int run(struct invocation *invocation)
+{
+	struct regress regress = { .invocation = invocation,
+				   .request = { .shares = !option_given(invocation, OPTION_AMOUNTS),
+						.resources_named = option_given(invocation, OPTION_RESOURCE) } };
+	struct error error = { 0 };
+	if (!option_given(invocation, STORE_URL))
+		return usage_error(invocation, "missing option --store URL (cpprof regress --store cpprof.db)");
+	int status = diff_choose_sections(invocation, &regress.request);
+	if (status == EXIT_DONE)
+		status = diff_read_limit(invocation, &regress.request);
+	if (status != EXIT_DONE)
+		return status;
+	int result = read_times(&regress, &error);
+	if (result == 0)
+		result = compare_services(&regress, &error);
+	if (result == 0)
+		end_document(&regress);
+	if (regress.is_begun && pager_output_close(&regress.page, result == 0 ? &error : NULL) < 0)
+		result = result < 0 ? result : error.code;
+	if (result < 0)
+		return failure_of(invocation, &error);
+	return regress.exceeding > 0 ? EXIT_EXCEEDED : EXIT_DONE;
+}
+
+static const char *const usage[] = {
+	"--store URL [--baseline TIME] [--since TIME] [--to TIME] [--window AGE] [REPORT] [OPTION]...", NULL
+};
+
+static const struct command_option own_options[] = {
+	{ OPTION_BASELINE, 0, "baseline", "TIME", "Compare with the time from here on: -7d, or a date",
+	  "7 days before --to" },
+	{ OPTION_SINCE, 0, "since", "TIME",
+	  "The end of the baseline: what followed is compared with it, as after a release", "one window before --to" },
+	{ OPTION_UNTIL, 0, "to", "TIME", "Compare up to this time", "now" },
+	{ OPTION_WINDOW, 0, "window", "AGE", "Compare windows of this length: 10m, 1h, 1d", "1h" },
+	{ OPTION_FAIL_ABOVE, 0, "fail-above", "PERCENT", "Leave out entries that use more by less than PERCENT", "0" },
+	{ OPTION_AMOUNTS, 0, "amounts", NULL,
+	  "Compare amounts, not shares of the service's total: finds also a service that uses more of everything",
+	  NULL },
+	ROW_RESOURCES("all"),
+	ROW_THRESHOLD,
+	ROW_LIMIT,
+	ROW_BY,
+	ROWS_STORE,
+	{ STORE_LABEL, 0, "label", "KEY=VALUE", "Count only hits with this label; may be given several times", NULL },
+	ROWS_FRAMES,
+	ROW_FORMAT,
+	ROWS_TERMINAL,
+	ROWS_LIMITS,
+	{ 0 },
+};
+
+static const struct command_option *make_options(void)
+{
+	static struct command_option rows[REPORT_OPTION_ROWS(own_options)];
+	return report_options_fill(rows, report_is_list,
+				   "Each function with what it calls; the default is this and --down main",
+				   own_options);
+}
+
+static const struct command_example examples[] = {
+	{ "cpprof regress --store cpprof.db", "what used more in the last hour than in the 7 days before it" },
+	{ "cpprof regress --store cpprof.db --since 2026-11-20T14:00 --service shop",
+	  "what changed in a service since a release" },
+	{ "cpprof regress --store cpprof.db --window 8h --amounts -r alloc-bytes",
+	  "which services began to allocate more last night" },
+	{ "cpprof regress --store cpprof.db --fail-above 5 --format json", "changes above 5 %, for a script" },
+	{ 0 },
+};
+
+const struct command command_regress = {
+	.name = "regress",
+	.task = TASK_COMPARE,
+	.summary = "find what the services of a store use more than before",
+	.usage = usage,
+	.make_options = make_options,
+	.examples = examples,
+	.words = view_option_words,
+	.exit_status = "0: done, and nothing uses more; 3: an entry does; 1: failure; 2: usage error.",
+	.argument_max = 0,
+	.run = run,
+};
