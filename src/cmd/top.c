@@ -11,6 +11,7 @@
 #include "cmd/subject.h"
 #include "cmd/view_options.h"
 #include "collect/live/live.h"
+#include "frames/code/disassembly.h"
 #include "ui/browse/browse.h"
 
 enum { OPTION_WINDOW = SUBJECT_OPTIONS_END, OPTION_OUTPUT };
@@ -114,6 +115,7 @@ static int show(struct live *live, const struct record_options *options, double 
 	struct browse_options browse = { .profiles = { live_take(live) },
 					 .names = { options->command_line },
 					 .selection = { .thread = VIEW_ANY },
+					 .code = &code_of_files,
 					 .colour = wants_colour(),
 					 .feed = &feed,
 					 .first_screen = options->everything ? "processes" : "functions" };

@@ -109,6 +109,12 @@ static void print_path(struct table *table, const struct hot_path_rows *path)
 					 .frames = row->period > 0 ? row->period : row->frames,
 					 .times = row->period > 0 ? row->frames / row->period : 1 });
 	}
+	for (size_t i = 0; i < path->branch_count; i++) {
+		uint32_t node = path->branches[i];
+		print_hits(table, 0,
+			   (struct row){ "branch", view->label[node], view->weight[node], .other = PROFILE_NONE,
+					 .node = node, .frames = 1, .times = 1 });
+	}
 }
 
 static void print_lines(struct table *table)
@@ -172,7 +178,7 @@ void summary_print_table(struct render_document *document, const struct result *
 		"resource,entry,function,fraction,error,hits,other,other_hits,node,frames,times,file,line,process,pid,"
 		"processes,command,why");
 	if (result->view->total > 0) {
-		if (hot_path_rows_init(&path, result->view) < 0 ||
+		if (hot_path_rows_init(&path, result->view, result->own->has) < 0 ||
 		    next_commands_init(&next, result, &document->options, "\t") < 0)
 			render_failed(&document->options);
 		print_own(&table);

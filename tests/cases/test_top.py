@@ -176,11 +176,13 @@ def test_pages_of_a_function(command, tmp_path):
 
 
 def test_resources(command):
-	"""The key r shows another resource, in the same run."""
+	"""The key r shows another resource, in the same run. Only CPU time is a percentage of a processor."""
 	with Top("-r", "cpu", "-r", "page-faults/1", *command) as top:
 		top.wait(" heavy$")
+		assert "CPU %" in top.lines()[2], top.text()
 		top.press("r", "down", until=r"page-faults")
 		top.press("enter", until=r"^page-faults ")
+		assert "CPU %" not in top.text()
 		top.wait_for(lambda: top.shares().get("touch", (0, 0))[0] > 90, "the faults")
 		top.end("q")
 

@@ -88,6 +88,7 @@ struct browser {
 	struct profile *fed;            /* owned: the newest of them, which is profiles[0] */
 	bool is_frozen;                 /* no newer one is taken */
 	bool has_ended;                 /* there is no newer one */
+	uint64_t since_ns;              /* end of the profile that was shown before; 0: none was */
 };
 
 /* The kinds of screens, in the order of the help. A new one is one struct, and its name here. */
@@ -135,6 +136,9 @@ int browser_follow(struct browser *browser, struct error *error);
 int live_refresh(struct browser *browser, struct error *error);
 /* Appends what the status line has of a feed: ", last 10 s  3 lost, 0.2 % broken  frozen". */
 void live_status(const struct browser *browser, char *status, size_t bytes);
+/* Sets `recent` to the part of a selection that came since the profile before. Returns the percentage of one processor that a hit of it is; or 0:
+ * the profiles do not change, or the resource is not CPU time. */
+double live_recent(const struct browser *browser, const struct view_options *selection, struct view_options *recent);
 /* The kind of the screen that screen_absent stands for; the kind of any other screen. */
 const struct screen_kind *absent_kind_of(const struct screen *screen);
 /* Makes screen_absent in the place of this kind. Returns NULL and sets `error`. */
@@ -157,7 +161,7 @@ char *browser_prompt(struct browser *browser, const char *question, const char *
 
 /* --- columns --- */
 
-enum { SHARE_WIDTH = 14, AMOUNT_WIDTH = 11, NAME_LEAST = 18 /* with the gap before it */ };
+enum { SHARE_WIDTH = 14, AMOUNT_WIDTH = 11, CPU_WIDTH = 8, NAME_LEAST = 18 /* with the gap before it */ };
 
 /* Draws "67.1 % ±1.8" right-aligned from `column` on: the share of `hits` in the view, with its error, which `corrected` has in gticks
  * for a corrected resource (NULL: sampled, or exact). Returns the column behind it. */
@@ -166,10 +170,14 @@ int draw_share(const struct browser *browser, int row, int column, unsigned styl
 /* Draws the same hits as an amount of the resource: "1.25 s". */
 int draw_amount(const struct browser *browser, int row, int column, unsigned style, const struct view *view,
 		uint64_t hits);
+/* Draws the percentage of one processor that the hits since the profile before are, of live_recent. */
+int draw_cpu(const struct browser *browser, int row, int column, unsigned style, uint64_t hits, double per_hit);
 /* Whether a row of two shares, an amount and a name has room for its second share, and for its amount. A narrow screen leaves them out,
  * in this order. */
 bool shows_own(const struct browser *browser);
 bool shows_amount(const struct browser *browser);
+/* Whether a row with both has room for a percentage of one processor, too. */
+bool shows_cpu(const struct browser *browser);
 /* Draws a label's name up to the right edge of the screen, short (docs/languages.md) or in full. Returns the column behind it. */
 int draw_name(struct browser *browser, int row, int column, unsigned style, const struct view *view, uint32_t label);
 /* The same for a name of a set (NULL: it is shown in full) that is no view's. */

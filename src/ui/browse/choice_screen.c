@@ -10,8 +10,9 @@
 enum { HITS_WIDTH = 14, ID_WIDTH = 9 };
 
 struct choice_row {
-	uint32_t index; /* in the profile's table; PROFILE_NONE: all */
-	uint64_t hits;  /* of the chosen resource; for a resource its own */
+	uint32_t index;  /* in the profile's table; PROFILE_NONE: all */
+	uint64_t hits;   /* of the chosen resource; for a resource its own */
+	uint64_t recent; /* of them, those since the profile before */
 };
 
 struct choice_screen {
@@ -22,6 +23,7 @@ struct choice_screen {
 	struct choice_row *rows;
 	size_t count;
 	uint64_t total;
+	double per_hit; /* percentage of one processor for each recent hit; 0: not shown */
 };
 
 static void release(struct screen *screen)
@@ -73,11 +75,33 @@ static int take_view(struct choice_screen *choice, struct browser *browser, stru
 	return choice->view ? 0 : error->code;
 }
 
+/* Fills in the hits since the profile before. */
+static int count_recent(struct choice_screen *choice, struct browser *browser, const struct view_options *options,
+			enum share_owner of, struct error *error)
+{
+	struct view_options recent;
+	choice->per_hit = live_recent(browser, options, &recent);
+	if (choice->per_hit <= 0)
+		return 0;
+	struct share_list *list = analyze_shares(choice->profile, &recent, of, error);
+	if (!list)
+		return error->code;
+	for (size_t i = 0; i < list->count; i++) {
+		choice->rows[0].recent += list->shares[i].hits;
+		if (list->shares[i].owner != PROFILE_NONE)
+			choice->rows[list->shares[i].owner + 1].recent = list->shares[i].hits;
+	}
+	share_list_free(list);
+	return 0;
+}
+
 /* Fills in the hits of the chosen resource, whatever is selected of it, and sorts the rows by them. `rows` are by index, behind the
  * first, which is: all. */
-static int count_hits(struct choice_screen *choice, uint32_t resource, enum share_owner of, struct error *error)
+static int count_hits(struct choice_screen *choice, struct browser *browser, enum share_owner of, struct error *error)
 {
-	const struct view_options options = { .resource = resource, .thread = VIEW_ANY };
+	const struct view_options options = { .resource = browser_selection(browser)->resource, .thread = VIEW_ANY };
+	if (count_recent(choice, browser, &options, of, error) < 0)
+		return error->code;
 	struct share_list *list = analyze_shares(choice->profile, &options, of, error);
 	if (!list)
 		return error->code;
@@ -87,7 +111,8 @@ static int count_hits(struct choice_screen *choice, uint32_t resource, enum shar
 			choice->rows[list->shares[i].owner + 1].hits = list->shares[i].hits;
 	}
 	share_list_free(list);
-	choice->rows[0] = (struct choice_row){ PROFILE_NONE, choice->total };
+	choice->rows[0].index = PROFILE_NONE;
+	choice->rows[0].hits = choice->total;
 	qsort(choice->rows + 1, choice->count - 1, sizeof(*choice->rows), by_hits);
 	return 0;
 }
@@ -101,8 +126,7 @@ static struct screen *make_by_thread(struct browser *browser, const char *settin
 	choice->count = entries + 1;
 	for (size_t i = 0; i < entries; i++)
 		choice->rows[i + 1].index = (uint32_t)i;
-	if (take_view(choice, browser, error) == 0 &&
-	    count_hits(choice, browser_selection(browser)->resource, of, error) == 0)
+	if (take_view(choice, browser, error) == 0 && count_hits(choice, browser, of, error) == 0)
 		return &choice->screen;
 	release(&choice->screen);
 	free(choice);
@@ -181,7 +205,10 @@ static int draw_hits(const struct browser *browser, const struct choice_screen *
 static void draw_id(const struct screen *screen, struct browser *browser, size_t index, int row, unsigned style)
 {
 	char words[32] = "";
-	int column = draw_hits(browser, (const struct choice_screen *)screen, index, row, style);
+	const struct choice_screen *choice = (const struct choice_screen *)screen;
+	int column = draw_hits(browser, choice, index, row, style);
+	if (choice->per_hit > 0)
+		column = draw_cpu(browser, row, column, style, choice->rows[index].recent, choice->per_hit);
 	if (id_of(screen, index))
 		snprintf(words, sizeof(words), "%u", id_of(screen, index));
 	column = draw_right(browser, row, column, ID_WIDTH, style, words);
@@ -209,8 +236,9 @@ static void head_resources(const struct screen *screen, struct browser *browser,
 
 static void head_ids(const struct screen *screen, struct browser *browser, int row)
 {
-	(void)screen;
 	int column = draw_right(browser, row, 0, HITS_WIDTH, STYLE_FAINT, "share");
+	if (((const struct choice_screen *)screen)->per_hit > 0)
+		column = draw_right(browser, row, column, CPU_WIDTH, STYLE_FAINT, "CPU %");
 	column = draw_right(browser, row, column, ID_WIDTH, STYLE_FAINT,
 			    screen->kind == &screen_threads ? "TID" : "PID");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns, STYLE_FAINT, "name");

@@ -1,4 +1,6 @@
 /* The columns that several screens have. */
+#include <stdio.h>
+
 #include "render/render.h"
 #include "ui/browse/browser.h"
 
@@ -37,6 +39,13 @@ int draw_amount(const struct browser *browser, int row, int column, unsigned sty
 	return draw_right(browser, row, column, AMOUNT_WIDTH, style, text);
 }
 
+int draw_cpu(const struct browser *browser, int row, int column, unsigned style, uint64_t hits, double per_hit)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%.1f", (double)hits * per_hit);
+	return draw_right(browser, row, column, CPU_WIDTH, style, text);
+}
+
 unsigned share_style(const struct view *view, uint64_t hits)
 {
 	double share = view->total ? (double)hits / (double)view->total : 0;
@@ -46,6 +55,11 @@ unsigned share_style(const struct view *view, uint64_t hits)
 bool shows_own(const struct browser *browser)
 {
 	return browser->terminal.columns >= SHARE_WIDTH + SHARE_WIDTH + AMOUNT_WIDTH + NAME_LEAST;
+}
+
+bool shows_cpu(const struct browser *browser)
+{
+	return browser->terminal.columns >= SHARE_WIDTH + SHARE_WIDTH + AMOUNT_WIDTH + CPU_WIDTH + NAME_LEAST;
 }
 
 bool shows_amount(const struct browser *browser)

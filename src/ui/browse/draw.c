@@ -162,8 +162,8 @@ static void draw_all(struct browser *browser)
 		if (keys)
 			column = terminal_text(terminal, terminal->rows - 1, 0, terminal->columns, STYLE_FAINT, keys);
 		terminal_text(terminal, terminal->rows - 1, column, terminal->columns, STYLE_FAINT,
-			      keys ? "   t f u c s a: pages   / search   ? keys   q end"
-				   : "t f u c s a: pages   / search   ? keys   q end");
+			      keys ? "   t f u c s: pages  a: asm  / search  ? keys  q end"
+				   : "t f u c s: pages   a: asm   / search   ? keys   q end");
 	}
 }
 

@@ -2,11 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/analyses.h"
 #include "ui/browse/browser.h"
 
 struct function_row {
 	uint64_t total, own;
 	uint64_t total_error, own_error; /* of a corrected resource, in gticks */
+	uint64_t recent;                 /* with callees, since the profile before */
 	uint32_t label;
 };
 
@@ -20,6 +22,7 @@ struct functions_screen {
 	size_t count;
 	enum order order;
 	bool is_corrected;
+	double per_hit; /* percentage of one processor for each recent hit; 0: not shown */
 };
 
 static int compare(const void *left, const void *right, void *context)
@@ -30,6 +33,11 @@ static int compare(const void *left, const void *right, void *context)
 	if (order != BY_NAME && of_a != of_b)
 		return of_a < of_b ? 1 : -1;
 	return a->label < b->label ? -1 : a->label > b->label;
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+	return strcmp(((const struct view_label *)left)->text, ((const struct view_label *)right)->text);
 }
 
 static void sort(struct functions_screen *functions)
@@ -68,6 +76,38 @@ static int join(struct functions_screen *functions, struct error *error)
 	return 0;
 }
 
+/* Returns the label with this text, or NULL. */
+static const struct view_label *label_of(const struct view *view, const char *text)
+{
+	const struct view_label wanted = { .text = text };
+	return bsearch(&wanted, view->labels, view->label_count, sizeof(*view->labels), compare_texts);
+}
+
+/* Adds the hits since the profile before to the rows. */
+static int add_recent(struct functions_screen *functions, struct browser *browser, struct error *error)
+{
+	struct view_options recent;
+	functions->per_hit = live_recent(browser, browser_selection(browser), &recent);
+	if (functions->per_hit <= 0)
+		return 0;
+	recent.by = functions->view->options.by;
+	const struct view *view = view_cache_get(&browser->views[0], browser->profiles[0], &recent, error);
+	struct path_list *list = view ? analyze_functions(view, error) : NULL;
+	uint64_t *hits = list ? calloc(functions->view->label_count + 1, sizeof(*hits)) : NULL;
+	for (size_t i = 0; hits && i < list->count; i++) {
+		const char *text = view->labels[path_labels(list, &list->entries[i])[0]].text;
+		const struct view_label *label = label_of(functions->view, text);
+		if (label)
+			hits[label - functions->view->labels] = list->entries[i].hits;
+	}
+	for (size_t i = 0; hits && i < functions->count; i++)
+		functions->rows[i].recent = hits[functions->rows[i].label];
+	int status = hits ? 0 : list ? error_set(error, ERROR_MEMORY, "out of memory") : error->code;
+	path_list_free(list);
+	free(hits);
+	return status;
+}
+
 static void release(struct screen *screen)
 {
 	struct functions_screen *functions = (struct functions_screen *)screen;
@@ -85,7 +125,8 @@ static struct screen *make(struct browser *browser, const char *root, struct err
 		return NULL;
 	}
 	if (browser_report(browser, "functions", NULL, &functions->totals, error) == 0 &&
-	    browser_report(browser, "body", NULL, &functions->owns, error) == 0 && join(functions, error) == 0) {
+	    browser_report(browser, "body", NULL, &functions->owns, error) == 0 && join(functions, error) == 0 &&
+	    add_recent(functions, browser, error) == 0) {
 		functions->order = BY_OWN;
 		sort(functions);
 		return &functions->screen;
@@ -108,7 +149,8 @@ static const char *text(const struct screen *screen, size_t index)
 
 static void head(const struct screen *screen, struct browser *browser, int row)
 {
-	enum order order = ((const struct functions_screen *)screen)->order;
+	const struct functions_screen *functions = (const struct functions_screen *)screen;
+	enum order order = functions->order;
 	const unsigned chosen = STYLE_TITLE;
 	int column = 0;
 	if (shows_own(browser))
@@ -117,6 +159,8 @@ static void head(const struct screen *screen, struct browser *browser, int row)
 		draw_right(browser, row, column, SHARE_WIDTH, order == BY_TOTAL ? chosen : STYLE_FAINT, "with callees");
 	if (shows_amount(browser))
 		column = draw_right(browser, row, column, AMOUNT_WIDTH, STYLE_FAINT, "amount");
+	if (functions->per_hit > 0 && shows_cpu(browser))
+		column = draw_right(browser, row, column, CPU_WIDTH, STYLE_FAINT, "CPU %");
 	terminal_text(&browser->terminal, row, column + 2, browser->terminal.columns,
 		      order == BY_NAME ? chosen : STYLE_FAINT, "function");
 }
@@ -135,6 +179,8 @@ static void draw(const struct screen *screen, struct browser *browser, size_t in
 			    functions->is_corrected ? &shown->total_error : NULL);
 	if (shows_amount(browser))
 		column = draw_amount(browser, row, column, style, view, shown->total);
+	if (functions->per_hit > 0 && shows_cpu(browser))
+		column = draw_cpu(browser, row, column, style, shown->recent, functions->per_hit);
 	draw_name(browser, row, column + 2, painted, view, shown->label);
 }
 

@@ -73,6 +73,7 @@ static int carry_selection(struct browser *browser, struct profile *to)
 static int replace(struct browser *browser, struct profile *newer, struct error *error)
 {
 	struct profile *older = browser->fed;
+	const uint64_t since_ns = older->end_ns;
 	struct view_cache views = browser->views[0];
 	int status = carry_selection(browser, newer);
 	if (status < 0) {
@@ -81,6 +82,7 @@ static int replace(struct browser *browser, struct profile *newer, struct error 
 	}
 	browser->profiles[0] = browser->fed = newer;
 	browser->views[0] = (struct view_cache){ 0 };
+	browser->since_ns = since_ns;
 	status = browser_follow(browser, error);
 	if (status < 0) /* the screen shows the older profile, which ends here */
 		browser_release_screens(browser);
@@ -98,6 +100,31 @@ int live_refresh(struct browser *browser, struct error *error)
 	if (warning[0])
 		browser_set_message(browser, "%s", warning);
 	return newer ? replace(browser, newer, error) : 0;
+}
+
+static bool is_cpu_time(const struct profile *profile, uint32_t resource)
+{
+	static const char *const names[] = { "cpu", "user", "sys" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(profile_string(profile, profile->resources[resource].name), names[i]) == 0)
+			return true;
+	return false;
+}
+
+double live_recent(const struct browser *browser, const struct view_options *selection, struct view_options *recent)
+{
+	static const double percent = 100;
+	const struct profile *profile = browser->profiles[0];
+	if (!browser->feed || !is_cpu_time(profile, selection->resource))
+		return 0;
+	uint64_t from_ns = browser->since_ns > profile->start_ns ? browser->since_ns - profile->start_ns : 0;
+	uint64_t covered_ns = profile->end_ns - profile->start_ns;
+	*recent = *selection;
+	recent->from_ns = selection->from_ns > from_ns ? selection->from_ns : from_ns;
+	uint64_t to_ns = selection->to_ns > 0 && selection->to_ns < covered_ns ? selection->to_ns : covered_ns;
+	if (recent->from_ns >= to_ns)
+		return 0;
+	return percent * (double)profile->resources[selection->resource].interval / (double)(to_ns - recent->from_ns);
 }
 
 void live_status(const struct browser *browser, char *status, size_t bytes)

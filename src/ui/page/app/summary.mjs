@@ -107,7 +107,7 @@ export function showSummary(findings) {
 	if (!total)
 		return element("section", {}, [nothing("No hits are selected."), ...warnings(findings)]);
 	nameFunctions(request);
-	const own = rows("own");
+	const own = rows("own"), path = rows("path");
 	const lead = amount(total * answer.interval, answer.unit) + (about.duration_s ? ` in ${amount(about.duration_s * 1e9, "ns")}` : "");
 	return element("section", { className: "summary" }, [
 		element("p", { className: "big" }, [`${safe(answer.title)}: ${lead}`]),
@@ -115,7 +115,7 @@ export function showSummary(findings) {
 		element("div", { className: "parts" }, [
 			...part("Hottest in the program's own code, with what it calls in libraries", own, (row) => [callers(row.function), ...beside(row, "in", total)]),
 			...part("Hottest functions, by their own use", rows("body"), (row) => [callers(row.function), ...(own.length ? beside(row, "from", total) : [])]),
-			...part("The hot path", rows("path"), pathRow),
+			...part("The hot path", [...path, ...rows("branch")], (row, index) => pathRow(row, Math.min(index, path.length))),
 			...part(own.length ? "Hot lines of the program's own code, with what they call in libraries" : "Hot lines", rows("line"), lineRow),
 			...part("In the kernel, by the function that entered it, and where most of it is", rows("kernel"), (row) =>
 				[...(row.function ? [callers(row.function, 50)] : []), ...(row.function && row.other ? [": "] : []), ...(row.other ? [callers(row.other, 50)] : [])]),
