@@ -4,7 +4,7 @@
  *
  *   --baseline ... [a3] [a2] [a1] --since ... [b2] [b1] --to
  *
- * Of more windows than are needed, some are chosen at equal distances.
+ * If there are more windows than are needed, some are chosen at equal distances.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,7 @@ struct regress {
 	const struct invocation *invocation;
 	struct diff_request request; /* what is the same for all services */
 	int64_t baseline_s, since_s, to_s, window_s;
-	/* Of the present service: the windows of A, then the windows of B. */
+	/* The windows of the present service: the windows of A, then the windows of B. */
 	struct profile *profiles[DIFF_SIDES * WINDOWS_MOST];
 	char *names[DIFF_SIDES * WINDOWS_MOST];
 	size_t count;

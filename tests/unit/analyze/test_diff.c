@@ -317,7 +317,7 @@ static void a_changed_function_is_marked(void **state)
 	assert_true(others * 6 <= all);
 }
 
-/* Of the marked entries, those that doubled exceed a limit of 50 %. */
+/* An entry that doubled exceeds a limit of 50 %, and no other marked entry does. */
 static void exceeding_entries_are_kept(void **state)
 {
 	static const struct noise noise = { 0.02, 0.02 };
