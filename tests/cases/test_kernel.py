@@ -207,7 +207,7 @@ def test_top_names_functions_of_the_kernel(tmp_path):
 	with subprocess.Popen([build("kernel_work.c"), "random", "1000000000"]) as process:
 		try:
 			with Top("-p", process.pid, rows=60) as top:
-				top.wait_for(lambda: any("getrandom" in name for name in top.shares()), "a function of the kernel")
+				top.wait_for(lambda: any("random" in name for name in top.shares()), "a function of the kernel")
 				assert top.end("q") == 0
 		finally:
 			process.kill()

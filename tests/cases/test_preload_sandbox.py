@@ -51,9 +51,9 @@ def test_goes_on_as_without_us(way, what, tmp_path):
 	paths, written = recorded.paths("cpu"), recorded.paths("write-bytes")
 	assert hits(paths, "main") > 0, recorded.err
 	assert (hits(paths, "work_inside") > 0) == goes_on, show(paths)
-	if counts: # each 1,000th byte from a random one on; the program also writes a line
+	if counts: # one random byte of each 1,000; a line that the program writes first moves the borders of these thousands
 		assert sum(written.values()) in (INSIDE // 1000, INSIDE // 1000 + 1), show(written)
-		assert hits(written, "work_inside", "write") in (INSIDE // 1000 - 1, INSIDE // 1000), show(written)
+		assert hits(written, "work_inside", "write") in (INSIDE // 1000 - 1, INSIDE // 1000, INSIDE // 1000 + 1), show(written)
 
 
 @pytest.mark.parametrize("measurement", ["paths", "paths-timed", "trace"])

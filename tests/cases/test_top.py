@@ -33,7 +33,7 @@ class Top(Browser):
 		"""{function: (own percent, percent with callees)} of the list of functions."""
 		found = {}
 		for line in self.lines()[3:-1]:
-			row = re.match(r"(.{14})(.{14}).{11}  (\S.*)$", line)
+			row = re.match(r"(.{14})(.{14}).{11}(?:.{8})?  (\S.*)$", line) # without CPU % for other resources
 			if row:
 				found[row[3]] = (percent(row[1]), percent(row[2]))
 		return found
