@@ -39,6 +39,9 @@ size_t name_base_length(const char *linkage)
 			return length;
 		const char *word = dot + 1;
 		size_t word_length = (size_t)(linkage + length - word);
+		/* A compiler's clones have numbers; Go's runtime has the function runtime.clone. */
+		if (length == plain && strcmp(word, "clone") == 0)
+			return plain;
 		if (!is_clone_word(word, word_length))
 			/* Go's main.main.func1.2 is not a clone of main.main.func1. */
 			return only_numbers ? plain : length;

@@ -41,6 +41,7 @@ static void test_base_names(void **state)
 	expect_base("_ZN1a1bEv.cold", "_ZN1a1bEv");
 	/* The dots in Go's names are not suffixes of a compiler. */
 	expect_base("main.main", "main.main");
+	expect_base("runtime.clone", "runtime.clone");
 	expect_base("main.main.func1.2", "main.main.func1.2");
 	expect_base("runtime.part", "runtime");
 	expect_base(".cold", ".cold");
