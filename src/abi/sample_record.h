@@ -43,6 +43,7 @@ enum { SAMPLE_DESCRIPTION = 3 };
 	X(WALK_NO_RULE, "no unwind rule at the address")         \
 	X(WALK_SLOW, "a rule that is evaluated in full")         \
 	X(WALK_NO_FRAME, "generated code that may lack a frame") \
+	X(WALK_NO_CALLER, "a return address of 0")               \
 	X(WALK_UNREADABLE, "memory that was not there")          \
 	X(WALK_NO_PROGRESS, "the stack pointer does not grow")   \
 	X(WALK_DEPTH, "too deep")                                \

@@ -28,6 +28,7 @@ enum unwind_cause_kind {
 	X(UNWIND_HASKELL, CAUSE_BROKEN, "Haskell code, whose frames are on another stack")                \
 	X(UNWIND_NO_GOROUTINE, CAUSE_BROKEN, "Go's runtime, for a goroutine that is not known")           \
 	X(UNWIND_NO_FRAME, CAUSE_BROKEN, "generated code without a frame pointer")                        \
+	X(UNWIND_NO_CALLER, CAUSE_BROKEN, "the innermost function has the return address 0")              \
 	X(UNWIND_BAD_RULE, CAUSE_BROKEN, "the unwind rule cannot be evaluated")                           \
 	X(UNWIND_STACK_SHORT, CAUSE_BROKEN, "the copied stack is too short")                              \
 	X(UNWIND_UNREADABLE, CAUSE_BROKEN, "unreadable memory")                                           \

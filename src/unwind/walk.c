@@ -68,12 +68,17 @@ static bool in_text(const struct unwind_module *module, uint64_t pc)
 	return module->table && pc - module->bias - module->table->base < module->table->text_size;
 }
 
+static bool is_here(const struct walk *walk, uint64_t pc)
+{
+	return walk->has_module && in_text(&walk->module, pc);
+}
+
 /* Writes the frame of `now`. Tries the last frame's module first, because most calls stay in their module. */
 static struct unwind_frame *locate(struct walk *walk)
 {
 	uint64_t pc = walk->now.pc - walk->is_caller;
 	struct unwind_frame *frame = &walk->frames[walk->result.count++];
-	if (!walk->has_module || !in_text(&walk->module, pc))
+	if (!is_here(walk, pc))
 		walk->has_module = walk->source->module_at(walk->source->context, pc, &walk->module) == 0;
 	*frame = (struct unwind_frame){
 		.pc = pc,
@@ -98,26 +103,70 @@ static int root(const struct walk *walk)
 	return walk->result.used_generated ? UNWIND_ROOT_NAMELESS : UNWIND_ROOT;
 }
 
+static bool grows(const struct walk *walk, const struct arch_frame *caller)
+{
+	bool keeps = ARCH_LEAF_KEEPS_SP && !walk->is_caller && caller->sp == walk->now.sp;
+	return keeps || caller->sp > walk->now.sp;
+}
+
 /* Makes the caller the present frame. The stack must grow, so that no loop is endless, unless the step `switches`
  * stacks: a signal frame (an alternate stack), a goroutine's call of C, or code such as longjmp that has installed only
  * some registers of another stack. */
 static int enter(struct walk *walk, const struct arch_frame *caller, bool was_signal, bool switches)
 {
-	bool keeps = ARCH_LEAF_KEEPS_SP && !walk->is_caller && caller->sp == walk->now.sp;
-	if (!switches && !keeps && caller->sp <= walk->now.sp)
+	if (!switches && !grows(walk, caller))
 		return UNWIND_NO_PROGRESS;
 	walk->now = *caller;
 	walk->is_caller = !was_signal;
 	return caller->pc == 0 ? root(walk) : CONTINUE;
 }
 
-/* --- without a rule --- */
-
 static bool is_known_code(const struct walk *walk, uint64_t pc)
 {
 	struct unwind_module module;
 	return walk->source->module_at(walk->source->context, pc, &module) == 0;
 }
+
+/* --- by a rule that may be wrong --- */
+
+/*
+ * Steps from the innermost frame to code of the same function. Assembler calls routines within itself, by rules that
+ * ignore these calls: LuaJIT's interpreter has one row for all of its code. Such a rule takes another word for the
+ * return address. The instructions up to the routine's return give its position; if they do not decide, it is at
+ * the stack pointer, which is a guess.
+ */
+static bool step_from_routine(struct walk *walk, struct arch_frame *caller)
+{
+	const struct unwind_frame *last = &walk->frames[walk->result.count - 1];
+	uint64_t target, size, bias = walk->module.bias;
+	*caller = walk->now;
+	bool is_exact = arch_generated_step(&walk->memory, &walk->memory, caller);
+	if ((!is_exact && !arch_guess_return(&walk->memory, 0, caller)) || !walk->has_module || !walk->module.table)
+		return false;
+	uint64_t start = unwind_table_function(walk->module.table, last->address, &size);
+	if (start == 0 || caller->pc - bias - start > size || caller->sp <= walk->now.sp ||
+	    arch_call_before(&walk->memory, caller->pc, &target) != ARCH_CALL || target - bias - start - 1 >= size - 1)
+		return false;
+	walk->result.used_frame_pointer |= !is_exact;
+	return true;
+}
+
+/* Enters the caller that a rule led to. The innermost function's rule is doubted if its caller is no known code. A
+ * return address of 0 is the root only behind a caller: nothing shows that the rule of the innermost function holds. */
+static int enter_by_rule(struct walk *walk, const struct arch_frame *caller, bool switches)
+{
+	struct arch_frame routine;
+	if (walk->is_caller || (!switches && !grows(walk, caller)))
+		return enter(walk, caller, false, switches);
+	bool is_doubtful = caller->pc == 0 || !(is_here(walk, caller->pc - 1) || is_known_code(walk, caller->pc - 1));
+	if (is_doubtful && step_from_routine(walk, &routine))
+		return enter(walk, &routine, false, false);
+	if (is_doubtful && caller->pc == 0)
+		return UNWIND_NO_CALLER;
+	return enter(walk, caller, false, switches);
+}
+
+/* --- without a rule --- */
 
 static bool is_stub(const struct walk *walk, uint64_t address)
 {
@@ -376,7 +425,9 @@ static int step_slow(struct walk *walk)
 	if (status != CFI_OK || !is_known(&frame, ARCH_FP_REGISTER))
 		return UNWIND_BAD_RULE;
 	const struct arch_frame caller = arch_frame_of(&frame.registers);
-	return enter(walk, &caller, frame.is_signal, frame.is_signal || !walk->is_caller);
+	if (frame.is_signal)
+		return enter(walk, &caller, true, true);
+	return enter_by_rule(walk, &caller, !walk->is_caller);
 }
 
 /* --- the loop --- */
@@ -432,8 +483,9 @@ static int step(struct walk *walk, const struct unwind_row *row)
 	uint64_t address;
 	if (!arch_step(row, &walk->memory, &caller, &address))
 		return unreadable(walk, address);
-	bool is_signal = row->kind == UNWIND_SIGNAL;
-	return enter(walk, &caller, is_signal, is_signal || row->kind == UNWIND_SWITCH);
+	if (row->kind == UNWIND_SIGNAL)
+		return enter(walk, &caller, true, true);
+	return enter_by_rule(walk, &caller, row->kind == UNWIND_SWITCH);
 }
 
 static bool is_gap(const struct unwind_row *row)
@@ -485,7 +537,8 @@ struct unwind_result unwind_walk(const struct unwind_source *source, const struc
 			break;
 		}
 		cause = step(&walk, row);
-		bool ended_at_once = walk.result.count == 1 && (cause == UNWIND_UNREADABLE || cause == UNWIND_ROOT);
+		bool ended_at_once = walk.result.count == 1 &&
+				     (cause == UNWIND_UNREADABLE || cause == UNWIND_NO_CALLER || cause == UNWIND_ROOT);
 		if (ended_at_once && arch_begins_thread(&walk.memory, registers)) {
 			cause = UNWIND_ROOT;
 			walk.result.is_new_thread = true;

@@ -177,6 +177,9 @@ WALK_FUNCTION uint32_t walk_apply(struct walk *walk, struct unwind_row *row)
 			return WALK_NO_PROGRESS;
 		walk->left_stack = WALK_LEFT_NOW;
 	}
+	/* Behind the innermost function it may as well be a wrong rule: LuaJIT's interpreter calls itself. */
+	if (caller.pc == 0 && !walk->is_caller && !switches)
+		return WALK_NO_CALLER;
 	walk->from_frame = row->kind == UNWIND_FRAME;
 	walk->now = caller;
 	walk->is_caller = !is_signal;

@@ -109,7 +109,7 @@ const char *replay_differs(const struct replayed *replayed, const struct unwind_
 	/* The kernel does not store a frame in code without a table; unwind_walk does. */
 	bool lacks_code = replayed->end == WALK_NO_CODE || replayed->end == WALK_NO_ROWS;
 	bool goes_on = lacks_code || replayed->end == WALK_NO_RULE || replayed->end == WALK_SLOW ||
-		       replayed->end == WALK_NO_FRAME;
+		       replayed->end == WALK_NO_FRAME || replayed->end == WALK_NO_CALLER;
 	if (result->count < replayed->count + lacks_code)
 		return "it has too many frames";
 	for (size_t i = 0; i < replayed->count; i++)

@@ -228,6 +228,64 @@ static void assembler_keeps_registers(void **state)
 	assert_walk(world, UNWIND_BAD_RULE, 3);
 }
 
+/* --- calls within a function --- */
+
+/* The row of a function of assembler ignores that it calls a routine within itself: the word that it takes for the return address is 0, or no
+ * address of code. The routine returns at once, or after a pop, or the code does not decide. */
+static void assembler_calls_within_a_function(void **state)
+{
+	struct cfi_world *world = *state;
+	static const struct {
+		uint8_t code[2];
+		unsigned slot;
+		enum unwind_cause cause;
+	} routines[] = { { { 0xc3 }, 0, UNWIND_ROOT },
+			 { { 0x58, 0xc3 }, 1, UNWIND_ROOT },
+			 { { 0x90, 0x90 }, 0, UNWIND_ROOT_FRAME_POINTER } };
+	for (size_t i = 0; i < sizeof(routines) / sizeof(routines[0]); i++) {
+		const unsigned slot = routines[i].slot;
+		memset(world->code, 0x90, sizeof(world->code));
+		memcpy(world->code + 0x100 * PUSHED + 2, routines[i].code, 2);
+		put_call(world, PUSHED, FUNCTION(PUSHED) + 1);
+		cfi_world_start(world, PC(FUNCTION(PUSHED)) + 2, STACK, 1);
+		world->stack[0] = 0;
+		world->stack[slot] = call_in(PUSHED);
+		world->stack[slot + 4] = call_in(OUTERMOST);
+		for (unsigned wrong = 0; wrong < 2; wrong++) {
+			world->stack[3] = wrong ? NOWHERE : 0;
+			assert_walk(world, routines[i].cause, 3);
+			assert_int_equal(world->frames[1].pc, call_in(PUSHED) - 1);
+			assert_int_equal(world->frames[1].sp, STACK + 8 * (slot + 1));
+			assert_int_equal(world->frames[2].pc, call_in(OUTERMOST) - 1);
+		}
+	}
+}
+
+/* Without such a call, the innermost function's return address of 0 is no root. */
+static void innermost_functions_are_no_roots(void **state)
+{
+	struct cfi_world *world = *state;
+	cfi_world_start(world, PC(FUNCTION(PUSHED)) + 2, STACK, 1);
+	world->stack[3] = 0;
+	const struct {
+		uint64_t word, target;
+	} cases[] = {
+		{ 0, FUNCTION(PUSHED) + 1 },                  /* no return address */
+		{ call_in(PUSHED), FUNCTION(PUSHED) },        /* the function calls itself: its rule holds */
+		{ call_in(PUSHED), FUNCTION(LEAF) },          /* another function */
+		{ call_in(OUTERMOST), FUNCTION(PUSHED) + 1 }, /* from another function */
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memset(world->code, 0x90, sizeof(world->code));
+		put_call(world, PUSHED, cases[i].target);
+		put_call(world, OUTERMOST, cases[i].target);
+		world->stack[0] = cases[i].word;
+		assert_walk(world, UNWIND_NO_CALLER, 1);
+	}
+	world->stack[3] = NOWHERE;
+	assert_walk(world, UNWIND_NO_MODULE, 2);
+}
+
 /* --- new threads --- */
 
 /* mov $CLONE,%eax; syscall, in a function whose rule finds the stack of the thread that made the new one: the return address may be anything. */
@@ -339,11 +397,17 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, cfi_world_set_up, cfi_world_tear_down)
 	const struct CMUnitTest tests[] = {
-		T(calls_of_c_switch_stacks),   T(own_stacks_lead_to_goroutines),
-		T(lisp_depends_on_the_callee), T(assembler_keeps_registers),
-		T(slow_rules_switch_stacks),   T(registers_of_signals_are_above_the_stack_pointer),
-		T(new_threads_have_no_caller), T(frames_share_a_module),
+		T(calls_of_c_switch_stacks),
+		T(own_stacks_lead_to_goroutines),
+		T(lisp_depends_on_the_callee),
+		T(assembler_keeps_registers),
+		T(slow_rules_switch_stacks),
+		T(registers_of_signals_are_above_the_stack_pointer),
+		T(new_threads_have_no_caller),
+		T(frames_share_a_module),
 		T(haskell_has_no_rules),
+		T(assembler_calls_within_a_function),
+		T(innermost_functions_are_no_roots),
 	};
 	return cmocka_run_group_tests_name("x86_64_stacks", tests, NULL, NULL);
 }

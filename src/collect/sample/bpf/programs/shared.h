@@ -137,7 +137,7 @@ enum bpf_task_pass {
 
 /* Programs and monitor come from one build, but from two compilers. */
 _Static_assert(sizeof(struct bpf_thread) == 472 && sizeof(struct bpf_request) == 16 && sizeof(struct bpf_probe) == 24 &&
-		       sizeof(struct bpf_settings) == 56 && sizeof(struct bpf_results) == 392,
+		       sizeof(struct bpf_settings) == 56 && sizeof(struct bpf_results) == 400,
 	       "sizes of what programs and monitor share");
 
 #endif
