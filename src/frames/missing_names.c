@@ -17,20 +17,19 @@
 enum { MODULES_MOST = 3 };
 
 /* Whether the file at the module's path is the recorded file: in a container, the path leads to another file. Sets is_haskell
- * for a file of GHC that was not stripped, and is_go for a file of Go that has no symbols: its linker writes no build-id. */
+ * for a file of GHC that was not stripped. */
 static bool is_here(const struct profile *profile, const struct profile_module *module, struct nameless_source *source)
 {
 	const char *path = profile_string(profile, module->path);
 	int fd = file_users_open_once(profile, path);
 	struct elf_file *file = fd >= 0 ? elf_file_open_any(fd, path, NULL) : NULL;
-	bool is_like = file && elf_file_has_build_id(file, module->build_id, module->build_id_bytes);
-	bool has_symbols = is_like && elf_file_section(file, ".symtab").bytes;
-	source->is_haskell = module->build_id_bytes > 0 && has_symbols && unwind_is_haskell(file);
-	source->is_go = is_like && !has_symbols && elf_file_section(file, ".note.go.buildid").bytes;
+	bool is_like = file && module->build_id_bytes > 0 &&
+		       elf_file_has_build_id(file, module->build_id, module->build_id_bytes);
+	source->is_haskell = is_like && elf_file_section(file, ".symtab").bytes && unwind_is_haskell(file);
 	elf_file_free(file);
 	if (fd >= 0)
 		close(fd);
-	return is_like && (module->build_id_bytes > 0 || source->is_go);
+	return is_like;
 }
 
 /* Notes the remedy for a module, if the databases of this system can have one. */

@@ -106,8 +106,6 @@ void nameless_append_source(const char *path, const struct nameless_source *sour
 {
 	if (source && source->failure)
 		buffer_append_string(text, source->failure);
-	else if (source && source->is_go)
-		buffer_append_string(text, "build it without -ldflags=-s, by which Go leaves its symbols out");
 	else if (source && source->is_haskell)
 		buffer_append_string(text, "GHC gives local functions none; its own profiling (ghc -prof) attributes "
 					   "costs by source");

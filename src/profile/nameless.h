@@ -33,7 +33,6 @@ struct nameless_source {
 	const char *server;  /* a debuginfod server that may have them; NULL: none */
 	bool is_own;         /* the file belongs to no package of the system */
 	bool is_haskell;     /* GHC compiled it, and it has its symbols */
-	bool is_go;          /* Go's linker wrote it without symbols */
 	const char *failure; /* why the file could not be read, and what helps; NULL: it could */
 };
 

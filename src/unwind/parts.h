@@ -2,6 +2,7 @@
 #ifndef UNWIND_PARTS_H
 #define UNWIND_PARTS_H
 
+#include "base/buffer.h"
 #include "elf/elf_file.h"
 #include "unwind/cfi.h"
 #include "unwind/unwind.h"
@@ -36,6 +37,12 @@ int fde_list_read(struct fde_list *list, const struct cfi_section *section, unsi
 /* Sorts, and assigns each address to one FDE: .eh_frame precedes .debug_frame, and of two overlapping FDEs the FDE
  * that starts later wins, as in the language runtimes' search of .eh_frame_hdr. Returns 0 or ERROR_MEMORY. */
 int fde_list_sort(struct fde_list *list);
+
+/* go_frame.c: a .debug_frame for a Go program that was linked or stripped without one, from the runtime's own table (elf/go_table.h). */
+
+/* Appends the section, or nothing if the file has no such table, or if the processor's calls do not push the return address. Returns 0 or
+ * ERROR_MEMORY. */
+int go_frame_append(struct buffer *section, struct elf_file *file);
 
 /* row_insert.c: rows for code that the CFI describes wrongly or not at all. */
 

@@ -237,8 +237,12 @@ bool unwind_is_haskell(struct elf_file *file)
 static int fill(struct unwind_table *table, struct elf_file *file, struct fde_list *list)
 {
 	struct unwind_cfi *cfi = table->cfi;
-	const struct cfi_section sections[2] = { find_eh_frame(file), find_debug_frame(file) };
-	int status = 0;
+	struct cfi_section sections[2] = { find_eh_frame(file), find_debug_frame(file) };
+	struct buffer of_go;
+	buffer_init(&of_go);
+	int status = sections[1].bytes ? 0 : go_frame_append(&of_go, file);
+	if (of_go.size > 0)
+		sections[1] = (struct cfi_section){ .bytes = of_go.bytes, .size = of_go.size };
 	for (unsigned i = 0; i < 2 && status == 0; i++) {
 		struct cfi_part *part = &cfi->parts[i];
 		part->section.is_eh_frame = sections[i].is_eh_frame;
@@ -250,6 +254,7 @@ static int fill(struct unwind_table *table, struct elf_file *file, struct fde_li
 		status = fde_list_sort(list);
 	if (status == 0 && list->count > 0)
 		status = add_functions(table, sections, list);
+	buffer_release(&of_go);
 	if (status == 0)
 		status = builtin_rows_add(table, file);
 	/* Rows of V8's builtins are in the gaps that the next step would fill in. */

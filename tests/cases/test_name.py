@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from debuginfod_support import Server, Stripped, environment
-from record_support import Recorded, build_counted, events_of, hits, record, record_counted, run_cpprof
+from record_support import Recorded, build_counted, events_of, hits, record, record_counted, run_cpprof, show
 
 EVENTS = 116 # of one round of the program
 
@@ -65,16 +65,22 @@ def test_a_program_without_symbols(tmp_path, stripped):
 
 
 @pytest.mark.skipif(not shutil.which("go"), reason="go is not installed")
-def test_a_stripped_program_of_go(tmp_path):
-	"""Go's compiler has no -g, and its linker writes no build-id."""
-	(tmp_path / "work.go").write_text("package main\n\nimport \"os\"\n\nfunc main() {\n\tfor i := 0; i < 200; i++ {\n\t\t"
-		"os.Getwd()\n\t\tos.ReadFile(\"/proc/self/stat\")\n\t}\n}\n")
-	subprocess.run(["go", "build", "-ldflags=-s", "-o", "work", "work.go"], cwd=tmp_path, check=True,
+@pytest.mark.parametrize("flags", [[], ["-buildmode=pie"]], ids=["exe", "pie"])
+def test_a_stripped_program_of_go(tmp_path, flags):
+	"""A program of Go without symbols and debug information has the names, the lines and the rows of its runtime's own table."""
+	(tmp_path / "work.go").write_text("package main\n\nvar kept [][]byte\n\n//go:noinline\nfunc touch() {\n\tkept = append(kept, make([]byte, 1<<20))\n}\n\n"
+		"func main() {\n\tfor i := 0; i < 8; i++ {\n\t\ttouch()\n\t\tfor at := 0; at < 1<<20; at += 4096 {\n\t\t\tkept[i][at] = 1\n\t\t}\n\t}\n}\n")
+	subprocess.run(["go", "build", *flags, "-ldflags=-s -w", "-o", "work", "work.go"], cwd=tmp_path, check=True,
 		env={**os.environ, "HOME": str(tmp_path), "GO111MODULE": "off"})
 	recorded = record(tmp_path, [tmp_path / "work"], "-r", "page-faults/1", env=environment(tmp_path))
-	texts = [finding["text"] for finding in findings_of(recorded.path) if finding["code"] == "names-missing"]
-	assert any(text.endswith("in work, without names of functions: build it without -ldflags=-s, by which Go leaves its symbols out")
-		for text in texts), texts
+	assert "names-missing" not in [finding["code"] for finding in findings_of(recorded.path)], recorded.err
+	paths = recorded.paths()
+	below = {path: count for path, count in paths.items() if "main.main" in path}
+	assert hits(below) > 100, show(paths)
+	assert hits(below, "runtime.goexit", "runtime.main", "main.main") == hits(below), show(below)
+	assert not any(frame.startswith("work+0x") for path in paths for frame in path), show(paths)
+	lines = run_cpprof("report", "--lines", "--threshold", "0", recorded.path).stdout
+	assert re.search(r"work\.go:14\b", lines), lines
 
 
 def test_a_program_with_symbols(tmp_path):

@@ -10,6 +10,7 @@
 #include "frames/naming_answer.h"
 #include "frames/native/code_extent.h"
 #include "frames/native/die_names.h"
+#include "frames/native/go_names.h"
 #include "frames/native/names.h"
 #include "frames/native/plt.h"
 #include "frames/native/roles.h"
@@ -27,6 +28,7 @@ struct naming {
 	struct code_extents extents;
 	uint32_t *outer; /* function of the outermost frame of each address */
 	struct scopes scopes;
+	struct go_names go;
 	struct hash_map by_origin; /* abstract DIE of a function -> function */
 	struct die_parents parents;
 	struct buffer name, linkage, note; /* scratch texts of the function being made */
@@ -140,12 +142,15 @@ static int64_t add_function(struct naming *naming, const struct symbol *symbol, 
 		return status;
 	const char *name = (const char *)naming->name.bytes;
 	char *key = key_of(die, linkage, name, is_static);
+	struct source_place place = { .file = die ? die->file : NULL, .line = die ? die->line : 0 };
+	if (!die)
+		go_names_place(&naming->go, symbol->start, &place);
 	const struct named_function function = {
 		.name = name,
 		.linkage = (const char *)naming->linkage.bytes,
 		.key = key,
-		.file = die ? die->file : NULL,
-		.line = die ? die->line : 0,
+		.file = place.file,
+		.line = place.line,
 		.note = (const char *)naming->note.bytes,
 		.scope = symbol ? symbol->scope : 0,
 		.is_static = is_static,
@@ -269,6 +274,8 @@ static int add_frames(struct naming *naming, size_t index)
 			place = scope_call_place(scopes, scope);
 		i = scope->outer;
 	}
+	if (address->scope == SCOPE_NONE)
+		go_names_place(&naming->go, naming->addresses[index], &place);
 	return status < 0 ? status : add_frame(naming, naming->outer[index], &place, false);
 }
 
@@ -330,6 +337,9 @@ int module_names_add(const struct frames_request *request, struct module_file *f
 	int status = naming_init(&naming);
 	if (status == 0)
 		status = symbols_match(file, naming.addresses, naming.count, naming.matches);
+	go_names_open(&naming.go, file);
+	if (status == 0)
+		go_names_match(&naming.go, naming.addresses, naming.count, naming.matches);
 	progress_report(progress);
 	if (status == 0)
 		status = scopes_find(&naming.scopes, file, naming.addresses, naming.count, progress);
