@@ -109,7 +109,7 @@ def shown_by_speedscope(chromium, document, folder):
 		title = profile["name"] + (f" ({index + 1}/{count})" if count > 1 else "")
 		chromium.wait(lambda _: title in chromium.text())
 		chromium.driver.execute_script("window.dispatchEvent(new KeyboardEvent('keypress', {key: '3'}))")
-		chromium.wait(lambda _: "Symbol Name" in chromium.text())
+		chromium.wait(lambda _: "Symbol Name\n" in chromium.text())
 		lines = chromium.text().split("Symbol Name\n", 1)[1].splitlines()
 		sums = {}
 		for total, name in zip(lines[0::3], lines[2::3]):
