@@ -118,27 +118,6 @@ struct timeline *analyze_timeline(const struct profile *profile, const struct vi
 	return timeline;
 }
 
-bool analyze_timeline_find(const struct profile *profile, const struct view_options *options, uint32_t thread,
-			   uint64_t from_ns, uint64_t to_ns, struct timeline_hit *found)
-{
-	const struct view view = { .profile = profile, .options = *options };
-	struct selection selection;
-	uint64_t most = 0;
-	bool is_ready = selection_begin(&selection, &view) == 0;
-	for (size_t i = 0; is_ready && i < profile->hit_count; i++) {
-		const struct profile_hit *hit = &profile->hits[i];
-		if (hit->thread != thread || hit->time_ns < profile->start_ns || !is_of_view(&selection, i))
-			continue;
-		const uint64_t end_ns = hit->time_ns - profile->start_ns, start_ns = end_ns - span_of(profile, hit);
-		if (end_ns < from_ns || start_ns > to_ns || hit->count <= most)
-			continue;
-		most = hit->count;
-		*found = (struct timeline_hit){ .node = hit->node, .from_ns = start_ns, .to_ns = end_ns };
-	}
-	selection_end(&selection);
-	return most > 0;
-}
-
 void timeline_free(struct timeline *timeline)
 {
 	if (!timeline)

@@ -29,14 +29,4 @@ struct timeline *analyze_timeline(const struct profile *profile, const struct vi
 				  struct error *error);
 void timeline_free(struct timeline *timeline); /* accepts NULL */
 
-/* A row of hits: where, and the time that it stands for, in ns since the start of the recording. */
-struct timeline_hit {
-	uint32_t node;
-	uint64_t from_ns, to_ns;
-};
-
-/* Finds the largest row of the selection in a thread that a range of time meets. Returns false if there is none, or no memory. */
-bool analyze_timeline_find(const struct profile *profile, const struct view_options *options, uint32_t thread,
-			   uint64_t from_ns, uint64_t to_ns, struct timeline_hit *found);
-
 #endif

@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 pytestmark = pytest.mark.long("opens many pages in a browser")
 
 ALWAYS = ["Flame graph", "Functions", "Callers and callees", "Call tree", "Source", "What if", "Findings"]
-SAMPLED = ["Timeline", "Hot lines", "Modules"]
+SAMPLED = ["Stack chart", "Hot lines", "Modules"]
 # The texts of a view that lie on one another, each with the next one in its row: a cell is wider than its column.
 OVERLAPS = """
 const texts = [...document.querySelectorAll("main *")].filter(each => !each.childElementCount && each.textContent.trim() && each.getClientRects().length);
@@ -139,7 +139,7 @@ def test_an_instrumented_run_has_no_timeline(chromium, tmp_path):
 	done("html", "-o", "page.html", *hooked("paths", tmp_path), directory=tmp_path)
 	for resource in ("cpu", "calls"):
 		chromium.open(tmp_path / "page.html", resource=resource)
-		assert "Timeline" not in [tab.text for tab in chromium.all(".tabs button")]
+		assert not chromium.all(".strip") and "Stack chart" not in [tab.text for tab in chromium.all(".tabs button")]
 
 
 def test_long_amounts_of_the_tree(chromium, tmp_path):

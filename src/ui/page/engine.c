@@ -77,18 +77,6 @@ static struct stored_code *code_of(const struct engine *engine, const struct pro
 	return NULL;
 }
 
-int engine_load_events(struct engine *engine, const void *bytes, size_t size, struct error *error)
-{
-	struct lanes *lanes = lanes_read(bytes, size, error);
-	if (!lanes)
-		return error->code;
-	lanes_free(engine->lanes);
-	short_names_free(engine->lane_names);
-	engine->lanes = lanes;
-	engine->lane_names = NULL;
-	return 0;
-}
-
 void engine_release(struct engine *engine)
 {
 	view_cache_release(&engine->views);
@@ -97,8 +85,8 @@ void engine_release(struct engine *engine)
 	free(engine->profiles);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		stored_code_free(engine->code[side]);
-	lanes_free(engine->lanes);
-	short_names_free(engine->lane_names);
+	for (size_t i = 0; i < ENGINE_LANE_SETS; i++)
+		lane_set_take(&engine->lanes[i], NULL);
 	*engine = (struct engine){ 0 };
 }
 
@@ -557,26 +545,6 @@ const char *picture_function_at(const struct picture *picture, const char *file,
 	return NULL;
 }
 
-static struct short_names *names_of_lanes(const struct lanes *lanes)
-{
-	struct short_names_item *items = calloc(lanes->name_count + 1, sizeof(*items));
-	for (size_t i = 0; i < lanes->name_count && items; i++)
-		items[i] = (struct short_names_item){ lanes->names[i], (uint32_t)strlen(lanes->names[i]) };
-	struct short_names *names = items ? short_names_new(items, lanes->name_count) : NULL;
-	free(items);
-	return names;
-}
-
-void engine_short_lane_name(struct engine *engine, size_t name, size_t columns, struct buffer *to)
-{
-	if (!engine->lane_names)
-		engine->lane_names = names_of_lanes(engine->lanes);
-	if (engine->lane_names)
-		short_names_append(engine->lane_names, name, columns, to);
-	else
-		to->error = ERROR_MEMORY;
-}
-
 /* --- search --- */
 
 /* Returns the tree whose nodes are the picture's boxes, or NULL: they are callers. */
@@ -660,22 +628,6 @@ struct timeline *engine_timeline(const struct engine *engine, const char *text, 
 	struct timeline *timeline = analyze_timeline(*side, &request.settings.view, periods, error);
 	page_request_release(&request);
 	return timeline;
-}
-
-char *engine_timeline_path(const struct engine *engine, const char *text, uint32_t thread, const double within_ns[2],
-			   struct timeline_hit *hit, struct error *error)
-{
-	struct page_request request;
-	if (page_request_read(&request, engine, NULL, text, error) < 0)
-		return NULL;
-	const struct profile *profile = request.profile;
-	bool is_found = within_ns[0] >= 0 && within_ns[1] <= (double)(UINT64_MAX / 2) &&
-			analyze_timeline_find(profile, &request.settings.view, thread, (uint64_t)within_ns[0],
-					      (uint64_t)within_ns[1], hit);
-	page_request_release(&request);
-	if (!is_found)
-		*hit = (struct timeline_hit){ .node = PROFILE_ROOT };
-	return engine_path(profile, hit->node, error);
 }
 
 int engine_has_times(const struct engine *engine, const char *text, struct error *error)

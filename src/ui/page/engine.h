@@ -63,7 +63,19 @@ int page_request_read(struct page_request *request, const struct engine *engine,
 		      const char *text, struct error *error);
 void page_request_release(struct page_request *request);
 
-/* --- the engine (engine.c) --- */
+/* --- the engine (engine.c, engine_lanes.c) --- */
+
+/* The lanes of a picture. */
+struct lane_set {
+	struct lanes *lanes;       /* owned; NULL: there are none */
+	struct short_names *names; /* owned; of the names of the lanes; NULL: not asked for yet */
+};
+
+enum engine_lanes {
+	ENGINE_TRACE,
+	ENGINE_SAMPLED,
+	ENGINE_LANE_SETS
+}; /* the events of a trace; the samples of a thread */
 
 struct engine {
 	struct profile **profiles; /* owned; the recordings of A, then the recordings of B */
@@ -71,9 +83,11 @@ struct engine {
 	struct stored_code *code
 		[DIFF_SIDES]; /* owned; of the first recording of each side; NULL: the page has no machine code of it */
 	struct view_cache views;
-	struct lanes *lanes;            /* owned; the events of a trace; NULL: there are none */
-	struct short_names *lane_names; /* owned; of the names of the lanes; NULL: not asked for yet */
+	struct lane_set lanes[ENGINE_LANE_SETS];
 };
+
+/* Puts lanes, or NULL, in place of those of a set, which it frees. */
+void lane_set_take(struct lane_set *set, struct lanes *lanes);
 
 /* Starts as {0}. Reads the next recording of a side from the bytes that page_write embeds (ui/page/compact.h): a file whose payloads are
  * not compressed. Returns 0 or a negative error, with
@@ -115,8 +129,8 @@ void picture_release(struct picture *picture); /* accepts {0} */
 void picture_short_label(struct picture *picture, size_t label, size_t columns, struct buffer *to);
 /* The same for the label with this text; a text that is no label is shortened by itself. */
 void picture_short_name(struct picture *picture, const char *name, size_t columns, struct buffer *to);
-/* The same for a name of the engine's lanes. */
-void engine_short_lane_name(struct engine *engine, size_t name, size_t columns, struct buffer *to);
+/* The same for a name of lanes. */
+void lane_set_short_name(struct lane_set *set, size_t name, size_t columns, struct buffer *to);
 /* Returns the own hits of the code of each module, which gives a box its colour, and behind them those of code of no module:
  * [module_count + 1], for the caller to free; or NULL: out of memory. */
 double *picture_module_hits(const struct picture *picture);
@@ -144,9 +158,9 @@ int engine_has_times(const struct engine *engine, const char *text, struct error
  * PROFILE_ROOT. The caller frees it. NULL: out of memory, with `error` set. */
 char *engine_path(const struct profile *profile, uint32_t node, struct error *error);
 
-/* Finds the largest row of hits of a thread that a range of ns since the start of the recording meets. Sets *hit, and returns its path, as
- * engine_path does; "": there is none. NULL with `error` set. */
-char *engine_timeline_path(const struct engine *engine, const char *text, uint32_t thread, const double within_ns[2],
-			   struct timeline_hit *hit, struct error *error);
+/* Makes the lane ENGINE_SAMPLED of a thread of the request's profile, without the frames of the thread's creator. `period_ns` is the
+ * step of the times in it (ui/page/compact.h). Sets *detail_ns like lanes_sampled. Returns 0 or a negative error, with `error` set. */
+int engine_sample_lane(struct engine *engine, const char *text, uint32_t thread, uint64_t period_ns,
+		       uint64_t *detail_ns, struct error *error);
 
 #endif

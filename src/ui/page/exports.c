@@ -22,7 +22,6 @@ static struct picture pictures[PICTURES];
 static const double ns_per_s = 1e9;
 static struct timeline *timeline;
 static const struct profile *timeline_side; /* that the timeline is of */
-static struct timeline_hit timeline_hit;
 static struct error failure;
 static char *answered;
 static uint64_t searched_hits; /* of the last search */
@@ -354,27 +353,14 @@ int EXPORTED(page_has_times)(const char *request)
 	return has_times < 0 ? -1 : has_times;
 }
 
-/* The path of the largest row of hits of a thread that a range of seconds meets, as "main;f;pthread_mutex_lock"; "": there is none. */
-const char *EXPORTED(page_timeline_path)(const char *request, unsigned thread, double from, double to)
-{
-	const double within_ns[] = { from * ns_per_s, to * ns_per_s };
-	failure = (struct error){ 0 };
-	free(answered);
-	answered = engine_timeline_path(&engine, request, thread, within_ns, &timeline_hit, &failure);
-	return answered;
-}
-
-/* The ends of the last timeline in seconds: 0 the first, 1 the last; 2: the hits outside of it. 3 and 4: the ends of the last row of
- * page_timeline_path. */
+/* The ends of the last timeline in seconds: 0 the first, 1 the last; 2: the hits outside of it. */
 double EXPORTED(page_timeline_end)(int which)
 {
 	if (!timeline)
 		return 0;
 	return which == 0   ? (double)timeline->from_ns / ns_per_s
 	       : which == 1 ? (double)timeline->to_ns / ns_per_s
-	       : which == 2 ? (double)timeline->outside
-	       : which == 3 ? (double)timeline_hit.from_ns / ns_per_s
-			    : (double)timeline_hit.to_ns / ns_per_s;
+			    : (double)timeline->outside;
 }
 
 /* The path that created a thread of the last timeline, as "main;start_workers;pthread_create"; "": it is not known. */
@@ -388,7 +374,7 @@ const char *EXPORTED(page_thread_path)(size_t thread)
 	return answered;
 }
 
-/* --- the events of a trace --- */
+/* --- lanes: the events of a trace (set 0), and the samples of a thread (1) --- */
 
 /* Reads the events from `bytes`, which it frees. */
 int EXPORTED(page_load_events)(void *bytes, size_t size)
@@ -399,30 +385,56 @@ int EXPORTED(page_load_events)(void *bytes, size_t size)
 	return status < 0 ? -1 : 0;
 }
 
-/* The number of lanes; 0: the page has no events. */
-unsigned EXPORTED(page_lane_count)(void)
+/* Makes the lane of a thread's samples. `period` is the step of the times in ns. Returns the ns within which samples are joined; 0: each
+ * is by itself; or -1. */
+double EXPORTED(page_sample_lane)(const char *request, unsigned thread, double period)
 {
-	return engine.lanes ? (unsigned)engine.lanes->lane_count : 0;
+	uint64_t detail_ns = 0;
+	const bool has_period = period > 0 && period < (double)UINT32_MAX * ns_per_s;
+	failure = (struct error){ 0 };
+	int status =
+		engine_sample_lane(&engine, request, thread, has_period ? (uint64_t)period : 0, &detail_ns, &failure);
+	return status < 0 ? -1 : (double)detail_ns;
+}
+
+static struct lane_set *lane_set_at(unsigned set)
+{
+	return set < ENGINE_LANE_SETS && engine.lanes[set].lanes ? &engine.lanes[set] : NULL;
+}
+
+static const struct lane *lane_at(unsigned set, unsigned lane)
+{
+	const struct lane_set *at = lane_set_at(set);
+	return at && lane < at->lanes->lane_count ? &at->lanes->lanes[lane] : NULL;
+}
+
+/* The number of lanes; 0: the page has none. */
+unsigned EXPORTED(page_lane_count)(unsigned set)
+{
+	const struct lane_set *at = lane_set_at(set);
+	return at ? (unsigned)at->lanes->lane_count : 0;
 }
 
 /* The end of the last event in ns, or the number of calls and marks that the page does not contain. */
-double EXPORTED(page_lanes_end)(void)
+double EXPORTED(page_lanes_end)(unsigned set)
 {
-	return engine.lanes ? (double)engine.lanes->end_ns : 0;
+	const struct lane_set *at = lane_set_at(set);
+	return at ? (double)at->lanes->end_ns : 0;
 }
 
-double EXPORTED(page_lanes_left_out)(void)
+double EXPORTED(page_lanes_left_out)(unsigned set)
 {
-	return engine.lanes ? (double)engine.lanes->left_out : 0;
+	const struct lane_set *at = lane_set_at(set);
+	return at ? (double)at->lanes->left_out : 0;
 }
 
 enum lane_fact { LANE_PROCESS, LANE_THREAD, LANE_DEPTHS };
 
-double EXPORTED(page_lane)(unsigned lane, int fact)
+double EXPORTED(page_lane)(unsigned set, unsigned lane, int fact)
 {
-	if (!engine.lanes || lane >= engine.lanes->lane_count)
+	const struct lane *of = lane_at(set, lane);
+	if (!of)
 		return 0;
-	const struct lane *of = &engine.lanes->lanes[lane];
 	const double facts[] = {
 		[LANE_PROCESS] = of->process, [LANE_THREAD] = of->thread, [LANE_DEPTHS] = (double)of->depth_count
 	};
@@ -430,28 +442,31 @@ double EXPORTED(page_lane)(unsigned lane, int fact)
 }
 
 /* The calls (0) or the marks (1) of a lane in a range of time. */
-double EXPORTED(page_lane_count_within)(unsigned lane, double from, double to, int of_marks)
+double EXPORTED(page_lane_count_within)(unsigned set, unsigned lane, double from, double to, int of_marks)
 {
 	size_t calls, marks;
-	if (!engine.lanes || lane >= engine.lanes->lane_count || from < 0 || to < from)
+	const struct lane *of = lane_at(set, lane);
+	if (!of || from < 0 || to < from)
 		return 0;
-	lanes_count(&engine.lanes->lanes[lane], (uint64_t)from, (uint64_t)to, &calls, &marks);
+	lanes_count(of, (uint64_t)from, (uint64_t)to, &calls, &marks);
 	return (double)(of_marks ? marks : calls);
 }
 
-const char *EXPORTED(page_lane_name)(uint32_t name)
+const char *EXPORTED(page_lane_name)(unsigned set, uint32_t name)
 {
-	return engine.lanes && name < engine.lanes->name_count ? engine.lanes->names[name] : NULL;
+	const struct lane_set *at = lane_set_at(set);
+	return at && name < at->lanes->name_count ? at->lanes->names[name] : NULL;
 }
 
 /* The same name in at most `columns`. */
-const char *EXPORTED(page_short_lane_name)(uint32_t name, uint32_t columns)
+const char *EXPORTED(page_short_lane_name)(unsigned set, uint32_t name, uint32_t columns)
 {
 	struct buffer text;
-	if (!engine.lanes || name >= engine.lanes->name_count)
+	struct lane_set *at = lane_set_at(set);
+	if (!at || name >= at->lanes->name_count)
 		return NULL;
 	buffer_init(&text);
-	engine_short_lane_name(&engine, name, columns, &text);
+	lane_set_short_name(at, name, columns, &text);
 	return end_and_store(&text);
 }
 
@@ -470,15 +485,16 @@ static struct page_lane_box shown_lane_boxes[LANE_BOXES_MAX];
 
 /* Finds the boxes of a range of time of a lane, of its first `depths`; page_lane_boxes_at has them. If there are too many, wider boxes are
  * joined as well, until there is room for all. Returns their number. */
-unsigned EXPORTED(page_lane_boxes)(unsigned lane, double from, double to, double narrow, uint32_t depths)
+unsigned EXPORTED(page_lane_boxes)(unsigned set, unsigned lane, double from, double to, double narrow, uint32_t depths)
 {
-	if (!engine.lanes || lane >= engine.lanes->lane_count || from < 0 || to < from)
+	const struct lane *of = lane_at(set, lane);
+	if (!of || from < 0 || to < from)
 		return 0;
 	struct lane_window window = { (uint64_t)from, (uint64_t)to, (uint64_t)narrow, depths };
-	size_t found = lanes_visible(&engine.lanes->lanes[lane], &window, lane_boxes, LANE_BOXES_MAX);
+	size_t found = lanes_visible(of, &window, lane_boxes, LANE_BOXES_MAX);
 	while (found > LANE_BOXES_MAX && window.narrow_ns < window.to_ns) {
 		window.narrow_ns = 2 * window.narrow_ns + 1;
-		found = lanes_visible(&engine.lanes->lanes[lane], &window, lane_boxes, LANE_BOXES_MAX);
+		found = lanes_visible(of, &window, lane_boxes, LANE_BOXES_MAX);
 	}
 	size_t count = found < LANE_BOXES_MAX ? found : LANE_BOXES_MAX;
 	for (size_t i = 0; i < count; i++) {

@@ -1,11 +1,13 @@
 /*
- * The events of a trace as a page shows them: a lane for each thread, and in it the calls as boxes over time, each below its caller.
+ * Events over time as a page shows them: a lane for each thread, and in it the calls as boxes, each below its caller. They are the events of a
+ * trace, or the samples of a thread: then a box is a frame that consecutive samples found at the same place of the stack.
  *
  *   lane 4711   main-------------------------
  *                 parse----  write--   write--
  *
  *   lanes_write   reads an event source and makes bytes; `cpprof html` embeds them
  *   lanes_read    makes lanes of these bytes, in the page
+ *   lanes_sampled makes a lane of the samples of a profile, in the page
  *   lanes_visible finds what a picture of a range of time shows. The calls of one lane and depth are in the order of time, so that it
  *                 searches, and takes time in proportion to the width of the picture, not to the number of calls
  *
@@ -27,12 +29,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/view.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "profile/event_source.h"
 
-/* A page with so many calls and marks has about 10 MB. */
-enum { LANES_EVENTS_MOST = 2000000 };
+/* A page with so many calls and marks has about 10 MB; so many calls of samples take 24 MB in the browser. */
+enum { LANES_EVENTS_MOST = 2000000, LANES_SAMPLED_MOST = 1000000 };
 
 /* How many calls and marks were written, and how many of them were not. */
 struct lanes_written {
@@ -79,6 +82,15 @@ struct lanes {
 /* Reads what lanes_write wrote. Returns lanes that the caller frees, or NULL with `error` set: ERROR_CORRUPT, ERROR_MEMORY. */
 struct lanes *lanes_read(const void *bytes, size_t size, struct error *error);
 void lanes_free(struct lanes *lanes); /* accepts NULL */
+
+enum { LANES_COVERED = 1 };
+
+/* Makes a lane of a view that selects a thread and has `view_node`: each frame of a moment (analyze/moments.h) is a call, which lasts until
+ * the end of the last of the following moments that have it, too, even where the thread had no samples in between. The marks are the samples. The calls of lane
+ * LANES_COVERED are the times that samples stand for. Above `most` calls, the samples within *detail_ns are joined, which becomes as large as
+ * necessary; 0: each sample is by itself. Returns lanes that the caller frees, or NULL with `error` set: ERROR_MEMORY. */
+struct lanes *lanes_sampled(const struct view *view, uint64_t period_ns, size_t most, uint64_t *detail_ns,
+			    struct error *error);
 
 /* A box of a lane's picture: a call, a mark, or several narrow calls or marks beside each other. */
 struct lane_box {

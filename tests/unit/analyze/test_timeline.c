@@ -87,17 +87,6 @@ static void a_wait_is_before_its_end(void **state)
 	assert_float_equal(timeline->hits[2], 2, 1e-9); /* one more is before the range */
 	assert_float_equal(timeline->hits[3], 1, 1e-9);
 	timeline_free(timeline);
-	struct timeline_hit hit = { 0 };
-	assert_true(analyze_timeline_find(profile, &options, 1, 700, 710, &hit));
-	assert_int_equal(hit.node, profile->hits[0].node);
-	assert_int_equal(hit.from_ns, 550);
-	assert_int_equal(hit.to_ns, 950);
-	assert_true(analyze_timeline_find(profile, &options, 1, 50, 600, &hit));
-	assert_int_equal(hit.from_ns, 0);
-	assert_int_equal(hit.to_ns, 100);
-	assert_false(analyze_timeline_find(profile, &options, 1, 200, 500, &hit));
-	assert_false(analyze_timeline_find(profile, &options, 0, 0, 1000, &hit));
-	assert_false(analyze_timeline_find(profile, &options, 1, 951, 1000, &hit));
 }
 
 static void a_selected_range(void **state)

@@ -420,40 +420,48 @@ export function timeline(request, periods, threads) {
 	};
 }
 
-/** The largest row of hits of a thread in a range of time: where, and the seconds that it stands for. Without hits, the path is "".
- *  @param {Record<string, string>} request @param {number} thread @param {number} from @param {number} to in seconds
- *  @returns {{path: string, from: number, to: number}} */
-export function timelineHit(request, thread, from, to) {
-	const path = withText(lines(request), (request) => text(functions.page_timeline_path(request, thread, from, to)));
-	return { path, from: functions.page_timeline_end(3), to: functions.page_timeline_end(4) };
-}
+const TRACE = 0, SAMPLED = 1; // sets of lanes
 
-/** @typedef {{index: number, process: number, thread: number, depths: number}} Lane */
+/** @typedef {{set: number, index: number, process: number, thread: number, depths: number}} Lane */
+/** @typedef {{lanes: Lane[], end: number, leftOut: number}} Lanes end: of the last event, in ns */
 /** @typedef {{start: number, end: number, name: number, count: number, depth: number, isOpen: boolean, isMark: boolean,
  *  isUser: boolean}} LaneBox */
 
-/** The events of a trace: its lanes, one for each thread, its end in ns, and the number of events that the page does not contain.
- *  @returns {{lanes: Lane[], end: number, leftOut: number}} */
-export function events() {
+/** @param {number} set @returns {Lanes} */
+function lanesOf(set) {
 	return {
-		lanes: Array.from({ length: functions.page_lane_count() }, (_, lane) => {
-			const [process, thread, depths] = [0, 1, 2].map((fact) => functions.page_lane(lane, fact));
-			return { index: lane, process, thread, depths };
+		lanes: Array.from({ length: functions.page_lane_count(set) }, (_, lane) => {
+			const [process, thread, depths] = [0, 1, 2].map((fact) => functions.page_lane(set, lane, fact));
+			return { set, index: lane, process, thread, depths };
 		}),
-		end: functions.page_lanes_end(), leftOut: functions.page_lanes_left_out(),
+		end: functions.page_lanes_end(set), leftOut: functions.page_lanes_left_out(set),
 	};
 }
 
+/** The events of a trace: its lanes, one for each thread, its end, and the number of events that the page does not contain. */
+export function events() {
+	return lanesOf(TRACE);
+}
+
+/** The samples of a thread, in place of the thread before: its lane; detail: the ns within which samples are joined, or 0.
+ *  @param {Request} request @param {number} thread @param {number} period of the times, in ns @returns {Lanes & {detail: number}} */
+export function sampleLane(request, thread, period) {
+	const detail = withText(lines(request), (request) => functions.page_sample_lane(request, thread, period));
+	if (detail < 0)
+		throw new Error(failure());
+	return { ...lanesOf(SAMPLED), detail };
+}
+
 /** The number of the calls and marks of a lane in a range of time.
- *  @param {number} lane @param {number} from @param {number} to in ns @returns {{calls: number, marks: number}} */
+ *  @param {Lane} lane @param {number} from @param {number} to in ns @returns {{calls: number, marks: number}} */
 export function laneCounts(lane, from, to) {
-	const [calls, marks] = [0, 1].map((ofMarks) => functions.page_lane_count_within(lane, from, to, ofMarks));
+	const [calls, marks] = [0, 1].map((ofMarks) => functions.page_lane_count_within(lane.set, lane.index, from, to, ofMarks));
 	return { calls, marks };
 }
 
-/** @param {number} lane @param {number} from @param {number} to in ns @param {number} narrow @param {number} depths @returns {LaneBox[]} */
+/** @param {Lane} lane @param {number} from @param {number} to in ns @param {number} narrow @param {number} depths @returns {LaneBox[]} */
 export function laneBoxes(lane, from, to, narrow, depths) {
-	const count = functions.page_lane_boxes(lane, from, to, narrow, depths);
+	const count = functions.page_lane_boxes(lane.set, lane.index, from, to, narrow, depths);
 	const at = functions.page_lane_boxes_at();
 	const doubles = new Float64Array(memory.buffer, at, count * LANE_BOX_BYTES / 8);
 	const numbers = new Uint32Array(memory.buffer, at, count * LANE_BOX_BYTES / 4);
@@ -463,13 +471,14 @@ export function laneBoxes(lane, from, to, narrow, depths) {
 	}));
 }
 
-/** @param {number} name @returns {string} */
-export function laneName(name) {
-	return text(functions.page_lane_name(name));
+/** The name of a box.
+ *  @param {Lane} lane @param {LaneBox} box @returns {string} */
+export function laneName(lane, box) {
+	return text(functions.page_lane_name(lane.set, box.name));
 }
 
 /** The same by the rule of docs/languages.md.
- *  @param {number} name @param {number} columns @returns {string} */
-export function shortLaneName(name, columns) {
-	return text(functions.page_short_lane_name(name, columns));
+ *  @param {Lane} lane @param {LaneBox} box @param {number} columns @returns {string} */
+export function shortLaneName(lane, box, columns) {
+	return text(functions.page_short_lane_name(lane.set, box.name, columns));
 }

@@ -1,5 +1,5 @@
-// The events of a trace: a lane for each thread, in it the calls over time, each below its caller, and above them samples and the
-// program's own events. The engine finds what a range of time shows.
+// Lanes: in a lane the calls of a thread over time, each below its caller, and above them samples and the program's own events. They show the
+// events of a trace, and the samples of a thread (stacks.mjs). The engine finds what a range of time shows.
 
 import { isDark } from "./colours.mjs";
 import { amount, events, hasTimes, laneBoxes, laneCounts, laneName, shortLaneName } from "./engine.mjs";
@@ -15,8 +15,9 @@ import { ticks } from "./timeline.mjs";
 const ROW = 16;
 const HEAD = 18; // the name of a thread
 const MARKS = 8;
+const GAP = 3; // in pixels: shorter times without samples are not faded
 const AXIS = 20;
-const DEPTHS_MOST = 60; // of a lane
+const DEPTHS_MOST = 60; // of a thread of a trace
 const SHORTEST = 100; // ns that fill the picture at least
 const REST = 500; // ms without a turn of the wheel or a drag, after which the next one is another zoom
 const LISTED = 200; // calls in the table
@@ -31,14 +32,19 @@ function colourOf(name, dark) {
 	return `hsl(${hash % 360}, ${dark ? 40 : 60}%, ${dark ? 26 : 76}%)`;
 }
 
+/** The lanes of a view, and its words.
+ *  @typedef {{end: number, depths: number, head: (lane: Lane) => string, describe: (lane: Lane, box: LaneBox) => string, listed: string,
+ *  covered?: import("./engine.mjs").Lane}} Kind end: of the last event, in ns; depths: how many are drawn; head: of a lane; listed: the boxes of the
+ *  table; covered: the lane of the times about which something is known; the rest is faded */
+
 /** @param {number} ns */
-function time(ns) {
+export function time(ns) {
 	return amount(ns, "ns");
 }
 
 /** The selected range of time, in ns; without one, the range of all events.
  *  @param {number} end of the last event @returns {[number, number]} */
-function selectedRange(end) {
+export function selectedRange(end) {
 	hasTimes(selection()); // reports a range that is none, as every view does
 	const { from, to } = range();
 	return [from === "" ? 0 : Math.round(Number(from) * 1e9), to === "" ? end + 1 : Math.round(Number(to) * 1e9)];
@@ -59,24 +65,30 @@ function selected(all) {
 function fitting(lanes) {
 	let room = canvasMost() - AXIS;
 	return lanes.filter((lane) => {
-		room -= Lanes.height(lane);
+		room -= laneHeight(lane, DEPTHS_MOST);
 		return room >= 0;
 	});
+}
+
+/** The height of a lane.
+ *  @param {Lane} lane @param {number} depths */
+function laneHeight(lane, depths) {
+	return HEAD + (lane.marks ? MARKS : 0) + Math.min(lane.depths, depths) * ROW + 6;
 }
 
 /** @typedef {{lane: number, box: LaneBox, top: number, height: number}} Shown */
 
 /** The lanes on a canvas. */
 class Lanes {
-	/** @param {Lane[]} lanes each has events in the range @param {[number, number]} range in ns */
-	constructor(lanes, [start, stop]) {
+	/** @param {Lane[]} lanes each has events in the range @param {[number, number]} range in ns @param {Kind} kind */
+	constructor(lanes, [start, stop], kind) {
 		this.lanes = lanes;
+		this.kind = kind;
 		/** The first moment in the range at which something happens, in ns.
 		 *  @type {number} */
-		this.first = Math.max(start, lanes.reduce((first, lane) => laneBoxes(lane.index, start, stop, stop - start, 1)
+		this.first = Math.max(start, lanes.reduce((first, lane) => laneBoxes(lane, start, stop, stop - start, 1)
 			.reduce((least, box) => Math.min(least, box.start), first), stop));
-		const { end } = events(), shortest = this.first + SHORTEST;
-		this.end = stop > end ? Math.max(end, shortest) : stop;
+		this.end = stop > kind.end ? Math.max(kind.end, this.first + SHORTEST) : stop;
 		const [from, to] = this.chosen();
 		/** The shown span, in ns.
 		 *  @type {number} */
@@ -152,11 +164,6 @@ class Lanes {
 		this.show(this.from + by, this.to + by, goesOn);
 	}
 
-	/** @param {Lane} lane */
-	static height(lane) {
-		return HEAD + (lane.marks ? MARKS : 0) + Math.min(lane.depths, DEPTHS_MOST) * ROW + 6;
-	}
-
 	/** @param {number} time @param {number} width */
 	x(time, width) {
 		return (time - this.from) / (this.to - this.from) * width;
@@ -168,7 +175,7 @@ class Lanes {
 		if (!width || !context)
 			return;
 		const scale = devicePixelRatio || 1;
-		const height = this.lanes.reduce((sum, lane) => sum + Lanes.height(lane), AXIS);
+		const height = this.lanes.reduce((sum, lane) => sum + laneHeight(lane, this.kind.depths), AXIS);
 		if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(height * scale)) {
 			this.canvas.width = Math.round(width * scale);
 			this.canvas.height = Math.round(height * scale);
@@ -184,7 +191,7 @@ class Lanes {
 		let top = AXIS;
 		this.lanes.forEach((lane, index) => {
 			this.drawLane(context, index, top, width, style);
-			top += Lanes.height(lane);
+			top += laneHeight(lane, this.kind.depths);
 		});
 		this.fillList();
 	}
@@ -212,16 +219,19 @@ class Lanes {
 		context.fillStyle = style.getPropertyValue("--row");
 		context.fillRect(0, top, width, HEAD - 2);
 		context.fillStyle = ink;
-		context.fillText(`${threadName(lane)}   ${counted(lane.calls, "call")}${lane.marks ? `, ${counted(lane.marks, "mark")}` : ""}${lane.depths > DEPTHS_MOST ? `; calls at depth ${DEPTHS_MOST} and below are not drawn` : ""}`,
+		const { depths } = this.kind;
+		context.fillText(`${threadName(lane)}   ${this.kind.head(lane)}${lane.depths > depths ? `; calls at depth ${depths} and below are not drawn` : ""}`,
 			4, top + HEAD / 2);
 		const first = top + HEAD + (lane.marks ? MARKS : 0);
-		for (const box of laneBoxes(lane.index, Math.floor(this.from), Math.ceil(this.to), (this.to - this.from) / width, DEPTHS_MOST)) {
+		/** @type {[string, number, number][]} */
+		const names = [];
+		for (const box of laneBoxes(lane, Math.floor(this.from), Math.ceil(this.to), (this.to - this.from) / width, depths)) {
 			const left = Math.max(this.x(box.start, width), 0), right = Math.min(this.x(box.end, width), width);
 			const y = box.isMark ? top + HEAD : first + box.depth * ROW;
 			const height = box.isMark ? MARKS - 2 : ROW - 1;
 			const wide = Math.max(right - left - (right - left > 3 ? 0.5 : 0), 1);
 			context.fillStyle = box.isMark ? style.getPropertyValue(box.isUser ? "--found" : "--bar")
-				: box.count > 1 ? style.getPropertyValue("--dim") : colourOf(laneName(box.name), dark);
+				: box.count > 1 ? style.getPropertyValue("--edge") : colourOf(laneName(lane, box), dark);
 			context.fillRect(left, y, wide, height);
 			this.shown.push({ lane: index, box, top: y, height });
 			if (this.picked && this.picked.lane === index && this.picked.box.start === box.start && this.picked.box.depth === box.depth &&
@@ -230,11 +240,32 @@ class Lanes {
 				context.lineWidth = 2;
 				context.strokeRect(left + 1, y + 1, Math.max(wide - 2, 1), height - 2);
 			}
-			if (!box.isMark && box.count === 1 && right - left > 24) {
-				context.fillStyle = ink;
-				context.fillText(fitted(context, (letters) => safe(shortLaneName(box.name, letters)), right - left - 6), left + 3, y + ROW / 2, right - left - 4);
-			}
+			if (!box.isMark && box.count === 1 && right - left > 24)
+				names.push([fitted(context, (letters) => safe(shortLaneName(lane, box, letters)), right - left - 6), left + 3, y + ROW / 2]);
 		}
+		this.fade(context, first, top + laneHeight(lane, depths), width, style);
+		context.fillStyle = ink;
+		for (const [name, x, y] of names)
+			context.fillText(name, x, y);
+	}
+
+	/** Fades the times at which nothing is known, unless they are too short to be seen.
+	 *  @param {CanvasRenderingContext2D} context @param {number} top @param {number} bottom @param {number} width @param {CSSStyleDeclaration} style */
+	fade(context, top, bottom, width, style) {
+		if (!this.kind.covered)
+			return;
+		const pixel = (this.to - this.from) / width;
+		let done = 0;
+		context.globalAlpha = 0.6;
+		context.fillStyle = style.getPropertyValue("--back");
+		const boxes = laneBoxes(this.kind.covered, Math.floor(this.from), Math.ceil(this.to), pixel, 1).map(({ start, end }) => [start, end]);
+		for (const [start, end] of [...boxes, [this.to, this.to]]) {
+			const left = this.x(start, width);
+			if (left - done >= GAP)
+				context.fillRect(done, top, left - done, bottom - top);
+			done = Math.max(done, this.x(end, width));
+		}
+		context.globalAlpha = 1;
 	}
 
 	/** @param {MouseEvent} event @returns {Shown | null} */
@@ -248,8 +279,8 @@ class Lanes {
 
 	/** @param {Shown | null} shown */
 	describe(shown) {
-		this.text.textContent = shown ? describe(this.lanes[shown.lane], shown.box) : this.picked
-			? describe(this.lanes[this.picked.lane], this.picked.box) : HINT;
+		const of = shown ?? this.picked;
+		this.text.textContent = of ? this.kind.describe(this.lanes[of.lane], of.box) : HINT;
 	}
 
 	/** @param {Shown} shown */
@@ -340,14 +371,19 @@ class Lanes {
 		});
 	}
 
+	/** @param {Shown} shown */
+	name(shown) {
+		return laneName(this.lanes[shown.lane], shown.box);
+	}
+
 	/** The longest calls of the picture as a table, for keyboards, screen readers and paper. */
 	fillList() {
 		const calls = this.shown.filter(({ box }) => !box.isMark && box.count === 1)
 			.sort((a, b) => b.box.end - b.box.start - (a.box.end - a.box.start)).slice(0, LISTED);
 		forgetTables(); // the list of the range before
-		this.list.replaceChildren(table({ caption: `The longest calls in this range, ${time(this.to - this.from)} from ${(this.from / 1e9).toFixed(9)} s on; choose one to zoom to it`,
+		this.list.replaceChildren(table({ caption: `${this.kind.listed} in this range, ${time(this.to - this.from)} from ${(this.from / 1e9).toFixed(9)} s on; choose one to zoom to it`,
 			rows: calls, sorted: 3, onPick: (row) => this.pick(row), columns: [
-				{ name: "call", isText: true, text: (row) => element("span", { title: safe(laneName(row.box.name)) }, [safe(shortLaneName(row.box.name, 100))]), value: (row) => laneName(row.box.name) },
+				{ name: "call", isText: true, text: (row) => element("span", { title: safe(this.name(row)) }, [safe(shortLaneName(this.lanes[row.lane], row.box, 100))]), value: (row) => this.name(row) },
 				{ name: "thread", text: (row) => String(this.lanes[row.lane].thread), value: (row) => this.lanes[row.lane].thread },
 				{ name: "start", text: (row) => `${(row.box.start / 1e9).toFixed(9)} s`, value: (row) => row.box.start },
 				{ name: "duration", text: (row) => time(row.box.end - row.box.start) + (row.box.isOpen ? " (end not recorded)" : ""),
@@ -367,15 +403,22 @@ export function followEvents() {
 		lanesShown.follow();
 }
 
+/** Shows lanes.
+ *  @param {Lane[]} lanes @param {[number, number]} range in ns @param {Kind} kind */
+export function showLanes(lanes, range, kind) {
+	lanesShown = new Lanes(lanes, range, kind);
+	return lanesShown.element;
+}
+
 /** @param {Lane} lane */
-function threadName(lane) {
+export function threadName(lane) {
 	const thread = info().threads.find((/** @type {any} */ row) => row.tid === lane.thread && row.pid === lane.process);
 	return `${thread ? shortened(thread.name, 30) : "thread"} ${lane.thread}`;
 }
 
 /** @param {Lane} lane @param {LaneBox} box */
 function describe(lane, box) {
-	const name = safe(laneName(box.name));
+	const name = safe(laneName(lane, box));
 	const at = `at ${(box.start / 1e9).toFixed(9)} s in ${threadName(lane)}`;
 	if (box.isMark)
 		return `${box.count > 1 ? `${count(box.count)} marks, the first: ` : ""}${box.isUser ? `event ${name} of the program` : `sample in ${name}`} ${at}`;
@@ -387,12 +430,13 @@ function describe(lane, box) {
 export function showEvents() {
 	const { lanes: all, end, leftOut } = events();
 	const [from, to] = selectedRange(end);
-	const wanted = selected(all).map((lane) => ({ ...lane, ...laneCounts(lane.index, from, to) })).filter((lane) => lane.calls + lane.marks > 0);
+	const wanted = selected(all).map((lane) => ({ ...lane, ...laneCounts(lane, from, to) })).filter((lane) => lane.calls + lane.marks > 0);
 	const shown = fitting(wanted);
 	if (!shown.length)
 		return nothing(`The chosen threads have no events${choices.from || choices.to ? " in the selected range" : ""}.`);
-	lanesShown = new Lanes(shown, [from, to]);
-	return element("div", {}, [lanesShown.element,
+	return element("div", {}, [showLanes(shown, [from, to], {
+		end, depths: DEPTHS_MOST, describe, listed: "The longest calls",
+		head: (lane) => `${counted(lane.calls, "call")}${lane.marks ? `, ${counted(lane.marks, "mark")}` : ""}` }),
 		...(shown.length < wanted.length ? [nothing(`The first ${count(shown.length)} of ${count(wanted.length)} threads are shown; choose one above to see another.`)] : []),
 		...(leftOut ? [nothing(`${count(leftOut)} later calls and marks are not in this page; 'cpprof export --format events' prints all.`)] : [])]);
 }

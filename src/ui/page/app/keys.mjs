@@ -13,7 +13,7 @@ const KEYS = [
 	["↑", "the box that holds this one"],
 	["Enter", "zoom to the chosen box"],
 	["Escape", "zoom out"],
-	["+ −", "in Events: zoom in and out"],
+	["+ −", "in Events and Stack chart: zoom in and out"],
 	["Ctrl and wheel", "zoom at the pointer"],
 	["Back, Forward", "the zoom or view before, and after"],
 ];

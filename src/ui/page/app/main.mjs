@@ -6,6 +6,7 @@ import { choices, choose, info, infos, onChange, range, readInfos, resource, sid
 import { forgetTables, tables } from "./tables.mjs";
 import { showKeys } from "./keys.mjs";
 import { readSources } from "./source.mjs";
+import { strip } from "./timeline.mjs";
 import { flames, followZoom, forgetFlames, hasReport, pageFindings, views } from "./views.mjs";
 
 document.documentElement.dataset.started = ""; // for incomplete.mjs
@@ -162,13 +163,16 @@ function show() {
 	forgetFlames();
 	forgetTables();
 	let content;
+	/** @type {HTMLElement[]} */
+	let above = [];
 	try {
+		above = chosen() === views.compare ? [] : strip();
 		content = chosen().show();
 	} catch (error) {
 		content = element("p", { className: "failure", role: "alert" }, [safe(error instanceof Error ? error.message : String(error))]);
 	}
 	const focused = focusedChoice();
-	page.replaceChildren(skip(), header(), tabs(), filters(), element("main", { tabIndex: -1 }, [content]));
+	page.replaceChildren(skip(), header(), tabs(), filters(), ...above, element("main", { tabIndex: -1 }, [content]));
 	if (focused !== null)
 		/** @type {HTMLElement | null} */ (page.querySelector(focused || "main"))?.focus({ preventScroll: true });
 	const found = /** @type {HTMLElement | null} */ (page.querySelector("output"));

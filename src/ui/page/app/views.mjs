@@ -1,16 +1,17 @@
 // The views: each fills an element from the choices.
 
-import { Picture, amount, ask, events, forgetPictures, functionAt, hasTimes, interval, laneCounts, nameFunctions, shortName } from "./engine.mjs";
+import { Picture, amount, ask, events, forgetPictures, functionAt, interval, laneCounts, nameFunctions, shortName } from "./engine.mjs";
 import { followEvents, showEvents } from "./events.mjs";
 import { Flame, describe, foundText, nameOf, ratioColour, remember } from "./flame.mjs";
 import { count, counted, element, nothing, percent, safe, shortened } from "./format.mjs";
 import { fixedLegend, moduleLegend } from "./legend.mjs";
+import { showStacks } from "./stacks.mjs";
 import { choices, choose, info, infos, linkOf, recordingsOf, resource, selection, sideName } from "./state.mjs";
 import { lineText, showSource } from "./source.mjs";
 import { showSummary } from "./summary.mjs";
 import { svgButton } from "./svg.mjs";
 import { addSearched, bar, pathText, table } from "./tables.mjs";
-import { showTimeline } from "./timeline.mjs";
+import { hasTimeline } from "./timeline.mjs";
 
 const ROWS = 1000;
 
@@ -348,14 +349,6 @@ export function hasReport(report) {
 	return known[key];
 }
 
-/** Whether the resource is sampled, at known times: the times of an instrumented run are not. */
-function hasTimeline() {
-	const shown = resource();
-	const key = `${choices.side} times of ${shown?.name}`;
-	known[key] ??= shown?.kind === "sampled" && hasTimes({ side: choices.side, resource: shown.name });
-	return known[key];
-}
-
 function showGroups() {
 	return table({ caption: "Groups of functions that the source declares, with what they call; choose one to see its functions",
 		...rowsOf({ report: "groups", by: null }, { isOfNames: true }), sorted: 1,
@@ -467,7 +460,7 @@ function amountSigned(value, unit) {
 /** The parts of the recording that the page lacks, in the form of the recorder's findings. */
 export function pageFindings() {
 	const { lanes, end, leftOut } = events();
-	const kept = leftOut ? lanes.map((lane) => laneCounts(lane.index, 0, end + 1)).reduce((sum, { calls, marks }) => sum + calls + marks, 0) : 0;
+	const kept = leftOut ? lanes.map((lane) => laneCounts(lane, 0, end + 1)).reduce((sum, { calls, marks }) => sum + calls + marks, 0) : 0;
 	return leftOut ? [{ severity: "warning", text: `the page has the first ${count(kept)} calls and marks of the trace; ${count(leftOut)} later calls and marks are left out`,
 		meaning: "A page with all of them would be too large for a browser; 'cpprof export --format events' prints all." }] : [];
 }
@@ -526,7 +519,7 @@ export const views = {
 	functions: { title: "Functions", show: showFunctions, has: () => true },
 	sandwich: { title: "Callers and callees", show: showSandwich, has: () => true },
 	tree: { title: "Call tree", show: showTree, has: () => true },
-	timeline: { title: "Timeline", show: showTimeline, has: hasTimeline },
+	timeline: { title: "Stack chart", show: showStacks, has: hasTimeline },
 	events: { title: "Events", show: showEvents, has: () => events().lanes.length > 0 },
 	source: { title: "Source", show: showSourceOrChoice, has: () => true },
 	lines: { title: "Hot lines", show: showLines, has: () => hasReport("lines") },

@@ -22,6 +22,8 @@ static struct buffer make_profile(uint64_t hits)
 	struct buffer bytes;
 	struct error error;
 	paths_start(&paths, RESOURCE_SAMPLED);
+	assert_int_equal(profile_add_process(paths.profile, &(struct profile_process){ .pid = 4 }), 0);
+	assert_int_equal(profile_add_thread(paths.profile, &(struct profile_thread){ .tid = 4 }), 0);
 	for (uint64_t i = 0; i < hits; i++)
 		paths_add(&paths, "main;f", 1);
 	paths_add(&paths, "main;g;f", 1);
@@ -144,7 +146,7 @@ static void requests_that_are_refused(void **state)
 	assert_refused("report\n", ERROR_USAGE, "KEY=VALUE");
 	assert_refused("colour=red\n", ERROR_USAGE, "unknown key 'colour'");
 	assert_refused("report=functions\nresource=none\n", ERROR_NOT_FOUND, "none");
-	assert_refused("report=functions\nthread=9\n", ERROR_NOT_FOUND, "no threads");
+	assert_refused("report=functions\nthread=9\n", ERROR_NOT_FOUND, "no thread");
 	assert_refused("report=functions\nprocess=9\n", ERROR_NOT_FOUND, "process");
 	assert_refused("report=functions\nlabel=a=b\n", ERROR_NOT_FOUND, "label");
 	assert_refused("report=functions\nfrom=2\nto=1\n", ERROR_USAGE, "empty");
@@ -315,12 +317,20 @@ static void timelines(void **state)
 	assert_non_null(timeline);
 	timeline_free(timeline);
 	assert_null(engine_timeline(&engine, "resource=none\n", 4, &side, &error));
-	const double all[] = { 0, 1e12 }, before[] = { -2, -1 };
-	struct timeline_hit hit;
-	assert_null(engine_timeline_path(&engine, "resource=none\n", 0, all, &hit, &error));
-	char *path = engine_timeline_path(&engine, "", 0, before, &hit, &error);
-	assert_string_equal(path, "");
-	free(path);
+}
+
+/* The hits of the profile have no times, so that the lane of their thread is empty. */
+static void lanes_of_threads(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	uint64_t detail_ns = 1;
+	assert_int_equal(engine_sample_lane(&engine, "side=b\n", 0, 0, &detail_ns, &error), 0);
+	assert_int_equal(detail_ns, 0);
+	assert_int_equal(engine.lanes[ENGINE_SAMPLED].lanes->lanes[0].call_count, 0);
+	assert_int_equal(engine_sample_lane(&engine, "", 1, 0, &detail_ns, &error), ERROR_NOT_FOUND);
+	assert_int_equal(engine_sample_lane(&engine, "resource=none\n", 0, 0, &detail_ns, &error), ERROR_NOT_FOUND);
+	assert_non_null(engine.lanes[ENGINE_SAMPLED].lanes);
 }
 
 static void ask_all(void)
@@ -344,8 +354,8 @@ static void ask_all(void)
 		picture_release(&picture);
 	free(engine_answer(&engine, "report=diff\nof=functions\n", &error));
 	timeline_free(engine_timeline(&engine, "", 4, &side, &error));
-	struct timeline_hit hit;
-	free(engine_timeline_path(&engine, "", 0, (const double[]){ 0, 1e12 }, &hit, &error));
+	uint64_t detail_ns;
+	engine_sample_lane(&engine, "", 0, 0, &detail_ns, &error);
 }
 
 static void without_memory(void **state)
@@ -448,6 +458,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pictures, start, end),
 		cmocka_unit_test_setup_teardown(short_names, start, end),
 		cmocka_unit_test_setup_teardown(timelines, start, end),
+		cmocka_unit_test_setup_teardown(lanes_of_threads, start, end),
 		cmocka_unit_test_setup_teardown(without_memory, start, end),
 		cmocka_unit_test(embedded_data_is_deflated_base64),
 	};
