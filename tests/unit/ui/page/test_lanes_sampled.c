@@ -115,7 +115,7 @@ static void gaps(void **state)
 	paths_end(&paths);
 }
 
-/* Of a resource that is no time, a sample lasts as long as the samples are apart in the mean: 133 ns. */
+/* A sample of a resource that is no time lasts as long as the samples are apart in the mean: 133 ns. */
 static void events(void **state)
 {
 	(void)state;
