@@ -71,12 +71,16 @@ static int read_times(struct regress *regress, struct error *error)
 	if (regress->window_s == 0)
 		return error_set(error, ERROR_USAGE, "--window %s is out of range (1s or more)", window);
 	regress->since_s = regress->to_s - regress->window_s;
-	regress->baseline_s = regress->to_s - WEEK_S;
 	status = read_time(invocation, OPTION_SINCE, now_s, &regress->since_s, error);
+	/* Whole days before the compared time, so that the hour of the day that is compared is in the baseline, too. */
+	regress->baseline_s = regress->since_s - WEEK_S;
 	if (status == 0)
 		status = read_time(invocation, OPTION_BASELINE, now_s, &regress->baseline_s, error);
 	if (status < 0)
 		return status;
+	if (regress->since_s >= regress->to_s)
+		return error_set(error, ERROR_USAGE,
+				 "nothing is to be compared: --since is not before --to (--since -1h)");
 	if (regress->to_s - regress->since_s < regress->window_s)
 		return error_set(error, ERROR_USAGE,
 				 "less than one window is left between --since and --to (--window 10m)");
@@ -325,7 +329,7 @@ static const char *const usage[] = {
 
 static const struct command_option own_options[] = {
 	{ OPTION_BASELINE, 0, "baseline", "TIME", "Compare with the time from here on: -7d, or a date",
-	  "7 days before --to" },
+	  "7 days before --since" },
 	{ OPTION_SINCE, 0, "since", "TIME",
 	  "The end of the baseline: what followed is compared with it, as after a release", "one window before --to" },
 	{ OPTION_UNTIL, 0, "to", "TIME", "Compare up to this time", "now" },

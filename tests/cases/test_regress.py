@@ -107,10 +107,18 @@ def test_services_that_cannot_be_compared(fleet, tmp_path):
 	assert unknown.returncode in (1, 2) and "xyzzy" in unknown.stderr and unknown.stdout == ""
 
 
+def test_the_baseline_has_the_hour_of_the_day(store, tmp_path):
+	"""Of a week, 24 windows are compared, one of each hour of the day: of recordings at the same hour of seven days and of today, one."""
+	files = [recording(tmp_path, f"day{day}", {"main;work": 100, f"main;day{day}": 1}, 24 * day + 1, minutes=5) for day in range(8)]
+	add(tmp_path, store, *files, service="daily")
+	result = run("regress", "--store", store, "--to", f"@{NOW}")
+	assert result.returncode == 1 and "it has recordings in 1 windows of the baseline and in 1 after it" in result.stderr
+
+
 @pytest.mark.parametrize("words, message", [
 	("", "missing option --store URL"), ("--store s.db --window 0s", "out of range"), ("--store s.db --window x", "is no age"),
 	("--store s.db --baseline x", "is no time"), ("--store s.db --baseline -2h", "fewer than 3 windows"),
-	("--store s.db --since now", "less than one window is left"), ("--store s.db --fail-above x", "not a change in percent"),
+	("--store s.db --since now", "--since is not before --to"), ("--store s.db --since -10m", "less than one window is left"), ("--store s.db --fail-above x", "not a change in percent"),
 	("--store s.db more", "argument"), ("--store s.db --up main --body", "choose one report")])
 def test_wrong_words(tmp_path, words, message):
 	result = run("regress", *words.split(), directory=tmp_path)
