@@ -142,6 +142,7 @@ struct invocation {
 	char **arguments; /* [argument_count], then NULL; without the profile of NEEDS_PROFILE */
 	size_t argument_count;
 	size_t separated; /* number of arguments before `--`; all, if there is none */
+	bool has_separator;
 	bool wants_help;
 
 	/* Set only with NEEDS_PROFILE. */

@@ -54,15 +54,17 @@ static void take_profile_name(struct invocation *invocation, const char *standar
 	invocation->argument_count--;
 }
 
-/* Returns the name of required argument number `index`, from 0, in a usage line: the words that are not in brackets.
- * Writes it to `name`, "" if there are fewer. */
+/* Returns the name of required argument number `index`, from 0, in a usage line: the words that are not in brackets, and no value of an
+ * option. Writes it to `name`, "" if there are fewer. */
 static const char *argument_name(const char *usage, size_t index, char *name, size_t bytes)
 {
 	size_t depth = 0;
+	bool is_value = false;
 	name[0] = 0;
 	while (*usage) {
 		size_t length = strcspn(usage, " ");
-		bool is_required = depth == 0 && usage[0] != '[' && usage[0] != '-';
+		bool is_required = depth == 0 && !is_value && usage[0] != '[' && usage[0] != '-';
+		is_value = depth == 0 && usage[0] == '-' && strncmp(usage, "-- ", 3) != 0;
 		for (size_t i = 0; i < length; i++)
 			depth += usage[i] == '[' ? 1 : usage[i] == ']' && depth > 0 ? (size_t)-1 : 0;
 		if (is_required && index-- == 0) {

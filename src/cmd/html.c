@@ -56,14 +56,15 @@ static int open_page(const struct invocation *invocation, const char *path)
 static void print_written(const struct invocation *invocation, const char *path, const struct page_written *written)
 {
 	if (written->count > 0)
-		notice(invocation, "wrote '%s', with the text of %zu source file%s (--no-source leaves them out)", path,
-		       written->count, plural_ending("file", (double)written->count));
+		notice(invocation, "wrote '%s', with the text of %zu source file%s (--no-source leaves %s out)", path,
+		       written->count, plural_ending("file", (double)written->count),
+		       written->count == 1 ? "it" : "them");
 	else
 		notice(invocation, "wrote '%s'", path);
 	if (written->code.functions > 0)
 		notice(invocation, "with the machine code of %zu function%s%s", written->code.functions,
 		       plural_ending("function", (double)written->code.functions),
-		       written->code.left_out > 0 ? ", the hottest of those with hits" : "");
+		       written->code.left_out > 0 ? ", not of all with hits (the page states why)" : "");
 	if (written->foreign > 0)
 		notice(invocation,
 		       "left out %zu source file%s, which processes of other users executed (--source embeds %s)",

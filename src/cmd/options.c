@@ -120,14 +120,14 @@ static int read_short(struct reading *reading)
 static int read_words(struct reading *reading)
 {
 	struct invocation *invocation = reading->invocation;
-	bool only_arguments = false, has_dashes = false;
+	bool only_arguments = false;
 	int result = 0;
 	while (*reading->next && result == 0) {
 		const char *word = *reading->next;
 		if (!only_arguments && strcmp(word, "--") == 0) {
 			only_arguments = true;
 			invocation->separated = invocation->argument_count;
-			has_dashes = true;
+			invocation->has_separator = true;
 			reading->next++;
 		} else if (!only_arguments && strncmp(word, "--", 2) == 0) {
 			result = read_long(reading);
@@ -138,7 +138,7 @@ static int read_words(struct reading *reading)
 			only_arguments = only_arguments || (invocation->command->needs & STOPS_AT_ARGUMENT);
 		}
 	}
-	if (!has_dashes)
+	if (!invocation->has_separator)
 		invocation->separated = invocation->argument_count;
 	return result;
 }

@@ -10,6 +10,9 @@ static int count_sides(const struct invocation *invocation, struct recordings *r
 {
 	size_t first = invocation->separated;
 	bool are_separated = first > 0 && first < count;
+	if (invocation->has_separator && first > 1 && first == count)
+		return usage_error(invocation, "no recordings of B follow '--' (cpprof %s A1 A2 -- B1 B2)",
+				   invocation->command->name);
 	if (!are_separated && count > DIFF_SIDES)
 		return usage_error(invocation, "cannot find where the recordings of B begin (cpprof %s A1 A2 -- B1 B2)",
 				   invocation->command->name);

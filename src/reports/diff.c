@@ -261,10 +261,15 @@ static int check_reports(const struct comparison *comparison, struct error *erro
 	return status;
 }
 
-/* Marks the entries that exceed the limit. */
+/* Marks the entries that exceed the limit. What the end of a recording lacks would look like an improvement. */
 static int gate(const struct comparison *comparison, struct error *error)
 {
 	const struct diff_request *request = comparison->request;
+	for (size_t k = 0; k < comparison->count; k++)
+		if (!request->profiles[k]->ended)
+			return error_set(error, ERROR_TRUNCATED,
+					 "'%s' is incomplete: a gate needs whole recordings (record again)",
+					 request->names[k]);
 	for (size_t i = 0; i < comparison->list_count; i++) {
 		struct diff_list *list = comparison->lists[i];
 		if (!list->is_exact && (list->runs[DIFF_A] < 2 || list->runs[DIFF_B] < 2))

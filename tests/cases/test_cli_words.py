@@ -100,6 +100,10 @@ def test_empty_times_are_none(profiles):
 	(["version"], "unknown command 'version' (did you mean 'cpprof --version'?)"),
 	(["-v"], "unknown option '-v' (did you mean '-V'?)"),
 	(["diff", "whole.data"], "missing argument B (usage: cpprof diff"),
+	(["diff", "whole.data", "whole.data", "--"], "no recordings of B follow '--' (cpprof diff A1 A2 -- B1 B2)"),
+	(["html", "whole.data", "whole.data", "--"], "no recordings of B follow '--' (cpprof html A1 A2 -- B1 B2)"),
+	(["merge"], "missing argument PROFILE... (usage: cpprof merge -o FILE"),
+	(["optimize", "--run", "true"], "missing argument BUILD-COMMAND (usage: cpprof optimize --run"),
 	(["whatif"], "missing argument 'FN;FN;FN=FACTOR'..."),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
 def test_usage_errors_name_what_is_meant(profiles, words, meant):

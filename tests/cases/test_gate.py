@@ -275,6 +275,17 @@ def test_gate_refuses_single_recordings(tmp_path):
 		assert "resource 'samples' is sampled, and single recordings do not show how much equal programs differ (several" in result.stderr
 
 
+def test_gate_refuses_incomplete_recordings(tmp_path):
+	"""What a killed recorder did not write would pass as an improvement."""
+	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
+	whole = (tmp_path / b[0]).read_bytes()
+	(tmp_path / b[0]).write_bytes(whole[:-8])
+	result = run("diff", "--fail-above", 5, *a, "--", *b, directory=tmp_path)
+	assert result.returncode == 1 and f"'{b[0]}' is incomplete: a gate needs whole recordings (record again)" in result.stderr
+	assert "gate: no change" not in result.stdout
+	assert run("diff", *a, "--", *b, directory=tmp_path).returncode == 0
+
+
 @pytest.mark.parametrize("percent", ["", "x", "5%%", "1.2.3", "1e3", "nan", "."])
 def test_wrong_percent(profiles, percent):
 	result = run("diff", f"--fail-above={percent}", "forms.data", "forms.data", directory=profiles)
