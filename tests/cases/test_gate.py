@@ -276,7 +276,7 @@ def test_gate_refuses_single_recordings(tmp_path):
 
 
 def test_gate_refuses_incomplete_recordings(tmp_path):
-	"""What a killed recorder did not write would pass as an improvement."""
+	"""The samples that a killed recorder did not write would pass as an improvement."""
 	a, b = recordings(tmp_path, "a", EQUAL), recordings(tmp_path, "b", SLOWER)
 	whole = (tmp_path / b[0]).read_bytes()
 	(tmp_path / b[0]).write_bytes(whole[:-8])

@@ -108,7 +108,7 @@ def test_services_that_cannot_be_compared(fleet, tmp_path):
 
 
 def test_the_baseline_has_the_hour_of_the_day(store, tmp_path):
-	"""Of a week, 24 windows are compared, one of each hour of the day: of recordings at the same hour of seven days and of today, one."""
+	"""A week has 24 windows to compare, one per hour of the day: recordings at the same hour of seven days and of today make one."""
 	files = [recording(tmp_path, f"day{day}", {"main;work": 100, f"main;day{day}": 1}, 24 * day + 1, minutes=5) for day in range(8)]
 	add(tmp_path, store, *files, service="daily")
 	result = run("regress", "--store", store, "--to", f"@{NOW}")
