@@ -57,6 +57,11 @@ class Browser:
 			"return [...document.querySelectorAll(arguments[0])].map(row => [...row.children].map(cell => "
 			"cell.querySelector('span[title]')?.title ?? cell.textContent))", selector)
 
+	def settle(self):
+		"""Waits until the page has drawn what it draws in the next frames: a view draws its table and its canvas when it knows their sizes."""
+		self.driver.execute_async_script(
+			"const done = arguments[0], next = left => left ? requestAnimationFrame(() => next(left - 1)) : done(); next(4);")
+
 	def log(self):
 		"""Returns the browser's complaints: scripts that failed, requests that the page's policy refused."""
 		return [entry["message"] for entry in self.driver.get_log("browser")]

@@ -113,6 +113,7 @@ def test_every_view_by_keyboard(chromium, tmp_path, kind):
 		chromium.eventually(lambda name=tab: [each.text for each in chromium.all(".tabs [aria-current=true]")] == [name])
 		assert chromium.driver.switch_to.active_element.text == tab
 		chromium.eventually(lambda: all(canvas.size["height"] > 0 for canvas in chromium.all("main canvas")))
+		chromium.settle()
 		if len(chromium.rows()) < 30: # a table's rows are alike
 			visited, expected = visited_by_tab(chromium)
 			assert visited == expected > 5, tab

@@ -287,17 +287,19 @@ def test_events_follow_the_range(chromium, made):
 	drag_middle(chromium)
 	chromium.driver.execute_script(TEXTS)
 	chromium.button("Events").click()
-	chromium.eventually(lambda: chromium.rows())
+	chromium.settle()
 	assert sorted(row[0] for row in chromium.rows()) == ["inside", "into", "main"]
 	assert {text for text in chromium.driver.execute_script("return drawn") if " call" in text} == {"thread 8   3 calls, 1 mark"}
 	for key in (Keys.ESCAPE, "-", "-"):
 		chromium.one("canvas").send_keys(key)
+		chromium.settle()
 		assert sorted(row[0] for row in chromium.rows()) == ["inside", "into", "main"]
 	found = re.search(r", ([0-9.]+) ms from ([0-9.]+) s on", chromium.one("caption").text)
 	assert abs(float(found[1]) - 225) < 5 and abs(float(found[2]) - 0.1125) < 0.005
 	[chip for chip in chromium.all(".chip") if " s to " in chip.text][0].click()
 	chromium.eventually(lambda: len(chromium.rows()) == len(calls) + len(other))
 	chromium.open(page, view="events", resource="cpu", **{"from": "0.42", "to": "0.43"})
+	chromium.settle()
 	assert sorted(row[0] for row in chromium.rows()) == ["main"]
 	chromium.open(page, view="events", resource="cpu", **{"from": "0.46"})
 	assert "have no events in the selected range" in chromium.text()
