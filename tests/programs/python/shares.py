@@ -1,6 +1,6 @@
 """Chains of calls that make a known number of countable events: each round of `work` is one call of read.
 
-    python3 shares.py ROUNDS CHAIN...     makes TURNS * ROUNDS events in each chain, and some times as many in the chains of SHARES
+    python3 shares.py ROUNDS CHAIN...     makes ROUNDS events in each chain, and some times as many in the chains of SHARES
 
 First it makes events and allocates memory in `begin` until its standard input has a byte or ends.
 """
@@ -9,7 +9,6 @@ import select
 import sys
 import threading
 
-TURNS = 4
 ZERO = os.open("/dev/zero", os.O_RDONLY)
 SHARES = {"direct": 5, "through_c": 3, "through_exceptions": 2}
 
@@ -99,9 +98,8 @@ def begin():
 def main():
 	rounds, names = int(sys.argv[1]), sys.argv[2:]
 	begin()
-	for _ in range(TURNS):
-		for name in names:
-			CHAINS[name](rounds * SHARES.get(name, 1))
+	for name in names:
+		CHAINS[name](rounds * SHARES.get(name, 1))
 
 
 if __name__ == "__main__":
