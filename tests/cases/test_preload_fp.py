@@ -136,6 +136,7 @@ def test_a_frequent_kind_does_not_hide_others(tmp_path):
 	assert hits(recorded.paths("fp-divzero"), "few", "divide") == 500 - reported["lost"]
 
 
+@pytest.mark.measured("the limit of the unit is a rate, which a slow machine does not reach")
 def test_frequent_instructions_of_the_legacy_unit(tmp_path):
 	"""They trap whether or not they raise something. Nothing is known about the kinds that they raise later: each total is a lower bound. On a
 	machine so slow that the unit's own limit, which is a rate, is not reached, the rare kind is exact."""
