@@ -110,7 +110,6 @@ def test_interrupted_naming(tmp_path):
     assert not findings(path, "naming-interrupted")
 
 
-@pytest.mark.long("left the gate on 2026-11-29: on a busy machine the finding was missing in half of the runs")
 def test_file_that_takes_too_long(tmp_path):
     """A file whose symbols take longer than the time for naming stays without names; the reason has the remedy."""
     recorded = record(tmp_path, [with_bomb(tmp_path, 100), "1"], "-r", "page-faults/1", "--naming-time", "0.001")
