@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "analyze/lookup.h"
+#include "analyze/process_tree.h"
 #include "base/name_list.h"
 #include "base/quote.h"
 #include "base/whole_number.h"
@@ -161,11 +162,38 @@ int lookup_thread(const struct profile *profile, const char *text, uint32_t *thr
 	return status;
 }
 
+/* Adds the processes of "make+": of the rows of make in the tree of processes, and below them. */
+static int choose_below(const struct profile *profile, const struct row_table *table, const char *text, bool *chosen,
+			struct error *error)
+{
+	bool *below = calloc(profile->process_count + 1, sizeof(*below));
+	char *name = strndup(text, strlen(text) - 1);
+	struct rows rows = { .chosen = below };
+	int status = below && name ? look_up(profile, table, name, &rows, error) : ERROR_MEMORY;
+	if (status == 0)
+		status = process_tree_choose(profile, below);
+	if (status == ERROR_MEMORY)
+		error_set(error, ERROR_MEMORY, "out of memory");
+	for (size_t i = 0; i < profile->process_count && status == 0; i++)
+		chosen[i] |= below[i];
+	name_list_release(&rows.names);
+	free(name);
+	free(below);
+	return status;
+}
+
 int lookup_process(const struct profile *profile, const char *text, bool *chosen, struct error *error)
 {
 	const struct row_table table = { "process", "processes", "PID", profile->process_count, process_row };
 	struct rows rows = { .chosen = chosen };
-	int status = look_up(profile, &table, text, &rows, error);
+	size_t length = strlen(text);
+	bool is_below = length > 1 && text[length - 1] == '+';
+	int status = 0;
+	if (is_below)
+		find_rows(profile, &table, text, false, 0, &rows); /* "g++" is a name */
+	if (rows.count == 0)
+		status = is_below ? choose_below(profile, &table, text, chosen, error)
+				  : look_up(profile, &table, text, &rows, error);
 	name_list_release(&rows.names);
 	return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/build.h"
+#include "analyze/process_tree.h"
 #include "base/hash_map.h"
 
 /* Adds up the selected hits: the hits of owner i in hits[i], the hits without a thread in hits[count]. */
@@ -72,9 +73,23 @@ static struct share_list *make_list(const uint64_t *hits, const uint32_t *member
 		if (hits[i] > 0)
 			shares[list->count++] = (struct share){ .owner = i < count ? (uint32_t)i : PROFILE_NONE,
 								.members = i < count && members ? members[i] : 1,
+								.own = hits[i],
 								.hits = hits[i] };
 	qsort(shares, list->count, sizeof(*shares), compare);
 	return list;
+}
+
+static struct share_list *make_tree(const struct profile *profile, const uint64_t *hits)
+{
+	struct share_list *list = calloc(1, sizeof(*list));
+	if (!list)
+		return NULL;
+	list->of = SHARE_OF_PROCESS_TREE;
+	list->shares = process_tree_shares(profile, hits, &list->count);
+	if (list->shares)
+		return list;
+	free(list);
+	return NULL;
 }
 
 struct share_list *analyze_shares(const struct profile *profile, const struct view_options *options,
@@ -95,7 +110,9 @@ struct share_list *analyze_shares(const struct profile *profile, const struct vi
 	if (hits && status == 0) {
 		add_up(&selection, of, hits, count);
 		members = of == SHARE_OF_PROGRAM ? join_programs(profile, hits) : NULL;
-		if (members || of != SHARE_OF_PROGRAM)
+		if (of == SHARE_OF_PROCESS_TREE)
+			list = make_tree(profile, hits);
+		else if (members || of != SHARE_OF_PROGRAM)
 			list = make_list(hits, members, count, of);
 	}
 	selection_end(&selection);

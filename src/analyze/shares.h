@@ -1,4 +1,5 @@
-/* How the hits of a selection divide among threads, processes, or programs: the processes of one name. */
+/* How the hits of a selection divide among threads, processes, or programs, which are the processes of one name; or along the tree of
+ * processes, in which the processes of one name with one parent are one row. */
 #ifndef ANALYZE_SHARES_H
 #define ANALYZE_SHARES_H
 
@@ -8,17 +9,20 @@
 #include "analyze/view.h"
 #include "base/error.h"
 
-enum share_owner { SHARE_OF_THREAD, SHARE_OF_PROCESS, SHARE_OF_PROGRAM };
+enum share_owner { SHARE_OF_THREAD, SHARE_OF_PROCESS, SHARE_OF_PROGRAM, SHARE_OF_PROCESS_TREE };
 
 struct share {
-	/* Index in the profile's threads or processes; of a program, the first of its processes. PROFILE_NONE: hits without a thread */
+	/* Index in the profile's threads or processes; of several processes, the first of them. PROFILE_NONE: hits without a thread */
 	uint32_t owner;
-	uint32_t members; /* the processes of a program that have hits; else 1 */
+	uint32_t members; /* the processes of a program that have hits; all processes of a row of the tree; else 1 */
+	uint32_t depth;   /* in the tree: 0 for a process whose parent was not recorded; else 0 */
+	uint64_t own;     /* in the tree, the hits without the processes that they started; else `hits` */
 	uint64_t hits;    /* > 0 */
 };
 
 struct share_list {
-	struct share *shares; /* by decreasing hits, ties by index */
+	struct share *
+		shares; /* by decreasing hits, ties by index; in the tree, the rows below a row follow it in this order */
 	size_t count;
 	enum share_owner of;
 };

@@ -90,7 +90,8 @@ struct report {
 /* clang-format off */
 #define REPORTS(X) \
 	X(functions) X(summary) X(body) X(down) X(up) X(tree) X(source) X(lines) X(asm) X(counts) \
-	X(pages) X(call_graph) X(modules) X(processes) X(threads) X(by_label) X(groups) X(path) X(what_if)
+	X(pages) X(call_graph) X(modules) X(processes) X(process_tree) X(threads) X(by_label) X(groups) X(path) \
+	X(what_if)
 /* clang-format on */
 #define X(name) extern const struct report report_##name;
 REPORTS(X)

@@ -266,9 +266,25 @@ def test_the_header_counts_the_samples_of_the_resource(chromium, pages, profiles
 		assert re.search(f"{row['title']}: [0-9.,]+ [a-z]+ · {amount}", chromium.one("header").text, re.I)
 
 
-@pytest.mark.parametrize("view, columns", [("modules", []), ("processes", ["pid"]), ("threads", ["tid", "pid"])])
+def test_processes_are_those_of_report(chromium, pages, profiles):
+	"""The tree: each row's figures, and the hits that choosing it selects."""
+	expected, *_ = report(profiles, "server", "--process-tree", "-r", "page-faults")
+	chromium.open(pages("server"), view="processes", resource="page-faults")
+	shown = chromium.rows()
+	assert [[row[0].count("\u2003"), row[0].strip("\u2003"), row[1], *row[2:]] for row in shown] == [[entry["depth"], entry["name"],
+		str(entry["pid"]) if entry["processes"] == 1 else f"{entry['processes']} processes", percent(entry["fraction"], entry["error"]),
+		percent(entry["own_fraction"]), f"{entry['hits']:,}"] for entry in expected["entries"]]
+	assert len(shown) > 1
+	chromium.all("tbody button")[1].click()
+	chromium.eventually(lambda: chromium.all("canvas"))
+	chromium.button("Functions").click()
+	chromium.settle()
+	assert max(int(row[3].replace(",", "")) for row in chromium.rows()) == int(shown[1][-1].replace(",", ""))
+
+
+@pytest.mark.parametrize("view, columns", [("modules", []), ("threads", ["tid", "pid"])])
 def test_shares_are_those_of_report(chromium, pages, profiles, view, columns):
-	expected, *_ = report(profiles, "server", {"modules": "--modules", "processes": "--processes", "threads": "--threads"}[view], "-r", "page-faults")
+	expected, *_ = report(profiles, "server", {"modules": "--modules", "threads": "--threads"}[view], "-r", "page-faults")
 	chromium.open(pages("server"), view=view, resource="page-faults")
 	shown = chromium.rows()
 	assert sorted(shown) == sorted([entry["path"][0] if view == "modules" else entry["name"], *(str(entry[name]) for name in columns),

@@ -7,9 +7,11 @@ import { forgetTables, tables } from "./tables.mjs";
 import { showKeys } from "./keys.mjs";
 import { readSources } from "./source.mjs";
 import { strip } from "./timeline.mjs";
-import { flames, followZoom, forgetFlames, hasReport, pageFindings, views } from "./views.mjs";
+import { flames, followZoom, forgetFlames, hasReport, numberOf, pageFindings, processTree, views } from "./views.mjs";
 
 document.documentElement.dataset.started = ""; // for incomplete.mjs
+
+const PROCESSES_LISTED = 40;
 
 const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 
@@ -50,6 +52,16 @@ function select(key, values) {
 	return control;
 }
 
+/** The processes to choose from: each, or the rows of their tree where these are too many.
+ *  @returns {[string, string][]} */
+function processesListed() {
+	const all = info().processes;
+	if (all.length <= PROCESSES_LISTED)
+		return all.map((/** @type {any} */ row, /** @type {number} */ i) => [`#${i + 1}`, `${shortened(row.name, 24)} ${row.pid}`]);
+	return processTree().rows.filter((row) => row.selector)
+		.map((row) => [row.selector, `${"\u2007\u2007".repeat(Math.min(row.depth, 8))}${shortened(row.name, 24)} ${numberOf(row)}`]);
+}
+
 function filters() {
 	const about = info();
 	const resources = about.resources.filter((/** @type {any} */ row) => row.hits > 0)
@@ -67,8 +79,7 @@ function filters() {
 	if (about.modules.some((/** @type {any} */ row) => row.path === "[kernel]"))
 		controls.push(labelled("kernel", select("kernel", [["show", "shown"], ["hide", "hidden"], ["only", "alone"]])));
 	if (about.processes.length > 1)
-		controls.push(labelled("process", select("process", [["", "all"],
-			...about.processes.map((/** @type {any} */ row, /** @type {number} */ i) => [`#${i + 1}`, `${shortened(row.name, 24)} ${row.pid}`])])));
+		controls.push(labelled("process", select("process", [["", "all"], ...processesListed()])));
 	if (about.threads.length > 1)
 		controls.push(labelled("thread", select("thread", [["", "all"],
 			...about.threads.map((/** @type {any} */ row, /** @type {number} */ i) => [`#${i + 1}`, `${shortened(row.name, 24)} ${row.tid}`])])));

@@ -6,7 +6,8 @@ import { choices } from "./state.mjs";
 const ROWS_FIRST = 200; // a browser needs long for thousands of rows
 
 /** @typedef {{rows: any[], left: number}} Found the rows that have a text; left: how many more there are */
-/** @typedef {{name: string, text: (row: any) => string | Node, value: (row: any) => number | string, isText?: boolean}} Column */
+/** @typedef {{name: string, text: (row: any) => string | Node, value: (row: any) => number | string,
+ *  order?: (row: any) => number, isText?: boolean}} Column order: what its rows are sorted by, if not `value` */
 
 /** The tables in the page now: each takes a text, shows the rows whose first column contains it, and returns a note.
  *  @type {((wanted: string) => string)[]} */
@@ -61,9 +62,9 @@ export function table(options) {
 	}
 
 	function fill() {
-		const { value } = options.columns[sorted];
+		const { value, order = value } = options.columns[sorted];
 		const sortedRows = matching().sort((a, b) => {
-			const left = value(a), right = value(b);
+			const left = order(a), right = order(b);
 			return (left < right ? -1 : left > right ? 1 : 0) * (descending ? -1 : 1);
 		});
 		heads.forEach((head, index) => head.setAttribute("aria-sort",

@@ -14,6 +14,7 @@ import { addSearched, bar, pathText, table } from "./tables.mjs";
 import { hasTimeline } from "./timeline.mjs";
 
 const ROWS = 1000;
+const DEPTH_SHOWN = 20; // deeper rows of the tree of processes are not indented further
 
 /** The flame graphs in the page now.
  *  @type {Flame[]} */
@@ -375,12 +376,27 @@ function selectorOf(all, wanted) {
 	return all.filter(fits).length === 1 ? `#${all.findIndex(fits) + 1}` : "";
 }
 
+/** The rows of the tree of processes, in the tree's order. */
+export function processTree() {
+	return rowsOf({ report: "process-tree", by: null, process: null },
+		{ rows: (answer) => answer.entries.map((/** @type {any} */ row, /** @type {number} */ order) => ({ ...row, order })) });
+}
+
+/** "12 processes", or the number of the only one.
+ *  @param {any} row */
+export function numberOf(row) {
+	return row.processes > 1 ? `${count(row.processes)} processes` : row.pid ? String(row.pid) : "";
+}
+
 function showProcesses() {
-	const selector = (/** @type {any} */ row) => selectorOf(info().processes, { pid: row.pid, name: row.name });
-	return table({ caption: "Processes; choose one to see only its hits", ...rowsOf({ report: "processes", by: null, process: null }), sorted: 2,
-		canPick: (row) => selector(row) !== "", onPick: (row) => choose({ process: selector(row), view: "flame" }), columns: [
-			{ name: "process", isText: true, text: (row) => safe(row.name) || "?", value: (row) => row.name },
-			{ name: "PID", text: (row) => String(row.pid), value: (row) => row.pid }, ...SHARE_COLUMNS,
+	return table({ caption: "Processes below those that started them; choose one to see only its hits, with what it started", ...processTree(), sorted: 0,
+		canPick: (row) => row.selector !== "", onPick: (row) => choose({ process: row.selector, view: "flame" }), columns: [
+			{ name: "process", isText: true, value: (row) => row.name, order: (row) => row.order,
+				text: (row) => "\u2003".repeat(Math.min(row.depth, DEPTH_SHOWN)) + (safe(row.name) || "?") },
+			{ name: "PID", text: (row) => numberOf(row), value: (row) => row.pid },
+			{ name: "with what it started", text: (row) => bar(row.fraction, row.error), value: (row) => row.hits },
+			{ name: "own", text: (row) => bar(row.own_fraction), value: (row) => row.own_hits },
+			{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
 		] });
 }
 
