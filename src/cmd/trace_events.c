@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/plural.h"
+#include "base/safe_text.h"
 #include "render/render.h"
 #include "resources/syscall_names.h"
 
@@ -63,7 +64,21 @@ static void print_time(FILE *out, uint64_t time_ns, const struct profile *profil
 	fprintf(out, "%" PRIu64 ".%06" PRIu64 " ", since / NS_PER_S, since % NS_PER_S / NS_PER_US);
 }
 
-/* Prints "1234/worker". Blanks in the thread's name become '_', so that it is one word. */
+/* Prints a text with `to` in place of each `from`, so that it is one word of a line, or one function of a path. */
+static void print_replaced(FILE *out, const char *text, char from, char to)
+{
+	const char separator[] = { from, 0 };
+	for (;;) {
+		size_t length = strcspn(text, separator);
+		safe_text_write(out, text, length, "");
+		if (!text[length])
+			return;
+		fputc(to, out);
+		text += length + 1;
+	}
+}
+
+/* Prints "1234/worker". */
 static void print_thread(FILE *out, const struct profile *profile, uint32_t id)
 {
 	const struct profile_thread *thread = &profile->threads[id];
@@ -72,12 +87,7 @@ static void print_thread(FILE *out, const struct profile *profile, uint32_t id)
 	if (!name[0])
 		return;
 	fputc('/', out);
-	char word[64];
-	snprintf(word, sizeof(word), "%s", name);
-	for (char *at = word; *at; at++)
-		if (*at == ' ')
-			*at = '_';
-	render_safe_text(out, word);
+	print_replaced(out, name, ' ', '_');
 }
 
 static void print_syscall(FILE *out, const struct trace_event *event)
@@ -103,9 +113,9 @@ static void print_labels(FILE *out, const struct profile *profile, uint32_t set)
 	const struct profile_label_set *row = &profile->label_sets[set];
 	for (uint32_t i = 0; i < row->label_count; i++) {
 		const struct profile_label *label = &profile->labels[row->first_label + i];
-		render_safe_text(out, profile_string(profile, label->key));
+		print_replaced(out, profile_string(profile, label->key), ' ', '_');
 		fputc('=', out);
-		render_safe_text(out, profile_string(profile, label->value));
+		print_replaced(out, profile_string(profile, label->value), ' ', '_');
 		fputc(' ', out);
 	}
 }
@@ -115,8 +125,8 @@ static void print_path(FILE *out, const struct profile *profile, const struct sh
 	fputc('(', out);
 	for (size_t i = 0; i < path->count; i++) {
 		if (i > 0)
-			fputc(' ', out);
-		render_safe_text(out, profile_string(profile, profile->functions[path->functions[i]].name));
+			fputc(';', out);
+		print_replaced(out, profile_string(profile, profile->functions[path->functions[i]].name), ';', ':');
 	}
 	fputs(")\n", out);
 }

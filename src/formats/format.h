@@ -80,7 +80,7 @@ struct format {
 /* The formats, in the order of the help. A new one is a file with one struct, and its name here. */
 /* clang-format off */
 #define FORMATS(X) \
-	X(folded) X(perf_script) X(strace) X(heaptrack) X(gmon) X(events) X(pprof) X(speedscope) \
+	X(folded) X(perf_script) X(trace_text) X(strace) X(heaptrack) X(gmon) X(events) X(pprof) X(speedscope) \
 	X(firefox) X(callgrind) X(chrome) X(otlp) X(gcc_profile) X(gcc_profile_11) X(llvm_profile) \
 	X(llvm_profile_contexts) X(llvm_profile_flat) X(symbol_order) X(perf_data)
 /* clang-format on */

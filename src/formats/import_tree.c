@@ -280,6 +280,9 @@ int64_t import_tree_thread(struct import_tree *tree, uint32_t pid, uint32_t tid,
 int64_t import_tree_resource(struct import_tree *tree, const char *name, const char *unit)
 {
 	int code = 0;
+	if (tree->profile->resource_count >= IMPORT_RESOURCES_MOST)
+		return error_set(tree->error, ERROR_LIMIT, "cannot read %s%s%s: it has more than %d resources",
+				 quote_mark(tree->name), tree->name, quote_mark(tree->name), IMPORT_RESOURCES_MOST);
 	uint32_t id = string_of(tree, name, &code);
 	const struct profile_resource resource = { .name = id,
 						   .title = id,
@@ -308,6 +311,26 @@ int import_tree_counted(struct import_tree *tree, const char *name, const char *
 		return (int)added;
 	*id = (uint32_t)added;
 	return import_tree_amounts(tree, *id, IMPORT_EXACT);
+}
+
+void import_tree_find_intervals(struct import_tree *tree)
+{
+	struct profile *profile = tree->profile;
+	uint64_t amounts[IMPORT_RESOURCES_MOST] = { 0 };
+	bool differ[IMPORT_RESOURCES_MOST] = { false };
+	for (size_t i = 0; i < profile->resource_count; i++)
+		differ[i] = profile->resources[i].kind != RESOURCE_SAMPLED;
+	for (size_t i = 0; i < profile->hit_count; i++) {
+		const struct profile_hit *hit = &profile->hits[i];
+		differ[hit->resource] |= amounts[hit->resource] && amounts[hit->resource] != hit->count;
+		amounts[hit->resource] = hit->count;
+	}
+	for (size_t i = 0; i < profile->hit_count; i++)
+		if (!differ[profile->hits[i].resource])
+			profile->hits[i].count = 1;
+	for (size_t i = 0; i < profile->resource_count; i++)
+		if (!differ[i] && amounts[i])
+			profile->resources[i].interval = amounts[i];
 }
 
 int import_tree_command(struct import_tree *tree, const char *command)

@@ -68,8 +68,10 @@ int64_t import_tree_location(struct import_tree *tree, uint32_t module, const st
 int64_t import_tree_thread(struct import_tree *tree, uint32_t pid, uint32_t tid, const char *process_name,
 			   const char *thread_name);
 
+enum { IMPORT_RESOURCES_MOST = 256 };
+
 /* Adds a resource of this name, whose interval is 1 and whose kind is RESOURCE_SAMPLED, without
- * looking for an equal one. */
+ * looking for an equal one. Fails behind IMPORT_RESOURCES_MOST resources. */
 int64_t import_tree_resource(struct import_tree *tree, const char *name, const char *unit);
 
 /* How the amounts of a resource were measured. */
@@ -84,6 +86,10 @@ int import_tree_amounts(struct import_tree *tree, uint32_t resource, enum import
 
 /* Adds a resource that was counted (IMPORT_EXACT). Returns 0 or a negative error. */
 int import_tree_counted(struct import_tree *tree, const char *name, const char *unit, uint32_t *id);
+
+/* Makes the amount that all hits of a sampled resource have its interval, and each of these rows one hit: a sample. A resource whose hits
+ * have several amounts stays as it is. */
+void import_tree_find_intervals(struct import_tree *tree);
 
 /* Adds the note of the recorded command, unless that is NULL or empty. Returns 0 or a negative error. */
 int import_tree_command(struct import_tree *tree, const char *command);

@@ -23,7 +23,7 @@
 #include "formats/input.h"
 #include "formats/input_text.h"
 
-enum { EVENT_BYTES = 128, RESOURCES_MOST = 256 };
+enum { EVENT_BYTES = 128 };
 
 /* The line about a sample. */
 struct head {
@@ -235,9 +235,6 @@ static int64_t resource_of(struct reader *reader, const char *event)
 	uint32_t known = profile_find_resource(profile, event);
 	if (known != PROFILE_NONE)
 		return known;
-	if (profile->resource_count == RESOURCES_MOST)
-		return error_set(reader->tree.error, ERROR_LIMIT, "%s:%" PRIu64 ": more than %d kinds of events",
-				 reader->tree.name, reader->line, RESOURCES_MOST);
 	return import_tree_resource(&reader->tree, event, unit_of(event));
 }
 
@@ -307,24 +304,6 @@ static int read_line(void *context, char *line, size_t length)
 	return code;
 }
 
-/* If all samples of a resource have the same period, it is the interval, and each sample has one hit. */
-static void set_intervals(struct profile *profile)
-{
-	uint64_t periods[RESOURCES_MOST] = { 0 };
-	bool differ[RESOURCES_MOST] = { false };
-	for (size_t i = 0; i < profile->hit_count; i++) {
-		const struct profile_hit *hit = &profile->hits[i];
-		differ[hit->resource] |= periods[hit->resource] && periods[hit->resource] != hit->count;
-		periods[hit->resource] = hit->count;
-	}
-	for (size_t i = 0; i < profile->hit_count; i++)
-		if (!differ[profile->hits[i].resource])
-			profile->hits[i].count = 1;
-	for (size_t i = 0; i < profile->resource_count; i++)
-		if (!differ[i] && periods[i])
-			profile->resources[i].interval = periods[i];
-}
-
 static struct profile *perf_script_import(FILE *in, const char *name, const char *image, struct error *error)
 {
 	(void)image; /* names need no image */
@@ -336,7 +315,7 @@ static struct profile *perf_script_import(FILE *in, const char *name, const char
 	if (code == 0)
 		code = end_sample(&reader);
 	if (code == 0)
-		set_intervals(reader.tree.profile);
+		import_tree_find_intervals(&reader.tree);
 	free(reader.locations);
 	free(reader.frames);
 	free(reader.text_at);

@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+from collections import Counter
 
 import pytest
 from measuring import near
@@ -18,7 +19,7 @@ class Event:
 	def __init__(self, found):
 		self.time, self.tid, self.amount = float(found[1]), int(found[2]), int(found[5])
 		self.thread, self.resource, self.unit, self.syscall, self.result, self.address = found[3], *found.group(4, 6, 7, 8, 9)
-		self.path = tuple(found[10].split())
+		self.path = tuple(found[10].split(";"))
 
 
 def trace(folder, *words, status=0):
@@ -136,7 +137,7 @@ def test_running_process(tmp_path):
 	assert result.returncode == 0, result.stderr
 	lines = [line for line in log.read_text().splitlines() if LINE.match(line)]
 	assert lines
-	assert all(holds(LINE.match(line)[10].split(), ["main", "pthread_create"]) for line in lines), lines[:3]
+	assert all(holds(LINE.match(line)[10].split(";"), ["main", "pthread_create"]) for line in lines), lines[:3]
 
 
 @pytest.mark.parametrize("words", [["-r", "syscalls", "--min", "soon"], ["-r", "syscalls", "--min", "5ms"], ["-r", "nothing"],
@@ -145,3 +146,17 @@ def test_wrong_words(tmp_path, words):
 	result = run_cpprof("trace", *words, "--", "touch", "ran", cwd=tmp_path)
 	assert result.returncode == 2, result.stderr
 	assert not (tmp_path / "ran").exists()
+
+
+def test_the_text_is_imported(tmp_path):
+	"""The imported profile has each line's amount on its path."""
+	events, _ = trace(tmp_path, "-r", "syscalls", "-r", "read-bytes", "--", build("syscalls.c"), "20")
+	expected = Counter()
+	for event in events:
+		expected[event.resource, ";".join(event.path if event.syscall in (None, event.path[-1]) else (*event.path, event.syscall))] += event.amount
+	result = run_cpprof("import", "-o", "trace.data", "trace.txt", cwd=tmp_path)
+	assert result.returncode == 0, result.stderr
+	for resource in ("syscalls", "read-bytes"):
+		lines = run_cpprof("export", "--format", "folded", "--untrimmed", "--kernel", "show", "-r", resource, "trace.data", cwd=tmp_path).stdout.splitlines()
+		found = {line.rpartition(" ")[0]: int(line.rpartition(" ")[2]) for line in lines}
+		assert found == {path: amount for (name, path), amount in expected.items() if name == resource}

@@ -49,7 +49,7 @@ WRONG_WORDS = [
 	(["diff", "whole.data"], "missing argument"),
 	(["diff", "--up", "main", "--down", "main", "whole.data", "whole.data"], "--up cannot be combined with --down"),
 	(["import"], "missing argument"),
-	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2' (folded, perf-script, strace, heaptrack, gmon, pprof, speedscope, firefox, callgrind, chrome or perf)"),
+	(["import", "--format", "pprof2", "-"], "unknown format 'pprof2' (folded, perf-script, trace, strace, heaptrack, gmon, pprof, speedscope, firefox, callgrind, chrome or perf)"),
 	(["export", "--format", "svg"], "unknown format 'svg' (folded, gmon, events, pprof, speedscope"),
 	(["export", "--format", "events", "-r", "cpu"], "--resource cannot be combined with --format events"),
 ]

@@ -212,7 +212,7 @@ def test_unknown_format(tmp_path):
 	"""A file that is in no format is refused with the list of the formats, and not as a damaged file of one of them."""
 	for name, content in (("binary", b"\x7fELF\x02\x01\x01\0\n 12\n"), ("text", b"hello, world\n"), ("other.json", b'{"a": [1]}\n')):
 		(tmp_path / name).write_bytes(content)
-		check_failure(run("import", name, directory=tmp_path), f"cannot import '{name}': its format is unknown (known formats: folded, perf-script, strace, heaptrack, ")
+		check_failure(run("import", name, directory=tmp_path), f"cannot import '{name}': its format is unknown (known formats: folded, perf-script, trace, strace, heaptrack, ")
 
 
 def test_damaged_start_of_compressed_input(tmp_path):

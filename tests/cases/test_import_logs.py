@@ -302,3 +302,41 @@ def test_raw_recording_of_heaptrack(tmp_path):
 	subprocess.run(["heaptrack", "--raw", "-o", "log", "/bin/true"], cwd=tmp_path, check=True, capture_output=True)
 	(log,) = tmp_path.glob("log*")
 	check_failure(run("import", log.name, directory=tmp_path), "the recording is raw, without names of functions (pass it through heaptrack_interpret)")
+
+
+TRACE = """\
+0.000100 7/main syscalls 1 call read = 4096 (main;parse;read)
+0.000200 7/main read-bytes 4096 bytes read = 4096 tenant=acme kind=a_b (main;parse;read)
+0.000300 8/my_worker syscalls 1 call write = -EPIPE (main;std::map<int, int>::at(int const&))
+0.000400 8/my_worker page-faults 1 fault at 0x7ffe1234 (main;[kernel: exec or exit])
+0.000500 8 cpu 1000000 ns (main)
+0.000600 lost 12 events: the ring was full, or memory
+0.000700 8 cpu 1000000 ns (main;parse)
+0.000800 7/main lock-wait 500 ns (main;lock)
+1.000000 7/main lock-wait 250 ns tenant=acme (main;lock)
+0.000900 7/main syscalls 1 call ? = 0 ()
+"""
+
+
+def test_text_of_trace(tmp_path):
+	(tmp_path / "trace.txt").write_text(TRACE)
+	done("import", "-o", "trace.data", "trace.txt", directory=tmp_path)
+	path = tmp_path / "trace.data"
+	assert folded(path, "syscalls") == {"main;parse;read": 1, "main;std::map<int, int>::at(int const&);write": 1, "?": 1}
+	assert folded(path, "read-bytes", "--label", "tenant=acme", "--label", "kind=a_b") == {"main;parse;read": 4096}
+	assert folded(path, "page-faults") == {"main;[kernel: exec or exit]": 1}
+	assert folded(path, "cpu") == {"main": 1, "main;parse": 1}
+	assert folded(path, "lock-wait") == {"main;lock": 750}
+	assert folded(path, "lock-wait", "--from", "0.5") == {"main;lock": 250}
+	found = info(path)
+	assert {row["name"]: (row["unit"], row["kind"], row["interval"]) for row in found["resources"]} == {
+		"syscalls": ("call", "exact", 1), "read-bytes": ("byte", "exact", 1), "page-faults": ("fault", "exact", 1),
+		"cpu": ("ns", "sampled", 1000000), "lock-wait": ("ns", "exact", 1)}
+	assert {(row["tid"], row["name"]) for row in found["threads"]} == {(7, "main"), (8, "my_worker")} and found["lost"] == 12
+
+
+@pytest.mark.parametrize("line", ["0.1 7/main syscalls 1 call read = 1 (main", "0.1 7/main syscalls x call (main)", "0.1 7/main syscalls 1 call word (main)", "hello"])
+def test_damaged_text_of_trace(tmp_path, line):
+	(tmp_path / "trace.txt").write_text(TRACE + line + "\n")
+	check_failure(run("import", "--format", "trace", "-o", "trace.data", "trace.txt", directory=tmp_path), "trace.txt:11: expected ")
+	assert not (tmp_path / "trace.data").exists()

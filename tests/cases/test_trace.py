@@ -20,7 +20,7 @@ def parse(text):
 	"""Returns the events in these lines. Each line must be an event."""
 	found = [LINE.fullmatch(line) for line in text.splitlines()]
 	assert all(found), text
-	return [event.groupdict() | {"path": event["path"].split()} for event in found]
+	return [event.groupdict() | {"path": event["path"].split(";")} for event in found]
 
 
 def trace(folder, *words, status=0):

@@ -63,8 +63,8 @@ static void write_and_read(const struct profile *profile)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = { "pprof",  "perf-script", "speedscope", "callgrind",
-					     "chrome", "firefox",     "strace",     "heaptrack" };
+	static const char *const names[] = { "pprof",   "perf-script", "speedscope", "callgrind", "chrome",
+					     "firefox", "strace",      "heaptrack",  "trace" };
 	enum { AMOUNT_BITS = 40 };
 	if (size == 0)
 		return 0;
