@@ -142,7 +142,7 @@ def test_completion_offers_values(completed):
 	assert completed("gprof", "--demangle=g") == ["gnu-v3"]
 	assert completed("gprof", "--file-format", "m") == ["magic"]
 	assert completed("record", "--backend", "no") == ["none"]
-	assert sorted(completed("import", "--format", "")) == ["callgrind", "chrome", "firefox", "folded", "gmon", "heaptrack", "perf", "perf-script", "pprof", "speedscope", "strace"]
+	assert sorted(completed("import", "--format", "")) == ["callgrind", "chrome", "firefox", "folded", "gmon", "heaptrack", "perf", "perf-script", "pprof", "speedscope", "strace", "trace"]
 	assert sorted(completed("export", "--format", "")) == ["callgrind", "chrome", "events", "firefox", "folded", "gcc-profile", "gcc-profile-11", "gmon", "llvm-profile", "llvm-profile-contexts", "llvm-profile-flat", "otlp", "pprof", "speedscope", "symbol-order"]
 	assert sorted(completed("info", "--format", "")) == ["json", "text"]
 	assert completed("diff", "--format", "c") == ["csv"]
