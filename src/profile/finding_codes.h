@@ -3,11 +3,10 @@
  *
  *   X(constant, name, severity, output, unit, meaning)
  *
- *   name      in the file, in JSON and in docs/findings.md
+ *   name      in the file, in JSON and in docs/resources.md
  *   output    the first consumer that prints it: see enum finding_output
  *   unit      the unit of `count`, in the singular; "": this kind has no count
- *   meaning   the consequence and the remedy: `info` prints it below the finding's own text, and
- *             docs/findings.md lists it
+ *   meaning   the consequence and the remedy: `info` prints it below the finding's own text, and JSON has it
  *
  * A finding is a NOTE if every figure is right, a WARNING if some figure is too small, charged to a wrong name or
  * costly to measure, and an ERROR if the profile lacks everything from some moment on.

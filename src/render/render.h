@@ -4,7 +4,7 @@
  *
  * Text keeps the form of the 1993 paper. Every name is made safe for a terminal (base/safe_text.h): control characters are
  * printed as \x1b, characters that change the direction of text or are invisible as \u202e. JSON is one object per document
- * (docs/json.md), with the same characters escaped; CSV is one header and its rows, with names as they are unless it goes to a
+ * (docs/formats.md), with the same characters escaped; CSV is one header and its rows, with names as they are unless it goes to a
  * terminal. In both, fractions are of the whole selection (H), and bytes that are not UTF-8 become U+FFFD.
  *
  * Life cycle of a document: render_begin, render_result for each result, render_end.

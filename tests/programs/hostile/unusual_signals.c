@@ -94,7 +94,7 @@ static void reads_a_signalfd(void)
 	burn(3000);
 	CHECK(read(descriptor, &read_one, sizeof(read_one)) == -1 && errno == EAGAIN);
 	for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
-		if (number == SIGRTMAX - 3) /* the tick's: the agent hides it (docs/inside.md) */
+		if (number == SIGRTMAX - 3) /* the tick's: the agent hides it (docs/resources.md) */
 			continue;
 		CHECK(kill(getpid(), number) == 0);
 		CHECK(read(descriptor, &read_one, sizeof(read_one)) == sizeof(read_one));

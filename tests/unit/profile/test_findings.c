@@ -1,4 +1,4 @@
-/* The list of findings: texts, merging, order, the closing line, notes of older files, and docs/findings.md. */
+/* The list of findings: texts, merging, order, the closing line, notes of older files, and the table in docs/resources.md. */
 #include "profile/findings.h"
 
 #include <errno.h>
@@ -354,13 +354,13 @@ static void test_limit(void **state)
 	profile_free(profile);
 }
 
-/* --- docs/findings.md --- */
+/* --- docs/resources.md --- */
 
 static void append_row(struct buffer *out, const struct finding_code_row *row)
 {
 	static const char *const outputs[] = { "closing line", "closing line of record", "reading", "info" };
-	buffer_printf(out, "| `%s` | %s | %s | %s | %s |\n", row->name, finding_severity_name(row->severity),
-		      outputs[row->output], row->unit, row->meaning);
+	buffer_printf(out, "| `%s` | %s | %s | %s |\n", row->name, finding_severity_name(row->severity),
+		      outputs[row->output], row->unit);
 }
 
 static void test_docs(void **state)
@@ -373,14 +373,14 @@ static void test_docs(void **state)
 	page[fread(page, 1, sizeof(page) - 1, file)] = 0;
 	fclose(file);
 	buffer_init(&expected);
-	buffer_append_string(&expected, "| code | severity | first shown | count | meaning |\n|---|---|---|---|---|\n");
+	buffer_append_string(&expected, "| code | severity | first shown | count |\n|---|---|---|---|\n");
 	for (size_t i = 0; i < FINDING_CODE_COUNT; i++)
 		append_row(&expected, &finding_codes[i]);
 	buffer_append_byte(&expected, 0);
 	const char *table = strstr(page, "| code |");
 	assert_non_null(table);
 	if (strcmp(table, (const char *)expected.bytes) != 0)
-		fail_msg("docs/findings.md does not end with this table:\n%s", (const char *)expected.bytes);
+		fail_msg("docs/resources.md does not end with this table:\n%s", (const char *)expected.bytes);
 	buffer_release(&expected);
 }
 
