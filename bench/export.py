@@ -1,8 +1,8 @@
 """
-The part `export`: CPU time and memory of `cpprof export` for each format, with a generated profile of 1 M nodes and 1.7 M hits. The
-output is a file that is removed.
+The part `export`: CPU time and memory of `cpprof export` for each format, with a generated profile of 1 M nodes and 1.7 M hits, and of
+`cpprof import` of what it wrote. The files are removed.
 
-	bench/export.py FILE      measures the export of this profile, and prints the figures as JSON
+	bench/export.py FILE      measures the export of this profile, and the import, and prints the figures as JSON
 """
 import json
 import os
@@ -20,33 +20,49 @@ from peers import BUILD, CPPROF # noqa: E402
 
 NODES, HITS = 1_000_000, 1_700_000
 FORMATS = ("folded", "pprof", "firefox", "speedscope", "callgrind", "chrome", "otlp")
+WRITTEN_ONLY = ("otlp",)
 MOST_SECONDS, MOST_BYTES = 2, 500 << 20
+# An import has the memory that it may take without --memory.
+READ_SECONDS, READ_BYTES = 10, 1 << 30
 
 
-def measure(path, name):
-	"""(CPU seconds, peak bytes, size of the output) of one export."""
-	with tempfile.NamedTemporaryFile(dir=path.parent) as output:
-		process = subprocess.Popen([CPPROF, "export", "--memory", "0", "--format", name, "-o", output.name, path], stderr=subprocess.DEVNULL)
-		_, status, used = os.wait4(process.pid, 0)
-		process.returncode = os.waitstatus_to_exitcode(status)
-		if process.returncode != 0:
-			sys.exit(f"bench/export.py: cpprof export --format {name} failed")
-		return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, os.path.getsize(output.name)
+def measure(command, name, source, output):
+	"""[CPU seconds, peak bytes, size of the output] of one run."""
+	process = subprocess.Popen([CPPROF, command, "--memory", "0", "--cpu-time", "0", "--format", name, "-o", output, source], stderr=subprocess.DEVNULL)
+	_, status, used = os.wait4(process.pid, 0)
+	process.returncode = os.waitstatus_to_exitcode(status)
+	if process.returncode != 0:
+		sys.exit(f"bench/export.py: cpprof {command} --format {name} failed")
+	return [used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, os.path.getsize(output)]
+
+
+def round_trip(path, name):
+	"""{command: figures}"""
+	with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+		found = {"export": measure("export", name, path, f"{folder}/out")}
+		if name not in WRITTEN_ONLY:
+			found["import"] = measure("import", name, f"{folder}/out", f"{folder}/in.data")
+		return found
 
 
 def medians(path, rounds):
-	"""{format: medians}, in turns."""
-	runs = [{name: measure(path, name) for name in FORMATS} for _ in range(rounds)]
-	return {name: [statistics.median(run[name][i] for run in runs) for i in range(3)] for name in FORMATS}
+	"""{format: {command: medians}}, in turns."""
+	runs = [{name: round_trip(path, name) for name in FORMATS} for _ in range(rounds)]
+	return {name: {command: [statistics.median(run[name][command][i] for run in runs) for i in range(3)] for command in runs[0][name]} for name in FORMATS}
 
 
 def bench_export(table, work, rounds):
 	data = work / "data/export.data"
 	subprocess.run([BUILD / "bench/large", "generate", data, "calls", str(HITS), str(NODES)], check=True, stdout=subprocess.DEVNULL)
 	shape = f"{NODES / 1e6:g} M nodes, {HITS / 1e6:g} M hits"
-	for name, (seconds, peak, size) in medians(data, rounds).items():
+	for name, figures in medians(data, rounds).items():
+		seconds, peak, size = figures["export"]
 		table.add(f"export --format {name}", shape, f"{seconds:.2f} s, {peak / 1e6:.0f} MB", f"writes {size / 1e6:.0f} MB", "<= 2 s, 500 MB",
 			seconds <= MOST_SECONDS and peak <= MOST_BYTES)
+		if "import" in figures:
+			seconds, peak, _ = figures["import"]
+			table.add(f"import --format {name}", f"{size / 1e6:.0f} MB", f"{seconds:.2f} s, {peak / 1e6:.0f} MB", f"{peak / size:.0f} bytes of memory a byte",
+				"<= 10 s, 1 GB", seconds <= READ_SECONDS and peak <= READ_BYTES)
 	data.unlink()
 
 

@@ -41,23 +41,69 @@ json_t *json_text_read(const char *text, size_t size, unsigned flags, struct err
 	return checked(json_loadb(text, size, library_flags, &found), &found, error);
 }
 
-/* For json_load_callback. */
-static size_t read_part(void *to, size_t size, void *in)
+struct file_text {
+	FILE *in;
+	bool completes;   /* JSON_TEXT_OPEN_ARRAY */
+	char first, last; /* bytes so far that are no blanks; 0: none */
+	size_t bytes;
+	const char *added; /* what was put behind the file's bytes, or NULL */
+};
+
+static bool is_blank(char byte)
 {
-	return fread(to, 1, size, in);
+	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+static void see(struct file_text *text, const char *bytes, size_t size)
+{
+	size_t start = 0, end = size;
+	while (end > 0 && is_blank(bytes[end - 1]))
+		end--;
+	while (start < end && is_blank(bytes[start]))
+		start++;
+	if (end > 0 && !text->first)
+		text->first = bytes[start];
+	if (end > 0)
+		text->last = bytes[end - 1];
+	text->bytes += size;
+}
+
+/* For json_load_callback. Behind a ',', null stands for the element that is missing. */
+static size_t read_part(void *to, size_t size, void *context)
+{
+	static const char null_and_end[] = "null]";
+	struct file_text *text = context;
+	size_t bytes = fread(to, 1, size, text->in);
+	if (!text->completes || text->added)
+		return bytes;
+	see(text, to, bytes);
+	bool is_open = bytes == 0 && text->first == '[' && text->last != ']';
+	if (!is_open || ferror(text->in) || size < sizeof(null_and_end) - 1)
+		return bytes;
+	text->added = text->last == ',' ? null_and_end : null_and_end + strlen("null");
+	bytes = strlen(text->added);
+	memcpy(to, text->added, bytes);
+	return bytes;
 }
 
 json_t *json_text_read_file(FILE *in, unsigned flags, struct error *error)
 {
 	json_error_t found = { 0 };
+	struct file_text text = { .in = in, .completes = flags & JSON_TEXT_OPEN_ARRAY };
 	size_t library_flags = begin(flags);
 	errno = 0;
-	json_t *value = json_load_callback(read_part, in, library_flags, &found);
-	if (!ferror(in))
-		return checked(value, &found, error);
-	error_set_errno(error, "cannot read");
-	json_decref(value);
-	return NULL;
+	json_t *value = json_load_callback(read_part, &text, library_flags, &found);
+	if (ferror(in)) {
+		error_set_errno(error, "cannot read");
+		json_decref(value);
+		return NULL;
+	}
+	/* The file's bytes end before those that were added. */
+	if (text.added && (size_t)found.position > text.bytes)
+		found.position = (int)text.bytes;
+	if (value && text.added && text.last == ',')
+		json_array_remove(value, json_array_size(value) - 1);
+	return checked(value, &found, error);
 }
 
 const char *json_text_string(const json_t *value)

@@ -17,13 +17,15 @@
 enum json_text_flag {
 	JSON_TEXT_ONE_KEY = 1 << 0, /* equal keys of an object are an error; otherwise the last one counts */
 	JSON_TEXT_REALS = 1 << 1,   /* numbers are doubles, so that whole numbers of more than 64 bits are accepted */
+	/* A file that begins with '[' may end behind an element or a ',', as a program leaves it that was killed. */
+	JSON_TEXT_OPEN_ARRAY = 1 << 2,
 };
 
 /* `flags`: enum json_text_flag. Returns the value, or NULL, and then sets `error`: ERROR_FORMAT
  * with "not JSON at byte N: REASON", or ERROR_MEMORY. */
 json_t *json_text_read(const char *text, size_t size, unsigned flags, struct error *error);
 
-/* The same for the rest of a file. A failure of reading sets the error from errno. */
+/* The same for the rest of a file, which alone may have JSON_TEXT_OPEN_ARRAY. A failure of reading sets the error from errno. */
 json_t *json_text_read_file(FILE *in, unsigned flags, struct error *error);
 
 /* Returns a string that contains no NUL, or NULL: also if `value` is NULL or no string. It belongs to the value. */

@@ -71,6 +71,7 @@ static const struct command_option options[] = {
 static const struct command_example examples[] = {
 	{ "cpprof browse", "look through the profile in the terminal; ? lists the keys" },
 	{ "cpprof browse --thread worker", "only what one thread did" },
+	{ "cpprof browse callgrind.out.4711", "another tool's file that 'cpprof import' reads" },
 	{ "cpprof browse before.data after.data", "which functions changed" },
 	{ 0 },
 };

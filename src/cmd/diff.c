@@ -220,6 +220,7 @@ static const struct command_example examples[] = {
 	{ "cpprof diff --fail-above 5 --path parse a-?.data -- b-?.data",
 	  "fails if parse became slower by more than 5 %" },
 	{ "cpprof diff --markdown a-?.data -- b-?.data", "the changes, for a comment" },
+	{ "cpprof diff before.pb.gz after.pb.gz", "other tools' files that 'cpprof import' reads" },
 	{ 0 },
 };
 

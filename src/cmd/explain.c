@@ -102,6 +102,7 @@ static const struct command_example examples[] = {
 	{ "cpprof explain", "a profile in 2 KB: for a program, or for an assistant with little room" },
 	{ "cpprof explain --budget 8K --format json run.data", "more of it, as JSON" },
 	{ "cpprof explain -r page-faults run.data", "by where it takes page faults" },
+	{ "cpprof explain perf.data", "the facts of another tool's file that 'cpprof import' reads" },
 	{ 0 },
 };
 

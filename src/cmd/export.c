@@ -160,6 +160,8 @@ static const struct command_example examples[] = {
 	{ "cpprof export --format folded | flamegraph.pl > flame.svg", "draw a flame graph" },
 	{ "cpprof export --format gmon -o gmon.out && gprof a.out", "let gprof show it" },
 	{ "cpprof export --format events | sort -n", "each call of a trace, by time" },
+	{ "cpprof export --format pprof -o perf.pb.gz perf.data",
+	  "convert another tool's file that 'cpprof import' reads" },
 	{ "cpprof export --format pprof -o run.pb.gz && go tool pprof run.pb.gz", "let Go's tools show it" },
 	{ "cpprof export --format llvm-profile -r calls -o calls.prof",
 	  "counted calls for clang -fprofile-sample-use" },

@@ -45,6 +45,11 @@ static const char *export_word(size_t index)
 	return format_exported(index, &value) ? value.name : NULL;
 }
 
+char *formats_list(enum direction direction, char *list, size_t bytes)
+{
+	return words_list(direction == DIRECTION_IMPORT ? import_word : export_word, list, bytes);
+}
+
 const struct format *format_chosen(const struct invocation *invocation, int id, enum direction direction)
 {
 	const char *name = option_value(invocation, id);
@@ -52,7 +57,6 @@ const struct format *format_chosen(const struct invocation *invocation, int id, 
 	if (format && works(format, direction))
 		return format;
 	char list[256];
-	usage_error(invocation, "unknown format '%s' (%s)", name,
-		    words_list(direction == DIRECTION_IMPORT ? import_word : export_word, list, sizeof(list)));
+	usage_error(invocation, "unknown format '%s' (%s)", name, formats_list(direction, list, sizeof(list)));
 	return NULL;
 }

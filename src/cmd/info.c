@@ -37,6 +37,7 @@ static const struct command_option options[] = { ROWS_STORE_SELECTION, ROW_FORMA
 static const struct command_example examples[] = {
 	{ "cpprof info", "what was recorded, what was lost, and why stacks were cut" },
 	{ "cpprof info --format json run.data", "the same for a program" },
+	{ "cpprof info profile.pb.gz", "the contents of another tool's file that 'cpprof import' reads" },
 	{ 0 },
 };
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/foreign.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "frames/rename_profile.h"
@@ -80,8 +81,10 @@ static int run(struct invocation *invocation)
 	const char *output = option_value(invocation, OPTION_OUTPUT);
 	struct rename_result result;
 	struct error error = { 0 };
-	if (!output && strcmp(invocation->profile_path, "-") == 0)
-		return usage_error(invocation, "a profile from standard input needs an output (-o FILE)");
+	bool is_replaceable = strcmp(invocation->profile_path, "-") != 0 && !foreign_is(invocation->profile_path);
+	if (!output && !is_replaceable)
+		return usage_error(invocation,
+				   "a profile from standard input, a pipe or another tool needs an output (-o FILE)");
 	if (take_naming_time(invocation, &options.limits.cpu_ns, &error) < 0)
 		return failure_of(invocation, &error);
 	progress_begin("naming addresses", PROGRESS_NAMING_AFTER_MS);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory_limit.h"
 #include "base/path.h"
+#include "cmd/foreign.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/report_options.h"
@@ -70,8 +71,6 @@ static void print_open_error(const struct invocation *invocation, const char *pa
 		 !names_report(invocation) && is_default_function(path))
 		failure(invocation, "%s (a function of '" PROFILE_FILE_DEFAULT "': cpprof report --down %s)",
 			error->message, path);
-	else if (error->code == ERROR_FORMAT)
-		failure(invocation, "%s ('cpprof import' reads other tools' files)", error->message);
 	else
 		failure_of(invocation, error);
 }
@@ -147,16 +146,23 @@ static struct profile *open_tally(const struct invocation *invocation, const cha
 	return profile;
 }
 
-struct profile *profile_open_file(const struct invocation *invocation, const char *path)
+static struct profile *read_own(const char *path, struct error *error)
 {
-	if (is_tally(path))
-		return open_tally(invocation, path);
 	char what[96];
-	struct error error = { 0 };
 	snprintf(what, sizeof(what), "reading %s", path);
 	progress_begin(what, PROGRESS_AFTER_MS);
-	struct profile *profile = reader_load(path, memory_limit(), &error);
+	struct profile *profile = reader_load(path, memory_limit(), error);
 	progress_end();
+	return profile;
+}
+
+struct profile *profile_open_file(const struct invocation *invocation, const char *path)
+{
+	struct error error = { 0 };
+	const struct foreign_request request = { .path = path, .opens = true };
+	if (is_tally(path))
+		return open_tally(invocation, path);
+	struct profile *profile = foreign_is(path) ? foreign_read(&request, &error) : read_own(path, &error);
 	if (!profile) {
 		print_open_error(invocation, path, &error);
 		return NULL;

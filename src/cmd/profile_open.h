@@ -6,7 +6,7 @@
 
 #define PROFILE_FILE_DEFAULT "cpprof.data"
 
-/* Loads a profile, names its addresses if the recorder did not, and prints a warning about losses. `path` is a file, or the URL of a
+/* Loads a profile, names its addresses if the recorder did not, and prints a warning about losses. `path` is a file, also another tool's, or the URL of a
  * store's selection; with --store, it is a part of such a URL ("from=-2h&to=-1h"). On failure, prints a message and returns NULL. The
  * caller frees the profile. */
 struct profile *profile_open(const struct invocation *invocation, const char *path);

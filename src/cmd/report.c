@@ -210,6 +210,7 @@ static const struct command_option *make_options(void)
 static const struct command_example examples[] = {
 	{ "cpprof report", "one screen: what was recorded, the hottest functions and path, what to ask next" },
 	{ "cpprof report --functions", "each function with what it calls" },
+	{ "cpprof report perf.data", "the same of another tool's file that 'cpprof import' reads" },
 	{ "cpprof report --down main", "which call paths below main cost most" },
 	{ "cpprof report --up qsort -r page-faults", "for which callers qsort took its page faults" },
 	{ "cpprof report --tree --threshold 5%", "the tree of calls, without what is below 5 %" },

@@ -69,6 +69,7 @@ static const struct command_option options[] = {
 static const struct command_example examples[] = {
 	{ "cpprof whatif 'main;uniquify_db;qsort=0'", "the total if that sort cost nothing" },
 	{ "cpprof whatif run.data 'main;parse=50%' 'main;print=0.9'", "two changes at once" },
+	{ "cpprof whatif perf.data 'main;parse=0'", "the same for another tool's file that 'cpprof import' reads" },
 	{ 0 },
 };
 

@@ -385,6 +385,8 @@ static int write_all(struct callgrind *callgrind)
 		return callgrind->status;
 	write_head(callgrind);
 	write_costs(callgrind);
+	sink_text(callgrind->out, "\ntotals:");
+	write_amounts(callgrind, callgrind->inclusive);
 	return callgrind->status;
 }
 

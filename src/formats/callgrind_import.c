@@ -9,7 +9,8 @@
  *     calls=3 40         the path parse, read with 3 hits of `calls`
  *     14 9000 0          the callee's inclusive costs, which are left out: the callee's own lines have them already
  *
- * Names may be numbered, "(1) parse" and then "(1)"; numbers of lines may be relative, "+3", "-2"
+ * Valgrind and cpprof write "totals:" behind the costs of each part: without it, a file of theirs is
+ * cut. Names may be numbered, "(1) parse" and then "(1)"; numbers of lines may be relative, "+3", "-2"
  * and "*". Recursion levels ("parse'2") are the function itself. As cpprof writes it, the function
  * [root] is a path without frames, and the titles of events end in a unit.
  */
@@ -38,6 +39,8 @@ struct reader {
 	struct import_tree tree;
 	uint64_t line;
 	bool is_ours, has_events, has_lines;
+	bool needs_totals;                    /* the writer ends each part in "totals:" */
+	bool has_totals;                      /* ... and they have been read */
 	struct hash_map numbered[NAME_KINDS]; /* number -> string of the profile */
 	struct place here, callee;            /* here.file: of the function's definition */
 	uint32_t line_file;                   /* file of the lines that follow */
@@ -220,6 +223,7 @@ static int read_costs(struct reader *reader, const char *text)
 			return refuse(reader, "a line number and costs");
 	uint64_t line = reader->has_lines ? reader->position[reader->line_position] : 0;
 	bool is_call = reader->is_call;
+	reader->has_totals = false;
 	reader->is_call = reader->has_callee_file = reader->has_callee_module = false;
 	if (is_call)
 		return add_calls(reader, line);
@@ -338,8 +342,11 @@ static int read_head(struct reader *reader, char *line)
 		return read_event(reader, text);
 	if ((text = after(line, "positions:")))
 		return read_positions(reader, text);
-	if ((text = after(line, "creator:")))
+	if ((text = after(line, "creator:"))) {
 		reader->is_ours = strncmp(text, "cpprof ", strlen("cpprof ")) == 0;
+		reader->needs_totals = reader->is_ours || strncmp(text, "callgrind-", strlen("callgrind-")) == 0;
+	} else if (after(line, "totals:"))
+		reader->has_totals = true;
 	else if ((text = after(line, "cmd:")) && *text && profile_add_note(reader->tree.profile, "command", text) < 0)
 		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	/* The next part counts relative numbers from 0 again. */
@@ -360,6 +367,8 @@ static bool is_head(const char *line)
 static int read_line(void *context, char *line, size_t length)
 {
 	struct reader *reader = context;
+	if (line[length - 1] != '\n')
+		return refuse(reader, "a whole line");
 	while (length > 0 && strchr("\n\r \t", line[length - 1]) && line[length - 1])
 		line[--length] = 0;
 	if (memchr(line, 0, length))
@@ -392,6 +401,8 @@ struct profile *callgrind_import(FILE *in, const char *name, const char *image, 
 	if (code == 0 && !reader.has_events)
 		code = error_set(error, ERROR_FORMAT, "cannot read %s%s%s as callgrind: it has no 'events:'",
 				 quote_mark(name), name, quote_mark(name));
+	if (code == 0 && reader.needs_totals && !reader.has_totals)
+		code = refuse(&reader, "'totals:' behind it");
 	for (size_t i = 0; i < NAME_KINDS; i++)
 		hash_map_release(&reader.numbered[i]);
 	return import_tree_close(&reader.tree, code);

@@ -1,5 +1,5 @@
 /*
- * Chrome's trace events, read. The document is the list of events, or an object with it:
+ * Chrome's trace events, read. The document is the list of events, whose ']' may be missing, or an object with it:
  *
  *   "B" and "E", "X"   calls (chrome_calls.c), of the resource `time`
  *   "i", "I", "P"      with a stack (sf, or the list `stack`): a sample. As cpprof writes it, the category (cat) is its resource, and
@@ -298,9 +298,12 @@ static int scan_events(struct reader *reader, const json_t *lists[2])
 static int read_events(struct reader *reader, const json_t *events, const json_t *samples)
 {
 	int code = scan_events(reader, (const json_t *[2]){ events, samples });
-	for (size_t i = 0; i < json_array_size(events) && code == 0; i++)
+	for (size_t i = 0; i < json_array_size(events) && code == 0; i++) {
+		reader->import.place = (struct json_place){ .kind = "event", .number = i };
 		code = read_event(reader, json_array_get(events, i));
+	}
 	for (size_t i = 0; i < json_array_size(samples) && code == 0; i++) {
+		reader->import.place = (struct json_place){ .kind = "sample", .number = i };
 		const json_t *sample = json_array_get(samples, i);
 		code = add_sample(reader, sample, json_object_get(sample, "weight"));
 	}
@@ -331,7 +334,7 @@ struct profile *chrome_import(FILE *in, const char *name, const char *image, str
 	hash_map_init(&reader.by_frame);
 	hash_map_init(&reader.process_names);
 	hash_map_init(&reader.thread_names);
-	int code = json_import_open(&reader.import, "a Chrome trace", in, name, error);
+	int code = json_import_open(&reader.import, "a Chrome trace", JSON_TEXT_OPEN_ARRAY, in, name, error);
 	if (code == 0)
 		code = read_all(&reader);
 	hash_map_release(&reader.by_frame);

@@ -40,16 +40,17 @@ struct lane {
 
 /* --- threads --- */
 
-/* Writes a thread up to its samples. `kind`: the resource, if the file has several. */
-static void begin_thread(struct firefox *firefox, uint32_t thread, const char *kind)
+/* Writes a thread up to its samples. Its name ends in the resource if the file has several. */
+static void begin_thread(struct firefox *firefox, uint32_t thread, const struct json_out_resource *resource)
 {
+	bool has_several = firefox->paths->resource_count > 1 || firefox->events;
 	const struct profile *profile = firefox->paths->profile;
 	const struct profile_thread *row = thread == PROFILE_NONE ? NULL : &profile->threads[thread];
 	const struct profile_process *process = row ? &profile->processes[row->process] : NULL;
 	struct json_out *json = &firefox->json;
 	char *name = NULL;
 	const char *thread_name = row ? profile_string(profile, row->name) : "no thread";
-	if (kind && asprintf(&name, "%s: %s", thread_name, kind) < 0) {
+	if (has_several && asprintf(&name, "%s: %s", thread_name, resource->title) < 0) {
 		json->status = ERROR_MEMORY;
 		return;
 	}
@@ -57,6 +58,7 @@ static void begin_thread(struct firefox *firefox, uint32_t thread, const char *k
 	json_out_text(json, "\n{\"name\":");
 	json_out_string(json, name ? name : thread_name);
 	free(name);
+	json_out_resource(json, resource);
 	json_out_text(json, ",\"processName\":");
 	json_out_string(json, process ? profile_string(profile, process->name) : "");
 	json_out_text(json, ",\"pid\":\"");
@@ -220,7 +222,7 @@ static int write_lanes(struct firefox *firefox, struct error *error)
 		if (event.kind != CALL_THREAD_END)
 			continue;
 		if (lane.stretch_count + lane.marker_count > 0) {
-			begin_thread(firefox, call_event_thread(firefox->paths->profile, &event), "Trace");
+			begin_thread(firefox, call_event_thread(firefox->paths->profile, &event), &json_out_trace);
 			write_stretches(&firefox->json, &lane);
 			write_markers(firefox, &lane);
 		}
@@ -252,16 +254,18 @@ static const char *weight_type(const char *unit)
 }
 
 /* Writes hits [first, end), which are of one thread and resource, in the order of time. */
-static void write_samples(struct firefox *firefox, const struct path_hit *hits, size_t first, size_t end,
-			  const char *kind)
+static void write_samples(struct firefox *firefox, const struct path_hit *hits, size_t first, size_t end)
 {
 	const struct profile *profile = firefox->paths->profile;
-	const char *unit = profile_string(profile, profile->resources[hits[first].resource].unit);
+	const struct profile_resource *row = &profile->resources[hits[first].resource];
+	const char *unit = profile_string(profile, row->unit);
+	const struct json_out_resource resource = { profile_string(profile, row->name),
+						    profile_string(profile, row->title), unit };
 	bool has_times = hits[end - 1].time_ns > 0;
 	uint64_t parts = parts_of_ms(unit);
 	struct json_out *json = &firefox->json;
 	size_t comma = 0;
-	begin_thread(firefox, hits[first].thread, kind);
+	begin_thread(firefox, hits[first].thread, &resource);
 	for (size_t i = first; i < end && !json_out_failed(json); i++) {
 		json_out_comma(json, &comma);
 		if (hits[i].path)
@@ -294,22 +298,19 @@ static int by_thread_and_resource(const void *left, const void *right)
 
 static int write_resources(struct firefox *firefox)
 {
-	const struct profile *profile = firefox->paths->profile;
 	size_t count;
 	struct path_hit *hits = call_paths_hits(firefox->paths, &count);
 	if (!hits)
 		return ERROR_MEMORY;
 	if (firefox->paths->resource_count > 1)
 		qsort(hits, count, sizeof(*hits), by_thread_and_resource);
-	bool has_kinds = firefox->paths->resource_count > 1 || firefox->events;
 	for (size_t first = 0, end; first < count && !json_out_failed(&firefox->json); first = end) {
 		uint32_t resource = hits[first].resource;
 		for (end = first + 1;
 		     end < count && hits[end].thread == hits[first].thread && hits[end].resource == resource;)
 			end++;
-		const char *title = profile_string(profile, profile->resources[resource].title);
 		if (is_written(firefox->paths, resource))
-			write_samples(firefox, hits, first, end, has_kinds ? title : NULL);
+			write_samples(firefox, hits, first, end);
 	}
 	free(hits);
 	return 0;

@@ -5,7 +5,7 @@
  *
  *   stacks    become nodes, each once for each table. A frame with inlineDepth above 0 is inlined into the frame of its prefix
  *   samples   become hits with their times. A thread with weights has a resource of its weight type: time, bytes or samples. As
- *             cpprof writes it, the thread's name ends in the resource: "prog: CPU Time"
+ *             cpprof writes it, a thread states its resource, and its name may end in the title: "prog: CPU Time"
  *
  * Times are milliseconds and become nanoseconds. Markers, counters, and the samples of allocations
  * beside the samples of time are left out.
@@ -256,19 +256,21 @@ static const struct weighting *weighting_of(const json_t *samples)
 	return &weightings[0];
 }
 
-/* Returns the resource, and cuts it off the thread's name, which the caller frees. */
-static int64_t resource_of(struct reader *reader, const struct weighting *weighting, char *thread_name)
+/* Returns the resource, and cuts its title off the thread's name, which the caller frees. */
+static int64_t resource_of(struct reader *reader, const json_t *thread, const struct weighting *weighting,
+			   char *thread_name)
 {
-	char *end = NULL;
+	const char *title;
 	bool is_count = strcmp(weighting->unit, "sample") == 0;
-	for (char *at = reader->is_ours ? thread_name : NULL; at && (at = strstr(at, ": ")); at++)
-		end = at;
-	if (!end)
+	int64_t own = json_import_own(&reader->import, thread, is_count ? NULL : weighting->unit, &title);
+	if (own == PROFILE_NONE)
 		return json_import_resource(&reader->import, weighting->resource, weighting->title, weighting->unit,
 					    is_count ? IMPORT_SAMPLES : IMPORT_SUMS);
-	*end = 0;
-	return json_import_resource(&reader->import, end + 2, NULL, is_count ? "count" : weighting->unit,
-				    strcmp(end + 2, "Samples") == 0 ? IMPORT_SAMPLES : IMPORT_SUMS);
+	size_t length = strlen(thread_name), cut = strlen(title) + strlen(": ");
+	char *end = thread_name + length - (cut < length ? cut : length);
+	if (strncmp(end, ": ", 2) == 0 && strcmp(end + 2, title) == 0)
+		*end = 0;
+	return own;
 }
 
 static uint32_t pid_of(const json_t *thread)
@@ -288,7 +290,7 @@ static int place(struct reader *reader, const json_t *thread, const struct weigh
 	char *cut = strdup(name ? name : "");
 	if (!cut)
 		return import_tree_fail(&reader->import.tree, ERROR_MEMORY);
-	int64_t found = resource_of(reader, weighting, cut);
+	int64_t found = resource_of(reader, thread, weighting, cut);
 	bool has_thread = !reader->is_ours || strcmp(cut, "no thread") != 0;
 	/* Threads of other writers may have no number. */
 	uint32_t tid = json_import_number(json_object_get(thread, "tid"), (uint32_t)reader->number + 1);
@@ -325,6 +327,7 @@ static int read_samples(struct reader *reader, const json_t *thread, const json_
 	long double elapsed = 0;
 	int code = place(reader, thread, weighting, &resource, &id);
 	for (size_t i = 0; i < json_array_size(stacks) && code == 0; i++) {
+		reader->import.place = (struct json_place){ "sample", "thread", i, reader->number };
 		uint32_t stack = json_import_index(stacks, i, reader->stack_count);
 		uint64_t weight = 1, time_ns = time_of(samples, i, &elapsed);
 		if (stack == PROFILE_NONE && !json_is_null(json_array_get(stacks, i)))
@@ -343,6 +346,7 @@ static int read_samples(struct reader *reader, const json_t *thread, const json_
 static int read_thread(struct reader *reader, const json_t *thread)
 {
 	const json_t *samples = json_object_get(thread, "samples");
+	reader->import.place = (struct json_place){ 0 };
 	if (json_object_get(samples, "schema"))
 		return json_import_refuse(&reader->import,
 					  "it is not processed (open and save it at profiler.firefox.com)");
@@ -372,7 +376,7 @@ struct profile *firefox_import(FILE *in, const char *name, const char *image, st
 {
 	(void)image; /* names need no image */
 	struct reader reader = { 0 };
-	int code = json_import_open(&reader.import, "a Firefox profile", in, name, error);
+	int code = json_import_open(&reader.import, "a Firefox profile", 0, in, name, error);
 	if (code == 0)
 		code = read_all(&reader);
 	free(reader.stacks);

@@ -260,6 +260,8 @@ static int add_command(struct reader *reader, const char *text)
 static int read_line(void *context, char *line, size_t length)
 {
 	struct reader *reader = context;
+	if (line[length - 1] != '\n')
+		return refuse(reader, "a whole line");
 	length = input_text_end(line, length);
 	if (memchr(line, 0, length))
 		return refuse(reader, "text");

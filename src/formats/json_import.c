@@ -6,14 +6,15 @@
 
 #include "base/quote.h"
 
-int json_import_open(struct json_import *import, const char *format, FILE *in, const char *name, struct error *error)
+int json_import_open(struct json_import *import, const char *format, unsigned flags, FILE *in, const char *name,
+		     struct error *error)
 {
 	*import = (struct json_import){ .format = format };
 	struct error found = { 0 };
 	int code = import_tree_open(&import->tree, name, error);
 	if (code < 0)
 		return code;
-	import->document = json_text_read_file(in, JSON_TEXT_REALS, &found);
+	import->document = json_text_read_file(in, JSON_TEXT_REALS | flags, &found);
 	if (import->document)
 		return 0;
 	if (found.code == ERROR_FORMAT)
@@ -30,14 +31,20 @@ struct profile *json_import_close(struct json_import *import, int code)
 
 int json_import_refuse(const struct json_import *import, const char *format, ...)
 {
-	char reason[256];
+	char reason[256], at[96] = "";
+	const struct json_place *place = &import->place;
 	const char *name = import->tree.name, *mark = quote_mark(name);
 	va_list arguments;
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
-	return error_set(import->tree.error, ERROR_FORMAT, "cannot read %s%s%s as %s: %s", mark, name, mark,
-			 import->format, reason);
+	if (place->kind && place->group)
+		snprintf(at, sizeof(at), " (%s %zu of %s %zu)", place->kind, place->number, place->group,
+			 place->group_number);
+	else if (place->kind)
+		snprintf(at, sizeof(at), " (%s %zu)", place->kind, place->number);
+	return error_set(import->tree.error, ERROR_FORMAT, "cannot read %s%s%s as %s: %s%s", mark, name, mark,
+			 import->format, reason, at);
 }
 
 int64_t json_import_resource(struct json_import *import, const char *name, const char *title, const char *unit,
@@ -57,6 +64,18 @@ int64_t json_import_resource(struct json_import *import, const char *name, const
 		profile->resources[id].title = (uint32_t)shown;
 	int code = import_tree_amounts(&import->tree, (uint32_t)id, amounts);
 	return code < 0 ? code : id;
+}
+
+int64_t json_import_own(struct json_import *import, const json_t *object, const char *unit, const char **title)
+{
+	const json_t *resource = json_object_get(object, "resource");
+	const char *name = json_text_string(json_object_get(resource, "name"));
+	const char *stated = json_text_string(json_object_get(resource, "unit"));
+	*title = json_text_string(json_object_get(resource, "title"));
+	if (!name || !name[0] || !*title || !stated)
+		return PROFILE_NONE;
+	return json_import_resource(import, name, *title, unit ? unit : stated,
+				    strcmp(name, "samples") == 0 ? IMPORT_SAMPLES : IMPORT_SUMS);
 }
 
 int64_t json_import_child(struct json_import *import, uint32_t node, const char *module,

@@ -15,24 +15,36 @@
 #include "base/json_text.h"
 #include "formats/import_tree.h"
 
+/* The element that is read, for messages: event 3 of profile 0. */
+struct json_place {
+	const char *kind, *group; /* "event", "profile"; NULL: none */
+	size_t number, group_number;
+};
+
 struct json_import {
 	struct import_tree tree;
+	struct json_place place;
 	const char *format; /* its name in messages; not owned */
 	json_t *document;   /* owned. Its numbers are reals: ids of 64 bits, which importers do not read, are rounded */
 };
 
-/* Reads the document. */
-int json_import_open(struct json_import *import, const char *format, FILE *in, const char *name, struct error *error);
+/* Reads the document. `flags`: enum json_text_flag, in addition to JSON_TEXT_REALS. */
+int json_import_open(struct json_import *import, const char *format, unsigned flags, FILE *in, const char *name,
+		     struct error *error);
 
 /* Returns the profile, which the caller then owns, if `code` is 0, or NULL. */
 struct profile *json_import_close(struct json_import *import, int code);
 
-/* Sets the error. Returns ERROR_FORMAT. */
+/* Sets the error, which names `place`. Returns ERROR_FORMAT. */
 int json_import_refuse(const struct json_import *import, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns the resource of this name, which is added if it is new. `title` may be NULL: the name. */
 int64_t json_import_resource(struct json_import *import, const char *name, const char *title, const char *unit,
 			     enum import_amounts amounts);
+
+/* Returns the resource that the member "resource" of an object states, as json_out_resource writes it; PROFILE_NONE: it has none. `unit`:
+ * of its amounts, or NULL: as the member states. Sets `*title`, which belongs to the document. */
+int64_t json_import_own(struct json_import *import, const json_t *object, const char *unit, const char **title);
 
 /* Returns the child of a node for a frame of a module ("": not known), which is a location of its own. */
 int64_t json_import_child(struct json_import *import, uint32_t node, const char *module,

@@ -73,3 +73,16 @@ void json_out_decimal(struct json_out *out, uint64_t number, uint64_t scale)
 	}
 	flush_part(out);
 }
+
+const struct json_out_resource json_out_trace = { "Trace", "Trace", "ns" };
+
+void json_out_resource(struct json_out *out, const struct json_out_resource *resource)
+{
+	json_out_text(out, ",\"resource\":{\"name\":");
+	json_out_string(out, resource->name);
+	json_out_text(out, ",\"title\":");
+	json_out_string(out, resource->title);
+	json_out_text(out, ",\"unit\":");
+	json_out_string(out, resource->unit);
+	json_out_text(out, "}");
+}

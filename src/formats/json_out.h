@@ -39,6 +39,16 @@ void json_out_string(struct json_out *out, const char *text);
 /* A number of `scale` parts of a unit, such as 1000000 (ns of a ms): "12.000345". `scale` is a power of ten. */
 void json_out_decimal(struct json_out *out, uint64_t number, uint64_t scale);
 
+/* A resource: its name and title, and the unit of its amounts. */
+struct json_out_resource {
+	const char *name, *title, *unit;
+};
+/* The time in the calls of a trace. */
+extern const struct json_out_resource json_out_trace;
+
+/* Writes the member "resource", which other tools ignore, and by which json_import_own knows the resource: ,"resource":{"name":"cpu",...}. */
+void json_out_resource(struct json_out *out, const struct json_out_resource *resource);
+
 /* The elements of an array: writes "," before each but the first. `*count` is 0 at first. */
 static inline void json_out_comma(struct json_out *out, size_t *count)
 {

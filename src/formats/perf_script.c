@@ -282,6 +282,8 @@ static int end_sample(struct reader *reader)
 static int read_line(void *context, char *line, size_t length)
 {
 	struct reader *reader = context;
+	if (line[length - 1] != '\n')
+		return refuse(reader, "a whole line");
 	length = input_text_end(line, length);
 	if (memchr(line, 0, length))
 		return refuse(reader, "text");

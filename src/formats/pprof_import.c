@@ -53,6 +53,7 @@ struct reader {
 	struct cursor message; /* the whole profile */
 	uint32_t *texts;       /* per text of the file: its id in the profile's strings */
 	size_t text_count, text_capacity;
+	bool lacks_text; /* it refers to one that it does not have */
 	struct value_type *types;
 	size_t type_count, type_capacity;
 	struct value_type period_type;
@@ -75,13 +76,19 @@ static int refuse(const struct reader *reader, const char *what)
 			 mark, what);
 }
 
-static int damaged(const struct reader *reader)
+/* `where`: over the rest of the bytes, from the damage on. */
+static int damaged(const struct reader *reader, const struct cursor *where)
 {
-	return refuse(reader, error_text(ERROR_CORRUPT));
+	char what[64];
+	snprintf(what, sizeof(what), "it is damaged, or cut, at byte %zu",
+		 where->next ? (size_t)(where->next - reader->message.next) : 0);
+	return refuse(reader, what);
 }
 
-static const char *text_at(const struct reader *reader, uint64_t number)
+/* A text that does not exist is "": writers put the texts last, so that a file without them is cut. */
+static const char *text_at(struct reader *reader, uint64_t number)
 {
+	reader->lacks_text |= number > 0 && number >= reader->text_count;
 	return number < reader->text_count ? profile_string(reader->tree.profile, reader->texts[number]) : "";
 }
 
@@ -110,7 +117,7 @@ static int read_type(const struct reader *reader, struct cursor message, struct 
 		else if (field.number == VALUE_TYPE_UNIT)
 			type->unit = field.value;
 	}
-	return message.failed ? damaged(reader) : 0;
+	return message.failed ? damaged(reader, &message) : 0;
 }
 
 static int add_type(struct reader *reader, const struct cursor *message)
@@ -179,7 +186,7 @@ static int add_mapping(struct reader *reader, struct cursor message)
 			build_id = field.value;
 	}
 	if (message.failed)
-		return damaged(reader);
+		return damaged(reader, &message);
 	int64_t module = import_tree_module(&reader->tree, text_at(reader, file));
 	if (module < 0)
 		return (int)module;
@@ -210,7 +217,7 @@ static int add_function(struct reader *reader, struct cursor message)
 			function.line = field.value;
 	}
 	if (message.failed)
-		return damaged(reader);
+		return damaged(reader, &message);
 	int64_t row = new_row(reader, &reader->function_rows, &reader->functions, sizeof(function), id);
 	if (row < 0)
 		return (int)row;
@@ -227,7 +234,7 @@ static int add_place(struct reader *reader, struct cursor message)
 		if (field.number == LOCATION_ID)
 			id = field.value;
 	if (message.failed)
-		return damaged(reader);
+		return damaged(reader, &message);
 	int64_t row = new_row(reader, &reader->place_rows, &reader->places, sizeof(place), id);
 	if (row < 0)
 		return (int)row;
@@ -241,7 +248,7 @@ static uint32_t line_number(uint64_t line)
 }
 
 /* Sets the function and the line of a frame. Returns whether the function has a name. */
-static bool read_line(const struct reader *reader, struct cursor message, struct import_frame *frame)
+static bool read_line(struct reader *reader, struct cursor message, struct import_frame *frame)
 {
 	struct protobuf_field field;
 	uint32_t row = HASH_MAP_NONE;
@@ -340,7 +347,7 @@ static int read_label(struct reader *reader, struct cursor message, struct owner
 			unit = field.value;
 	}
 	if (message.failed)
-		return damaged(reader);
+		return damaged(reader, &message);
 	const char *name = text_at(reader, key);
 	const struct {
 		const char *name;
@@ -380,20 +387,20 @@ static int read_sample(struct reader *reader, struct cursor message, struct owne
 	if (code == ERROR_MEMORY)
 		return import_tree_fail(&reader->tree, ERROR_MEMORY);
 	if (code < 0 || message.failed)
-		return reader->tree.error->code < 0 ? reader->tree.error->code : damaged(reader);
+		return reader->tree.error->code < 0 ? reader->tree.error->code : damaged(reader, &message);
 	if (reader->values.count != reader->type_count)
 		return refuse(reader, "a sample has another number of values than the profile has types");
 	return 0;
 }
 
 /* Returns the node of the sample's path. Its locations come innermost first. */
-static int64_t node_of_sample(struct reader *reader)
+static int64_t node_of_sample(struct reader *reader, const struct cursor *sample)
 {
 	int64_t node = PROFILE_ROOT;
 	for (size_t i = reader->locations.count; i > 0; i--) {
 		uint32_t row = hash_map_get(&reader->place_rows.by_id, reader->locations.items[i - 1]);
 		if (row == HASH_MAP_NONE)
-			return damaged(reader);
+			return damaged(reader, sample);
 		struct place *place = &reader->places[row];
 		if (place->location == PROFILE_NONE) {
 			int64_t location = make_location(reader, place->message);
@@ -421,7 +428,7 @@ static int add_sample(struct reader *reader, const struct cursor *message)
 	struct profile *profile = reader->tree.profile;
 	struct owner owner = { 0 };
 	int code = read_sample(reader, *message, &owner);
-	int64_t node = code < 0 ? code : node_of_sample(reader);
+	int64_t node = code < 0 ? code : node_of_sample(reader, message);
 	int64_t thread = node < 0 ? node : thread_of(reader, &owner);
 	if (thread < 0)
 		return (int)thread;
@@ -473,7 +480,7 @@ static int read_head(struct reader *reader)
 	while (code == 0 && protobuf_next(&message, &field))
 		code = read_head_field(reader, &field);
 	if (code == 0 && message.failed)
-		return damaged(reader);
+		return damaged(reader, &message);
 	if (code == 0 && reader->type_count == 0)
 		return refuse(reader, "it has no sample types");
 	return code;
@@ -549,6 +556,8 @@ static int read_all(struct reader *reader, FILE *in)
 		code = visit_fields(reader, PROFILE_SAMPLE, add_sample);
 	if (code == 0)
 		code = describe(reader);
+	if (code == 0 && reader->lacks_text)
+		code = damaged(reader, &(struct cursor){ .next = reader->message.end });
 	buffer_release(&bytes);
 	return code;
 }

@@ -65,9 +65,9 @@ static void write_frames(struct writing *writing, const struct call_events *even
 	}
 }
 
-/* Begins a profile: its type, its name and its unit. */
-static void begin_profile(struct writing *writing, const char *type, const char *title, uint32_t thread,
-			  const char *unit)
+/* Begins a profile: its type, its name, its resource and its unit. */
+static void begin_profile(struct writing *writing, const char *type, const struct json_out_resource *resource,
+			  uint32_t thread, const char *unit)
 {
 	const struct profile *profile = writing->paths->profile;
 	struct json_out *json = &writing->json;
@@ -75,14 +75,16 @@ static void begin_profile(struct writing *writing, const char *type, const char 
 	int length = -1;
 	if (thread != PROFILE_NONE) {
 		const struct profile_thread *row = &profile->threads[thread];
-		length = asprintf(&name, "%s: %s %" PRIu32, title, profile_string(profile, row->name), row->tid);
+		length = asprintf(&name, "%s: %s %" PRIu32, resource->title, profile_string(profile, row->name),
+				  row->tid);
 		if (length < 0)
 			json->status = ERROR_MEMORY;
 	}
 	json_out_text(json, writing->profile_count++ ? ",\n{\"type\":\"" : "{\"type\":\"");
 	json_out_text(json, type);
 	json_out_text(json, "\",\"name\":");
-	json_out_string(json, length < 0 ? title : name);
+	json_out_string(json, length < 0 ? resource->title : name);
+	json_out_resource(json, resource);
 	json_out_text(json, ",\"unit\":\"");
 	json_out_text(json, unit);
 	json_out_text(json, "\"");
@@ -114,7 +116,7 @@ static int write_calls(struct writing *writing, struct call_events *events, stru
 		bool is_call = event.kind == CALL_ENTER || event.kind == CALL_LEAVE;
 		if (is_call && count == 0) {
 			uint32_t thread = call_event_thread(writing->paths->profile, &event);
-			begin_profile(writing, "evented", "Trace", thread, "nanoseconds");
+			begin_profile(writing, "evented", &json_out_trace, thread, "nanoseconds");
 			json_out_text(json, ",\"startValue\":");
 			json_out_number(json, event.time_ns);
 			json_out_text(json, ",\"events\":[");
@@ -180,8 +182,10 @@ static void write_samples(struct writing *writing, const struct path_hit *hits, 
 	struct json_out *json = &writing->json;
 	uint64_t total = 0;
 	size_t stacks = 0, weights = 0;
-	begin_profile(writing, "sampled", profile_string(profile, row->title), hits[first].thread,
-		      unit_of(profile, row));
+	const struct json_out_resource shown = { profile_string(profile, row->name),
+						 profile_string(profile, row->title),
+						 profile_string(profile, row->unit) };
+	begin_profile(writing, "sampled", &shown, hits[first].thread, unit_of(profile, row));
 	json_out_text(json, ",\"startValue\":0,\"samples\":[");
 	for (size_t i = first; i < end && !json_out_failed(json); i++) {
 		if (hits[i].resource != resource)

@@ -4,9 +4,9 @@
  *   sampled   a hit for each sample, of its weight
  *   evented   a hit for each stretch of time in which the stack stays the same
  *
- * Times become nanoseconds. A file of cpprof has the resource and the thread in the name of each
- * profile: "CPU Time: prog 4711". In files of others the name is the thread's, and the unit states
- * the resource.
+ * Times become nanoseconds. In a file of cpprof each profile states its resource, and its name is
+ * the title and the thread: "CPU Time: prog 4711". In files of others the name is the thread's, and
+ * the unit states the resource.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -101,9 +101,9 @@ static int read_sampled(struct reader *reader, const json_t *profile)
 					  reader->number);
 	for (size_t i = 0; i < json_array_size(samples); i++) {
 		uint64_t weight;
+		reader->import.place = (struct json_place){ "sample", "profile", i, reader->number };
 		if (!json_import_amount(json_array_get(weights, i), reader->unit->factor, &weight))
-			return json_import_refuse(&reader->import, "weight %zu of profile %zu is no amount", i,
-						  reader->number);
+			return json_import_refuse(&reader->import, "a weight is no amount");
 		int64_t node = node_of(reader, json_array_get(samples, i));
 		int code = node < 0 ? (int)node
 				    : import_tree_hit(&reader->import.tree, 0, reader->thread, (uint32_t)node,
@@ -127,7 +127,7 @@ static int end_stretch(struct reader *reader, uint64_t *since, long double now)
 {
 	long double offset = now - reader->start;
 	if (!(offset >= (long double)*since - 1 && offset <= (long double)PROFILE_HITS_MOST))
-		return json_import_refuse(&reader->import, "the times of profile %zu are not in order", reader->number);
+		return json_import_refuse(&reader->import, "the times are not in order");
 	uint64_t until = (uint64_t)(offset > 0 ? offset + 0.5L : 0), from = *since;
 	*since = until > from ? until : from;
 	if (reader->call_count == 0 || until <= from)
@@ -171,8 +171,10 @@ static int read_evented(struct reader *reader, const json_t *profile)
 			   ? 0
 			   : json_import_refuse(&reader->import, "profile %zu has no 'events'", reader->number);
 	reader->call_count = 0;
-	for (size_t i = 0; i < json_array_size(events) && code == 0; i++)
+	for (size_t i = 0; i < json_array_size(events) && code == 0; i++) {
+		reader->import.place = (struct json_place){ "event", "profile", i, reader->number };
 		code = read_event(reader, json_array_get(events, i), &since);
+	}
 	if (code == 0 && reader->call_count > 0)
 		code = end_stretch(reader, &since, time_of(reader->unit, end));
 	return code;
@@ -195,29 +197,23 @@ static bool is_evented(const json_t *profile)
 	return type && strcmp(type, "evented") == 0;
 }
 
-/* Sets the resource and the thread of a profile by its name, "CPU Time: prog 4711" or "CPU Time". */
-static int place_ours(struct reader *reader, const char *name, const char *process)
+/* Sets the thread of a profile of cpprof by what follows the resource's title in its name: ": prog 4711", or "". */
+static int place_own(struct reader *reader, uint32_t resource, const char *rest, const char *process)
 {
-	const char *end = strstr(name, ": "), *thread = end ? end + 2 : NULL;
-	const char *number = thread ? strrchr(thread, ' ') : NULL;
-	bool is_sample = strcmp(reader->unit->word, "none") == 0;
-	char *title = end ? strndup(name, (size_t)(end - name)) : strdup(name);
-	char *thread_name = number ? strndup(thread, (size_t)(number - thread)) : NULL;
-	int64_t resource = ERROR_MEMORY, id = PROFILE_NONE;
-	if (title && (thread_name || !number))
-		resource = json_import_resource(&reader->import, title, NULL, is_sample ? "count" : reader->unit->unit,
-						strcmp(title, "Samples") == 0 ? IMPORT_SAMPLES : IMPORT_SUMS);
-	if (resource >= 0 && number)
-		id = import_tree_thread(&reader->import.tree, 0, (uint32_t)strtoul(number + 1, NULL, 10), process,
-					thread_name);
-	free(title);
+	bool has_thread = strncmp(rest, ": ", 2) == 0;
+	const char *number = has_thread ? strrchr(rest + 2, ' ') : NULL;
+	reader->resource = resource;
+	reader->thread = PROFILE_NONE;
+	if (!number)
+		return 0;
+	char *thread_name = strndup(rest + 2, (size_t)(number - rest - 2));
+	if (!thread_name)
+		return import_tree_fail(&reader->import.tree, ERROR_MEMORY);
+	int64_t thread = import_tree_thread(&reader->import.tree, 0, (uint32_t)strtoul(number + 1, NULL, 10), process,
+					    thread_name);
 	free(thread_name);
-	if (resource < 0 || id < 0)
-		return resource == ERROR_MEMORY ? import_tree_fail(&reader->import.tree, ERROR_MEMORY)
-						: (int)(resource < 0 ? resource : id);
-	reader->resource = (uint32_t)resource;
-	reader->thread = (uint32_t)id;
-	return 0;
+	reader->thread = thread < 0 ? PROFILE_NONE : (uint32_t)thread;
+	return thread < 0 ? (int)thread : 0;
 }
 
 static int place_other(struct reader *reader, const char *name, const char *process)
@@ -235,16 +231,30 @@ static int place_other(struct reader *reader, const char *name, const char *proc
 	return 0;
 }
 
+/* Sets the resource and the thread. */
+static int place(struct reader *reader, const json_t *profile, const char *name, const char *process)
+{
+	const char *title;
+	bool is_count = strcmp(reader->unit->word, "none") == 0;
+	int64_t own = json_import_own(&reader->import, profile, is_count ? NULL : reader->unit->unit, &title);
+	if (own < 0)
+		return (int)own;
+	if (own == PROFILE_NONE)
+		return place_other(reader, name, process);
+	size_t length = strlen(title);
+	return place_own(reader, (uint32_t)own, strncmp(name, title, length) == 0 ? name + length : "", process);
+}
+
 static int read_profile(struct reader *reader, const json_t *profile, const char *process)
 {
 	const char *name = json_text_string(json_object_get(profile, "name"));
 	const char *type = json_text_string(json_object_get(profile, "type"));
 	reader->unit = unit_of(profile);
+	reader->import.place = (struct json_place){ 0 };
 	if (!type || !reader->unit)
 		return json_import_refuse(&reader->import, "profile %zu has no 'type', or an unknown 'unit'",
 					  reader->number);
-	int code = reader->is_ours ? place_ours(reader, name ? name : "", process)
-				   : place_other(reader, name ? name : "", process);
+	int code = place(reader, profile, name ? name : "", process);
 	if (code < 0)
 		return code;
 	if (is_evented(profile))
@@ -295,7 +305,7 @@ struct profile *speedscope_import(FILE *in, const char *name, const char *image,
 {
 	(void)image; /* names need no image */
 	struct reader reader = { 0 };
-	int code = json_import_open(&reader.import, "speedscope", in, name, error);
+	int code = json_import_open(&reader.import, "speedscope", 0, in, name, error);
 	if (code == 0)
 		code = read_all(&reader);
 	free(reader.locations);

@@ -93,7 +93,7 @@ struct reader {
 	bool has_calls;        /* a line had a call */
 	bool in_summary;       /* the table of -c or -C has begun */
 	struct buffer carried; /* the beginning of a line that a message interrupted */
-	uint64_t skipped;      /* lines that are not strace's */
+	uint64_t skipped;      /* lines that are not strace's, or cut */
 	uint32_t calls, spent; /* resources; PROFILE_NONE: not yet added */
 };
 
@@ -572,6 +572,10 @@ static int read_summary(struct reader *reader, char *line)
 static int read_line(void *context, char *line, size_t length)
 {
 	struct reader *reader = context;
+	if (line[length - 1] != '\n') { /* strace or its output was cut here */
+		reader->skipped++;
+		return 0;
+	}
 	length = input_text_end(line, length);
 	if (begins(line, " > "))
 		return read_stack_line(reader, line + strlen(" > "));

@@ -20,40 +20,26 @@
 
 /* --- the file header --- */
 
-struct foreign {
-	const char *start;
-	size_t bytes;
-	const char *what;
-};
-
 bool reader_is_profile(const void *start, size_t bytes)
 {
 	return bytes >= FORMAT_MAGIC_BYTES && memcmp(start, FORMAT_MAGIC, FORMAT_MAGIC_BYTES) == 0;
 }
 
+bool reader_begins_profile(const void *start, size_t bytes)
+{
+	const size_t fixed = 4; /* the rest of the mark is what a transfer as text changes */
+	return bytes > 0 && memcmp(start, FORMAT_MAGIC, bytes < fixed ? bytes : fixed) == 0;
+}
+
 static int refuse_foreign(const struct source *source, const uint8_t *bytes, size_t size, struct error *error)
 {
-	static const struct foreign foreigners[] = {
-		{ "PERFILE2", 8, "data of perf" },
-		{ "gmon", 4, "data of gprof" },
-		{ "\x1f\x8b", 2, "gzip data, perhaps a profile of pprof" },
-		{ "\x28\xb5\x2f\xfd", 4, "zstd data" },
-		{ "\x7f"
-		  "ELF",
-		  4, "a program" },
-		{ "{", 1, "perhaps JSON" },
-	};
 	if (size == 0)
 		return error_set(error, ERROR_FORMAT, "%s is not a cpprof profile: it is empty", source->name);
 	if (memcmp(bytes, FORMAT_MAGIC, size < FORMAT_MAGIC_BYTES ? size : FORMAT_MAGIC_BYTES) == 0)
 		return error_set(error, ERROR_TRUNCATED, "%s is cut off within its first %zu bytes", source->name,
 				 sizeof(struct format_file_header));
-	if (size >= 4 && memcmp(bytes, FORMAT_MAGIC, 4) == 0)
+	if (reader_begins_profile(bytes, size))
 		return error_set(error, ERROR_CORRUPT, "%s is damaged, as by a transfer as text", source->name);
-	for (size_t i = 0; i < sizeof(foreigners) / sizeof(*foreigners); i++)
-		if (size >= foreigners[i].bytes && memcmp(bytes, foreigners[i].start, foreigners[i].bytes) == 0)
-			return error_set(error, ERROR_FORMAT, "%s is not a cpprof profile: it is %s", source->name,
-					 foreigners[i].what);
 	return error_set(error, ERROR_FORMAT, "%s is not a cpprof profile", source->name);
 }
 
@@ -301,16 +287,18 @@ static void add_findings(struct profile *profile, uint64_t cut_bytes, uint64_t u
 			    "skipped {# block|# blocks} of unknown kinds (a newer cpprof reads them)");
 }
 
-static int insert_tail_calls(const struct load *load, struct error *error)
+int reader_complete(struct profile *profile, const char *name, uint64_t memory, struct error *error)
 {
-	int code = tail_calls_insert(load->profile, load->memory);
+	int code = tail_calls_insert(profile, memory);
 	char limit[MEMORY_SIZE_TEXT_BYTES];
-	if (code == ERROR_LIMIT && load->memory > 0)
+	if (code == ERROR_LIMIT && memory > 0)
 		return error_set(error, code,
 				 "cannot read %s: its tail calls take more memory than the limit of %s "
 				 "(--memory SIZE raises it)",
-				 load->source.name, memory_size_text(load->memory, limit));
-	return code == 0 ? 0 : error_set(error, code, "cannot read %s: %s", load->source.name, error_text(code));
+				 name, memory_size_text(memory, limit));
+	if (code == 0)
+		code = findings_convert_notes(profile);
+	return code == 0 ? 0 : error_set(error, code, "cannot read %s: %s", name, error_text(code));
 }
 
 static int load_all(struct load *load, struct load_buffers *buffers, struct error *error)
@@ -334,14 +322,11 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct erro
 	if (profile_check_tables(load->profile) < 0)
 		return error_set(error, ERROR_CORRUPT, "%s is damaged: its tables do not fit together",
 				 load->source.name);
-	code = insert_tail_calls(load, error);
+	code = reader_complete(load->profile, load->source.name, load->memory, error);
 	if (code < 0)
 		return code;
-	code = findings_convert_notes(load->profile);
-	if (code == 0) {
-		add_findings(load->profile, cut_bytes, unknown_blocks);
-		code = load->profile->findings_error;
-	}
+	add_findings(load->profile, cut_bytes, unknown_blocks);
+	code = load->profile->findings_error;
 	return code == 0 ? 0 : error_set(error, code, "cannot read %s: %s", load->source.name, error_text(code));
 }
 

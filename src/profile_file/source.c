@@ -9,20 +9,18 @@
 
 #include "base/file_author.h"
 #include "base/path.h"
-#include "profile_file/format.h"
-
-enum { PIPE_READ_BYTES = 64 * 1024 };
+#include "base/quote.h"
 
 void source_release(struct source *source)
 {
 	if (source->fd > STDIN_FILENO)
 		close(source->fd);
-	buffer_release(&source->owned);
 }
 
 static void set_name(struct source *source, const char *name)
 {
-	snprintf(source->name, sizeof(source->name), "'%.*s'", SOURCE_NAME_BYTES - 3, name);
+	const char *mark = quote_mark(name);
+	snprintf(source->name, sizeof(source->name), "%s%.*s%s", mark, SOURCE_NAME_BYTES - 3, name, mark);
 }
 
 void source_open_bytes(struct source *source, const void *bytes, size_t size, const char *name)
@@ -32,42 +30,11 @@ void source_open_bytes(struct source *source, const void *bytes, size_t size, co
 	set_name(source, name);
 }
 
-/* Returns whether the first bytes do not begin a profile. The rest may be endless, as in /dev/zero. */
-static bool is_foreign(const struct source *source)
-{
-	return source->owned.size >= FORMAT_MAGIC_BYTES &&
-	       memcmp(source->owned.bytes, FORMAT_MAGIC, FORMAT_MAGIC_BYTES) != 0;
-}
-
-static int read_pipe(struct source *source, struct error *error)
-{
-	for (;;) {
-		size_t had = source->owned.size;
-		uint8_t *next = buffer_extend(&source->owned, PIPE_READ_BYTES);
-		if (!next)
-			return error_set(error, ERROR_MEMORY, "cannot read %s: out of memory", source->name);
-		ssize_t got = read(source->fd, next, PIPE_READ_BYTES);
-		int number = errno;
-		source->owned.size = had + (got > 0 ? (size_t)got : 0);
-		if (got == 0 || is_foreign(source))
-			break;
-		errno = number;
-		if (got < 0 && errno != EINTR)
-			return error_set_errno(error, "cannot read %s", source->name);
-	}
-	source->bytes = source->owned.bytes;
-	source->size = source->owned.size;
-	return 0;
-}
-
 int source_open(struct source *source, const char *path, struct error *error)
 {
 	bool standard = strcmp(path, "-") == 0;
 	*source = (struct source){ 0 };
-	if (standard)
-		snprintf(source->name, sizeof(source->name), "standard input");
-	else
-		set_name(source, path);
+	set_name(source, standard ? "standard input" : path);
 	source->fd = standard             ? STDIN_FILENO
 		     : path_is_confined() ? path_open_regular(path)
 					  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -84,7 +51,7 @@ int source_open(struct source *source, const char *path, struct error *error)
 		source->size = (uint64_t)status.st_size;
 		source->owner = file_author(source->fd);
 	} else {
-		code = read_pipe(source, error);
+		code = error_set(error, ERROR_FORMAT, "%s is not a file that is read from its start", source->name);
 	}
 	if (code < 0)
 		source_release(source);

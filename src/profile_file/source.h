@@ -16,11 +16,10 @@ struct source {
 	const uint8_t *bytes;         /* NULL: read from `fd` */
 	uint64_t size;                /* size at the open; the file may grow later */
 	int fd;                       /* owned; -1: none */
-	uint32_t owner;      /* user id of the file's owner, plus 1; 0: not known, or everybody may write the file */
-	struct buffer owned; /* the bytes of a pipe */
+	uint32_t owner; /* user id of the file's owner, plus 1; 0: not known, or everybody may write the file */
 };
 
-/* source_open opens a file; "-" is standard input. Returns 0 or a negative error, with `error` set.
+/* source_open opens a regular file; "-" is standard input, which must be one at its start. Returns 0 or a negative error, with `error` set.
  * source_open_bytes reads from memory that outlives the source. */
 int source_open(struct source *source, const char *path, struct error *error);
 void source_open_bytes(struct source *source, const void *bytes, size_t size, const char *name);

@@ -40,6 +40,8 @@ class Callgrind:
 				assert calls > 0
 			elif line.startswith("summary:"):
 				self.summary = [int(number) for number in line.split()[1:]]
+			elif line.startswith("totals:"):
+				assert line == body.splitlines()[-1] and [int(number) for number in line.split()[1:]] == self.summary
 			elif line:
 				number, *costs = map(int, line.split())
 				assert len(costs) == len(self.events)

@@ -120,7 +120,7 @@ def test_lines_of_the_program_are_left_out(tmp_path):
 
 
 def test_bytes_that_are_no_text(tmp_path):
-	(tmp_path / "log").write_bytes(b"close(1) = 0\nclose(2)\0 = 0\n" + b"strace: Process x\n" + b"a(strace: Process 1\n" * 3 + b"close(2) = 0")
+	(tmp_path / "log").write_bytes(b"close(1) = 0\nclose(2)\0 = 0\n" + b"strace: Process x\n" + b"a(strace: Process 1\n" * 3 + b"close(2) = 0\n")
 	path = log_of(tmp_path, "log")
 	assert folded(path, "syscalls") == {"close": 1, "a": 1}
 

@@ -168,15 +168,24 @@ def test_recognized_only_by_its_content(dwarf, tmp_path):
 	check_failure(run("import", "--format", "folded", "-o", tmp_path / "b.data", tmp_path / "stacks.folded"), "not binary data")
 
 
+def test_opened_without_an_import(dwarf, tmp_path):
+	"""`report` of perf.data prints what it prints of the imported profile."""
+	(tmp_path / "imported").mkdir()
+	shutil.copy(dwarf, tmp_path / "perf.data")
+	done("import", "-o", tmp_path / "imported/perf.data", tmp_path / "perf.data")
+	for words in (["report"], ["report", "--functions", "--format", "json"], ["export"]):
+		assert done(*words, "perf.data", directory=tmp_path) == done(*words, "perf.data", directory=tmp_path / "imported"), words
+
+
 def test_damaged_files_are_refused(dwarf, tmp_path):
 	whole = dwarf.read_bytes()
 	records, size = struct.unpack_from("<QQ", whole, 40)
 	broken = {
-		"ends early": whole[:len(whole) // 2],
+		"the file ends early, at byte ": whole[:len(whole) // 2],
 		"its header is damaged": whole[:8] + struct.pack("<Q", 50) + whole[16:],
 		"perf record has not finished it": whole[:48] + bytes(8) + whole[56:],
 		"the other byte order": b"2ELIFREP" + whole[8:],
-		"a record has an impossible size": whole[:records + 6] + bytes(2) + whole[records + 8:],
+		f"a record has an impossible size, at byte {records}": whole[:records + 6] + bytes(2) + whole[records + 8:],
 		"the description of its events is damaged": whole[:16] + struct.pack("<Q", 3) + whole[24:],
 	}
 	for reason, content in broken.items():

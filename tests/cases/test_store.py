@@ -274,7 +274,7 @@ def test_init_and_missing_files(profiles, store):
 
 def test_a_wrong_file_makes_no_store(tmp_path):
 	(tmp_path / "text").write_text("no profile\n")
-	for name, reason in (("text", "is not a cpprof profile"), ("absent.data", "No such file")):
+	for name, reason in (("text", "it is not a cpprof profile"), ("absent.data", "No such file")):
 		refused = run("store", "add", name, directory=tmp_path)
 		assert refused.returncode == 1 and reason in refused.stderr, refused.stderr
 	assert [path.name for path in tmp_path.iterdir()] == ["text"]

@@ -1,4 +1,5 @@
 #include "collect/perf_data/file.h"
+#include <inttypes.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +51,16 @@ static int fail(const struct perf_data_file *file, struct error *error, int code
 			 quote_mark(file->name), why);
 }
 
-static const char ends_early[] = "the file ends early (was perf record ended by a signal, or the copy cut?)";
+static const char ends_early[] = "the file ends early,";
+
+/* The same for the place in the file where its data end, or are damaged. */
+static int fail_at(const struct perf_data_file *file, struct error *error, uint64_t offset, int code, const char *why)
+{
+	char what[160];
+	snprintf(what, sizeof(what), "%s at byte %" PRIu64 "%s", why, offset,
+		 code == ERROR_TRUNCATED ? " (was perf record ended by a signal, or the copy cut?)" : "");
+	return fail(file, error, code, what);
+}
 
 static int fail_errno(const struct perf_data_file *file, struct error *error)
 {
@@ -70,7 +80,7 @@ static int read_at(const struct perf_data_file *file, int fd, uint64_t offset, v
 		if (got < 0)
 			return fail_errno(file, error);
 		if (got == 0)
-			return fail(file, error, ERROR_TRUNCATED, ends_early);
+			return fail_at(file, error, offset + done, ERROR_TRUNCATED, ends_early);
 		done += (size_t)got;
 	}
 	return 0;
@@ -306,12 +316,12 @@ static int64_t read_record(struct scan *scan, uint64_t offset, uint64_t end)
 		return got;
 	if (got == sizeof(*record)) {
 		if (record->size < sizeof(*record) || record->size > end - offset)
-			return fail(file, scan->error, ERROR_CORRUPT, "a record has an impossible size");
+			return fail_at(file, scan->error, offset, ERROR_CORRUPT, "a record has an impossible size,");
 		got = read_ahead(scan, offset, record, record->size);
 		if (got < 0 || got == record->size)
 			return got;
 	}
-	return fail(file, scan->error, ERROR_TRUNCATED, ends_early);
+	return fail_at(file, scan->error, offset, ERROR_TRUNCATED, ends_early);
 }
 
 /* Reads the records of [offset, end); UINT64_MAX: up to the end of the input. */
@@ -327,7 +337,7 @@ static int scan_records(struct scan *scan, uint64_t offset, uint64_t end)
 		if (record->type == AUXTRACE && (size_t)size >= sizeof(*record) + sizeof(data))
 			memcpy(&data, record + 1, sizeof(data));
 		if (data > end - offset)
-			return fail(file, scan->error, ERROR_CORRUPT, "a record has an impossible size");
+			return fail_at(file, scan->error, offset, ERROR_CORRUPT, "a record has an impossible size,");
 		if (record->type == COMPRESSED || record->type == COMPRESSED_PADDED)
 			result = take_compressed(scan, record);
 		else

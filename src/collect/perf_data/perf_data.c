@@ -134,7 +134,7 @@ static int take_record(struct import *import, size_t index, struct error *error)
 		perf_record_deliver(record, position->time_ns, &import->backend_sink, true);
 	if (result == 0 && import->sink.out_of_memory)
 		result = ERROR_MEMORY;
-	return result < 0 ? error_set(error, result, "cannot read '%s': %s", import->file.name,
+	return result < 0 ? error_set(error, result, "cannot read '%s': record %zu: %s", import->file.name, index,
 				      result == ERROR_CORRUPT ? "a sample is damaged" : error_text(result))
 			  : 0;
 }
