@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import CPPROF, INPUTS, check_failure, done, make_input, run
+from record_support import HITS, blocks_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 from corpus_profile_file import block, blocks, column, file_header, varint # noqa: E402
@@ -68,22 +69,41 @@ def test_truncated_file_reads_up_to_its_cut(profiles, tmp_path):
 	assert "warning" in result.stderr
 
 
-def test_a_file_that_ends_before_its_resources(profiles, tmp_path):
+WITH_SAMPLES = (["report"], ["report", "-r", "cpu"], ["report", "--format", "csv"], ["whatif", "main=0"], ["html", "-o", "out.html"], ["export", "-o", "out.folded"],
+	["merge", "-o", "out.data"], ["explain"], ["name"])
+
+
+@pytest.mark.parametrize("size", [17, 60, 200, 400, 600])
+def test_a_file_without_its_samples(profiles, tmp_path, size):
+	"""Nothing is shown of it, so it is an error. `info` describes what is left."""
+	(tmp_path / "a.data").write_bytes((profiles / "whole.data").read_bytes()[:size])
+	for words in WITH_SAMPLES:
+		result = run(*words[:1], "a.data", *words[1:], directory=tmp_path)
+		check_failure(result, "cannot use 'a.data': the recording was cut before its first sample was written (record again; 'cpprof info' shows what is left)")
+		assert "whole" not in result.stderr and "naming" not in result.stderr
+	assert run("diff", profiles / "whole.data", "a.data", directory=tmp_path).returncode == 1
+	with make_input("functions\n") as questions:
+		assert run("explore", "a.data", directory=tmp_path, stdin=questions).returncode == 1
+	assert [path.name for path in tmp_path.iterdir()] == ["a.data"]
+	shown = run("info", "a.data", directory=tmp_path)
+	assert shown.returncode == 0 and "the recorder was stopped before its end" in shown.stdout
+
+
+def test_what_a_cut_file_lacks(profiles, tmp_path):
+	"""A warning states how many samples the last block had, and that the names are missing that the recorder adds at its end."""
 	whole = (profiles / "whole.data").read_bytes()
-	for size in (17, 60, 200, 400):
-		(tmp_path / "a.data").write_bytes(whole[:size])
-		for words in (["report"], ["report", "-r", "cpu"], ["report", "--format", "csv"], ["export"]):
-			result = run(*words, "a.data", directory=tmp_path)
-			text = result.stdout + result.stderr
-			assert "the recording was cut before its resources were written" in text, (size, words, text)
-			assert "naming 0 addresses" not in text
-		with make_input("functions\n") as questions:
-			text = run("explore", "a.data", directory=tmp_path, stdin=questions)
-			assert "cut before its resources were written" in text.stdout + text.stderr
-	(tmp_path / "a.data").write_bytes(whole[:600])
-	result = run("report", "a.data", directory=tmp_path)
-	assert result.returncode == 0 and "cut before its first sample" in result.stdout
-	assert "naming" not in result.stderr
+	hits = [found for found in blocks_of(whole) if found[2] == HITS]
+	at, size, _, rows = hits[-1]
+	(tmp_path / "a.data").write_bytes(whole[:at + size - 1])
+	shown = run("info", "a.data", directory=tmp_path)
+	assert shown.returncode == 0 and f"skipped {size - 1} trailing bytes of an incomplete block, which had {rows} samples\n" in shown.stderr
+	last = blocks_of(whole)[-1]
+	for data, names in ((whole[:last[0]], ""), (whole[:hits[-1][0] + hits[-1][1]], ", without the names that the recorder adds at its end")):
+		(tmp_path / "a.data").write_bytes(data)
+		result = run("report", "--format", "json", "a.data", directory=tmp_path)
+		assert result.returncode == 0, result.stderr
+		assert re.search(rf"warning: a\.data: the recording is incomplete: it ends after \S+ s{names}\n", result.stderr), result.stderr
+		assert "recording-cut" in {finding["code"] for finding in json.loads(result.stdout)["findings"]}
 
 
 def test_an_endless_file(tmp_path):
