@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/path.h"
 #include "base/quote.h"
 #include "cmd/formats.h"
 #include "cmd/message.h"
@@ -115,14 +117,18 @@ static struct profile *read_input(const struct request *request, int *status)
 {
 	bool is_standard = strcmp(request->path, "-") == 0;
 	struct error error = { 0 };
-	FILE *in = is_standard ? stdin : fopen(request->path, "re");
-	if (!in) {
+	int fd = is_standard ? STDIN_FILENO : path_open_input(request->path, &error);
+	FILE *in = is_standard ? stdin : fd < 0 ? NULL : fdopen(fd, "r");
+	if (!in && fd >= 0) {
 		error_set_errno(&error, "cannot read '%s'", request->path);
+		close(fd);
+	}
+	if (!in) {
 		*status = failure_of(request->invocation, &error);
 		return NULL;
 	}
 	char what[96];
-	snprintf(what, sizeof(what), "reading %s", request->path);
+	snprintf(what, sizeof(what), "reading %s", shown_name(request));
 	progress_begin(what, PROGRESS_AFTER_MS);
 	struct profile *profile = import_file(request, in, &error);
 	progress_end();
