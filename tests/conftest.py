@@ -79,6 +79,7 @@ NEEDS = {
     "rustc": ("rustc", None),
     "sbcl": ("sbcl", None),
     "speedscope": ("nodejs", lambda: has_npm("speedscope/dist/release")),
+    "yaml": ("python3-yaml", lambda: answers("/usr/bin/python3", "-c", "import yaml")),
     "zsh": ("zsh", None),
 }
 

@@ -17,8 +17,8 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* Sets ERROR_NOT_FOUND for a profile without resources, with the reason: a recording that was cut ends before them. */
-int lookup_no_resources(const struct profile *profile, struct error *error);
+/* Sets ERROR_NOT_FOUND for a profile without resources. */
+int lookup_no_resources(struct error *error);
 
 /* Finds a resource by name ("page-faults"), by title ("Page Faults") or by a unique prefix of its name. */
 int lookup_resource(const struct profile *profile, const char *text, uint32_t *resource, struct error *error);

@@ -11,11 +11,9 @@
 #include "base/whole_number.h"
 #include "profile/companion.h"
 
-int lookup_no_resources(const struct profile *profile, struct error *error)
+int lookup_no_resources(struct error *error)
 {
-	return error_set(error, ERROR_NOT_FOUND,
-			 profile->ended ? "the profile has no resources"
-					: "no resources: the recording was cut before its resources were written");
+	return error_set(error, ERROR_NOT_FOUND, "the profile has no resources");
 }
 
 int lookup_resource(const struct profile *profile, const char *text, uint32_t *resource, struct error *error)
@@ -43,7 +41,7 @@ int lookup_resource(const struct profile *profile, const char *text, uint32_t *r
 		status = error_set(error, ERROR_AMBIGUOUS, "resource %s may be %s", QUOTE(text),
 				   name_list_text(&fitting));
 	else if (!all.count)
-		status = lookup_no_resources(profile, error);
+		status = lookup_no_resources(error);
 	else
 		status = error_set(error, ERROR_NOT_FOUND, "no resource %s in this profile; it has %s", QUOTE(text),
 				   name_list_text(&all));

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file_place.h"
+
 char *path_search(const char *name)
 {
 	if (strchr(name, '/'))
@@ -123,6 +125,16 @@ int path_open_regular(const char *path)
 	if (is_confined)
 		return open_named(name_confined(path), NULL);
 	return open_named(open(path, O_PATH | O_CLOEXEC), path);
+}
+
+int path_open_input(const char *path, struct error *error)
+{
+	bool is_own = !is_confined && file_place_is_descriptor(path);
+	int fd = is_own ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : path_open_regular(path);
+	if (fd < 0 && errno == EINVAL)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot read '%s': it is not a regular file (/dev/stdin reads a pipe)", path);
+	return fd < 0 ? error_set_errno(error, "cannot read '%s'", path) : fd;
 }
 
 /* --- files for users who may have chosen the path --- */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/error.h"
+
 /* Returns the last component of a path, as a pointer into `path`; the whole path if it ends in '/'. */
 static inline const char *path_basename(const char *path)
 {
@@ -22,6 +24,11 @@ char *path_search(const char *name);
  * release its writer, and devices act when they are opened. Returns a descriptor that the caller
  * closes, or -1 with errno set. */
 int path_open_regular(const char *path);
+
+/* Opens a file for reading that the user names as an input: a regular file, or one of our own descriptors, as /dev/stdin or a shell's
+ * <(COMMAND), which may be a pipe. Refuses all else, because to read a FIFO could last for ever. Returns a descriptor that the caller
+ * closes, or a negative error. */
+int path_open_input(const char *path, struct error *error);
 
 enum { PATH_USERS_MOST = 64 };
 

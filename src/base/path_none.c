@@ -15,6 +15,12 @@ int path_open_for_users(const char *path, const struct path_users *users)
 	return -1;
 }
 
+int path_open_input(const char *path, struct error *error)
+{
+	errno = ENOSYS;
+	return error_set_errno(error, "cannot read '%s'", path);
+}
+
 int path_open_regular(const char *path)
 {
 	(void)path;

@@ -22,6 +22,23 @@ const char *quote_text(char shown[QUOTE_BYTES], const char *text, size_t length)
 	return shown;
 }
 
+void quote_for_shell(struct buffer *line, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%^";
+	if (word[0] && strspn(word, plain) == strlen(word)) {
+		buffer_append_string(line, word);
+		return;
+	}
+	buffer_append_byte(line, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			buffer_append_string(line, "'\\''");
+		else
+			buffer_append_byte(line, (uint8_t)*word);
+	}
+	buffer_append_byte(line, '\'');
+}
+
 static bool is_white(char byte)
 {
 	return byte && strchr(" \t\r\n\v\f", byte);

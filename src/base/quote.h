@@ -1,9 +1,11 @@
-/* Adds quotes to a user's text for a message, and removes a user's quotes. */
+/* Adds quotes to a text, for a message or for a shell, and removes a user's quotes. */
 #ifndef BASE_QUOTE_H
 #define BASE_QUOTE_H
 
 #include <stddef.h>
 #include <string.h>
+
+#include "base/buffer.h"
 
 enum { QUOTE_BYTES = 120 };
 
@@ -20,6 +22,9 @@ static inline const char *quote_mark(const char *name)
 {
 	return strcmp(name, "standard input") == 0 ? "" : "'";
 }
+
+/* Appends a word as a shell reads it: in single quotes, unless all of its characters are plain. */
+void quote_for_shell(struct buffer *line, const char *word);
 
 /* Removes the white space and one pair of quotes around `text`. Returns a pointer into `text`, and sets *bare_length
  * to the number of bytes that remain. The quotes of 'lambda'()::'lambda' are not a pair, and remain. */

@@ -31,8 +31,7 @@ static int browse(const struct invocation *invocation, const struct profile *sec
 		.code = &code_of_files,
 		.colour = wants_colour(),
 	};
-	int result = invocation->profile->resource_count ? browse_run(&options, &error)
-							 : lookup_no_resources(invocation->profile, &error);
+	int result = invocation->profile->resource_count ? browse_run(&options, &error) : lookup_no_resources(&error);
 	view_request_release(&request);
 	if (result > 0)
 		return end_by(result);

@@ -167,6 +167,72 @@ static int limit_memory(const struct invocation *invocation)
 	return memory_limit_set(bytes, &error) < 0 ? failure_of(invocation, &error) : EXIT_DONE;
 }
 
+/* --- inputs and outputs --- */
+
+/* Sets *file to the regular file that a word of the command line names; "-" is standard input. Returns false if it names none. */
+static bool find_input(const char *word, struct stat *file)
+{
+	static const char sqlite[] = "sqlite://";
+	word += strncmp(word, sqlite, strlen(sqlite)) == 0 ? strlen(sqlite) : 0;
+	int result = strcmp(word, "-") == 0 ? fstat(STDIN_FILENO, file) : stat(word, file);
+	return result == 0 && S_ISREG(file->st_mode);
+}
+
+/* Refuses an output that is the file of this word: it would take the place of what is read. */
+static int check_input(const struct invocation *invocation, const char *word, const char *path,
+		       const struct stat *output)
+{
+	struct stat input;
+	if (!word || !find_input(word, &input) || input.st_dev != output->st_dev || input.st_ino != output->st_ino)
+		return EXIT_DONE;
+	return usage_error(invocation, "cannot write '%s': it is the input '%s' (-o OTHER)", path, word);
+}
+
+/* Checks -o before anything is read. `name` completes a profile in its place, and a command line is not an input. */
+static int check_output(const struct invocation *invocation)
+{
+	static const char *const inputs[] = { "FILE", "URL" };
+	const struct command_option *row = command_options(invocation->command);
+	while (row->name && strcmp(row->name, "output") != 0)
+		row++;
+	const char *path = !row->name                          ? NULL
+			   : option_given(invocation, row->id) ? option_value(invocation, row->id)
+							       : row->standard;
+	struct stat output;
+	if (!path || strcmp(path, "-") == 0 || stat(path, &output) < 0 || !S_ISREG(output.st_mode) ||
+	    invocation->command == &command_name || (invocation->command->needs & STOPS_AT_ARGUMENT))
+		return EXIT_DONE;
+	int status = check_input(invocation, invocation->profile_path, path, &output);
+	for (size_t i = 0; i < invocation->argument_count && status == EXIT_DONE; i++)
+		status = check_input(invocation, invocation->arguments[i], path, &output);
+	for (size_t i = 0; i < invocation->use_count && status == EXIT_DONE; i++) {
+		const struct option_use *use = &invocation->uses[i];
+		for (size_t j = 0; j < sizeof(inputs) / sizeof(inputs[0]) && status == EXIT_DONE; j++)
+			if (use->option->id != row->id && use->option->value &&
+			    strcmp(use->option->value, inputs[j]) == 0)
+				status = check_input(invocation, use->value, path, &output);
+	}
+	return status;
+}
+
+/* Refuses a file behind terms, which the command would take for a term, and the first term for the file. */
+static int check_order(const struct invocation *invocation)
+{
+	struct stat file;
+	const char *first = invocation->profile_path;
+	if (!(invocation->command->needs & NEEDS_PROFILE_BEFORE_TERMS) || stat(first, &file) == 0 ||
+	    store_is_url(first))
+		return EXIT_DONE;
+	for (size_t i = 0; i < invocation->argument_count; i++)
+		if (!strchr(invocation->arguments[i], '=') && find_input(invocation->arguments[i], &file))
+			return usage_error(
+				invocation,
+				"cannot find the file '%s': the file comes first, and then terms with a factor "
+				"(cpprof %s %s '%s=0')",
+				first, invocation->command->name, invocation->arguments[i], first);
+	return EXIT_DONE;
+}
+
 static int run(struct invocation *invocation, int argc, char **argv)
 {
 	struct error error = { 0 };
@@ -183,6 +249,10 @@ static int run(struct invocation *invocation, int argc, char **argv)
 	int status = check_count(invocation);
 	if (status == EXIT_DONE && command != &command_store)
 		status = store_options_check(invocation);
+	if (status == EXIT_DONE)
+		status = check_order(invocation);
+	if (status == EXIT_DONE)
+		status = check_output(invocation);
 	if (status == EXIT_DONE)
 		status = limit_memory(invocation);
 	if (status == EXIT_DONE)

@@ -22,7 +22,7 @@ static int choose_resource(const struct invocation *invocation, uint32_t *resour
 	if (name)
 		return lookup_resource(profile, name, resource, error);
 	if (profile->resource_count == 0)
-		return lookup_no_resources(profile, error);
+		return lookup_no_resources(error);
 	*resource = 0;
 	char others[256] = "";
 	for (uint32_t i = 1; i < profile->resource_count; i++) {

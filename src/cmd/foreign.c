@@ -202,27 +202,24 @@ static struct profile *read_file(const struct foreign_request *request, FILE *fi
 	return profile;
 }
 
-/* Opens the file, also a pipe or a device, unless only regular files below the current folder may be opened. */
-static FILE *open_file(const char *path)
+static FILE *open_file(const char *path, struct error *error)
 {
-	if (!path_is_confined())
-		return fopen(path, "re");
-	int fd = path_open_regular(path);
+	int fd = path_open_input(path, error);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	if (fd >= 0 && !file)
+	if (fd >= 0 && !file) {
+		error_set_errno(error, "cannot read '%s'", path);
 		close(fd);
+	}
 	return file;
 }
 
 struct profile *foreign_read(const struct foreign_request *request, struct error *error)
 {
 	char what[96];
-	FILE *in = is_standard(request->path) ? stdin : open_file(request->path);
-	if (!in) {
-		error_set_errno(error, "cannot read '%s'", request->path);
+	FILE *in = is_standard(request->path) ? stdin : open_file(request->path, error);
+	if (!in)
 		return NULL;
-	}
-	snprintf(what, sizeof(what), "reading %s", request->path);
+	snprintf(what, sizeof(what), "reading %s", shown_name(request));
 	progress_begin(what, PROGRESS_AFTER_MS);
 	struct profile *profile = read_file(request, in, error);
 	progress_end();

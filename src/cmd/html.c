@@ -146,6 +146,10 @@ static int run(struct invocation *invocation)
 		return usage_error(invocation, "--open cannot be combined with -o - (name a file)");
 	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
 		return usage_error(invocation, "cannot write a page to a terminal (-o FILE)");
+	if (option_given(invocation, OPTION_SPREAD) && invocation->argument_count == 0)
+		return usage_error(invocation,
+				   "--spread needs two sides, which it compares (cpprof html --spread %s A B)",
+				   option_value(invocation, OPTION_SPREAD));
 	int status = set_spread(invocation, &contents);
 	if (status != EXIT_DONE)
 		return status;

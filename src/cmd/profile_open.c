@@ -146,6 +146,21 @@ static struct profile *open_tally(const struct invocation *invocation, const cha
 	return profile;
 }
 
+/* --- recordings --- */
+
+/* Prints a message if the recording was cut before its first sample. `info` describes what is left of it. */
+static bool holds_samples(const struct invocation *invocation, const char *path, const struct profile *profile)
+{
+	if (profile->ended || profile->hit_count > 0 || invocation->command == &command_info)
+		return true;
+	failure(invocation,
+		"cannot use '%s': the recording was cut before its first sample was written (record again; 'cpprof "
+		"info' shows "
+		"what is left)",
+		path);
+	return false;
+}
+
 static struct profile *read_own(const char *path, struct error *error)
 {
 	char what[96];
@@ -168,7 +183,8 @@ struct profile *profile_open_file(const struct invocation *invocation, const cha
 		return NULL;
 	}
 	warn_of_findings(invocation, path, profile);
-	if (!profile->symbolized && profile->location_count > 0 && !name_addresses(invocation, path, profile)) {
+	if (!holds_samples(invocation, path, profile) ||
+	    (!profile->symbolized && profile->location_count > 0 && !name_addresses(invocation, path, profile))) {
 		profile_free(profile);
 		return NULL;
 	}

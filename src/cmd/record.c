@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/path.h"
+#include "base/quote.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
 #include "cmd/progress.h"
@@ -29,6 +31,7 @@ enum {
 	OPTION_WRAP,
 	OPTION_GMON,
 	OPTION_REPEAT,
+	OPTION_AGAINST,
 	OPTION_UNTIL
 };
 
@@ -149,6 +152,7 @@ static void on_download(void *context, const char *path, uint64_t done, uint64_t
 
 /* The line of a recording: what was taken so far, and how it ends. */
 static struct {
+	const char *output;
 	uint64_t start_s;
 	bool has_command;
 } recording;
@@ -163,9 +167,10 @@ static uint64_t now_s(void)
 static void on_running(void *context, uint64_t samples, uint64_t lost)
 {
 	(void)context;
-	char text[160];
-	snprintf(text, sizeof(text), "recording ... %" PRIu64 " s, %" PRIu64 " sample%s, %" PRIu64 " lost; ^C ends %s",
-		 now_s() - recording.start_s, samples, samples == 1 ? "" : "s", lost,
+	char text[240];
+	snprintf(text, sizeof(text),
+		 "recording %.80s ... %" PRIu64 " s, %" PRIu64 " sample%s, %" PRIu64 " lost; ^C ends %s",
+		 path_basename(recording.output), now_s() - recording.start_s, samples, samples == 1 ? "" : "s", lost,
 		 recording.has_command ? "the command" : "it");
 	progress_line(text);
 }
@@ -188,6 +193,7 @@ static int record(struct invocation *invocation, struct record_options *options,
 	options->download = on_download;
 	options->warn = on_warning;
 	options->context = invocation;
+	recording.output = output;
 	recording.start_s = now_s();
 	recording.has_command = options->command != NULL;
 	/* A command that writes to the terminal shows its own progress there. */
@@ -371,12 +377,17 @@ static int record_by_options(struct invocation *invocation, struct record_option
 /* Prints the command that shows the recording, for a person at a terminal. */
 static void say_next(const char *output)
 {
-	bool is_plain =
-		output[strspn(output, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-")] == 0;
-	if (!isatty(STDERR_FILENO) || is_standard_output(output) || !is_plain)
-		return;
+	struct buffer line;
 	bool is_default = strcmp(output, PROFILE_FILE_DEFAULT) == 0;
-	fprintf(stderr, "next: cpprof report%s%s\n", is_default ? "" : " ", is_default ? "" : output);
+	if (!isatty(STDERR_FILENO) || is_standard_output(output))
+		return;
+	buffer_init(&line);
+	quote_for_shell(&line, is_default ? "" : output);
+	buffer_append_byte(&line, 0);
+	if (buffer_error(&line) == 0)
+		fprintf(stderr, "next: cpprof report%s%s\n", is_default ? "" : " ",
+			is_default ? "" : (const char *)line.bytes);
+	buffer_release(&line);
 }
 
 /* Makes one recording. */
@@ -426,9 +437,13 @@ static int run_with(struct invocation *invocation, struct record_options *option
 		return usage_error(
 			invocation,
 			"--until cannot be combined with --instrumented, whose counts are exact (leave out --until)");
+	const char *against = option_value(invocation, OPTION_AGAINST);
+	if (against && !repeat)
+		return usage_error(invocation, "--against needs --repeat, the number of recordings of each side "
+					       "(record --repeat 10 --against './old input' ./new input)");
 	if (until)
 		return record_until(invocation, options, output, until, record_by_options);
-	return repeat ? record_repeat(invocation, options, output, repeat, record_by_options)
+	return repeat ? record_repeat(invocation, options, output, repeat, against, record_by_options)
 		      : record_once(invocation, options, output);
 }
 
@@ -449,7 +464,7 @@ static word_at *option_words(int id)
 
 static const char *const usage[] = {
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] [--paused] [--jit] [--] COMMAND [ARG...]",
-	"{--repeat N | --until ERROR} [OPTION]... [--] COMMAND [ARG...]",
+	"{--repeat N [--against 'COMMAND'] | --until ERROR} [OPTION]... [--] COMMAND [ARG...]",
 	"--instrumented[=MEASUREMENT] [--wrap] [--gmon] [OPTION]... [--] COMMAND [ARG...]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] {-p PID | --comm NAME}... [--duration S]",
 	"[-r RES[/INTERVAL]]... [-F HZ] [-o FILE] -a [--duration S | [--] COMMAND [ARG...]]",
@@ -469,6 +484,11 @@ static const struct command_option options[] = {
 	  "Record COMMAND N times, one after the other, into numbered files: NAME-1.data, NAME-2.data, ... ('diff' "
 	  "compares "
 	  "several recordings a side)",
+	  NULL },
+	{ OPTION_AGAINST, 0, "against", "COMMAND",
+	  "With --repeat: record this command too, in turns with the other one; it is side A, in NAME-a-1.data, ..., "
+	  "and "
+	  "the other one side B, in NAME-b-1.data, ..., of the 'diff' that is printed at the end",
 	  NULL },
 	{ OPTION_UNTIL, 0, "until", "ERROR",
 	  "Record COMMAND again and again, until the share of each path with 5% or more has an error of at most ERROR, "
@@ -520,6 +540,8 @@ static const struct command_example examples[] = {
 	{ "cpprof record -a --duration 10", "ten seconds of the whole machine" },
 	{ "cpprof record --backend preload ./program", "from inside the program: needs no privilege" },
 	{ "cpprof record --repeat 5 -o new.data ./program", "five recordings, new-1.data to new-5.data, for 'diff'" },
+	{ "cpprof record --repeat 10 --against './old in' ./new in",
+	  "ten of each of two programs, in turns, so that the load of the machine hits both" },
 	{ "cpprof record --until 1% ./program", "as many runs as it takes until the shares are exact to 1 %" },
 	{ "cpprof record --jit node app.js", "the functions of a program in JavaScript; so for java, python3, ..." },
 	{ "cpprof record -r fp-invalid ./program", "where do the NaNs come from?" },
@@ -544,8 +566,8 @@ const struct command command_record = {
 		"error, 1 if nothing could be recorded. Also 1, after a message, if the profile could not be "
 		"written completely, if memory ran out so that samples are missing, or if --instrumented counted "
 		"nothing and no signal ended the command. ^C is for the command: cpprof waits "
-		"for it to end, and writes the profile. With --repeat, the first status that is not 0; ^C ends all "
-		"recordings.",
+		"for it to end, and writes the profile. With --repeat, the first status that is not 0, which ends the "
+		"recordings only with --against; ^C ends them always.",
 	.needs = STOPS_AT_ARGUMENT,
 	.argument_min = 0,
 	.argument_max = SIZE_MAX,

@@ -2,6 +2,8 @@
 #ifndef CMD_RECORD_H
 #define CMD_RECORD_H
 
+#include "analyze/analyses.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cmd/command.h"
 #include "collect/sample/monitor.h"
@@ -20,19 +22,44 @@ struct recorded {
 /* Fills in the figures from a profile. */
 void recorded_set(struct recorded *recorded, const struct profile *profile, uint64_t samples, uint64_t lost);
 
+/* A command, and its complete recordings so far. */
+struct recorded_side {
+	const char *mark;         /* in the names of its files: "", or "-a" and "-b" of two sides */
+	char *const *command;     /* NULL-terminated */
+	const char *command_line; /* the same for a shell */
+	struct recorded *made;    /* [made_count]; owned */
+	char **names;             /* [made_count] of the files; owned */
+	size_t made_count;
+};
+
 /* Makes one recording into `output`, and prints its closing line. Returns the exit status; sets *recorded if the profile is complete. */
 typedef int recording_maker(struct invocation *invocation, struct record_options *options, const char *output,
 			    struct recorded *recorded);
 
 /* Records as often as `count`, the value of --repeat, requests: OUTPUT "a.data" becomes "a-1.data", "a-2.data", ... Prints a summary. A
- * recording that fails, or a signal such as ^C, ends them all. Returns the first exit status that is not 0, or 0. */
+ * recording that fails, or a signal such as ^C, ends them all. Returns the first exit status that is not 0, or 0.
+ *
+ * `against`, the value of --against, is a second command, or NULL. The two are recorded in turns: the second one is side A, into "a-a-1.data",
+ * ..., and the command is side B, into "a-b-1.data", ... A status that is not 0 ends them all. */
 int record_repeat(struct invocation *invocation, struct record_options *options, const char *output, const char *count,
-		  recording_maker *make);
+		  const char *against, recording_maker *make);
 
 /* The same until the shares of all paths of the first resource that have 5 % or more have an error of at most `error`, the value of --until,
  * in all recordings together; at most REPEATS_MOST times. Adds the recordings up into `output`, and removes them. */
 int record_until(struct invocation *invocation, struct record_options *options, const char *output, const char *error,
 		 recording_maker *make);
+
+/* --- the names and the summaries of these recordings (record_summary.c) --- */
+
+/* Appends the name of recording `number` of a side, and a NUL: "dir/x-3.data", or "dir/x-a-3.data" for the side with the mark "-a". */
+void recorded_append_name(struct buffer *name, const char *output, const struct recorded_side *side, uint64_t number);
+
+/* Prints the line of a side, which was to have `count` recordings: "cpprof: 5 recordings, x-1.data to x-5.data: 5230 samples, 0 lost, cpu
+ * 1.05 s each, ±0.8 % (standard deviation)". Returns 0 or ERROR_MEMORY. */
+int recorded_print_summary(const struct recorded_side *side, const char *output, uint64_t count);
+
+/* Prints the command that compares two complete sides. Returns 0 or ERROR_MEMORY. */
+int recorded_print_next(const struct recorded_side *sides, const char *output);
 
 /* --- record --jit (runtime_variables.c): the environment by which the runtimes of generated code list it (profile/runtimes.h) --- */
 

@@ -20,17 +20,17 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #include "analyze/analyses.h"
 #include "analyze/settings.h"
 #include "base/buffer.h"
-#include "base/path.h"
 #include "base/whole_number.h"
 #include "cmd/merge.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
+#include "cmd/subject.h"
 #include "collect/sample/target_signals.h"
-#include "render/render.h"
 
 /* As shells report it. */
 enum { STATUS_OF_SIGNAL = 128 };
@@ -42,37 +42,15 @@ struct repetition {
 	recording_maker *make;
 	int signal_fd;
 	sigset_t old_signals;
-	uint64_t count;
-	struct recorded *made; /* [made_count] */
-	size_t made_count;
-	char **names;      /* [made_count] of the complete recordings; owned */
+	uint64_t count; /* of the recordings of each side */
+	struct recorded_side sides[DIFF_SIDES];
+	size_t side_count; /* 2: --against, whose command is side A; the other one is B */
 	double most_error; /* --until: the largest error of a share that is permitted; 0: --repeat */
 	double samples;    /* --until: independent samples, of all recordings */
 	double error;      /* --until: the largest error so far */
 	int signal;        /* that ends the recordings; 0: none arrived */
 	int status;        /* the first that is not 0 */
 };
-
-void recorded_set(struct recorded *recorded, const struct profile *profile, uint64_t samples, uint64_t lost)
-{
-	const struct profile_resource *first = profile->resources;
-	*recorded = (struct recorded){ .samples = samples, .lost = lost };
-	if (profile->resource_count == 0)
-		return;
-	recorded->total = first->total;
-	snprintf(recorded->resource, sizeof(recorded->resource), "%s", profile_string(profile, first->name));
-	snprintf(recorded->unit, sizeof(recorded->unit), "%s", profile_string(profile, first->unit));
-}
-
-/* Appends "dir/a-3.data", and a NUL. */
-static void append_name(struct buffer *name, const char *output, uint64_t number)
-{
-	const char *base = path_basename(output), *dot = strrchr(base, '.');
-	const char *end = dot && dot > base ? dot : base + strlen(base);
-	buffer_append(name, output, (size_t)(end - output));
-	buffer_printf(name, "-%" PRIu64 "%s", number, end);
-	buffer_append_byte(name, 0);
-}
 
 /* --- one recording --- */
 
@@ -121,13 +99,15 @@ static int status_of(pid_t child)
 	return WIFSIGNALED(status) ? STATUS_OF_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Returns whether the recording is complete. */
-static bool record_one(struct repetition *repetition, const char *output)
+/* Sets *status to the recording's exit status. Returns whether it is complete. */
+static bool record_one(struct repetition *repetition, struct recorded_side *side, const char *output, int *status)
 {
 	int fds[2];
-	struct recorded *recorded = &repetition->made[repetition->made_count];
+	struct recorded *recorded = &side->made[side->made_count];
+	repetition->options->command = side->command;
+	repetition->options->command_line = side->command_line;
 	if (pipe2(fds, O_CLOEXEC) < 0) {
-		repetition->status = failure(repetition->invocation, "cannot make a pipe: %s", strerror(errno));
+		*status = failure(repetition->invocation, "cannot make a pipe: %s", strerror(errno));
 		return false;
 	}
 	fflush(stderr);
@@ -140,67 +120,10 @@ static bool record_one(struct repetition *repetition, const char *output)
 	close(fds[1]);
 	bool is_complete = child > 0 && wait_for_child(repetition, fds[0], child, recorded);
 	close(fds[0]);
-	int status = child > 0 ? status_of(child)
-			       : failure(repetition->invocation, "cannot start a process: %s", strerror(fork_error));
-	repetition->made_count += is_complete;
-	if (repetition->status == EXIT_DONE)
-		repetition->status = status;
+	*status = child > 0 ? status_of(child)
+			    : failure(repetition->invocation, "cannot start a process: %s", strerror(fork_error));
+	side->made_count += is_complete;
 	return is_complete;
-}
-
-/* --- the summary --- */
-
-/* Appends ", cpu 1.25 s each, ±0.8 % (standard deviation)". */
-static void append_spread(struct buffer *line, const struct repetition *repetition)
-{
-	const struct recorded *made = repetition->made;
-	const double percent = 100, count = (double)repetition->made_count;
-	double sum = 0, squares = 0;
-	char amount[RECORDED_NAME_BYTES * 2];
-	for (size_t i = 0; i < repetition->made_count; i++) {
-		if (made[i].total == 0)
-			return;
-		sum += (double)made[i].total;
-	}
-	for (size_t i = 0; i < repetition->made_count; i++)
-		squares += ((double)made[i].total - sum / count) * ((double)made[i].total - sum / count);
-	buffer_printf(line, ", %s %s each", made[0].resource,
-		      render_amount(amount, sizeof(amount), sum / count, made[0].unit));
-	if (repetition->made_count > 1)
-		buffer_printf(line, ", ±%.1f %% (standard deviation)",
-			      percent * sqrt(squares / (count - 1)) / (sum / count));
-}
-
-/* Prints "cpprof: 5 recordings, a-1.data to a-5.data: 5230 samples, 0 lost, cpu 1.05 s each, ±0.8 % (standard deviation)". */
-static int print_summary(const struct repetition *repetition)
-{
-	struct buffer line;
-	uint64_t samples = 0, lost = 0;
-	for (size_t i = 0; i < repetition->made_count; i++) {
-		samples += repetition->made[i].samples;
-		lost += repetition->made[i].lost;
-	}
-	buffer_init(&line);
-	buffer_printf(&line, "cpprof: %zu", repetition->made_count);
-	if (repetition->made_count < repetition->count)
-		buffer_printf(&line, " of %" PRIu64, repetition->count);
-	buffer_printf(&line, " recording%s", repetition->count == 1 ? "" : "s");
-	for (size_t end = 0; end < 2 && end < repetition->made_count; end++) {
-		buffer_append_string(&line, end == 0 ? ", " : " to ");
-		append_name(&line, repetition->output, end == 0 ? 1 : repetition->made_count);
-		line.size -= line.size > 0; /* without the NUL */
-	}
-	if (repetition->made_count > 0) {
-		buffer_printf(&line, ": %" PRIu64 " sample%s, %" PRIu64 " lost", samples, samples == 1 ? "" : "s",
-			      lost);
-		append_spread(&line, repetition);
-	}
-	buffer_append_byte(&line, '\n');
-	int result = buffer_error(&line);
-	if (result == 0)
-		fwrite(line.bytes, 1, line.size, stderr);
-	buffer_release(&line);
-	return result;
 }
 
 /* --- until the errors are small --- */
@@ -225,8 +148,8 @@ static bool determine_error(struct repetition *repetition)
 {
 	struct error error = { 0 };
 	const struct view_options first = { .thread = VIEW_ANY };
-	struct profile *profile =
-		profile_open_file(repetition->invocation, repetition->names[repetition->made_count - 1]);
+	const struct recorded_side *side = &repetition->sides[0];
+	struct profile *profile = profile_open_file(repetition->invocation, side->names[side->made_count - 1]);
 	struct view *view = profile && profile->resource_count ? view_new(profile, &first, &error) : NULL;
 	bool is_exact = view && view->resource->kind == RESOURCE_EXACT;
 	if (view && view->total > 0 && !is_exact) {
@@ -251,11 +174,12 @@ static int add_up(struct repetition *repetition)
 {
 	const double percent = 100;
 	struct invocation *invocation = repetition->invocation;
-	if (repetition->made_count == 0)
+	const struct recorded_side *side = &repetition->sides[0];
+	if (side->made_count == 0)
 		return EXIT_FAILED;
-	int status = merge_files(invocation, repetition->names, repetition->made_count, NULL, repetition->output);
-	for (size_t i = 0; i < repetition->made_count && status == EXIT_DONE; i++)
-		unlink(repetition->names[i]);
+	int status = merge_files(invocation, side->names, side->made_count, NULL, repetition->output);
+	for (size_t i = 0; i < side->made_count && status == EXIT_DONE; i++)
+		unlink(side->names[i]);
 	if (status == EXIT_DONE)
 		notice(invocation, "the shares of paths with 5 %% or more have errors up to %.2g %%%s",
 		       percent * repetition->error,
@@ -265,61 +189,158 @@ static int add_up(struct repetition *repetition)
 
 /* --- all --- */
 
-/* Makes recording number `number`. Returns whether another one may follow. */
-static bool record_next(struct repetition *repetition, uint64_t number)
+/* Makes recording number `number` of a side. Returns whether another one may follow: of two sides, only where the command succeeded. */
+static bool record_side(struct repetition *repetition, struct recorded_side *side, const char *output, uint64_t number)
+{
+	int status;
+	bool goes_on = record_one(repetition, side, output, &status) && repetition->signal == 0;
+	if (repetition->status == EXIT_DONE)
+		repetition->status = status;
+	if (repetition->side_count > 1 && status != EXIT_DONE && repetition->signal == 0)
+		failure(repetition->invocation,
+			"cannot record both sides: %s, '%s', ended with status %d in recording %" PRIu64 " of %" PRIu64,
+			side == repetition->sides ? "the command of --against" : "the command", side->command_line,
+			status, number, repetition->count);
+	return goes_on && (repetition->side_count == 1 || status == EXIT_DONE);
+}
+
+/* The same, and sets the name of its file. */
+static bool record_next(struct repetition *repetition, struct recorded_side *side, uint64_t number)
 {
 	struct buffer name;
 	buffer_init(&name);
-	append_name(&name, repetition->output, number);
+	recorded_append_name(&name, repetition->output, side, number);
 	bool is_named = buffer_error(&name) == 0;
 	if (!is_named)
 		repetition->status = failure(repetition->invocation, "out of memory");
-	char **kept = &repetition->names[repetition->made_count];
+	char **kept = &side->names[side->made_count];
 	*kept = is_named ? (char *)name.bytes : NULL;
 	if (!is_named)
 		buffer_release(&name);
-	bool goes_on = is_named && record_one(repetition, *kept) && repetition->signal == 0;
+	bool goes_on = is_named && record_side(repetition, side, *kept, number);
 	if (goes_on && repetition->most_error > 0)
 		goes_on = determine_error(repetition) && repetition->error > repetition->most_error;
 	return goes_on;
 }
 
+static int print_summaries(const struct repetition *repetition, bool is_complete)
+{
+	int result = 0;
+	for (size_t i = 0; i < repetition->side_count && result == 0; i++)
+		result = recorded_print_summary(&repetition->sides[i], repetition->output, repetition->count);
+	return result == 0 && is_complete && repetition->side_count > 1
+		       ? recorded_print_next(repetition->sides, repetition->output)
+		       : result;
+}
+
+/* Records the sides in turns, A B A B ..., so that a machine that changes its speed slowly changes it for both. */
 static int record_all(struct repetition *repetition)
 {
 	bool goes_on = true;
-	for (uint64_t i = 1; i <= repetition->count && goes_on; i++)
-		goes_on = record_next(repetition, i);
+	for (uint64_t i = 1; i <= repetition->count; i++)
+		for (size_t side = 0; side < repetition->side_count && goes_on; side++)
+			goes_on = record_next(repetition, &repetition->sides[side], i);
 	if (repetition->most_error > 0) {
 		int status = add_up(repetition);
 		return repetition->status != EXIT_DONE ? repetition->status : status;
 	}
-	if (print_summary(repetition) < 0)
+	bool is_complete = repetition->sides[repetition->side_count - 1].made_count == repetition->count;
+	if (print_summaries(repetition, is_complete) < 0)
 		repetition->status = failure(repetition->invocation, "out of memory");
-	bool is_cut = repetition->signal != 0 && repetition->made_count < repetition->count;
+	bool is_cut = repetition->signal != 0 && !is_complete;
 	return is_cut && repetition->status == EXIT_DONE ? STATUS_OF_SIGNAL + repetition->signal : repetition->status;
+}
+
+static bool side_init(struct recorded_side *side, uint64_t count)
+{
+	side->made = calloc(count, sizeof(*side->made));
+	side->names = calloc(count, sizeof(*side->names));
+	return side->made && side->names;
+}
+
+static void side_release(struct recorded_side *side, uint64_t count)
+{
+	for (size_t i = 0; side->names && i < count; i++)
+		free(side->names[i]);
+	free(side->names);
+	free(side->made);
 }
 
 static int run(struct repetition *repetition)
 {
 	struct error error = { 0 };
 	struct invocation *invocation = repetition->invocation;
-	repetition->made = calloc(repetition->count, sizeof(*repetition->made));
-	repetition->names = calloc(repetition->count + 1, sizeof(*repetition->names));
-	int status = !repetition->made || !repetition->names ? failure(invocation, "out of memory")
+	bool has_memory = true;
+	for (size_t i = 0; i < repetition->side_count; i++)
+		has_memory = side_init(&repetition->sides[i], repetition->count) && has_memory;
+	int status = !has_memory ? failure(invocation, "out of memory")
 		     : target_signals_take(&repetition->signal_fd, &repetition->old_signals, &error) < 0
 			     ? failure_of(invocation, &error)
 			     : record_all(repetition);
 	if (repetition->signal_fd > 0)
 		close(repetition->signal_fd);
-	for (size_t i = 0; repetition->names && i < repetition->count; i++)
-		free(repetition->names[i]);
-	free(repetition->names);
-	free(repetition->made);
+	for (size_t i = 0; i < repetition->side_count; i++)
+		side_release(&repetition->sides[i], repetition->count);
+	return status;
+}
+
+/* Makes the command of the options the last side. */
+static void add_side(struct repetition *repetition, const char *mark)
+{
+	const struct record_options *options = repetition->options;
+	repetition->sides[repetition->side_count++] = (struct recorded_side){ .mark = mark,
+									      .command = options->command,
+									      .command_line = options->command_line };
+}
+
+/* --- two commands in turns --- */
+
+/* Splits a command as a shell does: quotes, variables, patterns. Returns EXIT_DONE, and words that the caller frees; or another status after
+ * a message. */
+static int split_command(const struct invocation *invocation, const char *text, wordexp_t *words)
+{
+	int code = wordexp(text, words, WRDE_NOCMD | WRDE_UNDEF);
+	if (code == 0 && words->we_wordc > 0)
+		return EXIT_DONE;
+	if (code == 0 || code == WRDE_NOSPACE)
+		wordfree(words);
+	return code == WRDE_NOSPACE
+		       ? failure(invocation, "out of memory")
+		       : usage_error(invocation,
+				     "cannot run '%s' for --against: %s (--against './old input', or \"sh -c '...'\")",
+				     text,
+				     code == 0             ? "it is empty"
+				     : code == WRDE_BADVAL ? "a variable in it is not set"
+				     : code == WRDE_SYNTAX ? "a quote or a brace in it is not closed"
+							   : "no shell runs it, so it cannot contain |, &, ;, <, >, "
+							     "parentheses or a command in its place");
+}
+
+static int run_against(struct repetition *repetition, const char *against)
+{
+	wordexp_t words;
+	struct buffer line;
+	struct invocation *invocation = repetition->invocation;
+	struct record_options *options = repetition->options, b = *options;
+	int status = split_command(invocation, against, &words);
+	if (status != EXIT_DONE)
+		return status;
+	buffer_init(&line);
+	options->command = words.we_wordv;
+	subject_describe(invocation, options, &line);
+	options->command_line = (const char *)line.bytes;
+	add_side(repetition, "-a");
+	options->command = b.command;
+	options->command_line = b.command_line;
+	add_side(repetition, "-b");
+	status = buffer_error(&line) ? failure(invocation, "out of memory") : run(repetition);
+	buffer_release(&line);
+	wordfree(&words);
 	return status;
 }
 
 int record_repeat(struct invocation *invocation, struct record_options *options, const char *output, const char *count,
-		  recording_maker *make)
+		  const char *against, recording_maker *make)
 {
 	struct repetition repetition = { .invocation = invocation, .options = options, .output = output, .make = make };
 	if (!whole_number_read(count, &repetition.count) || repetition.count == 0 || repetition.count > REPEATS_MOST)
@@ -330,6 +351,9 @@ int record_repeat(struct invocation *invocation, struct record_options *options,
 				   "--repeat needs a command, which it starts again (record --repeat %s "
 				   "COMMAND)",
 				   count);
+	if (against)
+		return run_against(&repetition, against);
+	add_side(&repetition, "");
 	return run(&repetition);
 }
 
@@ -346,5 +370,6 @@ int record_until(struct invocation *invocation, struct record_options *options, 
 	if (!options->command)
 		return usage_error(invocation,
 				   "--until needs a command, which it starts again (record --until 1%% COMMAND)");
+	add_side(&repetition, "");
 	return run(&repetition);
 }

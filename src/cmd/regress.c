@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/buffer.h"
+#include "base/name_list.h"
 #include "base/plural.h"
 #include "base/strings.h"
 #include "cmd/diff.h"
@@ -26,12 +27,13 @@ enum { OPTION_BASELINE = DIFF_OPTIONS_END, OPTION_WINDOW, OPTION_SINCE, OPTION_U
 
 /* With more windows, the noise of A and B becomes known better, but changes are not found much sooner: 24 windows of an hour, each seventh
  * one of a week, have each hour of the day once. */
-enum { WINDOWS_MOST = 24, WINDOWS_LEAST = 3, WEEK_S = 7 * 86400 };
+enum { WINDOWS_MOST = 24, WINDOWS_LEAST = 3, DAY_S = 86400, WEEK_S = 7 * DAY_S };
 
 struct regress {
 	const struct invocation *invocation;
+	const char *store;           /* its URL, or the path of its database */
 	struct diff_request request; /* what is the same for all services */
-	int64_t baseline_s, since_s, to_s, window_s;
+	int64_t now_s, baseline_s, since_s, to_s, window_s;
 	/* The windows of the present service: the windows of A, then the windows of B. */
 	struct profile *profiles[DIFF_SIDES * WINDOWS_MOST];
 	char *names[DIFF_SIDES * WINDOWS_MOST];
@@ -57,12 +59,50 @@ static int read_time(const struct invocation *invocation, int option, int64_t no
 	return status;
 }
 
+enum { AGE_BYTES = 24 };
+
+/* Writes an age as options have it, in whole units: "36h". */
+static const char *age_text(int64_t seconds, char text[AGE_BYTES])
+{
+	static const struct {
+		char unit;
+		int64_t seconds;
+	} units[] = { { 'd', DAY_S }, { 'h', 3600 }, { 'm', 60 }, { 's', 1 } };
+	size_t i = 0;
+	while (seconds % units[i].seconds != 0)
+		i++;
+	snprintf(text, AGE_BYTES, "%" PRId64 "%c", seconds / units[i].seconds, units[i].unit);
+	return text;
+}
+
+static int64_t larger_of(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Sets an error whose remedy is a longer baseline, or shorter windows, than were used. */
+static int too_few(const struct regress *regress, int code, const char *reason, struct error *error)
+{
+	enum { LONGER = 2, MINUTE_S = 60 };
+	char baseline[AGE_BYTES], window[AGE_BYTES];
+	int64_t length_s = larger_of(regress->since_s - regress->baseline_s, 1);
+	int64_t longer_s = larger_of(regress->now_s - regress->since_s, 0) +
+			   larger_of(LONGER * length_s, WINDOWS_LEAST * regress->window_s);
+	int64_t shorter_s = regress->window_s / larger_of(LONGER, WINDOWS_LEAST * regress->window_s / length_s + 1);
+	shorter_s -= shorter_s > MINUTE_S ? shorter_s % MINUTE_S : 0;
+	age_text((longer_s + DAY_S - 1) / DAY_S * DAY_S, baseline);
+	if (shorter_s < 1)
+		return error_set(error, code, "%s (--baseline -%s)", reason, baseline);
+	return error_set(error, code, "%s (--baseline -%s, or --window %s)", reason, baseline,
+			 age_text(shorter_s, window));
+}
+
 static int read_times(struct regress *regress, struct error *error)
 {
 	const struct invocation *invocation = regress->invocation;
 	const char *window = option_value(invocation, OPTION_WINDOW);
 	int64_t now_s = time(NULL);
-	regress->to_s = now_s;
+	regress->now_s = regress->to_s = now_s;
 	regress->window_s = store_age_read(window ? window : "1h", error);
 	int status = regress->window_s < 0 ? (int)regress->window_s
 					   : read_time(invocation, OPTION_UNTIL, now_s, &regress->to_s, error);
@@ -85,16 +125,16 @@ static int read_times(struct regress *regress, struct error *error)
 		return error_set(error, ERROR_USAGE,
 				 "less than one window is left between --since and --to (--window 10m)");
 	if ((regress->since_s - regress->baseline_s) / regress->window_s < WINDOWS_LEAST)
-		return error_set(error, ERROR_USAGE,
-				 "the baseline has fewer than %d windows (--baseline -7d --window 1h)", WINDOWS_LEAST);
+		return too_few(regress, ERROR_USAGE, "the baseline has fewer than 3 windows", error);
 	return 0;
 }
 
 /* --- selections --- */
 
-/* Reads what a service has used in a span of time; NULL: all services. Returns NULL and sets `error` if there is nothing. */
-static struct profile *select_span(const struct regress *regress, const char *service, int64_t from_s, int64_t to_s,
-				   char **name, struct error *error)
+/* Reads what a service has used in a span of time; NULL: all services. `invocation`: the options that select from the store. Returns NULL
+ * and sets `error` if there is nothing. */
+static struct profile *select_span(const struct invocation *invocation, const char *store, const char *service,
+				   int64_t from_s, int64_t to_s, char **name, struct error *error)
 {
 	struct buffer more;
 	buffer_init(&more);
@@ -104,11 +144,11 @@ static struct profile *select_span(const struct regress *regress, const char *se
 		store_options_append(&more, service);
 	}
 	buffer_append_byte(&more, 0);
-	char *url = buffer_error(&more) == 0 ? store_options_url(regress->invocation, (const char *)more.bytes) : NULL;
+	char *url = buffer_error(&more) == 0 ? store_options_url_of(invocation, store, (const char *)more.bytes) : NULL;
 	buffer_release(&more);
 	struct profile *profile = NULL;
 	if (url)
-		profile = store_options_select(regress->invocation, url, error);
+		profile = store_options_select(invocation, url, error);
 	else
 		error_memory(error);
 	if (profile && name)
@@ -126,8 +166,9 @@ static int select_windows(struct regress *regress, const char *service, int64_t 
 	for (int64_t i = chosen - 1; i >= 0; i--) {
 		int64_t end_s = to_s - i * all / chosen * regress->window_s;
 		struct error own = { 0 };
-		struct profile *profile = select_span(regress, service, end_s - regress->window_s, end_s,
-						      &regress->names[regress->count], &own);
+		struct profile *profile =
+			select_span(regress->invocation, regress->store, service, end_s - regress->window_s, end_s,
+				    &regress->names[regress->count], &own);
 		if (profile)
 			regress->profiles[regress->count++] = profile;
 		else if (own.code != ERROR_NOT_FOUND)
@@ -136,13 +177,11 @@ static int select_windows(struct regress *regress, const char *service, int64_t 
 	return 0;
 }
 
-/* Lists the services that have recordings in B. */
-static int list_services(const struct regress *regress, struct strings *services, struct error *error)
+/* Adds the names of the services that have recordings in a span of time. Returns 0, or a negative error, ERROR_NOT_FOUND if there is none. */
+static int add_services(struct strings *services, const struct invocation *invocation, const char *store,
+			int64_t from_s, int64_t to_s, struct error *error)
 {
-	const char *only = option_value(regress->invocation, STORE_SERVICE);
-	if (only)
-		return strings_add(services, only, strlen(only)) < 0 ? error_memory(error) : 0;
-	struct profile *profile = select_span(regress, NULL, regress->since_s, regress->to_s, NULL, error);
+	struct profile *profile = select_span(invocation, store, NULL, from_s, to_s, NULL, error);
 	if (!profile)
 		return error->code;
 	int status = 0;
@@ -153,6 +192,40 @@ static int list_services(const struct regress *regress, struct strings *services
 			status = error_memory(error);
 	}
 	profile_free(profile);
+	return status;
+}
+
+/* Lists the services that have recordings in B. */
+static int list_services(const struct regress *regress, struct strings *services, struct error *error)
+{
+	const char *only = option_value(regress->invocation, STORE_SERVICE);
+	if (only)
+		return strings_add(services, only, strlen(only)) < 0 ? error_memory(error) : 0;
+	return add_services(services, regress->invocation, regress->store, regress->since_s, regress->to_s, error);
+}
+
+/* Refuses a service that has no recordings in the compared time, with a list of the services that have. */
+static int check_service(const struct regress *regress, const char *service, struct error *error)
+{
+	/* Without options, which would select this service alone. */
+	const struct invocation all = { .command = regress->invocation->command };
+	struct strings services;
+	struct name_list names = { 0 };
+	bool is_there = false;
+	if (strings_init(&services) < 0)
+		return error_memory(error);
+	int status = add_services(&services, &all, regress->store, regress->baseline_s, regress->to_s, error);
+	for (uint32_t i = 1; i < services.count; i++) {
+		is_there = is_there || strcmp(strings_get(&services, i), service) == 0;
+		name_list_add(&names, strings_get(&services, i));
+	}
+	if (status == ERROR_NOT_FOUND || (status == 0 && !is_there))
+		status = error_set(
+			error, ERROR_NOT_FOUND,
+			"cannot compare '%s': the store has no such service between --baseline and --to (it has %s)",
+			service, names.count > 0 ? name_list_text(&names) : "no recordings then");
+	name_list_release(&names);
+	strings_release(&services);
 	return status;
 }
 
@@ -248,6 +321,9 @@ static int compare_service(struct regress *regress, const char *service, struct 
 	if (status == 0)
 		status = select_windows(regress, service, regress->since_s, regress->to_s, error);
 	counts[DIFF_B] = regress->count - counts[DIFF_A];
+	bool is_named = option_given(regress->invocation, STORE_SERVICE);
+	if (status == 0 && regress->count == 0 && is_named)
+		status = check_service(regress, service, error);
 	if (status == 0 && (counts[DIFF_A] < WINDOWS_LEAST || counts[DIFF_B] == 0)) {
 		notice(regress->invocation,
 		       "left out '%s': it has recordings in %zu windows of the baseline and in %zu after it (at least "
@@ -280,8 +356,7 @@ static int compare_services(struct regress *regress, struct error *error)
 	for (uint32_t i = 1; i < services.count && status == 0; i++)
 		status = compare_service(regress, strings_get(&services, i), error);
 	if (status == 0 && regress->compared == 0)
-		status = error_set(error, ERROR_NOT_FOUND,
-				   "no service has enough recordings (--baseline -7d --window 1h)");
+		status = too_few(regress, ERROR_NOT_FOUND, "no service has enough recordings", error);
 	strings_release(&services);
 	return status;
 }
@@ -301,10 +376,11 @@ static void end_document(struct regress *regress)
 static int run(struct invocation *invocation)
 {
 	struct regress regress = { .invocation = invocation,
+				   .store = option_value(invocation, STORE_URL),
 				   .request = { .shares = !option_given(invocation, OPTION_AMOUNTS),
 						.resources_named = option_given(invocation, OPTION_RESOURCE) } };
 	struct error error = { 0 };
-	if (!option_given(invocation, STORE_URL))
+	if (!regress.store)
 		return usage_error(invocation, "missing option --store URL (cpprof regress --store cpprof.db)");
 	int status = diff_choose_sections(invocation, &regress.request);
 	if (status == EXIT_DONE)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/quote.h"
 #include "cmd/message.h"
 #include "collect/sample/backends.h"
 #include "collect/sample/namespaces.h"
@@ -141,42 +142,28 @@ static int take_subject(const struct invocation *invocation, struct record_optio
 
 /* --- as text --- */
 
-/* Appends a word, quoted for a shell if necessary. */
-static void append_quoted(struct buffer *line, const char *word)
+static void append_word(struct buffer *line, const char *word)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%^";
 	if (line->size > 0)
 		buffer_append_byte(line, ' ');
-	if (word[0] && strspn(word, plain) == strlen(word)) {
-		buffer_append_string(line, word);
-		return;
-	}
-	buffer_append_byte(line, '\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			buffer_append_string(line, "'\\''");
-		else
-			buffer_append_byte(line, (uint8_t)*word);
-	}
-	buffer_append_byte(line, '\'');
+	quote_for_shell(line, word);
 }
 
-/* Appends the command line, quoted as for a shell and NUL-terminated, for the profile. */
-static void describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line)
+void subject_describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line)
 {
 	for (size_t i = 0; i < invocation->use_count; i++) {
 		int id = invocation->uses[i].option->id;
 		if (id != SUBJECT_PID && id != SUBJECT_COMM)
 			continue;
-		append_quoted(line, id == SUBJECT_PID ? "-p" : "--comm");
-		append_quoted(line, invocation->uses[i].value);
+		append_word(line, id == SUBJECT_PID ? "-p" : "--comm");
+		append_word(line, invocation->uses[i].value);
 	}
 	if (options->no_children)
-		append_quoted(line, "--no-children");
+		append_word(line, "--no-children");
 	if (options->everything)
-		append_quoted(line, "-a");
-	for (size_t i = 0; i < invocation->argument_count; i++)
-		append_quoted(line, invocation->arguments[i]);
+		append_word(line, "-a");
+	for (char *const *word = options->command; word && *word; word++)
+		append_word(line, *word);
 	buffer_append_byte(line, 0);
 }
 
@@ -191,7 +178,7 @@ int subject_run(struct invocation *invocation, subject_action *action)
 	if (take_subject(invocation, &options, &error) < 0) {
 		status = failure_of(invocation, &error);
 	} else {
-		describe(invocation, &options, &line);
+		subject_describe(invocation, &options, &line);
 		options.command_line = buffer_error(&line) ? "" : (const char *)line.bytes;
 		status = action(invocation, &options);
 	}

@@ -2,6 +2,7 @@
 #ifndef CMD_SUBJECT_H
 #define CMD_SUBJECT_H
 
+#include "base/buffer.h"
 #include "cmd/command.h"
 #include "collect/sample/monitor.h"
 
@@ -73,5 +74,8 @@ typedef int subject_action(struct invocation *invocation, struct record_options 
 /* Runs `action` with the options that the words give; what they point to lasts until it returns. Returns its exit status,
  * or prints why the words give none and returns that status. */
 int subject_run(struct invocation *invocation, subject_action *action);
+
+/* Appends the processes and the command that the options record, quoted as for a shell and NUL-terminated, for the profile. */
+void subject_describe(const struct invocation *invocation, const struct record_options *options, struct buffer *line);
 
 #endif

@@ -90,7 +90,7 @@ int view_request_init(struct view_request *request, const struct invocation *inv
 	if (result == 0 && profile && request->settings.resource_count == 0)
 		result = setting_read(&settings_table[0], &request->settings, profile, NULL, 0, error);
 	if (result == 0 && profile && request->settings.resource_count == 0)
-		result = lookup_no_resources(profile, error);
+		result = lookup_no_resources(error);
 	request->render.threshold = request->settings.threshold;
 	request->render.limit = request->settings.limit;
 	if (request->settings.is_long)

@@ -5,6 +5,7 @@
 #include "profile_file/reader.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,8 +70,13 @@ static int check_file_header(const struct load *load, struct buffer *buffer, str
 
 /* --- block headers --- */
 
-/* Fills in `blocks` up to the end mark or the last whole block. Sets *cut to the number of bytes behind it. */
-static int scan(struct load *load, struct buffer *buffer, uint64_t *cut, struct error *error)
+/* The bytes behind the end mark or the last whole block, and how many rows of hits they were the beginning of. */
+struct cut {
+	uint64_t bytes, hits;
+};
+
+/* Fills in `blocks` up to the end mark or the last whole block. Sets *cut to what is behind it. */
+static int scan(struct load *load, struct buffer *buffer, struct cut *cut, struct error *error)
 {
 	uint64_t size = load->source.size;
 	uint64_t offset = sizeof(struct format_file_header);
@@ -83,8 +89,10 @@ static int scan(struct load *load, struct buffer *buffer, uint64_t *cut, struct 
 		memcpy(&block.header, bytes, sizeof(block.header));
 		if (!format_block_header_sound(&block.header))
 			return load_block_error(load, &block, ERROR_CORRUPT, error);
-		if (size - offset - sizeof(block.header) < block.header.stored_bytes)
+		if (size - offset - sizeof(block.header) < block.header.stored_bytes) {
+			cut->hits = block.header.type == BLOCK_HITS ? block.header.rows : 0;
 			break;
+		}
 		if (ARRAY_RESERVE(load->blocks, load->block_capacity, load->block_count + 1) < 0)
 			return load_block_error(load, &block, ERROR_MEMORY, error);
 		load->blocks[load->block_count++] = block;
@@ -92,7 +100,7 @@ static int scan(struct load *load, struct buffer *buffer, uint64_t *cut, struct 
 		if (block.header.type == BLOCK_END)
 			break;
 	}
-	*cut = size - offset;
+	cut->bytes = size - offset;
 	return 0;
 }
 
@@ -272,15 +280,20 @@ static int read_tables(struct load *load, struct load_buffers *buffers, uint64_t
 
 /* --- the whole file --- */
 
-static void add_findings(struct profile *profile, uint64_t cut_bytes, uint64_t unknown_blocks)
+static void add_findings(struct profile *profile, const struct cut *cut, uint64_t unknown_blocks)
 {
 	const double ns_per_s = 1e9;
 	uint64_t read_ns = profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
 	if (!profile->ended)
-		finding_add(profile, FINDING_RECORDING_CUT, 0, "the recording is incomplete: it ends after %.1f s",
-			    (double)read_ns / ns_per_s);
-	if (cut_bytes > 0)
-		finding_add(profile, FINDING_BYTES_SKIPPED, cut_bytes,
+		finding_add(profile, FINDING_RECORDING_CUT, 0, "the recording is incomplete: it ends after %.1f s%s",
+			    (double)read_ns / ns_per_s,
+			    profile->symbolized ? "" : ", without the names that the recorder adds at its end");
+	if (cut->hits > 0)
+		finding_add(profile, FINDING_BYTES_SKIPPED, cut->bytes,
+			    "skipped # trailing {byte|bytes} of an incomplete block, which had %" PRIu64 " sample%s",
+			    cut->hits, cut->hits == 1 ? "" : "s");
+	else if (cut->bytes > 0)
+		finding_add(profile, FINDING_BYTES_SKIPPED, cut->bytes,
 			    "skipped # trailing {byte|bytes} of an incomplete block");
 	if (unknown_blocks > 0)
 		finding_add(profile, FINDING_BLOCKS_SKIPPED, unknown_blocks,
@@ -303,10 +316,11 @@ int reader_complete(struct profile *profile, const char *name, uint64_t memory, 
 
 static int load_all(struct load *load, struct load_buffers *buffers, struct error *error)
 {
-	uint64_t cut_bytes = 0, unknown_blocks = 0;
+	struct cut cut = { 0 };
+	uint64_t unknown_blocks = 0;
 	int code = check_file_header(load, &buffers->stored, error);
 	if (code == 0)
-		code = scan(load, &buffers->stored, &cut_bytes, error);
+		code = scan(load, &buffers->stored, &cut, error);
 	if (code == 0)
 		code = check_memory(load, error);
 	if (code == 0)
@@ -325,7 +339,7 @@ static int load_all(struct load *load, struct load_buffers *buffers, struct erro
 	code = reader_complete(load->profile, load->source.name, load->memory, error);
 	if (code < 0)
 		return code;
-	add_findings(load->profile, cut_bytes, unknown_blocks);
+	add_findings(load->profile, &cut, unknown_blocks);
 	code = load->profile->findings_error;
 	return code == 0 ? 0 : error_set(error, code, "cannot read %s: %s", load->source.name, error_text(code));
 }

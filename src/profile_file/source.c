@@ -35,19 +35,17 @@ int source_open(struct source *source, const char *path, struct error *error)
 	bool standard = strcmp(path, "-") == 0;
 	*source = (struct source){ 0 };
 	set_name(source, standard ? "standard input" : path);
-	source->fd = standard             ? STDIN_FILENO
-		     : path_is_confined() ? path_open_regular(path)
-					  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	source->fd = standard ? STDIN_FILENO : path_open_input(path, error);
+	if (source->fd < 0)
+		return source->fd;
 	struct stat status;
-	if (source->fd < 0 || fstat(source->fd, &status) < 0) {
+	if (fstat(source->fd, &status) < 0) {
 		int code = error_set_errno(error, "cannot read %s", source->name);
 		source_release(source);
 		return code;
 	}
 	int code = 0;
-	if (S_ISDIR(status.st_mode))
-		code = error_set(error, ERROR_FORMAT, "%s is a directory, not a cpprof profile", source->name);
-	else if (S_ISREG(status.st_mode) && lseek(source->fd, 0, SEEK_CUR) == 0) {
+	if (S_ISREG(status.st_mode) && lseek(source->fd, 0, SEEK_CUR) == 0) {
 		source->size = (uint64_t)status.st_size;
 		source->owner = file_author(source->fd);
 	} else {

@@ -104,8 +104,6 @@ bool empty_print(FILE *out, const struct view *view)
 		fputs("nothing counted: the program used none of this resource\n", out);
 	else if (view->resource->kind == RESOURCE_MERGED)
 		fputs("no samples: the imported file has none\n", out);
-	else if (!view->profile->ended)
-		fputs("no samples: the recording was cut before its first sample\n", out);
 	else if (reason && reason->severity != FINDING_NOTE)
 		print_line(out, "no samples: ", profile_string(view->profile, reason->text));
 	else

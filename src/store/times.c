@@ -1,10 +1,13 @@
 #include "store/times.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/whole_number.h"
 #include "store/store.h"
+
+enum { STORE_SECONDS_PER_DAY = 86400 };
 
 /* Times since 1970 in ns fit into 63 bits up to the year 2262. */
 static const int64_t SECONDS_MOST = INT64_MAX / STORE_NS_PER_S - 1;
@@ -15,20 +18,19 @@ int64_t store_age_read(const char *text, struct error *error)
 		char unit;
 		int64_t seconds;
 	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 }, { 'w', 604800 } };
-	char digits[20];
-	size_t length = strlen(text);
-	uint64_t number;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && length > 0 && length < sizeof(digits); i++) {
-		if (text[length - 1] != units[i].unit)
-			continue;
-		memcpy(digits, text, length - 1);
-		digits[length - 1] = '\0';
-		int64_t seconds;
-		if (whole_number_read(digits, &number) &&
-		    !__builtin_mul_overflow((int64_t)number, units[i].seconds, &seconds) && seconds <= SECONDS_MOST)
-			return seconds;
-	}
-	return error_set(error, ERROR_USAGE, "'%s' is no age (90s, 15m, 6h, 30d or 8w)", text);
+	size_t digits = strspn(text, "0123456789"), unit = 0;
+	while (unit < sizeof(units) / sizeof(units[0]) && units[unit].unit != text[digits])
+		unit++;
+	if (digits == 0 || unit == sizeof(units) / sizeof(units[0]) || text[digits + 1])
+		return error_set(error, ERROR_USAGE, "'%s' is no age (90s, 15m, 6h, 30d or 8w)", text);
+	int64_t number = 0, seconds;
+	for (size_t i = 0; i < digits && number <= SECONDS_MOST; i++)
+		number = number * 10 + (text[i] - '0');
+	if (number > SECONDS_MOST || __builtin_mul_overflow(number, units[unit].seconds, &seconds) ||
+	    seconds > SECONDS_MOST)
+		return error_set(error, ERROR_USAGE, "the age '%s' is too large (at most %" PRId64 "d)", text,
+				 SECONDS_MOST / STORE_SECONDS_PER_DAY);
+	return seconds;
 }
 
 /* Reads a date. Returns false if the text is none. */

@@ -154,6 +154,19 @@ def record(folder, command, *options, **settings):
 	return Recorded(result, path)
 
 
+HITS = 14 # the type of a block
+
+
+def blocks_of(data):
+	"""Returns [(offset, size, type, rows)] of a profile's blocks (docs/format.md)."""
+	found, at = [], 16
+	while at < len(data):
+		kind, _, rows, stored = struct.unpack_from("<HHII", data, at)
+		found.append((at, 40 + stored, kind, rows))
+		at += 40 + stored
+	return found
+
+
 NEW_THREAD = [("clone3",), ("clone",), ("__clone3",), ("__clone",)]
 
 
@@ -226,12 +239,12 @@ def tail(samples, count, fraction):
 
 
 @functools.cache
-def most_by_chance(fraction, samples):
-	"""Returns the largest number of independent samples, up to the probability FALSE_ALARM, that hits code with this fraction."""
+def most_by_chance(fraction, samples, alarm=FALSE_ALARM):
+	"""Returns the largest number of independent samples, up to the probability `alarm`, that hits code with this fraction."""
 	low, high = int(fraction * samples), samples
 	while low < high:
 		middle = (low + high + 1) // 2
-		low, high = (middle, high) if tail(samples, middle, fraction) >= FALSE_ALARM else (low, middle - 1)
+		low, high = (middle, high) if tail(samples, middle, fraction) >= alarm else (low, middle - 1)
 	return low
 
 

@@ -1,11 +1,14 @@
 """Input profiles that are missing, damaged, truncated or lossy, and where the commands look for them."""
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from cli_support import CPPROF, INPUTS, check_failure, done, make_input, run
+from record_support import HITS, blocks_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 from corpus_profile_file import block, blocks, column, file_header, varint # noqa: E402
@@ -68,33 +71,106 @@ def test_truncated_file_reads_up_to_its_cut(profiles, tmp_path):
 	assert "warning" in result.stderr
 
 
-def test_a_file_that_ends_before_its_resources(profiles, tmp_path):
+WITH_SAMPLES = (["report"], ["report", "-r", "cpu"], ["report", "--format", "csv"], ["whatif", "main=0"], ["html", "-o", "out.html"], ["export", "-o", "out.folded"],
+	["merge", "-o", "out.data"], ["explain"], ["name"])
+
+
+@pytest.mark.parametrize("size", [17, 60, 200, 400, 600])
+def test_a_file_without_its_samples(profiles, tmp_path, size):
+	"""Nothing is shown of it, so it is an error. `info` describes what is left."""
+	(tmp_path / "a.data").write_bytes((profiles / "whole.data").read_bytes()[:size])
+	for words in WITH_SAMPLES:
+		result = run(*words[:1], "a.data", *words[1:], directory=tmp_path)
+		check_failure(result, "cannot use 'a.data': the recording was cut before its first sample was written (record again; 'cpprof info' shows what is left)")
+		assert "whole" not in result.stderr and "naming" not in result.stderr
+	assert run("diff", profiles / "whole.data", "a.data", directory=tmp_path).returncode == 1
+	with make_input("functions\n") as questions:
+		assert run("explore", "a.data", directory=tmp_path, stdin=questions).returncode == 1
+	assert [path.name for path in tmp_path.iterdir()] == ["a.data"]
+	shown = run("info", "a.data", directory=tmp_path)
+	assert shown.returncode == 0 and "the recorder was stopped before its end" in shown.stdout
+
+
+def test_what_a_cut_file_lacks(profiles, tmp_path):
+	"""A warning states how many samples the last block had, and that the names are missing that the recorder adds at its end."""
 	whole = (profiles / "whole.data").read_bytes()
-	for size in (17, 60, 200, 400):
-		(tmp_path / "a.data").write_bytes(whole[:size])
-		for words in (["report"], ["report", "-r", "cpu"], ["report", "--format", "csv"], ["export"]):
-			result = run(*words, "a.data", directory=tmp_path)
-			text = result.stdout + result.stderr
-			assert "the recording was cut before its resources were written" in text, (size, words, text)
-			assert "naming 0 addresses" not in text
-		with make_input("functions\n") as questions:
-			text = run("explore", "a.data", directory=tmp_path, stdin=questions)
-			assert "cut before its resources were written" in text.stdout + text.stderr
-	(tmp_path / "a.data").write_bytes(whole[:600])
-	result = run("report", "a.data", directory=tmp_path)
-	assert result.returncode == 0 and "cut before its first sample" in result.stdout
-	assert "naming" not in result.stderr
+	hits = [found for found in blocks_of(whole) if found[2] == HITS]
+	at, size, _, rows = hits[-1]
+	(tmp_path / "a.data").write_bytes(whole[:at + size - 1])
+	shown = run("info", "a.data", directory=tmp_path)
+	assert shown.returncode == 0 and f"skipped {size - 1} trailing bytes of an incomplete block, which had {rows} samples\n" in shown.stderr
+	last = blocks_of(whole)[-1]
+	for data, names in ((whole[:last[0]], ""), (whole[:hits[-1][0] + hits[-1][1]], ", without the names that the recorder adds at its end")):
+		(tmp_path / "a.data").write_bytes(data)
+		result = run("report", "--format", "json", "a.data", directory=tmp_path)
+		assert result.returncode == 0, result.stderr
+		assert re.search(rf"warning: a\.data: the recording is incomplete: it ends after \S+ s{names}\n", result.stderr), result.stderr
+		assert "recording-cut" in {finding["code"] for finding in json.loads(result.stdout)["findings"]}
 
 
 def test_an_endless_file(tmp_path):
-	check_failure(run("report", "/dev/zero"), "cannot open '/dev/zero': it is not a cpprof profile, and its format is unknown")
+	check_failure(run("report", "/dev/zero"), "cannot read '/dev/zero': it is not a regular file (/dev/stdin reads a pipe)")
+	with open("/dev/zero") as stdin:
+		for name in ("-", "/dev/stdin"):
+			check_failure(run("report", name, stdin=stdin), "is not a cpprof profile")
+
+
+@pytest.mark.parametrize("words", [["report", "fifo"], ["html", "fifo"], ["info", "fifo"], ["diff", "forms.data", "fifo"], ["merge", "-o", "out.data", "fifo"],
+	["whatif", "fifo", "main=0"], ["export", "fifo"], ["import", "-o", "out.data", "fifo"]], ids=lambda words: words[0])
+def test_a_fifo_is_refused(profiles, tmp_path, words):
+	"""To open it would wait for a writer for ever. A shell's <(COMMAND) is a descriptor of our own, and is read."""
+	os.mkfifo(tmp_path / "fifo")
+	(tmp_path / "forms.data").symlink_to(profiles / "forms.data")
+	check_failure(run(*words, directory=tmp_path), "cannot read 'fifo': it is not a regular file")
+	assert sorted(path.name for path in tmp_path.iterdir()) == ["fifo", "forms.data"]
+	with open(profiles / "forms.data", "rb") as file:
+		piped = subprocess.run([CPPROF, "report", "--functions", "/dev/stdin"], input=file.read(), capture_output=True, check=True).stdout
+	assert b"main [614]" in piped
+
+
+OUTPUTS = [
+	(["html"], []), (["html", "other.data"], []), (["merge", "other.data"], []), (["merge", "./link.data"], []), (["export"], []), (["export", "--format", "pprof"], []),
+	(["import"], []), (["import", "--format", "gmon", "--image"], ["other.data"]),
+]
+
+
+@pytest.mark.parametrize("before, behind", OUTPUTS, ids=lambda words: " ".join(words))
+def test_output_that_is_an_input(profiles, tmp_path, before, behind):
+	"""It is refused before anything is read, by whichever name, and is unchanged."""
+	for name in ("a.data", "other.data"):
+		(tmp_path / name).write_bytes((profiles / "forms.data").read_bytes())
+	(tmp_path / "link.data").symlink_to("a.data")
+	bytes_before = (tmp_path / "a.data").read_bytes()
+	for output in ("a.data", "./a.data", "link.data"):
+		result = run(*before, "a.data", *behind, "-o", output, directory=tmp_path)
+		assert result.returncode == 2 and f"cannot write '{output}': it is the input '" in result.stderr, result.stderr
+		assert "(-o OTHER)" in result.stderr and result.stdout == ""
+	with open(tmp_path / "a.data") as stdin:
+		result = run(*before, "-", *behind, "-o", "a.data", directory=tmp_path, stdin=stdin)
+	assert result.returncode == 2 and "cannot write 'a.data': it is the input '" in result.stderr, result.stderr
+	assert (tmp_path / "a.data").read_bytes() == bytes_before
+	assert sorted(path.name for path in tmp_path.iterdir()) == ["a.data", "link.data", "other.data"]
+
+
+def test_output_that_is_the_store(profiles, tmp_path):
+	done("store", "add", "--store", "s.db", "--service", "x", profiles / "forms.data", directory=tmp_path)
+	for store in ("s.db", "sqlite://s.db"):
+		result = run("export", "--store", store, "-o", "s.db", directory=tmp_path)
+		assert result.returncode == 2 and f"cannot write 's.db': it is the input '{store}'" in result.stderr, result.stderr
+	assert "main" in done("report", "--store", "s.db", directory=tmp_path)
+
+
+def test_spread_needs_two_sides(profiles, tmp_path):
+	result = run("html", "--spread", "0.1", "-o", tmp_path / "page.html", "forms.data", directory=profiles)
+	assert result.returncode == 2 and "--spread needs two sides, which it compares (cpprof html --spread 0.1 A B)" in result.stderr
+	assert not list(tmp_path.iterdir())
 
 
 def test_names_of_files_are_quoted(profiles, tmp_path):
 	(tmp_path / "short").write_bytes((profiles / "whole.data").read_bytes()[:9])
 	(tmp_path / "text").write_text("text")
 	for words, text in ((["report", "no"], "cannot read 'no': No such file"), (["report", "short"], "'short' is cut off within"),
-			(["report", "text"], "cannot open 'text': it is not a cpprof profile"), (["report", "."], "'.' is a directory"),
+			(["report", "text"], "cannot open 'text': it is not a cpprof profile"), (["report", "."], "cannot read '.': Is a directory"),
 			(["import", "-o", "no/where", "text"], "cannot write 'no/where': ")):
 		assert text in run(*words, directory=tmp_path).stderr, words
 	with make_input("text") as stdin:

@@ -46,14 +46,13 @@ def test_closed_output_is_noticed(profiles, tmp_path):
 def test_long_reading_is_reported_on_a_terminal(tmp_path):
 	"""On a terminal, cpprof shows a progress line after 1 s of reading. The test writes the input only when it has seen this
 	line."""
-	os.mkfifo(tmp_path / "slow")
 	master, slave = os.openpty()
-	process = subprocess.Popen([CPPROF, "import", "--format", "folded", "slow"], cwd=tmp_path, stderr=slave,
-		stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+	process = subprocess.Popen([CPPROF, "import", "--format", "folded", "-"], cwd=tmp_path, stderr=slave, stdin=subprocess.PIPE,
+		stdout=subprocess.DEVNULL, text=True)
 	os.close(slave)
-	with open(tmp_path / "slow", "w") as slow:
+	with process.stdin as slow:
 		shown = b""
-		while b"reading slow ... 1 s" not in shown:
+		while b"reading standard input ... 1 s" not in shown:
 			shown += os.read(master, 4096)
 		slow.write("main;f 3\n")
 	try:

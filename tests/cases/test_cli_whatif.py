@@ -11,6 +11,14 @@ def test_whatif_profile_behind_the_terms(profiles):
 	check_failure(run("whatif", "main;invoice=0", "nosuch.data", directory=profiles), "nosuch.data")
 
 
+def test_file_behind_a_term_without_its_factor(profiles):
+	for words in (["main", "forms.data"], ["main;invoice", "forms.data", "main=0"]):
+		result = run("whatif", *words, directory=profiles)
+		assert result.returncode == 2 and result.stdout == ""
+		assert f"cannot find the file '{words[0]}': the file comes first, and then terms with a factor (cpprof whatif forms.data '{words[0]}=0')" in result.stderr
+	assert done("whatif", "forms.data", "main=0", directory=profiles)
+
+
 def test_whatif_names_that_hold_marks(tmp_path):
 	(tmp_path / "a.folded").write_text("main;a=5 2\nmain;back\\slash;x 1\nmain;operator== 1\n")
 	done("import", "--format", "folded", "-o", tmp_path / "a.data", tmp_path / "a.folded")

@@ -85,6 +85,105 @@ def test_failed_recording_ends_all(tmp_path):
 	assert result.returncode == 1 and result.stderr.count("absent/x-1.data") == 1, result.stderr
 
 
+# --- record --against ---
+
+
+def script(folder, name, body):
+	"""Makes a program that appends its name to the file `order`."""
+	path = folder / name
+	path.write_text(f"#!/bin/sh\necho {name} >> {folder}/order\n{body}\n")
+	path.chmod(0o755)
+	return path
+
+
+def next_command(result):
+	"""Returns the words of the `diff` that the last line prints, as a shell expands them."""
+	line = result.stderr.splitlines()[-1]
+	assert line.startswith("next: cpprof diff "), result.stderr
+	return line, lambda folder: subprocess.run(["sh", "-c", f"printf '%s\n' {line.removeprefix('next: cpprof diff ')}"], cwd=folder,
+		capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@pytest.mark.parametrize("output, a, b, shown", [
+	("x.data", "x-a-{}.data", "x-b-{}.data", "next: cpprof diff x-a-*.data -- x-b-*.data"),
+	("it's a/x", "it's a/x-a-{}", "it's a/x-b-{}", "next: cpprof diff 'it'\\''s a/x'-a-* -- 'it'\\''s a/x'-b-*"),
+	("[x].data", "[x]-a-{}.data", "[x]-b-{}.data", "next: cpprof diff '[x]-a-1.data' '[x]-a-2.data' '[x]-a-3.data' -- "
+		"'[x]-b-1.data' '[x]-b-2.data' '[x]-b-3.data'"),
+])
+def test_sides_are_recorded_in_turns(tmp_path, output, a, b, shown):
+	"""A B A B A B, each into files of its own, whose names the last line lists. Each profile has the command of its side."""
+	(tmp_path / "it's a").mkdir()
+	old, new = script(tmp_path, "old", 'test "$*" = "two  words"'), script(tmp_path, "new", "test $# = 0")
+	result = run(*RECORD, "--repeat", 3, "--against", f"{old} 'two  words'", "-o", output, "--", new, directory=tmp_path)
+	assert result.returncode == 0, result.stderr
+	assert (tmp_path / "order").read_text().split() == ["old", "new"] * 3
+	expected = [form.format(number) for form in (a, b) for number in (1, 2, 3)]
+	assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*x*-?-*")) == sorted(expected)
+	line, expand = next_command(result)
+	assert line == shown
+	assert expand(tmp_path) == [*expected[:3], "--", *expected[3:]]
+	for summary, first, last in zip(result.stderr.splitlines()[-3:-1], expected[::3], expected[2::3]):
+		assert summary.startswith(f"cpprof: 3 recordings, {first} to {last}: "), summary
+	for name, command in ((expected[0], f"{old} 'two  words'"), (expected[3], str(new))):
+		assert valid_json(done("info", "--format", "json", name, directory=tmp_path))["command_line"] == command
+
+
+def test_next_command_leaves_older_recordings_out(tmp_path):
+	"""With x-a-3.data of an earlier call beside them, the pattern of side A would compare it too."""
+	words = [*RECORD, "-o", "x.data", "--against", "true", "--", "true"]
+	run(*words[:-2], "--repeat", 3, *words[-2:], directory=tmp_path)
+	(tmp_path / "x-b-3.data").unlink()
+	result = run(*words[:-2], "--repeat", 2, *words[-2:], directory=tmp_path)
+	assert result.stderr.splitlines()[-1] == "next: cpprof diff x-a-1.data x-a-2.data -- x-b-*.data"
+
+
+def test_exact_counts_of_both_sides(tmp_path):
+	"""One recording of each side is enough for counts. A variable of the command of --against has its value."""
+	program = build("forms.c", "-finstrument-functions")
+	result = run("record", "--instrumented=counts", "--repeat", 1, "--against", "$PROGRAM 50", "--", program, "51", directory=tmp_path, PROGRAM=program)
+	assert result.returncode == 0, result.stderr
+	line, expand = next_command(result)
+	assert line == "next: cpprof diff cpprof-a-1.data cpprof-b-1.data"
+	assert run("diff", "--fail-above", 0, "-r", "calls", *expand(tmp_path), directory=tmp_path).returncode == 3
+
+
+@pytest.mark.parametrize("fails, order, kept, what", [
+	("old", ["old", "new", "old"], ["x-a-1.data", "x-a-2.data", "x-b-1.data"], "the command of --against, '{}/old', ended with status 7 in recording 2 of 3"),
+	("new", ["old", "new", "old", "new"], ["x-a-1.data", "x-a-2.data", "x-b-1.data", "x-b-2.data"],
+		"the command, '{}/new', ended with status 7 in recording 2 of 3"),
+])
+def test_failing_side_ends_both(tmp_path, fails, order, kept, what):
+	programs = {name: script(tmp_path, name, f'test {name} != {fails} || test $(grep -c {name} {tmp_path}/order) != 2 || exit 7') for name in ("old", "new")}
+	result = run(*RECORD, "--repeat", 3, "--against", programs["old"], "-o", "x.data", "--", programs["new"], directory=tmp_path)
+	assert result.returncode == 7
+	assert (tmp_path / "order").read_text().split() == order
+	assert sorted(path.name for path in tmp_path.glob("*.data")) == kept
+	assert f"cpprof record: cannot record both sides: {what.format(tmp_path)}\n" in result.stderr
+	assert "next:" not in result.stderr
+
+
+def test_absent_program_of_a_side(tmp_path):
+	result = run(*RECORD, "--repeat", 2, "--against", "./absent", "--", "true", directory=tmp_path)
+	assert result.returncode == 127 and "the command of --against, './absent', ended with status 127 in recording 1 of 2" in result.stderr, result.stderr
+	assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words, message", [
+	(["--against", "true", "--", "true"], "--against needs --repeat"),
+	(["--against", "true", "--until", "1%", "--", "true"], "--against needs --repeat"),
+	(["--repeat", "2", "--against", "true"], "missing argument COMMAND"),
+	(["--repeat", "2", "--against", " ", "--", "true"], "it is empty"),
+	(["--repeat", "2", "--against", "a | b", "--", "true"], "no shell runs it"),
+	(["--repeat", "2", "--against", "$(a)", "--", "true"], "no shell runs it"),
+	(["--repeat", "2", "--against", "'a", "--", "true"], "a quote or a brace in it is not closed"),
+	(["--repeat", "2", "--against", "$ABSENT_VARIABLE", "--", "true"], "a variable in it is not set"),
+])
+def test_against_refuses(tmp_path, words, message):
+	result = run(*RECORD, *words, directory=tmp_path)
+	assert result.returncode == 2 and message in result.stderr, result.stderr
+	assert not list(tmp_path.iterdir())
+
+
 # --- record --until ---
 
 

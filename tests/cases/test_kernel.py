@@ -7,7 +7,7 @@ import pytest
 from measuring import between
 from attach_support import attach
 from page_support import browser
-from record_support import build, build_counted, needs_bpf, needs_perf, record, record_counted, run_cpprof, valid_json
+from record_support import HITS, blocks_of, build, build_counted, needs_bpf, needs_perf, record, record_counted, run_cpprof, valid_json
 from test_top import Top
 
 is_root = os.geteuid() == 0
@@ -211,3 +211,18 @@ def test_top_names_functions_of_the_kernel(tmp_path):
 				assert top.end("q") == 0
 		finally:
 			process.kill()
+
+
+@needs_kernel_code
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_cut_recording_lacks_the_names_of_the_kernel(tmp_path, backend):
+	"""The recorder writes them at its end. The warning states that, and not that a file cannot be read here."""
+	recorded = work(tmp_path, "random", "--backend", backend, *FAULTS)
+	whole = recorded.path.read_bytes()
+	at, size, _, _ = [block for block in blocks_of(whole) if block[2] == HITS][-1]
+	recorded.path.write_bytes(whole[:at + size])
+	result = run_cpprof("report", "--functions", recorded.path)
+	assert result.returncode == 0, result.stderr
+	assert "s, without the names that the recorder adds at its end\n" in result.stderr
+	assert "cannot name the kernel's functions: the recorder was stopped before it wrote their names (record again, and let the recorder end)\n" in result.stderr
+	assert "kallsyms" not in result.stderr and "random" not in result.stdout and "[kernel]+0x" in result.stdout

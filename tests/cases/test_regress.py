@@ -2,6 +2,7 @@
 import csv
 import io
 import os
+import re
 
 import pytest
 from cli_support import done, run
@@ -102,7 +103,13 @@ def test_services_that_cannot_be_compared(fleet, tmp_path):
 	result = run("regress", "--store", fleet, *TIMES, "--body")
 	assert result.returncode == 3 and "left out 'new': it has recordings in 0 windows of the baseline and in 1 after it" in result.stderr
 	alone = run("regress", "--store", fleet, *TIMES, "--service", "new")
-	assert alone.returncode == 1 and "no service has enough recordings (--baseline -7d --window 1h)" in alone.stderr and alone.stdout == ""
+	assert alone.returncode == 1 and "no service has enough recordings (--baseline -1d, or --window 30m)" in alone.stderr and alone.stdout == ""
+	absent = run("regress", "--store", fleet, *TIMES, "--service", "nosuch", "--host", "a")
+	assert absent.returncode == 1 and absent.stdout == ""
+	(names,) = re.findall(r"cannot compare 'nosuch': the store has no such service between --baseline and --to \(it has (.*)\)", absent.stderr)
+	assert sorted(names.split(", ")) == ["idle", "mail", "new", "shop"]
+	early = run("regress", "--store", fleet, "--to", "@1000000", "--service", "shop")
+	assert early.returncode == 1 and "no such service between --baseline and --to (it has no recordings then)" in early.stderr, early.stderr
 	unknown = run("regress", "--store", fleet, *TIMES, "-r", "xyzzy")
 	assert unknown.returncode in (1, 2) and "xyzzy" in unknown.stderr and unknown.stdout == ""
 
@@ -117,7 +124,10 @@ def test_the_baseline_has_the_hour_of_the_day(store, tmp_path):
 
 @pytest.mark.parametrize("words, message", [
 	("", "missing option --store URL"), ("--store s.db --window 0s", "out of range"), ("--store s.db --window x", "is no age"),
-	("--store s.db --baseline x", "is no time"), ("--store s.db --baseline -2h", "fewer than 3 windows"),
+	("--store s.db --window 9999999d", "the age '9999999d' is too large (at most 106751d)"), ("--store s.db --window 99999999999999999999999w", "is too large (at most 106751d)"),
+	("--store s.db --window 106752d", "is too large (at most 106751d)"), ("--store s.db --window 106751d", "fewer than 3 windows"),
+	("--store s.db --baseline x", "is no time"), ("--store s.db --baseline -2h", "fewer than 3 windows (--baseline -1d, or --window 15m)"),
+	("--store s.db --window 3d", "fewer than 3 windows (--baseline -17d, or --window 36h)"),
 	("--store s.db --since now", "--since is not before --to"), ("--store s.db --since -10m", "less than one window is left"), ("--store s.db --fail-above x", "not a change in percent"),
 	("--store s.db more", "argument"), ("--store s.db --up main --body", "choose one report")])
 def test_wrong_words(tmp_path, words, message):

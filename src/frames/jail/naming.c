@@ -245,12 +245,17 @@ static int open_file(struct naming *naming, uint32_t module, struct one_file *fi
 	const struct profile *profile = naming->profile;
 	const struct frames_options *options = naming->options;
 	const char *path = profile_string(profile, profile->modules[module].path);
-	bool is_needed = profile->modules[module].kind == MODULE_FILE || module_is_kernel_code(profile, module);
+	bool is_kernel = module_is_kernel_code(profile, module);
+	bool is_needed = profile->modules[module].kind == MODULE_FILE || is_kernel;
 	file->fd = ERROR_NOT_FOUND;
 	if (!is_needed && profile->modules[module].kind != MODULE_ANON)
 		return 0;
 	if (options->open_module)
 		file->fd = options->open_module(options->context, module, &file->why);
+	else if (is_kernel) /* only the recorder's kernel has its names */
+		file->fd = error_set(&file->why, ERROR_TRUNCATED,
+				     "cannot name the kernel's functions: the recorder was stopped before it wrote "
+				     "their names");
 	else if (is_needed && (file->fd = file_users_open(&naming->files, profile, path)) < 0)
 		file->fd = error_set_errno(&file->why, "cannot read '%s'", path);
 	return is_needed && file->fd < 0 ? file->fd : 0;

@@ -8,10 +8,11 @@
 #include "frames/naming_answer.h"
 #include "profile/module_name.h"
 
-enum kernel_cause { KERNEL_UNREADABLE };
+enum kernel_cause { KERNEL_UNREADABLE, KERNEL_NOT_WRITTEN };
 
 static const struct frames_cause causes[] = {
 	[KERNEL_UNREADABLE] = { .remedy = "record again where /proc/kallsyms can be read" },
+	[KERNEL_NOT_WRITTEN] = { .remedy = "record again, and let the recorder end" },
 };
 
 static bool serves(const struct profile *profile, uint32_t module)
@@ -69,7 +70,8 @@ static int name_module(const struct frames_request *request, struct naming_answe
 	struct error why = { 0 };
 	int fd = is_whole ? -1 : options->open_module(options->context, request->module, &why);
 	if (fd < 0 && !is_whole) {
-		answer->failure = (struct frames_failure){ &causes[KERNEL_UNREADABLE], why };
+		enum kernel_cause cause = why.code == ERROR_TRUNCATED ? KERNEL_NOT_WRITTEN : KERNEL_UNREADABLE;
+		answer->failure = (struct frames_failure){ &causes[cause], why };
 		return 0;
 	}
 	int status = name_all(request, fd, answer);

@@ -121,7 +121,7 @@ static int print_all(struct printing *printing, struct error *error)
 	const struct report_request *request = &printing->request;
 	int status = 0;
 	if (request->resource_count == 0)
-		return lookup_no_resources(request->profile, error);
+		return lookup_no_resources(error);
 	for (size_t i = 0; i < request->resource_count && status == 0; i++) {
 		struct results results = { 0 };
 		status = report_build_resource(request, request->resources[i], &results, error);

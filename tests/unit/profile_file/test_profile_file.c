@@ -197,8 +197,10 @@ static void test_killed_recorder(void **state)
 	assert_int_equal(read->end_ns, 9999999000000); /* the time of its last hit */
 	assert_int_equal(read->finding_count, 1 + profile->finding_count);
 	const struct profile_finding *finding = &read->findings[profile->finding_count];
-	char expected[100];
-	snprintf(expected, sizeof(expected), "the recording is incomplete: it ends after %.1f s",
+	char expected[160];
+	snprintf(expected, sizeof(expected),
+		 "the recording is incomplete: it ends after %.1f s, without the names that the recorder adds at its "
+		 "end",
 		 (double)(read->end_ns - read->start_ns) / 1e9);
 	assert_string_equal(profile_string(read, finding->text), expected);
 	assert_int_equal(finding->count, 0);

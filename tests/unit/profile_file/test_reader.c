@@ -37,7 +37,10 @@ static void test_foreign(void **state)
 		       16, ERROR_CORRUPT, "text");
 	struct error error;
 	assert_null(reader_load("/tmp", 0, &error));
-	assert_int_equal(error.code, ERROR_FORMAT);
+	assert_int_equal(error.code, ERROR_SYSTEM);
+	assert_string_equal(error.message, "cannot read '/tmp': Is a directory");
+	assert_null(reader_load("/dev/zero", 0, &error));
+	assert_int_equal(error.code, ERROR_UNSUPPORTED);
 	assert_null(reader_load("/nonexistent/file", 0, &error));
 	assert_int_equal(error.code, ERROR_NOT_FOUND);
 }
