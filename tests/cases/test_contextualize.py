@@ -179,6 +179,14 @@ UNSOUND = {
 	"symbol": ("a name of its own (asm)", 'int f(void) __asm__("other"); int f(void) { return 0; }'),
 	"weak": ("another definition may replace it", "int f(void) __attribute__((weak)); int f(void) { return 0; }"),
 	"name": ("a macro in it uses its name", "#define LOG() g(__func__)\nint g(const char *); int f(void) { return LOG(); }"),
+	"pragma": ("another definition may replace it", "#pragma weak f\nint f(void) { return 0; }"),
+	"start": ("it runs when the program starts or ends", "#define INIT __attribute__((constructor))\nint n; INIT void f(void) { n++; }"),
+	"end": ("it runs when the program starts or ends", "int n; void f(void) __attribute__((destructor)); void f(void) { n++; }"),
+	"quoted": ("it has inline assembly", 'int f(void) { __asm__("\\"label\\": nop"); return 0; }'),
+	"commented": ("it has inline assembly", 'int f(void) { __asm__("nop; /* : */ label: nop"); return 0; }'),
+	"spaced": ("it has inline assembly", 'int f(void) { __asm__("nop\\n\\t\\tlabel : nop"); return 0; }'),
+	"operand": ("it has inline assembly", 'int f(void) { __asm__("label%c0: nop" : : "i"(3)); return 0; }'),
+	"assigned": ("it has inline assembly", 'int f(void) { __asm__("label = 5"); return 0; }'),
 	"try": ("or is a try block", "int f() try { return 0; } catch (int e) { return e; }"),
 }
 
@@ -219,6 +227,9 @@ HARD = {
 	"self.c": ("main;f", "op saved; int f(int x) { if (!saved) { saved = f; return f(x); } return saved == f; }"),
 	"swapped.c": ("main;f;apply", "int apply(op a, op b, int x) { return x < 0 ? a(apply(b, a, x + 1)) : b(x); } int f(int x) { return apply(inc, abs, x); }"),
 	"assembly.c": ("main;f;g", 'int g(int x) { __asm__ volatile("# 1:" "\\n1: nop\\nl%=: nop" ::: "memory"); return x; } int f(int x) { return g(x); }'),
+	"local_label.c": ("main;f;g", 'int g(int x) { __asm__ volatile("jmp .Lend%=\\n\\tnop\\n.Lend%=: # end:" ::: "memory"); return x; } int f(int x) { return g(x); }'),
+	"list_of_names.c": ("main;f;apply", "int apply(o, x) op o; int x; { return o(x); } int f(int x) { return apply(inc, x); }"),
+	"size.c": ("main;f;apply", "int apply(op o, int a[o(1)]) { return o(a[1]); } int f(int x) { int a[] = { 0, x }; return apply(inc, a); }"),
 	"constants.c": ("main;f;g", "int g(int x) { static const int t[] = { 7, 8 }; return t[x < 0] + (int)sizeof(t); } int f(int x) { return g(x); }"),
 	"overload.cc": ("main;f;apply", "int inc(double x) { return (int)(x * 100); } int apply(op o, double x) { return o(x); } int f(int x) { return apply(inc, x + 0.5); }"),
 	"member.cc": ("main;f;k::apply", "struct k { static int inc(int x) { return x + 1000; } static int apply(op o, int x); };\n"

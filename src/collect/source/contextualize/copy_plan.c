@@ -149,7 +149,7 @@ static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone
 		return program_declared(program, caller->unit, usr, caller->file, caller->end, &found, &is_visible) &&
 		       is_visible;
 	}
-	if (parameter->is_modified || parameter->in_macro)
+	if (parameter->is_modified || parameter->is_needed || parameter->in_macro)
 		return false;
 	bool is_cxx = program->units[function->unit].is_cxx;
 	/* In C, a declaration can be added in front of the copy. */
@@ -377,6 +377,13 @@ static void mark_used(struct copy_plan *plan, size_t index)
 	}
 }
 
+static const char *refusal_of(const struct program *program, const struct program_function *function)
+{
+	if (function->refusal || function->file == PROGRAM_NONE)
+		return function->refusal;
+	return program_symbol_refusal(program, function);
+}
+
 static int check(const struct copy_plan *plan, struct error *error)
 {
 	for (size_t i = 0; i < plan->clone_count; i++) {
@@ -384,10 +391,11 @@ static int check(const struct copy_plan *plan, struct error *error)
 		const struct program_function *function = copy_plan_function(plan, clone);
 		if (!clone->is_used)
 			continue;
-		if (i > 0 && function->refusal)
+		const char *refusal = i > 0 ? refusal_of(plan->program, function) : NULL;
+		if (refusal)
 			return error_set(error, ERROR_UNSUPPORTED,
 					 "cannot contextualize: no copy of '%s' is possible: %s", function->name,
-					 function->refusal);
+					 refusal);
 		for (size_t k = 0; k < function->call_count; k++)
 			if (function->calls[k].in_macro &&
 			    copy_plan_target(plan, clone, &function->calls[k]) != PROGRAM_NONE)

@@ -56,6 +56,7 @@ struct program_parameter {
 	bool in_macro;
 	bool is_pointer;   /* to a function */
 	bool is_modified;  /* perhaps: assigned, or its address taken */
+	bool is_needed;    /* the rest of the head names it: the list of K&R, the size of an array, a decltype */
 	bool can_be_local; /* its declaration, with a value behind it, can declare a variable */
 };
 
@@ -74,7 +75,8 @@ struct program_function {
 	CXCursor cursor;
 	uint32_t start, name_at, open, end; /* open: of the `{`; end: behind the `}` */
 	bool is_method, has_storage;        /* has_storage: declared static or extern */
-	const char *refusal;                /* why it cannot be copied: "it has a static variable"; NULL: it can */
+	const char *
+		refusal; /* why its text cannot be copied: "it has a static variable"; NULL: it can. See program_symbol_refusal */
 	struct program_parameter *parameters;
 	size_t parameter_count;
 	struct program_call *calls;
@@ -119,6 +121,10 @@ bool program_declared(const struct program *program, size_t unit, const char *us
 
 /* Returns the index of a file of a unit, or PROGRAM_NONE. Adds it if `add` is set. */
 size_t program_file(struct program *program, size_t unit, CXFile file, bool add);
+
+/* Returns why a copy would differ from a function with a body by what its declarations and pragmas state of its symbol, as a
+ * constructor or a weak symbol; NULL: it would not. Goes through the unit. */
+const char *program_symbol_refusal(const struct program *program, const struct program_function *function);
 
 /* Returns whether a unit contains the definition of a function, as of one in a header. */
 bool program_defined(const struct program *program, size_t unit, const char *usr);
