@@ -9,7 +9,7 @@ import sys
 import pytest
 from measuring import between, near
 from json_support import valid_json
-from record_support import CPPROF, PROGRAMS, REPOSITORY, build, needs_whole_perf, record_well, run_cpprof
+from record_support import CPPROF, PROGRAMS, REPOSITORY, build, needs_whole_perf, record, record_well, run_cpprof
 
 sys.path[:0] = [str(REPOSITORY / "tests/decoder"), str(REPOSITORY / "tests/naive")]
 import candidates  # noqa: E402
@@ -258,6 +258,59 @@ def test_hard_programs_keep_their_output(tmp_path, case):
 	assert output_of(compiled(tmp_path, [case], "after", "-w")) == before
 
 
+NAMESAKES = {
+	"x/util.c": "#include \"util.h\"\nint run_x(int n) { return helper(n); }\nstatic int helper(int n) { return n + 1; }\n",
+	"y/util.c": "#include \"util.h\"\nstatic int inner(int n) { return n * 7; }\nint run_y(int n) { return helper(n); }\nstatic int helper(int n) { return inner(n); }\n",
+	"main.c": "#include <stdio.h>\nint run_x(int), run_y(int);\nint main(void) { printf(\"%d\", run_x(3) + run_y(4)); return 0; }\n",
+}
+
+
+def namesakes(tmp_path):
+	(tmp_path / "util.h").write_text("static int helper(int n);\n")
+	for name, text in NAMESAKES.items():
+		(tmp_path / name).parent.mkdir(exist_ok=True)
+		(tmp_path / name).write_text(text)
+	return list(NAMESAKES)
+
+
+@pytest.mark.parametrize(("path", "copy"), [
+	("main;run_x;helper", "helper_1(int n) { return n + 1; }"), ("main;run_y;helper;inner", "helper_1(int n) { return inner_1(n); }"),
+	("main;run_y;helper@util.c", "helper_1(int n) { return inner(n); }"), ("helper@y/util.c;inner", "inner_1(int n) { return n * 7; }"),
+	("helper;inner", "2 functions are called 'helper': helper@x/util.c, helper@y/util.c (name one of them)"),
+	("main;run_x;helper@y/util.c", "no call in 'run_x' is known to lead to 'helper@y/util.c'"),
+])
+def test_static_functions_of_one_name(tmp_path, path, copy):
+	"""Two files of one name include one header, which declares a static function that each of them defines."""
+	names = namesakes(tmp_path)
+	before = output_of(compiled(tmp_path, names, "before", "-I."))
+	result = edit(tmp_path, path, names=names, flags=["-I."])
+	if "(" not in copy.partition(" ")[0]:
+		assert result.returncode == 1 and copy in result.stderr, result.stderr
+		return
+	assert result.returncode == 0, result.stderr
+	apply_patch(tmp_path, result.stdout)
+	assert f"static int {copy}" in (tmp_path / "x/util.c").read_text() + (tmp_path / "y/util.c").read_text()
+	assert output_of(compiled(tmp_path, names, "after", "-I.")) == before
+
+
+@pytest.mark.parametrize(("path", "copy"), [
+	("main;g(double)", "g_1(double x) { return 2; }"), ("main;g(int)", "g_1(int) { return 1; }"),
+	("main;a::g(int const*)", "g_1(const int *) { return 3; }"), ("main;b::a::g(int const*)", "g_1(const int *x) { return x != nullptr; }"),
+	("main;g", "2 functions are called 'g': g(int), g(double) (name one of them)"),
+])
+def test_overloads_are_distinguished(tmp_path, path, copy):
+	text = "namespace b { namespace a { int g(const int *x) { return x != nullptr; } } }\nnamespace a { int g(const int *) { return 3; } }\n" \
+		"int g(int) { return 1; }\nint g(double x) { return 2; }\nint main() { return g(0) + g(0.0) + b::a::g(nullptr) + a::g(nullptr); }\n"
+	(tmp_path / "a.cc").write_text(text)
+	result = edit(tmp_path, path, names=["a.cc"])
+	if "{" not in copy:
+		assert result.returncode == 1 and copy in result.stderr, result.stderr
+		return
+	apply_patch(tmp_path, result.stdout)
+	assert f"static int {copy}" in (tmp_path / "a.cc").read_text()
+	assert output_of(compiled(tmp_path, ["a.cc"], "after", "-Wno-unused-parameter"))[0] == 6
+
+
 @pytest.mark.parametrize("attribute", ["[[gnu::noinline]] [[nodiscard]]", 'extern "C"', "// comment\n[[gnu::noinline]]"])
 def test_copy_of_a_library_function_precedes_attributes(tmp_path, attribute):
 	text = f"#include <cstdlib>\n\n{attribute}\nint f(int x) {{ return abs(x); }}\nint main() {{ return f(0); }}\n"
@@ -498,6 +551,85 @@ def test_profile_of_the_path_is_checked(tmp_path):
 		if path:
 			assert f"'digest' began in line {line} there, and begins in line {line + 1} (build and record again)" in result.stderr
 		assert "is of another build" in result.stderr
+
+
+TOUCH = '''#include <sys/mman.h>
+static void touch(int pages)
+{
+	char *memory = mmap(0, pages * 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < pages; i++)
+		memory[i * 4096L] = 1;
+}
+'''
+TOUCHING = '''#include "touch.h"
+static void helper(int first)
+{
+	if (first)
+		touch(30);
+	else
+		touch(40);
+}
+void first_NAME(void) { helper(1); }
+void second_NAME(void) { helper(0); }
+'''
+
+
+def recorded_namesakes(tmp_path):
+	names = ["x/util.c", "y/util.c", "main.c"]
+	for name in names[:2]:
+		(tmp_path / name).parent.mkdir()
+		# Functions of equal names, files and lines count as one header's, with two relative paths.
+		(tmp_path / name).write_text("\n" * (name[0] == "y") + TOUCHING.replace("NAME", name[0]))
+	functions = ["first_x", "second_x", "first_y", "second_y"]
+	(tmp_path / "touch.h").write_text(TOUCH)
+	(tmp_path / "main.c").write_text("".join(f"void {name}(void);\n" for name in functions) + "int main(void)\n{\n"
+		+ "".join(f"\t{name}();\n" for name in functions) + "\treturn 0;\n}\n")
+	program = compiled(tmp_path, names, "program", "-O0", "-I.")
+	return names, record(tmp_path, [program], "-r", "page-faults/1")
+
+
+def test_profile_with_functions_of_one_name(tmp_path):
+	"""The sources decide which of the profile's functions a name means; a change of the other file does not matter."""
+	names, recorded = recorded_namesakes(tmp_path)
+	assert recorded.status == 0, recorded.err
+	words = [recorded.path, "main;first_y;helper"]
+	options = {"names": names, "flags": ["-I."]}
+	assert "static void helper_1(int first)" in edit(tmp_path, words[1], words[0], **options).stdout
+	(tmp_path / "x/util.c").write_text("\n" + (tmp_path / "x/util.c").read_text())
+	result = edit(tmp_path, words[1], words[0], **options)
+	assert result.returncode == 0 and "+++ b/y/util.c" in result.stdout and "b/x/util.c" not in result.stdout, result.stderr
+	result = edit(tmp_path, "main;first_x;helper", words[0], **options)
+	assert result.returncode == 1 and "'first_x' began in line 9 there, and begins in line 10" in result.stderr, result.stderr
+	result = edit(tmp_path, "main;first_y;helper@x/util.c", words[0], **options)
+	assert result.returncode == 1 and "no sample in" in result.stderr, result.stderr
+
+
+def test_ranked_paths_name_the_files_of_namesakes(tmp_path):
+	names, recorded = recorded_namesakes(tmp_path)
+	entries = json.loads(run_cpprof("contextualize", "--format", "json", "--limit", "0", recorded.path).stdout)["candidates"]
+	paths = [";".join(entry["path"]) for entry in entries]
+	found = {(path.partition(";")[0], path.rpartition("/")[0][-1]) for path in paths if path.endswith("/util.c")}
+	assert found == {("first_x", "x"), ("second_x", "x"), ("first_y", "y"), ("second_y", "y")}, paths
+	assert all(path.partition("@")[0].endswith(";helper") for path in paths if "@" in path)
+	text = run_cpprof("contextualize", "--limit", "0", recorded.path).stdout
+	assert all(f"  {path}\n" in text for path in paths)
+	for path in paths:
+		result = edit(tmp_path, path, recorded.path, names=names, flags=["-I."])
+		assert result.returncode == 0, result.stderr
+		assert f"+++ b/{path.partition(';')[0][-1]}/util.c" in result.stdout
+
+
+def test_lines_of_line_directives_are_compared(tmp_path):
+	"""Debug information has the lines that #line states, and so has the comparison with the profile's build."""
+	(tmp_path / "touch.h").write_text(TOUCH)
+	text = '#include "touch.h"\n#line 70\nstatic void f(void) { touch(30); }\nint main(void) { f(); return 0; }\n'
+	(tmp_path / "a.c").write_text(text)
+	recorded = record(tmp_path, [compiled(tmp_path, ["a.c"], "program", "-O0")], "-r", "page-faults/1")
+	result = edit(tmp_path, "main;f", recorded.path, names=["a.c"])
+	assert result.returncode == 0 and "f_1" in result.stdout, result.stderr
+	(tmp_path / "a.c").write_text(text.replace("70", "71"))
+	result = edit(tmp_path, "main;f", recorded.path, names=["a.c"])
+	assert "began in line 71 there, and begins in line 72" in result.stderr, result.stderr
 
 
 def test_program_without_contexts_has_no_candidate(tmp_path):

@@ -81,7 +81,7 @@ static void take_argument(struct taking *taking, CXCursor expression, struct pro
 	CXCursor declaration = clang->getCursorReferenced(name);
 	if (is_function(clang, declaration)) {
 		argument->function = declaration;
-		argument->usr = program_text(program, clang->getCursorUSR(declaration));
+		argument->usr = program_usr(program, taking->function->unit, declaration);
 		return;
 	}
 	const char *text = program->files[taking->function->file].text;
@@ -117,7 +117,7 @@ static void take_call(struct taking *taking, CXCursor cursor)
 	call.in_macro = clang_is_in_macro(location) || call.at + call.size > file->size ||
 			memcmp(file->text + call.at, spelling, call.size) != 0;
 	if (is_function(clang, declaration))
-		call.usr = program_text(program, clang->getCursorUSR(declaration));
+		call.usr = program_usr(program, function->unit, declaration);
 	else if (call.parameter == PROGRAM_NONE)
 		return;
 	int count = clang->Cursor_getNumArguments(cursor);

@@ -121,6 +121,11 @@ static bool place(struct program *program, struct program_function *function, CX
 	unsigned at = 0;
 	clang->getFileLocation(clang->getCursorLocation(function->cursor), &file, NULL, NULL, &at);
 	function->file = program_file(program, function->unit, file, true);
+	CXString shown;
+	unsigned line = 0;
+	clang->getPresumedLocation(clang->getCursorLocation(function->cursor), &shown, &line, NULL);
+	function->shown_file = program_text(program, shown);
+	function->shown_line = line;
 	if (function->file == PROGRAM_NONE)
 		return false;
 	size_t range_file, body_file;
@@ -145,7 +150,7 @@ static void take_function(struct program_walk *walk, CXCursor cursor, int kind)
 	bool in_one_file = false;
 	if (clang->Location_isInSystemHeader(clang->getCursorLocation(cursor)) || !bodies_find(clang, cursor, &body))
 		return;
-	function.usr = program_text(program, clang->getCursorUSR(cursor));
+	function.usr = program_usr(program, walk->unit, cursor);
 	function.name = program_text(program, clang->getCursorSpelling(cursor));
 	if (!place(program, &function, body, &in_one_file))
 		return;
@@ -200,7 +205,7 @@ size_t program_add_library(struct program *program, size_t unit, CXCursor declar
 {
 	const struct clang *clang = program->clang;
 	struct program_function function = { .unit = unit, .file = PROGRAM_NONE, .cursor = declaration };
-	function.usr = program_text(program, clang->getCursorUSR(declaration));
+	function.usr = program_usr(program, unit, declaration);
 	function.name = program_text(program, clang->getCursorSpelling(declaration));
 	function.qualified = program_qualified(program, declaration);
 	if (clang->getCursorKind(declaration) != CXCursor_FunctionDecl)
@@ -224,15 +229,16 @@ static bool has_declarations(int kind)
 	       kind == CXCursor_StructDecl;
 }
 
-static bool is_declaration(const struct program *program, CXCursor cursor, const char *usr)
+static bool is_declaration(const struct program *program, size_t unit, CXCursor cursor, const char *usr)
 {
 	int kind = program->clang->getCursorKind(cursor);
 	if (kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod)
 		return false;
 	CXString found = program->clang->getCursorUSR(cursor);
-	bool is_same = strcmp(program->clang->getCString(found), usr) == 0;
+	const char *text = program->clang->getCString(found);
+	bool is_beginning = strncmp(usr, text, strlen(text)) == 0;
 	program->clang->disposeString(found);
-	return is_same;
+	return is_beginning && strcmp(program_usr(program, unit, cursor), usr) == 0;
 }
 
 struct declaration_search {
@@ -252,7 +258,7 @@ static enum CXChildVisitResult find_declaration(CXCursor cursor, CXCursor parent
 	(void)parent;
 	if (has_declarations(program->clang->getCursorKind(cursor)))
 		return CXChildVisit_Recurse;
-	if (!is_declaration(program, cursor, search->usr) ||
+	if (!is_declaration(program, search->unit, cursor, search->usr) ||
 	    (search->needs_definition && !program->clang->isCursorDefinition(cursor)))
 		return CXChildVisit_Continue;
 	size_t file;
@@ -318,7 +324,7 @@ static enum CXChildVisitResult check_declaration(CXCursor cursor, CXCursor paren
 	(void)parent;
 	if (has_declarations(clang->getCursorKind(cursor)))
 		return CXChildVisit_Recurse;
-	if (!is_declaration(check->program, cursor, check->function->usr))
+	if (!is_declaration(check->program, check->function->unit, cursor, check->function->usr))
 		return CXChildVisit_Continue;
 	CXPrintingPolicy policy = clang->getCursorPrintingPolicy(cursor);
 	clang->PrintingPolicy_setProperty(policy, CXPrintingPolicy_TerseOutput, 1);
