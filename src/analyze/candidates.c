@@ -10,6 +10,7 @@
 #include "analyze/candidates.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 #include "analyze/own_labels.h"
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "base/path.h"
 
 struct context {
 	uint32_t parent, function; /* parent PROFILE_NONE: the outermost function */
@@ -422,6 +424,21 @@ struct candidate_list *analyze_candidates(const struct view *view, double thresh
 	candidate_list_free(list);
 	error_set(error, code, "cannot rank the call paths: %s", error_text(code));
 	return NULL;
+}
+
+const char *candidate_name(const struct view *view, uint32_t label, char *text, size_t bytes)
+{
+	const struct view_label *row = &view->labels[label];
+	const struct profile_function *function =
+		row->function == PROFILE_NONE ? NULL : &view->profile->functions[row->function];
+	const char *path = function ? profile_string(view->profile, function->file) : "", *file = path_basename(path);
+	size_t owner = strlen(row->owner), size = strlen(file), whole = strlen(path);
+	if (whole > size && owner > row->name_length + whole && strcmp(row->owner + owner - whole, path) == 0)
+		file = path;
+	else if (size == 0 || owner <= row->name_length + size || strcmp(row->owner + owner - size, file) != 0)
+		file = NULL;
+	snprintf(text, bytes, "%.*s%s%s", (int)row->name_length, row->text, file ? "@" : "", file ? file : "");
+	return text;
 }
 
 void candidate_list_free(struct candidate_list *list)

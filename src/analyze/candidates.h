@@ -27,6 +27,10 @@ struct candidate_list {
 	size_t count;
 };
 
+/* Writes the name of a function of a path, cut off at `bytes`: "f", or "f@a.c" where the profile has functions of this name in several files.
+ * Returns `text`. */
+const char *candidate_name(const struct view *view, uint32_t label, char *text, size_t bytes);
+
 /* `view` is by VIEW_LINE. Leaves out paths with a smaller share than `threshold`. Returns a list that the caller frees, or NULL:
  * ERROR_MEMORY or ERROR_LIMIT. */
 struct candidate_list *analyze_candidates(const struct view *view, double threshold, struct error *error);

@@ -12,7 +12,6 @@
 #include "cmd/optimize.h"
 #include "cmd/profile_open.h"
 #include "cmd/view_options.h"
-#include "collect/source/contextualize/copy_plan.h"
 #include "optimize/contextualize.h"
 #include "render/candidates.h"
 
@@ -47,8 +46,8 @@ struct job {
 
 /* --- paths --- */
 
-/* Contextualizes a path. */
-static int try(struct job *job, const char *path, struct error *error)
+/* Contextualizes a path in the sources. */
+static int edit(struct job *job, const char *path, struct error *error)
 {
 	const char *names[COPY_PATH_MAX];
 	char *words = strdup(path);
@@ -59,6 +58,22 @@ static int try(struct job *job, const char *path, struct error *error)
 	return code;
 }
 
+/* Contextualizes a path, which a profile must have (NULL: none). The sources decide which functions its names mean in the profile; an error of
+ * the profile precedes theirs. */
+static int try(struct job *job, const struct profile *profile, const char *path, struct error *error)
+{
+	struct error reason = { 0 };
+	struct recorded_path recorded = { 0 };
+	int edited = edit(job, path, &reason), code = 0;
+	if (profile && edited != ERROR_USAGE)
+		code = recorded_path_init(&recorded, path, &job->sources.program, edited == 0 ? &job->result : NULL,
+					  error);
+	if (code == 0 && recorded.length > 0)
+		code = recorded_check(profile, job->profile_path, path, &recorded, error);
+	recorded_path_release(&recorded);
+	return code < 0 || edited == 0 ? code : error_set(error, edited, "%s", reason.message);
+}
+
 /* Contextualizes the path of the command line, which the profile must have if one is named there. */
 static int take_path(struct job *job, struct error *error)
 {
@@ -66,11 +81,9 @@ static int take_path(struct job *job, struct error *error)
 	if (job->has_profile && !profile)
 		return ERROR_USAGE; /* its message is printed */
 	job->chosen = strdup(job->path);
-	int code = job->chosen ? 0 : error_memory(error);
-	if (code == 0 && profile)
-		code = recorded_check(profile, job->profile_path, job->path, &job->sources.program, error);
+	int code = job->chosen ? try(job, profile, job->path, error) : error_memory(error);
 	profile_free(profile);
-	return code < 0 ? code : try(job, job->path, error);
+	return code;
 }
 
 /* Takes the first of the ranked paths for which it is possible. */
@@ -88,8 +101,7 @@ static int choose(struct job *job, struct error *error)
 		job->chosen = candidates_path(&candidates, i);
 		if (!job->chosen)
 			code = error_memory(error);
-		else if (recorded_check(profile, job->profile_path, job->chosen, &job->sources.program, &reason) == 0 &&
-			 try(job, job->chosen, &reason) == 0)
+		else if (try(job, profile, job->chosen, &reason) == 0)
 			is_done = true;
 		else
 			notice(job->invocation, "%s: %s", job->chosen, reason.message);
@@ -126,6 +138,7 @@ static int verify(struct job *job, struct error *error)
 	const char *given = option_value(job->invocation, OPTION_PATCH);
 	struct verification *verification = &job->verification;
 	verification->path = job->chosen;
+	verification->program = &job->sources.program;
 	verification->workload = option_value(job->invocation, OPTION_RUN);
 	if (given && access(given, R_OK) < 0)
 		return error_set_errno(error, "cannot read the patch '%s'", given);

@@ -5,7 +5,7 @@
 
 #include "base/lower_bound.h"
 
-enum { WORD = 8, HEADER_WORDS = 8, MAGIC_BYTES = 8 };
+enum { WORD = 8, HEADER_WORDS = 8, MAGIC_BYTES = 8, STRING_BYTES_MOST = 1 << 16 };
 
 static const uint32_t since_1_16 = 0xfffffffa, since_1_18 = 0xfffffff0, since_1_20 = 0xfffffff1;
 
@@ -90,27 +90,23 @@ bool go_table_read(struct go_table *table, struct elf_bytes bytes)
 	return true;
 }
 
-/* Opens a table whose header is at the start of the bytes. */
-static bool open_at(struct go_table *table, struct elf_file *file, struct elf_bytes bytes)
+/* Completes a table that was read from a file. Reads all relocations of the file. */
+static bool find_first_code(struct go_table *table, struct elf_file *file)
 {
-	if (!go_table_read(table, bytes))
-		return false;
 	if (!has_relative_entries(table))
 		return true;
 	if (table->first_code == 0)
-		table->first_code = relocated(file, bytes.address + MAGIC_BYTES + FIRST_CODE * (uint64_t)WORD);
+		table->first_code = relocated(file, table->bytes.address + MAGIC_BYTES + FIRST_CODE * (uint64_t)WORD);
 	if (table->first_code == 0)
 		table->first_code = elf_file_section(file, ".text").address;
 	return table->first_code != 0;
 }
 
-static bool find_header(struct go_table *table, struct elf_file *file, struct elf_bytes section)
+static bool read_first(struct go_table *table, struct elf_bytes section)
 {
-	uint32_t magic;
-	uint8_t code_unit;
 	for (size_t at = 0; section.bytes && at + MAGIC_BYTES <= section.size; at += WORD) {
 		struct elf_bytes rest = { section.bytes + at, section.size - at, section.address + at };
-		if (is_header(rest.bytes, &magic, &code_unit) && open_at(table, file, rest))
+		if (go_table_read(table, rest))
 			return true;
 	}
 	return false;
@@ -122,11 +118,10 @@ bool go_table_open(struct go_table *table, struct elf_file *file)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct elf_bytes section = elf_file_section(file, names[i]);
 		if (section.bytes)
-			return open_at(table, file, section);
+			return go_table_read(table, section) && find_first_code(table, file);
 	}
-	if (!elf_file_section(file, ".note.go.buildid").bytes)
-		return false;
-	return find_header(table, file, elf_file_section(file, ".data.rel.ro"));
+	return elf_file_section(file, ".note.go.buildid").bytes &&
+	       read_first(table, elf_file_section(file, ".data.rel.ro")) && find_first_code(table, file);
 }
 
 /* --- functions --- */
@@ -140,6 +135,8 @@ static uint64_t entry_of(const struct go_table *table, uint64_t i)
 static const char *string_at(const struct go_table *table, uint64_t base, uint64_t offset)
 {
 	struct cursor cursor = cursor_at(table, base + offset);
+	if (!cursor.failed && cursor_left(&cursor) > STRING_BYTES_MOST)
+		cursor.end = cursor.next + STRING_BYTES_MOST;
 	return cursor_string(&cursor);
 }
 
@@ -154,7 +151,7 @@ bool go_table_function(const struct go_table *table, uint64_t i, struct go_funct
 		return false;
 	cursor = cursor_at(table, table->functions + record);
 	cursor_bytes(&cursor, entry_bytes(table));
-	function->name = string_at(table, table->names, cursor_u32(&cursor));
+	function->name = cursor_u32(&cursor);
 	cursor_bytes(&cursor, 2 * sizeof(uint32_t));
 	function->stack = cursor_u32(&cursor);
 	function->files = cursor_u32(&cursor);
@@ -164,7 +161,13 @@ bool go_table_function(const struct go_table *table, uint64_t i, struct go_funct
 	cursor_bytes(&cursor, table->magic == since_1_20 ? sizeof(uint32_t) : 0);
 	cursor_u8(&cursor);
 	function->is_outermost = cursor_u8(&cursor) & IS_OUTERMOST;
-	return !cursor.failed && function->name && function->name[0];
+	return !cursor.failed;
+}
+
+const char *go_table_name(const struct go_table *table, const struct go_function *function)
+{
+	const char *name = string_at(table, table->names, function->name);
+	return name && name[0] ? name : NULL;
 }
 
 bool go_table_find(const struct go_table *table, uint64_t address, struct go_function *function)

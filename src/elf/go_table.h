@@ -14,7 +14,8 @@
  * The magic is 0xfffffffa since Go 1.16, 0xfffffff0 since 1.18 and 0xfffffff1 since 1.20. Entries are words and addresses before 1.18, u32 and
  * relative to the first code since; the first line is there since 1.20, the flags since 1.17.
  *
- * Each offset is checked, so that a damaged table gives fewer functions or values. All work is linear in the bytes that are read.
+ * Each offset is checked, so that a damaged table gives fewer functions or values. Functions of a forged table can share a name, a record or
+ * values of any length: a caller that reads them for each function bounds the total.
  */
 #ifndef ELF_GO_TABLE_H
 #define ELF_GO_TABLE_H
@@ -35,8 +36,8 @@ struct go_table {
 	uint64_t names, units, files, values, functions; /* offsets in bytes; below bytes.size */
 };
 
-/* Finds the table by the name of its section, or in .data.rel.ro by its magic (position-independent programs). Returns false if the file
- * has none, or one of another version. */
+/* Finds the table by the name of its section, or in .data.rel.ro by the first header that is one (position-independent programs). Returns
+ * false if the file has none, or one of another version. Reads the file's relocations at most once. */
 bool go_table_open(struct go_table *table, struct elf_file *file);
 
 /* Reads a table from its header on, with its first_code as it is there. Returns false if it is none. */
@@ -44,7 +45,7 @@ bool go_table_read(struct go_table *table, struct elf_bytes bytes);
 
 struct go_function {
 	uint64_t start, end;          /* ELF virtual addresses */
-	const char *name;             /* not empty; valid as long as the file */
+	uint32_t name;                /* offset; go_table_name */
 	uint32_t stack, files, lines; /* offsets of the values; 0: there are none */
 	uint32_t unit;
 	bool is_outermost; /* it begins a stack */
@@ -52,6 +53,8 @@ struct go_function {
 
 /* Reads function number i. Returns false if it is damaged. */
 bool go_table_function(const struct go_table *table, uint64_t i, struct go_function *function);
+/* Returns the function's name, valid as long as the file, or NULL if it is empty or longer than 64 KB. */
+const char *go_table_name(const struct go_table *table, const struct go_function *function);
 /* Finds the function that contains an ELF virtual address. Returns false if there is none. */
 bool go_table_find(const struct go_table *table, uint64_t address, struct go_function *function);
 

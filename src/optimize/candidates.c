@@ -26,13 +26,12 @@ void candidates_release(struct candidates *candidates)
 char *candidates_path(const struct candidates *candidates, size_t index)
 {
 	struct buffer text;
+	char name[4096];
 	buffer_init(&text);
 	const struct candidate *candidate = &candidates->list->items[index];
-	for (size_t i = 0; i < candidate->length; i++) {
-		const struct view_label *label = &candidates->view->labels[candidate->path[i]];
-		buffer_append_string(&text, i > 0 ? ";" : "");
-		buffer_append(&text, label->text, label->name_length);
-	}
+	for (size_t i = 0; i < candidate->length; i++)
+		buffer_printf(&text, "%s%s", i > 0 ? ";" : "",
+			      candidate_name(candidates->view, candidate->path[i], name, sizeof(name)));
 	buffer_append_byte(&text, 0);
 	char *path = buffer_error(&text) < 0 ? NULL : strdup((const char *)text.bytes);
 	buffer_release(&text);

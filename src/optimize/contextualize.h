@@ -7,6 +7,7 @@
 #include "analyze/candidates.h"
 #include "collect/source/compile/database.h"
 #include "collect/source/contextualize/contextualize.h"
+#include "collect/source/contextualize/copy_plan.h"
 #include "optimize/builds.h"
 #include "profile/profile.h"
 
@@ -57,14 +58,27 @@ char *candidates_path(const struct candidates *candidates, size_t index);
 /* Returns a view by function of the first resource, with the kernel's functions; NULL sets the error. */
 struct view *recorded_view(const struct profile *profile, struct error *error);
 
-/* Counts the hits of a path, "main;f;g". A path or a function that no sample has met has none. Returns 0 or a negative
- * error. */
-int recorded_hits(const struct view *view, const char *path, double *hits, struct error *error);
+/* The functions of a path, "main;f;g@a.c", in a profile. Life cycle: recorded_path_init, recorded_path_release. */
+struct recorded_path {
+	char *text;                                              /* owned */
+	const char *names[COPY_PATH_MAX], *files[COPY_PATH_MAX]; /* files: NULL: any */
+	const struct program_function *functions[COPY_PATH_MAX]; /* in the sources; NULL: not known */
+	size_t length;                                           /* 0: the text has too many functions */
+};
 
-/* Refuses a path without hits. With a program, refuses a profile in which a function of the path begins in another line
- * of its file than in the program's sources: it is a profile of another build. `file` is the profile's name, for
- * messages. Returns 0 or a negative error. */
-int recorded_check(const struct profile *profile, const char *file, const char *path, const struct program *program,
+/* `result` (NULL: none) has the functions that the names mean in the program. Returns 0 or ERROR_MEMORY. */
+int recorded_path_init(struct recorded_path *path, const char *text, const struct program *program,
+		       const struct contextualize_result *result, struct error *error);
+void recorded_path_release(struct recorded_path *path); /* accepts {0} */
+
+/* Counts the hits of the first `length` functions of a path. A path or a function that no sample has met has none. Where a profile has
+ * functions of one name in several files, the path's file decides; without one, all of them count. Returns 0 or a negative error. */
+int recorded_hits(const struct view *view, const struct recorded_path *path, size_t length, double *hits,
+		  struct error *error);
+
+/* Refuses a path without hits, and a profile in which a function of the path begins in another line of its file than in the program's
+ * sources: it is a profile of another build. `file` is the profile's name, and `text` the path, for messages. Returns 0 or a negative error. */
+int recorded_check(const struct profile *profile, const char *file, const char *text, const struct recorded_path *path,
 		   struct error *error);
 
 /* --- the effect of the copies: builds with and without them, the predicted total and the measured one (verify.c) --- */
@@ -75,6 +89,7 @@ struct verification {
 	const char *workload;
 	const char *patch;
 	const char *path; /* "main;uniquify_db;qsort" */
+	const struct program *program;
 	size_t turns;
 };
 

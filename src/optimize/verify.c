@@ -39,20 +39,19 @@ static size_t first_call(const char *path)
 	return first + strcspn(path + first, ";");
 }
 
-static int count(const struct profile *profile, const char *path, struct counted *counted, struct error *error)
+static int count(const struct profile *profile, const struct recorded_path *path, struct counted *counted,
+		 struct error *error)
 {
 	struct view *view = recorded_view(profile, error);
-	char *call = strndup(path, first_call(path));
-	int code = !view ? error->code : call ? 0 : error_memory(error);
+	int code = view ? 0 : error->code;
 	if (code == 0) {
 		*counted = (struct counted){ .total = (double)view->total,
 					     .spread = view->independent > 0 ? (double)view->total / view->independent
 									     : 1 };
-		code = recorded_hits(view, path, &counted->path, error);
+		code = recorded_hits(view, path, path->length, &counted->path, error);
 	}
 	if (code == 0)
-		code = recorded_hits(view, call, &counted->call, error);
-	free(call);
+		code = recorded_hits(view, path, 2, &counted->call, error);
 	view_free(view);
 	return code;
 }
@@ -151,7 +150,7 @@ static void print(FILE *out, const struct verification *verification, const stru
 }
 
 static int measure(const struct verification *verification, const struct contextualize_result *result,
-		   const char *const paths[2], FILE *out, struct error *error)
+		   const struct recorded_path paths[2], const char *copies, FILE *out, struct error *error)
 {
 	char before[PATH_MAX + 16], after[PATH_MAX + 16], data[2][PATH_MAX + 32];
 	const char *folder = verification->folder.path;
@@ -168,9 +167,9 @@ static int measure(const struct verification *verification, const struct context
 	if (code == 0)
 		code = optimize_samples_take(&samples[1], after, verification->workload, data[1], error);
 	if (code == 0)
-		code = recorded_check(samples[0].profile, data[0], paths[0], NULL, error);
+		code = recorded_check(samples[0].profile, data[0], verification->path, &paths[0], error);
 	for (size_t i = 0; i < 2 && code == 0; i++)
-		code = count(samples[i].profile, paths[i], &counts[i], error);
+		code = count(samples[i].profile, &paths[i], &counts[i], error);
 	if (code == 0)
 		code = optimize_compare(before, after, verification->workload, &is_same, error);
 	if (code == 0)
@@ -179,7 +178,7 @@ static int measure(const struct verification *verification, const struct context
 		struct optimize_gain gain = optimize_gain_of(&times, 0, 1);
 		print_copies(out, result);
 		fprintf(out, "Output     %s\n", is_same ? "the same" : "NOT the same, or different in each run");
-		print(out, verification, &gain, counts, paths[1]);
+		print(out, verification, &gain, counts, copies);
 	}
 	profile_free(samples[0].profile);
 	profile_free(samples[1].profile);
@@ -196,10 +195,16 @@ int verification_run(const struct verification *verification, const struct conte
 				      &(struct optimize_change){ .patch = verification->patch }, error);
 	if (code < 0)
 		return code;
+	struct recorded_path paths[2] = { { 0 } };
 	char *copies = path_of_copies(verification->path, result);
-	if (!copies)
-		return error_memory(error);
-	code = measure(verification, result, (const char *const[2]){ verification->path, copies }, out, error);
+	code = copies ? recorded_path_init(&paths[0], verification->path, verification->program, result, error)
+		      : error_memory(error);
+	if (code == 0)
+		code = recorded_path_init(&paths[1], copies, NULL, NULL, error);
+	if (code == 0)
+		code = measure(verification, result, paths, copies, out, error);
+	recorded_path_release(&paths[0]);
+	recorded_path_release(&paths[1]);
 	free(copies);
 	return code;
 }

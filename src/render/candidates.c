@@ -21,14 +21,6 @@ static double most_of(const struct candidate *candidate)
 	return candidate->bound > 0 ? 1 / candidate->bound : INFINITY;
 }
 
-/* Writes the name of a function, without the rest of its label. Returns `text`. */
-static const char *name_of(const struct view *view, uint32_t number, char *text, size_t bytes)
-{
-	const struct view_label *label = &view->labels[number];
-	snprintf(text, bytes, "%.*s", (int)label->name_length, label->text);
-	return text;
-}
-
 /* --- text --- */
 
 static void print_difference(FILE *out, const struct view *view, const struct candidate_difference *difference)
@@ -39,7 +31,7 @@ static void print_difference(FILE *out, const struct view *view, const struct ca
 	render_safe_text(out, view->labels[difference->line].text);
 	if (difference->callee != PROFILE_NONE) {
 		fputs(" calls ", out);
-		render_safe_text(out, name_of(view, difference->callee, name, sizeof(name)));
+		render_safe_text(out, candidate_name(view, difference->callee, name, sizeof(name)));
 	}
 	fprintf(out, ": %.2f of the time here, %.2f elsewhere\n", difference->here, difference->elsewhere);
 }
@@ -55,7 +47,7 @@ static void print_one(FILE *out, const struct view *view, const struct candidate
 		fputs("      -  ", out);
 	for (size_t i = 0; i < candidate->length; i++) {
 		fputs(i > 0 ? ";" : "", out);
-		render_safe_text(out, name_of(view, candidate->path[i], name, sizeof(name)));
+		render_safe_text(out, candidate_name(view, candidate->path[i], name, sizeof(name)));
 	}
 	fputc('\n', out);
 	print_difference(out, view, &candidate->difference);
@@ -82,7 +74,7 @@ static void print_row(struct sheet *sheet, const struct view *view, const struct
 	sheet_row(sheet);
 	sheet_path_begin(sheet, "path");
 	for (size_t i = 0; i < candidate->length; i++)
-		sheet_path_name(sheet, i, name_of(view, candidate->path[i], name, sizeof(name)));
+		sheet_path_name(sheet, i, candidate_name(view, candidate->path[i], name, sizeof(name)));
 	sheet_path_end(sheet);
 	sheet_number(sheet, "score", candidate->score);
 	sheet_number(sheet, "fraction", share_of(view, candidate));
@@ -94,7 +86,7 @@ static void print_row(struct sheet *sheet, const struct view *view, const struct
 	sheet_text(sheet, "calls",
 		   candidate->difference.callee == PROFILE_NONE
 			   ? ""
-			   : name_of(view, candidate->difference.callee, name, sizeof(name)));
+			   : candidate_name(view, candidate->difference.callee, name, sizeof(name)));
 	sheet_number(sheet, "here", candidate->difference.here);
 	sheet_number(sheet, "elsewhere", candidate->difference.elsewhere);
 	sheet_row_end(sheet);

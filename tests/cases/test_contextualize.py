@@ -9,7 +9,7 @@ import sys
 import pytest
 from measuring import between, near
 from json_support import valid_json
-from record_support import CPPROF, PROGRAMS, REPOSITORY, build, needs_whole_perf, record_well, run_cpprof
+from record_support import CPPROF, PROGRAMS, REPOSITORY, build, needs_whole_perf, record, record_well, run_cpprof
 
 sys.path[:0] = [str(REPOSITORY / "tests/decoder"), str(REPOSITORY / "tests/naive")]
 import candidates  # noqa: E402
@@ -179,6 +179,14 @@ UNSOUND = {
 	"symbol": ("a name of its own (asm)", 'int f(void) __asm__("other"); int f(void) { return 0; }'),
 	"weak": ("another definition may replace it", "int f(void) __attribute__((weak)); int f(void) { return 0; }"),
 	"name": ("a macro in it uses its name", "#define LOG() g(__func__)\nint g(const char *); int f(void) { return LOG(); }"),
+	"pragma": ("another definition may replace it", "#pragma weak f\nint f(void) { return 0; }"),
+	"start": ("it runs when the program starts or ends", "#define INIT __attribute__((constructor))\nint n; INIT void f(void) { n++; }"),
+	"end": ("it runs when the program starts or ends", "int n; void f(void) __attribute__((destructor)); void f(void) { n++; }"),
+	"quoted": ("it has inline assembly", 'int f(void) { __asm__("\\"label\\": nop"); return 0; }'),
+	"commented": ("it has inline assembly", 'int f(void) { __asm__("nop; /* : */ label: nop"); return 0; }'),
+	"spaced": ("it has inline assembly", 'int f(void) { __asm__("nop\\n\\t\\tlabel : nop"); return 0; }'),
+	"operand": ("it has inline assembly", 'int f(void) { __asm__("label%c0: nop" : : "i"(3)); return 0; }'),
+	"assigned": ("it has inline assembly", 'int f(void) { __asm__("label = 5"); return 0; }'),
 	"try": ("or is a try block", "int f() try { return 0; } catch (int e) { return e; }"),
 }
 
@@ -219,6 +227,9 @@ HARD = {
 	"self.c": ("main;f", "op saved; int f(int x) { if (!saved) { saved = f; return f(x); } return saved == f; }"),
 	"swapped.c": ("main;f;apply", "int apply(op a, op b, int x) { return x < 0 ? a(apply(b, a, x + 1)) : b(x); } int f(int x) { return apply(inc, abs, x); }"),
 	"assembly.c": ("main;f;g", 'int g(int x) { __asm__ volatile("# 1:" "\\n1: nop\\nl%=: nop" ::: "memory"); return x; } int f(int x) { return g(x); }'),
+	"local_label.c": ("main;f;g", 'int g(int x) { __asm__ volatile("jmp .Lend%=\\n\\tnop\\n.Lend%=: # end:" ::: "memory"); return x; } int f(int x) { return g(x); }'),
+	"list_of_names.c": ("main;f;apply", "int apply(o, x) op o; int x; { return o(x); } int f(int x) { return apply(inc, x); }"),
+	"size.c": ("main;f;apply", "int apply(op o, int a[o(1)]) { return o(a[1]); } int f(int x) { int a[] = { 0, x }; return apply(inc, a); }"),
 	"constants.c": ("main;f;g", "int g(int x) { static const int t[] = { 7, 8 }; return t[x < 0] + (int)sizeof(t); } int f(int x) { return g(x); }"),
 	"overload.cc": ("main;f;apply", "int inc(double x) { return (int)(x * 100); } int apply(op o, double x) { return o(x); } int f(int x) { return apply(inc, x + 0.5); }"),
 	"member.cc": ("main;f;k::apply", "struct k { static int inc(int x) { return x + 1000; } static int apply(op o, int x); };\n"
@@ -245,6 +256,59 @@ def test_hard_programs_keep_their_output(tmp_path, case):
 	apply_patch(tmp_path, result.stdout)
 	assert path.rpartition(";")[2].split("::")[-1].split("(")[0] + "_1(" in (tmp_path / case).read_text()
 	assert output_of(compiled(tmp_path, [case], "after", "-w")) == before
+
+
+NAMESAKES = {
+	"x/util.c": "#include \"util.h\"\nint run_x(int n) { return helper(n); }\nstatic int helper(int n) { return n + 1; }\n",
+	"y/util.c": "#include \"util.h\"\nstatic int inner(int n) { return n * 7; }\nint run_y(int n) { return helper(n); }\nstatic int helper(int n) { return inner(n); }\n",
+	"main.c": "#include <stdio.h>\nint run_x(int), run_y(int);\nint main(void) { printf(\"%d\", run_x(3) + run_y(4)); return 0; }\n",
+}
+
+
+def namesakes(tmp_path):
+	(tmp_path / "util.h").write_text("static int helper(int n);\n")
+	for name, text in NAMESAKES.items():
+		(tmp_path / name).parent.mkdir(exist_ok=True)
+		(tmp_path / name).write_text(text)
+	return list(NAMESAKES)
+
+
+@pytest.mark.parametrize(("path", "copy"), [
+	("main;run_x;helper", "helper_1(int n) { return n + 1; }"), ("main;run_y;helper;inner", "helper_1(int n) { return inner_1(n); }"),
+	("main;run_y;helper@util.c", "helper_1(int n) { return inner(n); }"), ("helper@y/util.c;inner", "inner_1(int n) { return n * 7; }"),
+	("helper;inner", "2 functions are called 'helper': helper@x/util.c, helper@y/util.c (name one of them)"),
+	("main;run_x;helper@y/util.c", "no call in 'run_x' is known to lead to 'helper@y/util.c'"),
+])
+def test_static_functions_of_one_name(tmp_path, path, copy):
+	"""Two files of one name include one header, which declares a static function that each of them defines."""
+	names = namesakes(tmp_path)
+	before = output_of(compiled(tmp_path, names, "before", "-I."))
+	result = edit(tmp_path, path, names=names, flags=["-I."])
+	if "(" not in copy.partition(" ")[0]:
+		assert result.returncode == 1 and copy in result.stderr, result.stderr
+		return
+	assert result.returncode == 0, result.stderr
+	apply_patch(tmp_path, result.stdout)
+	assert f"static int {copy}" in (tmp_path / "x/util.c").read_text() + (tmp_path / "y/util.c").read_text()
+	assert output_of(compiled(tmp_path, names, "after", "-I.")) == before
+
+
+@pytest.mark.parametrize(("path", "copy"), [
+	("main;g(double)", "g_1(double x) { return 2; }"), ("main;g(int)", "g_1(int) { return 1; }"),
+	("main;a::g(int const*)", "g_1(const int *) { return 3; }"), ("main;b::a::g(int const*)", "g_1(const int *x) { return x != nullptr; }"),
+	("main;g", "2 functions are called 'g': g(int), g(double) (name one of them)"),
+])
+def test_overloads_are_distinguished(tmp_path, path, copy):
+	text = "namespace b { namespace a { int g(const int *x) { return x != nullptr; } } }\nnamespace a { int g(const int *) { return 3; } }\n" \
+		"int g(int) { return 1; }\nint g(double x) { return 2; }\nint main() { return g(0) + g(0.0) + b::a::g(nullptr) + a::g(nullptr); }\n"
+	(tmp_path / "a.cc").write_text(text)
+	result = edit(tmp_path, path, names=["a.cc"])
+	if "{" not in copy:
+		assert result.returncode == 1 and copy in result.stderr, result.stderr
+		return
+	apply_patch(tmp_path, result.stdout)
+	assert f"static int {copy}" in (tmp_path / "a.cc").read_text()
+	assert output_of(compiled(tmp_path, ["a.cc"], "after", "-Wno-unused-parameter"))[0] == 6
 
 
 @pytest.mark.parametrize("attribute", ["[[gnu::noinline]] [[nodiscard]]", 'extern "C"', "// comment\n[[gnu::noinline]]"])
@@ -487,6 +551,85 @@ def test_profile_of_the_path_is_checked(tmp_path):
 		if path:
 			assert f"'digest' began in line {line} there, and begins in line {line + 1} (build and record again)" in result.stderr
 		assert "is of another build" in result.stderr
+
+
+TOUCH = '''#include <sys/mman.h>
+static void touch(int pages)
+{
+	char *memory = mmap(0, pages * 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < pages; i++)
+		memory[i * 4096L] = 1;
+}
+'''
+TOUCHING = '''#include "touch.h"
+static void helper(int first)
+{
+	if (first)
+		touch(30);
+	else
+		touch(40);
+}
+void first_NAME(void) { helper(1); }
+void second_NAME(void) { helper(0); }
+'''
+
+
+def recorded_namesakes(tmp_path):
+	names = ["x/util.c", "y/util.c", "main.c"]
+	for name in names[:2]:
+		(tmp_path / name).parent.mkdir()
+		# Functions of equal names, files and lines count as one header's, with two relative paths.
+		(tmp_path / name).write_text("\n" * (name[0] == "y") + TOUCHING.replace("NAME", name[0]))
+	functions = ["first_x", "second_x", "first_y", "second_y"]
+	(tmp_path / "touch.h").write_text(TOUCH)
+	(tmp_path / "main.c").write_text("".join(f"void {name}(void);\n" for name in functions) + "int main(void)\n{\n"
+		+ "".join(f"\t{name}();\n" for name in functions) + "\treturn 0;\n}\n")
+	program = compiled(tmp_path, names, "program", "-O0", "-I.")
+	return names, record(tmp_path, [program], "-r", "page-faults/1")
+
+
+def test_profile_with_functions_of_one_name(tmp_path):
+	"""The sources decide which of the profile's functions a name means; a change of the other file does not matter."""
+	names, recorded = recorded_namesakes(tmp_path)
+	assert recorded.status == 0, recorded.err
+	words = [recorded.path, "main;first_y;helper"]
+	options = {"names": names, "flags": ["-I."]}
+	assert "static void helper_1(int first)" in edit(tmp_path, words[1], words[0], **options).stdout
+	(tmp_path / "x/util.c").write_text("\n" + (tmp_path / "x/util.c").read_text())
+	result = edit(tmp_path, words[1], words[0], **options)
+	assert result.returncode == 0 and "+++ b/y/util.c" in result.stdout and "b/x/util.c" not in result.stdout, result.stderr
+	result = edit(tmp_path, "main;first_x;helper", words[0], **options)
+	assert result.returncode == 1 and "'first_x' began in line 9 there, and begins in line 10" in result.stderr, result.stderr
+	result = edit(tmp_path, "main;first_y;helper@x/util.c", words[0], **options)
+	assert result.returncode == 1 and "no sample in" in result.stderr, result.stderr
+
+
+def test_ranked_paths_name_the_files_of_namesakes(tmp_path):
+	names, recorded = recorded_namesakes(tmp_path)
+	entries = json.loads(run_cpprof("contextualize", "--format", "json", "--limit", "0", recorded.path).stdout)["candidates"]
+	paths = [";".join(entry["path"]) for entry in entries]
+	found = {(path.partition(";")[0], path.rpartition("/")[0][-1]) for path in paths if path.endswith("/util.c")}
+	assert found == {("first_x", "x"), ("second_x", "x"), ("first_y", "y"), ("second_y", "y")}, paths
+	assert all(path.partition("@")[0].endswith(";helper") for path in paths if "@" in path)
+	text = run_cpprof("contextualize", "--limit", "0", recorded.path).stdout
+	assert all(f"  {path}\n" in text for path in paths)
+	for path in paths:
+		result = edit(tmp_path, path, recorded.path, names=names, flags=["-I."])
+		assert result.returncode == 0, result.stderr
+		assert f"+++ b/{path.partition(';')[0][-1]}/util.c" in result.stdout
+
+
+def test_lines_of_line_directives_are_compared(tmp_path):
+	"""Debug information has the lines that #line states, and so has the comparison with the profile's build."""
+	(tmp_path / "touch.h").write_text(TOUCH)
+	text = '#include "touch.h"\n#line 70\nstatic void f(void) { touch(30); }\nint main(void) { f(); return 0; }\n'
+	(tmp_path / "a.c").write_text(text)
+	recorded = record(tmp_path, [compiled(tmp_path, ["a.c"], "program", "-O0")], "-r", "page-faults/1")
+	result = edit(tmp_path, "main;f", recorded.path, names=["a.c"])
+	assert result.returncode == 0 and "f_1" in result.stdout, result.stderr
+	(tmp_path / "a.c").write_text(text.replace("70", "71"))
+	result = edit(tmp_path, "main;f", recorded.path, names=["a.c"])
+	assert "began in line 71 there, and begins in line 72" in result.stderr, result.stderr
 
 
 def test_program_without_contexts_has_no_candidate(tmp_path):

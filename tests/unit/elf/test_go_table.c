@@ -45,7 +45,7 @@ static void reads_each_layout(void **state)
 			const char *file;
 			uint32_t line;
 			assert_true(go_table_find(&table, TINY_CODE + places[i].offset, &function));
-			assert_string_equal(function.name, places[i].name);
+			assert_string_equal(go_table_name(&table, &function), places[i].name);
 			assert_int_equal(function.is_outermost, places[i].offset >= 0x60);
 			go_table_place(&table, &function, TINY_CODE + places[i].offset, &file, &line);
 			assert_int_equal(line, places[i].line);
@@ -113,8 +113,8 @@ static void survives_damage(void **state)
 					uint32_t line;
 					if (!go_table_function(&table, i, &function))
 						continue;
-					assert_in_range((uintptr_t)function.name, (uintptr_t)copy,
-							(uintptr_t)copy + size);
+					const char *name = go_table_name(&table, &function);
+					assert_true(!name || memchr(name, 0, (size_t)(copy + size - (uint8_t *)name)));
 					go_table_place(&table, &function, function.end - 1, &file, &line);
 					assert_true(!file || memchr(file, 0, (size_t)(copy + size - (uint8_t *)file)));
 				}
@@ -147,7 +147,8 @@ static void refuses_other_tables(void **state)
 	assert_true(go_table_read(&table, whole(&bytes)));
 	/* A function without a name, or whose end is not behind its start. */
 	bytes.bytes[offsets.names] = 0;
-	assert_false(go_table_function(&table, 0, &function));
+	assert_true(go_table_function(&table, 0, &function));
+	assert_null(go_table_name(&table, &function));
 	assert_true(go_table_function(&table, 1, &function));
 	bytes.bytes[offsets.functions + 16] = 0x40;
 	assert_false(go_table_function(&table, 1, &function));
@@ -156,6 +157,30 @@ static void refuses_other_tables(void **state)
 	bytes.bytes[offsets.values + function.stack + 1] = 0;
 	struct go_values values = go_values_of(&table, &function, function.stack);
 	assert_false(go_values_next(&values));
+	buffer_release(&bytes);
+}
+
+/* A text is searched for its end in 64 KB only: all functions of a forged table may have one long name. */
+static void long_names_are_damage(void **state)
+{
+	(void)state;
+	enum { MOST = 1 << 16 };
+	struct buffer bytes;
+	struct go_table table;
+	struct go_function function;
+	buffer_init(&bytes);
+	tiny_go(&bytes, magics[2], TINY_CODE, NULL);
+	size_t at = bytes.size;
+	uint8_t *name = buffer_extend(&bytes, MOST + 1);
+	assert_non_null(name);
+	memset(name, 'a', MOST);
+	name[MOST] = 0;
+	assert_true(go_table_read(&table, whole(&bytes)));
+	assert_true(go_table_function(&table, 0, &function));
+	function.name = (uint32_t)(at - table.names);
+	assert_null(go_table_name(&table, &function));
+	function.name++;
+	assert_int_equal(strlen(go_table_name(&table, &function)), MOST - 1);
 	buffer_release(&bytes);
 }
 
@@ -200,12 +225,59 @@ static void finds_the_section(void **state)
 	}
 }
 
+/* Opens a file with two tables in .data.rel.ro, whose headers have these addresses of the first code, and a relocation that
+ * puts TINY_CODE to an offset of that section. */
+static bool opens_first(const uint64_t first_codes[2], uint64_t relocated, bool has_note, uint64_t *first_code)
+{
+	struct go_table table;
+	struct buffer data, image;
+	buffer_init(&data);
+	buffer_init(&image);
+	for (size_t i = 0; i < 2; i++) {
+		tiny_go(&data, magics[1], first_codes[i], NULL);
+		while (data.size % sizeof(uint64_t))
+			buffer_append_byte(&data, 0);
+	}
+	const Elf64_Rela relocations[] = { { .r_offset = relocated, .r_addend = TINY_CODE } };
+	const struct tiny_section sections[] = {
+		{ ".data.rel.ro", SHT_PROGBITS, data.bytes, data.size },
+		{ ".rela.dyn", SHT_RELA, relocations, sizeof(relocations) },
+		{ ".note.go.buildid", SHT_NOTE, "x", 1 },
+	};
+	tiny_elf_with_sections(&image, sections, has_note ? 3 : 2);
+	struct elf_file *file = elf_file_from_memory(image.bytes, image.size, "tiny", NULL);
+	assert_non_null(file);
+	bool is_open = go_table_open(&table, file);
+	*first_code = is_open ? table.first_code : 0;
+	elf_file_free(file);
+	buffer_release(&image);
+	buffer_release(&data);
+	return is_open;
+}
+
+/* The first header decides. A search that went on behind a header without a first code would read all relocations for each header. */
+static void first_header_of_data_decides(void **state)
+{
+	(void)state;
+	enum { FIRST_CODE_AT = 24 };
+	uint64_t first_code;
+	assert_true(opens_first((const uint64_t[]){ TINY_CODE, 0 }, 0, true, &first_code));
+	assert_false(opens_first((const uint64_t[]){ TINY_CODE, 0 }, 0, false, &first_code));
+	assert_true(opens_first((const uint64_t[]){ 0, 1 }, FIRST_CODE_AT, true, &first_code));
+	assert_int_equal(first_code, TINY_CODE);
+	assert_false(opens_first((const uint64_t[]){ 0, TINY_CODE }, 0, true, &first_code));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_each_layout), cmocka_unit_test(reads_values),
-		cmocka_unit_test(survives_damage),   cmocka_unit_test(refuses_other_tables),
+		cmocka_unit_test(reads_each_layout),
+		cmocka_unit_test(reads_values),
+		cmocka_unit_test(survives_damage),
+		cmocka_unit_test(refuses_other_tables),
+		cmocka_unit_test(long_names_are_damage),
 		cmocka_unit_test(finds_the_section),
+		cmocka_unit_test(first_header_of_data_decides),
 	};
 	return cmocka_run_group_tests_name("go_table", tests, NULL, NULL);
 }

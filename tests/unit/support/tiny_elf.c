@@ -10,21 +10,15 @@
 enum { EH_FRAME_HDR = 0x1c0, EH_FRAME = TINY_EH_FRAME - TINY_BASE };
 
 static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab";
-enum {
-	NAME_EH_FRAME = 1,
-	NAME_DEBUG_FRAME = 11,
-	NAME_NAMES = 24,
-	NAME_OTHER = sizeof(names),
-	SECTIONS = 5,
-	SEGMENTS = 2
-};
+enum { NAME_EH_FRAME = 1, NAME_DEBUG_FRAME = 11, NAME_NAMES = 24, SECTIONS = 4, OTHERS_MOST = 4, SEGMENTS = 2 };
 
 /* The contents of a file besides its headers. */
 struct contents {
 	const struct buffer *eh_frame, *debug_frame; /* NULL: none */
 	const void *code;
 	size_t code_bytes;
-	struct tiny_section other;
+	const struct tiny_section *others; /* [other_count] */
+	size_t other_count;
 	bool has_sections;
 };
 
@@ -49,32 +43,33 @@ static Elf64_Shdr section(uint32_t name, uint32_t type, uint64_t address, uint64
 static void put_section_headers(struct buffer *out, const struct contents *contents, size_t debug_offset)
 {
 	const struct buffer *eh_frame = contents->eh_frame, *debug_frame = contents->debug_frame;
-	const struct tiny_section *other = &contents->other;
-	size_t names_offset = out->size;
+	size_t names_offset = out->size, name = sizeof(names), count = SECTIONS;
 	buffer_append(out, names, sizeof(names));
-	if (other->name)
-		buffer_append(out, other->name, strlen(other->name) + 1);
-	size_t names_bytes = out->size - names_offset, other_offset = out->size;
-	if (other->name)
-		buffer_append(out, other->bytes, other->size);
-	pad_to(out, (out->size + 7) & ~(size_t)7);
-	size_t headers_offset = out->size;
-	Elf64_Shdr headers[SECTIONS] = {
+	for (size_t i = 0; i < contents->other_count; i++)
+		buffer_append(out, contents->others[i].name, strlen(contents->others[i].name) + 1);
+	size_t names_bytes = out->size - names_offset;
+	Elf64_Shdr headers[SECTIONS + OTHERS_MOST] = {
 		{ 0 },
 		section(NAME_EH_FRAME, eh_frame ? SHT_PROGBITS : SHT_NOBITS, TINY_EH_FRAME, EH_FRAME,
 			eh_frame ? eh_frame->size : 0),
 		section(NAME_DEBUG_FRAME, debug_frame ? SHT_PROGBITS : SHT_NOBITS, 0, debug_offset,
 			debug_frame ? debug_frame->size : 0),
 		section(NAME_NAMES, SHT_STRTAB, 0, names_offset, names_bytes),
-		section(NAME_OTHER, other->type, 0, other_offset, other->size),
 	};
-	size_t count = other->name ? SECTIONS : SECTIONS - 1;
+	for (size_t i = 0; i < contents->other_count; i++) {
+		const struct tiny_section *other = &contents->others[i];
+		headers[count++] = section((uint32_t)name, other->type, 0, out->size, other->size);
+		name += strlen(other->name) + 1;
+		buffer_append(out, other->bytes, other->size);
+	}
+	pad_to(out, (out->size + 7) & ~(size_t)7);
+	size_t headers_offset = out->size;
 	buffer_append(out, headers, count * sizeof(headers[0]));
 	Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)out->bytes;
 	header->e_shoff = headers_offset;
 	header->e_shentsize = sizeof(Elf64_Shdr);
 	header->e_shnum = (uint16_t)count;
-	header->e_shstrndx = SECTIONS - 2;
+	header->e_shstrndx = SECTIONS - 1;
 }
 
 static void put_headers(struct buffer *out, bool has_eh_frame)
@@ -141,8 +136,14 @@ void tiny_elf_with_code(struct buffer *out, const struct buffer *eh_frame, const
 	put_file(out, &(struct contents){ .eh_frame = eh_frame,
 					  .code = code,
 					  .code_bytes = code_bytes,
-					  .other = other ? *other : (struct tiny_section){ 0 },
+					  .others = other,
+					  .other_count = other ? 1 : 0,
 					  .has_sections = true });
+}
+
+void tiny_elf_with_sections(struct buffer *out, const struct tiny_section *sections, size_t count)
+{
+	put_file(out, &(struct contents){ .others = sections, .other_count = count, .has_sections = true });
 }
 
 void tiny_entry(struct buffer *section_bytes, const struct buffer *content)

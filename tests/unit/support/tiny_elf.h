@@ -23,7 +23,7 @@ void tiny_elf(struct buffer *out, const struct buffer *eh_frame, const struct bu
 
 /* A section that is not loaded. */
 struct tiny_section {
-	const char *name; /* NULL: none */
+	const char *name;
 	uint32_t type;
 	const void *bytes;
 	size_t size;
@@ -32,6 +32,9 @@ struct tiny_section {
 /* Writes a file with section headers, with these bytes of code at TINY_CODE, and one more section. */
 void tiny_elf_with_code(struct buffer *out, const struct buffer *eh_frame, const void *code, size_t code_bytes,
 			const struct tiny_section *other); /* NULL: none */
+
+/* Writes a file with section headers and these sections, at most 4. */
+void tiny_elf_with_sections(struct buffer *out, const struct tiny_section *sections, size_t count);
 
 /* Append an entry with absolute 8-byte pointers. tiny_cie returns the offset of the CIE. */
 size_t tiny_cie(struct buffer *section, bool is_eh_frame, const char *augmentation, const void *instructions,

@@ -81,7 +81,7 @@ static void take_argument(struct taking *taking, CXCursor expression, struct pro
 	CXCursor declaration = clang->getCursorReferenced(name);
 	if (is_function(clang, declaration)) {
 		argument->function = declaration;
-		argument->usr = program_text(program, clang->getCursorUSR(declaration));
+		argument->usr = program_usr(program, taking->function->unit, declaration);
 		return;
 	}
 	const char *text = program->files[taking->function->file].text;
@@ -117,7 +117,7 @@ static void take_call(struct taking *taking, CXCursor cursor)
 	call.in_macro = clang_is_in_macro(location) || call.at + call.size > file->size ||
 			memcmp(file->text + call.at, spelling, call.size) != 0;
 	if (is_function(clang, declaration))
-		call.usr = program_text(program, clang->getCursorUSR(declaration));
+		call.usr = program_usr(program, function->unit, declaration);
 	else if (call.parameter == PROGRAM_NONE)
 		return;
 	int count = clang->Cursor_getNumArguments(cursor);
@@ -297,22 +297,72 @@ static bool is_assertion(const struct node *node)
 
 /* --- inline assembly --- */
 
-/* Returns whether a template has a label or a directive, as "loop: jmp loop" or ".globl f". Labels that are numbers, or
- * end with %=, may occur several times. */
+/* Returns the first byte behind spaces and comments, which the assembler ignores in front of a statement. */
+static const char *statement_start(const char *at, const char *end)
+{
+	while (at < end) {
+		const char *behind = at + 1;
+		if (end - at >= 2 && memcmp(at, "/*", 2) == 0) {
+			const char *close = memmem(at + 2, (size_t)(end - at - 2), "*/", 2);
+			behind = close ? close + 2 : end;
+		} else if (!isspace((unsigned char)*at) && *at != ';') {
+			break;
+		}
+		at = behind;
+	}
+	return at;
+}
+
+/* Returns the first byte behind a symbol, "f" or "\"f\"", in which operands of the template stand for texts. */
+static const char *symbol_end(const char *at, const char *end)
+{
+	if (at < end && *at == '"') {
+		const char *close = memchr(at + 1, '"', (size_t)(end - at - 1));
+		return close ? close + 1 : end;
+	}
+	while (at < end && (isalnum((unsigned char)*at) || strchr("_.$%[]", *at)))
+		at += end - at >= 2 && memcmp(at, "%=", 2) == 0 ? 2 : 1;
+	return at;
+}
+
+/* Returns whether a template defines a symbol or has a directive, as "loop: jmp loop", "f = 1" or ".globl f". Labels that are numbers,
+ * or contain %=, may occur several times. */
 static bool has_symbol(const char *text, const char *end)
 {
-	for (const char *at = text; at < end; at++) {
-		bool is_word = isalpha((unsigned char)*at) || *at == '_' || *at == '.';
-		bool is_first = at == text || strchr(" ;", at[-1]) ||
-				(at >= text + 2 && at[-2] == '\\' && strchr("nt", at[-1]));
-		if (!is_word || !is_first)
-			continue;
-		const char *behind =
-			at + strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$");
-		if (*at == '.' || *behind == ':')
+	for (const char *at = text; (at = statement_start(at, end)) < end;) {
+		const char *behind = symbol_end(at, end), *next = behind;
+		size_t size = (size_t)(behind - at);
+		while (next < end && (*next == ' ' || *next == '\t'))
+			next++;
+		bool is_label = size > 0 && next < end && *next == ':';
+		bool is_number = strspn(at, "0123456789") >= size;
+		if (is_label ? !is_number && !memmem(at, size, "%=", 2)
+			     : (size > 0 && *at == '.') || (next < end && *next == '='))
 			return true;
+		if (is_label) {
+			at = next + 1;
+			continue;
+		}
+		while (at < end && *at != '\n' && *at != ';')
+			at++;
 	}
 	return false;
+}
+
+/* Writes the bytes that a literal in clang's spelling stands for, from behind its first quote on. Returns the end of them; *close is the last
+ * quote, or NULL. `to` has room for the spelling. */
+static char *decode_literal(const char *at, char *to, const char **close)
+{
+	static const char letters[] = "ntvfra", values[] = "\n\t\v\f\r\a";
+	while (*at && *at != '"') {
+		const char *letter = *at == '\\' && at[1] ? strchr(letters, at[1]) : NULL;
+		at += *at == '\\' && at[1];
+		*to++ = letter ? values[letter - letters] : *at;
+		at++;
+	}
+	*close = *at ? at : NULL;
+	*to = 0;
+	return to;
 }
 
 /* A macro's assembly is only in the text that clang prints of the function: asm volatile ("nop" : : : "memory"). */
@@ -325,11 +375,10 @@ static bool defines_symbol(const struct taking *taking)
 	const char *end = text + strlen(text);
 	clang->PrintingPolicy_dispose(policy);
 	size_t found = 0;
-	for (const char *at = text; (at = lexing_find(at, end, "asm")); at += 3) {
-		const char *open = strchr(at, '"'), *close = open ? open + 1 : NULL;
-		while (close && *close && *close != '"')
-			close += *close == '\\' && close[1] ? 2 : 1;
-		if (!close || has_symbol(open + 1, close))
+	char *decoded = instrument_arena_take(taking->program->arena, strlen(text) + 1);
+	for (const char *at = text; decoded && (at = lexing_find(at, end, "asm")); at += 3) {
+		const char *open = strchr(at, '"'), *close = NULL;
+		if (!open || has_symbol(decoded, decode_literal(open + 1, decoded, &close)) || !close)
 			return true;
 		found++;
 	}

@@ -386,10 +386,12 @@ static int apply(struct writing *writing, struct contextualize_result *result)
 	return 0;
 }
 
-static int describe(struct writing *writing, struct contextualize_result *result)
+static int describe(struct writing *writing, size_t length, struct contextualize_result *result)
 {
 	const struct copy_plan *plan = writing->plan;
 	struct program *program = plan->program;
+	size_t *path = instrument_arena_take(program->arena, length * sizeof(*path));
+	result->path = path ? memcpy(path, plan->names, length * sizeof(*path)) : NULL;
 	result->copies = instrument_arena_take(program->arena, plan->clone_count * sizeof(*result->copies));
 	for (size_t i = 1; result->copies && i < plan->clone_count; i++) {
 		const struct plan_clone *clone = &plan->clones[i];
@@ -407,7 +409,7 @@ static int describe(struct writing *writing, struct contextualize_result *result
 				(struct contextualize_copy){ function->qualified, clone->name, constants,
 							     clone->on_path };
 	}
-	return result->copies ? instrument_arena_error(program->arena) : ERROR_MEMORY;
+	return path && result->copies ? instrument_arena_error(program->arena) : ERROR_MEMORY;
 }
 
 /* Parses the units of changed files again. */
@@ -463,7 +465,7 @@ int contextualize(struct program *program, const char *const *names, size_t leng
 		insert_copies(&writing);
 		code = writing.error ? writing.error : apply(&writing, result);
 		if (code == 0)
-			code = describe(&writing, result);
+			code = describe(&writing, length, result);
 		if (code < 0)
 			error_set(error, code, "cannot contextualize: %s",
 				  code == ERROR_UNSUPPORTED

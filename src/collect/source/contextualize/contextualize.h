@@ -24,8 +24,9 @@ struct contextualize_copy {
 	bool on_path;
 };
 
-/* All texts are in the program's arena. */
+/* All is in the program's arena. */
 struct contextualize_result {
+	const size_t *path; /* the functions that the names of the path mean, in program->functions */
 	struct contextualize_change *changes;
 	size_t change_count;
 	struct contextualize_copy *copies; /* those on the path first, outermost first */

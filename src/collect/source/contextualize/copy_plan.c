@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "collect/source/contextualize/path_names.h"
 #include "collect/source/instrument/lexing.h"
 
 const struct program_function *copy_plan_function(const struct copy_plan *plan, const struct plan_clone *clone)
@@ -149,7 +150,7 @@ static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone
 		return program_declared(program, caller->unit, usr, caller->file, caller->end, &found, &is_visible) &&
 		       is_visible;
 	}
-	if (parameter->is_modified || parameter->in_macro)
+	if (parameter->is_modified || parameter->is_needed || parameter->in_macro)
 		return false;
 	bool is_cxx = program->units[function->unit].is_cxx;
 	/* In C, a declaration can be added in front of the copy. */
@@ -236,48 +237,24 @@ static int resolve_values(struct copy_plan *plan)
 
 /* --- the path --- */
 
-/* Returns whether a name of a report means a function: "f", "ns::f", "ns::f(int)", "(anonymous namespace)::f". */
-static bool is_named(const struct program_function *function, const char *name)
-{
-	static const char anonymous[] = "(anonymous namespace)::";
-	for (const char *at; (at = strstr(name, anonymous));)
-		name = at + sizeof(anonymous) - 1;
-	size_t length = strcspn(name, "(");
-	while (length > 0 && name[length - 1] == ' ')
-		length--;
-	size_t full = strlen(function->qualified);
-	if (full < length || strncmp(function->qualified + full - length, name, length) != 0)
-		return false;
-	return full == length || function->qualified[full - length - 1] == ':';
-}
-
 static int find_first(const struct copy_plan *plan, const char *name, size_t *found, struct error *error)
 {
-	const struct program *program = plan->program;
-	size_t count = 0;
-	for (size_t i = 0; i < program->function_count; i++) {
-		if (program->functions[i].file == PROGRAM_NONE || !is_named(&program->functions[i], name))
-			continue;
-		*found = i;
-		count++;
-	}
-	if (count == 1)
-		return 0;
-	if (count == 0)
-		return error_set(error, ERROR_NOT_FOUND,
-				 "cannot contextualize: no source that was read defines '%s' (-p "
-				 "compile_commands.json, or its file's name)",
-				 name);
-	return error_set(error, ERROR_AMBIGUOUS,
-			 "cannot contextualize: %zu functions are called '%s' (begin the path with a caller of it)",
-			 count, name);
+	struct path_choice choice = { .program = plan->program, .name = name };
+	for (size_t i = 0; i < plan->program->function_count; i++)
+		path_choice_offer(&choice, i);
+	int code = path_choice_take(&choice, found, error);
+	return code == ERROR_NOT_FOUND ? error_set(error, code,
+						   "cannot contextualize: no source that was read defines '%s' (-p "
+						   "compile_commands.json, or its file's name)",
+						   name)
+				       : code;
 }
 
 /* Returns whether a report may call a library's function so: "qsort", or "qsort_r" if it only jumps there. */
 static bool is_library_name(const char *function, const char *name)
 {
 	size_t length = strlen(function);
-	return strncmp(name, function, length) == 0 && (name[length] == 0 || name[length] == '_');
+	return strncmp(name, function, length) == 0 && (name[length] == 0 || strchr("_@", name[length]));
 }
 
 /* Returns whether a library's function depends on its caller's frame, or on which module calls it: a copy that only
@@ -292,43 +269,60 @@ static bool depends_on_caller(const char *name)
 	return false;
 }
 
-/* Finds the function that the last clone calls by this name. Adds a library function to the program. */
-static int find_next(struct copy_plan *plan, const char *name, bool is_last, size_t *found, struct error *error)
+/* Adds the library function that the last clone calls by this name. Returns 0, or an error: ERROR_NOT_FOUND without a text. */
+static int find_library(struct copy_plan *plan, const char *name, bool is_last, size_t *found, struct error *error)
 {
 	struct program *program = plan->program;
 	const struct plan_clone *clone = &plan->clones[plan->length - 1];
-	const struct program_function caller = *copy_plan_function(plan, clone);
-	for (size_t i = 0; i < caller.call_count; i++) {
-		CXCursor declaration;
-		const char *usr = copy_plan_callee(plan, clone, &caller.calls[i], &declaration);
-		size_t function = usr ? program_find(program, usr) : PROGRAM_NONE;
+	const struct program_function *caller = copy_plan_function(plan, clone);
+	CXCursor declaration = { 0 };
+	bool is_found = false;
+	for (size_t i = 0; i < caller->call_count && !is_found; i++) {
+		const char *usr = copy_plan_callee(plan, clone, &caller->calls[i], &declaration);
 		CXString spelling = program->clang->getCursorSpelling(declaration);
-		bool is_library =
-			usr && function == PROGRAM_NONE && is_library_name(program->clang->getCString(spelling), name);
+		is_found = usr && program_find(program, usr) == PROGRAM_NONE &&
+			   is_library_name(program->clang->getCString(spelling), name);
 		program->clang->disposeString(spelling);
-		if (is_library && !is_last)
-			return error_set(
-				error, ERROR_UNSUPPORTED,
-				"cannot contextualize: '%s' has no source here, so its calls cannot be changed (end "
-				"the path with it, or read the project's own definition of it: --source FILE)",
-				name);
-		if (is_library && depends_on_caller(name))
-			return error_set(
-				error, ERROR_UNSUPPORTED,
-				"cannot contextualize: the result of '%s' depends on its caller, so no copy can "
-				"call it (end the path before it)",
-				name);
-		if (is_library)
-			function = program_add_library(program, caller.unit, declaration);
-		if (function == PROGRAM_NONE || (!is_library && !is_named(&program->functions[function], name)))
-			continue;
-		*found = function;
-		return 0;
 	}
-	return error_set(error, ERROR_NOT_FOUND,
-			 "cannot contextualize: no call in '%s' is known to lead to '%s' (calls through pointers "
-			 "are, where the path passes the function as an argument)",
-			 caller.name, name);
+	if (!is_found)
+		return ERROR_NOT_FOUND;
+	if (!is_last)
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot contextualize: '%s' has no source here, so its calls cannot be changed (end "
+				 "the path with it, or read the project's own definition of it: --source FILE)",
+				 name);
+	if (depends_on_caller(name))
+		return error_set(error, ERROR_UNSUPPORTED,
+				 "cannot contextualize: the result of '%s' depends on its caller, so no copy can "
+				 "call it (end the path before it)",
+				 name);
+	*found = program_add_library(program, caller->unit, declaration);
+	return *found == PROGRAM_NONE ? error_memory(error) : 0;
+}
+
+/* Finds the function that the last clone calls by this name. Adds a library function to the program. */
+static int find_next(struct copy_plan *plan, const char *name, bool is_last, size_t *found, struct error *error)
+{
+	const struct plan_clone *clone = &plan->clones[plan->length - 1];
+	const struct program_function *caller = copy_plan_function(plan, clone);
+	struct path_choice choice = { .program = plan->program, .name = name };
+	for (size_t i = 0; i < caller->call_count; i++) {
+		CXCursor declaration;
+		const char *usr = copy_plan_callee(plan, clone, &caller->calls[i], &declaration);
+		size_t function = usr ? program_find(plan->program, usr) : PROGRAM_NONE;
+		if (function != PROGRAM_NONE)
+			path_choice_offer(&choice, function);
+	}
+	const char *caller_name = caller->name; /* the table of functions may move */
+	int code = path_choice_take(&choice, found, error);
+	if (code == ERROR_NOT_FOUND)
+		code = find_library(plan, name, is_last, found, error);
+	return code == ERROR_NOT_FOUND
+		       ? error_set(error, code,
+				   "cannot contextualize: no call in '%s' is known to lead to '%s' (calls through "
+				   "pointers are, where the path passes the function as an argument)",
+				   caller_name, name)
+		       : code;
 }
 
 static int resolve(struct copy_plan *plan, const char *const *names, size_t length, struct error *error)
@@ -342,6 +336,7 @@ static int resolve(struct copy_plan *plan, const char *const *names, size_t leng
 				  : find_next(plan, names[i], i + 1 == length, &function, error);
 		if (code < 0)
 			return code;
+		plan->names[i] = function;
 		bool is_repeated = position(plan, plan->program->functions[function].usr) != PROGRAM_NONE;
 		if (is_repeated && i + 1 == length && plan->length >= 2)
 			return 0; /* a recursive call, which the copies of the path so far contain */
@@ -377,6 +372,13 @@ static void mark_used(struct copy_plan *plan, size_t index)
 	}
 }
 
+static const char *refusal_of(const struct program *program, const struct program_function *function)
+{
+	if (function->refusal || function->file == PROGRAM_NONE)
+		return function->refusal;
+	return program_symbol_refusal(program, function);
+}
+
 static int check(const struct copy_plan *plan, struct error *error)
 {
 	for (size_t i = 0; i < plan->clone_count; i++) {
@@ -384,10 +386,11 @@ static int check(const struct copy_plan *plan, struct error *error)
 		const struct program_function *function = copy_plan_function(plan, clone);
 		if (!clone->is_used)
 			continue;
-		if (i > 0 && function->refusal)
+		const char *refusal = i > 0 ? refusal_of(plan->program, function) : NULL;
+		if (refusal)
 			return error_set(error, ERROR_UNSUPPORTED,
 					 "cannot contextualize: no copy of '%s' is possible: %s", function->name,
-					 function->refusal);
+					 refusal);
 		for (size_t k = 0; k < function->call_count; k++)
 			if (function->calls[k].in_macro &&
 			    copy_plan_target(plan, clone, &function->calls[k]) != PROGRAM_NONE)

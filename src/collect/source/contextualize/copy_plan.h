@@ -48,6 +48,7 @@ struct plan_clone {
 struct copy_plan {
 	struct program *program;
 	size_t length;
+	size_t names[COPY_PATH_MAX]; /* the functions that the names of the path mean */
 	struct plan_clone *clones;
 	size_t clone_count, clone_capacity;
 };

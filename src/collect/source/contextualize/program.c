@@ -46,46 +46,7 @@ static const char *text_refusal(const char *text, const char *end)
 			return "it uses its own name (__func__)";
 	if (lexing_find(text, end, "__COUNTER__") || lexing_find(text, end, "typeid"))
 		return "its value may differ at each occurrence (__COUNTER__, typeid)";
-	if (lexing_has_attribute(text, end, "constructor") || lexing_has_attribute(text, end, "destructor"))
-		return "it runs when the program starts or ends";
 	return is_balanced(text, end) ? NULL : "it begins or ends within an #if";
-}
-
-struct attributes {
-	const struct program *program;
-	const struct program_function *function;
-	const char *refusal;
-};
-
-/* libclang has a function's attributes also where another declaration has them. */
-static enum CXChildVisitResult check_attribute(CXCursor cursor, CXCursor parent, CXClientData data)
-{
-	struct attributes *attributes = data;
-	const struct clang *clang = attributes->program->clang;
-	int kind = clang->getCursorKind(cursor);
-	CXToken *token = kind == CXCursor_UnexposedAttr
-				 ? clang->getToken(attributes->program->units[attributes->function->unit].unit,
-						   clang->getCursorLocation(cursor))
-				 : NULL;
-	(void)parent;
-	if (kind == CXCursor_AsmLabelAttr)
-		attributes->refusal = "its symbol has a name of its own (asm)";
-	if (!token)
-		return CXChildVisit_Continue;
-	CXTranslationUnit unit = attributes->program->units[attributes->function->unit].unit;
-	const char *name = program_text(attributes->program, clang->getTokenSpelling(unit, *token));
-	if (strcmp(name, "weak") == 0 || strcmp(name, "__weak__") == 0)
-		attributes->refusal = "another definition may replace it when the program is linked (weak)";
-	clang->disposeTokens(unit, token, 1);
-	return CXChildVisit_Continue;
-}
-
-/* Returns why a copy may differ by the function's symbol, or NULL. */
-static const char *symbol_refusal(const struct program *program, const struct program_function *function)
-{
-	struct attributes attributes = { program, function, NULL };
-	program->clang->visitChildren(function->cursor, check_attribute, &attributes);
-	return attributes.refusal;
 }
 
 static const char *refusal_of(const struct program *program, const struct program_function *function, int kind,
@@ -103,8 +64,17 @@ static const char *refusal_of(const struct program *program, const struct progra
 		return "it is a member function of objects";
 	if (strcmp(function->name, "main") == 0)
 		return "a program has one main";
-	const char *refusal = text_refusal(text + function->start, text + function->end);
-	return refusal ? refusal : symbol_refusal(program, function);
+	return text_refusal(text + function->start, text + function->end);
+}
+
+static bool is_in_head(const struct program *program, const struct program_function *function,
+		       const struct program_parameter *parameter)
+{
+	const char *text = program->files[function->file].text;
+	const char *name = text + function->name_at + strlen(function->name), *body = text + function->open;
+	const char *start = text + parameter->start, *end = text + parameter->end;
+	return name <= start && end <= body &&
+	       (lexing_find(name, start, parameter->name) || lexing_find(end, body, parameter->name));
 }
 
 static void take_parameters(struct program *program, struct program_function *function)
@@ -128,6 +98,7 @@ static void take_parameters(struct program *program, struct program_function *fu
 			!program_range(program, function->unit, cursor, &file, &parameter->start, &parameter->end) ||
 			clang_is_in_macro(clang->getRangeStart(clang->getCursorExtent(cursor)));
 		const char *text = function->file == PROGRAM_NONE ? NULL : program->files[function->file].text;
+		parameter->is_needed = text && is_in_head(program, function, parameter);
 		bool is_pointer = real.kind == CXType_Pointer;
 		parameter->can_be_local = is_pointer && text && !parameter->in_macro &&
 					  !memchr(text + parameter->start, '=', parameter->end - parameter->start);
@@ -150,6 +121,11 @@ static bool place(struct program *program, struct program_function *function, CX
 	unsigned at = 0;
 	clang->getFileLocation(clang->getCursorLocation(function->cursor), &file, NULL, NULL, &at);
 	function->file = program_file(program, function->unit, file, true);
+	CXString shown;
+	unsigned line = 0;
+	clang->getPresumedLocation(clang->getCursorLocation(function->cursor), &shown, &line, NULL);
+	function->shown_file = program_text(program, shown);
+	function->shown_line = line;
 	if (function->file == PROGRAM_NONE)
 		return false;
 	size_t range_file, body_file;
@@ -174,7 +150,7 @@ static void take_function(struct program_walk *walk, CXCursor cursor, int kind)
 	bool in_one_file = false;
 	if (clang->Location_isInSystemHeader(clang->getCursorLocation(cursor)) || !bodies_find(clang, cursor, &body))
 		return;
-	function.usr = program_text(program, clang->getCursorUSR(cursor));
+	function.usr = program_usr(program, walk->unit, cursor);
 	function.name = program_text(program, clang->getCursorSpelling(cursor));
 	if (!place(program, &function, body, &in_one_file))
 		return;
@@ -229,7 +205,7 @@ size_t program_add_library(struct program *program, size_t unit, CXCursor declar
 {
 	const struct clang *clang = program->clang;
 	struct program_function function = { .unit = unit, .file = PROGRAM_NONE, .cursor = declaration };
-	function.usr = program_text(program, clang->getCursorUSR(declaration));
+	function.usr = program_usr(program, unit, declaration);
 	function.name = program_text(program, clang->getCursorSpelling(declaration));
 	function.qualified = program_qualified(program, declaration);
 	if (clang->getCursorKind(declaration) != CXCursor_FunctionDecl)
@@ -247,6 +223,24 @@ size_t program_add_library(struct program *program, size_t unit, CXCursor declar
 
 /* --- declarations --- */
 
+static bool has_declarations(int kind)
+{
+	return kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec || kind == CXCursor_ClassDecl ||
+	       kind == CXCursor_StructDecl;
+}
+
+static bool is_declaration(const struct program *program, size_t unit, CXCursor cursor, const char *usr)
+{
+	int kind = program->clang->getCursorKind(cursor);
+	if (kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod)
+		return false;
+	CXString found = program->clang->getCursorUSR(cursor);
+	const char *text = program->clang->getCString(found);
+	bool is_beginning = strncmp(usr, text, strlen(text)) == 0;
+	program->clang->disposeString(found);
+	return is_beginning && strcmp(program_usr(program, unit, cursor), usr) == 0;
+}
+
 struct declaration_search {
 	const struct program *program;
 	size_t unit, file;
@@ -262,16 +256,10 @@ static enum CXChildVisitResult find_declaration(CXCursor cursor, CXCursor parent
 	struct declaration_search *search = data;
 	const struct program *program = search->program;
 	(void)parent;
-	int kind = program->clang->getCursorKind(cursor);
-	if (kind == CXCursor_Namespace || kind == CXCursor_LinkageSpec || kind == CXCursor_ClassDecl ||
-	    kind == CXCursor_StructDecl)
+	if (has_declarations(program->clang->getCursorKind(cursor)))
 		return CXChildVisit_Recurse;
-	if (kind != CXCursor_FunctionDecl && kind != CXCursor_CXXMethod)
-		return CXChildVisit_Continue;
-	CXString usr = program->clang->getCursorUSR(cursor);
-	bool is_same = strcmp(program->clang->getCString(usr), search->usr) == 0;
-	program->clang->disposeString(usr);
-	if (!is_same || (search->needs_definition && !program->clang->isCursorDefinition(cursor)))
+	if (!is_declaration(program, search->unit, cursor, search->usr) ||
+	    (search->needs_definition && !program->clang->isCursorDefinition(cursor)))
 		return CXChildVisit_Continue;
 	size_t file;
 	uint32_t start, end;
@@ -307,6 +295,76 @@ bool program_defined(const struct program *program, size_t unit, const char *usr
 	program->clang->visitChildren(program->clang->getTranslationUnitCursor(program->units[unit].unit),
 				      find_declaration, &search);
 	return search.is_found;
+}
+
+/* --- symbols --- */
+
+struct symbol_check {
+	const struct program *program;
+	const struct program_function *function;
+	const char *refusal;
+};
+
+static const char starts_program[] = "it runs when the program starts or ends";
+static const char can_be_replaced[] = "another definition may replace it when the program is linked (weak)";
+static const char has_own_name[] = "its symbol has a name of its own (asm)";
+
+/* A declaration as clang prints it has the attributes that macros contain. */
+static enum CXChildVisitResult check_declaration(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	struct symbol_check *check = data;
+	const struct clang *clang = check->program->clang;
+	static const struct {
+		const char *attribute, *refusal;
+	} rows[] = {
+		{ "constructor", starts_program },
+		{ "destructor", starts_program },
+		{ "weak", can_be_replaced },
+	};
+	(void)parent;
+	if (has_declarations(clang->getCursorKind(cursor)))
+		return CXChildVisit_Recurse;
+	if (!is_declaration(check->program, check->function->unit, cursor, check->function->usr))
+		return CXChildVisit_Continue;
+	CXPrintingPolicy policy = clang->getCursorPrintingPolicy(cursor);
+	clang->PrintingPolicy_setProperty(policy, CXPrintingPolicy_TerseOutput, 1);
+	const char *text = program_text(check->program, clang->getCursorPrettyPrinted(cursor, policy));
+	const char *end = text + strlen(text);
+	clang->PrintingPolicy_dispose(policy);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (lexing_has_attribute(text, end, rows[i].attribute))
+			check->refusal = rows[i].refusal;
+	if (lexing_find(text, end, "asm"))
+		check->refusal = has_own_name;
+	return CXChildVisit_Continue;
+}
+
+/* Returns whether a text has `#pragma weak NAME` or the like, which no declaration shows. */
+static bool has_pragma(const char *text, const char *end, const char *pragma, const char *name)
+{
+	for (const char *at = text; (at = lexing_find(at, end, "pragma"));) {
+		struct lexing_token word = lexing_next(at + strlen("pragma"), end);
+		struct lexing_token symbol = lexing_next(word.start + word.size, end);
+		if (lexing_is(&word, pragma) && lexing_is(&symbol, name))
+			return true;
+		at = word.start + word.size;
+	}
+	return false;
+}
+
+const char *program_symbol_refusal(const struct program *program, const struct program_function *function)
+{
+	struct symbol_check check = { .program = program, .function = function };
+	CXTranslationUnit unit = program->units[function->unit].unit;
+	program->clang->visitChildren(program->clang->getTranslationUnitCursor(unit), check_declaration, &check);
+	for (size_t i = 0; i < program->file_count && !check.refusal; i++) {
+		const char *text = program->files[i].text, *end = text + program->files[i].size;
+		if (has_pragma(text, end, "weak", function->name))
+			check.refusal = can_be_replaced;
+		else if (has_pragma(text, end, "redefine_extname", function->name))
+			check.refusal = has_own_name;
+	}
+	return check.refusal;
 }
 
 /* --- units --- */

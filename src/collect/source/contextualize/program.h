@@ -56,6 +56,7 @@ struct program_parameter {
 	bool in_macro;
 	bool is_pointer;   /* to a function */
 	bool is_modified;  /* perhaps: assigned, or its address taken */
+	bool is_needed;    /* the rest of the head names it: the list of K&R, the size of an array, a decltype */
 	bool can_be_local; /* its declaration, with a value behind it, can declare a variable */
 };
 
@@ -67,14 +68,17 @@ struct program_use {
 };
 
 struct program_function {
-	const char *usr;  /* libclang's unique name: equal in all units, different for static functions of two files */
-	const char *name; /* "f" */
+	const char *usr;       /* program_usr */
+	const char *name;      /* "f" */
 	const char *qualified; /* "ns::C::f" */
 	size_t unit, file;     /* file PROGRAM_NONE: a library function without a source, which calls nothing */
 	CXCursor cursor;
 	uint32_t start, name_at, open, end; /* open: of the `{`; end: behind the `}` */
-	bool is_method, has_storage;        /* has_storage: declared static or extern */
-	const char *refusal;                /* why it cannot be copied: "it has a static variable"; NULL: it can */
+	const char *shown_file;             /* of the name, as #line states it and debug information has it */
+	uint32_t shown_line;
+	bool is_method, has_storage; /* has_storage: declared static or extern */
+	const char *
+		refusal; /* why its text cannot be copied: "it has a static variable"; NULL: it can. See program_symbol_refusal */
 	struct program_parameter *parameters;
 	size_t parameter_count;
 	struct program_call *calls;
@@ -120,6 +124,10 @@ bool program_declared(const struct program *program, size_t unit, const char *us
 /* Returns the index of a file of a unit, or PROGRAM_NONE. Adds it if `add` is set. */
 size_t program_file(struct program *program, size_t unit, CXFile file, bool add);
 
+/* Returns why a copy would differ from a function with a body by what its declarations and pragmas state of its symbol, as a
+ * constructor or a weak symbol; NULL: it would not. Goes through the unit. */
+const char *program_symbol_refusal(const struct program *program, const struct program_function *function);
+
 /* Returns whether a unit contains the definition of a function, as of one in a header. */
 bool program_defined(const struct program *program, size_t unit, const char *usr);
 
@@ -127,6 +135,9 @@ bool program_defined(const struct program *program, size_t unit, const char *usr
  * index, or PROGRAM_NONE if no function of the program is in it. */
 bool program_range(const struct program *program, size_t unit, CXCursor cursor, size_t *file, uint32_t *start,
 		   uint32_t *end);
+/* Returns a name of a function that is equal in all units, and different for static functions of two files: libclang's USR, for static
+ * functions with the path of their definition, because a USR has only its last component. */
+const char *program_usr(const struct program *program, size_t unit, CXCursor cursor);
 /* Returns the name of a function with its namespaces and classes: "ns::C::f". */
 const char *program_qualified(const struct program *program, CXCursor cursor);
 /* Returns a copy of a libclang string in the arena, and disposes of the string. */

@@ -27,6 +27,23 @@ static const char *real_path(const struct program *program, size_t unit, CXFile 
 	return instrument_arena_text(program->arena, found, strlen(found));
 }
 
+const char *program_usr(const struct program *program, size_t unit, CXCursor cursor)
+{
+	const struct clang *clang = program->clang;
+	const char *usr = program_text(program, clang->getCursorUSR(cursor));
+	enum CXLinkageKind linkage = clang->getCursorLinkage(cursor);
+	if (linkage != CXLinkage_Internal && linkage != CXLinkage_UniqueExternal)
+		return usr;
+	CXCursor definition = clang->getCursorDefinition(cursor);
+	CXFile file = NULL;
+	clang->getFileLocation(
+		clang->getCursorLocation(clang->isInvalid(clang->getCursorKind(definition)) ? cursor : definition),
+		&file, NULL, NULL, NULL);
+	const char *path = file ? real_path(program, unit, file) : NULL;
+	const char *whole = path ? instrument_arena_format(program->arena, "%s %s", usr, path) : NULL;
+	return whole ? whole : usr;
+}
+
 size_t program_file(struct program *program, size_t unit, CXFile file, bool add)
 {
 	const char *path = file ? real_path(program, unit, file) : NULL;

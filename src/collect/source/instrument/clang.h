@@ -48,12 +48,14 @@ struct instrument_arena;
 	X(getTypeDeclaration)         \
 	X(getCursorSemanticParent)    \
 	X(getCursorReferenced)        \
+	X(getCursorDefinition)        \
 	X(getCursorLocation)          \
 	X(getCursorExtent)            \
 	X(getRangeStart)              \
 	X(getRangeEnd)                \
 	X(getFileLocation)            \
 	X(getExpansionLocation)       \
+	X(getPresumedLocation)        \
 	X(Location_isInSystemHeader)  \
 	X(getFile)                    \
 	X(getFileName)                \

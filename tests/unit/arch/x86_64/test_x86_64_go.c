@@ -82,6 +82,49 @@ static void damaged_functions_get_no_rows(void **state)
 	buffer_release(&go);
 }
 
+/* Each function has the same long list of values: the rows would be as many as functions times values. The section that they are made of
+ * takes at most twice the bytes of the table. */
+static void shared_values_are_bounded(void **state)
+{
+	(void)state;
+	enum {
+		FUNCTIONS = 400,
+		VALUES = 200,
+		FUNCTION_BYTES = VALUES + 1,
+		COLUMNS = 12,
+		STACK_COLUMN = 4,
+		VALUE_BYTES = 2
+	};
+	const uint64_t names = 72, values = names + 8, functions = values + 1 + VALUES * VALUE_BYTES + 1;
+	const uint64_t words[] = { FUNCTIONS, 0, TINY_CODE, names, names, names, values, functions };
+	const uint32_t magic[] = { 0xfffffff1, 0x08010000 };
+	const uint32_t record[COLUMNS] = { [STACK_COLUMN] = 1 };
+	const uint32_t end = FUNCTIONS * FUNCTION_BYTES;
+	struct buffer go, image;
+	buffer_init(&go);
+	buffer_append(&go, magic, sizeof(magic));
+	buffer_append(&go, words, sizeof(words));
+	buffer_append(&go, "f\0\0\0\0\0\0\0", 9); /* the name, and a byte, so that no offset of values is 0 */
+	for (unsigned i = 0; i < VALUES; i++)     /* 8, 16, 8, ... for a byte each */
+		buffer_append(&go, i == 0 ? "\x12\1" : i % 2 ? "\x10\1" : "\x0f\1", VALUE_BYTES);
+	buffer_append_byte(&go, 0);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		const uint32_t row[] = { i * FUNCTION_BYTES, (2 * FUNCTIONS + 1) * sizeof(uint32_t) };
+		buffer_append(&go, row, sizeof(row));
+	}
+	buffer_append(&go, &end, sizeof(end));
+	buffer_append(&go, record, sizeof(record));
+	struct elf_file *file = open_tiny(&image, &go, NULL);
+	struct unwind_table *table = unwind_table_new(file, NULL);
+	assert_non_null(table);
+	assert_in_range(table->function_count, 1, FUNCTIONS / 10);
+	assert_in_range(table->row_count, VALUES, go.size);
+	unwind_table_free(table);
+	elf_file_free(file);
+	buffer_release(&image);
+	buffer_release(&go);
+}
+
 static void survives_failing_allocations(void **state)
 {
 	(void)state;
@@ -103,9 +146,8 @@ static void survives_failing_allocations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_are_as_exact_as_information),
-		cmocka_unit_test(information_precedes),
-		cmocka_unit_test(damaged_functions_get_no_rows),
+		cmocka_unit_test(rows_are_as_exact_as_information), cmocka_unit_test(information_precedes),
+		cmocka_unit_test(damaged_functions_get_no_rows),    cmocka_unit_test(shared_values_are_bounded),
 		cmocka_unit_test(survives_failing_allocations),
 	};
 	return cmocka_run_group_tests_name("x86_64_go", tests, NULL, NULL);

@@ -1,0 +1,148 @@
+/* The functions that a name in a call path may mean. */
+#include "collect/source/contextualize/path_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/path.h"
+
+/* --- matching --- */
+
+static const char *file_in(const char *name)
+{
+	const char *at = strrchr(name, '@');
+	return at && at > name ? at + 1 : NULL;
+}
+
+/* Returns whether the last components of a path are these: "lib/a.c" for "/home/lib/a.c". Ignores leading "./" and "../". */
+static bool ends_with_path(const char *path, const char *end)
+{
+	while (strncmp(end, "./", 2) == 0 || strncmp(end, "../", 3) == 0)
+		end = strchr(end, '/') + 1;
+	size_t size = strlen(path), length = strlen(end);
+	return length > 0 && length <= size && strcmp(path + size - length, end) == 0 &&
+	       (length == size || end[0] == '/' || path[size - length - 1] == '/');
+}
+
+/* Compares the letters of two lists of parameters: clang writes "const T &" where demanglers write "T const&". */
+static bool has_parameters(const struct program *program, const struct program_function *function, const char *open,
+			   size_t size)
+{
+	const struct clang *clang = program->clang;
+	int letters[256] = { 0 }, count = clang->Cursor_getNumArguments(function->cursor);
+	for (size_t i = 0; i < size; i++)
+		letters[(unsigned char)open[i]]++;
+	for (int i = 0; i < count; i++) {
+		CXCursor parameter = clang->Cursor_getArgument(function->cursor, (unsigned)i);
+		CXString type = clang->getTypeSpelling(clang->getCanonicalType(clang->getCursorType(parameter)));
+		for (const char *at = clang->getCString(type); *at; at++)
+			letters[(unsigned char)*at]--;
+		clang->disposeString(type);
+		letters[','] -= i > 0;
+	}
+	letters[' '] = 0;
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+		if (letters[i] != 0)
+			return false;
+	return true;
+}
+
+/* Returns how well a name fits, 0 if it does not: bits for its last components, for all of it, and for its parameters. */
+static unsigned rank_of(const struct program *program, const struct program_function *function, const char *name)
+{
+	enum { LAST = 1, WHOLE = 2, PARAMETERS = 4 };
+	static const char anonymous[] = "(anonymous namespace)::";
+	const char *file = file_in(name), *end = file ? file - 1 : name + strlen(name);
+	if (function->file == PROGRAM_NONE || (file && !ends_with_path(program->files[function->file].path, file)))
+		return 0;
+	for (const char *at; (at = memmem(name, (size_t)(end - name), anonymous, sizeof(anonymous) - 1));)
+		name = at + sizeof(anonymous) - 1;
+	const char *open = memchr(name, '(', (size_t)(end - name)),
+		   *close = open ? memrchr(open, ')', (size_t)(end - open)) : NULL;
+	size_t length = (size_t)((open ? open : end) - name), full = strlen(function->qualified);
+	while (length > 0 && name[length - 1] == ' ')
+		length--;
+	if (full < length || strncmp(function->qualified + full - length, name, length) != 0 ||
+	    (full > length && function->qualified[full - length - 1] != ':'))
+		return 0;
+	bool is_same = close && has_parameters(program, function, open + 1, (size_t)(close - open - 1));
+	return LAST | (full == length ? WHOLE : 0) | (is_same ? PARAMETERS : 0);
+}
+
+void path_choice_offer(struct path_choice *choice, size_t function)
+{
+	unsigned rank = rank_of(choice->program, &choice->program->functions[function], choice->name);
+	for (size_t i = 0; i < choice->count && i < PATH_CHOICES_SHOWN; i++)
+		if (choice->found[i] == function)
+			return;
+	if (rank == 0 || rank < choice->rank)
+		return;
+	if (rank > choice->rank)
+		choice->count = 0;
+	choice->rank = rank;
+	if (choice->count < PATH_CHOICES_SHOWN)
+		choice->found[choice->count] = function;
+	choice->count++;
+}
+
+/* --- the result --- */
+
+static const struct program_function *choice_function(const struct path_choice *choice, size_t index)
+{
+	return &choice->program->functions[choice->found[index]];
+}
+
+/* Returns the shortest last components of a function's file that no other choice has, or NULL. */
+static const char *own_file(const struct path_choice *choice, size_t index, size_t shown)
+{
+	const char *path = choice->program->files[choice_function(choice, index)->file].path;
+	for (const char *at = path_basename(path);;) {
+		bool is_own = true;
+		for (size_t i = 0; i < shown; i++)
+			is_own &= i == index ||
+				  !ends_with_path(choice->program->files[choice_function(choice, i)->file].path, at);
+		if (is_own)
+			return at;
+		if (at < path + 2)
+			return NULL;
+		for (at -= 2; at > path && *at != '/'; at--)
+			;
+		at += *at == '/';
+	}
+}
+
+static void append_choice(struct buffer *text, const struct path_choice *choice, size_t index, size_t shown)
+{
+	const struct program *program = choice->program;
+	const struct program_function *function = choice_function(choice, index);
+	const char *file = own_file(choice, index, shown);
+	size_t outer = strlen(function->qualified) - strlen(function->name);
+	if (file)
+		buffer_printf(text, "%s@%s", function->qualified, file);
+	else
+		buffer_printf(text, "%.*s%s", (int)outer, function->qualified,
+			      program_text(program, program->clang->getCursorDisplayName(function->cursor)));
+}
+
+int path_choice_take(const struct path_choice *choice, size_t *found, struct error *error)
+{
+	size_t shown = choice->count < PATH_CHOICES_SHOWN ? choice->count : PATH_CHOICES_SHOWN;
+	struct buffer text;
+	if (choice->count == 0)
+		return ERROR_NOT_FOUND;
+	*found = choice->found[0];
+	if (choice->count == 1)
+		return 0;
+	buffer_init(&text);
+	for (size_t i = 0; i < shown; i++) {
+		buffer_append_string(&text, i > 0 ? ", " : "");
+		append_choice(&text, choice, i, shown);
+	}
+	buffer_append_string(&text, choice->count > shown ? ", ..." : "");
+	buffer_append_byte(&text, 0);
+	error_set(error, ERROR_AMBIGUOUS, "cannot contextualize: %zu functions are called '%s': %s (name one of them)",
+		  choice->count, choice->name, buffer_error(&text) ? "..." : (const char *)text.bytes);
+	buffer_release(&text);
+	return ERROR_AMBIGUOUS;
+}
