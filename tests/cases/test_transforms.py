@@ -1,7 +1,8 @@
-"""Transforms of the call paths: exact amounts in reports, the explorer, exports; what is refused."""
+"""Transforms of the call paths: exact amounts in reports, the explorer, exports and on the screen; what is refused."""
 import re
 
 import pytest
+from browse_support import Browser
 from cli_support import check_failure, done, make_input, run
 from json_support import valid_json
 
@@ -103,3 +104,37 @@ def test_the_explorer_changes_the_paths(profile):
 	first, second = result.stdout.split("transform: none")
 	assert "0.7559 print [96]" in re.sub(r" ±\d\.\d{4}", "", first) and "spin [128]" not in first
 	assert "spin [128]" in second
+
+
+def test_the_browser_transforms_by_the_row_and_goes_back(profile):
+	with Browser("a.data", folder=profile.parent) as browser:
+		browser.wait(r"spin$")
+		browser.press("f", until=r"functions")
+		browser.press("/", until="search:")
+		browser.press("parse", "enter", until=r"row \d+ of 6")
+		browser.press("p", until="focus, path, drop")
+		browser.press("d", "enter", until=r"drop=parse")
+		assert "parse" not in "\n".join(browser.lines()[3:-1]) and "225" in browser.text()
+		browser.press("p", until="focus, path, drop")
+		browser.press("p", "enter", until="no path is chosen")
+		browser.press("t", until=r"spin$")
+		browser.press("p", until="focus, path, drop")
+		browser.press("path", "enter", until=r"path=spin")
+		browser.press("backspace", until=r"main$")
+		assert "path=spin" not in browser.text() and "drop=parse" in browser.text()
+		browser.press("backspace", until=r"functions")
+		browser.press("backspace", until=r"parse")
+		assert "drop=parse" not in browser.text()
+		browser.press("p", until="focus, path, drop")
+		browser.press("undo", "enter", until="there is no transform to undo")
+
+
+def test_the_inverted_tree_has_own_use_and_callers(profile):
+	with Browser("a.data", folder=profile.parent, rows=40) as browser:
+		browser.wait(r"spin$")
+		browser.press("U", until="inverted tree")
+		found = {name: own for own, _, depth, name in browser.rows() if depth == 0}
+		own = {entry["path"][0]: round(100 * entry["fraction"], 1) for entry in result_of("--body", profile)[0]["entries"]}
+		assert found == own
+		browser.press("/", "alloc", "enter", until="row")
+		browser.press("right", until="print")
