@@ -1,5 +1,5 @@
 /*
- * The steps of view_new, in their order. Internal to analyze/.
+ * The steps of view_recorded_new, in their order. Internal to analyze/.
  *
  *   selection_copy copies the chosen processes and label sets into the view
  *   selection_sum  adds up the hits of the selection, per profile node
@@ -53,7 +53,7 @@ struct location_part {
 	bool opens;      /* its first frame is the outermost of a thread */
 };
 
-/* The intermediate data of view_new, freed when it returns. */
+/* The intermediate data of view_recorded_new, freed when it returns. */
 struct view_build {
 	const struct profile *profile;
 	struct view *view;

@@ -91,8 +91,8 @@ struct call_paths *call_paths_new(const struct profile *profile, const struct vi
 		error_set(error, ERROR_MEMORY, "out of memory for the call paths");
 		return NULL;
 	}
-	paths->profile = profile;
 	paths->view = view_new(profile, &all, error);
+	paths->profile = paths->view ? paths->view->profile : profile;
 	if (paths->view && fill_in(paths) == 0)
 		return paths;
 	if (paths->view)

@@ -7,7 +7,7 @@
 #include "profile/profile.h"
 
 /* Makes `narrow` a profile with the tables of `profile` and the hits that a view with `options` would count, without
- * their labels (resource PROFILE_NONE: of all resources). `narrow` owns only its hits: release it with
+ * their labels and before the transforms of `options` (resource PROFILE_NONE: of all resources). `narrow` owns only its hits: release it with
  * narrow_release, never with profile_free, and add nothing to it. Returns 0 or ERROR_MEMORY. */
 int narrow_init(struct profile *narrow, const struct profile *profile, const struct view_options *options,
 		struct error *error);

@@ -432,6 +432,49 @@ static void show_labels(const struct setting_use *use)
 	buffer_append_string(use->text, use->settings->label_texts ? use->settings->label_texts : "all");
 }
 
+/* --- transforms --- */
+
+/* Takes a list in place of the present one. */
+static void take_transforms(struct settings *settings, struct transforms *list)
+{
+	transforms_free(settings->transforms);
+	settings->view.transforms = settings->transforms = list;
+}
+
+/* Looks up the functions of the list now, so that a command of a session fails, and not every report after it. */
+static int try_transforms(const struct setting_use *use, struct transforms *list)
+{
+	struct view_options options = use->settings->view;
+	struct transformed *transformed;
+	options.transforms = list;
+	int status = transformed_get(use->profile, &options, &transformed, use->error);
+	transformed_drop(transformed); /* the list holds it, too */
+	return status;
+}
+
+static int read_transforms(const struct setting_use *use)
+{
+	struct transforms *list = use->count ? transforms_new() : NULL;
+	int status = use->count && !list ? error_set(use->error, ERROR_MEMORY, "out of memory") : 0;
+	for (size_t i = 0; i < use->count && status == 0; i++)
+		status = transforms_add(list, use->values[i], use->error);
+	if (status == 0 && list && !use->is_option)
+		status = try_transforms(use, list);
+	if (status < 0)
+		transforms_free(list);
+	else
+		take_transforms(use->settings, list);
+	return status;
+}
+
+static void show_transforms(const struct setting_use *use)
+{
+	if (use->settings->transforms)
+		transforms_show(use->settings->transforms, use->text);
+	else
+		buffer_append_string(use->text, "none");
+}
+
 /* --- the table --- */
 
 #define SWITCH(name)                                                                                                   \
@@ -560,6 +603,21 @@ const struct setting settings_table[] = {
 	  .summary = "threads below the path that started them, or apart",
 	  .flags = SETTING_INVERTS,
 	  SWITCH(view.no_stitch) },
+	{ .option = "transform",
+	  .command = "transform",
+	  .bit = SETTING_TRANSFORM,
+	  .arguments = "[KIND=FUNCTION...|all]",
+	  .summary = "change the call paths: focus, path, drop, merge, above, collapse",
+	  .detail = "In this order, before all else; 'all' shows the paths as they were recorded.\n"
+		    "  focus=F     count only hits with F; paths begin at it\n"
+		    "  path=F;G    count only hits whose paths begin with F, G; they begin at G\n"
+		    "  drop=F      count only hits without F\n"
+		    "  merge=F     leave F out; its own hits are its caller's\n"
+		    "  above=F     leave out what is above F\n"
+		    "  collapse=F  show F once where it is recursive\n",
+	  .flags = SETTING_REPEATS | SETTING_SPLITS,
+	  .read = read_transforms,
+	  .show = show_transforms },
 	{ .option = "long",
 	  .command = "long",
 	  .summary = "on a terminal: names in full, a row for each frame",
@@ -607,6 +665,7 @@ void settings_release(struct settings *settings)
 	free(settings->label_sets);
 	free(settings->label_texts);
 	free(settings->resources);
+	transforms_free(settings->transforms);
 	*settings = (struct settings){ 0 };
 }
 

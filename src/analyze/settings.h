@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/transform.h"
 #include "analyze/view.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -17,11 +18,13 @@
 
 /* Life cycle: settings_init, settings_release. */
 struct settings {
-	struct view_options view; /* its arrays are the next two; its resource is the first of `resources` */
-	bool *processes;          /* owned; NULL: all */
-	bool *label_sets;         /* owned; NULL: all */
-	char *label_texts;        /* the user's texts for label_sets; owned; NULL: all */
-	uint32_t *resources;      /* [resource_count]: those to report on, in the order of the texts; owned */
+	struct view_options
+		view; /* its arrays are the next two, its transforms are below; its resource is the first of `resources` */
+	bool *processes;               /* owned; NULL: all */
+	bool *label_sets;              /* owned; NULL: all */
+	struct transforms *transforms; /* owned; NULL: none */
+	char *label_texts;             /* the user's texts for label_sets; owned; NULL: all */
+	uint32_t *resources;           /* [resource_count]: those to report on, in the order of the texts; owned */
 	size_t resource_count;
 	double threshold; /* entries with a smaller usage fraction are left out */
 	size_t limit;     /* at most so many entries are shown; 0: all */
@@ -44,7 +47,8 @@ enum setting_bit {
 	SETTING_TIME = 1 << 8,   /* both ends */
 	SETTING_FRAMES = 1 << 9, /* each of those that change which frames are shown */
 	SETTING_ZEROS = 1 << 10,
-	SETTING_END = 1 << 11, /* the first bit for options of a command's own */
+	SETTING_TRANSFORM = 1 << 11,
+	SETTING_END = 1 << 12, /* the first bit for options of a command's own */
 	SETTING_HITS = SETTING_THREAD | SETTING_PROCESS | SETTING_CGROUP | SETTING_LABEL | SETTING_TIME,
 };
 

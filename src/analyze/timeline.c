@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/build.h"
+#include "analyze/transform.h"
 #include "base/time_unit.h"
 #include "profile/thread_mark.h"
 
@@ -90,6 +91,10 @@ struct timeline *analyze_timeline(const struct profile *profile, const struct vi
 		error_set(error, ERROR_NOT_FOUND, "the profile has no resource number %u", options->resource);
 		return NULL;
 	}
+	struct transformed *transformed;
+	if (transformed_get(profile, options, &transformed, error) < 0)
+		return NULL;
+	profile = transformed ? transformed_profile(transformed) : profile;
 	/* A view without its tree: the selection is all that is needed of it. */
 	const struct view view = { .profile = profile, .options = *options };
 	struct timeline *timeline = calloc(1, sizeof(*timeline));
@@ -98,7 +103,9 @@ struct timeline *analyze_timeline(const struct profile *profile, const struct vi
 	uint32_t *marks = marks_above(profile);
 	if (timeline) {
 		uint64_t end_ns = options->to_ns ? options->to_ns : profile_duration_ns(profile);
-		*timeline = (struct timeline){ .from_ns = options->from_ns,
+		*timeline = (struct timeline){ .profile = profile,
+					       .transformed = transformed,
+					       .from_ns = options->from_ns,
 					       .to_ns = end_ns > options->from_ns ? end_ns : options->from_ns + 1,
 					       .period_count = periods,
 					       .thread_count = profile->thread_count };
@@ -106,6 +113,8 @@ struct timeline *analyze_timeline(const struct profile *profile, const struct vi
 		timeline->marks = calloc(profile->thread_count + 1, sizeof(*timeline->marks));
 	}
 	if (!marks || !timeline || !timeline->hits || !timeline->marks || status < 0) {
+		if (!timeline)
+			transformed_drop(transformed);
 		timeline_free(timeline);
 		selection_end(&selection);
 		free(marks);
@@ -124,5 +133,6 @@ void timeline_free(struct timeline *timeline)
 		return;
 	free(timeline->hits);
 	free(timeline->marks);
+	transformed_drop(timeline->transformed);
 	free(timeline);
 }

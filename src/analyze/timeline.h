@@ -13,6 +13,8 @@
 #include "base/error.h"
 
 struct timeline {
+	const struct profile *profile;   /* whose nodes `marks` are: not owned, or of `transformed` */
+	struct transformed *transformed; /* held; NULL: no transforms */
 	uint64_t from_ns, to_ns; /* since the start of the recording: the ends of the first and of the last period */
 	size_t period_count;
 	size_t thread_count; /* the profile's */
@@ -24,7 +26,7 @@ struct timeline {
 };
 
 /* Counts the hits of `options`; without from_ns and to_ns, over the whole recording. `periods` is positive. Returns a timeline
- * that the caller frees, or NULL with `error` set: ERROR_MEMORY, ERROR_NOT_FOUND like view_new. */
+ * that the caller frees, or NULL with `error` set: ERROR_MEMORY, or like view_new. */
 struct timeline *analyze_timeline(const struct profile *profile, const struct view_options *options, size_t periods,
 				  struct error *error);
 void timeline_free(struct timeline *timeline); /* accepts NULL */

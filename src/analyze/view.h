@@ -40,6 +40,8 @@ enum view_kernel {
 
 #define VIEW_ANY UINT32_MAX
 
+struct transforms; /* analyze/transform.h */
+
 struct view_options {
 	uint32_t resource;   /* index in profile->resources */
 	bool every_resource; /* adds up the hits of all resources: for call_paths.h */
@@ -62,6 +64,8 @@ struct view_options {
 	 * time are left out. */
 	uint64_t from_ns;
 	uint64_t to_ns;
+	/* They change the paths before all else; NULL: none. The view makes a copy. */
+	struct transforms *transforms;
 };
 
 struct view_label {
@@ -80,7 +84,9 @@ struct view_label {
 enum view_tail { VIEW_TAIL = 1, VIEW_RECORDED = 2 };
 
 struct view {
-	const struct profile *profile; /* not owned; must outlive the view */
+	/* not owned; must outlive the view. With transforms, the profile after them, which `transformed` owns; see transformed_source. */
+	const struct profile *profile;
+	struct transformed *transformed; /* held; NULL: no transforms */
 	struct view_options options;
 	const struct profile_resource *resource; /* NULL: every_resource */
 
@@ -126,8 +132,8 @@ struct view {
 	uint32_t *function_label;
 };
 
-/* Returns a view, or NULL on error: ERROR_MEMORY, ERROR_LIMIT, or ERROR_NOT_FOUND for a resource or thread that the
- * profile does not have. */
+/* Returns a view, or NULL on error: ERROR_MEMORY, ERROR_LIMIT, ERROR_NOT_FOUND for a resource or thread that the
+ * profile does not have, or the errors of transformed_get. `profile` may be that of a view with these transforms. */
 struct view *view_new(const struct profile *profile, const struct view_options *options, struct error *error);
 void view_free(struct view *view); /* accepts NULL */
 

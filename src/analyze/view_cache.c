@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "analyze/transform.h"
+
 static bool same_chosen(const bool *a, const bool *b, size_t count)
 {
 	if (!a || !b)
@@ -18,7 +20,20 @@ static bool same_view(const struct profile *profile, const struct view_options *
 	       a->native_frames == b->native_frames && a->no_tail_calls == b->no_tail_calls && a->zeros == b->zeros &&
 	       same_chosen(a->processes, b->processes, profile->process_count) &&
 	       same_chosen(a->label_sets, b->label_sets, profile->label_set_count) && a->thread == b->thread &&
-	       a->from_ns == b->from_ns && a->to_ns == b->to_ns;
+	       a->from_ns == b->from_ns && a->to_ns == b->to_ns && transforms_are_equal(a->transforms, b->transforms);
+}
+
+/* Returns the profile that a view was requested of. */
+static const struct profile *source_of(const struct view *view)
+{
+	return view->transformed ? transformed_source(view->transformed) : view->profile;
+}
+
+void view_cache_share(const struct view_cache *cache, const struct profile *profile, const struct view_options *options)
+{
+	for (size_t at = 0; at < VIEW_CACHE_VIEWS && cache->views[at].view; at++)
+		if (cache->views[at].view->transformed)
+			transforms_share(options, profile, cache->views[at].view->transformed);
 }
 
 /* Returns the place of the view with these options, or the number of views in the cache. */
@@ -26,7 +41,7 @@ static size_t find(const struct view_cache *cache, const struct profile *profile
 {
 	size_t at = 0;
 	while (at < VIEW_CACHE_VIEWS && cache->views[at].view &&
-	       (cache->views[at].view->profile != profile ||
+	       (source_of(cache->views[at].view) != profile ||
 		!same_view(profile, &cache->views[at].view->options, options)))
 		at++;
 	return at;
@@ -69,6 +84,7 @@ const struct view *view_cache_get(struct view_cache *cache, const struct profile
 		move_first(cache, at);
 		return cache->views[0].view;
 	}
+	view_cache_share(cache, profile, options);
 	struct view *view = view_new(profile, options, error);
 	if (view && at == VIEW_CACHE_VIEWS && !discard_one(cache)) {
 		view_free(view);

@@ -26,6 +26,10 @@ const struct view *view_cache_hold(struct view_cache *cache, const struct profil
 				   const struct view_options *options, struct error *error);
 void view_cache_drop(struct view_cache *cache, const struct view *view); /* accepts NULL */
 
+/* Lets the transforms of `options` use the profile of a view in the cache that has the same transforms. */
+void view_cache_share(const struct view_cache *cache, const struct profile *profile,
+		      const struct view_options *options);
+
 /* Returns the short names of the labels of a view in the cache, or of a subtree of one, which are valid as long as that view is; or NULL if
  * there is no such view, or memory is exhausted. */
 struct short_names *view_cache_names(struct view_cache *cache, const struct view *view);

@@ -92,8 +92,8 @@ static int open_events(const struct invocation *invocation, const struct format 
 		       struct error *error)
 {
 	bool needs_events = format->needs & FORMAT_NEEDS_TRACE;
-	bool takes_events =
-		format->needs & FORMAT_TAKES_TRACE && input->view.resource == PROFILE_NONE && !input->view.label_sets;
+	bool takes_events = format->needs & FORMAT_TAKES_TRACE && input->view.resource == PROFILE_NONE &&
+			    !input->view.label_sets && !input->view.transforms;
 	bool is_store = store_is_url(invocation->profile_path);
 	if (!needs_events && (!takes_events || is_store))
 		return 0;

@@ -214,6 +214,8 @@ static const struct command_example examples[] = {
 	{ "cpprof report --down main", "which call paths below main cost most" },
 	{ "cpprof report --up qsort -r page-faults", "for which callers qsort took its page faults" },
 	{ "cpprof report --tree --threshold 5%", "the tree of calls, without what is below 5 %" },
+	{ "cpprof report --tree --transform focus=parse --transform merge=malloc",
+	  "the calls of parse, with what malloc uses in its callers" },
 	{ "cpprof report --pages -r page-faults", "which mappings the page faults were in, and who touched them" },
 	{ "cpprof report --source parse --counts", "how often each line of parse was executed" },
 	{ "cpprof report --groups", "what each group of functions uses, by the groups of the source" },

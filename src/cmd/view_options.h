@@ -28,6 +28,7 @@ enum {
 	OPTION_NATIVE_FRAMES,
 	OPTION_NO_TAIL_CALLS,
 	OPTION_NO_STITCH,
+	OPTION_TRANSFORM,
 	OPTION_FORMAT,
 	OPTION_LONG,
 	OPTION_NO_PAGER,
@@ -72,7 +73,12 @@ enum {
 	  NULL }, \
 	{ OPTION_NO_TAIL_CALLS, 0, "no-tail-calls", NULL, "Leave out functions that were found in the code because a tail call removed them from stacks", \
 	  NULL }, \
-	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Begin paths at their thread's start, not at the path that started the thread", NULL }
+	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Begin paths at their thread's start, not at the path that started the thread", NULL }, \
+	{ OPTION_TRANSFORM, 0, "transform", "KIND=FUNCTION", \
+	  "Change the call paths first; in the order given: focus=F or path=F;G (count only hits with it; paths begin at its last function), " \
+	  "drop=F (count only hits without F), merge=F (F's own hits are its caller's), above=F (leave out what is above F), " \
+	  "collapse=F (show F once where it is recursive)", \
+	  NULL }
 #define ROWS_TERMINAL \
 	{ OPTION_LONG, 0, "long", NULL, \
 	  "On a terminal: print names in full and each frame in a row of its own, in rows of any length", NULL }, \

@@ -22,7 +22,7 @@
 /* Options of `cpprof export` that a format accepts, in addition to those of every format. */
 enum format_option {
 	FORMAT_RESOURCE = SETTING_RESOURCE,
-	FORMAT_FRAMES = SETTING_FRAMES,
+	FORMAT_FRAMES = SETTING_FRAMES | SETTING_TRANSFORM,
 	FORMAT_SELECTION = SETTING_HITS,
 	FORMAT_EVENT_SELECTION = SETTING_HITS & ~SETTING_LABEL, /* events have no labels */
 	FORMAT_OBJECT = SETTING_END,                            /* --object */

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "analyze/narrow.h"
+#include "analyze/transform.h"
 #include "formats/format.h"
 
 const struct format *const formats[] = {
@@ -101,10 +102,11 @@ static int export_tables(const struct format *format, const struct format_input 
 	return code;
 }
 
-int format_export(const struct format *format, const struct format_input *input, struct sink *out, struct error *error)
+/* Exports from a profile that has been transformed. */
+static int export_selection(const struct format *format, const struct format_input *input, struct sink *out,
+			    struct error *error)
 {
 	int code;
-	*error = (struct error){ 0 };
 	if (format->paths != FORMAT_NO_PATHS)
 		code = export_paths(format, input, out, error);
 	else if (format->options & SETTING_LABEL && !selects_all(&input->view))
@@ -114,4 +116,19 @@ int format_export(const struct format *format, const struct format_input *input,
 	if (code < 0 && error->code == 0)
 		error_set(error, code, "cannot export: %s", error_text(code));
 	return code < 0 ? code : sink_finish(out, format->title, error);
+}
+
+int format_export(const struct format *format, const struct format_input *input, struct sink *out, struct error *error)
+{
+	struct format_input ready = *input;
+	*error = (struct error){ 0 };
+	struct transformed *transformed;
+	if (transformed_get(input->profile, &input->view, &transformed, error) < 0)
+		return error->code;
+	if (transformed)
+		ready.profile = transformed_profile(transformed);
+	ready.view.transforms = NULL;
+	int code = export_selection(format, &ready, out, error);
+	transformed_drop(transformed);
+	return code;
 }

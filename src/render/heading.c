@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/transform.h"
 #include "base/plural.h"
 #include "profile/companion.h"
 #include "profile/findings.h"
@@ -17,6 +18,14 @@ static void print_gtick(FILE *out, const char *unit, uint64_t interval)
 		fputs(" (1 gtick = 1 ", out);
 		render_safe_text(out, unit);
 		fputc(')', out);
+	}
+}
+
+static void print_transforms(FILE *out, const struct transforms *list)
+{
+	for (size_t i = 0; list && i < list->count; i++) {
+		fputs(i > 0 ? ", " : "; transforms: ", out);
+		render_safe_text(out, list->items[i].text);
 	}
 }
 
@@ -43,6 +52,7 @@ void samples_print(FILE *out, const struct view *view)
 		fputs("; ", out);
 		render_safe_text(out, note);
 	}
+	print_transforms(out, view->options.transforms);
 	fputc('\n', out);
 }
 
@@ -90,7 +100,7 @@ bool empty_print(FILE *out, const struct view *view)
 		return false;
 	const struct view_options *options = &view->options;
 	bool selected = options->processes || options->label_sets || options->thread != VIEW_ANY || options->from_ns ||
-			options->to_ns;
+			options->to_ns || options->transforms;
 	struct finding_walk walk = { 0 };
 	const struct profile_finding *reason = finding_next(view->profile, &walk);
 	char amount[64];

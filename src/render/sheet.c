@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/transform.h"
 #include "base/safe_text.h"
 #include "base/utf8.h"
 #include "render/emit.h"
@@ -38,6 +39,15 @@ static void csv_inside(const struct sheet *sheet, const char *text)
 	}
 }
 
+static void json_transforms(FILE *out, const struct transforms *list)
+{
+	for (size_t i = 0; list && i < list->count; i++) {
+		fputs(i > 0 ? ", " : ", \"transforms\": [", out);
+		json_string_write(out, list->items[i].text);
+	}
+	fputs(list && list->count > 0 ? "]" : "", out);
+}
+
 static void json_heading(FILE *out, const struct result *result)
 {
 	const struct view *view = result->view;
@@ -54,6 +64,7 @@ static void json_heading(FILE *out, const struct result *result)
 		fputs(", \"root\": ", out);
 		json_string_write(out, result->root);
 	}
+	json_transforms(out, view->options.transforms);
 }
 
 /* Prints the numbers from which all figures of one selection are computed, or of one side of a comparison. */

@@ -119,7 +119,8 @@ const struct report report_call_graph = {
 		"paths",
 	.summary = "each function between its callers and what it called",
 	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | SETTING_ZEROS,
-		       "it shows all functions as gprof does" } },
+		       "it shows all functions as gprof does" },
+		     { SETTING_TRANSFORM, "its numbers of calls are of the recorded paths" } },
 	.choose = choose,
 	.parts = { { "Call Graph Profile", &type, build } },
 };

@@ -131,7 +131,7 @@ const struct report report_counts = {
 	.detail = "Names are as for 'down'.\n",
 	.refines = "source",
 	.refuses = { { SETTING_THRESHOLD | SETTING_LIMIT | SETTING_BY | REPORT_GROUP | SETTING_ZEROS | REPORT_BY_LABEL |
-			       SETTING_HITS,
+			       SETTING_HITS | SETTING_TRANSFORM,
 		       "it shows all lines of a function, as all threads together executed them" } },
 	.fixes_by = true,
 	.by = VIEW_FUNCTION,

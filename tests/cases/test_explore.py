@@ -317,7 +317,7 @@ def test_completion(terminal):
 
 def test_completion_lists_what_fits(terminal):
 	terminal.type("t\t")
-	assert terminal.until("trim").split()[-4:] == ["thread", "threshold", "time", "tree"]
+	assert terminal.until("trim").split()[-5:] == ["thread", "threshold", "time", "transform", "tree"]
 	terminal.type("\x15down ns::f(\t\t") # ^U empties the line
 	terminal.until("ns::f(double)")
 	terminal.until("ns::f(int, char)")

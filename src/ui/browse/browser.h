@@ -41,6 +41,8 @@ struct screen_kind {
 	const char *(*text)(const struct screen *screen, size_t index);
 	/* Returns the row's function, or NULL; NULL: no row has one. */
 	const char *(*function)(const struct screen *screen, size_t index);
+	/* Appends the path of a row for the transform "path". Returns false if the row has none. NULL: no row has one. */
+	bool (*path)(const struct screen *screen, size_t index, struct buffer *text);
 	/* Handles a key of the screen's own. Returns 1 if it did, 0 if the key is not one, or a negative error. NULL: has none. */
 	int (*press)(struct screen *screen, struct browser *browser, int32_t key, struct error *error);
 	/* Moves the cursor to a match behind or before it, with more than text() to search in. Returns false if there is none. NULL: the
@@ -65,6 +67,8 @@ struct place {
 	const struct screen_kind *kind;
 	char *root; /* owned */
 	size_t cursor;
+	unsigned side;
+	size_t transform_count; /* of the side */
 };
 
 enum { BROWSER_HISTORY = 32, BROWSER_MESSAGE = 256 };
@@ -94,7 +98,7 @@ struct browser {
 /* The kinds of screens, in the order of the help. A new one is one struct, and its name here. */
 /* clang-format off */
 #define SCREENS(X) \
-	X(tree) X(callers) X(functions) X(callees) X(source) X(disassembly) X(changes) X(threads) \
+	X(tree) X(inverted) X(callers) X(functions) X(callees) X(source) X(disassembly) X(changes) X(threads) \
 	X(processes) X(resources) X(info) X(help)
 /* clang-format on */
 #define X(name) extern const struct screen_kind screen_##name;
@@ -144,7 +148,11 @@ const struct screen_kind *absent_kind_of(const struct screen *screen);
 /* Makes screen_absent in the place of this kind. Returns NULL and sets `error`. */
 struct screen *absent_new(const struct screen_kind *kind, struct error *error);
 
-/* Returns to the screen before. Returns false if there is none. */
+/* Shows the paths of the selection with one more transform, as another screen of the same kind; text NULL: with one fewer. Returns 0 or a negative
+ * error, after which the present screen stays. */
+int browser_transform(struct browser *browser, const char *text, struct error *error);
+
+/* Returns to the screen before, and undoes the transforms that were added since. Returns false if there is none. */
 bool browser_back(struct browser *browser, struct error *error);
 
 /* Releases all screens. */

@@ -69,6 +69,7 @@ static int take_view(struct choice_screen *choice, struct browser *browser, stru
 	all.label_sets = NULL;
 	all.thread = VIEW_ANY;
 	all.from_ns = all.to_ns = 0;
+	all.transforms = NULL;
 	if (choice->profile->resources[all.resource].kind != RESOURCE_SAMPLED)
 		return 0;
 	choice->view = view_cache_get(&browser->views[browser->side], choice->profile, &all, error);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/lookup.h"
+#include "analyze/transform.h"
 #include "base/buffer.h"
 #include "base/path.h"
 #include "render/render.h"
@@ -100,6 +101,8 @@ static void draw_status(struct browser *browser)
 		append(status, "  from %g s", (double)selection->from_ns / ns_per_s);
 	if (selection->to_ns)
 		append(status, "  to %g s", (double)selection->to_ns / ns_per_s);
+	for (size_t i = 0; selection->transforms && i < selection->transforms->count; i++)
+		append(status, "  %s", selection->transforms->items[i].text);
 	if (browser->feed)
 		append(status, "  %s", browser->names[browser->side]);
 	int column = terminal_text(&browser->terminal, 0, 0, browser->terminal.columns, STYLE_CURSOR, status);

@@ -48,19 +48,28 @@ static int show(struct browser *browser, const struct screen_kind *kind, const c
 	return 0;
 }
 
-/* Remembers a screen. The oldest place is forgotten if there are too many. */
+static size_t transform_count(struct browser *browser)
+{
+	const struct transforms *list = browser_selection(browser)->transforms;
+	return list ? list->count : 0;
+}
+
+/* Remembers a screen that showed so many transforms. The oldest place is forgotten if there are too many. */
 static void push_history(struct browser *browser, const struct screen *screen, const struct screen_kind *kind,
-			 char *root)
+			 char *root, size_t transforms)
 {
 	if (browser->history_count == BROWSER_HISTORY) {
 		free(browser->history[0].root);
 		memmove(browser->history, browser->history + 1, (BROWSER_HISTORY - 1) * sizeof(browser->history[0]));
 		browser->history_count--;
 	}
-	browser->history[browser->history_count++] = (struct place){ kind, root, screen->cursor };
+	browser->history[browser->history_count++] =
+		(struct place){ kind, root, screen->cursor, browser->side, transforms };
 }
 
-int browser_open(struct browser *browser, const struct screen_kind *kind, const char *root, struct error *error)
+/* Opens a screen in the place of one that showed so many transforms. */
+static int open_after(struct browser *browser, const struct screen_kind *kind, const char *root, size_t transforms,
+		      struct error *error)
 {
 	struct screen old = browser->screen ? *browser->screen : (struct screen){ 0 };
 	const struct screen_kind *old_kind = browser->screen ? absent_kind_of(browser->screen) : NULL;
@@ -73,9 +82,52 @@ int browser_open(struct browser *browser, const struct screen_kind *kind, const 
 	}
 	int status = show(browser, kind, root, 0, error);
 	if (status == 0 && old.kind)
-		push_history(browser, &old, old_kind, copy);
+		push_history(browser, &old, old_kind, copy, transforms);
 	else
 		free(copy);
+	return status;
+}
+
+int browser_open(struct browser *browser, const struct screen_kind *kind, const char *root, struct error *error)
+{
+	return open_after(browser, kind, root, transform_count(browser), error);
+}
+
+/* Sets the first `count` transforms of the selection, and `text` behind them; NULL: no more. Returns 0 or a negative error, after which they
+ * are as before. */
+static int set_transforms(struct browser *browser, size_t count, const char *text, struct error *error)
+{
+	struct settings *settings = &browser->settings[browser->side];
+	const struct transforms *list = settings->view.transforms;
+	const char **texts = calloc(count + 1, sizeof(*texts));
+	if (!texts)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		texts[i] = list->items[i].text;
+	if (text)
+		texts[count++] = text;
+	int status =
+		setting_read(setting_of_command("transform"), settings, browser_profile(browser), texts, count, error);
+	free(texts);
+	return status;
+}
+
+int browser_transform(struct browser *browser, const char *text, struct error *error)
+{
+	const struct screen *screen = browser->screen;
+	struct error ignored = { 0 };
+	size_t count = transform_count(browser);
+	char *root = screen->root ? strdup(screen->root) : NULL;
+	if (screen->root && !root)
+		return error_set(error, ERROR_MEMORY, "out of memory");
+	int status = text || count > 0 ? set_transforms(browser, text ? count : count - 1, text, error)
+				       : error_set(error, ERROR_USAGE, "there is no transform to undo");
+	if (status == 0)
+		status = open_after(browser, absent_kind_of(screen), root, count, error);
+	/* The function of the screen may be left out. */
+	if (status < 0 && text && transform_count(browser) > count)
+		set_transforms(browser, count, NULL, &ignored);
+	free(root);
 	return status;
 }
 
@@ -141,7 +193,12 @@ bool browser_back(struct browser *browser, struct error *error)
 	if (browser->history_count == 0)
 		return false;
 	struct place *place = &browser->history[--browser->history_count];
-	int status = show(browser, place->kind, place->root, place->cursor, error);
+	size_t count = transform_count(browser);
+	int status = browser->side == place->side && count > place->transform_count
+			     ? set_transforms(browser, place->transform_count, NULL, error)
+			     : 0;
+	if (status == 0)
+		status = show(browser, place->kind, place->root, place->cursor, error);
 	free(place->root);
 	if (status < 0)
 		browser_set_message(browser, "%s", error->message);

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/transform.h"
+#include "base/buffer.h"
+
 /* --- moving --- */
 
 enum { ROWS_ABOVE = 3, ROWS_AROUND = 4 }; /* the status, title, headings; and the last line */
@@ -220,6 +223,49 @@ static int next_by(struct browser *browser, struct error *error)
 	return browser_renew(browser, error);
 }
 
+/* Appends "drop=parse" for the row at the cursor. Returns whether there is such a transform. */
+static bool transform_of_row(struct browser *browser, const char *word, struct buffer *text)
+{
+	const struct screen *screen = browser->screen;
+	bool has_row = screen->kind->count(screen) > 0, is_path = strncmp("path", word, strlen(word)) == 0;
+	const char *function =
+		has_row && screen->kind->function ? screen->kind->function(screen, screen->cursor) : NULL;
+	size_t kind = 0;
+	while (transform_kind_word(kind) && strncmp(transform_kind_word(kind), word, strlen(word)) != 0)
+		kind++;
+	if (!transform_kind_word(kind)) {
+		browser_set_message(browser, "no transform %s", word);
+		return false;
+	}
+	buffer_printf(text, "%s=", transform_kind_word(kind));
+	if (is_path ? !screen->kind->path || !has_row || !screen->kind->path(screen, screen->cursor, text)
+		    : !function) {
+		browser_set_message(browser, is_path ? "no path is chosen (t shows the tree of paths)"
+						     : "no function is chosen (t and f list functions)");
+		return false;
+	}
+	if (!is_path)
+		buffer_append_string(text, function);
+	buffer_append_byte(text, 0);
+	return buffer_error(text) == 0;
+}
+
+/* Reads the first letters of a kind, or of "undo". */
+static int prompt_for_transform(struct browser *browser, struct error *error)
+{
+	struct buffer text;
+	int status = 0;
+	char *word = browser_prompt(browser, "focus, path, drop, merge, above, collapse, or undo: ", "");
+	buffer_init(&text);
+	if (word && *word && strncmp("undo", word, strlen(word)) == 0)
+		status = browser_transform(browser, NULL, error);
+	else if (word && *word && transform_of_row(browser, word, &text))
+		status = browser_transform(browser, (const char *)text.bytes, error);
+	buffer_release(&text);
+	free(word);
+	return status;
+}
+
 static int freeze(struct browser *browser, struct error *error)
 {
 	(void)error;
@@ -263,6 +309,10 @@ const struct browse_key browse_keys[] = {
 	{ { 'n' }, "n", "the next match", search_next },
 	{ { 'N' }, "N", "the match before", search_before },
 	{ { 'b' }, "b", "show frames by function, call site, line, module", next_by },
+	{ { 'p' },
+	  "p",
+	  "transform the paths by the function of the row: focus, drop, merge, ...; or undo",
+	  prompt_for_transform },
 	{ { 'z' }, "z", "in top: freeze what is shown, or go on", freeze },
 	{ { 'L' }, "L", "show names in full, or shortened", long_names },
 	{ { 'R' }, "R", "choose a time range", prompt_for_range },

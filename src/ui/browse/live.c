@@ -82,6 +82,7 @@ static int replace(struct browser *browser, struct profile *newer, struct error 
 	}
 	browser->profiles[0] = browser->fed = newer;
 	browser->views[0] = (struct view_cache){ 0 };
+	transforms_forget(browser->settings[0].view.transforms);
 	browser->since_ns = since_ns;
 	status = browser_follow(browser, error);
 	if (status < 0) /* the screen shows the older profile, which ends here */

@@ -4,6 +4,7 @@
 
 #include "analyze/flame.h"
 #include "analyze/lookup.h"
+#include "analyze/transform.h"
 #include "base/array.h"
 #include "ui/browse/browser.h"
 
@@ -405,12 +406,23 @@ static struct screen *make_callers(struct browser *browser, const char *root, st
 	.release = release, .count = count, .draw = draw, .text = text, .function = function, .press = press, \
 	.resume = resume, .keys = "Enter opens, e the hot path"
 
+static bool path(const struct screen *screen, size_t index, struct buffer *text)
+{
+	const struct tree_screen *tree = (const struct tree_screen *)screen;
+	enum view_by by = tree->view->options.by;
+	if (by == VIEW_MODULE || by == VIEW_GROUP)
+		return false;
+	transform_path_append(tree->view, tree->rows[index].box.node, text);
+	return true;
+}
+
 const struct screen_kind screen_tree = {
 	.name = "tree",
 	.help = "the tree of all call paths",
 	.key = 't',
 	.make = make_tree,
 	.head = head,
+	.path = path,
 	.search = search,
 	TREE_SCREEN,
 };
@@ -423,6 +435,15 @@ const struct screen_kind screen_callees = {
 	.make = make_tree,
 	.head = head,
 	.search = search,
+	TREE_SCREEN,
+};
+
+const struct screen_kind screen_inverted = {
+	.name = "inverted tree",
+	.help = "the innermost functions, by their own use, and who calls them",
+	.key = 'U',
+	.make = make_callers,
+	.head = head_of_callers,
 	TREE_SCREEN,
 };
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "analyze/narrow.h"
+#include "analyze/transform.h"
 #include "base/quote.h"
 #include "base/text_output.h"
 #include "formats/format.h"
@@ -48,9 +49,16 @@ static int export_to(struct session *session, const struct format *format, FILE 
 	uint32_t resource = session->settings.resource_count == 1 ? session->settings.resources[0] : PROFILE_NONE;
 	options.resource = format->has_several ? PROFILE_NONE : resource;
 	struct profile narrow;
-	int status = narrow_init(&narrow, session->profile, &options, error);
+	struct transformed *transformed;
+	int status = transformed_get(session->profile, &options, &transformed, error);
 	if (status)
 		return status;
+	status = narrow_init(&narrow, transformed ? transformed_profile(transformed) : session->profile, &options,
+			     error);
+	if (status) {
+		transformed_drop(transformed);
+		return status;
+	}
 	struct format_input input = {
 		.profile = &narrow,
 		.view = { .resource = resource,
@@ -66,6 +74,7 @@ static int export_to(struct session *session, const struct format *format, FILE 
 	sink_init(&sink, out);
 	status = format_export(format, &input, &sink, error);
 	narrow_release(&narrow);
+	transformed_drop(transformed);
 	return status;
 }
 

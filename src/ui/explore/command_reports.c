@@ -66,6 +66,7 @@ static int check_selection(const struct session *session, const struct explore_c
 		{ selection->processes, SETTING_PROCESS | SETTING_CGROUP, "process" },
 		{ selection->label_sets, SETTING_LABEL, "label" },
 		{ selection->from_ns || selection->to_ns, SETTING_TIME, "time" },
+		{ selection->transforms, SETTING_TRANSFORM, "transform" },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const char *reason = rows[i].is_set ? report_refuses(command->report, rows[i].options) : NULL;

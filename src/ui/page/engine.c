@@ -7,6 +7,7 @@
 #include "analyze/lookup.h"
 #include "analyze/shown_path.h"
 #include "analyze/subtree.h"
+#include "analyze/transform.h"
 #include "base/buffer.h"
 #include "base/quote.h"
 #include "profile_file/reader.h"
@@ -616,6 +617,23 @@ char *picture_folded_path(const struct picture *picture, uint32_t node, struct e
 	return NULL;
 }
 
+char *picture_whole_path(const struct picture *picture, uint32_t node, struct error *error)
+{
+	struct buffer text;
+	buffer_init(&text);
+	if (!picture->is_of_view || node >= picture->view->node_count) {
+		error_set(error, ERROR_USAGE, "this picture has no whole paths");
+		return NULL;
+	}
+	transform_path_append(picture->view, node, &text);
+	buffer_append_byte(&text, 0);
+	if (buffer_error(&text) == 0)
+		return (char *)text.bytes;
+	buffer_release(&text);
+	error_set(error, ERROR_MEMORY, "out of memory");
+	return NULL;
+}
+
 /* --- time --- */
 
 struct timeline *engine_timeline(const struct engine *engine, const char *text, size_t periods,
@@ -624,8 +642,9 @@ struct timeline *engine_timeline(const struct engine *engine, const char *text, 
 	struct page_request request;
 	if (page_request_read(&request, engine, NULL, text, error) < 0)
 		return NULL;
-	*side = request.profile;
-	struct timeline *timeline = analyze_timeline(*side, &request.settings.view, periods, error);
+	view_cache_share(&engine->views, request.profile, &request.settings.view);
+	struct timeline *timeline = analyze_timeline(request.profile, &request.settings.view, periods, error);
+	*side = timeline ? timeline->profile : request.profile;
 	page_request_release(&request);
 	return timeline;
 }

@@ -38,6 +38,7 @@
  *   resource, by, thread, process (may be repeated), label (may be repeated), from, to, threshold, limit, spread,
  *   zeros (on or off), group, key
  *   term        a term of a what-if (may be repeated)
+ *   transform   KIND=FUNCTION (may be repeated): changes the paths first (analyze/transform.h)
  *   kernel                                 show, hide or only
  *   untrimmed, native_frames, no_inlines, no_tail_calls, no_stitch   on or off */
 
@@ -139,6 +140,9 @@ const char *picture_function_at(const struct picture *picture, const char *file,
 
 /* Returns the folded path of a box (flame.h), as names with ';' between them. The caller frees it. Returns NULL with `error` set. */
 char *picture_folded_path(const struct picture *picture, uint32_t node, struct error *error);
+
+/* Returns the path of a box of the shape stacks as the transform "path" takes it, not folded. The caller frees it. Returns NULL with `error` set. */
+char *picture_whole_path(const struct picture *picture, uint32_t node, struct error *error);
 
 /* Marks the labels whose texts contain `text`, without regard to the case of ASCII letters; "" marks none. Sets *hits to the hits of
  * the samples with such a label. Returns the number of marked labels, or ERROR_MEMORY. */

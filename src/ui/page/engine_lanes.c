@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/transform.h"
 #include "ui/page/engine.h"
 
 void lane_set_take(struct lane_set *set, struct lanes *lanes)
@@ -50,6 +51,17 @@ int engine_sample_lane(struct engine *engine, const char *text, uint32_t thread,
 		return status;
 	const struct profile *profile = request.profile;
 	struct view_options options = request.settings.view;
+	/* Transforms are of the paths of all views, which begin with the thread's creator. */
+	view_cache_share(&engine->views, profile, &options);
+	struct transformed *transformed;
+	status = transformed_get(profile, &options, &transformed, error);
+	if (status < 0) {
+		page_request_release(&request);
+		return status;
+	}
+	if (transformed)
+		profile = transformed_profile(transformed);
+	options.transforms = NULL;
 	options.thread = thread;
 	options.no_stitch = true;
 	options.keep_view_nodes = true;
@@ -60,6 +72,7 @@ int engine_sample_lane(struct engine *engine, const char *text, uint32_t thread,
 	else if (view)
 		lanes = lanes_sampled(view, period_ns, LANES_SAMPLED_MOST, detail_ns, error);
 	view_free(view);
+	transformed_drop(transformed);
 	page_request_release(&request);
 	if (!lanes)
 		return error->code;

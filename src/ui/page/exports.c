@@ -295,6 +295,16 @@ const char *EXPORTED(page_folded_path)(unsigned slot, uint32_t node)
 	return answered;
 }
 
+/* Returns the path of a box for the transform "path", or 0: the picture has other paths. */
+const char *EXPORTED(page_whole_path)(unsigned slot, uint32_t node)
+{
+	const struct picture *picture = picture_at(slot);
+	failure = (struct error){ 0 };
+	free(answered);
+	answered = picture ? picture_whole_path(picture, node, &failure) : NULL;
+	return answered;
+}
+
 /* Describes one box, as page_boxes does. Returns its address, or 0. */
 const struct page_box *EXPORTED(page_box)(unsigned slot, uint32_t node)
 {

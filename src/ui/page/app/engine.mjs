@@ -293,6 +293,12 @@ export class Picture {
 		return text(at);
 	}
 
+	/** The path of a box as the transform "path" takes it; "": this picture has no such paths.
+	 *  @param {number} node @returns {string} */
+	wholePath(node) {
+		return text(functions.page_whole_path(this.slot, node));
+	}
+
 	/** @param {number} label @returns {string} */
 	name(label) {
 		let name = this.names.get(label);

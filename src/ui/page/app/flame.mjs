@@ -4,6 +4,7 @@ import { BOX_CHANGED, BOX_DOUBLES, BOX_FIRST, BOX_MARKED, BOX_NUMBERS, NO_LABEL,
 import { Paints, colourOf, styles } from "./colours.mjs";
 import { canvasMost, count, counted, element, fitted, lettersIn, onWidth, percent, safe, shortened } from "./format.mjs";
 import { choices, choose, resource } from "./state.mjs";
+import { openMenu, transformByKey } from "./transforms.mjs";
 
 /** @typedef {import("./engine.mjs").Box} Box */
 /** @typedef {import("./engine.mjs").Boxes} Boxes */
@@ -49,6 +50,7 @@ export class Flame {
 			onclick: (/** @type {MouseEvent} */ event) => this.click(event),
 			onmousemove: (/** @type {MouseEvent} */ event) => this.hover(event),
 			onmouseleave: () => this.point(-1),
+			oncontextmenu: (/** @type {MouseEvent} */ event) => this.menu(event),
 			onwheel: (/** @type {WheelEvent} */ event) => this.wheel(event),
 			onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
 		}));
@@ -341,6 +343,36 @@ export class Flame {
 			this.pick(box);
 	}
 
+	/** The function of a box, for transforms; null: the box has none, or is of a comparison.
+	 *  @param {Box | null} box */
+	target(box) {
+		return !box || box.joined || box.label === NO_LABEL || this.picture.compares ? null
+			: { name: this.picture.owner(box.label), path: this.picture.wholePath(box.node) };
+	}
+
+	/** Opens the menu of the box under the pointer.
+	 *  @param {MouseEvent} event */
+	menu(event) {
+		const target = this.target(this.boxes.get(this.at(event)));
+		if (!target)
+			return;
+		event.preventDefault();
+		openMenu(target, event.clientX, event.clientY);
+	}
+
+	/** Transforms by a key. Returns whether it is one.
+	 *  @param {string} key @param {Box} box */
+	transform(key, box) {
+		const target = this.target(box);
+		if (target && key === "T") {
+			const bounds = this.canvas.getBoundingClientRect();
+			const { left, top } = this.placeOf(box, bounds.width, bounds.height);
+			openMenu(target, bounds.left + left, bounds.top + top + ROW);
+			return true;
+		}
+		return target !== null && transformByKey(key, target);
+	}
+
 	/** @param {Box} box */
 	pick(box) {
 		if (box.joined) // they become wide enough for boxes of their own
@@ -423,7 +455,7 @@ export class Flame {
 			next = this.find((other) => other.depth === box.depth && other.start > box.start);
 		else if (event.key === "ArrowLeft" && box)
 			next = this.find((other) => other.depth === box.depth && other.start < box.start, last);
-		else
+		else if (!box || event.ctrlKey || event.altKey || event.metaKey || !this.transform(event.key, box))
 			return;
 		event.preventDefault();
 		if (next >= 0) {

@@ -13,6 +13,8 @@ const KEYS = [
 	["↑", "the box that holds this one"],
 	["Enter", "zoom to the chosen box"],
 	["Escape", "zoom out"],
+	["f p d m a c", "in a graph, for the chosen box: focus on the function, focus on its path, drop, merge, drop what is above, collapse recursion"],
+	["T", "in a graph, for the chosen box: the menu of these transforms, as a right click on a box"],
 	["+ −", "in Events and Stack chart: zoom in and out"],
 	["Ctrl and wheel", "zoom at the pointer"],
 	["Back, Forward", "the zoom or view before, and after"],

@@ -7,6 +7,7 @@ import { forgetTables, tables } from "./tables.mjs";
 import { showKeys } from "./keys.mjs";
 import { readSources } from "./source.mjs";
 import { strip } from "./timeline.mjs";
+import { transformsShown } from "./transforms.mjs";
 import { flames, followZoom, forgetFlames, hasReport, numberOf, pageFindings, processTree, views } from "./views.mjs";
 
 document.documentElement.dataset.started = ""; // for incomplete.mjs
@@ -177,7 +178,7 @@ function show() {
 	/** @type {HTMLElement[]} */
 	let above = [];
 	try {
-		above = chosen() === views.compare ? [] : strip();
+		above = [...transformsShown(), ...(chosen() === views.compare ? [] : strip())];
 		content = chosen().show();
 	} catch (error) {
 		content = element("p", { className: "failure", role: "alert" }, [safe(error instanceof Error ? error.message : String(error))]);

@@ -6,7 +6,7 @@ import { ask, events, periods } from "./engine.mjs";
 /** The choices, with their defaults. */
 const DEFAULTS = {
 	view: "summary", side: "a", resource: "", by: "function", kernel: "show", shape: "stacks", root: "", node: "",
-	thread: "", process: "", label: "", from: "", to: "", search: "", sort: "", path: "", group: "", line: "", factor: "0.5", colour: "", zoom: "", span: "",
+	thread: "", process: "", label: "", from: "", to: "", search: "", sort: "", path: "", group: "", line: "", factor: "0.5", colour: "", zoom: "", span: "", transform: "",
 	spread: document.getElementById("spread")?.textContent ?? "",
 };
 
@@ -118,6 +118,6 @@ export function selection() {
 		side: choices.side, resource: resource()?.name, by: choices.by, kernel: choices.kernel,
 		thread: choices.thread,
 		process: choices.process ? choices.process.split(",") : null,
-		label: choices.label ? choices.label.split("\n") : null, ...range(),
+		label: choices.label ? choices.label.split("\n") : null, transform: choices.transform ? choices.transform.split("\n") : null, ...range(),
 	};
 }

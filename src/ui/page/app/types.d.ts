@@ -6,6 +6,7 @@ declare class DecompressionStream {
 }
 
 interface Array<T> {
+	toSpliced(start: number, count: number, ...items: T[]): T[];
 	findLast(predicate: (value: T, index: number, all: T[]) => boolean): T | undefined;
 	findLastIndex(predicate: (value: T, index: number, all: T[]) => boolean): number;
 }

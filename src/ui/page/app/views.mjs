@@ -12,6 +12,7 @@ import { showSummary } from "./summary.mjs";
 import { svgButton } from "./svg.mjs";
 import { addSearched, bar, pathText, table } from "./tables.mjs";
 import { hasTimeline } from "./timeline.mjs";
+import { canTransform, openMenu, transformSelect } from "./transforms.mjs";
 
 const ROWS = 1000;
 const DEPTH_SHOWN = 20; // deeper rows of the tree of processes are not indented further
@@ -78,13 +79,17 @@ function rowsOf(request, options = {}) {
 
 // --- flame graph ---
 
+/** The buttons that turn the paths of a graph or tree around. */
+function directions() {
+	const button = (/** @type {string} */ shape, /** @type {string} */ text) => element("button", {
+		"aria-pressed": String((shape === "callers") === (choices.shape === "callers")), onclick: () => choose({ shape, node: "" }) }, [text]);
+	return [button("stacks", "from main downwards"), button("callers", "from the hottest bodies to their callers")];
+}
+
 function showFlame() {
 	const callers = choices.shape === "callers";
-	const button = (/** @type {string} */ shape, /** @type {string} */ text) => element("button", {
-		"aria-pressed": String((shape === "callers") === callers), onclick: () => choose({ shape, node: "" }) }, [text]);
 	const tools = element("div", { className: "tools" }, [
-		button("stacks", "from main downwards"), button("callers", "from the hottest bodies to their callers"),
-		...(callers ? [] : colours()), saveButton(),
+		...directions(), ...(callers ? [] : colours()), saveButton(),
 	]);
 	const graph = addOnlyFlame({ slot: 0, request: { ...selection(), shape: callers ? "callers" : "stacks", other: callers ? null : choices.colour },
 		label: "Flame graph", onPick: callers ? undefined : remember, otherName: safe(titleOf(choices.colour)) });
@@ -151,6 +156,7 @@ function showSandwich() {
 		element("strong", { className: "full-name" }, [safe(choices.root)]),
 		element("button", { onclick: () => choose({ view: "source" }) }, ["its source"]),
 		element("button", { onclick: () => choose({ root: "" }) }, ["another function"]),
+		...(canTransform() ? [transformSelect({ name: choices.root, path: "" })] : []),
 	]);
 	return element("section", {}, [tools, element("div", { className: "tools" }, [element("h2", {}, ["Who calls it"]), saveButton(0)]),
 		addFlame({ slot: 1, request: { ...request, shape: "up" }, upwards: true, label: "Callers" }),
@@ -181,11 +187,15 @@ function treeRow(picture, box, depth, room) {
 		bar(box.weight / picture.total, row.kind === "exact" ? 0 : picture.error(box.weight)),
 		element("span", { className: "number" }, [amount(box.weight * row.interval, row.unit)]), name,
 	];
+	const oncontextmenu = (/** @type {MouseEvent} */ event) => {
+		event.preventDefault();
+		openMenu({ name: picture.owner(box.label), path: picture.wholePath(box.node) }, event.clientX, event.clientY);
+	};
 	room.left--;
 	if (box.own >= box.weight || box.joined)
-		return element("div", { className: "leaf", role: "treeitem", "aria-level": depth + 1 }, cells);
+		return element("div", { className: "leaf", role: "treeitem", "aria-level": depth + 1, ...(box.joined ? {} : { oncontextmenu }) }, cells);
 	const details = /** @type {HTMLDetailsElement} */ (element("details", { role: "treeitem", "aria-level": depth + 1 }, [
-		element("summary", { onclick: () => details.open || remember(picture, box) }, cells)]));
+		element("summary", { onclick: () => details.open || choices.shape === "callers" || remember(picture, box), oncontextmenu }, cells)]));
 	const fill = () => {
 		if (details.childElementCount === 1)
 			details.append(element("div", { className: "children", role: "group" },
@@ -200,7 +210,9 @@ function treeRow(picture, box, depth, room) {
 }
 
 function showTree() {
-	const picture = new Picture(0, { ...selection(), shape: choices.root ? "down" : "stacks", root: choices.root });
+	const callers = choices.shape === "callers";
+	const shape = choices.root ? (callers ? "up" : "down") : callers ? "callers" : "stacks";
+	const picture = new Picture(0, { ...selection(), shape, root: choices.root });
 	if (!picture.total)
 		return nothing("No hits are selected.");
 	const tree = element("div", { className: "tree", role: "tree", "aria-label": "Call tree" });
@@ -211,7 +223,7 @@ function showTree() {
 	};
 	search(choices.search);
 	addSearched(search);
-	return tree;
+	return element("section", {}, [element("div", { className: "tools" }, directions()), tree]);
 }
 
 // --- source ---

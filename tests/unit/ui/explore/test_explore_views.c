@@ -122,7 +122,7 @@ static void expect_completion(struct fixture *fixture, const char *line, size_t 
 static void test_completion(void **state)
 {
 	struct fixture *fixture = *state;
-	expect_completion(fixture, "t", 0, "[tails][thread][threshold][time][tree][trim]");
+	expect_completion(fixture, "t", 0, "[tails][thread][threshold][time][transform][tree][trim]");
 	expect_completion(fixture, "  do", 2, "[down]");
 	expect_completion(fixture, "zzz", 0, "");
 	expect_completion(fixture, "zzz q", 0, "");
