@@ -104,7 +104,9 @@ static int read_stacks(struct reader *reader, const json_t *thread)
 	if (table == reader->stack_table)
 		return 0;
 	if (count != json_array_size(columns->prefix) || !json_is_array(columns->strings))
-		return json_import_refuse(&reader->import, "its tables of stacks and strings are incomplete");
+		return json_import_refuse(&reader->import,
+					  "the tables of stacks and strings of thread %zu are incomplete",
+					  reader->number);
 	if (ARRAY_RESERVE(reader->stacks, reader->stack_capacity, count + 1) < 0 ||
 	    ARRAY_RESERVE(reader->frames, reader->frame_capacity, count + 1) < 0 ||
 	    ARRAY_RESERVE(reader->chain, reader->chain_capacity, count + 1) < 0)

@@ -212,6 +212,7 @@ def test_flipped_byte(files, tmp_path, name):
 			continue
 		refused += 1
 		check_failure(result, "cpprof import: cannot read 'bad' as ")
+		assert re.search(r"byte \d+|(?:event|sample|profile|thread|frame|stack) \d+|it has no list '", result.stderr), result.stderr
 		assert [path.name for path in tmp_path.iterdir()] == ["bad"]
 	assert refused > 20
 

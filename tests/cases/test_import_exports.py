@@ -192,7 +192,7 @@ def firefox(**members):
 	("firefox", {"meta": {}}, "it has no list 'threads'"),
 	("firefox", {"meta": {}, "threads": [1]}, "thread 0 has no 'samples' with stacks"),
 	("firefox", firefox(samples={"schema": {}, "data": []}), "it is not processed (open and save it at profiler.firefox.com)"),
-	("firefox", firefox(stackTable={"prefix": [], "frame": [0]}), "its tables of stacks and strings are incomplete"),
+	("firefox", firefox(stackTable={"prefix": [], "frame": [0]}), "the tables of stacks and strings of thread 0 are incomplete"),
 	("firefox", firefox(stackTable={"prefix": [0], "frame": [0]}), "stack 0 refers to what does not exist"),
 	("firefox", firefox(stackTable={"prefix": [None, 0], "frame": [0, 2]}), "stack 1 refers to what does not exist"),
 	("firefox", firefox(samples={"stack": [2]}), "a sample refers to a stack that does not exist (sample 0 of thread 0)"),

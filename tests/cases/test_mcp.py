@@ -264,3 +264,17 @@ def test_random_messages_never_end_the_server(client):
 		answer = json.loads(client.server.stdout.readline())
 		if answer["id"] != f"after {index}":
 			assert json.loads(client.server.stdout.readline())["id"] == f"after {index}"
+
+
+def test_files_of_other_tools_are_confined(tmp_path):
+	"""A file of another tool is opened as by the command line, but neither through a link nor from outside of the folder."""
+	folder = tmp_path / "profiles"
+	folder.mkdir()
+	for path in (folder / "stacks.folded", tmp_path / "outside.folded"):
+		path.write_text("main;parse 3\nmain 1\n")
+	(folder / "link.folded").symlink_to(tmp_path / "outside.folded")
+	client = Client(folder)
+	assert client.document("info", file="stacks.folded")["samples"] == 4
+	for name in ("link.folded", "../outside.folded", str(tmp_path / "outside.folded")):
+		assert "cannot read" in client.refused("info", file=name), name
+	client.end()
