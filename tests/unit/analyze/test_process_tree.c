@@ -61,11 +61,8 @@ static void a_forged_cycle_is_cut(void **state)
 {
 	(void)state;
 	const struct profile_process processes[] = {
-		{ .pid = 1, .parent_pid = 2 },
-		{ .pid = 2, .parent_pid = 3 },
-		{ .pid = 3, .parent_pid = 1 },
-		{ .pid = 4, .parent_pid = 4 },
-		{ .pid = 5, .parent_pid = 3 },
+		{ .pid = 1, .parent_pid = 2 }, { .pid = 2, .parent_pid = 3 }, { .pid = 3, .parent_pid = 1 },
+		{ .pid = 4, .parent_pid = 4 }, { .pid = 5, .parent_pid = 3 },
 	};
 	assert_parents(processes, 5, (uint32_t[]){ 1, 2, PROFILE_NONE, PROFILE_NONE, 2 });
 }
