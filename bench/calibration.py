@@ -159,19 +159,22 @@ GATE_LIMIT = 1
 
 
 def gate_try(program, folder, args):
-	"""Records the sides a and e, which are equal, and b, which has the planted change, in turns. Returns {gate: (found, false alarm)}."""
-	sides = {"a": [], "b": [], "e": []}
+	"""Records the sides a and b, which has the planted change, and the equal sides c and d, all in turns. Returns {gate: (found, false alarm)}.
+	The recordings of c and d are shorter: how often chance alone causes an alarm does not depend on the number of samples."""
+	equal = (max(1, args.rounds // 10), 0)
+	programs = {"a": (args.rounds, 0), "b": (args.rounds, args.percent), "c": equal, "d": equal}
+	sides = {side: [] for side in programs}
 	for index in range(args.repeat):
 		for side, files in random.sample(list(sides.items()), len(sides)):
 			files.append(folder / f"{side}-{index}.data")
-			subprocess.run([CPPROF, "record", "-F", str(args.gate_rate), "-o", files[-1], "--", program, str(args.rounds),
-				str(args.percent if side == "b" else 0)], stderr=subprocess.DEVNULL, check=True)
+			subprocess.run([CPPROF, "record", "-F", str(args.gate_rate), "-o", files[-1], "--", program, *map(str, programs[side])],
+				stderr=subprocess.DEVNULL, check=True)
 
-	def fails(options, side):
-		return subprocess.run([CPPROF, "diff", "-r", "cpu", "--fail-above", str(GATE_LIMIT), "--path", "parse", *options, *sides["a"], "--",
-			*sides[side]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 3
+	def fails(options, a, b):
+		return subprocess.run([CPPROF, "diff", "-r", "cpu", "--fail-above", str(GATE_LIMIT), "--path", "parse", *options, *sides[a], "--",
+			*sides[b]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 3
 
-	return {name: (fails(options, "b"), fails(options, "e")) for name, options in GATES}
+	return {name: (fails(options, "a", "b"), fails(options, "c", "d")) for name, options in GATES}
 
 
 def measure_gate(args):

@@ -1,17 +1,20 @@
 """A gate for changes: `record --repeat` makes the recordings, and `diff --fail-above` compares them."""
 import csv
 import io
+import math
 import os
 import re
 import resource
 import signal
+import statistics
 import subprocess
 import sys
 
 import pytest
-from cli_support import CPPROF, check_failure, done, run
+from cli_support import BUILD, CPPROF, REPOSITORY, check_failure, done, run
 from json_support import valid_json
-from record_support import build, build_counted
+from measuring import ATTEMPTS, between
+from record_support import FALSE_ALARM, build, build_counted, most_by_chance, needs_perf, record
 
 RECORD = ["record", "--backend", "preload"]
 SUMMARY = re.compile(r"cpprof: (\d+)(?: of (\d+))? recordings?, (\S+)(?: to (\S+))?: (\d+) samples?, (\d+) lost(?:, (.*))?")
@@ -489,3 +492,39 @@ def test_markdown(tmp_path):
 	assert plain.startswith("### cpprof: changes\n") and "**" not in plain
 	result = run("diff", "--markdown", "--format", "json", *sides, directory=tmp_path)
 	assert result.returncode == 2 and "--markdown cannot be combined with --format (give one of them)" in result.stderr
+
+
+# --- how often it is right ---
+
+TRIES, RIGHT = 20, 0.95
+PART, CHANGE, RUNS = 0.1, 0.05, 5
+RATE = 5000 # samples a second. With more, a sample takes as long as the work between two of them, and the shares vary more than by chance
+STUDENT = 2.306 # the 97.5 % quantile of Student's distribution with the 8 degrees of freedom that RUNS recordings a side leave
+
+
+def samples_needed():
+	"""Returns the samples of a recording with which the change is found with the probability RIGHT. The share of the path has the relative
+	standard error sqrt((1 - PART) / (PART n)) in n samples of a side, and the difference of two sides sqrt(2) times that. The change of the share
+	has to be STUDENT errors for its mark, and as many more as a normal distribution exceeds with the probability RIGHT."""
+	errors = STUDENT + statistics.NormalDist().inv_cdf(RIGHT)
+	change = (1 + CHANGE) / (1 + PART * CHANGE) - 1
+	return 2 * (1 - PART) / PART * (errors / change) ** 2 / RUNS
+
+
+@needs_perf
+@pytest.mark.measured("the shares of CPU time of equal and of changed builds")
+def test_how_often_the_gate_is_right(tmp_path):
+	"""A change of 5 % of a path that has 10 % of the time is found, and equal builds raise no alarm, in 19 of 20 tries. More wrong tries than
+	permitted are due to chance with the probability FALSE_ALARM in all attempts of this test together."""
+	rounds = 10000
+	few = record(tmp_path, [build("planted.c"), str(rounds)], "-F", str(RATE))
+	rounds = math.ceil(rounds * samples_needed() / few.closing()[0])
+	command = [REPOSITORY / "bench/calibration.py", "gate", "--runs", TRIES, "--percent", round(100 * CHANGE), "--repeat", RUNS, "--rounds", rounds,
+		"--gate-rate", RATE]
+	result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True, env={**os.environ, "CPPROF_BUILD": str(BUILD)})
+	rows = {gate: tuple(map(int, counts)) for gate, *counts in re.findall(r"^\| (\w+) \| (\d+) \| (\d+) \| (\d+) \|$", result.stdout, re.MULTILINE)}
+	wrong = most_by_chance(1 - RIGHT, TRIES, FALSE_ALARM ** (1 / ATTEMPTS))
+	assert rows["shares"][0] == rows["amounts"][0] == TRIES, result.stdout
+	between(rows["shares"][1], TRIES - wrong, None, result.stdout, what=f"changes found by shares in {TRIES} tries, {RIGHT * TRIES:g} expected")
+	for gate, (_, _, alarms) in rows.items():
+		between(alarms, None, wrong, result.stdout, what=f"alarms of equal builds by {gate} in {TRIES} tries, {(1 - RIGHT) * TRIES:g} expected")
