@@ -146,3 +146,21 @@ int path_choice_take(const struct path_choice *choice, size_t *found, struct err
 	buffer_release(&text);
 	return ERROR_AMBIGUOUS;
 }
+
+/* --- libraries --- */
+
+bool path_is_library(const char *function, const char *name)
+{
+	size_t length = strlen(function);
+	return strncmp(name, function, length) == 0 && (name[length] == 0 || strchr("_@", name[length]));
+}
+
+bool path_depends_on_caller(const char *name)
+{
+	static const char *const names[] = { "vfork",      "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
+					     "getcontext", "alloca", "dlopen",  "dlsym",     "dlvsym" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
