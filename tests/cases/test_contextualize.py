@@ -180,6 +180,8 @@ UNSOUND = {
 	"weak": ("another definition may replace it", "int f(void) __attribute__((weak)); int f(void) { return 0; }"),
 	"name": ("a macro in it uses its name", "#define LOG() g(__func__)\nint g(const char *); int f(void) { return LOG(); }"),
 	"section": ("a static variable, 'entry'", '#define MARK __attribute__((section("table"), used))\nint f(void) { static const int entry MARK = 5; return entry; }'),
+	"redefined": ("it changes a macro", "#define K 7\nint f(void)\n{\n\tint r = K;\n#undef K\n#define K 8\n\treturn r;\n}"),
+	"once": ("it changes a macro", "int f(void)\n{\n#ifndef ONCE\n#define ONCE\n\treturn 1;\n#endif\n\treturn 0;\n}"),
 	"pragma": ("another definition may replace it", "#pragma weak f\nint f(void) { return 0; }"),
 	"start": ("it runs when the program starts or ends", "#define INIT __attribute__((constructor))\nint n; INIT void f(void) { n++; }"),
 	"end": ("it runs when the program starts or ends", "int n; void f(void) __attribute__((destructor)); void f(void) { n++; }"),
@@ -232,6 +234,7 @@ HARD = {
 	"list_of_names.c": ("main;f;apply", "int apply(o, x) op o; int x; { return o(x); } int f(int x) { return apply(inc, x); }"),
 	"position.c": ("main;f;g", "#define NONNULL(n) __attribute__((nonnull(n)))\nNONNULL(2) int g(op o, char *a, char *b) { return (a != 0) + 2 * (b != 0) + 4 * o(1); }\n"
 		"int f(int x) { char c; return g(inc, x ? &c : 0, 0); }"),
+	"own_macro.c": ("main;f;g", "int g(int x)\n{\n#define K 7\n\treturn x + K;\n#undef K\n}\nint f(int x) { return g(x); }"),
 	"size.c": ("main;f;apply", "int apply(op o, int a[o(1)]) { return o(a[1]); } int f(int x) { int a[] = { 0, x }; return apply(inc, a); }"),
 	"constants.c": ("main;f;g", "int g(int x) { static const int t[] = { 7, 8 }; return t[x < 0] + (int)sizeof(t); } int f(int x) { return g(x); }"),
 	"overload.cc": ("main;f;apply", "int inc(double x) { return (int)(x * 100); } int apply(op o, double x) { return o(x); } int f(int x) { return apply(inc, x + 0.5); }"),

@@ -37,6 +37,35 @@ static bool is_balanced(const char *text, const char *end)
 	return depth == 0;
 }
 
+/* Returns whether a word is in a line that defines or undefines it. */
+static bool is_directive(const char *text, const char *word, const char *end)
+{
+	struct lexing_token before[2] = { { text, 0, false }, { text, 0, false } };
+	for (struct lexing_token token = lexing_next(text, end); token.size && token.start < word;
+	     token = lexing_next(token.start + token.size, end)) {
+		before[0] = before[1];
+		before[1] = token;
+	}
+	return lexing_is(&before[0], "#") && (lexing_is(&before[1], "define") || lexing_is(&before[1], "undef"));
+}
+
+/* Returns whether a text defines or undefines a macro that it names earlier: a second text would find another macro there. */
+static bool changes_macro(const char *text, const char *end)
+{
+	static const char *const directives[] = { "define", "undef" };
+	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++)
+		for (const char *at = text; (at = lexing_find(at, end, directives[i]));) {
+			char name[256];
+			at += strlen(directives[i]);
+			struct lexing_token word = lexing_next(at, end);
+			snprintf(name, sizeof(name), "%.*s", (int)word.size, word.start);
+			const char *first = word.is_word ? lexing_find(text, end, name) : NULL;
+			if (first && is_directive(text, word.start, end) && !is_directive(text, first, end))
+				return true;
+		}
+	return false;
+}
+
 /* Returns why the text of a function cannot be copied, or NULL. */
 static const char *text_refusal(const char *text, const char *end)
 {
@@ -46,6 +75,8 @@ static const char *text_refusal(const char *text, const char *end)
 			return "it uses its own name (__func__)";
 	if (lexing_find(text, end, "__COUNTER__") || lexing_find(text, end, "typeid"))
 		return "its value may differ at each occurrence (__COUNTER__, typeid)";
+	if (changes_macro(text, end))
+		return "it changes a macro behind a place that names the macro";
 	return is_balanced(text, end) ? NULL : "it begins or ends within an #if";
 }
 
