@@ -346,6 +346,22 @@ def test_overloads_are_distinguished(tmp_path, path, copy):
 	assert output_of(compiled(tmp_path, ["a.cc"], "after", "-Wno-unused-parameter"))[0] == 6
 
 
+@pytest.mark.parametrize(("name", "copy"), [
+	("g(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)", "g_1(const std::string &s)"),
+	("g(std::vector<int, std::allocator<int> > const&, int)", "g_1(const std::vector<int> &v, int)"),
+	("g(const std::string &)", "g_1(const std::string &s)"), ("g(const std::vector<int> &, int)", "g_1(const std::vector<int> &v, int)"),
+])
+def test_overloads_with_templates(tmp_path, name, copy):
+	"""A parameter has the name that a report prints, or the name that the source has."""
+	(tmp_path / "a.cc").write_text("#include <string>\n#include <vector>\nint g(int x) { return x; }\nint g(const std::string &s) { return (int)s.size(); }\n"
+		"int g(const std::vector<int> &v, int) { return v[0]; }\nint main() { return g(0) + g(std::string()) + g(std::vector<int>{0}, 0); }\n")
+	result = edit(tmp_path, f"main;{name}", names=["a.cc"])
+	assert result.returncode == 0, result.stderr
+	apply_patch(tmp_path, result.stdout)
+	assert f"static int {copy}" in (tmp_path / "a.cc").read_text()
+	assert output_of(compiled(tmp_path, ["a.cc"], "after"))[0] == 0
+
+
 @pytest.mark.parametrize("attribute", ["[[gnu::noinline]] [[nodiscard]]", 'extern "C"', "// comment\n[[gnu::noinline]]"])
 def test_copy_of_a_library_function_precedes_attributes(tmp_path, attribute):
 	text = f"#include <cstdlib>\n\n{attribute}\nint f(int x) {{ return abs(x); }}\nint main() {{ return f(0); }}\n"
