@@ -124,7 +124,7 @@ bool program_declared(const struct program *program, size_t unit, const char *us
 /* Returns the index of a file of a unit, or PROGRAM_NONE. Adds it if `add` is set. */
 size_t program_file(struct program *program, size_t unit, CXFile file, bool add);
 
-/* What the declarations of a function, and pragmas, state of its symbol and its parameters. */
+/* Properties of a symbol and its parameters, as the declarations of a function and pragmas state them. */
 struct program_symbol {
 	const char *refusal;     /* why a copy would differ, as of a constructor or a weak symbol; NULL: it would not */
 	bool numbers_parameters; /* an attribute has the number of a parameter: nonnull(2) */
