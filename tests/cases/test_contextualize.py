@@ -265,6 +265,9 @@ def test_hard_programs_keep_their_output(tmp_path, case):
 
 
 FILES = {
+	# The header has no function, and the macro's name is nowhere in the text.
+	"taken": ("main;f;g", "static int g_3(int x) { return x + 1; }", {"h.h": "int g_1(int x);\n#define DEFINE(n) int g_##n(int x) { return x; }\n",
+		"a.c": '#include "h.h"\nint g(int x) { return x + 1; }\nDEFINE(2)\nint f(int x) { return g(x); }\nint main(void) { return f(-1); }\n'}),
 	# Without a static copy, no object has the function: an inline definition of C is not external.
 	"inline": ("main;f;g", "g_1(int x) { return x + 1; }", {"h.h": "inline int g(int x) { return x + 1; }\n", "b.c": '#include "h.h"\nextern int g(int x);\n',
 		"a.c": '#include "h.h"\nint f(int x);\nint f(int x) { return g(x); }\nint main(void) { return f(-1); }\n'}),

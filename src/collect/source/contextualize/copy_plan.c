@@ -385,46 +385,6 @@ static int check(const struct copy_plan *plan, struct error *error)
 	return 0;
 }
 
-static bool is_taken(const struct copy_plan *plan, const char *name)
-{
-	const struct program *program = plan->program;
-	for (size_t i = 0; i < program->file_count; i++)
-		if (lexing_find(program->files[i].text, program->files[i].text + program->files[i].size, name))
-			return true;
-	for (size_t i = 1; i < plan->clone_count; i++)
-		if (strcmp(plan->clones[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Names the clones of the path after one free number, and the others after the next free numbers. */
-static int name_clones(struct copy_plan *plan)
-{
-	struct program *program = plan->program;
-	size_t number = 1;
-	for (size_t i = 1; i < plan->length; i++) {
-		const char *name = instrument_arena_format(program->arena, "%s_%zu",
-							   copy_plan_function(plan, &plan->clones[i])->name, number);
-		if (!name)
-			return ERROR_MEMORY;
-		if (is_taken(plan, name)) {
-			number++;
-			i = 0;
-		}
-	}
-	for (size_t i = 1; i < plan->clone_count; i++) {
-		struct plan_clone *clone = &plan->clones[i];
-		const char *original = copy_plan_function(plan, clone)->name, *name = NULL;
-		for (size_t k = number; !name || is_taken(plan, name); k++) {
-			name = instrument_arena_format(program->arena, "%s_%zu", original, k);
-			if (!name)
-				return ERROR_MEMORY;
-		}
-		clone->name = name;
-	}
-	return 0;
-}
-
 /* Returns whether a copy can be static although another file calls it: an inline function of C, which that file includes. No object would
  * have the copy of such a function as it is. */
 static bool is_included(const struct copy_plan *plan, const struct program_function *caller,
@@ -481,7 +441,7 @@ int copy_plan_make(struct copy_plan *plan, struct program *program, const char *
 	code = check(plan, error);
 	if (code < 0)
 		return code;
-	code = name_clones(plan);
+	code = copy_names_choose(plan);
 	if (code < 0)
 		return error_set(error, code, "%s", error_text(code));
 	find_static(plan);
