@@ -179,6 +179,9 @@ UNSOUND = {
 	"symbol": ("a name of its own (asm)", 'int f(void) __asm__("other"); int f(void) { return 0; }'),
 	"weak": ("another definition may replace it", "int f(void) __attribute__((weak)); int f(void) { return 0; }"),
 	"name": ("a macro in it uses its name", "#define LOG() g(__func__)\nint g(const char *); int f(void) { return LOG(); }"),
+	"section": ("a static variable, 'entry'", '#define MARK __attribute__((section("table"), used))\nint f(void) { static const int entry MARK = 5; return entry; }'),
+	"redefined": ("it changes a macro", "#define K 7\nint f(void)\n{\n\tint r = K;\n#undef K\n#define K 8\n\treturn r;\n}"),
+	"once": ("it changes a macro", "int f(void)\n{\n#ifndef ONCE\n#define ONCE\n\treturn 1;\n#endif\n\treturn 0;\n}"),
 	"pragma": ("another definition may replace it", "#pragma weak f\nint f(void) { return 0; }"),
 	"start": ("it runs when the program starts or ends", "#define INIT __attribute__((constructor))\nint n; INIT void f(void) { n++; }"),
 	"end": ("it runs when the program starts or ends", "int n; void f(void) __attribute__((destructor)); void f(void) { n++; }"),
@@ -229,6 +232,9 @@ HARD = {
 	"assembly.c": ("main;f;g", 'int g(int x) { __asm__ volatile("# 1:" "\\n1: nop\\nl%=: nop" ::: "memory"); return x; } int f(int x) { return g(x); }'),
 	"local_label.c": ("main;f;g", 'int g(int x) { __asm__ volatile("jmp .Lend%=\\n\\tnop\\n.Lend%=: # end:" ::: "memory"); return x; } int f(int x) { return g(x); }'),
 	"list_of_names.c": ("main;f;apply", "int apply(o, x) op o; int x; { return o(x); } int f(int x) { return apply(inc, x); }"),
+	"position.c": ("main;f;g", "#define NONNULL(n) __attribute__((nonnull(n)))\nNONNULL(2) int g(op o, char *a, char *b) { return (a != 0) + 2 * (b != 0) + 4 * o(1); }\n"
+		"int f(int x) { char c; return g(inc, x ? &c : 0, 0); }"),
+	"own_macro.c": ("main;f;g", "int g(int x)\n{\n#define K 7\n\treturn x + K;\n#undef K\n}\nint f(int x) { return g(x); }"),
 	"size.c": ("main;f;apply", "int apply(op o, int a[o(1)]) { return o(a[1]); } int f(int x) { int a[] = { 0, x }; return apply(inc, a); }"),
 	"constants.c": ("main;f;g", "int g(int x) { static const int t[] = { 7, 8 }; return t[x < 0] + (int)sizeof(t); } int f(int x) { return g(x); }"),
 	"overload.cc": ("main;f;apply", "int inc(double x) { return (int)(x * 100); } int apply(op o, double x) { return o(x); } int f(int x) { return apply(inc, x + 0.5); }"),
@@ -256,6 +262,38 @@ def test_hard_programs_keep_their_output(tmp_path, case):
 	apply_patch(tmp_path, result.stdout)
 	assert path.rpartition(";")[2].split("::")[-1].split("(")[0] + "_1(" in (tmp_path / case).read_text()
 	assert output_of(compiled(tmp_path, [case], "after", "-w")) == before
+
+
+FILES = {
+	# The header has no function, and the macro's name is nowhere in the text.
+	"taken": ("main;f;g", "static int g_3(int x) { return x + 1; }", {"h.h": "int g_1(int x);\n#define DEFINE(n) int g_##n(int x) { return x; }\n",
+		"a.c": '#include "h.h"\nint g(int x) { return x + 1; }\nDEFINE(2)\nint f(int x) { return g(x); }\nint main(void) { return f(-1); }\n'}),
+	# Without a static copy, no object has the function: an inline definition of C is not external.
+	"inline": ("main;f;g", "g_1(int x) { return x + 1; }", {"h.h": "inline int g(int x) { return x + 1; }\n", "b.c": '#include "h.h"\nextern int g(int x);\n',
+		"a.c": '#include "h.h"\nint f(int x);\nint f(int x) { return g(x); }\nint main(void) { return f(-1); }\n'}),
+	# A copy that calls `inc` would call the macro.
+	"macro": ("main;f;g", "g_1(int (*o)(int), int x) { return o(x); }", {"a.c": "int g(int (*o)(int), int x);\nint inc(int x) { return x + 1; }\n"
+		"int f(int x) { return g(inc, x); }\nint main(void) { return f(-1); }\n", "b.c": "int inc(int x);\n#define inc(x) 99\nint g(int (*o)(int), int x) { return o(x); }\n"}),
+	"elsewhere": ("main;f;g", None, {"a.c": "int g(int x);\nint f(int x) { return g(x); }\nint main(void) { return f(0); }\n",
+		"b.c": "inline int g(int x) { return x; }\nextern int g(int x);\n"}),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_programs_of_several_files_link(tmp_path, case):
+	path, copy, texts = FILES[case]
+	for name, text in texts.items():
+		(tmp_path / name).write_text(text)
+	names = [name for name in texts if name.endswith(".c")]
+	assert output_of(compiled(tmp_path, names, "before", "-O0"))[0] == 0
+	result = edit(tmp_path, path, names=names)
+	if copy is None:
+		assert result.returncode == 1 and "a caller in another file does not include it" in result.stderr, result.stderr
+		return
+	assert result.returncode == 0, result.stderr
+	apply_patch(tmp_path, result.stdout)
+	assert any(copy in (tmp_path / name).read_text() for name in texts)
+	assert output_of(compiled(tmp_path, names, "after", "-O0"))[0] == 0
 
 
 NAMESAKES = {
@@ -309,6 +347,22 @@ def test_overloads_are_distinguished(tmp_path, path, copy):
 	apply_patch(tmp_path, result.stdout)
 	assert f"static int {copy}" in (tmp_path / "a.cc").read_text()
 	assert output_of(compiled(tmp_path, ["a.cc"], "after", "-Wno-unused-parameter"))[0] == 6
+
+
+@pytest.mark.parametrize(("name", "copy"), [
+	("g(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)", "g_1(const std::string &s)"),
+	("g(std::vector<int, std::allocator<int> > const&, int)", "g_1(const std::vector<int> &v, int)"),
+	("g(const std::string &)", "g_1(const std::string &s)"), ("g(const std::vector<int> &, int)", "g_1(const std::vector<int> &v, int)"),
+])
+def test_overloads_with_templates(tmp_path, name, copy):
+	"""A parameter has the name that a report prints, or the name that the source has."""
+	(tmp_path / "a.cc").write_text("#include <string>\n#include <vector>\nint g(int x) { return x; }\nint g(const std::string &s) { return (int)s.size(); }\n"
+		"int g(const std::vector<int> &v, int) { return v[0]; }\nint main() { return g(0) + g(std::string()) + g(std::vector<int>{0}, 0); }\n")
+	result = edit(tmp_path, f"main;{name}", names=["a.cc"])
+	assert result.returncode == 0, result.stderr
+	apply_patch(tmp_path, result.stdout)
+	assert f"static int {copy}" in (tmp_path / "a.cc").read_text()
+	assert output_of(compiled(tmp_path, ["a.cc"], "after"))[0] == 0
 
 
 @pytest.mark.parametrize("attribute", ["[[gnu::noinline]] [[nodiscard]]", 'extern "C"', "// comment\n[[gnu::noinline]]"])

@@ -206,7 +206,7 @@ static const char *about_variable(const struct taking *taking, const char *probl
 		program_text(taking->program, taking->program->clang->getCursorSpelling(variable)));
 }
 
-/* A copy may have a constant of its own if its value is known when the program is built. */
+/* A copy may have a constant of its own if its value is known when the program is built, and if no other file sees its symbol or section. */
 static void take_variable(const struct node *node)
 {
 	const struct taking *taking = node->taking;
@@ -220,7 +220,10 @@ static void take_variable(const struct node *node)
 		is_constant |= clang->isConstQualifiedType(type);
 	}
 	bool is_object = taking->program->units[taking->function->unit].is_cxx && type.kind == CXType_Record;
-	if (!is_constant || is_object)
+	const char *text = program_printed(taking->program, node->cursor), *end = text + strlen(text);
+	bool is_symbol = lexing_has_attribute(text, end, "section") || lexing_has_attribute(text, end, "used") ||
+			 lexing_find(text, end, "asm");
+	if (!is_constant || is_object || is_symbol)
 		refuse(taking, about_variable(taking, "it has a static variable,", node->cursor));
 }
 

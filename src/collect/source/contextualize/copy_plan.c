@@ -150,7 +150,8 @@ static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone
 		return program_declared(program, caller->unit, usr, caller->file, caller->end, &found, &is_visible) &&
 		       is_visible;
 	}
-	if (parameter->is_modified || parameter->is_needed || parameter->in_macro)
+	if (parameter->is_modified || parameter->is_needed || parameter->in_macro ||
+	    program_symbol_of(program, function).numbers_parameters)
 		return false;
 	bool is_cxx = program->units[function->unit].is_cxx;
 	/* In C, a declaration can be added in front of the copy. */
@@ -160,6 +161,8 @@ static bool is_replaceable(const struct copy_plan *plan, const struct plan_clone
 	if (is_cxx)
 		return parameter->can_be_local;
 	const char *name = program_text(program, program->clang->getCursorSpelling(found));
+	if (program_has_directive(program, "define", name))
+		return false; /* perhaps a call of the macro */
 	bool is_own_name = strcmp(name, parameter->name) == 0;
 	if (!is_own_name && is_mentioned(program, function, name))
 		return false; /* perhaps a variable */
@@ -250,25 +253,6 @@ static int find_first(const struct copy_plan *plan, const char *name, size_t *fo
 				       : code;
 }
 
-/* Returns whether a report may call a library's function so: "qsort", or "qsort_r" if it only jumps there. */
-static bool is_library_name(const char *function, const char *name)
-{
-	size_t length = strlen(function);
-	return strncmp(name, function, length) == 0 && (name[length] == 0 || strchr("_@", name[length]));
-}
-
-/* Returns whether a library's function depends on its caller's frame, or on which module calls it: a copy that only
- * calls it would be its caller. */
-static bool depends_on_caller(const char *name)
-{
-	static const char *const names[] = { "vfork",      "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
-					     "getcontext", "alloca", "dlopen",  "dlsym",     "dlvsym" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* Adds the library function that the last clone calls by this name. Returns 0, or an error: ERROR_NOT_FOUND without a text. */
 static int find_library(struct copy_plan *plan, const char *name, bool is_last, size_t *found, struct error *error)
 {
@@ -281,7 +265,7 @@ static int find_library(struct copy_plan *plan, const char *name, bool is_last, 
 		const char *usr = copy_plan_callee(plan, clone, &caller->calls[i], &declaration);
 		CXString spelling = program->clang->getCursorSpelling(declaration);
 		is_found = usr && program_find(program, usr) == PROGRAM_NONE &&
-			   is_library_name(program->clang->getCString(spelling), name);
+			   path_is_library(program->clang->getCString(spelling), name);
 		program->clang->disposeString(spelling);
 	}
 	if (!is_found)
@@ -291,7 +275,7 @@ static int find_library(struct copy_plan *plan, const char *name, bool is_last, 
 				 "cannot contextualize: '%s' has no source here, so its calls cannot be changed (end "
 				 "the path with it, or read the project's own definition of it: --source FILE)",
 				 name);
-	if (depends_on_caller(name))
+	if (path_depends_on_caller(name))
 		return error_set(error, ERROR_UNSUPPORTED,
 				 "cannot contextualize: the result of '%s' depends on its caller, so no copy can "
 				 "call it (end the path before it)",
@@ -376,7 +360,7 @@ static const char *refusal_of(const struct program *program, const struct progra
 {
 	if (function->refusal || function->file == PROGRAM_NONE)
 		return function->refusal;
-	return program_symbol_refusal(program, function);
+	return program_symbol_of(program, function).refusal;
 }
 
 static int check(const struct copy_plan *plan, struct error *error)
@@ -401,44 +385,14 @@ static int check(const struct copy_plan *plan, struct error *error)
 	return 0;
 }
 
-static bool is_taken(const struct copy_plan *plan, const char *name)
+/* Returns whether a copy can be static although another file calls it: an inline function of C, which that file includes. No object would
+ * have the copy of such a function as it is. */
+static bool is_included(const struct copy_plan *plan, const struct program_function *caller,
+			const struct program_function *callee)
 {
 	const struct program *program = plan->program;
-	for (size_t i = 0; i < program->file_count; i++)
-		if (lexing_find(program->files[i].text, program->files[i].text + program->files[i].size, name))
-			return true;
-	for (size_t i = 1; i < plan->clone_count; i++)
-		if (strcmp(plan->clones[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Names the clones of the path after one free number, and the others after the next free numbers. */
-static int name_clones(struct copy_plan *plan)
-{
-	struct program *program = plan->program;
-	size_t number = 1;
-	for (size_t i = 1; i < plan->length; i++) {
-		const char *name = instrument_arena_format(program->arena, "%s_%zu",
-							   copy_plan_function(plan, &plan->clones[i])->name, number);
-		if (!name)
-			return ERROR_MEMORY;
-		if (is_taken(plan, name)) {
-			number++;
-			i = 0;
-		}
-	}
-	for (size_t i = 1; i < plan->clone_count; i++) {
-		struct plan_clone *clone = &plan->clones[i];
-		const char *original = copy_plan_function(plan, clone)->name, *name = NULL;
-		for (size_t k = number; !name || is_taken(plan, name); k++) {
-			name = instrument_arena_format(program->arena, "%s_%zu", original, k);
-			if (!name)
-				return ERROR_MEMORY;
-		}
-		clone->name = name;
-	}
-	return 0;
+	return callee->is_inline && !program->units[callee->unit].is_cxx &&
+	       program_defined(program, caller->unit, callee->usr);
 }
 
 /* A copy that only its own file calls is static: the compiler may then inline it as if it were written there. */
@@ -453,10 +407,27 @@ static void find_static(struct copy_plan *plan)
 			if (target == PROGRAM_NONE)
 				continue;
 			const struct program_function *callee = copy_plan_function(plan, &plan->clones[target]);
-			if (callee->file != PROGRAM_NONE && callee->file != function->file)
+			if (callee->file != PROGRAM_NONE && callee->file != function->file &&
+			    !is_included(plan, function, callee))
 				plan->clones[target].is_static = false;
 		}
 	}
+}
+
+/* Refuses inline functions of C whose copy no object would have: another file calls it, and does not include it. */
+static int check_inline(const struct copy_plan *plan, struct error *error)
+{
+	for (size_t i = 1; i < plan->clone_count; i++) {
+		const struct plan_clone *clone = &plan->clones[i];
+		const struct program_function *function = copy_plan_function(plan, clone);
+		if (clone->is_used && !clone->is_static && function->is_inline && !function->has_storage &&
+		    !plan->program->units[function->unit].is_cxx)
+			return error_set(error, ERROR_UNSUPPORTED,
+					 "cannot contextualize: no copy of '%s' is possible: it is inline, and a "
+					 "caller in another file does not include it",
+					 function->name);
+	}
+	return 0;
 }
 
 int copy_plan_make(struct copy_plan *plan, struct program *program, const char *const *names, size_t length,
@@ -470,11 +441,11 @@ int copy_plan_make(struct copy_plan *plan, struct program *program, const char *
 	code = check(plan, error);
 	if (code < 0)
 		return code;
-	code = name_clones(plan);
+	code = copy_names_choose(plan);
 	if (code < 0)
 		return error_set(error, code, "%s", error_text(code));
 	find_static(plan);
-	return 0;
+	return check_inline(plan, error);
 }
 
 void copy_plan_release(struct copy_plan *plan)

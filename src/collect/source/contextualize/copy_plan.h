@@ -68,6 +68,10 @@ size_t copy_plan_target(const struct copy_plan *plan, const struct plan_clone *c
 
 const struct program_function *copy_plan_function(const struct copy_plan *plan, const struct plan_clone *clone);
 
+/* copy_names.c: names the clones of the path after one free number, and the others after the next free numbers. Returns 0 or
+ * ERROR_MEMORY. */
+int copy_names_choose(struct copy_plan *plan);
+
 /* copy_text.c: the text of a copy, and of the declaration of one. */
 
 /* Adds the edits for the calls in a clone's function to a list whose offsets begin at `base`: other names, without

@@ -1,6 +1,7 @@
 /* The functions that a name in a call path may mean. */
 #include "collect/source/contextualize/path_names.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,23 +26,54 @@ static bool ends_with_path(const char *path, const char *end)
 	       (length == size || end[0] == '/' || path[size - length - 1] == '/');
 }
 
+/* Returns the size of a name as "__cxx11::" at the start of a text: compilers leave out such inline namespaces. */
+static size_t reserved_size(const char *text, const char *end)
+{
+	const char *at = text;
+	while (at < end && (isalnum((unsigned char)*at) || *at == '_'))
+		at++;
+	bool is_reserved = at - text > 2 && memcmp(text, "__", 2) == 0 && end - at >= 2 && memcmp(at, "::", 2) == 0;
+	return is_reserved ? (size_t)(at + 2 - text) : 0;
+}
+
+enum spelling {
+	SPELLING_WRITTEN,  /* "const string &" as in the source */
+	SPELLING_COMPLETE, /* "const std::basic_string<char> &" */
+	SPELLING_PLAIN,    /* the same without template arguments and reserved namespaces */
+};
+
+static void count_letters(int letters[256], const char *text, size_t size, int step, enum spelling spelling)
+{
+	const char *end = text + size;
+	bool is_plain = spelling == SPELLING_PLAIN;
+	for (int depth = 0; text < end; text++) {
+		size_t reserved = is_plain ? reserved_size(text, end) : 0;
+		bool is_close = is_plain && *text == '>';
+		depth += is_plain && *text == '<';
+		if (reserved > 0)
+			text += reserved - 1;
+		else if (depth == 0 && *text != ' ')
+			letters[(unsigned char)*text] += step;
+		depth -= is_close && depth > 0;
+	}
+}
+
 /* Compares the letters of two lists of parameters: clang writes "const T &" where demanglers write "T const&". */
 static bool has_parameters(const struct program *program, const struct program_function *function, const char *open,
-			   size_t size)
+			   size_t size, enum spelling spelling)
 {
 	const struct clang *clang = program->clang;
 	int letters[256] = { 0 }, count = clang->Cursor_getNumArguments(function->cursor);
-	for (size_t i = 0; i < size; i++)
-		letters[(unsigned char)open[i]]++;
+	count_letters(letters, open, size, 1, spelling);
 	for (int i = 0; i < count; i++) {
-		CXCursor parameter = clang->Cursor_getArgument(function->cursor, (unsigned)i);
-		CXString type = clang->getTypeSpelling(clang->getCanonicalType(clang->getCursorType(parameter)));
-		for (const char *at = clang->getCString(type); *at; at++)
-			letters[(unsigned char)*at]--;
-		clang->disposeString(type);
+		CXType type = clang->getCursorType(clang->Cursor_getArgument(function->cursor, (unsigned)i));
+		CXString text =
+			clang->getTypeSpelling(spelling == SPELLING_WRITTEN ? type : clang->getCanonicalType(type));
+		const char *bytes = clang->getCString(text);
+		count_letters(letters, bytes, strlen(bytes), -1, spelling);
+		clang->disposeString(text);
 		letters[','] -= i > 0;
 	}
-	letters[' '] = 0;
 	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
 		if (letters[i] != 0)
 			return false;
@@ -51,7 +83,7 @@ static bool has_parameters(const struct program *program, const struct program_f
 /* Returns how well a name fits, 0 if it does not: bits for its last components, for all of it, and for its parameters. */
 static unsigned rank_of(const struct program *program, const struct program_function *function, const char *name)
 {
-	enum { LAST = 1, WHOLE = 2, PARAMETERS = 4 };
+	enum { LAST = 1, WHOLE = 2, PLAIN_PARAMETERS = 4, PARAMETERS = 8 };
 	static const char anonymous[] = "(anonymous namespace)::";
 	const char *file = file_in(name), *end = file ? file - 1 : name + strlen(name);
 	if (function->file == PROGRAM_NONE || (file && !ends_with_path(program->files[function->file].path, file)))
@@ -66,8 +98,14 @@ static unsigned rank_of(const struct program *program, const struct program_func
 	if (full < length || strncmp(function->qualified + full - length, name, length) != 0 ||
 	    (full > length && function->qualified[full - length - 1] != ':'))
 		return 0;
-	bool is_same = close && has_parameters(program, function, open + 1, (size_t)(close - open - 1));
-	return LAST | (full == length ? WHOLE : 0) | (is_same ? PARAMETERS : 0);
+	unsigned rank = LAST | (full == length ? WHOLE : 0);
+	if (!close)
+		return rank;
+	size_t size = (size_t)(close - open - 1);
+	if (has_parameters(program, function, open + 1, size, SPELLING_WRITTEN) ||
+	    has_parameters(program, function, open + 1, size, SPELLING_COMPLETE))
+		return rank | PARAMETERS;
+	return rank | (has_parameters(program, function, open + 1, size, SPELLING_PLAIN) ? PLAIN_PARAMETERS : 0);
 }
 
 void path_choice_offer(struct path_choice *choice, size_t function)
@@ -145,4 +183,22 @@ int path_choice_take(const struct path_choice *choice, size_t *found, struct err
 		  choice->count, choice->name, buffer_error(&text) ? "..." : (const char *)text.bytes);
 	buffer_release(&text);
 	return ERROR_AMBIGUOUS;
+}
+
+/* --- libraries --- */
+
+bool path_is_library(const char *function, const char *name)
+{
+	size_t length = strlen(function);
+	return strncmp(name, function, length) == 0 && (name[length] == 0 || strchr("_@", name[length]));
+}
+
+bool path_depends_on_caller(const char *name)
+{
+	static const char *const names[] = { "vfork",      "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
+					     "getcontext", "alloca", "dlopen",  "dlsym",     "dlvsym" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
 }

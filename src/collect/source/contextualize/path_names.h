@@ -26,4 +26,10 @@ void path_choice_offer(struct path_choice *choice, size_t function);
  * functions with names that mean one each. */
 int path_choice_take(const struct path_choice *choice, size_t *found, struct error *error);
 
+/* Returns whether a report may call a library's function so: "qsort", or "qsort_r" if it only jumps there. */
+bool path_is_library(const char *function, const char *name);
+/* Returns whether a library's function depends on its caller's frame, or on which module calls it: a copy that only calls it would be its
+ * caller. */
+bool path_depends_on_caller(const char *name);
+
 #endif

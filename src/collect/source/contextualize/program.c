@@ -37,6 +37,35 @@ static bool is_balanced(const char *text, const char *end)
 	return depth == 0;
 }
 
+/* Returns whether a word is in a line that defines or undefines it. */
+static bool is_directive(const char *text, const char *word, const char *end)
+{
+	struct lexing_token before[2] = { { text, 0, false }, { text, 0, false } };
+	for (struct lexing_token token = lexing_next(text, end); token.size && token.start < word;
+	     token = lexing_next(token.start + token.size, end)) {
+		before[0] = before[1];
+		before[1] = token;
+	}
+	return lexing_is(&before[0], "#") && (lexing_is(&before[1], "define") || lexing_is(&before[1], "undef"));
+}
+
+/* Returns whether a text defines or undefines a macro that it names earlier: a second text would find another macro there. */
+static bool changes_macro(const char *text, const char *end)
+{
+	static const char *const directives[] = { "define", "undef" };
+	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++)
+		for (const char *at = text; (at = lexing_find(at, end, directives[i]));) {
+			char name[256];
+			at += strlen(directives[i]);
+			struct lexing_token word = lexing_next(at, end);
+			snprintf(name, sizeof(name), "%.*s", (int)word.size, word.start);
+			const char *first = word.is_word ? lexing_find(text, end, name) : NULL;
+			if (first && is_directive(text, word.start, end) && !is_directive(text, first, end))
+				return true;
+		}
+	return false;
+}
+
 /* Returns why the text of a function cannot be copied, or NULL. */
 static const char *text_refusal(const char *text, const char *end)
 {
@@ -46,6 +75,8 @@ static const char *text_refusal(const char *text, const char *end)
 			return "it uses its own name (__func__)";
 	if (lexing_find(text, end, "__COUNTER__") || lexing_find(text, end, "typeid"))
 		return "its value may differ at each occurrence (__COUNTER__, typeid)";
+	if (changes_macro(text, end))
+		return "it changes a macro behind a place that names the macro";
 	return is_balanced(text, end) ? NULL : "it begins or ends within an #if";
 }
 
@@ -157,6 +188,7 @@ static void take_function(struct program_walk *walk, CXCursor cursor, int kind)
 	function.qualified = program_qualified(program, cursor);
 	function.is_method = kind == CXCursor_CXXMethod;
 	function.has_storage = clang->Cursor_getStorageClass(cursor) != CX_SC_None;
+	function.is_inline = clang->Cursor_isFunctionInlined(cursor);
 	function.refusal = refusal_of(program, &function, kind, in_one_file);
 	take_parameters(program, &function);
 	calls_take(program, &function, body);
@@ -302,18 +334,28 @@ bool program_defined(const struct program *program, size_t unit, const char *usr
 struct symbol_check {
 	const struct program *program;
 	const struct program_function *function;
-	const char *refusal;
+	struct program_symbol found;
 };
 
 static const char starts_program[] = "it runs when the program starts or ends";
 static const char can_be_replaced[] = "another definition may replace it when the program is linked (weak)";
 static const char has_own_name[] = "its symbol has a name of its own (asm)";
 
-/* A declaration as clang prints it has the attributes that macros contain. */
+static bool numbers_parameters(const char *text, const char *end)
+{
+	static const char *const names[] = {
+		"access",       "alloc_align", "alloc_size", "callback", "fd_arg",   "fd_arg_read",
+		"fd_arg_write", "format",      "format_arg", "nonnull",  "sentinel", "null_terminated_string_arg"
+	};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (lexing_has_attribute(text, end, names[i]))
+			return true;
+	return false;
+}
+
 static enum CXChildVisitResult check_declaration(CXCursor cursor, CXCursor parent, CXClientData data)
 {
 	struct symbol_check *check = data;
-	const struct clang *clang = check->program->clang;
 	static const struct {
 		const char *attribute, *refusal;
 	} rows[] = {
@@ -322,49 +364,53 @@ static enum CXChildVisitResult check_declaration(CXCursor cursor, CXCursor paren
 		{ "weak", can_be_replaced },
 	};
 	(void)parent;
-	if (has_declarations(clang->getCursorKind(cursor)))
+	if (has_declarations(check->program->clang->getCursorKind(cursor)))
 		return CXChildVisit_Recurse;
 	if (!is_declaration(check->program, check->function->unit, cursor, check->function->usr))
 		return CXChildVisit_Continue;
-	CXPrintingPolicy policy = clang->getCursorPrintingPolicy(cursor);
-	clang->PrintingPolicy_setProperty(policy, CXPrintingPolicy_TerseOutput, 1);
-	const char *text = program_text(check->program, clang->getCursorPrettyPrinted(cursor, policy));
-	const char *end = text + strlen(text);
-	clang->PrintingPolicy_dispose(policy);
+	const char *text = program_printed(check->program, cursor), *end = text + strlen(text);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (lexing_has_attribute(text, end, rows[i].attribute))
-			check->refusal = rows[i].refusal;
+			check->found.refusal = rows[i].refusal;
 	if (lexing_find(text, end, "asm"))
-		check->refusal = has_own_name;
+		check->found.refusal = has_own_name;
+	check->found.numbers_parameters |= numbers_parameters(text, end);
 	return CXChildVisit_Continue;
 }
 
-/* Returns whether a text has `#pragma weak NAME` or the like, which no declaration shows. */
-static bool has_pragma(const char *text, const char *end, const char *pragma, const char *name)
+static bool has_directive(const char *text, const char *end, const char *word, const char *name)
 {
-	for (const char *at = text; (at = lexing_find(at, end, "pragma"));) {
-		struct lexing_token word = lexing_next(at + strlen("pragma"), end);
-		struct lexing_token symbol = lexing_next(word.start + word.size, end);
-		if (lexing_is(&word, pragma) && lexing_is(&symbol, name))
+	for (const char *at = text; (at = lexing_find(at, end, word));) {
+		at += strlen(word);
+		struct lexing_token next = lexing_next(at, end);
+		if (lexing_is(&next, name))
 			return true;
-		at = word.start + word.size;
 	}
 	return false;
 }
 
-const char *program_symbol_refusal(const struct program *program, const struct program_function *function)
+bool program_has_directive(const struct program *program, const char *word, const char *name)
+{
+	for (size_t i = 0; i < program->file_count; i++)
+		if (has_directive(program->files[i].text, program->files[i].text + program->files[i].size, word, name))
+			return true;
+	return false;
+}
+
+struct program_symbol program_symbol_of(const struct program *program, const struct program_function *function)
 {
 	struct symbol_check check = { .program = program, .function = function };
 	CXTranslationUnit unit = program->units[function->unit].unit;
+	const char *text = program->files[function->file].text;
 	program->clang->visitChildren(program->clang->getTranslationUnitCursor(unit), check_declaration, &check);
-	for (size_t i = 0; i < program->file_count && !check.refusal; i++) {
-		const char *text = program->files[i].text, *end = text + program->files[i].size;
-		if (has_pragma(text, end, "weak", function->name))
-			check.refusal = can_be_replaced;
-		else if (has_pragma(text, end, "redefine_extname", function->name))
-			check.refusal = has_own_name;
-	}
-	return check.refusal;
+	/* clang does not print the attributes that it does not have. */
+	check.found.numbers_parameters |= numbers_parameters(text + function->start, text + function->open);
+	/* No declaration shows these pragmas. */
+	if (!check.found.refusal && program_has_directive(program, "weak", function->name))
+		check.found.refusal = can_be_replaced;
+	if (!check.found.refusal && program_has_directive(program, "redefine_extname", function->name))
+		check.found.refusal = has_own_name;
+	return check.found;
 }
 
 /* --- units --- */

@@ -76,9 +76,9 @@ struct program_function {
 	uint32_t start, name_at, open, end; /* open: of the `{`; end: behind the `}` */
 	const char *shown_file;             /* of the name, as #line states it and debug information has it */
 	uint32_t shown_line;
-	bool is_method, has_storage; /* has_storage: declared static or extern */
+	bool is_method, is_inline, has_storage; /* has_storage: declared static or extern */
 	const char *
-		refusal; /* why its text cannot be copied: "it has a static variable"; NULL: it can. See program_symbol_refusal */
+		refusal; /* why its text cannot be copied: "it has a static variable"; NULL: it can. See program_symbol_of */
 	struct program_parameter *parameters;
 	size_t parameter_count;
 	struct program_call *calls;
@@ -124,9 +124,17 @@ bool program_declared(const struct program *program, size_t unit, const char *us
 /* Returns the index of a file of a unit, or PROGRAM_NONE. Adds it if `add` is set. */
 size_t program_file(struct program *program, size_t unit, CXFile file, bool add);
 
-/* Returns why a copy would differ from a function with a body by what its declarations and pragmas state of its symbol, as a
- * constructor or a weak symbol; NULL: it would not. Goes through the unit. */
-const char *program_symbol_refusal(const struct program *program, const struct program_function *function);
+/* Properties of a symbol and its parameters, as the declarations of a function and pragmas state them. */
+struct program_symbol {
+	const char *refusal;     /* why a copy would differ, as of a constructor or a weak symbol; NULL: it would not */
+	bool numbers_parameters; /* an attribute has the number of a parameter: nonnull(2) */
+};
+
+/* Goes through the unit of a function with a body. */
+struct program_symbol program_symbol_of(const struct program *program, const struct program_function *function);
+
+/* Returns whether a preprocessor directive has these words: "weak", "f" for `#pragma weak f`, "define", "f" for `#define f(x)`. */
+bool program_has_directive(const struct program *program, const char *word, const char *name);
 
 /* Returns whether a unit contains the definition of a function, as of one in a header. */
 bool program_defined(const struct program *program, size_t unit, const char *usr);
@@ -140,6 +148,8 @@ bool program_range(const struct program *program, size_t unit, CXCursor cursor, 
 const char *program_usr(const struct program *program, size_t unit, CXCursor cursor);
 /* Returns the name of a function with its namespaces and classes: "ns::C::f". */
 const char *program_qualified(const struct program *program, CXCursor cursor);
+/* Returns the text of a declaration as clang prints it, in the arena: without its body, and with the attributes that macros contain. */
+const char *program_printed(const struct program *program, CXCursor cursor);
 /* Returns a copy of a libclang string in the arena, and disposes of the string. */
 const char *program_text(const struct program *program, CXString string);
 

@@ -12,6 +12,16 @@ const char *program_text(const struct program *program, CXString string)
 	return clang_text(program->clang, program->arena, string);
 }
 
+const char *program_printed(const struct program *program, CXCursor cursor)
+{
+	const struct clang *clang = program->clang;
+	CXPrintingPolicy policy = clang->getCursorPrintingPolicy(cursor);
+	clang->PrintingPolicy_setProperty(policy, CXPrintingPolicy_TerseOutput, 1);
+	const char *text = program_text(program, clang->getCursorPrettyPrinted(cursor, policy));
+	clang->PrintingPolicy_dispose(policy);
+	return text;
+}
+
 /* --- files --- */
 
 /* Returns the path without links, in the arena, or NULL. */
