@@ -2,48 +2,41 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/hash_map.h"
 
-/* The subtree while it is built. Nodes are first numbered in the order of discovery, a parent before its children.
+/* The tree while it is built. Nodes are first numbered in the order of discovery, a parent before its children.
  * Then each gets its position in the view's order, in which the nodes of a subtree are contiguous. */
 struct growth {
-	uint32_t *copies; /* per node of the view: its node here; 0: neither it nor a node above it is a root */
-	uint32_t *parent;
-	uint32_t *label;
-	uint64_t *hits;
+	struct grown {
+		uint32_t parent;
+		uint32_t label;
+		uint64_t hits;
+		uint8_t tails;
+	} * nodes;
+	size_t count, capacity;
+	struct hash_map by_edge; /* (parent, label) -> node */
+	/* Per node, once all are known. */
 	uint64_t *weight;
 	uint32_t *order;    /* the nodes, children of one node together and sorted by label */
 	uint32_t *size;     /* number of nodes in its subtree, itself included */
 	uint32_t *position; /* position in the final order */
 	uint32_t *next;     /* position of its next child */
-	size_t count;
-	struct hash_map by_edge; /* (parent, label) -> node */
 };
 
-static int growth_init(struct growth *growth, size_t capacity)
+static int growth_init(struct growth *growth)
 {
-	*growth = (struct growth){ .count = 1 };
+	*growth = (struct growth){ 0 };
 	hash_map_init(&growth->by_edge);
-	growth->copies = calloc(capacity, sizeof(*growth->copies));
-	growth->parent = calloc(capacity, sizeof(*growth->parent));
-	growth->label = calloc(capacity, sizeof(*growth->label));
-	growth->hits = calloc(capacity, sizeof(*growth->hits));
-	growth->weight = calloc(capacity, sizeof(*growth->weight));
-	growth->order = calloc(capacity, sizeof(*growth->order));
-	growth->size = calloc(capacity, sizeof(*growth->size));
-	growth->position = calloc(capacity, sizeof(*growth->position));
-	growth->next = calloc(capacity, sizeof(*growth->next));
-	bool whole = growth->copies && growth->parent && growth->label && growth->hits && growth->weight &&
-		     growth->order && growth->size && growth->position && growth->next;
-	return whole ? 0 : ERROR_MEMORY;
+	if (ARRAY_RESERVE(growth->nodes, growth->capacity, 1) < 0)
+		return ERROR_MEMORY;
+	growth->nodes[growth->count++] = (struct grown){ .parent = PROFILE_NONE, .label = PROFILE_NONE };
+	return 0;
 }
 
 static void growth_release(struct growth *growth)
 {
-	free(growth->copies);
-	free(growth->parent);
-	free(growth->label);
-	free(growth->hits);
+	free(growth->nodes);
 	free(growth->weight);
 	free(growth->order);
 	free(growth->size);
@@ -59,26 +52,36 @@ static int64_t child_of(struct growth *growth, uint32_t parent, uint32_t label)
 	uint32_t node = hash_map_get(&growth->by_edge, edge);
 	if (node != HASH_MAP_NONE)
 		return node;
-	node = (uint32_t)growth->count;
-	if (hash_map_put(&growth->by_edge, edge, node))
+	if (growth->count >= PROFILE_NONE)
+		return ERROR_LIMIT;
+	if (ARRAY_RESERVE(growth->nodes, growth->capacity, growth->count + 1) < 0 ||
+	    hash_map_put(&growth->by_edge, edge, (uint32_t)growth->count) < 0)
 		return ERROR_MEMORY;
-	growth->count++;
-	growth->parent[node] = parent;
-	growth->label[node] = label;
-	return node;
+	growth->nodes[growth->count] = (struct grown){ .parent = parent, .label = label };
+	return (int64_t)growth->count++;
+}
+
+/* Makes the child of `parent` for a node of the view, and gives it hits. */
+static int64_t grow(struct growth *growth, uint32_t parent, const struct view *view, uint32_t node, uint64_t hits)
+{
+	int64_t child = child_of(growth, parent, view->label[node]);
+	if (child >= 0) {
+		growth->nodes[child].hits += hits;
+		growth->nodes[child].tails |= view->tails ? view->tails[node] : 0;
+	}
+	return child;
 }
 
 /* Copies the subtree of a node that is not below another root. Parents precede children, so one pass can derive each
  * node's copy from its parent's. */
-static int copy_subtree(struct growth *growth, const struct view *view, uint32_t top)
+static int copy_subtree(struct growth *growth, const struct view *view, uint32_t top, uint32_t *copies)
 {
 	for (uint32_t node = top; node < view->end[top]; node++) {
-		uint32_t above = node == top ? 0 : growth->copies[view->parent[node]];
-		int64_t copy = child_of(growth, above, view->label[node]);
+		uint32_t above = node == top ? 0 : copies[view->parent[node]];
+		int64_t copy = grow(growth, above, view, node, view->hits[node]);
 		if (copy < 0)
 			return (int)copy;
-		growth->copies[node] = (uint32_t)copy;
-		growth->hits[copy] += view->hits[node];
+		copies[node] = (uint32_t)copy;
 	}
 	return 0;
 }
@@ -86,35 +89,63 @@ static int copy_subtree(struct growth *growth, const struct view *view, uint32_t
 /* A node has no copy if neither it nor a node above it has a root label. */
 static int copy_nodes(struct growth *growth, const struct view *view, const struct label_set *roots)
 {
-	int result = 0;
+	uint32_t *copies = calloc(view->node_count, sizeof(*copies));
+	int result = copies ? 0 : ERROR_MEMORY;
 	for (uint32_t node = 1; node < view->node_count && result == 0;) {
 		bool is_root = label_set_has(roots, view->label[node]);
-		result = is_root ? copy_subtree(growth, view, node) : 0;
+		result = is_root ? copy_subtree(growth, view, node, copies) : 0;
 		node = is_root ? view->end[node] : node + 1;
 	}
+	free(copies);
 	return result;
+}
+
+/* Adds each stack from its innermost frame outwards. */
+static int invert_stacks(struct growth *growth, const struct view *view)
+{
+	for (uint32_t node = 1; node < view->node_count; node++) {
+		int64_t copy = 0;
+		for (uint32_t at = node; view->hits[node] > 0 && at != PROFILE_ROOT; at = view->parent[at]) {
+			copy = grow(growth, (uint32_t)copy, view, at,
+				    view->parent[at] == PROFILE_ROOT ? view->hits[node] : 0);
+			if (copy < 0)
+				return (int)copy;
+		}
+	}
+	growth->nodes[0].hits = view->hits[0];
+	return 0;
 }
 
 static int compare_siblings(const void *left, const void *right, void *context)
 {
 	const struct growth *growth = context;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	if (growth->parent[a] != growth->parent[b])
-		return growth->parent[a] < growth->parent[b] ? -1 : 1;
-	return growth->label[a] < growth->label[b] ? -1 : 1;
+	const struct grown *nodes = growth->nodes;
+	if (nodes[a].parent != nodes[b].parent)
+		return nodes[a].parent < nodes[b].parent ? -1 : 1;
+	return nodes[a].label < nodes[b].label ? -1 : 1;
 }
 
 /* Adds up weights and sizes from the leaves upwards, then assigns positions from the root downwards: a node has its position
  * before its children get theirs, because its number is smaller. */
-static void place_nodes(struct growth *growth)
+static int place_nodes(struct growth *growth)
 {
-	for (size_t node = growth->count; node-- > 0;) {
-		growth->weight[node] += growth->hits[node];
+	size_t count = growth->count;
+	growth->weight = calloc(count, sizeof(*growth->weight));
+	growth->order = calloc(count, sizeof(*growth->order));
+	growth->size = calloc(count, sizeof(*growth->size));
+	growth->position = calloc(count, sizeof(*growth->position));
+	growth->next = calloc(count, sizeof(*growth->next));
+	if (!growth->weight || !growth->order || !growth->size || !growth->position || !growth->next)
+		return ERROR_MEMORY;
+	for (size_t node = count; node-- > 0;) {
+		uint32_t parent = growth->nodes[node].parent;
+		growth->weight[node] += growth->nodes[node].hits;
 		growth->size[node]++;
 		if (node == 0)
 			break;
-		growth->weight[growth->parent[node]] += growth->weight[node];
-		growth->size[growth->parent[node]] += growth->size[node];
+		growth->weight[parent] += growth->weight[node];
+		growth->size[parent] += growth->size[node];
 	}
 	growth->next[0] = 1;
 	for (uint32_t node = 1; node < growth->count; node++)
@@ -122,11 +153,12 @@ static void place_nodes(struct growth *growth)
 	qsort_r(growth->order + 1, growth->count - 1, sizeof(*growth->order), compare_siblings, growth);
 	for (size_t i = 1; i < growth->count; i++) {
 		uint32_t node = growth->order[i];
-		uint32_t *next = &growth->next[growth->parent[node]];
+		uint32_t *next = &growth->next[growth->nodes[node].parent];
 		growth->position[node] = *next;
 		*next += growth->size[node];
 		growth->next[node] = growth->position[node] + 1;
 	}
+	return 0;
 }
 
 static void fill(struct view *subtree, const struct growth *growth)
@@ -134,9 +166,12 @@ static void fill(struct view *subtree, const struct growth *growth)
 	size_t count = growth->count;
 	for (size_t node = 0; node < count; node++) {
 		uint32_t position = growth->position[node];
-		subtree->parent[position] = node ? growth->position[growth->parent[node]] : PROFILE_NONE;
-		subtree->label[position] = node ? growth->label[node] : PROFILE_NONE;
-		subtree->hits[position] = growth->hits[node];
+		const struct grown *grown = &growth->nodes[node];
+		subtree->parent[position] = node ? growth->position[grown->parent] : PROFILE_NONE;
+		subtree->label[position] = grown->label;
+		subtree->hits[position] = grown->hits;
+		if (subtree->tails)
+			subtree->tails[position] = grown->tails;
 		subtree->weight[position] = growth->weight[node];
 		subtree->end[position] = position + growth->size[node];
 	}
@@ -159,6 +194,7 @@ static struct view *subtree_with_room(const struct view *view, size_t count)
 		return NULL;
 	*subtree = *view;
 	subtree->sampled = NULL;
+	subtree->tails = view->tails ? calloc(count, sizeof(*subtree->tails)) : NULL;
 	subtree->parent = calloc(count, sizeof(*subtree->parent));
 	subtree->label = calloc(count, sizeof(*subtree->label));
 	subtree->hits = calloc(count, sizeof(*subtree->hits));
@@ -167,26 +203,42 @@ static struct view *subtree_with_room(const struct view *view, size_t count)
 	subtree->child = calloc(count, sizeof(*subtree->child));
 	subtree->child_start = calloc(count + 2, sizeof(*subtree->child_start));
 	if (subtree->parent && subtree->label && subtree->hits && subtree->weight && subtree->end && subtree->child &&
-	    subtree->child_start)
+	    subtree->child_start && (subtree->tails || !view->tails))
 		return subtree;
 	subtree_free(subtree);
 	return NULL;
 }
 
+/* Makes the tree of `growth`, if this has no error yet, and releases `growth`. */
+static struct view *finish(struct growth *growth, const struct view *view, int status, struct error *error)
+{
+	struct view *tree = NULL;
+	if (status == 0)
+		status = place_nodes(growth);
+	if (status == 0) {
+		tree = subtree_with_room(view, growth->count);
+		status = tree ? 0 : ERROR_MEMORY;
+	}
+	if (tree)
+		fill(tree, growth);
+	else
+		error_set(error, status, status == ERROR_LIMIT ? "the tree has too many nodes" : "out of memory");
+	growth_release(growth);
+	return tree;
+}
+
 struct view *subtree_new(const struct view *view, const struct label_set *roots, struct error *error)
 {
 	struct growth growth;
-	struct view *subtree = NULL;
-	if (growth_init(&growth, view->node_count + 1) == 0 && copy_nodes(&growth, view, roots) == 0)
-		subtree = subtree_with_room(view, growth.count);
-	if (subtree) {
-		place_nodes(&growth);
-		fill(subtree, &growth);
-	} else {
-		error_set(error, ERROR_MEMORY, "out of memory");
-	}
-	growth_release(&growth);
-	return subtree;
+	int status = growth_init(&growth);
+	return finish(&growth, view, status < 0 ? status : copy_nodes(&growth, view, roots), error);
+}
+
+struct view *subtree_inverted(const struct view *view, struct error *error)
+{
+	struct growth growth;
+	int status = growth_init(&growth);
+	return finish(&growth, view, status < 0 ? status : invert_stacks(&growth, view), error);
 }
 
 void subtree_free(struct view *subtree)
@@ -200,5 +252,6 @@ void subtree_free(struct view *subtree)
 	free(subtree->end);
 	free(subtree->child);
 	free(subtree->child_start);
+	free(subtree->tails);
 	free(subtree);
 }

@@ -89,7 +89,7 @@ struct report {
 /* The reports, in the order in which help shows them. A new one is a file with one struct, and its name here. */
 /* clang-format off */
 #define REPORTS(X) \
-	X(functions) X(summary) X(body) X(down) X(up) X(tree) X(source) X(lines) X(asm) X(counts) \
+	X(functions) X(summary) X(body) X(down) X(up) X(tree) X(inverted) X(source) X(lines) X(asm) X(counts) \
 	X(pages) X(call_graph) X(modules) X(processes) X(process_tree) X(threads) X(by_label) X(groups) X(path) \
 	X(what_if)
 /* clang-format on */

@@ -21,6 +21,16 @@ static int build(const struct report_request *request, const struct label_set *r
 	return result->tree ? 0 : error->code;
 }
 
+/* Builds the inverted tree. */
+static int build_inverted(const struct report_request *request, const struct label_set *roots, struct result *result,
+			  struct error *error)
+{
+	(void)request;
+	(void)roots;
+	result->tree = result->subtree = subtree_inverted(result->view, error);
+	return result->tree ? 0 : error->code;
+}
+
 struct pending {
 	uint32_t node;
 	uint32_t depth;
@@ -297,4 +307,14 @@ const struct report report_tree = {
 		  "are of the whole selection. Names are as for 'down'.\n",
 	.refuses = { { REPORT_GROUP, "it shows whole paths" } },
 	.parts = { { "Sample Tree Profile", &type, build } },
+};
+
+const struct report report_inverted = {
+	.name = "inverted",
+	.argument = REPORT_TAKES_NOTHING,
+	.help = "The tree of callers: functions by their own use, and below each who called it",
+	.summary = "the tree from the innermost functions, by their own use, to their callers",
+	.detail = "The own hits of a row are those of the paths that begin there.\n",
+	.refuses = { { REPORT_GROUP | SETTING_ZEROS, "it shows whole paths" } },
+	.parts = { { "Inverted Tree Profile", &type, build_inverted } },
 };

@@ -4,6 +4,7 @@ import re
 import pytest
 
 from cli_support import check_failure, done, make_input, run
+from json_support import valid_json
 
 
 def test_missing_source_is_reported(profiles, tmp_path):
@@ -192,3 +193,15 @@ def test_a_time_beyond_the_end_names_the_length(profiles):
 		assert result.returncode == 0 and result.stderr.startswith(warning), words
 		assert run(*words, "--from", "0.2", "whole.data", *terms, directory=profiles).stderr.count("selects nothing") == 0
 	assert "it begins at 500 s, the recording lasts 0." in done("report", "-r", "cpu", "--from", "500", "whole.data", directory=profiles)
+
+
+def test_the_inverted_tree_begins_with_bodies(profiles):
+	"""Functions by their own use, each with the paths to it, outwards."""
+	def results(*options):
+		return valid_json(done("report", *options, "--format", "json", "-n", 0, "-t", 0, profiles / "whole.data"))["results"]
+	for inverted, body, tree in zip(results("--inverted"), results("--body"), results("--tree"), strict=True):
+		rows = inverted["entries"]
+		assert {row["name"]: row["hits"] for row in rows if row["depth"] == 0} == {entry["path"][0]: entry["hits"] for entry in body["entries"]}
+		assert sum(row["own_hits"] for row in rows) == sum(row["own_hits"] for row in tree["entries"]) == inverted["total_hits"]
+	rows = [re.sub(r" ±\d\.\d{4}", "", line) for line in done("report", "--inverted", "-r", "page-faults", profiles / "whole.data").splitlines()[4:]]
+	assert rows == ["qsort (0.8571) [60]", "  ns::sort(int*, int*) (0.8571) [60]", "    main (0.8571) [60]", "print (0.1429) [10]", "  main (0.1429) [10]"]

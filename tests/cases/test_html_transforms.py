@@ -113,6 +113,16 @@ def test_the_function_of_a_view_and_an_unknown_name(chromium, page):
 	chromium.one("[data-view=functions]").click()
 	chromium.eventually(lambda: chromium.rows())
 	assert shown_bodies(chromium) == bodies("merge=parse", page=page)
+	name = next(span for span in chromium.all("main span[title]") if span.text == "spin")
+	ActionChains(chromium.driver).context_click(name).perform()
+	chromium.one("dialog.menu").find_elements(By.TAG_NAME, "button")[1].click() # there is no path
+	chromium.eventually(lambda: transforms_of(chromium) == ["merge=parse", "drop=spin"])
+	chromium.eventually(lambda: shown_bodies(chromium) == bodies("merge=parse", "drop=spin", page=page))
+	chromium.open(page, view="tree", transform="merge=parse")
+	row = next(row for row in chromium.all(".tree .leaf") if row.text.endswith("spin"))
+	ActionChains(chromium.driver).context_click(row).perform()
+	chromium.one("dialog.menu").find_elements(By.TAG_NAME, "button")[1].click() # the path
+	chromium.eventually(lambda: transforms_of(chromium) == ["merge=parse", "path=spin"] and left(chromium) == [128, 255])
 	chromium.open(page, view="functions", transform="drop=prase")
 	assert "no function 'prase' (did you mean parse?)" in chromium.one(".failure").text
 	chromium.one(".transforms .chip").click()

@@ -19,7 +19,7 @@ MAKE_PROFILE = str(BUILD / "tests/unit/make_profile")
 SECONDS_ALLOWED = 60
 MADE = ("whole", "lossy", "empty", "server", "labels", "programs")
 # The kind of result of a report, by the report's option; the other reports print lists.
-RESULTS = {"tree": "tree", "source": "line", "counts": "count", "pages": "page", "by-label": "label", "call-graph": "call", "threads": "thread",
+RESULTS = {"tree": "tree", "inverted": "tree", "source": "line", "counts": "count", "pages": "page", "by-label": "label", "call-graph": "call", "threads": "thread",
 	"processes": "process", "process-tree": "process_tree", "lines": "hot_line", "asm": "instruction"}
 
 

@@ -100,6 +100,71 @@ static void subtrees_are_merged(void **state)
 	paths_end(&paths);
 }
 
+static void stacks_are_inverted(void **state)
+{
+	struct paths paths;
+	struct error error;
+	(void)state;
+	add_paths(&paths);
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	struct view *inverted = subtree_inverted(view, &error);
+	assert_non_null(inverted);
+	assert_string_equal(
+		tree_text(inverted),
+		"1 a 0/8, 2 f 0/8, 3 h 0/8, 4 main 8/8, 1 f 0/258, 2 m 0/256, 3 x 256/256, 2 main 2/2, 1 g 0/33, 2 f "
+		"0/33, 3 m 0/32, 4 f 0/32, 5 x 32/32, 3 main 1/1, 1 h 0/16, 2 main 16/16, 1 k 0/4, 2 g 0/4, 3 f 0/4, 4 "
+		"h 0/4, 5 main 4/4, 1 m 0/128, 2 g 0/128, 3 x 128/128, 1 z 0/64, 2 f 64/64");
+	assert_int_equal(inverted->weight[0], view->total);
+	subtree_free(inverted);
+	ALLOC_FAIL_EACH({
+		inverted = subtree_inverted(view, &error);
+		if (!inverted)
+			assert_int_equal(error.code, ERROR_MEMORY);
+		subtree_free(inverted);
+	});
+	view_free(view);
+	paths_end(&paths);
+}
+
+/* Returns the functions of the nodes that tail calls removed from stacks, in the order of the nodes. */
+static const char *tails_text(const struct view *view)
+{
+	static char buffer[64];
+	size_t used = 0;
+	buffer[0] = 0;
+	for (uint32_t node = 1; node < view->node_count; node++)
+		if (view_is_tail(view, node))
+			used += (size_t)snprintf(buffer + used, sizeof(buffer) - used, "%s ",
+						 view->labels[view->label[node]].text);
+	return buffer;
+}
+
+static void tail_calls_stay_marked(void **state)
+{
+	struct paths paths;
+	struct error error;
+	(void)state;
+	paths_start(&paths, RESOURCE_SAMPLED);
+	paths_add(&paths, "a;b", 1);
+	paths_add(&paths, "main;f;tail;g", 2);
+	for (size_t i = 0; i < paths.name_count; i++)
+		if (strcmp(paths.names[i].name, "tail") == 0)
+			paths.profile->locations[paths.names[i].location].is_tail = true;
+	struct view *view = paths_view(&paths, VIEW_FUNCTION);
+	uint32_t label = paths_label(view, "f");
+	struct view *subtree = subtree_new(view, &(struct label_set){ .labels = &label, .count = 1 }, &error);
+	struct view *inverted = subtree_inverted(view, &error);
+	assert_non_null(subtree);
+	assert_non_null(inverted);
+	assert_string_equal(tails_text(view), "tail ");
+	assert_string_equal(tails_text(subtree), "tail ");
+	assert_string_equal(tails_text(inverted), "tail ");
+	subtree_free(subtree);
+	subtree_free(inverted);
+	view_free(view);
+	paths_end(&paths);
+}
+
 /* Subtrees of many nodes, each with one hit, whose numbers need more than one byte. */
 static void large_subtrees_are_whole(void **state)
 {
@@ -198,6 +263,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(subtrees_are_merged),
+		cmocka_unit_test(stacks_are_inverted),
+		cmocka_unit_test(tail_calls_stay_marked),
 		cmocka_unit_test(large_subtrees_are_whole),
 		cmocka_unit_test(selections_are_narrow_profiles),
 	};

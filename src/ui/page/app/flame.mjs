@@ -4,7 +4,7 @@ import { BOX_CHANGED, BOX_DOUBLES, BOX_FIRST, BOX_MARKED, BOX_NUMBERS, NO_LABEL,
 import { Paints, colourOf, styles } from "./colours.mjs";
 import { canvasMost, count, counted, element, fitted, lettersIn, onWidth, percent, safe, shortened } from "./format.mjs";
 import { choices, choose, resource } from "./state.mjs";
-import { openMenu, transformByKey } from "./transforms.mjs";
+import { canTransform, openMenu, transformByKey } from "./transforms.mjs";
 
 /** @typedef {import("./engine.mjs").Box} Box */
 /** @typedef {import("./engine.mjs").Boxes} Boxes */
@@ -346,7 +346,7 @@ export class Flame {
 	/** The function of a box, for transforms; null: the box has none, or is of a comparison.
 	 *  @param {Box | null} box */
 	target(box) {
-		return !box || box.joined || box.label === NO_LABEL || this.picture.compares ? null
+		return !box || box.joined || box.label === NO_LABEL || this.picture.compares || !canTransform() ? null
 			: { name: this.picture.owner(box.label), path: this.picture.wholePath(box.node) };
 	}
 

@@ -37,7 +37,7 @@ function add(kind, target) {
  *  @param {string} key @param {Target} target */
 export function transformByKey(key, target) {
 	const row = KINDS.find((row) => row.key === key && (row.kind !== "path" || target.path !== ""));
-	if (!row || !canTransform())
+	if (!row)
 		return false;
 	add(row.kind, target);
 	return true;
@@ -55,8 +55,6 @@ export function transformSelect(target) {
 /** Opens the menu of a function at a place of the window. Escape closes it, arrow keys move in it.
  *  @param {Target} target @param {number} x @param {number} y */
 export function openMenu(target, x, y) {
-	if (!canTransform())
-		return;
 	const before = /** @type {HTMLElement | null} */ (document.activeElement);
 	const menu = /** @type {HTMLDialogElement} */ (element("dialog", { className: "menu", "aria-label": `transform ${safe(target.name)}`,
 		onclose: () => {
@@ -77,6 +75,18 @@ export function openMenu(target, x, y) {
 	const { width, height } = menu.getBoundingClientRect();
 	menu.style.left = `${Math.max(Math.min(x, innerWidth - width), 0)}px`;
 	menu.style.top = `${Math.max(Math.min(y, innerHeight - height), 0)}px`;
+}
+
+/** Lets a right click on an element open the menu of a function.
+ *  @param {HTMLElement} shown @param {() => Target} target */
+export function withMenu(shown, target) {
+	shown.addEventListener("contextmenu", (event) => {
+		if (!canTransform())
+			return;
+		event.preventDefault();
+		openMenu(target(), event.clientX, event.clientY);
+	});
+	return shown;
 }
 
 /** Moves the focus in a menu, or acts as the key of a row.

@@ -12,7 +12,7 @@ import { showSummary } from "./summary.mjs";
 import { svgButton } from "./svg.mjs";
 import { addSearched, bar, pathText, table } from "./tables.mjs";
 import { hasTimeline } from "./timeline.mjs";
-import { canTransform, openMenu, transformSelect } from "./transforms.mjs";
+import { canTransform, transformSelect, withMenu } from "./transforms.mjs";
 
 const ROWS = 1000;
 const DEPTH_SHOWN = 20; // deeper rows of the tree of processes are not indented further
@@ -133,7 +133,7 @@ function showFunctions() {
 			(group ? ` Only functions of the group ${safe(choices.group)}.` : ""),
 		...rowsOf({ report: "functions", group }, { isOfNames: true, rows: withBodies }), sorted: 1, onPick: (row) => choose({ view: "sandwich", root: row.path[0] }),
 		columns: [
-			{ name: "function", text: (row) => named(row.path[0]), value: (row) => row.path[0], isText: true },
+			{ name: "function", value: (row) => row.path[0], isText: true, text: (row) => withMenu(named(row.path[0]), () => ({ name: row.path[0], path: "" })) },
 			{ name: "with callees", text: (row) => bar(row.fraction, row.error), value: (row) => row.hits },
 			{ name: "body", text: (row) => bar(row.body?.fraction ?? 0, row.body?.error), value: (row) => row.body?.hits ?? 0 },
 			{ name: "hits", text: (row) => count(row.hits), value: (row) => row.hits },
@@ -187,15 +187,13 @@ function treeRow(picture, box, depth, room) {
 		bar(box.weight / picture.total, row.kind === "exact" ? 0 : picture.error(box.weight)),
 		element("span", { className: "number" }, [amount(box.weight * row.interval, row.unit)]), name,
 	];
-	const oncontextmenu = (/** @type {MouseEvent} */ event) => {
-		event.preventDefault();
-		openMenu({ name: picture.owner(box.label), path: picture.wholePath(box.node) }, event.clientX, event.clientY);
-	};
+	const menu = (/** @type {HTMLElement} */ shown) => box.joined ? shown
+		: withMenu(shown, () => ({ name: picture.owner(box.label), path: picture.wholePath(box.node) }));
 	room.left--;
 	if (box.own >= box.weight || box.joined)
-		return element("div", { className: "leaf", role: "treeitem", "aria-level": depth + 1, ...(box.joined ? {} : { oncontextmenu }) }, cells);
+		return menu(element("div", { className: "leaf", role: "treeitem", "aria-level": depth + 1 }, cells));
 	const details = /** @type {HTMLDetailsElement} */ (element("details", { role: "treeitem", "aria-level": depth + 1 }, [
-		element("summary", { onclick: () => details.open || choices.shape === "callers" || remember(picture, box), oncontextmenu }, cells)]));
+		menu(element("summary", { onclick: () => details.open || choices.shape === "callers" || remember(picture, box) }, cells))]));
 	const fill = () => {
 		if (details.childElementCount === 1)
 			details.append(element("div", { className: "children", role: "group" },

@@ -281,6 +281,49 @@ static void pictures(void **state)
 	}
 }
 
+static void assert_whole_path(const char *request, uint32_t node, const char *expected)
+{
+	struct picture picture;
+	struct error error = { 0 };
+	assert_int_equal(picture_make(&picture, &engine, request, &error), 0);
+	char *path = picture_whole_path(&picture, node, &error);
+	if (expected)
+		assert_string_equal(path, expected);
+	else
+		assert_null(path);
+	free(path);
+	picture_release(&picture);
+}
+
+/* The views of one request keep what others may use: the transformed profile. */
+static void transformed_paths(void **state)
+{
+	(void)state;
+	struct error error = { 0 };
+	const struct profile *side;
+	uint64_t detail_ns;
+	assert_answer("report=functions\ntransform=drop=g\n", "\"transforms\": [\"drop=g\"], \"kind\": ");
+	assert_answer("report=functions\ntransform=drop=g\n", "\"total_hits\": 5, ");
+	assert_answer("report=body\ntransform=merge=f\ntransform=focus=g\n", "{\"path\": [\"g\"], \"fraction\": 1, ");
+	assert_answer("side=b\nreport=functions\ntransform=drop=g\n", "\"total_hits\": 17, ");
+	assert_answer("report=diff\nof=functions\ntransform=drop=g\n", "\"hits_a\": 5, \"hits_b\": 17, ");
+	assert_refused("report=functions\ntransform=drop=none\n", ERROR_NOT_FOUND, "no function 'none'");
+	assert_refused("report=functions\ntransform=none\n", ERROR_USAGE, "'none' is no transform");
+	assert_whole_path("", 0, "");
+	assert_whole_path("transform=drop=f\n", 2, "main;g");
+	assert_whole_path("transform=path=main;g\n", 2, "g;f");
+	assert_whole_path("", 1000, NULL);
+	assert_whole_path("shape=callers\n", 1, NULL);
+	struct timeline *timeline = engine_timeline(&engine, "transform=drop=g\n", 1, &side, &error);
+	assert_non_null(timeline);
+	assert_int_equal(timeline->outside, 5);
+	assert_ptr_equal(side, timeline->profile);
+	timeline_free(timeline);
+	assert_int_equal(engine_sample_lane(&engine, "transform=drop=g\n", 0, 0, &detail_ns, &error), 0);
+	assert_int_equal(engine_sample_lane(&engine, "transform=drop=none\n", 0, 0, &detail_ns, &error),
+			 ERROR_NOT_FOUND);
+}
+
 static void assert_short(struct picture *picture, const char *name, const char *expected)
 {
 	struct buffer text;
@@ -353,6 +396,12 @@ static void ask_all(void)
 	if (picture_make(&picture, &engine, "shape=changes\n", &error) == 0)
 		picture_release(&picture);
 	free(engine_answer(&engine, "report=diff\nof=functions\n", &error));
+	if (picture_make(&picture, &engine, "transform=drop=g\ntransform=merge=f\n", &error) == 0) {
+		free(picture_whole_path(&picture, 1, &error));
+		picture_release(&picture);
+	}
+	view_cache_trim(&engine.views, 0);
+	timeline_free(engine_timeline(&engine, "transform=drop=g\n", 4, &side, &error));
 	timeline_free(engine_timeline(&engine, "", 4, &side, &error));
 	uint64_t detail_ns;
 	engine_sample_lane(&engine, "", 0, 0, &detail_ns, &error);
@@ -456,6 +505,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(views_of_pictures_stay, start, end),
 		cmocka_unit_test(one_profile_has_no_second),
 		cmocka_unit_test_setup_teardown(pictures, start, end),
+		cmocka_unit_test_setup_teardown(transformed_paths, start, end),
 		cmocka_unit_test_setup_teardown(short_names, start, end),
 		cmocka_unit_test_setup_teardown(timelines, start, end),
 		cmocka_unit_test_setup_teardown(lanes_of_threads, start, end),
