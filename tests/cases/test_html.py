@@ -5,6 +5,7 @@ import re
 import pytest
 from cli_support import done, run
 from page_support import percent, results
+from record_support import build, record
 from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.long("the tests of all views in a browser take minutes; test_page.py is in the gate")
@@ -280,6 +281,17 @@ def test_processes_are_those_of_report(chromium, pages, profiles):
 	chromium.button("Functions").click()
 	chromium.settle()
 	assert max(int(row[3].replace(",", "")) for row in chromium.rows()) == int(shown[1][-1].replace(",", ""))
+
+
+def test_the_legend_counts_the_modules_of_report(chromium, tmp_path):
+	"""Also where a module that only marks the start of threads stands between the others: before the second program's."""
+	recorded = record(tmp_path, ["sh", "-c", f"{build('threads.c')} 8; python3 -c pass"], "-r", "page-faults/1")
+	done("html", "-o", "page.html", recorded.path, directory=tmp_path)
+	chromium.open(tmp_path / "page.html", resource="page-faults")
+	chromium.eventually(lambda: chromium.all(".legend-entry"))
+	answer, = results(done("report", "--format", "json", "--body", "--by", "module", "-r", "page-faults", "--threshold", "0", recorded.path))
+	assert any("python" in entry["path"][0] for entry in answer["entries"][:8])
+	assert [entry.text for entry in chromium.all(".legend-entry")] == [f"{entry['path'][0]} {percent(entry['fraction'])}" for entry in answer["entries"][:8]]
 
 
 @pytest.mark.parametrize("view, columns", [("modules", []), ("threads", ["tid", "pid"])])

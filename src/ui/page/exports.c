@@ -202,7 +202,7 @@ const char *EXPORTED(page_module)(unsigned slot, uint32_t label)
 	return module == PROFILE_NONE ? NULL : profile_string(profile, profile->modules[module].path);
 }
 
-/* The own hits of each module's code, and of code of no module: doubles, one more than the profile has modules. Or 0. */
+/* The own hits of each listed module's code, and of code of no module: doubles, one more than `info` lists modules. Or 0. */
 const double *EXPORTED(page_module_hits)(unsigned slot)
 {
 	static double *hits;

@@ -1,15 +1,34 @@
 #include <stdlib.h>
 
+#include "render/info.h"
 #include "ui/page/engine.h"
+
+/* Writes the index of each module among the listed modules, `listed` for a module that only marks thread starts: the page knows the modules
+ * as `info` lists them. */
+static void number_modules(const struct profile *profile, size_t listed, size_t *number_of)
+{
+	size_t next = 0;
+	for (size_t i = 0; i < profile->module_count; i++)
+		number_of[i] = profile->modules[i].kind == MODULE_THREAD ? listed : next++;
+}
 
 double *picture_module_hits(const struct picture *picture)
 {
 	const struct view *view = picture->own;
-	const size_t modules = view->profile->module_count;
-	double *hits = calloc(modules + 1, sizeof(*hits));
-	for (uint32_t node = 1; hits && node < view->node_count; node++) {
-		uint32_t module = view->labels[view->label[node]].module;
-		hits[module == PROFILE_NONE ? modules : module] += (double)view->hits[node];
+	const struct profile *profile = view->profile;
+	size_t listed = info_module_count(profile);
+	double *hits = calloc(listed + 1, sizeof(*hits));
+	size_t *number_of = calloc(profile->module_count + 1, sizeof(*number_of));
+	if (!hits || !number_of) {
+		free(hits);
+		free(number_of);
+		return NULL;
 	}
+	number_modules(profile, listed, number_of);
+	for (uint32_t node = 1; node < view->node_count; node++) {
+		uint32_t module = view->labels[view->label[node]].module;
+		hits[module == PROFILE_NONE ? listed : number_of[module]] += (double)view->hits[node];
+	}
+	free(number_of);
 	return hits;
 }
