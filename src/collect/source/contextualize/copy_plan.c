@@ -7,11 +7,6 @@
 #include "collect/source/contextualize/path_names.h"
 #include "collect/source/instrument/lexing.h"
 
-const struct program_function *copy_plan_function(const struct copy_plan *plan, const struct plan_clone *clone)
-{
-	return &plan->program->functions[clone->function];
-}
-
 const char *copy_plan_callee(const struct copy_plan *plan, const struct plan_clone *clone,
 			     const struct program_call *call, CXCursor *declaration)
 {

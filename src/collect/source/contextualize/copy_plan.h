@@ -66,7 +66,11 @@ const char *copy_plan_callee(const struct copy_plan *plan, const struct plan_clo
 /* Returns the index of the clone that a call leads to, or PROGRAM_NONE if the call stays. */
 size_t copy_plan_target(const struct copy_plan *plan, const struct plan_clone *clone, const struct program_call *call);
 
-const struct program_function *copy_plan_function(const struct copy_plan *plan, const struct plan_clone *clone);
+static inline const struct program_function *copy_plan_function(const struct copy_plan *plan,
+								const struct plan_clone *clone)
+{
+	return &plan->program->functions[clone->function];
+}
 
 /* copy_names.c: names the clones of the path after one free number, and the others after the next free numbers. Returns 0 or
  * ERROR_MEMORY. */
