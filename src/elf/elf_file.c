@@ -20,8 +20,8 @@
  * mapping would end the process with SIGBUS.
  */
 struct elf_chunk {
-	struct elf_chunk *next;
-	uint64_t offset; /* in the file; for a decompressed section: UINT64_MAX - its number */
+	struct elf_chunk *next; /* of the same bucket */
+	uint64_t offset;        /* in the file; for a decompressed section: UINT64_MAX - its number */
 	size_t size;
 	uint8_t bytes[];
 };
@@ -33,6 +33,9 @@ struct elf_lines {
 	uint64_t ends[LINES]; /* the offset behind the line; 0: none */
 	uint8_t bytes[LINES][LINE_BYTES];
 };
+
+/* A file with many gaps in its unwind information has a chunk for each. */
+enum { BUCKET_BITS = 10, BUCKETS = 1 << BUCKET_BITS };
 
 struct elf_file {
 	const uint8_t *memory; /* NULL: the bytes are in `fd` */
@@ -46,7 +49,7 @@ struct elf_file {
 	size_t section_count;
 	const char *section_names; /* section_names[section_names_size - 1] is a NUL */
 	size_t section_names_size;
-	struct elf_chunk *chunks;
+	struct elf_chunk *chunks[BUCKETS];
 	struct elf_lines *lines; /* NULL: nothing was copied yet, or memory ran out */
 };
 
@@ -54,13 +57,20 @@ enum { PAGE_BYTES = 4096, MOST_DEBUG_FRAME_BYTES = 1 << 28, ZLIB_BEST_RATIO = 10
 /* Limits of one part. The unwind information of the largest programs takes 150 MB, and has no holes. */
 enum { VIEW_BYTES_MAX = 1 << 28, VIEW_HOLES_MAX = 1 << 20 };
 
+/* Multiplicative hashing (Knuth, The Art of Computer Programming, 6.4). */
+static size_t hash_of(uint64_t number, unsigned bits)
+{
+	return (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
+}
+
 static struct elf_chunk *chunk_new(struct elf_file *file, uint64_t offset, size_t size)
 {
+	struct elf_chunk **first = &file->chunks[hash_of(offset, BUCKET_BITS)];
 	struct elf_chunk *chunk = huge_pages_new(sizeof(*chunk) + size);
 	if (!chunk)
 		return NULL;
-	*chunk = (struct elf_chunk){ .next = file->chunks, .offset = offset, .size = size };
-	file->chunks = chunk;
+	*chunk = (struct elf_chunk){ .next = *first, .offset = offset, .size = size };
+	*first = chunk;
 	return chunk;
 }
 
@@ -71,7 +81,7 @@ static void chunk_free(struct elf_chunk *chunk)
 
 static const struct elf_chunk *chunk_find(const struct elf_file *file, uint64_t offset, size_t size)
 {
-	for (const struct elf_chunk *chunk = file->chunks; chunk; chunk = chunk->next)
+	for (const struct elf_chunk *chunk = file->chunks[hash_of(offset, BUCKET_BITS)]; chunk; chunk = chunk->next)
 		if (chunk->offset == offset && chunk->size == size)
 			return chunk;
 	return NULL;
@@ -102,7 +112,7 @@ static const uint8_t *view(struct elf_file *file, uint64_t offset, uint64_t size
 		done += (size_t)got;
 	}
 	if (done < size) {
-		file->chunks = chunk->next;
+		file->chunks[hash_of(offset, BUCKET_BITS)] = chunk->next;
 		chunk_free(chunk);
 		return NULL;
 	}
@@ -237,11 +247,12 @@ void elf_file_free(struct elf_file *file)
 {
 	if (!file)
 		return;
-	while (file->chunks) {
-		struct elf_chunk *next = file->chunks->next;
-		chunk_free(file->chunks);
-		file->chunks = next;
-	}
+	for (size_t i = 0; i < BUCKETS; i++)
+		while (file->chunks[i]) {
+			struct elf_chunk *next = file->chunks[i]->next;
+			chunk_free(file->chunks[i]);
+			file->chunks[i] = next;
+		}
 	free(file->lines);
 	if (file->fd >= 0)
 		close(file->fd);
@@ -284,7 +295,8 @@ static struct elf_bytes compressed_section(struct elf_file *file, size_t section
 {
 	struct elf_bytes none = { 0 };
 	const Elf64_Shdr *header = &file->sections[section];
-	for (const struct elf_chunk *chunk = file->chunks; chunk; chunk = chunk->next)
+	for (const struct elf_chunk *chunk = file->chunks[hash_of(UINT64_MAX - section, BUCKET_BITS)]; chunk;
+	     chunk = chunk->next)
 		if (chunk->offset == UINT64_MAX - section)
 			return (struct elf_bytes){ .bytes = chunk->bytes, .size = chunk->size };
 	/* Limit the size: a small file must not cause a large allocation. */
@@ -337,14 +349,15 @@ void elf_file_release_part(struct elf_file *file, const struct elf_bytes *part)
 {
 	if (!part->bytes || is_header(file, part->bytes))
 		return;
-	for (struct elf_chunk **at = &file->chunks; *at; at = &(*at)->next) {
-		struct elf_chunk *chunk = *at;
-		if (chunk->bytes != part->bytes)
-			continue;
-		*at = chunk->next;
-		chunk_free(chunk);
-		return;
-	}
+	for (size_t i = 0; i < BUCKETS; i++)
+		for (struct elf_chunk **at = &file->chunks[i]; *at; at = &(*at)->next) {
+			struct elf_chunk *chunk = *at;
+			if (chunk->bytes != part->bytes)
+				continue;
+			*at = chunk->next;
+			chunk_free(chunk);
+			return;
+		}
 }
 
 /* --- segments --- */
@@ -393,8 +406,7 @@ const uint8_t *elf_file_at(struct elf_file *file, uint64_t address, size_t size)
 /* Returns the line that begins at a file offset, or NULL if the file ends in it or it cannot be read. */
 static const uint8_t *line_at(struct elf_file *file, uint64_t start)
 {
-	/* Multiplicative hashing (Knuth, The Art of Computer Programming, 6.4). */
-	size_t at = (size_t)(start / LINE_BYTES * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LINE_BITS));
+	size_t at = hash_of(start / LINE_BYTES, LINE_BITS);
 	struct elf_lines *lines = file->lines;
 	if (lines->ends[at] == start + LINE_BYTES)
 		return lines->bytes[at];

@@ -297,6 +297,40 @@ static void copies_few_bytes(void **state)
 	buffer_release(&bytes);
 }
 
+/* Parts of a file stay valid and are read once, however many there are; a released part leaves the others. */
+static void keeps_many_parts(void **state)
+{
+	(void)state;
+	enum { PARTS = 500, PART_BYTES = 16 };
+	const uint8_t *parts[PARTS];
+	struct buffer bytes;
+	make_tiny(&bytes);
+	while (bytes.size < PARTS + PART_BYTES)
+		buffer_append_byte(&bytes, (uint8_t)bytes.size);
+	((Elf64_Phdr *)(void *)(bytes.bytes + sizeof(Elf64_Ehdr)))->p_filesz = bytes.size;
+	char path[] = "/tmp/cpprof-test-elf-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes.bytes, bytes.size), bytes.size);
+	struct elf_file *file = elf_file_open(fd, path, NULL);
+	assert_non_null(file);
+	for (size_t i = 0; i < PARTS; i++) {
+		parts[i] = elf_file_from(file, TINY_BASE + i, PART_BYTES).bytes;
+		assert_non_null(parts[i]);
+	}
+	const size_t released = 100;
+	elf_file_release_part(file, &(struct elf_bytes){ .bytes = parts[released], .size = PART_BYTES });
+	for (size_t i = 0; i < PARTS; i++) {
+		const uint8_t *again = elf_file_from(file, TINY_BASE + i, PART_BYTES).bytes;
+		assert_true(i == released || again == parts[i]);
+		assert_memory_equal(again, bytes.bytes + i, PART_BYTES);
+	}
+	elf_file_free(file);
+	close(fd);
+	unlink(path);
+	buffer_release(&bytes);
+}
+
 static void reads_real_files(void **state)
 {
 	(void)state;
@@ -338,6 +372,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(decompresses),
 		cmocka_unit_test(outlives_truncation),
 		cmocka_unit_test(copies_few_bytes),
+		cmocka_unit_test(keeps_many_parts),
 		cmocka_unit_test(reads_real_files),
 	};
 	return cmocka_run_group_tests_name("elf", tests, NULL, NULL);
