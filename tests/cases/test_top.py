@@ -269,7 +269,7 @@ def test_interrupt_key_ends_both(command, tmp_path):
 def test_a_command_that_ends(tmp_path, backend):
 	"""Its last seconds stay on the screen, and it was not disturbed."""
 	bare = subprocess.run([build("steady.c"), tmp_path / "bare"], check=True)
-	with Top("--backend", backend, build("steady.c"), tmp_path / "file", rows=60) as top:
+	with Top("--backend", backend, "--no-kernel", build("steady.c"), tmp_path / "file", rows=200) as top: # all functions
 		top.wait("ENDED")
 		assert bare.returncode == 0 and (tmp_path / "file").read_text() == (tmp_path / "bare").read_text()
 		top.wait(" work$")
