@@ -382,7 +382,7 @@ def record_counted(backend, folder, command, *options, status=0, **settings):
 
 def record_held(backend, folder, command, *conditions, resource=None):
 	"""Records a program that waits for input, as hold() of hold.h does, and lets it go on each time that its profile fulfils the next condition: then the
-	recorder has read the stack, and what is above the copy of it, as they were."""
+	recorder has read the stack, and what is above the copy of it, as they were. The condition None: the profile is there, without samples."""
 	path = folder / "out.data"
 	assert not path.exists(), "an older profile would fulfil the conditions"
 	words = ["record", "-o", path, "--backend", backend, "-r", resource or COUNTED[backend][1], "--", *command]
@@ -392,7 +392,8 @@ def record_held(backend, folder, command, *conditions, resource=None):
 	for condition in conditions:
 		while True:
 			before, read = read, path.stat().st_size if path.exists() else 0
-			if read != before and run_cpprof("export", "--format", "folded", path).returncode == 0 and condition(recorded):
+			words = ["info"] if condition is None else ["export", "--format", "folded"]
+			if read != before and run_cpprof(*words, path).returncode == 0 and (condition is None or condition(recorded)):
 				break
 			assert time.monotonic() < limit and recorder.poll() is None, f"{command}: it does not hold"
 			time.sleep(0.02)

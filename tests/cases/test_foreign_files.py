@@ -14,11 +14,11 @@ from cli_support import CPPROF, check_failure, done, run
 from json_support import valid_json
 from test_import_exports import CALLGRIND, firefox, speedscope, sampled
 from test_import_formats import SCRIPT
-from test_import_logs import LOG, RECORDING
+from test_import_logs import LOG, RECORDING, TRACE
 
 EXPORTED = ["folded", "pprof", "speedscope", "firefox", "callgrind", "chrome"]
 # Times in microseconds, as profiles have them: a file that is not imported keeps its nanoseconds.
-WRITTEN = {"perf-script": SCRIPT.replace("2.000000001", "2.000001").replace("2.000000002", "2.000002"), "strace": LOG, "heaptrack": RECORDING}
+WRITTEN = {"perf-script": SCRIPT.replace("2.000000001", "2.000001").replace("2.000000002", "2.000002"), "trace": TRACE, "strace": LOG, "heaptrack": RECORDING}
 OPENED = [*EXPORTED, *WRITTEN]
 JSON = ["speedscope", "firefox", "chrome"]
 
