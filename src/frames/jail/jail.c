@@ -31,7 +31,8 @@ enum {
 	/* The child may get a small part of a busy processor; then it must not sleep. */
 	WALL_PER_CPU = 20,
 	WALL_S = 60,
-	CHECK_MS = 50, /* the interval of looks at the child's clock */
+	CONFINEMENT_S = 2, /* of CPU time: 100 times as long as it takes */
+	CHECK_MS = 50,     /* the interval of looks at the child's clock */
 	MEMORY_MB = 2048,
 };
 
@@ -118,11 +119,11 @@ static uint64_t due_ns(const struct conversation *talk)
 	return FILE_MS * NS_PER_MS + BYTE_NS * (talk->jail->files.bytes - talk->bytes_before);
 }
 
-/* The child's confinement has no limit of CPU time: a machine with dear system calls may take longer for it than the task may take. */
+/* The child's confinement is not charged to the task, which may have less time than a machine with dear system calls takes for it. */
 static bool is_over_time(const struct conversation *talk)
 {
-	return (talk->is_ready && used_ns(talk) > due_ns(talk) + talk->jail->budget_ns) ||
-	       clock_ns(CLOCK_MONOTONIC) > talk->wall_end;
+	uint64_t limit = talk->is_ready ? due_ns(talk) + talk->jail->budget_ns : CONFINEMENT_S * NS_PER_S;
+	return used_ns(talk) > limit || clock_ns(CLOCK_MONOTONIC) > talk->wall_end;
 }
 
 static void charge(const struct conversation *talk)
