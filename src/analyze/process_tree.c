@@ -186,8 +186,8 @@ static size_t write_rows(const struct groups *groups, const struct group **sorte
 	size_t count = 0, depth = 0, next = 0;
 	for (size_t i = 0; i < groups->count; i++)
 		sorted[i] = &groups->items[i];
-	qsort(sorted, groups->count, sizeof(*sorted),
-	      compare_groups); /* NOLINT(bugprone-sizeof-expression): pointers */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers */
+	qsort(sorted, groups->count, sizeof(*sorted), compare_groups);
 	for (size_t parent = 0; parent <= groups->count; parent++) {
 		while (next < groups->count && sorted[next]->parent + 1 < parent)
 			next++;
@@ -211,8 +211,8 @@ struct share *process_tree_shares(const struct profile *profile, const uint64_t 
 	struct groups groups = { 0 };
 	int status = make_groups(&groups, profile);
 	struct share *rows = calloc(groups.count + 1, sizeof(*rows));
-	const struct group **sorted =
-		calloc(2 * groups.count + 1, sizeof(*sorted)); /* NOLINT(bugprone-sizeof-expression) */
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers */
+	const struct group **sorted = calloc(2 * groups.count + 1, sizeof(*sorted));
 	size_t *first = calloc(groups.count + 1, sizeof(*first));
 	if (status == 0 && rows && sorted && first) {
 		charge_groups(&groups, hits, profile->process_count);

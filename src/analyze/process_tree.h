@@ -10,8 +10,8 @@
 #include "profile/profile.h"
 
 struct process_tree {
-	uint32_t *
-		parents; /* [process_count]: the index of the process that started it; PROFILE_NONE: the profile does not have it */
+	/* [process_count]: the index of the process that started it; PROFILE_NONE: the profile does not have it */
+	uint32_t *parents;
 	uint32_t *order; /* [process_count]: all processes, each behind its parent */
 };
 

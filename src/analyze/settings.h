@@ -18,8 +18,8 @@
 
 /* Life cycle: settings_init, settings_release. */
 struct settings {
-	struct view_options
-		view; /* its arrays are the next two, its transforms are below; its resource is the first of `resources` */
+	/* Its arrays and transforms are the next three; its resource is the first of `resources`. */
+	struct view_options view;
 	bool *processes;               /* owned; NULL: all */
 	bool *label_sets;              /* owned; NULL: all */
 	struct transforms *transforms; /* owned; NULL: none */

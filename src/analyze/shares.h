@@ -15,14 +15,14 @@ struct share {
 	/* Index in the profile's threads or processes; of several processes, the first of them. PROFILE_NONE: hits without a thread */
 	uint32_t owner;
 	uint32_t members; /* the processes of a program that have hits; all processes of a row of the tree; else 1 */
-	uint32_t depth;   /* in the tree: 0 for a process whose parent was not recorded; else 0 */
+	uint32_t depth;   /* in the tree, the number of rows above it; else 0 */
 	uint64_t own;     /* in the tree, the hits without the processes that they started; else `hits` */
 	uint64_t hits;    /* > 0 */
 };
 
 struct share_list {
-	struct share *
-		shares; /* by decreasing hits, ties by index; in the tree, the rows below a row follow it in this order */
+	/* By decreasing hits, ties by index; in the tree, the rows below a row follow it in this order. */
+	struct share *shares;
 	size_t count;
 	enum share_owner of;
 };

@@ -164,15 +164,15 @@ static int64_t add_path(struct reader *reader, const struct traced *event)
 {
 	struct word name = { event->path + 1, 0 };
 	int64_t node = PROFILE_ROOT;
-	for (const char *end = name.text; node >= 0 && *name.text; name.text = end) {
-		end = name.text + strcspn(name.text, ";");
+	while (node >= 0 && *name.text) {
+		const char *end = name.text + strcspn(name.text, ";");
 		name.bytes = (size_t)(end - name.text) - (*end == 0); /* without the ')' */
 		if (name.bytes > 0)
 			node = add_function(reader, (uint32_t)node, name.text, name.bytes);
 		if (*end == 0 && event->syscall.bytes > 0 && node >= 0 &&
 		    (name.bytes != event->syscall.bytes || memcmp(name.text, event->syscall.text, name.bytes) != 0))
 			node = add_function(reader, (uint32_t)node, event->syscall.text, event->syscall.bytes);
-		end += *end == ';';
+		name.text = end + (*end == ';');
 	}
 	return node;
 }
