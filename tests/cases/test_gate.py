@@ -222,15 +222,10 @@ def test_until_refuses(tmp_path):
 @pytest.mark.parametrize("traps", [False, True])
 def test_interrupt_ends_all(tmp_path, to, traps):
 	"""Whether the command dies of the signal or ends well, no further recording begins. The terminal's signal reaches all processes."""
-	command = f"""
-import signal, sys, time
-if {traps}:
-	signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
-else:
-	signal.signal(signal.SIGINT, signal.SIG_DFL)
-print("ready", flush=True)
-time.sleep(60)
-"""
+	# A handler of Python would run only after a sleep that begins just behind the signal: sigwait has no such gap.
+	waits = "signal.pthread_sigmask(0, {2}); print('ready', flush=True); signal.sigwait({2})" if traps else \
+		"signal.signal(2, signal.SIG_DFL); print('ready', flush=True); time.sleep(60)"
+	command = f"import signal, time; {waits}"
 	recorder = subprocess.Popen([CPPROF, *RECORD, "--repeat", "3", "--", sys.executable, "-c", command], cwd=tmp_path, text=True,
 		stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 	assert recorder.stdout.readline() == "ready\n"
