@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/build.h"
+#include "analyze/own_labels.h"
 #include "base/path.h"
 
 static void describe_frame(const struct view *view, const struct view_label *label, struct path_frame *frame)
@@ -120,6 +121,11 @@ size_t call_paths_frames(const struct call_paths *paths, uint32_t path, uint32_t
 	for (uint32_t at = path; at != 0; at = paths->parent[at])
 		frames[--left] = paths->frame[at];
 	return length;
+}
+
+bool *call_paths_own_frames(const struct call_paths *paths)
+{
+	return own_labels_find(paths->view);
 }
 
 /* Orders row numbers by thread, time and row. A thread's rows are mostly sorted by time already. */

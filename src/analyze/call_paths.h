@@ -72,6 +72,10 @@ static inline const uint64_t *call_paths_values(const struct call_paths *paths, 
  * number. */
 size_t call_paths_frames(const struct call_paths *paths, uint32_t path, uint32_t *frames);
 
+/* Returns for each frame whether it is of the program's own code (analyze/own_labels.h), [frame_count] or more, which the caller frees; or
+ * NULL if memory ran out. */
+bool *call_paths_own_frames(const struct call_paths *paths);
+
 /* --- hit by hit --- */
 
 struct path_hit {

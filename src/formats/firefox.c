@@ -336,7 +336,8 @@ static void write_meta(struct firefox *firefox)
 		json,
 		",\n\"categories\":["
 		"{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-		"{\"name\":\"Native\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+		"{\"name\":\"Program\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+		"{\"name\":\"Library\",\"color\":\"lightblue\",\"subcategories\":[\"Other\"]},"
 		"{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
 		"{\"name\":\"JIT\",\"color\":\"green\",\"subcategories\":[\"Other\"]},"
 		"{\"name\":\"Interpreter\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}],\n"

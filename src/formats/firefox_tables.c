@@ -4,14 +4,21 @@
 #include "base/path.h"
 #include "formats/firefox.h"
 
-/* In the order of the list of categories in firefox.c. The call paths of a trace have the
- * category of native code. */
-enum category { CATEGORY_OTHER, CATEGORY_NATIVE, CATEGORY_KERNEL, CATEGORY_JIT, CATEGORY_INTERPRETER };
+/* In the order of the list of categories in firefox.c. The call paths of a trace are the program's. */
+enum category {
+	CATEGORY_OTHER,
+	CATEGORY_PROGRAM,
+	CATEGORY_LIBRARY,
+	CATEGORY_KERNEL,
+	CATEGORY_JIT,
+	CATEGORY_INTERPRETER
+};
 enum { RESOURCE_LIBRARY = 1 };
 
 struct tables {
 	struct firefox *firefox;
 	const struct call_paths *paths;
+	bool *is_own;          /* per frame of the paths: whether it is the program's own code */
 	uint32_t *function_of; /* per frame of the paths: its function */
 	uint32_t *first_frame; /* per function: its first frame */
 	uint32_t function_count;
@@ -150,15 +157,27 @@ static void write_frame_depth(struct tables *tables, uint32_t row)
 	json_out_number(&tables->firefox->json, is_inlined);
 }
 
+static enum category category_of(const struct tables *tables, uint32_t row)
+{
+	if (row >= tables->paths->frame_count)
+		return CATEGORY_PROGRAM;
+	switch ((enum frame_kind)tables->paths->frames[row].kind) {
+	case FRAME_NATIVE:
+		return tables->is_own[row] ? CATEGORY_PROGRAM : CATEGORY_LIBRARY;
+	case FRAME_KERNEL:
+		return CATEGORY_KERNEL;
+	case FRAME_JIT:
+		return CATEGORY_JIT;
+	case FRAME_INTERPRETER:
+		return CATEGORY_INTERPRETER;
+	default:
+		return CATEGORY_OTHER;
+	}
+}
+
 static void write_frame_category(struct tables *tables, uint32_t row)
 {
-	static const enum category categories[] = { [FRAME_NATIVE] = CATEGORY_NATIVE,
-						    [FRAME_KERNEL] = CATEGORY_KERNEL,
-						    [FRAME_JIT] = CATEGORY_JIT,
-						    [FRAME_INTERPRETER] = CATEGORY_INTERPRETER };
-	uint8_t kind = row < tables->paths->frame_count ? tables->paths->frames[row].kind : FRAME_NATIVE;
-	bool is_known = kind < sizeof(categories) / sizeof(*categories);
-	json_out_number(&tables->firefox->json, is_known ? categories[kind] : CATEGORY_OTHER);
+	json_out_number(&tables->firefox->json, category_of(tables, row));
 }
 
 static uint32_t event_names(const struct tables *tables)
@@ -348,7 +367,8 @@ int firefox_write_tables(struct firefox *firefox)
 		status = ERROR_MEMORY;
 	tables.function_of = malloc((frames + 1) * sizeof(*tables.function_of));
 	tables.first_frame = malloc((frames + 1) * sizeof(*tables.first_frame));
-	if (!tables.function_of || !tables.first_frame)
+	tables.is_own = call_paths_own_frames(firefox->paths);
+	if (!tables.function_of || !tables.first_frame || !tables.is_own)
 		status = ERROR_MEMORY;
 	if (status == 0) {
 		number_functions(&tables);
@@ -356,6 +376,7 @@ int firefox_write_tables(struct firefox *firefox)
 	}
 	strings_release(&tables.modules);
 	strings_release(&tables.files);
+	free(tables.is_own);
 	free(tables.function_of);
 	free(tables.first_frame);
 	return status;
