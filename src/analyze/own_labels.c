@@ -34,7 +34,9 @@ static bool is_library_module(const struct profile_module *module, const char *p
 					       "/usr/lib32/", "/usr/lib64/", NULL };
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_VDSO)
 		return true;
-	return module->kind == MODULE_FILE && begins_with_any(path, folders) && strstr(path_basename(path), ".so");
+	/* Imported profiles have modules of names. */
+	bool has_path = module->kind == MODULE_FILE || module->kind == MODULE_NAMES;
+	return has_path && begins_with_any(path, folders) && strstr(path_basename(path), ".so");
 }
 
 /* Returns whether code only jumps to a function of another module. */

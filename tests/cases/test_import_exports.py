@@ -59,7 +59,9 @@ def chrome_figures(data):
 def firefox_figures(data):
 	found = Firefox(data)
 	tables = found.tables
-	lines = [(frame, tables["frameTable"]["line"][frame], tables["frameTable"]["inlineDepth"][frame], tables["frameTable"]["category"][frame])
+	names = [category["name"] for category in found.meta["categories"]]
+	kinds = [{"Library": "Program"}.get(names[category], names[category]) for category in tables["frameTable"]["category"]]
+	lines = [(frame, tables["frameTable"]["line"][frame], tables["frameTable"]["inlineDepth"][frame], kinds[frame])
 		for frame in tables["stackTable"]["frame"]]
 	libraries = [library["path"] for library in found.document["libs"]]
 	times = {(thread["name"], time) for thread in found.document["threads"] for time in thread["samples"]["time"]}
