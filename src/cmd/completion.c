@@ -5,9 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/transform.h"
 #include "cmd/completion_processes.h"
 #include "cmd/message.h"
 #include "cmd/profile_open.h"
+#include "cmd/view_options.h"
 
 /* --- the shells --- */
 
@@ -154,6 +156,22 @@ static const char *profile_path(const struct line *line)
 	return path;
 }
 
+/* A transform, KIND=FUNCTION: the kinds, and behind the '=' functions of the profile. */
+static int offer_transforms(struct line *line)
+{
+	char word[32];
+	const char *equals = strchr(line->typed, '=');
+	for (size_t i = 0; !equals && transform_kind_word(i); i++) {
+		snprintf(word, sizeof(word), "%s=", transform_kind_word(i));
+		offer(line, word, transform_kind_help(i));
+	}
+	if (!equals)
+		return EXIT_DONE;
+	line->prefix_bytes += (int)(equals + 1 - line->typed);
+	line->typed = equals + 1;
+	return completion_profile_each(line->invocation, "FN", profile_path(line), offer, line);
+}
+
 /* The values of an option: of a table, formats, running processes, or names out of the profile, for a command that reads one. */
 static int offer_values(struct line *line, const struct command *command, const struct command_option *option)
 {
@@ -163,6 +181,8 @@ static int offer_values(struct line *line, const struct command *command, const 
 	offer_words(line, words);
 	for (size_t i = 0; is_format && command->formats(i, &format); i++)
 		offer(line, format.name, format.summary);
+	if (strcmp(option->value, VALUE_TRANSFORM) == 0)
+		return command->needs & STOPS_AT_ARGUMENT ? EXIT_DONE : offer_transforms(line);
 	if (words || is_format || completion_processes_each(option, offer, line) || command->needs & STOPS_AT_ARGUMENT)
 		return EXIT_DONE;
 	return completion_profile_each(line->invocation, option->value, profile_path(line), offer, line);

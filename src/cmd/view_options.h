@@ -10,6 +10,9 @@
 #include "cmd/command.h"
 #include "render/render.h"
 
+/* The value of --transform in help, by which completion knows it. */
+#define VALUE_TRANSFORM "KIND=FUNCTION"
+
 enum {
 	OPTION_RESOURCE = 1,
 	OPTION_THRESHOLD,
@@ -74,7 +77,7 @@ enum {
 	{ OPTION_NO_TAIL_CALLS, 0, "no-tail-calls", NULL, "Leave out functions that were found in the code because a tail call removed them from stacks", \
 	  NULL }, \
 	{ OPTION_NO_STITCH, 0, "no-stitch", NULL, "Begin paths at their thread's start, not at the path that started the thread", NULL }, \
-	{ OPTION_TRANSFORM, 0, "transform", "KIND=FUNCTION", \
+	{ OPTION_TRANSFORM, 0, "transform", VALUE_TRANSFORM, \
 	  "Change the call paths first; in the order given: focus=F or path=F;G (count only hits with it; paths begin at its last function), " \
 	  "drop=F (count only hits without F), merge=F (F's own hits are its caller's), above=F (leave out what is above F), " \
 	  "collapse=F (show F once where it is recursive)", \

@@ -80,6 +80,11 @@ def completed_by_bash(*words):
 	return interpreted(["bash", "-c", script, "bash", "cpprof", *split])
 
 
+def value(word):
+	"""The word behind the option: `page` of --resource=page, `drop=` of --transform=drop=."""
+	return re.sub(".*=(?=.)", "", word)
+
+
 def completed_by_zsh(*words):
 	"""The completions that zsh offers. zsh's completion functions need a terminal, so functions that print replace them."""
 	script = """
@@ -91,13 +96,13 @@ def completed_by_zsh(*words):
 		_cpprof
 		"""
 	lines = interpreted(["zsh", "-f", "-c", script, "zsh", "cpprof", *words], lines=True)
-	return [re.match(r"(?:[^\\:]|\\.)*", line)[0].rpartition("=")[2] for line in lines]
+	return [value(re.match(r"(?:[^\\:]|\\.)*", line)[0]) for line in lines]
 
 
 def completed_by_fish(*words):
 	script = done("completion", "fish") + 'complete -C "$argv"\n'
 	lines = interpreted(["fish", "--no-config", "-c", script, "cpprof", *words], lines=True)
-	return [line.partition("\t")[0].rpartition("=")[2] for line in lines]
+	return [value(line.partition("\t")[0]) for line in lines]
 
 
 def interpreted(argv, lines=False):
@@ -152,6 +157,14 @@ def test_completion_offers_values(completed):
 	assert completed("trace", "-r", "page-f") == ["page-faults"]
 	assert completed("completion", "f") == ["fish"]
 	assert completed("help", "wh") == ["whatif"]
+
+
+def test_completion_offers_transforms(completed, profiles):
+	"""The kinds, and then functions of the profile."""
+	path = str(profiles / "whole.data")
+	assert sorted(completed("report", path, "--transform", "")) == sorted(f"{kind}=" for kind in ("focus", "path", "drop", "merge", "above", "collapse"))
+	assert completed("report", path, "--transform", "drop=wor") == ["work"]
+	assert completed("report", path, "--transform=focus=qs") == ["qsort"]
 
 
 def test_completion_offers_threads_and_processes(profiles):
