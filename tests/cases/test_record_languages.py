@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from measuring import between
-from record_support import BUILD, PROGRAMS, REPOSITORY, agrees, amounts, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record, run_cpprof, show
+from record_support import (BUILD, PROGRAMS, REPOSITORY, agrees, amounts, build_counted, hits, holds, most_by_chance, needs_bpf, needs_perf, of_work, record,
+	record_counted, run_cpprof, show)
 
 sys.path.insert(0, str(PROGRAMS / "languages"))
 import language_rows as languages # noqa: E402
@@ -184,3 +185,11 @@ def test_process_db_in_lisp(tmp_path):
 		'(process-db:main "employees.tsv")']
 	result = subprocess.run(lisp, cwd=tmp_path, capture_output=True, text=True, check=True)
 	assert result.stdout == expected.stdout
+
+
+@pytest.mark.parametrize("flags, path", [(["-DLINKED_BY_GHC"], ["main", "stg_ap_v_info", "Main.$fEq(,)", "base:GHC.Base.++"]),
+	([], ["main", "stg_ap_v_info", "Main_zdfEqZ2T_info", "base_GHCziBase_zpzp_info"])], ids=["ghc", "gcc"])
+def test_names_of_haskell(tmp_path, flags, path):
+	"""The symbols of a file that GHC linked are shown as Haskell's names; equal symbols of a C program stay as they are."""
+	recorded = record_counted("preload", tmp_path, [build_counted("preload", "haskell_names.c", *flags)])
+	assert [list(found) for found in recorded.paths()] == [[*path, "countable_event"]]

@@ -38,13 +38,14 @@ struct module_file {
 	struct elf_file *bytes;     /* NULL: a file of another machine */
 	struct unwind_table *table; /* made by the first query that needs it */
 	bool table_tried;
-	bool is_executable;     /* a program with `main`, not a library */
-	bool is_static;         /* a program that contains its C library */
-	bool is_c_library;      /* by its file's name */
-	bool is_dynamic_linker; /* by its file's name */
-	bool is_runtime;        /* by its file's name: libcpprof, which runs in the program */
-	uint64_t entry;         /* address of _start; 0: none */
-	uint64_t main;          /* address of main, found in the code of _start; 0: unknown */
+	bool haskell_tried, is_haskell; /* GHC linked it */
+	bool is_executable;             /* a program with `main`, not a library */
+	bool is_static;                 /* a program that contains its C library */
+	bool is_c_library;              /* by its file's name */
+	bool is_dynamic_linker;         /* by its file's name */
+	bool is_runtime;                /* by its file's name: libcpprof, which runs in the program */
+	uint64_t entry;                 /* address of _start; 0: none */
+	uint64_t main;                  /* address of main, found in the code of _start; 0: unknown */
 };
 
 /* Opens a file. Takes ownership of the descriptor, also on failure. Returns 0 or a negative error. */

@@ -17,6 +17,7 @@
 #include "frames/native/scopes.h"
 #include "frames/native/symbols.h"
 #include "profile/module_name.h"
+#include "unwind/unwind.h"
 
 struct naming {
 	const struct frames_request *request;
@@ -40,10 +41,20 @@ static const char *text_of(struct buffer *buffer)
 	return buffer_error(buffer) ? NULL : (const char *)buffer->bytes;
 }
 
+static bool is_haskell(struct module_file *file)
+{
+	if (!file->haskell_tried)
+		file->is_haskell = file->bytes && unwind_is_haskell(file->bytes);
+	file->haskell_tried = true;
+	return file->is_haskell;
+}
+
 /* Appends the displayed name to naming->name. */
 static void demangle(struct naming *naming, const char *linkage)
 {
 	char *demangled = name_demangle(linkage);
+	if (!demangled && strstr(linkage, "_info") && is_haskell(naming->file))
+		demangled = name_haskell(linkage);
 	buffer_append_string(&naming->name, demangled ? demangled : linkage);
 	free(demangled);
 }

@@ -3,7 +3,10 @@
 #include <ctype.h>
 #include <libiberty/demangle.h>
 #include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/buffer.h"
 
 size_t name_plain_length(const char *linkage)
 {
@@ -80,6 +83,99 @@ char *name_demangle(const char *base)
 		       cplus_demangle_v3_callback(base, OPTIONS, append, &readable);
 	return is_done ? strndup(readable.text, readable.length) : NULL;
 }
+
+/* --- Haskell --- */
+
+enum { HASKELL_PARTS_MOST = 64 };
+
+/* Returns the character that GHC encodes by 'z' or 'Z' and a letter, or 0. */
+static char haskell_character(char mark, char letter)
+{
+	static const char small[] = "a&b|c^d$e=g>h#i.l<m-n!p+q'r\\s/t*u_v%zz", large[] = "L(R)M[N]C:ZZ";
+	const char *pairs = mark == 'z' ? small : mark == 'Z' ? large : "";
+	for (; *pairs; pairs += 2)
+		if (pairs[0] == letter)
+			return pairs[1];
+	return 0;
+}
+
+/* Appends the tuple that "2T" or "2H" (unboxed) encodes behind a 'Z'. Returns the end of the encoding, or NULL if it is none. */
+static const char *append_haskell_tuple(struct buffer *name, const char *text)
+{
+	char *end;
+	unsigned long parts = strtoul(text, &end, 10);
+	bool is_unboxed = *end == 'H';
+	if ((*end != 'T' && !is_unboxed) || parts > HASKELL_PARTS_MOST)
+		return NULL;
+	buffer_append_string(name, is_unboxed ? "(#" : "(");
+	for (unsigned long i = 1; i < parts; i++)
+		buffer_append_byte(name, ',');
+	buffer_append_string(name, is_unboxed ? "#)" : ")");
+	return end + 1;
+}
+
+/* Appends the character that "2cU" encodes behind a 'z'. The same result. Characters outside of ASCII stay encoded. */
+static const char *append_haskell_code(struct buffer *name, const char *text)
+{
+	char *end;
+	unsigned long code = strtoul(text, &end, 16);
+	if (*end != 'U' || code < ' ' || code >= 0x7f)
+		return NULL;
+	buffer_append_byte(name, (char)code);
+	return end + 1;
+}
+
+/* Appends what begins at a mark and is encoded. Returns its end, or NULL if nothing is. */
+static const char *append_haskell_encoded(struct buffer *name, const char *text)
+{
+	char character = haskell_character(text[0], text[1]);
+	if (character)
+		buffer_append_byte(name, character);
+	if (character || !isdigit((unsigned char)text[1]))
+		return character ? text + 2 : NULL;
+	return text[0] == 'Z'   ? append_haskell_tuple(name, text + 1)
+	       : text[0] == 'z' ? append_haskell_code(name, text + 1)
+				: NULL;
+}
+
+/* Appends the decoded text. What is no encoding stays as it is. */
+static void append_haskell(struct buffer *name, const char *text, const char *end)
+{
+	while (text < end) {
+		const char *behind = append_haskell_encoded(name, text);
+		if (!behind)
+			buffer_append_byte(name, *text++);
+		else
+			text = behind;
+	}
+}
+
+/* Symbols are PACKAGE_MODULE_NAME_info, or MODULE_NAME_info in the main package. Their parts are encoded, so that they contain no '_'. */
+char *name_haskell(const char *symbol)
+{
+	static const char ending[] = "_info";
+	size_t length = strlen(symbol), before = sizeof(ending) - 1;
+	const char *end = symbol + (length > before ? length - before : 0);
+	const char *first = strchr(symbol, '_');
+	const char *module = isupper((unsigned char)symbol[0]) ? symbol : first ? first + 1 : symbol;
+	const char *behind = strchr(module, '_');
+	if (strcmp(end, ending) != 0 || !isupper((unsigned char)module[0]) || !behind || behind + 1 >= end)
+		return NULL;
+	struct buffer text;
+	buffer_init(&text);
+	if (module > symbol) {
+		append_haskell(&text, symbol, first);
+		buffer_append_byte(&text, ':');
+	}
+	append_haskell(&text, module, behind);
+	buffer_append_byte(&text, '.');
+	append_haskell(&text, behind + 1, end);
+	char *readable = buffer_error(&text) ? NULL : strndup((const char *)text.bytes, text.size);
+	buffer_release(&text);
+	return readable;
+}
+
+/* --- Rust --- */
 
 /* Legacy mangling: _ZN...17h0123456789abcdefE. Mangling v0: _R... */
 bool name_is_rust(const char *base)

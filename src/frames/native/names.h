@@ -18,6 +18,11 @@ enum { NAME_READABLE_MOST = 16 * 1024 };
  * name is not mangled, is longer than NAME_READABLE_MOST bytes, or memory is exhausted. */
 char *name_demangle(const char *base);
 
+/* Returns the name of a function of Haskell, "base:GHC.Base.++", by its symbol, base_GHCziBase_zpzp_info, which the caller frees; or NULL if
+ * GHC does not form symbols so, or memory is exhausted. C has such symbols, too: ask for those of files that GHC linked. Source of the
+ * encoding: GHC's module GHC.Utils.Encoding. */
+char *name_haskell(const char *symbol);
+
 /* Returns whether the Rust compiler mangled the name. Two such names are two functions even if they are displayed
  * alike: the hash, which is not displayed, distinguishes instances. */
 bool name_is_rust(const char *base);

@@ -92,6 +92,39 @@ static void test_demangling(void **state)
 	assert_false(name_is_rust("_ZE"));
 }
 
+static void expect_haskell(const char *symbol, const char *name)
+{
+	char *readable = name_haskell(symbol);
+	if (name)
+		assert_string_equal(readable, name);
+	else
+		assert_null(readable);
+	free(readable);
+}
+
+static void test_haskell(void **state)
+{
+	(void)state;
+	expect_haskell("base_GHCziBase_zpzp_info", "base:GHC.Base.++");
+	expect_haskell("ghczmprim_GHCziCString_unpackCStringzh_info", "ghc-prim:GHC.CString.unpackCString#");
+	expect_haskell("Main_main_info", "Main.main");
+	expect_haskell("Main_zdwbuzzz_info", "Main.$wbuzz");
+	expect_haskell("base_GHCziClasses_zdfEqZLz2cUZR_info", "base:GHC.Classes.$fEq(,)");
+	expect_haskell("Main_zdfEqZ3T_info", "Main.$fEq(,,)");
+	expect_haskell("Main_zdfEqZ2H_info", "Main.$fEq(#,#)");
+	expect_haskell("Main_Z99999999999T_info", "Main.Z99999999999T");
+	expect_haskell("Main_zdfz41cU_info", "Main.$fz41cU");
+	expect_haskell("Main_fz_info", "Main.fz");
+	/* Names of the runtime, of local code, and of other languages. */
+	expect_haskell("stg_ap_v_info", NULL);
+	expect_haskell("c2Kx_info", NULL);
+	expect_haskell("Main__info", NULL);
+	expect_haskell("Main_info", NULL);
+	expect_haskell("_info", NULL);
+	expect_haskell("base_GHCziBase_map_closure", NULL);
+	expect_haskell("", NULL);
+}
+
 static uint32_t add_string(struct profile *profile, const char *text)
 {
 	return (uint32_t)profile_add_string(profile, text);
@@ -440,6 +473,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_base_names),
 		cmocka_unit_test(test_demangling),
+		cmocka_unit_test(test_haskell),
 		cmocka_unit_test(test_exponential_name),
 		cmocka_unit_test(test_modules_that_are_no_files),
 		cmocka_unit_test(test_missing_file),
