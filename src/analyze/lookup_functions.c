@@ -68,8 +68,9 @@ static int label_ambiguous(const struct view *view, const char *name, const stru
 	struct buffer names;
 	buffer_init(&names);
 	append_labels(&names, view, firsts, count < FUNCTIONS_SHOWN ? (size_t)count : FUNCTIONS_SHOWN);
-	int status = error_set(error, ERROR_AMBIGUOUS, "%s fits %lld %ss: %s%s", QUOTE(name), (long long)count,
-			       kind_of_label(view), buffer_error(&names) ? "..." : (const char *)names.bytes,
+	int status = error_set(error, ERROR_AMBIGUOUS, "%s fits %lld %ss: %s%s (give one of them)", QUOTE(name),
+			       (long long)count, kind_of_label(view),
+			       buffer_error(&names) ? "..." : (const char *)names.bytes,
 			       count > FUNCTIONS_SHOWN ? ", ..." : "");
 	buffer_release(&names);
 	return status;

@@ -5,6 +5,7 @@
 
 #include "analyze/lookup.h"
 #include "base/array.h"
+#include "base/name_list.h"
 
 /* One resource of all profiles. The arrays have a place for each profile, the profiles of A first. */
 struct comparison {
@@ -37,6 +38,17 @@ static const char *name_of(const struct comparison *comparison, size_t recording
 	return request->names ? request->names[recording] : recording < request->counts[DIFF_A] ? "A" : "B";
 }
 
+static int resource_missing(const struct profile *profile, const char *of, const char *name, struct error *error)
+{
+	struct name_list all = { 0 };
+	for (uint32_t i = 0; i < profile->resource_count; i++)
+		name_list_add(&all, resource_name(profile, i));
+	error_set(error, ERROR_NOT_FOUND, "'%s' has no resource '%s'%s%s", of, name, all.count ? "; it has " : "",
+		  all.count ? name_list_text(&all) : "");
+	name_list_release(&all);
+	return ERROR_NOT_FOUND;
+}
+
 /* Sets `resources` to the indexes of this resource of the first profile in all profiles. Returns 0, or ERROR_NOT_FOUND with the
  * reason in `error`. */
 static int find_resource(struct comparison *comparison, uint32_t resource, struct error *error)
@@ -48,8 +60,7 @@ static int find_resource(struct comparison *comparison, uint32_t resource, struc
 		const struct profile *profile = request->profiles[i];
 		uint32_t other = i == 0 ? resource : profile_find_resource(profile, name);
 		if (other == PROFILE_NONE)
-			return error_set(error, ERROR_NOT_FOUND, "'%s' has no resource '%s'", name_of(comparison, i),
-					 name);
+			return resource_missing(profile, name_of(comparison, i), name, error);
 		if (strcmp(resource_unit(first, resource), resource_unit(profile, other)) != 0)
 			return error_set(error, ERROR_NOT_FOUND,
 					 "resource '%s' is counted in '%s' in one profile and in '%s' in the other",

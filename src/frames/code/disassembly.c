@@ -10,6 +10,18 @@
 
 /* --- the request --- */
 
+/* Returns whether a module's functions are those of interpreted programs. */
+static bool is_interpreted(const struct profile *profile, const struct profile_module *module)
+{
+	uint32_t index = (uint32_t)(module - profile->modules);
+	for (size_t i = 0; i < profile->location_count && module->kind == MODULE_NAMES; i++) {
+		const struct profile_location *location = &profile->locations[i];
+		if (location->module == index && location->first_frame != PROFILE_NONE)
+			return profile->frames[location->first_frame].kind == FRAME_INTERPRETER;
+	}
+	return false;
+}
+
 /* Code for which there is no file that could be read, or checked. */
 static int check_module(const struct profile *profile, const struct profile_module *module, struct error *error)
 {
@@ -26,6 +38,10 @@ static int check_module(const struct profile *profile, const struct profile_modu
 		  "the profile was imported and has no addresses (record the program with 'cpprof record')" },
 		{ MODULE_THREAD, "it is not code (choose one of 'cpprof report --functions')" },
 	};
+	if (is_interpreted(profile, module))
+		return error_set(
+			error, ERROR_UNSUPPORTED,
+			"an interpreter executes it, so that it has no machine code (look at its lines: --source)");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (module->kind == rows[i].kind)
 			return error_set(error, ERROR_UNSUPPORTED, "%s", rows[i].reason);

@@ -326,7 +326,7 @@ static void functions_are_found(void **state)
 	assert_found(view, "'qsort'", "qsort");
 	assert_found(view, "a::work", "a::work");
 	assert_missing(view, "", ERROR_USAGE, "missing function name");
-	assert_missing(view, "work", ERROR_AMBIGUOUS, "'work' fits 2 functions: a::work, b::work");
+	assert_missing(view, "work", ERROR_AMBIGUOUS, "'work' fits 2 functions: a::work, b::work (give one of them)");
 	assert_missing(view, "qsrot", ERROR_NOT_FOUND, "no function 'qsrot' (did you mean qsort?)");
 	assert_missing(view, "#", ERROR_NOT_FOUND, "no function '#'");
 	assert_missing(view, "unused", ERROR_NOT_FOUND, "function 'unused' has no hits in this selection");
@@ -358,11 +358,13 @@ static void long_lists_are_cut(void **state)
 	for (char c = 'a'; c < 'f'; c++)
 		paths_add(&paths, (char[]){ c, ':', ':', 'w', 0 }, 1);
 	struct view *view = paths_view(&paths, VIEW_FUNCTION);
-	assert_missing(view, "w", ERROR_AMBIGUOUS, "'w' fits 5 functions: a::w, b::w, c::w, d::w, e::w");
+	assert_missing(view, "w", ERROR_AMBIGUOUS,
+		       "'w' fits 5 functions: a::w, b::w, c::w, d::w, e::w (give one of them)");
 	view_free(view);
 	paths_add(&paths, "f::w", 1);
 	view = paths_view(&paths, VIEW_FUNCTION);
-	assert_missing(view, "w", ERROR_AMBIGUOUS, "'w' fits 6 functions: a::w, b::w, c::w, d::w, e::w, ...");
+	assert_missing(view, "w", ERROR_AMBIGUOUS,
+		       "'w' fits 6 functions: a::w, b::w, c::w, d::w, e::w, ... (give one of them)");
 	view_free(view);
 	paths_end(&paths);
 	for (int length = 80; length <= 81; length++) {

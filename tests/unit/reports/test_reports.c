@@ -161,11 +161,11 @@ static void a_diff_keeps_common_resources(void **state)
 	assert_int_equal(diff_build(&request, &results, &uncompared, &error), 0);
 	assert_int_equal(results.count, 1);
 	assert_ptr_equal(results.items[0].type, &result_changes);
-	assert_string_equal(uncompared.message, "'b.data' has no resource 'faults'");
+	assert_string_equal(uncompared.message, "'b.data' has no resource 'faults'; it has cpu");
 	results_release(&results);
 	request.names = NULL;
 	assert_int_equal(diff_build(&request, &results, &uncompared, &error), 0);
-	assert_string_equal(uncompared.message, "'B' has no resource 'faults'");
+	assert_string_equal(uncompared.message, "'B' has no resource 'faults'; it has cpu");
 	results_release(&results);
 	request.resources_named = true;
 	assert_int_equal(diff_build(&request, &results, &uncompared, &error), ERROR_NOT_FOUND);
