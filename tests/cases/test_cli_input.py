@@ -152,6 +152,18 @@ def test_output_that_is_an_input(profiles, tmp_path, before, behind):
 	assert sorted(path.name for path in tmp_path.iterdir()) == ["a.data", "link.data", "other.data"]
 
 
+def test_output_that_is_the_program(tmp_path):
+	"""It is not run. A file of the folder is not the program that is found by its name alone."""
+	for name in ("program", "true"):
+		(tmp_path / name).write_bytes(Path("/bin/true").read_bytes())
+		(tmp_path / name).chmod(0o755)
+	for output in ("program", "./program"):
+		result = run("record", "--backend", "preload", "-o", output, "./program", directory=tmp_path)
+		assert result.returncode == 2 and f"cannot write '{output}': it is the program './program' (-o OTHER)" in result.stderr, result.stderr
+	assert (tmp_path / "program").read_bytes() == Path("/bin/true").read_bytes()
+	assert run("record", "--backend", "preload", "-o", "true", "true", directory=tmp_path).returncode == 0
+
+
 def test_output_that_is_the_store(profiles, tmp_path):
 	done("store", "add", "--store", "s.db", "--service", "x", profiles / "forms.data", directory=tmp_path)
 	for store in ("s.db", "sqlite://s.db"):
