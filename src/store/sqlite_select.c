@@ -10,19 +10,21 @@
 enum lookup { MODULE, FUNCTION, LOCATION, FRAMES, STACK, SERIES, HITS, TOUCHES, LABELS, SOURCES, LOOKUPS };
 
 static const char *const lookups[LOOKUPS] = {
-	"SELECT path, kind, build_id FROM modules WHERE id = ?",
-	"SELECT name, linkage, module, file, line, role, category FROM functions WHERE id = ?",
-	"SELECT module, address, by_frames FROM locations WHERE id = ?",
-	"SELECT function, file, line, discriminator, inlined, kind FROM frames WHERE location = ? ORDER BY depth",
-	"SELECT parent, location FROM stacks WHERE id = ?",
-	"SELECT id, number, thread, labels FROM series WHERE profile = ? ORDER BY id",
-	"SELECT bucket, stack, hits, samples FROM hits WHERE series = ? AND bucket >= ? AND bucket < ?",
-	"SELECT bucket, stack, hits, mapping, address FROM touches WHERE series = ? AND bucket >= ? AND bucket < ?",
-	"SELECT key, value FROM labels WHERE profile = ? ORDER BY key",
+	[MODULE] = "SELECT path, kind, build_id FROM modules WHERE id = ?",
+	[FUNCTION] = "SELECT name, linkage, module, file, line, role, category FROM functions WHERE id = ?",
+	[LOCATION] = "SELECT module, address, by_frames FROM locations WHERE id = ?",
+	[FRAMES] = "SELECT function, file, line, discriminator, inlined, kind FROM frames WHERE location = ? ORDER BY "
+		   "depth",
+	[STACK] = "SELECT parent, location FROM stacks WHERE id = ?",
+	[SERIES] = "SELECT id, number, thread, labels FROM series WHERE profile = ? ORDER BY id",
+	[HITS] = "SELECT bucket, stack, hits, samples FROM hits WHERE series = ? AND bucket >= ? AND bucket < ?",
+	[TOUCHES] = "SELECT bucket, stack, hits, mapping, address FROM touches WHERE series = ? AND bucket >= ? AND "
+		    "bucket < ?",
+	[LABELS] = "SELECT key, value FROM labels WHERE profile = ? ORDER BY key",
 	/* the same, behind the labels that a selection with sources adds: the last one of a key counts */
-	"SELECT 'service' AS key, service AS value, 0 AS rank FROM profiles WHERE id = ?1 UNION ALL "
-	"SELECT 'host', host, 0 FROM profiles WHERE id = ?1 UNION ALL "
-	"SELECT key, value, 1 FROM labels WHERE profile = ?1 ORDER BY rank, key",
+	[SOURCES] = "SELECT 'service' AS key, service AS value, 0 AS rank FROM profiles WHERE id = ?1 UNION ALL "
+		    "SELECT 'host', host, 0 FROM profiles WHERE id = ?1 UNION ALL "
+		    "SELECT key, value, 1 FROM labels WHERE profile = ?1 ORDER BY rank, key",
 };
 
 struct selector {

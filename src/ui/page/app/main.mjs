@@ -59,8 +59,8 @@ function processesListed() {
 	const all = info().processes;
 	if (all.length <= PROCESSES_LISTED)
 		return all.map((/** @type {any} */ row, /** @type {number} */ i) => [`#${i + 1}`, `${shortened(row.name, 24)} ${row.pid}`]);
-	return processTree().rows.filter((row) => row.selector)
-		.map((row) => [row.selector, `${"\u2007\u2007".repeat(Math.min(row.depth, 8))}${shortened(row.name, 24)} ${numberOf(row)}`]);
+	return processTree().rows.filter((/** @type {any} */ row) => row.selector)
+		.map((/** @type {any} */ row) => [row.selector, `${"\u2007\u2007".repeat(Math.min(row.depth, 8))}${shortened(row.name, 24)} ${numberOf(row)}`]);
 }
 
 function filters() {
