@@ -486,13 +486,22 @@ static int read_text(struct reader *reader, const char *text)
 	return code;
 }
 
-/* strace prints the message about a new process within the line of the call that made it, if
- * both are printed to one place. Keeps the call's part, to which the next line belongs. Returns
- * whether the line is such. */
-static bool carry(struct reader *reader, char *line)
+/* Returns the message about a new process at the end of a line, or NULL. */
+static const char *attached_message(const char *line)
 {
-	char *message = strstr(line, "strace: Process ");
-	if (!message || message == line || reader->carried.size > 0)
+	const char *message = strstr(line, "strace: Process ");
+	const char *number = message ? message + strlen("strace: Process ") : "";
+	const char *end = number + strspn(number, "0123456789");
+	return end > number && strcmp(end, " attached") == 0 ? message : NULL;
+}
+
+/* strace prints the message about a new process within a line that it has begun for another one, if both are printed to one place. Keeps what
+ * stands before the message; the line goes on behind the line feed, where another message may stand. Returns whether the line ends in a message that
+ * is within another line. */
+static bool carry(struct reader *reader, const char *line)
+{
+	const char *message = attached_message(line);
+	if (!message || (message == line && reader->carried.size == 0))
 		return false;
 	buffer_append(&reader->carried, line, (size_t)(message - line));
 	return true;
